@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+# What every target of ours is compiled with. -Werror lives in the presets: a
+# packager's compiler may be newer than ours.
+add_library(gbx_flags INTERFACE)
+target_compile_features(gbx_flags INTERFACE c_std_17)
+target_compile_definitions(gbx_flags INTERFACE _GNU_SOURCE)
+target_include_directories(gbx_flags INTERFACE
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_compile_options(gbx_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
+    -Wmissing-prototypes -Wvla -Wundef -Wcast-qual -Wformat=2 -Wimplicit-fallthrough
+    -Wswitch-enum -fvisibility=hidden -fno-common)
+set(CMAKE_C_EXTENSIONS OFF)
+
+# asserts stay on in release builds: they are part of the design.
+set(CMAKE_C_FLAGS_RELEASE "-O2 -g1")
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+add_library(gbx_harden INTERFACE)
+target_compile_options(gbx_harden INTERFACE -fstack-protector-strong
+    -fstack-clash-protection -fcf-protection
+    $<$<AND:$<NOT:$<CONFIG:Debug>>,$<NOT:$<BOOL:${GLOVEBOX_SANITIZE}>>>:-D_FORTIFY_SOURCE=2>)
+target_link_options(gbx_harden INTERFACE -Wl,-z,relro -Wl,-z,now)
+
+# -DGLOVEBOX_SANITIZE=address,undefined (or thread): the host side only. The worker
+# cannot run under a sanitizer: its seal kills what the sanitizer's runtime does.
+set(GLOVEBOX_SANITIZE "" CACHE STRING "Sanitizers for the host side")
+add_library(gbx_sanitize INTERFACE)
+if(GLOVEBOX_SANITIZE)
+    target_compile_options(gbx_sanitize INTERFACE -fsanitize=${GLOVEBOX_SANITIZE}
+        -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    target_link_options(gbx_sanitize INTERFACE -fsanitize=${GLOVEBOX_SANITIZE})
+endif()
+
+# A module of the host side, and one of the worker's side.
+function(gbx_module name)
+    cmake_parse_arguments(M "" "" "SOURCES;DEPENDS" ${ARGN})
+    add_library(${name} STATIC ${M_SOURCES})
+    target_link_libraries(${name} PUBLIC gbx_flags gbx_harden ${M_DEPENDS})
+endfunction()

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef GLOVEBOX_H
+#define GLOVEBOX_H
+
+/**
+ * @file glovebox.h
+ * Run JavaScript that nobody vouches for, beside data that must not leak.
+ *
+ * The general pattern of use:
+ *   1. make an engine with gbx_engine_new();
+ *   2. optionally give it datasets with gbx_engine_load();
+ *   3. run code with gbx_execute(), which blocks, or gbx_submit(), which does not;
+ *   4. read the gbx_result, free it with gbx_result_free();
+ *   5. end the engine with gbx_engine_free().
+ *
+ * Every call runs in a process of its own: forked ahead of time, sealed by the
+ * kernel before it reads a byte of the call, killed after its one result. The
+ * library holds no JavaScript engine; `glovebox-worker` does.
+ *
+ * Threads: one engine may be used by many threads at once; a result by one thread
+ * at a time. Each engine has one thread of its own. Signals: the library installs
+ * no handler; its thread blocks every signal. Children: the engine has one child
+ * process, the template; a host that waits for any child may reap it, harmlessly.
+ *
+ * Two kinds of failure never mix. A gbx_status below zero says that the HOST could
+ * not do its part; how the CODE ended is the gbx_code of a result.
+ *
+ * Structures for options begin with struct_size: use the initialiser macro, set
+ * what differs. Zero in any other field means the documented default. A shorter
+ * structure (an older caller) has defaults for what is missing; in a longer one
+ * the unknown tail must be zero, else GBX_E_USAGE.
+ */
+
+#include <glovebox/status.h>
+#include <glovebox/version.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define GBX_API __attribute__((visibility("default")))
+#define GBX_MUST_USE __attribute__((warn_unused_result))
+#else
+#define GBX_API
+#define GBX_MUST_USE
+#endif
+
+/** Bytes in gbx_error.message, its NUL included. */
+#define GBX_ERROR_MESSAGE_SIZE 512
+
+/** What went wrong on the host's side. Caller-owned; filled on failure only. */
+typedef struct gbx_error {
+    gbx_status status;                    /**< what the function returned */
+    int os_errno;                         /**< errno of the failed system call, or 0 */
+    uint32_t line;                        /**< in the offending input, from 1; 0: no position */
+    uint32_t column;                      /**< in characters, from 1; 0: no position */
+    char message[GBX_ERROR_MESSAGE_SIZE]; /**< lower case, one line, ends in NUL */
+} gbx_error;
+
+/** One policy, one set of datasets, one pool of workers. */
+typedef struct gbx_engine gbx_engine;
+
+/** How one call ended, with its value, logs and cost. */
+typedef struct gbx_result gbx_result;
+
+/** All that the guard found wrong with a piece of code. */
+typedef struct gbx_report gbx_report;
+
+/** A switch that aborts the calls that were given it. */
+typedef struct gbx_signal gbx_signal;
+
+/** Names a submitted call; never reused within an engine; 0 is no ticket. */
+typedef uint64_t gbx_ticket;
+
+/** How the code is written, and so how it is called. */
+typedef enum gbx_form {
+    GBX_FORM_FUNCTION = 0, /**< one function expression, called with the input */
+    GBX_FORM_EXECUTE = 1,  /**< declarations that define execute(input) or run(input) */
+    GBX_FORM_BODY = 2,     /**< the body of an async function; sees params, env, context */
+    GBX_FORM_SCRIPT = 3,   /**< statements, top-level await; the value is returned or last */
+} gbx_form;
+
+/** What happens when a layer of the seal cannot be had on this machine. */
+typedef enum gbx_require {
+    GBX_REQUIRE_DEFAULT = 0, /**< start if seccomp, no_new_privs and rlimits stand */
+    GBX_REQUIRE_STRICT = 1,  /**< start only if every layer stands; JIT off unless named */
+} gbx_require;
+
+/** How much of the engine's just-in-time compiler runs. */
+typedef enum gbx_jit {
+    GBX_JIT_DEFAULT = 0,  /**< full, or off with GBX_REQUIRE_STRICT */
+    GBX_JIT_FULL = 1,     /**< every tier */
+    GBX_JIT_BASELINE = 2, /**< without the optimising tiers, where most engine bugs were */
+    GBX_JIT_OFF = 3,      /**< interpreter only: no writable and executable page exists */
+} gbx_jit;
+
+/** Which globals the code finds. */
+typedef enum gbx_globals {
+    GBX_GLOBALS_STANDARD = 0, /**< all of ECMAScript less what the lockdown takes away */
+    GBX_GLOBALS_MINIMAL = 1,  /**< the 31 names of the manual, plus capabilities */
+} gbx_globals;
+
+/** Where a call's process comes from. */
+typedef enum gbx_fresh {
+    GBX_FRESH_FORK = 0, /**< a fork of the template: about 0.1 ms, shared address layout */
+    GBX_FRESH_EXEC = 1, /**< a new template for each call: about 20 ms, own layout */
+} gbx_fresh;
+
+/** Bits of gbx_options.capabilities. */
+typedef enum gbx_capability {
+    GBX_CAP_CONSOLE = 1, /**< console.log and friends, captured */
+    GBX_CAP_TIMERS = 2,  /**< setTimeout, setInterval, their clears, and sleep */
+    GBX_CAP_NONE = 256,  /**< neither: a bit of its own, since 0 means the default */
+} gbx_capability;
+
+/**
+ * Bounds on one call. Zero means the engine's value, and there the default.
+ * There is no way to ask for no limit.
+ */
+typedef struct gbx_limits {
+    size_t struct_size;    /**< sizeof(gbx_limits) in the caller's build */
+    uint32_t timeout_ms;   /**< wall clock; default 5000, at most 600000 */
+    uint32_t cpu_ms;       /**< processor time; default: timeout_ms */
+    uint64_t memory_bytes; /**< growth over the template; default 128 MiB, from 8 MiB
+                                to 4 GiB */
+    uint64_t output_bytes; /**< of JSON; default 1048576, at most 256 MiB */
+    uint32_t code_bytes;   /**< default 65536 (form script: 51200), at most 1 MiB */
+    uint32_t log_bytes;    /**< console text of one call; default 10 MiB, at most 64 MiB */
+} gbx_limits;
+
+/* clang-format off */
+#define GBX_LIMITS_INIT {sizeof(gbx_limits), 0, 0, 0, 0, 0, 0}
+/* clang-format on */
+
+/** One event of an engine; all pointers are borrowed until the callback returns. */
+typedef struct gbx_event {
+    const char *name;     /**< constant: "worker.killed", "protocol.violation", ... */
+    gbx_ticket call;      /**< the call it belongs to, or 0 */
+    const char *detail;   /**< one line of UTF-8 without control characters; may be "" */
+    uint64_t time_ms;     /**< wall clock, since 1970 */
+} gbx_event;
+
+/**
+ * Called on the engine's thread or on a thread inside gbx_execute(); must not
+ * block and must not call into the same engine. Last call: inside
+ * gbx_engine_free().
+ */
+typedef void (*gbx_event_fn)(void *user, const gbx_event *event);
+
+/** Severity of one console line. */
+typedef enum gbx_log_level {
+    GBX_LOG_DEBUG = 0,
+    GBX_LOG_LOG = 1,
+    GBX_LOG_INFO = 2,
+    GBX_LOG_WARN = 3,
+    GBX_LOG_ERROR = 4,
+} gbx_log_level;
+
+/** One console line; text is UTF-8 written by the code: hostile. */
+typedef struct gbx_log {
+    gbx_log_level level;
+    double time_ms;   /**< since the call began, by the host's clock */
+    const char *text; /**< ends in NUL; may contain any character but NUL */
+    size_t text_len;  /**< bytes, without the NUL */
+} gbx_log;
+
+/**
+ * Live console lines, in order, before the result. Called on the thread that
+ * drives the call (gbx_execute(): the caller's; gbx_submit(): the engine's). Must
+ * not block on the same engine; may call gbx_abort() and gbx_signal_abort().
+ */
+typedef void (*gbx_log_fn)(void *user, const gbx_log *log);
+
+/** Where a runner leaves what the call did. */
+typedef struct gbx_outcome gbx_outcome;
+
+/** Where calls execute; see the section on runners below. */
+typedef struct gbx_runner gbx_runner;
+
+/** How to make an engine. */
+typedef struct gbx_options {
+    size_t struct_size;       /**< sizeof(gbx_options) in the caller's build */
+    gbx_limits limits;        /**< defaults of every call, and its upper bounds */
+    uint32_t pool_size;       /**< workers kept ready; default 4, at most 64 */
+    uint32_t max_workers;     /**< workers alive at once; default 64, at most 1024 */
+    uint32_t queue_length;    /**< calls waiting for a worker; default 1024 */
+    gbx_require require;      /**< what to do about missing layers */
+    gbx_jit jit;              /**< just-in-time compilation */
+    gbx_globals globals;      /**< the realm's globals */
+    gbx_fresh fresh;          /**< fork or exec */
+    uint32_t capabilities;    /**< gbx_capability bits; default console and timers */
+    uint32_t recycle_calls;   /**< a new template after so many forks; default 10000 */
+    uint32_t recycle_ms;      /**< and after so long; default 600000 */
+    const char *worker_path;  /**< default: $GLOVEBOX_WORKER, beside the program, then
+                                   the installed one; copied */
+    const char *runner_name;  /**< "process" (default) or "memory"; copied */
+    const gbx_runner *runner; /**< one of the embedder's own; copied; excludes the name */
+    gbx_event_fn on_event;    /**< may be NULL */
+    void *event_user;         /**< passed to on_event; borrowed until the engine is freed */
+} gbx_options;
+
+/* clang-format off */
+#define GBX_OPTIONS_INIT {sizeof(gbx_options), GBX_LIMITS_INIT, 0, 0, 0, GBX_REQUIRE_DEFAULT, \
+    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL}
+/* clang-format on */
+
+/** Bits of gbx_call.flags. */
+typedef enum gbx_call_flag {
+    GBX_CALL_SEEDED = 1,   /**< Math.random follows gbx_call.seed */
+    GBX_CALL_FIXED_NOW = 2, /**< the clock stands at gbx_call.now_ms */
+    GBX_CALL_NO_GUARD = 4, /**< skip the structural check; the seal is what protects */
+} gbx_call_flag;
+
+/** One call. Every pointer is borrowed until gbx_execute() or gbx_submit() returns,
+ *  but for signal, on_log and log_user: until the call has ended. */
+typedef struct gbx_call {
+    size_t struct_size;       /**< sizeof(gbx_call) in the caller's build */
+    gbx_form form;            /**< how the code is written */
+    uint32_t flags;           /**< gbx_call_flag bits */
+    const char *code;         /**< UTF-8; need not end in NUL */
+    size_t code_len;          /**< bytes */
+    const char *input;        /**< one JSON value, UTF-8; NULL: the only dataset, else null */
+    size_t input_len;         /**< bytes */
+    const char *bindings;     /**< form body: a JSON object of named values, or NULL */
+    size_t bindings_len;      /**< bytes */
+    const gbx_limits *limits; /**< lowers the engine's; NULL: as they are */
+    uint64_t seed;            /**< with GBX_CALL_SEEDED */
+    int64_t now_ms;           /**< with GBX_CALL_FIXED_NOW; since 1970 */
+    gbx_signal *signal;       /**< aborts the call; may be NULL */
+    gbx_log_fn on_log;        /**< may be NULL */
+    void *log_user;           /**< passed to on_log */
+} gbx_call;
+
+/* clang-format off */
+#define GBX_CALL_INIT {sizeof(gbx_call), GBX_FORM_FUNCTION, 0, NULL, 0, NULL, 0, NULL, 0, NULL, \
+    0, 0, NULL, NULL, NULL}
+/* clang-format on */
+
+/** What a call cost, by the host's measure, never the worker's word. */
+typedef struct gbx_stats {
+    double wall_ms;             /**< from dispatch to the end of the call */
+    double cpu_ms;              /**< processor time of the worker */
+    uint64_t peak_memory_bytes; /**< resident growth over the template, at its highest */
+    uint64_t input_bytes;       /**< JSON handed in */
+    uint64_t output_bytes;      /**< JSON handed out */
+    uint64_t log_bytes;         /**< console text */
+    uint32_t host_calls;        /**< host functions called */
+} gbx_stats;
+
+/** Where in the caller's code; line and column from 1, column in characters. */
+typedef struct gbx_location {
+    uint32_t line;     /**< 0: unknown */
+    uint32_t column;   /**< 0: unknown */
+    const char *frame; /**< the line, its neighbours and a caret; "" if unknown */
+} gbx_location;
+
+/* ---- engine ------------------------------------------------------------- */
+
+/**
+ * Start an engine: its template process and the first workers.
+ *
+ * @param options    NULL for all defaults; copied.
+ * @param ret_engine set on GBX_OK only; free with gbx_engine_free().
+ * @param reterr     filled on failure only; may be NULL.
+ *
+ * @retval GBX_E_USAGE       an option is out of range; the message names it.
+ * @retval GBX_E_UNSUPPORTED a required layer of the seal is missing.
+ * @retval GBX_E_OS          the worker program could not be started.
+ */
+GBX_API GBX_MUST_USE gbx_status gbx_engine_new(const gbx_options *options,
+                                               gbx_engine **ret_engine,
+                                               gbx_error *reterr);
+
+/**
+ * End an engine: calls in flight end as ABORTED, their callbacks run, every process
+ * is gone when this returns. No thread may be inside another call on the engine
+ * but gbx_execute(). NULL is ignored. Not from a callback of the same engine.
+ */
+GBX_API void gbx_engine_free(gbx_engine *engine);
+
+/**
+ * Load a dataset: parsed once, present in every later call as datasets.NAME,
+ * pristine each time. Replaces one of the same name. Calls in flight keep what
+ * they had. Blocks until the template has it.
+ *
+ * @param name     an identifier, at most 64 bytes; copied.
+ * @param json     one JSON value, or with GBX_DATA_NDJSON one a line; copied.
+ * @param json_len bytes.
+ * @retval GBX_E_DATA not valid (see line and column), or more than the machine has.
+ */
+typedef enum gbx_data_format { GBX_DATA_JSON = 0, GBX_DATA_NDJSON = 1 } gbx_data_format;
+GBX_API GBX_MUST_USE gbx_status gbx_engine_load(gbx_engine *engine, const char *name,
+                                                const char *json, size_t json_len,
+                                                gbx_data_format format,
+                                                gbx_error *reterr);
+
+/**
+ * What the engine is: runner, JIT level, versions, each layer of the seal and
+ * whether it stands, pool figures. JSON, one object.
+ *
+ * @param ret_json ends in NUL; owned by the caller, free with gbx_string_free().
+ */
+GBX_API GBX_MUST_USE gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json,
+                                                  gbx_error *reterr);
+
+/* ---- calls -------------------------------------------------------------- */
+
+/**
+ * Run one call and wait for its end. Any number of threads may do so at once.
+ *
+ * @param ret_result set on GBX_OK only, whatever the code did; free with
+ *                   gbx_result_free().
+ * @retval GBX_E_USAGE  a field of @p call is out of range; nothing ran.
+ * @retval GBX_E_NOMEM  nothing ran, or what ran was killed.
+ * @retval GBX_E_CLOSED the engine is being freed.
+ */
+GBX_API GBX_MUST_USE gbx_status gbx_execute(gbx_engine *engine, const gbx_call *call,
+                                            gbx_result **ret_result, gbx_error *reterr);
+
+/**
+ * Receives the end of a submitted call, exactly once, on the engine's thread, also
+ * when the engine is freed. The result is owned by the callee from now on. Must not
+ * block; may submit and abort, must not execute, load or free the engine.
+ */
+typedef void (*gbx_done_fn)(void *user, gbx_ticket ticket, gbx_result *result);
+
+/**
+ * Start one call and return at once.
+ *
+ * @param ret_ticket set on GBX_OK only; names the call for gbx_abort(). May be NULL.
+ *                   It is written before @p on_done can run.
+ */
+GBX_API GBX_MUST_USE gbx_status gbx_submit(gbx_engine *engine, const gbx_call *call,
+                                           gbx_done_fn on_done, void *user,
+                                           gbx_ticket *ret_ticket, gbx_error *reterr);
+
+/**
+ * Abort one submitted call: its process is killed, its result is ABORTED. From any
+ * thread, any number of times; after the call has ended it does nothing.
+ */
+GBX_API void gbx_abort(gbx_engine *engine, gbx_ticket ticket);
+
+/** A switch not yet thrown, or NULL if memory is out. */
+GBX_API gbx_signal *gbx_signal_new(void);
+
+/**
+ * Throw the switch: every call that has it ends as ABORTED, and calls started with
+ * it later use no worker. From any thread, idempotent, not from a signal handler.
+ */
+GBX_API void gbx_signal_abort(gbx_signal *signal);
+
+/** Free a switch that no call has any more. NULL is ignored. */
+GBX_API void gbx_signal_free(gbx_signal *signal);
+
+/* ---- results ------------------------------------------------------------ */
+
+/** How the call ended. */
+GBX_API gbx_code gbx_result_code(const gbx_result *result);
+
+/**
+ * The value as JSON, in UTF-8, ending in NUL; "" unless the code is VALUE and the
+ * value is not undefined. Borrowed until gbx_result_free(). @p ret_len may be NULL.
+ */
+GBX_API const char *gbx_result_value(const gbx_result *result, size_t *ret_len);
+
+/** One line for who must repair the code, e.g. "TypeError: x is not a function";
+ *  "" on success. UTF-8; parts of it are written by the code: hostile. Borrowed. */
+GBX_API const char *gbx_result_error(const gbx_result *result);
+
+/** How to repair it, or "". Borrowed. */
+GBX_API const char *gbx_result_hint(const gbx_result *result);
+
+/** The JavaScript stack, the code's own frames only, or "". Borrowed. */
+GBX_API const char *gbx_result_stack(const gbx_result *result);
+
+/** Where it happened in the caller's code. */
+GBX_API gbx_location gbx_result_location(const gbx_result *result);
+
+/** Console lines, in order. @p index counts from 0 below gbx_result_log_count(). */
+GBX_API size_t gbx_result_log_count(const gbx_result *result);
+GBX_API gbx_log gbx_result_log(const gbx_result *result, size_t index);
+
+/** 1 if console text was cut at limits.log_bytes. */
+GBX_API int gbx_result_logs_truncated(const gbx_result *result);
+
+/** What it cost. */
+GBX_API gbx_stats gbx_result_stats(const gbx_result *result);
+
+/** The whole result as one JSON object, ending in NUL; made at the first call,
+ *  borrowed until gbx_result_free(). NULL if memory is out. */
+GBX_API const char *gbx_result_json(gbx_result *result, size_t *ret_len);
+
+/** NULL is ignored. */
+GBX_API void gbx_result_free(gbx_result *result);
+
+/* ---- the guard ---------------------------------------------------------- */
+
+/**
+ * Check code without running it: no engine, no process.
+ *
+ * @param limits     code_bytes is what counts; NULL for the default.
+ * @param ret_report set on GBX_OK, whatever was found; free with gbx_report_free().
+ */
+GBX_API GBX_MUST_USE gbx_status gbx_check(const char *code, size_t code_len,
+                                          gbx_form form, const gbx_limits *limits,
+                                          gbx_report **ret_report, gbx_error *reterr);
+
+/** One thing that must be repaired; pointers are borrowed from the report. */
+typedef struct gbx_violation {
+    gbx_code code;       /**< INVALID_CODE or SYNTAX */
+    uint32_t line;       /**< from 1 */
+    uint32_t column;     /**< in characters, from 1 */
+    const char *rule;    /**< constant name: "require", "eval", "form", "size", ... */
+    const char *message; /**< what is wrong */
+    const char *hint;    /**< what to do, or "" */
+    const char *frame;   /**< the lines around it */
+} gbx_violation;
+
+GBX_API size_t gbx_report_count(const gbx_report *report);
+GBX_API gbx_violation gbx_report_get(const gbx_report *report, size_t index);
+GBX_API void gbx_report_free(gbx_report *report);
+
+/* ---- runners ------------------------------------------------------------ */
+
+/**
+ * Where a call executes, behind three functions. "process" is the default and the
+ * only one that isolates. "memory" runs the code in the caller's process, for unit
+ * tests of embedders: a separate shared library, loaded only by that name.
+ */
+struct gbx_runner {
+    size_t struct_size; /**< sizeof(gbx_runner) in the caller's build */
+    const char *name;   /**< shown in the report and in every result; copied */
+    void *user;         /**< first argument of both functions */
+
+    /**
+     * Run one call that has passed the guard. May be called from many threads at
+     * once. Give the outcome to gbx_outcome_value() or gbx_outcome_error(), once.
+     * Anything but GBX_OK is returned to the caller of gbx_execute().
+     */
+    gbx_status (*execute)(void *user, const gbx_call *call, gbx_outcome *outcome,
+                          gbx_error *reterr);
+
+    /** The engine is being freed; no call is running. May be NULL. */
+    void (*dispose)(void *user);
+};
+
+/* clang-format off */
+#define GBX_RUNNER_INIT {sizeof(gbx_runner), NULL, NULL, NULL, NULL}
+/* clang-format on */
+
+/** The code returned; @p json is copied, NULL stands for undefined. */
+GBX_API GBX_MUST_USE gbx_status gbx_outcome_value(gbx_outcome *outcome, const char *json,
+                                                  size_t json_len);
+
+/** The call failed with @p code; @p message is copied; @p line and @p column may
+ *  be 0. */
+GBX_API GBX_MUST_USE gbx_status gbx_outcome_error(gbx_outcome *outcome, gbx_code code,
+                                                  const char *message, uint32_t line,
+                                                  uint32_t column);
+
+/** One console line; copied. */
+GBX_API GBX_MUST_USE gbx_status gbx_outcome_log(gbx_outcome *outcome, gbx_log_level level,
+                                                const char *text, size_t text_len);
+
+/* ---- names -------------------------------------------------------------- */
+
+/** "GBX_E_USAGE" and the like; never NULL. */
+GBX_API const char *gbx_status_name(gbx_status status);
+/** "TIMEOUT" and the like; "OK" for GBX_CODE_VALUE; never NULL. */
+GBX_API const char *gbx_code_name(gbx_code code);
+/** What the code means, in one line; never NULL. */
+GBX_API const char *gbx_code_text(gbx_code code);
+/** The exit status of the glovebox command for this code. */
+GBX_API int gbx_code_exit(gbx_code code);
+/** "function", "execute", "body" or "script"; never NULL. */
+GBX_API const char *gbx_form_name(gbx_form form);
+/** GBX_VERSION of the library that is loaded. */
+GBX_API const char *gbx_version(void);
+/** Free a string that the library gave away. NULL is ignored. */
+GBX_API void gbx_string_free(char *string);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * buf - bytes that grow up to a ceiling given at the start, never past it.
+ *
+ * A failed append (ceiling or memory) leaves the contents as they were and marks the
+ * buffer failed for ever: a writer can append many times and ask once. A zeroed
+ * gbx_buf is empty with ceiling 0. Not thread-safe.
+ */
+#ifndef GBX_BASE_BUF_H
+#define GBX_BASE_BUF_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct gbx_buf {
+    uint8_t *data; /* NULL while nothing was appended */
+    size_t len;
+    size_t capacity;
+    size_t ceiling; /* len never exceeds it */
+    bool failed;    /* an append was refused */
+} gbx_buf;
+
+void gbx_buf_init(gbx_buf *buf, size_t ceiling);
+void gbx_buf_cleanup(gbx_buf *buf);
+
+/* Room for n more bytes at data + len, not yet counted in len; NULL if refused. */
+uint8_t *gbx_buf_reserve(gbx_buf *buf, size_t n);
+
+bool gbx_buf_append(gbx_buf *buf, const void *data, size_t len);
+bool gbx_buf_puts(gbx_buf *buf, const char *text);
+bool gbx_buf_printf(gbx_buf *buf, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Drop the first n bytes (n <= len). */
+void gbx_buf_consume(gbx_buf *buf, size_t n);
+
+/* End the contents in NUL and move them out: free() them. NULL if the buffer failed
+ * or memory is out; the buffer is then empty all the same. */
+char *gbx_buf_take_string(gbx_buf *buf, size_t *ret_len);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cleanup - leave a scope early without leaking what it holds.
+ *
+ * GBX_CLEANUP(fn) calls fn(&variable) when the variable goes out of scope; the
+ * take functions move the value out, so that nothing is left to clean up.
+ */
+#ifndef GBX_BASE_CLEANUP_H
+#define GBX_BASE_CLEANUP_H
+
+#include <stddef.h>
+
+#define GBX_CLEANUP(fn) __attribute__((cleanup(fn)))
+#define GBX_COUNTOF(a) (sizeof(a) / sizeof((a)[0]))
+#define GBX_KIB(n) ((size_t)(n)*1024)
+#define GBX_MIB(n) ((size_t)(n)*1024 * 1024)
+
+/* Close *fd if it is one, and make it -1. */
+void gbx_fd_close(int *fd);
+
+/* Move the descriptor out of *fd, leaving -1. */
+int gbx_fd_take(int *fd);
+
+/* free() for GBX_CLEANUP; the argument is a pointer to the pointer. */
+void gbx_free(void *pointer_to_pointer);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fail - the only way for a function to say that it failed.
+ *
+ *     return gbx_fail(reterr, GBX_E_OS, "cannot open '%s'", path);
+ *
+ * Messages are lower case, one line, without punctuation at the end, and say what
+ * was being attempted. Bytes that guest code chose never enter one unescaped.
+ */
+#ifndef GBX_BASE_FAIL_H
+#define GBX_BASE_FAIL_H
+
+#include <glovebox/glovebox.h>
+
+/* Fill *reterr (if not NULL) with status, the current errno and a message; returns
+ * status. errno is kept. */
+gbx_status gbx_fail(gbx_error *reterr, gbx_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same with a position in the offending input. */
+gbx_status gbx_fail_at(gbx_error *reterr, gbx_status status, uint32_t line,
+                       uint32_t column, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json - the checker is a loop over tokens with one bit a level (object or array).
+ * It must stay free of recursion: its input is hostile.
+ */
+#include "base/json.h"
+#include "base/utf8.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct checker {
+    const uint8_t *at;
+    const uint8_t *end;
+    const char *message;
+} checker;
+
+static bool refuse(checker *c, const char *message)
+{
+    c->message = message;
+    return false;
+}
+
+static void skip_space(checker *c)
+{
+    while (c->at < c->end &&
+           (*c->at == ' ' || *c->at == '\n' || *c->at == '\t' || *c->at == '\r'))
+        c->at++;
+}
+
+static bool is_hex(uint8_t b)
+{
+    return (b >= '0' && b <= '9') || (b >= 'a' && b <= 'f') || (b >= 'A' && b <= 'F');
+}
+
+static bool escape(checker *c)
+{
+    c->at++;
+    if (c->at == c->end)
+        return refuse(c, "unterminated string");
+    if (*c->at == 'u') {
+        for (int i = 0; i < 4; i++) {
+            c->at++;
+            if (c->at == c->end || !is_hex(*c->at))
+                return refuse(c, "expected four hexadecimal digits after '\\u'");
+        }
+    } else if (strchr("\"\\/bfnrt", *c->at) == NULL || *c->at == 0) {
+        return refuse(c, "unknown escape in a string");
+    }
+    c->at++;
+    return true;
+}
+
+static bool string(checker *c)
+{
+    c->at++;
+    for (;;) {
+        while (c->at < c->end && *c->at >= 0x20 && *c->at < 0x80 && *c->at != '"' &&
+               *c->at != '\\')
+            c->at++;
+        if (c->at == c->end)
+            return refuse(c, "unterminated string");
+        if (*c->at == '"') {
+            c->at++;
+            return true;
+        }
+        if (*c->at == '\\') {
+            if (!escape(c))
+                return false;
+        } else if (*c->at < 0x20) {
+            return refuse(c, "control character in a string: escape it");
+        } else {
+            size_t n = gbx_utf8_sequence(c->at, (size_t)(c->end - c->at));
+
+            if (n == 0)
+                return refuse(c, "invalid UTF-8");
+            c->at += n;
+        }
+    }
+}
+
+static bool digits(checker *c)
+{
+    if (c->at == c->end || *c->at < '0' || *c->at > '9')
+        return refuse(c, "expected a digit");
+    while (c->at < c->end && *c->at >= '0' && *c->at <= '9')
+        c->at++;
+    return true;
+}
+
+static bool number(checker *c)
+{
+    if (*c->at == '-')
+        c->at++;
+    if (c->at < c->end && *c->at == '0')
+        c->at++;
+    else if (!digits(c))
+        return false;
+    if (c->at < c->end && *c->at == '.') {
+        c->at++;
+        if (!digits(c))
+            return false;
+    }
+    if (c->at < c->end && (*c->at == 'e' || *c->at == 'E')) {
+        c->at++;
+        if (c->at < c->end && (*c->at == '+' || *c->at == '-'))
+            c->at++;
+        return digits(c);
+    }
+    return true;
+}
+
+static bool word(checker *c, const char *text)
+{
+    size_t n = strlen(text);
+
+    if ((size_t)(c->end - c->at) < n || memcmp(c->at, text, n) != 0)
+        return refuse(c, "expected a JSON value");
+    c->at += n;
+    return true;
+}
+
+static bool scalar(checker *c)
+{
+    switch (*c->at) {
+    case '"': return string(c);
+    case 't': return word(c, "true");
+    case 'f': return word(c, "false");
+    case 'n': return word(c, "null");
+    default:
+        if (*c->at == '-' || (*c->at >= '0' && *c->at <= '9'))
+            return number(c);
+        return refuse(c, "expected a JSON value");
+    }
+}
+
+/* "name": of an object member. */
+static bool member(checker *c)
+{
+    skip_space(c);
+    if (c->at == c->end || *c->at != '"')
+        return refuse(c, "expected a property name in double quotes");
+    if (!string(c))
+        return false;
+    skip_space(c);
+    if (c->at == c->end || *c->at != ':')
+        return refuse(c, "expected ':'");
+    c->at++;
+    return true;
+}
+
+/* After a value: close what ends here; true if another value must follow. */
+static bool after_value(checker *c, const uint8_t *is_object, size_t *depth, bool *more)
+{
+    *more = false;
+    while (*depth > 0) {
+        bool object = is_object[*depth - 1];
+
+        skip_space(c);
+        if (c->at == c->end)
+            return refuse(c, object ? "expected ',' or '}'" : "expected ',' or ']'");
+        if (*c->at == ',') {
+            c->at++;
+            *more = true;
+            return object ? member(c) : true;
+        }
+        if (*c->at != (object ? '}' : ']'))
+            return refuse(c, object ? "expected ',' or '}'" : "expected ',' or ']'");
+        c->at++;
+        (*depth)--;
+    }
+    return true;
+}
+
+static bool values(checker *c, size_t max_depth)
+{
+    uint8_t is_object[GBX_JSON_DEPTH_MAX];
+    size_t depth = 0;
+    bool more = true;
+
+    while (more) {
+        skip_space(c);
+        if (c->at == c->end)
+            return refuse(c, "expected a JSON value, found the end");
+        if (*c->at == '{' || *c->at == '[') {
+            bool object = *c->at == '{';
+
+            if (depth == max_depth)
+                return refuse(c, "nested too deep");
+            c->at++;
+            skip_space(c);
+            if (c->at < c->end && *c->at == (object ? '}' : ']')) {
+                c->at++;
+            } else {
+                is_object[depth++] = object;
+                if (object && !member(c))
+                    return false;
+                continue;
+            }
+        } else if (!scalar(c)) {
+            return false;
+        }
+        if (!after_value(c, is_object, &depth, &more))
+            return false;
+    }
+    skip_space(c);
+    return c->at == c->end || refuse(c, "unexpected text after the JSON value");
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_json_check(const char *text, size_t len, size_t max_depth,
+                    gbx_json_fault *ret_fault)
+{
+    checker c = {.at = (const uint8_t *)text, .end = (const uint8_t *)text + len};
+
+    if (max_depth > GBX_JSON_DEPTH_MAX)
+        max_depth = GBX_JSON_DEPTH_MAX;
+    if (values(&c, max_depth))
+        return true;
+    if (ret_fault != NULL) {
+        ret_fault->offset = (size_t)(c.at - (const uint8_t *)text);
+        ret_fault->message = c.message;
+        gbx_utf8_position(text, len, ret_fault->offset, &ret_fault->line,
+                          &ret_fault->column);
+    }
+    return false;
+}
+
+bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len)
+{
+    const uint8_t *d = text;
+
+    (void)gbx_buf_puts(buf, "\"");
+    for (size_t i = 0; i < len;) {
+        size_t run = i;
+
+        while (run < len && d[run] >= 0x20 && d[run] < 0x7F && d[run] != '"' &&
+               d[run] != '\\')
+            run++;
+        if (run > i) {
+            (void)gbx_buf_append(buf, d + i, run - i);
+            i = run;
+        } else if (d[i] == '"' || d[i] == '\\') {
+            (void)gbx_buf_printf(buf, "\\%c", d[i++]);
+        } else if (d[i] == '\n') {
+            (void)gbx_buf_puts(buf, "\\n");
+            i++;
+        } else if (d[i] < 0x20 || d[i] == 0x7F) {
+            (void)gbx_buf_printf(buf, "\\u%04x", (unsigned)d[i++]);
+        } else {
+            size_t n = gbx_utf8_sequence(d + i, len - i);
+
+            (void)gbx_utf8_append_lossy(buf, d + i, n == 0 ? 1 : n);
+            i += n == 0 ? 1 : n;
+        }
+    }
+    return gbx_buf_puts(buf, "\"");
+}
+
+bool gbx_json_append_number(gbx_buf *buf, double value)
+{
+    char text[64];
+    size_t n;
+
+    if (!isfinite(value))
+        return gbx_buf_puts(buf, "null");
+    n = (size_t)snprintf(text, sizeof text, "%.3f", value);
+    if (n >= sizeof text)
+        return gbx_buf_printf(buf, "%.6g", value);
+    while (n > 0 && text[n - 1] == '0')
+        n--;
+    if (n > 0 && text[n - 1] == '.')
+        n--;
+    return gbx_buf_append(buf, text, n);
+}
+
+bool gbx_json_from_lines(const char *text, size_t len, gbx_buf *buf,
+                         gbx_json_fault *ret_fault)
+{
+    const char *separator = "[";
+    uint32_t line = 1;
+
+    for (size_t start = 0; start < len; line++) {
+        const char *newline = memchr(text + start, '\n', len - start);
+        size_t end = newline != NULL ? (size_t)(newline - text) : len;
+        size_t at = start;
+
+        while (at < end && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r'))
+            at++;
+        if (at < end) {
+            if (!gbx_json_check(text + start, end - start, GBX_JSON_DEPTH_MAX,
+                                ret_fault)) {
+                ret_fault->line = line;
+                ret_fault->offset += start;
+                return false;
+            }
+            (void)gbx_buf_puts(buf, separator);
+            (void)gbx_buf_append(buf, text + start, end - start);
+            separator = ",";
+        }
+        start = end + 1;
+    }
+    if (*separator == '[')
+        (void)gbx_buf_puts(buf, "[");
+    ret_fault->message = NULL;
+    return gbx_buf_puts(buf, "]");
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json - write JSON, and say where JSON text stops being JSON.
+ *
+ * The check is strict RFC 8259 with a depth limit; it keeps no values, does not
+ * recurse and allocates nothing past its bit stack: payloads stay bytes.
+ */
+#ifndef GBX_BASE_JSON_H
+#define GBX_BASE_JSON_H
+
+#include "base/buf.h"
+
+/* Deeper than this is refused: beyond any real record, far below any stack. */
+#define GBX_JSON_DEPTH_MAX 1000
+
+/* Why JSON text was refused. */
+typedef struct gbx_json_fault {
+    size_t offset;       /* byte that does not fit */
+    uint32_t line;       /* from 1 */
+    uint32_t column;     /* in characters, from 1 */
+    const char *message; /* constant: "expected ',' or ']'", ... */
+} gbx_json_fault;
+
+/* True if text is exactly one JSON value with optional white space around it. */
+bool gbx_json_check(const char *text, size_t len, size_t max_depth,
+                    gbx_json_fault *ret_fault);
+
+/* Append text as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
+bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len);
+
+/* Append a finite number as JSON, shortest of three decimals; else null. */
+bool gbx_json_append_number(gbx_buf *buf, double number);
+
+/* One JSON value a line becomes one JSON array; blank lines are skipped. False with
+ * the position of the first bad line, or with message NULL if buf is full. */
+bool gbx_json_from_lines(const char *text, size_t len, gbx_buf *buf,
+                         gbx_json_fault *ret_fault);
+
+#endif

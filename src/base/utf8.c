@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* utf8 - validity is decided in exactly one place, gbx_utf8_sequence(). */
+#include "base/utf8.h"
+
+static bool is_tail(uint8_t byte)
+{
+    return (byte & 0xC0) == 0x80;
+}
+
+static uint32_t decode(const uint8_t *d, size_t n)
+{
+    switch (n) {
+    case 2: return (uint32_t)(d[0] & 0x1F) << 6 | (d[1] & 0x3F);
+    case 3:
+        return (uint32_t)(d[0] & 0x0F) << 12 | (uint32_t)(d[1] & 0x3F) << 6 |
+               (d[2] & 0x3F);
+    case 4:
+        return (uint32_t)(d[0] & 0x07) << 18 | (uint32_t)(d[1] & 0x3F) << 12 |
+               (uint32_t)(d[2] & 0x3F) << 6 | (d[3] & 0x3F);
+    default: return d[0];
+    }
+}
+
+static bool append_point(gbx_buf *buf, uint32_t c)
+{
+    uint8_t out[4];
+    size_t n;
+
+    if (c < 0x80) {
+        out[0] = (uint8_t)c;
+        n = 1;
+    } else if (c < 0x800) {
+        out[0] = (uint8_t)(0xC0 | c >> 6);
+        out[1] = (uint8_t)(0x80 | (c & 0x3F));
+        n = 2;
+    } else if (c < 0x10000) {
+        out[0] = (uint8_t)(0xE0 | c >> 12);
+        out[1] = (uint8_t)(0x80 | (c >> 6 & 0x3F));
+        out[2] = (uint8_t)(0x80 | (c & 0x3F));
+        n = 3;
+    } else {
+        out[0] = (uint8_t)(0xF0 | c >> 18);
+        out[1] = (uint8_t)(0x80 | (c >> 12 & 0x3F));
+        out[2] = (uint8_t)(0x80 | (c >> 6 & 0x3F));
+        out[3] = (uint8_t)(0x80 | (c & 0x3F));
+        n = 4;
+    }
+    return gbx_buf_append(buf, out, n);
+}
+
+/* Characters that move the cursor, reorder text or end a line somewhere. */
+static bool is_steering(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) ||
+           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF ||
+           (c >= 0xE0000 && c <= 0xE007F);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+size_t gbx_utf8_sequence(const uint8_t *d, size_t len)
+{
+    if (len == 0)
+        return 0;
+    if (d[0] < 0x80)
+        return 1;
+    if (d[0] >= 0xC2 && d[0] <= 0xDF)
+        return len >= 2 && is_tail(d[1]) ? 2 : 0;
+    if (d[0] >= 0xE0 && d[0] <= 0xEF) {
+        if (len < 3 || !is_tail(d[1]) || !is_tail(d[2]))
+            return 0;
+        if ((d[0] == 0xE0 && d[1] < 0xA0) || (d[0] == 0xED && d[1] > 0x9F))
+            return 0;
+        return 3;
+    }
+    if (d[0] >= 0xF0 && d[0] <= 0xF4) {
+        if (len < 4 || !is_tail(d[1]) || !is_tail(d[2]) || !is_tail(d[3]))
+            return 0;
+        if ((d[0] == 0xF0 && d[1] < 0x90) || (d[0] == 0xF4 && d[1] > 0x8F))
+            return 0;
+        return 4;
+    }
+    return 0;
+}
+
+bool gbx_utf8_valid(const uint8_t *data, size_t len, size_t *ret_bad)
+{
+    size_t i = 0;
+
+    while (i < len) {
+        size_t n = data[i] < 0x80 ? 1 : gbx_utf8_sequence(data + i, len - i);
+
+        if (n == 0) {
+            if (ret_bad != NULL)
+                *ret_bad = i;
+            return false;
+        }
+        i += n;
+    }
+    return true;
+}
+
+bool gbx_utf8_append_utf16(gbx_buf *buf, const uint16_t *units, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t c = units[i];
+
+        if (c >= 0xD800 && c <= 0xDBFF && i + 1 < count && units[i + 1] >= 0xDC00 &&
+            units[i + 1] <= 0xDFFF) {
+            c = 0x10000 + ((c - 0xD800) << 10) + (units[i + 1] - 0xDC00u);
+            i++;
+        } else if (c >= 0xD800 && c <= 0xDFFF) {
+            c = 0xFFFD;
+        }
+        if (!append_point(buf, c))
+            return false;
+    }
+    return true;
+}
+
+bool gbx_utf8_append_lossy(gbx_buf *buf, const void *data, size_t len)
+{
+    const uint8_t *d = data;
+
+    for (size_t i = 0; i < len;) {
+        size_t n = gbx_utf8_sequence(d + i, len - i);
+
+        if (n == 0 ? !append_point(buf, 0xFFFD) : !gbx_buf_append(buf, d + i, n))
+            return false;
+        i += n == 0 ? 1 : n;
+    }
+    return true;
+}
+
+bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len, gbx_escape how)
+{
+    const uint8_t *d = data;
+
+    for (size_t i = 0; i < len;) {
+        size_t n = gbx_utf8_sequence(d + i, len - i);
+        uint32_t c = n == 0 ? 0xFFFD : decode(d + i, n);
+        bool keep = !is_steering(c) || (how == GBX_ESCAPE_TEXT && (c == '\n' || c == '\t'));
+
+        if (keep ? !append_point(buf, c) : !gbx_buf_printf(buf, "\\u{%x}", (unsigned)c))
+            return false;
+        i += n == 0 ? 1 : n;
+    }
+    return true;
+}
+
+void gbx_utf8_position(const char *text, size_t len, size_t offset, uint32_t *ret_line,
+                       uint32_t *ret_column)
+{
+    uint32_t line = 1;
+    uint32_t column = 1;
+
+    for (size_t i = 0; i < offset && i < len; i++) {
+        if (text[i] == '\n') {
+            line++;
+            column = 1;
+        } else if (!is_tail((uint8_t)text[i])) {
+            column++;
+        }
+    }
+    *ret_line = line;
+    *ret_column = column;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * utf8 - check, make and step through UTF-8.
+ *
+ * One rule everywhere: what is not UTF-8 (overlong forms, surrogates, past U+10FFFF,
+ * truncation) is refused on the way in and becomes U+FFFD on the way out.
+ */
+#ifndef GBX_BASE_UTF8_H
+#define GBX_BASE_UTF8_H
+
+#include "base/buf.h"
+
+/* Bytes of the sequence at data (1 to 4), or 0 if there is no valid one. */
+size_t gbx_utf8_sequence(const uint8_t *data, size_t len);
+
+/* True if all of it is valid; *ret_bad (may be NULL) is the first bad offset. */
+bool gbx_utf8_valid(const uint8_t *data, size_t len, size_t *ret_bad);
+
+/* Append UTF-16 as UTF-8; an unpaired surrogate becomes U+FFFD. */
+bool gbx_utf8_append_utf16(gbx_buf *buf, const uint16_t *units, size_t count);
+
+/* Append with invalid bytes replaced by U+FFFD each. */
+bool gbx_utf8_append_lossy(gbx_buf *buf, const void *data, size_t len);
+
+/* Append so that a terminal or a text log cannot be steered by it: C0, DEL, C1, bidi
+ * controls and line separators become \u{...}; newline and tab are kept if asked. */
+typedef enum gbx_escape { GBX_ESCAPE_LINE, GBX_ESCAPE_TEXT } gbx_escape;
+bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len, gbx_escape how);
+
+/* Line and column (from 1; column in characters) of a byte offset. */
+void gbx_utf8_position(const char *text, size_t len, size_t offset, uint32_t *ret_line,
+                       uint32_t *ret_column);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * guard - is this code of the form it is called with, and does it use what is off?
+ *
+ * Parsing is tree-sitter's: a word in a string, a comment, a template's text, a
+ * property name or a shadowed local is never mistaken for a use. The guard saves work
+ * and gives early, clear errors; it is no security boundary: the seal is.
+ *
+ * Reports own their strings. No state: any thread.
+ */
+#ifndef GBX_GUARD_GUARD_H
+#define GBX_GUARD_GUARD_H
+
+#include "base/fail.h"
+
+#include <stdbool.h>
+
+/* Room for more violations than any reader wants; the rest is not listed. */
+#define GBX_GUARD_VIOLATIONS_MAX 50
+
+typedef struct gbx_guard_span {
+    size_t start;         /* byte offset of the code proper in the text given: after a */
+    size_t len;           /* Markdown fence, leading space; before a trailing ';' */
+    uint32_t line;        /* where start is, from 1 */
+    uint32_t column;      /* in characters, from 1 */
+} gbx_guard_span;
+
+/*
+ * Check code against form. *ret_span is what to hand to the engine (for the form
+ * function: exactly the function expression). *ret_report is NULL when there is
+ * nothing to object to: the common case allocates no report.
+ *
+ * Code that does not parse is not objected to here: the engine has the last word on
+ * syntax, and gbx_guard_explain() finds position and hint when it says no. Only
+ * gbx_guard_syntax() reports it without an engine.
+ */
+gbx_status gbx_guard_check(const char *code, size_t len, gbx_form form, size_t max_len,
+                           gbx_guard_span *ret_span, gbx_report **ret_report,
+                           gbx_error *reterr);
+
+/* The same and, if it finds nothing, the syntax errors as the parser sees them. This
+ * is gbx_check() and `glovebox check`. */
+gbx_status gbx_guard_full(const char *code, size_t len, gbx_form form, size_t max_len,
+                          gbx_report **ret_report, gbx_error *reterr);
+
+/* What the engine said about a failed call, made better for who must repair it.
+ * line and column (0: unknown) go in as the engine gave them, in the caller's text,
+ * and come out corrected; hint is a constant string or "". */
+typedef struct gbx_guard_advice {
+    uint32_t line;
+    uint32_t column;
+    const char *hint;
+} gbx_guard_advice;
+
+void gbx_guard_explain(const char *code, size_t len, gbx_form form, gbx_code failed_as,
+                       const char *message, gbx_guard_advice *advice);
+
+/* The line, one before and one after, numbered, with a caret; control characters
+ * escaped, long lines cut around the column. Free() it; NULL if memory is out. */
+char *gbx_guard_frame(const char *code, size_t len, uint32_t line, uint32_t column);
+
+/* ---- reports ------------------------------------------------------------ */
+
+struct gbx_report {
+    size_t count;
+    size_t total; /* found, listed or not */
+    gbx_violation list[GBX_GUARD_VIOLATIONS_MAX];
+    char *text;   /* what the violations' strings point into, if not constant */
+};
+
+#endif

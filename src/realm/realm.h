@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * realm - the JavaScript world of one call. The only folder that knows the engine.
+ *
+ * One realm a process, one context ever, one thread ever. Made and locked down in
+ * the template, before any byte of a call is known; run at most once, in a fork.
+ *
+ * Guest code can write any text but cannot choose a gbx_failure: that is decided by
+ * which step of this C code failed. All text that leaves is UTF-8 and cut to the
+ * limits of wire/messages.h.
+ */
+#ifndef GBX_REALM_REALM_H
+#define GBX_REALM_REALM_H
+
+#include "wire/messages.h"
+
+typedef struct gbx_realm gbx_realm;
+
+/* What a running call asks of the process around it. All run on the one thread. */
+typedef struct gbx_realm_host {
+    void *user;
+    /* One console line, or a piece of one longer than GBX_LOG_LINE_MAX. */
+    void (*log)(void *user, const gbx_msg_log *line);
+    /* Nothing can run for ms milliseconds: come back then. Does not return if the
+     * host has gone. */
+    void (*wait)(void *user, uint32_t ms);
+    /* Milliseconds on a clock that only goes forward. */
+    double (*now_ms)(void *user);
+} gbx_realm_host;
+
+/* How the call ended; exactly one of the two is filled. Owned by the realm. */
+typedef struct gbx_realm_outcome {
+    bool ok;
+    gbx_msg_result result;
+    gbx_msg_error error;
+} gbx_realm_outcome;
+
+/* ---- in the template ----------------------------------------------------- */
+
+/* Create the VM and the context and lock the realm down. globals is a gbx_globals.
+ * NULL with a constant reason if the engine is not what this program was built for. */
+gbx_realm *gbx_realm_new(unsigned globals, const char **ret_reason);
+
+/* Parse JSON and keep it as datasets.NAME. False with a reason (UTF-8, ends in NUL,
+ * at most reason_size bytes) if it is not JSON. */
+bool gbx_realm_load(gbx_realm *realm, gbx_span name, gbx_span json, char *reason,
+                    size_t reason_size);
+
+/* Touch what every call touches, so that no fork pays for it: how_much 0 the least,
+ * 1 dates, Intl, regular expressions, sorting, errors too. Ends with a collection. */
+void gbx_realm_warm(gbx_realm *realm, int how_much);
+
+/* "JavaScriptCore 2.50.6" and the like. */
+const char *gbx_realm_engine(void);
+
+/* True if the engine's own out-of-memory error can be told from a forged one. */
+bool gbx_realm_knows_oom(const gbx_realm *realm);
+
+/* ---- in the worker -------------------------------------------------------- */
+
+/* After the fork, before READY: one tiny evaluation that proves engine and seal. */
+bool gbx_realm_prove(gbx_realm *realm);
+
+/* Run the call to its end: compile, call, drain jobs and timers, serialise. */
+void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call, const gbx_realm_host *host,
+                   gbx_realm_outcome *ret);
+
+/* Set when the allocator was refused memory by the kernel (realm/refusal.c); on the
+ * first time, once, notify is called: it must not allocate. */
+void gbx_realm_on_refusal(void (*notify)(void *user), void *user);
+bool gbx_realm_was_refused(void);
+
+#endif

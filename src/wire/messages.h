@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * messages - everything that may be said between host, template and worker.
+ *
+ * A frame is a 16-byte header and a body: u32 body length, u8 type, three reserved
+ * zero bytes, u64 call id. docs/protocol.md is the specification. Encoders append a
+ * whole frame to a gbx_buf; decoders take one body and say whether it is exactly one
+ * such message. Spans of a decoded message borrow from the body.
+ *
+ * This module does no I/O and keeps no state: any thread, any process.
+ */
+#ifndef GBX_WIRE_MESSAGES_H
+#define GBX_WIRE_MESSAGES_H
+
+#include "base/buf.h"
+#include "wire/reader.h"
+
+#define GBX_FRAME_HEADER_SIZE 16
+
+#define GBX_WIRE_VERSION 1u
+
+typedef enum gbx_msg_type {
+    /* worker -> host, on the worker's own channel */
+    GBX_MSG_READY = 1,   /* sealed and proven; waits for CALL */
+    GBX_MSG_LOG = 2,     /* one console line */
+    GBX_MSG_WAIT = 3,    /* nothing to do until WAKE */
+    GBX_MSG_REFUSED = 4, /* the kernel has refused memory; sent once at most */
+    GBX_MSG_RESULT = 5,  /* the value; the last message */
+    GBX_MSG_ERROR = 6,   /* the failure; the last message */
+    /* host -> worker */
+    GBX_MSG_CALL = 16,
+    GBX_MSG_WAKE = 17,
+    /* host -> template, on the control channel */
+    GBX_MSG_CONFIG = 32, /* first message */
+    GBX_MSG_FORK = 33,
+    GBX_MSG_LOAD = 34,   /* carries a descriptor: a sealed memfd */
+    GBX_MSG_ATTACK = 35, /* only in attack mode: fork a probe that attacks its seal */
+    /* template -> host */
+    GBX_MSG_HELLO = 48,  /* answer to CONFIG */
+    GBX_MSG_FORKED = 49, /* carries two descriptors: channel, pidfd */
+    GBX_MSG_EXITED = 50,
+    GBX_MSG_LOADED = 51,
+} gbx_msg_type;
+
+typedef struct gbx_header {
+    uint32_t body_len;
+    uint8_t type;
+    uint64_t call_id;
+} gbx_header;
+
+/* False if a reserved byte is set. data has GBX_FRAME_HEADER_SIZE bytes. */
+bool gbx_header_decode(const uint8_t *data, gbx_header *ret);
+
+/* ---- worker -> host ----------------------------------------------------- */
+
+typedef struct gbx_msg_log {
+    uint8_t level;    /* gbx_log_level */
+    uint8_t is_cut;   /* this text was cut, and no more will come */
+    gbx_span text;
+} gbx_msg_log;
+
+typedef struct gbx_msg_wait {
+    uint32_t ms; /* until WAKE; at most GBX_WAIT_MS_MAX */
+} gbx_msg_wait;
+
+typedef struct gbx_msg_result {
+    uint8_t is_undefined; /* the value is undefined; json is then empty */
+    gbx_span json;
+} gbx_msg_result;
+
+/* What kind of failure the worker saw; the host decides the gbx_code. */
+typedef enum gbx_failure {
+    GBX_FAILURE_SYNTAX = 1,      /* did not compile; nothing ran */
+    GBX_FAILURE_THROWN = 2,      /* an exception or rejection reached the top */
+    GBX_FAILURE_NOT_JSON = 3,    /* the value cannot be JSON (BigInt, cycle, symbol...) */
+    GBX_FAILURE_OUTPUT = 4,      /* the JSON is larger than the limit */
+    GBX_FAILURE_INPUT = 5,       /* the input is not JSON */
+    GBX_FAILURE_NEVER = 6,       /* the promise can never settle */
+    GBX_FAILURE_BAD_FORM = 7,    /* e.g. no function named execute was defined */
+} gbx_failure;
+
+typedef struct gbx_msg_error {
+    uint8_t failure;          /* gbx_failure */
+    uint8_t is_out_of_memory; /* the engine itself raised it for want of memory */
+    uint32_t line;            /* in the code as sent in CALL, from 1; 0: unknown */
+    uint32_t column;          /* in UTF-16 units, from 1; 0: unknown */
+    gbx_span name;            /* "TypeError"; may be empty */
+    gbx_span message;
+    gbx_span stack;           /* the code's own frames, one a line; may be empty */
+} gbx_msg_error;
+
+#define GBX_NAME_MAX 256u
+#define GBX_MESSAGE_MAX GBX_KIB(8)
+#define GBX_STACK_MAX GBX_KIB(16)
+#define GBX_LOG_LINE_MAX GBX_KIB(64) /* longer console lines come in several LOGs */
+#define GBX_WAIT_MS_MAX 600000u
+
+/* ---- host -> worker ----------------------------------------------------- */
+
+enum {
+    GBX_CALL_WIRE_CONSOLE = 1,   /* console is on */
+    GBX_CALL_WIRE_TIMERS = 2,    /* timers and sleep are on */
+    GBX_CALL_WIRE_FIXED_NOW = 4, /* the clock stands at now_ms */
+    GBX_CALL_WIRE_HAS_INPUT = 8, /* input holds JSON; else the only dataset or null */
+};
+
+typedef struct gbx_msg_call {
+    uint8_t form;          /* gbx_form */
+    uint8_t flags;         /* GBX_CALL_WIRE_* */
+    uint64_t seed;         /* of Math.random, always */
+    int64_t now_ms;        /* with FIXED_NOW */
+    uint64_t memory_bytes; /* lowers what the worker was sealed with */
+    uint64_t output_bytes;
+    uint32_t log_bytes;
+    uint32_t first_line;   /* where the code's first character stands in the caller's */
+    uint32_t first_column; /* text, from 1: added to positions by the worker */
+    gbx_span code;         /* UTF-8 */
+    gbx_span bindings;     /* form body: a JSON object, or empty */
+    gbx_span input;        /* JSON */
+} gbx_msg_call;
+
+/* ---- host <-> template -------------------------------------------------- */
+
+typedef struct gbx_msg_config {
+    uint32_t version;      /* GBX_WIRE_VERSION */
+    uint8_t globals;       /* gbx_globals */
+    uint8_t attack_mode;   /* serve ATTACK instead of FORK */
+    uint8_t warm;          /* 0: the least warming (one call), 1: all of it */
+    uint32_t capabilities; /* gbx_capability bits */
+    uint32_t layers_off;   /* gbx_layer bits to leave out; only test builds and the
+                              attack mode honour it, all others die of it */
+    uint64_t memory_bytes; /* the most that any call may have */
+    uint32_t cpu_s;        /* RLIMIT_CPU of a worker */
+} gbx_msg_config;
+
+#define GBX_LAYER_REASON_MAX 160u
+
+/* One layer of the seal, as the template found it. */
+typedef struct gbx_layer_report {
+    uint8_t layer;   /* gbx_layer index (seal/layers.h) */
+    uint8_t stands;
+    gbx_span reason; /* why not, and what would bring it; empty if it stands */
+} gbx_layer_report;
+
+#define GBX_LAYERS_MAX 32u
+
+typedef struct gbx_msg_hello {
+    uint32_t version;
+    uint32_t threads;     /* of the template; must be 1 */
+    uint32_t landlock_abi;
+    uint8_t oom_known;    /* the engine's own out-of-memory error can be told apart */
+    uint8_t jit_page;     /* a writable and executable mapping exists */
+    gbx_span engine;      /* engine version text */
+    gbx_span failure;     /* why the template cannot serve; empty: it can */
+    uint32_t layer_count;
+    gbx_layer_report layers[GBX_LAYERS_MAX];
+} gbx_msg_hello;
+
+typedef struct gbx_msg_forked {
+    uint64_t worker_id;
+    uint32_t error; /* errno of the failed fork, or 0 */
+} gbx_msg_forked;
+
+typedef struct gbx_msg_exited {
+    uint64_t worker_id;
+    uint32_t status; /* of wait4 */
+    uint64_t cpu_us;
+    uint64_t max_rss_kib;
+} gbx_msg_exited;
+
+typedef struct gbx_msg_load {
+    uint64_t size; /* bytes of JSON in the memfd */
+    gbx_span name;
+} gbx_msg_load;
+
+typedef struct gbx_msg_loaded {
+    uint8_t ok;
+    gbx_span message;
+} gbx_msg_loaded;
+
+typedef struct gbx_msg_attack {
+    uint32_t index;      /* in the attack table */
+    uint32_t layers_off; /* gbx_layer bits */
+} gbx_msg_attack;
+
+/* ---- encoders: false if the buffer's ceiling or memory is reached -------- */
+
+bool gbx_msg_put_empty(gbx_buf *to, gbx_msg_type type, uint64_t call_id);
+bool gbx_msg_put_log(gbx_buf *to, uint64_t call_id, const gbx_msg_log *msg);
+bool gbx_msg_put_wait(gbx_buf *to, uint64_t call_id, const gbx_msg_wait *msg);
+bool gbx_msg_put_result(gbx_buf *to, uint64_t call_id, const gbx_msg_result *msg);
+bool gbx_msg_put_error(gbx_buf *to, uint64_t call_id, const gbx_msg_error *msg);
+/* Everything of a CALL but the bytes of input, which the sender appends itself: a
+ * large input is then never copied. */
+bool gbx_msg_put_call_head(gbx_buf *to, uint64_t call_id, const gbx_msg_call *msg);
+bool gbx_msg_put_config(gbx_buf *to, const gbx_msg_config *msg);
+bool gbx_msg_put_fork(gbx_buf *to, uint64_t worker_id);
+bool gbx_msg_put_load(gbx_buf *to, const gbx_msg_load *msg);
+bool gbx_msg_put_attack(gbx_buf *to, uint64_t worker_id, const gbx_msg_attack *msg);
+bool gbx_msg_put_hello(gbx_buf *to, const gbx_msg_hello *msg);
+bool gbx_msg_put_forked(gbx_buf *to, const gbx_msg_forked *msg);
+bool gbx_msg_put_exited(gbx_buf *to, const gbx_msg_exited *msg);
+bool gbx_msg_put_loaded(gbx_buf *to, const gbx_msg_loaded *msg);
+
+/* ---- decoders: false if body is not exactly one such message; *ret is then
+ * unusable ---------------------------------------------------------------- */
+
+bool gbx_msg_get_log(gbx_span body, gbx_msg_log *ret);
+bool gbx_msg_get_wait(gbx_span body, gbx_msg_wait *ret);
+bool gbx_msg_get_result(gbx_span body, size_t max_json, gbx_msg_result *ret);
+bool gbx_msg_get_error(gbx_span body, gbx_msg_error *ret);
+bool gbx_msg_get_call(gbx_span body, gbx_msg_call *ret);
+bool gbx_msg_get_config(gbx_span body, gbx_msg_config *ret);
+bool gbx_msg_get_fork(gbx_span body, uint64_t *ret_worker_id);
+bool gbx_msg_get_load(gbx_span body, gbx_msg_load *ret);
+bool gbx_msg_get_attack(gbx_span body, uint64_t *ret_worker_id, gbx_msg_attack *ret);
+bool gbx_msg_get_hello(gbx_span body, gbx_msg_hello *ret);
+bool gbx_msg_get_forked(gbx_span body, gbx_msg_forked *ret);
+bool gbx_msg_get_exited(gbx_span body, gbx_msg_exited *ret);
+bool gbx_msg_get_loaded(gbx_span body, gbx_msg_loaded *ret);
+
+#endif

@@ -13,6 +13,7 @@
 #define GBX_WIRE_MESSAGES_H
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "wire/reader.h"
 
 #define GBX_FRAME_HEADER_SIZE 16
@@ -131,6 +132,7 @@ typedef struct gbx_msg_config {
                               attack mode honour it, all others die of it */
     uint64_t memory_bytes; /* the most that any call may have */
     uint32_t cpu_s;        /* RLIMIT_CPU of a worker */
+    uint32_t namespaces;   /* gbx_layer bits of the namespaces that spawn has made */
 } gbx_msg_config;
 
 #define GBX_LAYER_REASON_MAX 160u
@@ -188,7 +190,8 @@ typedef struct gbx_msg_attack {
 bool gbx_msg_put_empty(gbx_buf *to, gbx_msg_type type, uint64_t call_id);
 bool gbx_msg_put_log(gbx_buf *to, uint64_t call_id, const gbx_msg_log *msg);
 bool gbx_msg_put_wait(gbx_buf *to, uint64_t call_id, const gbx_msg_wait *msg);
-bool gbx_msg_put_result(gbx_buf *to, uint64_t call_id, const gbx_msg_result *msg);
+/* Everything of a RESULT but the bytes of json, which the sender writes itself. */
+bool gbx_msg_put_result_head(gbx_buf *to, uint64_t call_id, const gbx_msg_result *msg);
 bool gbx_msg_put_error(gbx_buf *to, uint64_t call_id, const gbx_msg_error *msg);
 /* Everything of a CALL but the bytes of input, which the sender appends itself: a
  * large input is then never copied. */

@@ -128,11 +128,10 @@ typedef struct gbx_msg_config {
     uint8_t attack_mode;   /* serve ATTACK instead of FORK */
     uint8_t warm;          /* 0: the least warming (one call), 1: all of it */
     uint32_t capabilities; /* gbx_capability bits */
-    uint32_t layers_off;   /* gbx_layer bits to leave out; only test builds and the
-                              attack mode honour it, all others die of it */
+    uint32_t layers_off;   /* gbx_layer bits to leave out: the attack mode alone */
+    uint32_t ns_made;      /* gbx_layer bits of the namespaces that spawn made */
     uint64_t memory_bytes; /* the most that any call may have */
     uint32_t cpu_s;        /* RLIMIT_CPU of a worker */
-    uint32_t namespaces;   /* gbx_layer bits of the namespaces that spawn has made */
 } gbx_msg_config;
 
 #define GBX_LAYER_REASON_MAX 160u

@@ -11,9 +11,9 @@
 #include <stddef.h>
 
 #define GBX_CLEANUP(fn) __attribute__((cleanup(fn)))
-#define GBX_COUNTOF(a) (sizeof(a) / sizeof((a)[0]))
-#define GBX_KIB(n) ((size_t)(n)*1024)
-#define GBX_MIB(n) ((size_t)(n)*1024 * 1024)
+#define GBX_COUNTOF(a)  (sizeof(a) / sizeof((a)[0]))
+#define GBX_KIB(n)      ((size_t)(n)*1024)
+#define GBX_MIB(n)      ((size_t)(n)*1024 * 1024)
 
 /* Close *fd if it is one, and make it -1. */
 void gbx_fd_close(int *fd);

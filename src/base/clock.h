@@ -7,7 +7,7 @@
 
 #define GBX_NS_PER_MS INT64_C(1000000)
 
-int64_t gbx_clock_now_ns(void);     /* CLOCK_MONOTONIC */
-int64_t gbx_clock_wall_ms(void);    /* CLOCK_REALTIME, since 1970 */
+int64_t gbx_clock_now_ns(void);  /* CLOCK_MONOTONIC */
+int64_t gbx_clock_wall_ms(void); /* CLOCK_REALTIME, since 1970 */
 
 #endif

@@ -52,8 +52,8 @@ static bool append_point(gbx_buf *buf, uint32_t c)
 static bool is_steering(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) ||
-           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF ||
-           (c >= 0xE0000 && c <= 0xE007F);
+           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) ||
+           c == 0xFEFF || (c >= 0xE0000 && c <= 0xE007F);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -139,7 +139,8 @@ bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len, gbx_esc
     for (size_t i = 0; i < len;) {
         size_t n = gbx_utf8_sequence(d + i, len - i);
         uint32_t c = n == 0 ? 0xFFFD : decode(d + i, n);
-        bool keep = !is_steering(c) || (how == GBX_ESCAPE_TEXT && (c == '\n' || c == '\t'));
+        bool keep =
+            !is_steering(c) || (how == GBX_ESCAPE_TEXT && (c == '\n' || c == '\t'));
 
         if (keep ? !append_point(buf, c) : !gbx_buf_printf(buf, "\\u{%x}", (unsigned)c))
             return false;

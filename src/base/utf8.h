@@ -25,7 +25,8 @@ bool gbx_utf8_append_lossy(gbx_buf *buf, const void *data, size_t len);
 /* Append so that a terminal or a text log cannot be steered by it: C0, DEL, C1, bidi
  * controls and line separators become \u{...}; newline and tab are kept if asked. */
 typedef enum gbx_escape { GBX_ESCAPE_LINE, GBX_ESCAPE_TEXT } gbx_escape;
-bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len, gbx_escape how);
+bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len,
+                             gbx_escape how);
 
 /* Line and column (from 1; column in characters) of a byte offset. */
 void gbx_utf8_position(const char *text, size_t len, size_t offset, uint32_t *ret_line,

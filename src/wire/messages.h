@@ -55,8 +55,8 @@ bool gbx_header_decode(const uint8_t *data, gbx_header *ret);
 /* ---- worker -> host ----------------------------------------------------- */
 
 typedef struct gbx_msg_log {
-    uint8_t level;    /* gbx_log_level */
-    uint8_t is_cut;   /* this text was cut, and no more will come */
+    uint8_t level;  /* gbx_log_level */
+    uint8_t is_cut; /* this text was cut, and no more will come */
     gbx_span text;
 } gbx_msg_log;
 
@@ -71,13 +71,13 @@ typedef struct gbx_msg_result {
 
 /* What kind of failure the worker saw; the host decides the gbx_code. */
 typedef enum gbx_failure {
-    GBX_FAILURE_SYNTAX = 1,      /* did not compile; nothing ran */
-    GBX_FAILURE_THROWN = 2,      /* an exception or rejection reached the top */
-    GBX_FAILURE_NOT_JSON = 3,    /* the value cannot be JSON (BigInt, cycle, symbol...) */
-    GBX_FAILURE_OUTPUT = 4,      /* the JSON is larger than the limit */
-    GBX_FAILURE_INPUT = 5,       /* the input is not JSON */
-    GBX_FAILURE_NEVER = 6,       /* the promise can never settle */
-    GBX_FAILURE_BAD_FORM = 7,    /* e.g. no function named execute was defined */
+    GBX_FAILURE_SYNTAX = 1,   /* did not compile; nothing ran */
+    GBX_FAILURE_THROWN = 2,   /* an exception or rejection reached the top */
+    GBX_FAILURE_NOT_JSON = 3, /* the value cannot be JSON (BigInt, cycle, symbol...) */
+    GBX_FAILURE_OUTPUT = 4,   /* the JSON is larger than the limit */
+    GBX_FAILURE_INPUT = 5,    /* the input is not JSON */
+    GBX_FAILURE_NEVER = 6,    /* the promise can never settle */
+    GBX_FAILURE_BAD_FORM = 7, /* e.g. no function named execute was defined */
 } gbx_failure;
 
 typedef struct gbx_msg_error {
@@ -87,14 +87,14 @@ typedef struct gbx_msg_error {
     uint32_t column;          /* in UTF-16 units, from 1; 0: unknown */
     gbx_span name;            /* "TypeError"; may be empty */
     gbx_span message;
-    gbx_span stack;           /* the code's own frames, one a line; may be empty */
+    gbx_span stack; /* the code's own frames, one a line; may be empty */
 } gbx_msg_error;
 
-#define GBX_NAME_MAX 256u
-#define GBX_MESSAGE_MAX GBX_KIB(8)
-#define GBX_STACK_MAX GBX_KIB(16)
+#define GBX_NAME_MAX     256u
+#define GBX_MESSAGE_MAX  GBX_KIB(8)
+#define GBX_STACK_MAX    GBX_KIB(16)
 #define GBX_LOG_LINE_MAX GBX_KIB(64) /* longer console lines come in several LOGs */
-#define GBX_WAIT_MS_MAX 600000u
+#define GBX_WAIT_MS_MAX  600000u
 
 /* ---- host -> worker ----------------------------------------------------- */
 
@@ -138,7 +138,7 @@ typedef struct gbx_msg_config {
 
 /* One layer of the seal, as the template found it. */
 typedef struct gbx_layer_report {
-    uint8_t layer;   /* gbx_layer index (seal/layers.h) */
+    uint8_t layer; /* gbx_layer index (seal/layers.h) */
     uint8_t stands;
     gbx_span reason; /* why not, and what would bring it; empty if it stands */
 } gbx_layer_report;
@@ -147,12 +147,12 @@ typedef struct gbx_layer_report {
 
 typedef struct gbx_msg_hello {
     uint32_t version;
-    uint32_t threads;     /* of the template; must be 1 */
+    uint32_t threads; /* of the template; must be 1 */
     uint32_t landlock_abi;
-    uint8_t oom_known;    /* the engine's own out-of-memory error can be told apart */
-    uint8_t jit_page;     /* a writable and executable mapping exists */
-    gbx_span engine;      /* engine version text */
-    gbx_span failure;     /* why the template cannot serve; empty: it can */
+    uint8_t oom_known; /* the engine's own out-of-memory error can be told apart */
+    uint8_t jit_page;  /* a writable and executable mapping exists */
+    gbx_span engine;   /* engine version text */
+    gbx_span failure;  /* why the template cannot serve; empty: it can */
     uint32_t layer_count;
     gbx_layer_report layers[GBX_LAYERS_MAX];
 } gbx_msg_hello;

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* attack - one attack at a time, with blocking reads bounded by poll. */
+#include "broker/attack.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "wire/messages.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BODY_MAX    GBX_KIB(16)
+#define PATIENCE_MS 20000
+/* An attack that hangs on its own deadline has come to nothing. */
+#define ATTACK_PATIENCE_MS 3000
+
+struct gbx_attack_session {
+    gbx_spawned process;
+    uint32_t layers;
+    uint64_t next_id;
+    uint8_t body[BODY_MAX];
+};
+
+/* Exactly len bytes before the time is over; descriptors that come along are kept in
+ * fds (at most two, -1 where none). */
+static bool receive(gbx_attack_session *s, void *data, size_t len, int timeout_ms,
+                    int *fds)
+{
+    int64_t until = gbx_clock_now_ns() + timeout_ms * GBX_NS_PER_MS;
+    uint8_t *at = data;
+
+    while (len > 0) {
+        struct pollfd fd = {.fd = s->process.control, .events = POLLIN};
+        int64_t left = (until - gbx_clock_now_ns()) / GBX_NS_PER_MS;
+        union {
+            struct cmsghdr align;
+            char space[CMSG_SPACE(2 * sizeof(int))];
+        } control;
+        struct iovec iov = {.iov_base = at, .iov_len = len};
+        struct msghdr msg = {.msg_iov = &iov,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+        struct cmsghdr *c;
+        ssize_t n;
+
+        if (left <= 0 || poll(&fd, 1, (int)left) <= 0)
+            return false;
+        n = recvmsg(s->process.control, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            continue;
+        if (n <= 0)
+            return false;
+        c = CMSG_FIRSTHDR(&msg);
+        if (c != NULL && c->cmsg_type == SCM_RIGHTS &&
+            c->cmsg_len == CMSG_LEN(2 * sizeof(int)))
+            memcpy(fds, CMSG_DATA(c), 2 * sizeof(int));
+        at += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+static bool receive_frame(gbx_attack_session *s, gbx_header *header, int timeout_ms,
+                          int *fds)
+{
+    uint8_t data[GBX_FRAME_HEADER_SIZE];
+
+    return receive(s, data, sizeof data, timeout_ms, fds) &&
+           gbx_header_decode(data, header) && header->body_len <= BODY_MAX &&
+           receive(s, s->body, header->body_len, PATIENCE_MS, fds);
+}
+
+static bool send_all(gbx_attack_session *s, gbx_buf *buf)
+{
+    bool sent = !buf->failed && send(s->process.control, buf->data, buf->len,
+                                     MSG_NOSIGNAL) == (ssize_t)buf->len;
+
+    gbx_buf_cleanup(buf);
+    return sent;
+}
+
+static gbx_status greet(gbx_attack_session *s, uint32_t layers_off, gbx_error *reterr)
+{
+    gbx_msg_config config = {.version = GBX_WIRE_VERSION,
+                             .attack_mode = 1,
+                             .layers_off = layers_off,
+                             .ns_made = s->process.ns_made,
+                             .memory_bytes = UINT64_C(128) << 20,
+                             .cpu_s = 5};
+    int fds[2] = {-1, -1};
+    gbx_msg_hello hello;
+    gbx_header header;
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, 256);
+    (void)gbx_msg_put_config(&buf, &config);
+    if (!send_all(s, &buf) || !receive_frame(s, &header, PATIENCE_MS, fds) ||
+        header.type != GBX_MSG_HELLO ||
+        !gbx_msg_get_hello((gbx_span){s->body, header.body_len}, &hello))
+        return gbx_fail(reterr, GBX_E_PROTOCOL, "the worker program does not answer");
+    if (hello.failure.len > 0)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the worker program cannot serve");
+    for (size_t i = 0; i < hello.layer_count; i++)
+        if (hello.layers[i].stands && hello.layers[i].layer < 32)
+            s->layers |= 1u << hello.layers[i].layer;
+    return GBX_OK;
+}
+
+static gbx_attack_outcome judge(int status, int *ret_detail)
+{
+    if (WIFSIGNALED(status)) {
+        *ret_detail = WTERMSIG(status);
+        return *ret_detail == SIGSYS ? GBX_ATTACK_KILLED : GBX_ATTACK_DIED;
+    }
+    *ret_detail = WEXITSTATUS(status);
+    return *ret_detail == 0   ? GBX_ATTACK_REFUSED
+           : *ret_detail == 1 ? GBX_ATTACK_SUCCEEDED
+                              : GBX_ATTACK_UNKNOWN;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_attack_open(const char *worker_path, gbx_jit jit, uint32_t layers_off,
+                           gbx_attack_session **ret, gbx_error *reterr)
+{
+    gbx_spawn_options options = {.worker_path = worker_path,
+                                 .jit = jit,
+                                 .layers_off = layers_off};
+    gbx_attack_session *s = calloc(1, sizeof *s);
+    gbx_status status;
+
+    if (s == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for a session");
+    s->process = (gbx_spawned){.control = -1, .pidfd = -1};
+    status = gbx_spawn(&options, &s->process, reterr);
+    if (status == GBX_OK)
+        status = greet(s, layers_off, reterr);
+    if (status != GBX_OK) {
+        gbx_attack_close(s);
+        return status;
+    }
+    *ret = s;
+    return GBX_OK;
+}
+
+uint32_t gbx_attack_layers(const gbx_attack_session *session)
+{
+    return session->layers;
+}
+
+gbx_attack_outcome gbx_attack_try(gbx_attack_session *s, uint32_t index,
+                                  int *ret_detail)
+{
+    gbx_msg_attack attack = {.index = index};
+    gbx_attack_outcome outcome = GBX_ATTACK_UNKNOWN;
+    int fds[2] = {-1, -1};
+    gbx_msg_exited exited;
+    gbx_header header;
+    gbx_buf buf;
+
+    *ret_detail = -1;
+    gbx_buf_init(&buf, 256);
+    (void)gbx_msg_put_attack(&buf, ++s->next_id, &attack);
+    if (!send_all(s, &buf) || !receive_frame(s, &header, PATIENCE_MS, fds) ||
+        header.type != GBX_MSG_FORKED || fds[0] < 0)
+        return GBX_ATTACK_UNKNOWN;
+    if (!receive_frame(s, &header, ATTACK_PATIENCE_MS, fds)) {
+        (void)syscall(SYS_pidfd_send_signal, fds[1], SIGKILL, NULL, 0);
+        (void)receive_frame(s, &header, PATIENCE_MS, fds);
+    }
+    if (header.type == GBX_MSG_EXITED &&
+        gbx_msg_get_exited((gbx_span){s->body, header.body_len}, &exited) &&
+        exited.worker_id == s->next_id)
+        outcome = judge((int)exited.status, ret_detail);
+    gbx_fd_close(&fds[0]);
+    gbx_fd_close(&fds[1]);
+    return outcome;
+}
+
+void gbx_attack_close(gbx_attack_session *session)
+{
+    if (session == NULL)
+        return;
+    gbx_spawned_close(&session->process);
+    free(session);
+}

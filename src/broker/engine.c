@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* engine - the handle: made, given datasets, described, ended. */
+#include "broker/engine.h"
+
+#include "base/clock.h"
+#include "broker/loader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static gbx_status init_locks(gbx_engine *engine, gbx_error *reterr)
+{
+    pthread_condattr_t attr;
+
+    if (pthread_mutex_init(&engine->lock, NULL) != 0)
+        return gbx_fail(reterr, GBX_E_NOMEM, "cannot make a lock");
+    if (pthread_condattr_init(&attr) != 0)
+        return gbx_fail(reterr, GBX_E_NOMEM, "cannot make a condition");
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&engine->changed, &attr);
+    (void)pthread_condattr_destroy(&attr);
+    return GBX_OK;
+}
+
+/* Until the first template serves or has failed to. */
+static gbx_status wait_for_start(gbx_engine *engine, gbx_error *reterr)
+{
+    gbx_status status;
+
+    (void)pthread_mutex_lock(&engine->lock);
+    while (!engine->has_started)
+        (void)pthread_cond_wait(&engine->changed, &engine->lock);
+    status = engine->start_error.status;
+    if (status != GBX_OK && reterr != NULL)
+        *reterr = engine->start_error;
+    (void)pthread_mutex_unlock(&engine->lock);
+    return status;
+}
+
+/* Ask every call to end, and the supervisor to follow them. */
+static void close_engine(gbx_engine *engine)
+{
+    (void)pthread_mutex_lock(&engine->lock);
+    engine->is_closing = true;
+    for (gbx_run *run = engine->running.first; run != NULL; run = run->next)
+        gbx_run_abort_locked(run);
+    (void)pthread_cond_broadcast(&engine->changed);
+    (void)pthread_mutex_unlock(&engine->lock);
+    gbx_supervisor_wake(engine);
+    (void)pthread_join(engine->thread, NULL);
+}
+
+/* What is left of an engine whose thread has ended or never began. */
+static void free_rest(gbx_engine *engine)
+{
+    if (engine->wake != NULL)
+        event_free(engine->wake);
+    if (engine->tick != NULL)
+        event_free(engine->tick);
+    if (engine->base != NULL)
+        event_base_free(engine->base);
+    gbx_fd_close(&engine->wake_fd);
+    gbx_loader_free_datasets(engine);
+    gbx_loader_drop_runner(engine);
+    (void)pthread_cond_destroy(&engine->changed);
+    (void)pthread_mutex_destroy(&engine->lock);
+    engine->magic = 0;
+    free(engine);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_engine_emit(gbx_engine *engine, const char *name, gbx_ticket call,
+                     const char *detail)
+{
+    const gbx_options *o = &engine->settings.options;
+    gbx_event event = {.name = name,
+                       .call = call,
+                       .detail = detail,
+                       .time_ms = (uint64_t)gbx_clock_wall_ms()};
+
+    if (o->on_event != NULL)
+        o->on_event(o->event_user, &event);
+}
+
+/* ---- public API ---------------------------------------------------------- */
+
+gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
+                          gbx_error *reterr)
+{
+    gbx_engine *engine = calloc(1, sizeof *engine);
+    gbx_status status;
+
+    if (engine == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the engine");
+    engine->wake_fd = -1;
+    engine->load_seq = 1;
+    status = gbx_settings_init(&engine->settings, options, reterr);
+    if (status == GBX_OK)
+        status = init_locks(engine, reterr);
+    if (status != GBX_OK) {
+        free(engine);
+        return status;
+    }
+    engine->magic = GBX_ENGINE_MAGIC;
+    status = gbx_loader_take_runner(engine, reterr);
+    if (status == GBX_OK)
+        status = gbx_supervisor_start(engine, reterr);
+    if (status != GBX_OK) {
+        free_rest(engine);
+        return status;
+    }
+    if (engine->runner.execute == NULL)
+        status = wait_for_start(engine, reterr);
+    if (status != GBX_OK) {
+        close_engine(engine);
+        free_rest(engine);
+        return status;
+    }
+    *ret_engine = engine;
+    return GBX_OK;
+}
+
+void gbx_engine_free(gbx_engine *engine)
+{
+    if (engine == NULL)
+        return;
+    close_engine(engine);
+    free_rest(engine);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine - the structures behind the handle, shared by the files of this folder.
+ *
+ * One lock guards everything that more than one thread touches; it is never held
+ * while guest bytes are read, a callback runs or anything blocks. The supervisor
+ * thread owns the event loop, the templates' control sockets and the workers until
+ * they are READY; a BUSY worker belongs to the run that has it.
+ */
+#ifndef GBX_BROKER_ENGINE_H
+#define GBX_BROKER_ENGINE_H
+
+#include "broker/result.h"
+#include "broker/run.h"
+#include "broker/settings.h"
+#include "broker/spawn.h"
+#include "seal/layers.h"
+
+#include <event2/event.h>
+#include <pthread.h>
+
+typedef enum gbx_worker_state {
+    GBX_WORKER_FORKING,  /* asked for; nothing is known of it yet */
+    GBX_WORKER_STARTING, /* forked; not READY yet */
+    GBX_WORKER_READY,
+    GBX_WORKER_BUSY,
+    GBX_WORKER_SPENT, /* killed; waits for the report of its end */
+} gbx_worker_state;
+
+/* One worker as the host knows it. */
+typedef struct gbx_worker {
+    struct gbx_worker *next; /* in engine->workers */
+    struct gbx_worker *prev;
+    struct gbx_worker *next_ready;
+    uint64_t id;
+    struct gbx_template *from;
+    uint64_t load_seq; /* datasets it has */
+    gbx_worker_state state;
+    int channel; /* non-blocking; -1 until forked */
+    int pidfd;
+    int status_fd;       /* /proc/PID/status, or -1 where there is no /proc */
+    pid_t pid;           /* in the host's pid namespace; 0: unknown */
+    uint64_t rss_kib;    /* at READY */
+    struct event *ready; /* waits for READY; owned by the supervisor */
+    struct gbx_run *run; /* while BUSY */
+    bool has_exited;
+    bool is_lost; /* exited, but nobody knows how */
+    gbx_msg_exited exit;
+} gbx_worker;
+
+typedef enum gbx_template_state {
+    GBX_TEMPLATE_STARTING, /* CONFIG sent, no HELLO yet */
+    GBX_TEMPLATE_LOADING,  /* LOADs sent, not all answered */
+    GBX_TEMPLATE_SERVING,
+    GBX_TEMPLATE_RETIRED, /* forks no more; lives while its workers do */
+    GBX_TEMPLATE_DEAD,
+} gbx_template_state;
+
+/* One template process. */
+typedef struct gbx_template {
+    struct gbx_template *next; /* in engine->templates */
+    struct gbx_engine *engine;
+    gbx_spawned process;
+    gbx_template_state state;
+    struct event *control;
+    gbx_buf in;
+    int fds[8]; /* received, not yet claimed by a frame */
+    size_t fd_count;
+    uint64_t forks;
+    uint32_t workers; /* alive or not yet reported */
+    uint32_t loads_pending;
+    int64_t born_ns;
+} gbx_template;
+
+/* Everything HELLO said, kept for the report. */
+typedef struct gbx_engine_facts {
+    bool known;
+    uint32_t threads;
+    uint32_t landlock_abi;
+    bool oom_known;
+    bool jit_page;
+    char engine[64];
+    struct {
+        bool stands;
+        char reason[GBX_LAYER_REASON_MAX + 1];
+    } layers[GBX_LAYER_COUNT];
+} gbx_engine_facts;
+
+typedef struct gbx_dataset {
+    struct gbx_dataset *next;
+    char name[GBX_NAME_MAX];
+    int memfd;
+    uint64_t size;
+} gbx_dataset;
+
+typedef struct gbx_run_list {
+    gbx_run *first;
+    gbx_run *last;
+    size_t count;
+} gbx_run_list;
+
+struct gbx_engine {
+    uint32_t magic;
+    gbx_settings settings;
+    gbx_runner runner; /* execute NULL: processes of our own */
+    void *runner_library;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* start, load, end: rare things */
+    pthread_t thread;
+    struct event_base *base;
+    struct event *wake;
+    struct event *tick;
+    int wake_fd;
+    bool is_closing;
+    bool has_started;      /* the first template said HELLO, or failed to */
+    gbx_error start_error; /* status OK if it serves */
+    gbx_engine_facts facts;
+    gbx_template *templates;
+    gbx_template *current;  /* forks are asked of it; NULL while none serves */
+    uint32_t failed_starts; /* in a row */
+    int64_t retry_ns;       /* no new template before */
+    gbx_worker *workers;
+    uint32_t alive;    /* entries of workers */
+    uint32_t coming;   /* FORKING or STARTING, with the current datasets */
+    gbx_worker *ready; /* oldest first */
+    gbx_worker *ready_last;
+    uint32_t ready_count;
+    gbx_run_list waiting;
+    gbx_run_list running; /* every run not yet ended, for abort and free */
+    gbx_run_list inbox;   /* submitted, not yet seen by the supervisor */
+    gbx_dataset *datasets;
+    uint64_t load_seq;
+    bool load_failed; /* of the load in progress */
+    bool load_done;
+    bool is_loading;
+    char load_message[256];
+    uint64_t next_worker;
+    uint64_t next_ticket;
+    uint64_t calls_ended;
+    uint64_t templates_started;
+};
+
+/* After so many templates in a row that did not come up, calls are refused at once
+ * instead of waiting for their time limit. */
+#define GBX_FAILED_STARTS_MAX 3
+
+#define GBX_ENGINE_MAGIC 0x67627845u
+
+/* ---- pool.c: workers; the lock is held by the caller of all of these ----- */
+
+/* Take a READY worker for run, or NULL. */
+gbx_worker *gbx_pool_take(gbx_engine *engine, gbx_run *run);
+
+/* The run is over: kill the worker, forget it when its end is reported. */
+void gbx_pool_release(gbx_engine *engine, gbx_worker *worker);
+
+/* Ask for as many forks as the pool and the queue want. */
+void gbx_pool_fill(gbx_engine *engine);
+
+gbx_worker *gbx_pool_find(gbx_engine *engine, uint64_t worker_id);
+
+/* The worker said READY: to the queue's head, or into the pool. */
+void gbx_pool_ready(gbx_engine *engine, gbx_worker *worker);
+
+/* The end of a worker is known (or, with exit NULL, that it ended). */
+void gbx_pool_exited(gbx_engine *engine, gbx_worker *worker,
+                     const gbx_msg_exited *exit);
+
+/* Kill a worker that nobody has: it did not become READY. */
+void gbx_pool_discard(gbx_engine *engine, gbx_worker *worker);
+
+/* Kill what is idle and has other datasets than the engine now. */
+void gbx_pool_discard_stale(gbx_engine *engine);
+
+/* ---- queue.c: runs; the lock is held by the caller of all of these -------- */
+
+/* Give the run a ticket and a place among the running. */
+void gbx_queue_link(gbx_engine *engine, gbx_run *run);
+void gbx_queue_unlink(gbx_engine *engine, gbx_run *run);
+
+/* Take a worker, or wait for one, or set queue_failed. */
+void gbx_queue_enter(gbx_engine *engine, gbx_run *run);
+void gbx_queue_remove(gbx_engine *engine, gbx_run *run);
+gbx_run *gbx_queue_pop(gbx_engine *engine);
+
+/* No template can be had: nobody who waits will get a worker. */
+void gbx_queue_fail_all(gbx_engine *engine);
+
+/* ---- template.c: supervisor thread only ----------------------------------- */
+
+/* Start a template; it becomes current when it serves. The lock is not held. */
+gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr);
+
+/* Send it a dataset; the lock is not held. */
+bool gbx_template_send_load(gbx_template *t, const gbx_dataset *dataset);
+
+/* No more forks from it; it ends with its last worker. The lock is held. */
+void gbx_template_retire(gbx_template *t);
+
+/* Free retired templates without workers, and dead ones. The lock is not held. */
+void gbx_template_sweep(gbx_engine *engine);
+
+/* Kill it and everything it forked, and free it. The lock is not held. */
+void gbx_template_end(gbx_template *t);
+
+/* ---- supervisor.c ---------------------------------------------------------- */
+
+gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr);
+void gbx_supervisor_wake(gbx_engine *engine);
+
+/* ---- engine.c --------------------------------------------------------------- */
+
+/* Tell the embedder; the lock must not be held. */
+void gbx_engine_emit(gbx_engine *engine, const char *name, gbx_ticket call,
+                     const char *detail);
+
+#endif

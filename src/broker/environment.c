@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * environment - built from nothing: JSC_*, LD_PRELOAD, GLIBC_TUNABLES, ICU_DATA and
+ * the like in the host's environment must never reach the engine.
+ */
+#include "broker/environment.h"
+
+#include <assert.h>
+
+/*
+ * The engine reads its options before main(). Malloc=1 and the marker count leave it
+ * one thread, without which a fork would not be whole. The pool of compiled code is
+ * bounded, since it is reserved up front and no limit counts its growth. Without tail
+ * calls the stack, and so the reported line, is the code's own.
+ */
+#define COMMON                                                                      \
+    "TZ=UTC", "LANG=C", "Malloc=1", "GIGACAGE_ENABLED=0", "JSC_useConcurrentJIT=0", \
+        "JSC_useConcurrentGC=0", "JSC_numberOfGCMarkers=1", "JSC_useWasm=0",        \
+        "JSC_useSharedArrayBuffer=0", "JSC_useTailCalls=0",                         \
+        "JSC_jitMemoryReservationSize=67108864"
+
+static const char *const full[] = {COMMON, NULL};
+static const char *const baseline[] = {COMMON, "JSC_useDFGJIT=0", NULL};
+static const char *const off[] = {COMMON, "JSC_useJIT=0", NULL};
+
+/* ---- public to other modules -------------------------------------------- */
+
+const char *const *gbx_worker_environment(gbx_jit jit)
+{
+    assert(jit != GBX_JIT_DEFAULT);
+    return jit == GBX_JIT_FULL ? full : jit == GBX_JIT_BASELINE ? baseline : off;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * finish - the end of a call: what it cost by the kernel's word, what the verdict is,
+ * and the error as its reader needs it.
+ */
+#include "broker/run.h"
+
+#include "base/json.h"
+#include "base/utf8.h"
+#include "broker/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The processor clock of another process, as clock_getcpuclockid() makes it. */
+#define PROCESS_CLOCK(pid) ((clockid_t)(~(unsigned)(pid) << 3 | 2u))
+
+static uint64_t field_kib(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+
+    return at != NULL ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+/* Cost: from the report of the worker's end if there is one, else from the live
+ * worker. Resident memory is growth since READY: the template's pages are shared. */
+static void measure(gbx_run *run, int64_t now_ns, uint64_t *ret_growth)
+{
+    gbx_stats *stats = &run->result->stats;
+    gbx_worker *w = run->worker;
+    uint64_t peak_kib;
+    int64_t cpu_ns;
+
+    stats->wall_ms = (double)(now_ns - run->exchange.start_ns) / 1e6;
+    (void)pthread_mutex_lock(&run->engine->lock);
+    if (w->has_exited && !w->is_lost) {
+        peak_kib = w->exit.max_rss_kib;
+        cpu_ns = (int64_t)w->exit.cpu_us * 1000;
+        (void)pthread_mutex_unlock(&run->engine->lock);
+    } else {
+        (void)pthread_mutex_unlock(&run->engine->lock);
+        peak_kib = gbx_worker_rss_kib(w, true);
+        cpu_ns = gbx_worker_cpu_ns(w);
+    }
+    if (cpu_ns >= 0 && run->cpu_start_ns >= 0 && cpu_ns > run->cpu_start_ns)
+        stats->cpu_ms = (double)(cpu_ns - run->cpu_start_ns) / 1e6;
+    if (peak_kib > w->rss_kib && w->rss_kib > 0)
+        stats->peak_memory_bytes = (peak_kib - w->rss_kib) << 10;
+    *ret_growth = stats->peak_memory_bytes;
+}
+
+/* The value is the worker's word until it has been checked. */
+static void check_value(gbx_result *r, gbx_verdict *v)
+{
+    gbx_json_fault fault;
+
+    if (!r->has_value ||
+        gbx_json_check(r->value, r->value_len, GBX_JSON_DEPTH_MAX, &fault))
+        return;
+    if (strcmp(fault.message, "nested too deep") == 0) {
+        v->code = GBX_CODE_RUNTIME;
+        (void)snprintf(v->message, sizeof v->message,
+                       "the result is nested deeper than %d levels",
+                       GBX_JSON_DEPTH_MAX);
+        v->hint = "return a flatter value";
+    } else {
+        v->code = GBX_CODE_VIOLATION;
+        (void)snprintf(v->message, sizeof v->message,
+                       "the worker sent a result that is not JSON: %s", fault.message);
+    }
+}
+
+/* The engine counts columns in UTF-16 units; people count characters. */
+static uint32_t to_characters(const gbx_call *call, uint32_t line, uint32_t units)
+{
+    const char *at = call->code;
+    const char *stop = at + call->code_len;
+    uint32_t column = 1;
+    uint32_t unit = 1;
+
+    for (uint32_t i = 1; i < line && at < stop; at++)
+        if (*at == '\n')
+            i++;
+    while (at < stop && *at != '\n' && unit < units) {
+        size_t n = gbx_utf8_sequence((const uint8_t *)at, (size_t)(stop - at));
+
+        unit += n == 4 ? 2 : 1;
+        column++;
+        at += n == 0 ? 1 : n;
+    }
+    return units == 0 ? 0 : column + (units - unit);
+}
+
+/* "Name: message" of what was thrown. */
+static char *thrown_text(const gbx_result *r)
+{
+    const char *name = r->thrown_name != NULL ? r->thrown_name : "";
+    const char *message = r->thrown_message != NULL ? r->thrown_message : "";
+    char *text = NULL;
+
+    if (*name != 0 && *message != 0) {
+        if (asprintf(&text, "%s: %s", name, message) < 0)
+            return NULL;
+        return text;
+    }
+    return strdup(*message != 0 ? message : *name != 0 ? name : "unknown error");
+}
+
+/* Where it happened, what it means, and the lines around it. */
+static void locate(gbx_run *run, gbx_verdict *v, const char *text)
+{
+    gbx_result *r = run->result;
+    gbx_guard_advice advice = {.line = r->thrown_line, .hint = ""};
+
+    advice.column = to_characters(&run->call, r->thrown_line, r->thrown_column);
+    gbx_guard_explain(run->call.code, run->call.code_len, run->call.form, v->code, text,
+                      &advice);
+    if (*v->hint == 0)
+        v->hint = advice.hint;
+    r->location.line = advice.line;
+    r->location.column = advice.column;
+    if (advice.line == 0)
+        return;
+    r->frame =
+        gbx_guard_frame(run->call.code, run->call.code_len, advice.line, advice.column);
+    if (r->frame != NULL)
+        r->location.frame = r->frame;
+}
+
+/* INVALID_DATA: the engine only says no; the checker knows where. */
+static void say_where_input_fails(const gbx_run *run, gbx_verdict *v)
+{
+    gbx_json_fault fault;
+
+    if (gbx_json_check(run->call.input, run->call.input_len, GBX_JSON_DEPTH_MAX,
+                       &fault))
+        (void)snprintf(v->message, sizeof v->message, "the input is not JSON");
+    else
+        (void)snprintf(v->message, sizeof v->message,
+                       "the input is not JSON: %s at line %u, column %u", fault.message,
+                       fault.line, fault.column);
+    v->hint = "pass one JSON value";
+}
+
+static void fill(gbx_run *run, gbx_verdict *v)
+{
+    gbx_result *r = run->result;
+    char *thrown = NULL;
+    const char *text = v->message;
+
+    if (v->code == GBX_CODE_INVALID_DATA)
+        say_where_input_fails(run, v);
+    if (*v->message == 0) {
+        thrown = thrown_text(r);
+        text = thrown != NULL ? thrown : "no memory for the error";
+    }
+    if (run->has_exchange && run->exchange.state == GBX_EXCHANGE_ERROR &&
+        v->code != GBX_CODE_INVALID_DATA)
+        locate(run, v, text);
+    (void)gbx_result_fail(r, v->code, text, v->hint);
+    free(thrown);
+}
+
+/* What an operator wants to hear of at once. */
+static void tell(const gbx_run *run, gbx_end how, const gbx_verdict *v)
+{
+    const char *name = NULL;
+
+    if (v->code == GBX_CODE_VIOLATION)
+        name = how == GBX_END_DIED ? "seccomp.kill" : "protocol.violation";
+    else if (v->code == GBX_CODE_CRASHED)
+        name = "worker.crashed";
+    else if (v->code == GBX_CODE_TIMEOUT || v->code == GBX_CODE_MEMORY ||
+             v->code == GBX_CODE_ABORTED)
+        name = "worker.killed";
+    if (name != NULL)
+        gbx_engine_emit(run->engine, name, run->ticket, v->message);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+int64_t gbx_worker_cpu_ns(const gbx_worker *worker)
+{
+    struct timespec ts;
+
+    if (worker->pid <= 0 || clock_gettime(PROCESS_CLOCK(worker->pid), &ts) != 0)
+        return -1;
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+uint64_t gbx_worker_rss_kib(const gbx_worker *worker, bool peak)
+{
+    char text[2048];
+    ssize_t n;
+
+    if (worker->status_fd < 0)
+        return 0;
+    n = pread(worker->status_fd, text, sizeof text - 1, 0);
+    if (n <= 0)
+        return 0;
+    text[n] = 0;
+    return field_kib(text, peak ? "VmHWM:" : "VmRSS:");
+}
+
+void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
+{
+    gbx_evidence evidence = {.end = how,
+                             .exchange = run->has_exchange ? &run->exchange : NULL,
+                             .limits = &run->limits,
+                             .input_bytes = run->call.input_len};
+    gbx_result *r = run->result;
+    gbx_verdict verdict;
+
+    r->call = run->ticket;
+    r->jit = "";
+    if (run->worker != NULL && run->has_exchange) {
+        static const char *const jits[] = {"", "full", "baseline", "off"};
+
+        measure(run, now_ns, &evidence.growth_bytes);
+        evidence.cpu_ms = r->stats.cpu_ms;
+        evidence.wait_status = (int)run->worker->exit.status;
+        r->jit = jits[run->engine->settings.options.jit];
+    }
+    if (run->has_exchange && run->exchange.is_nomem) {
+        gbx_result_fail(r, GBX_CODE_UNAVAILABLE, "the host is out of memory", "");
+        return;
+    }
+    gbx_verdict_decide(&evidence, &verdict);
+    if (verdict.code == GBX_CODE_VALUE)
+        check_value(r, &verdict);
+    if (verdict.code == GBX_CODE_VALUE) {
+        r->code = GBX_CODE_VALUE;
+        r->stats.output_bytes = r->value_len;
+        return;
+    }
+    fill(run, &verdict);
+    tell(run, how, &verdict);
+}

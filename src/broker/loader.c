@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loader - a dataset is kept as a sealed memfd: every template, the first and those
+ * that replace it, reads the same bytes, and the host's heap holds none of them.
+ */
+#include "broker/loader.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define DATASET_NAME_MAX 64
+#define LOAD_PATIENCE_NS (INT64_C(60000) * GBX_NS_PER_MS)
+
+/* An identifier, so that datasets.NAME can be written; ASCII is enough for a name. */
+static bool is_name(const char *name)
+{
+    size_t len = strlen(name);
+
+    if (len == 0 || len > DATASET_NAME_MAX || isdigit((unsigned char)name[0]))
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (!isalnum((unsigned char)name[i]) && name[i] != '_' && name[i] != '$')
+            return false;
+    return strcmp(name, "__proto__") != 0;
+}
+
+static bool write_all(int fd, const void *data, size_t len)
+{
+    const char *at = data;
+
+    while (len > 0) {
+        ssize_t n = write(fd, at, len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        at += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+/* The text as one JSON value in a memfd that nobody can change any more. */
+static gbx_status keep(const char *name, const void *json, size_t len, int *ret_fd,
+                       gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_fd_close)
+    int fd = memfd_create("glovebox-dataset", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (fd < 0 || !write_all(fd, json, len) ||
+        fcntl(fd, F_ADD_SEALS,
+              F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot keep the dataset '%s': %s", name,
+                        strerror(errno));
+    *ret_fd = gbx_fd_take(&fd);
+    return GBX_OK;
+}
+
+static gbx_status make_dataset(const char *name, const char *json, size_t len,
+                               gbx_data_format format, gbx_dataset **ret,
+                               gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf lines;
+    gbx_json_fault fault = {0};
+    gbx_dataset *d;
+    gbx_status status;
+    bool ok;
+
+    gbx_buf_init(&lines, len * 2 + 16);
+    ok = format == GBX_DATA_NDJSON
+             ? gbx_json_from_lines(json, len, &lines, &fault)
+             : gbx_json_check(json, len, GBX_JSON_DEPTH_MAX, &fault);
+    if (!ok && fault.message == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset '%s'", name);
+    if (!ok)
+        return gbx_fail_at(reterr, GBX_E_DATA, fault.line, fault.column,
+                           "the dataset '%s' is not JSON: %s at line %u, column %u",
+                           name, fault.message, fault.line, fault.column);
+    d = calloc(1, sizeof *d);
+    if (d == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset '%s'", name);
+    (void)snprintf(d->name, sizeof d->name, "%s", name);
+    d->size = format == GBX_DATA_NDJSON ? lines.len : len;
+    d->memfd = -1;
+    status = keep(name, format == GBX_DATA_NDJSON ? (const char *)lines.data : json,
+                  (size_t)d->size, &d->memfd, reterr);
+    if (status != GBX_OK) {
+        free(d);
+        return status;
+    }
+    *ret = d;
+    return GBX_OK;
+}
+
+static void free_dataset(gbx_dataset *d)
+{
+    gbx_fd_close(&d->memfd);
+    free(d);
+}
+
+/* Put it in the list; *ret_old is the one of the same name that it replaces. */
+static void link_dataset(gbx_engine *engine, gbx_dataset *d, gbx_dataset **ret_old)
+{
+    gbx_dataset **at = &engine->datasets;
+
+    *ret_old = NULL;
+    while (*at != NULL && strcmp((*at)->name, d->name) != 0)
+        at = &(*at)->next;
+    if (*at != NULL) {
+        *ret_old = *at;
+        d->next = (*at)->next;
+    }
+    *at = d;
+}
+
+static void unlink_dataset(gbx_engine *engine, gbx_dataset *d, gbx_dataset *old)
+{
+    gbx_dataset **at = &engine->datasets;
+
+    while (*at != d)
+        at = &(*at)->next;
+    if (old != NULL)
+        old->next = d->next;
+    *at = old != NULL ? old : d->next;
+}
+
+static bool is_settled(const gbx_engine *engine)
+{
+    if (engine->is_loading || engine->current == NULL)
+        return false;
+    for (const gbx_template *t = engine->templates; t != NULL; t = t->next)
+        if (t->state < GBX_TEMPLATE_SERVING)
+            return false;
+    return true;
+}
+
+static bool wait_changed(gbx_engine *engine, int64_t until_ns)
+{
+    struct timespec ts = {.tv_sec = until_ns / 1000000000,
+                          .tv_nsec = until_ns % 1000000000};
+
+    return pthread_cond_timedwait(&engine->changed, &engine->lock, &ts) != ETIMEDOUT;
+}
+
+/* Hand it to the template that serves and wait for its answer; the lock is held. */
+static gbx_status send_and_wait(gbx_engine *engine, const gbx_dataset *d,
+                                gbx_error *reterr)
+{
+    int64_t until = gbx_clock_now_ns() + LOAD_PATIENCE_NS;
+
+    engine->is_loading = true;
+    engine->load_done = false;
+    engine->load_failed = false;
+    engine->load_message[0] = 0;
+    engine->current->loads_pending++;
+    if (!gbx_template_send_load(engine->current, d)) {
+        engine->load_failed = true;
+        engine->load_done = true;
+    }
+    while (!engine->load_done && !engine->is_closing)
+        if (!wait_changed(engine, until))
+            engine->load_failed = engine->load_done = true;
+    engine->is_loading = false;
+    if (!engine->load_done)
+        return gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed");
+    if (engine->load_failed)
+        return gbx_fail(reterr, GBX_E_DATA, "cannot load the dataset '%s': %s", d->name,
+                        engine->load_message[0] != 0 ? engine->load_message
+                                                     : "the template does not answer");
+    return GBX_OK;
+}
+
+static gbx_status load(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
+{
+    int64_t until = gbx_clock_now_ns() + LOAD_PATIENCE_NS;
+    gbx_dataset *old = NULL;
+    gbx_status status;
+
+    (void)pthread_mutex_lock(&engine->lock);
+    while (!is_settled(engine) && !engine->is_closing)
+        if (!wait_changed(engine, until))
+            break;
+    if (!is_settled(engine)) {
+        (void)pthread_mutex_unlock(&engine->lock);
+        free_dataset(d);
+        return gbx_fail(reterr, GBX_E_CLOSED, "no template serves");
+    }
+    link_dataset(engine, d, &old);
+    status = send_and_wait(engine, d, reterr);
+    if (status == GBX_OK) {
+        engine->load_seq++;
+        engine->coming = 0;
+        gbx_pool_discard_stale(engine);
+        gbx_pool_fill(engine);
+    } else {
+        unlink_dataset(engine, d, old);
+        old = d;
+    }
+    (void)pthread_cond_broadcast(&engine->changed);
+    (void)pthread_mutex_unlock(&engine->lock);
+    gbx_supervisor_wake(engine);
+    if (old != NULL)
+        free_dataset(old);
+    return status;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_loader_free_datasets(gbx_engine *engine)
+{
+    while (engine->datasets != NULL) {
+        gbx_dataset *d = engine->datasets;
+
+        engine->datasets = d->next;
+        free_dataset(d);
+    }
+}
+
+gbx_status gbx_loader_take_runner(gbx_engine *engine, gbx_error *reterr)
+{
+    typedef gbx_status (*open_fn)(const gbx_options *options, gbx_runner *ret,
+                                  gbx_error *reterr);
+    const gbx_options *o = &engine->settings.options;
+    const gbx_runner *given = o->runner;
+    char library[128];
+    union {
+        void *address;
+        open_fn function;
+    } open_runner;
+
+    if (given != NULL) {
+        if (given->struct_size != sizeof *given || given->name == NULL ||
+            given->execute == NULL)
+            return gbx_fail(reterr, GBX_E_USAGE,
+                            "options.runner lacks a name or execute");
+        engine->runner = *given;
+        return GBX_OK;
+    }
+    if (o->runner_name == NULL || strcmp(o->runner_name, "process") == 0)
+        return GBX_OK;
+    for (const char *c = o->runner_name; *c != 0; c++)
+        if (!islower((unsigned char)*c))
+            return gbx_fail(reterr, GBX_E_USAGE, "options.runner_name is not a name");
+    (void)snprintf(library, sizeof library, "libglovebox-runner-%s.so.0",
+                   o->runner_name);
+    engine->runner_library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (engine->runner_library == NULL)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED, "cannot load the runner '%s': %s",
+                        o->runner_name, dlerror());
+    open_runner.address = dlsym(engine->runner_library, "gbx_runner_open");
+    if (open_runner.address == NULL)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED, "'%s' is not a runner", library);
+    engine->runner = (gbx_runner)GBX_RUNNER_INIT;
+    return open_runner.function(o, &engine->runner, reterr);
+}
+
+void gbx_loader_drop_runner(gbx_engine *engine)
+{
+    if (engine->runner.dispose != NULL)
+        engine->runner.dispose(engine->runner.user);
+    /* A library with an engine in it cannot be unloaded: its threads outlive it. */
+}
+
+/* ---- public API ---------------------------------------------------------- */
+
+gbx_status gbx_engine_load(gbx_engine *engine, const char *name, const char *json,
+                           size_t json_len, gbx_data_format format, gbx_error *reterr)
+{
+    gbx_dataset *d = NULL;
+    gbx_status status;
+
+    if (engine == NULL || engine->magic != GBX_ENGINE_MAGIC || name == NULL ||
+        json == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "engine, name or json is missing");
+    if (!is_name(name))
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "a dataset's name must be an identifier of at most %d letters, "
+                        "digits, '_' or '$'",
+                        DATASET_NAME_MAX);
+    if (engine->runner.execute != NULL)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the runner '%s' has no datasets",
+                        engine->runner.name);
+    status = make_dataset(name, json, json_len, format, &d, reterr);
+    return status == GBX_OK ? load(engine, d, reterr) : status;
+}

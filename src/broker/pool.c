@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool - workers forked ahead of time. Every worker serves one run and is killed;
+ * none ever goes back from BUSY to READY. The engine's lock is held throughout.
+ */
+#include "broker/engine.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void kill_worker(gbx_worker *w)
+{
+    if (w->pidfd >= 0)
+        (void)syscall(SYS_pidfd_send_signal, w->pidfd, SIGKILL, NULL, 0);
+}
+
+static void free_worker(gbx_engine *engine, gbx_worker *w)
+{
+    if (w->prev != NULL)
+        w->prev->next = w->next;
+    else
+        engine->workers = w->next;
+    if (w->next != NULL)
+        w->next->prev = w->prev;
+    engine->alive--;
+    w->from->workers--;
+    gbx_fd_close(&w->channel);
+    gbx_fd_close(&w->pidfd);
+    gbx_fd_close(&w->status_fd);
+    free(w);
+}
+
+static gbx_worker *add_worker(gbx_engine *engine)
+{
+    gbx_worker *w = calloc(1, sizeof *w);
+
+    if (w == NULL)
+        return NULL;
+    w->channel = w->pidfd = w->status_fd = -1;
+    w->id = ++engine->next_worker;
+    w->from = engine->current;
+    w->load_seq = engine->load_seq;
+    w->next = engine->workers;
+    if (w->next != NULL)
+        w->next->prev = w;
+    engine->workers = w;
+    engine->alive++;
+    engine->coming++;
+    w->from->workers++;
+    w->from->forks++;
+    return w;
+}
+
+static bool is_coming(const gbx_engine *engine, const gbx_worker *w)
+{
+    return (w->state == GBX_WORKER_FORKING || w->state == GBX_WORKER_STARTING) &&
+           w->load_seq == engine->load_seq;
+}
+
+static void remove_ready(gbx_engine *engine, gbx_worker *w)
+{
+    gbx_worker *before = NULL;
+
+    for (gbx_worker *at = engine->ready; at != NULL; before = at, at = at->next_ready) {
+        if (at != w)
+            continue;
+        if (before != NULL)
+            before->next_ready = w->next_ready;
+        else
+            engine->ready = w->next_ready;
+        if (engine->ready_last == w)
+            engine->ready_last = before;
+        engine->ready_count--;
+        return;
+    }
+}
+
+static void spend(gbx_engine *engine, gbx_worker *w)
+{
+    if (is_coming(engine, w))
+        engine->coming--;
+    if (w->state == GBX_WORKER_READY)
+        remove_ready(engine, w);
+    w->state = GBX_WORKER_SPENT;
+    kill_worker(w);
+}
+
+static void give(gbx_worker *w, gbx_run *run)
+{
+    w->state = GBX_WORKER_BUSY;
+    w->run = run;
+    run->worker = w;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_worker *gbx_pool_find(gbx_engine *engine, uint64_t worker_id)
+{
+    for (gbx_worker *w = engine->workers; w != NULL; w = w->next)
+        if (w->id == worker_id)
+            return w;
+    return NULL;
+}
+
+gbx_worker *gbx_pool_take(gbx_engine *engine, gbx_run *run)
+{
+    gbx_worker *w = engine->ready;
+
+    if (w == NULL)
+        return NULL;
+    remove_ready(engine, w);
+    give(w, run);
+    return w;
+}
+
+void gbx_pool_release(gbx_engine *engine, gbx_worker *w)
+{
+    w->run->worker = NULL;
+    w->run = NULL;
+    w->state = GBX_WORKER_SPENT;
+    kill_worker(w);
+    if (w->has_exited)
+        free_worker(engine, w);
+}
+
+void gbx_pool_fill(gbx_engine *engine)
+{
+    const gbx_options *o = &engine->settings.options;
+    gbx_template *t = engine->current;
+    size_t want = o->pool_size + engine->waiting.count;
+    gbx_buf buf;
+
+    if (t == NULL || engine->is_closing || engine->is_loading)
+        return;
+    gbx_buf_init(&buf, GBX_KIB(32));
+    while (engine->ready_count + engine->coming < want &&
+           engine->alive < o->max_workers && t->forks < o->recycle_calls) {
+        gbx_worker *w = add_worker(engine);
+
+        if (w == NULL)
+            break;
+        (void)gbx_msg_put_fork(&buf, w->id);
+    }
+    /* Frames are whole or not sent: the socket holds far more than the queue of a
+     * template that lives, and one that does not is about to be replaced. */
+    if (buf.len > 0 && send(t->process.control, buf.data, buf.len,
+                            MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)buf.len)
+        kill(t->process.pid, SIGKILL);
+    gbx_buf_cleanup(&buf);
+    if (t->forks >= o->recycle_calls)
+        gbx_supervisor_wake(engine);
+}
+
+void gbx_pool_ready(gbx_engine *engine, gbx_worker *w)
+{
+    gbx_run *run;
+
+    if (w->load_seq != engine->load_seq || engine->is_closing) {
+        spend(engine, w);
+        return;
+    }
+    engine->coming--;
+    run = gbx_queue_pop(engine);
+    if (run != NULL) {
+        give(w, run);
+        if (run->is_async)
+            gbx_supervisor_wake(engine);
+        else
+            (void)pthread_cond_signal(&run->changed);
+        return;
+    }
+    w->state = GBX_WORKER_READY;
+    w->next_ready = NULL;
+    if (engine->ready_last != NULL)
+        engine->ready_last->next_ready = w;
+    else
+        engine->ready = w;
+    engine->ready_last = w;
+    engine->ready_count++;
+}
+
+void gbx_pool_exited(gbx_engine *engine, gbx_worker *w, const gbx_msg_exited *exit)
+{
+    w->has_exited = true;
+    w->is_lost = exit == NULL;
+    if (exit != NULL)
+        w->exit = *exit;
+    if (w->run != NULL) {
+        if (w->run->is_async)
+            gbx_supervisor_wake(engine);
+        else
+            (void)pthread_cond_signal(&w->run->changed);
+        return; /* freed when the run releases it */
+    }
+    if (w->state != GBX_WORKER_SPENT)
+        spend(engine, w);
+    if (w->ready != NULL) {
+        event_free(w->ready);
+        w->ready = NULL;
+    }
+    free_worker(engine, w);
+}
+
+void gbx_pool_discard(gbx_engine *engine, gbx_worker *w)
+{
+    spend(engine, w);
+}
+
+void gbx_pool_discard_stale(gbx_engine *engine)
+{
+    for (gbx_worker *w = engine->workers; w != NULL; w = w->next)
+        if (w->state == GBX_WORKER_READY && w->load_seq != engine->load_seq)
+            spend(engine, w);
+}

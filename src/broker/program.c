@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program - find glovebox-worker. The descriptor is opened here, once, and executed:
+ * the path is not looked up again, and need not be reachable for nobody.
+ */
+#include "broker/spawn.h"
+
+#include "base/cleanup.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef GLOVEBOX_WORKER_INSTALLED
+#    error \
+        "GLOVEBOX_WORKER_INSTALLED must be the path that make install gives the worker"
+#endif
+
+static bool is_program(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111) != 0;
+}
+
+static int open_program(const char *path)
+{
+    int fd = open(path, O_PATH | O_CLOEXEC);
+
+    if (fd >= 0 && !is_program(fd)) {
+        gbx_fd_close(&fd);
+        errno = EACCES;
+    }
+    return fd;
+}
+
+/* Directory of file + "/" + rest; false if it does not fit. */
+static bool beside(const char *file, const char *rest, char *path, size_t size)
+{
+    const char *slash = strrchr(file, '/');
+
+    return slash != NULL && (size_t)snprintf(path, size, "%.*s/%s", (int)(slash - file),
+                                             file, rest) < size;
+}
+
+/* $GLOVEBOX_WORKER decides alone, except in a set-id program: the file it names runs. */
+static const char *from_environment(void)
+{
+    return secure_getenv("GLOVEBOX_WORKER");
+}
+
+static int search(char *path, size_t size)
+{
+    char exe[PATH_MAX];
+    union {
+        const char *(*function)(void);
+        const void *address;
+    } self = {.function = gbx_version};
+    Dl_info info;
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    int fd = -1;
+
+    if (n > 0) {
+        exe[n] = 0;
+        if (beside(exe, "glovebox-worker", path, size))
+            fd = open_program(path);
+    }
+    if (fd < 0 && dladdr(self.address, &info) != 0 && info.dli_fname != NULL &&
+        beside(info.dli_fname, "../bin/glovebox-worker", path, size))
+        fd = open_program(path);
+    if (fd < 0 && (size_t)snprintf(path, size, "%s", GLOVEBOX_WORKER_INSTALLED) < size)
+        fd = open_program(path);
+    return fd;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_worker_program_open(const char *asked, int *ret_fd, char *path,
+                                   size_t path_size, gbx_error *reterr)
+{
+    const char *named = asked != NULL ? asked : from_environment();
+    int fd;
+
+    if (named != NULL && *named != 0) {
+        (void)snprintf(path, path_size, "%s", named);
+        fd = open_program(named);
+    } else {
+        fd = search(path, path_size);
+    }
+    if (fd < 0)
+        return gbx_fail(reterr, GBX_E_OS,
+                        "cannot open the worker program '%s': %s; set GLOVEBOX_WORKER "
+                        "to where glovebox-worker is",
+                        path, strerror(errno));
+    *ret_fd = fd;
+    return GBX_OK;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* queue - who runs, who waits, in the order of asking. The engine's lock is held. */
+#include "broker/engine.h"
+
+#include "base/clock.h"
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_queue_link(gbx_engine *engine, gbx_run *run)
+{
+    run->ticket = ++engine->next_ticket;
+    run->next = NULL;
+    run->prev = engine->running.last;
+    if (run->prev != NULL)
+        run->prev->next = run;
+    else
+        engine->running.first = run;
+    engine->running.last = run;
+    engine->running.count++;
+}
+
+void gbx_queue_unlink(gbx_engine *engine, gbx_run *run)
+{
+    if (run->prev != NULL)
+        run->prev->next = run->next;
+    else
+        engine->running.first = run->next;
+    if (run->next != NULL)
+        run->next->prev = run->prev;
+    else
+        engine->running.last = run->prev;
+    engine->running.count--;
+    engine->calls_ended++;
+    if (engine->is_closing)
+        gbx_supervisor_wake(engine);
+}
+
+void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
+{
+    uint32_t pool_size = engine->settings.options.pool_size;
+
+    run->queued_ns = gbx_clock_now_ns();
+    run->deadline_ns = run->queued_ns + (int64_t)run->limits.timeout_ms * GBX_NS_PER_MS;
+    if (atomic_load(&run->is_aborted))
+        return;
+    if (gbx_pool_take(engine, run) == NULL) {
+        if (engine->waiting.count >= engine->settings.options.queue_length ||
+            engine->failed_starts >= GBX_FAILED_STARTS_MAX) {
+            run->queue_failed = true;
+            return;
+        }
+        if (engine->waiting.last != NULL)
+            engine->waiting.last->next_wait = run;
+        else
+            engine->waiting.first = run;
+        engine->waiting.last = run;
+        engine->waiting.count++;
+        run->is_waiting = true;
+    }
+    /* A replacement is forked when the call has ended, off its path; at once only if
+     * others would have to wait. */
+    if (run->is_waiting || engine->ready_count + engine->coming < (pool_size + 1) / 2)
+        gbx_pool_fill(engine);
+}
+
+void gbx_queue_remove(gbx_engine *engine, gbx_run *run)
+{
+    gbx_run *before = NULL;
+
+    for (gbx_run *at = engine->waiting.first; at != NULL;
+         before = at, at = at->next_wait) {
+        if (at != run)
+            continue;
+        if (before != NULL)
+            before->next_wait = run->next_wait;
+        else
+            engine->waiting.first = run->next_wait;
+        if (engine->waiting.last == run)
+            engine->waiting.last = before;
+        engine->waiting.count--;
+        run->next_wait = NULL;
+        run->is_waiting = false;
+        return;
+    }
+}
+
+gbx_run *gbx_queue_pop(gbx_engine *engine)
+{
+    gbx_run *run = engine->waiting.first;
+
+    if (run != NULL)
+        gbx_queue_remove(engine, run);
+    return run;
+}
+
+void gbx_queue_fail_all(gbx_engine *engine)
+{
+    gbx_run *run;
+
+    while ((run = gbx_queue_pop(engine)) != NULL) {
+        run->queue_failed = true;
+        if (run->is_async)
+            gbx_supervisor_wake(engine);
+        else
+            (void)pthread_cond_signal(&run->changed);
+    }
+}

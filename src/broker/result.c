@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* result - text from a worker enters here, and is valid UTF-8 from here on. */
+#include "broker/result.h"
+
+#include "base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A NUL-terminated copy of hostile text with invalid bytes and NULs replaced. */
+static char *copy_text(gbx_span text, size_t *ret_len)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, text.len * 3 + 1);
+    for (size_t i = 0; i < text.len;) {
+        const uint8_t *nul = memchr(text.data + i, 0, text.len - i);
+        size_t n = nul != NULL ? (size_t)(nul - text.data) - i : text.len - i;
+
+        (void)gbx_utf8_append_lossy(&buf, text.data + i, n);
+        if (nul != NULL)
+            (void)gbx_buf_puts(&buf, "\xEF\xBF\xBD");
+        i += n + (nul != NULL);
+    }
+    return gbx_buf_take_string(&buf, ret_len);
+}
+
+static char *copy_line(const char *text)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, strlen(text) * 12 + 1);
+    (void)gbx_utf8_append_escaped(&buf, text, strlen(text), GBX_ESCAPE_LINE);
+    return gbx_buf_take_string(&buf, NULL);
+}
+
+static bool grow_logs(gbx_result *r)
+{
+    size_t capacity = r->log_capacity == 0 ? 8 : r->log_capacity * 2;
+    gbx_log *logs;
+
+    if (r->log_count < r->log_capacity)
+        return true;
+    logs = realloc(r->logs, capacity * sizeof *logs);
+    if (logs == NULL)
+        return false;
+    r->logs = logs;
+    r->log_capacity = capacity;
+    return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_result *gbx_result_new(void)
+{
+    gbx_result *r = calloc(1, sizeof *r);
+
+    if (r != NULL) {
+        r->hint = "";
+        r->location.frame = "";
+        r->runner = "process";
+        r->jit = "";
+        r->is_isolated = true;
+    }
+    return r;
+}
+
+bool gbx_result_add_log(gbx_result *r, gbx_log_level level, double time_ms,
+                        gbx_span text, uint32_t log_max, bool is_cut)
+{
+    uint64_t cost = r->stats.log_bytes + r->log_count * GBX_LOG_LINE_COST;
+    gbx_log line = {.level = level, .time_ms = time_ms};
+    char *copy;
+
+    if (is_cut)
+        r->is_truncated = true;
+    if (cost + text.len > (uint64_t)log_max + GBX_LOG_LINE_COST) {
+        r->is_truncated = true;
+        return true;
+    }
+    if (!grow_logs(r))
+        return false;
+    copy = copy_text(text, &line.text_len);
+    if (copy == NULL)
+        return false;
+    line.text = copy;
+    r->logs[r->log_count++] = line;
+    r->stats.log_bytes += text.len;
+    return true;
+}
+
+bool gbx_result_take_unseen_log(gbx_result *r, gbx_log *ret)
+{
+    if (r->log_seen == r->log_count)
+        return false;
+    *ret = r->logs[r->log_seen++];
+    return true;
+}
+
+bool gbx_result_set_value(gbx_result *r, bool is_undefined, gbx_span json)
+{
+    if (is_undefined)
+        return true;
+    r->value = malloc(json.len + 1);
+    if (r->value == NULL)
+        return false;
+    memcpy(r->value, json.data, json.len);
+    r->value[json.len] = 0;
+    r->value_len = json.len;
+    r->has_value = true;
+    return true;
+}
+
+bool gbx_result_set_thrown(gbx_result *r, const gbx_msg_error *error)
+{
+    r->thrown_name = copy_text(error->name, NULL);
+    r->thrown_message = copy_text(error->message, NULL);
+    r->stack = copy_text(error->stack, NULL);
+    r->thrown_line = error->line;
+    r->thrown_column = error->column;
+    return r->thrown_name != NULL && r->thrown_message != NULL && r->stack != NULL;
+}
+
+bool gbx_result_fail(gbx_result *r, gbx_code code, const char *message,
+                     const char *hint)
+{
+    free(r->value);
+    r->value = NULL;
+    r->value_len = 0;
+    r->has_value = false;
+    free(r->error);
+    r->error = copy_line(message);
+    r->code = code;
+    r->hint = hint;
+    return r->error != NULL;
+}
+
+/* ---- public API ---------------------------------------------------------- */
+
+gbx_code gbx_result_code(const gbx_result *result)
+{
+    return result->code;
+}
+
+const char *gbx_result_value(const gbx_result *result, size_t *ret_len)
+{
+    if (ret_len != NULL)
+        *ret_len = result->value_len;
+    return result->value != NULL ? result->value : "";
+}
+
+const char *gbx_result_error(const gbx_result *result)
+{
+    return result->error != NULL ? result->error : "";
+}
+
+const char *gbx_result_hint(const gbx_result *result)
+{
+    return result->hint;
+}
+
+const char *gbx_result_stack(const gbx_result *result)
+{
+    return result->stack != NULL ? result->stack : "";
+}
+
+gbx_location gbx_result_location(const gbx_result *result)
+{
+    return result->location;
+}
+
+size_t gbx_result_log_count(const gbx_result *result)
+{
+    return result->log_count;
+}
+
+gbx_log gbx_result_log(const gbx_result *result, size_t index)
+{
+    static const gbx_log none = {.text = ""};
+
+    return index < result->log_count ? result->logs[index] : none;
+}
+
+int gbx_result_logs_truncated(const gbx_result *result)
+{
+    return result->is_truncated;
+}
+
+gbx_stats gbx_result_stats(const gbx_result *result)
+{
+    return result->stats;
+}
+
+void gbx_result_free(gbx_result *result)
+{
+    if (result == NULL)
+        return;
+    for (size_t i = 0; i < result->log_count; i++) {
+        void *text;
+
+        memcpy(&text, &result->logs[i].text, sizeof text);
+        free(text);
+    }
+    free(result->logs);
+    free(result->value);
+    free(result->error);
+    free(result->stack);
+    free(result->frame);
+    free(result->json);
+    free(result->thrown_name);
+    free(result->thrown_message);
+    free(result);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * result - what a call left behind, owned as one object. Filled by the one thread
+ * that drives the call, then handed to the caller and never changed.
+ */
+#ifndef GBX_BROKER_RESULT_H
+#define GBX_BROKER_RESULT_H
+
+#include "base/fail.h"
+#include "wire/messages.h"
+
+/* Each console line costs this much of the log limit beside its text: a flood of
+ * empty lines is bounded too. */
+#define GBX_LOG_LINE_COST 32
+
+struct gbx_result {
+    gbx_code code;
+    bool has_value; /* false: undefined, or a failure */
+    char *value;    /* JSON, or NULL */
+    size_t value_len;
+    char *error;      /* one line, or NULL */
+    const char *hint; /* constant or "" */
+    char *stack;      /* or NULL */
+    gbx_location location;
+    char *frame;   /* location.frame, or NULL */
+    gbx_log *logs; /* text of each is owned */
+    size_t log_count;
+    size_t log_capacity;
+    size_t log_seen;   /* handed to the live callback */
+    bool is_truncated; /* logs */
+    gbx_stats stats;
+    uint64_t call;      /* ticket */
+    const char *runner; /* constant or owned by the engine's caller */
+    const char *jit;    /* constant */
+    bool is_isolated;
+    char *json; /* the whole, once asked for */
+    size_t json_len;
+    /* As the worker described what was thrown; the verdict makes error of it. */
+    char *thrown_name;
+    char *thrown_message;
+    uint32_t thrown_line;
+    uint32_t thrown_column;
+    char runner_name[64];
+};
+
+gbx_result *gbx_result_new(void);
+
+/* False if memory is out. Bytes are made valid UTF-8. Past log_max (in text bytes
+ * and line costs) the line is dropped and the result marked. */
+bool gbx_result_add_log(gbx_result *result, gbx_log_level level, double time_ms,
+                        gbx_span text, uint32_t log_max, bool is_cut);
+
+/* The next line that the live callback has not had; false if it has had all. */
+bool gbx_result_take_unseen_log(gbx_result *result, gbx_log *ret);
+
+/* The value is copied; it is judged later. */
+bool gbx_result_set_value(gbx_result *result, bool is_undefined, gbx_span json);
+bool gbx_result_set_thrown(gbx_result *result, const gbx_msg_error *error);
+
+/* Make it a failure: code, message (copied, made one line), hint (constant). */
+bool gbx_result_fail(gbx_result *result, gbx_code code, const char *message,
+                     const char *hint);
+
+#endif

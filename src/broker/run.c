@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run - phases only go forward. Every path out of a phase is in step_*(); whoever
+ * drives must do nothing to a run but what run.h names.
+ */
+#include "broker/run.h"
+
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "broker/engine.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* How long the template may take to report the end of a worker that has closed its
+ * channel. Freeing gigabytes takes a while on a loaded machine. */
+#define GRACE_NS (INT64_C(3000) * GBX_NS_PER_MS)
+
+/* A process that ends closes its channel last: its end follows at once. One that has
+ * not ended by now is still alive. */
+#define CLOSED_NS (INT64_C(100) * GBX_NS_PER_MS)
+
+static gbx_status init_cond(gbx_run *run, gbx_error *reterr)
+{
+    pthread_condattr_t attr;
+
+    if (pthread_condattr_init(&attr) != 0)
+        return gbx_fail(reterr, GBX_E_NOMEM, "cannot make a condition");
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    run->has_cond = pthread_cond_init(&run->changed, &attr) == 0;
+    (void)pthread_condattr_destroy(&attr);
+    return run->has_cond ? GBX_OK
+                         : gbx_fail(reterr, GBX_E_NOMEM, "cannot make a condition");
+}
+
+/* The guard's verdict, as a result: the first violation is the error. */
+static gbx_status take_report(gbx_run *run, gbx_report *report, gbx_error *reterr)
+{
+    const gbx_violation *first = &report->list[0];
+    gbx_result *r = run->result;
+    bool filled = gbx_result_fail(r, first->code, first->message, first->hint);
+
+    r->location.line = first->line;
+    r->location.column = first->column;
+    if (first->line != 0) {
+        r->frame = gbx_guard_frame(run->call.code, run->call.code_len, first->line,
+                                   first->column);
+        if (r->frame != NULL)
+            r->location.frame = r->frame;
+    }
+    gbx_report_free(report);
+    run->phase = GBX_RUN_ENDED;
+    return filled ? GBX_OK : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
+}
+
+static gbx_status run_guard(gbx_run *run, gbx_error *reterr)
+{
+    const gbx_call *call = &run->call;
+    gbx_report *report = NULL;
+    gbx_status status;
+
+    if (call->flags & GBX_CALL_NO_GUARD) {
+        run->span = (gbx_guard_span){.len = call->code_len, .line = 1, .column = 1};
+        return GBX_OK;
+    }
+    status = gbx_guard_check(call->code, call->code_len, call->form,
+                             run->limits.code_bytes, &run->span, &report, reterr);
+    if (status == GBX_OK && report != NULL)
+        status = take_report(run, report, reterr);
+    return status;
+}
+
+/* ---- stepping ------------------------------------------------------------- */
+
+static void send_some(gbx_run *run)
+{
+    for (;;) {
+        gbx_span out = gbx_exchange_output(&run->exchange);
+        ssize_t n;
+
+        if (out.len == 0)
+            return;
+        n = send(run->worker->channel, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return; /* full, or gone: reading will tell which */
+        gbx_exchange_sent(&run->exchange, (size_t)n);
+    }
+}
+
+typedef enum { HEARD_ALL, HEARD_END } heard;
+
+/* Read until there is no more, the last message came or the channel closed. */
+static heard receive_some(gbx_run *run)
+{
+    uint8_t data[GBX_KIB(64)];
+
+    while (!gbx_exchange_has_ended(&run->exchange) && !run->exchange.is_nomem) {
+        ssize_t n = recv(run->worker->channel, data, sizeof data, MSG_DONTWAIT);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno == EAGAIN || errno == EWOULDBLOCK ? HEARD_ALL : HEARD_END;
+        if (n == 0)
+            return HEARD_END;
+        gbx_exchange_feed(&run->exchange, data, (size_t)n, gbx_clock_now_ns());
+        if ((size_t)n < sizeof data)
+            return HEARD_ALL;
+    }
+    return HEARD_ALL;
+}
+
+/* Processor time cannot pass its limit before as much wall time has passed. */
+static bool is_over_cpu(gbx_run *run, int64_t now_ns)
+{
+    int64_t limit = (int64_t)run->limits.cpu_ms * GBX_NS_PER_MS;
+    int64_t cpu;
+
+    if (now_ns < run->cpu_check_ns || run->cpu_start_ns < 0)
+        return false;
+    cpu = gbx_worker_cpu_ns(run->worker);
+    if (cpu < 0)
+        return false;
+    cpu -= run->cpu_start_ns;
+    if (cpu >= limit)
+        return true;
+    run->cpu_check_ns =
+        now_ns + (limit - cpu > GBX_NS_PER_MS ? limit - cpu : GBX_NS_PER_MS);
+    return false;
+}
+
+static void step_waiting(gbx_run *run, int64_t now_ns)
+{
+    if (run->exchange.state != GBX_EXCHANGE_WAITING)
+        return;
+    if (run->wake_ns == 0)
+        run->wake_ns = now_ns + (int64_t)run->exchange.wake_ms * GBX_NS_PER_MS;
+    if (now_ns < run->wake_ns)
+        return;
+    run->wake_ns = 0;
+    if (!gbx_exchange_wake(&run->exchange))
+        run->exchange.is_nomem = true;
+    send_some(run);
+}
+
+static bool end(gbx_run *run, gbx_end how, int64_t now_ns)
+{
+    gbx_run_finish(run, how, now_ns);
+    run->phase = GBX_RUN_ENDED;
+    return true;
+}
+
+static bool step_started(gbx_run *run, int64_t now_ns)
+{
+    heard what;
+
+    if (atomic_load(&run->is_aborted))
+        return end(run, GBX_END_ABORT, now_ns);
+    send_some(run);
+    what = receive_some(run);
+    if (run->exchange.state == GBX_EXCHANGE_BROKEN)
+        return end(run, GBX_END_BROKEN, now_ns);
+    if (gbx_exchange_has_ended(&run->exchange) || run->exchange.is_nomem)
+        return end(run, GBX_END_SAID, now_ns);
+    if (atomic_load(&run->is_aborted))
+        return end(run, GBX_END_ABORT, now_ns);
+    if (what == HEARD_END) {
+        run->phase = GBX_RUN_DYING;
+        run->grace_ns = now_ns + CLOSED_NS;
+        return false;
+    }
+    if (now_ns >= run->deadline_ns)
+        return end(run, GBX_END_DEADLINE, now_ns);
+    if (is_over_cpu(run, now_ns))
+        return end(run, GBX_END_CPU, now_ns);
+    step_waiting(run, now_ns);
+    return false;
+}
+
+static bool step_dying(gbx_run *run, int64_t now_ns)
+{
+    bool has_exited;
+    bool is_lost;
+    int status;
+
+    if (atomic_load(&run->is_aborted))
+        return end(run, GBX_END_ABORT, now_ns);
+    (void)pthread_mutex_lock(&run->engine->lock);
+    has_exited = run->worker->has_exited;
+    is_lost = run->worker->is_lost;
+    status = (int)run->worker->exit.status;
+    (void)pthread_mutex_unlock(&run->engine->lock);
+    if (has_exited) {
+        if (run->was_closed && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+            return end(run, GBX_END_CLOSED, now_ns);
+        return end(run, is_lost ? GBX_END_LOST : GBX_END_DIED, now_ns);
+    }
+    if (now_ns < run->grace_ns)
+        return false;
+    if (run->was_closed)
+        return end(run, GBX_END_LOST, now_ns);
+    /* A process that is ending keeps the status it has; one that only closed its
+     * channel gets this one. */
+    run->was_closed = true;
+    run->grace_ns = now_ns + GRACE_NS;
+    (void)syscall(SYS_pidfd_send_signal, run->worker->pidfd, SIGKILL, NULL, 0);
+    return false;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
+                        gbx_error *reterr)
+{
+    gbx_status status;
+
+    memset(run, 0, sizeof *run);
+    run->engine = engine;
+    run->cpu_start_ns = -1;
+    status = gbx_call_import(call, &run->call, reterr);
+    if (status == GBX_OK)
+        status = gbx_limits_resolve(&engine->settings.options.limits, run->call.limits,
+                                    run->call.form, &run->limits, reterr);
+    if (status == GBX_OK)
+        status = init_cond(run, reterr);
+    if (status != GBX_OK)
+        return status;
+    run->result = gbx_result_new();
+    if (run->result == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
+    run->result->stats.input_bytes = run->call.input_len;
+    if (run->call.signal != NULL && !gbx_signal_attach(run->call.signal, run)) {
+        run->call.signal = NULL;
+        gbx_run_end_unserved(run, GBX_END_ABORT);
+        return GBX_OK;
+    }
+    return run_guard(run, reterr);
+}
+
+gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr)
+{
+    gbx_call *c = &run->call;
+    char *at = malloc(c->code_len + c->input_len + c->bindings_len + 1);
+
+    if (at == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the call");
+    run->copy = at;
+#define OWN(field)                            \
+    if (c->field != NULL) {                   \
+        memcpy(at, c->field, c->field##_len); \
+        c->field = at;                        \
+        at += c->field##_len;                 \
+    }
+    OWN(code)
+    OWN(input)
+    OWN(bindings)
+#undef OWN
+    c->limits = NULL; /* resolved already */
+    run->is_async = true;
+    return GBX_OK;
+}
+
+void gbx_run_cleanup(gbx_run *run)
+{
+    if (run->call.signal != NULL)
+        gbx_signal_detach(run->call.signal, run);
+    if (run->has_exchange)
+        gbx_exchange_cleanup(&run->exchange);
+    if (run->has_cond)
+        (void)pthread_cond_destroy(&run->changed);
+    gbx_result_free(run->result);
+    free(run->copy);
+}
+
+void gbx_run_start(gbx_run *run, int64_t now_ns)
+{
+    const gbx_call *call = &run->call;
+    const gbx_options *options = &run->engine->settings.options;
+    uint64_t random[2] = {0, 0};
+    gbx_msg_call msg = {
+        .form = (uint8_t)call->form,
+        .now_ms = call->now_ms,
+        .memory_bytes = run->limits.memory_bytes,
+        .output_bytes = run->limits.output_bytes,
+        .log_bytes = run->limits.log_bytes,
+        .first_line = run->span.line,
+        .first_column = run->span.column,
+        .code = {(const uint8_t *)call->code + run->span.start, run->span.len},
+        .bindings = {(const uint8_t *)call->bindings, call->bindings_len},
+        .input = {(const uint8_t *)call->input, call->input_len},
+    };
+
+    if (options->capabilities & GBX_CAP_CONSOLE)
+        msg.flags |= GBX_CALL_WIRE_CONSOLE;
+    if (options->capabilities & GBX_CAP_TIMERS)
+        msg.flags |= GBX_CALL_WIRE_TIMERS;
+    if (call->flags & GBX_CALL_FIXED_NOW)
+        msg.flags |= GBX_CALL_WIRE_FIXED_NOW;
+    if (call->input != NULL)
+        msg.flags |= GBX_CALL_WIRE_HAS_INPUT;
+    (void)getrandom(random, sizeof random, 0);
+    msg.seed = call->flags & GBX_CALL_SEEDED ? call->seed : random[1];
+    run->has_exchange = true;
+    gbx_exchange_init(&run->exchange, random[0], &run->limits, run->result);
+    run->exchange.on_log = call->on_log;
+    run->exchange.log_user = call->log_user;
+    run->exchange.start_ns = now_ns;
+    if (!gbx_exchange_call(&run->exchange, &msg))
+        run->exchange.is_nomem = true;
+    run->phase = GBX_RUN_STARTED;
+    run->deadline_ns = now_ns + (int64_t)run->limits.timeout_ms * GBX_NS_PER_MS;
+    run->cpu_check_ns = now_ns + (int64_t)run->limits.cpu_ms * GBX_NS_PER_MS;
+    run->cpu_start_ns = gbx_worker_cpu_ns(run->worker);
+}
+
+bool gbx_run_step(gbx_run *run, int64_t now_ns)
+{
+    switch (run->phase) {
+    case GBX_RUN_STARTED: return step_started(run, now_ns);
+    case GBX_RUN_DYING: return step_dying(run, now_ns);
+    case GBX_RUN_QUEUED: return false;
+    case GBX_RUN_ENDED: return true;
+    }
+    return true;
+}
+
+int64_t gbx_run_next_ns(const gbx_run *run)
+{
+    int64_t next = run->deadline_ns;
+
+    if (run->phase == GBX_RUN_DYING)
+        return run->grace_ns;
+    if (run->cpu_start_ns >= 0 && run->cpu_check_ns < next)
+        next = run->cpu_check_ns;
+    if (run->wake_ns != 0 && run->wake_ns < next)
+        next = run->wake_ns;
+    return next;
+}
+
+bool gbx_run_wants_write(const gbx_run *run)
+{
+    return run->phase == GBX_RUN_STARTED && gbx_exchange_output(&run->exchange).len > 0;
+}
+
+void gbx_run_end_unserved(gbx_run *run, gbx_end how)
+{
+    gbx_run_finish(run, how, gbx_clock_now_ns());
+    run->phase = GBX_RUN_ENDED;
+}
+
+void gbx_run_abort_locked(gbx_run *run)
+{
+    if (atomic_exchange(&run->is_aborted, true))
+        return;
+    if (run->worker != NULL) {
+        (void)syscall(SYS_pidfd_send_signal, run->worker->pidfd, SIGKILL, NULL, 0);
+        /* The end of a process closes its descriptors last; this wakes us first. */
+        (void)shutdown(run->worker->channel, SHUT_RDWR);
+    }
+    (void)pthread_cond_signal(&run->changed);
+    if (run->is_async)
+        gbx_supervisor_wake(run->engine);
+}

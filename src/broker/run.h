@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run - one call on its way: from its checks to its result, whoever drives it.
+ *
+ * gbx_execute() drives a run on the caller's thread, with poll: no thread is woken
+ * on the way. gbx_submit() has the supervisor drive it, with events. Both only call
+ * gbx_run_step() when the channel or the clock has something to say.
+ */
+#ifndef GBX_BROKER_RUN_H
+#define GBX_BROKER_RUN_H
+
+#include "broker/exchange.h"
+#include "broker/verdict.h"
+#include "guard/guard.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct event;
+struct gbx_worker;
+
+typedef enum gbx_run_phase {
+    GBX_RUN_QUEUED,  /* waits for a worker */
+    GBX_RUN_STARTED, /* has one */
+    GBX_RUN_DYING,   /* its worker has closed the channel; how it ended is awaited */
+    GBX_RUN_ENDED,   /* the result is complete */
+} gbx_run_phase;
+
+typedef struct gbx_run {
+    struct gbx_run *next; /* in the engine's list of running ones */
+    struct gbx_run *prev;
+    struct gbx_run *next_wait; /* in the queue, or the inbox */
+    struct gbx_run *next_signal;
+    gbx_engine *engine;
+    gbx_ticket ticket;
+    gbx_call call; /* pointers borrowed, or into copy */
+    gbx_limits limits;
+    gbx_guard_span span;
+    char *copy; /* of what a submitted call borrows */
+    gbx_result *result;
+    gbx_exchange exchange;
+    struct gbx_worker *worker; /* set under the engine's lock */
+    gbx_run_phase phase;
+    atomic_bool is_aborted;
+    bool is_async;
+    bool has_exchange;
+    bool was_closed;        /* killed by us after it closed its channel */
+    bool queue_failed;      /* set under the lock: will never get a worker */
+    bool is_driven;         /* async: the supervisor has taken it on */
+    bool is_waiting;        /* is in the queue; under the lock */
+    pthread_cond_t changed; /* worker set, worker exited, aborted */
+    bool has_cond;
+    gbx_done_fn on_done;
+    void *done_user;
+    struct event *io; /* async only */
+    struct event *timer;
+    int64_t queued_ns;
+    int64_t deadline_ns;
+    int64_t cpu_check_ns;
+    int64_t wake_ns;      /* 0: not waiting */
+    int64_t grace_ns;     /* in phase DYING */
+    int64_t cpu_start_ns; /* of the worker's own clock; -1: unknown */
+} gbx_run;
+
+/* Check everything that needs no worker. On GBX_OK either run->phase is ENDED (the
+ * guard or an abort has decided) or it can be queued. */
+gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
+                        gbx_error *reterr);
+
+/* Copy what the call borrows; for runs that outlive the function. */
+gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr);
+void gbx_run_cleanup(gbx_run *run);
+
+/* The run has just got its worker: start the clocks, queue the CALL. */
+void gbx_run_start(gbx_run *run, int64_t now_ns);
+
+/* Do all that can be done at now_ns without blocking; true when it has ended. */
+bool gbx_run_step(gbx_run *run, int64_t now_ns);
+
+/* When to step again even if the channel is silent. */
+int64_t gbx_run_next_ns(const gbx_run *run);
+bool gbx_run_wants_write(const gbx_run *run);
+
+/* End a run that never got a worker. */
+void gbx_run_end_unserved(gbx_run *run, gbx_end end);
+
+/* Ask for its end, from any thread; the engine's lock is held. */
+void gbx_run_abort_locked(gbx_run *run);
+
+/* ---- finish.c -------------------------------------------------------------- */
+
+/* Judge and fill the result; the worker, if any, is still alive or reported. */
+void gbx_run_finish(gbx_run *run, gbx_end end, int64_t now_ns);
+
+/* What the kernel says of a live worker; false if it does not. */
+int64_t gbx_worker_cpu_ns(const struct gbx_worker *worker);
+uint64_t gbx_worker_rss_kib(const struct gbx_worker *worker, bool peak);
+
+/* ---- abort.c: the link between runs and gbx_signal ------------------------- */
+
+/* False if the signal was thrown already. */
+bool gbx_signal_attach(gbx_signal *signal, gbx_run *run);
+void gbx_signal_detach(gbx_signal *signal, gbx_run *run);
+
+#endif

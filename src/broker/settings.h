@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* settings - options, limits and calls as the caller gave them, checked and complete. */
+#ifndef GBX_BROKER_SETTINGS_H
+#define GBX_BROKER_SETTINGS_H
+
+#include "base/fail.h"
+
+/* Room in an engine for paths and names it copies. */
+#define GBX_PATH_SIZE 512
+
+/* Complete options: no zero means default any more. */
+typedef struct gbx_settings {
+    gbx_options options;             /* its strings point below, or are NULL */
+    char worker_path[GBX_PATH_SIZE]; /* "" : search */
+    char runner_name[64];
+} gbx_settings;
+
+/* options may be NULL. */
+gbx_status gbx_settings_init(gbx_settings *settings, const gbx_options *options,
+                             gbx_error *reterr);
+
+/* The limits of one call: the engine's, lowered by asked (which may be NULL). */
+gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
+                              gbx_form form, gbx_limits *ret, gbx_error *reterr);
+
+/* A call as the caller's build knows it, as ours. */
+gbx_status gbx_call_import(const gbx_call *given, gbx_call *ret, gbx_error *reterr);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * verdict - signals, clocks, resource usage and which step of the worker failed. The
+ * worker's claims (a failure's kind, "the kernel refused memory") only choose between
+ * codes that are equally harmless if a hijacked worker lies.
+ */
+#include "broker/verdict.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define SAY(v, ...) ((void)snprintf((v)->message, sizeof(v)->message, __VA_ARGS__))
+
+static void say_memory(const gbx_evidence *e, gbx_verdict *v)
+{
+    unsigned long long limit = e->limits->memory_bytes >> 20;
+
+    v->code = GBX_CODE_MEMORY;
+    if (e->input_bytes > e->limits->memory_bytes / 4) {
+        SAY(v, "the input of %llu bytes does not fit the memory limit of %llu MiB",
+            (unsigned long long)e->input_bytes, limit);
+        v->hint = "raise the memory limit, or load the data as a dataset";
+    } else {
+        SAY(v, "needed more memory than the limit of %llu MiB", limit);
+        v->hint = "work on the data in smaller pieces, or raise the memory limit";
+    }
+}
+
+static void say_timeout(const gbx_evidence *e, gbx_verdict *v)
+{
+    v->code = GBX_CODE_TIMEOUT;
+    if (e->end == GBX_END_DEADLINE)
+        SAY(v, "ran past the time limit of %u ms", e->limits->timeout_ms);
+    else
+        SAY(v, "used more than %u ms of processor time", e->limits->cpu_ms);
+    v->hint = "look for a loop that does not end, or raise the limit";
+}
+
+/*
+ * The worker was ended by a signal that was not ours. Engines answer a refused
+ * allocation with any of these; without a refusal, growth past a quarter of the limit
+ * tells exhaustion of what the engine had reserved from a crash.
+ */
+static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
+{
+    bool was_refused = e->exchange != NULL && e->exchange->was_refused;
+    bool has_grown = e->growth_bytes > e->limits->memory_bytes / 4;
+
+    switch (sig) {
+    case SIGSYS:
+        v->code = GBX_CODE_VIOLATION;
+        SAY(v, "the worker asked for a system call outside its table and was killed");
+        return;
+    case SIGKILL: /* the kernel's, since ours are known: processor limit or no memory */
+    case SIGXCPU:
+        if (e->cpu_ms + 50 >= e->limits->cpu_ms && sig == SIGXCPU)
+            say_timeout(e, v);
+        else if (e->cpu_ms + 50 >= e->limits->cpu_ms && !has_grown)
+            say_timeout(e, v);
+        else
+            say_memory(e, v);
+        return;
+    case SIGSEGV:
+    case SIGBUS:
+    case SIGABRT:
+    case SIGTRAP:
+    case SIGILL:
+        if (was_refused || has_grown) {
+            say_memory(e, v);
+            return;
+        }
+        break;
+    default: break;
+    }
+    v->code = GBX_CODE_CRASHED;
+    SAY(v, "the worker died of signal %d (%s)", sig,
+        sigabbrev_np(sig) != NULL ? sigabbrev_np(sig) : "unknown");
+}
+
+static void judge_error(const gbx_evidence *e, gbx_verdict *v)
+{
+    static const gbx_code codes[] = {
+        [GBX_FAILURE_SYNTAX] = GBX_CODE_SYNTAX,
+        [GBX_FAILURE_THROWN] = GBX_CODE_RUNTIME,
+        [GBX_FAILURE_NOT_JSON] = GBX_CODE_RUNTIME,
+        [GBX_FAILURE_OUTPUT] = GBX_CODE_OUTPUT_TOO_LARGE,
+        [GBX_FAILURE_INPUT] = GBX_CODE_INVALID_DATA,
+        [GBX_FAILURE_NEVER] = GBX_CODE_RUNTIME,
+        [GBX_FAILURE_BAD_FORM] = GBX_CODE_INVALID_CODE,
+    };
+
+    if (e->exchange->is_out_of_memory) {
+        say_memory(e, v);
+        return;
+    }
+    v->code = codes[e->exchange->failure];
+    if (v->code == GBX_CODE_OUTPUT_TOO_LARGE) {
+        SAY(v, "the result is larger than the output limit of %llu bytes",
+            (unsigned long long)e->limits->output_bytes);
+        v->hint = "return less: a summary, a page, or the fields that are needed";
+    } else if (e->exchange->failure == GBX_FAILURE_NEVER) {
+        SAY(v, "the promise returned can never settle: nothing is left that could "
+               "resolve it");
+        v->hint = "resolve it on every path, and await what it depends on";
+    }
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_verdict_decide(const gbx_evidence *e, gbx_verdict *v)
+{
+    *v = (gbx_verdict){.hint = ""};
+    switch (e->end) {
+    case GBX_END_SAID:
+        if (e->exchange->state == GBX_EXCHANGE_VALUE)
+            v->code = GBX_CODE_VALUE;
+        else
+            judge_error(e, v);
+        break;
+    case GBX_END_BROKEN:
+        v->code = GBX_CODE_VIOLATION;
+        SAY(v, "the worker broke the protocol and was killed: %s", e->exchange->reason);
+        break;
+    case GBX_END_DEADLINE:
+    case GBX_END_CPU: say_timeout(e, v); break;
+    case GBX_END_ABORT:
+        v->code = GBX_CODE_ABORTED;
+        SAY(v, "the caller aborted the call");
+        break;
+    case GBX_END_DIED:
+        if (WIFSIGNALED(e->wait_status)) {
+            judge_signal(e, WTERMSIG(e->wait_status), v);
+        } else {
+            v->code = GBX_CODE_CRASHED;
+            SAY(v, "the worker exited with status %d before its result",
+                WEXITSTATUS(e->wait_status));
+        }
+        break;
+    case GBX_END_CLOSED:
+        v->code = GBX_CODE_CRASHED;
+        SAY(v, "the worker closed its channel before its result and was killed");
+        break;
+    case GBX_END_LOST:
+        v->code = GBX_CODE_CRASHED;
+        SAY(v, "the worker was lost: its template died");
+        v->hint = "the engine starts another template; try again";
+        break;
+    case GBX_END_NO_WORKER:
+        v->code = GBX_CODE_UNAVAILABLE;
+        SAY(v, "no worker could be had within %u ms", e->limits->timeout_ms);
+        v->hint = "run fewer calls at once, or raise max_workers";
+        break;
+    case GBX_END_QUEUE_FULL:
+        v->code = GBX_CODE_UNAVAILABLE;
+        SAY(v, "too many calls are waiting for a worker");
+        v->hint = "run fewer calls at once, or raise queue_length";
+        break;
+    }
+}

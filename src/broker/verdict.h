@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * verdict - from what was seen to a code. Pure: every rule of "who decides" is here,
+ * and text that the code in the box wrote decides nothing.
+ */
+#ifndef GBX_BROKER_VERDICT_H
+#define GBX_BROKER_VERDICT_H
+
+#include "broker/exchange.h"
+
+/* How the host came to end the call. */
+typedef enum gbx_end {
+    GBX_END_SAID,      /* the worker sent its last message */
+    GBX_END_BROKEN,    /* the worker broke the protocol */
+    GBX_END_DEADLINE,  /* the wall clock ran out */
+    GBX_END_CPU,       /* the processor time ran out */
+    GBX_END_ABORT,     /* the caller asked */
+    GBX_END_DIED,      /* the worker ended by itself; status tells how */
+    GBX_END_CLOSED,    /* the worker closed its channel and lived on: killed */
+    GBX_END_LOST,      /* the worker is gone and nobody knows how: its template died */
+    GBX_END_NO_WORKER, /* none could be had */
+    GBX_END_QUEUE_FULL,
+} gbx_end;
+
+typedef struct gbx_evidence {
+    gbx_end end;
+    const gbx_exchange *exchange; /* NULL if no worker was had */
+    const gbx_limits *limits;
+    int wait_status;       /* with DIED */
+    uint64_t growth_bytes; /* resident memory over what it was at READY */
+    double cpu_ms;
+    uint64_t input_bytes;
+} gbx_evidence;
+
+typedef struct gbx_verdict {
+    gbx_code code;
+    char message[320]; /* "" : what was thrown is the message */
+    const char *hint;  /* constant, may be "" */
+} gbx_verdict;
+
+void gbx_verdict_decide(const gbx_evidence *evidence, gbx_verdict *ret);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * glovebox-worker - the untrusted half. It is started by the library with a built
+ * environment and one socket; by hand it only says what it is.
+ */
+#include "seal/seal.h"
+#include "worker/template.h"
+
+#include <glovebox/version.h>
+
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--serve") == 0)
+        return gbx_template_serve(GBX_CHANNEL_FD);
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        (void)printf("glovebox-worker " GBX_VERSION "\n");
+        return 0;
+    }
+    (void)fprintf(stderr, "glovebox-worker: started by libglovebox, not by hand; "
+                          "see glovebox(1)\n");
+    return 64;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session - after gbx_seal_worker() this process may read and write its channel and
+ * ask for memory; everything here must stay within that. It never returns to the
+ * template's code and runs no destructor: it waits to be killed.
+ */
+#include "worker/session.h"
+
+#include "worker/channel.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A result up to this size goes out in one write, so that the host wakes once. */
+#define ONE_WRITE_MAX GBX_KIB(32)
+
+typedef struct session {
+    uint64_t call_id;
+    uint32_t capabilities;
+    uint64_t sealed_memory_bytes;
+} session;
+
+/* The host kills its workers; leaving is for when the host has gone. */
+static _Noreturn void leave(int status)
+{
+    _exit(status);
+}
+
+static void send_buf(gbx_buf *buf)
+{
+    if (buf->failed || !gbx_channel_write(GBX_CHANNEL_FD, buf->data, buf->len))
+        leave(2);
+    buf->len = 0;
+}
+
+static void send_empty(const session *s, gbx_msg_type type)
+{
+    uint8_t frame[GBX_FRAME_HEADER_SIZE] = {0};
+
+    frame[4] = (uint8_t)type;
+    for (size_t i = 0; i < 8; i++)
+        frame[8 + i] = (uint8_t)(s->call_id >> (8 * i));
+    if (!gbx_channel_write(GBX_CHANNEL_FD, frame, sizeof frame))
+        leave(2);
+}
+
+/* From inside the allocator: must not allocate. */
+static void on_refusal(void *user)
+{
+    send_empty(user, GBX_MSG_REFUSED);
+}
+
+static void on_log(void *user, const gbx_msg_log *line)
+{
+    const session *s = user;
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, line->text.len + 64);
+    (void)gbx_msg_put_log(&buf, s->call_id, line);
+    send_buf(&buf);
+    gbx_buf_cleanup(&buf);
+}
+
+static void on_wait(void *user, uint32_t ms)
+{
+    const session *s = user;
+    gbx_msg_wait wait = {.ms = ms < GBX_WAIT_MS_MAX ? ms : GBX_WAIT_MS_MAX};
+    gbx_header header;
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, 64);
+    (void)gbx_msg_put_wait(&buf, s->call_id, &wait);
+    send_buf(&buf);
+    gbx_buf_cleanup(&buf);
+    if (!gbx_channel_read_header(GBX_CHANNEL_FD, &header) ||
+        header.type != GBX_MSG_WAKE || header.body_len != 0)
+        leave(2);
+}
+
+/* By the vDSO where it serves the clock; the filter knows whether it does. */
+static double on_now(void *user)
+{
+    struct timespec ts;
+
+    (void)user;
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
+}
+
+/*
+ * A call may have less than this worker was sealed with. A mapping that is never
+ * touched takes the difference out of RLIMIT_DATA; code that broke out could give it
+ * back to itself, and would still have no more than the seal's limit.
+ */
+static void lower_memory(const session *s, uint64_t memory_bytes)
+{
+    if (memory_bytes == 0 || memory_bytes >= s->sealed_memory_bytes)
+        return;
+    (void)mmap(NULL, (size_t)(s->sealed_memory_bytes - memory_bytes),
+               PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static void send_result(const session *s, const gbx_msg_result *result)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, ONE_WRITE_MAX + 64);
+    (void)gbx_msg_put_result_head(&buf, s->call_id, result);
+    if (result->json.len <= ONE_WRITE_MAX) {
+        (void)gbx_buf_append(&buf, result->json.data, result->json.len);
+        send_buf(&buf);
+    } else {
+        send_buf(&buf);
+        if (!gbx_channel_write(GBX_CHANNEL_FD, result->json.data, result->json.len))
+            leave(2);
+    }
+}
+
+static void send_error(const session *s, const gbx_msg_error *error)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, GBX_KIB(64));
+    (void)gbx_msg_put_error(&buf, s->call_id, error);
+    send_buf(&buf);
+}
+
+/* The body of a CALL. One that does not fit the memory limit is an error of memory,
+ * said without needing any. */
+static uint8_t *read_call(session *s, const gbx_header *header)
+{
+    uint8_t *body = malloc(header->body_len > 0 ? header->body_len : 1);
+    gbx_msg_error error = {.failure = GBX_FAILURE_INPUT, .is_out_of_memory = 1};
+
+    if (body == NULL) {
+        send_error(s, &error);
+        for (char byte; gbx_channel_read(GBX_CHANNEL_FD, &byte, 1);)
+            continue;
+        leave(0);
+    }
+    if (!gbx_channel_read(GBX_CHANNEL_FD, body, header->body_len))
+        leave(0);
+    return body;
+}
+
+static void serve(gbx_realm *realm, session *s)
+{
+    gbx_realm_host host = {.user = s, .log = on_log, .wait = on_wait, .now_ms = on_now};
+    gbx_realm_outcome outcome = {0};
+    gbx_header header;
+    gbx_msg_call call;
+    uint8_t *body;
+
+    if (!gbx_channel_read_header(GBX_CHANNEL_FD, &header) ||
+        header.type != GBX_MSG_CALL)
+        leave(0);
+    s->call_id = header.call_id;
+    body = read_call(s, &header);
+    if (!gbx_msg_get_call((gbx_span){body, header.body_len}, &call))
+        leave(3);
+    lower_memory(s, call.memory_bytes);
+    gbx_realm_run(realm, &call, &host, &outcome);
+    if (outcome.ok)
+        send_result(s, &outcome.result);
+    else
+        send_error(s, &outcome.error);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+_Noreturn void gbx_session_run(gbx_realm *realm, const gbx_seal *seal, int channel,
+                               uint32_t capabilities)
+{
+    session s = {.capabilities = capabilities,
+                 .sealed_memory_bytes = seal->memory_bytes};
+    char byte;
+
+    if (!gbx_seal_worker(seal, channel))
+        leave(4);
+    if (!gbx_realm_prove(realm))
+        leave(5);
+    send_empty(&s, GBX_MSG_READY);
+    gbx_realm_on_refusal(on_refusal, &s);
+    serve(realm, &s);
+    /* The host reads what it wants to know of us, then kills. */
+    while (gbx_channel_read(GBX_CHANNEL_FD, &byte, 1))
+        continue;
+    leave(0);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * template - the order of set-up is the design: engine and realm first (they open
+ * files), then the seal that forks inherit, then the first word to the host.
+ */
+#include "worker/template.h"
+
+#include "worker/attack.h"
+#include "worker/channel.h"
+#include "worker/children.h"
+#include "worker/session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+typedef struct template
+{
+    int control;
+    int signals; /* signalfd of SIGCHLD */
+    gbx_msg_config config;
+    gbx_seal seal;
+    gbx_realm *realm;
+    gbx_children children;
+}
+template;
+
+static bool send_all(template *t, gbx_buf *buf)
+{
+    bool sent = !buf->failed && gbx_channel_write(t->control, buf->data, buf->len);
+
+    gbx_buf_cleanup(buf);
+    return sent;
+}
+
+static gbx_span text_span(const char *text)
+{
+    return (gbx_span){(const uint8_t *)text, strlen(text)};
+}
+
+/* Threads of this process and whether it has a writable and executable mapping;
+ * before the file system goes. */
+static void look_at_self(gbx_msg_hello *hello)
+{
+    char line[512];
+    FILE *f = fopen("/proc/self/status", "re");
+
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        (void)sscanf(line, "Threads: %u", &hello->threads);
+    if (f != NULL)
+        (void)fclose(f);
+    f = fopen("/proc/self/maps", "re");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (strstr(line, " rwx") != NULL)
+            hello->jit_page = 1;
+    if (f != NULL)
+        (void)fclose(f);
+}
+
+static bool say_hello(template *t, gbx_msg_hello *hello, const char *failure)
+{
+    gbx_buf buf;
+
+    hello->version = GBX_WIRE_VERSION;
+    hello->landlock_abi = t->seal.landlock_abi;
+    hello->engine = text_span(gbx_realm_engine());
+    hello->failure = text_span(failure);
+    hello->oom_known = t->realm != NULL && gbx_realm_knows_oom(t->realm);
+    hello->layer_count = GBX_LAYER_COUNT;
+    for (uint8_t i = 0; i < GBX_LAYER_COUNT; i++) {
+        const gbx_layer_state *state = &t->seal.layers[i];
+
+        hello->layers[i] = (gbx_layer_report){.layer = i,
+                                              .stands = state->stands,
+                                              .reason = text_span(state->reason)};
+    }
+    gbx_buf_init(&buf, GBX_KIB(64));
+    (void)gbx_msg_put_hello(&buf, hello);
+    return send_all(t, &buf);
+}
+
+/* In the child of an ATTACK: seal with what is asked left out, and try. */
+static _Noreturn void attack(template *t, const gbx_msg_attack *msg, int channel)
+{
+    t->seal.layers_off |= msg->layers_off;
+    if (!gbx_seal_worker(&t->seal, channel))
+        _exit(4);
+    gbx_attack_run(msg->index);
+    _exit(5);
+}
+
+/* Fork one child with a channel of its own; tell the host. */
+static bool fork_child(template *t, uint64_t worker_id, const gbx_msg_attack *msg)
+{
+    gbx_msg_forked forked = {.worker_id = worker_id};
+    int pair[2] = {-1, -1};
+    int pidfd = -1;
+    pid_t pid = -1;
+    gbx_buf buf;
+    bool sent;
+
+    gbx_buf_init(&buf, 256);
+    if (gbx_children_full(&t->children)) {
+        errno = EAGAIN;
+    } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
+        pid = fork();
+        if (pid == 0) {
+            if (msg != NULL)
+                attack(t, msg, pair[1]);
+            gbx_session_run(t->realm, &t->seal, pair[1], t->config.capabilities);
+        }
+        if (pid > 0)
+            pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    }
+    if (pidfd < 0)
+        forked.error = (uint32_t)(errno != 0 ? errno : EAGAIN);
+    (void)gbx_msg_put_forked(&buf, &forked);
+    if (pidfd >= 0) {
+        int fds[2] = {pair[0], pidfd};
+
+        gbx_children_add(&t->children, pid, worker_id);
+        sent =
+            !buf.failed && gbx_channel_write_fds(t->control, buf.data, buf.len, fds, 2);
+        gbx_buf_cleanup(&buf);
+    } else {
+        if (pid > 0)
+            (void)kill(pid, SIGKILL);
+        sent = send_all(t, &buf);
+    }
+    for (size_t i = 0; i < 2; i++)
+        if (pair[i] >= 0)
+            (void)close(pair[i]);
+    if (pidfd >= 0)
+        (void)close(pidfd);
+    return sent;
+}
+
+static bool load(template *t, gbx_span body, int fd)
+{
+    char reason[256] = "";
+    gbx_msg_loaded loaded = {0};
+    gbx_msg_load msg;
+    gbx_buf buf;
+    void *data;
+
+    if (!gbx_msg_get_load(body, &msg) || fd < 0 || msg.size > SIZE_MAX)
+        return false;
+    data = mmap(NULL, (size_t)msg.size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED) {
+        (void)snprintf(reason, sizeof reason, "cannot map %llu bytes",
+                       (unsigned long long)msg.size);
+    } else {
+        gbx_span json = {data, (size_t)msg.size};
+
+        loaded.ok = gbx_realm_load(t->realm, msg.name, json, reason, sizeof reason);
+        (void)munmap(data, (size_t)msg.size);
+        gbx_realm_warm(t->realm, 0);
+    }
+    loaded.message = text_span(reason);
+    gbx_buf_init(&buf, GBX_KIB(16));
+    (void)gbx_msg_put_loaded(&buf, &loaded);
+    return send_all(t, &buf);
+}
+
+/* One message of the host. False ends the template. */
+static bool serve_one(template *t)
+{
+    uint8_t body[GBX_KIB(4)];
+    gbx_span span = {.data = body};
+    gbx_msg_attack msg;
+    uint64_t worker_id;
+    gbx_header header;
+    bool served = false;
+    int fd;
+
+    if (!gbx_channel_read_header_fd(t->control, &header, &fd))
+        return false;
+    span.len = header.body_len;
+    if (header.body_len <= sizeof body &&
+        gbx_channel_read(t->control, body, header.body_len)) {
+        if (header.type == GBX_MSG_FORK && !t->config.attack_mode)
+            served =
+                gbx_msg_get_fork(span, &worker_id) && fork_child(t, worker_id, NULL);
+        else if (header.type == GBX_MSG_ATTACK && t->config.attack_mode)
+            served = gbx_msg_get_attack(span, &worker_id, &msg) &&
+                     fork_child(t, worker_id, &msg);
+        else if (header.type == GBX_MSG_LOAD && !t->config.attack_mode)
+            served = load(t, span, fd);
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    return served;
+}
+
+static bool report_exits(template *t)
+{
+    struct signalfd_siginfo info;
+    gbx_msg_exited exited;
+    gbx_buf buf;
+
+    (void)read(t->signals, &info, sizeof info);
+    gbx_buf_init(&buf, GBX_MIB(1));
+    while (gbx_children_reap(&t->children, &exited))
+        (void)gbx_msg_put_exited(&buf, &exited);
+    return buf.len == 0 || send_all(t, &buf);
+}
+
+static void serve(template *t)
+{
+    struct pollfd fds[2] = {{.fd = t->control, .events = POLLIN},
+                            {.fd = t->signals, .events = POLLIN}};
+
+    for (;;) {
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            return;
+        if (fds[1].revents != 0 && !report_exits(t))
+            return;
+        if (fds[0].revents != 0 && !serve_one(t))
+            return;
+    }
+}
+
+/* CONFIG is the first message, and nothing else will do. */
+static bool read_config(template *t)
+{
+    uint8_t body[256];
+    gbx_header header;
+
+    return gbx_channel_read_header(t->control, &header) &&
+           header.type == GBX_MSG_CONFIG && header.body_len <= sizeof body &&
+           gbx_channel_read(t->control, body, header.body_len) &&
+           gbx_msg_get_config((gbx_span){body, header.body_len}, &t->config) &&
+           t->config.version == GBX_WIRE_VERSION &&
+           (t->config.layers_off == 0 || t->config.attack_mode);
+}
+
+/* SIGCHLD through a descriptor; everything else as a fresh program has it. */
+static bool set_signals(template *t)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGCHLD);
+    if (sigprocmask(SIG_SETMASK, &set, NULL) < 0)
+        return false;
+    (void)signal(SIGCHLD, SIG_DFL);
+    (void)signal(SIGPIPE, SIG_DFL);
+    t->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return t->signals >= 0;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+int gbx_template_serve(int control)
+{
+    static template t; /* large, and lives as long as the process */
+    gbx_msg_hello hello = {0};
+    const char *reason = "";
+
+    t.control = control;
+    if (!set_signals(&t) || !read_config(&t))
+        return 3;
+    gbx_seal_init(&t.seal, t.config.layers_off, t.config.ns_made, t.config.memory_bytes,
+                  t.config.cpu_s);
+    t.realm = gbx_realm_new(t.config.globals, &reason);
+    if (t.realm != NULL) {
+        gbx_realm_warm(t.realm, t.config.warm);
+        look_at_self(&hello);
+        gbx_seal_template(&t.seal);
+        if (hello.threads != 1)
+            reason = "the engine has started a second thread: forks would not be whole";
+    }
+    if (!say_hello(&t, &hello, reason))
+        return 3;
+    if (*reason != 0)
+        return 4;
+    serve(&t);
+    return 0;
+}

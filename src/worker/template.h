@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * template - the process that has everything a call needs but the call: it forks
+ * workers and reports their ends. It never sees a call's code. One thread, checked.
+ */
+#ifndef GBX_WORKER_TEMPLATE_H
+#define GBX_WORKER_TEMPLATE_H
+
+/* Serve the control socket until it closes; the exit status of the program. */
+int gbx_template_serve(int control);
+
+#endif

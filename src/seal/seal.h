@@ -6,12 +6,16 @@
  *   1. the host's spawn has made the namespaces and mapped the ids before exec;
  *   2. gbx_seal_template(), once the engine, the realm and their files are loaded:
  *      empty read-only root, no capabilities, no_new_privs, landlock, MDWE, not
- *      dumpable, the limits that all workers share. Forks inherit all of it;
+ *      dumpable, the limits that all workers share, a filter for the template
+ *      itself. Forks inherit all of it;
  *   3. gbx_seal_worker(), in each fork: every descriptor closed but the channel,
  *      memory and processor limits from the size of this very process, seccomp last.
  *
  * Nothing here allocates after the fork, and a step that fails is reported, never
  * skipped silently; the caller decides by what is required. One thread only.
+ *
+ * Each step may be run once a process: the second time most of it is refused by the
+ * first. What step 2 leaves open, because the template must still fork, step 3 shuts.
  */
 #ifndef GBX_SEAL_SEAL_H
 #define GBX_SEAL_SEAL_H
@@ -22,32 +26,47 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Where the worker's only descriptor is after gbx_seal_worker(). */
 #define GBX_CHANNEL_FD 3
 
+/* Bytes of a reason, its NUL included. */
+#define GBX_LAYER_REASON_SIZE 160
+
 typedef struct gbx_layer_state {
     bool stands;
-    char reason[160]; /* why not and what would bring it; "" if it stands */
+    char reason[GBX_LAYER_REASON_SIZE]; /* why not and what would bring it; "" if it
+                                           stands */
 } gbx_layer_state;
 
+/* A compiled filter, as bytes: installing one takes no library. */
+typedef struct gbx_filter {
+    struct sock_filter *code; /* NULL: could not be compiled */
+    unsigned short len;       /* instructions */
+} gbx_filter;
+
 typedef struct gbx_seal {
-    uint32_t layers_off;          /* bits left out: attack mode and test builds only */
-    uint64_t memory_bytes;        /* most growth of data that any call may have */
-    uint32_t cpu_s;               /* RLIMIT_CPU */
+    uint32_t layers_off;   /* bits left out: attack mode only */
+    uint32_t ns_made;      /* bits of the namespaces that spawn made */
+    uint64_t memory_bytes; /* most growth of data that any call may have */
+    uint32_t cpu_s;        /* RLIMIT_CPU */
     gbx_layer_state layers[GBX_LAYER_COUNT];
-    uint32_t landlock_abi;        /* 0: none */
-    struct sock_filter *filter;   /* compiled once by libseccomp, installed as bytes */
-    unsigned short filter_len;    /* instructions */
+    uint32_t landlock_abi;      /* 0: none */
+    gbx_filter worker_filter;   /* the table of seccomp_table.h, class by class */
+    gbx_filter template_filter; /* wider: what the template needs to fork workers */
+    uint64_t closed_bytes;      /* of the engine's reservations, made inaccessible */
+    int statm_fd;               /* sizes of the template; -1: not open */
+    pid_t template_pid;         /* to see in a fork whether its parent still lives */
 } gbx_seal;
 
-/* Before the engine starts: what spawn established (namespaces are compared with the
- * ones the host had, handed over in host_ns_mask as the bits that spawn asked for),
- * and the filter compiled. */
-void gbx_seal_init(gbx_seal *seal, uint32_t layers_off, uint32_t host_ns_mask,
+/* Step 1b, before the engine starts: look at what spawn established (ns_made: the
+ * bits it made) and compile the filters. */
+void gbx_seal_init(gbx_seal *seal, uint32_t layers_off, uint32_t ns_made,
                    uint64_t memory_bytes, uint32_t cpu_s);
 
-/* Step 2. Fills seal->layers for what it does. */
+/* Step 2. Ends by sealing a probe as a worker and looking at it; then every element
+ * of seal->layers is final. */
 void gbx_seal_template(gbx_seal *seal);
 
 /* Step 3, in the child. channel is moved to GBX_CHANNEL_FD. False if a required

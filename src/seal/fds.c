@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fds - a worker holds one descriptor. The engine's own (two of /dev/urandom, an
+ * eventfd that siblings would share, the template's statm) go too: it runs without.
+ */
+#include "seal/steps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Above any descriptor that the template can have: its limit (rlimits.c). */
+#define FDS_MAX 1024
+
+static bool close_from(unsigned first)
+{
+    if (syscall(SYS_close_range, first, ~0u, 0) == 0)
+        return true;
+    if (errno != ENOSYS) /* before Linux 5.9 */
+        return false;
+    for (unsigned fd = first; fd < FDS_MAX; fd++)
+        (void)close((int)fd);
+    return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_fds_place(int channel)
+{
+    return channel == GBX_CHANNEL_FD || dup2(channel, GBX_CHANNEL_FD) == GBX_CHANNEL_FD;
+}
+
+bool gbx_fds_close(const gbx_seal *seal)
+{
+    if (seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_NO_FDS))
+        return true;
+    for (int fd = 0; fd < GBX_CHANNEL_FD; fd++)
+        (void)close(fd);
+    return close_from(GBX_CHANNEL_FD + 1);
+}
+
+bool gbx_fds_verify(const gbx_seal *seal)
+{
+    if (seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_NO_FDS))
+        return true;
+    for (int fd = 0; fd < FDS_MAX; fd++)
+        if (fd != GBX_CHANNEL_FD && fcntl(fd, F_GETFD) >= 0)
+            return false;
+    return true;
+}

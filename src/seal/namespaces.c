@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * namespaces - spawn made them; here each is looked at from inside, because a flag that
+ * a caller forgot looks exactly like one that worked.
+ */
+#include "base/cleanup.h"
+#include "seal/steps.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* What a worker sees as the machine's name. */
+#define HOST_NAME "glovebox"
+
+static void close_file(FILE **f)
+{
+    if (*f != NULL)
+        (void)fclose(*f);
+}
+
+static long read_number(const char *path)
+{
+    GBX_CLEANUP(close_file) FILE *f = fopen(path, "re");
+    long number = -1;
+
+    if (f != NULL && fscanf(f, "%ld", &number) != 1)
+        number = -1;
+    return number;
+}
+
+/* Why an ordinary user cannot have namespaces here, and what would bring them. */
+static const char *why_not_made(void)
+{
+    if (read_number("/proc/sys/kernel/unprivileged_userns_clone") == 0)
+        return "ordinary users may not make it: sysctl kernel.unprivileged_userns_clone=1";
+    if (read_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
+        return "AppArmor forbids it: sysctl "
+               "kernel.apparmor_restrict_unprivileged_userns=0, or a profile";
+    if (read_number("/proc/sys/user/max_user_namespaces") == 0)
+        return "none are allowed: sysctl user.max_user_namespaces=10000";
+    return "it could not be made: in a container, let the runtime allow clone and "
+           "unshare with CLONE_NEW flags";
+}
+
+/* One id mapped, not the whole range of the initial namespace. */
+static bool has_own_ids(void)
+{
+    GBX_CLEANUP(close_file) FILE *f = fopen("/proc/self/uid_map", "re");
+    unsigned long inside;
+    unsigned long outside;
+    unsigned long count;
+
+    return f != NULL && fscanf(f, "%lu %lu %lu", &inside, &outside, &count) == 3 &&
+           count == 1 && fgetc(f) == '\n' && fgetc(f) == EOF;
+}
+
+/* No interface but lo, and that one down: the host's own services are out of reach. */
+static bool has_no_network(void)
+{
+    GBX_CLEANUP(close_file) FILE *f = fopen("/proc/self/net/dev", "re");
+    GBX_CLEANUP(gbx_fd_close) int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct ifreq request = {.ifr_name = "lo"};
+    char line[512];
+
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (strchr(line, ':') != NULL && strstr(line, " lo:") == NULL)
+            return false;
+    if (sock < 0)
+        return errno == EAFNOSUPPORT;
+    return ioctl(sock, SIOCGIFFLAGS, &request) < 0 || !(request.ifr_flags & IFF_UP);
+}
+
+static bool has_own_ipc(void)
+{
+    union {
+        struct shm_info info;
+        struct shmid_ds unused;
+    } u = {0};
+
+    return shmctl(0, SHM_INFO, &u.unused) >= 0 && u.info.used_ids == 0;
+}
+
+static bool has_own_name(void)
+{
+    struct utsname names;
+
+    return sethostname(HOST_NAME, strlen(HOST_NAME)) == 0 &&
+           setdomainname("", 0) == 0 && uname(&names) == 0 &&
+           strcmp(names.nodename, HOST_NAME) == 0;
+}
+
+static bool is_first_process(void)
+{
+    return getpid() == 1;
+}
+
+/* Every hierarchy seen from its own root. */
+static bool has_own_cgroups(void)
+{
+    GBX_CLEANUP(close_file) FILE *f = fopen("/proc/self/cgroup", "re");
+    char line[512];
+
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        const char *path = strrchr(line, ':');
+
+        if (path != NULL && strcmp(path, ":/\n") != 0)
+            return false;
+    }
+    return f != NULL;
+}
+
+/* The mount namespace is looked at by root.c: what counts there is the empty root. */
+static const struct space {
+    gbx_layer layer;
+    bool (*is_own)(void);
+} spaces[] = {
+    {GBX_LAYER_USER_NS, has_own_ids},   {GBX_LAYER_PID_NS, is_first_process},
+    {GBX_LAYER_NET_NS, has_no_network}, {GBX_LAYER_IPC_NS, has_own_ipc},
+    {GBX_LAYER_UTS_NS, has_own_name},   {GBX_LAYER_CGROUP_NS, has_own_cgroups},
+};
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_namespaces_check(gbx_seal *seal)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(spaces); i++) {
+        gbx_layer layer = spaces[i].layer;
+
+        if (gbx_layer_is_off(seal, layer))
+            continue;
+        if (!(seal->ns_made & GBX_LAYER_BIT(layer)))
+            gbx_layer_lacks(seal, layer, "%s", why_not_made());
+        else if (!spaces[i].is_own())
+            gbx_layer_lacks(seal, layer,
+                            "it was made, but the host still shows through");
+        else
+            gbx_layer_stands(seal, layer);
+    }
+    if (!gbx_layer_is_off(seal, GBX_LAYER_MOUNT_NS) &&
+        !(seal->ns_made & GBX_LAYER_BIT(GBX_LAYER_MOUNT_NS)))
+        gbx_layer_lacks(seal, GBX_LAYER_MOUNT_NS, "%s", why_not_made());
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * privs - capabilities, ids, no_new_privs, new code, dumps, orphans.
+ *
+ * Inside its user namespace the template is root and holds every capability over that
+ * namespace; without one, a root host's template is real root. Both end here.
+ */
+#include "base/cleanup.h"
+#include "seal/steps.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Linux 6.3; not in Debian 12's headers. */
+#ifndef PR_SET_MDWE
+#    define PR_SET_MDWE              65
+#    define PR_GET_MDWE              66
+#    define PR_MDWE_REFUSE_EXEC_GAIN 1
+#endif
+
+#define NOBODY    65534
+#define CAPS_MAX  64 /* bits of the widest set the kernel can have */
+#define CAP_WORDS _LINUX_CAPABILITY_U32S_3
+
+#define LOCKED_SECUREBITS                                            \
+    (SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | \
+     SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |       \
+     SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
+
+static bool set_caps(const struct __user_cap_data_struct *data)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+
+    return syscall(SYS_capset, &header, data) == 0;
+}
+
+static bool have_no_caps(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[CAP_WORDS] = {0};
+
+    if (syscall(SYS_capget, &header, data) != 0)
+        return false;
+    for (size_t i = 0; i < CAP_WORDS; i++)
+        if ((data[i].effective | data[i].permitted | data[i].inheritable) != 0)
+            return false;
+    return true;
+}
+
+/* Real root, for want of a user namespace: become nobody while we still may. */
+static bool leave_root(void)
+{
+    if (geteuid() != 0)
+        return true;
+    return syscall(SYS_setgroups, 0, NULL) == 0 &&
+           syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) == 0 &&
+           syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY) == 0;
+}
+
+static void drop_caps(gbx_seal *seal)
+{
+    static const struct __user_cap_data_struct none[CAP_WORDS];
+    bool made_user_ns = seal->ns_made & GBX_LAYER_BIT(GBX_LAYER_USER_NS);
+
+    if (gbx_layer_is_off(seal, GBX_LAYER_NO_CAPS))
+        return;
+    /* The bounding set and the securebits need a capability to be lowered; who has
+     * none has nothing there to lose. */
+    for (unsigned long cap = 0; cap < CAPS_MAX; cap++)
+        (void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+    (void)prctl(PR_SET_SECUREBITS, LOCKED_SECUREBITS, 0, 0, 0);
+    (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    if (!made_user_ns && !leave_root())
+        gbx_layer_lacks(seal, GBX_LAYER_NO_CAPS, "cannot become nobody: %s",
+                        strerror(errno));
+    else if (!set_caps(none) || !have_no_caps())
+        gbx_layer_lacks(seal, GBX_LAYER_NO_CAPS, "cannot drop the capabilities: %s",
+                        strerror(errno));
+    else
+        gbx_layer_stands(seal, GBX_LAYER_NO_CAPS);
+}
+
+static void forbid_new_privs(gbx_seal *seal)
+{
+    if (gbx_layer_is_off(seal, GBX_LAYER_NO_NEW_PRIVS))
+        return;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+        prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+        gbx_layer_stands(seal, GBX_LAYER_NO_NEW_PRIVS);
+    else
+        gbx_layer_lacks(seal, GBX_LAYER_NO_NEW_PRIVS, "the kernel refuses: %s",
+                        strerror(errno));
+}
+
+static void forbid_new_code(gbx_seal *seal)
+{
+    if (gbx_layer_is_off(seal, GBX_LAYER_MDWE))
+        return;
+    if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) == 0 &&
+        prctl(PR_GET_MDWE, 0, 0, 0, 0) == PR_MDWE_REFUSE_EXEC_GAIN)
+        gbx_layer_stands(seal, GBX_LAYER_MDWE);
+    else
+        gbx_layer_lacks(seal, GBX_LAYER_MDWE, "needs Linux 6.3 or later: %s",
+                        strerror(errno));
+}
+
+static void forbid_dumps(gbx_seal *seal)
+{
+    if (gbx_layer_is_off(seal, GBX_LAYER_NOT_DUMPABLE)) {
+        /* Changes of ids have cleared it: off means off. */
+        (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+        return;
+    }
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 &&
+        prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0)
+        gbx_layer_stands(seal, GBX_LAYER_NOT_DUMPABLE);
+    else
+        gbx_layer_lacks(seal, GBX_LAYER_NOT_DUMPABLE, "the kernel refuses: %s",
+                        strerror(errno));
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_privs_drop(gbx_seal *seal)
+{
+    drop_caps(seal);
+    forbid_new_privs(seal);
+    forbid_new_code(seal);
+    forbid_dumps(seal);
+    /* A change of ids has cleared what spawn set. */
+    if (!(seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_DEATH_SIGNAL)))
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+}
+
+/* A death signal is not inherited. The parent may have died before it was set. */
+bool gbx_privs_worker(const gbx_seal *seal)
+{
+    if (seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_DEATH_SIGNAL))
+        return true;
+    return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 &&
+           getppid() == seal->template_pid;
+}
+
+bool gbx_privs_verify(const gbx_seal *seal)
+{
+    int signal_number = 0;
+
+    if (seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_DEATH_SIGNAL))
+        return true;
+    return prctl(PR_GET_PDEATHSIG, &signal_number, 0, 0, 0) == 0 &&
+           signal_number == SIGKILL;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reserve - the engine keeps 4 GiB of address space for the shapes of objects and
+ * touches some pages of it. What grows in there makes no mapping, so no limit would
+ * notice; with its tail inaccessible it is bounded like all the rest. Undoing that is
+ * refused by RLIMIT_DATA, which counts a page when it becomes writable.
+ */
+#include "base/cleanup.h"
+#include "seal/steps.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* By its size it is recognised: nothing else asks for so much at once. */
+#define RESERVATION_BYTES (UINT64_C(4) << 30)
+
+/* Left open after what is in use: shapes of the largest honest call. Each takes about
+ * 128 bytes, so 32 MiB are a quarter of a million new ones. */
+#define OPEN_BYTES GBX_MIB(32)
+
+#define WINDOW_BYTES GBX_MIB(64)
+
+/* The end of the last resident page of [start, start + size). */
+static bool find_end_of_use(char *start, size_t size, char **ret)
+{
+    static unsigned char resident[WINDOW_BYTES / 4096];
+    size_t page = (size_t)getpagesize();
+
+    *ret = start;
+    for (size_t at = 0; at < size; at += WINDOW_BYTES) {
+        if (mincore(start + at, WINDOW_BYTES, resident) < 0)
+            return false;
+        for (size_t i = 0; i < WINDOW_BYTES / page; i++)
+            if (resident[i] & 1)
+                *ret = start + at + (i + 1) * page;
+    }
+    return true;
+}
+
+/* False if the tail of the block at start could not be closed. */
+static bool close_tail(gbx_seal *seal, char *start)
+{
+    char *end = start + RESERVATION_BYTES;
+    char *keep;
+
+    if (!find_end_of_use(start, RESERVATION_BYTES, &keep))
+        return false;
+    if ((size_t)(end - keep) <= OPEN_BYTES)
+        return true;
+    keep += OPEN_BYTES;
+    if (mprotect(keep, (size_t)(end - keep), PROT_NONE) < 0)
+        return false;
+    seal->closed_bytes += (uint64_t)(end - keep);
+    return true;
+}
+
+/* The engine aligns its reservation to its size, so it is found even where the kernel
+ * shows it as one with a neighbour. */
+static bool close_within(gbx_seal *seal, uintptr_t from, uintptr_t to)
+{
+    uintptr_t block = (from + RESERVATION_BYTES - 1) & ~(RESERVATION_BYTES - 1);
+
+    if (to - from < RESERVATION_BYTES)
+        return true;
+    return block < to && to - block >= RESERVATION_BYTES &&
+           close_tail(seal, (char *)block);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_reserve_close(gbx_seal *seal)
+{
+    FILE *f = fopen("/proc/self/maps", "re");
+    bool closed = f != NULL;
+    char line[512];
+    uintptr_t from;
+    uintptr_t to;
+    char mode[5];
+
+    if (!(seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_RLIMITS))) {
+        while (f != NULL && fgets(line, sizeof line, f) != NULL)
+            if (sscanf(line, "%lx-%lx %4s", &from, &to, mode) == 3 && mode[0] == 'r' &&
+                mode[1] == 'w' && mode[3] == 'p')
+                closed = close_within(seal, from, to) && closed;
+        if (!closed)
+            gbx_layer_lacks(seal, GBX_LAYER_RLIMITS,
+                            "the engine's reserved memory cannot be bounded: is it "
+                            "the version this program was built for?");
+    }
+    if (f != NULL)
+        (void)fclose(f);
+}

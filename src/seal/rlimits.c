@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rlimits - memory is limited by growth: the size right after the fork is the
+ * template's, and all of it is shared with the template until it is written.
+ *
+ * RLIMIT_DATA counts what is private and writable, so it is exact for an engine that
+ * behaves. RLIMIT_AS counts every mapping: code that has broken out cannot fill
+ * memory, make it read-only, and so have it forgotten by the first.
+ *
+ * /proc is gone when a worker is sealed. The template's statm stays open, and is right
+ * for its fork, whose mappings are the same until it makes one.
+ */
+#include "base/cleanup.h"
+#include "seal/steps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The engine takes 5 MiB of it; recursion past that is its own error. */
+#define STACK_BYTES GBX_MIB(8)
+
+/* The template's own: one channel and one pidfd a worker on their way to the host. */
+#define TEMPLATE_NOFILE 1024
+
+/* Limits that fit template and workers alike. */
+static const struct shared {
+    int resource;
+    rlim_t value;
+} shared[] = {
+    {RLIMIT_CORE, 0},    {RLIMIT_FSIZE, 0},
+    {RLIMIT_MEMLOCK, 0}, {RLIMIT_MSGQUEUE, 0},
+    {RLIMIT_RTPRIO, 0},  {RLIMIT_NICE, 0},
+    {RLIMIT_LOCKS, 0},   {RLIMIT_NOFILE, TEMPLATE_NOFILE},
+};
+
+static bool set(int resource, rlim_t value)
+{
+    struct rlimit limit = {.rlim_cur = value, .rlim_max = value};
+
+    return syscall(SYS_prlimit64, 0, resource, &limit, NULL) == 0;
+}
+
+/* Never above a hard limit that the host has. */
+static bool set_at_most(int resource, rlim_t value)
+{
+    struct rlimit now;
+
+    if (getrlimit((__rlimit_resource_t)resource, &now) < 0)
+        return false;
+    return set(resource, now.rlim_max < value ? now.rlim_max : value);
+}
+
+/* The first and sixth number of statm, in pages: all mappings, and data. */
+static bool read_sizes(int statm_fd, uint64_t *ret_total, uint64_t *ret_data)
+{
+    uint64_t pages[6] = {0};
+    char text[128];
+    size_t field = 0;
+    ssize_t n = pread(statm_fd, text, sizeof text, 0);
+
+    if (n <= 0)
+        return false;
+    for (ssize_t i = 0; i < n && field < GBX_COUNTOF(pages); i++) {
+        if (text[i] >= '0' && text[i] <= '9')
+            pages[field] = pages[field] * 10 + (uint64_t)(text[i] - '0');
+        else
+            field++;
+    }
+    *ret_total = pages[0];
+    *ret_data = pages[5];
+    return field == GBX_COUNTOF(pages);
+}
+
+static bool limit_memory(const gbx_seal *seal)
+{
+    uint64_t page = (uint64_t)getpagesize();
+    uint64_t total;
+    uint64_t data;
+
+    return read_sizes(seal->statm_fd, &total, &data) &&
+           set(RLIMIT_DATA, data * page + seal->memory_bytes) &&
+           set(RLIMIT_AS, total * page + seal->memory_bytes + STACK_BYTES);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_rlimits_prepare(gbx_seal *seal)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+
+    if (gbx_layer_is_off(seal, GBX_LAYER_RLIMITS))
+        return;
+    fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    /* Out of the way of the channel's place. */
+    if (fd >= 0)
+        seal->statm_fd = fcntl(fd, F_DUPFD_CLOEXEC, GBX_CHANNEL_FD + 1);
+    if (seal->statm_fd < 0)
+        gbx_layer_lacks(seal, GBX_LAYER_RLIMITS,
+                        "cannot read the size of a process: /proc/self/statm: %s",
+                        strerror(errno));
+    else if (!set_at_most(RLIMIT_STACK, STACK_BYTES))
+        gbx_layer_lacks(seal, GBX_LAYER_RLIMITS, "cannot limit the stack: %s",
+                        strerror(errno));
+}
+
+void gbx_rlimits_template(gbx_seal *seal)
+{
+    if (gbx_layer_is_off(seal, GBX_LAYER_RLIMITS))
+        return;
+    for (size_t i = 0; i < GBX_COUNTOF(shared); i++)
+        if (!set_at_most(shared[i].resource, shared[i].value))
+            gbx_layer_lacks(seal, GBX_LAYER_RLIMITS, "cannot set limit %d: %s",
+                            shared[i].resource, strerror(errno));
+}
+
+bool gbx_rlimits_worker(const gbx_seal *seal)
+{
+    if (seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_RLIMITS))
+        return true;
+    /* No new process and no new descriptor: what a fork needs the template has done. */
+    return limit_memory(seal) && set(RLIMIT_CPU, seal->cpu_s) && set(RLIMIT_NPROC, 0) &&
+           set(RLIMIT_NOFILE, 0);
+}
+
+bool gbx_rlimits_verify(const gbx_seal *seal)
+{
+    static const int resources[] = {RLIMIT_CPU, RLIMIT_NPROC, RLIMIT_NOFILE};
+    rlim_t wanted[] = {seal->cpu_s, 0, 0};
+    struct rlimit now;
+
+    if (seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_RLIMITS))
+        return true;
+    for (size_t i = 0; i < GBX_COUNTOF(resources); i++)
+        if (getrlimit((__rlimit_resource_t)resources[i], &now) < 0 ||
+            now.rlim_cur != wanted[i] || now.rlim_max != wanted[i])
+            return false;
+    return getrlimit(RLIMIT_DATA, &now) == 0 && now.rlim_max != RLIM_INFINITY &&
+           getrlimit(RLIMIT_AS, &now) == 0 && now.rlim_max != RLIM_INFINITY;
+}

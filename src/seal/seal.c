@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * seal - the order. Each step may take away what the next one would have needed, so
+ * a step never moves up without a test run as root and as an ordinary user:
+ *
+ *   reservations first (they are found in /proc), then the root (takes /proc and needs
+ *   the capabilities), then capabilities and no_new_privs, then landlock (needs the
+ *   latter; refuses mounts from then on), the limits, the template's filter.
+ */
+#include "seal/seal.h"
+
+#include "base/cleanup.h"
+#include "seal/steps.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What a probe found, as its exit status. */
+enum {
+    PROBE_SEAL = 10,   /* gbx_seal_worker's steps failed */
+    PROBE_FDS = 11,    /* a descriptor was left open */
+    PROBE_LIMITS = 12, /* a limit is not what was asked */
+    PROBE_DEATH = 13,  /* no death signal */
+    PROBE_ALIVE = 14,  /* a forbidden call came back */
+};
+
+static const gbx_layer by_worker[] = {GBX_LAYER_NO_FDS, GBX_LAYER_RLIMITS,
+                                      GBX_LAYER_DEATH_SIGNAL, GBX_LAYER_SECCOMP};
+
+static bool before_filter(const gbx_seal *seal)
+{
+    return gbx_rlimits_worker(seal) && gbx_fds_close(seal) && gbx_privs_worker(seal);
+}
+
+/* In the child: be a worker, look at what became of us, then do what kills. */
+static _Noreturn void probe(const gbx_seal *seal)
+{
+    int status = PROBE_ALIVE;
+
+    if (!before_filter(seal))
+        status = PROBE_SEAL;
+    else if (!gbx_fds_verify(seal))
+        status = PROBE_FDS;
+    else if (!gbx_rlimits_verify(seal))
+        status = PROBE_LIMITS;
+    else if (!gbx_privs_verify(seal))
+        status = PROBE_DEATH;
+    else if (!gbx_seccomp_worker(seal))
+        status = PROBE_SEAL;
+    else
+        (void)syscall(SYS_getppid);
+    _exit(status);
+}
+
+/* Turn the probe's end into the state of the layers that only a worker has. */
+static void judge(gbx_seal *seal, int status)
+{
+    bool filtered = WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS;
+    bool off = seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_SECCOMP);
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+
+    for (size_t i = 0; i < GBX_COUNTOF(by_worker); i++) {
+        if (gbx_layer_is_off(seal, by_worker[i]) ||
+            seal->layers[by_worker[i]].reason[0])
+            continue;
+        if (filtered || (off && code == PROBE_ALIVE))
+            gbx_layer_stands(seal, by_worker[i]);
+        else if (code == PROBE_ALIVE && by_worker[i] == GBX_LAYER_SECCOMP)
+            gbx_layer_lacks(seal, by_worker[i],
+                            "a forbidden system call was not stopped");
+        else if (code == PROBE_ALIVE)
+            gbx_layer_stands(seal, by_worker[i]);
+        else
+            gbx_layer_lacks(seal, by_worker[i], "a worker cannot be sealed: %s",
+                            code == PROBE_FDS      ? "a descriptor stays open"
+                            : code == PROBE_LIMITS ? "a limit cannot be set"
+                            : code == PROBE_DEATH  ? "no death signal"
+                            : code == PROBE_SEAL   ? "a step fails"
+                                                   : "the probe died");
+    }
+}
+
+static void prove(gbx_seal *seal)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        probe(seal);
+    if (pid > 0)
+        while (wait4(pid, &status, 0, NULL) < 0 && errno == EINTR)
+            continue;
+    judge(seal, pid > 0 ? status : PROBE_SEAL << 8);
+}
+
+/* ---- to the steps --------------------------------------------------------- */
+
+bool gbx_layer_is_off(gbx_seal *seal, gbx_layer layer)
+{
+    if (!(seal->layers_off & GBX_LAYER_BIT(layer)))
+        return false;
+    gbx_layer_lacks(seal, layer, "left out on request");
+    return true;
+}
+
+void gbx_layer_stands(gbx_seal *seal, gbx_layer layer)
+{
+    seal->layers[layer].stands = true;
+    seal->layers[layer].reason[0] = 0;
+}
+
+void gbx_layer_lacks(gbx_seal *seal, gbx_layer layer, const char *format, ...)
+{
+    gbx_layer_state *state = &seal->layers[layer];
+    va_list args;
+
+    state->stands = false;
+    va_start(args, format);
+    (void)vsnprintf(state->reason, sizeof state->reason, format, args);
+    va_end(args);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_seal_init(gbx_seal *seal, uint32_t layers_off, uint32_t ns_made,
+                   uint64_t memory_bytes, uint32_t cpu_s)
+{
+    *seal = (gbx_seal){.layers_off = layers_off,
+                       .ns_made = ns_made,
+                       .memory_bytes = memory_bytes,
+                       .cpu_s = cpu_s,
+                       .statm_fd = -1};
+    gbx_namespaces_check(seal);
+    gbx_cgroup_check(seal);
+    gbx_rlimits_prepare(seal);
+    gbx_seccomp_compile(seal);
+}
+
+void gbx_seal_template(gbx_seal *seal)
+{
+    seal->template_pid = getpid();
+    gbx_reserve_close(seal);
+    gbx_root_empty(seal);
+    gbx_privs_drop(seal);
+    gbx_landlock_enforce(seal);
+    gbx_rlimits_template(seal);
+    gbx_seccomp_template(seal);
+    prove(seal);
+}
+
+bool gbx_seal_worker(const gbx_seal *seal, int channel)
+{
+    assert(channel >= 0);
+    return gbx_fds_place(channel) && before_filter(seal) && gbx_seccomp_worker(seal);
+}
+
+void gbx_seal_cleanup(gbx_seal *seal)
+{
+    gbx_fd_close(&seal->statm_fd);
+    free(seal->worker_filter.code);
+    free(seal->template_filter.code);
+    *seal = (gbx_seal){.statm_fd = -1};
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * seccomp - the tables become filters, once; a filter is installed as bytes.
+ *
+ * libseccomp adds what is easily forgotten: the architecture is looked at first, and
+ * numbers of the x32 ABI are not taken for native ones. Both kill. The binary tree
+ * matters because the kernel runs a new filter for every number there is when it is
+ * installed, to learn which are always allowed; the template's filter, which is
+ * installed first, leaves it few numbers to try.
+ */
+#include "base/cleanup.h"
+#include "seal/seccomp_table.h"
+#include "seal/steps.h"
+
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define OPTIMIZE_TREE 2
+
+static void release(scmp_filter_ctx *ctx)
+{
+    if (*ctx != NULL)
+        seccomp_release(*ctx);
+}
+
+static int add_rules(scmp_filter_ctx ctx, const gbx_rule *rules, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const gbx_rule *rule = &rules[i];
+        uint32_t action = rule->class_ == GBX_RULE_EXECUTE
+                              ? SCMP_ACT_ALLOW
+                              : SCMP_ACT_ERRNO((uint32_t)rule->error);
+        struct scmp_arg_cmp tests[GBX_RULE_ARGS_MAX];
+        unsigned n = 0;
+        int e;
+
+        for (size_t k = 0; k < GBX_RULE_ARGS_MAX; k++)
+            if (rule->args[k].mask != 0)
+                tests[n++] = SCMP_CMP64(rule->args[k].index, SCMP_CMP_MASKED_EQ,
+                                        rule->args[k].mask, rule->args[k].value);
+        if (rule->number < 0)
+            continue;
+        e = seccomp_rule_add_exact_array(ctx, action, rule->number, n, tests);
+        if (e != 0)
+            return e;
+    }
+    return 0;
+}
+
+/* The library can write a program to a descriptor only. Returns a negative errno. */
+static int export_code(scmp_filter_ctx ctx, gbx_filter *ret)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = memfd_create("filter", MFD_CLOEXEC);
+    gbx_filter filter = {0};
+    off_t size;
+    int e;
+
+    if (fd < 0)
+        return -errno;
+    e = seccomp_export_bpf(ctx, fd);
+    if (e != 0)
+        return e;
+    size = lseek(fd, 0, SEEK_END);
+    if (size <= 0 || (size_t)size > BPF_MAXINSNS * sizeof *filter.code)
+        return -EINVAL;
+    filter.len = (unsigned short)((size_t)size / sizeof *filter.code);
+    filter.code = malloc((size_t)size);
+    if (filter.code == NULL)
+        return -ENOMEM;
+    if (pread(fd, filter.code, (size_t)size, 0) != (ssize_t)size) {
+        free(filter.code);
+        return -EIO;
+    }
+    *ret = filter;
+    return 0;
+}
+
+typedef struct rule_list {
+    const gbx_rule *rules;
+    size_t count;
+} rule_list;
+
+static int compile(const rule_list *lists, size_t list_count, gbx_filter *ret)
+{
+    GBX_CLEANUP(release) scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
+    int e;
+
+    if (ctx == NULL)
+        return -ENOMEM;
+    e = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+    /* Older libraries have no tree: the filter is then longer, and the same. */
+    if (e == 0)
+        (void)seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, OPTIMIZE_TREE);
+    for (size_t i = 0; e == 0 && i < list_count; i++)
+        e = add_rules(ctx, lists[i].rules, lists[i].count);
+    return e != 0 ? e : export_code(ctx, ret);
+}
+
+static bool install(const gbx_filter *filter)
+{
+    struct sock_fprog program = {.len = filter->len, .filter = filter->code};
+
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_seccomp_compile(gbx_seal *seal)
+{
+    rule_list worker[2];
+    rule_list template[1];
+    int e;
+
+    if (gbx_layer_is_off(seal, GBX_LAYER_SECCOMP))
+        return;
+    worker[0].rules = gbx_rules_worker(&worker[0].count);
+    worker[1].rules = gbx_rules_clock(&worker[1].count);
+    template[0].rules = gbx_rules_template(&template[0].count);
+    e = compile(worker, gbx_rules_need_clock() ? 2 : 1, &seal->worker_filter);
+    if (e == 0)
+        e = compile(template, 1, &seal->template_filter);
+    if (e != 0)
+        gbx_layer_lacks(seal, GBX_LAYER_SECCOMP, "cannot compile the filter: %s",
+                        strerror(-e));
+}
+
+void gbx_seccomp_template(gbx_seal *seal)
+{
+    if (gbx_layer_is_off(seal, GBX_LAYER_SECCOMP) || seal->template_filter.code == NULL)
+        return;
+    if (!install(&seal->template_filter))
+        gbx_layer_lacks(seal, GBX_LAYER_SECCOMP,
+                        "the kernel refuses a filter: %s; it must be built with "
+                        "CONFIG_SECCOMP_FILTER",
+                        strerror(errno));
+}
+
+bool gbx_seccomp_worker(const gbx_seal *seal)
+{
+    if (seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_SECCOMP))
+        return true;
+    return seal->worker_filter.code != NULL && install(&seal->worker_filter);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * steps - one mechanism of the kernel a file; seal.c calls them in order.
+ *
+ * A function that takes a gbx_seal * runs in the template, may allocate, and says in
+ * seal->layers how it went. One that takes a const gbx_seal * runs in a worker, makes
+ * raw system calls only, and returns false if the layer does not stand.
+ */
+#ifndef GBX_SEAL_STEPS_H
+#define GBX_SEAL_STEPS_H
+
+#include "seal/seal.h"
+
+/* ---- the layers' states (seal.c) ----------------------------------------- */
+
+/* True if the layer is to be left out; its reason then says so. */
+bool gbx_layer_is_off(gbx_seal *seal, gbx_layer layer);
+void gbx_layer_stands(gbx_seal *seal, gbx_layer layer);
+void gbx_layer_lacks(gbx_seal *seal, gbx_layer layer, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- before the engine ---------------------------------------------------- */
+
+void gbx_namespaces_check(gbx_seal *seal);
+void gbx_cgroup_check(gbx_seal *seal);
+
+/* Open what tells the size of this process; set the stack's limit, which the engine
+ * reads when it starts. */
+void gbx_rlimits_prepare(gbx_seal *seal);
+
+void gbx_seccomp_compile(gbx_seal *seal);
+
+/* ---- in the template ------------------------------------------------------ */
+
+/* Make the unused tail of the engine's address-space reservations inaccessible:
+ * growth inside them would count against no limit. Needs /proc. */
+void gbx_reserve_close(gbx_seal *seal);
+
+void gbx_root_empty(gbx_seal *seal);
+void gbx_privs_drop(gbx_seal *seal);
+void gbx_landlock_enforce(gbx_seal *seal);
+void gbx_rlimits_template(gbx_seal *seal);
+void gbx_seccomp_template(gbx_seal *seal);
+
+/* ---- in a worker ----------------------------------------------------------- */
+
+/* Move the channel to its place: before the limits, which forbid it. */
+bool gbx_fds_place(int channel);
+bool gbx_rlimits_worker(const gbx_seal *seal);
+/* Close all others: after the limits, which read a descriptor. */
+bool gbx_fds_close(const gbx_seal *seal);
+bool gbx_privs_worker(const gbx_seal *seal);
+bool gbx_seccomp_worker(const gbx_seal *seal);
+
+/* What the above left: in a probe, before its filter. */
+bool gbx_fds_verify(const gbx_seal *seal);
+bool gbx_rlimits_verify(const gbx_seal *seal);
+bool gbx_privs_verify(const gbx_seal *seal);
+
+#endif

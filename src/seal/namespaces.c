@@ -7,6 +7,7 @@
 #include "seal/steps.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,27 @@ static bool has_own_cgroups(void)
     return f != NULL;
 }
 
+/*
+ * No namespaces within ours: what an ordinary process may do with new ones is where
+ * many a bug of the kernel was found. The limit is the user namespace's own; it cannot
+ * be set where /proc is read-only, so it is no condition of the layer.
+ */
+static void forbid_more(void)
+{
+    static const char *const kinds[] = {"user", "pid", "mnt",    "net",
+                                        "ipc",  "uts", "cgroup", "time"};
+    char path[64];
+
+    for (size_t i = 0; i < GBX_COUNTOF(kinds); i++) {
+        GBX_CLEANUP(gbx_fd_close) int fd = -1;
+
+        (void)snprintf(path, sizeof path, "/proc/sys/user/max_%s_namespaces", kinds[i]);
+        fd = open(path, O_WRONLY | O_CLOEXEC);
+        if (fd >= 0 && write(fd, "0", 1) != 1)
+            continue;
+    }
+}
+
 /* The mount namespace is looked at by root.c: what counts there is the empty root. */
 static const struct space {
     gbx_layer layer;
@@ -144,6 +166,9 @@ void gbx_namespaces_check(gbx_seal *seal)
         else
             gbx_layer_stands(seal, layer);
     }
+    /* The host's own limits, if there is no namespace to have others. */
+    if (seal->layers[GBX_LAYER_USER_NS].stands)
+        forbid_more();
     if (!gbx_layer_is_off(seal, GBX_LAYER_MOUNT_NS) &&
         !(seal->ns_made & GBX_LAYER_BIT(GBX_LAYER_MOUNT_NS)))
         gbx_layer_lacks(seal, GBX_LAYER_MOUNT_NS, "%s", why_not_made());

@@ -20,21 +20,27 @@
  * 128 bytes, so 32 MiB are a quarter of a million new ones. */
 #define OPEN_BYTES GBX_MIB(32)
 
-#define WINDOW_BYTES GBX_MIB(64)
+#define WINDOW_BYTES GBX_MIB(16)
 
-/* The end of the last resident page of [start, start + size). */
+/* The end of the last page in use. The engine fills from the bottom, so the first
+ * window with nothing in it is past all use; looking at 4 GiB would take 2 ms. */
 static bool find_end_of_use(char *start, size_t size, char **ret)
 {
-    static unsigned char resident[WINDOW_BYTES / 4096];
+    unsigned char resident[WINDOW_BYTES / 4096];
     size_t page = (size_t)getpagesize();
+    bool used = true;
 
     *ret = start;
-    for (size_t at = 0; at < size; at += WINDOW_BYTES) {
+    for (size_t at = 0; at < size && used; at += WINDOW_BYTES) {
+        used = false;
         if (mincore(start + at, WINDOW_BYTES, resident) < 0)
             return false;
-        for (size_t i = 0; i < WINDOW_BYTES / page; i++)
-            if (resident[i] & 1)
-                *ret = start + at + (i + 1) * page;
+        for (size_t i = 0; i < WINDOW_BYTES / page; i++) {
+            if (!(resident[i] & 1))
+                continue;
+            *ret = start + at + (i + 1) * page;
+            used = true;
+        }
     }
     return true;
 }

@@ -31,10 +31,9 @@ static const struct shared {
     int resource;
     rlim_t value;
 } shared[] = {
-    {RLIMIT_CORE, 0},    {RLIMIT_FSIZE, 0},
-    {RLIMIT_MEMLOCK, 0}, {RLIMIT_MSGQUEUE, 0},
-    {RLIMIT_RTPRIO, 0},  {RLIMIT_NICE, 0},
-    {RLIMIT_LOCKS, 0},   {RLIMIT_NOFILE, TEMPLATE_NOFILE},
+    {RLIMIT_CORE, 0},     {RLIMIT_FSIZE, 0},      {RLIMIT_MEMLOCK, 0},
+    {RLIMIT_MSGQUEUE, 0}, {RLIMIT_SIGPENDING, 0}, {RLIMIT_RTPRIO, 0},
+    {RLIMIT_NICE, 0},     {RLIMIT_LOCKS, 0},      {RLIMIT_NOFILE, TEMPLATE_NOFILE},
 };
 
 static bool set(int resource, rlim_t value)

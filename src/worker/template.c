@@ -5,6 +5,7 @@
  */
 #include "worker/template.h"
 
+#include "realm/threads.h"
 #include "worker/attack.h"
 #include "worker/channel.h"
 #include "worker/children.h"
@@ -269,6 +270,7 @@ int gbx_template_serve(int control)
         return 3;
     gbx_seal_init(&t.seal, t.config.layers_off, t.config.ns_made, t.config.memory_bytes,
                   t.config.cpu_s);
+    gbx_realm_forbid_threads();
     t.realm = gbx_realm_new(t.config.globals, &reason);
     if (t.realm != NULL) {
         gbx_realm_warm(t.realm, t.config.warm);

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+#
+# A thin front: all building is CMake's.
+#
+#   make            build into build/: bin/glovebox, bin/glovebox-worker, lib/libglovebox.*
+#   make run        install what is missing, build, do the main job on the example data
+#   make test       install what is missing, build, run every test
+#   make install    PREFIX=/usr/local, DESTDIR= for packagers
+#   make bench      measure this machine, beside node
+#   make check      format, style, both linters, headers, symbols
+#   make asan       the tests with the host side under AddressSanitizer and UBSan
+#   make fuzz       every fuzz target for FUZZ_SECONDS=20 each
+#   make deps       what run, test, check and fuzz need
+
+BUILD        ?= build
+BUILD_TYPE   ?= Release
+PREFIX       ?= /usr/local
+DESTDIR      ?=
+FUZZ_SECONDS ?= 20
+
+PRODUCTS := glovebox glovebox_static glovebox-command glovebox-worker
+
+# Ninja where there is one; a build folder keeps the generator it began with. Looked up
+# by the shell at that moment: install-deps may just have brought it.
+generator = $$(test -f $(1)/CMakeCache.txt || ! command -v ninja >/dev/null || echo "-G Ninja")
+configure = cmake -S . -B $(1) $(call generator,$(1)) --log-level=WARNING
+
+.PHONY: all run test install bench check asan fuzz deps clean
+.NOTPARALLEL:
+
+all: $(BUILD)/CMakeCache.txt
+	@cmake --build $(BUILD) --parallel
+
+# Without the tests: `make run` and `make install` need no test library.
+$(BUILD)/CMakeCache.txt:
+	$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=OFF \
+	    -DGLOVEBOX_BENCH=OFF
+
+run:
+	@tools/install-deps build
+	@$(MAKE) --no-print-directory $(BUILD)/CMakeCache.txt
+	@cmake --build $(BUILD) --parallel --target $(PRODUCTS)
+	@printf '\n%s\n%s\n\n  $$ %s\n\n' \
+	    'examples/risky-orders.js over the 4,000 orders of examples/data/orders.json,' \
+	    'in a sealed process of its own: which open orders should be looked at first?' \
+	    'glovebox run --file examples/risky-orders.js --data examples/data/orders.json'
+	@$(BUILD)/bin/glovebox run --file examples/risky-orders.js --data examples/data/orders.json
+
+test:
+	@tools/install-deps build test
+	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=ON
+	@cmake --build $(BUILD) --parallel
+	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
+
+install:
+	@$(call configure,$(BUILD)) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	@cmake --build $(BUILD) --parallel
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)
+
+bench:
+	@tools/install-deps build
+	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_BENCH=ON
+	@cmake --build $(BUILD) --parallel
+	@cmake --build $(BUILD) --target bench
+
+check:
+	@tools/install-deps build test check
+	@tools/check-style
+	@$(call configure,build-check) -DCMAKE_BUILD_TYPE=Release
+	@cmake --build build-check --parallel
+	@tools/check-symbols build-check
+	@tools/check-code build-check
+
+asan:
+	@tools/install-deps build test check
+	@$(call configure,build-asan) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=clang \
+	    -DGLOVEBOX_SANITIZE=address,undefined -DGLOVEBOX_BENCH=OFF
+	@cmake --build build-asan --parallel
+	@ctest --test-dir build-asan --output-on-failure --no-tests=error
+
+fuzz:
+	@tools/install-deps build check
+	@$(call configure,build-fuzz) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=clang \
+	    -DGLOVEBOX_SANITIZE=address,undefined -DGLOVEBOX_FUZZ=ON -DGLOVEBOX_TESTS=OFF \
+	    -DGLOVEBOX_BENCH=OFF
+	@cmake --build build-fuzz --parallel
+	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
+
+deps:
+	@tools/install-deps build test check
+
+clean:
+	@rm -rf build build-check build-asan build-tsan build-fuzz build-dev build-clang

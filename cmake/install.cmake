@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+# What `make install` puts where. The command looks for the worker beside itself, so
+# both are programs; the library looks where it was installed.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS glovebox-command glovebox-worker
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS glovebox
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS glovebox_static
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES include/glovebox/glovebox.h include/glovebox/status.h
+    ${PROJECT_BINARY_DIR}/include/glovebox/version.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/glovebox)
+
+# pkg-config: relocatable, the prefix is found from the file itself.
+file(RELATIVE_PATH GLOVEBOX_PC_TO_PREFIX
+    /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/glovebox.pc.in glovebox.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/glovebox.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# find_package(Glovebox): one imported target, written out, since what the library rests
+# on is inside it.
+set(GLOVEBOX_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Glovebox)
+configure_package_config_file(cmake/GloveboxConfig.cmake.in GloveboxConfig.cmake
+    INSTALL_DESTINATION ${GLOVEBOX_PACKAGE_DIR}
+    PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(GloveboxConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/GloveboxConfig.cmake
+    ${PROJECT_BINARY_DIR}/GloveboxConfigVersion.cmake
+    DESTINATION ${GLOVEBOX_PACKAGE_DIR})
+
+install(FILES completions/glovebox.bash RENAME glovebox
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES completions/_glovebox
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+find_program(GLOVEBOX_SCDOC scdoc)
+if(GLOVEBOX_SCDOC)
+    set(pages)
+    foreach(page glovebox.1 glovebox-run.1 glovebox.3)
+        set(source ${PROJECT_SOURCE_DIR}/docs/man/${page}.scd)
+        set(output ${PROJECT_BINARY_DIR}/man/${page})
+        add_custom_command(OUTPUT ${output} DEPENDS ${source} VERBATIM
+            COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/man
+            COMMAND sh -c "'${GLOVEBOX_SCDOC}' < '${source}' > '${output}.new' && mv '${output}.new' '${output}'")
+        list(APPEND pages ${output})
+        string(REGEX REPLACE "^.*\\." "" section ${page})
+        install(FILES ${output} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+    endforeach()
+    add_custom_target(man ALL DEPENDS ${pages})
+else()
+    message(STATUS "scdoc was not found: no man pages")
+endif()

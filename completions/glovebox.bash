@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+# bash completion for glovebox
+
+_glovebox_files() { # suffixes: files that end so, and folders
+    local suffix
+    COMPREPLY=($(compgen -d -- "$cur"))
+    for suffix in "$@"; do
+        COMPREPLY+=($(compgen -f -X "!*.$suffix" -- "$cur"))
+    done
+    compopt -o filenames 2>/dev/null || true
+}
+
+_glovebox() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+    local command=${COMP_WORDS[1]} options=
+    local common='--color --help' engine='--require --jit --globals --runner'
+
+    COMPREPLY=()
+    # --name=value comes as three words.
+    if [[ $cur == = ]]; then
+        cur=
+    elif [[ $prev == = && COMP_CWORD -gt 2 ]]; then
+        prev=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    if ((COMP_CWORD == 1)); then
+        COMPREPLY=($(compgen -W 'run check doctor bench help version --help --version' -- "$cur"))
+        return
+    fi
+    case $prev in
+    --file)
+        _glovebox_files js mjs
+        return
+        ;;
+    --data)
+        _glovebox_files json ndjson jsonl
+        return
+        ;;
+    --dataset) return ;;
+    --form) options='function execute body script' ;;
+    --require) options='default strict' ;;
+    --jit) options='full baseline off' ;;
+    --globals) options='standard minimal' ;;
+    --runner) options='process memory' ;;
+    --color) options='auto always never' ;;
+    --timeout | --cpu | --memory | --max-output | --params | --seed | --now) return ;;
+    *)
+        case $command in
+        run)
+            options="--file --data --dataset --form --params --seed --now --timeout --cpu
+                --memory --max-output --json --logs $engine $common"
+            ;;
+        check)
+            if [[ $cur != -* ]]; then
+                _glovebox_files js mjs
+                return
+            fi
+            options="--form --json $common"
+            ;;
+        doctor) options="--json --attack $engine $common" ;;
+        bench) options="--json $engine $common" ;;
+        help) options="run check doctor bench help version exit-status $common" ;;
+        version) options=$common ;;
+        esac
+        ;;
+    esac
+    COMPREPLY=($(compgen -W "$options" -- "$cur"))
+}
+
+complete -F _glovebox glovebox

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bench - what the machine at hand does, measured through the public interface alone.
+ *
+ * Each group starts the engines it needs and frees them; a measure that cannot be taken
+ * becomes a row with a reason, never a guess.
+ */
+#ifndef GBX_CLI_BENCH_H
+#define GBX_CLI_BENCH_H
+
+#include "base/fail.h"
+#include "cli/engine_args.h"
+
+#define GBX_BENCH_ROWS_MAX 32
+
+typedef struct gbx_bench_row {
+    const char *id;    /* "warm_call_median": for programs */
+    const char *label; /* for people */
+    const char *unit;
+    double value;
+    char skipped[160]; /* why there is no value; "" if there is */
+} gbx_bench_row;
+
+typedef struct gbx_bench {
+    const gbx_engine_args *args;
+    gbx_bench_row rows[GBX_BENCH_ROWS_MAX];
+    size_t count;
+} gbx_bench;
+
+void gbx_bench_add(gbx_bench *bench, const char *id, const char *label, double value,
+                   const char *unit);
+void gbx_bench_skip(gbx_bench *bench, const char *id, const char *label,
+                    const char *reason);
+
+/* An engine as the user asked for it, or NULL with *reterr filled. */
+gbx_engine *gbx_bench_engine(const gbx_bench *bench, const gbx_limits *limits,
+                             gbx_error *reterr);
+
+/* Wait until the pool has had time to fill again. */
+void gbx_bench_settle(unsigned ms);
+
+/* Run code and drop its value. *ret_ms is from call to return; -1 if it did not end with
+ * the code expected, and then reterr says how it ended. */
+double gbx_bench_call(gbx_engine *engine, gbx_call *call, gbx_code expected,
+                      gbx_error *reterr);
+
+/* Sorts values; share is from 0 to 1. NaN for no value. */
+double gbx_bench_percentile(double *values, size_t count, double share);
+
+/* The groups, in the order in which they must run: the first needs a process that has
+ * run nothing yet. */
+void gbx_bench_calls(gbx_bench *bench);
+void gbx_bench_ends(gbx_bench *bench);
+void gbx_bench_data(gbx_bench *bench);
+void gbx_bench_compute(gbx_bench *bench);
+void gbx_bench_processes(gbx_bench *bench);
+
+#endif

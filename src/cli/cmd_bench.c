@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_bench - `glovebox bench`: measured here and now; it compares with nothing. */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "cli/bench.h"
+#include "cli/cli.h"
+#include "cli/failure.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define JSON_MAX GBX_KIB(64)
+
+typedef struct bench_args {
+    bool json;
+    gbx_engine_args engine;
+    gbx_common_args common;
+} bench_args;
+
+static const gbx_opt rows[] = {
+    {"json", NULL, "print one JSON object", GBX_OPT_FLAG, offsetof(bench_args, json), 0,
+     0, NULL},
+};
+
+static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
+static const gbx_opt_table *const tables[] = {&table, &gbx_engine_table,
+                                              &gbx_common_table};
+
+static const struct {
+    const char *progress;
+    void (*measure)(gbx_bench *bench);
+} groups[] = {
+    {"calls", gbx_bench_calls},          {"deadlines and aborts", gbx_bench_ends},
+    {"100,000 records", gbx_bench_data}, {"computing", gbx_bench_compute},
+    {"processes", gbx_bench_processes},
+};
+
+static void append_text(gbx_buf *buf, const char *name, const char *text)
+{
+    (void)gbx_buf_printf(buf, "\"%s\":", name);
+    (void)gbx_json_append_string(buf, text, strlen(text));
+}
+
+static void print_json(const gbx_term *out, const gbx_bench *bench,
+                       const struct utsname *machine, long cpus)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
+
+    gbx_buf_init(&buf, JSON_MAX);
+    (void)gbx_buf_puts(&buf, "{");
+    append_text(&buf, "version", gbx_version());
+    (void)gbx_buf_puts(&buf, ",");
+    append_text(&buf, "kernel", machine->release);
+    (void)gbx_buf_puts(&buf, ",");
+    append_text(&buf, "machine", machine->machine);
+    (void)gbx_buf_printf(&buf, ",\"cpus\":%ld,\"measures\":[", cpus);
+    for (size_t i = 0; i < bench->count; i++) {
+        const gbx_bench_row *row = &bench->rows[i];
+
+        (void)gbx_buf_puts(&buf, i == 0 ? "{" : ",{");
+        append_text(&buf, "id", row->id);
+        (void)gbx_buf_puts(&buf, ",");
+        append_text(&buf, "name", row->label);
+        (void)gbx_buf_puts(&buf, ",");
+        if (row->skipped[0] != '\0') {
+            append_text(&buf, "skipped", row->skipped);
+        } else {
+            (void)gbx_buf_puts(&buf, "\"value\":");
+            (void)gbx_json_append_number(&buf, row->value);
+            (void)gbx_buf_puts(&buf, ",");
+            append_text(&buf, "unit", row->unit);
+        }
+        (void)gbx_buf_puts(&buf, "}");
+    }
+    if (gbx_buf_puts(&buf, "]}"))
+        gbx_term_json(out, (const char *)buf.data, buf.len);
+    (void)fputc('\n', out->stream);
+}
+
+static void print_table(const gbx_term *out, const gbx_bench *bench,
+                        const struct utsname *machine, long cpus)
+{
+    (void)fprintf(out->stream, "glovebox %s, Linux %s, %s, %ld CPUs\n\n", gbx_version(),
+                  machine->release, machine->machine, cpus);
+    for (size_t i = 0; i < bench->count; i++) {
+        const gbx_bench_row *row = &bench->rows[i];
+
+        (void)fprintf(out->stream, "  %-47s", row->label);
+        if (row->skipped[0] == '\0') {
+            gbx_term_paint(out, GBX_PAINT_BOLD, "%10.*f",
+                           row->value < 10    ? 3
+                           : row->value < 100 ? 1
+                                              : 0,
+                           row->value);
+            (void)fprintf(out->stream, " %s\n", row->unit);
+        } else {
+            gbx_term_paint(out, GBX_PAINT_YELLOW, "   skipped: ");
+            gbx_term_foreign(out, row->skipped, strlen(row->skipped), GBX_ESCAPE_LINE);
+            (void)fputc('\n', out->stream);
+        }
+    }
+}
+
+/* True if the machine can run a call at all; else the trouble is printed. */
+static bool can_start(const bench_args *args, gbx_bench *bench, int *ret_exit)
+{
+    gbx_term out = gbx_term_open(stdout, (gbx_color)args->common.color);
+    gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
+    gbx_trouble trouble = {0};
+    gbx_engine *engine = gbx_bench_engine(bench, NULL, &trouble.err);
+
+    if (engine != NULL) {
+        gbx_engine_free(engine);
+        return true;
+    }
+    gbx_trouble_host(&trouble, trouble.err.status);
+    if (args->json)
+        gbx_trouble_print_json(&out, &trouble);
+    else
+        gbx_trouble_print(&err, &trouble);
+    *ret_exit = trouble.exit;
+    return false;
+}
+
+static int bench_main(const gbx_command *self, int argc, char **argv)
+{
+    bench_args args = {0};
+    void *const into[] = {&args, &args.engine, &args.common};
+    gbx_bench bench = {.args = &args.engine};
+    struct utsname machine = {0};
+    gbx_term out;
+    bool shows_progress = isatty(STDERR_FILENO) == 1;
+    int count = 0;
+    int status = gbx_command_parse(self, into, argc, argv, &count);
+
+    if (status >= 0)
+        return status;
+    if (count > 0)
+        return gbx_command_misuse(self, "bench takes no argument");
+    if (!can_start(&args, &bench, &status))
+        return gbx_cli_finish(status);
+    for (size_t i = 0; i < GBX_COUNTOF(groups); i++) {
+        if (shows_progress)
+            (void)fprintf(stderr, "measuring %s ...\n", groups[i].progress);
+        groups[i].measure(&bench);
+    }
+    out = gbx_term_open(stdout, (gbx_color)args.common.color);
+    (void)uname(&machine);
+    if (args.json)
+        print_json(&out, &bench, &machine, sysconf(_SC_NPROCESSORS_ONLN));
+    else
+        print_table(&out, &bench, &machine, sysconf(_SC_NPROCESSORS_ONLN));
+    return gbx_cli_finish(0);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+const gbx_command gbx_command_bench = {
+    .name = "bench",
+    .summary = "measure calls, data, computing and memory on this machine",
+    .usage = "bench [options]",
+    .description =
+        "Measures what a call costs here: warm and cold, one after the other and many a\n"
+        "second, how late a deadline or an abort is, 100,000 records, computing, and the\n"
+        "memory of an idle worker. Takes about half a minute; other load spoils it.",
+    .examples = "glovebox bench\n"
+                "glovebox bench --jit off --json",
+    .tables = tables,
+    .table_count = GBX_COUNTOF(tables),
+    .run = bench_main,
+};

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_doctor - `glovebox doctor`: what stands on this machine and what does not.
+ *
+ * It asks a real engine, started as any other: a probe of its own could find what the
+ * worker does not.
+ */
+#include "base/cleanup.h"
+#include "cli/cli.h"
+#include "cli/doctor.h"
+#include "cli/engine_args.h"
+#include "cli/failure.h"
+
+#include <string.h>
+
+typedef struct doctor_args {
+    bool json;
+    gbx_engine_args engine;
+    gbx_common_args common;
+} doctor_args;
+
+static const gbx_opt rows[] = {
+    {"json", NULL, "print the report as one JSON object", GBX_OPT_FLAG,
+     offsetof(doctor_args, json), 0, 0, NULL},
+};
+
+static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
+static const gbx_opt_table *const tables[] = {&table, &gbx_engine_table,
+                                              &gbx_common_table};
+
+static gbx_status get_report(const gbx_engine_args *args, char **ret_json,
+                             gbx_error *err)
+{
+    gbx_options options = gbx_engine_args_options(args, NULL);
+    gbx_engine *engine = NULL;
+    gbx_status status;
+
+    options.pool_size = 1;
+    status = gbx_engine_new(&options, &engine, err);
+    if (status == GBX_OK)
+        status = gbx_engine_report(engine, ret_json, err);
+    gbx_engine_free(engine);
+    return status;
+}
+
+static void print_trouble(const doctor_args *args, const gbx_term *out,
+                          const gbx_term *err, const gbx_trouble *trouble)
+{
+    if (args->json)
+        gbx_trouble_print_json(out, trouble);
+    else
+        gbx_trouble_print(err, trouble);
+}
+
+static void free_string(char **string)
+{
+    gbx_string_free(*string);
+}
+
+static int doctor(doctor_args *args)
+{
+    gbx_term out = gbx_term_open(stdout, (gbx_color)args->common.color);
+    gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
+    GBX_CLEANUP(free_string) char *json = NULL;
+    gbx_trouble refusal = {0};
+    gbx_trouble trouble = {0};
+    gbx_view report;
+    gbx_status status = get_report(&args->engine, &json, &refusal.err);
+
+    if (status != GBX_OK)
+        gbx_trouble_host(&refusal, status);
+    refusal.hint = NULL; /* the hint is this very command */
+    if (status == GBX_E_UNSUPPORTED && args->engine.require == GBX_REQUIRE_STRICT) {
+        /* Strict refuses to start: show what stands without it, and the refusal. */
+        args->engine.require = GBX_REQUIRE_DEFAULT;
+        status = get_report(&args->engine, &json, &trouble.err);
+    }
+    if (status != GBX_OK || !gbx_view_open(json, strlen(json), &report)) {
+        print_trouble(args, &out, &err, &refusal);
+        return refusal.exit;
+    }
+    if (args->json) {
+        gbx_term_json(&out, json, strlen(json));
+        (void)fputc('\n', out.stream);
+    } else {
+        gbx_doctor_print(&out, report);
+    }
+    if (refusal.exit != 0) {
+        gbx_trouble_print(&err, &refusal);
+        return refusal.exit;
+    }
+    return gbx_doctor_count_layers(report).required_missing == 0
+               ? 0
+               : gbx_status_exit(GBX_E_UNSUPPORTED);
+}
+
+static int doctor_main(const gbx_command *self, int argc, char **argv)
+{
+    doctor_args args = {0};
+    void *const into[] = {&args, &args.engine, &args.common};
+    int count = 0;
+    int status = gbx_command_parse(self, into, argc, argv, &count);
+
+    if (status >= 0)
+        return status;
+    if (count > 0)
+        return gbx_command_misuse(self, "doctor takes no argument");
+    return gbx_cli_finish(doctor(&args));
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+const gbx_command gbx_command_doctor = {
+    .name = "doctor",
+    .summary = "say which layers of the seal stand on this machine",
+    .usage = "doctor [options]",
+    .description =
+        "Starts an engine and reports what it found: versions, the level of just-in-time\n"
+        "compilation, and each layer of the seal: whether it stands and, if not, why and\n"
+        "what would bring it. Exit status 69 if a required layer is missing, or, with\n"
+        "--require strict, any layer.",
+    .examples = "glovebox doctor\n"
+                "glovebox doctor --require strict --json",
+    .tables = tables,
+    .table_count = GBX_COUNTOF(tables),
+    .run = doctor_main,
+};

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_run - `glovebox run`: one piece of code, once, over the user's data.
+ *
+ * Starting fast is a feature: one worker, nothing computed that a success does not
+ * need. The input is looked at only when the worker says that it is not JSON.
+ */
+#include "base/cleanup.h"
+#include "cli/interrupt.h"
+#include "cli/moment.h"
+#include "cli/run_input.h"
+
+#include <string.h>
+
+/* Everything that must be undone, and what went wrong. */
+typedef struct run {
+    const gbx_run_args *args;
+    gbx_term out;
+    gbx_term err;
+    gbx_run_input input;
+    gbx_interrupt interrupt;
+    gbx_engine *engine;
+    gbx_result *result;
+    gbx_trouble trouble;
+} run;
+
+static const char *const forms[] = {"function", "execute", "body", "script", NULL};
+
+static const gbx_opt input_rows[] = {
+    {"file", "FILE", "read the code from FILE instead; '-' is standard input",
+     GBX_OPT_TEXT, offsetof(gbx_run_args, file), 0, 0, NULL},
+    {"data", "FILE",
+     "the input, JSON; one value a line if it ends in .ndjson or .jsonl; "
+     "'-' is standard input",
+     GBX_OPT_TEXT, offsetof(gbx_run_args, data), 0, 0, NULL},
+    {"dataset", "NAME=FILE",
+     "load FILE as datasets.NAME; repeatable. Where there is no --data "
+     "and one dataset, it is the input too",
+     GBX_OPT_LIST, offsetof(gbx_run_args, datasets), 0, 0, NULL},
+    {"form", "FORM",
+     "how the code is written: function (default): one function "
+     "expression; execute: defines execute(input); body: the body of an "
+     "async function; script: statements, its last value counts",
+     GBX_OPT_CHOICE, offsetof(gbx_run_args, form), GBX_FORM_FUNCTION, 0, forms},
+    {"params", "JSON", "form body: what the code sees as params", GBX_OPT_TEXT,
+     offsetof(gbx_run_args, params), 0, 0, NULL},
+    {"seed", "N", "Math.random gives the same numbers for the same N", GBX_OPT_TEXT,
+     offsetof(gbx_run_args, seed), 0, 0, NULL},
+    {"now", "TIME", "the clock stands at TIME: milliseconds since 1970, or ISO 8601",
+     GBX_OPT_TEXT, offsetof(gbx_run_args, now), 0, 0, NULL},
+};
+
+static const gbx_opt output_rows[] = {
+    {"json", NULL, "print the whole result as one JSON object, failure or not",
+     GBX_OPT_FLAG, offsetof(gbx_run_args, json), 0, 0, NULL},
+    {"logs", NULL, "print console lines on standard error while the code runs",
+     GBX_OPT_FLAG, offsetof(gbx_run_args, logs), 0, 0, NULL},
+};
+
+static const gbx_opt_table input_table = {"Input", input_rows, GBX_COUNTOF(input_rows)};
+static const gbx_opt_table output_table = {"Output", output_rows,
+                                           GBX_COUNTOF(output_rows)};
+static const gbx_opt_table *const tables[] = {
+    &input_table, &gbx_limit_table, &gbx_engine_table, &output_table, &gbx_common_table,
+};
+
+/* ---- arguments ------------------------------------------------------------ */
+
+static size_t uses_of_stdin(const gbx_run_args *args)
+{
+    size_t count = 0;
+
+    count += args->file != NULL && strcmp(args->file, "-") == 0;
+    count += args->data != NULL && strcmp(args->data, "-") == 0;
+    for (size_t i = 0; i < args->datasets.count; i++) {
+        const char *equals = strchr(args->datasets.item[i], '=');
+
+        count += equals != NULL && strcmp(equals, "=-") == 0;
+    }
+    return count;
+}
+
+/* What is wrong with the arguments as a whole, or NULL. */
+static const char *misuse(const gbx_run_args *args, int count)
+{
+    if (count == 0 && args->file == NULL)
+        return "there is no code: give it as an argument, or with --file";
+    if (count > 0 && args->file != NULL)
+        return "there is code in an argument and in --file: give one of them";
+    if (count > 1)
+        return "there is more than one argument: put the code in quotes";
+    if (args->params != NULL && args->form != GBX_FORM_BODY)
+        return "'--params' is for --form body";
+    if (uses_of_stdin(args) > 1)
+        return "only one of the files can be standard input";
+    return NULL;
+}
+
+static bool parse_seed(const char *text, uint64_t *ret)
+{
+    uint64_t value = 0;
+
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9' || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
+            return false;
+    }
+    *ret = value;
+    return true;
+}
+
+/* Seed and clock of the call; NULL, or what is wrong. */
+static const char *fix_chance(const gbx_run_args *args, gbx_call *call)
+{
+    if (args->seed != NULL) {
+        if (!parse_seed(args->seed, &call->seed))
+            return "'--seed' is a whole number from 0 to 18446744073709551615";
+        call->flags |= GBX_CALL_SEEDED;
+    }
+    if (args->now != NULL) {
+        if (!gbx_moment_parse(args->now, &call->now_ms))
+            return "'--now' is milliseconds since 1970, or like 2026-01-31T12:00:00Z";
+        call->flags |= GBX_CALL_FIXED_NOW;
+    }
+    return NULL;
+}
+
+/* ---- engine ----------------------------------------------------------------- */
+
+static bool fail_host(run *r, gbx_status status)
+{
+    gbx_trouble_host(&r->trouble, status);
+    return false;
+}
+
+static bool load_dataset(run *r, const char *argument, gbx_text *text)
+{
+    size_t name_len = strcspn(argument, "=");
+    gbx_error *err = &r->trouble.err;
+    char name[80]; /* the library's limit is 64 */
+    gbx_status status;
+
+    if (name_len >= sizeof name)
+        return fail_host(r,
+                         gbx_fail(err, GBX_E_USAGE, "the dataset's name is too long"));
+    memcpy(name, argument, name_len);
+    name[name_len] = '\0';
+    status = gbx_engine_load(r->engine, name, text->data, text->len,
+                             gbx_text_has_lines(text->name) ? GBX_DATA_NDJSON
+                                                            : GBX_DATA_JSON,
+                             err);
+    if (status == GBX_E_DATA)
+        r->trouble.file = text->name;
+    gbx_text_cleanup(text);
+    return status == GBX_OK || fail_host(r, status);
+}
+
+static bool start_engine(run *r)
+{
+    gbx_options options = gbx_engine_args_options(&r->args->engine, &r->args->limits);
+    gbx_error *err = &r->trouble.err;
+    gbx_status status;
+
+    /* One call: a second worker would only cost time. */
+    options.pool_size = 1;
+    options.max_workers = 1;
+    status = gbx_interrupt_start(&r->interrupt, err);
+    if (status == GBX_OK)
+        status = gbx_engine_new(&options, &r->engine, err);
+    if (status != GBX_OK)
+        return fail_host(r, status);
+    for (size_t i = 0; i < r->args->datasets.count; i++)
+        if (!load_dataset(r, r->args->datasets.item[i], &r->input.datasets[i]))
+            return false;
+    return true;
+}
+
+static void on_log(void *user, const gbx_log *log)
+{
+    gbx_log_print(user, log);
+}
+
+static bool execute(run *r, gbx_call *call)
+{
+    gbx_status status;
+
+    call->form = (gbx_form)r->args->form;
+    call->code = r->input.code.data;
+    call->code_len = r->input.code.len;
+    call->input = r->input.data.data;
+    call->input_len = r->input.data.len;
+    call->bindings = (const char *)r->input.bindings.data;
+    call->bindings_len = r->input.bindings.len;
+    call->signal = r->interrupt.abort;
+    if (r->args->logs) {
+        call->on_log = on_log;
+        call->log_user = &r->err;
+    }
+    status = gbx_execute(r->engine, call, &r->result, &r->trouble.err);
+    return status == GBX_OK || fail_host(r, status);
+}
+
+/* ---- output ------------------------------------------------------------------- */
+
+static void note_hidden_logs(const run *r)
+{
+    size_t count = gbx_result_log_count(r->result);
+
+    if (count > 0 && !r->args->logs)
+        (void)fprintf(r->err.stream, "  note: %zu console line%s: --logs shows %s\n",
+                      count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
+}
+
+static int print_result(run *r)
+{
+    gbx_code code = gbx_result_code(r->result);
+    size_t len = 0;
+
+    if (r->args->json) {
+        const char *json = gbx_result_json(r->result, &len);
+
+        if (json == NULL) {
+            gbx_term_headline(&r->err, NULL, "no memory to print the result");
+            (void)fputc('\n', r->err.stream);
+            return gbx_status_exit(GBX_E_NOMEM);
+        }
+        gbx_term_json(&r->out, json, len);
+        (void)fputc('\n', r->out.stream);
+    } else if (code == GBX_CODE_VALUE) {
+        const char *value = gbx_result_value(r->result, &len);
+
+        gbx_term_json(&r->out, value, len);
+        if (len > 0) /* undefined has no JSON, and prints nothing */
+            (void)fputc('\n', r->out.stream);
+    } else {
+        gbx_result_print_failure(&r->err, r->result);
+        note_hidden_logs(r);
+    }
+    return gbx_code_exit(code);
+}
+
+static int print(run *r)
+{
+    /* The worker says that the input is not JSON; here is where, in which file. */
+    if (r->result != NULL && gbx_result_code(r->result) == GBX_CODE_INVALID_DATA &&
+        r->input.data.data != NULL && !r->args->json &&
+        gbx_text_check_json(&r->input.data, &r->trouble.err) != GBX_OK)
+        gbx_trouble_code(&r->trouble, GBX_CODE_INVALID_DATA, r->input.data.name);
+    if (r->trouble.exit == 0)
+        return print_result(r);
+    if (r->args->json)
+        gbx_trouble_print_json(&r->out, &r->trouble);
+    else
+        gbx_trouble_print(&r->err, &r->trouble);
+    return r->trouble.exit;
+}
+
+static void cleanup(run *r)
+{
+    gbx_result_free(r->result);
+    gbx_engine_free(r->engine);
+    gbx_interrupt_stop(&r->interrupt);
+    gbx_run_input_cleanup(&r->input);
+}
+
+static int run_main(const gbx_command *self, int argc, char **argv)
+{
+    gbx_run_args args = {0};
+    void *const into[] = {&args, &args.limits, &args.engine, &args, &args.common};
+    GBX_CLEANUP(cleanup) run r = {.args = &args};
+    gbx_call call = GBX_CALL_INIT;
+    const char *wrong;
+    int count = 0;
+    int status = gbx_command_parse(self, into, argc, argv, &count);
+
+    if (status >= 0)
+        return status;
+    wrong = misuse(&args, count);
+    if (wrong == NULL)
+        wrong = fix_chance(&args, &call);
+    if (wrong != NULL)
+        return gbx_command_misuse(self, wrong);
+    r.out = gbx_term_open(stdout, (gbx_color)args.common.color);
+    r.err = gbx_term_open(stderr, (gbx_color)args.common.color);
+    if (gbx_run_input_read(&args, count == 1 ? argv[0] : NULL, &r.input, &r.trouble) &&
+        start_engine(&r))
+        (void)execute(&r, &call);
+    return gbx_cli_finish(print(&r));
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+const gbx_command gbx_command_run = {
+    .name = "run",
+    .summary = "run code once, sealed, and print its value as JSON",
+    .usage = "run 'CODE' [options]\n"
+             "run --file FILE [options]",
+    .description =
+        "Runs CODE in a process of its own that the kernel has sealed: no files, no\n"
+        "network, no other process. The value goes to standard output as JSON; undefined\n"
+        "prints nothing. A failure goes to standard error with its position, and each\n"
+        "kind has an exit status of its own: see 'glovebox help exit-status'.\n"
+        "Console lines are shown with --logs, and are in the result with --json.",
+    .examples = "glovebox run '(data) => data.length' --data orders.json\n"
+                "glovebox run --file report.js --dataset orders=orders.ndjson --logs\n"
+                "glovebox run 'return params.a + params.b' --form body --params "
+                "'{\"a\":1,\"b\":2}'",
+    .tables = tables,
+    .table_count = GBX_COUNTOF(tables),
+    .run = run_main,
+};

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* engine_args - ranges are repeated from glovebox.h only to name the option in errors;
+ * the library checks them again. */
+#include "cli/engine_args.h"
+
+#include "base/cleanup.h"
+
+static const char *const requires[] = {"default", "strict", NULL};
+static const char *const jits[] = {"full", "baseline", "off", NULL};
+static const char *const globals[] = {"standard", "minimal", NULL};
+
+static const gbx_opt limit_rows[] = {
+    {"timeout", "MS", "wall clock of the call, in milliseconds (default 5000)",
+     GBX_OPT_NUMBER, offsetof(gbx_limit_args, timeout_ms), 1, 600000, NULL},
+    {"cpu", "MS", "processor time of the call (default: the timeout)", GBX_OPT_NUMBER,
+     offsetof(gbx_limit_args, cpu_ms), 1, 600000, NULL},
+    {"memory", "MB", "memory of the call, in units of 1,048,576 bytes (default 128)",
+     GBX_OPT_NUMBER, offsetof(gbx_limit_args, memory_mib), 8, 4096, NULL},
+    {"max-output", "BYTES", "of JSON that the value may have (default 1048576)",
+     GBX_OPT_NUMBER, offsetof(gbx_limit_args, output_bytes), 1, 268435456, NULL},
+};
+
+static const gbx_opt engine_rows[] = {
+    {"require", "LEVEL",
+     "default: start without the layers that this machine lacks, but for "
+     "the required ones; strict: start only if every layer stands",
+     GBX_OPT_CHOICE, offsetof(gbx_engine_args, require), GBX_REQUIRE_DEFAULT, 0,
+     requires},
+    {"jit", "LEVEL",
+     "full, baseline or off: how much of the just-in-time compiler runs "
+     "(default full; off with --require strict)",
+     GBX_OPT_CHOICE, offsetof(gbx_engine_args, jit), GBX_JIT_FULL, 0, jits},
+    {"globals", "SET",
+     "standard: all of ECMAScript less what the lockdown takes away; "
+     "minimal: a short list (default standard)",
+     GBX_OPT_CHOICE, offsetof(gbx_engine_args, globals), GBX_GLOBALS_STANDARD, 0,
+     globals},
+    {"runner", "NAME",
+     "where the call runs: process (default), or memory: in this very "
+     "process, without isolation, for tests only",
+     GBX_OPT_TEXT, offsetof(gbx_engine_args, runner), 0, 0, NULL},
+};
+
+/* ---- public to other modules -------------------------------------------- */
+
+const gbx_opt_table gbx_limit_table = {"Limits", limit_rows, GBX_COUNTOF(limit_rows)};
+const gbx_opt_table gbx_engine_table = {"Engine", engine_rows,
+                                        GBX_COUNTOF(engine_rows)};
+
+gbx_options gbx_engine_args_options(const gbx_engine_args *engine,
+                                    const gbx_limit_args *limits)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+
+    options.require = (gbx_require)engine->require;
+    options.jit = (gbx_jit)engine->jit;
+    options.globals = (gbx_globals)engine->globals;
+    options.runner_name = engine->runner;
+    if (limits != NULL) {
+        options.limits.timeout_ms = (uint32_t)limits->timeout_ms;
+        options.limits.cpu_ms = (uint32_t)limits->cpu_ms;
+        options.limits.memory_bytes = GBX_MIB(limits->memory_mib);
+        options.limits.output_bytes = limits->output_bytes;
+    }
+    return options;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* json_view - everything here relies on the text having passed gbx_json_check(). */
+#include "cli/json_view.h"
+
+#include "base/json.h"
+#include "base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+/* Past the string that begins at text[at]. */
+static size_t past_string(const char *text, size_t at)
+{
+    for (at++; text[at] != '"'; at++)
+        if (text[at] == '\\')
+            at++;
+    return at + 1;
+}
+
+/* Past the value that begins at text[at], which ends before end. */
+static size_t past_value(const char *text, size_t at, size_t end)
+{
+    size_t depth = 0;
+
+    do {
+        if (text[at] == '"') {
+            at = past_string(text, at);
+        } else if (text[at] == '{' || text[at] == '[') {
+            depth++;
+            at++;
+        } else if (text[at] == '}' || text[at] == ']') {
+            depth--;
+            at++;
+        } else if (depth > 0) {
+            at++;
+        } else {
+            while (at < end && strchr(",]} \n\t\r", text[at]) == NULL)
+                at++;
+        }
+    } while (depth > 0);
+    return at;
+}
+
+static gbx_view take_value(gbx_view container, size_t *at)
+{
+    gbx_view value = {.at = container.at + *at};
+
+    *at = past_value(container.at, *at, container.len);
+    value.len = (size_t)(container.at + *at - value.at);
+    return value;
+}
+
+static void skip(gbx_view container, size_t *at, char also)
+{
+    while (is_space(container.at[*at]) || container.at[*at] == also)
+        (*at)++;
+}
+
+static uint16_t unit(const char *hex)
+{
+    char digits[5] = {hex[0], hex[1], hex[2], hex[3], '\0'};
+
+    return (uint16_t)strtoul(digits, NULL, 16);
+}
+
+/* The escape at text[at], after its backslash; returns how many characters it has. */
+static size_t append_escape(gbx_buf *to, const char *text, size_t left)
+{
+    static const char from[] = "bfnrt";
+    static const char into[] = "\b\f\n\r\t";
+    const char *letter = strchr(from, text[0]);
+    uint16_t units[2];
+
+    if (text[0] == 'u') {
+        bool is_pair = left >= 11 && text[5] == '\\' && text[6] == 'u';
+
+        units[0] = unit(text + 1);
+        units[1] = is_pair ? unit(text + 7) : 0;
+        is_pair = is_pair && units[0] >= 0xD800 && units[0] < 0xDC00;
+        (void)gbx_utf8_append_utf16(to, units, is_pair ? 2 : 1);
+        return is_pair ? 11 : 5;
+    }
+    (void)gbx_buf_append(to, letter != NULL ? &into[letter - from] : text, 1);
+    return 1;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_view_open(const char *text, size_t len, gbx_view *ret)
+{
+    gbx_json_fault fault;
+
+    if (!gbx_json_check(text, len, GBX_JSON_DEPTH_MAX, &fault))
+        return false;
+    while (is_space(*text)) {
+        text++;
+        len--;
+    }
+    while (is_space(text[len - 1]))
+        len--;
+    *ret = (gbx_view){.at = text, .len = len};
+    return true;
+}
+
+char gbx_view_kind(gbx_view view)
+{
+    if (view.at == NULL)
+        return 0;
+    return strchr("{[\"tfn", *view.at) != NULL ? *view.at : '0';
+}
+
+gbx_view gbx_view_member(gbx_view object, const char *name)
+{
+    size_t name_len = strlen(name);
+    size_t cursor = 0;
+    gbx_view key;
+    gbx_view value;
+
+    while (gbx_view_kind(object) == '{' && gbx_view_next(object, &cursor, &key, &value))
+        if (key.len == name_len + 2 && memcmp(key.at + 1, name, name_len) == 0)
+            return value;
+    return (gbx_view){0};
+}
+
+bool gbx_view_next(gbx_view container, size_t *cursor, gbx_view *ret_name,
+                   gbx_view *ret_value)
+{
+    char kind = gbx_view_kind(container);
+    size_t at = *cursor == 0 ? 1 : *cursor;
+
+    *ret_name = (gbx_view){0};
+    if (kind != '{' && kind != '[')
+        return false;
+    skip(container, &at, ',');
+    if (at + 1 >= container.len)
+        return false;
+    if (kind == '{') {
+        *ret_name = take_value(container, &at);
+        skip(container, &at, ':');
+    }
+    *ret_value = take_value(container, &at);
+    *cursor = at;
+    return true;
+}
+
+bool gbx_view_append_text(gbx_view view, gbx_buf *to)
+{
+    if (gbx_view_kind(view) != '"')
+        return gbx_buf_append(to, view.at, view.len);
+    for (size_t i = 1; i + 1 < view.len;) {
+        if (view.at[i] != '\\') {
+            (void)gbx_buf_append(to, view.at + i, 1);
+            i++;
+        } else {
+            i++;
+            i += append_escape(to, view.at + i, view.len - 1 - i);
+        }
+    }
+    return !to->failed;
+}
+
+bool gbx_view_is_true(gbx_view view)
+{
+    return gbx_view_kind(view) == 't';
+}

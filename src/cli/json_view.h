@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json_view - look into JSON text without building anything.
+ *
+ * A view is one value inside text that gbx_view_open() has checked once; it borrows the
+ * text. On a view of another kind than asked for, the functions find nothing.
+ */
+#ifndef GBX_CLI_JSON_VIEW_H
+#define GBX_CLI_JSON_VIEW_H
+
+#include "base/buf.h"
+
+typedef struct gbx_view {
+    const char *at; /* the value's first character; NULL is no value */
+    size_t len;     /* to its last, without white space around it */
+} gbx_view;
+
+/* False if text is not JSON. */
+bool gbx_view_open(const char *text, size_t len, gbx_view *ret);
+
+/* '{', '[', '"', 't', 'f', 'n', '0' for every number, or 0 for no value. */
+char gbx_view_kind(gbx_view view);
+
+/* The member of that name (without escapes) of an object; no value if there is none. */
+gbx_view gbx_view_member(gbx_view object, const char *name);
+
+/*
+ * Walk an array or an object: *cursor is 0 at first. *ret_name is the member's name as a
+ * string view, or no value in an array. False at the end.
+ */
+bool gbx_view_next(gbx_view container, size_t *cursor, gbx_view *ret_name,
+                   gbx_view *ret_value);
+
+/* Append a string's characters, any other value as it is written. */
+bool gbx_view_append_text(gbx_view view, gbx_buf *to);
+
+bool gbx_view_is_true(gbx_view view);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* main - the table of commands, and what all of them share. */
+#include "cli/cli.h"
+
+#include "base/cleanup.h"
+#include "cli/term.h"
+
+#include <string.h>
+
+static const char *const colors[] = {"auto", "always", "never", NULL};
+
+static const gbx_opt common_rows[] = {
+    {"color", "WHEN", "auto (default: on a terminal), always or never", GBX_OPT_CHOICE,
+     offsetof(gbx_common_args, color), GBX_COLOR_AUTO, 0, colors},
+    {"help", NULL, "print this help", GBX_OPT_FLAG, offsetof(gbx_common_args, help), 0,
+     0, NULL},
+};
+
+static void print_error(const char *message)
+{
+    gbx_term err = gbx_term_open(stderr, GBX_COLOR_AUTO);
+
+    gbx_term_headline(&err, NULL, message);
+    (void)fputc('\n', stderr);
+}
+
+static int unknown_command(const char *name)
+{
+    const char *nearest = NULL;
+    char message[256];
+
+    (void)gbx_command_find(name, &nearest);
+    (void)snprintf(message, sizeof message, "there is no command '%.80s'%s%s%s", name,
+                   nearest != NULL ? ": did you mean '" : "",
+                   nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+    print_error(message);
+    (void)fputs("try 'glovebox help'\n", stderr);
+    return gbx_status_exit(GBX_E_USAGE);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+const gbx_opt_table gbx_common_table = {"Other", common_rows, GBX_COUNTOF(common_rows)};
+
+const gbx_command *const gbx_commands[] = {
+    &gbx_command_run,
+    &gbx_command_check,
+    &gbx_command_doctor,
+    &gbx_command_bench,
+    &gbx_command_help,
+    &gbx_command_version,
+    NULL,
+};
+
+const gbx_command *gbx_command_find(const char *name, const char **ret_nearest)
+{
+    const char *names[GBX_COUNTOF(gbx_commands)];
+    size_t count = 0;
+
+    for (; gbx_commands[count] != NULL; count++) {
+        names[count] = gbx_commands[count]->name;
+        if (strcmp(names[count], name) == 0)
+            return gbx_commands[count];
+    }
+    *ret_nearest = gbx_opt_nearest(name, names, count);
+    return NULL;
+}
+
+int gbx_command_parse(const gbx_command *command, void *const *into, int argc,
+                      char **argv, int *ret_count)
+{
+    const gbx_common_args *common = into[command->table_count - 1];
+    gbx_error err;
+
+    if (gbx_opt_parse(command->tables, command->table_count, into, argc, argv,
+                      ret_count, &err) != GBX_OK)
+        return gbx_command_misuse(command, err.message);
+    if (!common->help)
+        return -1;
+    gbx_command_print_help(stdout, command);
+    return gbx_cli_finish(0);
+}
+
+int gbx_command_misuse(const gbx_command *command, const char *message)
+{
+    print_error(message);
+    (void)fprintf(stderr, "try 'glovebox help %s'\n", command->name);
+    return gbx_status_exit(GBX_E_USAGE);
+}
+
+int gbx_status_exit(gbx_status status)
+{
+    switch (status) {
+#define XX(name, number, exit, rpc, text) \
+    case GBX_##name: return exit;
+        GBX_STATUS_MAP(XX)
+#undef XX
+    default: return 70;
+    }
+}
+
+int gbx_cli_finish(int status)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0)
+        return status;
+    print_error("cannot write to standard output");
+    return GBX_CLI_EXIT_NO_OUTPUT;
+}
+
+int main(int argc, char **argv)
+{
+    const gbx_command *command = &gbx_command_help;
+    const char *nearest;
+
+    /* A console line or a code frame is one write, not one a word. */
+    (void)setvbuf(stderr, NULL, _IOLBF, 0);
+    if (argc < 2) {
+        gbx_cli_print_help(stderr);
+        return gbx_status_exit(GBX_E_USAGE);
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+        command = &gbx_command_version;
+    else if (strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0)
+        command = gbx_command_find(argv[1], &nearest);
+    if (command == NULL)
+        return unknown_command(argv[1]);
+    return command->run(command, argc - 2, argv + 2);
+}

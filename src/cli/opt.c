@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* opt - see opt.h. Every message names the option as the user must write it. */
+#include "cli/opt.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_MAX 64 /* options of one command */
+#define WORD_MAX  40 /* a longer word is no misspelt option */
+
+#define HELP_COLUMN 24
+#define HELP_WIDTH  80
+
+/* Where one option goes. */
+typedef struct target {
+    const gbx_opt *row;
+    char *field;
+} target;
+
+static target find(const gbx_opt_table *const *tables, size_t table_count,
+                   void *const *into, const char *name, size_t name_len)
+{
+    for (size_t t = 0; t < table_count; t++) {
+        for (size_t i = 0; i < tables[t]->count; i++) {
+            const gbx_opt *row = &tables[t]->rows[i];
+
+            if (strlen(row->name) == name_len && memcmp(row->name, name, name_len) == 0)
+                return (target){.row = row, .field = (char *)into[t] + row->offset};
+        }
+    }
+    return (target){0};
+}
+
+static size_t smallest(size_t a, size_t b, size_t c)
+{
+    size_t m = a < b ? a : b;
+
+    return m < c ? m : c;
+}
+
+/* Edit distance, with one row of the table kept; both words are short. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[WORD_MAX + 1];
+    size_t b_len = strlen(b);
+
+    for (size_t j = 0; j <= b_len; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= b_len; j++) {
+            size_t above = row[j];
+
+            row[j] = smallest(above + 1, row[j - 1] + 1,
+                              diagonal + (a[i - 1] == b[j - 1] ? 0 : 1));
+            diagonal = above;
+        }
+    }
+    return row[b_len];
+}
+
+static gbx_status unknown(const gbx_opt_table *const *tables, size_t table_count,
+                          const char *arg, size_t name_len, gbx_error *reterr)
+{
+    const char *names[NAMES_MAX];
+    const char *nearest = NULL;
+    char word[WORD_MAX + 1];
+    size_t count = 0;
+
+    for (size_t t = 0; t < table_count; t++)
+        for (size_t i = 0; i < tables[t]->count && count < NAMES_MAX; i++)
+            names[count++] = tables[t]->rows[i].name;
+    if (name_len > 0 && name_len <= WORD_MAX) {
+        memcpy(word, arg + 2, name_len);
+        word[name_len] = '\0';
+        nearest = gbx_opt_nearest(word, names, count);
+    }
+    if (nearest != NULL)
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "there is no option '--%s': did you mean '--%s'?", word,
+                        nearest);
+    return gbx_fail(reterr, GBX_E_USAGE, "there is no option '%.80s'", arg);
+}
+
+static gbx_status set_number(target to, const char *value, gbx_error *reterr)
+{
+    const gbx_opt *row = to.row;
+    unsigned long long number = 0;
+    char *end = NULL;
+
+    errno = 0;
+    if (value[0] >= '0' && value[0] <= '9')
+        number = strtoull(value, &end, 10);
+    if (end == NULL || *end != '\0' || errno != 0)
+        return gbx_fail(reterr, GBX_E_USAGE, "'--%s' needs a whole number, not '%.80s'",
+                        row->name, value);
+    if (number < row->min || number > row->max)
+        return gbx_fail(reterr, GBX_E_USAGE, "'--%s' is from %llu to %llu, not %llu",
+                        row->name, (unsigned long long)row->min,
+                        (unsigned long long)row->max, number);
+    *(uint64_t *)(void *)to.field = number;
+    return GBX_OK;
+}
+
+static gbx_status set_choice(target to, const char *value, gbx_error *reterr)
+{
+    const char *const *choices = to.row->choices;
+    char list[160] = "";
+    size_t used = 0;
+
+    for (int i = 0; choices[i] != NULL; i++) {
+        if (strcmp(choices[i], value) == 0) {
+            *(int *)(void *)to.field = (int)to.row->min + i;
+            return GBX_OK;
+        }
+        if (used < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+                                     i == 0 ? "" : ", ", choices[i]);
+    }
+    return gbx_fail(reterr, GBX_E_USAGE, "'--%s' is one of %s, not '%.80s'",
+                    to.row->name, list, value);
+}
+
+static gbx_status set(target to, const char *value, gbx_error *reterr)
+{
+    switch (to.row->kind) {
+    case GBX_OPT_FLAG: *(bool *)(void *)to.field = true; return GBX_OK;
+    case GBX_OPT_TEXT: *(const char **)(void *)to.field = value; return GBX_OK;
+    case GBX_OPT_NUMBER: return set_number(to, value, reterr);
+    case GBX_OPT_CHOICE: return set_choice(to, value, reterr);
+    case GBX_OPT_LIST: {
+        gbx_opt_list *list = (gbx_opt_list *)(void *)to.field;
+
+        if (list->count == GBX_OPT_LIST_MAX)
+            return gbx_fail(reterr, GBX_E_USAGE, "'--%s' is given more than %d times",
+                            to.row->name, GBX_OPT_LIST_MAX);
+        list->item[list->count++] = value;
+        return GBX_OK;
+    }
+    default: assert(!"an option of no kind"); return GBX_E_USAGE;
+    }
+}
+
+/* The option at argv[*at]; *at moves on to the last argument that it took. */
+static gbx_status one(const gbx_opt_table *const *tables, size_t table_count,
+                      void *const *into, int argc, char **argv, int *at,
+                      gbx_error *reterr)
+{
+    const char *arg = argv[*at];
+    const char *name = arg + 2;
+    const char *equals;
+    const char *value = NULL;
+    size_t name_len;
+    target to;
+
+    if (arg[1] != '-') {
+        if (strcmp(arg, "-h") != 0)
+            return gbx_fail(reterr, GBX_E_USAGE,
+                            "there is no option '%.80s': write '--' before an argument "
+                            "that begins with '-'",
+                            arg);
+        name = "help";
+    }
+    equals = strchr(name, '=');
+    name_len = equals != NULL ? (size_t)(equals - name) : strlen(name);
+    to = find(tables, table_count, into, name, name_len);
+    if (to.row == NULL)
+        return unknown(tables, table_count, arg, name_len, reterr);
+    if (to.row->kind == GBX_OPT_FLAG) {
+        if (equals != NULL)
+            return gbx_fail(reterr, GBX_E_USAGE, "'--%s' takes no value", to.row->name);
+    } else if (equals != NULL) {
+        value = equals + 1;
+    } else if (*at + 1 < argc) {
+        value = argv[++*at];
+    } else {
+        return gbx_fail(reterr, GBX_E_USAGE, "'--%s' needs a value: --%s %s",
+                        to.row->name, to.row->name, to.row->value);
+    }
+    return set(to, value, reterr);
+}
+
+/* One paragraph; its first line begins at HELP_COLUMN already. */
+static void print_wrapped(FILE *to, const char *text)
+{
+    int column = HELP_COLUMN;
+
+    while (*text != '\0') {
+        int len = (int)strcspn(text, " ");
+
+        if (column > HELP_COLUMN && column + 1 + len > HELP_WIDTH) {
+            (void)fprintf(to, "\n%*s", HELP_COLUMN, "");
+            column = HELP_COLUMN;
+        } else if (column > HELP_COLUMN) {
+            (void)fputc(' ', to);
+            column++;
+        }
+        (void)fprintf(to, "%.*s", len, text);
+        column += len;
+        text += len + (text[len] == ' ' ? 1 : 0);
+    }
+    (void)fputc('\n', to);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_opt_parse(const gbx_opt_table *const *tables, size_t table_count,
+                         void *const *into, int argc, char **argv, int *ret_count,
+                         gbx_error *reterr)
+{
+    bool ended = false;
+    int count = 0;
+
+    for (int i = 0; i < argc; i++) {
+        if (ended || argv[i][0] != '-' || argv[i][1] == '\0') {
+            argv[count++] = argv[i];
+        } else if (strcmp(argv[i], "--") == 0) {
+            ended = true;
+        } else {
+            gbx_status status = one(tables, table_count, into, argc, argv, &i, reterr);
+
+            if (status != GBX_OK)
+                return status;
+        }
+    }
+    *ret_count = count;
+    return GBX_OK;
+}
+
+void gbx_opt_print(FILE *to, const gbx_opt_table *const *tables, size_t table_count)
+{
+    for (size_t t = 0; t < table_count; t++) {
+        (void)fprintf(to, "\n%s:\n", tables[t]->title);
+        for (size_t i = 0; i < tables[t]->count; i++) {
+            const gbx_opt *row = &tables[t]->rows[i];
+            int width = fprintf(to, "  --%s%s%s", row->name, row->value ? " " : "",
+                                row->value ? row->value : "");
+
+            (void)fprintf(to, "%*s", width < HELP_COLUMN ? HELP_COLUMN - width : 1, "");
+            print_wrapped(to, row->help);
+        }
+    }
+}
+
+const char *gbx_opt_nearest(const char *word, const char *const *candidates,
+                            size_t count)
+{
+    const char *nearest = NULL;
+    size_t least = 3; /* more edits than that is another word */
+    size_t word_len = strlen(word);
+
+    if (word_len > WORD_MAX)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t d;
+
+        if (strlen(candidates[i]) > WORD_MAX)
+            continue;
+        d = word_len >= 3 && strncmp(candidates[i], word, word_len) == 0
+                ? 1
+                : distance(word, candidates[i]);
+        if (d < least && d < word_len) {
+            least = d;
+            nearest = candidates[i];
+        }
+    }
+    return nearest;
+}

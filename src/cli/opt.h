@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * opt - command-line options as tables: parsing, help and errors come from the rows.
+ *
+ * `--name value` and `--name=value`, in any order with the other arguments; `--` ends
+ * the options; a lone `-` is an argument. A name is never abbreviated: what a script
+ * says today must not mean something else when an option is added.
+ *
+ * Values are borrowed from argv. The last of an option given twice wins.
+ */
+#ifndef GBX_CLI_OPT_H
+#define GBX_CLI_OPT_H
+
+#include "base/fail.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#define GBX_OPT_LIST_MAX 64
+
+typedef struct gbx_opt_list {
+    const char *item[GBX_OPT_LIST_MAX];
+    size_t count;
+} gbx_opt_list;
+
+typedef enum gbx_opt_kind {
+    GBX_OPT_FLAG,   /* bool: true if given */
+    GBX_OPT_TEXT,   /* const char * */
+    GBX_OPT_NUMBER, /* uint64_t, from min to max */
+    GBX_OPT_CHOICE, /* int: min + the index in choices */
+    GBX_OPT_LIST,   /* gbx_opt_list: every value, in order */
+} gbx_opt_kind;
+
+typedef struct gbx_opt {
+    const char *name;  /* without its dashes */
+    const char *value; /* how help calls the value; NULL for a flag */
+    const char *help;  /* one paragraph, lower case */
+    gbx_opt_kind kind;
+    size_t offset; /* of the field in the struct that the table fills */
+    uint64_t min;
+    uint64_t max;
+    const char *const *choices; /* ends in NULL */
+} gbx_opt;
+
+typedef struct gbx_opt_table {
+    const char *title; /* "Limits" */
+    const gbx_opt *rows;
+    size_t count;
+} gbx_opt_table;
+
+/*
+ * Parse argv[0] to argv[argc - 1]. into[i] is the struct that tables[i] fills; it keeps
+ * what it had where an option is not given. What is no option is moved to the front of
+ * argv, in order, and counted in *ret_count. GBX_E_USAGE names what is wrong.
+ */
+gbx_status gbx_opt_parse(const gbx_opt_table *const *tables, size_t table_count,
+                         void *const *into, int argc, char **argv, int *ret_count,
+                         gbx_error *reterr);
+
+/* Every table with its title, one row an option, wrapped for a terminal. */
+void gbx_opt_print(FILE *to, const gbx_opt_table *const *tables, size_t table_count);
+
+/* The candidate nearest to word by edit distance, or NULL if none is near. */
+const char *gbx_opt_nearest(const char *word, const char *const *candidates,
+                            size_t count);
+
+#endif

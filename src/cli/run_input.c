@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* run_input - see run_input.h. */
+#include "cli/run_input.h"
+
+#include "base/cleanup.h"
+
+#include <string.h>
+
+/* Far above any code limit: the guard says how long the code is, and what is allowed. */
+#define CODE_FILE_MAX GBX_MIB(16)
+/* More than any machine's template can hold. */
+#define DATASET_FILE_MAX   (GBX_MIB(4096) - 2)
+#define MEMORY_MIB_DEFAULT 128
+
+/* What is read, for whom, and what went wrong. */
+typedef struct reading {
+    const gbx_run_args *args;
+    gbx_run_input *input;
+    gbx_trouble *trouble;
+} reading;
+
+static bool fail_input(const reading *r, gbx_status status)
+{
+    gbx_trouble_input(r->trouble, status);
+    return false;
+}
+
+static bool fail_code(const reading *r, gbx_code code, const char *file)
+{
+    gbx_trouble_code(r->trouble, code, file);
+    return false;
+}
+
+static bool read_code(const reading *r, char *argument)
+{
+    gbx_error *err = &r->trouble->err;
+
+    if (r->args->file == NULL) {
+        r->input->code = gbx_text_borrow(argument, "the code");
+    } else {
+        gbx_status status =
+            gbx_text_read(r->args->file, CODE_FILE_MAX, &r->input->code, err);
+
+        if (status == GBX_E_DATA)
+            return fail_code(r, GBX_CODE_INVALID_CODE, NULL);
+        if (status != GBX_OK)
+            return fail_input(r, status);
+    }
+    if (gbx_text_check_utf8(&r->input->code, err) != GBX_OK)
+        return fail_code(r, GBX_CODE_INVALID_CODE, r->args->file);
+    return true;
+}
+
+static bool read_data(const reading *r)
+{
+    const char *path = r->args->data;
+    uint64_t mib = r->args->limits.memory_mib;
+    gbx_error *err = &r->trouble->err;
+    gbx_status status;
+
+    if (path == NULL)
+        return true;
+    /* Parsed, it takes more than its text: what is larger than the limit cannot fit. */
+    status = gbx_text_read(path, GBX_MIB(mib != 0 ? mib : MEMORY_MIB_DEFAULT),
+                           &r->input->data, err);
+    if (status == GBX_E_DATA) {
+        r->trouble->hint = "raise --memory, or give it as a --dataset";
+        return fail_code(r, GBX_CODE_MEMORY, NULL);
+    }
+    if (status != GBX_OK)
+        return fail_input(r, status);
+    if (gbx_text_has_lines(path)) {
+        status = gbx_text_from_lines(&r->input->data, err);
+        if (status == GBX_E_DATA)
+            return fail_code(r, GBX_CODE_INVALID_DATA, r->input->data.name);
+    }
+    return status == GBX_OK || fail_input(r, status);
+}
+
+/* --params becomes the binding of that name. */
+static bool make_bindings(const reading *r)
+{
+    const char *params = r->args->params;
+    gbx_text text = {.len = 0};
+
+    if (params == NULL)
+        return true;
+    text = (gbx_text){.len = strlen(params), .name = "--params"};
+    memcpy(&text.data, &params, sizeof params); /* only looked at */
+    if (gbx_text_check_json(&text, &r->trouble->err) != GBX_OK)
+        return fail_code(r, GBX_CODE_INVALID_DATA, text.name);
+    gbx_buf_init(&r->input->bindings, text.len + 64);
+    if (!gbx_buf_puts(&r->input->bindings, "{\"params\":") ||
+        !gbx_buf_puts(&r->input->bindings, params) ||
+        !gbx_buf_puts(&r->input->bindings, "}"))
+        return fail_input(r, gbx_fail(&r->trouble->err, GBX_E_NOMEM,
+                                      "no memory for the parameters"));
+    return true;
+}
+
+/* NAME=FILE, all read before the engine starts: a bad file costs no process. */
+static bool read_datasets(const reading *r)
+{
+    const gbx_opt_list *list = &r->args->datasets;
+
+    for (size_t i = 0; i < list->count; i++) {
+        const char *equals = strchr(list->item[i], '=');
+        gbx_error *err = &r->trouble->err;
+        gbx_status status;
+
+        if (equals == NULL || equals == list->item[i])
+            status =
+                gbx_fail(err, GBX_E_USAGE, "'--dataset' needs NAME=FILE, not '%.80s'",
+                         list->item[i]);
+        else
+            status = gbx_text_read(equals + 1, DATASET_FILE_MAX, &r->input->datasets[i],
+                                   err);
+        if (status != GBX_OK)
+            return fail_input(r, status);
+    }
+    return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_run_input_read(const gbx_run_args *args, char *argument, gbx_run_input *input,
+                        gbx_trouble *trouble)
+{
+    const reading r = {.args = args, .input = input, .trouble = trouble};
+
+    return read_code(&r, argument) && read_data(&r) && read_datasets(&r) &&
+           make_bindings(&r);
+}
+
+void gbx_run_input_cleanup(gbx_run_input *input)
+{
+    gbx_text_cleanup(&input->code);
+    gbx_text_cleanup(&input->data);
+    for (size_t i = 0; i < GBX_COUNTOF(input->datasets); i++)
+        gbx_text_cleanup(&input->datasets[i]);
+    gbx_buf_cleanup(&input->bindings);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_input - everything that `glovebox run` reads, before any process is started.
+ *
+ * A bad file costs no worker. JSON is not checked here: the worker parses it anyway, and
+ * a good input should be looked at once.
+ */
+#ifndef GBX_CLI_RUN_INPUT_H
+#define GBX_CLI_RUN_INPUT_H
+
+#include "cli/cli.h"
+#include "cli/engine_args.h"
+#include "cli/failure.h"
+#include "cli/text.h"
+
+typedef struct gbx_run_args {
+    const char *file;
+    const char *data;
+    gbx_opt_list datasets;
+    int form; /* gbx_form */
+    const char *params;
+    const char *seed;
+    const char *now;
+    bool json;
+    bool logs;
+    gbx_limit_args limits;
+    gbx_engine_args engine;
+    gbx_common_args common;
+} gbx_run_args;
+
+/* Borrows from the arguments. */
+typedef struct gbx_run_input {
+    gbx_text code;
+    gbx_text data; /* data.data is NULL if there is none */
+    gbx_text datasets[GBX_OPT_LIST_MAX];
+    gbx_buf bindings; /* a JSON object, or empty */
+} gbx_run_input;
+
+/* argument is the code, or NULL if args->file is. False with *trouble filled. */
+bool gbx_run_input_read(const gbx_run_args *args, char *argument, gbx_run_input *input,
+                        gbx_trouble *trouble);
+
+void gbx_run_input_cleanup(gbx_run_input *input);
+
+#endif

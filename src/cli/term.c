@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* term - which characters steer a terminal is decided in base/utf8, nowhere else. */
+#include "cli/term.h"
+
+#include "base/cleanup.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const codes[] = {
+    [GBX_PAINT_NONE] = "",          [GBX_PAINT_BOLD] = "\x1b[1m",
+    [GBX_PAINT_DIM] = "\x1b[2m",    [GBX_PAINT_RED] = "\x1b[1;31m",
+    [GBX_PAINT_GREEN] = "\x1b[32m", [GBX_PAINT_YELLOW] = "\x1b[33m",
+    [GBX_PAINT_CYAN] = "\x1b[36m",
+};
+
+static bool wants_color(bool is_terminal, gbx_color color)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *type = getenv("TERM");
+
+    if (color != GBX_COLOR_AUTO)
+        return color == GBX_COLOR_ALWAYS;
+    return is_terminal && (no_color == NULL || *no_color == '\0') &&
+           (type == NULL || strcmp(type, "dumb") != 0);
+}
+
+/* One character as JSON that steers nothing; only inside strings is it not ASCII. */
+static bool append_json_character(gbx_buf *buf, const char *at, size_t len)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf escaped = {0};
+    unsigned long point;
+
+    gbx_buf_init(&escaped, 32);
+    if (!gbx_utf8_append_escaped(&escaped, at, len, GBX_ESCAPE_TEXT) ||
+        !gbx_buf_append(&escaped, "", 1))
+        return false;
+    if (memcmp(escaped.data, "\\u{", 3) != 0)
+        return gbx_buf_append(buf, at, len);
+    point = strtoul((const char *)escaped.data + 3, NULL, 16);
+    if (point < 0x10000)
+        return gbx_buf_printf(buf, "\\u%04lx", point);
+    point -= 0x10000;
+    return gbx_buf_printf(buf, "\\u%04lx\\u%04lx", 0xD800 + (point >> 10),
+                          0xDC00 + (point & 0x3FF));
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_term gbx_term_open(FILE *stream, gbx_color color)
+{
+    bool is_terminal = isatty(fileno(stream)) == 1;
+
+    return (gbx_term){.stream = stream,
+                      .has_color = wants_color(is_terminal, color),
+                      .is_terminal = is_terminal};
+}
+
+void gbx_term_paint(const gbx_term *term, gbx_paint paint, const char *format, ...)
+{
+    va_list args;
+
+    if (term->has_color)
+        (void)fputs(codes[paint], term->stream);
+    va_start(args, format);
+    (void)vfprintf(term->stream, format, args);
+    va_end(args);
+    if (term->has_color && paint != GBX_PAINT_NONE)
+        (void)fputs("\x1b[0m", term->stream);
+}
+
+void gbx_term_foreign(const gbx_term *term, const char *text, size_t len,
+                      gbx_escape how)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
+
+    /* One character becomes at most ten: "\u{e0001}". */
+    gbx_buf_init(&buf, len * 10 + 1);
+    if (!gbx_utf8_append_escaped(&buf, text, len, how))
+        (void)fputs("[no memory to print this]", term->stream);
+    else if (buf.len > 0)
+        (void)fwrite(buf.data, 1, buf.len, term->stream);
+}
+
+void gbx_term_block(const gbx_term *term, const char *text, int indent)
+{
+    while (*text != '\0') {
+        size_t len = strcspn(text, "\n");
+
+        (void)fprintf(term->stream, "%*s", indent, "");
+        gbx_term_foreign(term, text, len, GBX_ESCAPE_TEXT);
+        (void)fputc('\n', term->stream);
+        text += len + (text[len] == '\n' ? 1 : 0);
+    }
+}
+
+void gbx_term_json(const gbx_term *term, const char *json, size_t len)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
+
+    if (!term->is_terminal) {
+        (void)fwrite(json, 1, len, term->stream);
+        return;
+    }
+    gbx_buf_init(&buf, len * 6 + 1); /* one byte becomes at most "\u007f" */
+    for (size_t i = 0; i < len;) {
+        size_t n = gbx_utf8_sequence((const uint8_t *)json + i, len - i);
+
+        if (n == 0 || !append_json_character(&buf, json + i, n)) {
+            (void)fputs("[this cannot be printed here: send it to a file]",
+                        term->stream);
+            return;
+        }
+        i += n;
+    }
+    if (buf.len > 0)
+        (void)fwrite(buf.data, 1, buf.len, term->stream);
+}
+
+void gbx_term_headline(const gbx_term *term, const char *what, const char *message)
+{
+    (void)fputs("glovebox: ", term->stream);
+    if (what != NULL) {
+        gbx_term_paint(term, GBX_PAINT_RED, "%s", what);
+        (void)fputs(": ", term->stream);
+    }
+    gbx_term_foreign(term, message, strlen(message), GBX_ESCAPE_LINE);
+}

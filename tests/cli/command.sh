@@ -1,0 +1,167 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# command - `glovebox` as people and scripts meet it: what goes where, which exit status.
+#
+#     tests/cli/command.sh GLOVEBOX
+set -u
+
+glovebox=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+count=0
+
+# want STATUS STDOUT STDERR words...: the two are glob patterns that must match all of it.
+want() {
+    local status=$1 out=$2 err=$3 got_status got_out got_err
+    shift 3
+    "$glovebox" "$@" >out 2>err </dev/null
+    got_status=$?
+    got_out=$(cat out)
+    got_err=$(cat err)
+    count=$((count + 1))
+    # shellcheck disable=SC2053
+    if [[ $got_status != "$status" || $got_out != $out || $got_err != $err ]]; then
+        printf 'not as wanted: glovebox %s\n  status %s, wanted %s\n  stdout %s\n  wanted %s\n  stderr %s\n  wanted %s\n' \
+            "$*" "$got_status" "$status" "$got_out" "$out" "$got_err" "$err"
+        failed=$((failed + 1))
+    fi
+}
+
+printf '[{"n":1},{"n":2},{"n":40}]' >data.json
+printf '{"n":1}\n\n{"n":2}\r\n{"n":40}' >data.ndjson
+printf '[1,\n 2,,3]' >bad.json
+printf '{"a":1}\n{"a":\n' >bad.ndjson
+printf '\xef\xbb\xbf[7]' >bom.json
+printf '"\xff"' >latin.json
+: >empty.json
+printf '(d) => d.length\n' >count.js
+printf '() => "\xff"' >binary.js
+printf '\x00\x01\x02ELF' >nul.js
+: >empty.js
+mkdir folder
+head -c 9000000 /dev/zero | tr '\0' ' ' >large.json
+
+# ---- the value, and nothing but the value, on standard output ----
+want 0 '3' '' run 'd => d.length' --data data.json
+want 0 '43' '' run 'd => d.reduce((s, r) => s + r.n, 0)' --data data.ndjson
+want 0 '[7]' '' run 'd => d' --data bom.json
+want 0 '3' '' run --file count.js --data data.json
+want 0 'null' '' run 'd => d'
+want 0 '' '' run '() => undefined'
+want 0 '"é\u0000"' '' run '() => "é\0"'
+want 0 '43' '' run '() => datasets.a.reduce((s, r) => s + r.n, 0)' --dataset a=data.ndjson
+want 0 '3' '' run 'd => d.length' --dataset only=data.json
+want 0 '[3,3]' '' run '() => [datasets.a.length, datasets.b.length]' --dataset a=data.json --dataset b=data.ndjson
+want 0 '6' '' run 'function execute(x) { return x + 1 }' --form execute --data <(echo 5)
+want 0 '3' '' run 'return params.a + params.b' --form body --params '{"a":1,"b":2}'
+want 0 '4' '' run 'const a = await 3; a + 1' --form script
+want 0 '2' '' run -- '() => -1 + 3'
+want 0 '1' '' run --timeout=500 --memory 32 --cpu=400 --max-output 10 --jit off '() => 1'
+want 0 '1767225600000' '' run '() => Date.now()' --now 2026-01-01
+want 0 '\[true,true\]' '' run '() => [typeof Intl === "undefined", typeof JSON === "object"]' --globals minimal
+first=$("$glovebox" run '() => [Math.random(), Math.random()]' --seed 7)
+want 0 "${first//[/\\[}" '' run '() => [Math.random(), Math.random()]' --seed=7
+
+# ---- standard input ----
+count=$((count + 1))
+[[ $(echo '[1,2]' | "$glovebox" run 'd => d.length' --data -) == 2 ]] || failed=$((failed + 1))
+[[ $(echo '() => 5' | "$glovebox" run --file -) == 5 ]] || failed=$((failed + 1))
+
+# ---- each code: its name, its place, its exit status ----
+want 10 '' 'glovebox: TIMEOUT: *' run '() => { for (;;) {} }' --timeout 60
+want 11 '' 'glovebox: MEMORY: *' run '() => { const a = []; for (;;) a.push({a: 1}); }' --memory 16
+want 12 '' 'glovebox: SYNTAX: * at line 1, column *' run '() => { return (1; }'
+want 13 '' $'glovebox: RUNTIME: TypeError: * at line 2, column *\n*null.x*\n*' run $'() => {\n  return null.x;\n}'
+want 13 '' 'glovebox: RUNTIME: *out of memory*' run '() => { throw new Error("out of memory") }'
+want 14 '' 'glovebox: OUTPUT_TOO_LARGE: *' run '() => "x".repeat(100)' --max-output 50
+want 15 '' 'glovebox: INVALID_CODE: * at line 1, column 7*' run '() => require("fs")'
+want 15 '' 'glovebox: INVALID_CODE: *' run ''
+want 18 '' "glovebox: INVALID_DATA: bad.json:2:4: *" run 'd => d' --data bad.json
+
+# ---- console ----
+want 0 '1' $'?log? a *1*\n?warn? b' run '() => { console.log("a", {x: 1}); console.warn("b"); return 1 }' --logs
+want 0 '1' '' run '() => { console.log("a"); return 1 }'
+want 0 '1' '?log? \\u{1b}?2J' run '() => { console.log("\x1b[2J"); return 1 }' --logs
+want 13 '' $'glovebox: RUNTIME: Error: no *\n*note: 1 console line: --logs shows it' run '() => { console.log("a"); throw new Error("no") }'
+
+# ---- --json: everything in one object, nothing on standard error ----
+want 0 '{"ok":true,*"value":1*"executionMs":*"logs":*"stats":{*}}' '' run '() => 1' --json
+want 13 '{"ok":false,*"code":"RUNTIME"*"location":{"line":1,*}*}' '' run '() => null.x' --json
+want 18 '{"ok":false,"code":"INVALID_DATA",*"file":"bad.ndjson"*"line":2*}' '' run 'd => d' --data bad.ndjson --json
+want 66 '{"ok":false,"status":"NO_INPUT",*}' '' run 'd => d' --data nowhere --json
+
+# ---- bad input: one clear line ----
+want 66 '' "glovebox: cannot read 'nowhere.json': there is no such file" run 'd => d' --data nowhere.json
+want 66 '' "glovebox: cannot read 'folder': it is a directory" run 'd => d' --data folder
+want 66 '' "glovebox: cannot read 'nowhere.js': *" run --file nowhere.js
+want 66 '' "glovebox: cannot read 'nowhere': *" run 'd => d' --dataset a=nowhere
+want 18 '' 'glovebox: INVALID_DATA: empty.json:1:1: *' run 'd => d' --data empty.json
+want 18 '' 'glovebox: INVALID_DATA: latin.json:1:2: invalid UTF-8' run 'd => d' --data latin.json
+want 18 '' 'glovebox: INVALID_DATA: bad.ndjson:2:6: *' run 'd => d' --data bad.ndjson
+want 18 '' 'glovebox: INVALID_DATA: --params:1:2: *' run 'return 1' --form body --params '{a'
+want 65 '' 'glovebox: bad.json:2:4: *' run 'd => d' --dataset a=bad.json
+want 64 '' *"name"* run 'd => d' --dataset 'not a name=data.json'
+want 15 '' 'glovebox: INVALID_CODE: binary.js:1:8: this is not UTF-8: byte 0xff' run --file binary.js
+want 1[25] '' 'glovebox: *' run --file nul.js
+want 15 '' 'glovebox: INVALID_CODE: *' run --file empty.js
+want 11 '' "glovebox: MEMORY: 'large.json' is larger than 8388608 bytes"* run 'd => 1' --data large.json --memory 8
+if [ "$(id -u)" -ne 0 ]; then
+    chmod 0 count.js
+    want 66 '' "glovebox: cannot read 'count.js': no permission" run --file count.js
+    chmod 600 count.js
+fi
+
+# ---- wrong use ----
+want 64 '' *'there is no code'* run
+want 64 '' *'more than one argument'* run a b
+want 64 '' *'give one of them'* run a --file b
+want 64 '' *"did you mean '--timeout'"* run a --timout 4
+want 64 '' *"'--memory' is from 8 to 4096, not 7"* run a --memory 7
+want 64 '' *"is for --form body"* run a --params 1
+want 64 '' *"'--dataset' needs NAME=FILE"* run a --dataset x
+want 64 '' *"only one of the files"* run a --data - --dataset x=-
+want 64 '' *"'--seed'"* run a --seed 1x
+want 64 '' *"'--now'"* run a --now yesterday
+want 64 '' *"did you mean 'doctor'"* docter
+want 64 '' 'usage: *'
+want 64 '' 'glovebox: *runner*' run '() => 1' --runner nothing
+
+# ---- check ----
+want 0 '' '' check count.js
+want 15 '' '*:1:1: INVALID_CODE: *' check empty.js
+want 15 '' '*' check binary.js
+want 66 '' '*no such file*' check nowhere.js
+want 0 '{"ok":true,"violations":\[\]}' '' check --json count.js
+echo '(d) => { return eval(d) + require("fs") }' >bad.js
+want 15 '{"ok":false,"violations":\[{"code":"INVALID_CODE","line":1,*"rule":*},{*}\]}' '' check bad.js --json
+want 15 '' 'bad.js:1:*: INVALID_CODE: *bad.js:1:*' check bad.js
+echo '(d) => { return (1; }' >syntax.js
+want 12 '' 'syntax.js:1:*: SYNTAX: *' check syntax.js
+
+# ---- help, version, doctor ----
+for command in run check doctor bench help version; do
+    want 0 "usage: glovebox $command*--color WHEN*" '' help $command
+    want 0 "usage: glovebox $command*" '' $command --help
+done
+want 0 'usage: glovebox COMMAND*' '' --help
+want 0 'glovebox 0.*' '' --version
+want 0 '*  17  ABORTED *' '' help exit-status
+want 0 'version  *layers of the seal*seccomp*' '' doctor
+want 0 '{"version":*"layers":\[{*}\]*}' '' doctor --json
+
+# ---- colours ----
+want 13 '' $'glovebox: \e?1;31mRUNTIME*' run '() => null.x' --color always
+want 13 '' $'glovebox: RUNTIME*' run '() => null.x' --color never
+
+# ---- a full disk ----
+"$glovebox" run '() => 1' >/dev/full 2>err
+[[ $? == 74 && $(cat err) == 'glovebox: cannot write to standard output' ]] || {
+    echo "a full disk went unnoticed: $(cat err)"
+    failed=$((failed + 1))
+}
+
+echo "$count cases, $failed not as wanted"
+[ $failed -eq 0 ]

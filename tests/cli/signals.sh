@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# signals - an interrupted command says so and leaves no process behind.
+#
+#     tests/cli/signals.sh GLOVEBOX
+set -u
+
+glovebox=$1
+err=$(mktemp)
+trap 'rm -f "$err"' EXIT
+failed=0
+
+fail() {
+    echo "$*"
+    failed=1
+}
+
+# Every process that descends from pid, one a line.
+descendants() {
+    local child
+    for child in $(ps -o pid= --ppid "$1"); do
+        echo "$child"
+        descendants "$child"
+    done
+}
+
+# Wait until the call runs: the command, the template and a worker.
+wait_for_worker() {
+    local i
+    for ((i = 0; i < 200; i++)); do
+        [ "$(descendants "$1" | wc -l)" -ge 2 ] && return 0
+        sleep 0.02
+    done
+    return 1
+}
+
+all_gone() {
+    local pid i
+    for ((i = 0; i < 50; i++)); do
+        for pid in "$@"; do
+            [ ! -d "/proc/$pid" ] || break
+        done
+        [ ! -d "/proc/$pid" ] && return 0
+        sleep 0.02
+    done
+    return 1
+}
+
+interrupt() { # how, status wanted, who: pid of the command -> those to signal
+    local signal=$1 wanted=$2 status pid family
+    # Job control off: a background job ignores SIGINT unless it resets it itself.
+    setsid "$glovebox" run '() => { for (;;) {} }' --timeout 20000 2>"$err" >/dev/null &
+    pid=$!
+    wait_for_worker "$pid" || fail "$signal: no worker was seen"
+    sleep 0.1
+    family=$(descendants "$pid")
+    if [ "$3" = group ]; then
+        kill -s "$signal" -- "-$pid"
+    else
+        kill -s "$signal" "$pid"
+    fi
+    wait "$pid"
+    status=$?
+    [ $status -eq "$wanted" ] || fail "$signal to the $3: status $status, wanted $wanted: $(cat "$err")"
+    if [ "$wanted" -eq 17 ]; then
+        grep -q '^glovebox: ABORTED: ' "$err" || fail "$signal to the $3: $(cat "$err")"
+    fi
+    # shellcheck disable=SC2086
+    all_gone $family || fail "$signal to the $3: a process is left of: $family"
+}
+
+if ! command -v ps >/dev/null; then
+    echo "skipped: there is no ps here"
+    exit 77
+fi
+interrupt TERM 17 command
+interrupt HUP 17 command
+interrupt INT 17 command
+# A terminal sends Ctrl-C to every process of the group.
+interrupt INT 17 group
+# Nothing can be caught here: the kernel must clean up.
+interrupt KILL 137 command
+exit $failed

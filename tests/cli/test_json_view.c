@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* json_view - found, walked and unescaped as the text says. */
+#include "base/cleanup.h"
+#include "cli/json_view.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char sample[] =
+    " {\"name\" : \"a\\\"b]}\", \"list\":[1, [2,3] ,{\"x\":\"}\"}, true,null ],\n"
+    " \"deep\":{\"on\":true,\"off\":false,\"none\":null,\"n\":-1.5e3}, \"e\":[], \"o\":{} } ";
+
+static gbx_view open_text(const char *text)
+{
+    gbx_view view = {0};
+
+    assert_true(gbx_view_open(text, strlen(text), &view));
+    return view;
+}
+
+static void assert_text(gbx_view view, const char *expected)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
+
+    gbx_buf_init(&buf, 1000);
+    assert_true(gbx_view_append_text(view, &buf));
+    assert_int_equal(buf.len, strlen(expected));
+    if (buf.len > 0)
+        assert_memory_equal(buf.data, expected, buf.len);
+}
+
+static void test_members__are_found_by_name(void **state)
+{
+    gbx_view view = open_text(sample);
+    gbx_view deep = gbx_view_member(view, "deep");
+    (void)state;
+
+    assert_text(gbx_view_member(view, "name"), "a\"b]}");
+    assert_true(gbx_view_is_true(gbx_view_member(deep, "on")));
+    assert_false(gbx_view_is_true(gbx_view_member(deep, "off")));
+    assert_int_equal(gbx_view_kind(gbx_view_member(deep, "none")), 'n');
+    assert_int_equal(gbx_view_kind(gbx_view_member(deep, "n")), '0');
+    assert_text(gbx_view_member(deep, "n"), "-1.5e3");
+}
+
+static void test_what_is_not_there__is_no_value(void **state)
+{
+    gbx_view view = open_text(sample);
+    (void)state;
+
+    assert_int_equal(gbx_view_kind(gbx_view_member(view, "nam")), 0);
+    assert_int_equal(gbx_view_kind(gbx_view_member(view, "on")), 0);
+    assert_int_equal(gbx_view_kind(gbx_view_member((gbx_view){0}, "on")), 0);
+    assert_false(gbx_view_is_true((gbx_view){0}));
+}
+
+static void test_a_walk__meets_every_element_once(void **state)
+{
+    static const char *const elements[] = {"1", "[2,3]", "{\"x\":\"}\"}", "true",
+                                           "null"};
+    gbx_view list = gbx_view_member(open_text(sample), "list");
+    size_t cursor = 0;
+    size_t count = 0;
+    gbx_view name;
+    gbx_view value;
+    (void)state;
+
+    while (gbx_view_next(list, &cursor, &name, &value)) {
+        assert_true(count < GBX_COUNTOF(elements));
+        assert_int_equal(value.len, strlen(elements[count]));
+        assert_memory_equal(value.at, elements[count], value.len);
+        assert_null(name.at);
+        count++;
+    }
+    assert_int_equal(count, GBX_COUNTOF(elements));
+}
+
+static void test_a_walk__of_nothing_ends_at_once(void **state)
+{
+    static const char *const texts[] = {"[]", "{}",      "[ \n]", "{ }",
+                                        "1",  "\"[1]\"", "null"};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
+        size_t cursor = 0;
+        gbx_view name;
+        gbx_view value;
+
+        assert_false(gbx_view_next(open_text(texts[i]), &cursor, &name, &value));
+    }
+}
+
+static void test_escapes__become_what_they_stand_for(void **state)
+{
+    static const char *const cases[][2] = {
+        {"\"\"", ""},
+        {"\"\\b\\f\\n\\r\\t\\/\\\\\\\"\"", "\b\f\n\r\t/\\\""},
+        {"\"\\u00e9\\u4e2d\"", "\xc3\xa9\xe4\xb8\xad"},
+        {"\"\\ud83d\\ude00!\"", "\xf0\x9f\x98\x80!"},
+        {"\"\\ud83d\"", "\xef\xbf\xbd"},
+        {"\"\\ude00x\"", "\xef\xbf\xbdx"},
+        {"\"\\ud83d\\u0041\"", "\xef\xbf\xbd"
+                               "A"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(cases); i++)
+        assert_text(open_text(cases[i][0]), cases[i][1]);
+}
+
+static void test_what_is_not_json__is_not_opened(void **state)
+{
+    static const char *const texts[] = {"", "{", "[1,]", "nul", "\"", "1 2"};
+    gbx_view view;
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++)
+        assert_false(gbx_view_open(texts[i], strlen(texts[i]), &view));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_members__are_found_by_name),
+        cmocka_unit_test(test_what_is_not_there__is_no_value),
+        cmocka_unit_test(test_a_walk__meets_every_element_once),
+        cmocka_unit_test(test_a_walk__of_nothing_ends_at_once),
+        cmocka_unit_test(test_escapes__become_what_they_stand_for),
+        cmocka_unit_test(test_what_is_not_json__is_not_opened),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -111,7 +111,9 @@ char gbx_view_kind(gbx_view view)
 {
     if (view.at == NULL)
         return 0;
-    return strchr("{[\"tfn", *view.at) != NULL ? *view.at : '0';
+    if (strchr("{[\"tfn", *view.at) == NULL)
+        return '0';
+    return *view.at;
 }
 
 gbx_view gbx_view_member(gbx_view object, const char *name)

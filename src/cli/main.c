@@ -90,13 +90,19 @@ int gbx_command_misuse(const gbx_command *command, const char *message)
 
 int gbx_status_exit(gbx_status status)
 {
-    switch (status) {
-#define XX(name, number, exit, rpc, text) \
-    case GBX_##name: return exit;
+    static const struct {
+        gbx_status status;
+        int exit;
+    } table[] = {
+#define XX(name, number, exit, rpc, text) {GBX_##name, exit},
         GBX_STATUS_MAP(XX)
 #undef XX
-    default: return 70;
-    }
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(table); i++)
+        if (table[i].status == status)
+            return table[i].exit;
+    return 70; /* the library is newer than this program */
 }
 
 int gbx_cli_finish(int status)

@@ -67,13 +67,13 @@ static bool seconds(const char **at, int64_t *ms)
         return true;
     if (!digits(at, 2, 0, 59, &value))
         return false;
-    *ms += value * 1000;
+    *ms += (int64_t)value * 1000;
     if (!symbol(at, '.'))
         return true;
     if (**at < '0' || **at > '9')
         return false;
     for (; **at >= '0' && **at <= '9'; (*at)++, unit /= 10)
-        *ms += (**at - '0') * unit;
+        *ms += (int64_t)(**at - '0') * unit;
     return true;
 }
 

@@ -8,13 +8,17 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/doctor.h"
+#include "cli/doctor_attack.h"
 #include "cli/engine_args.h"
 #include "cli/failure.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct doctor_args {
     bool json;
+    bool attack;
     gbx_engine_args engine;
     gbx_common_args common;
 } doctor_args;
@@ -22,6 +26,10 @@ typedef struct doctor_args {
 static const gbx_opt rows[] = {
     {"json", NULL, "print the report as one JSON object", GBX_OPT_FLAG,
      offsetof(doctor_args, json), 0, 0, NULL},
+    {"attack", NULL,
+     "let sealed processes attack their seal, with all layers and with each alone; "
+     "prints attack by layer",
+     GBX_OPT_FLAG, offsetof(doctor_args, attack), 0, 0, NULL},
 };
 
 static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
@@ -94,6 +102,38 @@ static int doctor(doctor_args *args)
                : gbx_status_exit(GBX_E_UNSUPPORTED);
 }
 
+static void show_progress(const char *name)
+{
+    (void)fprintf(stderr, "attacking: %s ...\n", name);
+}
+
+static int attack(const doctor_args *args)
+{
+    gbx_term out = gbx_term_open(stdout, (gbx_color)args->common.color);
+    gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
+    GBX_CLEANUP(gbx_free) gbx_matrix *matrix = calloc(1, sizeof *matrix);
+    gbx_trouble trouble = {0};
+    gbx_status status;
+
+    if (matrix == NULL)
+        status = gbx_fail(&trouble.err, GBX_E_NOMEM, "no memory for the matrix");
+    else
+        status = gbx_matrix_fill(matrix, (gbx_jit)args->engine.jit,
+                                 isatty(STDERR_FILENO) == 1 ? show_progress : NULL,
+                                 &trouble.err);
+    if (status != GBX_OK) {
+        gbx_trouble_host(&trouble, status);
+        print_trouble(args, &out, &err, &trouble);
+        return trouble.exit;
+    }
+    if (args->json)
+        gbx_matrix_print_json(&out, matrix);
+    else
+        gbx_matrix_print(&out, matrix);
+    return gbx_matrix_add_up(matrix).breaches == 0 ? 0
+                                                   : gbx_code_exit(GBX_CODE_VIOLATION);
+}
+
 static int doctor_main(const gbx_command *self, int argc, char **argv)
 {
     doctor_args args = {0};
@@ -105,7 +145,7 @@ static int doctor_main(const gbx_command *self, int argc, char **argv)
         return status;
     if (count > 0)
         return gbx_command_misuse(self, "doctor takes no argument");
-    return gbx_cli_finish(doctor(&args));
+    return gbx_cli_finish(args.attack ? attack(&args) : doctor(&args));
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -118,8 +158,10 @@ const gbx_command gbx_command_doctor = {
         "Starts an engine and reports what it found: versions, the level of just-in-time\n"
         "compilation, and each layer of the seal: whether it stands and, if not, why and\n"
         "what would bring it. Exit status 69 if a required layer is missing, or, with\n"
-        "--require strict, any layer.",
+        "--require strict, any layer. With --attack, about a hundred attacks are tried\n"
+        "natively from inside; exit status 20 if one succeeds. None does harm.",
     .examples = "glovebox doctor\n"
+                "glovebox doctor --attack\n"
                 "glovebox doctor --require strict --json",
     .tables = tables,
     .table_count = GBX_COUNTOF(tables),

@@ -37,6 +37,8 @@ uint8_t *gbx_buf_reserve(gbx_buf *buf, size_t n)
             capacity = need;
         if (capacity < 64)
             capacity = 64;
+        if (capacity > buf->ceiling)
+            capacity = buf->ceiling;
         data = realloc(buf->data, capacity);
         if (data == NULL) {
             buf->failed = true;

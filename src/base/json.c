@@ -213,8 +213,9 @@ static bool values(checker *c, size_t max_depth)
 bool gbx_json_check(const char *text, size_t len, size_t max_depth,
                     gbx_json_fault *ret_fault)
 {
-    checker c = {.at = (const uint8_t *)text, .end = (const uint8_t *)text + len};
+    checker c = {.at = (const uint8_t *)text};
 
+    c.end = len > 0 ? c.at + len : c.at; /* no text at all may come as NULL */
     if (max_depth > GBX_JSON_DEPTH_MAX)
         max_depth = GBX_JSON_DEPTH_MAX;
     if (values(&c, max_depth))
@@ -259,21 +260,28 @@ bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len)
     return gbx_buf_puts(buf, "\"");
 }
 
+/* The radix character of printf is the locale's, and the locale is the embedder's:
+ * only whole numbers go through it. */
 bool gbx_json_append_number(gbx_buf *buf, double value)
 {
-    char text[64];
-    size_t n;
+    unsigned long long thousandths;
+    unsigned rest;
 
     if (!isfinite(value))
         return gbx_buf_puts(buf, "null");
-    n = (size_t)snprintf(text, sizeof text, "%.3f", value);
-    if (n >= sizeof text)
-        return gbx_buf_printf(buf, "%.6g", value);
-    while (n > 0 && text[n - 1] == '0')
-        n--;
-    if (n > 0 && text[n - 1] == '.')
-        n--;
-    return gbx_buf_append(buf, text, n);
+    if (fabs(value) >= 1e15)
+        return gbx_buf_printf(buf, "%.0f", value);
+    thousandths = (unsigned long long)llround(fabs(value) * 1000);
+    rest = (unsigned)(thousandths % 1000);
+    (void)gbx_buf_printf(buf, "%s%llu", value < 0 && thousandths > 0 ? "-" : "",
+                         thousandths / 1000);
+    if (rest == 0)
+        return !buf->failed;
+    if (rest % 100 == 0)
+        return gbx_buf_printf(buf, ".%u", rest / 100);
+    if (rest % 10 == 0)
+        return gbx_buf_printf(buf, ".%02u", rest / 10);
+    return gbx_buf_printf(buf, ".%03u", rest);
 }
 
 bool gbx_json_from_lines(const char *text, size_t len, gbx_buf *buf,

@@ -28,7 +28,8 @@ bool gbx_json_check(const char *text, size_t len, size_t max_depth,
 /* Append text as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
 bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len);
 
-/* Append a finite number as JSON, shortest of three decimals; else null. */
+/* Append a finite number as JSON with at most three decimals, whatever the locale;
+ * else null. */
 bool gbx_json_append_number(gbx_buf *buf, double number);
 
 /* One JSON value a line becomes one JSON array; blank lines are skipped. False with

@@ -51,9 +51,10 @@ static bool append_point(gbx_buf *buf, uint32_t c)
 /* Characters that move the cursor, reorder text or end a line somewhere. */
 static bool is_steering(uint32_t c)
 {
-    return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) ||
-           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) ||
-           c == 0xFEFF || (c >= 0xE0000 && c <= 0xE007F);
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C ||
+           (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
+           (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF ||
+           (c >= 0xE0000 && c <= 0xE007F);
 }
 
 /* ---- public to other modules -------------------------------------------- */

@@ -25,6 +25,7 @@ struct gbx_attack_session {
     gbx_spawned process;
     uint32_t layers;
     uint64_t next_id;
+    char note[128];
     uint8_t body[BODY_MAX];
 };
 
@@ -121,9 +122,25 @@ static gbx_attack_outcome judge(int status, int *ret_detail)
         return *ret_detail == SIGSYS ? GBX_ATTACK_KILLED : GBX_ATTACK_DIED;
     }
     *ret_detail = WEXITSTATUS(status);
-    return *ret_detail == 0   ? GBX_ATTACK_REFUSED
-           : *ret_detail == 1 ? GBX_ATTACK_SUCCEEDED
-                              : GBX_ATTACK_UNKNOWN;
+    switch (*ret_detail) {
+    case 0: return GBX_ATTACK_REFUSED;
+    case 2: /* nothing here to attack */
+    case 4: /* it could not be sealed, and so did not attack */
+    case 5: return GBX_ATTACK_UNKNOWN;
+    default: return GBX_ATTACK_SUCCEEDED; /* also when it became another program */
+    }
+}
+
+/* The attacker is gone: what it left is all there is. */
+static void read_note(gbx_attack_session *s, int channel)
+{
+    size_t len = 0;
+    char byte;
+
+    while (len < sizeof s->note - 1 && recv(channel, &byte, 1, MSG_DONTWAIT) == 1)
+        if (byte >= ' ' && byte <= '~')
+            s->note[len++] = byte;
+    s->note[len] = 0;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -180,9 +197,15 @@ gbx_attack_outcome gbx_attack_try(gbx_attack_session *s, uint32_t index,
         gbx_msg_get_exited((gbx_span){s->body, header.body_len}, &exited) &&
         exited.worker_id == s->next_id)
         outcome = judge((int)exited.status, ret_detail);
+    read_note(s, fds[0]);
     gbx_fd_close(&fds[0]);
     gbx_fd_close(&fds[1]);
     return outcome;
+}
+
+const char *gbx_attack_note(const gbx_attack_session *session)
+{
+    return session->note;
 }
 
 void gbx_attack_close(gbx_attack_session *session)

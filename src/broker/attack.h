@@ -32,6 +32,9 @@ uint32_t gbx_attack_layers(const gbx_attack_session *session);
 gbx_attack_outcome gbx_attack_try(gbx_attack_session *session, uint32_t index,
                                   int *ret_detail);
 
+/* What the last attack said of itself, in printable ASCII; "" if it was killed. */
+const char *gbx_attack_note(const gbx_attack_session *session);
+
 void gbx_attack_close(gbx_attack_session *session);
 
 #endif

@@ -111,7 +111,9 @@ struct gbx_engine {
     struct event *wake;
     struct event *tick;
     int wake_fd;
+    uint32_t executing; /* threads inside gbx_execute() */
     bool is_closing;
+    bool is_spawning;      /* a template is being started; not in the list yet */
     bool has_started;      /* the first template said HELLO, or failed to */
     gbx_error start_error; /* status OK if it serves */
     gbx_engine_facts facts;
@@ -180,19 +182,26 @@ void gbx_queue_unlink(gbx_engine *engine, gbx_run *run);
 
 /* Take a worker, or wait for one, or set queue_failed. */
 void gbx_queue_enter(gbx_engine *engine, gbx_run *run);
+
+/* Why queue_failed was set just now. */
+gbx_end gbx_queue_why_failed(const gbx_engine *engine);
 void gbx_queue_remove(gbx_engine *engine, gbx_run *run);
 gbx_run *gbx_queue_pop(gbx_engine *engine);
 
 /* No template can be had: nobody who waits will get a worker. */
 void gbx_queue_fail_all(gbx_engine *engine);
 
-/* ---- template.c: supervisor thread only ----------------------------------- */
+/* ---- template.c: supervisor thread only, but for kill and send_load ---------- */
 
 /* Start a template; it becomes current when it serves. The lock is not held. */
 gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr);
 
-/* Send it a dataset; the lock is not held. */
+/* Send it a dataset. */
 bool gbx_template_send_load(gbx_template *t, const gbx_dataset *dataset);
+
+/* It does not do its part: end it, the supervisor will see. Any thread; the lock is
+ * held and the template is the current one. */
+void gbx_template_kill(const gbx_template *t);
 
 /* No more forks from it; it ends with its last worker. The lock is held. */
 void gbx_template_retire(gbx_template *t);
@@ -202,6 +211,12 @@ void gbx_template_sweep(gbx_engine *engine);
 
 /* Kill it and everything it forked, and free it. The lock is not held. */
 void gbx_template_end(gbx_template *t);
+
+/* ---- control.c: supervisor thread only ------------------------------------- */
+
+/* Act on every whole frame in t->in, with the descriptors in t->fds. False if one does
+ * not fit: the template must end. The lock is not held. */
+bool gbx_control_take_frames(gbx_template *t);
 
 /* ---- supervisor.c ---------------------------------------------------------- */
 

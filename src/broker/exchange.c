@@ -165,7 +165,9 @@ void gbx_exchange_init(gbx_exchange *x, uint64_t call_id, const gbx_limits *limi
                         .output_max = limits->output_bytes,
                         .log_max = limits->log_bytes,
                         .result = result};
-    gbx_buf_init(&x->in, (size_t)limits->output_bytes + GBX_KIB(128));
+    /* Room for the longest frame, all but its last byte, and one more piece. */
+    gbx_buf_init(&x->in, (size_t)limits->output_bytes + GBX_LOG_LINE_MAX +
+                             GBX_EXCHANGE_FEED_MAX + 64);
     gbx_buf_init(&x->head, GBX_MIB(64));
 }
 
@@ -202,7 +204,9 @@ gbx_span gbx_exchange_output(const gbx_exchange *x)
 {
     if (x->head_sent < x->head.len)
         return (gbx_span){x->head.data + x->head_sent, x->head.len - x->head_sent};
-    return (gbx_span){x->tail.data + x->tail_sent, x->tail.len - x->tail_sent};
+    if (x->tail_sent < x->tail.len)
+        return (gbx_span){x->tail.data + x->tail_sent, x->tail.len - x->tail_sent};
+    return (gbx_span){0};
 }
 
 void gbx_exchange_sent(gbx_exchange *x, size_t len)
@@ -217,6 +221,7 @@ void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len, int64_t
 {
     size_t used = 0;
 
+    assert(len <= GBX_EXCHANGE_FEED_MAX);
     if (x->in.len > 0) { /* the rest of a frame whose beginning was kept */
         if (!gbx_buf_append(&x->in, data, len)) {
             x->is_nomem = true;

@@ -12,6 +12,8 @@
 #include "broker/result.h"
 #include "wire/messages.h"
 
+#define GBX_EXCHANGE_FEED_MAX GBX_KIB(64)
+
 typedef enum gbx_exchange_state {
     GBX_EXCHANGE_RUNNING,
     GBX_EXCHANGE_WAITING, /* the worker has nothing to do until wake_ms has passed */
@@ -56,7 +58,8 @@ bool gbx_exchange_wake(gbx_exchange *x);
 gbx_span gbx_exchange_output(const gbx_exchange *x);
 void gbx_exchange_sent(gbx_exchange *x, size_t len);
 
-/* Bytes from the worker, at now_ns. Nothing is taken after the end. */
+/* At most GBX_EXCHANGE_FEED_MAX bytes from the worker, at now_ns. Nothing is taken
+ * after the end. */
 void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len,
                        int64_t now_ns);
 

@@ -34,7 +34,7 @@ static gbx_end wait_for_worker(gbx_run *run)
         if (atomic_load(&run->is_aborted) || engine->is_closing)
             how = GBX_END_ABORT;
         else if (run->queue_failed)
-            how = run->is_waiting ? GBX_END_NO_WORKER : GBX_END_QUEUE_FULL;
+            how = gbx_queue_why_failed(engine);
         else if (pthread_cond_timedwait(&run->changed, &engine->lock, &deadline) ==
                      ETIMEDOUT &&
                  run->worker == NULL)
@@ -115,6 +115,29 @@ static gbx_status check_engine(const gbx_engine *engine, const gbx_call *call,
     return GBX_OK;
 }
 
+/* gbx_engine_free() waits for whoever is between these two. */
+static gbx_status enter(gbx_engine *engine, gbx_error *reterr)
+{
+    bool is_closing;
+
+    (void)pthread_mutex_lock(&engine->lock);
+    is_closing = engine->is_closing;
+    if (!is_closing)
+        engine->executing++;
+    (void)pthread_mutex_unlock(&engine->lock);
+    return is_closing ? gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed")
+                      : GBX_OK;
+}
+
+static void leave(gbx_engine *engine)
+{
+    (void)pthread_mutex_lock(&engine->lock);
+    engine->executing--;
+    if (engine->is_closing)
+        gbx_supervisor_wake(engine);
+    (void)pthread_mutex_unlock(&engine->lock);
+}
+
 /* ---- public API ---------------------------------------------------------- */
 
 gbx_status gbx_execute(gbx_engine *engine, const gbx_call *call,
@@ -123,6 +146,8 @@ gbx_status gbx_execute(gbx_engine *engine, const gbx_call *call,
     gbx_status status = check_engine(engine, call, reterr);
     gbx_run run;
 
+    if (status == GBX_OK)
+        status = enter(engine, reterr);
     if (status != GBX_OK)
         return status;
     status = gbx_run_init(&run, engine, call, reterr);
@@ -134,6 +159,7 @@ gbx_status gbx_execute(gbx_engine *engine, const gbx_call *call,
         run.result = NULL;
     }
     gbx_run_cleanup(&run);
+    leave(engine);
     return status;
 }
 

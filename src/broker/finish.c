@@ -27,7 +27,7 @@ static uint64_t field_kib(const char *text, const char *name)
 
 /* Cost: from the report of the worker's end if there is one, else from the live
  * worker. Resident memory is growth since READY: the template's pages are shared. */
-static void measure(gbx_run *run, int64_t now_ns, uint64_t *ret_growth)
+static void measure(gbx_run *run, int64_t now_ns, gbx_evidence *evidence)
 {
     gbx_stats *stats = &run->result->stats;
     gbx_worker *w = run->worker;
@@ -36,6 +36,7 @@ static void measure(gbx_run *run, int64_t now_ns, uint64_t *ret_growth)
 
     stats->wall_ms = (double)(now_ns - run->exchange.start_ns) / 1e6;
     (void)pthread_mutex_lock(&run->engine->lock);
+    evidence->wait_status = (int)w->exit.status;
     if (w->has_exited && !w->is_lost) {
         peak_kib = w->exit.max_rss_kib;
         cpu_ns = (int64_t)w->exit.cpu_us * 1000;
@@ -49,7 +50,8 @@ static void measure(gbx_run *run, int64_t now_ns, uint64_t *ret_growth)
         stats->cpu_ms = (double)(cpu_ns - run->cpu_start_ns) / 1e6;
     if (peak_kib > w->rss_kib && w->rss_kib > 0)
         stats->peak_memory_bytes = (peak_kib - w->rss_kib) << 10;
-    *ret_growth = stats->peak_memory_bytes;
+    evidence->growth_bytes = stats->peak_memory_bytes;
+    evidence->cpu_ms = stats->cpu_ms;
 }
 
 /* The value is the worker's word until it has been checked. */
@@ -219,9 +221,7 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
     if (run->worker != NULL && run->has_exchange) {
         static const char *const jits[] = {"", "full", "baseline", "off"};
 
-        measure(run, now_ns, &evidence.growth_bytes);
-        evidence.cpu_ms = r->stats.cpu_ms;
-        evidence.wait_status = (int)run->worker->exit.status;
+        measure(run, now_ns, &evidence);
         r->jit = jits[run->engine->settings.options.jit];
     }
     if (run->has_exchange && run->exchange.is_nomem) {

@@ -137,7 +137,7 @@ static void unlink_dataset(gbx_engine *engine, gbx_dataset *d, gbx_dataset *old)
 
 static bool is_settled(const gbx_engine *engine)
 {
-    if (engine->is_loading || engine->current == NULL)
+    if (engine->is_loading || engine->is_spawning || engine->current == NULL)
         return false;
     for (const gbx_template *t = engine->templates; t != NULL; t = t->next)
         if (t->state < GBX_TEMPLATE_SERVING)
@@ -172,6 +172,10 @@ static gbx_status send_and_wait(gbx_engine *engine, const gbx_dataset *d,
         if (!wait_changed(engine, until))
             engine->load_failed = engine->load_done = true;
     engine->is_loading = false;
+    /* Half a frame may have been sent, or the answer may come when it is taken for that
+     * of another load: another template knows what the engine has. */
+    if (engine->load_failed && engine->load_message[0] == 0 && engine->current != NULL)
+        gbx_template_kill(engine->current);
     if (!engine->load_done)
         return gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed");
     if (engine->load_failed)
@@ -244,7 +248,12 @@ gbx_status gbx_loader_take_runner(gbx_engine *engine, gbx_error *reterr)
             given->execute == NULL)
             return gbx_fail(reterr, GBX_E_USAGE,
                             "options.runner lacks a name or execute");
+        if (strlen(given->name) >= sizeof engine->settings.runner_name)
+            return gbx_fail(reterr, GBX_E_USAGE, "options.runner.name is too long");
+        (void)snprintf(engine->settings.runner_name,
+                       sizeof engine->settings.runner_name, "%s", given->name);
         engine->runner = *given;
+        engine->runner.name = engine->settings.runner_name;
         return GBX_OK;
     }
     if (o->runner_name == NULL || strcmp(o->runner_name, "process") == 0)

@@ -81,7 +81,8 @@ gbx_status gbx_outcome_error(gbx_outcome *outcome, gbx_code code, const char *me
     gbx_run *run = outcome->run;
     gbx_result *r = run->result;
 
-    if (outcome->is_filled || code == GBX_CODE_VALUE || message == NULL)
+    if (outcome->is_filled || code == GBX_CODE_VALUE || code > GBX_CODE_VIOLATION ||
+        message == NULL)
         return GBX_E_USAGE;
     outcome->is_filled = true;
     r->location.line = line;

@@ -5,12 +5,13 @@
  */
 #include "broker/engine.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#define FORK_FRAME_SIZE (GBX_FRAME_HEADER_SIZE + 8)
 
 static void kill_worker(gbx_worker *w)
 {
@@ -96,6 +97,26 @@ static void give(gbx_worker *w, gbx_run *run)
     run->worker = w;
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many more workers the pool and the queue want and the limits allow. */
+static size_t forks_wanted(const gbx_engine *engine)
+{
+    const gbx_options *o = &engine->settings.options;
+    const gbx_template *t = engine->current;
+    size_t want = o->pool_size + engine->waiting.count;
+    size_t have = (size_t)engine->ready_count + engine->coming;
+
+    if (t == NULL || engine->is_closing || engine->is_loading || have >= want ||
+        engine->alive >= o->max_workers || t->forks >= o->recycle_calls)
+        return 0;
+    return least(want - have,
+                 least(o->max_workers - engine->alive, o->recycle_calls - t->forks));
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_worker *gbx_pool_find(gbx_engine *engine, uint64_t worker_id)
@@ -131,14 +152,16 @@ void gbx_pool_fill(gbx_engine *engine)
 {
     const gbx_options *o = &engine->settings.options;
     gbx_template *t = engine->current;
-    size_t want = o->pool_size + engine->waiting.count;
+    size_t count = forks_wanted(engine);
     gbx_buf buf;
 
-    if (t == NULL || engine->is_closing || engine->is_loading)
+    if (count == 0)
         return;
-    gbx_buf_init(&buf, GBX_KIB(32));
-    while (engine->ready_count + engine->coming < want &&
-           engine->alive < o->max_workers && t->forks < o->recycle_calls) {
+    /* All the room at once: a worker that is counted is a worker that is asked for. */
+    gbx_buf_init(&buf, count * FORK_FRAME_SIZE);
+    if (gbx_buf_reserve(&buf, count * FORK_FRAME_SIZE) == NULL)
+        return; /* the supervisor's tick tries again */
+    while (count-- > 0) {
         gbx_worker *w = add_worker(engine);
 
         if (w == NULL)
@@ -149,7 +172,7 @@ void gbx_pool_fill(gbx_engine *engine)
      * template that lives, and one that does not is about to be replaced. */
     if (buf.len > 0 && send(t->process.control, buf.data, buf.len,
                             MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)buf.len)
-        kill(t->process.pid, SIGKILL);
+        gbx_template_kill(t);
     gbx_buf_cleanup(&buf);
     if (t->forks >= o->recycle_calls)
         gbx_supervisor_wake(engine);

@@ -63,6 +63,12 @@ void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
         gbx_pool_fill(engine);
 }
 
+gbx_end gbx_queue_why_failed(const gbx_engine *engine)
+{
+    return engine->failed_starts >= GBX_FAILED_STARTS_MAX ? GBX_END_NO_WORKER
+                                                          : GBX_END_QUEUE_FULL;
+}
+
 void gbx_queue_remove(gbx_engine *engine, gbx_run *run)
 {
     gbx_run *before = NULL;

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -26,6 +27,9 @@
 /* A process that ends closes its channel last: its end follows at once. One that has
  * not ended by now is still alive. */
 #define CLOSED_NS (INT64_C(100) * GBX_NS_PER_MS)
+
+/* 1 MiB, then the clock is looked at. */
+#define READS_PER_STEP 16
 
 static gbx_status init_cond(gbx_run *run, gbx_error *reterr)
 {
@@ -60,6 +64,20 @@ static gbx_status take_report(gbx_run *run, gbx_report *report, gbx_error *reter
     return filled ? GBX_OK : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
 }
 
+/* The one thing that holds without the guard too. */
+static gbx_status refuse_size(gbx_run *run, gbx_error *reterr)
+{
+    char text[128];
+
+    (void)snprintf(text, sizeof text, "the code is %zu bytes, and %u are the limit",
+                   run->call.code_len, run->limits.code_bytes);
+    run->phase = GBX_RUN_ENDED;
+    return gbx_result_fail(run->result, GBX_CODE_INVALID_CODE, text,
+                           "shorten the code; give data as the input instead of in it")
+               ? GBX_OK
+               : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
+}
+
 static gbx_status run_guard(gbx_run *run, gbx_error *reterr)
 {
     const gbx_call *call = &run->call;
@@ -68,7 +86,8 @@ static gbx_status run_guard(gbx_run *run, gbx_error *reterr)
 
     if (call->flags & GBX_CALL_NO_GUARD) {
         run->span = (gbx_guard_span){.len = call->code_len, .line = 1, .column = 1};
-        return GBX_OK;
+        return call->code_len <= run->limits.code_bytes ? GBX_OK
+                                                        : refuse_size(run, reterr);
     }
     status = gbx_guard_check(call->code, call->code_len, call->form,
                              run->limits.code_bytes, &run->span, &report, reterr);
@@ -98,12 +117,16 @@ static void send_some(gbx_run *run)
 
 typedef enum { HEARD_ALL, HEARD_END } heard;
 
-/* Read until there is no more, the last message came or the channel closed. */
+/* Read until there is no more, the last message came or the channel closed; but not
+ * for ever: a worker that writes faster than we read must not keep us from the clock
+ * or from other calls. */
 static heard receive_some(gbx_run *run)
 {
-    uint8_t data[GBX_KIB(64)];
+    uint8_t data[GBX_EXCHANGE_FEED_MAX];
 
-    while (!gbx_exchange_has_ended(&run->exchange) && !run->exchange.is_nomem) {
+    for (int i = 0; i < READS_PER_STEP && !gbx_exchange_has_ended(&run->exchange) &&
+                    !run->exchange.is_nomem;
+         i++) {
         ssize_t n = recv(run->worker->channel, data, sizeof data, MSG_DONTWAIT);
 
         if (n < 0 && errno == EINTR)
@@ -265,7 +288,10 @@ gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr)
     OWN(bindings)
 #undef OWN
     c->limits = NULL; /* resolved already */
+    /* Whoever throws the call's signal looks at this already. */
+    (void)pthread_mutex_lock(&run->engine->lock);
     run->is_async = true;
+    (void)pthread_mutex_unlock(&run->engine->lock);
     return GBX_OK;
 }
 
@@ -286,6 +312,7 @@ void gbx_run_start(gbx_run *run, int64_t now_ns)
     const gbx_call *call = &run->call;
     const gbx_options *options = &run->engine->settings.options;
     uint64_t random[2] = {0, 0};
+    bool has_random;
     gbx_msg_call msg = {
         .form = (uint8_t)call->form,
         .now_ms = call->now_ms,
@@ -307,14 +334,15 @@ void gbx_run_start(gbx_run *run, int64_t now_ns)
         msg.flags |= GBX_CALL_WIRE_FIXED_NOW;
     if (call->input != NULL)
         msg.flags |= GBX_CALL_WIRE_HAS_INPUT;
-    (void)getrandom(random, sizeof random, 0);
+    has_random = getrandom(random, sizeof random, 0) == (ssize_t)sizeof random;
     msg.seed = call->flags & GBX_CALL_SEEDED ? call->seed : random[1];
     run->has_exchange = true;
     gbx_exchange_init(&run->exchange, random[0], &run->limits, run->result);
     run->exchange.on_log = call->on_log;
     run->exchange.log_user = call->log_user;
     run->exchange.start_ns = now_ns;
-    if (!gbx_exchange_call(&run->exchange, &msg))
+    /* A worker that can guess its call's id could speak before it is spoken to. */
+    if (!has_random || !gbx_exchange_call(&run->exchange, &msg))
         run->exchange.is_nomem = true;
     run->phase = GBX_RUN_STARTED;
     run->deadline_ns = now_ns + (int64_t)run->limits.timeout_ms * GBX_NS_PER_MS;

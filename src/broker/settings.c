@@ -155,6 +155,7 @@ gbx_status gbx_settings_init(gbx_settings *s, const gbx_options *options,
 gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
                               gbx_form form, gbx_limits *ret, gbx_error *reterr)
 {
+    gbx_limits complete;
     gbx_limits l = {0};
     gbx_status status = GBX_OK;
 
@@ -173,13 +174,15 @@ gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
     LOWER(memory_bytes);
     LOWER(output_bytes);
     LOWER(log_bytes);
-    LOWER(code_bytes);
     if (l.cpu_ms == 0)
         l.cpu_ms = engine->cpu_ms < l.timeout_ms ? engine->cpu_ms : l.timeout_ms;
     LOWER(cpu_ms);
+    complete = *engine;
+    if (complete.code_bytes == 0)
+        complete.code_bytes = form == GBX_FORM_SCRIPT ? SCRIPT_CODE_BYTES : 65536;
+    engine = &complete;
+    LOWER(code_bytes);
 #undef LOWER
-    if (l.code_bytes == 0)
-        l.code_bytes = form == GBX_FORM_SCRIPT ? SCRIPT_CODE_BYTES : 65536;
     if (!settle_limits(&l, reterr))
         return GBX_E_USAGE;
     *ret = l;
@@ -203,5 +206,7 @@ gbx_status gbx_call_import(const gbx_call *given, gbx_call *ret, gbx_error *rete
         return gbx_fail(reterr, GBX_E_USAGE, "call has a length without its pointer");
     if (ret->input_len > UINT32_MAX / 2 || ret->bindings_len > UINT32_MAX / 4)
         return gbx_fail(reterr, GBX_E_USAGE, "call.input is larger than 2 GiB");
+    if (ret->code == NULL)
+        ret->code = "";
     return GBX_OK;
 }

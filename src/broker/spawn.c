@@ -243,10 +243,14 @@ static gbx_status collect(start *s, gbx_spawned *ret, const char *path,
     ret->ns_made = s->ns_made;
     ret->ns_errno = s->ns_errno;
     ret->pidfd = (int)syscall(SYS_pidfd_open, s->pid, 0);
-    if (ret->pidfd < 0)
-        return gbx_fail(reterr, GBX_E_OS,
-                        "cannot open a descriptor of the template: %s",
-                        strerror(errno));
+    if (ret->pidfd < 0) {
+        (void)gbx_fail(reterr, GBX_E_OS, "cannot open a descriptor of the template: %s",
+                       strerror(errno));
+        (void)kill(s->pid, SIGKILL);
+        while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
+        return GBX_E_OS;
+    }
     return GBX_OK;
 }
 

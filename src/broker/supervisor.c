@@ -94,7 +94,8 @@ static void drive(gbx_run *run)
     int64_t now = gbx_clock_now_ns();
 
     if (!gbx_run_step(run, now) && !arm(run)) {
-        gbx_run_finish(run, GBX_END_ABORT, now);
+        run->exchange.is_nomem = true;
+        gbx_run_finish(run, GBX_END_SAID, now);
         run->phase = GBX_RUN_ENDED;
     }
     if (run->phase == GBX_RUN_ENDED)
@@ -146,6 +147,7 @@ static gbx_run *pop_inbox(gbx_engine *engine)
 static void take_inbox(gbx_engine *engine)
 {
     gbx_run *run;
+    gbx_end how;
 
     while ((run = pop_inbox(engine)) != NULL) {
         if (run->phase == GBX_RUN_ENDED) { /* the guard has decided */
@@ -154,9 +156,10 @@ static void take_inbox(gbx_engine *engine)
         }
         (void)pthread_mutex_lock(&engine->lock);
         gbx_queue_enter(engine, run);
+        how = gbx_queue_why_failed(engine);
         (void)pthread_mutex_unlock(&engine->lock);
-        if (run->phase == GBX_RUN_QUEUED && run->queue_failed) {
-            gbx_run_end_unserved(run, GBX_END_QUEUE_FULL);
+        if (run->queue_failed) {
+            gbx_run_end_unserved(run, how);
             deliver(run);
         } else {
             run->is_driven = true;
@@ -178,8 +181,9 @@ static void look_after_runs(gbx_engine *engine)
             if (!run->is_async || !run->is_driven)
                 continue;
             if (run->phase == GBX_RUN_QUEUED
-                    ? run->worker != NULL || atomic_load(&run->is_aborted) ||
-                          now >= run->deadline_ns || engine->is_closing
+                    ? run->worker != NULL || run->queue_failed ||
+                          atomic_load(&run->is_aborted) || now >= run->deadline_ns ||
+                          engine->is_closing
                     : atomic_load(&run->is_aborted) ||
                           (run->phase == GBX_RUN_DYING && run->worker->has_exited)) {
                 found = run;
@@ -206,12 +210,11 @@ static bool needs_template(gbx_engine *engine, int64_t now)
 
     for (const gbx_template *at = engine->templates; at != NULL; at = at->next)
         is_starting = is_starting || at->state < GBX_TEMPLATE_SERVING;
-    if (is_starting || engine->is_closing || engine->is_loading ||
+    if (is_starting || engine->is_spawning || engine->is_closing ||
+        engine->is_loading || now < engine->retry_ns ||
         (!engine->has_started && engine->templates_started > 0))
         return false;
-    if (t == NULL)
-        return now >= engine->retry_ns;
-    return t->forks >= o->recycle_calls ||
+    return t == NULL || t->forks >= o->recycle_calls ||
            now - t->born_ns >= (int64_t)o->recycle_ms * GBX_NS_PER_MS;
 }
 
@@ -225,8 +228,9 @@ static void fail_start(gbx_engine *engine, const gbx_error *error)
     if (!engine->has_started) {
         engine->start_error = *error;
         engine->has_started = true;
-        (void)pthread_cond_broadcast(&engine->changed);
     }
+    engine->is_spawning = false;
+    (void)pthread_cond_broadcast(&engine->changed);
     (void)pthread_mutex_unlock(&engine->lock);
 }
 
@@ -238,6 +242,7 @@ static void look_after_templates(gbx_engine *engine)
     gbx_template_sweep(engine);
     (void)pthread_mutex_lock(&engine->lock);
     needed = needs_template(engine, gbx_clock_now_ns());
+    engine->is_spawning = needed; /* a load must not begin meanwhile */
     (void)pthread_mutex_unlock(&engine->lock);
     if (!needed)
         return;
@@ -260,7 +265,9 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
     look_after_runs(engine);
     look_after_templates(engine);
     (void)pthread_mutex_lock(&engine->lock);
-    is_over = engine->is_closing && engine->running.count == 0;
+    gbx_pool_fill(engine); /* again, if memory or a fork was refused */
+    is_over =
+        engine->is_closing && engine->running.count == 0 && engine->executing == 0;
     (void)pthread_mutex_unlock(&engine->lock);
     if (is_over)
         (void)event_base_loopbreak(engine->base);

@@ -6,297 +6,19 @@
 #include "broker/engine.h"
 
 #include "base/clock.h"
-#include "base/utf8.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-/* The template's own deadline for its first word and for each dataset: far above
- * what a loaded machine needs, so that only a hang meets it. */
+/* The longest silence of a template that does not serve yet: far above what a loaded
+ * machine needs for its start or for a dataset, so that only a hang meets it. */
 #define TEMPLATE_PATIENCE_S 30
-
-/* A forked worker must be sealed and READY by then, or is replaced. */
-#define READY_PATIENCE_S 10
-
-#define FDINFO_SIZE 512
-
-static void on_control(evutil_socket_t fd, short what, void *arg);
-
-/* The pid of a pidfd as this process sees it, through our own /proc; 0 without one. */
-static pid_t pid_of(int pidfd)
-{
-    char text[FDINFO_SIZE];
-    const char *at;
-    ssize_t n;
-    int fd;
-
-    (void)snprintf(text, sizeof text, "/proc/self/fdinfo/%d", pidfd);
-    fd = open(text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    n = read(fd, text, sizeof text - 1);
-    (void)close(fd);
-    if (n <= 0)
-        return 0;
-    text[n] = 0;
-    at = strstr(text, "Pid:");
-    return at != NULL ? (pid_t)strtol(at + 4, NULL, 10) : 0;
-}
-
-static int open_status(pid_t pid)
-{
-    char path[64];
-
-    if (pid <= 0)
-        return -1;
-    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    return open(path, O_RDONLY | O_CLOEXEC);
-}
-
-/* The worker's first and only message to the supervisor. */
-static void on_ready(evutil_socket_t fd, short what, void *arg)
-{
-    gbx_worker *w = arg;
-    gbx_engine *engine = w->from->engine;
-    uint8_t data[GBX_FRAME_HEADER_SIZE];
-    gbx_header header;
-    bool is_ready = (what & EV_READ) != 0 &&
-                    recv(fd, data, sizeof data, MSG_DONTWAIT) == (ssize_t)sizeof data &&
-                    gbx_header_decode(data, &header) && header.type == GBX_MSG_READY &&
-                    header.body_len == 0 && header.call_id == 0;
-
-    event_free(w->ready);
-    w->ready = NULL;
-    w->rss_kib = gbx_worker_rss_kib(w, false);
-    (void)pthread_mutex_lock(&engine->lock);
-    if (w->state == GBX_WORKER_STARTING) {
-        if (is_ready)
-            gbx_pool_ready(engine, w);
-        else
-            gbx_pool_discard(engine, w);
-        gbx_pool_fill(engine);
-    }
-    (void)pthread_mutex_unlock(&engine->lock);
-}
-
-static bool on_forked(gbx_template *t, gbx_span body)
-{
-    static const struct timeval patience = {READY_PATIENCE_S, 0};
-    gbx_engine *engine = t->engine;
-    gbx_msg_forked msg;
-    gbx_worker *w;
-
-    if (!gbx_msg_get_forked(body, &msg) || (msg.error == 0 && t->fd_count < 2))
-        return false;
-    (void)pthread_mutex_lock(&engine->lock);
-    w = gbx_pool_find(engine, msg.worker_id);
-    if (w != NULL && w->from == t && w->channel < 0 && msg.error == 0) {
-        w->channel = t->fds[0];
-        w->pidfd = t->fds[1];
-        t->fd_count -= 2;
-        memmove(t->fds, t->fds + 2, t->fd_count * sizeof t->fds[0]);
-        if (w->state == GBX_WORKER_FORKING)
-            w->state = GBX_WORKER_STARTING;
-    }
-    (void)pthread_mutex_unlock(&engine->lock);
-    if (w == NULL || w->from != t)
-        return false;
-    if (msg.error != 0) {
-        (void)pthread_mutex_lock(&engine->lock);
-        gbx_pool_exited(engine, w, NULL);
-        (void)pthread_mutex_unlock(&engine->lock);
-        return true;
-    }
-    (void)fcntl(w->channel, F_SETFL, O_NONBLOCK);
-    w->pid = pid_of(w->pidfd);
-    w->status_fd = open_status(w->pid);
-    w->ready = event_new(engine->base, w->channel, EV_READ, on_ready, w);
-    if (w->ready == NULL || event_add(w->ready, &patience) < 0)
-        return false;
-    return true;
-}
-
-static bool on_exited(gbx_template *t, gbx_span body)
-{
-    gbx_engine *engine = t->engine;
-    gbx_msg_exited msg;
-    gbx_worker *w;
-
-    if (!gbx_msg_get_exited(body, &msg))
-        return false;
-    (void)pthread_mutex_lock(&engine->lock);
-    w = gbx_pool_find(engine, msg.worker_id);
-    if (w != NULL && w->from == t && !w->has_exited) {
-        gbx_pool_exited(engine, w, &msg);
-        gbx_pool_fill(engine);
-    }
-    (void)pthread_mutex_unlock(&engine->lock);
-    return true;
-}
-
-static void copy_line(char *to, size_t size, gbx_span text)
-{
-    gbx_buf buf;
-
-    gbx_buf_init(&buf, size - 1);
-    (void)gbx_utf8_append_escaped(&buf, text.data,
-                                  text.len < size / 2 ? text.len : size / 2,
-                                  GBX_ESCAPE_LINE);
-    memcpy(to, buf.data != NULL ? (const char *)buf.data : "", buf.len);
-    to[buf.len] = 0;
-    gbx_buf_cleanup(&buf);
-}
-
-static void keep_facts(gbx_engine_facts *facts, const gbx_msg_hello *hello,
-                       const gbx_spawned *process)
-{
-    facts->known = true;
-    facts->threads = hello->threads;
-    facts->landlock_abi = hello->landlock_abi;
-    facts->oom_known = hello->oom_known != 0;
-    facts->jit_page = hello->jit_page != 0;
-    copy_line(facts->engine, sizeof facts->engine, hello->engine);
-    for (size_t i = 0; i < hello->layer_count; i++) {
-        const gbx_layer_report *layer = &hello->layers[i];
-
-        if (layer->layer >= GBX_LAYER_COUNT)
-            continue;
-        facts->layers[layer->layer].stands = layer->stands != 0;
-        copy_line(facts->layers[layer->layer].reason, sizeof facts->layers[0].reason,
-                  layer->reason);
-    }
-    (void)process;
-}
-
-/* Does what stands satisfy what is required? The first that does not, by name. */
-static bool is_enough(const gbx_engine *engine, gbx_error *reterr)
-{
-    static const struct {
-        const char *name;
-        bool is_required;
-    } table[] = {
-#define XX(name, text, required, what) {text, required},
-        GBX_LAYER_MAP(XX)
-#undef XX
-    };
-    bool is_strict = engine->settings.options.require == GBX_REQUIRE_STRICT;
-
-    for (size_t i = 0; i < GBX_LAYER_COUNT; i++) {
-        if (engine->facts.layers[i].stands || (!table[i].is_required && !is_strict))
-            continue;
-        (void)gbx_fail(reterr, GBX_E_UNSUPPORTED,
-                       "the layer '%s' is required and missing: %s", table[i].name,
-                       engine->facts.layers[i].reason);
-        return false;
-    }
-    return true;
-}
-
-static void serves(gbx_template *t)
-{
-    gbx_engine *engine = t->engine;
-
-    t->state = GBX_TEMPLATE_SERVING;
-    if (engine->current != NULL)
-        gbx_template_retire(engine->current);
-    engine->current = t;
-    engine->failed_starts = 0;
-    engine->has_started = true;
-    (void)pthread_cond_broadcast(&engine->changed);
-    gbx_pool_fill(engine);
-}
-
-static bool on_hello(gbx_template *t, gbx_span body)
-{
-    gbx_engine *engine = t->engine;
-    gbx_error error = {0};
-    gbx_msg_hello hello;
-    bool ok;
-
-    if (t->state != GBX_TEMPLATE_STARTING || !gbx_msg_get_hello(body, &hello) ||
-        hello.version != GBX_WIRE_VERSION)
-        return false;
-    (void)pthread_mutex_lock(&engine->lock);
-    keep_facts(&engine->facts, &hello, &t->process);
-    ok = hello.failure.len == 0;
-    if (!ok) {
-        char text[256];
-
-        copy_line(text, sizeof text, hello.failure);
-        (void)gbx_fail(&error, GBX_E_UNSUPPORTED, "the worker program cannot serve: %s",
-                       text);
-    } else {
-        ok = is_enough(engine, &error);
-    }
-    if (!ok && !engine->has_started) {
-        engine->start_error = error;
-        engine->has_started = true;
-        (void)pthread_cond_broadcast(&engine->changed);
-    }
-    t->loads_pending = 0;
-    t->state = GBX_TEMPLATE_LOADING;
-    (void)pthread_mutex_unlock(&engine->lock);
-    if (!ok)
-        return false;
-    /* Only the supervisor and gbx_engine_load() touch datasets, never at once. */
-    for (gbx_dataset *d = engine->datasets; d != NULL; d = d->next) {
-        if (!gbx_template_send_load(t, d))
-            return false;
-        t->loads_pending++;
-    }
-    if (t->loads_pending == 0) {
-        (void)pthread_mutex_lock(&engine->lock);
-        serves(t);
-        (void)pthread_mutex_unlock(&engine->lock);
-    }
-    return true;
-}
-
-static bool on_loaded(gbx_template *t, gbx_span body)
-{
-    gbx_engine *engine = t->engine;
-    gbx_msg_loaded msg;
-
-    if (!gbx_msg_get_loaded(body, &msg) || t->loads_pending == 0)
-        return false;
-    (void)pthread_mutex_lock(&engine->lock);
-    t->loads_pending--;
-    if (t->state == GBX_TEMPLATE_LOADING && t->loads_pending == 0) {
-        serves(t);
-    } else if (t->state == GBX_TEMPLATE_SERVING && engine->is_loading) {
-        engine->load_failed = !msg.ok;
-        copy_line(engine->load_message, sizeof engine->load_message, msg.message);
-        engine->load_done = true;
-        (void)pthread_cond_broadcast(&engine->changed);
-    }
-    (void)pthread_mutex_unlock(&engine->lock);
-    return true;
-}
-
-/* All that a template may ever say, and how long it may be. */
-static const struct rule {
-    gbx_msg_type type;
-    size_t max_len;
-    bool (*handle)(gbx_template *t, gbx_span body);
-} rules[] = {
-    {GBX_MSG_EXITED, 28, on_exited},
-    {GBX_MSG_FORKED, 12, on_forked},
-    {GBX_MSG_HELLO, GBX_KIB(16), on_hello},
-    {GBX_MSG_LOADED, GBX_KIB(16), on_loaded},
-};
-
-static bool dispatch(gbx_template *t, const gbx_header *header, gbx_span body)
-{
-    for (size_t i = 0; i < GBX_COUNTOF(rules); i++)
-        if (rules[i].type == header->type)
-            return body.len <= rules[i].max_len && rules[i].handle(t, body);
-    return false;
-}
 
 /* One recvmsg: bytes into t->in, at most two descriptors into t->fds. */
 static ssize_t receive(gbx_template *t)
@@ -337,39 +59,29 @@ static ssize_t receive(gbx_template *t)
     return n;
 }
 
-/* Every whole frame in t->in. False if one does not fit. */
-static bool take_frames(gbx_template *t)
-{
-    size_t used = 0;
-    bool ok = true;
-
-    while (ok && t->in.len - used >= GBX_FRAME_HEADER_SIZE) {
-        gbx_header header;
-        const uint8_t *at = t->in.data + used;
-
-        ok = gbx_header_decode(at, &header) && header.body_len <= GBX_KIB(16);
-        if (!ok || t->in.len - used - GBX_FRAME_HEADER_SIZE < header.body_len)
-            break;
-        ok = dispatch(t, &header,
-                      (gbx_span){at + GBX_FRAME_HEADER_SIZE, header.body_len});
-        used += GBX_FRAME_HEADER_SIZE + header.body_len;
-    }
-    gbx_buf_consume(&t->in, used);
-    return ok;
-}
-
 /* The template is gone or talks nonsense: its workers are gone with it. */
 static void died(gbx_template *t)
 {
     gbx_engine *engine = t->engine;
     gbx_worker *next;
+    bool had_served;
+    bool was_current;
 
     gbx_engine_emit(engine, "template.died", 0, "");
     event_free(t->control);
     t->control = NULL;
+    /* Other threads write to the control socket of the current template: it stops
+     * being that before the descriptor is closed. */
+    (void)pthread_mutex_lock(&engine->lock);
+    had_served = t->state >= GBX_TEMPLATE_SERVING;
+    was_current = engine->current == t;
+    t->state = GBX_TEMPLATE_DEAD;
+    if (was_current)
+        engine->current = NULL;
+    (void)pthread_mutex_unlock(&engine->lock);
     gbx_spawned_close(&t->process);
     (void)pthread_mutex_lock(&engine->lock);
-    if (t->state < GBX_TEMPLATE_SERVING) {
+    if (!had_served) {
         engine->failed_starts++;
         engine->retry_ns =
             gbx_clock_now_ns() +
@@ -383,10 +95,7 @@ static void died(gbx_template *t)
             engine->has_started = true;
         }
     }
-    t->state = GBX_TEMPLATE_DEAD;
-    if (engine->current == t)
-        engine->current = NULL;
-    if (engine->is_loading) {
+    if (was_current && engine->is_loading) {
         engine->load_failed = true;
         engine->load_done = true;
         (void)snprintf(engine->load_message, sizeof engine->load_message,
@@ -408,7 +117,7 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     if ((what & EV_TIMEOUT) != 0) {
-        if (t->state == GBX_TEMPLATE_STARTING)
+        if (t->state < GBX_TEMPLATE_SERVING)
             died(t);
         return;
     }
@@ -417,11 +126,11 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
 
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return;
-        if (n <= 0 || !take_frames(t)) {
+        if (n <= 0 || !gbx_control_take_frames(t)) {
             died(t);
             return;
         }
-        if (t->state != GBX_TEMPLATE_STARTING)
+        if (t->state >= GBX_TEMPLATE_SERVING)
             (void)event_remove_timer(t->control);
     }
 }
@@ -483,6 +192,7 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     t->next = engine->templates;
     engine->templates = t;
     engine->templates_started++;
+    engine->is_spawning = false;
     (void)pthread_mutex_unlock(&engine->lock);
     return GBX_OK;
 }
@@ -515,6 +225,11 @@ bool gbx_template_send_load(gbx_template *t, const gbx_dataset *d)
                                   MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)buf.len;
     gbx_buf_cleanup(&buf);
     return sent;
+}
+
+void gbx_template_kill(const gbx_template *t)
+{
+    (void)syscall(SYS_pidfd_send_signal, t->process.pidfd, SIGKILL, NULL, 0);
 }
 
 void gbx_template_retire(gbx_template *t)

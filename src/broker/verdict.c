@@ -53,11 +53,9 @@ static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
         v->code = GBX_CODE_VIOLATION;
         SAY(v, "the worker asked for a system call outside its table and was killed");
         return;
+    case SIGXCPU: say_timeout(e, v); return;
     case SIGKILL: /* the kernel's, since ours are known: processor limit or no memory */
-    case SIGXCPU:
-        if (e->cpu_ms + 50 >= e->limits->cpu_ms && sig == SIGXCPU)
-            say_timeout(e, v);
-        else if (e->cpu_ms + 50 >= e->limits->cpu_ms && !has_grown)
+        if (e->cpu_ms + 50 >= e->limits->cpu_ms && !has_grown)
             say_timeout(e, v);
         else
             say_memory(e, v);

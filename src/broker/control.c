@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * control - what a template says, frame by frame. The table `rules` is all of it: a
+ * frame that is not in it, out of turn or malformed ends the template. No bytes are
+ * received here: template.c does that.
+ */
+#include "broker/engine.h"
+
+#include "base/utf8.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* A forked worker must be sealed and READY by then, or is replaced. */
+#define READY_PATIENCE_S 10
+
+/* What a frame of a template may be long at most, whatever it says. */
+#define BODY_MAX GBX_KIB(16)
+
+#define FDINFO_SIZE 512
+
+/* The pid of a pidfd as this process sees it, through our own /proc; 0 without one. */
+static pid_t pid_of(int pidfd)
+{
+    char text[FDINFO_SIZE];
+    const char *at;
+    ssize_t n;
+    int fd;
+
+    (void)snprintf(text, sizeof text, "/proc/self/fdinfo/%d", pidfd);
+    fd = open(text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    n = read(fd, text, sizeof text - 1);
+    (void)close(fd);
+    if (n <= 0)
+        return 0;
+    text[n] = 0;
+    at = strstr(text, "Pid:");
+    return at != NULL ? (pid_t)strtol(at + 4, NULL, 10) : 0;
+}
+
+static int open_status(pid_t pid)
+{
+    char path[64];
+
+    if (pid <= 0)
+        return -1;
+    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* The worker's first and only message to the supervisor. */
+static void on_ready(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_worker *w = arg;
+    gbx_engine *engine = w->from->engine;
+    uint8_t data[GBX_FRAME_HEADER_SIZE];
+    gbx_header header;
+    bool is_ready = (what & EV_READ) != 0 &&
+                    recv(fd, data, sizeof data, MSG_DONTWAIT) == (ssize_t)sizeof data &&
+                    gbx_header_decode(data, &header) && header.type == GBX_MSG_READY &&
+                    header.body_len == 0 && header.call_id == 0;
+
+    event_free(w->ready);
+    w->ready = NULL;
+    w->rss_kib = gbx_worker_rss_kib(w, false);
+    (void)pthread_mutex_lock(&engine->lock);
+    if (w->state == GBX_WORKER_STARTING) {
+        if (is_ready)
+            gbx_pool_ready(engine, w);
+        else
+            gbx_pool_discard(engine, w);
+        gbx_pool_fill(engine);
+    }
+    (void)pthread_mutex_unlock(&engine->lock);
+}
+
+static bool on_forked(gbx_template *t, gbx_span body)
+{
+    static const struct timeval patience = {READY_PATIENCE_S, 0};
+    gbx_engine *engine = t->engine;
+    gbx_msg_forked msg;
+    gbx_worker *w;
+
+    if (!gbx_msg_get_forked(body, &msg) || (msg.error == 0 && t->fd_count < 2))
+        return false;
+    (void)pthread_mutex_lock(&engine->lock);
+    w = gbx_pool_find(engine, msg.worker_id);
+    /* Once for each FORK: a second one would replace descriptors that are in use. */
+    if (w != NULL && (w->from != t || w->state != GBX_WORKER_FORKING))
+        w = NULL;
+    if (w != NULL && msg.error != 0) {
+        gbx_pool_exited(engine, w, NULL);
+    } else if (w != NULL) {
+        w->channel = t->fds[0];
+        w->pidfd = t->fds[1];
+        t->fd_count -= 2;
+        memmove(t->fds, t->fds + 2, t->fd_count * sizeof t->fds[0]);
+        w->state = GBX_WORKER_STARTING;
+    }
+    (void)pthread_mutex_unlock(&engine->lock);
+    if (w == NULL || msg.error != 0)
+        return w != NULL;
+    (void)fcntl(w->channel, F_SETFL, O_NONBLOCK);
+    w->pid = pid_of(w->pidfd);
+    w->status_fd = open_status(w->pid);
+    w->ready = event_new(engine->base, w->channel, EV_READ, on_ready, w);
+    if (w->ready == NULL || event_add(w->ready, &patience) < 0)
+        return false;
+    return true;
+}
+
+static bool on_exited(gbx_template *t, gbx_span body)
+{
+    gbx_engine *engine = t->engine;
+    gbx_msg_exited msg;
+    gbx_worker *w;
+
+    if (!gbx_msg_get_exited(body, &msg))
+        return false;
+    (void)pthread_mutex_lock(&engine->lock);
+    w = gbx_pool_find(engine, msg.worker_id);
+    if (w != NULL && w->from == t && !w->has_exited) {
+        gbx_pool_exited(engine, w, &msg);
+        gbx_pool_fill(engine);
+    }
+    (void)pthread_mutex_unlock(&engine->lock);
+    return true;
+}
+
+static void copy_line(char *to, size_t size, gbx_span text)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, size - 1);
+    (void)gbx_utf8_append_escaped(&buf, text.data,
+                                  text.len < size / 2 ? text.len : size / 2,
+                                  GBX_ESCAPE_LINE);
+    memcpy(to, buf.data != NULL ? (const char *)buf.data : "", buf.len);
+    to[buf.len] = 0;
+    gbx_buf_cleanup(&buf);
+}
+
+static void keep_facts(gbx_engine_facts *facts, const gbx_msg_hello *hello,
+                       const gbx_spawned *process)
+{
+    facts->known = true;
+    facts->threads = hello->threads;
+    facts->landlock_abi = hello->landlock_abi;
+    facts->oom_known = hello->oom_known != 0;
+    facts->jit_page = hello->jit_page != 0;
+    copy_line(facts->engine, sizeof facts->engine, hello->engine);
+    for (size_t i = 0; i < hello->layer_count; i++) {
+        const gbx_layer_report *layer = &hello->layers[i];
+
+        if (layer->layer >= GBX_LAYER_COUNT)
+            continue;
+        facts->layers[layer->layer].stands = layer->stands != 0;
+        copy_line(facts->layers[layer->layer].reason, sizeof facts->layers[0].reason,
+                  layer->reason);
+    }
+    (void)process;
+}
+
+/* Does what stands satisfy what is required? The first that does not, by name. */
+static bool is_enough(const gbx_engine *engine, gbx_error *reterr)
+{
+    static const struct {
+        const char *name;
+        bool is_required;
+    } table[] = {
+#define XX(name, text, required, what) {text, required},
+        GBX_LAYER_MAP(XX)
+#undef XX
+    };
+    bool is_strict = engine->settings.options.require == GBX_REQUIRE_STRICT;
+
+    for (size_t i = 0; i < GBX_LAYER_COUNT; i++) {
+        if (engine->facts.layers[i].stands || (!table[i].is_required && !is_strict))
+            continue;
+        (void)gbx_fail(reterr, GBX_E_UNSUPPORTED,
+                       "the layer '%s' is required and missing: %s", table[i].name,
+                       engine->facts.layers[i].reason);
+        return false;
+    }
+    return true;
+}
+
+static void serves(gbx_template *t)
+{
+    gbx_engine *engine = t->engine;
+
+    t->state = GBX_TEMPLATE_SERVING;
+    if (engine->current != NULL)
+        gbx_template_retire(engine->current);
+    engine->current = t;
+    engine->failed_starts = 0;
+    engine->has_started = true;
+    (void)pthread_cond_broadcast(&engine->changed);
+    gbx_pool_fill(engine);
+}
+
+static bool on_hello(gbx_template *t, gbx_span body)
+{
+    gbx_engine *engine = t->engine;
+    gbx_error error = {0};
+    gbx_msg_hello hello;
+    bool ok;
+
+    if (t->state != GBX_TEMPLATE_STARTING || !gbx_msg_get_hello(body, &hello) ||
+        hello.version != GBX_WIRE_VERSION)
+        return false;
+    (void)pthread_mutex_lock(&engine->lock);
+    keep_facts(&engine->facts, &hello, &t->process);
+    ok = hello.failure.len == 0;
+    if (!ok) {
+        char text[256];
+
+        copy_line(text, sizeof text, hello.failure);
+        (void)gbx_fail(&error, GBX_E_UNSUPPORTED, "the worker program cannot serve: %s",
+                       text);
+    } else {
+        ok = is_enough(engine, &error);
+    }
+    if (!ok && !engine->has_started) {
+        engine->start_error = error;
+        engine->has_started = true;
+        (void)pthread_cond_broadcast(&engine->changed);
+    }
+    t->loads_pending = 0;
+    t->state = GBX_TEMPLATE_LOADING;
+    (void)pthread_mutex_unlock(&engine->lock);
+    if (!ok)
+        return false;
+    /* Only the supervisor and gbx_engine_load() touch datasets, never at once. */
+    for (gbx_dataset *d = engine->datasets; d != NULL; d = d->next) {
+        if (!gbx_template_send_load(t, d))
+            return false;
+        t->loads_pending++;
+    }
+    if (t->loads_pending == 0) {
+        (void)pthread_mutex_lock(&engine->lock);
+        serves(t);
+        (void)pthread_mutex_unlock(&engine->lock);
+    }
+    return true;
+}
+
+static bool on_loaded(gbx_template *t, gbx_span body)
+{
+    gbx_engine *engine = t->engine;
+    gbx_msg_loaded msg;
+
+    if (!gbx_msg_get_loaded(body, &msg) || t->loads_pending == 0)
+        return false;
+    (void)pthread_mutex_lock(&engine->lock);
+    t->loads_pending--;
+    if (t->state == GBX_TEMPLATE_LOADING && t->loads_pending == 0) {
+        serves(t);
+    } else if (t == engine->current && engine->is_loading) {
+        engine->load_failed = !msg.ok;
+        copy_line(engine->load_message, sizeof engine->load_message, msg.message);
+        engine->load_done = true;
+        (void)pthread_cond_broadcast(&engine->changed);
+    }
+    (void)pthread_mutex_unlock(&engine->lock);
+    return true;
+}
+
+/* All that a template may ever say, and how long it may be. */
+static const struct rule {
+    gbx_msg_type type;
+    size_t max_len;
+    bool (*handle)(gbx_template *t, gbx_span body);
+} rules[] = {
+    {GBX_MSG_EXITED, 28, on_exited},
+    {GBX_MSG_FORKED, 12, on_forked},
+    {GBX_MSG_HELLO, BODY_MAX, on_hello},
+    {GBX_MSG_LOADED, BODY_MAX, on_loaded},
+};
+
+static bool dispatch(gbx_template *t, const gbx_header *header, gbx_span body)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(rules); i++)
+        if (rules[i].type == header->type)
+            return body.len <= rules[i].max_len && rules[i].handle(t, body);
+    return false;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_control_take_frames(gbx_template *t)
+{
+    size_t used = 0;
+    bool ok = true;
+
+    while (ok && t->in.len - used >= GBX_FRAME_HEADER_SIZE) {
+        gbx_header header;
+        const uint8_t *at = t->in.data + used;
+
+        ok = gbx_header_decode(at, &header) && header.body_len <= BODY_MAX;
+        if (!ok || t->in.len - used - GBX_FRAME_HEADER_SIZE < header.body_len)
+            break;
+        ok = dispatch(t, &header,
+                      (gbx_span){at + GBX_FRAME_HEADER_SIZE, header.body_len});
+        used += GBX_FRAME_HEADER_SIZE + header.body_len;
+    }
+    gbx_buf_consume(&t->in, used);
+    return ok;
+}

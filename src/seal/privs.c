@@ -86,16 +86,22 @@ static void drop_caps(gbx_seal *seal)
         gbx_layer_stands(seal, GBX_LAYER_NO_CAPS);
 }
 
+/* Landlock and seccomp are to be had only with it: left out, it is set all the same
+ * where one of them is not, and is no layer that is reported. */
 static void forbid_new_privs(gbx_seal *seal)
 {
-    if (gbx_layer_is_off(seal, GBX_LAYER_NO_NEW_PRIVS))
+    uint32_t needs_it =
+        GBX_LAYER_BIT(GBX_LAYER_LANDLOCK) | GBX_LAYER_BIT(GBX_LAYER_SECCOMP);
+    bool off = gbx_layer_is_off(seal, GBX_LAYER_NO_NEW_PRIVS);
+
+    if (off && (seal->layers_off & needs_it) == needs_it)
         return;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-        prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
-        gbx_layer_stands(seal, GBX_LAYER_NO_NEW_PRIVS);
-    else
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
         gbx_layer_lacks(seal, GBX_LAYER_NO_NEW_PRIVS, "the kernel refuses: %s",
                         strerror(errno));
+    else if (!off)
+        gbx_layer_stands(seal, GBX_LAYER_NO_NEW_PRIVS);
 }
 
 static void forbid_new_code(gbx_seal *seal)

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* attack_process - other processes: new ones, the template, the host's. */
+#include "worker/attack_try.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#ifndef PTRACE_SEIZE
+#    define PTRACE_SEIZE ((enum __ptrace_request)0x4206)
+#endif
+
+#define KCMP_FILE_TABLE 2
+#define NET_ADMIN_BIT   (1u << 12)
+
+static long template_pid(void)
+{
+    return syscall(SYS_getppid);
+}
+
+/* A fork's two sides: the child goes without a word, and leaves nothing. */
+static gbx_attack_verdict parent_only(long pid)
+{
+    if (pid == 0)
+        (void)syscall(SYS_exit_group, GBX_ATTACK_EXIT_REFUSED);
+    if (pid > 0)
+        (void)syscall(SYS_wait4, pid, NULL, 0, NULL);
+    return gbx_verdict(pid);
+}
+
+/* Every process of the host, until one can be got at. */
+static gbx_attack_verdict any_outside(gbx_attack *a,
+                                      gbx_attack_verdict (*get)(gbx_attack *, long))
+{
+    gbx_attack_verdict verdict = GBX_REFUSED;
+
+    (void)snprintf(a->note, sizeof a->note, "no process but ours to be found");
+    for (long pid = gbx_next_outside(0); pid != 0 && verdict == GBX_REFUSED;
+         pid = gbx_next_outside(pid)) {
+        verdict = get(a, pid);
+        if (verdict == GBX_BREACH)
+            (void)snprintf(a->note, sizeof a->note, "process %ld", pid);
+    }
+    return verdict;
+}
+
+/* ---- new processes ------------------------------------------------------------ */
+
+gbx_attack_verdict gbx_attack_fork_process(gbx_attack *a)
+{
+    return parent_only(GBX_TRY(a, clone, SIGCHLD));
+}
+
+gbx_attack_verdict gbx_attack_vfork_process(gbx_attack *a)
+{
+    pid_t pid = vfork(); /* a wrapper of nothing: its child shares our stack */
+
+    if (pid == 0)
+        _exit(GBX_ATTACK_EXIT_REFUSED);
+    (void)snprintf(a->note, sizeof a->note, "vfork: %s",
+                   pid < 0 ? strerrorname_np(errno) : "forked");
+    return parent_only(pid);
+}
+
+static int thread_main(void *unused)
+{
+    (void)unused;
+    (void)syscall(SYS_exit, 0);
+    return 0;
+}
+
+gbx_attack_verdict gbx_attack_clone_thread(gbx_attack *a)
+{
+    static _Alignas(16) char stack[16384];
+    int tid =
+        clone(thread_main, stack + sizeof stack,
+              CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD, NULL);
+
+    (void)snprintf(a->note, sizeof a->note, "clone: %s",
+                   tid < 0 ? strerrorname_np(errno) : "a thread runs");
+    return gbx_verdict(tid);
+}
+
+gbx_attack_verdict gbx_attack_clone3_process(gbx_attack *a)
+{
+    struct clone_args args = {.exit_signal = SIGCHLD};
+
+    return parent_only(GBX_TRY(a, clone3, GBX_P(&args), sizeof args));
+}
+
+gbx_attack_verdict gbx_attack_clone_namespace(gbx_attack *a)
+{
+    return parent_only(GBX_TRY(a, clone, CLONE_NEWUSER | SIGCHLD));
+}
+
+gbx_attack_verdict gbx_attack_unshare_user(gbx_attack *a)
+{
+    return gbx_verdict(GBX_TRY(a, unshare, CLONE_NEWUSER));
+}
+
+gbx_attack_verdict gbx_attack_unshare_net(gbx_attack *a)
+{
+    return gbx_verdict(GBX_TRY(a, unshare, CLONE_NEWNET));
+}
+
+gbx_attack_verdict gbx_attack_set_namespace(gbx_attack *a)
+{
+    long fd = GBX_TRY(a, pidfd_open, template_pid(), 0);
+
+    return gbx_verdict(fd < 0 ? fd : GBX_TRY(a, setns, fd, CLONE_NEWUTS));
+}
+
+/* ---- the template ------------------------------------------------------------- */
+
+gbx_attack_verdict gbx_attack_trace_me(gbx_attack *a)
+{
+    return gbx_verdict(GBX_TRY(a, ptrace, PTRACE_TRACEME));
+}
+
+gbx_attack_verdict gbx_attack_trace_template(gbx_attack *a)
+{
+    return gbx_verdict(GBX_TRY(a, ptrace, PTRACE_SEIZE, template_pid()));
+}
+
+/* The first process of a pid namespace gets no signal from inside that it has not
+ * asked for: the call succeeds and nothing happens. */
+static gbx_attack_verdict unless_init(gbx_attack *a, long result)
+{
+    if (result < 0 || template_pid() != 1)
+        return gbx_verdict(result);
+    (void)snprintf(a->note, sizeof a->note, "the template is init: immune");
+    return GBX_REFUSED;
+}
+
+gbx_attack_verdict gbx_attack_kill_template(gbx_attack *a)
+{
+    return unless_init(a, GBX_TRY(a, kill, template_pid(), 0));
+}
+
+gbx_attack_verdict gbx_attack_pidfd_signal(gbx_attack *a)
+{
+    long fd = GBX_TRY(a, pidfd_open, template_pid(), 0);
+
+    return fd < 0 ? gbx_verdict(fd)
+                  : unless_init(a, GBX_TRY(a, pidfd_send_signal, fd, 0, 0, 0));
+}
+
+/* Its control channel, say. */
+gbx_attack_verdict gbx_attack_steal_descriptor(gbx_attack *a)
+{
+    long fd = GBX_TRY(a, pidfd_open, template_pid(), 0);
+
+    return gbx_verdict(fd < 0 ? fd : GBX_TRY(a, pidfd_getfd, fd, 0, 0));
+}
+
+/* The template is where we come from: what is here is there at the same address. */
+static char canary = 1;
+
+static gbx_attack_verdict copy_memory(gbx_attack *a, long pid, bool is_write)
+{
+    char byte = 1;
+    struct iovec ours = {.iov_base = &byte, .iov_len = 1};
+    struct iovec theirs = {.iov_base = &canary, .iov_len = 1};
+    long result;
+
+    if (is_write)
+        result = GBX_TRY(a, process_vm_writev, pid, GBX_P(&ours), 1, GBX_P(&theirs), 1);
+    else
+        result = GBX_TRY(a, process_vm_readv, pid, GBX_P(&ours), 1, GBX_P(&theirs), 1);
+    /* An address that is not mapped there was looked up there. */
+    return result < 0 && errno == EFAULT ? GBX_BREACH : gbx_verdict(result);
+}
+
+gbx_attack_verdict gbx_attack_read_template(gbx_attack *a)
+{
+    return copy_memory(a, template_pid(), false);
+}
+
+gbx_attack_verdict gbx_attack_write_template(gbx_attack *a)
+{
+    return copy_memory(a, template_pid(), true);
+}
+
+gbx_attack_verdict gbx_attack_advise_template(gbx_attack *a)
+{
+    static _Alignas(4096) char page[4096];
+    struct iovec theirs = {.iov_base = page, .iov_len = sizeof page};
+    long fd = GBX_TRY(a, pidfd_open, template_pid(), 0);
+
+    return gbx_verdict(
+        fd < 0 ? fd : GBX_TRY(a, process_madvise, fd, GBX_P(&theirs), 1, MADV_COLD, 0));
+}
+
+gbx_attack_verdict gbx_attack_compare_template(gbx_attack *a)
+{
+    return gbx_verdict(
+        GBX_TRY(a, kcmp, template_pid(), syscall(SYS_getpid), KCMP_FILE_TABLE, 0, 0));
+}
+
+/* To what it is: lowering it would be the harm. */
+gbx_attack_verdict gbx_attack_limit_template(gbx_attack *a)
+{
+    struct rlimit now;
+
+    if (GBX_TRY(a, prlimit64, template_pid(), RLIMIT_NOFILE, 0, GBX_P(&now)) < 0)
+        return gbx_verdict(-1);
+    return gbx_verdict(
+        GBX_TRY(a, prlimit64, template_pid(), RLIMIT_NOFILE, GBX_P(&now)));
+}
+
+/* ---- the host -------------------------------------------------------------------- */
+
+gbx_attack_verdict gbx_attack_see_outside(gbx_attack *a)
+{
+    long pid = gbx_next_outside(0);
+
+    (void)snprintf(a->note, sizeof a->note, "process %ld of the host is there", pid);
+    return pid != 0 ? GBX_BREACH : GBX_REFUSED;
+}
+
+static gbx_attack_verdict trace(gbx_attack *a, long pid)
+{
+    return gbx_verdict(GBX_TRY(a, ptrace, PTRACE_SEIZE, pid));
+}
+
+gbx_attack_verdict gbx_attack_trace_outside(gbx_attack *a)
+{
+    return any_outside(a, trace);
+}
+
+static gbx_attack_verdict read_memory(gbx_attack *a, long pid)
+{
+    return copy_memory(a, pid, false);
+}
+
+gbx_attack_verdict gbx_attack_read_outside(gbx_attack *a)
+{
+    return any_outside(a, read_memory);
+}
+
+static gbx_attack_verdict send_signal(gbx_attack *a, long pid)
+{
+    return gbx_verdict(GBX_TRY(a, kill, pid, 0));
+}
+
+gbx_attack_verdict gbx_attack_kill_outside(gbx_attack *a)
+{
+    return any_outside(a, send_signal);
+}
+
+static gbx_attack_verdict queue(gbx_attack *a, long pid)
+{
+    siginfo_t info = {.si_code = SI_QUEUE};
+
+    return gbx_verdict(GBX_TRY(a, rt_sigqueueinfo, pid, 0, GBX_P(&info)));
+}
+
+gbx_attack_verdict gbx_attack_queue_signal(gbx_attack *a)
+{
+    return any_outside(a, queue);
+}
+
+static gbx_attack_verdict signal_thread(gbx_attack *a, long pid)
+{
+    return gbx_verdict(GBX_TRY(a, tgkill, pid, pid, 0));
+}
+
+gbx_attack_verdict gbx_attack_tgkill_outside(gbx_attack *a)
+{
+    return any_outside(a, signal_thread);
+}
+
+/* Whose template dies lives on, unless that is the init of its namespace. */
+gbx_attack_verdict gbx_attack_outlive(gbx_attack *a)
+{
+    long result = GBX_TRY(a, prctl, PR_SET_PDEATHSIG, 0);
+
+    if (result < 0 || template_pid() != 1)
+        return gbx_verdict(result);
+    (void)snprintf(a->note, sizeof a->note, "dies with the init of its namespace");
+    return GBX_REFUSED;
+}

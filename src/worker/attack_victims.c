@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* attack_victims - see attack_victims.h. */
+#include "worker/attack_victims.h"
+
+#include "base/cleanup.h"
+#include "worker/attack_table.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int open_listener(void)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    size_t len = strlen(GBX_ATTACK_VICTIM_NAME);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    memcpy(at.sun_path + 1, GBX_ATTACK_VICTIM_NAME, len);
+    if (fd >= 0 &&
+        (bind(fd, (const struct sockaddr *)&at,
+              (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len)) < 0 ||
+         listen(fd, 64) < 0))
+        gbx_fd_close(&fd);
+    return fd;
+}
+
+static int open_segment(void)
+{
+    int id = shmget(GBX_ATTACK_VICTIM_KEY, 4096, IPC_CREAT | IPC_EXCL | 0666);
+    char *at;
+
+    if (id < 0)
+        return -1;
+    at = shmat(id, NULL, 0);
+    if (at == (char *)-1) /* NOLINT: what shmat returns for failure */
+        return id;
+    *at = 1;
+    (void)shmdt(at);
+    return id;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_attack_victims_open(gbx_attack_victims *ret)
+{
+    ret->listener = open_listener();
+    ret->segment = open_segment();
+    ret->queue = (int)syscall(SYS_mq_open, GBX_ATTACK_VICTIM_NAME,
+                              O_CREAT | O_RDWR | O_CLOEXEC, 0666, NULL);
+    /* Past the umask, which belongs to the whole process. */
+    if (ret->queue >= 0)
+        (void)fchmod(ret->queue, 0666);
+}
+
+void gbx_attack_victims_close(gbx_attack_victims *victims)
+{
+    gbx_fd_close(&victims->listener);
+    if (victims->segment >= 0)
+        (void)shmctl(victims->segment, IPC_RMID, NULL);
+    victims->segment = -1;
+    if (victims->queue >= 0)
+        (void)syscall(SYS_mq_unlink, GBX_ATTACK_VICTIM_NAME);
+    gbx_fd_close(&victims->queue);
+}

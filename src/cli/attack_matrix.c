@@ -4,14 +4,9 @@
 
 #include "base/cleanup.h"
 #include "broker/attack.h"
+#include "worker/attack_victims.h"
 
 #define ALL_LAYERS ((1u << GBX_LAYER_COUNT) - 1)
-
-static const gbx_attack_info infos[] = {
-#define XX(function, id, topic, name, layers, note) {id, topic, name, layers, note},
-    GBX_ATTACK_MAP(XX)
-#undef XX
-};
 
 static uint32_t layers_off(size_t column)
 {
@@ -19,7 +14,7 @@ static uint32_t layers_off(size_t column)
         return 0;
     if (column == GBX_COLUMN_NONE)
         return ALL_LAYERS;
-    return ALL_LAYERS & ~GBX_LAYER_BIT(column);
+    return ALL_LAYERS & ~(GBX_LAYER_BIT(column) | gbx_attack_companion(column));
 }
 
 static gbx_cell cell_of(gbx_attack_outcome outcome, int detail)
@@ -65,19 +60,27 @@ static bool is_stopped(gbx_cell cell)
 
 const gbx_attack_info *gbx_matrix_info(size_t i)
 {
-    return &infos[i];
+    return gbx_attack_info_get(i);
 }
 
 bool gbx_matrix_stops(const gbx_matrix *matrix, size_t attack, size_t column)
 {
-    return matrix->cells[attack][GBX_COLUMN_NONE] == GBX_CELL_BREACH &&
-           is_stopped(matrix->cells[attack][column]);
+    const gbx_cell *row = matrix->cells[attack];
+    uint32_t companion = gbx_attack_companion(column);
+
+    /* What the companion stops without it is not to its credit. */
+    if (companion != 0 && is_stopped(row[__builtin_ctz(companion)]))
+        return false;
+    return row[GBX_COLUMN_NONE] == GBX_CELL_BREACH && is_stopped(row[column]);
 }
 
 gbx_status gbx_matrix_fill(gbx_matrix *matrix, gbx_jit jit,
                            void (*progress)(const char *name), gbx_error *reterr)
 {
+    GBX_CLEANUP(gbx_attack_victims_close) gbx_attack_victims victims;
+
     *matrix = (gbx_matrix){0};
+    gbx_attack_victims_open(&victims);
     for (size_t column = 0; column < GBX_COLUMN_COUNT; column++) {
         gbx_status status;
 

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
-# Everything comes from the distribution but the grammar, which comes from npm at a
-# version and hash fixed in tools/npm/package-lock.json. tools/install-deps installs
-# all of it and says why each is needed.
+# Everything comes from the distribution but the parser and its grammar, which come from
+# npm at versions and hashes fixed in tools/npm/package-lock.json. Debian 12 has the
+# parser too, but its 0.20.7 counts the children of a node in 16 bits and corrupts the
+# heap on 65,536 open brackets. tools/install-deps installs all of it and says why.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(JSC REQUIRED IMPORTED_TARGET javascriptcoregtk-4.1)
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(EVENT REQUIRED IMPORTED_TARGET libevent_core libevent_pthreads)
-pkg_check_modules(TREE_SITTER REQUIRED IMPORTED_TARGET tree-sitter)
 
 set(GLOVEBOX_GRAMMARS ${PROJECT_SOURCE_DIR}/tools/npm/node_modules CACHE PATH
-    "Where npm has put tree-sitter-javascript")
-if(NOT EXISTS ${GLOVEBOX_GRAMMARS}/tree-sitter-javascript/src/parser.c)
-    message(FATAL_ERROR "the JavaScript grammar is missing: run tools/install-deps")
-endif()
+    "Where npm has put tree-sitter and tree-sitter-javascript")
+foreach(source tree-sitter/vendor/tree-sitter/lib/src/parser.c
+        tree-sitter-javascript/src/parser.c)
+    if(NOT EXISTS ${GLOVEBOX_GRAMMARS}/${source})
+        message(FATAL_ERROR "the JavaScript parser is missing: run tools/install-deps")
+    endif()
+endforeach()

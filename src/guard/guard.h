@@ -19,10 +19,10 @@
 #define GBX_GUARD_VIOLATIONS_MAX 50
 
 typedef struct gbx_guard_span {
-    size_t start;         /* byte offset of the code proper in the text given: after a */
-    size_t len;           /* Markdown fence, leading space; before a trailing ';' */
-    uint32_t line;        /* where start is, from 1 */
-    uint32_t column;      /* in characters, from 1 */
+    size_t start;    /* byte offset of the code proper in the text given: after a */
+    size_t len;      /* Markdown fence, leading space; before a trailing ';' */
+    uint32_t line;   /* where start is, from 1 */
+    uint32_t column; /* in characters, from 1 */
 } gbx_guard_span;
 
 /*
@@ -52,6 +52,7 @@ typedef struct gbx_guard_advice {
     const char *hint;
 } gbx_guard_advice;
 
+/* message is the engine's, as told by the worker: hostile, but only ever compared. */
 void gbx_guard_explain(const char *code, size_t len, gbx_form form, gbx_code failed_as,
                        const char *message, gbx_guard_advice *advice);
 
@@ -65,7 +66,7 @@ struct gbx_report {
     size_t count;
     size_t total; /* found, listed or not */
     gbx_violation list[GBX_GUARD_VIOLATIONS_MAX];
-    char *text;   /* what the violations' strings point into, if not constant */
+    char *text; /* what the violations' strings point into, if not constant */
 };
 
 #endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explain - what the files of gbx_guard_explain() share. Nobody else includes it.
+ *
+ * Offsets are within the text of the tree. Messages are the engine's wording, which
+ * tests compare with the engine that is installed: what is not recognised gets no
+ * hint, never a wrong one.
+ */
+#ifndef GBX_GUARD_EXPLAIN_H
+#define GBX_GUARD_EXPLAIN_H
+
+#include "guard/guard.h"
+#include "guard/leaves.h"
+
+#define GBX_NO_OFFSET SIZE_MAX
+
+typedef struct gbx_case {
+    gbx_tree tree; /* flat */
+    gbx_leaves leaves;
+    gbx_form form;
+    const char *message;
+    size_t line_start; /* the line that the engine named: its bytes */
+    size_t line_end;
+    size_t offset;    /* where the engine says, or GBX_NO_OFFSET */
+    bool past_end;    /* that line is the last of the code, or after it */
+    size_t at;        /* out: where it really is, or GBX_NO_OFFSET to leave it */
+    const char *hint; /* out: constant */
+} gbx_case;
+
+/* One line of a table: the first whose text is part of the message counts. */
+typedef struct gbx_wording {
+    const char *part;
+    const char *hint;
+} gbx_wording;
+
+const char *gbx_wording_find(const gbx_wording *table, size_t count,
+                             const char *message);
+
+/* What stands between open and the next close after part in the message. */
+bool gbx_message_quoted(const char *message, const char *part, const char *open,
+                        const char *close, const char **ret_text, size_t *ret_len);
+
+/* The leaves [*ret_first, *ret_end) that begin on the line of the case. */
+void gbx_case_line(const gbx_case *c, uint32_t *ret_first, uint32_t *ret_end);
+
+/* Where leaf k begins. */
+size_t gbx_case_leaf_start(const gbx_case *c, uint32_t k);
+
+void gbx_explain_syntax(gbx_case *c);
+void gbx_explain_runtime(gbx_case *c);
+
+#endif

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explain_runtime - the engine says what happened; the tree often shows why: a promise
+ * that was not awaited, a const that is assigned to, a name that is declared later.
+ */
+#include "guard/explain.h"
+
+#include "base/cleanup.h"
+#include "guard/text.h"
+
+#include <string.h>
+
+#define HINT_PROMISE                                                                      \
+    "this is a promise, since it comes from an async function: write 'await' before the " \
+    "call, and 'async' before the function around it"
+#define HINT_CONST "a const cannot be assigned to: declare it with 'let'"
+#define HINT_MISSING                                                                      \
+    "the value before the last '.' or '[' is missing for at least one item: test it, or " \
+    "write '?.' instead of '.'"
+#define HINT_PATTERN \
+    "the value on the right is missing: give it a default, const { a } = value ?? {}"
+#define HINT_ITERATE \
+    "this value is no list: for an object use Object.entries(value), and test for null"
+#define HINT_ARRAY                                                                   \
+    "the value has no such method: it is no array; look at what the input is, e.g. " \
+    "data.items or Object.values(data)"
+#define HINT_METHOD "there is no such function: check its name and what the value is"
+#define HINT_DECLARE \
+    "declare the variable with let or const: strict mode does not make it by itself"
+#define HINT_SCOPE                                                                    \
+    "this name is declared in another scope: let, const and parameters end with the " \
+    "block or function they are in"
+#define HINT_UNKNOWN "declare it, or check its spelling"
+
+#define NO_NETWORK \
+    "there is no network: make the request outside and give its answer as the input"
+#define NO_NODE                                                             \
+    "this is not Node.js: no module, file or process can be reached; give " \
+    "what the code needs as its input"
+#define NO_PAGE \
+    "this is no browser: there is no page; work on the input and return a value"
+#define NO_TYPES \
+    "this is TypeScript: leave the types away, only plain JavaScript runs here"
+#define NO_PYTHON "this is Python's word: write it in JavaScript"
+#define NO_LIBRARY \
+    "no library is loaded: use the methods of Array, Object, Map and Intl"
+
+static const gbx_wording wordings[] = {
+    {"cannot serialize BigInt", "a BigInt is no JSON: return String(n), or Number(n)"},
+    {"BigInt", "make both the same kind: Number(n), or BigInt(x)"},
+    {"cyclic structure",
+     "a value that contains itself is no JSON: return only the fields "
+     "that are needed"},
+    {"can never settle", "resolve it on every path, and await what it depends on"},
+    {"not extensible", "the object is sealed or frozen: make a copy, { ...object }"},
+    {"Unable to delete property",
+     "the object is sealed or frozen: make a copy without it"},
+    {"readonly property",
+     "the object is frozen, or the property has only a getter: make a "
+     "copy, { ...object } or [...list]"},
+    {"call stack size exceeded",
+     "the recursion does not end, or goes too deep: check its "
+     "end, or write a loop"},
+    {"without |new|", "a class is called with 'new'"},
+    {"is not a constructor",
+     "only a class or a plain function can be called with 'new'"},
+    {"cannot be destructured", HINT_PATTERN},
+    {"with no initial value",
+     "give reduce its second argument, the value for an empty list"},
+    {"callback must be a function", "pass a function, not the result of calling it"},
+    {"comparator argument", "pass a function of two items: list.sort((a, b) => a - b)"},
+    {"Invalid Date", "the text is no date: test with Number.isNaN(date.getTime())"},
+    {"Invalid time value",
+     "the text is no date: test with Number.isNaN(date.getTime())"},
+    {"'super()' must be called", "call super() first in the constructor"},
+    {"is not an Object. (evaluating", "'in' needs an object on its right; for text use "
+                                      "includes()"},
+    {"Unexpected identifier \"object\"",
+     "it is an object already: leave JSON.parse away"},
+    {"JSON Parse error", "the text is no JSON: test it, or parse it inside try"},
+    {"Invalid regular expression",
+     "write \\\\ before characters with a meaning of their own"},
+    {"EvalError", "code cannot be made from a string here: write it out"},
+    {"Right hand side of instanceof", "instanceof needs a class on its right"},
+    {"WeakMap keys", "use Map: its keys can be anything"},
+    {"Array length must be", "a length is a whole number from 0 to 4294967295"},
+};
+
+static const struct {
+    const char *names; /* separated by single spaces */
+    const char *hint;
+} unknown[] = {
+    {"fetch XMLHttpRequest WebSocket EventSource axios http https Request Response Headers",
+     NO_NETWORK},
+    {"require module exports process global Buffer fs path os child_process __dirname "
+     "__filename setImmediate Deno Bun",
+     NO_NODE},
+    {"window document localStorage sessionStorage navigator location alert prompt confirm "
+     "history self Worker Blob File FormData HTMLElement",
+     NO_PAGE},
+    {"string number boolean any unknown never Record Partial Pick Readonly", NO_TYPES},
+    {"None True False print len elif self range str int dict", NO_PYTHON},
+    {"_ $ lodash jQuery moment dayjs R d3 Papa math", NO_LIBRARY},
+    {"setTimeout setInterval clearTimeout clearInterval sleep",
+     "timers are switched off for this call: compute the value at once"},
+    {"queueMicrotask", "use Promise.resolve().then(...)"},
+    {"console", "the console is switched off for this call: return what is to be seen"},
+    {"structuredClone", "copy with JSON.parse(JSON.stringify(value))"},
+    {"URL URLSearchParams",
+     "take addresses apart with split() or a regular expression"},
+    {"TextEncoder TextDecoder", "use encodeURIComponent(), or codePointAt() in a loop"},
+    {"atob btoa", "base64 is not built in: decode it outside"},
+    {"crypto", "use Math.random() for numbers; keys and hashes are made outside"},
+    {"performance", "use Date.now()"},
+    {"Temporal", "use Date and Intl.DateTimeFormat"},
+    {"SharedArrayBuffer Atomics", "there is one thread: use ArrayBuffer"},
+    {"WebAssembly", "write it in JavaScript"},
+    {"arguments", "an arrow function has no 'arguments': write (...args) => ..."},
+    {"NULL nil null_ Null", "write null"},
+    {"data input items rows records",
+     "the input is the function's parameter: (data) => ...; in form 'body' it is 'params'"},
+    {"params env context",
+     "these names exist only in form 'body': here the input is the function's parameter"},
+};
+
+static bool is_word(const char *words, const char *text, size_t len)
+{
+    for (;;) {
+        size_t word = strcspn(words, " ");
+
+        if (word == len && memcmp(words, text, len) == 0)
+            return true;
+        if (words[word] == '\0')
+            return false;
+        words += word + 1;
+    }
+}
+
+static bool node_is(const gbx_tree *t, uint32_t i, const char *text, size_t len)
+{
+    return i != GBX_NO_NODE && t->nodes[i].end - t->nodes[i].start == len &&
+           memcmp(t->text + t->nodes[i].start, text, len) == 0;
+}
+
+static size_t name_length(const char *text, size_t len)
+{
+    size_t n = 0;
+
+    while (n < len && gbx_text_is_name((unsigned char)text[n]))
+        n++;
+    return n;
+}
+
+/* ---- promises -------------------------------------------------------------- */
+
+/* True if the code has an async function or method of that name. */
+static bool is_async_name(const gbx_tree *t, const char *name, size_t len)
+{
+    for (uint32_t i = 0; i < t->count; i++) {
+        uint32_t named = t->nodes[i].parent;
+
+        if (!gbx_tree_is_function(t, i) || !gbx_tree_is_async(t, i))
+            continue;
+        if (node_is(t, gbx_tree_child(t, i, GBX_FIELD_NAME), name, len))
+            return true;
+        if (t->nodes[i].field == GBX_FIELD_VALUE && named != GBX_NO_NODE &&
+            node_is(t, gbx_tree_child(t, named, GBX_FIELD_NAME), name, len))
+            return true;
+    }
+    return false;
+}
+
+/* True if expression i, as it stands, gives a promise. */
+static bool gives_promise(const gbx_tree *t, uint32_t i)
+{
+    uint32_t callee, part;
+
+    if (i == GBX_NO_NODE)
+        return false;
+    if (t->nodes[i].kind == GBX_NODE_NEW) {
+        callee = gbx_tree_child(t, i, GBX_FIELD_CONSTRUCTOR);
+        return node_is(t, callee, "Promise", 7);
+    }
+    if (t->nodes[i].kind != GBX_NODE_CALL)
+        return false;
+    callee = gbx_tree_child(t, i, GBX_FIELD_FUNCTION);
+    if (callee == GBX_NO_NODE)
+        return false;
+    if (t->nodes[callee].kind == GBX_NODE_MEMBER) {
+        part = gbx_tree_child(t, callee, GBX_FIELD_OBJECT);
+        if (node_is(t, part, "Promise", 7))
+            return true;
+        callee = gbx_tree_child(t, callee, GBX_FIELD_PROPERTY);
+    }
+    if (callee == GBX_NO_NODE)
+        return false;
+    return is_async_name(t, t->text + t->nodes[callee].start,
+                         t->nodes[callee].end - t->nodes[callee].start);
+}
+
+/* True if a variable of that name is given a promise where it is declared. */
+static bool holds_promise(const gbx_tree *t, const char *name, size_t len)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->nodes[i].kind == GBX_NODE_DECLARATOR &&
+            node_is(t, gbx_tree_child(t, i, GBX_FIELD_NAME), name, len) &&
+            gives_promise(t, gbx_tree_child(t, i, GBX_FIELD_VALUE)))
+            return true;
+    return false;
+}
+
+/* True if the expression, as the engine quotes it, begins with a promise. */
+static bool begins_with_promise(const gbx_tree *t, const char *text, size_t len)
+{
+    size_t name = name_length(text, len);
+
+    if (name == 0)
+        return false;
+    if (name < len && text[name] == '(')
+        return is_async_name(t, text, name);
+    return holds_promise(t, text, name);
+}
+
+/* On the line, a pattern or a spread that is given a promise. */
+static bool line_spreads_promise(const gbx_case *c)
+{
+    const gbx_tree *t = &c->tree;
+
+    for (uint32_t i = 0; i < t->count; i++) {
+        const gbx_node *n = &t->nodes[i];
+        uint32_t value = GBX_NO_NODE;
+
+        if (n->end <= c->line_start || n->start > c->line_end)
+            continue;
+        if (n->kind == GBX_NODE_DECLARATOR)
+            value = gbx_tree_child(t, i, GBX_FIELD_VALUE);
+        else if (n->kind == GBX_NODE_FOR_IN)
+            value = gbx_tree_child(t, i, GBX_FIELD_RIGHT);
+        else if (n->kind == GBX_NODE_SPREAD)
+            value = gbx_tree_inner(t, i);
+        if (value == GBX_NO_NODE)
+            continue;
+        if (gives_promise(t, value) ||
+            (t->nodes[value].kind == GBX_NODE_IDENTIFIER &&
+             holds_promise(t, t->text + t->nodes[value].start,
+                           t->nodes[value].end - t->nodes[value].start)))
+            return true;
+    }
+    return false;
+}
+
+/* ---- names ------------------------------------------------------------------ */
+
+/* The declaration of that name with one of the words, or GBX_NO_NODE. */
+static uint32_t find_declared(const gbx_tree *t, const char *name, size_t len,
+                              const char *words)
+{
+    for (uint32_t i = 0; i < t->count; i++) {
+        uint32_t parent = t->nodes[i].parent;
+        const gbx_node *first;
+
+        if (t->nodes[i].kind != GBX_NODE_DECLARATOR &&
+            t->nodes[i].kind != GBX_NODE_CLASS_DECLARATION)
+            continue;
+        if (!node_is(t, gbx_tree_child(t, i, GBX_FIELD_NAME), name, len))
+            continue;
+        first = &t->nodes[t->nodes[i].kind == GBX_NODE_DECLARATOR ? parent + 1 : i + 1];
+        if (is_word(words, t->text + first->start, first->end - first->start))
+            return i;
+    }
+    return GBX_NO_NODE;
+}
+
+static bool is_declared_anywhere(const gbx_tree *t, const char *name, size_t len)
+{
+    if (find_declared(t, name, len, "let const var class") != GBX_NO_NODE)
+        return true;
+    for (uint32_t i = 0; i < t->count; i++) {
+        uint32_t parent = t->nodes[i].parent;
+
+        if (t->nodes[i].kind == GBX_NODE_IDENTIFIER && parent != GBX_NO_NODE &&
+            (t->nodes[parent].kind == GBX_NODE_PARAMETERS ||
+             t->nodes[i].field == GBX_FIELD_PARAMETER ||
+             (t->nodes[parent].kind == GBX_NODE_FOR_IN &&
+              gbx_tree_child(t, parent, GBX_FIELD_KIND) != GBX_NO_NODE)) &&
+            node_is(t, i, name, len))
+            return true;
+    }
+    return false;
+}
+
+/* On the line, at or after the engine's place: a name that is declared further on. */
+static uint32_t find_too_early(const gbx_case *c)
+{
+    const gbx_tree *t = &c->tree;
+    uint32_t k, end;
+
+    for (gbx_case_line(c, &k, &end); k < end; k++) {
+        const gbx_node *n = &t->nodes[c->leaves.nodes[k]];
+        uint32_t declared;
+
+        if (n->kind != GBX_NODE_IDENTIFIER && n->kind != GBX_NODE_SHORTHAND)
+            continue;
+        declared =
+            find_declared(t, t->text + n->start, n->end - n->start, "let const class");
+        if (declared != GBX_NO_NODE && t->nodes[declared].start > n->start)
+            return c->leaves.nodes[k];
+    }
+    return GBX_NO_NODE;
+}
+
+/* The name that i assigns to, if i is an assignment of any sort to a name. */
+static uint32_t assigned_name(const gbx_tree *t, uint32_t i)
+{
+    uint32_t to = GBX_NO_NODE;
+
+    if (t->nodes[i].kind == GBX_NODE_ASSIGNMENT ||
+        t->nodes[i].kind == GBX_NODE_AUGMENTED || t->nodes[i].kind == GBX_NODE_FOR_IN)
+        to = gbx_tree_child(t, i, GBX_FIELD_LEFT);
+    else if (t->nodes[i].kind == GBX_NODE_UPDATE)
+        to = gbx_tree_child(t, i, GBX_FIELD_ARGUMENT);
+    return to != GBX_NO_NODE && t->nodes[to].kind == GBX_NODE_IDENTIFIER ? to
+                                                                         : GBX_NO_NODE;
+}
+
+/* The engine reports an assignment to a const where the function begins. */
+static uint32_t find_const_assignment(const gbx_case *c)
+{
+    const gbx_tree *t = &c->tree;
+    size_t from = c->offset != GBX_NO_OFFSET ? c->offset : c->line_start;
+    int budget = 1000; /* each is looked up in the whole tree */
+
+    /* There it stands at the place of a property: the object is what is read-only. */
+    if (c->offset < t->len && strchr(".[(?", t->text[c->offset]) != NULL &&
+        t->text[c->offset] != '\0' && c->offset > 0 && t->text[c->offset - 1] != ' ')
+        return GBX_NO_NODE;
+    for (uint32_t i = 0; i < t->count && budget > 0; i++) {
+        uint32_t to = assigned_name(t, i);
+
+        if (to == GBX_NO_NODE || t->nodes[i].end <= from)
+            continue;
+        budget--;
+        if (find_declared(t, t->text + t->nodes[to].start,
+                          t->nodes[to].end - t->nodes[to].start,
+                          "const") != GBX_NO_NODE)
+            return to;
+    }
+    return GBX_NO_NODE;
+}
+
+static bool is_assigned(const gbx_tree *t, const char *name, size_t len)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        if (node_is(t, assigned_name(t, i), name, len))
+            return true;
+    return false;
+}
+
+static const char *unknown_hint(const gbx_case *c, const char *name, size_t len)
+{
+    if (is_declared_anywhere(&c->tree, name, len))
+        return HINT_SCOPE;
+    if (is_assigned(&c->tree, name, len))
+        return HINT_DECLARE;
+    for (size_t i = 0; i < GBX_COUNTOF(unknown); i++)
+        if (is_word(unknown[i].names, name, len))
+            return unknown[i].hint;
+    return HINT_UNKNOWN;
+}
+
+/* ---- messages ---------------------------------------------------------------- */
+
+/* Methods that only a list has: the value is something else. */
+static bool is_list_method(const char *text, size_t len)
+{
+    size_t at = len;
+
+    while (at > 0 && gbx_text_is_name((unsigned char)text[at - 1]))
+        at--;
+    return is_word(
+        "map filter forEach reduce find findIndex some every flatMap sort slice "
+        "includes indexOf join push concat reverse entries keys values at",
+        text + at, len - at);
+}
+
+/* The engine points past a name that it means. */
+static void point_to_name(gbx_case *c)
+{
+    size_t at = c->offset;
+
+    if (at == GBX_NO_OFFSET)
+        return;
+    while (at > 0 && gbx_text_is_name((unsigned char)c->tree.text[at - 1]))
+        at--;
+    if (at < c->offset)
+        c->at = at;
+}
+
+static bool explain_value(gbx_case *c)
+{
+    const char *text;
+    size_t len;
+
+    if (gbx_message_quoted(c->message, "is not an object", "(evaluating '", "')", &text,
+                           &len)) {
+        c->hint = begins_with_promise(&c->tree, text, len) ? HINT_PROMISE
+                  : *text == '[' || *text == '{'           ? HINT_PATTERN
+                                                           : HINT_MISSING;
+        return true;
+    }
+    if (gbx_message_quoted(c->message, "is not a function", "(In '", "', '", &text,
+                           &len)) {
+        const char *call = memchr(text, '(', len);
+        size_t callee = call != NULL ? (size_t)(call - text) : len;
+
+        point_to_name(c);
+        c->hint = begins_with_promise(&c->tree, text, len) || line_spreads_promise(c)
+                      ? HINT_PROMISE
+                  : is_list_method(text, callee) ? HINT_ARRAY
+                                                 : HINT_METHOD;
+        return true;
+    }
+    if (strstr(c->message, "is not a function (near '") != NULL ||
+        strstr(c->message, "Spread syntax requires") != NULL) {
+        c->hint = line_spreads_promise(c) ? HINT_PROMISE : HINT_ITERATE;
+        return true;
+    }
+    return false;
+}
+
+static bool explain_name(gbx_case *c)
+{
+    const char *unknown_name = strstr(c->message, "Can't find variable: ");
+    uint32_t node;
+
+    if (unknown_name != NULL) {
+        unknown_name += strlen("Can't find variable: ");
+        point_to_name(c);
+        c->hint = unknown_hint(c, unknown_name,
+                               name_length(unknown_name, strlen(unknown_name)));
+        return true;
+    }
+    if (strstr(c->message, "Cannot access uninitialized variable") != NULL) {
+        node = find_too_early(c);
+        c->hint =
+            "this name is used before its let, const or class is reached: move the "
+            "declaration up";
+        c->at = node != GBX_NO_NODE ? c->tree.nodes[node].start : GBX_NO_OFFSET;
+        return true;
+    }
+    if (strstr(c->message, "readonly property") == NULL)
+        return false;
+    node = find_const_assignment(c);
+    if (node == GBX_NO_NODE)
+        return false;
+    c->at = c->tree.nodes[node].start;
+    c->hint = HINT_CONST;
+    return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_explain_runtime(gbx_case *c)
+{
+    const char *hint;
+
+    if (explain_name(c) || explain_value(c))
+        return;
+    hint = gbx_wording_find(wordings, GBX_COUNTOF(wordings), c->message);
+    if (hint != NULL)
+        c->hint = hint;
+}

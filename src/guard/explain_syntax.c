@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explain_syntax - the engine knows the line and the token that it could not use; the
+ * tree knows the column, and what stands around it.
+ */
+#include "guard/explain.h"
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "guard/faults.h"
+#include "guard/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HINT_AWAIT \
+    "'await' works only directly inside an async function: write 'async' before it"
+#define HINT_AWAIT_MAP \
+    "make the callback async and wait for all: await Promise.all(list.map(async (x) => ...))"
+#define HINT_AWAIT_EACH \
+    "a callback cannot make the loop wait: use for (const x of list) { await ...; }"
+#define HINT_OPEN   "nothing closes this bracket: close it where what it holds ends"
+#define HINT_CLOSE  "this bracket closes nothing: remove it, or open it before"
+#define HINT_JSX    "this is JSX: there is no page here, so return data, not elements"
+#define HINT_PROSE  "this is prose, not code: give the code alone"
+#define HINT_PYTHON "this looks like Python: write it in JavaScript"
+#define HINT_STRING                                                                         \
+    "nothing closes this string: a string in quotes ends on its line, one in `backquotes` " \
+    "may go on"
+#define HINT_OBJECT \
+    "'{' after '=>' begins a body: to return an object put it in parentheses, => ({ ... })"
+#define HINT_STATEMENT \
+    "a statement stands where a function is needed: write (data) => { ...; return ...; }"
+#define HINT_QUOTES "replace the typographic quotes by ' or \""
+#define HINT_NAME   "this word is reserved: choose another name"
+#define HINT_TWICE \
+    "this name is taken in the same scope: choose another, or assign without let or const"
+#define HINT_JUMP \
+    "use 'return' to leave a callback, or a for loop, which can be left and continued"
+
+#define HINT_VALUE "a value is missing before this"
+#define OPERATORS                                                                        \
+    "+ - * / % ** = == === != !== < > <= >= && || ?? ! ? : , . & | ^ ~ << >> >>> += -= " \
+    "return of in"
+
+/* In order: the particular before the general. */
+static const gbx_wording wordings[] = {
+    {"must have an initializer", "give the const a value, or declare it with 'let'"},
+    {"variable twice", HINT_TWICE},
+    {"that shadows a", HINT_TWICE},
+    {"for-await-of can only", HINT_AWAIT},
+    {"is only valid inside a", HINT_JUMP},
+    {"'with' statements", "strict mode has no 'with': name the object each time"},
+    {"leading zero", "write octal numbers as 0o17, and others without the zero before"},
+    {"Cannot delete unqualified",
+     "strict mode cannot delete a variable: set it to null"},
+    {"Cannot modify", "strict mode does not assign to this name: choose another"},
+    {"Invalid character '\\u201", HINT_QUOTES},
+    {"Invalid character: '@'", "decorators are not JavaScript yet: call the function"},
+    {"Invalid character", "remove this character, or put it in a string"},
+    {"Unterminated regular expression",
+     "nothing closes this regular expression: a '/' in "
+     "it is written \\/"},
+    {"comment was not closed", "close the comment with */"},
+    {"Function statements must have a name",
+     "name the function, or assign it: const f = function () { ... }"},
+    {"directly after numeric literal",
+     "a name cannot begin with a digit; or an operator "
+     "is missing"},
+    {"undeclared private names", "declare the private field in the class: #name;"},
+    {"is not a reference",
+     "only a variable or a property can be assigned to; to compare, "
+     "use ==="},
+    {"Coalescing and logical", "put parentheses around one of the two: (a ?? b) || c"},
+    {"Ambiguous unary expression", "put parentheses around it: (-a) ** 2"},
+    {"at least a catch or finally", "add catch (e) { ... } after the try block"},
+    {"Expected ':' in ternary", "a ? b : c needs its third part"},
+    {"start a for-loop header", "write for (const x of list) { ... }"},
+    {"to end an argument list",
+     "a ',' or ')' is missing before this, in the arguments of "
+     "a call"},
+    {"to end an object literal", "a ',' is missing before this, in an object"},
+    {"following an array element", "a ',' or ']' is missing before this, in an array"},
+    {"to end a subscript", "a ']' is missing before this"},
+    {"in parameter list",
+     "the parameters before '=>' are not valid: names, patterns and "
+     "default values, each name once"},
+    {"after a parameter declaration",
+     "a ',' is missing before this, in the parameters"},
+    {"import call expects", "modules cannot be loaded: use what JavaScript itself has"},
+    {"keyword 'import'", "modules cannot be loaded: use what JavaScript itself has"},
+    {"keyword 'export'", "leave 'export' out: the code is no module"},
+    {"keyword 'else'", "this 'else' has no 'if': look at the brackets before it"},
+    {"keyword 'catch'", "this 'catch' has no 'try': look at the brackets before it"},
+    {"keyword 'case'", "this 'case' is in no 'switch': look at the brackets before it"},
+    {"yield expression", "'yield' works only in a generator: function* () { ... }"},
+    {"Cannot use the keyword", HINT_NAME},
+    {"Cannot use the reserved word", HINT_NAME},
+    {"super is not valid", "'super' works only in a method of a class or object"},
+    {"following a return statement",
+     "an operator, ';' or new line is missing before this"},
+    {"after variable declaration", "an operator, ',' or ';' is missing before this"},
+    {"following a class field", "a ';' or new line is missing before this"},
+    {"property name after '.'", "a property name is missing before this"},
+    {"Unexpected identifier", "an operator, ',' or ';' is missing before this"},
+    {"Unexpected number", "an operator, ',' or ';' is missing before this"},
+    {"Unexpected string literal", "an operator, ',' or ';' is missing before this"},
+    {"Unexpected keyword",
+     "an operator, ';' or closing bracket is missing before this"},
+    {"Unexpected token", "something is missing or too much here"},
+};
+
+/* What the engine says of a place it does not name a token for: what stands there. */
+static const struct {
+    const char *part;
+    const char *words;
+} places[] = {
+    {"for-await-of", "await"},
+    {"Function statements must", "function"},
+    {"is not a reference", "= += -= *= /= %= ||= &&= ++ --"},
+    {"super is not valid", "super"},
+    {"new.target", "new"},
+    {"Cannot delete", "delete"},
+    {"in parameter list", "=>"},
+};
+
+static bool leaf_matches(const gbx_case *c, uint32_t k, const char *text, size_t len)
+{
+    const gbx_node *n = &c->tree.nodes[c->leaves.nodes[k]];
+    size_t inside = n->kind == GBX_NODE_STRING ? 1 : 0;
+
+    return n->end - n->start == len + 2 * inside &&
+           memcmp(c->tree.text + n->start + inside, text, len) == 0;
+}
+
+/* The token that the message names, on its line, or GBX_NO_LEAF. */
+static uint32_t find_culprit(const gbx_case *c)
+{
+    uint32_t found = GBX_NO_LEAF;
+    const char *text;
+    size_t len;
+    uint32_t k, end;
+
+    if (!gbx_message_quoted(c->message, "", "'", "'", &text, &len) &&
+        !gbx_message_quoted(c->message, "string literal", "\"", "\"", &text, &len))
+        return GBX_NO_LEAF;
+    for (gbx_case_line(c, &k, &end); k < end; k++) {
+        if (!leaf_matches(c, k, text, len))
+            continue;
+        if (gbx_leaf_is_suspect(&c->leaves, k) ||
+            gbx_leaf_is(&c->leaves, gbx_leaf_before(&c->leaves, k), "await"))
+            return k;
+        if (found == GBX_NO_LEAF)
+            found = k;
+    }
+    return found;
+}
+
+/* The place that a message without a token means, or GBX_NO_OFFSET. */
+static size_t find_place(const gbx_case *c)
+{
+    bool is_number = strstr(c->message, "leading zero") != NULL ||
+                     strstr(c->message, "numeric literal") != NULL;
+    const char *text;
+    size_t len;
+    uint32_t k, end;
+
+    if (gbx_message_quoted(c->message, "Unterminated regular", "'", "'", &text, &len)) {
+        text = memmem(c->tree.text + c->line_start, c->line_end - c->line_start, text,
+                      len);
+        return text == NULL ? GBX_NO_OFFSET : (size_t)(text - c->tree.text);
+    }
+    for (gbx_case_line(c, &k, &end); k < end; k++) {
+        const gbx_node *n = &c->tree.nodes[c->leaves.nodes[k]];
+
+        if (is_number && n->kind == GBX_NODE_NUMBER &&
+            (gbx_text_is_name((unsigned char)c->tree.text[n->end]) ||
+             (n->end - n->start > 1 && c->tree.text[n->start] == '0')))
+            return n->start;
+        for (size_t i = 0; i < GBX_COUNTOF(places); i++)
+            if (strstr(c->message, places[i].part) != NULL &&
+                gbx_leaf_is_one_of(&c->leaves, k, places[i].words))
+                return n->start;
+    }
+    return GBX_NO_OFFSET;
+}
+
+/* The character that the message spells as \uXXXX, on its line, or GBX_NO_OFFSET. */
+static size_t find_character(const gbx_case *c)
+{
+    const char *digits = strstr(c->message, "character '\\u");
+    size_t length;
+    unsigned long point;
+
+    if (digits == NULL)
+        return GBX_NO_OFFSET;
+    point = strtoul(digits + strlen("character '\\u"), NULL, 16);
+    for (size_t i = c->line_start; i < c->line_end; i += length) {
+        const uint8_t *d = (const uint8_t *)c->tree.text + i;
+
+        length = gbx_utf8_sequence(d, c->line_end - i);
+        if (length == 2 && point == ((d[0] & 0x1Ful) << 6 | (d[1] & 0x3Ful)))
+            return i;
+        if (length == 3 &&
+            point == ((d[0] & 0x0Ful) << 12 | (d[1] & 0x3Ful) << 6 | (d[2] & 0x3Ful)))
+            return i;
+        length += length == 0;
+    }
+    return GBX_NO_OFFSET;
+}
+
+/* The last leaf, up to the line's end, with the name that is declared twice. */
+static uint32_t find_second(const gbx_case *c)
+{
+    uint32_t found = GBX_NO_LEAF;
+    const char *text;
+    size_t len;
+    uint32_t k, end;
+
+    if (!gbx_message_quoted(c->message, "variable", "'", "'", &text, &len))
+        return GBX_NO_LEAF;
+    gbx_case_line(c, &k, &end);
+    for (k = 0; k < end; k++) {
+        const gbx_node *n = &c->tree.nodes[c->leaves.nodes[k]];
+
+        if (n->end - n->start == len &&
+            memcmp(c->tree.text + n->start, text, len) == 0 &&
+            gbx_leaf_is_one_of(&c->leaves, gbx_leaf_before(&c->leaves, k),
+                               "let const var class function * , [ { : ..."))
+            found = k;
+    }
+    return found;
+}
+
+/* The string on the line that nothing closes; else the last template's quote. */
+static uint32_t find_open_string(const gbx_case *c)
+{
+    uint32_t k, end;
+
+    for (gbx_case_line(c, &k, &end); k < end; k++)
+        if (gbx_leaf_is_one_of(&c->leaves, k, "' \"") ||
+            gbx_faults_open_string(&c->tree, c->leaves.nodes[k]))
+            return k;
+    for (k = c->leaves.count; k > 0; k--)
+        if (gbx_leaf_is(&c->leaves, k - 1, "`"))
+            return k - 1;
+    return GBX_NO_LEAF;
+}
+
+/* A break or continue that is in no loop, at or after the line; or GBX_NO_NODE. */
+static uint32_t find_jump(const gbx_case *c)
+{
+    const gbx_node *nodes = c->tree.nodes;
+    uint32_t found = GBX_NO_NODE;
+    int budget = 1000; /* each is looked at together with all around it */
+
+    for (uint32_t i = 0; i < c->tree.count && budget > 0; i++) {
+        uint32_t up = nodes[i].parent;
+        bool is_jump =
+            nodes[i].kind == GBX_NODE_BREAK || nodes[i].kind == GBX_NODE_CONTINUE;
+
+        if (!is_jump)
+            continue;
+        budget--;
+        while (up != GBX_NO_NODE && nodes[up].kind != GBX_NODE_FOR &&
+               nodes[up].kind != GBX_NODE_FOR_IN && nodes[up].kind != GBX_NODE_WHILE &&
+               nodes[up].kind != GBX_NODE_DO && nodes[up].kind != GBX_NODE_LABELED &&
+               !gbx_tree_is_function(&c->tree, up) &&
+               !(nodes[up].kind == GBX_NODE_SWITCH && nodes[i].kind == GBX_NODE_BREAK))
+            up = nodes[up].parent;
+        if (up != GBX_NO_NODE && !gbx_tree_is_function(&c->tree, up))
+            continue;
+        if (found == GBX_NO_NODE || nodes[found].start < c->line_start)
+            found = i;
+    }
+    return found;
+}
+
+/* Which way to await: by what the function around leaf k is given to. */
+static const char *await_hint(const gbx_case *c, uint32_t k)
+{
+    const gbx_node *nodes = c->tree.nodes;
+    uint32_t i = c->leaves.nodes[k];
+    uint32_t callee;
+
+    while (i != GBX_NO_NODE && !gbx_tree_is_function(&c->tree, i))
+        i = nodes[i].parent;
+    if (i == GBX_NO_NODE || nodes[i].parent == GBX_NO_NODE ||
+        nodes[nodes[i].parent].kind != GBX_NODE_ARGUMENTS)
+        return HINT_AWAIT;
+    callee =
+        gbx_tree_child(&c->tree, nodes[nodes[i].parent].parent, GBX_FIELD_FUNCTION);
+    if (callee == GBX_NO_NODE || nodes[callee].kind != GBX_NODE_MEMBER)
+        return HINT_AWAIT;
+    callee = gbx_tree_child(&c->tree, callee, GBX_FIELD_PROPERTY);
+    if (callee != GBX_NO_NODE && gbx_tree_is(&c->tree, callee, "map"))
+        return HINT_AWAIT_MAP;
+    return callee != GBX_NO_NODE && gbx_tree_is(&c->tree, callee, "forEach")
+               ? HINT_AWAIT_EACH
+               : HINT_AWAIT;
+}
+
+static bool has_jsx(const gbx_case *c)
+{
+    for (uint32_t i = 0; i < c->tree.count; i++)
+        if (c->tree.nodes[i].kind == GBX_NODE_JSX_ELEMENT ||
+            c->tree.nodes[i].kind == GBX_NODE_JSX_SELF_CLOSING)
+            return true;
+    return false;
+}
+
+/* Three names in a row, with nothing between them: no statement looks like that. */
+static bool is_prose(const gbx_leaves *l, uint32_t k)
+{
+    uint32_t from = k > 2 ? k - 2 : 0;
+
+    for (; from <= k; from++)
+        if (gbx_leaf_is_name(l, from) && gbx_leaf_is_name(l, from + 1) &&
+            gbx_leaf_is_name(l, from + 2))
+            return true;
+    return false;
+}
+
+/* Words of another language at or before the culprit; *ret_k moves to them. */
+static const char *foreign(const gbx_case *c, uint32_t *ret_k)
+{
+    const gbx_leaves *l = &c->leaves;
+    uint32_t k = *ret_k;
+    uint32_t before = gbx_leaf_before(l, k);
+    uint32_t line, end;
+    const char *hint = gbx_leaf_typescript(l, k);
+
+    if (hint != NULL)
+        return hint;
+    if (gbx_leaf_is(l, k, "<") && has_jsx(c))
+        return HINT_JSX;
+    if (gbx_leaf_is(l, before, "await")) {
+        *ret_k = before;
+        return await_hint(c, before);
+    }
+    if (gbx_leaf_is_one_of(l, before, "def print elif lambda") ||
+        gbx_leaf_is(l, gbx_leaf_before(l, before), "def"))
+        return HINT_PYTHON;
+    if (is_prose(l, k))
+        return HINT_PROSE;
+    if (strstr(c->message, "initializer") == NULL &&
+        strstr(c->message, "parameter") == NULL && !gbx_leaf_is(l, k, "<"))
+        return NULL;
+    /* The engine stumbled over what follows from a type, not over the type itself. */
+    for (gbx_case_line(c, &line, &end); line < end; line++) {
+        hint =
+            gbx_leaf_is_one_of(l, line, ": ? <") ? gbx_leaf_typescript(l, line) : NULL;
+        if (hint != NULL) {
+            *ret_k = line;
+            return hint;
+        }
+    }
+    return NULL;
+}
+
+/* A ':' of an object that the engine took for a body. */
+static bool is_bare_object(const gbx_leaves *l, uint32_t k)
+{
+    uint32_t opener = gbx_leaf_is(l, k, ":") ? gbx_leaf_opener(l, k) : GBX_NO_LEAF;
+
+    return gbx_leaf_is(l, opener, "{") &&
+           gbx_leaf_is(l, gbx_leaf_before(l, opener), "=>");
+}
+
+/* Brackets first: where one is open, the engine only sees the end come too early. */
+static bool explain_bracket(gbx_case *c, uint32_t culprit)
+{
+    bool is_open = false;
+    uint32_t i =
+        c->tree.has_error ? gbx_faults_bracket(&c->tree, &is_open) : GBX_NO_NODE;
+    bool at_end = c->past_end || strstr(c->message, "EOF") != NULL ||
+                  strstr(c->message, "end of script") != NULL;
+
+    if (i == GBX_NO_NODE || strstr(c->message, "Unterminated") != NULL ||
+        strstr(c->message, "not closed properly") != NULL)
+        return false;
+    if (is_open && at_end &&
+        (culprit == GBX_NO_LEAF || !gbx_leaf_is_suspect(&c->leaves, culprit) ||
+         gbx_leaf_is_one_of(&c->leaves, culprit, ") ] }"))) {
+        c->at = c->tree.nodes[i].start;
+        c->hint = HINT_OPEN;
+        return true;
+    }
+    if (!is_open && ((culprit == GBX_NO_LEAF && c->past_end) ||
+                     (c->tree.nodes[i].start >= c->line_start &&
+                      c->tree.nodes[i].start <= c->line_end))) {
+        c->at = c->tree.nodes[i].start;
+        c->hint = HINT_CLOSE;
+        return true;
+    }
+    return false;
+}
+
+static void explain_culprit(gbx_case *c, uint32_t k)
+{
+    const char *hint = foreign(c, &k);
+
+    if (hint == NULL && is_bare_object(&c->leaves, k))
+        hint = HINT_OBJECT;
+    if (hint == NULL &&
+        gbx_leaf_is_one_of(&c->leaves, gbx_leaf_before(&c->leaves, k), OPERATORS) &&
+        gbx_leaf_is_one_of(&c->leaves, k, "; , ) ] } : =>"))
+        hint = HINT_VALUE;
+    if (hint == NULL && k == 0 && c->form == GBX_FORM_FUNCTION &&
+        strstr(c->message, "Unexpected keyword") != NULL)
+        hint = HINT_STATEMENT;
+    if (hint != NULL)
+        c->hint = hint;
+    c->at = gbx_case_leaf_start(c, k);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_explain_syntax(gbx_case *c)
+{
+    uint32_t culprit = find_culprit(c);
+    uint32_t first, end;
+    const char *hint = gbx_wording_find(wordings, GBX_COUNTOF(wordings), c->message);
+
+    c->hint = hint != NULL ? hint : "";
+    if (strstr(c->message, "Cannot declare") != NULL && find_second(c) != GBX_NO_LEAF) {
+        c->at = gbx_case_leaf_start(c, find_second(c));
+        return;
+    }
+    if (strstr(c->message, "is only valid") != NULL && find_jump(c) != GBX_NO_NODE) {
+        c->at = c->tree.nodes[find_jump(c)].start;
+        return;
+    }
+    if (strstr(c->message, "EOF") != NULL && find_open_string(c) != GBX_NO_LEAF) {
+        c->at = gbx_case_leaf_start(c, find_open_string(c));
+        c->hint = HINT_STRING;
+        return;
+    }
+    c->at = find_place(c);
+    if (c->at == GBX_NO_OFFSET)
+        c->at = find_character(c);
+    if (c->at != GBX_NO_OFFSET)
+        return;
+    if (explain_bracket(c, culprit))
+        return;
+    if (culprit != GBX_NO_LEAF) {
+        explain_culprit(c, culprit);
+        return;
+    }
+    gbx_case_line(c, &first, &end);
+    if (c->offset == GBX_NO_OFFSET && first < end)
+        c->at = gbx_case_leaf_start(c, first);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * faults - what is wrong with the syntax, as far as the tree can tell without an
+ * engine: brackets that do not match, what the parser missed, words of other
+ * languages.
+ */
+#ifndef GBX_GUARD_FAULTS_H
+#define GBX_GUARD_FAULTS_H
+
+#include "guard/findings.h"
+#include "guard/tree.h"
+
+/* Add the faults of the flat tree t as SYNTAX findings. base as in uses.h. */
+void gbx_faults_find(gbx_tree *t, size_t base, gbx_findings *f);
+
+/* The first bracket without its partner, or GBX_NO_NODE. *ret_is_open: nothing closes
+ * it; else it closes nothing. */
+uint32_t gbx_faults_bracket(const gbx_tree *t, bool *ret_is_open);
+
+/* True if node i is a string that ends at no quote of its own, or after its line. */
+bool gbx_faults_open_string(const gbx_tree *t, uint32_t i);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frame - three lines of code with a caret, safe to print on any terminal.
+ *
+ *     1 | const total = (data) => {
+ *   > 2 |     return data.map(d => d.price)
+ *       |                 ^
+ *     3 | }
+ *
+ * The caret counts what is printed, not what is in the code: escapes and tabs are
+ * wider than one. Characters of double width are counted as one.
+ */
+#include "guard/guard.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH     96 /* characters of code shown of one line */
+#define LEAD      64 /* of these, at most so many before the column */
+#define TAB       "    "
+#define FRAME_MAX GBX_KIB(16)
+
+/* Line number line (from 1) of text, its end without "\r\n" or '\n'. */
+static bool find_line(const char *text, size_t len, uint32_t line, size_t *ret_start,
+                      size_t *ret_end)
+{
+    size_t start = 0;
+    const char *eol;
+    size_t end;
+
+    for (uint32_t n = 1; n < line; n++) {
+        eol = memchr(text + start, '\n', len - start);
+        if (eol == NULL)
+            return false;
+        start = (size_t)(eol - text) + 1;
+    }
+    eol = memchr(text + start, '\n', len - start);
+    end = eol != NULL ? (size_t)(eol - text) : len;
+    if (end > start && text[end - 1] == '\r')
+        end--;
+    *ret_start = start;
+    *ret_end = end;
+    return true;
+}
+
+/* Bytes of the character at data: an invalid byte counts as one. */
+static size_t step(const char *data, size_t len)
+{
+    size_t n = gbx_utf8_sequence((const uint8_t *)data, len);
+
+    return n == 0 ? 1 : n;
+}
+
+static void put_character(gbx_buf *buf, const char *data, size_t len)
+{
+    if (len == 1 && data[0] == '\t')
+        (void)gbx_buf_puts(buf, TAB);
+    else
+        (void)gbx_utf8_append_escaped(buf, data, len, GBX_ESCAPE_LINE);
+}
+
+/* Characters in [from, buf->len), which is valid UTF-8. */
+static size_t printed(const gbx_buf *buf, size_t from)
+{
+    size_t n = 0;
+
+    for (size_t i = from; i < buf->len; i++)
+        n += (buf->data[i] & 0xC0) != 0x80;
+    return n;
+}
+
+/* Append a window of the line; *ret_caret is how much of it precedes column. */
+static void put_window(gbx_buf *buf, const char *data, size_t len, uint32_t column,
+                       uint32_t first, size_t *ret_caret)
+{
+    size_t from = buf->len;
+    uint32_t at = 1;
+    size_t i = 0;
+
+    for (; at < first && i < len; at++)
+        i += step(data + i, len - i);
+    if (first > 1)
+        (void)gbx_buf_puts(buf, "...");
+    for (; i < len && at < first + WIDTH; at++) {
+        if (at == column)
+            *ret_caret = printed(buf, from);
+        put_character(buf, data + i, step(data + i, len - i));
+        i += step(data + i, len - i);
+    }
+    if (at <= column)
+        *ret_caret = printed(buf, from);
+    if (i < len)
+        (void)gbx_buf_puts(buf, "...");
+}
+
+static void put_line(gbx_buf *buf, const char *text, size_t len, uint32_t number,
+                     uint32_t line, uint32_t column)
+{
+    uint32_t first = column > LEAD ? column - LEAD : 1;
+    size_t start = 0;
+    size_t end = 0;
+    size_t caret = 0;
+
+    if (number == 0 || !find_line(text, len, number, &start, &end))
+        return;
+    if (number != line && start == len)
+        return; /* what follows the last newline is no line to show */
+    if (buf->len > 0)
+        (void)gbx_buf_puts(buf, "\n");
+    (void)gbx_buf_printf(buf, "%s%4u | ", number == line ? ">" : " ", (unsigned)number);
+    put_window(buf, text + start, end - start, column, first, &caret);
+    if (number != line || column == 0)
+        return;
+    (void)gbx_buf_puts(buf, "\n      | ");
+    for (size_t i = 0; i < caret; i++)
+        (void)gbx_buf_puts(buf, " ");
+    (void)gbx_buf_puts(buf, "^");
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+char *gbx_guard_frame(const char *code, size_t len, uint32_t line, uint32_t column)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    size_t start, end;
+
+    gbx_buf_init(&buf, FRAME_MAX);
+    if (line == 0 || code == NULL || !find_line(code, len, line, &start, &end))
+        return strdup("");
+    put_line(&buf, code, len, line - 1, line, column);
+    put_line(&buf, code, len, line, line, column);
+    if (line < UINT32_MAX)
+        put_line(&buf, code, len, line + 1, line, column);
+    return gbx_buf_take_string(&buf, NULL);
+}

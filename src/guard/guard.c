@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * guard - the order of the checks: size, bytes, form, uses; each needs the one before.
+ *
+ * All that needs the tree happens inside one gbx_arena_run(). If that is abandoned,
+ * because the code is too deep or too strange to be parsed within the bounds, nothing
+ * is objected to: what the guard does not understand, the engine judges and the seal
+ * contains.
+ */
+#include "guard/guard.h"
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "guard/arena.h"
+#include "guard/faults.h"
+#include "guard/findings.h"
+#include "guard/form.h"
+#include "guard/text.h"
+#include "guard/tree.h"
+#include "guard/uses.h"
+#include "guard/words.h"
+
+#include <string.h>
+
+/* Ordinary code needs some 40 bytes of tree a byte; nothing may need much more. */
+#define ARENA_BASE     GBX_MIB(16)
+#define ARENA_PER_BYTE 160
+
+struct check {
+    const char *text;
+    size_t len;
+    gbx_form form;
+    bool wants_syntax;
+    gbx_region region; /* what is parsed */
+    gbx_region code;   /* what the engine gets */
+    gbx_findings found;
+};
+
+static void look_at_tree(void *user)
+{
+    struct check *c = user;
+    const char *code = c->text + c->region.start;
+    size_t len = c->region.end - c->region.start;
+    gbx_tree tree;
+
+    (void)gbx_tree_parse(&tree, code, len);
+    gbx_form_check(&tree, c->text, c->region, c->form, &c->code, &c->found);
+    if (tree.tree == NULL)
+        return;
+    if (gbx_words_occur(code, len)) {
+        gbx_tree_flatten(&tree);
+        gbx_uses_find(&tree, c->region.start, c->form, &c->found);
+    }
+    if (c->wants_syntax && c->found.count == 0) {
+        if (tree.nodes == NULL)
+            gbx_tree_flatten(&tree);
+        gbx_faults_find(&tree, c->region.start, &c->found);
+    }
+}
+
+/* Text that no parser should see. */
+static bool is_text(struct check *c, size_t max_len)
+{
+    size_t bad = 0;
+    const char *nul;
+
+    if (c->len > max_len) {
+        gbx_findings_add(&c->found, GBX_CODE_INVALID_CODE, GBX_RULE_SIZE, 0,
+                         "shorten the code; give data as the input instead of in it",
+                         "the code is %zu bytes, and %zu are the limit", c->len,
+                         max_len);
+        return false;
+    }
+    nul = c->len > 0 ? memchr(c->text, '\0', c->len) : NULL;
+    if (!gbx_utf8_valid((const uint8_t *)c->text, c->len, &bad)) {
+        if (nul == NULL || (size_t)(nul - c->text) > bad) {
+            gbx_findings_add(&c->found, GBX_CODE_INVALID_CODE, GBX_RULE_ENCODING, bad,
+                             "give the code as UTF-8 text", "the code is not UTF-8");
+            return false;
+        }
+    }
+    if (nul == NULL)
+        return true;
+    gbx_findings_add(&c->found, GBX_CODE_INVALID_CODE, GBX_RULE_ENCODING,
+                     (size_t)(nul - c->text), "write the character as \\0 in a string",
+                     "the code has a NUL byte");
+    return false;
+}
+
+static gbx_status run(struct check *c, size_t max_len, gbx_report **ret_report,
+                      gbx_error *reterr)
+{
+    if (is_text(c, max_len)) {
+        size_t ceiling = ARENA_BASE + ARENA_PER_BYTE * c->len;
+
+        c->region = gbx_text_region(c->text, c->len);
+        c->code = c->region;
+        if (gbx_arena_run(ceiling, look_at_tree, c) == GBX_ARENA_NOMEM)
+            return gbx_fail(reterr, GBX_E_NOMEM, "cannot parse the code");
+    }
+    return gbx_findings_report(&c->found, c->text, c->len, ret_report, reterr);
+}
+
+static void init(struct check *c, const char *code, size_t len, gbx_form form)
+{
+    c->text = code != NULL ? code : "";
+    c->len = code != NULL ? len : 0;
+    c->form = form;
+    c->wants_syntax = false;
+    c->region = (gbx_region){0, c->len};
+    c->code = c->region;
+    c->found.count = 0; /* the list is filled as it grows */
+    c->found.total = 0;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_guard_check(const char *code, size_t len, gbx_form form, size_t max_len,
+                           gbx_guard_span *ret_span, gbx_report **ret_report,
+                           gbx_error *reterr)
+{
+    struct check c;
+    gbx_guard_span span;
+    gbx_report *report;
+    gbx_status status;
+
+    init(&c, code, len, form);
+    status = run(&c, max_len, &report, reterr);
+    if (status != GBX_OK)
+        return status;
+    span.start = c.code.start;
+    span.len = c.code.end - c.code.start;
+    gbx_utf8_position(c.text, c.len, span.start, &span.line, &span.column);
+    *ret_span = span;
+    *ret_report = report;
+    return GBX_OK;
+}
+
+gbx_status gbx_guard_full(const char *code, size_t len, gbx_form form, size_t max_len,
+                          gbx_report **ret_report, gbx_error *reterr)
+{
+    struct check c;
+    gbx_report *report;
+    gbx_status status;
+
+    init(&c, code, len, form);
+    c.wants_syntax = true;
+    status = run(&c, max_len, &report, reterr);
+    if (status == GBX_OK)
+        *ret_report = report;
+    return status;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* tree - the only file that walks the parser's own tree, and always with a cursor. */
+#include "guard/tree.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "guard/arena.h"
+
+#include <assert.h>
+#include <string.h>
+#include <time.h>
+
+const TSLanguage *tree_sitter_javascript(void);
+
+/*
+ * Processor time of this thread, not wall clock: a busy machine must not change a
+ * verdict. Ordinary code needs a fifth of a microsecond a byte.
+ */
+#define TIME_BASE_NS     (50 * GBX_NS_PER_MS)
+#define TIME_PER_BYTE_NS INT64_C(1000)
+
+struct source {
+    const char *text;
+    size_t len;
+    int64_t deadline_ns;
+};
+
+struct name {
+    const char *text;
+    uint8_t value;
+};
+
+static const struct name kinds[] = {
+#define XX(name, text) {text, GBX_NODE_##name},
+    GBX_NODE_MAP(XX)
+#undef XX
+};
+
+static const struct name fields[] = {
+#define XX(name, text) {text, GBX_FIELD_##name},
+    GBX_FIELD_MAP(XX)
+#undef XX
+};
+
+static uint8_t find_name(const struct name *names, size_t count, const char *text)
+{
+    size_t low = 0;
+    size_t high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(text, names[middle].text);
+
+        if (order == 0)
+            return names[middle].value;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return 0;
+}
+
+static int64_t thread_ns(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000 * GBX_NS_PER_MS + now.tv_nsec;
+}
+
+static const char *read_source(void *payload, uint32_t at, TSPoint point,
+                               uint32_t *ret_len)
+{
+    const struct source *s = payload;
+
+    (void)point;
+    *ret_len = at < s->len ? (uint32_t)(s->len - at) : 0;
+    return *ret_len != 0 ? s->text + at : "";
+}
+
+/* The first call sets the deadline: code too short to be called for costs no clock. */
+static bool is_too_late(TSParseState *state)
+{
+    struct source *s = state->payload;
+    int64_t now = thread_ns();
+
+    if (s->deadline_ns == 0)
+        s->deadline_ns = now + TIME_BASE_NS + TIME_PER_BYTE_NS * (int64_t)s->len;
+    return now > s->deadline_ns;
+}
+
+/* Symbols and fields are small numbers: each name is looked up once a tree. */
+struct memo {
+    uint8_t *kinds; /* 0: not looked up yet; else value + 1 */
+    uint8_t *fields;
+    uint32_t kind_count;
+    uint32_t field_count;
+};
+
+static uint8_t kind_of(const struct memo *memo, TSNode node)
+{
+    TSSymbol symbol = ts_node_symbol(node);
+
+    if (symbol >= memo->kind_count) /* ERROR is past the grammar's own */
+        return (uint8_t)gbx_tree_kind(node);
+    if (memo->kinds[symbol] == 0)
+        memo->kinds[symbol] = (uint8_t)(gbx_tree_kind(node) + 1);
+    return memo->kinds[symbol] - 1;
+}
+
+static uint8_t field_of(const struct memo *memo, const TSTreeCursor *cursor)
+{
+    TSFieldId id = ts_tree_cursor_current_field_id(cursor);
+
+    if (id == 0 || id >= memo->field_count)
+        return GBX_FIELD_NONE;
+    if (memo->fields[id] == 0) {
+        const char *name = ts_language_field_name_for_id(tree_sitter_javascript(), id);
+
+        memo->fields[id] = (uint8_t)(find_name(fields, GBX_COUNTOF(fields), name) + 1);
+    }
+    return memo->fields[id] - 1;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_tree_parse(gbx_tree *t, const char *text, size_t len)
+{
+    struct source source = {.text = text, .len = len};
+    TSInput input = {.payload = &source,
+                     .read = read_source,
+                     .encoding = TSInputEncodingUTF8};
+    TSParseOptions options = {.payload = &source, .progress_callback = is_too_late};
+    bool is_set;
+
+    assert(len < UINT32_MAX);
+    *t = (gbx_tree){.text = text, .len = len, .parser = ts_parser_new()};
+    is_set = ts_parser_set_language(t->parser, tree_sitter_javascript());
+    assert(is_set);
+    (void)is_set;
+    t->tree = ts_parser_parse_with_options(t->parser, NULL, input, options);
+    if (t->tree == NULL)
+        return false;
+    t->root = ts_tree_root_node(t->tree);
+    t->has_error = ts_node_has_error(t->root);
+    return true;
+}
+
+void gbx_tree_flatten(gbx_tree *t)
+{
+    const TSLanguage *language = tree_sitter_javascript();
+    uint32_t capacity = ts_node_descendant_count(t->root);
+    TSTreeCursor cursor = ts_tree_cursor_new(t->root);
+    struct memo memo = {.kind_count = ts_language_symbol_count(language),
+                        .field_count = ts_language_field_count(language) + 1};
+    uint32_t parent = GBX_NO_NODE;
+    uint32_t i = 0;
+
+    memo.kinds = gbx_arena_calloc(memo.kind_count, 1);
+    memo.fields = gbx_arena_calloc(memo.field_count, 1);
+    t->nodes = gbx_arena_calloc(capacity, sizeof *t->nodes);
+    for (bool done = false; !done;) {
+        TSNode node = ts_tree_cursor_current_node(&cursor);
+
+        if (i == capacity) /* the parser's own count cannot be wrong; if it is: out */
+            gbx_arena_abandon();
+        t->nodes[i] = (gbx_node){.start = ts_node_start_byte(node),
+                                 .end = ts_node_end_byte(node),
+                                 .parent = parent,
+                                 .symbol = ts_node_symbol(node),
+                                 .kind = kind_of(&memo, node),
+                                 .field = field_of(&memo, &cursor),
+                                 .missing = ts_node_is_missing(node)};
+        i++;
+        if (ts_tree_cursor_goto_first_child(&cursor)) {
+            parent = i - 1;
+            continue;
+        }
+        t->nodes[i - 1].next = i;
+        while (!done && !ts_tree_cursor_goto_next_sibling(&cursor)) {
+            done = !ts_tree_cursor_goto_parent(&cursor);
+            if (!done) {
+                t->nodes[parent].next = i;
+                parent = t->nodes[parent].parent;
+            }
+        }
+    }
+    t->count = i;
+}
+
+gbx_node_kind gbx_tree_kind(TSNode node)
+{
+    const char *type = ts_node_type(node);
+
+    if (!ts_node_is_named(node))
+        return GBX_NODE_TOKEN;
+    return (gbx_node_kind)find_name(kinds, GBX_COUNTOF(kinds), type);
+}
+
+const char *gbx_tree_symbol_name(const gbx_tree *t, uint32_t i)
+{
+    const char *name =
+        ts_language_symbol_name(tree_sitter_javascript(), t->nodes[i].symbol);
+
+    return name != NULL ? name : "";
+}
+
+uint32_t gbx_tree_child(const gbx_tree *t, uint32_t i, gbx_node_field field)
+{
+    for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
+        if (t->nodes[c].field == field)
+            return c;
+    return GBX_NO_NODE;
+}
+
+uint32_t gbx_tree_inner(const gbx_tree *t, uint32_t i)
+{
+    for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
+        if (t->nodes[c].kind != GBX_NODE_TOKEN &&
+            t->nodes[c].kind != GBX_NODE_COMMENT &&
+            t->nodes[c].kind != GBX_NODE_HTML_COMMENT && !t->nodes[c].missing)
+            return c;
+    return GBX_NO_NODE;
+}
+
+bool gbx_tree_is(const gbx_tree *t, uint32_t i, const char *text)
+{
+    size_t len = strlen(text);
+
+    return t->nodes[i].end - t->nodes[i].start == len &&
+           memcmp(t->text + t->nodes[i].start, text, len) == 0;
+}
+
+bool gbx_tree_is_function(const gbx_tree *t, uint32_t i)
+{
+    switch (t->nodes[i].kind) {
+    case GBX_NODE_ARROW:
+    case GBX_NODE_FUNCTION:
+    case GBX_NODE_FUNCTION_DECLARATION:
+    case GBX_NODE_GENERATOR:
+    case GBX_NODE_GENERATOR_DECLARATION:
+    case GBX_NODE_METHOD: return true;
+    default: return false;
+    }
+}
+
+bool gbx_tree_is_async(const gbx_tree *t, uint32_t i)
+{
+    for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next) {
+        if (t->nodes[c].field == GBX_FIELD_PARAMETERS ||
+            t->nodes[c].field == GBX_FIELD_PARAMETER)
+            return false;
+        if (t->nodes[c].kind == GBX_NODE_TOKEN && gbx_tree_is(t, c, "async"))
+            return true;
+    }
+    return false;
+}

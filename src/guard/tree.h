@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tree - parse JavaScript within a bound of time, and lay the syntax tree out flat.
+ *
+ * The flat form is one array in source order, parents before children; the nodes
+ * under i are those from i + 1 up to next. Every pass over it is a loop, so no nesting
+ * of the code can exhaust the stack, and none is slower than the code is long.
+ *
+ * All of it lives in the arena of the running gbx_arena_run().
+ */
+#ifndef GBX_GUARD_TREE_H
+#define GBX_GUARD_TREE_H
+
+#include <tree_sitter/api.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The kinds of node that some pass asks for, by the grammar's name; sorted, and all
+ * others are OTHER. XX(name, grammar_name)
+ */
+#define GBX_NODE_MAP(XX)                                           \
+    XX(ERROR, "ERROR")                                             \
+    XX(ARGUMENTS, "arguments")                                     \
+    XX(ARRAY, "array")                                             \
+    XX(ARRAY_PATTERN, "array_pattern")                             \
+    XX(ARROW, "arrow_function")                                    \
+    XX(ASSIGNMENT, "assignment_expression")                        \
+    XX(ASSIGNMENT_PATTERN, "assignment_pattern")                   \
+    XX(AUGMENTED, "augmented_assignment_expression")               \
+    XX(AWAIT, "await_expression")                                  \
+    XX(BREAK, "break_statement")                                   \
+    XX(CALL, "call_expression")                                    \
+    XX(CATCH, "catch_clause")                                      \
+    XX(CLASS, "class")                                             \
+    XX(CLASS_BODY, "class_body")                                   \
+    XX(CLASS_DECLARATION, "class_declaration")                     \
+    XX(CLASS_STATIC_BLOCK, "class_static_block")                   \
+    XX(COMMENT, "comment")                                         \
+    XX(COMPUTED_NAME, "computed_property_name")                    \
+    XX(CONTINUE, "continue_statement")                             \
+    XX(DO, "do_statement")                                         \
+    XX(EMPTY, "empty_statement")                                   \
+    XX(EXPORT, "export_statement")                                 \
+    XX(EXPRESSION_STATEMENT, "expression_statement")               \
+    XX(FIELD, "field_definition")                                  \
+    XX(FOR_IN, "for_in_statement")                                 \
+    XX(FOR, "for_statement")                                       \
+    XX(PARAMETERS, "formal_parameters")                            \
+    XX(FUNCTION_DECLARATION, "function_declaration")               \
+    XX(FUNCTION, "function_expression")                            \
+    XX(GENERATOR, "generator_function")                            \
+    XX(GENERATOR_DECLARATION, "generator_function_declaration")    \
+    XX(HASH_BANG, "hash_bang_line")                                \
+    XX(HTML_COMMENT, "html_comment")                               \
+    XX(IDENTIFIER, "identifier")                                   \
+    XX(IMPORT_WORD, "import")                                      \
+    XX(IMPORT_CLAUSE, "import_clause")                             \
+    XX(IMPORT_SPECIFIER, "import_specifier")                       \
+    XX(IMPORT, "import_statement")                                 \
+    XX(JSX_ELEMENT, "jsx_element")                                 \
+    XX(JSX_SELF_CLOSING, "jsx_self_closing_element")               \
+    XX(JSX_TEXT, "jsx_text")                                       \
+    XX(LABELED, "labeled_statement")                               \
+    XX(LEXICAL_DECLARATION, "lexical_declaration")                 \
+    XX(MEMBER, "member_expression")                                \
+    XX(META_PROPERTY, "meta_property")                             \
+    XX(METHOD, "method_definition")                                \
+    XX(NAMESPACE_IMPORT, "namespace_import")                       \
+    XX(NEW, "new_expression")                                      \
+    XX(NUMBER, "number")                                           \
+    XX(OBJECT, "object")                                           \
+    XX(OBJECT_ASSIGNMENT_PATTERN, "object_assignment_pattern")     \
+    XX(OBJECT_PATTERN, "object_pattern")                           \
+    XX(PAIR, "pair")                                               \
+    XX(PARENTHESIZED, "parenthesized_expression")                  \
+    XX(PROGRAM, "program")                                         \
+    XX(PROPERTY_NAME, "property_identifier")                       \
+    XX(REGEX, "regex")                                             \
+    XX(RETURN, "return_statement")                                 \
+    XX(SEQUENCE, "sequence_expression")                            \
+    XX(SHORTHAND, "shorthand_property_identifier")                 \
+    XX(SHORTHAND_PATTERN, "shorthand_property_identifier_pattern") \
+    XX(SPREAD, "spread_element")                                   \
+    XX(BLOCK, "statement_block")                                   \
+    XX(STRING, "string")                                           \
+    XX(STRING_FRAGMENT, "string_fragment")                         \
+    XX(SUBSCRIPT, "subscript_expression")                          \
+    XX(SWITCH_BODY, "switch_body")                                 \
+    XX(SWITCH, "switch_statement")                                 \
+    XX(TEMPLATE, "template_string")                                \
+    XX(UNARY, "unary_expression")                                  \
+    XX(UPDATE, "update_expression")                                \
+    XX(USING_DECLARATION, "using_declaration")                     \
+    XX(VAR_DECLARATION, "variable_declaration")                    \
+    XX(DECLARATOR, "variable_declarator")                          \
+    XX(WHILE, "while_statement")                                   \
+    XX(WITH, "with_statement")
+
+typedef enum gbx_node_kind {
+    GBX_NODE_OTHER,
+    GBX_NODE_TOKEN, /* punctuation or a keyword: its text says which */
+#define XX(name, text) GBX_NODE_##name,
+    GBX_NODE_MAP(XX)
+#undef XX
+} gbx_node_kind;
+
+/* What a node is to its parent; sorted, all others are NONE. XX(name, grammar_name) */
+#define GBX_FIELD_MAP(XX)          \
+    XX(ALIAS, "alias")             \
+    XX(ARGUMENT, "argument")       \
+    XX(ARGUMENTS, "arguments")     \
+    XX(BODY, "body")               \
+    XX(CONSTRUCTOR, "constructor") \
+    XX(DECLARATION, "declaration") \
+    XX(FUNCTION, "function")       \
+    XX(KIND, "kind")               \
+    XX(LEFT, "left")               \
+    XX(NAME, "name")               \
+    XX(OBJECT, "object")           \
+    XX(OPERATOR, "operator")       \
+    XX(PARAMETER, "parameter")     \
+    XX(PARAMETERS, "parameters")   \
+    XX(PROPERTY, "property")       \
+    XX(RIGHT, "right")             \
+    XX(VALUE, "value")
+
+typedef enum gbx_node_field {
+    GBX_FIELD_NONE,
+#define XX(name, text) GBX_FIELD_##name,
+    GBX_FIELD_MAP(XX)
+#undef XX
+} gbx_node_field;
+
+#define GBX_NO_NODE UINT32_MAX
+
+typedef struct gbx_node {
+    uint32_t start; /* bytes, within the text parsed */
+    uint32_t end;
+    uint32_t next;   /* index past the last node below this one */
+    uint32_t parent; /* GBX_NO_NODE for the root */
+    uint16_t symbol; /* the grammar's number for it: gbx_tree_symbol_name() */
+    uint8_t kind;
+    uint8_t field;
+    bool missing; /* the parser put it there; it has no bytes */
+    bool binding; /* for the passes: this name is declared here, not used */
+} gbx_node;
+
+typedef struct gbx_tree {
+    const char *text; /* borrowed */
+    size_t len;
+    TSParser *parser;
+    TSTree *tree; /* NULL: parsing took too long */
+    TSNode root;
+    bool has_error;
+    gbx_node *nodes; /* NULL until gbx_tree_flatten() */
+    uint32_t count;
+} gbx_tree;
+
+/* False if the time bound was reached: then there is no tree. */
+bool gbx_tree_parse(gbx_tree *t, const char *text, size_t len);
+
+void gbx_tree_flatten(gbx_tree *t);
+
+/* The kind of a node that was not flattened. */
+gbx_node_kind gbx_tree_kind(TSNode node);
+
+/* The grammar's name of node i, for a token its text, even if it is missing. */
+const char *gbx_tree_symbol_name(const gbx_tree *t, uint32_t i);
+
+/* ---- the flat form -------------------------------------------------------- */
+
+/* The first child of i with that field, or GBX_NO_NODE. */
+uint32_t gbx_tree_child(const gbx_tree *t, uint32_t i, gbx_node_field field);
+
+/* The first child of i that is not a comment, a token or missing, or GBX_NO_NODE. */
+uint32_t gbx_tree_inner(const gbx_tree *t, uint32_t i);
+
+/* True if the bytes of node i are exactly text. */
+bool gbx_tree_is(const gbx_tree *t, uint32_t i, const char *text);
+
+/* True if i is a function of any sort, a method included. */
+bool gbx_tree_is_function(const gbx_tree *t, uint32_t i);
+
+/* True if function i has the token async before its parameters. */
+bool gbx_tree_is_async(const gbx_tree *t, uint32_t i);
+
+#endif

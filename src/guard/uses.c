@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * uses - only names of the table in words.c are ever recorded, so that what a scope
+ * declares is a set in one word, and a name is looked up in constant time.
+ */
+#include "guard/uses.h"
+
+#include "guard/arena.h"
+#include "guard/words.h"
+
+#include <string.h>
+
+#define NO_SCOPE UINT32_MAX
+
+struct scope {
+    uint32_t parent; /* NO_SCOPE for the first; else lower than its own index */
+    uint32_t end;    /* the node it ends before */
+    uint32_t hoists; /* the scope that var declarations in this one hoist to */
+    uint64_t names;  /* declared here; later: or in a scope around it */
+};
+
+struct use {
+    uint32_t node;
+    uint32_t scope;
+    size_t word;
+};
+
+struct pass {
+    gbx_tree *t;
+    size_t base;
+    gbx_form form;
+    gbx_findings *f;
+    struct scope *scopes;
+    uint32_t scope_count;
+    uint32_t scope_room;
+    uint32_t scope; /* the innermost open one */
+    struct use *uses;
+    uint32_t use_count;
+    uint32_t use_room;
+    uint64_t declared; /* anywhere */
+    uint64_t broken;   /* seen where the text does not parse: no certainty */
+};
+
+static uint64_t bit(size_t word)
+{
+    return word == GBX_NO_WORD ? 0 : UINT64_C(1) << word;
+}
+
+static size_t word_at(const gbx_tree *t, uint32_t i)
+{
+    const gbx_node *n = &t->nodes[i];
+
+    return gbx_word_find(t->text + n->start, n->end - n->start);
+}
+
+static void open_scope(struct pass *p, uint32_t end, bool takes_var)
+{
+    if (p->scope_count == p->scope_room) {
+        p->scope_room = p->scope_room * 2 + 16;
+        p->scopes = gbx_arena_realloc(p->scopes, p->scope_room * sizeof *p->scopes);
+    }
+    p->scopes[p->scope_count] =
+        (struct scope){p->scope, end,
+                       takes_var ? p->scope_count : p->scopes[p->scope].hoists, 0};
+    p->scope = p->scope_count++;
+}
+
+static uint32_t var_scope(const struct pass *p)
+{
+    return p->scopes[p->scope].hoists;
+}
+
+static void declare_name(struct pass *p, uint32_t scope, uint32_t i)
+{
+    uint64_t name;
+
+    if (i == GBX_NO_NODE)
+        return;
+    name = bit(word_at(p->t, i));
+    p->t->nodes[i].binding = true;
+    p->scopes[scope].names |= name;
+    p->declared |= name;
+}
+
+/* All names that the pattern i declares; default values and computed keys use theirs. */
+static void declare_pattern(struct pass *p, uint32_t scope, uint32_t i)
+{
+    const gbx_node *nodes = p->t->nodes;
+    uint32_t end;
+
+    if (i == GBX_NO_NODE)
+        return;
+    end = nodes[i].next;
+    while (i < end) {
+        if (nodes[i].field == GBX_FIELD_RIGHT ||
+            nodes[i].kind == GBX_NODE_COMPUTED_NAME) {
+            i = nodes[i].next;
+            continue;
+        }
+        if (nodes[i].kind == GBX_NODE_IDENTIFIER ||
+            nodes[i].kind == GBX_NODE_SHORTHAND_PATTERN)
+            declare_name(p, scope, i);
+        i++;
+    }
+}
+
+static void declare_variables(struct pass *p, uint32_t scope, uint32_t i)
+{
+    const gbx_node *nodes = p->t->nodes;
+
+    for (uint32_t c = i + 1; c < nodes[i].next; c = nodes[c].next)
+        if (nodes[c].kind == GBX_NODE_DECLARATOR)
+            declare_pattern(p, scope, gbx_tree_child(p->t, c, GBX_FIELD_NAME));
+}
+
+static void enter_for_in(struct pass *p, uint32_t i)
+{
+    uint32_t kind = gbx_tree_child(p->t, i, GBX_FIELD_KIND);
+    uint32_t scope;
+
+    open_scope(p, p->t->nodes[i].next, false);
+    if (kind == GBX_NO_NODE)
+        return; /* for (x of ...): x is used, not declared */
+    scope = gbx_tree_is(p->t, kind, "var") ? var_scope(p) : p->scope;
+    declare_pattern(p, scope, gbx_tree_child(p->t, i, GBX_FIELD_LEFT));
+}
+
+/*
+ * The scope of a function begins at its parameters: the computed name of a method is
+ * outside of it. The body's block opens one more, since a default value of a parameter
+ * does not see what the body declares.
+ */
+static void enter_parameters(struct pass *p, uint32_t i)
+{
+    const gbx_node *nodes = p->t->nodes;
+    uint32_t parent = nodes[i].parent;
+
+    open_scope(p, parent == GBX_NO_NODE ? p->t->count : nodes[parent].next, true);
+    if (parent != GBX_NO_NODE && (nodes[parent].kind == GBX_NODE_FUNCTION ||
+                                  nodes[parent].kind == GBX_NODE_GENERATOR))
+        declare_name(p, p->scope, gbx_tree_child(p->t, parent, GBX_FIELD_NAME));
+    declare_pattern(p, p->scope, i);
+}
+
+static void enter_block(struct pass *p, uint32_t i)
+{
+    const gbx_node *nodes = p->t->nodes;
+    uint32_t parent = nodes[i].parent;
+    bool is_body =
+        parent != GBX_NO_NODE && (gbx_tree_is_function(p->t, parent) ||
+                                  nodes[parent].kind == GBX_NODE_CLASS_STATIC_BLOCK);
+
+    open_scope(p, nodes[i].next, is_body);
+}
+
+static void enter_class(struct pass *p, uint32_t i)
+{
+    uint32_t name = gbx_tree_child(p->t, i, GBX_FIELD_NAME);
+
+    if (p->t->nodes[i].kind == GBX_NODE_CLASS_DECLARATION)
+        declare_name(p, p->scope, name);
+    open_scope(p, p->t->nodes[i].next, false);
+    declare_name(p, p->scope, name);
+}
+
+static void declare_import(struct pass *p, uint32_t i)
+{
+    const gbx_node *nodes = p->t->nodes;
+    uint32_t alias = gbx_tree_child(p->t, i, GBX_FIELD_ALIAS);
+
+    if (nodes[i].kind == GBX_NODE_IMPORT_SPECIFIER) {
+        declare_name(p, p->scope,
+                     alias != GBX_NO_NODE ? alias
+                                          : gbx_tree_child(p->t, i, GBX_FIELD_NAME));
+        return;
+    }
+    for (uint32_t c = i + 1; c < nodes[i].next; c = nodes[c].next)
+        if (nodes[c].kind == GBX_NODE_IDENTIFIER)
+            declare_name(p, p->scope, c);
+}
+
+static void declare_and_enter(struct pass *p, uint32_t i)
+{
+    const gbx_node *n = &p->t->nodes[i];
+
+    switch (n->kind) {
+    case GBX_NODE_PARAMETERS: enter_parameters(p, i); break;
+    case GBX_NODE_ARROW:
+        if (gbx_tree_child(p->t, i, GBX_FIELD_PARAMETER) != GBX_NO_NODE) {
+            open_scope(p, n->next, true);
+            declare_name(p, p->scope, gbx_tree_child(p->t, i, GBX_FIELD_PARAMETER));
+        }
+        break;
+    case GBX_NODE_FUNCTION:
+    case GBX_NODE_GENERATOR: {
+        uint32_t name = gbx_tree_child(p->t, i, GBX_FIELD_NAME);
+
+        if (name != GBX_NO_NODE) /* declared with the parameters */
+            p->t->nodes[name].binding = true;
+        break;
+    }
+    case GBX_NODE_FUNCTION_DECLARATION:
+    case GBX_NODE_GENERATOR_DECLARATION:
+        declare_name(p, p->scope, gbx_tree_child(p->t, i, GBX_FIELD_NAME));
+        break;
+    case GBX_NODE_CLASS:
+    case GBX_NODE_CLASS_DECLARATION: enter_class(p, i); break;
+    case GBX_NODE_BLOCK: enter_block(p, i); break;
+    case GBX_NODE_FOR:
+    case GBX_NODE_SWITCH_BODY: open_scope(p, n->next, false); break;
+    case GBX_NODE_FOR_IN: enter_for_in(p, i); break;
+    case GBX_NODE_CATCH:
+        open_scope(p, n->next, false);
+        declare_pattern(p, p->scope, gbx_tree_child(p->t, i, GBX_FIELD_PARAMETER));
+        break;
+    case GBX_NODE_LEXICAL_DECLARATION:
+    case GBX_NODE_USING_DECLARATION: declare_variables(p, p->scope, i); break;
+    case GBX_NODE_VAR_DECLARATION: declare_variables(p, var_scope(p), i); break;
+    case GBX_NODE_IMPORT_CLAUSE:
+    case GBX_NODE_NAMESPACE_IMPORT:
+    case GBX_NODE_IMPORT_SPECIFIER: declare_import(p, i); break;
+    default: break;
+    }
+}
+
+static bool in_error(const gbx_tree *t, uint32_t i)
+{
+    uint32_t parent = t->nodes[i].parent;
+
+    return t->nodes[i].missing ||
+           (parent != GBX_NO_NODE && t->nodes[parent].kind == GBX_NODE_ERROR);
+}
+
+static void note_use(struct pass *p, uint32_t i)
+{
+    size_t word = word_at(p->t, i);
+
+    if (word == GBX_NO_WORD || gbx_word_get(word)->use == GBX_USE_KEYWORD)
+        return;
+    if (in_error(p->t, i)) {
+        p->broken |= bit(word);
+        return;
+    }
+    if (p->use_count == p->use_room) {
+        p->use_room = p->use_room * 2 + 16;
+        p->uses = gbx_arena_realloc(p->uses, p->use_room * sizeof *p->uses);
+    }
+    p->uses[p->use_count++] = (struct use){i, p->scope, word};
+}
+
+/* ---- judging -------------------------------------------------------------- */
+
+/* The hint for the module that the string child of i names, or otherwise. */
+static const char *module_hint(const gbx_tree *t, uint32_t i, const char *otherwise)
+{
+    for (uint32_t c = i + 1; i != GBX_NO_NODE && c < t->nodes[i].next;
+         c = t->nodes[c].next) {
+        const gbx_node *n = &t->nodes[c];
+        const char *hint;
+
+        if (n->kind != GBX_NODE_STRING || n->end - n->start < 2)
+            continue;
+        hint = gbx_module_hint(t->text + n->start + 1, n->end - n->start - 2);
+        return hint != NULL ? hint : otherwise;
+    }
+    return otherwise;
+}
+
+static void object_to(struct pass *p, uint32_t i, size_t index, const char *shown,
+                      uint32_t names_module)
+{
+    const gbx_word *word = gbx_word_get(index);
+
+    gbx_findings_add(p->f, GBX_CODE_INVALID_CODE, word->rule,
+                     p->base + p->t->nodes[i].start,
+                     module_hint(p->t, names_module, word->hint), "'%s' %s", shown,
+                     word->what);
+}
+
+static void judge_keyword(struct pass *p, uint32_t i)
+{
+    const gbx_tree *t = p->t;
+    uint32_t parent = t->nodes[i].parent;
+
+    if (in_error(t, i))
+        return;
+    switch (t->nodes[i].kind) {
+    case GBX_NODE_IMPORT:
+        object_to(p, i, gbx_word_find("import", 6), "import", i);
+        break;
+    case GBX_NODE_EXPORT:
+        object_to(p, i, gbx_word_find("export", 6), "export", i);
+        break;
+    case GBX_NODE_IMPORT_WORD:
+        if (t->nodes[i].field == GBX_FIELD_FUNCTION)
+            object_to(p, i, gbx_word_find("import", 6), "import()",
+                      gbx_tree_child(t, parent, GBX_FIELD_ARGUMENTS));
+        break;
+    case GBX_NODE_META_PROPERTY:
+        if (strncmp(t->text + t->nodes[i].start, "import", 6) == 0)
+            object_to(p, i, gbx_word_find("import", 6), "import.meta", GBX_NO_NODE);
+        break;
+    default: break;
+    }
+}
+
+/* What the name at i is part of, parentheses around it left out. */
+static uint32_t without_parentheses(const gbx_tree *t, uint32_t i)
+{
+    uint32_t parent = t->nodes[i].parent;
+
+    while (parent != GBX_NO_NODE && t->nodes[parent].kind == GBX_NODE_PARENTHESIZED) {
+        i = parent;
+        parent = t->nodes[i].parent;
+    }
+    return i;
+}
+
+static bool is_objectionable(const struct pass *p, uint32_t i, gbx_word_use use)
+{
+    const gbx_tree *t = p->t;
+    uint32_t parent;
+    bool is_called, is_object;
+
+    i = without_parentheses(t, i);
+    parent = t->nodes[i].parent;
+    if (parent == GBX_NO_NODE)
+        return use == GBX_USE_ANY;
+    is_called = t->nodes[i].field == GBX_FIELD_FUNCTION ||
+                (t->nodes[i].field == GBX_FIELD_CONSTRUCTOR &&
+                 t->nodes[parent].kind == GBX_NODE_NEW);
+    is_object = t->nodes[i].field == GBX_FIELD_OBJECT;
+    if (use == GBX_USE_CALL)
+        return is_called;
+    if (use == GBX_USE_HOST)
+        return (is_called || is_object) && p->form != GBX_FORM_BODY;
+    return t->nodes[parent].kind != GBX_NODE_UNARY ||
+           !gbx_tree_is(t, parent + 1, "typeof");
+}
+
+static void judge(struct pass *p)
+{
+    for (uint32_t s = 1; s < p->scope_count; s++)
+        p->scopes[s].names |= p->scopes[p->scopes[s].parent].names;
+    for (uint32_t k = 0; k < p->use_count; k++) {
+        const struct use *u = &p->uses[k];
+        const gbx_word *word = gbx_word_get(u->word);
+        uint32_t parent = p->t->nodes[u->node].parent;
+        uint64_t hidden = p->scopes[u->scope].names;
+
+        /* In code that does not parse, a declaration may not have been seen as one. */
+        if (p->t->has_error)
+            hidden = p->declared | p->broken;
+        if (hidden & bit(u->word) || !is_objectionable(p, u->node, word->use))
+            continue;
+        object_to(p, u->node, u->word, word->name,
+                  p->t->nodes[u->node].field == GBX_FIELD_FUNCTION
+                      ? gbx_tree_child(p->t, parent, GBX_FIELD_ARGUMENTS)
+                      : GBX_NO_NODE);
+    }
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_uses_find(gbx_tree *t, size_t base, gbx_form form, gbx_findings *f)
+{
+    struct pass p = {.t = t, .base = base, .form = form, .f = f, .scope = NO_SCOPE};
+
+    open_scope(&p, t->count, true);
+    for (uint32_t i = 0; i < t->count; i++) {
+        while (i >= p.scopes[p.scope].end)
+            p.scope = p.scopes[p.scope].parent;
+        declare_and_enter(&p, i);
+        if (t->nodes[i].binding)
+            continue;
+        switch (t->nodes[i].kind) {
+        case GBX_NODE_IDENTIFIER:
+        case GBX_NODE_SHORTHAND:
+        case GBX_NODE_SHORTHAND_PATTERN: note_use(&p, i); break;
+        default: judge_keyword(&p, i); break;
+        }
+    }
+    judge(&p);
+}

@@ -131,7 +131,7 @@ static void send_error(const session *s, const gbx_msg_error *error)
  * said without needing any. */
 static uint8_t *read_call(session *s, const gbx_header *header)
 {
-    uint8_t *body = malloc(header->body_len > 0 ? header->body_len : 1);
+    uint8_t *body = malloc((size_t)header->body_len + 1);
     gbx_msg_error error = {.failure = GBX_FAILURE_INPUT, .is_out_of_memory = 1};
 
     if (body == NULL) {
@@ -142,6 +142,7 @@ static uint8_t *read_call(session *s, const gbx_header *header)
     }
     if (!gbx_channel_read(GBX_CHANNEL_FD, body, header->body_len))
         leave(0);
+    body[header->body_len] = 0; /* the input is last, and its parser wants an end */
     return body;
 }
 

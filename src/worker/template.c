@@ -206,7 +206,7 @@ static bool report_exits(template *t)
     gbx_msg_exited exited;
     gbx_buf buf;
 
-    (void)read(t->signals, &info, sizeof info);
+    (void)!read(t->signals, &info, sizeof info);
     gbx_buf_init(&buf, GBX_MIB(1));
     while (gbx_children_reap(&t->children, &exited))
         (void)gbx_msg_put_exited(&buf, &exited);
@@ -273,6 +273,7 @@ int gbx_template_serve(int control)
     gbx_realm_forbid_threads();
     t.realm = gbx_realm_new(t.config.globals, &reason);
     if (t.realm != NULL) {
+        reason = "";
         gbx_realm_warm(t.realm, t.config.warm);
         look_at_self(&hello);
         gbx_seal_template(&t.seal);

@@ -98,19 +98,20 @@ static gbx_status run_guard(gbx_run *run, gbx_error *reterr)
 
 /* ---- stepping ------------------------------------------------------------- */
 
-static void send_some(gbx_run *run)
+/* False if the worker can read no more. */
+static bool send_some(gbx_run *run)
 {
     for (;;) {
         gbx_span out = gbx_exchange_output(&run->exchange);
         ssize_t n;
 
         if (out.len == 0)
-            return;
+            return true;
         n = send(run->worker->channel, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return; /* full, or gone: reading will tell which */
+            return errno == EAGAIN || errno == EWOULDBLOCK;
         gbx_exchange_sent(&run->exchange, (size_t)n);
     }
 }
@@ -172,7 +173,7 @@ static void step_waiting(gbx_run *run, int64_t now_ns)
     run->wake_ns = 0;
     if (!gbx_exchange_wake(&run->exchange))
         run->exchange.is_nomem = true;
-    send_some(run);
+    (void)send_some(run);
 }
 
 static bool end(gbx_run *run, gbx_end how, int64_t now_ns)
@@ -184,11 +185,12 @@ static bool end(gbx_run *run, gbx_end how, int64_t now_ns)
 
 static bool step_started(gbx_run *run, int64_t now_ns)
 {
+    bool can_read;
     heard what;
 
     if (atomic_load(&run->is_aborted))
         return end(run, GBX_END_ABORT, now_ns);
-    send_some(run);
+    can_read = send_some(run);
     what = receive_some(run);
     if (run->exchange.state == GBX_EXCHANGE_BROKEN)
         return end(run, GBX_END_BROKEN, now_ns);
@@ -196,15 +198,17 @@ static bool step_started(gbx_run *run, int64_t now_ns)
         return end(run, GBX_END_SAID, now_ns);
     if (atomic_load(&run->is_aborted))
         return end(run, GBX_END_ABORT, now_ns);
-    if (what == HEARD_END) {
+    if (what != HEARD_END) {
+        if (now_ns >= run->deadline_ns)
+            return end(run, GBX_END_DEADLINE, now_ns);
+        if (is_over_cpu(run, now_ns))
+            return end(run, GBX_END_CPU, now_ns);
+    }
+    if (what == HEARD_END || !can_read) {
         run->phase = GBX_RUN_DYING;
         run->grace_ns = now_ns + CLOSED_NS;
         return false;
     }
-    if (now_ns >= run->deadline_ns)
-        return end(run, GBX_END_DEADLINE, now_ns);
-    if (is_over_cpu(run, now_ns))
-        return end(run, GBX_END_CPU, now_ns);
     step_waiting(run, now_ns);
     return false;
 }

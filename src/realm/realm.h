@@ -12,6 +12,7 @@
 #ifndef GBX_REALM_REALM_H
 #define GBX_REALM_REALM_H
 
+#include "base/cleanup.h"
 #include "wire/messages.h"
 
 typedef struct gbx_realm gbx_realm;
@@ -61,12 +62,19 @@ bool gbx_realm_knows_oom(const gbx_realm *realm);
 /* After the fork, before READY: one tiny evaluation that proves engine and seal. */
 bool gbx_realm_prove(gbx_realm *realm);
 
-/* Run the call to its end: compile, call, drain jobs and timers, serialise. */
-void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call, const gbx_realm_host *host,
-                   gbx_realm_outcome *ret);
+/* From this size on an input must be followed by a NUL in the same mapping: the engine
+ * wants its text so, and a copy would cost as much memory as the text. */
+#define GBX_REALM_LARGE_INPUT GBX_KIB(64)
+
+/* Run the call to its end: compile, call, drain jobs and timers, serialise. What call
+ * points to is borrowed until return, what *ret points to is the realm's. */
+void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call,
+                   const gbx_realm_host *host, gbx_realm_outcome *ret);
 
 /* Set when the allocator was refused memory by the kernel (realm/refusal.c); on the
- * first time, once, notify is called: it must not allocate. */
+ * first time, once, notify is called: it must not allocate. Refusals before the call
+ * of gbx_realm_on_refusal() are forgotten. The program itself must link the realm:
+ * from a shared library neither the allocator nor the clock is seen by the engine. */
 void gbx_realm_on_refusal(void (*notify)(void *user), void *user);
 bool gbx_realm_was_refused(void);
 

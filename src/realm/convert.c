@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * convert - strings in and out of the engine.
+ *
+ * Two traps are handled here and nowhere else: the engine's constructor from UTF-8
+ * stops at a NUL and makes an empty string of what is not UTF-8; its way back stops
+ * at an unpaired surrogate. ASCII stays one byte a character on both ways.
+ */
+#include "base/utf8.h"
+#include "realm/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Valid UTF-8 as UTF-16; to has room for len units. */
+static size_t decode(const uint8_t *d, size_t len, JSChar *to)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len;) {
+        size_t width = gbx_utf8_sequence(d + i, len - i);
+        uint32_t c = d[i];
+
+        if (width > 1) {
+            c &= 0xFFu >> (width + 1);
+            for (size_t k = 1; k < width; k++)
+                c = c << 6 | (d[i + k] & 0x3Fu);
+        }
+        if (c >= 0x10000) {
+            to[n++] = (JSChar)(0xD800 + ((c - 0x10000) >> 10));
+            c = 0xDC00 + ((c - 0x10000) & 0x3FF);
+        }
+        to[n++] = (JSChar)c;
+        i += width;
+    }
+    return n;
+}
+
+static JSStringRef from_utf16(const uint8_t *data, size_t len)
+{
+    JSChar *units;
+    JSStringRef text;
+
+    if (!gbx_utf8_valid(data, len, NULL))
+        return NULL;
+    units = malloc(len * sizeof *units);
+    if (units == NULL)
+        abort();
+    text = JSStringCreateWithCharacters(units, decode(data, len, units));
+    free(units);
+    return text;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+size_t gbx_utf16_units(const char *text, size_t len)
+{
+    size_t units = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        uint8_t byte = (uint8_t)text[i];
+
+        units += (byte & 0xC0) != 0x80;
+        units += byte >= 0xF0;
+    }
+    return units;
+}
+
+JSStringRef gbx_string_new_z(const char *text, size_t len)
+{
+    JSStringRef made;
+
+    if (memchr(text, 0, len) != NULL)
+        return from_utf16((const uint8_t *)text, len);
+    made = JSStringCreateWithUTF8CString(text);
+    if (len > 0 && JSStringGetLength(made) == 0) {
+        JSStringRelease(made);
+        return NULL;
+    }
+    return made;
+}
+
+JSStringRef gbx_string_new(const void *data, size_t len)
+{
+    char small[512];
+    char *copy = len < sizeof small ? small : malloc(len + 1);
+    JSStringRef made;
+
+    if (copy == NULL)
+        abort();
+    if (len > 0)
+        memcpy(copy, data, len);
+    copy[len] = 0;
+    made = gbx_string_new_z(copy, len);
+    if (copy != small)
+        free(copy);
+    return made;
+}
+
+size_t gbx_string_copy(JSStringRef text, char *to, size_t size)
+{
+    size_t length = JSStringGetLength(text);
+    size_t used = JSStringGetUTF8CString(text, to, size);
+    const JSChar *units;
+    gbx_buf out;
+
+    used = used > 0 ? used - 1 : 0;
+    to[used] = 0;
+    /* Full, or cut for want of room (a character needs four bytes at most). */
+    if (used + 4 >= size || gbx_utf16_units(to, used) == length)
+        return used;
+    units = JSStringGetCharactersPtr(text);
+    gbx_buf_init(&out, size - 1);
+    gbx_utf8_append_utf16(&out, units, length < size ? length : size);
+    if (out.len > 0)
+        memcpy(to, out.data, out.len);
+    to[out.len] = 0;
+    used = out.len;
+    gbx_buf_cleanup(&out);
+    return used;
+}
+
+JSValueRef gbx_value_of_text(JSContextRef ctx, const char *text, size_t len)
+{
+    JSStringRef string = gbx_string_new(text, len);
+    JSValueRef value;
+
+    if (string == NULL)
+        return JSValueMakeUndefined(ctx);
+    value = JSValueMakeString(ctx, string);
+    JSStringRelease(string);
+    return value;
+}
+
+size_t gbx_value_copy(JSContextRef ctx, JSValueRef value, char *to, size_t size)
+{
+    JSStringRef text;
+    size_t len;
+
+    to[0] = 0;
+    if (value == NULL || !JSValueIsString(ctx, value))
+        return 0;
+    text = JSValueToStringCopy(ctx, value, NULL);
+    if (text == NULL)
+        return 0;
+    len = gbx_string_copy(text, to, size);
+    JSStringRelease(text);
+    return len;
+}
+
+void gbx_string_release(JSStringRef *text)
+{
+    if (*text != NULL)
+        JSStringRelease(*text);
+    *text = NULL;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * describe - an exception as text for whoever must repair the code.
+ *
+ * The thrown value is hostile: every property is read in its own exception slot, a
+ * getter that loops meets the host's deadline, every length is capped. Positions are
+ * those of the user's own frames, in the caller's text; frames of the engine and of
+ * our scripts are dropped.
+ */
+#include "realm/internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct frame {
+    const char *name;
+    size_t name_len;
+    uint32_t line;
+    uint32_t column;
+} frame;
+
+static bool read_number(const char **at, const char *end, uint32_t *ret)
+{
+    const char *from = *at;
+    uint32_t value = 0;
+
+    while (*at < end && **at >= '0' && **at <= '9' && value < 100000000)
+        value = value * 10 + (uint32_t)(*(*at)++ - '0');
+    *ret = value;
+    return *at > from;
+}
+
+/* One line of the engine's stack, "name@code.js:12:34"; false if it is not ours. */
+static bool parse_frame(const char *line, size_t len, frame *ret)
+{
+    static const char url[] = "@" GBX_CODE_URL ":";
+    const char *end = line + len;
+    const char *at = memrchr(line, '@', len);
+
+    if (at == NULL || (size_t)(end - at) < sizeof url - 1 ||
+        memcmp(at, url, sizeof url - 1) != 0)
+        return false;
+    ret->name = line;
+    ret->name_len = (size_t)(at - line);
+    at += sizeof url - 1;
+    if (!read_number(&at, end, &ret->line) || at == end || *at++ != ':')
+        return false;
+    if ((ret->name_len == 11 && memcmp(line, "global code", 11) == 0) ||
+        (ret->name_len == 9 && memcmp(line, "eval code", 9) == 0))
+        ret->name_len = 0;
+    return read_number(&at, end, &ret->column);
+}
+
+/* A number that is an own property's value, never a getter's or valueOf's doing. */
+static uint32_t read_count(gbx_realm *realm, JSObjectRef object, JSStringRef name)
+{
+    JSValueRef exception = NULL;
+    JSValueRef value = JSObjectGetProperty(realm->ctx, object, name, &exception);
+    double number;
+
+    if (exception != NULL || value == NULL || !JSValueIsNumber(realm->ctx, value))
+        return 0;
+    number = JSValueToNumber(realm->ctx, value, NULL);
+    return number >= 1 && number < 1e8 ? (uint32_t)number : 0;
+}
+
+static size_t read_text(gbx_realm *realm, JSObjectRef object, JSStringRef name,
+                        char *to, size_t size)
+{
+    JSValueRef exception = NULL;
+    JSValueRef value = JSObjectGetProperty(realm->ctx, object, name, &exception);
+
+    to[0] = 0;
+    return exception == NULL ? gbx_value_copy(realm->ctx, value, to, size) : 0;
+}
+
+/* What was thrown is no error: show it as the console would. */
+static size_t show(gbx_realm *realm, JSValueRef value, char *to, size_t size)
+{
+    JSValueRef args[] = {value, realm->inspect_options};
+    JSValueRef text;
+
+    if (JSValueIsString(realm->ctx, value))
+        return gbx_value_copy(realm->ctx, value, to, size);
+    text = JSObjectCallAsFunction(realm->ctx, realm->inspect, NULL, 2, args, NULL);
+    return gbx_value_copy(realm->ctx, text, to, size);
+}
+
+static void locate(gbx_realm *realm, JSObjectRef error, gbx_msg_error *ret)
+{
+    char url[sizeof GBX_CODE_URL + 4];
+
+    read_text(realm, error, realm->n_source_url, url, sizeof url);
+    if (strcmp(url, GBX_CODE_URL) != 0)
+        return;
+    ret->line = read_count(realm, error, realm->n_line);
+    ret->column = read_count(realm, error, realm->n_column);
+    gbx_origin_map(&realm->origin, &ret->line, &ret->column);
+}
+
+static void describe_object(gbx_realm *realm, JSValueRef exception, gbx_msg_error *ret)
+{
+    JSObjectRef error = gbx_object(exception);
+    gbx_kind kind = gbx_cell_kind(&realm->cells, realm->ctx, exception);
+    size_t len;
+
+    ret->message.len =
+        read_text(realm, error, realm->n_message, realm->message, GBX_MESSAGE_MAX);
+    ret->name.len = read_text(realm, error, realm->n_name, realm->name, GBX_NAME_MAX);
+    if (kind != GBX_KIND_ERROR) {
+        if (ret->message.len == 0)
+            ret->message.len = show(realm, exception, realm->message, GBX_MESSAGE_MAX);
+        return;
+    }
+    if (ret->name.len == 0)
+        ret->name.len = (size_t)snprintf(realm->name, sizeof realm->name, "Error");
+    len = read_text(realm, error, realm->n_stack, realm->raw, sizeof realm->raw);
+    ret->stack.len = gbx_frames(&realm->origin, realm->raw, len, realm->stack,
+                                GBX_STACK_MAX, &ret->line, &ret->column);
+    if (ret->line == 0)
+        locate(realm, error, ret);
+}
+
+/* The engine's word for a refused allocation, where it sets no bit of its own. */
+static bool is_refusal(gbx_realm *realm, JSValueRef exception)
+{
+    static const char *const said[] = {"Out of memory",
+                                       "Array buffer allocation failed"};
+
+    if (!gbx_realm_was_refused() ||
+        gbx_cell_kind(&realm->cells, realm->ctx, exception) != GBX_KIND_ERROR ||
+        strcmp(realm->name, "RangeError") != 0)
+        return false;
+    for (size_t i = 0; i < GBX_COUNTOF(said); i++)
+        if (strncmp(realm->message, said[i], strlen(said[i])) == 0)
+            return true;
+    return false;
+}
+
+static void begin(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret)
+{
+    *ret = (gbx_msg_error){
+        .failure = failure,
+        .name = {(const uint8_t *)realm->name, 0},
+        .message = {(const uint8_t *)realm->message, 0},
+        .stack = {(const uint8_t *)realm->stack, 0},
+    };
+    realm->name[0] = realm->message[0] = realm->stack[0] = 0;
+    if (realm->in != NULL)
+        gbx_origin_close(&realm->origin, realm->in->code);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len, char *to,
+                  size_t size, uint32_t *ret_line, uint32_t *ret_column)
+{
+    const char *end = stack + len;
+    size_t used = 0;
+
+    *ret_line = *ret_column = 0;
+    to[0] = 0;
+    for (const char *line = stack, *next; line < end; line = next + 1) {
+        frame f;
+        int n;
+
+        next = memchr(line, '\n', (size_t)(end - line));
+        if (next == NULL)
+            next = end;
+        if (!parse_frame(line, (size_t)(next - line), &f))
+            continue;
+        gbx_origin_map(origin, &f.line, &f.column);
+        if (*ret_line == 0) {
+            *ret_line = f.line;
+            *ret_column = f.column;
+        }
+        n = snprintf(to + used, size - used, "%s    at %.*s%s" GBX_CODE_URL ":%u:%u%s",
+                     used > 0 ? "\n" : "", (int)f.name_len, f.name,
+                     f.name_len > 0 ? " (" : "", f.line, f.column,
+                     f.name_len > 0 ? ")" : "");
+        if (n < 0 || (size_t)n >= size - used) {
+            to[used] = 0; /* a frame is there whole or not at all */
+            break;
+        }
+        used += (size_t)n;
+    }
+    return used;
+}
+
+void gbx_describe(gbx_realm *realm, JSValueRef exception, uint8_t failure,
+                  gbx_msg_error *ret)
+{
+    begin(realm, failure, ret);
+    if (exception == NULL)
+        return;
+    if (JSValueIsObject(realm->ctx, exception))
+        describe_object(realm, exception, ret);
+    else
+        ret->message.len = show(realm, exception, realm->message, GBX_MESSAGE_MAX);
+    ret->is_out_of_memory = gbx_cell_is_oom(&realm->cells, realm->ctx, exception) ||
+                            is_refusal(realm, exception);
+}
+
+void gbx_describe_text(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret,
+                       const char *format, ...)
+{
+    va_list args;
+    int n;
+
+    begin(realm, failure, ret);
+    va_start(args, format);
+    n = vsnprintf(realm->message, GBX_MESSAGE_MAX, format, args);
+    va_end(args);
+    if (n > 0)
+        ret->message.len =
+            (size_t)n < GBX_MESSAGE_MAX ? (size_t)n : GBX_MESSAGE_MAX - 1;
+}
+
+void gbx_describe_not_json(gbx_realm *realm, JSStringRef text, gbx_msg_error *ret)
+{
+    JSValueRef exception = NULL;
+    JSValueRef value;
+
+    if (text == NULL) {
+        gbx_describe_text(realm, GBX_FAILURE_INPUT, ret, "the text is not UTF-8");
+        return;
+    }
+    /* The engine's own words, from the pristine JSON.parse. */
+    value = JSValueMakeString(realm->ctx, text);
+    JSObjectCallAsFunction(realm->ctx, realm->parse, NULL, 1, &value, &exception);
+    gbx_describe(realm, exception, GBX_FAILURE_INPUT, ret);
+    ret->line = ret->column = 0;
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * forms - from the text of a call to something that can be called.
+ *
+ * The text is put between a prefix and a suffix of ours. It must not be able to end
+ * what the prefix began and go on outside (`a) ; evil(); (b`), or nobody could say
+ * any more that what does not compile never ran:
+ *
+ *   function  `(` code `)` is evaluated only if `[` code `]` parses as well. Up to the
+ *             first closing bracket that code did not open, both parse alike; it
+ *             would have to be `)` for the one and `]` for the other.
+ *   body      the AsyncFunction constructor must take the code: it accepts only what
+ *   script    is the whole body of exactly one function. What it makes is thrown away
+ *             (its positions are not the caller's); eval is on for just this moment,
+ *             in which no code of the guest runs.
+ *   execute   has no suffix.
+ *
+ * Every prefix stands on the code's own first line, begins with "use strict" and is
+ * subtracted from columns by the origin.
+ */
+#include "base/utf8.h"
+#include "realm/internal.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glovebox/glovebox.h>
+
+#define STRICT "\"use strict\";"
+
+/* Code and bindings come in frames far below this. */
+#define SOURCE_MAX GBX_MIB(16)
+
+typedef struct source {
+    gbx_realm *realm;
+    gbx_span code;
+    gbx_msg_error *error;
+    JSValueRef exception;
+} source;
+
+/* prefix, code, suffix as one string. The code is known to be UTF-8. */
+static JSStringRef compose(const char *prefix, gbx_span code, const char *suffix)
+{
+    gbx_buf text;
+    JSStringRef made;
+
+    gbx_buf_init(&text, SOURCE_MAX);
+    gbx_buf_puts(&text, prefix);
+    gbx_buf_append(&text, code.data, code.len);
+    gbx_buf_append(&text, suffix, strlen(suffix) + 1);
+    if (text.failed)
+        abort();
+    made = gbx_string_new_z((const char *)text.data, text.len - 1);
+    gbx_buf_cleanup(&text);
+    assert(made != NULL);
+    return made;
+}
+
+static JSValueRef evaluate(source *s, JSStringRef text)
+{
+    gbx_realm *realm = s->realm;
+
+    s->exception = NULL;
+    return JSEvaluateScript(realm->ctx, text, realm->top_this, realm->url,
+                            (int)realm->origin.first_line, &s->exception);
+}
+
+static bool parses(source *s, JSStringRef text)
+{
+    gbx_realm *realm = s->realm;
+
+    s->exception = NULL;
+    return JSCheckScriptSyntax(realm->ctx, text, realm->url,
+                               (int)realm->origin.first_line, &s->exception);
+}
+
+static bool fail_syntax(source *s)
+{
+    gbx_describe(s->realm, s->exception, GBX_FAILURE_SYNTAX, s->error);
+    s->error->column = 0; /* the engine gives the line only */
+    return false;
+}
+
+static bool fail_thrown(source *s)
+{
+    gbx_describe(s->realm, s->exception, GBX_FAILURE_THROWN, s->error);
+    return false;
+}
+
+static bool fail_unpaired(source *s)
+{
+    gbx_describe_text(s->realm, GBX_FAILURE_SYNTAX, s->error,
+                      "the code closes a bracket that it did not open");
+    return false;
+}
+
+static bool contains(gbx_span code, const char *word)
+{
+    return code.len > 0 && memmem(code.data, code.len, word, strlen(word)) != NULL;
+}
+
+/* ---- function --------------------------------------------------------------- */
+
+static const char *kind_of(JSContextRef ctx, JSValueRef value)
+{
+    switch (JSValueGetType(ctx, value)) {
+    case kJSTypeUndefined: return "undefined";
+    case kJSTypeNull: return "null";
+    case kJSTypeBoolean: return "a boolean";
+    case kJSTypeNumber: return "a number";
+    case kJSTypeString: return "a string";
+    case kJSTypeSymbol: return "a symbol";
+    case kJSTypeObject: return JSValueIsArray(ctx, value) ? "an array" : "an object";
+    case kJSTypeBigInt: break;
+    }
+    return "a bigint";
+}
+
+static bool take_function(source *s, JSValueRef value, gbx_compiled *ret)
+{
+    JSContextRef ctx = s->realm->ctx;
+
+    if (!JSValueIsObject(ctx, value) || !JSObjectIsFunction(ctx, gbx_object(value))) {
+        gbx_describe_text(
+            s->realm, GBX_FAILURE_BAD_FORM, s->error,
+            "the code must be one function, such as (data) => data.length;"
+            " it is %s",
+            kind_of(ctx, value));
+        return false;
+    }
+    ret->function = gbx_object(value);
+    return true;
+}
+
+static bool compile_function(source *s, gbx_compiled *ret)
+{
+    static const char open[] = STRICT "(";
+    JSStringRef list = compose(STRICT "[", s->code, "\n]");
+    JSStringRef text = compose(open, s->code, "\n)");
+    JSValueRef value = NULL;
+    bool ok = false;
+
+    s->realm->origin.prefix = sizeof open - 1;
+    if (parses(s, list)) {
+        value = evaluate(s, text);
+        if (s->exception == NULL) {
+            ok = take_function(s, value, ret);
+        } else {
+            JSValueRef thrown = s->exception;
+
+            /* An empty or spread list is no expression. */
+            if (parses(s, text)) {
+                s->exception = thrown;
+                fail_thrown(s);
+            } else {
+                fail_syntax(s);
+            }
+        }
+    } else if (parses(s, text)) {
+        fail_unpaired(s);
+    } else {
+        fail_syntax(s);
+    }
+    JSStringRelease(list);
+    JSStringRelease(text);
+    return ok;
+}
+
+/* ---- execute ------------------------------------------------------------------ */
+
+/* A function declaration is a property of the global object, a const is not. */
+static JSValueRef find_defined(gbx_realm *realm, JSStringRef name)
+{
+    JSValueRef value = JSEvaluateScript(realm->ctx, name, NULL, NULL, 1, NULL);
+
+    if (value == NULL || !JSValueIsObject(realm->ctx, value) ||
+        !JSObjectIsFunction(realm->ctx, gbx_object(value)))
+        return NULL;
+    return value;
+}
+
+static bool compile_execute(source *s, gbx_compiled *ret)
+{
+    JSStringRef text = compose(STRICT, s->code, "");
+    bool ok = false;
+
+    s->realm->origin.prefix = sizeof STRICT - 1;
+    if (!parses(s, text)) {
+        fail_syntax(s);
+    } else {
+        evaluate(s, text);
+        ok = s->exception == NULL || fail_thrown(s);
+    }
+    JSStringRelease(text);
+    if (!ok)
+        return false;
+    ret->function = gbx_object(find_defined(s->realm, s->realm->n_execute));
+    if (ret->function == NULL)
+        ret->function = gbx_object(find_defined(s->realm, s->realm->n_run));
+    if (ret->function != NULL)
+        return true;
+    gbx_describe_text(s->realm, GBX_FAILURE_BAD_FORM, s->error,
+                      "the code must define a function named execute or run");
+    return false;
+}
+
+/* ---- body and script: one async function ---------------------------------------- */
+
+/* Is body, on its own, the body of an async function with these parameters? */
+static bool is_async_body(source *s, const char *params, gbx_span body)
+{
+    gbx_realm *realm = s->realm;
+    JSStringRef text = compose(STRICT, body, "");
+    JSValueRef args[] = {gbx_value_of_text(realm->ctx, params, strlen(params)),
+                         JSValueMakeString(realm->ctx, text)};
+
+    JSStringRelease(text);
+    s->exception = NULL;
+    JSGlobalContextSetEvalEnabled(realm->ctx, true, realm->eval_off);
+    JSObjectCallAsFunction(realm->ctx, realm->async_function, NULL, 2, args,
+                           &s->exception);
+    JSGlobalContextSetEvalEnabled(realm->ctx, false, realm->eval_off);
+    return s->exception == NULL;
+}
+
+static bool compile_async(source *s, const char *params, gbx_span body,
+                          gbx_compiled *ret)
+{
+    gbx_buf open;
+    JSStringRef text;
+    bool ok;
+
+    gbx_buf_init(&open, SOURCE_MAX);
+    gbx_buf_puts(&open, STRICT "(async function(");
+    gbx_buf_puts(&open, params);
+    gbx_buf_append(&open, "){", sizeof "){");
+    if (open.failed)
+        abort();
+    s->realm->origin.prefix =
+        (uint32_t)gbx_utf16_units((const char *)open.data, open.len - 1);
+    text = compose((const char *)open.data, body, "\n})");
+    gbx_buf_cleanup(&open);
+    ok = is_async_body(s, params, body);
+    if (ok)
+        ret->function = gbx_object(evaluate(s, text));
+    else if (parses(s, text))
+        fail_unpaired(s);
+    else
+        fail_syntax(s);
+    JSStringRelease(text);
+    if (ok && s->exception != NULL)
+        return fail_syntax(s);
+    return ok;
+}
+
+static bool bad_binding(source *s, const char *name, const char *why)
+{
+    gbx_describe_text(s->realm, GBX_FAILURE_BAD_FORM, s->error,
+                      "the binding '%s' cannot be a variable: %s", name, why);
+    return false;
+}
+
+/* A name that could be a parameter of strict async code. */
+static bool is_name(source *s, JSStringRef name, const char *text)
+{
+    JSContextRef ctx = s->realm->ctx;
+    JSValueRef value = JSValueMakeString(ctx, name);
+    JSValueRef yes =
+        JSObjectCallAsFunction(ctx, s->realm->is_identifier, NULL, 1, &value, NULL);
+    gbx_span none = {NULL, 0};
+
+    return yes != NULL && JSValueToBoolean(ctx, yes) && is_async_body(s, text, none);
+}
+
+/* Add one binding: to the parameters' text and to the arguments. */
+static bool bind(source *s, JSObjectRef bindings, JSStringRef name, gbx_buf *params,
+                 gbx_compiled *ret)
+{
+    JSValueRef value = JSObjectGetProperty(s->realm->ctx, bindings, name, NULL);
+    char text[256];
+
+    gbx_string_copy(name, text, sizeof text);
+    if (JSStringIsEqual(name, s->realm->n_params)) {
+        ret->argv[1] = value;
+        return true;
+    }
+    if (JSStringIsEqual(name, s->realm->n_env)) {
+        ret->argv[2] = value;
+        return true;
+    }
+    if (strlen(text) + 8 > sizeof text)
+        return bad_binding(s, text, "the name is too long");
+    if (!is_name(s, name, text))
+        return bad_binding(s, text, "it is not a name, or a reserved word");
+    if (ret->argc == GBX_ARGS_MAX)
+        return bad_binding(s, text, "there are too many");
+    gbx_buf_puts(params, ",");
+    gbx_buf_puts(params, text);
+    ret->argv[ret->argc++] = value;
+    return true;
+}
+
+static bool bind_all(source *s, gbx_span json, gbx_buf *params, gbx_compiled *ret)
+{
+    JSContextRef ctx = s->realm->ctx;
+    JSStringRef text = gbx_string_new(json.data, json.len);
+    JSValueRef bindings = text != NULL ? JSValueMakeFromJSONString(ctx, text) : NULL;
+    JSPropertyNameArrayRef names;
+    bool ok = true;
+
+    gbx_string_release(&text);
+    if (bindings == NULL || !JSValueIsObject(ctx, bindings) ||
+        JSValueIsArray(ctx, bindings)) {
+        gbx_describe_text(s->realm, GBX_FAILURE_INPUT, s->error,
+                          "the bindings are not a JSON object");
+        return false;
+    }
+    names = JSObjectCopyPropertyNames(ctx, gbx_object(bindings));
+    for (size_t i = 0; ok && i < JSPropertyNameArrayGetCount(names); i++)
+        ok = bind(s, gbx_object(bindings), JSPropertyNameArrayGetNameAtIndex(names, i),
+                  params, ret);
+    JSPropertyNameArrayRelease(names);
+    return ok;
+}
+
+static bool compile_body(source *s, JSValueRef input, gbx_compiled *ret)
+{
+    const gbx_msg_call *call = s->realm->in;
+    gbx_buf params;
+    bool ok = true;
+
+    gbx_buf_init(&params, GBX_KIB(64));
+    gbx_buf_puts(&params, "params,env");
+    ret->argv[1] = input;
+    ret->argv[2] = JSObjectMake(s->realm->ctx, NULL, NULL);
+    ret->argc = 3;
+    if (call->bindings.len > 0)
+        ok = bind_all(s, call->bindings, &params, ret);
+    gbx_buf_append(&params, "", 1);
+    assert(!params.failed);
+    ok = ok && compile_async(s, (const char *)params.data, s->code, ret);
+    gbx_buf_cleanup(&params);
+    return ok;
+}
+
+/* `await` as a name of a variable is legal in a script and never meant: `await (x)`
+ * would call it. A static block knows the word and allows neither use. */
+static bool uses_await(source *s)
+{
+    JSStringRef text;
+    bool used;
+
+    if (!contains(s->code, "await"))
+        return false;
+    text = compose(STRICT "class C{static{", s->code, "\n}}");
+    used = !parses(s, text);
+    JSStringRelease(text);
+    return used;
+}
+
+/* Insert "return " where the last expression begins. */
+static bool compile_returning(source *s, uint32_t at, gbx_compiled *ret)
+{
+    static const char word[] = "return ";
+    gbx_realm *realm = s->realm;
+    gbx_buf body;
+    bool ok;
+
+    if (at == 0 || at > s->code.len)
+        return compile_async(s, "", s->code, ret);
+    gbx_buf_init(&body, SOURCE_MAX);
+    gbx_buf_append(&body, s->code.data, at - 1);
+    gbx_buf_puts(&body, word);
+    gbx_buf_append(&body, s->code.data + at - 1, s->code.len - (at - 1));
+    if (body.failed)
+        abort();
+    gbx_origin_insert(&realm->origin, s->code, at - 1, sizeof word - 1);
+    ok = compile_async(s, "", (gbx_span){body.data, body.len}, ret);
+    gbx_buf_cleanup(&body);
+    return ok;
+}
+
+/*
+ * Without await and return at the top the engine's own completion value is the
+ * script's value, blocks and all. Else the code is the body of an async function, and
+ * the host, who has the syntax tree, says where the last expression begins.
+ */
+static bool compile_script(source *s, JSValueRef input, gbx_compiled *ret)
+{
+    static const char open[] = STRICT "void 0;"; /* or the directive is the value */
+    gbx_realm *realm = s->realm;
+    JSStringRef text = compose(open, s->code, "");
+    bool plain;
+
+    if ((realm->in->flags & GBX_CALL_WIRE_HAS_INPUT) != 0 ||
+        realm->only_dataset != NULL)
+        JSObjectSetProperty(realm->ctx, realm->global, realm->input_name, input,
+                            kJSPropertyAttributeDontEnum, NULL);
+    realm->origin.prefix = sizeof open - 1;
+    plain = parses(s, text) && !uses_await(s);
+    if (plain)
+        ret->value = evaluate(s, text);
+    else if (!contains(s->code, "await") && !contains(s->code, "return"))
+        fail_syntax(s);
+    JSStringRelease(text);
+    if (plain)
+        return s->exception == NULL || fail_thrown(s);
+    if (!contains(s->code, "await") && !contains(s->code, "return"))
+        return false;
+    return compile_returning(s, realm->in->last_expr, ret);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_compile(gbx_realm *realm, JSValueRef input, gbx_compiled *ret,
+                 gbx_msg_error *ret_error)
+{
+    source s = {.realm = realm, .code = realm->in->code, .error = ret_error};
+
+    ret->function = NULL;
+    ret->value = NULL;
+    ret->argv[0] = JSValueMakeUndefined(realm->ctx);
+    ret->argv[1] = input;
+    ret->argc = 2;
+    if (!gbx_utf8_valid(s.code.data, s.code.len, NULL)) {
+        gbx_describe_text(realm, GBX_FAILURE_SYNTAX, ret_error,
+                          "the code is not UTF-8");
+        return false;
+    }
+    switch ((gbx_form)realm->in->form) {
+    case GBX_FORM_FUNCTION: return compile_function(&s, ret);
+    case GBX_FORM_EXECUTE: return compile_execute(&s, ret);
+    case GBX_FORM_BODY: return compile_body(&s, input, ret);
+    case GBX_FORM_SCRIPT: return compile_script(&s, input, ret);
+    }
+    gbx_describe_text(realm, GBX_FAILURE_BAD_FORM, ret_error, "no such form of code");
+    return false;
+}

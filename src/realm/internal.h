@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * internal - what the files of realm/ share. Nobody else includes it.
+ *
+ * Values that live in struct gbx_realm are protected for the life of the process;
+ * values on the C stack are found by the engine's collector there.
+ */
+#ifndef GBX_REALM_INTERNAL_H
+#define GBX_REALM_INTERNAL_H
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "realm/engine.h"
+#include "realm/realm.h"
+
+#include <stdint.h>
+
+/* The name that the user's code has in every stack. */
+#define GBX_CODE_URL "code.js"
+
+/* ---- cell.c: what the engine's own cells say ------------------------------ */
+
+/* XX(enumerator, name, expression that makes one). The name is what scripts see. */
+#define GBX_KIND_MAP(XX)                                                              \
+    XX(ERROR, "Error", "new Error")                                                   \
+    XX(MAP, "Map", "new Map")                                                         \
+    XX(SET, "Set", "new Set")                                                         \
+    XX(WEAKMAP, "WeakMap", "new WeakMap")                                             \
+    XX(WEAKSET, "WeakSet", "new WeakSet")                                             \
+    XX(PROMISE, "Promise", "Promise.resolve()")                                       \
+    XX(REGEXP, "RegExp", "/a/")                                                       \
+    XX(DATE, "Date", "new Date")                                                      \
+    XX(PROXY, "Proxy", "new Proxy({}, {})")                                           \
+    XX(ARRAYBUFFER, "ArrayBuffer", "new ArrayBuffer(1)")                              \
+    XX(DATAVIEW, "DataView", "new DataView(new ArrayBuffer(1))")                      \
+    XX(NUMBER, "Number", "new Number(1)")                                             \
+    XX(STRING, "String", "new String('a')")                                           \
+    XX(BOOLEAN, "Boolean", "new Boolean(true)")                                       \
+    XX(ARGUMENTS, "Arguments", "(function () { 'use strict'; return arguments })(1)") \
+    XX(GENERATOR, "Generator", "(function* () {})()")                                 \
+    XX(ASYNCGENERATOR, "AsyncGenerator", "(async function* () {})()")                 \
+    XX(ARRAYITERATOR, "Array Iterator", "[].values()")                                \
+    XX(MAPITERATOR, "Map Iterator", "new Map().values()")                             \
+    XX(SETITERATOR, "Set Iterator", "new Set().values()")                             \
+    XX(STRINGITERATOR, "String Iterator", "''[Symbol.iterator]()")                    \
+    XX(REGEXPITERATOR, "RegExp String Iterator", "'a'.matchAll(/a/g)")                \
+    XX(ITERATORHELPER, "Iterator Helper", "[].values().map(x => x)")
+
+typedef enum gbx_kind {
+#define XX(name, text, sample) GBX_KIND_##name,
+    GBX_KIND_MAP(XX)
+#undef XX
+        GBX_KIND_COUNT,
+    GBX_KIND_OTHER = GBX_KIND_COUNT
+} gbx_kind;
+
+typedef struct gbx_cells {
+    uint8_t kind_of_type[256];        /* gbx_kind by the cell's type byte */
+    JSValueRef names[GBX_KIND_COUNT]; /* as strings, for scripts */
+    bool knows_promises;              /* state and value can be read */
+    bool knows_oom;                   /* oom_byte and oom_bit are right */
+    uint8_t oom_byte;
+    uint8_t oom_bit;
+} gbx_cells;
+
+/* Learn the layout from samples; false if the engine is not as expected. */
+bool gbx_cells_learn(JSGlobalContextRef ctx, gbx_cells *ret);
+gbx_kind gbx_cell_kind(const gbx_cells *cells, JSContextRef ctx, JSValueRef value);
+/* 0 pending, 1 fulfilled, 2 rejected; -1 unknown. */
+int gbx_cell_promise(const gbx_cells *cells, JSObjectRef promise,
+                     JSValueRef *ret_value);
+/* value is an error that the engine made for want of memory. */
+bool gbx_cell_is_oom(const gbx_cells *cells, JSContextRef ctx, JSValueRef value);
+
+/* ---- origin.c: from the engine's positions to the caller's ------------------- */
+
+typedef struct gbx_origin {
+    uint32_t first_line; /* where the code begins in the caller's text */
+    uint32_t first_column;
+    uint32_t last_line;     /* and ends; 0: not known yet */
+    uint32_t prefix;        /* columns of ours before it on its first line */
+    uint32_t insert_line;   /* and in the middle; 0: none */
+    uint32_t insert_column; /* where, before the insertion */
+    uint32_t insert_len;
+} gbx_origin;
+
+/* A position of the engine's becomes one of the caller's. */
+void gbx_origin_map(const gbx_origin *origin, uint32_t *line, uint32_t *column);
+/* Learn where the code ends: what lies past it is our suffix. */
+void gbx_origin_close(gbx_origin *origin, gbx_span code);
+/* len columns of ours stand before byte offset at of the code. */
+void gbx_origin_insert(gbx_origin *origin, gbx_span code, size_t at, uint32_t len);
+
+/* ---- timers ---------------------------------------------------------------- */
+
+#define GBX_TIMERS_MAX   10000u
+#define GBX_TIMER_MS_MAX 30000u
+
+typedef struct gbx_timer gbx_timer;
+
+typedef struct gbx_timers {
+    gbx_timer *slots; /* grown by doubling up to GBX_TIMERS_MAX */
+    uint32_t *heap;   /* slot numbers, the next due first */
+    uint32_t capacity;
+    uint32_t count;     /* live timers = length of heap */
+    uint32_t used;      /* slots ever used */
+    uint32_t free_slot; /* 1 + first of the free list, 0: none */
+    uint64_t serial;
+    double virtual_ms; /* elapsed, with a fixed clock */
+} gbx_timers;
+
+/* ---- the realm ------------------------------------------------------------- */
+
+#define GBX_REJECTIONS_MAX 16u
+
+struct gbx_realm {
+    JSGlobalContextRef ctx;
+    JSObjectRef global;
+    JSObjectRef top_this; /* `this` outside any function: empty and frozen */
+    bool minimal;
+    bool can_fix_clock;
+    gbx_cells cells;
+    uint32_t *seed;    /* four words of Math.random, shared with lockdown.js */
+    uint32_t *control; /* [0]: the result is being serialised */
+
+    JSStringRef url, eval_off, input_name;
+    JSStringRef n_then, n_name, n_message, n_stack, n_line, n_column, n_source_url;
+    JSStringRef n_status, n_value, n_execute, n_run, n_params, n_env, n_console;
+    JSObjectRef call, watch, explain, explain_top, is_identifier, parse, async_function;
+    JSObjectRef pending, inspect, inspect_options, errors;
+
+    JSObjectRef datasets; /* NULL: none loaded */
+    JSValueRef only_dataset;
+    size_t dataset_count;
+
+    /* of the running call */
+    const gbx_msg_call *in;
+    const gbx_realm_host *host;
+    gbx_origin origin;
+    gbx_timers timers;
+    uint64_t log_left;
+    bool log_ended;
+    JSObjectRef promise; /* what the code returned, if it is one */
+    JSValueRef rejected[GBX_REJECTIONS_MAX][2];
+    uint32_t rejected_count;
+
+    char name[GBX_NAME_MAX + 4];
+    char message[GBX_MESSAGE_MAX + 4];
+    char stack[GBX_STACK_MAX + 4];
+    char raw[GBX_STACK_MAX * 2];
+    char small[GBX_KIB(16)]; /* results that fit need no allocation */
+    char *large;
+};
+
+/* The one realm of the process: the engine hands callbacks no pointer of ours. */
+gbx_realm *gbx_realm_self(void);
+
+/* ---- convert.c -------------------------------------------------------------- */
+
+/* Counted UTF-8 as a string; NULL if it is not UTF-8. Release it. */
+JSStringRef gbx_string_new(const void *data, size_t len);
+/* The same where data[len] is 0: nothing is copied but by the engine. */
+JSStringRef gbx_string_new_z(const char *text, size_t len);
+/* As much of text as fits in size - 1 bytes, never half a character, and a NUL; an
+ * unpaired surrogate becomes U+FFFD. Returns bytes without the NUL. */
+size_t gbx_string_copy(JSStringRef text, char *to, size_t size);
+JSValueRef gbx_value_of_text(JSContextRef ctx, const char *text, size_t len);
+/* Like gbx_string_copy() for a value that is a string; 0 for any other. */
+size_t gbx_value_copy(JSContextRef ctx, JSValueRef value, char *to, size_t size);
+void gbx_string_release(JSStringRef *text);
+/* How many UTF-16 units a piece of UTF-8 stands for. */
+size_t gbx_utf16_units(const char *text, size_t len);
+
+/* ---- natives.c -------------------------------------------------------------- */
+
+JSObjectRef gbx_native(JSContextRef ctx, const char *name,
+                       JSObjectCallAsFunctionCallback fn);
+/* The functions that the internal scripts may call. */
+JSObjectRef gbx_natives_new(gbx_realm *realm);
+void gbx_set(JSContextRef ctx, JSObjectRef object, const char *name, JSValueRef value,
+             JSPropertyAttributes attributes);
+JSObjectRef gbx_get_object(JSContextRef ctx, JSObjectRef object, const char *name);
+JSValueRef gbx_throw(JSContextRef ctx, const char *type, const char *message,
+                     JSValueRef *exception);
+
+/* ---- console.c -------------------------------------------------------------- */
+
+void gbx_console_emit(gbx_realm *realm, uint8_t level, JSStringRef text);
+/* Say which promises were rejected and never looked at. */
+void gbx_console_rejections(gbx_realm *realm);
+JSValueRef gbx_console_on_rejection(JSContextRef ctx, JSObjectRef function,
+                                    JSObjectRef self, size_t argc,
+                                    const JSValueRef argv[], JSValueRef *exception);
+
+/* ---- timers.c --------------------------------------------------------------- */
+
+void gbx_timers_install(gbx_realm *realm);
+void gbx_timers_remove(gbx_realm *realm);
+double gbx_timers_now(gbx_realm *realm);
+/* Wait for the next timer and run it. False if there is none. An exception of its
+ * callback is in *exception. */
+bool gbx_timers_step(gbx_realm *realm, JSValueRef *exception);
+
+/* ---- forms.c ---------------------------------------------------------------- */
+
+#define GBX_ARGS_MAX 66u /* this, params, env ... : at most 64 bindings */
+
+typedef struct gbx_compiled {
+    JSObjectRef function; /* NULL: the code has run, and this is its value: */
+    JSValueRef value;
+    size_t argc; /* of function, `this` included */
+    JSValueRef argv[GBX_ARGS_MAX];
+} gbx_compiled;
+
+/* False with *ret_error filled. */
+bool gbx_compile(gbx_realm *realm, JSValueRef input, gbx_compiled *ret,
+                 gbx_msg_error *ret_error);
+
+/* ---- describe.c ------------------------------------------------------------- */
+
+/* Make text of an exception. failure is a gbx_failure. */
+void gbx_describe(gbx_realm *realm, JSValueRef exception, uint8_t failure,
+                  gbx_msg_error *ret);
+/* Why text, which did not parse, is no JSON; NULL: it was not UTF-8. */
+void gbx_describe_not_json(gbx_realm *realm, JSStringRef text, gbx_msg_error *ret);
+/* An error of our own words, printf-like. */
+void gbx_describe_text(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret,
+                       const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The frames of the user's code, "    at f (code.js:1:2)" a line, without a last
+ * newline; returns the length. The first one's position, 0 if none. */
+size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len, char *to,
+                  size_t size, uint32_t *ret_line, uint32_t *ret_column);
+
+/* ---- result.c --------------------------------------------------------------- */
+
+/* Serialise within limit bytes. False with *ret_error filled. */
+bool gbx_serialise(gbx_realm *realm, JSValueRef value, uint64_t limit,
+                   gbx_msg_result *ret, gbx_msg_error *ret_error);
+
+/* ---- wallclock.c ------------------------------------------------------------ */
+
+/* From now on the process's wall clock stands at ms since 1970. */
+void gbx_wallclock_fix(double ms);
+void gbx_wallclock_release(void);
+
+/* ---- scripts, generated from the .js files ----------------------------------- */
+
+extern const char gbx_script_lockdown[];
+extern const char gbx_script_result[];
+extern const char gbx_script_inspect[];
+extern const char gbx_script_console[];
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lockdown - what the realm of a call is without. Runs once, in the template, last
+ * of all internal scripts; from then on every change to a built-in is the guest's own.
+ *
+ * Evaluates to a function of (names to keep or null, state of Math.random). Names are
+ * removed rather than replaced: what is absent cannot be misused.
+ */
+(function (keep, seed) {
+  'use strict';
+  const global = globalThis;
+  const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+  const { freeze, seal } = Object;
+
+  /* Fine clocks, shared memory, sight of the collector, more code, the shell's own. */
+  const ABSENT = [
+    'SharedArrayBuffer', 'Atomics', 'WebAssembly', 'WeakRef', 'FinalizationRegistry',
+    'ShadowRealm', 'Loader', '$vm', '$', 'print', 'load', 'readFile', 'read', 'run', 'quit',
+    'gc', 'noInline', 'loadString', 'checkSyntax', 'console', 'process', 'require', 'module',
+    'exports', 'fs', 'Buffer', 'fetch', 'global', '__dirname', '__filename',
+  ];
+
+  /*
+   * A frozen prototype makes `object.name = value` throw for every inheriting object
+   * that has no such property of its own. Where people do assign, the frozen
+   * property is an accessor whose setter gives the object its own.
+   */
+  function frozenButAssignable(proto, names) {
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      const { value, enumerable } = getOwnPropertyDescriptor(proto, name);
+      defineProperty(proto, name, {
+        get() {
+          return value;
+        },
+        set(own) {
+          if (this === proto) throw new TypeError('Attempted to assign to readonly property.');
+          defineProperty(this, name, {
+            value: own, writable: true, enumerable: true, configurable: true,
+          });
+        },
+        enumerable,
+        configurable: false,
+      });
+    }
+    freeze(proto);
+  }
+
+  /* xoshiro128++; the worker writes the state before each call. */
+  const rotl = (x, k) => (x << k) | (x >>> (32 - k));
+  const random = {
+    random() {
+      let a = seed[0], b = seed[1], c = seed[2], d = seed[3], high = 0, low = 0;
+      for (let i = 0; i < 2; i++) {
+        const sum = (rotl((a + d) | 0, 7) + a) >>> 0;
+        const t = b << 9;
+        c ^= a;
+        d ^= b;
+        b ^= c;
+        a ^= d;
+        c ^= t;
+        d = rotl(d, 11);
+        if (i === 0) high = sum >>> 5;
+        else low = sum >>> 6;
+      }
+      seed[0] = a;
+      seed[1] = b;
+      seed[2] = c;
+      seed[3] = d;
+      return (high * 67108864 + low) / 9007199254740992;
+    },
+  }.random;
+  defineProperty(Math, 'random', { value: random, writable: true, configurable: true });
+
+  const generators = [
+    function* () {}, async function* () {},
+  ];
+  for (let i = 0; i < generators.length; i++) {
+    const functions = getPrototypeOf(generators[i]);
+    frozenButAssignable(functions.prototype, ['next', 'return', 'throw']);
+    freeze(functions);
+  }
+  freeze(getPrototypeOf(async function () {}));
+  frozenButAssignable(Function.prototype,
+    ['apply', 'bind', 'call', 'toString', 'constructor']);
+  seal(Array.prototype);
+  seal(Object.prototype);
+
+  for (let i = 0; i < ABSENT.length; i++) delete global[ABSENT[i]];
+  if (keep !== null) {
+    const names = ownKeys(global);
+    for (let i = 0; i < names.length; i++) {
+      let kept = false;
+      for (let k = 0; k < keep.length; k++) kept = kept || keep[k] === names[i];
+      if (!kept) delete global[names[i]];
+    }
+  }
+})

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * natives - the few functions that the internal scripts have and no guest ever sees.
+ *
+ * The scripts keep them in closures; nothing reachable from a guest's value leads to
+ * one. None of them runs a guest's code.
+ */
+#include "realm/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ARGUMENTS                                                          \
+    JSContextRef ctx, JSObjectRef function, JSObjectRef self, size_t argc, \
+        const JSValueRef argv[], JSValueRef *exception
+#define UNUSED ((void)function, (void)self, (void)argc, (void)argv, (void)exception)
+
+static JSValueRef on_kind(ARGUMENTS)
+{
+    gbx_realm *realm = gbx_realm_self();
+    gbx_kind kind =
+        argc > 0 ? gbx_cell_kind(&realm->cells, ctx, argv[0]) : GBX_KIND_OTHER;
+
+    UNUSED;
+    return kind == GBX_KIND_OTHER ? JSValueMakeUndefined(ctx)
+                                  : realm->cells.names[kind];
+}
+
+static JSValueRef on_unproxy(ARGUMENTS)
+{
+    JSObjectRef target;
+
+    UNUSED;
+    if (gbx_cell_kind(&gbx_realm_self()->cells, ctx, argv[0]) != GBX_KIND_PROXY)
+        return argv[0];
+    target = JSObjectGetProxyTarget(gbx_object(argv[0]));
+    return target != NULL ? (JSValueRef)target : JSValueMakeNull(ctx);
+}
+
+/* {status, value} of a promise, or undefined if that cannot be known. */
+static JSValueRef on_promise(ARGUMENTS)
+{
+    gbx_realm *realm = gbx_realm_self();
+    JSValueRef value = NULL;
+    int status = gbx_cell_promise(&realm->cells, gbx_object(argv[0]), &value);
+    JSObjectRef state;
+
+    UNUSED;
+    if (status < 0)
+        return JSValueMakeUndefined(ctx);
+    state = JSObjectMake(ctx, NULL, NULL);
+    JSObjectSetProperty(ctx, state, realm->n_status, JSValueMakeNumber(ctx, status), 0,
+                        NULL);
+    if (status != 0)
+        JSObjectSetProperty(ctx, state, realm->n_value, value, 0, NULL);
+    return state;
+}
+
+static JSValueRef on_typed_array(ARGUMENTS)
+{
+    static const char *const names[] = {
+        [kJSTypedArrayTypeInt8Array] = "Int8Array",
+        [kJSTypedArrayTypeInt16Array] = "Int16Array",
+        [kJSTypedArrayTypeInt32Array] = "Int32Array",
+        [kJSTypedArrayTypeUint8Array] = "Uint8Array",
+        [kJSTypedArrayTypeUint8ClampedArray] = "Uint8ClampedArray",
+        [kJSTypedArrayTypeUint16Array] = "Uint16Array",
+        [kJSTypedArrayTypeUint32Array] = "Uint32Array",
+        [kJSTypedArrayTypeFloat32Array] = "Float32Array",
+        [kJSTypedArrayTypeFloat64Array] = "Float64Array",
+        [kJSTypedArrayTypeBigInt64Array] = "BigInt64Array",
+        [kJSTypedArrayTypeBigUint64Array] = "BigUint64Array",
+    };
+    JSTypedArrayType type = JSValueGetTypedArrayType(ctx, argv[0], NULL);
+
+    UNUSED;
+    if ((size_t)type >= GBX_COUNTOF(names) || names[type] == NULL)
+        return JSValueMakeUndefined(ctx);
+    return gbx_value_of_text(ctx, names[type], strlen(names[type]));
+}
+
+static JSValueRef on_frames(ARGUMENTS)
+{
+    gbx_realm *realm = gbx_realm_self();
+    char *text = malloc(GBX_STACK_MAX * 2);
+    char *to = text != NULL ? text + GBX_STACK_MAX : NULL;
+    uint32_t line, column;
+    size_t len;
+    JSValueRef value;
+
+    UNUSED;
+    if (text == NULL)
+        abort();
+    len = gbx_value_copy(ctx, argv[0], text, GBX_STACK_MAX);
+    len = gbx_frames(&realm->origin, text, len, to, GBX_STACK_MAX, &line, &column);
+    value = gbx_value_of_text(ctx, to, len);
+    free(text);
+    return value;
+}
+
+static JSValueRef on_clock(ARGUMENTS)
+{
+    UNUSED;
+    return JSValueMakeNumber(ctx, gbx_timers_now(gbx_realm_self()));
+}
+
+static JSValueRef on_emit(ARGUMENTS)
+{
+    JSStringRef text = JSValueToStringCopy(ctx, argv[1], NULL);
+
+    UNUSED;
+    if (text != NULL)
+        gbx_console_emit(gbx_realm_self(), (uint8_t)JSValueToNumber(ctx, argv[0], NULL),
+                         text);
+    gbx_string_release(&text);
+    return JSValueMakeUndefined(ctx);
+}
+
+/* ---- quote: a string as a literal, in the quotes that need the least escaping --- */
+
+static JSChar choose_quote(const JSChar *units, size_t count)
+{
+    bool has[3] = {false, false, false};
+
+    for (size_t i = 0; i < count; i++) {
+        has[0] = has[0] || units[i] == '\'';
+        has[1] = has[1] || units[i] == '"';
+        has[2] = has[2] || units[i] == '`' ||
+                 (units[i] == '$' && i + 1 < count && units[i + 1] == '{');
+    }
+    if (!has[0] || (has[1] && has[2]))
+        return '\'';
+    return has[1] ? '`' : '"';
+}
+
+static bool is_lone(const JSChar *units, size_t count, size_t i)
+{
+    if (units[i] >= 0xD800 && units[i] <= 0xDBFF)
+        return i + 1 >= count || units[i + 1] < 0xDC00 || units[i + 1] > 0xDFFF;
+    if (units[i] >= 0xDC00 && units[i] <= 0xDFFF)
+        return i == 0 || units[i - 1] < 0xD800 || units[i - 1] > 0xDBFF;
+    return false;
+}
+
+/* Six units at most are written. */
+static size_t put_escaped(JSChar *to, JSChar unit, bool lone, JSChar quote)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    static const char letters[] = "btn\0fr"; /* from U+0008 on */
+    size_t n = 0;
+
+    if (unit == quote || unit == '\\') {
+        to[n++] = '\\';
+        to[n++] = unit;
+    } else if (unit >= 8 && unit <= 13 && letters[unit - 8] != 0) {
+        to[n++] = '\\';
+        to[n++] = (JSChar)letters[unit - 8];
+    } else if (unit < 0x20 || (unit >= 0x7F && unit <= 0x9F)) {
+        to[n++] = '\\';
+        to[n++] = 'x';
+        to[n++] = (JSChar)hex[unit >> 4];
+        to[n++] = (JSChar)hex[unit & 15];
+    } else if (lone) {
+        to[n++] = '\\';
+        to[n++] = 'u';
+        for (int shift = 12; shift >= 0; shift -= 4)
+            to[n++] = (JSChar)hex[unit >> shift & 15];
+    } else {
+        to[n++] = unit;
+    }
+    return n;
+}
+
+static JSValueRef on_quote(ARGUMENTS)
+{
+    JSStringRef text = JSValueToStringCopy(ctx, argv[0], NULL);
+    const JSChar *units;
+    size_t count, n = 0;
+    JSChar *out, quote;
+    JSValueRef value;
+
+    UNUSED;
+    if (text == NULL)
+        return JSValueMakeUndefined(ctx);
+    units = JSStringGetCharactersPtr(text);
+    count = JSStringGetLength(text);
+    out = malloc((count * 6 + 2) * sizeof *out);
+    if (out == NULL)
+        abort();
+    quote = choose_quote(units, count);
+    out[n++] = quote;
+    for (size_t i = 0; i < count; i++)
+        n += put_escaped(out + n, units[i], is_lone(units, count, i), quote);
+    out[n++] = quote;
+    JSStringRelease(text);
+    text = JSStringCreateWithCharacters(out, n);
+    value = JSValueMakeString(ctx, text);
+    JSStringRelease(text);
+    free(out);
+    return value;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+JSObjectRef gbx_native(JSContextRef ctx, const char *name,
+                       JSObjectCallAsFunctionCallback fn)
+{
+    JSStringRef text = JSStringCreateWithUTF8CString(name);
+    JSObjectRef made = JSObjectMakeFunctionWithCallback(ctx, text, fn);
+
+    JSStringRelease(text);
+    return made;
+}
+
+void gbx_set(JSContextRef ctx, JSObjectRef object, const char *name, JSValueRef value,
+             JSPropertyAttributes attributes)
+{
+    JSStringRef text = JSStringCreateWithUTF8CString(name);
+
+    JSObjectSetProperty(ctx, object, text, value, attributes, NULL);
+    JSStringRelease(text);
+}
+
+JSObjectRef gbx_get_object(JSContextRef ctx, JSObjectRef object, const char *name)
+{
+    JSStringRef text = JSStringCreateWithUTF8CString(name);
+    JSValueRef value = JSObjectGetProperty(ctx, object, text, NULL);
+
+    JSStringRelease(text);
+    return value != NULL && JSValueIsObject(ctx, value) ? gbx_object(value) : NULL;
+}
+
+JSValueRef gbx_throw(JSContextRef ctx, const char *type, const char *message,
+                     JSValueRef *exception)
+{
+    JSValueRef text = gbx_value_of_text(ctx, message, strlen(message));
+    JSObjectRef constructor = gbx_get_object(ctx, gbx_realm_self()->errors, type);
+
+    *exception = JSObjectCallAsConstructor(ctx, constructor, 1, &text, NULL);
+    return JSValueMakeUndefined(ctx);
+}
+
+JSObjectRef gbx_natives_new(gbx_realm *realm)
+{
+    static const struct {
+        const char *name;
+        JSObjectCallAsFunctionCallback fn;
+    } table[] = {
+        {"kind", on_kind},   {"unproxy", on_unproxy}, {"promise", on_promise},
+        {"quote", on_quote}, {"frames", on_frames},   {"typedArray", on_typed_array},
+        {"emit", on_emit},   {"clock", on_clock},
+    };
+    JSObjectRef natives = JSObjectMake(realm->ctx, NULL, NULL);
+
+    for (size_t i = 0; i < GBX_COUNTOF(table); i++)
+        gbx_set(realm->ctx, natives, table[i].name,
+                gbx_native(realm->ctx, table[i].name, table[i].fn), 0);
+    return natives;
+}

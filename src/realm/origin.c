@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * origin - from the engine's positions in our text to the caller's in theirs.
+ *
+ * The engine is told the first line, so lines are right but past the end, where our
+ * suffix is; columns are shifted by our prefix on the first line and by what was
+ * inserted before the last expression of a script.
+ */
+#include "realm/internal.h"
+
+#include <string.h>
+
+/* Bytes of the line terminator at d, or 0: the four that the language knows. */
+static size_t terminator(const uint8_t *d, size_t len)
+{
+    if (d[0] == '\n')
+        return 1;
+    if (d[0] == '\r')
+        return len > 1 && d[1] == '\n' ? 2 : 1;
+    return len > 2 && d[0] == 0xE2 && d[1] == 0x80 && (d[2] | 1) == 0xA9 ? 3 : 0;
+}
+
+/* Lines begun before byte offset at, and where the last of them begins. */
+static uint32_t count_lines(gbx_span code, size_t at, size_t *ret_begin)
+{
+    uint32_t lines = 0;
+
+    *ret_begin = 0;
+    for (size_t i = 0; i < at;) {
+        size_t n = terminator(code.data + i, code.len - i);
+
+        if (n > 0) {
+            lines++;
+            *ret_begin = i + n;
+        }
+        i += n > 0 ? n : 1;
+    }
+    return lines;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_origin_map(const gbx_origin *origin, uint32_t *line, uint32_t *column)
+{
+    if (*line == 0)
+        return;
+    if (*line < origin->first_line)
+        *line = origin->first_line;
+    if (origin->last_line != 0 && *line > origin->last_line) {
+        *line = origin->last_line;
+        *column = 0;
+    }
+    if (*column == 0)
+        return;
+    if (*line == origin->first_line)
+        *column = *column > origin->prefix ? *column - origin->prefix : 1;
+    if (*line == origin->insert_line && *column > origin->insert_column) {
+        uint32_t over = *column - origin->insert_column;
+
+        *column -= over < origin->insert_len ? over : origin->insert_len;
+    }
+    if (*line == origin->first_line)
+        *column += origin->first_column - 1;
+}
+
+void gbx_origin_close(gbx_origin *origin, gbx_span code)
+{
+    size_t begin;
+
+    if (origin->last_line == 0)
+        origin->last_line = origin->first_line + count_lines(code, code.len, &begin);
+}
+
+void gbx_origin_insert(gbx_origin *origin, gbx_span code, size_t at, uint32_t len)
+{
+    size_t begin;
+
+    origin->insert_line = origin->first_line + count_lines(code, at, &begin);
+    origin->insert_column =
+        (uint32_t)gbx_utf16_units((const char *)code.data + begin, at - begin) + 1;
+    origin->insert_len = len;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * realm - its making, in the template: the internal scripts, then the lockdown.
+ *
+ * The order matters. The internal scripts capture the pristine built-ins; the
+ * lockdown comes last of all scripts of ours, and eval goes off after it.
+ */
+#include "realm/internal.h"
+
+#include <glovebox/glovebox.h>
+
+#include <assert.h>
+#include <jsc/jsc.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The one realm of the process. */
+static gbx_realm the_realm;
+
+static JSStringRef name(const char *text)
+{
+    return JSStringCreateWithUTF8CString(text);
+}
+
+static void make_names(gbx_realm *realm)
+{
+    realm->url = name(GBX_CODE_URL);
+    realm->eval_off = name("code from strings is off");
+    realm->input_name = name("input");
+    realm->n_then = name("then");
+    realm->n_name = name("name");
+    realm->n_message = name("message");
+    realm->n_stack = name("stack");
+    realm->n_line = name("line");
+    realm->n_column = name("column");
+    realm->n_source_url = name("sourceURL");
+    realm->n_status = name("status");
+    realm->n_value = name("value");
+    realm->n_execute = name("execute");
+    realm->n_run = name("run");
+    realm->n_params = name("params");
+    realm->n_env = name("env");
+    realm->n_console = name("console");
+}
+
+/* Evaluate text; NULL if it throws. */
+static JSValueRef evaluate(gbx_realm *realm, const char *source)
+{
+    JSStringRef text = name(source);
+    JSValueRef value = JSEvaluateScript(realm->ctx, text, NULL, NULL, 1, NULL);
+
+    JSStringRelease(text);
+    return value;
+}
+
+/* Evaluate an internal script to its function and call that. */
+static JSObjectRef call_script(gbx_realm *realm, const char *source, size_t argc,
+                               const JSValueRef argv[])
+{
+    JSValueRef fn = evaluate(realm, source);
+    JSValueRef exception = NULL;
+    JSValueRef made;
+
+    if (fn == NULL || !JSValueIsObject(realm->ctx, fn))
+        return NULL;
+    made = JSObjectCallAsFunction(realm->ctx, gbx_object(fn), NULL, argc, argv,
+                                  &exception);
+    if (exception != NULL || made == NULL)
+        return NULL;
+    return JSValueIsObject(realm->ctx, made) ? gbx_object(made) : realm->global;
+}
+
+/* Words of memory that scripts see as a Uint32Array. */
+static JSValueRef share_words(gbx_realm *realm, uint32_t **ret_words)
+{
+    JSObjectRef array = gbx_object(evaluate(realm, "new Uint32Array(4)"));
+
+    JSValueProtect(realm->ctx, array);
+    *ret_words = JSObjectGetTypedArrayBytesPtr(realm->ctx, array, NULL);
+    return array;
+}
+
+static JSObjectRef keep(gbx_realm *realm, JSObjectRef of, const char *member)
+{
+    JSObjectRef object = gbx_get_object(realm->ctx, of, member);
+
+    if (object != NULL)
+        JSValueProtect(realm->ctx, object);
+    return object;
+}
+
+static bool take_helpers(gbx_realm *realm, JSObjectRef helpers)
+{
+    const struct {
+        JSObjectRef *to;
+        const char *name;
+    } table[] = {
+        {&realm->call, "call"},
+        {&realm->watch, "watch"},
+        {&realm->explain, "explain"},
+        {&realm->explain_top, "explainTop"},
+        {&realm->is_identifier, "isIdentifier"},
+        {&realm->parse, "parse"},
+        {&realm->async_function, "asyncFunction"},
+        {&realm->pending, "pending"},
+        {&realm->errors, "errors"},
+        {&realm->top_this, "topThis"},
+        {&realm->inspect_options, "inspectOptions"},
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(table); i++) {
+        *table[i].to = keep(realm, helpers, table[i].name);
+        if (*table[i].to == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* The names of globals: minimal, and the capabilities, whose calls remove them. */
+static const char minimal_names[] =
+    "['JSON', 'Math', 'Date', 'Array', 'Map', 'Set', 'Promise', 'Object', 'String',"
+    " 'Number', 'Boolean', 'RegExp', 'Error', 'TypeError', 'RangeError', 'SyntaxError',"
+    " 'URIError', 'parseInt', 'parseFloat', 'isNaN', 'isFinite', 'encodeURIComponent',"
+    " 'decodeURIComponent', 'encodeURI', 'decodeURI', 'undefined', 'NaN', 'Infinity']";
+
+static const char *build(gbx_realm *realm)
+{
+    JSValueRef args[2];
+    JSObjectRef natives, helpers, console;
+    JSValueRef control;
+
+    natives = gbx_natives_new(realm);
+    control = share_words(realm, &realm->control);
+    args[0] = natives;
+    args[1] = control;
+    helpers = call_script(realm, gbx_script_result, 2, args);
+    if (helpers == NULL || !take_helpers(realm, helpers))
+        return "the engine did not take the script of results";
+    realm->inspect = call_script(realm, gbx_script_inspect, 1, args);
+    if (realm->inspect == NULL)
+        return "the engine did not take the script of inspection";
+    JSValueProtect(realm->ctx, realm->inspect);
+    args[1] = realm->inspect;
+    console = call_script(realm, gbx_script_console, 2, args);
+    if (console == NULL)
+        return "the engine did not take the script of the console";
+    JSValueProtect(realm->ctx, console);
+
+    args[0] =
+        realm->minimal ? evaluate(realm, minimal_names) : JSValueMakeNull(realm->ctx);
+    args[1] = share_words(realm, &realm->seed);
+    if (call_script(realm, gbx_script_lockdown, 2, args) == NULL)
+        return "the engine did not take the lockdown";
+    JSObjectSetProperty(realm->ctx, realm->global, realm->n_console, console,
+                        kJSPropertyAttributeDontEnum, NULL);
+    gbx_timers_install(realm);
+    JSGlobalContextSetUnhandledRejectionCallback(
+        realm->ctx, gbx_native(realm->ctx, "rejected", gbx_console_on_rejection), NULL);
+    JSGlobalContextSetEvalEnabled(realm->ctx, false, realm->eval_off);
+    return NULL;
+}
+
+/* The environment did what the host's spawn meant it to do. */
+static const char *check_options(gbx_realm *realm)
+{
+    static const struct {
+        const char *source;
+        const char *reason;
+    } checks[] = {
+        {"typeof WebAssembly === 'undefined'",
+         "WebAssembly is on: JSC_useWasm=0 is missing"},
+        {"typeof SharedArrayBuffer === 'undefined'", "SharedArrayBuffer is on"},
+        {"new Date(2026, 6, 1).getTimezoneOffset() === 0", "the time zone is not UTC"},
+        /* Of all of Intl the cheapest to make, by a factor of ten. */
+        {"new Intl.Collator().resolvedOptions().locale === 'en-US'",
+         "the locale is not en-US"},
+        {"(() => { 'use strict'; function f() { throw new Error }"
+         " function g() { return f() } try { g() } catch (e) { return e.stack } })()"
+         ".includes('g@')",
+         "tail calls are on: JSC_useTailCalls=0 is missing"},
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(checks); i++) {
+        JSValueRef value = evaluate(realm, checks[i].source);
+
+        if (value == NULL || !JSValueToBoolean(realm->ctx, value))
+            return checks[i].reason;
+    }
+    return NULL;
+}
+
+static bool fixes_clock(gbx_realm *realm)
+{
+    JSValueRef value;
+
+    gbx_wallclock_fix(1234567890123.0);
+    value = evaluate(realm, "Date.now() === 1234567890123");
+    gbx_wallclock_release();
+    return value != NULL && JSValueToBoolean(realm->ctx, value);
+}
+
+static const char *start(gbx_realm *realm)
+{
+    const char *reason = gbx_engine_missing();
+
+    if (reason != NULL)
+        return reason;
+    if (jsc_get_major_version() != JSC_MAJOR_VERSION ||
+        jsc_get_minor_version() != JSC_MINOR_VERSION)
+        return "the engine is of another version than this program was built for";
+    realm->ctx = JSGlobalContextCreate(NULL);
+    if (realm->ctx == NULL)
+        return "the engine did not start";
+    realm->global = JSContextGetGlobalObject(realm->ctx);
+    JSGlobalContextSetInspectable(realm->ctx, false);
+    make_names(realm);
+    reason = check_options(realm);
+    if (reason != NULL)
+        return reason;
+    if (!gbx_cells_learn(realm->ctx, &realm->cells))
+        return "the engine's cells are not laid out as expected";
+    realm->can_fix_clock = fixes_clock(realm);
+    return build(realm);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_realm *gbx_realm_self(void)
+{
+    return &the_realm;
+}
+
+gbx_realm *gbx_realm_new(unsigned globals, const char **ret_reason)
+{
+    assert(the_realm.ctx == NULL); /* one a process */
+    the_realm.minimal = globals == GBX_GLOBALS_MINIMAL;
+    *ret_reason = start(&the_realm);
+    return *ret_reason == NULL ? &the_realm : NULL;
+}
+
+bool gbx_realm_load(gbx_realm *realm, gbx_span dataset, gbx_span json, char *reason,
+                    size_t reason_size)
+{
+    JSStringRef key = gbx_string_new(dataset.data, dataset.len);
+    JSStringRef text = gbx_string_new(json.data, json.len);
+    JSValueRef value =
+        text != NULL ? JSValueMakeFromJSONString(realm->ctx, text) : NULL;
+    bool ok = key != NULL && value != NULL;
+
+    if (ok) {
+        if (realm->datasets == NULL) {
+            /* Without a prototype every name is a name, __proto__ too. */
+            realm->datasets = gbx_object(evaluate(realm, "({__proto__: null})"));
+            gbx_set(realm->ctx, realm->global, "datasets", realm->datasets,
+                    kJSPropertyAttributeDontEnum);
+        }
+        realm->dataset_count += !JSObjectHasProperty(realm->ctx, realm->datasets, key);
+        JSObjectSetProperty(realm->ctx, realm->datasets, key, value, 0, NULL);
+        realm->only_dataset = realm->dataset_count == 1 ? value : NULL;
+    } else if (reason_size > 0) {
+        gbx_msg_error error;
+
+        gbx_describe_not_json(realm, text, &error);
+        snprintf(reason, reason_size, "%.*s", (int)error.message.len,
+                 (const char *)error.message.data);
+    }
+    gbx_string_release(&key);
+    gbx_string_release(&text);
+    return ok;
+}
+
+const char *gbx_realm_engine(void)
+{
+    static char text[64];
+
+    snprintf(text, sizeof text, "JavaScriptCore %u.%u.%u", jsc_get_major_version(),
+             jsc_get_minor_version(), jsc_get_micro_version());
+    return text;
+}
+
+bool gbx_realm_knows_oom(const gbx_realm *realm)
+{
+    return realm->cells.knows_oom;
+}

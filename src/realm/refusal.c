@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * refusal - the allocator's front door: know when the kernel has refused memory.
+ *
+ * The program that links this file answers malloc and mmap for every library in it,
+ * the engine's included. It must be linked into the executable itself: a shared
+ * library's definitions come too late to be found first.
+ *
+ * Large blocks are padded. The engine's top tier (2.50.6, FTL) allocates
+ * `new Array(N)` with a constant even N of about 1,000 and more eight bytes short:
+ * it forgets the header of the elements, writes the last element all the same, and
+ * with the C library's allocator that is the size field of the next block. Without
+ * the padding a plain loop over such an array kills the worker. The test of
+ * gbx_realm__survives_the_short_array shows it.
+ */
+#include "realm/refusal.h"
+
+#include "realm/realm.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* From where the engine gives each array a block of its own, well rounded down. */
+#define PAD_FROM  2048u
+#define PAD_BYTES 16u
+
+/* The C library's own allocator under the names that it keeps for interposers. */
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *block, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+
+/* The engine's library must find these first: they are exported from the program. */
+#define EXPORTED __attribute__((visibility("default")))
+
+static struct {
+    bool refused;
+    void (*notify)(void *user);
+    void *user;
+} state;
+
+static void *noted(void *block)
+{
+    if (block == NULL && errno == ENOMEM)
+        gbx_refusal_note();
+    return block;
+}
+
+static size_t padded(size_t size)
+{
+    return size >= PAD_FROM && size <= PTRDIFF_MAX - PAD_BYTES ? size + PAD_BYTES
+                                                               : size;
+}
+
+EXPORTED void *malloc(size_t size)
+{
+    return noted(__libc_malloc(padded(size)));
+}
+
+EXPORTED void *calloc(size_t count, size_t size)
+{
+    size_t total;
+
+    if (__builtin_mul_overflow(count, size, &total)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return noted(__libc_calloc(1, padded(total)));
+}
+
+EXPORTED void *realloc(void *block, size_t size)
+{
+    void *moved;
+
+    if (size == 0)
+        return __libc_realloc(block, size); /* NULL means freed, not refused */
+    moved = __libc_realloc(block, padded(size));
+    return noted(moved);
+}
+
+void *memalign(size_t alignment, size_t size);
+EXPORTED void *memalign(size_t alignment, size_t size)
+{
+    return noted(__libc_memalign(alignment, padded(size)));
+}
+
+EXPORTED void *aligned_alloc(size_t alignment, size_t size)
+{
+    return memalign(alignment, size);
+}
+
+EXPORTED int posix_memalign(void **ret_block, size_t alignment, size_t size)
+{
+    int before = errno;
+    void *block;
+
+    if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0)
+        return EINVAL;
+    block = memalign(alignment, size);
+    errno = before;
+    if (block == NULL)
+        return ENOMEM;
+    *ret_block = block;
+    return 0;
+}
+
+EXPORTED void *mmap(void *address, size_t size, int protection, int flags, int fd,
+                    off_t offset)
+{
+    long at = syscall(SYS_mmap, address, size, protection, flags, fd, offset);
+
+    if (at == -1 && errno == ENOMEM)
+        gbx_refusal_note();
+    return (void *)at; /* -1 is MAP_FAILED */
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_refusal_note(void)
+{
+    if (state.refused)
+        return;
+    state.refused = true;
+    if (state.notify != NULL)
+        state.notify(state.user);
+}
+
+void gbx_realm_on_refusal(void (*notify)(void *user), void *user)
+{
+    state.refused = false;
+    state.notify = notify;
+    state.user = user;
+}
+
+bool gbx_realm_was_refused(void)
+{
+    return state.refused;
+}

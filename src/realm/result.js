@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * result - a value on its way out as JSON, and promises on their way to a value.
+ *
+ * JSON.stringify itself is the engine's. What it would lose in silence (a Map becomes
+ * {}) is caught by toJSON accessors that show nothing until the worker raises the
+ * flag `control[0]`, after the guest's code has ended: to ordinary code,
+ * JSON.stringify(new Map()) is {} as ever, and a toJSON of its own wins.
+ *
+ * Evaluates to a function of (natives, control); its value is what the C side calls.
+ */
+(function (natives, control) {
+  'use strict';
+  const { kind, unproxy } = natives;
+  const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+  const { isArray } = Array;
+  const regexpToString = RegExp.prototype.toString;
+  const regexpExec = RegExp.prototype.exec;
+  const typedArrays = getPrototypeOf(Uint8Array.prototype);
+  const typedLength = getOwnPropertyDescriptor(typedArrays, 'length').get;
+  const LOST = { __proto__: null };
+
+  /* What has no JSON of its own, and what to do instead. */
+  const ADVICE = {
+    __proto__: null,
+    'Map': 'use Object.fromEntries(map) or [...map]',
+    'Set': 'use [...set]',
+    'WeakMap': 'its items cannot be listed',
+    'WeakSet': 'its items cannot be listed',
+    'Promise': 'await it, or use await Promise.all(list) on a list of them',
+    'ArrayBuffer': 'use [...new Uint8Array(buffer)]',
+    'DataView': 'use [...new Uint8Array(view.buffer)]',
+    'Iterator': 'use [...iterator] or Array.from(iterator)',
+    'AsyncIterator': 'use await Array.fromAsync(iterator)',
+    'BigInt': 'use String(value) or Number(value)',
+    'Symbol': 'use its description',
+    'Function': 'call it, or return its value',
+  };
+
+  const ITERATORS = {
+    __proto__: null,
+    'Generator': 1, 'Array Iterator': 1, 'Map Iterator': 1, 'Set Iterator': 1,
+    'String Iterator': 1, 'RegExp String Iterator': 1, 'Iterator Helper': 1,
+  };
+
+  function whenLeaving(proto, toJSON) {
+    defineProperty(proto, 'toJSON', {
+      get() {
+        return control[0] === 1 ? toJSON : undefined;
+      },
+      set(own) {
+        defineProperty(this, 'toJSON', {
+          value: own, writable: true, enumerable: true, configurable: true,
+        });
+      },
+      enumerable: false,
+      configurable: true,
+    });
+  }
+
+  function refuse() {
+    throw LOST;
+  }
+
+  const refused = [
+    Map.prototype, Set.prototype, WeakMap.prototype, WeakSet.prototype, Promise.prototype,
+    ArrayBuffer.prototype, DataView.prototype, Iterator.prototype,
+    getPrototypeOf(getPrototypeOf(async function* () {}.prototype)),
+  ];
+  for (let i = 0; i < refused.length; i++) whenLeaving(refused[i], refuse);
+
+  whenLeaving(typedArrays, function () {
+    const length = apply(typedLength, this, []);
+    const list = [];
+    for (let i = 0; i < length; i++) list[i] = this[i];
+    return list;
+  });
+  whenLeaving(RegExp.prototype, function () {
+    return apply(regexpToString, this, []);
+  });
+  whenLeaving(Error.prototype, function () {
+    const plain = { name: this.name, message: this.message };
+    const names = ownKeys(this);
+    for (let i = 0; i < names.length; i++) {
+      const { value, enumerable } = getOwnPropertyDescriptor(this, names[i]);
+      if (enumerable && typeof names[i] === 'string')
+        defineProperty(plain, names[i], {
+          value, writable: true, enumerable: true, configurable: true,
+        });
+    }
+    if (getOwnPropertyDescriptor(this, 'cause') !== undefined) plain.cause = this.cause;
+    return plain;
+  });
+
+  function typeOf(value) {
+    if (typeof value === 'bigint') return 'BigInt';
+    if (typeof value !== 'object' || value === null) return undefined;
+    const name = kind(value);
+    if (ITERATORS[name] === 1) return 'Iterator';
+    return name === 'AsyncGenerator' ? 'AsyncIterator' : name;
+  }
+
+  const identifier = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
+
+  function step(path, key, inArray) {
+    if (inArray) return `${path}[${key}]`;
+    return isIdentifier(key) ? `${path}.${key}` : `${path}[${natives.quote(key)}]`;
+  }
+
+  function isIdentifier(name) {
+    return apply(regexpExec, identifier, [name]) !== null;
+  }
+
+  /* A toJSON that is a plain function stands for its object: what is inside is its
+   * own affair. Getters are not run a second time. */
+  function hasToJSON(object) {
+    for (let at = object; at !== null; at = getPrototypeOf(at)) {
+      if (kind(at) === 'Proxy') return true;
+      const own = getOwnPropertyDescriptor(at, 'toJSON');
+      if (own !== undefined) return typeof own.value === 'function';
+    }
+    return false;
+  }
+
+  /*
+   * Why a value could not become JSON: one sentence that names the path, or
+   * undefined if nothing is wrong with it (then the guest's own code threw).
+   * Depth first, as JSON.stringify went, with the visited path as the cycle check.
+   */
+  function explain(root) {
+    const open = [];
+    let visits = 0;
+
+    function visit(value, path) {
+      const type = typeOf(value);
+      if (++visits > 1000000 || open.length > 2000) return undefined;
+      if (ADVICE[type] !== undefined && (type === 'BigInt' || !hasToJSON(value)))
+        return `${path} is ${article(type)}, which JSON cannot hold: ${ADVICE[type]}`;
+      if (typeof value !== 'object' || value === null || type === 'Proxy') return undefined;
+      if (hasToJSON(value)) return undefined;
+      for (let i = 0; i < open.length; i++)
+        if (open[i].value === value)
+          return `${path} refers back to ${open[i].path}: JSON cannot hold a cycle`;
+      open[open.length] = { __proto__: null, value, path };
+      const list = isArray(value);
+      const keys = ownKeys(value);
+      for (let i = 0; i < keys.length; i++) {
+        const own = getOwnPropertyDescriptor(value, keys[i]);
+        if (typeof keys[i] !== 'string' || !own.enumerable || own.get !== undefined) continue;
+        const why = visit(own.value, step(path, keys[i], list));
+        if (why !== undefined) return why;
+      }
+      open.length--;
+      return undefined;
+    }
+
+    return visit(root, 'result');
+  }
+
+  function article(type) {
+    return type === 'Iterator' || type === 'ArrayBuffer' || type === 'AsyncIterator'
+      ? `an ${type}` : `a ${type}`;
+  }
+
+  /* The same sentence for the top, where JSON.stringify gives nothing at all. */
+  function explainTop(value) {
+    const type = typeof value === 'function' ? 'Function' : 'Symbol';
+    return `the result is a ${type}, which JSON cannot hold: ${ADVICE[type]}`;
+  }
+
+  /* `await` neither looks at Promise.prototype.then nor at species: the guest cannot
+   * come between a native promise and its value. */
+  async function watch(promise, state) {
+    try {
+      state.value = await promise;
+      state.status = 1;
+    } catch (error) {
+      state.value = error;
+      state.status = 2;
+    }
+  }
+
+  return {
+    watch,
+    explain,
+    explainTop,
+    isIdentifier,
+    call: Function.prototype.call,
+    parse: JSON.parse,
+    asyncFunction: (async function () {}).constructor,
+    errors: { __proto__: null, TypeError, RangeError },
+    topThis: Object.freeze({}),
+    inspectOptions: { __proto__: null },
+    pending: () => ({ __proto__: null, value: undefined, status: 0 }),
+  };
+})

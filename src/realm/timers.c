@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timers - setTimeout, setInterval, their clears, and sleep.
+ *
+ * A heap ordered by time, then by age. Nothing runs by itself: between jobs the
+ * realm asks for the next step, which waits through the host and calls one
+ * callback. With a fixed clock nothing waits: the next timer's time becomes now.
+ */
+#include "realm/internal.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An id is the serial number of the timer with its slot in the low bits: ids grow, and
+ * one that was used up names no later timer. */
+#define SLOT_BITS 14u
+#define SLOT_MASK ((1u << SLOT_BITS) - 1)
+
+_Static_assert(GBX_TIMERS_MAX + 1 <= SLOT_MASK, "a slot number fits its bits");
+
+struct gbx_timer {
+    double due;
+    uint64_t serial;  /* 0: the slot is free */
+    uint32_t at;      /* in the heap; of a free slot: the next free one + 1 */
+    double interval;  /* 0: once */
+    JSObjectRef fn;   /* protected, like the arguments */
+    JSValueRef *args; /* [0] is `this` */
+    size_t argc;
+};
+
+/* ---- the heap ------------------------------------------------------------- */
+
+static bool before(const gbx_timers *t, uint32_t a, uint32_t b)
+{
+    const gbx_timer *x = &t->slots[a], *y = &t->slots[b];
+
+    return x->due < y->due || (x->due == y->due && x->serial < y->serial);
+}
+
+static void place(gbx_timers *t, uint32_t at, uint32_t slot)
+{
+    t->heap[at] = slot;
+    t->slots[slot].at = at;
+}
+
+static void sift(gbx_timers *t, uint32_t at)
+{
+    uint32_t slot = t->heap[at];
+
+    while (at > 0 && before(t, slot, t->heap[(at - 1) / 2])) {
+        place(t, at, t->heap[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+    for (uint32_t child = 2 * at + 1; child < t->count; child = 2 * at + 1) {
+        if (child + 1 < t->count && before(t, t->heap[child + 1], t->heap[child]))
+            child++;
+        if (!before(t, t->heap[child], slot))
+            break;
+        place(t, at, t->heap[child]);
+        at = child;
+    }
+    place(t, at, slot);
+}
+
+static void heap_remove(gbx_timers *t, uint32_t at)
+{
+    uint32_t last = t->heap[--t->count];
+
+    if (at == t->count)
+        return;
+    place(t, at, last);
+    sift(t, at);
+}
+
+/* ---- slots ---------------------------------------------------------------- */
+
+static void grow(gbx_timers *t)
+{
+    uint32_t capacity = t->capacity == 0 ? 64 : t->capacity * 2;
+
+    if (capacity > GBX_TIMERS_MAX + 1)
+        capacity = GBX_TIMERS_MAX + 1; /* one may be running beside the waiting ones */
+    t->slots = realloc(t->slots, capacity * sizeof *t->slots);
+    t->heap = realloc(t->heap, capacity * sizeof *t->heap);
+    if (t->slots == NULL || t->heap == NULL)
+        abort();
+    t->capacity = capacity;
+}
+
+static uint32_t take_slot(gbx_timers *t)
+{
+    uint32_t slot = t->free_slot;
+
+    if (slot != 0) {
+        t->free_slot = t->slots[slot - 1].at;
+        return slot - 1;
+    }
+    if (t->used == t->capacity)
+        grow(t);
+    return t->used++;
+}
+
+static void drop(gbx_realm *realm, uint32_t slot)
+{
+    gbx_timer *timer = &realm->timers.slots[slot];
+
+    JSValueUnprotect(realm->ctx, timer->fn);
+    for (size_t i = 0; i < timer->argc; i++)
+        JSValueUnprotect(realm->ctx, timer->args[i]);
+    free(timer->args);
+    timer->serial = 0;
+    timer->at = realm->timers.free_slot;
+    realm->timers.free_slot = slot + 1;
+}
+
+/* Returns the id. args[0] is `this`. */
+static double add(gbx_realm *realm, JSObjectRef fn, double ms, bool repeats,
+                  size_t argc, const JSValueRef args[])
+{
+    gbx_timers *t = &realm->timers;
+    uint32_t slot = take_slot(t);
+    gbx_timer *timer = &t->slots[slot];
+
+    *timer = (gbx_timer){
+        .due = gbx_timers_now(realm) + ms,
+        .serial = ++t->serial,
+        .interval = repeats ? (ms < 1 ? 1 : ms) : 0,
+        .fn = fn,
+        .args = malloc(argc * sizeof *timer->args),
+        .argc = argc,
+    };
+    if (timer->args == NULL)
+        abort();
+    JSValueProtect(realm->ctx, fn);
+    for (size_t i = 0; i < argc; i++) {
+        timer->args[i] = args[i];
+        JSValueProtect(realm->ctx, args[i]);
+    }
+    t->heap[t->count++] = slot;
+    sift(t, t->count - 1);
+    return (double)timer->serial * (SLOT_MASK + 1) + slot;
+}
+
+/* ---- what the code calls ---------------------------------------------------- */
+
+/* From 0 to GBX_TIMER_MS_MAX; what is no number is 0. */
+static double read_ms(JSContextRef ctx, size_t argc, const JSValueRef argv[], size_t at,
+                      JSValueRef *exception)
+{
+    double ms = argc > at ? JSValueToNumber(ctx, argv[at], exception) : 0;
+
+    if (!(ms > 0))
+        return 0;
+    return ms < GBX_TIMER_MS_MAX ? ms : GBX_TIMER_MS_MAX;
+}
+
+static bool is_full(JSContextRef ctx, const gbx_realm *realm, JSValueRef *exception)
+{
+    char text[64];
+
+    if (realm->timers.count < GBX_TIMERS_MAX)
+        return false;
+    snprintf(text, sizeof text, "Too many timers: %u are waiting", GBX_TIMERS_MAX);
+    gbx_throw(ctx, "RangeError", text, exception);
+    return true;
+}
+
+static JSValueRef start(JSContextRef ctx, size_t argc, const JSValueRef argv[],
+                        bool repeats, JSValueRef *exception)
+{
+    gbx_realm *realm = gbx_realm_self();
+    JSValueRef few[8];
+    JSValueRef *args = few;
+    double ms, id;
+
+    if (argc < 1 || !JSValueIsObject(ctx, argv[0]) ||
+        !JSObjectIsFunction(ctx, gbx_object(argv[0])))
+        return gbx_throw(ctx, "TypeError", "The callback of a timer must be a function",
+                         exception);
+    ms = read_ms(ctx, argc, argv, 1, exception);
+    if (*exception != NULL || is_full(ctx, realm, exception))
+        return JSValueMakeUndefined(ctx);
+    if (argc > GBX_COUNTOF(few)) {
+        args = malloc(argc * sizeof *args);
+        if (args == NULL)
+            abort();
+    }
+    args[0] = JSValueMakeUndefined(ctx);
+    for (size_t i = 2; i < argc; i++)
+        args[i - 1] = argv[i];
+    id = add(realm, gbx_object(argv[0]), ms, repeats, argc > 2 ? argc - 1 : 1, args);
+    if (args != few)
+        free(args);
+    return JSValueMakeNumber(ctx, id);
+}
+
+static JSValueRef on_set_timeout(JSContextRef ctx, JSObjectRef function,
+                                 JSObjectRef self, size_t argc, const JSValueRef argv[],
+                                 JSValueRef *exception)
+{
+    (void)function;
+    (void)self;
+    return start(ctx, argc, argv, false, exception);
+}
+
+static JSValueRef on_set_interval(JSContextRef ctx, JSObjectRef function,
+                                  JSObjectRef self, size_t argc,
+                                  const JSValueRef argv[], JSValueRef *exception)
+{
+    (void)function;
+    (void)self;
+    return start(ctx, argc, argv, true, exception);
+}
+
+static JSValueRef on_clear(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
+                           size_t argc, const JSValueRef argv[], JSValueRef *exception)
+{
+    gbx_realm *realm = gbx_realm_self();
+    gbx_timers *t = &realm->timers;
+    double id;
+    uint32_t slot;
+
+    (void)function;
+    (void)self;
+    (void)exception;
+    if (argc < 1 || !JSValueIsNumber(ctx, argv[0]))
+        return JSValueMakeUndefined(ctx);
+    id = JSValueToNumber(ctx, argv[0], NULL);
+    if (!(id >= 1 && id <= 9007199254740991.0))
+        return JSValueMakeUndefined(ctx);
+    slot = (uint32_t)((uint64_t)id & SLOT_MASK);
+    if (slot < t->used && t->slots[slot].serial == (uint64_t)id >> SLOT_BITS &&
+        t->slots[slot].serial != 0) {
+        if (t->slots[slot].at != UINT32_MAX)
+            heap_remove(t, t->slots[slot].at);
+        drop(realm, slot);
+    }
+    return JSValueMakeUndefined(ctx);
+}
+
+static JSValueRef on_sleep(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
+                           size_t argc, const JSValueRef argv[], JSValueRef *exception)
+{
+    gbx_realm *realm = gbx_realm_self();
+    double ms = read_ms(ctx, argc, argv, 0, exception);
+    JSValueRef this_value = JSValueMakeUndefined(ctx);
+    JSObjectRef promise, resolve, reject;
+
+    (void)function;
+    (void)self;
+    if (*exception != NULL || is_full(ctx, realm, exception))
+        return JSValueMakeUndefined(ctx);
+    promise = JSObjectMakeDeferredPromise(ctx, &resolve, &reject, exception);
+    if (promise == NULL)
+        return JSValueMakeUndefined(ctx);
+    add(realm, resolve, ms, false, 1, &this_value);
+    return promise;
+}
+
+/* ---- the next step ----------------------------------------------------------- */
+
+/* Call a timer's callback; a timer that repeats is back in the heap afterwards. */
+static void fire(gbx_realm *realm, uint32_t slot, JSValueRef *exception)
+{
+    gbx_timers *t = &realm->timers;
+    gbx_timer timer = t->slots[slot];
+    JSValueRef few[8];
+    JSValueRef *args = timer.args;
+
+    heap_remove(t, timer.at);
+    t->slots[slot].at = UINT32_MAX; /* running: in no heap */
+    if (timer.argc <= GBX_COUNTOF(few)) {
+        /* clearInterval from inside frees the list but not what is on the stack. */
+        memcpy(few, timer.args, timer.argc * sizeof few[0]);
+        args = few;
+    } else {
+        args = malloc(timer.argc * sizeof *args);
+        if (args == NULL)
+            abort();
+        memcpy(args, timer.args, timer.argc * sizeof *args);
+        for (size_t i = 0; i < timer.argc; i++)
+            JSValueProtect(realm->ctx, args[i]);
+    }
+    JSObjectCallAsFunction(realm->ctx, realm->call, timer.fn, timer.argc, args,
+                           exception);
+    if (args != few) {
+        for (size_t i = 0; i < timer.argc; i++)
+            JSValueUnprotect(realm->ctx, args[i]);
+        free(args);
+    }
+    if (t->slots[slot].serial != timer.serial)
+        return; /* it cleared itself; the slot may already be another's */
+    if (timer.interval == 0) {
+        drop(realm, slot);
+        return;
+    }
+    /* Its age among equals starts anew; the id keeps the serial. */
+    t->slots[slot].due = gbx_timers_now(realm) + timer.interval;
+    assert(t->count < t->capacity);
+    t->heap[t->count++] = slot;
+    sift(t, t->count - 1);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+double gbx_timers_now(gbx_realm *realm)
+{
+    if (realm->in != NULL && (realm->in->flags & GBX_CALL_WIRE_FIXED_NOW) != 0)
+        return realm->timers.virtual_ms;
+    return realm->host != NULL ? realm->host->now_ms(realm->host->user) : 0;
+}
+
+bool gbx_timers_step(gbx_realm *realm, JSValueRef *exception)
+{
+    gbx_timers *t = &realm->timers;
+    uint32_t slot;
+    double ms;
+
+    if (t->count == 0)
+        return false;
+    slot = t->heap[0];
+    ms = t->slots[slot].due - gbx_timers_now(realm);
+    if (ms > 0 && (realm->in->flags & GBX_CALL_WIRE_FIXED_NOW) != 0) {
+        t->virtual_ms = t->slots[slot].due;
+        gbx_wallclock_fix((double)realm->in->now_ms + t->virtual_ms);
+    } else if (ms > 0) {
+        realm->host->wait(realm->host->user, (uint32_t)ceil(ms));
+        return true; /* the host may come back early: look again */
+    }
+    fire(realm, slot, exception);
+    return true;
+}
+
+static const struct {
+    const char *name;
+    JSObjectCallAsFunctionCallback fn;
+} functions[] = {
+    {"setTimeout", on_set_timeout},   {"clearTimeout", on_clear},  {"sleep", on_sleep},
+    {"setInterval", on_set_interval}, {"clearInterval", on_clear},
+};
+
+void gbx_timers_install(gbx_realm *realm)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(functions); i++)
+        gbx_set(realm->ctx, realm->global, functions[i].name,
+                gbx_native(realm->ctx, functions[i].name, functions[i].fn),
+                kJSPropertyAttributeDontEnum);
+}
+
+void gbx_timers_remove(gbx_realm *realm)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(functions); i++) {
+        JSStringRef name = JSStringCreateWithUTF8CString(functions[i].name);
+
+        JSObjectDeleteProperty(realm->ctx, realm->global, name, NULL);
+        JSStringRelease(name);
+    }
+}

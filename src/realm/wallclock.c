@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wallclock - the time of day that the engine sees.
+ *
+ * The program that links this file answers clock_gettime for every library in it, so
+ * a fixed clock holds for Date in all its forms and for Intl, without a replaced Date
+ * that code could tell from the true one. Monotonic clocks are never touched.
+ */
+#include "realm/internal.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef int (*clock_fn)(clockid_t id, struct timespec *ret);
+
+static struct {
+    clock_fn real; /* the C library's: no system call where there is a vDSO */
+    bool fixed;
+    struct timespec at;
+} state;
+
+__attribute__((constructor)) static void find_real(void)
+{
+    void *found = dlsym(RTLD_NEXT, "clock_gettime");
+
+    __builtin_memcpy(&state.real, &found, sizeof found);
+}
+
+__attribute__((visibility("default"))) int clock_gettime(clockid_t id,
+                                                         struct timespec *ret)
+{
+    if (id == CLOCK_REALTIME && state.fixed) {
+        *ret = state.at;
+        return 0;
+    }
+    /* Other libraries' constructors may ask before ours has run. */
+    if (state.real == NULL)
+        return (int)syscall(SYS_clock_gettime, id, ret);
+    return state.real(id, ret);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_wallclock_fix(double ms)
+{
+    double seconds = floor(ms / 1000.0);
+
+    state.at.tv_sec = (time_t)seconds;
+    state.at.tv_nsec = (long)((ms - seconds * 1000.0) * 1e6);
+    state.fixed = true;
+}
+
+void gbx_wallclock_release(void)
+{
+    state.fixed = false;
+}

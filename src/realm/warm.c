@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * warm - run in advance what every call runs, so that no fork pays for it.
+ *
+ * In the template: lazily opened files and tables (dates, Intl, collation) are read
+ * while files can still be opened, and the pages that a call writes are known. In the
+ * worker, before READY: one call that proves engine and seal and takes the page
+ * faults of the path that the true call will take.
+ */
+#include "realm/internal.h"
+
+#include <glovebox/glovebox.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* Function.prototype.call is code of the engine in JavaScript: enough calls for it to be
+ * compiled here, and not in the middle of a worker. */
+#define PROVE_TIMES 30
+
+static void ignore_log(void *user, const gbx_msg_log *line)
+{
+    (void)user;
+    (void)line;
+}
+
+static void no_wait(void *user, uint32_t ms)
+{
+    (void)user;
+    (void)ms;
+}
+
+static double no_time(void *user)
+{
+    (void)user;
+    return 0;
+}
+
+static const gbx_realm_host nobody = {NULL, ignore_log, no_wait, no_time};
+
+static gbx_span span(const char *text)
+{
+    return (gbx_span){(const uint8_t *)text, strlen(text)};
+}
+
+/* Run code over a small input; the outcome is the realm's until the next run. */
+static void run(gbx_realm *realm, const char *code, gbx_form form,
+                gbx_realm_outcome *ret)
+{
+    gbx_msg_call call = {
+        .form = (uint8_t)form,
+        .flags = GBX_CALL_WIRE_CONSOLE | GBX_CALL_WIRE_TIMERS | GBX_CALL_WIRE_HAS_INPUT,
+        .output_bytes = GBX_KIB(1),
+        .log_bytes = GBX_KIB(64),
+        .first_line = 1,
+        .first_column = 1,
+        .code = span(code),
+        .input = span("[1,2,3]"),
+    };
+
+    gbx_realm_run(realm, &call, &nobody, ret);
+}
+
+/* What people write, and whatever opens a file or builds a table on first use. */
+static const char *const sample_code[] = {
+    "(d) => { const o = d.map(x => ({ id: x, name: 'n' + x, tags: ['a'] }));"
+    " return JSON.parse(JSON.stringify(o)).filter(x => x.id > 1).sort((a, b) => b.id - a.id) }",
+    "(d) => new Date(0).toString() + new Date(0).toLocaleString() + new Date().toISOString()",
+    "(d) => new Intl.DateTimeFormat('en', { dateStyle: 'full', timeZone: 'Europe/Berlin' })"
+    ".format(0) + new Intl.NumberFormat('de').format(1234.5)"
+    " + new Intl.PluralRules('en').select(1) + new Intl.RelativeTimeFormat('en').format(1, 'day')"
+    " + new Intl.ListFormat('en').format(['a', 'b']) + (1234.5).toLocaleString()",
+    "(d) => ['b', 'a', '\\u00e9'].sort(new Intl.Collator('en').compare).join()"
+    " + 'a'.localeCompare('b') + '\\u00e9'.normalize('NFD') + 'I'.toLocaleLowerCase()",
+    "(d) => [...new Intl.Segmenter('en', { granularity: 'word' }).segment('a b')].length",
+    "(d) => 'abc-123'.replace(/[a-c]+|(?<n>\\d+)/gu, '$<n>').split(/\\s/).length"
+    " + /\\p{Lu}/v.test('A') + [...'a1b2'.matchAll(/\\d/g)].length",
+    "(d) => Object.entries(Object.groupBy(d, x => x % 2 ? 'odd' : 'even'))",
+    "async (d) => { const m = new Map(d.map(x => [x, x])); await Promise.all([...m.values()]);"
+    " return [...new Set(d)].map(x => m.get(x)).values().map(x => x * 2).toArray() }",
+    "(d) => { console.log('%s %d', 'a', 1, { a: [1, { b: 2 }] }, new Error('x')) }",
+    "(d) => d.none.length",
+    "(d) => { throw new TypeError('x') }",
+    "async (d) => { await null; throw new RangeError('x') }",
+    "(d) => d.",
+    "(d) => ({ m: new Map() })",
+    "(d) => (2n ** 100n).toString() + (0.1).toFixed(3) + Math.random() + parseFloat('1.5')",
+    "(d) => { class A { #x = 1; get x() { return this.#x } } function* g() { yield* d }"
+    " return [new A().x, ...g(), `${d}`, d?.length ?? 0] }",
+    "(d) => encodeURIComponent('\\u00e9') + new Uint8Array(d).length + structured(d)",
+};
+
+static void warm_all(gbx_realm *realm)
+{
+    gbx_realm_outcome outcome;
+
+    for (size_t i = 0; i < GBX_COUNTOF(sample_code); i++)
+        run(realm, sample_code[i], GBX_FORM_FUNCTION, &outcome);
+    run(realm, "const x = await 1; return params.length + x", GBX_FORM_BODY, &outcome);
+}
+
+/* Put name for each %s of shape. */
+static void fill_shape(char *to, size_t size, const char *shape, const char *text)
+{
+    size_t used = 0;
+
+    while (*shape != 0 && used + strlen(text) + 2 < size) {
+        if (shape[0] == '%' && shape[1] == 's') {
+            memcpy(to + used, text, strlen(text));
+            used += strlen(text);
+            shape += 2;
+        } else {
+            to[used++] = *shape++;
+        }
+    }
+    to[used] = 0;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_realm_warm(gbx_realm *realm, int how_much)
+{
+    if (how_much > 0)
+        warm_all(realm);
+    JSSynchronousGarbageCollectForDebugging(realm->ctx);
+    /* After a collection the first allocation of each kind sweeps a block: done here,
+     * or every fork copies those pages. */
+    for (int i = 0; i < PROVE_TIMES; i++)
+        gbx_realm_prove(realm);
+}
+
+bool gbx_realm_prove(gbx_realm *realm)
+{
+    /* Names that were never seen before: the same text again would be found in the
+     * engine's cache of code, and the first true call would pay for parser, generator
+     * and their page faults. Twice, since the second still finds some of its own. */
+    static const char *const shapes[] = {"(%s) => %s.length", "(%s) => [%s[2]][0]"};
+    gbx_realm_outcome outcome;
+    struct timespec ts;
+    char name[32];
+    char code[128];
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+    snprintf(name, sizeof name, "d%lx%lx", (unsigned long)ts.tv_sec,
+             (unsigned long)ts.tv_nsec);
+    for (size_t i = 0; i < GBX_COUNTOF(shapes); i++) {
+        fill_shape(code, sizeof code, shapes[i], name);
+        run(realm, code, GBX_FORM_FUNCTION, &outcome);
+        if (!outcome.ok || outcome.result.json.len != 1 ||
+            outcome.result.json.data[0] != '3')
+            return false;
+    }
+    return true;
+}

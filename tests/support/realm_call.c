@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* realm_call - the realm is made in the child: each call has a process of its own. */
+#include "support/realm_call.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <glovebox/glovebox.h>
+
+static const char *const environment[] = {
+    "TZ=UTC",
+    "LANG=C",
+    "Malloc=1",
+    "GIGACAGE_ENABLED=0",
+    "JSC_useConcurrentJIT=0",
+    "JSC_useConcurrentGC=0",
+    "JSC_numberOfGCMarkers=1",
+    "JSC_useWasm=0",
+    "JSC_useTailCalls=0",
+    "JSC_jitMemoryReservationSize=67108864",
+    "REALM_TEST=1",
+    NULL,
+};
+
+typedef struct session {
+    gbx_buf out;
+} session;
+
+static void on_log(void *user, const gbx_msg_log *line)
+{
+    session *s = user;
+
+    gbx_buf_printf(&s->out, "%d%c", line->level, line->is_cut ? '#' : '|');
+    gbx_buf_append(&s->out, line->text.data, line->text.len);
+    gbx_buf_puts(&s->out, "\n");
+}
+
+static double on_now(void *user)
+{
+    (void)user;
+    return (double)gbx_clock_now_ns() / GBX_NS_PER_MS;
+}
+
+static void on_wait(void *user, uint32_t ms)
+{
+    struct timespec time = {ms / 1000, (long)(ms % 1000) * 1000000};
+
+    (void)user;
+    nanosleep(&time, NULL);
+}
+
+static gbx_span span(const char *text, size_t len)
+{
+    return (gbx_span){(const uint8_t *)text, len};
+}
+
+static gbx_msg_call message(const realm_call *call)
+{
+    return (gbx_msg_call){
+        .form = call->form,
+        .flags = (uint8_t)((call->console ? GBX_CALL_WIRE_CONSOLE : 0) |
+                           (call->timers ? GBX_CALL_WIRE_TIMERS : 0) |
+                           (call->fixed ? GBX_CALL_WIRE_FIXED_NOW : 0) |
+                           (call->input != NULL ? GBX_CALL_WIRE_HAS_INPUT : 0)),
+        .seed = call->seed,
+        .now_ms = call->now_ms,
+        .output_bytes = call->output_bytes,
+        .log_bytes = call->log_bytes,
+        .first_line = call->line,
+        .first_column = call->column,
+        .last_expr = call->last_expr,
+        .code = span(call->code, call->code_len),
+        .bindings =
+            span(call->bindings, call->bindings != NULL ? strlen(call->bindings) : 0),
+        .input = span(call->input, call->input != NULL ? strlen(call->input) : 0),
+    };
+}
+
+static void print_failure(session *s, const gbx_msg_error *e, bool with_stack)
+{
+    static const char *const names[] = {"?",      "SYNTAX", "THROWN", "NOT_JSON",
+                                        "OUTPUT", "INPUT",  "NEVER",  "BAD_FORM"};
+
+    gbx_buf_printf(&s->out, "%s%s ", e->is_out_of_memory ? "OOM " : "",
+                   names[e->failure]);
+    gbx_buf_append(&s->out, e->name.data, e->name.len);
+    gbx_buf_puts(&s->out, e->name.len > 0 ? ": " : "");
+    gbx_buf_append(&s->out, e->message.data, e->message.len);
+    if (e->line > 0)
+        gbx_buf_printf(&s->out, " @%u:%u", e->line, e->column);
+    if (with_stack && e->stack.len > 0) {
+        gbx_buf_puts(&s->out, "\n");
+        gbx_buf_append(&s->out, e->stack.data, e->stack.len);
+    }
+}
+
+static gbx_realm *make(const realm_call *call, session *s)
+{
+    const char *reason;
+    gbx_realm *realm = gbx_realm_new(call->globals, &reason);
+
+    if (realm == NULL) {
+        gbx_buf_printf(&s->out, "NO REALM: %s", reason);
+        return NULL;
+    }
+    for (unsigned i = 0; i < call->dataset_count; i++) {
+        const char *name = call->dataset_names[i];
+        const char *json = call->datasets[i];
+        char why[200];
+
+        if (!gbx_realm_load(realm, span(name, strlen(name)), span(json, strlen(json)),
+                            why, sizeof why)) {
+            gbx_buf_printf(&s->out, "NOT LOADED: %s", why);
+            return NULL;
+        }
+    }
+    return realm;
+}
+
+static void run_here(const realm_call *call, session *s)
+{
+    gbx_realm_host host = {s, on_log, on_wait, on_now};
+    gbx_msg_call in = message(call);
+    gbx_realm *realm = make(call, s);
+    gbx_realm_outcome outcome;
+
+    if (realm == NULL)
+        return;
+    gbx_realm_on_refusal(NULL, NULL);
+    gbx_realm_run(realm, &in, &host, &outcome);
+    if (!outcome.ok)
+        print_failure(s, &outcome.error, call->with_stack);
+    else if (outcome.result.is_undefined)
+        gbx_buf_puts(&s->out, "undefined");
+    else
+        gbx_buf_append(&s->out, outcome.result.json.data, outcome.result.json.len);
+}
+
+static void write_all(int fd, const uint8_t *data, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = write(fd, data, len);
+
+        if (n <= 0)
+            return;
+        data += n;
+        len -= (size_t)n;
+    }
+}
+
+static char *value_of(char *option, const char *key)
+{
+    size_t len = strlen(key);
+
+    return strncmp(option, key, len) == 0 && option[len] == '=' ? option + len + 1
+                                                                : NULL;
+}
+
+static bool pick(const char *value, const char *const names[], unsigned count,
+                 unsigned *ret)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(value, names[i]) == 0) {
+            *ret = i;
+            return true;
+        }
+    return false;
+}
+
+/* ---- public ------------------------------------------------------------------ */
+
+void realm_environment(char **argv)
+{
+    if (getenv("REALM_TEST") != NULL)
+        return;
+
+    char **env = malloc(sizeof environment);
+
+    memcpy(env, environment, sizeof environment);
+    execve("/proc/self/exe", argv, env);
+    abort();
+}
+
+bool realm_call_option(realm_call *call, char *option)
+{
+    static const char *const forms[] = {"function", "execute", "body", "script"};
+    static const char *const globals[] = {"standard", "minimal"};
+    unsigned n;
+    char *v;
+
+    if ((v = value_of(option, "form")) != NULL && pick(v, forms, 4, &n))
+        call->form = (uint8_t)n;
+    else if ((v = value_of(option, "globals")) != NULL)
+        return pick(v, globals, 2, &call->globals);
+    else if ((v = value_of(option, "input")) != NULL)
+        call->input = v;
+    else if ((v = value_of(option, "bindings")) != NULL)
+        call->bindings = v;
+    else if ((v = value_of(option, "console")) != NULL)
+        call->console = *v == '1';
+    else if ((v = value_of(option, "timers")) != NULL)
+        call->timers = *v == '1';
+    else if ((v = value_of(option, "stack")) != NULL)
+        call->with_stack = *v == '1';
+    else if ((v = value_of(option, "now")) != NULL) {
+        call->fixed = true;
+        call->now_ms = strtoll(v, NULL, 10);
+    } else if ((v = value_of(option, "seed")) != NULL)
+        call->seed = strtoull(v, NULL, 10);
+    else if ((v = value_of(option, "output")) != NULL)
+        call->output_bytes = strtoull(v, NULL, 10);
+    else if ((v = value_of(option, "log")) != NULL)
+        call->log_bytes = (uint32_t)strtoul(v, NULL, 10);
+    else if ((v = value_of(option, "line")) != NULL)
+        call->line = (uint32_t)strtoul(v, NULL, 10);
+    else if ((v = value_of(option, "column")) != NULL)
+        call->column = (uint32_t)strtoul(v, NULL, 10);
+    else if ((v = value_of(option, "last")) != NULL)
+        call->last_expr = (uint32_t)strtoul(v, NULL, 10);
+    else if (strncmp(option, "data.", 5) == 0 && strchr(option, '=') != NULL &&
+             call->dataset_count < GBX_COUNTOF(call->datasets)) {
+        v = strchr(option, '=');
+        *v = 0;
+        call->dataset_names[call->dataset_count] = option + 5;
+        call->datasets[call->dataset_count++] = v + 1;
+    } else
+        return false;
+    return true;
+}
+
+char *realm_outcome(const realm_call *call, unsigned deadline_ms)
+{
+    struct itimerval alarm = {.it_value.tv_sec =
+                                  (deadline_ms > 0 ? deadline_ms : 10000) / 1000,
+                              .it_value.tv_usec = (deadline_ms % 1000) * 1000};
+    gbx_buf text;
+    ssize_t n;
+    int fds[2], status;
+    pid_t child;
+
+    assert(pipe(fds) == 0);
+    fflush(NULL);
+    child = fork();
+    assert(child >= 0);
+    if (child == 0) {
+        session s;
+
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        signal(SIGALRM, SIG_DFL);
+        setitimer(ITIMER_REAL, &alarm, NULL);
+        gbx_buf_init(&s.out, GBX_MIB(256));
+        run_here(call, &s);
+        write_all(fds[1], s.out.data, s.out.len);
+        _exit(0);
+    }
+    close(fds[1]);
+    gbx_buf_init(&text, GBX_MIB(256));
+    do {
+        uint8_t *to = gbx_buf_reserve(&text, GBX_KIB(64));
+
+        n = read(fds[0], to, GBX_KIB(64));
+        text.len += n > 0 ? (size_t)n : 0;
+    } while (n > 0);
+    close(fds[0]);
+    assert(waitpid(child, &status, 0) == child);
+    if (WIFSIGNALED(status))
+        gbx_buf_printf(&text, "SIGNAL %d", WTERMSIG(status));
+    return gbx_buf_take_string(&text, NULL);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Written through shared memory of a pipe: prove and run, in microseconds. */
+int realm_measure(const realm_call *call, unsigned count)
+{
+    session s = {0};
+    gbx_realm_host host = {&s, on_log, on_wait, on_now};
+    gbx_msg_call in = message(call);
+    gbx_realm *realm;
+    double *proves = calloc(count, sizeof *proves), *runs = calloc(count, sizeof *runs);
+    double *forks = calloc(count, sizeof *forks);
+    int fds[2];
+    double t = on_now(NULL);
+
+    gbx_buf_init(&s.out, GBX_MIB(64));
+    realm = make(call, &s);
+    if (realm == NULL || pipe(fds) != 0)
+        return 1;
+    printf("new %.2f ms", on_now(NULL) - t);
+    t = on_now(NULL);
+    gbx_realm_warm(realm, 1);
+    printf(", warm %.2f ms\n", on_now(NULL) - t);
+    for (unsigned i = 0; i < count; i++) {
+        double begin = on_now(NULL), pair[2];
+        pid_t child = fork();
+
+        if (child == 0) {
+            gbx_realm_outcome outcome;
+
+            pair[0] = on_now(NULL);
+            if (!gbx_realm_prove(realm))
+                abort();
+            pair[0] = on_now(NULL) - pair[0];
+            pair[1] = on_now(NULL);
+            gbx_realm_run(realm, &in, &host, &outcome);
+            pair[1] = on_now(NULL) - pair[1];
+            write_all(fds[1], (const uint8_t *)pair, sizeof pair);
+            _exit(0);
+        }
+        forks[i] = (on_now(NULL) - begin) * 1000;
+        if (read(fds[0], pair, sizeof pair) != sizeof pair)
+            return 1;
+        waitpid(child, NULL, 0);
+        proves[i] = pair[0] * 1000;
+        runs[i] = pair[1] * 1000;
+    }
+    qsort(proves, count, sizeof *proves, by_size);
+    qsort(runs, count, sizeof *runs, by_size);
+    qsort(forks, count, sizeof *forks, by_size);
+    printf("us, median and p99: fork %.0f %.0f, prove %.0f %.0f, run %.0f %.0f\n",
+           forks[count / 2], forks[count * 99 / 100], proves[count / 2],
+           proves[count * 99 / 100], runs[count / 2], runs[count * 99 / 100]);
+    free(proves);
+    free(runs);
+    free(forks);
+    return 0;
+}
+
+char *realm_read_all(FILE *from)
+{
+    gbx_buf text;
+    size_t n;
+
+    gbx_buf_init(&text, GBX_MIB(256));
+    do {
+        uint8_t *to = gbx_buf_reserve(&text, GBX_KIB(64));
+
+        n = fread(to, 1, GBX_KIB(64), from);
+        text.len += n;
+    } while (n > 0);
+    return gbx_buf_take_string(&text, NULL);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * realm_call - run one call in a fork of this process, unsealed, and get back in text
+ * how it ended. For the realm's tests and realm_run.
+ *
+ * The text of an outcome is one of
+ *
+ *   [1,2]                                       a value, as JSON
+ *   undefined                                   the value undefined
+ *   THROWN TypeError: message @2:5              a failure, with position if known
+ *   OOM THROWN RangeError: Out of memory @1:3   one that the engine raised itself
+ *   SIGNAL 9                                    the child was killed (deadline)
+ *
+ * after one line "level|text" for each console line ("level#text" if it was cut).
+ */
+#ifndef GBX_TESTS_REALM_CALL_H
+#define GBX_TESTS_REALM_CALL_H
+
+#include "realm/realm.h"
+
+#include <stdio.h>
+
+typedef struct realm_call {
+    unsigned globals; /* gbx_globals */
+    uint8_t form;
+    const char *code;
+    size_t code_len;
+    const char *input; /* NULL: none */
+    const char *bindings;
+    const char *dataset_names[4];
+    const char *datasets[4];
+    unsigned dataset_count;
+    bool console, timers, fixed;
+    int64_t now_ms;
+    uint64_t seed, output_bytes;
+    uint32_t log_bytes, line, column, last_expr;
+    bool with_stack; /* a failure's frames follow it, one a line */
+} realm_call;
+
+#define REALM_CALL_INIT                                           \
+    {                                                             \
+        .console = true, .timers = true, .output_bytes = 1048576, \
+        .log_bytes = 1048576, .line = 1, .column = 1              \
+    }
+
+/* Execute this program again in the environment that the host's spawn builds, unless
+ * it is there already. First thing in main(). */
+void realm_environment(char **argv);
+
+/* "key=value" as realm_run has them. */
+bool realm_call_option(realm_call *call, char *option);
+
+/* Run in a fork, killed after deadline_ms (0: 10 s). free() the text. */
+char *realm_outcome(const realm_call *call, unsigned deadline_ms);
+
+/* Fork a warm realm count times and print how long the parts of a call take. */
+int realm_measure(const realm_call *call, unsigned count);
+
+char *realm_read_all(FILE *from);
+
+#endif

@@ -7,6 +7,11 @@ install(TARGETS glovebox-command glovebox-worker
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS glovebox
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# The runner for tests of embedders finds the library beside itself, and the command
+# finds the runner.
+set_target_properties(glovebox-runner-memory PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS glovebox-runner-memory
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS glovebox_static
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/glovebox/glovebox.h include/glovebox/status.h

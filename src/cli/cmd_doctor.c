@@ -112,13 +112,16 @@ static int attack(const doctor_args *args)
     gbx_term out = gbx_term_open(stdout, (gbx_color)args->common.color);
     gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
     GBX_CLEANUP(gbx_free) gbx_matrix *matrix = calloc(1, sizeof *matrix);
+    gbx_jit jit = args->engine.jit != GBX_JIT_DEFAULT ? (gbx_jit)args->engine.jit
+                  : args->engine.require == GBX_REQUIRE_STRICT ? GBX_JIT_OFF
+                                                               : GBX_JIT_FULL;
     gbx_trouble trouble = {0};
     gbx_status status;
 
     if (matrix == NULL)
         status = gbx_fail(&trouble.err, GBX_E_NOMEM, "no memory for the matrix");
     else
-        status = gbx_matrix_fill(matrix, (gbx_jit)args->engine.jit,
+        status = gbx_matrix_fill(matrix, jit,
                                  isatty(STDERR_FILENO) == 1 ? show_progress : NULL,
                                  &trouble.err);
     if (status != GBX_OK) {

@@ -169,8 +169,13 @@ static bool start_engine(run *r)
     status = gbx_interrupt_start(&r->interrupt, err);
     if (status == GBX_OK)
         status = gbx_engine_new(&options, &r->engine, err);
-    if (status != GBX_OK)
-        return fail_host(r, status);
+    if (status != GBX_OK) {
+        (void)fail_host(r, status);
+        if (options.runner_name != NULL)
+            r->trouble.hint =
+                NULL; /* it is about layers, which a runner may not have */
+        return false;
+    }
     for (size_t i = 0; i < r->args->datasets.count; i++)
         if (!load_dataset(r, r->args->datasets.item[i], &r->input.datasets[i]))
             return false;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define LABEL_WIDTH 16
+#define LABEL_WIDTH 18
 #define TEXT_MAX    GBX_KIB(16)
 
 static int print_text(const gbx_term *out, gbx_view view)

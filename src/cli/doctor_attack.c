@@ -71,7 +71,7 @@ static void print_row(const gbx_term *out, const gbx_matrix *matrix, size_t i)
             gbx_term_paint(out, GBX_PAINT_GREEN, "   x");
         else
             gbx_term_paint(out, GBX_PAINT_NONE, "   %c",
-                           row[column] == GBX_CELL_BREACH ? '.' : '?');
+                           row[column] == GBX_CELL_UNKNOWN ? '?' : '.');
     }
     (void)fputc('\n', out->stream);
 }
@@ -79,16 +79,19 @@ static void print_row(const gbx_term *out, const gbx_matrix *matrix, size_t i)
 static void print_layers(const gbx_term *out, const gbx_matrix *matrix, bool shown,
                          const char *title)
 {
+    const char *separator = "";
     int width = fprintf(out->stream, "  %s", title);
 
     for (size_t column = 0; column < GBX_LAYER_COUNT; column++) {
         if (is_shown(matrix, column) != shown)
             continue;
+        width += fprintf(out->stream, "%s", separator);
         if (width > 64)
             width = fprintf(out->stream, "\n     ") - 1;
         width += fprintf(out->stream, " %s%s%s%s", shown ? short_names[column] : "",
                          shown ? " " : "", gbx_matrix_column_name(column),
-                         matrix->tried[column] ? "," : " (not here),");
+                         matrix->tried[column] ? "" : " (not here)");
+        separator = ",";
     }
     (void)fputc('\n', out->stream);
 }

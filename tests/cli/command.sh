@@ -47,14 +47,14 @@ head -c 9000000 /dev/zero | tr '\0' ' ' >large.json
 # ---- the value, and nothing but the value, on standard output ----
 want 0 '3' '' run 'd => d.length' --data data.json
 want 0 '43' '' run 'd => d.reduce((s, r) => s + r.n, 0)' --data data.ndjson
-want 0 '[7]' '' run 'd => d' --data bom.json
+want 0 '\[7\]' '' run 'd => d' --data bom.json
 want 0 '3' '' run --file count.js --data data.json
 want 0 'null' '' run 'd => d'
 want 0 '' '' run '() => undefined'
-want 0 '"é\u0000"' '' run '() => "é\0"'
+want 0 '"é\\u0000"' '' run '() => "é\0"'
 want 0 '43' '' run '() => datasets.a.reduce((s, r) => s + r.n, 0)' --dataset a=data.ndjson
 want 0 '3' '' run 'd => d.length' --dataset only=data.json
-want 0 '[3,3]' '' run '() => [datasets.a.length, datasets.b.length]' --dataset a=data.json --dataset b=data.ndjson
+want 0 '\[3,3\]' '' run '() => [datasets.a.length, datasets.b.length]' --dataset a=data.json --dataset b=data.ndjson
 want 0 '6' '' run 'function execute(x) { return x + 1 }' --form execute --data <(echo 5)
 want 0 '3' '' run 'return params.a + params.b' --form body --params '{"a":1,"b":2}'
 want 0 '4' '' run 'const a = await 3; a + 1' --form script
@@ -88,7 +88,7 @@ want 0 '1' '?log? \\u{1b}?2J' run '() => { console.log("\x1b[2J"); return 1 }' -
 want 13 '' $'glovebox: RUNTIME: Error: no *\n*note: 1 console line: --logs shows it' run '() => { console.log("a"); throw new Error("no") }'
 
 # ---- --json: everything in one object, nothing on standard error ----
-want 0 '{"ok":true,*"value":1*"executionMs":*"logs":*"stats":{*}}' '' run '() => 1' --json
+want 0 '{"ok":true,*"value":1*"executionMs":*"logs":*"stats":{*}*}' '' run '() => 1' --json
 want 13 '{"ok":false,*"code":"RUNTIME"*"location":{"line":1,*}*}' '' run '() => null.x' --json
 want 18 '{"ok":false,"code":"INVALID_DATA",*"file":"bad.ndjson"*"line":2*}' '' run 'd => d' --data bad.ndjson --json
 want 66 '{"ok":false,"status":"NO_INPUT",*}' '' run 'd => d' --data nowhere --json
@@ -105,7 +105,7 @@ want 18 '' 'glovebox: INVALID_DATA: --params:1:2: *' run 'return 1' --form body 
 want 65 '' 'glovebox: bad.json:2:4: *' run 'd => d' --dataset a=bad.json
 want 64 '' *"name"* run 'd => d' --dataset 'not a name=data.json'
 want 15 '' 'glovebox: INVALID_CODE: binary.js:1:8: this is not UTF-8: byte 0xff' run --file binary.js
-want 1[25] '' 'glovebox: *' run --file nul.js
+want 15 '' 'glovebox: INVALID_CODE: *' run --file nul.js
 want 15 '' 'glovebox: INVALID_CODE: *' run --file empty.js
 want 11 '' "glovebox: MEMORY: 'large.json' is larger than 8388608 bytes"* run 'd => 1' --data large.json --memory 8
 if [ "$(id -u)" -ne 0 ]; then
@@ -127,7 +127,7 @@ want 64 '' *"'--seed'"* run a --seed 1x
 want 64 '' *"'--now'"* run a --now yesterday
 want 64 '' *"did you mean 'doctor'"* docter
 want 64 '' 'usage: *'
-want 64 '' 'glovebox: *runner*' run '() => 1' --runner nothing
+want 69 '' "glovebox: *runner 'nothing'*" run '() => 1' --runner nothing
 
 # ---- check ----
 want 0 '' '' check count.js

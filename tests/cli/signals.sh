@@ -42,13 +42,22 @@ wait_for_worker() {
     return 1
 }
 
+# A zombie has ended: in a container whose first process does not wait, it stays one.
+has_ended() {
+    local line
+    read -r line 2>/dev/null <"/proc/$1/stat" || return 0
+    case ${line##*) } in Z* | X*) return 0 ;; esac
+    return 1
+}
+
 all_gone() {
-    local pid i
+    local pid i left
     for ((i = 0; i < 50; i++)); do
+        left=
         for pid in "$@"; do
-            [ ! -d "/proc/$pid" ] || break
+            has_ended "$pid" || left=$pid
         done
-        [ ! -d "/proc/$pid" ] && return 0
+        [ -z "$left" ] && return 0
         sleep 0.02
     done
     return 1
@@ -56,7 +65,6 @@ all_gone() {
 
 interrupt() { # how, status wanted, who: pid of the command -> those to signal
     local signal=$1 wanted=$2 status pid family
-    # Job control off: a background job ignores SIGINT unless it resets it itself.
     setsid "$glovebox" run '() => { for (;;) {} }' --timeout 20000 2>"$err" >/dev/null &
     pid=$!
     wait_for_worker "$pid" || fail "$signal: no worker was seen"
@@ -67,7 +75,7 @@ interrupt() { # how, status wanted, who: pid of the command -> those to signal
     else
         kill -s "$signal" "$pid"
     fi
-    wait "$pid"
+    wait "$pid" 2>/dev/null
     status=$?
     [ $status -eq "$wanted" ] || fail "$signal to the $3: status $status, wanted $wanted: $(cat "$err")"
     if [ "$wanted" -eq 17 ]; then

@@ -129,7 +129,7 @@ void gbx_matrix_print(const gbx_term *out, const gbx_matrix *matrix)
     }
     (void)fputs(
         "\nFirst column: against the whole seal. Then each layer alone:\n"
-        "  x stops it, . lets it through, - nothing to stop: it fails here without "
+        "  x stops it, . does not, ? gave no answer, - nothing to stop: it fails without "
         "any layer\n",
         out->stream);
     print_layers(out, matrix, true, "columns:");

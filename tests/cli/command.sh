@@ -152,6 +152,10 @@ want 0 '*  17  ABORTED *' '' help exit-status
 want 0 'version  *layers of the seal*seccomp*' '' doctor
 want 0 '{"version":*"layers":\[{*}\]*}' '' doctor --json
 
+want 0 '*none succeeds against the whole seal*' '' doctor --attack
+want 0 '{"attacks":\[{*"breaches":0,*}}' '' doctor --attack --json
+want 0 '{"ok":true,"value":1,*"runner":"memory","isolated":false*' '' run '() => 1' --json --runner memory
+
 # ---- colours ----
 want 13 '' $'glovebox: \e?1;31mRUNTIME*' run '() => null.x' --color always
 want 13 '' $'glovebox: RUNTIME*' run '() => null.x' --color never

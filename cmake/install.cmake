@@ -21,6 +21,7 @@ install(FILES include/glovebox/glovebox.h include/glovebox/status.h
 # pkg-config: relocatable, the prefix is found from the file itself.
 file(RELATIVE_PATH GLOVEBOX_PC_TO_PREFIX
     /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" GLOVEBOX_PC_TO_PREFIX "${GLOVEBOX_PC_TO_PREFIX}")
 configure_file(cmake/glovebox.pc.in glovebox.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/glovebox.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

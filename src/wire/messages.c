@@ -197,6 +197,7 @@ bool gbx_msg_put_call_head(gbx_buf *to, uint64_t call_id, const gbx_msg_call *ms
     put_u32(to, msg->log_bytes);
     put_u32(to, msg->first_line);
     put_u32(to, msg->first_column);
+    put_u32(to, msg->last_expr);
     put_span(to, msg->code);
     put_span(to, msg->bindings);
     if (msg->input.len > UINT32_MAX - to->len)
@@ -220,11 +221,12 @@ bool gbx_msg_get_call(gbx_span body, gbx_msg_call *ret)
     gbx_read_u32(&r, &ret->log_bytes);
     gbx_read_u32(&r, &ret->first_line);
     gbx_read_u32(&r, &ret->first_column);
+    gbx_read_u32(&r, &ret->last_expr);
     gbx_read_span(&r, UINT32_MAX, &ret->code);
     gbx_read_span(&r, UINT32_MAX, &ret->bindings);
     gbx_read_span(&r, UINT32_MAX, &ret->input);
     ret->now_ms = (int64_t)now;
-    return gbx_reader_done(&r) && ret->form <= 3;
+    return gbx_reader_done(&r) && ret->form <= 3 && ret->flags <= GBX_CALL_WIRE_ALL;
 }
 
 bool gbx_msg_put_config(gbx_buf *to, const gbx_msg_config *msg)
@@ -249,9 +251,9 @@ bool gbx_msg_get_config(gbx_span body, gbx_msg_config *ret)
 
     gbx_reader_init(&r, body.data, body.len);
     gbx_read_u32(&r, &ret->version);
-    gbx_read_u8(&r, &ret->globals);
+    read_flag(&r, &ret->globals);
     read_flag(&r, &ret->attack_mode);
-    gbx_read_u8(&r, &ret->warm);
+    read_flag(&r, &ret->warm);
     gbx_read_u32(&r, &ret->capabilities);
     gbx_read_u32(&r, &ret->layers_off);
     gbx_read_u32(&r, &ret->ns_made);

@@ -103,6 +103,7 @@ enum {
     GBX_CALL_WIRE_TIMERS = 2,    /* timers and sleep are on */
     GBX_CALL_WIRE_FIXED_NOW = 4, /* the clock stands at now_ms */
     GBX_CALL_WIRE_HAS_INPUT = 8, /* input holds JSON; else the only dataset or null */
+    GBX_CALL_WIRE_ALL = 15,
 };
 
 typedef struct gbx_msg_call {
@@ -115,6 +116,8 @@ typedef struct gbx_msg_call {
     uint32_t log_bytes;
     uint32_t first_line;   /* where the code's first character stands in the caller's */
     uint32_t first_column; /* text, from 1: added to positions by the worker */
+    uint32_t last_expr;    /* form script: 1 + byte offset of the last statement, if it
+                              is an expression; 0: it is none */
     gbx_span code;         /* UTF-8 */
     gbx_span bindings;     /* form body: a JSON object, or empty */
     gbx_span input;        /* JSON */

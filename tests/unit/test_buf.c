@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* buf - contents grow to the ceiling and not a byte past it; failure is for ever. */
+#include "base/buf.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_zeroed__is_empty_and_takes_nothing(void **state)
+{
+    gbx_buf buf = {0};
+    (void)state;
+
+    assert_true(gbx_buf_append(&buf, "", 0));
+    assert_false(gbx_buf_append(&buf, "x", 1));
+
+    assert_true(buf.failed);
+    assert_null(buf.data);
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_append__fills_exactly_to_the_ceiling(void **state)
+{
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, 5);
+
+    assert_true(gbx_buf_append(&buf, "abc", 3));
+    assert_true(gbx_buf_append(&buf, "de", 2));
+
+    assert_int_equal(buf.len, 5);
+    assert_memory_equal(buf.data, "abcde", 5);
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_append__past_the_ceiling_keeps_the_contents(void **state)
+{
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, 5);
+    assert_true(gbx_buf_append(&buf, "abc", 3));
+
+    assert_false(gbx_buf_append(&buf, "def", 3));
+
+    assert_true(buf.failed);
+    assert_int_equal(buf.len, 3);
+    assert_memory_equal(buf.data, "abc", 3);
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_failure__is_for_ever_even_if_less_would_fit(void **state)
+{
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, 4);
+    assert_false(gbx_buf_append(&buf, "abcde", 5));
+
+    assert_false(gbx_buf_append(&buf, "a", 1));
+    assert_false(gbx_buf_append(&buf, "", 0));
+    assert_null(gbx_buf_reserve(&buf, 1));
+
+    assert_int_equal(buf.len, 0);
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_cleanup__makes_it_usable_again_with_its_ceiling(void **state)
+{
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, 2);
+    assert_false(gbx_buf_append(&buf, "abc", 3));
+
+    gbx_buf_cleanup(&buf);
+
+    assert_true(gbx_buf_append(&buf, "ab", 2));
+    assert_false(gbx_buf_append(&buf, "c", 1));
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_capacity__never_passes_the_ceiling(void **state)
+{
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, 1000);
+
+    for (size_t i = 0; i < 1000; i++) {
+        assert_true(gbx_buf_append(&buf, "x", 1));
+        assert_in_range(buf.capacity, buf.len, 1000);
+    }
+
+    assert_false(gbx_buf_append(&buf, "x", 1));
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_reserve__counts_nothing_until_written(void **state)
+{
+    gbx_buf buf;
+    uint8_t *room;
+    (void)state;
+    gbx_buf_init(&buf, 8);
+
+    room = gbx_buf_reserve(&buf, 8);
+
+    assert_non_null(room);
+    assert_int_equal(buf.len, 0);
+    assert_null(gbx_buf_reserve(&buf, 9));
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_reserve__refuses_a_sum_that_would_wrap(void **state)
+{
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, SIZE_MAX / 2);
+    assert_true(gbx_buf_append(&buf, "abc", 3));
+
+    assert_null(gbx_buf_reserve(&buf, SIZE_MAX));
+    assert_true(buf.failed);
+
+    assert_int_equal(buf.len, 3);
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_printf__appends_without_the_nul(void **state)
+{
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, 7);
+
+    assert_true(gbx_buf_printf(&buf, "%d-%s", 42, "abcd"));
+    assert_false(gbx_buf_printf(&buf, "%c", '!'));
+
+    assert_int_equal(buf.len, 7);
+    assert_memory_equal(buf.data, "42-abcd", 7);
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_consume__drops_from_the_front(void **state)
+{
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, 16);
+    gbx_buf_consume(&buf, 0);
+    assert_true(gbx_buf_puts(&buf, "abcdef"));
+
+    gbx_buf_consume(&buf, 4);
+    assert_int_equal(buf.len, 2);
+    assert_memory_equal(buf.data, "ef", 2);
+    gbx_buf_consume(&buf, 2);
+
+    assert_int_equal(buf.len, 0);
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_take_string__ends_in_nul_even_at_the_ceiling(void **state)
+{
+    gbx_buf buf;
+    size_t len = 0;
+    char *text;
+    (void)state;
+    gbx_buf_init(&buf, 3);
+    assert_true(gbx_buf_puts(&buf, "abc"));
+
+    text = gbx_buf_take_string(&buf, &len);
+
+    assert_string_equal(text, "abc");
+    assert_int_equal(len, 3);
+    assert_null(buf.data);
+    assert_int_equal(buf.ceiling, 3);
+    free(text);
+}
+
+static void test_take_string__of_nothing_is_an_empty_string(void **state)
+{
+    gbx_buf buf = {0};
+    char *text;
+    (void)state;
+
+    text = gbx_buf_take_string(&buf, NULL);
+
+    assert_string_equal(text, "");
+    free(text);
+}
+
+static void test_take_string__of_a_failed_buffer_is_null_and_empties_it(void **state)
+{
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, 3);
+    assert_true(gbx_buf_puts(&buf, "abc"));
+    assert_false(gbx_buf_puts(&buf, "d"));
+
+    assert_null(gbx_buf_take_string(&buf, NULL));
+
+    assert_null(buf.data);
+    assert_int_equal(buf.len, 0);
+    assert_false(buf.failed);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_zeroed__is_empty_and_takes_nothing),
+        cmocka_unit_test(test_append__fills_exactly_to_the_ceiling),
+        cmocka_unit_test(test_append__past_the_ceiling_keeps_the_contents),
+        cmocka_unit_test(test_failure__is_for_ever_even_if_less_would_fit),
+        cmocka_unit_test(test_cleanup__makes_it_usable_again_with_its_ceiling),
+        cmocka_unit_test(test_capacity__never_passes_the_ceiling),
+        cmocka_unit_test(test_reserve__counts_nothing_until_written),
+        cmocka_unit_test(test_reserve__refuses_a_sum_that_would_wrap),
+        cmocka_unit_test(test_printf__appends_without_the_nul),
+        cmocka_unit_test(test_consume__drops_from_the_front),
+        cmocka_unit_test(test_take_string__ends_in_nul_even_at_the_ceiling),
+        cmocka_unit_test(test_take_string__of_nothing_is_an_empty_string),
+        cmocka_unit_test(test_take_string__of_a_failed_buffer_is_null_and_empties_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* fail - one way to fail: a status, a message that always fits, errno kept. */
+#include "base/clock.h"
+#include "base/fail.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_fail__fills_status_and_message(void **state)
+{
+    gbx_error error;
+    (void)state;
+
+    assert_int_equal(gbx_fail(&error, GBX_E_USAGE, "bad '%s' at %d", "x", 7),
+                     GBX_E_USAGE);
+
+    assert_int_equal(error.status, GBX_E_USAGE);
+    assert_string_equal(error.message, "bad 'x' at 7");
+    assert_int_equal(error.os_errno, 0);
+    assert_int_equal(error.line, 0);
+    assert_int_equal(error.column, 0);
+}
+
+static void test_fail__needs_no_one_to_listen(void **state)
+{
+    (void)state;
+
+    assert_int_equal(gbx_fail(NULL, GBX_E_NOMEM, "nothing"), GBX_E_NOMEM);
+    assert_int_equal(gbx_fail_at(NULL, GBX_E_DATA, 1, 2, "nothing"), GBX_E_DATA);
+}
+
+static void test_fail__keeps_errno_and_tells_it_for_os_errors_alone(void **state)
+{
+    gbx_error error;
+    (void)state;
+    errno = EMFILE;
+
+    (void)gbx_fail(&error, GBX_E_OS, "cannot open");
+    assert_int_equal(error.os_errno, EMFILE);
+    (void)gbx_fail(&error, GBX_E_DATA, "not JSON");
+
+    assert_int_equal(error.os_errno, 0);
+    assert_int_equal(errno, EMFILE);
+}
+
+static void test_fail__cuts_a_message_that_does_not_fit(void **state)
+{
+    char text[GBX_ERROR_MESSAGE_SIZE * 2];
+    gbx_error error;
+    (void)state;
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+
+    (void)gbx_fail(&error, GBX_E_USAGE, "%s", text);
+
+    assert_int_equal(strlen(error.message), GBX_ERROR_MESSAGE_SIZE - 1);
+}
+
+static void test_fail_at__carries_the_position(void **state)
+{
+    gbx_error error;
+    (void)state;
+
+    (void)gbx_fail_at(&error, GBX_E_DATA, 3, 14, "expected ','");
+
+    assert_int_equal(error.line, 3);
+    assert_int_equal(error.column, 14);
+    assert_string_equal(error.message, "expected ','");
+}
+
+static void test_clock__does_not_go_back(void **state)
+{
+    int64_t before = gbx_clock_now_ns();
+    (void)state;
+
+    for (int i = 0; i < 1000; i++) {
+        int64_t now = gbx_clock_now_ns();
+
+        assert_true(now >= before);
+        before = now;
+    }
+}
+
+static void test_clock__counts_wall_time_from_1970(void **state)
+{
+    (void)state;
+
+    /* Between 2024 and 2100: the unit is the millisecond. */
+    assert_true(gbx_clock_wall_ms() > INT64_C(1704067200000));
+    assert_true(gbx_clock_wall_ms() < INT64_C(4102444800000));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fail__fills_status_and_message),
+        cmocka_unit_test(test_fail__needs_no_one_to_listen),
+        cmocka_unit_test(test_fail__keeps_errno_and_tells_it_for_os_errors_alone),
+        cmocka_unit_test(test_fail__cuts_a_message_that_does_not_fit),
+        cmocka_unit_test(test_fail_at__carries_the_position),
+        cmocka_unit_test(test_clock__does_not_go_back),
+        cmocka_unit_test(test_clock__counts_wall_time_from_1970),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* messages - fields outside their ranges and lengths over their limits, one by one. */
+#include "golden.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* One byte of a golden body set to a value; is it still a message? */
+static const struct change {
+    gbx_msg_type type;
+    size_t offset;
+    uint8_t value;
+    bool accepted;
+    const char *field;
+} changes[] = {
+    {GBX_MSG_LOG, 0, 4, true, "the highest level"},
+    {GBX_MSG_LOG, 0, 5, false, "a level past the highest"},
+    {GBX_MSG_LOG, 0, 255, false, "a level of all ones"},
+    {GBX_MSG_LOG, 1, 1, true, "cut"},
+    {GBX_MSG_LOG, 1, 2, false, "cut is a flag"},
+    {GBX_MSG_LOG, 1, 255, false, "cut is a flag"},
+    {GBX_MSG_RESULT, 0, 1, false, "undefined with a value"},
+    {GBX_MSG_RESULT, 0, 2, false, "undefined is a flag"},
+    {GBX_MSG_ERROR, 0, 0, false, "failure 0"},
+    {GBX_MSG_ERROR, 0, 1, true, "the lowest failure"},
+    {GBX_MSG_ERROR, 0, 7, true, "the highest failure"},
+    {GBX_MSG_ERROR, 0, 8, false, "a failure past the highest"},
+    {GBX_MSG_ERROR, 0, 255, false, "a failure of all ones"},
+    {GBX_MSG_ERROR, 1, 1, true, "out of memory"},
+    {GBX_MSG_ERROR, 1, 2, false, "out of memory is a flag"},
+    {GBX_MSG_CALL, 0, 3, true, "the highest form"},
+    {GBX_MSG_CALL, 0, 4, false, "a form past the highest"},
+    {GBX_MSG_CALL, 1, 15, true, "all flags"},
+    {GBX_MSG_CALL, 1, 16, false, "an unknown flag"},
+    {GBX_MSG_CALL, 1, 128, false, "an unknown flag"},
+    {GBX_MSG_CONFIG, 4, 2, false, "globals past the last"},
+    {GBX_MSG_CONFIG, 5, 1, true, "attack mode"},
+    {GBX_MSG_CONFIG, 5, 2, false, "attack mode is a flag"},
+    {GBX_MSG_CONFIG, 6, 2, false, "more warming than there is"},
+    {GBX_MSG_HELLO, 12, 2, false, "knowing out of memory is a flag"},
+    {GBX_MSG_HELLO, 13, 2, false, "writable code is a flag"},
+    {GBX_MSG_HELLO, 29, 2, false, "standing is a flag"},
+    {GBX_MSG_LOADED, 0, 2, false, "success is a flag"},
+};
+
+static void test_fields__outside_their_range_are_malformed(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(changes); i++) {
+        const golden *g = golden_of(changes[i].type);
+        uint8_t copy[128];
+
+        memcpy(copy, g->body, g->len);
+        copy[changes[i].offset] = changes[i].value;
+        if (g->decode((gbx_span){copy, g->len}) != changes[i].accepted)
+            fail_msg("%s: %s = %u", g->name, changes[i].field, changes[i].value);
+    }
+}
+
+static void test_wait__ends_at_ten_minutes(void **state)
+{
+    static const uint8_t most[] = {0xC0, 0x27, 0x09, 0};     /* 600,000 */
+    static const uint8_t one_more[] = {0xC1, 0x27, 0x09, 0}; /* 600,001 */
+    static const uint8_t ones[] = {0xFF, 0xFF, 0xFF, 0xFF};
+    gbx_msg_wait msg;
+    (void)state;
+
+    assert_true(gbx_msg_get_wait((gbx_span){most, sizeof most}, &msg));
+    assert_int_equal(msg.ms, GBX_WAIT_MS_MAX);
+    assert_false(gbx_msg_get_wait((gbx_span){one_more, sizeof one_more}, &msg));
+    assert_false(gbx_msg_get_wait((gbx_span){ones, sizeof ones}, &msg));
+}
+
+static void test_result__undefined_has_no_value_and_a_value_is_not_empty(void **state)
+{
+    static const uint8_t undefined[] = {1, 0, 0, 0, 0};
+    static const uint8_t empty[] = {0, 0, 0, 0, 0};
+    gbx_msg_result msg;
+    (void)state;
+
+    assert_true(gbx_msg_get_result((gbx_span){undefined, sizeof undefined}, 1, &msg));
+    assert_int_equal(msg.json.len, 0);
+    assert_false(gbx_msg_get_result((gbx_span){empty, sizeof empty}, 1, &msg));
+}
+
+static void test_result__is_bounded_by_the_limit_of_the_call(void **state)
+{
+    const golden *g = golden_of(GBX_MSG_RESULT);
+    gbx_msg_result msg;
+    (void)state;
+
+    assert_true(gbx_msg_get_result((gbx_span){g->body, g->len}, 3, &msg));
+    assert_false(gbx_msg_get_result((gbx_span){g->body, g->len}, 2, &msg));
+    assert_false(gbx_msg_get_result((gbx_span){g->body, g->len}, 0, &msg));
+}
+
+/* Every length field of a golden body set to what is not there. */
+static const struct length {
+    gbx_msg_type type;
+    size_t offset;
+} lengths[] = {
+    {GBX_MSG_LOG, 2},    {GBX_MSG_RESULT, 1}, {GBX_MSG_ERROR, 10}, {GBX_MSG_ERROR, 15},
+    {GBX_MSG_ERROR, 20}, {GBX_MSG_CALL, 50},  {GBX_MSG_CALL, 55},  {GBX_MSG_CALL, 61},
+    {GBX_MSG_LOAD, 8},   {GBX_MSG_HELLO, 14}, {GBX_MSG_HELLO, 20}, {GBX_MSG_HELLO, 24},
+    {GBX_MSG_HELLO, 30}, {GBX_MSG_LOADED, 1},
+};
+
+static void test_lengths__that_lie_are_malformed(void **state)
+{
+    static const uint32_t lies[] = {0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(lengths) * GBX_COUNTOF(lies); i++) {
+        const struct length *length = &lengths[i / GBX_COUNTOF(lies)];
+        const golden *g = golden_of(length->type);
+        uint8_t *copy = malloc(g->len);
+
+        assert_non_null(copy);
+        memcpy(copy, g->body, g->len);
+        for (size_t b = 0; b < 4; b++)
+            copy[length->offset + b] =
+                (uint8_t)(lies[i % GBX_COUNTOF(lies)] >> (8 * b));
+        if (g->decode((gbx_span){copy, g->len}))
+            fail_msg("%s at %zu", g->name, length->offset);
+        free(copy);
+    }
+}
+
+static void test_lengths__one_off_are_malformed(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(lengths) * 2; i++) {
+        const struct length *length = &lengths[i / 2];
+        const golden *g = golden_of(length->type);
+        uint8_t copy[128];
+
+        memcpy(copy, g->body, g->len);
+        copy[length->offset] = (uint8_t)(copy[length->offset] + (i % 2 == 0 ? 1 : -1));
+        if (copy[length->offset] == 255) /* was none: less than none is the lie above */
+            continue;
+        if (g->decode((gbx_span){copy, g->len}))
+            fail_msg("%s at %zu", g->name, length->offset);
+    }
+}
+
+/* ---- limits: text as long as it may be, and a byte longer ------------------- */
+
+typedef bool (*limit_fn)(gbx_buf *to, gbx_span text);
+
+static bool put_log(gbx_buf *to, gbx_span text)
+{
+    return gbx_msg_put_log(to, 0, &(gbx_msg_log){.text = text});
+}
+
+static bool put_name(gbx_buf *to, gbx_span text)
+{
+    return gbx_msg_put_error(to, 0, &(gbx_msg_error){.failure = 1, .name = text});
+}
+
+static bool put_message(gbx_buf *to, gbx_span text)
+{
+    return gbx_msg_put_error(to, 0, &(gbx_msg_error){.failure = 1, .message = text});
+}
+
+static bool put_stack(gbx_buf *to, gbx_span text)
+{
+    return gbx_msg_put_error(to, 0, &(gbx_msg_error){.failure = 1, .stack = text});
+}
+
+static bool put_load_name(gbx_buf *to, gbx_span text)
+{
+    return gbx_msg_put_load(to, &(gbx_msg_load){.name = text});
+}
+
+static bool put_engine(gbx_buf *to, gbx_span text)
+{
+    return gbx_msg_put_hello(to, &(gbx_msg_hello){.engine = text});
+}
+
+static bool put_failure(gbx_buf *to, gbx_span text)
+{
+    return gbx_msg_put_hello(to, &(gbx_msg_hello){.failure = text});
+}
+
+static bool put_reason(gbx_buf *to, gbx_span text)
+{
+    return gbx_msg_put_hello(to, &(gbx_msg_hello){.layer_count = 1,
+                                                  .layers = {{.reason = text}}});
+}
+
+static bool put_loaded(gbx_buf *to, gbx_span text)
+{
+    return gbx_msg_put_loaded(to, &(gbx_msg_loaded){.message = text});
+}
+
+static const struct limit {
+    gbx_msg_type type;
+    size_t max;
+    limit_fn put;
+} limits[] = {
+    {GBX_MSG_LOG, GBX_LOG_LINE_MAX, put_log},
+    {GBX_MSG_ERROR, GBX_NAME_MAX, put_name},
+    {GBX_MSG_ERROR, GBX_MESSAGE_MAX, put_message},
+    {GBX_MSG_ERROR, GBX_STACK_MAX, put_stack},
+    {GBX_MSG_LOAD, GBX_NAME_MAX, put_load_name},
+    {GBX_MSG_HELLO, GBX_NAME_MAX, put_engine},
+    {GBX_MSG_HELLO, GBX_MESSAGE_MAX, put_failure},
+    {GBX_MSG_HELLO, GBX_LAYER_REASON_MAX, put_reason},
+    {GBX_MSG_LOADED, GBX_MESSAGE_MAX, put_loaded},
+};
+
+static void test_texts__fit_up_to_their_limit_and_not_a_byte_more(void **state)
+{
+    uint8_t *text = calloc(1, GBX_LOG_LINE_MAX + 1);
+    (void)state;
+    assert_non_null(text);
+
+    for (size_t i = 0; i < GBX_COUNTOF(limits) * 2; i++) {
+        const struct limit *limit = &limits[i / 2];
+        size_t len = limit->max + i % 2;
+        gbx_buf buf;
+
+        gbx_buf_init(&buf, GBX_KIB(128));
+        assert_true(limit->put(&buf, (gbx_span){text, len}));
+        assert_int_equal(golden_of(limit->type)
+                             ->decode((gbx_span){buf.data + GBX_FRAME_HEADER_SIZE,
+                                                 buf.len - GBX_FRAME_HEADER_SIZE}),
+                         i % 2 == 0);
+        gbx_buf_cleanup(&buf);
+    }
+    free(text);
+}
+
+static void test_hello__has_at_most_so_many_layers(void **state)
+{
+    uint8_t body[128 + 6 * (GBX_LAYERS_MAX + 1)] = {1};
+    size_t fixed = 4 + 4 + 4 + 2 + 4 + 4;
+    gbx_msg_hello msg;
+    (void)state;
+
+    body[fixed] = GBX_LAYERS_MAX;
+    assert_true(
+        gbx_msg_get_hello((gbx_span){body, fixed + 4 + (size_t)6 * GBX_LAYERS_MAX},
+                          &msg));
+    body[fixed] = GBX_LAYERS_MAX + 1;
+    assert_false(gbx_msg_get_hello(
+        (gbx_span){body, fixed + 4 + (size_t)6 * (GBX_LAYERS_MAX + 1)}, &msg));
+    memset(body + fixed, 0xFF, 4);
+
+    assert_false(gbx_msg_get_hello((gbx_span){body, sizeof body}, &msg));
+}
+
+/* ---- headers --------------------------------------------------------------- */
+
+static void test_header__decodes_every_field(void **state)
+{
+    static const uint8_t data[] = {0x04, 0x03, 0x02, 0x01, 0xFF, 0,    0,    0,
+                                   0x08, 0x07, 0x06, 0x05, 0x04, 0x03, 0x02, 0x01};
+    gbx_header header;
+    (void)state;
+
+    assert_true(gbx_header_decode(data, &header));
+
+    assert_int_equal(header.body_len, 0x01020304);
+    assert_int_equal(header.type, 0xFF);
+    assert_true(header.call_id == UINT64_C(0x0102030405060708));
+}
+
+static void test_header__rejects_every_reserved_bit(void **state)
+{
+    (void)state;
+
+    for (unsigned bit = 0; bit < 24; bit++) {
+        uint8_t data[GBX_FRAME_HEADER_SIZE] = {0};
+        gbx_header header;
+
+        data[5 + bit / 8] = (uint8_t)(1u << (bit % 8));
+        assert_false(gbx_header_decode(data, &header));
+    }
+}
+
+static void test_heads__promise_bytes_that_the_sender_appends(void **state)
+{
+    gbx_msg_result result = {.json = {(const uint8_t *)"", UINT32_MAX - 5}};
+    gbx_header header;
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, 64);
+
+    assert_true(gbx_msg_put_result_head(&buf, 1, &result));
+    assert_true(gbx_header_decode(buf.data, &header));
+    assert_int_equal(header.body_len, UINT32_MAX);
+    buf.len = 0;
+    result.json.len++;
+
+    assert_false(gbx_msg_put_result_head(&buf, 1, &result));
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_call__that_no_length_can_say_is_refused(void **state)
+{
+    gbx_msg_call call = {.input = {(const uint8_t *)"", UINT32_MAX}};
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, 256);
+
+    assert_false(gbx_msg_put_call_head(&buf, 1, &call));
+
+    assert_true(buf.failed);
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_empty__is_a_header_alone(void **state)
+{
+    static const uint8_t wake[GBX_FRAME_HEADER_SIZE] = {0, 0, 0, 0, 17, 0, 0, 0, 5};
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, sizeof wake);
+
+    assert_true(gbx_msg_put_empty(&buf, GBX_MSG_WAKE, 5));
+    assert_memory_equal(buf.data, wake, sizeof wake);
+
+    assert_false(gbx_msg_put_empty(&buf, GBX_MSG_WAKE, 5));
+    gbx_buf_cleanup(&buf);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fields__outside_their_range_are_malformed),
+        cmocka_unit_test(test_wait__ends_at_ten_minutes),
+        cmocka_unit_test(test_result__undefined_has_no_value_and_a_value_is_not_empty),
+        cmocka_unit_test(test_result__is_bounded_by_the_limit_of_the_call),
+        cmocka_unit_test(test_lengths__that_lie_are_malformed),
+        cmocka_unit_test(test_lengths__one_off_are_malformed),
+        cmocka_unit_test(test_texts__fit_up_to_their_limit_and_not_a_byte_more),
+        cmocka_unit_test(test_hello__has_at_most_so_many_layers),
+        cmocka_unit_test(test_header__decodes_every_field),
+        cmocka_unit_test(test_header__rejects_every_reserved_bit),
+        cmocka_unit_test(test_heads__promise_bytes_that_the_sender_appends),
+        cmocka_unit_test(test_call__that_no_length_can_say_is_refused),
+        cmocka_unit_test(test_empty__is_a_header_alone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

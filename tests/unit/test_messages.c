@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* messages - every decoder accepts its golden message and nothing near it; every
+ * encoder makes exactly it. Ranges and limits are in test_message_ranges.c. */
+#include "golden.h"
+
+#include <glovebox/glovebox.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A header as it must stand before a golden body. */
+static void fill_header(const golden *g, uint8_t *header)
+{
+    memset(header, 0, GBX_FRAME_HEADER_SIZE);
+    for (size_t i = 0; i < 4; i++)
+        header[i] = (uint8_t)(g->len >> (8 * i));
+    header[4] = (uint8_t)g->type;
+    for (size_t i = 0; i < 8; i++)
+        header[8 + i] = (uint8_t)(g->call_id >> (8 * i));
+}
+
+static void test_encoders__make_the_golden_frame(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < golden_count; i++) {
+        const golden *g = &golden_messages[i];
+        uint8_t header[GBX_FRAME_HEADER_SIZE];
+        gbx_buf buf;
+
+        fill_header(g, header);
+        gbx_buf_init(&buf, 4096);
+        assert_true(g->encode(&buf));
+        assert_int_equal(buf.len, sizeof header + g->len);
+        assert_memory_equal(buf.data, header, sizeof header);
+        assert_memory_equal(buf.data + sizeof header, g->body, g->len);
+        gbx_buf_cleanup(&buf);
+    }
+}
+
+static void test_encoders__append_after_what_is_there(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < golden_count; i++) {
+        const golden *g = &golden_messages[i];
+        gbx_header header;
+        gbx_buf buf;
+
+        gbx_buf_init(&buf, 4096);
+        assert_true(gbx_buf_puts(&buf, "before"));
+        assert_true(g->encode(&buf));
+        assert_memory_equal(buf.data, "before", 6);
+        assert_true(gbx_header_decode(buf.data + 6, &header));
+        assert_int_equal(header.body_len, g->len);
+        gbx_buf_cleanup(&buf);
+    }
+}
+
+static void test_encoders__at_every_ceiling_below_the_frame_say_so(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < golden_count; i++) {
+        const golden *g = &golden_messages[i];
+        size_t whole = GBX_FRAME_HEADER_SIZE + g->len;
+
+        for (size_t ceiling = 0; ceiling <= whole; ceiling++) {
+            gbx_buf buf;
+
+            gbx_buf_init(&buf, ceiling);
+            assert_int_equal(g->encode(&buf), ceiling == whole);
+            assert_true(buf.len <= ceiling);
+            gbx_buf_cleanup(&buf);
+        }
+    }
+}
+
+static void test_decoders__accept_the_golden_body(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < golden_count; i++)
+        assert_true(golden_messages[i].decode(
+            (gbx_span){golden_messages[i].body, golden_messages[i].len}));
+}
+
+/* Each truncation in an allocation of its own size: reading past it is seen by the
+ * sanitizers and by valgrind. */
+static void test_decoders__reject_every_truncation(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < golden_count; i++) {
+        const golden *g = &golden_messages[i];
+
+        for (size_t len = 0; len < g->len; len++) {
+            uint8_t *copy = malloc(len > 0 ? len : 1);
+
+            assert_non_null(copy);
+            memcpy(copy, g->body, len);
+            assert_false(g->decode((gbx_span){copy, len}));
+            free(copy);
+        }
+    }
+}
+
+static void test_decoders__reject_a_trailing_byte(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < golden_count; i++) {
+        const golden *g = &golden_messages[i];
+
+        for (unsigned byte = 0; byte <= 255; byte += 51) {
+            uint8_t *copy = malloc(g->len + 1);
+
+            assert_non_null(copy);
+            memcpy(copy, g->body, g->len);
+            copy[g->len] = (uint8_t)byte;
+            assert_false(g->decode((gbx_span){copy, g->len + 1}));
+            free(copy);
+        }
+    }
+}
+
+static void test_decoders__reject_nothing_at_all(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < golden_count; i++)
+        assert_false(golden_messages[i].decode((gbx_span){NULL, 0}));
+}
+
+static void test_log__decodes_every_field(void **state)
+{
+    const golden *g = golden_of(GBX_MSG_LOG);
+    gbx_msg_log msg;
+    (void)state;
+
+    assert_true(gbx_msg_get_log((gbx_span){g->body, g->len}, &msg));
+
+    assert_int_equal(msg.level, GBX_LOG_WARN);
+    assert_int_equal(msg.is_cut, 0);
+    assert_int_equal(msg.text.len, 2);
+    assert_memory_equal(msg.text.data, "hi", 2);
+}
+
+static void test_result__decodes_every_field(void **state)
+{
+    const golden *g = golden_of(GBX_MSG_RESULT);
+    gbx_msg_result msg;
+    (void)state;
+
+    assert_true(gbx_msg_get_result((gbx_span){g->body, g->len}, 3, &msg));
+
+    assert_int_equal(msg.is_undefined, 0);
+    assert_int_equal(msg.json.len, 3);
+    assert_memory_equal(msg.json.data, "[1]", 3);
+}
+
+static void test_error__decodes_every_field(void **state)
+{
+    const golden *g = golden_of(GBX_MSG_ERROR);
+    gbx_msg_error msg;
+    (void)state;
+
+    assert_true(gbx_msg_get_error((gbx_span){g->body, g->len}, &msg));
+
+    assert_int_equal(msg.failure, GBX_FAILURE_THROWN);
+    assert_int_equal(msg.is_out_of_memory, 0);
+    assert_int_equal(msg.line, 2);
+    assert_int_equal(msg.column, 5);
+    assert_memory_equal(msg.name.data, "E", msg.name.len);
+    assert_memory_equal(msg.message.data, "m", msg.message.len);
+    assert_memory_equal(msg.stack.data, "s", msg.stack.len);
+}
+
+static void test_call__decodes_every_field(void **state)
+{
+    const golden *g = golden_of(GBX_MSG_CALL);
+    gbx_msg_call msg;
+    (void)state;
+
+    assert_true(gbx_msg_get_call((gbx_span){g->body, g->len}, &msg));
+
+    assert_int_equal(msg.form, GBX_FORM_BODY);
+    assert_int_equal(msg.flags, 11);
+    assert_true(msg.seed == UINT64_C(0x0807060504030201));
+    assert_true(msg.now_ms == -1);
+    assert_true(msg.memory_bytes == UINT64_C(128) << 20);
+    assert_true(msg.output_bytes == 1 << 20);
+    assert_int_equal(msg.log_bytes, 10 << 20);
+    assert_int_equal(msg.first_line, 3);
+    assert_int_equal(msg.first_column, 7);
+    assert_int_equal(msg.last_expr, 2);
+    assert_memory_equal(msg.code.data, "c", msg.code.len);
+    assert_memory_equal(msg.bindings.data, "{}", msg.bindings.len);
+    assert_memory_equal(msg.input.data, "null", msg.input.len);
+}
+
+static void test_config__decodes_every_field(void **state)
+{
+    const golden *g = golden_of(GBX_MSG_CONFIG);
+    gbx_msg_config msg;
+    (void)state;
+
+    assert_true(gbx_msg_get_config((gbx_span){g->body, g->len}, &msg));
+
+    assert_int_equal(msg.version, GBX_WIRE_VERSION);
+    assert_int_equal(msg.globals, 1);
+    assert_int_equal(msg.attack_mode, 0);
+    assert_int_equal(msg.warm, 1);
+    assert_int_equal(msg.capabilities, 3);
+    assert_int_equal(msg.layers_off, 0);
+    assert_int_equal(msg.ns_made, 0x7F);
+    assert_true(msg.memory_bytes == UINT64_C(128) << 20);
+    assert_int_equal(msg.cpu_s, 7);
+}
+
+static void test_hello__decodes_every_field(void **state)
+{
+    const golden *g = golden_of(GBX_MSG_HELLO);
+    gbx_msg_hello msg;
+    (void)state;
+
+    assert_true(gbx_msg_get_hello((gbx_span){g->body, g->len}, &msg));
+
+    assert_int_equal(msg.version, 1);
+    assert_int_equal(msg.threads, 1);
+    assert_int_equal(msg.landlock_abi, 6);
+    assert_int_equal(msg.oom_known, 1);
+    assert_int_equal(msg.jit_page, 0);
+    assert_memory_equal(msg.engine.data, "JS", msg.engine.len);
+    assert_int_equal(msg.failure.len, 0);
+    assert_int_equal(msg.layer_count, 2);
+    assert_int_equal(msg.layers[0].layer, 8);
+    assert_int_equal(msg.layers[0].stands, 1);
+    assert_int_equal(msg.layers[1].layer, 7);
+    assert_memory_equal(msg.layers[1].reason.data, "no", msg.layers[1].reason.len);
+}
+
+static void test_the_short_ones__decode_every_field(void **state)
+{
+    gbx_msg_exited exited;
+    gbx_msg_forked forked;
+    gbx_msg_attack attack;
+    gbx_msg_loaded loaded;
+    gbx_msg_load load;
+    gbx_msg_wait wait;
+    uint64_t id = 0;
+    (void)state;
+#define BODY(type) ((gbx_span){golden_of(type)->body, golden_of(type)->len})
+
+    assert_true(gbx_msg_get_wait(BODY(GBX_MSG_WAIT), &wait) && wait.ms == 1000);
+    assert_true(gbx_msg_get_fork(BODY(GBX_MSG_FORK), &id) &&
+                id == UINT64_C(0x0100000000000009));
+    assert_true(gbx_msg_get_load(BODY(GBX_MSG_LOAD), &load));
+    assert_true(load.size == (UINT64_C(1) << 32) + 5 && load.name.len == 3);
+    assert_true(gbx_msg_get_attack(BODY(GBX_MSG_ATTACK), &id, &attack));
+    assert_true(id == 9 && attack.index == 4 && attack.layers_off == 256);
+    assert_true(gbx_msg_get_forked(BODY(GBX_MSG_FORKED), &forked));
+    assert_true(forked.worker_id == 9 && forked.error == 11);
+    assert_true(gbx_msg_get_exited(BODY(GBX_MSG_EXITED), &exited));
+    assert_true(exited.worker_id == 9 && exited.status == 9 &&
+                exited.cpu_us == 1000000 && exited.max_rss_kib == 1024);
+    assert_true(gbx_msg_get_loaded(BODY(GBX_MSG_LOADED), &loaded));
+    assert_true(loaded.ok == 0 && loaded.message.len == 2);
+#undef BODY
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_encoders__make_the_golden_frame),
+        cmocka_unit_test(test_encoders__append_after_what_is_there),
+        cmocka_unit_test(test_encoders__at_every_ceiling_below_the_frame_say_so),
+        cmocka_unit_test(test_decoders__accept_the_golden_body),
+        cmocka_unit_test(test_decoders__reject_every_truncation),
+        cmocka_unit_test(test_decoders__reject_a_trailing_byte),
+        cmocka_unit_test(test_decoders__reject_nothing_at_all),
+        cmocka_unit_test(test_log__decodes_every_field),
+        cmocka_unit_test(test_result__decodes_every_field),
+        cmocka_unit_test(test_error__decodes_every_field),
+        cmocka_unit_test(test_call__decodes_every_field),
+        cmocka_unit_test(test_config__decodes_every_field),
+        cmocka_unit_test(test_hello__decodes_every_field),
+        cmocka_unit_test(test_the_short_ones__decode_every_field),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

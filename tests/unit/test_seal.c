@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_seal - the filters say what the tables say, for every number, architecture and
+ * class of arguments; every instruction of them has a case that runs it. What the
+ * kernel makes of it all is shown by the escape tests.
+ */
+#include "base/cleanup.h"
+#include "seal/seccomp_table.h"
+#include "seal/steps.h"
+#include "support/bpf_eval.h"
+
+#include <linux/audit.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#if defined(__x86_64__)
+#    define NATIVE  AUDIT_ARCH_X86_64
+#    define FOREIGN AUDIT_ARCH_I386
+#    define X32_BIT 0x40000000u
+#elif defined(__aarch64__)
+#    define NATIVE  AUDIT_ARCH_AARCH64
+#    define FOREIGN AUDIT_ARCH_ARM
+#    define X32_BIT 0x40000000u
+#endif
+
+#define NUMBERS_TRIED 1200
+#define PROBES        7
+
+typedef struct table {
+    const gbx_rule *rules;
+    size_t count;
+    const gbx_rule *more;
+    size_t more_count;
+} table;
+
+/* ---- what the table says, read a second time -------------------------------- */
+
+static bool matches(const gbx_rule *rule, const struct seccomp_data *data)
+{
+    if (rule->number != data->nr)
+        return false;
+    for (size_t i = 0; i < GBX_RULE_ARGS_MAX; i++) {
+        const gbx_rule_arg *arg = &rule->args[i];
+        bool equal = (data->args[arg->index] & arg->mask) == arg->value;
+
+        if (arg->mask != 0 && equal == arg->differs)
+            return false;
+    }
+    return true;
+}
+
+static uint32_t verdict_of(const gbx_rule *rule)
+{
+    return rule->class_ == GBX_RULE_EXECUTE ? SECCOMP_RET_ALLOW
+                                            : SECCOMP_RET_ERRNO | (uint32_t)rule->error;
+}
+
+static uint32_t expected(const table *t, const struct seccomp_data *data)
+{
+    if (data->arch != NATIVE)
+        return SECCOMP_RET_KILL_PROCESS;
+    for (size_t i = 0; i < t->count; i++)
+        if (matches(&t->rules[i], data))
+            return verdict_of(&t->rules[i]);
+    for (size_t i = 0; i < t->more_count; i++)
+        if (matches(&t->more[i], data))
+            return verdict_of(&t->more[i]);
+    return SECCOMP_RET_KILL_PROCESS;
+}
+
+/* ---- inputs ------------------------------------------------------------------- */
+
+static void check(gbx_bpf *bpf, const table *t, const struct seccomp_data *data)
+{
+    uint32_t found = gbx_bpf_run(bpf, data);
+
+    if (found != expected(t, data))
+        fail_msg("call %d, arch %x, args %llx %llx %llx %llx %llx: %x, not %x",
+                 data->nr, data->arch, data->args[0], data->args[1], data->args[2],
+                 data->args[3], data->args[4], found, expected(t, data));
+}
+
+/* One argument with what a test wants of it, and then with what it does not: one bit
+ * off in either half, all bits, none. */
+static void vary(gbx_bpf *bpf, const table *t, struct seccomp_data data, uint8_t index)
+{
+    const uint64_t right = data.args[index];
+    const uint64_t values[PROBES] = {right,      right ^ 1,
+                                     right ^ 4,  right ^ UINT64_C(1) << 32,
+                                     UINT64_MAX, right ^ UINT64_C(1) << 63,
+                                     0};
+
+    for (size_t i = 0; i < PROBES; i++) {
+        data.args[index] = values[i];
+        check(bpf, t, &data);
+    }
+}
+
+static void try_rule(gbx_bpf *bpf, const table *t, const gbx_rule *rule, uint32_t arch)
+{
+    struct seccomp_data data = {.nr = rule->number, .arch = arch};
+
+    for (size_t i = 0; i < GBX_RULE_ARGS_MAX; i++)
+        if (rule->args[i].mask != 0)
+            data.args[rule->args[i].index] = rule->args[i].value;
+    check(bpf, t, &data);
+    for (uint8_t i = 0; i < 6; i++)
+        vary(bpf, t, data, i);
+}
+
+static void try_numbers(gbx_bpf *bpf, const table *t, uint32_t arch, uint32_t bits)
+{
+    for (int number = -2; number < NUMBERS_TRIED; number++) {
+        struct seccomp_data data = {.nr = (int)((uint32_t)number | bits), .arch = arch};
+
+        check(bpf, t, &data);
+        memset(data.args, 0xff, sizeof data.args);
+        check(bpf, t, &data);
+    }
+}
+
+static void try_all(const gbx_filter *filter, const table *t)
+{
+    bool visited[BPF_MAXINSNS] = {false};
+    gbx_bpf bpf = {.code = filter->code, .len = filter->len, .visited = visited};
+    static const uint32_t archs[] = {NATIVE, FOREIGN, 0, UINT32_MAX};
+
+    for (size_t i = 0; i < GBX_COUNTOF(archs); i++) {
+        try_numbers(&bpf, t, archs[i], 0);
+        try_numbers(&bpf, t, archs[i], X32_BIT);
+        try_numbers(&bpf, t, archs[i], 0x80000000u);
+        for (size_t k = 0; k < t->count; k++)
+            try_rule(&bpf, t, &t->rules[k], archs[i]);
+        for (size_t k = 0; k < t->more_count; k++)
+            try_rule(&bpf, t, &t->more[k], archs[i]);
+    }
+    for (size_t i = 0; i < filter->len; i++)
+        if (!visited[i])
+            fail_msg("instruction %zu of %u is never reached", i, filter->len);
+}
+
+/* ---- filters -------------------------------------------------------------------- */
+
+static void test_filter__of_a_worker_is_its_table(void **state)
+{
+    gbx_seal seal = {.statm_fd = -1};
+    table t = {0};
+    (void)state;
+
+    gbx_seccomp_compile(&seal);
+    t.rules = gbx_rules_worker(&t.count);
+    if (gbx_rules_need_clock())
+        t.more = gbx_rules_clock(&t.more_count);
+
+    assert_non_null(seal.worker_filter.code);
+    try_all(&seal.worker_filter, &t);
+    gbx_seal_cleanup(&seal);
+}
+
+static void test_filter__of_a_template_is_its_table(void **state)
+{
+    gbx_seal seal = {.statm_fd = -1};
+    table t = {0};
+    (void)state;
+
+    gbx_seccomp_compile(&seal);
+    t.rules = gbx_rules_template(&t.count);
+
+    assert_non_null(seal.template_filter.code);
+    try_all(&seal.template_filter, &t);
+    gbx_seal_cleanup(&seal);
+}
+
+static void test_filter__is_not_compiled_when_left_out(void **state)
+{
+    gbx_seal seal = {.layers_off = GBX_LAYER_BIT(GBX_LAYER_SECCOMP), .statm_fd = -1};
+    (void)state;
+
+    gbx_seccomp_compile(&seal);
+
+    assert_null(seal.worker_filter.code);
+    assert_false(seal.layers[GBX_LAYER_SECCOMP].stands);
+    assert_string_equal(seal.layers[GBX_LAYER_SECCOMP].reason, "left out on request");
+    gbx_seal_cleanup(&seal);
+}
+
+/* ---- tables --------------------------------------------------------------------- */
+
+static bool is_tested(const gbx_rule *rule, uint8_t index)
+{
+    for (size_t i = 0; i < GBX_RULE_ARGS_MAX; i++)
+        if (rule->args[i].mask != 0 && rule->args[i].index == index)
+            return true;
+    return false;
+}
+
+static void test_table__executes_six_lines_and_checks_their_arguments(void **state)
+{
+    size_t count;
+    const gbx_rule *rules = gbx_rules_worker(&count);
+    size_t executed = 0;
+    (void)state;
+
+    for (size_t i = 0; i < count; i++) {
+        if (rules[i].class_ != GBX_RULE_EXECUTE)
+            continue;
+        executed++;
+        if (rules[i].number == SYS_read || rules[i].number == SYS_write)
+            assert_true(is_tested(&rules[i], 0));
+        if (rules[i].number == SYS_mmap || rules[i].number == SYS_mprotect)
+            assert_true(is_tested(&rules[i], 2));
+        if (rules[i].number == SYS_mmap)
+            assert_true(is_tested(&rules[i], 3) && is_tested(&rules[i], 4));
+    }
+
+    assert_int_equal(executed, 6);
+}
+
+static void test_table__gives_a_reason_a_line(void **state)
+{
+    size_t count;
+    const gbx_rule *rules = gbx_rules_worker(&count);
+    (void)state;
+
+    for (size_t i = 0; i < count; i++)
+        assert_true(strlen(rules[i].reason) > 0);
+    rules = gbx_rules_template(&count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(strlen(rules[i].reason) > 0);
+}
+
+/* brk answered with an error would be taken for a break; see the table. */
+static void test_table__answers_brk_with_success(void **state)
+{
+    size_t count;
+    const gbx_rule *rules = gbx_rules_worker(&count);
+    (void)state;
+
+    for (size_t i = 0; i < count; i++)
+        if (rules[i].number == SYS_brk)
+            assert_true(rules[i].class_ == GBX_RULE_ANSWER && rules[i].error == 0);
+}
+
+static void test_table__of_the_template_gains_nothing(void **state)
+{
+    static const int never[] = {SYS_execve,  SYS_execveat, SYS_socket,
+                                SYS_connect, SYS_bind,     SYS_ptrace,
+                                SYS_mount,   SYS_unshare,  SYS_setns,
+                                SYS_bpf,     SYS_setuid,   SYS_process_vm_readv};
+    size_t count;
+    const gbx_rule *rules = gbx_rules_template(&count);
+    (void)state;
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < GBX_COUNTOF(never); k++)
+            assert_int_not_equal(rules[i].number, never[k]);
+}
+
+/* ---- reservations ------------------------------------------------------------------ */
+
+#define RESERVED (UINT64_C(4) << 30)
+
+#if defined(__SANITIZE_ADDRESS__)
+#    define HAS_SHADOW 1
+#elif defined(__has_feature)
+#    define HAS_SHADOW __has_feature(address_sanitizer)
+#else
+#    define HAS_SHADOW 0
+#endif
+
+/* As the engine has it: 4 GiB aligned to their size, a few pages in use. */
+static char *reserve(void)
+{
+    char *at = mmap(NULL, 2 * RESERVED, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    uintptr_t aligned;
+
+    if (at == MAP_FAILED)
+        return NULL;
+    aligned = ((uintptr_t)at + RESERVED - 1) & ~(RESERVED - 1);
+    if (aligned > (uintptr_t)at)
+        (void)munmap(at, aligned - (uintptr_t)at);
+    (void)munmap((char *)aligned + RESERVED, (uintptr_t)at + RESERVED - aligned);
+    memset((char *)aligned, 1, 40960);
+    return (char *)aligned;
+}
+
+/* In a child: mappings and limits are of the process. */
+static int close_and_reopen(char *block)
+{
+    gbx_seal seal = {.statm_fd = -1, .memory_bytes = GBX_MIB(128)};
+    char *closed = block + GBX_MIB(64);
+
+    gbx_reserve_close(&seal);
+    if (seal.closed_bytes < RESERVED - GBX_MIB(64))
+        return 1;
+    block[GBX_MIB(16)] = 1; /* what is left open */
+    gbx_rlimits_prepare(&seal);
+    if (!gbx_rlimits_worker(&seal))
+        return 2;
+    if (mprotect(closed, RESERVED - GBX_MIB(64), PROT_READ | PROT_WRITE) == 0)
+        return 3;
+    /* As much as the limit leaves. */
+    if (mprotect(closed, GBX_MIB(64), PROT_READ | PROT_WRITE) != 0)
+        return 4;
+    return mprotect(closed, GBX_MIB(192), PROT_READ | PROT_WRITE) == 0 ? 5 : 0;
+}
+
+static void test_reservation__is_closed_and_cannot_be_had_back(void **state)
+{
+    int status = -1;
+    char *block;
+    pid_t pid;
+    (void)state;
+
+    /* The shadow of a sanitizer is such a reservation too. */
+    if (HAS_SHADOW || (block = reserve()) == NULL)
+        skip();
+    pid = fork();
+    if (pid == 0)
+        _exit(close_and_reopen(block));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    (void)munmap(block, RESERVED);
+}
+
+/* ---- limits and descriptors ----------------------------------------------------------- */
+
+static int fill_past(uint64_t bytes)
+{
+    gbx_seal seal = {.statm_fd = -1, .memory_bytes = bytes, .cpu_s = 5};
+    size_t mapped = 0;
+
+    gbx_rlimits_prepare(&seal);
+    if (!gbx_rlimits_worker(&seal) || !gbx_rlimits_verify(&seal))
+        return 1;
+    while (mmap(NULL, GBX_MIB(1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                -1, 0) != MAP_FAILED)
+        mapped += GBX_MIB(1);
+    return mapped <= bytes && mapped + GBX_MIB(2) > bytes ? 0 : 2;
+}
+
+static void test_limits__let_memory_grow_by_so_much_and_no_more(void **state)
+{
+    int status = -1;
+    pid_t pid = fork();
+    (void)state;
+
+    if (pid == 0)
+        _exit(fill_past(GBX_MIB(64)));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static int keep_one(void)
+{
+    gbx_seal seal = {.statm_fd = -1};
+    int pair[2];
+
+    if (pipe(pair) < 0 || dup2(pair[0], 200) < 0 || !gbx_fds_place(pair[1]) ||
+        !gbx_fds_close(&seal) || !gbx_fds_verify(&seal))
+        return 1;
+    return write(GBX_CHANNEL_FD, "", 1) == -1 ? 0 : 2; /* no reader is left */
+}
+
+static void test_descriptors__all_but_the_channel_are_closed(void **state)
+{
+    int status = -1;
+    pid_t pid = fork();
+    (void)state;
+
+    if (pid == 0) {
+        (void)signal(SIGPIPE, SIG_IGN);
+        _exit(keep_one());
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* ---- states ----------------------------------------------------------------------------- */
+
+static void test_layers__without_namespaces_say_what_would_bring_them(void **state)
+{
+    gbx_seal seal = {.statm_fd = -1};
+    (void)state;
+
+    gbx_namespaces_check(&seal);
+
+    for (int layer = GBX_LAYER_USER_NS; layer <= GBX_LAYER_CGROUP_NS; layer++) {
+        assert_false(seal.layers[layer].stands);
+        assert_true(strlen(seal.layers[layer].reason) > 0);
+    }
+}
+
+static void test_layers__do_not_stand_on_a_claim_alone(void **state)
+{
+    gbx_seal seal = {.ns_made = ~0u, .statm_fd = -1};
+    (void)state;
+
+    gbx_namespaces_check(&seal);
+
+    assert_false(seal.layers[GBX_LAYER_PID_NS].stands);
+}
+
+static void test_layers__have_reasons_that_fit(void **state)
+{
+    gbx_seal seal = {.statm_fd = -1};
+    char text[400];
+    (void)state;
+
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    gbx_layer_lacks(&seal, GBX_LAYER_MDWE, "%s", text);
+
+    assert_int_equal(strlen(seal.layers[GBX_LAYER_MDWE].reason),
+                     GBX_LAYER_REASON_SIZE - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_filter__of_a_worker_is_its_table),
+        cmocka_unit_test(test_filter__of_a_template_is_its_table),
+        cmocka_unit_test(test_filter__is_not_compiled_when_left_out),
+        cmocka_unit_test(test_table__executes_six_lines_and_checks_their_arguments),
+        cmocka_unit_test(test_table__gives_a_reason_a_line),
+        cmocka_unit_test(test_table__answers_brk_with_success),
+        cmocka_unit_test(test_table__of_the_template_gains_nothing),
+        cmocka_unit_test(test_reservation__is_closed_and_cannot_be_had_back),
+        cmocka_unit_test(test_limits__let_memory_grow_by_so_much_and_no_more),
+        cmocka_unit_test(test_descriptors__all_but_the_channel_are_closed),
+        cmocka_unit_test(test_layers__without_namespaces_say_what_would_bring_them),
+        cmocka_unit_test(test_layers__do_not_stand_on_a_claim_alone),
+        cmocka_unit_test(test_layers__have_reasons_that_fit),
+    };
+
+    return cmocka_run_group_tests_name("seal", tests, NULL, NULL);
+}

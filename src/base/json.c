@@ -264,17 +264,18 @@ bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len)
  * only whole numbers go through it. */
 bool gbx_json_append_number(gbx_buf *buf, double value)
 {
-    unsigned long long thousandths;
-    unsigned rest;
+    double whole;
+    unsigned rest; /* thousandths */
 
     if (!isfinite(value))
         return gbx_buf_puts(buf, "null");
-    if (fabs(value) >= 1e15)
-        return gbx_buf_printf(buf, "%.0f", value);
-    thousandths = (unsigned long long)llround(fabs(value) * 1000);
-    rest = (unsigned)(thousandths % 1000);
-    (void)gbx_buf_printf(buf, "%s%llu", value < 0 && thousandths > 0 ? "-" : "",
-                         thousandths / 1000);
+    rest = (unsigned)lround(modf(fabs(value), &whole) * 1000);
+    if (rest == 1000) {
+        rest = 0;
+        whole += 1;
+    }
+    (void)gbx_buf_printf(buf, "%s%.0f", value < 0 && whole + rest > 0 ? "-" : "",
+                         whole);
     if (rest == 0)
         return !buf->failed;
     if (rest % 100 == 0)

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* json - what we write is JSON, whatever the text, the number or the locale. */
+#include "base/cleanup.h"
+#include "base/json.h"
+
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TEXT(s) (s), sizeof(s) - 1
+
+/* ---- strings ----------------------------------------------------------------- */
+
+static const struct {
+    const char *text;
+    size_t len;
+    const char *json;
+} strings[] = {
+    {TEXT(""), "\"\""},
+    {TEXT("plain"), "\"plain\""},
+    {TEXT("\"\\/"), "\"\\\"\\\\/\""},
+    {TEXT("a\nb"), "\"a\\nb\""},
+    {TEXT("\t\r\b\f"), "\"\\u0009\\u000d\\u0008\\u000c\""},
+    {TEXT("\0\x1F\x7F"), "\"\\u0000\\u001f\\u007f\""},
+    {TEXT("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"),
+     "\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\""},
+    {TEXT("a\xFFz"), "\"a\xEF\xBF\xBDz\""},
+    {TEXT("\xED\xA0\x80"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\""},
+    {TEXT("\xC3"), "\"\xEF\xBF\xBD\""},
+};
+
+static void test_string__is_quoted_and_escaped(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(strings); i++) {
+        gbx_buf buf;
+        char *text;
+
+        gbx_buf_init(&buf, 256);
+        assert_true(gbx_json_append_string(&buf, strings[i].text, strings[i].len));
+        text = gbx_buf_take_string(&buf, NULL);
+        assert_string_equal(text, strings[i].json);
+        free(text);
+    }
+}
+
+static void test_string__of_any_two_bytes_is_json(void **state)
+{
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, 64);
+
+    for (unsigned i = 0; i <= 0xFFFF; i++) {
+        uint8_t bytes[] = {(uint8_t)(i >> 8), (uint8_t)i};
+
+        buf.len = 0;
+        assert_true(gbx_json_append_string(&buf, bytes, sizeof bytes));
+        if (!gbx_json_check((const char *)buf.data, buf.len, 1, NULL))
+            fail_msg("%04x", i);
+    }
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_string__says_when_the_ceiling_is_reached(void **state)
+{
+    (void)state;
+
+    for (size_t ceiling = 0; ceiling < 11; ceiling++) {
+        gbx_buf buf;
+
+        gbx_buf_init(&buf, ceiling);
+        assert_false(gbx_json_append_string(&buf, "a\n\xFF\"b", 5));
+        gbx_buf_cleanup(&buf);
+    }
+}
+
+/* ---- numbers ------------------------------------------------------------------ */
+
+static const struct {
+    double number;
+    const char *json;
+} numbers[] = {
+    {0, "0"},
+    {-0.0, "0"},
+    {1, "1"},
+    {-1, "-1"},
+    {0.5, "0.5"},
+    {0.25, "0.25"},
+    {0.125, "0.125"},
+    {0.0625, "0.063"},
+    {0.001, "0.001"},
+    {0.0004, "0"},
+    {-0.0004, "0"},
+    {-0.05, "-0.05"},
+    {1.005, "1.005"},
+    {1.999, "1.999"},
+    {1.9996, "2"},
+    {203.088, "203.088"},
+    {1e6, "1000000"},
+    {123456789.5, "123456789.5"},
+    {999999999999999.0, "999999999999999"},
+    {1e15, "1000000000000000"},
+    {1e21, "1000000000000000000000"},
+    {INFINITY, "null"},
+    {-INFINITY, "null"},
+    {NAN, "null"},
+};
+
+static void assert_numbers(void)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(numbers); i++) {
+        gbx_buf buf;
+        char *text;
+
+        gbx_buf_init(&buf, 512);
+        assert_true(gbx_json_append_number(&buf, numbers[i].number));
+        text = gbx_buf_take_string(&buf, NULL);
+        assert_string_equal(text, numbers[i].json);
+        free(text);
+    }
+}
+
+static void test_number__has_at_most_three_decimals(void **state)
+{
+    (void)state;
+
+    assert_numbers();
+}
+
+static void test_number__is_json_up_to_the_largest(void **state)
+{
+    static const double large[] = {1.7976931348623157e308, -1.7976931348623157e308,
+                                   5e-324};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(large); i++) {
+        gbx_buf buf;
+
+        gbx_buf_init(&buf, 512);
+        assert_true(gbx_json_append_number(&buf, large[i]));
+        assert_true(gbx_json_check((const char *)buf.data, buf.len, 1, NULL));
+        gbx_buf_cleanup(&buf);
+    }
+}
+
+static void test_number__does_not_follow_the_locale(void **state)
+{
+    static const char *const commas[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE",
+                                         "fr_FR",       "nl_NL.UTF-8", "ru_RU.UTF-8"};
+    const char *found = NULL;
+    char text[16];
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(commas) && found == NULL; i++)
+        found = setlocale(LC_NUMERIC, commas[i]);
+    if (found == NULL) {
+        print_message("no locale with a decimal comma is installed here\n");
+        skip();
+    }
+    (void)snprintf(text, sizeof text, "%.1f", 0.5);
+    assert_string_equal(text, "0,5");
+
+    assert_numbers();
+    assert_non_null(setlocale(LC_NUMERIC, "C"));
+}
+
+/* ---- lines --------------------------------------------------------------------- */
+
+static const struct {
+    const char *lines;
+    const char *json;
+} line_texts[] = {
+    {"", "[]"},
+    {"\n\n", "[]"},
+    {" \t\r\n", "[]"},
+    {"1", "[1]"},
+    {"1\n", "[1]"},
+    {"1\n2\n", "[1,2]"},
+    {"\n1\n\n2", "[1,2]"},
+    {"{\"a\":1}\r\n{\"a\":2}\r\n", "[{\"a\":1}\r,{\"a\":2}\r]"},
+    {"  [1]  \nnull", "[  [1]  ,null]"},
+    {"\"a\\nb\"", "[\"a\\nb\"]"},
+};
+
+static void test_lines__become_one_array(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(line_texts); i++) {
+        gbx_json_fault fault;
+        gbx_buf buf;
+
+        gbx_buf_init(&buf, 256);
+        assert_true(gbx_json_from_lines(line_texts[i].lines,
+                                        strlen(line_texts[i].lines), &buf, &fault));
+        assert_int_equal(buf.len, strlen(line_texts[i].json));
+        assert_memory_equal(buf.data, line_texts[i].json, buf.len);
+        assert_true(gbx_json_check((const char *)buf.data, buf.len, 10, NULL));
+        gbx_buf_cleanup(&buf);
+    }
+}
+
+static const struct {
+    const char *lines;
+    uint32_t line;
+    uint32_t column;
+    size_t offset;
+} bad_lines[] = {
+    {"x", 1, 1, 0},
+    {"1\n\nnul\n2", 3, 1, 3},
+    {"[1,\n2]", 1, 4, 3}, /* a value is one line */
+    {"{\"a\":1}\n{\"a\":}\n", 2, 6, 13},
+    {"1\n \xC3\xA9", 2, 2, 3},
+    {"1 2", 1, 3, 2},
+    {"1,\n2", 1, 2, 1},
+};
+
+static void test_lines__say_which_is_not_json(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(bad_lines); i++) {
+        gbx_json_fault fault;
+        gbx_buf buf;
+
+        gbx_buf_init(&buf, 256);
+        assert_false(gbx_json_from_lines(bad_lines[i].lines, strlen(bad_lines[i].lines),
+                                         &buf, &fault));
+        assert_non_null(fault.message);
+        assert_int_equal(fault.line, bad_lines[i].line);
+        assert_int_equal(fault.column, bad_lines[i].column);
+        assert_int_equal(fault.offset, bad_lines[i].offset);
+        gbx_buf_cleanup(&buf);
+    }
+}
+
+static void test_lines__past_the_ceiling_are_no_fault_of_theirs(void **state)
+{
+    gbx_json_fault fault = {.message = "left over"};
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, 4);
+
+    assert_false(gbx_json_from_lines("1\n2\n3", 5, &buf, &fault));
+
+    assert_null(fault.message);
+    gbx_buf_cleanup(&buf);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_string__is_quoted_and_escaped),
+        cmocka_unit_test(test_string__of_any_two_bytes_is_json),
+        cmocka_unit_test(test_string__says_when_the_ceiling_is_reached),
+        cmocka_unit_test(test_number__has_at_most_three_decimals),
+        cmocka_unit_test(test_number__is_json_up_to_the_largest),
+        cmocka_unit_test(test_number__does_not_follow_the_locale),
+        cmocka_unit_test(test_lines__become_one_array),
+        cmocka_unit_test(test_lines__say_which_is_not_json),
+        cmocka_unit_test(test_lines__past_the_ceiling_are_no_fault_of_theirs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

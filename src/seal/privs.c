@@ -131,10 +131,20 @@ static void forbid_dumps(gbx_seal *seal)
                         strerror(errno));
 }
 
+/* The engine's handlers of SIGSEGV and SIGBUS are for WebAssembly and for threads, which
+ * are not there. Left in place they would make a call that the filter kills out of a
+ * crash, and a violation out of a worker that ran out of memory. */
+static void reset_signals(void)
+{
+    for (int signal_number = 1; signal_number < NSIG; signal_number++)
+        (void)signal(signal_number, SIG_DFL);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_privs_drop(gbx_seal *seal)
 {
+    reset_signals();
     drop_caps(seal);
     forbid_new_privs(seal);
     forbid_new_code(seal);

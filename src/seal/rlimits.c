@@ -3,9 +3,12 @@
  * rlimits - memory is limited by growth: the size right after the fork is the
  * template's, and all of it is shared with the template until it is written.
  *
- * RLIMIT_DATA counts what is private and writable, so it is exact for an engine that
- * behaves. RLIMIT_AS counts every mapping: code that has broken out cannot fill
- * memory, make it read-only, and so have it forgotten by the first.
+ * RLIMIT_DATA counts what is private and writable. Nothing in a worker makes such
+ * memory less than that but giving it back (see mprotect in seccomp_table.c), so the
+ * limit holds for code that has broken out too. RLIMIT_AS is for when that filter is
+ * not there: it counts every mapping. It leaves room for the reservations that were
+ * closed, because the kernel forgets to refuse their reopening by RLIMIT_DATA where
+ * RLIMIT_AS is reached as well (mprotect_fixup).
  *
  * /proc is gone when a worker is sealed. The template's statm stays open, and is right
  * for its fork, whose mappings are the same until it makes one.
@@ -82,7 +85,8 @@ static bool limit_memory(const gbx_seal *seal)
 
     return read_sizes(seal->statm_fd, &total, &data) &&
            set(RLIMIT_DATA, data * page + seal->memory_bytes) &&
-           set(RLIMIT_AS, total * page + seal->memory_bytes + STACK_BYTES);
+           set(RLIMIT_AS,
+               total * page + seal->memory_bytes + seal->closed_bytes + STACK_BYTES);
 }
 
 /* ---- public to other modules -------------------------------------------- */

@@ -29,6 +29,13 @@ static void release(scmp_filter_ctx *ctx)
         seccomp_release(*ctx);
 }
 
+static struct scmp_arg_cmp test_of(const gbx_rule_arg *arg)
+{
+    if (arg->differs)
+        return SCMP_CMP64(arg->index, SCMP_CMP_NE, arg->value);
+    return SCMP_CMP64(arg->index, SCMP_CMP_MASKED_EQ, arg->mask, arg->value);
+}
+
 static int add_rules(scmp_filter_ctx ctx, const gbx_rule *rules, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -42,8 +49,7 @@ static int add_rules(scmp_filter_ctx ctx, const gbx_rule *rules, size_t count)
 
         for (size_t k = 0; k < GBX_RULE_ARGS_MAX; k++)
             if (rule->args[k].mask != 0)
-                tests[n++] = SCMP_CMP64(rule->args[k].index, SCMP_CMP_MASKED_EQ,
-                                        rule->args[k].mask, rule->args[k].value);
+                tests[n++] = test_of(&rule->args[k]);
         if (rule->number < 0)
             continue;
         e = seccomp_rule_add_exact_array(ctx, action, rule->number, n, tests);

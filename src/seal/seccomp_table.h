@@ -18,11 +18,13 @@ typedef enum gbx_rule_class {
     GBX_RULE_ANSWER = 1, /* -error, or 0 */
 } gbx_rule_class;
 
-/* One test of one argument: (argument & mask) == value, on all 64 bits of it. */
+/* One test of one argument, on all 64 bits of it: (argument & mask) == value, or, with
+ * differs, argument != value. */
 typedef struct gbx_rule_arg {
     uint8_t index;
     uint64_t mask; /* 0: no test */
     uint64_t value;
+    bool differs;
 } gbx_rule_arg;
 
 #define GBX_RULE_ARGS_MAX 3

@@ -56,10 +56,10 @@ static void sweep_args(long number, long args[6])
         args[2] = PROT_READ | PROT_WRITE;
         args[3] = MAP_PRIVATE | MAP_ANONYMOUS;
         break;
-    case SYS_mprotect:
-        args[0] = 0;
+    case SYS_mprotect: /* not a page's address: EINVAL, once it is executed */
+        args[0] = 1;
         args[1] = 0;
-        args[2] = PROT_NONE;
+        args[2] = PROT_READ | PROT_WRITE;
         break;
     case SYS_exit:
     case SYS_exit_group: args[0] = GBX_ATTACK_SWEEP_STATUS; break;

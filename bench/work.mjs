@@ -4,19 +4,19 @@
 
 // 100,000 records, about 9 MB of JSON, the same every time.
 export function records(count = 100000) {
-  const regions = ['north', 'south', 'east', 'west'];
+  const categories = ['Critical', 'High', 'Medium', 'Low', 'None'];
   let random = 1;
   const list = [];
   for (let i = 0; i < count; i++) {
     random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
-    list.push({ id: i, name: `Customer ${i}`, email: `c${i}@example.com`,
-      region: regions[random >>> 30], score: (random >>> 16) % 100, active: random > 2 ** 31 });
+    list.push({ id: i, name: `Server ${i}`, risk: (random >>> 16) % 101, category: categories[i % 5],
+      amount: (random >>> 8) / 100, tags: [`t${i % 17}`, 'prod'] });
   }
   return JSON.stringify(list);
 }
 
 export const work = {
-  records: `(d) => d.filter((r) => r.active && r.score > 50).map((r) => r.id).length`,
+  records: `(d) => d.filter((x) => x.risk > 90).map((x) => x.name)`,
   compute: {
     fib32: `() => { const f = (n) => n < 2 ? n : f(n - 1) + f(n - 2); return f(32); }`,
     loop1e7: `() => { let x = 0; for (let i = 0; i < 1e7; i++) x = (x + i * 7) | 0; return x; }`,

@@ -257,6 +257,18 @@ static bool set_signals(template *t)
     return t->signals >= 0;
 }
 
+/* The engine handles faults of its own compiled code, which it does not need as we run
+ * it. In a worker a handler could not return: a fault must end the process, at once
+ * and as what it is. */
+static void forget_handlers(void)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP,
+                                 SIGABRT, SIGFPE, SIGUSR1};
+
+    for (size_t i = 0; i < GBX_COUNTOF(faults); i++)
+        (void)signal(faults[i], SIG_DFL);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 int gbx_template_serve(int control)
@@ -275,6 +287,7 @@ int gbx_template_serve(int control)
     if (t.realm != NULL) {
         reason = "";
         gbx_realm_warm(t.realm, t.config.warm);
+        forget_handlers();
         look_at_self(&hello);
         gbx_seal_template(&t.seal);
         if (hello.threads != 1)

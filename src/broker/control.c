@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A forked worker must be sealed and READY by then, or is replaced. */
@@ -54,6 +55,13 @@ static int open_status(pid_t pid)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
+static bool is_socket(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
 /* The worker's first and only message to the supervisor. */
 static void on_ready(evutil_socket_t fd, short what, void *arg)
 {
@@ -87,7 +95,8 @@ static bool on_forked(gbx_template *t, gbx_span body)
     gbx_msg_forked msg;
     gbx_worker *w;
 
-    if (!gbx_msg_get_forked(body, &msg) || (msg.error == 0 && t->fd_count < 2))
+    if (!gbx_msg_get_forked(body, &msg) ||
+        (msg.error == 0 && (t->fd_count < 2 || !is_socket(t->fds[0]))))
         return false;
     (void)pthread_mutex_lock(&engine->lock);
     w = gbx_pool_find(engine, msg.worker_id);
@@ -154,6 +163,8 @@ static void keep_facts(gbx_engine_facts *facts, const gbx_msg_hello *hello,
     facts->landlock_abi = hello->landlock_abi;
     facts->oom_known = hello->oom_known != 0;
     facts->jit_page = hello->jit_page != 0;
+    memset(facts->layers, 0,
+           sizeof facts->layers); /* what is not named does not stand */
     copy_line(facts->engine, sizeof facts->engine, hello->engine);
     for (size_t i = 0; i < hello->layer_count; i++) {
         const gbx_layer_report *layer = &hello->layers[i];
@@ -199,7 +210,8 @@ static void serves(gbx_template *t)
     if (engine->current != NULL)
         gbx_template_retire(engine->current);
     engine->current = t;
-    engine->failed_starts = 0;
+    engine->wasted = 0;
+    engine->fork_ns = 0;
     engine->has_started = true;
     (void)pthread_cond_broadcast(&engine->changed);
     gbx_pool_fill(engine);
@@ -258,6 +270,8 @@ static bool on_loaded(gbx_template *t, gbx_span body)
 
     if (!gbx_msg_get_loaded(body, &msg) || t->loads_pending == 0)
         return false;
+    if (t->state == GBX_TEMPLATE_LOADING && !msg.ok)
+        return false; /* a call must not find less than the engine has */
     (void)pthread_mutex_lock(&engine->lock);
     t->loads_pending--;
     if (t->state == GBX_TEMPLATE_LOADING && t->loads_pending == 0) {
@@ -311,5 +325,6 @@ bool gbx_control_take_frames(gbx_template *t)
         used += GBX_FRAME_HEADER_SIZE + header.body_len;
     }
     gbx_buf_consume(&t->in, used);
-    return ok;
+    /* Descriptors come with a FORKED and with nothing else. */
+    return ok && (t->in.len > 0 || t->fd_count == 0);
 }

@@ -36,7 +36,8 @@ typedef struct gbx_worker {
     struct gbx_template *from;
     uint64_t load_seq; /* datasets it has */
     gbx_worker_state state;
-    int channel; /* non-blocking; -1 until forked */
+    int64_t asked_ns; /* when its FORK was sent */
+    int channel;      /* non-blocking; -1 until forked */
     int pidfd;
     int status_fd;       /* /proc/PID/status, or -1 where there is no /proc */
     pid_t pid;           /* in the host's pid namespace; 0: unknown */
@@ -69,6 +70,7 @@ typedef struct gbx_template {
     uint64_t forks;
     uint32_t workers; /* alive or not yet reported */
     uint32_t loads_pending;
+    bool was_useful; /* a worker of it became READY */
     int64_t born_ns;
 } gbx_template;
 
@@ -119,8 +121,10 @@ struct gbx_engine {
     gbx_engine_facts facts;
     gbx_template *templates;
     gbx_template *current;  /* forks are asked of it; NULL while none serves */
-    uint32_t failed_starts; /* in a row */
+    uint32_t failed_starts; /* in a row: templates without one READY worker */
     int64_t retry_ns;       /* no new template before */
+    uint32_t wasted;        /* workers in a row that ended before they had a call */
+    int64_t fork_ns;        /* no FORK before */
     gbx_worker *workers;
     uint32_t alive;    /* entries of workers */
     uint32_t coming;   /* FORKING or STARTING, with the current datasets */
@@ -170,6 +174,9 @@ void gbx_pool_exited(gbx_engine *engine, gbx_worker *worker,
 
 /* Kill a worker that nobody has: it did not become READY. */
 void gbx_pool_discard(gbx_engine *engine, gbx_worker *worker);
+
+/* Has the current template left a FORK unanswered for too long? */
+bool gbx_pool_is_stuck(const gbx_engine *engine, int64_t now_ns);
 
 /* Kill what is idle and has other datasets than the engine now. */
 void gbx_pool_discard_stale(gbx_engine *engine);

@@ -5,6 +5,8 @@
  */
 #include "broker/engine.h"
 
+#include "base/clock.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -12,6 +14,14 @@
 #include <unistd.h>
 
 #define FORK_FRAME_SIZE (GBX_FRAME_HEADER_SIZE + 8)
+
+/* After so many workers in a row that came to nothing, forks are asked for at the
+ * supervisor's ticks alone: host and template would do nothing else. */
+#define WASTED_MAX 8
+#define PAUSE_NS   (INT64_C(90) * GBX_NS_PER_MS)
+
+/* A fork takes a millisecond or few: a template that has not answered by now hangs. */
+#define FORK_PATIENCE_NS (INT64_C(10000) * GBX_NS_PER_MS)
 
 static void kill_worker(gbx_worker *w)
 {
@@ -45,6 +55,7 @@ static gbx_worker *add_worker(gbx_engine *engine)
     w->id = ++engine->next_worker;
     w->from = engine->current;
     w->load_seq = engine->load_seq;
+    w->asked_ns = gbx_clock_now_ns();
     w->next = engine->workers;
     if (w->next != NULL)
         w->next->prev = w;
@@ -90,6 +101,13 @@ static void spend(gbx_engine *engine, gbx_worker *w)
     kill_worker(w);
 }
 
+/* A worker ended without having had a call. */
+static void waste(gbx_engine *engine)
+{
+    if (++engine->wasted >= WASTED_MAX)
+        engine->fork_ns = gbx_clock_now_ns() + PAUSE_NS;
+}
+
 static void give(gbx_worker *w, gbx_run *run)
 {
     w->state = GBX_WORKER_BUSY;
@@ -111,7 +129,8 @@ static size_t forks_wanted(const gbx_engine *engine)
     size_t have = (size_t)engine->ready_count + engine->coming;
 
     if (t == NULL || engine->is_closing || engine->is_loading || have >= want ||
-        engine->alive >= o->max_workers || t->forks >= o->recycle_calls)
+        engine->alive >= o->max_workers || t->forks >= o->recycle_calls ||
+        (engine->fork_ns != 0 && gbx_clock_now_ns() < engine->fork_ns))
         return 0;
     return least(want - have,
                  least(o->max_workers - engine->alive, o->recycle_calls - t->forks));
@@ -143,6 +162,8 @@ void gbx_pool_release(gbx_engine *engine, gbx_worker *w)
     w->run->worker = NULL;
     w->run = NULL;
     w->state = GBX_WORKER_SPENT;
+    engine->wasted = 0;
+    engine->fork_ns = 0;
     kill_worker(w);
     if (w->has_exited)
         free_worker(engine, w);
@@ -187,6 +208,8 @@ void gbx_pool_ready(gbx_engine *engine, gbx_worker *w)
         return;
     }
     engine->coming--;
+    engine->failed_starts = 0;
+    w->from->was_useful = true;
     run = gbx_queue_pop(engine);
     if (run != NULL) {
         give(w, run);
@@ -219,8 +242,10 @@ void gbx_pool_exited(gbx_engine *engine, gbx_worker *w, const gbx_msg_exited *ex
             (void)pthread_cond_signal(&w->run->changed);
         return; /* freed when the run releases it */
     }
-    if (w->state != GBX_WORKER_SPENT)
+    if (w->state != GBX_WORKER_SPENT) {
+        waste(engine);
         spend(engine, w);
+    }
     if (w->ready != NULL) {
         event_free(w->ready);
         w->ready = NULL;
@@ -230,7 +255,19 @@ void gbx_pool_exited(gbx_engine *engine, gbx_worker *w, const gbx_msg_exited *ex
 
 void gbx_pool_discard(gbx_engine *engine, gbx_worker *w)
 {
+    waste(engine);
     spend(engine, w);
+}
+
+bool gbx_pool_is_stuck(const gbx_engine *engine, int64_t now_ns)
+{
+    if (engine->is_loading) /* FORKs are answered after it */
+        return false;
+    for (const gbx_worker *w = engine->workers; w != NULL; w = w->next)
+        if (w->state == GBX_WORKER_FORKING && w->from == engine->current &&
+            now_ns - w->asked_ns > FORK_PATIENCE_NS)
+            return true;
+    return false;
 }
 
 void gbx_pool_discard_stale(gbx_engine *engine)

@@ -273,10 +273,17 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
         (void)event_base_loopbreak(engine->base);
 }
 
-/* What no event announces: queue deadlines, retries, recycling by age. */
+/* What no event announces: queue deadlines, retries, recycling by age, a template
+ * that hangs. */
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
+    gbx_engine *engine = arg;
+
     (void)fd;
+    (void)pthread_mutex_lock(&engine->lock);
+    if (engine->current != NULL && gbx_pool_is_stuck(engine, gbx_clock_now_ns()))
+        gbx_template_kill(engine->current);
+    (void)pthread_mutex_unlock(&engine->lock);
     on_wake(-1, what, arg);
 }
 

@@ -64,7 +64,7 @@ static void died(gbx_template *t)
 {
     gbx_engine *engine = t->engine;
     gbx_worker *next;
-    bool had_served;
+    bool was_useful;
     bool was_current;
 
     gbx_engine_emit(engine, "template.died", 0, "");
@@ -73,7 +73,7 @@ static void died(gbx_template *t)
     /* Other threads write to the control socket of the current template: it stops
      * being that before the descriptor is closed. */
     (void)pthread_mutex_lock(&engine->lock);
-    had_served = t->state >= GBX_TEMPLATE_SERVING;
+    was_useful = t->was_useful || t->state == GBX_TEMPLATE_RETIRED;
     was_current = engine->current == t;
     t->state = GBX_TEMPLATE_DEAD;
     if (was_current)
@@ -81,7 +81,7 @@ static void died(gbx_template *t)
     (void)pthread_mutex_unlock(&engine->lock);
     gbx_spawned_close(&t->process);
     (void)pthread_mutex_lock(&engine->lock);
-    if (!had_served) {
+    if (!was_useful) {
         engine->failed_starts++;
         engine->retry_ns =
             gbx_clock_now_ns() +

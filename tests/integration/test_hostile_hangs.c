@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Worker programs that hang: each wait of the engine for one has an end of its own, far
+ * above what a loaded machine needs. All are waited for at once.
+ */
+#include "calls.h"
+#include "until.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static bool is_alive(void *user)
+{
+    gbx_call call = script_of("result 1");
+
+    return call_code(user, &call) == GBX_CODE_VALUE;
+}
+
+typedef struct slow {
+    double start_failed_ms;
+    gbx_status status;
+    bool hung_is_replaced;
+    bool unready_is_replaced;
+} slow;
+
+static gbx_options slow_options(const char *plan)
+{
+    gbx_options options = hostile_options(plan);
+
+    options.limits.timeout_ms = 1000;
+    return options;
+}
+
+static void never_says_hello(slow *s, const char *plan)
+{
+    gbx_options options = hostile_options(plan);
+    gbx_engine *engine = NULL;
+    double start = now_ms();
+
+    s->status = gbx_engine_new(&options, &engine, NULL);
+    s->start_failed_ms = now_ms() - start;
+    if (s->status == GBX_OK)
+        gbx_engine_free(engine);
+}
+
+static bool heals(const char *plan)
+{
+    gbx_options options = slow_options(plan);
+    gbx_engine *engine = NULL;
+    bool healed;
+
+    if (gbx_engine_new(&options, &engine, NULL) != GBX_OK)
+        return false;
+    for (int i = 0; i < 6; i++)
+        (void)is_alive(engine);
+    healed = until(is_alive, engine, 20000);
+    gbx_engine_free(engine);
+    return healed;
+}
+
+static const char *slow_plans[] = {"at-config=hang", "at-begin=stop",
+                                   "at-fork=hang,only=4", "ready-never,first=6"};
+
+static void be_slow(void *user, size_t number)
+{
+    slow *s = (slow *)user + number;
+
+    if (number < 2)
+        never_says_hello(s, slow_plans[number]);
+    else if (number == 2)
+        s->hung_is_replaced = heals(slow_plans[2]);
+    else
+        s->unready_is_replaced = heals(slow_plans[3]);
+}
+
+static void test_hangs__end_within_their_own_deadlines(void **state)
+{
+    footprint before = footprint_take();
+    slow all[4] = {{0}};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) /* files are made on this thread alone */
+        (void)hostile_worker(slow_plans[i]);
+    threads_run(4, be_slow, all);
+
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(all[i].status, GBX_E_OS);
+        assert_true(all[i].start_failed_ms > 5000 && all[i].start_failed_ms < 40000);
+    }
+    assert_true(all[2].hung_is_replaced);
+    assert_true(all[3].unready_is_replaced);
+    footprint_check(&before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hangs__end_within_their_own_deadlines),
+    };
+
+    return cmocka_run_group_tests_name("hostile hangs", tests, NULL, NULL);
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A worker program that is not one, or is one of another version, or has been taken
+ * over before it forked: the engine starts or says clearly why not, calls end with a
+ * code, and nothing is left when it is freed.
+ */
+#include "base/json.h"
+#include "calls.h"
+#include "proc.h"
+#include "seal/layers.h"
+#include "until.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void check_one_line(const char *text)
+{
+    for (const char *at = text; *at != 0; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            fail_msg("a control character in '%s'", text);
+}
+
+/* ---- engines that do not start ------------------------------------------- */
+
+static gbx_status start_fails(const gbx_options *options, gbx_error *error)
+{
+    footprint before = footprint_take();
+    gbx_engine *engine = NULL;
+    gbx_status status = gbx_engine_new(options, &engine, error);
+
+    if (status == GBX_OK)
+        gbx_engine_free(engine);
+    else
+        assert_null(engine);
+    footprint_check(&before);
+    return status;
+}
+
+static void test_start__is_refused_when_the_program_talks_nonsense(void **state)
+{
+    static const char *const plans[] = {
+        "hello-garbage",
+        "hello-length",
+        "hello-reserved",
+        "hello-short",
+        "hello-type=49",
+        "hello-type=51",
+        "hello-type=2",
+        "hello-half",
+        "hello-version=0",
+        "hello-version=2",
+        "hello-version=4294967295",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+        gbx_options options = hostile_options(plans[i]);
+        gbx_error error = {0};
+
+        if (start_fails(&options, &error) != GBX_E_OS)
+            fail_msg("%s: %s", plans[i], gbx_status_name(error.status));
+        assert_non_null(strstr(error.message, "the worker program died"));
+    }
+}
+
+static void test_start__is_refused_when_the_program_dies_at_a_step(void **state)
+{
+    static const char *const plans[] = {
+        "at-begin=exit", "at-config=exit", "at-begin=kill",  "at-begin=segv",
+        "at-config=sys", "at-config=abrt", "at-config=term",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+        gbx_options options = hostile_options(plans[i]);
+        gbx_error error = {0};
+
+        if (start_fails(&options, &error) != GBX_E_OS)
+            fail_msg("%s: %s", plans[i], gbx_status_name(error.status));
+    }
+}
+
+static void test_start__names_the_failure_that_the_program_reports(void **state)
+{
+    gbx_options options = hostile_options("hello-fails");
+    gbx_error error = {0};
+
+    (void)state;
+    assert_int_equal(start_fails(&options, &error), GBX_E_UNSUPPORTED);
+
+    assert_non_null(strstr(error.message, "cannot serve"));
+    check_one_line(error.message);
+}
+
+static const struct {
+    const char *name;
+    bool is_required;
+} layers[] = {
+#define XX(name, text, required, what) {text, required},
+    GBX_LAYER_MAP(XX)
+#undef XX
+};
+
+static void test_start__is_refused_without_a_required_layer(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GBX_LAYER_COUNT; i++) {
+        char plan[64];
+        gbx_options options;
+        gbx_error error = {0};
+
+        (void)snprintf(plan, sizeof plan, "missing-layer=%zu", i);
+        options = hostile_options(plan);
+        if (!layers[i].is_required)
+            continue;
+        assert_int_equal(start_fails(&options, &error), GBX_E_UNSUPPORTED);
+        assert_non_null(strstr(error.message, layers[i].name));
+        check_one_line(error.message);
+    }
+}
+
+static void test_start__is_refused_without_any_layer_if_strict(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GBX_LAYER_COUNT; i++) {
+        char plan[64];
+        gbx_options options;
+        gbx_error error = {0};
+
+        (void)snprintf(plan, sizeof plan, "missing-layer=%zu", i);
+        options = hostile_options(plan);
+        options.require = GBX_REQUIRE_STRICT;
+        assert_int_equal(start_fails(&options, &error), GBX_E_UNSUPPORTED);
+        assert_non_null(strstr(error.message, layers[i].name));
+    }
+}
+
+static void test_start__is_refused_when_no_layer_is_named(void **state)
+{
+    gbx_options options = hostile_options("hello-layers=0");
+    gbx_error error = {0};
+
+    (void)state;
+    assert_int_equal(start_fails(&options, &error), GBX_E_UNSUPPORTED);
+}
+
+/* ---- engines that start all the same -------------------------------------- */
+
+static void test_start__reports_a_missing_optional_layer(void **state)
+{
+    gbx_options options = hostile_options("missing-layer=7"); /* landlock */
+    gbx_json_fault fault;
+    gbx_engine *engine = engine_start(&options);
+    char *report = NULL;
+
+    (void)state;
+    assert_int_equal(gbx_engine_report(engine, &report, NULL), GBX_OK);
+
+    assert_true(gbx_json_check(report, strlen(report), 100, &fault));
+    assert_non_null(strstr(report, "the kernel"));
+    check_one_line(report);
+    gbx_string_free(report);
+    check_hostile_alive(engine);
+    gbx_engine_free(engine);
+}
+
+static void test_start__survives_hostile_text_and_slow_bytes(void **state)
+{
+    gbx_options options = hostile_options("hello-engine,hello-drip");
+    gbx_engine *engine = engine_start(&options);
+    gbx_json_fault fault;
+    char *report = NULL;
+
+    (void)state;
+    assert_int_equal(gbx_engine_report(engine, &report, NULL), GBX_OK);
+
+    assert_true(gbx_json_check(report, strlen(report), 100, &fault));
+    check_one_line(report);
+    gbx_string_free(report);
+    check_hostile_alive(engine);
+    gbx_engine_free(engine);
+}
+
+/* ---- templates that go wrong while they serve ----------------------------- */
+
+static double cpu_seconds(void)
+{
+    struct rusage usage;
+
+    (void)getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+/* Whatever it does, calls end as one of the codes (a word of `codes`), in time; the
+ * engine's thread does not spin; freeing it leaves nothing. */
+static void check_serving(const char *plan, const char *codes)
+{
+    footprint before = footprint_take();
+    gbx_options options = hostile_options(plan);
+    gbx_engine *engine;
+    double cpu = cpu_seconds();
+    double start = now_ms();
+
+    options.limits.timeout_ms = 400;
+    engine = engine_start(&options);
+    for (int i = 0; i < 3; i++) {
+        gbx_call call = script_of("result 1");
+        gbx_result *result = call_run(engine, &call);
+        const char *code = gbx_code_name(gbx_result_code(result));
+
+        if (strstr(codes, code) == NULL)
+            fail_msg("%s: ended as %s: %s", plan, code, gbx_result_json(result, NULL));
+        check_one_line(gbx_result_error(result));
+        gbx_result_free(result);
+    }
+    cpu = cpu_seconds() - cpu;
+    start = (now_ms() - start) / 1e3;
+    if (cpu > start / 3 + 0.1)
+        fail_msg("%s: %.2f s of processor time in %.2f s", plan, cpu, start);
+    gbx_engine_free(engine);
+    footprint_check(&before);
+}
+
+static void test_template__that_sends_wrong_descriptors_is_replaced(void **state)
+{
+    (void)state;
+    check_serving("forked-fds=0", "UNAVAILABLE");
+    check_serving("forked-fds=1", "UNAVAILABLE");
+    check_serving("forked-null", "UNAVAILABLE");
+    check_serving("forked-swapped", "UNAVAILABLE");
+    check_serving("fds-unasked", "UNAVAILABLE");
+    check_serving("forked-fds=6", "OK UNAVAILABLE");
+}
+
+static void test_template__that_names_other_workers_is_replaced(void **state)
+{
+    (void)state;
+    check_serving("forked-unknown", "UNAVAILABLE");
+    check_serving("forked-twice", "UNAVAILABLE CRASHED OK");
+    check_serving("exited-early", "UNAVAILABLE");
+}
+
+static void test_template__that_says_what_is_not_its_part_is_replaced(void **state)
+{
+    static const int types[] = {0, 1, 5, 33, 48, 50, 51, 255};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        char plan[32];
+
+        (void)snprintf(plan, sizeof plan, "say=%d", types[i]);
+        check_serving(plan, "UNAVAILABLE CRASHED OK");
+    }
+    check_serving("hello-twice", "UNAVAILABLE CRASHED OK");
+}
+
+static void test_template__that_lies_about_ends_harms_itself_only(void **state)
+{
+    (void)state;
+    check_serving("exited-unknown=20000", "OK");
+    check_serving("exited-twice", "OK");
+    check_serving("exited-lies", "OK");
+    check_serving("exited-status=31", "OK");
+    check_serving("exited-alive", "OK UNAVAILABLE CRASHED");
+    check_serving("exited-never", "OK");
+}
+
+static void test_template__that_cannot_fork_makes_calls_unavailable(void **state)
+{
+    (void)state;
+    check_serving("fail-first=1000000", "UNAVAILABLE");
+}
+
+static void test_template__that_could_not_fork_is_asked_again(void **state)
+{
+    (void)state;
+    check_serving("fail-first=5", "OK UNAVAILABLE");
+}
+
+static void test_worker__that_is_never_ready_is_no_worker(void **state)
+{
+    (void)state;
+    check_serving("at-start=exit", "UNAVAILABLE");
+    check_serving("at-start=segv", "UNAVAILABLE");
+    check_serving("ready-half", "UNAVAILABLE");
+    check_serving("ready-type=2", "UNAVAILABLE");
+    check_serving("ready-type=5", "UNAVAILABLE");
+    check_serving("ready-id=7", "UNAVAILABLE");
+    check_serving("ready-never", "UNAVAILABLE");
+    check_serving("at-start=stop", "UNAVAILABLE");
+}
+
+static void test_worker__that_was_not_ready_is_replaced(void **state)
+{
+    (void)state;
+    check_serving("ready-half,first=3", "OK");
+    check_serving("at-start=segv,first=5", "OK");
+    check_serving("at-start=exit,first=20", "OK UNAVAILABLE");
+}
+
+static void test_worker__that_is_ready_twice_breaks_the_protocol(void **state)
+{
+    (void)state;
+    check_serving("ready-twice", "VIOLATION");
+}
+
+static void test_worker__that_dies_idle_is_replaced(void **state)
+{
+    (void)state;
+    check_serving("at-ready=exit", "CRASHED UNAVAILABLE");
+    check_serving("at-ready=segv,first=2", "OK CRASHED");
+}
+
+/* ---- death and hang of the template at each step of a fork ----------------- */
+
+static bool is_alive(void *user)
+{
+    gbx_call call = script_of("result 1");
+
+    return call_code(user, &call) == GBX_CODE_VALUE;
+}
+
+static void test_template__that_dies_in_a_fork_is_replaced(void **state)
+{
+    static const char *const steps[] = {"fork", "forked", "sent"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        footprint before = footprint_take();
+        char plan[64];
+        gbx_options options;
+        gbx_engine *engine;
+
+        (void)snprintf(plan, sizeof plan, "at-%s=exit,only=4", steps[i]);
+        options = hostile_options(plan);
+        engine = engine_start(&options);
+        assert_true(until(is_alive, engine, 5000));
+        for (int n = 0; n < 20; n++) /* worker 4 comes and is lost */
+            (void)is_alive(engine);
+        assert_true(until(is_alive, engine, 5000));
+        assert_true(report_number(engine, "templatesStarted") >= 2);
+        gbx_engine_free(engine);
+        footprint_check(&before);
+    }
+}
+
+static void test_load__fails_with_the_reason_that_the_template_gives(void **state)
+{
+    gbx_options options = hostile_options("load-fails");
+    gbx_engine *engine = engine_start(&options);
+    gbx_error error = {0};
+
+    (void)state;
+    assert_int_equal(gbx_engine_load(engine, "d", "[1]", 3, GBX_DATA_JSON, &error),
+                     GBX_E_DATA);
+
+    assert_non_null(strstr(error.message, "fit"));
+    check_one_line(error.message);
+    check_hostile_alive(engine);
+    gbx_engine_free(engine);
+}
+
+static void test_load__fails_when_the_template_dies_of_it(void **state)
+{
+    gbx_options options = hostile_options("at-load=exit");
+    gbx_engine *engine = engine_start(&options);
+    gbx_error error = {0};
+
+    (void)state;
+    assert_int_equal(gbx_engine_load(engine, "d", "[1]", 3, GBX_DATA_JSON, &error),
+                     GBX_E_DATA);
+
+    assert_true(until(is_alive, engine, 5000)); /* the next template has no dataset */
+    gbx_engine_free(engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_start__is_refused_when_the_program_talks_nonsense),
+        cmocka_unit_test(test_start__is_refused_when_the_program_dies_at_a_step),
+        cmocka_unit_test(test_start__names_the_failure_that_the_program_reports),
+        cmocka_unit_test(test_start__is_refused_without_a_required_layer),
+        cmocka_unit_test(test_start__is_refused_without_any_layer_if_strict),
+        cmocka_unit_test(test_start__is_refused_when_no_layer_is_named),
+        cmocka_unit_test(test_start__reports_a_missing_optional_layer),
+        cmocka_unit_test(test_start__survives_hostile_text_and_slow_bytes),
+        cmocka_unit_test(test_template__that_sends_wrong_descriptors_is_replaced),
+        cmocka_unit_test(test_template__that_names_other_workers_is_replaced),
+        cmocka_unit_test(test_template__that_says_what_is_not_its_part_is_replaced),
+        cmocka_unit_test(test_template__that_lies_about_ends_harms_itself_only),
+        cmocka_unit_test(test_template__that_cannot_fork_makes_calls_unavailable),
+        cmocka_unit_test(test_template__that_could_not_fork_is_asked_again),
+        cmocka_unit_test(test_worker__that_is_never_ready_is_no_worker),
+        cmocka_unit_test(test_worker__that_was_not_ready_is_replaced),
+        cmocka_unit_test(test_worker__that_is_ready_twice_breaks_the_protocol),
+        cmocka_unit_test(test_worker__that_dies_idle_is_replaced),
+        cmocka_unit_test(test_template__that_dies_in_a_fork_is_replaced),
+        cmocka_unit_test(test_load__fails_with_the_reason_that_the_template_gives),
+        cmocka_unit_test(test_load__fails_when_the_template_dies_of_it),
+    };
+
+    return cmocka_run_group_tests_name("hostile template", tests, NULL, NULL);
+}

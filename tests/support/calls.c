@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* calls - see calls.h. */
+#include "calls.h"
+
+#include "proc.h"
+#include "until.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+gbx_call call_of(const char *code)
+{
+    gbx_call call = GBX_CALL_INIT;
+
+    call.code = code;
+    call.code_len = strlen(code);
+    return call;
+}
+
+gbx_call script_of(const char *script)
+{
+    gbx_call call = call_of(script);
+
+    call.flags = GBX_CALL_NO_GUARD;
+    return call;
+}
+
+gbx_engine *engine_start(const gbx_options *options)
+{
+    gbx_engine *engine = NULL;
+    gbx_error error = {0};
+
+    if (gbx_engine_new(options, &engine, &error) != GBX_OK)
+        fail_msg("no engine: %s: %s", gbx_status_name(error.status), error.message);
+    return engine;
+}
+
+gbx_result *call_run(gbx_engine *engine, const gbx_call *call)
+{
+    gbx_result *result = NULL;
+    gbx_error error = {0};
+
+    if (gbx_execute(engine, call, &result, &error) != GBX_OK)
+        fail_msg("no result: %s: %s", gbx_status_name(error.status), error.message);
+    assert_non_null(result);
+    return result;
+}
+
+gbx_code call_code(gbx_engine *engine, const gbx_call *call)
+{
+    gbx_result *result = NULL;
+    gbx_code code = (gbx_code)-1;
+
+    if (gbx_execute(engine, call, &result, NULL) == GBX_OK)
+        code = gbx_result_code(result);
+    gbx_result_free(result);
+    return code;
+}
+
+void check_code(gbx_engine *engine, const gbx_call *call, gbx_code code)
+{
+    gbx_result *result = call_run(engine, call);
+
+    if (gbx_result_code(result) != code)
+        fail_msg("'%.200s' ended as %s, not %s: %.400s", call->code,
+                 gbx_code_name(gbx_result_code(result)), gbx_code_name(code),
+                 gbx_result_json(result, NULL));
+    gbx_result_free(result);
+}
+
+void check_value(gbx_engine *engine, const char *code, const char *input,
+                 const char *value)
+{
+    gbx_call call = call_of(code);
+    gbx_result *result;
+
+    call.input = input;
+    call.input_len = input != NULL ? strlen(input) : 0;
+    result = call_run(engine, &call);
+    if (gbx_result_code(result) != GBX_CODE_VALUE)
+        fail_msg("'%.200s' failed: %.400s", code, gbx_result_json(result, NULL));
+    assert_string_equal(gbx_result_value(result, NULL), value);
+    gbx_result_free(result);
+}
+
+void check_alive(gbx_engine *engine)
+{
+    check_value(engine, "(data) => data[0] + 1", "[1]", "2");
+}
+
+void check_hostile_alive(gbx_engine *engine)
+{
+    gbx_call call = script_of("result \"alive\"");
+    gbx_result *result = call_run(engine, &call);
+
+    if (gbx_result_code(result) != GBX_CODE_VALUE)
+        fail_msg("the engine is not alive: %.400s", gbx_result_json(result, NULL));
+    assert_string_equal(gbx_result_value(result, NULL), "\"alive\"");
+    gbx_result_free(result);
+}
+
+double report_number(gbx_engine *engine, const char *key)
+{
+    char quoted[64];
+    char *json = NULL;
+    const char *at;
+    double number;
+
+    if (gbx_engine_report(engine, &json, NULL) != GBX_OK)
+        return -1;
+    (void)snprintf(quoted, sizeof quoted, "\"%s\":", key);
+    at = strstr(json, quoted);
+    number = at != NULL ? strtod(at + strlen(quoted), NULL) : -1;
+    gbx_string_free(json);
+    return number;
+}
+
+bool pool_is_full(gbx_engine *engine)
+{
+    double size = report_number(engine, "size");
+
+    return report_number(engine, "ready") >= size &&
+           report_number(engine, "workers") == report_number(engine, "ready");
+}
+
+static bool is_full(void *user)
+{
+    return pool_is_full(user);
+}
+
+void wait_until_full(gbx_engine *engine)
+{
+    assert_true(until(is_full, engine, 20000));
+}
+
+/* ---- what this process has ------------------------------------------------ */
+
+footprint footprint_take(void)
+{
+    proc_tree tree;
+
+    proc_look(getpid(), &tree);
+    return (footprint){proc_fds(), tree.count, tree.zombies};
+}
+
+static bool is_back(void *user)
+{
+    const footprint *before = user;
+    footprint now = footprint_take();
+
+    return now.fds == before->fds && now.processes == before->processes &&
+           now.zombies == before->zombies;
+}
+
+void footprint_check(const footprint *before)
+{
+    footprint copy = *before;
+    footprint now;
+
+    if (until(is_back, &copy, 10000))
+        return;
+    now = footprint_take();
+    fail_msg("descriptors %zu -> %zu, processes %zu -> %zu, zombies %zu -> %zu",
+             before->fds, now.fds, before->processes, now.processes, before->zombies,
+             now.zombies);
+}
+
+/* ---- submitted calls ------------------------------------------------------ */
+
+void inbox_init(inbox *box, size_t max_ticket)
+{
+    pthread_condattr_t attr;
+
+    memset(box, 0, sizeof *box);
+    box->max = max_ticket;
+    box->results = calloc(max_ticket + 1, sizeof(gbx_result *));
+    assert_non_null(box->results);
+    (void)pthread_mutex_init(&box->lock, NULL);
+    (void)pthread_condattr_init(&attr);
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&box->changed, &attr);
+    (void)pthread_condattr_destroy(&attr);
+}
+
+void inbox_done(void *user, gbx_ticket ticket, gbx_result *result)
+{
+    inbox *box = user;
+
+    (void)pthread_mutex_lock(&box->lock);
+    if (ticket == 0 || ticket > box->max || box->results[ticket] != NULL) {
+        box->twice++;
+        gbx_result_free(result);
+    } else {
+        box->results[ticket] = result;
+        box->by_code[gbx_result_code(result)]++;
+        box->count++;
+    }
+    (void)pthread_cond_broadcast(&box->changed);
+    (void)pthread_mutex_unlock(&box->lock);
+}
+
+bool inbox_wait(inbox *box, size_t count, int timeout_ms)
+{
+    struct timespec until_ts;
+    bool has_all;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &until_ts);
+    until_ts.tv_sec += timeout_ms / 1000 + 1;
+    (void)pthread_mutex_lock(&box->lock);
+    while (box->count < count &&
+           pthread_cond_timedwait(&box->changed, &box->lock, &until_ts) == 0)
+        continue;
+    has_all = box->count >= count;
+    (void)pthread_mutex_unlock(&box->lock);
+    return has_all;
+}
+
+gbx_code inbox_code(inbox *box, gbx_ticket ticket)
+{
+    gbx_code code = (gbx_code)-1;
+
+    (void)pthread_mutex_lock(&box->lock);
+    if (box->results[ticket] != NULL)
+        code = gbx_result_code(box->results[ticket]);
+    (void)pthread_mutex_unlock(&box->lock);
+    return code;
+}
+
+void inbox_cleanup(inbox *box)
+{
+    for (size_t i = 0; i <= box->max; i++)
+        gbx_result_free(box->results[i]);
+    free(box->results);
+    (void)pthread_cond_destroy(&box->changed);
+    (void)pthread_mutex_destroy(&box->lock);
+}
+
+gbx_ticket call_submit(gbx_engine *engine, const gbx_call *call, inbox *box)
+{
+    gbx_ticket ticket = 0;
+    gbx_error error = {0};
+
+    if (gbx_submit(engine, call, inbox_done, box, &ticket, &error) != GBX_OK)
+        fail_msg("not submitted: %s: %s", gbx_status_name(error.status), error.message);
+    assert_int_not_equal(ticket, 0);
+    return ticket;
+}

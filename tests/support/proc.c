@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* proc - see proc.h. */
+#include "proc.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROCESSES_MAX 4096
+
+typedef struct process {
+    pid_t pid;
+    pid_t parent;
+    char state;
+} process;
+
+static bool read_text(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n;
+
+    if (fd < 0)
+        return false;
+    n = read(fd, text, size - 1);
+    (void)close(fd);
+    text[n > 0 ? n : 0] = 0;
+    return n > 0;
+}
+
+static bool read_stat(pid_t pid, process *ret)
+{
+    char path[64];
+    char text[512];
+    const char *at;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (!read_text(path, text, sizeof text))
+        return false;
+    at = strrchr(text, ')'); /* the name may contain anything */
+    if (at == NULL || strlen(at) < 5)
+        return false;
+    *ret = (process){pid, (pid_t)strtol(at + 4, NULL, 10), at[2]};
+    return true;
+}
+
+static size_t list_all(process *to, size_t max)
+{
+    DIR *dir = opendir("/proc");
+    size_t count = 0;
+
+    if (dir == NULL)
+        return 0;
+    for (const struct dirent *e = readdir(dir); e != NULL && count < max;
+         e = readdir(dir)) {
+        pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+
+        if (pid > 0 && read_stat(pid, &to[count]))
+            count++;
+    }
+    (void)closedir(dir);
+    return count;
+}
+
+/* Is p below root? Parents are followed in the list. */
+static bool is_below(const process *all, size_t count, const process *p, pid_t root)
+{
+    pid_t parent = p->parent;
+
+    for (int depth = 0; depth < 8 && parent > 1; depth++) {
+        pid_t next = 0;
+
+        if (parent == root)
+            return true;
+        for (size_t i = 0; i < count; i++)
+            if (all[i].pid == parent)
+                next = all[i].parent;
+        parent = next;
+    }
+    return false;
+}
+
+static size_t field_kib(const char *name)
+{
+    char text[4096];
+    const char *at;
+
+    if (!read_text("/proc/self/status", text, sizeof text))
+        return 0;
+    at = strstr(text, name);
+    return at != NULL ? strtoul(at + strlen(name), NULL, 10) : 0;
+}
+
+/* ---- public to the tests -------------------------------------------------- */
+
+void proc_look(pid_t root, proc_tree *ret)
+{
+    static _Thread_local process all[PROCESSES_MAX];
+    size_t count = list_all(all, PROCESSES_MAX);
+
+    memset(ret, 0, sizeof *ret);
+    for (size_t i = 0; i < count; i++) {
+        if (!is_below(all, count, &all[i], root))
+            continue;
+        if (all[i].state == 'Z')
+            ret->zombies++;
+        else if (ret->count < sizeof ret->pids / sizeof ret->pids[0])
+            ret->pids[ret->count++] = all[i].pid;
+    }
+}
+
+size_t proc_descendants(void)
+{
+    proc_tree tree;
+
+    proc_look(getpid(), &tree);
+    return tree.count;
+}
+
+size_t proc_zombies(void)
+{
+    proc_tree tree;
+
+    proc_look(getpid(), &tree);
+    return tree.zombies;
+}
+
+size_t proc_fds(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    size_t count = 0;
+
+    if (dir == NULL)
+        return 0;
+    for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir))
+        count += e->d_name[0] != '.';
+    (void)closedir(dir);
+    return count - 1; /* its own */
+}
+
+size_t proc_rss_kib(void)
+{
+    return field_kib("VmRSS:");
+}
+
+size_t proc_peak_kib(void)
+{
+    return field_kib("VmHWM:");
+}
+
+void proc_reset_peak(void)
+{
+    int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    (void)!write(fd, "5", 1);
+    (void)close(fd);
+}
+
+pid_t proc_template(void)
+{
+    proc_tree tree;
+    process p;
+    pid_t found = 0;
+
+    proc_look(getpid(), &tree);
+    for (size_t i = 0; i < tree.count; i++) {
+        if (!read_stat(tree.pids[i], &p) || p.parent != getpid())
+            continue;
+        if (found != 0)
+            return 0;
+        found = tree.pids[i];
+    }
+    return found;
+}
+
+size_t proc_workers(pid_t template_pid, pid_t *ret, size_t max)
+{
+    proc_tree tree;
+    size_t count = 0;
+
+    proc_look(template_pid, &tree);
+    for (size_t i = 0; i < tree.count && count < max; i++)
+        ret[count++] = tree.pids[i];
+    return count;
+}
+
+char proc_state(pid_t pid)
+{
+    process p;
+
+    return read_stat(pid, &p) ? p.state : 0;
+}
+
+bool proc_exists(pid_t pid)
+{
+    return proc_state(pid) != 0;
+}

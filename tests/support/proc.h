@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* proc - what this process has at the moment: children, descriptors, memory. */
+#ifndef GBX_TESTS_PROC_H
+#define GBX_TESTS_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Every process below root, root itself not counted; at most max are listed. Of a
+ * zombie only the count is kept. */
+typedef struct proc_tree {
+    pid_t pids[256];
+    size_t count;
+    size_t zombies;
+} proc_tree;
+void proc_look(pid_t root, proc_tree *ret);
+
+size_t proc_descendants(void); /* of this process, alive */
+size_t proc_zombies(void);
+size_t proc_fds(void);
+size_t proc_rss_kib(void);
+size_t proc_peak_kib(void); /* since proc_reset_peak() */
+void proc_reset_peak(void);
+
+/* The one child of this process, which must be an engine's template; 0 if there is not
+ * exactly one. And the children of that: workers. */
+pid_t proc_template(void);
+size_t proc_workers(pid_t template_pid, pid_t *ret, size_t max);
+
+/* One letter of /proc/PID/stat: 'R', 'S', 'T', 'Z'...; 0 if there is no such process. */
+char proc_state(pid_t pid);
+bool proc_exists(pid_t pid);
+
+#endif

@@ -254,6 +254,22 @@ static gbx_status collect(start *s, gbx_spawned *ret, const char *path,
     return GBX_OK;
 }
 
+/* A host with few descriptors open gets low numbers, where the template's own will be
+ * put: one must not overwrite another. */
+static bool move_clear(int *fd)
+{
+    int moved;
+
+    if (*fd > CONTROL_FD)
+        return true;
+    moved = fcntl(*fd, F_DUPFD_CLOEXEC, CONTROL_FD + 1);
+    if (moved < 0)
+        return false;
+    gbx_fd_close(fd);
+    *fd = moved;
+    return true;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
@@ -282,6 +298,9 @@ gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
                         strerror(errno));
     ours = pair[0];
     theirs = pair[1];
+    if (!move_clear(&program) || !move_clear(&null_fd) || !move_clear(&theirs))
+        return gbx_fail(reterr, GBX_E_OS, "cannot place descriptors: %s",
+                        strerror(errno));
     s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
              0);
     if (s == MAP_FAILED)

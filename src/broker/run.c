@@ -176,9 +176,10 @@ static void step_waiting(gbx_run *run, int64_t now_ns)
     (void)send_some(run);
 }
 
-static bool end(gbx_run *run, gbx_end how, int64_t now_ns)
+static bool end(gbx_run *run, gbx_end how)
 {
-    gbx_run_finish(run, how, now_ns);
+    /* Not the time when the step began: the worker may have run since. */
+    gbx_run_finish(run, how, gbx_clock_now_ns());
     run->phase = GBX_RUN_ENDED;
     return true;
 }
@@ -189,20 +190,20 @@ static bool step_started(gbx_run *run, int64_t now_ns)
     heard what;
 
     if (atomic_load(&run->is_aborted))
-        return end(run, GBX_END_ABORT, now_ns);
+        return end(run, GBX_END_ABORT);
     can_read = send_some(run);
     what = receive_some(run);
     if (run->exchange.state == GBX_EXCHANGE_BROKEN)
-        return end(run, GBX_END_BROKEN, now_ns);
+        return end(run, GBX_END_BROKEN);
     if (gbx_exchange_has_ended(&run->exchange) || run->exchange.is_nomem)
-        return end(run, GBX_END_SAID, now_ns);
+        return end(run, GBX_END_SAID);
     if (atomic_load(&run->is_aborted))
-        return end(run, GBX_END_ABORT, now_ns);
+        return end(run, GBX_END_ABORT);
     if (what != HEARD_END) {
         if (now_ns >= run->deadline_ns)
-            return end(run, GBX_END_DEADLINE, now_ns);
+            return end(run, GBX_END_DEADLINE);
         if (is_over_cpu(run, now_ns))
-            return end(run, GBX_END_CPU, now_ns);
+            return end(run, GBX_END_CPU);
     }
     if (what == HEARD_END || !can_read) {
         run->phase = GBX_RUN_DYING;
@@ -220,7 +221,7 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
     int status;
 
     if (atomic_load(&run->is_aborted))
-        return end(run, GBX_END_ABORT, now_ns);
+        return end(run, GBX_END_ABORT);
     (void)pthread_mutex_lock(&run->engine->lock);
     has_exited = run->worker->has_exited;
     is_lost = run->worker->is_lost;
@@ -228,13 +229,13 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
     (void)pthread_mutex_unlock(&run->engine->lock);
     if (has_exited) {
         if (run->was_closed && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-            return end(run, GBX_END_CLOSED, now_ns);
-        return end(run, is_lost ? GBX_END_LOST : GBX_END_DIED, now_ns);
+            return end(run, GBX_END_CLOSED);
+        return end(run, is_lost ? GBX_END_LOST : GBX_END_DIED);
     }
     if (now_ns < run->grace_ns)
         return false;
     if (run->was_closed)
-        return end(run, GBX_END_LOST, now_ns);
+        return end(run, GBX_END_LOST);
     /* A process that is ending keeps the status it has; one that only closed its
      * channel gets this one. */
     run->was_closed = true;

@@ -181,12 +181,12 @@ static void test_guard_explain__finds_the_token_at_fault(void **state)
          "==="},
         {"(d) => { try { } }", 1, 0,
          "Unexpected token '}'. Try statements must have at least a catch or finally block.",
-         1, 18, "catch (e)"},
+         1, 10, "catch (e)"},
         {"(d) => { return a ?? b || c }", 1, 0,
          "Unexpected token '||'. Coalescing and logical operators used together in the "
          "same expression; parentheses must be used to disambiguate.",
          1, 24, "parentheses"},
-        {"d => { a: 1, b: 2 }", 1, 0, "Unexpected token ':'", 1, 15, "=> ({ ... })"},
+        {"d => { a: 1, b: 2 }", 1, 0, "Unexpected token ':'", 1, 6, "=> ({ ... })"},
     };
     (void)state;
 
@@ -288,7 +288,7 @@ static void test_guard_explain__knows_names(void **state)
         {"(d) => _.map(d)", 1, 9, NONE "_", 1, 8, "no library"},
         {"(d) => setTimeout(d)", 1, 18, NONE "setTimeout", 1, 8, "timers"},
         {"() => data.length", 1, 11, NONE "data", 1, 7, "parameter"},
-        {"(d) => { y = 1 }", 1, 15, NONE "y", 1, 15, "let or const"},
+        {"(d) => { y = 1 }", 1, 13, NONE "y", 1, 10, "let or const"},
         {"(d) => { { let z = 1 } return z }", 1, 32, NONE "z", 1, 31, "another scope"},
         {"(d) => parseFlot(d)", 1, 17, NONE "parseFlot", 1, 8, "spelling"},
         {"(d) => {\n  x;\n  let x = 1\n}", 2, 3,

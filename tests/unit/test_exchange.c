@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* exchange - every message a worker can say, in every state it can say it in. */
+#include "peer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* How a test brings an exchange into a state, and what each message does there. What
+ * is not named ends as `otherwise`. */
+static const struct row {
+    const char *state;
+    uint8_t before[2]; /* golden messages said first; 0: none */
+    gbx_exchange_state is;
+    gbx_exchange_state log, wait, refused, result, error;
+    gbx_exchange_state otherwise;
+} rows[] = {
+#define R GBX_EXCHANGE_RUNNING
+#define W GBX_EXCHANGE_WAITING
+#define V GBX_EXCHANGE_VALUE
+#define E GBX_EXCHANGE_ERROR
+#define B GBX_EXCHANGE_BROKEN
+    {"running", {0}, R, R, W, R, V, E, B},
+    {"running, has logged", {GBX_MSG_LOG}, R, R, W, R, V, E, B},
+    {"running, was refused", {GBX_MSG_REFUSED}, R, R, W, B, V, E, B},
+    {"waiting", {GBX_MSG_WAIT}, W, B, B, B, B, B, B},
+    {"waiting, was refused", {GBX_MSG_REFUSED, GBX_MSG_WAIT}, W, B, B, B, B, B, B},
+    {"has a value", {GBX_MSG_RESULT}, V, V, V, V, V, V, V},
+    {"has an error", {GBX_MSG_ERROR}, E, E, E, E, E, E, E},
+    {"broken", {GBX_MSG_READY}, B, B, B, B, B, B, B},
+#undef R
+#undef W
+#undef V
+#undef E
+#undef B
+};
+
+static gbx_exchange_state expected(const struct row *row, unsigned type)
+{
+    return type == GBX_MSG_LOG       ? row->log
+           : type == GBX_MSG_WAIT    ? row->wait
+           : type == GBX_MSG_REFUSED ? row->refused
+           : type == GBX_MSG_RESULT  ? row->result
+           : type == GBX_MSG_ERROR   ? row->error
+                                     : row->otherwise;
+}
+
+static void bring(peer *p, const struct row *row)
+{
+    peer_init(p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    for (size_t i = 0; i < GBX_COUNTOF(row->before) && row->before[i] != 0; i++)
+        peer_say_golden(p, row->before[i]);
+    assert_int_equal(p->x.state, row->is);
+}
+
+static void test_every_type__in_every_state(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        for (unsigned type = 0; type <= 255; type++) {
+            peer p;
+
+            bring(&p, &rows[i]);
+            peer_say_golden(&p, (uint8_t)type);
+            if (p.x.state != expected(&rows[i], type))
+                fail_msg("%s: message %u: state %d", rows[i].state, type, p.x.state);
+            assert_false(p.x.is_nomem);
+            peer_cleanup(&p);
+        }
+    }
+}
+
+static void test_every_type__with_another_calls_id_breaks_a_running_one(void **state)
+{
+    static const uint64_t ids[] = {
+        0, 1, GOLDEN_CALL_ID + 1, GOLDEN_CALL_ID << 32, ~GOLDEN_CALL_ID, UINT64_MAX};
+    (void)state;
+
+    for (unsigned i = 0; i < 256 * GBX_COUNTOF(ids); i++) {
+        gbx_buf buf;
+        peer p;
+
+        peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+        gbx_buf_init(&buf, 64);
+        peer_frame(&buf, 0, (uint8_t)i, ids[i / 256], NULL, 0);
+        peer_feed(&p, buf.data, buf.len, buf.len);
+        assert_int_equal(p.x.state, GBX_EXCHANGE_BROKEN);
+        gbx_buf_cleanup(&buf);
+        peer_cleanup(&p);
+    }
+}
+
+static void test_value__is_the_workers_bytes(void **state)
+{
+    size_t len;
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+
+    peer_say_golden(&p, GBX_MSG_RESULT);
+
+    assert_string_equal(gbx_result_value(p.result, &len), "[1]");
+    assert_int_equal(len, 3);
+    peer_cleanup(&p);
+}
+
+static void test_value__undefined_is_none(void **state)
+{
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+
+    peer_say(&p, GBX_MSG_RESULT, "\1\0\0\0\0", 5);
+
+    assert_int_equal(p.x.state, GBX_EXCHANGE_VALUE);
+    assert_false(p.result->has_value);
+    assert_string_equal(gbx_result_value(p.result, NULL), "");
+    peer_cleanup(&p);
+}
+
+static void test_error__is_kept_as_text_that_is_utf8(void **state)
+{
+    static const uint8_t body[] = {
+        1, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, /* where: anywhere */
+        2, 0, 0,    0,    'E',  0xFF,                         /* name */
+        3, 0, 0,    0,    'a',  0,    'b',                    /* message */
+        2, 0, 0,    0,    0xED, 0xA0,                         /* stack */
+    };
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+
+    peer_say(&p, GBX_MSG_ERROR, body, sizeof body);
+
+    assert_int_equal(p.x.state, GBX_EXCHANGE_ERROR);
+    assert_int_equal(p.x.failure, GBX_FAILURE_SYNTAX);
+    assert_true(p.x.is_out_of_memory);
+    assert_string_equal(p.result->thrown_name, "E\xEF\xBF\xBD");
+    assert_string_equal(p.result->thrown_message, "a\xEF\xBF\xBD"
+                                                  "b");
+    assert_string_equal(gbx_result_stack(p.result), "\xEF\xBF\xBD\xEF\xBF\xBD");
+    assert_true(p.result->thrown_line == UINT32_MAX);
+    peer_cleanup(&p);
+}
+
+static void test_refused__is_noted_once(void **state)
+{
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+
+    peer_say(&p, GBX_MSG_REFUSED, NULL, 0);
+    assert_true(p.x.was_refused);
+    peer_say(&p, GBX_MSG_REFUSED, NULL, 0);
+
+    assert_int_equal(p.x.state, GBX_EXCHANGE_BROKEN);
+    assert_string_equal(p.x.reason, "malformed message (message 4)");
+    peer_cleanup(&p);
+}
+
+/* ---- what the host says -------------------------------------------------------- */
+
+/* Everything there is to send, taken in pieces. */
+static void drain(gbx_exchange *x, gbx_buf *to, size_t piece)
+{
+    for (gbx_span out = gbx_exchange_output(x); out.len > 0;
+         out = gbx_exchange_output(x)) {
+        size_t n = out.len < piece ? out.len : piece;
+
+        assert_true(gbx_buf_append(to, out.data, n));
+        gbx_exchange_sent(x, n);
+    }
+}
+
+static void test_call__goes_out_whole_however_it_is_taken(void **state)
+{
+    static const size_t inputs[] = {0, 4, GBX_KIB(16), GBX_KIB(16) + 1, GBX_KIB(80)};
+    uint8_t *input = calloc(1, GBX_KIB(80));
+    (void)state;
+    assert_non_null(input);
+
+    for (size_t i = 0; i < GBX_COUNTOF(inputs) * 3; i++) {
+        static const size_t pieces[] = {1, 4096, SIZE_MAX};
+        gbx_msg_call call = {.code = {(const uint8_t *)"code", 4},
+                             .input = {input, inputs[i / 3]}};
+        gbx_msg_call got;
+        gbx_header header;
+        gbx_buf sent;
+        peer p;
+
+        peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+        gbx_buf_init(&sent, GBX_KIB(256));
+        assert_true(gbx_exchange_call(&p.x, &call));
+        drain(&p.x, &sent, pieces[i % 3]);
+        assert_true(gbx_header_decode(sent.data, &header));
+        assert_int_equal(header.type, GBX_MSG_CALL);
+        assert_true(header.call_id == GOLDEN_CALL_ID);
+        assert_int_equal(header.body_len, sent.len - GBX_FRAME_HEADER_SIZE);
+        assert_true(gbx_msg_get_call((gbx_span){sent.data + GBX_FRAME_HEADER_SIZE,
+                                                header.body_len},
+                                     &got));
+        assert_int_equal(got.input.len, inputs[i / 3]);
+        gbx_buf_cleanup(&sent);
+        peer_cleanup(&p);
+    }
+    free(input);
+}
+
+static void test_wake__ends_waiting_and_is_one_header(void **state)
+{
+    gbx_buf sent;
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    gbx_buf_init(&sent, 64);
+    p.x.head.ceiling = 64; /* as after a CALL */
+
+    for (int i = 0; i < 3; i++) {
+        peer_say_golden(&p, GBX_MSG_WAIT);
+        assert_int_equal(p.x.state, GBX_EXCHANGE_WAITING);
+        assert_int_equal(p.x.wake_ms, 1000);
+        assert_true(gbx_exchange_wake(&p.x));
+        assert_int_equal(p.x.state, GBX_EXCHANGE_RUNNING);
+        sent.len = 0;
+        drain(&p.x, &sent, SIZE_MAX);
+        assert_int_equal(sent.len, GBX_FRAME_HEADER_SIZE);
+        assert_int_equal(sent.data[4], GBX_MSG_WAKE);
+    }
+
+    gbx_buf_cleanup(&sent);
+    peer_cleanup(&p);
+}
+
+static void test_silence__is_nothing_to_send(void **state)
+{
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+
+    assert_int_equal(gbx_exchange_output(&p.x).len, 0);
+    gbx_exchange_feed(&p.x, NULL, 0, 0);
+
+    assert_int_equal(p.x.state, GBX_EXCHANGE_RUNNING);
+    peer_cleanup(&p);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_type__in_every_state),
+        cmocka_unit_test(test_every_type__with_another_calls_id_breaks_a_running_one),
+        cmocka_unit_test(test_value__is_the_workers_bytes),
+        cmocka_unit_test(test_value__undefined_is_none),
+        cmocka_unit_test(test_error__is_kept_as_text_that_is_utf8),
+        cmocka_unit_test(test_refused__is_noted_once),
+        cmocka_unit_test(test_call__goes_out_whole_however_it_is_taken),
+        cmocka_unit_test(test_wake__ends_waiting_and_is_one_header),
+        cmocka_unit_test(test_silence__is_nothing_to_send),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* exchange - console lines: in order, live, valid UTF-8, bounded and marked when cut. */
+#include "peer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void say_line(peer *p, uint8_t level, bool is_cut, const void *text, size_t len)
+{
+    gbx_msg_log msg = {.level = level, .is_cut = is_cut, .text = {text, len}};
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, len + 64);
+    assert_true(gbx_msg_put_log(&buf, GOLDEN_CALL_ID, &msg));
+    peer_feed(p, buf.data, buf.len, GBX_EXCHANGE_FEED_MAX);
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_lines__are_kept_in_order_with_their_level(void **state)
+{
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+
+    for (uint8_t level = 0; level <= 4; level++)
+        say_line(&p, level, false, "abcde", level);
+
+    assert_int_equal(gbx_result_log_count(p.result), 5);
+    for (size_t i = 0; i < 5; i++) {
+        gbx_log line = gbx_result_log(p.result, i);
+
+        assert_int_equal(line.level, i);
+        assert_int_equal(line.text_len, i);
+        assert_int_equal(line.text[i], 0);
+    }
+    assert_int_equal(gbx_result_stats(p.result).log_bytes, 10);
+    assert_false(gbx_result_logs_truncated(p.result));
+    peer_cleanup(&p);
+}
+
+static void test_lines__are_timed_by_the_hosts_clock(void **state)
+{
+    const golden *g = golden_of(GBX_MSG_LOG);
+    gbx_buf buf;
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    p.x.start_ns = 1000000000;
+    gbx_buf_init(&buf, 64);
+    assert_true(g->encode(&buf));
+
+    gbx_exchange_feed(&p.x, buf.data, buf.len, 1001500000);
+
+    assert_true(gbx_result_log(p.result, 0).time_ms == 1.5);
+    gbx_buf_cleanup(&buf);
+    peer_cleanup(&p);
+}
+
+static void test_lines__past_the_end_are_empty(void **state)
+{
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+
+    assert_string_equal(gbx_result_log(p.result, 0).text, "");
+    assert_string_equal(gbx_result_log(p.result, SIZE_MAX).text, "");
+
+    peer_cleanup(&p);
+}
+
+static void test_text__becomes_utf8_without_nul(void **state)
+{
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+
+    say_line(&p, 1, false, "a\0\xFFz\xC3", 5);
+
+    assert_string_equal(gbx_result_log(p.result, 0).text,
+                        "a\xEF\xBF\xBD\xEF\xBF\xBDz\xEF\xBF\xBD");
+    assert_int_equal(gbx_result_log(p.result, 0).text_len, 11);
+    assert_int_equal(gbx_result_stats(p.result).log_bytes, 5);
+    peer_cleanup(&p);
+}
+
+static void test_text__of_nothing_but_nul_is_as_many_marks(void **state)
+{
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+
+    say_line(&p, 1, false, "\0\0\0", 3);
+
+    assert_int_equal(gbx_result_log(p.result, 0).text_len, 9);
+    peer_cleanup(&p);
+}
+
+/* ---- the cap ------------------------------------------------------------------------ */
+
+static void test_cap__a_line_that_fills_it_stays_and_one_more_does_not(void **state)
+{
+    char text[PEER_LOG_MAX];
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    memset(text, 'x', sizeof text);
+
+    say_line(&p, 1, false, text, sizeof text);
+    assert_int_equal(gbx_result_log_count(p.result), 1);
+    assert_false(gbx_result_logs_truncated(p.result));
+    say_line(&p, 1, false, "x", 1);
+
+    assert_int_equal(gbx_result_log_count(p.result), 1);
+    assert_true(gbx_result_logs_truncated(p.result));
+    assert_int_equal(p.x.state, GBX_EXCHANGE_RUNNING);
+    peer_cleanup(&p);
+}
+
+static void test_cap__a_flood_of_empty_lines_is_bounded(void **state)
+{
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+
+    for (int i = 0; i < 10000; i++)
+        say_line(&p, 1, false, "", 0);
+
+    assert_int_equal(gbx_result_log_count(p.result),
+                     PEER_LOG_MAX / GBX_LOG_LINE_COST + 2);
+    assert_true(gbx_result_logs_truncated(p.result));
+    assert_true(p.result->log_capacity <= 64);
+    peer_cleanup(&p);
+}
+
+static void test_cap__cuts_are_marked_though_there_is_room(void **state)
+{
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+
+    say_line(&p, 1, true, "the beg", 7);
+
+    assert_int_equal(gbx_result_log_count(p.result), 1);
+    assert_true(gbx_result_logs_truncated(p.result));
+    peer_cleanup(&p);
+}
+
+static void test_cap__a_call_goes_on_past_it(void **state)
+{
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, 1);
+    for (int i = 0; i < 1000; i++)
+        say_line(&p, 1, false, "twelve bytes", 12);
+
+    peer_say_golden(&p, GBX_MSG_RESULT);
+
+    assert_int_equal(p.x.state, GBX_EXCHANGE_VALUE);
+    assert_true(gbx_result_logs_truncated(p.result));
+    peer_cleanup(&p);
+}
+
+/* ---- live --------------------------------------------------------------------------- */
+
+typedef struct heard {
+    char text[256];
+    int count;
+} heard;
+
+static void on_log(void *user, const gbx_log *line)
+{
+    heard *h = user;
+    size_t len = strlen(h->text);
+
+    (void)snprintf(h->text + len, sizeof h->text - len, "%d:%s ", (int)line->level,
+                   line->text);
+    h->count++;
+}
+
+static void test_live__lines_come_in_order_each_once(void **state)
+{
+    heard h = {.text = ""};
+    gbx_buf said;
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    p.x.on_log = on_log;
+    p.x.log_user = &h;
+    gbx_buf_init(&said, 4096);
+
+    for (uint8_t i = 0; i < 4; i++) {
+        char text = (char)('a' + i);
+
+        assert_true(
+            gbx_msg_put_log(&said, GOLDEN_CALL_ID,
+                            &(gbx_msg_log){.level = i,
+                                           .text = {(const uint8_t *)&text, 1}}));
+    }
+    peer_feed(&p, said.data, said.len, 50); /* one and a half at a time */
+
+    assert_string_equal(h.text, "0:a 1:b 2:c 3:d ");
+    gbx_buf_cleanup(&said);
+    peer_cleanup(&p);
+}
+
+static void test_live__lines_past_the_cap_are_not_heard(void **state)
+{
+    heard h = {.text = ""};
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, 1);
+    p.x.on_log = on_log;
+    p.x.log_user = &h;
+
+    for (int i = 0; i < 50; i++)
+        say_line(&p, 1, false, "x", 1);
+
+    assert_int_equal(h.count, gbx_result_log_count(p.result));
+    assert_int_equal(h.count, 1);
+    peer_cleanup(&p);
+}
+
+static void test_live__is_silent_after_the_end(void **state)
+{
+    heard h = {.text = ""};
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    p.x.on_log = on_log;
+    p.x.log_user = &h;
+    peer_say_golden(&p, GBX_MSG_RESULT);
+
+    say_line(&p, 1, false, "late", 4);
+
+    assert_int_equal(h.count, 0);
+    assert_int_equal(gbx_result_log_count(p.result), 0);
+    peer_cleanup(&p);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines__are_kept_in_order_with_their_level),
+        cmocka_unit_test(test_lines__are_timed_by_the_hosts_clock),
+        cmocka_unit_test(test_lines__past_the_end_are_empty),
+        cmocka_unit_test(test_text__becomes_utf8_without_nul),
+        cmocka_unit_test(test_text__of_nothing_but_nul_is_as_many_marks),
+        cmocka_unit_test(test_cap__a_line_that_fills_it_stays_and_one_more_does_not),
+        cmocka_unit_test(test_cap__a_flood_of_empty_lines_is_bounded),
+        cmocka_unit_test(test_cap__cuts_are_marked_though_there_is_room),
+        cmocka_unit_test(test_cap__a_call_goes_on_past_it),
+        cmocka_unit_test(test_live__lines_come_in_order_each_once),
+        cmocka_unit_test(test_live__lines_past_the_cap_are_not_heard),
+        cmocka_unit_test(test_live__is_silent_after_the_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

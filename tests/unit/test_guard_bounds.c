@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_guard_bounds - sizes, depths and bytes that no one means well with; and what a
+ * caller gets: the report, its frames, the public functions.
+ */
+#include "guard/guard.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define LIMIT 65536
+#define MIB   (1024 * 1024)
+
+/* before, times of piece, middle, times of tail; free() it. */
+static char *repeat(const char *before, size_t times, const char *piece,
+                    const char *middle, const char *tail)
+{
+    size_t size =
+        strlen(before) + times * (strlen(piece) + strlen(tail)) + strlen(middle) + 1;
+    char *text = malloc(size);
+    char *at = text;
+
+    assert_non_null(text);
+    at = stpcpy(at, before);
+    for (size_t i = 0; i < times; i++)
+        at = stpcpy(at, piece);
+    at = stpcpy(at, middle);
+    for (size_t i = 0; i < times; i++)
+        at = stpcpy(at, tail);
+    return text;
+}
+
+static gbx_report *check(gbx_form form, const char *code, size_t len, size_t max_len)
+{
+    gbx_report *report = NULL;
+    gbx_guard_span span;
+
+    assert_int_equal(gbx_guard_check(code, len, form, max_len, &span, &report, NULL),
+                     GBX_OK);
+    assert_true(span.start <= len && span.len <= len - span.start);
+    return report;
+}
+
+static void expect_rule(gbx_report *report, const char *rule, uint32_t line,
+                        uint32_t column)
+{
+    gbx_violation v = gbx_report_get(report, 0);
+
+    assert_int_equal(gbx_report_count(report), 1);
+    assert_int_equal(v.code, GBX_CODE_INVALID_CODE);
+    assert_string_equal(v.rule, rule);
+    assert_int_equal(v.line, line);
+    assert_int_equal(v.column, column);
+    assert_true(*v.message != '\0' && *v.hint != '\0');
+    gbx_report_free(report);
+}
+
+/* ---- sizes and bytes --------------------------------------------------------- */
+
+static void test_guard_bounds__accepts_code_of_exactly_the_limit(void **state)
+{
+    char *code = repeat("(d) => '", 91, "x", "'", "");
+    (void)state;
+
+    assert_null(check(GBX_FORM_FUNCTION, code, 100, 100));
+
+    free(code);
+}
+
+static void test_guard_bounds__refuses_one_byte_more_than_the_limit(void **state)
+{
+    char *code = repeat("(d) => '", 92, "x", "'", "");
+    (void)state;
+
+    expect_rule(check(GBX_FORM_FUNCTION, code, 101, 100), "size", 1, 1);
+
+    free(code);
+}
+
+static void test_guard_bounds__refuses_a_nul_byte_where_it_stands(void **state)
+{
+    static const char code[] = "(d) =>\n  '\xC3\xA9\0'";
+    (void)state;
+
+    expect_rule(check(GBX_FORM_FUNCTION, code, sizeof code - 1, LIMIT), "encoding", 2,
+                5);
+}
+
+static void test_guard_bounds__refuses_what_is_not_utf8_where_it_stands(void **state)
+{
+    static const char *const samples[] = {
+        "ab\xFF", "ab\xC0\xAF", "ab\xED\xA0\x80", "ab\xE2\x82", "ab\xF5\x80\x80\x80",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
+        expect_rule(check(GBX_FORM_SCRIPT, samples[i], strlen(samples[i]), LIMIT),
+                    "encoding", 1, 3);
+}
+
+static void test_guard_bounds__refuses_a_program_file(void **state)
+{
+    static const char elf[] = "\x7F"
+                              "ELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3E\0";
+    (void)state;
+
+    expect_rule(check(GBX_FORM_SCRIPT, elf, sizeof elf - 1, LIMIT), "encoding", 1, 8);
+}
+
+static void test_guard_bounds__takes_no_code_as_empty(void **state)
+{
+    (void)state;
+
+    expect_rule(check(GBX_FORM_FUNCTION, NULL, 0, LIMIT), "form", 1, 1);
+}
+
+/* ---- depth ------------------------------------------------------------------- */
+
+static void test_guard_bounds__survives_any_nesting(void **state)
+{
+    static const struct {
+        const char *open;
+        const char *middle;
+        const char *close;
+    } shapes[] = {
+        {"(", "1", ")"},
+        {"[", "1", "]"},
+        {"{", "", "}"},
+        {"[", "a", "]=1"},
+        {"({a:", "1", "})"},
+        {"!", "1", ""},
+        {"1+", "1", ""},
+        {"a=>", "1", ""},
+        {"a?", "1", ":1"},
+        {"if(a)", ";", ""},
+        {"if(a);else ", ";", ""},
+        {"f(", "1", ")"},
+        {"f`${", "1", "}`"},
+        {"<a>", "", "</a>"},
+        {"a.", "b", ""},
+        {"new ", "b", ""},
+        {"(", "", ""},
+        {"[", "", ""},
+        {"{", "", ""},
+        {")", "", ""},
+        {"({", "", ""},
+        {"(a,{b:[", "", ""},
+        {"`${", "", ""},
+        {"\"", "", ""},
+        {"let ", "", ""},
+        {"<a ", "", ""},
+        {"require(", "'fs'", ")"},
+        {"{var process;", "", "}"},
+        {"(process=", "1", ")=>process"},
+        {"function f(){", "", "}"},
+        {"class A{static{", "", "}}"},
+        {"/*", "", ""},
+        {"//\n", "", ""},
+        {"/**/", "1", ""},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        size_t times = LIMIT / (strlen(shapes[i].open) + strlen(shapes[i].close));
+        char *code =
+            repeat("", times - 1, shapes[i].open, shapes[i].middle, shapes[i].close);
+        gbx_guard_advice advice = {.line = 1};
+        gbx_report *report = NULL;
+
+        gbx_report_free(check(GBX_FORM_SCRIPT, code, strlen(code), LIMIT));
+        assert_int_equal(gbx_guard_full(code, strlen(code), GBX_FORM_FUNCTION, LIMIT,
+                                        &report, NULL),
+                         GBX_OK);
+        gbx_guard_explain(code, strlen(code), GBX_FORM_SCRIPT, GBX_CODE_SYNTAX,
+                          "SyntaxError: Unexpected EOF", &advice);
+        gbx_report_free(report);
+        free(code);
+    }
+}
+
+static void test_guard_bounds__survives_300000_parentheses(void **state)
+{
+    char *code = repeat("(d) => ", 300000, "(", "d", ")");
+    char *open = repeat("", 300000, "(", "", "");
+    (void)state;
+
+    gbx_report_free(check(GBX_FORM_FUNCTION, code, strlen(code), MIB));
+    gbx_report_free(check(GBX_FORM_FUNCTION, open, strlen(open), MIB));
+
+    free(code);
+    free(open);
+}
+
+static void test_guard_bounds__keeps_the_first_violations_of_many(void **state)
+{
+    char *code = repeat("", 200, "eval(1);\n", "", "");
+    gbx_report *report = check(GBX_FORM_SCRIPT, code, strlen(code), LIMIT);
+    (void)state;
+
+    assert_int_equal(gbx_report_count(report), GBX_GUARD_VIOLATIONS_MAX);
+    assert_int_equal(report->total, 200);
+    assert_int_equal(gbx_report_get(report, 0).line, 1);
+    assert_int_equal(gbx_report_get(report, GBX_GUARD_VIOLATIONS_MAX - 1).line,
+                     GBX_GUARD_VIOLATIONS_MAX);
+
+    gbx_report_free(report);
+    free(code);
+}
+
+/* ---- frames ------------------------------------------------------------------- */
+
+static void expect_frame(const char *code, uint32_t line, uint32_t column,
+                         const char *expected)
+{
+    char *frame = gbx_guard_frame(code, strlen(code), line, column);
+
+    assert_non_null(frame);
+    assert_string_equal(frame, expected);
+    free(frame);
+}
+
+static void test_guard_frame__shows_the_line_and_its_neighbours(void **state)
+{
+    (void)state;
+
+    expect_frame("a\nbcd\ne\nf\n", 2, 3,
+                 "    1 | a\n"
+                 ">   2 | bcd\n"
+                 "      |   ^\n"
+                 "    3 | e");
+    expect_frame("only", 1, 1,
+                 ">   1 | only\n"
+                 "      | ^");
+    expect_frame("a\nb\n", 2, 2,
+                 "    1 | a\n"
+                 ">   2 | b\n"
+                 "      |  ^");
+    expect_frame("a\r\nb\r\n", 1, 1,
+                 ">   1 | a\n"
+                 "      | ^\n"
+                 "    2 | b");
+}
+
+static void test_guard_frame__puts_the_caret_under_what_is_printed(void **state)
+{
+    (void)state;
+
+    expect_frame("\tx", 1, 2,
+                 ">   1 |     x\n"
+                 "      |     ^");
+    expect_frame("\xC3\xA9\xE2\x82\xACx", 1, 3,
+                 ">   1 | \xC3\xA9\xE2\x82\xACx\n"
+                 "      |   ^");
+    expect_frame("\x1B[31mx", 1, 6,
+                 ">   1 | \\u{1b}[31mx\n"
+                 "      |           ^");
+    expect_frame("ab", 1, 9,
+                 ">   1 | ab\n"
+                 "      |   ^");
+    expect_frame("ab", 1, 0, ">   1 | ab");
+}
+
+static void test_guard_frame__is_empty_for_a_place_that_is_not(void **state)
+{
+    (void)state;
+
+    expect_frame("a\nb", 0, 0, "");
+    expect_frame("a\nb", 3, 1, "");
+    expect_frame("a\nb", UINT32_MAX, UINT32_MAX, "");
+}
+
+static void test_guard_frame__cuts_long_lines_around_the_column(void **state)
+{
+    char *code = repeat("", 5000, "ab", "", "");
+    char *frame = gbx_guard_frame(code, strlen(code), 1, 5000);
+    (void)state;
+
+    assert_non_null(frame);
+    assert_true(strlen(frame) < 250);
+    assert_memory_equal(frame, ">   1 | ...", 11);
+    assert_non_null(strstr(frame, "...\n"));
+    assert_int_equal(frame[strlen(frame) - 1], '^');
+
+    free(frame);
+    free(code);
+}
+
+/* ---- the public part ------------------------------------------------------------- */
+
+static void test_guard_check__gives_an_empty_report_for_good_code(void **state)
+{
+    gbx_report *report = NULL;
+    (void)state;
+
+    assert_int_equal(gbx_check("(d) => 1", 8, GBX_FORM_FUNCTION, NULL, &report, NULL),
+                     GBX_OK);
+
+    assert_non_null(report);
+    assert_int_equal(gbx_report_count(report), 0);
+    assert_string_equal(gbx_report_get(report, 0).rule, "");
+    gbx_report_free(report);
+    gbx_report_free(NULL);
+    assert_int_equal(gbx_report_count(NULL), 0);
+}
+
+static void test_guard_check__reports_syntax_as_the_parser_sees_it(void **state)
+{
+    static const struct {
+        const char *code;
+        uint32_t column;
+        const char *in_message;
+        const char *in_hint;
+    } samples[] = {
+        {"(d) => {", 8, "nothing closes this '{'", "close it"},
+        {"(d) => d)", 9, "this ')' closes nothing", "remove it"},
+        {"(d: X) => d", 3, "not JavaScript", "TypeScript"},
+        {"(d) => { await d }", 10, "not async", "'async'"},
+        {"(d) => { const x; }", 16, "'const' without a value", "'let'"},
+        {"(d) => <a>b</a>", 8, "not JavaScript", "JSX"},
+        {"(d) => 'a\n'", 8, "does not end", "`backquotes`"},
+        {"(d) => f(1 + )", 13, "missing", ""},
+        {"(d) => { foo bar }", 10, "cannot make sense", ""},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+        gbx_report *report = NULL;
+        gbx_violation v;
+
+        assert_int_equal(gbx_check(samples[i].code, strlen(samples[i].code),
+                                   GBX_FORM_FUNCTION, NULL, &report, NULL),
+                         GBX_OK);
+        v = gbx_report_get(report, 0);
+        assert_int_equal(v.code, GBX_CODE_SYNTAX);
+        assert_string_equal(v.rule, "syntax");
+        assert_int_equal(v.column, samples[i].column);
+        assert_non_null(strstr(v.message, samples[i].in_message));
+        assert_non_null(strstr(v.hint, samples[i].in_hint));
+        assert_non_null(strchr(v.frame, '^'));
+        gbx_report_free(report);
+    }
+}
+
+static void test_guard_check__has_no_objection_to_modern_javascript(void **state)
+{
+    static const char code[] =
+        "async (data) => {\n"
+        "  class P extends Map { #a = 1; static { P.x = 1 } get a() { return this.#a ?? 2 }\n"
+        "    static async *g() { yield* [1n, 0x1F, 1_000, .5e3]; } has(o) { return #a in o } }\n"
+        "  const { a = 1, ...rest } = data ?? {}, [b, , c = a ** 2] = data?.list ?? [];\n"
+        "  label: for await (const [k, v] of Object.entries(rest)) { if (!k) continue label }\n"
+        "  const re = /(?<y>\\d{4})[/\\]]+/gu, t = String.raw`\\u${`${a}`}`;\n"
+        "  try { a ||= b; b &&= c; c ?\?= a } catch { } finally { }\n"
+        "  switch (typeof a) { case 'x': break; default: { } }\n"
+        "  const f = async x => ({ x, [t]: 1, async *m() {}, get z() { return 1 } });\n"
+        "  return await Promise.all(data.map(async ({ id }) => await f(id)));\n"
+        "}";
+    gbx_report *report = NULL;
+    (void)state;
+
+    assert_int_equal(gbx_check(code, sizeof code - 1, GBX_FORM_FUNCTION, NULL, &report,
+                               NULL),
+                     GBX_OK);
+
+    assert_int_equal(gbx_report_count(report), 0);
+    gbx_report_free(report);
+}
+
+static void test_guard_check__goes_by_the_limits(void **state)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+    char *code = repeat("'", 51198, "x", "'", "");
+    gbx_report *report = NULL;
+    (void)state;
+
+    assert_int_equal(gbx_check(code, 51200, GBX_FORM_SCRIPT, NULL, &report, NULL),
+                     GBX_OK);
+    assert_int_equal(gbx_report_count(report), 0);
+    gbx_report_free(report);
+    limits.code_bytes = 51199;
+    assert_int_equal(gbx_check(code, 51200, GBX_FORM_SCRIPT, &limits, &report, NULL),
+                     GBX_OK);
+    assert_string_equal(gbx_report_get(report, 0).rule, "size");
+    gbx_report_free(report);
+    free(code);
+}
+
+static void test_guard_check__refuses_wrong_use(void **state)
+{
+    struct {
+        gbx_limits limits;
+        char tail[8];
+    } newer = {.limits = GBX_LIMITS_INIT};
+    gbx_report *report = NULL;
+    gbx_error err = {0};
+    (void)state;
+
+    assert_int_equal(gbx_check(NULL, 1, GBX_FORM_BODY, NULL, &report, &err),
+                     GBX_E_USAGE);
+    assert_int_equal(gbx_check("1", 1, GBX_FORM_BODY, NULL, NULL, &err), GBX_E_USAGE);
+    assert_int_equal(gbx_check("1", 1, (gbx_form)9, NULL, &report, &err), GBX_E_USAGE);
+    newer.limits.code_bytes = MIB + 1;
+    assert_int_equal(gbx_check("1", 1, GBX_FORM_BODY, &newer.limits, &report, &err),
+                     GBX_E_USAGE);
+    newer.limits.code_bytes = 0;
+    newer.limits.struct_size = sizeof newer;
+    newer.tail[7] = 1;
+    assert_int_equal(gbx_check("1", 1, GBX_FORM_BODY, &newer.limits, &report, &err),
+                     GBX_E_USAGE);
+    newer.limits.struct_size = 0;
+    assert_int_equal(gbx_check("1", 1, GBX_FORM_BODY, &newer.limits, &report, &err),
+                     GBX_E_USAGE);
+    assert_null(report);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_guard_bounds__accepts_code_of_exactly_the_limit),
+        cmocka_unit_test(test_guard_bounds__refuses_one_byte_more_than_the_limit),
+        cmocka_unit_test(test_guard_bounds__refuses_a_nul_byte_where_it_stands),
+        cmocka_unit_test(test_guard_bounds__refuses_what_is_not_utf8_where_it_stands),
+        cmocka_unit_test(test_guard_bounds__refuses_a_program_file),
+        cmocka_unit_test(test_guard_bounds__takes_no_code_as_empty),
+        cmocka_unit_test(test_guard_bounds__survives_any_nesting),
+        cmocka_unit_test(test_guard_bounds__survives_300000_parentheses),
+        cmocka_unit_test(test_guard_bounds__keeps_the_first_violations_of_many),
+        cmocka_unit_test(test_guard_frame__shows_the_line_and_its_neighbours),
+        cmocka_unit_test(test_guard_frame__puts_the_caret_under_what_is_printed),
+        cmocka_unit_test(test_guard_frame__is_empty_for_a_place_that_is_not),
+        cmocka_unit_test(test_guard_frame__cuts_long_lines_around_the_column),
+        cmocka_unit_test(test_guard_check__gives_an_empty_report_for_good_code),
+        cmocka_unit_test(test_guard_check__reports_syntax_as_the_parser_sees_it),
+        cmocka_unit_test(test_guard_check__has_no_objection_to_modern_javascript),
+        cmocka_unit_test(test_guard_check__goes_by_the_limits),
+        cmocka_unit_test(test_guard_check__refuses_wrong_use),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

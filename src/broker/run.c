@@ -326,6 +326,7 @@ void gbx_run_start(gbx_run *run, int64_t now_ns)
         .log_bytes = run->limits.log_bytes,
         .first_line = run->span.line,
         .first_column = run->span.column,
+        .last_expr = (uint32_t)run->span.last_expr,
         .code = {(const uint8_t *)call->code + run->span.start, run->span.len},
         .bindings = {(const uint8_t *)call->bindings, call->bindings_len},
         .input = {(const uint8_t *)call->input, call->input_len},

@@ -17,6 +17,7 @@
 /* The statements of a program, comments and empty statements left out. */
 struct top {
     TSNode first;
+    TSNode last;
     size_t count;
     size_t comments;
     size_t functions; /* declarations of functions among them */
@@ -44,6 +45,7 @@ static void look(TSNode root, struct top *ret)
             continue;
         if (ret->count++ == 0)
             ret->first = node;
+        ret->last = node;
         ret->functions += kind == GBX_NODE_FUNCTION_DECLARATION;
     } while (ts_tree_cursor_goto_next_sibling(&cursor));
 }
@@ -341,30 +343,33 @@ static void check_execute(const gbx_tree *t, const struct top *top, size_t base,
 
 /* ---- all forms ------------------------------------------------------------ */
 
-/* Prose around the code, or two blocks of it: it does not parse and has a fence. */
+/*
+ * Prose around the code, or two blocks of it: a fence in the middle. What parses as one,
+ * a template after a template, could only fail when run.
+ */
 static bool check_fences(const gbx_tree *t, size_t base, gbx_findings *f)
 {
     size_t at = 0;
-    TSNode node;
+    gbx_node_kind kind;
 
-    if (!t->has_error || !gbx_text_find_fence(t->text, 0, t->len, &at))
+    if (!gbx_text_find_fence(t->text, 0, t->len, &at))
         return false;
-    node = ts_node_descendant_for_byte_range(t->root, (uint32_t)at, (uint32_t)at + 1);
-    if (is_comment(gbx_tree_kind(node)))
+    kind = gbx_tree_kind(
+        ts_node_descendant_for_byte_range(t->root, (uint32_t)at, (uint32_t)at + 1));
+    if (is_comment(kind) || kind == GBX_NODE_STRING_FRAGMENT)
         return false;
     gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM, base + at, HINT_PLAIN,
                      "a Markdown code block with more than the code around it");
     return true;
 }
 
-static void check_empty(const struct top *top, size_t base, gbx_form form,
-                        gbx_findings *f)
+static void check_empty(const struct top *top, gbx_form form, gbx_findings *f)
 {
     const char *hint = form == GBX_FORM_FUNCTION  ? HINT_FUNCTION
                        : form == GBX_FORM_EXECUTE ? HINT_EXECUTE
                                                   : "write at least one statement";
 
-    gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM, base, hint, "%s",
+    gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM, 0, hint, "%s",
                      top->comments > 0 ? "the code is only comments"
                                        : "the code is empty");
 }
@@ -390,11 +395,23 @@ void gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
         return;
     look(t->root, &top);
     if (top.count == 0 && !t->has_error)
-        check_empty(&top, region.start, form, f);
+        check_empty(&top, form, f);
     else if (check_fences(t, region.start, f) || top.count == 0)
         return;
     else if (form == GBX_FORM_FUNCTION)
         check_function(t, &top, region, code, f);
     else if (form == GBX_FORM_EXECUTE)
         check_execute(t, &top, region.start, f);
+}
+
+size_t gbx_form_last_expression(const gbx_tree *t)
+{
+    struct top top;
+
+    if (t->tree == NULL || t->has_error)
+        return 0;
+    look(t->root, &top);
+    if (top.count == 0 || gbx_tree_kind(top.last) != GBX_NODE_EXPRESSION_STATEMENT)
+        return 0;
+    return ts_node_start_byte(top.last) + 1;
 }

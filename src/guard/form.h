@@ -20,4 +20,8 @@
 void gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
                     gbx_form form, gbx_region *code, gbx_findings *f);
 
+/* 1 + offset, in what t was parsed from, of the last statement if it is an
+ * expression: its value is a script's. 0 if it is none. */
+size_t gbx_form_last_expression(const gbx_tree *t);
+
 #endif

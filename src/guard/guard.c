@@ -33,6 +33,7 @@ struct check {
     bool wants_syntax;
     gbx_region region; /* what is parsed */
     gbx_region code;   /* what the engine gets */
+    size_t last_expr;  /* as in gbx_guard_span */
     gbx_findings found;
 };
 
@@ -47,6 +48,8 @@ static void look_at_tree(void *user)
     gbx_form_check(&tree, c->text, c->region, c->form, &c->code, &c->found);
     if (tree.tree == NULL)
         return;
+    if (c->form == GBX_FORM_SCRIPT)
+        c->last_expr = gbx_form_last_expression(&tree);
     if (gbx_words_occur(code, len)) {
         gbx_tree_flatten(&tree);
         gbx_uses_find(&tree, c->region.start, c->form, &c->found);
@@ -107,6 +110,7 @@ static void init(struct check *c, const char *code, size_t len, gbx_form form)
     c->len = code != NULL ? len : 0;
     c->form = form;
     c->wants_syntax = false;
+    c->last_expr = 0;
     c->region = (gbx_region){0, c->len};
     c->code = c->region;
     c->found.count = 0; /* the list is filled as it grows */
@@ -121,7 +125,7 @@ gbx_status gbx_guard_check(const char *code, size_t len, gbx_form form, size_t m
 {
     struct check c;
     gbx_guard_span span;
-    gbx_report *report;
+    gbx_report *report = NULL;
     gbx_status status;
 
     init(&c, code, len, form);
@@ -130,6 +134,7 @@ gbx_status gbx_guard_check(const char *code, size_t len, gbx_form form, size_t m
         return status;
     span.start = c.code.start;
     span.len = c.code.end - c.code.start;
+    span.last_expr = c.last_expr;
     gbx_utf8_position(c.text, c.len, span.start, &span.line, &span.column);
     *ret_span = span;
     *ret_report = report;
@@ -140,7 +145,7 @@ gbx_status gbx_guard_full(const char *code, size_t len, gbx_form form, size_t ma
                           gbx_report **ret_report, gbx_error *reterr)
 {
     struct check c;
-    gbx_report *report;
+    gbx_report *report = NULL;
     gbx_status status;
 
     init(&c, code, len, form);

@@ -23,6 +23,9 @@ typedef struct gbx_guard_span {
     size_t len;      /* Markdown fence, leading space; before a trailing ';' */
     uint32_t line;   /* where start is, from 1 */
     uint32_t column; /* in characters, from 1 */
+    size_t
+        last_expr; /* form script: 1 + offset, from start, of the last statement if it
+                         is an expression; 0: it is none */
 } gbx_guard_span;
 
 /*

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* settings - one call: limits are lowered and never raised, fields are what they are. */
+#include "base/cleanup.h"
+#include "broker/settings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const gbx_limits engine_limits = {
+    .struct_size = sizeof(gbx_limits),
+    .timeout_ms = 1000,
+    .cpu_ms = 800,
+    .memory_bytes = 64 << 20,
+    .output_bytes = 5000,
+    .code_bytes = 0,
+    .log_bytes = 3000,
+};
+
+static gbx_status resolve(const gbx_limits *asked, gbx_limits *ret, gbx_error *error)
+{
+    memset(error, 0, sizeof *error);
+    return gbx_limits_resolve(&engine_limits, asked, GBX_FORM_FUNCTION, ret, error);
+}
+
+static void test_limits__not_asked_for_are_the_engines(void **state)
+{
+    gbx_limits zero = GBX_LIMITS_INIT;
+    gbx_limits a;
+    gbx_limits b;
+    gbx_error error;
+    (void)state;
+
+    assert_int_equal(resolve(NULL, &a, &error), GBX_OK);
+    assert_int_equal(resolve(&zero, &b, &error), GBX_OK);
+
+    assert_memory_equal(&a, &b, sizeof a);
+    assert_int_equal(a.timeout_ms, 1000);
+    assert_int_equal(a.cpu_ms, 800);
+    assert_true(a.memory_bytes == 64 << 20);
+    assert_true(a.output_bytes == 5000);
+    assert_int_equal(a.log_bytes, 3000);
+    assert_int_equal(a.code_bytes, 65536);
+}
+
+static const struct field {
+    const char *name;
+    size_t offset;
+    bool is_wide;
+    uint64_t engines;
+    uint64_t min;
+} fields[] = {
+    {"timeout_ms", offsetof(gbx_limits, timeout_ms), false, 1000, 1},
+    {"cpu_ms", offsetof(gbx_limits, cpu_ms), false, 800, 1},
+    {"memory_bytes", offsetof(gbx_limits, memory_bytes), true, 64 << 20, 8 << 20},
+    {"output_bytes", offsetof(gbx_limits, output_bytes), true, 5000, 1},
+    {"code_bytes", offsetof(gbx_limits, code_bytes), false, 65536, 1},
+    {"log_bytes", offsetof(gbx_limits, log_bytes), false, 3000, 1},
+};
+
+static void set(gbx_limits *l, const struct field *f, uint64_t value)
+{
+    uint32_t narrow = (uint32_t)value;
+
+    if (f->is_wide)
+        memcpy((char *)l + f->offset, &value, sizeof value);
+    else
+        memcpy((char *)l + f->offset, &narrow, sizeof narrow);
+}
+
+static uint64_t get(const gbx_limits *l, const struct field *f)
+{
+    uint64_t wide = 0;
+    uint32_t narrow = 0;
+
+    if (f->is_wide)
+        memcpy(&wide, (const char *)l + f->offset, sizeof wide);
+    else
+        memcpy(&narrow, (const char *)l + f->offset, sizeof narrow);
+    return f->is_wide ? wide : narrow;
+}
+
+static void test_limits__can_be_lowered_to_the_least(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(fields) * 3; i++) {
+        const struct field *f = &fields[i / 3];
+        uint64_t values[] = {f->min, f->engines - 1, f->engines};
+        gbx_limits asked = GBX_LIMITS_INIT;
+        gbx_limits got;
+        gbx_error error;
+
+        set(&asked, f, values[i % 3]);
+        assert_int_equal(resolve(&asked, &got, &error), GBX_OK);
+        assert_true(get(&got, f) == values[i % 3]);
+    }
+}
+
+static void test_limits__are_never_raised(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(fields); i++) {
+        gbx_limits asked = GBX_LIMITS_INIT;
+        gbx_limits got = {.timeout_ms = 77};
+        gbx_error error;
+
+        set(&asked, &fields[i], fields[i].engines + 1);
+        assert_int_equal(resolve(&asked, &got, &error), GBX_E_USAGE);
+        assert_non_null(strstr(error.message, fields[i].name));
+        assert_non_null(strstr(error.message, "is above the engine's"));
+        assert_int_equal(got.timeout_ms, 77); /* untouched */
+    }
+}
+
+static void test_limits__below_the_least_are_refused(void **state)
+{
+    gbx_limits asked = GBX_LIMITS_INIT;
+    gbx_limits got;
+    gbx_error error;
+    (void)state;
+    asked.memory_bytes = (8 << 20) - 1;
+
+    assert_int_equal(resolve(&asked, &got, &error), GBX_E_USAGE);
+
+    assert_non_null(strstr(error.message, "limits.memory_bytes must be from"));
+}
+
+static void test_limits__a_lower_timeout_lowers_the_processor_time(void **state)
+{
+    gbx_limits asked = GBX_LIMITS_INIT;
+    gbx_limits got;
+    gbx_error error;
+    (void)state;
+    asked.timeout_ms = 500;
+
+    assert_int_equal(resolve(&asked, &got, &error), GBX_OK);
+    assert_int_equal(got.cpu_ms, 500);
+    asked.timeout_ms = 900;
+
+    assert_int_equal(resolve(&asked, &got, &error), GBX_OK);
+    assert_int_equal(got.cpu_ms, 800);
+}
+
+static void test_limits__of_a_script_has_less_code(void **state)
+{
+    gbx_limits own = engine_limits;
+    gbx_limits got;
+    gbx_error error;
+    (void)state;
+
+    assert_int_equal(gbx_limits_resolve(&own, NULL, GBX_FORM_SCRIPT, &got, &error),
+                     GBX_OK);
+    assert_int_equal(got.code_bytes, 51200);
+    own.code_bytes = 1 << 20; /* what the engine says holds for every form */
+
+    assert_int_equal(gbx_limits_resolve(&own, NULL, GBX_FORM_SCRIPT, &got, &error),
+                     GBX_OK);
+    assert_int_equal(got.code_bytes, 1 << 20);
+}
+
+static void test_limits__follow_the_rule_of_struct_size(void **state)
+{
+    union {
+        gbx_limits known;
+        uint8_t bytes[sizeof(gbx_limits) + 8];
+    } asked = {.known = GBX_LIMITS_INIT};
+    gbx_limits got;
+    gbx_error error;
+    (void)state;
+    asked.known.timeout_ms = 10;
+    asked.known.log_bytes = 99999;
+
+    asked.known.struct_size = offsetof(gbx_limits, log_bytes);
+    assert_int_equal(resolve(&asked.known, &got, &error), GBX_OK);
+    assert_int_equal(got.log_bytes, 3000);
+    asked.known.log_bytes = 0;
+    asked.known.struct_size = sizeof asked;
+    memset(asked.bytes + sizeof(gbx_limits), 0, 8);
+    assert_int_equal(resolve(&asked.known, &got, &error), GBX_OK);
+    asked.bytes[sizeof asked - 1] = 1;
+    assert_int_equal(resolve(&asked.known, &got, &error), GBX_E_USAGE);
+    asked.known.struct_size = 0;
+
+    assert_int_equal(resolve(&asked.known, &got, &error), GBX_E_USAGE);
+    assert_string_equal(error.message, "call.limits.struct_size is not set");
+}
+
+/* ---- calls -------------------------------------------------------------------------- */
+
+static void assert_call_refused(const gbx_call *call, const char *message)
+{
+    gbx_error error = {0};
+    gbx_call got;
+
+    assert_int_equal(gbx_call_import(call, &got, &error), GBX_E_USAGE);
+    assert_string_equal(error.message, message);
+}
+
+static void test_call__comes_through_whole(void **state)
+{
+    gbx_call call = GBX_CALL_INIT;
+    gbx_error error;
+    gbx_call got;
+    (void)state;
+    call.form = GBX_FORM_SCRIPT;
+    call.flags = GBX_CALL_SEEDED | GBX_CALL_FIXED_NOW | GBX_CALL_NO_GUARD;
+    call.code = "1";
+    call.code_len = 1;
+    call.seed = 7;
+    call.now_ms = -5;
+
+    assert_int_equal(gbx_call_import(&call, &got, &error), GBX_OK);
+
+    assert_memory_equal(&got, &call, sizeof got);
+}
+
+static void test_call__without_code_has_empty_code(void **state)
+{
+    gbx_call call = GBX_CALL_INIT;
+    gbx_error error;
+    gbx_call got;
+    (void)state;
+
+    assert_int_equal(gbx_call_import(&call, &got, &error), GBX_OK);
+
+    assert_string_equal(got.code, "");
+    assert_int_equal(got.code_len, 0);
+    assert_null(got.input); /* none is not the same as empty */
+}
+
+static void test_call__older_and_newer_ones_are_understood(void **state)
+{
+    union {
+        gbx_call known;
+        uint8_t bytes[sizeof(gbx_call) + 8];
+    } given = {.known = GBX_CALL_INIT};
+    gbx_error error;
+    gbx_call got;
+    (void)state;
+    memset(given.bytes + sizeof(gbx_call), 0, 8);
+    given.known.code = "1";
+    given.known.code_len = 1;
+    given.known.seed = 9;
+
+    given.known.struct_size = offsetof(gbx_call, input);
+    assert_int_equal(gbx_call_import(&given.known, &got, &error), GBX_OK);
+    assert_string_equal(got.code, "1");
+    assert_true(got.seed == 0);
+    given.known.struct_size = sizeof given;
+    assert_int_equal(gbx_call_import(&given.known, &got, &error), GBX_OK);
+    given.bytes[sizeof(gbx_call)] = 1;
+
+    assert_call_refused(&given.known,
+                        "call has fields that this version of the library lacks");
+}
+
+static void test_call__fields_out_of_range_are_refused_by_name(void **state)
+{
+    gbx_call form = GBX_CALL_INIT;
+    gbx_call flags = GBX_CALL_INIT;
+    gbx_call size = GBX_CALL_INIT;
+    (void)state;
+    form.form = (gbx_form)4;
+    flags.flags = 8;
+    size.struct_size = 0;
+
+    assert_call_refused(&form, "call.form is not one of its values");
+    assert_call_refused(&flags, "call.flags has an unknown bit");
+    assert_call_refused(&size, "call.struct_size is not set");
+}
+
+static void test_call__a_length_needs_its_pointer(void **state)
+{
+    gbx_call code = GBX_CALL_INIT;
+    gbx_call input = GBX_CALL_INIT;
+    gbx_call bindings = GBX_CALL_INIT;
+    (void)state;
+    code.code_len = input.input_len = bindings.bindings_len = 1;
+
+    assert_call_refused(&code, "call has a length without its pointer");
+    assert_call_refused(&input, "call has a length without its pointer");
+    assert_call_refused(&bindings, "call has a length without its pointer");
+}
+
+static void test_call__lengths_that_no_frame_can_say_are_refused(void **state)
+{
+    gbx_call input = GBX_CALL_INIT;
+    gbx_call bindings = GBX_CALL_INIT;
+    (void)state;
+    input.input = bindings.bindings = ""; /* never read this far */
+    input.input_len = (size_t)UINT32_MAX / 2 + 1;
+    bindings.bindings_len = SIZE_MAX;
+
+    assert_call_refused(&input, "call.input is larger than 2 GiB");
+    assert_call_refused(&bindings, "call.input is larger than 2 GiB");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_limits__not_asked_for_are_the_engines),
+        cmocka_unit_test(test_limits__can_be_lowered_to_the_least),
+        cmocka_unit_test(test_limits__are_never_raised),
+        cmocka_unit_test(test_limits__below_the_least_are_refused),
+        cmocka_unit_test(test_limits__a_lower_timeout_lowers_the_processor_time),
+        cmocka_unit_test(test_limits__of_a_script_has_less_code),
+        cmocka_unit_test(test_limits__follow_the_rule_of_struct_size),
+        cmocka_unit_test(test_call__comes_through_whole),
+        cmocka_unit_test(test_call__without_code_has_empty_code),
+        cmocka_unit_test(test_call__older_and_newer_ones_are_understood),
+        cmocka_unit_test(test_call__fields_out_of_range_are_refused_by_name),
+        cmocka_unit_test(test_call__a_length_needs_its_pointer),
+        cmocka_unit_test(test_call__lengths_that_no_frame_can_say_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* verdict - from what the host saw to a code; what guest code wrote decides nothing. */
+#include "broker/verdict.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MEMORY (UINT64_C(128) << 20)
+
+static const gbx_limits limits = {
+    .timeout_ms = 5000,
+    .cpu_ms = 1000,
+    .memory_bytes = MEMORY,
+    .output_bytes = 4096,
+};
+
+static gbx_verdict decide(gbx_evidence e)
+{
+    gbx_verdict v;
+
+    e.limits = &limits;
+    gbx_verdict_decide(&e, &v);
+    assert_non_null(v.hint);
+    return v;
+}
+
+/* ---- the worker said it --------------------------------------------------------- */
+
+static void test_said__a_value_is_success_without_a_word(void **state)
+{
+    gbx_exchange x = {.state = GBX_EXCHANGE_VALUE, .was_refused = true};
+    gbx_verdict v = decide((gbx_evidence){.end = GBX_END_SAID,
+                                          .exchange = &x,
+                                          .growth_bytes = MEMORY * 2,
+                                          .cpu_ms = 1e9});
+    (void)state;
+
+    assert_int_equal(v.code, GBX_CODE_VALUE);
+    assert_string_equal(v.message, "");
+    assert_string_equal(v.hint, "");
+}
+
+static const struct {
+    gbx_failure failure;
+    gbx_code code;
+    const char *message; /* "": what was thrown is the message */
+    bool has_hint;
+} failures[] = {
+    {GBX_FAILURE_SYNTAX, GBX_CODE_SYNTAX, "", false},
+    {GBX_FAILURE_THROWN, GBX_CODE_RUNTIME, "", false},
+    {GBX_FAILURE_NOT_JSON, GBX_CODE_RUNTIME, "", false},
+    {GBX_FAILURE_OUTPUT, GBX_CODE_OUTPUT_TOO_LARGE,
+     "the result is larger than the output limit of 4096 bytes", true},
+    {GBX_FAILURE_INPUT, GBX_CODE_INVALID_DATA, "", false},
+    {GBX_FAILURE_NEVER, GBX_CODE_RUNTIME,
+     "the promise returned can never settle: nothing is left that could resolve it",
+     true},
+    {GBX_FAILURE_BAD_FORM, GBX_CODE_INVALID_CODE, "", false},
+};
+
+static void test_said__each_failure_has_its_code(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(failures) * 2; i++) {
+        gbx_exchange x = {.state = GBX_EXCHANGE_ERROR,
+                          .failure = failures[i / 2].failure,
+                          .was_refused = i % 2 == 1}; /* decides nothing here */
+        gbx_verdict v =
+            decide((gbx_evidence){.end = GBX_END_SAID, .exchange = &x, .cpu_ms = 1e9});
+
+        assert_int_equal(v.code, failures[i / 2].code);
+        assert_string_equal(v.message, failures[i / 2].message);
+        assert_int_equal(*v.hint != 0, failures[i / 2].has_hint);
+    }
+}
+
+static void test_said__the_engines_own_out_of_memory_is_memory(void **state)
+{
+    (void)state;
+
+    for (int f = GBX_FAILURE_SYNTAX; f <= GBX_FAILURE_BAD_FORM; f++) {
+        gbx_exchange x = {.state = GBX_EXCHANGE_ERROR,
+                          .failure = (gbx_failure)f,
+                          .is_out_of_memory = true};
+        gbx_verdict v = decide((gbx_evidence){.end = GBX_END_SAID, .exchange = &x});
+
+        assert_int_equal(v.code, GBX_CODE_MEMORY);
+        assert_string_equal(v.message, "needed more memory than the limit of 128 MiB");
+    }
+}
+
+/* ---- the worker died --------------------------------------------------------------- */
+
+enum { CALM, REFUSED, GROWN };
+
+/* What a signal means, with no memory pressure, after REFUSED and after growth. */
+static const struct {
+    int sig;
+    gbx_code codes[3];
+} deaths[] = {
+#define C GBX_CODE_CRASHED
+#define M GBX_CODE_MEMORY
+#define T GBX_CODE_TIMEOUT
+#define V GBX_CODE_VIOLATION
+    {SIGSEGV, {C, M, M}}, {SIGBUS, {C, M, M}},    {SIGABRT, {C, M, M}},
+    {SIGTRAP, {C, M, M}}, {SIGILL, {C, M, M}},    {SIGKILL, {M, M, M}},
+    {SIGXCPU, {T, T, T}}, {SIGSYS, {V, V, V}},    {SIGFPE, {C, C, C}},
+    {SIGTERM, {C, C, C}}, {SIGHUP, {C, C, C}},    {SIGINT, {C, C, C}},
+    {SIGQUIT, {C, C, C}}, {SIGPIPE, {C, C, C}},   {SIGALRM, {C, C, C}},
+    {SIGUSR1, {C, C, C}}, {SIGUSR2, {C, C, C}},   {SIGVTALRM, {C, C, C}},
+    {SIGPROF, {C, C, C}}, {SIGSTKFLT, {C, C, C}}, {SIGXFSZ, {C, C, C}},
+    {SIGIO, {C, C, C}},   {SIGPWR, {C, C, C}},    {SIGCHLD, {C, C, C}},
+    {34, {C, C, C}},      {64, {C, C, C}},
+#undef C
+#undef M
+#undef T
+#undef V
+};
+
+static gbx_verdict die_of(int sig, int pressure, double cpu_ms)
+{
+    gbx_exchange x = {.was_refused = pressure == REFUSED};
+
+    return decide(
+        (gbx_evidence){.end = GBX_END_DIED,
+                       .exchange = &x,
+                       .wait_status = sig, /* WIFSIGNALED, as wait4 says it */
+                       .growth_bytes = pressure == GROWN ? MEMORY / 4 + 1 : MEMORY / 4,
+                       .cpu_ms = cpu_ms});
+}
+
+static void test_died__each_signal_by_what_memory_did(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(deaths) * 3; i++) {
+        int pressure = (int)(i % 3);
+        gbx_verdict v = die_of(deaths[i / 3].sig, pressure, 0);
+
+        if (v.code != deaths[i / 3].codes[pressure])
+            fail_msg("signal %d, pressure %d: %s", deaths[i / 3].sig, pressure,
+                     gbx_code_name(v.code));
+        assert_true(*v.message != 0);
+    }
+}
+
+static void test_died__with_a_core_is_no_different(void **state)
+{
+    gbx_exchange x = {.was_refused = false};
+    (void)state;
+
+    assert_int_equal(decide((gbx_evidence){.end = GBX_END_DIED,
+                                           .exchange = &x,
+                                           .wait_status = SIGSEGV | 0x80})
+                         .code,
+                     GBX_CODE_CRASHED);
+}
+
+static void test_died__the_kernels_kill_is_the_limit_that_was_met(void **state)
+{
+    static const struct {
+        int pressure;
+        double cpu_ms;
+        gbx_code code;
+    } kills[] = {
+        {CALM, 0, GBX_CODE_MEMORY},    {CALM, 949, GBX_CODE_MEMORY},
+        {CALM, 950, GBX_CODE_TIMEOUT}, {CALM, 3000, GBX_CODE_TIMEOUT},
+        {REFUSED, 0, GBX_CODE_MEMORY}, {REFUSED, 3000, GBX_CODE_TIMEOUT},
+        {GROWN, 0, GBX_CODE_MEMORY},   {GROWN, 3000, GBX_CODE_MEMORY},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(kills); i++)
+        assert_int_equal(die_of(SIGKILL, kills[i].pressure, kills[i].cpu_ms).code,
+                         kills[i].code);
+}
+
+static void test_died__processor_time_changes_no_other_signal(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(deaths); i++)
+        if (deaths[i].sig != SIGKILL)
+            assert_int_equal(die_of(deaths[i].sig, CALM, 1e9).code,
+                             deaths[i].codes[CALM]);
+}
+
+static void test_died__every_exit_status_is_a_crash(void **state)
+{
+    gbx_exchange x = {.was_refused = true};
+    (void)state;
+
+    for (int status = 0; status <= 255; status++) {
+        gbx_verdict v = decide((gbx_evidence){.end = GBX_END_DIED,
+                                              .exchange = &x,
+                                              .wait_status = status << 8,
+                                              .growth_bytes = MEMORY});
+
+        assert_int_equal(v.code, GBX_CODE_CRASHED);
+        assert_non_null(strstr(v.message, "exited with status"));
+    }
+}
+
+static void test_memory__of_a_large_input_names_the_input(void **state)
+{
+    gbx_exchange x = {.was_refused = true};
+    gbx_evidence e = {.end = GBX_END_DIED,
+                      .exchange = &x,
+                      .wait_status = SIGABRT,
+                      .input_bytes = MEMORY / 4 + 1};
+    gbx_verdict v = decide(e);
+    (void)state;
+
+    assert_string_equal(v.message, "the input of 33554433 bytes does not fit the "
+                                   "memory limit of 128 MiB");
+    e.input_bytes = MEMORY / 4;
+
+    assert_string_equal(decide(e).message,
+                        "needed more memory than the limit of 128 MiB");
+}
+
+/* ---- the host ended it -------------------------------------------------------------- */
+
+static const struct {
+    gbx_end end;
+    gbx_code code;
+    const char *message;
+    bool has_hint;
+} ends[] = {
+    {GBX_END_BROKEN, GBX_CODE_VIOLATION,
+     "the worker broke the protocol and was killed: why", false},
+    {GBX_END_DEADLINE, GBX_CODE_TIMEOUT, "ran past the time limit of 5000 ms", true},
+    {GBX_END_CPU, GBX_CODE_TIMEOUT, "used more than 1000 ms of processor time", true},
+    {GBX_END_ABORT, GBX_CODE_ABORTED, "the caller aborted the call", false},
+    {GBX_END_CLOSED, GBX_CODE_CRASHED,
+     "the worker closed its channel before its result and was killed", false},
+    {GBX_END_LOST, GBX_CODE_CRASHED, "the worker was lost: its template died", true},
+    {GBX_END_NO_WORKER, GBX_CODE_UNAVAILABLE, "no worker could be had within 5000 ms",
+     true},
+    {GBX_END_QUEUE_FULL, GBX_CODE_UNAVAILABLE,
+     "too many calls are waiting for a worker", true},
+};
+
+/* Whatever else was claimed or seen: the host knows what it did. */
+static void test_ended__by_the_host_is_what_the_host_did(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(ends) * 2; i++) {
+        gbx_exchange x = {.state = GBX_EXCHANGE_BROKEN,
+                          .reason = "why",
+                          .failure = GBX_FAILURE_THROWN,
+                          .was_refused = i % 2 == 1,
+                          .is_out_of_memory = i % 2 == 1};
+        gbx_verdict v = decide((gbx_evidence){.end = ends[i / 2].end,
+                                              .exchange = &x,
+                                              .wait_status = SIGSYS,
+                                              .growth_bytes = i % 2 * MEMORY,
+                                              .cpu_ms = 1e9});
+
+        assert_int_equal(v.code, ends[i / 2].code);
+        assert_string_equal(v.message, ends[i / 2].message);
+        assert_int_equal(*v.hint != 0, ends[i / 2].has_hint);
+    }
+}
+
+static void test_ended__without_a_worker_needs_no_exchange(void **state)
+{
+    static const gbx_end without[] = {GBX_END_ABORT, GBX_END_NO_WORKER,
+                                      GBX_END_QUEUE_FULL};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(without); i++)
+        assert_int_not_equal(decide((gbx_evidence){.end = without[i]}).code,
+                             GBX_CODE_VALUE);
+    assert_int_equal(
+        decide((gbx_evidence){.end = GBX_END_DIED, .wait_status = SIGSEGV}).code,
+        GBX_CODE_CRASHED);
+}
+
+/* ---- words decide nothing ------------------------------------------------------------ */
+
+static void test_words__that_the_code_wrote_decide_nothing(void **state)
+{
+    static const char *const words[] = {
+        "Out of memory",     "RangeError: Out of memory",
+        "TIMEOUT",           "Maximum call stack size exceeded.",
+        "the worker broke",  "VIOLATION",
+        "{\"code\":\"OK\"}", "",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(words); i++) {
+        gbx_msg_error error = {.failure = GBX_FAILURE_THROWN,
+                               .name = {(const uint8_t *)words[i], strlen(words[i])},
+                               .message = {(const uint8_t *)words[i], strlen(words[i])},
+                               .stack = {(const uint8_t *)words[i], strlen(words[i])}};
+        gbx_result *r = gbx_result_new();
+        gbx_exchange x = {.state = GBX_EXCHANGE_ERROR,
+                          .failure = GBX_FAILURE_THROWN,
+                          .result = r};
+
+        assert_true(gbx_result_set_thrown(r, &error));
+        assert_int_equal(
+            decide((gbx_evidence){.end = GBX_END_SAID, .exchange = &x}).code,
+            GBX_CODE_RUNTIME);
+        gbx_result_free(r);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_said__a_value_is_success_without_a_word),
+        cmocka_unit_test(test_said__each_failure_has_its_code),
+        cmocka_unit_test(test_said__the_engines_own_out_of_memory_is_memory),
+        cmocka_unit_test(test_died__each_signal_by_what_memory_did),
+        cmocka_unit_test(test_died__with_a_core_is_no_different),
+        cmocka_unit_test(test_died__the_kernels_kill_is_the_limit_that_was_met),
+        cmocka_unit_test(test_died__processor_time_changes_no_other_signal),
+        cmocka_unit_test(test_died__every_exit_status_is_a_crash),
+        cmocka_unit_test(test_memory__of_a_large_input_names_the_input),
+        cmocka_unit_test(test_ended__by_the_host_is_what_the_host_did),
+        cmocka_unit_test(test_ended__without_a_worker_needs_no_exchange),
+        cmocka_unit_test(test_words__that_the_code_wrote_decide_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -14,20 +14,25 @@ set(CMAKE_C_EXTENSIONS OFF)
 
 # asserts stay on in release builds: they are part of the design.
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g1")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
 if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
-add_library(gbx_harden INTERFACE)
-target_compile_options(gbx_harden INTERFACE -fstack-protector-strong
-    -fstack-clash-protection -fcf-protection
-    $<$<AND:$<NOT:$<CONFIG:Debug>>,$<NOT:$<BOOL:${GLOVEBOX_SANITIZE}>>>:-D_FORTIFY_SOURCE=2>)
-target_link_options(gbx_harden INTERFACE -Wl,-z,relro -Wl,-z,now)
-
 # -DGLOVEBOX_SANITIZE=address,undefined (or thread): the host side only. The worker
 # cannot run under a sanitizer: its seal kills what the sanitizer's runtime does.
 set(GLOVEBOX_SANITIZE "" CACHE STRING "Sanitizers for the host side")
+
+add_library(gbx_harden INTERFACE)
+target_compile_options(gbx_harden INTERFACE -fstack-protector-strong
+    -fstack-clash-protection -fcf-protection)
+target_link_options(gbx_harden INTERFACE -Wl,-z,relro -Wl,-z,now)
+if(NOT GLOVEBOX_SANITIZE)
+    target_compile_options(gbx_harden INTERFACE
+        $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+endif()
+
 add_library(gbx_sanitize INTERFACE)
 if(GLOVEBOX_SANITIZE)
     target_compile_options(gbx_sanitize INTERFACE -fsanitize=${GLOVEBOX_SANITIZE}

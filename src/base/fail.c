@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void fill(gbx_error *reterr, gbx_status status, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void fill(gbx_error *reterr,
+                                                       gbx_status status,
+                                                       const char *format, va_list args)
 {
     int e = errno;
 

@@ -10,12 +10,15 @@
 #include "support/bpf_eval.h"
 
 #include <linux/audit.h>
+#include <poll.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -392,6 +395,61 @@ static void test_descriptors__all_but_the_channel_are_closed(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* ---- orphans ------------------------------------------------------------------------- */
+
+/* A template that is killed, with a worker that sleeps: true if the worker's end of the
+ * channel closes, which it does when it dies. */
+static bool dies_with_its_template(uint32_t layers_off)
+{
+    gbx_seal seal = {.layers_off = layers_off, .statm_fd = -1};
+    int channel[2];
+    struct pollfd fd;
+    pid_t template_pid;
+    pid_t worker = 0;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, channel), 0);
+    template_pid = fork();
+    if (template_pid == 0) {
+        seal.template_pid = getpid();
+        if (fork() == 0) {
+            pid_t self = getpid();
+
+            (void)close(channel[0]);
+            if (!gbx_privs_worker(&seal) ||
+                write(channel[1], &self, sizeof self) != sizeof self)
+                _exit(1);
+            for (;;)
+                (void)pause();
+        }
+        for (;;)
+            (void)pause();
+    }
+    (void)close(channel[1]);
+    assert_int_equal(read(channel[0], &worker, sizeof worker), sizeof worker);
+    (void)kill(template_pid, SIGKILL);
+    (void)waitpid(template_pid, NULL, 0);
+    fd = (struct pollfd){.fd = channel[0], .events = POLLIN};
+    (void)poll(&fd, 1, 100);
+    (void)close(channel[0]);
+    if (!(fd.revents & POLLHUP))
+        (void)kill(worker, SIGKILL);
+    return fd.revents & POLLHUP;
+}
+
+static void test_worker__dies_with_its_template_within_100_ms(void **state)
+{
+    (void)state;
+
+    assert_true(dies_with_its_template(0));
+}
+
+static void test_worker__would_live_on_without_the_death_signal(void **state)
+{
+    (void)state;
+
+    assert_false(dies_with_its_template(GBX_LAYER_BIT(GBX_LAYER_DEATH_SIGNAL)));
+}
+
 /* ---- states ----------------------------------------------------------------------------- */
 
 static void test_layers__without_namespaces_say_what_would_bring_them(void **state)
@@ -444,6 +502,8 @@ int main(void)
         cmocka_unit_test(test_reservation__is_closed_and_cannot_be_had_back),
         cmocka_unit_test(test_limits__let_memory_grow_by_so_much_and_no_more),
         cmocka_unit_test(test_descriptors__all_but_the_channel_are_closed),
+        cmocka_unit_test(test_worker__dies_with_its_template_within_100_ms),
+        cmocka_unit_test(test_worker__would_live_on_without_the_death_signal),
         cmocka_unit_test(test_layers__without_namespaces_say_what_would_bring_them),
         cmocka_unit_test(test_layers__do_not_stand_on_a_claim_alone),
         cmocka_unit_test(test_layers__have_reasons_that_fit),

@@ -89,6 +89,26 @@ static double on_now(void *user)
     return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
 }
 
+static void send_error(const session *s, const gbx_msg_error *error)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, GBX_KIB(64));
+    (void)gbx_msg_put_error(&buf, s->call_id, error);
+    send_buf(&buf);
+}
+
+/* The CALL does not fit the memory limit: said without needing any. */
+static _Noreturn void end_for_memory(const session *s)
+{
+    gbx_msg_error error = {.failure = GBX_FAILURE_INPUT, .is_out_of_memory = 1};
+
+    send_error(s, &error);
+    for (char byte; gbx_channel_read(GBX_CHANNEL_FD, &byte, 1);)
+        continue;
+    leave(0);
+}
+
 /*
  * A call may have less than this worker was sealed with. A mapping that is never
  * touched takes the difference out of RLIMIT_DATA; code that broke out could give it
@@ -98,8 +118,9 @@ static void lower_memory(const session *s, uint64_t memory_bytes)
 {
     if (memory_bytes == 0 || memory_bytes >= s->sealed_memory_bytes)
         return;
-    (void)mmap(NULL, (size_t)(s->sealed_memory_bytes - memory_bytes),
-               PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mmap(NULL, (size_t)(s->sealed_memory_bytes - memory_bytes),
+             PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+        end_for_memory(s); /* the call alone is larger than what it may have */
 }
 
 static void send_result(const session *s, const gbx_msg_result *result)
@@ -118,28 +139,13 @@ static void send_result(const session *s, const gbx_msg_result *result)
     }
 }
 
-static void send_error(const session *s, const gbx_msg_error *error)
-{
-    gbx_buf buf;
-
-    gbx_buf_init(&buf, GBX_KIB(64));
-    (void)gbx_msg_put_error(&buf, s->call_id, error);
-    send_buf(&buf);
-}
-
-/* The body of a CALL. One that does not fit the memory limit is an error of memory,
- * said without needing any. */
-static uint8_t *read_call(session *s, const gbx_header *header)
+/* The body of a CALL. */
+static uint8_t *read_call(const session *s, const gbx_header *header)
 {
     uint8_t *body = malloc((size_t)header->body_len + 1);
-    gbx_msg_error error = {.failure = GBX_FAILURE_INPUT, .is_out_of_memory = 1};
 
-    if (body == NULL) {
-        send_error(s, &error);
-        for (char byte; gbx_channel_read(GBX_CHANNEL_FD, &byte, 1);)
-            continue;
-        leave(0);
-    }
+    if (body == NULL)
+        end_for_memory(s);
     if (!gbx_channel_read(GBX_CHANNEL_FD, body, header->body_len))
         leave(0);
     body[header->body_len] = 0; /* the input is last, and its parser wants an end */

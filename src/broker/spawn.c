@@ -103,14 +103,15 @@ static void become_nobody(start *s)
     if (syscall(SYS_setresgid, s->gid, s->gid, s->gid) < 0 ||
         syscall(SYS_setresuid, s->uid, s->uid, s->uid) < 0)
         give_up(s, "become nobody");
-    /* A change of ids makes /proc/self root's; the maps are written through it. */
-    (void)prctl(PR_SET_DUMPABLE, 1);
 }
 
 static void enter_user_ns(start *s)
 {
     char map[24];
 
+    /* A change of ids, ours just now or the host's long ago, makes /proc/self root's;
+     * the maps are written through it. */
+    (void)prctl(PR_SET_DUMPABLE, 1);
     if (unshare(CLONE_NEWUSER) < 0) {
         s->user_ns_errno = errno;
         _exit(1);

@@ -89,6 +89,7 @@ static bool has_own_ipc(void)
     return shmctl(0, SHM_INFO, &u.unused) >= 0 && u.info.used_ids == 0;
 }
 
+/* It came with the host's. */
 static bool has_own_name(void)
 {
     struct utsname names;

@@ -49,6 +49,7 @@ static void sweep_args(long number, long args[6])
     case SYS_read:
     case SYS_write:
         args[0] = GBX_CHANNEL_FD;
+        args[1] = 0;
         args[2] = 0;
         break;
     case SYS_mmap: /* no length: EINVAL, once it is executed */

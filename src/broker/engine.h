@@ -84,7 +84,7 @@ typedef struct gbx_engine_facts {
     char engine[64];
     struct {
         bool stands;
-        char reason[GBX_LAYER_REASON_MAX + 1];
+        char reason[2 * GBX_LAYER_REASON_MAX + 2]; /* escaped */
     } layers[GBX_LAYER_COUNT];
 } gbx_engine_facts;
 

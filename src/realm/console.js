@@ -46,7 +46,7 @@
     if (value === 0 && 1 / value < 0) return '-0';
     if ((typeof value === 'object' && value !== null) || typeof value === 'function') {
       const type = kind(value);
-      if (type === 'Error' || typeof value === 'function' || !hasOwnText(value))
+      if (typeof value !== 'function' && (type === 'Error' || !hasOwnText(value)))
         return inspect(value, { __proto__: null, depth: 0 });
     }
     return toText(value);
@@ -55,8 +55,6 @@
   function asNumber(value, convert) {
     if (typeof value === 'bigint') return `${convert === toFloat ? toText(value) : value}n`;
     if (typeof value === 'symbol') return 'NaN';
-    if (typeof value === 'object' && value !== null && convert === toNumber && !hasOwnText(value))
-      return 'NaN';
     const number = convert(value);
     return number === 0 && 1 / number < 0 ? '-0' : toText(number);
   }
@@ -179,9 +177,7 @@
     const line = (cells) => {
       let out = '\u2502';
       for (let c = 0; c < widths.length; c++) {
-        const room = widths[c] - cells[c].length;
-        const before = (room - room % 2) / 2;
-        out += repeat(' ', before) + cells[c] + repeat(' ', room - before) + '\u2502';
+        out += ` ${cells[c]}${repeat(' ', widths[c] - cells[c].length - 1)}\u2502`;
       }
       return out;
     };

@@ -7,19 +7,18 @@
  * target, types come from the engine's cell and not from anything that can be
  * patched. Only functions captured here are called.
  *
- * Evaluates to a function of natives; its value is inspect(value, options).
+ * Evaluates to a function of (natives, layOut); its value is inspect(value, options).
  */
-(function (natives) {
+(function (natives, layOut) {
   'use strict';
   const { kind, unproxy, promise, frames, quote, typedArray } = natives;
   const { apply, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const { isArray } = Array;
-  const { max, min, round, sqrt, floor } = Math;
+  const { min } = Math;
   const uncurry = (f) => (self, ...args) => apply(f, self, args);
   const slice = uncurry(String.prototype.slice);
   const indexOf = uncurry(String.prototype.indexOf);
   const padStart = uncurry(String.prototype.padStart);
-  const padEnd = uncurry(String.prototype.padEnd);
   const repeat = uncurry(String.prototype.repeat);
   const codeAt = uncurry(String.prototype.charCodeAt);
   const symbolText = uncurry(Symbol.prototype.toString);
@@ -37,6 +36,11 @@
     String: uncurry(String.prototype.valueOf),
     Boolean: uncurry(Boolean.prototype.valueOf),
   };
+  const wrapped = {
+    __proto__: null,
+    Symbol: uncurry(Symbol.prototype.valueOf),
+    BigInt: uncurry(BigInt.prototype.valueOf),
+  };
   const getter = (proto, name) => uncurry(getOwnPropertyDescriptor(proto, name).get);
   const mapSize = getter(Map.prototype, 'size');
   const setSize = getter(Set.prototype, 'size');
@@ -50,7 +54,6 @@
   const plainKey = /^[a-zA-Z_][a-zA-Z_0-9]*$/;
 
   const LINE = 80; /* where Node breaks a line when nothing says how wide it is */
-  const LEVELS = 3; /* this many inner levels may share one line */
   const ITEMS = 100;
   const STRING = 10000;
   const BUDGET = 2000000; /* characters of one value; more is nobody's log line */
@@ -187,6 +190,7 @@
   function showKey(key, enumerable) {
     if (typeof key === 'symbol') return `[${symbolText(key)}]`;
     if (!enumerable) return `[${key}]`;
+    if (key === '__proto__') return "['__proto__']";
     return exec(plainKey, key) !== null ? key : quote(key);
   }
 
@@ -353,24 +357,27 @@
           ctx.indent -= 2;
         };
         break;
-      case 'Arguments':
-        d.open = '[Arguments] [';
-        d.close = ']';
-        d.array = true;
-        d.fill = () => {
-          const length = find(value, 'length');
-          showItems(ctx, value, typeof length === 'number' ? length : 0, depth, d.output);
-        };
-        d.keys = [];
-        break;
+      case 'Arguments': d.open = '[Arguments] {'; break;
       default:
+        if (type === undefined && (name === 'Symbol' || name === 'BigInt'))
+          d.base = showWrapper(ctx, name, value);
         if (name !== 'Object' || tag !== '') d.open = `${plain('Object')}{`;
     }
     return d;
   }
 
+  /* These two have no type of their own in the engine: asking is the only way. */
+  function showWrapper(ctx, name, value) {
+    try {
+      return `[${name}: ${showPrimitive(ctx, wrapped[name](value))}]`;
+    } catch {
+      return '';
+    }
+  }
+
   function tagOf(value, name) {
     const tag = find(value, toStringTag);
+    if (getOwnPropertyDescriptor(value, toStringTag)?.enumerable) return '';
     return typeof tag === 'string' && tag !== '' && tag !== name ? tag : '';
   }
 
@@ -426,61 +433,6 @@
     }
     if (d.output.length === 0) return d.base !== '' ? d.base : `${d.open}${d.close}`;
     return layOut(ctx, d, depth, value);
-  }
-
-  /* On one line if it is short and shallow, else one entry a line; long lists of short
-   * items in columns. */
-  function layOut(ctx, d, depth, value) {
-    const entries = d.output.length;
-    let output = d.output;
-    if (d.array && entries > 6) output = columns(ctx, output, value, d.cut);
-    const head = d.base !== '' ? `${d.base} ` : '';
-    if (ctx.level - depth < LEVELS && entries === output.length) {
-      let total = output.length + output.length + ctx.indent + d.open.length + d.base.length + 10;
-      for (let i = 0; i < output.length; i++) total += output[i].length;
-      if (total <= LINE && indexOf(d.base, '\n') < 0) {
-        const line = join(output, ', ');
-        if (indexOf(line, '\n') < 0) return `${head}${d.open} ${line} ${d.close}`;
-      }
-    }
-    const newLine = `\n${repeat(' ', ctx.indent)}`;
-    return `${head}${d.open}${newLine}  ${join(output, `,${newLine}  `)}${newLine}${d.close}`;
-  }
-
-  function columns(ctx, output, value, cut) {
-    const count = cut ? output.length - 1 : output.length;
-    let total = 0, longest = 0, padding = padStart;
-    for (let i = 0; i < count; i++) {
-      total += output[i].length + 2;
-      longest = max(longest, output[i].length);
-    }
-    const widest = longest + 2;
-    if (widest * 3 + ctx.indent >= LINE || !(total / widest > 5 || longest <= 6)) return output;
-    const bias = max(widest - sqrt(widest - total / output.length), 1);
-    const wide = min(round(sqrt(2.5 * bias * count) / bias),
-      floor((LINE - ctx.indent) / widest), LEVELS * 4, 15);
-    if (wide <= 1) return output;
-    const widths = [];
-    for (let i = 0; i < wide; i++) {
-      let width = 0;
-      for (let j = i; j < count; j += wide) width = max(width, output[j].length);
-      push(widths, width + 2);
-    }
-    for (let i = 0; i < output.length && padding === padStart; i++) {
-      const own = getOwnPropertyDescriptor(value, i);
-      const type = own === undefined ? '' : typeof own.value;
-      if (type !== 'number' && type !== 'bigint') padding = padEnd;
-    }
-    const rows = [];
-    for (let i = 0; i < count; i += wide) {
-      const end = min(i + wide, count) - 1;
-      let row = '';
-      for (let j = i; j < end; j++) row += padding(`${output[j]}, `, widths[j - i], ' ');
-      row += padding === padStart ? padStart(output[end], widths[end - i] - 2, ' ') : output[end];
-      push(rows, row);
-    }
-    if (cut) push(rows, output[count]);
-    return rows;
   }
 
   return function inspect(value, options) {

@@ -247,6 +247,7 @@ void gbx_wallclock_release(void);
 
 extern const char gbx_script_lockdown[];
 extern const char gbx_script_result[];
+extern const char gbx_script_layout[];
 extern const char gbx_script_inspect[];
 extern const char gbx_script_console[];
 

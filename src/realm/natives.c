@@ -164,7 +164,7 @@ static size_t put_escaped(JSChar *to, JSChar unit, bool lone, JSChar quote)
         to[n++] = '\\';
         to[n++] = 'u';
         for (int shift = 12; shift >= 0; shift -= 4)
-            to[n++] = (JSChar)hex[unit >> shift & 15];
+            to[n++] = (JSChar)(hex[unit >> shift & 15] | 0x20); /* as Node has it */
     } else {
         to[n++] = unit;
     }

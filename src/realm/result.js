@@ -11,9 +11,10 @@
  */
 (function (natives, control) {
   'use strict';
-  const { kind, unproxy } = natives;
+  const { kind, typedArray, quote } = natives;
   const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const { isArray } = Array;
+  const { get: mapGet, set: mapSet, delete: mapDelete } = Map.prototype;
   const regexpToString = RegExp.prototype.toString;
   const regexpExec = RegExp.prototype.exec;
   const typedArrays = getPrototypeOf(Uint8Array.prototype);
@@ -104,7 +105,7 @@
 
   function step(path, key, inArray) {
     if (inArray) return `${path}[${key}]`;
-    return isIdentifier(key) ? `${path}.${key}` : `${path}[${natives.quote(key)}]`;
+    return isIdentifier(key) ? `${path}.${key}` : `${path}[${quote(key)}]`;
   }
 
   function isIdentifier(name) {
@@ -125,24 +126,24 @@
   /*
    * Why a value could not become JSON: one sentence that names the path, or
    * undefined if nothing is wrong with it (then the guest's own code threw).
-   * Depth first, as JSON.stringify went, with the visited path as the cycle check.
+   * Depth first, as JSON.stringify went.
    */
   function explain(root) {
-    const open = [];
+    const open = new Map();
     let visits = 0;
 
     function visit(value, path) {
       const type = typeOf(value);
-      if (++visits > 1000000 || open.length > 2000) return undefined;
+      if (++visits > 1000000) return undefined;
       if (ADVICE[type] !== undefined && (type === 'BigInt' || !hasToJSON(value)))
         return `${path} is ${article(type)}, which JSON cannot hold: ${ADVICE[type]}`;
       if (typeof value !== 'object' || value === null || type === 'Proxy') return undefined;
       if (hasToJSON(value)) return undefined;
-      for (let i = 0; i < open.length; i++)
-        if (open[i].value === value)
-          return `${path} refers back to ${open[i].path}: JSON cannot hold a cycle`;
-      open[open.length] = { __proto__: null, value, path };
-      const list = isArray(value);
+      const above = apply(mapGet, open, [value]);
+      if (above !== undefined)
+        return `${path} refers back to ${above}: JSON cannot hold a cycle`;
+      apply(mapSet, open, [value, path]);
+      const list = isArray(value) || typedArray(value) !== undefined;
       const keys = ownKeys(value);
       for (let i = 0; i < keys.length; i++) {
         const own = getOwnPropertyDescriptor(value, keys[i]);
@@ -150,11 +151,15 @@
         const why = visit(own.value, step(path, keys[i], list));
         if (why !== undefined) return why;
       }
-      open.length--;
+      apply(mapDelete, open, [value]);
       return undefined;
     }
 
-    return visit(root, 'result');
+    try {
+      return visit(root, 'result');
+    } catch {
+      return 'result is nested too deeply for JSON';
+    }
   }
 
   function article(type) {

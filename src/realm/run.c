@@ -34,6 +34,11 @@ static void begin(gbx_realm *realm, const gbx_msg_call *call,
     realm->log_left = call->log_bytes;
     realm->log_ended = false;
     realm->promise = NULL;
+    while (realm->rejected_count > 0) { /* of a warming run, in the template */
+        realm->rejected_count--;
+        for (int i = 0; i < 2; i++)
+            JSValueUnprotect(realm->ctx, realm->rejected[realm->rejected_count][i]);
+    }
     realm->origin = (gbx_origin){
         .first_line = call->first_line > 0 ? call->first_line : 1,
         .first_column = call->first_column > 0 ? call->first_column : 1,

@@ -49,7 +49,8 @@ void gbx_wallclock_fix(double ms)
     double seconds = floor(ms / 1000.0);
 
     state.at.tv_sec = (time_t)seconds;
-    state.at.tv_nsec = (long)((ms - seconds * 1000.0) * 1e6);
+    /* A microsecond more: the engine rounds its own product down to milliseconds. */
+    state.at.tv_nsec = (long)((ms - seconds * 1000.0) * 1e6) + 1000;
     state.fixed = true;
 }
 

@@ -53,6 +53,10 @@ bool realm_call_option(realm_call *call, char *option);
 /* Run in a fork, killed after deadline_ms (0: 10 s). free() the text. */
 char *realm_outcome(const realm_call *call, unsigned deadline_ms);
 
+/* What the engine alone, not locked down, makes of (code)(): its value as JSON. free()
+ * the text. */
+char *realm_bare(const char *code);
+
 /* Fork a warm realm count times and print how long the parts of a call take. */
 int realm_measure(const realm_call *call, unsigned count);
 

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# The realm's tests run the engine and, as the worker, never under a sanitizer.
+if(GLOVEBOX_SANITIZE)
+    return()
+endif()
+
+add_library(gbx_realm_call STATIC support/realm_call.c)
+target_include_directories(gbx_realm_call PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(gbx_realm_call PUBLIC gbx_realm gbx_flags PkgConfig::CMOCKA)
+
+add_executable(realm-run support/realm_run.c)
+target_link_libraries(realm-run PRIVATE gbx_realm_call)
+set_target_properties(realm-run PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+
+add_executable(test_realm unit/test_realm.c)
+target_link_libraries(test_realm PRIVATE gbx_realm_call)
+target_compile_definitions(test_realm
+    PRIVATE REALM_CASES="${CMAKE_CURRENT_SOURCE_DIR}/unit/realm")
+foreach(group protections ordinary forms positions values timers attacks console)
+    add_test(NAME test_realm_${group} COMMAND test_realm ${group})
+    set_tests_properties(test_realm_${group} PROPERTIES LABELS unit TIMEOUT 120)
+endforeach()
+
+add_executable(test_realm_fork unit/test_realm_fork.c)
+target_link_libraries(test_realm_fork PRIVATE gbx_realm_call)
+gbx_test(test_realm_fork unit 120)

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The realm, by cases: tests/unit/realm/<group>.txt. A case is
+ *
+ *   == the claim
+ *   -- options (realm_call.h), and those of read_option() below; may be missing
+ *   the code, any number of lines
+ *   => the outcome (realm_call.h), any number of lines; "~" before it: its beginning
+ *
+ * Each runs in a process of its own, in the environment of a worker, unsealed.
+ */
+#include "support/realm_call.h"
+
+#include "base/buf.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CASES_MAX 200
+
+typedef struct realm_case {
+    char *claim;
+    char *options; /* NULL: none */
+    char *code;
+    char *expected;
+    char *other; /* an outcome as good, spaces as _; NULL: none */
+    char *bare;  /* what the engine alone makes of the code; NULL: not asked */
+    unsigned deadline_ms;
+    bool crlf;       /* lines of the code end in CR LF */
+    char replace_at; /* @ in the code stands for this byte */
+    bool replaces;
+} realm_case;
+
+/* Cut the line at *at off; NULL at the end. */
+static char *next_line(char **at)
+{
+    char *line = *at;
+    char *end;
+
+    if (*line == 0)
+        return NULL;
+    end = strchr(line, '\n');
+    *at = end != NULL ? end + 1 : line + strlen(line);
+    if (end != NULL)
+        *end = 0;
+    return line;
+}
+
+/* Append a line to text that was cut out of one buffer by next_line(). */
+static void join_line(char **text, char *line)
+{
+    if (*text == NULL)
+        *text = line;
+    else
+        line[-1] = '\n';
+}
+
+static void trim(char *text)
+{
+    size_t len = text != NULL ? strlen(text) : 0;
+
+    while (len > 0 && text[len - 1] == '\n')
+        text[--len] = 0;
+}
+
+static size_t parse_cases(char *text, realm_case *cases)
+{
+    size_t n = 0;
+    realm_case *c = NULL;
+    char *line;
+
+    while ((line = next_line(&text)) != NULL) {
+        if (strncmp(line, "== ", 3) == 0) {
+            assert_true(n < CASES_MAX);
+            c = &cases[n++];
+            *c = (realm_case){.claim = line + 3};
+        } else if (c == NULL) {
+            continue; /* the comment on top */
+        } else if (strncmp(line, "-- ", 3) == 0 && c->code == NULL) {
+            c->options = line + 3;
+        } else if (strncmp(line, "=> ", 3) == 0 && c->expected == NULL) {
+            c->expected = line + 3;
+        } else if (c->expected != NULL) {
+            line[-1] = '\n';
+        } else {
+            join_line(&c->code, line);
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        assert_non_null(cases[i].code);
+        assert_non_null(cases[i].expected);
+        trim(cases[i].expected);
+    }
+    return n;
+}
+
+static bool read_option(realm_case *c, realm_call *call, char *option)
+{
+    if (strncmp(option, "or=", 3) == 0) {
+        c->other = option + 3;
+        for (char *p = c->other; *p != 0; p++)
+            *p = *p == '_' ? ' ' : *p;
+    } else if (strncmp(option, "bare=", 5) == 0)
+        c->bare = option + 5;
+    else if (strncmp(option, "deadline=", 9) == 0)
+        c->deadline_ms = (unsigned)strtoul(option + 9, NULL, 10);
+    else if (strcmp(option, "crlf=1") == 0)
+        c->crlf = true;
+    else if (strcmp(option, "nul=1") == 0 || strcmp(option, "bytes=1") == 0) {
+        c->replaces = true;
+        c->replace_at = *option == 'n' ? 0 : (char)0xFF;
+    } else
+        return realm_call_option(call, option);
+    return true;
+}
+
+/* The code as the case means it; free() it. */
+static char *make_code(const realm_case *c, size_t *ret_len)
+{
+    gbx_buf code;
+
+    gbx_buf_init(&code, GBX_MIB(1));
+    for (const char *p = c->code; *p != 0; p++) {
+        if (c->replaces && *p == '@') {
+            assert_true(gbx_buf_append(&code, &c->replace_at, 1));
+            continue;
+        }
+        if (c->crlf && *p == '\n')
+            assert_true(gbx_buf_append(&code, "\r", 1));
+        assert_true(gbx_buf_append(&code, p, 1));
+    }
+    return gbx_buf_take_string(&code, ret_len);
+}
+
+static void expect(const char *expected, const char *actual)
+{
+    if (*expected != '~') {
+        assert_string_equal(actual, expected);
+        return;
+    }
+    if (strncmp(actual, expected + 1, strlen(expected + 1)) != 0)
+        fail_msg("\"%.200s\" does not begin with \"%s\"", actual, expected + 1);
+}
+
+static void run_case(void **state)
+{
+    realm_case *c = *state;
+    realm_call call = REALM_CALL_INIT;
+    char *code, *outcome;
+
+    for (char *at = c->options, *option; at != NULL && *at != 0;) {
+        option = strsep(&at, " ");
+        assert_true(read_option(c, &call, option));
+    }
+    code = make_code(c, &call.code_len);
+    call.code = code;
+    outcome = realm_outcome(&call, c->deadline_ms);
+    if (c->other == NULL || strcmp(c->other, outcome) != 0)
+        expect(c->expected, outcome);
+    free(outcome);
+    if (c->bare != NULL) {
+        outcome = realm_bare(code);
+        expect(c->bare, outcome);
+        free(outcome);
+    }
+    free(code);
+}
+
+static int run_group(const char *group)
+{
+    static realm_case cases[CASES_MAX];
+    static struct CMUnitTest tests[CASES_MAX];
+    char path[512];
+    char *text;
+    FILE *file;
+    size_t count;
+    int failed;
+
+    snprintf(path, sizeof path, "%s/%s.txt", REALM_CASES, group);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    text = realm_read_all(file);
+    fclose(file);
+    count = parse_cases(text, cases);
+    for (size_t i = 0; i < count; i++)
+        tests[i] = (struct CMUnitTest){.name = cases[i].claim,
+                                       .test_func = run_case,
+                                       .initial_state = &cases[i]};
+    failed = _cmocka_run_group_tests(group, tests, count, NULL, NULL);
+    free(text);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    int failed = 0;
+
+    realm_environment(argv);
+    if (argc > 2)
+        cmocka_set_test_filter(argv[2]);
+    for (int i = 1; i < argc && i < 2; i++)
+        failed += run_group(argv[i]);
+    return failed != 0;
+}

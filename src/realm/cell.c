@@ -104,8 +104,8 @@ static bool learn_kinds(JSGlobalContextRef ctx, gbx_cells *cells)
 static bool learn_promises(JSGlobalContextRef ctx, gbx_cells *cells)
 {
     static const char source[] =
-        "const e = {}; [new Promise(() => {}), Promise.resolve(e), (async () => e)(),"
-        " (() => { const p = Promise.reject(e); p.catch(() => {}); return p })(), e]";
+        "((e) => [new Promise(() => {}), Promise.resolve(e), (async () => e)(),"
+        " (() => { const p = Promise.reject(e); p.catch(() => {}); return p })(), e])({})";
     static const int expected[] = {0, 1, 1, 2};
     JSValueRef list = evaluate(ctx, source);
     JSValueRef e;

@@ -174,6 +174,8 @@ void gbx_pool_fill(gbx_engine *engine)
     const gbx_options *o = &engine->settings.options;
     gbx_template *t = engine->current;
     size_t count = forks_wanted(engine);
+    /* What a proof costs, the calls that wait would wait for; each is its own proof. */
+    gbx_msg_type how = engine->waiting.count > 0 ? GBX_MSG_FORK_NOW : GBX_MSG_FORK;
     gbx_buf buf;
 
     if (count == 0)
@@ -187,7 +189,7 @@ void gbx_pool_fill(gbx_engine *engine)
 
         if (w == NULL)
             break;
-        (void)gbx_msg_put_fork(&buf, w->id);
+        (void)gbx_msg_put_fork(&buf, how, w->id);
     }
     /* Frames are whole or not sent: the socket holds far more than the queue of a
      * template that lives, and one that does not is about to be replaced. */

@@ -262,9 +262,9 @@ bool gbx_msg_get_config(gbx_span body, gbx_msg_config *ret)
     return gbx_reader_done(&r);
 }
 
-bool gbx_msg_put_fork(gbx_buf *to, uint64_t worker_id)
+bool gbx_msg_put_fork(gbx_buf *to, gbx_msg_type type, uint64_t worker_id)
 {
-    size_t at = begin(to, GBX_MSG_FORK, 0);
+    size_t at = begin(to, type, 0);
 
     put_u64(to, worker_id);
     return end(to, at, 0);

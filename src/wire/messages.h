@@ -34,8 +34,9 @@ typedef enum gbx_msg_type {
     /* host -> template, on the control channel */
     GBX_MSG_CONFIG = 32, /* first message */
     GBX_MSG_FORK = 33,
-    GBX_MSG_LOAD = 34,   /* carries a descriptor: a sealed memfd */
-    GBX_MSG_ATTACK = 35, /* only in attack mode: fork a probe that attacks its seal */
+    GBX_MSG_LOAD = 34,     /* carries a descriptor: a sealed memfd */
+    GBX_MSG_ATTACK = 35,   /* only in attack mode: fork a probe that attacks its seal */
+    GBX_MSG_FORK_NOW = 36, /* a call waits for it: READY without a proof */
     /* template -> host */
     GBX_MSG_HELLO = 48,  /* answer to CONFIG */
     GBX_MSG_FORKED = 49, /* carries two descriptors: channel, pidfd */
@@ -199,7 +200,8 @@ bool gbx_msg_put_error(gbx_buf *to, uint64_t call_id, const gbx_msg_error *msg);
  * large input is then never copied. */
 bool gbx_msg_put_call_head(gbx_buf *to, uint64_t call_id, const gbx_msg_call *msg);
 bool gbx_msg_put_config(gbx_buf *to, const gbx_msg_config *msg);
-bool gbx_msg_put_fork(gbx_buf *to, uint64_t worker_id);
+/* type is FORK or FORK_NOW, which have one body. */
+bool gbx_msg_put_fork(gbx_buf *to, gbx_msg_type type, uint64_t worker_id);
 bool gbx_msg_put_load(gbx_buf *to, const gbx_msg_load *msg);
 bool gbx_msg_put_attack(gbx_buf *to, uint64_t worker_id, const gbx_msg_attack *msg);
 bool gbx_msg_put_hello(gbx_buf *to, const gbx_msg_hello *msg);

@@ -18,7 +18,6 @@
 
 typedef struct session {
     uint64_t call_id;
-    uint32_t capabilities;
     uint64_t sealed_memory_bytes;
 } session;
 
@@ -178,15 +177,14 @@ static void serve(gbx_realm *realm, session *s)
 /* ---- public to other modules -------------------------------------------- */
 
 _Noreturn void gbx_session_run(gbx_realm *realm, const gbx_seal *seal, int channel,
-                               uint32_t capabilities)
+                               gbx_session_proof proof)
 {
-    session s = {.capabilities = capabilities,
-                 .sealed_memory_bytes = seal->memory_bytes};
+    session s = {.sealed_memory_bytes = seal->memory_bytes};
     char byte;
 
     if (!gbx_seal_worker(seal, channel))
         leave(4);
-    if (!gbx_realm_prove(realm))
+    if (proof == GBX_SESSION_PROVES && !gbx_realm_prove(realm))
         leave(5);
     send_empty(&s, GBX_MSG_READY);
     gbx_realm_on_refusal(on_refusal, &s);

@@ -6,8 +6,13 @@
 #include "realm/realm.h"
 #include "seal/seal.h"
 
+typedef enum gbx_session_proof {
+    GBX_SESSION_PROVES, /* run something first: the true call finds its pages touched */
+    GBX_SESSION_HURRIES, /* a call is waiting: READY as soon as sealed */
+} gbx_session_proof;
+
 /* Seal this process, say READY, serve one CALL. Ends the process. */
 _Noreturn void gbx_session_run(gbx_realm *realm, const gbx_seal *seal, int channel,
-                               uint32_t capabilities);
+                               gbx_session_proof proof);
 
 #endif

@@ -9,6 +9,7 @@
 #include "worker/attack.h"
 #include "worker/channel.h"
 #include "worker/children.h"
+#include "worker/pages.h"
 #include "worker/session.h"
 
 #include <errno.h>
@@ -30,6 +31,7 @@ typedef struct template
     gbx_seal seal;
     gbx_realm *realm;
     gbx_children children;
+    gbx_pages pages; /* that every worker writes */
 }
 template;
 
@@ -98,7 +100,8 @@ static _Noreturn void attack(template *t, const gbx_msg_attack *msg, int channel
 }
 
 /* Fork one child with a channel of its own; tell the host. */
-static bool fork_child(template *t, uint64_t worker_id, const gbx_msg_attack *msg)
+static bool fork_child(template *t, uint64_t worker_id, gbx_session_proof proof,
+                       const gbx_msg_attack *msg)
 {
     gbx_msg_forked forked = {.worker_id = worker_id};
     int pair[2] = {-1, -1};
@@ -115,7 +118,8 @@ static bool fork_child(template *t, uint64_t worker_id, const gbx_msg_attack *ms
         if (pid == 0) {
             if (msg != NULL)
                 attack(t, msg, pair[1]);
-            gbx_session_run(t->realm, &t->seal, pair[1], t->config.capabilities);
+            gbx_pages_claim(&t->pages);
+            gbx_session_run(t->realm, &t->seal, pair[1], proof);
         }
         if (pid > 0)
             pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -163,6 +167,7 @@ static bool load(template *t, gbx_span body, int fd)
         loaded.ok = gbx_realm_load(t->realm, msg.name, json, reason, sizeof reason);
         (void)munmap(data, (size_t)msg.size);
         gbx_realm_warm(t->realm, 0);
+        t->pages.count = 0; /* workers now write others, and /proc is gone */
     }
     loaded.message = text_span(reason);
     gbx_buf_init(&buf, GBX_KIB(16));
@@ -187,11 +192,14 @@ static bool serve_one(template *t)
     if (header.body_len <= sizeof body &&
         gbx_channel_read(t->control, body, header.body_len)) {
         if (header.type == GBX_MSG_FORK && !t->config.attack_mode)
-            served =
-                gbx_msg_get_fork(span, &worker_id) && fork_child(t, worker_id, NULL);
+            served = gbx_msg_get_fork(span, &worker_id) &&
+                     fork_child(t, worker_id, GBX_SESSION_PROVES, NULL);
+        else if (header.type == GBX_MSG_FORK_NOW && !t->config.attack_mode)
+            served = gbx_msg_get_fork(span, &worker_id) &&
+                     fork_child(t, worker_id, GBX_SESSION_HURRIES, NULL);
         else if (header.type == GBX_MSG_ATTACK && t->config.attack_mode)
             served = gbx_msg_get_attack(span, &worker_id, &msg) &&
-                     fork_child(t, worker_id, &msg);
+                     fork_child(t, worker_id, GBX_SESSION_PROVES, &msg);
         else if (header.type == GBX_MSG_LOAD && !t->config.attack_mode)
             served = load(t, span, fd);
     }
@@ -269,6 +277,11 @@ static void forget_handlers(void)
         (void)signal(faults[i], SIG_DFL);
 }
 
+static bool prove(void *realm)
+{
+    return gbx_realm_prove(realm);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 int gbx_template_serve(int control)
@@ -288,6 +301,8 @@ int gbx_template_serve(int control)
         reason = "";
         gbx_realm_warm(t.realm, t.config.warm);
         forget_handlers();
+        if (t.config.warm > 0)
+            gbx_pages_learn(&t.pages, prove, t.realm);
         look_at_self(&hello);
         gbx_seal_template(&t.seal);
         if (hello.threads != 1)

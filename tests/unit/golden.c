@@ -170,7 +170,12 @@ static bool fork_decode(gbx_span body)
 
 static bool fork_encode(gbx_buf *to)
 {
-    return gbx_msg_put_fork(to, UINT64_C(0x0100000000000009));
+    return gbx_msg_put_fork(to, GBX_MSG_FORK, UINT64_C(0x0100000000000009));
+}
+
+static bool fork_now_encode(gbx_buf *to)
+{
+    return gbx_msg_put_fork(to, GBX_MSG_FORK_NOW, UINT64_C(0x0100000000000009));
 }
 
 static const uint8_t load_body[] = {
@@ -312,13 +317,21 @@ static bool loaded_encode(gbx_buf *to)
     }
 
 const golden golden_messages[] = {
-    WORKER_ROW(log, LOG),        WORKER_ROW(wait, WAIT),
-    WORKER_ROW(result, RESULT),  WORKER_ROW(error, ERROR),
-    WORKER_ROW(call, CALL),      CONTROL_ROW(config, CONFIG),
-    CONTROL_ROW(fork, FORK),     CONTROL_ROW(load, LOAD),
-    CONTROL_ROW(attack, ATTACK), CONTROL_ROW(hello, HELLO),
-    CONTROL_ROW(forked, FORKED), CONTROL_ROW(exited, EXITED),
+    WORKER_ROW(log, LOG),
+    WORKER_ROW(wait, WAIT),
+    WORKER_ROW(result, RESULT),
+    WORKER_ROW(error, ERROR),
+    WORKER_ROW(call, CALL),
+    CONTROL_ROW(config, CONFIG),
+    CONTROL_ROW(fork, FORK),
+    CONTROL_ROW(load, LOAD),
+    CONTROL_ROW(attack, ATTACK),
+    CONTROL_ROW(hello, HELLO),
+    CONTROL_ROW(forked, FORKED),
+    CONTROL_ROW(exited, EXITED),
     CONTROL_ROW(loaded, LOADED),
+    {"FORK_NOW", GBX_MSG_FORK_NOW, 0, fork_body, sizeof fork_body, fork_decode,
+     fork_now_encode},
 };
 
 const size_t golden_count = GBX_COUNTOF(golden_messages);

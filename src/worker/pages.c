@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* pages - a page that only one process maps is one that it has written. */
+#include "worker/pages.h"
+
+#include "base/cleanup.h"
+#include "worker/channel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#    define MADV_POPULATE_WRITE 23 /* Linux 5.14; Debian 12's C library knows it */
+#endif
+
+#define PAGE 4096u
+
+/* Larger mappings are the engine's reservations: hardly anything in them is written. */
+#define MAPPING_MAX GBX_MIB(32)
+
+/* Bits of /proc/self/pagemap. */
+#define IS_PRESENT   (UINT64_C(1) << 63)
+#define IS_EXCLUSIVE (UINT64_C(1) << 56)
+
+static bool is_written(uint64_t entry)
+{
+    return (entry & IS_PRESENT) != 0 && (entry & IS_EXCLUSIVE) != 0;
+}
+
+/* The runs of written pages among count of them from start, appended to pages. */
+static void add_runs(gbx_pages *pages, char *start, const uint64_t *entries,
+                     size_t count)
+{
+    size_t end;
+
+    for (size_t i = 0; i < count; i = end + 1) {
+        for (end = i; end < count && is_written(entries[end]); end++)
+            continue;
+        if (end > i && pages->count < GBX_PAGE_RUNS_MAX)
+            pages->runs[pages->count++] =
+                (struct gbx_page_run){.start = start + i * PAGE,
+                                      .len = (end - i) * PAGE};
+    }
+}
+
+static void add_mapping(gbx_pages *pages, int pagemap, uintptr_t from, uintptr_t to)
+{
+    size_t count = (to - from) / PAGE;
+    uint64_t *entries = malloc(count * sizeof *entries);
+    ssize_t size = (ssize_t)(count * sizeof *entries);
+
+    if (entries != NULL && pread(pagemap, entries, (size_t)size,
+                                 (off_t)(from / PAGE * sizeof *entries)) == size)
+        add_runs(pages, (char *)from, entries, count);
+    free(entries);
+}
+
+/* Every private writable mapping of this process. */
+static void look(gbx_pages *pages)
+{
+    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[512];
+
+    while (pagemap >= 0 && maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        uintptr_t from;
+        uintptr_t to;
+        char mode[5];
+
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, mode) == 3 &&
+            mode[1] == 'w' && mode[3] == 'p' && to - from <= MAPPING_MAX)
+            add_mapping(pages, pagemap, from, to);
+    }
+    if (maps != NULL)
+        (void)fclose(maps);
+    gbx_fd_close(&pagemap);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_pages_learn(gbx_pages *pages, bool (*run)(void *user), void *user)
+{
+    gbx_pages found = {0};
+    bool complete;
+    int ends[2];
+    pid_t pid;
+
+    pages->count = 0;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return;
+    pid = fork();
+    if (pid == 0) {
+        if (run(user))
+            look(&found);
+        _exit(gbx_channel_write(ends[1], &found, sizeof found) ? 0 : 1);
+    }
+    (void)close(ends[1]);
+    complete = pid > 0 && gbx_channel_read(ends[0], &found, sizeof found);
+    (void)close(ends[0]);
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    if (complete && found.count <= GBX_PAGE_RUNS_MAX)
+        *pages = found;
+}
+
+void gbx_pages_claim(const gbx_pages *pages)
+{
+    for (size_t i = 0; i < pages->count; i++)
+        (void)madvise(pages->runs[i].start, pages->runs[i].len, MADV_POPULATE_WRITE);
+}

@@ -21,20 +21,21 @@
 /* What a worker sees as the machine's name. */
 #define HOST_NAME "glovebox"
 
-static void close_file(FILE **f)
+/* The start of a file, as text; false if there is none. */
+static bool read_start(const char *path, char *text, size_t size)
 {
-    if (*f != NULL)
-        (void)fclose(*f);
+    GBX_CLEANUP(gbx_fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+
+    text[n > 0 ? n : 0] = 0;
+    return n > 0;
 }
 
 static long read_number(const char *path)
 {
-    GBX_CLEANUP(close_file) FILE *f = fopen(path, "re");
-    long number = -1;
+    char text[32];
 
-    if (f != NULL && fscanf(f, "%ld", &number) != 1)
-        number = -1;
-    return number;
+    return read_start(path, text, sizeof text) ? strtol(text, NULL, 10) : -1;
 }
 
 /* Why an ordinary user cannot have namespaces here, and what would bring them. */
@@ -54,24 +55,26 @@ static const char *why_not_made(void)
 /* One id mapped, not the whole range of the initial namespace. */
 static bool has_own_ids(void)
 {
-    GBX_CLEANUP(close_file) FILE *f = fopen("/proc/self/uid_map", "re");
-    unsigned long inside;
-    unsigned long outside;
-    unsigned long count;
+    char text[256];
+    char *at = text;
 
-    return f != NULL && fscanf(f, "%lu %lu %lu", &inside, &outside, &count) == 3 &&
-           count == 1 && fgetc(f) == '\n' && fgetc(f) == EOF;
+    if (!read_start("/proc/self/uid_map", text, sizeof text))
+        return false;
+    (void)strtoul(at, &at, 10); /* inside */
+    (void)strtoul(at, &at, 10); /* outside */
+    return strtoul(at, &at, 10) == 1 && strcmp(at, "\n") == 0;
 }
 
 /* No interface but lo, and that one down: the host's own services are out of reach. */
 static bool has_no_network(void)
 {
-    GBX_CLEANUP(close_file) FILE *f = fopen("/proc/self/net/dev", "re");
     GBX_CLEANUP(gbx_fd_close) int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     struct ifreq request = {.ifr_name = "lo"};
-    char line[512];
+    char text[4096];
 
-    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+    if (!read_start("/proc/self/net/dev", text, sizeof text))
+        return false;
+    for (const char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
         if (strchr(line, ':') != NULL && strstr(line, " lo:") == NULL)
             return false;
     if (sock < 0)
@@ -107,16 +110,18 @@ static bool is_first_process(void)
 /* Every hierarchy seen from its own root. */
 static bool has_own_cgroups(void)
 {
-    GBX_CLEANUP(close_file) FILE *f = fopen("/proc/self/cgroup", "re");
-    char line[512];
+    char text[4096];
 
-    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+    if (!read_start("/proc/self/cgroup", text, sizeof text))
+        return false;
+    for (const char *line = strtok(text, "\n"); line != NULL;
+         line = strtok(NULL, "\n")) {
         const char *path = strrchr(line, ':');
 
-        if (path != NULL && strcmp(path, ":/\n") != 0)
+        if (path != NULL && strcmp(path, ":/") != 0)
             return false;
     }
-    return f != NULL;
+    return true;
 }
 
 /*

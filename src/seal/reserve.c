@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -74,6 +76,16 @@ static bool close_within(gbx_seal *seal, uintptr_t from, uintptr_t to)
            close_tail(seal, (char *)block);
 }
 
+/* "from-to rw-p ..." in hexadecimal. */
+static bool is_data(const char *line, uintptr_t *ret_from, uintptr_t *ret_to)
+{
+    char *at;
+
+    *ret_from = strtoul(line, &at, 16);
+    *ret_to = *at == '-' ? strtoul(at + 1, &at, 16) : 0;
+    return strncmp(at, " rw-p ", 6) == 0;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_reserve_close(gbx_seal *seal)
@@ -83,12 +95,10 @@ void gbx_reserve_close(gbx_seal *seal)
     char line[512];
     uintptr_t from;
     uintptr_t to;
-    char mode[5];
 
     if (!(seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_RLIMITS))) {
         while (f != NULL && fgets(line, sizeof line, f) != NULL)
-            if (sscanf(line, "%lx-%lx %4s", &from, &to, mode) == 3 && mode[0] == 'r' &&
-                mode[1] == 'w' && mode[3] == 'p')
+            if (is_data(line, &from, &to))
                 closed = close_within(seal, from, to) && closed;
         if (!closed)
             gbx_layer_lacks(seal, GBX_LAYER_RLIMITS,

@@ -299,7 +299,7 @@ bool gbx_json_from_lines(const char *text, size_t len, gbx_buf *buf,
         while (at < end && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r'))
             at++;
         if (at < end) {
-            if (!gbx_json_check(text + start, end - start, GBX_JSON_DEPTH_MAX,
+            if (!gbx_json_check(text + start, end - start, GBX_JSON_DEPTH_MAX - 1,
                                 ret_fault)) {
                 ret_fault->line = line;
                 ret_fault->offset += start;

@@ -32,8 +32,9 @@ bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len);
  * else null. */
 bool gbx_json_append_number(gbx_buf *buf, double number);
 
-/* One JSON value a line becomes one JSON array; blank lines are skipped. False with
- * the position of the first bad line, or with message NULL if buf is full. */
+/* One JSON value a line becomes one JSON array, no deeper than GBX_JSON_DEPTH_MAX as a
+ * whole; blank lines are skipped. False with the position of the first bad line, or
+ * with message NULL if buf is full. */
 bool gbx_json_from_lines(const char *text, size_t len, gbx_buf *buf,
                          gbx_json_fault *ret_fault);
 

@@ -254,6 +254,25 @@ static void test_lines__past_the_ceiling_are_no_fault_of_theirs(void **state)
     gbx_buf_cleanup(&buf);
 }
 
+static void test_lines__leave_room_for_the_array_around_them(void **state)
+{
+    char text[2 * GBX_JSON_DEPTH_MAX];
+    gbx_json_fault fault;
+    gbx_buf buf;
+    (void)state;
+    memset(text, '[', GBX_JSON_DEPTH_MAX);
+    memset(text + GBX_JSON_DEPTH_MAX, ']', GBX_JSON_DEPTH_MAX);
+    gbx_buf_init(&buf, sizeof text + 2);
+
+    assert_false(gbx_json_from_lines(text, sizeof text, &buf, &fault));
+    assert_string_equal(fault.message, "nested too deep");
+    assert_true(gbx_json_from_lines(text + 1, sizeof text - 2, &buf, &fault));
+
+    assert_true(
+        gbx_json_check((const char *)buf.data, buf.len, GBX_JSON_DEPTH_MAX, NULL));
+    gbx_buf_cleanup(&buf);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -266,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_lines__become_one_array),
         cmocka_unit_test(test_lines__say_which_is_not_json),
         cmocka_unit_test(test_lines__past_the_ceiling_are_no_fault_of_theirs),
+        cmocka_unit_test(test_lines__leave_room_for_the_array_around_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

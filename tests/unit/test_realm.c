@@ -33,6 +33,7 @@ typedef struct realm_case {
     bool crlf;       /* lines of the code end in CR LF */
     char replace_at; /* @ in the code stands for this byte */
     bool replaces;
+    size_t deep; /* @ in the code stands for so many open brackets */
 } realm_case;
 
 /* Cut the line at *at off; NULL at the end. */
@@ -108,6 +109,8 @@ static bool read_option(realm_case *c, realm_call *call, char *option)
         c->bare = option + 5;
     else if (strncmp(option, "deadline=", 9) == 0)
         c->deadline_ms = (unsigned)strtoul(option + 9, NULL, 10);
+    else if (strncmp(option, "deep=", 5) == 0)
+        c->deep = strtoul(option + 5, NULL, 10);
     else if (strcmp(option, "crlf=1") == 0)
         c->crlf = true;
     else if (strcmp(option, "nul=1") == 0 || strcmp(option, "bytes=1") == 0) {
@@ -129,6 +132,10 @@ static char *make_code(const realm_case *c, size_t *ret_len)
             assert_true(gbx_buf_append(&code, &c->replace_at, 1));
             continue;
         }
+        for (size_t i = 0; i < c->deep && *p == '@'; i++)
+            assert_true(gbx_buf_append(&code, "[", 1));
+        if (c->deep > 0 && *p == '@')
+            continue;
         if (c->crlf && *p == '\n')
             assert_true(gbx_buf_append(&code, "\r", 1));
         assert_true(gbx_buf_append(&code, p, 1));

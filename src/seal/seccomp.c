@@ -32,8 +32,13 @@ static void release(scmp_filter_ctx *ctx)
 static struct scmp_arg_cmp test_of(const gbx_rule_arg *arg)
 {
     if (arg->differs)
-        return SCMP_CMP64(arg->index, SCMP_CMP_NE, arg->value);
-    return SCMP_CMP64(arg->index, SCMP_CMP_MASKED_EQ, arg->mask, arg->value);
+        return (struct scmp_arg_cmp){.arg = arg->index,
+                                     .op = SCMP_CMP_NE,
+                                     .datum_a = arg->value};
+    return (struct scmp_arg_cmp){.arg = arg->index,
+                                 .op = SCMP_CMP_MASKED_EQ,
+                                 .datum_a = arg->mask,
+                                 .datum_b = arg->value};
 }
 
 static int add_rules(scmp_filter_ctx ctx, const gbx_rule *rules, size_t count)

@@ -123,7 +123,7 @@ gbx_attack_verdict gbx_attack_list_interfaces(gbx_attack *a)
     if (fd < 0 || GBX_TRY(a, sendto, fd, GBX_P(&request), sizeof request, 0, 0, 0) < 0)
         return gbx_verdict(-1);
     len = GBX_TRY(a, recvfrom, fd, GBX_P(answer), sizeof answer, 0, 0, 0);
-    for (const struct nlmsghdr *h = (const void *)answer; len > 0 && NLMSG_OK(h, len);
+    for (struct nlmsghdr *h = (void *)answer; len > 0 && NLMSG_OK(h, len);
          h = NLMSG_NEXT(h, len))
         links += h->nlmsg_type == RTM_NEWLINK;
     (void)snprintf(a->note, sizeof a->note, "%zu interfaces", links);

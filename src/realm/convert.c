@@ -43,7 +43,7 @@ static JSStringRef from_utf16(const uint8_t *data, size_t len)
 
     if (!gbx_utf8_valid(data, len, NULL))
         return NULL;
-    units = malloc(len * sizeof *units);
+    units = malloc((len + 1) * sizeof *units);
     if (units == NULL)
         abort();
     text = JSStringCreateWithCharacters(units, decode(data, len, units));

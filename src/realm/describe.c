@@ -202,6 +202,20 @@ void gbx_describe(gbx_realm *realm, JSValueRef exception, uint8_t failure,
                             is_refusal(realm, exception);
 }
 
+void gbx_describe_syntax(gbx_realm *realm, JSValueRef exception, gbx_msg_error *ret)
+{
+    gbx_describe(realm, exception, GBX_FAILURE_SYNTAX, ret);
+    ret->column = 0; /* the engine gives the line only */
+    if (exception == NULL || !JSValueIsObject(realm->ctx, exception) ||
+        strncmp(realm->message, "Unexpected token", 16) != 0 ||
+        read_count(realm, gbx_object(exception), realm->n_line) <=
+            realm->origin.last_line)
+        return;
+    /* What was not expected is our own bracket: to the reader the code just ends. */
+    ret->message.len =
+        (size_t)snprintf(realm->message, GBX_MESSAGE_MAX, "Unexpected end of script");
+}
+
 void gbx_describe_text(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret,
                        const char *format, ...)
 {

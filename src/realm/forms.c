@@ -77,8 +77,7 @@ static bool parses(source *s, JSStringRef text)
 
 static bool fail_syntax(source *s)
 {
-    gbx_describe(s->realm, s->exception, GBX_FAILURE_SYNTAX, s->error);
-    s->error->column = 0; /* the engine gives the line only */
+    gbx_describe_syntax(s->realm, s->exception, s->error);
     return false;
 }
 

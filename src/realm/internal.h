@@ -221,6 +221,8 @@ bool gbx_compile(gbx_realm *realm, JSValueRef input, gbx_compiled *ret,
 /* Make text of an exception. failure is a gbx_failure. */
 void gbx_describe(gbx_realm *realm, JSValueRef exception, uint8_t failure,
                   gbx_msg_error *ret);
+/* The same of code that does not compile. */
+void gbx_describe_syntax(gbx_realm *realm, JSValueRef exception, gbx_msg_error *ret);
 /* Why text, which did not parse, is no JSON; NULL: it was not UTF-8. */
 void gbx_describe_not_json(gbx_realm *realm, JSStringRef text, gbx_msg_error *ret);
 /* An error of our own words, printf-like. */

@@ -61,31 +61,31 @@ EXPORTED void *malloc(size_t size)
     return noted(__libc_malloc(padded(size)));
 }
 
-EXPORTED void *calloc(size_t count, size_t size)
+EXPORTED void *calloc(size_t nmemb, size_t size)
 {
     size_t total;
 
-    if (__builtin_mul_overflow(count, size, &total)) {
+    if (__builtin_mul_overflow(nmemb, size, &total)) {
         errno = ENOMEM;
         return NULL;
     }
     return noted(__libc_calloc(1, padded(total)));
 }
 
-EXPORTED void *realloc(void *block, size_t size)
+EXPORTED void *realloc(void *ptr, size_t size)
 {
     void *moved;
 
     if (size == 0)
-        return __libc_realloc(block, size); /* NULL means freed, not refused */
-    moved = __libc_realloc(block, padded(size));
+        return __libc_realloc(ptr, size); /* NULL means freed, not refused */
+    moved = __libc_realloc(ptr, padded(size));
     return noted(moved);
 }
 
 void *memalign(size_t alignment, size_t size);
 EXPORTED void *memalign(size_t alignment, size_t size)
 {
-    return noted(__libc_memalign(alignment, padded(size)));
+    return noted(__libc_memalign(alignment, size));
 }
 
 EXPORTED void *aligned_alloc(size_t alignment, size_t size)
@@ -93,7 +93,7 @@ EXPORTED void *aligned_alloc(size_t alignment, size_t size)
     return memalign(alignment, size);
 }
 
-EXPORTED int posix_memalign(void **ret_block, size_t alignment, size_t size)
+EXPORTED int posix_memalign(void **memptr, size_t alignment, size_t size)
 {
     int before = errno;
     void *block;
@@ -104,14 +104,13 @@ EXPORTED int posix_memalign(void **ret_block, size_t alignment, size_t size)
     errno = before;
     if (block == NULL)
         return ENOMEM;
-    *ret_block = block;
+    *memptr = block;
     return 0;
 }
 
-EXPORTED void *mmap(void *address, size_t size, int protection, int flags, int fd,
-                    off_t offset)
+EXPORTED void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
 {
-    long at = syscall(SYS_mmap, address, size, protection, flags, fd, offset);
+    long at = syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
 
     if (at == -1 && errno == ENOMEM)
         gbx_refusal_note();

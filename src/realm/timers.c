@@ -268,7 +268,7 @@ static void fire(gbx_realm *realm, uint32_t slot, JSValueRef *exception)
     gbx_timers *t = &realm->timers;
     gbx_timer timer = t->slots[slot];
     JSValueRef few[8];
-    JSValueRef *args = timer.args;
+    JSValueRef *args;
 
     heap_remove(t, timer.at);
     t->slots[slot].at = UINT32_MAX; /* running: in no heap */

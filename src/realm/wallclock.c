@@ -29,17 +29,17 @@ __attribute__((constructor)) static void find_real(void)
     __builtin_memcpy(&state.real, &found, sizeof found);
 }
 
-__attribute__((visibility("default"))) int clock_gettime(clockid_t id,
-                                                         struct timespec *ret)
+__attribute__((visibility("default"))) int clock_gettime(clockid_t clock_id,
+                                                         struct timespec *tp)
 {
-    if (id == CLOCK_REALTIME && state.fixed) {
-        *ret = state.at;
+    if (clock_id == CLOCK_REALTIME && state.fixed) {
+        *tp = state.at;
         return 0;
     }
     /* Other libraries' constructors may ask before ours has run. */
     if (state.real == NULL)
-        return (int)syscall(SYS_clock_gettime, id, ret);
-    return state.real(id, ret);
+        return (int)syscall(SYS_clock_gettime, clock_id, tp);
+    return state.real(clock_id, tp);
 }
 
 /* ---- public to other modules -------------------------------------------- */

@@ -2,7 +2,7 @@
 # Everything comes from the distribution but the parser and its grammar, which come from
 # npm at versions and hashes fixed in tools/npm/package-lock.json. Debian 12 has the
 # parser too, but its 0.20.7 counts the children of a node in 16 bits and corrupts the
-# heap on 65,536 open brackets. tools/install-deps installs all of it and says why.
+# heap on 65,535 open brackets. tools/install-deps installs all of it and says why.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(JSC REQUIRED IMPORTED_TARGET javascriptcoregtk-4.1)

@@ -120,6 +120,12 @@ static void large_free(struct arena *a, struct block *block)
     free(large);
 }
 
+/* Where a recycled block keeps the next of its class. */
+static struct block **link_of(struct block *block)
+{
+    return (struct block **)(void *)(block + 1);
+}
+
 static size_t class_of(size_t total)
 {
     size_t class = 0;
@@ -156,7 +162,7 @@ static struct block *small_new(struct arena *a, size_t size)
     struct block *block = a->recycled[class];
 
     if (block != NULL)
-        memcpy(&a->recycled[class], block + 1, sizeof block);
+        a->recycled[class] = *link_of(block);
     else
         block = cut(a, total);
     *block = (struct block){total - sizeof *block, class};
@@ -172,8 +178,12 @@ static void enter(struct arena *a, void (*work)(void *user), void *user)
 
 static void release(struct arena *a)
 {
-    while (a->larges != NULL)
-        large_free(a, &a->larges->block);
+    while (a->larges != NULL) {
+        struct large *next = a->larges->next;
+
+        free(a->larges);
+        a->larges = next;
+    }
     while (a->chunks != NULL) {
         struct chunk *next = a->chunks->next;
 
@@ -220,28 +230,28 @@ void *gbx_arena_calloc(size_t count, size_t size)
     return memory;
 }
 
-void *gbx_arena_realloc(void *memory, size_t size)
+void *gbx_arena_realloc(void *payload, size_t size)
 {
-    struct block *block = memory;
+    struct block *block = payload;
     void *moved;
 
-    if (memory == NULL)
+    if (payload == NULL)
         return gbx_arena_malloc(size);
     block--;
     if (size <= block->size && (block->class != CLASS_LARGE || size > block->size / 2))
-        return memory;
+        return payload;
     moved = gbx_arena_malloc(size);
-    memcpy(moved, memory, size < block->size ? size : block->size);
-    gbx_arena_free(memory);
+    memcpy(moved, payload, size < block->size ? size : block->size);
+    gbx_arena_free(payload);
     return moved;
 }
 
-void gbx_arena_free(void *memory)
+void gbx_arena_free(void *payload)
 {
-    struct block *block = memory;
+    struct block *block = payload;
     struct arena *a = current;
 
-    if (memory == NULL)
+    if (payload == NULL)
         return;
     assert(a != NULL);
     block--;
@@ -249,7 +259,7 @@ void gbx_arena_free(void *memory)
         large_free(a, block);
         return;
     }
-    memcpy(memory, &a->recycled[block->class], sizeof block);
+    *link_of(block) = a->recycled[block->class];
     a->recycled[block->class] = block;
 }
 

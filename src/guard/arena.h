@@ -31,8 +31,8 @@ void *gbx_arena_calloc(size_t count, size_t size);
 /* ---- what hooks.h sends the parser to ------------------------------------ */
 
 void *gbx_arena_malloc(size_t size);
-void *gbx_arena_realloc(void *block, size_t size);
-void gbx_arena_free(void *block);
+void *gbx_arena_realloc(void *payload, size_t size);
+void gbx_arena_free(void *payload);
 _Noreturn void gbx_arena_abandon(void);
 
 #endif

@@ -11,6 +11,8 @@
 
 #define ARENA_BASE     GBX_MIB(16)
 #define ARENA_PER_BYTE 160
+#define WORK_MAX       ((size_t)20 * 1000 * 1000) /* some 100 ms */
+#define WORK_MAX       ((size_t)20 * 1000 * 1000) /* some 100 ms */
 
 struct question {
     const char *text;
@@ -79,6 +81,7 @@ static void answer(void *user)
     struct question *q = user;
     gbx_case c = {.form = q->form,
                   .message = q->message,
+                  .work = WORK_MAX,
                   .at = GBX_NO_OFFSET,
                   .hint = ""};
 
@@ -138,6 +141,14 @@ bool gbx_message_quoted(const char *message, const char *part, const char *open,
         return false;
     *ret_text = at;
     *ret_len = (size_t)(end - at);
+    return true;
+}
+
+bool gbx_case_may_walk(gbx_case *c)
+{
+    if (c->work < c->tree.count)
+        return false;
+    c->work -= c->tree.count;
     return true;
 }
 

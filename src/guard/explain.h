@@ -23,6 +23,7 @@ typedef struct gbx_case {
     size_t line_end;
     size_t offset;    /* where the engine says, or GBX_NO_OFFSET */
     bool past_end;    /* that line is the last of the code, or after it */
+    size_t work;      /* nodes that may still be visited by looking things up */
     size_t at;        /* out: where it really is, or GBX_NO_OFFSET to leave it */
     const char *hint; /* out: constant */
 } gbx_case;
@@ -45,6 +46,14 @@ void gbx_case_line(const gbx_case *c, uint32_t *ret_first, uint32_t *ret_end);
 
 /* Where leaf k begins. */
 size_t gbx_case_leaf_start(const gbx_case *c, uint32_t k);
+
+/* Count one walk over the tree; false if there have been too many. */
+bool gbx_case_may_walk(gbx_case *c);
+
+/* explain_promise.c: true if the expression, as the engine quotes it, begins with a
+ * promise; or if a pattern, a loop or a spread on the line is given one. */
+bool gbx_begins_with_promise(gbx_case *c, const char *text, size_t len);
+bool gbx_line_spreads_promise(gbx_case *c);
 
 void gbx_explain_syntax(gbx_case *c);
 void gbx_explain_runtime(gbx_case *c);

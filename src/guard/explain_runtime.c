@@ -136,12 +136,6 @@ static bool is_word(const char *words, const char *text, size_t len)
     }
 }
 
-static bool node_is(const gbx_tree *t, uint32_t i, const char *text, size_t len)
-{
-    return i != GBX_NO_NODE && t->nodes[i].end - t->nodes[i].start == len &&
-           memcmp(t->text + t->nodes[i].start, text, len) == 0;
-}
-
 static size_t name_length(const char *text, size_t len)
 {
     size_t n = 0;
@@ -151,110 +145,16 @@ static size_t name_length(const char *text, size_t len)
     return n;
 }
 
-/* ---- promises -------------------------------------------------------------- */
-
-/* True if the code has an async function or method of that name. */
-static bool is_async_name(const gbx_tree *t, const char *name, size_t len)
-{
-    for (uint32_t i = 0; i < t->count; i++) {
-        uint32_t named = t->nodes[i].parent;
-
-        if (!gbx_tree_is_function(t, i) || !gbx_tree_is_async(t, i))
-            continue;
-        if (node_is(t, gbx_tree_child(t, i, GBX_FIELD_NAME), name, len))
-            return true;
-        if (t->nodes[i].field == GBX_FIELD_VALUE && named != GBX_NO_NODE &&
-            node_is(t, gbx_tree_child(t, named, GBX_FIELD_NAME), name, len))
-            return true;
-    }
-    return false;
-}
-
-/* True if expression i, as it stands, gives a promise. */
-static bool gives_promise(const gbx_tree *t, uint32_t i)
-{
-    uint32_t callee, part;
-
-    if (i == GBX_NO_NODE)
-        return false;
-    if (t->nodes[i].kind == GBX_NODE_NEW) {
-        callee = gbx_tree_child(t, i, GBX_FIELD_CONSTRUCTOR);
-        return node_is(t, callee, "Promise", 7);
-    }
-    if (t->nodes[i].kind != GBX_NODE_CALL)
-        return false;
-    callee = gbx_tree_child(t, i, GBX_FIELD_FUNCTION);
-    if (callee == GBX_NO_NODE)
-        return false;
-    if (t->nodes[callee].kind == GBX_NODE_MEMBER) {
-        part = gbx_tree_child(t, callee, GBX_FIELD_OBJECT);
-        if (node_is(t, part, "Promise", 7))
-            return true;
-        callee = gbx_tree_child(t, callee, GBX_FIELD_PROPERTY);
-    }
-    if (callee == GBX_NO_NODE)
-        return false;
-    return is_async_name(t, t->text + t->nodes[callee].start,
-                         t->nodes[callee].end - t->nodes[callee].start);
-}
-
-/* True if a variable of that name is given a promise where it is declared. */
-static bool holds_promise(const gbx_tree *t, const char *name, size_t len)
-{
-    for (uint32_t i = 0; i < t->count; i++)
-        if (t->nodes[i].kind == GBX_NODE_DECLARATOR &&
-            node_is(t, gbx_tree_child(t, i, GBX_FIELD_NAME), name, len) &&
-            gives_promise(t, gbx_tree_child(t, i, GBX_FIELD_VALUE)))
-            return true;
-    return false;
-}
-
-/* True if the expression, as the engine quotes it, begins with a promise. */
-static bool begins_with_promise(const gbx_tree *t, const char *text, size_t len)
-{
-    size_t name = name_length(text, len);
-
-    if (name == 0)
-        return false;
-    if (name < len && text[name] == '(')
-        return is_async_name(t, text, name);
-    return holds_promise(t, text, name);
-}
-
-/* On the line, a pattern or a spread that is given a promise. */
-static bool line_spreads_promise(const gbx_case *c)
-{
-    const gbx_tree *t = &c->tree;
-
-    for (uint32_t i = 0; i < t->count; i++) {
-        const gbx_node *n = &t->nodes[i];
-        uint32_t value = GBX_NO_NODE;
-
-        if (n->end <= c->line_start || n->start > c->line_end)
-            continue;
-        if (n->kind == GBX_NODE_DECLARATOR)
-            value = gbx_tree_child(t, i, GBX_FIELD_VALUE);
-        else if (n->kind == GBX_NODE_FOR_IN)
-            value = gbx_tree_child(t, i, GBX_FIELD_RIGHT);
-        else if (n->kind == GBX_NODE_SPREAD)
-            value = gbx_tree_inner(t, i);
-        if (value == GBX_NO_NODE)
-            continue;
-        if (gives_promise(t, value) ||
-            (t->nodes[value].kind == GBX_NODE_IDENTIFIER &&
-             holds_promise(t, t->text + t->nodes[value].start,
-                           t->nodes[value].end - t->nodes[value].start)))
-            return true;
-    }
-    return false;
-}
-
 /* ---- names ------------------------------------------------------------------ */
 
 /* The declaration of that name with one of the words, or GBX_NO_NODE. */
-static uint32_t find_declared(const gbx_tree *t, const char *name, size_t len,
+static uint32_t find_declared(gbx_case *c, const char *name, size_t len,
                               const char *words)
 {
+    const gbx_tree *t = &c->tree;
+
+    if (!gbx_case_may_walk(c))
+        return GBX_NO_NODE;
     for (uint32_t i = 0; i < t->count; i++) {
         uint32_t parent = t->nodes[i].parent;
         const gbx_node *first;
@@ -262,7 +162,7 @@ static uint32_t find_declared(const gbx_tree *t, const char *name, size_t len,
         if (t->nodes[i].kind != GBX_NODE_DECLARATOR &&
             t->nodes[i].kind != GBX_NODE_CLASS_DECLARATION)
             continue;
-        if (!node_is(t, gbx_tree_child(t, i, GBX_FIELD_NAME), name, len))
+        if (!gbx_tree_is_text(t, gbx_tree_child(t, i, GBX_FIELD_NAME), name, len))
             continue;
         first = &t->nodes[t->nodes[i].kind == GBX_NODE_DECLARATOR ? parent + 1 : i + 1];
         if (is_word(words, t->text + first->start, first->end - first->start))
@@ -271,9 +171,11 @@ static uint32_t find_declared(const gbx_tree *t, const char *name, size_t len,
     return GBX_NO_NODE;
 }
 
-static bool is_declared_anywhere(const gbx_tree *t, const char *name, size_t len)
+static bool is_declared_anywhere(gbx_case *c, const char *name, size_t len)
 {
-    if (find_declared(t, name, len, "let const var class") != GBX_NO_NODE)
+    const gbx_tree *t = &c->tree;
+
+    if (find_declared(c, name, len, "let const var class") != GBX_NO_NODE)
         return true;
     for (uint32_t i = 0; i < t->count; i++) {
         uint32_t parent = t->nodes[i].parent;
@@ -283,14 +185,14 @@ static bool is_declared_anywhere(const gbx_tree *t, const char *name, size_t len
              t->nodes[i].field == GBX_FIELD_PARAMETER ||
              (t->nodes[parent].kind == GBX_NODE_FOR_IN &&
               gbx_tree_child(t, parent, GBX_FIELD_KIND) != GBX_NO_NODE)) &&
-            node_is(t, i, name, len))
+            gbx_tree_is_text(t, i, name, len))
             return true;
     }
     return false;
 }
 
 /* On the line, at or after the engine's place: a name that is declared further on. */
-static uint32_t find_too_early(const gbx_case *c)
+static uint32_t find_too_early(gbx_case *c)
 {
     const gbx_tree *t = &c->tree;
     uint32_t k, end;
@@ -302,7 +204,7 @@ static uint32_t find_too_early(const gbx_case *c)
         if (n->kind != GBX_NODE_IDENTIFIER && n->kind != GBX_NODE_SHORTHAND)
             continue;
         declared =
-            find_declared(t, t->text + n->start, n->end - n->start, "let const class");
+            find_declared(c, t->text + n->start, n->end - n->start, "let const class");
         if (declared != GBX_NO_NODE && t->nodes[declared].start > n->start)
             return c->leaves.nodes[k];
     }
@@ -324,23 +226,21 @@ static uint32_t assigned_name(const gbx_tree *t, uint32_t i)
 }
 
 /* The engine reports an assignment to a const where the function begins. */
-static uint32_t find_const_assignment(const gbx_case *c)
+static uint32_t find_const_assignment(gbx_case *c)
 {
     const gbx_tree *t = &c->tree;
     size_t from = c->offset != GBX_NO_OFFSET ? c->offset : c->line_start;
-    int budget = 1000; /* each is looked up in the whole tree */
 
     /* There it stands at the place of a property: the object is what is read-only. */
     if (c->offset < t->len && strchr(".[(?", t->text[c->offset]) != NULL &&
         t->text[c->offset] != '\0' && c->offset > 0 && t->text[c->offset - 1] != ' ')
         return GBX_NO_NODE;
-    for (uint32_t i = 0; i < t->count && budget > 0; i++) {
+    for (uint32_t i = 0; i < t->count; i++) {
         uint32_t to = assigned_name(t, i);
 
         if (to == GBX_NO_NODE || t->nodes[i].end <= from)
             continue;
-        budget--;
-        if (find_declared(t, t->text + t->nodes[to].start,
+        if (find_declared(c, t->text + t->nodes[to].start,
                           t->nodes[to].end - t->nodes[to].start,
                           "const") != GBX_NO_NODE)
             return to;
@@ -351,14 +251,14 @@ static uint32_t find_const_assignment(const gbx_case *c)
 static bool is_assigned(const gbx_tree *t, const char *name, size_t len)
 {
     for (uint32_t i = 0; i < t->count; i++)
-        if (node_is(t, assigned_name(t, i), name, len))
+        if (gbx_tree_is_text(t, assigned_name(t, i), name, len))
             return true;
     return false;
 }
 
-static const char *unknown_hint(const gbx_case *c, const char *name, size_t len)
+static const char *unknown_hint(gbx_case *c, const char *name, size_t len)
 {
-    if (is_declared_anywhere(&c->tree, name, len))
+    if (is_declared_anywhere(c, name, len))
         return HINT_SCOPE;
     if (is_assigned(&c->tree, name, len))
         return HINT_DECLARE;
@@ -396,6 +296,18 @@ static void point_to_name(gbx_case *c)
         c->at = at;
 }
 
+/* The same for a name that is known: the last on the line up to the engine's place. */
+static void point_to(gbx_case *c, const char *name, size_t len)
+{
+    uint32_t k, end;
+
+    for (gbx_case_line(c, &k, &end); k < end; k++)
+        if (c->tree.nodes[c->leaves.nodes[k]].kind != GBX_NODE_PROPERTY_NAME &&
+            gbx_case_leaf_start(c, k) <= c->offset &&
+            gbx_tree_is_text(&c->tree, c->leaves.nodes[k], name, len))
+            c->at = gbx_case_leaf_start(c, k);
+}
+
 static bool explain_value(gbx_case *c)
 {
     const char *text;
@@ -403,9 +315,9 @@ static bool explain_value(gbx_case *c)
 
     if (gbx_message_quoted(c->message, "is not an object", "(evaluating '", "')", &text,
                            &len)) {
-        c->hint = begins_with_promise(&c->tree, text, len) ? HINT_PROMISE
-                  : *text == '[' || *text == '{'           ? HINT_PATTERN
-                                                           : HINT_MISSING;
+        c->hint = gbx_begins_with_promise(c, text, len) ? HINT_PROMISE
+                  : *text == '[' || *text == '{'        ? HINT_PATTERN
+                                                        : HINT_MISSING;
         return true;
     }
     if (gbx_message_quoted(c->message, "is not a function", "(In '", "', '", &text,
@@ -414,7 +326,7 @@ static bool explain_value(gbx_case *c)
         size_t callee = call != NULL ? (size_t)(call - text) : len;
 
         point_to_name(c);
-        c->hint = begins_with_promise(&c->tree, text, len) || line_spreads_promise(c)
+        c->hint = gbx_begins_with_promise(c, text, len) || gbx_line_spreads_promise(c)
                       ? HINT_PROMISE
                   : is_list_method(text, callee) ? HINT_ARRAY
                                                  : HINT_METHOD;
@@ -422,7 +334,7 @@ static bool explain_value(gbx_case *c)
     }
     if (strstr(c->message, "is not a function (near '") != NULL ||
         strstr(c->message, "Spread syntax requires") != NULL) {
-        c->hint = line_spreads_promise(c) ? HINT_PROMISE : HINT_ITERATE;
+        c->hint = gbx_line_spreads_promise(c) ? HINT_PROMISE : HINT_ITERATE;
         return true;
     }
     return false;
@@ -431,13 +343,14 @@ static bool explain_value(gbx_case *c)
 static bool explain_name(gbx_case *c)
 {
     const char *unknown_name = strstr(c->message, "Can't find variable: ");
+    size_t len;
     uint32_t node;
 
     if (unknown_name != NULL) {
         unknown_name += strlen("Can't find variable: ");
-        point_to_name(c);
-        c->hint = unknown_hint(c, unknown_name,
-                               name_length(unknown_name, strlen(unknown_name)));
+        len = name_length(unknown_name, strlen(unknown_name));
+        point_to(c, unknown_name, len);
+        c->hint = unknown_hint(c, unknown_name, len);
         return true;
     }
     if (strstr(c->message, "Cannot access uninitialized variable") != NULL) {

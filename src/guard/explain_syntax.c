@@ -122,6 +122,7 @@ static const struct {
     {"new.target", "new"},
     {"Cannot delete", "delete"},
     {"in parameter list", "=>"},
+    {"at least a catch", "try"},
 };
 
 static bool leaf_matches(const gbx_case *c, uint32_t k, const char *text, size_t len)
@@ -327,13 +328,13 @@ static const char *foreign(const gbx_case *c, uint32_t *ret_k)
     const gbx_leaves *l = &c->leaves;
     uint32_t k = *ret_k;
     uint32_t before = gbx_leaf_before(l, k);
-    uint32_t line, end;
-    const char *hint = gbx_leaf_typescript(l, k);
+    const char *hint;
 
-    if (hint != NULL)
-        return hint;
     if (gbx_leaf_is(l, k, "<") && has_jsx(c))
         return HINT_JSX;
+    hint = gbx_leaf_typescript(l, k);
+    if (hint != NULL)
+        return hint;
     if (gbx_leaf_is(l, before, "await")) {
         *ret_k = before;
         return await_hint(c, before);
@@ -341,21 +342,30 @@ static const char *foreign(const gbx_case *c, uint32_t *ret_k)
     if (gbx_leaf_is_one_of(l, before, "def print elif lambda") ||
         gbx_leaf_is(l, gbx_leaf_before(l, before), "def"))
         return HINT_PYTHON;
-    if (is_prose(l, k))
-        return HINT_PROSE;
+    return is_prose(l, k) ? HINT_PROSE : NULL;
+}
+
+/* The engine stumbled over what follows from a type on the line, not over the type. */
+static bool explain_types(gbx_case *c)
+{
+    uint32_t k, end;
+
     if (strstr(c->message, "initializer") == NULL &&
-        strstr(c->message, "parameter") == NULL && !gbx_leaf_is(l, k, "<"))
-        return NULL;
-    /* The engine stumbled over what follows from a type, not over the type itself. */
-    for (gbx_case_line(c, &line, &end); line < end; line++) {
-        hint =
-            gbx_leaf_is_one_of(l, line, ": ? <") ? gbx_leaf_typescript(l, line) : NULL;
-        if (hint != NULL) {
-            *ret_k = line;
-            return hint;
-        }
+        strstr(c->message, "parameter") == NULL)
+        return false;
+    gbx_case_line(c, &k, &end);
+    for (uint32_t last = end - k > 1000 ? k + 1000 : end; k < last; k++) {
+        const char *hint = gbx_leaf_is_one_of(&c->leaves, k, ": ? <")
+                               ? gbx_leaf_typescript(&c->leaves, k)
+                               : NULL;
+
+        if (hint == NULL)
+            continue;
+        c->at = gbx_case_leaf_start(c, k);
+        c->hint = hint;
+        return true;
     }
-    return NULL;
+    return false;
 }
 
 /* A ':' of an object that the engine took for a body. */
@@ -400,8 +410,10 @@ static void explain_culprit(gbx_case *c, uint32_t k)
 {
     const char *hint = foreign(c, &k);
 
-    if (hint == NULL && is_bare_object(&c->leaves, k))
+    if (hint == NULL && is_bare_object(&c->leaves, k)) {
         hint = HINT_OBJECT;
+        k = gbx_leaf_opener(&c->leaves, k);
+    }
     if (hint == NULL &&
         gbx_leaf_is_one_of(&c->leaves, gbx_leaf_before(&c->leaves, k), OPERATORS) &&
         gbx_leaf_is_one_of(&c->leaves, k, "; , ) ] } : =>"))
@@ -436,6 +448,8 @@ void gbx_explain_syntax(gbx_case *c)
         c->hint = HINT_STRING;
         return;
     }
+    if (explain_types(c))
+        return;
     c->at = find_place(c);
     if (c->at == GBX_NO_OFFSET)
         c->at = find_character(c);

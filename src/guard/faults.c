@@ -13,6 +13,7 @@
 
 #define HINT_JSX   "this is JSX: there is no page here; return data, not elements"
 #define NO_BRACKET SIZE_MAX
+#define LEAVES_MAX 200 /* of one error that are looked at */
 #define HINT_AWAIT \
     "'await' works only directly inside an async function: write 'async' before it"
 
@@ -55,7 +56,8 @@ static void put_error(const gbx_leaves *l, uint32_t i, size_t base, gbx_findings
             high = middle;
     }
     at = low;
-    for (uint32_t k = low > 0 ? low - 1 : 0; k < l->count && hint == NULL; k++) {
+    for (uint32_t k = low > 0 ? low - 1 : 0;
+         k < l->count && k < low + LEAVES_MAX && hint == NULL; k++) {
         if (k > low && !overlaps(&nodes[i], &nodes[l->nodes[k]]))
             break;
         hint = gbx_leaf_typescript(l, k);
@@ -142,6 +144,16 @@ static size_t bracket_at(const gbx_tree *t, uint32_t i, const char *pairs)
     return at == NULL ? NO_BRACKET : (size_t)(at - pairs);
 }
 
+/* String.raw`C:\users` is right, but the grammar knows no template with a tag. */
+static bool is_raw_escape(const gbx_tree *t, uint32_t i)
+{
+    uint32_t parent = t->nodes[i].parent;
+
+    return parent != GBX_NO_NODE && t->nodes[parent].kind == GBX_NODE_TEMPLATE &&
+           t->nodes[parent].field == GBX_FIELD_ARGUMENTS &&
+           t->text[t->nodes[i].start] == '\\';
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 uint32_t gbx_faults_bracket(const gbx_tree *t, bool *ret_is_open)
@@ -207,7 +219,8 @@ void gbx_faults_find(gbx_tree *t, size_t base, gbx_findings *f)
         if (t->nodes[i].missing) {
             put_missing(t, i, base, f);
         } else if (t->nodes[i].kind == GBX_NODE_ERROR) {
-            put_error(&leaves, i, base, f);
+            if (!is_raw_escape(t, i))
+                put_error(&leaves, i, base, f);
             i = t->nodes[i].next - 1;
         } else {
             put_allowed(t, i, base, f);

@@ -68,8 +68,9 @@ gbx_status gbx_findings_report(const gbx_findings *f, const char *text, size_t l
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     size_t at[GBX_GUARD_VIOLATIONS_MAX][2];
+    char *strings = NULL;
     gbx_report *report;
-    bool ok = true;
+    bool ok;
 
     gbx_buf_init(&buf, TEXT_MAX);
     if (f->count == 0) {
@@ -77,18 +78,20 @@ gbx_status gbx_findings_report(const gbx_findings *f, const char *text, size_t l
         return GBX_OK;
     }
     report = calloc(1, sizeof *report);
-    for (size_t i = 0; report != NULL && ok && i < f->count; i++)
+    ok = report != NULL;
+    for (size_t i = 0; ok && i < f->count; i++)
         ok = put_violation(&f->list[i], text, len, &buf, &report->list[i], at[i]);
-    if (report != NULL && ok)
-        report->text = gbx_buf_take_string(&buf, NULL);
-    if (report == NULL || report->text == NULL) {
+    if (ok)
+        strings = gbx_buf_take_string(&buf, NULL);
+    if (strings == NULL) {
         free(report);
         return gbx_fail(reterr, GBX_E_NOMEM, "cannot keep the report on the code");
     }
     for (size_t i = 0; i < f->count; i++) {
-        report->list[i].message = report->text + at[i][0];
-        report->list[i].frame = report->text + at[i][1];
+        report->list[i].message = strings + at[i][0];
+        report->list[i].frame = strings + at[i][1];
     }
+    report->text = strings;
     report->count = f->count;
     report->total = f->total;
     *ret = report;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hooks - included by force before each file of the tree-sitter runtime, and by
- * nothing else: its memory and its asserts become ours. See arena.h.
+ * hooks - included by runtime.c before the parser's own files, and by nothing else:
+ * its memory and its asserts become ours. See arena.h.
  */
 #ifndef GBX_GUARD_HOOKS_H
 #define GBX_GUARD_HOOKS_H

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#define TYPE_MAX 200 /* bytes of one that are looked at */
+#define OPENER_MAX 1000 /* leaves that are gone back for an opener */
+#define TYPE_MAX   200  /* bytes of one that are looked at */
 #define TYPE_WORDS                                                                      \
     "string number boolean any unknown void never object null undefined bigint symbol " \
     "typeof keyof readonly this"
@@ -161,8 +162,9 @@ uint32_t gbx_leaf_after(const gbx_leaves *l, uint32_t k)
 uint32_t gbx_leaf_opener(const gbx_leaves *l, uint32_t k)
 {
     uint32_t depth = 0;
+    uint32_t first = k > OPENER_MAX ? k - OPENER_MAX : 0;
 
-    while (k < l->count && k > 0) {
+    while (k < l->count && k > first) {
         k--;
         if (gbx_leaf_is_one_of(l, k, ") ] }"))
             depth++;

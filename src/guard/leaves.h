@@ -33,7 +33,7 @@ bool gbx_leaf_is_name(const gbx_leaves *l, uint32_t k);
 uint32_t gbx_leaf_before(const gbx_leaves *l, uint32_t k);
 uint32_t gbx_leaf_after(const gbx_leaves *l, uint32_t k);
 
-/* The bracket that is open at k, or GBX_NO_LEAF. */
+/* The bracket that is open at k, or GBX_NO_LEAF if there is none near. */
 uint32_t gbx_leaf_opener(const gbx_leaves *l, uint32_t k);
 
 /* True if the parser had trouble at k: it is part of an error or follows one. */

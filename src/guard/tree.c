@@ -226,9 +226,12 @@ uint32_t gbx_tree_inner(const gbx_tree *t, uint32_t i)
 
 bool gbx_tree_is(const gbx_tree *t, uint32_t i, const char *text)
 {
-    size_t len = strlen(text);
+    return gbx_tree_is_text(t, i, text, strlen(text));
+}
 
-    return t->nodes[i].end - t->nodes[i].start == len &&
+bool gbx_tree_is_text(const gbx_tree *t, uint32_t i, const char *text, size_t len)
+{
+    return i != GBX_NO_NODE && t->nodes[i].end - t->nodes[i].start == len &&
            memcmp(t->text + t->nodes[i].start, text, len) == 0;
 }
 

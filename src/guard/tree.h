@@ -178,8 +178,10 @@ uint32_t gbx_tree_child(const gbx_tree *t, uint32_t i, gbx_node_field field);
 /* The first child of i that is not a comment, a token or missing, or GBX_NO_NODE. */
 uint32_t gbx_tree_inner(const gbx_tree *t, uint32_t i);
 
-/* True if the bytes of node i are exactly text. */
+/* True if the bytes of node i (GBX_NO_NODE has none) are exactly text. */
 bool gbx_tree_is(const gbx_tree *t, uint32_t i, const char *text);
+
+bool gbx_tree_is_text(const gbx_tree *t, uint32_t i, const char *text, size_t len);
 
 /* True if i is a function of any sort, a method included. */
 bool gbx_tree_is_function(const gbx_tree *t, uint32_t i);

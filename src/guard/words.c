@@ -152,7 +152,9 @@ static char unescape(const char *name, size_t len, size_t *at)
     if (braced && i < len)
         i++;
     *at = i;
-    return point <= 0x7F ? (char)point : '\0';
+    if (point > 0x7F)
+        return '\0';
+    return (char)point;
 }
 
 /* ---- public to other modules -------------------------------------------- */

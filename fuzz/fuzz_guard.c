@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_guard - code of any kind in any form, and any word of the engine about it.
+ *
+ * Input: form, line, column (a byte each), the engine's message up to a NUL, the code.
+ */
+#include "guard/guard.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CODE_MAX (64 * 1024)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(const char *code, size_t len, gbx_form form)
+{
+    gbx_guard_span span = {0};
+    gbx_report *report = NULL;
+
+    if (gbx_guard_check(code, len, form, CODE_MAX, &span, &report, NULL) == GBX_OK)
+        assert(span.start <= len && span.len <= len - span.start);
+    gbx_report_free(report);
+    if (gbx_check(code, len, form, NULL, &report, NULL) != GBX_OK)
+        return;
+    for (size_t i = 0; i < gbx_report_count(report); i++)
+        assert(*gbx_report_get(report, i).rule != 0 &&
+               gbx_report_get(report, i).line != 0);
+    gbx_report_free(report);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const uint8_t *end = size > 3 ? memchr(data + 3, 0, size - 3) : NULL;
+    gbx_guard_advice advice;
+    const char *code;
+    size_t len;
+
+    if (end == NULL)
+        return 0;
+    code = (const char *)end + 1;
+    len = size - (size_t)(end + 1 - data);
+    check(code, len, data[0] & 3);
+    advice = (gbx_guard_advice){.line = data[1], .column = data[2]};
+    gbx_guard_explain(code, len, data[0] & 3,
+                      data[0] & 4 ? GBX_CODE_SYNTAX : GBX_CODE_RUNTIME,
+                      (const char *)data + 3, &advice);
+    assert(advice.hint != NULL);
+    free(gbx_guard_frame(code, len, advice.line, advice.column));
+    return 0;
+}

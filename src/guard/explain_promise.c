@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explain_promise - is a value a promise, because nobody awaited it? Told by names
+ * alone: what is called like an async function of the code gives a promise.
+ */
+#include "guard/explain.h"
+
+#include "guard/text.h"
+
+/* True if the code has an async function or method of that name. */
+static bool is_async_name(gbx_case *c, const char *name, size_t len)
+{
+    const gbx_tree *t = &c->tree;
+
+    if (!gbx_case_may_walk(c))
+        return false;
+    for (uint32_t i = 0; i < t->count; i++) {
+        uint32_t named = t->nodes[i].parent;
+
+        if (!gbx_tree_is_function(t, i) || !gbx_tree_is_async(t, i))
+            continue;
+        if (gbx_tree_is_text(t, gbx_tree_child(t, i, GBX_FIELD_NAME), name, len))
+            return true;
+        if (t->nodes[i].field == GBX_FIELD_VALUE && named != GBX_NO_NODE &&
+            gbx_tree_is_text(t, gbx_tree_child(t, named, GBX_FIELD_NAME), name, len))
+            return true;
+    }
+    return false;
+}
+
+/* True if expression i, as it stands, gives a promise. */
+static bool gives_promise(gbx_case *c, uint32_t i)
+{
+    const gbx_tree *t = &c->tree;
+    uint32_t callee, part;
+
+    if (i == GBX_NO_NODE)
+        return false;
+    if (t->nodes[i].kind == GBX_NODE_NEW) {
+        callee = gbx_tree_child(t, i, GBX_FIELD_CONSTRUCTOR);
+        return gbx_tree_is_text(t, callee, "Promise", 7);
+    }
+    if (t->nodes[i].kind != GBX_NODE_CALL)
+        return false;
+    callee = gbx_tree_child(t, i, GBX_FIELD_FUNCTION);
+    if (callee == GBX_NO_NODE)
+        return false;
+    if (t->nodes[callee].kind == GBX_NODE_MEMBER) {
+        part = gbx_tree_child(t, callee, GBX_FIELD_OBJECT);
+        if (gbx_tree_is_text(t, part, "Promise", 7))
+            return true;
+        callee = gbx_tree_child(t, callee, GBX_FIELD_PROPERTY);
+    }
+    if (callee == GBX_NO_NODE)
+        return false;
+    return is_async_name(c, t->text + t->nodes[callee].start,
+                         t->nodes[callee].end - t->nodes[callee].start);
+}
+
+/* True if a variable of that name is given a promise where it is declared. */
+static bool holds_promise(gbx_case *c, const char *name, size_t len)
+{
+    const gbx_tree *t = &c->tree;
+
+    if (!gbx_case_may_walk(c))
+        return false;
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->nodes[i].kind == GBX_NODE_DECLARATOR &&
+            gbx_tree_is_text(t, gbx_tree_child(t, i, GBX_FIELD_NAME), name, len) &&
+            gives_promise(c, gbx_tree_child(t, i, GBX_FIELD_VALUE)))
+            return true;
+    return false;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_begins_with_promise(gbx_case *c, const char *text, size_t len)
+{
+    size_t name = 0;
+
+    while (name < len && gbx_text_is_name((unsigned char)text[name]))
+        name++;
+
+    if (name == 0)
+        return false;
+    if (name < len && text[name] == '(')
+        return is_async_name(c, text, name);
+    return holds_promise(c, text, name);
+}
+
+bool gbx_line_spreads_promise(gbx_case *c)
+{
+    const gbx_tree *t = &c->tree;
+
+    for (uint32_t i = 0; i < t->count; i++) {
+        const gbx_node *n = &t->nodes[i];
+        uint32_t value = GBX_NO_NODE;
+
+        if (n->end <= c->line_start || n->start > c->line_end)
+            continue;
+        if (n->kind == GBX_NODE_DECLARATOR)
+            value = gbx_tree_child(t, i, GBX_FIELD_VALUE);
+        else if (n->kind == GBX_NODE_FOR_IN)
+            value = gbx_tree_child(t, i, GBX_FIELD_RIGHT);
+        else if (n->kind == GBX_NODE_SPREAD)
+            value = gbx_tree_inner(t, i);
+        if (value == GBX_NO_NODE)
+            continue;
+        if (gives_promise(c, value) ||
+            (t->nodes[value].kind == GBX_NODE_IDENTIFIER &&
+             holds_promise(c, t->text + t->nodes[value].start,
+                           t->nodes[value].end - t->nodes[value].start)))
+            return true;
+    }
+    return false;
+}

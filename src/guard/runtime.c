@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runtime - the parser's runtime, code of others, in one piece: the compiler can then
+ * inline across its files, and all of it gets the hooks. alloc.c (mutable pointers to
+ * the allocator) and query.c (not used) are left out.
+ */
+#include "hooks.h"
+
+#include "src/get_changed_ranges.c"
+#include "src/language.c"
+#include "src/lexer.c"
+#include "src/node.c"
+#include "src/parser.c"
+#include "src/stack.c"
+#include "src/subtree.c"
+#include "src/tree.c"
+#include "src/tree_cursor.c"
+#include "src/wasm_store.c"

@@ -10,8 +10,8 @@
  * `new Array(N)` with a constant even N of about 1,000 and more eight bytes short:
  * it forgets the header of the elements, writes the last element all the same, and
  * with the C library's allocator that is the size field of the next block. Without
- * the padding a plain loop over such an array kills the worker. The test of
- * gbx_realm__survives_the_short_array shows it.
+ * the padding a plain loop over such an array kills the worker;
+ * test_realm__survives_the_short_array shows it.
  */
 #include "realm/refusal.h"
 

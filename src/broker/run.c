@@ -336,6 +336,8 @@ void gbx_run_start(gbx_run *run, int64_t now_ns)
         msg.flags |= GBX_CALL_WIRE_CONSOLE;
     if (options->capabilities & GBX_CAP_TIMERS)
         msg.flags |= GBX_CALL_WIRE_TIMERS;
+    if (run->span.is_parsed)
+        msg.flags |= GBX_CALL_WIRE_PARSED;
     if (call->flags & GBX_CALL_FIXED_NOW)
         msg.flags |= GBX_CALL_WIRE_FIXED_NOW;
     if (call->input != NULL)

@@ -34,6 +34,7 @@ struct check {
     gbx_region region; /* what is parsed */
     gbx_region code;   /* what the engine gets */
     size_t last_expr;  /* as in gbx_guard_span */
+    bool is_parsed;
     gbx_findings found;
 };
 
@@ -48,6 +49,7 @@ static void look_at_tree(void *user)
     gbx_form_check(&tree, c->text, c->region, c->form, &c->code, &c->found);
     if (tree.tree == NULL)
         return;
+    c->is_parsed = c->form == GBX_FORM_FUNCTION && !tree.has_error;
     if (c->form == GBX_FORM_SCRIPT)
         c->last_expr = gbx_form_last_expression(&tree);
     if (gbx_words_occur(code, len)) {
@@ -111,6 +113,7 @@ static void init(struct check *c, const char *code, size_t len, gbx_form form)
     c->form = form;
     c->wants_syntax = false;
     c->last_expr = 0;
+    c->is_parsed = false;
     c->region = (gbx_region){0, c->len};
     c->code = c->region;
     c->found.count = 0; /* the list is filled as it grows */
@@ -135,6 +138,7 @@ gbx_status gbx_guard_check(const char *code, size_t len, gbx_form form, size_t m
     span.start = c.code.start;
     span.len = c.code.end - c.code.start;
     span.last_expr = c.last_expr;
+    span.is_parsed = c.is_parsed;
     gbx_utf8_position(c.text, c.len, span.start, &span.line, &span.column);
     *ret_span = span;
     *ret_report = report;

@@ -8,7 +8,8 @@
  *
  *   function  `(` code `)` is evaluated only if `[` code `]` parses as well. Up to the
  *             first closing bracket that code did not open, both parse alike; it
- *             would have to be `)` for the one and `]` for the other.
+ *             would have to be `)` for the one and `]` for the other. Where the host's
+ *             own parser has found one function, this is known already.
  *   body      the AsyncFunction constructor must take the code: it accepts only what
  *   script    is the whole body of exactly one function. What it makes is thrown away
  *             (its positions are not the caller's); eval is on for just this moment,
@@ -135,13 +136,14 @@ static bool take_function(source *s, JSValueRef value, gbx_compiled *ret)
 static bool compile_function(source *s, gbx_compiled *ret)
 {
     static const char open[] = STRICT "(";
-    JSStringRef list = compose(STRICT "[", s->code, "\n]");
+    bool is_known = (s->realm->in->flags & GBX_CALL_WIRE_PARSED) != 0;
+    JSStringRef list = is_known ? NULL : compose(STRICT "[", s->code, "\n]");
     JSStringRef text = compose(open, s->code, "\n)");
     JSValueRef value = NULL;
     bool ok = false;
 
     s->realm->origin.prefix = sizeof open - 1;
-    if (parses(s, list)) {
+    if (is_known || parses(s, list)) {
         value = evaluate(s, text);
         if (s->exception == NULL) {
             ok = take_function(s, value, ret);
@@ -161,7 +163,7 @@ static bool compile_function(source *s, gbx_compiled *ret)
     } else {
         fail_syntax(s);
     }
-    JSStringRelease(list);
+    gbx_string_release(&list);
     JSStringRelease(text);
     return ok;
 }

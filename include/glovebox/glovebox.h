@@ -42,11 +42,11 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define GBX_API __attribute__((visibility("default")))
-#define GBX_MUST_USE __attribute__((warn_unused_result))
+#    define GBX_API      __attribute__((visibility("default")))
+#    define GBX_MUST_USE __attribute__((warn_unused_result))
 #else
-#define GBX_API
-#define GBX_MUST_USE
+#    define GBX_API
+#    define GBX_MUST_USE
 #endif
 
 /** Bytes in gbx_error.message, its NUL included. */
@@ -54,10 +54,10 @@ extern "C" {
 
 /** What went wrong on the host's side. Caller-owned; filled on failure only. */
 typedef struct gbx_error {
-    gbx_status status;                    /**< what the function returned */
-    int os_errno;                         /**< errno of the failed system call, or 0 */
-    uint32_t line;                        /**< in the offending input, from 1; 0: no position */
-    uint32_t column;                      /**< in characters, from 1; 0: no position */
+    gbx_status status; /**< what the function returned */
+    int os_errno;      /**< errno of the failed system call, or 0 */
+    uint32_t line;     /**< in the offending input, from 1; 0: no position */
+    uint32_t column;   /**< in characters, from 1; 0: no position */
     char message[GBX_ERROR_MESSAGE_SIZE]; /**< lower case, one line, ends in NUL */
 } gbx_error;
 
@@ -80,33 +80,38 @@ typedef uint64_t gbx_ticket;
 typedef enum gbx_form {
     GBX_FORM_FUNCTION = 0, /**< one function expression, called with the input */
     GBX_FORM_EXECUTE = 1,  /**< declarations that define execute(input) or run(input) */
-    GBX_FORM_BODY = 2,     /**< the body of an async function; sees params, env, context */
-    GBX_FORM_SCRIPT = 3,   /**< statements, top-level await; the value is returned or last */
+    GBX_FORM_BODY = 2, /**< the body of an async function; sees params, env, context */
+    GBX_FORM_SCRIPT =
+        3, /**< statements, top-level await; the value is returned or last */
 } gbx_form;
 
 /** What happens when a layer of the seal cannot be had on this machine. */
 typedef enum gbx_require {
     GBX_REQUIRE_DEFAULT = 0, /**< start if seccomp, no_new_privs and rlimits stand */
-    GBX_REQUIRE_STRICT = 1,  /**< start only if every layer stands; JIT off unless named */
+    GBX_REQUIRE_STRICT =
+        1, /**< start only if every layer stands; JIT off unless named */
 } gbx_require;
 
 /** How much of the engine's just-in-time compiler runs. */
 typedef enum gbx_jit {
-    GBX_JIT_DEFAULT = 0,  /**< full, or off with GBX_REQUIRE_STRICT */
-    GBX_JIT_FULL = 1,     /**< every tier */
-    GBX_JIT_BASELINE = 2, /**< without the optimising tiers, where most engine bugs were */
-    GBX_JIT_OFF = 3,      /**< interpreter only: no writable and executable page exists */
+    GBX_JIT_DEFAULT = 0, /**< full, or off with GBX_REQUIRE_STRICT */
+    GBX_JIT_FULL = 1,    /**< every tier */
+    GBX_JIT_BASELINE =
+        2,           /**< without the optimising tiers, where most engine bugs were */
+    GBX_JIT_OFF = 3, /**< interpreter only: no writable and executable page exists */
 } gbx_jit;
 
 /** Which globals the code finds. */
 typedef enum gbx_globals {
-    GBX_GLOBALS_STANDARD = 0, /**< all of ECMAScript less what the lockdown takes away */
-    GBX_GLOBALS_MINIMAL = 1,  /**< the 31 names of the manual, plus capabilities */
+    GBX_GLOBALS_STANDARD =
+        0,                   /**< all of ECMAScript less what the lockdown takes away */
+    GBX_GLOBALS_MINIMAL = 1, /**< the 28 names of the manual, plus capabilities */
 } gbx_globals;
 
 /** Where a call's process comes from. */
 typedef enum gbx_fresh {
-    GBX_FRESH_FORK = 0, /**< a fork of the template: about 0.1 ms, shared address layout */
+    GBX_FRESH_FORK =
+        0, /**< a fork of the template: about 0.1 ms, shared address layout */
     GBX_FRESH_EXEC = 1, /**< a new template for each call: about 20 ms, own layout */
 } gbx_fresh;
 
@@ -129,7 +134,7 @@ typedef struct gbx_limits {
                                 to 4 GiB */
     uint64_t output_bytes; /**< of JSON; default 1048576, at most 256 MiB */
     uint32_t code_bytes;   /**< default 65536 (form script: 51200), at most 1 MiB */
-    uint32_t log_bytes;    /**< console text of one call; default 10 MiB, at most 64 MiB */
+    uint32_t log_bytes; /**< console text of one call; default 10 MiB, at most 64 MiB */
 } gbx_limits;
 
 /* clang-format off */
@@ -138,10 +143,10 @@ typedef struct gbx_limits {
 
 /** One event of an engine; all pointers are borrowed until the callback returns. */
 typedef struct gbx_event {
-    const char *name;     /**< constant: "worker.killed", "protocol.violation", ... */
-    gbx_ticket call;      /**< the call it belongs to, or 0 */
-    const char *detail;   /**< one line of UTF-8 without control characters; may be "" */
-    uint64_t time_ms;     /**< wall clock, since 1970 */
+    const char *name;   /**< constant: "worker.killed", "protocol.violation", ... */
+    gbx_ticket call;    /**< the call it belongs to, or 0 */
+    const char *detail; /**< one line of UTF-8 without control characters; may be "" */
+    uint64_t time_ms;   /**< wall clock, since 1970 */
 } gbx_event;
 
 /**
@@ -183,24 +188,25 @@ typedef struct gbx_runner gbx_runner;
 
 /** How to make an engine. */
 typedef struct gbx_options {
-    size_t struct_size;       /**< sizeof(gbx_options) in the caller's build */
-    gbx_limits limits;        /**< defaults of every call, and its upper bounds */
-    uint32_t pool_size;       /**< workers kept ready; default 4, at most 64 */
-    uint32_t max_workers;     /**< workers alive at once; default 64, at most 1024 */
-    uint32_t queue_length;    /**< calls waiting for a worker; default 1024 */
-    gbx_require require;      /**< what to do about missing layers */
-    gbx_jit jit;              /**< just-in-time compilation */
-    gbx_globals globals;      /**< the realm's globals */
-    gbx_fresh fresh;          /**< fork or exec */
-    uint32_t capabilities;    /**< gbx_capability bits; default console and timers */
-    uint32_t recycle_calls;   /**< a new template after so many forks; default 10000 */
-    uint32_t recycle_ms;      /**< and after so long; default 600000 */
-    const char *worker_path;  /**< default: $GLOVEBOX_WORKER, beside the program, then
+    size_t struct_size;      /**< sizeof(gbx_options) in the caller's build */
+    gbx_limits limits;       /**< defaults of every call, and its upper bounds */
+    uint32_t pool_size;      /**< workers kept ready; default 4, at most 64 */
+    uint32_t max_workers;    /**< workers alive at once; default 64, at most 1024 */
+    uint32_t queue_length;   /**< calls waiting for a worker; default 1024 */
+    gbx_require require;     /**< what to do about missing layers */
+    gbx_jit jit;             /**< just-in-time compilation */
+    gbx_globals globals;     /**< the realm's globals */
+    gbx_fresh fresh;         /**< fork or exec */
+    uint32_t capabilities;   /**< gbx_capability bits; default console and timers */
+    uint32_t recycle_calls;  /**< a new template after so many forks; default 10000 */
+    uint32_t recycle_ms;     /**< and after so long; default 600000 */
+    const char *worker_path; /**< default: $GLOVEBOX_WORKER, beside the program, then
                                    the installed one; copied */
-    const char *runner_name;  /**< "process" (default) or "memory"; copied */
-    const gbx_runner *runner; /**< one of the embedder's own; copied; excludes the name */
-    gbx_event_fn on_event;    /**< may be NULL */
-    void *event_user;         /**< passed to on_event; borrowed until the engine is freed */
+    const char *runner_name; /**< "process" (default) or "memory"; copied */
+    const gbx_runner
+        *runner;           /**< one of the embedder's own; copied; excludes the name */
+    gbx_event_fn on_event; /**< may be NULL */
+    void *event_user; /**< passed to on_event; borrowed until the engine is freed */
 } gbx_options;
 
 /* clang-format off */
@@ -210,21 +216,21 @@ typedef struct gbx_options {
 
 /** Bits of gbx_call.flags. */
 typedef enum gbx_call_flag {
-    GBX_CALL_SEEDED = 1,   /**< Math.random follows gbx_call.seed */
+    GBX_CALL_SEEDED = 1,    /**< Math.random follows gbx_call.seed */
     GBX_CALL_FIXED_NOW = 2, /**< the clock stands at gbx_call.now_ms */
-    GBX_CALL_NO_GUARD = 4, /**< skip the structural check; the seal is what protects */
+    GBX_CALL_NO_GUARD = 4,  /**< skip the structural check; the seal is what protects */
 } gbx_call_flag;
 
 /** One call. Every pointer is borrowed until gbx_execute() or gbx_submit() returns,
  *  but for signal, on_log and log_user: until the call has ended. */
 typedef struct gbx_call {
-    size_t struct_size;       /**< sizeof(gbx_call) in the caller's build */
-    gbx_form form;            /**< how the code is written */
-    uint32_t flags;           /**< gbx_call_flag bits */
-    const char *code;         /**< UTF-8; need not end in NUL */
-    size_t code_len;          /**< bytes */
-    const char *input;        /**< one JSON value, UTF-8; NULL: the only dataset, else null */
-    size_t input_len;         /**< bytes */
+    size_t struct_size; /**< sizeof(gbx_call) in the caller's build */
+    gbx_form form;      /**< how the code is written */
+    uint32_t flags;     /**< gbx_call_flag bits */
+    const char *code;   /**< UTF-8; need not end in NUL */
+    size_t code_len;    /**< bytes */
+    const char *input;  /**< one JSON value, UTF-8; NULL: the only dataset, else null */
+    size_t input_len;   /**< bytes */
     const char *bindings;     /**< form body: a JSON object of named values, or NULL */
     size_t bindings_len;      /**< bytes */
     const gbx_limits *limits; /**< lowers the engine's; NULL: as they are */
@@ -242,13 +248,14 @@ typedef struct gbx_call {
 
 /** What a call cost, by the host's measure, never the worker's word. */
 typedef struct gbx_stats {
-    double wall_ms;             /**< from dispatch to the end of the call */
-    double cpu_ms;              /**< processor time of the worker */
-    uint64_t peak_memory_bytes; /**< resident growth over the template, at its highest */
-    uint64_t input_bytes;       /**< JSON handed in */
-    uint64_t output_bytes;      /**< JSON handed out */
-    uint64_t log_bytes;         /**< console text */
-    uint32_t host_calls;        /**< host functions called */
+    double wall_ms; /**< from dispatch to the end of the call */
+    double cpu_ms;  /**< processor time of the worker */
+    uint64_t
+        peak_memory_bytes; /**< resident growth over the template, at its highest */
+    uint64_t input_bytes;  /**< JSON handed in */
+    uint64_t output_bytes; /**< JSON handed out */
+    uint64_t log_bytes;    /**< console text */
+    uint32_t host_calls;   /**< host functions called */
 } gbx_stats;
 
 /** Where in the caller's code; line and column from 1, column in characters. */
@@ -453,8 +460,8 @@ struct gbx_runner {
 /* clang-format on */
 
 /** The code returned; @p json is copied, NULL stands for undefined. */
-GBX_API GBX_MUST_USE gbx_status gbx_outcome_value(gbx_outcome *outcome, const char *json,
-                                                  size_t json_len);
+GBX_API GBX_MUST_USE gbx_status gbx_outcome_value(gbx_outcome *outcome,
+                                                  const char *json, size_t json_len);
 
 /** The call failed with @p code; @p message is copied; @p line and @p column may
  *  be 0. */
@@ -463,8 +470,9 @@ GBX_API GBX_MUST_USE gbx_status gbx_outcome_error(gbx_outcome *outcome, gbx_code
                                                   uint32_t column);
 
 /** One console line; copied. */
-GBX_API GBX_MUST_USE gbx_status gbx_outcome_log(gbx_outcome *outcome, gbx_log_level level,
-                                                const char *text, size_t text_len);
+GBX_API GBX_MUST_USE gbx_status gbx_outcome_log(gbx_outcome *outcome,
+                                                gbx_log_level level, const char *text,
+                                                size_t text_len);
 
 /* ---- names -------------------------------------------------------------- */
 

@@ -222,7 +222,7 @@ void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len, int64_t
     size_t used = 0;
 
     assert(len <= GBX_EXCHANGE_FEED_MAX);
-    if (len == 0)
+    if (len == 0 || x->is_nomem) /* what could not be kept leaves a gap */
         return;
     if (x->in.len > 0) { /* the rest of a frame whose beginning was kept */
         if (!gbx_buf_append(&x->in, data, len)) {

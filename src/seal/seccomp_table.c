@@ -100,6 +100,7 @@ static const gbx_rule template[] = {
     {CALL(sendmsg), EXECUTE, "channels of workers go as descriptors", {{0}}},
     {CALL(poll), EXECUTE, "waiting", {{0}}},
     {CALL(ppoll), EXECUTE, "waiting", {{0}}},
+    {CALL(restart_syscall), EXECUTE, "waiting on, after the host was stopped", {{0}}},
     {CALL(socketpair), EXECUTE, "the channel of a worker", {IS(0, AF_UNIX)}},
     {CALL(close), EXECUTE, "descriptors", {{0}}},
     {CALL(close_range), EXECUTE, "descriptors, in a worker", {{0}}},

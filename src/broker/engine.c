@@ -13,15 +13,16 @@
 static gbx_status init_locks(gbx_engine *engine, gbx_error *reterr)
 {
     pthread_condattr_t attr;
+    int e;
 
     if (pthread_mutex_init(&engine->lock, NULL) != 0)
         return gbx_fail(reterr, GBX_E_NOMEM, "cannot make a lock");
     if (pthread_condattr_init(&attr) != 0)
         return gbx_fail(reterr, GBX_E_NOMEM, "cannot make a condition");
     (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&engine->changed, &attr);
+    e = pthread_cond_init(&engine->changed, &attr);
     (void)pthread_condattr_destroy(&attr);
-    return GBX_OK;
+    return e == 0 ? GBX_OK : gbx_fail(reterr, GBX_E_NOMEM, "cannot make a condition");
 }
 
 /* Until the first template serves or has failed to. */

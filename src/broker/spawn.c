@@ -331,6 +331,8 @@ gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
 
 void gbx_spawned_close(gbx_spawned *spawned)
 {
+    /* The closed socket alone would end it, too: waiting is never for ever. */
+    gbx_fd_close(&spawned->control);
     if (spawned->pidfd >= 0) {
         (void)syscall(SYS_pidfd_send_signal, spawned->pidfd, SIGKILL, NULL, 0);
         while (waitid((idtype_t)3 /* P_PIDFD */, (id_t)spawned->pidfd, NULL, WEXITED) <
@@ -339,6 +341,5 @@ void gbx_spawned_close(gbx_spawned *spawned)
             continue;
     }
     gbx_fd_close(&spawned->pidfd);
-    gbx_fd_close(&spawned->control);
     spawned->pid = 0;
 }

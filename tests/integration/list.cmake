@@ -6,3 +6,4 @@ gbx_integration_test(hostile_template)
 gbx_integration_test(hostile_hangs)
 # It waits for half a minute and uses nothing: others may run beside it.
 set_tests_properties(test_hostile_hangs PROPERTIES RUN_SERIAL OFF)
+include(integration/faults.cmake)

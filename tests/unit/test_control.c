@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/* control - what a template may say, when, and what the engine makes of it. */
+#include "puppet.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void serve(puppet *p)
+{
+    assert_true(puppet_say_hello(p));
+    assert_int_equal(p->template->state, GBX_TEMPLATE_SERVING);
+    assert_ptr_equal(p->engine.current, p->template);
+    assert_true(puppet_is_sound(p));
+}
+
+static bool say_frame(puppet *p, uint8_t type, const void *body, uint8_t len)
+{
+    uint8_t header[GBX_FRAME_HEADER_SIZE] = {len, 0, 0, 0, type};
+
+    return puppet_hear(p, header, sizeof header) && puppet_hear(p, body, len);
+}
+
+/* ---- HELLO --------------------------------------------------------------------- */
+
+static void test_hello__makes_it_serve_and_fills_the_pool(void **state)
+{
+    puppet p;
+    (void)state;
+    puppet_init(&p, NULL);
+
+    serve(&p);
+
+    assert_true(p.engine.has_started);
+    assert_int_equal(p.engine.start_error.status, GBX_OK);
+    assert_true(p.engine.facts.known);
+    assert_int_equal(p.engine.facts.threads, 1);
+    assert_int_equal(puppet_count_sent(&p, GBX_MSG_FORK), 4);
+    puppet_cleanup(&p);
+}
+
+static void test_hello__is_said_once(void **state)
+{
+    puppet p;
+    (void)state;
+    puppet_init(&p, NULL);
+    serve(&p);
+
+    assert_false(puppet_say_hello(&p));
+
+    puppet_cleanup(&p);
+}
+
+/* HELLO with one thing changed; why the engine does not start, or "" if it does. */
+static const char *greet(puppet *p, gbx_options *options, gbx_msg_hello *hello)
+{
+    gbx_buf buf;
+
+    puppet_init(p, options);
+    gbx_buf_init(&buf, GBX_KIB(16));
+    assert_true(gbx_msg_put_hello(&buf, hello));
+    (void)puppet_hear(p, buf.data, buf.len);
+    gbx_buf_cleanup(&buf);
+    return p->engine.start_error.message;
+}
+
+static gbx_msg_hello all_layers(void)
+{
+    gbx_msg_hello hello = {.version = GBX_WIRE_VERSION, .layer_count = GBX_LAYER_COUNT};
+
+    for (uint8_t i = 0; i < GBX_LAYER_COUNT; i++)
+        hello.layers[i] = (gbx_layer_report){.layer = i, .stands = 1};
+    return hello;
+}
+
+static void test_hello__with_each_layer_missing(void **state)
+{
+    static const uint8_t required[] = {
+#define XX(name, text, is_required, what) is_required,
+        GBX_LAYER_MAP(XX)
+#undef XX
+    };
+    (void)state;
+
+    for (size_t i = 0; i < (size_t)GBX_LAYER_COUNT * 2; i++) {
+        gbx_options options = GBX_OPTIONS_INIT;
+        gbx_msg_hello hello = all_layers();
+        bool starts = i % 2 == 0 && !required[i / 2];
+        puppet p;
+
+        options.require = i % 2 == 0 ? GBX_REQUIRE_DEFAULT : GBX_REQUIRE_STRICT;
+        hello.layers[i / 2].stands = 0;
+        hello.layers[i / 2].reason = (gbx_span){(const uint8_t *)"a\nreason", 8};
+        (void)greet(&p, &options, &hello);
+        assert_int_equal(p.template->state == GBX_TEMPLATE_SERVING, starts);
+        assert_int_equal(p.engine.start_error.status,
+                         starts ? GBX_OK : GBX_E_UNSUPPORTED);
+        assert_string_equal(p.engine.facts.layers[i / 2].reason, "a\\u{a}reason");
+        puppet_cleanup(&p);
+    }
+}
+
+static void test_hello__a_layer_not_reported_does_not_stand(void **state)
+{
+    gbx_msg_hello hello = all_layers();
+    puppet p;
+    (void)state;
+    hello.layer_count = GBX_LAYER_SECCOMP; /* it and those after it are left out */
+
+    assert_non_null(
+        strstr(greet(&p, NULL, &hello), "'seccomp' is required and missing"));
+
+    assert_int_equal(p.engine.start_error.status, GBX_E_UNSUPPORTED);
+    puppet_cleanup(&p);
+}
+
+static void test_hello__says_why_it_cannot_serve(void **state)
+{
+    gbx_msg_hello hello = all_layers();
+    puppet p;
+    (void)state;
+    hello.failure = (gbx_span){(const uint8_t *)"no \x1B[1mengine", 13};
+
+    assert_string_equal(greet(&p, NULL, &hello),
+                        "the worker program cannot serve: no \\u{1b}[1mengine");
+
+    puppet_cleanup(&p);
+}
+
+static void test_hello__of_another_version_or_layer_number(void **state)
+{
+    gbx_msg_hello version = all_layers();
+    gbx_msg_hello layer = all_layers();
+    puppet p;
+    (void)state;
+    version.version++;
+    layer.layers[0].layer = 255; /* of a newer worker: not one of ours */
+
+    (void)greet(&p, NULL, &version);
+    assert_int_equal(p.template->state, GBX_TEMPLATE_STARTING);
+    puppet_cleanup(&p);
+    (void)greet(&p, NULL, &layer);
+    assert_int_equal(p.template->state, GBX_TEMPLATE_SERVING);
+    assert_false(p.engine.facts.layers[0].stands);
+
+    puppet_cleanup(&p);
+}
+
+/* ---- every type, before and after HELLO ------------------------------------------- */
+
+static void test_every_type__that_is_not_a_templates_ends_it(void **state)
+{
+    (void)state;
+
+    for (unsigned i = 0; i < 512; i++) {
+        uint8_t type = (uint8_t)i;
+        bool is_known = type >= GBX_MSG_HELLO && type <= GBX_MSG_LOADED;
+        puppet p;
+
+        puppet_init(&p, NULL);
+        if (i >= 256)
+            serve(&p);
+        if (!is_known)
+            assert_false(say_frame(&p, type, NULL, 0));
+        assert_true(puppet_is_sound(&p));
+        puppet_cleanup(&p);
+    }
+}
+
+static void test_bodies__of_no_length_or_too_long_end_it(void **state)
+{
+    static const uint8_t types[] = {GBX_MSG_HELLO, GBX_MSG_FORKED, GBX_MSG_EXITED,
+                                    GBX_MSG_LOADED};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(types) * 2; i++) {
+        uint8_t zeros[64] = {0};
+        puppet p;
+
+        puppet_init(&p, NULL);
+        serve(&p);
+        assert_false(say_frame(&p, types[i / 2], zeros, i % 2 == 0 ? 0 : 64));
+        puppet_cleanup(&p);
+    }
+}
+
+static void test_length__over_the_limit_ends_it_at_the_header(void **state)
+{
+    static const uint8_t long_one[GBX_FRAME_HEADER_SIZE] = {1, 0x40, 0, 0,
+                                                            GBX_MSG_HELLO};
+    static const uint8_t fits[GBX_FRAME_HEADER_SIZE] = {0, 0x40, 0, 0, GBX_MSG_HELLO};
+    puppet p;
+    (void)state;
+
+    puppet_init(&p, NULL);
+    assert_true(puppet_hear(&p, fits, sizeof fits)); /* and waits for the body */
+    puppet_cleanup(&p);
+    puppet_init(&p, NULL);
+    assert_false(puppet_hear(&p, long_one, sizeof long_one));
+
+    puppet_cleanup(&p);
+}
+
+static void test_frames__in_pieces_of_any_size(void **state)
+{
+    gbx_msg_hello hello = all_layers();
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, GBX_KIB(4));
+    assert_true(gbx_msg_put_hello(&buf, &hello));
+    assert_true(gbx_msg_put_exited(&buf, &(gbx_msg_exited){.worker_id = 77}));
+
+    for (size_t piece = 1; piece <= buf.len; piece += 3) {
+        puppet p;
+
+        puppet_init(&p, NULL);
+        for (size_t at = 0; at < buf.len; at += piece)
+            assert_true(puppet_hear(&p, buf.data + at,
+                                    buf.len - at < piece ? buf.len - at : piece));
+        assert_int_equal(p.template->state, GBX_TEMPLATE_SERVING);
+        assert_int_equal(p.template->in.len, 0);
+        puppet_cleanup(&p);
+    }
+    gbx_buf_cleanup(&buf);
+}
+
+/* ---- FORKED, READY, EXITED ----------------------------------------------------------- */
+
+static void test_forked__brings_a_worker_and_ready_makes_it_one(void **state)
+{
+    puppet p;
+    (void)state;
+    puppet_init(&p, NULL);
+    serve(&p);
+
+    assert_true(puppet_say_forked(&p, 1, 0));
+    assert_int_equal(gbx_pool_find(&p.engine, 1)->state, GBX_WORKER_STARTING);
+    assert_int_equal(p.engine.coming, 4);
+    puppet_say_ready(&p, 0);
+
+    assert_int_equal(gbx_pool_find(&p.engine, 1)->state, GBX_WORKER_READY);
+    assert_int_equal(p.engine.ready_count, 1);
+    assert_true(puppet_is_sound(&p));
+    puppet_cleanup(&p);
+}
+
+static void test_forked__twice_for_a_worker_ends_the_template(void **state)
+{
+    puppet p;
+    (void)state;
+    puppet_init(&p, NULL);
+    serve(&p);
+    assert_true(puppet_say_forked(&p, 1, 0));
+
+    assert_false(puppet_say_forked(&p, 1, 0));
+    assert_false(puppet_say_forked(&p, 1, 11));
+
+    assert_true(puppet_is_sound(&p));
+    puppet_cleanup(&p);
+}
+
+static void test_forked__of_nobody_or_without_descriptors_ends_it(void **state)
+{
+    gbx_msg_forked forked = {.worker_id = 1};
+    gbx_buf buf;
+    puppet p;
+    (void)state;
+    gbx_buf_init(&buf, 256);
+    assert_true(gbx_msg_put_forked(&buf, &forked));
+    puppet_init(&p, NULL);
+    serve(&p);
+
+    assert_false(puppet_say_forked(&p, 99, 0));
+    assert_false(puppet_say_forked(&p, 99, 11));
+    puppet_cleanup(&p);
+    puppet_init(&p, NULL);
+    serve(&p);
+
+    assert_false(puppet_hear(&p, buf.data, buf.len));
+    gbx_buf_cleanup(&buf);
+    puppet_cleanup(&p);
+}
+
+static void test_forked__with_an_error_is_asked_for_again_later(void **state)
+{
+    puppet p;
+    (void)state;
+    puppet_init(&p, NULL);
+    serve(&p);
+
+    assert_true(puppet_say_forked(&p, 1, 11));
+    assert_null(gbx_pool_find(&p.engine, 1));
+    assert_int_equal(p.engine.coming, 3);
+    (void)puppet_count_sent(&p, GBX_MSG_FORK);
+    gbx_pool_fill(&p.engine);
+
+    assert_int_equal(puppet_count_sent(&p, GBX_MSG_FORK), 1);
+    puppet_cleanup(&p);
+}
+
+/* All that a worker could say in READY's place. */
+static const struct {
+    uint8_t data[17];
+    size_t len;
+} not_ready[] = {
+    {{0}, 16},                                     /* type 0 */
+    {{0, 0, 0, 0, GBX_MSG_RESULT}, 16},            /* too early */
+    {{1, 0, 0, 0, GBX_MSG_READY}, 16},             /* with a body */
+    {{0, 0, 0, 0, GBX_MSG_READY, 1}, 16},          /* reserved */
+    {{0, 0, 0, 0, GBX_MSG_READY, 0, 0, 0, 1}, 16}, /* of a call */
+    {{0, 0, 0, 0, GBX_MSG_READY}, 15},             /* cut */
+};
+
+static void test_ready__anything_else_is_the_end_of_the_worker(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(not_ready); i++) {
+        puppet p;
+
+        puppet_init(&p, NULL);
+        serve(&p);
+        assert_true(puppet_say_forked(&p, 1, 0));
+        assert_int_equal(send(p.fars[0], not_ready[i].data, not_ready[i].len, 0),
+                         not_ready[i].len);
+        puppet_loop(&p);
+        assert_int_equal(gbx_pool_find(&p.engine, 1)->state, GBX_WORKER_SPENT);
+        assert_int_equal(p.engine.ready_count, 0);
+        assert_true(puppet_is_sound(&p));
+        puppet_cleanup(&p);
+    }
+}
+
+static void test_ready__a_closed_channel_is_the_end_of_the_worker(void **state)
+{
+    puppet p;
+    (void)state;
+    puppet_init(&p, NULL);
+    serve(&p);
+    assert_true(puppet_say_forked(&p, 1, 0));
+
+    gbx_fd_close(&p.fars[0]);
+    puppet_loop(&p);
+
+    assert_int_equal(gbx_pool_find(&p.engine, 1)->state, GBX_WORKER_SPENT);
+    assert_int_equal(p.engine.coming, 4); /* another one was asked for */
+    puppet_cleanup(&p);
+}
+
+static void test_exited__in_every_state_of_a_worker(void **state)
+{
+    (void)state;
+
+    for (int step = 0; step < 3; step++) { /* forking, starting, ready */
+        puppet p;
+
+        puppet_init(&p, NULL);
+        serve(&p);
+        if (step >= 1)
+            assert_true(puppet_say_forked(&p, 1, 0));
+        if (step >= 2)
+            puppet_say_ready(&p, 0);
+        (void)puppet_count_sent(&p, GBX_MSG_FORK);
+        assert_true(puppet_say_exited(&p, 1, 9));
+        assert_null(gbx_pool_find(&p.engine, 1));
+        assert_int_equal(puppet_count_sent(&p, GBX_MSG_FORK), 1);
+        assert_true(puppet_say_exited(&p, 1, 9)); /* of nobody: nothing */
+        assert_true(puppet_is_sound(&p));
+        puppet_cleanup(&p);
+    }
+}
+
+/* ---- LOADED ----------------------------------------------------------------------------- */
+
+static void test_loaded__that_nobody_asked_for_ends_it(void **state)
+{
+    static const uint8_t loaded[] = {1, 0, 0, 0, 0};
+    puppet p;
+    (void)state;
+    puppet_init(&p, NULL);
+    serve(&p);
+
+    assert_false(say_frame(&p, GBX_MSG_LOADED, loaded, sizeof loaded));
+
+    puppet_cleanup(&p);
+}
+
+static void test_loaded__answers_the_load_in_progress(void **state)
+{
+    static const uint8_t refused[] = {0, 3, 0, 0, 0, 'n', '\n', 'o'};
+    puppet p;
+    (void)state;
+    puppet_init(&p, NULL);
+    serve(&p);
+    p.engine.is_loading = true;
+    p.template->loads_pending = 1;
+
+    assert_true(say_frame(&p, GBX_MSG_LOADED, refused, sizeof refused));
+
+    assert_true(p.engine.load_done);
+    assert_true(p.engine.load_failed);
+    assert_string_equal(p.engine.load_message, "n\\u{a}o");
+    puppet_cleanup(&p);
+}
+
+static void test_datasets__are_loaded_before_a_template_serves(void **state)
+{
+    static const uint8_t loaded[] = {1, 0, 0, 0, 0};
+    gbx_dataset *d = calloc(1, sizeof *d);
+    puppet p;
+    (void)state;
+    assert_non_null(d);
+    puppet_init(&p, NULL);
+    d->memfd = dup(p.far);
+    d->name[0] = 'd';
+    p.engine.datasets = d;
+
+    assert_true(puppet_say_hello(&p));
+    assert_int_equal(p.template->state, GBX_TEMPLATE_LOADING);
+    assert_null(p.engine.current);
+    assert_int_equal(puppet_count_sent(&p, GBX_MSG_LOAD), 1);
+    assert_true(say_frame(&p, GBX_MSG_LOADED, loaded, sizeof loaded));
+
+    assert_int_equal(p.template->state, GBX_TEMPLATE_SERVING);
+    puppet_cleanup(&p);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hello__makes_it_serve_and_fills_the_pool),
+        cmocka_unit_test(test_hello__is_said_once),
+        cmocka_unit_test(test_hello__with_each_layer_missing),
+        cmocka_unit_test(test_hello__a_layer_not_reported_does_not_stand),
+        cmocka_unit_test(test_hello__says_why_it_cannot_serve),
+        cmocka_unit_test(test_hello__of_another_version_or_layer_number),
+        cmocka_unit_test(test_every_type__that_is_not_a_templates_ends_it),
+        cmocka_unit_test(test_bodies__of_no_length_or_too_long_end_it),
+        cmocka_unit_test(test_length__over_the_limit_ends_it_at_the_header),
+        cmocka_unit_test(test_frames__in_pieces_of_any_size),
+        cmocka_unit_test(test_forked__brings_a_worker_and_ready_makes_it_one),
+        cmocka_unit_test(test_forked__twice_for_a_worker_ends_the_template),
+        cmocka_unit_test(test_forked__of_nobody_or_without_descriptors_ends_it),
+        cmocka_unit_test(test_forked__with_an_error_is_asked_for_again_later),
+        cmocka_unit_test(test_ready__anything_else_is_the_end_of_the_worker),
+        cmocka_unit_test(test_ready__a_closed_channel_is_the_end_of_the_worker),
+        cmocka_unit_test(test_exited__in_every_state_of_a_worker),
+        cmocka_unit_test(test_loaded__that_nobody_asked_for_ends_it),
+        cmocka_unit_test(test_loaded__answers_the_load_in_progress),
+        cmocka_unit_test(test_datasets__are_loaded_before_a_template_serves),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

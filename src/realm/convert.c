@@ -51,6 +51,26 @@ static JSStringRef from_utf16(const uint8_t *data, size_t len)
     return text;
 }
 
+static bool is_ascii(const char *text, size_t len)
+{
+    unsigned char all = 0;
+
+    for (size_t i = 0; i < len; i++)
+        all |= (unsigned char)text[i];
+    return all < 0x80;
+}
+
+/* NULL if this engine cannot, and the usual way must do. */
+static JSStringRef from_ascii(const char *text, size_t len)
+{
+    void *impl;
+
+    if (gbx_engine_string_impl == NULL || gbx_engine_string == NULL)
+        return NULL;
+    impl = gbx_engine_string_impl((const uint8_t *)text, len).pointer;
+    return impl != NULL ? gbx_engine_string(&impl).pointer : NULL;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 size_t gbx_utf16_units(const char *text, size_t len)
@@ -68,8 +88,12 @@ size_t gbx_utf16_units(const char *text, size_t len)
 
 JSStringRef gbx_string_new_z(const char *text, size_t len)
 {
-    JSStringRef made;
+    JSStringRef made = NULL;
 
+    if (len >= GBX_REALM_LARGE_INPUT && is_ascii(text, len))
+        made = from_ascii(text, len);
+    if (made != NULL)
+        return made;
     if (memchr(text, 0, len) != NULL)
         return from_utf16((const uint8_t *)text, len);
     made = JSStringCreateWithUTF8CString(text);

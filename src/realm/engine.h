@@ -29,6 +29,25 @@ static inline JSObjectRef gbx_object(JSValueRef value)
     return (JSObjectRef)(uintptr_t)value;
 }
 
+/*
+ * Strings of one byte a character, made without the detour over two: the C API's own
+ * constructor decodes all text to UTF-16 first, which for 10 MB costs 20 ms and 20 MB.
+ * These are the C++ functions behind it, by their symbols. Both return an object that
+ * lives in memory of the caller's, which C says with a structure too large for
+ * registers; only its first pointer is written. Where a version of the engine has
+ * them not, text takes the detour.
+ */
+typedef struct gbx_engine_ref {
+    void *pointer;
+    void *unused[3];
+} gbx_engine_ref;
+extern GBX_WEAK gbx_engine_ref
+gbx_engine_string_impl(const uint8_t *latin1, size_t len) __asm__(
+    "_ZN3WTF10StringImpl6createESt4spanIKhLm18446744073709551615EE");
+/* Moves out of *impl. */
+extern GBX_WEAK gbx_engine_ref
+gbx_engine_string(void **impl) __asm__("_ZN14OpaqueJSString9tryCreateEON3WTF6StringE");
+
 static inline const char *gbx_engine_missing(void)
 {
     if (JSGlobalContextSetEvalEnabled == NULL)

@@ -80,13 +80,13 @@ static bool read_sizes(int statm_fd, uint64_t *ret_total, uint64_t *ret_data)
 static bool limit_memory(const gbx_seal *seal)
 {
     uint64_t page = (uint64_t)getpagesize();
+    uint64_t growth = seal->memory_bytes - seal->room_bytes;
     uint64_t total;
     uint64_t data;
 
     return read_sizes(seal->statm_fd, &total, &data) &&
-           set(RLIMIT_DATA, data * page + seal->memory_bytes) &&
-           set(RLIMIT_AS,
-               total * page + seal->memory_bytes + seal->closed_bytes + STACK_BYTES);
+           set(RLIMIT_DATA, data * page + growth) &&
+           set(RLIMIT_AS, total * page + growth + seal->closed_bytes + STACK_BYTES);
 }
 
 /* ---- public to other modules -------------------------------------------- */

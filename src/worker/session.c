@@ -7,6 +7,7 @@
 #include "worker/session.h"
 
 #include "worker/channel.h"
+#include "worker/heap.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -19,6 +20,7 @@
 typedef struct session {
     uint64_t call_id;
     uint64_t sealed_memory_bytes;
+    uint64_t room_bytes; /* of them, already part of the heap */
 } session;
 
 /* The host kills its workers; leaving is for when the host has gone. */
@@ -115,11 +117,17 @@ static _Noreturn void end_for_memory(const session *s)
  */
 static void lower_memory(const session *s, uint64_t memory_bytes)
 {
+    uint64_t mappable = s->sealed_memory_bytes - s->room_bytes;
+    uint64_t less = s->sealed_memory_bytes - memory_bytes;
+    uint64_t mapped = less < mappable ? less : mappable;
+
     if (memory_bytes == 0 || memory_bytes >= s->sealed_memory_bytes)
         return;
-    if (mmap(NULL, (size_t)(s->sealed_memory_bytes - memory_bytes),
-             PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+    if (mmap(NULL, (size_t)mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+             -1, 0) == MAP_FAILED)
         end_for_memory(s); /* the call alone is larger than what it may have */
+    if (less > mapped)
+        gbx_heap_lower(less - mapped);
 }
 
 static void send_result(const session *s, const gbx_msg_result *result)
@@ -179,7 +187,8 @@ static void serve(gbx_realm *realm, session *s)
 _Noreturn void gbx_session_run(gbx_realm *realm, const gbx_seal *seal, int channel,
                                gbx_session_proof proof)
 {
-    session s = {.sealed_memory_bytes = seal->memory_bytes};
+    session s = {.sealed_memory_bytes = seal->memory_bytes,
+                 .room_bytes = seal->room_bytes};
     char byte;
 
     if (!gbx_seal_worker(seal, channel))

@@ -9,6 +9,7 @@
 #include "worker/attack.h"
 #include "worker/channel.h"
 #include "worker/children.h"
+#include "worker/heap.h"
 #include "worker/pages.h"
 #include "worker/session.h"
 
@@ -22,6 +23,10 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* Less is not worth a mapping of its own; more than this few inputs need. */
+#define ROOM_MIN GBX_MIB(16)
+#define ROOM_MAX GBX_MIB(256)
 
 typedef struct template
 {
@@ -147,6 +152,15 @@ static bool fork_child(template *t, uint64_t worker_id, gbx_session_proof proof,
     return sent;
 }
 
+/* Half of what a call may have, so that the other half can still be mapped. */
+static void make_room(template *t)
+{
+    uint64_t half = t->config.memory_bytes / 2;
+
+    if (half >= ROOM_MIN)
+        t->seal.room_bytes = gbx_heap_reserve(half < ROOM_MAX ? half : ROOM_MAX);
+}
+
 static bool load(template *t, gbx_span body, int fd)
 {
     char reason[256] = "";
@@ -167,6 +181,7 @@ static bool load(template *t, gbx_span body, int fd)
         loaded.ok = gbx_realm_load(t->realm, msg.name, json, reason, sizeof reason);
         (void)munmap(data, (size_t)msg.size);
         gbx_realm_warm(t->realm, 0);
+        make_room(t);
         t->pages.count = 0; /* workers now write others, and /proc is gone */
     }
     loaded.message = text_span(reason);
@@ -300,6 +315,7 @@ int gbx_template_serve(int control)
     if (t.realm != NULL) {
         reason = "";
         gbx_realm_warm(t.realm, t.config.warm);
+        make_room(&t);
         forget_handlers();
         if (t.config.warm > 0)
             gbx_pages_learn(&t.pages, prove, t.realm);

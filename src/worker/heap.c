@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* heap - the room is the allocator's own top of the heap, so it needs no other code. */
+#include "worker/heap.h"
+
+#include "base/cleanup.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define HUGE_PAGE GBX_MIB(2)
+
+/* The first of it stays of small pages: a small call touches some, and should not have
+ * two mebibytes cleared for it. */
+#define SMALL_BYTES GBX_MIB(2)
+
+/* The most that the allocator takes from its heap for one block; larger ones it maps. */
+#define BLOCK_MAX GBX_MIB(32)
+
+#define PIECE GBX_MIB(16)
+
+static void advise(char *end, uint64_t bytes)
+{
+    uintptr_t from = (uintptr_t)end - (size_t)bytes + SMALL_BYTES;
+    uintptr_t first = (from + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+
+    if (first < (uintptr_t)end)
+        (void)madvise((void *)first, (size_t)((uintptr_t)end - first), MADV_HUGEPAGE);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+uint64_t gbx_heap_reserve(uint64_t bytes)
+{
+    size_t free_top = mallinfo2().keepcost;
+    char *before = sbrk(0);
+    char *end;
+    void *block;
+
+    (void)mallopt(M_MMAP_THRESHOLD, (int)BLOCK_MAX);
+    (void)mallopt(M_TRIM_THRESHOLD, -1);
+    (void)mallopt(M_TOP_PAD, (int)bytes);
+    block =
+        malloc(free_top + 1); /* does not fit: the heap grows, by this and the pad */
+    free(block);
+    (void)mallopt(M_TOP_PAD, (int)GBX_KIB(128));
+    end = sbrk(0);
+    if (end == before || mallinfo2().keepcost < bytes)
+        return 0;
+    advise(end, bytes);
+    return bytes;
+}
+
+void gbx_heap_lower(uint64_t bytes)
+{
+    while (bytes > PIECE) {
+        if (malloc(PIECE) == NULL)
+            return;
+        bytes -= PIECE;
+    }
+    (void)!malloc((size_t)bytes);
+}

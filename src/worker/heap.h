@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap - room that workers grow into: reserved once in the template, never touched
+ * there, and asked to be of huge pages.
+ *
+ * A sealed worker cannot advise the kernel about its memory, and a fault for each
+ * 4 KiB of a large input costs more than reading it. The room counts as data of the
+ * template, so the memory limit of a worker is lowered by it: what it grows into is
+ * what it may have, and no more.
+ */
+#ifndef GBX_WORKER_HEAP_H
+#define GBX_WORKER_HEAP_H
+
+#include <stdint.h>
+
+/* In the template, when its own heap has its size. Returns the bytes of room there are
+ * now, at most `bytes` and 0 if there are none. */
+uint64_t gbx_heap_reserve(uint64_t bytes);
+
+/* In a sealed worker: take `bytes` out of the room, for a call that may have less. */
+void gbx_heap_lower(uint64_t bytes);
+
+#endif

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -318,6 +319,23 @@ static void *supervise(void *arg)
     return NULL;
 }
 
+/* An event loop needs four. libevent ends the whole process when it gets no pipe, so
+ * whether it will is found out first. */
+static bool has_spare_descriptors(void)
+{
+    int fds[4];
+    size_t count = 0;
+    int e;
+
+    while (count < GBX_COUNTOF(fds) && (fds[count] = eventfd(0, EFD_CLOEXEC)) >= 0)
+        count++;
+    e = errno;
+    for (size_t i = 0; i < count; i++)
+        (void)close(fds[i]);
+    errno = e;
+    return count == GBX_COUNTOF(fds);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr)
@@ -327,6 +345,9 @@ gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr)
     sigset_t before;
     int e;
 
+    if (!has_spare_descriptors())
+        return gbx_fail(reterr, GBX_E_OS, "cannot make an event loop: %s",
+                        strerror(errno));
     engine->base = event_base_new();
     engine->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (engine->base == NULL || engine->wake_fd < 0)

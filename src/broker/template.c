@@ -177,7 +177,8 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     gbx_buf_init(&t->in, GBX_KIB(64));
     status = gbx_spawn(&options, &t->process, reterr);
     if (status == GBX_OK && !send_config(t))
-        status = gbx_fail(reterr, GBX_E_OS, "cannot configure the template");
+        status =
+            gbx_fail(reterr, GBX_E_OS, "the worker program died before it was ready");
     if (status == GBX_OK) {
         t->control = event_new(engine->base, t->process.control, EV_READ | EV_PERSIST,
                                on_control, t);

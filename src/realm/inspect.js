@@ -55,6 +55,7 @@
 
   const LINE = 80; /* where Node breaks a line when nothing says how wide it is */
   const ITEMS = 100;
+  const KEYED = 10000; /* items of a list whose other properties are shown too */
   const STRING = 10000;
   const BUDGET = 2000000; /* characters of one value; more is nobody's log line */
 
@@ -274,8 +275,11 @@
    */
   function describe(ctx, value, type, name, tag, depth) {
     const keys = [];
-    const all = ownKeys(value);
-    const listed = isArray(value) || typedArray(value) !== undefined || type === 'String';
+    const size = typedArray(value) !== undefined ? typedLength(value)
+      : isArray(value) || type === 'String' ? value.length : -1;
+    const listed = size >= 0;
+    /* The keys of a long list are as many strings: more memory than the list has. */
+    const all = size > KEYED ? [] : ownKeys(value);
     for (let i = 0; i < all.length; i++) {
       if (listed && isIndex(all[i])) continue;
       const own = getOwnPropertyDescriptor(value, all[i]);

@@ -1,4 +1,17 @@
 # SPDX-License-Identifier: MIT
+gbx_integration_test(codes)
+gbx_integration_test(pool_load)
+gbx_integration_test(abort)
+gbx_integration_test(datasets)
+gbx_integration_test(engine_life)
+gbx_integration_test(steps)
+
+gbx_integration_test(host)
+target_compile_definitions(test_host PRIVATE
+    HOSTILE_PROGRAM="$<TARGET_FILE:hostile-worker>"
+    LIBRARYLESS_PROGRAM="$<TARGET_FILE:librarygone>")
+add_dependencies(test_host hostile-worker librarygone)
+
 gbx_integration_test(hostile_calls)
 target_compile_definitions(test_hostile_calls
     PRIVATE GBX_CASES="${CMAKE_CURRENT_SOURCE_DIR}/escape/protocol")
@@ -6,4 +19,3 @@ gbx_integration_test(hostile_template)
 gbx_integration_test(hostile_hangs)
 # It waits for half a minute and uses nothing: others may run beside it.
 set_tests_properties(test_hostile_hangs PROPERTIES RUN_SERIAL OFF)
-include(integration/faults.cmake)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,6 +32,14 @@ gbx_call script_of(const char *script)
 
     call.flags = GBX_CALL_NO_GUARD;
     return call;
+}
+
+gbx_limits timeout_of(uint32_t timeout_ms)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+
+    limits.timeout_ms = timeout_ms;
+    return limits;
 }
 
 gbx_engine *engine_start(const gbx_options *options)
@@ -141,6 +150,16 @@ void wait_until_full(gbx_engine *engine)
     assert_true(until(is_full, engine, 20000));
 }
 
+static bool is_taken(void *user)
+{
+    return report_number(user, "ready") == 0;
+}
+
+void wait_until_taken(gbx_engine *engine)
+{
+    assert_true(until(is_taken, engine, 20000));
+}
+
 /* ---- what this process has ------------------------------------------------ */
 
 footprint footprint_take(void)
@@ -213,7 +232,9 @@ bool inbox_wait(inbox *box, size_t count, int timeout_ms)
     bool has_all;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &until_ts);
-    until_ts.tv_sec += timeout_ms / 1000 + 1;
+    until_ts.tv_nsec += timeout_ms % 1000 * 1000000L;
+    until_ts.tv_sec += timeout_ms / 1000 + until_ts.tv_nsec / 1000000000;
+    until_ts.tv_nsec %= 1000000000;
     (void)pthread_mutex_lock(&box->lock);
     while (box->count < count &&
            pthread_cond_timedwait(&box->changed, &box->lock, &until_ts) == 0)
@@ -252,4 +273,20 @@ gbx_ticket call_submit(gbx_engine *engine, const gbx_call *call, inbox *box)
         fail_msg("not submitted: %s: %s", gbx_status_name(error.status), error.message);
     assert_int_not_equal(ticket, 0);
     return ticket;
+}
+
+void in_child(bool (*fn)(void))
+{
+    pid_t pid;
+    int status = 0;
+
+    (void)fflush(NULL);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0)
+        _exit(fn() ? 0 : 1);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFSIGNALED(status))
+        fail_msg("the child died of signal %d", WTERMSIG(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
 }

@@ -24,6 +24,9 @@ gbx_options hostile_options(const char *plan);
 gbx_call call_of(const char *code);
 gbx_call script_of(const char *script);
 
+/* The same with other limits, which the call borrows. */
+gbx_limits timeout_of(uint32_t timeout_ms);
+
 gbx_engine *engine_start(const gbx_options *options); /* asserts */
 gbx_result *call_run(gbx_engine *engine, const gbx_call *call);
 gbx_code call_code(gbx_engine *engine, const gbx_call *call); /* -1: not GBX_OK */
@@ -40,7 +43,8 @@ double report_number(gbx_engine *engine, const char *key);
 
 /* True once the pool is full and nothing else lives. */
 bool pool_is_full(gbx_engine *engine);
-void wait_until_full(gbx_engine *engine); /* asserts */
+void wait_until_full(gbx_engine *engine);  /* asserts */
+void wait_until_taken(gbx_engine *engine); /* no worker is ready; asserts */
 
 /* What this process has; and, asserting, that it comes back to that. */
 typedef struct footprint {
@@ -69,5 +73,9 @@ void inbox_cleanup(inbox *box);
 
 /* Asserts that the call was taken. */
 gbx_ticket call_submit(gbx_engine *engine, const gbx_call *call, inbox *box);
+
+/* Run fn in a forked child: it must return true. For what changes the process. The
+ * parent must have no other thread. Asserts. */
+void in_child(bool (*fn)(void));
 
 #endif

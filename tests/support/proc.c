@@ -127,17 +127,25 @@ size_t proc_zombies(void)
     return tree.zombies;
 }
 
-size_t proc_fds(void)
+long proc_fds_of(pid_t pid)
 {
-    DIR *dir = opendir("/proc/self/fd");
-    size_t count = 0;
+    char path[64];
+    long count = 0;
+    DIR *dir;
 
+    (void)snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    dir = opendir(path);
     if (dir == NULL)
-        return 0;
+        return -1;
     for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir))
         count += e->d_name[0] != '.';
     (void)closedir(dir);
-    return count - 1; /* its own */
+    return count;
+}
+
+size_t proc_fds(void)
+{
+    return (size_t)proc_fds_of(getpid()) - 1; /* but for the one that looks */
 }
 
 size_t proc_rss_kib(void)

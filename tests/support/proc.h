@@ -19,6 +19,7 @@ void proc_look(pid_t root, proc_tree *ret);
 size_t proc_descendants(void); /* of this process, alive */
 size_t proc_zombies(void);
 size_t proc_fds(void);
+long proc_fds_of(pid_t pid); /* -1: not to be seen */
 size_t proc_rss_kib(void);
 size_t proc_peak_kib(void); /* since proc_reset_peak() */
 void proc_reset_peak(void);

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every code with its cause, and every limit at the limit and one past it, with the
+ * real worker. What only a hostile worker brings about is in test_hostile_calls.c.
+ */
+#include "calls.h"
+#include "proc.h"
+#include "until.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+static gbx_engine *engine;
+
+static int start(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+
+    (void)state;
+    options.limits.memory_bytes = 1024 * MIB;
+    options.limits.output_bytes = 64 * MIB;
+    engine = engine_start(&options);
+    return 0;
+}
+
+static int finish(void **state)
+{
+    proc_tree tree;
+
+    (void)state;
+    gbx_engine_free(engine);
+    proc_look(getpid(), &tree);
+    return tree.count == 0 && tree.zombies == 0 ? 0 : -1;
+}
+
+/* The result of code under these limits; every failure is text for its reader. */
+static gbx_result *run(const char *code, const gbx_limits *limits, gbx_code expected)
+{
+    gbx_call call = call_of(code);
+    gbx_result *result;
+
+    call.limits = limits;
+    result = call_run(engine, &call);
+    if (gbx_result_code(result) != expected)
+        fail_msg("'%.100s' ended as %s, not %s: %.400s", code,
+                 gbx_code_name(gbx_result_code(result)), gbx_code_name(expected),
+                 gbx_result_json(result, NULL));
+    assert_true((expected == GBX_CODE_VALUE) == (*gbx_result_error(result) == 0));
+    assert_null(strchr(gbx_result_error(result), '\n'));
+    return result;
+}
+
+static void check(const char *code, const gbx_limits *limits, gbx_code expected)
+{
+    gbx_result_free(run(code, limits, expected));
+    check_alive(engine);
+}
+
+/* ---- codes ---------------------------------------------------------------- */
+
+static void test_value__is_the_json_that_was_returned(void **state)
+{
+    (void)state;
+    check_value(engine, "(d) => d.map((n) => n * 2)", "[1,2,3]", "[2,4,6]");
+    check_value(engine, "() => 'text'", NULL, "\"text\"");
+    check_value(engine, "() => undefined", NULL, "");
+    check_value(engine, "async (d) => { await sleep(1); return d }", "{\"a\":1}",
+                "{\"a\":1}");
+}
+
+static void test_timeout__ends_whatever_does_not_end(void **state)
+{
+    static const char *const codes[] = {
+        "() => { for (;;); }",
+        "() => { for (;;) try { for (;;); } catch {} }",
+        "async () => { for (;;) await 0 }",
+        "async () => { await sleep(20000) }",
+        "() => new Promise((r) => setInterval(() => 0, 1))",
+        "() => /(a+)+$/.test('a'.repeat(40) + 'b') || (() => { for (;;); })()",
+    };
+    gbx_limits limits = timeout_of(150);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        double begin = now_ms();
+        gbx_result *result = run(codes[i], &limits, GBX_CODE_TIMEOUT);
+
+        assert_true(now_ms() - begin < 3000);
+        assert_true(gbx_result_stats(result).wall_ms >= 149);
+        assert_non_null(strstr(gbx_result_error(result), "150 ms"));
+        gbx_result_free(result);
+    }
+    check_alive(engine);
+}
+
+static void test_timeout__counts_processor_time_of_its_own(void **state)
+{
+    gbx_limits limits = timeout_of(3000);
+    gbx_result *result;
+
+    (void)state;
+    limits.cpu_ms = 100;
+    result = run("() => { for (;;); }", &limits, GBX_CODE_TIMEOUT);
+
+    assert_non_null(strstr(gbx_result_error(result), "processor time"));
+    assert_true(gbx_result_stats(result).wall_ms < 2900);
+    gbx_result_free(result);
+    check("async () => { await sleep(200); return 1 }", &limits, GBX_CODE_VALUE);
+}
+
+static void test_memory__ends_what_needs_more_than_its_limit(void **state)
+{
+    static const char *const codes[] = {
+        "() => { const a = []; for (;;) a.push({ a: 1, b: [1, 2] }) }",
+        "() => { const a = []; for (;;) a.push(new Uint8Array(1048576).fill(1)) }",
+        "() => { const m = new Map(); for (let i = 0;; i++) m.set(i, [i]) }",
+        "() => { let s = 'x'; const a = []; for (;;) { s += s; a.push(s + 1) } }",
+    };
+    gbx_limits limits = GBX_LIMITS_INIT;
+
+    (void)state;
+    limits.memory_bytes = 32 * MIB;
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        gbx_result *result = run(codes[i], &limits, GBX_CODE_MEMORY);
+
+        assert_non_null(strstr(gbx_result_error(result), "32 MiB"));
+        assert_true(gbx_result_stats(result).peak_memory_bytes < (32 + 48) * MIB);
+        gbx_result_free(result);
+    }
+    check_alive(engine);
+}
+
+static void test_memory__is_lowered_for_the_one_call(void **state)
+{
+    static const char code[] = "() => new Uint8Array(60 * 1048576).fill(7).length";
+    gbx_limits limits = GBX_LIMITS_INIT;
+
+    (void)state;
+    check(code, NULL, GBX_CODE_VALUE);
+    limits.memory_bytes = 32 * MIB;
+    check(code, &limits, GBX_CODE_MEMORY);
+    limits.memory_bytes = 128 * MIB;
+    check(code, &limits, GBX_CODE_VALUE);
+}
+
+static void test_memory__counts_the_input_too(void **state)
+{
+    size_t len = 24 * MIB;
+    char *input = malloc(len);
+    gbx_call call = call_of("(d) => d.length");
+    gbx_limits limits = GBX_LIMITS_INIT;
+    gbx_result *result;
+
+    (void)state;
+    limits.memory_bytes = 16 * MIB;
+    memset(input, '1', len);
+    for (size_t i = 2; i < len - 2; i += 2)
+        input[i] = ',';
+    input[0] = '[';
+    input[len - 1] = ']';
+    call.input = input;
+    call.input_len = len;
+    call.limits = &limits;
+    result = call_run(engine, &call);
+
+    assert_int_equal(gbx_result_code(result), GBX_CODE_MEMORY);
+    assert_non_null(strstr(gbx_result_error(result), "input"));
+    gbx_result_free(result);
+    free(input);
+    check_alive(engine);
+}
+
+static void test_syntax__says_where(void **state)
+{
+    gbx_result *result = run("(d) => {\n  return d +\n}", NULL, GBX_CODE_SYNTAX);
+
+    (void)state;
+    assert_int_not_equal(gbx_result_location(result).line, 0);
+    assert_string_not_equal(gbx_result_location(result).frame, "");
+    gbx_result_free(result);
+}
+
+static void test_runtime__is_what_was_thrown_and_never_another_code(void **state)
+{
+    static const char *const codes[] = {
+        "(d) => d.x.y",
+        "() => { throw new Error('TIMEOUT') }",
+        "() => { throw new RangeError('Out of memory') }",
+        "() => { throw Object.assign(new Error('x'), { code: 'MEMORY' }) }",
+        "() => { throw null }",
+        "() => { throw { toString() { throw 1 } } }",
+        "() => Promise.reject(new Error('later'))",
+        "() => 10n",
+        "() => { const o = {}; o.o = o; return o }",
+        "() => { const f = () => f(); return f() }",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+        gbx_result_free(run(codes[i], NULL, GBX_CODE_RUNTIME));
+    check_alive(engine);
+}
+
+static void test_runtime__says_at_once_that_a_promise_never_settles(void **state)
+{
+    double begin = now_ms();
+
+    (void)state;
+    check("() => new Promise(() => {})", NULL, GBX_CODE_RUNTIME);
+    assert_true(now_ms() - begin < 2500); /* not the time limit of 5 s */
+}
+
+static void test_invalid_code__needs_no_worker(void **state)
+{
+    (void)state;
+    check("() => require('fs')", NULL, GBX_CODE_INVALID_CODE);
+    check("1 + 1", NULL, GBX_CODE_INVALID_CODE);
+    check("", NULL, GBX_CODE_INVALID_CODE);
+}
+
+static void test_invalid_data__says_where(void **state)
+{
+    gbx_call call = call_of("(d) => d");
+    gbx_result *result;
+
+    (void)state;
+    call.input = "{\"a\":1,\n \"b\": oops}";
+    call.input_len = strlen(call.input);
+    result = call_run(engine, &call);
+
+    assert_int_equal(gbx_result_code(result), GBX_CODE_INVALID_DATA);
+    assert_non_null(strstr(gbx_result_error(result), "line 2, column 7"));
+    gbx_result_free(result);
+    check_alive(engine);
+}
+
+static void test_aborted__is_what_a_thrown_signal_makes_of_a_call(void **state)
+{
+    gbx_signal *sig = gbx_signal_new();
+    gbx_call call = call_of("() => 1");
+
+    (void)state;
+    gbx_signal_abort(sig);
+    call.signal = sig;
+    check_code(engine, &call, GBX_CODE_ABORTED);
+    gbx_signal_free(sig);
+}
+
+static void test_unavailable__when_every_worker_is_taken(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_call slow = call_of("async () => { await sleep(600); return 1 }");
+    gbx_call fast = call_of("() => 2");
+    gbx_limits limits = timeout_of(100);
+    gbx_engine *small;
+    inbox box;
+
+    (void)state;
+    options.pool_size = 1;
+    options.max_workers = 1;
+    small = engine_start(&options);
+    wait_until_full(small);
+    inbox_init(&box, 10);
+    (void)call_submit(small, &slow, &box);
+    wait_until_taken(small);
+    fast.limits = &limits;
+    check_code(small, &fast, GBX_CODE_UNAVAILABLE);
+    assert_true(inbox_wait(&box, 1, 5000));
+    assert_int_equal(box.by_code[GBX_CODE_VALUE], 1);
+    check_alive(small);
+    gbx_engine_free(small);
+    inbox_cleanup(&box);
+}
+
+/* ---- limits ---------------------------------------------------------------- */
+
+static void test_output__at_its_limit_and_one_past(void **state)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+
+    (void)state;
+    for (uint64_t size = 1000; size <= 10000000; size *= 100) {
+        char code[64];
+        gbx_result *result;
+        size_t len;
+
+        (void)snprintf(code, sizeof code, "() => 'x'.repeat(%d)", (int)size - 2);
+        limits.output_bytes = size;
+        result = run(code, &limits, GBX_CODE_VALUE);
+        (void)gbx_result_value(result, &len);
+        assert_int_equal(len, size);
+        assert_int_equal(gbx_result_stats(result).output_bytes, size);
+        gbx_result_free(result);
+        limits.output_bytes = size - 1;
+        check(code, &limits, GBX_CODE_OUTPUT_TOO_LARGE);
+    }
+}
+
+static void test_output__of_one_byte(void **state)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+
+    (void)state;
+    limits.output_bytes = 1;
+    check("() => 7", &limits, GBX_CODE_VALUE);
+    check("() => undefined", &limits, GBX_CODE_VALUE);
+    check("() => 77", &limits, GBX_CODE_OUTPUT_TOO_LARGE);
+    check("() => { throw new Error('a longer text than a byte') }", &limits,
+          GBX_CODE_RUNTIME);
+}
+
+static char *code_of_length(size_t len)
+{
+    char *code = malloc(len + 1);
+
+    memset(code, ' ', len);
+    memcpy(code, "() => 1 //", 10);
+    code[len] = 0;
+    return code;
+}
+
+static void check_code_size(gbx_form form, size_t len, const gbx_limits *limits,
+                            gbx_code expected)
+{
+    char *code = code_of_length(len);
+    gbx_call call = call_of(code);
+
+    if (form == GBX_FORM_SCRIPT)
+        memcpy(code, "return 1//", 10);
+    call.form = form;
+    call.limits = limits;
+    check_code(engine, &call, expected);
+    free(code);
+}
+
+static void test_code__at_its_limit_and_one_past(void **state)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+
+    (void)state;
+    check_code_size(GBX_FORM_FUNCTION, 65536, NULL, GBX_CODE_VALUE);
+    check_code_size(GBX_FORM_FUNCTION, 65537, NULL, GBX_CODE_INVALID_CODE);
+    check_code_size(GBX_FORM_SCRIPT, 51200, NULL, GBX_CODE_VALUE);
+    check_code_size(GBX_FORM_SCRIPT, 51201, NULL, GBX_CODE_INVALID_CODE);
+    limits.code_bytes = 100;
+    check_code_size(GBX_FORM_FUNCTION, 100, &limits, GBX_CODE_VALUE);
+    check_code_size(GBX_FORM_FUNCTION, 101, &limits, GBX_CODE_INVALID_CODE);
+}
+
+static void test_input__of_fifty_megabytes(void **state)
+{
+    size_t len = 50 * 1000 * 1000;
+    char *input = malloc(len);
+    gbx_call call = call_of("(d) => d.length");
+    gbx_result *result;
+
+    (void)state;
+    memset(input, 'a', len);
+    input[0] = input[len - 1] = '"';
+    call.input = input;
+    call.input_len = len;
+    result = call_run(engine, &call);
+
+    assert_int_equal(gbx_result_code(result), GBX_CODE_VALUE);
+    assert_string_equal(gbx_result_value(result, NULL), "49999998");
+    assert_int_equal(gbx_result_stats(result).input_bytes, len);
+    gbx_result_free(result);
+    free(input);
+    check_alive(engine);
+}
+
+static void test_logs__are_cut_at_their_limit(void **state)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+    gbx_result *result;
+
+    (void)state;
+    limits.log_bytes = 10000;
+    result = run("() => { for (let i = 0; i < 1000; i++) console.log('line', i) }",
+                 &limits, GBX_CODE_VALUE);
+
+    assert_true(gbx_result_logs_truncated(result));
+    assert_true(gbx_result_log_count(result) > 100);
+    assert_true(gbx_result_stats(result).log_bytes <= 10000);
+    gbx_result_free(result);
+    result =
+        run("() => { console.log('a'); console.error('b') }", &limits, GBX_CODE_VALUE);
+    assert_false(gbx_result_logs_truncated(result));
+    gbx_result_free(result);
+}
+
+static void test_logs__and_cost_come_with_every_failure(void **state)
+{
+    static const struct {
+        const char *code;
+        gbx_code expected;
+    } cases[] = {
+        {"() => { console.log('before'); for (;;); }", GBX_CODE_TIMEOUT},
+        {"() => { console.log('before'); const a = []; for (;;) a.push([1, 2, 3]) }",
+         GBX_CODE_MEMORY},
+        {"() => { console.log('before'); throw 1 }", GBX_CODE_RUNTIME},
+        {"() => { console.log('before'); return 'x'.repeat(9999) }",
+         GBX_CODE_OUTPUT_TOO_LARGE},
+    };
+    gbx_limits limits = timeout_of(1500);
+
+    (void)state;
+    limits.memory_bytes = 24 * MIB;
+    limits.output_bytes = 5000;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        gbx_result *result = run(cases[i].code, &limits, cases[i].expected);
+
+        assert_true(gbx_result_log_count(result) >= 1);
+        assert_string_equal(gbx_result_log(result, 0).text, "before");
+        assert_true(gbx_result_stats(result).wall_ms > 0);
+        gbx_result_free(result);
+    }
+}
+
+/* ---- limits that are refused ------------------------------------------------ */
+
+static void test_limits__are_never_raised_by_a_call(void **state)
+{
+    gbx_limits raised[5];
+    gbx_call call = call_of("() => 1");
+    gbx_error error;
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++)
+        raised[i] = (gbx_limits)GBX_LIMITS_INIT;
+    raised[0].timeout_ms = 5001;
+    raised[1].memory_bytes = 1024 * MIB + 1;
+    raised[2].output_bytes = 64 * MIB + 1;
+    raised[3].code_bytes = 65537;
+    raised[4].log_bytes = (10 << 20) + 1;
+    for (size_t i = 0; i < 5; i++) {
+        gbx_result *result = NULL;
+
+        call.limits = &raised[i];
+        assert_int_equal(gbx_execute(engine, &call, &result, &error), GBX_E_USAGE);
+        assert_null(result);
+        assert_non_null(strstr(error.message, "above the engine's"));
+    }
+}
+
+static void check_refused(const gbx_options *options, const char *name)
+{
+    gbx_engine *none = NULL;
+    gbx_error error = {0};
+
+    assert_int_equal(gbx_engine_new(options, &none, &error), GBX_E_USAGE);
+    assert_null(none);
+    if (strstr(error.message, name) == NULL)
+        fail_msg("'%s' is not named in '%s'", name, error.message);
+}
+
+static void test_options__out_of_range_are_refused_by_name(void **state)
+{
+#define OPTION(member, bad)               \
+    {                                     \
+        gbx_options o = GBX_OPTIONS_INIT; \
+        o.member = (bad);                 \
+        check_refused(&o, #member);       \
+    }
+    (void)state;
+    OPTION(limits.timeout_ms, 600001)
+    OPTION(limits.memory_bytes, 8 * MIB - 1)
+    OPTION(limits.memory_bytes, 4096 * MIB + 1)
+    OPTION(limits.output_bytes, 256 * MIB + 1)
+    OPTION(limits.code_bytes, (1 << 20) + 1)
+    OPTION(limits.log_bytes, (64 << 20) + 1)
+    OPTION(pool_size, 65)
+    OPTION(max_workers, 1025)
+    OPTION(queue_length, (1 << 20) + 1)
+    OPTION(recycle_ms, 999)
+    OPTION(require, (gbx_require)2)
+    OPTION(jit, (gbx_jit)4)
+    OPTION(globals, (gbx_globals)2)
+    OPTION(fresh, (gbx_fresh)2)
+    OPTION(capabilities, 4)
+#undef OPTION
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_value__is_the_json_that_was_returned),
+        cmocka_unit_test(test_timeout__ends_whatever_does_not_end),
+        cmocka_unit_test(test_timeout__counts_processor_time_of_its_own),
+        cmocka_unit_test(test_memory__ends_what_needs_more_than_its_limit),
+        cmocka_unit_test(test_memory__is_lowered_for_the_one_call),
+        cmocka_unit_test(test_memory__counts_the_input_too),
+        cmocka_unit_test(test_syntax__says_where),
+        cmocka_unit_test(test_runtime__is_what_was_thrown_and_never_another_code),
+        cmocka_unit_test(test_runtime__says_at_once_that_a_promise_never_settles),
+        cmocka_unit_test(test_invalid_code__needs_no_worker),
+        cmocka_unit_test(test_invalid_data__says_where),
+        cmocka_unit_test(test_aborted__is_what_a_thrown_signal_makes_of_a_call),
+        cmocka_unit_test(test_unavailable__when_every_worker_is_taken),
+        cmocka_unit_test(test_output__at_its_limit_and_one_past),
+        cmocka_unit_test(test_output__of_one_byte),
+        cmocka_unit_test(test_code__at_its_limit_and_one_past),
+        cmocka_unit_test(test_input__of_fifty_megabytes),
+        cmocka_unit_test(test_logs__are_cut_at_their_limit),
+        cmocka_unit_test(test_logs__and_cost_come_with_every_failure),
+        cmocka_unit_test(test_limits__are_never_raised_by_a_call),
+        cmocka_unit_test(test_options__out_of_range_are_refused_by_name),
+    };
+
+    return cmocka_run_group_tests_name("codes and limits", tests, start, finish);
+}

@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Engines begin, end, lose their template and get another: nothing of one reaches
+ * another, nothing is left behind, and no call is lost.
+ */
+#include "calls.h"
+#include "proc.h"
+#include "until.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static footprint before_test;
+
+static int start(void **state)
+{
+    (void)state;
+    before_test = footprint_take();
+    return 0;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    footprint_check(&before_test);
+    return 0;
+}
+
+/* As pid 1 of its namespace it minds SIGKILL and SIGSTOP alone. */
+static void kill_template(int sig)
+{
+    pid_t pid = proc_template();
+
+    assert_true(pid > 1);
+    assert_int_equal(kill(pid, sig), 0);
+}
+
+static gbx_engine *engine_of(uint32_t pool_size)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+
+    options.pool_size = pool_size;
+    return engine_start(&options);
+}
+
+/* ---- the end of an engine ------------------------------------------------------ */
+
+typedef struct ending {
+    gbx_engine *engine;
+    atomic_size_t started;
+    atomic_size_t aborted;
+    atomic_size_t closed;
+    atomic_size_t other;
+    inbox box;
+} ending;
+
+static void count_start(void *user, const gbx_log *log)
+{
+    (void)log;
+    atomic_fetch_add((atomic_size_t *)user, 1);
+}
+
+static bool have_started(void *user)
+{
+    return ((ending *)user)->started >= 8;
+}
+
+static void end_while_running(void *user, size_t number)
+{
+    ending *e = user;
+    gbx_call call = call_of("() => { console.log('on'); for (;;); }");
+    gbx_result *result = NULL;
+    gbx_status status;
+
+    if (number == 0) {
+        (void)until(have_started, e, 10000);
+        gbx_engine_free(e->engine);
+        return;
+    }
+    call.on_log = count_start;
+    call.log_user = &e->started;
+    status = gbx_execute(e->engine, &call, &result, NULL);
+    if (status == GBX_E_CLOSED)
+        atomic_fetch_add(&e->closed, 1);
+    else if (status == GBX_OK && gbx_result_code(result) == GBX_CODE_ABORTED)
+        atomic_fetch_add(&e->aborted, 1);
+    else
+        atomic_fetch_add(&e->other, 1);
+    gbx_result_free(result);
+}
+
+static void test_free__aborts_what_is_running_and_what_waits(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_call spin = call_of("() => { console.log('on'); for (;;); }");
+    static ending e;
+    double begin;
+
+    (void)state;
+    options.max_workers = 8;
+    options.limits.timeout_ms = 30000;
+    e.engine = engine_start(&options);
+    inbox_init(&e.box, 100);
+    spin.on_log = count_start;
+    spin.log_user = &e.started;
+    for (int i = 0; i < 12; i++)
+        (void)call_submit(e.engine, &spin, &e.box);
+    begin = now_ms();
+    threads_run(9, end_while_running, &e);
+
+    assert_true(now_ms() - begin < 10000);
+    assert_int_equal(e.other, 0);
+    assert_int_equal(e.aborted + e.closed, 8);
+    assert_int_equal(e.box.by_code[GBX_CODE_ABORTED], 12);
+    assert_int_equal(e.box.twice, 0);
+    inbox_cleanup(&e.box);
+}
+
+static void test_free__at_once_after_new(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        gbx_engine_free(engine_of(8));
+    gbx_engine_free(NULL);
+}
+
+static void test_free__leaves_no_process_when_it_returns(void **state)
+{
+    gbx_engine *engine = engine_of(8);
+
+    (void)state;
+    wait_until_full(engine);
+    gbx_engine_free(engine);
+
+    assert_int_equal(proc_descendants(), 0);
+    assert_int_equal(proc_zombies(), 0);
+}
+
+/* ---- several engines ----------------------------------------------------------- */
+
+static void live_a_life(void *user, size_t number)
+{
+    atomic_size_t *good = user;
+
+    for (int i = 0; i < 3; i++) {
+        gbx_options options = GBX_OPTIONS_INIT;
+        gbx_engine *engine = NULL;
+        gbx_call call = call_of("(d) => d");
+        char input[16];
+
+        options.pool_size = 1 + (uint32_t)number % 3;
+        (void)snprintf(input, sizeof input, "%zu", number);
+        call.input = input;
+        call.input_len = strlen(input);
+        if (gbx_engine_new(&options, &engine, NULL) != GBX_OK)
+            continue;
+        for (int n = 0; n < 5; n++) {
+            gbx_result *result = NULL;
+
+            if (gbx_execute(engine, &call, &result, NULL) == GBX_OK &&
+                gbx_result_code(result) == GBX_CODE_VALUE &&
+                strcmp(gbx_result_value(result, NULL), input) == 0)
+                atomic_fetch_add(good, 1);
+            gbx_result_free(result);
+        }
+        gbx_engine_free(engine);
+    }
+}
+
+static void test_engines__may_live_beside_each_other(void **state)
+{
+    atomic_size_t good = 0;
+
+    (void)state;
+    threads_run(8, live_a_life, &good);
+
+    assert_int_equal(good, 8 * 3 * 5);
+}
+
+static void test_engines__share_neither_workers_nor_datasets(void **state)
+{
+    gbx_engine *a = engine_of(2);
+    gbx_engine *b = engine_of(2);
+    proc_tree tree;
+
+    (void)state;
+    assert_int_equal(gbx_engine_load(a, "d", "\"a\"", 3, GBX_DATA_JSON, NULL), GBX_OK);
+    assert_int_equal(gbx_engine_load(b, "d", "\"b\"", 3, GBX_DATA_JSON, NULL), GBX_OK);
+    assert_int_equal(gbx_engine_load(b, "e", "\"e\"", 3, GBX_DATA_JSON, NULL), GBX_OK);
+    wait_until_full(a);
+    wait_until_full(b);
+
+    check_value(a, "() => datasets.d", NULL, "\"a\"");
+    check_value(b, "() => datasets.d", NULL, "\"b\"");
+    check_value(a, "() => typeof datasets.e", NULL, "\"undefined\"");
+    wait_until_full(a);
+    wait_until_full(b);
+    proc_look(getpid(), &tree);
+    assert_int_equal(tree.count, 2 * (1 + 2));
+    gbx_engine_free(a);
+    wait_until_full(b);
+    proc_look(getpid(), &tree);
+    assert_int_equal(tree.count, 1 + 2); /* the other's are all there still */
+    check_value(b, "() => datasets.d + datasets.e", NULL, "\"be\"");
+    gbx_engine_free(b);
+}
+
+/* ---- the template dies ----------------------------------------------------------- */
+
+static bool is_alive(void *user)
+{
+    gbx_call call = call_of("() => 2");
+
+    return call_code(user, &call) == GBX_CODE_VALUE;
+}
+
+static void test_template__killed_in_a_call_makes_it_crashed(void **state)
+{
+    gbx_engine *engine = engine_of(4);
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        gbx_call call = call_of("async () => { await sleep(3000) }");
+        gbx_ticket ticket;
+        inbox box;
+
+        wait_until_full(engine);
+        inbox_init(&box, 100);
+        ticket = call_submit(engine, &call, &box);
+        assert_false(inbox_wait(&box, 1, 50));
+        kill_template(SIGKILL);
+        assert_true(inbox_wait(&box, 1, 3000));
+        assert_int_equal(inbox_code(&box, ticket), GBX_CODE_CRASHED);
+        check_alive(engine); /* with no help from the host */
+        inbox_cleanup(&box);
+    }
+    gbx_engine_free(engine);
+}
+
+static bool is_replaced(void *user)
+{
+    pid_t now = proc_template();
+
+    return now != 0 && now != *(pid_t *)user;
+}
+
+static void test_template__killed_idle_is_replaced_with_its_datasets(void **state)
+{
+    gbx_engine *engine = engine_of(2);
+
+    (void)state;
+    assert_int_equal(gbx_engine_load(engine, "d", "[1,2]", 5, GBX_DATA_JSON, NULL),
+                     GBX_OK);
+    for (int i = 0; i < 5; i++) {
+        pid_t old;
+
+        wait_until_full(engine);
+        old = proc_template();
+        kill_template(SIGKILL);
+        assert_true(until(is_replaced, &old, 5000));
+        check_value(engine, "() => datasets.d.length", NULL, "2");
+    }
+    gbx_engine_free(engine);
+}
+
+static void call_a_while(void *user, size_t number)
+{
+    ending *e = user;
+    static const struct timespec pause = {0, 30000000};
+
+    if (number == 0) {
+        for (int i = 0; i < 10; i++) {
+            pid_t pid = proc_template();
+
+            if (pid > 0)
+                (void)kill(pid, SIGKILL);
+            (void)nanosleep(&pause, NULL);
+        }
+        e->started = 1;
+        return;
+    }
+    while (e->started == 0) {
+        gbx_call call = call_of("() => 1");
+        gbx_code code = call_code(e->engine, &call);
+
+        if (code != GBX_CODE_VALUE && code != GBX_CODE_CRASHED)
+            atomic_fetch_add(&e->other, 1);
+    }
+}
+
+static void test_template__killed_again_and_again_under_load(void **state)
+{
+    static ending e;
+
+    (void)state;
+    e.engine = engine_of(4);
+    threads_run(4, call_a_while, &e);
+
+    assert_int_equal(e.other, 0);
+    assert_true(until(is_alive, e.engine, 5000));
+    gbx_engine_free(e.engine);
+}
+
+static void test_template__stopped_leaves_ready_workers_of_use(void **state)
+{
+    gbx_engine *engine = engine_of(4);
+    gbx_call call = call_of("() => 1");
+    gbx_limits limits = timeout_of(300);
+    pid_t pid;
+
+    (void)state;
+    wait_until_full(engine);
+    pid = proc_template();
+    call.limits = &limits;
+    kill_template(SIGSTOP);
+    for (int i = 0; i < 4; i++)
+        check_code(engine, &call, GBX_CODE_VALUE);
+    check_code(engine, &call, GBX_CODE_UNAVAILABLE);
+    assert_int_equal(kill(pid, SIGCONT), 0);
+
+    assert_true(until(is_alive, engine, 5000));
+    assert_int_equal(proc_template(), pid);
+    gbx_engine_free(engine);
+}
+
+static void test_free__does_not_wait_for_a_stopped_template(void **state)
+{
+    gbx_engine *engine = engine_of(2);
+    double begin;
+
+    (void)state;
+    wait_until_full(engine);
+    kill_template(SIGSTOP);
+    begin = now_ms();
+    gbx_engine_free(engine);
+
+    assert_true(now_ms() - begin < 2000);
+}
+
+/* ---- recycling -------------------------------------------------------------------- */
+
+/* Where the worker program stands in the memory of a process; 0 if we may not look. */
+static unsigned long layout_of(pid_t pid)
+{
+    char path[64];
+    unsigned long address = 0;
+    FILE *f;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    f = fopen(path, "re");
+    if (f == NULL)
+        return 0;
+    if (fscanf(f, "%lx-", &address) != 1)
+        address = 0;
+    (void)fclose(f);
+    return address;
+}
+
+static void test_recycling__by_calls_gives_another_layout(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine;
+    unsigned long layouts[4] = {0};
+    size_t differing = 0;
+
+    (void)state;
+    options.pool_size = 1;
+    options.recycle_calls = 3;
+    engine = engine_start(&options);
+    assert_int_equal(gbx_engine_load(engine, "d", "7", 1, GBX_DATA_JSON, NULL), GBX_OK);
+    for (int i = 0; i < 24; i++) {
+        check_value(engine, "() => datasets.d", NULL, "7");
+        if (i % 6 == 0)
+            layouts[i / 6] = layout_of(proc_template());
+    }
+
+    assert_true(report_number(engine, "templatesStarted") >= 6);
+    for (int i = 1; i < 4; i++)
+        differing += layouts[i] != layouts[0];
+    if (layouts[0] != 0)
+        assert_true(differing > 0);
+    gbx_engine_free(engine);
+}
+
+static void test_recycling__lets_running_calls_end(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_call slow = call_of("async () => { await sleep(400); return 'old' }");
+    gbx_engine *engine;
+    gbx_ticket ticket;
+    inbox box;
+
+    (void)state;
+    options.pool_size = 1;
+    options.recycle_calls = 2;
+    engine = engine_start(&options);
+    inbox_init(&box, 1000);
+    ticket = call_submit(engine, &slow, &box);
+    for (int i = 0; i < 10; i++)
+        check_alive(engine);
+    assert_true(inbox_wait(&box, 1, 5000));
+
+    assert_int_equal(inbox_code(&box, ticket), GBX_CODE_VALUE);
+    assert_true(report_number(engine, "templatesStarted") >= 3);
+    gbx_engine_free(engine);
+    inbox_cleanup(&box);
+}
+
+static bool is_recycled(void *user)
+{
+    return report_number(user, "templatesStarted") >= 2;
+}
+
+static void test_recycling__by_age_needs_no_call(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine;
+
+    (void)state;
+    options.pool_size = 1;
+    options.recycle_ms = 1000;
+    engine = engine_start(&options);
+
+    assert_true(until(is_recycled, engine, 5000));
+    check_alive(engine);
+    gbx_engine_free(engine);
+}
+
+static void call_fresh(void *user, size_t number)
+{
+    ending *e = user;
+
+    (void)number;
+    for (int i = 0; i < 5; i++) {
+        gbx_call call = call_of("() => 1");
+
+        if (call_code(e->engine, &call) == GBX_CODE_VALUE)
+            atomic_fetch_add(&e->started, 1);
+    }
+}
+
+static void test_fresh_exec__gives_each_call_a_template_of_its_own(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    static ending e;
+
+    (void)state;
+    options.fresh = GBX_FRESH_EXEC;
+    options.pool_size = 2;
+    options.limits.timeout_ms = 20000;
+    e.engine = engine_start(&options);
+    assert_int_equal(gbx_engine_load(e.engine, "d", "7", 1, GBX_DATA_JSON, NULL),
+                     GBX_OK);
+    threads_run(4, call_fresh, &e);
+
+    assert_int_equal(e.started, 20);
+    assert_true(report_number(e.engine, "templatesStarted") >= 20);
+    check_value(e.engine, "() => datasets.d", NULL, "7");
+    gbx_engine_free(e.engine);
+}
+
+/* ---- the host dies ------------------------------------------------------------------ */
+
+/* Both calls run, and the pool has been filled again. */
+static bool is_busy(void *user)
+{
+    return report_number(user, "running") == 2 && report_number(user, "waiting") == 0 &&
+           report_number(user, "ready") == report_number(user, "size");
+}
+
+/* A host with an engine, a call that computes and one that waits; tells when they do. */
+static _Noreturn void be_host(int told)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_call spin = call_of("() => { for (;;); }");
+    gbx_call sleeps = call_of("async () => { await sleep(20000) }");
+    gbx_engine *engine = NULL;
+    inbox box;
+
+    (void)signal(SIGSEGV, SIG_DFL); /* cmocka's */
+    inbox_init(&box, 100);
+    if (gbx_engine_new(&options, &engine, NULL) != GBX_OK ||
+        gbx_submit(engine, &spin, inbox_done, &box, NULL, NULL) != GBX_OK ||
+        gbx_submit(engine, &sleeps, inbox_done, &box, NULL, NULL) != GBX_OK)
+        _exit(1);
+    if (!until(is_busy, engine, 20000))
+        _exit(1);
+    (void)!write(told, "x", 1);
+    for (;;)
+        (void)pause();
+}
+
+static bool have_gone(void *user)
+{
+    (void)user;
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        continue; /* they are ours now, and so are their ends */
+    return proc_descendants() == 0;
+}
+
+static void check_host_dies(int sig)
+{
+    int ends[2];
+    char byte;
+    pid_t pid;
+    double begin;
+
+    assert_int_equal(pipe(ends), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        (void)close(ends[0]);
+        be_host(ends[1]);
+    }
+    (void)close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    assert_true(proc_descendants() >= 4);
+    begin = now_ms();
+    assert_int_equal(kill(pid, sig), 0);
+    assert_true(until(have_gone, NULL, 5000));
+    assert_true(now_ms() - begin < 1500);
+    (void)close(ends[0]);
+}
+
+static void test_host__killed_takes_everything_with_it(void **state)
+{
+    (void)state;
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    check_host_dies(SIGKILL);
+    check_host_dies(SIGTERM);
+    check_host_dies(SIGSEGV);
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
+        TEST(test_free__aborts_what_is_running_and_what_waits),
+        TEST(test_free__at_once_after_new),
+        TEST(test_free__leaves_no_process_when_it_returns),
+        TEST(test_engines__may_live_beside_each_other),
+        TEST(test_engines__share_neither_workers_nor_datasets),
+        TEST(test_template__killed_in_a_call_makes_it_crashed),
+        TEST(test_template__killed_idle_is_replaced_with_its_datasets),
+        TEST(test_template__killed_again_and_again_under_load),
+        TEST(test_template__stopped_leaves_ready_workers_of_use),
+        TEST(test_free__does_not_wait_for_a_stopped_template),
+        TEST(test_recycling__by_calls_gives_another_layout),
+        TEST(test_recycling__lets_running_calls_end),
+        TEST(test_recycling__by_age_needs_no_call),
+        TEST(test_fresh_exec__gives_each_call_a_template_of_its_own),
+        TEST(test_host__killed_takes_everything_with_it),
+#undef TEST
+    };
+
+    return cmocka_run_group_tests_name("life of engines", tests, NULL, NULL);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A worker that is killed, stopped or ends by itself at each step of the protocol: the
+ * call has one result, the right code, and the next one finds everything in order.
+ */
+#include "calls.h"
+#include "proc.h"
+#include "until.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct action {
+    const char *name;
+    gbx_code code; /* of the call in which it happens */
+    gbx_code or ;
+} actions[] = {
+    {"exit", GBX_CODE_CRASHED, GBX_CODE_CRASHED},
+    {"kill", GBX_CODE_MEMORY, GBX_CODE_CRASHED},
+    {"segv", GBX_CODE_CRASHED, GBX_CODE_CRASHED},
+    {"abrt", GBX_CODE_CRASHED, GBX_CODE_CRASHED},
+    {"ill", GBX_CODE_CRASHED, GBX_CODE_CRASHED},
+    {"bus", GBX_CODE_CRASHED, GBX_CODE_CRASHED},
+    {"fpe", GBX_CODE_CRASHED, GBX_CODE_CRASHED},
+    {"trap", GBX_CODE_CRASHED, GBX_CODE_CRASHED},
+    {"term", GBX_CODE_CRASHED, GBX_CODE_CRASHED},
+    {"sys", GBX_CODE_VIOLATION, GBX_CODE_VIOLATION},
+    {"stop", GBX_CODE_TIMEOUT, GBX_CODE_TIMEOUT},
+    {"hang", GBX_CODE_TIMEOUT, GBX_CODE_TIMEOUT},
+};
+
+#define ACTIONS (sizeof actions / sizeof actions[0])
+
+static bool is_hostile_alive(void *user)
+{
+    gbx_call call = script_of("result 1");
+
+    return call_code(user, &call) == GBX_CODE_VALUE;
+}
+
+/* The first six workers do it, those after them are well. */
+static void check_step(const char *step, const struct action *action, bool has_result)
+{
+    footprint before = footprint_take();
+    char plan[64];
+    gbx_options options;
+    gbx_engine *hostile;
+    gbx_limits limits = timeout_of(120);
+    gbx_call call = script_of("result 1");
+
+    (void)snprintf(plan, sizeof plan, "at-%s=%s,first=6", step, action->name);
+    options = hostile_options(plan);
+    options.pool_size = 1;
+    options.limits.timeout_ms = 150;
+    hostile = engine_start(&options);
+    call.limits = &limits;
+    for (int i = 0; i < 3; i++) {
+        gbx_result *result = call_run(hostile, &call);
+        gbx_code code = gbx_result_code(result);
+
+        if (has_result ? code != GBX_CODE_VALUE
+                       : code != action->code && code != action->or)
+            fail_msg("%s: %s", plan, gbx_result_json(result, NULL));
+        gbx_result_free(result);
+    }
+    assert_true(until(is_hostile_alive, hostile, 10000));
+    gbx_engine_free(hostile);
+    footprint_check(&before);
+}
+
+static void test_worker__that_ends_with_half_of_its_call_read(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ACTIONS; i++)
+        check_step("header", &actions[i], false);
+}
+
+static void test_worker__that_ends_with_its_call_read(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ACTIONS; i++)
+        check_step("call", &actions[i], false);
+}
+
+static void test_worker__that_ends_after_its_result(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ACTIONS; i++)
+        check_step("end", &actions[i], true);
+}
+
+/* ---- the real worker, killed from outside -------------------------------------- */
+
+static const struct {
+    int number;
+    gbx_code code;
+    gbx_code or ;
+} signals[] = {
+    {SIGKILL, GBX_CODE_MEMORY, GBX_CODE_CRASHED},
+    {SIGSEGV, GBX_CODE_CRASHED, GBX_CODE_CRASHED},
+    {SIGABRT, GBX_CODE_CRASHED, GBX_CODE_CRASHED},
+    {SIGILL, GBX_CODE_CRASHED, GBX_CODE_CRASHED},
+    {SIGBUS, GBX_CODE_CRASHED, GBX_CODE_CRASHED},
+    {SIGFPE, GBX_CODE_CRASHED, GBX_CODE_CRASHED},
+    {SIGTRAP, GBX_CODE_CRASHED, GBX_CODE_CRASHED},
+    {SIGTERM, GBX_CODE_CRASHED, GBX_CODE_CRASHED},
+    {SIGSTOP, GBX_CODE_TIMEOUT, GBX_CODE_TIMEOUT},
+};
+
+#define SIGNALS (sizeof signals / sizeof signals[0])
+
+static gbx_engine *engine;
+static footprint quiet;
+
+static int start(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+
+    (void)state;
+    options.pool_size = 2;
+    options.limits.timeout_ms = 700;
+    engine = engine_start(&options);
+    check_alive(engine);
+    wait_until_full(engine);
+    quiet = footprint_take();
+    return 0;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    gbx_engine_free(engine);
+    return proc_descendants() == 0 ? 0 : -1;
+}
+
+static void count_start(void *user, const gbx_log *log)
+{
+    (void)log;
+    atomic_store((atomic_bool *)user, true);
+}
+
+static bool is_set(void *user)
+{
+    return atomic_load((atomic_bool *)user);
+}
+
+/* Send a signal to every worker while a call runs: its own is among them. */
+static void check_killed(const char *code, size_t number)
+{
+    gbx_call call = call_of(code);
+    atomic_bool has_started = false;
+    gbx_ticket ticket;
+    pid_t pids[64];
+    size_t count;
+    inbox box;
+
+    call.on_log = count_start;
+    call.log_user = &has_started;
+    inbox_init(&box, 100000);
+    ticket = call_submit(engine, &call, &box);
+    assert_true(until(is_set, &has_started, 5000));
+    assert_int_not_equal(proc_template(), 0);
+    count = proc_workers(proc_template(), pids, 64);
+    for (size_t i = 0; i < count; i++)
+        (void)kill(pids[i], signals[number].number);
+    assert_true(inbox_wait(&box, 1, 5000));
+
+    if (inbox_code(&box, ticket) != signals[number].code &&
+            inbox_code(&box, ticket) != signals[number].or)
+        fail_msg("signal %d: %s", signals[number].number,
+                 gbx_result_json(box.results[ticket], NULL));
+    assert_int_equal(box.twice, 0);
+    inbox_cleanup(&box);
+    for (size_t i = 0; i < count; i++) /* stopped ones that nobody has yet */
+        (void)kill(pids[i], SIGKILL);
+}
+
+static bool is_alive(void *user)
+{
+    gbx_call call = call_of("() => 1");
+
+    return call_code(user, &call) == GBX_CODE_VALUE;
+}
+
+static void check_in_order(void)
+{
+    assert_true(until(is_alive, engine, 10000));
+    wait_until_full(engine);
+    check_alive(engine);
+    wait_until_full(engine);
+    footprint_check(&quiet);
+}
+
+static void test_real_worker__killed_while_it_computes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SIGNALS; i++) {
+        check_killed("() => { console.log('on'); for (;;); }", i);
+        check_in_order();
+    }
+}
+
+static void test_real_worker__killed_while_it_waits(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SIGNALS; i++) {
+        check_killed("async () => { console.log('on'); await sleep(20000) }", i);
+        check_in_order();
+    }
+}
+
+static void test_real_worker__killed_idle(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SIGNALS - 1; i++) {
+        pid_t pids[64];
+        size_t count = proc_workers(proc_template(), pids, 64);
+
+        assert_int_equal(count, 2);
+        for (size_t n = 0; n < count; n++)
+            (void)kill(pids[n], signals[i].number);
+        check_in_order();
+    }
+}
+
+static void test_real_worker__stopped_idle_costs_one_call_its_time(void **state)
+{
+    gbx_call call = call_of("() => 1");
+    pid_t pids[64];
+    size_t count = proc_workers(proc_template(), pids, 64);
+
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        (void)kill(pids[i], SIGSTOP);
+    for (size_t i = 0; i < count; i++)
+        check_code(engine, &call, GBX_CODE_TIMEOUT);
+    check_in_order();
+}
+
+static void test_real_worker__has_one_descriptor(void **state)
+{
+    pid_t pids[64];
+    size_t count = proc_workers(proc_template(), pids, 64);
+
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        long fds = proc_fds_of(pids[i]);
+
+        if (fds < 0)
+            skip(); /* not ours to look at */
+        assert_int_equal(fds, 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest hostile[] = {
+        cmocka_unit_test(test_worker__that_ends_with_half_of_its_call_read),
+        cmocka_unit_test(test_worker__that_ends_with_its_call_read),
+        cmocka_unit_test(test_worker__that_ends_after_its_result),
+    };
+    const struct CMUnitTest real[] = {
+        cmocka_unit_test(test_real_worker__killed_while_it_computes),
+        cmocka_unit_test(test_real_worker__killed_while_it_waits),
+        cmocka_unit_test(test_real_worker__killed_idle),
+        cmocka_unit_test(test_real_worker__stopped_idle_costs_one_call_its_time),
+        cmocka_unit_test(test_real_worker__has_one_descriptor),
+    };
+    int failed = cmocka_run_group_tests_name("steps, hostile", hostile, NULL, NULL);
+
+    return failed + cmocka_run_group_tests_name("steps, real", real, start, finish);
+}

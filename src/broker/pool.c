@@ -221,6 +221,11 @@ void gbx_pool_ready(gbx_engine *engine, gbx_worker *w)
             (void)pthread_cond_signal(&run->changed);
         return;
     }
+    if (engine->ready_count >= engine->settings.options.pool_size) {
+        w->state = GBX_WORKER_SPENT; /* who it was forked for waits no more */
+        kill_worker(w);
+        return;
+    }
     w->state = GBX_WORKER_READY;
     w->next_ready = NULL;
     if (engine->ready_last != NULL)

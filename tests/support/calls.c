@@ -136,7 +136,7 @@ bool pool_is_full(gbx_engine *engine)
 {
     double size = report_number(engine, "size");
 
-    return report_number(engine, "ready") >= size &&
+    return report_number(engine, "ready") == size &&
            report_number(engine, "workers") == report_number(engine, "ready");
 }
 

@@ -17,7 +17,7 @@
     "TZ=UTC", "LANG=C", "Malloc=1", "GIGACAGE_ENABLED=0", "JSC_useConcurrentJIT=0", \
         "JSC_useConcurrentGC=0", "JSC_numberOfGCMarkers=1", "JSC_useWasm=0",        \
         "JSC_useSharedArrayBuffer=0", "JSC_useTailCalls=0",                         \
-        "JSC_jitMemoryReservationSize=67108864"
+        "JSC_jitMemoryReservationSize=33554432"
 
 static const char *const full[] = {COMMON, NULL};
 static const char *const baseline[] = {COMMON, "JSC_useDFGJIT=0", NULL};

@@ -29,7 +29,7 @@ static const char *const environment[] = {
     "JSC_numberOfGCMarkers=1",
     "JSC_useWasm=0",
     "JSC_useTailCalls=0",
-    "JSC_jitMemoryReservationSize=67108864",
+    "JSC_jitMemoryReservationSize=33554432",
     "REALM_TEST=1",
     NULL,
 };

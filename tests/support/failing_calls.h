@@ -6,8 +6,8 @@
  * Calls of libc and of libevent into the kernel are not seen; libevent's own functions
  * that can fail are kinds too.
  */
-#ifndef GBX_TESTS_SUPPORT_FAILING_CALLS_H
-#define GBX_TESTS_SUPPORT_FAILING_CALLS_H
+#ifndef GBX_TESTS_FAILING_CALLS_H
+#define GBX_TESTS_FAILING_CALLS_H
 
 #include <stdbool.h>
 #include <stddef.h>

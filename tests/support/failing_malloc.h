@@ -6,8 +6,8 @@
  * its own objects (the library's among them, but not libc's) counted, and libevent's
  * too. Threads: arm and disarm from one; any thread may allocate meanwhile.
  */
-#ifndef GBX_TESTS_SUPPORT_FAILING_MALLOC_H
-#define GBX_TESTS_SUPPORT_FAILING_MALLOC_H
+#ifndef GBX_TESTS_FAILING_MALLOC_H
+#define GBX_TESTS_FAILING_MALLOC_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * Whatever fails: a clean status or a code that says so; every submitted call ends
  * once; afterwards the engine answers; nothing is left of it when it is freed.
  */
-#ifndef GBX_TESTS_SUPPORT_FAULT_SESSION_H
-#define GBX_TESTS_SUPPORT_FAULT_SESSION_H
+#ifndef GBX_TESTS_FAULT_SESSION_H
+#define GBX_TESTS_FAULT_SESSION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * golden - one message of every type that has a body, as bytes with a legend: what the
  * encoder must make and the decoder must accept. Test data; nothing is owned.
  */
-#ifndef GBX_TESTS_UNIT_GOLDEN_H
-#define GBX_TESTS_UNIT_GOLDEN_H
+#ifndef GBX_TESTS_GOLDEN_H
+#define GBX_TESTS_GOLDEN_H
 
 #include "wire/messages.h"
 

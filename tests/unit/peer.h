@@ -4,8 +4,8 @@
  *
  * Owns the exchange and its result; not thread-safe.
  */
-#ifndef GBX_TESTS_UNIT_PEER_H
-#define GBX_TESTS_UNIT_PEER_H
+#ifndef GBX_TESTS_PEER_H
+#define GBX_TESTS_PEER_H
 
 #include "broker/exchange.h"
 #include "golden.h"

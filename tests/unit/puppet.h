@@ -5,8 +5,8 @@
  *
  * Owns everything in it; one thread.
  */
-#ifndef GBX_TESTS_UNIT_PUPPET_H
-#define GBX_TESTS_UNIT_PUPPET_H
+#ifndef GBX_TESTS_PUPPET_H
+#define GBX_TESTS_PUPPET_H
 
 #include "broker/engine.h"
 

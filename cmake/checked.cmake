@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+# The modules of the host's side once more, for tests: what the worker shares is built
+# without sanitizers, since its seal would kill what they do; here nothing is.
+if(TARGET gbx_checked)
+    return()
+endif()
+
+add_library(gbx_checked STATIC)
+foreach(module gbx_base gbx_wire gbx_guard gbx_broker)
+    get_target_property(folder ${module} SOURCE_DIR)
+    get_target_property(sources ${module} SOURCES)
+    get_target_property(definitions ${module} COMPILE_DEFINITIONS)
+    list(TRANSFORM sources PREPEND ${folder}/)
+    target_sources(gbx_checked PRIVATE ${sources})
+    if(definitions)
+        target_compile_definitions(gbx_checked PRIVATE ${definitions})
+    endif()
+endforeach()
+target_link_libraries(gbx_checked PUBLIC gbx_flags gbx_sanitize gbx_grammar
+    PkgConfig::EVENT Threads::Threads ${CMAKE_DL_LIBS} m)
+if(GLOVEBOX_FUZZ)
+    target_compile_options(gbx_checked PUBLIC -fsanitize=fuzzer-no-link)
+endif()

@@ -4,6 +4,7 @@
  * worker's claims (a failure's kind, "the kernel refused memory") only choose between
  * codes that are equally harmless if a hijacked worker lies.
  */
+#include "base/cleanup.h"
 #include "broker/verdict.h"
 
 #include <signal.h>
@@ -38,15 +39,20 @@ static void say_timeout(const gbx_evidence *e, gbx_verdict *v)
     v->hint = "look for a loop that does not end, or raise the limit";
 }
 
+/* What a worker has of the engine's reserve for the shapes of objects (seal/reserve.c):
+ * it is as large whatever the limit, and what fills it takes more beside it. */
+#define RESERVE_BYTES GBX_MIB(32)
+
 /*
  * The worker was ended by a signal that was not ours. Engines answer a refused
  * allocation with any of these; without a refusal, growth past a quarter of the limit
- * tells exhaustion of what the engine had reserved from a crash.
+ * or past the reserve tells exhaustion of what the engine had reserved from a crash.
  */
 static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
 {
     bool was_refused = e->exchange != NULL && e->exchange->was_refused;
     bool has_grown = e->growth_bytes > e->limits->memory_bytes / 4;
+    bool is_full = has_grown || e->growth_bytes > RESERVE_BYTES;
 
     switch (sig) {
     case SIGSYS:
@@ -65,7 +71,7 @@ static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
     case SIGABRT:
     case SIGTRAP:
     case SIGILL:
-        if (was_refused || has_grown) {
+        if (was_refused || is_full) {
             say_memory(e, v);
             return;
         }

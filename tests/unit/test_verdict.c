@@ -191,6 +191,24 @@ static void test_died__processor_time_changes_no_other_signal(void **state)
                              deaths[i].codes[CALM]);
 }
 
+/* The engine's reserve for shapes is as large whatever the limit. */
+static void test_died__past_the_reserve_is_memory_at_any_limit(void **state)
+{
+    gbx_limits large = limits;
+    gbx_evidence e = {.end = GBX_END_DIED, .limits = &large, .wait_status = SIGSEGV};
+    gbx_verdict v;
+    (void)state;
+
+    large.memory_bytes = UINT64_C(4) << 30;
+    e.growth_bytes = (UINT64_C(32) << 20) + 1;
+    gbx_verdict_decide(&e, &v);
+    assert_int_equal(v.code, GBX_CODE_MEMORY);
+
+    e.growth_bytes--;
+    gbx_verdict_decide(&e, &v);
+    assert_int_equal(v.code, GBX_CODE_CRASHED);
+}
+
 static void test_died__every_exit_status_is_a_crash(void **state)
 {
     gbx_exchange x = {.was_refused = true};
@@ -324,6 +342,7 @@ int main(void)
         cmocka_unit_test(test_died__with_a_core_is_no_different),
         cmocka_unit_test(test_died__the_kernels_kill_is_the_limit_that_was_met),
         cmocka_unit_test(test_died__processor_time_changes_no_other_signal),
+        cmocka_unit_test(test_died__past_the_reserve_is_memory_at_any_limit),
         cmocka_unit_test(test_died__every_exit_status_is_a_crash),
         cmocka_unit_test(test_memory__of_a_large_input_names_the_input),
         cmocka_unit_test(test_ended__by_the_host_is_what_the_host_did),

@@ -4,8 +4,9 @@
  * worker's claims (a failure's kind, "the kernel refused memory") only choose between
  * codes that are equally harmless if a hijacked worker lies.
  */
-#include "base/cleanup.h"
 #include "broker/verdict.h"
+
+#include "base/cleanup.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_seal_process - what a process feels of its seal: limits, descriptors, the death
+ * signal, reservations it cannot have back; and that layers say what is missing.
+ */
+#include "base/cleanup.h"
+#include "seal/steps.h"
+
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* It has no seccomp(2), and its own memory is in the way of limits and reservations. */
+#if __has_include(<valgrind/valgrind.h>)
+#    include <valgrind/valgrind.h>
+#    define ON_VALGRIND (RUNNING_ON_VALGRIND != 0)
+#else
+#    define ON_VALGRIND 0
+#endif
+
+/* ---- reservations ------------------------------------------------------------------ */
+
+#define RESERVED (UINT64_C(4) << 30)
+
+#if defined(__SANITIZE_ADDRESS__)
+#    define HAS_SHADOW 1
+#elif defined(__has_feature)
+#    define HAS_SHADOW __has_feature(address_sanitizer)
+#else
+#    define HAS_SHADOW 0
+#endif
+
+/* As the engine has it: 4 GiB aligned to their size, a few pages in use. */
+static char *reserve(void)
+{
+    char *at = mmap(NULL, 2 * RESERVED, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    uintptr_t aligned;
+
+    if (at == MAP_FAILED)
+        return NULL;
+    aligned = ((uintptr_t)at + RESERVED - 1) & ~(RESERVED - 1);
+    if (aligned > (uintptr_t)at)
+        (void)munmap(at, aligned - (uintptr_t)at);
+    (void)munmap((char *)aligned + RESERVED, (uintptr_t)at + RESERVED - aligned);
+    memset((char *)aligned, 1, 40960);
+    return (char *)aligned;
+}
+
+/* In a child: mappings and limits are of the process. */
+static int close_and_reopen(char *block)
+{
+    gbx_seal seal = {.statm_fd = -1, .memory_bytes = GBX_MIB(128)};
+    char *closed = block + GBX_MIB(64);
+
+    gbx_reserve_close(&seal);
+    if (seal.closed_bytes < RESERVED - GBX_MIB(64))
+        return 1;
+    block[GBX_MIB(16)] = 1; /* what is left open */
+    gbx_rlimits_prepare(&seal);
+    if (!gbx_rlimits_worker(&seal))
+        return 2;
+    if (mprotect(closed, RESERVED - GBX_MIB(64), PROT_READ | PROT_WRITE) == 0)
+        return 3;
+    /* As much as the limit leaves. */
+    if (mprotect(closed, GBX_MIB(64), PROT_READ | PROT_WRITE) != 0)
+        return 4;
+    return mprotect(closed, GBX_MIB(192), PROT_READ | PROT_WRITE) == 0 ? 5 : 0;
+}
+
+static void test_reservation__is_closed_and_cannot_be_had_back(void **state)
+{
+    int status = -1;
+    char *block;
+    pid_t pid = -1;
+    (void)state;
+
+    /* The shadow of a sanitizer is such a reservation too. */
+    block = HAS_SHADOW || ON_VALGRIND ? NULL : reserve();
+    if (block == NULL) {
+        skip();
+        return;
+    }
+    pid = fork();
+    if (pid == 0)
+        _exit(close_and_reopen(block));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    (void)munmap(block, RESERVED);
+}
+
+/* ---- limits and descriptors ----------------------------------------------------------- */
+
+static int fill_past(uint64_t bytes)
+{
+    gbx_seal seal = {.statm_fd = -1, .memory_bytes = bytes, .cpu_s = 5};
+    size_t mapped = 0;
+
+    gbx_rlimits_prepare(&seal);
+    if (!gbx_rlimits_worker(&seal) || !gbx_rlimits_verify(&seal))
+        return 1;
+    while (mmap(NULL, GBX_MIB(1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                -1, 0) != MAP_FAILED)
+        mapped += GBX_MIB(1);
+    return mapped <= bytes && mapped + GBX_MIB(2) > bytes ? 0 : 2;
+}
+
+static void test_limits__let_memory_grow_by_so_much_and_no_more(void **state)
+{
+    int status = -1;
+    pid_t pid;
+    (void)state;
+
+    if (HAS_SHADOW || ON_VALGRIND)
+        skip();
+    pid = fork();
+    if (pid == 0)
+        _exit(fill_past(GBX_MIB(64)));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static int keep_one(void)
+{
+    gbx_seal seal = {.statm_fd = -1};
+    int pair[2];
+
+    if (pipe(pair) < 0 || dup2(pair[0], 200) < 0 || !gbx_fds_place(pair[1]) ||
+        !gbx_fds_close(&seal) || !gbx_fds_verify(&seal))
+        return 1;
+    return write(GBX_CHANNEL_FD, "", 1) == -1 ? 0 : 2; /* no reader is left */
+}
+
+static void test_descriptors__all_but_the_channel_are_closed(void **state)
+{
+    int status = -1;
+    pid_t pid = fork();
+    (void)state;
+
+    if (pid == 0) {
+        (void)signal(SIGPIPE, SIG_IGN);
+        _exit(keep_one());
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* ---- orphans ------------------------------------------------------------------------- */
+
+/* A template that is killed, with a worker that sleeps: true if the worker's end of the
+ * channel closes, which it does when it dies. */
+static bool dies_with_its_template(uint32_t layers_off)
+{
+    gbx_seal seal = {.layers_off = layers_off, .statm_fd = -1};
+    int channel[2];
+    struct pollfd fd;
+    pid_t template_pid;
+    pid_t worker = 0;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, channel), 0);
+    template_pid = fork();
+    if (template_pid == 0) {
+        seal.template_pid = getpid();
+        if (fork() == 0) {
+            pid_t self = getpid();
+
+            (void)close(channel[0]);
+            if (!gbx_privs_worker(&seal) ||
+                write(channel[1], &self, sizeof self) != sizeof self)
+                _exit(1);
+            for (;;)
+                (void)pause();
+        }
+        for (;;)
+            (void)pause();
+    }
+    (void)close(channel[1]);
+    assert_int_equal(read(channel[0], &worker, sizeof worker), sizeof worker);
+    (void)kill(template_pid, SIGKILL);
+    (void)waitpid(template_pid, NULL, 0);
+    fd = (struct pollfd){.fd = channel[0], .events = POLLIN};
+    (void)poll(&fd, 1, 100);
+    (void)close(channel[0]);
+    if (!(fd.revents & POLLHUP))
+        (void)kill(worker, SIGKILL);
+    return fd.revents & POLLHUP;
+}
+
+static void test_worker__dies_with_its_template_within_100_ms(void **state)
+{
+    (void)state;
+
+    assert_true(dies_with_its_template(0));
+}
+
+static void test_worker__would_live_on_without_the_death_signal(void **state)
+{
+    (void)state;
+
+    assert_false(dies_with_its_template(GBX_LAYER_BIT(GBX_LAYER_DEATH_SIGNAL)));
+}
+
+/* ---- states ----------------------------------------------------------------------------- */
+
+static void test_layers__without_namespaces_say_what_would_bring_them(void **state)
+{
+    gbx_seal seal = {.statm_fd = -1};
+    (void)state;
+
+    gbx_namespaces_check(&seal);
+
+    for (int layer = GBX_LAYER_USER_NS; layer <= GBX_LAYER_CGROUP_NS; layer++) {
+        assert_false(seal.layers[layer].stands);
+        assert_true(strlen(seal.layers[layer].reason) > 0);
+    }
+}
+
+static void test_layers__do_not_stand_on_a_claim_alone(void **state)
+{
+    gbx_seal seal = {.ns_made = GBX_LAYER_BIT(GBX_LAYER_PID_NS), .statm_fd = -1};
+    (void)state;
+
+    gbx_namespaces_check(&seal);
+
+    assert_false(seal.layers[GBX_LAYER_PID_NS].stands);
+}
+
+static void test_layers__have_reasons_that_fit(void **state)
+{
+    gbx_seal seal = {.statm_fd = -1};
+    char text[400];
+    (void)state;
+
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    gbx_layer_lacks(&seal, GBX_LAYER_MDWE, "%s", text);
+
+    assert_int_equal(strlen(seal.layers[GBX_LAYER_MDWE].reason),
+                     GBX_LAYER_REASON_SIZE - 1);
+}
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reservation__is_closed_and_cannot_be_had_back),
+        cmocka_unit_test(test_limits__let_memory_grow_by_so_much_and_no_more),
+        cmocka_unit_test(test_descriptors__all_but_the_channel_are_closed),
+        cmocka_unit_test(test_worker__dies_with_its_template_within_100_ms),
+        cmocka_unit_test(test_worker__would_live_on_without_the_death_signal),
+        cmocka_unit_test(test_layers__without_namespaces_say_what_would_bring_them),
+        cmocka_unit_test(test_layers__do_not_stand_on_a_claim_alone),
+        cmocka_unit_test(test_layers__have_reasons_that_fit),
+    };
+
+    return cmocka_run_group_tests_name("seal_process", tests, NULL, NULL);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every limit at the limit and one past it, with the real worker; and what may not be
+ * asked for at all.
+ */
+#include "calls.h"
+#include "proc.h"
+#include "until.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+static gbx_engine *engine;
+
+static int start(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+
+    (void)state;
+    options.limits.memory_bytes = 1024 * MIB;
+    options.limits.output_bytes = 64 * MIB;
+    engine = engine_start(&options);
+    return 0;
+}
+
+static int finish(void **state)
+{
+    proc_tree tree;
+
+    (void)state;
+    gbx_engine_free(engine);
+    proc_look(getpid(), &tree);
+    return tree.count == 0 && tree.zombies == 0 ? 0 : -1;
+}
+
+/* The result of code under these limits; every failure is text for its reader. */
+static gbx_result *run(const char *code, const gbx_limits *limits, gbx_code expected)
+{
+    gbx_call call = call_of(code);
+    gbx_result *result;
+
+    call.limits = limits;
+    result = call_run(engine, &call);
+    if (gbx_result_code(result) != expected)
+        fail_msg("'%.100s' ended as %s, not %s: %.400s", code,
+                 gbx_code_name(gbx_result_code(result)), gbx_code_name(expected),
+                 gbx_result_json(result, NULL));
+    assert_true((expected == GBX_CODE_VALUE) == (*gbx_result_error(result) == 0));
+    assert_null(strchr(gbx_result_error(result), '\n'));
+    return result;
+}
+
+static void check(const char *code, const gbx_limits *limits, gbx_code expected)
+{
+    gbx_result_free(run(code, limits, expected));
+    check_alive(engine);
+}
+
+/* ---- limits ---------------------------------------------------------------- */
+
+static void test_output__at_its_limit_and_one_past(void **state)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+
+    (void)state;
+    for (uint64_t size = 1000; size <= 10000000; size *= 100) {
+        char code[64];
+        gbx_result *result;
+        size_t len;
+
+        (void)snprintf(code, sizeof code, "() => 'x'.repeat(%d)", (int)size - 2);
+        limits.output_bytes = size;
+        result = run(code, &limits, GBX_CODE_VALUE);
+        (void)gbx_result_value(result, &len);
+        assert_int_equal(len, size);
+        assert_int_equal(gbx_result_stats(result).output_bytes, size);
+        gbx_result_free(result);
+        limits.output_bytes = size - 1;
+        check(code, &limits, GBX_CODE_OUTPUT_TOO_LARGE);
+    }
+}
+
+static void test_output__of_one_byte(void **state)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+
+    (void)state;
+    limits.output_bytes = 1;
+    check("() => 7", &limits, GBX_CODE_VALUE);
+    check("() => undefined", &limits, GBX_CODE_VALUE);
+    check("() => 77", &limits, GBX_CODE_OUTPUT_TOO_LARGE);
+    check("() => { throw new Error('a longer text than a byte') }", &limits,
+          GBX_CODE_RUNTIME);
+}
+
+static char *code_of_length(size_t len)
+{
+    char *code = malloc(len + 1);
+
+    memset(code, ' ', len);
+    memcpy(code, "() => 1 //", 10);
+    code[len] = 0;
+    return code;
+}
+
+static void check_code_size(gbx_form form, size_t len, const gbx_limits *limits,
+                            gbx_code expected)
+{
+    char *code = code_of_length(len);
+    gbx_call call = call_of(code);
+
+    if (form == GBX_FORM_SCRIPT)
+        memcpy(code, "return 1//", 10);
+    call.form = form;
+    call.limits = limits;
+    check_code(engine, &call, expected);
+    free(code);
+}
+
+static void test_code__at_its_limit_and_one_past(void **state)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+
+    (void)state;
+    check_code_size(GBX_FORM_FUNCTION, 65536, NULL, GBX_CODE_VALUE);
+    check_code_size(GBX_FORM_FUNCTION, 65537, NULL, GBX_CODE_INVALID_CODE);
+    check_code_size(GBX_FORM_SCRIPT, 51200, NULL, GBX_CODE_VALUE);
+    check_code_size(GBX_FORM_SCRIPT, 51201, NULL, GBX_CODE_INVALID_CODE);
+    limits.code_bytes = 100;
+    check_code_size(GBX_FORM_FUNCTION, 100, &limits, GBX_CODE_VALUE);
+    check_code_size(GBX_FORM_FUNCTION, 101, &limits, GBX_CODE_INVALID_CODE);
+}
+
+static void test_input__of_fifty_megabytes(void **state)
+{
+    size_t len = 50 * 1000 * 1000;
+    char *input = malloc(len);
+    gbx_call call = call_of("(d) => d.length");
+    gbx_result *result;
+
+    (void)state;
+    memset(input, 'a', len);
+    input[0] = input[len - 1] = '"';
+    call.input = input;
+    call.input_len = len;
+    result = call_run(engine, &call);
+
+    assert_int_equal(gbx_result_code(result), GBX_CODE_VALUE);
+    assert_string_equal(gbx_result_value(result, NULL), "49999998");
+    assert_int_equal(gbx_result_stats(result).input_bytes, len);
+    gbx_result_free(result);
+    free(input);
+    check_alive(engine);
+}
+
+static void test_logs__are_cut_at_their_limit(void **state)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+    gbx_result *result;
+
+    (void)state;
+    limits.log_bytes = 10000;
+    result = run("() => { for (let i = 0; i < 1000; i++) console.log('line', i) }",
+                 &limits, GBX_CODE_VALUE);
+
+    assert_true(gbx_result_logs_truncated(result));
+    assert_true(gbx_result_log_count(result) > 100);
+    assert_true(gbx_result_stats(result).log_bytes <= 10000);
+    gbx_result_free(result);
+    result =
+        run("() => { console.log('a'); console.error('b') }", &limits, GBX_CODE_VALUE);
+    assert_false(gbx_result_logs_truncated(result));
+    gbx_result_free(result);
+}
+
+static void test_logs__and_cost_come_with_every_failure(void **state)
+{
+    static const struct {
+        const char *code;
+        gbx_code expected;
+    } cases[] = {
+        {"() => { console.log('before'); for (;;); }", GBX_CODE_TIMEOUT},
+        {"() => { console.log('before'); const a = []; for (;;) a.push([1, 2, 3]) }",
+         GBX_CODE_MEMORY},
+        {"() => { console.log('before'); throw 1 }", GBX_CODE_RUNTIME},
+        {"() => { console.log('before'); return 'x'.repeat(9999) }",
+         GBX_CODE_OUTPUT_TOO_LARGE},
+    };
+    gbx_limits limits = timeout_of(1500);
+
+    (void)state;
+    limits.memory_bytes = 24 * MIB;
+    limits.output_bytes = 5000;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        gbx_result *result = run(cases[i].code, &limits, cases[i].expected);
+
+        assert_true(gbx_result_log_count(result) >= 1);
+        assert_string_equal(gbx_result_log(result, 0).text, "before");
+        assert_true(gbx_result_stats(result).wall_ms > 0);
+        gbx_result_free(result);
+    }
+}
+
+/* ---- limits that are refused ------------------------------------------------ */
+
+static void test_limits__are_never_raised_by_a_call(void **state)
+{
+    gbx_limits raised[5];
+    gbx_call call = call_of("() => 1");
+    gbx_error error;
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++)
+        raised[i] = (gbx_limits)GBX_LIMITS_INIT;
+    raised[0].timeout_ms = 5001;
+    raised[1].memory_bytes = 1024 * MIB + 1;
+    raised[2].output_bytes = 64 * MIB + 1;
+    raised[3].code_bytes = 65537;
+    raised[4].log_bytes = (10 << 20) + 1;
+    for (size_t i = 0; i < 5; i++) {
+        gbx_result *result = NULL;
+
+        call.limits = &raised[i];
+        assert_int_equal(gbx_execute(engine, &call, &result, &error), GBX_E_USAGE);
+        assert_null(result);
+        assert_non_null(strstr(error.message, "above the engine's"));
+    }
+}
+
+static void check_refused(const gbx_options *options, const char *name)
+{
+    gbx_engine *none = NULL;
+    gbx_error error = {0};
+
+    assert_int_equal(gbx_engine_new(options, &none, &error), GBX_E_USAGE);
+    assert_null(none);
+    if (strstr(error.message, name) == NULL)
+        fail_msg("'%s' is not named in '%s'", name, error.message);
+}
+
+static void test_options__out_of_range_are_refused_by_name(void **state)
+{
+#define OPTION(member, bad)               \
+    {                                     \
+        gbx_options o = GBX_OPTIONS_INIT; \
+        o.member = (bad);                 \
+        check_refused(&o, #member);       \
+    }
+    (void)state;
+    OPTION(limits.timeout_ms, 600001)
+    OPTION(limits.memory_bytes, 8 * MIB - 1)
+    OPTION(limits.memory_bytes, 4096 * MIB + 1)
+    OPTION(limits.output_bytes, 256 * MIB + 1)
+    OPTION(limits.code_bytes, (1 << 20) + 1)
+    OPTION(limits.log_bytes, (64 << 20) + 1)
+    OPTION(pool_size, 65)
+    OPTION(max_workers, 1025)
+    OPTION(queue_length, (1 << 20) + 1)
+    OPTION(recycle_ms, 999)
+    OPTION(require, (gbx_require)2)
+    OPTION(jit, (gbx_jit)4)
+    OPTION(globals, (gbx_globals)2)
+    OPTION(fresh, (gbx_fresh)2)
+    OPTION(capabilities, 4)
+#undef OPTION
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_output__at_its_limit_and_one_past),
+        cmocka_unit_test(test_output__of_one_byte),
+        cmocka_unit_test(test_code__at_its_limit_and_one_past),
+        cmocka_unit_test(test_input__of_fifty_megabytes),
+        cmocka_unit_test(test_logs__are_cut_at_their_limit),
+        cmocka_unit_test(test_logs__and_cost_come_with_every_failure),
+        cmocka_unit_test(test_limits__are_never_raised_by_a_call),
+        cmocka_unit_test(test_options__out_of_range_are_refused_by_name),
+    };
+
+    return cmocka_run_group_tests_name("limits", tests, start, finish);
+}

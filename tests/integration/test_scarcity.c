@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Machines with nothing to spare: no descriptor, no process, no processor. An engine
+ * says clearly what it cannot do, and does it when it can again.
+ */
+#include "child.h"
+#include "proc.h"
+#include "until.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* With n descriptors left an engine starts and works or says clearly why not; with
+ * enough again it works. */
+static bool run_out_of_descriptors(void)
+{
+    struct rlimit limit;
+
+    (void)getrlimit(RLIMIT_NOFILE, &limit);
+    for (rlim_t spare = 0; spare <= 40; spare += spare < 12 ? 1 : 4) {
+        struct rlimit tight = {proc_fds() + spare, limit.rlim_max};
+        gbx_engine *engine = NULL;
+        gbx_error error = {0};
+        gbx_status status;
+
+        CHECK(setrlimit(RLIMIT_NOFILE, &tight) == 0);
+        status = gbx_engine_new(NULL, &engine, &error);
+        if (status == GBX_OK) {
+            gbx_limits limits = timeout_of(200);
+            gbx_call call = call_of("() => 1");
+
+            call.limits = &limits;
+            for (int i = 0; i < 3; i++) {
+                gbx_code code = call_code(engine, &call);
+
+                CHECK(code == GBX_CODE_VALUE || code == GBX_CODE_UNAVAILABLE ||
+                      code == GBX_CODE_CRASHED);
+            }
+        } else {
+            CHECK(status == GBX_E_OS || status == GBX_E_NOMEM);
+            CHECK(*error.message != 0);
+        }
+        CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+        /* A template whose descriptors could not be received is replaced: maybe now. */
+        CHECK(status != GBX_OK || until(child_is_alive, engine, 10000));
+        gbx_engine_free(engine);
+        CHECK(proc_descendants() == 0);
+    }
+    return child_life();
+}
+
+static void test_host__that_runs_out_of_descriptors(void **state)
+{
+    (void)state;
+    in_child(run_out_of_descriptors);
+}
+
+/* The same in the middle of an engine's life. */
+static bool run_out_later(void)
+{
+    struct rlimit limit;
+    gbx_engine *engine = NULL;
+
+    (void)getrlimit(RLIMIT_NOFILE, &limit);
+    CHECK(child_engine(&engine));
+    for (rlim_t spare = 0; spare <= 8; spare++) {
+        struct rlimit tight = {proc_fds() + spare, limit.rlim_max};
+
+        CHECK(until(child_is_alive, engine, 10000));
+        CHECK(setrlimit(RLIMIT_NOFILE, &tight) == 0);
+        for (int i = 0; i < 6; i++)
+            (void)child_ends_as(engine, "() => 1", GBX_CODE_VALUE);
+        CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+        CHECK(until(child_is_alive, engine, 10000));
+    }
+    gbx_engine_free(engine);
+    CHECK(proc_descendants() == 0 && proc_zombies() == 0);
+    return true;
+}
+
+static void test_host__that_runs_out_of_descriptors_later(void **state)
+{
+    (void)state;
+    in_child(run_out_later);
+}
+
+/* ---- processes ----------------------------------------------------------------------- */
+
+static bool run_out_of_processes(void)
+{
+    struct rlimit limit;
+    struct rlimit none = {0, 0};
+    gbx_engine *engine = NULL;
+    gbx_limits limits = timeout_of(300);
+    gbx_call call = call_of("() => 1");
+    pid_t pid;
+
+    CHECK(child_engine(&engine));
+    pid = proc_template();
+    CHECK(pid > 1);
+    if (prlimit(pid, RLIMIT_NPROC, NULL, &limit) != 0) {
+        gbx_engine_free(engine);
+        return true; /* not allowed to */
+    }
+    none.rlim_max = limit.rlim_max;
+    CHECK(prlimit(pid, RLIMIT_NPROC, &none, NULL) == 0);
+    call.limits = &limits;
+    for (int i = 0; i < 8; i++) {
+        gbx_code code = call_code(engine, &call);
+
+        CHECK(code == GBX_CODE_VALUE || code == GBX_CODE_UNAVAILABLE);
+        CHECK(i < 5 || code == GBX_CODE_UNAVAILABLE);
+    }
+    CHECK(prlimit(pid, RLIMIT_NPROC, &limit, NULL) == 0);
+    CHECK(until(child_is_alive, engine, 5000));
+    CHECK(proc_template() == pid);
+    gbx_engine_free(engine);
+    return true;
+}
+
+static void test_host__that_runs_out_of_processes(void **state)
+{
+    (void)state;
+    in_child(run_out_of_processes);
+}
+
+/* ---- a busy machine ------------------------------------------------------------------------ */
+
+#define SPINNERS 8
+
+static void test_deadlines__hold_on_a_busy_machine(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine = engine_start(&options);
+    pid_t spinners[SPINNERS];
+    double worst = 0;
+
+    (void)state;
+    for (size_t i = 0; i < SPINNERS; i++) {
+        spinners[i] = fork();
+        if (spinners[i] == 0)
+            for (volatile unsigned n = 0;; n++)
+                continue;
+    }
+    for (int i = 0; i < 20; i++) {
+        gbx_limits limits = timeout_of(100);
+        gbx_call spin = call_of("() => { for (;;); }");
+        gbx_result *result;
+        double wall;
+
+        spin.limits = &limits;
+        result = call_run(engine, &spin);
+        wall = gbx_result_stats(result).wall_ms;
+        if (gbx_result_code(result) != GBX_CODE_UNAVAILABLE) {
+            assert_int_equal(gbx_result_code(result), GBX_CODE_TIMEOUT);
+            assert_true(wall >= 99);
+            worst = wall > worst ? wall : worst;
+        }
+        gbx_result_free(result);
+        check_alive(engine);
+    }
+    for (size_t i = 0; i < SPINNERS; i++) {
+        (void)kill(spinners[i], SIGKILL);
+        (void)waitpid(spinners[i], NULL, 0);
+    }
+
+    assert_true(worst < 2100); /* a bound against hangs, not a measurement */
+    gbx_engine_free(engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_host__that_runs_out_of_descriptors),
+        cmocka_unit_test(test_host__that_runs_out_of_descriptors_later),
+        cmocka_unit_test(test_host__that_runs_out_of_processes),
+        cmocka_unit_test(test_deadlines__hold_on_a_busy_machine),
+    };
+
+    return cmocka_run_group_tests_name("scarcity", tests, NULL, NULL);
+}

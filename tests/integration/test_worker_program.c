@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* A worker program that is missing, cannot start, or is something else. */
+#include "calls.h"
+#include "proc.h"
+#include "until.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- the worker program ----------------------------------------------------------------- */
+
+static void check_no_engine(const char *path, const char *said)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine = NULL;
+    gbx_error error = {0};
+    double begin = now_ms();
+
+    options.worker_path = path;
+    assert_int_equal(gbx_engine_new(&options, &engine, &error), GBX_E_OS);
+    assert_null(engine);
+    if (strstr(error.message, said) == NULL)
+        fail_msg("'%s' is not in '%s'", said, error.message);
+    assert_true(now_ms() - begin < 5000);
+    assert_int_equal(proc_descendants() + proc_zombies(), 0);
+}
+
+static void test_worker_program__that_is_none(void **state)
+{
+    char text[] = "/tmp/glovebox-not-a-program.XXXXXX";
+    int fd = mkstemp(text);
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "not a program\n", 14), 14);
+    (void)close(fd);
+    check_no_engine("/nonexistent/glovebox-worker", "/nonexistent/glovebox-worker");
+    check_no_engine("/", "'/'");
+    check_no_engine("/dev/null", "/dev/null");
+    check_no_engine(text, text); /* not executable */
+    assert_int_equal(chmod(text, 0755), 0);
+    check_no_engine(text, text); /* executable, and no program */
+    check_no_engine("/bin/true", "died before it was ready");
+    check_no_engine("/bin/false", "died before it was ready");
+    check_no_engine("/bin/cat", "died before it was ready");
+    check_no_engine("/bin/sh", "died before it was ready");
+    (void)unlink(text);
+}
+
+static void test_worker_program__without_its_library(void **state)
+{
+    (void)state;
+    check_no_engine(LIBRARYLESS_PROGRAM, "died before it was ready");
+}
+
+static void test_worker_program__of_a_path_too_long(void **state)
+{
+    char path[600];
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine = NULL;
+
+    (void)state;
+    memset(path, 'x', sizeof path);
+    path[sizeof path - 1] = 0;
+    options.worker_path = path;
+    assert_int_equal(gbx_engine_new(&options, &engine, NULL), GBX_E_USAGE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_worker_program__that_is_none),
+        cmocka_unit_test(test_worker_program__without_its_library),
+        cmocka_unit_test(test_worker_program__of_a_path_too_long),
+    };
+
+    return cmocka_run_group_tests_name("worker program", tests, NULL, NULL);
+}

@@ -110,6 +110,8 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
     if (status == GBX_OK)
         status = gbx_supervisor_start(engine, reterr);
     if (status != GBX_OK) {
+        if (engine->runner_library == NULL)
+            engine->runner.dispose = NULL; /* still the caller's */
         free_rest(engine);
         return status;
     }

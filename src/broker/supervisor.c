@@ -211,6 +211,8 @@ static bool needs_template(gbx_engine *engine, int64_t now)
 
     for (const gbx_template *at = engine->templates; at != NULL; at = at->next)
         is_starting = is_starting || at->state < GBX_TEMPLATE_SERVING;
+    if (engine->runner.execute != NULL) /* calls execute elsewhere */
+        return false;
     if (is_starting || engine->is_spawning || engine->is_closing ||
         engine->is_loading || now < engine->retry_ns ||
         (!engine->has_started && engine->templates_started > 0))

@@ -132,18 +132,26 @@ static void load_and_report(session *s)
     gbx_string_free(json);
 }
 
-/* With no help from anybody. */
+/* With no help from anybody: at once, or, if the fault came so late that it met this
+ * call, with the next one. */
 static void check_recovery(session *s)
 {
     gbx_call call = adder();
-    gbx_error error = {.status = GBX_OK};
-    gbx_result *r = NULL;
 
-    if (gbx_execute(s->engine, &call, &r, &error) != GBX_OK)
-        bad(s, "afterwards", error.message);
-    if (gbx_result_code(r) != GBX_CODE_VALUE)
-        bad(s, "afterwards", gbx_result_json(r, NULL));
-    gbx_result_free(r);
+    for (int tries = 2; tries > 0; tries--) {
+        gbx_error error = {.status = GBX_OK};
+        gbx_result *r = NULL;
+        gbx_code code;
+
+        if (gbx_execute(s->engine, &call, &r, &error) != GBX_OK)
+            bad(s, "afterwards", error.message);
+        code = gbx_result_code(r);
+        if (code != GBX_CODE_VALUE && tries == 1)
+            bad(s, "afterwards", gbx_result_json(r, NULL));
+        check_result(s, "afterwards", r);
+        if (code == GBX_CODE_VALUE)
+            return;
+    }
 }
 
 /* True if something failed. */

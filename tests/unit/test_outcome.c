@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/* outcome - an engine whose calls execute on a runner of the embedder's: the library
+ * starts no process for it, holds its limits, and says that nothing isolates. */
+#include "base/json.h"
+#include "broker/engine.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+/* What a test has its runner do, and what was seen of it. */
+typedef struct fake {
+    gbx_status (*act)(struct fake *f, gbx_outcome *outcome);
+    uint32_t timeout_ms;
+    char code[64];
+    int executed;
+    int disposed;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool is_inside;
+    bool may_leave;
+} fake;
+
+static gbx_status on_execute(void *user, const gbx_call *call, gbx_outcome *outcome,
+                             gbx_error *reterr)
+{
+    fake *f = user;
+
+    (void)reterr;
+    f->executed++;
+    f->timeout_ms = call->limits->timeout_ms;
+    assert_true(call->code_len < sizeof f->code);
+    memcpy(f->code, call->code, call->code_len);
+    f->code[call->code_len] = 0;
+    return f->act(f, outcome);
+}
+
+static void on_dispose(void *user)
+{
+    fake *f = user;
+
+    f->disposed++;
+}
+
+static gbx_engine *start(fake *f, uint64_t output_bytes, uint32_t log_bytes)
+{
+    char name[] = "fake";
+    gbx_runner runner = GBX_RUNNER_INIT;
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine = NULL;
+
+    runner.name = name;
+    runner.user = f;
+    runner.execute = on_execute;
+    runner.dispose = on_dispose;
+    options.runner = &runner;
+    options.limits.output_bytes = output_bytes;
+    options.limits.log_bytes = log_bytes;
+    assert_int_equal(gbx_engine_new(&options, &engine, NULL), GBX_OK);
+    memset(name, 'x', sizeof name - 1); /* it was copied */
+    return engine;
+}
+
+static gbx_result *run(gbx_engine *engine, const char *code)
+{
+    gbx_call call = GBX_CALL_INIT;
+    gbx_result *r = NULL;
+
+    call.code = code;
+    call.code_len = strlen(code);
+    assert_int_equal(gbx_execute(engine, &call, &r, NULL), GBX_OK);
+    return r;
+}
+
+static void end(fake *f, gbx_engine *engine)
+{
+    gbx_engine_free(engine);
+    assert_int_equal(f->disposed, 1);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no process, ever */
+    assert_int_equal(errno, ECHILD);
+}
+
+/* ---- values and errors ----------------------------------------------------------- */
+
+static gbx_status give_value(fake *f, gbx_outcome *outcome)
+{
+    (void)f;
+    return gbx_outcome_value(outcome, "{\"a\":1}", 7);
+}
+
+static void test_value__comes_back_and_says_it_is_not_isolated(void **state)
+{
+    fake f = {.act = give_value};
+    gbx_engine *engine = start(&f, 0, 0);
+    gbx_result *r = run(engine, "  (d) => d;\n");
+    (void)state;
+
+    assert_int_equal(gbx_result_code(r), GBX_CODE_VALUE);
+    assert_string_equal(gbx_result_value(r, NULL), "{\"a\":1}");
+    assert_int_equal(gbx_result_stats(r).output_bytes, 7);
+    assert_non_null(
+        strstr(gbx_result_json(r, NULL), "\"runner\":\"fake\",\"isolated\":false"));
+    assert_string_equal(f.code, "(d) => d"); /* the code proper */
+    assert_int_equal(f.timeout_ms, 5000);
+    gbx_result_free(r);
+    end(&f, engine);
+}
+
+static void test_guard__stops_a_call_before_the_runner(void **state)
+{
+    fake f = {.act = give_value};
+    gbx_engine *engine = start(&f, 0, 0);
+    gbx_result *r = run(engine, "(d) => require('fs')");
+    (void)state;
+
+    assert_int_equal(gbx_result_code(r), GBX_CODE_INVALID_CODE);
+    assert_int_equal(f.executed, 0);
+    gbx_result_free(r);
+    end(&f, engine);
+}
+
+static void test_size__holds_without_the_guard(void **state)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+    gbx_call call = GBX_CALL_INIT;
+    fake f = {.act = give_value};
+    gbx_engine *engine = start(&f, 0, 0);
+    gbx_result *r = NULL;
+    (void)state;
+    limits.code_bytes = 4;
+    call.limits = &limits;
+    call.flags = GBX_CALL_NO_GUARD;
+    call.code = "12345";
+    call.code_len = 5;
+
+    assert_int_equal(gbx_execute(engine, &call, &r, NULL), GBX_OK);
+
+    assert_int_equal(gbx_result_code(r), GBX_CODE_INVALID_CODE);
+    assert_string_equal(gbx_result_error(r),
+                        "the code is 5 bytes, and 4 are the limit");
+    assert_int_equal(f.executed, 0);
+    gbx_result_free(r);
+    end(&f, engine);
+}
+
+static gbx_status give_too_much(fake *f, gbx_outcome *outcome)
+{
+    (void)f;
+    return gbx_outcome_value(outcome, "\"abc\"", 5);
+}
+
+static void test_output__holds_at_the_limit_and_not_past_it(void **state)
+{
+    (void)state;
+
+    for (uint64_t limit = 4; limit <= 5; limit++) {
+        fake f = {.act = give_too_much};
+        gbx_engine *engine = start(&f, limit, 0);
+        gbx_result *r = run(engine, "() => 1");
+
+        assert_int_equal(gbx_result_code(r),
+                         limit == 5 ? GBX_CODE_VALUE : GBX_CODE_OUTPUT_TOO_LARGE);
+        gbx_result_free(r);
+        end(&f, engine);
+    }
+}
+
+static gbx_status give_wrongly(fake *f, gbx_outcome *outcome)
+{
+    (void)f;
+    assert_int_equal(gbx_outcome_value(outcome, "{", 1), GBX_E_USAGE);
+    assert_int_equal(gbx_outcome_value(outcome, "", 0), GBX_E_USAGE);
+    assert_int_equal(gbx_outcome_error(outcome, GBX_CODE_VALUE, "x", 0, 0),
+                     GBX_E_USAGE);
+    assert_int_equal(gbx_outcome_error(outcome, (gbx_code)12, "x", 0, 0), GBX_E_USAGE);
+    assert_int_equal(gbx_outcome_error(outcome, GBX_CODE_RUNTIME, NULL, 0, 0),
+                     GBX_E_USAGE);
+    assert_int_equal(gbx_outcome_log(outcome, (gbx_log_level)5, "x", 1), GBX_E_USAGE);
+    assert_int_equal(gbx_outcome_value(outcome, NULL, 0), GBX_OK);
+    assert_int_equal(gbx_outcome_value(outcome, "1", 1), GBX_E_USAGE);
+    return gbx_outcome_error(outcome, GBX_CODE_RUNTIME, "late", 0, 0) == GBX_E_USAGE
+               ? GBX_OK
+               : GBX_E_PROTOCOL;
+}
+
+static void test_outcome__is_given_once_and_rightly(void **state)
+{
+    fake f = {.act = give_wrongly};
+    gbx_engine *engine = start(&f, 0, 0);
+    gbx_result *r = run(engine, "() => undefined");
+    (void)state;
+
+    assert_int_equal(gbx_result_code(r), GBX_CODE_VALUE);
+    assert_string_equal(gbx_result_value(r, NULL), "");
+    gbx_result_free(r);
+    end(&f, engine);
+}
+
+static gbx_status give_error(fake *f, gbx_outcome *outcome)
+{
+    (void)f;
+    return gbx_outcome_error(outcome, GBX_CODE_RUNTIME, "Error: x\nand\x1B more", 1, 7);
+}
+
+static void test_error__has_its_place_in_the_code(void **state)
+{
+    fake f = {.act = give_error};
+    gbx_engine *engine = start(&f, 0, 0);
+    gbx_result *r = run(engine, "() => boom()");
+    (void)state;
+
+    assert_int_equal(gbx_result_code(r), GBX_CODE_RUNTIME);
+    assert_string_equal(gbx_result_error(r), "Error: x\\u{a}and\\u{1b} more");
+    assert_int_equal(gbx_result_location(r).line, 1);
+    assert_int_equal(gbx_result_location(r).column, 7);
+    assert_non_null(strstr(gbx_result_location(r).frame, "boom()"));
+    gbx_result_free(r);
+    end(&f, engine);
+}
+
+static gbx_status give_nothing(fake *f, gbx_outcome *outcome)
+{
+    (void)f;
+    (void)outcome;
+    return GBX_OK;
+}
+
+static void test_nothing__is_a_crash_of_the_runner(void **state)
+{
+    fake f = {.act = give_nothing};
+    gbx_engine *engine = start(&f, 0, 0);
+    gbx_result *r = run(engine, "() => 1");
+    (void)state;
+
+    assert_int_equal(gbx_result_code(r), GBX_CODE_CRASHED);
+    gbx_result_free(r);
+    end(&f, engine);
+}
+
+static gbx_status refuse(fake *f, gbx_outcome *outcome)
+{
+    (void)f;
+    (void)outcome;
+    return GBX_E_OS;
+}
+
+static void test_status__of_the_runner_is_the_callers(void **state)
+{
+    gbx_call call = GBX_CALL_INIT;
+    fake f = {.act = refuse};
+    gbx_engine *engine = start(&f, 0, 0);
+    gbx_result *r = NULL;
+    (void)state;
+    call.code = "() => 1";
+    call.code_len = 7;
+
+    assert_int_equal(gbx_execute(engine, &call, &r, NULL), GBX_E_OS);
+
+    assert_null(r);
+    end(&f, engine);
+}
+
+/* ---- logs -------------------------------------------------------------------------- */
+
+static gbx_status talk(fake *f, gbx_outcome *outcome)
+{
+    (void)f;
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(gbx_outcome_log(outcome, GBX_LOG_WARN, "\xFF\0z", 3), GBX_OK);
+    return gbx_outcome_value(outcome, "null", 4);
+}
+
+static void count(void *user, const gbx_log *line)
+{
+    size_t *lines = user;
+
+    assert_string_equal(line->text, "\xEF\xBF\xBD\xEF\xBF\xBDz");
+    (*lines)++;
+}
+
+static void test_logs__are_heard_live_and_bounded(void **state)
+{
+    gbx_call call = GBX_CALL_INIT;
+    fake f = {.act = talk};
+    gbx_engine *engine = start(&f, 0, 100);
+    gbx_result *r = NULL;
+    size_t lines = 0;
+    (void)state;
+    call.code = "() => 1";
+    call.code_len = 7;
+    call.on_log = count;
+    call.log_user = &lines;
+
+    assert_int_equal(gbx_execute(engine, &call, &r, NULL), GBX_OK);
+
+    assert_int_equal(lines, gbx_result_log_count(r));
+    assert_in_range(lines, 2, 5);
+    assert_int_equal(gbx_result_logs_truncated(r), 1);
+    gbx_result_free(r);
+    end(&f, engine);
+}
+
+/* ---- the engine -------------------------------------------------------------------- */
+
+static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
+{
+    fake *f = user;
+
+    assert_true(ticket > 0);
+    assert_int_equal(gbx_result_code(result), GBX_CODE_VALUE);
+    gbx_result_free(result);
+    (void)pthread_mutex_lock(&f->lock);
+    f->may_leave = true;
+    (void)pthread_cond_signal(&f->changed);
+    (void)pthread_mutex_unlock(&f->lock);
+}
+
+static void test_submit__ends_by_the_callback_too(void **state)
+{
+    gbx_call call = GBX_CALL_INIT;
+    fake f = {.act = give_value,
+              .lock = PTHREAD_MUTEX_INITIALIZER,
+              .changed = PTHREAD_COND_INITIALIZER};
+    gbx_engine *engine = start(&f, 0, 0);
+    (void)state;
+    call.code = "() => 1";
+    call.code_len = 7;
+
+    assert_int_equal(gbx_submit(engine, &call, on_done, &f, NULL, NULL), GBX_OK);
+    (void)pthread_mutex_lock(&f.lock);
+    while (!f.may_leave)
+        (void)pthread_cond_wait(&f.changed, &f.lock);
+    (void)pthread_mutex_unlock(&f.lock);
+
+    end(&f, engine);
+}
+
+static void test_report__names_the_runner(void **state)
+{
+    fake f = {.act = give_value};
+    gbx_engine *engine = start(&f, 0, 0);
+    char *json = NULL;
+    (void)state;
+
+    assert_int_equal(gbx_engine_report(engine, &json, NULL), GBX_OK);
+
+    assert_true(gbx_json_check(json, strlen(json), 10, NULL));
+    assert_non_null(strstr(json, "\"runner\":\"fake\",\"isolated\":false"));
+    gbx_string_free(json);
+    end(&f, engine);
+}
+
+static void test_load__is_not_for_other_runners(void **state)
+{
+    fake f = {.act = give_value};
+    gbx_engine *engine = start(&f, 0, 0);
+    (void)state;
+
+    assert_int_equal(gbx_engine_load(engine, "d", "[]", 2, GBX_DATA_JSON, NULL),
+                     GBX_E_UNSUPPORTED);
+
+    end(&f, engine);
+}
+
+static gbx_status stay(fake *f, gbx_outcome *outcome)
+{
+    (void)pthread_mutex_lock(&f->lock);
+    f->is_inside = true;
+    (void)pthread_cond_broadcast(&f->changed);
+    while (!f->may_leave)
+        (void)pthread_cond_wait(&f->changed, &f->lock);
+    (void)pthread_mutex_unlock(&f->lock);
+    assert_int_equal(f->disposed, 0);
+    return gbx_outcome_value(outcome, "1", 1);
+}
+
+static void *free_engine(void *engine)
+{
+    gbx_engine_free(engine);
+    return NULL;
+}
+
+static void *run_one(void *engine)
+{
+    return run(engine, "() => 1");
+}
+
+static void test_free__waits_for_whoever_is_inside(void **state)
+{
+    fake f = {.act = stay,
+              .lock = PTHREAD_MUTEX_INITIALIZER,
+              .changed = PTHREAD_COND_INITIALIZER};
+    gbx_engine *engine = start(&f, 0, 0);
+    pthread_t caller;
+    pthread_t ender;
+    void *r = NULL;
+    (void)state;
+
+    assert_int_equal(pthread_create(&caller, NULL, run_one, engine), 0);
+    (void)pthread_mutex_lock(&f.lock);
+    while (!f.is_inside)
+        (void)pthread_cond_wait(&f.changed, &f.lock);
+    (void)pthread_mutex_unlock(&f.lock);
+    assert_int_equal(pthread_create(&ender, NULL, free_engine, engine), 0);
+    (void)nanosleep(&(struct timespec){0, 50000000}, NULL);
+    assert_int_equal(f.disposed, 0);
+    (void)pthread_mutex_lock(&f.lock);
+    f.may_leave = true;
+    (void)pthread_cond_broadcast(&f.changed);
+    (void)pthread_mutex_unlock(&f.lock);
+
+    assert_int_equal(pthread_join(caller, &r), 0);
+    assert_int_equal(pthread_join(ender, NULL), 0);
+    assert_int_equal(f.disposed, 1);
+    gbx_result_free(r);
+}
+
+static void test_new__refuses_a_runner_that_is_none(void **state)
+{
+    gbx_runner runner = GBX_RUNNER_INIT;
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine = NULL;
+    char name[100];
+    fake f = {.act = give_value};
+    (void)state;
+    options.runner = &runner;
+    runner.user = &f;
+    runner.dispose = on_dispose;
+
+    assert_int_equal(gbx_engine_new(&options, &engine, NULL), GBX_E_USAGE);
+    runner.execute = on_execute;
+    assert_int_equal(gbx_engine_new(&options, &engine, NULL), GBX_E_USAGE);
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    runner.name = name;
+    assert_int_equal(gbx_engine_new(&options, &engine, NULL), GBX_E_USAGE);
+    runner.name = "short";
+    runner.struct_size = 8;
+    assert_int_equal(gbx_engine_new(&options, &engine, NULL), GBX_E_USAGE);
+
+    assert_int_equal(f.disposed, 0); /* still the caller's */
+    assert_null(engine);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_value__comes_back_and_says_it_is_not_isolated),
+        cmocka_unit_test(test_guard__stops_a_call_before_the_runner),
+        cmocka_unit_test(test_size__holds_without_the_guard),
+        cmocka_unit_test(test_output__holds_at_the_limit_and_not_past_it),
+        cmocka_unit_test(test_outcome__is_given_once_and_rightly),
+        cmocka_unit_test(test_error__has_its_place_in_the_code),
+        cmocka_unit_test(test_nothing__is_a_crash_of_the_runner),
+        cmocka_unit_test(test_status__of_the_runner_is_the_callers),
+        cmocka_unit_test(test_logs__are_heard_live_and_bounded),
+        cmocka_unit_test(test_submit__ends_by_the_callback_too),
+        cmocka_unit_test(test_report__names_the_runner),
+        cmocka_unit_test(test_load__is_not_for_other_runners),
+        cmocka_unit_test(test_free__waits_for_whoever_is_inside),
+        cmocka_unit_test(test_new__refuses_a_runner_that_is_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

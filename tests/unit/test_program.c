@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* program, environment - which program is executed, and with what around it. */
+#include "base/cleanup.h"
+#include "broker/environment.h"
+#include "broker/spawn.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* A file with a mode, in a folder of its own; its path. */
+static char *make_file(mode_t mode)
+{
+    static char path[64];
+    int fd;
+
+    (void)snprintf(path, sizeof path, "/tmp/gbx-test-program-XXXXXX");
+    fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(fchmod(fd, mode), 0);
+    gbx_fd_close(&fd);
+    return path;
+}
+
+static gbx_status open_program(const char *asked, char *path, gbx_error *error)
+{
+    int fd = -1;
+    gbx_status status = gbx_worker_program_open(asked, &fd, path, 512, error);
+
+    if (status == GBX_OK)
+        assert_true((fcntl(fd, F_GETFL) & O_PATH) != 0 &&
+                    (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+    gbx_fd_close(&fd);
+    return status;
+}
+
+static void test_program__asked_for_is_taken_before_the_environments(void **state)
+{
+    char *ours = make_file(0700);
+    char path[512];
+    gbx_error error;
+    (void)state;
+    assert_int_equal(setenv("GLOVEBOX_WORKER", "/nowhere", 1), 0);
+
+    assert_int_equal(open_program(ours, path, &error), GBX_OK);
+
+    assert_string_equal(path, ours);
+    (void)unlink(ours);
+}
+
+static void test_program__of_the_environment_decides_alone(void **state)
+{
+    char *ours = make_file(0700);
+    char path[512];
+    gbx_error error;
+    (void)state;
+    assert_int_equal(setenv("GLOVEBOX_WORKER", ours, 1), 0);
+
+    assert_int_equal(open_program(NULL, path, &error), GBX_OK);
+    assert_string_equal(path, ours);
+    (void)unlink(ours);
+
+    assert_int_equal(open_program(NULL, path, &error), GBX_E_OS);
+    assert_non_null(strstr(error.message, ours));
+}
+
+static void test_program__must_be_a_file_that_can_be_executed(void **state)
+{
+    char *plain = make_file(0600);
+    char path[512];
+    gbx_error error;
+    (void)state;
+
+    assert_int_equal(open_program(plain, path, &error), GBX_E_OS);
+    assert_non_null(strstr(error.message, "Permission denied"));
+    assert_int_equal(open_program("/tmp", path, &error), GBX_E_OS);
+    assert_int_equal(open_program("/dev/null", path, &error), GBX_E_OS);
+
+    (void)unlink(plain);
+}
+
+static void test_program__nowhere_to_be_found_says_what_to_do(void **state)
+{
+    char path[512];
+    gbx_error error;
+    gbx_status status;
+    (void)state;
+    assert_int_equal(setenv("GLOVEBOX_WORKER", "", 1), 0); /* as if it were not set */
+
+    status = open_program(NULL, path, &error);
+
+    if (status != GBX_OK) /* it may be installed, or stand beside this test */
+        assert_non_null(strstr(error.message, "set GLOVEBOX_WORKER"));
+    else
+        assert_non_null(strstr(path, "glovebox-worker"));
+}
+
+/* ---- environment ------------------------------------------------------------------- */
+
+static bool has(const char *const *environment, const char *text)
+{
+    for (; *environment != NULL; environment++)
+        if (strcmp(*environment, text) == 0)
+            return true;
+    return false;
+}
+
+static void test_environment__is_built_and_nothing_of_ours(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("JSC_useWasm", "1", 1), 0);
+    assert_int_equal(setenv("LD_PRELOAD", "/nowhere.so", 1), 0);
+
+    for (gbx_jit jit = GBX_JIT_FULL; jit <= GBX_JIT_OFF; jit++) {
+        const char *const *environment = gbx_worker_environment(jit);
+
+        assert_true(has(environment, "JSC_useWasm=0"));
+        assert_true(has(environment, "Malloc=1"));
+        assert_true(has(environment, "TZ=UTC"));
+        assert_true(has(environment, "JSC_useConcurrentJIT=0"));
+        assert_true(has(environment, "JSC_numberOfGCMarkers=1"));
+        for (size_t i = 0; environment[i] != NULL; i++)
+            assert_int_not_equal(strncmp(environment[i], "LD_", 3), 0);
+    }
+    assert_int_equal(unsetenv("LD_PRELOAD"), 0);
+}
+
+static void test_environment__follows_the_level_of_jit(void **state)
+{
+    (void)state;
+
+    assert_false(has(gbx_worker_environment(GBX_JIT_FULL), "JSC_useJIT=0"));
+    assert_false(has(gbx_worker_environment(GBX_JIT_FULL), "JSC_useDFGJIT=0"));
+    assert_true(has(gbx_worker_environment(GBX_JIT_BASELINE), "JSC_useDFGJIT=0"));
+    assert_false(has(gbx_worker_environment(GBX_JIT_BASELINE), "JSC_useJIT=0"));
+    assert_true(has(gbx_worker_environment(GBX_JIT_OFF), "JSC_useJIT=0"));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_program__asked_for_is_taken_before_the_environments),
+        cmocka_unit_test(test_program__of_the_environment_decides_alone),
+        cmocka_unit_test(test_program__must_be_a_file_that_can_be_executed),
+        cmocka_unit_test(test_program__nowhere_to_be_found_says_what_to_do),
+        cmocka_unit_test(test_environment__is_built_and_nothing_of_ours),
+        cmocka_unit_test(test_environment__follows_the_level_of_jit),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * layout - the binary interface of 64-bit builds, as it was published. A line that no
+ * longer holds breaks programs that were built before: append fields, never move them.
+ */
+#include <glovebox/glovebox.h>
+
+#define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), "size of " #type)
+#define FIELD(type, field, at) \
+    _Static_assert(offsetof(type, field) == (at), #type "." #field)
+#define VALUE(name, number) _Static_assert((name) == (number), #name)
+
+#if __SIZEOF_POINTER__ == 8
+
+SIZE(gbx_error, 528);
+FIELD(gbx_error, status, 0);
+FIELD(gbx_error, os_errno, 4);
+FIELD(gbx_error, line, 8);
+FIELD(gbx_error, column, 12);
+FIELD(gbx_error, message, 16);
+
+SIZE(gbx_limits, 40);
+FIELD(gbx_limits, struct_size, 0);
+FIELD(gbx_limits, timeout_ms, 8);
+FIELD(gbx_limits, cpu_ms, 12);
+FIELD(gbx_limits, memory_bytes, 16);
+FIELD(gbx_limits, output_bytes, 24);
+FIELD(gbx_limits, code_bytes, 32);
+FIELD(gbx_limits, log_bytes, 36);
+
+SIZE(gbx_event, 32);
+FIELD(gbx_event, name, 0);
+FIELD(gbx_event, call, 8);
+FIELD(gbx_event, detail, 16);
+FIELD(gbx_event, time_ms, 24);
+
+SIZE(gbx_log, 32);
+FIELD(gbx_log, level, 0);
+FIELD(gbx_log, time_ms, 8);
+FIELD(gbx_log, text, 16);
+FIELD(gbx_log, text_len, 24);
+
+SIZE(gbx_options, 128);
+FIELD(gbx_options, struct_size, 0);
+FIELD(gbx_options, limits, 8);
+FIELD(gbx_options, pool_size, 48);
+FIELD(gbx_options, max_workers, 52);
+FIELD(gbx_options, queue_length, 56);
+FIELD(gbx_options, require, 60);
+FIELD(gbx_options, jit, 64);
+FIELD(gbx_options, globals, 68);
+FIELD(gbx_options, fresh, 72);
+FIELD(gbx_options, capabilities, 76);
+FIELD(gbx_options, recycle_calls, 80);
+FIELD(gbx_options, recycle_ms, 84);
+FIELD(gbx_options, worker_path, 88);
+FIELD(gbx_options, runner_name, 96);
+FIELD(gbx_options, runner, 104);
+FIELD(gbx_options, on_event, 112);
+FIELD(gbx_options, event_user, 120);
+
+SIZE(gbx_call, 112);
+FIELD(gbx_call, struct_size, 0);
+FIELD(gbx_call, form, 8);
+FIELD(gbx_call, flags, 12);
+FIELD(gbx_call, code, 16);
+FIELD(gbx_call, code_len, 24);
+FIELD(gbx_call, input, 32);
+FIELD(gbx_call, input_len, 40);
+FIELD(gbx_call, bindings, 48);
+FIELD(gbx_call, bindings_len, 56);
+FIELD(gbx_call, limits, 64);
+FIELD(gbx_call, seed, 72);
+FIELD(gbx_call, now_ms, 80);
+FIELD(gbx_call, signal, 88);
+FIELD(gbx_call, on_log, 96);
+FIELD(gbx_call, log_user, 104);
+
+SIZE(gbx_stats, 56);
+FIELD(gbx_stats, wall_ms, 0);
+FIELD(gbx_stats, cpu_ms, 8);
+FIELD(gbx_stats, peak_memory_bytes, 16);
+FIELD(gbx_stats, input_bytes, 24);
+FIELD(gbx_stats, output_bytes, 32);
+FIELD(gbx_stats, log_bytes, 40);
+FIELD(gbx_stats, host_calls, 48);
+
+SIZE(gbx_location, 16);
+FIELD(gbx_location, line, 0);
+FIELD(gbx_location, column, 4);
+FIELD(gbx_location, frame, 8);
+
+SIZE(gbx_violation, 48);
+FIELD(gbx_violation, code, 0);
+FIELD(gbx_violation, line, 4);
+FIELD(gbx_violation, column, 8);
+FIELD(gbx_violation, rule, 16);
+FIELD(gbx_violation, message, 24);
+FIELD(gbx_violation, hint, 32);
+FIELD(gbx_violation, frame, 40);
+
+SIZE(gbx_runner, 40);
+FIELD(gbx_runner, struct_size, 0);
+FIELD(gbx_runner, name, 8);
+FIELD(gbx_runner, user, 16);
+FIELD(gbx_runner, execute, 24);
+FIELD(gbx_runner, dispose, 32);
+
+#endif
+
+VALUE(GBX_FORM_FUNCTION, 0);
+VALUE(GBX_FORM_EXECUTE, 1);
+VALUE(GBX_FORM_BODY, 2);
+VALUE(GBX_FORM_SCRIPT, 3);
+VALUE(GBX_REQUIRE_DEFAULT, 0);
+VALUE(GBX_REQUIRE_STRICT, 1);
+VALUE(GBX_JIT_DEFAULT, 0);
+VALUE(GBX_JIT_FULL, 1);
+VALUE(GBX_JIT_BASELINE, 2);
+VALUE(GBX_JIT_OFF, 3);
+VALUE(GBX_GLOBALS_STANDARD, 0);
+VALUE(GBX_GLOBALS_MINIMAL, 1);
+VALUE(GBX_FRESH_FORK, 0);
+VALUE(GBX_FRESH_EXEC, 1);
+VALUE(GBX_CAP_CONSOLE, 1);
+VALUE(GBX_CAP_TIMERS, 2);
+VALUE(GBX_CAP_NONE, 256);
+VALUE(GBX_CALL_SEEDED, 1);
+VALUE(GBX_CALL_FIXED_NOW, 2);
+VALUE(GBX_CALL_NO_GUARD, 4);
+VALUE(GBX_LOG_DEBUG, 0);
+VALUE(GBX_LOG_LOG, 1);
+VALUE(GBX_LOG_INFO, 2);
+VALUE(GBX_LOG_WARN, 3);
+VALUE(GBX_LOG_ERROR, 4);
+VALUE(GBX_DATA_JSON, 0);
+VALUE(GBX_DATA_NDJSON, 1);
+VALUE(GBX_ERROR_MESSAGE_SIZE, 512);

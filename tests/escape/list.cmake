@@ -1,1 +1,28 @@
 # SPDX-License-Identifier: MIT
+# Attacks written in JavaScript, and ordinary code that must not notice the lockdown.
+add_library(gbx_cases STATIC escape/cases.c escape/judge.c)
+target_include_directories(gbx_cases PUBLIC escape)
+target_compile_definitions(gbx_cases
+    PUBLIC GBX_ESCAPE="${CMAKE_CURRENT_SOURCE_DIR}/escape")
+target_link_libraries(gbx_cases PUBLIC gbx_support gbx_broker gbx_sanitize)
+
+function(gbx_cases_test name)
+    add_executable(test_${name} escape/test_${name}.c)
+    target_link_libraries(test_${name} PRIVATE gbx_cases PkgConfig::CMOCKA)
+    gbx_test(test_${name} escape 300)
+    set_tests_properties(test_${name} PROPERTIES RUN_SERIAL ON)
+    add_dependencies(test_${name} glovebox-worker)
+endfunction()
+
+gbx_cases_test(corpus)
+gbx_cases_test(bombs)
+gbx_cases_test(ordinary)
+
+# The values expected of ordinary code are the language's: Node has the same.
+find_program(GLOVEBOX_NODE node)
+if(GLOVEBOX_NODE)
+    add_test(NAME ordinary_with_node
+        COMMAND ${GLOVEBOX_NODE} ${CMAKE_CURRENT_SOURCE_DIR}/escape/with-node.mjs)
+    set_tests_properties(ordinary_with_node PROPERTIES LABELS escape TIMEOUT 60
+        SKIP_RETURN_CODE 77)
+endif()

@@ -424,6 +424,45 @@ static void test_queue__ends_calls_whose_time_is_over(void **state)
     inbox_cleanup(&box);
 }
 
+/* ---- nothing grows ------------------------------------------------------------- */
+
+static void call_often(gbx_engine *engine, int count)
+{
+    gbx_call good = call_of("(d) => { console.log('a line'); return d }");
+    gbx_call bad = call_of("() => { throw new Error('x'.repeat(1000)) }");
+
+    good.input = "[\"some input\"]";
+    good.input_len = strlen(good.input);
+    for (int i = 0; i < count; i++)
+        check_code(engine, i % 4 == 0 ? &bad : &good,
+                   i % 4 == 0 ? GBX_CODE_RUNTIME : GBX_CODE_VALUE);
+}
+
+static void test_host__does_not_grow_with_the_calls(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine = engine_start(&options);
+    footprint before;
+    size_t rss_kib;
+
+    (void)state;
+    call_often(engine, 300);
+    wait_until_full(engine);
+    before = footprint_take();
+    rss_kib = proc_rss_kib();
+    call_often(engine, 2000);
+    wait_until_full(engine);
+
+    footprint_check(&before);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    if (proc_rss_kib() > rss_kib + 512)
+        fail_msg("%zu KiB more after 2000 calls", proc_rss_kib() - rss_kib);
+#else
+    (void)rss_kib; /* a sanitizer keeps what was freed */
+#endif
+    gbx_engine_free(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -434,6 +473,7 @@ int main(void)
         cmocka_unit_test(test_queue__past_its_length_is_unavailable_at_once),
         cmocka_unit_test(test_queue__is_served_in_order),
         cmocka_unit_test(test_queue__ends_calls_whose_time_is_over),
+        cmocka_unit_test(test_host__does_not_grow_with_the_calls),
     };
 
     return cmocka_run_group_tests_name("pool", tests, NULL, NULL);

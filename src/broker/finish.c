@@ -175,8 +175,9 @@ static void tell(const gbx_run *run, gbx_end how, const gbx_verdict *v)
         name = how == GBX_END_DIED ? "seccomp.kill" : "protocol.violation";
     else if (v->code == GBX_CODE_CRASHED)
         name = "worker.crashed";
-    else if (v->code == GBX_CODE_TIMEOUT || v->code == GBX_CODE_MEMORY ||
-             v->code == GBX_CODE_ABORTED)
+    else if (run->worker != NULL &&
+             (v->code == GBX_CODE_TIMEOUT || v->code == GBX_CODE_MEMORY ||
+              v->code == GBX_CODE_ABORTED))
         name = "worker.killed";
     if (name != NULL)
         gbx_engine_emit(run->engine, name, run->ticket, v->message);

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -27,6 +28,11 @@
 #include <unistd.h>
 
 #define CONTROL_FD 3
+
+/* The pipe says that the template has been executed, unless another thread of the host
+ * forked a process meanwhile that has the pipe too and executes nothing: then this time
+ * does, and a template that could not be is found dead a little later. */
+#define EXEC_PATIENCE_MS 2000
 
 /* Who a root host's template is: nobody, so that even kernel objects it could still
  * name would not be root's. */
@@ -188,12 +194,12 @@ static gbx_status run_children(start *s, gbx_error *reterr)
     sigset_t all;
     sigset_t before;
     int ends[2];
+    struct pollfd end = {.events = POLLIN};
     pid_t first;
-    char byte;
 
     if (pipe2(ends, O_CLOEXEC) < 0)
         return gbx_fail(reterr, GBX_E_OS, "cannot open a pipe");
-    ours = ends[0];
+    ours = end.fd = ends[0];
     theirs = ends[1];
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -204,7 +210,7 @@ static gbx_status run_children(start *s, gbx_error *reterr)
     if (first < 0)
         return gbx_fail(reterr, GBX_E_OS, "cannot fork");
     gbx_fd_close(&theirs);
-    while (read(ours, &byte, 1) < 0 && errno == EINTR)
+    while (poll(&end, 1, EXEC_PATIENCE_MS) < 0 && errno == EINTR)
         continue;
     while (waitpid(first, NULL, 0) < 0 && errno == EINTR)
         continue;

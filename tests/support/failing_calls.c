@@ -50,6 +50,8 @@ const failing_call failing_calls[] = {
     {"recvmsg", ECONNRESET},
     {"recvmsg", EAGAIN},
     {"recvmsg", EMFILE},
+    {"poll", EINTR},
+    {"poll", ENOMEM},
     {"ppoll", EINTR},
     {"ppoll", ENOMEM},
     {"fcntl", EINVAL},
@@ -145,6 +147,7 @@ WRAP(int, ppoll,
      (struct pollfd * fds, nfds_t count, const struct timespec *left,
       const sigset_t *mask),
      fds, count, left, mask)
+WRAP(int, poll, (struct pollfd * fds, nfds_t count, int timeout), fds, count, timeout)
 WRAP(int, dup2, (int from, int to), from, to)
 WRAP(int, unshare, (int flags), flags)
 WRAP(pid_t, waitpid, (pid_t pid, int *status, int options), pid, status, options)

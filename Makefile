@@ -9,14 +9,14 @@
 #   make bench      measure this machine, beside node
 #   make check      format, style, both linters, headers, symbols
 #   make asan       the tests with the host side under AddressSanitizer and UBSan
-#   make fuzz       every fuzz target for FUZZ_SECONDS=20 each
+#   make fuzz       every fuzz target for FUZZ_SECONDS=60 each
 #   make deps       what run, test, check and fuzz need
 
 BUILD        ?= build
 BUILD_TYPE   ?= Release
 PREFIX       ?= /usr/local
 DESTDIR      ?=
-FUZZ_SECONDS ?= 20
+FUZZ_SECONDS ?= 60
 
 PRODUCTS := glovebox glovebox_static glovebox-command glovebox-worker
 

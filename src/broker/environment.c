@@ -11,13 +11,15 @@
  * The engine reads its options before main(). Malloc=1 and the marker count leave it
  * one thread, without which a fork would not be whole. The pool of compiled code is
  * bounded, since it is reserved up front and no limit counts its growth. Without tail
- * calls the stack, and so the reported line, is the code's own.
+ * calls the stack, and so the reported line, is the code's own. The last tier compiles
+ * on the one thread there is: it starts later, when a call has become a long one.
  */
 #define COMMON                                                                      \
     "TZ=UTC", "LANG=C", "Malloc=1", "GIGACAGE_ENABLED=0", "JSC_useConcurrentJIT=0", \
         "JSC_useConcurrentGC=0", "JSC_numberOfGCMarkers=1", "JSC_useWasm=0",        \
         "JSC_useSharedArrayBuffer=0", "JSC_useTailCalls=0",                         \
-        "JSC_jitMemoryReservationSize=33554432"
+        "JSC_jitMemoryReservationSize=33554432",                                    \
+        "JSC_thresholdForFTLOptimizeAfterWarmUp=500000"
 
 static const char *const full[] = {COMMON, NULL};
 static const char *const baseline[] = {COMMON, "JSC_useDFGJIT=0", NULL};

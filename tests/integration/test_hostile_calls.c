@@ -157,8 +157,10 @@ static void read_case(const char *file, attack_case *c)
         char *colon = strstr(line, ": ");
 
         if (in_script) {
-            assert_true(strlen(c->script) + strlen(line) < sizeof c->script);
-            (void)strcat(c->script, line);
+            size_t len = strlen(c->script);
+
+            assert_true(len + strlen(line) < sizeof c->script);
+            (void)snprintf(c->script + len, sizeof c->script - len, "%s", line);
             continue;
         }
         line[strcspn(line, "\n")] = 0;
@@ -318,7 +320,7 @@ static int start(void **state)
 
 static int finish(void **state)
 {
-    footprint none = quiet;
+    footprint none;
 
     (void)state;
     gbx_engine_free(engine);

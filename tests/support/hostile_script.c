@@ -159,88 +159,152 @@ static void put_result(script *s, gbx_span json, uint8_t is_undefined)
     emit(s);
 }
 
-static bool is_message(const char *word)
+/* Each gets the number that stands first and the text after it (raw: all of the text);
+ * what is to be sent goes into s->last. */
+static void say_result(script *s, uint64_t number, gbx_span text)
 {
-    static const char *const words[] = {"result",  "undefined", "deep",  "big",
-                                        "error",   "oom",       "log",   "wait",
-                                        "refused", "ready",     "frame", "raw"};
-
-    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
-        if (strcmp(word, words[i]) == 0)
-            return true;
-    return false;
+    (void)number;
+    put_result(s, text, 0);
 }
 
-/* The messages. False if the command is none of them. */
+static void say_undefined(script *s, uint64_t number, gbx_span text)
+{
+    (void)number;
+    (void)text;
+    put_result(s, (gbx_span){0}, 1);
+}
+
+static void say_deep(script *s, uint64_t number, gbx_span text)
+{
+    gbx_buf json;
+
+    (void)text;
+    gbx_buf_init(&json, OUT_MAX);
+    for (uint64_t i = 0; i < 2 * number; i++)
+        (void)gbx_buf_puts(&json, i < number ? "[" : "]");
+    put_result(s, (gbx_span){json.data, json.len}, 0);
+    gbx_buf_cleanup(&json);
+}
+
+static void say_big(script *s, uint64_t number, gbx_span text)
+{
+    gbx_buf json;
+
+    (void)text;
+    gbx_buf_init(&json, OUT_MAX);
+    for (uint64_t i = 0; i < number; i++)
+        (void)gbx_buf_puts(&json, i == 0 || i == number - 1 ? "\"" : "x");
+    put_result(s, (gbx_span){json.data, json.len}, 0);
+    gbx_buf_cleanup(&json);
+}
+
+static void say_error(script *s, uint64_t number, gbx_span text)
+{
+    gbx_msg_error msg = {.failure = (uint8_t)number, .message = text};
+
+    (void)gbx_msg_put_error(&s->last, s->id, &msg);
+    emit(s);
+}
+
+static void say_oom(script *s, uint64_t number, gbx_span text)
+{
+    gbx_msg_error msg = {.failure = GBX_FAILURE_THROWN,
+                         .is_out_of_memory = 1,
+                         .message = text};
+
+    (void)number;
+    (void)gbx_msg_put_error(&s->last, s->id, &msg);
+    emit(s);
+}
+
+static void say_log(script *s, uint64_t number, gbx_span text)
+{
+    gbx_msg_log msg = {.level = (uint8_t)number, .text = text};
+
+    (void)gbx_msg_put_log(&s->last, s->id, &msg);
+    emit(s);
+}
+
+static void say_wait(script *s, uint64_t number, gbx_span text)
+{
+    gbx_msg_wait msg = {.ms = (uint32_t)number};
+
+    (void)text;
+    (void)gbx_msg_put_wait(&s->last, s->id, &msg);
+    emit(s);
+}
+
+static void say_refused(script *s, uint64_t number, gbx_span text)
+{
+    (void)number;
+    (void)text;
+    (void)gbx_msg_put_empty(&s->last, GBX_MSG_REFUSED, s->id);
+    emit(s);
+}
+
+static void say_ready(script *s, uint64_t number, gbx_span text)
+{
+    (void)number;
+    (void)text;
+    (void)gbx_msg_put_empty(&s->last, GBX_MSG_READY, s->id);
+    emit(s);
+}
+
+static void say_frame(script *s, uint64_t number, gbx_span text)
+{
+    (void)gbx_msg_put_empty(&s->last, (gbx_msg_type)number, s->id);
+    (void)gbx_buf_append(&s->last, text.data, text.len);
+    if (s->length < 0)
+        s->length = (int64_t)(s->last.len - GBX_FRAME_HEADER_SIZE);
+    emit(s);
+}
+
+static void say_raw(script *s, uint64_t number, gbx_span text)
+{
+    (void)number;
+    (void)gbx_buf_append(&s->last, text.data, text.len);
+    put(s, s->last.data, s->last.len);
+}
+
+static const struct message {
+    const char *word;
+    bool has_number; /* the text begins after it */
+    bool is_hex;
+    void (*say)(script *s, uint64_t number, gbx_span text);
+} messages[] = {
+    {"result", false, false, say_result},   {"undefined", false, false, say_undefined},
+    {"deep", true, false, say_deep},        {"big", true, false, say_big},
+    {"error", true, false, say_error},      {"oom", true, false, say_oom},
+    {"log", true, false, say_log},          {"wait", true, false, say_wait},
+    {"refused", false, false, say_refused}, {"ready", false, false, say_ready},
+    {"frame", true, true, say_frame},       {"raw", false, true, say_raw},
+};
+
+/* False if the command is none of the messages. */
 static bool say(script *s, const char *word, const char *rest)
 {
-    gbx_buf text;
-    uint64_t number = strtoull(rest, NULL, 0);
-    const char *after = strchr(rest, ' ');
-    gbx_span span;
+    for (size_t i = 0; i < GBX_COUNTOF(messages); i++) {
+        const struct message *m = &messages[i];
+        const char *text = rest;
+        gbx_buf bytes;
 
-    gbx_buf_init(&text, OUT_MAX);
-    unescape(strcmp(word, "result") == 0 ? rest
-             : after != NULL             ? after + 1
-                                         : "",
-             &text);
-    span = (gbx_span){text.data, text.len};
-    if (is_message(word))
-        gbx_buf_cleanup(&s->last);
-    if (strcmp(word, "result") == 0) {
-        put_result(s, span, 0);
-    } else if (strcmp(word, "undefined") == 0) {
-        put_result(s, (gbx_span){0}, 1);
-    } else if (strcmp(word, "deep") == 0 || strcmp(word, "big") == 0) {
-        bool is_deep = *word == 'd';
-        size_t half = is_deep ? (size_t)number : (size_t)number / 2;
-        char *json = malloc((size_t)number * 2);
-
-        memset(json, is_deep ? '[' : 'x', half);
-        memset(json + half, is_deep ? ']' : 'x', (size_t)number * 2 - half);
-        if (!is_deep)
-            json[0] = json[number - 1] = '"';
-        span = (gbx_span){(const uint8_t *)json, (size_t)number * (is_deep ? 2 : 1)};
-        put_result(s, span, 0);
-        free(json);
-    } else if (strcmp(word, "error") == 0 || strcmp(word, "oom") == 0) {
-        gbx_msg_error msg = {.failure = GBX_FAILURE_THROWN, .message = span};
-
-        if (*word == 'o')
-            msg.is_out_of_memory = 1;
+        if (strcmp(word, m->word) != 0)
+            continue;
+        if (m->has_number) {
+            text = strchr(rest, ' ');
+            text = text != NULL ? text + 1 : "";
+        }
+        gbx_buf_init(&bytes, OUT_MAX);
+        if (m->is_hex)
+            unhex(text, &bytes);
         else
-            msg.failure = (uint8_t)number;
-        (void)gbx_msg_put_error(&s->last, s->id, &msg);
-        emit(s);
-    } else if (strcmp(word, "log") == 0) {
-        gbx_msg_log msg = {.level = (uint8_t)number, .text = span};
-
-        (void)gbx_msg_put_log(&s->last, s->id, &msg);
-        emit(s);
-    } else if (strcmp(word, "wait") == 0) {
-        gbx_msg_wait msg = {.ms = (uint32_t)number};
-
-        (void)gbx_msg_put_wait(&s->last, s->id, &msg);
-        emit(s);
-    } else if (strcmp(word, "refused") == 0 || strcmp(word, "ready") == 0) {
-        (void)gbx_msg_put_empty(&s->last,
-                                word[2] == 'f' ? GBX_MSG_REFUSED : GBX_MSG_READY,
-                                s->id);
-        emit(s);
-    } else if (strcmp(word, "frame") == 0) {
-        (void)gbx_msg_put_empty(&s->last, (gbx_msg_type)number, s->id);
-        unhex(after != NULL ? after : "", &s->last);
-        if (s->length < 0)
-            s->length = (int64_t)(s->last.len - GBX_FRAME_HEADER_SIZE);
-        emit(s);
-    } else if (strcmp(word, "raw") == 0) {
-        unhex(rest, &s->last);
-        put(s, s->last.data, s->last.len);
-    } else {
-        return false;
+            unescape(text, &bytes);
+        gbx_buf_cleanup(&s->last);
+        m->say(s, strtoull(rest, NULL, 0), (gbx_span){bytes.data, bytes.len});
+        gbx_buf_cleanup(&bytes);
+        return true;
     }
-    gbx_buf_cleanup(&text);
-    return true;
+    return false;
 }
 
 /* What changes later frames. */

@@ -20,18 +20,18 @@ static struct {
 } list;
 
 typedef struct reader {
-    const char *file;
     uint32_t line;
     bool in_code;
     test_case defaults;
     test_case *now; /* NULL before the first case */
 } reader;
 
-static _Noreturn void die(const reader *r, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static _Noreturn void die(const reader *r,
+                                                                const char *format, ...)
 {
     va_list args;
 
-    (void)fprintf(stderr, "%s:%u: ", r->file, r->line);
+    (void)fprintf(stderr, "%s:%u: ", r->defaults.file, r->line);
     va_start(args, format);
     (void)vfprintf(stderr, format, args);
     va_end(args);
@@ -197,7 +197,6 @@ static void expand(const reader *r, case_step *step)
         to = must(realloc(to, used + plain + 1));
         memcpy(to + used, at, plain);
         used += plain;
-        at += plain;
         if (close == NULL)
             break;
         used += put_bytes(r, open + 2, close, &to, used);
@@ -313,14 +312,14 @@ static bool take_line(reader *r, char *line)
 
 static void read_file(const char *folder, const char *name)
 {
-    reader r = {.file = must(strdup(name))};
+    reader r = {.line = 0};
     char path[1536];
     char *line = NULL;
     size_t size = 0;
     ssize_t len;
     FILE *f;
 
-    r.defaults.file = r.file;
+    (void)snprintf(r.defaults.file, sizeof r.defaults.file, "%s", name);
     r.defaults.steps[0].codes = 1U << GBX_CODE_VALUE;
     (void)snprintf(path, sizeof path, "%s/%s", folder, name);
     f = fopen(path, "re");

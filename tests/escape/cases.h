@@ -75,7 +75,7 @@ typedef struct case_step {
 
 typedef struct test_case {
     const char *name; /* id and title */
-    const char *file;
+    char file[32];
     const char *layer;
     uint32_t world;
     uint32_t memories[CASE_MEMORIES_MAX]; /* MiB; the first is 0: the default */

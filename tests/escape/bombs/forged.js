@@ -148,3 +148,22 @@ async () => { await null; return 'ab'.repeat(2 ** 30); }
 //: why: no such function: an ordinary error
 //: error: ReferenceError
 () => abort()
+
+//// G30 garbage: objects, texts, lists and maps, one after the other
+//: why: the collector must keep pace with a limit that it does not know
+//: expect: VALUE
+//: value: [6000000,14000000,2000000,500000]
+() => {
+  let a = 0, b = 0, c = 0, d = 0;
+  for (let i = 0; i < 3e6; i++) { const o = { i, l: [i, i + 1] }; a += o.l.length; }
+  for (let i = 0; i < 4e5; i++) { const s = 'abc'.repeat(10) + (i % 10).toString().repeat(5); b += s.split('').length; }
+  for (let i = 0; i < 400; i++) c += Array.from({ length: 10000 }, (_, k) => ({ k })).filter((x) => x.k % 2).length;
+  for (let i = 0; i < 100; i++) { const m = new Map(); for (let k = 0; k < 5000; k++) m.set('k' + k, { k }); d += m.size; }
+  return [a, b, c, d];
+}
+
+//// G31 garbage: parsing and writing JSON
+//: why: as above, made by native code
+//: expect: VALUE
+//: value: 400000
+() => { const text = JSON.stringify(Array.from({ length: 2000 }, (_, k) => ({ k, s: 'x' + k }))); let n = 0; for (let i = 0; i < 200; i++) n += JSON.parse(JSON.stringify(JSON.parse(text))).length; return n; }

@@ -142,7 +142,7 @@ console.table([{ a: { toString() { throw 1; } } }, null, 5, { get b() { throw 2;
 
 //// C126 console.table's columns are a hostile list
 //: why: as above; what the traps throw is the code's own
-//: expect: VALUE RUNTIME
+//: expect: RUNTIME
 console.table([{ a: 1 }], new Proxy([], { get() { throw 1; } })); 1
 
 //// C127 labels of count and time
@@ -199,7 +199,7 @@ let n = 0; const id = setInterval(() => { if (++n === 3) clearInterval(id); }, 1
 
 //// C138 an exception in a timer
 //: why: nobody awaits it: the call fails with it, or it is told in the log
-//: expect: RUNTIME VALUE
+//: expect: RUNTIME
 //: lacks: layout.js timers.c
 setTimeout(() => { throw new Error("from a timer"); }, 1); await sleep(20); return 1;
 

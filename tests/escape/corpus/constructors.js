@@ -45,7 +45,6 @@ new (class extends AF {})("return 1")()
 
 //// A010 host callback's constructor
 //: why: functions of the host must belong to this realm, or their constructor is the host's
-//: guard: RUNTIME
 console.log.constructor("return typeof process")()
 
 //// A011 host callback's prototype chain walk
@@ -122,7 +121,6 @@ return [params instanceof Object, params.a instanceof Array, env.constructor ===
 //: form: body
 //: input: null
 //: error: EvalError
-//: guard: INVALID_CODE RUNTIME
 return arguments.constructor.constructor("return 1")();
 
 //// A013h the way up through caller

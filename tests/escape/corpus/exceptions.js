@@ -6,15 +6,15 @@
 
 //// A076 exception: hostile toString
 //: why: formatting the error is inside the worker's deadline
-//: expect: TIMEOUT RUNTIME
 //: timeout: 150
+//: expect: TIMEOUT RUNTIME
 throw {toString(){for(;;);}}
 
 //// A076b exception whose message loops
 //: why: as above
 //: layer: deadline
-//: expect: TIMEOUT
 //: timeout: 150
+//: expect: TIMEOUT
 throw { get message() { for (;;); } }
 
 //// A077 exception: null prototype
@@ -43,7 +43,6 @@ let n = 0; throw new Proxy(new Error("x"), { getPrototypeOf: () => n++ % 2 ? Typ
 
 //// A080 exception: 100 MB message
 //: why: the message is cut to its limit
-//: expect: RUNTIME
 throw new Error("x".repeat(5e7))
 
 //// A080b exception: 50 MB string
@@ -90,8 +89,8 @@ let e = new Error("0"); for (let i = 0; i < 1e5; i++) e = new Error("c", { cause
 
 //// A082d exception: errors is a getter that loops
 //: why: inside the deadline, if it is read at all
-//: expect: RUNTIME TIMEOUT
 //: timeout: 150
+//: expect: RUNTIME TIMEOUT
 const e = new AggregateError([], "a"); Object.defineProperty(e, "errors", { get() { for (;;); } }); throw e
 
 //// X001 exception: undefined and null
@@ -151,8 +150,8 @@ Promise.reject({ then(r) { r("no"); } })
 //// X013 exception while the code is evaluated, in form function
 //: why: the expression itself may throw before it is a function
 //: form: function
+//: guard: INVALID_CODE
 //: error: early
-//: guard: INVALID_CODE RUNTIME
 (() => { throw new Error("early"); })()
 
 //// X014 name with a line break

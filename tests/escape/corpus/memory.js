@@ -36,16 +36,16 @@ let a=[];for(;;)a.push(new Uint8Array(2**20).fill(1))
 
 //// A107 out of memory caught and retried
 //: why: no swap storm, and an end
-//: expect: TIMEOUT MEMORY
 //: timeout: 300
+//: expect: TIMEOUT MEMORY
 for(;;)try{let a=[];for(;;)a.push(new ArrayBuffer(2**24))}catch{}
 
 //// A110 closure and code flood
 //: why: functions from text are refused, so it is the refusal that is told
 //: layer: realm
 //: expect: RUNTIME
-//: error: EvalError
 //: guard: INVALID_CODE
+//: error: EvalError
 let a=[];for(let i=0;;i++)a.push(new Function("return "+i))
 
 //// A111 Map flood
@@ -55,8 +55,8 @@ let m=new Map;for(let i=0;;i++)m.set(i,[i])
 
 //// A112 Intl object flood
 //: why: a library's memory is counted too
-//: expect: MEMORY TIMEOUT
 //: timeout: 300
+//: expect: MEMORY TIMEOUT
 let a=[];for(let i=0;;i++)a.push(new Intl.NumberFormat("en",{minimumFractionDigits:i%20}))
 
 //// A115 recursion at the stack edge
@@ -94,8 +94,8 @@ let f=()=>1;for(let i=0;i<1e6;i++)f=f.bind(null);f()
 //// A118 prototype chain
 //: why: a hundred thousand objects up
 //: layer: realm
-//: expect: VALUE RUNTIME TIMEOUT
 //: timeout: 2000
+//: expect: VALUE RUNTIME TIMEOUT
 let o = {}; for (let i = 0; i < 1e5; i++) o = Object.create(o); typeof o.x
 
 //// A119 getter chain
@@ -108,8 +108,8 @@ let o = {}; for (let i = 0; i < 1e5; i++) { const p = o; o = { get x() { return 
 //: why: the parser's and generator's recursion; here refused since it is code from text
 //: layer: realm
 //: expect: RUNTIME
-//: error: EvalError
 //: guard: INVALID_CODE
+//: error: EvalError
 new Function("return "+"1+".repeat(2e6)+"1")()
 
 //// A121 flat(Infinity) on deep
@@ -122,7 +122,7 @@ let a=[];for(let i=0;i<1e6;i++)a=[a];a.flat(Infinity).length
 //// A123 toString of a deep array
 //: why: join recurses
 //: layer: realm
-//: expect: RUNTIME VALUE
+//: expect: RUNTIME
 let a = []; for (let i = 0; i < 1e5; i++) a = [a]; String(a).length
 
 //// A123b JSON.parse of a deep text
@@ -134,7 +134,6 @@ Array.isArray(JSON.parse("[".repeat(1e6) + "]".repeat(1e6)))
 //// A123c regular expression with deep groups
 //: why: the pattern's parser recurses; the engine calls it memory
 //: layer: realm
-//: expect: MEMORY
 new RegExp("(".repeat(5e4) + ")".repeat(5e4)).test("x")
 
 //// A123d input nested deeply
@@ -148,8 +147,8 @@ new RegExp("(".repeat(5e4) + ")".repeat(5e4)).test("x")
 
 //// A123e mutual recursion with async functions
 //: why: each await returns; promises pile up instead of frames
-//: expect: MEMORY TIMEOUT
 //: timeout: 1000
+//: expect: MEMORY TIMEOUT
 async function f() { const all = []; for (;;) { all.push(f2()); await 0; } }
 async function f2() { return new Array(1000).fill(0); }
 f()
@@ -228,24 +227,24 @@ for (let i = 0; i < 1e4; i++) console.log("line " + i + "x".repeat(100)); 1
 //// R002 console flood of empty lines
 //: why: a line costs something even if it is empty
 //: layer: broker
-//: expect: VALUE TIMEOUT
 //: log-bytes: 10000
 //: timeout: 2000
+//: expect: VALUE TIMEOUT
 for (let i = 0; i < 1e5; i++) console.log(); 1
 
 //// R003 one line of 50 MB
 //: why: cut, not copied whole
 //: layer: broker
-//: expect: VALUE MEMORY
 //: log-bytes: 100000
+//: expect: VALUE MEMORY
 console.log("x".repeat(5e7)); 1
 
 //// R004 a value that prints as a million lines
 //: why: what the console shows of a value is bounded
 //: layer: realm
-//: expect: VALUE TIMEOUT MEMORY
 //: timeout: 3000
 //: log-bytes: 1000000
+//: expect: VALUE TIMEOUT MEMORY
 let o = {}; for (let i = 0; i < 1e5; i++) o["k" + i] = [i]; console.log("%o", o); console.table([o]); 1
 
 //// R005 a hundred thousand groups

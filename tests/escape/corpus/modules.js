@@ -6,8 +6,8 @@
 
 //// A027 dynamic import of a file
 //: why: rejected, and nothing opened: the filter kills a process that opens
-//: value: 0
 //: guard: INVALID_CODE
+//: value: 0
 import("/etc/hostname").then(()=>globalThis.z="LOADED",e=>globalThis.z="no"),0
 
 //// A027b what dynamic import rejects with
@@ -32,24 +32,25 @@ return await import({ toString() { return "fs"; } }, { with: { type: "json" } })
 //// M001 import.meta
 //: why: it would name where the code lives; scripts have none
 //: expect: SYNTAX
-//: guard: SYNTAX INVALID_CODE
+//: guard: INVALID_CODE
 import.meta.url
 
 //// M002 static import
 //: why: a script has no imports
 //: expect: SYNTAX
-//: guard: SYNTAX INVALID_CODE
+//: guard: INVALID_CODE
 import fs from "fs"; fs
 
 //// M003 export
 //: why: nor exports
-//: expect: SYNTAX INVALID_CODE
+//: expect: SYNTAX
+//: guard: INVALID_CODE
 export default 1
 
 //// M004 import source and import defer
 //: why: newer forms of the same
 //: expect: SYNTAX
-//: guard: SYNTAX INVALID_CODE
+//: guard: INVALID_CODE
 import.source("x")
 
 //// A030 ShadowRealm, Loader, $vm
@@ -79,7 +80,6 @@ typeof WebAssembly
 
 //// M005 globals of Node
 //: why: none of them, under any spelling
-//: guard: VALUE INVALID_CODE
 //: value: []
 ["process", "require", "module", "exports", "Buffer", "global", "__dirname", "__filename", "setImmediate", "clearImmediate",
   "fetch", "performance", "queueMicrotask", "structuredClone", "WebSocket", "navigator", "URL", "TextEncoder", "AbortController",
@@ -94,8 +94,8 @@ typeof WebAssembly
 //// M007 require
 //: why: refused before it runs where the check is on, unknown where it is not
 //: expect: RUNTIME
-//: error: ReferenceError
 //: guard: INVALID_CODE
+//: error: ReferenceError
 require("fs").readFileSync("/etc/passwd")
 
 //// M008 require under another name
@@ -107,8 +107,8 @@ globalThis["req" + "uire"]("child_" + "process").execSync("id")
 //// M009 process.binding
 //: why: the back door of Node's front door
 //: expect: RUNTIME
-//: error: ReferenceError
 //: guard: INVALID_CODE
+//: error: ReferenceError
 process.binding("spawn_sync")
 
 //// M010 process.mainModule by constructor

@@ -183,8 +183,8 @@ const tag = (s) => s; const f = () => tag`x`; typeof f().canary
 
 //// A044 the next call after a hang
 //: why: an answer that was never given must not be given to the next call
-//: expect: TIMEOUT
 //: timeout: 120
+//: expect: TIMEOUT
 globalThis.__canary = 1; for (;;);
 //: then: the next call is fresh
 //: value: "undefined"
@@ -240,7 +240,6 @@ Intl.DateTimeFormat().resolvedOptions().locale
 //: why: the merge that everybody writes must not reach Object.prototype
 //: form: function
 //: input: {"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}}
-//: expect: VALUE RUNTIME
 //: value: ["undefined"]
 (data) => {
   const merge = (to, from) => {

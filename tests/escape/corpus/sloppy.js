@@ -3,7 +3,6 @@
 //: form: function
 //: layer: parser
 //: expect: SYNTAX
-//: guard: SYNTAX INVALID_CODE
 
 //// S001 with
 //: why: makes every name dynamic
@@ -27,6 +26,7 @@ function (a, a) { return a; }
 
 //// S006 assignment to eval
 //: why: the name must not be bound
+//: guard: INVALID_CODE
 () => { eval = 1; }
 
 //// S007 assignment to arguments
@@ -48,70 +48,60 @@ function () { arguments = 1; }
 //// S011 a name that was never declared
 //: why: sloppy code would make a global of it
 //: expect: RUNTIME
-//: guard: RUNTIME
 //: error: ReferenceError
 () => { undeclared = 1; return undeclared; }
 
 //// S012 this of a function
 //: why: sloppy code would get the global object
 //: expect: VALUE
-//: guard: VALUE
 //: value: ["undefined","number","undefined"]
 () => [typeof (function () { return this; })(), typeof (function () { return this; }).call(5), typeof [1].map(function () { return this; })[0]]
 
 //// S013 this of the function itself
 //: why: called without an object of ours
 //: expect: VALUE
-//: guard: VALUE
 //: value: true
 function () { return this === undefined || (Object.isFrozen(this) && Reflect.ownKeys(this).length === 0); }
 
 //// S014 writing to a frozen object
 //: why: must throw, not be forgotten
 //: expect: RUNTIME
-//: guard: RUNTIME
 //: error: TypeError
 () => { Object.freeze([1])[0] = 2; }
 
 //// S015 deleting what cannot be deleted
 //: why: as above
 //: expect: RUNTIME
-//: guard: RUNTIME
 //: error: TypeError
 () => { delete Object.prototype; }
 
 //// S016 setting a getter
 //: why: as above
 //: expect: RUNTIME
-//: guard: RUNTIME
 //: error: TypeError
 () => { ({ get a() { return 1; } }).a = 2; }
 
 //// S017 writing to a primitive
 //: why: as above
 //: expect: RUNTIME
-//: guard: RUNTIME
 //: error: TypeError
 () => { "x".a = 1; }
 
 //// S018 the arguments object is not an alias
 //: why: sloppy code's arguments change its parameters
 //: expect: VALUE
-//: guard: VALUE
 //: value: [1,9]
 () => (function (a) { arguments[0] = 9; return [a, arguments[0]]; })(1)
 
 //// S019 caller of arguments
 //: why: who called is nobody's business
 //: expect: RUNTIME
-//: guard: RUNTIME
 //: error: TypeError
 () => (function () { return arguments.callee.caller; })()
 
 //// S020 undefined, NaN and Infinity
 //: why: assignments to them fail
 //: expect: RUNTIME
-//: guard: RUNTIME
 //: error: TypeError
 () => { undefined = 1; }
 
@@ -139,20 +129,17 @@ function execute() { with ({}) {} return 1; }
 //: why: no object of ours
 //: form: body
 //: expect: VALUE
-//: guard: VALUE
 //: value: true
 return this === undefined || (Object.isFrozen(this) && Reflect.ownKeys(this).length === 0)
 
 //// S026 functions in blocks
 //: why: sloppy code lifts them out
 //: expect: VALUE
-//: guard: VALUE
 //: value: "undefined"
 () => { { function inner() {} } return typeof inner; }
 
 //// S027 Function.prototype.arguments
 //: why: sloppy functions show their arguments to others
 //: expect: RUNTIME
-//: guard: RUNTIME
 //: error: TypeError
 () => (function f() { return f.arguments; })(1)

@@ -79,8 +79,8 @@ Array.prototype.fill.call({ length: 2 ** 53 - 1 }, 0)
 
 //// A098 BigInt: squaring
 //: why: one multiplication can take minutes
-//: expect: TIMEOUT MEMORY RUNTIME
 //: timeout: 400
+//: expect: TIMEOUT MEMORY RUNTIME
 let x = 3n; for (;;) x = x * x;
 
 //// A099 BigInt: a power
@@ -101,9 +101,9 @@ Array.from({ length: 3e5 }, (_, i) => i).sort(() => { for (let i = 0; i < 1e5; i
 
 //// T002 sort with a comparator that changes the array
 //: why: no crash, an end
-//: expect: VALUE TIMEOUT
 //: timeout: 3000
 //: layer: process
+//: expect: VALUE TIMEOUT
 const a = Array.from({ length: 1e4 }, (_, i) => i % 7); a.sort((x, y) => { a.length = 1; a.push(1, 2, 3); return x - y; }); a.length
 
 //// T003 iterator that never ends
@@ -160,20 +160,20 @@ await Promise.all(Array.from({ length: 9000 }, () => sleep(30000)))
 //// T015 sleep of a negative or odd time
 //: why: taken as zero, not as four billion
 //: layer: realm
-//: expect: VALUE
 //: timeout: 2000
+//: expect: VALUE
 await sleep(-5); await sleep(NaN); await sleep("x"); await sleep(); return 1
 
 //// T016 hash flood of strings
 //: why: hashes are not seeded: a flood is work for the clock
-//: expect: VALUE TIMEOUT
 //: timeout: 3000
+//: expect: VALUE TIMEOUT
 const m = new Map(); for (let i = 0; i < 2e5; i++) m.set("k" + i * 4294967296, i); m.size
 
 //// T017 string comparison of long equal ropes
 //: why: native loops again
-//: expect: VALUE TIMEOUT MEMORY
 //: timeout: 500
+//: expect: VALUE TIMEOUT MEMORY
 let a = "a", b = "a"; for (let i = 0; i < 22; i++) { a += a; b += b; } let n = 0; for (let i = 0; i < 1e6; i++) n += a + i === b + i ? 1 : 0; n
 
 //// T018 split by a regular expression that backtracks
@@ -182,26 +182,26 @@ let a = "a", b = "a"; for (let i = 0; i < 22; i++) { a += a; b += b; } let n = 0
 
 //// T019 parseFloat and Number of megabytes
 //: why: quadratic conversions
-//: expect: VALUE TIMEOUT MEMORY
 //: timeout: 2000
+//: expect: VALUE TIMEOUT MEMORY
 Number("1".repeat(5e6)) === Infinity
 
 //// T020 BigInt of a megabyte of digits
 //: why: as above
-//: expect: VALUE TIMEOUT RUNTIME MEMORY
 //: timeout: 300
+//: expect: VALUE TIMEOUT RUNTIME MEMORY
 BigInt("7".repeat(1e6)) > 0n
 
 //// T021 Date parsing of megabytes
 //: why: as above
-//: expect: VALUE TIMEOUT RUNTIME MEMORY
 //: timeout: 2000
+//: expect: VALUE TIMEOUT RUNTIME MEMORY
 Number.isNaN(Date.parse("2".repeat(5e6))) || true
 
 //// T022 Intl.Segmenter over megabytes
 //: why: a library's loop
-//: expect: VALUE TIMEOUT MEMORY
 //: timeout: 200
+//: expect: VALUE TIMEOUT MEMORY
 [...new Intl.Segmenter("en", { granularity: "word" }).segment("word ".repeat(4e5))].length > 0
 
 //// T023 copyWithin, set and fill on a large typed array in a loop
@@ -218,8 +218,8 @@ Atomics.wait(new Int32Array(new ArrayBuffer(8)), 0, 0)
 //// A127 Date.now fine timer
 //: why: the clock counts whole milliseconds and nothing is finer
 //: layer: realm
-//: expect: VALUE
 //: timeout: 2000
+//: expect: VALUE
 //: value: [true,"undefined",true]
 let n=0,t=Date.now();while(Date.now()===t);t=Date.now();while(Date.now()===t)n++;
 [Number.isInteger(Date.now()), typeof performance, n > 0]
@@ -227,9 +227,9 @@ let n=0,t=Date.now();while(Date.now()===t);t=Date.now();while(Date.now()===t)n++
 //// A127b the clock when it is fixed
 //: why: deterministic calls see no time pass
 //: layer: realm
-//: expect: VALUE
 //: timeout: 2000
 //: now: 1700000000123
+//: expect: VALUE
 //: value: [1700000000123,1700000000123,"2023-11-14T22:13:20.123Z",true]
 const t = Date.now(); for (let i = 0; i < 1e5; i++);
 [t, +new Date(), new Date().toISOString(), Date().includes("2023")]
@@ -237,24 +237,24 @@ const t = Date.now(); for (let i = 0; i < 1e5; i++);
 //// A127c sleep when the clock is fixed
 //: why: the time slept is the only time that passes, to the millisecond
 //: layer: realm
-//: expect: VALUE
 //: timeout: 2000
 //: now: 1700000000123
+//: expect: VALUE
 //: value: [1700000000128,1700000000128]
 await sleep(5); const t = Date.now(); for (let i = 0; i < 1e5; i++); return [t, Date.now()]
 
 //// T025 console.time with a fixed clock
 //: why: nor another clock beside it
 //: layer: realm
-//: expect: VALUE
 //: timeout: 2000
 //: now: 1700000000123
+//: expect: VALUE
 //: log: x: 0.000ms
 console.time("x"); for (let i = 0; i < 1e5; i++); console.timeEnd("x"); 1
 
 //// T026 timers are as coarse as the clock
 //: why: counting turns of a zero timer is a clock too, of a millisecond at best
 //: layer: realm
-//: expect: VALUE
 //: timeout: 2000
+//: expect: VALUE
 const t = Date.now(); let n = 0; while (Date.now() < t + 20) { await sleep(0); n++; } return n < 200

@@ -72,7 +72,6 @@ setTimeout(() => {}, 1)
 //// O011 minimal globals: what is not
 //: why: as above
 //: world: minimal
-//: guard: VALUE INVALID_CODE
 //: value: []
 [typeof globalThis, typeof Reflect, typeof Proxy, typeof Symbol, typeof Function, typeof eval, typeof BigInt, typeof Intl, typeof ArrayBuffer,
   typeof Uint8Array, typeof DataView, typeof WeakMap, typeof WeakSet, typeof Iterator, typeof EvalError, typeof ReferenceError,
@@ -120,24 +119,24 @@ Reflect.ownKeys({})
 //: why: the interpreter looks at no clock either
 //: world: jit-off
 //: layer: deadline
-//: expect: TIMEOUT
 //: timeout: 120
+//: expect: TIMEOUT
 for (;;);
 
 //// O022 without the compiler: catastrophic regex
 //: why: regular expressions are interpreted too
 //: world: jit-off
 //: layer: deadline
-//: expect: TIMEOUT
 //: timeout: 120
+//: expect: TIMEOUT
 /(a+)+$/.test("a".repeat(40) + "b")
 
 //// O023 without the compiler: promise loop
 //: why: as ever
 //: world: jit-off
 //: layer: deadline
-//: expect: TIMEOUT
 //: timeout: 120
+//: expect: TIMEOUT
 (async () => { for (;;) await 0; })(), 1
 
 //// O024 without the compiler: memory
@@ -184,7 +183,6 @@ let n = 0, m = 0; for (let i = 0; i < 2000; i++) { const o = i < 1000 ? new A() 
 
 //// O031 with the compiler: arguments and spread past every register
 //: why: large frames
-//: expect: VALUE RUNTIME
 Math.max(...Array.from({ length: 60000 }, (_, i) => i))
 
 //// O032 with the compiler: very many arguments

@@ -319,7 +319,7 @@ static void read_file(const char *folder, const char *name)
     ssize_t len;
     FILE *f;
 
-    (void)snprintf(r.defaults.file, sizeof r.defaults.file, "%s", name);
+    (void)snprintf(r.defaults.file, sizeof r.defaults.file, "%.31s", name);
     r.defaults.steps[0].codes = 1U << GBX_CODE_VALUE;
     (void)snprintf(path, sizeof path, "%s/%s", folder, name);
     f = fopen(path, "re");

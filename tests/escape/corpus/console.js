@@ -221,3 +221,43 @@ let n = 0; await sleep({ valueOf() { n++; return 1; } }); return n <= 1 ? 1 : n;
 //: why: a result does not wait for what nobody awaits
 //: timeout: 1000
 setTimeout(() => {}, 30000); setInterval(() => {}, 1000); 1
+
+//// C143 two thousand operations on timers
+//: why: sets, clears and intervals from inside each other, in an order of chance
+//: seed: 7
+//: value: true
+const ids = []; let ran = 0;
+const step = (depth) => () => {
+  ran++;
+  for (let i = 0; i < 3; i++) {
+    const x = Math.random();
+    if (x < 0.4 && depth < 8) ids.push(setTimeout(step(depth + 1), Math.random() * 5));
+    else if (x < 0.5 && depth < 8) ids.push(setInterval(step(depth + 2), 1));
+    else clearTimeout(ids[Math.floor(Math.random() * ids.length)]);
+  }
+  if (ran > 2000) ids.forEach((id) => clearInterval(id));
+};
+for (let i = 0; i < 50; i++) ids.push(setTimeout(step(0), i % 7));
+for (let i = 0; i < 50 && ran < 2000; i++) await sleep(2);
+ids.forEach((id) => clearTimeout(id));
+return ran > 50;
+
+//// C144 as many timers as there may be, cleared and set again
+//: why: slots are used again; none twice at once
+//: value: [10000,"RangeError",10000,3]
+const make = () => { const ids = []; try { for (;;) ids.push(setTimeout(() => {}, 1000)); } catch (e) { return [ids, e.name]; } };
+const [first, name] = make();
+first.forEach((id) => clearTimeout(id));
+const [second] = make();
+second.forEach((id) => clearTimeout(id));
+let n = 0; for (let i = 0; i < 3; i++) setTimeout(() => n++, 1);
+await sleep(20);
+return [first.length, name, second.length, n]
+
+//// C145 a timer set while its delay is converted
+//: why: a list that grows while an entry is added
+//: value: ["inner","outer"]
+const log = [];
+setTimeout(() => log.push("outer"), { valueOf() { for (let i = 0; i < 200; i++) clearTimeout(setTimeout(() => {}, 1)); setTimeout(() => log.push("inner"), 0); return 5; } });
+await sleep(30);
+return log

@@ -411,3 +411,46 @@ Promise.resolve({ a: 1n })
 //: expect: RUNTIME
 //: error: AsyncIterator
 (async function* () { for (;;) yield 1; })()
+
+//// A026l what the serialiser uses is seen by no one
+//: why: methods that are there only while a value leaves must lead nowhere when a getter finds them
+//: value: {"a":["function","EvalError","threw","undefined"]}
+({ get a() {
+  const f = new Map().toJSON;
+  let name, how = "returned";
+  try { f.constructor("return 1")(); } catch (e) { name = e.name; }
+  try { f(); } catch (e) { how = "threw"; globalThis.caught = e; }
+  return [typeof f, name, how, typeof caught?.constructor];
+} })
+
+//// A026m the serialiser's own sign, thrown by the code
+//: why: what an internal function threw can be thrown again: it is an odd exception, no more
+//: expect: RUNTIME
+({ get a() {
+  try { new Set().toJSON(); } catch (e) { throw e; }
+} })
+
+//// A026n the serialiser's own sign, changed
+//: why: as above, with properties that describe themselves
+//: expect: RUNTIME
+({ get a() {
+  try { new Set().toJSON(); } catch (e) { try { e.message = "forged"; e.name = "Timeout"; Object.setPrototypeOf(e, Error.prototype); } catch {} throw e; }
+} })
+
+//// A026o methods that leave while a value leaves, called on other things
+//: why: their this is hostile
+//: expect: VALUE RUNTIME
+({ get a() {
+  const typed = Object.getPrototypeOf(Uint8Array.prototype).toJSON, regexp = RegExp.prototype.toJSON, error = Error.prototype.toJSON;
+  const tries = [null, undefined, 1, {}, [], new Proxy({}, { get() { throw 1; } }), new Map()];
+  return [typed, regexp, error].flatMap((f) => tries.map((self) => { try { Reflect.apply(f, self, []); return 1; } catch { return 0; } })).length;
+} })
+
+//// A026p setters of toJSON on built-in prototypes, with a hostile this
+//: why: assigning toJSON to one's own object goes through a setter of ours
+//: value: [{"mine":1},"TypeError",1]
+const m = new Map(); m.toJSON = () => ({ mine: 1 });
+const set = Object.getOwnPropertyDescriptor(Map.prototype, "toJSON").set;
+let name; try { set.call(null, 1); } catch (e) { name = e.name; }
+const o = {}; set.call(o, () => 1);
+[m, name, o]

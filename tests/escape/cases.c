@@ -13,10 +13,16 @@
 
 #define CASES_MAX 1024
 
+typedef struct kept_text {
+    struct kept_text *next;
+    char text[];
+} kept_text;
+
 /* Never freed, nor what it points to: the tests need it until the end. */
 static struct {
     test_case cases[CASES_MAX];
     size_t count;
+    kept_text *texts;
 } list;
 
 typedef struct reader {
@@ -44,6 +50,17 @@ static void *must(void *memory)
     if (memory == NULL)
         abort();
     return memory;
+}
+
+static const char *keep(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    kept_text *kept = must(malloc(sizeof *kept + size));
+
+    memcpy(kept->text, text, size);
+    kept->next = list.texts;
+    list.texts = kept;
+    return kept->text;
 }
 
 /* ---- values of headers ------------------------------------------------------ */
@@ -103,7 +120,7 @@ static bool take_text(case_step *step, const char *key, const char *value)
 
     for (size_t i = 0; i < GBX_COUNTOF(texts); i++)
         if (strcmp(key, texts[i].key) == 0) {
-            *texts[i].to = value;
+            *texts[i].to = keep(value);
             return true;
         }
     return false;
@@ -151,7 +168,7 @@ static void take_header(const reader *r, test_case *c, case_step *step, const ch
     else if (strcmp(key, "world") == 0)
         c->world = word_of(r, value, worlds, GBX_COUNTOF(worlds));
     else if (strcmp(key, "layer") == 0)
-        c->layer = value;
+        c->layer = keep(value);
     else if (strcmp(key, "memory") == 0)
         take_memories(r, c, value);
     else if (strcmp(key, "node") != 0)
@@ -251,7 +268,7 @@ static void begin_case(reader *r, const char *name)
         die(r, "too many cases");
     r->now = &list.cases[list.count++];
     *r->now = r->defaults;
-    r->now->name = name;
+    r->now->name = keep(name);
     r->now->step_count = 1;
     r->in_code = false;
 }
@@ -264,7 +281,7 @@ static void begin_step(reader *r, const char *why)
         die(r, "no room for a step here");
     end_step(r, &c->steps[c->step_count - 1]);
     c->steps[c->step_count] = r->defaults.steps[0];
-    c->steps[c->step_count++].why = why;
+    c->steps[c->step_count++].why = keep(why);
     r->in_code = false;
 }
 
@@ -295,19 +312,14 @@ static void take_key(reader *r, char *header)
         take_header(r, c, step, header, colon + 2);
 }
 
-/* True if the line is kept: names and headers are pointed to, code is copied. */
-static bool take_line(reader *r, char *line)
+static void take_line(reader *r, char *line)
 {
-    bool is_name = strncmp(line, "//// ", 5) == 0;
-    bool is_header = strncmp(line, "//: ", 4) == 0;
-
-    if (is_name)
+    if (strncmp(line, "//// ", 5) == 0)
         begin_case(r, line + 5);
-    else if (is_header)
+    else if (strncmp(line, "//: ", 4) == 0)
         take_key(r, line + 4);
     else if (r->now != NULL)
         take_code(r, line);
-    return is_name || is_header;
 }
 
 static void read_file(const char *folder, const char *name)
@@ -329,10 +341,7 @@ static void read_file(const char *folder, const char *name)
         r.line++;
         if (len > 0 && line[len - 1] == '\n')
             line[len - 1] = 0;
-        if (take_line(&r, line)) {
-            line = NULL;
-            size = 0;
-        }
+        take_line(&r, line);
     }
     free(line);
     (void)fclose(f);

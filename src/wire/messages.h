@@ -22,21 +22,26 @@
 
 typedef enum gbx_msg_type {
     /* worker -> host, on the worker's own channel */
-    GBX_MSG_READY = 1,   /* sealed and proven; waits for CALL */
-    GBX_MSG_LOG = 2,     /* one console line */
-    GBX_MSG_WAIT = 3,    /* nothing to do until WAKE */
-    GBX_MSG_REFUSED = 4, /* the kernel has refused memory; sent once at most */
-    GBX_MSG_RESULT = 5,  /* the value; the last message */
-    GBX_MSG_ERROR = 6,   /* the failure; the last message */
+    GBX_MSG_READY = 1,    /* sealed and proven; waits for CALL */
+    GBX_MSG_LOG = 2,      /* one console line */
+    GBX_MSG_WAIT = 3,     /* nothing to do until WAKE */
+    GBX_MSG_REFUSED = 4,  /* the kernel has refused memory; sent once at most */
+    GBX_MSG_RESULT = 5,   /* the value; the last message */
+    GBX_MSG_ERROR = 6,    /* the failure; the last message */
+    GBX_MSG_HOSTCALL = 7, /* the code calls a function of the host */
+    GBX_MSG_CANCEL = 8,   /* it no longer wants the answer */
     /* host -> worker */
     GBX_MSG_CALL = 16,
     GBX_MSG_WAKE = 17,
+    GBX_MSG_ANSWER = 18, /* to one HOSTCALL; any number of them before a WAKE */
     /* host -> template, on the control channel */
     GBX_MSG_CONFIG = 32, /* first message */
     GBX_MSG_FORK = 33,
     GBX_MSG_LOAD = 34,     /* carries a descriptor: a sealed memfd */
     GBX_MSG_ATTACK = 35,   /* only in attack mode: fork a probe that attacks its seal */
     GBX_MSG_FORK_NOW = 36, /* a call waits for it: READY without a proof */
+    GBX_MSG_EXPOSE = 37,   /* one more function of the host */
+    GBX_MSG_PRELOAD = 38,  /* carries a descriptor; between CONFIG and HELLO */
     /* template -> host */
     GBX_MSG_HELLO = 48,  /* answer to CONFIG */
     GBX_MSG_FORKED = 49, /* carries two descriptors: channel, pidfd */
@@ -91,6 +96,14 @@ typedef struct gbx_msg_error {
     gbx_span stack; /* the code's own frames, one a line; may be empty */
 } gbx_msg_error;
 
+/* The code calls a function of the host. Ids are the worker's, not 0, each once. */
+typedef struct gbx_msg_hostcall {
+    uint32_t id;
+    gbx_span name;  /* "db.query" */
+    gbx_span args;  /* a JSON array */
+    gbx_span bytes; /* beside them, of any kind; may be empty */
+} gbx_msg_hostcall;
+
 #define GBX_NAME_MAX     256u
 #define GBX_MESSAGE_MAX  GBX_KIB(8)
 #define GBX_STACK_MAX    GBX_KIB(16)
@@ -98,6 +111,19 @@ typedef struct gbx_msg_error {
 #define GBX_WAIT_MS_MAX  600000u
 
 /* ---- host -> worker ----------------------------------------------------- */
+
+/* The answer to one HOSTCALL. On success json (empty: undefined) or bytes or both. */
+typedef struct gbx_msg_answer {
+    uint32_t id;
+    uint8_t is_error;
+    gbx_span json;    /* one JSON value */
+    gbx_span bytes;   /* arrives as a Uint8Array */
+    gbx_span name;    /* of an error: "TypeError"; the rest too */
+    gbx_span message; /* for who must repair the code */
+    gbx_span code;    /* "ENOENT" and the like; may be empty */
+} gbx_msg_answer;
+
+#define GBX_ENTROPY_SIZE 32u
 
 enum {
     GBX_CALL_WIRE_CONSOLE = 1,   /* console is on */
@@ -120,9 +146,16 @@ typedef struct gbx_msg_call {
     uint32_t first_column; /* text, from 1: added to positions by the worker */
     uint32_t last_expr;    /* form script: 1 + byte offset of the last statement, if it
                               is an expression; 0: it is none */
-    gbx_span code;         /* UTF-8 */
-    gbx_span bindings;     /* form body: a JSON object, or empty */
-    gbx_span input;        /* JSON */
+    uint32_t capabilities; /* gbx_capability bits that this call has of the engine's */
+    uint32_t host_calls;   /* functions of the host it may call, in all */
+    uint32_t host_calls_at_once;
+    uint64_t host_out_bytes; /* of arguments, in all */
+    gbx_span entropy;        /* GBX_ENTROPY_SIZE bytes, or none: no randomness */
+    gbx_span withheld;       /* names of functions that this call lacks, a line each */
+    gbx_span env;            /* a JSON object in place of the engine's; may be empty */
+    gbx_span code;           /* UTF-8 */
+    gbx_span bindings;       /* form body: a JSON object, or empty */
+    gbx_span input;          /* JSON */
 } gbx_msg_call;
 
 /* ---- host <-> template -------------------------------------------------- */
@@ -137,7 +170,13 @@ typedef struct gbx_msg_config {
     uint32_t ns_made;      /* gbx_layer bits of the namespaces that spawn made */
     uint64_t memory_bytes; /* the most that any call may have */
     uint32_t cpu_s;        /* RLIMIT_CPU of a worker */
+    uint32_t preloads;     /* PRELOADs that follow */
+    gbx_span functions;    /* names of the host's functions, a line each */
+    gbx_span env;          /* a JSON object, or empty */
 } gbx_msg_config;
+
+#define GBX_CONFIG_MAX  GBX_MIB(1)
+#define GBX_PRELOAD_MAX GBX_MIB(16)
 
 #define GBX_LAYER_REASON_MAX 160u
 
@@ -179,6 +218,12 @@ typedef struct gbx_msg_load {
     gbx_span name;
 } gbx_msg_load;
 
+/* The host's own script, to be run before the lockdown. */
+typedef struct gbx_msg_preload {
+    uint64_t size; /* bytes of source in the memfd */
+    gbx_span name;
+} gbx_msg_preload;
+
 typedef struct gbx_msg_loaded {
     uint8_t ok;
     gbx_span message;
@@ -197,6 +242,9 @@ bool gbx_msg_put_wait(gbx_buf *to, uint64_t call_id, const gbx_msg_wait *msg);
 /* Everything of a RESULT but the bytes of json, which the sender writes itself. */
 bool gbx_msg_put_result_head(gbx_buf *to, uint64_t call_id, const gbx_msg_result *msg);
 bool gbx_msg_put_error(gbx_buf *to, uint64_t call_id, const gbx_msg_error *msg);
+bool gbx_msg_put_hostcall(gbx_buf *to, uint64_t call_id, const gbx_msg_hostcall *msg);
+bool gbx_msg_put_cancel(gbx_buf *to, uint64_t call_id, uint32_t id);
+bool gbx_msg_put_answer(gbx_buf *to, uint64_t call_id, const gbx_msg_answer *msg);
 /* Everything of a CALL but the bytes of input, which the sender appends itself: a
  * large input is then never copied. */
 bool gbx_msg_put_call_head(gbx_buf *to, uint64_t call_id, const gbx_msg_call *msg);
@@ -204,6 +252,8 @@ bool gbx_msg_put_config(gbx_buf *to, const gbx_msg_config *msg);
 /* type is FORK or FORK_NOW, which have one body. */
 bool gbx_msg_put_fork(gbx_buf *to, gbx_msg_type type, uint64_t worker_id);
 bool gbx_msg_put_load(gbx_buf *to, const gbx_msg_load *msg);
+bool gbx_msg_put_expose(gbx_buf *to, gbx_span name);
+bool gbx_msg_put_preload(gbx_buf *to, const gbx_msg_preload *msg);
 bool gbx_msg_put_attack(gbx_buf *to, uint64_t worker_id, const gbx_msg_attack *msg);
 bool gbx_msg_put_hello(gbx_buf *to, const gbx_msg_hello *msg);
 bool gbx_msg_put_forked(gbx_buf *to, const gbx_msg_forked *msg);
@@ -217,10 +267,16 @@ bool gbx_msg_get_log(gbx_span body, gbx_msg_log *ret);
 bool gbx_msg_get_wait(gbx_span body, gbx_msg_wait *ret);
 bool gbx_msg_get_result(gbx_span body, size_t max_json, gbx_msg_result *ret);
 bool gbx_msg_get_error(gbx_span body, gbx_msg_error *ret);
+/* max_bytes bounds args and bytes, each. */
+bool gbx_msg_get_hostcall(gbx_span body, size_t max_bytes, gbx_msg_hostcall *ret);
+bool gbx_msg_get_cancel(gbx_span body, uint32_t *ret_id);
+bool gbx_msg_get_answer(gbx_span body, gbx_msg_answer *ret);
 bool gbx_msg_get_call(gbx_span body, gbx_msg_call *ret);
 bool gbx_msg_get_config(gbx_span body, gbx_msg_config *ret);
 bool gbx_msg_get_fork(gbx_span body, uint64_t *ret_worker_id);
 bool gbx_msg_get_load(gbx_span body, gbx_msg_load *ret);
+bool gbx_msg_get_expose(gbx_span body, gbx_span *ret_name);
+bool gbx_msg_get_preload(gbx_span body, gbx_msg_preload *ret);
 bool gbx_msg_get_attack(gbx_span body, uint64_t *ret_worker_id, gbx_msg_attack *ret);
 bool gbx_msg_get_hello(gbx_span body, gbx_msg_hello *ret);
 bool gbx_msg_get_forked(gbx_span body, gbx_msg_forked *ret);

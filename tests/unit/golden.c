@@ -90,6 +90,72 @@ static bool error_encode(gbx_buf *to)
                                               .stack = TEXT("s")});
 }
 
+/* number 7: a.b(1), with two bytes beside */
+static const uint8_t hostcall_body[] = {
+    7, 0, 0, 0,                /* id */
+    3, 0, 0, 0, 'a', '.', 'b', /* name */
+    3, 0, 0, 0, '[', '1', ']', /* arguments */
+    2, 0, 0, 0, 0,   255,      /* bytes */
+};
+
+static bool hostcall_decode(gbx_span body)
+{
+    gbx_msg_hostcall msg;
+
+    return gbx_msg_get_hostcall(body, GOLDEN_OUTPUT_MAX, &msg);
+}
+
+static bool hostcall_encode(gbx_buf *to)
+{
+    return gbx_msg_put_hostcall(to, GOLDEN_CALL_ID,
+                                &(gbx_msg_hostcall){.id = 7,
+                                                    .name = TEXT("a.b"),
+                                                    .args = TEXT("[1]"),
+                                                    .bytes = TEXT("\0\377")});
+}
+
+static const uint8_t cancel_body[] = {7, 0, 0, 0};
+
+static bool cancel_decode(gbx_span body)
+{
+    uint32_t id;
+
+    return gbx_msg_get_cancel(body, &id);
+}
+
+static bool cancel_encode(gbx_buf *to)
+{
+    return gbx_msg_put_cancel(to, GOLDEN_CALL_ID, 7);
+}
+
+/* number 7 failed: E: m (C) */
+static const uint8_t answer_body[] = {
+    7, 0, 0, 0,      /* id */
+    1,               /* an error */
+    0, 0, 0, 0,      /* json */
+    0, 0, 0, 0,      /* bytes */
+    1, 0, 0, 0, 'E', /* name */
+    1, 0, 0, 0, 'm', /* message */
+    1, 0, 0, 0, 'C', /* code */
+};
+
+static bool answer_decode(gbx_span body)
+{
+    gbx_msg_answer msg;
+
+    return gbx_msg_get_answer(body, &msg);
+}
+
+static bool answer_encode(gbx_buf *to)
+{
+    return gbx_msg_put_answer(to, GOLDEN_CALL_ID,
+                              &(gbx_msg_answer){.id = 7,
+                                                .is_error = 1,
+                                                .name = TEXT("E"),
+                                                .message = TEXT("m"),
+                                                .code = TEXT("C")});
+}
+
 static const uint8_t call_body[] = {
     2,    11, /* form body; console, timers, has input */
     1,    2,    3,    4,    5,    6,    7,    8,    /* seed */
@@ -100,6 +166,13 @@ static const uint8_t call_body[] = {
     3,    0,    0,    0,                            /* first line */
     7,    0,    0,    0,                            /* first column */
     2,    0,    0,    0,                            /* the last expression is at 1 */
+    4,    0,    0,    0,                            /* capabilities */
+    100,  0,    0,    0,                            /* calls of the host */
+    8,    0,    0,    0,                            /* at once */
+    0,    0,    1,    0,    0,    0,    0,    0,    /* arguments: 64 KiB */
+    0,    0,    0,    0,                            /* entropy: none */
+    1,    0,    0,    0,    'f',                    /* withheld */
+    2,    0,    0,    0,    '{',  '}',              /* env */
     1,    0,    0,    0,    'c',                    /* code */
     2,    0,    0,    0,    '{',  '}',              /* bindings */
     4,    0,    0,    0,    'n',  'u',  'l',  'l',  /* input */
@@ -124,6 +197,12 @@ static bool call_encode(gbx_buf *to)
                         .first_line = 3,
                         .first_column = 7,
                         .last_expr = 2,
+                        .capabilities = 4,
+                        .host_calls = 100,
+                        .host_calls_at_once = 8,
+                        .host_out_bytes = 65536,
+                        .withheld = TEXT("f"),
+                        .env = TEXT("{}"),
                         .code = TEXT("c"),
                         .bindings = TEXT("{}"),
                         .input = TEXT("null")};
@@ -132,13 +211,16 @@ static bool call_encode(gbx_buf *to)
 }
 
 static const uint8_t config_body[] = {
-    1,    0, 0, 0,             /* version */
-    1,    0, 1,                /* globals minimal, no attack mode, all warming */
-    3,    0, 0, 0,             /* capabilities */
-    0,    0, 0, 0,             /* layers off */
-    0x7F, 0, 0, 0,             /* namespaces made */
-    0,    0, 0, 8, 0, 0, 0, 0, /* memory: 128 MiB */
-    7,    0, 0, 0,             /* processor seconds */
+    1,    0, 0, 0,                 /* version */
+    1,    0, 1,                    /* globals minimal, no attack mode, all warming */
+    3,    0, 0, 0,                 /* capabilities */
+    0,    0, 0, 0,                 /* layers off */
+    0x7F, 0, 0, 0,                 /* namespaces made */
+    0,    0, 0, 8, 0,   0,   0, 0, /* memory: 128 MiB */
+    7,    0, 0, 0,                 /* processor seconds */
+    1,    0, 0, 0,                 /* preloads */
+    1,    0, 0, 0, 'f',            /* functions */
+    2,    0, 0, 0, '{', '}',       /* env */
 };
 
 static bool config_decode(gbx_span body)
@@ -156,7 +238,10 @@ static bool config_encode(gbx_buf *to)
                                                     .capabilities = 3,
                                                     .ns_made = 0x7F,
                                                     .memory_bytes = UINT64_C(128) << 20,
-                                                    .cpu_s = 7});
+                                                    .cpu_s = 7,
+                                                    .preloads = 1,
+                                                    .functions = TEXT("f"),
+                                                    .env = TEXT("{}")});
 }
 
 static const uint8_t fork_body[] = {9, 0, 0, 0, 0, 0, 0, 1};
@@ -194,6 +279,37 @@ static bool load_encode(gbx_buf *to)
 {
     return gbx_msg_put_load(to, &(gbx_msg_load){.size = (UINT64_C(1) << 32) + 5,
                                                 .name = TEXT("abc")});
+}
+
+static const uint8_t expose_body[] = {3, 0, 0, 0, 'a', '.', 'b'};
+
+static bool expose_decode(gbx_span body)
+{
+    gbx_span name;
+
+    return gbx_msg_get_expose(body, &name);
+}
+
+static bool expose_encode(gbx_buf *to)
+{
+    return gbx_msg_put_expose(to, (gbx_span)TEXT("a.b"));
+}
+
+static const uint8_t preload_body[] = {
+    5, 0, 0, 0, 0,   0, 0, 0, /* size */
+    1, 0, 0, 0, 'p',          /* name */
+};
+
+static bool preload_decode(gbx_span body)
+{
+    gbx_msg_preload msg;
+
+    return gbx_msg_get_preload(body, &msg);
+}
+
+static bool preload_encode(gbx_buf *to)
+{
+    return gbx_msg_put_preload(to, &(gbx_msg_preload){.size = 5, .name = TEXT("p")});
 }
 
 static const uint8_t attack_body[] = {
@@ -321,10 +437,15 @@ const golden golden_messages[] = {
     WORKER_ROW(wait, WAIT),
     WORKER_ROW(result, RESULT),
     WORKER_ROW(error, ERROR),
+    WORKER_ROW(hostcall, HOSTCALL),
+    WORKER_ROW(cancel, CANCEL),
     WORKER_ROW(call, CALL),
+    WORKER_ROW(answer, ANSWER),
     CONTROL_ROW(config, CONFIG),
     CONTROL_ROW(fork, FORK),
     CONTROL_ROW(load, LOAD),
+    CONTROL_ROW(expose, EXPOSE),
+    CONTROL_ROW(preload, PRELOAD),
     CONTROL_ROW(attack, ATTACK),
     CONTROL_ROW(hello, HELLO),
     CONTROL_ROW(forked, FORKED),

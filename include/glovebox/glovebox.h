@@ -64,6 +64,9 @@ typedef struct gbx_error {
 /** One policy, one set of datasets, one pool of workers. */
 typedef struct gbx_engine gbx_engine;
 
+/** What code in the box may reach; see policy.h. */
+typedef struct gbx_policy gbx_policy;
+
 /** How one call ended, with its value, logs and cost. */
 typedef struct gbx_result gbx_result;
 
@@ -119,7 +122,11 @@ typedef enum gbx_fresh {
 typedef enum gbx_capability {
     GBX_CAP_CONSOLE = 1, /**< console.log and friends, captured */
     GBX_CAP_TIMERS = 2,  /**< setTimeout, setInterval, their clears, and sleep */
-    GBX_CAP_NONE = 256,  /**< neither: a bit of its own, since 0 means the default */
+    GBX_CAP_FETCH = 4,   /**< fetch, to the sites that the policy lists */
+    GBX_CAP_FILE = 8, /**< fs.readFile, below the directories that the policy lists */
+    GBX_CAP_CRYPTO = 16, /**< hashes and message authentication codes */
+    GBX_CAP_ENV = 32,    /**< env, the values that the policy lists */
+    GBX_CAP_NONE = 256,  /**< none: a bit of its own, since 0 means the default */
 } gbx_capability;
 
 /**
@@ -183,7 +190,7 @@ typedef void (*gbx_log_fn)(void *user, const gbx_log *log);
 /** Where a runner leaves what the call did. */
 typedef struct gbx_outcome gbx_outcome;
 
-/** Where calls execute; see the section on runners below. */
+/** Where calls execute; see runner.h. */
 typedef struct gbx_runner gbx_runner;
 
 /** How to make an engine. */
@@ -431,49 +438,6 @@ GBX_API size_t gbx_report_count(const gbx_report *report);
 GBX_API gbx_violation gbx_report_get(const gbx_report *report, size_t index);
 GBX_API void gbx_report_free(gbx_report *report);
 
-/* ---- runners ------------------------------------------------------------ */
-
-/**
- * Where a call executes, behind three functions. "process" is the default and the
- * only one that isolates. "memory" runs the code in the caller's process, for unit
- * tests of embedders: a separate shared library, loaded only by that name.
- */
-struct gbx_runner {
-    size_t struct_size; /**< sizeof(gbx_runner) in the caller's build */
-    const char *name;   /**< shown in the report and in every result; copied */
-    void *user;         /**< first argument of both functions */
-
-    /**
-     * Run one call that has passed the guard. May be called from many threads at
-     * once. Give the outcome to gbx_outcome_value() or gbx_outcome_error(), once.
-     * Anything but GBX_OK is returned to the caller of gbx_execute().
-     */
-    gbx_status (*execute)(void *user, const gbx_call *call, gbx_outcome *outcome,
-                          gbx_error *reterr);
-
-    /** The engine is being freed; no call is running. May be NULL. */
-    void (*dispose)(void *user);
-};
-
-/* clang-format off */
-#define GBX_RUNNER_INIT {sizeof(gbx_runner), NULL, NULL, NULL, NULL}
-/* clang-format on */
-
-/** The code returned; @p json is copied, NULL stands for undefined. */
-GBX_API GBX_MUST_USE gbx_status gbx_outcome_value(gbx_outcome *outcome,
-                                                  const char *json, size_t json_len);
-
-/** The call failed with @p code; @p message is copied; @p line and @p column may
- *  be 0. */
-GBX_API GBX_MUST_USE gbx_status gbx_outcome_error(gbx_outcome *outcome, gbx_code code,
-                                                  const char *message, uint32_t line,
-                                                  uint32_t column);
-
-/** One console line; copied. */
-GBX_API GBX_MUST_USE gbx_status gbx_outcome_log(gbx_outcome *outcome,
-                                                gbx_log_level level, const char *text,
-                                                size_t text_len);
-
 /* ---- names -------------------------------------------------------------- */
 
 /** "GBX_E_USAGE" and the like; never NULL. */
@@ -494,5 +458,7 @@ GBX_API void gbx_string_free(char *string);
 #ifdef __cplusplus
 }
 #endif
+
+#include <glovebox/runner.h>
 
 #endif

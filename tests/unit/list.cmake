@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Tests of the host's modules; under a sanitizer all of those are looked into.
-set(host_modules gbx_base gbx_wire gbx_guard gbx_broker)
+set(host_modules gbx_base gbx_wire gbx_policy gbx_guard gbx_broker)
 if(GLOVEBOX_SANITIZE)
     include(../cmake/checked.cmake)
     set(host_modules gbx_checked)

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* policy - its life, and the questions that are asked of it at run time. */
+#include "policy/policy.h"
+
+#include "base/cleanup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The documented defaults. */
+#define FETCH_BYTES         GBX_MIB(10)
+#define FETCH_REQUEST_BYTES GBX_MIB(1)
+#define FETCH_TIMEOUT_MS    30000
+#define FETCH_REDIRECTS     5
+#define FILE_BYTES          GBX_MIB(1)
+
+static void free_names(char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+static void free_sites(gbx_site *sites, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(sites[i].host);
+    free(sites);
+}
+
+static void free_fetch(gbx_fetch_policy *fetch)
+{
+    free_sites(fetch->sites, fetch->site_count);
+    free(fetch->networks);
+    free_names(fetch->methods, fetch->method_count);
+    free_names(fetch->nameservers, fetch->nameserver_count);
+    free(fetch->ca_file);
+}
+
+static void free_file(gbx_file_policy *file)
+{
+    for (size_t i = 0; i < file->root_count; i++)
+        gbx_fd_close(&file->root_fds[i]);
+    free(file->root_fds);
+    free_names(file->roots, file->root_count);
+}
+
+/* A value may be a credential: it does not stay in memory that others will get. */
+static void free_value(char *value, size_t len)
+{
+    if (value != NULL)
+        explicit_bzero(value, len);
+    free(value);
+}
+
+static void free_all(gbx_policy *policy)
+{
+    free_fetch(&policy->fetch);
+    free_file(&policy->file);
+    for (size_t i = 0; i < policy->env_count; i++) {
+        free(policy->env[i].name);
+        free_value(policy->env[i].value, policy->env[i].value_len);
+    }
+    free(policy->env);
+    for (size_t i = 0; i < policy->secret_count; i++) {
+        gbx_secret *secret = &policy->secrets[i];
+
+        free(secret->name);
+        free_value(secret->value, secret->value_len);
+        free_sites(secret->sites, secret->site_count);
+        free_names(secret->functions, secret->function_count);
+    }
+    free(policy->secrets);
+    free_names(policy->functions, policy->function_count);
+    free(policy);
+}
+
+static bool names(const char *pattern, const char *name)
+{
+    size_t len = strlen(pattern);
+
+    if (len == 0 || pattern[len - 1] != '*')
+        return strcmp(pattern, name) == 0;
+    /* "db.*": the dot stays in the comparison, so that "dbx" is not below "db". */
+    return strncmp(pattern, name, len - 1) == 0 && name[len - 1] != '\0';
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_policy *gbx_policy_ref(gbx_policy *policy)
+{
+    atomic_fetch_add_explicit(&policy->refcount, 1, memory_order_relaxed);
+    return policy;
+}
+
+bool gbx_site_matches(const gbx_site *site, const char *canonical_host, uint16_t port,
+                      uint8_t scheme)
+{
+    uint16_t wanted = site->port;
+    size_t host_len = strlen(canonical_host);
+    size_t site_len = strlen(site->host);
+
+    if ((site->schemes & scheme) == 0)
+        return false;
+    if (wanted == 0)
+        wanted = scheme == GBX_SCHEME_HTTPS ? 443 : 80;
+    if (!site->any_port && port != wanted)
+        return false;
+    if (!site->below)
+        return strcmp(site->host, canonical_host) == 0;
+    /* At least one character, a dot, and the whole of the listed name. */
+    return host_len > site_len + 1 && canonical_host[host_len - site_len - 1] == '.' &&
+           strcmp(canonical_host + host_len - site_len, site->host) == 0;
+}
+
+bool gbx_names_function(char *const *patterns, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (names(patterns[i], name))
+            return true;
+    return false;
+}
+
+bool gbx_policy_allows_function(const gbx_policy *policy, const char *name)
+{
+    if (policy == NULL)
+        return false;
+    return policy->all_functions ||
+           gbx_names_function(policy->functions, policy->function_count, name);
+}
+
+/* ---- public -------------------------------------------------------------- */
+
+gbx_policy *gbx_policy_new(void)
+{
+    gbx_policy *policy = calloc(1, sizeof *policy);
+
+    if (policy == NULL)
+        return NULL;
+    atomic_init(&policy->refcount, 1);
+    policy->fetch.max_bytes = FETCH_BYTES;
+    policy->fetch.max_request_bytes = FETCH_REQUEST_BYTES;
+    policy->fetch.timeout_ms = FETCH_TIMEOUT_MS;
+    policy->fetch.max_redirects = FETCH_REDIRECTS;
+    policy->file.max_bytes = FILE_BYTES;
+    policy->limits.struct_size = sizeof policy->limits;
+    return policy;
+}
+
+void gbx_policy_free(gbx_policy *policy)
+{
+    if (policy != NULL &&
+        atomic_fetch_sub_explicit(&policy->refcount, 1, memory_order_acq_rel) == 1)
+        free_all(policy);
+}

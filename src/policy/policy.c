@@ -43,6 +43,8 @@ static void free_file(gbx_file_policy *file)
         gbx_fd_close(&file->root_fds[i]);
     free(file->root_fds);
     free_names(file->roots, file->root_count);
+    free_names(file->names, file->names != NULL ? file->root_count : 0);
+    free(file->own);
 }
 
 /* A value may be a credential: it does not stay in memory that others will get. */

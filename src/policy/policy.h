@@ -16,6 +16,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #define GBX_SCHEME_HTTPS 1u
 #define GBX_SCHEME_HTTP  2u
@@ -54,10 +55,20 @@ typedef struct gbx_fetch_policy {
     char *ca_file;           /* NULL: the system's */
 } gbx_fetch_policy;
 
+/* A file by what it is, not by what it is called. */
+typedef struct gbx_file_id {
+    dev_t device;
+    ino_t inode;
+} gbx_file_id;
+
 typedef struct gbx_file_policy {
     char **roots;  /* absolute */
+    char **names;  /* as the policy wrote them, which code may write too; one a root */
     int *root_fds; /* O_PATH, opened with the policy, closed with it; one a root */
     size_t root_count;
+    gbx_file_id
+        *own; /* the policy's file and its like: never read, wherever they lie */
+    size_t own_count;
     uint64_t max_bytes; /* of one file */
 } gbx_file_policy;
 
@@ -87,7 +98,9 @@ struct gbx_policy {
     size_t env_count;
     gbx_secret *secrets;
     size_t secret_count;
-    char **functions; /* exposed functions that may be called: "db.query", "db.*" */
+    struct gbx_secret_forms
+        *secret_forms; /* what is looked for; gbx_secrets_prepare() */
+    char **functions;  /* exposed functions that may be called: "db.query", "db.*" */
     size_t function_count;
     bool all_functions;
     gbx_limits limits; /* 0: not said here */

@@ -151,7 +151,7 @@ static bool send_config(gbx_template *t)
     gbx_buf buf;
     bool sent;
 
-    gbx_buf_init(&buf, 256);
+    gbx_buf_init(&buf, GBX_CONFIG_MAX);
     sent =
         gbx_msg_put_config(&buf, &config) &&
         send(t->process.control, buf.data, buf.len, MSG_NOSIGNAL) == (ssize_t)buf.len;

@@ -112,6 +112,7 @@ typedef struct gbx_timers {
 /* ---- the realm ------------------------------------------------------------- */
 
 #define GBX_REJECTIONS_MAX 16u
+#define GBX_GRANTS_MAX     8u
 
 struct gbx_realm {
     JSGlobalContextRef ctx;
@@ -128,6 +129,8 @@ struct gbx_realm {
     JSStringRef n_status, n_value, n_execute, n_run, n_params, n_env, n_console;
     JSObjectRef call, watch, explain, explain_top, is_identifier, parse, async_function;
     JSObjectRef pending, inspect, inspect_options, errors;
+    JSObjectRef answer, expose, withhold; /* of host.js */
+    JSObjectRef granted[GBX_GRANTS_MAX];  /* by grant.c's table; NULL: not granted */
 
     JSObjectRef datasets; /* NULL: none loaded */
     JSValueRef only_dataset;
@@ -143,6 +146,10 @@ struct gbx_realm {
     JSObjectRef promise; /* what the code returned, if it is one */
     JSValueRef rejected[GBX_REJECTIONS_MAX][2];
     uint32_t rejected_count;
+    uint64_t host_out_left; /* bytes of arguments that may still go out */
+    uint64_t host_open;     /* requests without an answer */
+    uint64_t host_answers;
+    JSValueRef host_exception; /* what an answer's reaction threw past everything */
 
     char name[GBX_NAME_MAX + 4];
     char message[GBX_MESSAGE_MAX + 4];
@@ -201,6 +208,34 @@ double gbx_timers_now(gbx_realm *realm);
  * callback is in *exception. */
 bool gbx_timers_step(gbx_realm *realm, JSValueRef *exception);
 
+/* Milliseconds to the next timer: 0 now, -1 there is none. */
+double gbx_timers_left(gbx_realm *realm);
+
+/* ---- host.c ------------------------------------------------------------------ */
+
+JSObjectRef gbx_host_natives(gbx_realm *realm);
+void gbx_host_begin(gbx_realm *realm);
+/* Has a request no answer yet? */
+bool gbx_host_is_open(const gbx_realm *realm);
+/* Wait for an answer or the next timer, and do what then is due. */
+void gbx_host_wait(gbx_realm *realm, JSValueRef *exception);
+
+/* ---- grant.c ----------------------------------------------------------------- */
+
+/* Evaluate the scripts of these capabilities; before the lockdown. */
+bool gbx_grants_make(gbx_realm *realm, uint32_t capabilities, JSObjectRef natives,
+                     JSObjectRef host);
+/* Make them global; after the lockdown. */
+void gbx_grants_install(gbx_realm *realm);
+/* Take away what the running call lacks. */
+void gbx_grants_begin(gbx_realm *realm);
+
+/* ---- realm.c ------------------------------------------------------------------ */
+
+/* Evaluate an internal script to its function and call that; NULL if it throws. */
+JSObjectRef gbx_call_script(gbx_realm *realm, const char *source, size_t argc,
+                            const JSValueRef argv[]);
+
 /* ---- forms.c ---------------------------------------------------------------- */
 
 #define GBX_ARGS_MAX 66u /* this, params, env ... : at most 64 bindings */
@@ -248,6 +283,7 @@ void gbx_wallclock_release(void);
 /* ---- scripts, generated from the .js files ----------------------------------- */
 
 extern const char gbx_script_lockdown[];
+extern const char gbx_script_host[];
 extern const char gbx_script_result[];
 extern const char gbx_script_layout[];
 extern const char gbx_script_inspect[];

@@ -56,8 +56,8 @@ static JSValueRef evaluate(gbx_realm *realm, const char *source)
 }
 
 /* Evaluate an internal script to its function and call that. */
-static JSObjectRef call_script(gbx_realm *realm, const char *source, size_t argc,
-                               const JSValueRef argv[])
+JSObjectRef gbx_call_script(gbx_realm *realm, const char *source, size_t argc,
+                            const JSValueRef argv[])
 {
     JSValueRef fn = evaluate(realm, source);
     JSValueRef exception = NULL;
@@ -125,9 +125,49 @@ static const char minimal_names[] =
     " 'URIError', 'parseInt', 'parseFloat', 'isNaN', 'isFinite', 'encodeURIComponent',"
     " 'decodeURIComponent', 'encodeURI', 'decodeURI', 'undefined', 'NaN', 'Infinity']";
 
-static const char *build(gbx_realm *realm)
+/* What the host offers, and what capabilities make of it. */
+static const char *build_host(gbx_realm *realm, const gbx_realm_setup *setup,
+                              JSObjectRef natives, JSValueRef control)
+{
+    JSValueRef args[] = {gbx_host_natives(realm), control, realm->explain};
+    JSObjectRef host = gbx_call_script(realm, gbx_script_host, 3, args);
+
+    if (host == NULL)
+        return "the engine did not take the script of host functions";
+    JSValueProtect(realm->ctx, host);
+    realm->answer = keep(realm, host, "answer");
+    realm->expose = keep(realm, host, "expose");
+    realm->withhold = keep(realm, host, "withhold");
+    if (!gbx_grants_make(realm, setup->capabilities, natives, host))
+        return "the engine did not take the script of a capability";
+    return NULL;
+}
+
+/* The names of functions, a line each. */
+static const char *expose_all(gbx_realm *realm, gbx_span names)
+{
+    static char reason[GBX_NAME_MAX + 64];
+
+    while (names.len > 0) {
+        const uint8_t *stop = memchr(names.data, '\n', names.len);
+        size_t len = stop != NULL ? (size_t)(stop - names.data) : names.len;
+
+        if (!gbx_realm_expose(realm, (gbx_span){names.data, len})) {
+            snprintf(reason, sizeof reason, "the name of the function '%.*s' is taken",
+                     (int)(len < GBX_NAME_MAX ? len : GBX_NAME_MAX),
+                     (const char *)names.data);
+            return reason;
+        }
+        len += stop != NULL;
+        names = (gbx_span){names.data + len, names.len - len};
+    }
+    return NULL;
+}
+
+static const char *build(gbx_realm *realm, const gbx_realm_setup *setup)
 {
     JSValueRef args[2];
+    const char *reason;
     JSObjectRef natives, helpers, console;
     JSValueRef control;
 
@@ -135,30 +175,37 @@ static const char *build(gbx_realm *realm)
     control = share_words(realm, &realm->control);
     args[0] = natives;
     args[1] = control;
-    helpers = call_script(realm, gbx_script_result, 2, args);
+    helpers = gbx_call_script(realm, gbx_script_result, 2, args);
     if (helpers == NULL || !take_helpers(realm, helpers))
         return "the engine did not take the script of results";
-    args[1] = call_script(realm, gbx_script_layout, 0, NULL);
+    args[1] = gbx_call_script(realm, gbx_script_layout, 0, NULL);
     if (args[1] == NULL)
         return "the engine did not take the script of layout";
-    realm->inspect = call_script(realm, gbx_script_inspect, 2, args);
+    realm->inspect = gbx_call_script(realm, gbx_script_inspect, 2, args);
     if (realm->inspect == NULL)
         return "the engine did not take the script of inspection";
     JSValueProtect(realm->ctx, realm->inspect);
     args[1] = realm->inspect;
-    console = call_script(realm, gbx_script_console, 2, args);
+    console = gbx_call_script(realm, gbx_script_console, 2, args);
     if (console == NULL)
         return "the engine did not take the script of the console";
     JSValueProtect(realm->ctx, console);
+    reason = build_host(realm, setup, natives, control);
+    if (reason != NULL)
+        return reason;
 
     args[0] =
         realm->minimal ? evaluate(realm, minimal_names) : JSValueMakeNull(realm->ctx);
     args[1] = share_words(realm, &realm->seed);
-    if (call_script(realm, gbx_script_lockdown, 2, args) == NULL)
+    if (gbx_call_script(realm, gbx_script_lockdown, 2, args) == NULL)
         return "the engine did not take the lockdown";
     JSObjectSetProperty(realm->ctx, realm->global, realm->n_console, console,
                         kJSPropertyAttributeDontEnum, NULL);
     gbx_timers_install(realm);
+    gbx_grants_install(realm);
+    reason = expose_all(realm, setup->functions);
+    if (reason != NULL)
+        return reason;
     JSGlobalContextSetUnhandledRejectionCallback(
         realm->ctx, gbx_native(realm->ctx, "rejected", gbx_console_on_rejection), NULL);
     JSGlobalContextSetEvalEnabled(realm->ctx, false, realm->eval_off);
@@ -204,7 +251,7 @@ static bool fixes_clock(gbx_realm *realm)
     return value != NULL && JSValueToBoolean(realm->ctx, value);
 }
 
-static const char *start(gbx_realm *realm)
+static const char *start(gbx_realm *realm, const gbx_realm_setup *setup)
 {
     const char *reason = gbx_engine_missing();
 
@@ -225,7 +272,7 @@ static const char *start(gbx_realm *realm)
     if (!gbx_cells_learn(realm->ctx, &realm->cells))
         return "the engine's cells are not laid out as expected";
     realm->can_fix_clock = fixes_clock(realm);
-    return build(realm);
+    return build(realm, setup);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -235,11 +282,11 @@ gbx_realm *gbx_realm_self(void)
     return &the_realm;
 }
 
-gbx_realm *gbx_realm_new(unsigned globals, const char **ret_reason)
+gbx_realm *gbx_realm_new(const gbx_realm_setup *setup, const char **ret_reason)
 {
     assert(the_realm.ctx == NULL); /* one a process */
-    the_realm.minimal = globals == GBX_GLOBALS_MINIMAL;
-    *ret_reason = start(&the_realm);
+    the_realm.minimal = setup->globals == GBX_GLOBALS_MINIMAL;
+    *ret_reason = start(&the_realm, setup);
     return *ret_reason == NULL ? &the_realm : NULL;
 }
 

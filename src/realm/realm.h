@@ -27,6 +27,10 @@ typedef struct gbx_realm_host {
     void (*wait)(void *user, uint32_t ms);
     /* Milliseconds on a clock that only goes forward. */
     double (*now_ms)(void *user);
+    /* The code calls a function of the host; msg is borrowed until return. NULL:
+     * there are none. Answers come during wait(), by gbx_realm_answer(). */
+    void (*request)(void *user, const gbx_msg_hostcall *msg);
+    void (*cancel)(void *user, uint32_t id);
 } gbx_realm_host;
 
 /* How the call ended; exactly one of the two is filled. Owned by the realm. */
@@ -38,9 +42,20 @@ typedef struct gbx_realm_outcome {
 
 /* ---- in the template ----------------------------------------------------- */
 
-/* Create the VM and the context and lock the realm down. globals is a gbx_globals.
- * NULL with a constant reason if the engine is not what this program was built for. */
-gbx_realm *gbx_realm_new(unsigned globals, const char **ret_reason);
+/* What a realm is made with. */
+typedef struct gbx_realm_setup {
+    unsigned globals;      /* gbx_globals */
+    uint32_t capabilities; /* gbx_capability bits beside console and timers */
+    gbx_span functions;    /* names of the host's functions, a line each */
+    gbx_span env;          /* a JSON object, or empty */
+} gbx_realm_setup;
+
+/* Create the VM and the context and lock the realm down. NULL with a reason if the
+ * engine is not what this program was built for; it lives until the next call. */
+gbx_realm *gbx_realm_new(const gbx_realm_setup *setup, const char **ret_reason);
+
+/* One more function of the host, "query" or "db.query". False if the name is taken. */
+bool gbx_realm_expose(gbx_realm *realm, gbx_span name);
 
 /* Parse JSON and keep it as datasets.NAME. False with a reason (UTF-8, ends in NUL,
  * at most reason_size bytes) if it is not JSON. */
@@ -70,6 +85,9 @@ bool gbx_realm_prove(gbx_realm *realm);
  * points to is borrowed until return, what *ret points to is the realm's. */
 void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call,
                    const gbx_realm_host *host, gbx_realm_outcome *ret);
+
+/* The host's answer to a request; only from inside wait(). Runs the code's reactions. */
+void gbx_realm_answer(gbx_realm *realm, const gbx_msg_answer *msg);
 
 /* Set when the allocator was refused memory by the kernel (realm/refusal.c); on the
  * first time, once, notify is called: it must not allocate. Refusals before the call

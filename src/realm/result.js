@@ -128,7 +128,7 @@
    * undefined if nothing is wrong with it (then the guest's own code threw).
    * Depth first, as JSON.stringify went.
    */
-  function explain(root) {
+  function explain(root, name = 'result') {
     const open = new Map();
     let visits = 0;
 
@@ -156,9 +156,9 @@
     }
 
     try {
-      return visit(root, 'result');
+      return visit(root, name);
     } catch {
-      return 'result is nested too deeply for JSON';
+      return `${name} is nested too deeply for JSON`;
     }
   }
 

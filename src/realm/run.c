@@ -51,6 +51,8 @@ static void begin(gbx_realm *realm, const gbx_msg_call *call,
         gbx_timers_remove(realm);
     if ((call->flags & GBX_CALL_WIRE_CONSOLE) == 0)
         JSObjectDeleteProperty(realm->ctx, realm->global, realm->n_console, NULL);
+    gbx_grants_begin(realm);
+    gbx_host_begin(realm);
 }
 
 static bool read_input(gbx_realm *realm, JSValueRef *ret, gbx_msg_error *ret_error)
@@ -98,7 +100,7 @@ static bool never(gbx_realm *realm, gbx_msg_error *ret_error)
 
 /*
  * The engine runs all jobs before each call into it returns; what is then still
- * pending waits for a timer, or for nothing.
+ * pending waits for the host, for a timer, or for nothing.
  */
 static bool settle(gbx_realm *realm, JSValueRef *value, gbx_msg_error *ret_error)
 {
@@ -124,7 +126,9 @@ static bool settle(gbx_realm *realm, JSValueRef *value, gbx_msg_error *ret_error
             gbx_describe(realm, *value, GBX_FAILURE_THROWN, ret_error);
             return false;
         }
-        if (!gbx_timers_step(realm, &exception))
+        if (gbx_host_is_open(realm))
+            gbx_host_wait(realm, &exception);
+        else if (!gbx_timers_step(realm, &exception))
             return never(realm, ret_error);
     }
 }

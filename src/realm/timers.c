@@ -313,6 +313,17 @@ double gbx_timers_now(gbx_realm *realm)
     return realm->host != NULL ? realm->host->now_ms(realm->host->user) : 0;
 }
 
+double gbx_timers_left(gbx_realm *realm)
+{
+    const gbx_timers *t = &realm->timers;
+    double ms;
+
+    if (t->count == 0)
+        return -1;
+    ms = t->slots[t->heap[0]].due - gbx_timers_now(realm);
+    return ms > 0 ? ms : 0;
+}
+
 bool gbx_timers_step(gbx_realm *realm, JSValueRef *exception)
 {
     gbx_timers *t = &realm->timers;

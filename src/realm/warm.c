@@ -37,7 +37,9 @@ static double no_time(void *user)
     return 0;
 }
 
-static const gbx_realm_host nobody = {NULL, ignore_log, no_wait, no_time};
+static const gbx_realm_host nobody = {.log = ignore_log,
+                                      .wait = no_wait,
+                                      .now_ms = no_time};
 
 static gbx_span span(const char *text)
 {
@@ -51,6 +53,7 @@ static void run(gbx_realm *realm, const char *code, gbx_form form,
     gbx_msg_call call = {
         .form = (uint8_t)form,
         .flags = GBX_CALL_WIRE_CONSOLE | GBX_CALL_WIRE_TIMERS | GBX_CALL_WIRE_HAS_INPUT,
+        .capabilities = UINT32_MAX,
         .output_bytes = GBX_KIB(1),
         .log_bytes = GBX_KIB(64),
         .first_line = 1,

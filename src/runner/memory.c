@@ -124,7 +124,8 @@ static gbx_status run(const memory_runner *self, const gbx_msg_call *msg,
                            .now_ms = on_now};
     gbx_realm_outcome ended = {0};
     const char *reason = NULL;
-    gbx_realm *realm = gbx_realm_new(self->globals, &reason);
+    gbx_realm *realm =
+        gbx_realm_new(&(gbx_realm_setup){.globals = self->globals}, &reason);
     gbx_status status;
 
     if (realm == NULL)

@@ -17,7 +17,12 @@
 /* A result up to this size goes out in one write, so that the host wakes once. */
 #define ONE_WRITE_MAX GBX_KIB(32)
 
+/* Requests are gathered up to this size and go out with the WAIT that follows them. */
+#define GATHERED_MAX GBX_KIB(32)
+
 typedef struct session {
+    gbx_realm *realm;
+    gbx_buf out; /* requests that are not sent yet */
     uint64_t call_id;
     uint64_t sealed_memory_bytes;
     uint64_t room_bytes; /* of them, already part of the heap */
@@ -53,31 +58,80 @@ static void on_refusal(void *user)
     send_empty(user, GBX_MSG_REFUSED);
 }
 
+static void send_requests(session *s)
+{
+    if (s->out.len > 0)
+        send_buf(&s->out);
+}
+
+/* Without room for the request there is none for the call. */
+static void on_request(void *user, const gbx_msg_hostcall *msg)
+{
+    session *s = user;
+
+    s->out.ceiling = s->out.len + msg->args.len + msg->bytes.len + GBX_KIB(4);
+    if (!gbx_msg_put_hostcall(&s->out, s->call_id, msg))
+        abort();
+    if (s->out.len >= GATHERED_MAX)
+        send_requests(s);
+}
+
+static void on_cancel(void *user, uint32_t id)
+{
+    session *s = user;
+
+    s->out.ceiling = s->out.len + GBX_KIB(4);
+    if (!gbx_msg_put_cancel(&s->out, s->call_id, id))
+        abort();
+}
+
 static void on_log(void *user, const gbx_msg_log *line)
 {
-    const session *s = user;
+    session *s = user;
     gbx_buf buf;
 
+    send_requests(s);
     gbx_buf_init(&buf, line->text.len + 64);
     (void)gbx_msg_put_log(&buf, s->call_id, line);
     send_buf(&buf);
     gbx_buf_cleanup(&buf);
 }
 
+/* One answer of the host; its reactions in the code run before the next is read. */
+static void take_answer(const session *s, const gbx_header *header)
+{
+    uint8_t small[GBX_KIB(4)];
+    uint8_t *body = header->body_len <= sizeof small ? small : malloc(header->body_len);
+    gbx_msg_answer answer;
+
+    if (body == NULL)
+        abort(); /* after REFUSED: the host knows what it means */
+    if (!gbx_channel_read(GBX_CHANNEL_FD, body, header->body_len) ||
+        !gbx_msg_get_answer((gbx_span){body, header->body_len}, &answer))
+        leave(2);
+    gbx_realm_answer(s->realm, &answer);
+    if (body != small)
+        free(body);
+}
+
 static void on_wait(void *user, uint32_t ms)
 {
-    const session *s = user;
+    session *s = user;
     gbx_msg_wait wait = {.ms = ms < GBX_WAIT_MS_MAX ? ms : GBX_WAIT_MS_MAX};
     gbx_header header;
-    gbx_buf buf;
 
-    gbx_buf_init(&buf, 64);
-    (void)gbx_msg_put_wait(&buf, s->call_id, &wait);
-    send_buf(&buf);
-    gbx_buf_cleanup(&buf);
-    if (!gbx_channel_read_header(GBX_CHANNEL_FD, &header) ||
-        header.type != GBX_MSG_WAKE || header.body_len != 0)
-        leave(2);
+    s->out.ceiling = s->out.len + 64;
+    (void)gbx_msg_put_wait(&s->out, s->call_id, &wait);
+    send_buf(&s->out);
+    for (;;) {
+        if (!gbx_channel_read_header(GBX_CHANNEL_FD, &header))
+            leave(2);
+        if (header.type == GBX_MSG_WAKE && header.body_len == 0)
+            return;
+        if (header.type != GBX_MSG_ANSWER)
+            leave(2);
+        take_answer(s, &header);
+    }
 }
 
 /* By the vDSO where it serves the clock; the filter knows whether it does. */
@@ -161,7 +215,12 @@ static uint8_t *read_call(const session *s, const gbx_header *header)
 
 static void serve(gbx_realm *realm, session *s)
 {
-    gbx_realm_host host = {.user = s, .log = on_log, .wait = on_wait, .now_ms = on_now};
+    gbx_realm_host host = {.user = s,
+                           .log = on_log,
+                           .wait = on_wait,
+                           .now_ms = on_now,
+                           .request = on_request,
+                           .cancel = on_cancel};
     gbx_realm_outcome outcome = {0};
     gbx_header header;
     gbx_msg_call call;
@@ -175,7 +234,9 @@ static void serve(gbx_realm *realm, session *s)
     if (!gbx_msg_get_call((gbx_span){body, header.body_len}, &call))
         leave(3);
     lower_memory(s, call.memory_bytes);
+    s->realm = realm;
     gbx_realm_run(realm, &call, &host, &outcome);
+    send_requests(s); /* those that nobody awaits */
     if (outcome.ok)
         send_result(s, &outcome.result);
     else

@@ -17,6 +17,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
@@ -190,6 +191,22 @@ static bool load(template *t, gbx_span body, int fd)
     return send_all(t, &buf);
 }
 
+static bool expose(template *t, gbx_span body)
+{
+    gbx_msg_loaded loaded = {0};
+    gbx_span name;
+    gbx_buf buf;
+
+    if (!gbx_msg_get_expose(body, &name))
+        return false;
+    loaded.ok = gbx_realm_expose(t->realm, name);
+    if (!loaded.ok)
+        loaded.message = text_span("the name is taken");
+    gbx_buf_init(&buf, GBX_KIB(1));
+    (void)gbx_msg_put_loaded(&buf, &loaded);
+    return send_all(t, &buf);
+}
+
 /* One message of the host. False ends the template. */
 static bool serve_one(template *t)
 {
@@ -217,6 +234,8 @@ static bool serve_one(template *t)
                      fork_child(t, worker_id, GBX_SESSION_PROVES, &msg);
         else if (header.type == GBX_MSG_LOAD && !t->config.attack_mode)
             served = load(t, span, fd);
+        else if (header.type == GBX_MSG_EXPOSE && !t->config.attack_mode)
+            served = expose(t, span);
     }
     if (fd >= 0)
         (void)close(fd);
@@ -251,15 +270,17 @@ static void serve(template *t)
     }
 }
 
-/* CONFIG is the first message, and nothing else will do. */
+/* CONFIG is the first message, and nothing else will do. Its spans are kept. */
 static bool read_config(template *t)
 {
-    uint8_t body[256];
+    uint8_t *body;
     gbx_header header;
 
-    return gbx_channel_read_header(t->control, &header) &&
-           header.type == GBX_MSG_CONFIG && header.body_len <= sizeof body &&
-           gbx_channel_read(t->control, body, header.body_len) &&
+    if (!gbx_channel_read_header(t->control, &header) ||
+        header.type != GBX_MSG_CONFIG || header.body_len > GBX_CONFIG_MAX)
+        return false;
+    body = malloc((size_t)header.body_len + 1);
+    return body != NULL && gbx_channel_read(t->control, body, header.body_len) &&
            gbx_msg_get_config((gbx_span){body, header.body_len}, &t->config) &&
            t->config.version == GBX_WIRE_VERSION &&
            (t->config.layers_off == 0 || t->config.attack_mode);
@@ -312,7 +333,11 @@ int gbx_template_serve(int control)
     gbx_seal_init(&t.seal, t.config.layers_off, t.config.ns_made, t.config.memory_bytes,
                   t.config.cpu_s);
     gbx_realm_forbid_threads();
-    t.realm = gbx_realm_new(t.config.globals, &reason);
+    t.realm = gbx_realm_new(&(gbx_realm_setup){.globals = t.config.globals,
+                                               .capabilities = t.config.capabilities,
+                                               .functions = t.config.functions,
+                                               .env = t.config.env},
+                            &reason);
     if (t.realm != NULL) {
         reason = "";
         gbx_realm_warm(t.realm, t.config.warm);

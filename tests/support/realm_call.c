@@ -109,7 +109,8 @@ static void print_failure(session *s, const gbx_msg_error *e, bool with_stack)
 static gbx_realm *make(const realm_call *call, session *s)
 {
     const char *reason;
-    gbx_realm *realm = gbx_realm_new(call->globals, &reason);
+    gbx_realm *realm =
+        gbx_realm_new(&(gbx_realm_setup){.globals = call->globals}, &reason);
 
     if (realm == NULL) {
         gbx_buf_printf(&s->out, "NO REALM: %s", reason);
@@ -132,7 +133,7 @@ static gbx_realm *make(const realm_call *call, session *s)
 static void run_here(const void *what, session *s)
 {
     const realm_call *call = what;
-    gbx_realm_host host = {s, on_log, on_wait, on_now};
+    gbx_realm_host host = {.user = s, .log = on_log, .wait = on_wait, .now_ms = on_now};
     gbx_msg_call in = message(call);
     gbx_realm *realm = make(call, s);
     gbx_realm_outcome outcome;
@@ -326,7 +327,10 @@ static int by_size(const void *a, const void *b)
 int realm_measure(const realm_call *call, unsigned count)
 {
     session s = {0};
-    gbx_realm_host host = {&s, on_log, on_wait, on_now};
+    gbx_realm_host host = {.user = &s,
+                           .log = on_log,
+                           .wait = on_wait,
+                           .now_ms = on_now};
     gbx_msg_call in = message(call);
     gbx_realm *realm;
     double *proves = calloc(count, sizeof *proves), *runs = calloc(count, sizeof *runs);

@@ -94,7 +94,10 @@ static void keep(seen *s, gbx_span text)
 
 static void run_child(const gbx_msg_call *call, size_t memory)
 {
-    gbx_realm_host host = {shared, on_log, on_wait, on_now};
+    gbx_realm_host host = {.user = shared,
+                           .log = on_log,
+                           .wait = on_wait,
+                           .now_ms = on_now};
     gbx_realm_outcome outcome;
 
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
@@ -398,7 +401,7 @@ static int make_realm(void **state)
     (void)state;
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    realm = gbx_realm_new(GBX_GLOBALS_STANDARD, &reason);
+    realm = gbx_realm_new(&(gbx_realm_setup){.globals = GBX_GLOBALS_STANDARD}, &reason);
     if (shared == MAP_FAILED || realm == NULL)
         return -1;
     if (!gbx_realm_load(realm, span("rows", 4), span("[1,2,3]", 7), why, sizeof why))

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * host - the C side of host.js: requests go out through the gbx_realm_host, answers
+ * come in while the realm waits. Nothing here trusts what a script hands over: names,
+ * texts and byte views are copied out as they are.
+ */
+#include "realm/internal.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARGUMENTS                                                          \
+    JSContextRef ctx, JSObjectRef function, JSObjectRef self, size_t argc, \
+        const JSValueRef argv[], JSValueRef *exception
+#define UNUSED ((void)function, (void)self, (void)argc, (void)exception)
+
+/* A string's UTF-8, to be freed; an unpaired surrogate becomes U+FFFD. */
+static char *text_of(JSContextRef ctx, JSValueRef value, size_t *ret_len)
+{
+    JSStringRef text = JSValueToStringCopy(ctx, value, NULL);
+    size_t size = text != NULL ? JSStringGetMaximumUTF8CStringSize(text) : 1;
+    char *copy = malloc(size);
+
+    if (copy == NULL)
+        abort();
+    copy[0] = 0;
+    *ret_len = text != NULL ? gbx_string_copy(text, copy, size) : 0;
+    gbx_string_release(&text);
+    return copy;
+}
+
+/* The bytes of a view that the internal scripts own; empty for anything else. */
+static gbx_span bytes_of(JSContextRef ctx, JSValueRef value)
+{
+    JSObjectRef view;
+    const uint8_t *base;
+
+    if (JSValueGetTypedArrayType(ctx, value, NULL) != kJSTypedArrayTypeUint8Array)
+        return (gbx_span){0};
+    view = gbx_object(value);
+    base = JSObjectGetTypedArrayBytesPtr(ctx, view, NULL);
+    if (base == NULL)
+        return (gbx_span){0};
+    return (gbx_span){base + JSObjectGetTypedArrayByteOffset(ctx, view, NULL),
+                      JSObjectGetTypedArrayByteLength(ctx, view, NULL)};
+}
+
+/* request(id, name, text, bytes): 0 if it is on its way. */
+static JSValueRef on_request(ARGUMENTS)
+{
+    gbx_realm *realm = gbx_realm_self();
+    gbx_msg_hostcall msg = {.id = (uint32_t)JSValueToNumber(ctx, argv[0], NULL),
+                            .bytes = bytes_of(ctx, argv[3])};
+    size_t name_len, args_len;
+    char *name = text_of(ctx, argv[1], &name_len);
+    char *args = text_of(ctx, argv[2], &args_len);
+    bool fits = realm->host->request != NULL &&
+                args_len + msg.bytes.len <= realm->host_out_left;
+
+    UNUSED;
+    if (fits) {
+        msg.name = (gbx_span){(const uint8_t *)name, name_len};
+        msg.args = (gbx_span){(const uint8_t *)args, args_len};
+        realm->host_out_left -= args_len + msg.bytes.len;
+        realm->host_open++;
+        realm->host->request(realm->host->user, &msg);
+    }
+    free(name);
+    free(args);
+    return JSValueMakeNumber(ctx, fits ? 0 : 1);
+}
+
+static JSValueRef on_withdraw(ARGUMENTS)
+{
+    gbx_realm *realm = gbx_realm_self();
+
+    UNUSED;
+    realm->host->cancel(realm->host->user,
+                        (uint32_t)JSValueToNumber(ctx, argv[0], NULL));
+    return JSValueMakeUndefined(ctx);
+}
+
+/* [calls in all, calls at once] of the running call. */
+static JSValueRef on_limits(ARGUMENTS)
+{
+    const gbx_msg_call *in = gbx_realm_self()->in;
+    JSValueRef both[2];
+
+    UNUSED;
+    (void)argv;
+    both[0] = JSValueMakeNumber(ctx, in != NULL ? in->host_calls : 0);
+    both[1] = JSValueMakeNumber(ctx, in != NULL ? in->host_calls_at_once : 0);
+    return JSObjectMakeArray(ctx, 2, both, NULL);
+}
+
+static JSValueRef bytes_value(JSContextRef ctx, gbx_span bytes)
+{
+    JSObjectRef view;
+
+    if (bytes.len == 0)
+        return JSValueMakeUndefined(ctx);
+    view = JSObjectMakeTypedArray(ctx, kJSTypedArrayTypeUint8Array, bytes.len, NULL);
+    if (view == NULL)
+        abort();
+    memcpy(JSObjectGetTypedArrayBytesPtr(ctx, view, NULL), bytes.data, bytes.len);
+    return view;
+}
+
+static JSValueRef text_value(JSContextRef ctx, gbx_span text)
+{
+    return gbx_value_of_text(ctx, (const char *)text.data, text.len);
+}
+
+/* ---- public to other files of this folder ----------------------------------- */
+
+JSObjectRef gbx_host_natives(gbx_realm *realm)
+{
+    JSObjectRef natives = JSObjectMake(realm->ctx, NULL, NULL);
+
+    gbx_set(realm->ctx, natives, "request",
+            gbx_native(realm->ctx, "request", on_request), 0);
+    gbx_set(realm->ctx, natives, "withdraw",
+            gbx_native(realm->ctx, "withdraw", on_withdraw), 0);
+    gbx_set(realm->ctx, natives, "limits", gbx_native(realm->ctx, "limits", on_limits),
+            0);
+    return natives;
+}
+
+void gbx_host_begin(gbx_realm *realm)
+{
+    const gbx_msg_call *in = realm->in;
+
+    realm->host_out_left = in->host_out_bytes;
+    realm->host_open = 0;
+    realm->host_answers = 0;
+    realm->host_exception = NULL;
+    if (in->withheld.len > 0) {
+        JSValueRef names = text_value(realm->ctx, in->withheld);
+
+        JSObjectCallAsFunction(realm->ctx, realm->withhold, NULL, 1, &names, NULL);
+    }
+}
+
+bool gbx_host_is_open(const gbx_realm *realm)
+{
+    return realm->host_open > 0;
+}
+
+void gbx_host_wait(gbx_realm *realm, JSValueRef *exception)
+{
+    bool is_fixed = (realm->in->flags & GBX_CALL_WIRE_FIXED_NOW) != 0;
+    uint64_t before = realm->host_answers;
+    double ms = gbx_timers_left(realm);
+
+    if (ms == 0) {
+        gbx_timers_step(realm, exception);
+        return;
+    }
+    realm->host->wait(realm->host->user, ms < 0 ? GBX_WAIT_MS_MAX : (uint32_t)ceil(ms));
+    *exception = realm->host_exception;
+    realm->host_exception = NULL;
+    /* A clock that stands moves on only if nothing but time has passed. */
+    if (is_fixed && ms > 0 && realm->host_answers == before && *exception == NULL)
+        gbx_timers_step(realm, exception);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_realm_answer(gbx_realm *realm, const gbx_msg_answer *msg)
+{
+    JSContextRef ctx = realm->ctx;
+    JSValueRef exception = NULL;
+    JSValueRef args[] = {
+        JSValueMakeNumber(ctx, msg->id),
+        JSValueMakeBoolean(ctx, msg->is_error != 0),
+        msg->json.len > 0 ? text_value(ctx, msg->json) : JSValueMakeUndefined(ctx),
+        bytes_value(ctx, msg->bytes),
+        text_value(ctx, msg->name),
+        text_value(ctx, msg->message),
+        text_value(ctx, msg->code),
+    };
+
+    realm->host_answers++;
+    if (realm->host_open > 0)
+        realm->host_open--;
+    JSObjectCallAsFunction(ctx, realm->answer, NULL, GBX_COUNTOF(args), args,
+                           &exception);
+    if (exception != NULL && realm->host_exception == NULL) {
+        realm->host_exception = exception;
+        JSValueProtect(ctx, exception);
+    }
+}
+
+bool gbx_realm_expose(gbx_realm *realm, gbx_span name)
+{
+    JSValueRef text = text_value(realm->ctx, name);
+    JSValueRef made =
+        JSObjectCallAsFunction(realm->ctx, realm->expose, NULL, 1, &text, NULL);
+
+    return made != NULL && JSValueToBoolean(realm->ctx, made);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * host - functions of the host, as promises. All that leaves the realm beside console
+ * lines and the result goes through `start`, and all that comes in through `answer`.
+ *
+ * More calls than may be under way at once wait here, in the memory of the code that
+ * makes them. An error is made when its call is made: its stack then shows where.
+ *
+ * Evaluates to a function of (natives, control, explain); its value is what the C side
+ * and the scripts of capabilities call.
+ */
+(function (natives, control, explain) {
+  'use strict';
+  const { request, withdraw, limits } = natives;
+  const { apply, defineProperty, deleteProperty, ownKeys, setPrototypeOf } = Reflect;
+  const { stringify, parse } = JSON;
+  const ErrorOf = Error, PromiseOf = Promise, TypeErrorOf = TypeError;
+  const splitText = String.prototype.split;
+  const split = (text, by) => apply(splitText, text, [by]);
+  const global = globalThis;
+  const prototypes = {
+    __proto__: null,
+    TypeError: TypeError.prototype, RangeError: RangeError.prototype,
+    SyntaxError: SyntaxError.prototype, EvalError: EvalError.prototype,
+    URIError: URIError.prototype,
+  };
+
+  const open = { __proto__: null }; /* by id, sent and waiting ones */
+  const waiting = { __proto__: null }; /* ids by place in the queue */
+  const spaces = { __proto__: null }; /* what was exposed, by root name */
+  let first = 0, last = 0; /* of the queue */
+  let nextId = 1, flying = 0, calls = -1, atOnce = 0;
+
+  function put(object, name, value, enumerable) {
+    defineProperty(object, name, { value, writable: true, enumerable, configurable: true });
+  }
+
+  function describe(error, name, message, code) {
+    if (prototypes[name] !== undefined) setPrototypeOf(error, prototypes[name]);
+    else if (name !== '' && name !== 'Error') put(error, 'name', name, false);
+    put(error, 'message', message, false);
+    if (code !== '') put(error, 'code', code, true);
+    return error;
+  }
+
+  /* As the result is: what JSON would lose in silence is an error that names it. */
+  function encode(args) {
+    control[0] = 1;
+    try {
+      return stringify(args);
+    } catch (error) {
+      control[0] = 0;
+      const why = explain(args, 'arguments');
+      throw why === undefined ? error : new TypeErrorOf(why);
+    } finally {
+      control[0] = 0;
+    }
+  }
+
+  /* 0: sent. Else the host's limit on bytes is reached. */
+  function send(entry) {
+    if (request(entry.id, entry.name, entry.text, entry.bytes) !== 0) {
+      delete open[entry.id];
+      entry.reject(describe(entry.error, 'RangeError',
+        `${entry.name}: the arguments of all calls together are over the limit`,
+        'ERR_HOST_BYTES'));
+      return;
+    }
+    flying++;
+    entry.text = entry.bytes = undefined;
+    entry.sent = true;
+  }
+
+  function sendWaiting() {
+    while (first < last && flying < atOnce) {
+      const entry = open[waiting[first]];
+      delete waiting[first++];
+      if (entry !== undefined) send(entry);
+    }
+  }
+
+  /* plain: the promise is for the value alone, not for { value, bytes }. */
+  function start(name, args, bytes, plain) {
+    const entry = {
+      __proto__: null, id: nextId++, name, text: undefined, bytes, plain, sent: false,
+      error: new ErrorOf(), resolve: undefined, reject: undefined,
+    };
+    const promise = new PromiseOf((resolve, reject) => {
+      entry.resolve = resolve;
+      entry.reject = reject;
+    });
+    if (calls < 0) {
+      const allowed = limits();
+      calls = allowed[0];
+      atOnce = allowed[1];
+    }
+    try {
+      entry.text = encode(args);
+    } catch (error) {
+      entry.reject(error);
+      return { __proto__: null, id: entry.id, promise };
+    }
+    if (calls === 0) {
+      entry.reject(describe(entry.error, 'RangeError',
+        `${name}: the limit on calls of the host is reached`, 'ERR_HOST_CALLS'));
+      return { __proto__: null, id: entry.id, promise };
+    }
+    calls--;
+    open[entry.id] = entry;
+    if (flying < atOnce) send(entry);
+    else waiting[last++] = entry.id;
+    return { __proto__: null, id: entry.id, promise };
+  }
+
+  function call(name, args, bytes) {
+    return start(name, args, bytes, false).promise;
+  }
+
+  /* The promise is rejected as an AbortError, at once if the host never heard of it. */
+  function cancel(id) {
+    const entry = open[id];
+    if (entry === undefined) return;
+    if (entry.sent) {
+      withdraw(id);
+      return;
+    }
+    delete open[id];
+    entry.reject(describe(entry.error, 'AbortError', `${entry.name}: cancelled`, 'ABORT_ERR'));
+  }
+
+  function answer(id, isError, json, bytes, name, message, code) {
+    const entry = open[id];
+    if (entry === undefined) return;
+    delete open[id];
+    flying--;
+    sendWaiting();
+    if (isError) {
+      entry.reject(describe(entry.error, name, message, code));
+      return;
+    }
+    const value = json === undefined ? undefined : parse(json);
+    entry.resolve(entry.plain ? value : { __proto__: null, value, bytes });
+  }
+
+  /* Is the code waiting for the host? */
+  function isWaiting() {
+    return flying > 0;
+  }
+
+  /* A method of an object literal is no constructor and has no prototype. */
+  function makeFunction(name, own) {
+    return {
+      [own](...args) {
+        return start(name, args, undefined, true).promise;
+      },
+    }[own];
+  }
+
+  /* False if a name is taken. */
+  function expose(name) {
+    const parts = split(name, '.');
+    const root = parts[0];
+    let at = spaces;
+
+    if (spaces[root] === undefined && root in global) return false;
+    for (let i = 0; i < parts.length - 1; i++) {
+      if (at[parts[i]] === undefined) {
+        const space = {};
+        put(at, parts[i], space, true);
+        if (i === 0) put(global, root, space, false);
+      }
+      at = at[parts[i]];
+      if (typeof at === 'function') return false;
+    }
+    const own = parts[parts.length - 1];
+    if (apply(hasOwn, at, [own])) return false;
+    const made = makeFunction(name, own);
+    put(at, own, made, true);
+    if (at === spaces) put(global, own, made, false);
+    return true;
+  }
+  const hasOwn = Object.prototype.hasOwnProperty;
+
+  /* Names, a line each, that the running call lacks. */
+  function withhold(names) {
+    const list = split(names, '\n');
+    for (let i = 0; i < list.length; i++) remove(spaces, split(list[i], '.'), 0);
+  }
+
+  function remove(at, parts, depth) {
+    const name = parts[depth];
+    if (!apply(hasOwn, at, [name])) return;
+    if (depth < parts.length - 1) {
+      remove(at[name], parts, depth + 1);
+      if (ownKeys(at[name]).length > 0) return;
+    }
+    deleteProperty(at, name);
+    if (depth === 0) deleteProperty(global, name);
+  }
+
+  return { call, start, cancel, answer, isWaiting, expose, withhold };
+})

@@ -170,13 +170,14 @@ typedef struct gbx_msg_config {
     uint32_t ns_made;      /* gbx_layer bits of the namespaces that spawn made */
     uint64_t memory_bytes; /* the most that any call may have */
     uint32_t cpu_s;        /* RLIMIT_CPU of a worker */
-    uint32_t preloads;     /* PRELOADs that follow */
+    uint32_t preloads;     /* PRELOADs that follow, at most GBX_PRELOADS_MAX */
     gbx_span functions;    /* names of the host's functions, a line each */
     gbx_span env;          /* a JSON object, or empty */
 } gbx_msg_config;
 
-#define GBX_CONFIG_MAX  GBX_MIB(1)
-#define GBX_PRELOAD_MAX GBX_MIB(16)
+#define GBX_CONFIG_MAX   GBX_MIB(1)
+#define GBX_PRELOAD_MAX  GBX_MIB(16)
+#define GBX_PRELOADS_MAX 64u
 
 #define GBX_LAYER_REASON_MAX 160u
 
@@ -197,6 +198,9 @@ typedef struct gbx_msg_hello {
     uint8_t jit_page;  /* a writable and executable mapping exists */
     gbx_span engine;   /* engine version text */
     gbx_span failure;  /* why the template cannot serve; empty: it can */
+    uint32_t preload;  /* 1 + the index of the preload that failed; 0: none did */
+    uint32_t line;     /* where in it, from 1; 0: unknown */
+    uint32_t column;
     uint32_t layer_count;
     gbx_layer_report layers[GBX_LAYERS_MAX];
 } gbx_msg_hello;

@@ -42,7 +42,7 @@ bool gbx_msg_get_config(gbx_span body, gbx_msg_config *ret)
     gbx_read_u32(&r, &ret->preloads);
     gbx_read_span(&r, GBX_CONFIG_MAX, &ret->functions);
     gbx_read_span(&r, GBX_CONFIG_MAX, &ret->env);
-    return gbx_reader_done(&r);
+    return gbx_reader_done(&r) && ret->preloads <= GBX_PRELOADS_MAX;
 }
 
 bool gbx_msg_put_fork(gbx_buf *to, gbx_msg_type type, uint64_t worker_id)
@@ -149,6 +149,9 @@ bool gbx_msg_put_hello(gbx_buf *to, const gbx_msg_hello *msg)
     gbx_put_u8(to, msg->jit_page);
     gbx_put_span(to, msg->engine);
     gbx_put_span(to, msg->failure);
+    gbx_put_u32(to, msg->preload);
+    gbx_put_u32(to, msg->line);
+    gbx_put_u32(to, msg->column);
     gbx_put_u32(to, msg->layer_count);
     for (size_t i = 0; i < msg->layer_count; i++) {
         gbx_put_u8(to, msg->layers[i].layer);
@@ -170,8 +173,11 @@ bool gbx_msg_get_hello(gbx_span body, gbx_msg_hello *ret)
     gbx_read_flag(&r, &ret->jit_page);
     gbx_read_span(&r, GBX_NAME_MAX, &ret->engine);
     gbx_read_span(&r, GBX_MESSAGE_MAX, &ret->failure);
+    gbx_read_u32(&r, &ret->preload);
+    gbx_read_u32(&r, &ret->line);
+    gbx_read_u32(&r, &ret->column);
     gbx_read_u32(&r, &ret->layer_count);
-    if (ret->layer_count > GBX_LAYERS_MAX)
+    if (ret->layer_count > GBX_LAYERS_MAX || ret->preload > GBX_PRELOADS_MAX)
         return false;
     for (size_t i = 0; i < ret->layer_count; i++) {
         gbx_read_u8(&r, &ret->layers[i].layer);

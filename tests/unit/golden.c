@@ -339,6 +339,9 @@ static const uint8_t hello_body[] = {
     1, 0,                           /* out of memory is known; no writable code */
     2, 0, 0, 0, 'J', 'S',           /* engine */
     0, 0, 0, 0,                     /* failure: none */
+    2, 0, 0, 0,                     /* of the second preload */
+    3, 0, 0, 0,                     /* line */
+    9, 0, 0, 0,                     /* column */
     2, 0, 0, 0,                     /* layers */
     8, 1, 0, 0, 0,   0,             /* number 8 stands */
     7, 0, 2, 0, 0,   0,   'n', 'o', /* number 7 does not, and why */
@@ -358,6 +361,9 @@ static bool hello_encode(gbx_buf *to)
                          .landlock_abi = 6,
                          .oom_known = 1,
                          .engine = TEXT("JS"),
+                         .preload = 2,
+                         .line = 3,
+                         .column = 9,
                          .layer_count = 2,
                          .layers = {{.layer = 8, .stands = 1},
                                     {.layer = 7, .reason = TEXT("no")}}};

@@ -43,7 +43,9 @@ static const struct change {
     {GBX_MSG_CONFIG, 6, 2, false, "more warming than there is"},
     {GBX_MSG_HELLO, 12, 2, false, "knowing out of memory is a flag"},
     {GBX_MSG_HELLO, 13, 2, false, "writable code is a flag"},
-    {GBX_MSG_HELLO, 29, 2, false, "standing is a flag"},
+    {GBX_MSG_HELLO, 24, 64, true, "the last preload"},
+    {GBX_MSG_HELLO, 24, 65, false, "a preload past the last"},
+    {GBX_MSG_HELLO, 41, 2, false, "standing is a flag"},
     {GBX_MSG_LOADED, 0, 2, false, "success is a flag"},
 };
 
@@ -110,8 +112,8 @@ static const struct length {
     {GBX_MSG_CALL, 96},     {GBX_MSG_HOSTCALL, 4}, {GBX_MSG_HOSTCALL, 11},
     {GBX_MSG_HOSTCALL, 18}, {GBX_MSG_ANSWER, 5},   {GBX_MSG_ANSWER, 13},
     {GBX_MSG_EXPOSE, 0},    {GBX_MSG_PRELOAD, 8},  {GBX_MSG_LOAD, 8},
-    {GBX_MSG_HELLO, 14},    {GBX_MSG_HELLO, 20},   {GBX_MSG_HELLO, 24},
-    {GBX_MSG_HELLO, 30},    {GBX_MSG_LOADED, 1},
+    {GBX_MSG_HELLO, 14},    {GBX_MSG_HELLO, 20},   {GBX_MSG_HELLO, 36},
+    {GBX_MSG_HELLO, 42},    {GBX_MSG_LOADED, 1},
 };
 
 static void test_lengths__that_lie_are_malformed(void **state)
@@ -244,7 +246,7 @@ static void test_texts__fit_up_to_their_limit_and_not_a_byte_more(void **state)
 static void test_hello__has_at_most_so_many_layers(void **state)
 {
     uint8_t body[128 + 6 * (GBX_LAYERS_MAX + 1)] = {1};
-    size_t fixed = 4 + 4 + 4 + 2 + 4 + 4;
+    size_t fixed = 4 + 4 + 4 + 2 + 4 + 4 + 4 + 4 + 4;
     gbx_msg_hello msg;
     (void)state;
 

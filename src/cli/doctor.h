@@ -3,7 +3,7 @@
 #ifndef GBX_CLI_DOCTOR_H
 #define GBX_CLI_DOCTOR_H
 
-#include "cli/json_view.h"
+#include "base/json_view.h"
 #include "cli/term.h"
 
 /* What the layers come to. */

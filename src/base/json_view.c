@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* json_view - everything here relies on the text having passed gbx_json_check(). */
-#include "cli/json_view.h"
+#include "base/json_view.h"
 
 #include "base/json.h"
 #include "base/utf8.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* json_view - found, walked and unescaped as the text says. */
 #include "base/cleanup.h"
-#include "cli/json_view.h"
+#include "base/json_view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

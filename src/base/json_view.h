@@ -5,8 +5,8 @@
  * A view is one value inside text that gbx_view_open() has checked once; it borrows the
  * text. On a view of another kind than asked for, the functions find nothing.
  */
-#ifndef GBX_CLI_JSON_VIEW_H
-#define GBX_CLI_JSON_VIEW_H
+#ifndef GBX_BASE_JSON_VIEW_H
+#define GBX_BASE_JSON_VIEW_H
 
 #include "base/buf.h"
 

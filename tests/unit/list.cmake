@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Tests of the host's modules; under a sanitizer all of those are looked into.
-set(host_modules gbx_base gbx_wire gbx_policy gbx_guard gbx_broker)
+set(host_modules gbx_base gbx_wire gbx_policy gbx_file gbx_guard gbx_broker)
 if(GLOVEBOX_SANITIZE)
     include(../cmake/checked.cmake)
     set(host_modules gbx_checked)
@@ -45,6 +45,7 @@ gbx_host_test(utf8)
 gbx_host_test(json)
 gbx_host_test(json_check)
 gbx_host_test(json_view)
+gbx_host_test(io_thread gbx_support)
 gbx_host_test(exchange gbx_peer)
 gbx_host_test(exchange_frames gbx_peer)
 gbx_host_test(exchange_logs gbx_peer)

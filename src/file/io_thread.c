@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * io_thread - a ring of jobs under one lock. No job ever runs with the lock held: it may
+ * submit the next one.
+ */
+#include "file/io_thread.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct gbx_io {
+    pthread_mutex_t lock;
+    pthread_cond_t wake; /* a job came, or the end */
+    pthread_t thread;
+    bool has_thread;
+    bool is_closing;
+    size_t first; /* of the ring */
+    size_t count;
+    size_t max;
+    gbx_io_job jobs[];
+};
+
+/* The job that waits longest. The lock is held. */
+static gbx_io_job take(gbx_io *io)
+{
+    gbx_io_job job = io->jobs[io->first];
+
+    io->first = (io->first + 1) % io->max;
+    io->count--;
+    return job;
+}
+
+static void *serve(void *arg)
+{
+    gbx_io *io = arg;
+
+    (void)pthread_mutex_lock(&io->lock);
+    while (!io->is_closing) {
+        gbx_io_job job;
+
+        if (io->count == 0) {
+            (void)pthread_cond_wait(&io->wake, &io->lock);
+            continue;
+        }
+        job = take(io);
+        (void)pthread_mutex_unlock(&io->lock);
+        job.run(job.user);
+        (void)pthread_mutex_lock(&io->lock);
+    }
+    (void)pthread_mutex_unlock(&io->lock);
+    return NULL;
+}
+
+/* The embedder's handlers run on the embedder's threads: this one has all blocked from
+ * its first instruction. The lock is held. */
+static bool start_thread(gbx_io *io)
+{
+    sigset_t all;
+    sigset_t before;
+
+    if (io->has_thread)
+        return true;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    io->has_thread = pthread_create(&io->thread, NULL, serve, io) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (io->has_thread)
+        (void)pthread_setname_np(io->thread, "gbx-io");
+    return io->has_thread;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_io *gbx_io_start(size_t queue_max)
+{
+    gbx_io *io;
+
+    if (queue_max == 0 || queue_max > (SIZE_MAX - sizeof *io) / sizeof io->jobs[0])
+        return NULL;
+    io = calloc(1, sizeof *io + queue_max * sizeof io->jobs[0]);
+    if (io == NULL)
+        return NULL;
+    io->max = queue_max;
+    if (pthread_mutex_init(&io->lock, NULL) != 0) {
+        free(io);
+        return NULL;
+    }
+    if (pthread_cond_init(&io->wake, NULL) != 0) {
+        (void)pthread_mutex_destroy(&io->lock);
+        free(io);
+        return NULL;
+    }
+    return io;
+}
+
+bool gbx_io_submit(gbx_io *io, const gbx_io_job *job)
+{
+    bool taken;
+
+    (void)pthread_mutex_lock(&io->lock);
+    taken = !io->is_closing && io->count < io->max && start_thread(io);
+    if (taken) {
+        io->jobs[(io->first + io->count++) % io->max] = *job;
+        (void)pthread_cond_signal(&io->wake);
+    }
+    (void)pthread_mutex_unlock(&io->lock);
+    return taken;
+}
+
+void gbx_io_stop(gbx_io *io)
+{
+    if (io == NULL)
+        return;
+    (void)pthread_mutex_lock(&io->lock);
+    io->is_closing = true;
+    (void)pthread_cond_signal(&io->wake);
+    (void)pthread_mutex_unlock(&io->lock);
+    if (io->has_thread)
+        (void)pthread_join(io->thread, NULL);
+    while (io->count > 0) {
+        gbx_io_job job = take(io);
+
+        job.drop(job.user);
+    }
+    (void)pthread_cond_destroy(&io->wake);
+    (void)pthread_mutex_destroy(&io->lock);
+    free(io);
+}

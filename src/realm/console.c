@@ -52,7 +52,9 @@ void gbx_console_emit(gbx_realm *realm, uint8_t level, JSStringRef text)
     size_t size = units < realm->log_left ? units * 3 + 1 : (size_t)realm->log_left + 8;
     char *to;
 
-    if (realm->host == NULL || realm->log_ended)
+    /* No call is running, or it has no console and a preload has kept one. */
+    if (realm->in == NULL || (realm->in->flags & GBX_CALL_WIRE_CONSOLE) == 0 ||
+        realm->host == NULL || realm->log_ended)
         return;
     to = malloc(size + 8);
     if (to == NULL)

@@ -82,7 +82,7 @@ static JSValueRef on_withdraw(ARGUMENTS)
     return JSValueMakeUndefined(ctx);
 }
 
-/* [calls in all, calls at once] of the running call. */
+/* [calls in all, calls at once] of the running call; -1: none is running. */
 static JSValueRef on_limits(ARGUMENTS)
 {
     const gbx_msg_call *in = gbx_realm_self()->in;
@@ -90,7 +90,7 @@ static JSValueRef on_limits(ARGUMENTS)
 
     UNUSED;
     (void)argv;
-    both[0] = JSValueMakeNumber(ctx, in != NULL ? in->host_calls : 0);
+    both[0] = JSValueMakeNumber(ctx, in != NULL ? (double)in->host_calls : -1);
     both[1] = JSValueMakeNumber(ctx, in != NULL ? in->host_calls_at_once : 0);
     return JSObjectMakeArray(ctx, 2, both, NULL);
 }

@@ -100,6 +100,11 @@
       entry.reject(error);
       return { __proto__: null, id: entry.id, promise };
     }
+    if (calls < 0) {
+      entry.reject(describe(entry.error, 'TypeError',
+        `${name}: functions of the host serve calls, not preloads`, 'ERR_HOST_CALLS'));
+      return { __proto__: null, id: entry.id, promise };
+    }
     if (calls === 0) {
       entry.reject(describe(entry.error, 'RangeError',
         `${name}: the limit on calls of the host is reached`, 'ERR_HOST_CALLS'));

@@ -230,6 +230,12 @@ void gbx_grants_install(gbx_realm *realm);
 /* Take away what the running call lacks. */
 void gbx_grants_begin(gbx_realm *realm);
 
+/* ---- preload.c --------------------------------------------------------------- */
+
+/* Run the host's own scripts, between the two steps of the lockdown. NULL, or why the
+ * first that failed did. */
+const char *gbx_preloads_run(gbx_realm *realm, const gbx_realm_setup *setup);
+
 /* ---- realm.c ------------------------------------------------------------------ */
 
 /* Evaluate an internal script to its function and call that; NULL if it throws. */
@@ -283,6 +289,7 @@ void gbx_wallclock_release(void);
 /* ---- scripts, generated from the .js files ----------------------------------- */
 
 extern const char gbx_script_lockdown[];
+extern const char gbx_script_preload[];
 extern const char gbx_script_host[];
 extern const char gbx_script_result[];
 extern const char gbx_script_layout[];

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * lockdown - what the realm of a call is without. Runs once, in the template, last
- * of all internal scripts; from then on every change to a built-in is the guest's own.
+ * of all internal scripts, in two steps: first goes what no code of anybody shall have,
+ * the host's preloads neither, since they could keep it; what is fixed for the calls is
+ * fixed when the preloads have run.
  *
- * Evaluates to a function of (names to keep or null, state of Math.random). Names are
- * removed rather than replaced: what is absent cannot be misused.
+ * Evaluates to a function of (names to keep or null, state of Math.random), which takes
+ * the first step; its value takes the second. Names are removed rather than replaced:
+ * what is absent cannot be misused.
  */
 (function (keep, seed) {
   'use strict';
   const global = globalThis;
-  const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+  const {
+    defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys,
+  } = Reflect;
   const { freeze, seal } = Object;
 
   /* Fine clocks, shared memory, sight of the collector, more code, the shell's own. */
@@ -28,7 +33,10 @@
   function frozenButAssignable(proto, names) {
     for (let i = 0; i < names.length; i++) {
       const name = names[i];
-      const { value, enumerable } = getOwnPropertyDescriptor(proto, name);
+      const now = getOwnPropertyDescriptor(proto, name);
+      /* A preload may have made it an accessor of its own, or taken it away. */
+      if (now === undefined || now.get !== undefined || now.set !== undefined) continue;
+      const { value, enumerable } = now;
       defineProperty(proto, name, {
         get() {
           return value;
@@ -72,27 +80,40 @@
   }.random;
   defineProperty(Math, 'random', { value: random, writable: true, configurable: true });
 
-  const generators = [
-    function* () {}, async function* () {},
-  ];
-  for (let i = 0; i < generators.length; i++) {
-    const functions = getPrototypeOf(generators[i]);
-    frozenButAssignable(functions.prototype, ['next', 'return', 'throw']);
-    freeze(functions);
-  }
-  freeze(getPrototypeOf(async function () {}));
-  frozenButAssignable(Function.prototype,
-    ['apply', 'bind', 'call', 'toString', 'constructor']);
-  seal(Array.prototype);
-  seal(Object.prototype);
+  for (let i = 0; i < ABSENT.length; i++) deleteProperty(global, ABSENT[i]);
 
-  for (let i = 0; i < ABSENT.length; i++) delete global[ABSENT[i]];
+  /* Of what there is now, the names that go if only those in `keep` may stay. */
+  const surplus = [];
   if (keep !== null) {
     const names = ownKeys(global);
     for (let i = 0; i < names.length; i++) {
       let kept = false;
       for (let k = 0; k < keep.length; k++) kept = kept || keep[k] === names[i];
-      if (!kept) delete global[names[i]];
+      if (!kept)
+        surplus[surplus.length] = { __proto__: null, name: names[i], value: global[names[i]] };
     }
   }
+
+  const generators = [
+    function* () {}, async function* () {},
+  ];
+  const asyncFunctions = getPrototypeOf(async function () {});
+  const functions = Function.prototype, arrays = Array.prototype, objects = Object.prototype;
+
+  return function () {
+    for (let i = 0; i < generators.length; i++) {
+      const kind = getPrototypeOf(generators[i]);
+      frozenButAssignable(kind.prototype, ['next', 'return', 'throw']);
+      freeze(kind);
+    }
+    freeze(asyncFunctions);
+    frozenButAssignable(functions, ['apply', 'bind', 'call', 'toString', 'constructor']);
+    seal(arrays);
+    seal(objects);
+    for (let i = 0; i < surplus.length; i++) {
+      const { name, value } = surplus[i];
+      /* One that a preload has replaced is the host's own. */
+      if (global[name] === value) deleteProperty(global, name);
+    }
+  };
 })

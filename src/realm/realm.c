@@ -3,7 +3,8 @@
  * realm - its making, in the template: the internal scripts, then the lockdown.
  *
  * The order matters. The internal scripts capture the pristine built-ins; the
- * lockdown comes last of all scripts of ours, and eval goes off after it.
+ * lockdown comes last of all scripts of ours, with the host's preloads between its two
+ * steps, and eval goes off after it.
  */
 #include "realm/internal.h"
 
@@ -168,7 +169,7 @@ static const char *build(gbx_realm *realm, const gbx_realm_setup *setup)
 {
     JSValueRef args[2];
     const char *reason;
-    JSObjectRef natives, helpers, console;
+    JSObjectRef natives, helpers, console, finish;
     JSValueRef control;
 
     natives = gbx_natives_new(realm);
@@ -197,17 +198,26 @@ static const char *build(gbx_realm *realm, const gbx_realm_setup *setup)
     args[0] =
         realm->minimal ? evaluate(realm, minimal_names) : JSValueMakeNull(realm->ctx);
     args[1] = share_words(realm, &realm->seed);
-    if (gbx_call_script(realm, gbx_script_lockdown, 2, args) == NULL)
+    realm->seed[0] = 1; /* all zero is the one state that gives no numbers */
+    finish = gbx_call_script(realm, gbx_script_lockdown, 2, args);
+    if (finish == NULL)
         return "the engine did not take the lockdown";
+    JSValueProtect(realm->ctx, finish);
     JSObjectSetProperty(realm->ctx, realm->global, realm->n_console, console,
                         kJSPropertyAttributeDontEnum, NULL);
     gbx_timers_install(realm);
     gbx_grants_install(realm);
+    JSGlobalContextSetUnhandledRejectionCallback(
+        realm->ctx, gbx_native(realm->ctx, "rejected", gbx_console_on_rejection), NULL);
+    reason = setup->preload_count > 0 ? gbx_preloads_run(realm, setup) : NULL;
+    if (reason != NULL)
+        return reason;
+    if (JSObjectCallAsFunction(realm->ctx, finish, NULL, 0, NULL, NULL) == NULL)
+        return "the engine did not take the end of the lockdown";
+    JSValueUnprotect(realm->ctx, finish);
     reason = expose_all(realm, setup->functions);
     if (reason != NULL)
         return reason;
-    JSGlobalContextSetUnhandledRejectionCallback(
-        realm->ctx, gbx_native(realm->ctx, "rejected", gbx_console_on_rejection), NULL);
     JSGlobalContextSetEvalEnabled(realm->ctx, false, realm->eval_off);
     return NULL;
 }

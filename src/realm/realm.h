@@ -42,12 +42,25 @@ typedef struct gbx_realm_outcome {
 
 /* ---- in the template ----------------------------------------------------- */
 
+/* One script of the host's own; all but the last three is borrowed. */
+typedef struct gbx_realm_preload {
+    gbx_span name;
+    gbx_span source; /* UTF-8 */
+    bool failed;     /* set by gbx_realm_new(): it threw, or does not compile */
+    uint32_t line;   /* where, from 1; 0: unknown */
+    uint32_t column;
+} gbx_realm_preload;
+
 /* What a realm is made with. */
 typedef struct gbx_realm_setup {
-    unsigned globals;      /* gbx_globals */
-    uint32_t capabilities; /* gbx_capability bits beside console and timers */
-    gbx_span functions;    /* names of the host's functions, a line each */
-    gbx_span env;          /* a JSON object, or empty */
+    unsigned globals;            /* gbx_globals */
+    uint32_t capabilities;       /* gbx_capability bits beside console and timers */
+    gbx_span functions;          /* names of the host's functions, a line each */
+    gbx_span env;                /* a JSON object, or empty */
+    gbx_realm_preload *preloads; /* run in this order, before the lockdown is done */
+    size_t preload_count;
+    void (*on_preload)(void *user, size_t index); /* about to run it; may be NULL */
+    void *user;
 } gbx_realm_setup;
 
 /* Create the VM and the context and lock the realm down. NULL with a reason if the

@@ -157,15 +157,21 @@ static double read_ms(JSContextRef ctx, size_t argc, const JSValueRef argv[], si
     return ms < GBX_TIMER_MS_MAX ? ms : GBX_TIMER_MS_MAX;
 }
 
-static bool is_full(JSContextRef ctx, const gbx_realm *realm, JSValueRef *exception)
+/* May there be one more? A preload can have kept the functions for a call that has no
+ * timers, and one of its own would run in every call. */
+static bool may_add(JSContextRef ctx, const gbx_realm *realm, JSValueRef *exception)
 {
     char text[64];
 
-    if (realm->timers.count < GBX_TIMERS_MAX)
+    if (realm->in == NULL || (realm->in->flags & GBX_CALL_WIRE_TIMERS) == 0) {
+        gbx_throw(ctx, "TypeError", "There are no timers here", exception);
         return false;
+    }
+    if (realm->timers.count < GBX_TIMERS_MAX)
+        return true;
     snprintf(text, sizeof text, "Too many timers: %u are waiting", GBX_TIMERS_MAX);
     gbx_throw(ctx, "RangeError", text, exception);
-    return true;
+    return false;
 }
 
 static JSValueRef start(JSContextRef ctx, size_t argc, const JSValueRef argv[],
@@ -181,7 +187,7 @@ static JSValueRef start(JSContextRef ctx, size_t argc, const JSValueRef argv[],
         return gbx_throw(ctx, "TypeError", "The callback of a timer must be a function",
                          exception);
     ms = read_ms(ctx, argc, argv, 1, exception);
-    if (*exception != NULL || is_full(ctx, realm, exception))
+    if (*exception != NULL || !may_add(ctx, realm, exception))
         return JSValueMakeUndefined(ctx);
     if (argc > GBX_COUNTOF(few)) {
         args = malloc(argc * sizeof *args);
@@ -251,7 +257,7 @@ static JSValueRef on_sleep(JSContextRef ctx, JSObjectRef function, JSObjectRef s
 
     (void)function;
     (void)self;
-    if (*exception != NULL || is_full(ctx, realm, exception))
+    if (*exception != NULL || !may_add(ctx, realm, exception))
         return JSValueMakeUndefined(ctx);
     promise = JSObjectMakeDeferredPromise(ctx, &resolve, &reject, exception);
     if (promise == NULL)

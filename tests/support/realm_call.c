@@ -109,11 +109,21 @@ static void print_failure(session *s, const gbx_msg_error *e, bool with_stack)
 static gbx_realm *make(const realm_call *call, session *s)
 {
     const char *reason;
-    gbx_realm *realm =
-        gbx_realm_new(&(gbx_realm_setup){.globals = call->globals}, &reason);
+    gbx_realm_preload preloads[GBX_COUNTOF(call->preloads)];
+    gbx_realm_setup setup = {.globals = call->globals,
+                             .capabilities = call->capabilities,
+                             .preloads = preloads,
+                             .preload_count = call->preload_count};
+    gbx_realm *realm;
 
+    memcpy(preloads, call->preloads, sizeof preloads);
+    realm = gbx_realm_new(&setup, &reason);
     if (realm == NULL) {
         gbx_buf_printf(&s->out, "NO REALM: %s", reason);
+        for (unsigned i = 0; i < call->preload_count; i++)
+            if (preloads[i].failed)
+                gbx_buf_printf(&s->out, " #%u @%u:%u", i, preloads[i].line,
+                               preloads[i].column);
         return NULL;
     }
     for (unsigned i = 0; i < call->dataset_count; i++) {

@@ -30,6 +30,9 @@ typedef struct realm_call {
     const char *dataset_names[4];
     const char *datasets[4];
     unsigned dataset_count;
+    gbx_realm_preload preloads[4];
+    unsigned preload_count;
+    uint32_t capabilities; /* beside console and timers */
     bool console, timers, fixed;
     int64_t now_ms;
     uint64_t seed, output_bytes;

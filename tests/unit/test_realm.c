@@ -4,6 +4,7 @@
  *
  *   == the claim
  *   -- options (realm_call.h), and those of read_option() below; may be missing
+ *   ++ name of a preload; its lines follow, up to one that is ++ alone; may be missing
  *   the code, any number of lines
  *   => the outcome (realm_call.h), any number of lines; "~" before it: its beginning
  *
@@ -26,6 +27,9 @@ typedef struct realm_case {
     char *claim;
     char *options; /* NULL: none */
     char *code;
+    char *preload_names[4];
+    char *preloads[4];
+    unsigned preload_count;
     char *expected;
     char *other; /* an outcome as good, spaces as _; NULL: none */
     char *bare;  /* what the engine alone makes of the code; NULL: not asked */
@@ -72,6 +76,7 @@ static size_t parse_cases(char *text, realm_case *cases)
 {
     size_t n = 0;
     realm_case *c = NULL;
+    bool in_preload = false;
     char *line;
 
     while ((line = next_line(&text)) != NULL) {
@@ -83,6 +88,14 @@ static size_t parse_cases(char *text, realm_case *cases)
             continue; /* the comment on top */
         } else if (strncmp(line, "-- ", 3) == 0 && c->code == NULL) {
             c->options = line + 3;
+        } else if (in_preload && strcmp(line, "++") == 0) {
+            in_preload = false;
+        } else if (in_preload) {
+            join_line(&c->preloads[c->preload_count - 1], line);
+        } else if (strncmp(line, "++ ", 3) == 0 && c->code == NULL) {
+            assert_true(c->preload_count < GBX_COUNTOF(c->preloads));
+            c->preload_names[c->preload_count++] = line + 3;
+            in_preload = true;
         } else if (strncmp(line, "=> ", 3) == 0 && c->expected == NULL) {
             c->expected = line + 3;
         } else if (c->expected != NULL) {
@@ -153,6 +166,11 @@ static void expect(const char *expected, const char *actual)
         fail_msg("\"%.200s\" does not begin with \"%s\"", actual, expected + 1);
 }
 
+static gbx_span span_of(const char *text)
+{
+    return (gbx_span){(const uint8_t *)text, text != NULL ? strlen(text) : 0};
+}
+
 static void run_case(void **state)
 {
     realm_case *c = *state;
@@ -163,6 +181,10 @@ static void run_case(void **state)
         option = strsep(&at, " ");
         assert_true(read_option(c, &call, option));
     }
+    for (unsigned i = 0; i < c->preload_count; i++)
+        call.preloads[i] = (gbx_realm_preload){.name = span_of(c->preload_names[i]),
+                                               .source = span_of(c->preloads[i])};
+    call.preload_count = c->preload_count;
     code = make_code(c, &call.code_len);
     call.code = code;
     outcome = realm_outcome(&call, c->deadline_ms);

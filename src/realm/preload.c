@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * preload - the host's own scripts, run in the template between the two steps of the
+ * lockdown: every call then finds what they made, pristine, and pays nothing for it.
+ *
+ * They are trusted, and yet get nothing that a call has not: what they keep, a call can
+ * reach through them. Each runs as a script of its own at the top level, so that its
+ * declarations are globals.
+ */
+#include "realm/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* In stacks a preload's name stands behind this, so that it is never taken for the
+ * caller's code. */
+#define URL_PREFIX "preload/"
+
+static bool read_number(const char **at, uint32_t *ret)
+{
+    const char *from = *at;
+    uint32_t value = 0;
+
+    while (**at >= '0' && **at <= '9' && value < 100000000)
+        value = value * 10 + (uint32_t)(*(*at)++ - '0');
+    *ret = value;
+    return *at > from;
+}
+
+/* The first frame of a stack, "name@url:12:34", that is in the script at url. */
+static void find_frame(const char *stack, const char *url, gbx_realm_preload *failed)
+{
+    size_t len = strlen(url);
+
+    for (const char *at = strstr(stack, url); at != NULL; at = strstr(at + 1, url)) {
+        const char *number = at + len;
+
+        if (at > stack && at[-1] == '@' && *number++ == ':' &&
+            read_number(&number, &failed->line) && *number++ == ':' &&
+            read_number(&number, &failed->column))
+            return;
+    }
+    failed->line = failed->column = 0;
+}
+
+static uint32_t read_count(gbx_realm *realm, JSObjectRef object, JSStringRef name)
+{
+    JSValueRef value = JSObjectGetProperty(realm->ctx, object, name, NULL);
+    double number = value != NULL && JSValueIsNumber(realm->ctx, value)
+                        ? JSValueToNumber(realm->ctx, value, NULL)
+                        : 0;
+
+    return number >= 1 && number < 1e8 ? (uint32_t)number : 0;
+}
+
+/* Where it failed: in the stack of what was thrown, or, where nothing has run, in the
+ * error's own words. */
+static void locate(gbx_realm *realm, JSValueRef thrown, const char *url,
+                   gbx_realm_preload *failed)
+{
+    JSObjectRef error;
+    JSValueRef stack;
+
+    if (thrown == NULL || !JSValueIsObject(realm->ctx, thrown))
+        return;
+    error = gbx_object(thrown);
+    stack = JSObjectGetProperty(realm->ctx, error, realm->n_stack, NULL);
+    if (stack != NULL &&
+        gbx_value_copy(realm->ctx, stack, realm->raw, sizeof realm->raw) > 0)
+        find_frame(realm->raw, url, failed);
+    if (failed->line == 0)
+        failed->line = read_count(realm, error, realm->n_line);
+}
+
+/* "name:line:column: TypeError: message" */
+static const char *describe(gbx_realm *realm, JSValueRef thrown, const char *url,
+                            gbx_realm_preload *failed)
+{
+    static char text[GBX_NAME_MAX + GBX_KIB(1)];
+    char place[32] = "";
+    gbx_msg_error error;
+
+    gbx_describe(realm, thrown, GBX_FAILURE_THROWN, &error);
+    locate(realm, thrown, url, failed);
+    if (failed->line > 0 && failed->column > 0)
+        (void)snprintf(place, sizeof place, ":%u:%u", failed->line, failed->column);
+    else if (failed->line > 0)
+        (void)snprintf(place, sizeof place, ":%u", failed->line);
+    (void)snprintf(text, sizeof text, "%s%s: %.*s%s%.700s", url + sizeof URL_PREFIX - 1,
+                   place, (int)error.name.len, (const char *)error.name.data,
+                   error.name.len > 0 ? ": " : "",
+                   error.message.len > 0 ? (const char *)error.message.data : "");
+    return text;
+}
+
+/* What was thrown, or what a promise of it was rejected with; NULL: neither. */
+static JSValueRef run(gbx_realm *realm, JSStringRef source, JSStringRef url)
+{
+    JSValueRef thrown = NULL;
+
+    JSEvaluateScript(realm->ctx, source, NULL, url, 1, &thrown);
+    if (thrown == NULL && realm->rejected_count > 0)
+        thrown = realm->rejected[0][1];
+    return thrown;
+}
+
+static const char *run_one(gbx_realm *realm, gbx_realm_preload *preload)
+{
+    char url[sizeof URL_PREFIX + GBX_NAME_MAX];
+    JSStringRef source = gbx_string_new(preload->source.data, preload->source.len);
+    JSStringRef url_text;
+    JSValueRef thrown;
+
+    (void)snprintf(url, sizeof url, URL_PREFIX "%.*s", (int)preload->name.len,
+                   (const char *)preload->name.data);
+    if (source == NULL)
+        return "a preload is not UTF-8";
+    url_text = JSStringCreateWithUTF8CString(url);
+    thrown = run(realm, source, url_text);
+    JSStringRelease(source);
+    JSStringRelease(url_text);
+    preload->failed = thrown != NULL;
+    return thrown != NULL ? describe(realm, thrown, url, preload) : NULL;
+}
+
+/* ---- public to other files of this folder ----------------------------------- */
+
+const char *gbx_preloads_run(gbx_realm *realm, const gbx_realm_setup *setup)
+{
+    JSObjectRef finish = gbx_call_script(realm, gbx_script_preload, 0, NULL);
+    const char *reason = NULL;
+
+    if (finish == NULL)
+        return "the engine did not take the script of preloads";
+    JSValueProtect(realm->ctx, finish);
+    for (size_t i = 0; i < setup->preload_count && reason == NULL; i++) {
+        if (setup->on_preload != NULL)
+            setup->on_preload(setup->user, i);
+        reason = run_one(realm, &setup->preloads[i]);
+    }
+    JSObjectCallAsFunction(realm->ctx, finish, NULL, 0, NULL, NULL);
+    JSValueUnprotect(realm->ctx, finish);
+    return reason;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * preload - what a library looks for while it is loaded, and finds at no other time.
+ *
+ * Scripts that were built for several surroundings ask for `self`, `window` or
+ * `global` and attach themselves to it. Here all three are the global object. They go
+ * again when the last preload has run, but for one that a preload has set itself.
+ *
+ * Evaluates to a function of nothing; its value takes the names away.
+ */
+(function () {
+  'use strict';
+  const global = globalThis;
+  const { defineProperty, deleteProperty, getOwnPropertyDescriptor } = Reflect;
+  const NAMES = ['self', 'window', 'global'];
+
+  const getters = { __proto__: null };
+  for (let i = 0; i < NAMES.length; i++) {
+    const name = NAMES[i];
+    const accessor = {
+      get() {
+        return global;
+      },
+      set(own) {
+        defineProperty(global, name, {
+          value: own, writable: true, enumerable: true, configurable: true,
+        });
+      },
+      enumerable: false,
+      configurable: true,
+    };
+    getters[name] = accessor.get;
+    defineProperty(global, name, accessor);
+  }
+
+  return function () {
+    for (let i = 0; i < NAMES.length; i++) {
+      const now = getOwnPropertyDescriptor(global, NAMES[i]);
+      if (now !== undefined && now.get === getters[NAMES[i]]) deleteProperty(global, NAMES[i]);
+    }
+  };
+})

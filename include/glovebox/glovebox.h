@@ -142,10 +142,15 @@ typedef struct gbx_limits {
     uint64_t output_bytes; /**< of JSON; default 1048576, at most 256 MiB */
     uint32_t code_bytes;   /**< default 65536 (form script: 51200), at most 1 MiB */
     uint32_t log_bytes; /**< console text of one call; default 10 MiB, at most 64 MiB */
+    uint32_t host_calls;         /**< of functions of the host; default 10000 */
+    uint32_t host_calls_at_once; /**< the rest wait in the box; default 256 */
+    uint64_t host_out_bytes;     /**< arguments of all; default 16 MiB, at most 1 GiB */
+    uint64_t host_in_bytes;      /**< answers to all; default 64 MiB, at most 1 GiB */
+    uint64_t reserved[8];        /**< zero: room to grow inside gbx_options */
 } gbx_limits;
 
 /* clang-format off */
-#define GBX_LIMITS_INIT {sizeof(gbx_limits), 0, 0, 0, 0, 0, 0}
+#define GBX_LIMITS_INIT {sizeof(gbx_limits), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}}
 /* clang-format on */
 
 /** One event of an engine; all pointers are borrowed until the callback returns. */
@@ -213,12 +218,14 @@ typedef struct gbx_options {
     const gbx_runner
         *runner;           /**< one of the embedder's own; copied; excludes the name */
     gbx_event_fn on_event; /**< may be NULL */
-    void *event_user; /**< passed to on_event; borrowed until the engine is freed */
+    void *event_user;   /**< passed to on_event; borrowed until the engine is freed */
+    gbx_policy *policy; /**< what code may reach beside capabilities; the engine keeps
+                             a reference; NULL: functions that are exposed, no more */
 } gbx_options;
 
 /* clang-format off */
 #define GBX_OPTIONS_INIT {sizeof(gbx_options), GBX_LIMITS_INIT, 0, 0, 0, GBX_REQUIRE_DEFAULT, \
-    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL}
+    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL}
 /* clang-format on */
 
 /** Bits of gbx_call.flags. */
@@ -246,11 +253,12 @@ typedef struct gbx_call {
     gbx_signal *signal;       /**< aborts the call; may be NULL */
     gbx_log_fn on_log;        /**< may be NULL */
     void *log_user;           /**< passed to on_log */
+    gbx_policy *policy;       /**< narrower than the engine's; NULL: the engine's */
 } gbx_call;
 
 /* clang-format off */
 #define GBX_CALL_INIT {sizeof(gbx_call), GBX_FORM_FUNCTION, 0, NULL, 0, NULL, 0, NULL, 0, NULL, \
-    0, 0, NULL, NULL, NULL}
+    0, 0, NULL, NULL, NULL, NULL}
 /* clang-format on */
 
 /** What a call cost, by the host's measure, never the worker's word. */

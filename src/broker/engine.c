@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "broker/loader.h"
+#include "policy/policy.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -65,6 +66,8 @@ static void free_rest(gbx_engine *engine)
     gbx_fd_close(&engine->wake_fd);
     gbx_loader_free_datasets(engine);
     gbx_loader_drop_runner(engine);
+    gbx_hostcalls_cleanup(engine);
+    gbx_policy_free(engine->settings.options.policy);
     (void)pthread_cond_destroy(&engine->changed);
     (void)pthread_mutex_destroy(&engine->lock);
     engine->magic = 0;
@@ -101,10 +104,14 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
     status = gbx_settings_init(&engine->settings, options, reterr);
     if (status == GBX_OK)
         status = init_locks(engine, reterr);
+    if (status == GBX_OK)
+        status = gbx_hostcalls_init(engine, reterr);
     if (status != GBX_OK) {
         free(engine);
         return status;
     }
+    if (engine->settings.options.policy != NULL)
+        (void)gbx_policy_ref(engine->settings.options.policy);
     engine->magic = GBX_ENGINE_MAGIC;
     status = gbx_loader_take_runner(engine, reterr);
     if (status == GBX_OK)

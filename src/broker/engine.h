@@ -10,6 +10,7 @@
 #ifndef GBX_BROKER_ENGINE_H
 #define GBX_BROKER_ENGINE_H
 
+#include "broker/hostcall.h"
 #include "broker/result.h"
 #include "broker/run.h"
 #include "broker/settings.h"
@@ -70,7 +71,8 @@ typedef struct gbx_template {
     uint64_t forks;
     uint32_t workers; /* alive or not yet reported */
     uint32_t loads_pending;
-    bool was_useful; /* a worker of it became READY */
+    bool was_useful;          /* a worker of it became READY */
+    uint32_t function_serial; /* of the last function that its CONFIG names */
     int64_t born_ns;
 } gbx_template;
 
@@ -131,6 +133,7 @@ struct gbx_engine {
     gbx_worker *ready; /* oldest first */
     gbx_worker *ready_last;
     uint32_t ready_count;
+    gbx_hostcalls hostcalls;
     gbx_run_list waiting;
     gbx_run_list running; /* every run not yet ended, for abort and free */
     gbx_run_list inbox;   /* submitted, not yet seen by the supervisor */
@@ -203,6 +206,9 @@ void gbx_queue_fail_all(gbx_engine *engine);
 /* Start a template; it becomes current when it serves. The lock is not held. */
 gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr);
 
+/* Send it the name of a function. */
+bool gbx_template_send_expose(gbx_template *t, const char *name);
+
 /* Send it a dataset. */
 bool gbx_template_send_load(gbx_template *t, const gbx_dataset *dataset);
 
@@ -224,6 +230,12 @@ void gbx_template_end(gbx_template *t);
 /* Act on every whole frame in t->in, with the descriptors in t->fds. False if one does
  * not fit: the template must end. The lock is not held. */
 bool gbx_control_take_frames(gbx_template *t);
+
+/* ---- loader.c -------------------------------------------------------------- */
+
+/* Give the template one more function's name, and wait until workers have it. */
+gbx_status gbx_loader_expose(gbx_engine *engine, const gbx_function *function,
+                             gbx_error *reterr);
 
 /* ---- supervisor.c ---------------------------------------------------------- */
 

@@ -12,12 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void broken(gbx_exchange *x, const char *what, unsigned type)
-{
-    x->state = GBX_EXCHANGE_BROKEN;
-    (void)snprintf(x->reason, sizeof x->reason, "%s (message %u)", what, type);
-}
-
 static bool on_log(gbx_exchange *x, gbx_span body, int64_t now_ns)
 {
     gbx_msg_log msg;
@@ -45,6 +39,41 @@ static bool on_wait(gbx_exchange *x, gbx_span body, int64_t now_ns)
         return false;
     x->wake_ms = msg.ms;
     x->state = GBX_EXCHANGE_WAITING;
+    return true;
+}
+
+/* The worker's script keeps these limits: one that does not is no longer itself. */
+static bool on_hostcall(gbx_exchange *x, gbx_span body, int64_t now_ns)
+{
+    gbx_msg_hostcall msg;
+    uint64_t size;
+
+    (void)now_ns;
+    if (!gbx_msg_get_hostcall(body, (size_t)x->host_out_max, &msg))
+        return false;
+    size = (uint64_t)msg.args.len + msg.bytes.len;
+    if (x->on_request == NULL || x->host_calls_left == 0 ||
+        x->host_open >= x->host_open_max || msg.id <= x->last_request ||
+        size > x->host_out_left) {
+        gbx_exchange_break(x, "a request over its limits", GBX_MSG_HOSTCALL);
+        return true;
+    }
+    x->last_request = msg.id;
+    x->host_calls_left--;
+    x->host_open++;
+    x->host_out_left -= size;
+    x->on_request(x->request_user, &msg);
+    return true;
+}
+
+static bool on_cancel(gbx_exchange *x, gbx_span body, int64_t now_ns)
+{
+    uint32_t id;
+
+    (void)now_ns;
+    if (!gbx_msg_get_cancel(body, &id) || x->on_cancel == NULL || id > x->last_request)
+        return false;
+    x->on_cancel(x->request_user, id);
     return true;
 }
 
@@ -85,14 +114,16 @@ static bool on_error(gbx_exchange *x, gbx_span body, int64_t now_ns)
     return true;
 }
 
-/* All that a running worker may say, and how long it may be; RESULT's limit is added
- * to by the call's own. */
+/* All that a running worker may say, and how long it may be; the limits of RESULT and
+ * HOSTCALL are added to by the call's own. */
 static const struct rule {
     gbx_msg_type type;
     size_t max_len;
     bool (*handle)(gbx_exchange *x, gbx_span body, int64_t now_ns);
 } rules[] = {
     {GBX_MSG_RESULT, 5, on_result},
+    {GBX_MSG_HOSTCALL, GBX_NAME_MAX + 16, on_hostcall},
+    {GBX_MSG_CANCEL, 4, on_cancel},
     {GBX_MSG_LOG, GBX_LOG_LINE_MAX + 6, on_log},
     {GBX_MSG_ERROR, GBX_NAME_MAX + GBX_MESSAGE_MAX + GBX_STACK_MAX + 22, on_error},
     {GBX_MSG_WAIT, 4, on_wait},
@@ -115,24 +146,27 @@ static const struct rule *check_header(gbx_exchange *x, const uint8_t *data,
     size_t max_len;
 
     if (!gbx_header_decode(data, header)) {
-        broken(x, "reserved bytes of a header are set", header->type);
+        gbx_exchange_break(x, "reserved bytes of a header are set", header->type);
         return NULL;
     }
     rule = find_rule(header->type);
     if (rule == NULL || x->state == GBX_EXCHANGE_WAITING) {
-        broken(x, rule == NULL ? "unknown message" : "message while waiting",
-               header->type);
+        gbx_exchange_break(x,
+                           rule == NULL ? "unknown message" : "message while waiting",
+                           header->type);
         return NULL;
     }
     if (header->call_id != x->call_id) {
-        broken(x, "message of another call", header->type);
+        gbx_exchange_break(x, "message of another call", header->type);
         return NULL;
     }
     max_len = rule->max_len;
     if (rule->type == GBX_MSG_RESULT)
         max_len += (size_t)x->output_max;
+    if (rule->type == GBX_MSG_HOSTCALL)
+        max_len += (size_t)x->host_out_max;
     if (header->body_len > max_len) {
-        broken(x, "message longer than its limit", header->type);
+        gbx_exchange_break(x, "message longer than its limit", header->type);
         return NULL;
     }
     return rule;
@@ -152,7 +186,7 @@ static size_t take_frame(gbx_exchange *x, const uint8_t *data, size_t len,
         return 0;
     if (!rule->handle(x, (gbx_span){data + GBX_FRAME_HEADER_SIZE, header.body_len},
                       now_ns))
-        broken(x, "malformed message", header.type);
+        gbx_exchange_break(x, "malformed message", header.type);
     return GBX_FRAME_HEADER_SIZE + header.body_len;
 }
 
@@ -164,10 +198,16 @@ void gbx_exchange_init(gbx_exchange *x, uint64_t call_id, const gbx_limits *limi
     *x = (gbx_exchange){.call_id = call_id,
                         .output_max = limits->output_bytes,
                         .log_max = limits->log_bytes,
+                        .host_calls_left = limits->host_calls,
+                        .host_open_max = limits->host_calls_at_once,
+                        .host_out_left = limits->host_out_bytes,
+                        .host_out_max = limits->host_out_bytes,
                         .result = result};
     /* Room for the longest frame, all but its last byte, and one more piece. */
-    gbx_buf_init(&x->in, (size_t)limits->output_bytes + GBX_LOG_LINE_MAX +
-                             GBX_EXCHANGE_FEED_MAX + 64);
+    gbx_buf_init(&x->in, (size_t)(limits->output_bytes > limits->host_out_bytes
+                                      ? limits->output_bytes
+                                      : limits->host_out_bytes) +
+                             GBX_LOG_LINE_MAX + GBX_EXCHANGE_FEED_MAX + 512);
     gbx_buf_init(&x->head, GBX_MIB(64));
 }
 
@@ -179,7 +219,8 @@ void gbx_exchange_cleanup(gbx_exchange *x)
 
 bool gbx_exchange_call(gbx_exchange *x, const gbx_msg_call *msg)
 {
-    x->head.ceiling = msg->code.len + msg->bindings.len + 256;
+    x->head.ceiling =
+        msg->code.len + msg->bindings.len + msg->withheld.len + msg->env.len + 512;
     if (!gbx_msg_put_call_head(&x->head, x->call_id, msg))
         return false;
     /* Small inputs go out in the same write. */
@@ -191,13 +232,37 @@ bool gbx_exchange_call(gbx_exchange *x, const gbx_msg_call *msg)
     return true;
 }
 
-bool gbx_exchange_wake(gbx_exchange *x)
+/* The first thing to be sent since the worker waits: nothing older is left. */
+static void begin_output(gbx_exchange *x, size_t more)
 {
     assert(x->state == GBX_EXCHANGE_WAITING);
-    gbx_buf_cleanup(&x->head);
-    x->head_sent = 0;
+    if (x->head_sent > 0 && x->head_sent == x->head.len) {
+        x->head.len = 0;
+        x->head_sent = 0;
+    }
+    x->head.ceiling = x->head.len + more;
+}
+
+bool gbx_exchange_answer(gbx_exchange *x, const gbx_msg_answer *msg)
+{
+    begin_output(x, msg->json.len + msg->bytes.len + msg->name.len + msg->message.len +
+                        msg->code.len + 64);
+    if (x->host_open > 0)
+        x->host_open--;
+    return gbx_msg_put_answer(&x->head, x->call_id, msg);
+}
+
+bool gbx_exchange_wake(gbx_exchange *x)
+{
+    begin_output(x, GBX_FRAME_HEADER_SIZE);
     x->state = GBX_EXCHANGE_RUNNING;
     return gbx_msg_put_empty(&x->head, GBX_MSG_WAKE, x->call_id);
+}
+
+void gbx_exchange_break(gbx_exchange *x, const char *what, unsigned type)
+{
+    x->state = GBX_EXCHANGE_BROKEN;
+    (void)snprintf(x->reason, sizeof x->reason, "%s (message %u)", what, type);
 }
 
 gbx_span gbx_exchange_output(const gbx_exchange *x)

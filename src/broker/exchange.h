@@ -28,7 +28,16 @@ typedef struct gbx_exchange {
     uint64_t output_max;
     uint32_t log_max;
     gbx_result *result; /* logs and value go here; borrowed */
-    int64_t start_ns;   /* log times count from here */
+    uint32_t host_calls_left;
+    uint32_t host_open; /* requests without an answer, as the worker knows them */
+    uint32_t host_open_max;
+    uint32_t last_request; /* the worker's ids only grow */
+    uint64_t host_out_left;
+    uint64_t host_out_max;
+    void (*on_request)(void *user, const gbx_msg_hostcall *msg);
+    void (*on_cancel)(void *user, uint32_t id);
+    void *request_user;
+    int64_t start_ns; /* log times count from here */
     gbx_log_fn on_log;
     void *log_user;
     uint32_t wake_ms;    /* in state WAITING */
@@ -50,6 +59,12 @@ void gbx_exchange_cleanup(gbx_exchange *x);
 
 /* Queue the CALL; msg->input is borrowed until the exchange has ended. */
 bool gbx_exchange_call(gbx_exchange *x, const gbx_msg_call *msg);
+
+/* Queue an answer; only in state WAITING. */
+bool gbx_exchange_answer(gbx_exchange *x, const gbx_msg_answer *msg);
+
+/* The worker broke a rule that only the receiver of a message could check. */
+void gbx_exchange_break(gbx_exchange *x, const char *what, unsigned type);
 
 /* Queue a WAKE; only in state WAITING, which ends. */
 bool gbx_exchange_wake(gbx_exchange *x);

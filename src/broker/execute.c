@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct timespec to_timespec(int64_t ns)
 {
@@ -49,12 +50,19 @@ static gbx_end wait_for_worker(gbx_run *run)
 /* Sleep until the channel or the clock has something to say. */
 static void sleep_on_channel(gbx_run *run)
 {
-    struct pollfd fd = {.fd = run->worker->channel,
-                        .events =
-                            (short)(POLLIN | (gbx_run_wants_write(run) ? POLLOUT : 0))};
-    struct timespec left = to_timespec(gbx_run_next_ns(run) - gbx_clock_now_ns());
+    struct pollfd fds[2] = {
+        {.fd = run->worker->channel,
+         .events = (short)(POLLIN | (gbx_run_wants_write(run) ? POLLOUT : 0))},
+        {.events = POLLIN}};
+    struct timespec left;
+    uint64_t count;
 
-    (void)ppoll(&fd, 1, &left, NULL);
+    if (!gbx_hostcall_may_sleep(run, &fds[1].fd))
+        return;
+    left = to_timespec(gbx_run_next_ns(run) - gbx_clock_now_ns());
+    (void)ppoll(fds, fds[1].fd >= 0 ? 2 : 1, &left, NULL);
+    if (fds[1].fd >= 0 && fds[1].revents != 0)
+        (void)!read(fds[1].fd, &count, sizeof count);
 }
 
 /* Sleep until the worker's end is reported. */

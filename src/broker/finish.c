@@ -147,6 +147,19 @@ static void say_where_input_fails(const gbx_run *run, gbx_verdict *v)
     v->hint = "pass one JSON value";
 }
 
+/* A call that ran out of time because nobody answered it is not slow code. */
+static void say_what_it_awaited(gbx_run *run, gbx_verdict *v)
+{
+    const char *name = v->code == GBX_CODE_TIMEOUT ? gbx_hostcall_awaited(run) : NULL;
+    size_t len = strlen(v->message);
+
+    if (name != NULL)
+        (void)snprintf(v->message + len, sizeof v->message - len,
+                       ", waiting for the host to answer %s", name);
+    if (name != NULL)
+        v->hint = "the host did not answer in time; try again, or raise the limit";
+}
+
 static void fill(gbx_run *run, gbx_verdict *v)
 {
     gbx_result *r = run->result;
@@ -237,6 +250,7 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
         r->stats.output_bytes = r->value_len;
         return;
     }
+    say_what_it_awaited(run, &verdict);
     fill(run, &verdict);
     tell(run, how, &verdict);
 }

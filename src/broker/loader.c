@@ -153,18 +153,28 @@ static bool wait_changed(gbx_engine *engine, int64_t until_ns)
     return pthread_cond_timedwait(&engine->changed, &engine->lock, &ts) != ETIMEDOUT;
 }
 
+/* What a template is given while it serves. */
+typedef struct update {
+    const char *what; /* for messages: "load the dataset" */
+    const char *name;
+    const gbx_dataset *dataset; /* NULL: name is a function's */
+    gbx_status failure;         /* if the template refuses it */
+} update;
+
 /* Hand it to the template that serves and wait for its answer; the lock is held. */
-static gbx_status send_and_wait(gbx_engine *engine, const gbx_dataset *d,
-                                gbx_error *reterr)
+static gbx_status send_and_wait(gbx_engine *engine, const update *u, gbx_error *reterr)
 {
     int64_t until = gbx_clock_now_ns() + LOAD_PATIENCE_NS;
+    bool sent;
 
     engine->is_loading = true;
     engine->load_done = false;
     engine->load_failed = false;
     engine->load_message[0] = 0;
     engine->current->loads_pending++;
-    if (!gbx_template_send_load(engine->current, d)) {
+    sent = u->dataset != NULL ? gbx_template_send_load(engine->current, u->dataset)
+                              : gbx_template_send_expose(engine->current, u->name);
+    if (!sent) {
         engine->load_failed = true;
         engine->load_done = true;
     }
@@ -179,34 +189,50 @@ static gbx_status send_and_wait(gbx_engine *engine, const gbx_dataset *d,
     if (!engine->load_done)
         return gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed");
     if (engine->load_failed)
-        return gbx_fail(reterr, GBX_E_DATA, "cannot load the dataset '%s': %s", d->name,
+        return gbx_fail(reterr, u->failure, "cannot %s '%s': %s", u->what, u->name,
                         engine->load_message[0] != 0 ? engine->load_message
                                                      : "the template does not answer");
     return GBX_OK;
 }
 
-static gbx_status load(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
+/* Until a template serves and nothing else is on its way to it; the lock is held. */
+static gbx_status wait_settled(gbx_engine *engine, gbx_error *reterr)
 {
     int64_t until = gbx_clock_now_ns() + LOAD_PATIENCE_NS;
+
+    while (!is_settled(engine) && !engine->is_closing)
+        if (!wait_changed(engine, until))
+            break;
+    return is_settled(engine) ? GBX_OK
+                              : gbx_fail(reterr, GBX_E_CLOSED, "no template serves");
+}
+
+/* Workers without the update serve nobody any more; the lock is held. */
+static void replace_workers(gbx_engine *engine)
+{
+    engine->load_seq++;
+    engine->coming = 0;
+    gbx_pool_discard_stale(engine);
+    gbx_pool_fill(engine);
+}
+
+static gbx_status load(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
+{
+    update u = {"load the dataset", d->name, d, GBX_E_DATA};
     gbx_dataset *old = NULL;
     gbx_status status;
 
     (void)pthread_mutex_lock(&engine->lock);
-    while (!is_settled(engine) && !engine->is_closing)
-        if (!wait_changed(engine, until))
-            break;
-    if (!is_settled(engine)) {
+    status = wait_settled(engine, reterr);
+    if (status != GBX_OK) {
         (void)pthread_mutex_unlock(&engine->lock);
         free_dataset(d);
-        return gbx_fail(reterr, GBX_E_CLOSED, "no template serves");
+        return status;
     }
     link_dataset(engine, d, &old);
-    status = send_and_wait(engine, d, reterr);
+    status = send_and_wait(engine, &u, reterr);
     if (status == GBX_OK) {
-        engine->load_seq++;
-        engine->coming = 0;
-        gbx_pool_discard_stale(engine);
-        gbx_pool_fill(engine);
+        replace_workers(engine);
     } else {
         unlink_dataset(engine, d, old);
         old = d;
@@ -220,6 +246,24 @@ static gbx_status load(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
 }
 
 /* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_loader_expose(gbx_engine *engine, const gbx_function *function,
+                             gbx_error *reterr)
+{
+    update u = {"expose the function", function->name, NULL, GBX_E_USAGE};
+    gbx_status status;
+
+    (void)pthread_mutex_lock(&engine->lock);
+    status = wait_settled(engine, reterr);
+    if (status == GBX_OK && engine->current->function_serial < function->serial)
+        status = send_and_wait(engine, &u, reterr);
+    if (status == GBX_OK)
+        replace_workers(engine);
+    (void)pthread_cond_broadcast(&engine->changed);
+    (void)pthread_mutex_unlock(&engine->lock);
+    gbx_supervisor_wake(engine);
+    return status;
+}
 
 void gbx_loader_free_datasets(gbx_engine *engine)
 {

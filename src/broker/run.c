@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "broker/engine.h"
+#include "policy/policy.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -42,6 +43,26 @@ static gbx_status init_cond(gbx_run *run, gbx_error *reterr)
     (void)pthread_condattr_destroy(&attr);
     return run->has_cond ? GBX_OK
                          : gbx_fail(reterr, GBX_E_NOMEM, "cannot make a condition");
+}
+
+/* A policy of the call's own must not be wider than the engine's. */
+static gbx_status take_policy(gbx_run *run, gbx_error *reterr)
+{
+    gbx_policy *wide = run->engine->settings.options.policy;
+    gbx_policy *own = run->call.policy;
+    gbx_status status = GBX_OK;
+
+    if (own == NULL || own == wide) {
+        run->call.policy = NULL;
+        return GBX_OK;
+    }
+    run->call.policy = NULL;
+    if (wide == NULL)
+        status = gbx_fail(reterr, GBX_E_USAGE,
+                          "call.policy narrows the engine's, which has none");
+    else
+        status = gbx_fail(reterr, GBX_E_USAGE, "call.policy is not the engine's");
+    return status;
 }
 
 /* The guard's verdict, as a result: the first violation is the error. */
@@ -168,7 +189,7 @@ static void step_waiting(gbx_run *run, int64_t now_ns)
         return;
     if (run->wake_ns == 0)
         run->wake_ns = now_ns + (int64_t)run->exchange.wake_ms * GBX_NS_PER_MS;
-    if (now_ns < run->wake_ns)
+    if (gbx_hostcall_deliver(run) == 0 && now_ns < run->wake_ns)
         return;
     run->wake_ns = 0;
     if (!gbx_exchange_wake(&run->exchange))
@@ -244,6 +265,13 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
     return false;
 }
 
+/* The same randomness for the same seed; whoever seeds a call wants no secrets. */
+static void spread_seed(uint64_t seed, uint8_t *entropy)
+{
+    for (size_t i = 0; i < GBX_ENTROPY_SIZE; i++)
+        entropy[i] = (uint8_t)(seed >> (8 * (i % 8)));
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
@@ -259,9 +287,12 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
         status = gbx_limits_resolve(&engine->settings.options.limits, run->call.limits,
                                     run->call.form, &run->limits, reterr);
     if (status == GBX_OK)
+        status = take_policy(run, reterr);
+    if (status == GBX_OK)
         status = init_cond(run, reterr);
     if (status != GBX_OK)
         return status;
+    gbx_run_calls_init(run);
     run->result = gbx_result_new();
     if (run->result == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
@@ -304,6 +335,8 @@ void gbx_run_cleanup(gbx_run *run)
 {
     if (run->call.signal != NULL)
         gbx_signal_detach(run->call.signal, run);
+    gbx_run_calls_end(run);
+    gbx_policy_free(run->call.policy);
     if (run->has_exchange)
         gbx_exchange_cleanup(&run->exchange);
     if (run->has_cond)
@@ -312,11 +345,23 @@ void gbx_run_cleanup(gbx_run *run)
     free(run->copy);
 }
 
+const gbx_policy *gbx_run_policy(const gbx_run *run)
+{
+    return run->call.policy != NULL ? run->call.policy
+                                    : run->engine->settings.options.policy;
+}
+
 void gbx_run_start(gbx_run *run, int64_t now_ns)
 {
     const gbx_call *call = &run->call;
     const gbx_options *options = &run->engine->settings.options;
-    uint64_t random[2] = {0, 0};
+    uint32_t capabilities = options->capabilities;
+    struct {
+        uint64_t call_id;
+        uint64_t seed;
+        uint8_t entropy[GBX_ENTROPY_SIZE];
+    } random = {0};
+    gbx_buf withheld;
     bool has_random;
     gbx_msg_call msg = {
         .form = (uint8_t)call->form,
@@ -327,14 +372,24 @@ void gbx_run_start(gbx_run *run, int64_t now_ns)
         .first_line = run->span.line,
         .first_column = run->span.column,
         .last_expr = (uint32_t)run->span.last_expr,
+        .host_calls = run->limits.host_calls,
+        .host_calls_at_once = run->limits.host_calls_at_once,
+        .host_out_bytes = run->limits.host_out_bytes,
         .code = {(const uint8_t *)call->code + run->span.start, run->span.len},
         .bindings = {(const uint8_t *)call->bindings, call->bindings_len},
         .input = {(const uint8_t *)call->input, call->input_len},
     };
 
-    if (options->capabilities & GBX_CAP_CONSOLE)
+    gbx_buf_init(&withheld, GBX_CONFIG_MAX);
+    if (call->policy != NULL) {
+        capabilities &= call->policy->capabilities;
+        (void)gbx_hostcalls_names(run->engine, call->policy, true, &withheld, NULL);
+    }
+    msg.capabilities = capabilities;
+    msg.withheld = (gbx_span){withheld.data, withheld.len};
+    if (capabilities & GBX_CAP_CONSOLE)
         msg.flags |= GBX_CALL_WIRE_CONSOLE;
-    if (options->capabilities & GBX_CAP_TIMERS)
+    if (capabilities & GBX_CAP_TIMERS)
         msg.flags |= GBX_CALL_WIRE_TIMERS;
     if (run->span.is_parsed)
         msg.flags |= GBX_CALL_WIRE_PARSED;
@@ -342,16 +397,23 @@ void gbx_run_start(gbx_run *run, int64_t now_ns)
         msg.flags |= GBX_CALL_WIRE_FIXED_NOW;
     if (call->input != NULL)
         msg.flags |= GBX_CALL_WIRE_HAS_INPUT;
-    has_random = getrandom(random, sizeof random, 0) == (ssize_t)sizeof random;
-    msg.seed = call->flags & GBX_CALL_SEEDED ? call->seed : random[1];
+    has_random = getrandom(&random, sizeof random, 0) == (ssize_t)sizeof random;
+    msg.seed = call->flags & GBX_CALL_SEEDED ? call->seed : random.seed;
+    if (call->flags & GBX_CALL_SEEDED)
+        spread_seed(call->seed, random.entropy);
+    msg.entropy = (gbx_span){random.entropy, sizeof random.entropy};
     run->has_exchange = true;
-    gbx_exchange_init(&run->exchange, random[0], &run->limits, run->result);
+    gbx_exchange_init(&run->exchange, random.call_id, &run->limits, run->result);
+    run->exchange.on_request = gbx_hostcall_take;
+    run->exchange.on_cancel = gbx_hostcall_cancel;
+    run->exchange.request_user = run;
     run->exchange.on_log = call->on_log;
     run->exchange.log_user = call->log_user;
     run->exchange.start_ns = now_ns;
     /* A worker that can guess its call's id could speak before it is spoken to. */
-    if (!has_random || !gbx_exchange_call(&run->exchange, &msg))
+    if (!has_random || withheld.failed || !gbx_exchange_call(&run->exchange, &msg))
         run->exchange.is_nomem = true;
+    gbx_buf_cleanup(&withheld);
     run->phase = GBX_RUN_STARTED;
     run->deadline_ns = now_ns + (int64_t)run->limits.timeout_ms * GBX_NS_PER_MS;
     run->cpu_check_ns = now_ns + (int64_t)run->limits.cpu_ms * GBX_NS_PER_MS;

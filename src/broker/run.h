@@ -10,6 +10,7 @@
 #define GBX_BROKER_RUN_H
 
 #include "broker/exchange.h"
+#include "broker/hostcall.h"
 #include "broker/verdict.h"
 #include "guard/guard.h"
 
@@ -39,6 +40,7 @@ typedef struct gbx_run {
     char *copy; /* of what a submitted call borrows */
     gbx_result *result;
     gbx_exchange exchange;
+    gbx_run_calls calls;
     struct gbx_worker *worker; /* set under the engine's lock */
     gbx_run_phase phase;
     atomic_bool is_aborted;
@@ -66,6 +68,9 @@ typedef struct gbx_run {
  * guard or an abort has decided) or it can be queued. */
 gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
                         gbx_error *reterr);
+
+/* What it may reach: its own policy or the engine's; NULL: exposed functions. */
+const gbx_policy *gbx_run_policy(const gbx_run *run);
 
 /* Copy what the call borrows; for runs that outlive the function. */
 gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr);

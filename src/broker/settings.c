@@ -5,6 +5,8 @@
  */
 #include "broker/settings.h"
 
+#include "policy/policy.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +18,13 @@
 #define CODE_MAX          (1u << 20)
 #define SCRIPT_CODE_BYTES 51200u
 #define LOG_MAX           (64u << 20)
+#define HOST_CALLS_MAX    10000000u
+#define HOST_AT_ONCE_MAX  4096u
+#define HOST_BYTES_MAX    (UINT64_C(1) << 30)
+
+/* Bits that need no list of what may be reached. */
+#define PLAIN_CAPABILITIES \
+    ((unsigned)(GBX_CAP_CONSOLE | GBX_CAP_TIMERS | GBX_CAP_CRYPTO))
 
 static gbx_status import(const void *given, void *to, size_t size, const char *what,
                          gbx_error *reterr)
@@ -74,7 +83,15 @@ static bool settle_limits(gbx_limits *l, gbx_error *reterr)
                   reterr) &&
            (l->code_bytes == 0 ||
             settle32(&l->code_bytes, 0, 1, CODE_MAX, "limits.code_bytes", reterr)) &&
-           settle32(&l->log_bytes, 10u << 20, 1, LOG_MAX, "limits.log_bytes", reterr);
+           settle32(&l->log_bytes, 10u << 20, 1, LOG_MAX, "limits.log_bytes", reterr) &&
+           settle32(&l->host_calls, 10000, 1, HOST_CALLS_MAX, "limits.host_calls",
+                    reterr) &&
+           settle32(&l->host_calls_at_once, 256, 1, HOST_AT_ONCE_MAX,
+                    "limits.host_calls_at_once", reterr) &&
+           settle(&l->host_out_bytes, UINT64_C(16) << 20, 1, HOST_BYTES_MAX,
+                  "limits.host_out_bytes", reterr) &&
+           settle(&l->host_in_bytes, UINT64_C(64) << 20, 1, HOST_BYTES_MAX,
+                  "limits.host_in_bytes", reterr);
 }
 
 static bool choose(unsigned value, unsigned last, const char *name, gbx_error *reterr)
@@ -94,13 +111,18 @@ static bool settle_choices(gbx_options *o, gbx_error *reterr)
         return false;
     if (o->jit == GBX_JIT_DEFAULT)
         o->jit = o->require == GBX_REQUIRE_STRICT ? GBX_JIT_OFF : GBX_JIT_FULL;
-    if (o->capabilities == 0)
+    if (o->capabilities == 0 && o->policy == NULL)
         o->capabilities = GBX_CAP_CONSOLE | GBX_CAP_TIMERS;
     if (o->capabilities != GBX_CAP_NONE &&
-        (o->capabilities & ~(unsigned)(GBX_CAP_CONSOLE | GBX_CAP_TIMERS)) != 0) {
-        (void)gbx_fail(reterr, GBX_E_USAGE, "options.capabilities has an unknown bit");
+        (o->capabilities & ~PLAIN_CAPABILITIES) != 0) {
+        (void)gbx_fail(reterr, GBX_E_USAGE,
+                       "options.capabilities has an unknown bit, or one that needs a "
+                       "policy");
         return false;
     }
+    if (o->policy != NULL)
+        o->capabilities =
+            (o->capabilities & PLAIN_CAPABILITIES) | o->policy->capabilities;
     if (o->fresh == GBX_FRESH_EXEC)
         o->recycle_calls = 1;
     return settle32(&o->pool_size, 4, 1, 64, "options.pool_size", reterr) &&
@@ -174,6 +196,10 @@ gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
     LOWER(memory_bytes);
     LOWER(output_bytes);
     LOWER(log_bytes);
+    LOWER(host_calls);
+    LOWER(host_calls_at_once);
+    LOWER(host_out_bytes);
+    LOWER(host_in_bytes);
     if (l.cpu_ms == 0)
         l.cpu_ms = engine->cpu_ms < l.timeout_ms ? engine->cpu_ms : l.timeout_ms;
     LOWER(cpu_ms);

@@ -185,7 +185,7 @@ static void look_after_runs(gbx_engine *engine)
                     ? run->worker != NULL || run->queue_failed ||
                           atomic_load(&run->is_aborted) || now >= run->deadline_ns ||
                           engine->is_closing
-                    : atomic_load(&run->is_aborted) ||
+                    : atomic_load(&run->is_aborted) || gbx_hostcall_can_deliver(run) ||
                           (run->phase == GBX_RUN_DYING && run->worker->has_exited)) {
                 found = run;
                 break;

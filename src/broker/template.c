@@ -148,15 +148,17 @@ static bool send_config(gbx_template *t)
         .memory_bytes = o->limits.memory_bytes,
         .cpu_s = o->limits.cpu_ms / 1000 + 2,
     };
-    gbx_buf buf;
-    bool sent;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
+    gbx_buf_init(&names, GBX_CONFIG_MAX / 2);
     gbx_buf_init(&buf, GBX_CONFIG_MAX);
-    sent =
-        gbx_msg_put_config(&buf, &config) &&
-        send(t->process.control, buf.data, buf.len, MSG_NOSIGNAL) == (ssize_t)buf.len;
-    gbx_buf_cleanup(&buf);
-    return sent;
+    if (!gbx_hostcalls_names(t->engine, o->policy, false, &names, &t->function_serial))
+        return false;
+    config.functions = (gbx_span){names.data, names.len};
+    return gbx_msg_put_config(&buf, &config) &&
+           send(t->process.control, buf.data, buf.len, MSG_NOSIGNAL) ==
+               (ssize_t)buf.len;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -196,6 +198,19 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     engine->is_spawning = false;
     (void)pthread_mutex_unlock(&engine->lock);
     return GBX_OK;
+}
+
+bool gbx_template_send_expose(gbx_template *t, const char *name)
+{
+    gbx_buf buf;
+    bool sent;
+
+    gbx_buf_init(&buf, 512);
+    sent = gbx_msg_put_expose(&buf, (gbx_span){(const uint8_t *)name, strlen(name)}) &&
+           send(t->process.control, buf.data, buf.len, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+               (ssize_t)buf.len;
+    gbx_buf_cleanup(&buf);
+    return sent;
 }
 
 bool gbx_template_send_load(gbx_template *t, const gbx_dataset *d)

@@ -16,6 +16,7 @@
   const { stringify, parse } = JSON;
   const ErrorOf = Error, PromiseOf = Promise, TypeErrorOf = TypeError;
   const splitText = String.prototype.split;
+  const includes = String.prototype.includes;
   const split = (text, by) => apply(splitText, text, [by]);
   const global = globalThis;
   const prototypes = {
@@ -35,7 +36,17 @@
     defineProperty(object, name, { value, writable: true, enumerable, configurable: true });
   }
 
+  /* As every stack: the code's own frames alone. */
+  function ownFrames(stack) {
+    const lines = split(stack, '\n');
+    let own = '';
+    for (let i = 0; i < lines.length; i++)
+      if (apply(includes, lines[i], ['@code.js:'])) own += (own === '' ? '' : '\n') + lines[i];
+    return own;
+  }
+
   function describe(error, name, message, code) {
+    put(error, 'stack', ownFrames(error.stack), false);
     if (prototypes[name] !== undefined) setPrototypeOf(error, prototypes[name]);
     else if (name !== '' && name !== 'Error') put(error, 'name', name, false);
     put(error, 'message', message, false);

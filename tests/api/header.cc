@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* header - the public header as C++ sees it: no warning, every initialiser usable. */
 #include <glovebox/glovebox.h>
+#include <glovebox/host.h>
 #include <glovebox/policy.h>
 
 static gbx_status run(void *, const gbx_call *, gbx_outcome *, gbx_error *)

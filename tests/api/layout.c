@@ -4,6 +4,7 @@
  * longer holds breaks programs that were built before: append fields, never move them.
  */
 #include <glovebox/glovebox.h>
+#include <glovebox/host.h>
 
 #define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), "size of " #type)
 #define FIELD(type, field, at) \
@@ -19,7 +20,7 @@ FIELD(gbx_error, line, 8);
 FIELD(gbx_error, column, 12);
 FIELD(gbx_error, message, 16);
 
-SIZE(gbx_limits, 40);
+SIZE(gbx_limits, 128);
 FIELD(gbx_limits, struct_size, 0);
 FIELD(gbx_limits, timeout_ms, 8);
 FIELD(gbx_limits, cpu_ms, 12);
@@ -27,6 +28,11 @@ FIELD(gbx_limits, memory_bytes, 16);
 FIELD(gbx_limits, output_bytes, 24);
 FIELD(gbx_limits, code_bytes, 32);
 FIELD(gbx_limits, log_bytes, 36);
+FIELD(gbx_limits, host_calls, 40);
+FIELD(gbx_limits, host_calls_at_once, 44);
+FIELD(gbx_limits, host_out_bytes, 48);
+FIELD(gbx_limits, host_in_bytes, 56);
+FIELD(gbx_limits, reserved, 64);
 
 SIZE(gbx_event, 32);
 FIELD(gbx_event, name, 0);
@@ -40,26 +46,27 @@ FIELD(gbx_log, time_ms, 8);
 FIELD(gbx_log, text, 16);
 FIELD(gbx_log, text_len, 24);
 
-SIZE(gbx_options, 128);
+SIZE(gbx_options, 224);
 FIELD(gbx_options, struct_size, 0);
 FIELD(gbx_options, limits, 8);
-FIELD(gbx_options, pool_size, 48);
-FIELD(gbx_options, max_workers, 52);
-FIELD(gbx_options, queue_length, 56);
-FIELD(gbx_options, require, 60);
-FIELD(gbx_options, jit, 64);
-FIELD(gbx_options, globals, 68);
-FIELD(gbx_options, fresh, 72);
-FIELD(gbx_options, capabilities, 76);
-FIELD(gbx_options, recycle_calls, 80);
-FIELD(gbx_options, recycle_ms, 84);
-FIELD(gbx_options, worker_path, 88);
-FIELD(gbx_options, runner_name, 96);
-FIELD(gbx_options, runner, 104);
-FIELD(gbx_options, on_event, 112);
-FIELD(gbx_options, event_user, 120);
+FIELD(gbx_options, pool_size, 136);
+FIELD(gbx_options, max_workers, 140);
+FIELD(gbx_options, queue_length, 144);
+FIELD(gbx_options, require, 148);
+FIELD(gbx_options, jit, 152);
+FIELD(gbx_options, globals, 156);
+FIELD(gbx_options, fresh, 160);
+FIELD(gbx_options, capabilities, 164);
+FIELD(gbx_options, recycle_calls, 168);
+FIELD(gbx_options, recycle_ms, 172);
+FIELD(gbx_options, worker_path, 176);
+FIELD(gbx_options, runner_name, 184);
+FIELD(gbx_options, runner, 192);
+FIELD(gbx_options, on_event, 200);
+FIELD(gbx_options, event_user, 208);
+FIELD(gbx_options, policy, 216);
 
-SIZE(gbx_call, 112);
+SIZE(gbx_call, 120);
 FIELD(gbx_call, struct_size, 0);
 FIELD(gbx_call, form, 8);
 FIELD(gbx_call, flags, 12);
@@ -75,6 +82,14 @@ FIELD(gbx_call, now_ms, 80);
 FIELD(gbx_call, signal, 88);
 FIELD(gbx_call, on_log, 96);
 FIELD(gbx_call, log_user, 104);
+FIELD(gbx_call, policy, 112);
+
+SIZE(gbx_host_call, 40);
+FIELD(gbx_host_call, request, 0);
+FIELD(gbx_host_call, call, 8);
+FIELD(gbx_host_call, name, 16);
+FIELD(gbx_host_call, args, 24);
+FIELD(gbx_host_call, args_len, 32);
 
 SIZE(gbx_stats, 56);
 FIELD(gbx_stats, wall_ms, 0);
@@ -124,6 +139,10 @@ VALUE(GBX_FRESH_FORK, 0);
 VALUE(GBX_FRESH_EXEC, 1);
 VALUE(GBX_CAP_CONSOLE, 1);
 VALUE(GBX_CAP_TIMERS, 2);
+VALUE(GBX_CAP_FETCH, 4);
+VALUE(GBX_CAP_FILE, 8);
+VALUE(GBX_CAP_CRYPTO, 16);
+VALUE(GBX_CAP_ENV, 32);
 VALUE(GBX_CAP_NONE, 256);
 VALUE(GBX_CALL_SEEDED, 1);
 VALUE(GBX_CALL_FIXED_NOW, 2);

@@ -413,7 +413,8 @@ static void run(script *s, char *code)
  * lengths and nothing else. */
 static size_t size_of_fixed(void)
 {
-    static const gbx_msg_call empty;
+    static const uint8_t entropy[GBX_ENTROPY_SIZE];
+    static const gbx_msg_call empty = {.entropy = {entropy, sizeof entropy}};
     gbx_buf buf;
     size_t len;
 

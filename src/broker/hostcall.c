@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hostcall - the table of open requests. Its places are found by number in one step:
+ * the low half of a request is 1 + its place, the high half a serial number.
+ */
+#include "broker/hostcall.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "broker/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define PENDING_FIRST 64u
+#define PENDING_MAX   (1u << 22)
+
+/* A request costs its run this much of the limit on answers beside what they hold. */
+#define REPLY_COST 64u
+
+/* ---- places; the lock is held --------------------------------------------------- */
+
+static gbx_pending *take_place(gbx_hostcalls *h)
+{
+    uint32_t place = h->free;
+
+    if (place != 0) {
+        h->free = h->pending[place - 1].next;
+    } else {
+        if (h->used == h->capacity) {
+            uint32_t capacity = h->capacity == 0 ? PENDING_FIRST : h->capacity * 2;
+            gbx_pending *grown =
+                capacity <= PENDING_MAX
+                    ? realloc(h->pending, capacity * sizeof *h->pending)
+                    : NULL;
+
+            if (grown == NULL)
+                return NULL;
+            h->pending = grown;
+            h->capacity = capacity;
+        }
+        place = ++h->used;
+    }
+    h->pending[place - 1] = (gbx_pending){.id = (uint64_t)++h->serial << 32 | place};
+    return &h->pending[place - 1];
+}
+
+static gbx_pending *find(gbx_hostcalls *h, gbx_request request)
+{
+    uint32_t place = (uint32_t)request;
+
+    if (place == 0 || place > h->used || h->pending[place - 1].id != request)
+        return NULL;
+    return &h->pending[place - 1];
+}
+
+/* Give up a place; its run no longer waits for it. */
+static void give_up(gbx_hostcalls *h, gbx_pending *p)
+{
+    uint32_t place = (uint32_t)p->id;
+    gbx_run_calls *calls = &p->run->calls;
+
+    for (uint32_t *at = &calls->first; *at != 0; at = &h->pending[*at - 1].next) {
+        if (*at == place) {
+            *at = p->next;
+            break;
+        }
+    }
+    calls->count--;
+    *p = (gbx_pending){.next = h->free};
+    h->free = place;
+}
+
+/* ---- answers -------------------------------------------------------------------- */
+
+static gbx_span copy_span(uint8_t **to, gbx_span from)
+{
+    gbx_span copied = {*to, from.len};
+
+    if (from.len > 0)
+        memcpy(*to, from.data, from.len);
+    *to += from.len;
+    return copied;
+}
+
+static uint64_t size_of(const gbx_msg_answer *m)
+{
+    return REPLY_COST + m->json.len + m->bytes.len + m->name.len + m->message.len +
+           m->code.len;
+}
+
+/* At most max bytes, and never half a character. */
+static gbx_span text_span(const char *text, size_t max)
+{
+    size_t len = text != NULL ? strnlen(text, max + 1) : 0;
+
+    if (len > max)
+        for (len = max; len > 0 && ((uint8_t)text[len] & 0xC0) == 0x80;)
+            len--;
+    return (gbx_span){(const uint8_t *)text, len};
+}
+
+static gbx_reply *copy_reply(const gbx_msg_answer *msg)
+{
+    gbx_reply *r = malloc(sizeof *r + (size_t)size_of(msg));
+    uint8_t *at = (uint8_t *)(r + 1);
+
+    if (r == NULL)
+        return NULL;
+    r->next = NULL;
+    r->msg = *msg;
+    r->msg.json = copy_span(&at, msg->json);
+    r->msg.bytes = copy_span(&at, msg->bytes);
+    r->msg.name = copy_span(&at, msg->name);
+    r->msg.message = copy_span(&at, msg->message);
+    r->msg.code = copy_span(&at, msg->code);
+    return r;
+}
+
+static gbx_msg_answer error_answer(const char *name, const char *message,
+                                   const char *code)
+{
+    return (gbx_msg_answer){.is_error = 1,
+                            .name = text_span(name, GBX_NAME_MAX - 1),
+                            .message = text_span(message, GBX_MESSAGE_MAX - 1),
+                            .code = text_span(code, GBX_NAME_MAX - 1)};
+}
+
+/* The run has something to deliver; the lock is held. */
+static void wake_driver(gbx_run *run)
+{
+    uint64_t one = 1;
+
+    if (run->calls.is_dispatching && pthread_equal(run->calls.driver, pthread_self()))
+        return;
+    if (run->calls.wake_fd >= 0)
+        (void)!write(run->calls.wake_fd, &one, sizeof one);
+    else if (run->is_async)
+        gbx_supervisor_wake(run->engine);
+}
+
+/* An answer of what the limit leaves room for. */
+static gbx_reply *fit(gbx_run *run, gbx_reply *reply)
+{
+    gbx_msg_answer refusal;
+
+    if (size_of(&reply->msg) <= run->calls.in_left) {
+        run->calls.in_left -= size_of(&reply->msg);
+        return reply;
+    }
+    free(reply);
+    refusal = error_answer("RangeError",
+                           "the answers of the host are together over the limit of"
+                           " this call",
+                           "ERR_HOST_BYTES");
+    return copy_reply(&refusal);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_hostcall_reply(gbx_engine *engine, gbx_request request,
+                        const gbx_msg_answer *msg)
+{
+    gbx_hostcalls *h = &engine->hostcalls;
+    gbx_reply *reply = copy_reply(msg);
+    gbx_pending *p;
+    gbx_run *run = NULL;
+
+    (void)pthread_mutex_lock(&h->lock);
+    p = find(h, request);
+    if (p != NULL) {
+        run = p->run;
+        reply = reply != NULL ? fit(run, reply) : NULL;
+        if (reply != NULL) {
+            reply->msg.id = p->wire_id;
+            *run->calls.replies_end = reply;
+            run->calls.replies_end = &reply->next;
+            reply = NULL;
+        } else {
+            run->calls.is_nomem = true;
+        }
+        give_up(h, p);
+        wake_driver(run);
+    }
+    (void)pthread_mutex_unlock(&h->lock);
+    free(reply);
+    return run != NULL;
+}
+
+void gbx_run_calls_init(gbx_run *run)
+{
+    run->calls = (gbx_run_calls){.wake_fd = -1, .in_left = run->limits.host_in_bytes};
+    run->calls.replies_end = &run->calls.replies;
+}
+
+void gbx_run_calls_end(gbx_run *run)
+{
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    gbx_reply *replies;
+
+    if (run->calls.replies_end == NULL)
+        return;
+    (void)pthread_mutex_lock(&h->lock);
+    while (run->calls.first != 0) {
+        gbx_pending *p = &h->pending[run->calls.first - 1];
+
+        give_up(h, p);
+    }
+    replies = run->calls.replies;
+    run->calls.replies = NULL;
+    (void)pthread_mutex_unlock(&h->lock);
+    while (replies != NULL) {
+        gbx_reply *next = replies->next;
+
+        free(replies);
+        replies = next;
+    }
+    gbx_fd_close(&run->calls.wake_fd);
+    run->calls.replies_end = NULL;
+}
+
+gbx_request gbx_hostcall_open(gbx_run *run, const char *name, uint32_t wire_id)
+{
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    gbx_request request = 0;
+    gbx_pending *p;
+
+    (void)pthread_mutex_lock(&h->lock);
+    p = take_place(h);
+    if (p != NULL) {
+        p->run = run;
+        p->name = name;
+        p->wire_id = wire_id;
+        p->start_ns = gbx_clock_now_ns();
+        p->next = run->calls.first;
+        run->calls.first = (uint32_t)p->id;
+        run->calls.count++;
+        request = p->id;
+    }
+    (void)pthread_mutex_unlock(&h->lock);
+    return request;
+}
+
+void gbx_hostcall_refuse(gbx_engine *engine, gbx_request request, const char *name,
+                         const char *message, const char *code)
+{
+    gbx_msg_answer answer = error_answer(name, message, code);
+
+    (void)gbx_hostcall_reply(engine, request, &answer);
+}
+
+void gbx_hostcall_cancel(void *user, uint32_t wire_id)
+{
+    gbx_run *run = user;
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    gbx_request request = 0;
+
+    (void)pthread_mutex_lock(&h->lock);
+    for (uint32_t at = run->calls.first; at != 0; at = h->pending[at - 1].next)
+        if (h->pending[at - 1].wire_id == wire_id)
+            request = h->pending[at - 1].id;
+    (void)pthread_mutex_unlock(&h->lock);
+    if (request != 0) /* else its answer is on the way already */
+        gbx_hostcall_refuse(run->engine, request, "AbortError",
+                            "the request was cancelled", "ABORT_ERR");
+}
+
+size_t gbx_hostcall_deliver(gbx_run *run)
+{
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    gbx_reply *replies;
+    size_t count = 0;
+
+    if (run->calls.replies_end == NULL)
+        return 0;
+    (void)pthread_mutex_lock(&h->lock);
+    replies = run->calls.replies;
+    run->calls.replies = NULL;
+    run->calls.replies_end = &run->calls.replies;
+    if (run->calls.is_nomem)
+        run->exchange.is_nomem = true;
+    (void)pthread_mutex_unlock(&h->lock);
+    for (; replies != NULL; count++) {
+        gbx_reply *next = replies->next;
+
+        if (!gbx_exchange_answer(&run->exchange, &replies->msg))
+            run->exchange.is_nomem = true;
+        free(replies);
+        replies = next;
+    }
+    return count;
+}
+
+bool gbx_hostcall_may_sleep(gbx_run *run, int *ret_fd)
+{
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    bool may = true;
+
+    *ret_fd = -1;
+    if (run->exchange.state != GBX_EXCHANGE_WAITING || run->calls.replies_end == NULL)
+        return true;
+    (void)pthread_mutex_lock(&h->lock);
+    may = run->calls.replies == NULL && !run->calls.is_nomem;
+    if (may && run->calls.count > 0 && run->calls.wake_fd < 0)
+        run->calls.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (may && run->calls.count > 0)
+        *ret_fd = run->calls.wake_fd;
+    (void)pthread_mutex_unlock(&h->lock);
+    return may;
+}
+
+bool gbx_hostcall_can_deliver(gbx_run *run)
+{
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    bool has;
+
+    if (run->calls.replies_end == NULL || !run->has_exchange ||
+        run->exchange.state != GBX_EXCHANGE_WAITING)
+        return false;
+    (void)pthread_mutex_lock(&h->lock);
+    has = run->calls.replies != NULL || run->calls.is_nomem;
+    (void)pthread_mutex_unlock(&h->lock);
+    return has;
+}
+
+const char *gbx_hostcall_awaited(gbx_run *run)
+{
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    const char *name = NULL;
+
+    if (run->calls.replies_end == NULL || !run->has_exchange ||
+        run->exchange.state != GBX_EXCHANGE_WAITING)
+        return NULL;
+    (void)pthread_mutex_lock(&h->lock);
+    for (uint32_t at = run->calls.first; at != 0; at = h->pending[at - 1].next)
+        name = h->pending[at - 1].name; /* the oldest is last */
+    (void)pthread_mutex_unlock(&h->lock);
+    return name;
+}
+
+/* ---- public API ---------------------------------------------------------- */
+
+static bool is_engine(const gbx_engine *engine)
+{
+    return engine != NULL && engine->magic == GBX_ENGINE_MAGIC;
+}
+
+static gbx_status nobody_waits(gbx_error *reterr)
+{
+    return gbx_fail(reterr, GBX_E_CLOSED,
+                    "nobody waits for this answer: it was given before, or the call "
+                    "has ended");
+}
+
+gbx_status gbx_answer(gbx_engine *engine, gbx_request request, const char *json,
+                      size_t json_len, gbx_error *reterr)
+{
+    gbx_msg_answer msg = {.json = {(const uint8_t *)json, json != NULL ? json_len : 0}};
+    gbx_json_fault fault = {0};
+
+    if (!is_engine(engine) || (json == NULL && json_len > 0) ||
+        json_len > UINT32_MAX / 2)
+        return gbx_fail(reterr, GBX_E_USAGE, "engine or json is not right");
+    if (json != NULL && !gbx_json_check(json, json_len, GBX_JSON_DEPTH_MAX, &fault)) {
+        msg = error_answer("Error", "the host's answer is not JSON", "ERR_HOST_ANSWER");
+        (void)gbx_hostcall_reply(engine, request, &msg);
+        return gbx_fail_at(reterr, GBX_E_DATA, fault.line, fault.column,
+                           "the answer is not JSON: %s at line %u, column %u",
+                           fault.message, fault.line, fault.column);
+    }
+    return gbx_hostcall_reply(engine, request, &msg) ? GBX_OK : nobody_waits(reterr);
+}
+
+gbx_status gbx_answer_error(gbx_engine *engine, gbx_request request, const char *name,
+                            const char *message, const char *code, gbx_error *reterr)
+{
+    gbx_msg_answer msg = error_answer(name, message, code);
+
+    if (!is_engine(engine))
+        return gbx_fail(reterr, GBX_E_USAGE, "engine is not an engine");
+    if (!gbx_utf8_valid(msg.name.data, msg.name.len, NULL) ||
+        !gbx_utf8_valid(msg.message.data, msg.message.len, NULL) ||
+        !gbx_utf8_valid(msg.code.data, msg.code.len, NULL))
+        msg = error_answer("Error", "the host's error is not UTF-8", "ERR_HOST_ANSWER");
+    return gbx_hostcall_reply(engine, request, &msg) ? GBX_OK : nobody_waits(reterr);
+}

@@ -23,6 +23,9 @@ extern GBX_WEAK void JSSynchronousGarbageCollectForDebugging(JSContextRef ctx);
 /* What is behind a Proxy; NULL if value is none, or was revoked. */
 extern GBX_WEAK JSObjectRef JSObjectGetProxyTarget(JSObjectRef value);
 
+/* Tell the collector of memory that it does not see; missing does no harm. */
+extern GBX_WEAK void JSReportExtraMemoryCost(JSContextRef ctx, size_t bytes);
+
 /* A value that is known to be an object, as one: the API has two types for it. */
 static inline JSObjectRef gbx_object(JSValueRef value)
 {

@@ -14,10 +14,13 @@
 static const struct grant {
     uint32_t bit;
     const char *script;
-    /* Natives of its own; NULL: those of all internal scripts. */
-    JSObjectRef (*natives)(gbx_realm *realm);
+    /* Natives of its own; NULL: those of all internal scripts. In place of them it
+     * may have a reason why there can be none. */
+    JSObjectRef (*natives)(gbx_realm *realm, const char **ret_reason);
+    /* At the begin of a call that has the capability; may be NULL. */
+    void (*begin)(gbx_realm *realm);
 } grants[] = {
-    {0, NULL, NULL},
+    {GBX_CAP_CRYPTO, gbx_script_crypto, gbx_crypto_natives, gbx_crypto_begin},
 };
 
 _Static_assert(GBX_COUNTOF(grants) <= GBX_GRANTS_MAX, "each has its place");
@@ -49,23 +52,27 @@ static void remove_global(gbx_realm *realm, JSObjectRef made, JSStringRef name)
 
 /* ---- public to other files of this folder ----------------------------------- */
 
-bool gbx_grants_make(gbx_realm *realm, uint32_t capabilities, JSObjectRef natives,
-                     JSObjectRef host)
+const char *gbx_grants_make(gbx_realm *realm, uint32_t capabilities,
+                            JSObjectRef natives, JSObjectRef host)
 {
+    const char *reason = NULL;
+
     for (size_t i = 0; i < GBX_COUNTOF(grants); i++) {
         const struct grant *g = &grants[i];
         JSValueRef args[2];
 
         if ((g->bit & capabilities) == 0)
             continue;
-        args[0] = g->natives != NULL ? g->natives(realm) : natives;
+        args[0] = g->natives != NULL ? g->natives(realm, &reason) : natives;
+        if (reason != NULL)
+            return reason;
         args[1] = host;
         realm->granted[i] = gbx_call_script(realm, g->script, 2, args);
         if (realm->granted[i] == NULL)
-            return false;
+            return "the engine did not take the script of a capability";
         JSValueProtect(realm->ctx, realm->granted[i]);
     }
-    return true;
+    return NULL;
 }
 
 void gbx_grants_install(gbx_realm *realm)
@@ -77,7 +84,12 @@ void gbx_grants_install(gbx_realm *realm)
 
 void gbx_grants_begin(gbx_realm *realm)
 {
-    for (size_t i = 0; i < GBX_COUNTOF(grants); i++)
-        if (realm->granted[i] != NULL && (realm->in->capabilities & grants[i].bit) == 0)
+    for (size_t i = 0; i < GBX_COUNTOF(grants); i++) {
+        if (realm->granted[i] == NULL)
+            continue;
+        if ((realm->in->capabilities & grants[i].bit) == 0)
             each_name(realm, realm->granted[i], remove_global);
+        else if (grants[i].begin != NULL)
+            grants[i].begin(realm);
+    }
 }

@@ -72,6 +72,19 @@ int gbx_cell_promise(const gbx_cells *cells, JSObjectRef promise,
 /* value is an error that the engine made for want of memory. */
 bool gbx_cell_is_oom(const gbx_cells *cells, JSContextRef ctx, JSValueRef value);
 
+/* ---- strings.c: where the engine keeps the characters of a string ----------- */
+
+typedef struct gbx_strings {
+    bool known;
+    uint32_t narrow_bit; /* of the flags: one byte a character */
+} gbx_strings;
+
+/* Learn the layout from samples; what cannot be learned is not known. */
+void gbx_strings_learn(gbx_strings *ret);
+/* The characters of a string that has one byte for each, for as long as the string is
+ * held; NULL if it has two, or that is not known. */
+const uint8_t *gbx_string_narrow(const gbx_strings *strings, JSStringRef text);
+
 /* ---- origin.c: from the engine's positions to the caller's ------------------- */
 
 typedef struct gbx_origin {
@@ -222,9 +235,10 @@ void gbx_host_wait(gbx_realm *realm, JSValueRef *exception);
 
 /* ---- grant.c ----------------------------------------------------------------- */
 
-/* Evaluate the scripts of these capabilities; before the lockdown. */
-bool gbx_grants_make(gbx_realm *realm, uint32_t capabilities, JSObjectRef natives,
-                     JSObjectRef host);
+/* Evaluate the scripts of these capabilities; before the lockdown. NULL, or a reason
+ * why one cannot be had. */
+const char *gbx_grants_make(gbx_realm *realm, uint32_t capabilities,
+                            JSObjectRef natives, JSObjectRef host);
 /* Make them global; after the lockdown. */
 void gbx_grants_install(gbx_realm *realm);
 /* Take away what the running call lacks. */
@@ -235,6 +249,13 @@ void gbx_grants_begin(gbx_realm *realm);
 /* Run the host's own scripts, between the two steps of the lockdown. NULL, or why the
  * first that failed did. */
 const char *gbx_preloads_run(gbx_realm *realm, const gbx_realm_setup *setup);
+
+/* ---- crypto.c ---------------------------------------------------------------- */
+
+/* Load what hashes need, and hand it out. NULL with a reason if it cannot be had. */
+JSObjectRef gbx_crypto_natives(gbx_realm *realm, const char **ret_reason);
+/* The call's own randomness, if it came with any. */
+void gbx_crypto_begin(gbx_realm *realm);
 
 /* ---- realm.c ------------------------------------------------------------------ */
 
@@ -295,5 +316,6 @@ extern const char gbx_script_result[];
 extern const char gbx_script_layout[];
 extern const char gbx_script_inspect[];
 extern const char gbx_script_console[];
+extern const char gbx_script_crypto[];
 
 #endif

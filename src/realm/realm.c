@@ -139,9 +139,7 @@ static const char *build_host(gbx_realm *realm, const gbx_realm_setup *setup,
     realm->answer = keep(realm, host, "answer");
     realm->expose = keep(realm, host, "expose");
     realm->withhold = keep(realm, host, "withhold");
-    if (!gbx_grants_make(realm, setup->capabilities, natives, host))
-        return "the engine did not take the script of a capability";
-    return NULL;
+    return gbx_grants_make(realm, setup->capabilities, natives, host);
 }
 
 /* The names of functions, a line each. */

@@ -81,6 +81,9 @@ static gbx_msg_call message(const realm_call *call)
         .first_line = call->line,
         .first_column = call->column,
         .last_expr = call->last_expr,
+        .capabilities = call->capabilities & ~call->withheld,
+        .entropy =
+            span(call->entropy, call->entropy != NULL ? strlen(call->entropy) : 0),
         .code = span(call->code, call->code_len),
         .bindings =
             span(call->bindings, call->bindings != NULL ? strlen(call->bindings) : 0),
@@ -218,6 +221,12 @@ bool realm_call_option(realm_call *call, char *option)
         return pick(v, globals, 2, &call->globals);
     else if ((v = value_of(option, "input")) != NULL)
         call->input = v;
+    else if ((v = value_of(option, "capabilities")) != NULL)
+        call->capabilities = (uint32_t)strtoul(v, NULL, 10);
+    else if ((v = value_of(option, "withheld")) != NULL)
+        call->withheld = (uint32_t)strtoul(v, NULL, 10);
+    else if ((v = value_of(option, "entropy")) != NULL)
+        call->entropy = v;
     else if ((v = value_of(option, "bindings")) != NULL)
         call->bindings = v;
     else if ((v = value_of(option, "console")) != NULL)

@@ -33,6 +33,8 @@ typedef struct realm_call {
     gbx_realm_preload preloads[4];
     unsigned preload_count;
     uint32_t capabilities; /* beside console and timers */
+    uint32_t withheld;     /* of them, what the call lacks */
+    const char *entropy;   /* NULL: none */
     bool console, timers, fixed;
     int64_t now_ms;
     uint64_t seed, output_bytes;

@@ -3,7 +3,8 @@
  * The realm, by cases: tests/unit/realm/<group>.txt. A case is
  *
  *   == the claim
- *   -- options (realm_call.h), and those of read_option() below; may be missing
+ *   -- options (realm_call.h), and those of read_option() below; may be missing. Before
+ *      the first case: those of all
  *   ++ name of a preload; its lines follow, up to one that is ++ alone; may be missing
  *   the code, any number of lines
  *   => the outcome (realm_call.h), any number of lines; "~" before it: its beginning
@@ -26,6 +27,7 @@
 typedef struct realm_case {
     char *claim;
     char *options; /* NULL: none */
+    char *common;  /* those of all cases; NULL: none */
     char *code;
     char *preload_names[4];
     char *preloads[4];
@@ -76,6 +78,7 @@ static size_t parse_cases(char *text, realm_case *cases)
 {
     size_t n = 0;
     realm_case *c = NULL;
+    char *common = NULL;
     bool in_preload = false;
     char *line;
 
@@ -83,7 +86,9 @@ static size_t parse_cases(char *text, realm_case *cases)
         if (strncmp(line, "== ", 3) == 0) {
             assert_true(n < CASES_MAX);
             c = &cases[n++];
-            *c = (realm_case){.claim = line + 3};
+            *c = (realm_case){.claim = line + 3, .common = common};
+        } else if (c == NULL && strncmp(line, "-- ", 3) == 0) {
+            common = line + 3;
         } else if (c == NULL) {
             continue; /* the comment on top */
         } else if (strncmp(line, "-- ", 3) == 0 && c->code == NULL) {
@@ -171,16 +176,23 @@ static gbx_span span_of(const char *text)
     return (gbx_span){(const uint8_t *)text, text != NULL ? strlen(text) : 0};
 }
 
+/* The call keeps pointers into the options: they are never freed. */
+static void read_options(realm_case *c, realm_call *call, const char *options)
+{
+    char *at = options != NULL ? strdup(options) : NULL;
+
+    while (at != NULL && *at != 0)
+        assert_true(read_option(c, call, strsep(&at, " ")));
+}
+
 static void run_case(void **state)
 {
     realm_case *c = *state;
     realm_call call = REALM_CALL_INIT;
     char *code, *outcome;
 
-    for (char *at = c->options, *option; at != NULL && *at != 0;) {
-        option = strsep(&at, " ");
-        assert_true(read_option(c, &call, option));
-    }
+    read_options(c, &call, c->common);
+    read_options(c, &call, c->options);
     for (unsigned i = 0; i < c->preload_count; i++)
         call.preloads[i] = (gbx_realm_preload){.name = span_of(c->preload_names[i]),
                                                .source = span_of(c->preloads[i])};

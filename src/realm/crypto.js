@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crypto - hashes and message authentication codes in Node's shape, the digest of Web
+ * Crypto, and randomness. Computed in this process: the host hears nothing of it.
+ *
+ * Data is a string or bytes, never what converts to one: no method of the guest's is
+ * called on it. Evaluates to a function of (natives); its value is what becomes global.
+ */
+(function (natives) {
+  'use strict';
+  const { open, openMac, keyed, copy, bytes, text, value, random, equal, encode } = natives;
+  const { scratch, words, longest } = natives;
+  const ALGORITHM = 0, LENGTH = 1, COUNT = 2, ENCODING = 3; /* in words, as crypto.c has them */
+  const GOES_ON = 0x100, AS_BYTES = 0x101;
+  const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, setPrototypeOf } = Reflect;
+  const { isArray } = Array;
+  const { floor, min } = Math;
+  const ErrorOf = Error, TypeErrorOf = TypeError, RangeErrorOf = RangeError;
+  const ByteArray = Uint8Array, toText = String;
+  const { isView } = ArrayBuffer;
+  const uncurry = (f) => (self, ...args) => apply(f, self, args);
+  const getter = (proto, name) => {
+    const { get } = getOwnPropertyDescriptor(proto, name);
+    return (self) => apply(get, self, []);
+  };
+  const arrays = getPrototypeOf(ByteArray.prototype);
+  const typeOf = getter(arrays, Symbol.toStringTag); /* undefined: no typed array */
+  const bufferOf = getter(arrays, 'buffer');
+  const offsetOf = getter(arrays, 'byteOffset');
+  const lengthOf = getter(arrays, 'byteLength');
+  const viewBuffer = getter(DataView.prototype, 'buffer');
+  const viewOffset = getter(DataView.prototype, 'byteOffset');
+  const viewLength = getter(DataView.prototype, 'byteLength');
+  const bufferLength = getter(ArrayBuffer.prototype, 'byteLength');
+  const put = uncurry(arrays.set);
+  const plainString = uncurry(arrays.toString);
+  const slice = uncurry(String.prototype.slice);
+  const unitAt = uncurry(String.prototype.charCodeAt);
+  const toLowerCase = uncurry(String.prototype.toLowerCase);
+  const PIECE = scratch.length, HALF = PIECE / 2;
+  const NONE = new ByteArray(0);
+  const QUOTA = 65536; /* of getRandomValues, by its specification */
+  const SIZE_MAX = 2147483647;
+
+  /* Tables without a prototype: no name of the guest's finds more than is in them. */
+  const ALGORITHMS = natives.algorithms;
+  setPrototypeOf(ALGORITHMS, null);
+  const { utf8, hex, base64, base64url, latin1, utf16le } = natives.encodings;
+  const INPUTS = {
+    __proto__: null, utf8, 'utf-8': utf8, hex, base64, base64url, latin1, binary: latin1,
+    ascii: latin1, utf16le, 'utf-16le': utf16le, ucs2: utf16le, 'ucs-2': utf16le,
+  };
+  const OUTPUTS = { __proto__: null, hex, base64, base64url, latin1, binary: latin1, buffer: AS_BYTES };
+  const INPUT_NAMES = 'utf8, hex, base64, base64url, latin1, utf16le';
+  const OUTPUT_NAMES = 'hex, base64, base64url, latin1; without one the bytes are returned';
+  const SUBTLE = {
+    __proto__: null, 'sha-1': 'sha1', 'sha-256': 'sha256', 'sha-384': 'sha384', 'sha-512': 'sha512',
+  };
+  const UUID_DASHES = { __proto__: null, 4: true, 6: true, 8: true, 10: true };
+
+  const NAMES = [], KEYED_NAMES = [];
+  for (let i = 0, keys = ownKeys(ALGORITHMS); i < keys.length; i++) {
+    if (!getOwnPropertyDescriptor(ALGORITHMS, keys[i]).enumerable) continue; /* another name */
+    NAMES[NAMES.length] = keys[i];
+    if (!ALGORITHMS[keys[i]][2]) KEYED_NAMES[KEYED_NAMES.length] = keys[i];
+  }
+
+  function joined(names) {
+    let all = '';
+    for (let i = 0; i < names.length; i++) all += i === 0 ? names[i] : `, ${names[i]}`;
+    return all;
+  }
+
+  /* ---- errors: Node's names and codes ----------------------------------------- */
+
+  function own(object, name, what, enumerable) {
+    defineProperty(object, name, {
+      __proto__: null, value: what, writable: true, enumerable, configurable: true,
+    });
+    return object;
+  }
+
+  function fail(Kind, code, message) {
+    return own(new Kind(message), 'code', code, true);
+  }
+
+  /* An error of Web Crypto; code is the number that its name has had in all browsers. */
+  function failAs(name, code, message) {
+    return own(fail(ErrorOf, code, message), 'name', name, false);
+  }
+
+  /* What was passed, without asking it anything. */
+  function received(what) {
+    if (what === null || what === undefined) return `Received ${what}`;
+    if (typeof what === 'function') return 'Received a function';
+    if (typeof what === 'object') return isArray(what) ? 'Received an array' : 'Received an object';
+    if (typeof what === 'symbol') return 'Received a symbol';
+    if (typeof what !== 'string') return `Received type ${typeof what} (${toText(what)})`;
+    return `Received type string ('${what.length > 28 ? `${slice(what, 0, 25)}...` : what}')`;
+  }
+
+  function wrongType(name, expected, what) {
+    return fail(TypeErrorOf, 'ERR_INVALID_ARG_TYPE',
+      `The "${name}" argument must be ${expected}. ${received(what)}`);
+  }
+
+  const BYTES = 'an instance of ArrayBuffer, TypedArray or DataView';
+  const DATA = `of type string or ${BYTES}`;
+
+  function finalized() {
+    return fail(ErrorOf, 'ERR_CRYPTO_HASH_FINALIZED',
+      'Digest already called: make a new hash for more data');
+  }
+
+  function outOfRange(name, range, what) {
+    return fail(RangeErrorOf, 'ERR_OUT_OF_RANGE',
+      `The value of "${name}" is out of range. It must be ${range}. Received ${toText(what)}`);
+  }
+
+  /* A whole number from 0 to most. */
+  function checkSize(name, what, most) {
+    if (typeof what !== 'number') throw wrongType(name, 'of type number', what);
+    if (what !== floor(what)) throw outOfRange(name, 'an integer', what);
+    if (!(what >= 0 && what <= most)) throw outOfRange(name, `>= 0 && <= ${most}`, what);
+    return what;
+  }
+
+  /* ---- data ---------------------------------------------------------------------- */
+
+  function algorithmOf(name) {
+    if (typeof name !== 'string') throw wrongType('algorithm', 'of type string', name);
+    return name.length < 32 ? ALGORITHMS[toLowerCase(name)] : undefined;
+  }
+
+  function encodingOf(table, name, names) {
+    if (typeof name !== 'string') throw wrongType('encoding', 'of type string', name);
+    const found = name.length < 32 ? table[toLowerCase(name)] : undefined;
+    if (found === undefined)
+      throw fail(TypeErrorOf, 'ERR_UNKNOWN_ENCODING',
+        `Unknown encoding: ${slice(name, 0, 32)}. There are ${names}`);
+    return found;
+  }
+
+  function outputOf(name) {
+    return name === undefined || name === null ? AS_BYTES : encodingOf(OUTPUTS, name, OUTPUT_NAMES);
+  }
+
+  /* The bytes of a buffer or view, as they are now; undefined if it is neither. A view
+   * whose buffer is gone has none. */
+  function bytesOf(data) {
+    if (isView(data)) {
+      const type = typeOf(data);
+      if (type === 'Uint8Array') return data;
+      if (type !== undefined)
+        return lengthOf(data) === 0 ? NONE : new ByteArray(bufferOf(data), offsetOf(data), lengthOf(data));
+      try {
+        return new ByteArray(viewBuffer(data), viewOffset(data), viewLength(data));
+      } catch {
+        return NONE;
+      }
+    }
+    if (typeof data !== 'object' || data === null) return undefined;
+    let length;
+    try {
+      length = bufferLength(data);
+    } catch {
+      return undefined;
+    }
+    return length === 0 ? NONE : new ByteArray(data, 0, length);
+  }
+
+  /* size bytes from at on, into scratch. */
+  function load(array, at, size, to) {
+    put(scratch, at === 0 && size === lengthOf(array) ? array
+      : new ByteArray(bufferOf(array), offsetOf(array) + at, size), to);
+  }
+
+  function feedBytes(state, array) {
+    const length = lengthOf(array);
+    for (let at = 0; at < length; at += PIECE) {
+      const size = min(PIECE, length - at);
+      load(array, at, size, 0);
+      words[COUNT] = size;
+      bytes(state);
+    }
+  }
+
+  /* No piece ends inside a pair of surrogates; PIECE is even, for hex. */
+  function feedText(state, data, encoding) {
+    const { length } = data;
+    words[ENCODING] = encoding;
+    if (length <= PIECE) {
+      text(state, data);
+      return;
+    }
+    for (let at = 0; at < length;) {
+      let end = min(at + PIECE, length);
+      if (encoding === utf8 && end < length && (unitAt(data, end - 1) & 0xfc00) === 0xd800) end--;
+      text(state, slice(data, at, end));
+      words[ENCODING] = GOES_ON;
+      at = end;
+    }
+  }
+
+  function feed(state, name, data, encoding, expected) {
+    if (typeof data === 'string') {
+      const as = encoding === undefined || encoding === null ? utf8
+        : encodingOf(INPUTS, encoding, INPUT_NAMES);
+      if (as === hex && data.length % 2 !== 0)
+        throw fail(TypeErrorOf, 'ERR_INVALID_ARG_VALUE',
+          `The argument 'encoding' is invalid for data of length ${data.length}. Received 'hex'`);
+      feedText(state, data, as);
+      return;
+    }
+    const array = bytesOf(data);
+    if (array === undefined) throw wrongType(name, expected, data);
+    feedBytes(state, array);
+  }
+
+  /* ---- bytes that are returned ------------------------------------------------------ */
+
+  /* Code written for Node says digest().toString('hex'). */
+  const { toString } = {
+    toString(encoding) {
+      if (encoding === undefined || typeOf(this) !== 'Uint8Array') return plainString(this);
+      const as = encodingOf(OUTPUTS, encoding, OUTPUT_NAMES);
+      const length = lengthOf(this);
+      const step = PIECE - PIECE % 3; /* base64 of a piece is whole */
+      let all = '';
+      if (as === AS_BYTES) return plainString(this);
+      for (let at = 0; at < length; at += step) {
+        const size = min(step, length - at);
+        load(this, at, size, 0);
+        words[COUNT] = size;
+        words[ENCODING] = as;
+        all += encode();
+      }
+      return all;
+    },
+  };
+
+  function returned(array) {
+    return own(array, 'toString', toString, false);
+  }
+
+  function take(state, output) {
+    words[ENCODING] = output;
+    return output === AS_BYTES ? returned(value(state)) : value(state);
+  }
+
+  /* ---- hashes ------------------------------------------------------------------------ */
+
+  function start(algorithm, length) {
+    words[ALGORITHM] = algorithm[0];
+    words[LENGTH] = length;
+    return open();
+  }
+
+  const COPY = {}; /* in place of an algorithm: the second argument is a state */
+
+  function openHash(name, options) {
+    const algorithm = algorithmOf(name);
+    if (algorithm === undefined)
+      throw fail(ErrorOf, 'ERR_CRYPTO_INVALID_DIGEST',
+        `Digest method not supported: ${slice(name, 0, 32)}. There are ${joined(NAMES)}`);
+    const wanted = typeof options === 'object' && options !== null ? options.outputLength : undefined;
+    if (wanted === undefined) return start(algorithm, algorithm[1]);
+    const length = checkSize('options.outputLength', wanted, longest);
+    if (length !== algorithm[1] && !algorithm[2])
+      throw fail(ErrorOf, 'ERR_OSSL_EVP_NOT_XOF_OR_INVALID_LENGTH',
+        `The outputLength of ${slice(name, 0, 32)} is ${algorithm[1]}; shake128 and shake256 have any`);
+    return start(algorithm, length);
+  }
+
+  class Hash {
+    #state;
+
+    constructor(algorithm, options) {
+      this.#state = algorithm === COPY ? options : openHash(algorithm, options);
+    }
+
+    update(data, inputEncoding) {
+      if (this.#state === undefined) throw finalized();
+      feed(this.#state, 'data', data, inputEncoding, DATA);
+      return this;
+    }
+
+    digest(encoding) {
+      if (this.#state === undefined) throw finalized();
+      const output = outputOf(encoding), state = this.#state;
+      this.#state = undefined;
+      return take(state, output);
+    }
+
+    copy() {
+      if (this.#state === undefined) throw finalized();
+      return new Hash(COPY, copy(this.#state));
+    }
+  }
+
+  class Hmac {
+    #state;
+
+    constructor(name, key, options) {
+      const algorithm = algorithmOf(name);
+      if (algorithm === undefined || algorithm[2])
+        throw fail(TypeErrorOf, 'ERR_CRYPTO_INVALID_DIGEST',
+          `Invalid digest: ${slice(name, 0, 32)}. There are ${joined(KEYED_NAMES)}`);
+      words[ALGORITHM] = algorithm[0];
+      const state = openMac();
+      const encoding = typeof options === 'object' && options !== null ? options.encoding : undefined;
+      feed(state, 'key', key, encoding, DATA);
+      keyed(state);
+      this.#state = state;
+    }
+
+    update(data, inputEncoding) {
+      if (this.#state === undefined) throw finalized();
+      feed(this.#state, 'data', data, inputEncoding, DATA);
+      return this;
+    }
+
+    digest(encoding) {
+      if (this.#state === undefined) throw finalized();
+      const output = outputOf(encoding), state = this.#state;
+      this.#state = undefined;
+      return take(state, output);
+    }
+  }
+
+  /* ---- Web Crypto ---------------------------------------------------------------------- */
+
+  function subtleDigest(algorithm, data) {
+    const named = typeof algorithm === 'object' && algorithm !== null ? algorithm.name : algorithm;
+    const name = toText(named);
+    const found = name.length < 32 ? SUBTLE[toLowerCase(name)] : undefined;
+    if (found === undefined)
+      throw failAs('NotSupportedError', 9,
+        `Unrecognized algorithm name: ${slice(name, 0, 32)}. There are SHA-1, SHA-256, SHA-384, SHA-512`);
+    const array = bytesOf(data);
+    if (array === undefined)
+      throw wrongType('data', `${BYTES} (of a string: new TextEncoder().encode(data))`, data);
+    const state = start(ALGORITHMS[found], ALGORITHMS[found][1]);
+    feedBytes(state, array);
+    words[ENCODING] = AS_BYTES;
+    return bufferOf(value(state));
+  }
+
+  /* ---- randomness ------------------------------------------------------------------------ */
+
+  /* size bytes of it in scratch. */
+  function draw(size) {
+    words[COUNT] = size;
+    if (!random())
+      throw fail(ErrorOf, 'ERR_OPERATION_FAILED', 'There is no randomness in this call');
+  }
+
+  function fillRandom(array) {
+    const length = lengthOf(array);
+    for (let at = 0; at < length; at += PIECE) {
+      const size = min(PIECE, length - at);
+      draw(size);
+      put(array, size === PIECE ? scratch : new ByteArray(bufferOf(scratch), 0, size), at);
+    }
+    return array;
+  }
+
+  const HEX_BYTES = [];
+  for (let i = 0; i < 256; i++)
+    HEX_BYTES[i] = '0123456789abcdef'[i >> 4] + '0123456789abcdef'[i & 15];
+
+  const crypto = {
+    createHash(algorithm, options) {
+      return new Hash(algorithm, options);
+    },
+    createHmac(algorithm, key, options) {
+      return new Hmac(algorithm, key, options);
+    },
+    hash(algorithm, data, options) {
+      const isList = typeof options === 'object' && options !== null;
+      const encoding = isList ? options.outputEncoding : options;
+      const output = encoding === undefined ? hex : outputOf(encoding);
+      const state = openHash(algorithm, options);
+      feed(state, 'input', data, undefined, DATA);
+      return take(state, output);
+    },
+    getHashes() {
+      const names = [];
+      for (let i = 0; i < NAMES.length; i++) names[i] = NAMES[i];
+      return names;
+    },
+    timingSafeEqual(a, b) {
+      const left = bytesOf(a), right = bytesOf(b);
+      if (left === undefined) throw wrongType('buf1', BYTES, a);
+      if (right === undefined) throw wrongType('buf2', BYTES, b);
+      const length = lengthOf(left);
+      if (length !== lengthOf(right))
+        throw fail(RangeErrorOf, 'ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH',
+          'Input buffers must have the same byte length');
+      let same = true;
+      for (let at = 0; at < length; at += HALF) {
+        const size = min(HALF, length - at);
+        load(left, at, size, 0);
+        load(right, at, size, HALF);
+        words[COUNT] = size;
+        same = equal() && same;
+      }
+      return same;
+    },
+    randomBytes(size, callback) {
+      checkSize('size', size, SIZE_MAX);
+      if (callback !== undefined)
+        throw fail(TypeErrorOf, 'ERR_INVALID_ARG_VALUE',
+          'randomBytes takes no callback here: use what it returns');
+      return returned(fillRandom(new ByteArray(size)));
+    },
+    randomUUID(options) {
+      if (options !== undefined && (typeof options !== 'object' || options === null))
+        throw wrongType('options', 'of type object', options);
+      draw(16);
+      scratch[6] = (scratch[6] & 0x0f) | 0x40;
+      scratch[8] = (scratch[8] & 0x3f) | 0x80;
+      let all = '';
+      for (let i = 0; i < 16; i++)
+        all += UUID_DASHES[i] ? `-${HEX_BYTES[scratch[i]]}` : HEX_BYTES[scratch[i]];
+      return all;
+    },
+    getRandomValues(array) {
+      const type = isView(array) ? typeOf(array) : undefined;
+      if (type === undefined || type === 'Float32Array' || type === 'Float64Array' || type === 'Float16Array')
+        throw failAs('TypeMismatchError', 17, 'The data argument must be an integer-type TypedArray');
+      if (lengthOf(array) > QUOTA)
+        throw failAs('QuotaExceededError', 22, 'The requested length exceeds 65,536 bytes');
+      fillRandom(bytesOf(array));
+      return array;
+    },
+    subtle: {
+      /* An async function: whatever is wrong rejects. */
+      async digest(algorithm, data) {
+        return subtleDigest(algorithm, data);
+      },
+    },
+  };
+
+  return { crypto };
+})

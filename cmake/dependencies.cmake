@@ -10,6 +10,8 @@ pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(EVENT REQUIRED IMPORTED_TARGET libevent_core libevent_pthreads)
 # Headers alone: the library is loaded where hashes are allowed, and linked by nobody.
 pkg_check_modules(OPENSSL REQUIRED libcrypto>=3.0)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(IDN2 REQUIRED IMPORTED_TARGET libidn2)
 
 set(GLOVEBOX_GRAMMARS ${PROJECT_SOURCE_DIR}/tools/npm/node_modules CACHE PATH
     "Where npm has put tree-sitter and tree-sitter-javascript")

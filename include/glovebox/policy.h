@@ -7,7 +7,8 @@
  * What code in the box may reach: nothing, until a policy lists it.
  *
  * The general pattern of use:
- *   1. make a policy with gbx_policy_new();
+ *   1. read a policy with gbx_policy_load(), or make an empty one with
+ *      gbx_policy_new(), and add to it with gbx_policy_allow() and gbx_policy_secret();
  *   2. give it to engines in gbx_options.policy;
  *   3. free it with gbx_policy_free(): every engine keeps a reference of its own.
  *
@@ -23,6 +24,63 @@ extern "C" {
 
 /** A policy that allows nothing, or NULL if memory is out. */
 GBX_API gbx_policy *gbx_policy_new(void);
+
+/**
+ * Read a policy file: JSON, as docs/policy.md and share/glovebox/policy.schema.json
+ * describe it. Strict: what is not understood is refused, with the position of the very
+ * value in line and column and with what to do in the message.
+ *
+ * @param json       at most 1 MiB; need not end in NUL.
+ * @param base_dir   where relative paths begin; NULL: the current directory.
+ * @param ret_policy set on GBX_OK only; free with gbx_policy_free().
+ * @retval GBX_E_POLICY the text is at fault, or what it names does not exist here.
+ */
+GBX_API GBX_MUST_USE gbx_status gbx_policy_parse(const char *json, size_t json_len,
+                                                 const char *base_dir,
+                                                 gbx_policy **ret_policy,
+                                                 gbx_error *reterr);
+
+/**
+ * Read a policy from a file. Relative paths in it begin at its own directory, and code
+ * can never read that file, whatever directories it may read.
+ *
+ * @retval GBX_E_OS the file cannot be read.
+ */
+GBX_API GBX_MUST_USE gbx_status gbx_policy_load(const char *path,
+                                                gbx_policy **ret_policy,
+                                                gbx_error *reterr);
+
+/**
+ * Allow one thing more, in the words of the command's flag --allow:
+ *
+ *     console | timers | crypto
+ *     fetch=SITE[,SITE...]          [https://|http://]host[:port], *.host below a host
+ *     file=DIRECTORY[,DIRECTORY...]
+ *     env=NAME[,NAME=VALUE...]      without a value: that of the host's environment
+ *     functions=NAME[,NAME...]      exposed functions; db.* is all below db
+ *
+ * Taken whole or not at all.
+ *
+ * @retval GBX_E_POLICY not understood or not possible; column is the place in @p grant.
+ * @retval GBX_E_USAGE  an engine has the policy already.
+ */
+GBX_API GBX_MUST_USE gbx_status gbx_policy_allow(gbx_policy *policy, const char *grant,
+                                                 gbx_error *reterr);
+
+/**
+ * Give the policy a value that code never sees: where code writes {{secret:NAME}} in a
+ * header, or in an argument of an exposed function, the host fills it in.
+ *
+ * @param name      an identifier; not yet the name of a secret.
+ * @param value     from 4 to 8192 bytes without control characters; copied, and wiped
+ *                  when the policy is freed.
+ * @param sites     for whom it is, as in fetch=SITE,SITE; NULL: for no site.
+ * @param functions for which exposed functions, NAME,NAME; NULL: for none.
+ */
+GBX_API GBX_MUST_USE gbx_status gbx_policy_secret(gbx_policy *policy, const char *name,
+                                                  const char *value, const char *sites,
+                                                  const char *functions,
+                                                  gbx_error *reterr);
 
 /** Give up the caller's reference; the last one frees the policy and wipes what is
  *  secret in it. NULL is ignored. */

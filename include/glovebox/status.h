@@ -23,7 +23,8 @@
        "this machine lacks a required layer of the seal")                      \
     XX(E_PROTOCOL, -5, 76, -32603, "the worker program broke the protocol")    \
     XX(E_DATA, -6, 65, -32602, "a dataset is not valid JSON or does not fit")  \
-    XX(E_CLOSED, -7, 69, -32603, "the engine is shutting down")
+    XX(E_CLOSED, -7, 69, -32603, "the engine is shutting down")                \
+    XX(E_POLICY, -8, 78, -32602, "a policy cannot be read, or allows what none may")
 
 /*
  * How a call ended. The parent decides the code from what it saw: the guard's

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
+#include "base/nearest.h"
 #include "cli/term.h"
 
 #include <string.h>
@@ -62,7 +63,7 @@ const gbx_command *gbx_command_find(const char *name, const char **ret_nearest)
         if (strcmp(names[count], name) == 0)
             return gbx_commands[count];
     }
-    *ret_nearest = gbx_opt_nearest(name, names, count);
+    *ret_nearest = gbx_nearest(name, names, count);
     return NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "cli/opt.h"
 
 #include "base/cleanup.h"
+#include "base/nearest.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <string.h>
 
 #define NAMES_MAX 64 /* options of one command */
-#define WORD_MAX  40 /* a longer word is no misspelt option */
 
 #define HELP_COLUMN 24
 #define HELP_WIDTH  80
@@ -35,51 +35,21 @@ static target find(const gbx_opt_table *const *tables, size_t table_count,
     return (target){0};
 }
 
-static size_t smallest(size_t a, size_t b, size_t c)
-{
-    size_t m = a < b ? a : b;
-
-    return m < c ? m : c;
-}
-
-/* Edit distance, with one row of the table kept; both words are short. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[WORD_MAX + 1];
-    size_t b_len = strlen(b);
-
-    for (size_t j = 0; j <= b_len; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= b_len; j++) {
-            size_t above = row[j];
-
-            row[j] = smallest(above + 1, row[j - 1] + 1,
-                              diagonal + (a[i - 1] == b[j - 1] ? 0 : 1));
-            diagonal = above;
-        }
-    }
-    return row[b_len];
-}
-
 static gbx_status unknown(const gbx_opt_table *const *tables, size_t table_count,
                           const char *arg, size_t name_len, gbx_error *reterr)
 {
     const char *names[NAMES_MAX];
     const char *nearest = NULL;
-    char word[WORD_MAX + 1];
+    char word[GBX_NEAREST_WORD_MAX + 1];
     size_t count = 0;
 
     for (size_t t = 0; t < table_count; t++)
         for (size_t i = 0; i < tables[t]->count && count < NAMES_MAX; i++)
             names[count++] = tables[t]->rows[i].name;
-    if (name_len > 0 && name_len <= WORD_MAX) {
+    if (name_len > 0 && name_len <= GBX_NEAREST_WORD_MAX) {
         memcpy(word, arg + 2, name_len);
         word[name_len] = '\0';
-        nearest = gbx_opt_nearest(word, names, count);
+        nearest = gbx_nearest(word, names, count);
     }
     if (nearest != NULL)
         return gbx_fail(reterr, GBX_E_USAGE,
@@ -246,29 +216,4 @@ void gbx_opt_print(FILE *to, const gbx_opt_table *const *tables, size_t table_co
             print_wrapped(to, row->help);
         }
     }
-}
-
-const char *gbx_opt_nearest(const char *word, const char *const *candidates,
-                            size_t count)
-{
-    const char *nearest = NULL;
-    size_t least = 3; /* more edits than that is another word */
-    size_t word_len = strlen(word);
-
-    if (word_len > WORD_MAX)
-        return NULL;
-    for (size_t i = 0; i < count; i++) {
-        size_t d;
-
-        if (strlen(candidates[i]) > WORD_MAX)
-            continue;
-        d = word_len >= 3 && strncmp(candidates[i], word, word_len) == 0
-                ? 1
-                : distance(word, candidates[i]);
-        if (d < least && d < word_len) {
-            least = d;
-            nearest = candidates[i];
-        }
-    }
-    return nearest;
 }

@@ -60,8 +60,4 @@ gbx_status gbx_opt_parse(const gbx_opt_table *const *tables, size_t table_count,
 /* Every table with its title, one row an option, wrapped for a terminal. */
 void gbx_opt_print(FILE *to, const gbx_opt_table *const *tables, size_t table_count);
 
-/* The candidate nearest to word by edit distance, or NULL if none is near. */
-const char *gbx_opt_nearest(const char *word, const char *const *candidates,
-                            size_t count);
-
 #endif

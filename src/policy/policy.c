@@ -3,6 +3,7 @@
 #include "policy/policy.h"
 
 #include "base/cleanup.h"
+#include "policy/lists.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +17,14 @@
 
 static void free_names(char **names, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        free(names[i]);
+    gbx_names_cut(names, 0, count);
     free(names);
-}
-
-static void free_sites(gbx_site *sites, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(sites[i].host);
-    free(sites);
 }
 
 static void free_fetch(gbx_fetch_policy *fetch)
 {
-    free_sites(fetch->sites, fetch->site_count);
+    gbx_sites_cut(fetch->sites, 0, fetch->site_count);
+    free(fetch->sites);
     free(fetch->networks);
     free_names(fetch->methods, fetch->method_count);
     free_names(fetch->nameservers, fetch->nameserver_count);
@@ -39,39 +33,20 @@ static void free_fetch(gbx_fetch_policy *fetch)
 
 static void free_file(gbx_file_policy *file)
 {
-    for (size_t i = 0; i < file->root_count; i++)
-        gbx_fd_close(&file->root_fds[i]);
+    gbx_roots_cut(file, 0);
     free(file->root_fds);
-    free_names(file->roots, file->root_count);
-    free_names(file->names, file->names != NULL ? file->root_count : 0);
+    free(file->roots);
+    free(file->names);
     free(file->own);
-}
-
-/* A value may be a credential: it does not stay in memory that others will get. */
-static void free_value(char *value, size_t len)
-{
-    if (value != NULL)
-        explicit_bzero(value, len);
-    free(value);
 }
 
 static void free_all(gbx_policy *policy)
 {
     free_fetch(&policy->fetch);
     free_file(&policy->file);
-    for (size_t i = 0; i < policy->env_count; i++) {
-        free(policy->env[i].name);
-        free_value(policy->env[i].value, policy->env[i].value_len);
-    }
+    gbx_pairs_cut(policy->env, 0, policy->env_count);
     free(policy->env);
-    for (size_t i = 0; i < policy->secret_count; i++) {
-        gbx_secret *secret = &policy->secrets[i];
-
-        free(secret->name);
-        free_value(secret->value, secret->value_len);
-        free_sites(secret->sites, secret->site_count);
-        free_names(secret->functions, secret->function_count);
-    }
+    gbx_secrets_cut(policy->secrets, 0, policy->secret_count);
     free(policy->secrets);
     free_names(policy->functions, policy->function_count);
     free(policy);

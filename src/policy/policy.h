@@ -109,6 +109,14 @@ struct gbx_policy {
 /* The same policy once more; give it back with gbx_policy_free(). */
 gbx_policy *gbx_policy_ref(gbx_policy *policy);
 
+/*
+ * May a call have the policy narrow, when its engine has wide? GBX_E_POLICY names the
+ * first thing that narrow allows and wide does not. Values (of variables, of secrets) are
+ * not compared: both are the embedder's.
+ */
+bool gbx_policy_covers(const gbx_policy *wide, const gbx_policy *narrow,
+                       gbx_error *reterr);
+
 /* canonical_host as in gbx_site.host; scheme is one GBX_SCHEME_*; port is never 0. */
 bool gbx_site_matches(const gbx_site *site, const char *canonical_host, uint16_t port,
                       uint8_t scheme);

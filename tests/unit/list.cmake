@@ -72,6 +72,7 @@ target_compile_definitions(gbx_vectors
 target_link_libraries(gbx_vectors PUBLIC gbx_flags gbx_sanitize)
 gbx_unit_test(crypto gbx_vectors $<IF:$<BOOL:${GLOVEBOX_SANITIZE}>,gbx_checked,gbx_crypto>)
 gbx_unit_test(crypto_sealed gbx_crypto PkgConfig::SECCOMP)
+include(unit/policy.cmake)
 gbx_unit_test(seal_process gbx_seal)
 gbx_unit_test(seal gbx_seal)
 target_sources(test_seal PRIVATE support/bpf_eval.c)

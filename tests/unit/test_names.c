@@ -17,10 +17,10 @@ static const struct {
     int number;
     const char *name;
 } statuses[] = {
-    {0, "GBX_OK"},        {-1, "GBX_E_USAGE"},       {-2, "GBX_E_NOMEM"},
-    {-3, "GBX_E_OS"},     {-4, "GBX_E_UNSUPPORTED"}, {-5, "GBX_E_PROTOCOL"},
-    {-6, "GBX_E_DATA"},   {-7, "GBX_E_CLOSED"},      {-8, "GBX_E_UNKNOWN"},
-    {1, "GBX_E_UNKNOWN"},
+    {0, "GBX_OK"},         {-1, "GBX_E_USAGE"},       {-2, "GBX_E_NOMEM"},
+    {-3, "GBX_E_OS"},      {-4, "GBX_E_UNSUPPORTED"}, {-5, "GBX_E_PROTOCOL"},
+    {-6, "GBX_E_DATA"},    {-7, "GBX_E_CLOSED"},      {-8, "GBX_E_POLICY"},
+    {-9, "GBX_E_UNKNOWN"}, {1, "GBX_E_UNKNOWN"},
 };
 
 static void test_status__names_and_numbers_are_fixed(void **state)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * grants - put one thing more into a policy, from text: what the policy file and the
+ * flags of the command have in common.
+ *
+ * A refusal has line 1 and a column in the text given; nothing was added then. What is
+ * already listed: refused if it was listed since index `since`, that is in the same
+ * breath, where it is a slip; else left as it is.
+ */
+#ifndef GBX_POLICY_GRANTS_H
+#define GBX_POLICY_GRANTS_H
+
+#include "policy/policy.h"
+
+/* Bytes of the value of one variable, and of one secret. */
+#define GBX_VALUE_MAX  65536
+#define GBX_SECRET_MAX 8192
+#define GBX_SECRET_MIN 4 /* shorter ones would be found, and cut out, everywhere */
+
+gbx_status gbx_grant_site(gbx_site **sites, size_t *count, size_t since,
+                          const char *text, size_t len, gbx_error *reterr);
+
+/* A relative directory is below base_dir. */
+gbx_status gbx_grant_root(gbx_file_policy *file, size_t since, const char *base_dir,
+                          const char *text, size_t len, gbx_error *reterr);
+
+/* What the host's environment variable of that name holds, borrowed. */
+gbx_status gbx_host_value(const char *name, size_t name_len, const char **ret,
+                          gbx_error *reterr);
+
+/* A name and its value; borrowed. */
+typedef struct gbx_entry {
+    const char *name;
+    size_t name_len;
+    const char *value;
+    size_t value_len;
+} gbx_entry;
+
+gbx_status gbx_grant_env(gbx_policy *policy, size_t since, const gbx_entry *entry,
+                         gbx_error *reterr);
+
+/* "db.query", "db.*"; "*" sets *all, which may be NULL if that is not possible. */
+gbx_status gbx_grant_function(char ***patterns, size_t *count, bool *all, size_t since,
+                              const char *text, size_t len, gbx_error *reterr);
+
+/* The secret is added without its sites and functions: *ret is where they go. */
+gbx_status gbx_grant_secret(gbx_policy *policy, const gbx_entry *entry,
+                            gbx_secret **ret, gbx_error *reterr);
+
+/* What is allowed so far, to be gone back to. */
+typedef struct gbx_policy_mark {
+    uint32_t capabilities;
+    bool all_functions;
+    size_t sites;
+    size_t roots;
+    size_t env;
+    size_t secrets;
+    size_t functions;
+} gbx_policy_mark;
+
+gbx_policy_mark gbx_policy_here(const gbx_policy *policy);
+void gbx_policy_back_to(gbx_policy *policy, const gbx_policy_mark *mark);
+
+#endif

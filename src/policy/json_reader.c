@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* json_reader - see json_reader.h. */
+#include "policy/json_reader.h"
+
+#include "base/cleanup.h"
+#include "base/nearest.h"
+#include "base/utf8.h"
+#include "policy/json_place.h"
+#include "policy/refuse.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KEYS_MAX 24 /* of one table */
+
+static void push(gbx_json_reader *r, size_t index, const char *key)
+{
+    assert(r->depth < GBX_POLICY_DEPTH); /* the text was checked to be no deeper */
+    r->path[r->depth] = index;
+    r->keys[r->depth] = key;
+    r->depth++;
+}
+
+/* "fetch.allow[2]"; empty for the whole. */
+static void print_path(const gbx_json_reader *r, char *out, size_t size)
+{
+    char quote[GBX_QUOTE_SIZE];
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < r->depth && used < size; i++) {
+        int n = r->keys[i] != NULL
+                    ? snprintf(out + used, size - used, "%s%.60s", i > 0 ? "." : "",
+                               gbx_quote(quote, r->keys[i], strlen(r->keys[i])))
+                    : snprintf(out + used, size - used, "[%zu]", r->path[i]);
+
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static gbx_status fail(gbx_json_reader *r, bool is_key, const char *message)
+{
+    size_t at = gbx_json_place(r->text, r->len, r->path, r->depth, is_key);
+    char path[200];
+    uint32_t line;
+    uint32_t column;
+
+    gbx_utf8_position(r->text, r->len, at, &line, &column);
+    print_path(r, path, sizeof path);
+    return gbx_fail_at(r->err, GBX_E_POLICY, line, column, "%s%s%s", path,
+                       path[0] != '\0' ? ": " : "", message);
+}
+
+static gbx_status place(gbx_json_reader *r, gbx_status status, bool is_key)
+{
+    char message[GBX_ERROR_MESSAGE_SIZE];
+
+    if (status != GBX_E_POLICY)
+        return status;
+    memcpy(message, r->err->message, sizeof message);
+    return fail(r, is_key, message);
+}
+
+static gbx_status unknown_key(gbx_json_reader *r, const char *name,
+                              const gbx_json_key *keys, size_t count)
+{
+    const char *names[KEYS_MAX];
+    char quote[GBX_QUOTE_SIZE];
+    const char *nearest;
+
+    assert(count <= KEYS_MAX);
+    for (size_t i = 0; i < count; i++)
+        names[i] = keys[i].name;
+    nearest = gbx_nearest(name, names, count);
+    if (nearest != NULL)
+        return gbx_json_refuse_key(r, "there is no such key: did you mean '%s'?",
+                                   nearest);
+    (void)gbx_quote(quote, name, strlen(name));
+    return gbx_json_refuse_key(r, "there is no key '%s' here", quote);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_json_refuse(gbx_json_reader *r, const char *format, ...)
+{
+    char message[GBX_ERROR_MESSAGE_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return fail(r, false, message);
+}
+
+gbx_status gbx_json_refuse_key(gbx_json_reader *r, const char *format, ...)
+{
+    char message[GBX_ERROR_MESSAGE_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return fail(r, true, message);
+}
+
+gbx_status gbx_json_refuse_type(gbx_json_reader *r, const json_t *value,
+                                const char *wanted)
+{
+    static const char *const types[] = {
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array",
+        [JSON_STRING] = "a string",  [JSON_INTEGER] = "a number",
+        [JSON_REAL] = "a number",    [JSON_TRUE] = "true",
+        [JSON_FALSE] = "false",      [JSON_NULL] = "null",
+    };
+
+    return gbx_json_refuse(r, "this is %s, where %s belongs", types[json_typeof(value)],
+                           wanted);
+}
+
+gbx_status gbx_json_require(gbx_json_reader *r, const json_t *value, const char *key,
+                            const char *why)
+{
+    if (json_object_get(value, key) != NULL)
+        return GBX_OK;
+    return gbx_json_refuse(r, "'%s' is missing: %s", key, why);
+}
+
+gbx_status gbx_json_placed(gbx_json_reader *r, gbx_status status)
+{
+    return place(r, status, false);
+}
+
+gbx_status gbx_json_placed_key(gbx_json_reader *r, gbx_status status)
+{
+    return place(r, status, true);
+}
+
+gbx_status gbx_json_read_object(gbx_json_reader *r, const json_t *value,
+                                const gbx_json_key *keys, size_t count, void *target)
+{
+    gbx_status status = GBX_OK;
+    size_t index = 0;
+
+    if (!json_is_object(value))
+        return gbx_json_refuse_type(r, value, "an object");
+    for (void *at = json_object_iter((json_t *)(uintptr_t)value);
+         at != NULL && status == GBX_OK;
+         at = json_object_iter_next((json_t *)(uintptr_t)value, at), index++) {
+        const char *name = json_object_iter_key(at);
+        const gbx_json_key *key = NULL;
+
+        for (size_t i = 0; i < count && key == NULL; i++)
+            if (strcmp(keys[i].name, name) == 0)
+                key = &keys[i];
+        push(r, index, name);
+        status = key == NULL ? unknown_key(r, name, keys, count)
+                             : key->read(r, json_object_iter_value(at), key, target);
+        r->depth--;
+    }
+    return status;
+}
+
+gbx_status gbx_json_read_members(gbx_json_reader *r, const json_t *value,
+                                 gbx_json_member_fn read, void *target)
+{
+    gbx_status status = GBX_OK;
+    size_t index = 0;
+
+    if (!json_is_object(value))
+        return gbx_json_refuse_type(r, value, "an object");
+    for (void *at = json_object_iter((json_t *)(uintptr_t)value);
+         at != NULL && status == GBX_OK;
+         at = json_object_iter_next((json_t *)(uintptr_t)value, at), index++) {
+        const char *name = json_object_iter_key(at);
+
+        push(r, index, name);
+        status = read(r, name, json_object_iter_value(at), target);
+        r->depth--;
+    }
+    return status;
+}
+
+gbx_status gbx_json_read_texts(gbx_json_reader *r, const json_t *value,
+                               gbx_json_text_fn add, void *target)
+{
+    gbx_status status = GBX_OK;
+
+    if (!json_is_array(value))
+        return gbx_json_refuse_type(r, value, "an array of strings");
+    for (size_t i = 0; i < json_array_size(value) && status == GBX_OK; i++) {
+        const json_t *item = json_array_get(value, i);
+
+        push(r, i, NULL);
+        if (!json_is_string(item))
+            status = gbx_json_refuse_type(r, item, "a string");
+        else
+            status = gbx_json_placed(r, add(r, json_string_value(item),
+                                            json_string_length(item), target));
+        r->depth--;
+    }
+    return status;
+}
+
+gbx_status gbx_json_read_list(gbx_json_reader *r, const json_t *value,
+                              const gbx_json_key *key, void *target)
+{
+    if (json_is_array(value) && json_array_size(value) == 0)
+        return gbx_json_refuse(r, "the list is empty: leave the key out");
+    return gbx_json_read_texts(r, value, key->add, target);
+}
+
+gbx_status gbx_json_read_number(gbx_json_reader *r, const json_t *value,
+                                const gbx_json_key *key, void *target)
+{
+    char *field = (char *)target + key->offset;
+    json_int_t number;
+
+    if (!json_is_integer(value))
+        return gbx_json_refuse_type(r, value, "a whole number");
+    number = json_integer_value(value);
+    if (number < 0 || (uint64_t)number < key->min || (uint64_t)number > key->max)
+        return gbx_json_refuse(r, "this is from %llu to %llu, not %lld",
+                               (unsigned long long)key->min,
+                               (unsigned long long)key->max, (long long)number);
+    if (key->size == sizeof(uint32_t))
+        *(uint32_t *)(void *)field = (uint32_t)number;
+    else
+        *(uint64_t *)(void *)field = (uint64_t)number;
+    return GBX_OK;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * policy_json - the policy file: what every key means is one row.
+ *
+ * share/policy.schema.json says the same to editors; a test holds the two together.
+ */
+#include "policy/policy_json.h"
+
+#include "base/cleanup.h"
+#include "base/fail.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "policy/json_place.h"
+#include "policy/lists.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define POLICY_BYTES_MAX GBX_MIB(1)
+
+static gbx_status add_root(gbx_json_reader *r, const char *text, size_t len,
+                           void *target)
+{
+    return gbx_grant_root(target, 0, r->base_dir, text, len, r->err);
+}
+
+static gbx_status read_file(gbx_json_reader *r, const json_t *value,
+                            const gbx_json_key *key, void *target)
+{
+    static const gbx_json_key keys[] = {
+        {.name = "allow", .read = gbx_json_read_list, .add = add_root},
+        GBX_JSON_NUMBER("maxBytes", gbx_file_policy, max_bytes, 1, GBX_MIB(256)),
+    };
+    gbx_policy *policy = target;
+    gbx_status status =
+        gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), &policy->file);
+    (void)key;
+
+    policy->capabilities |= GBX_CAP_FILE;
+    return status == GBX_OK
+               ? gbx_json_require(r, value, "allow", "list the directories")
+               : status;
+}
+
+static gbx_status add_function(gbx_json_reader *r, const char *text, size_t len,
+                               void *target)
+{
+    gbx_policy *policy = target;
+
+    return gbx_grant_function(&policy->functions, &policy->function_count,
+                              &policy->all_functions, 0, text, len, r->err);
+}
+
+/* min is the capability's bit. */
+static gbx_status read_switch(gbx_json_reader *r, const json_t *value,
+                              const gbx_json_key *key, void *target)
+{
+    gbx_policy *policy = target;
+
+    if (!json_is_boolean(value))
+        return gbx_json_refuse_type(r, value, "true or false");
+    if (json_is_true(value))
+        policy->capabilities |= (uint32_t)key->min;
+    return GBX_OK;
+}
+
+static gbx_status read_limits(gbx_json_reader *r, const json_t *value,
+                              const gbx_json_key *key, void *target)
+{
+    static const gbx_json_key keys[] = {
+        GBX_JSON_NUMBER("timeoutMs", gbx_limits, timeout_ms, 1, 600000),
+        GBX_JSON_NUMBER("cpuMs", gbx_limits, cpu_ms, 1, 600000),
+        GBX_JSON_NUMBER("memoryBytes", gbx_limits, memory_bytes, GBX_MIB(8),
+                        GBX_MIB(4096)),
+        GBX_JSON_NUMBER("outputBytes", gbx_limits, output_bytes, 1, GBX_MIB(256)),
+        GBX_JSON_NUMBER("codeBytes", gbx_limits, code_bytes, 1, GBX_MIB(1)),
+        GBX_JSON_NUMBER("logBytes", gbx_limits, log_bytes, 1, GBX_MIB(64)),
+    };
+    gbx_policy *policy = target;
+    (void)key;
+
+    return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), &policy->limits);
+}
+
+/* Editors find the schema by it. */
+static gbx_status read_schema(gbx_json_reader *r, const json_t *value,
+                              const gbx_json_key *key, void *target)
+{
+    (void)key;
+    (void)target;
+    return json_is_string(value) ? GBX_OK : gbx_json_refuse_type(r, value, "a string");
+}
+
+static gbx_status read_policy(gbx_json_reader *r, const json_t *value)
+{
+    static const gbx_json_key keys[] = {
+        {.name = "console", .read = read_switch, .min = GBX_CAP_CONSOLE},
+        {.name = "timers", .read = read_switch, .min = GBX_CAP_TIMERS},
+        {.name = "fetch", .read = gbx_policy_read_fetch},
+        {.name = "file", .read = read_file},
+        {.name = "crypto", .read = read_switch, .min = GBX_CAP_CRYPTO},
+        {.name = "env", .read = gbx_policy_read_env},
+        {.name = "secrets", .read = gbx_policy_read_secrets},
+        {.name = "functions", .read = gbx_json_read_list, .add = add_function},
+        {.name = "limits", .read = read_limits},
+        {.name = "$schema", .read = read_schema},
+    };
+
+    return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), r->policy);
+}
+
+/* What the library that makes the values objects to in text that is JSON. */
+static gbx_status refuse_text(gbx_json_reader *r, const json_error_t *e)
+{
+    const char *message;
+    size_t at;
+    uint32_t line;
+    uint32_t column;
+
+    switch ((int)json_error_code(e)) { /* the rest cannot be: the text is JSON */
+    case json_error_out_of_memory: return gbx_list_nomem(r->err);
+    case json_error_duplicate_key:
+        message = "the key is there twice: leave one out";
+        break;
+    case json_error_null_byte_in_key:
+    case json_error_null_character: message = "a string here cannot hold NUL"; break;
+    case json_error_numeric_overflow: message = "the number is too large"; break;
+    default: message = "an escape in the string stands for no character"; break;
+    }
+    at = gbx_json_token_before(r->text, r->len,
+                               e->position > 0 ? (size_t)e->position : 1);
+    gbx_utf8_position(r->text, r->len, at, &line, &column);
+    return gbx_fail_at(r->err, GBX_E_POLICY, line, column, "%s", message);
+}
+
+/* The text as values; json_decref() it. */
+static gbx_status decode(gbx_json_reader *r, json_t **ret)
+{
+    gbx_json_fault fault;
+    json_error_t e;
+
+    if (r->len > POLICY_BYTES_MAX)
+        return gbx_fail(r->err, GBX_E_POLICY, "the policy is larger than %zu bytes",
+                        POLICY_BYTES_MAX);
+    if (!gbx_json_check(r->text, r->len, GBX_POLICY_DEPTH, &fault))
+        return gbx_fail_at(r->err, GBX_E_POLICY, fault.line, fault.column, "%s",
+                           fault.message);
+    *ret = json_loadb(r->text, r->len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
+    return *ret != NULL ? GBX_OK : refuse_text(r, &e);
+}
+
+static void release(json_t **value)
+{
+    json_decref(*value);
+}
+
+static void release_policy(gbx_policy **policy)
+{
+    gbx_policy_free(*policy);
+}
+
+static gbx_status parse(gbx_json_reader *r, gbx_policy **ret)
+{
+    GBX_CLEANUP(release) json_t *value = NULL;
+    GBX_CLEANUP(release_policy) gbx_policy *policy = gbx_policy_new();
+    gbx_status status;
+
+    if (policy == NULL)
+        return gbx_list_nomem(r->err);
+    status = decode(r, &value);
+    r->policy = policy;
+    if (status == GBX_OK)
+        status = read_policy(r, value);
+    if (status != GBX_OK)
+        return status;
+    *ret = policy;
+    policy = NULL;
+    return GBX_OK;
+}
+
+/* All of fd, at most one byte more than a policy may have. */
+static gbx_status read_all(int fd, const char *path, gbx_buf *buf, gbx_error *reterr)
+{
+    for (;;) {
+        uint8_t *at = gbx_buf_reserve(buf, GBX_KIB(16));
+        ssize_t n = at != NULL ? read(fd, at, GBX_KIB(16)) : 0;
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return gbx_fail(reterr, GBX_E_OS, "cannot read the policy '%s'", path);
+        if (buf->failed)
+            return gbx_fail(reterr,
+                            buf->len > POLICY_BYTES_MAX - GBX_KIB(16) ? GBX_E_POLICY
+                                                                      : GBX_E_NOMEM,
+                            "the policy '%s' is larger than %zu bytes", path,
+                            POLICY_BYTES_MAX);
+        if (n == 0)
+            return GBX_OK;
+        buf->len += (size_t)n;
+    }
+}
+
+/* Code that may read the directory in which the policy lies must not read the policy:
+ * there may be secrets in it. */
+static gbx_status disown(gbx_policy *policy, int fd, gbx_error *reterr)
+{
+    gbx_file_policy *file = &policy->file;
+    gbx_file_id *id;
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot examine the policy file");
+    id = gbx_list_room(&file->own, file->own_count, sizeof *id);
+    if (id == NULL)
+        return gbx_list_nomem(reterr);
+    *id = (gbx_file_id){.device = st.st_dev, .inode = st.st_ino};
+    file->own_count++;
+    return GBX_OK;
+}
+
+/* The directory of path; free() it. */
+static char *directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (slash == NULL)
+        return strdup(".");
+    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+/* ---- public ---------------------------------------------------------------- */
+
+gbx_status gbx_policy_parse(const char *json, size_t json_len, const char *base_dir,
+                            gbx_policy **ret_policy, gbx_error *reterr)
+{
+    gbx_error err = {0};
+    gbx_json_reader r = {.text = json,
+                         .len = json_len,
+                         .base_dir = base_dir != NULL ? base_dir : ".",
+                         .err = &err};
+    gbx_status status;
+
+    if (json == NULL || ret_policy == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "json or ret_policy is NULL");
+    status = parse(&r, ret_policy);
+    if (status != GBX_OK && reterr != NULL)
+        *reterr = err;
+    return status;
+}
+
+gbx_status gbx_policy_load(const char *path, gbx_policy **ret_policy, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    GBX_CLEANUP(gbx_free) char *directory = NULL;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    GBX_CLEANUP(release_policy) gbx_policy *policy = NULL;
+    gbx_status status;
+
+    gbx_buf_init(&buf, POLICY_BYTES_MAX + GBX_KIB(16));
+    if (path == NULL || ret_policy == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "path or ret_policy is NULL");
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot read the policy '%s'", path);
+    status = read_all(fd, path, &buf, reterr);
+    if (status != GBX_OK)
+        return status;
+    directory = directory_of(path);
+    if (directory == NULL)
+        return gbx_list_nomem(reterr);
+    status = gbx_policy_parse(buf.data != NULL ? (const char *)buf.data : "", buf.len,
+                              directory, &policy, reterr);
+    if (status == GBX_OK)
+        status = disown(policy, fd, reterr);
+    if (status != GBX_OK)
+        return status;
+    *ret_policy = policy;
+    policy = NULL;
+    return GBX_OK;
+}

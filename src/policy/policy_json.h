@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* policy_json - the parts of a policy file that are read in files of their own. Each is
+ * a gbx_json_key.read whose target is the policy. */
+#ifndef GBX_POLICY_POLICY_JSON_H
+#define GBX_POLICY_POLICY_JSON_H
+
+#include "policy/json_reader.h"
+
+gbx_status gbx_policy_read_fetch(gbx_json_reader *r, const json_t *value,
+                                 const gbx_json_key *key, void *target);
+gbx_status gbx_policy_read_env(gbx_json_reader *r, const json_t *value,
+                               const gbx_json_key *key, void *target);
+gbx_status gbx_policy_read_secrets(gbx_json_reader *r, const json_t *value,
+                                   const gbx_json_key *key, void *target);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* allow - the words of the flag --allow, secrets by hand, and the life of a policy. */
+#include "base/cleanup.h"
+#include "policy/policy.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int setup(void **state)
+{
+    (void)unsetenv("GBX_TEST_UNSET");
+    *state = NULL;
+    return setenv("GBX_TEST_TOKEN", "t0ken-of-the-test", 1);
+}
+
+static const struct {
+    const char *grant;
+    uint32_t capabilities;
+    size_t sites, roots, env, functions;
+} good[] = {
+    {"console", GBX_CAP_CONSOLE, 0, 0, 0, 0},
+    {"timers", GBX_CAP_TIMERS, 0, 0, 0, 0},
+    {"crypto", GBX_CAP_CRYPTO, 0, 0, 0, 0},
+    {"fetch=api.example.com", GBX_CAP_FETCH, 1, 0, 0, 0},
+    {"fetch=api.example.com,*.example.org,http://localhost:8080", GBX_CAP_FETCH, 3, 0,
+     0, 0},
+    {"file=/usr", GBX_CAP_FILE, 0, 1, 0, 0},
+    {"file=/usr,/etc,.", GBX_CAP_FILE, 0, 3, 0, 0},
+    {"env=GBX_TEST_TOKEN", GBX_CAP_ENV, 0, 0, 1, 0},
+    {"env=GBX_TEST_TOKEN,A=b,EMPTY=,EQ=a=b", GBX_CAP_ENV, 0, 0, 4, 0},
+    {"functions=db.query", 0, 0, 0, 0, 1},
+    {"functions=db.query,tools.*,$f", 0, 0, 0, 0, 3},
+};
+
+static void test_good__is_added(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(good); i++) {
+        gbx_policy *policy = gbx_policy_new();
+        gbx_error error = {0};
+
+        assert_non_null(policy);
+        if (gbx_policy_allow(policy, good[i].grant, &error) != GBX_OK)
+            fail_msg("'%s': %s", good[i].grant, error.message);
+        assert_int_equal(policy->capabilities, good[i].capabilities);
+        assert_int_equal(policy->fetch.site_count, good[i].sites);
+        assert_int_equal(policy->file.root_count, good[i].roots);
+        assert_int_equal(policy->env_count, good[i].env);
+        assert_int_equal(policy->function_count, good[i].functions);
+        gbx_policy_free(policy);
+    }
+}
+
+static const struct {
+    const char *grant;
+    unsigned column;
+    const char *message; /* its beginning */
+} bad[] = {
+    {"", 1, "there is no capability '': there are console"},
+    {"=", 1, "there is no capability ''"},
+    {"fecth=a.example", 1, "there is no capability 'fecth': did you mean 'fetch'?"},
+    {"Fetch=a.example", 1, "there is no capability 'Fetch': did you mean 'fetch'?"},
+    {"timer", 1, "there is no capability 'timer': did you mean 'timers'?"},
+    {"network", 1, "there is no capability 'network': there are"},
+    {"\x1b[31m", 1, "there is no capability '\\u{1b}[31m'"},
+    {"console ", 1, "there is no capability 'console ': did you mean 'console'?"},
+    {"console=1", 8, "'console' takes nothing after it"},
+    {"timers=", 7, "'timers' takes nothing after it"},
+    {"crypto=md5", 7, "'crypto' takes nothing after it"},
+    {"fetch", 6, "'fetch' needs a list of what it may reach"},
+    {"file", 5, "'file' needs a list of what it may reach"},
+    {"env", 4, "'env' needs a list of what it may reach"},
+    {"functions", 10, "'functions' needs a list of what it may reach"},
+    {"fetch=", 7, "something is missing here"},
+    {"fetch=a.example,", 17, "something is missing here"},
+    {"fetch=,a.example", 7, "something is missing here"},
+    {"fetch=a.example,,b.example", 17, "something is missing here"},
+    {"fetch=a.example,*", 17, "'*' would allow every host"},
+    {"fetch=a.example,b.example/v1", 26, "a path cannot be allowed"},
+    {"fetch=\xc3\xbc.example,b.example/v1", 26, "a path cannot be allowed"},
+    {"fetch=a.example, b.example", 17, "a host has no white space"},
+    {"fetch=a.example,A.EXAMPLE", 17, "'A.EXAMPLE' is listed twice"},
+    {"fetch=a.example,https://a.example:443", 17, "'https://a.example:443' is listed"},
+    {"file=./missing-directory", 6,
+     "the directory './missing-directory' does not exist"},
+    {"file=/usr,./missing-directory", 11, "the directory './missing-directory'"},
+    {"file=/usr,/usr/", 11, "'/usr/' is listed twice"},
+    {"file=/etc/passwd", 6, "'/etc/passwd' is no directory"},
+    {"file=/", 6, "'/' is the whole machine"},
+    {"file=/usr/..", 6, "'/' is the whole machine"},
+    {"file=/proc", 6, "what is there is the kernel's"},
+    {"file=/sys", 6, "what is there is the kernel's"},
+    {"file=/dev", 6, "there are devices"},
+    {"env=GBX_TEST_UNSET", 5, "the environment variable 'GBX_TEST_UNSET' is not set"},
+    {"env=A=b,GBX_TEST_UNSET", 9, "the environment variable 'GBX_TEST_UNSET'"},
+    {"env=1A=b", 5, "'1A' is no name"},
+    {"env=A-B=c", 6, "'A-B' is no name"},
+    {"env==b", 5, "there is no name"},
+    {"env=A=b,A=b", 9, "'A' is listed twice"},
+    {"env=A=\xff", 5, "the value is not UTF-8"},
+    {"functions=db.", 14, "'db.' is no name of functions"},
+    {"functions=*.db", 11, "'*.db' is no name of functions"},
+    {"functions=db..query", 14, "'db..query' is no name of functions"},
+    {"functions=db.query,db.query", 20, "'db.query' is listed twice"},
+    {"functions=1st", 11, "'1st' is no name of functions"},
+};
+
+static void test_bad__is_refused_at_its_column_and_changes_nothing(void **state)
+{
+    size_t wrong = 0;
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(bad); i++) {
+        gbx_policy *policy = gbx_policy_new();
+        gbx_error e = {0};
+
+        assert_non_null(policy);
+        if (gbx_policy_allow(policy, bad[i].grant, &e) != GBX_E_POLICY || e.line != 1 ||
+            e.column != bad[i].column ||
+            strncmp(e.message, bad[i].message, strlen(bad[i].message)) != 0) {
+            print_error("'%s': column %u: %s\n", bad[i].grant, e.column, e.message);
+            wrong++;
+        }
+        assert_int_equal(policy->capabilities, 0);
+        assert_int_equal(policy->fetch.site_count, 0);
+        assert_int_equal(policy->file.root_count, 0);
+        assert_int_equal(policy->env_count, 0);
+        assert_int_equal(policy->function_count, 0);
+        gbx_policy_free(policy);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void test_again__is_no_slip_in_another_flag(void **state)
+{
+    gbx_policy *policy = gbx_policy_new();
+    gbx_error error = {0};
+    (void)state;
+
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(gbx_policy_allow(policy, "fetch=a.example", &error), GBX_OK);
+        assert_int_equal(gbx_policy_allow(policy, "file=/usr", &error), GBX_OK);
+        assert_int_equal(gbx_policy_allow(policy, "env=A=b", &error), GBX_OK);
+        assert_int_equal(gbx_policy_allow(policy, "functions=f", &error), GBX_OK);
+    }
+    assert_int_equal(policy->fetch.site_count, 1);
+    assert_int_equal(policy->file.root_count, 1);
+    assert_int_equal(policy->env_count, 1);
+    assert_int_equal(policy->function_count, 1);
+    assert_int_equal(gbx_policy_allow(policy, "env=A=c", &error), GBX_E_POLICY);
+    gbx_policy_free(policy);
+}
+
+static void test_secret__is_for_sites_and_functions(void **state)
+{
+    gbx_policy *policy = gbx_policy_new();
+    gbx_error error = {0};
+    (void)state;
+
+    assert_int_equal(gbx_policy_secret(policy, "TOKEN", "hunter2",
+                                       "a.example,*.b.example", "db.query,tools.*",
+                                       &error),
+                     GBX_OK);
+    assert_int_equal(policy->capabilities, 0);
+    assert_int_equal(policy->secret_count, 1);
+    assert_string_equal(policy->secrets[0].value, "hunter2");
+    assert_int_equal(policy->secrets[0].value_len, 7);
+    assert_int_equal(policy->secrets[0].site_count, 2);
+    assert_int_equal(policy->secrets[0].function_count, 2);
+    gbx_policy_free(policy);
+}
+
+static const struct {
+    const char *name, *value, *sites, *functions;
+    gbx_status status;
+    unsigned column;
+    const char *message;
+} bad_secrets[] = {
+    {"TOKEN", "hunter2", NULL, NULL, GBX_E_USAGE, 0, "a secret is for sites"},
+    {NULL, "hunter2", "a.example", NULL, GBX_E_USAGE, 0,
+     "policy, name or value is NULL"},
+    {"TOKEN", NULL, "a.example", NULL, GBX_E_USAGE, 0, "policy, name or value is NULL"},
+    {"", "hunter2", "a.example", NULL, GBX_E_POLICY, 1, "there is no name"},
+    {"A B", "hunter2", "a.example", NULL, GBX_E_POLICY, 2, "'A B' is no name"},
+    {"A", "abc", "a.example", NULL, GBX_E_POLICY, 1, "the value of a secret has from"},
+    {"A", "hunter2\r\nX: y", "a.example", NULL, GBX_E_POLICY, 1,
+     "the value of a secret"},
+    {"A", "hunter2", "", NULL, GBX_E_POLICY, 1, "there is no site"},
+    {"A", "hunter2", "a.example,", NULL, GBX_E_POLICY, 11, "there is no site"},
+    {"A", "hunter2", "a.example,*", NULL, GBX_E_POLICY, 11, "'*' would allow every"},
+    {"A", "hunter2", "a.example,a.example", NULL, GBX_E_POLICY, 11,
+     "'a.example' is list"},
+    {"A", "hunter2", NULL, "", GBX_E_POLICY, 1, "there is no name"},
+    {"A", "hunter2", "a.example", "db.query,db.", GBX_E_POLICY, 13, "'db.' is no name"},
+    {"OLD", "hunter2", "a.example", NULL, GBX_E_POLICY, 1, "'OLD' is listed twice"},
+};
+
+static void test_bad_secret__is_not_kept(void **state)
+{
+    gbx_policy *policy = gbx_policy_new();
+    (void)state;
+
+    assert_int_equal(gbx_policy_secret(policy, "OLD", "hunter2", "a.example", NULL,
+                                       NULL),
+                     GBX_OK);
+    for (size_t i = 0; i < GBX_COUNTOF(bad_secrets); i++) {
+        gbx_error e = {0};
+
+        assert_int_equal(gbx_policy_secret(policy, bad_secrets[i].name,
+                                           bad_secrets[i].value, bad_secrets[i].sites,
+                                           bad_secrets[i].functions, &e),
+                         bad_secrets[i].status);
+        assert_int_equal(e.column, bad_secrets[i].column);
+        if (strncmp(e.message, bad_secrets[i].message, strlen(bad_secrets[i].message)))
+            fail_msg("row %zu: %s", i, e.message);
+        assert_null(strstr(e.message, "hunter2"));
+        assert_int_equal(policy->secret_count, 1);
+    }
+    gbx_policy_free(policy);
+}
+
+static void test_a_policy_in_use__is_not_changed(void **state)
+{
+    gbx_policy *policy = gbx_policy_new();
+    gbx_error error = {0};
+    (void)state;
+
+    assert_ptr_equal(gbx_policy_ref(policy), policy);
+    assert_int_equal(gbx_policy_allow(policy, "crypto", &error), GBX_E_USAGE);
+    assert_int_equal(gbx_policy_secret(policy, "A", "hunter2", "a.b", NULL, &error),
+                     GBX_E_USAGE);
+    assert_int_equal(policy->capabilities, 0);
+    gbx_policy_free(policy);
+    assert_int_equal(gbx_policy_allow(policy, "crypto", &error), GBX_OK);
+    gbx_policy_free(policy);
+    gbx_policy_free(NULL);
+}
+
+static const struct {
+    const char *pattern;
+    const char *name;
+    bool allowed;
+} functions[] = {
+    {"db.query", "db.query", true}, {"db.query", "db.query2", false},
+    {"db.query", "db", false},      {"db.query", "db.quer", false},
+    {"db.*", "db.query", true},     {"db.*", "db.sub.query", true},
+    {"db.*", "db", false},          {"db.*", "db.", false},
+    {"db.*", "dbx.query", false},   {"*", "now", true},
+    {"*", "db.query", true},        {"now", "now", true},
+    {"now", "now.then", false},     {"now", "", false},
+};
+
+static void test_functions__are_named_one_by_one_or_below_a_name(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(functions); i++) {
+        gbx_policy *policy = gbx_policy_new();
+        char grant[64] = "functions=";
+
+        strcat(grant, functions[i].pattern);
+        assert_int_equal(gbx_policy_allow(policy, grant, NULL), GBX_OK);
+        if (gbx_policy_allows_function(policy, functions[i].name) !=
+            functions[i].allowed)
+            fail_msg("'%s' and '%s'", functions[i].pattern, functions[i].name);
+        gbx_policy_free(policy);
+    }
+    assert_false(gbx_policy_allows_function(NULL, "now"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_good__is_added),
+        cmocka_unit_test(test_bad__is_refused_at_its_column_and_changes_nothing),
+        cmocka_unit_test(test_again__is_no_slip_in_another_flag),
+        cmocka_unit_test(test_secret__is_for_sites_and_functions),
+        cmocka_unit_test(test_bad_secret__is_not_kept),
+        cmocka_unit_test(test_a_policy_in_use__is_not_changed),
+        cmocka_unit_test(test_functions__are_named_one_by_one_or_below_a_name),
+    };
+
+    return cmocka_run_group_tests(tests, setup, NULL);
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * policy_json - every document of policy/documents.txt, and what good ones come to. The
+ * schema is held against the same documents by schema.mjs.
+ */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "policy/policy.h"
+#include "policy/site.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char base[] = "/tmp/gbx-policy-XXXXXX";
+
+static void in_base(char out[128], const char *name)
+{
+    (void)snprintf(out, 128, "%s/%s", base, name);
+}
+
+static void write_file(const char *name, const char *text)
+{
+    char path[128];
+    FILE *file;
+
+    in_base(path, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int setup(void **state)
+{
+    char path[128];
+    (void)state;
+
+    if (mkdtemp(base) == NULL)
+        return -1;
+    in_base(path, "data");
+    if (mkdir(path, 0755) != 0)
+        return -1;
+    in_base(path, "other");
+    if (mkdir(path, 0755) != 0)
+        return -1;
+    write_file("data/one.json", "{}");
+    (void)unsetenv("GBX_TEST_UNSET");
+    return setenv("GBX_TEST_TOKEN", "t0ken-of-the-test", 1);
+}
+
+static int teardown(void **state)
+{
+    static const char *const files[] = {"data/one.json", "policy.json"};
+    static const char *const folders[] = {"data", "other", ""};
+    char path[128];
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(files); i++) {
+        in_base(path, files[i]);
+        (void)unlink(path);
+    }
+    for (size_t i = 0; i < GBX_COUNTOF(folders); i++) {
+        in_base(path, folders[i]);
+        (void)rmdir(path);
+    }
+    return 0;
+}
+
+static gbx_policy *parse(const char *json)
+{
+    gbx_policy *policy = NULL;
+    gbx_error error = {0};
+
+    if (gbx_policy_parse(json, strlen(json), base, &policy, &error) != GBX_OK)
+        fail_msg("%u:%u: %s", error.line, error.column, error.message);
+    return policy;
+}
+
+/* ---- the documents --------------------------------------------------------- */
+
+/* True if what the parser says of json is what head, the line after "===", says. */
+static bool agrees(const char *head, const char *json, size_t len, unsigned line)
+{
+    gbx_policy *policy = NULL;
+    gbx_error error = {0};
+    gbx_status status = gbx_policy_parse(json, len, base, &policy, &error);
+    char said[600];
+    const char *wanted;
+    bool ok;
+
+    gbx_policy_free(policy);
+    if (strncmp(head, "good", 4) == 0) {
+        if (status != GBX_OK)
+            print_error("line %u: %u:%u %s\n", line, error.line, error.column,
+                        error.message);
+        return status == GBX_OK;
+    }
+    assert_true(strncmp(head, "shape ", 6) == 0 || strncmp(head, "value ", 6) == 0);
+    wanted = head + 6;
+    (void)snprintf(said, sizeof said, "%u:%u %s", error.line, error.column,
+                   error.message);
+    ok = status == GBX_E_POLICY && error.status == GBX_E_POLICY && policy == NULL &&
+         strncmp(said, wanted, strlen(wanted)) == 0;
+    if (!ok)
+        print_error("line %u: wanted %s\n        got %s\n", line, wanted, said);
+    return ok;
+}
+
+static void test_documents__are_taken_or_refused_at_their_places(void **state)
+{
+    FILE *file = fopen(POLICY_DOCUMENTS, "r");
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json;
+    char text[512];
+    char head[512] = "";
+    unsigned line = 0;
+    unsigned head_line = 0;
+    size_t count = 0;
+    size_t wrong = 0;
+    bool more;
+    (void)state;
+
+    assert_non_null(file);
+    gbx_buf_init(&json, GBX_KIB(64));
+    do {
+        more = fgets(text, sizeof text, file) != NULL;
+        line++;
+        if (more && text[0] == '#')
+            continue;
+        if (more && strncmp(text, "===", 3) != 0) {
+            assert_true(gbx_buf_puts(&json, text));
+            continue;
+        }
+        if (head[0] != '\0') {
+            count++;
+            /* A line end of the table is none of the document. */
+            while (json.len > 0 && json.data[json.len - 1] == '\n')
+                json.len--;
+            wrong += !agrees(head, json.data != NULL ? (char *)json.data : "", json.len,
+                             head_line);
+        }
+        json.len = 0;
+        head_line = line;
+        text[strcspn(text, "\n")] = '\0';
+        (void)snprintf(head, sizeof head, "%s", text + 4);
+    } while (more);
+    (void)fclose(file);
+    assert_true(count >= 140);
+    assert_int_equal(wrong, 0);
+}
+
+/* ---- what they come to ------------------------------------------------------- */
+
+static void test_empty__allows_nothing_and_has_the_documented_defaults(void **state)
+{
+    gbx_policy *policy = parse("{}");
+    (void)state;
+
+    assert_int_equal(policy->capabilities, 0);
+    assert_int_equal(policy->fetch.max_bytes, 10 << 20);
+    assert_int_equal(policy->fetch.max_request_bytes, 1 << 20);
+    assert_int_equal(policy->fetch.timeout_ms, 30000);
+    assert_int_equal(policy->fetch.max_redirects, 5);
+    assert_int_equal(policy->file.max_bytes, 1 << 20);
+    assert_false(gbx_policy_allows_function(policy, "db.query"));
+    assert_int_equal(policy->limits.timeout_ms, 0);
+    gbx_policy_free(policy);
+}
+
+static void test_fetch__fills_every_field(void **state)
+{
+    gbx_policy *policy = parse(
+        "{\"fetch\": {\"allow\": [\"*.Example.org:8443\"], \"networks\": [\"10.0.0.0/8\"],"
+        "\"methods\": [\"GET\"], \"maxBytes\": 7, \"maxRequestBytes\": 8, \"timeoutMs\": 9,"
+        "\"maxRedirects\": 0, \"nameservers\": [\"9.9.9.9\", \"[::1]:5353\"],"
+        "\"caFile\": \"data/one.json\"}}");
+    const gbx_fetch_policy *f = &policy->fetch;
+    char text[GBX_SITE_TEXT_SIZE];
+    char path[128];
+    (void)state;
+
+    in_base(path, "data/one.json");
+    assert_int_equal(policy->capabilities, GBX_CAP_FETCH);
+    assert_int_equal(f->site_count, 1);
+    assert_string_equal(gbx_site_print(&f->sites[0], text),
+                        "https://*.example.org:8443");
+    assert_int_equal(f->network_count, 1);
+    assert_int_equal(f->networks[0].prefix_bits, 104);
+    assert_int_equal(f->networks[0].address[12], 10);
+    assert_int_equal(f->method_count, 1);
+    assert_string_equal(f->methods[0], "GET");
+    assert_int_equal(f->max_bytes, 7);
+    assert_int_equal(f->max_request_bytes, 8);
+    assert_int_equal(f->timeout_ms, 9);
+    assert_int_equal(f->max_redirects, 0);
+    assert_int_equal(f->nameserver_count, 2);
+    assert_string_equal(f->nameservers[0], "9.9.9.9:53");
+    assert_string_equal(f->nameservers[1], "[::1]:5353");
+    assert_string_equal(f->ca_file, path);
+    gbx_policy_free(policy);
+}
+
+static void test_file__opens_the_directories(void **state)
+{
+    gbx_policy *policy =
+        parse("{\"file\": {\"allow\": [\"./data\"], \"maxBytes\": 3}}");
+    struct stat by_path;
+    struct stat by_fd;
+    char path[128];
+    (void)state;
+
+    in_base(path, "data");
+    assert_int_equal(policy->capabilities, GBX_CAP_FILE);
+    assert_int_equal(policy->file.root_count, 1);
+    assert_string_equal(policy->file.roots[0], path);
+    assert_string_equal(policy->file.names[0], "./data");
+    assert_int_equal(policy->file.max_bytes, 3);
+    assert_int_equal(stat(path, &by_path), 0);
+    assert_int_equal(fstat(policy->file.root_fds[0], &by_fd), 0);
+    assert_int_equal(by_path.st_ino, by_fd.st_ino);
+    gbx_policy_free(policy);
+}
+
+static void test_values__come_from_the_file_and_from_the_environment(void **state)
+{
+    gbx_policy *policy =
+        parse("{\"env\": {\"A\": \"x\", \"B\": {\"from\": \"GBX_TEST_TOKEN\"}},"
+              "\"secrets\": {\"S\": {\"functions\": [\"db.*\"], \"sites\": "
+              "[\"a.example\", \"b.example\"], \"from\": \"GBX_TEST_TOKEN\"}}}");
+    (void)state;
+
+    assert_int_equal(policy->capabilities, GBX_CAP_ENV);
+    assert_int_equal(policy->env_count, 2);
+    assert_string_equal(policy->env[0].name, "A");
+    assert_string_equal(policy->env[0].value, "x");
+    assert_string_equal(policy->env[1].value, "t0ken-of-the-test");
+    assert_int_equal(policy->env[1].value_len, 17);
+    assert_int_equal(policy->secret_count, 1);
+    assert_string_equal(policy->secrets[0].name, "S");
+    assert_string_equal(policy->secrets[0].value, "t0ken-of-the-test");
+    assert_int_equal(policy->secrets[0].site_count, 2);
+    assert_int_equal(policy->secrets[0].function_count, 1);
+    gbx_policy_free(policy);
+}
+
+static void test_limits_and_switches__are_kept(void **state)
+{
+    gbx_policy *policy = parse(
+        "{\"console\": true, \"timers\": false, \"crypto\": true, \"functions\": [\"*\"],"
+        "\"limits\": {\"timeoutMs\": 1, \"cpuMs\": 2, \"memoryBytes\": 8388608,"
+        "\"outputBytes\": 4, \"codeBytes\": 5, \"logBytes\": 6}}");
+    (void)state;
+
+    assert_int_equal(policy->capabilities, GBX_CAP_CONSOLE | GBX_CAP_CRYPTO);
+    assert_true(gbx_policy_allows_function(policy, "any.thing"));
+    assert_int_equal(policy->limits.timeout_ms, 1);
+    assert_int_equal(policy->limits.cpu_ms, 2);
+    assert_int_equal(policy->limits.memory_bytes, 8388608);
+    assert_int_equal(policy->limits.output_bytes, 4);
+    assert_int_equal(policy->limits.code_bytes, 5);
+    assert_int_equal(policy->limits.log_bytes, 6);
+    gbx_policy_free(policy);
+}
+
+/* ---- hostile text ------------------------------------------------------------- */
+
+static void test_every_truncation__is_refused_with_a_position(void **state)
+{
+    static const char good[] =
+        "{\"fetch\": {\"allow\": [\"b\\u00fccher.example\"], \"maxBytes\": 12},"
+        "\"file\": {\"allow\": [\"data\"]}, \"env\": {\"A\": {\"from\": "
+        "\"GBX_TEST_TOKEN\"}}}";
+    (void)state;
+
+    for (size_t len = 0; len < sizeof good - 1; len++) {
+        /* Of its own size, so that a step past the end is seen. */
+        char *copy = malloc(len + 1);
+        gbx_policy *policy = NULL;
+        gbx_error error = {0};
+
+        assert_non_null(copy);
+        memcpy(copy, good, len);
+        assert_int_equal(gbx_policy_parse(copy, len, base, &policy, &error),
+                         GBX_E_POLICY);
+        assert_int_equal(error.line, 1);
+        assert_in_range(error.column, 1, len + 1);
+        free(copy);
+    }
+}
+
+static void test_a_policy__is_at_most_a_mebibyte(void **state)
+{
+    size_t len = GBX_MIB(1);
+    char *text = malloc(len + 1);
+    gbx_policy *policy = NULL;
+    gbx_error error = {0};
+    (void)state;
+
+    assert_non_null(text);
+    memset(text, ' ', len + 1);
+    text[0] = '{';
+    text[1] = '}';
+    assert_int_equal(gbx_policy_parse(text, len, base, &policy, &error), GBX_OK);
+    gbx_policy_free(policy);
+    assert_int_equal(gbx_policy_parse(text, len + 1, base, &policy, &error),
+                     GBX_E_POLICY);
+    assert_string_equal(error.message, "the policy is larger than 1048576 bytes");
+    free(text);
+}
+
+static void test_a_list__has_at_most_a_thousand_entries(void **state)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json;
+    gbx_policy *policy = NULL;
+    gbx_error error = {0};
+    (void)state;
+
+    gbx_buf_init(&json, GBX_MIB(1));
+    (void)gbx_buf_puts(&json, "{\"fetch\": {\"allow\": [");
+    for (int i = 0; i < 1001; i++)
+        (void)gbx_buf_printf(&json, "%s\"h%d.example\"", i > 0 ? "," : "", i);
+    assert_true(gbx_buf_puts(&json, "]}}"));
+    assert_int_equal(gbx_policy_parse((char *)json.data, json.len, base, &policy,
+                                      &error),
+                     GBX_E_POLICY);
+    assert_string_equal(error.message,
+                        "fetch.allow[1000]: there are more than 1000 sites");
+}
+
+static void test_a_value__never_enters_a_message(void **state)
+{
+    static const char *const documents[] = {
+        "{\"secrets\": {\"T\": {\"value\": \"hunter2hunter2\\n\", \"sites\": [\"a.b\"]}}}",
+        "{\"secrets\": {\"T\": {\"value\": \"hunter2hunter2\", \"sites\": [\"*\"]}}}",
+        "{\"secrets\": {\"T\": {\"value\": \"hunter2hunter2\", \"from\": \"X\"}}}",
+        "{\"env\": {\"1\": \"hunter2hunter2\"}}",
+        "{\"secrets\": {\"T\": {\"value\": [\"hunter2hunter2\"]}}}",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(documents); i++) {
+        gbx_policy *policy = NULL;
+        gbx_error error = {0};
+
+        assert_int_equal(gbx_policy_parse(documents[i], strlen(documents[i]), base,
+                                          &policy, &error),
+                         GBX_E_POLICY);
+        assert_null(strstr(error.message, "hunter2"));
+    }
+}
+
+/* ---- from a file --------------------------------------------------------------- */
+
+static void test_load__begins_at_the_files_own_directory(void **state)
+{
+    gbx_policy *policy = NULL;
+    gbx_error error = {0};
+    struct stat st;
+    char path[128];
+    (void)state;
+
+    write_file("policy.json", "{\"file\": {\"allow\": [\"data\"]}}");
+    in_base(path, "policy.json");
+    assert_int_equal(gbx_policy_load(path, &policy, &error), GBX_OK);
+    assert_int_equal(policy->file.root_count, 1);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(policy->file.own_count, 1);
+    assert_int_equal(policy->file.own[0].inode, st.st_ino);
+    gbx_policy_free(policy);
+}
+
+static void test_load__says_what_cannot_be_read(void **state)
+{
+    gbx_policy *policy = NULL;
+    gbx_error error = {0};
+    char path[128];
+    (void)state;
+
+    in_base(path, "missing.json");
+    assert_int_equal(gbx_policy_load(path, &policy, &error), GBX_E_OS);
+    assert_int_equal(gbx_policy_load(base, &policy, &error), GBX_E_OS);
+    assert_int_equal(gbx_policy_load("/dev/zero", &policy, &error), GBX_E_POLICY);
+    assert_string_equal(error.message,
+                        "the policy '/dev/zero' is larger than 1048576 bytes");
+    assert_null(policy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_documents__are_taken_or_refused_at_their_places),
+        cmocka_unit_test(test_empty__allows_nothing_and_has_the_documented_defaults),
+        cmocka_unit_test(test_fetch__fills_every_field),
+        cmocka_unit_test(test_file__opens_the_directories),
+        cmocka_unit_test(test_values__come_from_the_file_and_from_the_environment),
+        cmocka_unit_test(test_limits_and_switches__are_kept),
+        cmocka_unit_test(test_every_truncation__is_refused_with_a_position),
+        cmocka_unit_test(test_a_policy__is_at_most_a_mebibyte),
+        cmocka_unit_test(test_a_list__has_at_most_a_thousand_entries),
+        cmocka_unit_test(test_a_value__never_enters_a_message),
+        cmocka_unit_test(test_load__begins_at_the_files_own_directory),
+        cmocka_unit_test(test_load__says_what_cannot_be_read),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

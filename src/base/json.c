@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/utf8.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -259,63 +258,6 @@ bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len)
         }
     }
     return gbx_buf_puts(buf, "\"");
-}
-
-/* The four digits after "\\u". */
-static uint32_t take_hex(const char **at)
-{
-    uint32_t unit = 0;
-
-    for (int i = 0; i < 4; i++, (*at)++) {
-        char c = **at;
-
-        unit = unit * 16 + (uint32_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-    }
-    return unit;
-}
-
-/* One escape, *at behind its backslash. */
-static bool take_escape(const char **at, gbx_buf *buf)
-{
-    static const char plain[] = "\"\\/bfnrt";
-    static const char meant[] = "\"\\/\b\f\n\r\t";
-    uint16_t units[2];
-    size_t count = 1;
-    char c = *(*at)++;
-
-    if (c != 'u')
-        return gbx_buf_append(buf, &meant[strchr(plain, c) - plain], 1);
-    units[0] = (uint16_t)take_hex(at);
-    if ((units[0] & 0xF800) == 0xD800) {
-        if (units[0] >= 0xDC00 || (*at)[0] != '\\' || (*at)[1] != 'u')
-            return false;
-        *at += 2;
-        units[count++] = (uint16_t)take_hex(at);
-        if ((units[1] & 0xFC00) != 0xDC00)
-            return false;
-    }
-    return gbx_utf8_append_utf16(buf, units, count);
-}
-
-bool gbx_json_take_string(const char **at, const char *end, gbx_buf *buf)
-{
-    for ((*at)++; **at != '"';) {
-        const char *run = *at;
-
-        while (*run != '"' && *run != '\\')
-            run++;
-        assert(run < end); /* checked text has the closing quote */
-        if (!gbx_buf_append(buf, *at, (size_t)(run - *at)))
-            return false;
-        *at = run;
-        if (*run == '\\') {
-            (*at)++;
-            if (!take_escape(at, buf))
-                return false;
-        }
-    }
-    (*at)++;
-    return true;
 }
 
 /* The radix character of printf is the locale's, and the locale is the embedder's:

@@ -28,11 +28,6 @@ bool gbx_json_check(const char *text, size_t len, size_t max_depth,
 /* Append text as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
 bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len);
 
-/* *at is the opening quote of a string in text that gbx_json_check() took, which ends at
- * end: append its contents as UTF-8 and step over it. False if it has an unpaired
- * surrogate, or if buf is full, which marks it failed. */
-bool gbx_json_take_string(const char **at, const char *end, gbx_buf *buf);
-
 /* Append a finite number as JSON with at most three decimals, whatever the locale;
  * else null. */
 bool gbx_json_append_number(gbx_buf *buf, double number);

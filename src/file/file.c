@@ -205,13 +205,18 @@ static finding take_bytes(int fd, size_t max, size_t hint, gbx_buf *bytes)
     }
 }
 
+static size_t limit_of(const gbx_file_policy *policy)
+{
+    return policy->max_bytes > 0 ? policy->max_bytes : BYTES_DEFAULT;
+}
+
 /* Steps 1 to 4 for one name below one directory. */
 static finding read_one(const gbx_file_policy *policy, int root_fd, const char *name,
                         gbx_buf *bytes)
 {
     GBX_CLEANUP(gbx_fd_close) int place = -1;
     GBX_CLEANUP(gbx_fd_close) int file = -1;
-    size_t max = policy->max_bytes > 0 ? policy->max_bytes : BYTES_DEFAULT;
+    size_t max = limit_of(policy);
     size_t hint = 0;
     finding f = walk(root_fd, name, &place);
 
@@ -224,26 +229,42 @@ static finding read_one(const gbx_file_policy *policy, int root_fd, const char *
     return f;
 }
 
-/*
- * The first directory that has it decides, whether it may be read there or not. A path
- * that leaves one directory may be the name of a file in the next.
- */
-static finding read_any(const gbx_policy *policy, const char *path, gbx_buf *bytes)
+/* Is it worth looking further? */
+static bool is_not_here(finding f)
 {
-    const gbx_file_policy *files = &policy->file;
+    return f == OUTSIDE || f == ABSENT || f == NO_FOLDER;
+}
+
+/*
+ * The first directory that has it decides, whether it may be read there or not. If none
+ * has it, what is said is of the directory that the path names, or else of the first:
+ * a path that leaves that one may well be the name of another.
+ */
+static finding read_any(const gbx_file_policy *policy, const char *path, gbx_buf *bytes)
+{
     finding said = OUTSIDE;
+    bool is_said = false;
+    bool by_name = false;
 
-    for (size_t i = 0; i < files->root_count; i++) {
-        const char *names[GBX_PATH_NAMES_MAX];
-        size_t count = gbx_path_names(path, files->names[i], names);
+    for (size_t i = 0; i < policy->root_count; i++) {
+        int root_fd = policy->root_fds[i];
+        gbx_path_names names;
+        finding f;
 
-        for (size_t k = 0; k < count; k++) {
-            finding f = read_one(files, files->root_fds[i], names[k], bytes);
-
-            if (f != OUTSIDE && f != ABSENT && f != NO_FOLDER)
+        gbx_path_below(path, policy->names[i], &names);
+        if (names.named != NULL) {
+            f = read_one(policy, root_fd, names.named, bytes);
+            if (!is_not_here(f))
                 return f;
-            if (f != OUTSIDE)
-                said = f;
+            said = by_name ? said : f;
+            is_said = by_name = true;
+        }
+        if (names.whole != NULL) {
+            f = read_one(policy, root_fd, names.whole, bytes);
+            if (!is_not_here(f))
+                return f;
+            said = is_said ? said : f;
+            is_said = true;
         }
     }
     return said;
@@ -279,6 +300,16 @@ static void refuse(gbx_buf *bytes, const char *name, const char *code,
                                  : (gbx_span){bytes->data, bytes->len};
 }
 
+static void refuse_size(const gbx_file_policy *policy, gbx_buf *bytes,
+                        const gbx_buf *path, gbx_msg_answer *ret)
+{
+    char text[80];
+
+    (void)snprintf(text, sizeof text, "%s of %zu bytes", words[TOO_LARGE].text,
+                   limit_of(policy));
+    refuse(bytes, "Error", words[TOO_LARGE].code, path, text, ret);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_file_read(const gbx_policy *policy, gbx_span args_json, gbx_buf *bytes,
@@ -295,10 +326,11 @@ void gbx_file_read(const gbx_policy *policy, gbx_span args_json, gbx_buf *bytes,
         return;
     }
     if (policy != NULL && (policy->capabilities & GBX_CAP_FILE) != 0)
-        f = read_any(policy, (const char *)path.data, bytes);
-    if (f == FOUND) {
+        f = read_any(&policy->file, (const char *)path.data, bytes);
+    if (f == FOUND)
         ret->bytes = (gbx_span){bytes->data, bytes->len};
-        return;
-    }
-    refuse(bytes, "Error", words[f].code, &path, words[f].text, ret);
+    else if (f == TOO_LARGE)
+        refuse_size(&policy->file, bytes, &path, ret);
+    else
+        refuse(bytes, "Error", words[f].code, &path, words[f].text, ret);
 }

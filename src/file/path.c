@@ -2,19 +2,16 @@
 /* path - see path.h. The text is hostile; every byte of it is bounded by PATH_MAX. */
 #include "file/path.h"
 
-#include "base/json.h"
+#include "base/json_view.h"
 
 #include <limits.h>
 #include <string.h>
-
-/* A character of JSON text takes six bytes at most, and these two brackets and quotes. */
-#define ARGS_MAX (PATH_MAX * 6 + 64)
 
 static const gbx_path_fault not_a_string = {"TypeError", "ERR_INVALID_ARG_TYPE",
                                             "the \"path\" argument must be a string"};
 static const gbx_path_fault not_text = {
     "TypeError", "ERR_INVALID_ARG_VALUE",
-    "the \"path\" argument must be text, without NUL and unpaired surrogates"};
+    "the \"path\" argument must be text, without NUL and without half characters"};
 static const gbx_path_fault backslash = {
     "TypeError", "ERR_INVALID_ARG_VALUE",
     "the \"path\" argument has a backslash: write '/' between names"};
@@ -61,37 +58,38 @@ static const char *below(const char *path, const char *root_name)
 
 const gbx_path_fault *gbx_path_from_args(gbx_span args_json, gbx_buf *path)
 {
-    const char *at = (const char *)args_json.data;
-    const char *end;
+    const char *text = (const char *)args_json.data;
+    size_t cursor = 0;
+    gbx_view args;
+    gbx_view name;
+    gbx_view value;
 
     gbx_buf_init(path, PATH_MAX);
-    if (args_json.len > ARGS_MAX)
-        return &too_long;
-    if (!gbx_json_check(at, args_json.len, 2, NULL) || *at != '[' || at[1] != '"')
+    if (!gbx_view_open(text, args_json.len, &args) || gbx_view_kind(args) != '[' ||
+        !gbx_view_next(args, &cursor, &name, &value) || gbx_view_kind(value) != '"')
         return &not_a_string;
-    end = at++ + args_json.len;
-    if (!gbx_json_take_string(&at, end, path))
-        return path->failed ? &too_long : &not_text;
-    if (at != end - 1)
+    if (!gbx_view_append_text(value, path))
+        return &too_long;
+    if (gbx_view_next(args, &cursor, &name, &value))
         return &not_a_string;
     if (path->len == 0)
         return &empty;
-    if (memchr(path->data, 0, path->len) != NULL)
+    /* An unpaired surrogate has become U+FFFD, which is no character of any name. */
+    if (memchr(path->data, 0, path->len) != NULL ||
+        memmem(path->data, path->len, "\xEF\xBF\xBD", 3) != NULL)
         return &not_text;
     if (memchr(path->data, '\\', path->len) != NULL)
         return &backslash;
     return gbx_buf_append(path, "", 1) ? NULL : &too_long;
 }
 
-size_t gbx_path_names(const char *path, const char *root_name,
-                      const char *ret[GBX_PATH_NAMES_MAX])
+void gbx_path_below(const char *path, const char *root_name, gbx_path_names *ret)
 {
     const char *rest = below(path, root_name);
-    size_t count = 0;
 
+    *ret = (gbx_path_names){0};
     if (rest != NULL)
-        ret[count++] = *rest != '\0' ? rest : ".";
-    if (*path != '/' && rest != path)
-        ret[count++] = path;
-    return count;
+        ret->named = *rest != '\0' ? rest : ".";
+    if (rest != path)
+        ret->whole = path;
 }

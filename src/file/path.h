@@ -11,8 +11,6 @@
 #include "base/buf.h"
 #include "wire/reader.h"
 
-#define GBX_PATH_NAMES_MAX 2u
-
 /* Take the path out of `[path]`; it ends in NUL and has no other. NULL, or what is
  * wrong with it: a constant text, and the code of the error. */
 typedef struct gbx_path_fault {
@@ -23,17 +21,19 @@ typedef struct gbx_path_fault {
 
 const gbx_path_fault *gbx_path_from_args(gbx_span args_json, gbx_buf *path);
 
+/* What a path stands for below one directory, in the order in which to try it; NULL if
+ * not. */
+typedef struct gbx_path_names {
+    const char *named; /* the path begins with what the policy calls the directory: the
+                          rest of it, or "." */
+    const char *whole; /* the path as it is, unless that is the same */
+} gbx_path_names;
+
 /*
- * The names, below the directory that the policy calls root_name, that path stands for,
- * in the order in which to try them; returns how many. They borrow from path.
- *
- *   1. If path begins with root_name, component by component, the rest of it.
- *   2. If path is relative, all of it.
- *
- * A component "." and a repeated slash count for nothing; ".." is a component like any
- * other. Nothing is normalised: names are bytes.
+ * ret borrows from path. Components are compared one by one; "." and a repeated slash
+ * count for nothing, ".." is a component like any other, and nothing is normalised:
+ * names are bytes.
  */
-size_t gbx_path_names(const char *path, const char *root_name,
-                      const char *ret[GBX_PATH_NAMES_MAX]);
+void gbx_path_below(const char *path, const char *root_name, gbx_path_names *ret);
 
 #endif

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+/* file - what is asked and answered besides the path itself; roots that come and go. */
+#include "file_tree.h"
+
+#include "file/file.h"
+#include "proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static file_tree tree;
+
+/* Read, and expect this code and, if it is "", these contents. */
+static bool reads(const gbx_policy *policy, const char *path, const char *code,
+                  const char *contents)
+{
+    gbx_msg_answer answer = {0};
+    gbx_buf bytes;
+    bool as_expected;
+
+    tree_read(policy, path, &bytes, &answer);
+    as_expected =
+        tree_has_code(&answer, code) &&
+        (*code != '\0' || (answer.bytes.len == strlen(contents) &&
+                           memcmp(answer.bytes.data, contents, answer.bytes.len) == 0));
+    if (!as_expected)
+        (void)fprintf(stderr, "'%s': %.*s\n", path, (int)bytes.len,
+                      (const char *)bytes.data);
+    gbx_buf_cleanup(&bytes);
+    return as_expected;
+}
+
+/* ---- arguments -------------------------------------------------------------- */
+
+static void test_arguments__that_are_no_one_string_are_a_type_error(void **state)
+{
+    static const char *const rows[] = {
+        "",
+        "[]",
+        "[1]",
+        "[null]",
+        "[[\"a.txt\"]]",
+        "\"a.txt\"",
+        "{}",
+        "[\"a.txt\"",
+        "[\"a.txt\",\"a.txt\"]",
+        "[\"a.txt\",",
+        "[{}]",
+        "null",
+        "[\"a.txt\"]]",
+        "[true]",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        gbx_span args = {(const uint8_t *)rows[i], strlen(rows[i])};
+        gbx_msg_answer answer = {0};
+        gbx_buf bytes;
+
+        gbx_file_read(tree.policy, args, &bytes, &answer);
+
+        if (!tree_has_code(&answer, "ERR_INVALID_ARG_TYPE"))
+            fail_msg("%s", rows[i]);
+        assert_memory_equal(answer.name.data, "TypeError", 9);
+        gbx_buf_cleanup(&bytes);
+    }
+}
+
+static void test_arguments__that_are_no_path_are_a_value_error(void **state)
+{
+    static const char *const rows[] = {
+        "[\"a.txt\\u0000\"]", "[\"\\u0000\"]",      "[\"a.txt\\u0000../x\"]",
+        "[\"\\ud800\"]",      "[\"a\\udc00.txt\"]", "[\"..\\\\outside\"]",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        gbx_span args = {(const uint8_t *)rows[i], strlen(rows[i])};
+        gbx_msg_answer answer = {0};
+        gbx_buf bytes;
+
+        gbx_file_read(tree.policy, args, &bytes, &answer);
+
+        if (!tree_has_code(&answer, "ERR_INVALID_ARG_VALUE"))
+            fail_msg("%s", rows[i]);
+        gbx_buf_cleanup(&bytes);
+    }
+}
+
+static void test_arguments__may_spell_a_path_in_escapes(void **state)
+{
+    const char *args = "[\"\\u0061\\u002etxt\"]";
+    gbx_msg_answer answer = {0};
+    gbx_buf bytes;
+    (void)state;
+
+    gbx_file_read(tree.policy, (gbx_span){(const uint8_t *)args, strlen(args)}, &bytes,
+                  &answer);
+
+    assert_true(tree_has_code(&answer, ""));
+    assert_memory_equal(answer.bytes.data, "alpha", 5);
+    gbx_buf_cleanup(&bytes);
+}
+
+/* "././...a.txt" of that length. */
+static char *long_path(size_t len)
+{
+    char *path = malloc(len + 1);
+
+    assert_non_null(path);
+    for (size_t i = 0; i < len; i++)
+        path[i] = i % 2 == 0 ? '.' : '/';
+    memcpy(path + len - 5, "a.txt", 6);
+    return path;
+}
+
+static void test_path__of_4095_bytes_is_read_and_longer_ones_are_not(void **state)
+{
+    static const struct {
+        size_t len;
+        const char *code;
+    } rows[] = {
+        {4095, ""},
+        {4097, "ENAMETOOLONG"},
+        {5001, "ENAMETOOLONG"},
+        {GBX_KIB(24) + 65, "ENAMETOOLONG"},
+        {GBX_MIB(1) + 1, "ENAMETOOLONG"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        char *path = long_path(rows[i].len);
+
+        assert_true(reads(tree.policy, path, rows[i].code, "alpha"));
+        free(path);
+    }
+}
+
+/* ---- answers ---------------------------------------------------------------- */
+
+static void test_message__shows_a_path_that_steers_no_terminal(void **state)
+{
+    gbx_msg_answer answer = {0};
+    gbx_buf bytes;
+    (void)state;
+
+    tree_read(tree.policy, "no\n\x1B[31m\xC2\x9B'x", &bytes, &answer);
+
+    for (size_t i = 0; i < answer.message.len; i++)
+        assert_true(answer.message.data[i] >= 0x20 && answer.message.data[i] < 0x7F);
+    gbx_buf_cleanup(&bytes);
+}
+
+static void test_message__of_a_long_path_is_short_and_whole_characters(void **state)
+{
+    char path[1001] = "x";
+    gbx_msg_answer answer = {0};
+    gbx_buf bytes;
+    (void)state;
+    for (size_t i = 1; i + 2 < sizeof path; i += 2)
+        memcpy(path + i, "\xC3\xA9", 2);
+
+    tree_read(tree.policy, path, &bytes, &answer);
+
+    assert_true(tree_has_code(&answer, "ENAMETOOLONG"));
+    assert_true(answer.message.len < 350);
+    assert_non_null(memmem(answer.message.data, answer.message.len, "\xC3\xA9...'", 6));
+    gbx_buf_cleanup(&bytes);
+}
+
+static void test_bytes__arrive_as_they_are(void **state)
+{
+    gbx_msg_answer answer = {0};
+    gbx_buf bytes;
+    (void)state;
+
+    tree_read(tree.policy, "bytes", &bytes, &answer);
+
+    assert_true(tree_has_code(&answer, ""));
+    assert_int_equal(answer.bytes.len, 4);
+    assert_memory_equal(answer.bytes.data, "\x00\xFF\x80\n", 4);
+    gbx_buf_cleanup(&bytes);
+}
+
+static void test_limit__is_one_mebibyte_unless_said(void **state)
+{
+    gbx_policy *policy = tree.policy;
+    char *data = calloc(1, GBX_MIB(1) + 1);
+    gbx_msg_answer answer = {0};
+    gbx_buf bytes;
+    (void)state;
+    assert_non_null(data);
+    tree_write(&tree, "more/mebibyte", data, GBX_MIB(1));
+    tree_write(&tree, "more/larger", data, GBX_MIB(1) + 1);
+    policy->file.max_bytes = 0;
+
+    tree_read(policy, "mebibyte", &bytes, &answer);
+    assert_int_equal(answer.bytes.len, GBX_MIB(1));
+    gbx_buf_cleanup(&bytes);
+    assert_true(reads(policy, "larger", "ERR_FILE_TOO_LARGE", ""));
+
+    policy->file.max_bytes = TREE_MAX_BYTES;
+    free(data);
+}
+
+static void test_policy__without_the_capability_reads_nothing(void **state)
+{
+    (void)state;
+
+    tree.policy->capabilities = ~(uint32_t)GBX_CAP_FILE;
+    assert_true(reads(tree.policy, "a.txt", "ERR_FILE_NOT_ALLOWED", ""));
+    tree.policy->capabilities = GBX_CAP_FILE;
+    assert_true(reads(NULL, "a.txt", "ERR_FILE_NOT_ALLOWED", ""));
+}
+
+static void test_policy__without_a_directory_reads_nothing(void **state)
+{
+    gbx_policy *policy = tree_policy(NULL, NULL, 0);
+    (void)state;
+
+    assert_true(reads(policy, "a.txt", "ERR_FILE_NOT_ALLOWED", ""));
+
+    gbx_policy_free(policy);
+}
+
+static void test_descriptors__are_all_given_back(void **state)
+{
+    static const char *const paths[] = {"a.txt",    "nothing",  "sub",        "fifo",
+                                        "link-out", "one-more", "policy.json"};
+    size_t before = proc_fds();
+    (void)state;
+
+    for (size_t i = 0; i < 20 * GBX_COUNTOF(paths); i++) {
+        gbx_msg_answer answer = {0};
+        gbx_buf bytes;
+
+        tree_read(tree.policy, paths[i % GBX_COUNTOF(paths)], &bytes, &answer);
+        gbx_buf_cleanup(&bytes);
+    }
+
+    assert_int_equal(proc_fds(), before);
+}
+
+/* ---- directories that come and go ------------------------------------------------ */
+
+static gbx_policy *policy_of(const char *folder)
+{
+    const char *name = "./listed";
+
+    return tree_policy(&folder, &name, 1);
+}
+
+static void test_root__that_is_moved_is_still_the_one_that_was_listed(void **state)
+{
+    gbx_policy *policy;
+    (void)state;
+    assert_int_equal(mkdir(tree_path(&tree, "listed"), 0755), 0);
+    tree_write(&tree, "listed/f", "first", 5);
+    policy = policy_of(tree_path(&tree, "listed"));
+
+    assert_int_equal(rename(tree_path(&tree, "listed"), tree_path(&tree, "moved")), 0);
+    assert_int_equal(symlink("outside", tree_path(&tree, "listed")), 0);
+
+    assert_true(reads(policy, "./listed/f", "", "first"));
+    assert_true(reads(policy, "secret.txt", "ENOENT", ""));
+    assert_true(reads(policy, "../outside/secret.txt", "ERR_FILE_NOT_ALLOWED", ""));
+    assert_int_equal(unlink(tree_path(&tree, "listed")), 0);
+    gbx_policy_free(policy);
+}
+
+static void test_root__made_again_under_its_name_is_another(void **state)
+{
+    gbx_policy *policy;
+    (void)state;
+    assert_int_equal(mkdir(tree_path(&tree, "listed"), 0755), 0);
+    tree_write(&tree, "listed/f", "first", 5);
+    policy = policy_of(tree_path(&tree, "listed"));
+    assert_true(reads(policy, "f", "", "first"));
+
+    assert_int_equal(unlink(tree_path(&tree, "listed/f")), 0);
+    assert_int_equal(rmdir(tree_path(&tree, "listed")), 0);
+    assert_true(reads(policy, "f", "ENOENT", ""));
+    assert_int_equal(mkdir(tree_path(&tree, "listed"), 0755), 0);
+    tree_write(&tree, "listed/f", "second", 6);
+
+    assert_true(reads(policy, "f", "ENOENT", ""));
+    assert_int_equal(unlink(tree_path(&tree, "listed/f")), 0);
+    assert_int_equal(rmdir(tree_path(&tree, "listed")), 0);
+    gbx_policy_free(policy);
+}
+
+static void test_root__behind_a_link_is_where_the_link_led_at_the_start(void **state)
+{
+    gbx_policy *policy;
+    (void)state;
+    assert_int_equal(symlink("data", tree_path(&tree, "entry")), 0);
+    policy = policy_of(tree_path(&tree, "entry"));
+
+    assert_int_equal(unlink(tree_path(&tree, "entry")), 0);
+    assert_int_equal(symlink("outside", tree_path(&tree, "entry")), 0);
+
+    assert_true(reads(policy, "a.txt", "", "alpha"));
+    assert_true(reads(policy, "secret.txt", "ENOENT", ""));
+    assert_int_equal(unlink(tree_path(&tree, "entry")), 0);
+    gbx_policy_free(policy);
+}
+
+static void test_root__above_the_policy_is_found_behind_one_beside_it(void **state)
+{
+    const char *folders[2];
+    const char *names[] = {"./data", "../up/more"};
+    gbx_policy *policy;
+    (void)state;
+    folders[0] = tree_path(&tree, "data");
+    folders[1] = tree_path(&tree, "more");
+    policy = tree_policy(folders, names, 2);
+
+    assert_true(reads(policy, "../up/more/only.txt", "", "only here"));
+    assert_true(reads(policy, "../up/more/nothing", "ENOENT", ""));
+    assert_true(reads(policy, "../up/more/../outside", "ERR_FILE_NOT_ALLOWED", ""));
+    assert_true(reads(policy, "../up/outside/secret.txt", "ERR_FILE_NOT_ALLOWED", ""));
+
+    gbx_policy_free(policy);
+}
+
+static void test_root__that_is_absolute_is_not_named_without_its_slash(void **state)
+{
+    (void)state;
+
+    assert_true(reads(tree.policy, tree_path(&tree, "more/only.txt"), "", "only here"));
+    assert_true(
+        reads(tree.policy, tree_path(&tree, "more/only.txt") + 1, "ENOENT", ""));
+}
+
+static void test_root__of_all_files_ends_at_its_own_mount(void **state)
+{
+    static const char *const other[] = {"/proc/self/environ", "/proc/version",
+                                        "/proc/self/root/etc/passwd"};
+    const char *root = "/";
+    gbx_policy *policy = tree_policy(&root, NULL, 1);
+    (void)state;
+
+    assert_true(reads(policy, tree_path(&tree, "data/a.txt"), "", "alpha"));
+    for (size_t i = 0; i < GBX_COUNTOF(other); i++)
+        assert_true(reads(policy, other[i], "ERR_FILE_NOT_ALLOWED", ""));
+
+    gbx_policy_free(policy);
+}
+
+static void test_root__that_is_proc_has_no_regular_files(void **state)
+{
+    static const char *const names[] = {"version", "self/environ", "self/mem",
+                                        "self/status", "/proc/1/environ"};
+    const char *root = "/proc";
+    gbx_policy *policy = tree_policy(&root, NULL, 1);
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        assert_true(reads(policy, names[i], "ERR_FILE_NOT_ALLOWED", "") ||
+                    reads(policy, names[i], "EACCES", ""));
+
+    gbx_policy_free(policy);
+}
+
+/* ---- a mount inside --------------------------------------------------------------- */
+
+enum { CHILD_HELD, CHILD_FAILED, CHILD_CANNOT };
+
+/* In a mount namespace of its own: another folder is mounted over data/mount. */
+static int read_through_mount(void)
+{
+    const char *data;
+    gbx_policy *policy;
+    int status;
+
+    if (unshare(CLONE_NEWNS | (geteuid() == 0 ? 0 : CLONE_NEWUSER)) != 0 ||
+        mount("none", "/", "", MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount(tree_path(&tree, "outside"), tree_path(&tree, "data/mount"), "", MS_BIND,
+              NULL) != 0 ||
+        access(tree_path(&tree, "data/mount/secret.txt"), F_OK) != 0)
+        return CHILD_CANNOT;
+    data = tree_path(&tree, "data"); /* opened here, it is of this namespace */
+    policy = tree_policy(&data, NULL, 1);
+    status = reads(policy, "mount/secret.txt", "ERR_FILE_NOT_ALLOWED", "") &&
+                     reads(policy, "mount/nothing", "ERR_FILE_NOT_ALLOWED", "") &&
+                     reads(policy, "mount/../a.txt", "ERR_FILE_NOT_ALLOWED", "") &&
+                     reads(policy, "a.txt", "", "alpha")
+                 ? CHILD_HELD
+                 : CHILD_FAILED;
+    gbx_policy_free(policy);
+    return status;
+}
+
+static void test_mount__inside_the_directory_is_outside(void **state)
+{
+    int status = 0;
+    pid_t child = fork();
+    (void)state;
+
+    if (child == 0)
+        _exit(read_through_mount());
+    assert_true(child > 0);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (status == CHILD_CANNOT << 8) {
+        print_message("skipped: nothing can be mounted here\n");
+        skip();
+    }
+    assert_int_equal(status, CHILD_HELD);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    (void)umask(022);
+    tree_make(&tree);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    tree_remove(&tree);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arguments__that_are_no_one_string_are_a_type_error),
+        cmocka_unit_test(test_arguments__that_are_no_path_are_a_value_error),
+        cmocka_unit_test(test_arguments__may_spell_a_path_in_escapes),
+        cmocka_unit_test(test_path__of_4095_bytes_is_read_and_longer_ones_are_not),
+        cmocka_unit_test(test_message__shows_a_path_that_steers_no_terminal),
+        cmocka_unit_test(test_message__of_a_long_path_is_short_and_whole_characters),
+        cmocka_unit_test(test_bytes__arrive_as_they_are),
+        cmocka_unit_test(test_limit__is_one_mebibyte_unless_said),
+        cmocka_unit_test(test_policy__without_the_capability_reads_nothing),
+        cmocka_unit_test(test_policy__without_a_directory_reads_nothing),
+        cmocka_unit_test(test_descriptors__are_all_given_back),
+        cmocka_unit_test(test_root__that_is_moved_is_still_the_one_that_was_listed),
+        cmocka_unit_test(test_root__made_again_under_its_name_is_another),
+        cmocka_unit_test(test_root__behind_a_link_is_where_the_link_led_at_the_start),
+        cmocka_unit_test(test_root__above_the_policy_is_found_behind_one_beside_it),
+        cmocka_unit_test(test_root__that_is_absolute_is_not_named_without_its_slash),
+        cmocka_unit_test(test_root__of_all_files_ends_at_its_own_mount),
+        cmocka_unit_test(test_root__that_is_proc_has_no_regular_files),
+        cmocka_unit_test(test_mount__inside_the_directory_is_outside),
+    };
+
+    if (!tree_can_be_read())
+        return 77;
+    return cmocka_run_group_tests_name("file", tests, set_up, tear_down);
+}

@@ -146,6 +146,7 @@ void gbx_hostcall_take(void *user, const gbx_msg_hostcall *msg)
     gbx_hostcalls *h = &run->engine->hostcalls;
     const gbx_policy *policy = gbx_run_policy(run);
     const gbx_function *f;
+    const char *builtin;
     gbx_json_fault fault;
     gbx_request request;
 
@@ -156,13 +157,16 @@ void gbx_hostcall_take(void *user, const gbx_msg_hostcall *msg)
                            GBX_MSG_HOSTCALL);
         return;
     }
+    builtin = gbx_provider_name(run, msg->name);
     (void)pthread_mutex_lock(&h->lock);
-    f = find_function(h, msg->name);
+    f = builtin == NULL ? find_function(h, msg->name) : NULL;
     (void)pthread_mutex_unlock(&h->lock);
-    request = gbx_hostcall_open(run, f != NULL ? f->name : "", msg->id);
+    request = gbx_hostcall_open(run, f != NULL ? f->name : builtin, msg->id);
     run->result->stats.host_calls++;
     if (request == 0)
         run->exchange.is_nomem = true;
+    else if (builtin != NULL)
+        gbx_provider_start(run, request, builtin, msg);
     else if (f == NULL ||
              (policy != NULL && !gbx_policy_allows_function(policy, f->name)))
         gbx_hostcall_refuse(run->engine, request, "Error",

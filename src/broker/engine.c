@@ -66,6 +66,7 @@ static void free_rest(gbx_engine *engine)
     gbx_fd_close(&engine->wake_fd);
     gbx_loader_free_datasets(engine);
     gbx_loader_drop_runner(engine);
+    gbx_provider_end(engine);
     gbx_hostcalls_cleanup(engine);
     gbx_policy_free(engine->settings.options.policy);
     (void)pthread_cond_destroy(&engine->changed);

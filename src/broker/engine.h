@@ -11,6 +11,7 @@
 #define GBX_BROKER_ENGINE_H
 
 #include "broker/hostcall.h"
+#include "broker/provider.h"
 #include "broker/result.h"
 #include "broker/run.h"
 #include "broker/settings.h"
@@ -134,6 +135,7 @@ struct gbx_engine {
     gbx_worker *ready_last;
     uint32_t ready_count;
     gbx_hostcalls hostcalls;
+    gbx_providers providers;
     gbx_run_list waiting;
     gbx_run_list running; /* every run not yet ended, for abort and free */
     gbx_run_list inbox;   /* submitted, not yet seen by the supervisor */

@@ -207,6 +207,7 @@ void gbx_run_calls_end(gbx_run *run)
     while (run->calls.first != 0) {
         gbx_pending *p = &h->pending[run->calls.first - 1];
 
+        gbx_provider_forget(run->engine, p->id);
         give_up(h, p);
     }
     replies = run->calls.replies;
@@ -232,7 +233,7 @@ gbx_request gbx_hostcall_open(gbx_run *run, const char *name, uint32_t wire_id)
     p = take_place(h);
     if (p != NULL) {
         p->run = run;
-        p->name = name;
+        p->name = name != NULL ? name : "";
         p->wire_id = wire_id;
         p->start_ns = gbx_clock_now_ns();
         p->next = run->calls.first;
@@ -262,6 +263,8 @@ void gbx_hostcall_cancel(void *user, uint32_t wire_id)
     for (uint32_t at = run->calls.first; at != 0; at = h->pending[at - 1].next)
         if (h->pending[at - 1].wire_id == wire_id)
             request = h->pending[at - 1].id;
+    if (request != 0)
+        gbx_provider_forget(run->engine, request);
     (void)pthread_mutex_unlock(&h->lock);
     if (request != 0) /* else its answer is on the way already */
         gbx_hostcall_refuse(run->engine, request, "AbortError",

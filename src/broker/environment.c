@@ -13,12 +13,14 @@
  * bounded, since it is reserved up front and no limit counts its growth. Without tail
  * calls the stack, and so the reported line, is the code's own. The last tier compiles
  * on the one thread there is: it starts later, when a call has become a long one.
+ * Symbols are bound at the start: workers lack libraries that a search would pass
+ * (worker/image.c), and would each search anew.
  */
-#define COMMON                                                                      \
-    "TZ=UTC", "LANG=C", "Malloc=1", "GIGACAGE_ENABLED=0", "JSC_useConcurrentJIT=0", \
-        "JSC_useConcurrentGC=0", "JSC_numberOfGCMarkers=1", "JSC_useWasm=0",        \
-        "JSC_useSharedArrayBuffer=0", "JSC_useTailCalls=0",                         \
-        "JSC_jitMemoryReservationSize=33554432",                                    \
+#define COMMON                                                                        \
+    "TZ=UTC", "LANG=C", "LD_BIND_NOW=1", "Malloc=1", "GIGACAGE_ENABLED=0",            \
+        "JSC_useConcurrentJIT=0", "JSC_useConcurrentGC=0", "JSC_numberOfGCMarkers=1", \
+        "JSC_useWasm=0", "JSC_useSharedArrayBuffer=0", "JSC_useTailCalls=0",          \
+        "JSC_jitMemoryReservationSize=33554432",                                      \
         "JSC_thresholdForFTLOptimizeAfterWarmUp=500000"
 
 static const char *const full[] = {COMMON, NULL};

@@ -11,7 +11,8 @@
  * RLIMIT_AS is reached as well (mprotect_fixup).
  *
  * /proc is gone when a worker is sealed. The template's statm stays open, and is right
- * for its fork, whose mappings are the same until it makes one.
+ * for its fork, whose mappings are the same until it makes one, less what the template
+ * keeps for itself.
  */
 #include "base/cleanup.h"
 #include "seal/steps.h"
@@ -84,9 +85,12 @@ static bool limit_memory(const gbx_seal *seal)
     uint64_t total;
     uint64_t data;
 
-    return read_sizes(seal->statm_fd, &total, &data) &&
-           set(RLIMIT_DATA, data * page + growth) &&
-           set(RLIMIT_AS, total * page + growth + seal->closed_bytes + STACK_BYTES);
+    if (!read_sizes(seal->statm_fd, &total, &data))
+        return false;
+    total = total * page - seal->unforked_bytes;
+    data = data * page - seal->unforked_data_bytes;
+    return set(RLIMIT_DATA, data + growth) &&
+           set(RLIMIT_AS, total + growth + seal->closed_bytes + STACK_BYTES);
 }
 
 /* ---- public to other modules -------------------------------------------- */

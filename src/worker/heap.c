@@ -20,6 +20,10 @@
 
 #define PIECE GBX_MIB(16)
 
+/* Holes that are larger fill many pages before they are cut up. */
+#define HOLE_MAX GBX_KIB(64)
+#define HOLE_MIN ((size_t)16)
+
 static void advise(char *end, uint64_t bytes)
 {
     uintptr_t from = (uintptr_t)end - (size_t)bytes + SMALL_BYTES;
@@ -50,6 +54,20 @@ uint64_t gbx_heap_reserve(uint64_t bytes)
         return 0;
     advise(end, bytes);
     return bytes;
+}
+
+void gbx_heap_close_holes(void)
+{
+    char *top = (char *)sbrk(0) - mallinfo2().keepcost;
+
+    /* Largest first: what is left of a block that was cut is met again, smaller. */
+    for (size_t size = HOLE_MAX; size >= HOLE_MIN; size -= HOLE_MIN) {
+        char *block;
+
+        while ((block = malloc(size)) != NULL && block < top)
+            continue;
+        free(block); /* from the top: there was no such hole, or there is none left */
+    }
 }
 
 void gbx_heap_lower(uint64_t bytes)

@@ -17,6 +17,11 @@
  * now, at most `bytes` and 0 if there are none. */
 uint64_t gbx_heap_reserve(uint64_t bytes);
 
+/* In the template: take every free block below the top of the heap, so that what a
+ * worker allocates lies side by side in few pages, and not where something old was
+ * freed. What is taken is never given back. */
+void gbx_heap_close_holes(void);
+
 /* In a sealed worker: take `bytes` out of the room, for a call that may have less. */
 void gbx_heap_lower(uint64_t bytes);
 

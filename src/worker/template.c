@@ -10,6 +10,7 @@
 #include "worker/channel.h"
 #include "worker/children.h"
 #include "worker/heap.h"
+#include "worker/image.h"
 #include "worker/pages.h"
 #include "worker/session.h"
 
@@ -319,6 +320,22 @@ static bool prove(void *realm)
     return gbx_realm_prove(realm) && gbx_realm_prove(realm);
 }
 
+/* Little to copy, little to fault in, little to take apart: for this process is about
+ * to be forked many times. */
+static void make_light(template *t)
+{
+    gbx_image_gap gap = gbx_image_leave_out();
+
+    t->seal.unforked_bytes = gap.total_bytes;
+    t->seal.unforked_data_bytes = gap.data_bytes;
+    if (t->config.warm == 0)
+        return;
+    gbx_image_enlarge();
+    gbx_heap_close_holes();
+    (void)prove(t->realm); /* the engine, too, has to find its new places once */
+    gbx_pages_learn(&t->pages, prove, t->realm);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 int gbx_template_serve(int control)
@@ -343,8 +360,7 @@ int gbx_template_serve(int control)
         gbx_realm_warm(t.realm, t.config.warm);
         make_room(&t);
         forget_handlers();
-        if (t.config.warm > 0)
-            gbx_pages_learn(&t.pages, prove, t.realm);
+        make_light(&t);
         look_at_self(&hello);
         gbx_seal_template(&t.seal);
         if (hello.threads != 1)

@@ -172,6 +172,19 @@ static bool be_misled(void)
     return true;
 }
 
+/* But the one that the environment is built with. */
+static bool has_no_loader_variable(const char *text)
+{
+    static const char ours[] = "LD_BIND_NOW=1 ";
+
+    while ((text = strstr(text, "LD_")) != NULL) {
+        if (strncmp(text, ours, sizeof ours - 1) != 0)
+            return false;
+        text += sizeof ours - 1;
+    }
+    return true;
+}
+
 static bool use_hostile_environment(void)
 {
     gbx_engine *engine = NULL;
@@ -198,7 +211,7 @@ static bool use_hostile_environment(void)
         for (ssize_t i = 0; i < n; i++)
             text[i] = text[i] == 0 ? ' ' : text[i];
         text[n > 0 ? n : 0] = 0;
-        CHECK(strstr(text, "SECRET") == NULL && strstr(text, "LD_") == NULL);
+        CHECK(strstr(text, "SECRET") == NULL && has_no_loader_variable(text));
         CHECK(strstr(text, "Kiritimati") == NULL && strstr(text, "DollarVM") == NULL);
     }
     gbx_engine_free(engine);

@@ -22,6 +22,7 @@
 static const char *const environment[] = {
     "TZ=UTC",
     "LANG=C",
+    "LD_BIND_NOW=1",
     "Malloc=1",
     "GIGACAGE_ENABLED=0",
     "JSC_useConcurrentJIT=0",

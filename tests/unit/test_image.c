@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* What is done to the template so that its forks are cheap changes nothing they do. */
+#include "realm/threads.h"
+#include "support/realm_call.h"
+#include "worker/heap.h"
+#include "worker/image.h"
+
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <glovebox/glovebox.h>
+
+static gbx_realm *realm;
+static gbx_image_gap gap;
+
+static bool maps_name(const char *name)
+{
+    FILE *f = fopen("/proc/self/maps", "r");
+    char line[512];
+    bool found = false;
+
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        found = found || strstr(line, name) != NULL;
+    if (f != NULL)
+        fclose(f);
+    return found;
+}
+
+static unsigned long pages_of_self(int field)
+{
+    unsigned long pages[7] = {0};
+    FILE *f = fopen("/proc/self/statm", "r");
+
+    for (size_t i = 0; f != NULL && i < 7; i++)
+        if (fscanf(f, "%lu", &pages[i]) != 1)
+            break;
+    if (f != NULL)
+        fclose(f);
+    return pages[field];
+}
+
+/* The exit status of a child that does this. */
+static int in_child(int (*does)(void))
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0)
+        _exit(does());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* ---- tests ------------------------------------------------------------------ */
+
+static unsigned long total_before;
+static unsigned long data_before;
+
+static int count_what_is_missing(void)
+{
+    unsigned long page = (unsigned long)getpagesize();
+
+    if (total_before - pages_of_self(0) != gap.total_bytes / page)
+        return 1;
+    return data_before - pages_of_self(5) != gap.data_bytes / page ? 2 : 0;
+}
+
+static void test_leave_out__knows_exactly_what_forks_lack(void **state)
+{
+    (void)state;
+
+    total_before = pages_of_self(0);
+    data_before = pages_of_self(5);
+
+    assert_int_equal(in_child(count_what_is_missing), 0);
+}
+
+static int look_for_libraries(void)
+{
+    return maps_name("/libgio-2.0.so") || maps_name("/libsystemd.so");
+}
+
+static void test_leave_out__forks_have_no_library_of_an_object_system(void **state)
+{
+    (void)state;
+
+    assert_true(gap.total_bytes > 0 && gap.data_bytes < gap.total_bytes);
+    assert_int_equal(in_child(look_for_libraries), 0);
+}
+
+static void ignore_log(void *user, const gbx_msg_log *line)
+{
+    (void)user;
+    (void)line;
+}
+
+static int run_all_kinds(void)
+{
+    static const char *const kinds[] = {
+        /* containers of the C++ library, which looks up its own symbols late */
+        "() => { const b = new ArrayBuffer(8, { maxByteLength: 1e6 }); b.resize(9e5) }",
+        "() => { throw new Error('a trace of the stack') }",
+        "() => new Intl.NumberFormat('de').format(1.5) + 'b'.localeCompare('a')",
+        "() => { let s = 0; for (let i = 0; i < 1e6; i++) s += i % 7; return s }",
+        "() => /(?<=a)b+/u.exec('abb')[0] + (2n ** 200n) + new Date(0)",
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(kinds); i++) {
+        gbx_msg_call call = {
+            .output_bytes = 4096,
+            .first_line = 1,
+            .first_column = 1,
+            .code = {(const uint8_t *)kinds[i], strlen(kinds[i])},
+        };
+        gbx_realm_host host = {.log = ignore_log};
+        gbx_realm_outcome outcome;
+
+        gbx_realm_run(realm, &call, &host, &outcome);
+        if (outcome.ok == (strstr(kinds[i], "throw") != NULL))
+            return (int)i + 1;
+    }
+    return gbx_realm_prove(realm) ? 0 : 100;
+}
+
+static void test_leave_out__the_engine_does_not_miss_them(void **state)
+{
+    (void)state;
+
+    assert_int_equal(in_child(run_all_kinds), 0);
+}
+
+/* A sum over all that is mapped of the engine's file or in its place. */
+static uint64_t sum_of(const char *from, const char *to)
+{
+    uint64_t sum = 0;
+
+    for (const char *at = from; at < to; at += sizeof(uint64_t)) {
+        uint64_t word;
+
+        memcpy(&word, at, sizeof word);
+        sum = sum * 31 + word;
+    }
+    return sum;
+}
+
+static void test_enlarge__the_engines_code_is_what_it_was(void **state)
+{
+    FILE *f = fopen("/proc/self/maps", "r");
+    unsigned long from = 0;
+    unsigned long to = 0;
+    char line[512];
+    uint64_t before;
+
+    (void)state;
+    while (fgets(line, sizeof line, f) != NULL)
+        if (strstr(line, " r-xp ") != NULL && strstr(line, "javascriptcore") != NULL)
+            assert_int_equal(sscanf(line, "%lx-%lx", &from, &to), 2);
+    fclose(f);
+    assert_true(to > from);
+    before = sum_of((const char *)from, (const char *)to);
+
+    gbx_image_enlarge();
+
+    assert_true(sum_of((const char *)from, (const char *)to) == before);
+    assert_int_equal(in_child(run_all_kinds), 0);
+}
+
+static void test_close_holes__what_is_allocated_next_is_new(void **state)
+{
+    void *freed[100];
+    void *kept[100];
+    char *top;
+
+    (void)state;
+    for (size_t i = 0; i < GBX_COUNTOF(freed); i++) {
+        freed[i] = malloc(i * 40 + 24);
+        kept[i] = malloc(24); /* keeps the neighbours apart */
+    }
+    for (size_t i = 0; i < GBX_COUNTOF(freed); i++)
+        free(freed[i]);
+
+    gbx_heap_close_holes();
+
+    top = (char *)sbrk(0) - mallinfo2().keepcost - GBX_KIB(64);
+    for (size_t i = 0; i < GBX_COUNTOF(freed); i++) {
+        freed[i] = malloc(i * 40 + 24);
+        assert_true((char *)freed[i] >= top);
+    }
+    for (size_t i = 0; i < GBX_COUNTOF(freed); i++) {
+        free(freed[i]);
+        free(kept[i]);
+    }
+}
+
+static int make_realm(void **state)
+{
+    const char *reason;
+
+    (void)state;
+    realm = gbx_realm_new(&(gbx_realm_setup){.globals = GBX_GLOBALS_STANDARD}, &reason);
+    if (realm == NULL)
+        return -1;
+    gap = gbx_image_leave_out();
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_leave_out__knows_exactly_what_forks_lack),
+        cmocka_unit_test(test_leave_out__forks_have_no_library_of_an_object_system),
+        cmocka_unit_test(test_leave_out__the_engine_does_not_miss_them),
+        cmocka_unit_test(test_enlarge__the_engines_code_is_what_it_was),
+        cmocka_unit_test(test_close_holes__what_is_allocated_next_is_new),
+    };
+
+    (void)argc;
+    realm_environment(argv);
+    gbx_realm_forbid_threads();
+    return cmocka_run_group_tests(tests, make_realm, NULL);
+}

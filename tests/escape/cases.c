@@ -153,7 +153,8 @@ static void take_header(const reader *r, test_case *c, case_step *step, const ch
                         const char *value)
 {
     static const char *const forms[] = {"function", "execute", "body", "script"};
-    static const char *const worlds[] = {"standard", "minimal", "closed", "jit-off"};
+    static const char *const worlds[] = {"standard", "minimal", "closed", "jit-off",
+                                         "open"};
 
     if (take_text(step, key, value) || take_number(step, key, value))
         return;

@@ -21,8 +21,9 @@
  * text), lacks (words that must be nowhere in the answer), next (same or other: this
  * step's value beside the step's before it), form, input, bindings, seed, now, timeout
  * (ms), memory (MiB; a list runs the case with each), output and log-bytes, world
- * (standard, minimal: globals; closed: no capability), jit (full, off), node (the
- * first version of Node that can run it), and bytes: on, which replaces {{e2 80 a8}}
+ * (standard, minimal: globals; closed: no capability; open: all that need no list of
+ * what may be reached), jit (full, off), node (the first version of Node that can run
+ * it), and bytes: on, which replaces {{e2 80 a8}}
  * in the code by these bytes and {{28 x 500}} by so many of one.
  */
 #ifndef GBX_TESTS_CASES_H
@@ -45,6 +46,7 @@ typedef enum case_world {
     WORLD_MINIMAL,
     WORLD_CLOSED,
     WORLD_JIT_OFF,
+    WORLD_OPEN,
     WORLD_COUNT,
 } case_world;
 

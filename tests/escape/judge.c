@@ -55,6 +55,8 @@ static gbx_options options_of(case_world world)
         options.globals = GBX_GLOBALS_MINIMAL;
     if (world == WORLD_CLOSED)
         options.capabilities = GBX_CAP_NONE;
+    if (world == WORLD_OPEN)
+        options.capabilities = GBX_CAP_CONSOLE | GBX_CAP_TIMERS | GBX_CAP_CRYPTO;
     if (world == WORLD_JIT_OFF)
         options.jit = GBX_JIT_OFF;
     return options;
@@ -140,6 +142,9 @@ static void make_environment(void)
         {"JSC_exposeInternalModuleLoader", "1"},
         {"JSC_useTemporal", "1"},
         {"JSC_forceWeakRandomSeed", "1"},
+        /* Under this configuration OpenSSL finds no hash at all. */
+        {"OPENSSL_CONF", GBX_ESCAPE "/../unit/crypto/hostile.cnf"},
+        {"OPENSSL_MODULES", "/nowhere"},
     };
 
     assert_int_equal(setenv("GLOVEBOX_TEST_SECRET", judge.secret, 1), 0);
@@ -198,7 +203,8 @@ static void check_answer(const test_case *c, const case_step *step,
                          const gbx_call *call, gbx_result *result)
 {
     /* The realm's own scripts, as they could show in stacks and frames. */
-    static const char internals[] = "lockdown.js inspect.js console.js result.js";
+    static const char internals[] =
+        "lockdown.js inspect.js console.js result.js crypto.js";
     gbx_json_fault fault;
     size_t len = 0;
     size_t value_len = 0;

@@ -20,14 +20,15 @@ static void test_case_gives_its_value(void **state)
 
     interpreted.world = WORLD_JIT_OFF;
     judge_calls(c, 0);
-    judge_calls(&interpreted, 0);
+    if (c->world == WORLD_STANDARD)
+        judge_calls(&interpreted, 0);
     judge_after(c);
 }
 
 static int start(void **state)
 {
     (void)state;
-    judge_start(1U << WORLD_STANDARD | 1U << WORLD_JIT_OFF);
+    judge_start(1U << WORLD_STANDARD | 1U << WORLD_JIT_OFF | 1U << WORLD_OPEN);
     return 0;
 }
 

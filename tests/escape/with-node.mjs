@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // with-node - runs the ordinary cases in Node and compares: the expected values are the
 // language's, not ours. Exit status 0 if all agree, 77 without a case that could run.
+import crypto from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
 const folder = new URL('./ordinary/', import.meta.url);
@@ -39,6 +40,7 @@ async function run({ form, code, input = 'null', bindings = '{}' }) {
   }
 }
 
+Object.defineProperty(globalThis, 'crypto', { value: crypto, configurable: true });
 const log = console.log;
 for (const name of ['log', 'info', 'warn', 'error', 'debug', 'table', 'group', 'groupEnd', 'count', 'assert'])
   console[name] = () => {};

@@ -6,7 +6,7 @@ if(TARGET gbx_checked)
 endif()
 
 add_library(gbx_checked STATIC)
-foreach(module gbx_base gbx_wire gbx_crypto gbx_policy gbx_file gbx_guard gbx_broker)
+foreach(module gbx_base gbx_wire gbx_crypto gbx_policy gbx_file gbx_fetch gbx_guard gbx_broker)
     get_target_property(folder ${module} SOURCE_DIR)
     get_target_property(sources ${module} SOURCES)
     get_target_property(definitions ${module} COMPILE_DEFINITIONS)
@@ -17,7 +17,8 @@ foreach(module gbx_base gbx_wire gbx_crypto gbx_policy gbx_file gbx_guard gbx_br
     endif()
 endforeach()
 target_link_libraries(gbx_checked PUBLIC gbx_flags gbx_sanitize gbx_grammar
-    PkgConfig::EVENT PkgConfig::JANSSON PkgConfig::IDN2 Threads::Threads ${CMAKE_DL_LIBS} m)
+    PkgConfig::EVENT PkgConfig::CURL PkgConfig::JANSSON PkgConfig::IDN2
+    Threads::Threads ${CMAKE_DL_LIBS} m)
 if(GLOVEBOX_FUZZ)
     target_compile_options(gbx_checked PUBLIC -fsanitize=fuzzer-no-link)
 endif()

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fields - header fields: a short list of names and values, and what HTTP lets be in them.
+ *
+ * A line break in a value is a second header, and a second request: nothing enters a list
+ * but through gbx_fields_add(), which refuses it. Values are wiped when freed: they may
+ * be credentials.
+ */
+#ifndef GBX_FETCH_FIELDS_H
+#define GBX_FETCH_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct gbx_field {
+    char *name;
+    char *value;    /* ends in NUL, which it does not contain */
+    bool is_secret; /* held a secret: never leaves the origin it was filled in for */
+} gbx_field;
+
+typedef struct gbx_fields {
+    gbx_field *items;
+    size_t count;
+    size_t bytes; /* of names and values */
+} gbx_fields;
+
+typedef enum gbx_field_fault {
+    GBX_FIELD_FINE = 0,
+    GBX_FIELD_BAD_NAME,  /* no token */
+    GBX_FIELD_BAD_VALUE, /* a control character */
+    GBX_FIELD_TOO_MANY,  /* more than the ceilings */
+    GBX_FIELD_NO_MEMORY,
+} gbx_field_fault;
+
+/* White space around value is dropped, as the standards say. Both are copied. */
+gbx_field_fault gbx_fields_add(gbx_fields *fields, const char *name, size_t name_len,
+                               const char *value, size_t value_len, size_t max_count,
+                               size_t max_bytes);
+
+/* The first value of that name in any case, or NULL. */
+const char *gbx_fields_get(const gbx_fields *fields, const char *name);
+
+/* Every field of that name. */
+void gbx_fields_remove(gbx_fields *fields, const char *name);
+
+/* Every field that held a secret. */
+void gbx_fields_remove_secret(gbx_fields *fields);
+
+void gbx_fields_cleanup(gbx_fields *fields);
+
+/* A token of HTTP: what names of methods and headers are made of. */
+bool gbx_is_token(const char *text, size_t len);
+
+#endif

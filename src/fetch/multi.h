@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * multi - libcurl's transfers on a libevent loop: sockets and one timer, nothing blocks.
+ */
+#ifndef GBX_FETCH_MULTI_H
+#define GBX_FETCH_MULTI_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+
+struct event_base;
+
+typedef struct gbx_multi gbx_multi;
+
+/* NULL: memory is out. */
+gbx_multi *gbx_multi_new(struct event_base *base);
+
+/* No transfer may be left. */
+void gbx_multi_free(gbx_multi *multi);
+
+/* Called when a transfer is over, outside of libcurl: anything may be done. */
+typedef void (*gbx_multi_done)(void *user, CURLcode result);
+
+typedef struct gbx_multi_entry {
+    gbx_multi_done done;
+    void *user;
+} gbx_multi_entry;
+
+/* Both are borrowed until easy is removed or done was called; the handle's CURLOPT_PRIVATE
+ * is the multi's. False: memory is out. */
+bool gbx_multi_add(gbx_multi *multi, CURL *easy, const gbx_multi_entry *entry);
+
+/* Not from a callback of libcurl's. */
+void gbx_multi_remove(gbx_multi *multi, CURL *easy);
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* request - the only place that reads the code's own description of a request. */
+#include "fetch/request.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "fetch/allow.h"
+
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLACEHOLDER "{{secret:"
+
+/* In lower case. What frames a message, names its destination or its path, or says what
+ * only an agent may say. */
+static const char *const forbidden_headers[] = {"accept-charset",
+                                                "accept-encoding",
+                                                "connection",
+                                                "content-length",
+                                                "cookie2",
+                                                "date",
+                                                "expect",
+                                                "host",
+                                                "http2-settings",
+                                                "keep-alive",
+                                                "set-cookie",
+                                                "te",
+                                                "trailer",
+                                                "trailers",
+                                                "transfer-encoding",
+                                                "upgrade",
+                                                "via"};
+
+/* A server that believes these runs another method than the one that was checked. */
+static const char *const method_headers[] = {"x-http-method", "x-http-method-override",
+                                             "x-method-override"};
+
+static bool refuse_shape(gbx_fault *fault, const char *what)
+{
+    return gbx_fault_set(fault, GBX_FAULT_REQUEST, "fetch: %s", what);
+}
+
+static bool host_memory(gbx_fault *fault)
+{
+    return gbx_fault_set(fault, GBX_FAULT_HOST, "fetch: the host is out of memory");
+}
+
+static bool holds(const char *text, size_t len, const char *what)
+{
+    return memmem(text, len, what, strlen(what)) != NULL;
+}
+
+/* The braces may have been escaped on the way here. */
+static bool holds_placeholder(const char *text, size_t len)
+{
+    return holds(text, len, PLACEHOLDER) || holds(text, len, "%7B%7Bsecret") ||
+           holds(text, len, "%7b%7bsecret");
+}
+
+/* The characters of a JSON string, without NUL; *ret is owned. */
+static bool read_text(gbx_view view, size_t max, char **ret, size_t *ret_len,
+                      gbx_fault *fault, const char *what)
+{
+    gbx_buf text;
+    bool is_text = gbx_view_kind(view) == '"';
+    bool is_long;
+
+    if (!is_text)
+        return refuse_shape(fault, what);
+    gbx_buf_init(&text, max);
+    is_long = !gbx_view_append_text(view, &text);
+    if (is_long ||
+        memchr(text.data != NULL ? text.data : (uint8_t *)"", '\0', text.len) != NULL) {
+        gbx_buf_cleanup(&text);
+        return refuse_shape(fault, what);
+    }
+    *ret = gbx_buf_take_string(&text, ret_len);
+    return *ret != NULL || host_memory(fault);
+}
+
+static bool read_url(gbx_view view, gbx_fetch_request *ret, gbx_fault *fault)
+{
+    /* One more than a URL may have: the check of the URL itself says so better. */
+    if (!read_text(view, 8193, &ret->url, &ret->url_len, fault,
+                   "the URL is no text, or too long"))
+        return false;
+    if (holds_placeholder(ret->url, ret->url_len))
+        return gbx_fault_set(fault, GBX_FAULT_SECRET,
+                             "fetch: a secret in the URL would be seen by others: send "
+                             "it in a header");
+    return true;
+}
+
+/* The fetch standard corrects the case of these, and of no others. */
+static void normalise(char *method)
+{
+    static const char *const names[] = {"DELETE",  "GET",  "HEAD",
+                                        "OPTIONS", "POST", "PUT"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        if (curl_strequal(names[i], method))
+            memcpy(method, names[i], strlen(names[i]));
+}
+
+static bool read_method(gbx_view view, const gbx_fetch_policy *policy,
+                        gbx_fetch_request *ret, gbx_fault *fault)
+{
+    GBX_CLEANUP(gbx_free) char *method = NULL;
+    size_t len;
+
+    memcpy(ret->method, "GET", sizeof "GET");
+    if (view.at == NULL)
+        return true;
+    if (!read_text(view, GBX_METHOD_MAX, &method, &len, fault,
+                   "the method is no text, or too long"))
+        return false;
+    if (!gbx_is_token(method, len)) {
+        gbx_quoted quoted = gbx_fault_quote(method, len);
+
+        return gbx_fault_set(fault, GBX_FAULT_METHOD, "fetch: '%s' is no method",
+                             quoted.text);
+    }
+    normalise(method);
+    memcpy(ret->method, method, len + 1);
+    return gbx_allow_method(policy, ret->method, fault);
+}
+
+/* Bytes of a header travel in JSON as the characters U+0000 to U+00FF. */
+static bool to_bytes(char *text, size_t *len)
+{
+    size_t to = 0;
+
+    for (size_t i = 0; i < *len; i++) {
+        uint8_t c = (uint8_t)text[i];
+
+        if (c == 0xC2 || c == 0xC3)
+            c = (uint8_t)((c == 0xC3 ? 0xC0 : 0x80) | ((uint8_t)text[++i] & 0x3F));
+        else if (c >= 0x80)
+            return false;
+        text[to++] = (char)c;
+    }
+    text[to] = '\0';
+    *len = to;
+    return true;
+}
+
+static bool check_header(const char *name, const char *value,
+                         const gbx_fetch_policy *policy, gbx_fault *fault)
+{
+    gbx_quoted quoted = gbx_fault_quote(name, strlen(name));
+
+    if (gbx_header_is_forbidden(name))
+        return gbx_fault_set(fault, GBX_FAULT_HEADER,
+                             "fetch: the header '%s' is not for the code to set",
+                             quoted.text);
+    for (size_t i = 0; i < GBX_COUNTOF(method_headers); i++)
+        if (curl_strequal(name, method_headers[i]))
+            return gbx_allow_method(policy, value, fault);
+    return true;
+}
+
+static bool add_header(const char *name, size_t name_len, char *value, size_t value_len,
+                       gbx_fetch_request *ret, gbx_fault *fault)
+{
+    gbx_quoted quoted = gbx_fault_quote(name, name_len);
+
+    if (!to_bytes(value, &value_len))
+        return gbx_fault_set(
+            fault, GBX_FAULT_HEADER,
+            "fetch: the value of the header '%s' has a character above "
+            "U+00FF",
+            quoted.text);
+    switch (gbx_fields_add(&ret->headers, name, name_len, value, value_len,
+                           GBX_REQUEST_HEADERS_MAX, GBX_REQUEST_HEADER_BYTES_MAX)) {
+    case GBX_FIELD_FINE: return true;
+    case GBX_FIELD_BAD_NAME:
+        return gbx_fault_set(fault, GBX_FAULT_HEADER,
+                             "fetch: '%s' is no name for a header", quoted.text);
+    case GBX_FIELD_BAD_VALUE:
+        return gbx_fault_set(fault, GBX_FAULT_HEADER,
+                             "fetch: the value of the header '%s' has a line break or "
+                             "another control character",
+                             quoted.text);
+    case GBX_FIELD_TOO_MANY:
+        return gbx_fault_set(
+            fault, GBX_FAULT_HEADER,
+            "fetch: more than 100 headers, or more than 32 KiB of them");
+    case GBX_FIELD_NO_MEMORY: break;
+    }
+    return host_memory(fault);
+}
+
+static bool read_header(gbx_view pair, const gbx_fetch_policy *policy,
+                        gbx_fetch_request *ret, gbx_fault *fault)
+{
+    static const char shape[] = "a header is no pair of texts, or too long";
+    GBX_CLEANUP(gbx_free) char *name = NULL;
+    GBX_CLEANUP(gbx_free) char *value = NULL;
+    gbx_view items[2] = {{0}};
+    gbx_view key;
+    gbx_view more;
+    size_t name_len;
+    size_t value_len;
+    size_t cursor = 0;
+
+    if (gbx_view_kind(pair) != '[' || !gbx_view_next(pair, &cursor, &key, &items[0]) ||
+        !gbx_view_next(pair, &cursor, &key, &items[1]) ||
+        gbx_view_next(pair, &cursor, &key, &more))
+        return refuse_shape(fault, shape);
+    /* A character of a value has two bytes here at most. */
+    if (!read_text(items[0], GBX_REQUEST_HEADER_BYTES_MAX, &name, &name_len, fault,
+                   shape) ||
+        !read_text(items[1], 2 * GBX_REQUEST_HEADER_BYTES_MAX, &value, &value_len,
+                   fault, shape))
+        return false;
+    return add_header(name, name_len, value, value_len, ret, fault) &&
+           check_header(name, ret->headers.items[ret->headers.count - 1].value, policy,
+                        fault);
+}
+
+static bool read_headers(gbx_view list, const gbx_fetch_policy *policy,
+                         gbx_fetch_request *ret, gbx_fault *fault)
+{
+    gbx_view key;
+    gbx_view pair;
+    size_t cursor = 0;
+
+    if (list.at == NULL)
+        return true;
+    if (gbx_view_kind(list) != '[')
+        return refuse_shape(fault, "the headers are no list");
+    while (gbx_view_next(list, &cursor, &key, &pair))
+        if (!read_header(pair, policy, ret, fault))
+            return false;
+    return true;
+}
+
+static bool view_is(gbx_view view, const char *quoted)
+{
+    return view.len == strlen(quoted) && memcmp(view.at, quoted, view.len) == 0;
+}
+
+static bool read_redirect(gbx_view view, gbx_fetch_request *ret, gbx_fault *fault)
+{
+    if (view.at == NULL || view_is(view, "\"follow\""))
+        ret->redirect = GBX_REDIRECT_FOLLOW;
+    else if (view_is(view, "\"error\""))
+        ret->redirect = GBX_REDIRECT_ERROR;
+    else if (view_is(view, "\"manual\""))
+        ret->redirect = GBX_REDIRECT_MANUAL;
+    else
+        return refuse_shape(fault, "redirect is 'follow', 'error' or 'manual'");
+    return true;
+}
+
+static bool read_body(gbx_span body, const gbx_fetch_policy *policy,
+                      gbx_fetch_request *ret, gbx_fault *fault)
+{
+    if (body.len == 0)
+        return true;
+    if (strcmp(ret->method, "GET") == 0 || strcmp(ret->method, "HEAD") == 0)
+        return refuse_shape(fault, "a GET or HEAD request has no body");
+    if (body.len > policy->max_request_bytes)
+        return gbx_fault_set(fault, GBX_FAULT_TOO_LARGE,
+                             "fetch: the body has %zu bytes; at most %llu may be sent",
+                             body.len, (unsigned long long)policy->max_request_bytes);
+    if (holds((const char *)body.data, body.len, PLACEHOLDER))
+        return gbx_fault_set(fault, GBX_FAULT_SECRET,
+                             "fetch: secrets are filled in in headers, not in a body");
+    ret->body = malloc(body.len);
+    if (ret->body == NULL)
+        return host_memory(fault);
+    memcpy(ret->body, body.data, body.len);
+    ret->body_len = body.len;
+    return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_request_read(gbx_span args, gbx_span body, const gbx_fetch_policy *policy,
+                      gbx_fetch_request *ret, gbx_fault *fault)
+{
+    gbx_view list = {0};
+    gbx_view key;
+    gbx_view request = {0};
+    size_t cursor = 0;
+
+    *ret = (gbx_fetch_request){0};
+    if (args.len == 0 || !gbx_view_open((const char *)args.data, args.len, &list) ||
+        gbx_view_kind(list) != '[' || !gbx_view_next(list, &cursor, &key, &request) ||
+        gbx_view_kind(request) != '{')
+        return refuse_shape(fault, "the request is no object");
+    return read_url(gbx_view_member(request, "url"), ret, fault) &&
+           read_method(gbx_view_member(request, "method"), policy, ret, fault) &&
+           read_headers(gbx_view_member(request, "headers"), policy, ret, fault) &&
+           read_redirect(gbx_view_member(request, "redirect"), ret, fault) &&
+           read_body(body, policy, ret, fault);
+}
+
+void gbx_request_become_get(gbx_fetch_request *request)
+{
+    static const char *const of_bodies[] = {"content-encoding", "content-language",
+                                            "content-location", "content-type"};
+
+    memcpy(request->method, "GET", sizeof "GET");
+    free(request->body);
+    request->body = NULL;
+    request->body_len = 0;
+    for (size_t i = 0; i < GBX_COUNTOF(of_bodies); i++)
+        gbx_fields_remove(&request->headers, of_bodies[i]);
+}
+
+void gbx_request_cleanup(gbx_fetch_request *request)
+{
+    free(request->url);
+    free(request->body);
+    gbx_fields_cleanup(&request->headers);
+    *request = (gbx_fetch_request){0};
+}
+
+bool gbx_header_is_forbidden(const char *name)
+{
+    if (curl_strnequal(name, "proxy-", 6) || curl_strnequal(name, "sec-", 4))
+        return true;
+    for (size_t i = 0; i < GBX_COUNTOF(forbidden_headers); i++)
+        if (curl_strequal(name, forbidden_headers[i]))
+            return true;
+    return false;
+}

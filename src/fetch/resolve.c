@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * resolve - a query outlives its drop: libevent answers a cancelled question too, in a
+ * later turn of the loop, and only the last answer frees the query.
+ */
+#include "fetch/resolve.h"
+
+#include "base/cleanup.h"
+#include "fetch/hosts.h"
+#include "fetch/nameservers.h"
+
+#include <event2/dns.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Once one family has addresses, so long is waited for the other. */
+static const struct timeval grace = {.tv_sec = 1};
+
+struct gbx_resolver {
+    struct event_base *base;
+    const char *hosts_path;
+    gbx_nameservers *nameservers;
+};
+
+struct gbx_query {
+    gbx_resolved_fn done; /* NULL: nobody waits any more */
+    void *user;
+    struct event *timer;            /* tells what is known */
+    struct evdns_request *asked[2]; /* IPv4, IPv6; NULL: answered, or not asked */
+    unsigned pending;               /* answers that libevent still owes */
+    const char *problem;
+    gbx_ip addresses[GBX_ADDRESSES_MAX];
+    size_t v4_count; /* the first ones are IPv4 */
+    size_t count;
+};
+
+static void unless_pending(gbx_query *query)
+{
+    if (query->pending > 0)
+        return;
+    if (query->timer != NULL)
+        event_free(query->timer);
+    free(query);
+}
+
+static void cancel_questions(gbx_query *query)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(query->asked); i++) {
+        if (query->asked[i] != NULL)
+            evdns_cancel_request(NULL, query->asked[i]);
+        query->asked[i] = NULL;
+    }
+}
+
+static void tell(gbx_query *query)
+{
+    gbx_resolved_fn done = query->done;
+
+    query->done = NULL;
+    (void)event_del(query->timer);
+    if (done != NULL)
+        done(query->user, query->addresses, query->count,
+             query->count > 0 ? NULL : query->problem);
+    cancel_questions(query);
+    unless_pending(query);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *user)
+{
+    (void)fd;
+    (void)what;
+    tell(user);
+}
+
+static const char *problem_of(int result)
+{
+    switch (result) {
+    case DNS_ERR_NONE: return "the name has no address";
+    case DNS_ERR_NOTEXIST: return "the name does not exist";
+    case DNS_ERR_TIMEOUT: return "no name server answered";
+    case DNS_ERR_TRUNCATED: return "the answer is too long for a datagram";
+    case DNS_ERR_SHUTDOWN: return "the resolver was shut down";
+    default: return "the name server failed";
+    }
+}
+
+/* IPv4 before IPv6, whichever comes first. */
+static void insert(gbx_query *query, const gbx_ip *address)
+{
+    size_t at = address->is_v6 ? query->count : query->v4_count;
+
+    if (query->count == GBX_ADDRESSES_MAX)
+        return;
+    memmove(&query->addresses[at + 1], &query->addresses[at],
+            (query->count - at) * sizeof *address);
+    query->addresses[at] = *address;
+    query->count++;
+    if (!address->is_v6)
+        query->v4_count++;
+}
+
+static void take_answer(gbx_query *query, char type, int count, const void *data)
+{
+    for (int i = 0; i < count; i++) {
+        gbx_ip address = {.is_v6 = type == DNS_IPv6_AAAA,
+                          .bytes = {[10] = 0xFF, [11] = 0xFF}};
+        size_t size = address.is_v6 ? 16 : 4;
+
+        memcpy(address.bytes + 16 - size, (const uint8_t *)data + (size_t)i * size,
+               size);
+        insert(query, &address);
+    }
+}
+
+static void on_answer(gbx_query *query, size_t which, int result, char type, int count,
+                      const void *data)
+{
+    query->asked[which] = NULL;
+    query->pending--;
+    if (query->done == NULL) {
+        unless_pending(query);
+        return;
+    }
+    if (result == DNS_ERR_NONE && count > 0)
+        take_answer(query, type, count, data);
+    else if (query->problem == NULL || result == DNS_ERR_NOTEXIST)
+        query->problem = problem_of(result);
+    if (query->pending == 0)
+        tell(query);
+    else if (query->count > 0)
+        (void)event_add(query->timer, &grace);
+}
+
+static void on_v4(int result, char type, int count, int ttl, void *data, void *user)
+{
+    (void)ttl;
+    on_answer(user, 0, result, type, count, data);
+}
+
+static void on_v6(int result, char type, int count, int ttl, void *data, void *user)
+{
+    (void)ttl;
+    on_answer(user, 1, result, type, count, data);
+}
+
+static void ask(gbx_query *query, struct evdns_base *dns, const char *name)
+{
+    query->asked[0] =
+        evdns_base_resolve_ipv4(dns, name, DNS_QUERY_NO_SEARCH, on_v4, query);
+    query->asked[1] =
+        evdns_base_resolve_ipv6(dns, name, DNS_QUERY_NO_SEARCH, on_v6, query);
+    for (size_t i = 0; i < GBX_COUNTOF(query->asked); i++)
+        query->pending += query->asked[i] != NULL ? 1 : 0;
+    if (query->pending == 0)
+        query->problem = "the question could not be asked";
+}
+
+/* "localhost" and what is below it mean this machine (RFC 6761), whoever says otherwise. */
+static bool is_localhost(const char *name)
+{
+    static const char suffix[] = ".localhost";
+    size_t len = strlen(name);
+
+    return strcmp(name, suffix + 1) == 0 ||
+           (len > sizeof suffix - 1 &&
+            strcmp(name + len - (sizeof suffix - 1), suffix) == 0);
+}
+
+static void find(gbx_resolver *resolver, gbx_query *query, const char *name,
+                 char *const *servers, size_t server_count)
+{
+    static const gbx_ip loopback[] = {
+        {.bytes = {[10] = 0xFF, [11] = 0xFF, [12] = 127, [15] = 1}},
+        {.is_v6 = true, .bytes = {[15] = 1}}};
+    gbx_ip listed[GBX_ADDRESSES_MAX];
+    struct evdns_base *dns;
+    size_t count;
+
+    if (is_localhost(name)) {
+        insert(query, &loopback[0]);
+        insert(query, &loopback[1]);
+        return;
+    }
+    count = gbx_hosts_find(resolver->hosts_path, name, listed, GBX_ADDRESSES_MAX);
+    for (size_t i = 0; i < count; i++)
+        insert(query, &listed[i]);
+    if (count > 0)
+        return;
+    dns = gbx_nameservers_get(resolver->nameservers, servers, server_count);
+    if (dns == NULL)
+        query->problem = "there is no name server to ask";
+    else
+        ask(query, dns, name);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_resolver *gbx_resolver_new(struct event_base *base, const char *hosts_path,
+                               const char *resolv_path)
+{
+    gbx_resolver *resolver = calloc(1, sizeof *resolver);
+
+    if (resolver == NULL)
+        return NULL;
+    resolver->base = base;
+    resolver->hosts_path = hosts_path;
+    resolver->nameservers = gbx_nameservers_new(base, resolv_path);
+    if (resolver->nameservers == NULL) {
+        free(resolver);
+        return NULL;
+    }
+    return resolver;
+}
+
+void gbx_resolver_free(gbx_resolver *resolver)
+{
+    if (resolver == NULL)
+        return;
+    gbx_nameservers_free(resolver->nameservers);
+    free(resolver);
+}
+
+gbx_query *gbx_resolve(gbx_resolver *resolver, const char *name, char *const *servers,
+                       size_t server_count, gbx_resolved_fn done, void *user)
+{
+    gbx_query *query = calloc(1, sizeof *query);
+
+    if (query == NULL)
+        return NULL;
+    query->timer = evtimer_new(resolver->base, on_timer, query);
+    if (query->timer == NULL) {
+        free(query);
+        return NULL;
+    }
+    query->done = done;
+    query->user = user;
+    find(resolver, query, name, servers, server_count);
+    if (query->pending == 0)
+        event_active(query->timer, EV_TIMEOUT, 0);
+    return query;
+}
+
+void gbx_query_drop(gbx_query *query)
+{
+    if (query == NULL)
+        return;
+    query->done = NULL;
+    (void)event_del(query->timer);
+    cancel_questions(query);
+    unless_pending(query);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transport - the lock guards the list of waiting requests alone; it is never held while
+ * bytes are copied or the embedder is called.
+ */
+#include "fetch/transport.h"
+
+#include "base/cleanup.h"
+#include "base/fail.h"
+
+#include <event2/event.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+typedef struct waiting {
+    gbx_transport_token token;
+    size_t max_bytes;
+    gbx_transport_done done;
+    void *user;
+    bool is_answered; /* by what follows */
+    gbx_response response;
+    gbx_fault fault;
+    struct waiting *next;
+} waiting;
+
+struct gbx_transport {
+    gbx_transport_fn ask;
+    void *user;
+    gbx_engine *engine;
+    int wake_fd;
+    struct event *wake;
+    pthread_mutex_t lock;
+    gbx_transport_token last_token;
+    waiting *first; /* under lock */
+};
+
+static void free_waiting(waiting *w)
+{
+    gbx_response_cleanup(&w->response);
+    free(w);
+}
+
+/* The link that leads to the request; *link is NULL if there is none. Under the lock. */
+static waiting **find(gbx_transport *transport, gbx_transport_token token)
+{
+    waiting **link = &transport->first;
+
+    while (*link != NULL && (*link)->token != token)
+        link = &(*link)->next;
+    return link;
+}
+
+static waiting *take_answered(gbx_transport *transport)
+{
+    waiting **link = &transport->first;
+    waiting *found;
+
+    (void)pthread_mutex_lock(&transport->lock);
+    while (*link != NULL && !(*link)->is_answered)
+        link = &(*link)->next;
+    found = *link;
+    if (found != NULL)
+        *link = found->next;
+    (void)pthread_mutex_unlock(&transport->lock);
+    return found;
+}
+
+static void on_wake(evutil_socket_t fd, short what, void *user)
+{
+    gbx_transport *transport = user;
+    uint64_t count;
+    waiting *w;
+
+    (void)what;
+    (void)!read(fd, &count, sizeof count);
+    while ((w = take_answered(transport)) != NULL) {
+        w->done(w->user, &w->response, &w->fault);
+        free_waiting(w);
+    }
+}
+
+/* The bytes are the embedder's, but their source may be anybody: the same rules. */
+static void copy_response(const gbx_transport_response *from, size_t max_bytes,
+                          gbx_response *ret, gbx_fault *fault)
+{
+    const char *text = from->status_text != NULL ? from->status_text : "";
+
+    gbx_response_init(ret, max_bytes);
+    if (from->error != NULL) {
+        gbx_quoted quoted = gbx_fault_quote(from->error, strlen(from->error));
+
+        (void)gbx_fault_set(fault, GBX_FAULT_TRANSPORT, "fetch: %s", quoted.text);
+        return;
+    }
+    ret->status = (uint16_t)from->status;
+    for (size_t i = 0; text[i] != '\0' && i < GBX_STATUS_TEXT_MAX; i++)
+        ret->status_text[i] = (char)((uint8_t)text[i] < 0x20 ? ' ' : text[i]);
+    for (size_t i = 0; i < from->header_count && fault->code == GBX_FAULT_NONE; i++) {
+        const gbx_http_header *header = &from->headers[i];
+
+        (void)gbx_response_add_header(ret, header->name, strlen(header->name),
+                                      header->value, strlen(header->value), fault);
+    }
+    if (fault->code == GBX_FAULT_NONE && from->body_len > 0)
+        (void)gbx_response_append(ret, from->body, from->body_len, fault);
+}
+
+/* False: nobody waits for this token, or its answer is there already. */
+static bool is_awaited(gbx_transport *transport, gbx_transport_token token,
+                       size_t *ret_max_bytes)
+{
+    waiting *w;
+    bool awaited;
+
+    (void)pthread_mutex_lock(&transport->lock);
+    w = *find(transport, token);
+    awaited = w != NULL && !w->is_answered;
+    if (awaited)
+        *ret_max_bytes = w->max_bytes;
+    (void)pthread_mutex_unlock(&transport->lock);
+    return awaited;
+}
+
+/* Moves the response into the waiting request; false: there is none any more. */
+static bool deliver(gbx_transport *transport, gbx_transport_token token,
+                    gbx_response *response, const gbx_fault *fault)
+{
+    uint64_t one = 1;
+    waiting *w;
+    bool awaited;
+
+    (void)pthread_mutex_lock(&transport->lock);
+    w = *find(transport, token);
+    awaited = w != NULL && !w->is_answered;
+    if (awaited) {
+        w->is_answered = true;
+        w->fault = *fault;
+        w->response = *response;
+        *response = (gbx_response){0};
+        (void)!write(transport->wake_fd, &one, sizeof one);
+    }
+    (void)pthread_mutex_unlock(&transport->lock);
+    return awaited;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_transport *gbx_transport_new(struct event_base *base, gbx_transport_fn ask,
+                                 void *user, gbx_engine *engine)
+{
+    gbx_transport *transport = calloc(1, sizeof *transport);
+
+    if (transport == NULL)
+        return NULL;
+    *transport = (gbx_transport){.ask = ask,
+                                 .user = user,
+                                 .engine = engine,
+                                 .lock = PTHREAD_MUTEX_INITIALIZER,
+                                 .wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    if (transport->wake_fd >= 0)
+        transport->wake = event_new(base, transport->wake_fd, EV_READ | EV_PERSIST,
+                                    on_wake, transport);
+    if (transport->wake == NULL || event_add(transport->wake, NULL) != 0) {
+        gbx_transport_free(transport);
+        return NULL;
+    }
+    return transport;
+}
+
+void gbx_transport_free(gbx_transport *transport)
+{
+    if (transport == NULL)
+        return;
+    while (transport->first != NULL) {
+        waiting *w = transport->first;
+
+        transport->first = w->next;
+        free_waiting(w);
+    }
+    if (transport->wake != NULL)
+        event_free(transport->wake);
+    gbx_fd_close(&transport->wake_fd);
+    (void)pthread_mutex_destroy(&transport->lock);
+    free(transport);
+}
+
+gbx_transport_token gbx_transport_ask(gbx_transport *transport,
+                                      const gbx_transport_request *request,
+                                      gbx_transport_done done, void *user)
+{
+    waiting *w = calloc(1, sizeof *w);
+    gbx_transport_token token;
+
+    if (w == NULL)
+        return 0;
+    token = ++transport->last_token;
+    *w = (waiting){.token = token,
+                   .max_bytes = (size_t)request->max_bytes,
+                   .done = done,
+                   .user = user};
+    (void)pthread_mutex_lock(&transport->lock);
+    w->next = transport->first;
+    transport->first = w;
+    (void)pthread_mutex_unlock(&transport->lock);
+    transport->ask(transport->user, transport->engine, token, request);
+    return token;
+}
+
+void gbx_transport_forget(gbx_transport *transport, gbx_transport_token token)
+{
+    waiting **link;
+    waiting *found;
+
+    if (transport == NULL)
+        return;
+    (void)pthread_mutex_lock(&transport->lock);
+    link = find(transport, token);
+    found = *link;
+    if (found != NULL)
+        *link = found->next;
+    (void)pthread_mutex_unlock(&transport->lock);
+    if (found != NULL)
+        free_waiting(found);
+}
+
+gbx_status gbx_transport_give(gbx_transport *transport, gbx_transport_token token,
+                              const gbx_transport_response *response, gbx_error *reterr)
+{
+    gbx_response copy;
+    gbx_fault fault = {0};
+    size_t max_bytes = 0;
+    bool was_awaited;
+
+    if (response->struct_size != sizeof *response)
+        return gbx_fail(reterr, GBX_E_USAGE, "response.struct_size is not known");
+    if (response->error == NULL && (response->status < 200 || response->status > 599))
+        return gbx_fail(reterr, GBX_E_USAGE, "response.status is not from 200 to 599");
+    if ((response->headers == NULL && response->header_count > 0) ||
+        (response->body == NULL && response->body_len > 0))
+        return gbx_fail(reterr, GBX_E_USAGE, "response has a count without its items");
+    if (!is_awaited(transport, token, &max_bytes))
+        return gbx_fail(reterr, GBX_E_CLOSED, "nobody waits for this answer");
+    copy_response(response, max_bytes, &copy, &fault);
+    was_awaited = deliver(transport, token, &copy, &fault);
+    gbx_response_cleanup(&copy);
+    return was_awaited ? GBX_OK
+                       : gbx_fail(reterr, GBX_E_CLOSED, "nobody waits for this answer");
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * url - the checks come before libcurl's parser, which is more forgiving; what it makes
+ * of the text is compared, and never trusted alone.
+ */
+#include "fetch/url.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LABEL_MAX 63u
+
+/* The pieces of a URL's text, before they mean anything. */
+typedef struct pieces {
+    uint8_t scheme;
+    const char *host;
+    size_t host_len;
+    const char *port; /* NULL: none is written */
+    size_t port_len;
+} pieces;
+
+static bool has_only(const char *text, size_t len, const char *set)
+{
+    return strspn(text, set) >= len;
+}
+
+static bool refuse(gbx_fault *fault, const char *why)
+{
+    return gbx_fault_set(fault, GBX_FAULT_URL, "fetch: %s", why);
+}
+
+/* Printable ASCII, and no character that some parsers drop, turn round or end at. */
+static bool check_characters(const char *text, size_t len, gbx_fault *fault)
+{
+    bool in_query = false;
+
+    for (size_t i = 0; i < len; i++) {
+        uint8_t c = (uint8_t)text[i];
+
+        if (c >= 0x80)
+            return refuse(fault, "the URL has a character that is not ASCII: write "
+                                 "hosts in punycode and the rest with %");
+        if (c <= 0x20 || c == 0x7F)
+            return refuse(fault, "the URL has a space or a control character");
+        if (c == '"' || c == '<' || c == '>')
+            return refuse(fault, "the URL has a character that must be escaped with %");
+        if (c == '\\' && !in_query)
+            return refuse(fault, "the URL has a backslash");
+        in_query = in_query || c == '?';
+    }
+    return true;
+}
+
+/* The last label decides, as in the URL standard: "1.2.3.0x4" is meant as an address. */
+static bool ends_in_number(const char *host)
+{
+    const char *dot = strrchr(host, '.');
+    const char *last = dot != NULL ? dot + 1 : host;
+
+    if (last[0] == '0' && last[1] == 'x')
+        return has_only(last + 2, strlen(last + 2), "0123456789abcdef");
+    return has_only(last, strlen(last), "0123456789");
+}
+
+static bool check_label(const char *label, size_t len, gbx_fault *fault)
+{
+    if (len == 0)
+        return refuse(fault, "the URL's host has an empty part: dots stand alone and "
+                             "not at the end");
+    if (len > LABEL_MAX)
+        return refuse(fault, "the URL's host has a part of more than 63 characters");
+    if (!has_only(label, len, "abcdefghijklmnopqrstuvwxyz0123456789-_"))
+        return refuse(fault, "the URL's host has a character that no host name has");
+    if (label[0] == '-' || label[len - 1] == '-')
+        return refuse(fault, "a part of the URL's host begins or ends with '-'");
+    return true;
+}
+
+static bool check_name(const char *host, gbx_fault *fault)
+{
+    for (const char *label = host; label != NULL;) {
+        const char *dot = strchr(label, '.');
+        size_t len = dot != NULL ? (size_t)(dot - label) : strlen(label);
+
+        if (!check_label(label, len, fault))
+            return false;
+        label = dot != NULL ? dot + 1 : NULL;
+    }
+    return true;
+}
+
+/* The host in lower case, IPv6 in its one notation. */
+static bool read_host(const pieces *in, gbx_url *ret, gbx_fault *fault)
+{
+    bool is_v6 = in->host[0] == '[';
+    const char *from = in->host + (is_v6 ? 1 : 0);
+    size_t len = in->host_len - (is_v6 ? 2 : 0);
+
+    if (len == 0)
+        return refuse(fault, "the URL has no host");
+    if (len > GBX_HOST_MAX)
+        return refuse(fault, "the URL's host is too long");
+    for (size_t i = 0; i < len; i++)
+        ret->host[i] =
+            (char)(from[i] >= 'A' && from[i] <= 'Z' ? from[i] + 32 : from[i]);
+    ret->host[len] = '\0';
+    if (is_v6) {
+        ret->is_literal =
+            strchr(ret->host, ':') != NULL && gbx_ip_parse(ret->host, &ret->address);
+        if (!ret->is_literal)
+            return refuse(fault, "what stands in brackets is no IPv6 address");
+        gbx_ip_text(&ret->address, ret->host);
+        return true;
+    }
+    if (!check_name(ret->host, fault))
+        return false;
+    ret->is_literal = ends_in_number(ret->host);
+    if (ret->is_literal && !gbx_ip_parse(ret->host, &ret->address))
+        return refuse(fault, "the URL's host looks like an address: write four decimal "
+                             "numbers from 0 to 255 without leading zeros");
+    return true;
+}
+
+static bool read_port(const pieces *in, gbx_url *ret, gbx_fault *fault)
+{
+    unsigned port = 0;
+
+    ret->port = in->scheme == GBX_SCHEME_HTTPS ? 443 : 80;
+    if (in->port == NULL)
+        return true;
+    if (in->port_len == 0 || in->port_len > 5 || in->port[0] == '0' ||
+        !has_only(in->port, in->port_len, "0123456789"))
+        return refuse(fault, "the URL's port is no plain number from 1 to 65535");
+    for (size_t i = 0; i < in->port_len; i++)
+        port = port * 10 + (unsigned)(in->port[i] - '0');
+    if (port > UINT16_MAX)
+        return refuse(fault, "the URL's port is no plain number from 1 to 65535");
+    ret->port = (uint16_t)port;
+    return true;
+}
+
+/* scheme "://" host [":" port], and nothing beside; text ends in NUL. */
+static bool split(const char *text, pieces *ret, gbx_fault *fault)
+{
+    size_t scheme_len = curl_strnequal(text, "https://", 8)  ? 8
+                        : curl_strnequal(text, "http://", 7) ? 7
+                                                             : 0;
+    const char *authority = text + scheme_len;
+    size_t len = strcspn(authority, "/?#");
+    const char *end = authority + len;
+    const char *host_end;
+
+    if (scheme_len == 0)
+        return refuse(fault, "only URLs that begin with https:// or http:// are "
+                             "fetched");
+    if (memchr(authority, '@', len) != NULL)
+        return refuse(fault, "the URL has a user or a password: send credentials in a "
+                             "header");
+    if (memchr(authority, '%', len) != NULL)
+        return refuse(fault, "the URL's host has a '%': escapes and zones are refused");
+    host_end = memchr(authority, authority[0] == '[' ? ']' : ':', len);
+    if (authority[0] == '[') {
+        if (host_end == NULL)
+            return refuse(fault, "the URL has a '[' without ']'");
+        host_end++;
+    }
+    if (host_end == NULL)
+        host_end = end;
+    if (host_end < end && *host_end != ':')
+        return refuse(fault, "the URL has something between host and port");
+    *ret = (pieces){.scheme = scheme_len == 8 ? GBX_SCHEME_HTTPS : GBX_SCHEME_HTTP,
+                    .host = authority,
+                    .host_len = (size_t)(host_end - authority)};
+    if (host_end < end) {
+        ret->port = host_end + 1;
+        ret->port_len = (size_t)(end - ret->port);
+    }
+    return true;
+}
+
+static bool part_is(CURLU *handle, CURLUPart part, unsigned flags, const char *expected)
+{
+    char *found = NULL;
+    bool same = curl_url_get(handle, part, &found, flags) == CURLUE_OK &&
+                curl_strequal(found, expected);
+
+    curl_free(found);
+    return same;
+}
+
+/* What libcurl will connect to is what was checked here. */
+static bool agrees(CURLU *handle, const gbx_url *url)
+{
+    char *host = NULL;
+    char port[8];
+    char *absent = NULL;
+    bool same;
+
+    (void)snprintf(port, sizeof port, "%u", (unsigned)url->port);
+    if (curl_url_get(handle, CURLUPART_HOST, &host, 0) != CURLUE_OK)
+        return false;
+    if (url->is_literal && url->address.is_v6) {
+        size_t len = strlen(host);
+        gbx_ip again;
+
+        same = len > 2 && host[0] == '[' && host[len - 1] == ']';
+        if (same)
+            host[len - 1] = '\0';
+        same = same && gbx_ip_parse(host + 1, &again) &&
+               gbx_ip_equal(&again, &url->address);
+    } else {
+        same = curl_strequal(host, url->host);
+    }
+    curl_free(host);
+    same = same && curl_url_get(handle, CURLUPART_USER, &absent, 0) == CURLUE_NO_USER &&
+           part_is(handle, CURLUPART_SCHEME, 0, gbx_url_scheme_name(url->scheme)) &&
+           part_is(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT, port);
+    curl_free(absent);
+    return same;
+}
+
+/* The canonical text, from what was checked and libcurl's path and query. */
+static char *write_text(CURLU *handle, const gbx_url *url)
+{
+    uint16_t usual = url->scheme == GBX_SCHEME_HTTPS ? 443 : 80;
+    bool is_v6 = url->is_literal && url->address.is_v6;
+    char *path = NULL;
+    char *query = NULL;
+    gbx_buf text;
+
+    (void)curl_url_get(handle, CURLUPART_PATH, &path, 0);
+    (void)curl_url_get(handle, CURLUPART_QUERY, &query, 0);
+    gbx_buf_init(&text, GBX_URL_MAX + 16);
+    (void)gbx_buf_printf(&text, "%s://%s%s%s", gbx_url_scheme_name(url->scheme),
+                         is_v6 ? "[" : "", url->host, is_v6 ? "]" : "");
+    if (url->port != usual)
+        (void)gbx_buf_printf(&text, ":%u", (unsigned)url->port);
+    (void)gbx_buf_puts(&text, path != NULL ? path : "/");
+    if (query != NULL) {
+        (void)gbx_buf_puts(&text, "?");
+        (void)gbx_buf_puts(&text, query);
+    }
+    curl_free(path);
+    curl_free(query);
+    return gbx_buf_take_string(&text, NULL);
+}
+
+static bool host_memory(gbx_fault *fault)
+{
+    return gbx_fault_set(fault, GBX_FAULT_HOST, "fetch: the host is out of memory");
+}
+
+/* text ends in NUL and has no other. */
+static bool parse(const char *text, gbx_url *ret, gbx_fault *fault)
+{
+    pieces in = {0};
+    CURLU *handle;
+
+    if (!check_characters(text, strlen(text), fault) || !split(text, &in, fault))
+        return false;
+    ret->scheme = in.scheme;
+    if (!read_host(&in, ret, fault) || !read_port(&in, ret, fault))
+        return false;
+    handle = curl_url();
+    if (handle == NULL)
+        return host_memory(fault);
+    if (curl_url_set(handle, CURLUPART_URL, text, CURLU_DISALLOW_USER) != CURLUE_OK ||
+        !agrees(handle, ret))
+        (void)refuse(fault, "the URL can be read in more than one way");
+    else if ((ret->text = write_text(handle, ret)) == NULL)
+        (void)host_memory(fault);
+    curl_url_cleanup(handle);
+    return ret->text != NULL;
+}
+
+/* Does it begin with a scheme, whatever follows? Then it is read alone. */
+static bool is_absolute(const char *location)
+{
+    size_t len = strspn(location, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789+-.");
+
+    return len > 0 && location[len] == ':';
+}
+
+/* A path, seen from base. It cannot lead to another origin. */
+static bool join_path(const gbx_url *base, const char *path, gbx_url *ret,
+                      gbx_fault *fault)
+{
+    CURLU *handle = curl_url();
+    char *joined = NULL;
+    gbx_url url = {0};
+    bool fine;
+
+    if (handle == NULL)
+        return host_memory(fault);
+    fine = curl_url_set(handle, CURLUPART_URL, base->text, 0) == CURLUE_OK &&
+           curl_url_set(handle, CURLUPART_URL, path, 0) == CURLUE_OK &&
+           curl_url_get(handle, CURLUPART_URL, &joined, 0) == CURLUE_OK;
+    curl_url_cleanup(handle);
+    if (!fine)
+        return refuse(fault, "it is no URL");
+    fine = gbx_url_parse(joined, strlen(joined), &url, fault);
+    curl_free(joined);
+    if (fine && !gbx_url_same_origin(base, &url)) {
+        gbx_url_cleanup(&url);
+        return refuse(fault, "the URL can be read in more than one way");
+    }
+    if (fine)
+        *ret = url;
+    return fine;
+}
+
+/* A Location as servers write them: what is not ASCII, and spaces, escaped. */
+static char *escape_location(const char *location)
+{
+    gbx_buf text;
+
+    gbx_buf_init(&text, GBX_URL_MAX * 3);
+    for (const char *at = location; *at != '\0'; at++) {
+        uint8_t c = (uint8_t)*at;
+
+        if (c >= 0x80 || c == ' ')
+            (void)gbx_buf_printf(&text, "%%%02X", c);
+        else
+            (void)gbx_buf_append(&text, at, 1);
+    }
+    return gbx_buf_take_string(&text, NULL);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_url_parse(const char *text, size_t len, gbx_url *ret, gbx_fault *fault)
+{
+    GBX_CLEANUP(gbx_free) char *copy = NULL;
+    const char *fragment = len > 0 ? memchr(text, '#', len) : NULL;
+    gbx_url url = {0};
+
+    if (len == 0 || len > GBX_URL_MAX)
+        return refuse(fault, len == 0 ? "the URL is empty"
+                                      : "the URL is longer than 8192 characters");
+    if (memchr(text, '\0', len) != NULL)
+        return refuse(fault, "the URL has a space or a control character");
+    /* A fragment is the code's own business and is never sent. */
+    copy = strndup(text, fragment != NULL ? (size_t)(fragment - text) : len);
+    if (copy == NULL)
+        return host_memory(fault);
+    if (!parse(copy, &url, fault))
+        return false;
+    *ret = url;
+    return true;
+}
+
+bool gbx_url_join(const gbx_url *base, const char *location, gbx_url *ret,
+                  gbx_fault *fault)
+{
+    GBX_CLEANUP(gbx_free) char *escaped = NULL;
+    GBX_CLEANUP(gbx_free) char *whole = NULL;
+
+    if (strlen(location) > GBX_URL_MAX)
+        return refuse(fault, "the URL is longer than 8192 characters");
+    escaped = escape_location(location);
+    if (escaped == NULL)
+        return host_memory(fault);
+    if (!check_characters(escaped, strcspn(escaped, "#"), fault))
+        return false;
+    if (is_absolute(escaped))
+        return gbx_url_parse(escaped, strlen(escaped), ret, fault);
+    if (strncmp(escaped, "//", 2) != 0)
+        return join_path(base, escaped, ret, fault);
+    if (asprintf(&whole, "%s:%s", gbx_url_scheme_name(base->scheme), escaped) < 0)
+        return host_memory(fault);
+    return gbx_url_parse(whole, strlen(whole), ret, fault);
+}
+
+void gbx_url_cleanup(gbx_url *url)
+{
+    free(url->text);
+    *url = (gbx_url){0};
+}
+
+bool gbx_url_same_origin(const gbx_url *a, const gbx_url *b)
+{
+    return a->scheme == b->scheme && a->port == b->port &&
+           strcmp(a->host, b->host) == 0;
+}
+
+const char *gbx_url_scheme_name(uint8_t scheme)
+{
+    return scheme == GBX_SCHEME_HTTPS ? "https" : "http";
+}

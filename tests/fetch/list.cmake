@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# Requests of the code: what is judged without a network, and what needs servers on
+# loopback, which the tests start.
+add_library(gbx_fetch_world STATIC support/fetch_world.c)
+target_link_libraries(gbx_fetch_world
+    PUBLIC gbx_hostile_net ${host_modules} gbx_flags gbx_sanitize PRIVATE PkgConfig::CMOCKA)
+
+function(gbx_fetch_test name)
+    add_executable(test_fetch_${name} fetch/test_${name}.c)
+    target_link_libraries(test_fetch_${name} PRIVATE gbx_fetch_world PkgConfig::CMOCKA)
+    gbx_test(test_fetch_${name} unit 120)
+endfunction()
+
+gbx_fetch_test(http)

@@ -30,7 +30,7 @@
 #include <cmocka.h>
 
 #define CASES_MAX  256
-#define SCRIPT_MAX 4096
+#define SCRIPT_MAX 20480
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #    define SLOWNESS      4

@@ -368,6 +368,10 @@ static bool act(script *s, const char *word, const char *rest)
     } else if (strcmp(word, "await") == 0) {
         drain(s);
         get(s, header, sizeof header);
+        while (header[4] == GBX_MSG_ANSWER) { /* short ones */
+            skip(s, (size_t)(header[0] | header[1] << 8));
+            get(s, header, sizeof header);
+        }
         if (header[4] != GBX_MSG_WAKE)
             _exit(92);
     } else if (strcmp(word, "shutread") == 0) {

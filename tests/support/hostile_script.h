@@ -14,7 +14,8 @@
  *   length N  type N  reserved N  cut N  split N        alter the next frame
  *
  *   sleep MS  spin  hang  exit N  signal N  stop  grow MIB    acts of the process
- *   drain  eat N  await     read the rest of the call, N bytes of it, one WAKE
+ *   drain  eat N  await     read the rest of the call, N bytes of it, answers
+ *                                                       and one WAKE
  *   shutread  shutwrite  close
  *
  * In TEXT \xHH is a byte and \n, \r, \t, \\ are what they are in C.

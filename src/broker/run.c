@@ -60,8 +60,12 @@ static gbx_status take_policy(gbx_run *run, gbx_error *reterr)
     if (wide == NULL)
         status = gbx_fail(reterr, GBX_E_USAGE,
                           "call.policy narrows the engine's, which has none");
+    else if (!gbx_policy_covers(wide, own, reterr))
+        status = GBX_E_USAGE;
     else
-        status = gbx_fail(reterr, GBX_E_USAGE, "call.policy is not the engine's");
+        run->call.policy = gbx_policy_ref(own);
+    if (run->call.policy != NULL)
+        gbx_limits_lower(&run->limits, &own->limits);
     return status;
 }
 

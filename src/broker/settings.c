@@ -165,6 +165,8 @@ gbx_status gbx_settings_init(gbx_settings *s, const gbx_options *options,
     if (o->runner != NULL && o->runner_name != NULL)
         return gbx_fail(reterr, GBX_E_USAGE,
                         "options.runner and options.runner_name exclude each other");
+    if (o->policy != NULL)
+        gbx_limits_lower(&o->limits, &o->policy->limits);
     if (!settle_limits(&o->limits, reterr) || !settle_choices(o, reterr) ||
         !copy_text(&o->worker_path, s->worker_path, sizeof s->worker_path,
                    "options.worker_path", reterr) ||
@@ -213,6 +215,24 @@ gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
         return GBX_E_USAGE;
     *ret = l;
     return GBX_OK;
+}
+
+void gbx_limits_lower(gbx_limits *limits, const gbx_limits *by)
+{
+#define LOWER(field)                                                         \
+    if (by->field != 0 && (limits->field == 0 || by->field < limits->field)) \
+    limits->field = by->field
+    LOWER(timeout_ms);
+    LOWER(cpu_ms);
+    LOWER(memory_bytes);
+    LOWER(output_bytes);
+    LOWER(code_bytes);
+    LOWER(log_bytes);
+    LOWER(host_calls);
+    LOWER(host_calls_at_once);
+    LOWER(host_out_bytes);
+    LOWER(host_in_bytes);
+#undef LOWER
 }
 
 gbx_status gbx_call_import(const gbx_call *given, gbx_call *ret, gbx_error *reterr)

@@ -23,6 +23,9 @@ gbx_status gbx_settings_init(gbx_settings *settings, const gbx_options *options,
 gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
                               gbx_form form, gbx_limits *ret, gbx_error *reterr);
 
+/* What by says lowers limits; its zeros say nothing. */
+void gbx_limits_lower(gbx_limits *limits, const gbx_limits *by);
+
 /* A call as the caller's build knows it, as ours. */
 gbx_status gbx_call_import(const gbx_call *given, gbx_call *ret, gbx_error *reterr);
 

@@ -10,6 +10,7 @@ gbx_integration_test(steps)
 gbx_integration_test(live_log)
 gbx_integration_test(scarcity)
 gbx_integration_test(host_functions)
+gbx_integration_test(host_names)
 
 gbx_integration_test(host)
 target_compile_definitions(test_host

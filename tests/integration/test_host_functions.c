@@ -322,97 +322,6 @@ static void test_free__with_requests_open_ends_their_calls(void **state)
     inbox_cleanup(&box);
 }
 
-/* ---- exposing ---------------------------------------------------------------------- */
-
-static void nothing(void *user, gbx_engine *of, const gbx_host_call *call)
-{
-    (void)user;
-    (void)!gbx_answer(of, call->request, NULL, 0, NULL);
-}
-
-static void test_names__that_are_none_or_taken_are_refused(void **state)
-{
-    static const struct {
-        const char *name;
-        const char *text;
-    } table[] = {
-        {"", "is no name"},
-        {".", "is no name"},
-        {"a.", "is no name"},
-        {".a", "is no name"},
-        {"a..b", "is no name"},
-        {"1a", "is no name"},
-        {"a b", "is no name"},
-        {"a-b", "is no name"},
-        {"a.2", "is no name"},
-        {"\xc3\xa9", "is no name"},
-        {"__proto__", "is no name"},
-        {"a.constructor", "is no name"},
-        {"x.prototype.y", "is no name"},
-        {"echo", "taken by 'echo'"},
-        {"db", "taken by 'db."},
-        {"db.late", "taken by"},
-        {"db.late.x", "taken by 'db.late'"},
-        {"JSON", "taken"},
-        {"JSON.query", "taken"},
-        {"globalThis", "taken"},
-        {"console", "taken"},
-        {"setTimeout", "taken"},
-        {"undefined", "taken"},
-    };
-    char longest[140];
-
-    (void)state;
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        gbx_error error = {0};
-
-        if (gbx_engine_expose(engine, table[i].name, nothing, NULL, &error) !=
-                GBX_E_USAGE ||
-            strstr(error.message, table[i].text) == NULL)
-            fail_msg("'%s': %s", table[i].name, error.message);
-    }
-    memset(longest, 'n', sizeof longest);
-    longest[129] = 0;
-    assert_int_equal(gbx_engine_expose(engine, longest, nothing, NULL, NULL),
-                     GBX_E_USAGE);
-    longest[128] = 0;
-    assert_int_equal(gbx_engine_expose(engine, longest, nothing, NULL, NULL), GBX_OK);
-}
-
-static void test_exposed__later_is_there_in_later_calls(void **state)
-{
-    (void)state;
-    check_value(engine, "() => typeof added", "null", "\"undefined\"");
-    assert_int_equal(gbx_engine_expose(engine, "added", nothing, NULL, NULL), GBX_OK);
-    check_value(engine, "async () => String(await added())", "null", "\"undefined\"");
-}
-
-static void test_exposed__is_there_after_the_template_was_replaced(void **state)
-{
-    gbx_options options = GBX_OPTIONS_INIT;
-    gbx_engine *other;
-    host_functions own;
-
-    (void)state;
-    options.recycle_calls = 3;
-    other = engine_start(&options);
-    host_functions_expose(&own, other);
-    for (int i = 0; i < 20; i++)
-        check_value(other, "async () => (await echo(1))[0]", "null", "1");
-    gbx_engine_free(other);
-}
-
-static void test_engines__do_not_share_functions_or_requests(void **state)
-{
-    gbx_options options = GBX_OPTIONS_INIT;
-    gbx_engine *other = engine_start(&options);
-
-    (void)state;
-    check_value(other, "() => typeof echo + typeof db", "null",
-                "\"undefinedundefined\"");
-    gbx_engine_free(other);
-}
-
 #define ENDING(name) cmocka_unit_test_teardown(name, look)
 
 int main(void)
@@ -426,10 +335,6 @@ int main(void)
         ENDING(test_submitted__calls_are_answered_too),
         ENDING(test_answer__to_numbers_that_nobody_gave_finds_nobody),
         ENDING(test_free__with_requests_open_ends_their_calls),
-        ENDING(test_names__that_are_none_or_taken_are_refused),
-        ENDING(test_exposed__later_is_there_in_later_calls),
-        ENDING(test_exposed__is_there_after_the_template_was_replaced),
-        ENDING(test_engines__do_not_share_functions_or_requests),
     };
     enum {
         ROWS = sizeof rows / sizeof rows[0],

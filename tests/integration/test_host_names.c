@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of the host: their names, and which calls have them. */
+#include "calls.h"
+#include "host_functions.h"
+#include "proc.h"
+
+#include <glovebox/policy.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static gbx_engine *engine;
+static host_functions host;
+
+static int start(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+
+    (void)state;
+    engine = engine_start(&options);
+    host_functions_expose(&host, engine);
+    return 0;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    gbx_engine_free(engine);
+    return proc_descendants() == 0 ? 0 : -1;
+}
+
+static void nothing(void *user, gbx_engine *of, const gbx_host_call *call)
+{
+    (void)user;
+    (void)!gbx_answer(of, call->request, NULL, 0, NULL);
+}
+
+static void test_names__that_are_none_or_taken_are_refused(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *text;
+    } table[] = {
+        {"", "is no name"},
+        {".", "is no name"},
+        {"a.", "is no name"},
+        {".a", "is no name"},
+        {"a..b", "is no name"},
+        {"1a", "is no name"},
+        {"a b", "is no name"},
+        {"a-b", "is no name"},
+        {"a.2", "is no name"},
+        {"\xc3\xa9", "is no name"},
+        {"__proto__", "is no name"},
+        {"a.constructor", "is no name"},
+        {"x.prototype.y", "is no name"},
+        {"echo", "taken by 'echo'"},
+        {"db", "taken by 'db."},
+        {"db.late", "taken by"},
+        {"db.late.x", "taken by 'db.late'"},
+        {"JSON", "taken"},
+        {"JSON.query", "taken"},
+        {"globalThis", "taken"},
+        {"console", "taken"},
+        {"setTimeout", "taken"},
+        {"undefined", "taken"},
+    };
+    char longest[140];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        gbx_error error = {0};
+
+        if (gbx_engine_expose(engine, table[i].name, nothing, NULL, &error) !=
+                GBX_E_USAGE ||
+            strstr(error.message, table[i].text) == NULL)
+            fail_msg("'%s': %s", table[i].name, error.message);
+    }
+    memset(longest, 'n', sizeof longest);
+    longest[129] = 0;
+    assert_int_equal(gbx_engine_expose(engine, longest, nothing, NULL, NULL),
+                     GBX_E_USAGE);
+    longest[128] = 0;
+    assert_int_equal(gbx_engine_expose(engine, longest, nothing, NULL, NULL), GBX_OK);
+}
+
+static void test_exposed__later_is_there_in_later_calls(void **state)
+{
+    (void)state;
+    check_value(engine, "() => typeof added", "null", "\"undefined\"");
+    assert_int_equal(gbx_engine_expose(engine, "added", nothing, NULL, NULL), GBX_OK);
+    check_value(engine, "async () => String(await added())", "null", "\"undefined\"");
+}
+
+static void test_exposed__is_there_after_the_template_was_replaced(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *other;
+    host_functions own;
+
+    (void)state;
+    options.recycle_calls = 3;
+    other = engine_start(&options);
+    host_functions_expose(&own, other);
+    for (int i = 0; i < 20; i++)
+        check_value(other, "async () => (await echo(1))[0]", "null", "1");
+    gbx_engine_free(other);
+}
+
+static void test_engines__do_not_share_functions_or_requests(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *other = engine_start(&options);
+
+    (void)state;
+    check_value(other, "() => typeof echo + typeof db", "null",
+                "\"undefinedundefined\"");
+    gbx_engine_free(other);
+}
+
+static gbx_policy *policy_of(const char *json)
+{
+    gbx_policy *policy = NULL;
+    gbx_error error = {0};
+
+    if (gbx_policy_parse(json, strlen(json), NULL, &policy, &error) != GBX_OK)
+        fail_msg("%s", error.message);
+    return policy;
+}
+
+static void test_policy__leaves_out_what_it_does_not_list(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *other;
+    host_functions own;
+
+    (void)state;
+    options.policy = policy_of("{\"functions\": [\"echo\", \"db.late\"]}");
+    other = engine_start(&options);
+    gbx_policy_free(options.policy);
+    host_functions_expose(&own, other);
+    check_value(other, "async () => [(await echo(1))[0], Object.keys(db), typeof fail]",
+                "null", "[1,[\"late\"],\"undefined\"]");
+    gbx_engine_free(other);
+}
+
+static void test_policy__of_a_call_narrows_the_engines(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_call call = call_of("() => typeof db + typeof echo + typeof console");
+    gbx_engine *other;
+    host_functions own;
+    gbx_result *result;
+    gbx_error error;
+
+    (void)state;
+    options.policy = policy_of("{\"console\": true, \"functions\": [\"*\"]}");
+    other = engine_start(&options);
+    gbx_policy_free(options.policy);
+    host_functions_expose(&own, other);
+    call.policy =
+        policy_of("{\"functions\": [\"echo\"], \"limits\": {\"timeoutMs\": 900}}");
+    result = call_run(other, &call);
+    assert_string_equal(gbx_result_value(result, NULL),
+                        "\"undefinedfunctionundefined\"");
+    gbx_result_free(result);
+    gbx_policy_free(call.policy);
+    check_value(other, "() => typeof db + typeof echo + typeof console", "null",
+                "\"objectfunctionobject\"");
+    call.policy = policy_of("{\"crypto\": true}");
+    assert_int_equal(gbx_execute(other, &call, &result, &error), GBX_E_USAGE);
+    gbx_policy_free(call.policy);
+    gbx_engine_free(other);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names__that_are_none_or_taken_are_refused),
+        cmocka_unit_test(test_exposed__later_is_there_in_later_calls),
+        cmocka_unit_test(test_exposed__is_there_after_the_template_was_replaced),
+        cmocka_unit_test(test_engines__do_not_share_functions_or_requests),
+        cmocka_unit_test(test_policy__leaves_out_what_it_does_not_list),
+        cmocka_unit_test(test_policy__of_a_call_narrows_the_engines),
+    };
+
+    return cmocka_run_group_tests_name("host names", tests, start, finish);
+}

@@ -12,8 +12,8 @@ pkg_check_modules(EVENT REQUIRED IMPORTED_TARGET libevent_core libevent_extra li
 pkg_check_modules(OPENSSL REQUIRED libcrypto>=3.0)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(IDN2 REQUIRED IMPORTED_TARGET libidn2)
-# 7.85: CURLOPT_PROTOCOLS_STR.
-pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.85)
+# Headers alone, too. 7.85: CURLOPT_PROTOCOLS_STR.
+pkg_check_modules(CURL REQUIRED libcurl>=7.85)
 
 set(GLOVEBOX_GRAMMARS ${PROJECT_SOURCE_DIR}/tools/npm/node_modules CACHE PATH
     "Where npm has put tree-sitter and tree-sitter-javascript")

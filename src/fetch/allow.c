@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 
-#include <curl/curl.h>
+#include <event2/util.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -152,6 +152,7 @@ bool gbx_allow_method(const gbx_fetch_policy *policy, const char *method,
 
 bool gbx_method_is_forbidden(const char *method)
 {
-    return curl_strequal(method, "CONNECT") || curl_strequal(method, "TRACE") ||
-           curl_strequal(method, "TRACK");
+    return evutil_ascii_strcasecmp(method, "CONNECT") == 0 ||
+           evutil_ascii_strcasecmp(method, "TRACE") == 0 ||
+           evutil_ascii_strcasecmp(method, "TRACK") == 0;
 }

@@ -21,7 +21,7 @@ static int refuse_to_resolve(void *state, void *reserved, void *user)
     return 1;
 }
 
-static bool set_numbers(CURL *curl)
+static bool set_numbers(const gbx_libcurl *lib, CURL *curl)
 {
     static const struct {
         CURLoption option;
@@ -45,12 +45,13 @@ static bool set_numbers(CURL *curl)
     };
 
     for (size_t i = 0; i < GBX_COUNTOF(numbers); i++)
-        if (curl_easy_setopt(curl, numbers[i].option, numbers[i].value) != CURLE_OK)
+        if (lib->curl_easy_setopt(curl, numbers[i].option, numbers[i].value) !=
+            CURLE_OK)
             return false;
     return true;
 }
 
-static bool set_strings(CURL *curl, const gbx_hop *hop)
+static bool set_strings(const gbx_libcurl *lib, CURL *curl, const gbx_hop *hop)
 {
     const struct {
         CURLoption option;
@@ -61,22 +62,23 @@ static bool set_strings(CURL *curl, const gbx_hop *hop)
          hop->url->scheme == GBX_SCHEME_HTTPS ? "https" : "http"},
         {CURLOPT_PROXY, ""}, /* not even that of the environment */
         {CURLOPT_NOPROXY, "*"},
-        {CURLOPT_ACCEPT_ENCODING, gbx_response_encodings()},
+        {CURLOPT_ACCEPT_ENCODING, lib->encodings},
         {CURLOPT_USERAGENT, "glovebox/" GBX_VERSION},
     };
 
     for (size_t i = 0; i < GBX_COUNTOF(strings); i++)
-        if (curl_easy_setopt(curl, strings[i].option, strings[i].value) != CURLE_OK)
+        if (lib->curl_easy_setopt(curl, strings[i].option, strings[i].value) !=
+            CURLE_OK)
             return false;
     /* A file of its own replaces the system's store, it is not added to it. */
     return hop->ca_file == NULL ||
-           (curl_easy_setopt(curl, CURLOPT_CAINFO, hop->ca_file) == CURLE_OK &&
-            curl_easy_setopt(curl, CURLOPT_CAPATH, NULL) == CURLE_OK);
+           (lib->curl_easy_setopt(curl, CURLOPT_CAINFO, hop->ca_file) == CURLE_OK &&
+            lib->curl_easy_setopt(curl, CURLOPT_CAPATH, NULL) == CURLE_OK);
 }
 
-static bool append(struct curl_slist **list, const char *text)
+static bool append(const gbx_libcurl *lib, struct curl_slist **list, const char *text)
 {
-    struct curl_slist *longer = curl_slist_append(*list, text);
+    struct curl_slist *longer = lib->curl_slist_append(*list, text);
 
     if (longer != NULL)
         *list = longer;
@@ -89,6 +91,7 @@ static bool append(struct curl_slist **list, const char *text)
  */
 static bool pin(gbx_easy *easy, const gbx_hop *hop)
 {
+    const gbx_libcurl *lib = easy->lib;
     char text[GBX_IP_TEXT_MAX];
     gbx_buf entry;
     bool fine;
@@ -101,20 +104,22 @@ static bool pin(gbx_easy *easy, const gbx_hop *hop)
                              i > 0 ? "," : "", text);
     }
     (void)gbx_buf_append(&entry, "", 1);
-    fine = !entry.failed && append(&easy->resolve, (const char *)entry.data);
+    fine = !entry.failed && append(lib, &easy->resolve, (const char *)entry.data);
     gbx_buf_cleanup(&entry);
-    easy->share = curl_share_init();
+    easy->share = lib->curl_share_init();
     return fine && easy->share != NULL &&
-           curl_share_setopt(easy->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS) ==
+           lib->curl_share_setopt(easy->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS) ==
                CURLSHE_OK &&
-           curl_easy_setopt(easy->curl, CURLOPT_SHARE, easy->share) == CURLE_OK &&
-           curl_easy_setopt(easy->curl, CURLOPT_RESOLVE, easy->resolve) == CURLE_OK &&
-           curl_easy_setopt(easy->curl, CURLOPT_RESOLVER_START_FUNCTION,
-                            refuse_to_resolve) == CURLE_OK;
+           lib->curl_easy_setopt(easy->curl, CURLOPT_SHARE, easy->share) == CURLE_OK &&
+           lib->curl_easy_setopt(easy->curl, CURLOPT_RESOLVE, easy->resolve) ==
+               CURLE_OK &&
+           lib->curl_easy_setopt(easy->curl, CURLOPT_RESOLVER_START_FUNCTION,
+                                 refuse_to_resolve) == CURLE_OK;
 }
 
 static bool add_header(gbx_easy *easy, const gbx_field *field)
 {
+    const gbx_libcurl *lib = easy->lib;
     bool is_empty = field->value[0] == '\0';
     gbx_buf line;
     bool fine;
@@ -124,7 +129,7 @@ static bool add_header(gbx_easy *easy, const gbx_field *field)
     (void)gbx_buf_printf(&line, "%s%s%s", field->name, is_empty ? ";" : ": ",
                          field->value);
     (void)gbx_buf_append(&line, "", 1);
-    fine = !line.failed && append(&easy->headers, (const char *)line.data);
+    fine = !line.failed && append(lib, &easy->headers, (const char *)line.data);
     if (line.data != NULL)
         explicit_bzero(line.data, line.len);
     gbx_buf_cleanup(&line);
@@ -133,60 +138,73 @@ static bool add_header(gbx_easy *easy, const gbx_field *field)
 
 static bool set_headers(gbx_easy *easy, const gbx_fields *headers)
 {
+    const gbx_libcurl *lib = easy->lib;
+
     for (size_t i = 0; i < headers->count; i++)
         if (!add_header(easy, &headers->items[i]))
             return false;
     /* libcurl would invent these. */
     if (gbx_fields_get(headers, "content-type") == NULL &&
-        !append(&easy->headers, "Content-Type:"))
+        !append(lib, &easy->headers, "Content-Type:"))
         return false;
-    return append(&easy->headers, "Expect:") &&
-           curl_easy_setopt(easy->curl, CURLOPT_HTTPHEADER, easy->headers) == CURLE_OK;
+    return append(lib, &easy->headers, "Expect:") &&
+           lib->curl_easy_setopt(easy->curl, CURLOPT_HTTPHEADER, easy->headers) ==
+               CURLE_OK;
 }
 
-static bool set_method(CURL *curl, const gbx_fetch_request *request)
+static bool set_method(const gbx_libcurl *lib, CURL *curl,
+                       const gbx_fetch_request *request)
 {
     bool has_body = request->body != NULL || strcmp(request->method, "POST") == 0 ||
                     strcmp(request->method, "PUT") == 0 ||
                     strcmp(request->method, "PATCH") == 0;
 
     if (strcmp(request->method, "HEAD") == 0)
-        return curl_easy_setopt(curl, CURLOPT_NOBODY, 1L) == CURLE_OK;
+        return lib->curl_easy_setopt(curl, CURLOPT_NOBODY, 1L) == CURLE_OK;
     if (has_body &&
-        (curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
-                          (curl_off_t)request->body_len) != CURLE_OK ||
-         curl_easy_setopt(curl, CURLOPT_POSTFIELDS,
-                          request->body != NULL ? request->body : "") != CURLE_OK))
+        (lib->curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
+                               (curl_off_t)request->body_len) != CURLE_OK ||
+         lib->curl_easy_setopt(curl, CURLOPT_POSTFIELDS,
+                               request->body != NULL ? request->body : "") != CURLE_OK))
         return false;
-    return curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method) == CURLE_OK;
+    return lib->curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method) ==
+           CURLE_OK;
 }
 
-static void wipe(struct curl_slist *list)
+static void wipe(const gbx_libcurl *lib, struct curl_slist *list)
 {
     for (struct curl_slist *at = list; at != NULL; at = at->next)
         explicit_bzero(at->data, strlen(at->data));
-    curl_slist_free_all(list);
+    lib->curl_slist_free_all(list);
 }
 
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_easy_init(gbx_easy *easy, const struct gbx_hop *hop)
 {
-    *easy = (gbx_easy){.curl = curl_easy_init()};
+    const gbx_libcurl *lib = hop->url->lib;
+
+    *easy = (gbx_easy){.lib = lib, .curl = lib->curl_easy_init()};
     return easy->curl != NULL &&
-           curl_easy_setopt(easy->curl, CURLOPT_ERRORBUFFER, easy->error) == CURLE_OK &&
-           set_numbers(easy->curl) && set_strings(easy->curl, hop) && pin(easy, hop) &&
-           set_headers(easy, hop->headers) && set_method(easy->curl, hop->request);
+           lib->curl_easy_setopt(easy->curl, CURLOPT_ERRORBUFFER, easy->error) ==
+               CURLE_OK &&
+           set_numbers(lib, easy->curl) && set_strings(lib, easy->curl, hop) &&
+           pin(easy, hop) && set_headers(easy, hop->headers) &&
+           set_method(lib, easy->curl, hop->request);
 }
 
 void gbx_easy_cleanup(gbx_easy *easy)
 {
+    const gbx_libcurl *lib = easy->lib;
+
+    if (lib == NULL)
+        return;
     if (easy->curl != NULL)
-        curl_easy_cleanup(easy->curl);
+        lib->curl_easy_cleanup(easy->curl);
     if (easy->share != NULL)
-        (void)curl_share_cleanup(easy->share);
-    wipe(easy->headers);
-    curl_slist_free_all(easy->resolve);
+        (void)lib->curl_share_cleanup(easy->share);
+    wipe(lib, easy->headers);
+    lib->curl_slist_free_all(easy->resolve);
     *easy = (gbx_easy){0};
 }
 
@@ -196,7 +214,8 @@ void gbx_easy_fault(const gbx_easy *easy, CURLcode result, const char *host,
     if (fault->code != GBX_FAULT_NONE)
         return;
     gbx_fault_detail(fault, "%s",
-                     easy->error[0] != '\0' ? easy->error : curl_easy_strerror(result));
+                     easy->error[0] != '\0' ? easy->error
+                                            : easy->lib->curl_easy_strerror(result));
     switch ((int)result) {
     case CURLE_COULDNT_CONNECT:
         (void)gbx_fault_set(fault, GBX_FAULT_CONNECT, "fetch: cannot connect to '%s'",

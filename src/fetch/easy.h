@@ -7,14 +7,14 @@
 #define GBX_FETCH_EASY_H
 
 #include "fetch/fault.h"
-
-#include <curl/curl.h>
+#include "fetch/libcurl.h"
 
 #define GBX_TRANSFER_ADDRESSES_MAX 64u
 
 struct gbx_hop;
 
 typedef struct gbx_easy {
+    const gbx_libcurl *lib; /* borrowed */
     CURL *curl;
     CURLSH *share; /* holds the one answer that this handle may find for a name */
     struct curl_slist *headers;

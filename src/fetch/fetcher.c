@@ -95,20 +95,21 @@ static void free_flight(gbx_fetch *fetch)
 gbx_status gbx_fetcher_new(const gbx_fetcher_options *options, gbx_fetcher **ret,
                            gbx_error *reterr)
 {
-    gbx_fetcher *fetcher;
+    gbx_fetcher *fetcher = calloc(1, sizeof *fetcher);
+    gbx_status status;
 
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        return gbx_fail(reterr, GBX_E_NOMEM, "cannot start the HTTP client");
-    fetcher = calloc(1, sizeof *fetcher);
-    if (fetcher == NULL) {
-        curl_global_cleanup();
+    if (fetcher == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for a fetcher");
+    status = gbx_libcurl_load(&fetcher->lib, reterr);
+    if (status != GBX_OK) {
+        free(fetcher);
+        return status;
     }
     fetcher->options = *options;
     take_defaults(&fetcher->options);
     fetcher->resolver = gbx_resolver_new(options->base, fetcher->options.hosts_path,
                                          fetcher->options.resolv_path);
-    fetcher->multi = gbx_multi_new(options->base);
+    fetcher->multi = gbx_multi_new(&fetcher->lib, options->base);
     if (options->transport != NULL)
         fetcher->transport =
             gbx_transport_new(options->base, options->transport,
@@ -131,8 +132,8 @@ void gbx_fetcher_free(gbx_fetcher *fetcher)
     gbx_transport_free(fetcher->transport);
     gbx_multi_free(fetcher->multi);
     gbx_resolver_free(fetcher->resolver);
+    gbx_libcurl_unload(&fetcher->lib);
     free(fetcher);
-    curl_global_cleanup();
 }
 
 gbx_fetch *gbx_fetch_start(gbx_fetcher *fetcher, const gbx_policy *policy,
@@ -154,8 +155,8 @@ gbx_fetch *gbx_fetch_start(gbx_fetcher *fetcher, const gbx_policy *policy,
         return NULL;
     }
     if (gbx_request_read(args, body, &fetch->rules, &fetch->request, &fetch->fault))
-        (void)gbx_url_parse(fetch->request.url, fetch->request.url_len, &fetch->url,
-                            &fetch->fault);
+        (void)gbx_url_parse(&fetcher->lib, fetch->request.url, fetch->request.url_len,
+                            &fetch->url, &fetch->fault);
     link_in(fetch);
     event_active(fetch->step, EV_TIMEOUT, 0);
     return fetch;

@@ -2,7 +2,7 @@
 /* fields - see fields.h. */
 #include "fetch/fields.h"
 
-#include <curl/curl.h>
+#include <event2/util.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +86,7 @@ gbx_field_fault gbx_fields_add(gbx_fields *fields, const char *name, size_t name
 const char *gbx_fields_get(const gbx_fields *fields, const char *name)
 {
     for (size_t i = 0; i < fields->count; i++)
-        if (curl_strequal(fields->items[i].name, name))
+        if (evutil_ascii_strcasecmp(fields->items[i].name, name) == 0)
             return fields->items[i].value;
     return NULL;
 }
@@ -94,7 +94,7 @@ const char *gbx_fields_get(const gbx_fields *fields, const char *name)
 void gbx_fields_remove(gbx_fields *fields, const char *name)
 {
     for (size_t i = fields->count; i > 0; i--)
-        if (curl_strequal(fields->items[i - 1].name, name))
+        if (evutil_ascii_strcasecmp(fields->items[i - 1].name, name) == 0)
             remove_at(fields, i - 1);
 }
 

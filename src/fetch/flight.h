@@ -12,6 +12,7 @@ struct event;
 
 struct gbx_fetcher {
     gbx_fetcher_options options;
+    gbx_libcurl lib;
     gbx_resolver *resolver;
     gbx_multi *multi;
     gbx_transport *transport; /* NULL: libcurl it is */

@@ -2,7 +2,7 @@
 /* hosts - see hosts.h. */
 #include "fetch/hosts.h"
 
-#include <curl/curl.h>
+#include <event2/util.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static bool names(char *state, const char *name)
     char *word;
 
     while ((word = strtok_r(NULL, blanks, &state)) != NULL)
-        if (curl_strequal(word, name))
+        if (evutil_ascii_strcasecmp(word, name) == 0)
             return true;
     return false;
 }

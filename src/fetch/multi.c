@@ -12,6 +12,7 @@
 #define CONNECTIONS_MAX 256L
 
 struct gbx_multi {
+    const gbx_libcurl *lib;
     CURLM *curl;
     struct event_base *base;
     struct event *timer;
@@ -22,15 +23,15 @@ static void report_done(gbx_multi *multi)
     CURLMsg *message;
     int left;
 
-    while ((message = curl_multi_info_read(multi->curl, &left)) != NULL) {
+    while ((message = multi->lib->curl_multi_info_read(multi->curl, &left)) != NULL) {
         CURL *easy = message->easy_handle;
         CURLcode result = message->data.result; /* gone once it is removed */
         const gbx_multi_entry *entry = NULL;
 
         if (message->msg != CURLMSG_DONE)
             continue;
-        (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &entry);
-        (void)curl_multi_remove_handle(multi->curl, easy);
+        (void)multi->lib->curl_easy_getinfo(easy, CURLINFO_PRIVATE, &entry);
+        (void)multi->lib->curl_multi_remove_handle(multi->curl, easy);
         entry->done(entry->user, result);
     }
 }
@@ -42,7 +43,7 @@ static void on_socket_event(evutil_socket_t fd, short what, void *user)
                 ((what & EV_WRITE) != 0 ? CURL_CSELECT_OUT : 0);
     int running;
 
-    (void)curl_multi_socket_action(multi->curl, fd, flags, &running);
+    (void)multi->lib->curl_multi_socket_action(multi->curl, fd, flags, &running);
     report_done(multi);
 }
 
@@ -53,7 +54,8 @@ static void on_timer(evutil_socket_t fd, short what, void *user)
 
     (void)fd;
     (void)what;
-    (void)curl_multi_socket_action(multi->curl, CURL_SOCKET_TIMEOUT, 0, &running);
+    (void)multi->lib->curl_multi_socket_action(multi->curl, CURL_SOCKET_TIMEOUT, 0,
+                                               &running);
     report_done(multi);
 }
 
@@ -69,11 +71,11 @@ static int watch(CURL *easy, curl_socket_t fd, int what, void *user, void *watch
     if (event != NULL)
         event_free(event);
     if (what == CURL_POLL_REMOVE) {
-        (void)curl_multi_assign(multi->curl, fd, NULL);
+        (void)multi->lib->curl_multi_assign(multi->curl, fd, NULL);
         return 0;
     }
     event = event_new(multi->base, fd, events, on_socket_event, multi);
-    (void)curl_multi_assign(multi->curl, fd, event);
+    (void)multi->lib->curl_multi_assign(multi->curl, fd, event);
     return event == NULL || event_add(event, NULL) != 0 ? -1 : 0;
 }
 
@@ -90,26 +92,28 @@ static int set_timer(CURLM *curl, long ms, void *user)
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_multi *gbx_multi_new(struct event_base *base)
+gbx_multi *gbx_multi_new(const gbx_libcurl *lib, struct event_base *base)
 {
     gbx_multi *multi = calloc(1, sizeof *multi);
 
     if (multi == NULL)
         return NULL;
+    multi->lib = lib;
     multi->base = base;
     multi->timer = evtimer_new(base, on_timer, multi);
-    multi->curl = curl_multi_init();
+    multi->curl = multi->lib->curl_multi_init();
     if (multi->timer == NULL || multi->curl == NULL) {
         gbx_multi_free(multi);
         return NULL;
     }
-    (void)curl_multi_setopt(multi->curl, CURLMOPT_SOCKETFUNCTION, watch);
-    (void)curl_multi_setopt(multi->curl, CURLMOPT_SOCKETDATA, multi);
-    (void)curl_multi_setopt(multi->curl, CURLMOPT_TIMERFUNCTION, set_timer);
-    (void)curl_multi_setopt(multi->curl, CURLMOPT_TIMERDATA, multi);
-    (void)curl_multi_setopt(multi->curl, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
-    (void)curl_multi_setopt(multi->curl, CURLMOPT_MAX_TOTAL_CONNECTIONS,
-                            CONNECTIONS_MAX);
+    (void)multi->lib->curl_multi_setopt(multi->curl, CURLMOPT_SOCKETFUNCTION, watch);
+    (void)multi->lib->curl_multi_setopt(multi->curl, CURLMOPT_SOCKETDATA, multi);
+    (void)multi->lib->curl_multi_setopt(multi->curl, CURLMOPT_TIMERFUNCTION, set_timer);
+    (void)multi->lib->curl_multi_setopt(multi->curl, CURLMOPT_TIMERDATA, multi);
+    (void)multi->lib->curl_multi_setopt(multi->curl, CURLMOPT_PIPELINING,
+                                        CURLPIPE_NOTHING);
+    (void)multi->lib->curl_multi_setopt(multi->curl, CURLMOPT_MAX_TOTAL_CONNECTIONS,
+                                        CONNECTIONS_MAX);
     return multi;
 }
 
@@ -118,7 +122,7 @@ void gbx_multi_free(gbx_multi *multi)
     if (multi == NULL)
         return;
     if (multi->curl != NULL)
-        (void)curl_multi_cleanup(multi->curl);
+        (void)multi->lib->curl_multi_cleanup(multi->curl);
     if (multi->timer != NULL)
         event_free(multi->timer);
     free(multi);
@@ -126,11 +130,11 @@ void gbx_multi_free(gbx_multi *multi)
 
 bool gbx_multi_add(gbx_multi *multi, CURL *easy, const gbx_multi_entry *entry)
 {
-    return curl_easy_setopt(easy, CURLOPT_PRIVATE, entry) == CURLE_OK &&
-           curl_multi_add_handle(multi->curl, easy) == CURLM_OK;
+    return multi->lib->curl_easy_setopt(easy, CURLOPT_PRIVATE, entry) == CURLE_OK &&
+           multi->lib->curl_multi_add_handle(multi->curl, easy) == CURLM_OK;
 }
 
 void gbx_multi_remove(gbx_multi *multi, CURL *easy)
 {
-    (void)curl_multi_remove_handle(multi->curl, easy);
+    (void)multi->lib->curl_multi_remove_handle(multi->curl, easy);
 }

@@ -5,15 +5,15 @@
 #ifndef GBX_FETCH_MULTI_H
 #define GBX_FETCH_MULTI_H
 
-#include <curl/curl.h>
+#include "fetch/libcurl.h"
 #include <stdbool.h>
 
 struct event_base;
 
 typedef struct gbx_multi gbx_multi;
 
-/* NULL: memory is out. */
-gbx_multi *gbx_multi_new(struct event_base *base);
+/* lib is borrowed. NULL: memory is out. */
+gbx_multi *gbx_multi_new(const gbx_libcurl *lib, struct event_base *base);
 
 /* No transfer may be left. */
 void gbx_multi_free(gbx_multi *multi);

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 
-#include <curl/curl.h>
+#include <event2/util.h>
 #include <string.h>
 
 static bool is_redirect_status(uint16_t status)
@@ -27,7 +27,8 @@ static bool one_location(const gbx_response *response)
     for (size_t i = 0; i < response->headers.count; i++) {
         const gbx_field *field = &response->headers.items[i];
 
-        if (curl_strequal(field->name, "location") && strcmp(field->value, first) != 0)
+        if (evutil_ascii_strcasecmp(field->name, "location") == 0 &&
+            strcmp(field->value, first) != 0)
             return false;
     }
     return true;

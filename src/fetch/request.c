@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "fetch/allow.h"
 
-#include <curl/curl.h>
+#include <event2/util.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +99,7 @@ static void normalise(char *method)
                                         "OPTIONS", "POST", "PUT"};
 
     for (size_t i = 0; i < GBX_COUNTOF(names); i++)
-        if (curl_strequal(names[i], method))
+        if (evutil_ascii_strcasecmp(names[i], method) == 0)
             memcpy(method, names[i], strlen(names[i]));
 }
 
@@ -155,7 +155,7 @@ static bool check_header(const char *name, const char *value,
                              "fetch: the header '%s' is not for the code to set",
                              quoted.text);
     for (size_t i = 0; i < GBX_COUNTOF(method_headers); i++)
-        if (curl_strequal(name, method_headers[i]))
+        if (evutil_ascii_strcasecmp(name, method_headers[i]) == 0)
             return gbx_allow_method(policy, value, fault);
     return true;
 }
@@ -321,10 +321,11 @@ void gbx_request_cleanup(gbx_fetch_request *request)
 
 bool gbx_header_is_forbidden(const char *name)
 {
-    if (curl_strnequal(name, "proxy-", 6) || curl_strnequal(name, "sec-", 4))
+    if (evutil_ascii_strncasecmp(name, "proxy-", 6) == 0 ||
+        evutil_ascii_strncasecmp(name, "sec-", 4) == 0)
         return true;
     for (size_t i = 0; i < GBX_COUNTOF(forbidden_headers); i++)
-        if (curl_strequal(name, forbidden_headers[i]))
+        if (evutil_ascii_strcasecmp(name, forbidden_headers[i]) == 0)
             return true;
     return false;
 }

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 
-#include <curl/curl.h>
+#include <event2/util.h>
 #include <string.h>
 
 static bool refuse(gbx_fault *fault, const char *why)
@@ -30,7 +30,7 @@ static bool is_digit(char c)
 
 static bool word_is(const char *text, size_t len, const char *word)
 {
-    return len == strlen(word) && curl_strnequal(text, word, len);
+    return len == strlen(word) && evutil_ascii_strncasecmp(text, word, len) == 0;
 }
 
 /* "HTTP/1.1 200 OK" */
@@ -66,7 +66,7 @@ static bool read_status(gbx_head *head, const char *line, size_t len)
 /* Exactly one of the encodings that were asked for: each more is another bomb. */
 static bool check_encoding(gbx_head *head, const char *value)
 {
-    const char *known = gbx_response_encodings();
+    const char *known = head->encodings_taken;
     size_t len = strlen(value);
 
     if (word_is(value, len, "identity") || len == 0)
@@ -78,7 +78,7 @@ static bool check_encoding(gbx_head *head, const char *value)
     for (const char *at = known; *at != '\0';) {
         size_t word = strcspn(at, ", ");
 
-        if (word == len && curl_strnequal(at, value, len))
+        if (word == len && evutil_ascii_strncasecmp(at, value, len) == 0)
             return true;
         at += word;
         at += strspn(at, ", ");
@@ -125,11 +125,11 @@ static bool read_field(gbx_head *head, const char *line, size_t len)
                                  len - name_len - 1, head->fault))
         return false;
     field = &headers->items[headers->count - 1];
-    if (curl_strequal(field->name, "Content-Length"))
+    if (evutil_ascii_strcasecmp(field->name, "Content-Length") == 0)
         return check_length(head, field->value);
-    if (curl_strequal(field->name, "Content-Encoding"))
+    if (evutil_ascii_strcasecmp(field->name, "Content-Encoding") == 0)
         return check_encoding(head, field->value);
-    if (curl_strequal(field->name, "Transfer-Encoding"))
+    if (evutil_ascii_strcasecmp(field->name, "Transfer-Encoding") == 0)
         return check_transfer(head, field->value);
     return true;
 }
@@ -168,9 +168,12 @@ void gbx_response_cleanup(gbx_response *response)
     *response = (gbx_response){0};
 }
 
-void gbx_head_init(gbx_head *head, gbx_response *response, gbx_fault *fault)
+void gbx_head_init(gbx_head *head, gbx_response *response, const char *encodings_taken,
+                   gbx_fault *fault)
 {
-    *head = (gbx_head){.response = response, .fault = fault};
+    *head = (gbx_head){.response = response,
+                       .fault = fault,
+                       .encodings_taken = encodings_taken};
 }
 
 bool gbx_head_line(gbx_head *head, const char *line, size_t len)
@@ -261,12 +264,4 @@ bool gbx_response_write(const gbx_response *response, const char *url, bool redi
     }
     (void)gbx_buf_printf(to, "],\"redirected\":%s}", redirected ? "true" : "false");
     return !to->failed;
-}
-
-const char *gbx_response_encodings(void)
-{
-    /* zstd is left out on purpose: a frame of it may ask for a window of 128 MiB. */
-    return (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_BROTLI) != 0
-               ? "gzip, deflate, br"
-               : "gzip, deflate";
 }

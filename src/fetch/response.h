@@ -35,8 +35,9 @@ typedef enum gbx_head_state {
 
 /* Reads the head of one response. */
 typedef struct gbx_head {
-    gbx_response *response; /* borrowed */
-    gbx_fault *fault;       /* borrowed */
+    gbx_response *response;      /* borrowed */
+    gbx_fault *fault;            /* borrowed */
+    const char *encodings_taken; /* "gzip, br"; borrowed */
     gbx_head_state state;
     size_t bytes;
     unsigned interim_count;
@@ -49,7 +50,8 @@ typedef struct gbx_head {
 void gbx_response_init(gbx_response *response, size_t max_bytes);
 void gbx_response_cleanup(gbx_response *response);
 
-void gbx_head_init(gbx_head *head, gbx_response *response, gbx_fault *fault);
+void gbx_head_init(gbx_head *head, gbx_response *response, const char *encodings_taken,
+                   gbx_fault *fault);
 
 /* One line as received, its end included; an empty one ends a head. False with a fault. */
 bool gbx_head_line(gbx_head *head, const char *line, size_t len);
@@ -65,8 +67,5 @@ bool gbx_response_add_header(gbx_response *response, const char *name, size_t na
 /* {"status", "statusText", "url", "headers", "redirected"}; false if to is full. */
 bool gbx_response_write(const gbx_response *response, const char *url, bool redirected,
                         gbx_buf *to);
-
-/* What this side asks for in Accept-Encoding, and all that it takes. */
-const char *gbx_response_encodings(void);
 
 #endif

@@ -209,18 +209,20 @@ static void stop(gbx_transfer *t, CURLcode result)
 
 static bool set_callbacks(gbx_transfer *t)
 {
+    const gbx_libcurl *lib = t->easy.lib;
     CURL *curl = t->easy.curl;
 
-    return curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket) ==
+    return lib->curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket) ==
                CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, t) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_HEADERDATA, t) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_WRITEDATA, t) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_XFERINFODATA, t) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L) == CURLE_OK;
+           lib->curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, t) == CURLE_OK &&
+           lib->curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
+           lib->curl_easy_setopt(curl, CURLOPT_HEADERDATA, t) == CURLE_OK &&
+           lib->curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
+           lib->curl_easy_setopt(curl, CURLOPT_WRITEDATA, t) == CURLE_OK &&
+           lib->curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress) ==
+               CURLE_OK &&
+           lib->curl_easy_setopt(curl, CURLOPT_XFERINFODATA, t) == CURLE_OK &&
+           lib->curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L) == CURLE_OK;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -238,7 +240,7 @@ gbx_transfer *gbx_transfer_start(gbx_multi *multi, struct event_base *base,
                t->hop.address_count * sizeof t->addresses[0]);
         t->hop.addresses = t->addresses;
         t->entry = (gbx_multi_entry){.done = on_done, .user = t};
-        gbx_head_init(&t->head, hop->response, hop->fault);
+        gbx_head_init(&t->head, hop->response, hop->url->lib->encodings, hop->fault);
         t->stall = event_new(base, -1, EV_PERSIST, on_stall, t);
         if (t->stall != NULL && gbx_easy_init(&t->easy, &t->hop) && set_callbacks(t) &&
             gbx_multi_add(multi, t->easy.curl, &t->entry)) {

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 
-#include <curl/curl.h>
+#include <event2/util.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,9 +147,9 @@ static bool read_port(const pieces *in, gbx_url *ret, gbx_fault *fault)
 /* scheme "://" host [":" port], and nothing beside; text ends in NUL. */
 static bool split(const char *text, pieces *ret, gbx_fault *fault)
 {
-    size_t scheme_len = curl_strnequal(text, "https://", 8)  ? 8
-                        : curl_strnequal(text, "http://", 7) ? 7
-                                                             : 0;
+    size_t scheme_len = evutil_ascii_strncasecmp(text, "https://", 8) == 0  ? 8
+                        : evutil_ascii_strncasecmp(text, "http://", 7) == 0 ? 7
+                                                                            : 0;
     const char *authority = text + scheme_len;
     size_t len = strcspn(authority, "/?#");
     const char *end = authority + len;
@@ -183,26 +183,28 @@ static bool split(const char *text, pieces *ret, gbx_fault *fault)
     return true;
 }
 
-static bool part_is(CURLU *handle, CURLUPart part, unsigned flags, const char *expected)
+static bool part_is(const gbx_libcurl *lib, CURLU *handle, CURLUPart part,
+                    unsigned flags, const char *expected)
 {
     char *found = NULL;
-    bool same = curl_url_get(handle, part, &found, flags) == CURLUE_OK &&
-                curl_strequal(found, expected);
+    bool same = lib->curl_url_get(handle, part, &found, flags) == CURLUE_OK &&
+                evutil_ascii_strcasecmp(found, expected) == 0;
 
-    curl_free(found);
+    lib->curl_free(found);
     return same;
 }
 
 /* What libcurl will connect to is what was checked here. */
 static bool agrees(CURLU *handle, const gbx_url *url)
 {
+    const gbx_libcurl *lib = url->lib;
     char *host = NULL;
     char port[8];
     char *absent = NULL;
     bool same;
 
     (void)snprintf(port, sizeof port, "%u", (unsigned)url->port);
-    if (curl_url_get(handle, CURLUPART_HOST, &host, 0) != CURLUE_OK)
+    if (lib->curl_url_get(handle, CURLUPART_HOST, &host, 0) != CURLUE_OK)
         return false;
     if (url->is_literal && url->address.is_v6) {
         size_t len = strlen(host);
@@ -214,27 +216,30 @@ static bool agrees(CURLU *handle, const gbx_url *url)
         same = same && gbx_ip_parse(host + 1, &again) &&
                gbx_ip_equal(&again, &url->address);
     } else {
-        same = curl_strequal(host, url->host);
+        same = evutil_ascii_strcasecmp(host, url->host) == 0;
     }
-    curl_free(host);
-    same = same && curl_url_get(handle, CURLUPART_USER, &absent, 0) == CURLUE_NO_USER &&
-           part_is(handle, CURLUPART_SCHEME, 0, gbx_url_scheme_name(url->scheme)) &&
-           part_is(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT, port);
-    curl_free(absent);
+    lib->curl_free(host);
+    same =
+        same &&
+        lib->curl_url_get(handle, CURLUPART_USER, &absent, 0) == CURLUE_NO_USER &&
+        part_is(lib, handle, CURLUPART_SCHEME, 0, gbx_url_scheme_name(url->scheme)) &&
+        part_is(lib, handle, CURLUPART_PORT, CURLU_DEFAULT_PORT, port);
+    lib->curl_free(absent);
     return same;
 }
 
 /* The canonical text, from what was checked and libcurl's path and query. */
 static char *write_text(CURLU *handle, const gbx_url *url)
 {
+    const gbx_libcurl *lib = url->lib;
     uint16_t usual = url->scheme == GBX_SCHEME_HTTPS ? 443 : 80;
     bool is_v6 = url->is_literal && url->address.is_v6;
     char *path = NULL;
     char *query = NULL;
     gbx_buf text;
 
-    (void)curl_url_get(handle, CURLUPART_PATH, &path, 0);
-    (void)curl_url_get(handle, CURLUPART_QUERY, &query, 0);
+    (void)lib->curl_url_get(handle, CURLUPART_PATH, &path, 0);
+    (void)lib->curl_url_get(handle, CURLUPART_QUERY, &query, 0);
     gbx_buf_init(&text, GBX_URL_MAX + 16);
     (void)gbx_buf_printf(&text, "%s://%s%s%s", gbx_url_scheme_name(url->scheme),
                          is_v6 ? "[" : "", url->host, is_v6 ? "]" : "");
@@ -245,8 +250,8 @@ static char *write_text(CURLU *handle, const gbx_url *url)
         (void)gbx_buf_puts(&text, "?");
         (void)gbx_buf_puts(&text, query);
     }
-    curl_free(path);
-    curl_free(query);
+    lib->curl_free(path);
+    lib->curl_free(query);
     return gbx_buf_take_string(&text, NULL);
 }
 
@@ -258,6 +263,7 @@ static bool host_memory(gbx_fault *fault)
 /* text ends in NUL and has no other. */
 static bool parse(const char *text, gbx_url *ret, gbx_fault *fault)
 {
+    const gbx_libcurl *lib = ret->lib;
     pieces in = {0};
     CURLU *handle;
 
@@ -266,15 +272,16 @@ static bool parse(const char *text, gbx_url *ret, gbx_fault *fault)
     ret->scheme = in.scheme;
     if (!read_host(&in, ret, fault) || !read_port(&in, ret, fault))
         return false;
-    handle = curl_url();
+    handle = lib->curl_url();
     if (handle == NULL)
         return host_memory(fault);
-    if (curl_url_set(handle, CURLUPART_URL, text, CURLU_DISALLOW_USER) != CURLUE_OK ||
+    if (lib->curl_url_set(handle, CURLUPART_URL, text, CURLU_DISALLOW_USER) !=
+            CURLUE_OK ||
         !agrees(handle, ret))
         (void)refuse(fault, "the URL can be read in more than one way");
     else if ((ret->text = write_text(handle, ret)) == NULL)
         (void)host_memory(fault);
-    curl_url_cleanup(handle);
+    lib->curl_url_cleanup(handle);
     return ret->text != NULL;
 }
 
@@ -291,21 +298,22 @@ static bool is_absolute(const char *location)
 static bool join_path(const gbx_url *base, const char *path, gbx_url *ret,
                       gbx_fault *fault)
 {
-    CURLU *handle = curl_url();
+    const gbx_libcurl *lib = base->lib;
+    CURLU *handle = lib->curl_url();
     char *joined = NULL;
     gbx_url url = {0};
     bool fine;
 
     if (handle == NULL)
         return host_memory(fault);
-    fine = curl_url_set(handle, CURLUPART_URL, base->text, 0) == CURLUE_OK &&
-           curl_url_set(handle, CURLUPART_URL, path, 0) == CURLUE_OK &&
-           curl_url_get(handle, CURLUPART_URL, &joined, 0) == CURLUE_OK;
-    curl_url_cleanup(handle);
+    fine = lib->curl_url_set(handle, CURLUPART_URL, base->text, 0) == CURLUE_OK &&
+           lib->curl_url_set(handle, CURLUPART_URL, path, 0) == CURLUE_OK &&
+           lib->curl_url_get(handle, CURLUPART_URL, &joined, 0) == CURLUE_OK;
+    lib->curl_url_cleanup(handle);
     if (!fine)
         return refuse(fault, "it is no URL");
-    fine = gbx_url_parse(joined, strlen(joined), &url, fault);
-    curl_free(joined);
+    fine = gbx_url_parse(lib, joined, strlen(joined), &url, fault);
+    lib->curl_free(joined);
     if (fine && !gbx_url_same_origin(base, &url)) {
         gbx_url_cleanup(&url);
         return refuse(fault, "the URL can be read in more than one way");
@@ -334,11 +342,12 @@ static char *escape_location(const char *location)
 
 /* ---- public to other modules -------------------------------------------- */
 
-bool gbx_url_parse(const char *text, size_t len, gbx_url *ret, gbx_fault *fault)
+bool gbx_url_parse(const gbx_libcurl *lib, const char *text, size_t len, gbx_url *ret,
+                   gbx_fault *fault)
 {
     GBX_CLEANUP(gbx_free) char *copy = NULL;
     const char *fragment = len > 0 ? memchr(text, '#', len) : NULL;
-    gbx_url url = {0};
+    gbx_url url = {.lib = lib};
 
     if (len == 0 || len > GBX_URL_MAX)
         return refuse(fault, len == 0 ? "the URL is empty"
@@ -369,12 +378,12 @@ bool gbx_url_join(const gbx_url *base, const char *location, gbx_url *ret,
     if (!check_characters(escaped, strcspn(escaped, "#"), fault))
         return false;
     if (is_absolute(escaped))
-        return gbx_url_parse(escaped, strlen(escaped), ret, fault);
+        return gbx_url_parse(base->lib, escaped, strlen(escaped), ret, fault);
     if (strncmp(escaped, "//", 2) != 0)
         return join_path(base, escaped, ret, fault);
     if (asprintf(&whole, "%s:%s", gbx_url_scheme_name(base->scheme), escaped) < 0)
         return host_memory(fault);
-    return gbx_url_parse(whole, strlen(whole), ret, fault);
+    return gbx_url_parse(base->lib, whole, strlen(whole), ret, fault);
 }
 
 void gbx_url_cleanup(gbx_url *url)

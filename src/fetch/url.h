@@ -12,11 +12,13 @@
 
 #include "fetch/fault.h"
 #include "fetch/ip.h"
+#include "fetch/libcurl.h"
 
 #define GBX_URL_MAX  8192u
 #define GBX_HOST_MAX 253u
 
 typedef struct gbx_url {
+    const gbx_libcurl *lib;      /* whose parser agreed; borrowed */
     uint8_t scheme;              /* GBX_SCHEME_HTTP or GBX_SCHEME_HTTPS */
     char host[GBX_HOST_MAX + 1]; /* as in gbx_site.host */
     bool is_literal;             /* host is an address */
@@ -26,7 +28,8 @@ typedef struct gbx_url {
 } gbx_url;
 
 /* ret is filled on success only; clean it up. */
-bool gbx_url_parse(const char *text, size_t len, gbx_url *ret, gbx_fault *fault);
+bool gbx_url_parse(const gbx_libcurl *lib, const char *text, size_t len, gbx_url *ret,
+                   gbx_fault *fault);
 
 /* location, as a response gave it, seen from base. */
 bool gbx_url_join(const gbx_url *base, const char *location, gbx_url *ret,

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* libcurl - see libcurl.h. */
+#include "fetch/libcurl.h"
+
+#include "base/cleanup.h"
+#include "base/fail.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+/* One interface under two names: with OpenSSL, and with GnuTLS. */
+static const char *const libraries[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
+
+/* The option CURLOPT_PROTOCOLS_STR, without which any scheme might do. */
+#define OLDEST      0x075500u
+#define OLDEST_TEXT "7.85"
+
+/* A sanitizer's runtime forbids a library its own order of search. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#    define ORDER 0
+#elif defined(__has_feature)
+#    if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+        __has_feature(memory_sanitizer)
+#        define ORDER 0
+#    endif
+#endif
+#ifndef ORDER
+#    define ORDER RTLD_DEEPBIND
+#endif
+
+/* Never unloaded: what it brings leaves callbacks for the end of the program. */
+static void *open_library(void)
+{
+    void *library = NULL;
+
+    for (size_t i = 0; i < GBX_COUNTOF(libraries) && library == NULL; i++)
+        library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | ORDER);
+    return library;
+}
+
+static const char *find_functions(void *library, gbx_libcurl *ret)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } table[] = {
+#define XX(name) {#name, offsetof(gbx_libcurl, name)},
+        GBX_LIBCURL_MAP(XX)
+#undef XX
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(table); i++) {
+        void *found = dlsym(library, table[i].name);
+
+        if (found == NULL)
+            return table[i].name;
+        memcpy((char *)ret + table[i].offset, &found, sizeof found);
+    }
+    return NULL;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_libcurl_load(gbx_libcurl *ret, gbx_error *reterr)
+{
+    void *library = open_library();
+    gbx_libcurl lib = {0};
+    const curl_version_info_data *version;
+    const char *missing;
+
+    if (library == NULL)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED,
+                        "fetch needs libcurl: cannot load 'libcurl.so.4'");
+    missing = find_functions(library, &lib);
+    if (missing != NULL)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED, "fetch needs libcurl with '%s'",
+                        missing);
+    if (lib.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        return gbx_fail(reterr, GBX_E_NOMEM, "cannot start libcurl");
+    version = lib.curl_version_info(CURLVERSION_NOW);
+    if (version->version_num < OLDEST) {
+        lib.curl_global_cleanup();
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED,
+                        "fetch needs libcurl " OLDEST_TEXT " or newer");
+    }
+    /* zstd is left out on purpose: a frame of it may ask for a window of 128 MiB. */
+    lib.encodings = (version->features & CURL_VERSION_BROTLI) != 0 ? "gzip, deflate, br"
+                                                                   : "gzip, deflate";
+    *ret = lib;
+    return GBX_OK;
+}
+
+void gbx_libcurl_unload(const gbx_libcurl *lib)
+{
+    if (lib->curl_global_cleanup != NULL)
+        lib->curl_global_cleanup();
+}

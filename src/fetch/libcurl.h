@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libcurl - the HTTP client, loaded when a fetcher is made.
+ *
+ * A host whose code fetches nothing does not have it, nor the thirty libraries that it
+ * brings: 4 ms at every start of a program, and code that nobody needs. Loaded with its
+ * own libraries before the program's: a program that exports functions of another OpenSSL
+ * (as Node does) is not called by it.
+ */
+#ifndef GBX_FETCH_LIBCURL_H
+#define GBX_FETCH_LIBCURL_H
+
+#include <glovebox/glovebox.h>
+
+/* The checks of types are macros with the functions' own names. */
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+
+/* Every function of it that is used. */
+#define GBX_LIBCURL_MAP(XX)      \
+    XX(curl_easy_cleanup)        \
+    XX(curl_easy_getinfo)        \
+    XX(curl_easy_init)           \
+    XX(curl_easy_setopt)         \
+    XX(curl_easy_strerror)       \
+    XX(curl_free)                \
+    XX(curl_global_cleanup)      \
+    XX(curl_global_init)         \
+    XX(curl_multi_add_handle)    \
+    XX(curl_multi_assign)        \
+    XX(curl_multi_cleanup)       \
+    XX(curl_multi_info_read)     \
+    XX(curl_multi_init)          \
+    XX(curl_multi_remove_handle) \
+    XX(curl_multi_setopt)        \
+    XX(curl_multi_socket_action) \
+    XX(curl_share_cleanup)       \
+    XX(curl_share_init)          \
+    XX(curl_share_setopt)        \
+    XX(curl_slist_append)        \
+    XX(curl_slist_free_all)      \
+    XX(curl_url)                 \
+    XX(curl_url_cleanup)         \
+    XX(curl_url_get)             \
+    XX(curl_url_set)             \
+    XX(curl_version_info)
+
+typedef struct gbx_libcurl {
+#define XX(name) __typeof__(&name) name;
+    GBX_LIBCURL_MAP(XX)
+#undef XX
+    const char
+        *encodings; /* what is asked for in Accept-Encoding, and all that is taken */
+} gbx_libcurl;
+
+/* Load and start it; gbx_libcurl_unload() for each that succeeded. */
+gbx_status gbx_libcurl_load(gbx_libcurl *ret, gbx_error *reterr) GBX_MUST_USE;
+void gbx_libcurl_unload(const gbx_libcurl *lib);
+
+#endif

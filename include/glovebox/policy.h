@@ -72,7 +72,7 @@ GBX_API GBX_MUST_USE gbx_status gbx_policy_allow(gbx_policy *policy, const char 
  * header, or in an argument of an exposed function, the host fills it in.
  *
  * @param name      an identifier; not yet the name of a secret.
- * @param value     from 4 to 8192 bytes without control characters; copied, and wiped
+ * @param value     from 8 to 8192 bytes without control characters; copied, and wiped
  *                  when the policy is freed.
  * @param sites     for whom it is, as in fetch=SITE,SITE; NULL: for no site.
  * @param functions for which exposed functions, NAME,NAME; NULL: for none.

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "policy/grants.h"
 #include "policy/refuse.h"
+#include "policy/secrets.h"
 
 #include <string.h>
 
@@ -245,6 +246,8 @@ gbx_status gbx_policy_secret(gbx_policy *policy, const char *name, const char *v
         status = secret_sites(secret, sites, &err);
     if (status == GBX_OK && functions != NULL)
         status = secret_functions(secret, functions, &err);
+    if (status == GBX_OK)
+        status = gbx_secrets_prepare(policy, &err);
     if (status == GBX_OK)
         return GBX_OK;
     gbx_policy_back_to(policy, &mark);

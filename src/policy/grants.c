@@ -3,8 +3,10 @@
 #include "policy/grants.h"
 
 #include "base/utf8.h"
+#include "base/vault.h"
 #include "policy/lists.h"
 #include "policy/refuse.h"
+#include "policy/secrets.h"
 #include "policy/site.h"
 
 #include <stdlib.h>
@@ -230,7 +232,7 @@ gbx_status gbx_grant_secret(gbx_policy *policy, const gbx_entry *entry,
     /* The value itself never enters a message. */
     if (secret.value_len < GBX_SECRET_MIN || secret.value_len > GBX_SECRET_MAX)
         return gbx_refuse(reterr, entry->name, 0,
-                          "the value of a secret has from %d to %d bytes",
+                          "the value of a secret has from %u to %u bytes",
                           GBX_SECRET_MIN, GBX_SECRET_MAX);
     for (size_t i = 0; i < secret.value_len; i++)
         if ((uint8_t)entry->value[i] < 0x20 || entry->value[i] == 0x7F)
@@ -238,12 +240,13 @@ gbx_status gbx_grant_secret(gbx_policy *policy, const gbx_entry *entry,
                               "the value of a secret has a control character in it "
                               "(a line end?), which no header can carry");
     secret.name = strndup(entry->name, entry->name_len);
-    secret.value = copy_value(entry->value, secret.value_len);
+    secret.value = gbx_vault_new(secret.value_len + 1);
     room = gbx_list_room(&policy->secrets, policy->secret_count, sizeof secret);
     if (secret.name == NULL || secret.value == NULL || room == NULL) {
         gbx_secrets_cut(&secret, 0, 1);
         return gbx_list_nomem(reterr);
     }
+    memcpy(secret.value, entry->value, secret.value_len);
     *room = secret;
     policy->secret_count++;
     *ret = room;

@@ -12,10 +12,8 @@
 
 #include "policy/policy.h"
 
-/* Bytes of the value of one variable, and of one secret. */
-#define GBX_VALUE_MAX  65536
-#define GBX_SECRET_MAX 8192
-#define GBX_SECRET_MIN 4 /* shorter ones would be found, and cut out, everywhere */
+/* Bytes of the value of one variable. */
+#define GBX_VALUE_MAX 65536
 
 gbx_status gbx_grant_site(gbx_site **sites, size_t *count, size_t since,
                           const char *text, size_t len, gbx_error *reterr);

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/fail.h"
+#include "base/vault.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,7 @@ void gbx_secrets_cut(gbx_secret *secrets, size_t from, size_t count)
 {
     for (size_t i = from; i < count; i++) {
         free(secrets[i].name);
-        free_value(secrets[i].value, secrets[i].value_len);
+        gbx_vault_free(secrets[i].value, secrets[i].value_len + 1);
         gbx_sites_cut(secrets[i].sites, 0, secrets[i].site_count);
         free(secrets[i].sites);
         gbx_names_cut(secrets[i].functions, 0, secrets[i].function_count);

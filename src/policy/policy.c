@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "policy/lists.h"
+#include "policy/secrets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ static void free_all(gbx_policy *policy)
     free_file(&policy->file);
     gbx_pairs_cut(policy->env, 0, policy->env_count);
     free(policy->env);
+    gbx_secrets_forget(policy);
     gbx_secrets_cut(policy->secrets, 0, policy->secret_count);
     free(policy->secrets);
     free_names(policy->functions, policy->function_count);

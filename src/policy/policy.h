@@ -81,7 +81,7 @@ typedef struct gbx_pair {
 /* A value that never enters the box: the host fills it in, for these alone. */
 typedef struct gbx_secret {
     char *name;
-    char *value; /* ends in NUL; wiped when freed */
+    char *value; /* ends in NUL; in a vault */
     size_t value_len;
     gbx_site *sites;
     size_t site_count;

@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "policy/json_place.h"
 #include "policy/lists.h"
+#include "policy/secrets.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -175,6 +176,8 @@ static gbx_status parse(gbx_json_reader *r, gbx_policy **ret)
     r->policy = policy;
     if (status == GBX_OK)
         status = read_policy(r, value);
+    if (status == GBX_OK)
+        status = gbx_secrets_prepare(policy, r->err);
     if (status != GBX_OK)
         return status;
     *ret = policy;

@@ -163,14 +163,14 @@ static void test_secret__is_for_sites_and_functions(void **state)
     gbx_error error = {0};
     (void)state;
 
-    assert_int_equal(gbx_policy_secret(policy, "TOKEN", "hunter2",
+    assert_int_equal(gbx_policy_secret(policy, "TOKEN", "hunter2hunter2",
                                        "a.example,*.b.example", "db.query,tools.*",
                                        &error),
                      GBX_OK);
     assert_int_equal(policy->capabilities, 0);
     assert_int_equal(policy->secret_count, 1);
-    assert_string_equal(policy->secrets[0].value, "hunter2");
-    assert_int_equal(policy->secrets[0].value_len, 7);
+    assert_string_equal(policy->secrets[0].value, "hunter2hunter2");
+    assert_int_equal(policy->secrets[0].value_len, 14);
     assert_int_equal(policy->secrets[0].site_count, 2);
     assert_int_equal(policy->secrets[0].function_count, 2);
     gbx_policy_free(policy);
@@ -182,23 +182,26 @@ static const struct {
     unsigned column;
     const char *message;
 } bad_secrets[] = {
-    {"TOKEN", "hunter2", NULL, NULL, GBX_E_USAGE, 0, "a secret is for sites"},
-    {NULL, "hunter2", "a.example", NULL, GBX_E_USAGE, 0,
+    {"TOKEN", "hunter2hunter2", NULL, NULL, GBX_E_USAGE, 0, "a secret is for sites"},
+    {NULL, "hunter2hunter2", "a.example", NULL, GBX_E_USAGE, 0,
      "policy, name or value is NULL"},
     {"TOKEN", NULL, "a.example", NULL, GBX_E_USAGE, 0, "policy, name or value is NULL"},
-    {"", "hunter2", "a.example", NULL, GBX_E_POLICY, 1, "there is no name"},
-    {"A B", "hunter2", "a.example", NULL, GBX_E_POLICY, 2, "'A B' is no name"},
+    {"", "hunter2hunter2", "a.example", NULL, GBX_E_POLICY, 1, "there is no name"},
+    {"A B", "hunter2hunter2", "a.example", NULL, GBX_E_POLICY, 2, "'A B' is no name"},
     {"A", "abc", "a.example", NULL, GBX_E_POLICY, 1, "the value of a secret has from"},
-    {"A", "hunter2\r\nX: y", "a.example", NULL, GBX_E_POLICY, 1,
+    {"A", "hunter2hunter2\r\nX: y", "a.example", NULL, GBX_E_POLICY, 1,
      "the value of a secret"},
-    {"A", "hunter2", "", NULL, GBX_E_POLICY, 1, "there is no site"},
-    {"A", "hunter2", "a.example,", NULL, GBX_E_POLICY, 11, "there is no site"},
-    {"A", "hunter2", "a.example,*", NULL, GBX_E_POLICY, 11, "'*' would allow every"},
-    {"A", "hunter2", "a.example,a.example", NULL, GBX_E_POLICY, 11,
+    {"A", "hunter2hunter2", "", NULL, GBX_E_POLICY, 1, "there is no site"},
+    {"A", "hunter2hunter2", "a.example,", NULL, GBX_E_POLICY, 11, "there is no site"},
+    {"A", "hunter2hunter2", "a.example,*", NULL, GBX_E_POLICY, 11,
+     "'*' would allow every"},
+    {"A", "hunter2hunter2", "a.example,a.example", NULL, GBX_E_POLICY, 11,
      "'a.example' is list"},
-    {"A", "hunter2", NULL, "", GBX_E_POLICY, 1, "there is no name"},
-    {"A", "hunter2", "a.example", "db.query,db.", GBX_E_POLICY, 13, "'db.' is no name"},
-    {"OLD", "hunter2", "a.example", NULL, GBX_E_POLICY, 1, "'OLD' is listed twice"},
+    {"A", "hunter2hunter2", NULL, "", GBX_E_POLICY, 1, "there is no name"},
+    {"A", "hunter2hunter2", "a.example", "db.query,db.", GBX_E_POLICY, 13,
+     "'db.' is no name"},
+    {"OLD", "hunter2hunter2", "a.example", NULL, GBX_E_POLICY, 1,
+     "'OLD' is listed twice"},
 };
 
 static void test_bad_secret__is_not_kept(void **state)
@@ -206,8 +209,8 @@ static void test_bad_secret__is_not_kept(void **state)
     gbx_policy *policy = gbx_policy_new();
     (void)state;
 
-    assert_int_equal(gbx_policy_secret(policy, "OLD", "hunter2", "a.example", NULL,
-                                       NULL),
+    assert_int_equal(gbx_policy_secret(policy, "OLD", "hunter2hunter2", "a.example",
+                                       NULL, NULL),
                      GBX_OK);
     for (size_t i = 0; i < GBX_COUNTOF(bad_secrets); i++) {
         gbx_error e = {0};
@@ -219,7 +222,7 @@ static void test_bad_secret__is_not_kept(void **state)
         assert_int_equal(e.column, bad_secrets[i].column);
         if (strncmp(e.message, bad_secrets[i].message, strlen(bad_secrets[i].message)))
             fail_msg("row %zu: %s", i, e.message);
-        assert_null(strstr(e.message, "hunter2"));
+        assert_null(strstr(e.message, "hunter2hunter2"));
         assert_int_equal(policy->secret_count, 1);
     }
     gbx_policy_free(policy);
@@ -233,7 +236,8 @@ static void test_a_policy_in_use__is_not_changed(void **state)
 
     assert_ptr_equal(gbx_policy_ref(policy), policy);
     assert_int_equal(gbx_policy_allow(policy, "crypto", &error), GBX_E_USAGE);
-    assert_int_equal(gbx_policy_secret(policy, "A", "hunter2", "a.b", NULL, &error),
+    assert_int_equal(gbx_policy_secret(policy, "A", "hunter2hunter2", "a.b", NULL,
+                                       &error),
                      GBX_E_USAGE);
     assert_int_equal(policy->capabilities, 0);
     gbx_policy_free(policy);

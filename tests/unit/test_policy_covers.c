@@ -19,7 +19,7 @@
     "\"timeoutMs\": 500, \"maxRedirects\": 2},"                                        \
     "\"file\": {\"allow\": [\"/usr/lib\"], \"maxBytes\": 1000},"                       \
     "\"env\": {\"A\": \"1\"},"                                                         \
-    "\"secrets\": {\"S\": {\"value\": \"abcd\", \"sites\": [\"*.b.example\"],"         \
+    "\"secrets\": {\"S\": {\"value\": \"abcdefgh\", \"sites\": [\"*.b.example\"],"     \
     "\"functions\": [\"db.*\"]}},"                                                     \
     "\"functions\": [\"db.*\", \"now\"], \"limits\": {\"timeoutMs\": 1000}}"
 
@@ -79,14 +79,14 @@ static const struct {
     {"{\"functions\": [\"d.*\"]}", "function 'd.*'"},
     {"{\"functions\": [\"now.*\"]}", "function 'now.*'"},
     {"{\"functions\": [\"*\"]}", "function '*'"},
-    {"{\"secrets\": {\"S\": {\"value\": \"efgh\", \"sites\": [\"c.b.example\"],"
+    {"{\"secrets\": {\"S\": {\"value\": \"efghijkl\", \"sites\": [\"c.b.example\"],"
      "\"functions\": [\"db.query\"]}}}",
      NULL},
-    {"{\"secrets\": {\"T\": {\"value\": \"efgh\", \"sites\": [\"c.b.example\"]}}}",
+    {"{\"secrets\": {\"T\": {\"value\": \"efghijkl\", \"sites\": [\"c.b.example\"]}}}",
      "secret 'T'"},
-    {"{\"secrets\": {\"S\": {\"value\": \"efgh\", \"sites\": [\"a.example\"]}}}",
+    {"{\"secrets\": {\"S\": {\"value\": \"efghijkl\", \"sites\": [\"a.example\"]}}}",
      "site of a secret 'https://a.example'"},
-    {"{\"secrets\": {\"S\": {\"value\": \"efgh\", \"functions\": [\"now\"]}}}",
+    {"{\"secrets\": {\"S\": {\"value\": \"efghijkl\", \"functions\": [\"now\"]}}}",
      "function 'now'"},
     {"{\"limits\": {\"timeoutMs\": 1000}}", NULL},
     {"{\"limits\": {\"timeoutMs\": 1001}}",

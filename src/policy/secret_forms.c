@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * secret_forms - see secret_forms.h. Sizes are counted before anything is made: one
+ * vault holds all, and no copy of a value is left behind by growing.
+ */
+#include "policy/secret_forms.h"
+
+#include "base/cleanup.h"
+#include "base/vault.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char standard[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char url_safe[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/* Itself, two of hexadecimal digits, two alphabets at three alignments. */
+#define FORMS_EACH 9u
+
+/* Bytes of all forms of a value: 1 + 2 * 2 + 6 * 4 / 3 times its own. */
+static size_t forms_bytes(size_t value_len)
+{
+    return value_len * 13 + 6;
+}
+
+/* ---- the trie ------------------------------------------------------------ */
+
+static uint32_t child_of(gbx_secret_forms *f, uint32_t state, uint8_t byte)
+{
+    uint32_t *link = state == 0 ? &f->first[byte] : &f->nodes[state].child;
+    gbx_secret_node *node;
+
+    while (*link != 0 && f->nodes[*link].byte != byte)
+        link = &f->nodes[*link].sibling;
+    if (*link == 0) {
+        *link = f->node_count++;
+        node = &f->nodes[*link];
+        node->byte = byte;
+        node->depth = (uint16_t)(f->nodes[state].depth + 1);
+    }
+    return *link;
+}
+
+/* The next form is done: the state it ended in knows it. What two secrets have in
+ * common is the first one's. */
+static void end_form(gbx_secret_forms *f, uint32_t state, uint32_t secret,
+                     uint32_t edges)
+{
+    gbx_secret_node *node = &f->nodes[state];
+
+    if (state == 0 || node->form != 0)
+        return;
+    f->forms[f->form_count++] =
+        (gbx_secret_form){.secret = secret, .len = node->depth, .edges = edges};
+    node->form = f->form_count;
+    if (node->depth > f->longest)
+        f->longest = node->depth;
+}
+
+static void add_itself(gbx_secret_forms *f, const gbx_secret *s, uint32_t index)
+{
+    uint32_t state = 0;
+
+    for (size_t i = 0; i < s->value_len; i++)
+        state = child_of(f, state, (uint8_t)s->value[i]);
+    end_form(f, state, index, 0);
+}
+
+static void add_hex(gbx_secret_forms *f, const gbx_secret *s, uint32_t index,
+                    const char *digits)
+{
+    uint32_t state = 0;
+
+    for (size_t i = 0; i < s->value_len; i++) {
+        uint8_t byte = (uint8_t)s->value[i];
+
+        state = child_of(f, state, (uint8_t)digits[byte >> 4]);
+        state = child_of(f, state, (uint8_t)digits[byte & 15]);
+    }
+    end_form(f, state, index, 0);
+}
+
+/* Six bits of `before` unknown bytes and the value, from that bit on. */
+static unsigned sextet(const gbx_secret *s, size_t bit, size_t before)
+{
+    unsigned bits = 0;
+
+    for (size_t i = bit; i < bit + 6; i++) {
+        uint8_t byte = (uint8_t)s->value[i / 8 - before];
+
+        bits = bits << 1 | (byte >> (7 - i % 8) & 1u);
+    }
+    return bits;
+}
+
+/* The characters of base64 that the value alone decides, when it follows so many bytes
+ * of something else. */
+static void add_base64(gbx_secret_forms *f, const gbx_secret *s, uint32_t index,
+                       size_t before, const char *alphabet)
+{
+    size_t end = (before + s->value_len) * 8;
+    size_t bit = (before * 8 + 5) / 6 * 6;
+    uint32_t state = 0;
+
+    for (; bit + 6 <= end; bit += 6)
+        state = child_of(f, state, (uint8_t)alphabet[sextet(s, bit, before)]);
+    end_form(f, state, index,
+             (before > 0 ? GBX_FORM_EDGE_BEFORE : 0) |
+                 (end % 6 != 0 ? GBX_FORM_EDGE_AFTER : 0));
+}
+
+static void add_secret(gbx_secret_forms *f, const gbx_secret *s, uint32_t index)
+{
+    add_itself(f, s, index);
+    add_hex(f, s, index, "0123456789abcdef");
+    add_hex(f, s, index, "0123456789ABCDEF");
+    for (size_t before = 0; before < 3; before++) {
+        add_base64(f, s, index, before, standard);
+        add_base64(f, s, index, before, url_safe);
+    }
+    if (memchr(s->value, ' ', s->value_len) != NULL)
+        f->has_space = true;
+}
+
+/* ---- where to go on after a byte that does not fit --------------------------- */
+
+/* Breadth first: the failure of a state is less deep than itself. queue has room for
+ * every node. */
+static void link_failures(gbx_secret_forms *f, uint32_t *queue)
+{
+    size_t count = 0;
+
+    for (unsigned byte = 0; byte < 256; byte++)
+        if (f->first[byte] != 0)
+            queue[count++] = f->first[byte];
+    for (size_t i = 0; i < count; i++) {
+        gbx_secret_node *node = &f->nodes[queue[i]];
+
+        if (node->form == 0)
+            node->form = f->nodes[node->fail].form;
+        for (uint32_t c = node->child; c != 0; c = f->nodes[c].sibling) {
+            f->nodes[c].fail = gbx_forms_step(f, node->fail, f->nodes[c].byte);
+            if (node->depth == 1) {
+                unsigned pair = (unsigned)node->byte << 8 | f->nodes[c].byte;
+
+                f->pairs[pair >> 3] |= (uint8_t)(1u << (pair & 7));
+            }
+            queue[count++] = c;
+        }
+    }
+}
+
+static gbx_secret_forms *room(const gbx_secret *secrets, size_t count)
+{
+    size_t nodes = 1;
+    size_t size;
+    gbx_secret_forms *f;
+
+    for (size_t i = 0; i < count; i++)
+        nodes += forms_bytes(secrets[i].value_len);
+    assert(nodes < UINT32_MAX);
+    size = sizeof *f + nodes * sizeof f->nodes[0] +
+           count * FORMS_EACH * sizeof f->forms[0];
+    f = gbx_vault_new(size);
+    if (f == NULL)
+        return NULL;
+    f->size = size;
+    f->nodes = (gbx_secret_node *)(f + 1);
+    f->forms = (gbx_secret_form *)(f->nodes + nodes);
+    f->node_count = 1;
+    return f;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_secret_forms *gbx_secret_forms_new(const gbx_secret *secrets, size_t count)
+{
+    GBX_CLEANUP(gbx_free) uint32_t *queue = NULL;
+    gbx_secret_forms *f = room(secrets, count);
+
+    if (f == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        add_secret(f, &secrets[i], (uint32_t)i);
+    queue = malloc(f->node_count * sizeof *queue);
+    if (queue == NULL) {
+        gbx_secret_forms_free(f);
+        return NULL;
+    }
+    link_failures(f, queue);
+    return f;
+}
+
+void gbx_secret_forms_free(gbx_secret_forms *forms)
+{
+    if (forms != NULL)
+        gbx_vault_free(forms, forms->size);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * secret_views - where in some bytes the forms of secrets are, escaped or not.
+ *
+ * The bytes are looked at as they are, and as they are once escapes are undone:
+ * percent-encoding, JSON's (which are JavaScript's), HTML's, line ends within, and the
+ * pairs of these that programs make. All views are fed in one pass; where no escape is
+ * near they agree, and are one.
+ */
+#ifndef GBX_POLICY_SECRET_VIEWS_H
+#define GBX_POLICY_SECRET_VIEWS_H
+
+#include "policy/secret_forms.h"
+#include "wire/reader.h"
+
+typedef struct gbx_hit {
+    size_t start;
+    size_t end;
+    uint32_t secret; /* index in the policy */
+} gbx_hit;
+
+typedef struct gbx_hits {
+    gbx_hit *items; /* by start, not overlapping, after gbx_secret_find() */
+    size_t count;
+    size_t capacity;
+} gbx_hits;
+
+/* False if memory is out: then nothing is known. Free ret->items in any case. */
+bool gbx_secret_find(const gbx_secret_forms *forms, gbx_span data, gbx_hits *ret);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* secrets - see secrets.h. What is filled in is counted first: out never grows, since
+ * growing would leave values behind in freed memory. */
+#include "policy/secrets.h"
+
+#include "base/fail.h"
+#include "base/json.h"
+#include "policy/secret_views.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPEN  "{{secret:"
+#define CLOSE "}}"
+
+#define OPEN_LEN  (sizeof OPEN - 1)
+#define CLOSE_LEN (sizeof CLOSE - 1)
+
+/* ---- filling in ------------------------------------------------------------- */
+
+/* As in a policy; see grants.c. */
+static size_t name_length(const uint8_t *text, size_t len)
+{
+    size_t n = 0;
+
+    while (n < len && ((text[n] >= 'a' && text[n] <= 'z') ||
+                       (text[n] >= 'A' && text[n] <= 'Z') || text[n] == '_' ||
+                       text[n] == '$' || (n > 0 && text[n] >= '0' && text[n] <= '9')))
+        n++;
+    return n;
+}
+
+static const gbx_secret *find_secret(const gbx_policy *policy, const uint8_t *name,
+                                     size_t len)
+{
+    for (size_t i = 0; i < policy->secret_count; i++)
+        if (strlen(policy->secrets[i].name) == len &&
+            memcmp(policy->secrets[i].name, name, len) == 0)
+            return &policy->secrets[i];
+    return NULL;
+}
+
+static bool is_for(const gbx_secret *secret, const gbx_secret_target *target)
+{
+    if (target->host == NULL)
+        return gbx_names_function(secret->functions, secret->function_count,
+                                  target->function);
+    for (size_t i = 0; i < secret->site_count; i++)
+        if (gbx_site_matches(&secret->sites[i], target->host, target->port,
+                             target->scheme))
+            return true;
+    return false;
+}
+
+/* The secret that the reference at the begin of text names; *ret_len is the length of
+ * the reference. */
+static gbx_status take_reference(const gbx_policy *policy,
+                                 const gbx_secret_target *target, gbx_span text,
+                                 const gbx_secret **ret, size_t *ret_len,
+                                 gbx_error *reterr)
+{
+    const uint8_t *name = text.data + OPEN_LEN;
+    size_t left = text.len - OPEN_LEN;
+    size_t len = name_length(name, left);
+    int shown = len < 128 ? (int)len : 128;
+    const gbx_secret *secret;
+    char to[300];
+
+    if (len == 0 || left - len < CLOSE_LEN || memcmp(name + len, CLOSE, CLOSE_LEN) != 0)
+        return gbx_fail(reterr, GBX_E_POLICY,
+                        "'{{secret:' is not followed by a name and '}}'");
+    secret = find_secret(policy, name, len);
+    if (secret == NULL)
+        return gbx_fail(reterr, GBX_E_POLICY, "there is no secret '%.*s'", shown, name);
+    if (target->host != NULL)
+        (void)snprintf(to, sizeof to, "%s://%.253s:%u",
+                       target->scheme == GBX_SCHEME_HTTPS ? "https" : "http",
+                       target->host, (unsigned)target->port);
+    else
+        (void)snprintf(to, sizeof to, "%.256s", target->function);
+    if (!is_for(secret, target))
+        return gbx_fail(reterr, GBX_E_POLICY, "the secret '%.*s' is not for '%s'",
+                        shown, name, to);
+    *ret = secret;
+    *ret_len = OPEN_LEN + len + CLOSE_LEN;
+    return GBX_OK;
+}
+
+/* Walk over text: with out, write; without, count only. */
+static gbx_status fill(const gbx_policy *policy, const gbx_secret_target *target,
+                       gbx_span text, gbx_buf *out, size_t *ret_len, gbx_error *reterr)
+{
+    const uint8_t *at = text.data;
+    size_t left = text.len;
+    size_t total = 0;
+
+    while (left > 0) {
+        const uint8_t *next = memmem(at, left, OPEN, OPEN_LEN);
+        size_t before = next != NULL ? (size_t)(next - at) : left;
+        const gbx_secret *secret = NULL;
+        size_t reference = 0;
+
+        if (next != NULL) {
+            gbx_status status =
+                take_reference(policy, target, (gbx_span){next, left - before}, &secret,
+                               &reference, reterr);
+
+            if (status != GBX_OK)
+                return status;
+        }
+        total += before + (secret != NULL ? secret->value_len : 0);
+        if (out != NULL) {
+            (void)gbx_buf_append(out, at, before);
+            if (secret != NULL)
+                (void)gbx_buf_append(out, secret->value, secret->value_len);
+        }
+        at += before + reference;
+        left -= before + reference;
+    }
+    *ret_len = total;
+    return GBX_OK;
+}
+
+/* ---- stripping ---------------------------------------------------------------- */
+
+static void put_name(const gbx_policy *policy, const gbx_hit *hit, gbx_buf *out)
+{
+    (void)gbx_buf_puts(out, OPEN);
+    (void)gbx_buf_puts(out, policy->secrets[hit->secret].name);
+    (void)gbx_buf_puts(out, CLOSE);
+}
+
+static void strip_plain(const gbx_policy *policy, const gbx_hits *hits, gbx_span data,
+                        gbx_buf *out)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < hits->count; i++) {
+        (void)gbx_buf_append(out, data.data + at, hits->items[i].start - at);
+        put_name(policy, &hits->items[i], out);
+        at = hits->items[i].end;
+    }
+    (void)gbx_buf_append(out, data.data + at, data.len - at);
+}
+
+/* The end of the token at data[at], of JSON: a string with its quotes, a number or a
+ * word, or one character of any other kind. */
+static size_t token_end(gbx_span data, size_t at)
+{
+    size_t end = at + 1;
+
+    if (data.data[at] == '"') {
+        while (data.data[end] != '"')
+            end += data.data[end] == '\\' ? 2 : 1;
+        return end + 1;
+    }
+    if (strchr("{}[]:, \t\r\n", data.data[at]) != NULL)
+        return end;
+    while (end < data.len && strchr("{}[]:, \t\r\n\"", data.data[end]) == NULL)
+        end++;
+    return end;
+}
+
+/* The end of the character or escape at data[at], inside of a string. */
+static size_t unit_end(gbx_span data, size_t at)
+{
+    if (data.data[at] != '\\')
+        return at + 1;
+    return at + (data.data[at + 1] == 'u' ? 6 : 2);
+}
+
+/* A string from its quote at `at` to its end, whole escapes replaced. *next is the first
+ * hit that does not end before it. */
+static void strip_string(const gbx_policy *policy, const gbx_hits *hits, size_t *next,
+                         gbx_span data, size_t at, size_t end, gbx_buf *out)
+{
+    size_t plain = at; /* not yet written from here on */
+
+    at++;
+    while (at + 1 < end) {
+        size_t unit = unit_end(data, at);
+        const gbx_hit *hit;
+
+        while (*next < hits->count && hits->items[*next].end <= at)
+            (*next)++;
+        if (*next == hits->count)
+            break;
+        hit = &hits->items[*next];
+        if (hit->start >= unit) {
+            at = unit;
+            continue;
+        }
+        (void)gbx_buf_append(out, data.data + plain, at - plain);
+        put_name(policy, hit, out);
+        while (at + 1 < end && at < hit->end)
+            at = unit_end(data, at);
+        plain = at;
+    }
+    (void)gbx_buf_append(out, data.data + plain, end - plain);
+}
+
+/* data is JSON: inside of strings the value is replaced, a number or word that is part
+ * of one becomes a string, and what holds the text together stays. */
+static void strip_json(const gbx_policy *policy, const gbx_hits *hits, gbx_span data,
+                       gbx_buf *out)
+{
+    size_t next = 0;
+
+    for (size_t at = 0; at < data.len;) {
+        size_t end = token_end(data, at);
+
+        while (next < hits->count && hits->items[next].end <= at)
+            next++;
+        if (next == hits->count || hits->items[next].start >= end ||
+            (end == at + 1 && strchr("{}[]:, \t\r\n", data.data[at]) != NULL)) {
+            (void)gbx_buf_append(out, data.data + at, end - at);
+        } else if (data.data[at] == '"') {
+            strip_string(policy, hits, &next, data, at, end, out);
+        } else {
+            (void)gbx_buf_puts(out, "\"");
+            put_name(policy, &hits->items[next], out);
+            (void)gbx_buf_puts(out, "\"");
+        }
+        at = end;
+    }
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_secrets_prepare(gbx_policy *policy, gbx_error *reterr)
+{
+    gbx_secret_forms *forms = NULL;
+    size_t total = 0;
+
+    for (size_t i = 0; i < policy->secret_count; i++) {
+        size_t len = policy->secrets[i].value_len;
+
+        if (len < GBX_SECRET_MIN || len > GBX_SECRET_MAX)
+            return gbx_fail(reterr, GBX_E_POLICY,
+                            "the value of the secret '%s' has not from %u to %u bytes",
+                            policy->secrets[i].name, GBX_SECRET_MIN, GBX_SECRET_MAX);
+        total += len;
+    }
+    if (total > GBX_SECRETS_BYTES_MAX)
+        return gbx_fail(reterr, GBX_E_POLICY,
+                        "all secrets together have more than %zu bytes",
+                        GBX_SECRETS_BYTES_MAX);
+    if (policy->secret_count > 0) {
+        forms = gbx_secret_forms_new(policy->secrets, policy->secret_count);
+        if (forms == NULL)
+            return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the secrets");
+    }
+    gbx_secrets_forget(policy);
+    policy->secret_forms = forms;
+    return GBX_OK;
+}
+
+void gbx_secrets_forget(gbx_policy *policy)
+{
+    gbx_secret_forms_free(policy->secret_forms);
+    policy->secret_forms = NULL;
+}
+
+bool gbx_secrets_are_in(gbx_span text)
+{
+    return text.len > 0 && memmem(text.data, text.len, OPEN, OPEN_LEN) != NULL;
+}
+
+gbx_status gbx_secrets_fill(const gbx_policy *policy, const gbx_secret_target *target,
+                            gbx_span text, gbx_buf *out, gbx_error *reterr)
+{
+    size_t len;
+    gbx_status status = fill(policy, target, text, NULL, &len, reterr);
+
+    if (status != GBX_OK)
+        return status;
+    if (len > 0 && gbx_buf_reserve(out, len) == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no room for a text with its secrets");
+    return fill(policy, target, text, out, &len, reterr);
+}
+
+void gbx_secrets_wipe(gbx_buf *buf)
+{
+    if (buf->data != NULL)
+        explicit_bzero(buf->data, buf->capacity);
+    gbx_buf_cleanup(buf);
+}
+
+bool gbx_secrets_strip(const gbx_policy *policy, gbx_secret_text kind, gbx_span data,
+                       gbx_buf *out, bool *ret_changed)
+{
+    gbx_hits hits;
+    bool done;
+
+    *ret_changed = false;
+    if (policy == NULL || policy->secret_count == 0 || data.len == 0)
+        return true;
+    if (policy->secret_forms == NULL) /* never prepared: nothing may pass */
+        return false;
+    done = gbx_secret_find(policy->secret_forms, data, &hits);
+    if (done && hits.count > 0) {
+        if (kind == GBX_SECRET_DATA &&
+            gbx_json_check((const char *)data.data, data.len, GBX_JSON_DEPTH_MAX, NULL))
+            strip_json(policy, &hits, data, out);
+        else
+            strip_plain(policy, &hits, data, out);
+        *ret_changed = true;
+        done = !out->failed;
+    }
+    free(hits.items);
+    return done;
+}

@@ -365,7 +365,7 @@ void gbx_run_start(gbx_run *run, int64_t now_ns)
         uint64_t seed;
         uint8_t entropy[GBX_ENTROPY_SIZE];
     } random = {0};
-    gbx_buf withheld;
+    gbx_buf withheld, env;
     bool has_random;
     gbx_msg_call msg = {
         .form = (uint8_t)call->form,
@@ -385,12 +385,16 @@ void gbx_run_start(gbx_run *run, int64_t now_ns)
     };
 
     gbx_buf_init(&withheld, GBX_CONFIG_MAX);
+    gbx_buf_init(&env, GBX_CONFIG_MAX);
     if (call->policy != NULL) {
         capabilities &= call->policy->capabilities;
         (void)gbx_hostcalls_names(run->engine, call->policy, true, &withheld, NULL);
     }
     msg.capabilities = capabilities;
     msg.withheld = (gbx_span){withheld.data, withheld.len};
+    if (capabilities & GBX_CAP_ENV)
+        (void)gbx_policy_put_env(gbx_run_policy(run), &env);
+    msg.env = (gbx_span){env.data, env.len};
     if (capabilities & GBX_CAP_CONSOLE)
         msg.flags |= GBX_CALL_WIRE_CONSOLE;
     if (capabilities & GBX_CAP_TIMERS)
@@ -415,9 +419,11 @@ void gbx_run_start(gbx_run *run, int64_t now_ns)
     run->exchange.log_user = call->log_user;
     run->exchange.start_ns = now_ns;
     /* A worker that can guess its call's id could speak before it is spoken to. */
-    if (!has_random || withheld.failed || !gbx_exchange_call(&run->exchange, &msg))
+    if (!has_random || withheld.failed || env.failed ||
+        !gbx_exchange_call(&run->exchange, &msg))
         run->exchange.is_nomem = true;
     gbx_buf_cleanup(&withheld);
+    gbx_buf_cleanup(&env);
     run->phase = GBX_RUN_STARTED;
     run->deadline_ns = now_ns + (int64_t)run->limits.timeout_ms * GBX_NS_PER_MS;
     run->cpu_check_ns = now_ns + (int64_t)run->limits.cpu_ms * GBX_NS_PER_MS;

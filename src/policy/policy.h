@@ -14,6 +14,8 @@
 
 #include <glovebox/policy.h>
 
+#include "base/buf.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -123,6 +125,9 @@ bool gbx_site_matches(const gbx_site *site, const char *canonical_host, uint16_t
 
 /* May the exposed function of this name be called? NULL allows nothing. */
 bool gbx_policy_allows_function(const gbx_policy *policy, const char *name);
+
+/* Append the listed values as a JSON object. False if the buffer is full. */
+bool gbx_policy_put_env(const gbx_policy *policy, gbx_buf *to);
 
 /* Is name one of the patterns? "db.*" is every name below "db", "*" is every name. */
 bool gbx_names_function(char *const *patterns, size_t count, const char *name);

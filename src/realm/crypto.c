@@ -354,9 +354,10 @@ JSObjectRef gbx_crypto_natives(gbx_realm *realm, const char **ret_reason)
     return natives;
 }
 
-void gbx_crypto_begin(gbx_realm *realm)
+void gbx_crypto_begin(gbx_realm *realm, JSObjectRef made)
 {
     gbx_span entropy = realm->in->entropy;
 
+    (void)made;
     gbx_crypto_seed(entropy.len == GBX_CRYPTO_SEED_SIZE ? entropy.data : NULL);
 }

@@ -334,7 +334,8 @@ static bool compile_body(source *s, JSValueRef input, gbx_compiled *ret)
     gbx_buf_init(&params, GBX_KIB(64));
     gbx_buf_puts(&params, "params,env");
     ret->argv[1] = input;
-    ret->argv[2] = JSObjectMake(s->realm->ctx, NULL, NULL);
+    ret->argv[2] =
+        s->realm->env != NULL ? s->realm->env : JSObjectMake(s->realm->ctx, NULL, NULL);
     ret->argc = 3;
     if (call->bindings.len > 0)
         ok = bind_all(s, call->bindings, &params, ret);

@@ -17,10 +17,12 @@ static const struct grant {
     /* Natives of its own; NULL: those of all internal scripts. In place of them it
      * may have a reason why there can be none. */
     JSObjectRef (*natives)(gbx_realm *realm, const char **ret_reason);
-    /* At the begin of a call that has the capability; may be NULL. */
-    void (*begin)(gbx_realm *realm);
+    /* At the begin of a call that has the capability, with what the script returned,
+     * of which only what is enumerable has become global; may be NULL. */
+    void (*begin)(gbx_realm *realm, JSObjectRef made);
 } grants[] = {
     {GBX_CAP_CRYPTO, gbx_script_crypto, gbx_crypto_natives, gbx_crypto_begin},
+    {GBX_CAP_ENV, gbx_script_env, NULL, gbx_env_begin},
 };
 
 _Static_assert(GBX_COUNTOF(grants) <= GBX_GRANTS_MAX, "each has its place");
@@ -84,12 +86,13 @@ void gbx_grants_install(gbx_realm *realm)
 
 void gbx_grants_begin(gbx_realm *realm)
 {
+    realm->env = NULL;
     for (size_t i = 0; i < GBX_COUNTOF(grants); i++) {
         if (realm->granted[i] == NULL)
             continue;
         if ((realm->in->capabilities & grants[i].bit) == 0)
             each_name(realm, realm->granted[i], remove_global);
         else if (grants[i].begin != NULL)
-            grants[i].begin(realm);
+            grants[i].begin(realm, realm->granted[i]);
     }
 }

@@ -157,6 +157,7 @@ struct gbx_realm {
     uint64_t log_left;
     bool log_ended;
     JSObjectRef promise; /* what the code returned, if it is one */
+    JSValueRef env;      /* NULL: the call has none */
     JSValueRef rejected[GBX_REJECTIONS_MAX][2];
     uint32_t rejected_count;
     uint64_t host_out_left; /* bytes of arguments that may still go out */
@@ -255,7 +256,12 @@ const char *gbx_preloads_run(gbx_realm *realm, const gbx_realm_setup *setup);
 /* Load what hashes need, and hand it out. NULL with a reason if it cannot be had. */
 JSObjectRef gbx_crypto_natives(gbx_realm *realm, const char **ret_reason);
 /* The call's own randomness, if it came with any. */
-void gbx_crypto_begin(gbx_realm *realm);
+void gbx_crypto_begin(gbx_realm *realm, JSObjectRef made);
+
+/* ---- env.c ------------------------------------------------------------------- */
+
+/* The call's own values, in realm->env and as a global. */
+void gbx_env_begin(gbx_realm *realm, JSObjectRef made);
 
 /* ---- realm.c ------------------------------------------------------------------ */
 
@@ -317,5 +323,6 @@ extern const char gbx_script_layout[];
 extern const char gbx_script_inspect[];
 extern const char gbx_script_console[];
 extern const char gbx_script_crypto[];
+extern const char gbx_script_env[];
 
 #endif

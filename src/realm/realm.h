@@ -56,7 +56,6 @@ typedef struct gbx_realm_setup {
     unsigned globals;            /* gbx_globals */
     uint32_t capabilities;       /* gbx_capability bits beside console and timers */
     gbx_span functions;          /* names of the host's functions, a line each */
-    gbx_span env;                /* a JSON object, or empty */
     gbx_realm_preload *preloads; /* run in this order, before the lockdown is done */
     size_t preload_count;
     void (*on_preload)(void *user, size_t index); /* about to run it; may be NULL */

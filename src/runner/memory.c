@@ -5,10 +5,12 @@
  * of its own, so that no other links a JavaScript engine.
  *
  * What it does not do: stop code at a deadline or a memory limit, fix the clock, hold
- * datasets. Forms, realm, console, timers, values and errors are those of a worker.
+ * datasets, call functions of the host. Forms, realm, console, timers, crypto, env,
+ * values and errors are those of a worker.
  */
 #include "base/clock.h"
 #include "base/fail.h"
+#include "policy/policy.h"
 #include "realm/free.h"
 #include "realm/realm.h"
 
@@ -24,7 +26,11 @@ typedef struct memory_runner {
     pthread_mutex_t lock;
     gbx_globals globals;
     uint32_t capabilities;
+    const gbx_policy *policy; /* the engine's, which outlives this; NULL: none */
 } memory_runner;
+
+/* What needs no host beyond this process. */
+#define CAPABILITIES ((uint32_t)(GBX_CAP_CRYPTO | GBX_CAP_ENV))
 
 GBX_API gbx_status gbx_runner_open(const gbx_options *options, gbx_runner *ret,
                                    gbx_error *reterr);
@@ -85,33 +91,92 @@ static gbx_status report_error(gbx_outcome *outcome, const gbx_msg_error *error)
     return status;
 }
 
-static gbx_msg_call wire_call(const memory_runner *self, const gbx_call *call,
-                              const char *input)
+/* A call, with the memory that it points to. */
+typedef struct wired {
+    gbx_msg_call msg;
+    char *input; /* ends in NUL: the engine wants large text so */
+    gbx_buf env;
+    uint8_t entropy[GBX_ENTROPY_SIZE];
+} wired;
+
+static void unwire(wired *w)
 {
-    gbx_msg_call msg = {
+    free(w->input);
+    gbx_buf_cleanup(&w->env);
+}
+
+static gbx_status wire_input(const gbx_call *call, wired *w, gbx_error *reterr)
+{
+    w->input = malloc(call->input_len + 1);
+    if (w->input == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the input");
+    if (call->input_len > 0)
+        memcpy(w->input, call->input, call->input_len);
+    w->input[call->input_len] = 0;
+    w->msg.input = (gbx_span){(const uint8_t *)w->input, call->input_len};
+    if (call->input != NULL)
+        w->msg.flags |= GBX_CALL_WIRE_HAS_INPUT;
+    return GBX_OK;
+}
+
+static gbx_status wire_env(const gbx_policy *policy, wired *w, gbx_error *reterr)
+{
+    gbx_buf_init(&w->env, GBX_CONFIG_MAX);
+    if (policy == NULL || (w->msg.capabilities & GBX_CAP_ENV) == 0)
+        return GBX_OK;
+    if (!gbx_policy_put_env(policy, &w->env))
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the values of env");
+    w->msg.env = (gbx_span){w->env.data, w->env.len};
+    return GBX_OK;
+}
+
+static gbx_status wire_random(const gbx_call *call, wired *w, gbx_error *reterr)
+{
+    if (call->flags & GBX_CALL_SEEDED) {
+        w->msg.seed = call->seed;
+        for (size_t i = 0; i < sizeof w->entropy; i++) /* as a worker gets it */
+            w->entropy[i] = (uint8_t)(call->seed >> (8 * (i % 8)));
+    } else if (getrandom(w->entropy, sizeof w->entropy, 0) != sizeof w->entropy ||
+               getrandom(&w->msg.seed, sizeof w->msg.seed, 0) != sizeof w->msg.seed) {
+        return gbx_fail(reterr, GBX_E_OS, "cannot get random bytes");
+    }
+    w->msg.entropy = (gbx_span){w->entropy, sizeof w->entropy};
+    return GBX_OK;
+}
+
+/* Fill *w, which is zero; unwire() it. */
+static gbx_status wire_call(const memory_runner *self, const gbx_call *call, wired *w,
+                            gbx_error *reterr)
+{
+    const gbx_policy *policy = call->policy != NULL ? call->policy : self->policy;
+    uint32_t capabilities = self->capabilities;
+    gbx_status status;
+
+    if (call->policy != NULL)
+        capabilities &= call->policy->capabilities;
+    w->msg = (gbx_msg_call){
         .form = (uint8_t)call->form,
-        .seed = call->seed,
         .now_ms = call->now_ms,
         .output_bytes = call->limits->output_bytes,
         .log_bytes = call->limits->log_bytes,
         .first_line = 1,
         .first_column = 1,
+        .capabilities = capabilities,
         .code = {(const uint8_t *)call->code, call->code_len},
         .bindings = {(const uint8_t *)call->bindings, call->bindings_len},
-        .input = {(const uint8_t *)input, call->input_len},
     };
-
-    if (!(call->flags & GBX_CALL_SEEDED))
-        (void)!getrandom(&msg.seed, sizeof msg.seed, 0);
-    if (self->capabilities & GBX_CAP_CONSOLE)
-        msg.flags |= GBX_CALL_WIRE_CONSOLE;
-    if (self->capabilities & GBX_CAP_TIMERS)
-        msg.flags |= GBX_CALL_WIRE_TIMERS;
+    if (capabilities & GBX_CAP_CONSOLE)
+        w->msg.flags |= GBX_CALL_WIRE_CONSOLE;
+    if (capabilities & GBX_CAP_TIMERS)
+        w->msg.flags |= GBX_CALL_WIRE_TIMERS;
     if (call->flags & GBX_CALL_FIXED_NOW)
-        msg.flags |= GBX_CALL_WIRE_FIXED_NOW;
-    if (call->input != NULL)
-        msg.flags |= GBX_CALL_WIRE_HAS_INPUT;
-    return msg;
+        w->msg.flags |= GBX_CALL_WIRE_FIXED_NOW;
+    status = wire_input(call, w, reterr);
+    if (status == GBX_OK)
+        status = wire_env(policy, w, reterr);
+    if (status == GBX_OK)
+        status = wire_random(call, w, reterr);
+    return status;
 }
 
 /* A VM for this one call; the lock is held. */
@@ -124,8 +189,9 @@ static gbx_status run(const memory_runner *self, const gbx_msg_call *msg,
                            .now_ms = on_now};
     gbx_realm_outcome ended = {0};
     const char *reason = NULL;
-    gbx_realm *realm =
-        gbx_realm_new(&(gbx_realm_setup){.globals = self->globals}, &reason);
+    gbx_realm_setup setup = {.globals = self->globals,
+                             .capabilities = self->capabilities & CAPABILITIES};
+    gbx_realm *realm = gbx_realm_new(&setup, &reason);
     gbx_status status;
 
     if (realm == NULL)
@@ -150,21 +216,15 @@ static gbx_status execute(void *user, const gbx_call *call, gbx_outcome *outcome
                           gbx_error *reterr)
 {
     memory_runner *self = user;
-    /* The engine wants large text to end in NUL. */
-    char *input = malloc(call->input_len + 1);
-    gbx_msg_call msg;
-    gbx_status status;
+    wired w = {0};
+    gbx_status status = wire_call(self, call, &w, reterr);
 
-    if (input == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the input");
-    if (call->input_len > 0)
-        memcpy(input, call->input, call->input_len);
-    input[call->input_len] = 0;
-    msg = wire_call(self, call, input);
-    (void)pthread_mutex_lock(&self->lock);
-    status = run(self, &msg, outcome, reterr);
-    (void)pthread_mutex_unlock(&self->lock);
-    free(input);
+    if (status == GBX_OK) {
+        (void)pthread_mutex_lock(&self->lock);
+        status = run(self, &w.msg, outcome, reterr);
+        (void)pthread_mutex_unlock(&self->lock);
+    }
+    unwire(&w);
     return status;
 }
 
@@ -201,6 +261,7 @@ gbx_status gbx_runner_open(const gbx_options *options, gbx_runner *ret,
     (void)pthread_once(&once, set_engine_options);
     self->globals = options->globals;
     self->capabilities = options->capabilities;
+    self->policy = options->policy;
     ret->name = "memory";
     ret->user = self;
     ret->execute = execute;

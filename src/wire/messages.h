@@ -152,7 +152,7 @@ typedef struct gbx_msg_call {
     uint64_t host_out_bytes; /* of arguments, in all */
     gbx_span entropy;        /* GBX_ENTROPY_SIZE bytes, or none: no randomness */
     gbx_span withheld;       /* names of functions that this call lacks, a line each */
-    gbx_span env;            /* a JSON object in place of the engine's; may be empty */
+    gbx_span env;            /* a JSON object, or empty */
     gbx_span code;           /* UTF-8 */
     gbx_span bindings;       /* form body: a JSON object, or empty */
     gbx_span input;          /* JSON */
@@ -172,7 +172,6 @@ typedef struct gbx_msg_config {
     uint32_t cpu_s;        /* RLIMIT_CPU of a worker */
     uint32_t preloads;     /* PRELOADs that follow, at most GBX_PRELOADS_MAX */
     gbx_span functions;    /* names of the host's functions, a line each */
-    gbx_span env;          /* a JSON object, or empty */
 } gbx_msg_config;
 
 #define GBX_CONFIG_MAX   GBX_MIB(1)

@@ -21,7 +21,6 @@ bool gbx_msg_put_config(gbx_buf *to, const gbx_msg_config *msg)
     gbx_put_u32(to, msg->cpu_s);
     gbx_put_u32(to, msg->preloads);
     gbx_put_span(to, msg->functions);
-    gbx_put_span(to, msg->env);
     return gbx_frame_end(to, at, 0);
 }
 
@@ -41,7 +40,6 @@ bool gbx_msg_get_config(gbx_span body, gbx_msg_config *ret)
     gbx_read_u32(&r, &ret->cpu_s);
     gbx_read_u32(&r, &ret->preloads);
     gbx_read_span(&r, GBX_CONFIG_MAX, &ret->functions);
-    gbx_read_span(&r, GBX_CONFIG_MAX, &ret->env);
     return gbx_reader_done(&r) && ret->preloads <= GBX_PRELOADS_MAX;
 }
 

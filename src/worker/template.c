@@ -352,8 +352,7 @@ int gbx_template_serve(int control)
     gbx_realm_forbid_threads();
     t.realm = gbx_realm_new(&(gbx_realm_setup){.globals = t.config.globals,
                                                .capabilities = t.config.capabilities,
-                                               .functions = t.config.functions,
-                                               .env = t.config.env},
+                                               .functions = t.config.functions},
                             &reason);
     if (t.realm != NULL) {
         reason = "";

@@ -85,6 +85,7 @@ static gbx_msg_call message(const realm_call *call)
         .capabilities = call->capabilities & ~call->withheld,
         .entropy =
             span(call->entropy, call->entropy != NULL ? strlen(call->entropy) : 0),
+        .env = span(call->env, call->env != NULL ? strlen(call->env) : 0),
         .code = span(call->code, call->code_len),
         .bindings =
             span(call->bindings, call->bindings != NULL ? strlen(call->bindings) : 0),
@@ -228,6 +229,8 @@ bool realm_call_option(realm_call *call, char *option)
         call->withheld = (uint32_t)strtoul(v, NULL, 10);
     else if ((v = value_of(option, "entropy")) != NULL)
         call->entropy = v;
+    else if ((v = value_of(option, "env")) != NULL)
+        call->env = v;
     else if ((v = value_of(option, "bindings")) != NULL)
         call->bindings = v;
     else if ((v = value_of(option, "console")) != NULL)

@@ -35,6 +35,7 @@ typedef struct realm_call {
     uint32_t capabilities; /* beside console and timers */
     uint32_t withheld;     /* of them, what the call lacks */
     const char *entropy;   /* NULL: none */
+    const char *env;       /* NULL: none */
     bool console, timers, fixed;
     int64_t now_ms;
     uint64_t seed, output_bytes;

@@ -220,7 +220,6 @@ static const uint8_t config_body[] = {
     7,    0, 0, 0,                 /* processor seconds */
     1,    0, 0, 0,                 /* preloads */
     1,    0, 0, 0, 'f',            /* functions */
-    2,    0, 0, 0, '{', '}',       /* env */
 };
 
 static bool config_decode(gbx_span body)
@@ -240,8 +239,7 @@ static bool config_encode(gbx_buf *to)
                                                     .memory_bytes = UINT64_C(128) << 20,
                                                     .cpu_s = 7,
                                                     .preloads = 1,
-                                                    .functions = TEXT("f"),
-                                                    .env = TEXT("{}")});
+                                                    .functions = TEXT("f")});
 }
 
 static const uint8_t fork_body[] = {9, 0, 0, 0, 0, 0, 0, 1};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* env - the listed values as the JSON object that goes along with a call. */
+#include "base/json.h"
+#include "policy/policy.h"
+
+#include <string.h>
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_policy_put_env(const gbx_policy *policy, gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, "{");
+    for (size_t i = 0; i < policy->env_count; i++) {
+        const gbx_pair *pair = &policy->env[i];
+
+        if (i > 0)
+            (void)gbx_buf_puts(to, ",");
+        (void)gbx_json_append_string(to, pair->name, strlen(pair->name));
+        (void)gbx_buf_puts(to, ":");
+        (void)gbx_json_append_string(to, pair->value, pair->value_len);
+    }
+    return gbx_buf_puts(to, "}");
+}

@@ -96,6 +96,15 @@ static size_t find_pair(const gbx_policy *policy, const gbx_entry *entry)
     return i;
 }
 
+static size_t env_bytes(const gbx_policy *policy)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < policy->env_count; i++)
+        bytes += strlen(policy->env[i].name) + policy->env[i].value_len;
+    return bytes;
+}
+
 static char *copy_value(const char *value, size_t len)
 {
     char *copy = malloc(len + 1);
@@ -185,6 +194,10 @@ gbx_status gbx_grant_env(gbx_policy *policy, size_t since, const gbx_entry *entr
                    ? refuse_twice(entry->name, entry->name_len, reterr)
                    : GBX_OK;
     }
+    if (env_bytes(policy) + entry->name_len + pair.value_len > GBX_ENV_MAX)
+        return gbx_refuse(reterr, entry->name, 0,
+                          "the variables are longer than %d bytes together",
+                          GBX_ENV_MAX);
     pair.name = strndup(entry->name, entry->name_len);
     pair.value = copy_value(entry->value, pair.value_len);
     room = gbx_list_room(&policy->env, policy->env_count, sizeof pair);

@@ -15,6 +15,10 @@
 /* Bytes of the value of one variable. */
 #define GBX_VALUE_MAX 65536
 
+/* Bytes of all variables together: as JSON, six times as long at worst, they go along
+ * with every call. */
+#define GBX_ENV_MAX 131072
+
 gbx_status gbx_grant_site(gbx_site **sites, size_t *count, size_t since,
                           const char *text, size_t len, gbx_error *reterr);
 

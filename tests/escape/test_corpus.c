@@ -6,9 +6,8 @@
  */
 #include "calls.h"
 #include "judge.h"
-#include "proc.h"
+#include "proc_memory.h"
 
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -118,73 +117,18 @@ static void test_functions__with_odd_arguments_stay_within_the_seal(void **state
 
 /* ---- the host's secret is not in the processes either --------------------------- */
 
-/* Does the memory from begin to end hold the word? What cannot be read holds nothing;
- * of a reservation only the beginning was ever touched. */
-static bool range_has(int mem, unsigned long begin, unsigned long end, const char *word)
-{
-    static char buffer[1 << 20];
-    size_t len = strlen(word);
-
-    if (end - begin > (256UL << 20))
-        end = begin + (16UL << 20);
-    while (begin < end) {
-        size_t size = end - begin < sizeof buffer ? end - begin : sizeof buffer;
-        ssize_t n = pread(mem, buffer, size, (off_t)begin);
-
-        if (n <= 0)
-            return false;
-        if (memmem(buffer, (size_t)n, word, len) != NULL)
-            return true;
-        if (begin + (size_t)n >= end)
-            return false;
-        begin += (size_t)n > len ? (size_t)n - len : (size_t)n;
-    }
-    return false;
-}
-
-/* -1 if the process may not be looked at. */
-static int memory_has(pid_t pid, const char *word)
-{
-    char path[64];
-    char *line = NULL;
-    size_t size = 0;
-    bool found = false;
-    FILE *maps;
-    int mem;
-
-    (void)snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
-    mem = open(path, O_RDONLY | O_CLOEXEC);
-    (void)snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    maps = fopen(path, "re");
-    while (mem >= 0 && maps != NULL && !found && getline(&line, &size, maps) > 0) {
-        char *at = line;
-        unsigned long begin = strtoul(at, &at, 16);
-        unsigned long end = *at == '-' ? strtoul(at + 1, &at, 16) : begin;
-
-        /* What is mapped from a file was never the host's. */
-        if (strncmp(at, " r", 2) == 0 && strchr(at, '/') == NULL)
-            found = range_has(mem, begin, end, word);
-    }
-    free(line);
-    if (maps != NULL)
-        (void)fclose(maps);
-    if (mem >= 0)
-        (void)close(mem);
-    return mem < 0 || maps == NULL ? -1 : found;
-}
-
 static void test_memory__of_template_and_workers_lacks_the_hosts_secret(void **state)
 {
     proc_tree tree;
 
     (void)state;
-    assert_int_equal(memory_has(getpid(), judge_secret()), 1);
+    assert_int_equal(proc_memory_has(getpid(), judge_secret()), 1);
     for (int world = 0; world < WORLD_COUNT; world++)
         wait_until_full(judge_engine((case_world)world));
     proc_look(getpid(), &tree);
     assert_true(tree.count > 1);
     for (size_t i = 0; i < tree.count; i++) {
-        int has = memory_has(tree.pids[i], judge_secret());
+        int has = proc_memory_has(tree.pids[i], judge_secret());
 
         if (has < 0 && geteuid() != 0) {
             print_message("only root may look into the processes\n");

@@ -9,6 +9,19 @@ gbx_integration_test(recycling)
 gbx_integration_test(steps)
 gbx_integration_test(live_log)
 gbx_integration_test(scarcity)
+gbx_integration_test(inside)
+
+# Through the shared library, and the runner where the loader finds libraries.
+if(NOT GLOVEBOX_SANITIZE)
+    add_executable(test_memory_runner integration/test_memory_runner.c)
+    target_link_libraries(test_memory_runner PRIVATE gbx_support glovebox gbx_flags
+        PkgConfig::CMOCKA)
+    gbx_test(test_memory_runner integration 120)
+    set_tests_properties(test_memory_runner PROPERTIES RUN_SERIAL ON)
+    set_property(TEST test_memory_runner APPEND PROPERTY ENVIRONMENT
+        "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:glovebox-runner-memory>")
+    add_dependencies(test_memory_runner glovebox-worker glovebox-runner-memory)
+endif()
 gbx_integration_test(host_functions)
 gbx_integration_test(host_names)
 

@@ -211,15 +211,15 @@ static bool call_encode(gbx_buf *to)
 }
 
 static const uint8_t config_body[] = {
-    1,    0, 0, 0,                 /* version */
-    1,    0, 1,                    /* globals minimal, no attack mode, all warming */
-    3,    0, 0, 0,                 /* capabilities */
-    0,    0, 0, 0,                 /* layers off */
-    0x7F, 0, 0, 0,                 /* namespaces made */
-    0,    0, 0, 8, 0,   0,   0, 0, /* memory: 128 MiB */
-    7,    0, 0, 0,                 /* processor seconds */
-    1,    0, 0, 0,                 /* preloads */
-    1,    0, 0, 0, 'f',            /* functions */
+    1,    0, 0, 0,               /* version */
+    1,    0, 1,                  /* globals minimal, no attack mode, all warming */
+    3,    0, 0, 0,               /* capabilities */
+    0,    0, 0, 0,               /* layers off */
+    0x7F, 0, 0, 0,               /* namespaces made */
+    0,    0, 0, 8, 0,   0, 0, 0, /* memory: 128 MiB */
+    7,    0, 0, 0,               /* processor seconds */
+    1,    0, 0, 0,               /* preloads */
+    1,    0, 0, 0, 'f',          /* functions */
 };
 
 static bool config_decode(gbx_span body)

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The runner for tests of embedders: what code finds there is what it finds in a worker.
+ * Through the shared library, as a program that embeds it.
+ */
+#include "calls.h"
+
+#include <glovebox/policy.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static gbx_policy *policy_of(const char *json)
+{
+    gbx_policy *policy = NULL;
+    gbx_error error = {0};
+
+    if (gbx_policy_parse(json, strlen(json), NULL, &policy, &error) != GBX_OK)
+        fail_msg("%s: %s", json, error.message);
+    return policy;
+}
+
+static gbx_engine *engine_by(const char *runner)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine;
+
+    options.runner_name = runner;
+    options.pool_size = 1;
+    options.policy = policy_of("{\"console\": true, \"timers\": true, \"crypto\": true,"
+                               " \"env\": {\"A\": \"1\"}}");
+    engine = engine_start(&options);
+    gbx_policy_free(options.policy);
+    return engine;
+}
+
+/* A result's value in both, which must be the same; free() it. */
+static char *value_by_both(const gbx_call *call)
+{
+    static const char *const runners[] = {NULL, "memory"};
+    char *values[2];
+
+    for (int i = 0; i < 2; i++) {
+        gbx_engine *engine = engine_by(runners[i]);
+        gbx_result *result = call_run(engine, call);
+
+        values[i] = strdup(gbx_result_value(result, NULL));
+        assert_non_null(values[i]);
+        gbx_result_free(result);
+        gbx_engine_free(engine);
+    }
+    assert_string_equal(values[0], values[1]);
+    free(values[1]);
+    return values[0];
+}
+
+static void test_memory_runner__has_what_a_worker_serves_by_itself(void **state)
+{
+    gbx_call call = call_of("() => [crypto.hash('sha1', 'abc').slice(0, 8), env.A]");
+    char *value;
+    (void)state;
+
+    value = value_by_both(&call);
+
+    assert_string_equal(value, "[\"a9993e36\",\"1\"]");
+    free(value);
+}
+
+static void test_memory_runner__draws_the_same_for_the_same_seed(void **state)
+{
+    gbx_call call = call_of("() => [crypto.randomUUID(), Math.random()]");
+    char *value;
+    (void)state;
+
+    call.flags = GBX_CALL_SEEDED;
+    call.seed = 9;
+    value = value_by_both(&call);
+
+    assert_int_equal(strncmp(value, "[\"", 2), 0);
+    free(value);
+}
+
+static void test_memory_runner__draws_others_without_a_seed(void **state)
+{
+    gbx_call call = call_of("() => crypto.randomUUID()");
+    gbx_engine *engine = engine_by("memory");
+    gbx_result *first = call_run(engine, &call);
+    gbx_result *second = call_run(engine, &call);
+    (void)state;
+
+    assert_string_not_equal(gbx_result_value(first, NULL),
+                            gbx_result_value(second, NULL));
+    gbx_result_free(first);
+    gbx_result_free(second);
+    gbx_engine_free(engine);
+}
+
+static void test_memory_runner__follows_the_policy_of_a_call(void **state)
+{
+    gbx_call call = call_of("() => typeof env + typeof crypto");
+    char *value;
+    (void)state;
+
+    call.policy = policy_of("{\"crypto\": true}");
+    value = value_by_both(&call);
+
+    assert_string_equal(value, "\"undefinedobject\"");
+    gbx_policy_free(call.policy);
+    free(value);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_runner__has_what_a_worker_serves_by_itself),
+        cmocka_unit_test(test_memory_runner__draws_the_same_for_the_same_seed),
+        cmocka_unit_test(test_memory_runner__draws_others_without_a_seed),
+        cmocka_unit_test(test_memory_runner__follows_the_policy_of_a_call),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* proc_memory - see proc_memory.h. */
+#include "proc_memory.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Does the memory from begin to end hold the word? What cannot be read holds nothing;
+ * of a reservation only the beginning was ever touched. */
+static bool range_has(int mem, unsigned long begin, unsigned long end, const char *word)
+{
+    static char buffer[1 << 20];
+    size_t len = strlen(word);
+
+    if (end - begin > (256UL << 20))
+        end = begin + (16UL << 20);
+    while (begin < end) {
+        size_t size = end - begin < sizeof buffer ? end - begin : sizeof buffer;
+        ssize_t n = pread(mem, buffer, size, (off_t)begin);
+
+        if (n <= 0)
+            return false;
+        if (memmem(buffer, (size_t)n, word, len) != NULL)
+            return true;
+        if (begin + (size_t)n >= end)
+            return false;
+        begin += (size_t)n > len ? (size_t)n - len : (size_t)n;
+    }
+    return false;
+}
+
+/* ---- public to the tests -------------------------------------------------- */
+
+int proc_memory_has(pid_t pid, const char *word)
+{
+    char path[64];
+    char *line = NULL;
+    size_t size = 0;
+    bool found = false;
+    FILE *maps;
+    int mem;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+    mem = open(path, O_RDONLY | O_CLOEXEC);
+    (void)snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    maps = fopen(path, "re");
+    while (mem >= 0 && maps != NULL && !found && getline(&line, &size, maps) > 0) {
+        char *at = line;
+        unsigned long begin = strtoul(at, &at, 16);
+        unsigned long end = *at == '-' ? strtoul(at + 1, &at, 16) : begin;
+
+        /* What is mapped from a file was never the host's. */
+        if (strncmp(at, " r", 2) == 0 && strchr(at, '/') == NULL)
+            found = range_has(mem, begin, end, word);
+    }
+    free(line);
+    if (maps != NULL)
+        (void)fclose(maps);
+    if (mem >= 0)
+        (void)close(mem);
+    return mem < 0 || maps == NULL ? -1 : found;
+}
+
+int proc_maps_have(pid_t pid, const char *word)
+{
+    char path[64];
+    char *line = NULL;
+    size_t size = 0;
+    bool found = false, empty = true;
+    FILE *maps;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    maps = fopen(path, "re");
+    while (maps != NULL && getline(&line, &size, maps) > 0) {
+        empty = false;
+        found = found || strstr(line, word) != NULL;
+    }
+    free(line);
+    if (maps != NULL)
+        (void)fclose(maps);
+    return empty ? -1 : found;
+}

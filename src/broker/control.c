@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,8 +25,8 @@
 
 #define FDINFO_SIZE 512
 
-/* The pid of a pidfd as this process sees it, through our own /proc; 0 without one. */
-static pid_t pid_of(int pidfd)
+/* Through our own /proc. */
+static pid_t pid_by_proc(int pidfd)
 {
     char text[FDINFO_SIZE];
     const char *at;
@@ -43,6 +44,27 @@ static pid_t pid_of(int pidfd)
     text[n] = 0;
     at = strstr(text, "Pid:");
     return at != NULL ? (pid_t)strtol(at + 4, NULL, 10) : 0;
+}
+
+/* Linux 6.13; not in Debian 12's headers. */
+typedef struct pidfd_info {
+    uint64_t mask;
+    uint64_t cgroup_id;
+    uint32_t pid;
+    uint32_t others[11];
+} pidfd_info;
+
+#define PIDFD_INFO_PID UINT64_C(1)
+#define PIDFD_GET_INFO _IOWR(0xFF, 11, pidfd_info)
+
+/* The pid of a pidfd as this process sees it; 0 if nobody says. */
+static pid_t pid_of(int pidfd)
+{
+    pidfd_info info = {.mask = PIDFD_INFO_PID};
+
+    if (ioctl(pidfd, PIDFD_GET_INFO, &info) == 0 && (info.mask & PIDFD_INFO_PID) != 0)
+        return (pid_t)info.pid;
+    return pid_by_proc(pidfd);
 }
 
 static int open_status(pid_t pid)

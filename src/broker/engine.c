@@ -68,6 +68,7 @@ static void free_rest(gbx_engine *engine)
     gbx_loader_drop_runner(engine);
     gbx_provider_end(engine);
     gbx_hostcalls_cleanup(engine);
+    gbx_known_cleanup(&engine->known);
     gbx_policy_free(engine->settings.options.policy);
     (void)pthread_cond_destroy(&engine->changed);
     (void)pthread_mutex_destroy(&engine->lock);
@@ -105,6 +106,8 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
     status = gbx_settings_init(&engine->settings, options, reterr);
     if (status == GBX_OK)
         status = init_locks(engine, reterr);
+    if (status == GBX_OK)
+        status = gbx_known_init(&engine->known, reterr);
     if (status == GBX_OK)
         status = gbx_hostcalls_init(engine, reterr);
     if (status != GBX_OK) {

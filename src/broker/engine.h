@@ -11,6 +11,7 @@
 #define GBX_BROKER_ENGINE_H
 
 #include "broker/hostcall.h"
+#include "broker/known.h"
 #include "broker/provider.h"
 #include "broker/result.h"
 #include "broker/run.h"
@@ -109,6 +110,7 @@ struct gbx_engine {
     gbx_settings settings;
     gbx_runner runner; /* execute NULL: processes of our own */
     void *runner_library;
+    gbx_known known; /* code that the guard has passed; a lock of its own */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* start, load, end: rare things */
     pthread_t thread;
@@ -167,6 +169,9 @@ void gbx_pool_release(gbx_engine *engine, gbx_worker *worker);
 
 /* Ask for as many forks as the pool and the queue want. */
 void gbx_pool_fill(gbx_engine *engine);
+
+/* The same, for a run that took one of the last workers; takes the lock itself. */
+void gbx_pool_fill_for(gbx_run *run);
 
 gbx_worker *gbx_pool_find(gbx_engine *engine, uint64_t worker_id);
 

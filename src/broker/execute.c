@@ -79,6 +79,8 @@ static void sleep_on_exit(gbx_run *run)
 static void drive(gbx_run *run)
 {
     gbx_run_start(run, gbx_clock_now_ns());
+    if (run->leaves_few && !gbx_run_step(run, gbx_clock_now_ns()))
+        gbx_pool_fill_for(run); /* the worker has its call and runs by now */
     while (!gbx_run_step(run, gbx_clock_now_ns())) {
         if (run->phase == GBX_RUN_DYING)
             sleep_on_exit(run);
@@ -108,7 +110,6 @@ static gbx_status run_on_process(gbx_run *run, gbx_error *reterr)
     if (run->worker != NULL)
         gbx_pool_release(engine, run->worker);
     gbx_queue_unlink(engine, run);
-    gbx_pool_fill(engine);
     (void)pthread_mutex_unlock(&engine->lock);
     return GBX_OK;
 }

@@ -165,8 +165,10 @@ void gbx_pool_release(gbx_engine *engine, gbx_worker *w)
     engine->wasted = 0;
     engine->fork_ns = 0;
     kill_worker(w);
-    if (w->has_exited)
+    if (w->has_exited) { /* no report will come that the pool would be filled at */
         free_worker(engine, w);
+        gbx_pool_fill(engine);
+    }
 }
 
 void gbx_pool_fill(gbx_engine *engine)
@@ -199,6 +201,14 @@ void gbx_pool_fill(gbx_engine *engine)
     gbx_buf_cleanup(&buf);
     if (t->forks >= o->recycle_calls)
         gbx_supervisor_wake(engine);
+}
+
+void gbx_pool_fill_for(gbx_run *run)
+{
+    run->leaves_few = false;
+    (void)pthread_mutex_lock(&run->engine->lock);
+    gbx_pool_fill(run->engine);
+    (void)pthread_mutex_unlock(&run->engine->lock);
 }
 
 void gbx_pool_ready(gbx_engine *engine, gbx_worker *w)

@@ -57,10 +57,13 @@ void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
         engine->waiting.count++;
         run->is_waiting = true;
     }
-    /* A replacement is forked when the call has ended, off its path; at once only if
-     * others would have to wait. */
-    if (run->is_waiting || engine->ready_count + engine->coming < (pool_size + 1) / 2)
+    /* A replacement is asked for when the end of the call's worker is reported, off
+     * every call's path; now only if somebody waits, and while the call runs if the
+     * next ones may have to. */
+    if (run->is_waiting)
         gbx_pool_fill(engine);
+    else
+        run->leaves_few = engine->ready_count + engine->coming < (pool_size + 1) / 2;
 }
 
 gbx_end gbx_queue_why_failed(const gbx_engine *engine)

@@ -114,8 +114,8 @@ static gbx_status run_guard(gbx_run *run, gbx_error *reterr)
         return call->code_len <= run->limits.code_bytes ? GBX_OK
                                                         : refuse_size(run, reterr);
     }
-    status = gbx_guard_check(call->code, call->code_len, call->form,
-                             run->limits.code_bytes, &run->span, &report, reterr);
+    status = gbx_known_check(&run->engine->known, call, run->limits.code_bytes,
+                             &run->span, &report, reterr);
     if (status == GBX_OK && report != NULL)
         status = take_report(run, report, reterr);
     return status;
@@ -141,19 +141,16 @@ static bool send_some(gbx_run *run)
     }
 }
 
-typedef enum { HEARD_ALL, HEARD_END } heard;
+typedef enum { HEARD_ALL, HEARD_MORE, HEARD_END } heard;
 
 /* Read until there is no more, the last message came or the channel closed; but not
  * for ever: a worker that writes faster than we read must not keep us from the clock
  * or from other calls. */
-static heard receive_some(gbx_run *run)
+static heard receive(gbx_run *run, uint8_t *data, size_t size, int times)
 {
-    uint8_t data[GBX_EXCHANGE_FEED_MAX];
-
-    for (int i = 0; i < READS_PER_STEP && !gbx_exchange_has_ended(&run->exchange) &&
-                    !run->exchange.is_nomem;
-         i++) {
-        ssize_t n = recv(run->worker->channel, data, sizeof data, MSG_DONTWAIT);
+    while (times-- > 0 && !gbx_exchange_has_ended(&run->exchange) &&
+           !run->exchange.is_nomem) {
+        ssize_t n = recv(run->worker->channel, data, size, MSG_DONTWAIT);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -162,10 +159,26 @@ static heard receive_some(gbx_run *run)
         if (n == 0)
             return HEARD_END;
         gbx_exchange_feed(&run->exchange, data, (size_t)n, gbx_clock_now_ns());
-        if ((size_t)n < sizeof data)
+        if ((size_t)n < size)
             return HEARD_ALL;
     }
-    return HEARD_ALL;
+    return HEARD_MORE;
+}
+
+/* Apart, so that a small answer does not touch sixteen pages of stack. */
+static __attribute__((noinline)) heard receive_much(gbx_run *run)
+{
+    uint8_t data[GBX_EXCHANGE_FEED_MAX];
+
+    return receive(run, data, sizeof data, READS_PER_STEP);
+}
+
+static heard receive_some(gbx_run *run)
+{
+    uint8_t data[GBX_KIB(2)];
+    heard what = receive(run, data, sizeof data, 1);
+
+    return what == HEARD_MORE ? receive_much(run) : what;
 }
 
 /* Processor time cannot pass its limit before as much wall time has passed. */

@@ -50,6 +50,7 @@ typedef struct gbx_run {
     bool queue_failed;      /* set under the lock: will never get a worker */
     bool is_driven;         /* async: the supervisor has taken it on */
     bool is_waiting;        /* is in the queue; under the lock */
+    bool leaves_few;        /* took one of the last workers: more should be asked for */
     pthread_cond_t changed; /* worker set, worker exited, aborted */
     bool has_cond;
     gbx_done_fn on_done;

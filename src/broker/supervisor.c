@@ -49,7 +49,6 @@ static void deliver(gbx_run *run)
     if (run->worker != NULL)
         gbx_pool_release(engine, run->worker);
     gbx_queue_unlink(engine, run);
-    gbx_pool_fill(engine);
     (void)pthread_mutex_unlock(&engine->lock);
     run->result = NULL;
     gbx_run_cleanup(run);
@@ -119,6 +118,8 @@ static void look_after_queued(gbx_run *run, int64_t now)
     (void)pthread_mutex_unlock(&engine->lock);
     if (has_worker) {
         gbx_run_start(run, now);
+        if (run->leaves_few && !gbx_run_step(run, now))
+            gbx_pool_fill_for(run);
         drive(run);
     } else if (give_up) {
         bool wanted = !atomic_load(&run->is_aborted) && !engine->is_closing;

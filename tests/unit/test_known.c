@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* known - what the guard has passed is not parsed again, and nothing else is spared. */
+#include "broker/known.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define LIMIT 65536
+
+static gbx_known known;
+
+static gbx_call call_of(const char *code)
+{
+    gbx_call call = GBX_CALL_INIT;
+
+    call.code = code;
+    call.code_len = strlen(code);
+    return call;
+}
+
+/* Is it let pass? */
+static bool passes(const gbx_call *call, size_t limit, gbx_guard_span *ret)
+{
+    gbx_report *report = NULL;
+
+    assert_int_equal(gbx_known_check(&known, call, limit, ret, &report, NULL), GBX_OK);
+    gbx_report_free(report);
+    return report == NULL;
+}
+
+static size_t count_known(void)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < GBX_KNOWN_CODES_MAX; i++)
+        count += known.codes[i].text != NULL;
+    return count;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    return gbx_known_init(&known, NULL) == GBX_OK ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    gbx_known_cleanup(&known);
+    return 0;
+}
+
+/* ---- tests ------------------------------------------------------------------ */
+
+static void test_known__says_of_the_same_text_what_the_guard_said(void **state)
+{
+    gbx_call call = call_of("  // first\n  (a) => a;  ");
+    gbx_guard_span first;
+    gbx_guard_span second;
+
+    (void)state;
+    memset(&first, 0, sizeof first);
+    memset(&second, 0, sizeof second);
+
+    assert_true(passes(&call, LIMIT, &first));
+    assert_int_equal(count_known(), 1);
+    assert_true(passes(&call, LIMIT, &second));
+
+    assert_int_equal(count_known(), 1);
+    assert_int_equal(second.start, first.start);
+    assert_int_equal(second.len, first.len);
+    assert_int_equal(second.line, first.line);
+    assert_int_equal(second.column, first.column);
+    assert_true(second.is_parsed == first.is_parsed);
+}
+
+static void test_known__never_keeps_what_is_objected_to(void **state)
+{
+    gbx_call call = call_of("() => require('fs')");
+    gbx_guard_span span;
+
+    (void)state;
+
+    assert_false(passes(&call, LIMIT, &span));
+    assert_false(passes(&call, LIMIT, &span));
+
+    assert_int_equal(count_known(), 0);
+}
+
+static void test_known__tells_forms_apart(void **state)
+{
+    gbx_call call = call_of("return 1");
+    gbx_guard_span span;
+
+    (void)state;
+    call.form = GBX_FORM_BODY;
+    assert_true(passes(&call, LIMIT, &span));
+
+    call.form = GBX_FORM_FUNCTION;
+
+    assert_false(passes(&call, LIMIT, &span));
+}
+
+static void test_known__holds_to_a_smaller_limit(void **state)
+{
+    gbx_call call = call_of("() => 'four and twenty'");
+    gbx_guard_span span;
+
+    (void)state;
+    assert_true(passes(&call, LIMIT, &span));
+
+    assert_false(passes(&call, call.code_len - 1, &span));
+}
+
+static void test_known__compares_the_whole_text(void **state)
+{
+    gbx_call call = call_of("() => 'another text of the same hash'");
+    gbx_guard_span span;
+
+    (void)state;
+    assert_true(passes(&call, LIMIT, &span));
+    known.codes[0].text[call.code_len - 1] = '"';
+
+    assert_true(passes(&call, LIMIT, &span));
+
+    assert_int_equal(count_known(), 2); /* it was looked at again */
+}
+
+static void test_known__looks_at_calls_with_bindings_every_time(void **state)
+{
+    gbx_call call = call_of("return a");
+    gbx_guard_span span;
+
+    (void)state;
+    call.form = GBX_FORM_BODY;
+    call.bindings = "{\"a\":1}";
+    call.bindings_len = strlen(call.bindings);
+
+    assert_true(passes(&call, LIMIT, &span));
+
+    assert_int_equal(count_known(), 0);
+}
+
+static void test_known__forgets_what_was_not_used_for_longest(void **state)
+{
+    gbx_call kept = call_of("() => 'used again and again'");
+    gbx_guard_span span;
+    char code[64];
+
+    (void)state;
+    assert_true(passes(&kept, LIMIT, &span));
+    for (int i = 0; i < 3 * GBX_KNOWN_CODES_MAX; i++) {
+        gbx_call call = call_of(code);
+
+        (void)snprintf(code, sizeof code, "() => %d", i);
+        call.code_len = strlen(code);
+        assert_true(passes(&call, LIMIT, &span));
+        assert_true(passes(&kept, LIMIT, &span));
+    }
+
+    assert_int_equal(count_known(), GBX_KNOWN_CODES_MAX);
+    for (size_t i = 0; i < GBX_KNOWN_CODES_MAX; i++)
+        if (known.codes[i].len == kept.code_len)
+            return;
+    fail_msg("the code in use was forgotten");
+}
+
+static void test_known__stays_within_its_bytes(void **state)
+{
+    char *code = malloc(LIMIT);
+    gbx_guard_span span;
+
+    (void)state;
+    assert_non_null(code);
+    for (int i = 0; i < 12; i++) {
+        gbx_call call = GBX_CALL_INIT;
+        int used = snprintf(code, LIMIT, "() => %d", i);
+
+        memset(code + used, ' ', LIMIT - (size_t)used);
+        call.code = code;
+        call.code_len = LIMIT;
+        assert_true(passes(&call, LIMIT, &span));
+        assert_true(known.bytes <= GBX_KNOWN_BYTES_MAX);
+    }
+
+    assert_int_equal(count_known(), GBX_KNOWN_BYTES_MAX / LIMIT);
+    free(code);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_known__says_of_the_same_text_what_the_guard_said),
+        TEST(test_known__never_keeps_what_is_objected_to),
+        TEST(test_known__tells_forms_apart),
+        TEST(test_known__holds_to_a_smaller_limit),
+        TEST(test_known__compares_the_whole_text),
+        TEST(test_known__looks_at_calls_with_bindings_every_time),
+        TEST(test_known__forgets_what_was_not_used_for_longest),
+        TEST(test_known__stays_within_its_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

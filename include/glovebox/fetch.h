@@ -67,6 +67,28 @@ typedef void (*gbx_transport_fn)(void *user, gbx_engine *engine,
                                  gbx_transport_token token,
                                  const gbx_transport_request *request);
 
+/** The embedder's own transport, for gbx_options.transport. */
+struct gbx_fetch_transport {
+    size_t struct_size;     /**< sizeof(gbx_fetch_transport) in the caller's build */
+    gbx_transport_fn fetch; /**< never NULL */
+    void *user; /**< its first argument; borrowed until the engine is freed */
+};
+
+/* clang-format off */
+#define GBX_FETCH_TRANSPORT_INIT {sizeof(gbx_fetch_transport), NULL, NULL}
+/* clang-format on */
+
+/**
+ * Answer what the transport was asked. From any thread, also from inside it; the engine
+ * must not have been freed.
+ *
+ * @retval GBX_E_USAGE  the response is not one.
+ * @retval GBX_E_CLOSED nobody waits: answered before, or the call has ended.
+ */
+GBX_API GBX_MUST_USE gbx_status
+gbx_transport_answer(gbx_engine *engine, gbx_transport_token token,
+                     const gbx_transport_response *response, gbx_error *reterr);
+
 #ifdef __cplusplus
 }
 #endif

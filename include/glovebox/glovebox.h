@@ -67,6 +67,9 @@ typedef struct gbx_engine gbx_engine;
 /** What code in the box may reach; see policy.h. */
 typedef struct gbx_policy gbx_policy;
 
+/** What makes HTTP requests in place of the library; see fetch.h. */
+typedef struct gbx_fetch_transport gbx_fetch_transport;
+
 /** How one call ended, with its value, logs and cost. */
 typedef struct gbx_result gbx_result;
 
@@ -221,11 +224,14 @@ typedef struct gbx_options {
     void *event_user;   /**< passed to on_event; borrowed until the engine is freed */
     gbx_policy *policy; /**< what code may reach beside capabilities; the engine keeps
                              a reference; NULL: functions that are exposed, no more */
+    const gbx_fetch_transport
+        *transport; /**< makes the requests of fetch; copied; NULL: the
+                                         library's HTTP client */
 } gbx_options;
 
 /* clang-format off */
 #define GBX_OPTIONS_INIT {sizeof(gbx_options), GBX_LIMITS_INIT, 0, 0, 0, GBX_REQUIRE_DEFAULT, \
-    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL}
+    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 /* clang-format on */
 
 /** Bits of gbx_call.flags. */

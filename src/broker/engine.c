@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "broker/loader.h"
+#include "fetch/libcurl.h"
 #include "policy/policy.h"
 
 #include <errno.h>
@@ -76,6 +77,20 @@ static void free_rest(gbx_engine *engine)
     free(engine);
 }
 
+/* Said now, and not at the first request of some code. */
+static gbx_status check_fetch(const gbx_engine *engine, gbx_error *reterr)
+{
+    gbx_libcurl lib;
+    gbx_status status;
+
+    if ((engine->settings.options.capabilities & GBX_CAP_FETCH) == 0)
+        return GBX_OK;
+    status = gbx_libcurl_load(&lib, reterr);
+    if (status == GBX_OK)
+        gbx_libcurl_unload(&lib);
+    return status;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_engine_emit(gbx_engine *engine, const char *name, gbx_ticket call,
@@ -117,6 +132,11 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
     if (engine->settings.options.policy != NULL)
         (void)gbx_policy_ref(engine->settings.options.policy);
     engine->magic = GBX_ENGINE_MAGIC;
+    status = check_fetch(engine, reterr);
+    if (status != GBX_OK) {
+        free_rest(engine);
+        return status;
+    }
     status = gbx_loader_take_runner(engine, reterr);
     if (status == GBX_OK)
         status = gbx_supervisor_start(engine, reterr);

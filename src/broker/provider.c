@@ -84,6 +84,7 @@ static const struct provider {
     uint32_t bit;
     bool (*start)(gbx_engine *engine, gbx_job *job);
 } providers[] = {
+    {"fetch", GBX_CAP_FETCH, gbx_provider_fetch},
     {"fs.readFile", GBX_CAP_FILE, start_file},
 };
 

@@ -50,6 +50,19 @@ void gbx_provider_start(struct gbx_run *run, gbx_request request, const char *na
 /* Nobody waits for request any more. The lock is held. */
 void gbx_provider_forget(gbx_engine *engine, gbx_request request);
 
+/* ---- provider_fetch.c ---- */
+
+/* Hand a fetch to the supervisor. */
+bool gbx_provider_fetch(gbx_engine *engine, gbx_job *job);
+
+/* Start what was posted, drop what was forgotten. Supervisor only. */
+void gbx_provider_tick(gbx_engine *engine);
+
+/* No run is left. In the supervisor's thread, at its end. */
+void gbx_provider_end_fetches(gbx_engine *engine);
+
+/* ---- provider.c ---- */
+
 /* No run is left, and the supervisor has ended: the I/O thread is joined. */
 void gbx_provider_end(gbx_engine *engine);
 

@@ -165,6 +165,13 @@ gbx_status gbx_settings_init(gbx_settings *s, const gbx_options *options,
     if (o->runner != NULL && o->runner_name != NULL)
         return gbx_fail(reterr, GBX_E_USAGE,
                         "options.runner and options.runner_name exclude each other");
+    if (o->transport != NULL) {
+        if (o->transport->struct_size != sizeof *o->transport ||
+            o->transport->fetch == NULL)
+            return gbx_fail(reterr, GBX_E_USAGE, "options.transport lacks fetch");
+        s->transport = *o->transport;
+        o->transport = &s->transport;
+    }
     if (o->policy != NULL)
         gbx_limits_lower(&o->limits, &o->policy->limits);
     if (!settle_limits(&o->limits, reterr) || !settle_choices(o, reterr) ||

@@ -5,6 +5,8 @@
 
 #include "base/fail.h"
 
+#include <glovebox/fetch.h>
+
 /* Room in an engine for paths and names it copies. */
 #define GBX_PATH_SIZE 512
 
@@ -13,6 +15,7 @@ typedef struct gbx_settings {
     gbx_options options;             /* its strings point below, or are NULL */
     char worker_path[GBX_PATH_SIZE]; /* "" : search */
     char runner_name[64];
+    gbx_fetch_transport transport;
 } gbx_settings;
 
 /* options may be NULL. */

@@ -266,6 +266,7 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
     if (fd >= 0)
         (void)!read(fd, &count, sizeof count);
     take_inbox(engine);
+    gbx_provider_tick(engine);
     look_after_runs(engine);
     look_after_templates(engine);
     (void)pthread_mutex_lock(&engine->lock);
@@ -318,6 +319,7 @@ static void *supervise(void *arg)
 
     look_after_templates(engine);
     (void)event_base_loop(engine->base, EVLOOP_NO_EXIT_ON_EMPTY);
+    gbx_provider_end_fetches(engine);
     end_everything(engine);
     return NULL;
 }

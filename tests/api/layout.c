@@ -46,7 +46,7 @@ FIELD(gbx_log, time_ms, 8);
 FIELD(gbx_log, text, 16);
 FIELD(gbx_log, text_len, 24);
 
-SIZE(gbx_options, 224);
+SIZE(gbx_options, 232);
 FIELD(gbx_options, struct_size, 0);
 FIELD(gbx_options, limits, 8);
 FIELD(gbx_options, pool_size, 136);
@@ -65,6 +65,7 @@ FIELD(gbx_options, runner, 192);
 FIELD(gbx_options, on_event, 200);
 FIELD(gbx_options, event_user, 208);
 FIELD(gbx_options, policy, 216);
+FIELD(gbx_options, transport, 224);
 
 SIZE(gbx_call, 120);
 FIELD(gbx_call, struct_size, 0);

@@ -101,6 +101,9 @@ static bool is_due(const char *name)
     return true;
 }
 
+/* Shared libraries refer to what is wrapped, too. */
+#pragma GCC visibility push(default)
+
 /* A call that takes these, returns -1 with errno, and is otherwise the real one. */
 #define WRAP(type, name, parameters, ...)                             \
     type __real_##name parameters;                                    \
@@ -273,3 +276,5 @@ bool failing_calls_disarm(void)
     atomic_store(&shared->armed, NULL);
     return atomic_load(&shared->has_failed);
 }
+
+#pragma GCC visibility pop

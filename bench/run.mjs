@@ -65,7 +65,9 @@ function beside() {
   const ours = {}, ratios = {};
   const note = (to, name, value) => (to[name] ??= []).push(value);
   for (let i = 0; i < rounds; i++) {
-    const node = JSON.parse(execFileSync(process.execPath, [join(here, 'node-side.mjs'), workFile, recordsFile], { encoding: 'utf8' }));
+    const node = {};
+    for (const kind of ['records', ...Object.keys(work.compute)])
+      node[kind] = Number(execFileSync(process.execPath, [join(here, 'node-side.mjs'), workFile, recordsFile, kind], { encoding: 'utf8' }));
     const mine = JSON.parse(execFileSync(join(bin, 'glovebox-bench'), [recordsFile, ...files], { encoding: 'utf8' }));
     for (const [name, ms] of Object.entries(mine)) {
       note(ours, name, ms);

@@ -12,6 +12,7 @@
 #include "worker/heap.h"
 #include "worker/image.h"
 #include "worker/pages.h"
+#include "worker/preloads.h"
 #include "worker/session.h"
 
 #include <errno.h>
@@ -36,6 +37,7 @@ typedef struct template
     int signals; /* signalfd of SIGCHLD */
     gbx_msg_config config;
     gbx_seal seal;
+    gbx_preloads preloads;
     gbx_realm *realm;
     gbx_children children;
     gbx_pages pages; /* that every worker writes */
@@ -336,6 +338,23 @@ static void make_light(template *t)
     gbx_pages_learn(&t->pages, prove, t->realm);
 }
 
+static gbx_realm *make_realm(template *t, const char **ret_reason)
+{
+    gbx_realm_setup setup = {.globals = t->config.globals,
+                             .capabilities = t->config.capabilities,
+                             .functions = t->config.functions,
+                             .preloads = t->preloads.items,
+                             .preload_count = t->preloads.count,
+                             .on_preload = gbx_preloads_begin,
+                             .user = &t->preloads};
+    gbx_realm *realm;
+
+    gbx_preloads_watch(&t->preloads, t->control);
+    realm = gbx_realm_new(&setup, ret_reason);
+    gbx_preloads_unwatch();
+    return realm;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 int gbx_template_serve(int control)
@@ -345,15 +364,15 @@ int gbx_template_serve(int control)
     const char *reason = "";
 
     t.control = control;
-    if (!set_signals(&t) || !read_config(&t))
+    if (!set_signals(&t) || !read_config(&t) ||
+        !gbx_preloads_read(&t.preloads, control, t.config.preloads))
         return 3;
     gbx_seal_init(&t.seal, t.config.layers_off, t.config.ns_made, t.config.memory_bytes,
                   t.config.cpu_s);
     gbx_realm_forbid_threads();
-    t.realm = gbx_realm_new(&(gbx_realm_setup){.globals = t.config.globals,
-                                               .capabilities = t.config.capabilities,
-                                               .functions = t.config.functions},
-                            &reason);
+    t.realm = make_realm(&t, &reason);
+    gbx_preloads_report(&t.preloads, &hello);
+    gbx_preloads_cleanup(&t.preloads);
     if (t.realm != NULL) {
         reason = "";
         gbx_realm_warm(t.realm, t.config.warm);

@@ -16,10 +16,16 @@ pkg_check_modules(IDN2 REQUIRED IMPORTED_TARGET libidn2)
 pkg_check_modules(CURL REQUIRED libcurl>=7.85)
 
 set(GLOVEBOX_GRAMMARS ${PROJECT_SOURCE_DIR}/tools/npm/node_modules CACHE PATH
-    "Where npm has put tree-sitter and tree-sitter-javascript")
+    "Where npm has put the packages of tools/npm")
 foreach(source tree-sitter/vendor/tree-sitter/lib/src/parser.c
         tree-sitter-javascript/src/parser.c)
     if(NOT EXISTS ${GLOVEBOX_GRAMMARS}/${source})
         message(FATAL_ERROR "the JavaScript parser is missing: run tools/install-deps")
     endif()
 endforeach()
+
+# The web's interfaces for the box are packages of npm, which esbuild makes one script.
+find_program(GLOVEBOX_ESBUILD esbuild)
+if(NOT GLOVEBOX_ESBUILD OR NOT EXISTS ${GLOVEBOX_GRAMMARS}/whatwg-url/package.json)
+    message(FATAL_ERROR "esbuild or what it bundles is missing: run tools/install-deps")
+endif()

@@ -312,7 +312,8 @@ static JSObjectRef make_encodings(JSContextRef ctx)
 
 /* ---- public to other files of this folder ----------------------------------- */
 
-JSObjectRef gbx_crypto_natives(gbx_realm *realm, const char **ret_reason)
+JSObjectRef gbx_crypto_natives(gbx_realm *realm, JSObjectRef common,
+                               const char **ret_reason)
 {
     static const struct {
         const char *name;
@@ -327,6 +328,7 @@ JSObjectRef gbx_crypto_natives(gbx_realm *realm, const char **ret_reason)
     JSContextRef ctx = realm->ctx;
     JSObjectRef natives;
 
+    (void)common;
     *ret_reason = gbx_hash_load();
     if (*ret_reason != NULL)
         return NULL;

@@ -108,17 +108,15 @@ static void describe_object(gbx_realm *realm, JSValueRef exception, gbx_msg_erro
     ret->message.len =
         read_text(realm, error, realm->n_message, realm->message, GBX_MESSAGE_MAX);
     ret->name.len = read_text(realm, error, realm->n_name, realm->name, GBX_NAME_MAX);
-    if (kind != GBX_KIND_ERROR) {
-        if (ret->message.len == 0)
-            ret->message.len = show(realm, exception, realm->message, GBX_MESSAGE_MAX);
-        return;
-    }
-    if (ret->name.len == 0)
+    if (kind != GBX_KIND_ERROR && ret->message.len == 0)
+        ret->message.len = show(realm, exception, realm->message, GBX_MESSAGE_MAX);
+    else if (kind == GBX_KIND_ERROR && ret->name.len == 0)
         ret->name.len = (size_t)snprintf(realm->name, sizeof realm->name, "Error");
+    /* A DOMException is none of the engine's errors, and has a stack all the same. */
     len = read_text(realm, error, realm->n_stack, realm->raw, sizeof realm->raw);
     ret->stack.len = gbx_frames(&realm->origin, realm->raw, len, realm->stack,
                                 GBX_STACK_MAX, &ret->line, &ret->column);
-    if (ret->line == 0)
+    if (ret->line == 0 && kind == GBX_KIND_ERROR)
         locate(realm, error, ret);
 }
 

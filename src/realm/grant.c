@@ -14,13 +14,15 @@
 static const struct grant {
     uint32_t bit;
     const char *script;
-    /* Natives of its own; NULL: those of all internal scripts. In place of them it
-     * may have a reason why there can be none. */
-    JSObjectRef (*natives)(gbx_realm *realm, const char **ret_reason);
+    /* Natives of its own, or those of all internal scripts with more; NULL: just those.
+     * In place of them it may have a reason why there can be none. */
+    JSObjectRef (*natives)(gbx_realm *realm, JSObjectRef natives,
+                           const char **ret_reason);
     /* At the begin of a call that has the capability, with what the script returned,
      * of which only what is enumerable has become global; may be NULL. */
     void (*begin)(gbx_realm *realm, JSObjectRef made);
 } grants[] = {
+    {GBX_CAP_FETCH, gbx_script_fetch, gbx_web_natives, NULL},
     {GBX_CAP_CRYPTO, gbx_script_crypto, gbx_crypto_natives, gbx_crypto_begin},
     {GBX_CAP_ENV, gbx_script_env, NULL, gbx_env_begin},
 };
@@ -65,7 +67,7 @@ const char *gbx_grants_make(gbx_realm *realm, uint32_t capabilities,
 
         if ((g->bit & capabilities) == 0)
             continue;
-        args[0] = g->natives != NULL ? g->natives(realm, &reason) : natives;
+        args[0] = g->natives != NULL ? g->natives(realm, natives, &reason) : natives;
         if (reason != NULL)
             return reason;
         args[1] = host;

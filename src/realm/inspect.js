@@ -365,9 +365,30 @@
       default:
         if (type === undefined && (name === 'Symbol' || name === 'BigInt'))
           d.base = showWrapper(ctx, name, value);
+        if (type === undefined && natives.view !== undefined)
+          showInterface(ctx, natives.view(value), depth, d);
         if (name !== 'Object' || tag !== '') d.open = `${plain('Object')}{`;
     }
     return d;
+  }
+
+  /* What a capability says of an object of its own. */
+  function showInterface(ctx, seen, depth, d) {
+    if (seen === undefined) return;
+    if (seen.text !== undefined) d.base = seen.text;
+    const { fields, pairs } = seen;
+    if (fields !== undefined && ownKeys(fields).length > 0)
+      d.fill = () => {
+        const names = ownKeys(fields);
+        for (let i = 0; i < names.length; i++)
+          push(d.output, showProperty(ctx, fields, names[i], depth, false));
+      };
+    if (pairs !== undefined && pairs.length > 0)
+      d.fill = () => {
+        for (let i = 0; i < pairs.length; i++)
+          push(d.output,
+            `${showPrimitive(ctx, pairs[i][0])} => ${showPrimitive(ctx, pairs[i][1])}`);
+      };
   }
 
   /* These two have no type of their own in the engine: asking is the only way. */

@@ -216,6 +216,8 @@ JSValueRef gbx_console_on_rejection(JSContextRef ctx, JSObjectRef function,
 /* ---- timers.c --------------------------------------------------------------- */
 
 void gbx_timers_install(gbx_realm *realm);
+/* setTimeout, for the internal scripts. */
+JSObjectRef gbx_timers_starter(gbx_realm *realm);
 void gbx_timers_remove(gbx_realm *realm);
 double gbx_timers_now(gbx_realm *realm);
 /* Wait for the next timer and run it. False if there is none. An exception of its
@@ -245,6 +247,12 @@ void gbx_grants_install(gbx_realm *realm);
 /* Take away what the running call lacks. */
 void gbx_grants_begin(gbx_realm *realm);
 
+/* ---- web.c ------------------------------------------------------------------- */
+
+/* natives, with what the script of fetch needs beside them. */
+JSObjectRef gbx_web_natives(gbx_realm *realm, JSObjectRef natives,
+                            const char **ret_reason);
+
 /* ---- preload.c --------------------------------------------------------------- */
 
 /* Run the host's own scripts, between the two steps of the lockdown. NULL, or why the
@@ -254,7 +262,8 @@ const char *gbx_preloads_run(gbx_realm *realm, const gbx_realm_setup *setup);
 /* ---- crypto.c ---------------------------------------------------------------- */
 
 /* Load what hashes need, and hand it out. NULL with a reason if it cannot be had. */
-JSObjectRef gbx_crypto_natives(gbx_realm *realm, const char **ret_reason);
+JSObjectRef gbx_crypto_natives(gbx_realm *realm, JSObjectRef common,
+                               const char **ret_reason);
 /* The call's own randomness, if it came with any. */
 void gbx_crypto_begin(gbx_realm *realm, JSObjectRef made);
 
@@ -317,6 +326,8 @@ void gbx_wallclock_release(void);
 
 extern const char gbx_script_lockdown[];
 extern const char gbx_script_preload[];
+extern const char gbx_script_fetch[];
+extern const char gbx_script_idna[]; /* JSON */
 extern const char gbx_script_host[];
 extern const char gbx_script_result[];
 extern const char gbx_script_layout[];

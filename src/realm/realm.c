@@ -49,7 +49,7 @@ static void make_names(gbx_realm *realm)
 /* Evaluate text; NULL if it throws. */
 static JSValueRef evaluate(gbx_realm *realm, const char *source)
 {
-    JSStringRef text = name(source);
+    JSStringRef text = gbx_string_new_z(source, strlen(source));
     JSValueRef value = JSEvaluateScript(realm->ctx, text, NULL, NULL, 1, NULL);
 
     JSStringRelease(text);

@@ -93,10 +93,32 @@
     return plain;
   });
 
+  /* Interfaces of capabilities that are refused too, by their prototypes. */
+  const interfaces = new Map();
+  let hasInterfaces = false;
+
+  function refuseInterface(proto, name, advice) {
+    whenLeaving(proto, refuse);
+    apply(mapSet, interfaces, [proto, name]);
+    ADVICE[name] = advice;
+    hasInterfaces = true;
+  }
+  natives.refuse = refuseInterface;
+
+  function interfaceOf(value) {
+    for (let at = getPrototypeOf(value); at !== null; at = getPrototypeOf(at)) {
+      if (kind(at) === 'Proxy') return undefined;
+      const name = apply(mapGet, interfaces, [at]);
+      if (name !== undefined) return name;
+    }
+    return undefined;
+  }
+
   function typeOf(value) {
     if (typeof value === 'bigint') return 'BigInt';
     if (typeof value !== 'object' || value === null) return undefined;
     const name = kind(value);
+    if (name === undefined && hasInterfaces) return interfaceOf(value);
     if (ITERATORS[name] === 1) return 'Iterator';
     return name === 'AsyncGenerator' ? 'AsyncIterator' : name;
   }

@@ -359,6 +359,11 @@ static const struct {
     {"setInterval", on_set_interval}, {"clearInterval", on_clear},
 };
 
+JSObjectRef gbx_timers_starter(gbx_realm *realm)
+{
+    return gbx_native(realm->ctx, "setTimeout", on_set_timeout);
+}
+
 void gbx_timers_install(gbx_realm *realm)
 {
     for (size_t i = 0; i < GBX_COUNTOF(functions); i++)

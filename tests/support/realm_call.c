@@ -2,6 +2,8 @@
 /* realm_call - the realm is made in the child: each call has a process of its own. */
 #include "support/realm_call.h"
 
+#include "support/stand_in.h"
+
 #include "base/buf.h"
 #include "base/clock.h"
 
@@ -37,6 +39,7 @@ static const char *const environment[] = {
 
 typedef struct session {
     gbx_buf out;
+    stand_in host;
 } session;
 
 static void on_log(void *user, const gbx_msg_log *line)
@@ -54,17 +57,24 @@ static double on_now(void *user)
     return (double)gbx_clock_now_ns() / GBX_NS_PER_MS;
 }
 
-static void on_wait(void *user, uint32_t ms)
-{
-    struct timespec time = {ms / 1000, (long)(ms % 1000) * 1000000};
-
-    (void)user;
-    nanosleep(&time, NULL);
-}
-
 static gbx_span span(const char *text, size_t len)
 {
     return (gbx_span){(const uint8_t *)text, len};
+}
+
+static void on_request(void *user, const gbx_msg_hostcall *msg)
+{
+    stand_in_request(&((session *)user)->host, msg);
+}
+
+static void on_cancel(void *user, uint32_t id)
+{
+    stand_in_cancel(&((session *)user)->host, id);
+}
+
+static void on_wait(void *user, uint32_t ms)
+{
+    stand_in_wait(&((session *)user)->host, ms);
 }
 
 static gbx_msg_call message(const realm_call *call)
@@ -86,6 +96,9 @@ static gbx_msg_call message(const realm_call *call)
         .entropy =
             span(call->entropy, call->entropy != NULL ? strlen(call->entropy) : 0),
         .env = span(call->env, call->env != NULL ? strlen(call->env) : 0),
+        .host_calls = 100,
+        .host_calls_at_once = 4,
+        .host_out_bytes = 1048576,
         .code = span(call->code, call->code_len),
         .bindings =
             span(call->bindings, call->bindings != NULL ? strlen(call->bindings) : 0),
@@ -148,13 +161,21 @@ static gbx_realm *make(const realm_call *call, session *s)
 static void run_here(const void *what, session *s)
 {
     const realm_call *call = what;
-    gbx_realm_host host = {.user = s, .log = on_log, .wait = on_wait, .now_ms = on_now};
+    gbx_realm_host host = {.user = s,
+                           .log = on_log,
+                           .wait = on_wait,
+                           .now_ms = on_now,
+                           .request = on_request,
+                           .cancel = on_cancel};
     gbx_msg_call in = message(call);
     gbx_realm *realm = make(call, s);
     gbx_realm_outcome outcome;
 
     if (realm == NULL)
         return;
+    s->host.call = call;
+    s->host.realm = realm;
+    s->host.out = &s->out;
     gbx_realm_on_refusal(NULL, NULL);
     gbx_realm_run(realm, &in, &host, &outcome);
     if (!outcome.ok)
@@ -210,6 +231,21 @@ void realm_environment(char **argv)
     abort();
 }
 
+static bool add_preload(realm_call *call, const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *text;
+
+    if (file == NULL || call->preload_count == GBX_COUNTOF(call->preloads))
+        return false;
+    text = realm_read_all(file);
+    fclose(file);
+    call->preloads[call->preload_count++] =
+        (gbx_realm_preload){.name = span(path, strlen(path)),
+                            .source = span(text, strlen(text))};
+    return true;
+}
+
 bool realm_call_option(realm_call *call, char *option)
 {
     static const char *const forms[] = {"function", "execute", "body", "script"};
@@ -223,8 +259,6 @@ bool realm_call_option(realm_call *call, char *option)
         return pick(v, globals, 2, &call->globals);
     else if ((v = value_of(option, "input")) != NULL)
         call->input = v;
-    else if ((v = value_of(option, "capabilities")) != NULL)
-        call->capabilities = (uint32_t)strtoul(v, NULL, 10);
     else if ((v = value_of(option, "withheld")) != NULL)
         call->withheld = (uint32_t)strtoul(v, NULL, 10);
     else if ((v = value_of(option, "entropy")) != NULL)
@@ -237,6 +271,18 @@ bool realm_call_option(realm_call *call, char *option)
         call->console = *v == '1';
     else if ((v = value_of(option, "timers")) != NULL)
         call->timers = *v == '1';
+    else if ((v = value_of(option, "preload")) != NULL)
+        return add_preload(call, v);
+    else if ((v = value_of(option, "capabilities")) != NULL)
+        call->capabilities = (uint32_t)strtoul(v, NULL, 10);
+    else if ((v = value_of(option, "answer")) != NULL)
+        call->answer = v;
+    else if ((v = value_of(option, "body")) != NULL)
+        call->body = v;
+    else if ((v = value_of(option, "fail")) != NULL)
+        call->fail = v;
+    else if ((v = value_of(option, "silent")) != NULL)
+        call->silent = *v == '1';
     else if ((v = value_of(option, "stack")) != NULL)
         call->with_stack = *v == '1';
     else if ((v = value_of(option, "now")) != NULL) {
@@ -281,7 +327,7 @@ static char *in_child(void (*body)(const void *what, session *s), const void *wh
     child = fork();
     assert(child >= 0);
     if (child == 0) {
-        session s;
+        static session s;
 
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});

@@ -12,6 +12,11 @@
  *   SIGNAL 9                                    the child was killed (deadline)
  *
  * after one line "level|text" for each console line ("level#text" if it was cut).
+ *
+ * A stand-in for the host answers every request when the realm waits: like fetch with
+ * status 200 and, as the body, JSON of what it was asked, {"name", "args", "body"}; or
+ * as the options answer, body and fail say; with silent=1 not at all. Each request that
+ * is withdrawn is a line "cancelled ID".
  */
 #ifndef GBX_TESTS_REALM_CALL_H
 #define GBX_TESTS_REALM_CALL_H
@@ -36,6 +41,10 @@ typedef struct realm_call {
     uint32_t withheld;     /* of them, what the call lacks */
     const char *entropy;   /* NULL: none */
     const char *env;       /* NULL: none */
+    const char *answer;    /* JSON in place of a response's head */
+    const char *body;      /* bytes in place of the echo */
+    char *fail;            /* name|message|code: every request fails so */
+    bool silent;
     bool console, timers, fixed;
     int64_t now_ms;
     uint64_t seed, output_bytes;

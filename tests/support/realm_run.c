@@ -8,7 +8,7 @@
  *
  *   form=function|execute|body|script  input=JSON  bindings=JSON  data.NAME=JSON
  *   globals=standard|minimal  console=0|1  timers=0|1  now=MS  seed=N  output=BYTES
- *   capabilities=BITS  withheld=BITS  entropy=32 characters  env=JSON
+ *   capabilities=BITS  withheld=BITS  entropy=32 characters  env=JSON  preload=FILE
  *   log=BYTES  line=N  column=N  last=N (1 + offset of the last expression)
  *   repeat=N (that many forks of a warm realm; prints the time of each)
  */

@@ -4,7 +4,7 @@ if(GLOVEBOX_SANITIZE)
     return()
 endif()
 
-add_library(gbx_realm_call STATIC support/realm_call.c)
+add_library(gbx_realm_call STATIC support/realm_call.c support/stand_in.c)
 target_include_directories(gbx_realm_call PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(gbx_realm_call PUBLIC gbx_realm gbx_flags PkgConfig::CMOCKA)
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* address - where a request goes: an absolute address on the web. */
+import { getOwnPropertyDescriptor, slice, uncurry } from './primordials.js';
+
+import { URL, URLSearchParams } from 'whatwg-url';
+
+const get = (constructor, name) =>
+  uncurry(getOwnPropertyDescriptor(constructor.prototype, name).get);
+const href = get(URL, 'href'), protocol = get(URL, 'protocol'), hash = get(URL, 'hash');
+const username = get(URL, 'username'), password = get(URL, 'password');
+const size = get(URLSearchParams, 'size');
+
+export function isSearchParams(value) {
+  try {
+    size(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function parse(text, base) {
+  try {
+    return new URL(text, base);
+  } catch {
+    return undefined;
+  }
+}
+
+const short = (text) => (text.length > 80 ? `${slice(text, 0, 80)}...` : text);
+
+/* Without its fragment, which is nobody's business but the caller's. */
+export function readURL(input) {
+  const given = `${input}`;
+  const url = parse(given);
+  if (url === undefined)
+    throw new TypeError(parse(given, 'https://relative.invalid/') === undefined
+      ? `'${short(given)}' is no URL`
+      : `'${short(given)}' is a relative URL, and there is no page that it could be ` +
+        'relative to: give all of it, such as https://example.org/path');
+  if (protocol(url) !== 'https:' && protocol(url) !== 'http:')
+    throw new TypeError(`'${short(given)}' is no address on the web: only https: and http: are`);
+  if (username(url) !== '' || password(url) !== '')
+    throw new TypeError('a URL with a user name or a password cannot be fetched: ' +
+      'use the header authorization');
+  const all = href(url);
+  return slice(all, 0, all.length - hash(url).length);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * body - what a request or a response carries: bytes that are there already, and can be
+ * read once. There are no streams.
+ */
+import {
+  bufferLength, copyBytes, defineProperty, getPrototypeOf, isArray, parse, slice, viewBuffer,
+} from './primordials.js';
+
+import { utf8fromStringLoose, utf8toStringLoose } from '@exodus/bytes/utf8.js';
+
+/* Set by main.js: UTF-8 to a string by the engine, undefined if it is not UTF-8. */
+let decodeFast = () => undefined;
+
+export function setDecoder(decode) {
+  decodeFast = decode;
+}
+
+export function decodeText(bytes) {
+  const text = decodeFast(bytes);
+  if (text !== undefined) return text;
+  const all = utf8toStringLoose(bytes);
+  return all[0] === '\ufeff' ? slice(all, 1) : all;
+}
+
+/* null: none. Bytes that two bodies share are copied when they are read. */
+export function makeBody(bytes) {
+  return { __proto__: null, bytes, isUsed: false, isShared: false };
+}
+
+export function cloneBody(body) {
+  if (body === null) return null;
+  if (body.isUsed) throw new TypeError(USED);
+  body.isShared = true;
+  const other = makeBody(body.bytes);
+  other.isShared = true;
+  return other;
+}
+
+const USED = 'the body has been read already: clone() before the first read, or keep its value';
+
+function take(body) {
+  if (body === null) return new Uint8Array(0);
+  if (body.isUsed) throw new TypeError(USED);
+  body.isUsed = true;
+  return body.isShared || bufferLength(viewBuffer(body.bytes)) !== body.bytes.length
+    ? copyBytes(body.bytes) : body.bytes;
+}
+
+/* What a body may be made of: its bytes, and the type that they have then. */
+export function extract(value, isSearchParams) {
+  if (typeof value === 'object' && value !== null) {
+    const bytes = copyBytes(value);
+    if (bytes !== undefined) return { __proto__: null, bytes, type: null };
+    if (isSearchParams(value))
+      return text(`${value}`, 'application/x-www-form-urlencoded;charset=UTF-8');
+    const proto = getPrototypeOf(value);
+    if (proto === null || proto === Object.prototype || isArray(value))
+      throw new TypeError(`the body is ${isArray(value) ? 'an array' : 'an object'}: ` +
+        'use JSON.stringify() and the header content-type: application/json');
+  }
+  return text(`${value}`, 'text/plain;charset=UTF-8');
+}
+
+function text(value, type) {
+  return { __proto__: null, bytes: utf8fromStringLoose(value), type };
+}
+
+/* Give an interface the methods that read a body; bodyOf knows an object's own. */
+export function addBodyMethods(proto, bodyOf) {
+  const methods = {
+    async arrayBuffer() {
+      return viewBuffer(take(bodyOf(this)));
+    },
+    async bytes() {
+      return take(bodyOf(this));
+    },
+    async json() {
+      return parse(decodeText(take(bodyOf(this))));
+    },
+    async text() {
+      return decodeText(take(bodyOf(this)));
+    },
+  };
+  const names = ['arrayBuffer', 'bytes', 'json', 'text'];
+  for (let i = 0; i < names.length; i++)
+    defineProperty(proto, names[i], {
+      value: methods[names[i]], writable: true, configurable: true,
+    });
+  defineProperty(proto, 'bodyUsed', {
+    get() {
+      const body = bodyOf(this);
+      return body !== null && body.isUsed;
+    },
+    configurable: true,
+  });
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* fetch - a request's way to the host, and the answer's or the abort's way back. */
+import { Request, partsOf } from './request.js';
+import { fromHost } from './response.js';
+import { need, pairsOf } from './headers.js';
+import { defineProperty, PromiseOf } from './primordials.js';
+import { onAbort } from './abort.js';
+
+/* What Node says in the cause of such an error is said there as well. */
+function explain(error) {
+  if (error.code !== undefined && error.cause === undefined)
+    defineProperty(error, 'cause', {
+      value: { code: error.code, message: error.message }, writable: true, configurable: true,
+    });
+  return error;
+}
+
+/* `await` asks a native promise nothing that code could answer. */
+async function settle(promise, resolve, reject) {
+  let answer;
+  try {
+    answer = await promise;
+  } catch (error) {
+    reject(explain(error));
+    return;
+  }
+  try {
+    resolve(fromHost(answer.value, answer.bytes ?? new Uint8Array(0)));
+  } catch (error) {
+    reject(error);
+  }
+}
+
+function send(host, request) {
+  const { url, method, headers, body, redirect, signal } = partsOf(request);
+  if (signal.aborted) throw signal.reason;
+  if (body !== null && body.isUsed) throw new TypeError('the body of the request was read already');
+  if (body !== null) body.isUsed = true;
+  const { id, promise } = host.start('fetch',
+    [{ __proto__: null, url, method, headers: pairsOf(headers), redirect }],
+    body === null ? undefined : body.bytes);
+  return new PromiseOf((resolve, reject) => {
+    const forget = onAbort(signal, () => {
+      host.cancel(id);
+      reject(signal.reason);
+    });
+    settle(promise,
+      (response) => {
+        forget();
+        resolve(response);
+      },
+      (error) => {
+        forget();
+        reject(error);
+      });
+  });
+}
+
+export function makeFetch(host) {
+  return {
+    async fetch(input, init = undefined) {
+      need(arguments, 1, 'fetch');
+      return send(host, new Request(input, init));
+    },
+  }.fetch;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* primordials - the built-ins as they are before any code could change them. */
+const { apply } = Reflect;
+
+/* A method as a function of (this, ...arguments). */
+export const uncurry = (method) => (self, ...args) => apply(method, self, args);
+
+export const {
+  defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys,
+  setPrototypeOf,
+} = Reflect;
+export { apply };
+export const { isArray } = Array;
+export const { isView } = ArrayBuffer;
+export const { parse, stringify } = JSON;
+export const PromiseOf = Promise;
+export const { iterator, toStringTag } = Symbol;
+
+export const sort = uncurry(Array.prototype.sort);
+export const charCodeAt = uncurry(String.prototype.charCodeAt);
+export const slice = uncurry(String.prototype.slice);
+export const toLowerCase = uncurry(String.prototype.toLowerCase);
+export const toUpperCase = uncurry(String.prototype.toUpperCase);
+const exec = uncurry(RegExp.prototype.exec);
+export const matches = (pattern, text) => exec(pattern, text) !== null;
+
+const typedArray = getPrototypeOf(Uint8Array.prototype);
+const getter = (proto, name) => uncurry(getOwnPropertyDescriptor(proto, name).get);
+export const viewBuffer = getter(typedArray, 'buffer');
+const viewOffset = getter(typedArray, 'byteOffset');
+const viewLength = getter(typedArray, 'byteLength');
+const dataBuffer = getter(DataView.prototype, 'buffer');
+const dataOffset = getter(DataView.prototype, 'byteOffset');
+const dataLength = getter(DataView.prototype, 'byteLength');
+const typedTag = getter(typedArray, toStringTag);
+export const bufferLength = getter(ArrayBuffer.prototype, 'byteLength');
+const setBytes = uncurry(typedArray.set);
+
+/* The bytes of an ArrayBuffer or of a view, copied; undefined for anything else. */
+export function copyBytes(value) {
+  let from, at, length;
+  if (isView(value)) {
+    const isData = typedTag(value) === undefined;
+    from = isData ? dataBuffer(value) : viewBuffer(value);
+    at = isData ? dataOffset(value) : viewOffset(value);
+    length = isData ? dataLength(value) : viewLength(value);
+  } else {
+    from = value;
+    at = 0;
+    try {
+      length = bufferLength(value);
+    } catch {
+      return undefined;
+    }
+  }
+  const copy = new Uint8Array(length);
+  setBytes(copy, new Uint8Array(from, at, length)); /* a slice would ask for a species */
+  return copy;
+}
+
+/* A list of our own grows by this, whatever has become of Array.prototype.push. */
+export function push(list, item) {
+  list[list.length] = item;
+}
+
+/* What Object.prototype.toString makes of its instances. */
+export function tag(constructor, name) {
+  defineProperty(constructor.prototype, toStringTag, { value: name, configurable: true });
+}

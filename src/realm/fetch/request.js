@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* request - what is asked for, checked as the Fetch standard checks it. */
+import { addBodyMethods, cloneBody, extract, makeBody } from './body.js';
+import { isSignal, makeSignal } from './abort.js';
+import { Headers, isToken, need } from './headers.js';
+import { slice, tag, toUpperCase } from './primordials.js';
+import { isSearchParams, readURL } from './address.js';
+
+const NORMAL = {
+  __proto__: null, DELETE: 1, GET: 1, HEAD: 1, OPTIONS: 1, POST: 1, PUT: 1,
+};
+const FORBIDDEN = { __proto__: null, CONNECT: 1, TRACE: 1, TRACK: 1 };
+const REDIRECTS = { __proto__: null, follow: 1, error: 1, manual: 1 };
+
+function readMethod(value) {
+  const given = `${value}`;
+  if (!isToken(given)) throw new TypeError(`'${slice(given, 0, 40)}' is no method`);
+  const upper = toUpperCase(given);
+  if (FORBIDDEN[upper] === 1) throw new TypeError(`the method ${upper} cannot be used`);
+  return NORMAL[upper] === 1 ? upper : given;
+}
+
+function readRedirect(value) {
+  const given = `${value}`;
+  if (REDIRECTS[given] !== 1)
+    throw new TypeError("redirect is 'follow', 'error' or 'manual'");
+  return given;
+}
+
+function readSignal(value) {
+  if (value === null) return undefined;
+  if (!isSignal(value)) throw new TypeError('the signal is no AbortSignal');
+  return value;
+}
+
+let partsOf, isRequest;
+
+export class Request {
+  #url;
+  #method;
+  #headers;
+  #body;
+  #redirect;
+  #signal;
+
+  static {
+    isRequest = (value) => typeof value === 'object' && value !== null && #redirect in value;
+    partsOf = (request) => ({
+      __proto__: null, url: request.#url, method: request.#method, headers: request.#headers,
+      body: request.#body, redirect: request.#redirect, signal: request.#signal,
+    });
+    addBodyMethods(this.prototype, (request) => request.#body);
+  }
+
+  constructor(input, init = undefined) {
+    need(arguments, 1, 'Request');
+    const from = isRequest(input) ? input : null;
+    const given = init === undefined || init === null ? {} : init;
+    if (typeof given !== 'object' && typeof given !== 'function')
+      throw new TypeError('the second argument is an object, such as { method: "POST" }');
+    const { body, headers, integrity, method, redirect, signal } = given;
+    this.#url = from !== null ? from.#url : readURL(input);
+    if (integrity !== undefined && `${integrity}` !== '')
+      throw new TypeError('integrity is not supported');
+    this.#redirect = redirect !== undefined ? readRedirect(redirect)
+      : from !== null ? from.#redirect : 'follow';
+    this.#method = method !== undefined ? readMethod(method)
+      : from !== null ? from.#method : 'GET';
+    const parent = signal !== undefined ? readSignal(signal)
+      : from !== null ? from.#signal : undefined;
+    this.#signal = makeSignal(parent !== undefined ? [parent] : []);
+    this.#headers = new Headers(headers !== undefined ? headers
+      : from !== null ? from.#headers : undefined);
+    this.#body = this.#takeBody(body, from);
+  }
+
+  #takeBody(body, from) {
+    const has = body !== undefined && body !== null;
+    const inherited = from !== null && body === undefined ? from.#body : null;
+    if ((has || inherited !== null) && (this.#method === 'GET' || this.#method === 'HEAD'))
+      throw new TypeError(`a request with the method ${this.#method} cannot have a body`);
+    if (inherited !== null) {
+      const taken = cloneBody(inherited); /* refuses one that was read */
+      inherited.isUsed = true;
+      return taken;
+    }
+    if (!has) return null;
+    const { bytes, type } = extract(body, isSearchParams);
+    if (type !== null && !this.#headers.has('content-type'))
+      this.#headers.append('Content-Type', type);
+    return makeBody(bytes);
+  }
+
+  get headers() {
+    return this.#headers;
+  }
+
+  get method() {
+    return this.#method;
+  }
+
+  get redirect() {
+    return this.#redirect;
+  }
+
+  get signal() {
+    return this.#signal;
+  }
+
+  get url() {
+    return this.#url;
+  }
+
+  clone() {
+    const copy = new Request(this.#url, {
+      __proto__: null, method: this.#method, headers: this.#headers,
+      redirect: this.#redirect, signal: this.#signal,
+    });
+    copy.#body = cloneBody(this.#body);
+    return copy;
+  }
+}
+tag(Request, 'Request');
+
+export { isRequest, partsOf };

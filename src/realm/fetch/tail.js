@@ -1,0 +1,2 @@
+  return web.default(natives, host);
+})

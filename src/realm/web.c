@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* web - what the web's interfaces (fetch/) need of the engine and of this program. */
+#include "realm/internal.h"
+
+#include <string.h>
+
+#define ARGUMENTS                                                          \
+    JSContextRef ctx, JSObjectRef function, JSObjectRef self, size_t argc, \
+        const JSValueRef argv[], JSValueRef *exception
+#define UNUSED ((void)function, (void)self, (void)argc, (void)exception)
+
+/* The text of a Uint8Array, without a byte order mark; undefined if it is not UTF-8. */
+static JSValueRef on_text(ARGUMENTS)
+{
+    JSObjectRef view = gbx_object(argv[0]);
+    const uint8_t *data = JSObjectGetTypedArrayBytesPtr(ctx, view, NULL);
+    size_t len = JSObjectGetTypedArrayByteLength(ctx, view, NULL);
+    JSStringRef text;
+    JSValueRef value;
+
+    UNUSED;
+    if (data != NULL)
+        data += JSObjectGetTypedArrayByteOffset(ctx, view, NULL);
+    if (len >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0) {
+        data += 3;
+        len -= 3;
+    }
+    text = gbx_string_new(len > 0 ? (const void *)data : "", len);
+    if (text == NULL)
+        return JSValueMakeUndefined(ctx);
+    value = JSValueMakeString(ctx, text);
+    JSStringRelease(text);
+    return value;
+}
+
+/* What becomes of each character in the name of a domain. */
+static JSValueRef domain_table(gbx_realm *realm)
+{
+    JSStringRef json = gbx_string_new(gbx_script_idna, strlen(gbx_script_idna));
+    JSValueRef table = JSValueMakeFromJSONString(realm->ctx, json);
+
+    JSStringRelease(json);
+    return table;
+}
+
+/* ---- public to other files of this folder ----------------------------------- */
+
+JSObjectRef gbx_web_natives(gbx_realm *realm, JSObjectRef natives,
+                            const char **ret_reason)
+{
+    (void)ret_reason;
+    gbx_set(realm->ctx, natives, "text", gbx_native(realm->ctx, "text", on_text), 0);
+    gbx_set(realm->ctx, natives, "setTimeout", gbx_timers_starter(realm), 0);
+    gbx_set(realm->ctx, natives, "table", domain_table(realm), 0);
+    return natives;
+}

@@ -43,7 +43,7 @@ install(FILES completions/glovebox.bash RENAME glovebox
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES completions/_glovebox
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE THIRD-PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 find_program(GLOVEBOX_SCDOC scdoc)
 if(GLOVEBOX_SCDOC)

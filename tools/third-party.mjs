@@ -1,0 +1,49 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: MIT
+//
+// third-party - writes THIRD-PARTY.md: whose work is in the binaries beside our own, and
+// under which licence, from the packages that tools/install-deps has fetched.
+//
+//     tools/third-party.mjs            (writes it)
+//     tools/third-party.mjs --check    (exit status 1 if it is not what would be written)
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+
+const root = new URL('..', import.meta.url);
+const read = (path) => readFileSync(new URL(path, root), 'utf8');
+
+// In which binary each ends up. Packages that are named nowhere here are not built.
+const USED = {
+  'tree-sitter': 'libglovebox: the parser of the guard',
+  'tree-sitter-javascript': 'libglovebox: the grammar of the guard',
+  'whatwg-url': 'glovebox-worker: URL and URLSearchParams',
+  'tr46': 'glovebox-worker: names of domains',
+  'punycode': 'glovebox-worker: names of domains',
+  'webidl-conversions': 'glovebox-worker: URL and URLSearchParams',
+  '@exodus/bytes': 'glovebox-worker: TextEncoder and TextDecoder',
+  'event-target-shim': 'glovebox-worker: Event and EventTarget',
+  'core-js-pure': 'glovebox-worker: structuredClone, atob, btoa and DOMException',
+};
+const NEVER_BUILT = ['node-addon-api', 'node-gyp-build'];
+
+const lock = JSON.parse(read('tools/npm/package-lock.json'));
+let text = `# Work of others
+
+What is in Glovebox's binaries beside its own work. Libraries that are linked come from the
+distribution, with their licences. Written by \`tools/third-party.mjs\`.
+`;
+for (const [path, { version, license }] of Object.entries(lock.packages)) {
+  const name = path.replace('node_modules/', '');
+  if (path === '' || NEVER_BUILT.includes(name)) continue;
+  if (USED[name] === undefined) throw new Error(`third-party does not know ${name}`);
+  const folder = `tools/npm/${path}/`;
+  const file = readdirSync(new URL(folder, root)).find((entry) => /^licen[cs]e/i.test(entry));
+  const licence = read(folder + file).replaceAll('\r', '').replace(/[ \t]+$/gm, '').trim();
+  text += `\n## ${name} ${version} (${license})\n\nIn ${USED[name]}.\n\n`;
+  text += `\`\`\`\n${licence.replace(/^#+ /gm, '')}\n\`\`\`\n`;
+}
+if (process.argv[2] !== '--check') {
+  writeFileSync(new URL('THIRD-PARTY.md', root), text);
+} else if (read('THIRD-PARTY.md') !== text) {
+  console.error('third-party: THIRD-PARTY.md is old: run tools/third-party.mjs');
+  process.exit(1);
+}

@@ -8,7 +8,9 @@
  */
 #include "base/json.h"
 #include "broker/engine.h"
+#include "broker/strip.h"
 #include "policy/policy.h"
+#include "policy/secrets.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -134,8 +136,28 @@ static void call_function(gbx_run *run, const gbx_function *f, gbx_request reque
     run->calls.is_dispatching = true;
     f->fn(f->user, run->engine, &call);
     run->calls.is_dispatching = false;
+    explicit_bzero(text, args.len); /* there may be secrets in it */
     if (text != small)
         free(text);
+}
+
+/* With secrets filled in for this function, if it refers to any. */
+static void call_with_secrets(gbx_run *run, const gbx_function *f, gbx_request request,
+                              gbx_span args)
+{
+    const gbx_policy *policy = gbx_run_policy(run);
+    gbx_error error = {0};
+    gbx_buf filled;
+
+    if (policy == NULL || !gbx_secrets_are_in(args)) {
+        call_function(run, f, request, args);
+        return;
+    }
+    if (gbx_strip_fill(policy, f->name, args, &filled, &error) == GBX_OK)
+        call_function(run, f, request, (gbx_span){filled.data, filled.len});
+    else
+        gbx_hostcall_refuse(run->engine, request, "Error", error.message, "ERR_SECRET");
+    gbx_secrets_wipe(&filled);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -173,7 +195,7 @@ void gbx_hostcall_take(void *user, const gbx_msg_hostcall *msg)
                             "this call has no function of that name",
                             "ERR_NOT_ALLOWED");
     else
-        call_function(run, f, request, msg->args);
+        call_with_secrets(run, f, request, msg->args);
 }
 
 bool gbx_hostcalls_names(gbx_engine *engine, const gbx_policy *policy, bool withheld,

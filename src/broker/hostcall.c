@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "broker/engine.h"
+#include "broker/strip.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,7 @@ static gbx_span text_span(const char *text, size_t max)
     return (gbx_span){(const uint8_t *)text, len};
 }
 
-static gbx_reply *copy_reply(const gbx_msg_answer *msg)
+gbx_reply *gbx_reply_copy(const gbx_msg_answer *msg)
 {
     gbx_reply *r = malloc(sizeof *r + (size_t)size_of(msg));
     uint8_t *at = (uint8_t *)(r + 1);
@@ -156,7 +157,30 @@ static gbx_reply *fit(gbx_run *run, gbx_reply *reply)
                            "the answers of the host are together over the limit of"
                            " this call",
                            "ERR_HOST_BYTES");
-    return copy_reply(&refusal);
+    return gbx_reply_copy(&refusal);
+}
+
+/* As it may enter the box; NULL if memory is out. */
+static gbx_reply *make_reply(const gbx_engine *engine, const gbx_msg_answer *msg)
+{
+    const gbx_policy *policy = engine->settings.options.policy;
+    gbx_msg_answer refusal;
+    gbx_stripped stripped;
+    gbx_reply *reply;
+
+    if (!gbx_strip_is_due(policy))
+        return gbx_reply_copy(msg);
+    if (gbx_strip(policy, msg, &stripped)) {
+        reply = gbx_reply_copy(&stripped.msg);
+    } else {
+        refusal = error_answer("Error",
+                               "the answer could not be looked through for"
+                               " secrets",
+                               "ERR_HOST_ANSWER");
+        reply = gbx_reply_copy(&refusal);
+    }
+    gbx_stripped_cleanup(&stripped);
+    return reply;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -165,7 +189,7 @@ bool gbx_hostcall_reply(gbx_engine *engine, gbx_request request,
                         const gbx_msg_answer *msg)
 {
     gbx_hostcalls *h = &engine->hostcalls;
-    gbx_reply *reply = copy_reply(msg);
+    gbx_reply *reply = make_reply(engine, msg);
     gbx_pending *p;
     gbx_run *run = NULL;
 

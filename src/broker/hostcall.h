@@ -111,7 +111,11 @@ bool gbx_hostcall_can_deliver(struct gbx_run *run);
 /* The name of a function that the run waits for, or NULL. */
 const char *gbx_hostcall_awaited(struct gbx_run *run);
 
-/* Answer by number; msg is copied. False if nobody waits. */
+/* A copy in one piece, for free(); NULL if memory is out. */
+gbx_reply *gbx_reply_copy(const gbx_msg_answer *msg);
+
+/* Answer by number; msg is copied, without the value of any secret: looking for them
+ * takes its time. False if nobody waits. */
 bool gbx_hostcall_reply(gbx_engine *engine, gbx_request request,
                         const gbx_msg_answer *msg);
 

@@ -3,6 +3,7 @@
 #include "broker/provider.h"
 
 #include "broker/engine.h"
+#include "broker/strip.h"
 #include "file/file.h"
 
 #include <stdlib.h>
@@ -44,6 +45,19 @@ void gbx_job_refuse(gbx_engine *engine, gbx_request request, const char *name)
     gbx_hostcall_refuse(engine, request, "Error", text, "ERR_HOST_BUSY");
 }
 
+static gbx_io *start_io(gbx_engine *engine)
+{
+    gbx_providers *p = &engine->providers;
+    gbx_io *io;
+
+    (void)pthread_mutex_lock(&engine->hostcalls.lock);
+    if (p->io == NULL)
+        p->io = gbx_io_start(IO_QUEUE_MAX);
+    io = p->io;
+    (void)pthread_mutex_unlock(&engine->hostcalls.lock);
+    return io;
+}
+
 /* ---- files: on the I/O thread ---------------------------------------------------- */
 
 static void read_file(void *user)
@@ -65,16 +79,34 @@ static void drop_file(void *user)
 
 static bool start_file(gbx_engine *engine, gbx_job *job)
 {
-    gbx_providers *p = &engine->providers;
     gbx_io_job io_job = {.run = read_file, .drop = drop_file, .user = job};
-    gbx_io *io;
+    gbx_io *io = start_io(engine);
 
-    (void)pthread_mutex_lock(&engine->hostcalls.lock);
-    if (p->io == NULL)
-        p->io = gbx_io_start(IO_QUEUE_MAX);
-    io = p->io;
-    (void)pthread_mutex_unlock(&engine->hostcalls.lock);
     return io != NULL && gbx_io_submit(io, &io_job);
+}
+
+/* ---- answers that have to be looked through: on the I/O thread ----------------------- */
+
+typedef struct late_reply {
+    gbx_engine *engine;
+    gbx_request request;
+    gbx_reply *reply;
+} late_reply;
+
+static void drop_reply(void *user)
+{
+    late_reply *late = user;
+
+    free(late->reply);
+    free(late);
+}
+
+static void give_reply(void *user)
+{
+    late_reply *late = user;
+
+    (void)gbx_hostcall_reply(late->engine, late->request, &late->reply->msg);
+    drop_reply(late);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -114,6 +146,30 @@ void gbx_provider_start(gbx_run *run, gbx_request request, const char *name,
     if (job != NULL)
         gbx_job_free(job);
     gbx_job_refuse(run->engine, request, name);
+}
+
+void gbx_provider_reply(gbx_engine *engine, gbx_request request,
+                        const gbx_msg_answer *answer)
+{
+    late_reply *late;
+    gbx_io *io;
+    bool taken;
+
+    if (!gbx_strip_is_due(engine->settings.options.policy)) {
+        (void)gbx_hostcall_reply(engine, request, answer);
+        return;
+    }
+    io = start_io(engine);
+    late = calloc(1, sizeof *late);
+    if (late != NULL)
+        *late = (late_reply){engine, request, gbx_reply_copy(answer)};
+    taken = io != NULL && late != NULL && late->reply != NULL &&
+            gbx_io_submit(io, &(gbx_io_job){give_reply, drop_reply, late});
+    if (taken)
+        return;
+    if (late != NULL)
+        drop_reply(late);
+    gbx_job_refuse(engine, request, "fetch");
 }
 
 void gbx_provider_forget(gbx_engine *engine, gbx_request request)

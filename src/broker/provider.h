@@ -63,6 +63,10 @@ void gbx_provider_end_fetches(gbx_engine *engine);
 
 /* ---- provider.c ---- */
 
+/* Answer from the supervisor's loop: what takes time is done on the I/O thread. */
+void gbx_provider_reply(gbx_engine *engine, gbx_request request,
+                        const gbx_msg_answer *answer);
+
 /* No run is left, and the supervisor has ended: the I/O thread is joined. */
 void gbx_provider_end(gbx_engine *engine);
 

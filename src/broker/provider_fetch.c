@@ -22,7 +22,7 @@ static void on_fetched(void *user, const gbx_msg_answer *answer)
 {
     gbx_job *job = user;
 
-    (void)gbx_hostcall_reply(job->engine, job->request, answer);
+    gbx_provider_reply(job->engine, job->request, answer);
     unlink_active(job->engine, job);
     gbx_job_free(job);
 }

@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -176,12 +177,69 @@ static void test_policy__of_a_call_narrows_the_engines(void **state)
     gbx_engine_free(other);
 }
 
+/* What the function got, and what comes back when it says it aloud. */
+static char seen[256];
+
+static void repeat(void *user, gbx_engine *of, const gbx_host_call *call)
+{
+    (void)user;
+    (void)snprintf(seen, sizeof seen, "%s", call->args);
+    (void)!gbx_answer(of, call->request, call->args, call->args_len, NULL);
+}
+
+static void complain(void *user, gbx_engine *of, const gbx_host_call *call)
+{
+    (void)user;
+    (void)!gbx_answer_error(of, call->request, NULL, "bad key a\"very\\secret", NULL,
+                            NULL);
+}
+
+static void test_secret__reaches_the_function_and_never_the_code(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *other;
+    gbx_error error = {0};
+
+    (void)state;
+    options.policy = policy_of("{\"functions\": [\"*\"]}");
+    assert_int_equal(gbx_policy_secret(options.policy, "KEY", "a\"very\\secret", NULL,
+                                       "api.*", &error),
+                     GBX_OK);
+    other = engine_start(&options);
+    gbx_policy_free(options.policy);
+    assert_int_equal(gbx_engine_expose(other, "api.get", repeat, NULL, NULL), GBX_OK);
+    assert_int_equal(gbx_engine_expose(other, "api.fail", complain, NULL, NULL),
+                     GBX_OK);
+    assert_int_equal(gbx_engine_expose(other, "other", repeat, NULL, NULL), GBX_OK);
+    check_value(other, "async () => await api.get({ key: 'Bearer {{secret:KEY}}' }, 1)",
+                "null", "[{\"key\":\"Bearer {{secret:KEY}}\"},1]");
+    assert_string_equal(seen, "[{\"key\":\"Bearer a\\\"very\\\\secret\"},1]");
+    check_value(
+        other,
+        "async () => { try { await api.fail() } catch (e) { return e.message } }",
+        "null", "\"bad key {{secret:KEY}}\"");
+    seen[0] = 0;
+    check_value(other,
+                "async () => { try { await other('{{secret:KEY}}') } catch (e) {"
+                " return [e.code, /KEY/.test(e.message), /very/.test(e.message)] } }",
+                "null", "[\"ERR_SECRET\",true,false]");
+    check_value(other,
+                "async () => { try { await api.get('{{secret:NONE}}') } catch (e) {"
+                " return e.code } }",
+                "null", "\"ERR_SECRET\"");
+    assert_string_equal(seen, ""); /* nothing was sent */
+    check_value(other, "async () => (await other('a very secret'))[0]", "null",
+                "\"a very secret\"");
+    gbx_engine_free(other);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names__that_are_none_or_taken_are_refused),
         cmocka_unit_test(test_exposed__later_is_there_in_later_calls),
         cmocka_unit_test(test_exposed__is_there_after_the_template_was_replaced),
+        cmocka_unit_test(test_secret__reaches_the_function_and_never_the_code),
         cmocka_unit_test(test_engines__do_not_share_functions_or_requests),
         cmocka_unit_test(test_policy__leaves_out_what_it_does_not_list),
         cmocka_unit_test(test_policy__of_a_call_narrows_the_engines),

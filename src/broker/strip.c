@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* strip - see strip.h; the search itself is policy/secrets.h. */
+#include "broker/strip.h"
+
+#include "base/json.h"
+#include "policy/secrets.h"
+
+#include <string.h>
+
+/* A value's JSON form is at most six times as long; there may be many. */
+#define FILLED_MAX GBX_MIB(64)
+
+static bool strip_span(const gbx_policy *policy, gbx_secret_text kind, gbx_span from,
+                       gbx_buf *buf, gbx_span *ret)
+{
+    bool changed = false;
+
+    *ret = from;
+    if (from.len == 0)
+        return true;
+    gbx_buf_init(buf, from.len * 8 + GBX_KIB(4));
+    if (!gbx_secrets_strip(policy, kind, from, buf, &changed))
+        return false;
+    if (changed)
+        *ret = (gbx_span){buf->data, buf->len};
+    return true;
+}
+
+/* One reference, {{secret:NAME}}, as the inside of a JSON string. */
+static gbx_status append_value(const gbx_policy *policy,
+                               const gbx_secret_target *target, gbx_span reference,
+                               gbx_buf *out, gbx_error *reterr)
+{
+    gbx_status status;
+    gbx_buf value, quoted;
+
+    gbx_buf_init(&value, GBX_SECRET_MAX + 16);
+    gbx_buf_init(&quoted, GBX_SECRET_MAX * 6 + 16);
+    status = gbx_secrets_fill(policy, target, reference, &value, reterr);
+    if (status == GBX_OK && (!gbx_json_append_string(&quoted, value.data, value.len) ||
+                             !gbx_buf_append(out, quoted.data + 1, quoted.len - 2)))
+        status = GBX_E_NOMEM;
+    gbx_secrets_wipe(&value);
+    gbx_secrets_wipe(&quoted);
+    return status;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_strip_is_due(const gbx_policy *policy)
+{
+    return policy != NULL && policy->secret_count > 0;
+}
+
+bool gbx_strip(const gbx_policy *policy, const gbx_msg_answer *from, gbx_stripped *ret)
+{
+    *ret = (gbx_stripped){.msg = *from};
+    return strip_span(policy, GBX_SECRET_DATA, from->json, &ret->json,
+                      &ret->msg.json) &&
+           strip_span(policy, GBX_SECRET_DATA, from->bytes, &ret->bytes,
+                      &ret->msg.bytes) &&
+           strip_span(policy, GBX_SECRET_LINE, from->message, &ret->message,
+                      &ret->msg.message);
+}
+
+void gbx_stripped_cleanup(gbx_stripped *stripped)
+{
+    gbx_buf_cleanup(&stripped->json);
+    gbx_buf_cleanup(&stripped->bytes);
+    gbx_buf_cleanup(&stripped->message);
+}
+
+gbx_status gbx_strip_fill(const gbx_policy *policy, const char *function, gbx_span args,
+                          gbx_buf *out, gbx_error *reterr)
+{
+    static const char open[] = "{{secret:";
+    gbx_secret_target target = {.function = function};
+    gbx_status status = GBX_OK;
+
+    gbx_buf_init(out, FILLED_MAX);
+    while (status == GBX_OK && args.len > 0) {
+        const uint8_t *at = memmem(args.data, args.len, open, sizeof open - 1);
+        size_t before = at != NULL ? (size_t)(at - args.data) : args.len;
+        gbx_span rest = {args.data + before, args.len - before};
+        const uint8_t *end = rest.len > 0 ? memmem(rest.data, rest.len, "}}", 2) : NULL;
+
+        if (end != NULL)
+            rest.len = (size_t)(end + 2 - rest.data);
+        if (before > 0 && !gbx_buf_append(out, args.data, before))
+            status = GBX_E_NOMEM;
+        else if (rest.len > 0)
+            status = append_value(policy, &target, rest, out, reterr);
+        args = (gbx_span){rest.data + rest.len, args.len - before - rest.len};
+    }
+    return status;
+}

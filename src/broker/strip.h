@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* strip - answers on their way into the box, without the value of any secret. */
+#ifndef GBX_BROKER_STRIP_H
+#define GBX_BROKER_STRIP_H
+
+#include "policy/policy.h"
+#include "wire/messages.h"
+
+/* An answer and what its spans may point to. */
+typedef struct gbx_stripped {
+    gbx_msg_answer msg;
+    gbx_buf json, bytes, message;
+} gbx_stripped;
+
+/* Does an answer have to be looked through at all? policy may be NULL. */
+bool gbx_strip_is_due(const gbx_policy *policy);
+
+/* What is left of from, which *ret borrows from; clean it up in either case. False: it
+ * could not be looked through, and must not be passed on. policy is the engine's. */
+bool gbx_strip(const gbx_policy *policy, const gbx_msg_answer *from, gbx_stripped *ret);
+void gbx_stripped_cleanup(gbx_stripped *stripped);
+
+/*
+ * Arguments with every {{secret:NAME}} in them replaced by the value, as JSON has it.
+ * GBX_E_POLICY with a message for the code if one is not for that function. Wipe out
+ * with gbx_secrets_wipe().
+ */
+gbx_status gbx_strip_fill(const gbx_policy *policy, const char *function, gbx_span args,
+                          gbx_buf *out, gbx_error *reterr);
+
+#endif

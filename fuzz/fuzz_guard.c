@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_guard - code of any kind in any form, and any word of the engine about it.
+ * fuzz_guard - code of any kind in any form, with and without what a policy allows, and
+ * any word of the engine about it.
  *
  * Input: form, line, column (a byte each), the engine's message up to a NUL, the code.
  */
@@ -14,12 +15,39 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static bool has_name(void *user, const char *name)
+{
+    (void)user;
+    return name[0] == 'n';
+}
+
+/* Every site but those that begin like this one. */
+static bool may_fetch(void *user, const char *url, size_t len,
+                      char site[GBX_GUARD_SITE_SIZE])
+{
+    (void)user;
+    site[0] = '\0';
+    return len < 9 || memcmp(url, "https://e", 9) != 0;
+}
+
+static void check_allowed(const char *code, size_t len, gbx_form form)
+{
+    const gbx_guard_world world = {.capabilities = GBX_CAP_FETCH | GBX_CAP_ENV,
+                                   .has_name = has_name,
+                                   .may_fetch = may_fetch};
+    gbx_report *report = NULL;
+
+    if (gbx_guard_full(code, len, form, CODE_MAX, &world, &report, NULL) == GBX_OK)
+        gbx_report_free(report);
+}
+
 static void check(const char *code, size_t len, gbx_form form)
 {
     gbx_guard_span span = {0};
     gbx_report *report = NULL;
 
-    if (gbx_guard_check(code, len, form, CODE_MAX, &span, &report, NULL) == GBX_OK)
+    if (gbx_guard_check(code, len, form, CODE_MAX, NULL, &span, &report, NULL) ==
+        GBX_OK)
         assert(span.start <= len && span.len <= len - span.start);
     gbx_report_free(report);
     if (gbx_check(code, len, form, NULL, &report, NULL) != GBX_OK)
@@ -42,6 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     code = (const char *)end + 1;
     len = size - (size_t)(end + 1 - data);
     check(code, len, data[0] & 3);
+    check_allowed(code, len, data[0] & 3);
     advice = (gbx_guard_advice){.line = data[1], .column = data[2]};
     gbx_guard_explain(code, len, data[0] & 3,
                       data[0] & 4 ? GBX_CODE_SYNTAX : GBX_CODE_RUNTIME,

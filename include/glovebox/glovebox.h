@@ -343,6 +343,7 @@ GBX_API GBX_MUST_USE gbx_status gbx_engine_report(gbx_engine *engine, char **ret
  * @param ret_result set on GBX_OK only, whatever the code did; free with
  *                   gbx_result_free().
  * @retval GBX_E_USAGE  a field of @p call is out of range; nothing ran.
+ * @retval GBX_E_POLICY the call's policy is wider than the engine's; nothing ran.
  * @retval GBX_E_NOMEM  nothing ran, or what ran was killed.
  * @retval GBX_E_CLOSED the engine is being freed.
  */

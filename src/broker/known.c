@@ -136,8 +136,8 @@ void gbx_known_cleanup(gbx_known *known)
 }
 
 gbx_status gbx_known_check(gbx_known *known, const gbx_call *call, size_t max_len,
-                           gbx_guard_span *ret_span, gbx_report **ret_report,
-                           gbx_error *reterr)
+                           const gbx_guard_world *world, gbx_guard_span *ret_span,
+                           gbx_report **ret_report, gbx_error *reterr)
 {
     bool can_be = can_be_known(call, max_len);
     uint64_t hash = can_be ? hash_of(call) : 0;
@@ -147,8 +147,8 @@ gbx_status gbx_known_check(gbx_known *known, const gbx_call *call, size_t max_le
         *ret_report = NULL;
         return GBX_OK;
     }
-    status = gbx_guard_check(call->code, call->code_len, call->form, max_len, ret_span,
-                             ret_report, reterr);
+    status = gbx_guard_check(call->code, call->code_len, call->form, max_len, world,
+                             ret_span, ret_report, reterr);
     if (status != GBX_OK || *ret_report != NULL || !can_be)
         return status;
     (void)pthread_mutex_lock(&known->lock);

@@ -4,7 +4,8 @@
  * be parsed again.
  *
  * Only clean verdicts are kept, and only those that nothing but text and form decide: a
- * call with a policy or bindings of its own is always looked at. A verdict that should
+ * call with a policy or bindings of its own is always looked at. The engine's policy does
+ * not change, and functions are only ever added. A verdict that should
  * no longer hold would cost an early error, no safety: the guard is no boundary.
  *
  * Bounded in entries and bytes, the least recently used go first. Own lock, held while
@@ -39,7 +40,7 @@ void gbx_known_cleanup(gbx_known *known);
 
 /* As gbx_guard_check(), for one call. */
 gbx_status gbx_known_check(gbx_known *known, const gbx_call *call, size_t max_len,
-                           gbx_guard_span *ret_span, gbx_report **ret_report,
-                           gbx_error *reterr);
+                           const gbx_guard_world *world, gbx_guard_span *ret_span,
+                           gbx_report **ret_report, gbx_error *reterr);
 
 #endif

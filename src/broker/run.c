@@ -46,27 +46,20 @@ static gbx_status init_cond(gbx_run *run, gbx_error *reterr)
 }
 
 /* A policy of the call's own must not be wider than the engine's. */
-static gbx_status take_policy(gbx_run *run, gbx_error *reterr)
+static gbx_status take_policy(gbx_run *run, gbx_policy *own, gbx_error *reterr)
 {
     gbx_policy *wide = run->engine->settings.options.policy;
-    gbx_policy *own = run->call.policy;
-    gbx_status status = GBX_OK;
 
-    if (own == NULL || own == wide) {
-        run->call.policy = NULL;
+    if (own == NULL || own == wide)
         return GBX_OK;
-    }
-    run->call.policy = NULL;
     if (wide == NULL)
-        status = gbx_fail(reterr, GBX_E_USAGE,
-                          "call.policy narrows the engine's, which has none");
-    else if (!gbx_policy_covers(wide, own, reterr))
-        status = GBX_E_USAGE;
-    else
-        run->call.policy = gbx_policy_ref(own);
-    if (run->call.policy != NULL)
-        gbx_limits_lower(&run->limits, &own->limits);
-    return status;
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "call.policy narrows the engine's, which has none");
+    if (!gbx_policy_covers(wide, own, reterr))
+        return GBX_E_POLICY;
+    run->call.policy = gbx_policy_ref(own);
+    gbx_limits_lower(&run->limits, &own->limits);
+    return GBX_OK;
 }
 
 /* The guard's verdict, as a result: the first violation is the error. */
@@ -106,6 +99,7 @@ static gbx_status refuse_size(gbx_run *run, gbx_error *reterr)
 static gbx_status run_guard(gbx_run *run, gbx_error *reterr)
 {
     const gbx_call *call = &run->call;
+    gbx_guard_world world = gbx_run_world(run);
     gbx_report *report = NULL;
     gbx_status status;
 
@@ -114,7 +108,7 @@ static gbx_status run_guard(gbx_run *run, gbx_error *reterr)
         return call->code_len <= run->limits.code_bytes ? GBX_OK
                                                         : refuse_size(run, reterr);
     }
-    status = gbx_known_check(&run->engine->known, call, run->limits.code_bytes,
+    status = gbx_known_check(&run->engine->known, call, run->limits.code_bytes, &world,
                              &run->span, &report, reterr);
     if (status == GBX_OK && report != NULL)
         status = take_report(run, report, reterr);
@@ -294,17 +288,21 @@ static void spread_seed(uint64_t seed, uint8_t *entropy)
 gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
                         gbx_error *reterr)
 {
+    gbx_policy *own;
     gbx_status status;
 
     memset(run, 0, sizeof *run);
     run->engine = engine;
     run->cpu_start_ns = -1;
     status = gbx_call_import(call, &run->call, reterr);
+    own = run->call.policy;
+    run->call.policy =
+        NULL; /* cleaned up with the run once it is a reference of ours */
     if (status == GBX_OK)
         status = gbx_limits_resolve(&engine->settings.options.limits, run->call.limits,
                                     run->call.form, &run->limits, reterr);
     if (status == GBX_OK)
-        status = take_policy(run, reterr);
+        status = take_policy(run, own, reterr);
     if (status == GBX_OK)
         status = init_cond(run, reterr);
     if (status != GBX_OK)
@@ -362,17 +360,10 @@ void gbx_run_cleanup(gbx_run *run)
     free(run->copy);
 }
 
-const gbx_policy *gbx_run_policy(const gbx_run *run)
-{
-    return run->call.policy != NULL ? run->call.policy
-                                    : run->engine->settings.options.policy;
-}
-
 void gbx_run_start(gbx_run *run, int64_t now_ns)
 {
     const gbx_call *call = &run->call;
-    const gbx_options *options = &run->engine->settings.options;
-    uint32_t capabilities = options->capabilities;
+    uint32_t capabilities = gbx_run_capabilities(run);
     struct {
         uint64_t call_id;
         uint64_t seed;
@@ -399,10 +390,8 @@ void gbx_run_start(gbx_run *run, int64_t now_ns)
 
     gbx_buf_init(&withheld, GBX_CONFIG_MAX);
     gbx_buf_init(&env, GBX_CONFIG_MAX);
-    if (call->policy != NULL) {
-        capabilities &= call->policy->capabilities;
+    if (call->policy != NULL)
         (void)gbx_hostcalls_names(run->engine, call->policy, true, &withheld, NULL);
-    }
     msg.capabilities = capabilities;
     msg.withheld = (gbx_span){withheld.data, withheld.len};
     if (capabilities & GBX_CAP_ENV)

@@ -73,6 +73,12 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
 /* What it may reach: its own policy or the engine's; NULL: exposed functions. */
 const gbx_policy *gbx_run_policy(const gbx_run *run);
 
+/* GBX_CAP_* that are on for it. */
+uint32_t gbx_run_capabilities(const gbx_run *run);
+
+/* What its code will find; borrows the run. */
+gbx_guard_world gbx_run_world(gbx_run *run);
+
 /* Copy what the call borrows; for runs that outlive the function. */
 gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr);
 void gbx_run_cleanup(gbx_run *run);

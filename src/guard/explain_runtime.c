@@ -90,9 +90,13 @@ static const struct {
     const char *names; /* separated by single spaces */
     const char *hint;
 } unknown[] = {
-    {"fetch XMLHttpRequest WebSocket EventSource axios http https Request Response Headers",
-     NO_NETWORK},
-    {"require module exports process global Buffer fs path os child_process __dirname "
+    {"fetch Request Response Headers AbortController",
+     "fetch is off: allow it with --allow fetch=HOST, or make the request outside"},
+    {"XMLHttpRequest WebSocket EventSource axios http https", NO_NETWORK},
+    {"fs", "files are off: allow them with --allow file=DIRECTORY"},
+    {"crypto createHash createHmac", "hashing is off: allow it with --allow crypto"},
+    {"env", "variables are off: allow them with --allow env=NAME"},
+    {"require module exports process global Buffer path os child_process __dirname "
      "__filename setImmediate Deno Bun",
      NO_NODE},
     {"window document localStorage sessionStorage navigator location alert prompt confirm "

@@ -30,6 +30,7 @@ struct check {
     const char *text;
     size_t len;
     gbx_form form;
+    const gbx_guard_world *world; /* never NULL */
     bool wants_syntax;
     gbx_region region; /* what is parsed */
     gbx_region code;   /* what the engine gets */
@@ -54,7 +55,7 @@ static void look_at_tree(void *user)
         c->last_expr = gbx_form_last_expression(&tree);
     if (gbx_words_occur(code, len)) {
         gbx_tree_flatten(&tree);
-        gbx_uses_find(&tree, c->region.start, c->form, &c->found);
+        gbx_uses_find(&tree, c->region.start, c->form, c->world, &c->found);
     }
     if (c->wants_syntax && c->found.count == 0) {
         if (tree.nodes == NULL)
@@ -106,8 +107,12 @@ static gbx_status run(struct check *c, size_t max_len, gbx_report **ret_report,
     return gbx_findings_report(&c->found, c->text, c->len, ret_report, reterr);
 }
 
-static void init(struct check *c, const char *code, size_t len, gbx_form form)
+static void init(struct check *c, const char *code, size_t len, gbx_form form,
+                 const gbx_guard_world *world)
 {
+    static const gbx_guard_world nothing = {.capabilities = 0};
+
+    c->world = world != NULL ? world : &nothing;
     c->text = code != NULL ? code : "";
     c->len = code != NULL ? len : 0;
     c->form = form;
@@ -123,15 +128,15 @@ static void init(struct check *c, const char *code, size_t len, gbx_form form)
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_guard_check(const char *code, size_t len, gbx_form form, size_t max_len,
-                           gbx_guard_span *ret_span, gbx_report **ret_report,
-                           gbx_error *reterr)
+                           const gbx_guard_world *world, gbx_guard_span *ret_span,
+                           gbx_report **ret_report, gbx_error *reterr)
 {
     struct check c;
     gbx_guard_span span;
     gbx_report *report = NULL;
     gbx_status status;
 
-    init(&c, code, len, form);
+    init(&c, code, len, form, world);
     status = run(&c, max_len, &report, reterr);
     if (status != GBX_OK)
         return status;
@@ -146,13 +151,14 @@ gbx_status gbx_guard_check(const char *code, size_t len, gbx_form form, size_t m
 }
 
 gbx_status gbx_guard_full(const char *code, size_t len, gbx_form form, size_t max_len,
-                          gbx_report **ret_report, gbx_error *reterr)
+                          const gbx_guard_world *world, gbx_report **ret_report,
+                          gbx_error *reterr)
 {
     struct check c;
     gbx_report *report = NULL;
     gbx_status status;
 
-    init(&c, code, len, form);
+    init(&c, code, len, form, world);
     c.wants_syntax = true;
     status = run(&c, max_len, &report, reterr);
     if (status == GBX_OK)

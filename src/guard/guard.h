@@ -18,6 +18,8 @@
 /* Room for more violations than any reader wants; the rest is not listed. */
 #define GBX_GUARD_VIOLATIONS_MAX 50
 
+#define GBX_GUARD_SITE_SIZE 300
+
 typedef struct gbx_guard_span {
     size_t start;    /* byte offset of the code proper in the text given: after a */
     size_t len;      /* Markdown fence, leading space; before a trailing ';' */
@@ -30,6 +32,26 @@ typedef struct gbx_guard_span {
 } gbx_guard_span;
 
 /*
+ * What the code will find beside the language: NULL stands for nothing at all. The
+ * functions are asked only about a use that would else be objected to.
+ */
+typedef struct gbx_guard_world {
+    uint32_t capabilities; /* GBX_CAP_* that are on: their names exist */
+    bool may_bind;         /* form body: what the caller binds is not known yet */
+
+    /* Does the host give the code a global, or in form body a binding, of that name?
+     * May be NULL: it does not. */
+    bool (*has_name)(void *user, const char *name);
+
+    /* May url be fetched? False only if it certainly may not; then site is what of it
+     * is not allowed, in characters that are harmless. May be NULL: it may. */
+    bool (*may_fetch)(void *user, const char *url, size_t len,
+                      char site[GBX_GUARD_SITE_SIZE]);
+
+    void *user;
+} gbx_guard_world;
+
+/*
  * Check code against form. *ret_span is what to hand to the engine (for the form
  * function: exactly the function expression). *ret_report is NULL when there is
  * nothing to object to: the common case allocates no report.
@@ -39,13 +61,14 @@ typedef struct gbx_guard_span {
  * gbx_guard_syntax() reports it without an engine.
  */
 gbx_status gbx_guard_check(const char *code, size_t len, gbx_form form, size_t max_len,
-                           gbx_guard_span *ret_span, gbx_report **ret_report,
-                           gbx_error *reterr);
+                           const gbx_guard_world *world, gbx_guard_span *ret_span,
+                           gbx_report **ret_report, gbx_error *reterr);
 
 /* The same and, if it finds nothing, the syntax errors as the parser sees them. This
  * is gbx_check() and `glovebox check`. */
 gbx_status gbx_guard_full(const char *code, size_t len, gbx_form form, size_t max_len,
-                          gbx_report **ret_report, gbx_error *reterr);
+                          const gbx_guard_world *world, gbx_report **ret_report,
+                          gbx_error *reterr);
 
 /* What the engine said about a failed call, made better for who must repair it.
  * line and column (0: unknown) go in as the engine gave them, in the caller's text,

@@ -41,6 +41,7 @@ gbx_status gbx_check(const char *code, size_t code_len, gbx_form form,
                      const gbx_limits *limits, gbx_report **ret_report,
                      gbx_error *reterr)
 {
+    static const gbx_guard_world unknown = {.may_bind = true};
     gbx_report *report = NULL;
     size_t max_len;
     gbx_status status;
@@ -51,7 +52,8 @@ gbx_status gbx_check(const char *code, size_t code_len, gbx_form form,
         return gbx_fail(reterr, GBX_E_USAGE, "form is out of range");
     status = code_bytes(limits, form, &max_len, reterr);
     if (status == GBX_OK)
-        status = gbx_guard_full(code, code_len, form, max_len, &report, reterr);
+        status =
+            gbx_guard_full(code, code_len, form, max_len, &unknown, &report, reterr);
     if (status != GBX_OK)
         return status;
     if (report == NULL)

@@ -29,6 +29,7 @@ struct pass {
     gbx_tree *t;
     size_t base;
     gbx_form form;
+    const gbx_guard_world *world;
     gbx_findings *f;
     struct scope *scopes;
     uint32_t scope_count;
@@ -251,8 +252,10 @@ static void note_use(struct pass *p, uint32_t i)
 /* ---- judging -------------------------------------------------------------- */
 
 /* The hint for the module that the string child of i names, or otherwise. */
-static const char *module_hint(const gbx_tree *t, uint32_t i, const char *otherwise)
+static const char *module_hint(const struct pass *p, uint32_t i, const char *otherwise)
 {
+    const gbx_tree *t = p->t;
+
     for (uint32_t c = i + 1; i != GBX_NO_NODE && c < t->nodes[i].next;
          c = t->nodes[c].next) {
         const gbx_node *n = &t->nodes[c];
@@ -260,7 +263,8 @@ static const char *module_hint(const gbx_tree *t, uint32_t i, const char *otherw
 
         if (n->kind != GBX_NODE_STRING || n->end - n->start < 2)
             continue;
-        hint = gbx_module_hint(t->text + n->start + 1, n->end - n->start - 2);
+        hint = gbx_module_hint(t->text + n->start + 1, n->end - n->start - 2,
+                               p->world->capabilities);
         return hint != NULL ? hint : otherwise;
     }
     return otherwise;
@@ -273,8 +277,9 @@ static void object_to(struct pass *p, uint32_t i, size_t index, const char *show
 
     gbx_findings_add(p->f, GBX_CODE_INVALID_CODE, word->rule,
                      p->base + p->t->nodes[i].start,
-                     module_hint(p->t, names_module, word->hint), "'%s' %s", shown,
-                     word->what);
+                     module_hint(p, names_module,
+                                 gbx_word_hint(word, p->world->capabilities)),
+                     "'%s' %s", shown, word->what);
 }
 
 static void judge_keyword(struct pass *p, uint32_t i)
@@ -333,9 +338,59 @@ static bool is_objectionable(const struct pass *p, uint32_t i, gbx_word_use use)
     if (use == GBX_USE_CALL)
         return is_called;
     if (use == GBX_USE_HOST)
-        return (is_called || is_object) && p->form != GBX_FORM_BODY;
+        return is_called || is_object;
     return t->nodes[parent].kind != GBX_NODE_UNARY ||
            !gbx_tree_is(t, parent + 1, "typeof");
+}
+
+/*
+ * The arguments of the call of fetch at i begin with a plain string: then it is known
+ * before anything runs whether the policy allows what it names. What is not plain (an
+ * escape, a variable, a template) is judged when it is asked for.
+ */
+static void judge_fetch(struct pass *p, uint32_t i)
+{
+    const gbx_tree *t = p->t;
+    char site[GBX_GUARD_SITE_SIZE];
+    uint32_t arguments;
+    uint32_t first;
+    const gbx_node *n;
+
+    i = without_parentheses(t, i);
+    if (p->world->may_fetch == NULL || t->nodes[i].field != GBX_FIELD_FUNCTION)
+        return;
+    arguments = gbx_tree_child(t, t->nodes[i].parent, GBX_FIELD_ARGUMENTS);
+    first = arguments != GBX_NO_NODE ? gbx_tree_inner(t, arguments) : GBX_NO_NODE;
+    if (first == GBX_NO_NODE || t->nodes[first].kind != GBX_NODE_STRING)
+        return;
+    n = &t->nodes[first];
+    if (n->end - n->start < 2 ||
+        memchr(t->text + n->start, '\\', n->end - n->start) != NULL ||
+        p->world->may_fetch(p->world->user, t->text + n->start + 1,
+                            n->end - n->start - 2, site))
+        return;
+    gbx_findings_add(p->f, GBX_CODE_INVALID_CODE, "site", p->base + n->start,
+                     "allow it with --allow fetch=SITE, or ask a site that is allowed",
+                     "the policy does not allow '%s'", site);
+}
+
+/* Does the name exist all the same, by a capability, the host or who calls? */
+static bool is_given(const struct pass *p, uint32_t i, const gbx_word *word)
+{
+    const gbx_guard_world *world = p->world;
+
+    if (word->is_given && (world->capabilities & word->capability) != 0)
+        return true;
+    if (p->form == GBX_FORM_BODY && word->use == GBX_USE_HOST) {
+        if (strcmp(word->name, "env") == 0)
+            return true; /* a parameter of every body */
+        i = without_parentheses(p->t, i);
+        /* No binding can be called; of data in a binding, names are as good as any. */
+        if (world->may_bind && !word->is_given &&
+            p->t->nodes[i].field != GBX_FIELD_FUNCTION)
+            return true;
+    }
+    return world->has_name != NULL && world->has_name(world->user, word->name);
 }
 
 static void judge(struct pass *p)
@@ -353,6 +408,12 @@ static void judge(struct pass *p)
             hidden = p->declared | p->broken;
         if (hidden & bit(u->word) || !is_objectionable(p, u->node, word->use))
             continue;
+        if (is_given(p, u->node, word)) {
+            if (word->is_given && word->capability == GBX_CAP_FETCH &&
+                (p->world->capabilities & GBX_CAP_FETCH) != 0)
+                judge_fetch(p, u->node);
+            continue;
+        }
         object_to(p, u->node, u->word, word->name,
                   p->t->nodes[u->node].field == GBX_FIELD_FUNCTION
                       ? gbx_tree_child(p->t, parent, GBX_FIELD_ARGUMENTS)
@@ -362,9 +423,11 @@ static void judge(struct pass *p)
 
 /* ---- public to other modules -------------------------------------------- */
 
-void gbx_uses_find(gbx_tree *t, size_t base, gbx_form form, gbx_findings *f)
+void gbx_uses_find(gbx_tree *t, size_t base, gbx_form form,
+                   const gbx_guard_world *world, gbx_findings *f)
 {
-    struct pass p = {.t = t, .base = base, .form = form, .f = f, .scope = NO_SCOPE};
+    struct pass p = {
+        .t = t, .base = base, .form = form, .world = world, .f = f, .scope = NO_SCOPE};
 
     open_scope(&p, t->count, true);
     for (uint32_t i = 0; i < t->count; i++) {

@@ -13,6 +13,7 @@
 #include "guard/tree.h"
 
 /* t is flat. base: offset of the parsed text in the caller's. */
-void gbx_uses_find(gbx_tree *t, size_t base, gbx_form form, gbx_findings *f);
+void gbx_uses_find(gbx_tree *t, size_t base, gbx_form form,
+                   const gbx_guard_world *world, gbx_findings *f);
 
 #endif

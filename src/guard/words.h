@@ -10,11 +10,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef enum gbx_word_use {
     GBX_USE_ANY,     /* any use of the free name but typeof NAME */
     GBX_USE_CALL,    /* only NAME(...), new NAME(...) and NAME`...` */
-    GBX_USE_HOST,    /* NAME.x, NAME(...); in form body a caller may bind it: allowed */
+    GBX_USE_HOST,    /* NAME.x, NAME(...) and NAME`...`; the caller may bind the name */
     GBX_USE_KEYWORD, /* no name: found by the statement's or expression's kind */
 } gbx_word_use;
 
@@ -24,6 +25,8 @@ typedef struct gbx_word {
     const char *rule;
     const char *what; /* what is wrong with it: follows the name in the message */
     const char *hint;
+    uint32_t capability; /* the GBX_CAP_* that does what the name is for, or 0 */
+    bool is_given;       /* by the capability, under that very name */
 } gbx_word;
 
 /* What a name stands for, as an index; at most 64, so that a set of them is a word. */
@@ -39,7 +42,10 @@ const gbx_word *gbx_word_get(size_t index);
  * then no pass over the tree can find a use. */
 bool gbx_words_occur(const char *text, size_t len);
 
+/* What to do instead; what is on is better advice than what could be switched on. */
+const char *gbx_word_hint(const gbx_word *word, uint32_t capabilities);
+
 /* Advice for who loads the module of that name, or NULL if it is none we know. */
-const char *gbx_module_hint(const char *name, size_t len);
+const char *gbx_module_hint(const char *name, size_t len, uint32_t capabilities);
 
 #endif

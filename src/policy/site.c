@@ -241,3 +241,27 @@ const char *gbx_site_print(const gbx_site *site, char out[GBX_SITE_TEXT_SIZE])
                    is_v6 ? "]" : "", port);
     return out;
 }
+
+bool gbx_policy_may_fetch(const gbx_policy *policy, const char *url, size_t len,
+                          char site[GBX_SITE_TEXT_SIZE])
+{
+    const char *mark = memmem(url, len, "://", 3);
+    size_t end = mark != NULL ? (size_t)(mark + 3 - url) : len;
+    gbx_site asked = {0};
+    bool ok = false;
+
+    while (end < len && strchr("/?#", url[end]) == NULL)
+        end++;
+    /* Whatever is no site by our strict rules may still be one to a URL parser. */
+    if (mark == NULL || memchr(url, '*', end) != NULL ||
+        memchr(url, '\\', end) != NULL ||
+        gbx_site_parse(url, end, &asked, NULL) != GBX_OK)
+        return true;
+    for (size_t i = 0; i < policy->fetch.site_count && !ok; i++)
+        ok = gbx_site_matches(&policy->fetch.sites[i], asked.host, port_of(&asked),
+                              asked.schemes);
+    if (!ok)
+        (void)gbx_site_print(&asked, site);
+    free(asked.host);
+    return ok;
+}

@@ -172,7 +172,7 @@ static void test_policy__of_a_call_narrows_the_engines(void **state)
     check_value(other, "() => typeof db + typeof echo + typeof console", "null",
                 "\"objectfunctionobject\"");
     call.policy = policy_of("{\"crypto\": true}");
-    assert_int_equal(gbx_execute(other, &call, &result, &error), GBX_E_USAGE);
+    assert_int_equal(gbx_execute(other, &call, &result, &error), GBX_E_POLICY);
     gbx_policy_free(call.policy);
     gbx_engine_free(other);
 }

@@ -42,7 +42,8 @@ static gbx_report *check(gbx_form form, const char *code, size_t len, size_t max
     gbx_report *report = NULL;
     gbx_guard_span span;
 
-    assert_int_equal(gbx_guard_check(code, len, form, max_len, &span, &report, NULL),
+    assert_int_equal(gbx_guard_check(code, len, form, max_len, NULL, &span, &report,
+                                     NULL),
                      GBX_OK);
     assert_true(span.start <= len && span.len <= len - span.start);
     return report;
@@ -176,7 +177,7 @@ static void test_guard_bounds__survives_any_nesting(void **state)
 
         gbx_report_free(check(GBX_FORM_SCRIPT, code, strlen(code), LIMIT));
         assert_int_equal(gbx_guard_full(code, strlen(code), GBX_FORM_FUNCTION, LIMIT,
-                                        &report, NULL),
+                                        NULL, &report, NULL),
                          GBX_OK);
         gbx_guard_explain(code, strlen(code), GBX_FORM_SCRIPT, GBX_CODE_SYNTAX,
                           "SyntaxError: Unexpected EOF", &advice);

@@ -279,7 +279,7 @@ static void test_guard_explain__knows_names(void **state)
 {
 #define NONE "ReferenceError: Can't find variable: "
     static const struct sample samples[] = {
-        {"(d) => fetch(d)", 1, 13, NONE "fetch", 1, 8, "no network"},
+        {"(d) => fetch(d)", 1, 13, NONE "fetch", 1, 8, "--allow fetch"},
         {"(d) => require(d)", 1, 15, NONE "require", 1, 8, "not Node.js"},
         {"(d) => process.env", 1, 15, NONE "process", 1, 8, "not Node.js"},
         {"(d) => window.x", 1, 14, NONE "window", 1, 8, "no browser"},

@@ -30,7 +30,8 @@ static bool passes(const gbx_call *call, size_t limit, gbx_guard_span *ret)
 {
     gbx_report *report = NULL;
 
-    assert_int_equal(gbx_known_check(&known, call, limit, ret, &report, NULL), GBX_OK);
+    assert_int_equal(gbx_known_check(&known, call, limit, NULL, ret, &report, NULL),
+                     GBX_OK);
     gbx_report_free(report);
     return report == NULL;
 }

@@ -227,7 +227,7 @@ static bool guard(const char *code, gbx_form form)
     gbx_report *report = NULL;
     gbx_error error = {.status = GBX_OK};
     gbx_status status =
-        gbx_guard_check(code, strlen(code), form, 65536, &span, &report, &error);
+        gbx_guard_check(code, strlen(code), form, 65536, NULL, &span, &report, &error);
 
     assert_true(status == GBX_OK || status == GBX_E_NOMEM);
     assert_int_equal(error.status, status);

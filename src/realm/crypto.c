@@ -133,26 +133,32 @@ static JSValueRef on_bytes(ARGUMENTS)
     return JSValueMakeUndefined(ctx);
 }
 
+static void feed(gbx_hash *hash, gbx_decoder *decoder, JSStringRef string)
+{
+    gbx_text text = {.narrow = gbx_string_narrow(&shared.strings, string),
+                     .count = JSStringGetLength(string)};
+    const uint8_t *bytes;
+    size_t len;
+
+    assert(text.count <= PIECE);
+    if (text.narrow == NULL)
+        text.wide = JSStringGetCharactersPtr(string);
+    bytes = gbx_decode(decoder, &text, shared.decoded, &len);
+    gbx_hash_update(hash, bytes, len);
+}
+
 /* text(hash, piece) [encoding]: of the first piece of a text; then GOES_ON. */
 static JSValueRef on_text(ARGUMENTS)
 {
     held *h = held_by(argv[0]);
     JSStringRef string = JSValueToStringCopy(ctx, argv[1], exception);
-    gbx_text text;
-    const uint8_t *bytes;
-    size_t len;
 
     UNUSED;
     if (string == NULL)
         return JSValueMakeUndefined(ctx);
     if (shared.words[ENCODING] != GOES_ON)
         h->decoder = (gbx_decoder){.encoding = (gbx_encoding)shared.words[ENCODING]};
-    text.count = JSStringGetLength(string);
-    text.narrow = gbx_string_narrow(&shared.strings, string);
-    text.wide = text.narrow == NULL ? JSStringGetCharactersPtr(string) : NULL;
-    assert(text.count <= PIECE);
-    bytes = gbx_decode(&h->decoder, &text, shared.decoded, &len);
-    gbx_hash_update(h->hash, bytes, len);
+    feed(h->hash, &h->decoder, string);
     JSStringRelease(string);
     return JSValueMakeUndefined(ctx);
 }
@@ -204,26 +210,49 @@ static JSValueRef make_text(JSContextRef ctx, const uint8_t *value, size_t len)
     return made;
 }
 
-/* value(hash) [encoding]: its end. */
-static JSValueRef on_value(ARGUMENTS)
+static JSValueRef make_value(JSContextRef ctx, gbx_hash *hash, JSValueRef *exception)
 {
-    held *h = held_by(argv[0]);
-    size_t len = gbx_hash_value_len(h->hash);
+    size_t len = gbx_hash_value_len(hash);
     uint8_t few[SMALL];
     uint8_t *value = len <= sizeof few ? few : malloc(len);
     JSValueRef made;
 
-    UNUSED;
     if (value == NULL)
         abort();
-    gbx_hash_value(h->hash, value);
-    gbx_hash_free(h->hash);
-    h->hash = NULL;
+    gbx_hash_value(hash, value);
+    gbx_hash_free(hash);
     made = shared.words[ENCODING] == AS_BYTES ? make_bytes(ctx, value, len, exception)
                                               : make_text(ctx, value, len);
     if (value != few)
         free(value);
     return made;
+}
+
+/* value(hash) [encoding]: its end. */
+static JSValueRef on_value(ARGUMENTS)
+{
+    held *h = held_by(argv[0]);
+    gbx_hash *hash = h->hash;
+
+    UNUSED;
+    h->hash = NULL;
+    return make_value(ctx, hash, exception);
+}
+
+/* once(text) [algorithm, length, encoding]: the value of a piece of text in UTF-8. */
+static JSValueRef on_once(ARGUMENTS)
+{
+    gbx_decoder decoder = {.encoding = GBX_ENCODING_UTF8};
+    JSStringRef string = JSValueToStringCopy(ctx, argv[0], exception);
+    gbx_hash *hash;
+
+    UNUSED;
+    if (string == NULL)
+        return JSValueMakeUndefined(ctx);
+    hash = gbx_hash_new(shared.words[ALGORITHM], shared.words[LENGTH]);
+    feed(hash, &decoder, string);
+    JSStringRelease(string);
+    return make_value(ctx, hash, exception);
 }
 
 /* random() [count]: into scratch. False if there is no randomness. */
@@ -319,10 +348,10 @@ JSObjectRef gbx_crypto_natives(gbx_realm *realm, JSObjectRef common,
         const char *name;
         JSObjectCallAsFunctionCallback fn;
     } table[] = {
-        {"open", on_open},     {"openMac", on_open_mac}, {"keyed", on_keyed},
-        {"copy", on_copy},     {"bytes", on_bytes},      {"text", on_text},
-        {"value", on_value},   {"random", on_random},    {"equal", on_equal},
-        {"encode", on_encode},
+        {"open", on_open},   {"openMac", on_open_mac}, {"keyed", on_keyed},
+        {"copy", on_copy},   {"bytes", on_bytes},      {"text", on_text},
+        {"value", on_value}, {"once", on_once},        {"random", on_random},
+        {"equal", on_equal}, {"encode", on_encode},
     };
     JSClassDefinition definition = kJSClassDefinitionEmpty;
     JSContextRef ctx = realm->ctx;

@@ -8,7 +8,7 @@
  */
 (function (natives) {
   'use strict';
-  const { open, openMac, keyed, copy, bytes, text, value, random, equal, encode } = natives;
+  const { open, openMac, keyed, copy, bytes, text, value, once, random, equal, encode } = natives;
   const { scratch, words, longest } = natives;
   const ALGORITHM = 0, LENGTH = 1, COUNT = 2, ENCODING = 3; /* in words, as crypto.c has them */
   const GOES_ON = 0x100, AS_BYTES = 0x101;
@@ -41,6 +41,7 @@
   const NONE = new ByteArray(0);
   const QUOTA = 65536; /* of getRandomValues, by its specification */
   const SIZE_MAX = 2147483647;
+  const SHORT = 1024; /* characters */
 
   /* Tables without a prototype: no name of the guest's finds more than is in them. */
   const ALGORITHMS = natives.algorithms;
@@ -105,7 +106,6 @@
   }
 
   const BYTES = 'an instance of ArrayBuffer, TypedArray or DataView';
-  const DATA = `of type string or ${BYTES}`;
 
   function finalized() {
     return fail(ErrorOf, 'ERR_CRYPTO_HASH_FINALIZED',
@@ -202,19 +202,26 @@
     }
   }
 
-  function feed(state, name, data, encoding, expected) {
+  /* Data is looked at first: its encoding if it is a string, else its bytes. */
+  function prepare(name, data, encoding) {
     if (typeof data === 'string') {
       const as = encoding === undefined || encoding === null ? utf8
         : encodingOf(INPUTS, encoding, INPUT_NAMES);
       if (as === hex && data.length % 2 !== 0)
         throw fail(TypeErrorOf, 'ERR_INVALID_ARG_VALUE',
           `The argument 'encoding' is invalid for data of length ${data.length}. Received 'hex'`);
-      feedText(state, data, as);
-      return;
+      return as;
     }
     const array = bytesOf(data);
-    if (array === undefined) throw wrongType(name, expected, data);
-    feedBytes(state, array);
+    if (array === undefined) throw wrongType(name, `of type string or ${BYTES}`, data);
+    return array;
+  }
+
+  /* Then taken. What throws here, for want of memory or of stack, leaves a state that
+   * nobody may use any more. */
+  function feed(state, data, prepared) {
+    if (typeof prepared === 'number') feedText(state, data, prepared);
+    else feedBytes(state, prepared);
   }
 
   /* ---- bytes that are returned ------------------------------------------------------ */
@@ -248,81 +255,123 @@
     return output === AS_BYTES ? returned(value(state)) : value(state);
   }
 
+  function takeOnce(plan, data, output) {
+    words[ALGORITHM] = plan.algorithm;
+    words[LENGTH] = plan.length;
+    words[ENCODING] = output;
+    return output === AS_BYTES ? returned(once(data)) : once(data);
+  }
+
   /* ---- hashes ------------------------------------------------------------------------ */
 
-  function start(algorithm, length) {
-    words[ALGORITHM] = algorithm[0];
-    words[LENGTH] = length;
+  function start(plan) {
+    words[ALGORITHM] = plan.algorithm;
+    words[LENGTH] = plan.length;
     return open();
   }
 
   const COPY = {}; /* in place of an algorithm: the second argument is a state */
 
-  function openHash(name, options) {
+  function planOf(name, options) {
     const algorithm = algorithmOf(name);
     if (algorithm === undefined)
       throw fail(ErrorOf, 'ERR_CRYPTO_INVALID_DIGEST',
         `Digest method not supported: ${slice(name, 0, 32)}. There are ${joined(NAMES)}`);
     const wanted = typeof options === 'object' && options !== null ? options.outputLength : undefined;
-    if (wanted === undefined) return start(algorithm, algorithm[1]);
+    if (wanted === undefined) return { __proto__: null, algorithm: algorithm[0], length: algorithm[1] };
     const length = checkSize('options.outputLength', wanted, longest);
     if (length !== algorithm[1] && !algorithm[2])
       throw fail(ErrorOf, 'ERR_OSSL_EVP_NOT_XOF_OR_INVALID_LENGTH',
         `The outputLength of ${slice(name, 0, 32)} is ${algorithm[1]}; shake128 and shake256 have any`);
-    return start(algorithm, length);
+    return { __proto__: null, algorithm: algorithm[0], length };
   }
 
+  /* A short text that is all there is, as it mostly is, waits for digest() and then needs
+   * no state: that is half of what hashing it would cost. */
   class Hash {
-    #state;
+    #plan; /* undefined: nothing more can be done */
+    #first; /* a text that is not fed yet */
+    #state; /* undefined: nothing was fed */
 
     constructor(algorithm, options) {
-      this.#state = algorithm === COPY ? options : openHash(algorithm, options);
+      if (algorithm === COPY) {
+        this.#plan = options.plan;
+        this.#state = options.state;
+      } else this.#plan = planOf(algorithm, options);
+    }
+
+    /* The state, with what waited. */
+    #open(plan) {
+      if (this.#state === undefined) this.#state = start(plan);
+      if (this.#first !== undefined) feedText(this.#state, this.#first, utf8);
+      this.#first = undefined;
+      return this.#state;
     }
 
     update(data, inputEncoding) {
-      if (this.#state === undefined) throw finalized();
-      feed(this.#state, 'data', data, inputEncoding, DATA);
+      const plan = this.#plan;
+      if (plan === undefined) throw finalized();
+      const prepared = prepare('data', data, inputEncoding);
+      if (prepared === utf8 && data.length <= SHORT && this.#state === undefined && this.#first === undefined)
+        this.#first = data;
+      else {
+        this.#plan = undefined;
+        feed(this.#open(plan), data, prepared);
+        this.#plan = plan;
+      }
       return this;
     }
 
     digest(encoding) {
-      if (this.#state === undefined) throw finalized();
-      const output = outputOf(encoding), state = this.#state;
-      this.#state = undefined;
-      return take(state, output);
+      const plan = this.#plan;
+      if (plan === undefined) throw finalized();
+      const output = outputOf(encoding);
+      this.#plan = undefined;
+      return this.#state === undefined ? takeOnce(plan, this.#first ?? '', output)
+        : take(this.#open(plan), output);
     }
 
     copy() {
-      if (this.#state === undefined) throw finalized();
-      return new Hash(COPY, copy(this.#state));
+      const plan = this.#plan;
+      if (plan === undefined) throw finalized();
+      this.#plan = undefined;
+      const made = new Hash(COPY, { __proto__: null, plan, state: copy(this.#open(plan)) });
+      this.#plan = plan;
+      return made;
     }
   }
 
   class Hmac {
-    #state;
+    #state; /* undefined: nothing more can be done */
 
     constructor(name, key, options) {
       const algorithm = algorithmOf(name);
       if (algorithm === undefined || algorithm[2])
         throw fail(TypeErrorOf, 'ERR_CRYPTO_INVALID_DIGEST',
           `Invalid digest: ${slice(name, 0, 32)}. There are ${joined(KEYED_NAMES)}`);
+      const encoding = typeof options === 'object' && options !== null ? options.encoding : undefined;
+      const prepared = prepare('key', key, encoding);
       words[ALGORITHM] = algorithm[0];
       const state = openMac();
-      const encoding = typeof options === 'object' && options !== null ? options.encoding : undefined;
-      feed(state, 'key', key, encoding, DATA);
+      feed(state, key, prepared);
       keyed(state);
       this.#state = state;
     }
 
     update(data, inputEncoding) {
-      if (this.#state === undefined) throw finalized();
-      feed(this.#state, 'data', data, inputEncoding, DATA);
+      const state = this.#state;
+      if (state === undefined) throw finalized();
+      const prepared = prepare('data', data, inputEncoding);
+      this.#state = undefined;
+      feed(state, data, prepared);
+      this.#state = state;
       return this;
     }
 
     digest(encoding) {
-      if (this.#state === undefined) throw finalized();
-      const output = outputOf(encoding), state = this.#state;
+      const state = this.#state;
+      if (state === undefined) throw finalized();
+      const output = outputOf(encoding);
       this.#state = undefined;
       return take(state, output);
     }
@@ -340,7 +389,7 @@
     const array = bytesOf(data);
     if (array === undefined)
       throw wrongType('data', `${BYTES} (of a string: new TextEncoder().encode(data))`, data);
-    const state = start(ALGORITHMS[found], ALGORITHMS[found][1]);
+    const state = start({ __proto__: null, algorithm: ALGORITHMS[found][0], length: ALGORITHMS[found][1] });
     feedBytes(state, array);
     words[ENCODING] = AS_BYTES;
     return bufferOf(value(state));
@@ -380,8 +429,10 @@
       const isList = typeof options === 'object' && options !== null;
       const encoding = isList ? options.outputEncoding : options;
       const output = encoding === undefined ? hex : outputOf(encoding);
-      const state = openHash(algorithm, options);
-      feed(state, 'input', data, undefined, DATA);
+      const plan = planOf(algorithm, options);
+      if (typeof data === 'string' && data.length <= SHORT) return takeOnce(plan, data, output);
+      const prepared = prepare('input', data, undefined), state = start(plan);
+      feed(state, data, prepared);
       return take(state, output);
     },
     getHashes() {

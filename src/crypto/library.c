@@ -51,6 +51,7 @@ static const struct algorithm {
 
 static struct {
     bool is_loaded;
+    const char *file;
     gbx_libcrypto functions;
     gbx_digest digests[GBX_COUNTOF(algorithms)];
     EVP_CIPHER_CTX *stream;
@@ -59,7 +60,8 @@ static struct {
 
 static const char *lacks(const char *what)
 {
-    (void)snprintf(state.reason, sizeof state.reason, "'" LIBRARY "' has no %s", what);
+    (void)snprintf(state.reason, sizeof state.reason, "'%s' has no %s", state.file,
+                   what);
     return state.reason;
 }
 
@@ -167,14 +169,23 @@ static void warm(void)
 
 const char *gbx_libcrypto_load(void)
 {
+    return gbx_libcrypto_load_file(LIBRARY);
+}
+
+const char *gbx_libcrypto_load_file(const char *file)
+{
     const char *reason;
     void *library;
 
     if (state.is_loaded)
         return NULL;
-    library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (library == NULL)
-        return "'" LIBRARY "' cannot be loaded: hashes need OpenSSL";
+    state.file = file;
+    library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (library == NULL) {
+        (void)snprintf(state.reason, sizeof state.reason,
+                       "'%s' cannot be loaded: hashes need OpenSSL", file);
+        return state.reason;
+    }
     reason = find_functions(library);
     if (reason != NULL)
         return reason;

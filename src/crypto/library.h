@@ -65,6 +65,9 @@ typedef struct gbx_digest {
  * constant reason. */
 const char *gbx_libcrypto_load(void);
 
+/* The same by another name. */
+const char *gbx_libcrypto_load_file(const char *file);
+
 /* NULL before it is loaded. */
 const gbx_libcrypto *gbx_libcrypto_get(void);
 const gbx_digest *gbx_libcrypto_digest(size_t algorithm);

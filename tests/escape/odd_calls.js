@@ -8,7 +8,7 @@
   const functions = [];
   const objects = [];
   const seen = new Set();
-  (function walk(o) {
+  function walk(o) {
     if ((typeof o !== 'object' && typeof o !== 'function') || o === null || seen.has(o)) return;
     seen.add(o);
     objects.push(o);
@@ -18,7 +18,8 @@
       walk(own.value), walk(own.get), walk(own.set);
     }
     walk(Object.getPrototypeOf(o));
-  })(globalThis);
+  }
+  walk(globalThis);
 
   const { random, floor } = Math;
   const any = (list) => list[floor(random() * list.length)];
@@ -31,6 +32,18 @@
     new Map([[1, 2]]), new Set([1]), new WeakMap(), new Proxy({}, {}), new Proxy(() => 1, {}), buffer, new Uint8Array(buffer), new Float64Array(4),
     new DataView(buffer), Promise.resolve(1), Promise.reject(1), new Error('e'), new Intl.NumberFormat('en'), [1, 2].values(), globalThis,
   ];
+  /* Native code of ours is few among many: more often. */
+  if (typeof crypto === 'object') {
+    const hash = crypto.createHash('sha256');
+    const before = functions.length;
+    walk(hash);
+    walk(crypto.createHmac('md5', 'k'));
+    walk(crypto.createHash('md5').digest());
+    const ours = functions.slice(before);
+    for (const name of Object.keys(crypto)) ours.push(crypto[name].digest ?? crypto[name]);
+    for (let i = 0; i < 40; i++) functions.push(...ours);
+    values.push(hash, 'md5', 'SHA-256', 'shake128', 'hex', 'base64', { outputLength: 9 }, { outputLength: 1e5 }, { name: 'SHA-1' }, new Uint8Array(70000));
+  }
   const outcomes = [];
   for (let i = 0; i < 2000; i++) {
     const f = any(functions);

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 # Tests of the host's modules; under a sanitizer all of those are looked into.
 set(host_modules gbx_base gbx_wire gbx_policy gbx_file gbx_guard gbx_broker)
+set(crypto_modules gbx_crypto)
 if(GLOVEBOX_SANITIZE)
     include(../cmake/checked.cmake)
     set(host_modules gbx_checked)
+    set(crypto_modules gbx_checked)
 endif()
 function(gbx_host_test name)
     gbx_unit_test(${name} ${ARGN} ${host_modules})
@@ -73,7 +75,7 @@ target_include_directories(gbx_vectors PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_definitions(gbx_vectors
     PUBLIC CRYPTO_TABLES="${CMAKE_CURRENT_SOURCE_DIR}/unit/crypto")
 target_link_libraries(gbx_vectors PUBLIC gbx_flags gbx_sanitize)
-gbx_unit_test(crypto gbx_vectors $<IF:$<BOOL:${GLOVEBOX_SANITIZE}>,gbx_checked,gbx_crypto>)
+gbx_unit_test(crypto gbx_vectors ${crypto_modules})
 gbx_unit_test(crypto_sealed gbx_crypto PkgConfig::SECCOMP)
 include(unit/policy.cmake)
 gbx_unit_test(seal_process gbx_seal)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The hashes without an engine: every algorithm, every encoding, the stream. */
 #include "crypto/hash.h"
+#include "crypto/library.h"
 #include "crypto/random.h"
 #include "crypto/text.h"
 #include "support/vectors.h"
@@ -428,6 +429,17 @@ static void test_random__is_refused_without_a_key(void **state)
 
 /* ---- loading ----------------------------------------------------------------------- */
 
+static void test_load__says_what_is_missing(void **state)
+{
+    (void)state; /* the first of all tests: nothing is loaded yet */
+
+    assert_string_equal(gbx_libcrypto_load_file("libnowhere.so"),
+                        "'libnowhere.so' cannot be loaded: hashes need OpenSSL");
+    assert_string_equal(gbx_libcrypto_load_file("libm.so.6"),
+                        "'libm.so.6' has no OPENSSL_init_crypto");
+    assert_null(gbx_libcrypto_get());
+}
+
 /* A configuration that leaves no algorithm to be found. */
 static void test_load__asks_no_configuration_file(void **state)
 {
@@ -460,6 +472,7 @@ static void test_names__are_sorted_and_lower_case(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_load__says_what_is_missing),
         cmocka_unit_test(test_load__asks_no_configuration_file),
         cmocka_unit_test(test_load__may_be_asked_for_again),
         cmocka_unit_test(test_names__are_sorted_and_lower_case),

@@ -2,11 +2,11 @@
 /*
  * secret_views - one pass for all views.
  *
- * While the views agree there is one state, and a position in the data is a position in
- * every view. At a byte that can begin an escape they part: each view undoes what it
- * undoes and steps by itself, remembering where in the data its bytes came from. They
- * are one again when all are in the same state and that state has seen nothing from
- * before the end of the last escape.
+ * Views are a tree: what is below a view undoes one thing more. A view that has had
+ * nothing to undo for a while is in the state of the one above it, and follows it without
+ * work; at a byte that can begin one of its escapes it becomes active, remembering where
+ * in the data its bytes come from, until it is in the same state again and that state
+ * has seen nothing but bytes that were the same in both.
  */
 #include "policy/secret_views.h"
 
@@ -15,57 +15,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STAGES 2
-
-/* What is undone, first and then. The encodings that programs put into one another:
- * JSON in JSON, a URL or a page in JSON, JSON or a URL in a URL, lines of base64. */
-static const uint8_t chains[][STAGES] = {
-    {GBX_ESCAPING_NONE, GBX_ESCAPING_NONE},
-    {GBX_ESCAPING_JSON, GBX_ESCAPING_NONE},
-    {GBX_ESCAPING_PERCENT, GBX_ESCAPING_NONE},
-    {GBX_ESCAPING_HTML, GBX_ESCAPING_NONE},
-    {GBX_ESCAPING_LINES, GBX_ESCAPING_NONE},
-    {GBX_ESCAPING_JSON, GBX_ESCAPING_JSON},
-    {GBX_ESCAPING_JSON, GBX_ESCAPING_PERCENT},
-    {GBX_ESCAPING_JSON, GBX_ESCAPING_HTML},
-    {GBX_ESCAPING_JSON, GBX_ESCAPING_LINES},
-    {GBX_ESCAPING_PERCENT, GBX_ESCAPING_JSON},
-    {GBX_ESCAPING_PERCENT, GBX_ESCAPING_PERCENT},
-    {GBX_ESCAPING_FORM, GBX_ESCAPING_NONE}, /* these two if a value has a space */
-    {GBX_ESCAPING_JSON, GBX_ESCAPING_FORM},
+/*
+ * What is undone, and below it, what is undone then: the encodings that programs put
+ * into one another are JSON in JSON, a URL or a page in JSON, JSON or a URL in a URL,
+ * lines of base64 in JSON. A list ends in NONE; FORM counts if a value has a space.
+ */
+static const struct {
+    gbx_escaping first;
+    gbx_escaping then[6];
+} tree[] = {
+    {GBX_ESCAPING_JSON,
+     {GBX_ESCAPING_JSON, GBX_ESCAPING_PERCENT, GBX_ESCAPING_HTML, GBX_ESCAPING_LINES,
+      GBX_ESCAPING_FORM}},
+    {GBX_ESCAPING_PERCENT, {GBX_ESCAPING_JSON, GBX_ESCAPING_PERCENT}},
+    {GBX_ESCAPING_HTML, {GBX_ESCAPING_NONE}},
+    {GBX_ESCAPING_LINES, {GBX_ESCAPING_NONE}},
+    {GBX_ESCAPING_FORM, {GBX_ESCAPING_NONE}},
 };
 
-#define CHAINS       (sizeof chains / sizeof chains[0])
-#define CHAINS_PLAIN (CHAINS - 2)
-
-/* Bytes that wait for the rest of an escape, and where in the data they come from. */
-typedef struct stage {
-    gbx_escaping how;
-    size_t count;
-    uint8_t bytes[GBX_ESCAPE_MAX];
-    size_t starts[GBX_ESCAPE_MAX];
-    size_t ends[GBX_ESCAPE_MAX];
-} stage;
+#define FAMILIES  (sizeof tree / sizeof tree[0])
+#define VIEWS_MAX 12
 
 typedef struct view {
+    gbx_escaping how;
+    bool is_active;
     uint32_t state;
-    size_t seen;    /* bytes of this view */
-    size_t *starts; /* a ring: where its last bytes come from */
-    stage stages[STAGES];
-    size_t depth; /* stages in use */
+    size_t seen;    /* bytes of this view since it became active, and before */
+    size_t *starts; /* a ring: where in the data its last bytes come from */
+    size_t plain;   /* bytes since the last escape */
+    struct view *below;
+    size_t below_count;
+    /* Bytes that wait for the rest of an escape, and where they come from. */
+    size_t waiting;
+    uint8_t bytes[GBX_ESCAPE_MAX];
+    size_t from[GBX_ESCAPE_MAX];
+    size_t to[GBX_ESCAPE_MAX];
 } view;
 
 typedef struct finder {
     const gbx_secret_forms *forms;
     gbx_span data;
     gbx_hits *hits;
-    bool failed; /* out of memory */
+    bool failed;    /* out of memory */
+    uint32_t state; /* of the data as it is */
     size_t ring_mask;
     size_t *rings;
-    view views[CHAINS];
+    view *families;
+    size_t family_count;
+    view views[VIEWS_MAX];
     size_t view_count;
-    size_t waiting;  /* bytes in all stages */
-    bool parts[256]; /* views part at this byte */
+    bool parts[256]; /* some family becomes active at this byte */
+    bool wakes[FAMILIES][256];
 } finder;
 
 /* ---- hits ------------------------------------------------------------------ */
@@ -158,20 +158,63 @@ static void see(finder *f, view *v, uint8_t byte, size_t start, size_t end)
     }
 }
 
-static void push(finder *f, view *v, size_t level, uint8_t byte, size_t start,
-                 size_t end);
-
-/* Pass on what is decided; at the end of the data everything is. */
-static void settle(finder *f, view *v, size_t level, bool is_end)
+/* v begins where the view above it is; NULL is the data itself, before position at. */
+static void activate(const finder *f, view *v, const view *above, size_t at)
 {
-    stage *s = &v->stages[level];
+    uint32_t state = above != NULL ? above->state : f->state;
+    size_t depth = f->forms->nodes[state].depth;
 
-    while (s->count > 0) {
-        gbx_unescaped u = {.bytes = {s->bytes[0]}, .count = 1, .taken = 1};
+    for (size_t i = 0; i < depth; i++)
+        v->starts[i & f->ring_mask] =
+            above != NULL ? above->starts[(above->seen - depth + i) & f->ring_mask]
+                          : at - depth + i;
+    v->is_active = true;
+    v->state = state;
+    v->seen = depth;
+    v->plain = 0;
+}
+
+/* Back to following, if nothing makes v differ from the view above in that state. */
+static void settle_down(const finder *f, view *v, uint32_t above_state)
+{
+    if (v->waiting > 0 || v->state != above_state ||
+        f->forms->nodes[v->state].depth > v->plain)
+        return;
+    for (size_t i = 0; i < v->below_count; i++)
+        if (v->below[i].is_active)
+            return;
+    v->is_active = false;
+}
+
+static void take(finder *f, view *v, uint8_t byte, size_t start, size_t end);
+
+/* A byte of v that is decided: for the views below, then for v itself. */
+static void emit(finder *f, view *v, uint8_t byte, size_t start, size_t end)
+{
+    for (size_t i = 0; i < v->below_count; i++) {
+        view *b = &v->below[i];
+
+        if (!b->is_active && !gbx_unescape_begins(b->how, byte))
+            continue;
+        if (!b->is_active)
+            activate(f, b, v, 0);
+        take(f, b, byte, start, end);
+    }
+    see(f, v, byte, start, end);
+    for (size_t i = 0; i < v->below_count; i++)
+        if (v->below[i].is_active)
+            settle_down(f, &v->below[i], v->state);
+}
+
+/* Emit what can be told; at the end of the data everything can. */
+static void undo(finder *f, view *v, bool is_end)
+{
+    while (v->waiting > 0) {
+        gbx_unescaped u = {.bytes = {v->bytes[0]}, .count = 1, .taken = 1};
         size_t taken;
 
-        if (gbx_unescape_begins(s->how, s->bytes[0])) {
-            gbx_unescaped tried = gbx_unescape(s->how, s->bytes, s->count);
+        if (gbx_unescape_begins(v->how, v->bytes[0])) {
+            gbx_unescaped tried = gbx_unescape(v->how, v->bytes, v->waiting);
 
             if (tried.taken == 0 && !is_end)
                 return;
@@ -179,141 +222,141 @@ static void settle(finder *f, view *v, size_t level, bool is_end)
         }
         taken = u.taken;
         for (size_t i = 0; i < u.count; i++)
-            push(f, v, level + 1, u.bytes[i], s->starts[0], s->ends[taken - 1]);
-        s->count -= taken;
-        f->waiting -= taken;
-        memmove(s->bytes, s->bytes + taken, s->count);
-        memmove(s->starts, s->starts + taken, s->count * sizeof s->starts[0]);
-        memmove(s->ends, s->ends + taken, s->count * sizeof s->ends[0]);
+            emit(f, v, u.bytes[i], v->from[0], v->to[taken - 1]);
+        v->waiting -= taken;
+        memmove(v->bytes, v->bytes + taken, v->waiting);
+        memmove(v->from, v->from + taken, v->waiting * sizeof v->from[0]);
+        memmove(v->to, v->to + taken, v->waiting * sizeof v->to[0]);
     }
 }
 
-static void push(finder *f, view *v, size_t level, uint8_t byte, size_t start,
-                 size_t end)
+/* The next byte of the view above. */
+static void take(finder *f, view *v, uint8_t byte, size_t start, size_t end)
 {
-    stage *s = &v->stages[level];
-
-    if (level == v->depth) {
-        see(f, v, byte, start, end);
+    if (v->waiting == 0 && !gbx_unescape_begins(v->how, byte)) {
+        v->plain++;
+        emit(f, v, byte, start, end);
         return;
     }
-    if (s->count == 0 && !gbx_unescape_begins(s->how, byte)) {
-        push(f, v, level + 1, byte, start, end);
-        return;
-    }
-    s->bytes[s->count] = byte;
-    s->starts[s->count] = start;
-    s->ends[s->count++] = end;
-    f->waiting++;
-    settle(f, v, level, false);
+    v->plain = 0;
+    v->bytes[v->waiting] = byte;
+    v->from[v->waiting] = start;
+    v->to[v->waiting++] = end;
+    undo(f, v, false);
 }
 
 /* ---- all views ------------------------------------------------------------------ */
 
-/* The views part before position at: each has come as far as the one state they were. */
-static void part(finder *f, uint32_t state, size_t at)
+static void step(finder *f, size_t at)
 {
-    size_t depth = f->forms->nodes[state].depth;
+    uint32_t form;
 
-    for (size_t i = 0; i < f->view_count; i++) {
-        view *v = &f->views[i];
-
-        v->state = state;
-        v->seen = depth;
-        for (size_t k = 0; k < depth; k++)
-            v->starts[k & f->ring_mask] = at - depth + k;
-    }
+    f->state = gbx_forms_step(f->forms, f->state, f->data.data[at]);
+    form = f->forms->nodes[f->state].form;
+    if (form != 0)
+        found(f, form, at + 1 - f->forms->forms[form - 1].len, at + 1);
 }
 
-/* Are the views one again, at position at, plain since that position? */
-static bool agree(const finder *f, size_t plain_since, size_t at)
+/* From position at on, where a family becomes active, until none is: the position. */
+static size_t apart(finder *f, size_t at)
 {
-    uint32_t state = f->views[0].state;
+    bool is_any = true;
 
-    if (f->waiting > 0 || f->forms->nodes[state].depth > at - plain_since)
-        return false;
-    for (size_t i = 1; i < f->view_count; i++)
-        if (f->views[i].state != state)
-            return false;
-    return true;
-}
-
-/* From position at on, where the views part, until they agree: the position. */
-static size_t apart(finder *f, uint32_t *state, size_t at)
-{
-    size_t plain_since = at;
-
-    part(f, *state, at);
-    while (at < f->data.len) {
+    for (; is_any && at < f->data.len; at++) {
         uint8_t byte = f->data.data[at];
-        bool was_waiting = f->waiting > 0;
 
-        for (size_t i = 0; i < f->view_count; i++)
-            push(f, &f->views[i], 0, byte, at, at + 1);
-        at++;
-        if (was_waiting || f->parts[byte])
-            plain_since = at;
-        if (agree(f, plain_since, at)) {
-            *state = f->views[0].state;
-            return at;
+        for (size_t i = 0; i < f->family_count; i++) {
+            view *v = &f->families[i];
+
+            if (!v->is_active && !f->wakes[i][byte])
+                continue;
+            if (!v->is_active)
+                activate(f, v, NULL, at);
+            take(f, v, byte, at, at + 1);
+        }
+        step(f, at);
+        is_any = false;
+        for (size_t i = 0; i < f->family_count; i++) {
+            view *v = &f->families[i];
+
+            if (v->is_active)
+                settle_down(f, v, f->state);
+            is_any = is_any || v->is_active;
         }
     }
-    for (size_t i = 0; i < f->view_count; i++)
-        for (size_t k = 0; k < f->views[i].depth; k++)
-            settle(f, &f->views[i], k, true);
     return at;
+}
+
+static void end(finder *f)
+{
+    for (size_t i = 0; i < f->family_count; i++) {
+        undo(f, &f->families[i], true);
+        for (size_t k = 0; k < f->families[i].below_count; k++)
+            undo(f, &f->families[i].below[k], true);
+    }
 }
 
 static void find(finder *f)
 {
-    const gbx_secret_forms *forms = f->forms;
     const uint8_t *data = f->data.data;
-    uint32_t state = 0;
 
     for (size_t at = 0; at < f->data.len && !f->failed;) {
         uint8_t byte = data[at];
 
-        if (f->parts[byte] && !(state == 0 && (byte == '\n' || byte == '\r'))) {
-            at = apart(f, &state, at);
+        if (f->parts[byte]) {
+            at = apart(f, at);
             continue;
         }
-        at++;
         /* Most of all bytes: not even two of them look like a secret. */
-        if (state == 0 && at < f->data.len && !f->parts[data[at]] &&
-            !gbx_forms_begin_so(forms, byte, data[at]))
-            continue;
-        state = gbx_forms_step(forms, state, byte);
-        if (forms->nodes[state].form != 0) {
-            uint32_t form = forms->nodes[state].form;
-
-            found(f, form, at - forms->forms[form - 1].len, at);
-        }
+        if (f->state != 0 || at + 1 == f->data.len || f->parts[data[at + 1]] ||
+            gbx_forms_begin_so(f->forms, byte, data[at + 1]))
+            step(f, at);
+        at++;
     }
+    end(f);
 }
 
-/* Views that cannot differ from another in these bytes are left out. */
-static void choose_views(finder *f)
+static view *add_view(finder *f, gbx_escaping how)
 {
-    size_t chain_count = f->forms->has_space ? CHAINS : CHAINS_PLAIN;
-    bool has[256] = {false};
+    view *v = &f->views[f->view_count];
 
-    for (size_t i = 0; i < f->data.len; i++)
-        has[f->data.data[i]] = true;
-    for (size_t c = 0; c < chain_count; c++) {
-        view *v = &f->views[f->view_count];
-        bool differs = chains[c][0] == GBX_ESCAPING_NONE;
+    v->how = how;
+    v->starts = f->rings + f->view_count++ * (f->ring_mask + 1);
+    return v;
+}
 
-        for (unsigned byte = 0; byte < 256; byte++)
-            if (has[byte] && gbx_unescape_begins(chains[c][0], (uint8_t)byte))
-                differs = f->parts[byte] = true;
-        if (!differs)
+static bool counts(const finder *f, gbx_escaping how)
+{
+    return how != GBX_ESCAPING_NONE &&
+           (how != GBX_ESCAPING_FORM || f->forms->has_space);
+}
+
+/* What is below a view that follows would sleep through its escapes: so a family wakes
+ * for those too. */
+static void wake_at(finder *f, size_t family, gbx_escaping how)
+{
+    for (unsigned byte = 0; byte < 256; byte++)
+        if (gbx_unescape_begins(how, (uint8_t)byte))
+            f->wakes[family][byte] = f->parts[byte] = true;
+}
+
+static void plant(finder *f)
+{
+    f->families = f->views;
+    for (size_t i = 0; i < FAMILIES; i++) {
+        if (!counts(f, tree[i].first))
             continue;
-        *v = (view){.starts = f->rings + f->view_count * (f->ring_mask + 1)};
-        while (v->depth < STAGES && chains[c][v->depth] != GBX_ESCAPING_NONE) {
-            v->stages[v->depth].how = chains[c][v->depth];
-            v->depth++;
+        (void)add_view(f, tree[i].first);
+        wake_at(f, f->family_count++, tree[i].first);
+    }
+    for (size_t i = 0; i < f->family_count; i++) {
+        view *v = &f->families[i];
+
+        v->below = &f->views[f->view_count];
+        for (size_t k = 0; counts(f, tree[i].then[k]); k++, v->below_count++) {
+            (void)add_view(f, tree[i].then[k]);
+            wake_at(f, i, tree[i].then[k]);
         }
-        f->view_count++;
     }
 }
 
@@ -329,13 +372,13 @@ bool gbx_secret_find(const gbx_secret_forms *forms, gbx_span data, gbx_hits *ret
     while (ring < forms->longest)
         ring *= 2;
     if (f != NULL)
-        f->rings = malloc(CHAINS * ring * sizeof f->rings[0]);
+        f->rings = malloc(VIEWS_MAX * ring * sizeof f->rings[0]);
     if (f != NULL && f->rings != NULL) {
         f->forms = forms;
         f->data = data;
         f->hits = ret;
         f->ring_mask = ring - 1;
-        choose_views(f);
+        plant(f);
         find(f);
         done = !f->failed;
         sort_and_merge(ret);

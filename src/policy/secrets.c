@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "policy/secret_views.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,10 +237,7 @@ gbx_status gbx_secrets_prepare(gbx_policy *policy, gbx_error *reterr)
     for (size_t i = 0; i < policy->secret_count; i++) {
         size_t len = policy->secrets[i].value_len;
 
-        if (len < GBX_SECRET_MIN || len > GBX_SECRET_MAX)
-            return gbx_fail(reterr, GBX_E_POLICY,
-                            "the value of the secret '%s' has not from %u to %u bytes",
-                            policy->secrets[i].name, GBX_SECRET_MIN, GBX_SECRET_MAX);
+        assert(len >= GBX_SECRET_MIN && len <= GBX_SECRET_MAX); /* grants.c */
         total += len;
     }
     if (total > GBX_SECRETS_BYTES_MAX)

@@ -6,4 +6,5 @@ gbx_host_test(policy_covers)
 gbx_host_test(policy_json)
 target_compile_definitions(test_policy_json PRIVATE
     POLICY_DOCUMENTS="${CMAKE_CURRENT_SOURCE_DIR}/unit/policy/documents.txt")
+gbx_host_test(secret_forms)
 gbx_host_test(secrets)

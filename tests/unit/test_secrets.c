@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * secrets - filled in for whom they are, and stripped from what comes back, in whatever
- * way a program may have written them.
- */
+/* secrets - which values can be one, where they lie, and whom they are filled in for. */
 #include "policy/secrets.h"
-
-#include "base/json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -60,170 +53,230 @@ static gbx_span span_of(const char *text)
     return (gbx_span){(const uint8_t *)text, strlen(text)};
 }
 
-/* ---- stripping ---------------------------------------------------------------- */
+/* ---- which values can be secrets --------------------------------------------------- */
 
-typedef struct form {
-    const char *what;
-    const char *in;
-    const char *out; /* NULL: as it is */
-} form;
-
-static bool strips(gbx_secret_text kind, const char *in, const char *out)
+static void test_value__of_seven_bytes_is_no_secret_and_in_no_message(void **state)
 {
-    gbx_buf buf;
-    bool changed;
-    bool as_expected;
-
-    gbx_buf_init(&buf, GBX_KIB(64));
-    assert_true(gbx_secrets_strip(policy, kind, span_of(in), &buf, &changed));
-    if (out == NULL)
-        as_expected = !changed && buf.len == 0;
-    else
-        as_expected =
-            changed && buf.len == strlen(out) && memcmp(buf.data, out, buf.len) == 0;
-    if (!as_expected)
-        print_message("%s\n  became %.*s\n", in, changed ? (int)buf.len : 9,
-                      changed ? (const char *)buf.data : "no other");
-    gbx_buf_cleanup(&buf);
-    return as_expected;
-}
-
-static const form plain[] = {
-    {"nothing secret", "nothing to see", NULL},
-    {"nothing secret, with escapes", "a%20b \\u0041 &amp; \n c+d %zz \\q &bogus; %",
-     NULL},
-    {"a part of a value", "tok-4f9a0c77e1b", NULL},
-    {"the other part", "ok-4f9a0c77e1b2", NULL},
-    {"another case", "TOK-4F9A0C77E1B2", NULL},
-    {"itself", "tok-4f9a0c77e1b2", "{{secret:TOKEN}}"},
-    {"itself in a text", "Bearer tok-4f9a0c77e1b2.", "Bearer {{secret:TOKEN}}."},
-    {"twice", "tok-4f9a0c77e1b2tok-4f9a0c77e1b2", "{{secret:TOKEN}}{{secret:TOKEN}}"},
-    {"after a begin of itself", "tok-4f9tok-4f9a0c77e1b2", "tok-4f9{{secret:TOKEN}}"},
-    {"two of them", "8675309124 tok-4f9a0c77e1b2", "{{secret:PIN}} {{secret:TOKEN}}"},
-    {"within digits", "18675309124.5", "1{{secret:PIN}}.5"},
-    {"what escapes would be, as they are", "[" ODD "]", "[{{secret:ODD}}]"},
-
-    {"lower hexadecimal", "0x746f6b2d346639613063373765316232", "0x{{secret:TOKEN}}"},
-    {"upper hexadecimal", "0X746F6B2D346639613063373765316232", "0X{{secret:TOKEN}}"},
-
-    {"base64", "dG9rLTRmOWEwYzc3ZTFiMg==", "{{secret:TOKEN}}=="},
-    {"base64 of user:TOKEN", "Basic dXNlcjp0b2stNGY5YTBjNzdlMWIy",
-     "Basic dXNlcj{{secret:TOKEN}}"},
-    {"base64 of u:TOKEN:", "dTp0b2stNGY5YTBjNzdlMWIyOg==", "dT{{secret:TOKEN}}Og=="},
-    {"base64 of uu:TOKEN:x", "dXU6dG9rLTRmOWEwYzc3ZTFiMjp4", "dXU6{{secret:TOKEN}}p4"},
-    {"base64 in the other alphabet", "Pz5-Pz5-Pz5-Pz4", "{{secret:BLOB}}"},
-    {"base64 in the usual alphabet", "Pz5+Pz5+Pz5+Pz4=", "{{secret:BLOB}}="},
-    {"base64 in lines", "dG9rLTRmO\r\nWEwYzc3\nZTFiMg==", "{{secret:TOKEN}}=="},
-
-    {"percent-encoded where it must be",
-     "k%22%5C%2F%3C%26%3E'%2B%3D%25%20%C3%A9%F0%9F%94%91~z", "{{secret:ODD}}"},
-    {"percent-encoded in lower case",
-     "k%22%5c%2f%3c%26%3e%27%2b%3d%25%20%c3%a9%f0%9f%94%91~z", "{{secret:ODD}}"},
-    {"percent-encoded altogether", "%74%6f%6b%2D%34%66%39%61%30%63%37%37%65%31%62%32",
-     "{{secret:TOKEN}}"},
-    {"as in a form", "q=k%22%5C%2F%3C%26%3E'%2B%3D%25+%C3%A9%F0%9F%94%91~z&r=1",
-     "q={{secret:ODD}}&r=1"},
-    {"percent-encoded base64", "Pz5%2BPz5%2BPz5%2BPz4%3D", "{{secret:BLOB}}%3D"},
-    {"percent-encoded twice", "%2574ok%252D4f9a0c77e1b2", "{{secret:TOKEN}}"},
-
-    {"JSON", "\"k\\\"\\\\/<&>'+=% \xC3\xA9\xF0\x9F\x94\x91~z\"", "\"{{secret:ODD}}\""},
-    {"JSON in ASCII alone",
-     "k\\\"\\\\\\/\\u003c\\u0026>\\u0027+=% \\u00e9\\ud83d\\udd11~z", "{{secret:ODD}}"},
-    {"JSON, all escaped",
-     "\\u0074\\u006F\\u006b\\u002d\\u0034\\u0066\\u0039\\u0061\\u0030\\u0063\\u0037"
-     "\\u0037\\u0065\\u0031\\u0062\\u0032",
-     "{{secret:TOKEN}}"},
-    {"JavaScript",
-     "t\\x6fk-4f9a0c77e1b2 k\\\"\\\\/<&>\\'+=% \\xc3\\xa9\xF0\x9F\x94\x91~z",
-     "{{secret:TOKEN}} {{secret:ODD}}"},
-    {"JSON in JSON",
-     "{\\\"a\\\":\\\"k\\\\\\\"\\\\\\\\/<&>'+=% \xC3\xA9\\\\ud83d\\\\udd11~z\\\"}",
-     "{\\\"a\\\":\\\"{{secret:ODD}}\\\"}"},
-    {"base64 in JSON", "Pz5+Pz5\\u002bPz5\\u002BPz4\\u003d", "{{secret:BLOB}}\\u003d"},
-    {"base64 in lines in JSON",
-     "dG9rLTRmO\\r\\nWEwYzc3\\nZTFiMg==", "{{secret:TOKEN}}=="},
-    {"percent-encoded in JSON", "\\u002574ok\\u00252D4f9a0c77e1b2", "{{secret:TOKEN}}"},
-    {"JSON in a URL", "%5Cu0074ok-4f9a0c77e1b2", "{{secret:TOKEN}}"},
-
-    {"HTML", "k&quot;\\/&lt;&amp;&gt;&#39;+=% \xC3\xA9\xF0\x9F\x94\x91~z",
-     "{{secret:ODD}}"},
-    {"HTML, by numbers",
-     "&#107;&#x22;&#92;&#X2f;<&#38;>&apos;+&#61;% &#xE9;&#128273;~z", "{{secret:ODD}}"},
-    {"HTML in JSON",
-     "\\u0026#107;\\\"\\\\\\/<\\u0026amp;>'+=% \xC3\xA9\xF0\x9F\x94\x91~z",
-     "{{secret:ODD}}"},
-
-    {"an escape that is none before it", "\\utok-4f9a0c77e1b2", "\\u{{secret:TOKEN}}"},
-    {"half an escape before it", "%7tok-4f9a0c77e1b2", "%7{{secret:TOKEN}}"},
-    {"half an entity before it", "&#12tok-4f9a0c77e1b2", "&#12{{secret:TOKEN}}"},
-    {"half an escape at the end", "tok-4f9a0c77e1b%32%3", "{{secret:TOKEN}}%3"},
-    {"an escape as the last byte", "tok-4f9a0c77e1b\\u0032", "{{secret:TOKEN}}"},
-    {"half a character", "\\ud83d tok-4f9a0c77e1b2", "\\ud83d {{secret:TOKEN}}"},
-    {"an escape that would begin another", "%%74ok-4f9a0c77e1b2", "%{{secret:TOKEN}}"},
-    {"only a character's half of it", "\\ud83d\\u0041tok-4f9a0c77e1b2",
-     "\\ud83d\\u0041{{secret:TOKEN}}"},
-};
-
-static void test_text__loses_every_form_of_a_value(void **state)
-{
-    size_t failed = 0;
+    gbx_policy *own = gbx_policy_new();
+    gbx_error error = {0};
     (void)state;
 
-    for (size_t i = 0; i < GBX_COUNTOF(plain); i++)
-        if (!strips(GBX_SECRET_LINE, plain[i].in, plain[i].out)) {
-            print_message("  which was: %s\n", plain[i].what);
-            failed++;
-        }
+    assert_int_equal(gbx_policy_secret(own, "A", "hunter2", "a.b", NULL, &error),
+                     GBX_E_POLICY);
 
-    assert_int_equal(failed, 0);
+    assert_null(strstr(error.message, "hunter2"));
+    assert_int_equal(own->secret_count, 0);
+    assert_int_equal(gbx_policy_secret(own, "A", "hunter22", "a.b", NULL, &error),
+                     GBX_OK);
+    gbx_policy_free(own);
 }
 
-static const form json[] = {
-    {"no JSON at all", "{tok-4f9a0c77e1b2", "{{{secret:TOKEN}}"},
-    {"a string", "\"tok-4f9a0c77e1b2\"", "\"{{secret:TOKEN}}\""},
-    {"in a string", "[1, \"a tok-4f9a0c77e1b2 b\"]", "[1, \"a {{secret:TOKEN}} b\"]"},
-    {"a member's name", "{\"tok-4f9a0c77e1b2\": {}}", "{\"{{secret:TOKEN}}\": {}}"},
-    {"behind an escape that its first letter is part of", "\"x\\tok-4f9a0c77e1b2\"",
-     "\"x{{secret:TOKEN}}\""},
-    {"escaped in part", "\"\\u0074ok-4f9a0c77e1b\\u0032\"", "\"{{secret:TOKEN}}\""},
-    {"between quotes", "\"\\\"tok-4f9a0c77e1b2\\\"\"", "\"\\\"{{secret:TOKEN}}\\\"\""},
-    {"a number", "{\"pin\": 8675309124}", "{\"pin\": \"{{secret:PIN}}\"}"},
-    {"in a number", "[-18675309124e2,5]", "[\"{{secret:PIN}}\",5]"},
-    {"a number alone", "8675309124", "\"{{secret:PIN}}\""},
-    {"an object", "{\"a\":{\"k\":\"private-key\",\"n\":12345678}}",
-     "{\"a\":{\"{{secret:JSON}}\":\"{{secret:JSON}}\",\"{{secret:JSON}}\":"
-     "\"{{secret:JSON}}\"}}"},
-    {"two in one string", "\"tok-4f9a0c77e1b2, 8675309124\"",
-     "\"{{secret:TOKEN}}, {{secret:PIN}}\""},
-    {"base64 that ends in an escaped slash", "\"x\\/Pz5\\u002bPz5+Pz5+Pz4=\"",
-     "\"x\\/{{secret:BLOB}}=\""},
-    {"base64 behind an escaped slash", "\"\\/dp0b2stNGY5YTBjNzdlMWIy\"",
-     "\"\\/d{{secret:TOKEN}}\""},
-};
-
-static void test_json__stays_json_without_a_value(void **state)
+static void test_values__of_more_than_256_kib_are_refused_together(void **state)
 {
-    size_t failed = 0;
+    static char value[GBX_SECRET_MAX + 1];
+    gbx_policy *own = gbx_policy_new();
+    gbx_error error = {0};
+    char name[16];
+    gbx_status status = GBX_OK;
+    unsigned taken = 0;
     (void)state;
+    memset(value, 'v', GBX_SECRET_MAX);
 
-    for (size_t i = 0; i < GBX_COUNTOF(json); i++) {
-        bool was = gbx_json_check(json[i].in, strlen(json[i].in), 100, NULL);
-
-        if (!strips(GBX_SECRET_DATA, json[i].in, json[i].out)) {
-            print_message("  which was: %s\n", json[i].what);
-            failed++;
-        }
-        assert_true(gbx_json_check(json[i].out, strlen(json[i].out), 100, NULL) == was);
+    while (status == GBX_OK && taken < 100) {
+        (void)snprintf(name, sizeof name, "S%u", taken);
+        memcpy(value, name, strlen(name));
+        status = gbx_policy_secret(own, name, value, "a.b", NULL, &error);
+        taken += status == GBX_OK;
     }
 
-    assert_int_equal(failed, 0);
+    assert_int_equal(status, GBX_E_POLICY);
+    assert_int_equal(taken, GBX_SECRETS_BYTES_MAX / GBX_SECRET_MAX);
+    assert_int_equal(own->secret_count, taken);
+    gbx_policy_free(own);
+}
+
+/* The flags of the mapping that holds address, in /proc/self/smaps. */
+static bool is_dumped(const void *address)
+{
+    FILE *maps = fopen("/proc/self/smaps", "re");
+    char line[512];
+    bool is_it = false;
+    bool dumped = true;
+
+    assert_non_null(maps);
+    while (fgets(line, sizeof line, maps) != NULL) {
+        unsigned long start;
+        unsigned long end;
+
+        if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
+            is_it = (uintptr_t)address >= start && (uintptr_t)address < end;
+        else if (is_it && strncmp(line, "VmFlags:", 8) == 0)
+            dumped = strstr(line, " dd") == NULL;
+    }
+    (void)fclose(maps);
+    return dumped;
+}
+
+static void test_values__are_in_no_core_dump(void **state)
+{
+    (void)state;
+
+    assert_true(is_dumped(policy));
+    assert_false(is_dumped(policy->secrets[0].value));
+    assert_false(is_dumped(policy->secret_forms));
+}
+
+/* ---- filling in ----------------------------------------------------------------------- */
+
+#define API                                                                \
+    {                                                                      \
+        .host = "api.example.com", .port = 443, .scheme = GBX_SCHEME_HTTPS \
+    }
+#define NO_REFERENCE "'{{secret:' is not followed by a name and '}}'"
+
+static const struct {
+    gbx_secret_target target;
+    const char *text;
+    const char *filled; /* NULL: refused */
+    const char *message;
+} fills[] = {
+    {API, "no secret at all", "no secret at all", NULL},
+    {API, "", "", NULL},
+    {API, "Bearer {{secret:TOKEN}}", "Bearer tok-4f9a0c77e1b2", NULL},
+    {API, "{{secret:TOKEN}}{{secret:TOKEN}}", "tok-4f9a0c77e1b2tok-4f9a0c77e1b2", NULL},
+    {API, "{{{secret:TOKEN}}}", "{tok-4f9a0c77e1b2}", NULL},
+    {API, "{{ secret:TOKEN }} {secret:TOKEN}", "{{ secret:TOKEN }} {secret:TOKEN}",
+     NULL},
+    {API, "{{SECRET:TOKEN}}", "{{SECRET:TOKEN}}", NULL},
+    {API, "{{secret:NOTHING}}", NULL, "there is no secret 'NOTHING'"},
+    {API, "{{secret:token}}", NULL, "there is no secret 'token'"},
+    {API, "{{secret:TOKE}}", NULL, "there is no secret 'TOKE'"},
+    {API, "{{secret:TOKENS}}", NULL, "there is no secret 'TOKENS'"},
+    {API, "{{secret:}}", NULL, NO_REFERENCE},
+    {API, "{{secret:TOKEN}", NULL, NO_REFERENCE},
+    {API, "{{secret:TOKEN", NULL, NO_REFERENCE},
+    {API, "{{secret:", NULL, NO_REFERENCE},
+    {API, "{{secret:TO KEN}}", NULL, NO_REFERENCE},
+    {API, "{{secret:{{secret:TOKEN}}}}", NULL, NO_REFERENCE},
+    {API, "{{secret:TOKEN\x1B}}", NULL, NO_REFERENCE},
+    {API, "{{secret:ODD}}", NULL,
+     "the secret 'ODD' is not for 'https://api.example.com:443'"},
+    {API, "{{secret:TOKEN}} {{secret:ODD}}", NULL,
+     "the secret 'ODD' is not for 'https://api.example.com:443'"},
+    {API, "{{secret:BLOB}}", NULL,
+     "the secret 'BLOB' is not for 'https://api.example.com:443'"},
+    {{"a.b.example.org", 443, GBX_SCHEME_HTTPS, NULL},
+     "{{secret:TOKEN}}",
+     "tok-4f9a0c77e1b2",
+     NULL},
+    {{"example.org", 443, GBX_SCHEME_HTTPS, NULL},
+     "{{secret:TOKEN}}",
+     NULL,
+     "the secret 'TOKEN' is not for 'https://example.org:443'"},
+    {{"api.example.com", 8443, GBX_SCHEME_HTTPS, NULL},
+     "{{secret:TOKEN}}",
+     NULL,
+     "the secret 'TOKEN' is not for 'https://api.example.com:8443'"},
+    {{"api.example.com", 80, GBX_SCHEME_HTTP, NULL},
+     "{{secret:TOKEN}}",
+     NULL,
+     "the secret 'TOKEN' is not for 'http://api.example.com:80'"},
+    {{"odd.example", 8443, GBX_SCHEME_HTTPS, NULL}, "{{secret:ODD}}", ODD, NULL},
+    {{"pin.example", 80, GBX_SCHEME_HTTP, NULL}, "{{secret:PIN}}", "8675309124", NULL},
+    {{.function = "db.query"}, "{{secret:TOKEN}}", "tok-4f9a0c77e1b2", NULL},
+    {{.function = "tools.any.thing"}, "{{secret:TOKEN}}", "tok-4f9a0c77e1b2", NULL},
+    {{.function = "tools"},
+     "{{secret:TOKEN}}",
+     NULL,
+     "the secret 'TOKEN' is not for 'tools'"},
+    {{.function = "db.query2"},
+     "{{secret:TOKEN}}",
+     NULL,
+     "the secret 'TOKEN' is not for 'db.query2'"},
+    {{.function = "api.example.com"},
+     "{{secret:TOKEN}}",
+     NULL,
+     "the secret 'TOKEN' is not for 'api.example.com'"},
+    {{.function = "x"}, "{{secret:PIN}}", NULL, "the secret 'PIN' is not for 'x'"},
+};
+
+static void test_fill__gives_a_value_to_whom_it_is_listed_for_alone(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(fills); i++) {
+        gbx_error error = {0};
+        gbx_buf out;
+        gbx_status status;
+
+        gbx_buf_init(&out, 1000);
+        status = gbx_secrets_fill(policy, &fills[i].target, span_of(fills[i].text),
+                                  &out, &error);
+
+        if (fills[i].filled == NULL) {
+            assert_int_equal(status, GBX_E_POLICY);
+            assert_string_equal(error.message, fills[i].message);
+            assert_int_equal(out.len, 0);
+        } else {
+            assert_int_equal(status, GBX_OK);
+            assert_int_equal(out.len, strlen(fills[i].filled));
+            if (out.len > 0)
+                assert_memory_equal(out.data, fills[i].filled, out.len);
+            assert_true(out.capacity <= out.len + 64); /* it never grew */
+        }
+        gbx_secrets_wipe(&out);
+        assert_null(out.data);
+    }
+}
+
+static void test_fill__that_does_not_fit_leaves_nothing(void **state)
+{
+    const gbx_secret_target to = API;
+    gbx_error error = {0};
+    gbx_buf out;
+    (void)state;
+    gbx_buf_init(&out, 20);
+
+    assert_int_equal(gbx_secrets_fill(policy, &to, span_of("Bearer {{secret:TOKEN}}"),
+                                      &out, &error),
+                     GBX_E_NOMEM);
+
+    assert_int_equal(out.len, 0);
+    gbx_secrets_wipe(&out);
+}
+
+static void test_fill__of_the_stripped_gives_it_back(void **state)
+{
+    const gbx_secret_target to = API;
+    gbx_buf out;
+    gbx_buf back;
+    bool changed;
+    (void)state;
+    gbx_buf_init(&out, 100);
+    gbx_buf_init(&back, 100);
+
+    assert_true(gbx_secrets_strip(policy, GBX_SECRET_LINE,
+                                  span_of("a tok-4f9a0c77e1b2 b"), &out, &changed));
+    assert_true(gbx_secrets_are_in((gbx_span){out.data, out.len}));
+    assert_int_equal(gbx_secrets_fill(policy, &to, (gbx_span){out.data, out.len}, &back,
+                                      NULL),
+                     GBX_OK);
+
+    assert_memory_equal(back.data, "a tok-4f9a0c77e1b2 b", back.len);
+    assert_false(gbx_secrets_are_in((gbx_span){back.data, back.len}));
+    gbx_buf_cleanup(&out);
+    gbx_secrets_wipe(&back);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text__loses_every_form_of_a_value),
-        cmocka_unit_test(test_json__stays_json_without_a_value),
+        cmocka_unit_test(test_value__of_seven_bytes_is_no_secret_and_in_no_message),
+        cmocka_unit_test(test_values__of_more_than_256_kib_are_refused_together),
+        cmocka_unit_test(test_values__are_in_no_core_dump),
+        cmocka_unit_test(test_fill__gives_a_value_to_whom_it_is_listed_for_alone),
+        cmocka_unit_test(test_fill__that_does_not_fit_leaves_nothing),
+        cmocka_unit_test(test_fill__of_the_stripped_gives_it_back),
     };
 
     return cmocka_run_group_tests_name("secrets", tests, set_up, tear_down);

@@ -158,10 +158,11 @@ typedef struct gbx_limits {
 
 /** One event of an engine; all pointers are borrowed until the callback returns. */
 typedef struct gbx_event {
-    const char *name;   /**< constant: "worker.killed", "protocol.violation", ... */
-    gbx_ticket call;    /**< the call it belongs to, or 0 */
-    const char *detail; /**< one line of UTF-8 without control characters; may be "" */
-    uint64_t time_ms;   /**< wall clock, since 1970 */
+    const char *name;    /**< constant: "worker.killed", "protocol.violation", ... */
+    gbx_ticket call;     /**< the call it belongs to, or 0 */
+    const char *detail;  /**< one line of UTF-8 without control characters; may be "" */
+    uint64_t time_ms;    /**< wall clock, since 1970 */
+    const char *call_id; /**< the call as the security log names it, or "" */
 } gbx_event;
 
 /**
@@ -170,6 +171,16 @@ typedef struct gbx_event {
  * gbx_engine_free().
  */
 typedef void (*gbx_event_fn)(void *user, const gbx_event *event);
+
+/**
+ * One line of the security log: one JSON object and a newline, then NUL; pure text that
+ * neither ends a line nor steers a terminal, so that write(fd, line, len) keeps a log.
+ * Borrowed until the callback returns. What the lines say: docs/security-log.md.
+ *
+ * Called like gbx_event_fn, and on threads inside gbx_submit(): by several at once,
+ * without a lock held. The lines of one call come in their order; "seq" orders all.
+ */
+typedef void (*gbx_audit_fn)(void *user, const char *line, size_t len);
 
 /** Severity of one console line. */
 typedef enum gbx_log_level {
@@ -225,13 +236,19 @@ typedef struct gbx_options {
     gbx_policy *policy; /**< what code may reach beside capabilities; the engine keeps
                              a reference; NULL: functions that are exposed, no more */
     const gbx_fetch_transport
-        *transport; /**< makes the requests of fetch; copied; NULL: the
+        *transport;        /**< makes the requests of fetch; copied; NULL: the
                                          library's HTTP client */
+    gbx_audit_fn on_audit; /**< receives the security log; may be NULL */
+    void *audit_user; /**< passed to on_audit; borrowed until the engine is freed */
+    uint32_t suspicious_refusals; /**< so many make the event "suspicious", within one
+                                       call or suspicious_ms; default 5, at most 100 */
+    uint32_t suspicious_ms;       /**< default 60000, from 1000 to 3600000 */
 } gbx_options;
 
 /* clang-format off */
 #define GBX_OPTIONS_INIT {sizeof(gbx_options), GBX_LIMITS_INIT, 0, 0, 0, GBX_REQUIRE_DEFAULT, \
-    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
+    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
+    NULL, NULL, 0, 0}
 /* clang-format on */
 
 /** Bits of gbx_call.flags. */
@@ -418,6 +435,10 @@ GBX_API int gbx_result_logs_truncated(const gbx_result *result);
 
 /** What it cost. */
 GBX_API gbx_stats gbx_result_stats(const gbx_result *result);
+
+/** The call as the security log and events name it, "9f3a61c2-17": eight digits for the
+ *  engine, then the call's ticket. Nothing of it is told to the code. Borrowed. */
+GBX_API const char *gbx_result_call_id(const gbx_result *result);
 
 /** The whole result as one JSON object, ending in NUL; made at the first call,
  *  borrowed until gbx_result_free(). NULL if memory is out. */

@@ -183,7 +183,7 @@ void gbx_hostcall_take(void *user, const gbx_msg_hostcall *msg)
     (void)pthread_mutex_lock(&h->lock);
     f = builtin == NULL ? find_function(h, msg->name) : NULL;
     (void)pthread_mutex_unlock(&h->lock);
-    request = gbx_hostcall_open(run, f != NULL ? f->name : builtin, msg->id);
+    request = gbx_hostcall_open(run, f != NULL ? f->name : builtin, f == NULL, msg);
     run->result->stats.host_calls++;
     if (request == 0)
         run->exchange.is_nomem = true;

@@ -2,7 +2,6 @@
 /* engine - the handle: made, given datasets, described, ended. */
 #include "broker/engine.h"
 
-#include "base/clock.h"
 #include "broker/loader.h"
 #include "fetch/libcurl.h"
 #include "policy/policy.h"
@@ -70,6 +69,7 @@ static void free_rest(gbx_engine *engine)
     gbx_provider_end(engine);
     gbx_hostcalls_cleanup(engine);
     gbx_known_cleanup(&engine->known);
+    gbx_audit_cleanup(engine);
     gbx_policy_free(engine->settings.options.policy);
     (void)pthread_cond_destroy(&engine->changed);
     (void)pthread_mutex_destroy(&engine->lock);
@@ -91,21 +91,6 @@ static gbx_status check_fetch(const gbx_engine *engine, gbx_error *reterr)
     return status;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
-void gbx_engine_emit(gbx_engine *engine, const char *name, gbx_ticket call,
-                     const char *detail)
-{
-    const gbx_options *o = &engine->settings.options;
-    gbx_event event = {.name = name,
-                       .call = call,
-                       .detail = detail,
-                       .time_ms = (uint64_t)gbx_clock_wall_ms()};
-
-    if (o->on_event != NULL)
-        o->on_event(o->event_user, &event);
-}
-
 /* ---- public API ---------------------------------------------------------- */
 
 gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
@@ -125,6 +110,8 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
         status = gbx_known_init(&engine->known, reterr);
     if (status == GBX_OK)
         status = gbx_hostcalls_init(engine, reterr);
+    if (status == GBX_OK)
+        status = gbx_audit_init(engine, reterr);
     if (status != GBX_OK) {
         free(engine);
         return status;
@@ -153,6 +140,7 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
         free_rest(engine);
         return status;
     }
+    gbx_audit_engine_started(engine);
     *ret_engine = engine;
     return GBX_OK;
 }
@@ -162,5 +150,6 @@ void gbx_engine_free(gbx_engine *engine)
     if (engine == NULL)
         return;
     close_engine(engine);
+    gbx_audit_engine_ended(engine);
     free_rest(engine);
 }

@@ -10,6 +10,7 @@
 #ifndef GBX_BROKER_ENGINE_H
 #define GBX_BROKER_ENGINE_H
 
+#include "broker/audit.h"
 #include "broker/hostcall.h"
 #include "broker/known.h"
 #include "broker/provider.h"
@@ -138,6 +139,7 @@ struct gbx_engine {
     uint32_t ready_count;
     gbx_hostcalls hostcalls;
     gbx_providers providers;
+    gbx_audit audit;
     gbx_run_list waiting;
     gbx_run_list running; /* every run not yet ended, for abort and free */
     gbx_run_list inbox;   /* submitted, not yet seen by the supervisor */
@@ -148,7 +150,7 @@ struct gbx_engine {
     bool is_loading;
     char load_message[256];
     uint64_t next_worker;
-    uint64_t next_ticket;
+    atomic_ullong next_ticket; /* the last one given */
     uint64_t calls_ended;
     uint64_t templates_started;
 };
@@ -193,7 +195,7 @@ void gbx_pool_discard_stale(gbx_engine *engine);
 
 /* ---- queue.c: runs; the lock is held by the caller of all of these -------- */
 
-/* Give the run a ticket and a place among the running. */
+/* Give the run a place among the running. */
 void gbx_queue_link(gbx_engine *engine, gbx_run *run);
 void gbx_queue_unlink(gbx_engine *engine, gbx_run *run);
 
@@ -248,11 +250,5 @@ gbx_status gbx_loader_expose(gbx_engine *engine, const gbx_function *function,
 
 gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr);
 void gbx_supervisor_wake(gbx_engine *engine);
-
-/* ---- engine.c --------------------------------------------------------------- */
-
-/* Tell the embedder; the lock must not be held. */
-void gbx_engine_emit(gbx_engine *engine, const char *name, gbx_ticket call,
-                     const char *detail);
 
 #endif

@@ -163,6 +163,7 @@ gbx_status gbx_execute(gbx_engine *engine, const gbx_call *call,
     if (status == GBX_OK && run.phase != GBX_RUN_ENDED)
         status = engine->runner.execute != NULL ? gbx_outcome_run(&run, reterr)
                                                 : run_on_process(&run, reterr);
+    gbx_audit_call_ended(&run, status);
     if (status == GBX_OK) {
         *ret_result = run.result;
         run.result = NULL;
@@ -214,6 +215,7 @@ gbx_status gbx_submit(gbx_engine *engine, const gbx_call *call, gbx_done_fn on_d
         gbx_supervisor_wake(engine);
         return GBX_OK;
     }
+    gbx_audit_call_ended(run, status);
     gbx_run_cleanup(run);
     free(run);
     return status;

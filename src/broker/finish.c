@@ -179,23 +179,6 @@ static void fill(gbx_run *run, gbx_verdict *v)
     free(thrown);
 }
 
-/* What an operator wants to hear of at once. */
-static void tell(const gbx_run *run, gbx_end how, const gbx_verdict *v)
-{
-    const char *name = NULL;
-
-    if (v->code == GBX_CODE_VIOLATION)
-        name = how == GBX_END_DIED ? "seccomp.kill" : "protocol.violation";
-    else if (v->code == GBX_CODE_CRASHED)
-        name = "worker.crashed";
-    else if (run->worker != NULL &&
-             (v->code == GBX_CODE_TIMEOUT || v->code == GBX_CODE_MEMORY ||
-              v->code == GBX_CODE_ABORTED))
-        name = "worker.killed";
-    if (name != NULL)
-        gbx_engine_emit(run->engine, name, run->ticket, v->message);
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
 int64_t gbx_worker_cpu_ns(const gbx_worker *worker)
@@ -230,7 +213,6 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
     gbx_result *r = run->result;
     gbx_verdict verdict;
 
-    r->call = run->ticket;
     r->jit = "";
     if (run->worker != NULL && run->has_exchange) {
         static const char *const jits[] = {"", "full", "baseline", "off"};
@@ -252,5 +234,5 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
     }
     say_what_it_awaited(run, &verdict);
     fill(run, &verdict);
-    tell(run, how, &verdict);
+    gbx_audit_verdict(run, how, &verdict);
 }

@@ -71,6 +71,7 @@ static void give_up(gbx_hostcalls *h, gbx_pending *p)
         }
     }
     calls->count--;
+    gbx_note_free(p->asked.note);
     *p = (gbx_pending){.next = h->free};
     h->free = place;
 }
@@ -111,14 +112,19 @@ gbx_reply *gbx_reply_copy(const gbx_msg_answer *msg)
 
     if (r == NULL)
         return NULL;
-    r->next = NULL;
-    r->msg = *msg;
+    *r = (gbx_reply){.msg = *msg};
     r->msg.json = copy_span(&at, msg->json);
     r->msg.bytes = copy_span(&at, msg->bytes);
     r->msg.name = copy_span(&at, msg->name);
     r->msg.message = copy_span(&at, msg->message);
     r->msg.code = copy_span(&at, msg->code);
     return r;
+}
+
+static void free_reply(gbx_reply *r)
+{
+    gbx_note_free(r->asked.note);
+    free(r);
 }
 
 static gbx_msg_answer error_answer(const char *name, const char *message,
@@ -157,7 +163,22 @@ static gbx_reply *fit(gbx_run *run, gbx_reply *reply)
                            "the answers of the host are together over the limit of"
                            " this call",
                            "ERR_HOST_BYTES");
-    return gbx_reply_copy(&refusal);
+    reply = gbx_reply_copy(&refusal);
+    if (reply != NULL)
+        reply->is_over = true;
+    return reply;
+}
+
+/* Under the request's number, and in the order of answering; the lock is held. */
+static void link_reply(gbx_run *run, gbx_pending *p, gbx_reply *reply)
+{
+    reply->msg.id = p->wire_id;
+    reply->asked = p->asked;
+    p->asked.note = NULL;
+    if (run->engine->audit.is_heard)
+        reply->end_ns = gbx_clock_now_ns();
+    *run->calls.replies_end = reply;
+    run->calls.replies_end = &reply->next;
 }
 
 /* As it may enter the box; NULL if memory is out. */
@@ -198,14 +219,11 @@ bool gbx_hostcall_reply(gbx_engine *engine, gbx_request request,
     if (p != NULL) {
         run = p->run;
         reply = reply != NULL ? fit(run, reply) : NULL;
-        if (reply != NULL) {
-            reply->msg.id = p->wire_id;
-            *run->calls.replies_end = reply;
-            run->calls.replies_end = &reply->next;
-            reply = NULL;
-        } else {
+        if (reply != NULL)
+            link_reply(run, p, reply);
+        else
             run->calls.is_nomem = true;
-        }
+        reply = NULL;
         give_up(h, p);
         wake_driver(run);
     }
@@ -220,52 +238,96 @@ void gbx_run_calls_init(gbx_run *run)
     run->calls.replies_end = &run->calls.replies;
 }
 
-void gbx_run_calls_end(gbx_run *run)
+/* Forget one open request; false if there is none. */
+static bool take_open(gbx_run *run, gbx_asked *ret)
+{
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    bool has;
+
+    (void)pthread_mutex_lock(&h->lock);
+    has = run->calls.first != 0;
+    if (has) {
+        gbx_pending *p = &h->pending[run->calls.first - 1];
+
+        *ret = p->asked;
+        p->asked.note = NULL;
+        gbx_provider_forget(run->engine, p->id);
+        give_up(h, p);
+    }
+    (void)pthread_mutex_unlock(&h->lock);
+    return has;
+}
+
+static gbx_reply *take_replies(gbx_run *run)
 {
     gbx_hostcalls *h = &run->engine->hostcalls;
     gbx_reply *replies;
 
-    if (run->calls.replies_end == NULL)
-        return;
     (void)pthread_mutex_lock(&h->lock);
-    while (run->calls.first != 0) {
-        gbx_pending *p = &h->pending[run->calls.first - 1];
-
-        gbx_provider_forget(run->engine, p->id);
-        give_up(h, p);
-    }
     replies = run->calls.replies;
     run->calls.replies = NULL;
+    run->calls.replies_end = &run->calls.replies;
+    if (run->calls.is_nomem)
+        run->exchange.is_nomem = true;
     (void)pthread_mutex_unlock(&h->lock);
-    while (replies != NULL) {
-        gbx_reply *next = replies->next;
+    return replies;
+}
 
-        free(replies);
-        replies = next;
+static gbx_reply *log_and_free(gbx_run *run, gbx_reply *reply)
+{
+    gbx_reply *next = reply->next;
+
+    gbx_audit_answered(run, &reply->asked, &reply->msg, reply->is_over, reply->end_ns);
+    free_reply(reply);
+    return next;
+}
+
+void gbx_run_calls_end(gbx_run *run)
+{
+    gbx_reply *replies;
+    gbx_asked asked;
+
+    if (run->calls.replies_end == NULL)
+        return;
+    /* What is open first: once nothing is, no answer can come any more. */
+    while (take_open(run, &asked)) {
+        gbx_audit_answered(run, &asked, NULL, false, gbx_clock_now_ns());
+        gbx_note_free(asked.note);
     }
+    replies = take_replies(run);
+    while (replies != NULL)
+        replies = log_and_free(run, replies);
     gbx_fd_close(&run->calls.wake_fd);
     run->calls.replies_end = NULL;
 }
 
-gbx_request gbx_hostcall_open(gbx_run *run, const char *name, uint32_t wire_id)
+gbx_request gbx_hostcall_open(gbx_run *run, const char *name, bool is_ours,
+                              const gbx_msg_hostcall *msg)
 {
     gbx_hostcalls *h = &run->engine->hostcalls;
+    gbx_asked asked = {.name = name != NULL ? name : "",
+                       .is_ours = is_ours,
+                       .bytes_out = (uint64_t)msg->args.len + msg->bytes.len,
+                       .start_ns = gbx_clock_now_ns()};
     gbx_request request = 0;
     gbx_pending *p;
 
+    if (is_ours && run->audit.is_open)
+        asked.note = gbx_note_new(asked.name, msg);
     (void)pthread_mutex_lock(&h->lock);
     p = take_place(h);
     if (p != NULL) {
         p->run = run;
-        p->name = name != NULL ? name : "";
-        p->wire_id = wire_id;
-        p->start_ns = gbx_clock_now_ns();
+        p->asked = asked;
+        p->wire_id = msg->id;
         p->next = run->calls.first;
         run->calls.first = (uint32_t)p->id;
         run->calls.count++;
         request = p->id;
     }
     (void)pthread_mutex_unlock(&h->lock);
+    if (request == 0)
+        gbx_note_free(asked.note);
     return request;
 }
 
@@ -297,26 +359,15 @@ void gbx_hostcall_cancel(void *user, uint32_t wire_id)
 
 size_t gbx_hostcall_deliver(gbx_run *run)
 {
-    gbx_hostcalls *h = &run->engine->hostcalls;
     gbx_reply *replies;
     size_t count = 0;
 
     if (run->calls.replies_end == NULL)
         return 0;
-    (void)pthread_mutex_lock(&h->lock);
-    replies = run->calls.replies;
-    run->calls.replies = NULL;
-    run->calls.replies_end = &run->calls.replies;
-    if (run->calls.is_nomem)
-        run->exchange.is_nomem = true;
-    (void)pthread_mutex_unlock(&h->lock);
-    for (; replies != NULL; count++) {
-        gbx_reply *next = replies->next;
-
+    for (replies = take_replies(run); replies != NULL; count++) {
         if (!gbx_exchange_answer(&run->exchange, &replies->msg))
             run->exchange.is_nomem = true;
-        free(replies);
-        replies = next;
+        replies = log_and_free(run, replies);
     }
     return count;
 }
@@ -363,7 +414,7 @@ const char *gbx_hostcall_awaited(gbx_run *run)
         return NULL;
     (void)pthread_mutex_lock(&h->lock);
     for (uint32_t at = run->calls.first; at != 0; at = h->pending[at - 1].next)
-        name = h->pending[at - 1].name; /* the oldest is last */
+        name = h->pending[at - 1].asked.name; /* the oldest is last */
     (void)pthread_mutex_unlock(&h->lock);
     return name;
 }

@@ -10,6 +10,7 @@
 #ifndef GBX_BROKER_HOSTCALL_H
 #define GBX_BROKER_HOSTCALL_H
 
+#include "broker/note.h"
 #include "wire/messages.h"
 
 #include <glovebox/host.h>
@@ -30,15 +31,17 @@ typedef struct gbx_function {
 typedef struct gbx_pending {
     gbx_request id; /* 0: the place is free */
     struct gbx_run *run;
-    const char *name; /* lives as long as the engine */
+    gbx_asked asked;
     uint32_t wire_id;
     uint32_t next; /* 1 + place: of the same run, or of the free ones; 0: none */
-    int64_t start_ns;
 } gbx_pending;
 
 /* An answer on its way to its run. */
 typedef struct gbx_reply {
     struct gbx_reply *next;
+    gbx_asked asked;
+    int64_t end_ns;
+    bool is_over;       /* in place of one that was over the limit */
     gbx_msg_answer msg; /* spans point behind */
 } gbx_reply;
 
@@ -78,7 +81,8 @@ bool gbx_hostcalls_names(gbx_engine *engine, const gbx_policy *policy, bool with
 
 void gbx_run_calls_init(struct gbx_run *run);
 
-/* Nobody waits any more: what is open is forgotten, what came is dropped. */
+/* Nobody waits any more: what is open is forgotten, what came is dropped, and both are
+ * logged. Driver only; a second time it does nothing. */
 void gbx_run_calls_end(struct gbx_run *run);
 
 /* ---- dispatch.c ---- */
@@ -88,8 +92,10 @@ void gbx_hostcall_take(void *user, const gbx_msg_hostcall *msg);
 
 /* ---- hostcall.c ---- */
 
-/* A place for a request; 0 if there is none left. name lives as long as the engine. */
-gbx_request gbx_hostcall_open(struct gbx_run *run, const char *name, uint32_t wire_id);
+/* A place for a request; 0 if there is none left. name lives as long as the engine; NULL:
+ * there is no such function. */
+gbx_request gbx_hostcall_open(struct gbx_run *run, const char *name, bool is_ours,
+                              const gbx_msg_hostcall *msg);
 
 /* Answer with an error of our own. */
 void gbx_hostcall_refuse(gbx_engine *engine, gbx_request request, const char *name,

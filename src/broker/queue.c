@@ -8,7 +8,6 @@
 
 void gbx_queue_link(gbx_engine *engine, gbx_run *run)
 {
-    run->ticket = ++engine->next_ticket;
     run->next = NULL;
     run->prev = engine->running.last;
     if (run->prev != NULL)

@@ -191,6 +191,11 @@ gbx_stats gbx_result_stats(const gbx_result *result)
     return result->stats;
 }
 
+const char *gbx_result_call_id(const gbx_result *result)
+{
+    return result->call_id;
+}
+
 void gbx_result_free(gbx_result *result)
 {
     if (result == NULL)

@@ -13,6 +13,9 @@
  * empty lines is bounded too. */
 #define GBX_LOG_LINE_COST 32
 
+/* "9f3a61c2-17" with its NUL: eight digits of the engine, a ticket. */
+#define GBX_CALL_ID_SIZE 32
+
 struct gbx_result {
     gbx_code code;
     bool has_value; /* false: undefined, or a failure */
@@ -29,7 +32,8 @@ struct gbx_result {
     size_t log_seen;   /* handed to the live callback */
     bool is_truncated; /* logs */
     gbx_stats stats;
-    uint64_t call;      /* ticket */
+    uint64_t call; /* ticket */
+    char call_id[GBX_CALL_ID_SIZE];
     const char *runner; /* constant or owned by the engine's caller */
     const char *jit;    /* constant */
     bool is_isolated;

@@ -88,7 +88,9 @@ const char *gbx_result_json(gbx_result *result, size_t *ret_len)
             (void)gbx_buf_puts(&buf, ",\"isolated\":false");
         if (*result->jit != 0)
             put_text(&buf, "jit", result->jit);
-        (void)gbx_buf_printf(&buf, ",\"call\":%llu}", (unsigned long long)result->call);
+        (void)gbx_buf_printf(&buf, ",\"call\":%llu", (unsigned long long)result->call);
+        put_text(&buf, "callId", result->call_id);
+        (void)gbx_buf_puts(&buf, "}");
         result->json = gbx_buf_take_string(&buf, &result->json_len);
     }
     if (ret_len != NULL)

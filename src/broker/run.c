@@ -77,6 +77,7 @@ static gbx_status take_report(gbx_run *run, gbx_report *report, gbx_error *reter
         if (r->frame != NULL)
             r->location.frame = r->frame;
     }
+    gbx_audit_guard(run, report);
     gbx_report_free(report);
     run->phase = GBX_RUN_ENDED;
     return filled ? GBX_OK : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
@@ -312,6 +313,11 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
     if (run->result == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
     run->result->stats.input_bytes = run->call.input_len;
+    run->ticket = ++engine->next_ticket;
+    gbx_call_id(engine, run->ticket, run->call_id);
+    run->result->call = run->ticket;
+    memcpy(run->result->call_id, run->call_id, sizeof run->call_id);
+    gbx_audit_call_started(run);
     if (run->call.signal != NULL && !gbx_signal_attach(run->call.signal, run)) {
         run->call.signal = NULL;
         gbx_run_end_unserved(run, GBX_END_ABORT);

@@ -9,6 +9,7 @@
 #ifndef GBX_BROKER_RUN_H
 #define GBX_BROKER_RUN_H
 
+#include "broker/audit.h"
 #include "broker/exchange.h"
 #include "broker/hostcall.h"
 #include "broker/verdict.h"
@@ -34,6 +35,7 @@ typedef struct gbx_run {
     struct gbx_run *next_signal;
     gbx_engine *engine;
     gbx_ticket ticket;
+    char call_id[GBX_CALL_ID_SIZE];
     gbx_call call; /* pointers borrowed, or into copy */
     gbx_limits limits;
     gbx_guard_span span;
@@ -41,6 +43,7 @@ typedef struct gbx_run {
     gbx_result *result;
     gbx_exchange exchange;
     gbx_run_calls calls;
+    gbx_run_audit audit;
     struct gbx_worker *worker; /* set under the engine's lock */
     gbx_run_phase phase;
     atomic_bool is_aborted;

@@ -5,6 +5,7 @@
  */
 #include "broker/settings.h"
 
+#include "audit/suspicion.h"
 #include "policy/policy.h"
 
 #include <stdbool.h>
@@ -132,7 +133,12 @@ static bool settle_choices(gbx_options *o, gbx_error *reterr)
            settle32(&o->recycle_calls, 10000, 1, UINT32_MAX, "options.recycle_calls",
                     reterr) &&
            settle32(&o->recycle_ms, 600000, 1000, UINT32_MAX, "options.recycle_ms",
-                    reterr);
+                    reterr) &&
+           settle32(&o->suspicious_refusals, GBX_SUSPICION_THRESHOLD, 1,
+                    GBX_SUSPICION_THRESHOLD_MAX, "options.suspicious_refusals",
+                    reterr) &&
+           settle32(&o->suspicious_ms, GBX_SUSPICION_WINDOW_MS, 1000, 3600000,
+                    "options.suspicious_ms", reterr);
 }
 
 static bool copy_text(const char **text, char *to, size_t size, const char *name,

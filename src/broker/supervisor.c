@@ -50,6 +50,7 @@ static void deliver(gbx_run *run)
         gbx_pool_release(engine, run->worker);
     gbx_queue_unlink(engine, run);
     (void)pthread_mutex_unlock(&engine->lock);
+    gbx_audit_call_ended(run, GBX_OK);
     run->result = NULL;
     gbx_run_cleanup(run);
     free(run);
@@ -252,7 +253,7 @@ static void look_after_templates(gbx_engine *engine)
         return;
     if (gbx_template_start(engine, &error) != GBX_OK) {
         fail_start(engine, &error);
-        gbx_engine_emit(engine, "template.failed", 0, error.message);
+        gbx_audit_engine_event(engine, GBX_AUDIT_TEMPLATE_FAILED, error.message);
     }
 }
 

@@ -67,7 +67,7 @@ static void died(gbx_template *t)
     bool was_useful;
     bool was_current;
 
-    gbx_engine_emit(engine, "template.died", 0, "");
+    gbx_audit_engine_event(engine, GBX_AUDIT_TEMPLATE_DIED, "");
     event_free(t->control);
     t->control = NULL;
     /* Other threads write to the control socket of the current template: it stops

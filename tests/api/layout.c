@@ -34,11 +34,12 @@ FIELD(gbx_limits, host_out_bytes, 48);
 FIELD(gbx_limits, host_in_bytes, 56);
 FIELD(gbx_limits, reserved, 64);
 
-SIZE(gbx_event, 32);
+SIZE(gbx_event, 40);
 FIELD(gbx_event, name, 0);
 FIELD(gbx_event, call, 8);
 FIELD(gbx_event, detail, 16);
 FIELD(gbx_event, time_ms, 24);
+FIELD(gbx_event, call_id, 32);
 
 SIZE(gbx_log, 32);
 FIELD(gbx_log, level, 0);
@@ -46,7 +47,7 @@ FIELD(gbx_log, time_ms, 8);
 FIELD(gbx_log, text, 16);
 FIELD(gbx_log, text_len, 24);
 
-SIZE(gbx_options, 232);
+SIZE(gbx_options, 256);
 FIELD(gbx_options, struct_size, 0);
 FIELD(gbx_options, limits, 8);
 FIELD(gbx_options, pool_size, 136);
@@ -66,6 +67,10 @@ FIELD(gbx_options, on_event, 200);
 FIELD(gbx_options, event_user, 208);
 FIELD(gbx_options, policy, 216);
 FIELD(gbx_options, transport, 224);
+FIELD(gbx_options, on_audit, 232);
+FIELD(gbx_options, audit_user, 240);
+FIELD(gbx_options, suspicious_refusals, 248);
+FIELD(gbx_options, suspicious_ms, 252);
 
 SIZE(gbx_call, 120);
 FIELD(gbx_call, struct_size, 0);

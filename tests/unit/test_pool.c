@@ -31,6 +31,7 @@ static void begin(stage *s, uint32_t pool_size, uint32_t max_workers,
         s->runs[i].engine = &s->p.engine;
         s->runs[i].limits.timeout_ms = 1000;
         (void)pthread_cond_init(&s->runs[i].changed, NULL);
+        s->runs[i].ticket = ++s->p.engine.next_ticket;
         gbx_queue_link(&s->p.engine, &s->runs[i]);
     }
     assert_true(puppet_say_hello(&s->p));

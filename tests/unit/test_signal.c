@@ -23,6 +23,7 @@ static void begin(stage *s)
     for (size_t i = 0; i < RUNS; i++) {
         s->runs[i].engine = &s->p.engine;
         (void)pthread_cond_init(&s->runs[i].changed, NULL);
+        s->runs[i].ticket = ++s->p.engine.next_ticket;
         gbx_queue_link(&s->p.engine, &s->runs[i]);
     }
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* tally - see tally.h. */
+#include "audit/tally.h"
+
+#include <string.h>
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_tally_add(gbx_tally *t, gbx_audit_event event, const char *function)
+{
+    t->total++;
+    t->events[event]++;
+    for (size_t i = 0; function != NULL && i < GBX_TALLY_MAX; i++) {
+        if (t->functions[i].name == NULL)
+            t->functions[i].name = function;
+        if (strcmp(t->functions[i].name, function) == 0) {
+            t->functions[i].count++;
+            return;
+        }
+    }
+}
+
+void gbx_tally_put(const gbx_tally *t, gbx_line *line)
+{
+    gbx_line_count(line, "lines", t->total);
+    gbx_line_open(line, "events", '{');
+    for (unsigned i = 0; i < GBX_AUDIT_EVENT_COUNT; i++)
+        if (t->events[i] > 0)
+            gbx_line_count(line, gbx_audit_name((gbx_audit_event)i), t->events[i]);
+    gbx_line_close(line);
+    if (t->functions[0].name == NULL)
+        return;
+    gbx_line_open(line, "functions", '{');
+    for (size_t i = 0; i < GBX_TALLY_MAX && t->functions[i].name != NULL; i++)
+        gbx_line_count(line, t->functions[i].name, t->functions[i].count);
+    gbx_line_close(line);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* note - see note.h. A URL is cut as text: the code's own is not trusted to parse. */
+#include "broker/note.h"
+
+#include "base/cleanup.h"
+#include "base/json_view.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_slash(char c)
+{
+    return c == '/' || c == '\\';
+}
+
+/* Move what follows user and password over them, and end before query and fragment. */
+static void strip_url(char *url)
+{
+    char *host = url;
+    char *at = NULL;
+    char *end;
+
+    url[strcspn(url, "?#")] = 0;
+    while (isalnum((unsigned char)*host) || *host == '+' || *host == '-' ||
+           *host == '.')
+        host++;
+    host = *host == ':' ? host + 1 : url;
+    while (is_slash(*host))
+        host++;
+    for (end = host; *end != 0 && !is_slash(*end); end++)
+        if (*end == '@')
+            at = end;
+    if (at != NULL)
+        memmove(host, at + 1, strlen(at + 1) + 1);
+}
+
+/* Bytes as text with a NUL: what there is no room for is left out, and a NUL inside does
+ * not hide the rest. */
+static void put_text(char *to, size_t size, const uint8_t *data, size_t len)
+{
+    size_t n = len < size - 1 ? len : size - 1;
+
+    for (size_t i = 0; i < n; i++)
+        to[i] = (char)(data[i] != 0 ? data[i] : 1);
+    to[n] = 0;
+}
+
+/* The whole text of a value, so that it is cut where it should be; NULL: no memory. */
+static char *text_of(gbx_view view)
+{
+    gbx_buf buf;
+    size_t len;
+    char *text;
+
+    gbx_buf_init(&buf, view.len + 1);
+    (void)gbx_view_append_text(view, &buf);
+    text = gbx_buf_take_string(&buf, &len);
+    for (size_t i = 0; text != NULL && i < len; i++)
+        if (text[i] == 0)
+            text[i] = 1;
+    return text;
+}
+
+static gbx_view first_argument(gbx_span args)
+{
+    gbx_view array = {0};
+    gbx_view name;
+    gbx_view value = {0};
+    size_t cursor = 0;
+
+    if (gbx_view_open((const char *)args.data, args.len, &array))
+        (void)gbx_view_next(array, &cursor, &name, &value);
+    return value;
+}
+
+static void aim_at_url(gbx_note *note, gbx_span args)
+{
+    char *url = text_of(gbx_view_member(first_argument(args), "url"));
+
+    if (url != NULL) {
+        strip_url(url);
+        put_text(note->target, sizeof note->target, (const uint8_t *)url, strlen(url));
+    }
+    free(url);
+}
+
+static void aim_at_path(gbx_note *note, gbx_span args)
+{
+    char *path = text_of(first_argument(args));
+
+    if (path != NULL)
+        put_text(note->target, sizeof note->target, (const uint8_t *)path,
+                 strlen(path));
+    free(path);
+}
+
+static const struct {
+    const char *name;
+    void (*aim)(gbx_note *note, gbx_span args);
+} aims[] = {
+    {"fetch", aim_at_url},
+    {"fs.readFile", aim_at_path},
+};
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_note *gbx_note_new(const char *name, const gbx_msg_hostcall *msg)
+{
+    gbx_note *note = calloc(1, sizeof *note);
+
+    if (note == NULL)
+        return NULL;
+    if (*name == 0)
+        put_text(note->function, sizeof note->function, msg->name.data, msg->name.len);
+    for (size_t i = 0; i < GBX_COUNTOF(aims); i++)
+        if (strcmp(name, aims[i].name) == 0)
+            aims[i].aim(note, msg->args);
+    return note;
+}
+
+void gbx_note_free(gbx_note *note)
+{
+    free(note);
+}

@@ -35,6 +35,11 @@ _glovebox() {
         _glovebox_files json ndjson jsonl
         return
         ;;
+    --security-log)
+        COMPREPLY=($(compgen -f -- "$cur"))
+        compopt -o filenames 2>/dev/null || true
+        return
+        ;;
     --dataset) return ;;
     --form) options='function execute body script' ;;
     --require) options='default strict' ;;
@@ -47,7 +52,7 @@ _glovebox() {
         case $command in
         run)
             options="--file --data --dataset --form --params --seed --now --timeout --cpu
-                --memory --max-output --json --logs $engine $common"
+                --memory --max-output --json --logs --security-log $engine $common"
             ;;
         check)
             if [[ $cur != -* ]]; then

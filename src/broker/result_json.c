@@ -89,7 +89,8 @@ const char *gbx_result_json(gbx_result *result, size_t *ret_len)
         if (*result->jit != 0)
             put_text(&buf, "jit", result->jit);
         (void)gbx_buf_printf(&buf, ",\"call\":%llu", (unsigned long long)result->call);
-        put_text(&buf, "callId", result->call_id);
+        if (*result->call_id != 0)
+            put_text(&buf, "callId", result->call_id);
         (void)gbx_buf_puts(&buf, "}");
         result->json = gbx_buf_take_string(&buf, &result->json_len);
     }

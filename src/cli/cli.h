@@ -21,7 +21,7 @@
  */
 #define GBX_CLI_EXIT_MAP(XX)                                 \
     XX(NO_INPUT, 66, "a file that was named cannot be read") \
-    XX(NO_OUTPUT, 74, "the result could not be written")
+    XX(NO_OUTPUT, 74, "the result or the security log could not be written")
 
 enum {
 #define XX(name, exit, text) GBX_CLI_EXIT_##name = exit,

@@ -9,6 +9,7 @@
 #include "cli/interrupt.h"
 #include "cli/moment.h"
 #include "cli/run_input.h"
+#include "cli/security_log.h"
 
 #include <string.h>
 
@@ -19,6 +20,7 @@ typedef struct run {
     gbx_term err;
     gbx_run_input input;
     gbx_interrupt interrupt;
+    gbx_security_log security_log;
     gbx_engine *engine;
     gbx_result *result;
     gbx_trouble trouble;
@@ -55,6 +57,10 @@ static const gbx_opt output_rows[] = {
      GBX_OPT_FLAG, offsetof(gbx_run_args, json), 0, 0, NULL},
     {"logs", NULL, "print console lines on standard error while the code runs",
      GBX_OPT_FLAG, offsetof(gbx_run_args, logs), 0, 0, NULL},
+    {"security-log", "FILE",
+     "append to FILE what the code did and what it was refused, one JSON object a line; "
+     "'-' is standard error",
+     GBX_OPT_TEXT, offsetof(gbx_run_args, security_log), 0, 0, NULL},
 };
 
 static const gbx_opt_table input_table = {"Input", input_rows, GBX_COUNTOF(input_rows)};
@@ -166,6 +172,7 @@ static bool start_engine(run *r)
     /* One call: a second worker would only cost time. */
     options.pool_size = 1;
     options.max_workers = 1;
+    gbx_security_log_use(&r->security_log, &options);
     status = gbx_interrupt_start(&r->interrupt, err);
     if (status == GBX_OK)
         status = gbx_engine_new(&options, &r->engine, err);
@@ -180,6 +187,18 @@ static bool start_engine(run *r)
         if (!load_dataset(r, r->args->datasets.item[i], &r->input.datasets[i]))
             return false;
     return true;
+}
+
+/* Before anything runs: a log that cannot be kept is not found out at the end. */
+static bool open_security_log(run *r)
+{
+    const char *path = r->args->security_log;
+
+    if (path == NULL ||
+        gbx_security_log_open(&r->security_log, path, &r->trouble.err) == GBX_OK)
+        return true;
+    gbx_trouble_output(&r->trouble);
+    return false;
 }
 
 static void on_log(void *user, const gbx_log *log)
@@ -262,6 +281,20 @@ static int print(run *r)
     return r->trouble.exit;
 }
 
+/* The engine's last line is written when it is freed. */
+static int close_security_log(run *r, int status)
+{
+    gbx_trouble trouble = {0};
+
+    gbx_engine_free(r->engine);
+    r->engine = NULL;
+    if (gbx_security_log_close(&r->security_log, &trouble.err) == GBX_OK)
+        return status;
+    gbx_trouble_output(&trouble);
+    gbx_trouble_print(&r->err, &trouble);
+    return trouble.exit;
+}
+
 static void cleanup(run *r)
 {
     gbx_result_free(r->result);
@@ -290,9 +323,9 @@ static int run_main(const gbx_command *self, int argc, char **argv)
     r.out = gbx_term_open(stdout, (gbx_color)args.common.color);
     r.err = gbx_term_open(stderr, (gbx_color)args.common.color);
     if (gbx_run_input_read(&args, count == 1 ? argv[0] : NULL, &r.input, &r.trouble) &&
-        start_engine(&r))
+        open_security_log(&r) && start_engine(&r))
         (void)execute(&r, &call);
-    return gbx_cli_finish(print(&r));
+    return gbx_cli_finish(close_security_log(&r, print(&r)));
 }
 
 /* ---- public to other modules -------------------------------------------- */

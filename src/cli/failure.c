@@ -45,6 +45,11 @@ void gbx_trouble_input(gbx_trouble *trouble, gbx_status status)
         gbx_trouble_host(trouble, status);
 }
 
+void gbx_trouble_output(gbx_trouble *trouble)
+{
+    set(trouble, GBX_CLI_EXIT_NO_OUTPUT, "NO_OUTPUT");
+}
+
 void gbx_trouble_code(gbx_trouble *trouble, gbx_code code, const char *file)
 {
     trouble->exit = gbx_code_exit(code);

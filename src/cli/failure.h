@@ -26,6 +26,9 @@ void gbx_trouble_host(gbx_trouble *trouble, gbx_status status);
 /* A file could not be read, as trouble->err says. */
 void gbx_trouble_input(gbx_trouble *trouble, gbx_status status);
 
+/* Something cannot be written, as trouble->err says. */
+void gbx_trouble_output(gbx_trouble *trouble);
+
 /* The input is at fault as if the worker had said so: trouble->err says why. */
 void gbx_trouble_code(gbx_trouble *trouble, gbx_code code, const char *file);
 

@@ -23,6 +23,7 @@ typedef struct gbx_run_args {
     const char *now;
     bool json;
     bool logs;
+    const char *security_log;
     gbx_limit_args limits;
     gbx_engine_args engine;
     gbx_common_args common;

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* security_log - see security_log.h. */
+#include "cli/security_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *why(int error)
+{
+    switch (error) {
+    case ENOENT: return "there is no such folder";
+    case EACCES: return "no permission";
+    case EISDIR: return "it is a directory";
+    case ELOOP: return "it is a symbolic link";
+    case ENXIO: return "nobody reads from it";
+    default: return strerror(error);
+    }
+}
+
+static gbx_status fail(gbx_error *reterr, const char *what, const char *name, int error)
+{
+    errno = 0; /* the message has it */
+    return gbx_fail(reterr, GBX_E_OS, "cannot %s the security log '%s': %s", what, name,
+                    why(error));
+}
+
+/* On whatever thread; the rest of a line that was not taken whole is not lost. */
+static void on_line(void *user, const char *line, size_t len)
+{
+    gbx_security_log *log = user;
+    int none = 0;
+
+    while (len > 0) {
+        ssize_t n = write(log->fd, line, len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            (void)atomic_compare_exchange_strong(&log->error, &none,
+                                                 n < 0 ? errno : EIO);
+            return;
+        }
+        line += n;
+        len -= (size_t)n;
+    }
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
+                                 gbx_error *reterr)
+{
+    /* O_NONBLOCK: a fifo without a reader is an error, not a wait. */
+    const int flags =
+        O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
+
+    if (strcmp(path, "-") == 0) {
+        *log = (gbx_security_log){.fd = STDERR_FILENO,
+                                  .is_open = true,
+                                  .name = "standard error"};
+        return GBX_OK;
+    }
+    *log = (gbx_security_log){.fd = open(path, flags, 0600), .name = path};
+    if (log->fd < 0)
+        return fail(reterr, "open", path, errno);
+    (void)fcntl(log->fd, F_SETFL, O_APPEND); /* a slow reader is waited for */
+    log->is_open = true;
+    return GBX_OK;
+}
+
+void gbx_security_log_use(gbx_security_log *log, gbx_options *options)
+{
+    if (!log->is_open)
+        return;
+    options->on_audit = on_line;
+    options->audit_user = log;
+}
+
+gbx_status gbx_security_log_close(gbx_security_log *log, gbx_error *reterr)
+{
+    int error = log->error;
+
+    if (log->is_open && log->fd != STDERR_FILENO && close(log->fd) != 0 && error == 0)
+        error = errno;
+    log->is_open = false;
+    return error == 0 ? GBX_OK : fail(reterr, "write", log->name, error);
+}

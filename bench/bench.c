@@ -76,13 +76,15 @@ static char *read_file(const char *path, size_t *ret_len)
     return text;
 }
 
-static gbx_engine *make_engine(uint32_t pool_size, uint64_t memory_bytes)
+static gbx_engine *make_engine(uint32_t pool_size, uint64_t memory_bytes,
+                               unsigned capabilities)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *engine;
     gbx_error err;
 
     options.pool_size = pool_size;
+    options.capabilities = capabilities;
     options.limits.memory_bytes = memory_bytes;
     options.limits.timeout_ms = 60000;
     if (gbx_engine_new(&options, &engine, &err) != GBX_OK) {
@@ -143,7 +145,7 @@ static void *loop(void *engine)
 
 static void small_calls(void)
 {
-    gbx_engine *engine = make_engine(0, 0);
+    gbx_engine *engine = make_engine(0, 0, 0);
     double ms[WARM_CALLS];
     pthread_t threads[2];
     double start;
@@ -204,7 +206,7 @@ static double abort_one(gbx_engine *engine)
 
 static void ends(void)
 {
-    gbx_engine *engine = make_engine(0, 0);
+    gbx_engine *engine = make_engine(0, 0, 0);
     gbx_limits limits = GBX_LIMITS_INIT;
     double late[END_CALLS];
     double after[END_CALLS];
@@ -268,7 +270,7 @@ static long descendants_pss(long pid)
 
 static long pss_of_pool(uint32_t size)
 {
-    gbx_engine *engine = make_engine(size, 0);
+    gbx_engine *engine = make_engine(size, 0, 0);
     long pss;
 
     settle(400);
@@ -308,7 +310,7 @@ static double median_of(gbx_engine *engine, const char *code, const char *input,
 
 static void data(const char *records, size_t len, const char *code)
 {
-    gbx_engine *engine = make_engine(0, UINT64_C(512) << 20);
+    gbx_engine *engine = make_engine(0, UINT64_C(512) << 20, 0);
     gbx_error err;
 
     (void)printf("\"records\":%.3f,", median_of(engine, code, records, len));
@@ -335,7 +337,7 @@ int main(int argc, char **argv)
     ends();
     memory();
     records = read_file(argv[1], &len);
-    engine = make_engine(0, UINT64_C(512) << 20);
+    engine = make_engine(0, UINT64_C(512) << 20, GBX_CAP_CRYPTO);
     for (int i = 2; i < argc; i++) {
         char *equals = strchr(argv[i], '=');
         size_t code_len;

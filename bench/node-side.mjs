@@ -4,11 +4,14 @@
 // work alone, in an engine that has run nothing before it, without the start of Node.
 //
 //   node node-side.mjs WORK.json RECORDS.json KIND
+import crypto from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 const [workFile, recordsFile, kind] = process.argv.slice(2);
 const work = JSON.parse(readFileSync(workFile, 'utf8'));
 const text = kind === 'records' ? readFileSync(recordsFile, 'utf8') : '';
+
+Object.defineProperty(globalThis, 'crypto', { value: crypto });
 
 // The very code strings that glovebox runs, so that neither side does less.
 const start = process.hrtime.bigint();

@@ -24,6 +24,12 @@ export const work = {
       () => s = (s * 1664525 + 1013904223) % 4294967296); a.sort((x, y) => x - y); return a[250000]; }`,
     strings: `() => { let s = ''; for (let i = 0; i < 200000; i++) s += i.toString(36) + ',';
       return s.split(',').map((w) => w.toUpperCase()).join('-').length; }`,
+    hashText: `() => { const text = 'abcdefghij'.repeat(1e6); let h;
+      for (let i = 0; i < 8; i++) h = crypto.createHash('sha256').update(text).digest('hex'); return h; }`,
+    hashBytes: `() => { const bytes = new Uint8Array(1e7).fill(7); let h;
+      for (let i = 0; i < 8; i++) h = crypto.createHash('sha256').update(bytes).digest('hex'); return h; }`,
+    hashes50k: `() => { let h = ''; for (let i = 0; i < 50000; i++) h = crypto.createHash('md5').update('item' + i).digest('hex');
+      return h; }`,
   },
 };
 

@@ -375,8 +375,11 @@ bool gbx_url_join(const gbx_url *base, const char *location, gbx_url *ret,
     escaped = escape_location(location);
     if (escaped == NULL)
         return host_memory(fault);
-    if (!check_characters(escaped, strcspn(escaped, "#"), fault))
+    escaped[strcspn(escaped, "#")] = '\0';
+    if (!check_characters(escaped, strlen(escaped), fault))
         return false;
+    if (escaped[0] == '\0')
+        return gbx_url_parse(base->lib, base->text, strlen(base->text), ret, fault);
     if (is_absolute(escaped))
         return gbx_url_parse(base->lib, escaped, strlen(escaped), ret, fault);
     if (strncmp(escaped, "//", 2) != 0)

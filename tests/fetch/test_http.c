@@ -3,9 +3,12 @@
 #include "fetch_world.h"
 #include "http_server.h"
 
+#include "base/cleanup.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -14,17 +17,39 @@ typedef struct fixture {
     fetch_world world;
     server *server;
     uint16_t port;
+    char args[2048];
 } fixture;
+
+static const server_reply replies[] = {
+    {.path = "/204", .bytes = "HTTP/1.1 204 No Content\r\n\r\n"},
+    {.path = "/304", .bytes = "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n"},
+    {.path = "/100",
+     .bytes = "HTTP/1.1 100 Continue\r\nX-Interim: 1\r\n\r\nHTTP/1.1 200 Fine\r\n"
+              "Content-Length: 2\r\n\r\nok"},
+    {.path = "/nul",
+     .bytes = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\na\0\xff\xfe"
+              "b",
+     .len = 43},
+    {.path = "/cookie",
+     .bytes = "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nContent-Length: 0\r\n\r\n"},
+    {.path = "/trailer",
+     .bytes = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
+              "X-Late: 1\r\n\r\n"},
+};
 
 static int set_up(void **state)
 {
-    static fixture f;
+    const server_options options = {.replies = replies,
+                                    .reply_count = GBX_COUNTOF(replies)};
+    fixture *f = calloc(1, sizeof *f);
 
-    f.server = server_start(NULL);
-    f.port = server_port(f.server);
-    world_open(&f.world, NULL);
-    world_allow(&f.world, "127.0.0.1", f.port, LOOPBACK_TOO);
-    *state = &f;
+    if (f == NULL)
+        return -1;
+    f->server = server_start(&options);
+    f->port = server_port(f->server);
+    world_open(&f->world, NULL);
+    world_allow(&f->world, "127.0.0.1", f->port, LOOPBACK_TOO);
+    *state = f;
     return 0;
 }
 
@@ -34,18 +59,33 @@ static int tear_down(void **state)
 
     world_close(&f->world);
     server_stop(f->server);
+    free(f);
     return 0;
+}
+
+/* One request for path with more members of the request's object. */
+static const fetch_result *ask(fixture *f, const char *path, const char *members,
+                               const char *body)
+{
+    (void)snprintf(f->args, sizeof f->args, "[{\"url\":\"http://127.0.0.1:%u%s\"%s%s}]",
+                   f->port, path, members[0] != '\0' ? "," : "", members);
+    return world_fetch(&f->world, f->args, body, strlen(body));
+}
+
+static void expect_body(const fetch_result *r, const char *text)
+{
+    assert_int_equal(r->body_len, strlen(text));
+    assert_memory_equal(r->body, text, r->body_len);
 }
 
 static void test_get__has_status_headers_url_and_body(void **state)
 {
     fixture *f = *state;
-    const fetch_result *r = world_get(&f->world, "http://127.0.0.1:%u/ok", f->port);
+    const fetch_result *r = ask(f, "/ok", "", "");
     char url[64];
 
     expect_code(r, "");
-    assert_int_equal(r->body_len, 5);
-    assert_memory_equal(r->body, "hello", 5);
+    expect_body(r, "hello");
     (void)snprintf(url, sizeof url, "\"url\":\"http://127.0.0.1:%u/ok\"", f->port);
     assert_non_null(strstr(r->json, url));
     assert_non_null(strstr(r->json, "\"status\":200,\"statusText\":\"OK\""));
@@ -53,11 +93,227 @@ static void test_get__has_status_headers_url_and_body(void **state)
     assert_non_null(strstr(r->json, "\"redirected\":false"));
 }
 
+static void test_request__has_what_was_asked_for_and_nothing_else(void **state)
+{
+    fixture *f = *state;
+    char expected[256];
+
+    expect_code(ask(f, "/echo?a=b#c", "", ""), "");
+    (void)ask(f, "/echo", "", "");
+    (void)snprintf(expected, sizeof expected,
+                   "GET /echo HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
+                   "User-Agent: glovebox/0.1.0\r\nAccept: */*\r\n"
+                   "Accept-Encoding: gzip, deflate, br\r\n\r\n",
+                   f->port);
+
+    expect_body(&f->world.result, expected);
+}
+
+static void test_request__carries_headers_as_they_were_given(void **state)
+{
+    fixture *f = *state;
+    const fetch_result *r =
+        ask(f, "/echo",
+            "\"headers\":[[\"X-One\",\"1\"],[\"x-one\",\"2\"],[\"X-Empty\","
+            "\"\"],[\"X-Latin\",\"\\u00fc\"],[\"User-Agent\",\"mine\"],"
+            "[\"Authorization\",\"Bearer t\"],[\"Cookie\",\"a=b\"]]",
+            "");
+    const char *text = (const char *)r->body;
+
+    expect_code(r, "");
+    assert_non_null(strstr(text, "\r\nX-One: 1\r\nx-one: 2\r\nX-Empty:\r\n"
+                                 "X-Latin: \xfc\r\nUser-Agent: mine\r\n"));
+    assert_non_null(strstr(text, "\r\nAuthorization: Bearer t\r\nCookie: a=b\r\n"));
+    assert_null(strstr(text, "glovebox/"));
+}
+
+static const struct {
+    const char *method;
+    const char *body;
+    const char *begins;
+    const char *holds;
+} methods[] = {
+    {"POST", "data", "POST /echo HTTP/1.1\r\n", "\r\nContent-Length: 4\r\n\r\ndata"},
+    {"POST", "", "POST /echo HTTP/1.1\r\n", "\r\nContent-Length: 0\r\n"},
+    {"PUT", "data", "PUT /echo HTTP/1.1\r\n", "\r\nContent-Length: 4\r\n\r\ndata"},
+    {"PATCH", "x", "PATCH /echo HTTP/1.1\r\n", "\r\nContent-Length: 1\r\n\r\nx"},
+    {"DELETE", "", "DELETE /echo HTTP/1.1\r\n", "\r\nHost: "},
+    {"DELETE", "x", "DELETE /echo HTTP/1.1\r\n", "\r\nContent-Length: 1\r\n\r\nx"},
+    {"OPTIONS", "", "OPTIONS /echo HTTP/1.1\r\n", "\r\nHost: "},
+};
+
+static void test_method__is_sent_with_its_body(void **state)
+{
+    fixture *f = *state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(methods); i++) {
+        char member[64];
+        const fetch_result *r;
+
+        (void)snprintf(member, sizeof member, "\"method\":\"%s\"", methods[i].method);
+        r = ask(f, "/echo", member, methods[i].body);
+        expect_code(r, "");
+        assert_memory_equal(r->body, methods[i].begins, strlen(methods[i].begins));
+        assert_non_null(strstr((char *)r->body, methods[i].holds));
+        assert_null(strstr((char *)r->body, "Expect:"));
+        assert_null(strstr((char *)r->body, "Content-Type:"));
+        assert_int_equal(r->report_bytes_out, strlen(methods[i].body));
+    }
+}
+
+static void test_head__has_headers_without_a_body(void **state)
+{
+    fixture *f = *state;
+    const fetch_result *r = ask(f, "/bytes/999999999", "\"method\":\"HEAD\"", "");
+
+    expect_code(r, "");
+    assert_int_equal(r->body_len, 0);
+    assert_non_null(strstr(r->json, "[\"content-length\",\"999999999\"]"));
+}
+
+static void test_status__is_an_answer_whatever_it_is(void **state)
+{
+    fixture *f = *state;
+
+    expect_code(ask(f, "/nowhere", "", ""), "");
+    assert_non_null(strstr(f->world.result.json, "\"status\":404"));
+    expect_code(ask(f, "/204", "", ""), "");
+    assert_non_null(strstr(f->world.result.json, "\"status\":204"));
+    assert_int_equal(f->world.result.body_len, 0);
+    expect_code(ask(f, "/304", "", ""), "");
+    assert_non_null(strstr(f->world.result.json, "\"status\":304"));
+}
+
+static void test_interim__responses_leave_nothing_behind(void **state)
+{
+    fixture *f = *state;
+    const fetch_result *r = ask(f, "/100", "", "");
+
+    expect_code(r, "");
+    expect_body(r, "ok");
+    assert_non_null(strstr(r->json, "\"statusText\":\"Fine\""));
+    assert_null(strstr(r->json, "x-interim"));
+}
+
+static void test_trailers__are_no_headers(void **state)
+{
+    fixture *f = *state;
+    const fetch_result *r = ask(f, "/trailer", "", "");
+
+    expect_code(r, "");
+    expect_body(r, "ok");
+    assert_null(strstr(r->json, "x-late"));
+}
+
+static void test_body__is_bytes(void **state)
+{
+    fixture *f = *state;
+    const fetch_result *r = ask(f, "/nul", "", "");
+
+    expect_code(r, "");
+    assert_int_equal(r->body_len, 5);
+    assert_memory_equal(r->body,
+                        "a\0\xff\xfe"
+                        "b",
+                        5);
+}
+
+static void test_body__comes_decompressed(void **state)
+{
+    fixture *f = *state;
+    const fetch_result *r = ask(f, "/gzip", "", "");
+
+    expect_code(r, "");
+    expect_body(r, "hello");
+    assert_int_equal(r->report_bytes_in, 5);
+}
+
+static void test_cookies__are_kept_by_nobody(void **state)
+{
+    fixture *f = *state;
+
+    expect_code(ask(f, "/cookie", "", ""), "");
+    assert_non_null(strstr(f->world.result.json, "[\"set-cookie\",\"a=1\"]"));
+    expect_code(ask(f, "/echo", "", ""), "");
+    assert_null(strcasestr((char *)f->world.result.body, "cookie"));
+}
+
+static void test_connection__serves_one_request(void **state)
+{
+    fixture *f = *state;
+
+    for (unsigned i = 1; i <= 3; i++) {
+        expect_code(ask(f, "/ok", "", ""), "");
+        assert_int_equal(server_connections(f->server), i);
+    }
+}
+
+static void test_redirects__are_followed_to_the_end(void **state)
+{
+    fixture *f = *state;
+    const fetch_result *r = ask(f, "/chain/5", "", "");
+    char url[64];
+
+    expect_code(r, "");
+    expect_body(r, "hello");
+    (void)snprintf(url, sizeof url, "\"url\":\"http://127.0.0.1:%u/chain/0\"", f->port);
+    assert_non_null(strstr(r->json, url));
+    assert_non_null(strstr(r->json, "\"redirected\":true"));
+    assert_int_equal(r->report_hops, 6);
+    expect_code(ask(f, "/chain/6", "", ""), "ERR_FETCH_REDIRECT");
+}
+
+static void test_redirects__in_other_modes(void **state)
+{
+    fixture *f = *state;
+
+    expect_code(ask(f, "/to/302/http://10.0.0.1/", "\"redirect\":\"manual\"", ""), "");
+    assert_non_null(
+        strstr(f->world.result.json, "[\"location\",\"http://10.0.0.1/\"]"));
+    expect_code(ask(f, "/to/302/http://10.0.0.1/", "\"redirect\":\"error\"", ""),
+                "ERR_FETCH_REDIRECT");
+}
+
+static void test_many__at_once_are_each_told_once(void **state)
+{
+    enum { COUNT = 200 };
+    fixture *f = *state;
+    fetch_result *results = calloc(COUNT, sizeof *results);
+
+    assert_non_null(results);
+    (void)snprintf(f->args, sizeof f->args, "[{\"url\":\"http://127.0.0.1:%u/ok\"}]",
+                   f->port);
+    for (size_t i = 0; i < COUNT; i++)
+        (void)world_start(&f->world, f->args, &results[i]);
+    for (size_t i = 0; i < COUNT; i++) {
+        world_run(&f->world, &results[i]);
+        expect_code(&results[i], "");
+        assert_int_equal(results[i].told, 1);
+        assert_int_equal(results[i].body_len, 5);
+        result_free(&results[i]);
+    }
+    free(results);
+}
+
 int main(void)
 {
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_get__has_status_headers_url_and_body,
-                                        set_up, tear_down),
+        T(test_get__has_status_headers_url_and_body),
+        T(test_request__has_what_was_asked_for_and_nothing_else),
+        T(test_request__carries_headers_as_they_were_given),
+        T(test_method__is_sent_with_its_body),
+        T(test_head__has_headers_without_a_body),
+        T(test_status__is_an_answer_whatever_it_is),
+        T(test_interim__responses_leave_nothing_behind),
+        T(test_trailers__are_no_headers),
+        T(test_body__is_bytes),
+        T(test_body__comes_decompressed),
+        T(test_cookies__are_kept_by_nobody),
+        T(test_connection__serves_one_request),
+        T(test_redirects__are_followed_to_the_end),
+        T(test_redirects__in_other_modes),
+        T(test_many__at_once_are_each_told_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

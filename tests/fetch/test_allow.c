@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* allow - what is on the list is allowed, and nothing that looks like it. */
+#include "base/cleanup.h"
+#include "fetch/allow.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static gbx_libcurl lib;
+
+static int load(void **state)
+{
+    (void)state;
+    return gbx_libcurl_load(&lib, NULL) == GBX_OK ? 0 : -1;
+}
+
+static int unload(void **state)
+{
+    (void)state;
+    gbx_libcurl_unload(&lib);
+    return 0;
+}
+
+static gbx_site sites[] = {
+    {.host = "api.example.com", .schemes = GBX_SCHEME_HTTPS},
+    {.host = "example.org", .below = true, .schemes = GBX_SCHEME_HTTPS},
+    {.host = "both.example", .schemes = GBX_SCHEME_HTTPS | GBX_SCHEME_HTTP},
+    {.host = "port.example", .schemes = GBX_SCHEME_HTTPS, .port = 8443},
+    {.host = "ssh.example", .schemes = GBX_SCHEME_HTTP, .port = 22},
+    {.host = "any.example", .schemes = GBX_SCHEME_HTTP, .any_port = true},
+    {.host = "10.0.0.5", .schemes = GBX_SCHEME_HTTP},
+    {.host = "fd00::5", .schemes = GBX_SCHEME_HTTP},
+    {.host = "localhost", .schemes = GBX_SCHEME_HTTP, .port = 8080, .loopback = true},
+};
+
+static const gbx_fetch_policy policy = {.sites = sites,
+                                        .site_count = GBX_COUNTOF(sites)};
+
+static const struct {
+    const char *url;
+    bool allowed;
+} cases[] = {
+    {"https://api.example.com/", true},
+    {"https://API.EXAMPLE.COM/x", true},
+    {"https://api.example.com:443/", true},
+    {"http://api.example.com/", false},
+    {"http://api.example.com:443/", false},
+    {"https://api.example.com:8443/", false},
+    {"https://api.example.com.evil.net/", false},
+    {"https://evil-api.example.com/", false},
+    {"https://xapi.example.com/", false},
+    {"https://example.com/", false},
+    {"https://www.api.example.com/", false},
+    {"https://a.example.org/", true},
+    {"https://a.b.example.org/", true},
+    {"https://example.org/", false},
+    {"https://xexample.org/", false},
+    {"https://evil.com/a.example.org", false},
+    {"https://evil.com/?.example.org", false},
+    {"https://a.example.org.evil.com/", false},
+    {"https://both.example/", true},
+    {"http://both.example/", true},
+    {"http://both.example:443/", false},
+    {"https://port.example:8443/", true},
+    {"https://port.example/", false},
+    {"http://ssh.example:22/", true},
+    {"http://any.example:9999/", true},
+    {"http://any.example/", true},
+    {"http://any.example:22/", false},
+    {"http://any.example:25/", false},
+    {"http://any.example:6667/", false},
+    {"http://any.example:10080/", false},
+    {"https://any.example:9999/", false},
+    {"http://10.0.0.5/", true},
+    {"http://10.0.0.6/", false},
+    {"http://[fd00::5]/", true},
+    {"http://[fd00:0::5]/", true},
+    {"http://[fd00::6]/", false},
+    {"http://localhost:8080/", true},
+    {"http://localhost/", false},
+    {"http://127.0.0.1:8080/", false},
+    {"http://[::1]:8080/", false},
+    {"http://x.localhost:8080/", false},
+};
+
+static bool check(const char *text, gbx_reach *reach, gbx_fault *fault)
+{
+    gbx_url url = {0};
+    bool allowed;
+
+    assert_true(gbx_url_parse(&lib, text, strlen(text), &url, fault));
+    allowed = gbx_allow_url(&policy, &url, reach, fault);
+    gbx_url_cleanup(&url);
+    return allowed;
+}
+
+static void test_site__is_allowed_exactly_as_listed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
+        gbx_fault fault = {0};
+        gbx_reach reach;
+
+        if (check(cases[i].url, &reach, &fault) != cases[i].allowed)
+            fail_msg("'%s': %s", cases[i].url, fault.message);
+        if (!cases[i].allowed)
+            assert_int_equal(fault.code, GBX_FAULT_NOT_ALLOWED);
+    }
+}
+
+static void test_reach__is_that_of_the_entry_that_allows(void **state)
+{
+    gbx_fault fault = {0};
+    gbx_reach reach;
+    (void)state;
+
+    assert_true(check("https://api.example.com/", &reach, &fault));
+    assert_false(reach.loopback || reach.has_named);
+    assert_true(check("http://localhost:8080/", &reach, &fault));
+    assert_true(reach.loopback && !reach.has_named);
+    assert_true(check("http://10.0.0.5/", &reach, &fault));
+    assert_true(!reach.loopback && reach.has_named);
+}
+
+static void test_refusal__names_what_is_allowed_and_stays_short(void **state)
+{
+    static gbx_site many[200];
+    gbx_fetch_policy large = {.sites = many, .site_count = GBX_COUNTOF(many)};
+    gbx_fault fault = {0};
+    gbx_url url = {0};
+    gbx_reach reach;
+    (void)state;
+    for (size_t i = 0; i < GBX_COUNTOF(many); i++)
+        many[i] = (gbx_site){.host = "some.long.name.example.com",
+                             .schemes = GBX_SCHEME_HTTPS};
+
+    assert_false(check("http://api.example.com/", &reach, &fault));
+    assert_non_null(strstr(fault.message,
+                           "'api.example.com' with http and port 80 is not "
+                           "on the list; allowed: api.example.com, "
+                           "*.example.org, both.example"));
+    fault = (gbx_fault){0};
+    assert_true(gbx_url_parse(&lib, "http://x.example/", 17, &url, &fault));
+    assert_false(gbx_allow_url(&large, &url, &reach, &fault));
+    assert_non_null(strstr(fault.message, " and 19"));
+    assert_true(strlen(fault.message) < 450);
+    gbx_url_cleanup(&url);
+}
+
+static void test_list__of_nothing_allows_nothing(void **state)
+{
+    gbx_fetch_policy empty = {0};
+    gbx_fault fault = {0};
+    gbx_url url = {0};
+    gbx_reach reach;
+    (void)state;
+    assert_true(gbx_url_parse(&lib, "http://example.com/", 19, &url, &fault));
+
+    assert_false(gbx_allow_url(&empty, &url, &reach, &fault));
+
+    assert_non_null(strstr(fault.message, "allowed: nothing"));
+    gbx_url_cleanup(&url);
+}
+
+static void test_method__is_allowed_as_listed(void **state)
+{
+    static char *only[] = {"GET", "PURGE"};
+    static const char *const usual[] = {"GET",   "HEAD",   "POST",   "PUT",
+                                        "PATCH", "DELETE", "OPTIONS"};
+    static const char *const never[] = {"CONNECT", "TRACE", "TRACK", "connect",
+                                        "Trace"};
+    gbx_fetch_policy some = {.methods = only, .method_count = 2};
+    gbx_fetch_policy all = {0};
+    gbx_fault fault = {0};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(usual); i++)
+        assert_true(gbx_allow_method(&all, usual[i], &fault));
+    assert_false(gbx_allow_method(&all, "PURGE", &fault));
+    assert_non_null(strstr(fault.message, "allowed: GET, HEAD, POST"));
+    assert_true(gbx_allow_method(&some, "PURGE", &(gbx_fault){0}));
+    assert_false(gbx_allow_method(&some, "POST", &(gbx_fault){0}));
+    assert_false(gbx_allow_method(&some, "get", &(gbx_fault){0}));
+    only[1] = "TRACE";
+    for (size_t i = 0; i < GBX_COUNTOF(never); i++)
+        assert_false(gbx_allow_method(&some, never[i], &(gbx_fault){0}));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_site__is_allowed_exactly_as_listed),
+        cmocka_unit_test(test_reach__is_that_of_the_entry_that_allows),
+        cmocka_unit_test(test_refusal__names_what_is_allowed_and_stays_short),
+        cmocka_unit_test(test_list__of_nothing_allows_nothing),
+        cmocka_unit_test(test_method__is_allowed_as_listed),
+    };
+
+    return cmocka_run_group_tests(tests, load, unload);
+}

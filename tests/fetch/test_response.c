@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* response - heads are read line by line, and whatever could be read otherwise is none. */
+#include "base/cleanup.h"
+#include "fetch/response.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct fixture {
+    gbx_response response;
+    gbx_head head;
+    gbx_fault fault;
+} fixture;
+
+static void begin(fixture *f)
+{
+    *f = (fixture){0};
+    gbx_response_init(&f->response, 100);
+    gbx_head_init(&f->head, &f->response, "gzip, deflate, br", &f->fault);
+}
+
+/* Line after line as they stand; false at the first that is refused. */
+static bool feed(fixture *f, const char *text)
+{
+    while (*text != '\0') {
+        const char *newline = strchr(text, '\n');
+        size_t len = newline != NULL ? (size_t)(newline - text) + 1 : strlen(text);
+
+        if (!gbx_head_line(&f->head, text, len))
+            return false;
+        text += len;
+    }
+    return true;
+}
+
+static const char *const accepted[] = {
+    "HTTP/1.1 200 OK\r\n\r\n",
+    "HTTP/1.0 200 OK\r\n\r\n",
+    "HTTP/1.1 200\r\n\r\n",
+    "HTTP/1.1 200 \r\n\r\n",
+    "HTTP/1.1 599 What\r\n\r\n",
+    "HTTP/1.1 200 OK\nA: b\n\n",
+    "HTTP/1.1 200 OK\r\nA:\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nA: \t b \t\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nA: b\r\nA: b\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nA: \xc3\xbc\xff\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 999999999999999999\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Encoding: GZIP\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Encoding: x-gzip\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Encoding: identity\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Encoding:\r\n\r\n",
+    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+    "HTTP/1.1 103 Hints\r\nContent-Length: 1\r\n\r\nHTTP/1.1 200 OK\r\n"
+    "Content-Length: 2\r\n\r\n",
+    "HTTP/1.1 200 OK\r\n\r\nTrailer: x\r\n\r\n",
+};
+
+static const char *const refused[] = {
+    "hello\r\n",
+    "\r\n",
+    "HTTP/2 200 OK\r\n",
+    "HTTP/1.1 20 OK\r\n",
+    "HTTP/1.1 2000 OK\r\n",
+    "HTTP/1.1 200OK\r\n",
+    "HTTP/1.1 000 OK\r\n",
+    "HTTP/1.1 600 OK\r\n",
+    "HTTP/1.1 2x0 OK\r\n",
+    "HTTP/1.1  200 OK\r\n",
+    "HTTP/1.1 200 O\x01K\r\n",
+    "HTTP/1.1 200 O\rK\r\n",
+    "HTTP/1.1 101 Switching Protocols\r\n",
+    "HTTP/1.1 200 OK\r\nno colon\r\n",
+    "HTTP/1.1 200 OK\r\n: no name\r\n",
+    "HTTP/1.1 200 OK\r\na b: c\r\n",
+    "HTTP/1.1 200 OK\r\na : c\r\n",
+    "HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n",
+    "HTTP/1.1 200 OK\r\nA: b\r\n\tfolded\r\n",
+    "HTTP/1.1 200 OK\r\n A: b\r\n",
+    "HTTP/1.1 200 OK\r\nA: b\rc\r\n",
+    "HTTP/1.1 200 OK\r\nA: b\x01\r\n",
+    "HTTP/1.1 200 OK\r\nA: b\x7f\r\n",
+    "HTTP/1.1 200 OK\r\n\xc3\xbc: b\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: \r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: +1\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 0x10\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 1 2\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551616\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: xchunked\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Encoding: compress\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Encoding: gzip\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Encoding: gzip,\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Encoding: , gzip\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Encoding: deflate64\r\n",
+};
+
+static void test_head__that_is_plain_is_accepted(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GBX_COUNTOF(accepted); i++) {
+        fixture f;
+
+        begin(&f);
+        if (!feed(&f, accepted[i]) || f.head.state != GBX_HEAD_DONE)
+            fail_msg("'%s': %s", accepted[i], f.fault.message);
+        gbx_response_cleanup(&f.response);
+    }
+}
+
+static void test_head__that_frames_a_body_in_two_ways_is_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GBX_COUNTOF(refused); i++) {
+        fixture f;
+
+        begin(&f);
+        if (feed(&f, refused[i]))
+            fail_msg("'%s' was accepted", refused[i]);
+        assert_int_equal(f.fault.code, GBX_FAULT_RESPONSE);
+        gbx_response_cleanup(&f.response);
+    }
+}
+
+static void test_interim__is_forgotten_and_their_number_bounded(void **state)
+{
+    fixture f;
+    (void)state;
+    begin(&f);
+
+    for (unsigned i = 0; i < GBX_RESPONSE_INTERIM_MAX; i++)
+        assert_true(feed(&f, "HTTP/1.1 103 Hints\r\nX: y\r\n\r\n"));
+    assert_int_equal(f.response.headers.count, 0);
+    assert_false(feed(&f, "HTTP/1.1 103 Hints\r\n"));
+
+    gbx_response_cleanup(&f.response);
+}
+
+static void test_headers__are_bounded_in_number(void **state)
+{
+    fixture f;
+    (void)state;
+    begin(&f);
+    assert_true(feed(&f, "HTTP/1.1 200 OK\r\n"));
+
+    for (unsigned i = 0; i < GBX_RESPONSE_HEADERS_MAX; i++)
+        assert_true(feed(&f, "X: y\r\n"));
+    assert_false(feed(&f, "X: y\r\n"));
+
+    gbx_response_cleanup(&f.response);
+}
+
+static void test_headers__are_bounded_in_size_with_trailers_and_interim_ones(
+    void **state)
+{
+    static const char *const before[] = {"HTTP/1.1 200 OK\r\n",
+                                         "HTTP/1.1 200 OK\r\n\r\n",
+                                         "HTTP/1.1 103 Hints\r\n"};
+    char line[1024];
+    (void)state;
+    memset(line, 'x', sizeof line);
+    memcpy(line, "X: ", 3);
+    line[sizeof line - 1] = '\n';
+
+    for (size_t i = 0; i < GBX_COUNTOF(before); i++) {
+        unsigned lines = 0;
+        fixture f;
+
+        begin(&f);
+        assert_true(feed(&f, before[i]));
+        while (gbx_head_line(&f.head, line, sizeof line))
+            assert_true(++lines < 100);
+        assert_true(lines == 63);
+        gbx_response_cleanup(&f.response);
+    }
+}
+
+static void test_body__fills_exactly_to_the_limit(void **state)
+{
+    char data[101] = {0};
+    fixture f;
+    (void)state;
+
+    begin(&f);
+    assert_true(gbx_response_append(&f.response, data, 60, &f.fault));
+    assert_true(gbx_response_append(&f.response, data, 40, &f.fault));
+    assert_false(gbx_response_append(&f.response, data, 1, &f.fault));
+
+    assert_int_equal(f.fault.code, GBX_FAULT_TOO_LARGE);
+    assert_non_null(strstr(f.fault.message, "100 bytes"));
+    gbx_response_cleanup(&f.response);
+}
+
+static void test_json__has_lower_case_names_and_bytes_as_characters(void **state)
+{
+    fixture f;
+    gbx_buf json;
+    (void)state;
+    begin(&f);
+    gbx_buf_init(&json, 1000);
+    assert_true(feed(&f,
+                     "HTTP/1.1 404 \"N\xf6\"\r\nX-A: b\xe9\"\\\r\nset-COOKIE: a=1\r\n"
+                     "Set-Cookie: b=2\r\n\r\n"));
+
+    assert_true(gbx_response_write(&f.response, "http://h/?\"", true, &json));
+
+    assert_true(gbx_buf_append(&json, "", 1));
+    assert_string_equal((char *)json.data,
+                        "{\"status\":404,\"statusText\":\"\\\"N\xc3\xb6\\\"\","
+                        "\"url\":\"http://h/?\\\"\",\"headers\":["
+                        "[\"x-a\",\"b\xc3\xa9\\\"\\\\\"],[\"set-cookie\",\"a=1\"],"
+                        "[\"set-cookie\",\"b=2\"]],\"redirected\":true}");
+    gbx_buf_cleanup(&json);
+    gbx_response_cleanup(&f.response);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_head__that_is_plain_is_accepted),
+        cmocka_unit_test(test_head__that_frames_a_body_in_two_ways_is_refused),
+        cmocka_unit_test(test_interim__is_forgotten_and_their_number_bounded),
+        cmocka_unit_test(test_headers__are_bounded_in_number),
+        cmocka_unit_test(
+            test_headers__are_bounded_in_size_with_trailers_and_interim_ones),
+        cmocka_unit_test(test_body__fills_exactly_to_the_limit),
+        cmocka_unit_test(test_json__has_lower_case_names_and_bytes_as_characters),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

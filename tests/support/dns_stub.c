@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define NAMES_MAX  64
+#define NAMES_MAX  128
 #define PACKET_MAX 4096
 #define HEADER     12
 

@@ -173,14 +173,16 @@ static void say_chain(channel *to, const char *rest)
 static void say_raw(channel *to, const server_reply *reply)
 {
     size_t len = reply->len > 0 ? reply->len : strlen(reply->bytes);
+    size_t rest_len = reply->rest_len;
 
     if (!channel_write(to, reply->bytes, len))
         return;
     if (reply->then == THEN_HOLD)
         channel_hold(to);
-    if (reply->then == THEN_REPEAT)
-        while (channel_write(to, reply->rest, strlen(reply->rest)))
-            continue;
+    if (reply->then == THEN_REPEAT && rest_len == 0)
+        rest_len = strlen(reply->rest);
+    while (rest_len > 0 && channel_write(to, reply->rest, rest_len))
+        continue;
 }
 
 static void say_echo(channel *to, const char *request)

@@ -40,6 +40,7 @@ typedef struct server_reply {
     size_t len; /* 0: up to the NUL */
     server_then then;
     const char *rest; /* for THEN_REPEAT */
+    size_t rest_len;  /* 0: up to the NUL */
 } server_reply;
 
 struct tls_identity;

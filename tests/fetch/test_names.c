@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* names - a name is resolved once for a hop, by whom the policy says, and then kept to. */
+#include "dns_stub.h"
+#include "fetch_world.h"
+#include "http_server.h"
+
+#include "base/cleanup.h"
+
+#include <event2/event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const dns_name names[] = {
+    {"plain.test", "127.0.0.1"},
+    {"rebind.test", "127.0.0.1 | 10.0.0.1"},
+    {"rebind-back.test", "10.0.0.1 | 127.0.0.1"},
+    {"mixed.test", "127.0.0.1 10.0.0.1"},
+    {"mixed-late.test", "127.0.0.1 127.0.0.2 127.0.0.3 127.0.0.4 127.0.0.5 127.0.0.6 "
+                        "127.0.0.7 127.0.0.8 127.0.0.9 127.0.0.10 127.0.0.11 "
+                        "169.254.169.254"},
+    {"mapped.test", "127.0.0.1 ::ffff:127.0.0.1"},
+    {"second.test", "127.0.0.2 127.0.0.1"},
+    {"chain.test", "cname 127.0.0.1"},
+    {"silent.test", "silent"},
+    {"garbage.test", "garbage"},
+    {"other-id.test", "wrong-id 127.0.0.1"},
+    {"lie.test", "lie 127.0.0.1"},
+    {"intranet.corp.test", "127.0.0.1"},
+    {"localhost", "10.0.0.1"},
+    {"hosts.test", "10.0.0.1"},
+    {"www.localhost", "10.0.0.1"},
+};
+
+typedef struct fixture {
+    fetch_world world;
+    server *server;
+    dns_stub *dns;
+    unsigned port;
+    char hosts[64];
+    char resolv[64];
+} fixture;
+
+static void write_file(char *path, const char *text)
+{
+    FILE *file;
+    int fd;
+
+    (void)strcpy(path, "/tmp/gbx-names-XXXXXX");
+    fd = mkstemp(path);
+    file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int set_up(void **state)
+{
+    fixture *f = calloc(1, sizeof *f);
+    gbx_fetcher_options options = {0};
+    char resolv[128];
+
+    if (f == NULL)
+        return -1;
+    f->dns = dns_stub_start(names, GBX_COUNTOF(names));
+    f->server = server_start(NULL);
+    f->port = server_port(f->server);
+    write_file(f->hosts, "# a table\n127.0.0.1 Hosts.Test other # hosts2.test\n"
+                         "10.1.1.1 inside.test\n127.0.0.1\nnonsense hosts.test\n"
+                         "fe80::1%lo scoped.test\n::1 two.test\n127.0.0.1 two.test\n");
+    (void)
+        snprintf(resolv, sizeof resolv,
+                 "search corp.test\ndomain corp.test\nnameserver %s\noptions ndots:5\n",
+                 dns_stub_address(f->dns));
+    write_file(f->resolv, resolv);
+    options.hosts_path = f->hosts;
+    options.resolv_path = f->resolv;
+    world_open(&f->world, &options);
+    world_nameserver(&f->world, dns_stub_address(f->dns));
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture *f = *state;
+
+    world_close(&f->world);
+    server_stop(f->server);
+    dns_stub_stop(f->dns);
+    (void)unlink(f->hosts);
+    (void)unlink(f->resolv);
+    free(f);
+    return 0;
+}
+
+static const fetch_result *get(fixture *f, const char *name, const char *path)
+{
+    world_allow(&f->world, name, (uint16_t)f->port, LOOPBACK_TOO);
+    return world_get(&f->world, "http://%s:%u%s", name, f->port, path);
+}
+
+static void test_name__is_asked_for_once_in_each_family(void **state)
+{
+    fixture *f = *state;
+
+    expect_code(get(f, "plain.test", "/ok"), "");
+    assert_int_equal(dns_stub_questions(f->dns, NULL, 'A'), 1);
+    assert_int_equal(dns_stub_questions(f->dns, NULL, '6'), 1);
+    assert_string_equal(f->world.result.report_address, "127.0.0.1");
+}
+
+/* What is connected to is what was checked, not what the name means a moment later. */
+static void test_rebinding__after_the_check_changes_nothing(void **state)
+{
+    fixture *f = *state;
+
+    expect_code(get(f, "rebind.test", "/ok"), "");
+    assert_int_equal(dns_stub_questions(f->dns, "rebind.test", 'A'), 1);
+    assert_int_equal(server_connections(f->server), 1);
+}
+
+static void test_rebinding__between_hops_is_checked_again(void **state)
+{
+    fixture *f = *state;
+
+    expect_code(get(f, "rebind.test", "/to/302/%2fok"), "ERR_FETCH_ADDRESS");
+    assert_int_equal(dns_stub_questions(f->dns, "rebind.test", 'A'), 2);
+    assert_int_equal(server_connections(f->server), 1);
+    assert_string_equal(f->world.result.report_address, "10.0.0.1");
+}
+
+static void test_rebinding__to_something_allowed_is_not_waited_for(void **state)
+{
+    fixture *f = *state;
+
+    expect_code(get(f, "rebind-back.test", "/ok"), "ERR_FETCH_ADDRESS");
+    assert_int_equal(dns_stub_questions(f->dns, NULL, 'A'), 1);
+    assert_int_equal(server_connections(f->server), 0);
+}
+
+/* The check before the connection: without it the allowed address would be connected to,
+ * and the other one in its place whenever that fails. */
+static void test_addresses__are_all_checked_before_one_is_used(void **state)
+{
+    static const char *const mixed[] = {"mixed.test", "mixed-late.test", "mapped.test"};
+    fixture *f = *state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(mixed); i++) {
+        expect_code(get(f, mixed[i], "/ok"), "ERR_FETCH_ADDRESS");
+        assert_int_equal(server_connections(f->server), 0);
+        assert_null(strstr(f->world.result.message, f->world.result.report_address));
+        assert_non_null(
+            strstr(f->world.result.report_detail, f->world.result.report_address));
+    }
+}
+
+static void test_address__that_does_not_answer_gives_way_to_the_next(void **state)
+{
+    fixture *f = *state;
+
+    expect_code(get(f, "second.test", "/ok"), "");
+    assert_string_equal(f->world.result.report_address, "127.0.0.1");
+}
+
+static void test_chain__of_names_ends_at_an_address(void **state)
+{
+    fixture *f = *state;
+
+    expect_code(get(f, "chain.test", "/ok"), "");
+    assert_int_equal(dns_stub_questions(f->dns, NULL, 'A'), 1);
+}
+
+static void test_server__that_answers_nothing_usable_ends_in_time(void **state)
+{
+    static const char *const useless[] = {"silent.test", "garbage.test",
+                                          "other-id.test"};
+    fixture *f = *state;
+
+    f->world.policy.fetch.timeout_ms = 300;
+    for (size_t i = 0; i < GBX_COUNTOF(useless); i++)
+        assert_true(get(f, useless[i], "/ok")->is_error);
+    assert_int_equal(server_connections(f->server), 0);
+}
+
+static void test_answer__about_another_name_is_none(void **state)
+{
+    fixture *f = *state;
+
+    f->world.policy.fetch.timeout_ms = 300;
+    (void)get(f, "lie.test", "/ok");
+    assert_true(f->world.result.is_error);
+    assert_int_equal(server_connections(f->server), 0);
+}
+
+static void test_name__of_one_word_is_not_completed(void **state)
+{
+    fixture *f = *state;
+
+    f->world.policy.fetch.nameserver_count = 0; /* resolv.conf, with its search list */
+    expect_code(get(f, "plain.test", "/ok"), "");
+    expect_code(get(f, "intranet", "/ok"), "ERR_FETCH_DNS");
+    assert_int_equal(dns_stub_questions(f->dns, "intranet.corp.test", 'A'), 0);
+}
+
+static void test_system__server_is_followed_when_it_changes(void **state)
+{
+    fixture *f = *state;
+    char moved[64];
+
+    f->world.policy.fetch.nameserver_count = 0;
+    expect_code(get(f, "plain.test", "/ok"), "");
+    write_file(moved, "# nobody\n");
+    assert_int_equal(rename(moved, f->resolv), 0);
+    f->world.policy.fetch.timeout_ms = 300;
+    (void)get(f, "plain.test", "/ok");
+    assert_true(f->world.result.is_error);
+    assert_int_equal(dns_stub_questions(f->dns, "plain.test", 'A'), 1);
+}
+
+static void test_policy__with_other_servers_asks_those(void **state)
+{
+    static const dns_name other_names[] = {{"plain.test", "10.9.9.9"}};
+    dns_stub *other = dns_stub_start(other_names, 1);
+    fixture *f = *state;
+
+    expect_code(get(f, "plain.test", "/ok"), "");
+    world_nameserver(&f->world, dns_stub_address(other));
+    expect_code(get(f, "plain.test", "/ok"), "ERR_FETCH_ADDRESS");
+    assert_int_equal(dns_stub_questions(f->dns, NULL, 'A'), 1);
+    assert_int_equal(dns_stub_questions(other, NULL, 'A'), 1);
+    world_nameserver(&f->world, dns_stub_address(f->dns));
+    expect_code(get(f, "plain.test", "/ok"), "");
+    dns_stub_stop(other);
+}
+
+static void test_table__of_the_host_comes_first_and_is_checked_too(void **state)
+{
+    fixture *f = *state;
+
+    expect_code(get(f, "hosts.test", "/ok"), "");
+    expect_code(get(f, "two.test", "/ok"), "");
+    expect_code(get(f, "inside.test", "/ok"), "ERR_FETCH_ADDRESS");
+    assert_int_equal(dns_stub_questions(f->dns, NULL, 'A'), 0);
+    expect_code(get(f, "hosts2.test", "/ok"), "ERR_FETCH_DNS");
+    expect_code(get(f, "scoped.test", "/ok"), "ERR_FETCH_DNS");
+}
+
+static void test_localhost__is_this_machine_whoever_says_otherwise(void **state)
+{
+    fixture *f = *state;
+
+    expect_code(get(f, "localhost", "/ok"), "");
+    expect_code(get(f, "www.localhost", "/ok"), "");
+    assert_int_equal(dns_stub_questions(f->dns, NULL, 'A'), 0);
+}
+
+static void test_localhost__needs_an_entry_that_names_it(void **state)
+{
+    fixture *f = *state;
+
+    world_allow(&f->world, "localhost", (uint16_t)f->port, PUBLIC_ONLY);
+    expect_code(world_get(&f->world, "http://localhost:%u/ok", f->port),
+                "ERR_FETCH_ADDRESS");
+    assert_int_equal(server_connections(f->server), 0);
+}
+
+/* A lookup of libcurl's own would find these; it is to find nothing. */
+static void test_literal__is_not_looked_up(void **state)
+{
+    fixture *f = *state;
+
+    expect_code(get(f, "127.0.0.1", "/ok"), "");
+    assert_int_equal(dns_stub_questions(f->dns, NULL, 'A'), 0);
+}
+
+static void test_many__policies_with_servers_of_their_own(void **state)
+{
+    enum { COUNT = 12 }; /* more than are remembered */
+    dns_stub *stubs[COUNT];
+    fixture *f = *state;
+
+    for (size_t i = 0; i < COUNT; i++)
+        stubs[i] = dns_stub_start(names, GBX_COUNTOF(names));
+    world_allow(&f->world, "plain.test", (uint16_t)f->port, LOOPBACK_TOO);
+    for (size_t i = 0; i < COUNT * 2; i++) {
+        world_nameserver(&f->world, dns_stub_address(stubs[i % COUNT]));
+        expect_code(world_get(&f->world, "http://plain.test:%u/ok", f->port), "");
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_int_equal(dns_stub_questions(stubs[i], NULL, 'A'), 2);
+        dns_stub_stop(stubs[i]);
+    }
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        T(test_name__is_asked_for_once_in_each_family),
+        T(test_rebinding__after_the_check_changes_nothing),
+        T(test_rebinding__between_hops_is_checked_again),
+        T(test_rebinding__to_something_allowed_is_not_waited_for),
+        T(test_addresses__are_all_checked_before_one_is_used),
+        T(test_address__that_does_not_answer_gives_way_to_the_next),
+        T(test_chain__of_names_ends_at_an_address),
+        T(test_server__that_answers_nothing_usable_ends_in_time),
+        T(test_answer__about_another_name_is_none),
+        T(test_name__of_one_word_is_not_completed),
+        T(test_system__server_is_followed_when_it_changes),
+        T(test_policy__with_other_servers_asks_those),
+        T(test_table__of_the_host_comes_first_and_is_checked_too),
+        T(test_localhost__is_this_machine_whoever_says_otherwise),
+        T(test_localhost__needs_an_entry_that_names_it),
+        T(test_literal__is_not_looked_up),
+        T(test_many__policies_with_servers_of_their_own),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

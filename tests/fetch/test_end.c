@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* end - a request that is cancelled, dropped or outlived is told of once, or not at all. */
+#include "dns_stub.h"
+#include "fetch_world.h"
+#include "http_server.h"
+
+#include "base/cleanup.h"
+
+#include <event2/event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const dns_name names[] = {{"silent.test", "silent"},
+                                 {"plain.test", "127.0.0.1"}};
+
+typedef struct fixture {
+    fetch_world world;
+    dns_stub *dns;
+    server *server;
+    unsigned port;
+} fixture;
+
+/* Requests that stop somewhere on their way, and how far they come. */
+typedef enum stage { ASKING, WAITING, READING, REDIRECTED } stage;
+static const struct {
+    const char *name;
+    const char *path;
+    stage stage;
+} stages[] = {{"silent.test", "/ok", ASKING},
+              {"plain.test", "/hold", WAITING},
+              {"plain.test", "/drip", READING},
+              {"plain.test", "/to/302/%2fhold", REDIRECTED}};
+
+static int set_up(void **state)
+{
+    fixture *f = calloc(1, sizeof *f);
+
+    if (f == NULL)
+        return -1;
+    f->dns = dns_stub_start(names, GBX_COUNTOF(names));
+    f->server = server_start(NULL);
+    f->port = server_port(f->server);
+    world_open(&f->world, NULL);
+    world_nameserver(&f->world, dns_stub_address(f->dns));
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        world_allow(&f->world, names[i].name, (uint16_t)f->port, LOOPBACK_TOO);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture *f = *state;
+
+    world_close(&f->world);
+    server_stop(f->server);
+    dns_stub_stop(f->dns);
+    free(f);
+    return 0;
+}
+
+static gbx_fetch *start(fixture *f, size_t which, fetch_result *result)
+{
+    char args[256];
+
+    (void)snprintf(args, sizeof args, "[{\"url\":\"http://%s:%u%s\"}]",
+                   stages[which].name, f->port, stages[which].path);
+    return world_start(&f->world, args, result);
+}
+
+/* Turn the loop until the request is where it stops. */
+static void reach(fixture *f, size_t which)
+{
+    unsigned wanted = stages[which].stage == REDIRECTED ? 2 : 1;
+    char last[64] = "";
+
+    if (stages[which].stage == ASKING) {
+        while (dns_stub_questions(f->dns, "silent.test", '6') == 0)
+            (void)event_base_loop(f->world.base, EVLOOP_NONBLOCK);
+        return;
+    }
+    while (server_connections(f->server) < wanted || last[0] == '\0') {
+        (void)event_base_loop(f->world.base, EVLOOP_NONBLOCK);
+        server_last_request(f->server, last, sizeof last);
+    }
+}
+
+static void test_cancel__is_told_as_an_abort_wherever_the_request_is(void **state)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(stages); i++) {
+        fetch_result result;
+        gbx_fetch *fetch;
+        fixture *f;
+
+        if (i > 0)
+            (void)set_up(state);
+        f = *state;
+        fetch = start(f, i, &result);
+        reach(f, i);
+        gbx_fetch_cancel(fetch);
+        assert_int_equal(result.told, 0);
+        world_run(&f->world, &result);
+        expect_code(&result, "ERR_FETCH_ABORTED");
+        assert_string_equal(result.name, "AbortError");
+        assert_int_equal(result.reports, 1);
+        result_free(&result);
+        if (i + 1 < GBX_COUNTOF(stages))
+            (void)tear_down(state);
+    }
+}
+
+static void test_cancel__before_anything_began_sends_nothing(void **state)
+{
+    fixture *f = *state;
+    fetch_result result;
+    gbx_fetch *fetch = start(f, 1, &result);
+
+    gbx_fetch_cancel(fetch);
+    gbx_fetch_cancel(fetch);
+    world_run(&f->world, &result);
+
+    assert_string_equal(result.name, "AbortError");
+    assert_int_equal(result.told, 1);
+    assert_int_equal(server_connections(f->server), 0);
+    result_free(&result);
+}
+
+static void test_cancel__wins_over_a_refusal_that_was_not_told(void **state)
+{
+    fixture *f = *state;
+    fetch_result result;
+    gbx_fetch *fetch = world_start(&f->world, "[{\"url\":\"nonsense\"}]", &result);
+
+    gbx_fetch_cancel(fetch);
+    world_run(&f->world, &result);
+
+    assert_string_equal(result.name, "AbortError");
+    result_free(&result);
+}
+
+static void test_drop__tells_the_observer_and_nobody_else(void **state)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(stages); i++) {
+        fetch_result result;
+        gbx_fetch *fetch;
+        fixture *f;
+
+        if (i > 0)
+            (void)set_up(state);
+        f = *state;
+        fetch = start(f, i, &result);
+        reach(f, i);
+        gbx_fetch_drop(fetch);
+        (void)event_base_loop(f->world.base, EVLOOP_NONBLOCK);
+        assert_int_equal(result.told, 0);
+        assert_int_equal(result.reports, 1);
+        assert_string_equal(result.report_code, "ERR_FETCH_ABORTED");
+        if (i + 1 < GBX_COUNTOF(stages))
+            (void)tear_down(state);
+    }
+}
+
+static void test_fetcher__that_is_freed_drops_what_is_in_flight(void **state)
+{
+    fixture *f = *state;
+    fetch_result results[GBX_COUNTOF(stages)];
+
+    for (size_t i = 0; i < GBX_COUNTOF(stages); i++)
+        (void)start(f, i, &results[i]);
+    reach(f, 0);
+    reach(f, 3);
+    gbx_fetcher_free(f->world.fetcher);
+    f->world.fetcher = NULL;
+    (void)event_base_loop(f->world.base, EVLOOP_NONBLOCK);
+
+    for (size_t i = 0; i < GBX_COUNTOF(stages); i++) {
+        assert_int_equal(results[i].told, 0);
+        assert_int_equal(results[i].reports, 1);
+    }
+}
+
+/* What done may do: start another, and cancel a third. */
+typedef struct relay {
+    fixture *f;
+    gbx_fetch *victim;
+    fetch_result next;
+    unsigned told;
+} relay;
+
+static void on_first(void *user, const gbx_msg_answer *answer)
+{
+    relay *r = user;
+    char args[128];
+
+    (void)answer;
+    r->told++;
+    gbx_fetch_cancel(r->victim);
+    (void)snprintf(args, sizeof args, "[{\"url\":\"http://plain.test:%u/ok\"}]",
+                   r->f->port);
+    (void)world_start(&r->f->world, args, &r->next);
+}
+
+static void test_done__may_start_and_cancel(void **state)
+{
+    static const char nonsense[] = "[{\"url\":\"nonsense\"}]";
+    gbx_fetcher_options options;
+    gbx_span args = {(const uint8_t *)nonsense, sizeof nonsense - 1};
+    fixture *f = *state;
+    relay r = {.f = f};
+    fetch_result victim;
+
+    /* A fetcher without the world's observer: user is ours here. */
+    options = (gbx_fetcher_options){.base = f->world.base};
+    r.victim = start(f, 1, &victim);
+    reach(f, 1);
+    {
+        gbx_fetcher *other;
+
+        assert_int_equal(gbx_fetcher_new(&options, &other, NULL), GBX_OK);
+        assert_non_null(gbx_fetch_start(other, &f->world.policy, args, (gbx_span){0},
+                                        on_first, &r));
+        while (r.told == 0 || r.next.told == 0 || victim.told == 0)
+            (void)event_base_loop(f->world.base, EVLOOP_ONCE);
+        gbx_fetcher_free(other);
+    }
+
+    assert_string_equal(victim.name, "AbortError");
+    expect_code(&r.next, "");
+    result_free(&victim);
+    result_free(&r.next);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        T(test_cancel__is_told_as_an_abort_wherever_the_request_is),
+        T(test_cancel__before_anything_began_sends_nothing),
+        T(test_cancel__wins_over_a_refusal_that_was_not_told),
+        T(test_drop__tells_the_observer_and_nobody_else),
+        T(test_fetcher__that_is_freed_drops_what_is_in_flight),
+        T(test_done__may_start_and_cancel),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

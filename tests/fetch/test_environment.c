@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* environment - what surrounds the host's process changes no request. */
+#include "fetch_world.h"
+#include "http_server.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void test_proxy__of_the_environment_is_not_used(void **state)
+{
+    static const char *const variables[] = {"http_proxy",  "HTTP_PROXY", "https_proxy",
+                                            "HTTPS_PROXY", "all_proxy",  "ALL_PROXY",
+                                            "ftp_proxy",   "socks_proxy"};
+    server *proxy = server_start(NULL);
+    server *wanted = server_start(NULL);
+    fetch_world world;
+    char value[64];
+    (void)state;
+    (void)snprintf(value, sizeof value, "http://127.0.0.1:%u", server_port(proxy));
+    for (size_t i = 0; i < GBX_COUNTOF(variables); i++)
+        assert_int_equal(setenv(variables[i], value, 1), 0);
+    assert_int_equal(setenv("no_proxy", "", 1), 0);
+
+    world_open(&world, NULL);
+    world_allow(&world, "127.0.0.1", server_port(wanted), LOOPBACK_TOO);
+    expect_code(world_get(&world, "http://127.0.0.1:%u/ok", server_port(wanted)), "");
+
+    assert_int_equal(server_connections(proxy), 0);
+    assert_int_equal(server_connections(wanted), 1);
+    world_close(&world);
+    server_stop(wanted);
+    server_stop(proxy);
+    for (size_t i = 0; i < GBX_COUNTOF(variables); i++)
+        assert_int_equal(unsetenv(variables[i]), 0);
+}
+
+static void test_files__of_the_user_add_nothing(void **state)
+{
+    char home[] = "/tmp/gbx-home-XXXXXX";
+    server *wanted = server_start(NULL);
+    fetch_world world;
+    char path[64];
+    FILE *file;
+    (void)state;
+    assert_non_null(mkdtemp(home));
+    assert_int_equal(setenv("HOME", home, 1), 0);
+    (void)snprintf(path, sizeof path, "%s/.netrc", home);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fputs("machine 127.0.0.1 login me password secret\n"
+                "default login me password secret\n",
+                file);
+    (void)fclose(file);
+
+    world_open(&world, NULL);
+    world_allow(&world, "127.0.0.1", server_port(wanted), LOOPBACK_TOO);
+    expect_code(world_get(&world, "http://127.0.0.1:%u/echo", server_port(wanted)), "");
+
+    assert_null(strstr((char *)world.result.body, "Authorization"));
+    world_close(&world);
+    server_stop(wanted);
+    (void)unlink(path);
+    (void)rmdir(home);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_proxy__of_the_environment_is_not_used),
+        cmocka_unit_test(test_files__of_the_user_add_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -124,8 +124,10 @@ static bool add_header(gbx_easy *easy, const gbx_field *field)
     gbx_buf line;
     bool fine;
 
-    /* "Name;" is how libcurl is told to send a header without a value. */
-    gbx_buf_init(&line, GBX_KIB(64));
+    /* All of it at once: a buffer that grows leaves parts of a secret behind. "Name;" is
+     * how libcurl is told to send a header without a value. */
+    gbx_buf_init(&line, strlen(field->name) + strlen(field->value) + sizeof ": ");
+    (void)gbx_buf_reserve(&line, line.ceiling);
     (void)gbx_buf_printf(&line, "%s%s%s", field->name, is_empty ? ";" : ": ",
                          field->value);
     (void)gbx_buf_append(&line, "", 1);

@@ -5,12 +5,11 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "fetch/allow.h"
+#include "policy/secrets.h"
 
 #include <event2/util.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PLACEHOLDER "{{secret:"
 
 /* In lower case. What frames a message, names its destination or its path, or says what
  * only an agent may say. */
@@ -46,16 +45,16 @@ static bool host_memory(gbx_fault *fault)
     return gbx_fault_set(fault, GBX_FAULT_HOST, "fetch: the host is out of memory");
 }
 
-static bool holds(const char *text, size_t len, const char *what)
-{
-    return memmem(text, len, what, strlen(what)) != NULL;
-}
-
 /* The braces may have been escaped on the way here. */
 static bool holds_placeholder(const char *text, size_t len)
 {
-    return holds(text, len, PLACEHOLDER) || holds(text, len, "%7B%7Bsecret") ||
-           holds(text, len, "%7b%7bsecret");
+    static const char *const escaped[] = {"%7B%7Bsecret", "%7b%7bsecret"};
+    gbx_span span = {(const uint8_t *)text, len};
+
+    for (size_t i = 0; i < GBX_COUNTOF(escaped); i++)
+        if (memmem(text, len, escaped[i], strlen(escaped[i])) != NULL)
+            return true;
+    return gbx_secrets_are_in(span);
 }
 
 /* The characters of a JSON string, without NUL; *ret is owned. */
@@ -265,7 +264,7 @@ static bool read_body(gbx_span body, const gbx_fetch_policy *policy,
         return gbx_fault_set(fault, GBX_FAULT_TOO_LARGE,
                              "fetch: the body has %zu bytes; at most %llu may be sent",
                              body.len, (unsigned long long)policy->max_request_bytes);
-    if (holds((const char *)body.data, body.len, PLACEHOLDER))
+    if (gbx_secrets_are_in(body))
         return gbx_fault_set(fault, GBX_FAULT_SECRET,
                              "fetch: secrets are filled in in headers, not in a body");
     ret->body = malloc(body.len);

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* secrets - a value leaves the host in a header, for its own site, and for no other. */
+#include "dns_stub.h"
+#include "fetch_world.h"
+#include "http_server.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define VALUE "s3cret-value-of-the-token"
+
+static const dns_name names[] = {{"mine.test", "127.0.0.1"},
+                                 {"other.test", "127.0.0.1"}};
+
+typedef struct fixture {
+    fetch_world world;
+    dns_stub *dns;
+    server *server;
+    unsigned port;
+    gbx_site site;
+    gbx_secret secrets[2];
+    char args[1024];
+} fixture;
+
+static int set_up(void **state)
+{
+    fixture *f = calloc(1, sizeof *f);
+
+    if (f == NULL)
+        return -1;
+    f->dns = dns_stub_start(names, GBX_COUNTOF(names));
+    f->server = server_start(NULL);
+    f->port = server_port(f->server);
+    world_open(&f->world, NULL);
+    world_nameserver(&f->world, dns_stub_address(f->dns));
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        world_allow(&f->world, names[i].name, (uint16_t)f->port, LOOPBACK_TOO);
+    f->site = f->world.sites[0];
+    f->secrets[0] = (gbx_secret){.name = "TOKEN",
+                                 .value = VALUE,
+                                 .value_len = sizeof VALUE - 1,
+                                 .sites = &f->site,
+                                 .site_count = 1};
+    f->secrets[1] = f->secrets[0];
+    f->secrets[1].name = "LINES";
+    f->secrets[1].value = "one-line\r\nHost: evil";
+    f->secrets[1].value_len = strlen(f->secrets[1].value);
+    f->world.policy.secrets = f->secrets;
+    f->world.policy.secret_count = 2;
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture *f = *state;
+
+    world_close(&f->world);
+    server_stop(f->server);
+    dns_stub_stop(f->dns);
+    free(f);
+    return 0;
+}
+
+static const fetch_result *ask(fixture *f, const char *name, const char *path,
+                               const char *header)
+{
+    (void)snprintf(f->args, sizeof f->args,
+                   "[{\"url\":\"http://%s:%u%s\",\"headers\":[[\"X-Key\",\"%s\"],"
+                   "[\"X-Plain\",\"p\"]]}]",
+                   name, f->port, path, header);
+    return world_fetch(&f->world, f->args, NULL, 0);
+}
+
+static void test_secret__is_filled_in_for_its_site(void **state)
+{
+    fixture *f = *state;
+    const fetch_result *r = ask(f, "mine.test", "/echo", "Bearer {{secret:TOKEN}}.");
+
+    expect_code(r, "");
+    assert_non_null(strstr((char *)r->body, "\r\nX-Key: Bearer " VALUE ".\r\n"));
+}
+
+static void test_secret__is_not_for_another_site(void **state)
+{
+    fixture *f = *state;
+    const fetch_result *r = ask(f, "other.test", "/echo", "{{secret:TOKEN}}");
+
+    expect_code(r, "ERR_FETCH_SECRET");
+    assert_non_null(strstr(r->message, "TOKEN"));
+    assert_null(strstr(r->message, VALUE));
+    assert_int_equal(server_connections(f->server), 0);
+}
+
+static void test_secret__that_is_unknown_is_refused(void **state)
+{
+    static const char *const references[] = {"{{secret:NONE}}", "{{secret:}}",
+                                             "{{secret:TOKEN", "{{secret:TOKEN }}"};
+    fixture *f = *state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(references); i++)
+        expect_code(ask(f, "mine.test", "/echo", references[i]), "ERR_FETCH_SECRET");
+    assert_int_equal(server_connections(f->server), 0);
+}
+
+static void test_secret__with_a_line_break_is_no_header(void **state)
+{
+    fixture *f = *state;
+
+    expect_code(ask(f, "mine.test", "/echo", "{{secret:LINES}}"), "ERR_FETCH_SECRET");
+    assert_int_equal(server_connections(f->server), 0);
+}
+
+static void test_secret__stays_on_its_origin(void **state)
+{
+    fixture *f = *state;
+    char path[128];
+
+    expect_code(ask(f, "mine.test", "/to/302/%2fecho", "{{secret:TOKEN}}"), "");
+    assert_non_null(strstr((char *)f->world.result.body, VALUE));
+    (void)snprintf(path, sizeof path, "/to/302/http://other.test:%u/echo", f->port);
+    expect_code(ask(f, "mine.test", path, "{{secret:TOKEN}}"), "");
+    assert_null(strstr((char *)f->world.result.body, VALUE));
+    assert_null(strstr((char *)f->world.result.body, "X-Key"));
+    assert_non_null(strstr((char *)f->world.result.body, "X-Plain: p"));
+}
+
+/* Back where it came from: what was dropped stays dropped. */
+static void test_secret__does_not_come_back(void **state)
+{
+    fixture *f = *state;
+    char path[256];
+
+    (void)snprintf(
+        path, sizeof path,
+        "/to/302/http://other.test:%u/to%%2f302%%2fhttp:%%2f%%2fmine.test:%u%%2fecho",
+        f->port, f->port);
+    expect_code(ask(f, "mine.test", path, "{{secret:TOKEN}}"), "");
+    assert_int_equal(f->world.result.report_hops, 3);
+    assert_null(strstr((char *)f->world.result.body, VALUE));
+}
+
+static void test_secret__is_in_no_report(void **state)
+{
+    fixture *f = *state;
+    const fetch_result *r = ask(f, "mine.test", "/ok", "{{secret:TOKEN}}");
+
+    expect_code(r, "");
+    assert_null(strstr(r->report_url, VALUE));
+    assert_null(strstr(r->report_detail, VALUE));
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        T(test_secret__is_filled_in_for_its_site),
+        T(test_secret__is_not_for_another_site),
+        T(test_secret__that_is_unknown_is_refused),
+        T(test_secret__with_a_line_break_is_no_header),
+        T(test_secret__stays_on_its_origin),
+        T(test_secret__does_not_come_back),
+        T(test_secret__is_in_no_report),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -68,6 +68,7 @@ typedef struct gbx_template {
     gbx_spawned process;
     gbx_template_state state;
     struct event *control;
+    struct event *ended; /* killed, not reaped yet */
     gbx_buf in;
     int fds[8]; /* received, not yet claimed by a frame */
     size_t fd_count;
@@ -77,6 +78,9 @@ typedef struct gbx_template {
     bool was_useful;          /* a worker of it became READY */
     uint32_t function_serial; /* of the last function that its CONFIG names */
     int64_t born_ns;
+    int64_t watched_ns;     /* the FORK that watch.c waits for the answer of */
+    int64_t watched_cpu_ns; /* processor time when it began to */
+    uint32_t still_ticks;   /* in a row, without a sign of life */
 } gbx_template;
 
 /* Everything HELLO said, kept for the report. */
@@ -187,8 +191,8 @@ void gbx_pool_exited(gbx_engine *engine, gbx_worker *worker,
 /* Kill a worker that nobody has: it did not become READY. */
 void gbx_pool_discard(gbx_engine *engine, gbx_worker *worker);
 
-/* Has the current template left a FORK unanswered for too long? */
-bool gbx_pool_is_stuck(const gbx_engine *engine, int64_t now_ns);
+/* When the FORK was sent that t has left unanswered for longest; 0: none. */
+int64_t gbx_pool_oldest_fork(const gbx_engine *engine, const gbx_template *t);
 
 /* Kill what is idle and has other datasets than the engine now. */
 void gbx_pool_discard_stale(gbx_engine *engine);
@@ -233,6 +237,11 @@ void gbx_template_sweep(gbx_engine *engine);
 
 /* Kill it and everything it forked, and free it. The lock is not held. */
 void gbx_template_end(gbx_template *t);
+
+/* ---- watch.c: supervisor thread only, at every tick ---------------------------- */
+
+/* Kill templates that hang. The lock is not held. */
+void gbx_watch_templates(gbx_engine *engine);
 
 /* ---- control.c: supervisor thread only ------------------------------------- */
 

@@ -181,13 +181,18 @@ static void fill(gbx_run *run, gbx_verdict *v)
 
 /* ---- public to other modules -------------------------------------------- */
 
-int64_t gbx_worker_cpu_ns(const gbx_worker *worker)
+int64_t gbx_process_cpu_ns(pid_t pid)
 {
     struct timespec ts;
 
-    if (worker->pid <= 0 || clock_gettime(PROCESS_CLOCK(worker->pid), &ts) != 0)
+    if (pid <= 0 || clock_gettime(PROCESS_CLOCK(pid), &ts) != 0)
         return -1;
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+int64_t gbx_worker_cpu_ns(const gbx_worker *worker)
+{
+    return gbx_process_cpu_ns(worker->pid);
 }
 
 uint64_t gbx_worker_rss_kib(const gbx_worker *worker, bool peak)

@@ -20,9 +20,6 @@
 #define WASTED_MAX 8
 #define PAUSE_NS   (INT64_C(90) * GBX_NS_PER_MS)
 
-/* A fork takes a millisecond or few: a template that has not answered by now hangs. */
-#define FORK_PATIENCE_NS (INT64_C(10000) * GBX_NS_PER_MS)
-
 static void kill_worker(gbx_worker *w)
 {
     if (w->pidfd >= 0)
@@ -276,15 +273,15 @@ void gbx_pool_discard(gbx_engine *engine, gbx_worker *w)
     spend(engine, w);
 }
 
-bool gbx_pool_is_stuck(const gbx_engine *engine, int64_t now_ns)
+int64_t gbx_pool_oldest_fork(const gbx_engine *engine, const gbx_template *t)
 {
-    if (engine->is_loading) /* FORKs are answered after it */
-        return false;
+    int64_t oldest = 0;
+
     for (const gbx_worker *w = engine->workers; w != NULL; w = w->next)
-        if (w->state == GBX_WORKER_FORKING && w->from == engine->current &&
-            now_ns - w->asked_ns > FORK_PATIENCE_NS)
-            return true;
-    return false;
+        if (w->state == GBX_WORKER_FORKING && w->from == t &&
+            (oldest == 0 || w->asked_ns < oldest))
+            oldest = w->asked_ns;
+    return oldest;
 }
 
 void gbx_pool_discard_stale(gbx_engine *engine)

@@ -335,17 +335,26 @@ gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
     return GBX_OK;
 }
 
-void gbx_spawned_close(gbx_spawned *spawned)
+void gbx_spawned_kill(gbx_spawned *spawned)
 {
     /* The closed socket alone would end it, too: waiting is never for ever. */
     gbx_fd_close(&spawned->control);
-    if (spawned->pidfd >= 0) {
+    if (spawned->pidfd >= 0)
         (void)syscall(SYS_pidfd_send_signal, spawned->pidfd, SIGKILL, NULL, 0);
-        while (waitid((idtype_t)3 /* P_PIDFD */, (id_t)spawned->pidfd, NULL, WEXITED) <
-                   0 &&
-               errno == EINTR)
-            continue;
-    }
+}
+
+void gbx_spawned_reap(gbx_spawned *spawned)
+{
+    while (spawned->pidfd >= 0 &&
+           waitid((idtype_t)3 /* P_PIDFD */, (id_t)spawned->pidfd, NULL, WEXITED) < 0 &&
+           errno == EINTR)
+        continue;
     gbx_fd_close(&spawned->pidfd);
     spawned->pid = 0;
+}
+
+void gbx_spawned_close(gbx_spawned *spawned)
+{
+    gbx_spawned_kill(spawned);
+    gbx_spawned_reap(spawned);
 }

@@ -31,7 +31,13 @@ typedef struct gbx_spawned {
 gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
                      gbx_error *reterr);
 
-/* Kill the template, and so all its workers, and reap it. */
+/* Kill the template, and so all its workers; the pidfd tells when they have ended. */
+void gbx_spawned_kill(gbx_spawned *spawned);
+
+/* Wait for its end, which follows a kill; closes the pidfd. */
+void gbx_spawned_reap(gbx_spawned *spawned);
+
+/* Both. Blocks while the kernel frees what template and workers had. */
 void gbx_spawned_close(gbx_spawned *spawned);
 
 /* Where the worker program is; opened O_PATH. The path is for messages. */

@@ -286,10 +286,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     gbx_engine *engine = arg;
 
     (void)fd;
-    (void)pthread_mutex_lock(&engine->lock);
-    if (engine->current != NULL && gbx_pool_is_stuck(engine, gbx_clock_now_ns()))
-        gbx_template_kill(engine->current);
-    (void)pthread_mutex_unlock(&engine->lock);
+    gbx_watch_templates(engine);
     on_wake(-1, what, arg);
 }
 

@@ -59,6 +59,31 @@ static ssize_t receive(gbx_template *t)
     return n;
 }
 
+static void on_ended(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_template *t = arg;
+
+    (void)fd;
+    (void)what;
+    event_free(t->ended);
+    t->ended = NULL;
+    gbx_spawned_reap(&t->process);
+    gbx_supervisor_wake(t->engine); /* which sweeps */
+}
+
+/* Kill it; the rest is done when it has ended. Gigabytes of datasets take a while to be
+ * freed, and every other call would wait. */
+static void end_later(gbx_template *t)
+{
+    if (t->control != NULL)
+        event_free(t->control);
+    t->control = NULL;
+    gbx_spawned_kill(&t->process);
+    t->ended = event_new(t->engine->base, t->process.pidfd, EV_READ, on_ended, t);
+    if (t->ended == NULL || event_add(t->ended, NULL) < 0)
+        gbx_spawned_reap(&t->process); /* for want of memory: here and now */
+}
+
 /* The template is gone or talks nonsense: its workers are gone with it. */
 static void died(gbx_template *t)
 {
@@ -68,8 +93,6 @@ static void died(gbx_template *t)
     bool was_current;
 
     gbx_audit_engine_event(engine, GBX_AUDIT_TEMPLATE_DIED, "");
-    event_free(t->control);
-    t->control = NULL;
     /* Other threads write to the control socket of the current template: it stops
      * being that before the descriptor is closed. */
     (void)pthread_mutex_lock(&engine->lock);
@@ -79,7 +102,7 @@ static void died(gbx_template *t)
     if (was_current)
         engine->current = NULL;
     (void)pthread_mutex_unlock(&engine->lock);
-    gbx_spawned_close(&t->process);
+    end_later(t);
     (void)pthread_mutex_lock(&engine->lock);
     if (!was_useful) {
         engine->failed_starts++;
@@ -262,17 +285,25 @@ void gbx_template_sweep(gbx_engine *engine)
     for (gbx_template **at = &engine->templates; *at != NULL;) {
         gbx_template *t = *at;
         bool is_over;
+        bool is_gone;
 
         (void)pthread_mutex_lock(&engine->lock);
-        is_over = t->workers == 0 &&
-                  (t->state == GBX_TEMPLATE_RETIRED || t->state == GBX_TEMPLATE_DEAD);
+        is_over = t->workers == 0 && t->state == GBX_TEMPLATE_RETIRED;
         if (is_over)
-            *at = t->next;
+            t->state = GBX_TEMPLATE_DEAD;
+        is_gone = t->workers == 0 && t->state == GBX_TEMPLATE_DEAD;
         (void)pthread_mutex_unlock(&engine->lock);
         if (is_over)
+            end_later(t);
+        is_gone = is_gone && t->process.pidfd < 0;
+        if (is_gone) {
+            (void)pthread_mutex_lock(&engine->lock);
+            *at = t->next;
+            (void)pthread_mutex_unlock(&engine->lock);
             gbx_template_end(t);
-        else
+        } else {
             at = &t->next;
+        }
     }
 }
 
@@ -280,6 +311,8 @@ void gbx_template_end(gbx_template *t)
 {
     if (t->control != NULL)
         event_free(t->control);
+    if (t->ended != NULL)
+        event_free(t->ended);
     gbx_spawned_close(&t->process);
     for (size_t i = 0; i < t->fd_count; i++)
         (void)close(t->fds[i]);

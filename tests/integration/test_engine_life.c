@@ -381,10 +381,13 @@ static _Noreturn void be_host(int told)
 
 static bool have_gone(void *user)
 {
+    proc_tree tree;
+
     (void)user;
     while (waitpid(-1, NULL, WNOHANG) > 0)
         continue; /* they are ours now, and so are their ends */
-    return proc_descendants() == 0;
+    proc_look(getpid(), &tree); /* one may have ended since */
+    return tree.count == 0 && tree.zombies == 0;
 }
 
 static void check_host_dies(int sig)

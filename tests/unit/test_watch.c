@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* watch - a template that hangs is told from one that waits for a processor. */
+#include "base/clock.h"
+#include "puppet.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SECOND_NS (INT64_C(1000) * GBX_NS_PER_MS)
+
+/* The template is a child that does what it is told; one FORK is under way. */
+typedef struct stage {
+    puppet p;
+    pid_t child;
+    gbx_run waiting;
+} stage;
+
+static void begin(stage *s, void (*does)(void), int64_t asked_before_ns)
+{
+    gbx_engine *e = &s->p.engine;
+    gbx_options options = GBX_OPTIONS_INIT;
+
+    options.pool_size = 1;
+    puppet_init(&s->p, &options);
+    assert_true(puppet_say_hello(&s->p));
+    assert_non_null(e->workers);
+    e->workers->asked_ns -= asked_before_ns;
+    s->child = fork();
+    if (s->child == 0)
+        for (;;)
+            does();
+    assert_true(s->child > 0);
+    s->p.template->process.pid = s->child;
+    s->p.template->process.pidfd = (int)syscall(SYS_pidfd_open, s->child, 0);
+    assert_true(s->p.template->process.pidfd >= 0);
+}
+
+static void let_one_wait(stage *s)
+{
+    s->p.engine.waiting.count = 1;
+    s->p.engine.waiting.first = s->p.engine.waiting.last = &s->waiting;
+}
+
+/* Was the child killed? If not, it dies of another signal now. */
+static bool end(stage *s)
+{
+    siginfo_t info = {0};
+
+    kill(s->child, SIGTERM);
+    kill(s->child, SIGCONT);
+    assert_int_equal(waitid(P_PID, (id_t)s->child, &info, WEXITED | WNOWAIT), 0);
+    s->p.engine.waiting = (gbx_run_list){0};
+    puppet_cleanup(&s->p); /* reaps it */
+    return info.si_status == SIGKILL;
+}
+
+static void watch(stage *s, int times)
+{
+    while (times-- > 0)
+        gbx_watch_templates(&s->p.engine);
+}
+
+static void sleeps(void)
+{
+    (void)pause();
+}
+
+static void computes(void)
+{
+}
+
+static void stops(void)
+{
+    (void)raise(SIGSTOP);
+}
+
+static void settle(pid_t child, char state)
+{
+    char path[64];
+    char seen = 0;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)child);
+    while (seen != state) {
+        FILE *f = fopen(path, "r");
+
+        assert_non_null(f);
+        if (fscanf(f, "%*d (%*[^)]) %c", &seen) != 1)
+            seen = 0;
+        fclose(f);
+        usleep(1000);
+    }
+}
+
+/* ---- tests ------------------------------------------------------------------ */
+
+static void test_watch__ends_a_template_that_sleeps_while_a_call_waits(void **state)
+{
+    stage s = {0};
+
+    (void)state;
+    begin(&s, sleeps, 2 * SECOND_NS);
+    settle(s.child, 'S');
+    let_one_wait(&s);
+
+    watch(&s, 5);
+
+    assert_true(end(&s));
+}
+
+static void test_watch__ends_a_template_that_is_stopped(void **state)
+{
+    stage s = {0};
+
+    (void)state;
+    begin(&s, stops, 2 * SECOND_NS);
+    settle(s.child, 'T');
+    let_one_wait(&s);
+
+    watch(&s, 5);
+
+    assert_true(end(&s));
+}
+
+static void test_watch__leaves_one_that_waits_for_a_processor(void **state)
+{
+    stage s = {0};
+
+    (void)state;
+    begin(&s, computes, 2 * SECOND_NS);
+    settle(s.child, 'R');
+    let_one_wait(&s);
+
+    watch(&s, 5);
+
+    assert_false(end(&s));
+}
+
+static void test_watch__ends_one_that_runs_in_circles(void **state)
+{
+    stage s = {0};
+
+    (void)state;
+    begin(&s, computes, 2 * SECOND_NS);
+    let_one_wait(&s);
+    watch(&s, 1);
+    s.p.template->watched_cpu_ns -= 2 * SECOND_NS;
+
+    watch(&s, 5);
+
+    assert_true(end(&s));
+}
+
+static void test_watch__leaves_one_that_nobody_waits_for(void **state)
+{
+    stage s = {0};
+
+    (void)state;
+    begin(&s, sleeps, 5 * SECOND_NS);
+    settle(s.child, 'S');
+
+    watch(&s, 10);
+
+    assert_false(end(&s));
+}
+
+static void test_watch__leaves_one_that_loads_a_dataset(void **state)
+{
+    stage s = {0};
+
+    (void)state;
+    begin(&s, sleeps, 60 * SECOND_NS);
+    settle(s.child, 'S');
+    let_one_wait(&s);
+    s.p.engine.is_loading = true;
+
+    watch(&s, 10);
+
+    assert_false(end(&s));
+}
+
+static void test_watch__ends_whatever_has_not_answered_for_long(void **state)
+{
+    stage s = {0};
+
+    (void)state;
+    begin(&s, computes, 11 * SECOND_NS);
+
+    watch(&s, 1);
+
+    assert_true(end(&s));
+}
+
+static void test_watch__ends_a_retired_one_too(void **state)
+{
+    stage s = {0};
+
+    (void)state;
+    begin(&s, sleeps, 11 * SECOND_NS);
+    gbx_template_retire(s.p.template);
+
+    watch(&s, 1);
+
+    assert_true(end(&s));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_watch__ends_a_template_that_sleeps_while_a_call_waits),
+        cmocka_unit_test(test_watch__ends_a_template_that_is_stopped),
+        cmocka_unit_test(test_watch__leaves_one_that_waits_for_a_processor),
+        cmocka_unit_test(test_watch__ends_one_that_runs_in_circles),
+        cmocka_unit_test(test_watch__leaves_one_that_nobody_waits_for),
+        cmocka_unit_test(test_watch__leaves_one_that_loads_a_dataset),
+        cmocka_unit_test(test_watch__ends_whatever_has_not_answered_for_long),
+        cmocka_unit_test(test_watch__ends_a_retired_one_too),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -23,6 +23,7 @@ static const struct grant {
     void (*begin)(gbx_realm *realm, JSObjectRef made);
 } grants[] = {
     {GBX_CAP_FETCH, gbx_script_fetch, gbx_web_natives, NULL},
+    {GBX_CAP_FILE, gbx_script_fs, gbx_files_natives, NULL},
     {GBX_CAP_CRYPTO, gbx_script_crypto, gbx_crypto_natives, gbx_crypto_begin},
     {GBX_CAP_ENV, gbx_script_env, NULL, gbx_env_begin},
 };

@@ -267,6 +267,11 @@ JSObjectRef gbx_crypto_natives(gbx_realm *realm, JSObjectRef common,
 /* The call's own randomness, if it came with any. */
 void gbx_crypto_begin(gbx_realm *realm, JSObjectRef made);
 
+/* ---- files.c ----------------------------------------------------------------- */
+
+JSObjectRef gbx_files_natives(gbx_realm *realm, JSObjectRef natives,
+                              const char **ret_reason);
+
 /* ---- env.c ------------------------------------------------------------------- */
 
 /* The call's own values, in realm->env and as a global. */
@@ -334,6 +339,7 @@ extern const char gbx_script_layout[];
 extern const char gbx_script_inspect[];
 extern const char gbx_script_console[];
 extern const char gbx_script_crypto[];
+extern const char gbx_script_fs[];
 extern const char gbx_script_env[];
 
 #endif

@@ -15,12 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#ifndef MADV_COLLAPSE
-#    define MADV_COLLAPSE 25 /* Linux 6.1 */
-#endif
-
-#define HUGE_PAGE GBX_MIB(2)
-
 #define MAPPINGS_MAX 512
 
 typedef struct mapping {
@@ -46,8 +40,6 @@ static const char *const unused[] = {
     "libsystemd.so",  "libcap.so",         "libgcrypt.so",      "liblzma.so",
     "libzstd.so",     "liblz4.so",         "libz.so",           "libseccomp.so",
     "libgpg-error.so"};
-
-static const char *const engine[] = {"libjavascriptcoregtk-"};
 
 static bool is_one_of(const char *path, const char *const *names, size_t count)
 {
@@ -82,41 +74,6 @@ static void find(mappings *ret, const char *const *names, size_t count)
         (void)fclose(f);
 }
 
-/* An administrator may have said that there are to be none. */
-static bool may_have_huge_pages(void)
-{
-    FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
-    char line[64] = "";
-    bool may = f != NULL && fgets(line, sizeof line, f) != NULL &&
-               strstr(line, "[never]") == NULL;
-
-    if (f != NULL)
-        (void)fclose(f);
-    return may;
-}
-
-/* A copy of [from, to) in huge pages takes its place. Both are multiples of them. */
-static void replace(char *from, size_t size, int prot)
-{
-    size_t spare = size + HUGE_PAGE;
-    char *room = mmap(NULL, spare, PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    char *copy;
-
-    if (room == MAP_FAILED)
-        return;
-    copy = room + (HUGE_PAGE - (uintptr_t)room % HUGE_PAGE) % HUGE_PAGE;
-    if (mprotect(copy, size, PROT_READ | PROT_WRITE) == 0) {
-        (void)madvise(copy, size, MADV_HUGEPAGE);
-        memcpy(copy, from, size);
-        /* Small pages would be worse than the file's: forks copy a page table of them.
-         * This succeeds at once where they are huge already. */
-        if (madvise(copy, size, MADV_COLLAPSE) == 0 && mprotect(copy, size, prot) == 0)
-            (void)!mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, from);
-    }
-    (void)munmap(room, spare); /* whatever has not moved */
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_image_gap gbx_image_leave_out(void)
@@ -141,21 +98,4 @@ gbx_image_gap gbx_image_leave_out(void)
             gap.data_bytes += size;
     }
     return gap;
-}
-
-void gbx_image_enlarge(void)
-{
-    mappings found;
-
-    if (!may_have_huge_pages())
-        return;
-    find(&found, engine, GBX_COUNTOF(engine));
-    for (size_t i = 0; i < found.count; i++) {
-        const mapping *m = &found.list[i];
-        uintptr_t from = (m->from + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
-        uintptr_t to = m->to & ~(uintptr_t)(HUGE_PAGE - 1);
-
-        if (from < to && (m->prot & PROT_WRITE) == 0)
-            replace((char *)from, to - from, m->prot);
-    }
 }

@@ -2,10 +2,9 @@
 /*
  * image - the libraries that forks inherit, made cheap to inherit.
  *
- * A fork copies every mapping of the template and its end takes every one apart; and
- * of file-backed text it inherits no page tables, so that each piece of the engine
- * that it runs costs a fault. Both are a matter of speed: where something here cannot
- * be done, workers are slower and nothing else.
+ * A fork copies every mapping of the template and its end takes every one apart. A
+ * matter of speed: where something here cannot be done, workers are slower and nothing
+ * else.
  *
  * In the template, single-threaded, while there is a /proc.
  */
@@ -23,9 +22,5 @@ typedef struct gbx_image_gap {
 /* Leave out of every fork the libraries that the engine's library is linked with for
  * other programs' sake. */
 gbx_image_gap gbx_image_leave_out(void);
-
-/* Put the engine's code and constants into huge pages, where the kernel gives some:
- * forks then inherit them mapped. Costs about 26 MiB for each template. */
-void gbx_image_enlarge(void);
 
 #endif

@@ -14,6 +14,7 @@
 #include "worker/pages.h"
 #include "worker/preloads.h"
 #include "worker/session.h"
+#include "worker/text.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -30,6 +31,9 @@
 /* Less is not worth a mapping of its own; more than this few inputs need. */
 #define ROOM_MIN GBX_MIB(16)
 #define ROOM_MAX GBX_MIB(256)
+
+/* Huge pages of the engine's code: with more a worker would weigh over 3 MB. */
+#define HUGE_TEXTS 3
 
 typedef struct template
 {
@@ -332,9 +336,9 @@ static void make_light(template *t)
     t->seal.unforked_data_bytes = gap.data_bytes;
     if (t->config.warm == 0)
         return;
-    gbx_image_enlarge();
     gbx_heap_close_holes();
-    (void)prove(t->realm); /* the engine, too, has to find its new places once */
+    (void)prove(t->realm); /* the engine has to find its new places once */
+    (void)gbx_text_enlarge(HUGE_TEXTS, prove, t->realm);
     gbx_pages_learn(&t->pages, prove, t->realm);
 }
 

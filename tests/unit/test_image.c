@@ -4,6 +4,7 @@
 #include "support/realm_call.h"
 #include "worker/heap.h"
 #include "worker/image.h"
+#include "worker/text.h"
 
 #include <malloc.h>
 #include <setjmp.h>
@@ -151,6 +152,38 @@ static uint64_t sum_of(const char *from, const char *to)
     return sum;
 }
 
+static bool prove(void *user)
+{
+    (void)user;
+    return gbx_realm_prove(realm);
+}
+
+static bool may_be_huge(void)
+{
+    FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");
+    char line[64] = "";
+    bool may = f != NULL && fgets(line, sizeof line, f) != NULL &&
+               strstr(line, "[never]") == NULL;
+
+    if (f != NULL)
+        fclose(f);
+    return may;
+}
+
+static bool fails(void *user)
+{
+    (void)user;
+    return false;
+}
+
+static void test_enlarge__does_nothing_where_the_run_fails(void **state)
+{
+    (void)state;
+
+    assert_int_equal(gbx_text_enlarge(3, fails, NULL), 0);
+    assert_int_equal(in_child(run_all_kinds), 0);
+}
+
 static void test_enlarge__the_engines_code_is_what_it_was(void **state)
 {
     FILE *f = fopen("/proc/self/maps", "r");
@@ -167,7 +200,7 @@ static void test_enlarge__the_engines_code_is_what_it_was(void **state)
     assert_true(to > from);
     before = sum_of((const char *)from, (const char *)to);
 
-    gbx_image_enlarge();
+    assert_int_equal(gbx_text_enlarge(3, prove, NULL), may_be_huge() ? 3 : 0);
 
     assert_true(sum_of((const char *)from, (const char *)to) == before);
     assert_int_equal(in_child(run_all_kinds), 0);
@@ -218,6 +251,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_leave_out__knows_exactly_what_forks_lack),
         cmocka_unit_test(test_leave_out__forks_have_no_library_of_an_object_system),
         cmocka_unit_test(test_leave_out__the_engine_does_not_miss_them),
+        cmocka_unit_test(test_enlarge__does_nothing_where_the_run_fails),
         cmocka_unit_test(test_enlarge__the_engines_code_is_what_it_was),
         cmocka_unit_test(test_close_holes__what_is_allocated_next_is_new),
     };

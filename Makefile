@@ -7,6 +7,7 @@
 #   make test       install what is missing, build, run every test
 #   make install    PREFIX=/usr/local, DESTDIR= for packagers
 #   make bench      measure this machine, beside node
+#   make soak       CALLS=1000000 ABORTS=100000: does anything grow?
 #   make check      format, style, both linters, headers, symbols
 #   make asan       the tests with the host side under AddressSanitizer and UBSan
 #   make fuzz       every fuzz target for FUZZ_SECONDS=60 each
@@ -25,7 +26,7 @@ PRODUCTS := glovebox glovebox_static glovebox-command glovebox-worker
 generator = $$(test -f $(1)/CMakeCache.txt || ! command -v ninja >/dev/null || echo "-G Ninja")
 configure = cmake -S . -B $(1) $(call generator,$(1)) --log-level=WARNING
 
-.PHONY: all run test install bench check asan fuzz deps clean
+.PHONY: all run test install bench soak check asan fuzz deps clean
 .NOTPARALLEL:
 
 all: $(BUILD)/CMakeCache.txt
@@ -62,6 +63,15 @@ bench:
 	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_BENCH=ON
 	@cmake --build $(BUILD) --parallel
 	@cmake --build $(BUILD) --target bench
+
+CALLS        ?= 1000000
+ABORTS       ?= 100000
+
+soak:
+	@tools/install-deps build
+	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_BENCH=ON
+	@cmake --build $(BUILD) --parallel --target glovebox-soak
+	@$(BUILD)/bin/glovebox-soak $(CALLS) $(ABORTS)
 
 check:
 	@tools/install-deps build test check

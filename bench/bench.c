@@ -6,7 +6,7 @@
  *
  *     glovebox-bench RECORDS.json NAME=CODE.js...
  */
-#include <glovebox/glovebox.h>
+#include <glovebox/host.h>
 
 #include <dirent.h>
 #include <pthread.h>
@@ -17,10 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WARM_CALLS 500
-#define LOOP_CALLS 1500
-#define END_CALLS  15
-#define END_MS     40
+#define WARM_CALLS  500
+#define LOOP_CALLS  1500
+#define END_CALLS   15
+#define HOST_ROUNDS 7
+#define END_MS      40
 
 static double now_ms(void)
 {
@@ -172,6 +173,37 @@ static void small_calls(void)
     for (size_t i = 0; i < 2; i++)
         (void)pthread_join(threads[i], NULL);
     (void)printf("\"calls\":%.0f,", 2 * LOOP_CALLS / (now_ms() - start) * 1e3);
+    gbx_engine_free(engine);
+}
+
+static void answer(void *user, gbx_engine *engine, const gbx_host_call *host_call)
+{
+    (void)user;
+    (void)!gbx_answer(engine, host_call->request, NULL, 0, NULL);
+}
+
+/* Round trips a second to an empty function of the host: one after the other, and a
+ * hundred at once. */
+static void host_calls(void)
+{
+    gbx_engine *engine = make_engine(0, 0, 0);
+    gbx_call in_turn = make_call("async () => { for (let i = 0; i < 10000; i++)"
+                                 " await answer() }");
+    gbx_call at_once =
+        make_call("async () => { for (let i = 0; i < 100; i++) await Promise.all("
+                  "Array.from({ length: 100 }, () => answer())) }");
+    double turns[HOST_ROUNDS];
+    double once[HOST_ROUNDS];
+
+    if (gbx_engine_expose(engine, "answer", answer, NULL, NULL) != GBX_OK)
+        exit(1);
+    for (size_t i = 0; i < HOST_ROUNDS; i++) {
+        turns[i] = 1e7 / call(engine, &in_turn, GBX_CODE_VALUE);
+        once[i] = 1e7 / call(engine, &at_once, GBX_CODE_VALUE);
+    }
+    (void)printf("\"hostCalls\":%.0f,\"hostCallsAtOnce\":%.0f,",
+                 percentile(turns, HOST_ROUNDS, 0.5),
+                 percentile(once, HOST_ROUNDS, 0.5));
     gbx_engine_free(engine);
 }
 
@@ -334,6 +366,7 @@ int main(int argc, char **argv)
         return 64;
     }
     small_calls();
+    host_calls();
     ends();
     memory();
     records = read_file(argv[1], &len);

@@ -86,6 +86,8 @@ function beside() {
   row('warm call, p99', median(ours.warm99), 'ms', 'at most 2', median(ours.warm99) <= 2);
   row('warm call back to back, median', median(ours.backToBack), 'ms', '', true);
   row('single-use calls a second, 2 callers', median(ours.calls), '/s', 'at least 1,700', median(ours.calls) >= 1700);
+  row('empty host function, round trips in one call', median(ours.hostCalls), '/s', 'at least 20,000', median(ours.hostCalls) >= 20000);
+  row('the same, 100 at once', median(ours.hostCallsAtOnce), '/s', '', true);
   row('deadline to result, median', median(ours.deadline), 'ms', 'at most 2', median(ours.deadline) <= 2);
   row('abort to result, median', median(ours.abort), 'ms', 'at most 2', median(ours.abort) <= 2);
   row('call after a kill, median', median(ours.afterKill), 'ms', '', true);

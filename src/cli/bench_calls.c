@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
+#include <glovebox/host.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #define WARM_PAUSE_MS 2
 #define LOOP_THREADS  2
 #define LOOP_MS       2000
+#define HOST_ROUNDS   7
 #define END_CALLS     25
 #define END_MS        40
 
@@ -123,6 +125,44 @@ static void throughput(gbx_bench *bench, gbx_engine *engine)
                       "calls/s");
 }
 
+/* ---- functions of the host ------------------------------------------------------ */
+
+static void answer(void *user, gbx_engine *engine, const gbx_host_call *call)
+{
+    (void)user;
+    (void)!gbx_answer(engine, call->request, NULL, 0, NULL);
+}
+
+/* The same function, one answer awaited after the other, within one call. */
+static void round_trips(gbx_bench *bench, gbx_engine *engine)
+{
+    static const char label[] = "empty function of the host, round trips in one call";
+    static const char code[] =
+        "async () => { for (let i = 0; i < 10000; i++) await answer() }";
+    double per_second[HOST_ROUNDS];
+    gbx_error err;
+
+    if (gbx_engine_expose(engine, "answer", answer, NULL, &err) != GBX_OK) {
+        gbx_bench_skip(bench, "host_calls_per_second", label, err.message);
+        return;
+    }
+    for (size_t i = 0; i < HOST_ROUNDS; i++) {
+        gbx_call call = GBX_CALL_INIT;
+        double ms;
+
+        call.code = code;
+        call.code_len = strlen(code);
+        ms = gbx_bench_call(engine, &call, GBX_CODE_VALUE, &err);
+        if (ms < 0) {
+            gbx_bench_skip(bench, "host_calls_per_second", label, err.message);
+            return;
+        }
+        per_second[i] = 10000 / ms * 1e3;
+    }
+    gbx_bench_add(bench, "host_calls_per_second", label,
+                  gbx_bench_percentile(per_second, HOST_ROUNDS, 0.5), "calls/s");
+}
+
 /* ---- ends --------------------------------------------------------------------- */
 
 static void late_deadline(gbx_bench *bench, gbx_engine *engine)
@@ -226,6 +266,7 @@ void gbx_bench_calls(gbx_bench *bench)
     gbx_bench_settle(50);
     warm(bench, engine);
     throughput(bench, engine);
+    round_trips(bench, engine);
 }
 
 void gbx_bench_ends(gbx_bench *bench)

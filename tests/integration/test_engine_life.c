@@ -385,7 +385,7 @@ static bool have_gone(void *user)
 
     (void)user;
     while (waitpid(-1, NULL, WNOHANG) > 0)
-        continue; /* they are ours now, and so are their ends */
+        continue;               /* they are ours now, and so are their ends */
     proc_look(getpid(), &tree); /* one may have ended since */
     return tree.count == 0 && tree.zombies == 0;
 }

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* fs.readFile from the code in a sealed worker to the file and back. */
+#include "calls.h"
+#include "proc.h"
+
+#include <glovebox/policy.h>
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SECRET "tok-4f9a0c77e1b2"
+
+static char top[64];
+static gbx_engine *engine;
+
+static const char *path_of(const char *name)
+{
+    static char path[512];
+
+    (void)snprintf(path, sizeof path, "%s/%s", top, name);
+    return path;
+}
+
+static void put(const char *name, const void *data, size_t len)
+{
+    int fd = open(path_of(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, data, len), (ssize_t)len);
+    (void)close(fd);
+}
+
+static void put_text(const char *name, const char *text)
+{
+    put(name, text, strlen(text));
+}
+
+static gbx_policy *policy_of(const char *json)
+{
+    gbx_policy *policy = NULL;
+    gbx_error error;
+
+    if (gbx_policy_parse(json, strlen(json), top, &policy, &error) != GBX_OK)
+        fail_msg("%s", error.message);
+    return policy;
+}
+
+static int start(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_error error;
+
+    (void)state;
+    (void)umask(022);
+    (void)strcpy(top, "/tmp/glovebox-read-XXXXXX");
+    assert_non_null(mkdtemp(top));
+    (void)mkdir(path_of("data"), 0755);
+    put_text("secret.txt", "not listed");
+    put_text("data/a.txt", "alpha \xC3\xA9");
+    put_text("data/token", "the token is " SECRET "; or dG9rLTRmOWEwYzc3ZTFiMg==");
+    put_text("data/records.json", "[{\"n\": 1}, {\"n\": 2, \"t\": \"" SECRET "\"}]");
+    put_text("data/empty", "");
+    put("data/bytes", "\x00\x01\xFE\xFF", 4);
+    put("data/broken", "\xEF\xBB\xBF\xE2\x82|\xF0\x9F\x94|\xC0\xAF|\xED\xA0\x80|\xFF",
+        18);
+    assert_int_equal(symlink("../secret.txt", path_of("data/link")), 0);
+    assert_int_equal(mkfifo(path_of("data/fifo"), 0644), 0);
+    put_text("data/policy.json", "{\"console\": true, \"timers\": true,"
+                                 "\"file\": {\"allow\": [\".\"], \"maxBytes\": 100000},"
+                                 "\"secrets\": {\"TOKEN\": {\"value\": \"" SECRET "\","
+                                 "\"sites\": [\"a.example\"]}}}");
+    if (gbx_policy_load(path_of("data/policy.json"), &options.policy, &error) != GBX_OK)
+        fail_msg("%s", error.message);
+    engine = engine_start(&options);
+    gbx_policy_free(options.policy);
+    return 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind,
+                      struct FTW *walk)
+{
+    (void)st;
+    (void)kind;
+    (void)walk;
+    return remove(path);
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    gbx_engine_free(engine);
+    (void)nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return proc_descendants() == 0 ? 0 : -1;
+}
+
+#define CATCHING(expression) \
+    "async () => { try { return await " expression " } catch (e) { return e.code } }"
+
+static const struct row {
+    const char *code;
+    const char *value;
+} rows[] = {
+    {"async () => await fs.readFile('a.txt', 'utf8')", "\"alpha \xC3\xA9\""},
+    {"async () => (await fs.readFile('./a.txt', 'utf8')).length", "7"},
+    {"async () => (await fs.readFile('a.txt')).length", "8"},
+    {"async () => Array.from(await fs.readFile('bytes'))", "[0,1,254,255]"},
+    {"async () => await fs.promises.readFile('bytes', 'base64')", "\"AAH+/w==\""},
+    {"async () => [(await fs.readFile('empty')).length, await fs.readFile('empty', 'utf8')]",
+     "[0,\"\"]"},
+    /* As Node's: each longest piece that begins a character is one U+FFFD. */
+    {"async () => (await fs.readFile('broken', 'utf8'))"
+     ".split('').map((c) => c.charCodeAt(0).toString(16)).join()",
+     "\"feff,fffd,7c,fffd,7c,fffd,fffd,7c,fffd,fffd,fffd,7c,fffd\""},
+    {"async () => JSON.parse(await fs.readFile('records.json', 'utf8'))",
+     "[{\"n\":1},{\"n\":2,\"t\":\"{{secret:TOKEN}}\"}]"},
+    {"async () => await fs.readFile('token', 'utf8')",
+     "\"the token is {{secret:TOKEN}}; or {{secret:TOKEN}}==\""},
+    {"async () => (await fs.readFile('token', 'hex')).includes('746f6b2d3466')",
+     "false"},
+    {CATCHING("fs.readFile('../secret.txt')"), "\"ERR_FILE_NOT_ALLOWED\""},
+    {CATCHING("fs.readFile('/etc/passwd')"), "\"ERR_FILE_NOT_ALLOWED\""},
+    {CATCHING("fs.readFile('link')"), "\"ERR_FILE_NOT_ALLOWED\""},
+    {CATCHING("fs.readFile('fifo')"), "\"ERR_FILE_NOT_ALLOWED\""},
+    {CATCHING("fs.readFile('policy.json')"), "\"ERR_FILE_NOT_ALLOWED\""},
+    {CATCHING("fs.readFile('nothing')"), "\"ENOENT\""},
+    {CATCHING("fs.readFile('.')"), "\"EISDIR\""},
+    {CATCHING("fs.readFile('a.txt\\0')"), "\"ERR_INVALID_ARG_VALUE\""},
+    {CATCHING("fs.readFile('a\\ud800')"), "\"ERR_INVALID_ARG_VALUE\""},
+    {CATCHING("fs.readFile('x'.repeat(5000))"), "\"ENAMETOOLONG\""},
+    {"() => new Promise((done) => fs.readFile('a.txt', 'utf8', (e, text) => done(text)))",
+     "\"alpha \xC3\xA9\""},
+    {"async () => (await Promise.all(Array.from({length: 300},"
+     " () => fs.readFile('a.txt')))).every((b) => b.length === 8)",
+     "true"},
+    {"async () => (await Promise.allSettled(['a.txt', 'fifo', 'bytes', '../x']"
+     ".map((p) => fs.readFile(p)))).map((r) => r.status[0]).join('')",
+     "\"frfr\""},
+};
+
+static void test_code__reads_what_is_listed_and_nothing_else(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        check_value(engine, rows[i].code, NULL, rows[i].value);
+}
+
+static void test_file__over_the_limit_is_refused_and_at_it_is_read(void **state)
+{
+    char *data = calloc(1, 100001);
+    (void)state;
+    assert_non_null(data);
+    put("data/most", data, 100000);
+    put("data/more", data, 100001);
+
+    check_value(engine, "async () => (await fs.readFile('most')).length", NULL,
+                "100000");
+    check_value(engine, CATCHING("fs.readFile('more')"), NULL,
+                "\"ERR_FILE_TOO_LARGE\"");
+
+    free(data);
+}
+
+static void test_error__that_nobody_catches_has_the_position_of_the_call(void **state)
+{
+    gbx_call call = call_of("async () => {\n  return await fs.readFile('../x')\n}");
+    gbx_result *result = call_run(engine, &call);
+    (void)state;
+
+    assert_int_equal(gbx_result_code(result), GBX_CODE_RUNTIME);
+    assert_string_equal(gbx_result_error(result),
+                        "Error: fs.readFile: '../x' is not below a listed directory");
+    assert_int_equal(gbx_result_location(result).line, 2);
+    gbx_result_free(result);
+}
+
+static void test_call__with_a_narrower_policy_has_no_files(void **state)
+{
+    gbx_policy *narrow = policy_of("{\"console\": true}");
+    gbx_call call = call_of("() => typeof globalThis['f' + 's']");
+    gbx_result *result;
+    (void)state;
+
+    call.policy = narrow;
+    result = call_run(engine, &call);
+    assert_non_null(strstr(gbx_result_json(result, NULL), "\"value\":\"undefined\""));
+    gbx_result_free(result);
+    call = call_of("() => fs.readFile('a.txt')");
+    call.policy = narrow;
+    check_code(engine, &call, GBX_CODE_INVALID_CODE);
+
+    gbx_policy_free(narrow);
+}
+
+/* Reads that nobody waits for any more: the call has ended, and then the engine. */
+static void test_reads__outlive_neither_call_nor_engine(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    footprint before;
+    gbx_engine *own;
+    (void)state;
+    wait_until_full(engine);
+    before = footprint_take();
+    options.policy = policy_of("{\"file\": {\"allow\": [\"data\"]}}");
+    own = engine_start(&options);
+    gbx_policy_free(options.policy);
+
+    for (int i = 0; i < 20; i++)
+        check_value(
+            own,
+            "() => { for (let i = 0; i < 200; i++) fs.readFile('a.txt'); return 1 }",
+            NULL, "1");
+    gbx_engine_free(own);
+
+    footprint_check(&before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_code__reads_what_is_listed_and_nothing_else),
+        cmocka_unit_test(test_file__over_the_limit_is_refused_and_at_it_is_read),
+        cmocka_unit_test(test_error__that_nobody_catches_has_the_position_of_the_call),
+        cmocka_unit_test(test_call__with_a_narrower_policy_has_no_files),
+        cmocka_unit_test(test_reads__outlive_neither_call_nor_engine),
+    };
+
+    return cmocka_run_group_tests_name("files", tests, start, finish);
+}

@@ -17,12 +17,13 @@
 #include <stdint.h>
 
 /* XX(NAME, "name", weight: 0 is a cluster at once, "what was refused") */
-#define GBX_SUSPECT_MAP(XX)                                                   \
-    XX(SITE, "sites", 1, "fetch of a destination that is not allowed")        \
-    XX(PATH, "paths", 1, "a file outside of the listed directories")          \
-    XX(FUNCTION, "functions", 1, "a function that the call does not have")    \
-    XX(PATTERN, "patterns", 1, "a name that the guard knows as switched off") \
-    XX(PROTOCOL, "protocol", 0, "a message that no worker sends")             \
+#define GBX_SUSPECT_MAP(XX)                                                     \
+    XX(SITE, "sites", 1, "fetch of a destination that is not allowed")          \
+    XX(PATH, "paths", 1, "a file outside of the listed directories")            \
+    XX(FUNCTION, "functions", 1, "a function that the call does not have")      \
+    XX(SECRET, "secrets", 1, "a secret that is not for whom it was to be sent") \
+    XX(PATTERN, "patterns", 1, "a name that the guard knows as switched off")   \
+    XX(PROTOCOL, "protocol", 0, "a message that no worker sends")               \
     XX(SEAL, "seal", 0, "a system call that no worker makes")
 
 typedef enum gbx_suspect {

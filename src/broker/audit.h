@@ -99,10 +99,12 @@ void gbx_audit_guard(struct gbx_run *run, const gbx_report *report);
 /* The host ended the worker, or it ended itself. */
 void gbx_audit_verdict(struct gbx_run *run, gbx_end how, const gbx_verdict *verdict);
 
-/* A request has its answer; msg NULL: the call ended before. is_over: the answer was
- * over the call's limit. */
+/* A request has its answer, or will never have one. */
 void gbx_audit_answered(struct gbx_run *run, const gbx_asked *asked,
-                        const gbx_msg_answer *msg, bool is_over, int64_t end_ns);
+                        const gbx_answered *answered);
+
+/* The worker kept a call back; user is the run. */
+void gbx_audit_limited(void *user, uint8_t limit);
 
 /* Nothing follows. status: of the host; the result counts if it is GBX_OK. */
 void gbx_audit_call_ended(struct gbx_run *run, gbx_status status);

@@ -23,6 +23,7 @@ static const struct refusal {
     gbx_suspect kind;
 } refusals[] = {
     {"ERR_NOT_ALLOWED", true, GBX_SUSPECT_FUNCTION},
+    {"ERR_SECRET", true, GBX_SUSPECT_SECRET},
     {"ERR_HOST_BUSY", false, 0},
     {"ERR_FILE_NOT_ALLOWED", true, GBX_SUSPECT_PATH},
     {"ERR_FILE_TOO_LARGE", false, 0},
@@ -31,7 +32,7 @@ static const struct refusal {
     {"ERR_FETCH_URL", false, 0},
     {"ERR_FETCH_METHOD", false, 0},
     {"ERR_FETCH_HEADER", false, 0},
-    {"ERR_FETCH_SECRET", false, 0},
+    {"ERR_FETCH_SECRET", true, GBX_SUSPECT_SECRET},
     {"ERR_FETCH_TOO_LARGE", false, 0},
 };
 
@@ -86,9 +87,42 @@ static void put_span(gbx_line *line, const char *key, gbx_span text)
         gbx_line_text(line, key, text.data, text.len);
 }
 
-static void say_host_call(gbx_run *run, const gbx_asked *asked,
-                          const gbx_msg_answer *msg, int64_t end_ns)
+static void put_text(gbx_line *line, const char *key, const char *text)
 {
+    if (*text != 0)
+        gbx_line_puts(line, key, text);
+}
+
+/* What a fetch came to, before what it was aimed at. */
+static void put_note(gbx_line *line, const gbx_note *note)
+{
+    if (note == NULL)
+        return;
+    put_text(line, "method", note->method);
+    if (note->status != 0)
+        gbx_line_count(line, "status", note->status);
+    if (note->hops > 0)
+        gbx_line_count(line, "hops", note->hops);
+    put_text(line, "address", note->address);
+    put_text(line, "target", note->target);
+    put_text(line, "detail", note->detail);
+}
+
+static void put_effort(gbx_line *line, const gbx_asked *asked,
+                       const gbx_answered *answered)
+{
+    const gbx_msg_answer *msg = answered->msg;
+
+    gbx_line_number(line, "durationMs",
+                    (double)(answered->end_ns - asked->start_ns) / 1e6);
+    gbx_line_count(line, "bytesOut", asked->bytes_out);
+    gbx_line_count(line, "bytesIn", msg != NULL ? msg->json.len + msg->bytes.len : 0);
+}
+
+static void say_host_call(gbx_run *run, const gbx_asked *asked,
+                          const gbx_answered *answered)
+{
+    const gbx_msg_answer *msg = answered->msg;
     gbx_entry e;
 
     gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_HOST_CALL);
@@ -97,21 +131,18 @@ static void say_host_call(gbx_run *run, const gbx_asked *asked,
                   msg == NULL     ? "unanswered"
                   : msg->is_error ? "error"
                                   : "ok");
-    gbx_line_number(&e.line, "durationMs", (double)(end_ns - asked->start_ns) / 1e6);
-    gbx_line_count(&e.line, "bytesOut", asked->bytes_out);
-    gbx_line_count(&e.line, "bytesIn",
-                   msg != NULL ? msg->json.len + msg->bytes.len : 0);
+    put_effort(&e.line, asked, answered);
     if (msg != NULL && msg->is_error)
         put_span(&e.line, "code", msg->code.len > 0 ? msg->code : msg->name);
-    if (asked->note != NULL && *asked->note->target != 0)
-        gbx_line_puts(&e.line, "target", asked->note->target);
+    put_note(&e.line, asked->note);
     gbx_entry_emit(&e, "");
 }
 
-static void say_refused(gbx_run *run, const gbx_asked *asked, gbx_span code,
-                        int64_t end_ns)
+static void say_refused(gbx_run *run, const gbx_asked *asked,
+                        const gbx_answered *answered)
 {
     const gbx_note *note = asked->note;
+    const gbx_msg_answer *msg = answered->msg;
     const char *function =
         *asked->name != 0 || note == NULL ? asked->name : note->function;
     char name[128];
@@ -119,15 +150,14 @@ static void say_refused(gbx_run *run, const gbx_asked *asked, gbx_span code,
     gbx_entry e;
 
     gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_HOST_REFUSED);
-    put_span(&e.line, "code", code);
-    gbx_line_number(&e.line, "durationMs", (double)(end_ns - asked->start_ns) / 1e6);
-    gbx_line_count(&e.line, "bytesOut", asked->bytes_out);
-    gbx_line_puts(&e.line, "function", function);
-    if (note != NULL && *note->target != 0)
-        gbx_line_puts(&e.line, "target", note->target);
+    put_span(&e.line, "code", msg->code);
+    put_effort(&e.line, asked, answered);
+    put_text(&e.line, "function", function);
+    put_note(&e.line, note);
+    put_span(&e.line, "message", msg->message);
     (void)gbx_line_escape(function, strlen(function), name, sizeof name);
-    (void)snprintf(detail, sizeof detail, "%s: %.*s", name, (int)code.len,
-                   (const char *)code.data);
+    (void)snprintf(detail, sizeof detail, "%s: %.*s", name, (int)msg->code.len,
+                   (const char *)msg->code.data);
     gbx_entry_emit(&e, detail);
 }
 
@@ -276,27 +306,44 @@ void gbx_audit_verdict(gbx_run *run, gbx_end how, const gbx_verdict *v)
     }
 }
 
-void gbx_audit_answered(gbx_run *run, const gbx_asked *asked, const gbx_msg_answer *msg,
-                        bool is_over, int64_t end_ns)
+void gbx_audit_answered(gbx_run *run, const gbx_asked *asked,
+                        const gbx_answered *answered)
 {
+    const gbx_msg_answer *msg = answered->msg;
     const struct refusal *refusal = NULL;
 
     if (msg != NULL)
         run->audit.bytes_in += msg->json.len + msg->bytes.len;
     if (!run->audit.is_open)
         return;
-    if (msg != NULL && msg->is_error && asked->is_ours)
+    if (msg != NULL && msg->is_error && answered->is_ours)
         refusal = find_refusal(msg->code);
-    if (refusal == NULL && !is_over) {
+    if (refusal == NULL && !answered->is_over) {
         if (gbx_audit_hears(run->engine, GBX_AUDIT_HOST_CALL) &&
             may_say(run, GBX_AUDIT_HOST_CALL, asked->name))
-            say_host_call(run, asked, msg, end_ns);
+            say_host_call(run, asked, answered);
         return;
     }
     if (may_say(run, GBX_AUDIT_HOST_REFUSED, *asked->name != 0 ? asked->name : NULL))
-        say_refused(run, asked, msg->code, end_ns);
+        say_refused(run, asked, answered);
     if (refusal != NULL && refusal->is_suspect)
         gbx_audit_suspect(run, refusal->kind);
+}
+
+void gbx_audit_limited(void *user, uint8_t limit)
+{
+    gbx_run *run = user;
+    bool is_calls = limit == GBX_LIMITED_CALLS;
+    const char *code = is_calls ? "ERR_HOST_CALLS" : "ERR_HOST_BYTES";
+    gbx_entry e;
+
+    if (!run->audit.is_open || !may_say(run, GBX_AUDIT_HOST_REFUSED, NULL))
+        return;
+    gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_HOST_REFUSED);
+    gbx_line_puts(&e.line, "code", code);
+    gbx_line_count(&e.line, "limit",
+                   is_calls ? run->limits.host_calls : run->limits.host_out_bytes);
+    gbx_entry_emit(&e, code);
 }
 
 void gbx_audit_call_ended(gbx_run *run, gbx_status status)

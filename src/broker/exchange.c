@@ -77,6 +77,19 @@ static bool on_cancel(gbx_exchange *x, gbx_span body, int64_t now_ns)
     return true;
 }
 
+static bool on_limited(gbx_exchange *x, gbx_span body, int64_t now_ns)
+{
+    uint8_t limit;
+
+    (void)now_ns;
+    if (!gbx_msg_get_limited(body, &limit) || (x->limited & 1u << limit) != 0)
+        return false;
+    x->limited = (uint8_t)(x->limited | 1u << limit);
+    if (x->on_limited != NULL)
+        x->on_limited(x->request_user, limit);
+    return true;
+}
+
 static bool on_refused(gbx_exchange *x, gbx_span body, int64_t now_ns)
 {
     (void)now_ns;
@@ -124,6 +137,7 @@ static const struct rule {
     {GBX_MSG_RESULT, 5, on_result},
     {GBX_MSG_HOSTCALL, GBX_NAME_MAX + 16, on_hostcall},
     {GBX_MSG_CANCEL, 4, on_cancel},
+    {GBX_MSG_LIMITED, 1, on_limited},
     {GBX_MSG_LOG, GBX_LOG_LINE_MAX + 6, on_log},
     {GBX_MSG_ERROR, GBX_NAME_MAX + GBX_MESSAGE_MAX + GBX_STACK_MAX + 22, on_error},
     {GBX_MSG_WAIT, 4, on_wait},

@@ -36,12 +36,14 @@ typedef struct gbx_exchange {
     uint64_t host_out_max;
     void (*on_request)(void *user, const gbx_msg_hostcall *msg);
     void (*on_cancel)(void *user, uint32_t id);
+    void (*on_limited)(void *user, uint8_t limit); /* each limit once */
     void *request_user;
     int64_t start_ns; /* log times count from here */
     gbx_log_fn on_log;
     void *log_user;
     uint32_t wake_ms;    /* in state WAITING */
     bool was_refused;    /* REFUSED was said */
+    uint8_t limited;     /* bits: LIMITED was said of these */
     bool is_nomem;       /* the host itself is out of memory */
     gbx_failure failure; /* in state ERROR */
     bool is_out_of_memory;

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "broker/engine.h"
 #include "broker/strip.h"
+#include "fetch/fetch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +175,7 @@ static void link_reply(gbx_run *run, gbx_pending *p, gbx_reply *reply)
 {
     reply->msg.id = p->wire_id;
     reply->asked = p->asked;
+    reply->is_ours |= p->asked.is_ours;
     p->asked.note = NULL;
     if (run->engine->audit.is_heard)
         reply->end_ns = gbx_clock_now_ns();
@@ -204,10 +206,8 @@ static gbx_reply *make_reply(const gbx_engine *engine, const gbx_msg_answer *msg
     return reply;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
-bool gbx_hostcall_reply(gbx_engine *engine, gbx_request request,
-                        const gbx_msg_answer *msg)
+static bool answer(gbx_engine *engine, gbx_request request, const gbx_msg_answer *msg,
+                   bool is_ours)
 {
     gbx_hostcalls *h = &engine->hostcalls;
     gbx_reply *reply = make_reply(engine, msg);
@@ -219,10 +219,12 @@ bool gbx_hostcall_reply(gbx_engine *engine, gbx_request request,
     if (p != NULL) {
         run = p->run;
         reply = reply != NULL ? fit(run, reply) : NULL;
-        if (reply != NULL)
+        if (reply != NULL) {
+            reply->is_ours = is_ours;
             link_reply(run, p, reply);
-        else
+        } else {
             run->calls.is_nomem = true;
+        }
         reply = NULL;
         give_up(h, p);
         wake_driver(run);
@@ -230,6 +232,34 @@ bool gbx_hostcall_reply(gbx_engine *engine, gbx_request request,
     (void)pthread_mutex_unlock(&h->lock);
     free(reply);
     return run != NULL;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_hostcall_reply(gbx_engine *engine, gbx_request request,
+                        const gbx_msg_answer *msg)
+{
+    return answer(engine, request, msg, false);
+}
+
+void gbx_hostcall_report(gbx_engine *engine, gbx_request request,
+                         const gbx_fetch_report *report)
+{
+    gbx_hostcalls *h = &engine->hostcalls;
+    gbx_note note = {0};
+    gbx_pending *p;
+
+    if (!engine->audit.is_heard)
+        return;
+    gbx_note_fetch(&note, engine->settings.options.policy, report);
+    (void)pthread_mutex_lock(&h->lock);
+    p = find(h, request);
+    if (p != NULL && p->asked.note != NULL) {
+        if (*note.target == 0) /* what was asked is all there is */
+            memcpy(note.target, p->asked.note->target, sizeof note.target);
+        *p->asked.note = note;
+    }
+    (void)pthread_mutex_unlock(&h->lock);
 }
 
 void gbx_run_calls_init(gbx_run *run)
@@ -276,8 +306,12 @@ static gbx_reply *take_replies(gbx_run *run)
 static gbx_reply *log_and_free(gbx_run *run, gbx_reply *reply)
 {
     gbx_reply *next = reply->next;
+    gbx_answered answered = {.msg = &reply->msg,
+                             .is_ours = reply->is_ours,
+                             .is_over = reply->is_over,
+                             .end_ns = reply->end_ns};
 
-    gbx_audit_answered(run, &reply->asked, &reply->msg, reply->is_over, reply->end_ns);
+    gbx_audit_answered(run, &reply->asked, &answered);
     free_reply(reply);
     return next;
 }
@@ -291,7 +325,9 @@ void gbx_run_calls_end(gbx_run *run)
         return;
     /* What is open first: once nothing is, no answer can come any more. */
     while (take_open(run, &asked)) {
-        gbx_audit_answered(run, &asked, NULL, false, gbx_clock_now_ns());
+        gbx_answered never = {.end_ns = gbx_clock_now_ns()};
+
+        gbx_audit_answered(run, &asked, &never);
         gbx_note_free(asked.note);
     }
     replies = take_replies(run);
@@ -334,9 +370,9 @@ gbx_request gbx_hostcall_open(gbx_run *run, const char *name, bool is_ours,
 void gbx_hostcall_refuse(gbx_engine *engine, gbx_request request, const char *name,
                          const char *message, const char *code)
 {
-    gbx_msg_answer answer = error_answer(name, message, code);
+    gbx_msg_answer msg = error_answer(name, message, code);
 
-    (void)gbx_hostcall_reply(engine, request, &answer);
+    (void)answer(engine, request, &msg, true);
 }
 
 void gbx_hostcall_cancel(void *user, uint32_t wire_id)

@@ -41,6 +41,7 @@ typedef struct gbx_reply {
     struct gbx_reply *next;
     gbx_asked asked;
     int64_t end_ns;
+    bool is_ours;       /* the library's own */
     bool is_over;       /* in place of one that was over the limit */
     gbx_msg_answer msg; /* spans point behind */
 } gbx_reply;
@@ -116,6 +117,10 @@ bool gbx_hostcall_can_deliver(struct gbx_run *run);
 
 /* The name of a function that the run waits for, or NULL. */
 const char *gbx_hostcall_awaited(struct gbx_run *run);
+
+/* A fetch has ended: what the log will say of it. Before its answer. */
+void gbx_hostcall_report(gbx_engine *engine, gbx_request request,
+                         const struct gbx_fetch_report *report);
 
 /* A copy in one piece, for free(); NULL if memory is out. */
 gbx_reply *gbx_reply_copy(const gbx_msg_answer *msg);

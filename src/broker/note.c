@@ -4,6 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/json_view.h"
+#include "fetch/fetch.h"
+#include "policy/secrets.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -85,6 +87,26 @@ static void aim_at_url(gbx_note *note, gbx_span args)
     free(url);
 }
 
+/* A server may send back what it was given, in where it redirects to. */
+static void put_stripped(const gbx_policy *policy, char *to, size_t size,
+                         const char *text)
+{
+    gbx_span from = {(const uint8_t *)text, strlen(text)};
+    bool changed = false;
+    gbx_buf out;
+
+    gbx_buf_init(&out, from.len * 8 + GBX_KIB(4));
+    if (policy == NULL || policy->secret_count == 0 || from.len == 0)
+        put_text(to, size, from.data, from.len);
+    else if (!gbx_secrets_strip(policy, GBX_SECRET_LINE, from, &out, &changed))
+        put_text(to, size, (const uint8_t *)"", 0);
+    else if (changed)
+        put_text(to, size, out.data, out.len);
+    else
+        put_text(to, size, from.data, from.len);
+    gbx_buf_cleanup(&out);
+}
+
 static void aim_at_path(gbx_note *note, gbx_span args)
 {
     char *path = text_of(first_argument(args));
@@ -117,6 +139,23 @@ gbx_note *gbx_note_new(const char *name, const gbx_msg_hostcall *msg)
         if (strcmp(name, aims[i].name) == 0)
             aims[i].aim(note, msg->args);
     return note;
+}
+
+void gbx_note_fetch(gbx_note *note, const gbx_policy *policy,
+                    const gbx_fetch_report *report)
+{
+    char *url = *report->url != 0 ? strdup(report->url) : NULL;
+
+    if (url != NULL) {
+        strip_url(url);
+        put_stripped(policy, note->target, sizeof note->target, url);
+    }
+    free(url);
+    put_stripped(policy, note->method, sizeof note->method, report->method);
+    put_stripped(policy, note->address, sizeof note->address, report->address);
+    put_stripped(policy, note->detail, sizeof note->detail, report->detail);
+    note->status = report->status;
+    note->hops = report->hops;
 }
 
 void gbx_note_free(gbx_note *note)

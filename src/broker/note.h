@@ -8,6 +8,7 @@
 #ifndef GBX_BROKER_NOTE_H
 #define GBX_BROKER_NOTE_H
 
+#include "policy/policy.h"
 #include "wire/messages.h"
 
 #include <stdbool.h>
@@ -15,7 +16,15 @@
 typedef struct gbx_note {
     char function[GBX_NAME_MAX]; /* what was asked for, if the host has no such */
     char target[512]; /* fetch: the URL without query and user; a file: its path */
+    /* Of a fetch, once it was tried: */
+    char method[16];
+    char address[80]; /* of the last peer, or the one that was refused */
+    char detail[256]; /* why, and more than the code is told */
+    uint16_t status;
+    uint32_t hops;
 } gbx_note;
+
+struct gbx_fetch_report;
 
 /* A request as the host keeps it until it is answered, and until that is logged. */
 typedef struct gbx_asked {
@@ -26,8 +35,21 @@ typedef struct gbx_asked {
     int64_t start_ns;
 } gbx_asked;
 
+/* And what came of it. */
+typedef struct gbx_answered {
+    const gbx_msg_answer *msg; /* NULL: nothing before the call ended */
+    bool is_ours;              /* it is the library's, not an embedder's function's */
+    bool is_over;              /* the real one was over the call's limit */
+    int64_t end_ns;
+} gbx_answered;
+
 /* NULL if memory is out. name is asked->name. */
 gbx_note *gbx_note_new(const char *name, const gbx_msg_hostcall *msg);
+
+/* What a fetch reports, in place of what was asked; the function is left alone. policy
+ * is the engine's: no value of a secret of its gets in. */
+void gbx_note_fetch(gbx_note *note, const gbx_policy *policy,
+                    const struct gbx_fetch_report *report);
 void gbx_note_free(gbx_note *note);
 
 #endif

@@ -27,6 +27,13 @@ static void on_fetched(void *user, const gbx_msg_answer *answer)
     gbx_job_free(job);
 }
 
+static void on_report(void *user, void *fetch_user, const gbx_fetch_report *report)
+{
+    const gbx_job *job = fetch_user;
+
+    gbx_hostcall_report(user, job->request, report);
+}
+
 bool gbx_provider_fetch(gbx_engine *engine, gbx_job *job)
 {
     (void)pthread_mutex_lock(&engine->hostcalls.lock);
@@ -56,6 +63,8 @@ static void begin_fetch(gbx_engine *engine, gbx_job *job)
         .engine = engine,
         .transport = own != NULL ? own->fetch : NULL,
         .transport_user = own != NULL ? own->user : NULL,
+        .on_report = on_report,
+        .report_user = engine,
     };
 
     if (p->fetcher == NULL && gbx_fetcher_new(&options, &fetcher, NULL) == GBX_OK)

@@ -422,6 +422,7 @@ void gbx_run_start(gbx_run *run, int64_t now_ns)
     gbx_exchange_init(&run->exchange, random.call_id, &run->limits, run->result);
     run->exchange.on_request = gbx_hostcall_take;
     run->exchange.on_cancel = gbx_hostcall_cancel;
+    run->exchange.on_limited = gbx_audit_limited;
     run->exchange.request_user = run;
     run->exchange.on_log = call->on_log;
     run->exchange.log_user = call->log_user;

@@ -47,6 +47,15 @@ static gbx_span bytes_of(JSContextRef ctx, JSValueRef value)
                       JSObjectGetTypedArrayByteLength(ctx, view, NULL)};
 }
 
+/* The host hears of each limit once: what follows is more of the same. */
+static void tell_limit(gbx_realm *realm, uint8_t limit)
+{
+    if (realm->host->limited == NULL || (realm->host_limited & 1u << limit) != 0)
+        return;
+    realm->host_limited = (uint8_t)(realm->host_limited | 1u << limit);
+    realm->host->limited(realm->host->user, limit);
+}
+
 /* request(id, name, text, bytes): 0 if it is on its way. */
 static JSValueRef on_request(ARGUMENTS)
 {
@@ -67,9 +76,20 @@ static JSValueRef on_request(ARGUMENTS)
         realm->host_open++;
         realm->host->request(realm->host->user, &msg);
     }
+    if (!fits && realm->host->request != NULL)
+        tell_limit(realm, GBX_LIMITED_BYTES);
     free(name);
     free(args);
     return JSValueMakeNumber(ctx, fits ? 0 : 1);
+}
+
+/* reached(): the limit on calls. */
+static JSValueRef on_reached(ARGUMENTS)
+{
+    UNUSED;
+    (void)argv;
+    tell_limit(gbx_realm_self(), GBX_LIMITED_CALLS);
+    return JSValueMakeUndefined(ctx);
 }
 
 static JSValueRef on_withdraw(ARGUMENTS)
@@ -123,6 +143,8 @@ JSObjectRef gbx_host_natives(gbx_realm *realm)
             gbx_native(realm->ctx, "request", on_request), 0);
     gbx_set(realm->ctx, natives, "withdraw",
             gbx_native(realm->ctx, "withdraw", on_withdraw), 0);
+    gbx_set(realm->ctx, natives, "reached",
+            gbx_native(realm->ctx, "reached", on_reached), 0);
     gbx_set(realm->ctx, natives, "limits", gbx_native(realm->ctx, "limits", on_limits),
             0);
     return natives;
@@ -135,6 +157,7 @@ void gbx_host_begin(gbx_realm *realm)
     realm->host_out_left = in->host_out_bytes;
     realm->host_open = 0;
     realm->host_answers = 0;
+    realm->host_limited = 0;
     realm->host_exception = NULL;
     if (in->withheld.len > 0) {
         JSValueRef names = text_value(realm->ctx, in->withheld);

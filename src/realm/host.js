@@ -11,7 +11,7 @@
  */
 (function (natives, control, explain) {
   'use strict';
-  const { request, withdraw, limits } = natives;
+  const { request, withdraw, limits, reached } = natives;
   const { apply, defineProperty, deleteProperty, ownKeys, setPrototypeOf } = Reflect;
   const { stringify, parse } = JSON;
   const ErrorOf = Error, PromiseOf = Promise, TypeErrorOf = TypeError;
@@ -117,6 +117,7 @@
       return { __proto__: null, id: entry.id, promise };
     }
     if (calls === 0) {
+      reached();
       entry.reject(describe(entry.error, 'RangeError',
         `${name}: the limit on calls of the host is reached`, 'ERR_HOST_CALLS'));
       return { __proto__: null, id: entry.id, promise };

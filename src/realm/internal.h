@@ -163,6 +163,7 @@ struct gbx_realm {
     uint64_t host_out_left; /* bytes of arguments that may still go out */
     uint64_t host_open;     /* requests without an answer */
     uint64_t host_answers;
+    uint8_t host_limited;      /* bits: limits that the host was told of */
     JSValueRef host_exception; /* what an answer's reaction threw past everything */
 
     char name[GBX_NAME_MAX + 4];

@@ -31,6 +31,8 @@ typedef struct gbx_realm_host {
      * there are none. Answers come during wait(), by gbx_realm_answer(). */
     void (*request)(void *user, const gbx_msg_hostcall *msg);
     void (*cancel)(void *user, uint32_t id);
+    /* A limit kept a call back: GBX_LIMITED_*, each once. NULL: nobody asks. */
+    void (*limited)(void *user, uint8_t limit);
 } gbx_realm_host;
 
 /* How the call ended; exactly one of the two is filled. Owned by the realm. */

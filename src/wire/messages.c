@@ -158,6 +158,24 @@ bool gbx_msg_get_cancel(gbx_span body, uint32_t *ret_id)
     return gbx_reader_done(&r) && *ret_id != 0;
 }
 
+bool gbx_msg_put_limited(gbx_buf *to, uint64_t call_id, uint8_t limit)
+{
+    size_t at = gbx_frame_begin(to, GBX_MSG_LIMITED, call_id);
+
+    gbx_put_u8(to, limit);
+    return gbx_frame_end(to, at, 0);
+}
+
+bool gbx_msg_get_limited(gbx_span body, uint8_t *ret_limit)
+{
+    gbx_reader r;
+
+    gbx_reader_init(&r, body.data, body.len);
+    gbx_read_u8(&r, ret_limit);
+    return gbx_reader_done(&r) &&
+           (*ret_limit == GBX_LIMITED_CALLS || *ret_limit == GBX_LIMITED_BYTES);
+}
+
 bool gbx_msg_put_answer(gbx_buf *to, uint64_t call_id, const gbx_msg_answer *msg)
 {
     size_t at = gbx_frame_begin(to, GBX_MSG_ANSWER, call_id);

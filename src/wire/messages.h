@@ -30,6 +30,7 @@ typedef enum gbx_msg_type {
     GBX_MSG_ERROR = 6,    /* the failure; the last message */
     GBX_MSG_HOSTCALL = 7, /* the code calls a function of the host */
     GBX_MSG_CANCEL = 8,   /* it no longer wants the answer */
+    GBX_MSG_LIMITED = 9,  /* a limit on them kept a call back; once for each limit */
     /* host -> worker */
     GBX_MSG_CALL = 16,
     GBX_MSG_WAKE = 17,
@@ -103,6 +104,9 @@ typedef struct gbx_msg_hostcall {
     gbx_span args;  /* a JSON array */
     gbx_span bytes; /* beside them, of any kind; may be empty */
 } gbx_msg_hostcall;
+
+/* Which limit kept a call of the host back. */
+enum { GBX_LIMITED_CALLS = 1, GBX_LIMITED_BYTES = 2 };
 
 #define GBX_NAME_MAX     256u
 #define GBX_MESSAGE_MAX  GBX_KIB(8)
@@ -247,6 +251,7 @@ bool gbx_msg_put_result_head(gbx_buf *to, uint64_t call_id, const gbx_msg_result
 bool gbx_msg_put_error(gbx_buf *to, uint64_t call_id, const gbx_msg_error *msg);
 bool gbx_msg_put_hostcall(gbx_buf *to, uint64_t call_id, const gbx_msg_hostcall *msg);
 bool gbx_msg_put_cancel(gbx_buf *to, uint64_t call_id, uint32_t id);
+bool gbx_msg_put_limited(gbx_buf *to, uint64_t call_id, uint8_t limit);
 bool gbx_msg_put_answer(gbx_buf *to, uint64_t call_id, const gbx_msg_answer *msg);
 /* Everything of a CALL but the bytes of input, which the sender appends itself: a
  * large input is then never copied. */
@@ -273,6 +278,7 @@ bool gbx_msg_get_error(gbx_span body, gbx_msg_error *ret);
 /* max_bytes bounds args and bytes, each. */
 bool gbx_msg_get_hostcall(gbx_span body, size_t max_bytes, gbx_msg_hostcall *ret);
 bool gbx_msg_get_cancel(gbx_span body, uint32_t *ret_id);
+bool gbx_msg_get_limited(gbx_span body, uint8_t *ret_limit);
 bool gbx_msg_get_answer(gbx_span body, gbx_msg_answer *ret);
 bool gbx_msg_get_call(gbx_span body, gbx_msg_call *ret);
 bool gbx_msg_get_config(gbx_span body, gbx_msg_config *ret);

@@ -85,6 +85,15 @@ static void on_cancel(void *user, uint32_t id)
         abort();
 }
 
+static void on_limited(void *user, uint8_t limit)
+{
+    session *s = user;
+
+    s->out.ceiling = s->out.len + GBX_KIB(4);
+    if (!gbx_msg_put_limited(&s->out, s->call_id, limit))
+        abort();
+}
+
 static void on_log(void *user, const gbx_msg_log *line)
 {
     session *s = user;
@@ -220,7 +229,8 @@ static void serve(gbx_realm *realm, session *s)
                            .wait = on_wait,
                            .now_ms = on_now,
                            .request = on_request,
-                           .cancel = on_cancel};
+                           .cancel = on_cancel,
+                           .limited = on_limited};
     gbx_realm_outcome outcome = {0};
     gbx_header header;
     gbx_msg_call call;

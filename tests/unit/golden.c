@@ -128,6 +128,20 @@ static bool cancel_encode(gbx_buf *to)
     return gbx_msg_put_cancel(to, GOLDEN_CALL_ID, 7);
 }
 
+static const uint8_t limited_body[] = {GBX_LIMITED_BYTES};
+
+static bool limited_decode(gbx_span body)
+{
+    uint8_t limit;
+
+    return gbx_msg_get_limited(body, &limit);
+}
+
+static bool limited_encode(gbx_buf *to)
+{
+    return gbx_msg_put_limited(to, GOLDEN_CALL_ID, GBX_LIMITED_BYTES);
+}
+
 /* number 7 failed: E: m (C) */
 static const uint8_t answer_body[] = {
     7, 0, 0, 0,      /* id */
@@ -443,6 +457,7 @@ const golden golden_messages[] = {
     WORKER_ROW(error, ERROR),
     WORKER_ROW(hostcall, HOSTCALL),
     WORKER_ROW(cancel, CANCEL),
+    WORKER_ROW(limited, LIMITED),
     WORKER_ROW(call, CALL),
     WORKER_ROW(answer, ANSWER),
     CONTROL_ROW(config, CONFIG),

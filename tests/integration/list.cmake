@@ -23,6 +23,7 @@ if(NOT GLOVEBOX_SANITIZE)
         "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:glovebox-runner-memory>")
     add_dependencies(test_memory_runner glovebox-worker glovebox-runner-memory)
 endif()
+include(integration/audit.cmake)
 gbx_integration_test(host_functions)
 gbx_integration_test(host_names)
 

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: MIT */
+/* Every event of the security log is said once by its cause, and by nothing else. */
+#include "audit/events.h"
+#include "audit_log.h"
+#include "calls.h"
+#include "proc.h"
+#include "until.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static audit_log heard;
+
+static int before(void **state)
+{
+    (void)state;
+    audit_log_init(&heard);
+    return 0;
+}
+
+static int after(void **state)
+{
+    (void)state;
+    audit_log_cleanup(&heard);
+    return proc_descendants() == 0 ? 0 : -1;
+}
+
+/* ---- one call ------------------------------------------------------------------- */
+
+enum { REAL, HOSTILE };
+
+/* What a call does, and all that is said of it between its first line and its last. */
+static const struct row {
+    const char *cause;
+    int worker;
+    const char *code;
+    gbx_limits limits;
+    const char *ends; /* the result's code */
+    const char *events[4];
+    const char *field; /* of the first event, and how it begins */
+    const char *text;
+} rows[] = {
+    {"a value", REAL, "() => 1", {.timeout_ms = 5000}, "OK", {NULL}, NULL, NULL},
+    {"an error",
+     REAL,
+     "() => { throw new Error('secret of the input') }",
+     {.timeout_ms = 5000},
+     "RUNTIME",
+     {NULL},
+     NULL,
+     NULL},
+    {"no JavaScript",
+     REAL,
+     "() => {",
+     {.timeout_ms = 5000},
+     "SYNTAX",
+     {NULL},
+     NULL,
+     NULL},
+    {"a name that is off",
+     REAL,
+     "() => require('fs')",
+     {.timeout_ms = 5000},
+     "INVALID_CODE",
+     {"guard.violation"},
+     "rule",
+     "require"},
+    {"code of another form",
+     REAL,
+     "1 + 1",
+     {.timeout_ms = 5000},
+     "INVALID_CODE",
+     {"guard.violation"},
+     "rule",
+     "form"},
+    {"code that is too long",
+     REAL,
+     "() => 1                                        ",
+     {.code_bytes = 20},
+     "INVALID_CODE",
+     {"guard.violation"},
+     "rule",
+     "size"},
+    {"a loop",
+     REAL,
+     "() => { for (;;); }",
+     {.timeout_ms = 300},
+     "TIMEOUT",
+     {"call.timeout", "worker.killed"},
+     "message",
+     "ran past the time limit of 300"},
+    {"processor time",
+     REAL,
+     "() => { for (;;); }",
+     {.timeout_ms = 60000, .cpu_ms = 50},
+     "TIMEOUT",
+     {"call.timeout", "worker.killed"},
+     "message",
+     "used more than 50 ms"},
+    {"memory",
+     REAL,
+     "() => { const a = []; for (;;) a.push(new Uint8Array(1 << 20).fill(1)) }",
+     {.timeout_ms = 60000, .memory_bytes = 32 << 20},
+     "MEMORY",
+     {"call.memory", "worker.killed"},
+     "message",
+     "needed more memory"},
+    {"a message that is none",
+     HOSTILE,
+     "raw ffffffffffffffffffffffffffffffff",
+     {.timeout_ms = 20000},
+     "VIOLATION",
+     {"protocol.violation", "suspicious"},
+     "message",
+     "the worker broke the protocol"},
+    {"a value that is not JSON",
+     HOSTILE,
+     "result {",
+     {.timeout_ms = 20000},
+     "VIOLATION",
+     {"protocol.violation", "suspicious"},
+     "message",
+     "the worker sent a result that is not JSON"},
+    {"a system call",
+     HOSTILE,
+     "signal 31",
+     {.timeout_ms = 20000},
+     "VIOLATION",
+     {"seccomp.kill", "suspicious"},
+     "message",
+     "the worker asked for a system call"},
+    {"a crash",
+     HOSTILE,
+     "signal 11",
+     {.timeout_ms = 20000},
+     "CRASHED",
+     {"worker.crashed"},
+     "message",
+     "the worker died of signal 11"},
+    {"an exit",
+     HOSTILE,
+     "exit 3",
+     {.timeout_ms = 20000},
+     "CRASHED",
+     {"worker.crashed"},
+     "message",
+     "the worker exited with status 3"},
+    {"a closed channel",
+     HOSTILE,
+     "close\nhang",
+     {.timeout_ms = 20000},
+     "CRASHED",
+     {"worker.crashed"},
+     "message",
+     "the worker closed its channel"},
+    {"a limit that the worker met",
+     HOSTILE,
+     "frame 9 01\nresult 1",
+     {.timeout_ms = 20000, .host_calls = 7},
+     "OK",
+     {"host.refused"},
+     "code",
+     "ERR_HOST_CALLS"},
+    {"a function that is not there",
+     HOSTILE,
+     /* id 1, "a.b", "[]", no bytes; then WAIT */
+     "frame 7 0100000003000000612e62020000005b5d00000000\nwait 60000\nawait\nresult 1",
+     {.timeout_ms = 20000},
+     "OK",
+     {"host.refused"},
+     "code",
+     "ERR_NOT_ALLOWED"},
+};
+
+static bool is_among(const char *name, const struct row *row)
+{
+    for (size_t i = 0; i < 4 && row->events[i] != NULL; i++)
+        if (strcmp(row->events[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Each event as often as the row says, in the log and by the callback. */
+static void check_events(const struct row *row, json_t *lines)
+{
+    for (unsigned i = 0; i < GBX_AUDIT_EVENT_COUNT; i++) {
+        gbx_audit_event event = (gbx_audit_event)i;
+        const char *name = gbx_audit_name(event);
+        bool always = strncmp(name, "engine.", 7) == 0 ||
+                      strcmp(name, "call.started") == 0 ||
+                      strcmp(name, "call.ended") == 0;
+        bool expected = always || is_among(name, row);
+        size_t in_log = expected && gbx_audit_is_for(event, GBX_AUDIT_LOG);
+        size_t by_callback = expected && gbx_audit_is_for(event, GBX_AUDIT_EVENT);
+
+        if (audit_log_count(lines, name) != in_log ||
+            audit_log_heard(&heard, name) != by_callback)
+            fail_msg("%s: %zu lines of %s, %zu events", row->cause,
+                     audit_log_count(lines, name), name, audit_log_heard(&heard, name));
+    }
+}
+
+/* The same name in the result, in every line and in every event of the call. */
+static void check_call_id(const struct row *row, gbx_result *result, json_t *lines)
+{
+    const char *id = gbx_result_call_id(result);
+    json_t *whole = json_loads(gbx_result_json(result, NULL), 0, NULL);
+    json_t *line;
+    size_t i;
+
+    assert_non_null(whole);
+    assert_string_equal(audit_log_text(whole, "callId"), id);
+    assert_int_equal(strtoull(strchr(id, '-') + 1, NULL, 10),
+                     audit_log_number(whole, "call"));
+    json_decref(whole);
+    json_array_foreach(lines, i, line)
+    {
+        assert_memory_equal(id, audit_log_text(line, "engine"), 8);
+        if (strncmp(audit_log_text(line, "event"), "engine.", 7) == 0)
+            assert_null(json_object_get(line, "callId"));
+        else
+            assert_string_equal(audit_log_text(line, "callId"), id);
+    }
+    for (i = 0; i < heard.event_count; i++) {
+        assert_string_equal(heard.events[i].call_id, id);
+        assert_int_not_equal(heard.events[i].call, 0);
+    }
+    assert_int_equal(json_array_size(lines) + heard.event_count > 4,
+                     row->events[0] != NULL);
+}
+
+static void check_order(json_t *lines)
+{
+    size_t n = json_array_size(lines);
+    static const char *const ends[] = {"engine.started", "call.started", "call.ended",
+                                       "engine.ended"};
+    const size_t at[] = {0, 1, n - 2, n - 1};
+
+    assert_true(n >= 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(audit_log_text(json_array_get(lines, at[i]), "event"),
+                            ends[i]);
+}
+
+static gbx_result *run_submitted(gbx_engine *engine, const gbx_call *call)
+{
+    gbx_result *result;
+    gbx_ticket ticket;
+    inbox box;
+
+    inbox_init(&box, 4);
+    ticket = call_submit(engine, call, &box);
+    assert_true(inbox_wait(&box, 1, 60000));
+    result = box.results[ticket];
+    box.results[ticket] = NULL;
+    inbox_cleanup(&box);
+    assert_non_null(result);
+    return result;
+}
+
+static void run_row(const struct row *row, bool submitted)
+{
+    gbx_options options =
+        row->worker == HOSTILE ? hostile_options("") : (gbx_options)GBX_OPTIONS_INIT;
+    gbx_call call = row->worker == HOSTILE ? script_of(row->code) : call_of(row->code);
+    gbx_limits limits = row->limits;
+    gbx_engine *engine;
+    gbx_result *result;
+    json_t *lines;
+
+    limits.struct_size = sizeof limits;
+    options.limits = limits;
+    audit_log_cleanup(&heard);
+    audit_log_init(&heard);
+    audit_log_hear(&heard, &options);
+    engine = engine_start(&options);
+    result = submitted ? run_submitted(engine, &call) : call_run(engine, &call);
+    gbx_engine_free(engine);
+
+    if (strcmp(gbx_code_name(gbx_result_code(result)), row->ends) != 0)
+        fail_msg("%s: %s", row->cause, gbx_result_json(result, NULL));
+    lines = audit_log_lines(&heard);
+    check_events(row, lines);
+    check_call_id(row, result, lines);
+    check_order(lines);
+    assert_string_equal(audit_log_text(audit_log_get(lines, "call.ended", 0), "code"),
+                        row->ends);
+    if (row->field != NULL &&
+        strncmp(audit_log_text(audit_log_get(lines, row->events[0], 0), row->field),
+                row->text, strlen(row->text)) != 0)
+        fail_msg("%s: %s is not '%s'", row->cause, row->field, row->text);
+    gbx_result_free(result);
+}
+
+static void test_event__is_said_once_by_its_cause(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        run_row(&rows[i], false);
+        run_row(&rows[i], true);
+    }
+}
+
+/* What the code threw, what it was given and what it returned is nobody's log. */
+static void test_log__has_nothing_of_input_value_console_or_error(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_call call =
+        call_of("(d) => { console.log(d.a); if (d.t) throw d.a; return d.a }");
+    gbx_engine *engine;
+
+    (void)state;
+    audit_log_hear(&heard, &options);
+    engine = engine_start(&options);
+    call.input = "{\"a\":\"canary\",\"t\":true}";
+    call.input_len = strlen(call.input);
+    check_code(engine, &call, GBX_CODE_RUNTIME);
+    call.input = "{\"a\":\"canary\"}";
+    call.input_len = strlen(call.input);
+    check_code(engine, &call, GBX_CODE_VALUE);
+    gbx_engine_free(engine);
+    for (size_t i = 0; i < heard.count; i++)
+        assert_null(strstr(heard.lines[i], "canary"));
+    assert_int_equal(audit_log_count(audit_log_lines(&heard), "call.ended"), 2);
+}
+
+/* ---- calls that get no worker ----------------------------------------------------- */
+
+static void test_call__without_a_worker_has_its_lines_too(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_call call = call_of("() => 1");
+    gbx_call slow = call_of("async () => { await sleep(60000) }");
+    gbx_limits little = timeout_of(50);
+    gbx_engine *engine;
+    gbx_result *result;
+    gbx_ticket ticket;
+    json_t *lines;
+    inbox box;
+
+    (void)state;
+    audit_log_hear(&heard, &options);
+    options.pool_size = options.max_workers = 1;
+    options.limits.timeout_ms = 120000;
+    engine = engine_start(&options);
+    inbox_init(&box, 8);
+    ticket = call_submit(engine, &slow, &box);
+    wait_until_taken(engine);
+
+    call.limits = &little;
+    result = call_run(engine, &call);
+    assert_int_equal(gbx_result_code(result), GBX_CODE_UNAVAILABLE);
+    gbx_abort(engine, ticket);
+    assert_true(inbox_wait(&box, 1, 60000));
+
+    call.limits = NULL;
+    call.signal = gbx_signal_new();
+    gbx_signal_abort(call.signal);
+    check_code(engine, &call, GBX_CODE_ABORTED);
+    gbx_signal_free(call.signal);
+
+    lines = audit_log_lines(&heard);
+    assert_int_equal(audit_log_count(lines, "call.started"), 3);
+    assert_int_equal(audit_log_count(lines, "call.ended"), 3);
+    assert_int_equal(audit_log_heard(&heard, "worker.killed"), 1);
+    assert_string_equal(audit_log_text(audit_log_get(lines, "call.ended", 0), "callId"),
+                        gbx_result_call_id(result));
+    assert_string_equal(audit_log_text(audit_log_get(lines, "call.ended", 0), "code"),
+                        "UNAVAILABLE");
+    assert_string_equal(audit_log_text(audit_log_get(lines, "call.ended", 1), "code"),
+                        "ABORTED");
+    assert_string_equal(audit_log_text(audit_log_get(lines, "call.ended", 2), "code"),
+                        "ABORTED");
+    gbx_result_free(result);
+    gbx_engine_free(engine);
+    inbox_cleanup(&box);
+}
+
+static gbx_status run_elsewhere(void *user, const gbx_call *call, gbx_outcome *outcome,
+                                gbx_error *reterr)
+{
+    (void)user;
+    (void)reterr;
+    if (call->input_len > 0)
+        return GBX_E_OS;
+    return gbx_outcome_value(outcome, "1", 1);
+}
+
+static void test_call__of_a_runner_that_fails_ends_with_its_status(void **state)
+{
+    gbx_runner runner = {sizeof runner, "elsewhere", NULL, run_elsewhere, NULL};
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_call call = call_of("() => 1");
+    gbx_engine *engine;
+    gbx_result *result = NULL;
+    json_t *lines;
+
+    (void)state;
+    audit_log_hear(&heard, &options);
+    options.runner = &runner;
+    engine = engine_start(&options);
+    check_code(engine, &call, GBX_CODE_VALUE);
+    call.input = "1";
+    call.input_len = 1;
+    assert_int_equal(gbx_execute(engine, &call, &result, NULL), GBX_E_OS);
+    gbx_engine_free(engine);
+    lines = audit_log_lines(&heard);
+    assert_int_equal(json_array_size(lines), 6);
+    assert_true(json_is_false(
+        json_object_get(audit_log_get(lines, "engine.started", 0), "isolated")));
+    assert_string_equal(audit_log_text(audit_log_get(lines, "call.ended", 0), "code"),
+                        "OK");
+    assert_string_equal(audit_log_text(audit_log_get(lines, "call.ended", 1), "status"),
+                        "GBX_E_OS");
+    assert_int_equal(audit_log_number(audit_log_get(lines, "engine.ended", 0), "calls"),
+                     2);
+}
+
+/* ---- the engine's own ------------------------------------------------------------- */
+
+static bool has_heard_of_a_death(void *user)
+{
+    (void)user;
+    return audit_log_heard(&heard, "template.died") > 0;
+}
+
+static void test_template__that_dies_is_told_of_once(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine;
+    json_t *lines;
+
+    (void)state;
+    audit_log_hear(&heard, &options);
+    engine = engine_start(&options);
+    wait_until_full(engine);
+    assert_int_equal(kill(proc_template(), SIGKILL), 0);
+    assert_true(until(has_heard_of_a_death, NULL, 20000));
+    check_alive(engine);
+    gbx_engine_free(engine);
+    lines = audit_log_lines(&heard);
+    assert_int_equal(audit_log_count(lines, "template.died"), 1);
+    assert_int_equal(audit_log_heard(&heard, "template.died"), 1);
+    assert_null(json_object_get(audit_log_get(lines, "template.died", 0), "callId"));
+    assert_int_equal(json_array_size(lines), 5);
+}
+
+static void test_template__that_cannot_start_is_told_of(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine = NULL;
+    json_t *lines;
+
+    (void)state;
+    audit_log_hear(&heard, &options);
+    options.worker_path = "/nonexistent/glovebox-worker";
+    assert_int_not_equal(gbx_engine_new(&options, &engine, NULL), GBX_OK);
+    lines = audit_log_lines(&heard);
+    assert_int_equal(json_array_size(lines), 1); /* an engine that never was */
+    assert_int_equal(audit_log_count(lines, "template.failed"), 1);
+    assert_int_equal(audit_log_heard(&heard, "template.failed"), 1);
+}
+
+/* Two engines cannot be mistaken for one another. */
+static void test_engine__has_a_name_of_its_own(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    char names[2][9];
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        audit_log_cleanup(&heard);
+        audit_log_init(&heard);
+        audit_log_hear(&heard, &options);
+        gbx_engine_free(engine_start(&options));
+        assert_int_equal(json_array_size(audit_log_lines(&heard)), 2);
+        memcpy(names[i], audit_log_text(json_array_get(heard.parsed, 0), "engine"), 9);
+    }
+    assert_string_not_equal(names[0], names[1]);
+}
+
+/* One that listens to events alone hears them, and no line is made. */
+static void test_event__is_heard_without_a_log(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_call call = call_of("() => require('fs')");
+    gbx_engine *engine;
+
+    (void)state;
+    audit_log_hear(&heard, &options);
+    options.on_audit = NULL;
+    engine = engine_start(&options);
+    check_code(engine, &call, GBX_CODE_INVALID_CODE);
+    gbx_engine_free(engine);
+    assert_int_equal(heard.count, 0);
+    assert_int_equal(audit_log_heard(&heard, "guard.violation"), 1);
+    assert_string_equal(heard.events[0].detail, "require at line 1, column 7");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, before, after)
+    static const struct CMUnitTest tests[] = {
+        TEST(test_event__is_said_once_by_its_cause),
+        TEST(test_log__has_nothing_of_input_value_console_or_error),
+        TEST(test_call__without_a_worker_has_its_lines_too),
+        TEST(test_call__of_a_runner_that_fails_ends_with_its_status),
+        TEST(test_template__that_dies_is_told_of_once),
+        TEST(test_template__that_cannot_start_is_told_of),
+        TEST(test_engine__has_a_name_of_its_own),
+        TEST(test_event__is_heard_without_a_log),
+    };
+#undef TEST
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* line - what a line of the security log may never be, whatever text goes into it. */
+#include "audit/line.h"
+#include "audit_text.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const gbx_line_head head = {.wall_ms = INT64_C(1767225599007),
+                                   .seq = 41,
+                                   .event = "host.call",
+                                   .engine = "9f3a61c2",
+                                   .call_id = "9f3a61c2-17"};
+
+static void test_line__is_written_field_by_field(void **state)
+{
+    gbx_line line;
+    size_t len;
+
+    (void)state;
+    gbx_line_begin(&line, &head);
+    gbx_line_puts(&line, "function", "db.query");
+    gbx_line_count(&line, "bytes", UINT64_MAX);
+    gbx_line_number(&line, "ms", 1.25);
+    gbx_line_bool(&line, "ok", true);
+    gbx_line_open(&line, "counts", '{');
+    gbx_line_count(&line, "a", 1);
+    gbx_line_count(&line, "b", 2);
+    gbx_line_close(&line);
+    gbx_line_open(&line, "ids", '[');
+    gbx_line_puts(&line, NULL, "x");
+    gbx_line_puts(&line, NULL, "y");
+    gbx_line_close(&line);
+    gbx_line_open(&line, "none", '[');
+    gbx_line_close(&line);
+
+    assert_string_equal(
+        gbx_line_end(&line, &len),
+        "{\"time\":\"2025-12-31T23:59:59.007Z\",\"seq\":41,\"event\":\"host.call\","
+        "\"engine\":\"9f3a61c2\",\"callId\":\"9f3a61c2-17\",\"function\":\"db.query\","
+        "\"bytes\":18446744073709551615,\"ms\":1.25,\"ok\":true,"
+        "\"counts\":{\"a\":1,\"b\":2},\"ids\":[\"x\",\"y\"],\"none\":[]}\n");
+    assert_int_equal(len, strlen((const char *)line.space));
+}
+
+#define TEXT(s) s, sizeof(s) - 1
+
+/* What a text becomes in the string that a JSON parser makes of the line. */
+static const struct {
+    const char *what;
+    const char *text;
+    size_t len;
+    const char *parsed;
+} texts[] = {
+    {"nothing", TEXT(""), ""},
+    {"plain", TEXT("db.query"), "db.query"},
+    {"a quote and what a forger adds", TEXT("x\",\"event\":\"call.ended"),
+     "x\",\"event\":\"call.ended"},
+    {"a backslash before the end", TEXT("x\\"), "x\\"},
+    {"a whole line of its own", TEXT("x\"}\n{\"time\":\"\",\"seq\":1}"),
+     "x\"}\\u{a}{\"time\":\"\",\"seq\":1}"},
+    {"carriage return", TEXT("a\rb"), "a\\u{d}b"},
+    {"colours", TEXT("\033[31mred\033[0m"), "\\u{1b}[31mred\\u{1b}[0m"},
+    {"the title of a terminal", TEXT("\033]0;owned\007"), "\\u{1b}]0;owned\\u{7}"},
+    {"C1",
+     TEXT("\xC2\x9B"
+          "31m"),
+     "\\u{9b}31m"},
+    {"DEL and backspace", TEXT("ab\x7F\b"), "ab\\u{7f}\\u{8}"},
+    {"NUL", TEXT("a\0b"), "a\\u{0}b"},
+    {"line and paragraph separator",
+     TEXT("a\xE2\x80\xA8"
+          "b\xE2\x80\xA9"),
+     "a\\u{2028}b\\u{2029}"},
+    {"NEL",
+     TEXT("a\xC2\x85"
+          "b"),
+     "a\\u{85}b"},
+    {"right to left",
+     TEXT("gpj.\xE2\x80\xAE"
+          "exe"),
+     "gpj.\\u{202e}exe"},
+    {"isolates", TEXT("\xE2\x81\xA6x\xE2\x81\xA9"), "\\u{2066}x\\u{2069}"},
+    {"a tag character", TEXT("\xF3\xA0\x81\x81"), "\\u{e0041}"},
+    {"invalid UTF-8",
+     TEXT("a\xFF\xC0\xAF"
+          "b"),
+     "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"
+     "b"},
+    {"half a character", TEXT("a\xE2\x82"), "a\xEF\xBF\xBD\xEF\xBF\xBD"},
+    {"a surrogate", TEXT("\xED\xA0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+    {"other writing is left alone", TEXT("h\xC3\xA9llo \xE4\xB8\xAD \xF0\x9F\x98\x80"),
+     "h\xC3\xA9llo \xE4\xB8\xAD \xF0\x9F\x98\x80"},
+};
+
+static void test_line__cannot_be_forged(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
+        gbx_line line;
+        const char *whole;
+        json_t *root;
+        size_t len;
+
+        gbx_line_begin(&line, &head);
+        gbx_line_text(&line, "target", texts[i].text, texts[i].len);
+        gbx_line_puts(&line, "after", "it");
+        whole = gbx_line_end(&line, &len);
+        root = audit_text_parse(whole, len);
+        if (strcmp(json_string_value(json_object_get(root, "target")),
+                   texts[i].parsed) != 0)
+            fail_msg("%s: %s", texts[i].what, whole);
+        assert_int_equal(json_object_size(root), 7);
+        assert_string_equal(json_string_value(json_object_get(root, "after")), "it");
+        json_decref(root);
+    }
+}
+
+/* The parsed text of one field of len times piece. */
+static char *parsed_of(const char *piece, size_t times)
+{
+    size_t n = strlen(piece);
+    char *text = malloc(n * times + 1);
+    gbx_line line;
+    const char *whole;
+    json_t *root;
+    char *parsed;
+    size_t len;
+
+    assert_non_null(text);
+    for (size_t i = 0; i < times; i++)
+        memcpy(text + i * n, piece, n);
+    gbx_line_begin(&line, &head);
+    gbx_line_text(&line, "x", text, n * times);
+    free(text);
+    whole = gbx_line_end(&line, &len);
+    root = audit_text_parse(whole, len);
+    assert_null(json_object_get(root, "cut"));
+    parsed = strdup(json_string_value(json_object_get(root, "x")));
+    json_decref(root);
+    assert_non_null(parsed);
+    return parsed;
+}
+
+static void test_text__is_cut_at_a_character_and_says_so(void **state)
+{
+    static const struct {
+        const char *piece;
+        size_t times;
+        size_t len; /* of what is left, the ellipsis not counted */
+        bool is_cut;
+    } table[] = {
+        {"a", 256, 256, false},
+        {"a", 257, 256, true},
+        {"a", 1 << 20, 256, true},
+        {"\xC3\xA9", 128, 256, false},
+        {"\xC3\xA9", 129, 256, true},
+        {"\xE4\xB8\xAD", 86, 255, true}, /* 256 is inside a character */
+        {"\xF0\x9F\x98\x80", 65, 256, true},
+        {"\\", 300, 256, true},
+        {"\n", 256, 400 / 5 * 5, true}, /* escapes are whole or not there */
+        {"\xFF", 300, 399, true},       /* three bytes each */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GBX_COUNTOF(table); i++) {
+        char *parsed = parsed_of(table[i].piece, table[i].times);
+        size_t len = strlen(parsed);
+        bool is_cut = len >= 3 && strcmp(parsed + len - 3, "\xE2\x80\xA6") == 0;
+
+        if (is_cut != table[i].is_cut || len - (is_cut ? 3 : 0) != table[i].len)
+            fail_msg("row %zu: %zu bytes: %s", i, len, parsed);
+        free(parsed);
+    }
+}
+
+/* What is written after what did not fit must not stand there as if nothing were amiss. */
+static void test_line__that_is_full_says_so_and_is_whole(void **state)
+{
+    char text[300];
+
+    (void)state;
+    memset(text, '"', sizeof text);
+    for (size_t fields = 0; fields < 40; fields++) {
+        gbx_line line;
+        const char *whole;
+        json_t *root;
+        size_t len;
+
+        gbx_line_begin(&line, &head);
+        gbx_line_open(&line, "outer", '{');
+        gbx_line_open(&line, "inner", '[');
+        for (size_t i = 0; i < fields; i++)
+            gbx_line_text(&line, NULL, text, sizeof text - i);
+        gbx_line_close(&line);
+        gbx_line_count(&line, "last", 1);
+        gbx_line_close(&line);
+        gbx_line_open(&line, "more", '{');
+        gbx_line_close(&line);
+        whole = gbx_line_end(&line, &len);
+        root = audit_text_parse(whole, len);
+        assert_true(
+            json_is_array(json_object_get(json_object_get(root, "outer"), "inner")));
+        assert_int_equal(json_object_get(root, "cut") != NULL,
+                         json_object_get(root, "more") == NULL);
+        assert_int_equal(json_object_get(root, "cut") != NULL, fields > 7);
+        json_decref(root);
+    }
+}
+
+/* At every length near the end. */
+static void test_line__fits_to_the_byte(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < 256; n++) {
+        char text[256];
+        gbx_line line;
+        size_t len;
+
+        memset(text, 'a', sizeof text);
+        gbx_line_begin(&line, &head);
+        for (int i = 0; i < 14; i++)
+            gbx_line_text(&line, "k", text, sizeof text);
+        gbx_line_text(&line, "k", text, n);
+        gbx_line_open(&line, "o", '{');
+        gbx_line_open(&line, "o", '[');
+        gbx_line_close(&line);
+        gbx_line_close(&line);
+        gbx_line_count(&line, "k", 1);
+        (void)gbx_line_end(&line, &len);
+        assert_true(len <= GBX_LINE_MAX);
+        assert_int_equal(line.space[len - 1], '\n');
+        assert_int_equal(line.space[len - 2], '}');
+    }
+}
+
+static void test_escape__fits_where_it_is_told(void **state)
+{
+    char to[16];
+
+    (void)state;
+    assert_int_equal(gbx_line_escape("a\nb", 3, to, sizeof to), 7);
+    assert_string_equal(to, "a\\u{a}b");
+    (void)gbx_line_escape("0123456789abcdef", 16, to, sizeof to);
+    assert_string_equal(to, "0123456789ab\xE2\x80\xA6");
+    (void)gbx_line_escape("\033\033\033\033", 4, to, sizeof to);
+    assert_string_equal(to, "\\u{1b}\\u{1b}\xE2\x80\xA6");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_line__is_written_field_by_field),
+        cmocka_unit_test(test_line__cannot_be_forged),
+        cmocka_unit_test(test_text__is_cut_at_a_character_and_says_so),
+        cmocka_unit_test(test_line__that_is_full_says_so_and_is_whole),
+        cmocka_unit_test(test_line__fits_to_the_byte),
+        cmocka_unit_test(test_escape__fits_where_it_is_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -11,6 +11,9 @@ gbx_integration_test(files)
 gbx_integration_test(live_log)
 gbx_integration_test(scarcity)
 gbx_integration_test(inside)
+gbx_integration_test(clock_jumps)
+target_link_options(test_clock_jumps PRIVATE
+    -Wl,--wrap=clock_gettime,--wrap=gettimeofday,--wrap=time)
 
 # Through the shared library, and the runner where the loader finds libraries.
 if(NOT GLOVEBOX_SANITIZE)

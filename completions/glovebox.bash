@@ -14,6 +14,7 @@ _glovebox() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local command=${COMP_WORDS[1]} options=
     local common='--color --help' engine='--require --jit --globals --runner'
+    local policy='--policy --allow --secret'
 
     COMPREPLY=()
     # --name=value comes as three words.
@@ -21,6 +22,11 @@ _glovebox() {
         cur=
     elif [[ $prev == = && COMP_CWORD -gt 2 ]]; then
         prev=${COMP_WORDS[COMP_CWORD - 2]}
+        # --allow file=data: of what can be allowed, only directories are known here.
+        if [[ ${COMP_WORDS[COMP_CWORD - 3]} == --allow ]]; then
+            [[ $prev != file ]] || _glovebox_files
+            return
+        fi
     fi
     if ((COMP_CWORD == 1)); then
         COMPREPLY=($(compgen -W 'run check doctor bench help version --help --version' -- "$cur"))
@@ -40,7 +46,15 @@ _glovebox() {
         compopt -o filenames 2>/dev/null || true
         return
         ;;
-    --dataset) return ;;
+    --policy)
+        _glovebox_files json
+        return
+        ;;
+    --allow)
+        compopt -o nospace 2>/dev/null || true
+        options='console timers fetch= file= crypto env= functions='
+        ;;
+    --dataset | --secret) return ;;
     --form) options='function execute body script' ;;
     --require) options='default strict' ;;
     --jit) options='full baseline off' ;;
@@ -52,14 +66,14 @@ _glovebox() {
         case $command in
         run)
             options="--file --data --dataset --form --params --seed --now --timeout --cpu
-                --memory --max-output --json --logs --security-log $engine $common"
+                --memory --max-output --json --logs --security-log $policy $engine $common"
             ;;
         check)
             if [[ $cur != -* ]]; then
                 _glovebox_files js mjs
                 return
             fi
-            options="--form --json $common"
+            options="--form --json $policy $common"
             ;;
         doctor) options="--json --attack $engine $common" ;;
         bench) options="--json $engine $common" ;;

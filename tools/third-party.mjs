@@ -11,7 +11,8 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 const root = new URL('..', import.meta.url);
 const read = (path) => readFileSync(new URL(path, root), 'utf8');
 
-// In which binary each ends up. Packages that are named nowhere here are not built.
+// In which binary each ends up. Packages that are named nowhere here are not built; those
+// for development alone are in none.
 const USED = {
   'tree-sitter': 'libglovebox: the parser of the guard',
   'tree-sitter-javascript': 'libglovebox: the grammar of the guard',
@@ -31,9 +32,9 @@ let text = `# Work of others
 What is in Glovebox's binaries beside its own work. Libraries that are linked come from the
 distribution, with their licences. Written by \`tools/third-party.mjs\`.
 `;
-for (const [path, { version, license }] of Object.entries(lock.packages)) {
+for (const [path, { version, license, dev }] of Object.entries(lock.packages)) {
   const name = path.replace('node_modules/', '');
-  if (path === '' || NEVER_BUILT.includes(name)) continue;
+  if (path === '' || dev || NEVER_BUILT.includes(name)) continue;
   if (USED[name] === undefined) throw new Error(`third-party does not know ${name}`);
   const folder = `tools/npm/${path}/`;
   const file = readdirSync(new URL(folder, root)).find((entry) => /^licen[cs]e/i.test(entry));

@@ -82,6 +82,24 @@ GBX_API GBX_MUST_USE gbx_status gbx_policy_secret(gbx_policy *policy, const char
                                                   const char *functions,
                                                   gbx_error *reterr);
 
+/**
+ * The same, with the value from where the host has it: the environment variable
+ * @p source or, with a slash in it, the file of that path, without a line end at its
+ * end. Code can never read that file.
+ */
+GBX_API GBX_MUST_USE gbx_status
+gbx_policy_secret_from(gbx_policy *policy, const char *name, const char *source,
+                       const char *sites, const char *functions, gbx_error *reterr);
+
+/**
+ * Check code without running it, as gbx_check() does, for an engine that has this
+ * policy: what it allows is no violation, nor are names of exposed functions that it
+ * lists. NULL allows nothing.
+ */
+GBX_API GBX_MUST_USE gbx_status gbx_policy_check(
+    const gbx_policy *policy, const char *code, size_t code_len, gbx_form form,
+    const gbx_limits *limits, gbx_report **ret_report, gbx_error *reterr);
+
 /** Give up the caller's reference; the last one frees the policy and wipes what is
  *  secret in it. NULL is ignored. */
 GBX_API void gbx_policy_free(gbx_policy *policy);

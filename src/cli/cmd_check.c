@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/failure.h"
+#include "cli/policy_args.h"
 #include "cli/text.h"
 
 #include <string.h>
@@ -14,6 +15,7 @@
 typedef struct check_args {
     int form; /* gbx_form */
     bool json;
+    gbx_policy_args policy;
     gbx_common_args common;
 } check_args;
 
@@ -27,7 +29,8 @@ static const gbx_opt rows[] = {
 };
 
 static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
-static const gbx_opt_table *const tables[] = {&table, &gbx_common_table};
+static const gbx_opt_table *const tables[] = {&table, &gbx_policy_table,
+                                              &gbx_common_table};
 
 static void append_member(gbx_buf *buf, const char *name, const char *text)
 {
@@ -82,11 +85,21 @@ static void print_text(const gbx_term *err, const char *file, const gbx_report *
     }
 }
 
+static void free_policy(gbx_policy **policy)
+{
+    gbx_policy_free(*policy);
+}
+
 /* Read and check; on failure *trouble says why. */
-static bool check(const char *path, gbx_form form, gbx_text *text,
+static bool check(const char *path, check_args *args, gbx_text *text,
                   gbx_report **ret_report, gbx_trouble *trouble)
 {
-    gbx_status status = gbx_text_read(path, CODE_FILE_MAX, text, &trouble->err);
+    GBX_CLEANUP(free_policy) gbx_policy *policy = NULL;
+    gbx_status status;
+
+    if (!gbx_policy_args_make(&args->policy, &policy, trouble))
+        return false;
+    status = gbx_text_read(path, CODE_FILE_MAX, text, &trouble->err);
 
     if (status == GBX_E_DATA) {
         gbx_trouble_code(trouble, GBX_CODE_INVALID_CODE, NULL);
@@ -100,7 +113,8 @@ static bool check(const char *path, gbx_form form, gbx_text *text,
         gbx_trouble_code(trouble, GBX_CODE_INVALID_CODE, text->name);
         return false;
     }
-    status = gbx_check(text->data, text->len, form, NULL, ret_report, &trouble->err);
+    status = gbx_policy_check(policy, text->data, text->len, (gbx_form)args->form, NULL,
+                              ret_report, &trouble->err);
     if (status != GBX_OK)
         gbx_trouble_host(trouble, status);
     return status == GBX_OK;
@@ -114,7 +128,7 @@ static void free_report(gbx_report **report)
 static int check_main(const gbx_command *self, int argc, char **argv)
 {
     check_args args = {0};
-    void *const into[] = {&args, &args.common};
+    void *const into[] = {&args, &args.policy, &args.common};
     GBX_CLEANUP(gbx_text_cleanup) gbx_text text = {0};
     GBX_CLEANUP(free_report) gbx_report *report = NULL;
     gbx_trouble trouble = {0};
@@ -129,8 +143,7 @@ static int check_main(const gbx_command *self, int argc, char **argv)
         return gbx_command_misuse(self, "check takes one file");
     out = gbx_term_open(stdout, (gbx_color)args.common.color);
     err = gbx_term_open(stderr, (gbx_color)args.common.color);
-    if (!check(count == 1 ? argv[0] : "-", (gbx_form)args.form, &text, &report,
-               &trouble)) {
+    if (!check(count == 1 ? argv[0] : "-", &args, &text, &report, &trouble)) {
         if (args.json)
             gbx_trouble_print_json(&out, &trouble);
         else
@@ -156,8 +169,10 @@ const gbx_command gbx_command_check = {
         "Parses the code of FILE, or of standard input, and names everything that 'run'\n"
         "would refuse, with its position. Nothing is run. No violation, no output, exit\n"
         "status 0; else the status of the first violation: 15 (INVALID_CODE) or 12\n"
-        "(SYNTAX). What passes can still fail: the check saves work, the seal protects.",
+        "(SYNTAX). What passes can still fail: the check saves work, the seal protects.\n"
+        "With the options of 'run' that allow something, that is no violation.",
     .examples = "glovebox check report.js\n"
+                "glovebox check sync.js --allow fetch=api.example.com\n"
                 "cat tool.js | glovebox check --form body --json",
     .tables = tables,
     .table_count = GBX_COUNTOF(tables),

@@ -15,12 +15,13 @@
 
 /* Everything that must be undone, and what went wrong. */
 typedef struct run {
-    const gbx_run_args *args;
+    gbx_run_args *args;
     gbx_term out;
     gbx_term err;
     gbx_run_input input;
     gbx_interrupt interrupt;
     gbx_security_log security_log;
+    gbx_policy *policy;
     gbx_engine *engine;
     gbx_result *result;
     gbx_trouble trouble;
@@ -67,7 +68,8 @@ static const gbx_opt_table input_table = {"Input", input_rows, GBX_COUNTOF(input
 static const gbx_opt_table output_table = {"Output", output_rows,
                                            GBX_COUNTOF(output_rows)};
 static const gbx_opt_table *const tables[] = {
-    &input_table, &gbx_limit_table, &gbx_engine_table, &output_table, &gbx_common_table,
+    &input_table,      &gbx_policy_table, &gbx_limit_table,
+    &gbx_engine_table, &output_table,     &gbx_common_table,
 };
 
 /* ---- arguments ------------------------------------------------------------ */
@@ -173,6 +175,7 @@ static bool start_engine(run *r)
     options.pool_size = 1;
     options.max_workers = 1;
     gbx_security_log_use(&r->security_log, &options);
+    options.policy = r->policy;
     status = gbx_interrupt_start(&r->interrupt, err);
     if (status == GBX_OK)
         status = gbx_engine_new(&options, &r->engine, err);
@@ -299,6 +302,7 @@ static void cleanup(run *r)
 {
     gbx_result_free(r->result);
     gbx_engine_free(r->engine);
+    gbx_policy_free(r->policy);
     gbx_interrupt_stop(&r->interrupt);
     gbx_run_input_cleanup(&r->input);
 }
@@ -306,7 +310,8 @@ static void cleanup(run *r)
 static int run_main(const gbx_command *self, int argc, char **argv)
 {
     gbx_run_args args = {0};
-    void *const into[] = {&args, &args.limits, &args.engine, &args, &args.common};
+    void *const into[] = {&args,        &args.policy, &args.limits,
+                          &args.engine, &args,        &args.common};
     GBX_CLEANUP(cleanup) run r = {.args = &args};
     gbx_call call = GBX_CALL_INIT;
     const char *wrong;
@@ -322,7 +327,8 @@ static int run_main(const gbx_command *self, int argc, char **argv)
         return gbx_command_misuse(self, wrong);
     r.out = gbx_term_open(stdout, (gbx_color)args.common.color);
     r.err = gbx_term_open(stderr, (gbx_color)args.common.color);
-    if (gbx_run_input_read(&args, count == 1 ? argv[0] : NULL, &r.input, &r.trouble) &&
+    if (gbx_policy_args_make(&args.policy, &r.policy, &r.trouble) &&
+        gbx_run_input_read(&args, count == 1 ? argv[0] : NULL, &r.input, &r.trouble) &&
         open_security_log(&r) && start_engine(&r))
         (void)execute(&r, &call);
     return gbx_cli_finish(close_security_log(&r, print(&r)));
@@ -340,11 +346,14 @@ const gbx_command gbx_command_run = {
         "network, no other process. The value goes to standard output as JSON; undefined\n"
         "prints nothing. A failure goes to standard error with its position, and each\n"
         "kind has an exit status of its own: see 'glovebox help exit-status'.\n"
-        "Console lines are shown with --logs, and are in the result with --json.",
+        "Console lines are shown with --logs, and are in the result with --json.\n\n"
+        "What the code may reach is what --policy and --allow list: nothing else exists.",
     .examples = "glovebox run '(data) => data.length' --data orders.json\n"
                 "glovebox run --file report.js --dataset orders=orders.ndjson --logs\n"
                 "glovebox run 'return params.a + params.b' --form body --params "
-                "'{\"a\":1,\"b\":2}'",
+                "'{\"a\":1,\"b\":2}'\n"
+                "glovebox run --file sync.js --allow fetch=api.example.com --secret "
+                "KEY=API_KEY@api.example.com",
     .tables = tables,
     .table_count = GBX_COUNTOF(tables),
     .run = run_main,

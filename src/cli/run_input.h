@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/engine_args.h"
 #include "cli/failure.h"
+#include "cli/policy_args.h"
 #include "cli/text.h"
 
 typedef struct gbx_run_args {
@@ -26,6 +27,7 @@ typedef struct gbx_run_args {
     const char *security_log;
     gbx_limit_args limits;
     gbx_engine_args engine;
+    gbx_policy_args policy;
     gbx_common_args common;
 } gbx_run_args;
 

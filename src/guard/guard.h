@@ -70,6 +70,11 @@ gbx_status gbx_guard_full(const char *code, size_t len, gbx_form form, size_t ma
                           const gbx_guard_world *world, gbx_report **ret_report,
                           gbx_error *reterr);
 
+/* gbx_check() in a world; every argument is looked at, and there is always a report. */
+gbx_status gbx_guard_report(const char *code, size_t code_len, gbx_form form,
+                            const gbx_limits *limits, const gbx_guard_world *world,
+                            gbx_report **ret_report, gbx_error *reterr);
+
 /* What the engine said about a failed call, made better for who must repair it.
  * line and column (0: unknown) go in as the engine gave them, in the caller's text,
  * and come out corrected; hint is a constant string or "". */

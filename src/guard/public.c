@@ -35,13 +35,12 @@ static gbx_status code_bytes(const gbx_limits *limits, gbx_form form, size_t *re
     return GBX_OK;
 }
 
-/* ---- public ------------------------------------------------------------------ */
+/* ---- public to other modules -------------------------------------------- */
 
-gbx_status gbx_check(const char *code, size_t code_len, gbx_form form,
-                     const gbx_limits *limits, gbx_report **ret_report,
-                     gbx_error *reterr)
+gbx_status gbx_guard_report(const char *code, size_t code_len, gbx_form form,
+                            const gbx_limits *limits, const gbx_guard_world *world,
+                            gbx_report **ret_report, gbx_error *reterr)
 {
-    static const gbx_guard_world unknown = {.may_bind = true};
     gbx_report *report = NULL;
     size_t max_len;
     gbx_status status;
@@ -52,8 +51,7 @@ gbx_status gbx_check(const char *code, size_t code_len, gbx_form form,
         return gbx_fail(reterr, GBX_E_USAGE, "form is out of range");
     status = code_bytes(limits, form, &max_len, reterr);
     if (status == GBX_OK)
-        status =
-            gbx_guard_full(code, code_len, form, max_len, &unknown, &report, reterr);
+        status = gbx_guard_full(code, code_len, form, max_len, world, &report, reterr);
     if (status != GBX_OK)
         return status;
     if (report == NULL)
@@ -62,6 +60,17 @@ gbx_status gbx_check(const char *code, size_t code_len, gbx_form form,
         return gbx_fail(reterr, GBX_E_NOMEM, "cannot keep the report on the code");
     *ret_report = report;
     return GBX_OK;
+}
+
+/* ---- public ------------------------------------------------------------------ */
+
+gbx_status gbx_check(const char *code, size_t code_len, gbx_form form,
+                     const gbx_limits *limits, gbx_report **ret_report,
+                     gbx_error *reterr)
+{
+    static const gbx_guard_world unknown = {.may_bind = true};
+
+    return gbx_guard_report(code, code_len, form, limits, &unknown, ret_report, reterr);
 }
 
 size_t gbx_report_count(const gbx_report *report)

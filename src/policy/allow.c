@@ -8,7 +8,6 @@
 #include "base/nearest.h"
 #include "policy/grants.h"
 #include "policy/refuse.h"
-#include "policy/secrets.h"
 
 #include <string.h>
 
@@ -150,51 +149,6 @@ static gbx_status take_flag(flag *f, const char *text)
     return c->take == NULL ? GBX_OK : take_parts(f, c, text, name_len + 1);
 }
 
-static gbx_status check_unused(const gbx_policy *policy, gbx_error *reterr)
-{
-    if (atomic_load_explicit(&policy->refcount, memory_order_relaxed) > 1)
-        return gbx_fail(reterr, GBX_E_USAGE,
-                        "the policy is in use and cannot be changed any more");
-    return GBX_OK;
-}
-
-/* Every site of the list; positions are in sites. */
-static gbx_status secret_sites(gbx_secret *secret, const char *sites, gbx_error *err)
-{
-    size_t at = 0;
-    gbx_status status;
-
-    do {
-        size_t len = strcspn(sites + at, ",");
-
-        status = gbx_grant_site(&secret->sites, &secret->site_count, 0, sites + at, len,
-                                err);
-        if (status != GBX_OK)
-            gbx_refused_within(err, sites, at);
-        at += len + 1;
-    } while (status == GBX_OK && sites[at - 1] != '\0');
-    return status;
-}
-
-static gbx_status secret_functions(gbx_secret *secret, const char *functions,
-                                   gbx_error *err)
-{
-    bool all; /* a star is one of the patterns: no more need be known */
-    size_t at = 0;
-    gbx_status status;
-
-    do {
-        size_t len = strcspn(functions + at, ",");
-
-        status = gbx_grant_function(&secret->functions, &secret->function_count, &all,
-                                    0, functions + at, len, err);
-        if (status != GBX_OK)
-            gbx_refused_within(err, functions, at);
-        at += len + 1;
-    } while (status == GBX_OK && functions[at - 1] != '\0');
-    return status;
-}
-
 /* ---- public -------------------------------------------------------------- */
 
 gbx_status gbx_policy_allow(gbx_policy *policy, const char *grant, gbx_error *reterr)
@@ -205,49 +159,11 @@ gbx_status gbx_policy_allow(gbx_policy *policy, const char *grant, gbx_error *re
 
     if (policy == NULL || grant == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "policy or grant is NULL");
-    status = check_unused(policy, reterr);
+    status = gbx_policy_unused(policy, reterr);
     if (status != GBX_OK)
         return status;
     mark = gbx_policy_here(policy);
     status = take_flag(&(flag){.policy = policy, .mark = &mark, .err = &err}, grant);
-    if (status == GBX_OK)
-        return GBX_OK;
-    gbx_policy_back_to(policy, &mark);
-    if (reterr != NULL)
-        *reterr = err;
-    return status;
-}
-
-gbx_status gbx_policy_secret(gbx_policy *policy, const char *name, const char *value,
-                             const char *sites, const char *functions,
-                             gbx_error *reterr)
-{
-    gbx_policy_mark mark;
-    gbx_secret *secret = NULL;
-    gbx_error err = {0};
-    gbx_status status;
-
-    if (policy == NULL || name == NULL || value == NULL)
-        return gbx_fail(reterr, GBX_E_USAGE, "policy, name or value is NULL");
-    if (sites == NULL && functions == NULL)
-        return gbx_fail(reterr, GBX_E_USAGE,
-                        "a secret is for sites, for functions, or for both");
-    status = check_unused(policy, reterr);
-    if (status != GBX_OK)
-        return status;
-    mark = gbx_policy_here(policy);
-    status = gbx_grant_secret(policy,
-                              &(gbx_entry){.name = name,
-                                           .name_len = strlen(name),
-                                           .value = value,
-                                           .value_len = strlen(value)},
-                              &secret, &err);
-    if (status == GBX_OK && sites != NULL)
-        status = secret_sites(secret, sites, &err);
-    if (status == GBX_OK && functions != NULL)
-        status = secret_functions(secret, functions, &err);
-    if (status == GBX_OK)
-        status = gbx_secrets_prepare(policy, &err);
     if (status == GBX_OK)
         return GBX_OK;
     gbx_policy_back_to(policy, &mark);

@@ -218,7 +218,11 @@ static bool wider_limits(const gbx_limits *wide, const gbx_limits *narrow,
     return WIDER_LIMIT(timeout_ms, "timeoutMs") || WIDER_LIMIT(cpu_ms, "cpuMs") ||
            WIDER_LIMIT(memory_bytes, "memoryBytes") ||
            WIDER_LIMIT(output_bytes, "outputBytes") ||
-           WIDER_LIMIT(code_bytes, "codeBytes") || WIDER_LIMIT(log_bytes, "logBytes");
+           WIDER_LIMIT(code_bytes, "codeBytes") || WIDER_LIMIT(log_bytes, "logBytes") ||
+           WIDER_LIMIT(host_calls, "hostCalls") ||
+           WIDER_LIMIT(host_calls_at_once, "hostCallsAtOnce") ||
+           WIDER_LIMIT(host_out_bytes, "hostOutBytes") ||
+           WIDER_LIMIT(host_in_bytes, "hostInBytes");
 #undef WIDER_LIMIT
 }
 

@@ -118,30 +118,6 @@ static char *copy_value(const char *value, size_t len)
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_status gbx_host_value(const char *name, size_t name_len, const char **ret,
-                          gbx_error *reterr)
-{
-    char copy[256];
-    char quote[GBX_QUOTE_SIZE];
-    const char *value;
-
-    (void)gbx_quote(quote, name, name_len);
-    if (name_len == 0 || name_len >= sizeof copy ||
-        memchr(name, '=', name_len) != NULL || memchr(name, '\0', name_len) != NULL)
-        return gbx_refuse(reterr, name, 0, "'%s' is no name of an environment variable",
-                          quote);
-    memcpy(copy, name, name_len);
-    copy[name_len] = '\0';
-    value = getenv(copy);
-    if (value == NULL)
-        return gbx_refuse(reterr, name, 0,
-                          "the environment variable '%s' is not set: set it, or leave "
-                          "the entry out",
-                          quote);
-    *ret = value;
-    return GBX_OK;
-}
-
 gbx_status gbx_grant_site(gbx_site **sites, size_t *count, size_t since,
                           const char *text, size_t len, gbx_error *reterr)
 {

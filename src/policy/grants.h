@@ -30,6 +30,25 @@ gbx_status gbx_grant_root(gbx_file_policy *file, size_t since, const char *base_
 gbx_status gbx_host_value(const char *name, size_t name_len, const char **ret,
                           gbx_error *reterr);
 
+/* What a file holds, without a line end at its end; in a vault. */
+typedef struct gbx_host_text {
+    char *data; /* ends in NUL; NULL: nothing */
+    size_t len;
+} gbx_host_text;
+
+/* The contents of a file that holds one secret. Code can never read that file: it is
+ * added to file->own. A relative path is below base_dir. */
+gbx_status gbx_host_file(gbx_file_policy *file, const char *base_dir, const char *path,
+                         size_t len, gbx_host_text *ret, gbx_error *reterr);
+void gbx_host_text_free(gbx_host_text *text);
+
+/* Code that may read the directory in which the file lies must not read it. */
+gbx_status gbx_file_disown(gbx_file_policy *file, int fd, gbx_error *reterr);
+
+/* A path of the policy as one that can be opened; out has PATH_MAX bytes. */
+gbx_status gbx_full_path(const char *base_dir, const char *text, size_t len, char *out,
+                         gbx_error *reterr);
+
 /* A name and its value; borrowed. */
 typedef struct gbx_entry {
     const char *name;
@@ -48,6 +67,9 @@ gbx_status gbx_grant_function(char ***patterns, size_t *count, bool *all, size_t
 /* The secret is added without its sites and functions: *ret is where they go. */
 gbx_status gbx_grant_secret(gbx_policy *policy, const gbx_entry *entry,
                             gbx_secret **ret, gbx_error *reterr);
+
+/* GBX_E_USAGE if somebody else has the policy already: then it may not change. */
+gbx_status gbx_policy_unused(const gbx_policy *policy, gbx_error *reterr);
 
 /* What is allowed so far, to be gone back to. */
 typedef struct gbx_policy_mark {

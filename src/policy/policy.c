@@ -3,6 +3,8 @@
 #include "policy/policy.h"
 
 #include "base/cleanup.h"
+#include "base/fail.h"
+#include "policy/grants.h"
 #include "policy/lists.h"
 #include "policy/secrets.h"
 
@@ -106,6 +108,14 @@ bool gbx_policy_allows_function(const gbx_policy *policy, const char *name)
         return false;
     return policy->all_functions ||
            gbx_names_function(policy->functions, policy->function_count, name);
+}
+
+gbx_status gbx_policy_unused(const gbx_policy *policy, gbx_error *reterr)
+{
+    if (atomic_load_explicit(&policy->refcount, memory_order_relaxed) > 1)
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "the policy is in use and cannot be changed any more");
+    return GBX_OK;
 }
 
 /* ---- public -------------------------------------------------------------- */

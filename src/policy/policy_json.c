@@ -80,6 +80,10 @@ static gbx_status read_limits(gbx_json_reader *r, const json_t *value,
         GBX_JSON_NUMBER("outputBytes", gbx_limits, output_bytes, 1, GBX_MIB(256)),
         GBX_JSON_NUMBER("codeBytes", gbx_limits, code_bytes, 1, GBX_MIB(1)),
         GBX_JSON_NUMBER("logBytes", gbx_limits, log_bytes, 1, GBX_MIB(64)),
+        GBX_JSON_NUMBER("hostCalls", gbx_limits, host_calls, 1, 10000000),
+        GBX_JSON_NUMBER("hostCallsAtOnce", gbx_limits, host_calls_at_once, 1, 4096),
+        GBX_JSON_NUMBER("hostOutBytes", gbx_limits, host_out_bytes, 1, GBX_MIB(1024)),
+        GBX_JSON_NUMBER("hostInBytes", gbx_limits, host_in_bytes, 1, GBX_MIB(1024)),
     };
     gbx_policy *policy = target;
     (void)key;
@@ -208,24 +212,6 @@ static gbx_status read_all(int fd, const char *path, gbx_buf *buf, gbx_error *re
     }
 }
 
-/* Code that may read the directory in which the policy lies must not read the policy:
- * there may be secrets in it. */
-static gbx_status disown(gbx_policy *policy, int fd, gbx_error *reterr)
-{
-    gbx_file_policy *file = &policy->file;
-    gbx_file_id *id;
-    struct stat st;
-
-    if (fstat(fd, &st) != 0)
-        return gbx_fail(reterr, GBX_E_OS, "cannot examine the policy file");
-    id = gbx_list_room(&file->own, file->own_count, sizeof *id);
-    if (id == NULL)
-        return gbx_list_nomem(reterr);
-    *id = (gbx_file_id){.device = st.st_dev, .inode = st.st_ino};
-    file->own_count++;
-    return GBX_OK;
-}
-
 /* The directory of path; free() it. */
 static char *directory_of(const char *path)
 {
@@ -279,7 +265,9 @@ gbx_status gbx_policy_load(const char *path, gbx_policy **ret_policy, gbx_error 
     status = gbx_policy_parse(buf.data != NULL ? (const char *)buf.data : "", buf.len,
                               directory, &policy, reterr);
     if (status == GBX_OK)
-        status = disown(policy, fd, reterr);
+        status = gbx_file_disown(&policy->file, fd, reterr);
+    if (buf.data != NULL)
+        explicit_bzero(buf.data, buf.len); /* there may be secrets in it */
     if (status != GBX_OK)
         return status;
     *ret_policy = policy;

@@ -61,10 +61,18 @@ static gbx_status add_env(gbx_json_reader *r, const char *text, size_t len,
     return gbx_grant_env(target, 0, &entry, r->err);
 }
 
-static gbx_status read_value(gbx_json_reader *r, const json_t *value,
-                             const gbx_json_key *key, void *target)
+/* One secret while it is read. */
+typedef struct secret_entry {
+    gbx_entry entry; /* first: what reads an entry fills it */
+    gbx_host_text text;
+    const json_t *value; /* to be wiped */
+} secret_entry;
+
+static gbx_status read_secret_value(gbx_json_reader *r, const json_t *value,
+                                    const gbx_json_key *key, void *target)
 {
-    gbx_entry *entry = target;
+    secret_entry *secret = target;
+    gbx_entry *entry = &secret->entry;
     (void)key;
 
     if (!json_is_string(value))
@@ -73,7 +81,34 @@ static gbx_status read_value(gbx_json_reader *r, const json_t *value,
         return gbx_json_refuse_key(r, "there is a value already: give one of them");
     entry->value = json_string_value(value);
     entry->value_len = json_string_length(value);
+    secret->value = value;
     return GBX_OK;
+}
+
+static gbx_status read_secret_file(gbx_json_reader *r, const json_t *value,
+                                   const gbx_json_key *key, void *target)
+{
+    secret_entry *secret = target;
+    gbx_status status;
+    (void)key;
+
+    if (!json_is_string(value))
+        return gbx_json_refuse_type(r, value, "the path of a file");
+    if (secret->entry.value != NULL)
+        return gbx_json_refuse_key(r, "there is a value already: give one of them");
+    status = gbx_host_file(&r->policy->file, r->base_dir, json_string_value(value),
+                           json_string_length(value), &secret->text, r->err);
+    secret->entry.value = secret->text.data;
+    secret->entry.value_len = secret->text.len;
+    return gbx_json_placed(r, status);
+}
+
+static void forget(secret_entry *secret)
+{
+    gbx_host_text_free(&secret->text);
+    if (secret->value != NULL)
+        explicit_bzero((char *)(uintptr_t)json_string_value(secret->value),
+                       json_string_length(secret->value));
 }
 
 static gbx_status add_secret_site(gbx_json_reader *r, const char *text, size_t len,
@@ -110,31 +145,35 @@ static gbx_status read_secret(gbx_json_reader *r, const char *name, const json_t
 {
     static const gbx_json_key value_keys[] = {
         {.name = "from", .read = read_from},
-        {.name = "value", .read = read_value},
+        {.name = "file", .read = read_secret_file},
+        {.name = "value", .read = read_secret_value},
         {.name = "sites", .read = leave},
         {.name = "functions", .read = leave},
     };
     static const gbx_json_key list_keys[] = {
         {.name = "from", .read = leave},
+        {.name = "file", .read = leave},
         {.name = "value", .read = leave},
         {.name = "sites", .read = gbx_json_read_list, .add = add_secret_site},
         {.name = "functions", .read = gbx_json_read_list, .add = add_secret_function},
     };
-    gbx_entry entry = {.name = name, .name_len = strlen(name)};
+    GBX_CLEANUP(forget)
+    secret_entry entry = {.entry = {.name = name, .name_len = strlen(name)}};
     gbx_secret *secret = NULL;
     gbx_status status =
         gbx_json_read_object(r, value, value_keys, GBX_COUNTOF(value_keys), &entry);
 
     if (status != GBX_OK)
         return status;
-    if (entry.value == NULL)
-        return gbx_json_require(r, value, "from",
-                                "name the environment variable that has it");
+    if (entry.entry.value == NULL)
+        return gbx_json_require(
+            r, value, "from",
+            "name the environment variable that has it, or a \"file\"");
     if (json_object_get(value, "functions") == NULL)
         status = gbx_json_require(r, value, "sites", "list the sites that may get it");
     if (status == GBX_OK)
-        status =
-            gbx_json_placed_key(r, gbx_grant_secret(target, &entry, &secret, r->err));
+        status = gbx_json_placed_key(r, gbx_grant_secret(target, &entry.entry, &secret,
+                                                         r->err));
     if (status == GBX_OK)
         status =
             gbx_json_read_object(r, value, list_keys, GBX_COUNTOF(list_keys), secret);

@@ -27,26 +27,6 @@ static const long not_files[] = {
     DEVPTS_SUPER_MAGIC, BPF_FS_MAGIC,       SECURITYFS_MAGIC,
 };
 
-static gbx_status full_path(const char *base_dir, const char *text, size_t len,
-                            char out[PATH_MAX], gbx_error *reterr)
-{
-    bool is_absolute = len > 0 && text[0] == '/';
-    int n;
-
-    if (len == 0)
-        return gbx_refuse(reterr, text, 0, "there is no directory");
-    if (memchr(text, '\0', len) != NULL)
-        return gbx_refuse(reterr, text, 0, "a path has no NUL");
-    n = len >= PATH_MAX
-            ? PATH_MAX
-            : snprintf(out, PATH_MAX, "%s%s%.*s", is_absolute ? "" : base_dir,
-                       is_absolute ? "" : "/", (int)len, text);
-    if (n >= PATH_MAX)
-        return gbx_refuse(reterr, text, 0, "the path is longer than %d bytes",
-                          PATH_MAX - 1);
-    return GBX_OK;
-}
-
 static gbx_status refuse_path(const char *text, size_t len, int e, gbx_error *reterr)
 {
     char quote[GBX_QUOTE_SIZE];
@@ -131,6 +111,26 @@ static gbx_status keep(gbx_file_policy *file, int *fd, char *real, const char *t
 
 /* ---- public to other modules -------------------------------------------- */
 
+gbx_status gbx_full_path(const char *base_dir, const char *text, size_t len, char *out,
+                         gbx_error *reterr)
+{
+    bool is_absolute = len > 0 && text[0] == '/';
+    int n;
+
+    if (len == 0)
+        return gbx_refuse(reterr, text, 0, "there is no path");
+    if (memchr(text, '\0', len) != NULL)
+        return gbx_refuse(reterr, text, 0, "a path has no NUL");
+    n = len >= PATH_MAX
+            ? PATH_MAX
+            : snprintf(out, PATH_MAX, "%s%s%.*s", is_absolute ? "" : base_dir,
+                       is_absolute ? "" : "/", (int)len, text);
+    if (n >= PATH_MAX)
+        return gbx_refuse(reterr, text, 0, "the path is longer than %d bytes",
+                          PATH_MAX - 1);
+    return GBX_OK;
+}
+
 gbx_status gbx_grant_root(gbx_file_policy *file, size_t since, const char *base_dir,
                           const char *text, size_t len, gbx_error *reterr)
 {
@@ -141,7 +141,7 @@ gbx_status gbx_grant_root(gbx_file_policy *file, size_t since, const char *base_
     gbx_status status = gbx_list_check(file->root_count, "directories", reterr);
 
     if (status == GBX_OK)
-        status = full_path(base_dir, text, len, path, reterr);
+        status = gbx_full_path(base_dir, text, len, path, reterr);
     if (status == GBX_OK)
         status = open_root(path, text, len, &fd, &real, reterr);
     if (status != GBX_OK)

@@ -156,6 +156,43 @@ want 0 '*none succeeds against the whole seal*' '' doctor --attack
 want 0 '{"attacks":\[{*"breaches":0,*}}' '' doctor --attack --json
 want 0 '{"ok":true,"value":1,*"runner":"memory","isolated":false*' '' run '() => 1' --json --runner memory
 
+# ---- what the code may reach: refused before anything runs, with the place ----
+printf '{\n  "console": true,\n  "fecth": {}\n}' >slip.json
+printf '{"file": {"allow": ["folder", "nowhere"]}}' >gone.json
+printf '{"crypto": true, "env": {"A": "b"}, "limits": {"timeoutMs": 70}}' >policy.json
+printf 'token-in-a-file\n' >token
+export GBX_CLI_TOKEN=token-in-the-environment
+unset GBX_CLI_NONE
+want 78 '' "glovebox: slip.json:3:3: fecth: there is no such key: did you mean 'fetch'?" run '() => 1' --policy slip.json
+want 78 '' "glovebox: gone.json:1:31: *the directory 'nowhere' does not exist" run '() => 1' --policy gone.json
+want 78 '{"ok":false,"status":"GBX_E_POLICY",*"file":"slip.json","location":{"line":3,"column":3}}' '' run '() => 1' --policy slip.json --json
+want 78 '' 'glovebox: slip.json:3:3: *' check count.js --policy slip.json
+want 66 '' "glovebox: cannot read the policy 'nowhere.json': No such file or directory" run '() => 1' --policy nowhere.json
+want 78 '' "glovebox: --allow fetch=a.example,\*:1:17: *" run '() => 1' --allow 'fetch=a.example,*'
+want 78 '' "glovebox: --allow fecth=a:1:1: *did you mean 'fetch'?" run '() => 1' --allow fecth=a
+want 78 '' "glovebox: --allow file=nowhere:1:6: *" run '() => 1' --allow crypto --allow file=nowhere
+want 78 '' "glovebox: the environment variable 'GBX_CLI_NONE' is not set*" run '() => 1' --secret T=GBX_CLI_NONE@a.example
+want 64 '' "glovebox: '--secret' needs NAME=X@SITE*" run '() => 1' --secret T=GBX_CLI_TOKEN
+want 78 '' "glovebox: *'\*' would allow every host*" run '() => 1' --secret 'T=./token@*'
+want 78 '' "glovebox: *'T' is listed twice*" run '() => 1' --secret T=./token@a.example --secret T=GBX_CLI_TOKEN@a.example
+
+# ---- what is allowed is there, and nothing else is ----
+want 0 '\["object","object","undefined","undefined","undefined"\]' '' run '() => [typeof crypto, typeof env, typeof fetch, typeof console, typeof setTimeout]' --policy policy.json
+want 0 '\["undefined","undefined","undefined","object","function"\]' '' run '() => [typeof crypto, typeof env, typeof fetch, typeof console, typeof setTimeout]'
+want 0 '\["object","undefined","undefined","object","function"\]' '' run '() => [typeof crypto, typeof env, typeof fetch, typeof console, typeof setTimeout]' --allow crypto
+want 0 '"function"' '' run '() => typeof setTimeout' --policy policy.json --allow timers
+want 0 '"token-in-the-environment b"' '' run '() => env.GBX_CLI_TOKEN + " " + env.A' --policy policy.json --allow env=GBX_CLI_TOKEN
+want 10 '' 'glovebox: TIMEOUT: *70 ms*' run '() => { for (;;) {} }' --policy policy.json
+want 15 '' "glovebox: INVALID_CODE: 'crypto' is off*--allow crypto*" run '() => crypto.randomUUID()'
+want 15 '' "glovebox: INVALID_CODE: 'fetch' is off*--allow fetch=HOST*" run '() => fetch("https://a.example")'
+want 15 '' "glovebox: INVALID_CODE: *'https://b.example'*" run '() => fetch("https://b.example")' --allow fetch=a.example
+printf '(d) => fetch("https://a.example/x") + fs.y + crypto.z' >uses.js
+want 15 '' 'uses.js:1:8: *uses.js:1:39: *uses.js:1:46: *' check uses.js
+want 15 '' "uses.js:1:14: *'https://a.example'*" check uses.js --allow fetch=b.example --allow file=. --allow crypto
+want 0 '' '' check uses.js --allow fetch=a.example --allow file=. --allow crypto
+want 0 '' '' check uses.js --allow fetch=a.example --allow 'functions=fs.list,crypto.*'
+want 0 '\["function",true\]' '' run '() => [typeof fetch, JSON.stringify(globalThis).indexOf("token-in") < 0]' --allow fetch=a.example --secret T=GBX_CLI_TOKEN@a.example --secret U=./token@a.example
+
 # ---- colours ----
 want 13 '' $'glovebox: \e?1;31mRUNTIME*' run '() => null.x' --color always
 want 13 '' $'glovebox: RUNTIME*' run '() => null.x' --color never

@@ -52,6 +52,11 @@ for option in --form --jit --require --globals --color; do
 done
 [ "$(complete_words glovebox run --jit = b)" = baseline ] || fail "bash: --jit=b"
 
+[ "$(complete_words glovebox run --allow t)" = timers ] || fail "bash: --allow t"
+mkdir -p folder/inside
+[ "$(complete_words glovebox run --allow file = fold)" = folder ] || fail "bash: --allow file=fold"
+[ -z "$(complete_words glovebox run --allow fetch = f)" ] || fail "bash: --allow fetch=f"
+
 if command -v zsh >/dev/null; then
     zsh -n "$SOURCE/completions/_glovebox" || fail "zsh cannot read its completion"
 fi

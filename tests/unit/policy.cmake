@@ -8,3 +8,12 @@ target_compile_definitions(test_policy_json PRIVATE
     POLICY_DOCUMENTS="${CMAKE_CURRENT_SOURCE_DIR}/unit/policy/documents.txt")
 gbx_host_test(secret_forms)
 gbx_host_test(secrets)
+
+find_program(GLOVEBOX_NODE node)
+if(GLOVEBOX_NODE AND EXISTS ${GLOVEBOX_GRAMMARS}/ajv/package.json)
+    add_test(NAME policy_schema COMMAND ${GLOVEBOX_NODE}
+        ${CMAKE_CURRENT_SOURCE_DIR}/unit/policy/schema.mjs
+        ${PROJECT_SOURCE_DIR}/share/policy.schema.json
+        ${CMAKE_CURRENT_SOURCE_DIR}/unit/policy/documents.txt ${GLOVEBOX_GRAMMARS}/ajv)
+    set_tests_properties(policy_schema PROPERTIES LABELS unit TIMEOUT 60)
+endif()

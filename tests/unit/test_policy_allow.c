@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -228,6 +229,38 @@ static void test_bad_secret__is_not_kept(void **state)
     gbx_policy_free(policy);
 }
 
+static void test_secret_from__reads_a_variable_or_a_file(void **state)
+{
+    char path[] = "/tmp/gbx-secret-XXXXXX";
+    int fd = mkstemp(path);
+    gbx_policy *policy = gbx_policy_new();
+    gbx_error error = {0};
+    (void)state;
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "in-a-file\n", 10), 10);
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(gbx_policy_secret_from(policy, "A", "GBX_TEST_TOKEN", "a.b", NULL,
+                                            &error),
+                     GBX_OK);
+    assert_int_equal(gbx_policy_secret_from(policy, "B", path, "a.b", NULL, &error),
+                     GBX_OK);
+    assert_string_equal(policy->secrets[0].value, "t0ken-of-the-test");
+    assert_string_equal(policy->secrets[1].value, "in-a-file");
+    assert_int_equal(policy->file.own_count, 1);
+    assert_int_equal(gbx_policy_secret_from(policy, "C", "GBX_TEST_UNSET", "a.b", NULL,
+                                            &error),
+                     GBX_E_POLICY);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(gbx_policy_secret_from(policy, "C", path, "a.b", NULL, &error),
+                     GBX_E_POLICY);
+    assert_int_equal(gbx_policy_secret_from(policy, "C", "/dev/zero", "a.b", NULL,
+                                            &error),
+                     GBX_E_POLICY);
+    assert_int_equal(policy->secret_count, 2);
+    gbx_policy_free(policy);
+}
+
 static void test_a_policy_in_use__is_not_changed(void **state)
 {
     gbx_policy *policy = gbx_policy_new();
@@ -286,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_again__is_no_slip_in_another_flag),
         cmocka_unit_test(test_secret__is_for_sites_and_functions),
         cmocka_unit_test(test_bad_secret__is_not_kept),
+        cmocka_unit_test(test_secret_from__reads_a_variable_or_a_file),
         cmocka_unit_test(test_a_policy_in_use__is_not_changed),
         cmocka_unit_test(test_functions__are_named_one_by_one_or_below_a_name),
     };

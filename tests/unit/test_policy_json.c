@@ -52,13 +52,14 @@ static int setup(void **state)
     if (mkdir(path, 0755) != 0)
         return -1;
     write_file("data/one.json", "{}");
+    write_file("data/token", "t0ken-in-a-file\r\n");
     (void)unsetenv("GBX_TEST_UNSET");
     return setenv("GBX_TEST_TOKEN", "t0ken-of-the-test", 1);
 }
 
 static int teardown(void **state)
 {
-    static const char *const files[] = {"data/one.json", "policy.json"};
+    static const char *const files[] = {"data/one.json", "data/token", "policy.json"};
     static const char *const folders[] = {"data", "other", ""};
     char path[128];
     (void)state;
@@ -250,6 +251,22 @@ static void test_values__come_from_the_file_and_from_the_environment(void **stat
     gbx_policy_free(policy);
 }
 
+static void test_a_file__gives_its_secret_and_is_never_read_by_code(void **state)
+{
+    gbx_policy *policy = parse("{\"secrets\": {\"S\": {\"file\": \"data/token\","
+                               "\"sites\": [\"a.example\"]}}}");
+    struct stat st;
+    char path[128];
+    (void)state;
+
+    in_base(path, "data/token");
+    assert_int_equal(stat(path, &st), 0);
+    assert_string_equal(policy->secrets[0].value, "t0ken-in-a-file");
+    assert_int_equal(policy->file.own_count, 1);
+    assert_int_equal(policy->file.own[0].inode, st.st_ino);
+    gbx_policy_free(policy);
+}
+
 static void test_limits_and_switches__are_kept(void **state)
 {
     gbx_policy *policy = parse(
@@ -400,6 +417,7 @@ int main(void)
         cmocka_unit_test(test_fetch__fills_every_field),
         cmocka_unit_test(test_file__opens_the_directories),
         cmocka_unit_test(test_values__come_from_the_file_and_from_the_environment),
+        cmocka_unit_test(test_a_file__gives_its_secret_and_is_never_read_by_code),
         cmocka_unit_test(test_limits_and_switches__are_kept),
         cmocka_unit_test(test_every_truncation__is_refused_with_a_position),
         cmocka_unit_test(test_a_policy__is_at_most_a_mebibyte),

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* policy_args - see policy_args.h. No value of a secret is ever an argument: those can be
+ * read by every process of the machine. */
+#include "cli/policy_args.h"
+
+#include "base/cleanup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const gbx_opt rows[] = {
+    {"policy", "FILE",
+     "what the code may reach, as JSON; without it and --allow: console and timers",
+     GBX_OPT_TEXT, offsetof(gbx_policy_args, file), 0, 0, NULL},
+    {"allow", "WHAT",
+     "allow one thing more: fetch=SITE,..., file=DIRECTORY,..., crypto, env=NAME,..., "
+     "console, timers or functions=NAME,...; repeatable",
+     GBX_OPT_LIST, offsetof(gbx_policy_args, allow), 0, 0, NULL},
+    {"secret", "NAME=X@SITE",
+     "{{secret:NAME}} in a header stands for what the environment variable X, or "
+     "the file X if it has a slash, holds; for SITE,... alone. The code never sees "
+     "it; repeatable",
+     GBX_OPT_LIST, offsetof(gbx_policy_args, secrets), 0, 0, NULL},
+};
+
+static bool fail_option(gbx_policy_args *args, const char *option, const char *text,
+                        gbx_status status, gbx_trouble *trouble)
+{
+    (void)snprintf(args->at_fault, sizeof args->at_fault, "%s %.64s", option, text);
+    trouble->file = args->at_fault;
+    gbx_trouble_host(trouble, status);
+    return false;
+}
+
+/* NAME=SOURCE@SITE,SITE. A path may have an '@' in it, a site has none: the last counts. */
+static gbx_status add_secret(gbx_policy *policy, const char *text, gbx_error *err)
+{
+    GBX_CLEANUP(gbx_free) char *copy = strdup(text);
+    char *source;
+    char *sites;
+    gbx_status status;
+
+    if (copy == NULL)
+        return gbx_fail(err, GBX_E_NOMEM, "no memory for the policy");
+    source = strchr(copy, '=');
+    sites = source != NULL ? strrchr(source, '@') : NULL;
+    if (sites == NULL)
+        return gbx_fail(err, GBX_E_USAGE,
+                        "'--secret' needs NAME=X@SITE: X is the name of an "
+                        "environment variable, or the path of a file");
+    *source++ = '\0';
+    *sites++ = '\0';
+    status = gbx_policy_secret_from(policy, copy, source, sites, NULL, err);
+    /* The library's columns are those of a part: here only the whole can be shown. */
+    if (status != GBX_OK)
+        err->line = err->column = 0;
+    return status;
+}
+
+static bool begin(gbx_policy_args *args, gbx_policy **ret, gbx_trouble *trouble)
+{
+    gbx_error *err = &trouble->err;
+    gbx_status status = GBX_OK;
+
+    if (args->file != NULL) {
+        status = gbx_policy_load(args->file, ret, err);
+        if (status == GBX_OK)
+            return true;
+        if (status == GBX_E_OS)
+            (void)snprintf(err->message, sizeof err->message,
+                           "cannot read the policy '%.200s': %s", args->file,
+                           strerror(err->os_errno));
+        trouble->file = args->file;
+        gbx_trouble_input(trouble, status);
+        return false;
+    }
+    *ret = gbx_policy_new();
+    if (*ret == NULL)
+        status = gbx_fail(err, GBX_E_NOMEM, "no memory for the policy");
+    if (status == GBX_OK)
+        status = gbx_policy_allow(*ret, "console", err);
+    if (status == GBX_OK)
+        status = gbx_policy_allow(*ret, "timers", err);
+    if (status != GBX_OK)
+        gbx_trouble_host(trouble, status);
+    return status == GBX_OK;
+}
+
+static void release(gbx_policy **policy)
+{
+    gbx_policy_free(*policy);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+const gbx_opt_table gbx_policy_table = {"Policy", rows, GBX_COUNTOF(rows)};
+
+bool gbx_policy_args_make(gbx_policy_args *args, gbx_policy **ret, gbx_trouble *trouble)
+{
+    GBX_CLEANUP(release) gbx_policy *policy = NULL;
+    gbx_status status;
+
+    *ret = NULL;
+    if (args->file == NULL && args->allow.count == 0 && args->secrets.count == 0)
+        return true;
+    if (!begin(args, &policy, trouble))
+        return false;
+    for (size_t i = 0; i < args->allow.count; i++) {
+        status = gbx_policy_allow(policy, args->allow.item[i], &trouble->err);
+        if (status != GBX_OK)
+            return fail_option(args, "--allow", args->allow.item[i], status, trouble);
+    }
+    for (size_t i = 0; i < args->secrets.count; i++) {
+        status = add_secret(policy, args->secrets.item[i], &trouble->err);
+        if (status != GBX_OK)
+            return fail_option(args, "--secret", args->secrets.item[i], status,
+                               trouble);
+    }
+    *ret = policy;
+    policy = NULL;
+    return true;
+}

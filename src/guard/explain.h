@@ -54,6 +54,8 @@ bool gbx_case_may_walk(gbx_case *c);
  * promise; or if a pattern, a loop or a spread on the line is given one. */
 bool gbx_begins_with_promise(gbx_case *c, const char *text, size_t len);
 bool gbx_line_spreads_promise(gbx_case *c);
+/* And if a call on the line has one among its arguments. */
+bool gbx_line_passes_promise(gbx_case *c);
 
 void gbx_explain_syntax(gbx_case *c);
 void gbx_explain_runtime(gbx_case *c);

@@ -7,25 +7,39 @@
 
 #include "guard/text.h"
 
-/* True if the code has an async function or method of that name. */
+#include <string.h>
+
+/* What capabilities give: a promise, whenever they are called. */
+static bool is_of_host(const char *name, size_t len)
+{
+    return (len == 5 && memcmp(name, "fetch", 5) == 0) ||
+           (len == 8 && memcmp(name, "readFile", 8) == 0);
+}
+
+/* True if the code has an async function or method of that name, or none of that name
+ * while the host has one. */
 static bool is_async_name(gbx_case *c, const char *name, size_t len)
 {
     const gbx_tree *t = &c->tree;
+    bool is_own = false;
 
     if (!gbx_case_may_walk(c))
         return false;
     for (uint32_t i = 0; i < t->count; i++) {
         uint32_t named = t->nodes[i].parent;
+        bool is_it;
 
-        if (!gbx_tree_is_function(t, i) || !gbx_tree_is_async(t, i))
+        if (!gbx_tree_is_function(t, i))
             continue;
-        if (gbx_tree_is_text(t, gbx_tree_child(t, i, GBX_FIELD_NAME), name, len))
+        is_it =
+            gbx_tree_is_text(t, gbx_tree_child(t, i, GBX_FIELD_NAME), name, len) ||
+            (t->nodes[i].field == GBX_FIELD_VALUE && named != GBX_NO_NODE &&
+             gbx_tree_is_text(t, gbx_tree_child(t, named, GBX_FIELD_NAME), name, len));
+        if (is_it && gbx_tree_is_async(t, i))
             return true;
-        if (t->nodes[i].field == GBX_FIELD_VALUE && named != GBX_NO_NODE &&
-            gbx_tree_is_text(t, gbx_tree_child(t, named, GBX_FIELD_NAME), name, len))
-            return true;
+        is_own = is_own || is_it;
     }
-    return false;
+    return !is_own && is_of_host(name, len);
 }
 
 /* True if expression i, as it stands, gives a promise. */
@@ -76,16 +90,18 @@ static bool holds_promise(gbx_case *c, const char *name, size_t len)
 
 bool gbx_begins_with_promise(gbx_case *c, const char *text, size_t len)
 {
-    size_t name = 0;
+    size_t name = 0; /* the last of a.b.c( */
+    size_t end = 0;
 
-    while (name < len && gbx_text_is_name((unsigned char)text[name]))
-        name++;
-
-    if (name == 0)
-        return false;
-    if (name < len && text[name] == '(')
-        return is_async_name(c, text, name);
-    return holds_promise(c, text, name);
+    while (end < len &&
+           (gbx_text_is_name((unsigned char)text[end]) || text[end] == '.'))
+        if (text[end++] == '.')
+            name = end;
+    if (end > name && end < len && text[end] == '(')
+        return is_async_name(c, text + name, end - name);
+    for (end = 0; end < len && gbx_text_is_name((unsigned char)text[end]);)
+        end++;
+    return end > 0 && holds_promise(c, text, end);
 }
 
 bool gbx_line_spreads_promise(gbx_case *c)
@@ -110,6 +126,21 @@ bool gbx_line_spreads_promise(gbx_case *c)
             (t->nodes[value].kind == GBX_NODE_IDENTIFIER &&
              holds_promise(c, t->text + t->nodes[value].start,
                            t->nodes[value].end - t->nodes[value].start)))
+            return true;
+    }
+    return false;
+}
+
+bool gbx_line_passes_promise(gbx_case *c)
+{
+    const gbx_tree *t = &c->tree;
+
+    for (uint32_t i = 0; i < t->count; i++) {
+        const gbx_node *n = &t->nodes[i];
+
+        if (n->end > c->line_start && n->start <= c->line_end &&
+            n->kind == GBX_NODE_CALL && n->parent != GBX_NO_NODE &&
+            t->nodes[n->parent].kind == GBX_NODE_ARGUMENTS && gives_promise(c, i))
             return true;
     }
     return false;

@@ -25,6 +25,9 @@
     "the value has no such method: it is no array; look at what the input is, e.g. " \
     "data.items or Object.values(data)"
 #define HINT_METHOD "there is no such function: check its name and what the value is"
+#define HINT_FILES                                                                   \
+    "of fs there is readFile(path, encoding) alone, which gives a promise: nothing " \
+    "waits, lists or writes here; write await fs.readFile(path, 'utf8')"
 #define HINT_DECLARE \
     "declare the variable with let or const: strict mode does not make it by itself"
 #define HINT_SCOPE                                                                    \
@@ -332,6 +335,8 @@ static bool explain_value(gbx_case *c)
         point_to_name(c);
         c->hint = gbx_begins_with_promise(c, text, len) || gbx_line_spreads_promise(c)
                       ? HINT_PROMISE
+                  : strncmp(text, "fs.", 3) == 0 && !is_declared_anywhere(c, "fs", 2)
+                      ? HINT_FILES
                   : is_list_method(text, callee) ? HINT_ARRAY
                                                  : HINT_METHOD;
         return true;
@@ -383,6 +388,11 @@ void gbx_explain_runtime(gbx_case *c)
 
     if (explain_name(c) || explain_value(c))
         return;
+    if (strstr(c->message, "Unexpected identifier \"object\"") != NULL &&
+        gbx_line_passes_promise(c)) {
+        c->hint = HINT_PROMISE;
+        return;
+    }
     hint = gbx_wording_find(wordings, GBX_COUNTOF(wordings), c->message);
     if (hint != NULL)
         c->hint = hint;

@@ -11,6 +11,7 @@
 
 #define NO_MODULES "cannot load modules: there are none"
 #define NO_FILES   "is not available: there are no files"
+#define NO_SYNC    "is not available: nothing here waits for a file"
 #define NO_NETWORK "is not available: there is no network"
 #define OFF_FETCH  "is off: the policy allows no requests"
 #define OFF_FILE   "is off: the policy allows no files"
@@ -31,7 +32,7 @@
 #define ALLOW_ENV \
     "allow it with --allow env=NAME, or give the value to the code as its input"
 #define USE_FETCH  "use fetch(url), which needs no module"
-#define USE_FILE   "use fs.readFile(path), which needs no module"
+#define USE_FILE   "use await fs.readFile(path), which needs no module"
 #define USE_CRYPTO "use crypto.createHash(name), which needs no module"
 #define USE_ENV    "use env.NAME, which has the values that the policy lists"
 
@@ -88,7 +89,7 @@ static const gbx_word words[] = {
     {"process", GBX_USE_ANY, "process", NO_HOST,
      "give what the code needs to know (settings, arguments) as its input", GBX_CAP_ENV,
      false},
-    {"readFileSync", GBX_USE_ANY, "file", NO_FILES, DO_INPUT, GBX_CAP_FILE, false},
+    {"readFileSync", GBX_USE_ANY, "file", NO_SYNC, DO_INPUT, GBX_CAP_FILE, false},
     {"require", GBX_USE_ANY, "require", NO_MODULES, DO_BUILTIN, 0, false},
     {"spawnSync", GBX_USE_ANY, "shell", NO_SHELL, DO_INPUT, 0, false},
     {"tls", GBX_USE_HOST, "network", NO_NETWORK, DO_REQUEST, 0, false},

@@ -245,6 +245,29 @@ static void test_guard_explain__knows_a_promise_that_was_not_awaited(void **stat
         {"const r = Promise.all([1]); return r.map(x => x)", 1, 41,
          "TypeError: r.map is not a function. (In 'r.map(x => x)', 'r.map' is undefined)",
          1, 38, "promise"},
+        {"return fs.readFile('x','utf8').split('b')", 1, 36,
+         "TypeError: fs.readFile('x','utf8').split is not a function. (In "
+         "'fs.readFile('x','utf8').split('b')', 'fs.readFile('x','utf8').split' is "
+         "undefined)",
+         1, 32, "promise"},
+        {"return JSON.parse(fs.readFile('x'))", 1, 18,
+         "SyntaxError: JSON Parse error: Unexpected identifier \"object\"", 1, 18,
+         "promise"},
+        {"return JSON.parse(await fs.readFile('x'))", 1, 18,
+         "SyntaxError: JSON Parse error: Unexpected identifier \"object\"", 1, 18,
+         "leave JSON.parse away"},
+        {"const t = fs.promises.readFile('x'); return t.split('b')", 1, 52,
+         "TypeError: t.split is not a function. (In 't.split('b')', 't.split' is "
+         "undefined)",
+         1, 47, "promise"},
+        {"return fetch('x').json()", 1, 23,
+         "TypeError: fetch('x').json is not a function. (In 'fetch('x').json()', "
+         "'fetch('x').json' is undefined)",
+         1, 19, "promise"},
+        {"const fetch = () => [1]; return fetch('x').json()", 1, 48,
+         "TypeError: fetch('x').json is not a function. (In 'fetch('x').json()', "
+         "'fetch('x').json' is undefined)",
+         1, 44, "no such function"},
         {"const g = () => 1; const r = g(); return r.map(x => x)", 1, 47,
          "TypeError: r.map is not a function. (In 'r.map(x => x)', 'r.map' is undefined)",
          1, 44, "no array"},
@@ -252,6 +275,27 @@ static void test_guard_explain__knows_a_promise_that_was_not_awaited(void **stat
     (void)state;
 
     EXPECT(samples, S, RUNTIME);
+}
+
+static void test_guard_explain__knows_what_fs_has(void **state)
+{
+    static const struct sample samples[] = {
+        {"(d) => fs.readFileSync('x')", 1, 23,
+         "TypeError: fs.readFileSync is not a function. (In 'fs.readFileSync('x')', "
+         "'fs.readFileSync' is undefined)",
+         1, 11, "await fs.readFile"},
+        {"(d) => fs.promises.writeFile('x')", 1, 29,
+         "TypeError: fs.promises.writeFile is not a function. (In "
+         "'fs.promises.writeFile('x')', 'fs.promises.writeFile' is undefined)",
+         1, 20, "await fs.readFile"},
+        {"(d) => { const fs = {}; return fs.find('x') }", 1, 39,
+         "TypeError: fs.find is not a function. (In 'fs.find('x')', 'fs.find' is "
+         "undefined)",
+         1, 35, "no array"},
+    };
+    (void)state;
+
+    EXPECT(samples, F, RUNTIME);
 }
 
 static void test_guard_explain__knows_missing_values(void **state)
@@ -355,6 +399,7 @@ int main(void)
         cmocka_unit_test(test_guard_explain__knows_what_is_no_javascript_at_all),
         cmocka_unit_test(test_guard_explain__keeps_positions_in_the_callers_text),
         cmocka_unit_test(test_guard_explain__knows_a_promise_that_was_not_awaited),
+        cmocka_unit_test(test_guard_explain__knows_what_fs_has),
         cmocka_unit_test(test_guard_explain__knows_missing_values),
         cmocka_unit_test(test_guard_explain__knows_names),
         cmocka_unit_test(test_guard_explain__knows_values_that_are_no_json),

@@ -317,7 +317,8 @@ static void test_a_hint__names_what_is_on_instead(void **state)
     const gbx_guard_world off = {0};
     (void)state;
 
-    expect_words("(d) => require('fs')", &on, "'require'", "use fs.readFile(path)");
+    expect_words("(d) => require('fs')", &on, "'require'",
+                 "use await fs.readFile(path)");
     expect_words("(d) => require('fs')", &off, "'require'", "--allow file=");
     expect_words("(d) => require('node:crypto')", &on, "'require'",
                  "crypto.createHash");
@@ -325,7 +326,8 @@ static void test_a_hint__names_what_is_on_instead(void **state)
     expect_words("(d) => require('axios')", &off, "'require'", "--allow fetch=");
     expect_words("(d) => new XMLHttpRequest", &on, "'XMLHttpRequest'",
                  "use fetch(url)");
-    expect_words("(d) => readFileSync(d)", &on, "'readFileSync'", "use fs.readFile");
+    expect_words("(d) => readFileSync(d)", &on, "'readFileSync'",
+                 "use await fs.readFile");
     expect_words("(d) => writeFileSync(d)", &on, "'writeFileSync'", "return the text");
     expect_words("(d) => process.env", &on, "'process'", "use env.NAME");
     expect_words("(d) => process.env", &off, "'process'", "as its input");

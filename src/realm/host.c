@@ -150,6 +150,11 @@ JSObjectRef gbx_host_natives(gbx_realm *realm)
     return natives;
 }
 
+void gbx_host_forget(gbx_realm *realm)
+{
+    JSObjectCallAsFunction(realm->ctx, realm->forget, NULL, 0, NULL, NULL);
+}
+
 void gbx_host_begin(gbx_realm *realm)
 {
     const gbx_msg_call *in = realm->in;

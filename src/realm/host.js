@@ -215,5 +215,12 @@
     if (depth === 0) deleteProperty(global, name);
   }
 
-  return { call, start, cancel, answer, isWaiting, expose, withhold };
+  /* After runs of our own in the template: the first call of code is the first. */
+  function forget() {
+    nextId = 1;
+    calls = -1;
+    flying = first = last = 0;
+  }
+
+  return { forget, call, start, cancel, answer, isWaiting, expose, withhold };
 })

@@ -132,6 +132,7 @@ struct gbx_realm {
     JSObjectRef global;
     JSObjectRef top_this; /* `this` outside any function: empty and frozen */
     bool minimal;
+    uint32_t capabilities; /* that were asked for */
     bool can_fix_clock;
     gbx_cells cells;
     uint32_t *seed;    /* four words of Math.random, shared with lockdown.js */
@@ -142,8 +143,8 @@ struct gbx_realm {
     JSStringRef n_status, n_value, n_execute, n_run, n_params, n_env, n_console;
     JSObjectRef call, watch, explain, explain_top, is_identifier, parse, async_function;
     JSObjectRef pending, inspect, inspect_options, errors;
-    JSObjectRef answer, expose, withhold; /* of host.js */
-    JSObjectRef granted[GBX_GRANTS_MAX];  /* by grant.c's table; NULL: not granted */
+    JSObjectRef answer, expose, withhold, forget; /* of host.js */
+    JSObjectRef granted[GBX_GRANTS_MAX]; /* by grant.c's table; NULL: not granted */
 
     JSObjectRef datasets; /* NULL: none loaded */
     JSValueRef only_dataset;
@@ -232,6 +233,8 @@ double gbx_timers_left(gbx_realm *realm);
 
 JSObjectRef gbx_host_natives(gbx_realm *realm);
 void gbx_host_begin(gbx_realm *realm);
+/* Runs in the template leave no trace in what counts calls. */
+void gbx_host_forget(gbx_realm *realm);
 /* Has a request no answer yet? */
 bool gbx_host_is_open(const gbx_realm *realm);
 /* Wait for an answer or the next timer, and do what then is due. */
@@ -277,6 +280,11 @@ JSObjectRef gbx_files_natives(gbx_realm *realm, JSObjectRef natives,
 
 /* The call's own values, in realm->env and as a global. */
 void gbx_env_begin(gbx_realm *realm, JSObjectRef made);
+
+/* ---- warm_host.c -------------------------------------------------------------- */
+
+/* Run what calls with these capabilities run first. */
+void gbx_warm_capabilities(gbx_realm *realm, uint32_t capabilities);
 
 /* ---- realm.c ------------------------------------------------------------------ */
 

@@ -139,6 +139,7 @@ static const char *build_host(gbx_realm *realm, const gbx_realm_setup *setup,
     realm->answer = keep(realm, host, "answer");
     realm->expose = keep(realm, host, "expose");
     realm->withhold = keep(realm, host, "withhold");
+    realm->forget = keep(realm, host, "forget");
     return gbx_grants_make(realm, setup->capabilities, natives, host);
 }
 
@@ -294,6 +295,7 @@ gbx_realm *gbx_realm_new(const gbx_realm_setup *setup, const char **ret_reason)
 {
     assert(the_realm.ctx == NULL); /* one a process */
     the_realm.minimal = setup->globals == GBX_GLOBALS_MINIMAL;
+    the_realm.capabilities = setup->capabilities;
     *ret_reason = start(&the_realm, setup);
     return *ret_reason == NULL ? &the_realm : NULL;
 }

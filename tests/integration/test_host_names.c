@@ -177,6 +177,27 @@ static void test_policy__of_a_call_narrows_the_engines(void **state)
     gbx_engine_free(other);
 }
 
+static void test_warming__of_capabilities_takes_no_calls_from_the_code(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *other;
+    host_functions own;
+
+    (void)state;
+    options.limits.host_calls = 3;
+    options.policy =
+        policy_of("{\"fetch\": {\"allow\": [\"a.example\"]}, \"crypto\": true,"
+                  " \"file\": {\"allow\": [\".\"]}, \"functions\": [\"*\"]}");
+    other = engine_start(&options);
+    gbx_policy_free(options.policy);
+    host_functions_expose(&own, other);
+    check_value(other,
+                "async () => { let n = 0; try { for (;;) { await echo(n); n++ } }"
+                " catch (e) { return [n, e.code] } }",
+                "null", "[3,\"ERR_HOST_CALLS\"]");
+    gbx_engine_free(other);
+}
+
 /* What the function got, and what comes back when it says it aloud. */
 static char seen[256];
 
@@ -240,6 +261,7 @@ int main(void)
         cmocka_unit_test(test_exposed__later_is_there_in_later_calls),
         cmocka_unit_test(test_exposed__is_there_after_the_template_was_replaced),
         cmocka_unit_test(test_secret__reaches_the_function_and_never_the_code),
+        cmocka_unit_test(test_warming__of_capabilities_takes_no_calls_from_the_code),
         cmocka_unit_test(test_engines__do_not_share_functions_or_requests),
         cmocka_unit_test(test_policy__leaves_out_what_it_does_not_list),
         cmocka_unit_test(test_policy__of_a_call_narrows_the_engines),

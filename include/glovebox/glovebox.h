@@ -70,6 +70,9 @@ typedef struct gbx_policy gbx_policy;
 /** What makes HTTP requests in place of the library; see fetch.h. */
 typedef struct gbx_fetch_transport gbx_fetch_transport;
 
+/** What one call was given and told; see record.h. */
+typedef struct gbx_recording gbx_recording;
+
 /** How one call ended, with its value, logs and cost. */
 typedef struct gbx_result gbx_result;
 
@@ -87,37 +90,32 @@ typedef enum gbx_form {
     GBX_FORM_FUNCTION = 0, /**< one function expression, called with the input */
     GBX_FORM_EXECUTE = 1,  /**< declarations that define execute(input) or run(input) */
     GBX_FORM_BODY = 2, /**< the body of an async function; sees params, env, context */
-    GBX_FORM_SCRIPT =
-        3, /**< statements, top-level await; the value is returned or last */
+    GBX_FORM_SCRIPT = 3, /**< statements, top-level await; returned or last value */
 } gbx_form;
 
 /** What happens when a layer of the seal cannot be had on this machine. */
 typedef enum gbx_require {
     GBX_REQUIRE_DEFAULT = 0, /**< start if seccomp, no_new_privs and rlimits stand */
-    GBX_REQUIRE_STRICT =
-        1, /**< start only if every layer stands; JIT off unless named */
+    GBX_REQUIRE_STRICT = 1,  /**< only if every layer stands; JIT off unless named */
 } gbx_require;
 
 /** How much of the engine's just-in-time compiler runs. */
 typedef enum gbx_jit {
-    GBX_JIT_DEFAULT = 0, /**< full, or off with GBX_REQUIRE_STRICT */
-    GBX_JIT_FULL = 1,    /**< every tier */
-    GBX_JIT_BASELINE =
-        2,           /**< without the optimising tiers, where most engine bugs were */
+    GBX_JIT_DEFAULT = 0,  /**< full, or off with GBX_REQUIRE_STRICT */
+    GBX_JIT_FULL = 1,     /**< every tier */
+    GBX_JIT_BASELINE = 2, /**< without the optimising tiers, home of most bugs */
     GBX_JIT_OFF = 3, /**< interpreter only: no writable and executable page exists */
 } gbx_jit;
 
 /** Which globals the code finds. */
 typedef enum gbx_globals {
-    GBX_GLOBALS_STANDARD =
-        0,                   /**< all of ECMAScript less what the lockdown takes away */
-    GBX_GLOBALS_MINIMAL = 1, /**< the 28 names of the manual, plus capabilities */
+    GBX_GLOBALS_STANDARD = 0, /**< all of ECMAScript less the lockdown's */
+    GBX_GLOBALS_MINIMAL = 1,  /**< the 28 names of the manual, plus capabilities */
 } gbx_globals;
 
 /** Where a call's process comes from. */
 typedef enum gbx_fresh {
-    GBX_FRESH_FORK =
-        0, /**< a fork of the template: about 0.1 ms, shared address layout */
+    GBX_FRESH_FORK = 0, /**< of the template: about 0.1 ms, shared address layout */
     GBX_FRESH_EXEC = 1, /**< a new template for each call: about 20 ms, own layout */
 } gbx_fresh;
 
@@ -259,7 +257,7 @@ typedef enum gbx_call_flag {
 } gbx_call_flag;
 
 /** One call. Every pointer is borrowed until gbx_execute() or gbx_submit() returns,
- *  but for signal, on_log and log_user: until the call has ended. */
+ *  but for signal, on_log, log_user, record and replay: until the call has ended. */
 typedef struct gbx_call {
     size_t struct_size; /**< sizeof(gbx_call) in the caller's build */
     gbx_form form;      /**< how the code is written */
@@ -277,11 +275,13 @@ typedef struct gbx_call {
     gbx_log_fn on_log;        /**< may be NULL */
     void *log_user;           /**< passed to on_log */
     gbx_policy *policy;       /**< narrower than the engine's; NULL: the engine's */
+    gbx_recording *record;    /**< empty: is filled; NULL: nothing is recorded */
+    const gbx_recording *replay; /**< what to run instead of code; see record.h */
 } gbx_call;
 
 /* clang-format off */
 #define GBX_CALL_INIT {sizeof(gbx_call), GBX_FORM_FUNCTION, 0, NULL, 0, NULL, 0, NULL, 0, NULL, \
-    0, 0, NULL, NULL, NULL, NULL}
+    0, 0, NULL, NULL, NULL, NULL, NULL, NULL}
 /* clang-format on */
 
 /** What a call cost, by the host's measure, never the worker's word. */

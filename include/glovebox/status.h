@@ -32,20 +32,21 @@
  *
  * XX(name, number, cli_exit, text)
  */
-#define GBX_CODE_MAP(XX)                                                           \
-    XX(VALUE, 0, 0, "the code returned a value")                                   \
-    XX(TIMEOUT, 1, 10, "the code ran past its time limit and was killed")          \
-    XX(MEMORY, 2, 11, "the code needed more memory than its limit")                \
-    XX(SYNTAX, 3, 12, "the code is not valid JavaScript")                          \
-    XX(RUNTIME, 4, 13, "the code threw an error, or its value cannot be a result") \
-    XX(OUTPUT_TOO_LARGE, 5, 14, "the result is larger than the output limit")      \
-    XX(INVALID_CODE, 6, 15,                                                        \
-       "the code is not of the form asked for, or uses what is off")               \
-    XX(UNAVAILABLE, 7, 16, "no worker could be had, or the queue is full")         \
-    XX(ABORTED, 8, 17, "the caller aborted the call")                              \
-    XX(INVALID_DATA, 9, 18, "the input is not JSON")                               \
-    XX(CRASHED, 10, 19, "the worker died although no limit was reached")           \
-    XX(VIOLATION, 11, 20, "the worker broke the seal or the protocol and was killed")
+#define GBX_CODE_MAP(XX)                                                              \
+    XX(VALUE, 0, 0, "the code returned a value")                                      \
+    XX(TIMEOUT, 1, 10, "the code ran past its time limit and was killed")             \
+    XX(MEMORY, 2, 11, "the code needed more memory than its limit")                   \
+    XX(SYNTAX, 3, 12, "the code is not valid JavaScript")                             \
+    XX(RUNTIME, 4, 13, "the code threw an error, or its value cannot be a result")    \
+    XX(OUTPUT_TOO_LARGE, 5, 14, "the result is larger than the output limit")         \
+    XX(INVALID_CODE, 6, 15,                                                           \
+       "the code is not of the form asked for, or uses what is off")                  \
+    XX(UNAVAILABLE, 7, 16, "no worker could be had, or the queue is full")            \
+    XX(ABORTED, 8, 17, "the caller aborted the call")                                 \
+    XX(INVALID_DATA, 9, 18, "the input is not JSON")                                  \
+    XX(CRASHED, 10, 19, "the worker died although no limit was reached")              \
+    XX(VIOLATION, 11, 20, "the worker broke the seal or the protocol and was killed") \
+    XX(DIVERGED, 12, 21, "the replayed call did not do what its recording says")
 
 /** What the host could not do. */
 typedef enum gbx_status {

@@ -260,6 +260,40 @@ bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len)
     return gbx_buf_puts(buf, "\"");
 }
 
+bool gbx_json_append_safe(gbx_buf *buf, const void *text, size_t len)
+{
+    const uint8_t *d = text;
+    size_t done = 0; /* all before it is written */
+
+    (void)gbx_buf_puts(buf, "\"");
+    for (size_t i = 0, n; i < len; i += n) {
+        uint32_t c = d[i];
+
+        n = c < 0x80 ? 1 : gbx_utf8_sequence(d + i, len - i);
+        if (n == 0) {
+            n = 1;
+            c = 0xFFFD;
+        } else if (c != '"' && c != '\\' && !gbx_utf8_is_steering(d + i, n, &c)) {
+            continue;
+        }
+        (void)gbx_buf_append(buf, d + done, i - done);
+        done = i + n;
+        if (c == '"' || c == '\\')
+            (void)gbx_buf_printf(buf, "\\%c", (int)c);
+        else if (c == '\n')
+            (void)gbx_buf_puts(buf, "\\n");
+        else if (c < 0x10000)
+            (void)gbx_buf_printf(buf, "\\u%04x", (unsigned)c);
+        else
+            (void)gbx_buf_printf(buf, "\\u%04x\\u%04x",
+                                 (unsigned)(0xD800 + ((c - 0x10000) >> 10)),
+                                 (unsigned)(0xDC00 + (c & 0x3FF)));
+    }
+    if (len > done)
+        (void)gbx_buf_append(buf, d + done, len - done);
+    return gbx_buf_puts(buf, "\"");
+}
+
 /* The radix character of printf is the locale's, and the locale is the embedder's:
  * only whole numbers go through it. */
 bool gbx_json_append_number(gbx_buf *buf, double value)

@@ -28,6 +28,10 @@ bool gbx_json_check(const char *text, size_t len, size_t max_depth,
 /* Append text as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
 bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len);
 
+/* The same for UTF-8 that will be shown to people: what could steer a terminal is
+ * \uXXXX. What is read from it is text, to the byte. */
+bool gbx_json_append_safe(gbx_buf *buf, const void *text, size_t len);
+
 /* Append a finite number as JSON with at most three decimals, whatever the locale;
  * else null. */
 bool gbx_json_append_number(gbx_buf *buf, double number);

@@ -68,6 +68,17 @@ static uint16_t unit(const char *hex)
     return (uint16_t)strtoul(digits, NULL, 16);
 }
 
+/* An escape, after its backslash: half of a pair, and not the first of both? */
+static bool is_unpaired(const char *text, size_t left)
+{
+    uint16_t first = text[0] == 'u' ? unit(text + 1) : 0;
+    bool has_next = left >= 11 && text[5] == '\\' && text[6] == 'u';
+
+    if (first < 0xD800 || first > 0xDFFF)
+        return false;
+    return first > 0xDBFF || !has_next || (unit(text + 7) & 0xFC00) != 0xDC00;
+}
+
 /* The escape at text[at], after its backslash; returns how many characters it has. */
 static size_t append_escape(gbx_buf *to, const char *text, size_t left)
 {
@@ -162,6 +173,27 @@ bool gbx_view_append_text(gbx_view view, gbx_buf *to)
             i++;
             i += append_escape(to, view.at + i, view.len - 1 - i);
         }
+    }
+    return !to->failed;
+}
+
+bool gbx_view_take_text(gbx_view view, gbx_buf *to)
+{
+    size_t end = view.len - 1;
+
+    if (gbx_view_kind(view) != '"')
+        return false;
+    for (size_t i = 1; i < end;) {
+        const char *slash = memchr(view.at + i, '\\', end - i);
+        size_t plain = (slash != NULL ? (size_t)(slash - view.at) : end) - i;
+
+        (void)gbx_buf_append(to, view.at + i, plain);
+        i += plain;
+        if (i == end)
+            break;
+        if (is_unpaired(view.at + i + 1, end - i - 1))
+            return false;
+        i += 1 + append_escape(to, view.at + i + 1, end - i - 1);
     }
     return !to->failed;
 }

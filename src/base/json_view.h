@@ -34,6 +34,10 @@ bool gbx_view_next(gbx_view container, size_t *cursor, gbx_view *ret_name,
 /* Append a string's characters, any other value as it is written. */
 bool gbx_view_append_text(gbx_view view, gbx_buf *to);
 
+/* Append a string's characters. False for any other value, for an unpaired surrogate,
+ * which has none, and if there is no room; what was appended then is of no use. */
+bool gbx_view_take_text(gbx_view view, gbx_buf *to);
+
 bool gbx_view_is_true(gbx_view view);
 
 #endif

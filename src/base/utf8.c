@@ -150,6 +150,12 @@ bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len, gbx_esc
     return true;
 }
 
+bool gbx_utf8_is_steering(const uint8_t *data, size_t n, uint32_t *ret_point)
+{
+    *ret_point = decode(data, n);
+    return is_steering(*ret_point);
+}
+
 void gbx_utf8_position(const char *text, size_t len, size_t offset, uint32_t *ret_line,
                        uint32_t *ret_column)
 {

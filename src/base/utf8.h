@@ -28,6 +28,9 @@ typedef enum gbx_escape { GBX_ESCAPE_LINE, GBX_ESCAPE_TEXT } gbx_escape;
 bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len,
                              gbx_escape how);
 
+/* Is the valid sequence of n bytes at data one of those; *ret_point is the character. */
+bool gbx_utf8_is_steering(const uint8_t *data, size_t n, uint32_t *ret_point);
+
 /* Line and column (from 1; column in characters) of a byte offset. */
 void gbx_utf8_position(const char *text, size_t len, size_t offset, uint32_t *ret_line,
                        uint32_t *ret_column);

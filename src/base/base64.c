@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* base64 - see base64.h. */
+#include "base/base64.h"
+
+static const char digits[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* 64: not of the alphabet. */
+static uint32_t value_of(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (uint32_t)(c - 'A');
+    if (c >= 'a' && c <= 'z')
+        return (uint32_t)(c - 'a') + 26;
+    if (c >= '0' && c <= '9')
+        return (uint32_t)(c - '0') + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : 64;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_base64_append(gbx_buf *to, const void *data, size_t len)
+{
+    const uint8_t *d = data;
+    uint8_t *at;
+
+    if (len == 0)
+        return !to->failed;
+    at = gbx_buf_reserve(to, (len + 2) / 3 * 4);
+    if (at == NULL)
+        return false;
+    to->len += (len + 2) / 3 * 4;
+    for (size_t i = 0; i < len; i += 3) {
+        uint32_t bits = (uint32_t)d[i] << 16;
+
+        if (i + 1 < len)
+            bits |= (uint32_t)d[i + 1] << 8;
+        if (i + 2 < len)
+            bits |= d[i + 2];
+        *at++ = (uint8_t)digits[bits >> 18];
+        *at++ = (uint8_t)digits[bits >> 12 & 63];
+        *at++ = (uint8_t)(i + 1 < len ? digits[bits >> 6 & 63] : '=');
+        *at++ = (uint8_t)(i + 2 < len ? digits[bits & 63] : '=');
+    }
+    return true;
+}
+
+bool gbx_base64_decode(const char *text, size_t len, uint8_t *to, size_t *ret_len)
+{
+    uint8_t *at = to;
+
+    if (len % 4 != 0)
+        return false;
+    for (size_t i = 0; i < len; i += 4) {
+        size_t have = 4;
+        uint32_t bits = 0;
+
+        if (i + 4 == len && text[i + 3] == '=')
+            have = text[i + 2] == '=' ? 2 : 3;
+        for (size_t k = 0; k < have; k++) {
+            uint32_t value = value_of(text[i + k]);
+
+            if (value == 64)
+                return false;
+            bits |= value << (18 - 6 * k);
+        }
+        /* Bits that belong to no byte are zero: one text for the same bytes. */
+        if ((have == 2 && (bits & 0xFFFF) != 0) || (have == 3 && (bits & 0xFF) != 0))
+            return false;
+        for (size_t k = 0; k + 1 < have; k++)
+            *at++ = (uint8_t)(bits >> (16 - 8 * k));
+    }
+    *ret_len = (size_t)(at - to);
+    return true;
+}

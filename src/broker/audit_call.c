@@ -204,7 +204,8 @@ static bool name_of_end(gbx_code code, gbx_end how, gbx_audit_event *ret)
     case GBX_CODE_INVALID_CODE:
     case GBX_CODE_UNAVAILABLE:
     case GBX_CODE_ABORTED:
-    case GBX_CODE_INVALID_DATA: return false;
+    case GBX_CODE_INVALID_DATA:
+    case GBX_CODE_DIVERGED: return false;
     }
     return false;
 }

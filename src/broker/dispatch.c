@@ -8,6 +8,7 @@
  */
 #include "base/json.h"
 #include "broker/engine.h"
+#include "broker/recorder.h"
 #include "broker/strip.h"
 #include "policy/policy.h"
 #include "policy/secrets.h"
@@ -179,6 +180,7 @@ void gbx_hostcall_take(void *user, const gbx_msg_hostcall *msg)
                            GBX_MSG_HOSTCALL);
         return;
     }
+    gbx_recorder_request(run, msg);
     builtin = gbx_provider_name(run, msg->name);
     (void)pthread_mutex_lock(&h->lock);
     f = builtin == NULL ? find_function(h, msg->name) : NULL;

@@ -10,6 +10,7 @@
 #ifndef GBX_BROKER_ENGINE_H
 #define GBX_BROKER_ENGINE_H
 
+#include "base/sha256.h"
 #include "broker/audit.h"
 #include "broker/hostcall.h"
 #include "broker/known.h"
@@ -102,6 +103,9 @@ typedef struct gbx_dataset {
     char name[GBX_NAME_MAX];
     int memfd;
     uint64_t size;
+    uint64_t serial; /* never used again */
+    bool has_sha256; /* made when a recording first asks for it */
+    uint8_t sha256[GBX_SHA256_SIZE];
 } gbx_dataset;
 
 typedef struct gbx_run_list {
@@ -155,6 +159,7 @@ struct gbx_engine {
     char load_message[256];
     uint64_t next_worker;
     atomic_ullong next_ticket; /* the last one given */
+    uint64_t next_dataset;
     uint64_t calls_ended;
     uint64_t templates_started;
 };

@@ -163,6 +163,8 @@ gbx_status gbx_execute(gbx_engine *engine, const gbx_call *call,
     if (status == GBX_OK && run.phase != GBX_RUN_ENDED)
         status = engine->runner.execute != NULL ? gbx_outcome_run(&run, reterr)
                                                 : run_on_process(&run, reterr);
+    if (status == GBX_OK)
+        gbx_run_conclude(&run);
     gbx_audit_call_ended(&run, status);
     if (status == GBX_OK) {
         *ret_result = run.result;

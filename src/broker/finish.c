@@ -8,6 +8,8 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "broker/engine.h"
+#include "broker/recorder.h"
+#include "broker/replayer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,6 +231,8 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
         gbx_result_fail(r, GBX_CODE_UNAVAILABLE, "the host is out of memory", "");
         return;
     }
+    if (how == GBX_END_REPLAYED) /* the replay has judged */
+        return;
     gbx_verdict_decide(&evidence, &verdict);
     if (verdict.code == GBX_CODE_VALUE)
         check_value(r, &verdict);
@@ -240,4 +244,10 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
     say_what_it_awaited(run, &verdict);
     fill(run, &verdict);
     gbx_audit_verdict(run, how, &verdict);
+}
+
+void gbx_run_conclude(gbx_run *run)
+{
+    gbx_replayer_end(run);
+    gbx_recorder_end(run);
 }

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "broker/engine.h"
+#include "broker/recorder.h"
 #include "broker/strip.h"
 #include "fetch/fetch.h"
 
@@ -381,6 +382,7 @@ void gbx_hostcall_cancel(void *user, uint32_t wire_id)
     gbx_hostcalls *h = &run->engine->hostcalls;
     gbx_request request = 0;
 
+    gbx_recorder_cancel(run, wire_id);
     (void)pthread_mutex_lock(&h->lock);
     for (uint32_t at = run->calls.first; at != 0; at = h->pending[at - 1].next)
         if (h->pending[at - 1].wire_id == wire_id)
@@ -401,6 +403,7 @@ size_t gbx_hostcall_deliver(gbx_run *run)
     if (run->calls.replies_end == NULL)
         return 0;
     for (replies = take_replies(run); replies != NULL; count++) {
+        gbx_recorder_answer(run, &replies->msg);
         if (!gbx_exchange_answer(&run->exchange, &replies->msg))
             run->exchange.is_nomem = true;
         replies = log_and_free(run, replies);

@@ -30,8 +30,9 @@ static uint64_t hash_of(const gbx_call *call)
 /* Does anything but text and form decide? */
 static bool can_be_known(const gbx_call *call, size_t max_len)
 {
-    return call->policy == NULL && call->bindings_len == 0 && call->code_len > 0 &&
-           call->code_len <= max_len && call->code_len <= GBX_KNOWN_BYTES_MAX / 4;
+    return call->policy == NULL && call->replay == NULL && call->bindings_len == 0 &&
+           call->code_len > 0 && call->code_len <= max_len &&
+           call->code_len <= GBX_KNOWN_BYTES_MAX / 4;
 }
 
 static bool is_same(const struct gbx_known_code *code, const gbx_call *call)

@@ -115,6 +115,7 @@ static void link_dataset(gbx_engine *engine, gbx_dataset *d, gbx_dataset **ret_o
     gbx_dataset **at = &engine->datasets;
 
     *ret_old = NULL;
+    d->serial = ++engine->next_dataset;
     while (*at != NULL && strcmp((*at)->name, d->name) != 0)
         at = &(*at)->next;
     if (*at != NULL) {

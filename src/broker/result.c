@@ -61,6 +61,11 @@ gbx_result *gbx_result_new(void)
         r->runner = "process";
         r->jit = "";
         r->is_isolated = true;
+        r->replay = (gbx_replay){.what = "",
+                                 .recorded = "",
+                                 .came = "",
+                                 .recorded_engine = "",
+                                 .engine = ""};
     }
     return r;
 }
@@ -135,6 +140,17 @@ bool gbx_result_fail(gbx_result *r, gbx_code code, const char *message,
     return r->error != NULL;
 }
 
+void gbx_result_set_replay(gbx_result *r, gbx_replay_text which, gbx_span text)
+{
+    const char **const to[] = {&r->replay.recorded, &r->replay.came,
+                               &r->replay.recorded_engine, &r->replay.engine};
+    char *copy = copy_text(text, NULL);
+
+    free(r->replay_texts[which]);
+    r->replay_texts[which] = copy;
+    *to[which] = copy != NULL ? copy : "";
+}
+
 /* ---- public API ---------------------------------------------------------- */
 
 gbx_code gbx_result_code(const gbx_result *result)
@@ -186,6 +202,11 @@ int gbx_result_logs_truncated(const gbx_result *result)
     return result->is_truncated;
 }
 
+gbx_replay gbx_result_replay(const gbx_result *result)
+{
+    return result->replay;
+}
+
 gbx_stats gbx_result_stats(const gbx_result *result)
 {
     return result->stats;
@@ -214,5 +235,7 @@ void gbx_result_free(gbx_result *result)
     free(result->json);
     free(result->thrown_name);
     free(result->thrown_message);
+    for (size_t i = 0; i < GBX_COUNTOF(result->replay_texts); i++)
+        free(result->replay_texts[i]);
     free(result);
 }

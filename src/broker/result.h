@@ -9,6 +9,8 @@
 #include "base/fail.h"
 #include "wire/messages.h"
 
+#include <glovebox/record.h>
+
 /* Each console line costs this much of the log limit beside its text: a flood of
  * empty lines is bounded too. */
 #define GBX_LOG_LINE_COST 32
@@ -45,7 +47,20 @@ struct gbx_result {
     uint32_t thrown_line;
     uint32_t thrown_column;
     char runner_name[64];
+    gbx_replay replay;     /* its texts are below, or constant */
+    char *replay_texts[4]; /* by gbx_replay_text; or NULL */
 };
+
+/* Texts of a replay that its result owns. */
+typedef enum gbx_replay_text {
+    GBX_REPLAY_RECORDED,
+    GBX_REPLAY_CAME,
+    GBX_REPLAY_RECORDED_ENGINE,
+    GBX_REPLAY_ENGINE,
+} gbx_replay_text;
+
+/* A copy, made valid UTF-8; without memory it stays empty. */
+void gbx_result_set_replay(gbx_result *result, gbx_replay_text which, gbx_span text);
 
 gbx_result *gbx_result_new(void);
 

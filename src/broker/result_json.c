@@ -62,6 +62,25 @@ static void put_stats(gbx_buf *to, const gbx_result *r)
                          (unsigned long long)s->log_bytes, s->host_calls);
 }
 
+static void put_replay(gbx_buf *to, const gbx_replay *replay)
+{
+    static const char *const words[] = {"", "same", "upTo", "diverged", "unfinished"};
+
+    (void)gbx_buf_printf(
+        to, ",\"replay\":{\"outcome\":\"%s\",\"hostCalls\":%u,\"recordedCode\":\"%s\"",
+        words[replay->how], replay->host_calls, gbx_code_name(replay->recorded_code));
+    put_text(to, "recordedEngine", replay->recorded_engine);
+    put_text(to, "engine", replay->engine);
+    if (replay->how == GBX_REPLAYED_DIVERGED) {
+        put_text(to, "what", replay->what);
+        (void)gbx_buf_printf(to, ",\"hostCall\":%u,\"line\":%u", replay->host_call,
+                             replay->line);
+        put_text(to, "recorded", replay->recorded);
+        put_text(to, "came", replay->came);
+    }
+    (void)gbx_buf_puts(to, "}");
+}
+
 /* ---- public API ---------------------------------------------------------- */
 
 const char *gbx_result_json(gbx_result *result, size_t *ret_len)
@@ -83,6 +102,8 @@ const char *gbx_result_json(gbx_result *result, size_t *ret_len)
         (void)gbx_json_append_number(&buf, result->stats.wall_ms);
         put_logs(&buf, result);
         put_stats(&buf, result);
+        if (result->replay.how != GBX_REPLAYED_NOT)
+            put_replay(&buf, &result->replay);
         put_text(&buf, "runner", result->runner);
         if (!result->is_isolated)
             (void)gbx_buf_puts(&buf, ",\"isolated\":false");

@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "broker/engine.h"
+#include "broker/recorder.h"
+#include "broker/replayer.h"
 #include "policy/policy.h"
 
 #include <errno.h>
@@ -199,11 +201,15 @@ static void step_waiting(gbx_run *run, int64_t now_ns)
 {
     if (run->exchange.state != GBX_EXCHANGE_WAITING)
         return;
-    if (run->wake_ns == 0)
+    if (run->wake_ns == 0 && run->replayer == NULL) {
         run->wake_ns = now_ns + (int64_t)run->exchange.wake_ms * GBX_NS_PER_MS;
-    if (gbx_hostcall_deliver(run) == 0 && now_ns < run->wake_ns)
+        gbx_recorder_wait(run, run->exchange.wake_ms);
+    }
+    if (run->replayer != NULL ? !gbx_replayer_wake(run)
+                              : gbx_hostcall_deliver(run) == 0 && now_ns < run->wake_ns)
         return;
     run->wake_ns = 0;
+    gbx_recorder_wake(run);
     if (!gbx_exchange_wake(&run->exchange))
         run->exchange.is_nomem = true;
     (void)send_some(run);
@@ -226,6 +232,8 @@ static bool step_started(gbx_run *run, int64_t now_ns)
         return end(run, GBX_END_ABORT);
     can_read = send_some(run);
     what = receive_some(run);
+    if (gbx_replayer_is_over(run))
+        return end(run, GBX_END_REPLAYED);
     if (run->exchange.state == GBX_EXCHANGE_BROKEN)
         return end(run, GBX_END_BROKEN);
     if (gbx_exchange_has_ended(&run->exchange) || run->exchange.is_nomem)
@@ -244,7 +252,7 @@ static bool step_started(gbx_run *run, int64_t now_ns)
         return false;
     }
     step_waiting(run, now_ns);
-    return false;
+    return gbx_replayer_is_over(run) && end(run, GBX_END_REPLAYED);
 }
 
 static bool step_dying(gbx_run *run, int64_t now_ns)
@@ -277,13 +285,6 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
     return false;
 }
 
-/* The same randomness for the same seed; whoever seeds a call wants no secrets. */
-static void spread_seed(uint64_t seed, uint8_t *entropy)
-{
-    for (size_t i = 0; i < GBX_ENTROPY_SIZE; i++)
-        entropy[i] = (uint8_t)(seed >> (8 * (i % 8)));
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
@@ -296,6 +297,8 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
     run->engine = engine;
     run->cpu_start_ns = -1;
     status = gbx_call_import(call, &run->call, reterr);
+    if (status == GBX_OK)
+        status = gbx_replayer_begin(run, reterr);
     own = run->call.policy;
     run->call.policy =
         NULL; /* cleaned up with the run once it is a reference of ours */
@@ -304,6 +307,10 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
                                     run->call.form, &run->limits, reterr);
     if (status == GBX_OK)
         status = take_policy(run, own, reterr);
+    if (status == GBX_OK)
+        status = gbx_replayer_check(run, reterr);
+    if (status == GBX_OK)
+        status = gbx_recorder_begin(run, reterr);
     if (status == GBX_OK)
         status = init_cond(run, reterr);
     if (status != GBX_OK)
@@ -357,6 +364,8 @@ void gbx_run_cleanup(gbx_run *run)
     if (run->call.signal != NULL)
         gbx_signal_detach(run->call.signal, run);
     gbx_run_calls_end(run);
+    gbx_recorder_leave(run);
+    gbx_replayer_free(run->replayer);
     gbx_policy_free(run->call.policy);
     if (run->has_exchange)
         gbx_exchange_cleanup(&run->exchange);
@@ -364,79 +373,6 @@ void gbx_run_cleanup(gbx_run *run)
         (void)pthread_cond_destroy(&run->changed);
     gbx_result_free(run->result);
     free(run->copy);
-}
-
-void gbx_run_start(gbx_run *run, int64_t now_ns)
-{
-    const gbx_call *call = &run->call;
-    uint32_t capabilities = gbx_run_capabilities(run);
-    struct {
-        uint64_t call_id;
-        uint64_t seed;
-        uint8_t entropy[GBX_ENTROPY_SIZE];
-    } random = {0};
-    gbx_buf withheld, env;
-    bool has_random;
-    gbx_msg_call msg = {
-        .form = (uint8_t)call->form,
-        .now_ms = call->now_ms,
-        .memory_bytes = run->limits.memory_bytes,
-        .output_bytes = run->limits.output_bytes,
-        .log_bytes = run->limits.log_bytes,
-        .first_line = run->span.line,
-        .first_column = run->span.column,
-        .last_expr = (uint32_t)run->span.last_expr,
-        .host_calls = run->limits.host_calls,
-        .host_calls_at_once = run->limits.host_calls_at_once,
-        .host_out_bytes = run->limits.host_out_bytes,
-        .code = {(const uint8_t *)call->code + run->span.start, run->span.len},
-        .bindings = {(const uint8_t *)call->bindings, call->bindings_len},
-        .input = {(const uint8_t *)call->input, call->input_len},
-    };
-
-    gbx_buf_init(&withheld, GBX_CONFIG_MAX);
-    gbx_buf_init(&env, GBX_CONFIG_MAX);
-    if (call->policy != NULL)
-        (void)gbx_hostcalls_names(run->engine, call->policy, true, &withheld, NULL);
-    msg.capabilities = capabilities;
-    msg.withheld = (gbx_span){withheld.data, withheld.len};
-    if (capabilities & GBX_CAP_ENV)
-        (void)gbx_policy_put_env(gbx_run_policy(run), &env);
-    msg.env = (gbx_span){env.data, env.len};
-    if (capabilities & GBX_CAP_CONSOLE)
-        msg.flags |= GBX_CALL_WIRE_CONSOLE;
-    if (capabilities & GBX_CAP_TIMERS)
-        msg.flags |= GBX_CALL_WIRE_TIMERS;
-    if (run->span.is_parsed)
-        msg.flags |= GBX_CALL_WIRE_PARSED;
-    if (call->flags & GBX_CALL_FIXED_NOW)
-        msg.flags |= GBX_CALL_WIRE_FIXED_NOW;
-    if (call->input != NULL)
-        msg.flags |= GBX_CALL_WIRE_HAS_INPUT;
-    has_random = getrandom(&random, sizeof random, 0) == (ssize_t)sizeof random;
-    msg.seed = call->flags & GBX_CALL_SEEDED ? call->seed : random.seed;
-    if (call->flags & GBX_CALL_SEEDED)
-        spread_seed(call->seed, random.entropy);
-    msg.entropy = (gbx_span){random.entropy, sizeof random.entropy};
-    run->has_exchange = true;
-    gbx_exchange_init(&run->exchange, random.call_id, &run->limits, run->result);
-    run->exchange.on_request = gbx_hostcall_take;
-    run->exchange.on_cancel = gbx_hostcall_cancel;
-    run->exchange.on_limited = gbx_audit_limited;
-    run->exchange.request_user = run;
-    run->exchange.on_log = call->on_log;
-    run->exchange.log_user = call->log_user;
-    run->exchange.start_ns = now_ns;
-    /* A worker that can guess its call's id could speak before it is spoken to. */
-    if (!has_random || withheld.failed || env.failed ||
-        !gbx_exchange_call(&run->exchange, &msg))
-        run->exchange.is_nomem = true;
-    gbx_buf_cleanup(&withheld);
-    gbx_buf_cleanup(&env);
-    run->phase = GBX_RUN_STARTED;
-    run->deadline_ns = now_ns + (int64_t)run->limits.timeout_ms * GBX_NS_PER_MS;
-    run->cpu_check_ns = now_ns + (int64_t)run->limits.cpu_ms * GBX_NS_PER_MS;
-    run->cpu_start_ns = gbx_worker_cpu_ns(run->worker);
 }
 
 bool gbx_run_step(gbx_run *run, int64_t now_ns)

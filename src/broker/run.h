@@ -38,6 +38,11 @@ typedef struct gbx_run {
     char call_id[GBX_CALL_ID_SIZE];
     gbx_call call; /* pointers borrowed, or into copy */
     gbx_limits limits;
+    bool has_entropy; /* of a call that is recorded or replayed */
+    uint8_t entropy[GBX_ENTROPY_SIZE];
+    gbx_recording *recording;      /* being filled; NULL: none */
+    uint64_t recorded_load_seq;    /* datasets that it names */
+    struct gbx_replayer *replayer; /* NULL: not a replay */
     gbx_guard_span span;
     char *copy; /* of what a submitted call borrows */
     gbx_result *result;
@@ -102,10 +107,17 @@ void gbx_run_end_unserved(gbx_run *run, gbx_end end);
 /* Ask for its end, from any thread; the engine's lock is held. */
 void gbx_run_abort_locked(gbx_run *run);
 
+/* The same randomness for the same seed; whoever seeds a call wants no secrets. */
+void gbx_run_spread_seed(uint64_t seed, uint8_t entropy[GBX_ENTROPY_SIZE]);
+
 /* ---- finish.c -------------------------------------------------------------- */
 
 /* Judge and fill the result; the worker, if any, is still alive or reported. */
 void gbx_run_finish(gbx_run *run, gbx_end end, int64_t now_ns);
+
+/* Nothing changes the result any more but what a replay has to say of it. Before the
+ * end is told to anybody; once. */
+void gbx_run_conclude(gbx_run *run);
 
 /* What the kernel says of a live worker; false if it does not. */
 int64_t gbx_process_cpu_ns(pid_t pid);

@@ -157,15 +157,22 @@ static bool copy_text(const char **text, char *to, size_t size, const char *name
 
 /* ---- public to other modules -------------------------------------------- */
 
+gbx_status gbx_options_import(const gbx_options *given, gbx_options *ret,
+                              gbx_error *reterr)
+{
+    static const gbx_options none = GBX_OPTIONS_INIT;
+
+    return import(given != NULL ? given : &none, ret, sizeof *ret, "options", reterr);
+}
+
 gbx_status gbx_settings_init(gbx_settings *s, const gbx_options *options,
                              gbx_error *reterr)
 {
-    static const gbx_options none = GBX_OPTIONS_INIT;
     gbx_options *o = &s->options;
     gbx_status status;
 
     memset(s, 0, sizeof *s);
-    status = import(options != NULL ? options : &none, o, sizeof *o, "options", reterr);
+    status = gbx_options_import(options, o, reterr);
     if (status != GBX_OK)
         return status;
     if (o->runner != NULL && o->runner_name != NULL)

@@ -29,6 +29,10 @@ gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
 /* What by says lowers limits; its zeros say nothing. */
 void gbx_limits_lower(gbx_limits *limits, const gbx_limits *by);
 
+/* Options as the caller's build knows them, as ours; NULL for all defaults. */
+gbx_status gbx_options_import(const gbx_options *given, gbx_options *ret,
+                              gbx_error *reterr);
+
 /* A call as the caller's build knows it, as ours. */
 gbx_status gbx_call_import(const gbx_call *given, gbx_call *ret, gbx_error *reterr);
 

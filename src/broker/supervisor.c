@@ -50,6 +50,7 @@ static void deliver(gbx_run *run)
         gbx_pool_release(engine, run->worker);
     gbx_queue_unlink(engine, run);
     (void)pthread_mutex_unlock(&engine->lock);
+    gbx_run_conclude(run);
     gbx_audit_call_ended(run, GBX_OK);
     run->result = NULL;
     gbx_run_cleanup(run);

@@ -162,5 +162,6 @@ void gbx_verdict_decide(const gbx_evidence *e, gbx_verdict *v)
         SAY(v, "too many calls are waiting for a worker");
         v->hint = "run fewer calls at once, or raise queue_length";
         break;
+    case GBX_END_REPLAYED: v->code = GBX_CODE_DIVERGED; break;
     }
 }

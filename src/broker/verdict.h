@@ -20,6 +20,7 @@ typedef enum gbx_end {
     GBX_END_LOST,      /* the worker is gone and nobody knows how: its template died */
     GBX_END_NO_WORKER, /* none could be had */
     GBX_END_QUEUE_FULL,
+    GBX_END_REPLAYED, /* a replay has heard enough, and says itself what that means */
 } gbx_end;
 
 typedef struct gbx_evidence {

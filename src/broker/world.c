@@ -6,6 +6,7 @@
  * code uses nothing of the kind.
  */
 #include "broker/engine.h"
+#include "broker/replayer.h"
 #include "broker/run.h"
 
 #include "base/json_view.h"
@@ -50,13 +51,17 @@ static bool has_name(void *user, const char *name)
 {
     const gbx_run *run = user;
 
-    return is_bound(&run->call, name) || is_exposed(run, name);
+    return is_bound(&run->call, name) ||
+           (run->replayer != NULL ? gbx_replayer_has_root(run, name)
+                                  : is_exposed(run, name));
 }
 
 static bool may_fetch(void *user, const char *url, size_t len,
                       char site[GBX_GUARD_SITE_SIZE])
 {
-    const gbx_policy *policy = gbx_run_policy(user);
+    const gbx_run *run = user;
+    const gbx_policy *policy =
+        run->replayer != NULL ? gbx_replayer_sites(run) : gbx_run_policy(run);
 
     _Static_assert(GBX_GUARD_SITE_SIZE >= GBX_SITE_TEXT_SIZE, "a site must fit");
     return policy == NULL || gbx_policy_may_fetch(policy, url, len, site);
@@ -74,6 +79,8 @@ uint32_t gbx_run_capabilities(const gbx_run *run)
 {
     uint32_t capabilities = run->engine->settings.options.capabilities;
 
+    if (run->replayer != NULL)
+        return gbx_replayer_capabilities(run);
     return run->call.policy != NULL ? capabilities & run->call.policy->capabilities
                                     : capabilities;
 }

@@ -5,6 +5,7 @@
  */
 #include <glovebox/glovebox.h>
 #include <glovebox/host.h>
+#include <glovebox/record.h>
 
 #define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), "size of " #type)
 #define FIELD(type, field, at) \
@@ -72,7 +73,7 @@ FIELD(gbx_options, audit_user, 240);
 FIELD(gbx_options, suspicious_refusals, 248);
 FIELD(gbx_options, suspicious_ms, 252);
 
-SIZE(gbx_call, 120);
+SIZE(gbx_call, 136);
 FIELD(gbx_call, struct_size, 0);
 FIELD(gbx_call, form, 8);
 FIELD(gbx_call, flags, 12);
@@ -89,6 +90,20 @@ FIELD(gbx_call, signal, 88);
 FIELD(gbx_call, on_log, 96);
 FIELD(gbx_call, log_user, 104);
 FIELD(gbx_call, policy, 112);
+FIELD(gbx_call, record, 120);
+FIELD(gbx_call, replay, 128);
+
+SIZE(gbx_replay, 64);
+FIELD(gbx_replay, how, 0);
+FIELD(gbx_replay, host_calls, 4);
+FIELD(gbx_replay, host_call, 8);
+FIELD(gbx_replay, line, 12);
+FIELD(gbx_replay, what, 16);
+FIELD(gbx_replay, recorded, 24);
+FIELD(gbx_replay, came, 32);
+FIELD(gbx_replay, recorded_engine, 40);
+FIELD(gbx_replay, engine, 48);
+FIELD(gbx_replay, recorded_code, 56);
 
 SIZE(gbx_host_call, 40);
 FIELD(gbx_host_call, request, 0);
@@ -153,6 +168,12 @@ VALUE(GBX_CAP_NONE, 256);
 VALUE(GBX_CALL_SEEDED, 1);
 VALUE(GBX_CALL_FIXED_NOW, 2);
 VALUE(GBX_CALL_NO_GUARD, 4);
+VALUE(GBX_RECORD_INPUT, 1);
+VALUE(GBX_REPLAYED_NOT, 0);
+VALUE(GBX_REPLAYED_SAME, 1);
+VALUE(GBX_REPLAYED_UP_TO, 2);
+VALUE(GBX_REPLAYED_DIVERGED, 3);
+VALUE(GBX_REPLAYED_UNFINISHED, 4);
 VALUE(GBX_LOG_DEBUG, 0);
 VALUE(GBX_LOG_LOG, 1);
 VALUE(GBX_LOG_INFO, 2);

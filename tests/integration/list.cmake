@@ -29,6 +29,7 @@ endif()
 include(integration/audit.cmake)
 gbx_integration_test(host_functions)
 gbx_integration_test(host_names)
+gbx_integration_test(replay)
 
 gbx_integration_test(host)
 target_compile_definitions(test_host

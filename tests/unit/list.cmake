@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Tests of the host's modules; under a sanitizer all of those are looked into.
-set(host_modules gbx_base gbx_wire gbx_policy gbx_file gbx_audit gbx_guard gbx_broker)
+set(host_modules gbx_base gbx_wire gbx_policy gbx_file gbx_audit gbx_guard gbx_record
+    gbx_broker)
 set(crypto_modules gbx_crypto)
 if(GLOVEBOX_SANITIZE)
     include(../cmake/checked.cmake)

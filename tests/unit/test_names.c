@@ -49,7 +49,8 @@ static const struct {
     {9, "INVALID_DATA", 18},
     {10, "CRASHED", 19},
     {11, "VIOLATION", 20},
-    {12, "UNKNOWN", 70},
+    {12, "DIVERGED", 21},
+    {13, "UNKNOWN", 70},
     {-1, "UNKNOWN", 70},
 };
 
@@ -70,8 +71,8 @@ static void test_code__exits_are_all_different(void **state)
 {
     (void)state;
 
-    for (size_t i = 0; i <= 11; i++)
-        for (size_t j = i + 1; j <= 11; j++)
+    for (size_t i = 0; i <= 12; i++)
+        for (size_t j = i + 1; j <= 12; j++)
             assert_int_not_equal(gbx_code_exit((gbx_code)i),
                                  gbx_code_exit((gbx_code)j));
 }

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* sources - digests of datasets. Reading takes a while: it is done without the lock, by
+ * a descriptor of its own, and the digest is kept with the dataset. */
+#include "broker/engine.h"
+#include "broker/recorder.h"
+#include "record/chunk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool digest_of(int fd, uint64_t size, uint8_t *ret)
+{
+    uint8_t data[GBX_KIB(16)];
+    gbx_sha256 s;
+
+    gbx_sha256_init(&s);
+    for (uint64_t at = 0; at < size;) {
+        ssize_t n = pread(fd, data, sizeof data, (off_t)at);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        gbx_sha256_add(&s, data, (size_t)n);
+        at += (uint64_t)n;
+    }
+    gbx_sha256_end(&s, ret);
+    return true;
+}
+
+/* One without a digest, as a descriptor of our own; -1: all have one. */
+static int find_without(gbx_engine *engine, uint64_t *ret_size, uint64_t *ret_serial)
+{
+    int fd = -1;
+
+    (void)pthread_mutex_lock(&engine->lock);
+    for (const gbx_dataset *d = engine->datasets; d != NULL && fd < 0; d = d->next) {
+        if (d->has_sha256)
+            continue;
+        fd = fcntl(d->memfd, F_DUPFD_CLOEXEC, 0);
+        *ret_size = d->size;
+        *ret_serial = d->serial;
+        if (fd < 0)
+            fd = -errno - 1;
+    }
+    (void)pthread_mutex_unlock(&engine->lock);
+    return fd;
+}
+
+static void keep(gbx_engine *engine, uint64_t serial, const uint8_t *digest)
+{
+    (void)pthread_mutex_lock(&engine->lock);
+    for (gbx_dataset *d = engine->datasets; d != NULL; d = d->next) {
+        if (d->serial == serial) {
+            memcpy(d->sha256, digest, sizeof d->sha256);
+            d->has_sha256 = true;
+        }
+    }
+    (void)pthread_mutex_unlock(&engine->lock);
+}
+
+static gbx_status make_digests(gbx_engine *engine, gbx_error *reterr)
+{
+    for (;;) {
+        uint8_t digest[GBX_SHA256_SIZE];
+        uint64_t size = 0, serial = 0;
+        GBX_CLEANUP(gbx_fd_close) int fd = find_without(engine, &size, &serial);
+
+        if (fd == -1)
+            return GBX_OK;
+        if (fd < 0 || !digest_of(fd, size, digest))
+            return gbx_fail(reterr, GBX_E_OS, "cannot read a dataset once more");
+        keep(engine, serial, digest);
+    }
+}
+
+/* False if memory is out, or if one has come meanwhile. The lock is held. */
+static bool copy_all(const gbx_engine *engine, gbx_record_head *to)
+{
+    size_t count = 0;
+
+    for (const gbx_dataset *d = engine->datasets; d != NULL; d = d->next)
+        count++;
+    to->datasets.list = calloc(count + 1, sizeof *to->datasets.list);
+    if (to->datasets.list == NULL)
+        return false;
+    for (const gbx_dataset *d = engine->datasets; d != NULL; d = d->next) {
+        gbx_record_source *s = &to->datasets.list[to->datasets.count];
+        size_t len = strlen(d->name);
+        uint8_t *name = gbx_record_chunk(to, len);
+
+        if (name == NULL || !d->has_sha256)
+            return false;
+        memcpy(name, d->name, len);
+        *s = (gbx_record_source){.name = {name, len}, .size = d->size};
+        memcpy(s->sha256, d->sha256, sizeof s->sha256);
+        to->datasets.count++;
+    }
+    return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_sources_take(gbx_engine *engine, gbx_record_head *to,
+                            uint64_t *ret_load_seq, gbx_error *reterr)
+{
+    gbx_status status = make_digests(engine, reterr);
+    bool ok;
+
+    if (status != GBX_OK)
+        return status;
+    (void)pthread_mutex_lock(&engine->lock);
+    ok = copy_all(engine, to);
+    *ret_load_seq = engine->load_seq;
+    (void)pthread_mutex_unlock(&engine->lock);
+    return ok ? GBX_OK
+              : gbx_fail(reterr, GBX_E_NOMEM,
+                         "no memory for the recording, or a dataset has just come");
+}

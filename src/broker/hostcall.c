@@ -129,15 +129,6 @@ static void free_reply(gbx_reply *r)
     free(r);
 }
 
-static gbx_msg_answer error_answer(const char *name, const char *message,
-                                   const char *code)
-{
-    return (gbx_msg_answer){.is_error = 1,
-                            .name = text_span(name, GBX_NAME_MAX - 1),
-                            .message = text_span(message, GBX_MESSAGE_MAX - 1),
-                            .code = text_span(code, GBX_NAME_MAX - 1)};
-}
-
 /* The run has something to deliver; the lock is held. */
 static void wake_driver(gbx_run *run)
 {
@@ -161,10 +152,10 @@ static gbx_reply *fit(gbx_run *run, gbx_reply *reply)
         return reply;
     }
     free(reply);
-    refusal = error_answer("RangeError",
-                           "the answers of the host are together over the limit of"
-                           " this call",
-                           "ERR_HOST_BYTES");
+    refusal = gbx_error_answer("RangeError",
+                               "the answers of the host are together over the limit of"
+                               " this call",
+                               "ERR_HOST_BYTES");
     reply = gbx_reply_copy(&refusal);
     if (reply != NULL)
         reply->is_over = true;
@@ -197,10 +188,10 @@ static gbx_reply *make_reply(const gbx_engine *engine, const gbx_msg_answer *msg
     if (gbx_strip(policy, msg, &stripped)) {
         reply = gbx_reply_copy(&stripped.msg);
     } else {
-        refusal = error_answer("Error",
-                               "the answer could not be looked through for"
-                               " secrets",
-                               "ERR_HOST_ANSWER");
+        refusal = gbx_error_answer("Error",
+                                   "the answer could not be looked through for"
+                                   " secrets",
+                                   "ERR_HOST_ANSWER");
         reply = gbx_reply_copy(&refusal);
     }
     gbx_stripped_cleanup(&stripped);
@@ -236,6 +227,14 @@ static bool answer(gbx_engine *engine, gbx_request request, const gbx_msg_answer
 }
 
 /* ---- public to other modules -------------------------------------------- */
+
+gbx_msg_answer gbx_error_answer(const char *name, const char *message, const char *code)
+{
+    return (gbx_msg_answer){.is_error = 1,
+                            .name = text_span(name, GBX_NAME_MAX - 1),
+                            .message = text_span(message, GBX_MESSAGE_MAX - 1),
+                            .code = text_span(code, GBX_NAME_MAX - 1)};
+}
 
 bool gbx_hostcall_reply(gbx_engine *engine, gbx_request request,
                         const gbx_msg_answer *msg)
@@ -371,7 +370,7 @@ gbx_request gbx_hostcall_open(gbx_run *run, const char *name, bool is_ours,
 void gbx_hostcall_refuse(gbx_engine *engine, gbx_request request, const char *name,
                          const char *message, const char *code)
 {
-    gbx_msg_answer msg = error_answer(name, message, code);
+    gbx_msg_answer msg = gbx_error_answer(name, message, code);
 
     (void)answer(engine, request, &msg, true);
 }
@@ -456,51 +455,4 @@ const char *gbx_hostcall_awaited(gbx_run *run)
         name = h->pending[at - 1].asked.name; /* the oldest is last */
     (void)pthread_mutex_unlock(&h->lock);
     return name;
-}
-
-/* ---- public API ---------------------------------------------------------- */
-
-static bool is_engine(const gbx_engine *engine)
-{
-    return engine != NULL && engine->magic == GBX_ENGINE_MAGIC;
-}
-
-static gbx_status nobody_waits(gbx_error *reterr)
-{
-    return gbx_fail(reterr, GBX_E_CLOSED,
-                    "nobody waits for this answer: it was given before, or the call "
-                    "has ended");
-}
-
-gbx_status gbx_answer(gbx_engine *engine, gbx_request request, const char *json,
-                      size_t json_len, gbx_error *reterr)
-{
-    gbx_msg_answer msg = {.json = {(const uint8_t *)json, json != NULL ? json_len : 0}};
-    gbx_json_fault fault = {0};
-
-    if (!is_engine(engine) || (json == NULL && json_len > 0) ||
-        json_len > UINT32_MAX / 2)
-        return gbx_fail(reterr, GBX_E_USAGE, "engine or json is not right");
-    if (json != NULL && !gbx_json_check(json, json_len, GBX_JSON_DEPTH_MAX, &fault)) {
-        msg = error_answer("Error", "the host's answer is not JSON", "ERR_HOST_ANSWER");
-        (void)gbx_hostcall_reply(engine, request, &msg);
-        return gbx_fail_at(reterr, GBX_E_DATA, fault.line, fault.column,
-                           "the answer is not JSON: %s at line %u, column %u",
-                           fault.message, fault.line, fault.column);
-    }
-    return gbx_hostcall_reply(engine, request, &msg) ? GBX_OK : nobody_waits(reterr);
-}
-
-gbx_status gbx_answer_error(gbx_engine *engine, gbx_request request, const char *name,
-                            const char *message, const char *code, gbx_error *reterr)
-{
-    gbx_msg_answer msg = error_answer(name, message, code);
-
-    if (!is_engine(engine))
-        return gbx_fail(reterr, GBX_E_USAGE, "engine is not an engine");
-    if (!gbx_utf8_valid(msg.name.data, msg.name.len, NULL) ||
-        !gbx_utf8_valid(msg.message.data, msg.message.len, NULL) ||
-        !gbx_utf8_valid(msg.code.data, msg.code.len, NULL))
-        msg = error_answer("Error", "the host's error is not UTF-8", "ERR_HOST_ANSWER");
-    return gbx_hostcall_reply(engine, request, &msg) ? GBX_OK : nobody_waits(reterr);
 }

@@ -125,6 +125,10 @@ void gbx_hostcall_report(gbx_engine *engine, gbx_request request,
 /* A copy in one piece, for free(); NULL if memory is out. */
 gbx_reply *gbx_reply_copy(const gbx_msg_answer *msg);
 
+/* An error as an answer; borrows the texts, of which any may be NULL, and cuts them. */
+gbx_msg_answer gbx_error_answer(const char *name, const char *message,
+                                const char *code);
+
 /* Answer by number; msg is copied, without the value of any secret: looking for them
  * takes its time. False if nobody waits. */
 bool gbx_hostcall_reply(gbx_engine *engine, gbx_request request,

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* answer - what embedders' functions answer with, looked at before it counts. */
+#include "base/json.h"
+#include "base/utf8.h"
+#include "broker/engine.h"
+
+static bool is_engine(const gbx_engine *engine)
+{
+    return engine != NULL && engine->magic == GBX_ENGINE_MAGIC;
+}
+
+static gbx_status nobody_waits(gbx_error *reterr)
+{
+    return gbx_fail(reterr, GBX_E_CLOSED,
+                    "nobody waits for this answer: it was given before, or the call "
+                    "has ended");
+}
+
+/* ---- public API ---------------------------------------------------------- */
+
+gbx_status gbx_answer(gbx_engine *engine, gbx_request request, const char *json,
+                      size_t json_len, gbx_error *reterr)
+{
+    gbx_msg_answer msg = {.json = {(const uint8_t *)json, json != NULL ? json_len : 0}};
+    gbx_json_fault fault = {0};
+
+    if (!is_engine(engine) || (json == NULL && json_len > 0) ||
+        json_len > UINT32_MAX / 2)
+        return gbx_fail(reterr, GBX_E_USAGE, "engine or json is not right");
+    if (json != NULL && !gbx_json_check(json, json_len, GBX_JSON_DEPTH_MAX, &fault)) {
+        msg = gbx_error_answer("Error", "the host's answer is not JSON",
+                               "ERR_HOST_ANSWER");
+        (void)gbx_hostcall_reply(engine, request, &msg);
+        return gbx_fail_at(reterr, GBX_E_DATA, fault.line, fault.column,
+                           "the answer is not JSON: %s at line %u, column %u",
+                           fault.message, fault.line, fault.column);
+    }
+    return gbx_hostcall_reply(engine, request, &msg) ? GBX_OK : nobody_waits(reterr);
+}
+
+gbx_status gbx_answer_error(gbx_engine *engine, gbx_request request, const char *name,
+                            const char *message, const char *code, gbx_error *reterr)
+{
+    gbx_msg_answer msg = gbx_error_answer(name, message, code);
+
+    if (!is_engine(engine))
+        return gbx_fail(reterr, GBX_E_USAGE, "engine is not an engine");
+    if (!gbx_utf8_valid(msg.name.data, msg.name.len, NULL) ||
+        !gbx_utf8_valid(msg.message.data, msg.message.len, NULL) ||
+        !gbx_utf8_valid(msg.code.data, msg.code.len, NULL))
+        msg = gbx_error_answer("Error", "the host's error is not UTF-8",
+                               "ERR_HOST_ANSWER");
+    return gbx_hostcall_reply(engine, request, &msg) ? GBX_OK : nobody_waits(reterr);
+}

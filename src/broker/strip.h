@@ -9,7 +9,7 @@
 /* An answer and what its spans may point to. */
 typedef struct gbx_stripped {
     gbx_msg_answer msg;
-    gbx_buf json, bytes, message;
+    gbx_buf json, bytes, message, name, code;
 } gbx_stripped;
 
 /* Does an answer have to be looked through at all? policy may be NULL. */

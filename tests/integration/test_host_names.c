@@ -211,8 +211,8 @@ static void repeat(void *user, gbx_engine *of, const gbx_host_call *call)
 static void complain(void *user, gbx_engine *of, const gbx_host_call *call)
 {
     (void)user;
-    (void)!gbx_answer_error(of, call->request, NULL, "bad key a\"very\\secret", NULL,
-                            NULL);
+    (void)!gbx_answer_error(of, call->request, "a\"very\\secret",
+                            "bad key a\"very\\secret", "E a\"very\\secret", NULL);
 }
 
 static void test_secret__reaches_the_function_and_never_the_code(void **state)
@@ -235,10 +235,11 @@ static void test_secret__reaches_the_function_and_never_the_code(void **state)
     check_value(other, "async () => await api.get({ key: 'Bearer {{secret:KEY}}' }, 1)",
                 "null", "[{\"key\":\"Bearer {{secret:KEY}}\"},1]");
     assert_string_equal(seen, "[{\"key\":\"Bearer a\\\"very\\\\secret\"},1]");
-    check_value(
-        other,
-        "async () => { try { await api.fail() } catch (e) { return e.message } }",
-        "null", "\"bad key {{secret:KEY}}\"");
+    check_value(other,
+                "async () => { try { await api.fail() } catch (e) {"
+                " return [e.name, e.message, e.code] } }",
+                "null",
+                "[\"{{secret:KEY}}\",\"bad key {{secret:KEY}}\",\"E {{secret:KEY}}\"]");
     seen[0] = 0;
     check_value(other,
                 "async () => { try { await other('{{secret:KEY}}') } catch (e) {"

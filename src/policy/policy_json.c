@@ -127,14 +127,18 @@ static gbx_status refuse_text(gbx_json_reader *r, const json_error_t *e)
     uint32_t column;
 
     switch ((int)json_error_code(e)) { /* the rest cannot be: the text is JSON */
-    case json_error_out_of_memory: return gbx_list_nomem(r->err);
     case json_error_duplicate_key:
         message = "the key is there twice: leave one out";
         break;
     case json_error_null_byte_in_key:
     case json_error_null_character: message = "a string here cannot hold NUL"; break;
     case json_error_numeric_overflow: message = "the number is too large"; break;
-    default: message = "an escape in the string stands for no character"; break;
+    default:
+        /* Memory that runs out is told as any error, or as none. */
+        if (strstr(e->text, "Unicode") == NULL)
+            return gbx_list_nomem(r->err);
+        message = "an escape in the string stands for no character";
+        break;
     }
     at = gbx_json_token_before(r->text, r->len,
                                e->position > 0 ? (size_t)e->position : 1);

@@ -18,10 +18,13 @@ static atomic_bool has_failed;
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *memory, size_t size);
+void *__real_reallocarray(void *memory, size_t count, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_reallocarray(void *memory, size_t count, size_t size);
 char *__wrap_strdup(const char *text);
+char *__wrap_strndup(const char *text, size_t len);
 int __wrap_asprintf(char **ret, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int __wrap___asprintf_chk(char **ret, int flag, const char *format, ...)
@@ -64,6 +67,22 @@ char *__wrap_strdup(const char *text)
     char *copy = __wrap_malloc(size);
 
     return copy != NULL ? memcpy(copy, text, size) : NULL;
+}
+
+char *__wrap_strndup(const char *text, size_t len)
+{
+    size_t size = strnlen(text, len);
+    char *copy = __wrap_malloc(size + 1);
+
+    if (copy == NULL)
+        return NULL;
+    copy[size] = '\0';
+    return memcpy(copy, text, size);
+}
+
+void *__wrap_reallocarray(void *memory, size_t count, size_t size)
+{
+    return is_refused() ? NULL : __real_reallocarray(memory, count, size);
 }
 
 int __wrap_asprintf(char **ret, const char *format, ...)

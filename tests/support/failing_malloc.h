@@ -2,9 +2,10 @@
 /*
  * failing_malloc - let the n-th allocation of the library fail.
  *
- * A program that links this has every malloc, calloc, realloc, strdup and asprintf of
- * its own objects (the library's among them, but not libc's) counted, and libevent's
- * too. Threads: arm and disarm from one; any thread may allocate meanwhile.
+ * A program that links this has every malloc, calloc, realloc, reallocarray, strdup,
+ * strndup and asprintf of its own objects (the library's among them, but not libc's)
+ * counted, and libevent's too. Threads: arm and disarm from one; any thread may allocate
+ * meanwhile.
  */
 #ifndef GBX_TESTS_FAILING_MALLOC_H
 #define GBX_TESTS_FAILING_MALLOC_H

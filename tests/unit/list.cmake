@@ -31,7 +31,8 @@ function(gbx_failing name)
     list(TRANSFORM ARGN PREPEND -Wl,--wrap=)
     target_link_options(gbx_failing_${name} INTERFACE ${ARGN})
 endfunction()
-gbx_failing(malloc malloc calloc realloc strdup asprintf __asprintf_chk)
+gbx_failing(malloc malloc calloc realloc reallocarray strdup strndup asprintf
+    __asprintf_chk)
 gbx_failing(calls socketpair pipe2 _Fork mmap memfd_create eventfd open fstat readlink
     read pread write send sendmsg recv recvmsg poll ppoll fcntl dup2 unshare prctl syscall
     waitpid waitid getrandom clock_gettime pthread_create pthread_mutex_init

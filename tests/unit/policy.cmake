@@ -17,3 +17,7 @@ if(GLOVEBOX_NODE AND EXISTS ${GLOVEBOX_GRAMMARS}/ajv/package.json)
         ${CMAKE_CURRENT_SOURCE_DIR}/unit/policy/documents.txt ${GLOVEBOX_GRAMMARS}/ajv)
     set_tests_properties(policy_schema PROPERTIES LABELS unit TIMEOUT 60)
 endif()
+
+gbx_host_test(policy_nomem gbx_failing_malloc)
+target_compile_definitions(test_policy_nomem PRIVATE
+    POLICY_EXAMPLE="${PROJECT_SOURCE_DIR}/examples/policy.json")

@@ -251,6 +251,9 @@ void gbx_encode(gbx_encoding encoding, const uint8_t *data, size_t len, char *to
 
         to[used] = 0; /* no padding */
         for (size_t i = 0; i < used; i++)
-            to[i] = to[i] == '+' ? '-' : to[i] == '/' ? '_' : to[i];
+            if (to[i] == '+')
+                to[i] = '-';
+            else if (to[i] == '/')
+                to[i] = '_';
     }
 }

@@ -157,14 +157,14 @@ struct gbx_realm {
     gbx_timers timers;
     uint64_t log_left;
     bool log_ended;
-    JSObjectRef promise; /* what the code returned, if it is one */
-    JSValueRef env;      /* NULL: the call has none */
+    uint8_t host_limited;    /* bits: limits that the host was told of */
+    uint32_t rejected_count; /* of rejected */
+    JSObjectRef promise;     /* what the code returned, if it is one */
+    JSValueRef env;          /* NULL: the call has none */
     JSValueRef rejected[GBX_REJECTIONS_MAX][2];
-    uint32_t rejected_count;
     uint64_t host_out_left; /* bytes of arguments that may still go out */
     uint64_t host_open;     /* requests without an answer */
     uint64_t host_answers;
-    uint8_t host_limited;      /* bits: limits that the host was told of */
     JSValueRef host_exception; /* what an answer's reaction threw past everything */
 
     char name[GBX_NAME_MAX + 4];

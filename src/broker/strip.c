@@ -70,12 +70,12 @@ static gbx_status fill(const gbx_policy *policy, const gbx_secret_target *target
         if (rest.len > 0)
             status = quote_value(policy, target, rest, &quoted, reterr);
         if (status == GBX_OK) {
-            size_t inside = quoted.len > 0 ? quoted.len - 2 : 0;
+            size_t inside = quoted.len > 0 ? quoted.len - 2 : 0; /* of its quotes */
+            const uint8_t *text = quoted.data != NULL ? quoted.data + 1 : NULL;
 
             *ret_len += before + inside;
-            if (out != NULL &&
-                !(gbx_buf_append(out, args.data, before) &&
-                  gbx_buf_append(out, quoted.data + (inside > 0), inside)))
+            if (out != NULL && !(gbx_buf_append(out, args.data, before) &&
+                                 gbx_buf_append(out, text, inside)))
                 status = no_memory(reterr);
         }
         gbx_secrets_wipe(&quoted);

@@ -247,6 +247,7 @@ bool tree_has_code(const gbx_msg_answer *ret, const char *code)
 {
     size_t len = strlen(code);
 
-    return ret->code.len == len && memcmp(ret->code.data, code, len) == 0 &&
+    return ret->code.len == len &&
+           (len == 0 || memcmp(ret->code.data, code, len) == 0) &&
            (ret->is_error != 0) == (len > 0);
 }

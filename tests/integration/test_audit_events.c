@@ -4,10 +4,8 @@
 #include "audit_log.h"
 #include "calls.h"
 #include "proc.h"
-#include "until.h"
 
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -330,191 +328,12 @@ static void test_log__has_nothing_of_input_value_console_or_error(void **state)
     assert_int_equal(audit_log_count(audit_log_lines(&heard), "call.ended"), 2);
 }
 
-/* ---- calls that get no worker ----------------------------------------------------- */
-
-static void test_call__without_a_worker_has_its_lines_too(void **state)
-{
-    gbx_options options = GBX_OPTIONS_INIT;
-    gbx_call call = call_of("() => 1");
-    gbx_call slow = call_of("async () => { await sleep(60000) }");
-    gbx_limits little = timeout_of(50);
-    gbx_engine *engine;
-    gbx_result *result;
-    gbx_ticket ticket;
-    json_t *lines;
-    inbox box;
-
-    (void)state;
-    audit_log_hear(&heard, &options);
-    options.pool_size = options.max_workers = 1;
-    options.limits.timeout_ms = 120000;
-    engine = engine_start(&options);
-    inbox_init(&box, 8);
-    ticket = call_submit(engine, &slow, &box);
-    wait_until_taken(engine);
-
-    call.limits = &little;
-    result = call_run(engine, &call);
-    assert_int_equal(gbx_result_code(result), GBX_CODE_UNAVAILABLE);
-    gbx_abort(engine, ticket);
-    assert_true(inbox_wait(&box, 1, 60000));
-
-    call.limits = NULL;
-    call.signal = gbx_signal_new();
-    gbx_signal_abort(call.signal);
-    check_code(engine, &call, GBX_CODE_ABORTED);
-    gbx_signal_free(call.signal);
-
-    lines = audit_log_lines(&heard);
-    assert_int_equal(audit_log_count(lines, "call.started"), 3);
-    assert_int_equal(audit_log_count(lines, "call.ended"), 3);
-    assert_int_equal(audit_log_heard(&heard, "worker.killed"), 1);
-    assert_string_equal(audit_log_text(audit_log_get(lines, "call.ended", 0), "callId"),
-                        gbx_result_call_id(result));
-    assert_string_equal(audit_log_text(audit_log_get(lines, "call.ended", 0), "code"),
-                        "UNAVAILABLE");
-    assert_string_equal(audit_log_text(audit_log_get(lines, "call.ended", 1), "code"),
-                        "ABORTED");
-    assert_string_equal(audit_log_text(audit_log_get(lines, "call.ended", 2), "code"),
-                        "ABORTED");
-    gbx_result_free(result);
-    gbx_engine_free(engine);
-    inbox_cleanup(&box);
-}
-
-static gbx_status run_elsewhere(void *user, const gbx_call *call, gbx_outcome *outcome,
-                                gbx_error *reterr)
-{
-    (void)user;
-    (void)reterr;
-    if (call->input_len > 0)
-        return GBX_E_OS;
-    return gbx_outcome_value(outcome, "1", 1);
-}
-
-static void test_call__of_a_runner_that_fails_ends_with_its_status(void **state)
-{
-    gbx_runner runner = {sizeof runner, "elsewhere", NULL, run_elsewhere, NULL};
-    gbx_options options = GBX_OPTIONS_INIT;
-    gbx_call call = call_of("() => 1");
-    gbx_engine *engine;
-    gbx_result *result = NULL;
-    json_t *lines;
-
-    (void)state;
-    audit_log_hear(&heard, &options);
-    options.runner = &runner;
-    engine = engine_start(&options);
-    check_code(engine, &call, GBX_CODE_VALUE);
-    call.input = "1";
-    call.input_len = 1;
-    assert_int_equal(gbx_execute(engine, &call, &result, NULL), GBX_E_OS);
-    gbx_engine_free(engine);
-    lines = audit_log_lines(&heard);
-    assert_int_equal(json_array_size(lines), 6);
-    assert_true(json_is_false(
-        json_object_get(audit_log_get(lines, "engine.started", 0), "isolated")));
-    assert_string_equal(audit_log_text(audit_log_get(lines, "call.ended", 0), "code"),
-                        "OK");
-    assert_string_equal(audit_log_text(audit_log_get(lines, "call.ended", 1), "status"),
-                        "GBX_E_OS");
-    assert_int_equal(audit_log_number(audit_log_get(lines, "engine.ended", 0), "calls"),
-                     2);
-}
-
-/* ---- the engine's own ------------------------------------------------------------- */
-
-static bool has_heard_of_a_death(void *user)
-{
-    (void)user;
-    return audit_log_heard(&heard, "template.died") > 0;
-}
-
-static void test_template__that_dies_is_told_of_once(void **state)
-{
-    gbx_options options = GBX_OPTIONS_INIT;
-    gbx_engine *engine;
-    json_t *lines;
-
-    (void)state;
-    audit_log_hear(&heard, &options);
-    engine = engine_start(&options);
-    wait_until_full(engine);
-    assert_int_equal(kill(proc_template(), SIGKILL), 0);
-    assert_true(until(has_heard_of_a_death, NULL, 20000));
-    check_alive(engine);
-    gbx_engine_free(engine);
-    lines = audit_log_lines(&heard);
-    assert_int_equal(audit_log_count(lines, "template.died"), 1);
-    assert_int_equal(audit_log_heard(&heard, "template.died"), 1);
-    assert_null(json_object_get(audit_log_get(lines, "template.died", 0), "callId"));
-    assert_int_equal(json_array_size(lines), 5);
-}
-
-static void test_template__that_cannot_start_is_told_of(void **state)
-{
-    gbx_options options = GBX_OPTIONS_INIT;
-    gbx_engine *engine = NULL;
-    json_t *lines;
-
-    (void)state;
-    audit_log_hear(&heard, &options);
-    options.worker_path = "/nonexistent/glovebox-worker";
-    assert_int_not_equal(gbx_engine_new(&options, &engine, NULL), GBX_OK);
-    lines = audit_log_lines(&heard);
-    assert_int_equal(json_array_size(lines), 1); /* an engine that never was */
-    assert_int_equal(audit_log_count(lines, "template.failed"), 1);
-    assert_int_equal(audit_log_heard(&heard, "template.failed"), 1);
-}
-
-/* Two engines cannot be mistaken for one another. */
-static void test_engine__has_a_name_of_its_own(void **state)
-{
-    gbx_options options = GBX_OPTIONS_INIT;
-    char names[2][9];
-
-    (void)state;
-    for (size_t i = 0; i < 2; i++) {
-        audit_log_cleanup(&heard);
-        audit_log_init(&heard);
-        audit_log_hear(&heard, &options);
-        gbx_engine_free(engine_start(&options));
-        assert_int_equal(json_array_size(audit_log_lines(&heard)), 2);
-        memcpy(names[i], audit_log_text(json_array_get(heard.parsed, 0), "engine"), 9);
-    }
-    assert_string_not_equal(names[0], names[1]);
-}
-
-/* One that listens to events alone hears them, and no line is made. */
-static void test_event__is_heard_without_a_log(void **state)
-{
-    gbx_options options = GBX_OPTIONS_INIT;
-    gbx_call call = call_of("() => require('fs')");
-    gbx_engine *engine;
-
-    (void)state;
-    audit_log_hear(&heard, &options);
-    options.on_audit = NULL;
-    engine = engine_start(&options);
-    check_code(engine, &call, GBX_CODE_INVALID_CODE);
-    gbx_engine_free(engine);
-    assert_int_equal(heard.count, 0);
-    assert_int_equal(audit_log_heard(&heard, "guard.violation"), 1);
-    assert_string_equal(heard.events[0].detail, "require at line 1, column 7");
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, before, after)
     static const struct CMUnitTest tests[] = {
         TEST(test_event__is_said_once_by_its_cause),
         TEST(test_log__has_nothing_of_input_value_console_or_error),
-        TEST(test_call__without_a_worker_has_its_lines_too),
-        TEST(test_call__of_a_runner_that_fails_ends_with_its_status),
-        TEST(test_template__that_dies_is_told_of_once),
-        TEST(test_template__that_cannot_start_is_told_of),
-        TEST(test_engine__has_a_name_of_its_own),
-        TEST(test_event__is_heard_without_a_log),
     };
 #undef TEST
 

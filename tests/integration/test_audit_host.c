@@ -45,17 +45,18 @@ static gbx_policy *make_policy(void)
     gbx_error error = {0};
     char json[1024];
 
-    (void)snprintf(json, sizeof json,
-                   "{\"console\": true, \"timers\": true, \"crypto\": true,"
-                   "\"fetch\": {\"allow\": [\"http://localhost:%u\","
-                   " \"http://127.0.0.1:%u\", \"https://listed.test\"],"
-                   " \"maxBytes\": 1000, \"nameservers\": [\"%s\"]},"
-                   "\"file\": {\"allow\": [\"%s\"]},"
-                   "\"functions\": [\"echo\", \"nothing\", \"fail\", \"db.*\"],"
-                   "\"secrets\": {\"TOKEN\": {\"value\": \"" SECRET "\","
-                   " \"sites\": [\"http://localhost:%u\"]}}}",
-                   server_port(w.web), server_port(w.web), dns_stub_address(w.dns),
-                   w.top, server_port(w.web));
+    (void)
+        snprintf(json, sizeof json,
+                 "{\"console\": true, \"timers\": true, \"crypto\": true,"
+                 "\"fetch\": {\"allow\": [\"http://localhost:%u\","
+                 " \"http://127.0.0.1:%u\", \"https://listed.test\"],"
+                 " \"maxBytes\": 1000, \"nameservers\": [\"%s\"]},"
+                 "\"file\": {\"allow\": [\"%s\"]},"
+                 "\"functions\": [\"echo\", \"nothing\", \"fail\", \"deny\", \"db.*\"],"
+                 "\"secrets\": {\"TOKEN\": {\"value\": \"" SECRET "\","
+                 " \"sites\": [\"http://localhost:%u\"]}}}",
+                 server_port(w.web), server_port(w.web), dns_stub_address(w.dns), w.top,
+                 server_port(w.web));
     if (gbx_policy_parse(json, strlen(json), NULL, &policy, &error) != GBX_OK)
         fail_msg("no policy: %s in %s", error.message, json);
     return policy;
@@ -73,6 +74,12 @@ static void write_file(void)
     assert_non_null(f);
     assert_true(fputs("hello", f) >= 0);
     assert_int_equal(fclose(f), 0);
+}
+
+static void on_deny(void *user, gbx_engine *engine, const gbx_host_call *call)
+{
+    (void)user;
+    (void)!gbx_answer_error(engine, call->request, NULL, "no", "ERR_NOT_ALLOWED", NULL);
 }
 
 static int start(void **state)
@@ -96,6 +103,7 @@ static int start(void **state)
     w.engine = engine_start(&options);
     gbx_policy_free(options.policy);
     host_functions_expose(&w.host, w.engine);
+    assert_int_equal(gbx_engine_expose(w.engine, "deny", on_deny, NULL, NULL), GBX_OK);
     return 0;
 }
 
@@ -173,6 +181,15 @@ static const struct row {
      1,
      0,
      {{"function", "\"fail\""}, {"outcome", "\"error\""}, {"code", "\"ENOTABLE\""}}},
+    {"a refusal of the embedder's",
+     CATCHING("deny()"),
+     {.timeout_ms = 60000},
+     "host.call",
+     1,
+     0,
+     {{"function", "\"deny\""},
+      {"outcome", "\"error\""},
+      {"code", "\"ERR_NOT_ALLOWED\""}}},
     {"an answer from another thread",
      "async () => { await db.late(5) }",
      {.timeout_ms = 60000},

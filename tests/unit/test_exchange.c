@@ -15,7 +15,7 @@ static const struct row {
     const char *state;
     uint8_t before[2]; /* golden messages said first; 0: none */
     gbx_exchange_state is;
-    gbx_exchange_state log, wait, refused, result, error;
+    gbx_exchange_state log, wait, refused, limited, result, error;
     gbx_exchange_state otherwise;
 } rows[] = {
 #define R GBX_EXCHANGE_RUNNING
@@ -23,14 +23,15 @@ static const struct row {
 #define V GBX_EXCHANGE_VALUE
 #define E GBX_EXCHANGE_ERROR
 #define B GBX_EXCHANGE_BROKEN
-    {"running", {0}, R, R, W, R, V, E, B},
-    {"running, has logged", {GBX_MSG_LOG}, R, R, W, R, V, E, B},
-    {"running, was refused", {GBX_MSG_REFUSED}, R, R, W, B, V, E, B},
-    {"waiting", {GBX_MSG_WAIT}, W, B, B, B, B, B, B},
-    {"waiting, was refused", {GBX_MSG_REFUSED, GBX_MSG_WAIT}, W, B, B, B, B, B, B},
-    {"has a value", {GBX_MSG_RESULT}, V, V, V, V, V, V, V},
-    {"has an error", {GBX_MSG_ERROR}, E, E, E, E, E, E, E},
-    {"broken", {GBX_MSG_READY}, B, B, B, B, B, B, B},
+    {"running", {0}, R, R, W, R, R, V, E, B},
+    {"running, has logged", {GBX_MSG_LOG}, R, R, W, R, R, V, E, B},
+    {"running, was refused", {GBX_MSG_REFUSED}, R, R, W, B, R, V, E, B},
+    {"running, met a limit", {GBX_MSG_LIMITED}, R, R, W, R, B, V, E, B},
+    {"waiting", {GBX_MSG_WAIT}, W, B, B, B, B, B, B, B},
+    {"waiting, was refused", {GBX_MSG_REFUSED, GBX_MSG_WAIT}, W, B, B, B, B, B, B, B},
+    {"has a value", {GBX_MSG_RESULT}, V, V, V, V, V, V, V, V},
+    {"has an error", {GBX_MSG_ERROR}, E, E, E, E, E, E, E, E},
+    {"broken", {GBX_MSG_READY}, B, B, B, B, B, B, B, B},
 #undef R
 #undef W
 #undef V
@@ -43,6 +44,7 @@ static gbx_exchange_state expected(const struct row *row, unsigned type)
     return type == GBX_MSG_LOG       ? row->log
            : type == GBX_MSG_WAIT    ? row->wait
            : type == GBX_MSG_REFUSED ? row->refused
+           : type == GBX_MSG_LIMITED ? row->limited
            : type == GBX_MSG_RESULT  ? row->result
            : type == GBX_MSG_ERROR   ? row->error
                                      : row->otherwise;

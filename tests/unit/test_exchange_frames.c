@@ -123,6 +123,7 @@ static const struct {
     {GBX_MSG_LOG, 65536 + 6},
     {GBX_MSG_WAIT, 4},
     {GBX_MSG_REFUSED, 0},
+    {GBX_MSG_LIMITED, 1},
     {GBX_MSG_RESULT, PEER_OUTPUT_MAX + 5},
     {GBX_MSG_ERROR, 24 * 1024 + 278},
 };

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "fetch/easy.h"
+#include "fetch/socket.h"
 
 #include <event2/event.h>
 #include <stdlib.h>
@@ -36,54 +37,24 @@ struct gbx_transfer {
     char address[GBX_IP_TEXT_MAX];
 };
 
-static bool is_pinned(const gbx_transfer *t, const gbx_ip *address)
-{
-    for (size_t i = 0; i < t->hop.address_count; i++)
-        if (gbx_ip_equal(address, &t->addresses[i]))
-            return true;
-    return false;
-}
-
-static uint16_t port_of(const struct sockaddr *to)
-{
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-
-    if (to->sa_family == AF_INET) {
-        memcpy(&v4, to, sizeof v4);
-        return ntohs(v4.sin_port);
-    }
-    memcpy(&v6, to, sizeof v6);
-    return ntohs(v6.sin6_port);
-}
-
-/* The last word before the kernel: this very address is what will be connected to. */
 static curl_socket_t open_socket(void *user, curlsocktype purpose,
                                  struct curl_sockaddr *to)
 {
     gbx_transfer *t = user;
-    const char *refusal = "no address of the Internet";
-    gbx_ip address;
+    const char *refusal;
 
     if (purpose != CURLSOCKTYPE_IPCXN)
         return CURL_SOCKET_BAD;
-    if (gbx_ip_from_sockaddr(&to->addr, to->addrlen, &address)) {
-        gbx_ip_text(&address, t->address);
-        refusal = gbx_ip_refusal(&address, &t->hop.reach);
-        if (refusal == NULL &&
-            (!is_pinned(t, &address) || port_of(&to->addr) != t->hop.url->port))
-            refusal = "not what was checked";
-    }
-    if (refusal != NULL) {
-        (void)gbx_fault_set(t->hop.fault, GBX_FAULT_ADDRESS,
-                            "fetch: the host '%s' resolves to an address that is not "
-                            "public",
-                            t->hop.url->host);
-        gbx_fault_detail(t->hop.fault, "the socket's address %s is refused: %s",
-                         t->address, refusal);
-        return CURL_SOCKET_BAD;
-    }
-    return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+    refusal = gbx_socket_refusal(&t->hop, &to->addr, to->addrlen, t->address);
+    if (refusal == NULL)
+        return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+    (void)
+        gbx_fault_set(t->hop.fault, GBX_FAULT_ADDRESS,
+                      "fetch: the host '%s' resolves to an address that is not public",
+                      t->hop.url->host);
+    gbx_fault_detail(t->hop.fault, "the socket's address %s is refused: %s", t->address,
+                     refusal);
+    return CURL_SOCKET_BAD;
 }
 
 /* Headers and body so far. */

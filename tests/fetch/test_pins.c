@@ -5,11 +5,13 @@
  * What stands before it (the list, the check of each address) is left out here on purpose:
  * these are the tests that fail when the check at the socket is removed.
  */
-#include "fetch/transfer.h"
+#include "fetch/easy.h"
+#include "fetch/socket.h"
 #include "http_server.h"
 
 #include "base/cleanup.h"
 
+#include <arpa/inet.h>
 #include <event2/event.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,6 +33,7 @@ typedef struct fixture {
     gbx_fault fault;
     unsigned told;
     bool succeeded;
+    CURLcode result;
 } fixture;
 
 static int set_up(void **state)
@@ -203,6 +206,102 @@ static void test_pins__of_one_transfer_are_not_another_s(void **state)
     assert_int_equal(server_connections(f->server), 1);
 }
 
+/* What may be opened, with 127.0.0.1 and ::1 checked, and loopback allowed. */
+static const struct {
+    const char *address;
+    int port_off;
+    const char *refusal; /* NULL: none */
+} sockets[] = {
+    {"127.0.0.1", 0, NULL},
+    {"::1", 0, NULL},
+    {"127.0.0.1", 1, "not the port of the URL"},
+    {"::1", -1, "not the port of the URL"},
+    {"127.0.0.2", 0, "not what was checked"},
+    {"93.184.215.14", 0, "not what was checked"},
+    {"::ffff:127.0.0.1", 0, "IPv4 in IPv6 (mapped)"},
+    {"10.0.0.1", 0, "private"},
+    {"169.254.169.254", 0, "link-local"},
+};
+
+static void test_socket__is_what_was_checked_and_has_the_port(void **state)
+{
+    fixture *f = *state;
+    gbx_ip list[2];
+    gbx_hop hop = {.url = &f->url, .addresses = list, .address_count = 2};
+
+    hop.reach = loopback;
+    assert_true(gbx_url_parse(&f->lib, "http://h.test:8080/", 19, &f->url, &f->fault));
+    assert_true(gbx_ip_parse("127.0.0.1", &list[0]) && gbx_ip_parse("::1", &list[1]));
+    for (size_t i = 0; i < GBX_COUNTOF(sockets); i++) {
+        uint16_t port = htons((uint16_t)(8080 + sockets[i].port_off));
+        struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = port};
+        struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = port};
+        bool is_v4 = inet_pton(AF_INET, sockets[i].address, &v4.sin_addr) == 1;
+        char text[GBX_IP_TEXT_MAX];
+        const char *refusal;
+
+        (void)inet_pton(AF_INET6, sockets[i].address, &v6.sin6_addr);
+        refusal =
+            gbx_socket_refusal(&hop,
+                               is_v4 ? (struct sockaddr *)&v4 : (struct sockaddr *)&v6,
+                               is_v4 ? sizeof v4 : sizeof v6, text);
+        assert_string_equal(refusal != NULL ? refusal : "",
+                            sockets[i].refusal != NULL ? sockets[i].refusal : "");
+        assert_string_equal(text, sockets[i].address);
+    }
+}
+
+/* libcurl as it is set up for "localhost", pinned to 127.0.0.2, less one option; what it
+ * then makes of it, without the check at the socket. */
+static void on_result(void *user, CURLcode result)
+{
+    fixture *f = user;
+
+    f->told++;
+    f->result = result;
+}
+
+static void run_without(fixture *f, CURLoption option)
+{
+    gbx_multi_entry entry = {.done = on_result, .user = f};
+    gbx_fields headers = {0};
+    gbx_ip pinned;
+    gbx_hop hop = {.url = &f->url,
+                   .request = &f->request,
+                   .headers = &headers,
+                   .addresses = &pinned,
+                   .address_count = 1};
+    gbx_easy easy;
+    char url[128];
+
+    (void)snprintf(url, sizeof url, "http://localhost:%u/ok", f->port);
+    assert_true(gbx_url_parse(&f->lib, url, strlen(url), &f->url, &f->fault));
+    assert_true(gbx_ip_parse("127.0.0.2", &pinned));
+    assert_true(gbx_easy_init(&easy, &hop));
+    assert_int_equal(f->lib.curl_easy_setopt(easy.curl, option, NULL), CURLE_OK);
+    assert_true(gbx_multi_add(f->multi, easy.curl, &entry));
+    while (f->told == 0)
+        assert_int_equal(event_base_loop(f->base, EVLOOP_ONCE), 0);
+    gbx_easy_cleanup(&easy);
+    assert_int_equal(server_connections(f->server), 0);
+}
+
+static void test_libcurl__resolves_nothing_even_without_pins(void **state)
+{
+    fixture *f = *state;
+
+    run_without(f, CURLOPT_RESOLVE);
+    assert_int_equal(f->result, CURLE_COULDNT_RESOLVE_HOST);
+}
+
+static void test_libcurl__keeps_to_its_pins_even_if_it_may_resolve(void **state)
+{
+    fixture *f = *state;
+
+    run_without(f, CURLOPT_RESOLVER_START_FUNCTION);
+    assert_int_equal(f->result, CURLE_COULDNT_CONNECT);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -214,6 +313,9 @@ int main(void)
         T(test_name__is_not_looked_up_by_libcurl),
         T(test_literal__is_not_connected_to_but_by_its_pin),
         T(test_pins__of_one_transfer_are_not_another_s),
+        T(test_socket__is_what_was_checked_and_has_the_port),
+        T(test_libcurl__resolves_nothing_even_without_pins),
+        T(test_libcurl__keeps_to_its_pins_even_if_it_may_resolve),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,19 +123,13 @@ static gbx_ip embedded_v4(const gbx_ip *address)
 bool gbx_ip_parse(const char *text, gbx_ip *ret)
 {
     gbx_ip address = {.bytes = {[10] = 0xFF, [11] = 0xFF}};
-    char again[GBX_IP_TEXT_MAX];
 
     if (strchr(text, ':') != NULL) {
         address.is_v6 = true;
         if (inet_pton(AF_INET6, text, address.bytes) != 1)
             return false;
-    } else {
-        /* Leading zeros are octal to some: what is not the one notation is refused. */
-        if (inet_pton(AF_INET, text, address.bytes + 12) != 1)
-            return false;
-        gbx_ip_text(&address, again);
-        if (strcmp(text, again) != 0)
-            return false;
+    } else if (inet_pton(AF_INET, text, address.bytes + 12) != 1) {
+        return false; /* leading zeros too, which are octal to some */
     }
     *ret = address;
     return true;

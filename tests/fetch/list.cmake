@@ -13,6 +13,7 @@ endfunction()
 
 gbx_fetch_test(ip)
 gbx_fetch_test(url)
+gbx_fetch_test(reading)
 gbx_fetch_test(allow)
 gbx_fetch_test(request)
 gbx_fetch_test(response)

@@ -30,6 +30,9 @@ static const server_reply replies[] = {
      .bytes = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\na\0\xff\xfe"
               "b",
      .len = 43},
+    {.path = "/keep",
+     .bytes = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+     .then = THEN_HOLD},
     {.path = "/cookie",
      .bytes = "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nContent-Length: 0\r\n\r\n"},
     {.path = "/trailer",
@@ -243,7 +246,7 @@ static void test_connection__serves_one_request(void **state)
     fixture *f = *state;
 
     for (unsigned i = 1; i <= 3; i++) {
-        expect_code(ask(f, "/ok", "", ""), "");
+        expect_code(ask(f, "/keep", "", ""), "");
         assert_int_equal(server_connections(f->server), i);
     }
 }

@@ -259,6 +259,7 @@ static const struct {
     {"*.a.example", "c.b.a.example", 443, GBX_SCHEME_HTTPS, true},
     {"*.a.example", ".a.example", 443, GBX_SCHEME_HTTPS, false},
     {"*.a.example", "ba.example", 443, GBX_SCHEME_HTTPS, false},
+    {"*.a.example", "evila.example", 443, GBX_SCHEME_HTTPS, false},
     {"*.a.example", "b.a.example.evil", 443, GBX_SCHEME_HTTPS, false},
     {"10.0.0.1", "10.0.0.1", 443, GBX_SCHEME_HTTPS, true},
     {"10.0.0.1", "10.0.0.10", 443, GBX_SCHEME_HTTPS, false},
@@ -329,6 +330,21 @@ static void test_covering__is_matching_all_that_the_other_matches(void **state)
     }
 }
 
+/* Loopback is said by the entry itself: a wide one that does not say it covers none. */
+static void test_covering__does_not_open_loopback(void **state)
+{
+    gbx_site wide = {0};
+    gbx_site narrow = {0};
+    (void)state;
+
+    assert_int_equal(gbx_site_parse("a.example", 9, &wide, NULL), GBX_OK);
+    assert_int_equal(gbx_site_parse("a.example", 9, &narrow, NULL), GBX_OK);
+    narrow.loopback = true;
+    assert_false(gbx_site_covers(&wide, &narrow));
+    free(wide.host);
+    free(narrow.host);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_bad__are_refused_where_they_are_wrong),
         cmocka_unit_test(test_site__matches_what_it_names_and_no_more),
         cmocka_unit_test(test_covering__is_matching_all_that_the_other_matches),
+        cmocka_unit_test(test_covering__does_not_open_loopback),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,7 +66,8 @@ static void read_file(void *user)
     gbx_msg_answer answer = {0};
     gbx_buf bytes = {0};
 
-    gbx_file_read(job->policy, job->args, &bytes, &answer);
+    gbx_file_read(job->policy, job->engine->settings.options.policy, job->args, &bytes,
+                  &answer);
     (void)gbx_hostcall_reply(job->engine, job->request, &answer);
     gbx_buf_cleanup(&bytes);
     gbx_job_free(job);

@@ -42,6 +42,12 @@
 /* Of a path in a message. */
 #define SHOWN_MAX 256
 
+/* Whose files are read, and who else keeps some for itself. */
+typedef struct rules {
+    const gbx_file_policy *policy;
+    const gbx_file_policy *wide; /* may be NULL */
+} rules;
+
 typedef enum finding {
     FOUND,
     OUTSIDE,
@@ -142,8 +148,16 @@ static bool is_of_kernel(int fd)
     return false;
 }
 
+static bool is_own(const gbx_file_policy *policy, const struct stat *st)
+{
+    for (size_t i = 0; i < policy->own_count; i++)
+        if (policy->own[i].device == st->st_dev && policy->own[i].inode == st->st_ino)
+            return true;
+    return false;
+}
+
 /* Step 2. */
-static finding inspect(const gbx_file_policy *policy, int fd, size_t *ret_size)
+static finding inspect(const rules *r, int fd, size_t *ret_size)
 {
     struct stat st;
 
@@ -155,9 +169,8 @@ static finding inspect(const gbx_file_policy *policy, int fd, size_t *ret_size)
         return FOLDER;
     if (!S_ISREG(st.st_mode) || is_of_kernel(fd))
         return KIND;
-    for (size_t i = 0; i < policy->own_count; i++)
-        if (policy->own[i].device == st.st_dev && policy->own[i].inode == st.st_ino)
-            return OUTSIDE;
+    if (is_own(r->policy, &st) || (r->wide != NULL && is_own(r->wide, &st)))
+        return OUTSIDE;
     *ret_size = st.st_size > 0 ? (size_t)st.st_size : 0;
     return FOUND;
 }
@@ -211,17 +224,16 @@ static size_t limit_of(const gbx_file_policy *policy)
 }
 
 /* Steps 1 to 4 for one name below one directory. */
-static finding read_one(const gbx_file_policy *policy, int root_fd, const char *name,
-                        gbx_buf *bytes)
+static finding read_one(const rules *r, int root_fd, const char *name, gbx_buf *bytes)
 {
     GBX_CLEANUP(gbx_fd_close) int place = -1;
     GBX_CLEANUP(gbx_fd_close) int file = -1;
-    size_t max = limit_of(policy);
+    size_t max = limit_of(r->policy);
     size_t hint = 0;
     finding f = walk(root_fd, name, &place);
 
     if (f == FOUND)
-        f = inspect(policy, place, &hint);
+        f = inspect(r, place, &hint);
     if (f == FOUND)
         f = reopen(place, &file);
     if (f == FOUND)
@@ -240,8 +252,9 @@ static bool is_not_here(finding f)
  * has it, what is said is of the directory that the path names, or else of the first:
  * a path that leaves that one may well be the name of another.
  */
-static finding read_any(const gbx_file_policy *policy, const char *path, gbx_buf *bytes)
+static finding read_any(const rules *r, const char *path, gbx_buf *bytes)
 {
+    const gbx_file_policy *policy = r->policy;
     finding said = OUTSIDE;
     bool is_said = false;
     bool by_name = false;
@@ -253,14 +266,14 @@ static finding read_any(const gbx_file_policy *policy, const char *path, gbx_buf
 
         gbx_path_below(path, policy->names[i], &names);
         if (names.named != NULL) {
-            f = read_one(policy, root_fd, names.named, bytes);
+            f = read_one(r, root_fd, names.named, bytes);
             if (!is_not_here(f))
                 return f;
             said = by_name ? said : f;
             is_said = by_name = true;
         }
         if (names.whole != NULL) {
-            f = read_one(policy, root_fd, names.whole, bytes);
+            f = read_one(r, root_fd, names.whole, bytes);
             if (!is_not_here(f))
                 return f;
             said = is_said ? said : f;
@@ -312,8 +325,8 @@ static void refuse_size(const gbx_file_policy *policy, gbx_buf *bytes,
 
 /* ---- public to other modules -------------------------------------------- */
 
-void gbx_file_read(const gbx_policy *policy, gbx_span args_json, gbx_buf *bytes,
-                   gbx_msg_answer *ret)
+void gbx_file_read(const gbx_policy *policy, const gbx_policy *wide, gbx_span args_json,
+                   gbx_buf *bytes, gbx_msg_answer *ret)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf path = {0};
     const gbx_path_fault *fault = gbx_path_from_args(args_json, &path);
@@ -326,7 +339,8 @@ void gbx_file_read(const gbx_policy *policy, gbx_span args_json, gbx_buf *bytes,
         return;
     }
     if (policy != NULL && (policy->capabilities & GBX_CAP_FILE) != 0)
-        f = read_any(&policy->file, (const char *)path.data, bytes);
+        f = read_any(&(rules){&policy->file, wide != NULL ? &wide->file : NULL},
+                     (const char *)path.data, bytes);
     if (f == FOUND)
         ret->bytes = (gbx_span){bytes->data, bytes->len};
     else if (f == TOO_LARGE)

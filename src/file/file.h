@@ -22,10 +22,13 @@
  * clean it up afterwards. ret (its id is left alone) is always filled and borrows from
  * bytes: the contents, or an error with name, code and message.
  *
+ * wide is the policy that the call's own narrows, or NULL: the files that it keeps for
+ * itself are not read by way of a narrower one either.
+ *
  * The time, the answer and its text are the same for everything outside of the listed
  * directories, whether it exists or not: none of it is looked at.
  */
-void gbx_file_read(const gbx_policy *policy, gbx_span args_json, gbx_buf *bytes,
-                   gbx_msg_answer *ret);
+void gbx_file_read(const gbx_policy *policy, const gbx_policy *wide, gbx_span args_json,
+                   gbx_buf *bytes, gbx_msg_answer *ret);
 
 #endif

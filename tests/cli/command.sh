@@ -193,6 +193,15 @@ want 0 '' '' check uses.js --allow fetch=a.example --allow file=. --allow crypto
 want 0 '' '' check uses.js --allow fetch=a.example --allow 'functions=fs.list,crypto.*'
 want 0 '\["function",true\]' '' run '() => [typeof fetch, JSON.stringify(globalThis).indexOf("token-in") < 0]' --allow fetch=a.example --secret T=GBX_CLI_TOKEN@a.example --secret U=./token@a.example
 
+printf '{"file": {"allow": ["folder", "."]}, "secrets": {"T": {"file": "token", "sites": ["a.example"]}}}' >files.json
+printf 'inside' >folder/inside.txt
+want 0 '"inside"' '' run "() => fs.promises.readFile('inside.txt', 'utf8')" --allow file=folder
+want 0 '"inside"' '' run "() => fs.promises.readFile('folder/inside.txt', 'utf8')" --policy files.json
+want 13 '' 'glovebox: RUNTIME: Error: *' run "() => fs.promises.readFile('../data.json')" --allow file=folder
+want 13 '' 'glovebox: RUNTIME: Error: *files.json* is not below*' run "() => fs.promises.readFile('files.json')" --policy files.json
+want 13 '' 'glovebox: RUNTIME: Error: *token* is not below*' run "() => fs.promises.readFile('token')" --policy files.json
+want 13 '' 'glovebox: RUNTIME: Error: *token* is not below*' run "() => fs.promises.readFile('token')" --allow file=. --secret T=./token@a.example
+
 # ---- colours ----
 want 13 '' $'glovebox: \e?1;31mRUNTIME*' run '() => null.x' --color always
 want 13 '' $'glovebox: RUNTIME*' run '() => null.x' --color never

@@ -203,6 +203,27 @@ static void test_call__with_a_narrower_policy_has_no_files(void **state)
 }
 
 /* Reads that nobody waits for any more: the call has ended, and then the engine. */
+static void test_narrower_policy__does_not_open_the_files_that_the_engines_keeps(
+    void **state)
+{
+    gbx_policy *narrow =
+        policy_of("{\"file\": {\"allow\": [\"data\"], \"maxBytes\": 1000}}");
+    gbx_call call = call_of(CATCHING("fs.readFile('policy.json')"));
+    gbx_result *result;
+
+    (void)state;
+    call.policy = narrow;
+    result = call_run(engine, &call);
+    assert_string_equal(gbx_result_value(result, NULL), "\"ERR_FILE_NOT_ALLOWED\"");
+    gbx_result_free(result);
+    call.code = CATCHING("fs.readFile('a.txt', 'utf8')");
+    call.code_len = strlen(call.code);
+    result = call_run(engine, &call);
+    assert_string_equal(gbx_result_value(result, NULL), "\"alpha \xC3\xA9\"");
+    gbx_result_free(result);
+    gbx_policy_free(narrow);
+}
+
 static void test_reads__outlive_neither_call_nor_engine(void **state)
 {
     gbx_options options = GBX_OPTIONS_INIT;
@@ -232,6 +253,8 @@ int main(void)
         cmocka_unit_test(test_file__over_the_limit_is_refused_and_at_it_is_read),
         cmocka_unit_test(test_error__that_nobody_catches_has_the_position_of_the_call),
         cmocka_unit_test(test_call__with_a_narrower_policy_has_no_files),
+        cmocka_unit_test(
+            test_narrower_policy__does_not_open_the_files_that_the_engines_keeps),
         cmocka_unit_test(test_reads__outlive_neither_call_nor_engine),
     };
 

@@ -255,6 +255,52 @@ static void test_secret__reaches_the_function_and_never_the_code(void **state)
     gbx_engine_free(other);
 }
 
+static void answer_one(void *user, gbx_engine *of, const gbx_host_call *call)
+{
+    (void)user;
+    assert_int_equal(gbx_answer(of, call->request, "1", 1, NULL), GBX_OK);
+}
+
+static void check_body(gbx_engine *of, const char *code, const char *bindings,
+                       const char *value)
+{
+    gbx_call call = call_of(code);
+    gbx_result *result;
+
+    call.form = GBX_FORM_BODY;
+    call.bindings = bindings;
+    call.bindings_len = strlen(bindings);
+    if (value == NULL) {
+        check_code(of, &call, GBX_CODE_INVALID_CODE);
+        return;
+    }
+    result = call_run(of, &call);
+    assert_string_equal(gbx_result_value(result, NULL), value);
+    gbx_result_free(result);
+}
+
+/* Names that are off are refused before anything runs, unless somebody gives them. */
+static void test_guard__knows_what_a_call_will_find(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *other = engine_start(&options);
+    gbx_call call = call_of("() => fs.list() + crypto.sign()");
+
+    (void)state;
+    check_code(other, &call, GBX_CODE_INVALID_CODE);
+    assert_int_equal(gbx_engine_expose(other, "fs.list", answer_one, NULL, NULL),
+                     GBX_OK);
+    check_code(other, &call, GBX_CODE_INVALID_CODE);
+    assert_int_equal(gbx_engine_expose(other, "crypto.sign", answer_one, NULL, NULL),
+                     GBX_OK);
+    check_value(other, "async () => await fs.list() + await crypto.sign()", "null",
+                "2");
+    check_body(other, "return net.income", "{\"net\": {\"income\": 3}}", "3");
+    check_body(other, "return net.income", "{\"gross\": {\"income\": 3}}", NULL);
+    check_body(other, "return fetch(1)", "{\"net\": 1}", NULL);
+    gbx_engine_free(other);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -266,6 +312,7 @@ int main(void)
         cmocka_unit_test(test_engines__do_not_share_functions_or_requests),
         cmocka_unit_test(test_policy__leaves_out_what_it_does_not_list),
         cmocka_unit_test(test_policy__of_a_call_narrows_the_engines),
+        cmocka_unit_test(test_guard__knows_what_a_call_will_find),
     };
 
     return cmocka_run_group_tests_name("host names", tests, start, finish);

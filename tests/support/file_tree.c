@@ -239,7 +239,7 @@ void tree_read(const gbx_policy *policy, const char *path, gbx_buf *bytes,
     (void)gbx_buf_puts(&args, "[");
     (void)gbx_json_append_string(&args, path, strlen(path));
     assert_true(gbx_buf_puts(&args, "]"));
-    gbx_file_read(policy, (gbx_span){args.data, args.len}, bytes, ret);
+    gbx_file_read(policy, NULL, (gbx_span){args.data, args.len}, bytes, ret);
     gbx_buf_cleanup(&args);
 }
 

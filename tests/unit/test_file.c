@@ -69,7 +69,7 @@ static void test_arguments__that_are_no_one_string_are_a_type_error(void **state
         gbx_msg_answer answer = {0};
         gbx_buf bytes;
 
-        gbx_file_read(tree.policy, args, &bytes, &answer);
+        gbx_file_read(tree.policy, NULL, args, &bytes, &answer);
 
         if (!tree_has_code(&answer, "ERR_INVALID_ARG_TYPE"))
             fail_msg("%s", rows[i]);
@@ -91,7 +91,7 @@ static void test_arguments__that_are_no_path_are_a_value_error(void **state)
         gbx_msg_answer answer = {0};
         gbx_buf bytes;
 
-        gbx_file_read(tree.policy, args, &bytes, &answer);
+        gbx_file_read(tree.policy, NULL, args, &bytes, &answer);
 
         if (!tree_has_code(&answer, "ERR_INVALID_ARG_VALUE"))
             fail_msg("%s", rows[i]);
@@ -106,8 +106,8 @@ static void test_arguments__may_spell_a_path_in_escapes(void **state)
     gbx_buf bytes;
     (void)state;
 
-    gbx_file_read(tree.policy, (gbx_span){(const uint8_t *)args, strlen(args)}, &bytes,
-                  &answer);
+    gbx_file_read(tree.policy, NULL, (gbx_span){(const uint8_t *)args, strlen(args)},
+                  &bytes, &answer);
 
     assert_true(tree_has_code(&answer, ""));
     assert_memory_equal(answer.bytes.data, "alpha", 5);

@@ -265,6 +265,7 @@ void gbx_hostcall_report(gbx_engine *engine, gbx_request request,
 void gbx_run_calls_init(gbx_run *run)
 {
     run->calls = (gbx_run_calls){.wake_fd = -1, .in_left = run->limits.host_in_bytes};
+    run->calls.is_open = true;
     run->calls.replies_end = &run->calls.replies;
 }
 
@@ -321,7 +322,7 @@ void gbx_run_calls_end(gbx_run *run)
     gbx_reply *replies;
     gbx_asked asked;
 
-    if (run->calls.replies_end == NULL)
+    if (!run->calls.is_open)
         return;
     /* What is open first: once nothing is, no answer can come any more. */
     while (take_open(run, &asked)) {
@@ -334,7 +335,7 @@ void gbx_run_calls_end(gbx_run *run)
     while (replies != NULL)
         replies = log_and_free(run, replies);
     gbx_fd_close(&run->calls.wake_fd);
-    run->calls.replies_end = NULL;
+    run->calls.is_open = false;
 }
 
 gbx_request gbx_hostcall_open(gbx_run *run, const char *name, bool is_ours,
@@ -399,7 +400,7 @@ size_t gbx_hostcall_deliver(gbx_run *run)
     gbx_reply *replies;
     size_t count = 0;
 
-    if (run->calls.replies_end == NULL)
+    if (!run->calls.is_open)
         return 0;
     for (replies = take_replies(run); replies != NULL; count++) {
         gbx_recorder_answer(run, &replies->msg);
@@ -416,7 +417,7 @@ bool gbx_hostcall_may_sleep(gbx_run *run, int *ret_fd)
     bool may = true;
 
     *ret_fd = -1;
-    if (run->exchange.state != GBX_EXCHANGE_WAITING || run->calls.replies_end == NULL)
+    if (run->exchange.state != GBX_EXCHANGE_WAITING || !run->calls.is_open)
         return true;
     (void)pthread_mutex_lock(&h->lock);
     may = run->calls.replies == NULL && !run->calls.is_nomem;
@@ -433,7 +434,7 @@ bool gbx_hostcall_can_deliver(gbx_run *run)
     gbx_hostcalls *h = &run->engine->hostcalls;
     bool has;
 
-    if (run->calls.replies_end == NULL || !run->has_exchange ||
+    if (!run->calls.is_open || !run->has_exchange ||
         run->exchange.state != GBX_EXCHANGE_WAITING)
         return false;
     (void)pthread_mutex_lock(&h->lock);
@@ -447,7 +448,7 @@ const char *gbx_hostcall_awaited(gbx_run *run)
     gbx_hostcalls *h = &run->engine->hostcalls;
     const char *name = NULL;
 
-    if (run->calls.replies_end == NULL || !run->has_exchange ||
+    if (!run->calls.is_open || !run->has_exchange ||
         run->exchange.state != GBX_EXCHANGE_WAITING)
         return NULL;
     (void)pthread_mutex_lock(&h->lock);

@@ -68,6 +68,7 @@ typedef struct gbx_run_calls {
     uint64_t in_left; /* bytes of answers */
     bool is_nomem;    /* an answer was lost for want of memory */
     int wake_fd;      /* what a driver that sleeps in ppoll() waits for; -1: nothing */
+    bool is_open;     /* driver's: between init and end */
     bool is_dispatching; /* driver's: an answer now needs no wake */
     pthread_t driver;
 } gbx_run_calls;

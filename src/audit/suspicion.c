@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* suspicion - what was reported is forgotten: the next cluster is of new refusals. */
+/* suspicion - when a window has passed since the last report, all that was in it is old:
+ * the next cluster is of new refusals. */
 #include "audit/suspicion.h"
 
 #include "base/clock.h"
@@ -100,7 +101,6 @@ bool gbx_suspicion_add(gbx_suspicion *s, gbx_suspect kind, uint64_t call,
     }
     ret->total = sum(&ret->counts);
     *of_call = (gbx_suspect_counts){0};
-    s->count = 0;
     s->was_told = true;
     s->told_ns = now_ns;
     return true;

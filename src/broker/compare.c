@@ -129,8 +129,11 @@ void gbx_describe_request(const gbx_record_request *r, gbx_buf *to)
     put_cut(to, r->args, r->args_size);
     if (r->body_size > 0)
         (void)gbx_buf_printf(to, " with %llu bytes", (unsigned long long)r->body_size);
-    if (r->body_size > 0 || r->args_size > SHOWN_MAX)
-        put_digest(to, r->sha256);
+}
+
+void gbx_describe_digest(const gbx_record_request *r, gbx_buf *to)
+{
+    put_digest(to, r->sha256);
 }
 
 void gbx_describe_event(const gbx_record_event *e, gbx_buf *to)

@@ -30,8 +30,10 @@ static bool is_stopped(const gbx_replayer *p)
            (gbx_record_is_chance((gbx_code)p->next.end.code) || !p->next.end.is_whole);
 }
 
-/* What came is not what should; or nothing should any more. */
-static void refuse(gbx_run *run, const char *what, uint32_t host_call, gbx_buf *came)
+/* What came is not what should; or nothing should any more. request: what came, if it
+ * was one. */
+static void refuse(gbx_run *run, const char *what, uint32_t host_call,
+                   const gbx_record_request *request, gbx_buf *came)
 {
     gbx_replayer *p = run->replayer;
     gbx_buf recorded;
@@ -44,6 +46,13 @@ static void refuse(gbx_run *run, const char *what, uint32_t host_call, gbx_buf *
     }
     gbx_buf_init(&recorded, GBX_COMPARED_MAX);
     gbx_describe_event(&p->next, &recorded);
+    /* They differ where it is not shown. */
+    if (request != NULL && p->next.kind == GBX_RECORD_REQUEST &&
+        recorded.len == came->len &&
+        memcmp(recorded.data, came->data, came->len) == 0) {
+        gbx_describe_digest(&p->next.request, &recorded);
+        gbx_describe_digest(request, came);
+    }
     gbx_replayer_diverge(run, what, host_call, &recorded, came);
 }
 
@@ -177,7 +186,7 @@ void gbx_replayer_request(void *user, const gbx_msg_hostcall *msg)
     }
     gbx_buf_init(&text, GBX_COMPARED_MAX);
     gbx_describe_request(&came, &text);
-    refuse(run, what, p->seen, &text);
+    refuse(run, what, p->seen, &came, &text);
 }
 
 void gbx_replayer_cancel(void *user, uint32_t id)
@@ -195,7 +204,7 @@ void gbx_replayer_cancel(void *user, uint32_t id)
     }
     gbx_buf_init(&text, GBX_COMPARED_MAX);
     gbx_describe_event(&came, &text);
-    refuse(run, "the code cancels a call of the host", p->seen, &text);
+    refuse(run, "the code cancels a call of the host", p->seen, NULL, &text);
 }
 
 bool gbx_replayer_wake(gbx_run *run)
@@ -207,7 +216,7 @@ bool gbx_replayer_wake(gbx_run *run)
     if (p->next.kind != GBX_RECORD_WAIT || p->next.ms != came.ms) {
         gbx_buf_init(&text, GBX_COMPARED_MAX);
         gbx_describe_event(&came, &text);
-        refuse(run, "the code waits for the host", p->seen, &text);
+        refuse(run, "the code waits for the host", p->seen, NULL, &text);
         return false;
     }
     for (advance(run); !p->is_over && p->next.kind == GBX_RECORD_ANSWER; advance(run))
@@ -221,7 +230,7 @@ bool gbx_replayer_wake(gbx_run *run)
     }
     gbx_buf_init(&text, GBX_COMPARED_MAX);
     gbx_describe_event(&came, &text);
-    refuse(run, "the code waits for the host", p->seen, &text);
+    refuse(run, "the code waits for the host", p->seen, NULL, &text);
     return false;
 }
 
@@ -257,7 +266,7 @@ static void end_early(gbx_run *run)
     gbx_record_end_of(run->result, &came.end);
     gbx_buf_init(&text, GBX_COMPARED_MAX);
     gbx_describe_event(&came, &text);
-    refuse(run, "the call ends", 0, &text);
+    refuse(run, "the call ends", 0, NULL, &text);
 }
 
 /* Where the call diverged the recorded end is still to come. */

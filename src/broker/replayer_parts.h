@@ -28,6 +28,7 @@ gbx_status gbx_replayer_take_sites(struct gbx_replayer *replayer, gbx_error *ret
 /* As a person would say it; appended. */
 void gbx_describe_event(const gbx_record_event *event, gbx_buf *to);
 void gbx_describe_request(const gbx_record_request *request, gbx_buf *to);
+void gbx_describe_digest(const gbx_record_request *request, gbx_buf *to);
 
 /* The call did something else: what differs, at which host call (0: none), and what
  * `came`, which is moved out of. What was recorded is in recorded, moved out of too. */

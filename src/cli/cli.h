@@ -50,6 +50,7 @@ struct gbx_command {
 };
 
 extern const gbx_command gbx_command_run;
+extern const gbx_command gbx_command_replay;
 extern const gbx_command gbx_command_check;
 extern const gbx_command gbx_command_doctor;
 extern const gbx_command gbx_command_bench;

@@ -8,6 +8,8 @@
 #include "base/cleanup.h"
 #include "cli/interrupt.h"
 #include "cli/moment.h"
+#include "cli/print_result.h"
+#include "cli/record_file.h"
 #include "cli/run_input.h"
 #include "cli/security_log.h"
 
@@ -21,6 +23,7 @@ typedef struct run {
     gbx_run_input input;
     gbx_interrupt interrupt;
     gbx_security_log security_log;
+    gbx_record_file record;
     gbx_policy *policy;
     gbx_engine *engine;
     gbx_result *result;
@@ -62,6 +65,12 @@ static const gbx_opt output_rows[] = {
      "append to FILE what the code did and what it was refused, one JSON object a line; "
      "'-' is standard error",
      GBX_OPT_TEXT, offsetof(gbx_run_args, security_log), 0, 0, NULL},
+    {"record", "FILE",
+     "write what the call was given and told to FILE, for 'glovebox replay'; a file "
+     "that is there is not touched",
+     GBX_OPT_TEXT, offsetof(gbx_run_args, record), 0, 0, NULL},
+    {"record-input", NULL, "keep the input in the recording, not only its digest",
+     GBX_OPT_FLAG, offsetof(gbx_run_args, record_input), 0, 0, NULL},
 };
 
 static const gbx_opt_table input_table = {"Input", input_rows, GBX_COUNTOF(input_rows)};
@@ -99,6 +108,8 @@ static const char *misuse(const gbx_run_args *args, int count)
         return "there is more than one argument: put the code in quotes";
     if (args->params != NULL && args->form != GBX_FORM_BODY)
         return "'--params' is for --form body";
+    if (args->record_input && args->record == NULL)
+        return "'--record-input' is for --record";
     if (uses_of_stdin(args) > 1)
         return "only one of the files can be standard input";
     return NULL;
@@ -143,28 +154,6 @@ static bool fail_host(run *r, gbx_status status)
     return false;
 }
 
-static bool load_dataset(run *r, const char *argument, gbx_text *text)
-{
-    size_t name_len = strcspn(argument, "=");
-    gbx_error *err = &r->trouble.err;
-    char name[80]; /* the library's limit is 64 */
-    gbx_status status;
-
-    if (name_len >= sizeof name)
-        return fail_host(r,
-                         gbx_fail(err, GBX_E_USAGE, "the dataset's name is too long"));
-    memcpy(name, argument, name_len);
-    name[name_len] = '\0';
-    status = gbx_engine_load(r->engine, name, text->data, text->len,
-                             gbx_text_has_lines(text->name) ? GBX_DATA_NDJSON
-                                                            : GBX_DATA_JSON,
-                             err);
-    if (status == GBX_E_DATA)
-        r->trouble.file = text->name;
-    gbx_text_cleanup(text);
-    return status == GBX_OK || fail_host(r, status);
-}
-
 static bool start_engine(run *r)
 {
     gbx_options options = gbx_engine_args_options(&r->args->engine, &r->args->limits);
@@ -186,10 +175,19 @@ static bool start_engine(run *r)
                 NULL; /* it is about layers, which a runner may not have */
         return false;
     }
-    for (size_t i = 0; i < r->args->datasets.count; i++)
-        if (!load_dataset(r, r->args->datasets.item[i], &r->input.datasets[i]))
-            return false;
-    return true;
+    return gbx_run_input_load(r->args, &r->input, r->engine, &r->trouble);
+}
+
+/* Before anything runs, as the log below. */
+static bool open_recording(run *r)
+{
+    const char *path = r->args->record;
+
+    if (path == NULL || gbx_record_file_open(&r->record, path, r->args->record_input,
+                                             &r->trouble.err) == GBX_OK)
+        return true;
+    gbx_trouble_output(&r->trouble);
+    return false;
 }
 
 /* Before anything runs: a log that cannot be kept is not found out at the end. */
@@ -221,52 +219,21 @@ static bool execute(run *r, gbx_call *call)
     call->bindings = (const char *)r->input.bindings.data;
     call->bindings_len = r->input.bindings.len;
     call->signal = r->interrupt.abort;
+    call->record = r->record.recording;
     if (r->args->logs) {
         call->on_log = on_log;
         call->log_user = &r->err;
     }
     status = gbx_execute(r->engine, call, &r->result, &r->trouble.err);
-    return status == GBX_OK || fail_host(r, status);
+    if (status == GBX_OK)
+        return true;
+    (void)fail_host(r, status);
+    if (status == GBX_E_UNSUPPORTED)
+        r->trouble.hint = NULL; /* of layers; this is what the runner lacks */
+    return false;
 }
 
 /* ---- output ------------------------------------------------------------------- */
-
-static void note_hidden_logs(const run *r)
-{
-    size_t count = gbx_result_log_count(r->result);
-
-    if (count > 0 && !r->args->logs)
-        (void)fprintf(r->err.stream, "  note: %zu console line%s: --logs shows %s\n",
-                      count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
-}
-
-static int print_result(run *r)
-{
-    gbx_code code = gbx_result_code(r->result);
-    size_t len = 0;
-
-    if (r->args->json) {
-        const char *json = gbx_result_json(r->result, &len);
-
-        if (json == NULL) {
-            gbx_term_headline(&r->err, NULL, "no memory to print the result");
-            (void)fputc('\n', r->err.stream);
-            return gbx_status_exit(GBX_E_NOMEM);
-        }
-        gbx_term_json(&r->out, json, len);
-        (void)fputc('\n', r->out.stream);
-    } else if (code == GBX_CODE_VALUE) {
-        const char *value = gbx_result_value(r->result, &len);
-
-        gbx_term_json(&r->out, value, len);
-        if (len > 0) /* undefined has no JSON, and prints nothing */
-            (void)fputc('\n', r->out.stream);
-    } else {
-        gbx_result_print_failure(&r->err, r->result);
-        note_hidden_logs(r);
-    }
-    return gbx_code_exit(code);
-}
 
 static int print(run *r)
 {
@@ -276,7 +243,8 @@ static int print(run *r)
         gbx_text_check_json(&r->input.data, &r->trouble.err) != GBX_OK)
         gbx_trouble_code(&r->trouble, GBX_CODE_INVALID_DATA, r->input.data.name);
     if (r->trouble.exit == 0)
-        return print_result(r);
+        return gbx_result_print(&r->out, &r->err, r->result, r->args->json,
+                                r->args->logs);
     if (r->args->json)
         gbx_trouble_print_json(&r->out, &r->trouble);
     else
@@ -292,6 +260,17 @@ static int close_security_log(run *r, int status)
     gbx_engine_free(r->engine);
     r->engine = NULL;
     if (gbx_security_log_close(&r->security_log, &trouble.err) == GBX_OK)
+        return status;
+    gbx_trouble_output(&trouble);
+    gbx_trouble_print(&r->err, &trouble);
+    return trouble.exit;
+}
+
+static int close_recording(run *r, int status)
+{
+    gbx_trouble trouble = {0};
+
+    if (gbx_record_file_close(&r->record, &trouble.err) == GBX_OK)
         return status;
     gbx_trouble_output(&trouble);
     gbx_trouble_print(&r->err, &trouble);
@@ -329,9 +308,10 @@ static int run_main(const gbx_command *self, int argc, char **argv)
     r.err = gbx_term_open(stderr, (gbx_color)args.common.color);
     if (gbx_policy_args_make(&args.policy, &r.policy, &r.trouble) &&
         gbx_run_input_read(&args, count == 1 ? argv[0] : NULL, &r.input, &r.trouble) &&
-        open_security_log(&r) && start_engine(&r))
+        open_security_log(&r) && open_recording(&r) && start_engine(&r))
         (void)execute(&r, &call);
-    return gbx_cli_finish(close_security_log(&r, print(&r)));
+    status = close_recording(&r, print(&r));
+    return gbx_cli_finish(close_security_log(&r, status));
 }
 
 /* ---- public to other modules -------------------------------------------- */

@@ -44,13 +44,8 @@ static int unknown_command(const char *name)
 const gbx_opt_table gbx_common_table = {"Other", common_rows, GBX_COUNTOF(common_rows)};
 
 const gbx_command *const gbx_commands[] = {
-    &gbx_command_run,
-    &gbx_command_check,
-    &gbx_command_doctor,
-    &gbx_command_bench,
-    &gbx_command_help,
-    &gbx_command_version,
-    NULL,
+    &gbx_command_run,   &gbx_command_replay, &gbx_command_check,   &gbx_command_doctor,
+    &gbx_command_bench, &gbx_command_help,   &gbx_command_version, NULL,
 };
 
 const gbx_command *gbx_command_find(const char *name, const char **ret_nearest)

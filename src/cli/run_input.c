@@ -121,6 +121,33 @@ static bool read_datasets(const reading *r)
     return true;
 }
 
+static bool load_dataset(gbx_engine *engine, const char *argument, gbx_text *text,
+                         gbx_trouble *trouble)
+{
+    size_t name_len = strcspn(argument, "=");
+    gbx_error *err = &trouble->err;
+    char name[80]; /* the library's limit is 64 */
+    gbx_status status;
+
+    if (name_len >= sizeof name) {
+        status = gbx_fail(err, GBX_E_USAGE, "the dataset's name is too long");
+        gbx_trouble_host(trouble, status);
+        return false;
+    }
+    memcpy(name, argument, name_len);
+    name[name_len] = '\0';
+    status = gbx_engine_load(engine, name, text->data, text->len,
+                             gbx_text_has_lines(text->name) ? GBX_DATA_NDJSON
+                                                            : GBX_DATA_JSON,
+                             err);
+    if (status == GBX_E_DATA)
+        trouble->file = text->name;
+    gbx_text_cleanup(text);
+    if (status != GBX_OK)
+        gbx_trouble_host(trouble, status);
+    return status == GBX_OK;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_run_input_read(const gbx_run_args *args, char *argument, gbx_run_input *input,
@@ -130,6 +157,23 @@ bool gbx_run_input_read(const gbx_run_args *args, char *argument, gbx_run_input 
 
     return read_code(&r, argument) && read_data(&r) && read_datasets(&r) &&
            make_bindings(&r);
+}
+
+bool gbx_run_input_read_data(const gbx_run_args *args, gbx_run_input *input,
+                             gbx_trouble *trouble)
+{
+    const reading r = {.args = args, .input = input, .trouble = trouble};
+
+    return read_data(&r) && read_datasets(&r);
+}
+
+bool gbx_run_input_load(const gbx_run_args *args, gbx_run_input *input,
+                        gbx_engine *engine, gbx_trouble *trouble)
+{
+    for (size_t i = 0; i < args->datasets.count; i++)
+        if (!load_dataset(engine, args->datasets.item[i], &input->datasets[i], trouble))
+            return false;
+    return true;
 }
 
 void gbx_run_input_cleanup(gbx_run_input *input)

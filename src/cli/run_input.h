@@ -25,6 +25,8 @@ typedef struct gbx_run_args {
     bool json;
     bool logs;
     const char *security_log;
+    const char *record;
+    bool record_input;
     gbx_limit_args limits;
     gbx_engine_args engine;
     gbx_policy_args policy;
@@ -42,6 +44,14 @@ typedef struct gbx_run_input {
 /* argument is the code, or NULL if args->file is. False with *trouble filled. */
 bool gbx_run_input_read(const gbx_run_args *args, char *argument, gbx_run_input *input,
                         gbx_trouble *trouble);
+
+/* The same without code and parameters. */
+bool gbx_run_input_read_data(const gbx_run_args *args, gbx_run_input *input,
+                             gbx_trouble *trouble);
+
+/* Load the datasets that were read; each is freed. False with *trouble filled. */
+bool gbx_run_input_load(const gbx_run_args *args, gbx_run_input *input,
+                        gbx_engine *engine, gbx_trouble *trouble);
 
 void gbx_run_input_cleanup(gbx_run_input *input);
 

@@ -26,8 +26,8 @@ typedef struct track {
 
 static gbx_status refuse(const gbx_record_event *e, gbx_error *reterr, const char *why)
 {
-    return gbx_fail_at(reterr, GBX_E_DATA, e->line, 1, "line %u of the recording: %s",
-                       e->line, why);
+    return gbx_fail_at(reterr, GBX_E_DATA, e->line, 1, "the recording cannot be: %s",
+                       why);
 }
 
 /* Its place in open, or open_count. */
@@ -132,9 +132,7 @@ static gbx_status follow_all(gbx_record_cursor *c, track *t, gbx_error *reterr)
     }
     if (status == GBX_OK && c->at < c->len)
         status = gbx_fail_at(reterr, GBX_E_DATA, c->line + 1, 1,
-                             "line %u of the recording: there is something after its "
-                             "end",
-                             c->line + 1);
+                             "the recording cannot be: something follows its end");
     return status;
 }
 

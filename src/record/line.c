@@ -262,8 +262,7 @@ gbx_status gbx_line_refuse(const gbx_line *line, const char *at, gbx_error *rete
     gbx_utf8_position(line->view.at, line->view.len, (size_t)(at - line->view.at), &row,
                       &column);
     return gbx_fail_at(reterr, GBX_E_DATA, line->number, column,
-                       "line %u, column %u of the recording: %s", line->number, column,
-                       message);
+                       "the recording cannot be read: %s", message);
 }
 
 bool gbx_line_next(const char *text, size_t len, size_t *at, gbx_line *line,

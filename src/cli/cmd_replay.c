@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_replay - `glovebox replay`: a recorded call once more, with nothing behind it.
+ *
+ * It succeeds if the call went as recorded, however that was: what is asked here is not
+ * how the code did, but whether the recording tells the truth about it.
+ */
+#include "base/cleanup.h"
+#include "cli/interrupt.h"
+#include "cli/print_result.h"
+#include "cli/run_input.h"
+
+#include <glovebox/record.h>
+#include <string.h>
+
+/* The library's limit is a little above. */
+#define RECORDING_MAX GBX_MIB(264)
+
+/* No input is larger than the memory that a call can have. */
+#define MEMORY_MIB_MAX 4096
+
+/* Everything that must be undone, and what went wrong. */
+typedef struct replay {
+    const gbx_run_args *args;
+    gbx_term out;
+    gbx_term err;
+    gbx_run_input input;
+    gbx_text text;
+    gbx_recording *recording;
+    gbx_interrupt interrupt;
+    gbx_engine *engine;
+    gbx_result *result;
+    gbx_trouble trouble;
+} replay;
+
+static const char *const requires[] = {"default", "strict", NULL};
+static const char *const jits[] = {"full", "baseline", "off", NULL};
+
+static const gbx_opt input_rows[] = {
+    {"data", "FILE", "the input that the call had; '-' is standard input", GBX_OPT_TEXT,
+     offsetof(gbx_run_args, data), 0, 0, NULL},
+    {"dataset", "NAME=FILE", "a dataset that the call had; repeatable", GBX_OPT_LIST,
+     offsetof(gbx_run_args, datasets), 0, 0, NULL},
+};
+
+static const gbx_opt limit_rows[] = {
+    {"timeout", "MS",
+     "wall clock and processor time of the replay, in milliseconds, in place of the "
+     "recorded limits",
+     GBX_OPT_NUMBER, offsetof(gbx_run_args, limits.timeout_ms), 1, 600000, NULL},
+};
+
+static const gbx_opt engine_rows[] = {
+    {"require", "LEVEL", "default or strict: which layers of the seal must stand",
+     GBX_OPT_CHOICE, offsetof(gbx_run_args, engine.require), GBX_REQUIRE_DEFAULT, 0,
+     requires},
+    {"jit", "LEVEL", "full, baseline or off: how much of the compiler runs",
+     GBX_OPT_CHOICE, offsetof(gbx_run_args, engine.jit), GBX_JIT_FULL, 0, jits},
+};
+
+static const gbx_opt output_rows[] = {
+    {"json", NULL, "print the whole result as one JSON object, with the comparison",
+     GBX_OPT_FLAG, offsetof(gbx_run_args, json), 0, 0, NULL},
+    {"logs", NULL, "print console lines on standard error while the code runs",
+     GBX_OPT_FLAG, offsetof(gbx_run_args, logs), 0, 0, NULL},
+};
+
+static const gbx_opt_table input_table = {"Input", input_rows, GBX_COUNTOF(input_rows)};
+static const gbx_opt_table limit_table = {"Limits", limit_rows,
+                                          GBX_COUNTOF(limit_rows)};
+static const gbx_opt_table engine_table = {"Engine", engine_rows,
+                                           GBX_COUNTOF(engine_rows)};
+static const gbx_opt_table output_table = {"Output", output_rows,
+                                           GBX_COUNTOF(output_rows)};
+static const gbx_opt_table *const tables[] = {
+    &input_table, &limit_table, &engine_table, &output_table, &gbx_common_table,
+};
+
+static bool fail_host(replay *r, gbx_status status)
+{
+    gbx_trouble_host(&r->trouble, status);
+    return false;
+}
+
+static bool read_recording(replay *r, const char *path)
+{
+    gbx_error *err = &r->trouble.err;
+    gbx_status status = gbx_text_read(path, RECORDING_MAX, &r->text, err);
+
+    if (status != GBX_OK) {
+        gbx_trouble_input(&r->trouble, status);
+        return false;
+    }
+    status = gbx_recording_load(r->text.data, r->text.len, &r->recording, err);
+    r->trouble.file = r->text.name;
+    if (status != GBX_OK)
+        return fail_host(r, status);
+    r->trouble.file = NULL;
+    return true;
+}
+
+static bool start_engine(replay *r)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_error *err = &r->trouble.err;
+    gbx_status status;
+
+    options.require = (gbx_require)r->args->engine.require;
+    options.jit = (gbx_jit)r->args->engine.jit;
+    options.pool_size = 1;
+    options.max_workers = 1;
+    options.limits.timeout_ms = (uint32_t)r->args->limits.timeout_ms;
+    options.limits.cpu_ms = (uint32_t)r->args->limits.timeout_ms;
+    status = gbx_interrupt_start(&r->interrupt, err);
+    if (status == GBX_OK)
+        status = gbx_recording_engine(r->recording, &options, &r->engine, err);
+    if (status != GBX_OK)
+        return fail_host(r, status);
+    return gbx_run_input_load(r->args, &r->input, r->engine, &r->trouble);
+}
+
+static void on_log(void *user, const gbx_log *log)
+{
+    gbx_log_print(user, log);
+}
+
+static bool execute(replay *r)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+    gbx_call call = GBX_CALL_INIT;
+    gbx_status status;
+
+    limits.timeout_ms = (uint32_t)r->args->limits.timeout_ms;
+    call.limits = &limits;
+    call.replay = r->recording;
+    call.input = r->input.data.data;
+    call.input_len = r->input.data.len;
+    call.signal = r->interrupt.abort;
+    if (r->args->logs) {
+        call.on_log = on_log;
+        call.log_user = &r->err;
+    }
+    status = gbx_execute(r->engine, &call, &r->result, &r->trouble.err);
+    if (status == GBX_E_DATA)
+        r->trouble.hint = "give what the call had: --data FILE, --dataset NAME=FILE";
+    return status == GBX_OK || fail_host(r, status);
+}
+
+/* ---- output ------------------------------------------------------------------- */
+
+/* Texts of strangers, on a line each. */
+static void print_side(const gbx_term *term, const char *label, const char *text)
+{
+    (void)fprintf(term->stream, "  %-10s", label);
+    gbx_term_foreign(term, text, strlen(text), GBX_ESCAPE_LINE);
+    (void)fputc('\n', term->stream);
+}
+
+static void print_divergence(const gbx_term *term, const gbx_replay *found)
+{
+    (void)fprintf(term->stream, "  line %u of the recording\n", found->line);
+    print_side(term, "recorded:", found->recorded);
+    print_side(term, "came:", found->came);
+}
+
+static void print_outcome(const gbx_term *term, const gbx_replay *found)
+{
+    const char *s = found->host_calls == 1 ? "" : "s";
+
+    switch (found->how) {
+    case GBX_REPLAYED_SAME:
+        (void)fprintf(term->stream, "replay: the same, with %u host call%s\n",
+                      found->host_calls, s);
+        break;
+    case GBX_REPLAYED_UP_TO:
+        (void)fprintf(term->stream,
+                      "replay: the same, with %u host call%s, up to where the recorded "
+                      "call was stopped\n",
+                      found->host_calls, s);
+        break;
+    case GBX_REPLAYED_UNFINISHED:
+        (void)fprintf(term->stream,
+                      "replay: stopped itself, after %u host call%s that were the "
+                      "same\n",
+                      found->host_calls, s);
+        break;
+    case GBX_REPLAYED_DIVERGED: print_divergence(term, found); break;
+    case GBX_REPLAYED_NOT: break;
+    }
+    if (found->how != GBX_REPLAYED_SAME &&
+        strcmp(found->recorded_engine, found->engine) != 0) {
+        print_side(term, "then:", found->recorded_engine);
+        print_side(term, "now:", found->engine);
+    }
+}
+
+static int print(replay *r)
+{
+    gbx_replay found;
+    int status;
+
+    if (r->trouble.exit != 0) {
+        if (r->args->json)
+            gbx_trouble_print_json(&r->out, &r->trouble);
+        else
+            gbx_trouble_print(&r->err, &r->trouble);
+        return r->trouble.exit;
+    }
+    found = gbx_result_replay(r->result);
+    status = gbx_result_print(&r->out, &r->err, r->result, r->args->json, true);
+    if (!r->args->json)
+        print_outcome(&r->err, &found);
+    return found.how == GBX_REPLAYED_SAME || found.how == GBX_REPLAYED_UP_TO ? 0
+                                                                             : status;
+}
+
+static void cleanup(replay *r)
+{
+    gbx_result_free(r->result);
+    gbx_engine_free(r->engine);
+    gbx_interrupt_stop(&r->interrupt);
+    gbx_recording_free(r->recording);
+    gbx_text_cleanup(&r->text);
+    gbx_run_input_cleanup(&r->input);
+}
+
+/* What is wrong with the arguments as a whole, or NULL. */
+static const char *misuse(const gbx_run_args *args, int count, char **argv)
+{
+    size_t from_stdin = args->data != NULL && strcmp(args->data, "-") == 0;
+
+    if (count != 1)
+        return "one recording is replayed: name its file";
+    from_stdin += strcmp(argv[0], "-") == 0;
+    return from_stdin > 1 ? "only one of the files can be standard input" : NULL;
+}
+
+static int replay_main(const gbx_command *self, int argc, char **argv)
+{
+    gbx_run_args args = {0};
+    void *const into[] = {&args, &args, &args, &args, &args.common};
+    GBX_CLEANUP(cleanup) replay r = {.args = &args};
+    const char *wrong;
+    int count = 0;
+    int status = gbx_command_parse(self, into, argc, argv, &count);
+
+    if (status >= 0)
+        return status;
+    wrong = misuse(&args, count, argv);
+    if (wrong != NULL)
+        return gbx_command_misuse(self, wrong);
+    args.limits.memory_mib = MEMORY_MIB_MAX;
+    r.out = gbx_term_open(stdout, (gbx_color)args.common.color);
+    r.err = gbx_term_open(stderr, (gbx_color)args.common.color);
+    if (read_recording(&r, argv[0]) &&
+        gbx_run_input_read_data(&args, &r.input, &r.trouble) && start_engine(&r))
+        (void)execute(&r);
+    return gbx_cli_finish(print(&r));
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+const gbx_command gbx_command_replay = {
+    .name = "replay",
+    .summary = "run a recorded call again, with nothing behind it",
+    .usage = "replay FILE [--data FILE] [--dataset NAME=FILE] [options]",
+    .description =
+        "Runs the call that 'glovebox run --record FILE' has recorded, in a sealed\n"
+        "process as ever, but without any capability: every answer of the host comes\n"
+        "from the recording. Its value goes to standard output. The exit status is 0 if\n"
+        "the call did as recorded to the byte, whether it ended well or badly, or up to\n"
+        "where the recorded one was stopped from outside, by a time limit for example;\n"
+        "it is 21 if it did something else: then the host call is named, with what was\n"
+        "recorded and what came.",
+    .examples = "glovebox run --file sync.js --data orders.json --record sync.jsonl\n"
+                "glovebox replay sync.jsonl --data orders.json\n"
+                "glovebox replay sync.jsonl --data orders.json --json",
+    .tables = tables,
+    .table_count = GBX_COUNTOF(tables),
+    .run = replay_main,
+};

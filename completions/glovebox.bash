@@ -29,7 +29,7 @@ _glovebox() {
         fi
     fi
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'run check doctor bench help version --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'run replay check doctor bench help version --help --version' -- "$cur"))
         return
     fi
     case $prev in
@@ -41,7 +41,7 @@ _glovebox() {
         _glovebox_files json ndjson jsonl
         return
         ;;
-    --security-log)
+    --security-log | --record)
         COMPREPLY=($(compgen -f -- "$cur"))
         compopt -o filenames 2>/dev/null || true
         return
@@ -66,7 +66,15 @@ _glovebox() {
         case $command in
         run)
             options="--file --data --dataset --form --params --seed --now --timeout --cpu
-                --memory --max-output --json --logs --security-log $policy $engine $common"
+                --memory --max-output --json --logs --security-log --record
+                --record-input $policy $engine $common"
+            ;;
+        replay)
+            if [[ $cur != -* ]]; then
+                _glovebox_files jsonl
+                return
+            fi
+            options="--data --dataset --timeout --require --jit --json --logs $common"
             ;;
         check)
             if [[ $cur != -* ]]; then
@@ -77,7 +85,7 @@ _glovebox() {
             ;;
         doctor) options="--json --attack $engine $common" ;;
         bench) options="--json $engine $common" ;;
-        help) options="run check doctor bench help version exit-status $common" ;;
+        help) options="run replay check doctor bench help version exit-status $common" ;;
         version) options=$common ;;
         esac
         ;;

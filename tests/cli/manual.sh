@@ -35,6 +35,13 @@ done
 for option in $(grep -ohE '^\*--[a-z-]+' "$pages/glovebox-run.1.scd" | tr -d '*'); do
     options_of run | grep -qx -- "$option" || fail "glovebox-run.1 has $option, run has not"
 done
+for option in $(options_of replay); do
+    case $option in --color | --help) page=glovebox.1 ;; *) page=glovebox-replay.1 ;; esac
+    grep -qE "^\*$option\*" "$pages/$page.scd" || fail "$page lacks $option"
+done
+for option in $(grep -ohE '^\*--[a-z-]+' "$pages/glovebox-replay.1.scd" | tr -d '*'); do
+    options_of replay | grep -qx -- "$option" || fail "glovebox-replay.1 has $option, replay has not"
+done
 for command in check doctor bench; do
     for option in $(options_of "$command"); do
         grep -qF -- "*$option*" "$pages/glovebox.1.scd" || fail "glovebox.1 lacks $option of $command"

@@ -8,6 +8,7 @@
 #   make install    PREFIX=/usr/local, DESTDIR= for packagers
 #   make bench      measure this machine, beside node
 #   make soak       CALLS=1000000 ABORTS=100000: does anything grow?
+#   make race       ROUNDS=1000000: files exchanged against links while they are read
 #   make check      format, style, both linters, headers, symbols
 #   make asan       the tests with the host side under AddressSanitizer and UBSan
 #   make fuzz       every fuzz target for FUZZ_SECONDS=60 each
@@ -18,6 +19,7 @@ BUILD_TYPE   ?= Release
 PREFIX       ?= /usr/local
 DESTDIR      ?=
 FUZZ_SECONDS ?= 60
+ROUNDS       ?= 1000000
 
 PRODUCTS := glovebox glovebox_static glovebox-command glovebox-worker
 
@@ -26,7 +28,7 @@ PRODUCTS := glovebox glovebox_static glovebox-command glovebox-worker
 generator = $$(test -f $(1)/CMakeCache.txt || ! command -v ninja >/dev/null || echo "-G Ninja")
 configure = cmake -S . -B $(1) $(call generator,$(1)) --log-level=WARNING
 
-.PHONY: all run test install bench soak check asan fuzz deps clean
+.PHONY: all run test install bench soak race check asan fuzz deps clean
 .NOTPARALLEL:
 
 all: $(BUILD)/CMakeCache.txt
@@ -72,6 +74,12 @@ soak:
 	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_BENCH=ON
 	@cmake --build $(BUILD) --parallel --target glovebox-soak
 	@$(BUILD)/bin/glovebox-soak $(CALLS) $(ABORTS)
+
+race:
+	@tools/install-deps build test
+	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=ON
+	@cmake --build $(BUILD) --parallel --target test_file_race
+	@GLOVEBOX_ROUNDS=$(ROUNDS) $(BUILD)/bin/test_file_race
 
 check:
 	@tools/install-deps build test check

@@ -3,7 +3,7 @@
  * file_race - others exchange names against links to an outside file, as fast as they
  * can, while code in the box reads them. What it gets is the file inside, or a refusal.
  *
- * GLOVEBOX_ROUNDS says how often each path is read; `make soak` says a million.
+ * GLOVEBOX_ROUNDS says how often each path is read; `make race` says a million.
  */
 #include "file_tree.h"
 

@@ -133,7 +133,6 @@ static void call_function(gbx_run *run, const gbx_function *f, gbx_request reque
     }
     memcpy(text, args.data, args.len);
     text[args.len] = 0;
-    run->calls.driver = pthread_self();
     run->calls.is_dispatching = true;
     f->fn(f->user, run->engine, &call);
     run->calls.is_dispatching = false;

@@ -354,6 +354,7 @@ gbx_request gbx_hostcall_open(gbx_run *run, const char *name, bool is_ours,
     (void)pthread_mutex_lock(&h->lock);
     p = take_place(h);
     if (p != NULL) {
+        run->calls.driver = pthread_self();
         p->run = run;
         p->asked = asked;
         p->wire_id = msg->id;

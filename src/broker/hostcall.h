@@ -15,6 +15,7 @@
 
 #include <glovebox/host.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct gbx_run;
 
@@ -69,7 +70,7 @@ typedef struct gbx_run_calls {
     bool is_nomem;    /* an answer was lost for want of memory */
     int wake_fd;      /* what a driver that sleeps in ppoll() waits for; -1: nothing */
     bool is_open;     /* driver's: between init and end */
-    bool is_dispatching; /* driver's: an answer now needs no wake */
+    atomic_bool is_dispatching; /* an answer by the driver now needs no wake */
     pthread_t driver;
 } gbx_run_calls;
 

@@ -177,7 +177,7 @@ typedef struct fixture {
 
 static int set_up(void **state)
 {
-    gbx_fetcher_options options = {.stall_ms = 300};
+    gbx_fetcher_options options = {.stall_ms = 1000};
     fixture *f = calloc(1, sizeof *f);
     server_options serving = {.reply_count = GBX_COUNTOF(cases)};
 
@@ -279,7 +279,7 @@ static void test_redirects__that_take_time_are_given_up_in_time(void **state)
 {
     fixture *f = *state;
 
-    f->world.policy.fetch.timeout_ms = 200;
+    f->world.policy.fetch.timeout_ms = 2000;
     expect_code(get(f, "/to/302/%2fto%2f302%2f%252fhold"), "ERR_FETCH_TIMEOUT");
     assert_int_equal(f->world.result.report_hops, 3);
 }
@@ -289,9 +289,9 @@ static void test_silence__before_the_first_byte_is_not_a_stop(void **state)
 {
     fixture *f = *state;
 
-    f->world.policy.fetch.timeout_ms = 1000;
+    f->world.policy.fetch.timeout_ms = 2500;
     expect_code(get(f, "/hold"), "ERR_FETCH_TIMEOUT");
-    assert_non_null(strstr(f->world.result.message, "longer than 1000 ms"));
+    assert_non_null(strstr(f->world.result.message, "longer than 2500 ms"));
 }
 
 /* Its body is not waited for, and its length means nothing. */

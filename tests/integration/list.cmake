@@ -30,6 +30,8 @@ include(integration/audit.cmake)
 gbx_integration_test(host_functions)
 gbx_integration_test(host_names)
 gbx_integration_test(replay)
+gbx_integration_test(replay_edited)
+gbx_integration_test(replay_box)
 
 gbx_integration_test(host)
 target_compile_definitions(test_host

@@ -144,12 +144,117 @@ static void test_every_call__is_replayed_to_the_byte_with_nothing_behind(void **
     }
 }
 
+/* Which answer is first is the machine's choice each time. */
+static void test_a_race__is_decided_by_the_recording_a_hundred_times(void **state)
+{
+    world *w = *state;
+    gbx_call call = call_of(
+        "async () => { const order = []; const t = setInterval(() => order.push('t'), 1);"
+        " await Promise.all(Array.from({ length: 12 }, (_, i) => (i % 2 ? db.late(i % 3) "
+        ": echo(i)).then(() => order.push(i)))); clearInterval(t); "
+        "return [order, Math.random(), Date.now()]; }");
+
+    for (int i = 0; i < 100; i++) {
+        gbx_result *recorded, *replayed;
+        char *text = record_call(w->engine, &call, 0, &recorded);
+
+        replayed = replay_in(w->engine, text, NULL);
+        check_same(recorded, replayed);
+        gbx_result_free(replayed);
+        gbx_result_free(recorded);
+        free(text);
+    }
+}
+
+static void test_a_replay__calls_no_function_of_its_engine(void **state)
+{
+    world *w = *state;
+    gbx_call call = call_of("async () => [await echo(1), await db.late(1)]");
+    char *text = record_call(w->engine, &call, 0, NULL);
+    size_t called = w->host.called;
+    gbx_result *result = replay_in(w->engine, text, NULL);
+
+    assert_int_equal(gbx_result_replay(result).how, GBX_REPLAYED_SAME);
+    assert_int_equal(w->host.called, called);
+    gbx_result_free(result);
+    free(text);
+}
+
+static void test_a_seed_and_a_clock__are_the_callers_where_there_are_any(void **state)
+{
+    world *w = *state;
+    gbx_call call = call_of("() => [Math.random(), Date.now()]");
+    gbx_result *plain, *recorded;
+    char *text;
+
+    call.flags = GBX_CALL_SEEDED | GBX_CALL_FIXED_NOW;
+    call.seed = 7;
+    call.now_ms = 86400000;
+    plain = call_run(w->engine, &call);
+    text = record_call(w->engine, &call, 0, &recorded);
+
+    assert_string_equal(gbx_result_value(plain, NULL),
+                        gbx_result_value(recorded, NULL));
+    gbx_result_free(plain);
+    gbx_result_free(recorded);
+    free(text);
+}
+
+static void test_recordings__have_fresh_seeds(void **state)
+{
+    world *w = *state;
+    gbx_call call = call_of("() => Math.random()");
+    gbx_result *results[2];
+
+    for (size_t i = 0; i < 2; i++)
+        free(record_call(w->engine, &call, 0, &results[i]));
+
+    assert_string_not_equal(gbx_result_value(results[0], NULL),
+                            gbx_result_value(results[1], NULL));
+    gbx_result_free(results[0]);
+    gbx_result_free(results[1]);
+}
+
+static void test_submitted_calls__are_recorded_and_replayed_too(void **state)
+{
+    world *w = *state;
+    gbx_recording *recording = gbx_recording_new(0);
+    gbx_call call = call_of("async () => [await db.late(2), await echo(1)]");
+    gbx_call again = GBX_CALL_INIT;
+    gbx_ticket first, second;
+    inbox box;
+
+    inbox_init(&box, 1000);
+    call.record = recording;
+    again.replay = recording;
+    first = call_submit(w->engine, &call, &box);
+    assert_true(inbox_wait(&box, 1, 30000));
+    second = call_submit(w->engine, &again, &box);
+    assert_true(inbox_wait(&box, 2, 30000));
+
+    check_same(box.results[first], box.results[second]);
+    inbox_cleanup(&box);
+    gbx_recording_free(recording);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             test_every_call__is_replayed_to_the_byte_with_nothing_behind, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_a_race__is_decided_by_the_recording_a_hundred_times, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(test_a_replay__calls_no_function_of_its_engine,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_a_seed_and_a_clock__are_the_callers_where_there_are_any, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(test_recordings__have_fresh_seeds, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_submitted_calls__are_recorded_and_replayed_too, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

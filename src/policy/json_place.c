@@ -12,7 +12,9 @@ typedef struct walk {
 
 static char here(const walk *w)
 {
-    return w->at < w->len ? w->text[w->at] : '\0';
+    if (w->at < w->len)
+        return w->text[w->at];
+    return '\0';
 }
 
 static void skip_any(walk *w, const char *bytes)

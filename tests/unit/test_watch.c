@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,32 +23,6 @@ typedef struct stage {
     gbx_run waiting;
 } stage;
 
-static void begin(stage *s, void (*does)(void), int64_t asked_before_ns)
-{
-    gbx_engine *e = &s->p.engine;
-    gbx_options options = GBX_OPTIONS_INIT;
-
-    options.pool_size = 1;
-    puppet_init(&s->p, &options);
-    assert_true(puppet_say_hello(&s->p));
-    assert_non_null(e->workers);
-    e->workers->asked_ns -= asked_before_ns;
-    s->child = fork();
-    if (s->child == 0)
-        for (;;)
-            does();
-    assert_true(s->child > 0);
-    s->p.template->process.pid = s->child;
-    s->p.template->process.pidfd = (int)syscall(SYS_pidfd_open, s->child, 0);
-    assert_true(s->p.template->process.pidfd >= 0);
-}
-
-static void let_one_wait(stage *s)
-{
-    s->p.engine.waiting.count = 1;
-    s->p.engine.waiting.first = s->p.engine.waiting.last = &s->waiting;
-}
-
 /* Was the child killed? If not, it dies of another signal now. */
 static bool end(stage *s)
 {
@@ -59,6 +34,38 @@ static bool end(stage *s)
     s->p.engine.waiting = (gbx_run_list){0};
     puppet_cleanup(&s->p); /* reaps it */
     return info.si_status == SIGKILL;
+}
+
+static void begin(stage *s, void (*does)(void), int64_t asked_before_ns)
+{
+    gbx_engine *e = &s->p.engine;
+    gbx_options options = GBX_OPTIONS_INIT;
+
+    options.pool_size = 1;
+    puppet_init(&s->p, &options);
+    assert_true(puppet_say_hello(&s->p));
+    assert_non_null(e->workers);
+    e->workers->asked_ns -= asked_before_ns;
+    s->child = fork();
+    if (s->child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            does();
+    }
+    assert_true(s->child > 0);
+    s->p.template->process.pid = s->child;
+    s->p.template->process.pidfd = (int)syscall(SYS_pidfd_open, s->child, 0);
+    if (s->p.template->process.pidfd < 0) { /* under valgrind */
+        (void)end(s);
+        (void)waitpid(s->child, NULL, 0);
+        skip();
+    }
+}
+
+static void let_one_wait(stage *s)
+{
+    s->p.engine.waiting.count = 1;
+    s->p.engine.waiting.first = s->p.engine.waiting.last = &s->waiting;
 }
 
 static void watch(stage *s, int times)

@@ -73,6 +73,9 @@ typedef struct gbx_fetch_transport gbx_fetch_transport;
 /** What one call was given and told; see record.h. */
 typedef struct gbx_recording gbx_recording;
 
+/** A script of the host's own; see preload.h. */
+typedef struct gbx_preload gbx_preload;
+
 /** How one call ended, with its value, logs and cost. */
 typedef struct gbx_result gbx_result;
 
@@ -241,12 +244,15 @@ typedef struct gbx_options {
     uint32_t suspicious_refusals; /**< so many make the event "suspicious", within one
                                        call or suspicious_ms; default 5, at most 100 */
     uint32_t suspicious_ms;       /**< default 60000, from 1000 to 3600000 */
+    const gbx_preload
+        *preloads;        /**< run before the first call, in this order; copied */
+    size_t preload_count; /**< entries in preloads; at most 64 */
 } gbx_options;
 
 /* clang-format off */
 #define GBX_OPTIONS_INIT {sizeof(gbx_options), GBX_LIMITS_INIT, 0, 0, 0, GBX_REQUIRE_DEFAULT, \
     GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-    NULL, NULL, 0, 0}
+    NULL, NULL, 0, 0, NULL, 0}
 /* clang-format on */
 
 /** Bits of gbx_call.flags. */
@@ -315,6 +321,7 @@ typedef struct gbx_location {
  * @retval GBX_E_USAGE       an option is out of range; the message names it.
  * @retval GBX_E_UNSUPPORTED a required layer of the seal is missing.
  * @retval GBX_E_OS          the worker program could not be started.
+ * @retval GBX_E_DATA        a preload failed; see line and column.
  */
 GBX_API GBX_MUST_USE gbx_status gbx_engine_new(const gbx_options *options,
                                                gbx_engine **ret_engine,

@@ -224,10 +224,13 @@ static bool is_enough(const gbx_engine *engine, gbx_error *reterr)
     return true;
 }
 
-static void serves(gbx_template *t)
+/* False if a call would find less than the engine now has. The lock is held. */
+static bool serves(gbx_template *t)
 {
     gbx_engine *engine = t->engine;
 
+    if (t->preload_seq != engine->preload_seq)
+        return false;
     t->state = GBX_TEMPLATE_SERVING;
     if (engine->current != NULL)
         gbx_template_retire(engine->current);
@@ -235,8 +238,29 @@ static void serves(gbx_template *t)
     engine->wasted = 0;
     engine->fork_ns = 0;
     engine->has_started = true;
+    if (t->is_for_preload) { /* workers without the preload serve nobody any more */
+        engine->load_seq++;
+        engine->coming = 0;
+        gbx_pool_discard_stale(engine);
+        gbx_preloads_end(engine, t, NULL);
+    }
     (void)pthread_cond_broadcast(&engine->changed);
     gbx_pool_fill(engine);
+    return true;
+}
+
+/* Why the template cannot serve, as it says. */
+static void explain(const gbx_msg_hello *hello, gbx_error *reterr)
+{
+    char text[GBX_ERROR_MESSAGE_SIZE];
+
+    copy_line(text, sizeof text, hello->failure);
+    if (hello->preload > 0)
+        (void)gbx_fail_at(reterr, GBX_E_DATA, hello->line, hello->column,
+                          "cannot preload %s", text);
+    else
+        (void)gbx_fail(reterr, GBX_E_UNSUPPORTED, "the worker program cannot serve: %s",
+                       text);
 }
 
 static bool on_hello(gbx_template *t, gbx_span body)
@@ -250,17 +274,15 @@ static bool on_hello(gbx_template *t, gbx_span body)
         hello.version != GBX_WIRE_VERSION)
         return false;
     (void)pthread_mutex_lock(&engine->lock);
-    keep_facts(&engine->facts, &hello, &t->process);
     ok = hello.failure.len == 0;
     if (!ok) {
-        char text[256];
-
-        copy_line(text, sizeof text, hello.failure);
-        (void)gbx_fail(&error, GBX_E_UNSUPPORTED, "the worker program cannot serve: %s",
-                       text);
+        explain(&hello, &error);
     } else {
+        keep_facts(&engine->facts, &hello, &t->process);
         ok = is_enough(engine, &error);
     }
+    if (!ok && t->is_for_preload)
+        gbx_preloads_end(engine, t, &error);
     if (!ok && !engine->has_started) {
         engine->start_error = error;
         engine->has_started = true;
@@ -279,16 +301,17 @@ static bool on_hello(gbx_template *t, gbx_span body)
     }
     if (t->loads_pending == 0) {
         (void)pthread_mutex_lock(&engine->lock);
-        serves(t);
+        ok = serves(t);
         (void)pthread_mutex_unlock(&engine->lock);
     }
-    return true;
+    return ok;
 }
 
 static bool on_loaded(gbx_template *t, gbx_span body)
 {
     gbx_engine *engine = t->engine;
     gbx_msg_loaded msg;
+    bool ok = true;
 
     if (!gbx_msg_get_loaded(body, &msg) || t->loads_pending == 0)
         return false;
@@ -297,7 +320,7 @@ static bool on_loaded(gbx_template *t, gbx_span body)
     (void)pthread_mutex_lock(&engine->lock);
     t->loads_pending--;
     if (t->state == GBX_TEMPLATE_LOADING && t->loads_pending == 0) {
-        serves(t);
+        ok = serves(t);
     } else if (t == engine->current && engine->is_loading) {
         engine->load_failed = !msg.ok;
         copy_line(engine->load_message, sizeof engine->load_message, msg.message);
@@ -305,7 +328,7 @@ static bool on_loaded(gbx_template *t, gbx_span body)
         (void)pthread_cond_broadcast(&engine->changed);
     }
     (void)pthread_mutex_unlock(&engine->lock);
-    return true;
+    return ok;
 }
 
 /* All that a template may ever say, and how long it may be. */

@@ -64,7 +64,8 @@ static void free_rest(gbx_engine *engine)
     if (engine->base != NULL)
         event_base_free(engine->base);
     gbx_fd_close(&engine->wake_fd);
-    gbx_loader_free_datasets(engine);
+    gbx_loader_free_all(&engine->datasets);
+    gbx_loader_free_all(&engine->preloads);
     gbx_loader_drop_runner(engine);
     gbx_provider_end(engine);
     gbx_hostcalls_cleanup(engine);
@@ -125,6 +126,8 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
         return status;
     }
     status = gbx_loader_take_runner(engine, reterr);
+    if (status == GBX_OK)
+        status = gbx_preloads_init(engine, reterr);
     if (status == GBX_OK)
         status = gbx_supervisor_start(engine, reterr);
     if (status != GBX_OK) {

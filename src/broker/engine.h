@@ -78,6 +78,8 @@ typedef struct gbx_template {
     uint32_t loads_pending;
     bool was_useful;          /* a worker of it became READY */
     uint32_t function_serial; /* of the last function that its CONFIG names */
+    uint64_t preload_seq;     /* preloads it has */
+    bool is_for_preload;      /* somebody waits in gbx_engine_preload() for it */
     int64_t born_ns;
     int64_t watched_ns;     /* the FORK that watch.c waits for the answer of */
     int64_t watched_cpu_ns; /* processor time when it began to */
@@ -107,6 +109,13 @@ typedef struct gbx_dataset {
     bool has_sha256; /* made when a recording first asks for it */
     uint8_t sha256[GBX_SHA256_SIZE];
 } gbx_dataset;
+
+/* Who waits for a template with one more preload, on the stack of its thread. */
+typedef struct gbx_preloading {
+    bool is_started; /* the template is */
+    bool is_done;
+    gbx_error error; /* status OK: it serves */
+} gbx_preloading;
 
 typedef struct gbx_run_list {
     gbx_run *first;
@@ -152,6 +161,9 @@ struct gbx_engine {
     gbx_run_list running; /* every run not yet ended, for abort and free */
     gbx_run_list inbox;   /* submitted, not yet seen by the supervisor */
     gbx_dataset *datasets;
+    gbx_dataset *preloads; /* their sources, in their order */
+    uint64_t preload_seq;  /* changes with the list */
+    gbx_preloading *preloading;
     uint64_t load_seq;
     bool load_failed; /* of the load in progress */
     bool load_done;
@@ -227,6 +239,9 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr);
 /* Send it the name of a function. */
 bool gbx_template_send_expose(gbx_template *t, const char *name);
 
+/* Send it a preload, before its HELLO. */
+bool gbx_template_send_preload(gbx_template *t, const gbx_dataset *preload);
+
 /* Send it a dataset. */
 bool gbx_template_send_load(gbx_template *t, const gbx_dataset *dataset);
 
@@ -259,6 +274,20 @@ bool gbx_control_take_frames(gbx_template *t);
 /* Give the template one more function's name, and wait until workers have it. */
 gbx_status gbx_loader_expose(gbx_engine *engine, const gbx_function *function,
                              gbx_error *reterr);
+
+/* ---- preload.c ------------------------------------------------------------- */
+
+/* Keep those of the options. */
+gbx_status gbx_preloads_init(gbx_engine *engine, gbx_error *reterr);
+uint32_t gbx_preloads_count(const gbx_engine *engine);
+
+/* All of them, after CONFIG. */
+bool gbx_preloads_send(gbx_template *t);
+
+/* The template (NULL: it did not even start) serves, or will not: then why. Tells who
+ * waits for it. The lock is held. */
+void gbx_preloads_end(gbx_engine *engine, const gbx_template *t,
+                      const gbx_error *error);
 
 /* ---- supervisor.c ---------------------------------------------------------- */
 

@@ -51,30 +51,12 @@ static bool write_all(int fd, const void *data, size_t len)
     return true;
 }
 
-/* The text as one JSON value in a memfd that nobody can change any more. */
-static gbx_status keep(const char *name, const void *json, size_t len, int *ret_fd,
-                       gbx_error *reterr)
-{
-    GBX_CLEANUP(gbx_fd_close)
-    int fd = memfd_create("glovebox-dataset", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-    if (fd < 0 || !write_all(fd, json, len) ||
-        fcntl(fd, F_ADD_SEALS,
-              F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0)
-        return gbx_fail(reterr, GBX_E_OS, "cannot keep the dataset '%s': %s", name,
-                        strerror(errno));
-    *ret_fd = gbx_fd_take(&fd);
-    return GBX_OK;
-}
-
 static gbx_status make_dataset(const char *name, const char *json, size_t len,
                                gbx_data_format format, gbx_dataset **ret,
                                gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf lines;
     gbx_json_fault fault = {0};
-    gbx_dataset *d;
-    gbx_status status;
     bool ok;
 
     gbx_buf_init(&lines, len * 2 + 16);
@@ -87,53 +69,9 @@ static gbx_status make_dataset(const char *name, const char *json, size_t len,
         return gbx_fail_at(reterr, GBX_E_DATA, fault.line, fault.column,
                            "the dataset '%s' is not JSON: %s at line %u, column %u",
                            name, fault.message, fault.line, fault.column);
-    d = calloc(1, sizeof *d);
-    if (d == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset '%s'", name);
-    (void)snprintf(d->name, sizeof d->name, "%s", name);
-    d->size = format == GBX_DATA_NDJSON ? lines.len : len;
-    d->memfd = -1;
-    status = keep(name, format == GBX_DATA_NDJSON ? (const char *)lines.data : json,
-                  (size_t)d->size, &d->memfd, reterr);
-    if (status != GBX_OK) {
-        free(d);
-        return status;
-    }
-    *ret = d;
-    return GBX_OK;
-}
-
-static void free_dataset(gbx_dataset *d)
-{
-    gbx_fd_close(&d->memfd);
-    free(d);
-}
-
-/* Put it in the list; *ret_old is the one of the same name that it replaces. */
-static void link_dataset(gbx_engine *engine, gbx_dataset *d, gbx_dataset **ret_old)
-{
-    gbx_dataset **at = &engine->datasets;
-
-    *ret_old = NULL;
-    d->serial = ++engine->next_dataset;
-    while (*at != NULL && strcmp((*at)->name, d->name) != 0)
-        at = &(*at)->next;
-    if (*at != NULL) {
-        *ret_old = *at;
-        d->next = (*at)->next;
-    }
-    *at = d;
-}
-
-static void unlink_dataset(gbx_engine *engine, gbx_dataset *d, gbx_dataset *old)
-{
-    gbx_dataset **at = &engine->datasets;
-
-    while (*at != d)
-        at = &(*at)->next;
-    if (old != NULL)
-        old->next = d->next;
-    *at = old != NULL ? old : d->next;
+    return gbx_loader_keep("dataset", name,
+                           format == GBX_DATA_NDJSON ? (const char *)lines.data : json,
+                           format == GBX_DATA_NDJSON ? lines.len : len, ret, reterr);
 }
 
 static bool is_settled(const gbx_engine *engine)
@@ -196,18 +134,6 @@ static gbx_status send_and_wait(gbx_engine *engine, const update *u, gbx_error *
     return GBX_OK;
 }
 
-/* Until a template serves and nothing else is on its way to it; the lock is held. */
-static gbx_status wait_settled(gbx_engine *engine, gbx_error *reterr)
-{
-    int64_t until = gbx_clock_now_ns() + LOAD_PATIENCE_NS;
-
-    while (!is_settled(engine) && !engine->is_closing)
-        if (!wait_changed(engine, until))
-            break;
-    return is_settled(engine) ? GBX_OK
-                              : gbx_fail(reterr, GBX_E_CLOSED, "no template serves");
-}
-
 /* Workers without the update serve nobody any more; the lock is held. */
 static void replace_workers(gbx_engine *engine)
 {
@@ -224,25 +150,26 @@ static gbx_status load(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
     gbx_status status;
 
     (void)pthread_mutex_lock(&engine->lock);
-    status = wait_settled(engine, reterr);
+    status = gbx_loader_settle(engine, reterr);
     if (status != GBX_OK) {
         (void)pthread_mutex_unlock(&engine->lock);
-        free_dataset(d);
+        gbx_loader_free(d);
         return status;
     }
-    link_dataset(engine, d, &old);
+    d->serial = ++engine->next_dataset;
+    gbx_loader_link(&engine->datasets, d, &old);
     status = send_and_wait(engine, &u, reterr);
     if (status == GBX_OK) {
         replace_workers(engine);
     } else {
-        unlink_dataset(engine, d, old);
+        gbx_loader_unlink(&engine->datasets, d, old);
         old = d;
     }
     (void)pthread_cond_broadcast(&engine->changed);
     (void)pthread_mutex_unlock(&engine->lock);
     gbx_supervisor_wake(engine);
     if (old != NULL)
-        free_dataset(old);
+        gbx_loader_free(old);
     return status;
 }
 
@@ -255,7 +182,7 @@ gbx_status gbx_loader_expose(gbx_engine *engine, const gbx_function *function,
     gbx_status status;
 
     (void)pthread_mutex_lock(&engine->lock);
-    status = wait_settled(engine, reterr);
+    status = gbx_loader_settle(engine, reterr);
     if (status == GBX_OK && engine->current->function_serial < function->serial)
         status = send_and_wait(engine, &u, reterr);
     if (status == GBX_OK)
@@ -266,13 +193,77 @@ gbx_status gbx_loader_expose(gbx_engine *engine, const gbx_function *function,
     return status;
 }
 
-void gbx_loader_free_datasets(gbx_engine *engine)
+gbx_status gbx_loader_keep(const char *what, const char *name, const void *data,
+                           size_t len, gbx_dataset **ret, gbx_error *reterr)
 {
-    while (engine->datasets != NULL) {
-        gbx_dataset *d = engine->datasets;
+    GBX_CLEANUP(gbx_fd_close)
+    int fd = memfd_create("glovebox", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    gbx_dataset *d;
 
-        engine->datasets = d->next;
-        free_dataset(d);
+    if (fd < 0 || !write_all(fd, data, len) ||
+        fcntl(fd, F_ADD_SEALS,
+              F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot keep the %s '%s': %s", what, name,
+                        strerror(errno));
+    d = calloc(1, sizeof *d);
+    if (d == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the %s '%s'", what, name);
+    (void)snprintf(d->name, sizeof d->name, "%s", name);
+    d->size = len;
+    d->memfd = gbx_fd_take(&fd);
+    *ret = d;
+    return GBX_OK;
+}
+
+void gbx_loader_free(gbx_dataset *d)
+{
+    gbx_fd_close(&d->memfd);
+    free(d);
+}
+
+void gbx_loader_link(gbx_dataset **list, gbx_dataset *d, gbx_dataset **ret_old)
+{
+    gbx_dataset **at = list;
+
+    *ret_old = NULL;
+    while (*at != NULL && strcmp((*at)->name, d->name) != 0)
+        at = &(*at)->next;
+    if (*at != NULL) {
+        *ret_old = *at;
+        d->next = (*at)->next;
+    }
+    *at = d;
+}
+
+void gbx_loader_unlink(gbx_dataset **list, gbx_dataset *d, gbx_dataset *old)
+{
+    gbx_dataset **at = list;
+
+    while (*at != d)
+        at = &(*at)->next;
+    if (old != NULL)
+        old->next = d->next;
+    *at = old != NULL ? old : d->next;
+}
+
+gbx_status gbx_loader_settle(gbx_engine *engine, gbx_error *reterr)
+{
+    int64_t until = gbx_clock_now_ns() + LOAD_PATIENCE_NS;
+
+    while (!is_settled(engine) && !engine->is_closing)
+        if (!wait_changed(engine, until))
+            break;
+    return is_settled(engine) ? GBX_OK
+                              : gbx_fail(reterr, GBX_E_CLOSED, "no template serves");
+}
+
+void gbx_loader_free_all(gbx_dataset **list)
+{
+    while (*list != NULL) {
+        gbx_dataset *d = *list;
+
+        *list = d->next;
+        gbx_loader_free(d);
     }
 }
 

@@ -5,7 +5,21 @@
 
 #include "broker/engine.h"
 
-void gbx_loader_free_datasets(gbx_engine *engine);
+/* Bytes as one entry of a list, in a memfd that nobody can change; what is "dataset" and
+ * the like, for messages. */
+gbx_status gbx_loader_keep(const char *what, const char *name, const void *data,
+                           size_t len, gbx_dataset **ret, gbx_error *reterr);
+void gbx_loader_free(gbx_dataset *dataset);
+
+/* Put it in the list, or in the place of the one of the same name, which is *ret_old
+ * then. The lock is held. */
+void gbx_loader_link(gbx_dataset **list, gbx_dataset *dataset, gbx_dataset **ret_old);
+void gbx_loader_unlink(gbx_dataset **list, gbx_dataset *dataset, gbx_dataset *old);
+
+/* Until a template serves and nothing else is on its way to it; the lock is held. */
+gbx_status gbx_loader_settle(gbx_engine *engine, gbx_error *reterr);
+
+void gbx_loader_free_all(gbx_dataset **list);
 
 /* Fill engine->runner from the options: nothing for "process". */
 gbx_status gbx_loader_take_runner(gbx_engine *engine, gbx_error *reterr);

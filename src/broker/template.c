@@ -20,6 +20,8 @@
  * machine needs for its start or for a dataset, so that only a hang meets it. */
 #define TEMPLATE_PATIENCE_S 30
 
+#define DIED_EARLY "the worker program died before it was ready"
+
 /* One recvmsg: bytes into t->in, at most two descriptors into t->fds. */
 static ssize_t receive(gbx_template *t)
 {
@@ -104,7 +106,12 @@ static void died(gbx_template *t)
     (void)pthread_mutex_unlock(&engine->lock);
     end_later(t);
     (void)pthread_mutex_lock(&engine->lock);
-    if (!was_useful) {
+    if (t->is_for_preload && !was_useful) {
+        gbx_error error = {0};
+
+        (void)gbx_fail(&error, GBX_E_OS, DIED_EARLY);
+        gbx_preloads_end(engine, t, &error);
+    } else if (!was_useful) {
         engine->failed_starts++;
         engine->retry_ns =
             gbx_clock_now_ns() +
@@ -113,12 +120,11 @@ static void died(gbx_template *t)
         if (engine->failed_starts >= GBX_FAILED_STARTS_MAX)
             gbx_queue_fail_all(engine);
         if (!engine->has_started) {
-            (void)gbx_fail(&engine->start_error, GBX_E_OS,
-                           "the worker program died before it was ready");
+            (void)gbx_fail(&engine->start_error, GBX_E_OS, DIED_EARLY);
             engine->has_started = true;
         }
     }
-    if (was_current && engine->is_loading) {
+    if (was_current && engine->is_loading && engine->preloading == NULL) {
         engine->load_failed = true;
         engine->load_done = true;
         (void)snprintf(engine->load_message, sizeof engine->load_message,
@@ -170,6 +176,7 @@ static bool send_config(gbx_template *t)
         .ns_made = t->process.ns_made,
         .memory_bytes = o->limits.memory_bytes,
         .cpu_s = o->limits.cpu_ms / 1000 + 2,
+        .preloads = gbx_preloads_count(t->engine),
     };
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
@@ -182,6 +189,36 @@ static bool send_config(gbx_template *t)
     return gbx_msg_put_config(&buf, &config) &&
            send(t->process.control, buf.data, buf.len, MSG_NOSIGNAL) ==
                (ssize_t)buf.len;
+}
+
+static gbx_span name_of(const gbx_dataset *d)
+{
+    return (gbx_span){(const uint8_t *)d->name, strlen(d->name)};
+}
+
+/* One frame with a descriptor; the buffer is given back. */
+static bool send_with(gbx_template *t, gbx_buf *buf, int fd)
+{
+    union {
+        struct cmsghdr align;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec iov = {.iov_base = buf->data, .iov_len = buf->len};
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = &control,
+                         .msg_controllen = sizeof control};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+    bool sent;
+
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(c), &fd, sizeof fd);
+    sent = !buf->failed && sendmsg(t->process.control, &msg,
+                                   MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)buf->len;
+    gbx_buf_cleanup(buf);
+    return sent;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -200,10 +237,10 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     t->process = (gbx_spawned){.control = -1, .pidfd = -1};
     t->born_ns = gbx_clock_now_ns();
     gbx_buf_init(&t->in, GBX_KIB(64));
+    t->preload_seq = engine->preload_seq;
     status = gbx_spawn(&options, &t->process, reterr);
-    if (status == GBX_OK && !send_config(t))
-        status =
-            gbx_fail(reterr, GBX_E_OS, "the worker program died before it was ready");
+    if (status == GBX_OK && (!send_config(t) || !gbx_preloads_send(t)))
+        status = gbx_fail(reterr, GBX_E_OS, DIED_EARLY);
     if (status == GBX_OK) {
         t->control = event_new(engine->base, t->process.control, EV_READ | EV_PERSIST,
                                on_control, t);
@@ -217,6 +254,7 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     (void)pthread_mutex_lock(&engine->lock);
     t->next = engine->templates;
     engine->templates = t;
+    t->is_for_preload = engine->preloading != NULL;
     engine->templates_started++;
     engine->is_spawning = false;
     (void)pthread_mutex_unlock(&engine->lock);
@@ -236,34 +274,23 @@ bool gbx_template_send_expose(gbx_template *t, const char *name)
     return sent;
 }
 
-bool gbx_template_send_load(gbx_template *t, const gbx_dataset *d)
+bool gbx_template_send_preload(gbx_template *t, const gbx_dataset *d)
 {
-    gbx_msg_load load = {.size = d->size,
-                         .name = {(const uint8_t *)d->name, strlen(d->name)}};
-    union {
-        struct cmsghdr align;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    struct iovec iov;
-    struct msghdr msg = {.msg_iov = &iov,
-                         .msg_iovlen = 1,
-                         .msg_control = &control,
-                         .msg_controllen = sizeof control};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
     gbx_buf buf;
-    bool sent;
 
     gbx_buf_init(&buf, 512);
-    (void)gbx_msg_put_load(&buf, &load);
-    iov = (struct iovec){.iov_base = buf.data, .iov_len = buf.len};
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(c), &d->memfd, sizeof(int));
-    sent = !buf.failed && sendmsg(t->process.control, &msg,
-                                  MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)buf.len;
-    gbx_buf_cleanup(&buf);
-    return sent;
+    (void)gbx_msg_put_preload(&buf,
+                              &(gbx_msg_preload){.size = d->size, .name = name_of(d)});
+    return send_with(t, &buf, d->memfd);
+}
+
+bool gbx_template_send_load(gbx_template *t, const gbx_dataset *d)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, 512);
+    (void)gbx_msg_put_load(&buf, &(gbx_msg_load){.size = d->size, .name = name_of(d)});
+    return send_with(t, &buf, d->memfd);
 }
 
 void gbx_template_kill(const gbx_template *t)

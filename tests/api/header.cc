@@ -4,6 +4,7 @@
 #include <glovebox/glovebox.h>
 #include <glovebox/host.h>
 #include <glovebox/policy.h>
+#include <glovebox/preload.h>
 #include <glovebox/record.h>
 
 static gbx_status run(void *, const gbx_call *, gbx_outcome *, gbx_error *)

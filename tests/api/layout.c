@@ -48,7 +48,7 @@ FIELD(gbx_log, time_ms, 8);
 FIELD(gbx_log, text, 16);
 FIELD(gbx_log, text_len, 24);
 
-SIZE(gbx_options, 256);
+SIZE(gbx_options, 272);
 FIELD(gbx_options, struct_size, 0);
 FIELD(gbx_options, limits, 8);
 FIELD(gbx_options, pool_size, 136);
@@ -72,6 +72,8 @@ FIELD(gbx_options, on_audit, 232);
 FIELD(gbx_options, audit_user, 240);
 FIELD(gbx_options, suspicious_refusals, 248);
 FIELD(gbx_options, suspicious_ms, 252);
+FIELD(gbx_options, preloads, 256);
+FIELD(gbx_options, preload_count, 264);
 
 SIZE(gbx_call, 136);
 FIELD(gbx_call, struct_size, 0);

@@ -54,6 +54,10 @@ _glovebox() {
         compopt -o nospace 2>/dev/null || true
         options='console timers fetch= file= crypto env= functions='
         ;;
+    --preload)
+        _glovebox_files js
+        return
+        ;;
     --dataset | --secret) return ;;
     --form) options='function execute body script' ;;
     --require) options='default strict' ;;
@@ -65,7 +69,7 @@ _glovebox() {
     *)
         case $command in
         run)
-            options="--file --data --dataset --form --params --seed --now --timeout --cpu
+            options="--file --data --dataset --preload --form --params --seed --now --timeout --cpu
                 --memory --max-output --json --logs --security-log --record
                 --record-input $policy $engine $common"
             ;;
@@ -74,7 +78,7 @@ _glovebox() {
                 _glovebox_files jsonl
                 return
             fi
-            options="--data --dataset --timeout --require --jit --json --logs $common"
+            options="--data --dataset --preload --timeout --require --jit --json --logs $common"
             ;;
         check)
             if [[ $cur != -* ]]; then

@@ -22,7 +22,8 @@
     XX(E_UNSUPPORTED, -4, 69, -32001,                                          \
        "this machine lacks a required layer of the seal")                      \
     XX(E_PROTOCOL, -5, 76, -32603, "the worker program broke the protocol")    \
-    XX(E_DATA, -6, 65, -32602, "a dataset is not valid JSON or does not fit")  \
+    XX(E_DATA, -6, 65, -32602,                                                 \
+       "a dataset is not valid JSON or does not fit, or a preload failed")     \
     XX(E_CLOSED, -7, 69, -32603, "the engine is shutting down")                \
     XX(E_POLICY, -8, 78, -32602, "a policy cannot be read, or allows what none may")
 

@@ -41,6 +41,9 @@ static const gbx_opt input_rows[] = {
      offsetof(gbx_run_args, data), 0, 0, NULL},
     {"dataset", "NAME=FILE", "a dataset that the call had; repeatable", GBX_OPT_LIST,
      offsetof(gbx_run_args, datasets), 0, 0, NULL},
+    {"preload", "FILE",
+     "a script that ran before the call; repeatable, by the same name", GBX_OPT_LIST,
+     offsetof(gbx_run_args, preloads), 0, 0, NULL},
 };
 
 static const gbx_opt limit_rows[] = {
@@ -102,6 +105,7 @@ static bool read_recording(replay *r, const char *path)
 static bool start_engine(replay *r)
 {
     gbx_options options = GBX_OPTIONS_INIT;
+    gbx_preload preloads[GBX_OPT_LIST_MAX];
     gbx_error *err = &r->trouble.err;
     gbx_status status;
 
@@ -109,6 +113,8 @@ static bool start_engine(replay *r)
     options.jit = (gbx_jit)r->args->engine.jit;
     options.pool_size = 1;
     options.max_workers = 1;
+    options.preloads = preloads;
+    options.preload_count = gbx_run_input_preloads(r->args, &r->input, preloads);
     options.limits.timeout_ms = (uint32_t)r->args->limits.timeout_ms;
     options.limits.cpu_ms = (uint32_t)r->args->limits.timeout_ms;
     status = gbx_interrupt_start(&r->interrupt, err);

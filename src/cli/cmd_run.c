@@ -15,6 +15,8 @@
 
 #include <string.h>
 
+#include <glovebox/preload.h>
+
 /* Everything that must be undone, and what went wrong. */
 typedef struct run {
     gbx_run_args *args;
@@ -43,6 +45,10 @@ static const gbx_opt input_rows[] = {
      "load FILE as datasets.NAME; repeatable. Where there is no --data "
      "and one dataset, it is the input too",
      GBX_OPT_LIST, offsetof(gbx_run_args, datasets), 0, 0, NULL},
+    {"preload", "FILE",
+     "run FILE, a script of your own, before the call: a library, helpers; what it "
+     "declares, the code finds. Repeatable",
+     GBX_OPT_LIST, offsetof(gbx_run_args, preloads), 0, 0, NULL},
     {"form", "FORM",
      "how the code is written: function (default): one function "
      "expression; execute: defines execute(input); body: the body of an "
@@ -94,6 +100,8 @@ static size_t uses_of_stdin(const gbx_run_args *args)
 
         count += equals != NULL && strcmp(equals, "=-") == 0;
     }
+    for (size_t i = 0; i < args->preloads.count; i++)
+        count += strcmp(args->preloads.item[i], "-") == 0;
     return count;
 }
 
@@ -157,6 +165,7 @@ static bool fail_host(run *r, gbx_status status)
 static bool start_engine(run *r)
 {
     gbx_options options = gbx_engine_args_options(&r->args->engine, &r->args->limits);
+    gbx_preload preloads[GBX_OPT_LIST_MAX];
     gbx_error *err = &r->trouble.err;
     gbx_status status;
 
@@ -165,11 +174,15 @@ static bool start_engine(run *r)
     options.max_workers = 1;
     gbx_security_log_use(&r->security_log, &options);
     options.policy = r->policy;
+    options.preloads = preloads;
+    options.preload_count = gbx_run_input_preloads(r->args, &r->input, preloads);
     status = gbx_interrupt_start(&r->interrupt, err);
     if (status == GBX_OK)
         status = gbx_engine_new(&options, &r->engine, err);
     if (status != GBX_OK) {
         (void)fail_host(r, status);
+        if (status == GBX_E_DATA && !r->args->json)
+            r->trouble.err.line = 0; /* a preload's: the message has it */
         if (options.runner_name != NULL)
             r->trouble.hint =
                 NULL; /* it is about layers, which a runner may not have */

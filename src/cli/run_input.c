@@ -10,6 +10,8 @@
 #define CODE_FILE_MAX GBX_MIB(16)
 /* More than any machine's template can hold. */
 #define DATASET_FILE_MAX   (GBX_MIB(4096) - 2)
+#define PRELOAD_FILE_MAX   GBX_MIB(16)
+#define PRELOAD_NAME_MAX   128 /* the library's limit */
 #define MEMORY_MIB_DEFAULT 128
 
 /* What is read, for whom, and what went wrong. */
@@ -148,6 +150,21 @@ static bool load_dataset(gbx_engine *engine, const char *argument, gbx_text *tex
     return status == GBX_OK;
 }
 
+/* Their text is checked by the library, and by the template that runs them. */
+static bool read_preloads(const reading *r)
+{
+    const gbx_opt_list *list = &r->args->preloads;
+
+    for (size_t i = 0; i < list->count; i++) {
+        gbx_status status = gbx_text_read(list->item[i], PRELOAD_FILE_MAX,
+                                          &r->input->preloads[i], &r->trouble->err);
+
+        if (status != GBX_OK)
+            return fail_input(r, status);
+    }
+    return true;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_run_input_read(const gbx_run_args *args, char *argument, gbx_run_input *input,
@@ -156,7 +173,7 @@ bool gbx_run_input_read(const gbx_run_args *args, char *argument, gbx_run_input 
     const reading r = {.args = args, .input = input, .trouble = trouble};
 
     return read_code(&r, argument) && read_data(&r) && read_datasets(&r) &&
-           make_bindings(&r);
+           read_preloads(&r) && make_bindings(&r);
 }
 
 bool gbx_run_input_read_data(const gbx_run_args *args, gbx_run_input *input,
@@ -164,7 +181,7 @@ bool gbx_run_input_read_data(const gbx_run_args *args, gbx_run_input *input,
 {
     const reading r = {.args = args, .input = input, .trouble = trouble};
 
-    return read_data(&r) && read_datasets(&r);
+    return read_data(&r) && read_datasets(&r) && read_preloads(&r);
 }
 
 bool gbx_run_input_load(const gbx_run_args *args, gbx_run_input *input,
@@ -176,11 +193,28 @@ bool gbx_run_input_load(const gbx_run_args *args, gbx_run_input *input,
     return true;
 }
 
+size_t gbx_run_input_preloads(const gbx_run_args *args, const gbx_run_input *input,
+                              gbx_preload *ret)
+{
+    for (size_t i = 0; i < args->preloads.count; i++) {
+        const gbx_text *text = &input->preloads[i];
+        size_t len = strlen(text->name);
+        size_t from = len > PRELOAD_NAME_MAX ? len - PRELOAD_NAME_MAX : 0;
+
+        ret[i] = (gbx_preload){.name = text->name + from,
+                               .source = text->data,
+                               .source_len = text->len};
+    }
+    return args->preloads.count;
+}
+
 void gbx_run_input_cleanup(gbx_run_input *input)
 {
     gbx_text_cleanup(&input->code);
     gbx_text_cleanup(&input->data);
     for (size_t i = 0; i < GBX_COUNTOF(input->datasets); i++)
         gbx_text_cleanup(&input->datasets[i]);
+    for (size_t i = 0; i < GBX_COUNTOF(input->preloads); i++)
+        gbx_text_cleanup(&input->preloads[i]);
     gbx_buf_cleanup(&input->bindings);
 }

@@ -14,10 +14,13 @@
 #include "cli/policy_args.h"
 #include "cli/text.h"
 
+#include <glovebox/preload.h>
+
 typedef struct gbx_run_args {
     const char *file;
     const char *data;
     gbx_opt_list datasets;
+    gbx_opt_list preloads;
     int form; /* gbx_form */
     const char *params;
     const char *seed;
@@ -38,6 +41,7 @@ typedef struct gbx_run_input {
     gbx_text code;
     gbx_text data; /* data.data is NULL if there is none */
     gbx_text datasets[GBX_OPT_LIST_MAX];
+    gbx_text preloads[GBX_OPT_LIST_MAX];
     gbx_buf bindings; /* a JSON object, or empty */
 } gbx_run_input;
 
@@ -52,6 +56,11 @@ bool gbx_run_input_read_data(const gbx_run_args *args, gbx_run_input *input,
 /* Load the datasets that were read; each is freed. False with *trouble filled. */
 bool gbx_run_input_load(const gbx_run_args *args, gbx_run_input *input,
                         gbx_engine *engine, gbx_trouble *trouble);
+
+/* The preloads by their paths, or the ends of long ones; GBX_OPT_LIST_MAX fit. Borrows
+ * from both. */
+size_t gbx_run_input_preloads(const gbx_run_args *args, const gbx_run_input *input,
+                              gbx_preload *ret);
 
 void gbx_run_input_cleanup(gbx_run_input *input);
 

@@ -41,6 +41,9 @@ printf '(d) => d.length\n' >count.js
 printf '() => "\xff"' >binary.js
 printf '\x00\x01\x02ELF' >nul.js
 : >empty.js
+printf 'globalThis.twice = (x) => 2 * x;\n' >twice.js
+printf 'var four = twice(2);\n' >four.js
+printf 'var a;\n\nnothing.here;\n' >throws.js
 mkdir folder
 head -c 9000000 /dev/zero | tr '\0' ' ' >large.json
 
@@ -55,6 +58,8 @@ want 0 '"é\\u0000"' '' run '() => "é\0"'
 want 0 '43' '' run '() => datasets.a.reduce((s, r) => s + r.n, 0)' --dataset a=data.ndjson
 want 0 '3' '' run 'd => d.length' --dataset only=data.json
 want 0 '\[3,3\]' '' run '() => [datasets.a.length, datasets.b.length]' --dataset a=data.json --dataset b=data.ndjson
+want 0 '\[10,4\]' '' run '() => [twice(5), four]' --preload twice.js --preload four.js
+want 0 '"Thu Jan 01 1970*"' '' run '() => String(new Date(0))'
 want 0 '6' '' run 'function execute(x) { return x + 1 }' --form execute --data <(echo 5)
 want 0 '3' '' run 'return params.a + params.b' --form body --params '{"a":1,"b":2}'
 want 0 '4' '' run 'const a = await 3; a + 1' --form script
@@ -104,6 +109,12 @@ want 18 '' 'glovebox: INVALID_DATA: bad.ndjson:2:6: *' run 'd => d' --data bad.n
 want 18 '' 'glovebox: INVALID_DATA: --params:1:2: *' run 'return 1' --form body --params '{a'
 want 65 '' 'glovebox: bad.json:2:4: *' run 'd => d' --dataset a=bad.json
 want 64 '' *"name"* run 'd => d' --dataset 'not a name=data.json'
+want 66 '' "glovebox: cannot read 'nowhere.js': *" run 'd => d' --preload nowhere.js
+want 65 '' "glovebox: cannot preload throws.js:3:8: ReferenceError: Can't find variable: nothing" run 'd => d' --preload throws.js
+want 65 '{"ok":false,"status":"GBX_E_DATA","error":"cannot preload throws.js:3:8: *","location":{"line":3,"column":8}}' '' run 'd => d' --preload throws.js --json
+want 65 '' "glovebox: the preload 'binary.js' is not UTF-8 at line 1, column 8" run 'd => d' --preload binary.js
+want 64 '' *"two preloads have the name 'twice.js'"* run 'd => d' --preload twice.js --preload twice.js
+want 69 '' *"the runner 'memory' has no preloads"* run 'd => d' --preload twice.js --runner memory
 want 15 '' 'glovebox: INVALID_CODE: binary.js:1:8: this is not UTF-8: byte 0xff' run --file binary.js
 want 15 '' 'glovebox: INVALID_CODE: *' run --file nul.js
 want 15 '' 'glovebox: INVALID_CODE: *' run --file empty.js

@@ -215,44 +215,38 @@ typedef struct gbx_runner gbx_runner;
 
 /** How to make an engine. */
 typedef struct gbx_options {
-    size_t struct_size;      /**< sizeof(gbx_options) in the caller's build */
-    gbx_limits limits;       /**< defaults of every call, and its upper bounds */
-    uint32_t pool_size;      /**< workers kept ready; default 4, at most 64 */
-    uint32_t max_workers;    /**< workers alive at once; default 64, at most 1024 */
-    uint32_t queue_length;   /**< calls waiting for a worker; default 1024 */
-    gbx_require require;     /**< what to do about missing layers */
-    gbx_jit jit;             /**< just-in-time compilation */
-    gbx_globals globals;     /**< the realm's globals */
-    gbx_fresh fresh;         /**< fork or exec */
-    uint32_t capabilities;   /**< gbx_capability bits; default console and timers */
-    uint32_t recycle_calls;  /**< a new template after so many forks; default 10000 */
-    uint32_t recycle_ms;     /**< and after so long; default 600000 */
-    const char *worker_path; /**< default: $GLOVEBOX_WORKER, beside the program, then
+    size_t struct_size;       /**< sizeof(gbx_options) in the caller's build */
+    gbx_limits limits;        /**< defaults of every call, and its upper bounds */
+    uint32_t pool_size;       /**< workers kept ready; default 4, at most 64 */
+    uint32_t max_workers;     /**< workers alive at once; default 64, at most 1024 */
+    uint32_t queue_length;    /**< calls waiting for a worker; default 1024 */
+    gbx_require require;      /**< what to do about missing layers */
+    gbx_jit jit;              /**< just-in-time compilation */
+    gbx_globals globals;      /**< the realm's globals */
+    gbx_fresh fresh;          /**< fork or exec */
+    uint32_t capabilities;    /**< gbx_capability bits; default console and timers */
+    uint32_t recycle_calls;   /**< a new template after so many forks; default 10000 */
+    uint32_t recycle_ms;      /**< and after so long; default 600000 */
+    const char *worker_path;  /**< default: $GLOVEBOX_WORKER, beside the program, then
                                    the installed one; copied */
-    const char *runner_name; /**< "process" (default) or "memory"; copied */
-    const gbx_runner
-        *runner;           /**< one of the embedder's own; copied; excludes the name */
-    gbx_event_fn on_event; /**< may be NULL */
+    const char *runner_name;  /**< "process" (default) or "memory"; copied */
+    const gbx_runner *runner; /**< one of the embedder's own; copied; or the name */
+    gbx_event_fn on_event;    /**< may be NULL */
     void *event_user;   /**< passed to on_event; borrowed until the engine is freed */
     gbx_policy *policy; /**< what code may reach beside capabilities; the engine keeps
                              a reference; NULL: functions that are exposed, no more */
-    const gbx_fetch_transport
-        *transport;        /**< makes the requests of fetch; copied; NULL: the
-                                         library's HTTP client */
-    gbx_audit_fn on_audit; /**< receives the security log; may be NULL */
+    const gbx_fetch_transport *transport; /**< for fetch; copied; NULL: the library's */
+    gbx_audit_fn on_audit;                /**< receives the security log; may be NULL */
     void *audit_user; /**< passed to on_audit; borrowed until the engine is freed */
-    uint32_t suspicious_refusals; /**< so many make the event "suspicious", within one
-                                       call or suspicious_ms; default 5, at most 100 */
-    uint32_t suspicious_ms;       /**< default 60000, from 1000 to 3600000 */
-    const gbx_preload
-        *preloads;        /**< run before the first call, in this order; copied */
-    size_t preload_count; /**< entries in preloads; at most 64 */
+    uint32_t suspicious_refusals; /**< for the event "suspicious"; default 5, to 100 */
+    uint32_t suspicious_ms;       /**< within it, or one call; 60000, 1000 to 3600000 */
+    const gbx_preload *preloads; /**< run in this order before the first call; copied */
+    size_t preload_count;        /**< entries in preloads; at most 64 */
 } gbx_options;
 
 /* clang-format off */
 #define GBX_OPTIONS_INIT {sizeof(gbx_options), GBX_LIMITS_INIT, 0, 0, 0, GBX_REQUIRE_DEFAULT, \
-    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-    NULL, NULL, 0, 0, NULL, 0}
+    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0}
 /* clang-format on */
 
 /** Bits of gbx_call.flags. */
@@ -321,7 +315,6 @@ typedef struct gbx_location {
  * @retval GBX_E_USAGE       an option is out of range; the message names it.
  * @retval GBX_E_UNSUPPORTED a required layer of the seal is missing.
  * @retval GBX_E_OS          the worker program could not be started.
- * @retval GBX_E_DATA        a preload failed; see line and column.
  */
 GBX_API GBX_MUST_USE gbx_status gbx_engine_new(const gbx_options *options,
                                                gbx_engine **ret_engine,

@@ -21,7 +21,8 @@
 extern "C" {
 #endif
 
-/** One script; see gbx_options.preloads. */
+/** One script; see gbx_options.preloads. One that fails is GBX_E_DATA of gbx_engine_new(),
+ *  with line and column. */
 struct gbx_preload {
     const char *name;   /**< as errors and stacks name it, "lodash.js"; at most 128
                              bytes without control characters; copied */

@@ -105,6 +105,7 @@ static gbx_status preload(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
     (void)pthread_mutex_lock(&engine->lock);
     status = gbx_loader_settle(engine, reterr);
     if (status == GBX_OK) {
+        d->serial = ++engine->next_dataset;
         gbx_loader_link(&engine->preloads, d, &old);
         if (count(engine) > GBX_PRELOADS_MAX)
             status = gbx_fail(reterr, GBX_E_USAGE, "an engine has at most %u preloads",
@@ -150,6 +151,7 @@ gbx_status gbx_preloads_init(gbx_engine *engine, gbx_error *reterr)
         status = make(p->name, p->source, p->source_len, &d, reterr);
         if (status != GBX_OK)
             break;
+        d->serial = ++engine->next_dataset;
         gbx_loader_link(&engine->preloads, d, &old);
         if (old == NULL)
             continue;

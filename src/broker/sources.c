@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sources - digests of datasets. Reading takes a while: it is done without the lock, by
- * a descriptor of its own, and the digest is kept with the dataset. */
+/* sources - digests of datasets and preloads. Reading takes a while: it is done without the lock, by
+ * a descriptor of its own, and the digest is kept with the source. */
 #include "broker/engine.h"
 #include "broker/recorder.h"
 #include "record/chunk.h"
@@ -31,15 +31,24 @@ static bool digest_of(int fd, uint64_t size, uint8_t *ret)
     return true;
 }
 
+static const gbx_dataset *first_without(const gbx_dataset *list)
+{
+    while (list != NULL && list->has_sha256)
+        list = list->next;
+    return list;
+}
+
 /* One without a digest, as a descriptor of our own; -1: all have one. */
 static int find_without(gbx_engine *engine, uint64_t *ret_size, uint64_t *ret_serial)
 {
+    const gbx_dataset *d;
     int fd = -1;
 
     (void)pthread_mutex_lock(&engine->lock);
-    for (const gbx_dataset *d = engine->datasets; d != NULL && fd < 0; d = d->next) {
-        if (d->has_sha256)
-            continue;
+    d = first_without(engine->datasets);
+    if (d == NULL)
+        d = first_without(engine->preloads);
+    if (d != NULL) {
         fd = fcntl(d->memfd, F_DUPFD_CLOEXEC, 0);
         *ret_size = d->size;
         *ret_serial = d->serial;
@@ -52,11 +61,17 @@ static int find_without(gbx_engine *engine, uint64_t *ret_size, uint64_t *ret_se
 
 static void keep(gbx_engine *engine, uint64_t serial, const uint8_t *digest)
 {
+    gbx_dataset *lists[2];
+
     (void)pthread_mutex_lock(&engine->lock);
-    for (gbx_dataset *d = engine->datasets; d != NULL; d = d->next) {
-        if (d->serial == serial) {
-            memcpy(d->sha256, digest, sizeof d->sha256);
-            d->has_sha256 = true;
+    lists[0] = engine->datasets;
+    lists[1] = engine->preloads;
+    for (size_t i = 0; i < GBX_COUNTOF(lists); i++) {
+        for (gbx_dataset *d = lists[i]; d != NULL; d = d->next) {
+            if (d->serial == serial) {
+                memcpy(d->sha256, digest, sizeof d->sha256);
+                d->has_sha256 = true;
+            }
         }
     }
     (void)pthread_mutex_unlock(&engine->lock);
@@ -72,23 +87,25 @@ static gbx_status make_digests(gbx_engine *engine, gbx_error *reterr)
         if (fd == -1)
             return GBX_OK;
         if (fd < 0 || !digest_of(fd, size, digest))
-            return gbx_fail(reterr, GBX_E_OS, "cannot read a dataset once more");
+            return gbx_fail(reterr, GBX_E_OS,
+                            "cannot read a dataset or preload once more");
         keep(engine, serial, digest);
     }
 }
 
 /* False if memory is out, or if one has come meanwhile. The lock is held. */
-static bool copy_all(const gbx_engine *engine, gbx_record_head *to)
+static bool copy_all(const gbx_dataset *list, gbx_record_head *to,
+                     gbx_record_sources *ret)
 {
     size_t count = 0;
 
-    for (const gbx_dataset *d = engine->datasets; d != NULL; d = d->next)
+    for (const gbx_dataset *d = list; d != NULL; d = d->next)
         count++;
-    to->datasets.list = calloc(count + 1, sizeof *to->datasets.list);
-    if (to->datasets.list == NULL)
+    ret->list = calloc(count + 1, sizeof *ret->list);
+    if (ret->list == NULL)
         return false;
-    for (const gbx_dataset *d = engine->datasets; d != NULL; d = d->next) {
-        gbx_record_source *s = &to->datasets.list[to->datasets.count];
+    for (const gbx_dataset *d = list; d != NULL; d = d->next) {
+        gbx_record_source *s = &ret->list[ret->count];
         size_t len = strlen(d->name);
         uint8_t *name = gbx_record_chunk(to, len);
 
@@ -97,7 +114,7 @@ static bool copy_all(const gbx_engine *engine, gbx_record_head *to)
         memcpy(name, d->name, len);
         *s = (gbx_record_source){.name = {name, len}, .size = d->size};
         memcpy(s->sha256, d->sha256, sizeof s->sha256);
-        to->datasets.count++;
+        ret->count++;
     }
     return true;
 }
@@ -113,10 +130,12 @@ gbx_status gbx_sources_take(gbx_engine *engine, gbx_record_head *to,
     if (status != GBX_OK)
         return status;
     (void)pthread_mutex_lock(&engine->lock);
-    ok = copy_all(engine, to);
+    ok = copy_all(engine->datasets, to, &to->datasets) &&
+         copy_all(engine->preloads, to, &to->preloads);
     *ret_load_seq = engine->load_seq;
     (void)pthread_mutex_unlock(&engine->lock);
     return ok ? GBX_OK
-              : gbx_fail(reterr, GBX_E_NOMEM,
-                         "no memory for the recording, or a dataset has just come");
+              : gbx_fail(
+                    reterr, GBX_E_NOMEM,
+                    "no memory for the recording, or a dataset or preload has just come");
 }

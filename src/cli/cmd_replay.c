@@ -148,7 +148,8 @@ static bool execute(replay *r)
     }
     status = gbx_execute(r->engine, &call, &r->result, &r->trouble.err);
     if (status == GBX_E_DATA)
-        r->trouble.hint = "give what the call had: --data FILE, --dataset NAME=FILE";
+        r->trouble.hint =
+            "give what the call had: --data FILE, --dataset NAME=FILE, --preload FILE";
     return status == GBX_OK || fail_host(r, status);
 }
 

@@ -88,6 +88,12 @@ want 65 '' '*another input*' replay kept.jsonl --data other.json
 want 0 '2' '*the same*' replay set.jsonl --dataset a=rows.ndjson
 want 65 '' "*with the dataset 'a'*" replay set.jsonl
 want 65 '' "*another dataset 'a'*" replay set.jsonl --dataset a=in.json
+printf 'var five = 5;' >five.js
+"$glovebox" run '() => five' --preload five.js --record pre.jsonl >/dev/null || fail "preload"
+want 0 '5' '*the same*' replay pre.jsonl --preload five.js
+want 65 '' "*with the preload 'five.js'*--preload FILE*" replay pre.jsonl
+printf 'var five = 6;' >five.js
+want 65 '' "*another preload 'five.js'*" replay pre.jsonl --preload five.js
 
 # ---- something else ----
 sed "s/none\.txt/gone.txt/" r.jsonl >edited.jsonl

@@ -4,9 +4,10 @@
  * milliseconds as one JSON object. The warm call comes first, in a process that has run
  * no other code.
  *
- *     glovebox-bench RECORDS.json NAME=CODE.js...
+ *     [GLOVEBOX_BENCH_PRELOAD=LIBRARY.js] glovebox-bench RECORDS.json NAME=CODE.js...
  */
 #include <glovebox/host.h>
+#include <glovebox/preload.h>
 
 #include <dirent.h>
 #include <pthread.h>
@@ -17,11 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WARM_CALLS  500
-#define LOOP_CALLS  1500
-#define END_CALLS   15
-#define HOST_ROUNDS 7
-#define END_MS      40
+#define WARM_CALLS    500
+#define LOOP_CALLS    1500
+#define END_CALLS     15
+#define PRELOAD_CALLS 200
+#define HOST_ROUNDS   7
+#define END_MS        40
 
 static double now_ms(void)
 {
@@ -207,6 +209,34 @@ static void host_calls(void)
     gbx_engine_free(engine);
 }
 
+/* The same small call with a library preloaded: what a preload costs a call. */
+static void preloaded(const char *path)
+{
+    gbx_preload preload = {.name = "library"};
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine;
+    double ms[PRELOAD_CALLS];
+    gbx_error err;
+
+    preload.source = read_file(path, &preload.source_len);
+    options.preloads = &preload;
+    options.preload_count = 1;
+    if (gbx_engine_new(&options, &engine, &err) != GBX_OK) {
+        (void)fprintf(stderr, "glovebox-bench: %s\n", err.message);
+        exit(1);
+    }
+    settle(200);
+    for (size_t i = 0; i < PRELOAD_CALLS; i++) {
+        gbx_call c = small_call();
+
+        settle(2);
+        ms[i] = call(engine, &c, GBX_CODE_VALUE);
+    }
+    (void)printf("\"preloaded\":%.4f,", percentile(ms, PRELOAD_CALLS, 0.5));
+    gbx_engine_free(engine);
+    free((char *)(uintptr_t)preload.source);
+}
+
 static void *abort_later(void *arg)
 {
     static double thrown;
@@ -367,6 +397,8 @@ int main(int argc, char **argv)
     }
     small_calls();
     host_calls();
+    if (getenv("GLOVEBOX_BENCH_PRELOAD") != NULL)
+        preloaded(getenv("GLOVEBOX_BENCH_PRELOAD"));
     ends();
     memory();
     records = read_file(argv[1], &len);

@@ -49,6 +49,7 @@ static void test_call__without_a_worker_has_its_lines_too(void **state)
     options.pool_size = options.max_workers = 1;
     options.limits.timeout_ms = 120000;
     engine = engine_start(&options);
+    wait_until_full(engine); /* or "taken" below would be true before there is one */
     inbox_init(&box, 8);
     ticket = call_submit(engine, &slow, &box);
     wait_until_taken(engine);

@@ -17,7 +17,8 @@ add_executable(test_realm unit/test_realm.c)
 target_link_libraries(test_realm PRIVATE gbx_realm_call)
 target_compile_definitions(test_realm
     PRIVATE REALM_CASES="${CMAKE_CURRENT_SOURCE_DIR}/unit/realm")
-foreach(group protections ordinary forms positions values timers attacks console preloads crypto env files)
+foreach(group protections ordinary forms positions values timers attacks console preloads
+        crypto env files web)
     add_test(NAME test_realm_${group} COMMAND test_realm ${group})
     set_tests_properties(test_realm_${group} PROPERTIES LABELS unit TIMEOUT 120)
 endforeach()

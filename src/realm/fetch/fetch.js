@@ -60,7 +60,8 @@ export function makeFetch(host) {
   return {
     async fetch(input, init = undefined) {
       need(arguments, 1, 'fetch');
-      return send(host, new Request(input, init));
+      /* Returned as it is the promise would be asked for its `then`, which code may replace. */
+      return await send(host, new Request(input, init));
     },
   }.fetch;
 }

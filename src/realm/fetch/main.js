@@ -8,7 +8,7 @@ import {
 } from './corejs.js';
 import { TextDecoder, TextEncoder } from './encoding.js';
 import { AbortController, AbortSignal, setTimer } from './abort.js';
-import { Headers } from './headers.js';
+import { Headers, need } from './headers.js';
 import { PromiseOf, defineProperty } from './primordials.js';
 import { Request } from './request.js';
 import { Response } from './response.js';
@@ -28,12 +28,15 @@ const ADVICE = {
 /* As functions of the language are: without a prototype, no constructors. */
 const functions = {
   atob(data) {
+    need(arguments, 1, 'atob');
     return atobOf(data);
   },
   btoa(data) {
+    need(arguments, 1, 'btoa');
     return btoaOf(data);
   },
   structuredClone(value, options = undefined) {
+    need(arguments, 1, 'structuredClone');
     return cloneOf(value, options);
   },
 };

@@ -409,6 +409,7 @@ size_t gbx_hostcall_deliver(gbx_run *run)
             run->exchange.is_nomem = true;
         replies = log_and_free(run, replies);
     }
+    run->calls.was_answered = count > 0;
     return count;
 }
 

@@ -66,10 +66,11 @@ typedef struct gbx_run_calls {
     uint32_t first; /* 1 + place of a request without an answer; 0: none */
     uint32_t count; /* of them */
     gbx_reply *replies, **replies_end;
-    uint64_t in_left; /* bytes of answers */
-    bool is_nomem;    /* an answer was lost for want of memory */
-    int wake_fd;      /* what a driver that sleeps in ppoll() waits for; -1: nothing */
-    bool is_open;     /* driver's: between init and end */
+    bool was_answered; /* driver's: an answer is on its way to the worker */
+    uint64_t in_left;  /* bytes of answers */
+    bool is_nomem;     /* an answer was lost for want of memory */
+    int wake_fd;       /* what a driver that sleeps in ppoll() waits for; -1: nothing */
+    bool is_open;      /* driver's: between init and end */
     atomic_bool is_dispatching; /* an answer by the driver now needs no wake */
     pthread_t driver;
 } gbx_run_calls;

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config - the hosts' own format of servers, with our settings under the key "glovebox".
+ *
+ *     {"mcpServers": {"files": {"command": "npx", "args": [...], "env": {...}, "cwd": "..."},
+ *                     "tickets": {"type": "http", "url": "...", "headers": {...}}},
+ *      "glovebox": {"toolNames": "mcp_", "limits": {...}, "rules": [...]}}
+ *
+ * ${VAR} and ${VAR:-default} are filled in from the environment. Strict below our own
+ * key, lenient outside it: the hosts add keys of theirs.
+ */
+#ifndef GBX_MCP_CONFIG_CONFIG_H
+#define GBX_MCP_CONFIG_CONFIG_H
+
+#include "base/fail.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum gbx_mcp_transport {
+    GBX_MCP_STDIO,
+    GBX_MCP_HTTP, /* streamable HTTP */
+    GBX_MCP_SSE,  /* the transport before it */
+} gbx_mcp_transport;
+
+typedef struct gbx_mcp_variable {
+    char *name;
+    char *value;
+} gbx_mcp_variable;
+
+/* One upstream server. */
+typedef struct gbx_mcp_upstream_config {
+    char *name; /* the key, 1 to 64 characters of [A-Za-z0-9_.-] */
+    gbx_mcp_transport transport;
+    char *command;
+    char **args; /* ends in NULL */
+    size_t arg_count;
+    gbx_mcp_variable *env; /* beside HOME LOGNAME PATH SHELL TERM USER of our own */
+    size_t env_count;
+    char *cwd; /* or NULL */
+    char *url;
+    gbx_mcp_variable *headers;
+    size_t header_count;
+    char **inherit; /* names of further variables of ours; "glovebox": {"env": [...]} */
+    size_t inherit_count;
+    char *description;      /* one line for the model, or NULL */
+    uint32_t timeout_ms;    /* of one call; default 60000 */
+    uint32_t start_ms;      /* until it must have answered; default 30000 */
+    uint32_t idle_ms;       /* stopped after; default 300000; 0: never */
+    uint32_t calls_at_once; /* default 8 */
+    uint32_t processes;     /* of the pool; default 1 */
+    bool eager;             /* started with us instead of at the first use */
+    bool disabled;
+} gbx_mcp_upstream_config;
+
+typedef struct gbx_mcp_settings {
+    char *tool_prefix;       /* "" or "mcp_" */
+    uint32_t timeout_ms;     /* of execute; default and at most 120000 unless set */
+    uint32_t sleep_ms;       /* default 30000 */
+    uint64_t code_bytes;     /* default 51200 */
+    uint64_t output_bytes;   /* default 10 MiB */
+    uint64_t memory_bytes;   /* default 128 MiB */
+    uint64_t reply_bytes;    /* of text that a model is shown; default 40000 */
+    uint32_t calls;          /* nested calls of one execute; default 1000 */
+    uint32_t calls_at_once;  /* of all servers, over all runs; default 32 */
+    uint32_t artifact_ms;    /* how long what was cut is kept; default 3600000 */
+    uint64_t artifact_bytes; /* of all; default 64 MiB */
+    char *audit_path;        /* security log, or NULL */
+} gbx_mcp_settings;
+
+struct gbx_gate_rules; /* "rules" and "secrets"; see gate/rules.h */
+
+typedef struct gbx_mcp_config {
+    char *path; /* of the file, for messages */
+    gbx_mcp_upstream_config *servers;
+    size_t server_count;
+    gbx_mcp_settings settings;
+    struct gbx_gate_rules *rules; /* never NULL after a successful load */
+} gbx_mcp_config;
+
+/* path NULL: the defaults and no server. GBX_E_POLICY with line and column if the text is
+ * at fault, GBX_E_OS if the file cannot be read. */
+gbx_status gbx_mcp_config_load(const char *path, gbx_mcp_config **ret,
+                               gbx_error *reterr);
+gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
+                                gbx_mcp_config **ret, gbx_error *reterr);
+/* Wipes what may be secret. NULL is ignored. */
+void gbx_mcp_config_free(gbx_mcp_config *config);
+
+const gbx_mcp_upstream_config *gbx_mcp_config_server(const gbx_mcp_config *config,
+                                                     const char *name);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* data - datasets that a model computes over and never sees: the tool `compute`. */
+#ifndef GBX_MCP_DATA_DATA_H
+#define GBX_MCP_DATA_DATA_H
+
+#include "mcp/server/server.h"
+
+#include <glovebox/glovebox.h>
+
+typedef struct gbx_mcp_data gbx_mcp_data;
+
+/*
+ * Register `compute` and a resource a dataset; files are read on a thread of their own,
+ * lists wait until they are known (gbx_mcp_server_hold()).
+ *
+ * specs: "NAME=FILE" as --data has them. options: of the engine. Borrowed until freed.
+ * GBX_E_USAGE names what is wrong with a spec.
+ */
+gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
+                            const char *const *specs, size_t count,
+                            const gbx_options *options, gbx_mcp_data **ret,
+                            gbx_error *reterr);
+void gbx_mcp_data_free(gbx_mcp_data *data);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gate - the one way to an upstream tool, for direct and nested calls alike.
+ *
+ * rule (allow, ask, deny) -> perhaps a person -> secrets filled in -> the call -> secrets
+ * taken out of the answer -> one line of the security log. All of it is outside the box.
+ */
+#ifndef GBX_MCP_GATE_GATE_H
+#define GBX_MCP_GATE_GATE_H
+
+#include "mcp/server/server.h"
+#include "mcp/upstream/upstream.h"
+
+typedef struct gbx_gate gbx_gate;
+typedef struct gbx_gate_call gbx_gate_call;
+
+/* How a passage ended; beyond OK every one becomes a ToolError with this code. */
+typedef struct gbx_gate_reply {
+    const char *code;    /* NULL on success; "DENIED", "NEEDS_APPROVAL", "INVALID_ARGS",
+                            "NOT_FOUND", "UPSTREAM_TIMEOUT", ...; constant */
+    const char *message; /* for who wrote the call, with what to do */
+    bool retryable;
+    gbx_view
+        result; /* the CallToolResult without secrets; isError is still to be read */
+} gbx_gate_reply;
+
+typedef void (*gbx_gate_done_fn)(void *user, const gbx_gate_reply *reply);
+
+typedef struct gbx_gate_ask {
+    const char *server;
+    const char *tool;
+    const char *args; /* JSON object; hostile; copied */
+    size_t args_len;
+    uint32_t timeout_ms;
+    gbx_mcp_request *request; /* on whose behalf: for questions, cancellation, trace */
+    const char *run;          /* call id of the run, or "" for a direct call */
+    uint32_t line;            /* of the script, 0: none; the script's own word */
+    void (*progress)(void *user, const char *message, size_t len);
+} gbx_gate_ask;
+
+/* Everything is borrowed and outlives the gate. */
+gbx_status gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
+                        gbx_upstreams *upstreams, gbx_gate **ret, gbx_error *reterr);
+void gbx_gate_free(gbx_gate *gate);
+
+/* done is called exactly once, never from inside. */
+gbx_gate_call *gbx_gate_start(gbx_gate *gate, const gbx_gate_ask *ask,
+                              gbx_gate_done_fn done, void *user);
+/* Not after done; done is called with the code "ABORTED". */
+void gbx_gate_cancel(gbx_gate_call *call);
+
+/* Replace values of secrets in text that leaves us (logs, results of runs). */
+bool gbx_gate_redact(const gbx_gate *gate, const char *text, size_t len, gbx_buf *to);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * server - what every tool, resource and prompt of ours needs to know of the protocol:
+ * nothing.
+ *
+ * A feature registers tools, resources and prompts, and is called with requests. The two
+ * eras of the protocol, negotiation, lists with their pages, progress tokens,
+ * cancellation, and how a person is asked are the server's. Everything runs on the loop's
+ * thread; no handler may block it.
+ *
+ * A request is ended exactly once, by gbx_mcp_finish() or gbx_mcp_fail(), also after it
+ * was cancelled (nothing is sent then); it is gone after that.
+ */
+#ifndef GBX_MCP_SERVER_SERVER_H
+#define GBX_MCP_SERVER_SERVER_H
+
+#include "base/buf.h"
+#include "base/json_view.h"
+#include "mcp/rpc/loop.h"
+
+typedef struct gbx_mcp_server gbx_mcp_server;
+typedef struct gbx_mcp_request gbx_mcp_request;
+
+/* arguments: a JSON object, already known to be one; the schema is the tool's to check. */
+typedef void (*gbx_mcp_tool_fn)(void *user, gbx_mcp_request *request,
+                                gbx_view arguments);
+
+/* A tool; every text is copied. */
+typedef struct gbx_mcp_tool {
+    const char *name;
+    const char *title;
+    const char *description;
+    const char *input_schema;  /* JSON object */
+    const char *output_schema; /* JSON object, or NULL */
+    const char *annotations;   /* JSON object, or NULL */
+    const char *meta;          /* JSON object for _meta, or NULL */
+    gbx_mcp_tool_fn call;
+    void *user;
+} gbx_mcp_tool;
+
+/* Add a tool, or put it in the place of that name. Clients are told if anything that
+ * they can see has changed. */
+bool gbx_mcp_server_set_tool(gbx_mcp_server *server, const gbx_mcp_tool *tool);
+void gbx_mcp_server_remove_tool(gbx_mcp_server *server, const char *name);
+
+/*
+ * While held, lists of tools, resources and prompts and calls of tools wait (not
+ * initialize, discover, ping): what a server offers is not known before its data is
+ * loaded. Holds are counted.
+ */
+void gbx_mcp_server_hold(gbx_mcp_server *server);
+void gbx_mcp_server_release(gbx_mcp_server *server);
+
+/* Answers with gbx_mcp_finish_resource(), or gbx_mcp_fail(). */
+typedef void (*gbx_mcp_read_fn)(void *user, gbx_mcp_request *request, const char *uri);
+
+/* A resource, or a template if uri_template is set (then uri is its fixed beginning, and
+ * read is called for every URI that begins so); every text is copied. */
+typedef struct gbx_mcp_resource {
+    const char *uri;
+    const char *uri_template; /* or NULL */
+    const char *name;
+    const char *title;       /* or NULL */
+    const char *description; /* or NULL */
+    const char *mime_type;
+    gbx_mcp_read_fn read;
+    void *user;
+} gbx_mcp_resource;
+
+bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
+                                 const gbx_mcp_resource *resource);
+void gbx_mcp_server_remove_resource(gbx_mcp_server *server, const char *uri);
+/* Who has subscribed is told. */
+void gbx_mcp_server_resource_updated(gbx_mcp_server *server, const char *uri);
+
+/* Answers with gbx_mcp_finish_prompt(). arguments may be no value. */
+typedef void (*gbx_mcp_prompt_fn)(void *user, gbx_mcp_request *request,
+                                  gbx_view arguments);
+/* Append the values that begin with prefix to names, as JSON strings with commas. */
+typedef void (*gbx_mcp_complete_fn)(void *user, const char *argument,
+                                    const char *prefix, gbx_buf *names);
+
+typedef struct gbx_mcp_prompt {
+    const char *name;
+    const char *title;
+    const char *description;
+    const char *arguments; /* JSON array as the protocol has it, or NULL */
+    gbx_mcp_prompt_fn get;
+    gbx_mcp_complete_fn complete; /* or NULL */
+    void *user;
+} gbx_mcp_prompt;
+
+bool gbx_mcp_server_set_prompt(gbx_mcp_server *server, const gbx_mcp_prompt *prompt);
+
+/* ---- requests ------------------------------------------------------------ */
+
+/* Called at most once, on the loop's thread: the client wants the work to stop, or is
+ * gone. The handler stops what it does and then ends the request as always. */
+void gbx_mcp_on_cancel(gbx_mcp_request *request, void (*fn)(void *user), void *user);
+bool gbx_mcp_cancelled(const gbx_mcp_request *request);
+
+/* To the client if it asked for progress, else nothing; strictly increasing and at a
+ * bounded rate by the server's doing. total < 0: unknown. */
+void gbx_mcp_progress(gbx_mcp_request *request, double total, const char *message,
+                      size_t message_len);
+/* The same with a figure of the caller's own; one that does not grow is dropped. */
+void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total,
+                         const char *message, size_t message_len);
+
+/* "traceparent", "tracestate", "baggage" of the request's _meta, or no value. */
+gbx_view gbx_mcp_request_meta(const gbx_mcp_request *request, const char *name);
+
+/* What a tool answers. */
+typedef struct gbx_mcp_result {
+    const char
+        *content; /* JSON array of content blocks; NULL: one text block of text */
+    size_t content_len;
+    const char *text; /* UTF-8 */
+    size_t text_len;
+    const char *structured; /* JSON object, or NULL */
+    size_t structured_len;
+    const char *meta; /* JSON object for _meta, or NULL */
+    bool is_error;
+} gbx_mcp_result;
+
+void gbx_mcp_finish(gbx_mcp_request *request, const gbx_mcp_result *result);
+/* contents: JSON array of {uri, mimeType, text | blob}. */
+void gbx_mcp_finish_resource(gbx_mcp_request *request, const char *contents,
+                             size_t len);
+/* result: JSON object {description, messages}. */
+void gbx_mcp_finish_prompt(gbx_mcp_request *request, const char *result, size_t len);
+
+/* A JSON-RPC error; what a model should repair is a result with is_error instead. */
+#define GBX_MCP_INVALID_PARAMS (-32602)
+#define GBX_MCP_INTERNAL_ERROR (-32603)
+#define GBX_MCP_METHOD_MISSING (-32601)
+/* -32602 or -32002, as the era has it. */
+void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri);
+void gbx_mcp_fail(gbx_mcp_request *request, int code, const char *message);
+
+/* ---- asking a person ------------------------------------------------------ */
+
+typedef enum gbx_mcp_answer {
+    GBX_MCP_ANSWER_ACCEPT,
+    GBX_MCP_ANSWER_DECLINE,
+    GBX_MCP_ANSWER_CANCEL, /* dismissed, or the request was cancelled meanwhile */
+    GBX_MCP_ANSWER_NOBODY, /* the client cannot ask, or answered with an error */
+} gbx_mcp_answer;
+
+/* Does the client of this request say that it can show a form? */
+bool gbx_mcp_can_ask(const gbx_mcp_request *request);
+
+/*
+ * Ask by a form. Legacy: a request to the client. Modern: the request ends for the client
+ * as input_required with a sealed state, and goes on when the client comes back with it;
+ * for the handler there is no difference but time. Several may be asked at once by one
+ * request. done is called exactly once, on the loop's thread, never from inside.
+ *
+ * schema: JSON object, flat, as elicitation has it. content: what was filled in, or no
+ * value.
+ */
+void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *schema,
+                 void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
+                 void *user);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * upstream - other MCP servers, as functions: started when needed, stopped when idle.
+ *
+ * One object keeps all servers of a configuration. Everything runs on the loop's thread.
+ * What a server sends is hostile: bounded, checked, and never trusted to answer.
+ */
+#ifndef GBX_MCP_UPSTREAM_UPSTREAM_H
+#define GBX_MCP_UPSTREAM_UPSTREAM_H
+
+#include "base/json_view.h"
+#include "mcp/config/config.h"
+#include "mcp/rpc/loop.h"
+
+typedef struct gbx_upstreams gbx_upstreams;
+typedef struct gbx_upstream_call gbx_upstream_call;
+
+/* Why a call of an upstream server failed. */
+typedef enum gbx_upstream_fault {
+    GBX_UPSTREAM_OK = 0,
+    GBX_UPSTREAM_UNKNOWN_SERVER,
+    GBX_UPSTREAM_UNKNOWN_TOOL,
+    GBX_UPSTREAM_START, /* could not be started, or never spoke MCP */
+    GBX_UPSTREAM_EXIT,  /* ended during the call */
+    GBX_UPSTREAM_TIMEOUT,
+    GBX_UPSTREAM_CANCELLED,
+    GBX_UPSTREAM_OPEN,     /* the circuit is open: it failed too often just now */
+    GBX_UPSTREAM_PROTOCOL, /* answered with what is no answer */
+    GBX_UPSTREAM_REFUSED,  /* a JSON-RPC error: code and message are the server's */
+    GBX_UPSTREAM_BUSY,     /* too many calls wait for it */
+    GBX_UPSTREAM_INPUT,    /* it asks for input that nobody here can give */
+} gbx_upstream_fault;
+
+const char *gbx_upstream_fault_name(gbx_upstream_fault fault); /* "UPSTREAM_TIMEOUT" */
+bool gbx_upstream_fault_retryable(gbx_upstream_fault fault);
+
+/* Borrowed until the callback returns. */
+typedef struct gbx_upstream_reply {
+    gbx_upstream_fault fault;
+    int code;            /* JSON-RPC, with REFUSED */
+    const char *message; /* for who wrote the call; "" on success; hostile */
+    gbx_view result;     /* the whole CallToolResult, on success */
+} gbx_upstream_reply;
+
+typedef void (*gbx_upstream_done_fn)(void *user, const gbx_upstream_reply *reply);
+
+typedef struct gbx_upstream_hooks {
+    void *user;
+    /* The tools of a server are known now, or others than before. May be NULL. */
+    void (*tools_changed)(void *user, const char *server);
+    /* A server asks for input by a form during a call that was given one; NULL: nobody
+     * can. answer is called once. */
+    void (*log)(void *user, const char *server, const char *line); /* may be NULL */
+} gbx_upstream_hooks;
+
+/* config is borrowed and outlives the object. */
+gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
+                             const gbx_upstream_hooks *hooks, gbx_upstreams **ret,
+                             gbx_error *reterr);
+
+/* Every process of every server, and what they have started, is gone when this returns
+ * (bounded: polite first, then not). Calls in flight end as CANCELLED. */
+void gbx_upstreams_free(gbx_upstreams *upstreams);
+
+/* One call of tools/call. done is called exactly once, never from inside. */
+typedef struct gbx_upstream_request {
+    const char *server;
+    const char *tool;
+    const char *args; /* JSON object; copied */
+    size_t args_len;
+    uint32_t timeout_ms; /* 0: the server's */
+    const char *meta;    /* JSON members for _meta without braces, or NULL; copied */
+    void (*progress)(void *user, const char *message, size_t len); /* may be NULL */
+} gbx_upstream_request;
+
+gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
+                                      const gbx_upstream_request *request,
+                                      gbx_upstream_done_fn done, void *user);
+/* The server is told; done is called with CANCELLED. Not after done. */
+void gbx_upstream_cancel(gbx_upstream_call *call);
+
+/* ---- what is known of a server ------------------------------------------- */
+
+typedef enum gbx_upstream_state {
+    GBX_UPSTREAM_STOPPED,
+    GBX_UPSTREAM_STARTING,
+    GBX_UPSTREAM_READY,
+    GBX_UPSTREAM_BROKEN, /* waits before it is tried again */
+} gbx_upstream_state;
+
+/* Borrowed, valid until the loop goes on. */
+typedef struct gbx_upstream_info {
+    const char *name;
+    gbx_upstream_state state;
+    const char *era;         /* protocol version, "2026-07-28", or "" */
+    const char *server_name; /* as it calls itself, or "" */
+    const char *version;     /* or "" */
+    const char *instructions;
+    const char *fault; /* why it is BROKEN, or "" */
+    double start_ms;   /* spawn to the first list of tools */
+    gbx_view tools;    /* JSON array of all pages, or no value while not known */
+} gbx_upstream_info;
+
+size_t gbx_upstreams_count(const gbx_upstreams *upstreams);
+gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams, size_t index);
+
+/* Start the server if need be and learn its tools; reply.result is the array of tools.
+ * server NULL: all, each with one call of done (message names a failed one). */
+void gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
+                        gbx_upstream_done_fn done, void *user);
+
+#endif

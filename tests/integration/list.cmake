@@ -50,3 +50,5 @@ gbx_integration_test(hostile_template)
 gbx_integration_test(hostile_hangs)
 # It waits for half a minute and uses nothing: others may run beside it.
 set_tests_properties(test_hostile_hangs PROPERTIES RUN_SERIAL OFF)
+gbx_integration_test(code_servers)
+target_link_libraries(test_code_servers PRIVATE gbx_mcp_code)

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * servers - what code mode's code finds in the box: other servers' tools as functions.
+ *
+ * Trusted, a preload: it runs in the template before the realm is locked down, so that it
+ * holds the built-ins as they were, whatever a call does to them later. It decides
+ * nothing: what is allowed is decided outside, on what arrives there, and what arrives is
+ * the word of the code, the line number too.
+ *
+ * Evaluates to a function of (names, host, options):
+ *   names    array of the servers' names, any strings
+ *   host     name of the one function of the host, "codemode" or "a.b"; it may be exposed
+ *            before or after this runs, and is looked up when it is first called
+ *   options  { sleepMs }: how long one sleep() may be; without it sleep is the realm's
+ * It makes the globals servers, ToolError, discover, progress, artifact.
+ *
+ * The host's function is called with an operation first:
+ *   ('call', server, tool, args, { line, raw, timeoutMs })   args: an object; raw: boolean
+ *   ('tools', server, query, { line })                       query: string or null
+ *   ('discover', query, { line, server, tool, detail })      what is not given is missing
+ *   ('progress', progress, total, message)                   numbers or null; string
+ *   ('artifact', name, value, mimeType, { line, bytes })     value: any JSON; { base64 } if
+ *                                                            bytes is true; mimeType or null
+ * and answers all but 'progress' (whose answer nobody reads) with one of
+ *   { value }                                     what the code gets; may be missing
+ *   { error: { code, message, retryable } }       thrown as ToolError
+ * An error of the host's function itself becomes a ToolError of the code UNAVAILABLE, or
+ * of its own code if it has one.
+ */
+(function (names, host, options) {
+  'use strict';
+  const { apply, defineProperty, getPrototypeOf, ownKeys } = Reflect;
+  const { create, freeze } = Object;
+  const { isArray } = Array;
+  const { isView } = ArrayBuffer;
+  const ErrorOf = Error, PromiseOf = Promise, ProxyOf = Proxy, NumberOf = Number;
+  const BytesOf = Uint8Array;
+  const { isFinite } = Number;
+  const uncurry = (f) => (self, ...args) => apply(f, self, args);
+  const then = uncurry(Promise.prototype.then);
+  const indexOf = uncurry(String.prototype.indexOf);
+  const slice = uncurry(String.prototype.slice);
+  const charCodeAt = uncurry(String.prototype.charCodeAt);
+  const toLowerCase = uncurry(String.prototype.toLowerCase);
+  const split = uncurry(String.prototype.split);
+  const getter = (object, name) => uncurry(Reflect.getOwnPropertyDescriptor(object, name).get);
+  const bufferOf = getter(getPrototypeOf(Uint8Array.prototype), 'buffer');
+  const offsetOf = getter(getPrototypeOf(Uint8Array.prototype), 'byteOffset');
+  const bytesOf = getter(getPrototypeOf(Uint8Array.prototype), 'byteLength');
+  const lengthOf = getter(ArrayBuffer.prototype, 'byteLength');
+  const { min, max } = Math;
+  const global = globalThis;
+  const CODE = '@code.js:'; /* before the position in a frame of the code */
+  const LINES = 10000000;
+
+  const put = (object, name, value, enumerable) =>
+    defineProperty(object, name, { value, writable: true, enumerable, configurable: true });
+
+  /* ---- errors -------------------------------------------------------------- */
+
+  class ToolError extends ErrorOf {}
+  put(ToolError.prototype, 'name', 'ToolError', false);
+
+  /* As every stack: the code's own frames alone. */
+  function ownFrames(stack) {
+    const lines = split(stack, '\n');
+    let own = '';
+    for (let i = 0; i < lines.length; i++)
+      if (indexOf(lines[i], CODE) >= 0) own += (own === '' ? '' : '\n') + lines[i];
+    return own;
+  }
+
+  /* Made where the call is made, so that its stack shows where; filled in if it fails. */
+  function errorHere() {
+    const error = new ToolError();
+    const { stack } = error;
+    put(error, 'stack', typeof stack === 'string' ? ownFrames(stack) : '', false);
+    return error;
+  }
+
+  function describe(error, server, tool, fault) {
+    put(error, 'message', fault.message, false);
+    put(error, 'server', server, true);
+    put(error, 'tool', tool, true);
+    put(error, 'code', fault.code, true);
+    put(error, 'retryable', fault.retryable === true, true);
+    return error;
+  }
+
+  /* The line of the code's innermost frame, or 0: a stack can be switched off. */
+  function lineOf(error) {
+    const { stack } = error;
+    const at = indexOf(stack, CODE);
+    let line = 0;
+    if (at < 0) return 0;
+    for (let i = at + CODE.length; i < stack.length && line < LINES; i++) {
+      const digit = charCodeAt(stack, i) - 48;
+      if (digit < 0 || digit > 9) break;
+      line = line * 10 + digit;
+    }
+    return line < LINES ? line : 0;
+  }
+
+  /* ---- the host ------------------------------------------------------------ */
+
+  let hostFunction;
+  function ask(args) {
+    if (hostFunction === undefined) {
+      const path = split(host, '.');
+      let at = global;
+      for (let i = 0; i < path.length && at !== undefined && at !== null; i++) at = at[path[i]];
+      if (typeof at !== 'function') throw new ErrorOf('there is no host to ask');
+      hostFunction = at;
+    }
+    return apply(hostFunction, undefined, args);
+  }
+
+  function settle(answer, error, server, tool, resolve, reject) {
+    if (typeof answer === 'object' && answer !== null && answer.error === undefined)
+      resolve(answer.value);
+    else
+      reject(describe(error, server, tool, typeof answer === 'object' && answer !== null
+        ? answer.error : { code: 'UNAVAILABLE', message: 'the host did not answer' }));
+  }
+
+  /* What the host's function itself throws: arguments that are no JSON, limits. */
+  function refuse(thrown, error, server, tool, reject) {
+    const known = typeof thrown === 'object' && thrown !== null;
+    const code = known && typeof thrown.code === 'string' ? thrown.code : undefined;
+    reject(describe(error, server, tool, {
+      __proto__: null,
+      code: code === 'ERR_HOST_CALLS' ? 'CALL_LIMIT'
+        : code === 'ERR_HOST_BYTES' ? 'INPUT_TOO_LARGE'
+        : code !== undefined ? code : known && thrown.name === 'TypeError' ? 'INVALID_ARGS'
+        : 'UNAVAILABLE',
+      message: known && typeof thrown.message === 'string' ? thrown.message : 'the host failed',
+    }));
+  }
+
+  function request(error, server, tool, args) {
+    return new PromiseOf((resolve, reject) => {
+      try {
+        then(ask(args), (answer) => settle(answer, error, server, tool, resolve, reject),
+          (thrown) => refuse(thrown, error, server, tool, reject));
+      } catch (thrown) {
+        refuse(thrown, error, server, tool, reject);
+      }
+    });
+  }
+
+  function reject(error, server, tool, code, message) {
+    return new PromiseOf((_, no) => no(describe(error, server, tool, {
+      __proto__: null, code, message,
+    })));
+  }
+
+  /* ---- names --------------------------------------------------------------- */
+
+  /* 'my-server' is found as my_server too, unless there is another of that name. */
+  function plain(name) {
+    let text = '';
+    for (let i = 0; i < name.length; i++) {
+      const c = charCodeAt(name, i);
+      const isWord = c >= 97 && c <= 122 || c >= 65 && c <= 90 || c >= 48 && c <= 57;
+      text += isWord ? name[i] : '_';
+    }
+    return text;
+  }
+
+  /* Edits from a to b, at most `most` of them. */
+  function distance(a, b, most) {
+    let row = [];
+    for (let j = 0; j <= b.length; j++) row[j] = j;
+    for (let i = 1; i <= a.length; i++) {
+      const next = [i];
+      let least = i;
+      for (let j = 1; j <= b.length; j++) {
+        next[j] = min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
+        least = min(least, next[j]);
+      }
+      if (least > most) return most + 1;
+      row = next;
+    }
+    return row[b.length];
+  }
+
+  function nearest(word) {
+    const wanted = toLowerCase(word);
+    let best, least = 1 + max(1, min(3, wanted.length >> 1));
+    for (let i = 0; i < names.length; i++) {
+      const there = toLowerCase(names[i]);
+      const edits = indexOf(there, wanted) >= 0 && wanted.length > 1
+        ? 1 : distance(wanted, there, least);
+      if (edits < least) {
+        best = names[i];
+        least = edits;
+      }
+    }
+    return best;
+  }
+
+  function unknownServer(name) {
+    const meant = name.length <= 64 ? nearest(name) : undefined;
+    let list = '';
+    for (let i = 0; i < names.length && i < 20; i++) list += (i > 0 ? ', ' : '') + names[i];
+    return `there is no server '${slice(name, 0, 64)}'`
+      + (meant !== undefined ? `: did you mean '${meant}'?` : '')
+      + (names.length > 0 ? ` (there are: ${list}${names.length > 20 ? ', ...' : ''})` : '');
+  }
+
+  /* ---- servers ------------------------------------------------------------- */
+
+  /* What await, JSON.stringify, the console and habit look for, and what no tool or
+   * server that is reached by a dot is named. */
+  const NEVER = {
+    __proto__: null, then: 1, toJSON: 1, constructor: 1, toString: 1, valueOf: 1, inspect: 1,
+    hasOwnProperty: 1, nodeType: 1, $$typeof: 1, prototype: 1, ['__proto__']: 1,
+  };
+
+  function callTool(server, tool, args, settings) {
+    const error = errorHere();
+    const line = lineOf(error);
+    if (typeof tool !== 'string')
+      return reject(error, server, '', 'INVALID_ARGS', 'the name of the tool is a string');
+    if (args === undefined || args === null) args = {};
+    if (typeof args !== 'object' || isArray(args))
+      return reject(error, server, tool, 'INVALID_ARGS',
+        `arguments are one object, such as { name: value }, not ${isArray(args)
+          ? 'an array' : `a ${typeof args}`}`);
+    const given = typeof settings === 'object' && settings !== null ? settings : {};
+    const timeout = given.timeoutMs;
+    return request(error, server, tool, ['call', server, tool, args, {
+      __proto__: null, line, raw: given.raw === true,
+      timeoutMs: typeof timeout === 'number' && isFinite(timeout) ? timeout : undefined,
+    }]);
+  }
+
+  function listTools(server, query) {
+    const error = errorHere();
+    return request(error, server, '', ['tools', server,
+      query === undefined || query === null ? null : `${query}`,
+      { __proto__: null, line: lineOf(error) }]);
+  }
+
+  function makeServer(name) {
+    const own = create(null);
+    const tools = create(null);
+    put(own, 'call', (tool, args, settings) => callTool(name, tool, args, settings), true);
+    put(own, 'tools', (query) => listTools(name, query), true);
+    return new ProxyOf(freeze(own), {
+      __proto__: null,
+      get(_, key) {
+        if (key === 'call' || key === 'tools') return own[key];
+        if (typeof key !== 'string' || NEVER[key] === 1) return undefined;
+        if (tools[key] === undefined)
+          tools[key] = (args, settings) => callTool(name, key, args, settings);
+        return tools[key];
+      },
+    });
+  }
+
+  const known = create(null);
+  const aliases = create(null);
+  for (let i = 0; i < names.length; i++)
+    if (known[names[i]] === undefined) put(known, names[i], makeServer(names[i]), true);
+  for (let i = 0; i < names.length; i++) {
+    const other = plain(names[i]);
+    if (known[other] === undefined)
+      aliases[other] = aliases[other] === undefined ? known[names[i]] : null;
+  }
+
+  put(global, 'servers', new ProxyOf(freeze(known), {
+    __proto__: null,
+    get(_, key) {
+      if (typeof key !== 'string') return undefined;
+      if (known[key] !== undefined) return known[key];
+      if (aliases[key] !== undefined && aliases[key] !== null) return aliases[key];
+      if (NEVER[key] === 1) return undefined;
+      throw describe(errorHere(), slice(key, 0, 64), '', {
+        __proto__: null, code: 'NOT_FOUND', message: unknownServer(key),
+      });
+    },
+  }), false);
+  put(global, 'ToolError', ToolError, false);
+
+  /* ---- the functions beside them ------------------------------------------- */
+
+  const text = (value) => value === undefined || value === null ? undefined : `${value}`;
+  const number = (value) => typeof value === 'number' && isFinite(value) ? value : null;
+
+  function discover(query, settings) {
+    const error = errorHere();
+    const given = typeof query === 'object' && query !== null ? query
+      : typeof settings === 'object' && settings !== null ? settings : {};
+    const words = typeof query === 'object' && query !== null ? query.query : query;
+    return request(error, '', '', ['discover', text(words) === undefined ? '' : text(words), {
+      __proto__: null, line: lineOf(error), server: text(given.server), tool: text(given.tool),
+      detail: text(given.detail),
+    }]);
+  }
+
+  /* progress('text'), progress(0.5, 'text'), progress(3, 10, 'text') */
+  function progress(...args) {
+    let message = '', count = 0;
+    const figures = [null, null];
+    for (let i = 0; i < args.length && i < 3; i++) {
+      if (typeof args[i] === 'string') message = slice(args[i], 0, 2000);
+      else if (count < 2) figures[count++] = number(args[i]);
+    }
+    try {
+      then(ask(['progress', figures[0], figures[1], message]), () => {}, () => {});
+    } catch {
+      /* Nobody listens: that is no reason for the code to fail. */
+    }
+  }
+
+  const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+  function base64(bytes) {
+    let out = '';
+    for (let i = 0; i < bytes.length; i += 3) {
+      const left = bytes.length - i;
+      const group = bytes[i] << 16 | (left > 1 ? bytes[i + 1] << 8 : 0)
+        | (left > 2 ? bytes[i + 2] : 0);
+      out += DIGITS[group >> 18] + DIGITS[group >> 12 & 63]
+        + (left > 1 ? DIGITS[group >> 6 & 63] : '=') + (left > 2 ? DIGITS[group & 63] : '=');
+    }
+    return out;
+  }
+
+  /* The bytes of a buffer or a view of one, else undefined. */
+  function asBytes(value) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    try {
+      return isView(value)
+        ? new BytesOf(bufferOf(value), offsetOf(value), bytesOf(value))
+        : new BytesOf(value, 0, lengthOf(value));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /* artifact(name, value) keeps the value for the reader of the answer, and is a promise
+   * of { uri, bytes, mimeType }. */
+  function artifact(name, value, mimeType) {
+    const error = errorHere();
+    const bytes = asBytes(value);
+    const settings = { __proto__: null, line: lineOf(error), bytes: bytes !== undefined };
+    return request(error, '', '', ['artifact', text(name) === undefined ? '' : text(name),
+      bytes === undefined ? value : { base64: base64(bytes) },
+      text(mimeType) === undefined ? null : text(mimeType), settings]);
+  }
+
+  const functions = { discover, progress, artifact };
+  const made = ownKeys(functions);
+  for (let i = 0; i < made.length; i++) put(global, made[i], functions[made[i]], false);
+
+  /* The realm's own sleeps 30 s at most: a longer one is several of them. */
+  const realmSleep = global.sleep;
+  const cap = options !== undefined && options !== null ? options.sleepMs : undefined;
+  if (typeof cap === 'number' && typeof realmSleep === 'function' && cap !== 30000) {
+    const ONE = 30000;
+    put(global, 'sleep', (ms) => {
+      let left = max(0, min(NumberOf(ms), cap));
+      return new PromiseOf((resolve, no) => {
+        function next() {
+          const part = left > ONE ? ONE : left === left ? left : 0;
+          left -= part;
+          then(realmSleep(part), left > 0 ? next : () => resolve(undefined), no);
+        }
+        next();
+      });
+    }, false);
+  }
+})

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loop - libevent itself is used without its locks: posts reach the loop through a list
+ * of our own and an eventfd, so that an engine's thread never touches the event base.
+ */
+#include "mcp/rpc/loop.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+typedef struct post {
+    struct post *next;
+    void (*run)(void *arg);
+    void *arg;
+} post;
+
+struct gbx_mcp_loop {
+    struct event_base *base;
+    struct event *woken;
+    int wake_fd;
+    pthread_mutex_t lock; /* of first and last */
+    post *first;
+    post **last;
+    bool stopped;
+    int status;
+};
+
+static void free_posts(post *at)
+{
+    while (at != NULL) {
+        post *next = at->next;
+
+        free(at);
+        at = next;
+    }
+}
+
+static post *take_posts(gbx_mcp_loop *loop)
+{
+    post *all;
+
+    (void)pthread_mutex_lock(&loop->lock);
+    all = loop->first;
+    loop->first = NULL;
+    loop->last = &loop->first;
+    (void)pthread_mutex_unlock(&loop->lock);
+    return all;
+}
+
+/* What is posted meanwhile waits for the next turn, so that events have theirs. */
+static void on_woken(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_mcp_loop *loop = arg;
+    uint64_t count;
+    ssize_t got = read(fd, &count, sizeof count);
+    post *at = take_posts(loop);
+
+    (void)got; /* nothing to read: someone else's wake-up took it, the list counts */
+    (void)what;
+    while (at != NULL && !loop->stopped) {
+        post *next = at->next;
+
+        at->run(at->arg);
+        free(at);
+        at = next;
+    }
+    free_posts(at);
+}
+
+static struct event_base *new_base(void)
+{
+    struct event_config *config = event_config_new();
+    struct event_base *base = NULL;
+
+    if (config != NULL && event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK) == 0)
+        base = event_base_new_with_config(config);
+    if (config != NULL)
+        event_config_free(config);
+    return base;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_mcp_loop *gbx_mcp_loop_new(void)
+{
+    gbx_mcp_loop *loop = calloc(1, sizeof *loop);
+
+    if (loop == NULL)
+        return NULL;
+    if (pthread_mutex_init(&loop->lock, NULL) != 0) {
+        free(loop);
+        return NULL;
+    }
+    loop->last = &loop->first;
+    loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    loop->base = loop->wake_fd >= 0 ? new_base() : NULL;
+    if (loop->base != NULL)
+        loop->woken =
+            event_new(loop->base, loop->wake_fd, EV_READ | EV_PERSIST, on_woken, loop);
+    if (loop->woken == NULL || event_add(loop->woken, NULL) != 0) {
+        gbx_mcp_loop_free(loop);
+        return NULL;
+    }
+    return loop;
+}
+
+void gbx_mcp_loop_free(gbx_mcp_loop *loop)
+{
+    if (loop == NULL)
+        return;
+    free_posts(take_posts(loop));
+    if (loop->woken != NULL)
+        event_free(loop->woken);
+    if (loop->base != NULL)
+        event_base_free(loop->base);
+    gbx_fd_close(&loop->wake_fd);
+    (void)pthread_mutex_destroy(&loop->lock);
+    free(loop);
+}
+
+struct event_base *gbx_mcp_loop_base(gbx_mcp_loop *loop)
+{
+    return loop->base;
+}
+
+bool gbx_mcp_loop_post(gbx_mcp_loop *loop, void (*run)(void *arg), void *arg)
+{
+    static const uint64_t one = 1;
+    post *p = malloc(sizeof *p);
+    ssize_t done;
+
+    if (p == NULL)
+        return false;
+    *p = (post){.run = run, .arg = arg};
+    (void)pthread_mutex_lock(&loop->lock);
+    *loop->last = p;
+    loop->last = &p->next;
+    (void)pthread_mutex_unlock(&loop->lock);
+    /* EAGAIN: the counter is full, so the loop is awake already. */
+    do
+        done = write(loop->wake_fd, &one, sizeof one);
+    while (done < 0 && errno == EINTR);
+    return true;
+}
+
+int gbx_mcp_loop_run(gbx_mcp_loop *loop)
+{
+    if (!loop->stopped)
+        (void)event_base_loop(loop->base, EVLOOP_NO_EXIT_ON_EMPTY);
+    return loop->status;
+}
+
+void gbx_mcp_loop_stop(gbx_mcp_loop *loop, int status)
+{
+    if (loop->stopped)
+        return;
+    loop->stopped = true;
+    loop->status = status;
+    (void)event_base_loopbreak(loop->base);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* message - what decides the meaning of a message may be in it once: a reader that takes
+ * the first and another that takes the last would see two different messages. */
+#include "mcp/rpc/message.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VERSION, ID, METHOD, PARAMS, RESULT, ERROR, MEMBERS };
+
+static const char *const names[MEMBERS] = {
+    [VERSION] = "\"jsonrpc\"", [ID] = "\"id\"",         [METHOD] = "\"method\"",
+    [PARAMS] = "\"params\"",   [RESULT] = "\"result\"", [ERROR] = "\"error\"",
+};
+
+static bool refuse(gbx_rpc_fault *fault, int code, const char *message)
+{
+    fault->code = code;
+    fault->message = message;
+    return false;
+}
+
+/* The members that a message may have; false if one of them is there twice. */
+static bool take_members(gbx_view object, gbx_view ret[MEMBERS])
+{
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view value;
+
+    while (gbx_view_next(object, &cursor, &name, &value)) {
+        for (size_t i = 0; i < MEMBERS; i++) {
+            if (name.len != strlen(names[i]) ||
+                memcmp(name.at, names[i], name.len) != 0)
+                continue;
+            if (ret[i].at != NULL)
+                return false;
+            ret[i] = value;
+        }
+    }
+    return true;
+}
+
+/* Method names are plain characters: one with an escape or a control is unknown anyway,
+ * and is then shown to people as the bytes that came. */
+static bool take_method(gbx_view view, char ret[GBX_RPC_METHOD_MAX + 1])
+{
+    if (gbx_view_kind(view) != '"' || view.len - 2 > GBX_RPC_METHOD_MAX)
+        return false;
+    memcpy(ret, view.at + 1, view.len - 2);
+    ret[view.len - 2] = '\0';
+    return true;
+}
+
+static bool read_call(gbx_view m[MEMBERS], gbx_rpc_message *ret, gbx_rpc_fault *fault)
+{
+    char kind = gbx_view_kind(m[PARAMS]);
+
+    if (m[RESULT].at != NULL || m[ERROR].at != NULL)
+        return refuse(fault, GBX_RPC_INVALID_REQUEST,
+                      "a message is a request or a response, not both");
+    if (m[ID].at != NULL && !gbx_rpc_is_id(m[ID]))
+        return refuse(fault, GBX_RPC_INVALID_REQUEST,
+                      "the id of a request is a string or an integer");
+    if (!take_method(m[METHOD], ret->method))
+        return refuse(fault, GBX_RPC_INVALID_REQUEST,
+                      "the method is a string of at most 128 bytes");
+    if (kind != 0 && kind != '{') {
+        fault->is_answerable = m[ID].at != NULL;
+        return refuse(fault, GBX_RPC_INVALID_PARAMS, "params must be an object");
+    }
+    ret->kind = m[ID].at != NULL ? GBX_RPC_REQUEST : GBX_RPC_NOTIFICATION;
+    ret->payload = m[PARAMS];
+    return true;
+}
+
+static bool read_response(gbx_view m[MEMBERS], gbx_rpc_message *ret,
+                          gbx_rpc_fault *fault)
+{
+    bool is_error = m[ERROR].at != NULL;
+
+    if (is_error == (m[RESULT].at != NULL))
+        return refuse(fault, GBX_RPC_INVALID_REQUEST,
+                      "a response has a result or an error");
+    if (gbx_view_kind(m[ID]) == 'n' && is_error)
+        ret->id = (gbx_view){0}; /* about nobody knows what */
+    else if (!gbx_rpc_is_id(m[ID]) && (m[ID].at != NULL || !is_error))
+        return refuse(fault, GBX_RPC_INVALID_REQUEST,
+                      "the id of a response is a string or an integer");
+    if (is_error && gbx_view_kind(m[ERROR]) != '{')
+        return refuse(fault, GBX_RPC_INVALID_REQUEST, "an error is an object");
+    ret->kind = is_error ? GBX_RPC_ERROR : GBX_RPC_RESULT;
+    ret->payload = is_error ? m[ERROR] : m[RESULT];
+    return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_rpc_read(const char *text, size_t len, gbx_rpc_message *ret,
+                  gbx_rpc_fault *ret_fault)
+{
+    gbx_view value;
+
+    *ret_fault = (gbx_rpc_fault){.is_answerable = true};
+    if (!gbx_view_open(text, len, &value))
+        return refuse(ret_fault, GBX_RPC_PARSE_ERROR, "the line is not JSON");
+    return gbx_rpc_read_view(value, ret, ret_fault);
+}
+
+bool gbx_rpc_read_view(gbx_view value, gbx_rpc_message *ret, gbx_rpc_fault *ret_fault)
+{
+    gbx_view m[MEMBERS] = {{0}};
+    gbx_rpc_message message = {0};
+    bool is_response;
+
+    *ret_fault = (gbx_rpc_fault){.is_answerable = true};
+    if (gbx_view_kind(value) == '[') {
+        *ret = (gbx_rpc_message){.kind = GBX_RPC_BATCH, .payload = value};
+        return true;
+    }
+    if (gbx_view_kind(value) != '{')
+        return refuse(ret_fault, GBX_RPC_INVALID_REQUEST, "a message is an object");
+    if (!take_members(value, m))
+        return refuse(ret_fault, GBX_RPC_INVALID_REQUEST,
+                      "a member of the message is there twice");
+    if (gbx_rpc_is_id(m[ID]))
+        ret_fault->id = message.id = m[ID];
+    is_response = m[METHOD].at == NULL && (m[RESULT].at != NULL || m[ERROR].at != NULL);
+    ret_fault->is_answerable = !is_response;
+    if (!gbx_rpc_is_text(m[VERSION], "2.0"))
+        return refuse(ret_fault, GBX_RPC_INVALID_REQUEST, "jsonrpc must be \"2.0\"");
+    if (is_response) {
+        if (!read_response(m, &message, ret_fault))
+            return false;
+    } else if (!read_call(m, &message, ret_fault)) {
+        return false;
+    }
+    *ret = message;
+    return true;
+}
+
+bool gbx_rpc_is_id(gbx_view view)
+{
+    char kind = gbx_view_kind(view);
+
+    if (view.len > GBX_RPC_ID_MAX || (kind != '"' && kind != '0'))
+        return false;
+    for (size_t i = 1; kind == '0' && i < view.len; i++)
+        if (view.at[i] < '0' || view.at[i] > '9')
+            return false;
+    return true;
+}
+
+bool gbx_rpc_same_id(gbx_view a, gbx_view b)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf left = {.ceiling = GBX_RPC_ID_MAX * 2};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf right = {.ceiling = GBX_RPC_ID_MAX * 2};
+
+    if (a.len == b.len && memcmp(a.at, b.at, a.len) == 0)
+        return true;
+    if (gbx_view_kind(a) != '"' || gbx_view_kind(b) != '"')
+        return false;
+    /* "a" and "\u0061" are one id. */
+    return gbx_view_append_text(a, &left) && gbx_view_append_text(b, &right) &&
+           left.len == right.len &&
+           (left.len == 0 || memcmp(left.data, right.data, left.len) == 0);
+}
+
+bool gbx_rpc_integer(gbx_view view, int64_t *ret)
+{
+    char digits[24];
+    char *end;
+    long long value;
+
+    if (gbx_view_kind(view) != '0' || view.len >= sizeof digits)
+        return false;
+    memcpy(digits, view.at, view.len);
+    digits[view.len] = '\0';
+    errno = 0;
+    value = strtoll(digits, &end, 10);
+    if (errno != 0 || *end != '\0')
+        return false;
+    *ret = value;
+    return true;
+}
+
+bool gbx_rpc_is_text(gbx_view view, const char *text)
+{
+    size_t len = strlen(text);
+
+    return gbx_view_kind(view) == '"' && view.len == len + 2 &&
+           memcmp(view.at + 1, text, len) == 0;
+}
+
+bool gbx_rpc_copy_text(gbx_view view, char *ret, size_t size)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = size - 1};
+
+    if (!gbx_view_take_text(view, &text) ||
+        (text.len > 0 && memchr(text.data, 0, text.len) != NULL))
+        return false;
+    if (text.len > 0)
+        memcpy(ret, text.data, text.len);
+    ret[text.len] = '\0';
+    return true;
+}
+
+int gbx_rpc_error_code(gbx_view error)
+{
+    int64_t code;
+
+    if (!gbx_rpc_integer(gbx_view_member(error, "code"), &code) || code < INT32_MIN ||
+        code > INT32_MAX)
+        return GBX_RPC_INTERNAL_ERROR;
+    return (int)code;
+}
+
+gbx_view gbx_rpc_error_message(gbx_view error)
+{
+    gbx_view message = gbx_view_member(error, "message");
+
+    return gbx_view_kind(message) == '"' ? message : (gbx_view){0};
+}
+
+bool gbx_rpc_append_json(gbx_buf *to, const char *json, size_t len)
+{
+    /* In JSON a newline can only be white space between tokens. */
+    while (len > 0) {
+        const char *newline = memchr(json, '\n', len);
+        size_t n = newline != NULL ? (size_t)(newline - json) : len;
+
+        (void)gbx_buf_append(to, json, n);
+        if (newline == NULL)
+            break;
+        (void)gbx_buf_puts(to, " ");
+        json += n + 1;
+        len -= n + 1;
+    }
+    return !to->failed;
+}
+
+void gbx_rpc_begin_result(gbx_buf *to, gbx_view id)
+{
+    (void)gbx_buf_puts(to, "{\"jsonrpc\":\"2.0\",\"id\":");
+    (void)gbx_buf_append(to, id.at, id.len);
+    (void)gbx_buf_puts(to, ",\"result\":");
+}
+
+void gbx_rpc_begin_request(gbx_buf *to, int64_t id, const char *method)
+{
+    (void)gbx_buf_printf(to,
+                         "{\"jsonrpc\":\"2.0\",\"id\":%" PRId64
+                         ",\"method\":\"%s\",\"params\":",
+                         id, method);
+}
+
+void gbx_rpc_begin_notification(gbx_buf *to, const char *method)
+{
+    (void)gbx_buf_printf(to,
+                         "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":", method);
+}
+
+void gbx_rpc_end(gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, "}\n");
+}
+
+void gbx_rpc_append_error(gbx_buf *to, gbx_view id, int code, const char *message,
+                          const char *data)
+{
+    (void)gbx_buf_puts(to, "{\"jsonrpc\":\"2.0\"");
+    if (id.at != NULL) {
+        (void)gbx_buf_puts(to, ",\"id\":");
+        (void)gbx_buf_append(to, id.at, id.len);
+    }
+    (void)gbx_buf_printf(to, ",\"error\":{\"code\":%d,\"message\":", code);
+    (void)gbx_json_append_string(to, message, strlen(message));
+    if (data != NULL) {
+        (void)gbx_buf_puts(to, ",\"data\":");
+        (void)gbx_rpc_append_json(to, data, strlen(data));
+    }
+    (void)gbx_buf_puts(to, "}");
+    gbx_rpc_end(to);
+}

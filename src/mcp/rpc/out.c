@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * out - one buffer with a start offset: what was written is forgotten in big steps, so
+ * that a slow reader of many small messages costs no quadratic moving of bytes.
+ */
+#include "mcp/rpc/out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What is kept of an emptied buffer's memory, and how much is written in one go. */
+#define KEPT_BYTES  ((size_t)256 * 1024)
+#define WRITE_BYTES ((size_t)1024 * 1024)
+
+struct gbx_mcp_out {
+    int fd;
+    int flags; /* of fd before us, or -1: they were left alone */
+    gbx_mcp_out_hooks hooks;
+    struct event *writable; /* NULL: writing never has to wait (files, terminals) */
+    struct event *broken;   /* active once, so that hooks never run inside send */
+    gbx_buf queue;
+    size_t start;  /* of what is not written yet */
+    int os_errno;  /* why it is broken, or 0 */
+    bool was_full; /* and drained was not called since */
+};
+
+static void forget_written(gbx_mcp_out *out)
+{
+    size_t ceiling = out->queue.ceiling;
+
+    if (out->start == out->queue.len) {
+        out->queue.len = out->start = 0;
+        if (out->queue.capacity > KEPT_BYTES) {
+            gbx_buf_cleanup(&out->queue);
+            gbx_buf_init(&out->queue, ceiling);
+        }
+    } else if (out->start > out->queue.len / 2) {
+        gbx_buf_consume(&out->queue, out->start);
+        out->start = 0;
+    }
+}
+
+static void break_off(gbx_mcp_out *out, int os_errno)
+{
+    out->os_errno = os_errno;
+    out->start = out->queue.len;
+    forget_written(out);
+    if (out->writable != NULL)
+        (void)event_del(out->writable);
+    event_active(out->broken, 0, 0);
+}
+
+static void flush_queue(gbx_mcp_out *out)
+{
+    while (out->os_errno == 0 && out->start < out->queue.len) {
+        size_t n = out->queue.len - out->start;
+        ssize_t done = write(out->fd, out->queue.data + out->start,
+                             n < WRITE_BYTES ? n : WRITE_BYTES);
+
+        if (done >= 0) {
+            out->start += (size_t)done;
+        } else if (errno == EAGAIN && out->writable != NULL) {
+            (void)event_add(out->writable, NULL);
+            break;
+        } else if (errno != EINTR) {
+            break_off(out, errno);
+        }
+    }
+    forget_written(out);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_mcp_out *out = arg;
+
+    (void)fd;
+    (void)what;
+    flush_queue(out);
+    if (!out->was_full || gbx_mcp_out_is_full(out))
+        return;
+    out->was_full = false;
+    if (out->hooks.drained != NULL)
+        out->hooks.drained(out->hooks.user);
+}
+
+static void on_broken(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_mcp_out *out = arg;
+
+    (void)fd;
+    (void)what;
+    if (out->hooks.broken != NULL)
+        out->hooks.broken(out->hooks.user, out->os_errno);
+}
+
+/* A terminal's flags are those of the whole session: not ours to change. */
+static void stop_blocking(gbx_mcp_out *out)
+{
+    struct stat st;
+    int flags;
+
+    out->flags = -1;
+    if (fstat(out->fd, &st) < 0 || (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)))
+        return;
+    flags = fcntl(out->fd, F_GETFL);
+    if (flags < 0 || (flags & O_NONBLOCK) != 0)
+        return;
+    if (fcntl(out->fd, F_SETFL, flags | O_NONBLOCK) == 0)
+        out->flags = flags;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_mcp_out *gbx_mcp_out_new(gbx_mcp_loop *loop, int fd, size_t ceiling,
+                             const gbx_mcp_out_hooks *hooks)
+{
+    struct event_base *base = gbx_mcp_loop_base(loop);
+    gbx_mcp_out *out = calloc(1, sizeof *out);
+    int flags;
+
+    if (out == NULL)
+        return NULL;
+    out->fd = fd;
+    out->hooks = *hooks;
+    gbx_buf_init(&out->queue, ceiling);
+    stop_blocking(out);
+    out->broken = event_new(base, -1, 0, on_broken, out);
+    flags = fcntl(fd, F_GETFL);
+    if (flags >= 0 && (flags & O_NONBLOCK) != 0)
+        out->writable = event_new(base, fd, EV_WRITE, on_writable, out);
+    if (out->broken == NULL ||
+        (flags >= 0 && (flags & O_NONBLOCK) != 0 && out->writable == NULL)) {
+        gbx_mcp_out_free(out);
+        return NULL;
+    }
+    return out;
+}
+
+void gbx_mcp_out_free(gbx_mcp_out *out)
+{
+    if (out == NULL)
+        return;
+    if (out->writable != NULL)
+        event_free(out->writable);
+    if (out->broken != NULL)
+        event_free(out->broken);
+    if (out->flags >= 0)
+        (void)fcntl(out->fd, F_SETFL, out->flags);
+    gbx_buf_cleanup(&out->queue);
+    free(out);
+}
+
+bool gbx_mcp_out_send(gbx_mcp_out *out, const void *data, size_t len)
+{
+    bool is_idle = out->start == out->queue.len;
+    uint8_t *to;
+
+    if (out->os_errno != 0 || len > out->queue.ceiling - gbx_mcp_out_waiting(out))
+        return false;
+    if (len > out->queue.ceiling - out->queue.len) {
+        gbx_buf_consume(&out->queue, out->start);
+        out->start = 0;
+    }
+    to = gbx_buf_reserve(&out->queue, len);
+    if (to == NULL) {
+        out->queue.failed = false; /* memory may be there for the next one */
+        return false;
+    }
+    memcpy(to, data, len);
+    out->queue.len += len;
+    /* While something waits, the pipe is full: no need to ask it again. */
+    if (is_idle)
+        flush_queue(out);
+    out->was_full = out->was_full || gbx_mcp_out_is_full(out);
+    return true;
+}
+
+bool gbx_mcp_out_is_full(const gbx_mcp_out *out)
+{
+    return gbx_mcp_out_waiting(out) > out->queue.ceiling / 16;
+}
+
+size_t gbx_mcp_out_waiting(const gbx_mcp_out *out)
+{
+    return out->queue.len - out->start;
+}
+
+bool gbx_mcp_out_is_broken(const gbx_mcp_out *out)
+{
+    return out->os_errno != 0;
+}

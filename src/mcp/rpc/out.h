@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * out - messages on their way into a pipe whose reader may not read.
+ *
+ * Sending never blocks: what the pipe does not take waits here, up to a ceiling. Beyond
+ * it a message is refused, and the sender decides what that means; below it, `is_full`
+ * says when to stop taking on work. SIGPIPE must be ignored by the process. Loop's thread only.
+ */
+#ifndef GBX_MCP_RPC_OUT_H
+#define GBX_MCP_RPC_OUT_H
+
+#include "base/buf.h"
+#include "mcp/rpc/loop.h"
+
+typedef struct gbx_mcp_out gbx_mcp_out;
+
+typedef struct gbx_mcp_out_hooks {
+    void *user;
+    /* The reader is gone, errno: once, from the loop; nothing is sent any more. */
+    void (*broken)(void *user, int os_errno);
+    /* It was full and is not any more. From the loop. May be NULL. */
+    void (*drained)(void *user);
+} gbx_mcp_out_hooks;
+
+/* fd is borrowed. A pipe or socket is made non-blocking until the queue is freed; a file
+ * or a terminal is written to as it is. ceiling: bytes that may wait. NULL if memory is
+ * out. */
+gbx_mcp_out *gbx_mcp_out_new(gbx_mcp_loop *loop, int fd, size_t ceiling,
+                             const gbx_mcp_out_hooks *hooks);
+/* What waits is dropped. NULL is ignored. */
+void gbx_mcp_out_free(gbx_mcp_out *out);
+
+/* A whole message, or several; copied. False, and nothing is kept: over the ceiling, out
+ * of memory, or broken. */
+bool gbx_mcp_out_send(gbx_mcp_out *out, const void *data, size_t len);
+
+/* Does more than a sixteenth of the ceiling wait? */
+bool gbx_mcp_out_is_full(const gbx_mcp_out *out);
+size_t gbx_mcp_out_waiting(const gbx_mcp_out *out);
+bool gbx_mcp_out_is_broken(const gbx_mcp_out *out);
+
+#endif

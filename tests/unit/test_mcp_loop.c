@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* loop - posts of all threads run on one, in order, and not after the end. */
+#include "base/cleanup.h"
+#include "mcp/rpc/loop.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define THREADS 4
+#define POSTS   2000
+
+typedef struct scene {
+    gbx_mcp_loop *loop;
+    pthread_t home;
+    int last[THREADS]; /* number of the last post of each thread */
+    int ran;
+    int strangers; /* posts that ran on another thread */
+    int disorder;
+} scene;
+
+typedef struct job {
+    scene *scene;
+    int thread;
+    int number;
+} job;
+
+static job jobs[THREADS][POSTS];
+
+static void run_job(void *arg)
+{
+    job *j = arg;
+    scene *s = j->scene;
+
+    s->strangers += !pthread_equal(pthread_self(), s->home);
+    s->disorder += j->number != s->last[j->thread] + 1;
+    s->last[j->thread] = j->number;
+    if (++s->ran == THREADS * POSTS)
+        gbx_mcp_loop_stop(s->loop, 42);
+}
+
+static void *post_all(void *arg)
+{
+    job *mine = arg;
+
+    for (int i = 0; i < POSTS; i++)
+        if (!gbx_mcp_loop_post(mine[i].scene->loop, run_job, &mine[i]))
+            return NULL;
+    return arg;
+}
+
+static void test_posts_of_all_threads__run_on_the_loop_in_order(void **state)
+{
+    scene s = {.loop = gbx_mcp_loop_new(), .home = pthread_self()};
+    pthread_t threads[THREADS];
+    (void)state;
+
+    assert_non_null(s.loop);
+    for (int t = 0; t < THREADS; t++) {
+        for (int i = 0; i < POSTS; i++)
+            jobs[t][i] = (job){.scene = &s, .thread = t, .number = i + 1};
+        assert_int_equal(pthread_create(&threads[t], NULL, post_all, jobs[t]), 0);
+    }
+    assert_int_equal(gbx_mcp_loop_run(s.loop), 42);
+    for (int t = 0; t < THREADS; t++)
+        (void)pthread_join(threads[t], NULL);
+    gbx_mcp_loop_free(s.loop);
+
+    assert_int_equal(s.ran, THREADS * POSTS);
+    assert_int_equal(s.strangers, 0);
+    assert_int_equal(s.disorder, 0);
+}
+
+static void stop_it(void *arg)
+{
+    gbx_mcp_loop_stop(arg, 3);
+}
+
+static void never(void *arg)
+{
+    (void)arg;
+    fail_msg("a post ran after the end");
+}
+
+static void test_posts_after_the_stop__are_dropped(void **state)
+{
+    gbx_mcp_loop *loop = gbx_mcp_loop_new();
+    (void)state;
+
+    assert_true(gbx_mcp_loop_post(loop, stop_it, loop));
+    assert_true(gbx_mcp_loop_post(loop, never, NULL));
+    assert_int_equal(gbx_mcp_loop_run(loop), 3);
+    assert_true(gbx_mcp_loop_post(loop, never, NULL));
+    gbx_mcp_loop_free(loop);
+}
+
+static void test_a_stop_before_the_run__is_not_lost(void **state)
+{
+    gbx_mcp_loop *loop = gbx_mcp_loop_new();
+    (void)state;
+
+    gbx_mcp_loop_stop(loop, 5);
+    gbx_mcp_loop_stop(loop, 6); /* the first one counts */
+    assert_int_equal(gbx_mcp_loop_run(loop), 5);
+    gbx_mcp_loop_free(loop);
+    gbx_mcp_loop_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_posts_of_all_threads__run_on_the_loop_in_order),
+        cmocka_unit_test(test_posts_after_the_stop__are_dropped),
+        cmocka_unit_test(test_a_stop_before_the_run__is_not_lost),
+    };
+
+    return cmocka_run_group_tests_name("mcp_loop", tests, NULL, NULL);
+}

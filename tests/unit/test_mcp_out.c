@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* out - a reader that does not read costs memory up to the ceiling, and no time. */
+#include "base/cleanup.h"
+#include "mcp/rpc/out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define CEILING ((size_t)1024 * 1024)
+
+typedef struct scene {
+    gbx_mcp_loop *loop;
+    gbx_mcp_out *out;
+    int read_fd;
+    int write_fd;
+    int broken; /* errno */
+    int drained;
+    size_t got;
+    uint8_t next; /* byte that must come */
+} scene;
+
+static void on_broken(void *user, int os_errno)
+{
+    scene *s = user;
+
+    s->broken = os_errno;
+    gbx_mcp_loop_stop(s->loop, 0);
+}
+
+static void on_drained(void *user)
+{
+    ((scene *)user)->drained++;
+}
+
+static void open_scene(scene *s)
+{
+    gbx_mcp_out_hooks hooks = {.user = s, .broken = on_broken, .drained = on_drained};
+    int ends[2];
+
+    *s = (scene){.loop = gbx_mcp_loop_new()};
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    s->read_fd = ends[0];
+    s->write_fd = ends[1];
+    s->out = gbx_mcp_out_new(s->loop, s->write_fd, CEILING, &hooks);
+    assert_non_null(s->out);
+}
+
+static void close_scene(scene *s)
+{
+    gbx_mcp_out_free(s->out);
+    assert_int_equal(fcntl(s->write_fd, F_GETFL) & O_NONBLOCK, 0);
+    gbx_mcp_loop_free(s->loop);
+    gbx_fd_close(&s->read_fd);
+    gbx_fd_close(&s->write_fd);
+}
+
+/* Messages of 1,000 bytes that count on, until one is refused. */
+static size_t fill(scene *s)
+{
+    uint8_t message[1000];
+    size_t sent = 0;
+
+    for (;;) {
+        for (size_t i = 0; i < sizeof message; i++)
+            message[i] = (uint8_t)((sent + i) % 251);
+        if (!gbx_mcp_out_send(s->out, message, sizeof message))
+            return sent;
+        sent += sizeof message;
+    }
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+    static uint8_t bytes[65536];
+    scene *s = arg;
+    ssize_t n = read(fd, bytes, sizeof bytes);
+
+    (void)what;
+    for (ssize_t i = 0; i < n; i++)
+        assert_int_equal(bytes[i], (s->got + (size_t)i) % 251);
+    s->got += (size_t)n;
+    if (gbx_mcp_out_waiting(s->out) == 0)
+        gbx_mcp_loop_stop(s->loop, 0);
+}
+
+static void test_what_waits__has_a_ceiling_and_arrives_in_order(void **state)
+{
+    struct event *readable;
+    size_t sent;
+    scene s;
+    (void)state;
+
+    open_scene(&s);
+    sent = fill(&s);
+    assert_true(sent >= CEILING - 1000);
+    assert_true(gbx_mcp_out_waiting(s.out) <= CEILING);
+    assert_true(gbx_mcp_out_is_full(s.out));
+    readable = event_new(gbx_mcp_loop_base(s.loop), s.read_fd, EV_READ | EV_PERSIST,
+                         on_readable, &s);
+    (void)event_add(readable, NULL);
+    (void)gbx_mcp_loop_run(s.loop);
+    while (s.got < sent)
+        on_readable(s.read_fd, 0, &s);
+
+    assert_false(gbx_mcp_out_is_full(s.out));
+    assert_int_equal(s.got, sent);
+    assert_int_equal(s.drained, 1);
+    event_free(readable);
+    close_scene(&s);
+}
+
+static void test_a_message_over_the_ceiling__is_refused_and_the_next_is_not(
+    void **state)
+{
+    GBX_CLEANUP(gbx_free) char *big = calloc(1, CEILING + 1);
+    scene s;
+    (void)state;
+
+    open_scene(&s);
+    assert_false(gbx_mcp_out_send(s.out, big, CEILING + 1));
+    assert_true(gbx_mcp_out_send(s.out, "x", 1));
+    assert_int_equal(gbx_mcp_out_waiting(s.out), 0);
+    close_scene(&s);
+}
+
+static void test_a_reader_that_is_gone__is_told_once_and_not_from_inside(void **state)
+{
+    scene s;
+    (void)state;
+
+    open_scene(&s);
+    gbx_fd_close(&s.read_fd);
+    (void)gbx_mcp_out_send(s.out, "x", 1);
+    assert_int_equal(s.broken, 0);
+    assert_true(gbx_mcp_out_is_broken(s.out));
+    assert_false(gbx_mcp_out_send(s.out, "x", 1));
+    (void)gbx_mcp_loop_run(s.loop);
+    assert_int_equal(s.broken, EPIPE);
+    close_scene(&s);
+}
+
+static void test_a_file__is_written_to_at_once(void **state)
+{
+    gbx_mcp_out_hooks hooks = {0};
+    gbx_mcp_loop *loop = gbx_mcp_loop_new();
+    char path[] = "/tmp/glovebox-test-out-XXXXXX";
+    int fd = mkstemp(path);
+    char back[6] = "";
+    gbx_mcp_out *out;
+    (void)state;
+
+    assert_true(fd >= 0);
+    (void)unlink(path);
+    out = gbx_mcp_out_new(loop, fd, CEILING, &hooks);
+    assert_true(gbx_mcp_out_send(out, "hello", 5));
+    assert_int_equal(gbx_mcp_out_waiting(out), 0);
+    assert_int_equal(pread(fd, back, 5, 0), 5);
+    assert_string_equal(back, "hello");
+    gbx_mcp_out_free(out);
+    gbx_mcp_out_free(NULL);
+    gbx_mcp_loop_free(loop);
+    gbx_fd_close(&fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_waits__has_a_ceiling_and_arrives_in_order),
+        cmocka_unit_test(
+            test_a_message_over_the_ceiling__is_refused_and_the_next_is_not),
+        cmocka_unit_test(test_a_reader_that_is_gone__is_told_once_and_not_from_inside),
+        cmocka_unit_test(test_a_file__is_written_to_at_once),
+    };
+
+    (void)signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests_name("mcp_out", tests, NULL, NULL);
+}

@@ -277,11 +277,15 @@ typedef struct gbx_call {
     gbx_policy *policy;       /**< narrower than the engine's; NULL: the engine's */
     gbx_recording *record;    /**< empty: is filled; NULL: nothing is recorded */
     const gbx_recording *replay; /**< what to run instead of code; see record.h */
+    const char *dataset; /**< name of one that the code is called with; the input, if
+                              there is one, is then its second argument (form script:
+                              the globals data and input). "*": all of them, as one
+                              object. Not with form body. NULL: see input */
 } gbx_call;
 
 /* clang-format off */
 #define GBX_CALL_INIT {sizeof(gbx_call), GBX_FORM_FUNCTION, 0, NULL, 0, NULL, 0, NULL, 0, NULL, \
-    0, 0, NULL, NULL, NULL, NULL, NULL, NULL}
+    0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 /* clang-format on */
 
 /** What a call cost, by the host's measure, never the worker's word. */

@@ -257,6 +257,22 @@ gbx_status gbx_loader_settle(gbx_engine *engine, gbx_error *reterr)
                               : gbx_fail(reterr, GBX_E_CLOSED, "no template serves");
 }
 
+gbx_status gbx_loader_find(gbx_engine *engine, const char *name, gbx_error *reterr)
+{
+    const gbx_dataset *d;
+    bool is_there;
+
+    (void)pthread_mutex_lock(&engine->lock);
+    d = engine->datasets;
+    while (d != NULL && strcmp(name, "*") != 0 && strcmp(name, d->name) != 0)
+        d = d->next;
+    is_there = d != NULL;
+    (void)pthread_mutex_unlock(&engine->lock);
+    return is_there ? GBX_OK
+                    : gbx_fail(reterr, GBX_E_USAGE,
+                               "call.dataset is not the name of one that is loaded");
+}
+
 void gbx_loader_free_all(gbx_dataset **list)
 {
     while (*list != NULL) {

@@ -19,6 +19,10 @@ void gbx_loader_unlink(gbx_dataset **list, gbx_dataset *dataset, gbx_dataset *ol
 /* Until a template serves and nothing else is on its way to it; the lock is held. */
 gbx_status gbx_loader_settle(gbx_engine *engine, gbx_error *reterr);
 
+/* GBX_E_USAGE unless there is a dataset of that name; "*" is what all are in. Takes the
+ * lock. */
+gbx_status gbx_loader_find(gbx_engine *engine, const char *name, gbx_error *reterr);
+
 void gbx_loader_free_all(gbx_dataset **list);
 
 /* Fill engine->runner from the options: nothing for "process". */

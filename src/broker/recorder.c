@@ -89,6 +89,8 @@ static void take_call(const gbx_run *run, gbx_record_head *to)
     to->now_ms = call->now_ms;
     memcpy(to->entropy, run->entropy, sizeof to->entropy);
     to->code = (gbx_span){(const uint8_t *)call->code, call->code_len};
+    to->dataset = (gbx_span){(const uint8_t *)call->dataset,
+                             call->dataset != NULL ? strlen(call->dataset) : 0};
     to->bindings = (gbx_span){(const uint8_t *)call->bindings, call->bindings_len};
     take_limits(&run->limits, to);
     if (call->input == NULL)

@@ -78,6 +78,8 @@ static gbx_status check_alone(const gbx_call *call, gbx_error *reterr)
         return misuse(reterr, "flags");
     if (call->bindings != NULL)
         return misuse(reterr, "bindings");
+    if (call->dataset != NULL)
+        return misuse(reterr, "dataset");
     if (call->policy != NULL)
         return misuse(reterr, "policy");
     if (call->limits == NULL)
@@ -112,6 +114,12 @@ static void take_call(gbx_run *run)
     run->has_entropy = true;
     call->code = (const char *)h->code.data;
     call->code_len = h->code.len;
+    if (h->dataset.data != NULL) {
+        /* Longer than any name, or with a NUL in it: it is not found. */
+        (void)snprintf(p->dataset, sizeof p->dataset, "%.*s", (int)h->dataset.len,
+                       (const char *)h->dataset.data);
+        call->dataset = p->dataset;
+    }
     call->bindings = (const char *)h->bindings.data;
     call->bindings_len = h->bindings.len;
     if (call->input == NULL && h->input.data != NULL) {

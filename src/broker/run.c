@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "broker/engine.h"
+#include "broker/loader.h"
 #include "broker/recorder.h"
 #include "broker/replayer.h"
 #include "policy/policy.h"
@@ -309,6 +310,8 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
         status = take_policy(run, own, reterr);
     if (status == GBX_OK)
         status = gbx_replayer_check(run, reterr);
+    if (status == GBX_OK && run->call.dataset != NULL)
+        status = gbx_loader_find(engine, run->call.dataset, reterr);
     if (status == GBX_OK)
         status = gbx_recorder_begin(run, reterr);
     if (status == GBX_OK)
@@ -336,7 +339,8 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
 gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr)
 {
     gbx_call *c = &run->call;
-    char *at = malloc(c->code_len + c->input_len + c->bindings_len + 1);
+    size_t dataset_len = c->dataset != NULL ? strlen(c->dataset) + 1 : 0;
+    char *at = malloc(c->code_len + c->input_len + c->bindings_len + dataset_len + 1);
 
     if (at == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the call");
@@ -351,6 +355,8 @@ gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr)
     OWN(input)
     OWN(bindings)
 #undef OWN
+    if (c->dataset != NULL)
+        c->dataset = memcpy(at, c->dataset, dataset_len);
     c->limits = NULL; /* resolved already */
     /* Whoever throws the call's signal looks at this already. */
     (void)pthread_mutex_lock(&run->engine->lock);

@@ -270,6 +270,9 @@ gbx_status gbx_call_import(const gbx_call *given, gbx_call *ret, gbx_error *rete
         (ret->input == NULL && ret->input_len > 0) ||
         (ret->bindings == NULL && ret->bindings_len > 0))
         return gbx_fail(reterr, GBX_E_USAGE, "call has a length without its pointer");
+    if (ret->dataset != NULL && ret->form == GBX_FORM_BODY)
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "call.dataset is not for form body, which sees datasets");
     if (ret->input_len > UINT32_MAX / 2 || ret->bindings_len > UINT32_MAX / 4)
         return gbx_fail(reterr, GBX_E_USAGE, "call.input is larger than 2 GiB");
     if (ret->code == NULL)

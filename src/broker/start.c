@@ -58,6 +58,8 @@ void gbx_run_start(gbx_run *run, int64_t now_ns)
         .host_calls_at_once = run->limits.host_calls_at_once,
         .host_out_bytes = run->limits.host_out_bytes,
         .code = {(const uint8_t *)call->code + run->span.start, run->span.len},
+        .dataset = {(const uint8_t *)call->dataset,
+                    call->dataset != NULL ? strlen(call->dataset) : 0},
         .bindings = {(const uint8_t *)call->bindings, call->bindings_len},
         .input = {(const uint8_t *)call->input, call->input_len},
     };

@@ -361,6 +361,16 @@ static bool uses_await(source *s)
     return used;
 }
 
+/* Beside a dataset, a script that ends in a function means that one. */
+static void take_if_function(source *s, gbx_compiled *ret)
+{
+    JSContextRef ctx = s->realm->ctx;
+
+    if (JSValueIsObject(ctx, ret->value) &&
+        JSObjectIsFunction(ctx, gbx_object(ret->value)))
+        ret->function = gbx_object(ret->value);
+}
+
 /* Insert "return " where the last expression begins. */
 static bool compile_returning(source *s, uint32_t at, gbx_compiled *ret)
 {
@@ -396,9 +406,12 @@ static bool compile_script(source *s, JSValueRef input, gbx_compiled *ret)
     bool plain;
 
     if ((realm->in->flags & GBX_CALL_WIRE_HAS_INPUT) != 0 ||
-        realm->only_dataset != NULL)
+        realm->only_dataset != NULL || realm->data != NULL)
         JSObjectSetProperty(realm->ctx, realm->global, realm->input_name, input,
                             kJSPropertyAttributeDontEnum, NULL);
+    if (realm->data != NULL)
+        gbx_set(realm->ctx, realm->global, "data", realm->data,
+                kJSPropertyAttributeDontEnum);
     realm->origin.prefix = sizeof open - 1;
     plain = parses(s, text) && !uses_await(s);
     if (plain)
@@ -406,6 +419,8 @@ static bool compile_script(source *s, JSValueRef input, gbx_compiled *ret)
     else if (!contains(s->code, "await") && !contains(s->code, "return"))
         fail_syntax(s);
     JSStringRelease(text);
+    if (plain && s->exception == NULL && realm->data != NULL)
+        take_if_function(s, ret);
     if (plain)
         return s->exception == NULL || fail_thrown(s);
     if (!contains(s->code, "await") && !contains(s->code, "return"))
@@ -425,6 +440,11 @@ bool gbx_compile(gbx_realm *realm, JSValueRef input, gbx_compiled *ret,
     ret->argv[0] = JSValueMakeUndefined(realm->ctx);
     ret->argv[1] = input;
     ret->argc = 2;
+    if (realm->data != NULL) {
+        ret->argv[1] = realm->data;
+        ret->argv[2] = input; /* absent, so that a default value stands in */
+        ret->argc = (realm->in->flags & GBX_CALL_WIRE_HAS_INPUT) != 0 ? 3 : 2;
+    }
     if (!gbx_utf8_valid(s.code.data, s.code.len, NULL)) {
         gbx_describe_text(realm, GBX_FAILURE_SYNTAX, ret_error,
                           "the code is not UTF-8");

@@ -160,6 +160,7 @@ struct gbx_realm {
     uint8_t host_limited;    /* bits: limits that the host was told of */
     uint32_t rejected_count; /* of rejected */
     JSObjectRef promise;     /* what the code returned, if it is one */
+    JSValueRef data;         /* NULL: the code is called with the input alone */
     JSValueRef env;          /* NULL: the call has none */
     JSValueRef rejected[GBX_REJECTIONS_MAX][2];
     uint64_t host_out_left; /* bytes of arguments that may still go out */

@@ -34,6 +34,7 @@ static void begin(gbx_realm *realm, const gbx_msg_call *call,
     realm->log_left = call->log_bytes;
     realm->log_ended = false;
     realm->promise = NULL;
+    realm->data = NULL;
     while (realm->rejected_count > 0) { /* of a warming run, in the template */
         realm->rejected_count--;
         for (int i = 0; i < 2; i++)
@@ -73,6 +74,31 @@ static bool read_input(gbx_realm *realm, JSValueRef *ret, gbx_msg_error *ret_err
         gbx_describe_not_json(realm, text, ret_error);
     gbx_string_release(&text);
     return *ret != NULL;
+}
+
+/* The dataset that the call names, and all that it may be called with beside it. */
+static bool read_data(gbx_realm *realm, JSValueRef *ret, gbx_msg_error *ret_error)
+{
+    gbx_span name = realm->in->dataset;
+    JSStringRef key;
+
+    if (name.len == 0)
+        return read_input(realm, ret, ret_error);
+    key = gbx_string_new(name.data, name.len);
+    if (realm->datasets != NULL && name.len == 1 && name.data[0] == '*')
+        realm->data = realm->datasets;
+    else if (realm->datasets != NULL && key != NULL &&
+             JSObjectHasProperty(realm->ctx, realm->datasets, key))
+        realm->data = JSObjectGetProperty(realm->ctx, realm->datasets, key, NULL);
+    gbx_string_release(&key);
+    if (realm->data == NULL) {
+        gbx_describe_text(realm, GBX_FAILURE_INPUT, ret_error,
+                          "there is no dataset of that name");
+        return false;
+    }
+    *ret = JSValueMakeUndefined(realm->ctx);
+    return (realm->in->flags & GBX_CALL_WIRE_HAS_INPUT) == 0 ||
+           read_input(realm, ret, ret_error);
 }
 
 /* A promise, or anything else with a function named then. */
@@ -164,7 +190,7 @@ void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call,
     if ((call->flags & GBX_CALL_WIRE_FIXED_NOW) != 0 && !realm->can_fix_clock)
         gbx_describe_text(realm, GBX_FAILURE_BAD_FORM, &ret->error,
                           "the clock cannot be fixed in this process");
-    else if (read_input(realm, &value, &ret->error) &&
+    else if (read_data(realm, &value, &ret->error) &&
              call_it(realm, value, &value, &ret->error)) {
         bool thenable = is_thenable(realm, value);
 

@@ -35,6 +35,8 @@ static void put_call(gbx_buf *to, const gbx_record_head *h)
                          (unsigned long long)h->seed, (long long)h->now_ms);
     gbx_put_digest(to, "entropy", h->entropy);
     gbx_put_text(to, "code", h->code);
+    if (h->dataset.data != NULL)
+        gbx_put_text(to, "dataset", h->dataset);
     if (h->bindings.data != NULL)
         gbx_put_text(to, "bindings", h->bindings);
     (void)gbx_put_line_end(to);

@@ -36,6 +36,7 @@ static const gbx_field call_fields[] = {
     {"now", GBX_FIELD_INT, true, AT(now_ms), 0, NULL},
     {"entropy", GBX_FIELD_DIGEST, true, AT(entropy), 0, NULL},
     {"code", GBX_FIELD_TEXT, true, AT(code), 0, NULL},
+    {"dataset", GBX_FIELD_TEXT, false, AT(dataset), 0, NULL},
     {"bindings", GBX_FIELD_TEXT, false, AT(bindings), 0, NULL},
 };
 

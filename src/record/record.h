@@ -49,6 +49,7 @@ typedef struct gbx_record_head {
     int64_t now_ms;
     uint8_t entropy[GBX_ENTROPY_SIZE];
     gbx_span code;
+    gbx_span dataset;  /* that the code is called with; data NULL: none */
     gbx_span bindings; /* a JSON object; data NULL: none */
     struct {
         uint64_t timeout_ms, cpu_ms, memory_bytes, output_bytes, code_bytes, log_bytes,

@@ -226,6 +226,7 @@ bool gbx_msg_put_call_head(gbx_buf *to, uint64_t call_id, const gbx_msg_call *ms
     gbx_put_span(to, msg->entropy);
     gbx_put_span(to, msg->withheld);
     gbx_put_span(to, msg->env);
+    gbx_put_span(to, msg->dataset);
     gbx_put_span(to, msg->code);
     gbx_put_span(to, msg->bindings);
     if (msg->input.len > UINT32_MAX - to->len)
@@ -257,6 +258,7 @@ bool gbx_msg_get_call(gbx_span body, gbx_msg_call *ret)
     gbx_read_span(&r, GBX_ENTROPY_SIZE, &ret->entropy);
     gbx_read_span(&r, GBX_CONFIG_MAX, &ret->withheld);
     gbx_read_span(&r, GBX_CONFIG_MAX, &ret->env);
+    gbx_read_span(&r, GBX_NAME_MAX, &ret->dataset);
     gbx_read_span(&r, UINT32_MAX, &ret->code);
     gbx_read_span(&r, UINT32_MAX, &ret->bindings);
     gbx_read_span(&r, UINT32_MAX, &ret->input);

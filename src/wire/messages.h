@@ -157,6 +157,7 @@ typedef struct gbx_msg_call {
     gbx_span entropy;        /* GBX_ENTROPY_SIZE bytes, or none: no randomness */
     gbx_span withheld;       /* names of functions that this call lacks, a line each */
     gbx_span env;            /* a JSON object, or empty */
+    gbx_span dataset;        /* the first argument, "*": all; empty: the input is it */
     gbx_span code;           /* UTF-8 */
     gbx_span bindings;       /* form body: a JSON object, or empty */
     gbx_span input;          /* JSON */

@@ -75,7 +75,7 @@ FIELD(gbx_options, suspicious_ms, 252);
 FIELD(gbx_options, preloads, 256);
 FIELD(gbx_options, preload_count, 264);
 
-SIZE(gbx_call, 136);
+SIZE(gbx_call, 144);
 FIELD(gbx_call, struct_size, 0);
 FIELD(gbx_call, form, 8);
 FIELD(gbx_call, flags, 12);
@@ -94,6 +94,7 @@ FIELD(gbx_call, log_user, 104);
 FIELD(gbx_call, policy, 112);
 FIELD(gbx_call, record, 120);
 FIELD(gbx_call, replay, 128);
+FIELD(gbx_call, dataset, 136);
 
 SIZE(gbx_replay, 64);
 FIELD(gbx_replay, how, 0);

@@ -54,6 +54,39 @@ static void test_dataset__is_the_input_where_none_is_given(void **state)
     check_value(*state, "(d) => d", NULL, "null");
 }
 
+static void test_dataset__that_a_call_names_comes_before_the_input(void **state)
+{
+    gbx_call call = call_of("(data, input) => [data, input, data === datasets.b]");
+    char *name = strdup("b");
+    gbx_error error = {0};
+    gbx_result *result;
+    gbx_ticket ticket;
+    inbox box;
+
+    load(*state, "a", "[1]");
+    load(*state, "b", "[2]");
+    call.dataset = name;
+    call.input = "{\"n\":3}";
+    call.input_len = strlen(call.input);
+    inbox_init(&box, 100);
+    ticket = call_submit(*state, &call, &box);
+    name[0] = '?'; /* what was submitted is a copy */
+    assert_true(inbox_wait(&box, 1, 5000));
+    assert_string_equal(gbx_result_value(box.results[ticket], NULL),
+                        "[[2],{\"n\":3},true]");
+    call.dataset = "*";
+    result = call_run(*state, &call);
+    assert_string_equal(gbx_result_value(result, NULL),
+                        "[{\"a\":[1],\"b\":[2]},{\"n\":3},false]");
+    gbx_result_free(result);
+    call.dataset = "c";
+    assert_int_equal(gbx_execute(*state, &call, &result, &error), GBX_E_USAGE);
+    assert_string_equal(error.message,
+                        "call.dataset is not the name of one that is loaded");
+    inbox_cleanup(&box);
+    free(name);
+}
+
 static void test_dataset__is_pristine_whatever_the_last_call_did(void **state)
 {
     load(*state, "d", "{\"list\":[1,2,3],\"deep\":{\"x\":1}}");
@@ -314,6 +347,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
         TEST(test_dataset__is_there_in_every_call),
         TEST(test_dataset__is_the_input_where_none_is_given),
+        TEST(test_dataset__that_a_call_names_comes_before_the_input),
         TEST(test_dataset__is_pristine_whatever_the_last_call_did),
         TEST(test_dataset__is_replaced_by_one_of_its_name),
         TEST(test_dataset__of_a_call_in_flight_stays_what_it_was),

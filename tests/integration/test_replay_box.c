@@ -212,6 +212,28 @@ static void test_an_engine_that_lacks_something__is_refused(void **state)
     gbx_engine_free(plain);
 }
 
+static void test_a_dataset__that_the_call_named_is_named_again(void **state)
+{
+    gbx_engine *engine = engine_with(NULL);
+    gbx_call call = call_of("(data, input) => [data, input]");
+    gbx_result *result;
+    char *text;
+
+    (void)state;
+    load(engine, "a", "[1]");
+    load(engine, "b", "[2]");
+    call.dataset = "b";
+    call.input = "3";
+    call.input_len = 1;
+    text = record_call(engine, &call, 0, NULL);
+    result = replay_in(engine, text, "3");
+    assert_string_equal(gbx_result_value(result, NULL), "[[2],3]");
+    assert_int_equal(gbx_result_replay(result).how, GBX_REPLAYED_SAME);
+    gbx_result_free(result);
+    free(text);
+    gbx_engine_free(engine);
+}
+
 static void test_a_replay__takes_nothing_but_its_recording(void **state)
 {
     gbx_engine *engine = engine_with(NULL);
@@ -220,10 +242,10 @@ static void test_a_replay__takes_nothing_but_its_recording(void **state)
     gbx_recording *recording = recording_of(text);
     gbx_recording *empty = gbx_recording_new(0);
     gbx_limits limits = GBX_LIMITS_INIT;
-    gbx_call wrong[7];
+    gbx_call wrong[8];
 
     (void)state;
-    for (size_t i = 0; i < 7; i++) {
+    for (size_t i = 0; i < 8; i++) {
         wrong[i] = (gbx_call)GBX_CALL_INIT;
         wrong[i].replay = recording;
     }
@@ -236,7 +258,8 @@ static void test_a_replay__takes_nothing_but_its_recording(void **state)
     wrong[5].limits = &limits;
     limits.memory_bytes = 16 << 20;
     wrong[6].replay = empty;
-    for (size_t i = 0; i < 7; i++)
+    wrong[7].dataset = "*";
+    for (size_t i = 0; i < 8; i++)
         assert_int_equal(try(engine, &wrong[i], NULL), GBX_E_USAGE);
     assert_string_equal(gbx_recording_text(empty, NULL), "");
     gbx_recording_free(empty);
@@ -277,6 +300,7 @@ int main(void)
         cmocka_unit_test(test_other_data__is_refused),
         cmocka_unit_test(test_the_input__is_kept_if_asked_for),
         cmocka_unit_test(test_an_engine_that_lacks_something__is_refused),
+        cmocka_unit_test(test_a_dataset__that_the_call_named_is_named_again),
         cmocka_unit_test(test_a_replay__takes_nothing_but_its_recording),
         cmocka_unit_test(test_a_recording__is_of_one_call),
     };

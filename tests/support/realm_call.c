@@ -100,6 +100,8 @@ static gbx_msg_call message(const realm_call *call)
         .host_calls_at_once = 4,
         .host_out_bytes = 1048576,
         .code = span(call->code, call->code_len),
+        .dataset =
+            span(call->dataset, call->dataset != NULL ? strlen(call->dataset) : 0),
         .bindings =
             span(call->bindings, call->bindings != NULL ? strlen(call->bindings) : 0),
         .input = span(call->input, call->input != NULL ? strlen(call->input) : 0),
@@ -259,6 +261,8 @@ bool realm_call_option(realm_call *call, char *option)
         return pick(v, globals, 2, &call->globals);
     else if ((v = value_of(option, "input")) != NULL)
         call->input = v;
+    else if ((v = value_of(option, "dataset")) != NULL)
+        call->dataset = v;
     else if ((v = value_of(option, "withheld")) != NULL)
         call->withheld = (uint32_t)strtoul(v, NULL, 10);
     else if ((v = value_of(option, "entropy")) != NULL)

@@ -31,6 +31,7 @@ typedef struct realm_call {
     const char *code;
     size_t code_len;
     const char *input; /* NULL: none */
+    const char *dataset; /* NULL: none */
     const char *bindings;
     const char *dataset_names[4];
     const char *datasets[4];

@@ -187,6 +187,7 @@ static const uint8_t call_body[] = {
     0,    0,    0,    0,                            /* entropy: none */
     1,    0,    0,    0,    'f',                    /* withheld */
     2,    0,    0,    0,    '{',  '}',              /* env */
+    1,    0,    0,    0,    'd',                    /* dataset */
     1,    0,    0,    0,    'c',                    /* code */
     2,    0,    0,    0,    '{',  '}',              /* bindings */
     4,    0,    0,    0,    'n',  'u',  'l',  'l',  /* input */
@@ -217,6 +218,7 @@ static bool call_encode(gbx_buf *to)
                         .host_out_bytes = 65536,
                         .withheld = TEXT("f"),
                         .env = TEXT("{}"),
+                        .dataset = TEXT("d"),
                         .code = TEXT("c"),
                         .bindings = TEXT("{}"),
                         .input = TEXT("null")};

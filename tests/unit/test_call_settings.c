@@ -266,12 +266,17 @@ static void test_call__fields_out_of_range_are_refused_by_name(void **state)
     gbx_call form = GBX_CALL_INIT;
     gbx_call flags = GBX_CALL_INIT;
     gbx_call size = GBX_CALL_INIT;
+    gbx_call dataset = GBX_CALL_INIT;
     (void)state;
+    dataset.dataset = "*";
+    dataset.form = GBX_FORM_BODY;
     form.form = (gbx_form)4;
     flags.flags = 8;
     size.struct_size = 0;
 
     assert_call_refused(&form, "call.form is not one of its values");
+    assert_call_refused(&dataset,
+                        "call.dataset is not for form body, which sees datasets");
     assert_call_refused(&flags, "call.flags has an unknown bit");
     assert_call_refused(&size, "call.struct_size is not set");
 }

@@ -110,14 +110,14 @@ static const struct length {
     gbx_msg_type type;
     size_t offset;
 } lengths[] = {
-    {GBX_MSG_LOG, 2},       {GBX_MSG_RESULT, 1},   {GBX_MSG_ERROR, 10},
-    {GBX_MSG_ERROR, 15},    {GBX_MSG_ERROR, 20},   {GBX_MSG_CALL, 74},
-    {GBX_MSG_CALL, 79},     {GBX_MSG_CALL, 85},    {GBX_MSG_CALL, 90},
-    {GBX_MSG_CALL, 96},     {GBX_MSG_HOSTCALL, 4}, {GBX_MSG_HOSTCALL, 11},
-    {GBX_MSG_HOSTCALL, 18}, {GBX_MSG_ANSWER, 5},   {GBX_MSG_ANSWER, 13},
-    {GBX_MSG_EXPOSE, 0},    {GBX_MSG_PRELOAD, 8},  {GBX_MSG_LOAD, 8},
-    {GBX_MSG_HELLO, 14},    {GBX_MSG_HELLO, 20},   {GBX_MSG_HELLO, 36},
-    {GBX_MSG_HELLO, 42},    {GBX_MSG_LOADED, 1},
+    {GBX_MSG_LOG, 2},       {GBX_MSG_RESULT, 1},    {GBX_MSG_ERROR, 10},
+    {GBX_MSG_ERROR, 15},    {GBX_MSG_ERROR, 20},    {GBX_MSG_CALL, 74},
+    {GBX_MSG_CALL, 79},     {GBX_MSG_CALL, 85},     {GBX_MSG_CALL, 90},
+    {GBX_MSG_CALL, 95},     {GBX_MSG_CALL, 101},    {GBX_MSG_HOSTCALL, 4},
+    {GBX_MSG_HOSTCALL, 11}, {GBX_MSG_HOSTCALL, 18}, {GBX_MSG_ANSWER, 5},
+    {GBX_MSG_ANSWER, 13},   {GBX_MSG_EXPOSE, 0},    {GBX_MSG_PRELOAD, 8},
+    {GBX_MSG_LOAD, 8},      {GBX_MSG_HELLO, 14},    {GBX_MSG_HELLO, 20},
+    {GBX_MSG_HELLO, 36},    {GBX_MSG_HELLO, 42},    {GBX_MSG_LOADED, 1},
 };
 
 static void test_lengths__that_lie_are_malformed(void **state)

@@ -198,6 +198,7 @@ static void test_call__decodes_every_field(void **state)
     assert_int_equal(msg.first_line, 3);
     assert_int_equal(msg.first_column, 7);
     assert_int_equal(msg.last_expr, 2);
+    assert_memory_equal(msg.dataset.data, "d", msg.dataset.len);
     assert_memory_equal(msg.code.data, "c", msg.code.len);
     assert_memory_equal(msg.bindings.data, "{}", msg.bindings.len);
     assert_memory_equal(msg.input.data, "null", msg.input.len);

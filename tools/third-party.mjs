@@ -16,6 +16,7 @@ const read = (path) => readFileSync(new URL(path, root), 'utf8');
 const USED = {
   'tree-sitter': 'libglovebox: the parser of the guard',
   'tree-sitter-javascript': 'libglovebox: the grammar of the guard',
+  'tree-sitter-typescript': 'glovebox: the grammar by which code mode takes types out',
   'whatwg-url': 'glovebox-worker: URL and URLSearchParams',
   'tr46': 'glovebox-worker: names of domains',
   'punycode': 'glovebox-worker: names of domains',

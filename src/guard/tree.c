@@ -109,14 +109,15 @@ static uint8_t kind_of(const struct memo *memo, TSNode node)
     return memo->kinds[symbol] - 1;
 }
 
-static uint8_t field_of(const struct memo *memo, const TSTreeCursor *cursor)
+static uint8_t field_of(const struct memo *memo, const TSLanguage *language,
+                        const TSTreeCursor *cursor)
 {
     TSFieldId id = ts_tree_cursor_current_field_id(cursor);
 
     if (id == 0 || id >= memo->field_count)
         return GBX_FIELD_NONE;
     if (memo->fields[id] == 0) {
-        const char *name = ts_language_field_name_for_id(tree_sitter_javascript(), id);
+        const char *name = ts_language_field_name_for_id(language, id);
 
         memo->fields[id] = (uint8_t)(find_name(fields, GBX_COUNTOF(fields), name) + 1);
     }
@@ -127,6 +128,12 @@ static uint8_t field_of(const struct memo *memo, const TSTreeCursor *cursor)
 
 bool gbx_tree_parse(gbx_tree *t, const char *text, size_t len)
 {
+    return gbx_tree_parse_as(t, tree_sitter_javascript(), text, len);
+}
+
+bool gbx_tree_parse_as(gbx_tree *t, const TSLanguage *language, const char *text,
+                       size_t len)
+{
     struct source source = {.text = text, .len = len};
     TSInput input = {.payload = &source,
                      .read = read_source,
@@ -135,8 +142,11 @@ bool gbx_tree_parse(gbx_tree *t, const char *text, size_t len)
     bool is_set;
 
     assert(len < UINT32_MAX);
-    *t = (gbx_tree){.text = text, .len = len, .parser = ts_parser_new()};
-    is_set = ts_parser_set_language(t->parser, tree_sitter_javascript());
+    *t = (gbx_tree){.text = text,
+                    .len = len,
+                    .language = language,
+                    .parser = ts_parser_new()};
+    is_set = ts_parser_set_language(t->parser, language);
     assert(is_set);
     (void)is_set;
     t->tree = ts_parser_parse_with_options(t->parser, NULL, input, options);
@@ -149,7 +159,7 @@ bool gbx_tree_parse(gbx_tree *t, const char *text, size_t len)
 
 void gbx_tree_flatten(gbx_tree *t)
 {
-    const TSLanguage *language = tree_sitter_javascript();
+    const TSLanguage *language = t->language;
     uint32_t capacity = ts_node_descendant_count(t->root);
     TSTreeCursor cursor = ts_tree_cursor_new(t->root);
     struct memo memo = {.kind_count = ts_language_symbol_count(language),
@@ -170,7 +180,7 @@ void gbx_tree_flatten(gbx_tree *t)
                                  .parent = parent,
                                  .symbol = ts_node_symbol(node),
                                  .kind = kind_of(&memo, node),
-                                 .field = field_of(&memo, &cursor),
+                                 .field = field_of(&memo, language, &cursor),
                                  .missing = ts_node_is_missing(node)};
         i++;
         if (ts_tree_cursor_goto_first_child(&cursor)) {
@@ -200,8 +210,7 @@ gbx_node_kind gbx_tree_kind(TSNode node)
 
 const char *gbx_tree_symbol_name(const gbx_tree *t, uint32_t i)
 {
-    const char *name =
-        ts_language_symbol_name(tree_sitter_javascript(), t->nodes[i].symbol);
+    const char *name = ts_language_symbol_name(t->language, t->nodes[i].symbol);
 
     return name != NULL ? name : "";
 }

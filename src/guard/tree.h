@@ -151,6 +151,7 @@ typedef struct gbx_node {
 typedef struct gbx_tree {
     const char *text; /* borrowed */
     size_t len;
+    const TSLanguage *language;
     TSParser *parser;
     TSTree *tree; /* NULL: parsing took too long */
     TSNode root;
@@ -161,6 +162,11 @@ typedef struct gbx_tree {
 
 /* False if the time bound was reached: then there is no tree. */
 bool gbx_tree_parse(gbx_tree *t, const char *text, size_t len);
+
+/* The same by another grammar, whose names of nodes are the same where it has the same
+ * nodes. */
+bool gbx_tree_parse_as(gbx_tree *t, const TSLanguage *language, const char *text,
+                       size_t len);
 
 void gbx_tree_flatten(gbx_tree *t);
 

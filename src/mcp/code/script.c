@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * script - parse as TypeScript, which JavaScript is too; take the types out; look at the
+ * shape of what is left; put in what makes its value the script's.
+ *
+ * By the JavaScript grammar alone, f<T>(x) would be two comparisons: code that both
+ * understand is what TypeScript says it is.
+ */
+#include "mcp/code/script.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "guard/arena.h"
+#include "guard/text.h"
+#include "mcp/code/shape.h"
+#include "mcp/code/types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Two trees, one after the other; as much for each as the guard gives. */
+#define ARENA_BASE     GBX_MIB(32)
+#define ARENA_PER_BYTE 320
+
+#define RETURN "return "
+
+struct work {
+    char *text; /* without its types, once they are found; its length stays */
+    char *copy;
+    size_t len;
+    gbx_region region;
+    gbx_shape shape;
+    gbx_types_fault fault;
+    bool had_types;
+};
+
+static void look(void *user)
+{
+    struct work *w = user;
+    size_t len = w->region.end - w->region.start;
+    gbx_tree t;
+
+    gbx_types_take(w->text + w->region.start, len, w->copy + w->region.start,
+                   &w->fault);
+    w->had_types = memcmp(w->copy, w->text, w->len) != 0;
+    if (!gbx_tree_parse(&t, w->copy + w->region.start, len))
+        return;
+    gbx_tree_flatten(&t);
+    gbx_shape_find(&t, w->copy + w->region.start, &w->shape);
+}
+
+static void insert(gbx_script *s, gbx_buf *to, const char *text)
+{
+    s->inserts[s->insert_count++] = (gbx_script_insert){to->len, strlen(text)};
+    gbx_buf_puts(to, text);
+}
+
+/* The text with what belongs into it; region.start is added to offsets of the shape. */
+static void compose(struct work *w, gbx_script *s, gbx_buf *to)
+{
+    const gbx_shape *shape = &w->shape;
+    size_t base = w->region.start;
+    size_t at = 0;
+
+    if (shape->calls_expression || shape->returns) {
+        gbx_buf_append(to, w->copy, base + shape->start);
+        insert(s, to, shape->returns ? RETURN : "(");
+        at = base + shape->start;
+    }
+    if (shape->calls_expression) {
+        gbx_buf_append(to, w->copy + at, base + shape->end - at);
+        gbx_buf_puts(to, ")(input)");
+        at = base + shape->end;
+    }
+    gbx_buf_append(to, w->copy + at, w->region.end - at);
+    if (shape->name_end > 0) {
+        gbx_buf_puts(to, "\nreturn ");
+        gbx_buf_append(to, w->copy + base + shape->name_start,
+                       shape->name_end - shape->name_start);
+        gbx_buf_puts(to, "(input);");
+    }
+    gbx_buf_append(to, w->copy + w->region.end, w->len - w->region.end);
+}
+
+static void report_fault(const struct work *w, gbx_script *s)
+{
+    if (w->fault.message == NULL)
+        return;
+    s->message = w->fault.message;
+    s->hint = w->fault.hint;
+    gbx_utf8_position(w->text, w->len, w->region.start + w->fault.offset, &s->line,
+                      &s->column);
+}
+
+static bool is_text(const char *text, size_t len)
+{
+    return gbx_utf8_valid((const uint8_t *)text, len, NULL) &&
+           memchr(text, 0, len) == NULL;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_script_make(const char *text, size_t len, gbx_script *ret,
+                           gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_free) char *given = malloc(len + 1);
+    GBX_CLEANUP(gbx_free) char *copy = malloc(len + 1);
+    struct work w = {.text = given, .copy = copy, .len = len};
+    gbx_script made = {.insert_count = 0};
+    uint32_t column;
+    gbx_buf code;
+
+    if (given == NULL || copy == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "cannot look at the code");
+    if (len > 0)
+        memcpy(given, text, len);
+    given[len] = 0;
+    memcpy(copy, given, len + 1);
+    if (is_text(given, len)) {
+        w.region = gbx_text_region(given, len);
+        /* What is abandoned half-way leaves nothing: then the code is as it was. */
+        if (gbx_arena_run(ARENA_BASE + ARENA_PER_BYTE * len, look, &w) !=
+            GBX_ARENA_DONE) {
+            memcpy(copy, given, len);
+            w.shape = (gbx_shape){.calls_expression = false};
+            w.had_types = false;
+            w.fault = (gbx_types_fault){NULL, NULL, 0};
+        }
+        gbx_utf8_position(given, len, w.region.end, &made.last_line, &column);
+    }
+    report_fault(&w, &made);
+    made.had_types = w.had_types;
+    gbx_buf_init(&code, len + 256 + w.shape.name_end);
+    compose(&w, &made, &code);
+    made.code = gbx_buf_take_string(&code, &made.code_len);
+    if (made.code == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "cannot look at the code");
+    *ret = made;
+    return GBX_OK;
+}
+
+void gbx_script_map(const gbx_script *script, uint32_t *line, uint32_t *column)
+{
+    if (script->last_line > 0 && *line > script->last_line) {
+        *line = script->last_line;
+        *column = 0;
+    }
+    for (size_t i = 0; i<script->insert_count && * column> 0; i++) {
+        const gbx_script_insert *in = &script->inserts[i];
+        uint32_t at_line, at_column;
+
+        gbx_utf8_position(script->code, script->code_len, in->offset, &at_line,
+                          &at_column);
+        if (*line == at_line && *column > at_column) {
+            uint32_t over = *column - at_column;
+
+            *column -= over < in->len ? over : (uint32_t)in->len;
+        }
+    }
+}
+
+void gbx_script_cleanup(gbx_script *script)
+{
+    free(script->code);
+    *script = (gbx_script){.insert_count = 0};
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shape - looks at the top of the flat tree, and at names all over it: a function that
+ * something else calls must not be called twice.
+ */
+#include "mcp/code/shape.h"
+
+#include "base/cleanup.h"
+
+#include <string.h>
+
+/* Nobody declares as many functions at the top of 50 kB and calls none of them. */
+#define FUNCTIONS_MAX 64
+
+struct look {
+    const gbx_tree *t;
+    uint32_t last;       /* statement, or GBX_NO_NODE */
+    uint32_t last_value; /* the last expression before nothing but declarations */
+    bool has_return;     /* at the top, or in a block of it */
+    bool only_functions;
+    uint32_t names[FUNCTIONS_MAX]; /* of functions that are declared at the top */
+    size_t name_count;
+};
+
+static bool is_comment(const gbx_tree *t, uint32_t i)
+{
+    return t->nodes[i].kind == GBX_NODE_COMMENT ||
+           t->nodes[i].kind == GBX_NODE_HTML_COMMENT;
+}
+
+static bool is_generator(const gbx_tree *t, uint32_t i)
+{
+    return t->nodes[i].kind == GBX_NODE_GENERATOR ||
+           t->nodes[i].kind == GBX_NODE_GENERATOR_DECLARATION;
+}
+
+/* The expression of a statement, parentheses left out; GBX_NO_NODE if there is none. */
+static uint32_t unwrap(const gbx_tree *t, uint32_t i)
+{
+    while (i != GBX_NO_NODE && (t->nodes[i].kind == GBX_NODE_EXPRESSION_STATEMENT ||
+                                t->nodes[i].kind == GBX_NODE_PARENTHESIZED))
+        i = gbx_tree_inner(t, i);
+    return i;
+}
+
+static bool is_callable(const gbx_tree *t, uint32_t i)
+{
+    return i != GBX_NO_NODE && !is_generator(t, i) &&
+           (t->nodes[i].kind == GBX_NODE_ARROW ||
+            t->nodes[i].kind == GBX_NODE_FUNCTION ||
+            t->nodes[i].kind == GBX_NODE_FUNCTION_DECLARATION);
+}
+
+/* ---- the top ---------------------------------------------------------------- */
+
+static void add_function(struct look *l, uint32_t name)
+{
+    if (name != GBX_NO_NODE && l->name_count < FUNCTIONS_MAX)
+        l->names[l->name_count++] = name;
+}
+
+/* `const run = async () => {}`; false if it declares anything but functions. */
+static bool look_at_variables(struct look *l, uint32_t i)
+{
+    const gbx_tree *t = l->t;
+    bool only = true;
+
+    for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next) {
+        if (t->nodes[c].kind != GBX_NODE_DECLARATOR)
+            continue;
+        if (is_callable(t, unwrap(t, gbx_tree_child(t, c, GBX_FIELD_VALUE))))
+            add_function(l, gbx_tree_child(t, c, GBX_FIELD_NAME));
+        else
+            only = false;
+    }
+    return only;
+}
+
+static void look_at_statement(struct look *l, uint32_t i)
+{
+    const gbx_tree *t = l->t;
+
+    if (t->nodes[i].kind == GBX_NODE_EXPORT) {
+        uint32_t inner = gbx_tree_child(t, i, GBX_FIELD_DECLARATION);
+
+        if (inner == GBX_NO_NODE)
+            inner = gbx_tree_child(t, i, GBX_FIELD_VALUE);
+        if (inner == GBX_NO_NODE)
+            return;
+        i = inner;
+    }
+    l->last = i;
+    switch ((unsigned)t->nodes[i].kind) {
+    case GBX_NODE_EXPRESSION_STATEMENT:
+        l->last_value = i;
+        l->only_functions = false;
+        break;
+    case GBX_NODE_FUNCTION_DECLARATION:
+        add_function(l, gbx_tree_child(t, i, GBX_FIELD_NAME));
+        break;
+    case GBX_NODE_GENERATOR_DECLARATION:
+    case GBX_NODE_CLASS_DECLARATION: break;
+    case GBX_NODE_LEXICAL_DECLARATION:
+    case GBX_NODE_VAR_DECLARATION:
+        l->only_functions = look_at_variables(l, i) && l->only_functions;
+        l->last_value = GBX_NO_NODE;
+        break;
+    default:
+        l->only_functions = false;
+        l->last_value = GBX_NO_NODE;
+        break;
+    }
+}
+
+/* A return of the script itself, and of no function in it. */
+static bool has_return(const gbx_tree *t)
+{
+    for (uint32_t i = 0; i < t->count;) {
+        if (t->nodes[i].kind == GBX_NODE_RETURN)
+            return true;
+        i = gbx_tree_is_function(t, i) ||
+                    t->nodes[i].kind == GBX_NODE_CLASS_STATIC_BLOCK
+                ? t->nodes[i].next
+                : i + 1;
+    }
+    return false;
+}
+
+/* ---- what to call ------------------------------------------------------------ */
+
+/* Does the name stand anywhere but where its function is declared, and inside it? */
+static bool is_used(const gbx_tree *t, uint32_t name)
+{
+    uint32_t declaration = t->nodes[name].parent;
+    size_t len = t->nodes[name].end - t->nodes[name].start;
+
+    for (uint32_t i = 0; i < t->count;) {
+        if (i == declaration) {
+            i = t->nodes[i].next;
+            continue;
+        }
+        if ((t->nodes[i].kind == GBX_NODE_IDENTIFIER ||
+             t->nodes[i].kind == GBX_NODE_SHORTHAND) &&
+            gbx_tree_is_text(t, i, t->text + t->nodes[name].start, len))
+            return true;
+        i++;
+    }
+    return false;
+}
+
+/* run, main or execute; or the only function, if there is nothing else. */
+static uint32_t find_entry(const struct look *l)
+{
+    static const char *const known[] = {"run", "main", "execute", "handler"};
+
+    for (size_t k = 0; k < GBX_COUNTOF(known); k++)
+        for (size_t i = 0; i < l->name_count; i++)
+            if (gbx_tree_is(l->t, l->names[i], known[k]))
+                return is_used(l->t, l->names[i]) ? GBX_NO_NODE : l->names[i];
+    return l->name_count == 1 && l->only_functions && !is_used(l->t, l->names[0])
+               ? l->names[0]
+               : GBX_NO_NODE;
+}
+
+/* The words before what is exported by itself. */
+static void drop_export(const gbx_tree *t, uint32_t i, char *to)
+{
+    uint32_t inner = gbx_tree_child(t, i, GBX_FIELD_DECLARATION);
+
+    if (inner == GBX_NO_NODE)
+        inner = gbx_tree_child(t, i, GBX_FIELD_VALUE);
+    if (inner == GBX_NO_NODE)
+        return;
+    for (size_t at = t->nodes[i].start; at < t->nodes[inner].start; at++)
+        if (to[at] != '\n' && to[at] != '\r')
+            to[at] = ' ';
+}
+
+/* A function declaration after `export default` may lack a name: it is an expression. */
+static bool is_nameless(const gbx_tree *t, uint32_t i)
+{
+    return t->nodes[i].kind == GBX_NODE_FUNCTION_DECLARATION &&
+           gbx_tree_child(t, i, GBX_FIELD_NAME) == GBX_NO_NODE;
+}
+
+static void decide(const struct look *l, gbx_shape *ret)
+{
+    const gbx_tree *t = l->t;
+    uint32_t value = unwrap(t, l->last);
+    uint32_t entry;
+
+    if (is_callable(t, value) &&
+        (t->nodes[value].kind != GBX_NODE_FUNCTION_DECLARATION ||
+         is_nameless(t, value))) {
+        ret->calls_expression = true;
+        ret->start = t->nodes[value].start;
+        ret->end = t->nodes[value].end;
+        return;
+    }
+    if (l->has_return || t->nodes[l->last].kind == GBX_NODE_EXPRESSION_STATEMENT)
+        return;
+    entry = find_entry(l);
+    if (entry != GBX_NO_NODE) {
+        ret->name_start = t->nodes[entry].start;
+        ret->name_end = t->nodes[entry].end;
+    } else if (l->last_value != GBX_NO_NODE) {
+        ret->returns = true;
+        ret->start = t->nodes[l->last_value].start;
+    }
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_shape_find(const gbx_tree *t, char *to, gbx_shape *ret)
+{
+    struct look l = {.t = t,
+                     .last = GBX_NO_NODE,
+                     .last_value = GBX_NO_NODE,
+                     .only_functions = true};
+
+    *ret = (gbx_shape){.calls_expression = false};
+    if (t->has_error || t->count == 0)
+        return;
+    for (uint32_t i = 1; i < t->count; i = t->nodes[i].next) {
+        if (is_comment(t, i) || t->nodes[i].kind == GBX_NODE_EMPTY ||
+            t->nodes[i].kind == GBX_NODE_TOKEN)
+            continue;
+        if (t->nodes[i].kind == GBX_NODE_EXPORT)
+            drop_export(t, i, to);
+        look_at_statement(&l, i);
+    }
+    if (l.last == GBX_NO_NODE)
+        return;
+    l.has_return = has_return(t);
+    decide(&l, ret);
+}

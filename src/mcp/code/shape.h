@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* shape - how the statements of a script say what their value is. */
+#ifndef GBX_MCP_CODE_SHAPE_H
+#define GBX_MCP_CODE_SHAPE_H
+
+#include "guard/tree.h"
+
+/* Offsets in the text of the tree. */
+typedef struct gbx_shape {
+    bool calls_expression; /* [start, end) is a function that is to be called */
+    bool returns;          /* [start, ...) is the expression that is the value */
+    size_t start;
+    size_t end;
+    size_t name_start; /* the function of this name is to be called at the end; */
+    size_t name_end;   /* 0: none */
+} gbx_shape;
+
+/* t: flat. Nothing is found in a tree with errors. to: a copy of its text, in which
+ * `export` and `export default` before what stands by itself become blanks. */
+void gbx_shape_find(const gbx_tree *t, char *to, gbx_shape *ret);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * types - one pass over the flat tree; the table says what becomes of a node.
+ *
+ * A statement that goes leaves a semicolon: the line before it and the line after it must
+ * not become one expression.
+ */
+#include "mcp/code/types.h"
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "guard/arena.h"
+#include "guard/tree.h"
+
+#include <string.h>
+
+const TSLanguage *tree_sitter_typescript(void);
+
+enum action {
+    KEEP,
+    BLANK,     /* the node */
+    STATEMENT, /* the node, or the export that it is part of */
+    TAIL,      /* all after the first child: `x as T` */
+    REFUSE,
+    PARAMETER, /* `this: T` goes; `private x` is refused */
+    MODULE,    /* an import or export that goes if it is one of types */
+};
+
+static const struct rule {
+    const char *name; /* sorted */
+    uint8_t action;
+    const char *message;
+    const char *hint;
+} rules[] = {
+    {"abstract_method_signature", STATEMENT, NULL, NULL},
+    {"accessibility_modifier", BLANK, NULL, NULL},
+    {"adding_type_annotation", BLANK, NULL, NULL},
+    {"ambient_declaration", STATEMENT, NULL, NULL},
+    {"as_expression", TAIL, NULL, NULL},
+    {"asserts_annotation", BLANK, NULL, NULL},
+    {"decorator", REFUSE, "a decorator is more than a type", "leave decorators out"},
+    {"enum_declaration", REFUSE, "an enum is more than a type",
+     "use an object: const Color = { Red: 'red' }"},
+    {"export_statement", MODULE, NULL, NULL},
+    {"function_signature", STATEMENT, NULL, NULL},
+    {"implements_clause", BLANK, NULL, NULL},
+    {"import_alias", REFUSE, "an import alias is more than a type",
+     "use const: there are no modules"},
+    {"import_statement", MODULE, NULL, NULL},
+    {"index_signature", STATEMENT, NULL, NULL},
+    {"interface_declaration", STATEMENT, NULL, NULL},
+    {"internal_module", REFUSE, "a namespace is more than a type", "use an object"},
+    {"method_signature", STATEMENT, NULL, NULL},
+    {"module", REFUSE, "a module is more than a type", "use an object"},
+    {"omitting_type_annotation", BLANK, NULL, NULL},
+    {"opting_type_annotation", BLANK, NULL, NULL},
+    {"optional_parameter", PARAMETER, NULL, NULL},
+    {"override_modifier", BLANK, NULL, NULL},
+    {"required_parameter", PARAMETER, NULL, NULL},
+    {"satisfies_expression", TAIL, NULL, NULL},
+    {"type_alias_declaration", STATEMENT, NULL, NULL},
+    {"type_annotation", BLANK, NULL, NULL},
+    {"type_arguments", BLANK, NULL, NULL},
+    {"type_parameters", BLANK, NULL, NULL},
+    {"type_predicate_annotation", BLANK, NULL, NULL},
+};
+
+/* Words and marks that go where they stand right below such a node. */
+static const struct mark {
+    const char *text;
+    const char *parent;
+} marks[] = {
+    {"!", "non_null_expression"},
+    {"!", "variable_declarator"},
+    {"!", "public_field_definition"},
+    {"?", "optional_parameter"},
+    {"?", "public_field_definition"},
+    {"?", "method_definition"},
+    {"abstract", "abstract_class_declaration"},
+    {"abstract", "public_field_definition"},
+    {"declare", "public_field_definition"},
+    {"readonly", "public_field_definition"},
+};
+
+struct pass {
+    const gbx_tree *t;
+    char *to;
+    uint8_t
+        *known; /* by symbol: 0 not looked up, else 1 + index of the rule or past it */
+    gbx_types_fault *fault;
+};
+
+static const struct rule keep = {"", KEEP, NULL, NULL};
+
+static uint8_t look_up(const char *name)
+{
+    size_t low = 0;
+    size_t high = GBX_COUNTOF(rules);
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(name, rules[middle].name);
+
+        if (order == 0)
+            return (uint8_t)(middle + 1);
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return (uint8_t)(GBX_COUNTOF(rules) + 1);
+}
+
+static const struct rule *rule_of(struct pass *p, uint32_t i)
+{
+    uint16_t symbol = p->t->nodes[i].symbol;
+
+    if (p->t->nodes[i].kind == GBX_NODE_TOKEN ||
+        symbol >= ts_language_symbol_count(p->t->language))
+        return &keep;
+    if (p->known[symbol] == 0)
+        p->known[symbol] = look_up(gbx_tree_symbol_name(p->t, i));
+    return p->known[symbol] > GBX_COUNTOF(rules) ? &keep : &rules[p->known[symbol] - 1];
+}
+
+/* As many characters, of no meaning: lines and columns stay what they are. */
+static void blank(char *to, size_t start, size_t end)
+{
+    static const char *const blanks[] = {" ", "\xC2\xA0", "\xE2\x80\x83",
+                                         "\xC2\xA0\xC2\xA0"};
+
+    while (start < end) {
+        size_t n = gbx_utf8_sequence((const uint8_t *)to + start, end - start);
+        bool is_break = to[start] == '\n' || to[start] == '\r' ||
+                        (n == 3 && (memcmp(to + start, "\xE2\x80\xA8", 3) == 0 ||
+                                    memcmp(to + start, "\xE2\x80\xA9", 3) == 0));
+
+        if (n == 0)
+            n = 1;
+        if (!is_break)
+            memcpy(to + start, blanks[n - 1], n);
+        start += n;
+    }
+}
+
+static void blank_node(struct pass *p, uint32_t i)
+{
+    blank(p->to, p->t->nodes[i].start, p->t->nodes[i].end);
+}
+
+static void refuse(struct pass *p, uint32_t i, const char *message, const char *hint)
+{
+    if (p->fault->message != NULL)
+        return;
+    *p->fault = (gbx_types_fault){message, hint, p->t->nodes[i].start};
+}
+
+static bool has_name(const gbx_tree *t, uint32_t i, const char *name)
+{
+    return i != GBX_NO_NODE && strcmp(gbx_tree_symbol_name(t, i), name) == 0;
+}
+
+/* The child of i that is such a token, or GBX_NO_NODE. */
+static uint32_t token_below(const gbx_tree *t, uint32_t i, const char *text)
+{
+    for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
+        if (t->nodes[c].kind == GBX_NODE_TOKEN && gbx_tree_is(t, c, text))
+            return c;
+    return GBX_NO_NODE;
+}
+
+static void blank_statement(struct pass *p, uint32_t i)
+{
+    uint32_t parent = p->t->nodes[i].parent;
+
+    if (parent != GBX_NO_NODE && p->t->nodes[parent].kind == GBX_NODE_EXPORT)
+        i = parent;
+    blank_node(p, i);
+    if (p->t->nodes[i].start < p->t->nodes[i].end)
+        p->to[p->t->nodes[i].start] = ';';
+}
+
+/*
+ * Between the parameters of an arrow function and its arrow there may be no line break,
+ * and in a type there may: the closing parenthesis moves to where the type ends.
+ */
+static void join_arrow(struct pass *p, uint32_t i)
+{
+    const gbx_node *type = &p->t->nodes[i];
+    uint32_t parent = type->parent;
+    uint32_t list;
+
+    if (parent == GBX_NO_NODE || p->t->nodes[parent].kind != GBX_NODE_ARROW ||
+        memchr(p->t->text + type->start, '\n', type->end - type->start) == NULL)
+        return;
+    list = gbx_tree_child(p->t, parent, GBX_FIELD_PARAMETERS);
+    if (list == GBX_NO_NODE || p->t->nodes[list].end > type->start ||
+        p->t->text[p->t->nodes[list].end - 1] != ')' ||
+        (uint8_t)p->t->text[type->end - 1] >= 0x80)
+        return;
+    p->to[p->t->nodes[list].end - 1] = ' ';
+    p->to[type->end - 1] = ')';
+}
+
+static bool is_property(const gbx_tree *t, uint32_t parameter)
+{
+    uint32_t first = parameter + 1;
+
+    return first < t->nodes[parameter].next &&
+           (has_name(t, first, "accessibility_modifier") ||
+            has_name(t, first, "override_modifier") ||
+            token_below(t, parameter, "readonly") != GBX_NO_NODE);
+}
+
+/* True if the parameter is gone. */
+static bool take_parameter(struct pass *p, uint32_t i)
+{
+    const gbx_tree *t = p->t;
+    uint32_t after = t->nodes[i].next;
+
+    if (is_property(t, i)) {
+        refuse(p, i, "a parameter that is a property is more than a type",
+               "declare the field and assign it in the constructor");
+        return true;
+    }
+    if (i + 1 >= after || !gbx_tree_is(t, i + 1, "this"))
+        return false;
+    blank_node(p, i);
+    if (after < t->count && t->nodes[after].kind == GBX_NODE_TOKEN &&
+        gbx_tree_is(t, after, ","))
+        blank_node(p, after);
+    return true;
+}
+
+static bool goes(const gbx_tree *t, uint32_t i)
+{
+    uint32_t parent = t->nodes[i].parent;
+
+    if (t->nodes[i].kind != GBX_NODE_TOKEN || parent == GBX_NO_NODE)
+        return false;
+    for (size_t m = 0; m < GBX_COUNTOF(marks); m++)
+        if (gbx_tree_is(t, i, marks[m].text) && has_name(t, parent, marks[m].parent))
+            return true;
+    return false;
+}
+
+/* Where the pass goes on: below the node, or after it. */
+static uint32_t step(struct pass *p, uint32_t i)
+{
+    const gbx_node *node = &p->t->nodes[i];
+    const struct rule *rule = rule_of(p, i);
+
+    if (node->parent != GBX_NO_NODE && i != node->parent + 1 &&
+        rule_of(p, node->parent)->action == TAIL) {
+        blank_node(p, i);
+        return node->next;
+    }
+    switch ((enum action)rule->action) {
+    case BLANK:
+        blank_node(p, i);
+        join_arrow(p, i);
+        return node->next;
+    case STATEMENT: blank_statement(p, i); return node->next;
+    case REFUSE: refuse(p, i, rule->message, rule->hint); return node->next;
+    case PARAMETER: return take_parameter(p, i) ? node->next : i + 1;
+    case MODULE:
+        if (token_below(p->t, i, "type") == GBX_NO_NODE)
+            return i + 1;
+        blank_statement(p, i);
+        return node->next;
+    case KEEP:
+    case TAIL: break;
+    }
+    if (goes(p->t, i))
+        blank_node(p, i);
+    return i + 1;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_types_take(const char *text, size_t len, char *to, gbx_types_fault *ret_fault)
+{
+    struct pass p = {.to = to, .fault = ret_fault};
+    gbx_tree t;
+
+    *ret_fault = (gbx_types_fault){NULL, NULL, 0};
+    if (!gbx_tree_parse_as(&t, tree_sitter_typescript(), text, len) || t.has_error)
+        return;
+    gbx_tree_flatten(&t);
+    p.t = &t;
+    p.known = gbx_arena_calloc(ts_language_symbol_count(t.language), 1);
+    for (uint32_t i = 0; i < t.count;)
+        i = step(&p, i);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Code as models write it: each shape has the value that is meant, and errors have the
+ * positions of what was written. */
+#include "calls.h"
+#include "mcp/code/script.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static gbx_engine *engine;
+
+static int start(void **state)
+{
+    (void)state;
+    engine = engine_start(NULL);
+    return 0;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    gbx_engine_free(engine);
+    return 0;
+}
+
+/* The value; or what went wrong, with its place in `code`. The input is {"n": 5}. */
+static char *outcome(const char *code)
+{
+    static const char input[] = "{\"n\":5}";
+    gbx_call call = GBX_CALL_INIT;
+    gbx_script script;
+    gbx_result *result;
+    uint32_t line, column;
+    char *text = NULL;
+
+    assert_int_equal(gbx_script_make(code, strlen(code), &script, NULL), GBX_OK);
+    if (script.message != NULL) {
+        assert_true(asprintf(&text, "%s @%u:%u", script.message, script.line,
+                             script.column) > 0);
+        gbx_script_cleanup(&script);
+        return text;
+    }
+    call.form = GBX_FORM_SCRIPT;
+    call.code = script.code;
+    call.code_len = script.code_len;
+    call.input = input;
+    call.input_len = sizeof input - 1;
+    result = call_run(engine, &call);
+    line = gbx_result_location(result).line;
+    column = gbx_result_location(result).column;
+    gbx_script_map(&script, &line, &column);
+    if (gbx_result_code(result) != GBX_CODE_VALUE)
+        assert_true(
+            asprintf(&text, "%s @%u:%u", gbx_result_error(result), line, column) > 0);
+    else
+        text = strdup(gbx_result_value(result, NULL)[0] != 0
+                          ? gbx_result_value(result, NULL)
+                          : "undefined");
+    gbx_result_free(result);
+    gbx_script_cleanup(&script);
+    return text;
+}
+
+struct row {
+    const char *name;
+    const char *code;
+    const char *value; /* "~": how it begins */
+};
+
+static const struct row shapes[] = {
+    {"statements with return", "const a = 1;\nreturn a + input.n;", "6"},
+    {"the last expression", "const a = 1;\na + input.n", "6"},
+    {"with await before it", "const a = await Promise.resolve(1);\na + input.n", "6"},
+    {"an object in parentheses", "({a: input.n})", "{\"a\":5}"},
+    {"an async arrow", "async () => { return input.n }", "5"},
+    {"an async arrow with a semicolon", "async () => input.n ;\n", "5"},
+    {"an arrow of the input", "async ({n}) => n + 1", "6"},
+    {"an arrow in parentheses", "(async () => { await null; return 3 })", "3"},
+    {"an arrow that is called already", "(async () => { await null; return 3 })()",
+     "3"},
+    {"with await", "await (async () => 3)()", "3"},
+    {"a function expression", "(function (data) { return data.n })", "5"},
+    {"an arrow after statements", "const k = 2;\nasync () => k * input.n", "10"},
+    {"run", "async function run() { return input.n }", "5"},
+    {"run with the input", "async function run(data) { return data.n }", "5"},
+    {"main after helpers",
+     "function help() { return 4 }\nasync function main() {\n"
+     "  return help() }",
+     "4"},
+    {"execute as a constant", "const execute = async (i) => i.n;", "5"},
+    {"the only function, whatever its name", "async function getAll() { return 7 }",
+     "7"},
+    {"run that is called already", "async function run() { return 1 }\nrun()", "1"},
+    {"and awaited", "async function run() { return 1 }\nconst x = await run();\nx + 1",
+     "2"},
+    {"and returned", "async function run() { return 1 }\nreturn await run();", "1"},
+    {"called before it is declared", "run();\nasync function run() { return 8 }", "8"},
+    {"called once, not twice",
+     "globalThis.n = 0;\nasync function main() { n++; return n }\nmain();", "1"},
+    {"called in a chain", "async function main() { return 9 }\nmain().catch(String)",
+     "9"},
+    {"a name that recurs inside is no call",
+     "function run(k) { return k.n ? k.n * run({n: k.n - 1}) : 1 }", "120"},
+    {"two functions of which none is known are no value",
+     "function a() { return 1 }\nfunction b() { return 2 }", "undefined"},
+    {"declarations alone are no value", "const a = 1; let b = 2;", "undefined"},
+    {"export default an arrow", "export default async () => input.n", "5"},
+    {"export default a function without a name",
+     "export default async function () { return input.n }", "5"},
+    {"export default a function with one",
+     "export default async function work() { return input.n }", "5"},
+    {"export a function", "export async function run() { return input.n }", "5"},
+    {"exports among others", "export const k = 2;\nexport function run() { return k }",
+     "2"},
+    {"a fence", "```js\nreturn input.n\n```", "5"},
+    {"a fence with a function", "```typescript\nasync () => {\n return 6 }\n```\n",
+     "6"},
+    {"a fence with run", "```\nasync function run() { return 7 }\n```", "7"},
+    {"comments around", "// one\nasync () => 1 // two\n/* three */", "1"},
+    {"a directive first", "'use strict';\nreturn 4", "4"},
+    {"a loop at the end has its value", "let s = 0; for (const i of [1, 2]) s += i;",
+     "3"},
+    {"names that the box gives may be reused",
+     "const params = 1, env = 2, result = 3; return params + env + result", "6"},
+    {"input too", "const input = {n: 1}; return input.n", "1"},
+    {"a class at the end is no value", "class A {}", "undefined"},
+    {"a generator is not called", "function* run() { yield 1 }", "undefined"},
+    {"nothing but comments is refused", "// nothing", "~the code is only comments"},
+};
+
+static const struct row positions[] = {
+    {"in statements", "const a = 1;\n  nope();", "~ReferenceError"},
+    {"in an arrow", "async () => {\n  null.x;\n}", "~TypeError"},
+    {"on the line of an arrow", "async () => null.x", "~TypeError"},
+};
+
+static const struct row places[] = {
+    {"statements", "let a;\n  nope();", "2:3"},
+    {"an arrow", "async () => {\n    nope();\n}", "2:5"},
+    {"on the first line of an arrow", "async () => nope()", "1:13"},
+    {"in a last expression", "let a = await 1;\nnope()", "2:1"},
+    {"in run", "async function run() {\n  nope() }", "2:3"},
+    {"in a fence", "```js\nasync () => nope()\n```", "2:13"},
+    {"before a call that is returned", "nope();\nfunction nop() {}", "1:1"},
+};
+
+#ifdef GBX_CODE_TAKES_TYPES
+static const struct row types[] = {
+    {"annotations", "const f = (a: number, b?: string): number => a;\nreturn f(2)",
+     "2"},
+    {"interfaces and aliases",
+     "interface A { a: number }\ntype B = A | null;\nconst b: B = {a: 3};\nreturn b.a",
+     "3"},
+    {"what follows a type is not joined to what is before it",
+     "const a = 1\ntype T = string\n(() => 2)()", "2"},
+    {"generics", "async function run<T>(x: T): Promise<T> { return x }", "{\"n\":5}"},
+    {"type arguments of a call are no comparison",
+     "const f = (x) => x;\nreturn f<string>('a')", "\"a\""},
+    {"of an object type, too", "const f = (x) => x;\nreturn f<{a: string}>('a')",
+     "\"a\""},
+    {"of new", "return [...new Map<string, number>([['a', 1]]).keys()]", "[\"a\"]"},
+    {"as, satisfies and !",
+     "const a = {b: 1} as const;\nconst c = (a satisfies object)!;\nreturn c!.b as any",
+     "1"},
+    {"casts", "const a = <any>4;\nreturn a", "4"},
+    {"classes",
+     "abstract class P { abstract f(): void; }\nclass A<T> extends P implements I {\n"
+     " private readonly x: number = 1;\n public y!: string;\n static z?: T;\n"
+     " constructor(x: number);\n constructor(x) { super(); this.q = x }\n"
+     " f?(): number;\n protected async g(this: A, k: number): Promise<number> { return "
+     "k } }\nreturn new A(1).g(5)",
+     "5"},
+    {"a this parameter alone", "function f(this: any) { return 1 }\nreturn f()", "1"},
+    {"overloads",
+     "function f(a: string): void;\nfunction f(a: any) { return a }\nreturn "
+     "f(3)",
+     "3"},
+    {"declare", "declare const servers2: any;\ndeclare function x(): void;\nreturn 1",
+     "1"},
+    {"predicates and asserts",
+     "function a(x): x is string { return true }\nfunction b(x): asserts x {}\nreturn "
+     "a(1)",
+     "true"},
+    {"import of types", "import type { A } from 'a';\nreturn 2", "2"},
+    {"export of types", "export interface A {}\nexport type B = 1;\nreturn 2", "2"},
+    {"a type of several lines before an arrow",
+     "const f = (a: number): {\n  b: number,\n} => ({b: a});\nreturn f(1)",
+     "{\"b\":1}"},
+    {"catch and for", "try { throw 1 } catch (e: unknown) { return e as number }", "1"},
+    {"comparisons stay", "const a = 1, b = 2, c = 3;\nreturn a < b && b > (c)",
+     "false"},
+    {"an enum is refused", "const a = 1;\n  enum A { B }",
+     "an enum is more than a type @2:3"},
+    {"a namespace is", "namespace A { const b = 1 }", "~a namespace is more"},
+    {"a parameter property is", "class A { constructor(private x: number) {} }",
+     "a parameter that is a property is more than a type @1:23"},
+    {"a decorator is", "@d class A {}", "~a decorator is more"},
+};
+
+static const struct row type_places[] = {
+    {"after types on the line", "const a: Array<string> = nope();", "1:26"},
+    {"after a type of other letters", "const a: '\xC3\xBC\xE2\x82\xAC' = nope();",
+     "1:17"},
+    {"after types of several lines", "interface A {\n  b: number\n}\n  nope()", "4:3"},
+};
+#endif
+
+static size_t check(const struct row *rows, size_t count, const char *prefix)
+{
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *expected = rows[i].value;
+        char *text = outcome(rows[i].code);
+        char *at = prefix != NULL ? strrchr(text, '@') : NULL;
+        const char *was = at != NULL ? at + 1 : text;
+        bool same = expected[0] == '~'
+                        ? strncmp(was, expected + 1, strlen(expected + 1)) == 0
+                        : strcmp(was, expected) == 0;
+
+        if (!same)
+            print_message("%s\n  expected %s\n  was      %s\n", rows[i].name, expected,
+                          text);
+        wrong += !same;
+        free(text);
+    }
+    return wrong;
+}
+
+#define CHECK(rows, prefix) \
+    assert_int_equal(check(rows, sizeof(rows) / sizeof(rows)[0], prefix), 0)
+
+static void test_shapes__have_the_value_that_is_meant(void **state)
+{
+    (void)state;
+    CHECK(shapes, NULL);
+}
+
+static void test_errors__have_the_place_in_what_was_written(void **state)
+{
+    (void)state;
+    CHECK(positions, NULL);
+    CHECK(places, "@");
+}
+
+static void test_types__are_taken_out_and_nothing_moves(void **state)
+{
+    (void)state;
+#ifdef GBX_CODE_TAKES_TYPES
+    CHECK(types, NULL);
+    CHECK(type_places, "@");
+#else
+    skip();
+#endif
+}
+
+static void test_text_that_is_no_code__stays_as_it_is(void **state)
+{
+    static const char *const texts[] = {"",           "\xFF\xFE",  "a b c (",
+                                        "```\n",      "((((((((",  "class {",
+                                        "type X = {", "return `${"};
+    gbx_script script;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        assert_int_equal(gbx_script_make(texts[i], strlen(texts[i]), &script, NULL),
+                         GBX_OK);
+        assert_string_equal(script.code, texts[i]);
+        gbx_script_cleanup(&script);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shapes__have_the_value_that_is_meant),
+        cmocka_unit_test(test_errors__have_the_place_in_what_was_written),
+        cmocka_unit_test(test_types__are_taken_out_and_nothing_moves),
+        cmocka_unit_test(test_text_that_is_no_code__stays_as_it_is),
+    };
+
+    return cmocka_run_group_tests(tests, start, finish);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* ending - see ending.h. */
+#include "mcp/upstream/ending.h"
+
+#include "base/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define LAST_LINES 5
+
+static void print_cause(const gbx_ending *e, char *text, size_t size)
+{
+    if (e->no_directory != 0)
+        (void)snprintf(text, size, "its directory cannot be entered: %s",
+                       strerror(e->no_directory));
+    else if (e->no_command != 0)
+        (void)snprintf(text, size, "its command cannot be executed: %s",
+                       strerror(e->no_command));
+    else if (e->has_status && WIFSIGNALED(e->status))
+        (void)snprintf(text, size, "it was killed by signal %d (%s)",
+                       WTERMSIG(e->status), strsignal(WTERMSIG(e->status)));
+    else if (e->has_status)
+        (void)snprintf(text, size, "it ended with status %d", WEXITSTATUS(e->status));
+    else if (e->output_closed)
+        (void)snprintf(text, size, "it closed its output");
+    else
+        (void)snprintf(text, size, "it ended");
+}
+
+/* Whole characters only. */
+static size_t fit(const uint8_t *data, size_t len, size_t room)
+{
+    size_t n = 0;
+
+    while (n < len) {
+        size_t step = gbx_utf8_sequence(data + n, len - n);
+
+        if (step == 0 || n + step > room)
+            break;
+        n += step;
+    }
+    return n;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_stop_step gbx_stop_harder(gbx_stop_step step)
+{
+    return step < GBX_STOP_KEEPER ? (gbx_stop_step)(step + 1) : GBX_STOP_KEEPER;
+}
+
+void gbx_ending_note(gbx_ending *ending, const gbx_keeper_report *report)
+{
+    if (report->said == GBX_KEEPER_CONTAINED)
+        ending->containment = (gbx_containment)report->value;
+    else if (report->said == GBX_KEEPER_NO_DIRECTORY)
+        ending->no_directory = report->value;
+    else if (report->said == GBX_KEEPER_NO_COMMAND)
+        ending->no_command = report->value;
+    else if (report->said == GBX_KEEPER_ENDED) {
+        ending->has_status = true;
+        ending->status = report->value;
+    }
+}
+
+void gbx_ending_print(const gbx_ending *ending, const gbx_tail *errors, char *text,
+                      size_t size)
+{
+    gbx_buf words;
+    size_t len;
+    size_t n;
+
+    print_cause(ending, text, size);
+    len = strlen(text);
+    gbx_buf_init(&words, GBX_TAIL_BYTES * 12);
+    (void)gbx_buf_puts(&words, "; its last words: ");
+    n = words.len;
+    if (gbx_tail_print(errors, LAST_LINES, &words) && words.len > n) {
+        n = fit(words.data, words.len, size - 1 - len);
+        memcpy(text + len, words.data, n);
+        text[len + n] = 0;
+    }
+    gbx_buf_cleanup(&words);
+}

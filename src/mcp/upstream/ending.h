@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* ending - the steps by which a server is ended, and the words for how it has. */
+#ifndef GBX_MCP_UPSTREAM_ENDING_H
+#define GBX_MCP_UPSTREAM_ENDING_H
+
+#include "mcp/upstream/keeper/keeper.h"
+#include "mcp/upstream/tail.h"
+
+#define GBX_ENDING_TEXT_MAX 1024
+
+typedef enum gbx_stop_step {
+    GBX_STOP_NOT,
+    GBX_STOP_INPUT,     /* the end of its input */
+    GBX_STOP_TERMINATE, /* SIGTERM */
+    GBX_STOP_KILL,      /* SIGKILL, by the keeper */
+    GBX_STOP_KEEPER,    /* SIGKILL for the keeper itself */
+} gbx_stop_step;
+
+/* What is known of how a server came and went. */
+typedef struct gbx_ending {
+    gbx_containment containment;
+    int no_directory; /* errno, or 0 */
+    int no_command;
+    bool has_status;
+    int status; /* as of waitpid() */
+    bool output_closed;
+} gbx_ending;
+
+gbx_stop_step gbx_stop_harder(gbx_stop_step step);
+
+void gbx_ending_note(gbx_ending *ending, const gbx_keeper_report *report);
+
+/* "it ended with status 1; its last words: ...": escaped, at most size - 1 bytes. */
+void gbx_ending_print(const gbx_ending *ending, const gbx_tail *errors, char *text,
+                      size_t size);
+
+#endif

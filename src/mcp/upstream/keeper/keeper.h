@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * keeper - the words between us and glovebox-keeper, the small program that starts one
+ * upstream server and sees to it that nothing of it outlives us.
+ *
+ *     glovebox-keeper best|plain DIRECTORY COMMAND [ARGUMENT...]
+ *
+ * Descriptors 0 to 2 become the command's; on GBX_KEEPER_FD, a socket of datagrams in
+ * order, the keeper reports and is told. Once our end of it is closed, for whatever
+ * reason, everything that the command has started is killed.
+ */
+#ifndef GBX_MCP_UPSTREAM_KEEPER_KEEPER_H
+#define GBX_MCP_UPSTREAM_KEEPER_KEEPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GBX_KEEPER_FD 3
+
+/* With namespaces where they can be had, or without. */
+#define GBX_KEEPER_BEST  "best"
+#define GBX_KEEPER_PLAIN "plain"
+
+/* What we say, one byte. */
+#define GBX_KEEPER_TERMINATE 'T' /* SIGTERM for all of them */
+#define GBX_KEEPER_KILL      'K'
+
+typedef enum gbx_keeper_said {
+    GBX_KEEPER_CONTAINED,    /* value: gbx_containment */
+    GBX_KEEPER_NO_DIRECTORY, /* value: errno */
+    GBX_KEEPER_NO_COMMAND,   /* value: errno */
+    GBX_KEEPER_ENDED,        /* value: the command's status, as of waitpid() */
+} gbx_keeper_said;
+
+typedef struct gbx_keeper_report {
+    uint32_t said;
+    int32_t value;
+} gbx_keeper_report;
+
+/* What holds the processes of a server together. */
+typedef enum gbx_containment {
+    GBX_CONTAIN_UNKNOWN,
+    GBX_CONTAIN_PID_NS,      /* a pid namespace with its own /proc */
+    GBX_CONTAIN_PID_NS_ONLY, /* a pid namespace; /proc is the host's */
+    GBX_CONTAIN_SUBREAPER,   /* no namespace: found by descent, killed one by one */
+} gbx_containment;
+
+/* ---- inside the program --------------------------------------------------- */
+
+/* Fork into new namespaces. 0 in the child, which is process 1; the child's id in the
+ * parent, or -1 with errno: there are none to be had. */
+int gbx_keeper_fork(gbx_containment *ret_how);
+
+/* Send a signal to every process below this one; how many there were. */
+unsigned gbx_keeper_signal_tree(int signal_number);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * keeper - starts a server where nothing of it can get away, and waits.
+ *
+ * Two processes if a pid namespace can be had: this one, and process 1 of the namespace,
+ * which reaps what others abandon. Each watches the socket to the one who started us, and
+ * dies with its parent besides: the socket does not care which thread made us, and the
+ * signal does not care whether we are stopped.
+ *
+ *     glovebox -> keeper -> keeper, process 1 -> command -> what it starts
+ *     glovebox -> keeper, subreaper -> command -> what it starts
+ */
+#include "mcp/upstream/keeper/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EXIT_USAGE 64
+#define EXIT_LOST  70
+
+/* Between two looks for processes that forked while they were being killed. */
+#define KILL_STEP_MS 2
+
+typedef struct keeper {
+    int signals;       /* a signalfd */
+    pid_t child;       /* the command, or process 1 */
+    bool is_subreaper; /* everything else is found below us */
+    bool is_first;     /* process 1 of the namespace */
+    bool tells;        /* whose child is the command */
+} keeper;
+
+static void report(gbx_keeper_said said, int value)
+{
+    gbx_keeper_report r = {.said = said, .value = value};
+
+    (void)send(GBX_KEEPER_FD, &r, sizeof r, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static int take_signals(void)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGCHLD);
+    (void)sigaddset(&set, SIGTERM);
+    (void)sigaddset(&set, SIGHUP);
+    if (sigprocmask(SIG_SETMASK, &set, NULL) < 0)
+        return -1;
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* The server's own input and output are not ours: who reads its output must see the end
+ * of it when the server closes it. */
+static bool let_go_of_stdio(void)
+{
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    bool done = fd >= 0;
+
+    for (int to = 0; to <= 2 && done; to++)
+        done = dup2(fd, to) == to;
+    if (fd > 2)
+        (void)close(fd);
+    return done;
+}
+
+static void become_command(const char *directory, char **argv)
+{
+    sigset_t none;
+
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    if (*directory != 0 && chdir(directory) < 0) {
+        report(GBX_KEEPER_NO_DIRECTORY, errno);
+        _exit(127);
+    }
+    (void)setsid();
+    (void)execvp(argv[0], argv);
+    report(GBX_KEEPER_NO_COMMAND, errno);
+    _exit(127);
+}
+
+/* Nothing below us is left, or we are process 1: then nothing will be when we end. */
+static void kill_all(const keeper *k)
+{
+    if (k->is_first)
+        _exit(0);
+    if (!k->is_subreaper) {
+        (void)kill(k->child, SIGKILL);
+        (void)waitpid(k->child, NULL, 0);
+        _exit(0);
+    }
+    while (waitpid(-1, NULL, WNOHANG) >= 0 || errno == EINTR) {
+        (void)gbx_keeper_signal_tree(SIGKILL);
+        (void)poll(NULL, 0, KILL_STEP_MS);
+    }
+    _exit(0);
+}
+
+static void terminate(const keeper *k)
+{
+    if (k->is_first)
+        (void)kill(-1, SIGTERM);
+    else if (k->is_subreaper)
+        (void)gbx_keeper_signal_tree(SIGTERM);
+    else
+        (void)kill(k->child, SIGTERM);
+}
+
+/* The child's end is the server's: what else it started has nobody to serve. */
+static void reap(const keeper *k)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid != k->child)
+            continue;
+        if (k->tells)
+            report(GBX_KEEPER_ENDED, status);
+        kill_all(k);
+    }
+}
+
+static void on_signal(const keeper *k)
+{
+    struct signalfd_siginfo info;
+
+    while (read(k->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGCHLD)
+            reap(k);
+        else if (info.ssi_signo == SIGHUP)
+            kill_all(k); /* our parent is dead */
+        else
+            terminate(k);
+    }
+}
+
+static void on_control(const keeper *k, short what)
+{
+    char word = 0;
+
+    if (!k->is_first && recv(GBX_KEEPER_FD, &word, 1, MSG_DONTWAIT) == 1) {
+        if (word == GBX_KEEPER_TERMINATE)
+            terminate(k);
+        else
+            kill_all(k);
+        return;
+    }
+    if ((what & (POLLHUP | POLLERR)) != 0)
+        kill_all(k);
+}
+
+static void watch(const keeper *k)
+{
+    struct pollfd fds[] = {
+        {.fd = GBX_KEEPER_FD, .events = (short)(k->is_first ? 0 : POLLIN)},
+        {.fd = k->signals, .events = POLLIN},
+    };
+
+    for (;;) {
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            kill_all(k);
+        if (fds[1].revents != 0)
+            on_signal(k);
+        if (fds[0].revents != 0)
+            on_control(k, fds[0].revents);
+    }
+}
+
+/* Fork the command; only for who will wait for it. */
+static void keep_command(keeper *k, const char *directory, char **argv)
+{
+    k->tells = true;
+    k->child = fork();
+    if (k->child == 0) {
+        if (k->is_subreaper)
+            (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        become_command(directory, argv);
+    }
+    if (k->child < 0) {
+        report(GBX_KEEPER_NO_COMMAND, errno);
+        _exit(EXIT_LOST);
+    }
+    if (!let_go_of_stdio())
+        kill_all(k);
+    watch(k);
+}
+
+/* Did who started us die before we could ask to be told? */
+static bool is_abandoned(void)
+{
+    struct pollfd fd = {.fd = GBX_KEEPER_FD};
+
+    return poll(&fd, 1, 0) == 1 && (fd.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+int main(int argc, char **argv)
+{
+    keeper k = {0};
+    gbx_containment how = GBX_CONTAIN_UNKNOWN;
+
+    if (argc < 4) {
+        (void)dprintf(2, "usage: glovebox-keeper " GBX_KEEPER_BEST "|" GBX_KEEPER_PLAIN
+                         " DIRECTORY COMMAND [ARGUMENT...]\n"
+                         "It is started by glovebox mcp, for one server each.\n");
+        return EXIT_USAGE;
+    }
+    (void)setsid();
+    (void)fcntl(GBX_KEEPER_FD, F_SETFD, FD_CLOEXEC);
+    k.signals = take_signals();
+    if (k.signals < 0)
+        return EXIT_LOST;
+    k.child = strcmp(argv[1], GBX_KEEPER_PLAIN) == 0 ? -1 : gbx_keeper_fork(&how);
+    if (k.child == 0) {
+        k.is_first = true;
+        report(GBX_KEEPER_CONTAINED, how);
+        if (!is_abandoned())
+            keep_command(&k, argv[2], argv + 3);
+        return EXIT_LOST;
+    }
+    if (k.child > 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (is_abandoned() || !let_go_of_stdio())
+            kill_all(&k);
+        watch(&k);
+    }
+    k.is_subreaper = true;
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    (void)prctl(PR_SET_PDEATHSIG, SIGHUP);
+    report(GBX_KEEPER_CONTAINED, GBX_CONTAIN_SUBREAPER);
+    if (!is_abandoned())
+        keep_command(&k, argv[2], argv + 3);
+    return EXIT_LOST;
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process - its end is told once, and from the loop: when its output has ended, or when
+ * the keeper has. The keeper's end means that nothing of the server is left.
+ */
+#include "mcp/upstream/process.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "mcp/rpc/lines.h"
+#include "mcp/rpc/out.h"
+#include "mcp/upstream/ending.h"
+#include "mcp/upstream/tail.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHUNK_BYTES GBX_KIB(64)
+
+/* Of one descriptor in one turn of the loop: others want theirs. */
+#define CHUNKS_AT_ONCE 8
+
+/* What is still in the pipes when everything has ended, and no more. */
+#define CHUNKS_AT_END 2048
+
+/* Of a line that was too long: enough to find its id in. */
+#define HEAD_BYTES 128
+
+#define ERROR_LINE_MAX    2000
+#define ERROR_LINES_BURST 100 /* told to the log, then a second of silence */
+
+struct gbx_process {
+    gbx_process *next;
+    gbx_process **link;
+    gbx_process_hooks hooks;
+    gbx_spawned_command at;
+    struct event *on_output;
+    struct event *on_errors;
+    struct event *on_control;
+    struct event *on_gone;
+    struct event *step;
+    gbx_mcp_out *out;
+    gbx_mcp_lines lines;
+    gbx_mcp_lines error_lines;
+    char head[HEAD_BYTES]; /* of the line that is coming */
+    size_t head_len;
+    gbx_tail long_tail;
+    gbx_tail errors;
+    gbx_ending ending;
+    uint32_t patience_ms;
+    unsigned error_lines_left;
+    int64_t error_burst_ns;
+    gbx_stop_step stopping;
+    bool is_told; /* ended was called, or nobody wants to know */
+};
+
+/* ---- the end -------------------------------------------------------------- */
+
+static void free_events(gbx_process *p)
+{
+    struct event *events[] = {p->on_output, p->on_errors, p->on_control, p->on_gone,
+                              p->step};
+
+    for (size_t i = 0; i < GBX_COUNTOF(events); i++)
+        if (events[i] != NULL)
+            event_free(events[i]);
+}
+
+static void free_process(gbx_process *p)
+{
+    if (p->link != NULL) {
+        *p->link = p->next;
+        if (p->next != NULL)
+            p->next->link = p->link;
+    }
+    free_events(p);
+    gbx_mcp_out_free(p->out);
+    gbx_mcp_lines_cleanup(&p->lines);
+    gbx_mcp_lines_cleanup(&p->error_lines);
+    gbx_fd_close(&p->at.control);
+    gbx_fd_close(&p->at.input);
+    gbx_fd_close(&p->at.output);
+    gbx_fd_close(&p->at.errors);
+    gbx_fd_close(&p->at.pidfd);
+    free(p);
+}
+
+static void tell_end(gbx_process *p)
+{
+    char why[GBX_ENDING_TEXT_MAX];
+
+    if (p->is_told)
+        return;
+    p->is_told = true;
+    gbx_ending_print(&p->ending, &p->errors, why, sizeof why);
+    p->hooks.ended(p->hooks.user, why);
+}
+
+static void close_input(gbx_process *p)
+{
+    gbx_mcp_out_free(p->out);
+    p->out = NULL;
+    gbx_fd_close(&p->at.input);
+}
+
+static void say(const gbx_process *p, char word)
+{
+    if (p->at.control >= 0)
+        (void)send(p->at.control, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* The next harder step of ending it, and a time for it to work. */
+static void stop_harder(gbx_process *p)
+{
+    struct timeval patience = {p->patience_ms / 1000,
+                               (suseconds_t)(p->patience_ms % 1000) * 1000};
+
+    p->stopping = gbx_stop_harder(p->stopping);
+    if (p->stopping == GBX_STOP_INPUT)
+        close_input(p);
+    else if (p->stopping == GBX_STOP_TERMINATE)
+        say(p, GBX_KEEPER_TERMINATE);
+    else if (p->stopping == GBX_STOP_KILL)
+        say(p, GBX_KEEPER_KILL);
+    else /* The keeper itself does not listen. */
+        (void)syscall(SYS_pidfd_send_signal, p->at.pidfd, SIGKILL, NULL, 0);
+    (void)event_add(p->step, &patience);
+}
+
+static void on_step(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    stop_harder(arg);
+}
+
+/* ---- what it says --------------------------------------------------------- */
+
+static void note_head(gbx_process *p)
+{
+    size_t len = p->lines.part.len;
+
+    if (p->lines.skipping || p->lines.given)
+        return;
+    p->head_len = len < HEAD_BYTES ? len : HEAD_BYTES;
+    if (p->head_len > 0)
+        memcpy(p->head, p->lines.part.data, p->head_len);
+}
+
+static void tell_long_line(gbx_process *p)
+{
+    if (!p->is_told)
+        p->hooks.long_line(p->hooks.user, p->head, p->head_len, p->long_tail.bytes,
+                           p->long_tail.len);
+    p->long_tail.len = 0;
+}
+
+/* The rest of a line that is too long already; what follows it is left to be read. */
+static size_t skip_rest(gbx_process *p, const char *chunk, size_t len)
+{
+    const char *newline = memchr(chunk, '\n', len);
+    size_t rest = newline != NULL ? (size_t)(newline - chunk) : len;
+
+    gbx_tail_add(&p->long_tail, chunk, rest);
+    if (newline == NULL)
+        return len;
+    tell_long_line(p);
+    return rest;
+}
+
+static void take_output(gbx_process *p, const char *chunk, size_t len)
+{
+    size_t at = p->lines.skipping ? skip_rest(p, chunk, len) : 0;
+    gbx_mcp_line_kind kind;
+    const char *line;
+    size_t line_len;
+
+    note_head(p);
+    gbx_mcp_lines_feed(&p->lines, chunk + at, len - at);
+    while ((kind = gbx_mcp_lines_next(&p->lines, &line, &line_len)) !=
+           GBX_MCP_LINE_NONE) {
+        if (kind == GBX_MCP_LINE && !p->is_told)
+            p->hooks.line(p->hooks.user, line, line_len);
+        if (kind == GBX_MCP_LINE)
+            continue;
+        gbx_tail_add(&p->long_tail, chunk, len - p->lines.left);
+        if (!p->lines.skipping)
+            tell_long_line(p);
+    }
+}
+
+/* A flood is cut off in the log; the last of it is kept for messages all the same. */
+static void tell_error_line(gbx_process *p, const char *line, size_t len)
+{
+    int64_t now = gbx_clock_now_ns();
+    gbx_buf text;
+
+    if (now - p->error_burst_ns > 1000 * GBX_NS_PER_MS) {
+        p->error_burst_ns = now;
+        p->error_lines_left = ERROR_LINES_BURST;
+    }
+    if (p->is_told || p->error_lines_left == 0)
+        return;
+    p->error_lines_left--;
+    gbx_buf_init(&text, ERROR_LINE_MAX * 8);
+    (void)gbx_utf8_append_escaped(&text, line, len, GBX_ESCAPE_LINE);
+    (void)gbx_buf_append(&text, "", 1);
+    if (!text.failed)
+        p->hooks.error_line(p->hooks.user, (const char *)text.data);
+    gbx_buf_cleanup(&text);
+}
+
+static void take_errors(gbx_process *p, const char *chunk, size_t len)
+{
+    gbx_mcp_line_kind kind;
+    const char *line;
+    size_t line_len;
+
+    gbx_tail_add(&p->errors, chunk, len);
+    gbx_mcp_lines_feed(&p->error_lines, chunk, len);
+    while ((kind = gbx_mcp_lines_next(&p->error_lines, &line, &line_len)) !=
+           GBX_MCP_LINE_NONE)
+        if (kind == GBX_MCP_LINE)
+            tell_error_line(p, line, line_len);
+}
+
+/* False at the end of what it says there. */
+static bool read_some(gbx_process *p, int fd, unsigned chunks,
+                      void (*take)(gbx_process *p, const char *chunk, size_t len))
+{
+    char chunk[CHUNK_BYTES];
+
+    for (unsigned i = 0; i < chunks; i++) {
+        ssize_t n = read(fd, chunk, sizeof chunk);
+
+        if (n > 0)
+            take(p, chunk, (size_t)n);
+        else if (n == 0 || errno != EINTR)
+            return n < 0 && errno == EAGAIN;
+        if (n > 0 && (size_t)n < sizeof chunk)
+            return true;
+    }
+    return true;
+}
+
+static void on_output(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_process *p = arg;
+
+    (void)what;
+    if (read_some(p, fd, CHUNKS_AT_ONCE, take_output))
+        return;
+    (void)event_del(p->on_output);
+    p->ending.output_closed = true;
+    /* The usual case is that it has ended, which is about to be known; else it must. */
+    if (p->stopping == GBX_STOP_NOT)
+        p->stopping = GBX_STOP_INPUT;
+    (void)event_add(p->step, &(struct timeval){.tv_usec = 200000});
+}
+
+static void on_errors(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_process *p = arg;
+
+    (void)what;
+    if (!read_some(p, fd, 1, take_errors))
+        (void)event_del(p->on_errors);
+}
+
+static void take_reports(gbx_process *p)
+{
+    gbx_keeper_report report;
+
+    while (recv(p->at.control, &report, sizeof report, MSG_DONTWAIT) ==
+           (ssize_t)sizeof report)
+        gbx_ending_note(&p->ending, &report);
+}
+
+static void on_control(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_process *p = arg;
+    char byte;
+
+    (void)what;
+    take_reports(p);
+    if (recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0)
+        (void)event_del(p->on_control);
+}
+
+static void reap(gbx_process *p)
+{
+    while (waitid((idtype_t)3 /* P_PIDFD */, (id_t)p->at.pidfd, NULL, WEXITED) < 0 &&
+           errno == EINTR)
+        continue;
+    gbx_fd_close(&p->at.pidfd);
+}
+
+/* What it said before its end is an answer like any other. */
+static void on_gone(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_process *p = arg;
+
+    (void)fd;
+    (void)what;
+    take_reports(p);
+    (void)read_some(p, p->at.output, CHUNKS_AT_END, take_output);
+    (void)read_some(p, p->at.errors, CHUNKS_AT_END, take_errors);
+    reap(p);
+    tell_end(p);
+    /* From now on it is nobody's: who had it was told so. */
+    free_process(p);
+}
+
+static void on_broken(void *user, int os_errno)
+{
+    gbx_process *p = user;
+
+    /* It has closed its input: whatever it still says will be read. */
+    (void)os_errno;
+    close_input(p);
+}
+
+static bool set_up(gbx_process *p, const gbx_process_options *o)
+{
+    struct event_base *base = gbx_mcp_loop_base(o->loop);
+    gbx_mcp_out_hooks out_hooks = {.user = p, .broken = on_broken};
+
+    p->on_output = event_new(base, p->at.output, EV_READ | EV_PERSIST, on_output, p);
+    p->on_errors = event_new(base, p->at.errors, EV_READ | EV_PERSIST, on_errors, p);
+    p->on_control = event_new(base, p->at.control, EV_READ | EV_PERSIST, on_control, p);
+    p->on_gone = event_new(base, p->at.pidfd, EV_READ, on_gone, p);
+    p->step = evtimer_new(base, on_step, p);
+    p->out = gbx_mcp_out_new(o->loop, p->at.input, o->waiting_max, &out_hooks);
+    return p->on_output != NULL && p->on_errors != NULL && p->on_control != NULL &&
+           p->on_gone != NULL && p->step != NULL && p->out != NULL &&
+           event_add(p->on_output, NULL) == 0 && event_add(p->on_errors, NULL) == 0 &&
+           event_add(p->on_control, NULL) == 0 && event_add(p->on_gone, NULL) == 0;
+}
+
+static void enter_yard(gbx_process *p, gbx_yard *yard)
+{
+    p->next = yard->first;
+    p->link = &yard->first;
+    if (p->next != NULL)
+        p->next->link = &p->next;
+    yard->first = p;
+}
+
+/* Wait for the first in the yard that is left, and free it if it is gone. */
+static bool wait_for_first(gbx_yard *yard, int64_t until_ns)
+{
+    gbx_process *p = yard->first;
+    struct pollfd fd = {.fd = p->at.pidfd, .events = POLLIN};
+    int64_t left_ms = (until_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
+    int ready = poll(&fd, 1, left_ms > 0 ? (int)left_ms : 0);
+
+    if (ready < 0 && errno == EINTR)
+        return true;
+    if (ready <= 0)
+        return false;
+    reap(p);
+    free_process(p);
+    return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_process_start(const gbx_process_options *options, gbx_process **ret,
+                             gbx_error *reterr)
+{
+    gbx_process *p = calloc(1, sizeof *p);
+    gbx_status status;
+
+    if (p == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "cannot start a server: out of memory");
+    p->at = (gbx_spawned_command){
+        .pidfd = -1, .control = -1, .input = -1, .output = -1, .errors = -1};
+    p->hooks = options->hooks;
+    p->patience_ms = options->patience_ms;
+    gbx_mcp_lines_init(&p->lines, options->line_max);
+    gbx_mcp_lines_init(&p->error_lines, ERROR_LINE_MAX);
+    status = gbx_command_spawn(&options->command, &p->at, reterr);
+    if (status == GBX_OK && !set_up(p, options)) {
+        gbx_fd_close(&p->at.control); /* the end of it */
+        reap(p);
+        status = gbx_fail(reterr, GBX_E_NOMEM, "cannot start a server: out of memory");
+    }
+    if (status != GBX_OK) {
+        free_process(p);
+        return status;
+    }
+    enter_yard(p, options->yard);
+    *ret = p;
+    return GBX_OK;
+}
+
+bool gbx_process_send(gbx_process *process, const void *data, size_t len)
+{
+    return process->out != NULL && gbx_mcp_out_send(process->out, data, len);
+}
+
+void gbx_process_leave(gbx_process *process, bool is_hopeless)
+{
+    process->is_told = true;
+    if (is_hopeless)
+        process->stopping = GBX_STOP_TERMINATE;
+    stop_harder(process);
+}
+
+gbx_containment gbx_process_containment(const gbx_process *process)
+{
+    return process->ending.containment;
+}
+
+pid_t gbx_process_keeper(const gbx_process *process)
+{
+    return process->at.pid;
+}
+
+void gbx_yard_clear(gbx_yard *yard, uint32_t patience_ms)
+{
+    for (int step = GBX_STOP_INPUT; step <= GBX_STOP_KEEPER; step++) {
+        int64_t until_ns = gbx_clock_now_ns() + patience_ms * GBX_NS_PER_MS;
+
+        for (gbx_process *p = yard->first; p != NULL; p = p->next) {
+            p->is_told = true;
+            if (p->stopping < (gbx_stop_step)step)
+                stop_harder(p);
+        }
+        while (yard->first != NULL && wait_for_first(yard, until_ns))
+            continue;
+    }
+    /* Killed, and held by the kernel in a call that cannot be interrupted. */
+    while (yard->first != NULL)
+        free_process(yard->first);
+}

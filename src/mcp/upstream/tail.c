@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* tail - see tail.h. */
+#include "mcp/upstream/tail.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+static bool is_blank(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)text[i] > ' ')
+            return false;
+    return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_tail_add(gbx_tail *tail, const char *data, size_t len)
+{
+    size_t kept;
+
+    if (len >= sizeof tail->bytes) {
+        memcpy(tail->bytes, data + len - sizeof tail->bytes, sizeof tail->bytes);
+        tail->len = sizeof tail->bytes;
+        return;
+    }
+    kept = sizeof tail->bytes - len < tail->len ? sizeof tail->bytes - len : tail->len;
+    memmove(tail->bytes, tail->bytes + tail->len - kept, kept);
+    memcpy(tail->bytes + kept, data, len);
+    tail->len = kept + len;
+}
+
+bool gbx_tail_print(const gbx_tail *tail, unsigned lines, gbx_buf *to)
+{
+    const char *from = tail->bytes + tail->len; /* of the lines to be printed */
+    const char *end = from;
+    unsigned found = 0;
+    bool first = true;
+
+    while (from > tail->bytes && found < lines) {
+        const char *line = from - 1;
+
+        while (line > tail->bytes && line[-1] != '\n')
+            line--;
+        found += !is_blank(line, (size_t)(from - line));
+        from = line;
+    }
+    while (from < end) {
+        const char *newline = memchr(from, '\n', (size_t)(end - from));
+        const char *stop = newline != NULL ? newline : end;
+
+        if (!is_blank(from, (size_t)(stop - from))) {
+            if (!first)
+                (void)gbx_buf_puts(to, " | ");
+            first = false;
+            (void)gbx_utf8_append_escaped(to, from, (size_t)(stop - from),
+                                          GBX_ESCAPE_LINE);
+        }
+        from = newline != NULL ? newline + 1 : end;
+    }
+    return !to->failed;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* tail - the last of what somebody wrote, however much it was. */
+#ifndef GBX_MCP_UPSTREAM_TAIL_H
+#define GBX_MCP_UPSTREAM_TAIL_H
+
+#include "base/buf.h"
+
+#define GBX_TAIL_BYTES 2048
+
+typedef struct gbx_tail {
+    char bytes[GBX_TAIL_BYTES];
+    size_t len;
+} gbx_tail;
+
+void gbx_tail_add(gbx_tail *tail, const char *data, size_t len);
+
+/* Append the last lines that are not blank, at most `lines`, " | " between them, such that
+ * no terminal is steered by them. */
+bool gbx_tail_print(const gbx_tail *tail, unsigned lines, gbx_buf *to);
+
+#endif

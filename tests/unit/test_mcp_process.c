@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/* Servers as processes: what they say, how they end, and that nothing of them is left. */
+#include "mcp/upstream/process.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "marked.h"
+#include "until.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* A process that forks twice, takes a session of its own and ignores what it can. */
+#define DAEMON \
+    "(trap '' HUP TERM INT; setsid sh -c 'trap \"\" HUP TERM; sleep 600; :' &) &"
+
+typedef struct world {
+    gbx_mcp_loop *loop;
+    gbx_yard yard;
+    gbx_process *process;
+    char mark[64];
+    bool is_plain;
+    char lines[4][128];
+    unsigned line_count;
+    unsigned wanted; /* lines, then the loop stops; 0: never */
+    unsigned long_lines;
+    char head[16];
+    char tail[16];
+    char errors[128]; /* the last line */
+    unsigned error_count;
+    char why[1024];
+    bool has_ended;
+} world;
+
+static void on_line(void *user, const char *line, size_t len)
+{
+    world *w = user;
+
+    (void)snprintf(w->lines[w->line_count++ % 4], 128, "%.*s", (int)len, line);
+    if (w->line_count == w->wanted)
+        (void)event_base_loopbreak(gbx_mcp_loop_base(w->loop));
+}
+
+static void on_long_line(void *user, const char *head, size_t head_len,
+                         const char *tail, size_t tail_len)
+{
+    world *w = user;
+
+    assert_true(head_len >= 15 && tail_len >= 15);
+    w->long_lines++;
+    (void)snprintf(w->head, sizeof w->head, "%.*s", 15, head);
+    (void)snprintf(w->tail, sizeof w->tail, "%.*s", 15, tail + tail_len - 15);
+}
+
+static void on_error_line(void *user, const char *line)
+{
+    world *w = user;
+
+    w->error_count++;
+    (void)snprintf(w->errors, sizeof w->errors, "%s", line);
+}
+
+static void on_ended(void *user, const char *why)
+{
+    world *w = user;
+
+    w->has_ended = true;
+    (void)snprintf(w->why, sizeof w->why, "%s", why);
+    w->process = NULL;
+    (void)event_base_loopbreak(gbx_mcp_loop_base(w->loop));
+}
+
+static gbx_status try_start(world *w, const char *program, const char *script,
+                            const char *directory)
+{
+    char path[4096];
+    char option[] = "-c";
+    char text[1024];
+    char *args[] = {option, text, NULL};
+    char *environment[] = {w->mark, path, NULL};
+    gbx_error error;
+    gbx_process_options options = {
+        .loop = w->loop,
+        .yard = &w->yard,
+        .command = {.program = program,
+                    .args = args,
+                    .environment = environment,
+                    .directory = directory,
+                    .is_plain = w->is_plain},
+        .line_max = 100000,
+        .waiting_max = GBX_MIB(4),
+        .patience_ms = 300,
+        .hooks = {w, on_line, on_long_line, on_error_line, on_ended},
+    };
+
+    (void)snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));
+    (void)snprintf(text, sizeof text, "%s", script);
+    return gbx_process_start(&options, &w->process, &error);
+}
+
+static void start(world *w, const char *script)
+{
+    assert_int_equal(try_start(w, "sh", script, NULL), GBX_OK);
+}
+
+static void run(world *w)
+{
+    (void)event_base_loop(gbx_mcp_loop_base(w->loop), EVLOOP_NO_EXIT_ON_EMPTY);
+}
+
+static int set_up(void **state)
+{
+    world *w = calloc(1, sizeof *w);
+
+    assert_non_null(w);
+    (void)signal(SIGPIPE, SIG_IGN);
+    w->loop = gbx_mcp_loop_new();
+    assert_non_null(w->loop);
+    marked_name(w->mark, sizeof w->mark);
+    *state = w;
+    return 0;
+}
+
+static int set_up_plain(void **state)
+{
+    int result = set_up(state);
+
+    ((world *)*state)->is_plain = true;
+    return result;
+}
+
+static int tear_down(void **state)
+{
+    world *w = *state;
+
+    gbx_yard_clear(&w->yard, 50);
+    assert_int_equal(marked_count(w->mark), 0);
+    gbx_mcp_loop_free(w->loop);
+    free(w);
+    return 0;
+}
+
+static void test_process__answers_line_by_line(void **state)
+{
+    world *w = *state;
+
+    w->wanted = 2;
+    start(w, "while read -r line; do echo \"<$line>\"; done");
+    assert_true(gbx_process_send(w->process, "one\ntwo\n", 8));
+    run(w);
+
+    assert_string_equal(w->lines[0], "<one>");
+    assert_string_equal(w->lines[1], "<two>");
+}
+
+static void test_process__is_contained_or_says_that_it_is_not(void **state)
+{
+    world *w = *state;
+    gbx_containment how;
+
+    w->wanted = 1;
+    start(w, "echo $$; read -r line");
+    run(w);
+
+    how = gbx_process_containment(w->process);
+    if (w->is_plain)
+        assert_int_equal(how, GBX_CONTAIN_SUBREAPER);
+    else
+        assert_true(how == GBX_CONTAIN_PID_NS || how == GBX_CONTAIN_PID_NS_ONLY);
+    if (!w->is_plain)
+        assert_string_equal(w->lines[0], "2");
+}
+
+/* As an ordinary user, too: who they are and what is theirs is as it was. */
+static void test_process__reads_and_writes_files_as_we_do(void **state)
+{
+    world *w = *state;
+    char expected[64];
+
+    w->wanted = 2;
+    (void)snprintf(expected, sizeof expected, "%u %u", geteuid(), geteuid());
+    start(w, "f=$(mktemp) && chmod 600 \"$f\" && echo ok >\"$f\" && cat \"$f\" && "
+             "echo $(id -u) $(stat -c %u \"$f\"); rm -f \"$f\"; read -r line");
+    run(w);
+
+    assert_string_equal(w->lines[0], "ok");
+    assert_string_equal(w->lines[1], expected);
+}
+
+static void test_process__end_is_told_with_status_and_last_words(void **state)
+{
+    world *w = *state;
+
+    start(w, "echo first >&2; echo 'no \033[31mtoken' >&2; exit 3");
+    run(w);
+
+    assert_true(w->has_ended);
+    assert_string_equal(w->why, "it ended with status 3; its last words: "
+                                "first | no \\u{1b}[31mtoken");
+}
+
+static void test_process__killed_by_a_signal_is_said_so(void **state)
+{
+    world *w = *state;
+
+    start(w, "kill -9 $$");
+    run(w);
+
+    assert_non_null(strstr(w->why, "it was killed by signal 9"));
+}
+
+static void test_process__what_it_said_before_its_end_is_read(void **state)
+{
+    world *w = *state;
+
+    start(w, "echo last");
+    run(w);
+
+    assert_string_equal(w->lines[0], "last");
+}
+
+static void test_process__without_command_or_directory_says_why(void **state)
+{
+    world *w = *state;
+
+    assert_int_equal(try_start(w, "no-such-command-here", "", NULL), GBX_OK);
+    run(w);
+    assert_non_null(strstr(w->why, "its command cannot be executed: No such file"));
+
+    assert_int_equal(try_start(w, "sh", ":", "/no/such/directory"), GBX_OK);
+    run(w);
+    assert_non_null(strstr(w->why, "its directory cannot be entered: No such file"));
+}
+
+static void test_process__flood_of_errors_is_bounded_and_does_no_harm(void **state)
+{
+    world *w = *state;
+
+    w->wanted = 1;
+    start(w, "i=0; while [ $i -lt 40000 ]; do echo \"flood $i flood flood\"; "
+             "i=$((i+1)); done >&2; echo done; read -r line");
+    run(w);
+
+    assert_string_equal(w->lines[0], "done");
+    assert_true(w->error_count > 0 && w->error_count < 5000);
+}
+
+static void test_process__line_too_long_is_told_by_its_ends(void **state)
+{
+    world *w = *state;
+
+    w->wanted = 1;
+    start(w, "printf '{\"id\":7,\"begins\"'; head -c 300000 /dev/zero | tr '\\0' x; "
+             "echo ',\"ends\":1,\"z\"}'; echo next; read -r line");
+    run(w);
+
+    assert_int_equal(w->long_lines, 1);
+    assert_string_equal(w->head, "{\"id\":7,\"begins");
+    assert_string_equal(w->tail, "x,\"ends\":1,\"z\"}");
+    assert_string_equal(w->lines[0], "next");
+}
+
+static void test_process__left_ends_with_its_input(void **state)
+{
+    world *w = *state;
+
+    w->wanted = 1;
+    start(w, "echo up; while read -r line; do :; done");
+    run(w);
+    gbx_process_leave(w->process, false);
+    while (w->yard.first != NULL)
+        (void)event_base_loop(gbx_mcp_loop_base(w->loop), EVLOOP_ONCE);
+
+    assert_false(w->has_ended);
+}
+
+static void test_process__left_is_killed_if_it_ignores_everything(void **state)
+{
+    world *w = *state;
+
+    w->wanted = 1;
+    start(w, DAEMON " trap '' TERM HUP INT; echo up; while :; do sleep 100; done");
+    run(w);
+    gbx_process_leave(w->process, false);
+    while (w->yard.first != NULL)
+        (void)event_base_loop(gbx_mcp_loop_base(w->loop), EVLOOP_ONCE);
+
+    assert_int_equal(marked_count(w->mark), 0);
+}
+
+/* The first process is the server: what it leaves behind serves nobody. */
+static void test_process__end_takes_its_daemons_along(void **state)
+{
+    world *w = *state;
+
+    start(w, DAEMON " echo up; sleep 0.2");
+    run(w);
+
+    assert_true(w->has_ended);
+    assert_int_equal(marked_count(w->mark), 0);
+}
+
+static void test_process__closed_output_is_its_end(void **state)
+{
+    world *w = *state;
+
+    start(w, "exec >&-; while :; do sleep 100; done");
+    run(w);
+
+    assert_true(w->has_ended);
+}
+
+static void test_yard__clears_many_in_bounded_time(void **state)
+{
+    world *w = *state;
+    int64_t start_ns;
+
+    w->wanted = 8;
+    for (int i = 0; i < 8; i++)
+        start(w, DAEMON " trap '' TERM HUP INT; echo up; while :; do sleep 100; done");
+    run(w);
+    start_ns = gbx_clock_now_ns();
+    gbx_yard_clear(&w->yard, 100);
+
+    assert_null(w->yard.first);
+    assert_int_equal(marked_count(w->mark), 0);
+    assert_true(gbx_clock_now_ns() - start_ns < 5000 * GBX_NS_PER_MS);
+}
+
+/* The owner of a server with daemons of its own is killed; nothing of it is left. */
+static void kill_owner(world *w, const char *script)
+{
+    pid_t owner = fork();
+
+    assert_true(owner >= 0);
+    if (owner == 0) {
+        w->wanted = 0;
+        if (try_start(w, "sh", script, NULL) == GBX_OK)
+            run(w);
+        _exit(1);
+    }
+    assert_true(until(marked_some, w->mark, 10000));
+    (void)usleep(100000); /* its daemons are about to be born */
+    (void)kill(owner, SIGKILL);
+    assert_int_equal(waitpid(owner, NULL, 0), owner);
+
+    assert_true(until(marked_none, w->mark, 5000));
+}
+
+static void test_orphans__die_with_an_owner_that_is_killed(void **state)
+{
+    kill_owner(*state, "sh -c 'sleep 600; :' & wait");
+}
+
+static void test_orphans__that_forked_twice_die_with_it(void **state)
+{
+    kill_owner(*state,
+               DAEMON " " DAEMON " trap '' HUP TERM; sleep 600 & wait; sleep 600");
+}
+
+/* The keeper does not run: the kernel kills what its death signal and namespace say. */
+static void test_orphans__die_though_their_keeper_is_stopped(void **state)
+{
+    world *w = *state;
+    int ends[2];
+    pid_t keeper = 0;
+    pid_t owner;
+
+    assert_int_equal(pipe(ends), 0);
+    owner = fork();
+    if (owner == 0) {
+        if (try_start(w, "sh", "sleep 600; :", NULL) == GBX_OK) {
+            keeper = gbx_process_keeper(w->process);
+            (void)!write(ends[1], &keeper, sizeof keeper);
+            run(w);
+        }
+        _exit(1);
+    }
+    assert_int_equal(read(ends[0], &keeper, sizeof keeper), sizeof keeper);
+    assert_true(until(marked_some, w->mark, 10000));
+    (void)usleep(100000);
+    (void)kill(keeper, SIGSTOP);
+    (void)kill(owner, SIGKILL);
+    assert_int_equal(waitpid(owner, NULL, 0), owner);
+
+    assert_true(until(marked_none, w->mark, 5000));
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+}
+
+#define BEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define PLAIN(f)                                      \
+    {                                                 \
+        "plain " #f, f, set_up_plain, tear_down, NULL \
+    }
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        BEST(test_process__answers_line_by_line),
+        BEST(test_process__is_contained_or_says_that_it_is_not),
+        PLAIN(test_process__is_contained_or_says_that_it_is_not),
+        BEST(test_process__reads_and_writes_files_as_we_do),
+        BEST(test_process__end_is_told_with_status_and_last_words),
+        PLAIN(test_process__end_is_told_with_status_and_last_words),
+        BEST(test_process__killed_by_a_signal_is_said_so),
+        BEST(test_process__what_it_said_before_its_end_is_read),
+        BEST(test_process__without_command_or_directory_says_why),
+        BEST(test_process__flood_of_errors_is_bounded_and_does_no_harm),
+        BEST(test_process__line_too_long_is_told_by_its_ends),
+        BEST(test_process__left_ends_with_its_input),
+        PLAIN(test_process__left_ends_with_its_input),
+        BEST(test_process__left_is_killed_if_it_ignores_everything),
+        PLAIN(test_process__left_is_killed_if_it_ignores_everything),
+        BEST(test_process__end_takes_its_daemons_along),
+        PLAIN(test_process__end_takes_its_daemons_along),
+        BEST(test_process__closed_output_is_its_end),
+        BEST(test_yard__clears_many_in_bounded_time),
+        PLAIN(test_yard__clears_many_in_bounded_time),
+        BEST(test_orphans__die_with_an_owner_that_is_killed),
+        PLAIN(test_orphans__die_with_an_owner_that_is_killed),
+        BEST(test_orphans__that_forked_twice_die_with_it),
+        PLAIN(test_orphans__that_forked_twice_die_with_it),
+        BEST(test_orphans__die_though_their_keeper_is_stopped),
+    };
+
+    return cmocka_run_group_tests_name("mcp process", tests, NULL, NULL);
+}

@@ -3,7 +3,7 @@
 # both are programs; the library looks where it was installed.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS glovebox-command glovebox-worker
+install(TARGETS glovebox-command glovebox-worker glovebox-keeper
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS glovebox
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/*
+ * engine-pool - engines of which each serves one call at a time, where what the host
+ * answers depends on the call: its function then knows whom it answers. Made as they are
+ * needed; a few are kept.
+ */
+import { disposedResult } from './engine-cache.js';
+
+export class EnginePool {
+  #make;
+  #most;
+  #idle = [];
+  #busy = new Set();
+  #isDisposed = false;
+
+  /** make(serve): a new engine. Its functions call serve(use): use(answers) is run with
+   * what was given for the call that is on it, or not at all. */
+  constructor(make, most = 4) {
+    this.#make = make;
+    this.#most = most;
+  }
+
+  #new() {
+    const entry = { engine: undefined, answers: undefined };
+    entry.engine = this.#make((use) => {
+      if (entry.answers === undefined) throw new Error('the call has ended');
+      return use(entry.answers);
+    });
+    return entry;
+  }
+
+  /** Runs use(engine), which returns a promise of a result; answers: for its functions. */
+  async use(answers, use) {
+    if (this.#isDisposed) return disposedResult();
+    const entry = this.#idle.pop() ?? this.#new();
+
+    entry.answers = answers;
+    this.#busy.add(entry);
+    try {
+      return await use(entry.engine);
+    } finally {
+      entry.answers = undefined;
+      this.#busy.delete(entry);
+      if (this.#isDisposed || this.#idle.length >= this.#most) entry.engine.dispose();
+      else this.#idle.push(entry);
+    }
+  }
+
+  /** Ends every engine; calls in flight end as ABORTED. */
+  dispose() {
+    this.#isDisposed = true;
+    for (const { engine } of [...this.#idle, ...this.#busy]) engine.dispose();
+    this.#idle = [];
+  }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+/*
+ * forge - runs tools that an agent has written for itself. What a tool may use is an
+ * allowlist of each call, within what the forge was made with; the policy of the core
+ * keeps both, and its parser, never a search for words, says beforehand what is not in it.
+ */
+import { needKnown, needNumber, needObject, needText, needTexts, wrong } from './argument.js';
+import { EngineCache } from './engine-cache.js';
+import { validateSandboxCode } from './engine.js';
+import { RequestEngine } from './request.js';
+
+const MIB = 1048576;
+const FILE_BYTES = MIB;
+const OPTIONS = [
+  'memoryMB', 'timeoutMs', 'maxOutputBytes', 'fetchDomains', 'fetchDomainAllowlist', 'fsReadPaths', 'fsReadRoots',
+];
+const REQUEST = ['code', 'input', 'allowlist', 'memoryMB', 'timeoutMs', 'signal'];
+
+/* What an allowlist may have: the name in the code, and what must be set for it. */
+const APIS = {
+  fetch: { name: 'fetch', option: 'fetchDomains' },
+  'fs.readFile': { name: 'fs', option: 'fsReadPaths' },
+  crypto: { name: 'crypto' },
+};
+
+/* Runs in the box, before the tools: a file that is read is text, as tools expect, and not
+ * bytes. It grants nothing: where files are off there is no fs. */
+const TEXT_FILES = `
+if (typeof fs === 'object') {
+  const { readFile: read, promises } = fs;
+  globalThis.fs = Object.freeze({
+    readFile(path, options, callback) {
+      if (typeof options === 'function') return read(path, 'utf8', options);
+      return read(path, options ?? 'utf8', callback);
+    },
+    promises,
+  });
+}
+`;
+
+/* One option that has two names. */
+function listOf(options, name, other) {
+  if (options[name] !== undefined && options[other] !== undefined)
+    throw new TypeError(`options.${other} is another name of options.${name}: leave one out`);
+  const key = options[other] === undefined ? name : other;
+  return options[key] === undefined ? [] : [...new Set(needTexts(options[key], `options.${key}`))];
+}
+
+function needAllowlist(allowlist) {
+  const known = Object.keys(APIS);
+  if (!Array.isArray(allowlist) || allowlist.some((each) => !known.includes(each)))
+    throw wrong('allowlist', `an array of ${known.map((each) => `'${each}'`).join(', ')}`,
+      Array.isArray(allowlist) ? allowlist.find((each) => !known.includes(each)) : allowlist);
+  return allowlist;
+}
+
+/* The name that stands at a place of the code. */
+function nameAt(code, { line, column }) {
+  const rest = [...(code.split('\n')[line - 1] ?? '')].slice(column - 1).join('');
+  return /^[\w$]+/.exec(rest)?.[0];
+}
+
+function place({ line, column }) {
+  return line > 0 ? `line ${line}, column ${column}: ` : '';
+}
+
+export class SandboxedToolForge {
+  #memoryMB;
+  #timeoutMs;
+  #maxOutputBytes;
+  #lists;
+  #engines = new EngineCache((config) => this.#makeEngine(config));
+
+  constructor(options = {}) {
+    needObject(options, 'options');
+    needKnown(options, OPTIONS, 'options');
+    this.#memoryMB = needNumber(options.memoryMB ?? 128, 'options.memoryMB', 8, 4096);
+    this.#timeoutMs = needNumber(options.timeoutMs ?? 5000, 'options.timeoutMs', 1, 600000);
+    this.#maxOutputBytes = needNumber(options.maxOutputBytes ?? MIB, 'options.maxOutputBytes', 1, 256 * MIB);
+    this.#lists = {
+      fetchDomains: listOf(options, 'fetchDomains', 'fetchDomainAllowlist'),
+      fsReadPaths: listOf(options, 'fsReadPaths', 'fsReadRoots'),
+    };
+    /* Throws where a domain or path cannot be had: now, not at the first tool. */
+    validateSandboxCode('function execute() {}', { form: 'execute', policy: this.#policyOf(Object.keys(APIS)) });
+  }
+
+  #makeEngine(config) {
+    const engine = new RequestEngine(config);
+    if (this.#lists.fsReadPaths.length > 0) engine.preload('forge.js', TEXT_FILES);
+    return engine;
+  }
+
+  /* An empty list means none, not all: then the capability is off. */
+  #policyOf(allowlist) {
+    const { fetchDomains, fsReadPaths } = this.#lists;
+    const policy = { console: true, timers: true };
+    if (allowlist.includes('crypto')) policy.crypto = true;
+    if (allowlist.includes('fetch') && fetchDomains.length > 0) policy.fetch = { allow: fetchDomains };
+    if (allowlist.includes('fs.readFile') && fsReadPaths.length > 0)
+      policy.file = { allow: fsReadPaths, maxBytes: FILE_BYTES };
+    return policy;
+  }
+
+  /* What the core says of its flags, in the words of this class. */
+  #advise(code, violation, allowlist) {
+    const name = nameAt(code, violation);
+    const [api, { option }] = Object.entries(APIS).find(([, each]) => each.name === name) ?? [undefined, {}];
+    if (api === undefined) return `${violation.message}${violation.hint ? ` (${violation.hint})` : ''}`;
+    if (!allowlist.includes(api)) return `'${name}' is off: '${api}' is not in the allowlist`;
+    if (option !== undefined && this.#lists[option].length === 0)
+      return `'${name}' is off: the forge was made without ${option}`;
+    return `${violation.message}${violation.hint ? ` (${violation.hint})` : ''}`;
+  }
+
+  /** Looks at the code, runs nothing: all that execute() would refuse for its text. */
+  validateCode(code, allowlist = []) {
+    needText(code, 'code');
+    needAllowlist(allowlist);
+    const report = validateSandboxCode(code, { form: 'execute', policy: this.#policyOf(allowlist) });
+    const violations = (report.violations ?? []).map((each) => place(each) + this.#advise(code, each, allowlist));
+    return { valid: report.ok, violations };
+  }
+
+  #errorOf(code, result, allowlist) {
+    if (result.code === 'INVALID_CODE') {
+      const { violations } = this.validateCode(code, allowlist);
+      if (violations.length > 0) return `the code may not run: ${violations.join('; ')}`;
+    }
+    const { location, hint, error } = result;
+    const where = location === undefined ? '' : ` (line ${location.line}, column ${location.column})`;
+    return `${error}${where}${hint ? `. Hint: ${hint}` : ''}`;
+  }
+
+  /**
+   * Runs a tool: code that defines `execute(input)` or `run(input)`, async or not. Resolves
+   * whatever it does; rejects only for wrong use.
+   */
+  async execute(request) {
+    needObject(request, 'request');
+    needKnown(request, REQUEST, 'request');
+    const { code, input, allowlist = [], signal } = request;
+    needText(code, 'request.code');
+    needAllowlist(allowlist);
+    const memoryMB = needNumber(request.memoryMB ?? this.#memoryMB, 'request.memoryMB', 8, 4096);
+    const timeoutMs = needNumber(request.timeoutMs ?? this.#timeoutMs, 'request.timeoutMs', 1, 600000);
+    const config = {
+      timeout: Math.max(timeoutMs, this.#timeoutMs),
+      memoryLimit: Math.max(memoryMB, this.#memoryMB),
+      maxOutputBytes: this.#maxOutputBytes,
+      policy: this.#policyOf(Object.keys(APIS)),
+    };
+    const result = await this.#engines.use(config, (engine) => engine.run({
+      form: 'execute',
+      code,
+      input: input === undefined ? null : input,
+      limits: { timeoutMs, memoryBytes: Math.round(memoryMB * MIB) },
+      policy: this.#policyOf(allowlist),
+      signal,
+    }));
+    const cost = { executionTimeMs: result.executionMs, memoryUsedBytes: result.stats?.peakMemoryBytes ?? 0 };
+    if (result.ok) return { success: true, output: result.value, ...cost };
+    return { success: false, error: this.#errorOf(code, result, allowlist), code: result.code, ...cost };
+  }
+
+  /** Ends its engines; what runs ends as ABORTED. */
+  dispose() {
+    this.#engines.dispose();
+  }
+
+  [Symbol.dispose ?? Symbol.for('nodejs.dispose')]() {
+    this.dispose();
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+/* nearest - the name that was meant by one that does not exist. */
+
+const LONGEST = 64;
+
+/* Edits from one to the other: letters put in, taken out, replaced or exchanged. */
+function distance(from, to) {
+  let before = [], last = [], now = [];
+  for (let j = 0; j <= to.length; j++) last[j] = j;
+  for (let i = 1; i <= from.length; i++) {
+    now = [i];
+    for (let j = 1; j <= to.length; j++) {
+      now[j] = Math.min(last[j] + 1, now[j - 1] + 1, last[j - 1] + (from[i - 1] === to[j - 1] ? 0 : 1));
+      if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1])
+        now[j] = Math.min(now[j], before[j - 2] + 1);
+    }
+    before = last;
+    last = now;
+  }
+  return last[to.length];
+}
+
+/** The one of names that is written most like name, or undefined if none is like it. */
+export function nearest(name, names) {
+  let found, least = Math.max(2, Math.floor(name.length / 3)) + 1;
+  if (name.length > LONGEST) return undefined;
+  for (const each of names) {
+    if (each.length > LONGEST || Math.abs(each.length - name.length) >= least) continue;
+    const edits = distance(name.toLowerCase(), each.toLowerCase());
+    if (edits < least && edits < each.length) {
+      least = edits;
+      found = each;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+/*
+ * request - the request that a handler serves, and its AbortSignal: every call of an
+ * engine that is made while it is served ends with it, whether the handler passed the
+ * signal on or not. A client that has gone leaves nothing running.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+import { SandboxEngine } from './engine.js';
+
+const requests = new AsyncLocalStorage();
+
+/** Runs `serve` as the handling of a request that `signal` ends. */
+export function serveRequest(signal, serve) {
+  return requests.run({ signal }, serve);
+}
+
+/**
+ * Runs `use` with a signal that is aborted as soon as one of the two is. What it listens
+ * to it leaves again when the promise of `use` is settled: a signal may live long.
+ */
+export async function withEither(one, other, use) {
+  if (one === undefined || other === undefined || one === other) return use(one ?? other);
+  const both = new AbortController();
+  const signals = [one, other];
+  const abort = (event) => both.abort(event.target.reason);
+  for (const signal of signals) {
+    if (signal.aborted) both.abort(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+  }
+  try {
+    return await use(both.signal);
+  } finally {
+    for (const signal of signals) signal.removeEventListener('abort', abort);
+  }
+}
+
+/** An engine whose calls end with the request in whose handling they were made. */
+export class RequestEngine extends SandboxEngine {
+  execute(code, data, options = {}) {
+    return withEither(options?.signal, requests.getStore()?.signal,
+      (signal) => super.execute(code, data, { ...options, signal }));
+  }
+
+  run(call) {
+    return withEither(call?.signal, requests.getStore()?.signal,
+      (signal) => super.run({ ...call, signal }));
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+/*
+ * runner-fetch - fetch of the runner port: in the box a function as the web has it, in the
+ * host secureFetchImpl, which makes the request. What travels between the two is JSON.
+ */
+import { isObject, needObject } from './argument.js';
+
+/*
+ * Runs in the box before the code. A constant of a script is found before the global of the
+ * same name, which is the host's function: code calls this one, and this one calls it.
+ */
+export const BOX_FETCH = `
+const fetch = (() => {
+  const global = globalThis, { create, entries, freeze } = Object, { parse } = JSON, ErrorOf = TypeError;
+  const lower = (name) => String(name).toLowerCase();
+
+  class Headers {
+    #values = create(null);
+    constructor(values) {
+      for (const [name, value] of entries(values)) this.#values[lower(name)] = value;
+    }
+    get(name) { return this.#values[lower(name)] ?? null; }
+    has(name) { return lower(name) in this.#values; }
+    forEach(use) { for (const [name, value] of entries(this.#values)) use(value, name, this); }
+    entries() { return entries(this.#values)[Symbol.iterator](); }
+    [Symbol.iterator]() { return this.entries(); }
+    toJSON() { return { ...this.#values }; }
+  }
+
+  class Response {
+    #body;
+    #used = false;
+    constructor({ ok, status, statusText, headers, body, url }) {
+      this.ok = ok;
+      this.status = status;
+      this.statusText = statusText;
+      this.headers = new Headers(headers);
+      this.url = url;
+      this.#body = body;
+    }
+    get bodyUsed() { return this.#used; }
+    async text() {
+      if (this.#used) throw new ErrorOf('the body has been read already');
+      this.#used = true;
+      return this.#body;
+    }
+    async json() { return parse(await this.text()); }
+  }
+
+  function plain(init = {}) {
+    const { method, headers, body, redirect } = init ?? {};
+    const list = headers === undefined || headers === null ? {}
+      : typeof headers[Symbol.iterator] === 'function' ? headers : entries(headers);
+    const values = {};
+    for (const [name, value] of typeof list[Symbol.iterator] === 'function' ? list : []) values[lower(name)] = String(value);
+    if (body !== undefined && body !== null && typeof body !== 'string')
+      throw new ErrorOf('fetch: the body must be a string; JSON.stringify(value) makes one');
+    return { method: method === undefined ? 'GET' : String(method).toUpperCase(), headers: values, body, redirect };
+  }
+
+  return async function fetch(url, init) {
+    const request = typeof url === 'object' && url !== null && 'url' in url ? url : undefined;
+    const answer = await global.fetch(String(request === undefined ? url : request.url), plain(init ?? request));
+    return freeze(new Response(answer));
+  };
+})();
+`;
+
+function headersOf(headers) {
+  if (headers === undefined || headers === null) return {};
+  const pairs = typeof headers[Symbol.iterator] === 'function' ? [...headers] : Object.entries(headers);
+  return Object.fromEntries(pairs.map(([name, value]) => [String(name).toLowerCase(), String(value)]));
+}
+
+async function bodyOf(response) {
+  if (typeof response.text === 'function') return String(await response.text());
+  const { body } = response;
+  if (body === undefined || body === null) return '';
+  return typeof body === 'string' ? body : JSON.stringify(body);
+}
+
+/** Has secureFetchImpl make a request of the box; what it throws, the box's fetch throws. */
+export async function answerFetch(secureFetchImpl, url, init) {
+  const { method, headers, body, redirect } = isObject(init) ? init : {};
+  const request = { method, headers, ...(body === undefined || body === null ? {} : { body }), ...(redirect ? { redirect } : {}) };
+  const response = needObject(await secureFetchImpl(String(url), request), 'what secureFetchImpl resolves with', 'a response');
+  const status = Number(response.status ?? 200);
+  return {
+    ok: typeof response.ok === 'boolean' ? response.ok : status >= 200 && status < 300,
+    status,
+    statusText: String(response.statusText ?? ''),
+    headers: headersOf(response.headers),
+    body: await bodyOf(response),
+    url: String(response.url || url),
+  };
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+/*
+ * runner-glovebox - the adapter for production: each piece of code in a sealed process of
+ * its own. It reaches the network through secureFetchImpl alone, which runs in the host and
+ * judges every request.
+ */
+import { needKnown, needNumber, needObject } from './argument.js';
+import { EngineCache } from './engine-cache.js';
+import { EnginePool } from './engine-pool.js';
+import { RequestEngine } from './request.js';
+import { BOX_FETCH, answerFetch } from './runner-fetch.js';
+import { SandboxExecutionError, runnerArguments, runnerBindings, tellSink } from './runner.js';
+
+const MIB = 1048576;
+const MOST_MS = 600000; /* of an engine; the timeout of a call is lower */
+const POLICY = { console: true, timers: true };
+const FETCH_POLICY = { ...POLICY, functions: ['fetch'] };
+const HINTS = {
+  /* of the guard, for the command: there is no such flag here */
+  network: 'pass secureFetchImpl, which makes the requests',
+  file: 'pass what is in the file as a parameter',
+  crypto: 'compute it outside and pass it as a parameter',
+};
+
+function nameOf(error) {
+  return /^[A-Za-z_$][\w$]*(?=: )/.exec(error)?.[0];
+}
+
+/* What the engine says of a failure, as the error that the port's users catch. */
+function errorOf({ code, error, hint, location, stack, logs, executionMs }) {
+  const name = code === 'RUNTIME' || code === 'SYNTAX' ? nameOf(error) : undefined;
+  const message = name === undefined ? error : error.slice(name.length + 2);
+  const flag = /--allow (fetch|file|crypto)/.exec(hint ?? '')?.[1];
+  const advice = flag === undefined ? hint : HINTS[flag === 'fetch' ? 'network' : flag];
+  return new SandboxExecutionError({ name, message, stack, code, hint: advice, location, logs, executionMs });
+}
+
+class GloveboxRunner {
+  name = 'glovebox';
+  #engineOptions;
+  #memoryBytes;
+  #plain = new EngineCache((config) => new RequestEngine(config));
+  #fetching = new EnginePool((serve) => this.#makeFetching(serve));
+
+  constructor({ workerMemoryMb = 128, maxOutputBytes = MIB }) {
+    this.#memoryBytes = workerMemoryMb * MIB;
+    this.#engineOptions = { timeout: MOST_MS, memoryLimit: workerMemoryMb, maxOutputBytes };
+  }
+
+  #makeFetching(serve) {
+    const engine = new RequestEngine({ ...this.#engineOptions, policy: FETCH_POLICY });
+    engine.preload('fetch.js', BOX_FETCH);
+    engine.expose({ fetch: (url, init) => serve((secureFetchImpl) => answerFetch(secureFetchImpl, url, init)) });
+    return engine;
+  }
+
+  #run(call, secureFetchImpl) {
+    if (secureFetchImpl !== undefined) return this.#fetching.use(secureFetchImpl, (engine) => engine.run(call));
+    return this.#plain.use({ ...this.#engineOptions, policy: POLICY }, (engine) => engine.run(call));
+  }
+
+  async execute(args) {
+    const given = runnerArguments(args);
+    let failure; /* of the sink: the caller's own, and told when the code has ended */
+    const onLog = (level, text) => {
+      try {
+        tellSink(given.consoleSink, level, text);
+      } catch (error) {
+        failure ??= { error };
+      }
+    };
+    const result = await this.#run({
+      form: 'body',
+      code: given.code,
+      bindings: runnerBindings(given),
+      limits: { timeoutMs: given.timeout, memoryBytes: this.#memoryBytes },
+      signal: given.signal,
+      ...(given.consoleSink === undefined ? {} : { onLog }),
+    }, given.secureFetchImpl);
+    if (failure !== undefined) throw failure.error;
+    if (!result.ok) throw errorOf(result);
+    return { result: result.value };
+  }
+
+  async dispose() {
+    this.#plain.dispose();
+    this.#fetching.dispose();
+  }
+}
+
+/** options.workerMemoryMb: of one piece of code; options.maxOutputBytes: of its result. */
+export function glovebox(options = {}) {
+  needObject(options, 'options');
+  needKnown(options, ['workerMemoryMb', 'maxOutputBytes', 'maxWorkers'], 'options');
+  if (options.workerMemoryMb !== undefined) needNumber(options.workerMemoryMb, 'options.workerMemoryMb', 8, 4096);
+  if (options.maxOutputBytes !== undefined) needNumber(options.maxOutputBytes, 'options.maxOutputBytes', 1, 256 * MIB);
+  if (options.maxWorkers !== undefined) needNumber(options.maxWorkers, 'options.maxWorkers', 1, 1024);
+  return new GloveboxRunner(options);
+}

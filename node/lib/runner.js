@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+/*
+ * runner - the port through which an application runs the code of its users, with adapters
+ * behind it: `glovebox()` for production, `memory()` for tests, or anybody's own.
+ *
+ * execute() rejects when the code failed, because that is what the port's users catch; and
+ * what has no rejections, attempt(), is beside it.
+ */
+import { isObject, needFunction, needKnown, needName, needNumber, needObject, needText, wrong } from './argument.js';
+
+const MOST_MS = 600000;
+const LEVELS = ['log', 'info', 'warn', 'error', 'debug'];
+const ARGUMENTS = [
+  'code', 'executionParams', 'envVars', 'contextVariables', 'isCustomTool', 'timeout', 'secureFetchImpl',
+  'consoleSink', 'signal',
+];
+
+/** What the code of a user did wrong, or what became of it: `code` says which. */
+export class SandboxExecutionError extends Error {
+  constructor({ name = 'SandboxError', message, stack, code, hint, location, logs = [], executionMs = 0 }) {
+    super(message);
+    this.name = name;
+    this.stack = stack ? `${name}: ${message}\n${stack}` : `${name}: ${message}`;
+    this.code = code;
+    this.logs = logs;
+    this.executionMs = executionMs;
+    if (hint) this.hint = hint;
+    if (location) this.location = location;
+  }
+}
+
+/** The arguments of execute(), complete and right; throws for wrong use. */
+export function runnerArguments(args) {
+  needObject(args, 'args');
+  needKnown(args, ARGUMENTS, 'args');
+  const { code, executionParams = {}, envVars = {}, contextVariables = {}, isCustomTool = false } = args;
+  const { timeout = 5000, secureFetchImpl, consoleSink, signal } = args;
+  needText(code, 'args.code');
+  needObject(executionParams, 'args.executionParams');
+  needObject(envVars, 'args.envVars');
+  needObject(contextVariables, 'args.contextVariables');
+  needNumber(timeout, 'args.timeout', 1, MOST_MS);
+  if (typeof isCustomTool !== 'boolean') throw wrong('args.isCustomTool', 'true or false', isCustomTool);
+  if (secureFetchImpl !== undefined) needFunction(secureFetchImpl, 'args.secureFetchImpl');
+  if (consoleSink !== undefined) needObject(consoleSink, 'args.consoleSink', 'an object with log, info, warn and error');
+  return { code, executionParams, envVars, contextVariables, isCustomTool, timeout, secureFetchImpl, consoleSink, signal };
+}
+
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+
+/** The names that the code sees, and their values. */
+export function runnerBindings({ executionParams, envVars, contextVariables, isCustomTool }) {
+  const bindings = { ...contextVariables };
+  if (isCustomTool)
+    for (const [name, value] of Object.entries(executionParams)) if (IDENTIFIER.test(name)) bindings[name] = value;
+  return { ...bindings, params: executionParams, env: envVars, environmentVariables: envVars };
+}
+
+/** Tells one line of the console to a sink that may lack methods. */
+export function tellSink(sink, level, message) {
+  const method = LEVELS.includes(level) && typeof sink[level] === 'function' ? level : 'log';
+  sink[method]?.(message);
+}
+
+function needAdapter(adapter) {
+  if (!isObject(adapter) || typeof adapter.execute !== 'function' || typeof adapter.dispose !== 'function')
+    throw wrong('options.adapter', 'an adapter: {name, execute(args), dispose()}', adapter);
+  needName(adapter.name, 'options.adapter.name');
+  return adapter;
+}
+
+function describe(error) {
+  const isError = isObject(error) && typeof error.message === 'string';
+  const { name = 'Error', message = String(error), stack, code, hint, location, logs } = isError ? error : {};
+  return { name, message, stack, code: typeof code === 'string' ? code : 'RUNTIME', hint, location, logs: logs ?? [] };
+}
+
+class SandboxClient {
+  #adapter;
+
+  constructor(adapter) {
+    this.#adapter = adapter;
+  }
+
+  get name() {
+    return this.#adapter.name;
+  }
+
+  /** Runs the body of an async function; resolves with {result}, rejects if it failed. */
+  async execute(args) {
+    return this.#adapter.execute(args);
+  }
+
+  /** The same as a value: {ok: true, result} or {ok: false, error}. Rejects for wrong use. */
+  async attempt(args) {
+    runnerArguments(args);
+    try {
+      return { ok: true, result: (await this.#adapter.execute(args)).result };
+    } catch (error) {
+      return { ok: false, error: describe(error) };
+    }
+  }
+
+  /** Ends what the adapter keeps. */
+  async dispose() {
+    await this.#adapter.dispose();
+  }
+
+  async [Symbol.asyncDispose ?? Symbol.for('nodejs.asyncDispose')]() {
+    await this.dispose();
+  }
+}
+
+/** options.adapter: {name, execute(args), dispose()}. */
+export function createSandboxClient(options) {
+  needObject(options, 'options');
+  needKnown(options, ['adapter'], 'options');
+  return new SandboxClient(needAdapter(options.adapter));
+}

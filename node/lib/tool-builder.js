@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+/* tool-builder - one tool, said step by step: what it is for, what it takes, what it does. */
+import { needFunction, needKnown, needName, needObject, needText } from './argument.js';
+import { SANDBOX_SYSTEM_INSTRUCTION } from './engine.js';
+import { Parameters } from './tool-parameters.js';
+
+/* What each verb promises of a tool; hints for clients that ask before they call. */
+const VERBS = {
+  query: { readOnlyHint: true },
+  mutation: { readOnlyHint: false, destructiveHint: true },
+  action: {},
+};
+
+const ANNOTATIONS = ['title', 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
+
+export class ToolBuilder extends Parameters {
+  #name;
+  #annotations;
+  #define;
+  #description = '';
+  #sandbox;
+
+  /** define(tool): takes the tool that is done. */
+  constructor(verb, name, define) {
+    super();
+    this.#name = needName(name, 'name');
+    this.#annotations = { ...VERBS[verb] };
+    this.#define = define;
+  }
+
+  /** What the tool is for, for the model that chooses. */
+  describe(text) {
+    this.#description = needText(text, 'text');
+    return this;
+  }
+
+  /** Hints of the protocol, in addition to those of the verb or instead. */
+  annotate(annotations) {
+    needObject(annotations, 'annotations');
+    needKnown(annotations, ANNOTATIONS, 'annotations');
+    Object.assign(this.#annotations, annotations);
+    return this;
+  }
+
+  /** The tool takes code: its description says how it is written. No engine is made yet. */
+  sandboxed(config = {}) {
+    this.#sandbox = { ...needObject(config, 'config') };
+    return this;
+  }
+
+  /** handler(input, ctx) does the work; returns the tool. */
+  handle(handler) {
+    needFunction(handler, 'handler');
+    const instruction = this.#sandbox === undefined ? '' : SANDBOX_SYSTEM_INSTRUCTION;
+    const tool = Object.freeze({
+      name: this.#name,
+      description: [this.#description, instruction].filter((part) => part !== '').join('\n\n'),
+      inputSchema: this.toJSONSchema(),
+      annotations: Object.freeze({ ...this.#annotations }),
+    });
+    this.#define({ tool, handler, sandbox: this.#sandbox, problems: (input) => this.problems(input) });
+    return tool;
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/*
+ * tool-error - an error that a tool returns: what went wrong, and what to do now. Words for
+ * the model, the same as data for programs.
+ */
+import { needName, needNumber, needObject, needText } from './argument.js';
+
+export class ToolErrorBuilder {
+  #error;
+
+  constructor(code, message) {
+    this.#error = { code: needName(code, 'code'), message: needText(message, 'message') };
+  }
+
+  /** What to do to get what was wanted. */
+  suggest(suggestion) {
+    this.#error.suggestion = needText(suggestion, 'suggestion');
+    return this;
+  }
+
+  /** More about it; of several calls all are kept. */
+  details(details) {
+    this.#error.details = { ...this.#error.details, ...needObject(details, 'details') };
+    return this;
+  }
+
+  /** Seconds after which it may work; 0: there is no need to wait, and nothing is said. */
+  retryAfter(seconds) {
+    this.#error.retryAfter = needNumber(seconds, 'seconds', 0);
+    return this;
+  }
+
+  /** The result of a tool, as the protocol has it. */
+  toResult() {
+    const { code, message, suggestion, details, retryAfter } = this.#error;
+    const lines = [`${code}: ${message}`];
+    if (suggestion) lines.push(`What to do: ${suggestion}`);
+    for (const [name, value] of Object.entries(details ?? {}))
+      lines.push(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+    if (retryAfter > 0) lines.push(`Try again after ${retryAfter} s.`);
+    return {
+      content: [{ type: 'text', text: lines.join('\n') }],
+      structuredContent: { error: this.#error },
+      isError: true,
+    };
+  }
+
+  get content() {
+    return this.toResult().content;
+  }
+
+  get isError() {
+    return true;
+  }
+}

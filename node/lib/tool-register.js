@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+/*
+ * tool-register - puts tools on a server of the official MCP TypeScript SDK, of version 1
+ * or 2, its McpServer or its low-level Server, without loading the SDK.
+ */
+import { received, wrong } from './argument.js';
+import { requestSchemaFor, schemaForSDK } from './tool-schema.js';
+
+const INVALID_PARAMS = -32602;
+
+/* The signal that a client's cancelling or going aborts: where each version has it. */
+function requestOf(extra) {
+  return { signal: extra?.signal ?? extra?.mcpReq?.signal, extra };
+}
+
+function registerOnMcpServer(server, tools, call) {
+  const registered = {};
+  for (const tool of tools) {
+    const { name, description, annotations } = tool;
+    const inputSchema = schemaForSDK(() => structuredClone(tool.inputSchema)); /* Zod writes into it */
+    registered[name] = server.registerTool(name, { description, inputSchema, annotations },
+      (input, extra) => call(name, input, requestOf(extra)));
+  }
+  return registered;
+}
+
+/* ---- the low-level server ----------------------------------------------------------- */
+
+function takesMethodNames(server) {
+  return typeof server.setRequestHandler === 'function' && 'getNegotiatedProtocolVersion' in server;
+}
+
+/* The handler that is there already. Both versions keep them in this map; where another
+ * does not, one that is there is found by asking, and is not replaced in silence. */
+function existingHandler(server, method) {
+  if (server._requestHandlers instanceof Map) return server._requestHandlers.get(method);
+  server.assertCanSetRequestHandler?.(method);
+  return undefined;
+}
+
+function setHandler(server, method, handler) {
+  if (takesMethodNames(server)) server.setRequestHandler(method, handler);
+  else server.setRequestHandler(requestSchemaFor(method), handler);
+}
+
+/* Ours on the first page, then what the other handler lists, but for names of ours. */
+function lister(tools, names, existing) {
+  return async (request, extra) => {
+    const other = await existing?.(request, extra);
+    const ours = request.params?.cursor === undefined ? tools : [];
+    return { ...other, tools: [...ours, ...(other?.tools ?? []).filter(({ name }) => !names.has(name))] };
+  };
+}
+
+function caller(names, existing, call) {
+  return async (request, extra) => {
+    const { name, arguments: input } = request.params;
+    if (names.has(name)) return call(name, input, requestOf(extra));
+    if (existing !== undefined) return existing(request, extra);
+    throw Object.assign(new Error(`Tool ${received(name)} not found`), { code: INVALID_PARAMS });
+  };
+}
+
+function registerOnServer(server, tools, call) {
+  const names = new Set(tools.map(({ name }) => name));
+  if (server.transport === undefined) server.registerCapabilities({ tools: {} });
+  const list = existingHandler(server, 'tools/list');
+  const tell = existingHandler(server, 'tools/call');
+  setHandler(server, 'tools/list', lister(tools, names, list));
+  setHandler(server, 'tools/call', caller(names, tell, call));
+}
+
+/** call(name, input, { signal, extra }): resolves with a result of the protocol. */
+export function registerTools(server, tools, call) {
+  if (typeof server?.registerTool === 'function') return registerOnMcpServer(server, tools, call);
+  if (typeof server?.setRequestHandler === 'function') return registerOnServer(server, tools, call);
+  throw wrong('server', 'an McpServer or a Server of the MCP TypeScript SDK', server);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/*
+ * tool-schema - one schema object that both generations of the MCP TypeScript SDK take,
+ * without a library of schemas: version 1 looks for what Zod 4 puts on its own
+ * (`_zod`, with the override for JSON Schema that it offers), version 2 for Standard Schema.
+ *
+ * It lets everything pass: the tool looks at its arguments itself, in words of its own.
+ */
+
+/** toJSONSchema(): a JSON Schema of an object. */
+export function schemaForSDK(toJSONSchema) {
+  const validate = (value) => ({ value });
+  const jsonSchema = { input: toJSONSchema, output: toJSONSchema };
+  const standard = { version: 1, vendor: 'glovebox', validate, jsonSchema };
+  const pass = (payload) => payload;
+  return {
+    '~standard': standard,
+    _zod: {
+      def: { type: 'object', shape: {} },
+      version: { major: 4, minor: 0, patch: 0 },
+      traits: new Set(),
+      bag: {},
+      run: pass,
+      parse: pass,
+      toJSONSchema,
+    },
+  };
+}
+
+/** What version 1 of the SDK wants instead of the name of a method. */
+export function requestSchemaFor(method) {
+  const pass = (payload) => payload;
+  const literal = { _zod: { def: { type: 'literal', values: [method] }, run: pass } };
+  return { _zod: { def: { type: 'object', shape: { method: literal } }, run: pass } };
+}

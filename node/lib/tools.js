@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+/*
+ * tools - tools of an MCP server that run a model's code: declared in a few words, served
+ * by the official SDK, ended when the client cancels or goes.
+ */
+import { isObject, needKnown, needObject, received, wrong } from './argument.js';
+import { EngineCache } from './engine-cache.js';
+import { RequestEngine, serveRequest } from './request.js';
+import { ToolBuilder } from './tool-builder.js';
+import { ToolErrorBuilder } from './tool-error.js';
+import { registerTools } from './tool-register.js';
+import { errorOf, toToolResult } from './tool-result.js';
+import { nearest } from './nearest.js';
+
+function unknownTool(name, names) {
+  const meant = typeof name === 'string' ? nearest(name, names) : undefined;
+  return new ToolErrorBuilder('UNKNOWN_TOOL', `there is no tool ${received(name)}`)
+    .suggest(meant === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${meant}?`).toResult();
+}
+
+class SandboxTools {
+  #definitions = new Map();
+  #engines = new EngineCache((config) => new RequestEngine(config));
+  #context;
+
+  constructor(options) {
+    needObject(options, 'options');
+    needKnown(options, ['context'], 'options');
+    const { context } = options;
+    if (context !== undefined && typeof context !== 'function' && !isObject(context))
+      throw wrong('options.context', 'an object or a function that returns one', context);
+    this.#context = context;
+  }
+
+  #define(definition) {
+    const { name } = definition.tool;
+    if (this.#definitions.has(name)) throw new TypeError(`name: there is a tool '${name}' already`);
+    this.#definitions.set(name, definition);
+  }
+
+  #build(verb, name) {
+    return new ToolBuilder(verb, name, (definition) => this.#define(definition));
+  }
+
+  /** A tool that changes nothing. */
+  query(name) {
+    return this.#build('query', name);
+  }
+
+  /** A tool that changes what may not come back. */
+  mutation(name) {
+    return this.#build('mutation', name);
+  }
+
+  /** A tool of which nothing is promised. */
+  action(name) {
+    return this.#build('action', name);
+  }
+
+  /** An engine of your own; what a handler runs on it ends with the request. */
+  sandbox(config) {
+    return new RequestEngine(config);
+  }
+
+  /** What a handler returns when it cannot do what was asked. */
+  error(code, message) {
+    return new ToolErrorBuilder(code, message);
+  }
+
+  /** The value of an engine's result, or the error that helps to repair the code. */
+  result(result) {
+    if (!isObject(result) || typeof result.ok !== 'boolean')
+      throw wrong('result', 'what execute() resolved with', result);
+    return result.ok ? result.value : errorOf(result);
+  }
+
+  /** All tools, as a list of the protocol has them. */
+  get tools() {
+    return [...this.#definitions.values()].map(({ tool }) => tool);
+  }
+
+  async #contextOf(request) {
+    const context = typeof this.#context === 'function' ? await this.#context(request) : this.#context;
+    return needObject(context ?? {}, 'context');
+  }
+
+  /* An engine as the tool's handler sees it: its calls end with the request. */
+  #engineOf(config, signal) {
+    return {
+      execute: (code, data, options) => this.#engines.use(config, (engine) =>
+        serveRequest(signal, () => engine.execute(code, data, options))),
+      run: (call) => this.#engines.use(config, (engine) => serveRequest(signal, () => engine.run(call))),
+    };
+  }
+
+  async #handle({ tool, handler, sandbox }, input, { signal, extra }) {
+    const given = await this.#contextOf({ tool: tool.name, signal, extra });
+    const ctx = { ...given, tool: tool.name, signal, extra };
+    if (sandbox !== undefined) ctx.sandbox = this.#engineOf(sandbox, signal);
+    return toToolResult(await handler(input, ctx));
+  }
+
+  /**
+   * Calls a tool as a server does: resolves with a result of the protocol, whatever
+   * happens. request: the AbortSignal `signal`, and `extra`, which is passed on.
+   */
+  async callTool(name, input = {}, request = {}) {
+    const definition = this.#definitions.get(name);
+    if (definition === undefined) return unknownTool(name, [...this.#definitions.keys()]);
+    const problems = definition.problems(input);
+    if (problems.length > 0)
+      return new ToolErrorBuilder('INVALID_ARGUMENTS', problems.join('; '))
+        .suggest(`Send the arguments again, as the input schema of ${name} has them.`).toResult();
+    try {
+      return await serveRequest(request.signal, () => this.#handle(definition, input, request));
+    } catch (error) {
+      return new ToolErrorBuilder('TOOL_FAILED', error instanceof Error ? error.message : String(error)).toResult();
+    }
+  }
+
+  /**
+   * Serves all tools declared so far on a server of the official SDK: `McpServer`, or the
+   * low-level `Server`, beside the tools that it has. Returns what the server returned for
+   * each, by name; of a low-level server nothing.
+   */
+  register(server) {
+    return registerTools(server, this.tools, (name, input, request) => this.callTool(name, input, request));
+  }
+
+  /** Ends the engines that tools have used; what runs ends as ABORTED. */
+  dispose() {
+    this.#engines.dispose();
+  }
+
+  [Symbol.dispose ?? Symbol.for('nodejs.dispose')]() {
+    this.dispose();
+  }
+}
+
+/** options.context: what handlers find in ctx, or a function of the request that returns it. */
+export function createSandboxTools(options = {}) {
+  return new SandboxTools(options);
+}

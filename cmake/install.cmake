@@ -43,7 +43,7 @@ install(FILES completions/glovebox.bash RENAME glovebox
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES completions/_glovebox
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES share/policy.schema.json
+install(FILES share/policy.schema.json share/mcp.schema.json
     DESTINATION ${CMAKE_INSTALL_DATADIR}/glovebox)
 install(FILES LICENSE THIRD-PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -3,9 +3,11 @@
 #include "policy/json_reader.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
 #include "policy/json_place.h"
+#include "policy/lists.h"
 #include "policy/refuse.h"
 
 #include <assert.h>
@@ -81,7 +83,51 @@ static gbx_status unknown_key(gbx_json_reader *r, const char *name,
     return gbx_json_refuse_key(r, "there is no key '%s' here", quote);
 }
 
+/* What the library that makes the values objects to in text that is JSON. */
+static gbx_status refuse_text(gbx_json_reader *r, const json_error_t *e)
+{
+    const char *message;
+    size_t at;
+    uint32_t line;
+    uint32_t column;
+
+    switch ((int)json_error_code(e)) { /* the rest cannot be: the text is JSON */
+    case json_error_duplicate_key:
+        message = "the key is there twice: leave one out";
+        break;
+    case json_error_null_byte_in_key:
+    case json_error_null_character: message = "a string here cannot hold NUL"; break;
+    case json_error_numeric_overflow: message = "the number is too large"; break;
+    default:
+        /* Memory that runs out is told as any error, or as none. */
+        if (strstr(e->text, "Unicode") == NULL)
+            return gbx_list_nomem(r->err);
+        message = "an escape in the string stands for no character";
+        break;
+    }
+    at = gbx_json_token_before(r->text, r->len,
+                               e->position > 0 ? (size_t)e->position : 1);
+    gbx_utf8_position(r->text, r->len, at, &line, &column);
+    return gbx_fail_at(r->err, GBX_E_POLICY, line, column, "%s", message);
+}
+
 /* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_json_decode(gbx_json_reader *r, const char *what, size_t bytes_max,
+                           size_t depth_max, json_t **ret)
+{
+    gbx_json_fault fault;
+    json_error_t e;
+
+    if (r->len > bytes_max)
+        return gbx_fail(r->err, GBX_E_POLICY, "the %s is larger than %zu bytes", what,
+                        bytes_max);
+    if (!gbx_json_check(r->text, r->len, depth_max, &fault))
+        return gbx_fail_at(r->err, GBX_E_POLICY, fault.line, fault.column, "%s",
+                           fault.message);
+    *ret = json_loadb(r->text, r->len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
+    return *ret != NULL ? GBX_OK : refuse_text(r, &e);
+}
 
 gbx_status gbx_json_refuse(gbx_json_reader *r, const char *format, ...)
 {
@@ -177,6 +223,21 @@ gbx_status gbx_json_read_members(gbx_json_reader *r, const json_t *value,
 
         push(r, index, name);
         status = read(r, name, json_object_iter_value(at), target);
+        r->depth--;
+    }
+    return status;
+}
+
+gbx_status gbx_json_read_items(gbx_json_reader *r, const json_t *value,
+                               gbx_json_item_fn read, void *target)
+{
+    gbx_status status = GBX_OK;
+
+    if (!json_is_array(value))
+        return gbx_json_refuse_type(r, value, "an array");
+    for (size_t i = 0; i < json_array_size(value) && status == GBX_OK; i++) {
+        push(r, i, NULL);
+        status = read(r, json_array_get(value, i), target);
         r->depth--;
     }
     return status;

@@ -47,6 +47,11 @@ typedef struct gbx_json_key {
      .size = sizeof(((type *)NULL)->field), .min = (least), .max = (most)}
 /* clang-format on */
 
+/* r->text as values, no member twice; json_decref() it. what names the text where it is
+ * too large. Where it is read deeper than GBX_POLICY_DEPTH, nothing may be refused. */
+gbx_status gbx_json_decode(gbx_json_reader *r, const char *what, size_t bytes_max,
+                           size_t depth_max, json_t **ret);
+
 /* Every member by its row of keys; a member without one is refused. */
 gbx_status gbx_json_read_object(gbx_json_reader *r, const json_t *value,
                                 const gbx_json_key *keys, size_t count, void *target);
@@ -56,6 +61,12 @@ typedef gbx_status (*gbx_json_member_fn)(gbx_json_reader *r, const char *key,
                                          const json_t *value, void *target);
 gbx_status gbx_json_read_members(gbx_json_reader *r, const json_t *value,
                                  gbx_json_member_fn read, void *target);
+
+/* Every element of an array; each is the current value while it is read. */
+typedef gbx_status (*gbx_json_item_fn)(gbx_json_reader *r, const json_t *value,
+                                       void *target);
+gbx_status gbx_json_read_items(gbx_json_reader *r, const json_t *value,
+                               gbx_json_item_fn read, void *target);
 
 /* Every element of an array of strings. */
 gbx_status gbx_json_read_texts(gbx_json_reader *r, const json_t *value,

@@ -8,9 +8,6 @@
 
 #include "base/cleanup.h"
 #include "base/fail.h"
-#include "base/json.h"
-#include "base/utf8.h"
-#include "policy/json_place.h"
 #include "policy/lists.h"
 #include "policy/secrets.h"
 
@@ -118,50 +115,6 @@ static gbx_status read_policy(gbx_json_reader *r, const json_t *value)
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), r->policy);
 }
 
-/* What the library that makes the values objects to in text that is JSON. */
-static gbx_status refuse_text(gbx_json_reader *r, const json_error_t *e)
-{
-    const char *message;
-    size_t at;
-    uint32_t line;
-    uint32_t column;
-
-    switch ((int)json_error_code(e)) { /* the rest cannot be: the text is JSON */
-    case json_error_duplicate_key:
-        message = "the key is there twice: leave one out";
-        break;
-    case json_error_null_byte_in_key:
-    case json_error_null_character: message = "a string here cannot hold NUL"; break;
-    case json_error_numeric_overflow: message = "the number is too large"; break;
-    default:
-        /* Memory that runs out is told as any error, or as none. */
-        if (strstr(e->text, "Unicode") == NULL)
-            return gbx_list_nomem(r->err);
-        message = "an escape in the string stands for no character";
-        break;
-    }
-    at = gbx_json_token_before(r->text, r->len,
-                               e->position > 0 ? (size_t)e->position : 1);
-    gbx_utf8_position(r->text, r->len, at, &line, &column);
-    return gbx_fail_at(r->err, GBX_E_POLICY, line, column, "%s", message);
-}
-
-/* The text as values; json_decref() it. */
-static gbx_status decode(gbx_json_reader *r, json_t **ret)
-{
-    gbx_json_fault fault;
-    json_error_t e;
-
-    if (r->len > POLICY_BYTES_MAX)
-        return gbx_fail(r->err, GBX_E_POLICY, "the policy is larger than %zu bytes",
-                        POLICY_BYTES_MAX);
-    if (!gbx_json_check(r->text, r->len, GBX_POLICY_DEPTH, &fault))
-        return gbx_fail_at(r->err, GBX_E_POLICY, fault.line, fault.column, "%s",
-                           fault.message);
-    *ret = json_loadb(r->text, r->len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
-    return *ret != NULL ? GBX_OK : refuse_text(r, &e);
-}
-
 static void release(json_t **value)
 {
     json_decref(*value);
@@ -180,7 +133,7 @@ static gbx_status parse(gbx_json_reader *r, gbx_policy **ret)
 
     if (policy == NULL)
         return gbx_list_nomem(r->err);
-    status = decode(r, &value);
+    status = gbx_json_decode(r, "policy", POLICY_BYTES_MAX, GBX_POLICY_DEPTH, &value);
     r->policy = policy;
     if (status == GBX_OK)
         status = read_policy(r, value);

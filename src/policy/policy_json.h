@@ -13,4 +13,13 @@ gbx_status gbx_policy_read_env(gbx_json_reader *r, const json_t *value,
 gbx_status gbx_policy_read_secrets(gbx_json_reader *r, const json_t *value,
                                    const gbx_json_key *key, void *target);
 
+/*
+ * One secret of r->policy: its value by "from", "file" or "value", and for whom it is by
+ * lists, whose target is the gbx_secret. why_first: the first of them must be there, and
+ * why; or NULL.
+ */
+gbx_status gbx_policy_read_secret(gbx_json_reader *r, const char *name,
+                                  const json_t *value, const gbx_json_key *lists,
+                                  size_t list_count, const char *why_first);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* "from": the value of that environment variable. target is a gbx_entry. */
@@ -143,41 +144,16 @@ static gbx_status leave(gbx_json_reader *r, const json_t *value,
 static gbx_status read_secret(gbx_json_reader *r, const char *name, const json_t *value,
                               void *target)
 {
-    static const gbx_json_key value_keys[] = {
-        {.name = "from", .read = read_from},
-        {.name = "file", .read = read_secret_file},
-        {.name = "value", .read = read_secret_value},
-        {.name = "sites", .read = leave},
-        {.name = "functions", .read = leave},
-    };
-    static const gbx_json_key list_keys[] = {
-        {.name = "from", .read = leave},
-        {.name = "file", .read = leave},
-        {.name = "value", .read = leave},
+    static const gbx_json_key lists[] = {
         {.name = "sites", .read = gbx_json_read_list, .add = add_secret_site},
         {.name = "functions", .read = gbx_json_read_list, .add = add_secret_function},
     };
-    GBX_CLEANUP(forget)
-    secret_entry entry = {.entry = {.name = name, .name_len = strlen(name)}};
-    gbx_secret *secret = NULL;
-    gbx_status status =
-        gbx_json_read_object(r, value, value_keys, GBX_COUNTOF(value_keys), &entry);
+    (void)target;
 
-    if (status != GBX_OK)
-        return status;
-    if (entry.entry.value == NULL)
-        return gbx_json_require(
-            r, value, "from",
-            "name the environment variable that has it, or a \"file\"");
-    if (json_object_get(value, "functions") == NULL)
-        status = gbx_json_require(r, value, "sites", "list the sites that may get it");
-    if (status == GBX_OK)
-        status = gbx_json_placed_key(r, gbx_grant_secret(target, &entry.entry, &secret,
-                                                         r->err));
-    if (status == GBX_OK)
-        status =
-            gbx_json_read_object(r, value, list_keys, GBX_COUNTOF(list_keys), secret);
-    return status;
+    return gbx_policy_read_secret(r, name, value, lists, GBX_COUNTOF(lists),
+                                  json_object_get(value, "functions") == NULL
+                                      ? "list the sites that may get it"
+                                      : NULL);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -194,6 +170,44 @@ gbx_status gbx_policy_read_env(gbx_json_reader *r, const json_t *value,
     if (json_is_object(value))
         return gbx_json_read_members(r, value, read_env_member, policy);
     return gbx_json_refuse_type(r, value, "an array of names, or an object");
+}
+
+gbx_status gbx_policy_read_secret(gbx_json_reader *r, const char *name,
+                                  const json_t *value, const gbx_json_key *lists,
+                                  size_t list_count, const char *why_first)
+{
+    gbx_json_key keys[8] = {
+        {.name = "from", .read = read_from},
+        {.name = "file", .read = read_secret_file},
+        {.name = "value", .read = read_secret_value},
+    };
+    const size_t count = 3 + list_count;
+    GBX_CLEANUP(forget)
+    secret_entry entry = {.entry = {.name = name, .name_len = strlen(name)}};
+    gbx_secret *secret = NULL;
+    gbx_status status;
+
+    assert(count <= GBX_COUNTOF(keys));
+    for (size_t i = 0; i < list_count; i++)
+        keys[3 + i] = (gbx_json_key){.name = lists[i].name, .read = leave};
+    status = gbx_json_read_object(r, value, keys, count, &entry);
+    if (status != GBX_OK)
+        return status;
+    if (entry.entry.value == NULL)
+        return gbx_json_require(
+            r, value, "from",
+            "name the environment variable that has it, or a \"file\"");
+    if (why_first != NULL)
+        status = gbx_json_require(r, value, lists[0].name, why_first);
+    if (status == GBX_OK)
+        status = gbx_json_placed_key(r, gbx_grant_secret(r->policy, &entry.entry,
+                                                         &secret, r->err));
+    for (size_t i = 0; i < count; i++)
+        keys[i] =
+            i < 3 ? (gbx_json_key){.name = keys[i].name, .read = leave} : lists[i - 3];
+    if (status == GBX_OK)
+        status = gbx_json_read_object(r, value, keys, count, secret);
+    return status;
 }
 
 gbx_status gbx_policy_read_secrets(gbx_json_reader *r, const json_t *value,

@@ -4,3 +4,15 @@ gbx_unit_test(mcp_lines gbx_mcp_rpc)
 gbx_unit_test(mcp_message gbx_mcp_rpc)
 gbx_unit_test(mcp_loop gbx_mcp_rpc)
 gbx_unit_test(mcp_out gbx_mcp_rpc)
+
+# The configuration: its text, and the schema that editors use.
+gbx_unit_test(mcp_config gbx_mcp_config gbx_documents)
+target_compile_definitions(test_mcp_config PRIVATE
+    MCP_DOCUMENTS="${CMAKE_CURRENT_SOURCE_DIR}/unit/mcp/documents.txt")
+if(GLOVEBOX_NODE AND EXISTS ${GLOVEBOX_GRAMMARS}/ajv/package.json)
+    add_test(NAME mcp_schema COMMAND ${GLOVEBOX_NODE}
+        ${CMAKE_CURRENT_SOURCE_DIR}/unit/policy/schema.mjs
+        ${PROJECT_SOURCE_DIR}/share/mcp.schema.json
+        ${CMAKE_CURRENT_SOURCE_DIR}/unit/mcp/documents.txt ${GLOVEBOX_GRAMMARS}/ajv 80)
+    set_tests_properties(mcp_schema PROPERTIES LABELS unit TIMEOUT 60)
+endif()

@@ -3,7 +3,10 @@
 gbx_host_test(policy_sites)
 gbx_host_test(policy_allow)
 gbx_host_test(policy_covers)
-gbx_host_test(policy_json)
+add_library(gbx_documents STATIC unit/documents.c)
+target_include_directories(gbx_documents PUBLIC unit)
+target_link_libraries(gbx_documents PUBLIC ${host_modules} gbx_flags gbx_sanitize)
+gbx_host_test(policy_json gbx_documents)
 target_compile_definitions(test_policy_json PRIVATE
     POLICY_DOCUMENTS="${CMAKE_CURRENT_SOURCE_DIR}/unit/policy/documents.txt")
 gbx_host_test(secret_forms)
@@ -14,7 +17,7 @@ if(GLOVEBOX_NODE AND EXISTS ${GLOVEBOX_GRAMMARS}/ajv/package.json)
     add_test(NAME policy_schema COMMAND ${GLOVEBOX_NODE}
         ${CMAKE_CURRENT_SOURCE_DIR}/unit/policy/schema.mjs
         ${PROJECT_SOURCE_DIR}/share/policy.schema.json
-        ${CMAKE_CURRENT_SOURCE_DIR}/unit/policy/documents.txt ${GLOVEBOX_GRAMMARS}/ajv)
+        ${CMAKE_CURRENT_SOURCE_DIR}/unit/policy/documents.txt ${GLOVEBOX_GRAMMARS}/ajv 140)
     set_tests_properties(policy_schema PROPERTIES LABELS unit TIMEOUT 60)
 endif()
 

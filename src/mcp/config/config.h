@@ -69,7 +69,7 @@ typedef struct gbx_mcp_settings {
     char *audit_path;        /* security log, or NULL */
 } gbx_mcp_settings;
 
-struct gbx_gate_rules; /* "rules" and "secrets"; see gate/rules.h */
+struct gbx_gate_rules; /* "rules" and "secrets"; see rules/rules.h */
 
 typedef struct gbx_mcp_config {
     char *path; /* of the file, for messages */

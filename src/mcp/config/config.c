@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config - see config.h.
+ *
+ * Our own key is read first: the secrets that it declares have their names, and what is
+ * found in env and headers besides gets others.
+ */
+#include "mcp/config/config.h"
+
+#include "base/cleanup.h"
+#include "mcp/config/jsonc.h"
+#include "mcp/config/parts.h"
+#include "policy/lists.h"
+#include "policy/secrets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CONFIG_BYTES_MAX GBX_MIB(4)
+#define CONFIG_DEPTH_MAX 100 /* of what the hosts have beside the servers */
+
+static const char *const server_keys[] = {"mcpServers", "servers"};
+
+static void free_variables(gbx_mcp_variable *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].value != NULL)
+            explicit_bzero(list[i].value, strlen(list[i].value));
+        free(list[i].value);
+        free(list[i].name);
+    }
+    free(list);
+}
+
+static void free_server(gbx_mcp_upstream_config *server)
+{
+    free(server->name);
+    free(server->command);
+    for (size_t i = 0; i < server->arg_count; i++) {
+        if (server->args[i] != NULL)
+            explicit_bzero(server->args[i], strlen(server->args[i]));
+        free(server->args[i]);
+    }
+    free(server->args);
+    free_variables(server->env, server->env_count);
+    free(server->cwd);
+    free(server->url);
+    free_variables(server->headers, server->header_count);
+    gbx_names_cut(server->inherit, 0, server->inherit_count);
+    free(server->inherit);
+    free(server->description);
+}
+
+static void release_config(gbx_mcp_config **config)
+{
+    gbx_mcp_config_free(*config);
+}
+
+static void release_json(json_t **value)
+{
+    json_decref(*value);
+}
+
+static gbx_mcp_config *config_new(const char *path)
+{
+    gbx_mcp_config *config = calloc(1, sizeof *config);
+
+    if (config == NULL)
+        return NULL;
+    gbx_mcp_settings_default(&config->settings);
+    config->rules = gbx_gate_rules_new();
+    config->path = path != NULL ? strdup(path) : NULL;
+    if (config->settings.tool_prefix == NULL || config->rules == NULL ||
+        (path != NULL && config->path == NULL)) {
+        gbx_mcp_config_free(config);
+        return NULL;
+    }
+    return config;
+}
+
+/* Every name, for the rules to be held against; free() it. */
+static const char **names_of(const json_t *root, size_t *ret_count)
+{
+    const char **names;
+    size_t count = 0;
+
+    for (size_t k = 0; k < GBX_COUNTOF(server_keys); k++)
+        count += json_object_size(json_object_get(root, server_keys[k]));
+    names = calloc(count + 1, sizeof *names);
+    *ret_count = 0;
+    for (size_t k = 0; names != NULL && k < GBX_COUNTOF(server_keys); k++) {
+        json_t *servers = json_object_get(root, server_keys[k]);
+
+        for (void *at = json_object_iter(servers); at != NULL;
+             at = json_object_iter_next(servers, at))
+            names[(*ret_count)++] = json_object_iter_key(at);
+    }
+    return names;
+}
+
+static gbx_status read_own(gbx_json_reader *r, const char *name, const json_t *value,
+                           void *target)
+{
+    (void)target;
+    return strcmp(name, "glovebox") == 0 ? gbx_mcp_read_settings(r, value) : GBX_OK;
+}
+
+static gbx_status read_servers(gbx_json_reader *r, const char *name,
+                               const json_t *value, void *target)
+{
+    for (size_t k = 0; k < GBX_COUNTOF(server_keys); k++)
+        if (strcmp(name, server_keys[k]) == 0)
+            return gbx_json_read_members(r, value, gbx_mcp_read_server, target);
+    return GBX_OK;
+}
+
+static gbx_status read_all(gbx_mcp_reader *all, gbx_error *reterr)
+{
+    GBX_CLEANUP(release_json) json_t *root = NULL;
+    GBX_CLEANUP(gbx_free) const char **names = NULL;
+    gbx_json_reader *r = &all->rules.json;
+    gbx_status status =
+        gbx_json_decode(r, "configuration", CONFIG_BYTES_MAX, CONFIG_DEPTH_MAX, &root);
+
+    if (status != GBX_OK)
+        return status;
+    names = names_of(root, &all->rules.server_count);
+    if (names == NULL)
+        return gbx_list_nomem(reterr);
+    all->rules.servers = names;
+    status = gbx_json_read_members(r, root, read_own, NULL);
+    if (status == GBX_OK)
+        status = gbx_json_read_members(r, root, read_servers, NULL);
+    return status == GBX_OK ? gbx_secrets_prepare(r->policy, r->err) : status;
+}
+
+static char *directory_of(const char *path)
+{
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+
+    if (slash == NULL)
+        return strdup(".");
+    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+static gbx_status read_file(int fd, const char *path, gbx_buf *buf, gbx_error *reterr)
+{
+    for (;;) {
+        uint8_t *at = gbx_buf_reserve(buf, GBX_KIB(16));
+        ssize_t n = at != NULL ? read(fd, at, GBX_KIB(16)) : 0;
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return gbx_fail(reterr, GBX_E_OS, "cannot read the configuration '%s'",
+                            path);
+        if (buf->failed)
+            return gbx_fail(reterr, GBX_E_POLICY,
+                            "the configuration '%s' is larger than %zu bytes", path,
+                            CONFIG_BYTES_MAX);
+        if (n == 0)
+            return GBX_OK;
+        buf->len += (size_t)n;
+    }
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
+                                gbx_mcp_config **ret, gbx_error *reterr)
+{
+    GBX_CLEANUP(release_config) gbx_mcp_config *config = config_new(path);
+    GBX_CLEANUP(gbx_free) char *copy = malloc(len + 1);
+    GBX_CLEANUP(gbx_free) char *directory = directory_of(path);
+    gbx_error err = {0};
+    gbx_mcp_reader all = {.config = config};
+    gbx_status status;
+
+    if (config == NULL || copy == NULL || directory == NULL)
+        return gbx_list_nomem(reterr);
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    gbx_jsonc_blank(copy, len);
+    all.rules.rules = config->rules;
+    all.rules.json = (gbx_json_reader){.text = copy,
+                                       .len = len,
+                                       .base_dir = directory,
+                                       .policy = config->rules->secrets,
+                                       .err = &err};
+    status = read_all(&all, &err);
+    explicit_bzero(copy, len); /* there may be secrets in it */
+    if (status != GBX_OK) {
+        if (reterr != NULL)
+            *reterr = err;
+        return status;
+    }
+    *ret = config;
+    config = NULL;
+    return GBX_OK;
+}
+
+gbx_status gbx_mcp_config_load(const char *path, gbx_mcp_config **ret,
+                               gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    gbx_status status;
+    gbx_buf buf;
+
+    if (path == NULL)
+        return gbx_mcp_config_parse("{}", 2, NULL, ret, reterr);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot read the configuration '%s'", path);
+    gbx_buf_init(&buf, CONFIG_BYTES_MAX + GBX_KIB(16));
+    status = read_file(fd, path, &buf, reterr);
+    if (status == GBX_OK)
+        status = gbx_mcp_config_parse(buf.data != NULL ? (const char *)buf.data : "",
+                                      buf.len, path, ret, reterr);
+    gbx_secrets_wipe(&buf);
+    return status;
+}
+
+void gbx_mcp_config_free(gbx_mcp_config *config)
+{
+    if (config == NULL)
+        return;
+    for (size_t i = 0; i < config->server_count; i++)
+        free_server(&config->servers[i]);
+    free(config->servers);
+    free(config->settings.tool_prefix);
+    free(config->settings.audit_path);
+    gbx_gate_rules_free(config->rules);
+    free(config->path);
+    free(config);
+}
+
+const gbx_mcp_upstream_config *gbx_mcp_config_server(const gbx_mcp_config *config,
+                                                     const char *name)
+{
+    for (size_t i = 0; i < config->server_count; i++)
+        if (config->servers[i].name != NULL &&
+            strcmp(config->servers[i].name, name) == 0)
+            return &config->servers[i];
+    return NULL;
+}

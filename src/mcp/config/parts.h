@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* parts - what the files that read a configuration share. */
+#ifndef GBX_MCP_CONFIG_PARTS_H
+#define GBX_MCP_CONFIG_PARTS_H
+
+#include "mcp/config/config.h"
+#include "mcp/rules/rules_json.h"
+
+/* A configuration while it is read. */
+typedef struct gbx_mcp_reader {
+    gbx_rules_reader rules; /* first: it begins with the gbx_json_reader */
+    gbx_mcp_config *config;
+} gbx_mcp_reader;
+
+static inline gbx_mcp_reader *gbx_mcp_reader_of(gbx_json_reader *r)
+{
+    return (gbx_mcp_reader *)(void *)r;
+}
+
+/* "mcpServers" and "servers": a gbx_json_member_fn over the file's servers. */
+gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
+                               const json_t *value, void *target);
+
+/* Our own key at the top. */
+gbx_status gbx_mcp_read_settings(gbx_json_reader *r, const json_t *value);
+void gbx_mcp_settings_default(gbx_mcp_settings *settings);
+
+/* A value that must not come back from a server: kept under a name like that, for
+ * nobody to use. Values that are too short to be secret are let be. */
+gbx_status gbx_mcp_keep_secret(gbx_json_reader *r, const char *name, const char *value,
+                               size_t len);
+
+/* Does what is called so hold a secret, by its name? */
+bool gbx_mcp_sounds_secret(const char *name);
+
+#endif

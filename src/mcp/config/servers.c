@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * servers - the entries of a hosts' file, each one server.
+ *
+ * Members of the hosts that mean nothing here are passed over; those that mean something
+ * must be what they are meant to be.
+ */
+#include "mcp/config/parts.h"
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "mcp/config/variable.h"
+#include "policy/lists.h"
+#include "policy/refuse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SERVERS_MAX  256
+#define ITEMS_MAX    1000 /* of args, env or headers */
+#define NAME_MAX_LEN 64
+
+/* What a server's entry says of how to reach it. */
+typedef struct entry {
+    gbx_mcp_upstream_config *server;
+    bool has_type;
+} entry;
+
+/* One text, and what its variables are used for. */
+typedef struct use {
+    gbx_json_reader *r;
+    bool is_secret;
+} use;
+
+static gbx_status on_variable(void *user, const char *name, const char *value)
+{
+    const use *u = user;
+
+    if (!u->is_secret && !gbx_mcp_sounds_secret(name))
+        return GBX_OK;
+    return gbx_mcp_keep_secret(u->r, name, value, strlen(value));
+}
+
+static gbx_status read_text(gbx_json_reader *r, const json_t *value, bool is_secret,
+                            char **ret)
+{
+    use u = {r, is_secret};
+    char *text = NULL;
+    gbx_status status;
+
+    if (!json_is_string(value))
+        return gbx_json_refuse_type(r, value, "a string");
+    status =
+        gbx_variables_fill(json_string_value(value), on_variable, &u, &text, r->err);
+    if (status != GBX_OK)
+        return r->err->line == 0 ? gbx_json_placed(r, status) : status;
+    free(*ret);
+    *ret = text;
+    return GBX_OK;
+}
+
+/* key->offset is that of the char * in the server. */
+static gbx_status read_field(gbx_json_reader *r, const json_t *value,
+                             const gbx_json_key *key, void *target)
+{
+    entry *e = target;
+
+    return read_text(r, value, false,
+                     (char **)(void *)((char *)e->server + key->offset));
+}
+
+static gbx_status read_arg(gbx_json_reader *r, const json_t *value, void *target)
+{
+    gbx_mcp_upstream_config *server = target;
+    char **room;
+
+    if (server->arg_count == ITEMS_MAX)
+        return gbx_json_refuse(r, "there are more than %d arguments", ITEMS_MAX);
+    /* One more than there are: the list ends in NULL. */
+    room = gbx_list_room(&server->args, server->arg_count + 1, sizeof *room);
+    if (room == NULL)
+        return gbx_list_nomem(r->err);
+    server->args[server->arg_count] = NULL;
+    return read_text(r, value, false, &server->args[server->arg_count++]);
+}
+
+static gbx_status read_args(gbx_json_reader *r, const json_t *value,
+                            const gbx_json_key *key, void *target)
+{
+    entry *e = target;
+    (void)key;
+
+    return gbx_json_read_items(r, value, read_arg, e->server);
+}
+
+typedef struct pairs {
+    gbx_mcp_variable **items;
+    size_t *count;
+    bool are_headers;
+} pairs;
+
+/* What a value that was written out keeps secret: of "Bearer abc", "abc". */
+static gbx_status keep_written(gbx_json_reader *r, const char *name, const char *value)
+{
+    const char *space = strrchr(value, ' ');
+
+    value = space != NULL ? space + 1 : value;
+    return gbx_mcp_keep_secret(r, name, value, strlen(value));
+}
+
+static gbx_status check_pair(gbx_json_reader *r, const pairs *p, const char *name)
+{
+    static const char token[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789!#$%&'*+-.^_`|~";
+
+    if (*p->count == ITEMS_MAX)
+        return gbx_json_refuse_key(r, "there are more than %d of these", ITEMS_MAX);
+    if (p->are_headers ? *name == '\0' || name[strspn(name, token)] != '\0'
+                       : *name == '\0' || strchr(name, '=') != NULL)
+        return gbx_json_refuse_key(r, p->are_headers ? "this is no name of a header"
+                                                     : "this is no name of a variable");
+    return GBX_OK;
+}
+
+static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *value,
+                            void *target)
+{
+    pairs *p = target;
+    bool is_secret = gbx_mcp_sounds_secret(name);
+    gbx_mcp_variable *room;
+    gbx_status status = check_pair(r, p, name);
+
+    if (status != GBX_OK)
+        return status;
+    room = gbx_list_room(p->items, *p->count, sizeof *room);
+    if (room == NULL)
+        return gbx_list_nomem(r->err);
+    ++*p->count;
+    room->name = strdup(name);
+    if (room->name == NULL)
+        return gbx_list_nomem(r->err);
+    /* Whatever a variable puts into a header is a credential. */
+    status = read_text(r, value, is_secret || p->are_headers, &room->value);
+    if (status != GBX_OK)
+        return status;
+    if (p->are_headers && strpbrk(room->value, "\r\n") != NULL)
+        return gbx_json_refuse(r, "a header has no line end in it");
+    return is_secret ? keep_written(r, name, room->value) : GBX_OK;
+}
+
+static gbx_status read_env(gbx_json_reader *r, const json_t *value,
+                           const gbx_json_key *key, void *target)
+{
+    entry *e = target;
+    pairs p = {&e->server->env, &e->server->env_count, false};
+    (void)key;
+
+    return gbx_json_read_members(r, value, read_pair, &p);
+}
+
+static gbx_status read_headers(gbx_json_reader *r, const json_t *value,
+                               const gbx_json_key *key, void *target)
+{
+    entry *e = target;
+    pairs p = {&e->server->headers, &e->server->header_count, true};
+    (void)key;
+
+    return gbx_json_read_members(r, value, read_pair, &p);
+}
+
+static gbx_status read_type(gbx_json_reader *r, const json_t *value,
+                            const gbx_json_key *key, void *target)
+{
+    static const struct {
+        const char *name;
+        gbx_mcp_transport transport;
+    } types[] = {{"stdio", GBX_MCP_STDIO},
+                 {"http", GBX_MCP_HTTP},
+                 {"streamable-http", GBX_MCP_HTTP},
+                 {"streamableHttp", GBX_MCP_HTTP},
+                 {"sse", GBX_MCP_SSE}};
+    entry *e = target;
+    (void)key;
+
+    for (size_t i = 0; i < GBX_COUNTOF(types); i++)
+        if (json_is_string(value) &&
+            strcmp(json_string_value(value), types[i].name) == 0) {
+            e->server->transport = types[i].transport;
+            e->has_type = true;
+            return GBX_OK;
+        }
+    return gbx_json_refuse(r, "this is \"stdio\", \"http\" or \"sse\"");
+}
+
+static gbx_status add_inherited(gbx_json_reader *r, const char *text, size_t len,
+                                void *target)
+{
+    gbx_mcp_upstream_config *server = target;
+
+    if (len == 0 || memchr(text, '=', len) != NULL)
+        return gbx_refuse(r->err, text, 0, "this is no name of a variable");
+    return gbx_names_add(&server->inherit, &server->inherit_count, text, len, r->err);
+}
+
+static gbx_status read_description(gbx_json_reader *r, const json_t *value,
+                                   const gbx_json_key *key, void *target)
+{
+    gbx_mcp_upstream_config *server = target;
+    (void)key;
+
+    if (!json_is_string(value) || json_string_length(value) > 200 ||
+        strpbrk(json_string_value(value), "\r\n") != NULL)
+        return gbx_json_refuse_type(r, value, "one line of at most 200 bytes");
+    server->description = strdup(json_string_value(value));
+    return server->description != NULL ? GBX_OK : gbx_list_nomem(r->err);
+}
+
+static gbx_status read_eager(gbx_json_reader *r, const json_t *value,
+                             const gbx_json_key *key, void *target)
+{
+    gbx_mcp_upstream_config *server = target;
+    (void)key;
+
+    if (!json_is_boolean(value))
+        return gbx_json_refuse_type(r, value, "true or false");
+    server->eager = json_is_true(value);
+    return GBX_OK;
+}
+
+/* Our own key in a server's entry. */
+static gbx_status read_ours(gbx_json_reader *r, const json_t *value,
+                            const gbx_json_key *key, void *target)
+{
+#define NUMBER(name, field, least, most) \
+    GBX_JSON_NUMBER(name, gbx_mcp_upstream_config, field, least, most)
+    static const gbx_json_key keys[] = {
+        NUMBER("timeoutMs", timeout_ms, 1, 3600000),
+        NUMBER("startMs", start_ms, 1, 600000),
+        NUMBER("idleMs", idle_ms, 0, 86400000),
+        NUMBER("callsAtOnce", calls_at_once, 1, 1024),
+        NUMBER("processes", processes, 1, 64),
+        {.name = "env", .read = gbx_json_read_list, .add = add_inherited},
+        {.name = "description", .read = read_description},
+        {.name = "eager", .read = read_eager},
+    };
+#undef NUMBER
+    entry *e = target;
+    (void)key;
+
+    return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), e->server);
+}
+
+static gbx_status read_member(gbx_json_reader *r, const char *name, const json_t *value,
+                              void *target)
+{
+#define FIELD(key, field)                                  \
+    {                                                      \
+        .name = (key), .read = read_field,                 \
+        .offset = offsetof(gbx_mcp_upstream_config, field) \
+    }
+    static const gbx_json_key keys[] = {
+        {.name = "type", .read = read_type},
+        FIELD("command", command),
+        {.name = "args", .read = read_args},
+        {.name = "env", .read = read_env},
+        FIELD("cwd", cwd),
+        FIELD("url", url),
+        {.name = "headers", .read = read_headers},
+        {.name = "glovebox", .read = read_ours},
+    };
+#undef FIELD
+    entry *e = target;
+
+    for (size_t i = 0; i < GBX_COUNTOF(keys); i++)
+        if (strcmp(keys[i].name, name) == 0)
+            /* Of a server that is switched off only our own key is looked at: its
+             * variables need not be set. */
+            return e->server->disabled && keys[i].read != read_ours
+                       ? GBX_OK
+                       : keys[i].read(r, value, &keys[i], e);
+    return GBX_OK;
+}
+
+static gbx_status check_whole(gbx_json_reader *r, const json_t *value, entry *e)
+{
+    gbx_mcp_upstream_config *server = e->server;
+    const char *url = server->url;
+
+    if (!e->has_type && url != NULL)
+        server->transport = GBX_MCP_HTTP;
+    if (server->command != NULL && url != NULL)
+        return gbx_json_refuse(r, "there are a \"command\" and a \"url\": a server has "
+                                  "one of them");
+    if (server->transport == GBX_MCP_STDIO) {
+        gbx_status status = gbx_json_require(r, value, "command", "or a \"url\"");
+
+        if (status == GBX_OK && (server->command == NULL || *server->command == '\0'))
+            return gbx_json_refuse(r, "the \"command\" is empty");
+        return status;
+    }
+    if (url == NULL)
+        return gbx_json_require(r, value, "url", "the server is not a command");
+    if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+        return gbx_json_refuse(r, "the \"url\" begins with http:// or https://");
+    return GBX_OK;
+}
+
+static gbx_status check_name(gbx_json_reader *r, const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789_.-";
+    size_t len = strlen(name);
+
+    if (len == 0 || len > NAME_MAX_LEN || name[strspn(name, letters)] != '\0')
+        return gbx_json_refuse_key(r,
+                                   "a server's name has from 1 to %d letters, "
+                                   "digits, '_', '.' and '-'",
+                                   NAME_MAX_LEN);
+    if (gbx_mcp_config_server(gbx_mcp_reader_of(r)->config, name) != NULL)
+        return gbx_json_refuse_key(r, "there is a server of this name already");
+    return GBX_OK;
+}
+
+static bool is_off(const json_t *value)
+{
+    return json_is_true(json_object_get(value, "disabled")) ||
+           json_is_false(json_object_get(value, "enabled"));
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
+                               const json_t *value, void *target)
+{
+    gbx_mcp_config *config = gbx_mcp_reader_of(r)->config;
+    entry e = {.server = NULL};
+    gbx_status status = check_name(r, name);
+    (void)target;
+
+    if (status != GBX_OK)
+        return status;
+    if (config->server_count == SERVERS_MAX)
+        return gbx_json_refuse_key(r, "there are more than %d servers", SERVERS_MAX);
+    e.server = gbx_list_room(&config->servers, config->server_count, sizeof *e.server);
+    if (e.server == NULL)
+        return gbx_list_nomem(r->err);
+    config->server_count++;
+    *e.server = (gbx_mcp_upstream_config){.name = strdup(name),
+                                          .args = calloc(1, sizeof(char *)),
+                                          .timeout_ms = 60000,
+                                          .start_ms = 30000,
+                                          .idle_ms = 300000,
+                                          .calls_at_once = 8,
+                                          .processes = 1,
+                                          .disabled = is_off(value)};
+    if (e.server->name == NULL || e.server->args == NULL)
+        return gbx_list_nomem(r->err);
+    status = gbx_json_read_members(r, value, read_member, &e);
+    if (status == GBX_OK && !e.server->disabled)
+        status = check_whole(r, value, &e);
+    return status;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* variable - see variable.h. No value ever enters a message. */
+#include "mcp/config/variable.h"
+
+#include "base/cleanup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_LEN 128
+
+typedef struct reference {
+    char name[NAME_MAX_LEN + 1];
+    const char *otherwise; /* the default, or NULL */
+    size_t otherwise_len;
+    size_t len; /* with "${" and "}" */
+} reference;
+
+static size_t name_len(const char *text)
+{
+    size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+                            "0123456789");
+
+    return text[0] >= '0' && text[0] <= '9' ? 0 : n;
+}
+
+/* The reference at text, which begins with "${"; false if it is of no known form. */
+static bool take(const char *text, reference *ret)
+{
+    const char *name = text + 2;
+    const char *at;
+    size_t len;
+
+    if (strncmp(name, "env:", 4) == 0)
+        name += 4;
+    len = name_len(name);
+    at = name + len;
+    if (len == 0 || len > NAME_MAX_LEN)
+        return false;
+    *ret = (reference){.otherwise = NULL};
+    memcpy(ret->name, name, len);
+    if (strncmp(at, ":-", 2) == 0) {
+        ret->otherwise = at + 2;
+        ret->otherwise_len = strcspn(ret->otherwise, "}");
+        at = ret->otherwise + ret->otherwise_len;
+    }
+    if (*at != '}')
+        return false;
+    ret->len = (size_t)(at + 1 - text);
+    return true;
+}
+
+static gbx_status refuse_editor(const char *text, gbx_error *reterr)
+{
+    static const char *const forms[] = {"${input:", "${command:", "${config:",
+                                        "${userHome}", "${workspaceFolder"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(forms); i++)
+        if (strncmp(text, forms[i], strlen(forms[i])) == 0)
+            return gbx_fail(reterr, GBX_E_POLICY,
+                            "'%s...' is filled in by an editor alone: write ${VAR}, or "
+                            "take the file over with 'glovebox mcp import'",
+                            forms[i]);
+    return GBX_OK;
+}
+
+static gbx_status put(const reference *ref, gbx_variable_fn used, void *user,
+                      gbx_buf *to, gbx_error *reterr)
+{
+    const char *value = getenv(ref->name);
+
+    if ((value == NULL || *value == '\0') && ref->otherwise != NULL) {
+        (void)gbx_buf_append(to, ref->otherwise, ref->otherwise_len);
+        return GBX_OK;
+    }
+    if (value == NULL)
+        return gbx_fail(reterr, GBX_E_POLICY,
+                        "the environment variable '%s' is not set: set it, or write "
+                        "${%s:-default}",
+                        ref->name, ref->name);
+    (void)gbx_buf_puts(to, value);
+    return used != NULL ? used(user, ref->name, value) : GBX_OK;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user,
+                              char **ret, gbx_error *reterr)
+{
+    gbx_status status = GBX_OK;
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, GBX_MCP_TEXT_MAX);
+    (void)gbx_buf_puts(&buf, "");
+    while (*text != '\0' && status == GBX_OK) {
+        size_t plain = strcspn(text, "$");
+        reference ref;
+
+        (void)gbx_buf_append(&buf, text, plain);
+        text += plain;
+        if (*text == '\0')
+            break;
+        if (text[1] == '{' && (status = refuse_editor(text, reterr)) == GBX_OK &&
+            take(text, &ref)) {
+            status = put(&ref, used, user, &buf, reterr);
+            text += ref.len;
+        } else {
+            (void)gbx_buf_append(&buf, text++, 1);
+        }
+    }
+    if (status == GBX_OK && buf.failed)
+        status = gbx_fail(reterr, GBX_E_POLICY,
+                          "the text is longer than %d bytes with its variables",
+                          GBX_MCP_TEXT_MAX);
+    if (status == GBX_OK) {
+        *ret = gbx_buf_take_string(&buf, NULL);
+        if (*ret == NULL)
+            status = gbx_fail(reterr, GBX_E_NOMEM, "no memory for the configuration");
+    }
+    if (buf.data != NULL)
+        explicit_bzero(buf.data, buf.capacity);
+    gbx_buf_cleanup(&buf);
+    return status;
+}

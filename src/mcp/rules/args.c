@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * args - what a rule says of arguments.
+ *
+ * An allowing rule needs the very type that it names. For the others a value of another
+ * type may be what was meant: a server may make "1" of 1, or read the first of an array.
+ */
+#include "mcp/rules/glob.h"
+#include "mcp/rules/rules.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define ARGS_MAX  GBX_MIB(16)
+#define DEPTH_MAX 200
+
+typedef struct looking {
+    const gbx_gate_condition *condition;
+    bool allows;
+    const char *why;
+} looking;
+
+/* One character of a name without its case, as encoding/json of Go compares: some
+ * servers find "Path", or "paſs", for "path" and "pass". */
+static unsigned fold(const char **at)
+{
+    const uint8_t *c = (const uint8_t *)*at;
+
+    if (c[0] == 0xC5 && c[1] == 0xBF) { /* long s */
+        *at += 2;
+        return 's';
+    }
+    if (c[0] == 0xE2 && c[1] == 0x84 && c[2] == 0xAA) { /* the Kelvin sign */
+        *at += 3;
+        return 'k';
+    }
+    *at += 1;
+    return c[0] >= 'A' && c[0] <= 'Z' ? c[0] + 32u : c[0];
+}
+
+static bool is_twin(const char *a, const char *b)
+{
+    if (strcmp(a, b) == 0)
+        return false;
+    while (*a != '\0' && *b != '\0')
+        if (fold(&a) != fold(&b))
+            return false;
+    return *a == *b;
+}
+
+static const json_t *member(looking *l, const json_t *object, const char *name)
+{
+    for (void *at = json_object_iter((json_t *)(uintptr_t)object); at != NULL;
+         at = json_object_iter_next((json_t *)(uintptr_t)object, at))
+        if (is_twin(json_object_iter_key(at), name)) {
+            l->why = "write its name in the case that the tool has it in";
+            return NULL;
+        }
+    return json_object_get(object, name);
+}
+
+static bool literal_holds(const looking *l, const json_t *value)
+{
+    const json_t *want = l->condition->literal;
+
+    if (json_is_number(want) && json_is_number(value))
+        return json_number_value(want) == json_number_value(value);
+    if (json_is_boolean(want) && json_is_boolean(value))
+        return json_is_true(want) == json_is_true(value);
+    return !l->allows;
+}
+
+static bool leaf_holds(looking *l, const json_t *value)
+{
+    bool holds = false;
+
+    if (l->condition->literal != NULL)
+        return literal_holds(l, value);
+    if (!json_is_string(value))
+        return !l->allows;
+    for (size_t i = 0; i < l->condition->glob_count && l->why == NULL && !holds; i++)
+        holds = gbx_glob_value(l->condition->globs[i], json_string_value(value),
+                               json_string_length(value),
+                               l->allows ? GBX_GLOB_EXACT : GBX_GLOB_WIDE, &l->why);
+    return holds && l->why == NULL;
+}
+
+static bool holds_from(looking *l, const json_t *value, size_t step);
+
+static bool elements_hold(looking *l, const json_t *array, size_t step)
+{
+    size_t count = json_array_size(array);
+    size_t held = 0;
+
+    for (size_t i = 0; i < count && l->why == NULL; i++)
+        held += holds_from(l, json_array_get(array, i), step);
+    if (l->why != NULL)
+        return false;
+    return l->allows ? count > 0 && held == count : held > 0;
+}
+
+/* As deep as the rule's own path. */
+static bool holds_from(looking *l, const json_t *value, size_t step)
+{
+    const char *name;
+
+    if (step == l->condition->step_count)
+        return leaf_holds(l, value);
+    name = l->condition->steps[step].name;
+    if (name == NULL)
+        return json_is_array(value) ? elements_hold(l, value, step + 1) : !l->allows;
+    if (!json_is_object(value))
+        return !l->allows;
+    value = member(l, value, name);
+    return value != NULL && holds_from(l, value, step + 1);
+}
+
+/* No deeper than DEPTH_MAX. */
+static bool has_proto(const json_t *value)
+{
+    if (json_is_array(value)) {
+        for (size_t i = 0; i < json_array_size(value); i++)
+            if (has_proto(json_array_get(value, i)))
+                return true;
+        return false;
+    }
+    for (void *at = json_object_iter((json_t *)(uintptr_t)value); at != NULL;
+         at = json_object_iter_next((json_t *)(uintptr_t)value, at))
+        if (strcmp(json_object_iter_key(at), "__proto__") == 0 ||
+            has_proto(json_object_iter_value(at)))
+            return true;
+    return false;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_gate_condition_holds(const gbx_gate_condition *condition, const json_t *args,
+                              gbx_gate_action action, const char **ret_why)
+{
+    looking l = {.condition = condition, .allows = action == GBX_GATE_ALLOW};
+    bool holds = holds_from(&l, args, 0);
+
+    *ret_why = l.why;
+    return holds;
+}
+
+bool gbx_gate_args_open(const char *text, size_t len, json_t **ret,
+                        const char **ret_why)
+{
+    json_error_t e;
+    json_t *args;
+
+    *ret_why = NULL;
+    if (len > ARGS_MAX)
+        *ret_why = "the arguments are larger than 16 MiB";
+    else if (!gbx_json_check(text, len, DEPTH_MAX, NULL))
+        *ret_why = "the arguments are not JSON, or are nested deeper than 200";
+    if (*ret_why != NULL)
+        return false;
+    args = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &e);
+    if (args == NULL)
+        *ret_why = json_error_code(&e) == json_error_duplicate_key
+                       ? "a member is there twice"
+                       : "the arguments are no object, or hold a number or a character "
+                         "that not every program reads alike";
+    else if (!json_is_object(args))
+        *ret_why = "the arguments are no object";
+    else if (has_proto(args))
+        *ret_why = "no argument is called '__proto__'";
+    if (*ret_why != NULL) {
+        json_decref(args);
+        return false;
+    }
+    *ret = args;
+    return true;
+}

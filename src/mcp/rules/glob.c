@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* glob - matched by the set of places in the pattern that can be reached: patterns times
+ * text, whatever they are. */
+#include "mcp/rules/glob.h"
+
+#include "mcp/rules/plain.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* Where in the pattern the text may have got to: a flag for each of its bytes. */
+typedef struct places {
+    bool at[GBX_GLOB_MAX + 2];
+} places;
+
+typedef struct matching {
+    const char *pattern;
+    size_t len;
+    size_t host;     /* the host of a URL pattern begins here; 0: it is none */
+    size_t host_end; /* and ends here */
+    gbx_glob_kind kind;
+    gbx_glob_how how;
+} matching;
+
+static char lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+}
+
+static bool is_host_char(char c)
+{
+    return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.';
+}
+
+/* Bytes of the star at place i: 2 for '**'. */
+static size_t star_len(const matching *m, size_t i)
+{
+    return i + 1 < m->len && m->pattern[i + 1] == '*' ? 2 : 1;
+}
+
+/* May the wildcard at place i stand for c? */
+static bool wild_takes(const matching *m, size_t i, size_t stars, char c)
+{
+    if (m->host != 0 && i >= m->host && i < m->host_end)
+        return is_host_char(c);
+    return m->kind == GBX_GLOB_TEXT || stars == 2 || c != '/';
+}
+
+static bool same(const matching *m, char a, char b)
+{
+    return a == b || (m->how == GBX_GLOB_WIDE && lower(a) == lower(b));
+}
+
+/* Place i is reached: so is what follows a star that stands for nothing. */
+static void reach(const matching *m, places *p, size_t i)
+{
+    while (!p->at[i]) {
+        p->at[i] = true;
+        if (i < m->len && m->pattern[i] == '*')
+            i += star_len(m, i);
+        /* "/data/" and then "**": the folder alone, and with its slash, are in it. */
+        else if (m->kind != GBX_GLOB_TEXT && i + 3 == m->len &&
+                 strcmp(m->pattern + i, "/"
+                                        "**") == 0)
+            i += 3;
+    }
+}
+
+static void step(const matching *m, const places *from, places *to, char c)
+{
+    memset(to->at, 0, m->len + 1);
+    for (size_t i = 0; i < m->len; i++) {
+        char want = m->pattern[i];
+
+        if (!from->at[i])
+            continue;
+        if (want == '*') {
+            if (wild_takes(m, i, star_len(m, i), c))
+                reach(m, to, i);
+        } else if (want == '?') {
+            if (wild_takes(m, i, 1, c) && ((uint8_t)c & 0xC0) != 0x80)
+                reach(m, to, i + 1);
+        } else if (want == '\\' && i + 1 < m->len) {
+            if (same(m, m->pattern[i + 1], c))
+                reach(m, to, i + 2);
+        } else if (same(m, want, c)) {
+            reach(m, to, i + 1);
+        }
+    }
+}
+
+/* A '?' that has taken the first byte of a character takes the rest of it. */
+static void step_within(const matching *m, const places *from, places *to, char c)
+{
+    step(m, from, to, c);
+    for (size_t i = 1; i <= m->len; i++)
+        if (from->at[i] && m->pattern[i - 1] == '?')
+            reach(m, to, i);
+}
+
+static bool match(const matching *m, const char *text, size_t len)
+{
+    places a = {{false}};
+    places b;
+
+    reach(m, &a, 0);
+    if (m->kind == GBX_GLOB_PATH && strncmp(m->pattern,
+                                            "**"
+                                            "/",
+                                            3) == 0)
+        reach(m, &a, 3); /* a path may begin with the name itself */
+    for (size_t i = 0; i < len; i++) {
+        if (((uint8_t)text[i] & 0xC0) == 0x80)
+            step_within(m, &a, &b, text[i]);
+        else
+            step(m, &a, &b, text[i]);
+        a = b;
+    }
+    return a.at[m->len];
+}
+
+static matching open(const char *pattern, gbx_glob_how how)
+{
+    matching m = {.pattern = pattern,
+                  .len = strlen(pattern),
+                  .kind = gbx_glob_kind_of(pattern),
+                  .how = how};
+
+    if (m.kind == GBX_GLOB_URL) {
+        m.host = (size_t)(strstr(pattern, "://") - pattern) + 3;
+        m.host_end = m.host + strcspn(pattern + m.host, "/");
+    }
+    return m;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_glob_kind gbx_glob_kind_of(const char *pattern)
+{
+    if (strchr(pattern, '/') == NULL)
+        return GBX_GLOB_TEXT;
+    return strstr(pattern, "://") != NULL ? GBX_GLOB_URL : GBX_GLOB_PATH;
+}
+
+bool gbx_glob_name(const char *pattern, const char *name)
+{
+    matching m = {.pattern = pattern, .len = strlen(pattern), .kind = GBX_GLOB_TEXT};
+
+    return match(&m, name, strlen(name));
+}
+
+bool gbx_glob_value(const char *pattern, const char *text, size_t len, gbx_glob_how how,
+                    const char **ret_why)
+{
+    matching m = open(pattern, how);
+
+    *ret_why = NULL;
+    if (strcmp(pattern, "**") == 0 || strcmp(pattern, "*") == 0)
+        return true;
+    *ret_why = gbx_plain_objection(pattern, m.kind, text, len, how);
+    if (*ret_why != NULL)
+        return false;
+    if (m.kind == GBX_GLOB_PATH && gbx_plain_has_scheme(text, len))
+        return false;
+    if (match(&m, text, len))
+        return true;
+    if (how == GBX_GLOB_EXACT || m.kind == GBX_GLOB_TEXT)
+        return false;
+    while (len > 1 && text[len - 1] == '/')
+        len--;
+    return match(&m, text, len);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plain - is a path or a URL written so that there is one way to read it?
+ *
+ * A server resolves "/data/../etc", "%2e%2e", "https://a@b", "HTTPS:\\b" in its own way,
+ * and a rule that resolved them in another would be passed by. So they are objected to.
+ */
+#ifndef GBX_MCP_RULES_PLAIN_H
+#define GBX_MCP_RULES_PLAIN_H
+
+#include "mcp/rules/glob.h"
+
+/* NULL, or why the text cannot be judged by the pattern, constant. */
+const char *gbx_plain_objection(const char *pattern, gbx_glob_kind kind,
+                                const char *text, size_t len, gbx_glob_how how);
+
+/* "scheme://" at its beginning? */
+bool gbx_plain_has_scheme(const char *text, size_t len);
+
+#endif

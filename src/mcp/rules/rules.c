@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* rules - see rules.h. */
+#include "mcp/rules/rules.h"
+
+#include "base/json.h"
+#include "mcp/rules/glob.h"
+#include "policy/lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool fits_name(char *const *globs, size_t count, const char *name)
+{
+    if (count == 0)
+        return true;
+    for (size_t i = 0; i < count; i++)
+        if (gbx_glob_name(globs[i], name))
+            return true;
+    return false;
+}
+
+/* All conditions; verdict->fault if one cannot be judged and none fails before it. */
+static bool fits_args(const gbx_gate_rule *rule, const json_t *args,
+                      gbx_gate_verdict *verdict)
+{
+    const char *fault = NULL;
+    const char *path = NULL;
+
+    for (size_t i = 0; i < rule->condition_count; i++) {
+        const char *why;
+        bool holds =
+            gbx_gate_condition_holds(&rule->conditions[i], args, rule->action, &why);
+
+        if (!holds && why == NULL)
+            return false;
+        if (why != NULL && fault == NULL) {
+            fault = why;
+            path = rule->conditions[i].path;
+        }
+    }
+    verdict->fault = fault;
+    verdict->fault_path = path;
+    return true;
+}
+
+static void free_names(char **names, size_t count)
+{
+    gbx_names_cut(names, 0, count);
+    free(names);
+}
+
+static void free_rule(gbx_gate_rule *rule)
+{
+    free_names(rule->servers, rule->server_count);
+    free_names(rule->tools, rule->tool_count);
+    for (size_t i = 0; i < rule->condition_count; i++) {
+        gbx_gate_condition *c = &rule->conditions[i];
+
+        free(c->path);
+        for (size_t k = 0; k < c->step_count; k++)
+            free(c->steps[k].name);
+        free(c->steps);
+        free_names(c->globs, c->glob_count);
+        json_decref(c->literal);
+    }
+    free(rule->conditions);
+    free(rule->reason);
+    free(rule->text);
+}
+
+/* A name as a pattern that only it fits. */
+static void append_exact(const char *name, gbx_buf *to)
+{
+    gbx_buf plain;
+
+    gbx_buf_init(&plain, to->ceiling);
+    for (const char *c = name; *c != '\0'; c++) {
+        if (strchr("*?\\", *c) != NULL)
+            (void)gbx_buf_puts(&plain, "\\");
+        (void)gbx_buf_append(&plain, c, 1);
+    }
+    if (plain.failed || !gbx_json_append_safe(to, plain.data, plain.len))
+        to->failed = true;
+    gbx_buf_cleanup(&plain);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+const char *gbx_gate_action_name(gbx_gate_action action)
+{
+    static const char *const names[] = {"allow", "ask", "deny"};
+
+    return names[action];
+}
+
+gbx_gate_rules *gbx_gate_rules_new(void)
+{
+    gbx_gate_rules *rules = calloc(1, sizeof *rules);
+
+    if (rules == NULL)
+        return NULL;
+    rules->reads = GBX_GATE_ALLOW;
+    rules->others = GBX_GATE_ASK;
+    rules->secrets = gbx_policy_new();
+    if (rules->secrets == NULL) {
+        free(rules);
+        return NULL;
+    }
+    return rules;
+}
+
+void gbx_gate_rules_free(gbx_gate_rules *rules)
+{
+    if (rules == NULL)
+        return;
+    for (size_t i = 0; i < rules->count; i++)
+        free_rule(&rules->items[i]);
+    free(rules->items);
+    gbx_policy_free(rules->secrets);
+    free(rules);
+}
+
+gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server,
+                                 const char *tool, const json_t *args,
+                                 gbx_gate_hint hint)
+{
+    gbx_gate_verdict verdict = {.rule = GBX_GATE_NO_RULE};
+
+    for (size_t i = 0; i < rules->count; i++) {
+        const gbx_gate_rule *rule = &rules->items[i];
+
+        if (!fits_name(rule->servers, rule->server_count, server) ||
+            !fits_name(rule->tools, rule->tool_count, tool) ||
+            !fits_args(rule, args, &verdict))
+            continue;
+        if (rule->hint != GBX_GATE_HINT_UNKNOWN && hint == GBX_GATE_HINT_UNKNOWN) {
+            verdict.fault = NULL;
+            verdict.needs_hint = true;
+            return verdict;
+        }
+        if (rule->hint != GBX_GATE_HINT_UNKNOWN && rule->hint != hint)
+            continue;
+        verdict.action = rule->action;
+        verdict.rule = i;
+        return verdict;
+    }
+    verdict.fault = NULL;
+    verdict.needs_hint = hint == GBX_GATE_HINT_UNKNOWN && rules->reads != rules->others;
+    verdict.action = hint == GBX_GATE_HINT_READS ? rules->reads : rules->others;
+    return verdict;
+}
+
+bool gbx_gate_rule_for(const char *server, const char *tool, gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, "{\"action\":\"allow\",\"server\":");
+    append_exact(server, to);
+    (void)gbx_buf_puts(to, ",\"tool\":");
+    append_exact(tool, to);
+    return gbx_buf_puts(to, "}");
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rules - which calls of which tools are made, which a person is asked about, and which
+ * are not made.
+ *
+ * The first rule that a call fits decides; after the last, tools that say of themselves
+ * that they only read, and all others, have an answer each. A rule that allows fits only
+ * what is certain; one that asks or denies also fits what may be meant. What cannot be
+ * judged is neither: the call is at fault, and told why (docs/mcp-rules.md).
+ *
+ * Filled by one owner, then only read.
+ */
+#ifndef GBX_MCP_RULES_RULES_H
+#define GBX_MCP_RULES_RULES_H
+
+#include "policy/policy.h"
+
+#include <jansson.h>
+
+typedef enum gbx_gate_action {
+    GBX_GATE_ALLOW,
+    GBX_GATE_ASK,
+    GBX_GATE_DENY,
+} gbx_gate_action;
+
+const char *gbx_gate_action_name(gbx_gate_action action); /* "allow" */
+
+/* What a server says of its tool: its word alone, nothing that was checked. */
+typedef enum gbx_gate_hint {
+    GBX_GATE_HINT_UNKNOWN, /* it was not looked at yet */
+    GBX_GATE_HINT_READS,   /* "readOnlyHint": true */
+    GBX_GATE_HINT_OTHER,   /* anything else, or nothing */
+} gbx_gate_hint;
+
+/* One step of the way to an argument. */
+typedef struct gbx_gate_step {
+    char *name; /* NULL: each element of an array */
+} gbx_gate_step;
+
+/* "edits[].path": what must be there. */
+typedef struct gbx_gate_condition {
+    char *path; /* as it was written */
+    gbx_gate_step *steps;
+    size_t step_count;
+    char **globs; /* any of them; none: the value is literal */
+    size_t glob_count;
+    json_t *literal; /* a number, true or false */
+} gbx_gate_condition;
+
+typedef struct gbx_gate_rule {
+    gbx_gate_action action;
+    char **servers; /* patterns of names; none: every server */
+    size_t server_count;
+    char **tools;
+    size_t tool_count;
+    gbx_gate_condition *conditions; /* all of them */
+    size_t condition_count;
+    gbx_gate_hint hint; /* UNKNOWN: whatever the tool says */
+    char *reason;       /* for who is denied or asked, or NULL */
+    char *text;         /* the rule as JSON, in one form */
+} gbx_gate_rule;
+
+/* As many patterns and conditions as a person can still oversee. */
+#define GBX_GATE_RULES_MAX 1000
+
+typedef struct gbx_gate_rules {
+    gbx_gate_rule *items;
+    size_t count;
+    gbx_gate_action reads; /* where no rule fits: tools that only read, by their word */
+    gbx_gate_action others; /* and all others */
+    gbx_policy *secrets; /* functions are names of servers; see gbx_gate_secrets_*() */
+} gbx_gate_rules;
+
+#define GBX_GATE_NO_RULE SIZE_MAX
+
+typedef struct gbx_gate_verdict {
+    gbx_gate_action action;
+    size_t rule;            /* index, or GBX_GATE_NO_RULE: the default */
+    bool needs_hint;        /* it depends on the hint: find out, and ask again */
+    const char *fault;      /* the call is at fault, constant; else NULL */
+    const char *fault_path; /* of the argument; the rule's */
+} gbx_gate_verdict;
+
+gbx_gate_rules *gbx_gate_rules_new(void);
+void gbx_gate_rules_free(gbx_gate_rules *rules);
+
+/* args: an object, from gbx_gate_args_open(). */
+gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server,
+                                 const char *tool, const json_t *args,
+                                 gbx_gate_hint hint);
+
+/* Arguments of a call as values, which are those that every parser makes of them: no
+ * member twice, none called "__proto__". On failure *ret_why, constant, says why not;
+ * json_decref() *ret. */
+bool gbx_gate_args_open(const char *text, size_t len, json_t **ret,
+                        const char **ret_why);
+
+/* Does the condition hold? *ret_why as with gbx_glob_value(). */
+bool gbx_gate_condition_holds(const gbx_gate_condition *condition, const json_t *args,
+                              gbx_gate_action action, const char **ret_why);
+
+/* {"action":"allow","server":...,"tool":...}: the rule for exactly this tool. False if
+ * there is no room. */
+bool gbx_gate_rule_for(const char *server, const char *tool, gbx_buf *to);
+
+#endif

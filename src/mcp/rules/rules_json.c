@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* rules_json - a rule that can fit nothing is a slip, and refused: a denial that was
+ * misspelt would deny nothing. */
+#include "mcp/rules/rules_json.h"
+
+#include "base/cleanup.h"
+#include "base/nearest.h"
+#include "mcp/rules/glob.h"
+#include "policy/lists.h"
+#include "policy/policy_json.h"
+#include "policy/refuse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Beyond this, two numbers are the same to some programs. */
+#define WHOLE_MAX 9007199254740992.0
+
+static const gbx_rules_reader *whole(const gbx_json_reader *r)
+{
+    return (const gbx_rules_reader *)(const void *)r;
+}
+
+static bool action_of(const json_t *value, gbx_gate_action *ret)
+{
+    for (int i = GBX_GATE_ALLOW; i <= GBX_GATE_DENY; i++)
+        if (json_is_string(value) &&
+            strcmp(json_string_value(value), gbx_gate_action_name(i)) == 0) {
+            *ret = (gbx_gate_action)i;
+            return true;
+        }
+    return false;
+}
+
+static gbx_status read_action(gbx_json_reader *r, const json_t *value,
+                              const gbx_json_key *key, void *target)
+{
+    gbx_gate_action *action = (gbx_gate_action *)(void *)((char *)target + key->offset);
+
+    if (!json_is_string(value))
+        return gbx_json_refuse_type(r, value, "\"allow\", \"ask\" or \"deny\"");
+    if (!action_of(value, action))
+        return gbx_json_refuse(r, "this is \"allow\", \"ask\" or \"deny\"");
+    return GBX_OK;
+}
+
+static gbx_status check_glob(gbx_json_reader *r, const char *text, size_t len)
+{
+    if (len == 0 || len > GBX_GLOB_MAX)
+        return gbx_refuse(r->err, text, 0, "a pattern has from 1 to %d bytes",
+                          GBX_GLOB_MAX);
+    if (text[len - 1] == '\\' && (len < 2 || text[len - 2] != '\\'))
+        return gbx_refuse(r->err, text, 0, "nothing follows the last '\\'");
+    return GBX_OK;
+}
+
+static gbx_status check_server(gbx_json_reader *r, const char *text)
+{
+    const gbx_rules_reader *all = whole(r);
+    char quote[GBX_QUOTE_SIZE];
+    const char *nearest;
+
+    for (size_t i = 0; i < all->server_count; i++)
+        if (gbx_glob_name(text, all->servers[i]))
+            return GBX_OK;
+    nearest = gbx_nearest(text, all->servers, all->server_count);
+    (void)gbx_quote(quote, text, strlen(text));
+    return gbx_refuse(r->err, text, 0, "there is no server '%s'%s%s%s", quote,
+                      nearest != NULL ? ": did you mean '" : "",
+                      nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+}
+
+static gbx_status add_server(gbx_json_reader *r, const char *text, size_t len,
+                             void *target)
+{
+    gbx_gate_rule *rule = target;
+    gbx_status status = check_glob(r, text, len);
+
+    if (status == GBX_OK)
+        status = check_server(r, text);
+    return status == GBX_OK
+               ? gbx_names_add(&rule->servers, &rule->server_count, text, len, r->err)
+               : status;
+}
+
+static gbx_status add_tool(gbx_json_reader *r, const char *text, size_t len,
+                           void *target)
+{
+    gbx_gate_rule *rule = target;
+    gbx_status status = check_glob(r, text, len);
+
+    return status == GBX_OK
+               ? gbx_names_add(&rule->tools, &rule->tool_count, text, len, r->err)
+               : status;
+}
+
+/* One pattern, or several. */
+static gbx_status read_names(gbx_json_reader *r, const json_t *value,
+                             const gbx_json_key *key, void *target)
+{
+    if (json_is_string(value))
+        return gbx_json_placed(r, key->add(r, json_string_value(value),
+                                           json_string_length(value), target));
+    if (!json_is_array(value))
+        return gbx_json_refuse_type(r, value, "a pattern, or an array of them");
+    return gbx_json_read_list(r, value, key, target);
+}
+
+static gbx_status read_hint(gbx_json_reader *r, const json_t *value,
+                            const gbx_json_key *key, void *target)
+{
+    gbx_gate_rule *rule = target;
+    (void)key;
+
+    if (!json_is_boolean(value))
+        return gbx_json_refuse_type(r, value, "true or false");
+    rule->hint = json_is_true(value) ? GBX_GATE_HINT_READS : GBX_GATE_HINT_OTHER;
+    return GBX_OK;
+}
+
+static gbx_status read_reason(gbx_json_reader *r, const json_t *value,
+                              const gbx_json_key *key, void *target)
+{
+    gbx_gate_rule *rule = target;
+    (void)key;
+
+    if (!json_is_string(value) || json_string_length(value) > 300)
+        return gbx_json_refuse_type(r, value, "a sentence of at most 300 bytes");
+    rule->reason = strdup(json_string_value(value));
+    return rule->reason != NULL ? GBX_OK : gbx_list_nomem(r->err);
+}
+
+/* ---- arguments -------------------------------------------------------------- */
+
+static gbx_status add_step(gbx_json_reader *r, gbx_gate_condition *c, const char *name,
+                           size_t len)
+{
+    gbx_gate_step *step = gbx_list_room(&c->steps, c->step_count, sizeof *step);
+
+    if (step == NULL)
+        return gbx_list_nomem(r->err);
+    if (name != NULL) {
+        step->name = strndup(name, len);
+        if (step->name == NULL)
+            return gbx_list_nomem(r->err);
+    }
+    c->step_count++;
+    return GBX_OK;
+}
+
+/* "edits[].path"; '\' takes the next character as it is. */
+static gbx_status read_path(gbx_json_reader *r, const char *text, gbx_gate_condition *c)
+{
+    char name[GBX_GLOB_MAX + 1];
+    const char *at = text;
+    gbx_status status = GBX_OK;
+
+    c->path = strdup(text);
+    if (c->path == NULL)
+        return gbx_list_nomem(r->err);
+    if (strlen(text) > GBX_GLOB_MAX)
+        return gbx_json_refuse_key(r, "the path is longer than %d bytes", GBX_GLOB_MAX);
+    do {
+        size_t len = 0;
+
+        for (; *at != '\0' && *at != '.' && strncmp(at, "[]", 2) != 0; at++) {
+            if (*at == '\\' && at[1] != '\0')
+                at++;
+            name[len++] = *at;
+        }
+        if (len == 0)
+            return gbx_json_refuse_key(r, "a path of arguments is like 'path' or "
+                                          "'edits[].path'");
+        status = add_step(r, c, name, len);
+        for (; status == GBX_OK && strncmp(at, "[]", 2) == 0; at += 2)
+            status = add_step(r, c, NULL, 0);
+        if (status == GBX_OK && *at != '.' && *at != '\0')
+            return gbx_json_refuse_key(r, "after '[]' comes '.' or nothing");
+    } while (status == GBX_OK && *at++ == '.');
+    return status;
+}
+
+/* What a pattern of a rule that asks or denies cannot say is refused, lest it seem to. */
+typedef struct condition_target {
+    gbx_gate_condition *condition;
+    gbx_gate_action action;
+} condition_target;
+
+static gbx_status add_value_glob(gbx_json_reader *r, const char *text, size_t len,
+                                 void *target)
+{
+    condition_target *t = target;
+    gbx_status status = check_glob(r, text, len);
+
+    if (status != GBX_OK)
+        return status;
+    if (t->action != GBX_GATE_ALLOW && gbx_glob_kind_of(text) == GBX_GLOB_PATH &&
+        text[0] != '/' &&
+        strncmp(text,
+                "**"
+                "/",
+                3) != 0)
+        return gbx_refuse(r->err, text, 0,
+                          "a pattern of paths that asks or denies begins with '/' or "
+                          "'**/'");
+    return gbx_names_add(&t->condition->globs, &t->condition->glob_count, text, len,
+                         r->err);
+}
+
+static gbx_status read_condition(gbx_json_reader *r, const char *name,
+                                 const json_t *value, void *target)
+{
+    static const gbx_json_key globs = {.add = add_value_glob};
+    gbx_gate_rule *rule = target;
+    gbx_gate_condition *c =
+        gbx_list_room(&rule->conditions, rule->condition_count, sizeof *c);
+    condition_target t = {c, rule->action};
+    gbx_status status;
+
+    if (c == NULL)
+        return gbx_list_nomem(r->err);
+    rule->condition_count++;
+    status = read_path(r, name, c);
+    if (status != GBX_OK)
+        return status;
+    if (json_is_string(value) || json_is_array(value))
+        return read_names(r, value, &globs, &t);
+    if (!json_is_number(value) && !json_is_boolean(value))
+        return gbx_json_refuse_type(r, value,
+                                    "a pattern, an array of them, a number, or true or "
+                                    "false");
+    if (json_is_number(value) && (json_number_value(value) >= WHOLE_MAX ||
+                                  json_number_value(value) <= -WHOLE_MAX))
+        return gbx_json_refuse(r, "programs do not agree on numbers as large as this");
+    c->literal = json_deep_copy(value);
+    return c->literal != NULL ? GBX_OK : gbx_list_nomem(r->err);
+}
+
+static gbx_status read_args(gbx_json_reader *r, const json_t *value,
+                            const gbx_json_key *key, void *target)
+{
+    (void)key;
+    if (json_is_object(value) && json_object_size(value) == 0)
+        return gbx_json_refuse(r, "there is no argument here: leave the key out");
+    return gbx_json_read_members(r, value, read_condition, target);
+}
+
+/* ---- rules ------------------------------------------------------------------ */
+
+static gbx_status read_rule(gbx_json_reader *r, const json_t *value, void *target)
+{
+    static const gbx_json_key keys[] = {
+        {.name = "action",
+         .read = read_action,
+         .offset = offsetof(gbx_gate_rule, action)},
+        {.name = "server", .read = read_names, .add = add_server},
+        {.name = "tool", .read = read_names, .add = add_tool},
+        {.name = "args", .read = read_args},
+        {.name = "readOnly", .read = read_hint},
+        {.name = "reason", .read = read_reason},
+    };
+    gbx_gate_rules *rules = target;
+    gbx_gate_rule *rule;
+    gbx_status status;
+
+    if (rules->count == GBX_GATE_RULES_MAX)
+        return gbx_json_refuse(r, "there are more than %d rules", GBX_GATE_RULES_MAX);
+    rule = gbx_list_room(&rules->items, rules->count, sizeof *rule);
+    if (rule == NULL)
+        return gbx_list_nomem(r->err);
+    rules->count++;
+    (void)action_of(json_object_get(value, "action"), &rule->action);
+    status = gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), rule);
+    if (status == GBX_OK)
+        status = gbx_json_require(r, value, "action", "\"allow\", \"ask\" or \"deny\"");
+    if (status != GBX_OK)
+        return status;
+    rule->text = json_dumps(value, JSON_COMPACT);
+    return rule->text != NULL ? GBX_OK : gbx_list_nomem(r->err);
+}
+
+static gbx_status add_secret_server(gbx_json_reader *r, const char *text, size_t len,
+                                    void *target)
+{
+    gbx_secret *secret = target;
+    gbx_status status = check_server(r, text);
+
+    if (status == GBX_OK && strpbrk(text, "*?\\") != NULL)
+        return gbx_refuse(r->err, text, 0,
+                          "name each server: a secret is for no "
+                          "pattern");
+    return status == GBX_OK ? gbx_names_add(&secret->functions, &secret->function_count,
+                                            text, len, r->err)
+                            : status;
+}
+
+static gbx_status read_secret(gbx_json_reader *r, const char *name, const json_t *value,
+                              void *target)
+{
+    static const gbx_json_key lists[] = {
+        {.name = "servers", .read = gbx_json_read_list, .add = add_secret_server},
+    };
+    (void)target;
+
+    return gbx_policy_read_secret(r, name, value, lists, GBX_COUNTOF(lists),
+                                  "list the servers that may get it");
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_rules_read(gbx_json_reader *r, const json_t *value,
+                          const gbx_json_key *key, void *target)
+{
+    (void)key;
+    (void)target;
+    return gbx_json_read_items(r, value, read_rule, whole(r)->rules);
+}
+
+gbx_status gbx_rules_read_defaults(gbx_json_reader *r, const json_t *value,
+                                   const gbx_json_key *key, void *target)
+{
+    static const gbx_json_key keys[] = {
+        {.name = "readOnly",
+         .read = read_action,
+         .offset = offsetof(gbx_gate_rules, reads)},
+        {.name = "other",
+         .read = read_action,
+         .offset = offsetof(gbx_gate_rules, others)},
+    };
+    (void)key;
+    (void)target;
+
+    return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), whole(r)->rules);
+}
+
+gbx_status gbx_rules_read_secrets(gbx_json_reader *r, const json_t *value,
+                                  const gbx_json_key *key, void *target)
+{
+    (void)key;
+    (void)target;
+    return gbx_json_read_members(r, value, read_secret, NULL);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mcp_config - every document of mcp/documents.txt, and what good ones come to. The schema
+ * is held against the same documents by policy/schema.mjs.
+ */
+#include "documents.h"
+
+#include "base/cleanup.h"
+#include "mcp/config/config.h"
+#include "mcp/config/jsonc.h"
+#include "mcp/rules/rules.h"
+#include "policy/secrets.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char base[] = "/tmp/gbx-mcp-XXXXXX";
+static char path[64];
+
+static void write_file(const char *name, const char *text)
+{
+    char full[64];
+    FILE *file;
+
+    (void)snprintf(full, sizeof full, "%s/%s", base, name);
+    file = fopen(full, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    if (mkdtemp(base) == NULL)
+        return -1;
+    (void)snprintf(path, sizeof path, "%s/mcp.json", base);
+    write_file("token", "t0ken-in-a-file\n");
+    (void)unsetenv("GBX_TEST_UNSET");
+    return setenv("GBX_TEST_TOKEN", "t0ken-of-the-test", 1) ||
+           setenv("GBX_TEST_DIR", "/srv/data", 1) || setenv("GBX_TEST_EMPTY", "", 1);
+}
+
+static int teardown(void **state)
+{
+    char token[64];
+    (void)state;
+
+    (void)snprintf(token, sizeof token, "%s/token", base);
+    (void)unlink(token);
+    (void)unlink(path);
+    return rmdir(base);
+}
+
+static gbx_mcp_config *parse(const char *json)
+{
+    gbx_mcp_config *config = NULL;
+    gbx_error error = {0};
+
+    if (gbx_mcp_config_parse(json, strlen(json), path, &config, &error) != GBX_OK)
+        fail_msg("%u:%u: %s", error.line, error.column, error.message);
+    return config;
+}
+
+static gbx_status try_text(const char *text, size_t len, gbx_error *reterr)
+{
+    gbx_mcp_config *config = NULL;
+    gbx_status status = gbx_mcp_config_parse(text, len, path, &config, reterr);
+
+    assert_int_equal(status == GBX_OK, config != NULL);
+    gbx_mcp_config_free(config);
+    return status;
+}
+
+static void test_documents__are_taken_or_refused_at_their_places(void **state)
+{
+    size_t count;
+    (void)state;
+
+    assert_int_equal(documents_wrong(MCP_DOCUMENTS, try_text, &count), 0);
+    assert_true(count >= 80);
+}
+
+static void test_nothing__has_the_documented_defaults(void **state)
+{
+    gbx_mcp_config *config = NULL;
+    (void)state;
+
+    assert_int_equal(gbx_mcp_config_load(NULL, &config, NULL), GBX_OK);
+
+    assert_int_equal(config->server_count, 0);
+    assert_string_equal(config->settings.tool_prefix, "");
+    assert_int_equal(config->settings.timeout_ms, 120000);
+    assert_int_equal(config->settings.sleep_ms, 30000);
+    assert_int_equal(config->settings.code_bytes, 51200);
+    assert_int_equal(config->settings.output_bytes, 10 << 20);
+    assert_int_equal(config->settings.reply_bytes, 40000);
+    assert_int_equal(config->settings.calls, 1000);
+    assert_int_equal(config->settings.calls_at_once, 32);
+    assert_null(config->settings.audit_path);
+    assert_int_equal(config->rules->reads, GBX_GATE_ALLOW);
+    assert_int_equal(config->rules->others, GBX_GATE_ASK);
+    assert_null(gbx_mcp_config_server(config, "files"));
+    gbx_mcp_config_free(config);
+}
+
+static void test_command__fills_every_field(void **state)
+{
+    gbx_mcp_config *config = parse(
+        "{\"mcpServers\": {\"a\": {\"command\": \"${GBX_TEST_DIR}/bin\","
+        "\"args\": [\"-y\", \"${GBX_TEST_UNSET:-none}\", \"${GBX_TEST_EMPTY:-full}\","
+        "\"$5 ${1} ${env:GBX_TEST_DIR}\", \"\"], \"env\": {\"A\": \"b\", \"C\": \"\"},"
+        "\"cwd\": \"/tmp\", \"glovebox\": {\"timeoutMs\": 1, \"startMs\": 2,"
+        "\"idleMs\": 0, \"callsAtOnce\": 4, \"processes\": 5, \"env\": [\"LANG\"],"
+        "\"description\": \"d\", \"eager\": true}}}}");
+    const gbx_mcp_upstream_config *a = gbx_mcp_config_server(config, "a");
+    static const char *const args[] = {"-y", "none", "full", "$5 ${1} /srv/data",
+                                       "",   NULL};
+    (void)state;
+
+    assert_int_equal(a->transport, GBX_MCP_STDIO);
+    assert_string_equal(a->command, "/srv/data/bin");
+    assert_int_equal(a->arg_count, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(a->args[i], args[i]);
+    assert_null(a->args[5]);
+    assert_int_equal(a->env_count, 2);
+    assert_string_equal(a->env[1].name, "C");
+    assert_string_equal(a->env[1].value, "");
+    assert_string_equal(a->cwd, "/tmp");
+    assert_int_equal(a->timeout_ms, 1);
+    assert_int_equal(a->start_ms, 2);
+    assert_int_equal(a->idle_ms, 0);
+    assert_int_equal(a->calls_at_once, 4);
+    assert_int_equal(a->processes, 5);
+    assert_string_equal(a->inherit[0], "LANG");
+    assert_string_equal(a->description, "d");
+    assert_true(a->eager);
+    assert_false(a->disabled);
+    gbx_mcp_config_free(config);
+}
+
+static void test_url__fills_every_field(void **state)
+{
+    gbx_mcp_config *config =
+        parse("{\"servers\": {\"a\": {\"url\": \"https://x.example/mcp\", \"headers\":"
+              "{\"Authorization\": \"Bearer ${GBX_TEST_TOKEN}\"}},"
+              "\"b\": {\"type\": \"sse\", \"url\": \"https://y.example/\"},"
+              "\"c\": {\"url\": 5, \"disabled\": true}}}");
+    const gbx_mcp_upstream_config *a = gbx_mcp_config_server(config, "a");
+    (void)state;
+
+    assert_int_equal(a->transport, GBX_MCP_HTTP);
+    assert_string_equal(a->url, "https://x.example/mcp");
+    assert_string_equal(a->headers[0].value, "Bearer t0ken-of-the-test");
+    assert_int_equal(a->timeout_ms, 60000);
+    assert_int_equal(a->start_ms, 30000);
+    assert_int_equal(a->idle_ms, 300000);
+    assert_int_equal(a->calls_at_once, 8);
+    assert_int_equal(a->processes, 1);
+    assert_int_equal(gbx_mcp_config_server(config, "b")->transport, GBX_MCP_SSE);
+    assert_true(gbx_mcp_config_server(config, "c")->disabled);
+    gbx_mcp_config_free(config);
+}
+
+static void test_comments__and_last_commas_are_blanks_and_places_stay(void **state)
+{
+    char text[] =
+        "{ // one \"a\"\n \"b\": [1, /* 2, */ 3, ], \"c\\\"//\": \"/*\", /* x\n */ }";
+    gbx_error error = {0};
+    (void)state;
+
+    gbx_jsonc_blank(text, strlen(text));
+
+    assert_string_equal(
+        text,
+        "{           \n \"b\": [1,          3  ], \"c\\\"//\": \"/*\"      \n    }");
+    assert_int_equal(try_text("{ // x\n \"glovebox\": /* y */ 5 }", 31, &error),
+                     GBX_E_POLICY);
+    assert_int_equal(error.line, 2);
+    assert_int_equal(error.column, 22);
+}
+
+/* What is taken out of answers: the values, not the names of those who declared them. */
+static bool strips(const gbx_mcp_config *config, const char *text, const char *wanted)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out;
+    bool changed;
+
+    gbx_buf_init(&out, 4096);
+    assert_true(gbx_secrets_strip(config->rules->secrets, GBX_SECRET_LINE,
+                                  (gbx_span){(const uint8_t *)text, strlen(text)}, &out,
+                                  &changed));
+    if (!changed)
+        return wanted == NULL;
+    return wanted != NULL && out.len == strlen(wanted) &&
+           memcmp(out.data, wanted, out.len) == 0;
+}
+
+static void test_secrets__of_env_and_headers_are_known_by_their_names(void **state)
+{
+    gbx_mcp_config *config = parse(
+        "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"args\": [\"${GBX_TEST_TOKEN}\"],"
+        "\"env\": {\"API_KEY\": \"written-out\", \"PLACE\": \"${GBX_TEST_DIR}\"}},"
+        "\"b\": {\"url\": \"https://x/\", \"headers\": {\"X-Org\": \"${GBX_TEST_DIR}\","
+        "\"Authorization\": \"Bearer abcdefghijk\", \"X-Api-Key\": \"written-out\"}}}}");
+    (void)state;
+
+    assert_true(strips(config, "t0ken-of-the-test", "{{secret:GBX_TEST_TOKEN}}"));
+    assert_true(strips(config, "written-out", "{{secret:API_KEY}}"));
+    assert_true(strips(config, "/srv/data", "{{secret:GBX_TEST_DIR}}"));
+    assert_true(strips(config, "abcdefghijk", "{{secret:Authorization}}"));
+    assert_true(strips(config, "Bearer", NULL));
+    gbx_mcp_config_free(config);
+}
+
+static void test_secrets__declared_are_for_their_servers_alone(void **state)
+{
+    gbx_mcp_config *config = parse(
+        "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"env\": {\"TOKEN\": \"something-else\"}},"
+        "\"b\": {\"command\": \"y\"}}, \"glovebox\": {\"secrets\": {\"TOKEN\":"
+        "{\"from\": \"GBX_TEST_TOKEN\", \"servers\": [\"a\"]}, \"FILE\":"
+        "{\"file\": \"token\", \"servers\": [\"b\"]}}}}");
+    const gbx_policy *secrets = config->rules->secrets;
+    gbx_span text = {(const uint8_t *)"{{secret:TOKEN}}", 16};
+    gbx_buf out;
+    (void)state;
+
+    gbx_buf_init(&out, 4096);
+    assert_int_equal(gbx_secrets_fill(secrets, &(gbx_secret_target){.function = "a"},
+                                      text, &out, NULL),
+                     GBX_OK);
+    assert_memory_equal(out.data, "t0ken-of-the-test", 17);
+    gbx_secrets_wipe(&out);
+    gbx_buf_init(&out, 4096);
+    assert_int_equal(gbx_secrets_fill(secrets, &(gbx_secret_target){.function = "b"},
+                                      text, &out, NULL),
+                     GBX_E_POLICY);
+    /* What was found in env has a name of its own, and is for nobody. */
+    text = (gbx_span){(const uint8_t *)"{{secret:TOKEN_2}}", 18};
+    assert_int_equal(gbx_secrets_fill(secrets, &(gbx_secret_target){.function = "a"},
+                                      text, &out, NULL),
+                     GBX_E_POLICY);
+    assert_true(strips(config, "something-else", "{{secret:TOKEN_2}}"));
+    assert_true(strips(config, "t0ken-in-a-file", "{{secret:FILE}}"));
+    gbx_mcp_config_free(config);
+}
+
+static void test_messages__have_no_value_in_them(void **state)
+{
+    static const char *const texts[] = {
+        "{\"mcpServers\": {\"a\": {\"url\": \"${GBX_TEST_TOKEN}\"}}}",
+        "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"env\": {\"T\": \"${GBX_TEST_TOKEN}\"}}},"
+        "\"glovebox\": {\"secrets\": {\"K\": {\"from\": \"GBX_TEST_TOKEN\", \"servers\": 1}}}}",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
+        gbx_error error = {0};
+
+        assert_int_equal(try_text(texts[i], strlen(texts[i]), &error), GBX_E_POLICY);
+        assert_null(strstr(error.message, "t0ken"));
+    }
+}
+
+static void test_file__is_read_and_is_missed_by_its_name(void **state)
+{
+    gbx_mcp_config *config = NULL;
+    gbx_error error = {0};
+    (void)state;
+
+    assert_int_equal(gbx_mcp_config_load("/nonexistent/mcp.json", &config, &error),
+                     GBX_E_OS);
+    assert_non_null(strstr(error.message, "/nonexistent/mcp.json"));
+    write_file("mcp.json", "{\"mcpServers\": {\"a\": {\"command\": \"x\"}},"
+                           "\"glovebox\": {\"audit\": \"calls.log\"}}");
+    assert_int_equal(gbx_mcp_config_load(path, &config, &error), GBX_OK);
+    assert_string_equal(config->path, path);
+    assert_int_equal(config->server_count, 1);
+    assert_non_null(strstr(config->settings.audit_path, "gbx-mcp-"));
+    gbx_mcp_config_free(config);
+}
+
+/* Nothing is leaked or read past the end, wherever a text breaks off. */
+static void test_truncation__is_never_fatal(void **state)
+{
+    static const char text[] =
+        "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"args\": [\"${GBX_TEST_DIR}\"], \"env\":"
+        "{\"A\": \"b\"}, \"glovebox\": {\"env\": [\"L\"]}}}, \"glovebox\": {\"rules\": [{\"action\":"
+        "\"deny\", \"server\": \"a\", \"args\": {\"a[].b\": [\"/x\"]}}], \"secrets\": {\"K\":"
+        "{\"value\": \"abcdefgh\", \"servers\": [\"a\"]}}}} // end";
+    (void)state;
+
+    for (size_t len = 0; len < sizeof text - 8; len++) {
+        char *copy = malloc(len + 1);
+
+        assert_non_null(copy);
+        memcpy(copy, text, len);
+        assert_int_equal(try_text(copy, len, NULL), GBX_E_POLICY);
+        free(copy);
+    }
+    assert_int_equal(try_text(text, sizeof text - 1, NULL), GBX_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_documents__are_taken_or_refused_at_their_places),
+        cmocka_unit_test(test_nothing__has_the_documented_defaults),
+        cmocka_unit_test(test_command__fills_every_field),
+        cmocka_unit_test(test_url__fills_every_field),
+        cmocka_unit_test(test_comments__and_last_commas_are_blanks_and_places_stay),
+        cmocka_unit_test(test_secrets__of_env_and_headers_are_known_by_their_names),
+        cmocka_unit_test(test_secrets__declared_are_for_their_servers_alone),
+        cmocka_unit_test(test_messages__have_no_value_in_them),
+        cmocka_unit_test(test_file__is_read_and_is_missed_by_its_name),
+        cmocka_unit_test(test_truncation__is_never_fatal),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

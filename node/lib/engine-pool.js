@@ -13,20 +13,24 @@ export class EnginePool {
   #busy = new Set();
   #isDisposed = false;
 
-  /** make(serve): a new engine. Its functions call serve(use): use(answers) is run with
-   * what was given for the call that is on it, or not at all. */
+  /**
+   * make(serve): {engine, ready}, a new engine and when it can be used. Its functions call
+   * serve(use): use(answers) is run with what was given for the call that is on it, or not
+   * at all.
+   */
   constructor(make, most = 4) {
     this.#make = make;
     this.#most = most;
   }
 
   #new() {
-    const entry = { engine: undefined, answers: undefined };
-    entry.engine = this.#make((use) => {
+    const entry = { engine: undefined, ready: undefined, answers: undefined };
+    const made = this.#make((use) => {
       if (entry.answers === undefined) throw new Error('the call has ended');
       return use(entry.answers);
     });
-    return entry;
+    /* An engine that could not be made ready could not start: its calls say why. */
+    return Object.assign(entry, { engine: made.engine, ready: made.ready.catch(() => {}) });
   }
 
   /** Runs use(engine), which returns a promise of a result; answers: for its functions. */
@@ -37,6 +41,7 @@ export class EnginePool {
     entry.answers = answers;
     this.#busy.add(entry);
     try {
+      await entry.ready;
       return await use(entry.engine);
     } finally {
       entry.answers = undefined;

@@ -86,9 +86,8 @@ export class SandboxedToolForge {
   }
 
   #makeEngine(config) {
-    const engine = new RequestEngine(config);
-    if (this.#lists.fsReadPaths.length > 0) engine.preload('forge.js', TEXT_FILES);
-    return engine;
+    const preload = this.#lists.fsReadPaths.length > 0 ? [{ name: 'forge.js', source: TEXT_FILES }] : [];
+    return new RequestEngine({ ...config, preload });
   }
 
   /* An empty list means none, not all: then the capability is off. */

@@ -42,16 +42,17 @@ class GloveboxRunner {
   #plain = new EngineCache((config) => new RequestEngine(config));
   #fetching = new EnginePool((serve) => this.#makeFetching(serve));
 
-  constructor({ workerMemoryMb = 128, maxOutputBytes = MIB }) {
+  constructor({ workerMemoryMb = 128, maxOutputBytes = MIB, maxWorkers }) {
     this.#memoryBytes = workerMemoryMb * MIB;
     this.#engineOptions = { timeout: MOST_MS, memoryLimit: workerMemoryMb, maxOutputBytes };
+    if (maxWorkers !== undefined) this.#engineOptions.maxWorkers = maxWorkers;
   }
 
   #makeFetching(serve) {
-    const engine = new RequestEngine({ ...this.#engineOptions, policy: FETCH_POLICY });
-    engine.preload('fetch.js', BOX_FETCH);
-    engine.expose({ fetch: (url, init) => serve((secureFetchImpl) => answerFetch(secureFetchImpl, url, init)) });
-    return engine;
+    const preload = [{ name: 'fetch.js', source: BOX_FETCH }];
+    const engine = new RequestEngine({ ...this.#engineOptions, policy: FETCH_POLICY, preload });
+    const fetch = (url, init) => serve((secureFetchImpl) => answerFetch(secureFetchImpl, url, init));
+    return { engine, ready: engine.expose({ fetch }) };
   }
 
   #run(call, secureFetchImpl) {

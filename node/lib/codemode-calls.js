@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+/*
+ * codemode-calls - one run of code, seen from the host: every request of the box comes here.
+ * All of it is a stranger's word, and is held against limits and the embedder's own say.
+ */
+import { isObject } from './argument.js';
+import { CallError, notFound, valueOf } from './codemode-servers.js';
+
+const NAME_MAX = 256;
+const QUERY_MAX = 1000;
+const DISCOVER_MOST = 50;
+
+const isText = (value, most) => typeof value === 'string' && value.length <= most;
+
+/* The words of a query, against name and description. */
+function matches(tool, words) {
+  const text = `${tool.server} ${tool.name} ${tool.description ?? ''}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+/* Until a place is free, of so many; in order. */
+class Gate {
+  #free;
+  #waiting = [];
+
+  constructor(most) {
+    this.#free = most;
+  }
+
+  async pass(run) {
+    if (this.#free > 0) this.#free--;
+    else await new Promise((resolve) => this.#waiting.push(resolve));
+    try {
+      return await run();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    }
+  }
+}
+
+export class Run {
+  calls = [];
+  artifacts = [];
+  #servers;
+  #options;
+  #signal;
+  #onProgress;
+  #gate;
+
+  /** signal: ends with the run; onProgress({progress, total, message}) may be missing. */
+  constructor(servers, options, signal, onProgress) {
+    this.#servers = servers;
+    this.#options = options;
+    this.#signal = signal;
+    this.#onProgress = onProgress;
+    this.#gate = new Gate(options.maxCallsAtOnce);
+  }
+
+  /** The answer to a request, as the script in the box wants it. */
+  async answer(operation, args) {
+    try {
+      const value = await this.#operations[operation]?.(...args);
+      return value === undefined ? {} : { value };
+    } catch (error) {
+      const { code = 'UNAVAILABLE', message, isRetryable = false } = error;
+      return { error: { code: String(code), message: String(message), retryable: isRetryable } };
+    }
+  }
+
+  #operations = {
+    __proto__: null,
+    call: (server, tool, args, settings) => this.#call(server, tool, args, settings),
+    tools: (server, query) => this.#tools(server, query),
+    discover: (query, settings) => this.#discover(query, settings),
+    progress: (progress, total, message) => this.#progress(progress, total, message),
+    artifact: (name, value, mimeType, settings) => this.#artifact(name, value, mimeType, settings),
+  };
+
+  #server(name) {
+    const server = isText(name, NAME_MAX) ? this.#servers.get(name) : undefined;
+    if (server === undefined) throw notFound('server', String(name).slice(0, NAME_MAX), [...this.#servers.keys()]);
+    return server;
+  }
+
+  async #call(name, tool, args, settings) {
+    const server = this.#server(name);
+    const { line, raw, timeoutMs } = isObject(settings) ? settings : {};
+    if (!isText(tool, NAME_MAX) || !isObject(args))
+      throw new CallError('INVALID_ARGS', 'a call has the name of a tool and one object of arguments');
+    if (this.calls.length >= this.#options.maxCalls)
+      throw new CallError('CALL_LIMIT', `no more than ${this.#options.maxCalls} calls may be made in one run`);
+    const call = { server: name, tool, line: Number.isInteger(line) ? line : 0, ms: 0, ok: false, code: 'ABORTED' };
+    const begin = performance.now();
+
+    this.calls.push(call);
+    try {
+      const value = await this.#gate.pass(() => this.#make(server, call, args, timeoutMs, raw === true));
+      call.ok = true;
+      delete call.code;
+      return value;
+    } catch (error) {
+      call.code = error instanceof CallError ? error.code : 'UPSTREAM';
+      throw error;
+    } finally {
+      call.ms = Math.round((performance.now() - begin) * 10) / 10;
+    }
+  }
+
+  async #make(server, call, args, wanted, isRaw) {
+    const most = this.#options.callTimeoutMs;
+    const timeoutMs = typeof wanted === 'number' && wanted >= 1 ? Math.min(wanted, most) : most;
+
+    await this.#ask(call, args);
+    if (this.#signal.aborted) throw new CallError('ABORTED', 'the run has ended');
+    const { result, value } = await this.#within(timeoutMs, call, (signal) =>
+      server.call(call.tool, args, { signal, timeoutMs }));
+    return result === undefined ? value : valueOf(result, isRaw);
+  }
+
+  /* The embedder's own say, before anything is done. */
+  async #ask({ server, tool, line }, args) {
+    const { allow } = this.#options;
+    if (allow === undefined) return;
+    const verdict = await allow({ server, tool, args, line, signal: this.#signal });
+    if (verdict === true) return;
+    throw new CallError('DENIED', typeof verdict === 'string' ? verdict : `${server}.${tool} is not allowed`);
+  }
+
+  /* A tool that does not listen to its signal is not waited for. */
+  async #within(timeoutMs, { server, tool }, run) {
+    const over = new AbortController();
+    let timer, stop;
+    const ended = new Promise((_, reject) => {
+      stop = () => {
+        over.abort(this.#signal.reason);
+        reject(new CallError('ABORTED', 'the run has ended'));
+      };
+      timer = setTimeout(() => {
+        const error = new CallError('UPSTREAM_TIMEOUT', `${server}.${tool} did not answer within ${timeoutMs} ms`, true);
+        over.abort(error);
+        reject(error);
+      }, timeoutMs);
+      this.#signal.addEventListener('abort', stop);
+    });
+    try {
+      return await Promise.race([ended, run(over.signal)]);
+    } finally {
+      clearTimeout(timer);
+      this.#signal.removeEventListener('abort', stop);
+    }
+  }
+
+  /* ---- what is there --------------------------------------------------------------- */
+
+  async #listed(name, server) {
+    try {
+      return (await server.list()).map((tool) => ({ ...tool, server: name }));
+    } catch (error) {
+      throw new CallError('UNAVAILABLE', `${name} does not list its tools: ${error?.message ?? error}`, true);
+    }
+  }
+
+  async #tools(name, query) {
+    const words = isText(query, QUERY_MAX) ? query.toLowerCase().split(/\s+/).filter(Boolean) : [];
+    const tools = await this.#listed(name, this.#server(name));
+    return tools.filter((tool) => matches(tool, words))
+      .map(({ name: tool, description, inputSchema, outputSchema }) => ({ name: tool, description, inputSchema, outputSchema }));
+  }
+
+  async #discover(query, settings) {
+    const { server, tool } = isObject(settings) ? settings : {};
+    const words = isText(query, QUERY_MAX) ? query.toLowerCase().split(/\s+/).filter(Boolean) : [];
+    const names = isText(server, NAME_MAX) ? [server] : [...this.#servers.keys()];
+    const lists = await Promise.allSettled(names.map((name) => this.#listed(name, this.#server(name))));
+    if (names.length === 1 && lists[0].status === 'rejected') throw lists[0].reason;
+    return lists.flatMap(({ value = [] }) => value)
+      .filter((each) => (isText(tool, NAME_MAX) ? each.name === tool : matches(each, words)))
+      .slice(0, DISCOVER_MOST)
+      .map(({ server: from, name, description, inputSchema }) => ({ server: from, tool: name, description, inputSchema }));
+  }
+
+  /* ---- what the code says meanwhile ------------------------------------------------ */
+
+  #progress(progress, total, message) {
+    this.#onProgress?.({
+      progress: typeof progress === 'number' ? progress : undefined,
+      total: typeof total === 'number' ? total : undefined,
+      message: isText(message, 2000) && message !== '' ? message : undefined,
+    });
+  }
+
+  #artifact(name, value, mimeType, settings) {
+    if (this.artifacts.length >= this.#options.maxArtifacts)
+      throw new CallError('OUTPUT_TOO_LARGE', `no more than ${this.#options.maxArtifacts} artifacts are kept`);
+    const isBytes = isObject(settings) && settings.bytes === true && typeof value?.base64 === 'string';
+    const content = isBytes ? Buffer.from(value.base64, 'base64') : value;
+    const bytes = isBytes ? content.length : Buffer.byteLength(JSON.stringify(content) ?? '');
+    const artifact = {
+      name: isText(name, NAME_MAX) && name !== '' ? name : `artifact-${this.artifacts.length + 1}`,
+      mimeType: isText(mimeType, NAME_MAX) ? mimeType
+        : isBytes ? 'application/octet-stream' : typeof content === 'string' ? 'text/plain' : 'application/json',
+      bytes,
+      value: content,
+    };
+    this.artifacts.push(artifact);
+    return { uri: `artifact://${encodeURIComponent(artifact.name)}`, bytes, mimeType: artifact.mimeType };
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/*
+ * codemode-describe - the definition of the tool: what a model must know to write the code,
+ * and nothing more. The same servers give the same bytes, for caches of prompts.
+ */
+const MOST_CHARACTERS = 6000; /* of tools, where they are listed */
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+const MOST_DEPTH = 3;
+
+/* ---- a JSON Schema as a TypeScript type, shortly ------------------------------------- */
+
+function propertyOf(name) {
+  return IDENTIFIER.test(name) ? name : JSON.stringify(name);
+}
+
+function objectType({ properties, required = [] }, depth) {
+  const names = Object.keys(properties ?? {});
+  if (names.length === 0 || depth >= MOST_DEPTH) return 'object';
+  const members = names.map((name) =>
+    `${propertyOf(name)}${required.includes(name) ? '' : '?'}: ${typeOf(properties[name], depth + 1)}`);
+  return `{ ${members.join('; ')} }`;
+}
+
+function typeOf(schema, depth = 0) {
+  if (typeof schema !== 'object' || schema === null) return 'any';
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  const some = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(some)) return some.map((each) => typeOf(each, depth)).join(' | ');
+  const types = Array.isArray(schema.type) ? schema.type : [schema.type];
+  return types.map((type) => {
+    if (type === 'integer' || type === 'number') return 'number';
+    if (type === 'string' || type === 'boolean' || type === 'null') return type;
+    if (type === 'array') return `Array<${typeOf(schema.items, depth + 1)}>`;
+    if (type === 'object' || schema.properties !== undefined) return objectType(schema, depth);
+    return 'any';
+  }).join(' | ');
+}
+
+function firstSentence(text = '') {
+  const line = text.trim().split('\n', 1)[0];
+  const end = line.search(/\.(\s|$)/);
+  const sentence = end < 0 ? line : line.slice(0, end);
+  return sentence.length > 120 ? `${sentence.slice(0, 117)}...` : sentence;
+}
+
+function accessOf(name) {
+  return IDENTIFIER.test(name) ? `servers.${name}` : `servers[${JSON.stringify(name)}]`;
+}
+
+function linesOf(server, tools) {
+  return tools.map(({ name, description, inputSchema }) => {
+    const args = inputSchema === undefined ? 'args' : typeOf({ type: 'object', ...inputSchema });
+    const about = firstSentence(description);
+    return `${accessOf(server)}.call(${JSON.stringify(name)}, ${args})${about === '' ? '' : ` // ${about}`}`;
+  });
+}
+
+/* ---- the text ----------------------------------------------------------------------- */
+
+const HEAD = 'Run JavaScript that calls tools of several servers in one go. The code runs in a sealed '
+  + 'process without network, files or modules; the tools are all that it reaches.';
+
+const RULES = [
+  'await servers.NAME.call(tool, args) gives the value of the tool (structured content, else parsed JSON, '
+    + 'else text); servers.NAME.tool(args) is the same. A tool that fails throws ToolError '
+    + '{server, tool, code, message, retryable}.',
+  'Write statements with a return, one expression, or one async function. Make independent calls together '
+    + 'with Promise.all, filter before you return, and return little: only what is returned and logged comes back.',
+  'There are also: console.log, sleep(ms), progress(n, total, message), artifact(name, value), input, '
+    + 'await servers.NAME.tools(query), await discover(query). No types: plain JavaScript.',
+];
+
+const EXAMPLE = (name) => `Example: const [a, b] = await Promise.all([1, 2].map((id) => ${accessOf(name)}.call('get', { id }))); `
+  + 'return { total: a.count + b.count };';
+
+function listing(servers, lists) {
+  const known = servers.filter((name) => lists.get(name) !== undefined);
+  const lines = known.flatMap((name) => linesOf(name, lists.get(name)));
+  const text = lines.join('\n');
+  if (known.length === servers.length && text.length <= MOST_CHARACTERS) return `Tools:\n${text}`;
+  const counted = servers.map((name) => {
+    const tools = lists.get(name);
+    return tools === undefined ? name : `${name} (${tools.length} tools)`;
+  });
+  return `Servers: ${counted.join(', ')}. Find their tools with discover(query) or servers.NAME.tools() first.`;
+}
+
+/** The definition of the tool; lists: tools by server, as far as they are known. */
+export function definitionOf({ name, timeoutMs, maxCalls }, servers, lists) {
+  return {
+    name,
+    description: [
+      HEAD, ...RULES, EXAMPLE(servers[0]), `Limits: ${timeoutMs / 1000} s, ${maxCalls} calls.`, listing(servers, lists),
+    ].join('\n'),
+    inputSchema: {
+      type: 'object',
+      properties: {
+        code: { type: 'string', description: 'JavaScript: statements with return, an expression, or one async function' },
+        input: { description: 'any JSON value that the code sees as input' },
+        timeout_ms: { type: 'number', description: 'less time than the limit', minimum: 1, maximum: timeoutMs },
+      },
+      required: ['code'],
+      additionalProperties: false,
+    },
+    annotations: { destructiveHint: true, openWorldHint: true, readOnlyHint: false },
+  };
+}

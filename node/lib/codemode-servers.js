@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+/*
+ * codemode-servers - what stands behind a name of `servers`: a client of the MCP SDK, tools
+ * of createSandboxTools(), or plain functions. Each becomes {list(), call(tool, args, options)}.
+ */
+import { isObject, wrong } from './argument.js';
+import { nearest } from './nearest.js';
+
+const MOST_PAGES = 100;
+
+/** What code is told when a call failed: ToolError in the box. */
+export class CallError extends Error {
+  constructor(code, message, isRetryable = false) {
+    super(message);
+    this.code = code;
+    this.isRetryable = isRetryable;
+  }
+}
+
+export function notFound(what, name, names) {
+  const meant = nearest(name, names);
+  return new CallError('NOT_FOUND', `there is no ${what} '${name}'${meant === undefined ? '' : `: did you mean '${meant}'?`}`);
+}
+
+/* ---- a client of the SDK ------------------------------------------------------------- */
+
+async function listOfClient(client) {
+  const tools = [];
+  let cursor;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const answer = await client.listTools(cursor === undefined ? undefined : { cursor });
+    tools.push(...(answer.tools ?? []));
+    cursor = answer.nextCursor;
+    if (cursor === undefined) break;
+  }
+  return tools;
+}
+
+/* Version 1 of the SDK has the schema of the result between the two. */
+function callClient(client, tool, args, { signal, timeoutMs }) {
+  const options = { signal, timeout: timeoutMs };
+  const request = { name: tool, arguments: args };
+  return client.callTool.length === 2 ? client.callTool(request, options) : client.callTool(request, undefined, options);
+}
+
+/* What failed: the protocol's numbers, and those of the SDK for time and connection. */
+function clientError(error) {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error?.code;
+  if (code === -32001 || code === 'REQUEST_TIMEOUT') return new CallError('UPSTREAM_TIMEOUT', message, true);
+  if (code === -32000 || code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED')
+    return new CallError('UNAVAILABLE', message, true);
+  if (code === -32601) return new CallError('NOT_FOUND', message);
+  if (code === -32602) return new CallError('INVALID_ARGS', message);
+  return new CallError('UPSTREAM', message);
+}
+
+function fromClient(client) {
+  return {
+    list: () => listOfClient(client),
+    async call(tool, args, options) {
+      let result;
+      try {
+        result = await callClient(client, tool, args, options);
+      } catch (error) {
+        throw clientError(error);
+      }
+      return { result };
+    },
+  };
+}
+
+/* ---- tools of this package, and plain functions -------------------------------------- */
+
+function fromTools(tools) {
+  return {
+    list: async () => tools.tools,
+    call: async (tool, args, { signal }) => ({ result: await tools.callTool(tool, args, { signal }) }),
+  };
+}
+
+function takeFunction(server, name, tool) {
+  if (typeof tool === 'function') return { tool: { name }, run: tool };
+  const run = isObject(tool) ? tool.handler ?? tool.execute : undefined;
+  if (typeof run !== 'function')
+    throw wrong(`options.servers.${server}.${name}`, 'a function, or an object with handler or execute', tool);
+  const { description, inputSchema, outputSchema, annotations } = tool;
+  return { tool: { name, description, inputSchema, outputSchema, annotations }, run: run.bind(tool) };
+}
+
+function fromFunctions(server, map) {
+  const functions = new Map(Object.entries(map).map(([name, tool]) => [name, takeFunction(server, name, tool)]));
+  return {
+    list: async () => [...functions.values()].map(({ tool }) => tool),
+    async call(tool, args, options) {
+      const found = functions.get(tool);
+      if (found === undefined) throw notFound('tool', tool, [...functions.keys()]);
+      try {
+        return { value: await found.run(args, options) };
+      } catch (error) {
+        if (error instanceof CallError) throw error;
+        throw new CallError('UPSTREAM', error instanceof Error ? error.message : String(error));
+      }
+    },
+  };
+}
+
+/** {list(), call(tool, args, {signal, timeoutMs})}; a call gives {result} of the protocol
+ * or {value}. */
+export function takeServer(name, server) {
+  if (!isObject(server)) throw wrong(`options.servers.${name}`, 'an MCP client or an object of functions', server);
+  if (typeof server.callTool === 'function' && typeof server.listTools === 'function') return fromClient(server);
+  if (typeof server.callTool === 'function' && Array.isArray(server.tools)) return fromTools(server);
+  return fromFunctions(name, server);
+}
+
+/* ---- results ------------------------------------------------------------------------- */
+
+function textOf(content) {
+  return content.filter(({ type }) => type === 'text').map(({ text }) => text).join('\n');
+}
+
+function parsed(text) {
+  if (!/^\s*[[{"]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * What the code gets of a result of the protocol: the structured content if there is any,
+ * else the text, as JSON if it is; with other content, all of it. `isError` is thrown.
+ */
+export function valueOf(result, isRaw) {
+  if (isRaw) return result;
+  if (!isObject(result)) return result ?? null;
+  const content = Array.isArray(result.content) ? result.content : [];
+  if (result.isError === true) throw new CallError('UPSTREAM', textOf(content) || 'the tool failed and did not say why');
+  if (result.structuredContent !== undefined) return result.structuredContent;
+  if (content.length > 0 && content.every(({ type }) => type === 'text')) return parsed(textOf(content));
+  return content.length === 0 ? null : content;
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+/*
+ * codemode - one tool in place of many: a model writes code that calls the tools of several
+ * servers, and only what the code returns comes back. For who has an agent of his own; the
+ * server `glovebox mcp` does the same for any client.
+ */
+import { isObject, needFunction, needKnown, needName, needNumber, needObject, needText } from './argument.js';
+import { answerOf } from './codemode-answer.js';
+import { Run } from './codemode-calls.js';
+import { definitionOf } from './codemode-describe.js';
+import { HOST_NAME, serversScript } from './codemode-script.js';
+import { takeServer } from './codemode-servers.js';
+import { EnginePool } from './engine-pool.js';
+import { validateSandboxCode } from './engine.js';
+import { RequestEngine } from './request.js';
+
+const MIB = 1048576;
+const CODE_BYTES = 51200;
+
+/* Default, least, most. */
+const NUMBERS = {
+  timeoutMs: [120000, 1, 600000],
+  callTimeoutMs: [60000, 1, 600000],
+  memoryMB: [128, 8, 4096],
+  maxOutputBytes: [10 * MIB, 1, 256 * MIB],
+  maxTextCharacters: [40000, 200, 10 * MIB],
+  maxCalls: [1000, 1, 100000],
+  maxCallsAtOnce: [16, 1, 256],
+  maxArtifacts: [100, 0, 10000],
+  sleepMs: [30000, 0, 600000],
+};
+
+function takeOptions(options) {
+  needObject(options, 'options');
+  needKnown(options, ['servers', 'name', 'allow', ...Object.keys(NUMBERS)], 'options');
+  needObject(options.servers, 'options.servers');
+  if (Object.keys(options.servers).length === 0) throw new TypeError('options.servers has no server');
+  if (options.allow !== undefined) needFunction(options.allow, 'options.allow');
+  const taken = { name: needName(options.name ?? 'execute', 'options.name'), allow: options.allow };
+  for (const [name, [standard, least, most]] of Object.entries(NUMBERS))
+    taken[name] = needNumber(options[name] ?? standard, `options.${name}`, least, most);
+  return taken;
+}
+
+/* One function expression is called; a definition of run() or execute() is, unless the
+ * code calls it itself; anything else is a script. */
+function formOf(code) {
+  try {
+    return shapeOf(code);
+  } catch {
+    return 'script'; /* nothing can be looked at or run: the engine says why */
+  }
+}
+
+function shapeOf(code) {
+  if (validateSandboxCode(code, { form: 'function', policy: POLICY }).ok) return 'function';
+  /* The end alone is looked at: a search over all of it can take long. */
+  const callsItself = /(^|[\n;}])\s*(return\s+)?(await\s+)?(run|execute)\s*\([^\n]*$/.test(code.trimEnd().slice(-200));
+  if (!callsItself && /\b(run|execute)\b/.test(code)
+    && validateSandboxCode(code, { form: 'execute', policy: POLICY }).ok) return 'execute';
+  return 'script';
+}
+
+const POLICY = { console: true, timers: true, functions: [HOST_NAME] };
+
+function errorOf({ code, error, hint, location }) {
+  const { line = 0, column = 0, frame = '' } = location ?? {};
+  return { code, message: error, line, column, frame, hint: hint ?? '' };
+}
+
+function usageOf({ executionMs, stats }, calls) {
+  return { wallMs: executionMs, cpuMs: stats?.cpuMs ?? 0, memoryBytes: stats?.peakMemoryBytes ?? 0, calls };
+}
+
+class CodeMode {
+  #options;
+  #servers = new Map();
+  #lists = new Map();
+  #engines;
+
+  constructor(options) {
+    this.#options = takeOptions(options);
+    for (const [name, server] of Object.entries(options.servers)) this.#servers.set(name, takeServer(name, server));
+    const source = serversScript([...this.#servers.keys()], this.#options.sleepMs);
+    this.#engines = new EnginePool((serve) => this.#makeEngine(source, serve));
+    /* Handed to servers and agents as a plain function. */
+    this.handler = this.handler.bind(this);
+  }
+
+  #makeEngine(source, serve) {
+    const { timeoutMs, memoryMB, maxOutputBytes } = this.#options;
+    const engine = new RequestEngine({
+      timeout: timeoutMs, memoryLimit: memoryMB, maxOutputBytes, policy: POLICY,
+      preload: [{ name: 'servers.js', source }],
+    });
+    const answer = (operation, ...args) => serve((run) => run.answer(operation, args));
+    return { engine, ready: engine.expose({ [HOST_NAME]: answer }) };
+  }
+
+  /** Asks every server for its tools, so that the definition can list them. A server that
+   * does not answer is left to discover(). */
+  async prepare() {
+    await Promise.all([...this.#servers].map(async ([name, server]) => {
+      try {
+        this.#lists.set(name, await server.list());
+      } catch {
+        this.#lists.delete(name);
+      }
+    }));
+    return this;
+  }
+
+  /** The definition of the tool: {name, description, inputSchema, annotations}. */
+  get definition() {
+    return definitionOf(this.#options, [...this.#servers.keys()], this.#lists);
+  }
+
+  /** The same as a list, as a server's tools/list has it. */
+  get definitions() {
+    return [this.definition];
+  }
+
+  #call(code, { input, timeoutMs }, signal) {
+    const limits = { timeoutMs, codeBytes: CODE_BYTES };
+    return { form: formOf(code), code, input: input === undefined ? null : input, limits, signal };
+  }
+
+  async #run(code, options, outside) {
+    const ended = new AbortController(); /* ends calls that nobody awaited */
+    const run = new Run(this.#servers, this.#options, ended.signal, options.onProgress);
+    const stop = () => ended.abort(outside.reason);
+    outside?.addEventListener('abort', stop);
+    try {
+      const result = await this.#engines.use(run, (engine) => engine.run(this.#call(code, options, outside)));
+      const { calls, artifacts } = run;
+      const outcome = {
+        ok: result.ok, logs: result.logs ?? [], calls, artifacts,
+        truncated: result.logsTruncated === true, usage: usageOf(result, calls.length),
+      };
+      return result.ok ? { ...outcome, result: result.value } : { ...outcome, error: errorOf(result) };
+    } finally {
+      outside?.removeEventListener('abort', stop);
+      ended.abort(new Error('the run has ended'));
+    }
+  }
+
+  /**
+   * Runs code; resolves with {ok, result | error, logs, calls, artifacts, truncated, usage}.
+   * options: input, timeoutMs, signal, onProgress.
+   */
+  async run(code, options = {}) {
+    needText(code, 'code');
+    needObject(options, 'options');
+    needKnown(options, ['input', 'timeoutMs', 'signal', 'onProgress'], 'options');
+    const most = this.#options.timeoutMs;
+    const timeoutMs = needNumber(options.timeoutMs ?? most, 'options.timeoutMs', 1, most);
+    if (options.onProgress !== undefined) needFunction(options.onProgress, 'options.onProgress');
+    return this.#run(code, { ...options, timeoutMs }, options.signal);
+  }
+
+  /* What a model may have sent. */
+  #problem(input) {
+    if (!isObject(input)) return 'the arguments must be an object with code';
+    const { code, timeout_ms: timeoutMs } = input;
+    if (typeof code !== 'string' || code.trim() === '') return 'code must be a string of JavaScript';
+    if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 1 && timeoutMs <= this.#options.timeoutMs))
+      return `timeout_ms must be a number from 1 to ${this.#options.timeoutMs}`;
+    const other = Object.keys(input).find((key) => !['code', 'input', 'timeout_ms'].includes(key));
+    return other === undefined ? undefined : `there is no argument ${JSON.stringify(other)}: there are code, input and timeout_ms`;
+  }
+
+  /**
+   * Serves the tool: handler(input, extra) resolves with a result of the protocol, whatever
+   * the model sent. extra: as the SDK passes it; its signal ends the run and the calls of it.
+   */
+  async handler(input, extra = {}) {
+    const problem = this.#problem(input);
+    if (problem !== undefined)
+      return { content: [{ type: 'text', text: `INVALID_ARGS: ${problem}` }], isError: true };
+    const { code, input: given, timeout_ms: timeoutMs } = input;
+    const outcome = await this.run(code, {
+      input: given, timeoutMs, signal: extra?.signal ?? extra?.mcpReq?.signal, onProgress: progressTo(extra),
+    });
+    return answerOf(outcome, this.#options.maxTextCharacters);
+  }
+
+  /** Ends what runs; the clients are yours, and stay as they are. */
+  dispose() {
+    this.#engines.dispose();
+  }
+}
+
+/* Progress for a client that asked for it. */
+function progressTo(extra) {
+  const progressToken = extra?._meta?.progressToken ?? extra?.mcpReq?._meta?.progressToken;
+  const send = extra?.sendNotification ?? extra?.mcpReq?.notify;
+  let last = 0;
+  if (progressToken === undefined || typeof send !== 'function') return undefined;
+  return ({ progress, total, message }) => {
+    last = progress > last ? progress : last + 1; /* it only ever grows */
+    const params = { progressToken, progress: last, total, message };
+    Promise.resolve(send({ method: 'notifications/progress', params })).catch(() => {});
+  };
+}
+
+/** options.servers: by name, a client of the MCP SDK, or an object of functions. */
+export function createCodeMode(options) {
+  return new CodeMode(options);
+}

@@ -15,13 +15,34 @@
 #define GBX_MCP_SERVER_SERVER_H
 
 #include "base/buf.h"
+#include "base/fail.h"
 #include "base/json_view.h"
 #include "mcp/rpc/loop.h"
 
 typedef struct gbx_mcp_server gbx_mcp_server;
 typedef struct gbx_mcp_request gbx_mcp_request;
 
-/* arguments: a JSON object, already known to be one; the schema is the tool's to check. */
+/* Texts are copied; NULL: none. */
+typedef struct gbx_mcp_server_options {
+    const char *name;
+    const char *title;
+    const char *version;
+    const char *description;
+    const char *instructions; /* for the model */
+    size_t page_entries;      /* of a list; 0: 200 */
+    uint32_t ask_ms;          /* how long a person has; 0: 600000 */
+} gbx_mcp_server_options;
+
+gbx_status gbx_mcp_server_new(gbx_mcp_loop *loop, const gbx_mcp_server_options *options,
+                              gbx_mcp_server **ret, gbx_error *reterr);
+/* After the sessions are freed and every request is ended. NULL is ignored. */
+void gbx_mcp_server_free(gbx_mcp_server *server);
+
+/* Other instructions, for clients that come from now on. */
+bool gbx_mcp_server_set_instructions(gbx_mcp_server *server, const char *text);
+
+/* arguments: a JSON object, already known to be one; the schema is the tool's to check.
+ * It is valid until the request is ended. */
 typedef void (*gbx_mcp_tool_fn)(void *user, gbx_mcp_request *request,
                                 gbx_view arguments);
 
@@ -51,8 +72,13 @@ void gbx_mcp_server_remove_tool(gbx_mcp_server *server, const char *name);
 void gbx_mcp_server_hold(gbx_mcp_server *server);
 void gbx_mcp_server_release(gbx_mcp_server *server);
 
-/* Answers with gbx_mcp_finish_resource(), or gbx_mcp_fail(). */
+/* Answers with gbx_mcp_finish_resource(), or gbx_mcp_fail(). uri is valid until the
+ * handler returns. */
 typedef void (*gbx_mcp_read_fn)(void *user, gbx_mcp_request *request, const char *uri);
+/* Append the values that begin with prefix to names, as JSON strings with commas between
+ * them. argument is hostile. */
+typedef void (*gbx_mcp_complete_fn)(void *user, const char *argument,
+                                    const char *prefix, gbx_buf *names);
 
 /* A resource, or a template if uri_template is set (then uri is its fixed beginning, and
  * read is called for every URI that begins so); every text is copied. */
@@ -65,10 +91,12 @@ typedef struct gbx_mcp_resource {
     const char *mime_type;
     gbx_mcp_read_fn read;
     void *user;
+    gbx_mcp_complete_fn complete; /* of a template's arguments, or NULL */
 } gbx_mcp_resource;
 
 bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
                                  const gbx_mcp_resource *resource);
+/* By its uri; of a template, by its fixed beginning. */
 void gbx_mcp_server_remove_resource(gbx_mcp_server *server, const char *uri);
 /* Who has subscribed is told. */
 void gbx_mcp_server_resource_updated(gbx_mcp_server *server, const char *uri);
@@ -76,9 +104,6 @@ void gbx_mcp_server_resource_updated(gbx_mcp_server *server, const char *uri);
 /* Answers with gbx_mcp_finish_prompt(). arguments may be no value. */
 typedef void (*gbx_mcp_prompt_fn)(void *user, gbx_mcp_request *request,
                                   gbx_view arguments);
-/* Append the values that begin with prefix to names, as JSON strings with commas. */
-typedef void (*gbx_mcp_complete_fn)(void *user, const char *argument,
-                                    const char *prefix, gbx_buf *names);
 
 typedef struct gbx_mcp_prompt {
     const char *name;
@@ -91,11 +116,13 @@ typedef struct gbx_mcp_prompt {
 } gbx_mcp_prompt;
 
 bool gbx_mcp_server_set_prompt(gbx_mcp_server *server, const gbx_mcp_prompt *prompt);
+void gbx_mcp_server_remove_prompt(gbx_mcp_server *server, const char *name);
 
 /* ---- requests ------------------------------------------------------------ */
 
-/* Called at most once, on the loop's thread: the client wants the work to stop, or is
- * gone. The handler stops what it does and then ends the request as always. */
+/* Called at most once, on the loop's thread, never from inside: the client wants the work
+ * to stop, or is gone. The handler stops what it does and then ends the request as
+ * always. A later call replaces the function; NULL: none. */
 void gbx_mcp_on_cancel(gbx_mcp_request *request, void (*fn)(void *user), void *user);
 bool gbx_mcp_cancelled(const gbx_mcp_request *request);
 
@@ -107,6 +134,22 @@ void gbx_mcp_progress(gbx_mcp_request *request, double total, const char *messag
 void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total,
                          const char *message, size_t message_len);
 
+typedef enum gbx_mcp_level {
+    GBX_MCP_DEBUG,
+    GBX_MCP_INFO,
+    GBX_MCP_NOTICE,
+    GBX_MCP_WARNING,
+    GBX_MCP_ERROR,
+    GBX_MCP_CRITICAL,
+    GBX_MCP_ALERT,
+    GBX_MCP_EMERGENCY,
+} gbx_mcp_level;
+
+/* A log message to the client, if it asked for messages of that level; at a bounded rate.
+ * data: one JSON value. Prefer progress: the protocol is giving up on this. */
+void gbx_mcp_log(gbx_mcp_request *request, gbx_mcp_level level, const char *logger,
+                 const char *data, size_t data_len);
+
 /* "traceparent", "tracestate", "baggage" of the request's _meta, or no value. */
 gbx_view gbx_mcp_request_meta(const gbx_mcp_request *request, const char *name);
 
@@ -117,7 +160,8 @@ typedef struct gbx_mcp_result {
     size_t content_len;
     const char *text; /* UTF-8 */
     size_t text_len;
-    const char *structured; /* JSON object, or NULL */
+    const char *structured; /* JSON object, or NULL; without content and text it is the
+                               text, too */
     size_t structured_len;
     const char *meta; /* JSON object for _meta, or NULL */
     bool is_error;
@@ -129,6 +173,9 @@ void gbx_mcp_finish_resource(gbx_mcp_request *request, const char *contents,
                              size_t len);
 /* result: JSON object {description, messages}. */
 void gbx_mcp_finish_prompt(gbx_mcp_request *request, const char *result, size_t len);
+
+/* The words of is_error, for where there is nothing else to say. */
+void gbx_mcp_finish_error(gbx_mcp_request *request, const char *text);
 
 /* A JSON-RPC error; what a model should repair is a result with is_error instead. */
 #define GBX_MCP_INVALID_PARAMS (-32602)

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* call - what is named is found, and what is given has the shape that the protocol wants;
+ * whether it makes sense is the handler's to say, in words for a model. */
+#include "mcp/server/parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_SIZE 129
+
+static void fail_unknown(gbx_mcp_request *request, gbx_mcp_list list, const char *what,
+                         const char *name)
+{
+    const char *nearest = gbx_mcp_registry_nearest(&request->server->lists[list], name);
+    char text[512];
+
+    (void)snprintf(text, sizeof text, "there is no %s '%s'%s%s%s", what, name,
+                   nearest != NULL ? ": did you mean '" : "",
+                   nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+    gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, text);
+}
+
+/* The entry that params.name names; else the request has failed. */
+static gbx_mcp_entry *named(gbx_mcp_request *request, gbx_mcp_list list,
+                            const char *what)
+{
+    gbx_view view = gbx_view_member(request->params, "name");
+    gbx_mcp_entry *entry;
+    char name[NAME_SIZE];
+
+    if (!gbx_rpc_copy_text(view, name, sizeof name)) {
+        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
+                     "name must be a string of at most 128 bytes");
+        return NULL;
+    }
+    entry = gbx_mcp_registry_find(&request->server->lists[list], name);
+    if (entry == NULL)
+        fail_unknown(request, list, what, name);
+    return entry;
+}
+
+/* False if there are arguments and they are no object; the request has failed then. */
+static bool take_arguments(gbx_mcp_request *request, gbx_view *ret)
+{
+    *ret = gbx_view_member(request->params, "arguments");
+    if (ret->at == NULL || gbx_view_kind(*ret) == '{')
+        return true;
+    gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "arguments must be an object");
+    return false;
+}
+
+/* A required argument of a prompt that is not there, into name. */
+static bool lacks_argument(const gbx_mcp_entry *entry, gbx_view arguments,
+                           char name[NAME_SIZE])
+{
+    size_t cursor = 0;
+    gbx_view list;
+    gbx_view key;
+    gbx_view one;
+
+    if (entry->arguments == NULL ||
+        !gbx_view_open(entry->arguments, strlen(entry->arguments), &list))
+        return false;
+    while (gbx_view_next(list, &cursor, &key, &one))
+        if (gbx_view_is_true(gbx_view_member(one, "required")) &&
+            gbx_rpc_copy_text(gbx_view_member(one, "name"), name, NAME_SIZE) &&
+            gbx_view_kind(gbx_view_member(arguments, name)) != '"')
+            return true;
+    return false;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_mcp_on_call(gbx_mcp_request *request)
+{
+    gbx_mcp_entry *tool = named(request, GBX_MCP_TOOLS, "tool");
+    gbx_view arguments;
+
+    if (tool == NULL || !take_arguments(request, &arguments))
+        return;
+    if (arguments.at == NULL)
+        arguments = (gbx_view){"{}", 2};
+    tool->call(tool->user, request, arguments);
+}
+
+void gbx_mcp_on_read(gbx_mcp_request *request)
+{
+    gbx_mcp_registry *lists = request->server->lists;
+    gbx_view view = gbx_view_member(request->params, "uri");
+    char uri[GBX_MCP_URI_MAX];
+    gbx_mcp_entry *entry;
+
+    if (gbx_view_kind(view) != '"') {
+        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "uri must be a string");
+        return;
+    }
+    if (!gbx_rpc_copy_text(view, uri, sizeof uri)) {
+        gbx_mcp_fail_no_resource(request, "");
+        return;
+    }
+    entry = gbx_mcp_registry_find(&lists[GBX_MCP_RESOURCES], uri);
+    if (entry == NULL)
+        entry = gbx_mcp_registry_match(&lists[GBX_MCP_TEMPLATES], uri);
+    if (entry == NULL)
+        gbx_mcp_fail_no_resource(request, uri);
+    else
+        entry->read(entry->user, request, uri);
+}
+
+void gbx_mcp_on_get_prompt(gbx_mcp_request *request)
+{
+    gbx_mcp_entry *prompt = named(request, GBX_MCP_PROMPTS, "prompt");
+    gbx_view arguments;
+    char lacking[NAME_SIZE];
+    char text[256];
+
+    if (prompt == NULL || !take_arguments(request, &arguments))
+        return;
+    if (lacks_argument(prompt, arguments, lacking)) {
+        (void)snprintf(text, sizeof text,
+                       "the prompt needs the argument '%s', a string", lacking);
+        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, text);
+        return;
+    }
+    prompt->get(prompt->user, request, arguments);
+}

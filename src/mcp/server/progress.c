@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* progress - signs of life, and logs: to who asked for them, no more than can be read,
+ * and none where the client does not read at all. */
+#include "mcp/server/parts.h"
+
+#include "base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool has_room(gbx_mcp_request *request)
+{
+    gbx_mcp_session *session = request->session;
+
+    return !session->hooks.is_full(session->hooks.user) &&
+           gbx_mcp_rate_take(&request->rate);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_mcp_progress(gbx_mcp_request *request, double total, const char *message,
+                      size_t message_len)
+{
+    gbx_mcp_progress_at(request, floor(request->progress) + 1, total, message,
+                        message_len);
+}
+
+void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total,
+                         const char *message, size_t message_len)
+{
+    gbx_buf to;
+
+    if (request->id_len == 0 || request->token_len == 0 || !isfinite(progress) ||
+        progress <= request->progress || !has_room(request))
+        return;
+    /* Three decimals are sent: what they do not show has not grown. */
+    progress = floor(progress * 1000) / 1000;
+    if (progress <= request->progress)
+        return;
+    request->progress = progress;
+    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
+    gbx_rpc_begin_notification(&to, "notifications/progress");
+    (void)gbx_buf_puts(&to, "{\"progressToken\":");
+    (void)gbx_buf_append(&to, request->token, request->token_len);
+    (void)gbx_buf_puts(&to, ",\"progress\":");
+    (void)gbx_json_append_number(&to, progress);
+    if (total >= 0 && isfinite(total)) {
+        (void)gbx_buf_puts(&to, ",\"total\":");
+        (void)gbx_json_append_number(&to, total);
+    }
+    if (message != NULL) {
+        (void)gbx_buf_puts(&to, ",\"message\":");
+        (void)gbx_json_append_string(&to, message, message_len);
+    }
+    (void)gbx_buf_puts(&to, "}");
+    gbx_rpc_end(&to);
+    gbx_mcp_session_send(request->session, &to);
+}
+
+void gbx_mcp_log(gbx_mcp_request *request, gbx_mcp_level level, const char *logger,
+                 const char *data, size_t data_len)
+{
+    const gbx_mcp_era *era;
+    gbx_buf to;
+
+    if (request->id_len == 0)
+        return;
+    /* Legacy: the level may have been set since the request came. */
+    era = request->era.is_modern ? &request->era : &request->session->era;
+    if (era->log_level < 0 || (int)level < era->log_level || !has_room(request))
+        return;
+    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
+    gbx_rpc_begin_notification(&to, "notifications/message");
+    (void)gbx_buf_printf(&to,
+                         "{\"level\":\"%s\",\"logger\":", gbx_mcp_level_name(level));
+    (void)gbx_json_append_string(&to, logger, strlen(logger));
+    (void)gbx_buf_puts(&to, ",\"data\":");
+    (void)gbx_rpc_append_json(&to, data, data_len);
+    (void)gbx_buf_puts(&to, "}");
+    gbx_rpc_end(&to);
+    gbx_mcp_session_send(request->session, &to);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * retry - how a modern client is asked: its request ends as input_required with a sealed
+ * state, and it comes back with the answers and that state.
+ *
+ * The work stays here, suspended; nothing is run again. A state is good for one return,
+ * of one request, on the connection it was given to, for a limited time.
+ */
+#include "mcp/server/parts.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Requests of a session that wait for their clients to come back. */
+#define SUSPENDED_MAX 256
+
+static size_t count_suspended(const gbx_mcp_session *session)
+{
+    size_t count = 0;
+
+    for (const gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
+        count += r->session == session && r->round > 0 && r->id_len == 0;
+    return count;
+}
+
+static void append_questions(gbx_buf *to, gbx_mcp_request *request)
+{
+    const char *comma = "";
+
+    (void)gbx_buf_puts(to, ",\"inputRequests\":{");
+    for (gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next) {
+        if (ask->is_answered)
+            continue;
+        ask->is_sent = true;
+        (void)gbx_buf_printf(to,
+                             "%s\"ask-%u\":{\"method\":\"elicitation/create\","
+                             "\"params\":",
+                             comma, ask->number);
+        (void)gbx_rpc_append_json(to, ask->params, strlen(ask->params));
+        (void)gbx_buf_puts(to, "}");
+        comma = ",";
+    }
+    (void)gbx_buf_puts(to, "}");
+}
+
+/* The suspended request that state was made for, if it may be taken up with it now. */
+static gbx_mcp_request *find_suspended(gbx_mcp_session *session,
+                                       const gbx_mcp_state *state)
+{
+    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
+        if (r->session == session && r->round > 0 && r->round == state->round &&
+            r->id_len == 0 && !r->is_cancelled &&
+            memcmp(&r->handle, &state->id, sizeof state->id) == 0)
+            return r;
+    return NULL;
+}
+
+static bool open_state(const gbx_mcp_session *session, gbx_view text,
+                       const char *method, gbx_view params, gbx_mcp_state *ret)
+{
+    gbx_mcp_digest digest;
+
+    if (gbx_view_kind(text) != '"' ||
+        !gbx_mcp_unseal_state(&session->server->seal, text.at + 1, text.len - 2, ret) ||
+        gbx_clock_now_ns() >= ret->until_ns)
+        return false;
+    gbx_mcp_digest_request(method, params, &digest);
+    return memcmp(&digest, &ret->request, sizeof digest) == 0;
+}
+
+/* What was not answered is asked again. */
+static void take_answers(gbx_mcp_request *request, gbx_view responses)
+{
+    char key[24];
+
+    for (gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next) {
+        gbx_view response;
+
+        if (!ask->is_sent || ask->is_answered)
+            continue;
+        (void)snprintf(key, sizeof key, "ask-%u", ask->number);
+        response = gbx_view_member(responses, key);
+        if (response.at != NULL)
+            gbx_mcp_ask_take(request->server, ask, response);
+        else
+            ask->is_sent = false;
+    }
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_mcp_retry_ask(gbx_mcp_request *request)
+{
+    gbx_mcp_server *server = request->server;
+    char sealed[GBX_MCP_STATE_SIZE];
+    gbx_mcp_state state;
+    gbx_buf to;
+
+    if (count_suspended(request->session) >= SUSPENDED_MAX ||
+        (request->round == 0 && !gbx_mcp_state_id_new(&request->handle))) {
+        gbx_mcp_asks_end(request, GBX_MCP_ANSWER_NOBODY);
+        return;
+    }
+    if (request->round++ == 0)
+        gbx_mcp_digest_request(request->method->name, request->params,
+                               &request->digest);
+    request->retry_until_ns =
+        gbx_clock_now_ns() + (int64_t)server->ask_ms * GBX_NS_PER_MS;
+    state = (gbx_mcp_state){.id = request->handle,
+                            .round = request->round,
+                            .until_ns = request->retry_until_ns,
+                            .request = request->digest};
+    gbx_mcp_seal_state(&server->seal, &state, sealed);
+    gbx_mcp_reply_begin(&to, request, "input_required", NULL);
+    append_questions(&to, request);
+    (void)gbx_buf_printf(&to, ",\"requestState\":\"%s\"", sealed);
+    gbx_mcp_reply_interim(request, &to);
+}
+
+bool gbx_mcp_retry_take(gbx_mcp_session *session, const gbx_mcp_method *method,
+                        const gbx_rpc_message *message)
+{
+    gbx_view params = message->payload;
+    gbx_view text = gbx_view_member(params, "requestState");
+    gbx_view responses = gbx_view_member(params, "inputResponses");
+    gbx_mcp_request *request = NULL;
+    gbx_mcp_state state;
+
+    if (text.at == NULL)
+        return false; /* it is a request like any other */
+    if (responses.at != NULL && gbx_view_kind(responses) != '{') {
+        gbx_mcp_session_refuse(session, message->id, GBX_RPC_INVALID_PARAMS,
+                               "inputResponses must be an object", NULL);
+        return true;
+    }
+    if (open_state(session, text, method->name, params, &state))
+        request = find_suspended(session, &state);
+    if (request == NULL) {
+        gbx_mcp_session_refuse(session, message->id, GBX_RPC_INVALID_PARAMS,
+                               "requestState is not valid: it has expired, was used, "
+                               "or is not of this request",
+                               NULL);
+        return true;
+    }
+    gbx_mcp_request_bind(request, message->id, gbx_view_member(params, "_meta"));
+    (void)gbx_mcp_era_read(session, params, &request->era);
+    if (request->is_finished) {
+        gbx_mcp_reply_outcome(request);
+        return true;
+    }
+    take_answers(request, responses);
+    gbx_mcp_settle_soon(session->server);
+    return true;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* stdio - reading stops while too much waits to be written: a client that floods us with
+ * requests and never reads is stopped by its own pipe. */
+#include "mcp/server/stdio.h"
+
+#include "base/cleanup.h"
+#include "mcp/rpc/lines.h"
+#include "mcp/rpc/out.h"
+#include "mcp/server/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CHUNK_BYTES ((size_t)64 * 1024)
+/* Responses may fill the queue; errors that say so still have room after it. */
+#define OUT_BYTES   ((size_t)65 * 1024 * 1024)
+#define SPARE_BYTES ((size_t)1024 * 1024)
+
+#define GRACE_MS 300 /* for answers, after the end of input */
+#define WIND_MS  300 /* for handlers that were cancelled */
+
+typedef enum phase {
+    SERVING,
+    DRAINING, /* no more input; answers are still sent */
+    ENDING,   /* everything is cancelled */
+} phase;
+
+struct gbx_mcp_stdio {
+    gbx_mcp_loop *loop;
+    gbx_mcp_server *server;
+    gbx_mcp_session *session;
+    gbx_mcp_out *out;
+    gbx_mcp_lines lines;
+    int in_fd;
+    bool is_file; /* always readable, and epoll will not have it */
+    struct event *readable;
+    struct event *signals[3];
+    struct event *timer;
+    struct event *check; /* is everything through? */
+    phase phase;
+    int signal_count;
+    char chunk[CHUNK_BYTES];
+};
+
+static void arm(gbx_mcp_stdio *s, int ms)
+{
+    struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000};
+
+    (void)event_add(s->timer, &tv);
+}
+
+static void stop_reading(gbx_mcp_stdio *s)
+{
+    (void)event_del(s->readable);
+}
+
+static void begin_ending(gbx_mcp_stdio *s)
+{
+    if (s->phase == ENDING)
+        return;
+    s->phase = ENDING;
+    stop_reading(s);
+    gbx_mcp_session_end(s->session);
+    arm(s, WIND_MS);
+    event_active(s->check, 0, 0);
+}
+
+static void begin_draining(gbx_mcp_stdio *s)
+{
+    if (s->phase != SERVING)
+        return;
+    s->phase = DRAINING;
+    stop_reading(s);
+    arm(s, GRACE_MS);
+    event_active(s->check, 0, 0);
+}
+
+/* Called whenever something may be the last thing that was waited for. */
+static void on_check(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_mcp_stdio *s = arg;
+
+    (void)fd;
+    (void)what;
+    if (s->phase == DRAINING && gbx_mcp_session_in_flight(s->session) == 0)
+        begin_ending(s);
+    if (s->phase != ENDING)
+        return;
+    if (gbx_mcp_server_unfinished(s->server) == 0 &&
+        (gbx_mcp_out_waiting(s->out) == 0 || gbx_mcp_out_is_broken(s->out)))
+        gbx_mcp_loop_stop(s->loop, 0);
+    else
+        (void)event_add(s->check, &(struct timeval){.tv_usec = 2000});
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_mcp_stdio *s = arg;
+
+    (void)fd;
+    (void)what;
+    if (s->phase == DRAINING)
+        begin_ending(s);
+    else if (s->phase == ENDING)
+        gbx_mcp_loop_stop(s->loop, 0);
+}
+
+static void on_signal(evutil_socket_t number, short what, void *arg)
+{
+    gbx_mcp_stdio *s = arg;
+
+    (void)what;
+    if (++s->signal_count > 1)
+        _exit(128 + (int)number);
+    begin_ending(s);
+}
+
+/* ---- input ---------------------------------------------------------------- */
+
+static void take_lines(gbx_mcp_stdio *s)
+{
+    gbx_mcp_line_kind kind;
+    const char *line;
+    size_t len;
+
+    while ((kind = gbx_mcp_lines_next(&s->lines, &line, &len)) != GBX_MCP_LINE_NONE) {
+        if (kind == GBX_MCP_LINE)
+            gbx_mcp_session_take(s->session, line, len);
+        else
+            gbx_mcp_session_take_too_long(s->session);
+    }
+}
+
+static void listen_on(gbx_mcp_stdio *s)
+{
+    static const struct timeval now = {0};
+
+    if (s->phase != SERVING || gbx_mcp_out_is_full(s->out))
+        return;
+    if (event_add(s->readable, s->is_file ? &now : NULL) != 0)
+        begin_draining(s);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_mcp_stdio *s = arg;
+    const char *line;
+    size_t len;
+    ssize_t n = read(fd, s->chunk, sizeof s->chunk);
+
+    (void)what;
+    if (n > 0) {
+        gbx_mcp_lines_feed(&s->lines, s->chunk, (size_t)n);
+        take_lines(s);
+    } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+        /* A last line without its newline is what people type into pipes. */
+        if (gbx_mcp_lines_end(&s->lines, &line, &len) == GBX_MCP_LINE)
+            gbx_mcp_session_take(s->session, line, len);
+        begin_draining(s);
+    }
+    listen_on(s);
+}
+
+/* ---- output --------------------------------------------------------------- */
+
+static bool on_send(void *user, const void *data, size_t len)
+{
+    gbx_mcp_stdio *s = user;
+
+    if (len > 4096 && gbx_mcp_out_waiting(s->out) + len > OUT_BYTES - SPARE_BYTES)
+        return false;
+    return gbx_mcp_out_send(s->out, data, len);
+}
+
+static bool on_is_full(void *user)
+{
+    gbx_mcp_stdio *s = user;
+
+    return gbx_mcp_out_is_full(s->out);
+}
+
+static void on_give_up(void *user)
+{
+    gbx_mcp_stdio *s = user;
+
+    event_active(s->timer, EV_TIMEOUT, 0);
+    if (s->phase == SERVING)
+        s->phase = DRAINING; /* the timer ends it, not we from inside of a handler */
+    stop_reading(s);
+}
+
+static void on_idle(void *user)
+{
+    gbx_mcp_stdio *s = user;
+
+    if (s->phase != SERVING)
+        event_active(s->check, 0, 0);
+}
+
+static void on_broken(void *user, int os_errno)
+{
+    (void)os_errno;
+    begin_ending(user);
+}
+
+static void on_drained(void *user)
+{
+    listen_on(user);
+}
+
+/* ---- life ----------------------------------------------------------------- */
+
+static bool make_events(gbx_mcp_stdio *s)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+    struct event_base *base = gbx_mcp_loop_base(s->loop);
+    struct stat st;
+
+    s->is_file =
+        fstat(s->in_fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ||
+                                      (S_ISCHR(st.st_mode) && !isatty(s->in_fd)));
+    s->readable = event_new(base, s->in_fd, s->is_file ? 0 : EV_READ, on_readable, s);
+    s->timer = event_new(base, -1, 0, on_timer, s);
+    s->check = event_new(base, -1, 0, on_check, s);
+    if (s->readable == NULL || s->timer == NULL || s->check == NULL)
+        return false;
+    for (size_t i = 0; i < GBX_COUNTOF(numbers); i++) {
+        s->signals[i] =
+            event_new(base, numbers[i], EV_SIGNAL | EV_PERSIST, on_signal, s);
+        if (s->signals[i] == NULL || event_add(s->signals[i], NULL) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void free_event(struct event **event)
+{
+    if (*event != NULL)
+        event_free(*event);
+    *event = NULL;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_mcp_stdio_new(gbx_mcp_loop *loop, gbx_mcp_server *server, int in_fd,
+                             int out_fd, gbx_mcp_stdio **ret, gbx_error *reterr)
+{
+    gbx_mcp_stdio *s = calloc(1, sizeof *s);
+    gbx_mcp_session_hooks hooks = {.user = s,
+                                   .send = on_send,
+                                   .is_full = on_is_full,
+                                   .give_up = on_give_up,
+                                   .idle = on_idle};
+    gbx_mcp_out_hooks out_hooks = {.user = s,
+                                   .broken = on_broken,
+                                   .drained = on_drained};
+
+    if (s == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
+    s->loop = loop;
+    s->server = server;
+    s->in_fd = in_fd;
+    gbx_mcp_lines_init(&s->lines, GBX_MCP_LINE_MAX);
+    s->out = gbx_mcp_out_new(loop, out_fd, OUT_BYTES, &out_hooks);
+    s->session = gbx_mcp_session_new(server, &hooks);
+    if (s->out == NULL || s->session == NULL || !make_events(s)) {
+        gbx_mcp_stdio_free(s);
+        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
+    }
+    listen_on(s);
+    *ret = s;
+    return GBX_OK;
+}
+
+void gbx_mcp_stdio_free(gbx_mcp_stdio *s)
+{
+    if (s == NULL)
+        return;
+    s->phase = ENDING;
+    gbx_mcp_session_free(s->session);
+    gbx_mcp_out_free(s->out);
+    gbx_mcp_lines_cleanup(&s->lines);
+    free_event(&s->readable);
+    free_event(&s->timer);
+    free_event(&s->check);
+    for (size_t i = 0; i < GBX_COUNTOF(s->signals); i++)
+        free_event(&s->signals[i]);
+    free(s);
+}

@@ -5,6 +5,7 @@
 #   make            build into build/: bin/glovebox, bin/glovebox-worker, lib/libglovebox.*
 #   make run        install what is missing, build, do the main job on the example data
 #   make test       install what is missing, build, run every test
+#   make node       the package for Node.js, built in place: node/native
 #   make install    PREFIX=/usr/local, DESTDIR= for packagers
 #   make bench      measure this machine, beside node
 #   make soak       CALLS=1000000 ABORTS=100000: does anything grow?
@@ -28,7 +29,7 @@ PRODUCTS := glovebox glovebox_static glovebox-command glovebox-worker
 generator = $$(test -f $(1)/CMakeCache.txt || ! command -v ninja >/dev/null || echo "-G Ninja")
 configure = cmake -S . -B $(1) $(call generator,$(1)) --log-level=WARNING
 
-.PHONY: all run test install bench soak race check asan fuzz deps clean
+.PHONY: all run test node install bench soak race check asan fuzz deps clean
 .NOTPARALLEL:
 
 all: $(BUILD)/CMakeCache.txt
@@ -54,6 +55,11 @@ test:
 	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=ON
 	@cmake --build $(BUILD) --parallel
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
+
+node:
+	@tools/install-deps build node
+	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_ADDON=ON
+	@cmake --build $(BUILD) --parallel --target node
 
 install:
 	@$(call configure,$(BUILD)) -DCMAKE_INSTALL_PREFIX=$(PREFIX)

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+//
+// box - what is behind an engine, and the calls that are on their way. The engine's object
+// may be forgotten while its calls run: they hold the box, the box holds the processes.
+import {
+  addon, ASKED, AUDIT, DONE, FETCH, hold, job, LINE, listen, problem, refusal, release,
+} from './native.js';
+import { InvalidData, snapshot } from './input.js';
+import { unwatch } from './signals.js';
+
+const { parse } = JSON;
+
+export const LEVELS = ['debug', 'log', 'info', 'warn', 'error'];
+
+const boxes = new Map(); // number -> WeakRef
+const calls = new Map(); // number -> Call
+const forgotten = new FinalizationRegistry((number) => boxes.delete(number));
+let lastBox = 0;
+let lastCall = 0;
+
+/** An exception out of a function of the embedder's is the process's, as from a timer. */
+export function outOfBand(error) {
+  queueMicrotask(() => {
+    throw error;
+  });
+}
+
+/** A result that no process was needed for. */
+export function failure(code, error, hint) {
+  const result = { ok: false, code, error };
+  if (hint) result.hint = hint;
+  return { ...result, executionMs: 0, logs: [], stats: {} };
+}
+
+export class Box {
+  /** Throws a TypeError if the options are wrong in a way that only the library sees. */
+  constructor(taken, options) {
+    this.number = ++lastBox;
+    this.functions = new Map();
+    this.datasets = new Set();
+    this.waiting = new Set(); // calls that have not been submitted
+    this.console = typeof options.console === 'object' ? options.console : undefined;
+    this.transport = options.transport;
+    this.securityLog = options.securityLog;
+    this.sink = undefined;
+    this.isDisposed = false;
+    this.failed = problem; // why no call can run, or undefined
+    this.runner = 'process';
+    this.jit = undefined;
+    this.gate = undefined; // calls wait for it
+    this.gone = undefined; // once disposed of: the promise of its end
+    // What code may do beside computing: then its input is looked through beforehand.
+    this.mayAct = options.policy !== undefined || options.fetch !== undefined;
+    this.opened = addon === undefined ? Promise.resolve() : this.open(taken);
+    this.work = this.opened; // what changes the engine, one after the other
+    this.change(this.opened);
+  }
+
+  open(taken) {
+    boxes.set(this.number, new WeakRef(this));
+    forgotten.register(this, this.number);
+    const opening = job((id) => {
+      this.handle = addon.open(this.number, id, taken);
+    });
+    return opening.then(
+      (json) => {
+        const report = parse(json);
+        this.runner = report.runner ?? this.runner;
+        this.jit = report.jit;
+      },
+      (error) => {
+        this.failed = error.message;
+      },
+    );
+  }
+
+  /** Calls that come later wait for it. */
+  change(promise) {
+    const gate = Promise.all([this.gate, promise.catch(() => {})]).then(() => {
+      if (this.gate === gate) this.gate = undefined;
+    });
+    this.gate = gate;
+  }
+
+  /**
+   * Change the engine when everything before has been done: start(what, number) begins the
+   * job, with what prepare() has made. The process stays until then.
+   */
+  enqueue(prepare, start) {
+    hold();
+    const done = this.work.then(async () => {
+      const what = prepare === undefined ? undefined : await prepare();
+      if (this.failed !== undefined) throw refusal(-4, this.failed);
+      return job((id) => start(what, id));
+    });
+    this.work = done.catch(() => {}).finally(release);
+    return done;
+  }
+
+  dispose() {
+    if (this.isDisposed) return;
+    this.isDisposed = true;
+    for (const call of this.waiting) call.end(failure('ABORTED', 'the engine was disposed of'));
+    this.gone =
+      this.handle === undefined ? Promise.resolve() : job((id) => addon.close(this.handle, id));
+  }
+
+  /** When every process is gone. */
+  async end() {
+    hold();
+    try {
+      await this.gone;
+    } finally {
+      release();
+    }
+  }
+}
+
+export class Call {
+  constructor(box, resolve, reject) {
+    this.number = ++lastCall;
+    this.box = box;
+    this.resolve = resolve;
+    this.reject = reject;
+    this.ticket = undefined; // 0: it is being submitted on a thread
+    this.signal = undefined;
+    this.onLog = undefined;
+    this.sound = undefined; // a promise that the input is JSON
+    calls.set(this.number, this);
+    hold();
+  }
+
+  submit(form, code, input, extra) {
+    try {
+      this.ticket = addon.submit(this.box.handle, this.number, form, code, input, extra);
+    } catch (error) {
+      if (error instanceof TypeError) this.fail(error);
+      else this.end(failure('UNAVAILABLE', error.message));
+    }
+  }
+
+  abort() {
+    if (this.ticket === undefined) this.end(failure('ABORTED', 'the call was aborted'));
+    else addon.abort(this.box.handle, this.ticket, this.number);
+  }
+
+  leave() {
+    if (!calls.delete(this.number)) return false;
+    this.box.waiting.delete(this);
+    if (this.signal !== undefined) unwatch(this.signal, this);
+    release();
+    return true;
+  }
+
+  fail(error) {
+    if (this.leave()) this.reject(error);
+  }
+
+  end(result) {
+    if (!this.leave()) return;
+    const { sink } = this.box;
+    if (sink !== undefined) tellSink(sink, result);
+    this.resolve(result);
+  }
+}
+
+function tellSink(sink, result) {
+  const event = {
+    type: 'sandbox.exec',
+    ok: result.ok,
+    executionMs: result.executionMs,
+    timestamp: Date.now(),
+  };
+  if (!result.ok) event.errorCode = result.code;
+  try {
+    sink(event);
+  } catch (error) {
+    outOfBand(error);
+  }
+}
+
+/** Figures of the result that is being told: node/src/env.h. */
+const figures = addon?.figures;
+
+function valueOnly(call, value, callId) {
+  const { box } = call;
+  const result = {
+    ok: true,
+    value: value === undefined ? undefined : parse(value),
+    executionMs: figures[0],
+    logs: [],
+    stats: {
+      cpuMs: figures[1],
+      peakMemoryBytes: figures[2],
+      inputBytes: figures[3],
+      outputBytes: figures[4],
+      logBytes: figures[5],
+      hostCalls: figures[6],
+    },
+    runner: box.runner,
+  };
+  if (box.runner !== 'process') result.isolated = false;
+  if (box.jit !== undefined) result.jit = box.jit;
+  result.call = figures[7];
+  result.callId = callId;
+  return result;
+}
+
+function whole(json) {
+  const result = parse(json);
+  if (result.ok && result.value === undefined) result.value = undefined;
+  return result;
+}
+
+listen(DONE, (number, code, value, json, callId) => {
+  const call = calls.get(number);
+  if (call === undefined) return;
+  if (code < 0) {
+    const error = refusal(code, json);
+    if (error instanceof TypeError) call.fail(error);
+    else call.end(failure('UNAVAILABLE', error.message));
+    return;
+  }
+  const result = json !== undefined ? whole(json) : valueOnly(call, value, callId);
+  if (call.sound === undefined) call.end(result);
+  else call.sound.then(() => call.end(result), (found) => call.end(invalid(found)));
+});
+
+/** The end of a call whose input JSON cannot hold. */
+export function invalid(error) {
+  if (!(error instanceof InvalidData)) throw error;
+  const result = failure('INVALID_DATA', error.message, error.hint);
+  if (error.path) result.path = error.path;
+  return result;
+}
+
+listen(LINE, (number, level, text, timeMs) => {
+  const call = calls.get(number);
+  if (call === undefined) return;
+  const name = LEVELS[level];
+  try {
+    call.onLog?.(name, text, timeMs);
+    call.box.console?.[name]?.(text);
+  } catch (error) {
+    outOfBand(error);
+  }
+});
+
+listen(AUDIT, (number, line) => {
+  const log = boxes.get(number)?.deref()?.securityLog;
+  try {
+    log?.(line);
+  } catch (error) {
+    outOfBand(error);
+  }
+});
+
+/** A value for code in the box: JSON text or a gathered one. */
+async function answerOf(value, name) {
+  try {
+    const { text, ready, sound } = snapshot(value);
+    if (ready === undefined) return text;
+    await sound;
+    return await ready;
+  } catch (error) {
+    if (!(error instanceof InvalidData)) throw error;
+    throw new TypeError(`the answer of ${name}: ${error.message.replace('the input', 'it')}`);
+  }
+}
+
+async function serve(box, request, name, args) {
+  const { handle } = box;
+  try {
+    const answer = await box.functions.get(name)(...parse(args));
+    addon.answer(handle, request, await answerOf(answer, name));
+  } catch (error) {
+    const isError = typeof error === 'object' && error !== null;
+    addon.answerError(
+      handle, request,
+      isError && typeof error.name === 'string' ? error.name : 'Error',
+      isError ? String(error.message ?? '') : String(error),
+      isError && typeof error.code === 'string' ? error.code : undefined,
+    );
+  }
+}
+
+listen(ASKED, (number, request, name, args) => {
+  const box = boxes.get(number)?.deref();
+  if (box !== undefined) void serve(box, request, name, args);
+});
+
+async function transport(box, token, request) {
+  const answer = (...rest) => addon.answerFetch(box.handle, token, ...rest);
+  try {
+    const response = await box.transport(request);
+    const headers = [];
+    for (const [name, value] of new Headers(response.headers ?? {})) headers.push(name, value);
+    const { body } = response;
+    const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+    if (bytes !== undefined && bytes !== null && !(bytes instanceof Uint8Array)) {
+      throw new TypeError('the body must be a string or a Uint8Array');
+    }
+    answer(response.status, response.statusText, headers, bytes ?? undefined, undefined);
+  } catch (error) {
+    answer(0, undefined, [], undefined, `the transport failed: ${error?.message ?? error}`);
+  }
+}
+
+listen(FETCH, (number, token, method, url, pairs, body, maxBytes, timeoutMs) => {
+  const box = boxes.get(number)?.deref();
+  if (box === undefined) return;
+  const headers = [];
+  for (let i = 0; i < pairs.length; i += 2) headers.push([pairs[i], pairs[i + 1]]);
+  void transport(box, token, { method, url, headers, body, maxBytes, timeoutMs });
+});

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+//
+// engine - SandboxEngine. Nothing here blocks the event loop, and what the code did is
+// always a value.
+import { Box, Call, failure, invalid } from './box.js';
+import { given, InvalidData, snapshot } from './input.js';
+import { addon } from './native.js';
+import { takeLimits, takeOptions, wrong } from './options.js';
+import { isSignal, watch } from './signals.js';
+
+const FORMS = ['function', 'execute', 'body', 'script'];
+
+/** Engines that nobody disposed of: their processes end all the same, but late. */
+const collected = new FinalizationRegistry((state) => {
+  if (state.isDisposed) return;
+  process.emitWarning(
+    'a SandboxEngine was garbage collected without dispose(): its processes lived until now',
+    { type: 'GloveboxWarning', code: 'GLOVEBOX_UNDISPOSED' },
+  );
+});
+
+/** "db.query" and a function for each, of {db: {query}} or {'db.query': ...}. */
+function flatten(functions, prefix = '') {
+  if (typeof functions !== 'object' || functions === null) {
+    throw wrong('functions', 'an object of functions', functions);
+  }
+  return Object.entries(functions).flatMap(([key, value]) => {
+    const name = prefix + key;
+    if (typeof value === 'function') return [[name, value]];
+    if (typeof value === 'object' && value !== null) return flatten(value, `${name}.`);
+    throw wrong(`functions.${name}`, 'a function', value);
+  });
+}
+
+/** What addon.submit() takes beside code and input, or undefined. */
+function takeExtra(options) {
+  const { bindings, limits, policy, seed, nowMs } = options;
+  if (
+    bindings === undefined && limits === undefined && policy === undefined &&
+    seed === undefined && nowMs === undefined
+  ) {
+    return undefined;
+  }
+  const extra = {};
+  if (bindings !== undefined) {
+    if (typeof bindings !== 'object' || bindings === null) {
+      throw wrong('bindings', 'an object', bindings);
+    }
+    extra.bindings = JSON.stringify(bindings);
+  }
+  if (limits !== undefined) extra.limits = takeLimits(limits, 'limits');
+  if (policy !== undefined) {
+    if (typeof policy !== 'object' || policy === null) throw wrong('policy', 'an object', policy);
+    extra.policy = JSON.stringify(policy);
+  }
+  if (seed !== undefined) extra.seed = takeNumber('seed', seed, 0);
+  if (nowMs !== undefined) extra.nowMs = takeNumber('nowMs', nowMs, -8.64e15);
+  return extra;
+}
+
+function takeNumber(name, value, least) {
+  if (typeof value === 'number' && value >= least && value <= 9007199254740991) return value;
+  throw wrong(name, 'a number', value);
+}
+
+function takeForm(form) {
+  const at = FORMS.indexOf(form);
+  if (at < 0) throw wrong('form', `one of ${FORMS.join(', ')}`, form);
+  return at;
+}
+
+/** Wait for what is not there yet, then submit; the call may have ended meanwhile. */
+async function submitLater(call, form, code, input, extra) {
+  const { box } = call;
+  box.waiting.add(call);
+  try {
+    let { text } = input;
+    if (input.ready !== undefined) text = await input.ready;
+    while (box.gate !== undefined) await box.gate;
+    if (box.mayAct || box.functions.size > 0) await input.sound;
+    if (!box.waiting.delete(call)) return;
+    if (box.failed !== undefined) {
+      call.end(failure('UNAVAILABLE', box.failed));
+      return;
+    }
+    call.sound = input.sound;
+    call.submit(form, code, text, extra);
+    await input.sound;
+  } catch (error) {
+    // Before it was submitted there is nothing to abort.
+    if (call.ticket !== undefined) call.abort();
+    else if (error instanceof InvalidData) call.end(invalid(error));
+    else call.fail(error);
+  }
+}
+
+export class SandboxEngine {
+  #box;
+  #state;
+
+  constructor(options = {}) {
+    this.#box = new Box(takeOptions(options), options);
+    this.#state = { isDisposed: false };
+    collected.register(this, this.#state, this.#state);
+  }
+
+  /** Run one function over one input; what happened is the value of the promise. */
+  execute(code, data, options) {
+    const signal = options?.signal;
+    return this.#run(0, code, data, undefined, signal, undefined, undefined);
+  }
+
+  /** Run one piece of code, with everything that can be said about it. */
+  run(options) {
+    try {
+      if (typeof options !== 'object' || options === null) {
+        throw wrong('options', 'an object', options);
+      }
+      const { form = 'function', code, input, inputJson, signal, onLog } = options;
+      if (input !== undefined && inputJson !== undefined) {
+        throw new TypeError('input and inputJson exclude each other');
+      }
+      if (onLog !== undefined && typeof onLog !== 'function') throw wrong('onLog', 'a function', onLog);
+      return this.#run(takeForm(form), code, input, inputJson, signal, onLog, takeExtra(options));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #run(form, code, data, json, signal, onLog, extra) {
+    const box = this.#box;
+    return new Promise((resolve, reject) => {
+      if (signal !== undefined && signal !== null && !isSignal(signal)) {
+        throw wrong('signal', 'an AbortSignal', signal);
+      }
+      const call = new Call(box, resolve, reject);
+      if (box.isDisposed) {
+        call.end(failure('UNAVAILABLE', 'the engine has been disposed of'));
+      } else if (signal?.aborted) {
+        call.end(failure('ABORTED', 'the call was aborted before it began'));
+      } else if (addon === undefined) {
+        call.end(failure('UNAVAILABLE', box.failed));
+      } else if (typeof code !== 'string') {
+        call.end(failure('INVALID_CODE', 'the code must be a string'));
+      } else {
+        this.#begin(call, form, code, data, json, signal, onLog, extra);
+      }
+    });
+  }
+
+  #begin(call, form, code, data, json, signal, onLog, extra) {
+    const box = this.#box;
+    let input;
+    try {
+      input = json === undefined ? snapshot(data) : given(json);
+    } catch (error) {
+      if (error instanceof InvalidData) call.end(invalid(error));
+      else call.fail(error);
+      return;
+    }
+    if (signal) {
+      call.signal = signal;
+      watch(signal, call);
+    }
+    if (onLog !== undefined || box.console !== undefined) {
+      call.onLog = onLog;
+      extra = { ...extra, logs: true };
+    }
+    if (box.gate === undefined && input.ready === undefined && box.failed === undefined) {
+      call.submit(form, code, input.text, extra);
+    } else {
+      void submitLater(call, form, code, input, extra);
+    }
+  }
+
+  /** Give the engine a dataset: calls find it as datasets.NAME, at no cost of time. */
+  async load(name, data) {
+    if (typeof name !== 'string') throw wrong('name', 'a string', name);
+    await this.#load(name, () => {
+      const input = snapshot(data);
+      if (input.text === undefined && input.ready === undefined) {
+        throw new TypeError('data must be a value that JSON can hold, not undefined');
+      }
+      return input;
+    });
+  }
+
+  /** The same for what is JSON already: a string or a Uint8Array. */
+  async loadJson(name, json) {
+    if (typeof name !== 'string') throw wrong('name', 'a string', name);
+    await this.#load(name, () => given(json));
+  }
+
+  async #load(name, take) {
+    const box = this.#box;
+    let input;
+    const prepared = (async () => {
+      try {
+        input = take();
+        await input.sound;
+        return input.ready === undefined ? input.text : await input.ready;
+      } catch (error) {
+        if (!(error instanceof InvalidData)) throw error;
+        throw new TypeError(`data: ${error.message.replace('the input', 'it')}`);
+      }
+    })();
+    const loaded = box.enqueue(async () => prepared, (text, id) =>
+      addon.load(box.handle, id, name, text));
+    // A dataset that calls may have already is replaced behind them.
+    if (!box.datasets.has(name)) box.change(loaded);
+    await loaded;
+    box.datasets.add(name);
+  }
+
+  /** Functions of the host: code calls them by name, `await db.query(...)`. */
+  async expose(functions) {
+    const box = this.#box;
+    const list = flatten(functions);
+    const fresh = list.filter(([name]) => !box.functions.has(name)).map(([name]) => name);
+    const before = new Map(box.functions);
+    for (const [name, fn] of list) box.functions.set(name, fn);
+    if (fresh.length === 0) return;
+    const exposed = box.enqueue(undefined, (_, id) =>
+      addon.expose(box.handle, id, fresh.join('\n')));
+    box.change(exposed);
+    try {
+      await exposed;
+    } catch (error) {
+      for (const name of fresh) if (!before.has(name)) box.functions.delete(name);
+      throw error;
+    }
+  }
+
+  /** A script that every call finds evaluated: a library, helpers. */
+  async preload(name, source) {
+    const box = this.#box;
+    if (typeof name !== 'string') throw wrong('name', 'a string', name);
+    if (typeof source !== 'string') throw wrong('source', 'a string', source);
+    const done = box.enqueue(undefined, (_, id) => addon.preload(box.handle, id, name, source));
+    box.change(done);
+    await done;
+  }
+
+  /** What the engine is: runner, layers of the seal, pool. */
+  async report() {
+    const box = this.#box;
+    return JSON.parse(await box.enqueue(undefined, (_, id) => addon.report(box.handle, id)));
+  }
+
+  /** Have `sink` called with one event for every call that has ended. */
+  telemetry(sink) {
+    if (sink !== undefined && typeof sink !== 'function') throw wrong('sink', 'a function', sink);
+    this.#box.sink = sink;
+    return this;
+  }
+
+  /** End the engine: calls in flight end as ABORTED, later ones as UNAVAILABLE. */
+  dispose() {
+    this.#state.isDisposed = true;
+    collected.unregister(this.#state);
+    this.#box.dispose();
+  }
+
+  get isDisposed() {
+    return this.#box.isDisposed;
+  }
+
+  /** dispose(), and wait until every process is gone. */
+  async close() {
+    this.dispose();
+    await this.#box.end();
+  }
+}
+
+// Node 18 before 18.18 has neither.
+if (Symbol.dispose) {
+  Object.defineProperty(SandboxEngine.prototype, Symbol.dispose, {
+    value() {
+      this.dispose();
+    },
+    configurable: true,
+    writable: true,
+  });
+}
+if (Symbol.asyncDispose) {
+  Object.defineProperty(SandboxEngine.prototype, Symbol.asyncDispose, {
+    value() {
+      return this.close();
+    },
+    configurable: true,
+    writable: true,
+  });
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+//
+// native - finds and loads the addon, and tells who asked when it has something to tell.
+//
+// $GLOVEBOX_ADDON decides alone. Otherwise it is where `npm install` or `make node` put
+// it, with the worker program beside it. An addon that cannot be loaded is no exception
+// of the import: engines say UNAVAILABLE, and why.
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const require = createRequire(import.meta.url);
+const here = dirname(fileURLToPath(import.meta.url));
+
+/** The kinds of what the addon tells: node/src/engine.h. */
+export const DONE = 0;
+export const JOB = 1;
+export const ASKED = 2;
+export const LINE = 3;
+export const FETCH = 4;
+export const AUDIT = 5;
+
+const listeners = [];
+
+/** Have `listener` called with what the addon tells of this kind. */
+export function listen(kind, listener) {
+  listeners[kind] = listener;
+}
+
+function dispatch(kind, a, b, c, d, e, f, g, h) {
+  listeners[kind](a, b, c, d, e, f, g, h);
+}
+
+function find() {
+  const asked = process.env.GLOVEBOX_ADDON;
+  if (asked) return asked;
+  return join(here, '..', 'native', `${process.platform}-${process.arch}`, 'glovebox.node');
+}
+
+function load() {
+  const path = find();
+  if (!existsSync(path)) {
+    return {
+      problem:
+        `the addon is not built: there is no '${path}'. ` +
+        'In a project run `npm rebuild glovebox` (npm may first want ' +
+        '`npm install-scripts approve glovebox`), in the sources `make node`',
+    };
+  }
+  try {
+    const worker = join(dirname(path), 'glovebox-worker');
+    return {
+      addon: require(path).start(dispatch),
+      // $GLOVEBOX_WORKER is the library's own to look at.
+      workerPath: !process.env.GLOVEBOX_WORKER && existsSync(worker) ? worker : undefined,
+    };
+  } catch (error) {
+    return { problem: `the addon '${path}' cannot be loaded: ${error.message}` };
+  }
+}
+
+const loaded = load();
+
+/** What the addon offers, or undefined; then `problem` says why. */
+export const addon = loaded.addon;
+export const problem = loaded.problem;
+export const workerPath = loaded.workerPath;
+
+let held = 0;
+
+/** Keep the process until release(): something is awaited. */
+export function hold() {
+  if (held++ === 0) addon?.hold(true);
+}
+
+export function release() {
+  if (--held === 0) addon?.hold(false);
+}
+
+let lastJob = 0;
+const jobs = new Map();
+
+/** What the library said when it refused: wrong use is a TypeError. */
+export function refusal(status, message, line = 0, column = 0) {
+  const wrong = status === -1 || status === -8;
+  const error = new (wrong ? TypeError : Error)(message);
+  error.code = STATUS[-status] ?? 'GBX_E_OS';
+  if (line > 0) Object.assign(error, { line, column });
+  return error;
+}
+
+const STATUS = [
+  'GBX_OK', 'GBX_E_USAGE', 'GBX_E_NOMEM', 'GBX_E_OS', 'GBX_E_UNSUPPORTED', 'GBX_E_PROTOCOL',
+  'GBX_E_DATA', 'GBX_E_CLOSED', 'GBX_E_POLICY',
+];
+
+listen(JOB, (id, status, message, line, column, text) => {
+  const job = jobs.get(id);
+  jobs.delete(id);
+  if (job === undefined) return;
+  if (status === 0) job.resolve(text);
+  else job.reject(refusal(status, message, line, column));
+});
+
+/** A promise of the end of a job; start(number) starts it, or says false: no engine. */
+export function job(start) {
+  const id = ++lastJob;
+  const done = new Promise((resolve, reject) => jobs.set(id, { resolve, reject }));
+  let started = false;
+  try {
+    started = start(id);
+  } finally {
+    if (started === false) jobs.delete(id);
+  }
+  if (started === false) throw refusal(-7, 'the engine has been disposed of');
+  return done;
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+//
+// options - what an engine is told, checked before anything is started. Each wrong value is
+// a TypeError that names it.
+import { workerPath } from './native.js';
+
+const MIB = 1048576;
+
+function shown(value) {
+  if (typeof value === 'string') return `'${value}'`;
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'bigint') return `${value}n`;
+  return Object(value) === value ? (Array.isArray(value) ? 'an array' : 'an object') : String(value);
+}
+
+export function wrong(name, what, value) {
+  return new TypeError(`${name} must be ${what}, not ${shown(value)}`);
+}
+
+/** [least, most] of every number, with the name that the addon has for it. */
+const LIMITS = {
+  timeoutMs: [1, 600000],
+  cpuMs: [1, 600000],
+  memoryBytes: [8 * MIB, 4096 * MIB],
+  outputBytes: [1, 256 * MIB],
+  codeBytes: [1, MIB],
+  logBytes: [1, 64 * MIB],
+  hostCalls: [1, 10000000],
+  hostCallsAtOnce: [1, 4096],
+  hostOutBytes: [1, 1024 * MIB],
+  hostInBytes: [1, 1024 * MIB],
+};
+
+const NUMBERS = {
+  poolSize: [1, 64],
+  maxWorkers: [1, 1024],
+  queueLength: [1, 1048576],
+  recycleCalls: [1, 4294967295],
+  recycleMs: [1000, 4294967295],
+};
+
+/** Words, in the order of the library's numbers for them. */
+const WORDS = {
+  require: ['default', 'strict'],
+  jit: ['default', 'full', 'baseline', 'off'],
+  globals: ['standard', 'minimal'],
+  fresh: ['fork', 'exec'],
+};
+
+/** The same limits under the names that people know. */
+const FAMILIAR = {
+  timeout: ['timeoutMs', 1],
+  memoryLimit: ['memoryBytes', MIB],
+  maxOutputBytes: ['outputBytes', 1],
+};
+
+const OTHERS = [
+  'limits', 'policy', 'console', 'fetch', 'fs', 'crypto', 'env', 'secrets', 'capabilities',
+  'preload', 'transport', 'securityLog', 'runner',
+];
+
+const KNOWN = new Set([
+  ...Object.keys(FAMILIAR), ...Object.keys(NUMBERS), ...Object.keys(WORDS), ...OTHERS,
+]);
+
+function number(name, value, [least, most], scale = 1) {
+  const scaled = typeof value === 'number' ? Math.round(value * scale) : NaN;
+  if (scaled >= least && scaled <= most) return scaled;
+  throw wrong(name, `a number from ${least / scale} to ${most / scale}`, value);
+}
+
+/** Limits by the library's names; `prefix` is what messages call them. */
+export function takeLimits(given, prefix) {
+  if (typeof given !== 'object' || given === null) throw wrong(prefix, 'an object', given);
+  const taken = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    if (LIMITS[name] === undefined) throw new TypeError(`${prefix}.${name} is not a limit`);
+    taken[name] = number(`${prefix}.${name}`, value, LIMITS[name]);
+  }
+  return taken;
+}
+
+function list(name, value) {
+  if (!Array.isArray(value) || value.some((item) => typeof item !== 'string')) {
+    throw wrong(name, 'an array of strings', value);
+  }
+  return value;
+}
+
+function flag(name, value) {
+  if (typeof value !== 'boolean') throw wrong(name, 'a boolean', value);
+  return value;
+}
+
+/** [...] is {allow: [...]}; an empty list allows nothing. */
+function allowance(name, value) {
+  if (Array.isArray(value)) return list(name, value).length > 0 ? { allow: value } : undefined;
+  if (value === false) return undefined;
+  if (typeof value !== 'object' || value === null) {
+    throw wrong(name, 'an array, an object with allow, or false', value);
+  }
+  if (Array.isArray(value.allow) && value.allow.length === 0) return undefined;
+  return value;
+}
+
+const isSink = (value) => typeof value === 'object' && value !== null;
+
+/** What each option says of the policy. */
+const CAPABILITIES = {
+  console: ['console', (name, value) => (isSink(value) ? true : flag(name, value))],
+  crypto: ['crypto', flag],
+  fetch: ['fetch', allowance],
+  fs: ['file', allowance],
+  env: ['env', (name, value) => {
+    if (value === false) return undefined;
+    if (typeof value !== 'object' || value === null) throw wrong(name, 'an object or an array', value);
+    return Object.keys(value).length > 0 ? value : undefined;
+  }],
+  secrets: ['secrets', (name, value) => {
+    if (typeof value !== 'object' || value === null) throw wrong(name, 'an object', value);
+    return Object.keys(value).length > 0 ? value : undefined;
+  }],
+};
+
+function byList(capabilities) {
+  const policy = { functions: ['*'] };
+  for (const name of list('capabilities', capabilities)) {
+    if (!['console', 'timers', 'crypto'].includes(name)) {
+      throw new TypeError(`capabilities must be of console, timers and crypto, not '${name}'`);
+    }
+    policy[name] = true;
+  }
+  return policy;
+}
+
+/** The policy of an engine, or undefined: console, timers, and what is exposed. */
+export function takePolicy(options) {
+  const own = options.policy;
+  if (own !== undefined && (typeof own !== 'object' || own === null || Array.isArray(own))) {
+    throw wrong('policy', 'an object', own);
+  }
+  if (own !== undefined && options.capabilities !== undefined) {
+    throw new TypeError('capabilities and policy exclude each other');
+  }
+  const standard = { console: true, timers: true, functions: ['*'] };
+  const policy =
+    own !== undefined ? { ...own }
+    : options.capabilities !== undefined ? byList(options.capabilities)
+    : standard;
+  let isPlain = policy === standard;
+  for (const [name, [key, take]] of Object.entries(CAPABILITIES)) {
+    if (options[name] === undefined) continue;
+    const value = take(name, options[name]);
+    if (value === true && policy[key] === true) continue;
+    if (own?.[key] !== undefined && !(name === 'console' && isSink(options[name]))) {
+      throw new TypeError(`${name} and policy.${key} exclude each other`);
+    }
+    isPlain = false;
+    if (value === undefined) delete policy[key];
+    else policy[key] = value;
+  }
+  return isPlain ? undefined : JSON.stringify(policy);
+}
+
+function takePreloads(given) {
+  if (!Array.isArray(given)) throw wrong('preload', 'an array', given);
+  const flat = [];
+  for (const item of given) {
+    if (typeof item?.name !== 'string' || typeof item?.source !== 'string') {
+      throw wrong('preload', 'an array of {name, source}', item);
+    }
+    flat.push(item.name, item.source);
+  }
+  if (flat.length > 128) throw new TypeError('preload must be at most 64 scripts');
+  return flat;
+}
+
+/** Everything for addon.open(). */
+export function takeOptions(options) {
+  if (typeof options !== 'object' || options === null) throw wrong('options', 'an object', options);
+  for (const name of Object.keys(options)) {
+    if (!KNOWN.has(name)) throw new TypeError(`there is no option '${name}'`);
+  }
+  const taken = options.limits === undefined ? {} : takeLimits(options.limits, 'limits');
+  for (const [name, [limit, scale]] of Object.entries(FAMILIAR)) {
+    if (options[name] === undefined) continue;
+    if (taken[limit] !== undefined) {
+      throw new TypeError(`${name} and limits.${limit} exclude each other`);
+    }
+    taken[limit] = number(name, options[name], LIMITS[limit], scale);
+  }
+  for (const [name, range] of Object.entries(NUMBERS)) {
+    if (options[name] !== undefined) taken[name] = number(name, options[name], range);
+  }
+  for (const [name, words] of Object.entries(WORDS)) {
+    if (options[name] === undefined) continue;
+    const at = words.indexOf(options[name]);
+    if (at < 0) throw wrong(name, `one of ${words.join(', ')}`, options[name]);
+    taken[name] = at;
+  }
+  for (const name of ['transport', 'securityLog']) {
+    const value = options[name];
+    if (value !== undefined && typeof value !== 'function') throw wrong(name, 'a function', value);
+  }
+  if (options.runner !== undefined) {
+    if (options.runner !== 'process' && options.runner !== 'memory') {
+      throw wrong('runner', "'process' or 'memory'", options.runner);
+    }
+    taken.runner = options.runner;
+  }
+  if (options.preload !== undefined) taken.preloads = takePreloads(options.preload);
+  taken.policy = takePolicy(options);
+  taken.hasTransport = options.transport !== undefined;
+  taken.hasSecurityLog = options.securityLog !== undefined;
+  taken.workerPath = workerPath;
+  return taken;
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * call - see call.h. A small call is submitted on the JavaScript thread: two system
+ * calls. To check long code and to copy a large input takes milliseconds: that is done
+ * on a thread of its own.
+ */
+#include "call.h"
+
+#include "gather.h"
+#include "options.h"
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the guard takes for 4 KiB of code, and memcpy() for 64 KiB, is below 0.2 ms. */
+#define SMALL_CODE  4096
+#define SMALL_INPUT 65536
+
+typedef struct gbx_node_call {
+    gbx_node_event event;
+    gbx_node_engine *engine;
+    double id;
+    gbx_result *result; /* NULL: the library refused, see error */
+    gbx_error error;
+    struct gbx_node_call *next; /* of those submitted on a thread; engine's lock */
+    gbx_ticket ticket;          /* 0: not yet; engine's lock */
+    bool is_unwanted;           /* aborted before there was a ticket; engine's lock */
+    gbx_call core;
+    gbx_limits limits;
+    gbx_policy *policy;
+    char *code;
+    char *input;
+    char *bindings;
+} call;
+
+typedef struct line {
+    gbx_node_event event;
+    double call;
+    double time_ms;
+    gbx_log_level level;
+    size_t len;
+    char text[];
+} line;
+
+static void free_call(call *c)
+{
+    gbx_result_free(c->result);
+    gbx_policy_free(c->policy);
+    gbx_node_engine_unref(c->engine);
+    free(c->code);
+    free(c->input);
+    free(c->bindings);
+    free(c);
+}
+
+/* ---- what is told --------------------------------------------------------- */
+
+static void fill_figures(double *figures, gbx_result *result, gbx_ticket ticket)
+{
+    gbx_stats stats = gbx_result_stats(result);
+
+    figures[GBX_NODE_WALL_MS] = stats.wall_ms;
+    figures[GBX_NODE_CPU_MS] = stats.cpu_ms;
+    figures[GBX_NODE_PEAK_MEMORY] = (double)stats.peak_memory_bytes;
+    figures[GBX_NODE_INPUT] = (double)stats.input_bytes;
+    figures[GBX_NODE_OUTPUT] = (double)stats.output_bytes;
+    figures[GBX_NODE_LOG] = (double)stats.log_bytes;
+    figures[GBX_NODE_HOST_CALLS] = stats.host_calls;
+    figures[GBX_NODE_TICKET] = (double)ticket;
+}
+
+/* A refusal: code is the status, and JSON its message. */
+static void tell_refusal(call *c, gbx_node_env *e, napi_env env)
+{
+    napi_value args[5] = {
+        gbx_node_number(env, GBX_NODE_DONE),
+        gbx_node_number(env, c->id),
+        gbx_node_number(env, c->error.status),
+        gbx_node_undefined(env),
+        gbx_node_utf8(env, c->error.message, strlen(c->error.message)),
+    };
+
+    gbx_node_dispatch(e, env, 5, args);
+}
+
+/* The usual end is a value and nothing else: that needs no JSON of the whole result. */
+static void tell_done(gbx_node_event *event, gbx_node_env *e, napi_env env)
+{
+    call *c = (call *)event;
+    gbx_code code;
+    size_t len = 0;
+    const char *text;
+    const char *call_id;
+    bool is_plain;
+
+    if (c->result == NULL) {
+        tell_refusal(c, e, env);
+        return;
+    }
+    code = gbx_result_code(c->result);
+    is_plain = code == GBX_CODE_VALUE && gbx_result_log_count(c->result) == 0 &&
+               !gbx_result_logs_truncated(c->result);
+    fill_figures(e->figures, c->result, c->ticket);
+    text =
+        is_plain ? gbx_result_value(c->result, &len) : gbx_result_json(c->result, &len);
+    call_id = gbx_result_call_id(c->result);
+    napi_value args[6] = {
+        gbx_node_number(env, GBX_NODE_DONE),
+        gbx_node_number(env, c->id),
+        gbx_node_number(env, code),
+        is_plain && len > 0 ? gbx_node_utf8(env, text, len) : gbx_node_undefined(env),
+        is_plain || text == NULL ? gbx_node_undefined(env)
+                                 : gbx_node_utf8(env, text, len),
+        gbx_node_utf8(env, call_id, strlen(call_id)),
+    };
+    gbx_node_dispatch(e, env, 6, args);
+}
+
+static void drop_call(gbx_node_event *event)
+{
+    call *c = (call *)event;
+
+    (void)pthread_mutex_lock(&c->engine->lock);
+    for (call **at = &c->engine->submitting; *at != NULL; at = &(*at)->next) {
+        if (*at == c) {
+            *at = c->next;
+            break;
+        }
+    }
+    (void)pthread_mutex_unlock(&c->engine->lock);
+    free_call(c);
+}
+
+static void tell_line(gbx_node_event *event, gbx_node_env *e, napi_env env)
+{
+    line *l = (line *)event;
+    napi_value args[5] = {
+        gbx_node_number(env, GBX_NODE_LINE), gbx_node_number(env, l->call),
+        gbx_node_number(env, l->level),      gbx_node_utf8(env, l->text, l->len),
+        gbx_node_number(env, l->time_ms),
+    };
+
+    gbx_node_dispatch(e, env, 5, args);
+}
+
+static void drop_line(gbx_node_event *event)
+{
+    free(event);
+}
+
+/* ---- on the engine's thread ------------------------------------------------ */
+
+static void on_log(void *user, const gbx_log *log)
+{
+    call *c = user;
+    line *l = malloc(sizeof *l + log->text_len);
+
+    if (l == NULL)
+        return; /* the result has it all the same */
+    l->event.tell = tell_line;
+    l->event.drop = drop_line;
+    l->call = c->id;
+    l->time_ms = log->time_ms;
+    l->level = log->level;
+    l->len = log->text_len;
+    memcpy(l->text, log->text, log->text_len);
+    gbx_node_post(c->engine->e, &l->event);
+}
+
+static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
+{
+    call *c = user;
+
+    c->result = result;
+    (void)pthread_mutex_lock(&c->engine->lock);
+    c->ticket = ticket;
+    (void)pthread_mutex_unlock(&c->engine->lock);
+    gbx_node_post(c->engine->e, &c->event);
+}
+
+/* ---- submitting ------------------------------------------------------------ */
+
+/* On a thread: copies and checks; the call may have been aborted meanwhile. */
+static void submit_large(void *arg)
+{
+    call *c = arg;
+    gbx_node_engine *engine = c->engine;
+    gbx_engine *core = engine->core;
+    gbx_ticket ticket = 0;
+    bool is_unwanted;
+    gbx_status status;
+
+    gbx_node_engine_ref(engine);
+    status = gbx_submit(core, &c->core, on_done, c, &ticket, &c->error);
+    if (status == GBX_OK) {
+        /* From here on c may be gone: found again by its place in the list. */
+        (void)pthread_mutex_lock(&engine->lock);
+        is_unwanted = false;
+        for (call *at = engine->submitting; at != NULL; at = at->next) {
+            if (at == c) {
+                at->ticket = ticket;
+                is_unwanted = at->is_unwanted;
+            }
+        }
+        (void)pthread_mutex_unlock(&engine->lock);
+        if (is_unwanted)
+            gbx_abort(core, ticket);
+    } else {
+        gbx_node_post(engine->e, &c->event);
+    }
+    gbx_node_engine_leave(engine);
+    gbx_node_engine_unref(engine);
+}
+
+static bool start_large(call *c)
+{
+    gbx_node_engine *engine = c->engine;
+
+    (void)pthread_mutex_lock(&engine->lock);
+    c->next = engine->submitting;
+    engine->submitting = c;
+    (void)pthread_mutex_unlock(&engine->lock);
+    gbx_node_engine_enter(engine);
+    if (gbx_node_run(engine->e, submit_large, c))
+        return true;
+    gbx_node_engine_leave(engine);
+    return false;
+}
+
+/* extra: {bindings, policy, limits, logs, noGuard, seed, now} */
+static bool take_extra(napi_env env, napi_value extra, call *c)
+{
+    napi_value value;
+    bool is_pending = false;
+    double number;
+
+    if (gbx_node_is_undefined(env, extra))
+        return true;
+    if (napi_get_named_property(env, extra, "bindings", &value) == napi_ok)
+        c->bindings = gbx_node_string(env, value, &c->core.bindings_len);
+    c->core.bindings = c->bindings;
+    if (napi_get_named_property(env, extra, "policy", &value) == napi_ok &&
+        !gbx_node_policy_take(env, value, &c->policy))
+        return false;
+    c->core.policy = c->policy;
+    if (napi_get_named_property(env, extra, "limits", &value) == napi_ok &&
+        !gbx_node_is_undefined(env, value)) {
+        gbx_node_limits_take(env, value, &c->limits);
+        c->core.limits = &c->limits;
+    }
+    if (napi_get_named_property(env, extra, "seed", &value) == napi_ok &&
+        napi_get_value_double(env, value, &number) == napi_ok) {
+        c->core.flags |= GBX_CALL_SEEDED;
+        c->core.seed = (uint64_t)number;
+    }
+    if (napi_get_named_property(env, extra, "nowMs", &value) == napi_ok &&
+        napi_get_value_double(env, value, &number) == napi_ok) {
+        c->core.flags |= GBX_CALL_FIXED_NOW;
+        c->core.now_ms = (int64_t)number;
+    }
+    if (napi_get_named_property(env, extra, "logs", &value) == napi_ok) {
+        bool logs = false;
+
+        if (napi_get_value_bool(env, value, &logs) == napi_ok && logs) {
+            c->core.on_log = on_log;
+            c->core.log_user = c;
+        }
+    }
+    return napi_is_exception_pending(env, &is_pending) == napi_ok && !is_pending;
+}
+
+/* Code and input in memory of the call's own. */
+static bool own_texts(call *c, const gbx_node_text *code, const gbx_node_text *input)
+{
+    c->code = malloc(code->len + 1);
+    if (c->code == NULL)
+        return false;
+    memcpy(c->code, code->data, code->len);
+    c->core.code = c->code;
+    if (c->input != NULL || input->data == NULL)
+        return true;
+    c->input = malloc(input->len + 1);
+    if (c->input == NULL)
+        return false;
+    memcpy(c->input, input->data, input->len);
+    c->core.input = c->input;
+    return true;
+}
+
+static call *make(napi_env env, gbx_node_engine *engine, double id, uint32_t form)
+{
+    static const gbx_call standard = GBX_CALL_INIT;
+    call *c = calloc(1, sizeof *c);
+
+    if (c == NULL) {
+        (void)napi_throw_error(env, "GBX_E_NOMEM", "no memory for a call");
+        return NULL;
+    }
+    c->event.tell = tell_done;
+    c->event.drop = drop_call;
+    c->engine = engine;
+    c->id = id;
+    c->core = standard;
+    c->core.form = (gbx_form)form;
+    gbx_node_engine_ref(engine);
+    return c;
+}
+
+/* The ticket, 0 if it is submitted on a thread; -1 with an exception thrown. */
+static double submit(napi_env env, call *c, const gbx_node_text *code,
+                     const gbx_node_text *input)
+{
+    gbx_engine *core = gbx_node_engine_core(c->engine);
+    gbx_error error = {0};
+
+    if (core == NULL) {
+        (void)napi_throw_error(env, "GBX_E_CLOSED", "the engine has been disposed of");
+        return -1;
+    }
+    if (c->core.code_len > SMALL_CODE || c->core.input_len > SMALL_INPUT) {
+        if (own_texts(c, code, input) && start_large(c))
+            return 0;
+        (void)napi_throw_error(env, "GBX_E_NOMEM", "no memory or thread for a call");
+        return -1;
+    }
+    if (gbx_submit(core, &c->core, on_done, c, &c->ticket, &error) == GBX_OK)
+        return (double)c->ticket; /* nothing is told before this thread has returned */
+    gbx_node_throw(env, &error);
+    return -1;
+}
+
+/* input: a string, undefined, or what gather.h has gathered. */
+static bool take_input(napi_env env, napi_value value, call *c, gbx_node_text *text)
+{
+    napi_valuetype type;
+
+    text->data = NULL;
+    text->len = 0;
+    if (napi_typeof(env, value, &type) == napi_ok && type == napi_external)
+        c->core.input = c->input = gbx_node_gather_take(env, value, &c->core.input_len);
+    else if (gbx_node_text_take(env, value, text))
+        c->core.input = text->data, c->core.input_len = text->len;
+    else
+        return false;
+    return type != napi_external || c->input != NULL;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+/* (handle, number, form, code, input, extra) -> ticket, or 0: submitted on a thread */
+napi_value gbx_node_submit(napi_env env, napi_callback_info info)
+{
+    size_t argc = 6;
+    napi_value argv[6];
+    gbx_node_engine *engine;
+    gbx_node_text code;
+    gbx_node_text input = {.data = NULL};
+    double id = 0;
+    double ticket = -1;
+    uint32_t form = 0;
+    call *c;
+
+    if (napi_get_cb_info(env, info, &argc, argv, NULL, NULL) != napi_ok ||
+        napi_get_value_double(env, argv[1], &id) != napi_ok ||
+        napi_get_value_uint32(env, argv[2], &form) != napi_ok)
+        return NULL;
+    engine = gbx_node_engine_of(env, argv[0]);
+    if (engine == NULL || !gbx_node_text_take(env, argv[3], &code))
+        return NULL;
+    c = make(env, engine, id, form);
+    if (c != NULL) {
+        c->core.code = code.data;
+        c->core.code_len = code.len;
+        if (take_input(env, argv[4], c, &input) && take_extra(env, argv[5], c))
+            ticket = submit(env, c, &code, &input);
+        if (ticket < 0)
+            free_call(c);
+    }
+    gbx_node_text_cleanup(&code);
+    gbx_node_text_cleanup(&input);
+    return ticket < 0 ? NULL : gbx_node_number(env, ticket);
+}
+
+/* (handle, ticket, number): a call without a ticket is one that is being submitted. */
+napi_value gbx_node_abort(napi_env env, napi_callback_info info)
+{
+    size_t argc = 3;
+    napi_value argv[3];
+    gbx_node_engine *engine;
+    gbx_engine *core;
+    double ticket = 0;
+    double id = 0;
+
+    if (napi_get_cb_info(env, info, &argc, argv, NULL, NULL) != napi_ok ||
+        napi_get_value_double(env, argv[1], &ticket) != napi_ok ||
+        napi_get_value_double(env, argv[2], &id) != napi_ok)
+        return NULL;
+    engine = gbx_node_engine_of(env, argv[0]);
+    core = engine != NULL ? gbx_node_engine_core(engine) : NULL;
+    if (core == NULL)
+        return NULL;
+    if (ticket == 0) {
+        (void)pthread_mutex_lock(&engine->lock);
+        for (call *at = engine->submitting; at != NULL; at = at->next) {
+            if (at->id != id)
+                continue;
+            at->is_unwanted = true;
+            ticket = (double)at->ticket;
+        }
+        (void)pthread_mutex_unlock(&engine->lock);
+    }
+    if (ticket > 0)
+        gbx_abort(core, (gbx_ticket)ticket);
+    return NULL;
+}

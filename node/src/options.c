@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* options - see options.h. What has a name in JavaScript and a field here is a table. */
+#include "options.h"
+
+#include "hostcall.h"
+#include "text.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct field {
+    const char *name;
+    size_t offset;
+    bool is_wide;
+} field;
+
+#define NARROW(name, type, member)          \
+    {                                       \
+        name, offsetof(type, member), false \
+    }
+#define WIDE(name, type, member)           \
+    {                                      \
+        name, offsetof(type, member), true \
+    }
+
+static const field limit_fields[] = {
+    NARROW("timeoutMs", gbx_limits, timeout_ms),
+    NARROW("cpuMs", gbx_limits, cpu_ms),
+    WIDE("memoryBytes", gbx_limits, memory_bytes),
+    WIDE("outputBytes", gbx_limits, output_bytes),
+    NARROW("codeBytes", gbx_limits, code_bytes),
+    NARROW("logBytes", gbx_limits, log_bytes),
+    NARROW("hostCalls", gbx_limits, host_calls),
+    NARROW("hostCallsAtOnce", gbx_limits, host_calls_at_once),
+    WIDE("hostOutBytes", gbx_limits, host_out_bytes),
+    WIDE("hostInBytes", gbx_limits, host_in_bytes),
+};
+
+static const field option_fields[] = {
+    NARROW("poolSize", gbx_options, pool_size),
+    NARROW("maxWorkers", gbx_options, max_workers),
+    NARROW("queueLength", gbx_options, queue_length),
+    NARROW("require", gbx_options, require),
+    NARROW("jit", gbx_options, jit),
+    NARROW("globals", gbx_options, globals),
+    NARROW("fresh", gbx_options, fresh),
+    NARROW("recycleCalls", gbx_options, recycle_calls),
+    NARROW("recycleMs", gbx_options, recycle_ms),
+};
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static void take_fields(napi_env env, napi_value object, const field *fields, size_t n,
+                        void *to)
+{
+    for (size_t i = 0; i < n; i++) {
+        char *at = (char *)to + fields[i].offset;
+        uint64_t wide = 0;
+        uint32_t narrow = 0;
+
+        if (fields[i].is_wide) {
+            gbx_node_get_u64(env, object, fields[i].name, &wide);
+            memcpy(at, &wide, sizeof wide);
+        } else {
+            gbx_node_get_u32(env, object, fields[i].name, &narrow);
+            memcpy(at, &narrow, sizeof narrow);
+        }
+    }
+}
+
+static char *take_string(napi_env env, napi_value object, const char *name)
+{
+    napi_value value;
+    size_t ignored;
+
+    return napi_get_named_property(env, object, name, &value) == napi_ok
+               ? gbx_node_string(env, value, &ignored)
+               : NULL;
+}
+
+static bool take_bool(napi_env env, napi_value object, const char *name)
+{
+    napi_value value;
+    bool is = false;
+
+    return napi_get_named_property(env, object, name, &value) == napi_ok &&
+           napi_get_value_bool(env, value, &is) == napi_ok && is;
+}
+
+/* preloads: [name, source, name, source, ...] */
+static bool take_preloads(napi_env env, napi_value object, gbx_node_options *o)
+{
+    napi_value list;
+    uint32_t length = 0;
+
+    if (napi_get_named_property(env, object, "preloads", &list) != napi_ok ||
+        gbx_node_is_undefined(env, list))
+        return true;
+    if (napi_get_array_length(env, list, &length) != napi_ok || length > 128)
+        return napi_throw_type_error(env, NULL, "at most 64 preloads") != napi_ok;
+    o->preloads = calloc(length / 2 + 1, sizeof *o->preloads);
+    for (uint32_t i = 0; o->preloads != NULL && i + 1 < length; i += 2) {
+        gbx_preload *p = &o->preloads[i / 2];
+        napi_value name;
+        napi_value source;
+        size_t ignored;
+
+        if (napi_get_element(env, list, i, &name) != napi_ok ||
+            napi_get_element(env, list, i + 1, &source) != napi_ok)
+            return false;
+        p->name = gbx_node_string(env, name, &ignored);
+        p->source = gbx_node_string(env, source, &p->source_len);
+        o->core.preload_count++;
+        if (p->name == NULL || p->source == NULL)
+            return false;
+    }
+    o->core.preloads = o->preloads;
+    return o->preloads != NULL;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_node_throw(napi_env env, const gbx_error *error)
+{
+    const char *code = gbx_status_name(error->status);
+
+    if (error->status == GBX_E_USAGE || error->status == GBX_E_POLICY)
+        (void)napi_throw_type_error(env, code, error->message);
+    else
+        (void)napi_throw_error(env, code, error->message);
+}
+
+void gbx_node_limits_take(napi_env env, napi_value object, gbx_limits *ret)
+{
+    static const gbx_limits none = GBX_LIMITS_INIT;
+
+    *ret = none;
+    take_fields(env, object, limit_fields, COUNT(limit_fields), ret);
+}
+
+bool gbx_node_policy_take(napi_env env, napi_value json, gbx_policy **ret)
+{
+    size_t len;
+    char *text = gbx_node_string(env, json, &len);
+    gbx_error error = {0};
+    gbx_status status;
+    bool is_pending = false;
+
+    *ret = NULL;
+    if (text == NULL)
+        return napi_is_exception_pending(env, &is_pending) == napi_ok && !is_pending;
+    status = gbx_policy_parse(text, len, NULL, ret, &error);
+    free(text);
+    if (status != GBX_OK)
+        gbx_node_throw(env, &error);
+    return status == GBX_OK;
+}
+
+gbx_node_options *gbx_node_options_take(napi_env env, napi_value object)
+{
+    static const gbx_options standard = GBX_OPTIONS_INIT;
+    gbx_node_options *o = calloc(1, sizeof *o);
+    napi_value policy;
+
+    if (o == NULL) {
+        (void)napi_throw_error(env, "GBX_E_NOMEM", "no memory for options");
+        return NULL;
+    }
+    o->core = standard;
+    gbx_node_limits_take(env, object, &o->core.limits);
+    take_fields(env, object, option_fields, COUNT(option_fields), &o->core);
+    o->core.worker_path = take_string(env, object, "workerPath");
+    o->core.runner_name = take_string(env, object, "runner");
+    o->has_transport = take_bool(env, object, "hasTransport");
+    o->has_audit = take_bool(env, object, "hasSecurityLog");
+    if (!take_preloads(env, object, o) ||
+        napi_get_named_property(env, object, "policy", &policy) != napi_ok ||
+        !gbx_node_policy_take(env, policy, &o->core.policy)) {
+        gbx_node_options_free(o);
+        return NULL;
+    }
+    return o;
+}
+
+void gbx_node_options_for(gbx_node_options *options, gbx_node_engine *engine)
+{
+    static const gbx_fetch_transport none = GBX_FETCH_TRANSPORT_INIT;
+
+    options->engine = engine;
+    if (options->has_transport) {
+        options->transport = none;
+        options->transport.fetch = gbx_node_on_fetch;
+        options->transport.user = engine;
+        options->core.transport = &options->transport;
+    }
+    if (options->has_audit) {
+        options->core.on_audit = gbx_node_on_audit;
+        options->core.audit_user = engine;
+    }
+}
+
+void gbx_node_options_free(gbx_node_options *options)
+{
+    if (options == NULL)
+        return;
+    for (size_t i = 0; options->preloads != NULL && i < options->core.preload_count;
+         i++) {
+        free((void *)(uintptr_t)options->preloads[i].name);
+        free((void *)(uintptr_t)options->preloads[i].source);
+    }
+    free(options->preloads);
+    free((void *)(uintptr_t)options->core.worker_path);
+    free((void *)(uintptr_t)options->core.runner_name);
+    gbx_policy_free(options->core.policy);
+    free(options);
+}

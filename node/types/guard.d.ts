@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+import type { SandboxConfig, SandboxForm } from './engine.js';
+
+export interface SandboxViolation {
+  message: string;
+  /** From 1; 0: no position. */
+  line: number;
+  /** In characters, from 1; 0: no position. */
+  column: number;
+  code: 'INVALID_CODE' | 'SYNTAX';
+  /** 'require', 'eval', 'form', 'size', ... */
+  rule: string;
+  hint?: string;
+  frame?: string;
+}
+
+export type GuardResult =
+  | { ok: true }
+  | { ok: false; violation: string; violations: SandboxViolation[] };
+
+/** What the engine would allow is no violation. */
+export type GuardOptions = { form?: SandboxForm } & Pick<
+  SandboxConfig,
+  'policy' | 'console' | 'fetch' | 'fs' | 'crypto' | 'env' | 'capabilities'
+>;
+
+/** Check code without running it: early advice, no security boundary. */
+export function validateSandboxCode(code: string, options?: GuardOptions): GuardResult;

@@ -291,3 +291,6 @@ if (Symbol.asyncDispose) {
     writable: true,
   });
 }
+
+export { validateSandboxCode } from './guard.js';
+export { SANDBOX_SYSTEM_INSTRUCTION } from './instruction.js';

@@ -2,3 +2,9 @@
 export { SandboxEngine } from './engine.js';
 export { validateSandboxCode } from './guard.js';
 export { SANDBOX_SYSTEM_INSTRUCTION } from './instruction.js';
+export { createSandboxTools } from './tools.js';
+export { SandboxedToolForge } from './forge.js';
+export { createSandboxClient, SandboxExecutionError } from './runner.js';
+export { glovebox } from './runner-glovebox.js';
+export { memory } from './runner-memory.js';
+export { createCodeMode } from './codemode.js';

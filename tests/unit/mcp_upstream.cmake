@@ -3,3 +3,13 @@
 # that they may run beside others.
 gbx_unit_test(mcp_process gbx_mcp_upstream gbx_support)
 add_dependencies(test_mcp_process glovebox-keeper)
+
+add_library(gbx_servers STATIC support/servers.c)
+target_include_directories(gbx_servers PUBLIC support)
+target_compile_definitions(gbx_servers
+    PRIVATE SERVERS_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/mcp")
+target_link_libraries(gbx_servers PUBLIC gbx_mcp_upstream gbx_support gbx_flags gbx_sanitize
+    PkgConfig::CMOCKA)
+add_dependencies(gbx_servers glovebox-keeper)
+
+gbx_unit_test(mcp_servers gbx_servers)

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * calls - a call waits, is in flight, and ends; it is in one list at a time, and its end
+ * is told once, never from inside the functions by which it is begun or cancelled.
+ */
+#include "mcp/upstream/server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void link_into(gbx_upstream_call *call, gbx_upstream_call **list)
+{
+    call->next = *list;
+    call->link = list;
+    if (call->next != NULL)
+        call->next->link = &call->next;
+    *list = call;
+}
+
+static bool is_waiting(const gbx_upstream_call *call)
+{
+    return call->link != NULL && call->server != NULL && call->session == NULL &&
+           call->message == NULL;
+}
+
+static void free_call(gbx_upstream_call *call)
+{
+    if (call->timer != NULL)
+        event_free(call->timer);
+    free(call->tool);
+    free(call->args);
+    free(call->meta);
+    free(call->message);
+    free(call);
+}
+
+static uint32_t timeout_of(const gbx_upstream_call *call)
+{
+    if (call->timeout_ms != 0)
+        return call->timeout_ms;
+    return call->server->config->timeout_ms != 0 ? call->server->config->timeout_ms
+                                                 : 60000;
+}
+
+static void on_timeout(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_upstream_call *call = arg;
+    gbx_server *server = call->server;
+    gbx_session *session = call->session;
+    char message[128];
+    gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_TIMEOUT, .message = message};
+
+    (void)fd;
+    (void)what;
+    (void)snprintf(message, sizeof message, "no answer after %u ms", timeout_of(call));
+    if (session != NULL)
+        gbx_session_drop_call(session, call->id, "the call has taken too long");
+    gbx_call_unlink(call);
+    gbx_server_note_end(server, session, GBX_UPSTREAM_TIMEOUT);
+    gbx_call_end(call, &reply);
+}
+
+/* The last session's list says so; a server that has just been restarted is asked anew
+ * with the call itself. */
+static bool may_repeat(const gbx_upstream_call *call)
+{
+    const gbx_tool *tool = gbx_tools_find(&call->server->tools, call->tool);
+
+    return !call->was_retried && !call->all->is_closing && tool != NULL &&
+           tool->is_repeatable;
+}
+
+static void on_answer(void *user, const gbx_upstream_reply *reply)
+{
+    gbx_upstream_call *call = user;
+    gbx_server *server = call->server;
+    gbx_session *session = call->session;
+
+    gbx_call_unlink(call);
+    gbx_upstreams_wake(call->all);
+    if (reply->fault == GBX_UPSTREAM_EXIT && may_repeat(call)) {
+        call->was_retried = true;
+        gbx_call_enqueue(call);
+        return;
+    }
+    gbx_server_note_end(server, session, reply->fault);
+    gbx_call_end(call, reply);
+}
+
+static void on_progress(void *user, const char *message, size_t len)
+{
+    gbx_upstream_call *call = user;
+
+    call->progress(call->user, message, len);
+}
+
+/* ---- the rest of upstream ------------------------------------------------- */
+
+void gbx_call_unlink(gbx_upstream_call *call)
+{
+    gbx_server *server = call->server;
+
+    if (call->link == NULL)
+        return;
+    if (call->session != NULL) {
+        call->session = NULL;
+        server->in_flight--;
+        call->all->in_flight--;
+    } else if (is_waiting(call)) {
+        server->waiting_count--;
+        server->waiting_bytes -= call->args_len;
+        if (call->next == NULL)
+            server->waiting_end = call->link;
+    }
+    *call->link = call->next;
+    if (call->next != NULL)
+        call->next->link = call->link;
+    call->next = NULL;
+    call->link = NULL;
+}
+
+void gbx_call_enqueue(gbx_upstream_call *call)
+{
+    gbx_server *server = call->server;
+
+    call->next = NULL;
+    call->link = server->waiting_end;
+    *server->waiting_end = call;
+    server->waiting_end = &call->next;
+    server->waiting_count++;
+    server->waiting_bytes += call->args_len;
+}
+
+void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
+{
+    gbx_session_call c = {
+        .tool = call->tool,
+        .args = call->args,
+        .args_len = call->args_len,
+        .meta = call->meta,
+        .user = call,
+        .progress = call->progress != NULL ? on_progress : NULL,
+        .answer = on_answer,
+    };
+
+    gbx_call_unlink(call);
+    gbx_call_arm(call);
+    call->id = gbx_session_start_call(session, &c);
+    if (call->id == 0) {
+        gbx_call_end_later(call, GBX_UPSTREAM_BUSY,
+                           "the server does not read what it is told");
+        return;
+    }
+    call->session = session;
+    call->server->in_flight++;
+    call->all->in_flight++;
+    link_into(call, &call->all->flying);
+}
+
+void gbx_call_arm(gbx_upstream_call *call)
+{
+    struct event_base *base = gbx_mcp_loop_base(call->all->loop);
+    uint32_t ms = timeout_of(call);
+    struct timeval after = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
+
+    if (call->timer != NULL || call->tool == NULL)
+        return;
+    call->timer = evtimer_new(base, on_timeout, call);
+    if (call->timer != NULL)
+        (void)event_add(call->timer, &after);
+}
+
+void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply)
+{
+    gbx_upstream_done_fn done = call->done;
+    void *user = call->user;
+
+    gbx_call_unlink(call);
+    if (done != NULL)
+        done(user, reply);
+    free_call(call);
+}
+
+void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
+                        const char *message)
+{
+    gbx_call_unlink(call);
+    if (call->timer != NULL)
+        (void)event_del(call->timer);
+    free(call->message);
+    call->fault = fault;
+    call->message = strdup(message);
+    if (call->message == NULL) /* it is what tells an ended call from a waiting one */
+        call->server = NULL;
+    link_into(call, &call->all->ended);
+    gbx_upstreams_wake(call->all);
+}

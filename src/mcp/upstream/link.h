@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * link - the way to one upstream server: a process of ours, or an address.
+ *
+ * Messages go out and come in whole. A link that is lost is lost for ever; who wants
+ * another makes one. Loop's thread only; hooks come from the loop, never from inside.
+ */
+#ifndef GBX_MCP_UPSTREAM_LINK_H
+#define GBX_MCP_UPSTREAM_LINK_H
+
+#include "mcp/upstream/upstream.h"
+
+/* A longer message from a server is no answer. */
+#define GBX_LINK_MESSAGE_MAX GBX_MIB(32)
+
+/* More that a server has not read, and it is told nothing more. */
+#define GBX_LINK_WAITING_MAX GBX_MIB(64)
+
+typedef struct gbx_link_hooks {
+    void *user;
+    /* about: the request of ours that it came in answer to, as far as the way tells; or 0.
+     * Borrowed until it returns, in which the link may be left. */
+    void (*message)(void *user, const char *text, size_t len, int64_t about);
+    /* One that was too long: how it begins, and how it ended. */
+    void (*too_long)(void *user, const char *head, size_t head_len, const char *tail,
+                     size_t tail_len);
+    /* This request gets no answer. is_spoken: the server is there and answers, but not to
+     * this. */
+    void (*unanswered)(void *user, int64_t about, gbx_upstream_fault fault,
+                       const char *why, bool is_spoken);
+    void (*log)(void *user, const char *line); /* hostile, but escaped */
+    /* No hook is called after it, and the link is nobody's. */
+    void (*lost)(void *user, const char *why);
+} gbx_link_hooks;
+
+/* One message on its way. */
+typedef struct gbx_link_message {
+    const char *text; /* a line, with its newline; copied */
+    size_t len;
+    int64_t id;         /* of a request of ours; else 0 */
+    const char *method; /* of a request or a notification, else NULL */
+    const char *name;   /* of the tool that it calls, or NULL */
+    bool is_listening;  /* its answer is a stream that has no end of its own */
+} gbx_link_message;
+
+typedef struct gbx_link gbx_link;
+
+typedef struct gbx_link_ops {
+    /* False: it cannot be sent now. */
+    bool (*send)(gbx_link *link, const gbx_link_message *message);
+    /* Nobody waits for the answer to this request any more. */
+    void (*forget)(gbx_link *link, int64_t id);
+    /* What was agreed upon; version is borrowed until it returns. */
+    void (*agree)(gbx_link *link, const char *version, bool is_modern);
+    /* No hook is called any more, and the link is no longer yours. is_hopeless: it does
+     * not deserve to be asked politely. */
+    void (*leave)(gbx_link *link, bool is_hopeless);
+    /* A silent server may be one that ignores what it does not know, and its era has to be
+     * guessed after a while. */
+    bool is_silence_an_answer;
+} gbx_link_ops;
+
+struct gbx_link {
+    const gbx_link_ops *ops;
+};
+
+struct gbx_yard;
+
+/* ---- kinds ---------------------------------------------------------------- */
+
+typedef struct gbx_link_options {
+    gbx_mcp_loop *loop;
+    struct gbx_yard *yard;
+    const gbx_mcp_upstream_config *config; /* borrowed for the link's life */
+    gbx_link_hooks hooks;
+} gbx_link_options;
+
+gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
+                          gbx_error *reterr) GBX_MUST_USE;
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* link_stdio - a server that is a process of ours: one message a line. */
+#include "mcp/upstream/link.h"
+
+#include "base/cleanup.h"
+#include "mcp/upstream/environ.h"
+#include "mcp/upstream/process.h"
+
+#include <stdlib.h>
+
+/* At its end: for its own clean-up, and again after SIGTERM. */
+#define PATIENCE_MS 2000
+
+typedef struct link_stdio {
+    gbx_link link;
+    gbx_link_hooks hooks;
+    gbx_process *process;
+} link_stdio;
+
+static void on_line(void *user, const char *line, size_t len)
+{
+    link_stdio *l = user;
+
+    l->hooks.message(l->hooks.user, line, len, 0);
+}
+
+static void on_long_line(void *user, const char *head, size_t head_len,
+                         const char *tail, size_t tail_len)
+{
+    link_stdio *l = user;
+
+    l->hooks.too_long(l->hooks.user, head, head_len, tail, tail_len);
+}
+
+static void on_error_line(void *user, const char *line)
+{
+    link_stdio *l = user;
+
+    l->hooks.log(l->hooks.user, line);
+}
+
+static void on_ended(void *user, const char *why)
+{
+    link_stdio *l = user;
+
+    l->hooks.lost(l->hooks.user, why);
+    free(l);
+}
+
+static bool send_message(gbx_link *link, const gbx_link_message *message)
+{
+    return gbx_process_send(((link_stdio *)link)->process, message->text, message->len);
+}
+
+/* The session says so in words of the protocol. */
+static void forget(gbx_link *link, int64_t id)
+{
+    (void)link;
+    (void)id;
+}
+
+static void agree(gbx_link *link, const char *version, bool is_modern)
+{
+    (void)link;
+    (void)version;
+    (void)is_modern;
+}
+
+static void leave(gbx_link *link, bool is_hopeless)
+{
+    gbx_process_leave(((link_stdio *)link)->process, is_hopeless);
+    free(link);
+}
+
+static const gbx_link_ops ops = {
+    .send = send_message,
+    .forget = forget,
+    .agree = agree,
+    .leave = leave,
+    .is_silence_an_answer = true,
+};
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
+                          gbx_error *reterr)
+{
+    const gbx_mcp_upstream_config *config = options->config;
+    link_stdio *l = calloc(1, sizeof *l);
+    char **environment = gbx_environ_new(config);
+    gbx_process_options process = {
+        .loop = options->loop,
+        .yard = options->yard,
+        .command = {.program = config->command,
+                    .args = config->args,
+                    .environment = environment,
+                    .directory = config->cwd},
+        .line_max = GBX_LINK_MESSAGE_MAX,
+        .waiting_max = GBX_LINK_WAITING_MAX,
+        .patience_ms = PATIENCE_MS,
+        .hooks = {l, on_line, on_long_line, on_error_line, on_ended},
+    };
+    gbx_status status;
+
+    if (l == NULL || environment == NULL)
+        status = gbx_fail(reterr, GBX_E_NOMEM, "cannot start a server: out of memory");
+    else
+        status = gbx_process_start(&process, &l->process, reterr);
+    gbx_environ_free(environment);
+    if (status != GBX_OK) {
+        free(l);
+        return status;
+    }
+    l->link.ops = &ops;
+    l->hooks = options->hooks;
+    *ret = &l->link;
+    return GBX_OK;
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * server - a failure is forgotten with the first call that succeeds. Until then each
+ * further try waits longer, and after some the server is left alone for a while: the
+ * circuit is open, and calls fail at once instead of waiting for what will not come.
+ */
+#include "mcp/upstream/server.h"
+
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAILURES_MAX   5
+#define OPEN_MS        30000
+#define FIRST_PAUSE_MS 500 /* after the second failure; then twice as long each time */
+
+static uint32_t or_else(uint32_t value, uint32_t otherwise)
+{
+    return value != 0 ? value : otherwise;
+}
+
+static size_t processes_of(const gbx_server *server)
+{
+    uint32_t wanted = or_else(server->config->processes, 1);
+
+    return wanted < GBX_PROCESSES_MAX ? wanted : GBX_PROCESSES_MAX;
+}
+
+static bool is_open(const gbx_server *server)
+{
+    return server->failures >= FAILURES_MAX && gbx_clock_now_ns() < server->retry_ns;
+}
+
+/* The one with the least to do, or NULL: none is ready. */
+static gbx_session *pick(const gbx_server *server)
+{
+    gbx_session *best = NULL;
+
+    for (size_t i = 0; i < server->session_count; i++) {
+        gbx_session *s = server->sessions[i];
+
+        if (gbx_session_is_ready(s) &&
+            (best == NULL || gbx_session_calls(s) < gbx_session_calls(best)))
+            best = s;
+    }
+    return best;
+}
+
+static bool all_ready(const gbx_server *server)
+{
+    for (size_t i = 0; i < server->session_count; i++)
+        if (!gbx_session_is_ready(server->sessions[i]))
+            return false;
+    return true;
+}
+
+/* ---- what a session says -------------------------------------------------- */
+
+static void fail_waiting(gbx_server *server, gbx_upstream_fault fault, const char *why)
+{
+    char message[1200];
+
+    (void)snprintf(message, sizeof message, "the server '%s' %s: %s",
+                   server->config->name,
+                   fault == GBX_UPSTREAM_OPEN ? "has failed too often and is left alone"
+                                              : "cannot be started",
+                   why);
+    while (server->waiting != NULL)
+        gbx_call_end_later(server->waiting, fault, message);
+}
+
+static void note_failure(gbx_server *server, const char *why)
+{
+    uint64_t pause_ms = 0;
+
+    server->failures++;
+    if (server->failures >= FAILURES_MAX)
+        pause_ms = OPEN_MS;
+    else if (server->failures > 1)
+        pause_ms = FIRST_PAUSE_MS << (server->failures - 2);
+    server->retry_ns = gbx_clock_now_ns() + (int64_t)pause_ms * GBX_NS_PER_MS;
+    (void)snprintf(server->fault, sizeof server->fault, "%s", why);
+}
+
+static void remove_session(gbx_server *server, const gbx_session *session)
+{
+    for (size_t i = 0; i < server->session_count; i++)
+        if (server->sessions[i] == session)
+            server->sessions[i] = server->sessions[--server->session_count];
+}
+
+static void take_tools(gbx_server *server, const gbx_session *session)
+{
+    const gbx_tools *theirs = gbx_session_tools(session);
+    bool is_new = !server->knows_tools || !gbx_tools_same(&server->tools, theirs);
+    gbx_tools ours;
+    uint32_t ttl_ms = gbx_session_facts_of(session)->tools_ttl_ms;
+
+    server->tools_until_ns =
+        ttl_ms == 0 ? 0 : gbx_clock_now_ns() + (int64_t)ttl_ms * GBX_NS_PER_MS;
+    if (!is_new)
+        return;
+    gbx_tools_open(&ours);
+    if (!gbx_tools_add(&ours, gbx_tools_view(theirs)) || !gbx_tools_close(&ours)) {
+        gbx_tools_cleanup(&ours);
+        return;
+    }
+    gbx_tools_cleanup(&server->tools);
+    server->tools = ours;
+    server->knows_tools = true;
+    if (server->all->hooks.tools_changed != NULL)
+        server->all->hooks.tools_changed(server->all->hooks.user, server->config->name);
+}
+
+static void on_ready(void *user, gbx_session *session)
+{
+    gbx_server *server = user;
+    const gbx_session_facts *facts = gbx_session_facts_of(session);
+    char *instructions = strdup(facts->instructions);
+
+    free(server->facts.instructions);
+    server->facts = *facts;
+    server->facts.instructions = instructions;
+    if (gbx_session_was_silent(session) && !facts->is_modern)
+        gbx_eras_note(&server->all->eras, server->era_key, true, gbx_clock_wall_ms());
+    else if (server->hint == GBX_ERA_LEGACY)
+        gbx_eras_note(&server->all->eras, server->era_key, true, gbx_clock_wall_ms());
+    for (gbx_upstream_call *call = server->waiting; call != NULL; call = call->next)
+        gbx_call_arm(call);
+    take_tools(server, session);
+    gbx_upstreams_wake(server->all);
+}
+
+static void on_listed(void *user, gbx_session *session)
+{
+    take_tools(user, session);
+    gbx_upstreams_wake(((gbx_server *)user)->all);
+}
+
+static void on_log(void *user, const char *line)
+{
+    const gbx_server *server = user;
+
+    if (server->all->hooks.log != NULL)
+        server->all->hooks.log(server->all->hooks.user, server->config->name, line);
+}
+
+/* True: it was no failure of the server's, and is tried again in another way. */
+static bool try_other_era(gbx_server *server, const gbx_session *session)
+{
+    bool was_known = gbx_eras_is_legacy(&server->all->eras, server->era_key);
+
+    if (gbx_session_died_of_question(session)) {
+        server->hint = GBX_ERA_LEGACY;
+        return true;
+    }
+    if (server->hint != GBX_ERA_LEGACY || gbx_session_facts_of(session)->start_ms > 0)
+        return false;
+    /* What was known of it does not hold any more, or never did. */
+    server->hint = GBX_ERA_ASK;
+    gbx_eras_note(&server->all->eras, server->era_key, false, gbx_clock_wall_ms());
+    return was_known;
+}
+
+static void on_lost(void *user, gbx_session *session, const char *why)
+{
+    gbx_server *server = user;
+    bool was_ready = gbx_session_facts_of(session)->start_ms > 0;
+
+    remove_session(server, session);
+    server->dead[server->dead_count++] = session;
+    gbx_upstreams_wake(server->all);
+    if (try_other_era(server, session))
+        return;
+    note_failure(server, why);
+    on_log(server, why);
+    if (!was_ready && server->session_count == 0)
+        fail_waiting(server, GBX_UPSTREAM_START, why);
+}
+
+/* ---- time ----------------------------------------------------------------- */
+
+static void on_retry(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    gbx_server_pump(arg);
+}
+
+static void on_idle(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_server *server = arg;
+
+    (void)fd;
+    (void)what;
+    if (server->in_flight > 0 || server->waiting_count > 0)
+        return;
+    gbx_server_stop(server);
+}
+
+static void watch_idleness(gbx_server *server)
+{
+    uint32_t ms = server->config->idle_ms;
+    struct timeval after = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
+    bool is_idle = server->in_flight == 0 && server->waiting_count == 0;
+
+    if (!is_idle || server->session_count == 0 || ms == 0)
+        (void)event_del(server->idle);
+    else if (!evtimer_pending(server->idle, NULL))
+        (void)event_add(server->idle, &after);
+}
+
+/* ---- calls ---------------------------------------------------------------- */
+
+static bool has_room(const gbx_server *server)
+{
+    return server->in_flight < or_else(server->config->calls_at_once, 8) &&
+           server->all->in_flight <
+               or_else(server->all->config->settings.calls_at_once, 32);
+}
+
+static void refuse_unknown(gbx_server *server, gbx_upstream_call *call)
+{
+    const char *nearest = gbx_tools_nearest(&server->tools, call->tool);
+    char message[1024];
+
+    if (nearest != NULL)
+        (void)snprintf(message, sizeof message,
+                       "the server '%s' has no tool '%s': did you mean '%s'?",
+                       server->config->name, call->tool, nearest);
+    else
+        (void)snprintf(message, sizeof message, "the server '%s' has no tool '%s'",
+                       server->config->name, call->tool);
+    gbx_call_end_later(call, GBX_UPSTREAM_UNKNOWN_TOOL, message);
+}
+
+/* Is the list still good, for who asks only for it? */
+static bool is_list_fresh(const gbx_server *server)
+{
+    return server->knows_tools &&
+           (server->tools_until_ns == 0 || gbx_clock_now_ns() < server->tools_until_ns);
+}
+
+static void send_waiting(gbx_server *server)
+{
+    gbx_upstream_call *next;
+
+    for (gbx_upstream_call *call = server->waiting; call != NULL; call = next) {
+        gbx_session *session = pick(server);
+
+        next = call->next;
+        if (call->tool == NULL) {
+            if (is_list_fresh(server))
+                gbx_call_end_later(call, GBX_UPSTREAM_OK, "");
+            else if (session != NULL)
+                gbx_session_list_again(session);
+        } else if (session != NULL) {
+            if (gbx_tools_find(gbx_session_tools(session), call->tool) == NULL)
+                refuse_unknown(server, call);
+            else if (has_room(server))
+                gbx_call_send(call, session);
+        }
+    }
+}
+
+/* One process more, if all are busy and there may be more. */
+static void widen(gbx_server *server)
+{
+    const gbx_session *best = pick(server);
+
+    if (server->session_count < processes_of(server) && best != NULL &&
+        gbx_session_calls(best) > 0 && all_ready(server) &&
+        gbx_server_may_start(server))
+        gbx_server_start(server);
+}
+
+/* ---- the rest of upstream ------------------------------------------------- */
+
+bool gbx_server_may_start(const gbx_server *server)
+{
+    return !server->all->is_closing && server->dead_count < GBX_PROCESSES_MAX &&
+           gbx_clock_now_ns() >= server->retry_ns;
+}
+
+void gbx_server_start(gbx_server *server)
+{
+    gbx_session_options options = {
+        .loop = server->all->loop,
+        .yard = &server->all->yard,
+        .config = server->config,
+        .hint = server->hint,
+        .start_ms = or_else(server->config->start_ms, 30000),
+        .hooks = {server, on_ready, on_listed, on_log, on_lost},
+    };
+    gbx_error error;
+    gbx_session *session;
+
+    if (gbx_session_new(&options, &session, &error) == GBX_OK) {
+        server->sessions[server->session_count++] = session;
+        return;
+    }
+    note_failure(server, error.message);
+    if (server->session_count == 0)
+        fail_waiting(server, GBX_UPSTREAM_START, error.message);
+}
+
+void gbx_server_pump(gbx_server *server)
+{
+    int64_t left_ns = server->retry_ns - gbx_clock_now_ns();
+    struct timeval after = {left_ns / 1000000000, left_ns % 1000000000 / 1000 + 1};
+
+    send_waiting(server);
+    if (server->waiting_count > 0 && server->session_count == 0) {
+        if (is_open(server))
+            fail_waiting(server, GBX_UPSTREAM_OPEN, server->fault);
+        else if (gbx_server_may_start(server))
+            gbx_server_start(server);
+        else if (left_ns > 0)
+            (void)event_add(server->retry, &after);
+    } else if (server->waiting_count > 0 || server->in_flight > 0) {
+        widen(server);
+    }
+    watch_idleness(server);
+}
+
+void gbx_server_note_end(gbx_server *server, gbx_session *session,
+                         gbx_upstream_fault fault)
+{
+    if (fault == GBX_UPSTREAM_OK || fault == GBX_UPSTREAM_REFUSED ||
+        fault == GBX_UPSTREAM_INPUT) {
+        server->failures = 0;
+        server->fault[0] = 0;
+    }
+    /* Slow, or gone astray? One that does other work is not asked. */
+    if (fault == GBX_UPSTREAM_TIMEOUT && session != NULL &&
+        gbx_session_calls(session) == 0)
+        gbx_session_check(session);
+    gbx_upstreams_wake(server->all);
+}
+
+gbx_upstream_state gbx_server_state(const gbx_server *server)
+{
+    if (pick(server) != NULL)
+        return GBX_UPSTREAM_READY;
+    if (server->session_count > 0)
+        return GBX_UPSTREAM_STARTING;
+    return server->failures > 0 ? GBX_UPSTREAM_BROKEN : GBX_UPSTREAM_STOPPED;
+}
+
+bool gbx_server_init(gbx_server *server, gbx_upstreams *all,
+                     const gbx_mcp_upstream_config *config)
+{
+    struct event_base *base = gbx_mcp_loop_base(all->loop);
+
+    server->all = all;
+    server->config = config;
+    server->waiting_end = &server->waiting;
+    gbx_era_key(config, server->era_key);
+    if (gbx_eras_is_legacy(&all->eras, server->era_key))
+        server->hint = GBX_ERA_LEGACY;
+    server->retry = evtimer_new(base, on_retry, server);
+    server->idle = evtimer_new(base, on_idle, server);
+    return server->retry != NULL && server->idle != NULL;
+}
+
+void gbx_server_bury(gbx_server *server)
+{
+    while (server->dead_count > 0)
+        gbx_session_free(server->dead[--server->dead_count]);
+}
+
+void gbx_server_stop(gbx_server *server)
+{
+    gbx_server_bury(server);
+    while (server->session_count > 0)
+        gbx_session_free(server->sessions[--server->session_count]);
+}
+
+void gbx_server_cleanup(gbx_server *server)
+{
+    if (server->retry != NULL)
+        event_free(server->retry);
+    if (server->idle != NULL)
+        event_free(server->idle);
+    gbx_tools_cleanup(&server->tools);
+    free(server->facts.instructions);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * server - one configured server: its sessions, the calls that wait for it, and whether it
+ * is worth trying.
+ *
+ *     STOPPED -- a call --> STARTING -- tools known --> READY -- idle --> STOPPED
+ *                              |                          |
+ *                              +-- lost --> BROKEN <------+   tried again after a while
+ *
+ * For src/mcp/upstream alone.
+ */
+#ifndef GBX_MCP_UPSTREAM_SERVER_H
+#define GBX_MCP_UPSTREAM_SERVER_H
+
+#include "mcp/upstream/eras.h"
+#include "mcp/upstream/process.h"
+#include "mcp/upstream/session.h"
+
+#define GBX_PROCESSES_MAX 16u
+
+typedef struct gbx_server gbx_server;
+
+/* What is asked of a server, until it is answered. */
+struct gbx_upstream_call {
+    gbx_upstream_call *next;
+    gbx_upstream_call **link;
+    gbx_upstreams *all;
+    gbx_server *server;   /* NULL: there is none of that name */
+    gbx_session *session; /* that has it in flight, or NULL */
+    int64_t id;           /* in the session */
+    char *tool;           /* NULL: its tools are what is asked for */
+    char *args;
+    size_t args_len;
+    char *meta;
+    uint32_t timeout_ms;
+    bool was_retried;
+    struct event *timer;
+    void (*progress)(void *user, const char *message, size_t len);
+    gbx_upstream_done_fn done;
+    void *user;
+    gbx_upstream_fault fault; /* of one that ends in the next turn of the loop */
+    char *message;
+};
+
+struct gbx_server {
+    gbx_upstreams *all;
+    const gbx_mcp_upstream_config *config;
+    gbx_session *sessions[GBX_PROCESSES_MAX];
+    size_t session_count;
+    gbx_session *dead[GBX_PROCESSES_MAX]; /* to be freed in the next turn */
+    size_t dead_count;
+    gbx_upstream_call *waiting; /* in order */
+    gbx_upstream_call **waiting_end;
+    size_t waiting_count;
+    size_t waiting_bytes;
+    size_t in_flight;
+    unsigned failures; /* one after the other */
+    int64_t retry_ns;  /* not tried before */
+    struct event *retry;
+    struct event *idle;
+    char fault[1024];        /* of the last failure, or "" */
+    gbx_session_facts facts; /* of the last session that was ready; text is owned */
+    gbx_tools tools;
+    bool knows_tools;
+    int64_t tools_until_ns; /* 0: until it says so */
+    gbx_era_hint hint;
+    char era_key[GBX_ERA_KEY_SIZE];
+};
+
+struct gbx_upstreams {
+    gbx_mcp_loop *loop;
+    const gbx_mcp_config *config;
+    gbx_upstream_hooks hooks;
+    gbx_yard yard;
+    gbx_eras eras;
+    gbx_server *servers;
+    size_t count;
+    size_t in_flight;
+    size_t next_server;        /* who is asked first whether it can go on: in turn */
+    gbx_upstream_call *flying; /* in flight, of all servers */
+    gbx_upstream_call *ended;  /* to be told in the next turn */
+    bool is_closing;
+    struct event *turn;
+};
+
+/* ---- server.c ------------------------------------------------------------- */
+
+bool gbx_server_init(gbx_server *server, gbx_upstreams *all,
+                     const gbx_mcp_upstream_config *config);
+/* Free the sessions that are lost; from the turn of the loop alone. */
+void gbx_server_bury(gbx_server *server);
+/* Its sessions end; what waits goes on waiting. */
+void gbx_server_stop(gbx_server *server);
+void gbx_server_cleanup(gbx_server *server);
+
+/* Send what can be sent, start what must be started. */
+void gbx_server_pump(gbx_server *server);
+void gbx_server_start(gbx_server *server);
+bool gbx_server_may_start(const gbx_server *server);
+gbx_upstream_state gbx_server_state(const gbx_server *server);
+
+/* One of its calls has ended so. */
+void gbx_server_note_end(gbx_server *server, gbx_session *session,
+                         gbx_upstream_fault fault);
+
+/* ---- calls.c -------------------------------------------------------------- */
+
+void gbx_call_enqueue(gbx_upstream_call *call);
+void gbx_call_send(gbx_upstream_call *call, gbx_session *session);
+void gbx_call_arm(gbx_upstream_call *call); /* its time begins, unless it has */
+
+/* The answer is given, and the call freed. Not from inside the public functions. */
+void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply);
+/* The same in the next turn of the loop. */
+void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
+                        const char *message);
+/* Take it out of whatever list it is in. */
+void gbx_call_unlink(gbx_upstream_call *call);
+
+/* Have what is deferred done in the next turn of the loop. */
+void gbx_upstreams_wake(gbx_upstreams *all);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* session_call - one call of a tool, and what may come of it. */
+#include "mcp/upstream/session_parts.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for the arguments, and some for what is around them. */
+#define MESSAGE_MAX (GBX_LINK_MESSAGE_MAX + GBX_KIB(64))
+
+#define MISSING_CAPABILITY (-32021)
+#define URL_NEEDED         (-32042)
+
+static const char needs_input[] =
+    "the tool asks for input from a person, which a nested call cannot give";
+
+static void answer(gbx_pending *p, const gbx_upstream_reply *reply)
+{
+    p->answer(p->user, reply);
+    free(p);
+}
+
+static void answer_error(gbx_pending *p, gbx_view error)
+{
+    gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_REFUSED,
+                                .code = gbx_rpc_error_code(error)};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+
+    if (reply.code == MISSING_CAPABILITY || reply.code == URL_NEEDED)
+        reply.fault = GBX_UPSTREAM_INPUT;
+    gbx_buf_init(&text, GBX_KIB(64));
+    (void)gbx_view_append_text(gbx_rpc_error_message(error), &text);
+    (void)gbx_buf_append(&text, "", 1);
+    reply.message =
+        text.failed || text.len < 2 ? "no reason was given" : (const char *)text.data;
+    answer(p, &reply);
+}
+
+static void answer_result(gbx_pending *p, gbx_view result)
+{
+    gbx_upstream_reply reply = {.message = "", .result = result};
+    gbx_view type = gbx_view_member(result, "resultType");
+
+    if (gbx_view_kind(result) != '{') {
+        reply = (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
+                                     .message = "the result is no object"};
+    } else if (gbx_rpc_is_text(type, "input_required")) {
+        reply =
+            (gbx_upstream_reply){.fault = GBX_UPSTREAM_INPUT, .message = needs_input};
+    } else if (type.at != NULL && !gbx_rpc_is_text(type, "complete")) {
+        reply = (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
+                                     .message = "the result is of an unknown type"};
+    }
+    answer(p, &reply);
+}
+
+/* ---- the rest of the session ---------------------------------------------- */
+
+void gbx_session_on_call(gbx_session *s, gbx_pending *p, const gbx_rpc_message *message)
+{
+    (void)s;
+    if (message->kind == GBX_RPC_ERROR)
+        answer_error(p, message->payload);
+    else
+        answer_result(p, message->payload);
+}
+
+void gbx_session_fail_call(gbx_session *s, gbx_pending *p, gbx_upstream_fault fault,
+                           const char *why)
+{
+    gbx_upstream_reply reply = {.fault = fault, .message = why};
+
+    (void)s;
+    answer(p, &reply);
+}
+
+void gbx_session_on_progress(gbx_session *s, gbx_view params)
+{
+    gbx_view message = gbx_view_member(params, "message");
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    int64_t id;
+
+    if (!gbx_rpc_integer(gbx_view_member(params, "progressToken"), &id))
+        return;
+    for (const gbx_pending *p = s->pending; p != NULL; p = p->next) {
+        if (p->id != id || p->progress == NULL)
+            continue;
+        gbx_buf_init(&text, GBX_KIB(64));
+        if (gbx_view_kind(message) == '"' && gbx_view_append_text(message, &text))
+            p->progress(p->user, (const char *)text.data, text.len);
+        return;
+    }
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+int64_t gbx_session_start_call(gbx_session *session, const gbx_session_call *call)
+{
+    gbx_pending *p = gbx_session_expect(session, GBX_ASK_CALL);
+    gbx_link_message about = {.method = "tools/call", .name = call->tool};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    int64_t token = 0;
+
+    gbx_buf_init(&text, MESSAGE_MAX);
+    if (p == NULL)
+        return 0;
+    p->user = call->user;
+    p->progress = call->progress;
+    p->answer = call->answer;
+    about.id = p->id;
+    if (call->progress != NULL)
+        token = p->id;
+    gbx_rpc_begin_request(&text, p->id, about.method);
+    (void)gbx_buf_puts(&text, "{\"name\":");
+    (void)gbx_json_append_string(&text, call->tool, strlen(call->tool));
+    (void)gbx_buf_puts(&text, ",\"arguments\":");
+    (void)gbx_rpc_append_json(&text, call->args, call->args_len);
+    if (session->facts.is_modern || token != 0 || call->meta != NULL) {
+        (void)gbx_buf_puts(&text, ",");
+        gbx_session_put_meta(session, token, call->meta, &text);
+    }
+    (void)gbx_buf_puts(&text, "}");
+    gbx_rpc_end(&text);
+    if (gbx_session_send(session, &text, &about))
+        return about.id;
+    free(gbx_session_take(session, about.id));
+    return 0;
+}
+
+void gbx_session_drop_call(gbx_session *session, int64_t id, const char *reason)
+{
+    gbx_pending *p = gbx_session_take(session, id);
+    char params[128];
+
+    if (p == NULL)
+        return;
+    free(p);
+    if (session->link == NULL)
+        return;
+    (void)snprintf(params, sizeof params, "\"requestId\":%" PRId64 ",\"reason\":\"%s\"",
+                   id, reason);
+    gbx_session_notify(session, "notifications/cancelled", params);
+    session->link->ops->forget(session->link, id);
+}

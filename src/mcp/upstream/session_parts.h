@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* session_parts - the insides of a session; for session*.c alone. */
+#ifndef GBX_MCP_UPSTREAM_SESSION_PARTS_H
+#define GBX_MCP_UPSTREAM_SESSION_PARTS_H
+
+#include "mcp/rpc/message.h"
+#include "mcp/upstream/session.h"
+
+#define GBX_MODERN_VERSION "2026-07-28"
+
+/* What one question of ours is about. */
+typedef enum gbx_ask {
+    GBX_ASK_DISCOVER,
+    GBX_ASK_INITIALIZE,
+    GBX_ASK_TOOLS,
+    GBX_ASK_LISTEN,
+    GBX_ASK_CHECK,
+    GBX_ASK_CALL,
+} gbx_ask;
+
+typedef struct gbx_pending {
+    struct gbx_pending *next;
+    int64_t id;
+    gbx_ask ask;
+    void *user;
+    void (*progress)(void *user, const char *message, size_t len);
+    void (*answer)(void *user, const gbx_upstream_reply *reply);
+} gbx_pending;
+
+typedef enum gbx_phase {
+    GBX_PHASE_ASKING, /* which era it is of */
+    GBX_PHASE_LISTING,
+    GBX_PHASE_READY,
+    GBX_PHASE_LOST,
+} gbx_phase;
+
+struct gbx_session {
+    gbx_session_options options;
+    gbx_link *link; /* NULL: lost */
+    gbx_phase phase;
+    gbx_session_facts facts;
+    gbx_tools tools;
+    gbx_tools coming; /* pages of a list that is under way */
+    unsigned pages;
+    bool is_listing;
+    bool is_stale;    /* the list was said to change while it was being read */
+    bool tells_tools; /* its capabilities say so */
+    bool tells_changes;
+    bool is_process;
+    bool has_spoken; /* anything at all */
+    bool was_silent; /* initialize was sent since discover had no answer */
+    gbx_pending *pending;
+    int64_t last_id;
+    size_t calls;
+    int64_t started_ns;
+    int64_t listed_ns;
+    int64_t log_burst_ns;
+    unsigned log_left;
+    struct event *start_timer;
+    struct event *silence_timer;
+    struct event *list_timer; /* so that a flood of changes is no flood of questions */
+    struct event *listen_timer; /* the stream of changes has ended: once more, later */
+    struct event *check_timer;
+};
+
+/* ---- session.c ------------------------------------------------------------ */
+
+/* The end of the session, from whatever place of it. */
+void gbx_session_lose(gbx_session *s, const char *why);
+
+/* Send {"method", "params": {PARAMS, "_meta"}}: params are members without braces, or "".
+ * The id, or 0: it cannot be sent. */
+int64_t gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
+                        const char *params);
+void gbx_session_notify(gbx_session *s, const char *method, const char *params);
+
+/* Append the members of _meta that this era has on each request. */
+void gbx_session_put_meta(const gbx_session *s, int64_t progress_token,
+                          const char *more, gbx_buf *to);
+bool gbx_session_send(gbx_session *s, const gbx_buf *text,
+                      const gbx_link_message *about);
+gbx_pending *gbx_session_expect(gbx_session *s, gbx_ask ask);
+/* The one of that id, taken out; NULL if nobody waits for it. free() it. */
+gbx_pending *gbx_session_take(gbx_session *s, int64_t id);
+void gbx_session_log(gbx_session *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- session_start.c: eras ------------------------------------------------ */
+
+bool gbx_session_begin(gbx_session *s);
+void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message);
+void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message);
+/* The question of the era has no answer, and will have none. */
+void gbx_session_on_no_discover(gbx_session *s);
+
+/* ---- session_tools.c ------------------------------------------------------ */
+
+void gbx_session_list(gbx_session *s);
+void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message);
+void gbx_session_listen(gbx_session *s);
+void gbx_session_on_listen_end(gbx_session *s);
+void gbx_session_on_change(gbx_session *s);
+
+/* ---- session_call.c ------------------------------------------------------- */
+
+/* Give the answer, and free the pending call. */
+void gbx_session_on_call(gbx_session *s, gbx_pending *p,
+                         const gbx_rpc_message *message);
+void gbx_session_fail_call(gbx_session *s, gbx_pending *p, gbx_upstream_fault fault,
+                           const char *why);
+void gbx_session_on_progress(gbx_session *s, gbx_view params);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session_start - of which era is it? server/discover is answered by the modern ones; any
+ * other answer, whatever its code, and silence too, mean that initialize is due.
+ */
+#include "mcp/upstream/session_parts.h"
+
+#include "base/cleanup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A server that says nothing for so long does not know the question; or it starts slowly,
+ * and what it says to either is taken when it comes. */
+#define SILENCE_MS 3000
+
+#define UNSUPPORTED_VERSION (-32022)
+
+static const char *const legacy_versions[] = {
+    "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07",
+};
+
+static bool is_legacy_version(const char *version)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(legacy_versions); i++)
+        if (strcmp(version, legacy_versions[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool names_version(gbx_view list, const char *version)
+{
+    size_t cursor = 0;
+    gbx_view none;
+    gbx_view item;
+
+    while (gbx_view_next(list, &cursor, &none, &item))
+        if (gbx_rpc_is_text(item, version))
+            return true;
+    return false;
+}
+
+static bool names_legacy(gbx_view list)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(legacy_versions); i++)
+        if (names_version(list, legacy_versions[i]))
+            return true;
+    return false;
+}
+
+static void copy_text(gbx_view view, char *to, size_t size)
+{
+    if (!gbx_rpc_copy_text(view, to, size))
+        *to = 0;
+}
+
+/* Who it is and what it can; the same members in both eras, in different places. */
+static bool note_facts(gbx_session *s, gbx_view result, gbx_view info)
+{
+    gbx_view tools = gbx_view_member(gbx_view_member(result, "capabilities"), "tools");
+    gbx_view instructions = gbx_view_member(result, "instructions");
+    gbx_buf text;
+
+    copy_text(gbx_view_member(info, "name"), s->facts.server_name,
+              sizeof s->facts.server_name);
+    copy_text(gbx_view_member(info, "version"), s->facts.server_version,
+              sizeof s->facts.server_version);
+    s->tells_tools = gbx_view_kind(tools) == '{';
+    s->tells_changes = gbx_view_is_true(gbx_view_member(tools, "listChanged"));
+    gbx_buf_init(&text, GBX_KIB(256));
+    if (gbx_view_kind(instructions) != '"' ||
+        !gbx_view_take_text(instructions, &text) ||
+        memchr(text.data, 0, text.len) != NULL) {
+        gbx_buf_cleanup(&text);
+        gbx_buf_init(&text, 1);
+    }
+    free(s->facts.instructions);
+    s->facts.instructions = gbx_buf_take_string(&text, NULL);
+    if (s->facts.instructions == NULL)
+        s->facts.instructions = strdup("");
+    return s->facts.instructions != NULL;
+}
+
+static bool ask_to_initialize(gbx_session *s)
+{
+    char params[256];
+
+    s->facts.is_modern = false;
+    (void)snprintf(params, sizeof params,
+                   "\"protocolVersion\":\"%s\",\"capabilities\":{},\"clientInfo\":"
+                   "{\"name\":\"glovebox\",\"version\":\"" GBX_VERSION "\"}",
+                   legacy_versions[0]);
+    return gbx_session_ask(s, GBX_ASK_INITIALIZE, "initialize", params) != 0;
+}
+
+static void fail_version(gbx_session *s, gbx_view supported)
+{
+    char why[256];
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf list = {0};
+
+    gbx_buf_init(&list, 128);
+    if (supported.at != NULL && supported.len < 128)
+        (void)gbx_buf_append(&list, supported.at, supported.len);
+    (void)snprintf(why, sizeof why,
+                   "it speaks no version of MCP that is known here: %.*s",
+                   (int)list.len, list.len > 0 ? (const char *)list.data : "");
+    gbx_session_lose(s, why);
+}
+
+static void become(gbx_session *s, const char *version, bool is_modern)
+{
+    (void)event_del(s->silence_timer);
+    s->facts.is_modern = is_modern;
+    (void)snprintf(s->facts.version, sizeof s->facts.version, "%s", version);
+    s->link->ops->agree(s->link, version, is_modern);
+    s->phase = GBX_PHASE_LISTING;
+    if (!is_modern)
+        gbx_session_notify(s, "notifications/initialized", "");
+    gbx_session_list(s);
+}
+
+/* ---- the rest of the session ---------------------------------------------- */
+
+bool gbx_session_begin(gbx_session *s)
+{
+    uint32_t ms =
+        s->options.start_ms / 3 < SILENCE_MS ? s->options.start_ms / 3 : SILENCE_MS;
+    struct timeval silence = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
+
+    (void)snprintf(s->facts.version, sizeof s->facts.version, "%s", GBX_MODERN_VERSION);
+    if (s->options.hint == GBX_ERA_LEGACY)
+        return ask_to_initialize(s);
+    s->facts.is_modern = true;
+    if (s->link->ops->is_silence_an_answer)
+        (void)event_add(s->silence_timer, &silence);
+    return gbx_session_ask(s, GBX_ASK_DISCOVER, "server/discover", "") != 0;
+}
+
+void gbx_session_on_no_discover(gbx_session *s)
+{
+    if (s->phase == GBX_PHASE_ASKING && !ask_to_initialize(s))
+        gbx_session_lose(s, "it does not take the first message");
+}
+
+void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message)
+{
+    gbx_view versions = gbx_view_member(message->payload, "supportedVersions");
+    gbx_view data = gbx_view_member(message->payload, "data");
+    gbx_view info = gbx_view_member(gbx_view_member(message->payload, "_meta"),
+                                    "io.modelcontextprotocol/serverInfo");
+
+    if (s->phase != GBX_PHASE_ASKING)
+        return;
+    (void)event_del(s->silence_timer);
+    if (message->kind == GBX_RPC_ERROR &&
+        gbx_rpc_error_code(message->payload) == UNSUPPORTED_VERSION) {
+        versions = gbx_view_member(data, "supported");
+        if (names_legacy(versions))
+            gbx_session_on_no_discover(s);
+        else
+            fail_version(s, versions);
+        return;
+    }
+    if (message->kind == GBX_RPC_ERROR || gbx_view_kind(versions) != '[') {
+        if (!s->was_silent) /* else it has been asked already */
+            gbx_session_on_no_discover(s);
+        return;
+    }
+    if (!names_version(versions, GBX_MODERN_VERSION)) {
+        if (names_legacy(versions))
+            gbx_session_on_no_discover(s);
+        else
+            fail_version(s, versions);
+        return;
+    }
+    if (!note_facts(s, message->payload, info))
+        gbx_session_lose(s, "out of memory");
+    else
+        become(s, GBX_MODERN_VERSION, true);
+}
+
+void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message)
+{
+    char version[GBX_VERSION_TEXT_MAX];
+    char text[200] = "";
+    char why[256];
+    gbx_view said = gbx_view_member(message->payload, "protocolVersion");
+
+    if (s->phase != GBX_PHASE_ASKING)
+        return;
+    if (message->kind == GBX_RPC_ERROR) {
+        copy_text(gbx_rpc_error_message(message->payload), text, sizeof text);
+        (void)snprintf(why, sizeof why, "it refused to begin: %s", text);
+        gbx_session_lose(s, why);
+    } else if (!gbx_rpc_copy_text(said, version, sizeof version) ||
+               !is_legacy_version(version)) {
+        fail_version(s, said);
+    } else if (!note_facts(s, message->payload,
+                           gbx_view_member(message->payload, "serverInfo"))) {
+        gbx_session_lose(s, "out of memory");
+    } else {
+        become(s, version, false);
+    }
+}

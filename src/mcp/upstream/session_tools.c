@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* session_tools - the list of tools, all its pages, and its changes. */
+#include "mcp/upstream/session_parts.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGES_MAX       200
+#define CURSOR_MAX      GBX_KIB(8)
+#define LIST_PAUSE_MS   250  /* between two questions for the list */
+#define LISTEN_PAUSE_MS 5000 /* before the stream of changes is asked for again */
+
+static void ask_page(gbx_session *s, const char *params)
+{
+    if (gbx_session_ask(s, GBX_ASK_TOOLS, "tools/list", params) == 0)
+        gbx_session_lose(s, "it does not read what it is told");
+}
+
+static void begin_list(gbx_session *s)
+{
+    gbx_tools_cleanup(&s->coming);
+    gbx_tools_open(&s->coming);
+    s->is_listing = true;
+    s->is_stale = false;
+    s->pages = 0;
+    ask_page(s, "");
+}
+
+/* False: there is none, or the server goes in circles. */
+static bool ask_next(gbx_session *s, gbx_view result)
+{
+    gbx_view cursor = gbx_view_member(result, "nextCursor");
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf params = {0};
+
+    if (gbx_view_kind(cursor) != '"' || cursor.len <= 2 || cursor.len > CURSOR_MAX)
+        return false;
+    if (++s->pages >= PAGES_MAX) {
+        gbx_session_log(s, "its list of tools has no end: %d pages were read",
+                        PAGES_MAX);
+        return false;
+    }
+    gbx_buf_init(&params, CURSOR_MAX + 64);
+    (void)gbx_buf_puts(&params, "\"cursor\":");
+    (void)gbx_buf_append(&params, cursor.at, cursor.len + 0);
+    (void)gbx_buf_append(&params, "", 1);
+    if (params.failed)
+        return false;
+    ask_page(s, (const char *)params.data);
+    return true;
+}
+
+static void become_ready(gbx_session *s)
+{
+    (void)event_del(s->start_timer);
+    s->phase = GBX_PHASE_READY;
+    s->facts.start_ms =
+        (double)(gbx_clock_now_ns() - s->started_ns) / (double)GBX_NS_PER_MS;
+    s->options.hooks.ready(s->options.hooks.user, s);
+    if (s->phase == GBX_PHASE_READY && s->facts.is_modern && s->tells_changes)
+        gbx_session_listen(s);
+}
+
+static void end_list(gbx_session *s)
+{
+    if (!gbx_tools_close(&s->coming)) {
+        gbx_session_lose(s, "its list of tools is too long");
+        return;
+    }
+    if (s->coming.dropped > 0)
+        gbx_session_log(
+            s, "%zu of its tools cannot be called: no name, no schema, or there twice",
+            s->coming.dropped);
+    gbx_tools_cleanup(&s->tools);
+    s->tools = s->coming;
+    s->coming = (gbx_tools){0};
+    s->is_listing = false;
+    s->listed_ns = gbx_clock_now_ns();
+    if (s->phase == GBX_PHASE_LISTING)
+        become_ready(s);
+    else
+        s->options.hooks.listed(s->options.hooks.user, s);
+    if (s->phase == GBX_PHASE_READY && s->is_stale)
+        gbx_session_on_change(s);
+}
+
+static void note_ttl(gbx_session *s, gbx_view result)
+{
+    int64_t ms;
+
+    s->facts.tools_ttl_ms = 0;
+    if (s->facts.is_modern && !s->tells_changes &&
+        gbx_rpc_integer(gbx_view_member(result, "ttlMs"), &ms) && ms > 0)
+        s->facts.tools_ttl_ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
+}
+
+/* ---- the rest of the session ---------------------------------------------- */
+
+void gbx_session_list(gbx_session *s)
+{
+    if (s->phase == GBX_PHASE_LOST)
+        return;
+    if (s->is_listing)
+        s->is_stale = true;
+    else
+        begin_list(s);
+}
+
+void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
+{
+    if (message->kind == GBX_RPC_ERROR) {
+        /* It has not said that it had tools. */
+        if (!s->tells_tools && s->phase == GBX_PHASE_LISTING)
+            end_list(s);
+        else if (s->phase == GBX_PHASE_LISTING)
+            gbx_session_lose(s, "it does not tell its tools");
+        else {
+            s->is_listing = false; /* those that are known stay */
+            s->options.hooks.listed(s->options.hooks.user, s);
+        }
+        return;
+    }
+    if (!gbx_tools_add(&s->coming, gbx_view_member(message->payload, "tools"))) {
+        gbx_session_lose(s, "its list of tools is no list of tools");
+        return;
+    }
+    note_ttl(s, message->payload);
+    if (!ask_next(s, message->payload) && s->phase != GBX_PHASE_LOST)
+        end_list(s);
+}
+
+void gbx_session_listen(gbx_session *s)
+{
+    (void)gbx_session_ask(s, GBX_ASK_LISTEN, "subscriptions/listen",
+                          "\"notifications\":{\"toolsListChanged\":true}");
+}
+
+void gbx_session_on_listen_end(gbx_session *s)
+{
+    if (s->phase == GBX_PHASE_READY)
+        (void)event_add(s->listen_timer,
+                        &(struct timeval){.tv_sec = LISTEN_PAUSE_MS / 1000});
+}
+
+void gbx_session_on_change(gbx_session *s)
+{
+    if (s->phase != GBX_PHASE_READY || evtimer_pending(s->list_timer, NULL))
+        return;
+    (void)event_add(s->list_timer, &(struct timeval){.tv_usec = LIST_PAUSE_MS * 1000});
+}

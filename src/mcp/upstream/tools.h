@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tools - what a server says that it can do, page by page, as it has said it.
+ *
+ * The JSON is kept as it came, unknown members too; beside it what calling needs: is there
+ * such a tool, and does it do no harm twice.
+ */
+#ifndef GBX_MCP_UPSTREAM_TOOLS_H
+#define GBX_MCP_UPSTREAM_TOOLS_H
+
+#include "base/json_view.h"
+
+#define GBX_TOOLS_MAX       4096
+#define GBX_TOOLS_BYTES_MAX GBX_MIB(16)
+#define GBX_TOOL_NAME_MAX   256
+
+typedef struct gbx_tool {
+    char *name;
+    bool is_repeatable; /* readOnlyHint or idempotentHint */
+} gbx_tool;
+
+/* Zeroed, it is an empty list that nobody has told. */
+typedef struct gbx_tools {
+    gbx_buf json; /* "[...]", not terminated, once it is closed */
+    gbx_tool *list;
+    size_t count;
+    size_t dropped; /* no name, no schema of input, there already, or too many */
+} gbx_tools;
+
+void gbx_tools_open(gbx_tools *tools);
+/* False: it is no list of tools, or memory is out. */
+bool gbx_tools_add(gbx_tools *tools, gbx_view page);
+bool gbx_tools_close(gbx_tools *tools);
+void gbx_tools_cleanup(gbx_tools *tools);
+
+/* NULL if there is none of that name. Borrowed. */
+const gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name);
+
+/* The name that may have been meant, or NULL. */
+const char *gbx_tools_nearest(const gbx_tools *tools, const char *name);
+
+gbx_view gbx_tools_view(const gbx_tools *tools); /* no value while it is not closed */
+bool gbx_tools_same(const gbx_tools *a, const gbx_tools *b);
+
+#endif

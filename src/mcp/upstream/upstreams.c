@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* upstreams - all servers of a configuration; see upstream.h. */
+#include "mcp/upstream/upstream.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/nearest.h"
+#include "mcp/upstream/server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Waiting for one server: more is a script that does not wait. */
+#define WAITING_MAX       1000
+#define WAITING_BYTES_MAX GBX_MIB(64)
+
+/* For each step of the end of everything. */
+#define LAST_PATIENCE_MS 250
+
+static gbx_server *find_server(gbx_upstreams *all, const char *name)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (strcmp(all->servers[i].config->name, name) == 0)
+            return &all->servers[i];
+    return NULL;
+}
+
+/* ---- what is deferred ----------------------------------------------------- */
+
+static void tell(gbx_upstream_call *call)
+{
+    gbx_upstream_reply reply = {.fault = call->fault,
+                                .message = call->message != NULL ? call->message : ""};
+
+    if (call->tool == NULL && call->fault == GBX_UPSTREAM_OK && call->server != NULL)
+        reply.result = gbx_tools_view(&call->server->tools);
+    gbx_call_end(call, &reply);
+}
+
+static void on_turn(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_upstreams *all = arg;
+    size_t first = all->next_server++;
+
+    (void)fd;
+    (void)what;
+    for (size_t i = 0; i < all->count; i++) {
+        gbx_server_bury(&all->servers[(first + i) % all->count]);
+        gbx_server_pump(&all->servers[(first + i) % all->count]);
+    }
+    while (all->ended != NULL)
+        tell(all->ended);
+}
+
+void gbx_upstreams_wake(gbx_upstreams *all)
+{
+    event_active(all->turn, 0, 0);
+}
+
+/* ---- requests ------------------------------------------------------------- */
+
+static gbx_upstream_call *new_call(gbx_upstreams *all, gbx_upstream_done_fn done,
+                                   void *user)
+{
+    gbx_upstream_call *call = all->is_closing ? NULL : calloc(1, sizeof *call);
+
+    if (call == NULL)
+        return NULL;
+    call->all = all;
+    call->done = done;
+    call->user = user;
+    return call;
+}
+
+static bool copy_request(gbx_upstream_call *call, const gbx_upstream_request *request)
+{
+    call->tool = strdup(request->tool);
+    call->args = strndup(request->args, request->args_len);
+    call->args_len = request->args_len;
+    call->meta = request->meta != NULL ? strdup(request->meta) : NULL;
+    call->timeout_ms = request->timeout_ms;
+    call->progress = request->progress;
+    return call->tool != NULL && call->args != NULL &&
+           (request->meta == NULL || call->meta != NULL);
+}
+
+static void refuse_server(gbx_upstreams *all, gbx_upstream_call *call, const char *name)
+{
+    const char *candidates[256];
+    const char *nearest;
+    char message[512];
+    size_t count = 0;
+
+    for (size_t i = 0; i < all->count && count < GBX_COUNTOF(candidates); i++)
+        candidates[count++] = all->servers[i].config->name;
+    nearest = gbx_nearest(name, candidates, count);
+    if (nearest != NULL)
+        (void)snprintf(message, sizeof message,
+                       "there is no server '%.128s': did you mean '%s'?", name,
+                       nearest);
+    else
+        (void)snprintf(message, sizeof message, "there is no server '%.128s'", name);
+    gbx_call_end_later(call, GBX_UPSTREAM_UNKNOWN_SERVER, message);
+}
+
+/* Give the call to its server, unless it cannot be. */
+static void submit(gbx_upstreams *all, gbx_upstream_call *call, const char *name)
+{
+    gbx_server *server = find_server(all, name);
+
+    if (server == NULL) {
+        refuse_server(all, call, name);
+    } else if (server->config->disabled) {
+        gbx_call_end_later(call, GBX_UPSTREAM_UNKNOWN_SERVER,
+                           "the server is disabled by the configuration");
+    } else if (server->waiting_count >= WAITING_MAX ||
+               call->args_len > WAITING_BYTES_MAX - server->waiting_bytes) {
+        gbx_call_end_later(call, GBX_UPSTREAM_BUSY, "too many calls wait for it");
+    } else {
+        call->server = server;
+        gbx_call_enqueue(call);
+        if (gbx_server_state(server) == GBX_UPSTREAM_READY)
+            gbx_call_arm(call);
+        gbx_server_pump(server);
+    }
+}
+
+static bool is_object(const char *text, size_t len)
+{
+    gbx_view view;
+
+    return gbx_view_open(text, len, &view) && gbx_view_kind(view) == '{';
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
+                             const gbx_upstream_hooks *hooks, gbx_upstreams **ret,
+                             gbx_error *reterr)
+{
+    gbx_upstreams *all = calloc(1, sizeof *all);
+    bool is_made;
+
+    if (all == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
+    all->loop = loop;
+    all->config = config;
+    if (hooks != NULL)
+        all->hooks = *hooks;
+    gbx_eras_open(&all->eras, gbx_clock_wall_ms());
+    all->turn = event_new(gbx_mcp_loop_base(loop), -1, 0, on_turn, all);
+    all->servers =
+        calloc(config->server_count > 0 ? config->server_count : 1, sizeof(gbx_server));
+    is_made = all->turn != NULL && all->servers != NULL;
+    while (is_made && all->count < config->server_count) {
+        const gbx_mcp_upstream_config *one = &config->servers[all->count];
+
+        is_made = gbx_server_init(&all->servers[all->count++], all, one);
+    }
+    if (!is_made) {
+        gbx_upstreams_free(all);
+        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
+    }
+    for (size_t i = 0; i < all->count; i++)
+        if (config->servers[i].eager && !config->servers[i].disabled)
+            gbx_server_start(&all->servers[i]);
+    *ret = all;
+    return GBX_OK;
+}
+
+void gbx_upstreams_free(gbx_upstreams *upstreams)
+{
+    gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_CANCELLED,
+                                .message = "the servers are being stopped"};
+
+    if (upstreams == NULL)
+        return;
+    upstreams->is_closing = true;
+    for (size_t i = 0; i < upstreams->count; i++) {
+        gbx_server_stop(&upstreams->servers[i]);
+        while (upstreams->servers[i].waiting != NULL)
+            gbx_call_end(upstreams->servers[i].waiting, &reply);
+    }
+    while (upstreams->flying != NULL)
+        gbx_call_end(upstreams->flying, &reply);
+    while (upstreams->ended != NULL)
+        tell(upstreams->ended);
+    gbx_yard_clear(&upstreams->yard, LAST_PATIENCE_MS);
+    for (size_t i = 0; i < upstreams->count; i++)
+        gbx_server_cleanup(&upstreams->servers[i]);
+    free(upstreams->servers);
+    if (upstreams->turn != NULL)
+        event_free(upstreams->turn);
+    gbx_eras_close(&upstreams->eras);
+    free(upstreams);
+}
+
+gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
+                                      const gbx_upstream_request *request,
+                                      gbx_upstream_done_fn done, void *user)
+{
+    gbx_upstream_call *call = new_call(upstreams, done, user);
+
+    if (call == NULL)
+        return NULL;
+    if (!copy_request(call, request))
+        gbx_call_end_later(call, GBX_UPSTREAM_BUSY, "out of memory");
+    else if (!is_object(request->args, request->args_len))
+        gbx_call_end_later(call, GBX_UPSTREAM_PROTOCOL,
+                           "the arguments of a tool are an object");
+    else
+        submit(upstreams, call, request->server);
+    return call;
+}
+
+void gbx_upstream_cancel(gbx_upstream_call *call)
+{
+    if (call->session != NULL && !call->all->is_closing)
+        gbx_session_drop_call(call->session, call->id, "the caller has cancelled it");
+    gbx_call_end_later(call, GBX_UPSTREAM_CANCELLED, "the call was cancelled");
+}
+
+size_t gbx_upstreams_count(const gbx_upstreams *upstreams)
+{
+    return upstreams->count;
+}
+
+gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams, size_t index)
+{
+    const gbx_server *server = &upstreams->servers[index];
+    const char *instructions = server->facts.instructions;
+
+    return (gbx_upstream_info){
+        .name = server->config->name,
+        .state = gbx_server_state(server),
+        .era = server->facts.version,
+        .server_name = server->facts.server_name,
+        .version = server->facts.server_version,
+        .instructions = instructions != NULL ? instructions : "",
+        .fault = server->fault,
+        .start_ms = server->facts.start_ms,
+        .tools = gbx_tools_view(&server->tools),
+    };
+}
+
+void gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
+                        gbx_upstream_done_fn done, void *user)
+{
+    for (size_t i = 0; i < upstreams->count; i++) {
+        const char *name = upstreams->servers[i].config->name;
+        gbx_upstream_call *call;
+
+        if (server != NULL && strcmp(server, name) != 0)
+            continue;
+        call = new_call(upstreams, done, user);
+        if (call != NULL)
+            submit(upstreams, call, name);
+        if (server != NULL)
+            return;
+    }
+    if (server != NULL) {
+        gbx_upstream_call *call = new_call(upstreams, done, user);
+
+        if (call != NULL)
+            refuse_server(upstreams, call, server);
+    }
+}

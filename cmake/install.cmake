@@ -50,7 +50,7 @@ install(FILES LICENSE THIRD-PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 find_program(GLOVEBOX_SCDOC scdoc)
 if(GLOVEBOX_SCDOC)
     set(pages)
-    foreach(page glovebox.1 glovebox-run.1 glovebox-replay.1 glovebox.3)
+    foreach(page glovebox.1 glovebox-run.1 glovebox-replay.1 glovebox-mcp.1 glovebox.3)
         set(source ${PROJECT_SOURCE_DIR}/docs/man/${page}.scd)
         set(output ${PROJECT_BINARY_DIR}/man/${page})
         add_custom_command(OUTPUT ${output} DEPENDS ${source} VERBATIM

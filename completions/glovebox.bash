@@ -29,7 +29,7 @@ _glovebox() {
         fi
     fi
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'run replay check doctor bench help version --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'run replay check mcp doctor bench help version --help --version' -- "$cur"))
         return
     fi
     case $prev in
@@ -87,9 +87,12 @@ _glovebox() {
             fi
             options="--form --json $policy $common"
             ;;
+        mcp)
+            options="--timeout --cpu --memory --max-output --security-log $policy $engine $common"
+            ;;
         doctor) options="--json --attack $engine $common" ;;
         bench) options="--json $engine $common" ;;
-        help) options="run replay check doctor bench help version exit-status $common" ;;
+        help) options="run replay check mcp doctor bench help version exit-status $common" ;;
         version) options=$common ;;
         esac
         ;;

@@ -46,6 +46,8 @@ struct gbx_command {
     const char *examples;    /* lines, or NULL */
     const gbx_opt_table *const *tables;
     size_t table_count;
+    /* By a second word, or NULL; ends in NULL. Their names have both words. */
+    const gbx_command *const *subcommands;
     int (*run)(const gbx_command *self, int argc, char **argv);
 };
 
@@ -53,6 +55,7 @@ extern const gbx_command gbx_command_run;
 extern const gbx_command gbx_command_replay;
 extern const gbx_command gbx_command_check;
 extern const gbx_command gbx_command_doctor;
+extern const gbx_command gbx_command_mcp;
 extern const gbx_command gbx_command_bench;
 extern const gbx_command gbx_command_help;
 extern const gbx_command gbx_command_version;
@@ -62,6 +65,9 @@ extern const gbx_command *const gbx_commands[];
 
 /* By name, or NULL; then *ret_nearest is what may have been meant, or NULL. */
 const gbx_command *gbx_command_find(const char *name, const char **ret_nearest);
+
+/* The sub-command of that second word, or NULL; word may be NULL. */
+const gbx_command *gbx_command_sub(const gbx_command *command, const char *word);
 
 void gbx_command_print_help(FILE *to, const gbx_command *command);
 void gbx_cli_print_help(FILE *to);

@@ -50,6 +50,7 @@ static int help_main(const gbx_command *self, int argc, char **argv)
     gbx_common_args common = {0};
     void *const into[] = {&common};
     const gbx_command *command;
+    const gbx_command *sub;
     const char *nearest = NULL;
     char message[200];
     int count = 0;
@@ -57,20 +58,19 @@ static int help_main(const gbx_command *self, int argc, char **argv)
 
     if (status >= 0)
         return status;
-    if (count > 1)
+    command = count > 0 ? gbx_command_find(argv[0], &nearest) : NULL;
+    sub = command != NULL ? gbx_command_sub(command, count > 1 ? argv[1] : NULL) : NULL;
+    if (count > (sub != NULL ? 2 : 1))
         return gbx_command_misuse(self, "help takes one topic");
     if (count == 0) {
         gbx_cli_print_help(stdout);
     } else if (strcmp(argv[0], TOPIC_STATUS) == 0) {
         print_statuses();
+    } else if (command == NULL) {
+        (void)snprintf(message, sizeof message, "there is no help on '%.80s'", argv[0]);
+        return gbx_command_misuse(self, message);
     } else {
-        command = gbx_command_find(argv[0], &nearest);
-        if (command == NULL) {
-            (void)snprintf(message, sizeof message, "there is no help on '%.80s'",
-                           argv[0]);
-            return gbx_command_misuse(self, message);
-        }
-        gbx_command_print_help(stdout, command);
+        gbx_command_print_help(stdout, sub != NULL ? sub : command);
     }
     return gbx_cli_finish(0);
 }
@@ -81,6 +81,10 @@ void gbx_command_print_help(FILE *to, const gbx_command *command)
 {
     indent(to, "usage: glovebox ", "       glovebox ", command->usage);
     (void)fprintf(to, "\n%s\n", command->description);
+    for (size_t i = 0; command->subcommands != NULL && command->subcommands[i] != NULL;
+         i++)
+        (void)fprintf(to, "%s  %-16s %s\n", i == 0 ? "\nCommands:\n" : "",
+                      command->subcommands[i]->name, command->subcommands[i]->summary);
     gbx_opt_print(to, command->tables, command->table_count);
     if (command->examples != NULL) {
         (void)fputs("\nExamples:\n", to);

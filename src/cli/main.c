@@ -44,8 +44,9 @@ static int unknown_command(const char *name)
 const gbx_opt_table gbx_common_table = {"Other", common_rows, GBX_COUNTOF(common_rows)};
 
 const gbx_command *const gbx_commands[] = {
-    &gbx_command_run,   &gbx_command_replay, &gbx_command_check,   &gbx_command_doctor,
-    &gbx_command_bench, &gbx_command_help,   &gbx_command_version, NULL,
+    &gbx_command_run,  &gbx_command_replay,  &gbx_command_check,
+    &gbx_command_mcp,  &gbx_command_doctor,  &gbx_command_bench,
+    &gbx_command_help, &gbx_command_version, NULL,
 };
 
 const gbx_command *gbx_command_find(const char *name, const char **ret_nearest)
@@ -59,6 +60,18 @@ const gbx_command *gbx_command_find(const char *name, const char **ret_nearest)
             return gbx_commands[count];
     }
     *ret_nearest = gbx_nearest(name, names, count);
+    return NULL;
+}
+
+const gbx_command *gbx_command_sub(const gbx_command *command, const char *word)
+{
+    size_t len = strlen(command->name) + 1; /* and the space */
+
+    if (command->subcommands == NULL || word == NULL)
+        return NULL;
+    for (size_t i = 0; command->subcommands[i] != NULL; i++)
+        if (strcmp(command->subcommands[i]->name + len, word) == 0)
+            return command->subcommands[i];
     return NULL;
 }
 
@@ -112,6 +125,7 @@ int gbx_cli_finish(int status)
 int main(int argc, char **argv)
 {
     const gbx_command *command = &gbx_command_help;
+    const gbx_command *sub;
     const char *nearest;
 
     /* A console line or a code frame is one write, not one a word. */
@@ -126,5 +140,8 @@ int main(int argc, char **argv)
         command = gbx_command_find(argv[1], &nearest);
     if (command == NULL)
         return unknown_command(argv[1]);
+    sub = gbx_command_sub(command, argc > 2 ? argv[2] : NULL);
+    if (sub != NULL)
+        return sub->run(sub, argc - 3, argv + 3);
     return command->run(command, argc - 2, argv + 2);
 }

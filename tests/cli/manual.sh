@@ -35,12 +35,15 @@ done
 for option in $(grep -ohE '^\*--[a-z-]+' "$pages/glovebox-run.1.scd" | tr -d '*'); do
     options_of run | grep -qx -- "$option" || fail "glovebox-run.1 has $option, run has not"
 done
-for option in $(options_of replay); do
-    case $option in --color | --help) page=glovebox.1 ;; *) page=glovebox-replay.1 ;; esac
-    grep -qE "^\*$option\*" "$pages/$page.scd" || fail "$page lacks $option"
-done
-for option in $(grep -ohE '^\*--[a-z-]+' "$pages/glovebox-replay.1.scd" | tr -d '*'); do
-    options_of replay | grep -qx -- "$option" || fail "glovebox-replay.1 has $option, replay has not"
+for command in replay mcp; do
+    for option in $(options_of $command); do
+        case $option in --color | --help) page=glovebox.1 ;; *) page=glovebox-$command.1 ;; esac
+        grep -qE "^\*$option\*" "$pages/$page.scd" || fail "$page lacks $option"
+    done
+    for option in $(grep -ohE '^\*--[a-z-]+' "$pages/glovebox-$command.1.scd" | tr -d '*'); do
+        options_of $command | grep -qx -- "$option" ||
+            fail "glovebox-$command.1 has $option, $command has not"
+    done
 done
 for command in check doctor bench; do
     for option in $(options_of "$command"); do

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_mcp - `glovebox mcp`: puts the parts of the server together, and takes them apart
+ * in time: whatever runs, the process is gone within a second of the end of its input.
+ */
+#include "base/cleanup.h"
+#include "cli/cli.h"
+#include "cli/engine_args.h"
+#include "cli/policy_args.h"
+#include "cli/security_log.h"
+#include "mcp/server/stdio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <glovebox/version.h>
+
+/* For what is left to be freed after GBX_MCP_STDIO_END_MS, of the whole second. */
+#define FREE_MS 350
+
+typedef struct mcp_args {
+    const char *security_log;
+    gbx_policy_args policy;
+    gbx_limit_args limits;
+    gbx_engine_args engine;
+    gbx_common_args common;
+} mcp_args;
+
+/* Everything that must be undone, in the order in which it was done. */
+typedef struct serving {
+    mcp_args *args;
+    gbx_term err;
+    int in_fd;
+    int out_fd;
+    gbx_security_log security_log;
+    gbx_policy *policy;
+    gbx_options options;
+    gbx_mcp_loop *loop;
+    gbx_mcp_server *server;
+    gbx_mcp_stdio *stdio;
+    gbx_trouble trouble;
+} serving;
+
+static const gbx_opt output_rows[] = {
+    {"security-log", "FILE",
+     "append to FILE what the code did and what it was refused, one JSON object a line; "
+     "'-' is standard error",
+     GBX_OPT_TEXT, offsetof(mcp_args, security_log), 0, 0, NULL},
+};
+
+static const gbx_opt_table output_table = {"Output", output_rows,
+                                           GBX_COUNTOF(output_rows)};
+static const gbx_opt_table *const tables[] = {
+    &gbx_policy_table, &gbx_limit_table,  &gbx_engine_table,
+    &output_table,     &gbx_common_table,
+};
+
+static const gbx_command *const subcommands[] = {NULL};
+
+static bool fail_host(serving *s, gbx_status status)
+{
+    gbx_trouble_host(&s->trouble, status);
+    return false;
+}
+
+/* ---- descriptors ------------------------------------------------------------ */
+
+static bool is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) >= 0;
+}
+
+/*
+ * The protocol gets descriptors of its own: nothing that prints by mistake, in this
+ * process or in one that it starts, can be in the middle of a message.
+ */
+static bool take_descriptors(serving *s)
+{
+    GBX_CLEANUP(gbx_fd_close) int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    s->in_fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    s->out_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (null_fd < 0 || s->in_fd < 0 || s->out_fd < 0 ||
+        dup2(null_fd, STDIN_FILENO) < 0 ||
+        dup2(is_open(STDERR_FILENO) ? STDERR_FILENO : null_fd, STDOUT_FILENO) < 0)
+        return fail_host(s, gbx_fail(&s->trouble.err, GBX_E_OS,
+                                     "cannot prepare standard input and output"));
+    return true;
+}
+
+/* ---- parts -------------------------------------------------------------------- */
+
+static bool open_security_log(serving *s)
+{
+    const char *path = s->args->security_log;
+
+    if (path == NULL)
+        return true;
+    if (gbx_security_log_open(&s->security_log, path, &s->trouble.err) != GBX_OK) {
+        gbx_trouble_output(&s->trouble);
+        return false;
+    }
+    return true;
+}
+
+static bool start_server(serving *s)
+{
+    static const gbx_mcp_server_options about = {
+        .name = "glovebox",
+        .title = "Glovebox",
+        .version = GBX_VERSION,
+        .description = "Runs JavaScript in sealed, single-use processes: computation "
+                       "over data that is never shown, and scripts over other servers",
+    };
+    gbx_status status;
+
+    s->options = gbx_engine_args_options(&s->args->engine, &s->args->limits);
+    s->options.policy = s->policy;
+    gbx_security_log_use(&s->security_log, &s->options);
+    s->loop = gbx_mcp_loop_new();
+    if (s->loop == NULL)
+        return fail_host(s, gbx_fail(&s->trouble.err, GBX_E_NOMEM, "out of memory"));
+    status = gbx_mcp_server_new(s->loop, &about, &s->server, &s->trouble.err);
+    if (status == GBX_OK)
+        status = gbx_mcp_stdio_new(s->loop, s->server, s->in_fd, s->out_fd, &s->stdio,
+                                   &s->trouble.err);
+    return status == GBX_OK || fail_host(s, status);
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+    /* Workers and upstream servers die with us: the kernel sees to it. */
+    _exit(0);
+}
+
+/* Nothing that is freed may hold the end up: a client that waits would kill us anyway. */
+static void limit_the_end(void)
+{
+    struct sigaction action = {.sa_handler = on_alarm};
+    struct itimerval timer = {.it_value = {.tv_usec = FREE_MS * 1000}};
+
+    (void)sigaction(SIGALRM, &action, NULL);
+    (void)setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void cleanup(serving *s)
+{
+    gbx_mcp_stdio_free(s->stdio);
+    gbx_mcp_server_free(s->server);
+    gbx_mcp_loop_free(s->loop);
+    gbx_policy_free(s->policy);
+    gbx_fd_close(&s->in_fd);
+    gbx_fd_close(&s->out_fd);
+}
+
+static int close_security_log(serving *s, int status)
+{
+    gbx_trouble trouble = {0};
+
+    if (gbx_security_log_close(&s->security_log, &trouble.err) == GBX_OK)
+        return status;
+    gbx_trouble_output(&trouble);
+    gbx_trouble_print(&s->err, &trouble);
+    return trouble.exit;
+}
+
+static int serve(mcp_args *args)
+{
+    serving s = {.args = args, .in_fd = -1, .out_fd = -1};
+    int status;
+
+    s.err = gbx_term_open(stderr, (gbx_color)args->common.color);
+    if (gbx_policy_args_make(&args->policy, &s.policy, &s.trouble) &&
+        open_security_log(&s) && take_descriptors(&s) && start_server(&s)) {
+        status = gbx_mcp_loop_run(s.loop);
+        limit_the_end();
+    } else {
+        gbx_trouble_print(&s.err, &s.trouble);
+        status = s.trouble.exit;
+    }
+    cleanup(&s);
+    return close_security_log(&s, status);
+}
+
+static int mcp_main(const gbx_command *self, int argc, char **argv)
+{
+    mcp_args args = {0};
+    void *const into[] = {&args.policy, &args.limits, &args.engine, &args,
+                          &args.common};
+    int count = 0;
+    int status = gbx_command_parse(self, into, argc, argv, &count);
+
+    if (status >= 0)
+        return status;
+    if (count > 0)
+        return gbx_command_misuse(self, "mcp takes no arguments but options");
+    if (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO))
+        return gbx_command_misuse(self, "standard input or output is closed");
+    (void)signal(SIGPIPE, SIG_IGN); /* a client that is gone is an error of write() */
+    return serve(&args);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+const gbx_command gbx_command_mcp = {
+    .name = "mcp",
+    .summary = "serve the Model Context Protocol on standard input and output",
+    .usage = "mcp [options]",
+    .description =
+        "Serves models: one JSON-RPC message a line on standard input and output, in\n"
+        "2026-07-28 as in the versions from 2024-11-05 on. Nothing else is ever written\n"
+        "to standard output. It ends with its input, or by SIGTERM, within a second.",
+    .examples = "claude mcp add glovebox -- glovebox mcp",
+    .tables = tables,
+    .table_count = GBX_COUNTOF(tables),
+    .subcommands = subcommands,
+    .run = mcp_main,
+};

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* CSV as datasets: what becomes of cells, and where a file is refused. */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "mcp/data/csv.h"
+#include "mcp/data/table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static gbx_status read_table(const char *text, size_t len, gbx_buf *to,
+                             gbx_error *error)
+{
+    gbx_buf_init(to, GBX_MIB(512));
+    return gbx_table_read(text, len, 0, NULL, to, error);
+}
+
+static void becomes(const char *csv, const char *json)
+{
+    gbx_error error = {0};
+    gbx_buf buf;
+
+    if (read_table(csv, strlen(csv), &buf, &error) != GBX_OK)
+        fail_msg("%s: %s", csv, error.message);
+    (void)gbx_buf_append(&buf, "", 1);
+    for (char *at = (char *)buf.data; *at != 0; at++)
+        if (*at == '\n')
+            *at = ' ';
+    assert_string_equal((const char *)buf.data, json);
+    assert_true(
+        gbx_json_check((const char *)buf.data, buf.len - 1, GBX_JSON_DEPTH_MAX, NULL));
+    gbx_buf_cleanup(&buf);
+}
+
+static void refused(const char *csv, size_t len, uint32_t line, uint32_t column,
+                    const char *message)
+{
+    gbx_error error = {0};
+    gbx_buf buf;
+
+    assert_int_equal(read_table(csv, len, &buf, &error), GBX_E_DATA);
+    if (error.line != line || error.column != column ||
+        strstr(error.message, message) == NULL)
+        fail_msg("%.60s: %u:%u %s", csv, error.line, error.column, error.message);
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_types__are_of_the_whole_column(void **state)
+{
+    (void)state;
+
+    becomes("n,x,b,t\n1,1.5,true,a\n-20,2,FALSE,b\n",
+            "[{\"n\":1,\"x\":1.5,\"b\":true,\"t\":\"a\"}, "
+            "{\"n\":-20,\"x\":2,\"b\":false,\"t\":\"b\"}]");
+    becomes("n\n1\ntwo\n", "[{\"n\":\"1\"}, {\"n\":\"two\"}]");
+    becomes("n\n1\ntrue\n", "[{\"n\":\"1\"}, {\"n\":\"true\"}]");
+    becomes("n\n\"1\"\n2\n", "[{\"n\":1}, {\"n\":2}]");
+}
+
+static void test_text__that_looks_like_a_number_stays_text(void **state)
+{
+    static const char *const cells[] = {
+        "007",      "+491701234567", "4111111111111111", "1234567890123456.0",
+        "1.",       ".5",            "1e5",              "12e45",
+        "1.5e300",  "-",             "--1",              "1,5",
+        "0x10",     "2024-02-30",    "NaN",              "Infinity",
+        "1 000",    "1_000",         "00",               "-01",
+        "0.1234567890123456", "1.5e", "yes",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(cells); i++) {
+        char csv[80], json[80];
+
+        (void)snprintf(csv, sizeof csv, "v\n\"%s\"\n", cells[i]);
+        (void)snprintf(json, sizeof json, "[{\"v\":\"%s\"}]", cells[i]);
+        becomes(csv, json);
+    }
+}
+
+static void test_numbers__are_written_as_they_stand(void **state)
+{
+    (void)state;
+
+    becomes("v\n0\n-0\n0.10\n1e-05\n-1.5e+3\n999999999999999\n0.123456789012345\n",
+            "[{\"v\":0}, {\"v\":-0}, {\"v\":0.10}, {\"v\":1e-05}, {\"v\":-1.5e+3}, "
+            "{\"v\":999999999999999}, {\"v\":0.123456789012345}]");
+}
+
+static void test_an_empty_cell__is_null(void **state)
+{
+    (void)state;
+
+    becomes("a,b,c\n1,,\n,x,\"\"\n", "[{\"a\":1,\"b\":null,\"c\":null}, "
+                                     "{\"a\":null,\"b\":\"x\",\"c\":null}]");
+}
+
+static void test_quotes__line_breaks_and_blanks(void **state)
+{
+    (void)state;
+
+    becomes("a,b\r\n\"x, \"\"y\"\"\r\nz\", plain text \r\n\r\n\n 1 , \"2\" ",
+            "[{\"a\":\"x, \\\"y\\\"\\u000d\\nz\",\"b\":\"plain text\"}, "
+            "{\"a\":\"1\",\"b\":\"2\"}]");
+    becomes("a,b\r1,2\r", "[{\"a\":1,\"b\":2}]");
+    becomes("\"a\"\"b\"\n1", "[{\"a\\\"b\":1}]");
+    becomes("a,b\n1,", "[{\"a\":1,\"b\":null}]");
+    becomes("a\n", "[]");
+}
+
+static void test_delimiters__are_found_out(void **state)
+{
+    (void)state;
+
+    becomes("a;b\n1,5;2\n2,5;3\n", "[{\"a\":\"1,5\",\"b\":2}, {\"a\":\"2,5\",\"b\":3}]");
+    becomes("a\tb\n1, 2\t3\n", "[{\"a\":\"1, 2\",\"b\":3}]");
+    becomes("a|b\n1|2\n", "[{\"a\":1,\"b\":2}]");
+    becomes("sep=;\r\na;b,c\n1;2\n", "[{\"a\":1,\"b,c\":2}]");
+    becomes("name\nx\n", "[{\"name\":\"x\"}]");
+    becomes("\"a;b\",c\n1,2\n", "[{\"a;b\":1,\"c\":2}]");
+}
+
+static void test_names__are_each_their_own(void **state)
+{
+    (void)state;
+
+    becomes("a,,a,\n1,2,3,4\n",
+            "[{\"a\":1,\"column_2\":2,\"a_3\":3,\"column_4\":4}]");
+    becomes("a,a_2,a\n1,2,3\n", "[{\"a\":1,\"a_2\":2,\"a_3\":3}]");
+    becomes("__proto__,b\n1,2\n", "[{\"__proto__\":1,\"b\":2}]");
+}
+
+static void test_what_is_wrong__is_told_with_its_place(void **state)
+{
+    static const struct {
+        const char *csv;
+        uint32_t line, column;
+        const char *message;
+    } cases[] = {
+        {"", 1, 1, "the first line"},
+        {"\n\n", 1, 1, "the first line"},
+        {"a,b\n1,2\n3\n", 3, 1, "1 cells where the first line names 2"},
+        {"a,b\n1,2,3\n", 2, 5, "more cells than the 2"},
+        {"a,b\n\"\xc3\xa9\",2,3\n", 2, 7, "more cells than the 2"},
+        {"a,b\n1,\"x\n", 2, 3, "never closed"},
+        {"a,b\n1,\"x\"y\n", 2, 6, "after a closing quote"},
+        {"a,b\n1,5\" pipe\n", 2, 4, "a quote inside a cell"},
+        {"a,b\n1,\xff\n", 2, 3, "not UTF-8"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(cases); i++)
+        refused(cases[i].csv, strlen(cases[i].csv), cases[i].line, cases[i].column,
+                cases[i].message);
+    refused("a,b\n1,\0\n", 8, 2, 3, "a NUL character");
+}
+
+static char *repeated(const char *what, size_t times, const char *end, size_t *ret_len)
+{
+    size_t len = strlen(what);
+    char *text = malloc(len * times + strlen(end) + 1);
+
+    for (size_t i = 0; i < times; i++)
+        memcpy(text + i * len, what, len);
+    strcpy(text + len * times, end);
+    *ret_len = len * times + strlen(end);
+    return text;
+}
+
+static void test_hostile_files__are_read_or_refused(void **state)
+{
+    gbx_buf buf;
+    size_t len;
+    char *text;
+    (void)state;
+
+    text = repeated("a,", 200000, "b\n", &len);
+    refused(text, len, 1, 8193, "more than 4096 columns");
+    free(text);
+    text = repeated("a,", 4095, "a\n", &len); /* each gets a name of its own */
+    assert_int_equal(read_table(text, len, &buf, NULL), GBX_OK);
+    gbx_buf_cleanup(&buf);
+    free(text);
+    text = repeated("\"\"", 4000000, "\"\n", &len); /* opened, and never closed */
+    refused(text, len, 1, 1, "");
+    free(text);
+    text = repeated("x", 5000, "\n1", &len);
+    refused(text, len, 1, 1, "the name of a column is longer");
+    free(text);
+    text = repeated("\n", 5000000, "", &len);
+    refused(text, len, 1, 1, "the first line");
+    free(text);
+    text = repeated("y", 30000000, "", &len); /* one cell of 30 MB */
+    memcpy(text, "a\n", 2);
+    assert_int_equal(read_table(text, len, &buf, NULL), GBX_OK);
+    assert_int_equal(buf.len, len - 2 + strlen("[{\"a\":\"\"}]"));
+    gbx_buf_cleanup(&buf);
+    free(text);
+}
+
+static void test_what_is_written__is_bounded_and_can_be_stopped(void **state)
+{
+    atomic_bool stop = true;
+    gbx_error error = {0};
+    gbx_buf buf;
+    (void)state;
+
+    gbx_buf_init(&buf, 8);
+    assert_int_equal(gbx_table_read("a\n1\n2\n", 6, 0, NULL, &buf, &error), GBX_E_DATA);
+    gbx_buf_cleanup(&buf);
+    gbx_buf_init(&buf, 800);
+    assert_int_equal(gbx_table_read("a\n1\n2\n", 6, 0, &stop, &buf, &error),
+                     GBX_E_CLOSED);
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_every_truncation__is_read_or_refused(void **state)
+{
+    static const char text[] = "a;\"b\"\"\"\r\n\"1\";2\n\xc3\xa9; \"x\ny\" \n";
+    (void)state;
+
+    for (size_t len = 0; len <= sizeof text - 1; len++) {
+        char *copy = malloc(len + 1);
+        gbx_buf buf;
+
+        memcpy(copy, text, len); /* so that a sanitizer sees a step too far */
+        (void)read_table(copy, len, &buf, NULL);
+        gbx_buf_cleanup(&buf);
+        free(copy);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_types__are_of_the_whole_column),
+        cmocka_unit_test(test_text__that_looks_like_a_number_stays_text),
+        cmocka_unit_test(test_numbers__are_written_as_they_stand),
+        cmocka_unit_test(test_an_empty_cell__is_null),
+        cmocka_unit_test(test_quotes__line_breaks_and_blanks),
+        cmocka_unit_test(test_delimiters__are_found_out),
+        cmocka_unit_test(test_names__are_each_their_own),
+        cmocka_unit_test(test_what_is_wrong__is_told_with_its_place),
+        cmocka_unit_test(test_hostile_files__are_read_or_refused),
+        cmocka_unit_test(test_what_is_written__is_bounded_and_can_be_stopped),
+        cmocka_unit_test(test_every_truncation__is_read_or_refused),
+    };
+
+    return cmocka_run_group_tests_name("csv", tests, NULL, NULL);
+}

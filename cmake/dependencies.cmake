@@ -14,6 +14,8 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(IDN2 REQUIRED IMPORTED_TARGET libidn2)
 # Headers alone, too. 7.85: CURLOPT_PROTOCOLS_STR.
 pkg_check_modules(CURL REQUIRED libcurl>=7.85)
+# And again. 3.38: sqlite3_error_offset().
+pkg_check_modules(SQLITE REQUIRED sqlite3>=3.38)
 
 set(GLOVEBOX_GRAMMARS ${PROJECT_SOURCE_DIR}/tools/npm/node_modules CACHE PATH
     "Where npm has put the packages of tools/npm")

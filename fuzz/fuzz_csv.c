@@ -16,8 +16,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     gbx_buf_init(&buf, size * 2048 + 1024);
-    status = gbx_table_read((const char *)data + 1, size - 1,
-                            delimiters[data[0] % sizeof delimiters], NULL, &buf, &error);
+    status =
+        gbx_table_read((const char *)data + 1, size - 1,
+                       delimiters[data[0] % sizeof delimiters], NULL, &buf, &error);
     if (status == GBX_OK) {
         assert(gbx_json_check((const char *)buf.data, buf.len, 2, NULL));
     } else {

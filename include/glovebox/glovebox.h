@@ -277,10 +277,8 @@ typedef struct gbx_call {
     gbx_policy *policy;       /**< narrower than the engine's; NULL: the engine's */
     gbx_recording *record;    /**< empty: is filled; NULL: nothing is recorded */
     const gbx_recording *replay; /**< what to run instead of code; see record.h */
-    const char *dataset; /**< name of one that the code is called with; the input, if
-                              there is one, is then its second argument (form script:
-                              the globals data and input). "*": all of them, as one
-                              object. Not with form body. NULL: see input */
+    const char *dataset; /**< its name, or "*" for an object of all: the first argument
+                              (script: data), input the second. Not with form body */
 } gbx_call;
 
 /* clang-format off */
@@ -290,14 +288,13 @@ typedef struct gbx_call {
 
 /** What a call cost, by the host's measure, never the worker's word. */
 typedef struct gbx_stats {
-    double wall_ms; /**< from dispatch to the end of the call */
-    double cpu_ms;  /**< processor time of the worker */
-    uint64_t
-        peak_memory_bytes; /**< resident growth over the template, at its highest */
-    uint64_t input_bytes;  /**< JSON handed in */
-    uint64_t output_bytes; /**< JSON handed out */
-    uint64_t log_bytes;    /**< console text */
-    uint32_t host_calls;   /**< host functions called */
+    double wall_ms;             /**< from dispatch to the end of the call */
+    double cpu_ms;              /**< processor time of the worker */
+    uint64_t peak_memory_bytes; /**< highest resident growth over the template */
+    uint64_t input_bytes;       /**< JSON handed in */
+    uint64_t output_bytes;      /**< JSON handed out */
+    uint64_t log_bytes;         /**< console text */
+    uint32_t host_calls;        /**< host functions called */
 } gbx_stats;
 
 /** Where in the caller's code; line and column from 1, column in characters. */
@@ -444,8 +441,7 @@ GBX_API gbx_stats gbx_result_stats(const gbx_result *result);
  *  engine, then the call's ticket. Nothing of it is told to the code. Borrowed. */
 GBX_API const char *gbx_result_call_id(const gbx_result *result);
 
-/** The whole result as one JSON object, ending in NUL; made at the first call,
- *  borrowed until gbx_result_free(). NULL if memory is out. */
+/** The whole result as one JSON object, ending in NUL; borrowed. NULL: no memory. */
 GBX_API const char *gbx_result_json(gbx_result *result, size_t *ret_len);
 
 /** NULL is ignored. */

@@ -12,7 +12,7 @@ struct gbx_replayer {
     gbx_record_event next; /* what must come now */
     gbx_limits limits;
     char dataset[GBX_NAME_MAX]; /* that the code is called with, or "" */
-    gbx_policy *sites; /* what the guard asks; nothing is ever fetched by it */
+    gbx_policy *sites;          /* what the guard asks; nothing is ever fetched by it */
     bool is_over;
     uint32_t seen; /* requests of the worker */
 };

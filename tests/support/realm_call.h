@@ -30,7 +30,7 @@ typedef struct realm_call {
     uint8_t form;
     const char *code;
     size_t code_len;
-    const char *input; /* NULL: none */
+    const char *input;   /* NULL: none */
     const char *dataset; /* NULL: none */
     const char *bindings;
     const char *dataset_names[4];

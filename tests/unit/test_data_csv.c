@@ -66,12 +66,29 @@ static void test_types__are_of_the_whole_column(void **state)
 static void test_text__that_looks_like_a_number_stays_text(void **state)
 {
     static const char *const cells[] = {
-        "007",      "+491701234567", "4111111111111111", "1234567890123456.0",
-        "1.",       ".5",            "1e5",              "12e45",
-        "1.5e300",  "-",             "--1",              "1,5",
-        "0x10",     "2024-02-30",    "NaN",              "Infinity",
-        "1 000",    "1_000",         "00",               "-01",
-        "0.1234567890123456", "1.5e", "yes",
+        "007",
+        "+491701234567",
+        "4111111111111111",
+        "1234567890123456.0",
+        "1.",
+        ".5",
+        "1e5",
+        "12e45",
+        "1.5e300",
+        "-",
+        "--1",
+        "1,5",
+        "0x10",
+        "2024-02-30",
+        "NaN",
+        "Infinity",
+        "1 000",
+        "1_000",
+        "00",
+        "-01",
+        "0.1234567890123456",
+        "1.5e",
+        "yes",
     };
     (void)state;
 
@@ -118,7 +135,8 @@ static void test_delimiters__are_found_out(void **state)
 {
     (void)state;
 
-    becomes("a;b\n1,5;2\n2,5;3\n", "[{\"a\":\"1,5\",\"b\":2}, {\"a\":\"2,5\",\"b\":3}]");
+    becomes("a;b\n1,5;2\n2,5;3\n",
+            "[{\"a\":\"1,5\",\"b\":2}, {\"a\":\"2,5\",\"b\":3}]");
     becomes("a\tb\n1, 2\t3\n", "[{\"a\":\"1, 2\",\"b\":3}]");
     becomes("a|b\n1|2\n", "[{\"a\":1,\"b\":2}]");
     becomes("sep=;\r\na;b,c\n1;2\n", "[{\"a\":1,\"b,c\":2}]");
@@ -130,8 +148,7 @@ static void test_names__are_each_their_own(void **state)
 {
     (void)state;
 
-    becomes("a,,a,\n1,2,3,4\n",
-            "[{\"a\":1,\"column_2\":2,\"a_3\":3,\"column_4\":4}]");
+    becomes("a,,a,\n1,2,3,4\n", "[{\"a\":1,\"column_2\":2,\"a_3\":3,\"column_4\":4}]");
     becomes("a,a_2,a\n1,2,3\n", "[{\"a\":1,\"a_2\":2,\"a_3\":3}]");
     becomes("__proto__,b\n1,2\n", "[{\"__proto__\":1,\"b\":2}]");
 }

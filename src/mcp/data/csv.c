@@ -63,8 +63,7 @@ static bool quoted(gbx_csv *csv, gbx_csv_cell *ret)
     ret->at = csv->text + csv->at;
     ret->is_quoted = true;
     for (;;) {
-        const char *quote =
-            memchr(csv->text + csv->at, '"', csv->len - csv->at);
+        const char *quote = memchr(csv->text + csv->at, '"', csv->len - csv->at);
 
         if (quote == NULL)
             return refuse(csv, open, "this quote is never closed");

@@ -19,8 +19,8 @@
 typedef struct column {
     char *key; /* "name": as JSON */
     size_t key_len;
-    char *name;      /* ends in NUL */
-    unsigned kinds;  /* gbx_cell_kind bits of its cells */
+    char *name;     /* ends in NUL */
+    unsigned kinds; /* gbx_cell_kind bits of its cells */
 } column;
 
 typedef struct table {
@@ -29,10 +29,11 @@ typedef struct table {
     const atomic_bool *stop;
     gbx_error *err;
     column *columns;
-    void *names; /* of them, as a tree: a hostile file may have thousands that collide */
+    void
+        *names; /* of them, as a tree: a hostile file may have thousands that collide */
     size_t count;
     size_t room;
-    size_t body;      /* offset of what follows the first record */
+    size_t body; /* offset of what follows the first record */
     gbx_csv csv;
     gbx_buf scratch;
 } table;
@@ -63,8 +64,8 @@ static gbx_status refuse(const table *t, size_t offset, const char *message)
     uint32_t line, column_at;
 
     gbx_utf8_position(t->text, t->len, offset, &line, &column_at);
-    return gbx_fail_at(t->err, GBX_E_DATA, line, column_at,
-                       "line %u, column %u: %s", line, column_at, message);
+    return gbx_fail_at(t->err, GBX_E_DATA, line, column_at, "line %u, column %u: %s",
+                       line, column_at, message);
 }
 
 /* ---- the first record --------------------------------------------------------- */
@@ -280,7 +281,8 @@ gbx_status gbx_table_read(const char *text, size_t len, char delimiter,
     gbx_csv_init(&t.csv, text, len, delimiter != 0 ? delimiter : guess);
     t.csv.at = start;
     if (!gbx_utf8_valid((const uint8_t *)text, len, &bad))
-        status = refuse(&t, bad, "not UTF-8: convert the file, for instance with iconv");
+        status =
+            refuse(&t, bad, "not UTF-8: convert the file, for instance with iconv");
     else if (nul != NULL)
         status = refuse(&t, (size_t)(nul - text), "a NUL character: this is no text");
     if (status == GBX_OK)

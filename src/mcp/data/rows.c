@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* rows - the authorizer is what keeps a query from doing anything; all else is beside it. */
+#include "mcp/data/rows.h"
+
+#include "base/base64.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "mcp/data/libsqlite3.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Steps of the database's machine between two looks at the clock. */
+#define STEPS_AT_ONCE 100000
+
+/* Who writes at this moment is waited for so long. */
+#define BUSY_MS 2000
+
+#define CELL_MAX  (256 << 20)
+#define QUERY_MAX (64 << 10)
+
+/* What a double holds exactly, and so JavaScript. */
+#define INTEGER_MAX INT64_C(9007199254740991)
+
+typedef struct rows {
+    gbx_libsqlite3 lib;
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    const char *query;
+    const atomic_bool *stop;
+    int64_t until_ns;
+    bool is_late;
+    char **keys; /* "name": as JSON, one a column */
+    size_t key_count;
+    gbx_error *err;
+} rows;
+
+static void cleanup(rows *r)
+{
+    if (r->statement != NULL)
+        r->lib.sqlite3_finalize(r->statement);
+    if (r->db != NULL)
+        r->lib.sqlite3_close_v2(r->db);
+    for (size_t i = 0; i < r->key_count; i++)
+        free(r->keys[i]);
+    free(r->keys);
+}
+
+static gbx_status fail(const rows *r, const char *what)
+{
+    char message[256];
+    gbx_buf text;
+    int offset = r->db != NULL ? r->lib.sqlite3_error_offset(r->db) : -1;
+    uint32_t line = 0, column = 0;
+
+    if (r->stop != NULL && atomic_load(r->stop))
+        return gbx_fail(r->err, GBX_E_CLOSED, "nobody waits for the query");
+    if (r->is_late)
+        return gbx_fail(r->err, GBX_E_DATA, "the query ran for more than %d s",
+                        GBX_ROWS_MS / 1000);
+    /* It quotes the query and the database. */
+    gbx_buf_init(&text, sizeof message - 1);
+    (void)gbx_utf8_append_escaped(&text, r->lib.sqlite3_errmsg(r->db),
+                                  strnlen(r->lib.sqlite3_errmsg(r->db), 120),
+                                  GBX_ESCAPE_LINE);
+    (void)snprintf(message, sizeof message, "%.*s", (int)text.len,
+                   text.data != NULL ? (const char *)text.data : "");
+    gbx_buf_cleanup(&text);
+    if (offset < 0)
+        return gbx_fail(r->err, GBX_E_DATA, "%s: %s", what, message);
+    gbx_utf8_position(r->query, strlen(r->query), (size_t)offset, &line, &column);
+    return gbx_fail_at(r->err, GBX_E_DATA, line, column, "%s: line %u, column %u: %s",
+                       what, line, column, message);
+}
+
+/* ---- what is allowed ---------------------------------------------------------- */
+
+/* Loading code, or handing out pointers of the process. */
+static bool is_bad_function(const char *name)
+{
+    static const char *const bad[] = {"load_extension", "fts3_tokenizer", "edit",
+                                      "readfile", "writefile"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(bad); i++)
+        if (name == NULL || strcasecmp(name, bad[i]) == 0)
+            return true;
+    return false;
+}
+
+static int authorize(void *user, int action, const char *a, const char *b,
+                     const char *database, const char *view)
+{
+    (void)user;
+    (void)database;
+    (void)view;
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE: return SQLITE_OK;
+    case SQLITE_FUNCTION: return is_bad_function(b) ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_PRAGMA: /* full-text search asks whether its index has changed */
+        return a != NULL && b == NULL && strcmp(a, "data_version") == 0 ? SQLITE_OK
+                                                                        : SQLITE_DENY;
+    default: return SQLITE_DENY;
+    }
+}
+
+static int on_progress(void *user)
+{
+    rows *r = user;
+
+    r->is_late = gbx_clock_now_ns() > r->until_ns;
+    return r->is_late || (r->stop != NULL && atomic_load(r->stop));
+}
+
+/* ---- opening ------------------------------------------------------------------ */
+
+static bool configure(rows *r)
+{
+    static const struct {
+        int name;
+        int value;
+    } switches[] = {
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},
+        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+        {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+        {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
+        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+    };
+    static const struct {
+        int name;
+        int value;
+    } limits[] = {
+        {SQLITE_LIMIT_ATTACHED, 0},           {SQLITE_LIMIT_LENGTH, CELL_MAX},
+        {SQLITE_LIMIT_SQL_LENGTH, QUERY_MAX}, {SQLITE_LIMIT_WORKER_THREADS, 0},
+        {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(switches); i++)
+        if (r->lib.sqlite3_db_config(r->db, switches[i].name, switches[i].value,
+                                     NULL) != SQLITE_OK)
+            return false;
+    for (size_t i = 0; i < GBX_COUNTOF(limits); i++)
+        (void)r->lib.sqlite3_limit(r->db, limits[i].name, limits[i].value);
+    /* Not mapped: a file that is cut short while it is read must not be a signal. */
+    return r->lib.sqlite3_exec(r->db,
+                               "PRAGMA mmap_size=0; PRAGMA temp_store=2; "
+                               "PRAGMA cell_size_check=1; PRAGMA query_only=1",
+                               NULL, NULL, NULL) == SQLITE_OK &&
+           r->lib.sqlite3_busy_timeout(r->db, BUSY_MS) == SQLITE_OK &&
+           r->lib.sqlite3_set_authorizer(r->db, authorize, NULL) == SQLITE_OK;
+}
+
+static gbx_status open_database(rows *r, const char *path)
+{
+    if (r->lib.sqlite3_open_v2(path, &r->db,
+                               SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX |
+                                   SQLITE_OPEN_PRIVATECACHE,
+                               NULL) != SQLITE_OK)
+        return r->db == NULL ? gbx_fail(r->err, GBX_E_NOMEM, "no memory for SQLite")
+                             : fail(r, "cannot open the database");
+    if (!configure(r))
+        return fail(r, "cannot read the database");
+    r->lib.sqlite3_progress_handler(r->db, STEPS_AT_ONCE, on_progress, r);
+    return GBX_OK;
+}
+
+static gbx_status prepare(rows *r)
+{
+    const char *rest = NULL;
+
+    if (r->lib.sqlite3_prepare_v3(r->db, r->query, -1, 0, &r->statement, &rest) !=
+        SQLITE_OK)
+        return fail(r, "cannot run the query");
+    if (r->statement == NULL)
+        return gbx_fail(r->err, GBX_E_DATA, "the query is empty");
+    if (rest[strspn(rest, " \t\r\n;")] != 0)
+        return gbx_fail(r->err, GBX_E_DATA,
+                        "the query is more than one statement: one SELECT is read");
+    if (!r->lib.sqlite3_stmt_readonly(r->statement) ||
+        r->lib.sqlite3_column_count(r->statement) == 0)
+        return gbx_fail(r->err, GBX_E_DATA, "the query is no SELECT");
+    return GBX_OK;
+}
+
+/* ---- rows ----------------------------------------------------------------------- */
+
+static bool is_key_taken(const rows *r, const char *key)
+{
+    for (size_t i = 0; i < r->key_count; i++)
+        if (strcmp(r->keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+static char *make_key(const char *name, size_t number)
+{
+    gbx_buf text, key;
+
+    gbx_buf_init(&text, GBX_KIB(64));
+    gbx_buf_init(&key, GBX_KIB(512));
+    (void)gbx_utf8_append_lossy(&text, name, strnlen(name, 1024));
+    if (number > 0)
+        (void)gbx_buf_printf(&text, "_%zu", number);
+    (void)gbx_json_append_string(&key, text.data, text.len);
+    (void)gbx_buf_puts(&key, ":");
+    key.failed |= text.failed;
+    gbx_buf_cleanup(&text);
+    return gbx_buf_take_string(&key, NULL);
+}
+
+static gbx_status name_columns(rows *r)
+{
+    size_t count = (size_t)r->lib.sqlite3_column_count(r->statement);
+
+    r->keys = calloc(count, sizeof *r->keys);
+    if (r->keys == NULL)
+        return gbx_fail(r->err, GBX_E_NOMEM, "no memory for the rows");
+    for (size_t i = 0; i < count; i++) {
+        const char *name = r->lib.sqlite3_column_name(r->statement, (int)i);
+        char *key = make_key(name != NULL ? name : "column", 0);
+
+        for (size_t n = i + 1; key != NULL && is_key_taken(r, key); n++) {
+            free(key);
+            key = make_key(name != NULL ? name : "column", n);
+        }
+        if (key == NULL)
+            return gbx_fail(r->err, GBX_E_NOMEM, "no memory for the rows");
+        r->keys[r->key_count++] = key;
+    }
+    return GBX_OK;
+}
+
+/* As few digits as read back as the same. */
+static void put_double(gbx_buf *to, double value)
+{
+    char text[40];
+    int digits = 15;
+
+    if (!isfinite(value)) {
+        (void)gbx_buf_puts(to, "null");
+        return;
+    }
+    do
+        (void)snprintf(text, sizeof text, "%.*g", digits, value);
+    while (digits++ < 17 && strtod(text, NULL) != value);
+    (void)gbx_buf_puts(to, text);
+}
+
+static void put_integer(gbx_buf *to, int64_t value)
+{
+    bool fits = value >= -INTEGER_MAX && value <= INTEGER_MAX;
+
+    (void)gbx_buf_printf(to, fits ? "%lld" : "\"%lld\"", (long long)value);
+}
+
+static void put_cell(rows *r, int column, gbx_buf *to)
+{
+    const gbx_libsqlite3 *lib = &r->lib;
+    const void *bytes;
+
+    switch (lib->sqlite3_column_type(r->statement, column)) {
+    case SQLITE_INTEGER:
+        put_integer(to, lib->sqlite3_column_int64(r->statement, column));
+        break;
+    case SQLITE_FLOAT:
+        put_double(to, lib->sqlite3_column_double(r->statement, column));
+        break;
+    case SQLITE_TEXT:
+        bytes = lib->sqlite3_column_text(r->statement, column);
+        (void)gbx_json_append_string(to, bytes,
+                                     (size_t)lib->sqlite3_column_bytes(r->statement,
+                                                                       column));
+        break;
+    case SQLITE_BLOB:
+        bytes = lib->sqlite3_column_blob(r->statement, column);
+        (void)gbx_buf_puts(to, "\"");
+        (void)gbx_base64_append(to, bytes,
+                                (size_t)lib->sqlite3_column_bytes(r->statement,
+                                                                  column));
+        (void)gbx_buf_puts(to, "\"");
+        break;
+    default: (void)gbx_buf_puts(to, "null"); break;
+    }
+}
+
+static gbx_status read_all(rows *r, gbx_buf *to)
+{
+    const char *between = "[";
+    int status;
+
+    while ((status = r->lib.sqlite3_step(r->statement)) == SQLITE_ROW) {
+        (void)gbx_buf_puts(to, between);
+        for (size_t i = 0; i < r->key_count; i++) {
+            (void)gbx_buf_puts(to, i == 0 ? "{" : ",");
+            (void)gbx_buf_puts(to, r->keys[i]);
+            put_cell(r, (int)i, to);
+        }
+        (void)gbx_buf_puts(to, "}");
+        between = ",\n";
+        if (to->failed)
+            return gbx_fail(r->err, GBX_E_DATA, "the rows are larger than %zu MiB",
+                            to->ceiling >> 20);
+    }
+    if (status != SQLITE_DONE)
+        return fail(r, "cannot read the rows");
+    (void)gbx_buf_puts(to, *between == '[' ? "[]" : "]");
+    return to->failed ? gbx_fail(r->err, GBX_E_NOMEM, "no memory for the rows")
+                      : GBX_OK;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_rows_read(const char *path, const char *query, const atomic_bool *stop,
+                         gbx_buf *to, gbx_error *reterr)
+{
+    rows r = {.query = query,
+              .stop = stop,
+              .until_ns = gbx_clock_now_ns() + GBX_ROWS_MS * GBX_NS_PER_MS,
+              .err = reterr};
+    gbx_status status = gbx_libsqlite3_load(&r.lib, reterr);
+
+    if (status == GBX_OK)
+        status = open_database(&r, path);
+    if (status == GBX_OK)
+        status = prepare(&r);
+    if (status == GBX_OK)
+        status = name_columns(&r);
+    if (status == GBX_OK)
+        status = read_all(&r, to);
+    cleanup(&r);
+    return status;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sensitive - text is taken apart twice: into runs without white space, for addresses and
+ * keys, and into runs of digits with what people write between them, for numbers.
+ */
+#include "mcp/data/sensitive.h"
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* More words are no name of a field. */
+#define WORDS_MAX  12
+#define WORD_SIZE  32
+#define DIGITS_MAX 40
+#define KEY_MIN    20 /* a shorter mix of letters and digits may be a name of anything */
+#define PHONE_MIN  7
+#define PHONE_MAX  15
+#define CARD_MIN   13
+#define CARD_MAX   19
+#define UUID_LEN   36
+#define IBAN_MIN   15
+#define IBAN_MAX   34
+
+/* ---- names ---------------------------------------------------------------------- */
+
+typedef struct words {
+    char list[WORDS_MAX][WORD_SIZE];
+    size_t count;
+    char joined[WORDS_MAX * WORD_SIZE]; /* all of them, without anything between */
+} words;
+
+static void end_word(words *w, char *word, size_t *len)
+{
+    if (*len == 0 || w->count == WORDS_MAX)
+        return;
+    word[*len] = 0;
+    memcpy(w->list[w->count++], word, *len + 1);
+    (void)strcat(w->joined, word);
+    *len = 0;
+}
+
+/* customerEMail, customer_e-mail: where a capital follows a small letter, a word begins. */
+static void take_words(const char *name, size_t len, words *w)
+{
+    char word[WORD_SIZE];
+    size_t n = 0;
+
+    *w = (words){.count = 0};
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)name[i];
+
+        if (!isalnum(c) || (i > 0 && isupper(c) && islower((unsigned char)name[i - 1])))
+            end_word(w, word, &n);
+        if (isalnum(c) && n < WORD_SIZE - 1)
+            word[n++] = (char)tolower(c);
+    }
+    end_word(w, word, &n);
+}
+
+static bool has_word(const words *w, const char *word)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (strcmp(w->list[i], word) == 0)
+            return true;
+    return false;
+}
+
+/* A count of tokens is not a token. */
+static bool is_figure(const words *w)
+{
+    static const char *const figures[] = {"count", "total", "max",  "min",  "limit",
+                                          "usage", "used",  "size", "rate", "length"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(figures); i++)
+        if (has_word(w, figures[i]))
+            return true;
+    return false;
+}
+
+bool gbx_sensitive_name(const char *name, size_t len)
+{
+    /* Long enough that they mean it wherever they stand. */
+    static const char *const parts[] = {
+        "password",   "passwd",      "passphrase",    "secret",         "token",
+        "credential", "apikey",      "accesskey",     "privatekey",     "secretkey",
+        "email",      "phone",       "creditcard",    "cardnumber",     "accountnumber",
+        "passport",   "iban",        "authorization", "socialsecurity", "nationalid",
+        "taxid",      "firstname",   "lastname",      "surname",        "fullname",
+        "maidenname", "dateofbirth", "birthdate",     "birthday",       "sessionid",
+        "cookie",     "ipaddress",   "licenseplate",
+    };
+    static const char *const alone[] = {
+        "pwd",  "pass",   "pin",    "ssn",     "cvv",  "cvc",  "dob",
+        "mail", "mobile", "tel",    "fax",     "auth", "otp",  "iban",
+        "bic",  "ip",     "street", "address", "jwt",  "csrf",
+    };
+    words w;
+
+    take_words(name, len, &w);
+    if (is_figure(&w))
+        return false;
+    for (size_t i = 0; i < GBX_COUNTOF(parts); i++)
+        if (strstr(w.joined, parts[i]) != NULL)
+            return true;
+    for (size_t i = 0; i < GBX_COUNTOF(alone); i++)
+        if (has_word(&w, alone[i]))
+            return true;
+    return false;
+}
+
+/* ---- runs without white space ------------------------------------------------------ */
+
+static bool is_email(const char *s, size_t len)
+{
+    const char *at = memchr(s, '@', len);
+    const char *dot;
+
+    if (at == NULL || at == s)
+        return false;
+    dot = memchr(at, '.', len - (size_t)(at - s));
+    return dot != NULL && dot > at + 1 && dot + 1 < s + len;
+}
+
+static bool has_prefix(const char *s, size_t len)
+{
+    static const char *const prefixes[] = {
+        "sk-",  "sk_",  "pk_",  "rk_",  "ghp_",        "gho_",   "ghs_",
+        "ghu_", "xoxb", "xoxp", "xoxa", "github_pat_", "glpat-", "npm_",
+        "AKIA", "ASIA", "AIza", "eyJ",  "-----BEGIN",  "hf_",    "SG.",
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(prefixes); i++)
+        if (len >= strlen(prefixes[i]) + 8 &&
+            strncmp(s, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool is_uuid(const char *s, size_t len)
+{
+    for (size_t i = 0; len == UUID_LEN && i < len; i++)
+        if (i == 8 || i == 13 || i == 18 || i == 23 ? s[i] != '-'
+                                                    : !isxdigit((unsigned char)s[i]))
+            return false;
+    return len == UUID_LEN;
+}
+
+/* Letters and digits without a word among them. */
+static bool is_key(const char *s, size_t len)
+{
+    size_t digits = 0, letters = 0, changes = 0;
+
+    if (len < KEY_MIN || is_uuid(s, len))
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)s[i];
+
+        if (!isalnum(c) && strchr("_-+/=.", c) == NULL)
+            return false;
+        digits += isdigit(c) != 0;
+        letters += isalpha(c) != 0;
+        changes +=
+            i > 0 && (isdigit(c) != 0) != (isdigit((unsigned char)s[i - 1]) != 0);
+    }
+    return digits >= 3 && letters >= 3 && changes >= 4;
+}
+
+/* ISO 13616: moved and spelled out as a number it is 1 modulo 97. */
+static bool is_iban(const char *s, size_t len)
+{
+    char plain[IBAN_MAX];
+    unsigned rest = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        if (s[i] != ' ') {
+            if (n == IBAN_MAX || !isalnum((unsigned char)s[i]))
+                return false;
+            plain[n++] = s[i];
+        }
+    if (n < IBAN_MIN || !isalpha((unsigned char)plain[0]) ||
+        !isalpha((unsigned char)plain[1]) || !isdigit((unsigned char)plain[2]) ||
+        !isdigit((unsigned char)plain[3]))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)toupper((unsigned char)plain[(i + 4) % n]);
+
+        rest =
+            isdigit(c) ? (rest * 10 + c - '0') % 97 : (rest * 100 + c - 'A' + 10) % 97;
+    }
+    return rest == 1;
+}
+
+static bool is_ipv4(const char *s, size_t len)
+{
+    unsigned dots = 0, digits = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        if (isdigit((unsigned char)s[i])) {
+            digits++;
+        } else if (s[i] == '.' && digits > 0) {
+            dots++;
+            digits = 0;
+        } else {
+            return false;
+        }
+        if (digits > 3)
+            return false;
+    }
+    return dots == 3 && digits > 0;
+}
+
+/* user:password@ in a URL, and what a query calls a token. */
+static bool is_telling_url(const char *s, size_t len)
+{
+    const char *scheme = memmem(s, len, "://", 3);
+    const char *query;
+
+    if (scheme == NULL)
+        return false;
+    if (memchr(scheme, '@', len - (size_t)(scheme - s)) != NULL)
+        return true;
+    query = memchr(scheme, '?', len - (size_t)(scheme - s));
+    return query != NULL && gbx_sensitive_name(query, len - (size_t)(query - s));
+}
+
+static bool is_telling(const char *s, size_t len)
+{
+    /* What a sentence puts around it is not part of it. */
+    while (len > 0 && strchr("\"'()<>[]{},;:!", s[0]) != NULL) {
+        s++;
+        len--;
+    }
+    while (len > 0 && strchr("\"'()<>[]{},;:!.", s[len - 1]) != NULL)
+        len--;
+    if (len == 0)
+        return false;
+    return is_email(s, len) || has_prefix(s, len) || is_key(s, len) ||
+           is_iban(s, len) || is_ipv4(s, len) || is_telling_url(s, len);
+}
+
+/* ---- runs of digits ---------------------------------------------------------------- */
+
+static bool is_between(char c)
+{
+    return c == ' ' || c == '-' || c == '(' || c == ')' || c == '.' || c == '/';
+}
+
+static bool is_luhn(const char *digits, size_t n)
+{
+    unsigned sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned d = (unsigned)(digits[n - 1 - i] - '0');
+
+        d = i % 2 == 1 ? d * 2 : d;
+        sum += d > 9 ? d - 9 : d;
+    }
+    return sum % 10 == 0;
+}
+
+/* 2024-05-01 and 01.05.2024, perhaps with a time: the commonest runs of digits. */
+static bool is_date(const char *s, size_t len)
+{
+    size_t lens[3] = {0};
+    size_t part = 0;
+
+    for (size_t i = 0; i < len && s[i] != ' '; i++) {
+        if (isdigit((unsigned char)s[i]))
+            lens[part]++;
+        else if (part++ == 2)
+            return false;
+    }
+    return part == 2 && lens[1] >= 1 && lens[1] <= 2 &&
+           ((lens[0] == 4 && lens[2] >= 1 && lens[2] <= 2) ||
+            (lens[0] <= 2 && (lens[2] == 4 || lens[2] == 2)));
+}
+
+static bool is_ssn(const char *s, size_t len)
+{
+    return len == 11 && s[3] == '-' && s[6] == '-';
+}
+
+/* The run of digits at s: a card, a phone, a social security number? */
+static bool is_number_of(const char *s, size_t len)
+{
+    char digits[DIGITS_MAX];
+    size_t n = 0, dots = 0;
+    bool is_split = false;
+
+    for (size_t i = 0; i < len; i++) {
+        if (isdigit((unsigned char)s[i]) && n < DIGITS_MAX)
+            digits[n++] = s[i];
+        else if (s[i] != '+')
+            is_split = true;
+        dots += s[i] == '.';
+    }
+    if (n >= CARD_MIN && n <= CARD_MAX && is_luhn(digits, n))
+        return true;
+    if (n < PHONE_MIN || n > PHONE_MAX || is_date(s, len))
+        return false;
+    if (s[0] == '+' || is_ssn(s, len))
+        return true;
+    return is_split && !(dots == 1 && strcspn(s, " -()/") >= len);
+}
+
+/* ---- parts of a text ----------------------------------------------------------------- */
+
+/* The run that begins at s[at], and whether it is sensitive. */
+static size_t next_part(const char *s, size_t len, size_t at, bool *ret_sensitive)
+{
+    size_t end = at;
+    unsigned char c = (unsigned char)s[at];
+
+    *ret_sensitive = false;
+    if (isdigit(c) ||
+        ((c == '+' || c == '(') && at + 1 < len && isdigit((unsigned char)s[at + 1]))) {
+        size_t last = at;
+
+        for (end = at; end < len && (isdigit((unsigned char)s[end]) || s[end] == '+' ||
+                                     is_between(s[end]));
+             end++)
+            if (isdigit((unsigned char)s[end]))
+                last = end + 1;
+        if ((last == len || (!isalnum((unsigned char)s[last]) && s[last] != '@')) &&
+            is_number_of(s + at, last - at)) {
+            *ret_sensitive = true;
+            return last;
+        }
+    }
+    for (end = at; end < len && !isspace((unsigned char)s[end]); end++)
+        ;
+    if (end == at)
+        return at + 1;
+    *ret_sensitive = is_telling(s + at, end - at);
+    return end;
+}
+
+static bool is_iban_in_groups(const char *text, size_t len)
+{
+    return len <= IBAN_MAX + 9 && is_iban(text, len);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_sensitive_looks(const char *text, size_t len)
+{
+    if (is_iban_in_groups(text, len))
+        return true;
+    for (size_t at = 0; at < len;) {
+        bool is_sensitive;
+
+        at = next_part(text, len, at, &is_sensitive);
+        if (is_sensitive)
+            return true;
+    }
+    return false;
+}
+
+bool gbx_sensitive_mask(const char *text, size_t len, gbx_buf *to)
+{
+    for (size_t i = 0; i < len;) {
+        unsigned char c = (unsigned char)text[i];
+        size_t n = gbx_utf8_sequence((const uint8_t *)text + i, len - i);
+
+        if (c >= 0x80)
+            (void)gbx_buf_puts(to, "x");
+        else if (isalpha(c))
+            (void)gbx_buf_puts(to, isupper(c) ? "X" : "x");
+        else
+            (void)gbx_buf_append(to, isdigit(c) ? "0" : (const char *)&c, 1);
+        i += n == 0 ? 1 : n;
+    }
+    return !to->failed;
+}
+
+bool gbx_sensitive_mask_parts(const char *text, size_t len, gbx_buf *to)
+{
+    if (is_iban_in_groups(text, len))
+        return gbx_sensitive_mask(text, len, to);
+    for (size_t at = 0; at < len;) {
+        bool is_sensitive;
+        size_t end = next_part(text, len, at, &is_sensitive);
+
+        if (is_sensitive)
+            (void)gbx_sensitive_mask(text + at, end - at, to);
+        else
+            (void)gbx_buf_append(to, text + at, end - at);
+        at = end;
+    }
+    return !to->failed;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sensitive - which values must not be shown as they are, by the name of their field or
+ * by their looks, and what is shown instead: letters become x or X, digits become 0, all
+ * else stays, so that their shape is still that.
+ *
+ * This is a courtesy to whoever's data it is, in a description that leaves the machine
+ * before anybody has asked a question; what code may compute is not decided here.
+ */
+#ifndef GBX_MCP_DATA_SENSITIVE_H
+#define GBX_MCP_DATA_SENSITIVE_H
+
+#include "base/buf.h"
+
+/* password, apiKey, customer_email, card-number, iban, ...: names as words. */
+bool gbx_sensitive_name(const char *name, size_t len);
+
+/* Is it, or does it contain, an e-mail address, a key or token, the number of a card, an
+ * account or a phone, an IP address? */
+bool gbx_sensitive_looks(const char *text, size_t len);
+
+/* Append with all letters and digits masked. text: UTF-8. */
+bool gbx_sensitive_mask(const char *text, size_t len, gbx_buf *to);
+
+/* Append with only what looks sensitive masked. */
+bool gbx_sensitive_mask_parts(const char *text, size_t len, gbx_buf *to);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shape - of what kind the values of a dataset are, field by field, and what can be
+ * counted of them; found in one pass over its JSON.
+ *
+ * A node stands for every value at one place: all elements of an array have one node, and
+ * the members of one name of all these objects have one. Everything is bounded: fields,
+ * depth, nodes, values that are told apart. What is beyond is said to be.
+ */
+#ifndef GBX_MCP_DATA_SHAPE_H
+#define GBX_MCP_DATA_SHAPE_H
+
+#include "base/json_view.h"
+
+#include <stdatomic.h>
+
+#define GBX_SHAPE_NODES_MAX    2048
+#define GBX_SHAPE_FIELDS_MAX   512 /* of one object; more, and it is a map */
+#define GBX_SHAPE_DEPTH_MAX    6
+#define GBX_SHAPE_DISTINCT_MAX 10000
+#define GBX_SHAPE_TOP_MAX      20
+
+enum {
+    GBX_SHAPE_NULL = 1,
+    GBX_SHAPE_BOOLEAN = 2,
+    GBX_SHAPE_INTEGER = 4,
+    GBX_SHAPE_NUMBER = 8, /* with a fraction or an exponent */
+    GBX_SHAPE_STRING = 16,
+    GBX_SHAPE_OBJECT = 32,
+    GBX_SHAPE_ARRAY = 64,
+};
+
+/* How often one value occurs. */
+typedef struct gbx_shape_top {
+    uint64_t hash;
+    gbx_view value; /* borrowed from the JSON */
+    uint64_t count;
+} gbx_shape_top;
+
+typedef struct gbx_shape {
+    unsigned kinds;
+    uint64_t count; /* values */
+    uint64_t nulls;
+    uint64_t objects; /* of the values */
+
+    uint64_t numbers;
+    double min, max, sum;
+    uint64_t dates; /* strings that are ISO dates, with or without time */
+    gbx_view first_date, last_date;
+    size_t longest;    /* string, in bytes of JSON */
+    uint64_t elements; /* of all arrays */
+
+    uint64_t *hashes; /* a set of those of all scalars; 0 is a free place */
+    size_t hash_room;
+    size_t distinct;
+    bool is_distinct_more; /* than are counted */
+    gbx_shape_top *tops;   /* TOP_MAX of them; NULL once there were more values */
+    size_t top_count;
+
+    struct gbx_shape_field *fields; /* in the order of their first appearance */
+    size_t field_count;
+    size_t field_room;
+    size_t next;               /* where the next member is likely to be found */
+    bool is_map;               /* too many names: `element` is what any of them has */
+    bool has_more;             /* fields that are not among these */
+    struct gbx_shape *element; /* of arrays and maps; NULL: none, or too deep */
+} gbx_shape;
+
+typedef struct gbx_shape_field {
+    gbx_view name; /* a JSON string, borrowed */
+    gbx_shape *shape;
+} gbx_shape_field;
+
+/* view: borrowed by the result. NULL: memory is out, or *stop was set. */
+gbx_shape *gbx_shape_of(gbx_view view, const atomic_bool *stop);
+void gbx_shape_free(gbx_shape *shape);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* source - see source.h. */
+#include "mcp/data/source.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "mcp/data/rows.h"
+#include "mcp/data/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define READ_AT_ONCE GBX_MIB(4)
+
+static gbx_status open_file(const gbx_spec *spec, int *ret, size_t *ret_size,
+                            gbx_error *reterr)
+{
+    /* Without waiting: a FIFO must be refused, not waited for. */
+    GBX_CLEANUP(gbx_fd_close)
+    int fd = open(spec->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", spec->path,
+                        strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return gbx_fail(reterr, GBX_E_OS, "'%s' is not a file", spec->path);
+    if (st.st_size > (off_t)GBX_SOURCE_MAX && spec->format != GBX_SPEC_SQLITE)
+        return gbx_fail(reterr, GBX_E_DATA, "'%s' is larger than 1 GiB", spec->path);
+    *ret_size = (size_t)st.st_size;
+    *ret = gbx_fd_take(&fd);
+    return GBX_OK;
+}
+
+static gbx_status read_file(const gbx_spec *spec, const atomic_bool *stop, gbx_buf *to,
+                            gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    size_t size = 0;
+    gbx_status status = open_file(spec, &fd, &size, reterr);
+
+    if (status != GBX_OK)
+        return status;
+    gbx_buf_init(to, GBX_SOURCE_MAX + READ_AT_ONCE);
+    for (ssize_t n = 1; n > 0;) {
+        size_t room = size > to->len ? size - to->len : 4096;
+        uint8_t *at = gbx_buf_reserve(to, room < READ_AT_ONCE ? room : READ_AT_ONCE);
+
+        if (stop != NULL && atomic_load(stop))
+            return gbx_fail(reterr, GBX_E_CLOSED, "nobody waits for the file");
+        if (at == NULL || to->len > GBX_SOURCE_MAX)
+            return gbx_fail(reterr, GBX_E_DATA, "'%s' is larger than 1 GiB or memory",
+                            spec->path);
+        n = read(fd, at, room < READ_AT_ONCE ? room : READ_AT_ONCE);
+        if (n < 0)
+            return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", spec->path,
+                            strerror(errno));
+        to->len += (size_t)n;
+    }
+    return GBX_OK;
+}
+
+/* ---- text ----------------------------------------------------------------------- */
+
+static gbx_status refuse(const gbx_json_fault *fault, const char *also,
+                         gbx_error *reterr)
+{
+    return gbx_fail_at(reterr, GBX_E_DATA, fault->line, fault->column,
+                       "line %u, column %u: %s%s", fault->line, fault->column,
+                       fault->message, also);
+}
+
+/* file, whose text begins at `text`: moved rather than copied. */
+static gbx_status take_json(gbx_buf *file, const char *text, size_t len, gbx_buf *to,
+                            gbx_error *reterr)
+{
+    gbx_json_fault fault;
+
+    if (!gbx_json_check(text, len, GBX_JSON_DEPTH_MAX, &fault))
+        return refuse(&fault,
+                      strncmp(fault.message, "unexpected text after", 21) == 0
+                          ? " (one value a line is NAME=ndjson:FILE)"
+                          : "",
+                      reterr);
+    gbx_buf_consume(file, file->len - len);
+    *to = *file;
+    *file = (gbx_buf){0};
+    return GBX_OK;
+}
+
+static gbx_status take_lines(const char *text, size_t len, gbx_buf *to,
+                             gbx_error *reterr)
+{
+    gbx_json_fault fault;
+
+    if (gbx_json_from_lines(text, len, to, &fault))
+        return GBX_OK;
+    if (fault.message == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");
+    return refuse(&fault, "", reterr);
+}
+
+static gbx_spec_format guess(const char *text, size_t len)
+{
+    size_t at = 0;
+
+    while (at < len && strchr(" \t\r\n", text[at]) != NULL && text[at] != 0)
+        at++;
+    if (at == len || (text[at] != '{' && text[at] != '['))
+        return GBX_SPEC_CSV;
+    return gbx_json_check(text, len, GBX_JSON_DEPTH_MAX, NULL) ? GBX_SPEC_JSON
+                                                               : GBX_SPEC_NDJSON;
+}
+
+/* Of JSON that is known to be it, or was written here. */
+static gbx_view view_of(const gbx_buf *json)
+{
+    const char *text = (const char *)json->data;
+    size_t start = strspn(text, " \t\r\n");
+    size_t end = json->len;
+
+    while (strchr(" \t\r\n", text[end - 1]) != NULL)
+        end--;
+    return (gbx_view){.at = text + start, .len = end - start};
+}
+
+static gbx_status take_text(gbx_buf *file, const atomic_bool *stop, gbx_source *source,
+                            gbx_error *reterr)
+{
+    const char *text = file->len > 0 ? (const char *)file->data : "";
+    size_t len = file->len;
+
+    if (len >= 2 &&
+        (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
+        return gbx_fail_at(reterr, GBX_E_DATA, 1, 1,
+                           "line 1, column 1: UTF-16: convert the file to UTF-8, for "
+                           "instance with iconv");
+    if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+        text += 3;
+        len -= 3;
+    }
+    if (source->format == GBX_SPEC_GUESS)
+        source->format = guess(text, len);
+    switch ((unsigned)source->format) {
+    case GBX_SPEC_JSON: return take_json(file, text, len, &source->json, reterr);
+    case GBX_SPEC_NDJSON: return take_lines(text, len, &source->json, reterr);
+    case GBX_SPEC_TSV:
+        return gbx_table_read(text, len, '\t', stop, &source->json, reterr);
+    default: return gbx_table_read(text, len, 0, stop, &source->json, reterr);
+    }
+}
+
+static gbx_status read_source(const gbx_spec *spec, const atomic_bool *stop,
+                              gbx_source *source, gbx_error *reterr)
+{
+    gbx_buf file = {0};
+    gbx_status status;
+
+    gbx_buf_init(&source->json, GBX_SOURCE_MAX + 1);
+    if (spec->format == GBX_SPEC_SQLITE) {
+        status = gbx_source_probe(spec, reterr);
+        return status == GBX_OK
+                   ? gbx_rows_read(spec->path, spec->query, stop, &source->json, reterr)
+                   : status;
+    }
+    status = read_file(spec, stop, &file, reterr);
+    if (status == GBX_OK)
+        status = take_text(&file, stop, source, reterr);
+    gbx_buf_cleanup(&file);
+    return status;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_source_read(const gbx_spec *spec, const atomic_bool *stop,
+                           gbx_source *ret, gbx_error *reterr)
+{
+    gbx_source source = {.format = spec->format};
+    gbx_status status = read_source(spec, stop, &source, reterr);
+
+    if (status == GBX_OK && !gbx_buf_append(&source.json, "", 1))
+        status = gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");
+    if (status != GBX_OK) {
+        gbx_source_cleanup(&source);
+        return status;
+    }
+    source.json.len--; /* a NUL stands behind it */
+    source.view = view_of(&source.json);
+    gbx_sha256_of(source.json.data, source.json.len, source.sha256);
+    *ret = source;
+    return GBX_OK;
+}
+
+void gbx_source_cleanup(gbx_source *source)
+{
+    gbx_buf_cleanup(&source->json);
+}
+
+gbx_status gbx_source_probe(const gbx_spec *spec, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    size_t size;
+
+    return open_file(spec, &fd, &size, reterr);
+}

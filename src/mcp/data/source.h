@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source - from what a spec says to JSON text that has been checked. Blocks: for a thread.
+ *
+ * A file is read, not mapped: whoever cuts it short meanwhile makes an error, no signal.
+ */
+#ifndef GBX_MCP_DATA_SOURCE_H
+#define GBX_MCP_DATA_SOURCE_H
+
+#include "base/json_view.h"
+#include "base/sha256.h"
+#include "mcp/data/spec.h"
+
+#include <stdatomic.h>
+
+/* Of a file, and of the JSON that it becomes. */
+#define GBX_SOURCE_MAX ((size_t)1 << 30)
+
+typedef struct gbx_source {
+    gbx_spec_format format; /* that was found, never GUESS */
+    gbx_buf json;
+    gbx_view view;                   /* of it */
+    uint8_t sha256[GBX_SHA256_SIZE]; /* of it */
+} gbx_source;
+
+/* GBX_E_DATA: not valid, with line and column where they are known. GBX_E_OS: cannot be
+ * read. GBX_E_CLOSED: *stop was set. *ret is to be cleaned up on success alone. */
+gbx_status gbx_source_read(const gbx_spec *spec, const atomic_bool *stop,
+                           gbx_source *ret, gbx_error *reterr);
+void gbx_source_cleanup(gbx_source *source);
+
+/* GBX_E_OS if there is no such regular file; quick. */
+gbx_status gbx_source_probe(const gbx_spec *spec, gbx_error *reterr);
+
+#endif

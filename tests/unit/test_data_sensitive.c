@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* What is masked in a description, by name and by looks, and what is left alone. */
+#include "base/cleanup.h"
+#include "mcp/data/sensitive.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_names__of_what_nobody_shows(void **state)
+{
+    static const char *const names[] = {
+        "password",
+        "userPassword",
+        "PASSWORD_HASH",
+        "api_key",
+        "apiKey",
+        "API-KEY",
+        "accessToken",
+        "e-mail",
+        "Email",
+        "customer_email",
+        "emailAddr",
+        "phone",
+        "mobilePhone",
+        "tel",
+        "ssn",
+        "iban",
+        "card_number",
+        "cardNumber",
+        "creditCard",
+        "cvv",
+        "pin",
+        "date_of_birth",
+        "firstName",
+        "last_name",
+        "ip",
+        "client-ip",
+        "homeAddress",
+        "session_id",
+        "Authorization",
+        "cookie",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        if (!gbx_sensitive_name(names[i], strlen(names[i])))
+            fail_msg("%s", names[i]);
+}
+
+static void test_names__of_ordinary_fields(void **state)
+{
+    static const char *const names[] = {
+        "id",         "name",        "total",   "shipping",        "spin",
+        "hotel",      "key",         "keyword", "author",          "token_count",
+        "maxTokens",  "ship",        "compass", "price",           "status",
+        "created_at", "description", "",        "password_length", "\xc3\xa4rger",
+        "tags",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        if (gbx_sensitive_name(names[i], strlen(names[i])))
+            fail_msg("%s", names[i]);
+}
+
+static void test_looks__of_what_nobody_shows(void **state)
+{
+    static const char *const texts[] = {
+        "ada@example.com",
+        "mail to <ada.l@example.co.uk>, please",
+        "sk-proj-abcdEFGH1234",
+        "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "AKIAIOSFODNN7EXAMPLE",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln",
+        "d41d8cd98f00b204e9800998ecf8427e",
+        "4111111111111111",
+        "4111 1111 1111 1111",
+        "paid with 5500-0000-0000-0004 yesterday",
+        "+49 170 1234567",
+        "+14155550123",
+        "(415) 555-0123",
+        "call 415-555-0123 now",
+        "078-05-1120",
+        "DE89370400440532013000",
+        "DE89 3704 0044 0532 0130 00",
+        "GB82 WEST 1234 5698 7654 32",
+        "192.168.10.20",
+        "https://user:pw@host.example/",
+        "https://x.example/?access_token=1",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++)
+        if (!gbx_sensitive_looks(texts[i], strlen(texts[i])))
+            fail_msg("%s", texts[i]);
+}
+
+static void test_looks__of_ordinary_values(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "paid",
+        "Berlin",
+        "2024-05-01",
+        "2024-05-01T10:20:30Z",
+        "2024-05-01 10:20",
+        "01.05.2024",
+        "12/31/2024",
+        "1234567.89",
+        "123456",
+        "A-1042",
+        "550e8400-e29b-41d4-a716-446655440000",
+        "three words and 12 more",
+        "https://example.com/a/b?page=2",
+        "internationalization-of-everything",
+        "@handle",
+        "a @ b",
+        "100 %",
+        "\xf0\x9f\x98\x80\xff",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++)
+        if (gbx_sensitive_looks(texts[i], strlen(texts[i])))
+            fail_msg("%s", texts[i]);
+}
+
+static void check_mask(bool (*mask)(const char *, size_t, gbx_buf *), const char *text,
+                       const char *masked)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, 1000);
+    assert_true(mask(text, strlen(text), &buf));
+    (void)gbx_buf_append(&buf, "", 1);
+    assert_string_equal((const char *)buf.data, masked);
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_mask__keeps_the_shape(void **state)
+{
+    (void)state;
+
+    check_mask(gbx_sensitive_mask, "Ada.L@example.com", "Xxx.X@xxxxxxx.xxx");
+    check_mask(gbx_sensitive_mask, "+49 (170) 12-34", "+00 (000) 00-00");
+    check_mask(gbx_sensitive_mask, "J\xc3\xb6rg 7", "Xxxx 0");
+    check_mask(gbx_sensitive_mask_parts, "mail ada@example.com on 2024-05-01, ok",
+               "mail xxx@xxxxxxx.xxx on 2024-05-01, ok");
+    check_mask(gbx_sensitive_mask_parts, "tel +49 170 1234567!",
+               "tel +00 000 0000000!");
+    check_mask(gbx_sensitive_mask_parts, "DE89 3704 0044 0532 0130 00",
+               "XX00 0000 0000 0000 0000 00");
+}
+
+static void test_every_truncation__is_looked_at(void **state)
+{
+    static const char text[] = "+1 (415) 555-0123 a@b.c 4111-1111-1111-1111 1.2.3.4";
+    (void)state;
+
+    for (size_t len = 0; len < sizeof text; len++) {
+        char *copy = malloc(len + 1);
+        gbx_buf buf;
+
+        memcpy(copy, text, len);
+        gbx_buf_init(&buf, 1000);
+        (void)gbx_sensitive_looks(copy, len);
+        assert_true(gbx_sensitive_mask_parts(copy, len, &buf));
+        assert_int_equal(buf.len, len);
+        gbx_buf_cleanup(&buf);
+        free(copy);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names__of_what_nobody_shows),
+        cmocka_unit_test(test_names__of_ordinary_fields),
+        cmocka_unit_test(test_looks__of_what_nobody_shows),
+        cmocka_unit_test(test_looks__of_ordinary_values),
+        cmocka_unit_test(test_mask__keeps_the_shape),
+        cmocka_unit_test(test_every_truncation__is_looked_at),
+    };
+
+    return cmocka_run_group_tests_name("sensitive", tests, NULL, NULL);
+}

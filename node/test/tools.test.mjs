@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+
+import { createSandboxTools, SANDBOX_SYSTEM_INSTRUCTION, SandboxEngine } from '../lib/index.js';
+import { busyWorkers, gone } from './support/workers.mjs';
+
+const spin = '() => { for (;;); }';
+const textOf = (result) => result.content.map(({ text }) => text).join('\n');
+
+describe('a tool is declared', () => {
+  const f = createSandboxTools();
+  const tool = f.query('data.compute').describe('Computes.').sandboxed({ timeout: 3000 })
+    .withString('expression', 'a function', { max: 100 })
+    .withOptionalNumber('count', 'how many', { min: 1, integer: true })
+    .withBoolean('deep')
+    .withEnum('order', ['up', 'down'], 'which way')
+    .withOptionalArray('tags', 'string')
+    .withArray('points', (p) => p.withNumber('x').withOptionalNumber('y'))
+    .withOptionalObject('options', (p) => p.withString('name'), 'more')
+    .handle(() => 1);
+
+  it('has the JSON Schema of its parameters', () => {
+    assert.deepEqual(tool.inputSchema, {
+      type: 'object',
+      properties: {
+        expression: { type: 'string', maxLength: 100, description: 'a function' },
+        count: { type: 'integer', minimum: 1, description: 'how many' },
+        deep: { type: 'boolean' },
+        order: { type: 'string', enum: ['up', 'down'], description: 'which way' },
+        tags: { type: 'array', items: { type: 'string' } },
+        points: {
+          type: 'array',
+          items: {
+            type: 'object', properties: { x: { type: 'number' }, y: { type: 'number' } },
+            required: ['x'], additionalProperties: false,
+          },
+        },
+        options: {
+          type: 'object', properties: { name: { type: 'string' } }, required: ['name'],
+          additionalProperties: false, description: 'more',
+        },
+      },
+      required: ['expression', 'deep', 'order', 'points'],
+      additionalProperties: false,
+    });
+  });
+
+  it('says how its code is written, once and after what it is for', () => {
+    assert.equal(tool.description, `Computes.\n\n${SANDBOX_SYSTEM_INSTRUCTION}`);
+    assert.match(SANDBOX_SYSTEM_INSTRUCTION, /^\[SANDBOX\]/);
+    assert.equal(f.action('plain').describe('Does.').handle(() => 1).description, 'Does.');
+  });
+
+  it('has the hints of its verb, and those that are given', () => {
+    const of = (name) => f.tools.find((each) => each.name === name).annotations;
+    f.mutation('drop').handle(() => 1);
+    f.action('poke').annotate({ title: 'Poke', idempotentHint: true }).handle(() => 1);
+    assert.deepEqual(of('data.compute'), { readOnlyHint: true });
+    assert.deepEqual(of('drop'), { readOnlyHint: false, destructiveHint: true });
+    assert.deepEqual(of('poke'), { title: 'Poke', idempotentHint: true });
+  });
+
+  it('throws a TypeError that names the argument for wrong use', () => {
+    const throws = (use, message) => assert.throws(use, (error) => {
+      assert.ok(error instanceof TypeError);
+      assert.match(error.message, message);
+      return true;
+    });
+    throws(() => f.query(''), /^name must be a name/);
+    throws(() => f.query('a').withString(7), /^name must be a name, not the number 7/);
+    throws(() => f.query('a').withString('x').withNumber('x'), /^name: there is a parameter 'x' already/);
+    throws(() => f.query('a').withString('x', 'y', { least: 1 }), /^options\.least is not an option/);
+    throws(() => f.query('a').withNumber('x', 'y', { min: 'a' }), /^options\.min must be a number/);
+    throws(() => f.query('a').withEnum('x', []), /^values must be/);
+    throws(() => f.query('a').withArray('x', 'date'), /^items must be/);
+    throws(() => f.query('a').describe(1), /^text must be a string/);
+    throws(() => f.query('a').handle('x'), /^handler must be a function/);
+    throws(() => f.query('plain').handle(() => 1), /^name: there is a tool 'plain' already/);
+    throws(() => createSandboxTools({ contxt: {} }), /^options\.contxt is not an option/);
+    throws(() => createSandboxTools({ context: 1 }), /^options\.context must be/);
+    throws(() => f.register({}), /^server must be an McpServer or a Server/);
+    throws(() => f.error(1, 'x'), /^code must be/);
+    throws(() => f.error('X', 'y').suggest(1), /^suggestion must be/);
+    throws(() => f.error('X', 'y').retryAfter(-1), /^seconds must be/);
+    throws(() => f.result(1), /^result must be/);
+  });
+});
+
+describe('what a client sends is held against the parameters', () => {
+  const f = createSandboxTools();
+  f.query('t').withString('code', '', { min: 2 }).withOptionalNumber('count', '', { min: 1, max: 9, integer: true })
+    .withOptionalEnum('order', ['ascending', 'descending']).withOptionalArray('list', 'number', '', { max: 2 })
+    .withOptionalObject('box', (p) => p.withBoolean('open')).handle((input) => input);
+
+  for (const [input, said] of [
+    [{}, /^INVALID_ARGUMENTS: code is required\n/],
+    [{ cod: 'ab' }, /code is required; cod is no parameter: did you mean 'code'\?/],
+    [{ code: 1 }, /code must be a string, not the number 1/],
+    [{ code: 'a' }, /code must have at least 2 characters, and has 1/],
+    [{ code: 'ab', count: '3' }, /count must be a number, not the string "3": send it without quotes/],
+    [{ code: 'ab', count: 2.5 }, /count must be a whole number, not 2\.5/],
+    [{ code: 'ab', count: 10 }, /count must be at most 9, not 10/],
+    [{ code: 'ab', count: null }, /count must be a number, not null/],
+    [{ code: 'ab', order: 'ascendin' }, /order must be one of "ascending", "descending", not the string "ascendin": did you mean "ascending"\?/],
+    [{ code: 'ab', list: [1, 'x'] }, /list\[1\] must be a number, not the string "x"/],
+    [{ code: 'ab', list: [1, 2, 3] }, /list must have at most 2 items, and has 3/],
+    [{ code: 'ab', box: { opened: true } }, /box\.open is required; box\.opened is no parameter: did you mean 'open'\?/],
+    [{ code: 'ab', toString: 1 }, /toString is no parameter/],
+    [{ code: 'ab', __proto__: { code: 'x' } }, undefined],
+    [[], /the arguments must be an object, not an array/],
+  ]) {
+    it(`${JSON.stringify(input)} is ${said === undefined ? 'right' : 'refused'}`, async () => {
+      const result = await f.callTool('t', input);
+      assert.equal(result.isError, said === undefined ? undefined : true);
+      if (said !== undefined) assert.match(textOf(result), said);
+    });
+  }
+
+  it('names at most so many problems', async () => {
+    const many = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`no${i}`, 1]));
+    assert.match(textOf(await f.callTool('t', many)), /; and 43 more\n/);
+  });
+
+  it('suggests the name of a tool that was meant', async () => {
+    const g = createSandboxTools();
+    g.query('data.compute').handle(() => 1);
+    assert.match(textOf(await g.callTool('data.comptue')), /UNKNOWN_TOOL.*\nWhat to do: Did you mean data\.compute\?/);
+  });
+});
+
+describe('a handler returns', () => {
+  const f = createSandboxTools();
+  const returns = async (value) => {
+    const name = `t${f.tools.length}`;
+    f.query(name).handle(() => value);
+    return f.callTool(name);
+  };
+
+  it('a value, which becomes text: strings as they are, the rest as JSON', async () => {
+    assert.deepEqual(await returns('a "b"'), { content: [{ type: 'text', text: 'a "b"' }] });
+    assert.deepEqual(await returns({ a: [1] }), { content: [{ type: 'text', text: '{"a":[1]}' }] });
+    assert.deepEqual(await returns(undefined), { content: [{ type: 'text', text: 'undefined' }] });
+  });
+
+  it('a result of the protocol, which is passed on', async () => {
+    const image = { content: [{ type: 'image', data: '', mimeType: 'image/png' }] };
+    assert.equal(await returns(image), image);
+  });
+
+  it('an error, in words and as data', async () => {
+    const error = f.error('NOT_FOUND', 'there is no such thing').suggest('List first.')
+      .details({ id: 7 }).details({ table: 'users' }).retryAfter(5);
+    const result = await returns(error);
+    assert.equal(result.isError, true);
+    assert.equal(textOf(result),
+      'NOT_FOUND: there is no such thing\nWhat to do: List first.\nid: 7\ntable: users\nTry again after 5 s.');
+    assert.deepEqual(result.structuredContent, {
+      error: {
+        code: 'NOT_FOUND', message: 'there is no such thing', suggestion: 'List first.',
+        details: { id: 7, table: 'users' }, retryAfter: 5,
+      },
+    });
+    assert.equal(error.isError, true);
+    assert.equal(error.content[0].type, 'text');
+    assert.doesNotMatch(textOf(f.error('A', 'b').retryAfter(0).toResult()), /again/);
+  });
+
+  it('or throws, which is an error of the tool and not of the server', async () => {
+    f.query('throws').handle(() => {
+      throw new Error('no database');
+    });
+    f.query('bigint').handle(() => 1n);
+    assert.match(textOf(await f.callTool('throws')), /^TOOL_FAILED: no database$/);
+    assert.match(textOf(await f.callTool('bigint')), /^TOOL_FAILED: .*BigInt/);
+  });
+});
+
+describe('the context of a handler', () => {
+  it('has what the application gave, the tool, the signal and what the SDK passed', async () => {
+    const f = createSandboxTools({ context: async ({ tool, extra }) => ({ db: [1], who: `${extra.user} at ${tool}` }) });
+    let seen;
+    f.query('look').handle((_, ctx) => {
+      seen = ctx;
+      return 1;
+    });
+    const { signal } = new AbortController();
+    await f.callTool('look', {}, { signal, extra: { user: 'ann' } });
+    assert.deepEqual(seen, { db: [1], who: 'ann at look', tool: 'look', signal, extra: { user: 'ann' } });
+  });
+
+  it('cannot replace the signal', async () => {
+    const f = createSandboxTools({ context: { signal: 'mine' } });
+    const { signal } = new AbortController();
+    f.query('look').handle((_, ctx) => ctx.signal === signal);
+    assert.equal(textOf(await f.callTool('look', {}, { signal })), 'true');
+  });
+});
+
+describe('code runs in the engine of the tool', () => {
+  const f = createSandboxTools({ context: { db: [3, 1, 2] } });
+  after(() => f.dispose());
+  f.query('compute').sandboxed({ timeout: 300 }).withString('code')
+    .handle(async ({ code }, ctx) => f.result(await ctx.sandbox.execute(code, ctx.db)));
+
+  it('and its value is the result', async () => {
+    assert.equal(textOf(await f.callTool('compute', { code: '(db) => db.sort()' })), '[1,2,3]');
+  });
+
+  it('and what went wrong is told so that it can be repaired', async () => {
+    const result = await f.callTool('compute', { code: '(db) => db.first.name' });
+    assert.match(textOf(result), /^RUNTIME: TypeError: .*\nWhat to do: .*\nat: line 1, column \d+\n.*db\.first\.name/);
+    assert.equal(result.structuredContent.error.code, 'RUNTIME');
+  });
+
+  it('and a time limit is told with advice', async () => {
+    const result = await f.callTool('compute', { code: spin });
+    assert.match(textOf(result), /^TIMEOUT: .*\nWhat to do: /);
+  });
+
+  it('which tools of the same configuration share, and dispose() ends', async () => {
+    const g = createSandboxTools();
+    const run = async (_, ctx) => (await ctx.sandbox.execute('() => 1')).callId.split('-')[0];
+    g.query('a').sandboxed({ timeout: 500, memoryLimit: 64 }).handle(run);
+    g.query('b').sandboxed({ memoryLimit: 64, timeout: 500 }).handle(run);
+    g.query('c').sandboxed({ timeout: 501 }).handle(run);
+    g.query('late').sandboxed().handle(async (_, ctx) => (await ctx.sandbox.execute('() => 1')).code);
+    const [a, b, c] = [textOf(await g.callTool('a')), textOf(await g.callTool('b')), textOf(await g.callTool('c'))];
+    assert.equal(a, b);
+    assert.notEqual(a, c);
+    g.dispose();
+    assert.equal(textOf(await g.callTool('late')), 'UNAVAILABLE');
+  });
+});
+
+describe('a request that is aborted', () => {
+  const f = createSandboxTools();
+  const own = f.sandbox({ timeout: 60000 });
+  after(() => {
+    f.dispose();
+    own.dispose();
+  });
+  const cases = {
+    'the engine of the tool': async (ctx) => ctx.sandbox.execute(spin),
+    'run() of it': async (ctx) => ctx.sandbox.run({ code: spin }),
+    'an engine of f.sandbox(), which was not given the signal': async () => own.execute(spin),
+    'the same with a signal of its own': async () => own.execute(spin, null, { signal: new AbortController().signal }),
+  };
+
+  for (const [title, use] of Object.entries(cases)) {
+    it(`kills the process of ${title}`, async () => {
+      const name = `t${f.tools.length}`;
+      let code;
+      f.query(name).sandboxed({ timeout: 60000 }).handle(async (_, ctx) => {
+        code = (await use(ctx)).code;
+      });
+      const request = new AbortController();
+      const called = f.callTool(name, {}, { signal: request.signal });
+
+      const busy = await busyWorkers(process.pid);
+      request.abort();
+      await called;
+      assert.equal(code, 'ABORTED');
+      await gone(busy);
+    });
+  }
+
+  it('that was aborted before runs nothing', async () => {
+    f.query('before').sandboxed().handle(async (_, ctx) => (await ctx.sandbox.execute('() => 1')).code);
+    assert.equal(textOf(await f.callTool('before', {}, { signal: AbortSignal.abort() })), 'ABORTED');
+  });
+
+  it('leaves engines of others alone', async () => {
+    f.query('one').handle(async () => (await own.execute('() => 1')).ok);
+    const request = new AbortController();
+    const other = own.execute('async () => { await sleep(50); return 2; }');
+    await f.callTool('one', {}, { signal: request.signal });
+    request.abort();
+    assert.equal((await other).value, 2);
+  });
+
+  it('leaves no listener on its signal', async () => {
+    let listening = 0;
+    const { signal } = new AbortController();
+    for (const [method, step] of [['addEventListener', 1], ['removeEventListener', -1]]) {
+      const original = signal[method].bind(signal);
+      signal[method] = (...args) => {
+        listening += step;
+        return original(...args);
+      };
+    }
+    f.query('listeners').handle(async () => (await own.execute('() => 1', null, { signal: new AbortController().signal })).ok);
+    assert.equal(textOf(await f.callTool('listeners', {}, { signal })), 'true');
+    assert.equal(listening, 0);
+  });
+
+  it('f.sandbox() is a SandboxEngine', () => {
+    assert.ok(own instanceof SandboxEngine);
+  });
+});

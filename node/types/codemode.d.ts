@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+import type { SandboxErrorCode, SandboxLog } from './engine.js';
+import type { SandboxToolResult, ToolAnnotations } from './tools.js';
+
+/** A client of the MCP SDK, version 1 or 2, that is connected. */
+export interface McpClientLike {
+  listTools(...args: any[]): Promise<{ tools: any[]; nextCursor?: string | undefined }>;
+  callTool(...args: any[]): Promise<any>;
+}
+
+export interface CodeModeCallOptions {
+  /** Ends with the run, and at the time limit of the call. */
+  signal: AbortSignal;
+  timeoutMs: number;
+}
+
+export type CodeModeFunction = (args: any, options: CodeModeCallOptions) => unknown;
+
+export type CodeModeTool =
+  | CodeModeFunction
+  | {
+      description?: string;
+      inputSchema?: object;
+      outputSchema?: object;
+      annotations?: ToolAnnotations;
+      handler?: CodeModeFunction;
+      execute?: CodeModeFunction;
+    };
+
+/** Tools of createSandboxTools(). */
+export interface CodeModeTools {
+  readonly tools: any[];
+  callTool(name: string, input?: any, request?: any): Promise<SandboxToolResult>;
+}
+
+export type CodeModeServer = McpClientLike | CodeModeTools | Record<string, CodeModeTool>;
+
+export interface CodeModeOptions {
+  servers: Record<string, CodeModeServer>;
+  /** Of the tool. Default 'execute'. */
+  name?: string;
+  /** Asked before each call: true, or false, or a text that says why not. */
+  allow?: (call: {
+    server: string; tool: string; args: Record<string, unknown>; line: number; signal: AbortSignal;
+  }) => boolean | string | Promise<boolean | string>;
+  /** Of a run. Default 120000. */
+  timeoutMs?: number;
+  /** Of one call of a tool. Default 60000. */
+  callTimeoutMs?: number;
+  /** Default 128. */
+  memoryMB?: number;
+  /** Of the value as JSON. Default 10 MiB. */
+  maxOutputBytes?: number;
+  /** Of the answer that a model reads; of more, head and tail stay. Default 40000. */
+  maxTextCharacters?: number;
+  /** In one run. Default 1000. */
+  maxCalls?: number;
+  /** Default 16; the rest wait. */
+  maxCallsAtOnce?: number;
+  /** Default 100. */
+  maxArtifacts?: number;
+  /** Of one sleep(). Default 30000. */
+  sleepMs?: number;
+}
+
+export interface CodeModeDefinition {
+  name: string;
+  description: string;
+  inputSchema: { type: 'object'; [key: string]: unknown };
+  annotations: ToolAnnotations;
+}
+
+/** A call of a tool, as the host made it. */
+export interface CodeModeCall {
+  server: string;
+  tool: string;
+  /** Of the code, by its own word; 0: unknown. */
+  line: number;
+  ms: number;
+  ok: boolean;
+  /** Why it failed. */
+  code?: string;
+}
+
+export interface CodeModeArtifact {
+  name: string;
+  mimeType: string;
+  bytes: number;
+  /** Any JSON value, or a Buffer. */
+  value: unknown;
+}
+
+export interface CodeModeUsage {
+  wallMs: number;
+  cpuMs: number;
+  memoryBytes: number;
+  calls: number;
+}
+
+interface CodeModeRun {
+  logs: SandboxLog[];
+  calls: CodeModeCall[];
+  artifacts: CodeModeArtifact[];
+  /** Console text was cut at its limit. */
+  truncated: boolean;
+  usage: CodeModeUsage;
+}
+
+export type CodeModeOutcome<T = unknown> =
+  | (CodeModeRun & { ok: true; result: T; error?: undefined })
+  | (CodeModeRun & {
+      ok: false;
+      result?: undefined;
+      error: { code: SandboxErrorCode; message: string; line: number; column: number; frame: string; hint: string };
+    });
+
+export interface CodeModeRunOptions {
+  /** What the code sees as input. */
+  input?: unknown;
+  timeoutMs?: number;
+  signal?: AbortSignal;
+  onProgress?: (progress: { progress?: number; total?: number; message?: string }) => void;
+}
+
+export interface CodeMode {
+  /** Asks the servers for their tools, so that the definition lists them. */
+  prepare(): Promise<this>;
+  readonly definition: CodeModeDefinition;
+  readonly definitions: CodeModeDefinition[];
+  /** Resolves with a result of the protocol, whatever the model sent. extra: as the SDK
+   * passes it, or {signal}. */
+  handler(input: unknown, extra?: any): Promise<SandboxToolResult>;
+  /** Resolves whatever the code does; rejects for wrong use alone. */
+  run<T = unknown>(code: string, options?: CodeModeRunOptions): Promise<CodeModeOutcome<T>>;
+  /** Ends what runs. The clients are yours. */
+  dispose(): void;
+}
+
+/** One tool in place of many: code that calls the tools of several servers. */
+export function createCodeMode(options: CodeModeOptions): CodeMode;

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+import type { SandboxErrorCode } from './engine.js';
+
+/** What a tool may be allowed; each within what the forge was made with. */
+export type SandboxAPI = 'fetch' | 'fs.readFile' | 'crypto';
+
+export interface SandboxedToolForgeConfig {
+  /** 8 to 4096. Default 128. Everything counts: objects, strings, typed arrays, the engine. */
+  memoryMB?: number;
+  /** 1 to 600000. Default 5000. */
+  timeoutMs?: number;
+  /** Bytes of JSON that an output may have. Default 1 MiB. */
+  maxOutputBytes?: number;
+  /** Sites that fetch may reach: 'api.example.com', '*.example.com'. An empty list is none. */
+  fetchDomains?: string[];
+  /** Another name of fetchDomains. */
+  fetchDomainAllowlist?: string[];
+  /** Directories below which fs.readFile may read, at most 1 MiB of each file. An empty list
+   * is none. */
+  fsReadPaths?: string[];
+  /** Another name of fsReadPaths. */
+  fsReadRoots?: string[];
+}
+
+export interface SandboxExecutionRequest {
+  /** Defines execute(input) or run(input), async or not. */
+  code: string;
+  /** Any value that JSON can hold; undefined: null. */
+  input?: unknown;
+  allowlist?: SandboxAPI[];
+  memoryMB?: number;
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+export interface SandboxExecutionCost {
+  executionTimeMs: number;
+  /** Resident growth of its process, at its highest. */
+  memoryUsedBytes: number;
+}
+
+export type SandboxExecutionResult =
+  | ({ success: true; output: unknown; error?: undefined; code?: undefined } & SandboxExecutionCost)
+  | ({ success: false; output?: undefined; error: string; code: SandboxErrorCode } & SandboxExecutionCost);
+
+/** Runs tools that an agent has written for itself. */
+export class SandboxedToolForge {
+  /** Throws a TypeError for a domain or a directory that cannot be had. */
+  constructor(config?: SandboxedToolForgeConfig);
+  /** Looks at the code, runs nothing. */
+  validateCode(code: string, allowlist?: SandboxAPI[]): { valid: boolean; violations: string[] };
+  /** Resolves whatever the code does; rejects for wrong use alone. */
+  execute(request: SandboxExecutionRequest): Promise<SandboxExecutionResult>;
+  dispose(): void;
+}

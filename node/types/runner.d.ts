@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+import type { SandboxErrorCode, SandboxLog } from './engine.js';
+
+/** The port: what an adapter is. */
+export interface SandboxRunner {
+  readonly name: string;
+  execute(args: SandboxExecuteArgs): Promise<SandboxExecuteResult>;
+  dispose(): Promise<void>;
+}
+
+export interface SandboxExecuteArgs {
+  /** The body of an async function. */
+  code: string;
+  /** What the code sees as params. */
+  executionParams?: Record<string, unknown>;
+  /** What it sees as env, and as environmentVariables. */
+  envVars?: Record<string, string>;
+  /** Each is a name of its own in the code. */
+  contextVariables?: Record<string, unknown>;
+  /** Each of executionParams is a name of its own as well. */
+  isCustomTool?: boolean;
+  /** Milliseconds, to 600000. Default 5000. */
+  timeout?: number;
+  /** Makes the requests of the code's fetch, and must judge each. Without it there is no fetch. */
+  secureFetchImpl?: SecureFetch;
+  /** Receives console lines while the code runs. */
+  consoleSink?: SandboxConsoleSink;
+  signal?: AbortSignal | undefined;
+}
+
+export interface SandboxExecuteResult {
+  result: unknown;
+}
+
+export interface SecureFetchInit {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+  redirect?: string;
+}
+
+/** As of the web, or a plain object. */
+export interface SecureFetchResponse {
+  ok?: boolean;
+  status?: number;
+  statusText?: string;
+  headers?: Iterable<[string, string]> | Record<string, string> | { [Symbol.iterator](): Iterator<[string, string]> };
+  body?: unknown;
+  url?: string;
+  text?(): Promise<string>;
+}
+
+export type SecureFetch = (
+  url: string, init: SecureFetchInit & Record<string, any>,
+) => SecureFetchResponse | Promise<SecureFetchResponse>;
+
+export interface SandboxConsoleSink {
+  log?(message: string): void;
+  info?(message: string): void;
+  warn?(message: string): void;
+  error?(message: string): void;
+  debug?(message: string): void;
+}
+
+export interface SandboxClientConfig {
+  adapter: SandboxRunner;
+}
+
+/** What became of code that has no result. */
+export interface SandboxAttemptError {
+  name: string;
+  message: string;
+  stack: string | undefined;
+  code: SandboxErrorCode | (string & {});
+  hint: string | undefined;
+  location: { line: number; column: number; frame: string } | undefined;
+  logs: SandboxLog[];
+}
+
+export interface SandboxClient {
+  readonly name: string;
+  /** Rejects when the code failed, as every adapter does. */
+  execute(args: SandboxExecuteArgs): Promise<SandboxExecuteResult>;
+  /** The same as a value; rejects for wrong use alone. */
+  attempt(args: SandboxExecuteArgs): Promise<
+    { ok: true; result: unknown } | { ok: false; error: SandboxAttemptError }
+  >;
+  dispose(): Promise<void>;
+}
+
+export function createSandboxClient(config: SandboxClientConfig): SandboxClient;
+
+/** What execute() of the adapters here rejects with; name and message are the code's own. */
+export class SandboxExecutionError extends Error {
+  readonly code: SandboxErrorCode;
+  readonly hint?: string;
+  readonly location?: { line: number; column: number; frame: string };
+  readonly logs: SandboxLog[];
+  readonly executionMs: number;
+}
+
+export interface GloveboxAdapterOptions {
+  /** MiB of one piece of code. Default 128. */
+  workerMemoryMb?: number;
+  /** Processes alive at once. */
+  maxWorkers?: number;
+  /** Bytes of JSON that a result may have. Default 1 MiB. */
+  maxOutputBytes?: number;
+}
+
+/** For production: each piece of code in a sealed process of its own. */
+export function glovebox(options?: GloveboxAdapterOptions): SandboxRunner;
+
+/** Without isolation, for tests: code runs in this very process, and a warning says so. */
+export function memory(): SandboxRunner;
+
+/** glovebox() by the name that programs written for a pool of threads have it. */
+export { glovebox as nodeWorkerAdapter, memory as memoryAdapter };
+
+/* ---- for authors of adapters: messages between a host and a worker of theirs -------------- */
+
+export type SandboxMainToWorkerMessage =
+  | {
+      type: 'execute';
+      execId: string | number;
+      code: string;
+      contextVariables: Record<string, unknown>;
+      executionParams: Record<string, unknown>;
+      envVars: Record<string, string>;
+      isCustomTool: boolean;
+      syncTimeout: number;
+    }
+  | {
+      type: 'fetch_response';
+      id: string | number;
+      ok: boolean;
+      status: number;
+      statusText: string;
+      headers: Record<string, string>;
+      body: string;
+      error?: string;
+    };
+
+export type SandboxWorkerToMainMessage =
+  | { type: 'fetch'; id: string | number; url: string; init?: SecureFetchInit }
+  | { type: 'console'; level: keyof SandboxConsoleSink; message: string }
+  | { type: 'result'; execId: string | number; value: unknown }
+  | { type: 'error'; execId: string | number; error: { name: string; message: string; stack?: string } };

@@ -11,7 +11,7 @@ import { definitionOf } from './codemode-describe.js';
 import { HOST_NAME, serversScript } from './codemode-script.js';
 import { takeServer } from './codemode-servers.js';
 import { EnginePool } from './engine-pool.js';
-import { validateSandboxCode } from './engine.js';
+import { validateSandboxCode } from './guard.js';
 import { RequestEngine } from './request.js';
 
 const MIB = 1048576;

@@ -6,7 +6,7 @@
  */
 import { needKnown, needNumber, needObject, needText, needTexts, wrong } from './argument.js';
 import { EngineCache } from './engine-cache.js';
-import { validateSandboxCode } from './engine.js';
+import { validateSandboxCode } from './guard.js';
 import { RequestEngine } from './request.js';
 
 const MIB = 1048576;

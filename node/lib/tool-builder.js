@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* tool-builder - one tool, said step by step: what it is for, what it takes, what it does. */
 import { needFunction, needKnown, needName, needObject, needText } from './argument.js';
-import { SANDBOX_SYSTEM_INSTRUCTION } from './engine.js';
+import { SANDBOX_SYSTEM_INSTRUCTION } from './instruction.js';
 import { Parameters } from './tool-parameters.js';
 
 /* What each verb promises of a tool; hints for clients that ask before they call. */

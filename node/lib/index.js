@@ -5,6 +5,6 @@ export { SANDBOX_SYSTEM_INSTRUCTION } from './instruction.js';
 export { createSandboxTools } from './tools.js';
 export { SandboxedToolForge } from './forge.js';
 export { createSandboxClient, SandboxExecutionError } from './runner.js';
-export { glovebox } from './runner-glovebox.js';
-export { memory } from './runner-memory.js';
+export { glovebox, glovebox as nodeWorkerAdapter } from './runner-glovebox.js';
+export { memory, memory as memoryAdapter } from './runner-memory.js';
 export { createCodeMode } from './codemode.js';

@@ -10,14 +10,15 @@
 
 static const char why_long[] = "it is longer than the 65536 bytes that a rule looks at";
 static const char why_nul[] = "there is a NUL in it";
-static const char why_space[] = "there is white space or a control character at its "
-                                "beginning or end";
+static const char why_space[] =
+    "there is white space or a control character at its beginning or end, or a line end";
 static const char why_dots[] = "write the path without '.' and '..'";
 static const char why_slashes[] = "write the path with single slashes";
 static const char why_escaped[] = "write the path without escapes";
 static const char why_relative[] = "write the whole path, from '/' on";
 static const char why_file[] = "write the path alone, without 'file:'";
 static const char why_scheme[] = "write the address with '//' after its scheme";
+static const char why_no_path[] = "write the address with '/' after its host";
 static const char why_host[] =
     "write the address with its host alone, in lower case: no "
     "user, no escapes, no dot at its end, no port that goes "
@@ -156,6 +157,10 @@ static const char *check_url(const char *text, size_t len)
     size_t path_len = 0;
     const char *why;
 
+    /* Browsers leave these out, wherever they stand. */
+    for (size_t i = 0; i < len; i++)
+        if (text[i] == '\t' || text[i] == '\n' || text[i] == '\r')
+            return why_space;
     if (scheme == 0)
         return len > 1 && text[0] == '/' && text[1] == '/' ? why_scheme : NULL;
     for (size_t i = 0; i < scheme; i++)
@@ -163,9 +168,6 @@ static const char *check_url(const char *text, size_t len)
             return why_host;
     if (!gbx_plain_has_scheme(text, len))
         return why_scheme;
-    for (size_t i = 0; i < len; i++)
-        if ((uint8_t)text[i] <= 0x20)
-            return why_space;
     text += scheme + 2;
     len -= scheme + 2;
     while (host_len < len && strchr("/?#\\", text[host_len]) == NULL)
@@ -173,6 +175,8 @@ static const char *check_url(const char *text, size_t len)
     why = check_host(text - scheme - 2, text, host_len);
     if (why != NULL)
         return why;
+    if (host_len < len && (text[host_len] == '?' || text[host_len] == '#'))
+        return why_no_path;
     while (host_len + path_len < len && text[host_len + path_len] != '?' &&
            text[host_len + path_len] != '#')
         path_len++;

@@ -39,7 +39,8 @@ enum { GBX_AUDIT_LOG = 1, GBX_AUDIT_EVENT = 2, GBX_AUDIT_BOTH = 3 };
        "a template ended by itself, its workers with it; another is started")        \
     XX(TEMPLATE_FAILED, "template.failed", BOTH, "a template could not be started")  \
     XX(SUSPICIOUS, "suspicious", BOTH, "refusals cluster: the mark of hostile code") \
-    XX(LOG_DROPPED, "log.dropped", BOTH, "lines of a call that are not in this log")
+    XX(LOG_DROPPED, "log.dropped", BOTH, "lines of a call that are not in this log") \
+    XX(MCP_CALL, "mcp.call", LOG, "a tool of another MCP server was called, or refused")
 
 typedef enum gbx_audit_event {
 #define XX(name, text, who, what) GBX_AUDIT_##name,

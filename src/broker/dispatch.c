@@ -153,7 +153,7 @@ static void call_with_secrets(gbx_run *run, const gbx_function *f, gbx_request r
         call_function(run, f, request, args);
         return;
     }
-    if (gbx_strip_fill(policy, f->name, args, &filled, &error) == GBX_OK)
+    if (gbx_secrets_fill_json(policy, f->name, args, &filled, &error) == GBX_OK)
         call_function(run, f, request, (gbx_span){filled.data, filled.len});
     else
         gbx_hostcall_refuse(run->engine, request, "Error", error.message, "ERR_SECRET");

@@ -20,12 +20,4 @@ bool gbx_strip_is_due(const gbx_policy *policy);
 bool gbx_strip(const gbx_policy *policy, const gbx_msg_answer *from, gbx_stripped *ret);
 void gbx_stripped_cleanup(gbx_stripped *stripped);
 
-/*
- * Arguments with every {{secret:NAME}} in them replaced by the value, as JSON has it.
- * GBX_E_POLICY with a message for the code if one is not for that function. Wipe out
- * with gbx_secrets_wipe().
- */
-gbx_status gbx_strip_fill(const gbx_policy *policy, const char *function, gbx_span args,
-                          gbx_buf *out, gbx_error *reterr);
-
 #endif

@@ -54,6 +54,13 @@ gbx_status gbx_secrets_fill(const gbx_policy *policy, const gbx_secret_target *t
                             gbx_span text, gbx_buf *out, gbx_error *reterr);
 void gbx_secrets_wipe(gbx_buf *buf);
 
+/*
+ * The same for JSON, arguments of that function: values as JSON writes them. out is made
+ * ready here; wipe it in either case.
+ */
+gbx_status gbx_secrets_fill_json(const gbx_policy *policy, const char *function,
+                                 gbx_span args, gbx_buf *out, gbx_error *reterr);
+
 /* What the bytes are that come back. */
 typedef enum gbx_secret_text {
     GBX_SECRET_LINE, /* a header's value, a message: plain text */

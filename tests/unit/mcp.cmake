@@ -8,6 +8,8 @@ gbx_unit_test(mcp_out gbx_mcp_rpc)
 # The configuration: its text, and the schema that editors use.
 gbx_unit_test(mcp_config gbx_mcp_config gbx_documents)
 gbx_unit_test(mcp_rules gbx_mcp_config)
+# Its servers and its person are played by the test.
+gbx_unit_test(mcp_gate gbx_mcp_gate gbx_mcp_rpc)
 target_compile_definitions(test_mcp_config PRIVATE
     MCP_DOCUMENTS="${CMAKE_CURRENT_SOURCE_DIR}/unit/mcp/documents.txt")
 if(GLOVEBOX_NODE AND EXISTS ${GLOVEBOX_GRAMMARS}/ajv/package.json)

@@ -35,21 +35,29 @@ typedef struct gbx_gate_ask {
     gbx_mcp_request *request; /* on whose behalf: for questions, cancellation, trace */
     const char *run;          /* call id of the run, or "" for a direct call */
     uint32_t line;            /* of the script, 0: none; the script's own word */
-    void (*progress)(void *user, const char *message, size_t len);
+    void (*progress)(void *user, const char *message, size_t len); /* may be NULL */
 } gbx_gate_ask;
 
-/* Everything is borrowed and outlives the gate. */
+/* Everything is borrowed. The loop and the upstream servers are freed after the gate:
+ * calls in flight end with the code "ABORTED" when it is freed. */
 gbx_status gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
                         gbx_upstreams *upstreams, gbx_gate **ret, gbx_error *reterr);
 void gbx_gate_free(gbx_gate *gate);
 
-/* done is called exactly once, never from inside. */
+/* Lines of the security log go to on_line, on the loop's thread; default: nowhere. */
+void gbx_gate_on_audit(gbx_gate *gate,
+                       void (*on_line)(void *user, const char *line, size_t len),
+                       void *user);
+
+/* done is called exactly once, never from inside. NULL if memory is out; done is not
+ * called then. */
 gbx_gate_call *gbx_gate_start(gbx_gate *gate, const gbx_gate_ask *ask,
                               gbx_gate_done_fn done, void *user);
 /* Not after done; done is called with the code "ABORTED". */
 void gbx_gate_cancel(gbx_gate_call *call);
 
-/* Replace values of secrets in text that leaves us (logs, results of runs). */
+/* Append text without values of secrets, for what leaves us otherwise (logs, results of
+ * runs). False: it could not be looked through, and must not be passed on. */
 bool gbx_gate_redact(const gbx_gate *gate, const char *text, size_t len, gbx_buf *to);
 
 #endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* replace - see replace.h. */
+#include "mcp/config/replace.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BACKUPS_MAX 1000
+
+static gbx_status cannot(const char *path, int error, gbx_error *reterr)
+{
+    errno = 0; /* the message has it */
+    return gbx_fail(reterr, GBX_E_OS, "cannot write '%s': %s", path, strerror(error));
+}
+
+static bool write_all(int fd, const char *data, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = write(fd, data, len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        data += n;
+        len -= (size_t)n;
+    }
+    return fsync(fd) == 0;
+}
+
+/* The old file under one name more: the new one only takes the first. */
+static gbx_status keep_old(const char *path, char backup[PATH_MAX], gbx_error *reterr)
+{
+    for (int i = 1; i <= BACKUPS_MAX; i++) {
+        int n = i == 1 ? snprintf(backup, PATH_MAX, "%s.backup", path)
+                       : snprintf(backup, PATH_MAX, "%s.backup.%d", path, i);
+
+        if (n < 0 || n >= PATH_MAX)
+            return cannot(path, ENAMETOOLONG, reterr);
+        if (link(path, backup) == 0)
+            return GBX_OK;
+        if (errno != EEXIST)
+            return cannot(backup, errno, reterr);
+    }
+    return cannot(backup, EEXIST, reterr);
+}
+
+static void sync_folder(const char *path)
+{
+    GBX_CLEANUP(gbx_free) char *folder = strdup(path);
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    char *slash = folder != NULL ? strrchr(folder, '/') : NULL;
+
+    if (slash == NULL)
+        return;
+    slash[slash == folder ? 1 : 0] = '\0';
+    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0)
+        (void)fsync(fd);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
+                            char backup[PATH_MAX], gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_free) char *real = realpath(path, NULL);
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    char temporary[PATH_MAX];
+    const char *target = real != NULL ? real : path;
+    struct stat st = {.st_mode = 0600};
+    bool is_new = real == NULL;
+    gbx_status status = GBX_OK;
+
+    if (is_new && errno != ENOENT)
+        return cannot(path, errno, reterr);
+    if (!is_new && (stat(real, &st) != 0 || !S_ISREG(st.st_mode)))
+        return cannot(path, S_ISREG(st.st_mode) ? errno : EINVAL, reterr);
+    if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", target) >=
+        (int)sizeof temporary)
+        return cannot(path, ENAMETOOLONG, reterr);
+    fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0)
+        return cannot(path, errno, reterr);
+    if (!is_new && (st.st_uid != geteuid() || st.st_gid != getegid()))
+        (void)!fchown(fd, st.st_uid, st.st_gid);
+    if (fchmod(fd, st.st_mode & 07777) != 0 || !write_all(fd, data, len))
+        status = cannot(path, errno, reterr);
+    if (status == GBX_OK && backup != NULL) {
+        backup[0] = '\0';
+        if (!is_new)
+            status = keep_old(target, backup, reterr);
+    }
+    if (status == GBX_OK && rename(temporary, target) != 0)
+        status = cannot(path, errno, reterr);
+    if (status != GBX_OK)
+        (void)unlink(temporary);
+    else
+        sync_folder(target);
+    return status;
+}

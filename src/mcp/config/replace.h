@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* replace - a file of a person's gets new contents at once or not at all, and keeps what
+ * it was beside it. */
+#ifndef GBX_MCP_CONFIG_REPLACE_H
+#define GBX_MCP_CONFIG_REPLACE_H
+
+#include "base/fail.h"
+
+#include <limits.h>
+#include <stddef.h>
+
+/*
+ * Write len bytes as the file at path; its mode stays, one that is new has 0600. A
+ * symbolic link is followed. backup, if not NULL, gets the path under which the old
+ * contents are now (never one that was there before), or "" if there were none.
+ *
+ * GBX_E_OS: nothing has changed, but for a backup perhaps.
+ */
+gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
+                            char backup[PATH_MAX], gbx_error *reterr);
+
+#endif

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gate - see gate.h. Every callback comes from the loop, so the steps of one call never
+ * nest, and no call waits for another but for the question before its own.
+ */
+#include "mcp/gate/gate.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/nearest.h"
+#include "mcp/gate/parts.h"
+#include "policy/secrets.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define MESSAGE_MAX GBX_KIB(16)
+
+static void free_call(gbx_gate_call *call)
+{
+    if (call->later != NULL)
+        event_free(call->later);
+    free(call->server);
+    free(call->tool);
+    free(call->args_text);
+    json_decref(call->args);
+    free(call);
+}
+
+static void unlink_call(gbx_gate_call *call)
+{
+    gbx_gate *gate = call->gate;
+    gbx_gate_call **at = &gate->calls;
+
+    while (*at != call)
+        at = &(*at)->next;
+    *at = call->next;
+    if (gate->calls_end == &call->next)
+        gate->calls_end = at;
+    call->gate = NULL;
+}
+
+/* done was called: the call stays for as long as somebody will call back. */
+static void leave(gbx_gate_call *call)
+{
+    call->state = GBX_GATE_OVER;
+    unlink_call(call);
+    if (call->callbacks == 0)
+        free_call(call);
+}
+
+/* ---- what the server has ------------------------------------------------------ */
+
+static gbx_view tools_of(const gbx_gate *gate, const char *server)
+{
+    for (size_t i = 0; i < gbx_upstreams_count(gate->upstreams); i++) {
+        gbx_upstream_info info = gbx_upstreams_info(gate->upstreams, i);
+
+        if (strcmp(info.name, server) == 0)
+            return info.tools;
+    }
+    return (gbx_view){0};
+}
+
+static bool is_named(gbx_view tool, const char *name)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+
+    gbx_buf_init(&text, 1024);
+    return gbx_view_take_text(gbx_view_member(tool, "name"), &text) &&
+           text.len == strlen(name) && memcmp(text.data, name, text.len) == 0;
+}
+
+/* UNKNOWN: the tools are not known; *ret_missing: they are, and it is not among them. */
+static gbx_gate_hint hint_of(const gbx_gate *gate, const char *server, const char *name,
+                             bool *ret_missing)
+{
+    gbx_view tools = tools_of(gate, server);
+    gbx_view unused;
+    gbx_view tool;
+    size_t cursor = 0;
+
+    *ret_missing = false;
+    if (tools.at == NULL)
+        return GBX_GATE_HINT_UNKNOWN;
+    while (gbx_view_next(tools, &cursor, &unused, &tool))
+        if (is_named(tool, name))
+            return gbx_view_is_true(
+                       gbx_view_member(gbx_view_member(tool, "annotations"),
+                                       "readOnlyHint"))
+                       ? GBX_GATE_HINT_READS
+                       : GBX_GATE_HINT_OTHER;
+    *ret_missing = true;
+    return GBX_GATE_HINT_OTHER;
+}
+
+static void refuse_server(gbx_gate_call *call)
+{
+    const gbx_mcp_config *config = call->gate->config;
+    const char *names[256];
+    const char *nearest;
+    size_t count = 0;
+
+    for (size_t i = 0; i < config->server_count && count < GBX_COUNTOF(names); i++)
+        if (!config->servers[i].disabled)
+            names[count++] = config->servers[i].name;
+    nearest = gbx_nearest(call->server, names, count);
+    gbx_gate_refuse(call, "NOT_FOUND", "there is no server of this name%s%s%s",
+                    nearest != NULL ? ": did you mean '" : "",
+                    nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+}
+
+#define TOOLS_MAX 512
+
+/* The nearest of the server's tools, or "". */
+static void nearest_tool(const gbx_gate_call *call, char out[128])
+{
+    char *names[TOOLS_MAX];
+    gbx_view tools = tools_of(call->gate, call->server);
+    gbx_view unused;
+    gbx_view tool;
+    size_t cursor = 0;
+    size_t count = 0;
+    const char *nearest;
+
+    while (count < TOOLS_MAX && gbx_view_next(tools, &cursor, &unused, &tool)) {
+        gbx_buf text;
+
+        gbx_buf_init(&text, 127);
+        if (gbx_view_take_text(gbx_view_member(tool, "name"), &text))
+            names[count] = gbx_buf_take_string(&text, NULL);
+        else
+            names[count] = NULL;
+        gbx_buf_cleanup(&text);
+        count += names[count] != NULL;
+    }
+    nearest = gbx_nearest(call->tool, (const char *const *)names, count);
+    (void)snprintf(out, 128, "%s", nearest != NULL ? nearest : "");
+    while (count > 0)
+        free(names[--count]);
+}
+
+static void refuse_tool(gbx_gate_call *call)
+{
+    char nearest[128];
+
+    nearest_tool(call, nearest);
+    gbx_gate_refuse(call, "NOT_FOUND", "the server '%s' has no tool of this name%s%s%s",
+                    call->server, nearest[0] != '\0' ? ": did you mean '" : "", nearest,
+                    nearest[0] != '\0' ? "'?" : "");
+}
+
+static void on_learned(void *user, const gbx_upstream_reply *reply)
+{
+    gbx_gate_call *call = user;
+
+    if (!gbx_gate_called_back(call))
+        return;
+    if (reply->fault != GBX_UPSTREAM_OK) {
+        call->retryable = gbx_upstream_fault_retryable(reply->fault);
+        gbx_gate_refuse(call, gbx_upstream_fault_name(reply->fault), "%s",
+                        reply->message);
+        return;
+    }
+    gbx_gate_go_on(call);
+}
+
+static void learn(gbx_gate_call *call)
+{
+    /* A server that does not say what tools it has is not asked for ever. */
+    if (call->state == GBX_GATE_LEARNING) {
+        gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
+                        "the server '%s' has no list of tools", call->server);
+        return;
+    }
+    call->state = GBX_GATE_LEARNING;
+    call->callbacks++;
+    gbx_upstream_learn(call->gate->upstreams, call->server, on_learned, call);
+}
+
+/* ---- the steps ---------------------------------------------------------------- */
+
+static const char *reason_of(const gbx_gate_call *call)
+{
+    size_t rule = call->verdict.rule;
+
+    return rule != GBX_GATE_NO_RULE ? call->gate->config->rules->items[rule].reason
+                                    : NULL;
+}
+
+static void follow(gbx_gate_call *call)
+{
+    const char *reason = reason_of(call);
+
+    switch (call->verdict.action) {
+    case GBX_GATE_DENY:
+        gbx_gate_refuse(call, "DENIED", "the rules do not allow this call%s%s",
+                        reason != NULL ? ": " : "", reason != NULL ? reason : "");
+        return;
+    case GBX_GATE_ASK: gbx_gate_question(call); return;
+    case GBX_GATE_ALLOW: break;
+    }
+    gbx_gate_pass(call);
+}
+
+static void begin(gbx_gate_call *call)
+{
+    const gbx_mcp_upstream_config *server =
+        gbx_mcp_config_server(call->gate->config, call->server);
+    const char *why;
+
+    if (server == NULL || server->disabled) {
+        refuse_server(call);
+        return;
+    }
+    if (!gbx_gate_args_open(call->args_text, call->args_len, &call->args, &why)) {
+        gbx_gate_refuse(call, "INVALID_ARGS", "%s", why);
+        return;
+    }
+    gbx_gate_go_on(call);
+}
+
+static void on_later(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_gate_call *call = arg;
+    (void)fd;
+    (void)what;
+
+    if (call->cancelled)
+        gbx_gate_refuse(call, "ABORTED", "the call was cancelled");
+    else if (call->state == GBX_GATE_NEW)
+        begin(call);
+    else
+        gbx_gate_go_on(call);
+}
+
+static bool fill_call(gbx_gate_call *call, const gbx_gate_ask *ask)
+{
+    call->server = strdup(ask->server);
+    call->tool = strdup(ask->tool);
+    call->args_text = malloc(ask->args_len + 1);
+    call->later = event_new(gbx_mcp_loop_base(call->gate->loop), -1, 0, on_later, call);
+    if (call->server == NULL || call->tool == NULL || call->args_text == NULL ||
+        call->later == NULL)
+        return false;
+    memcpy(call->args_text, ask->args, ask->args_len);
+    call->args_text[ask->args_len] = '\0';
+    call->args_len = ask->args_len;
+    /* One that is cut would be another's. */
+    if (strlen(ask->run) < sizeof call->run)
+        (void)snprintf(call->run, sizeof call->run, "%s", ask->run);
+    call->line = ask->line;
+    call->timeout_ms = ask->timeout_ms;
+    call->request = ask->request;
+    call->progress = ask->progress;
+    return true;
+}
+
+/* ---- for the other parts -------------------------------------------------------- */
+
+bool gbx_gate_called_back(gbx_gate_call *call)
+{
+    call->callbacks--;
+    if (call->state == GBX_GATE_OVER) {
+        if (call->callbacks == 0)
+            free_call(call);
+        return false;
+    }
+    if (!call->cancelled)
+        return true;
+    gbx_gate_refuse(call, "ABORTED", "the call was cancelled");
+    return false;
+}
+
+void gbx_gate_finish(gbx_gate_call *call, const gbx_gate_reply *reply)
+{
+    gbx_gate *gate = call->gate;
+    gbx_mcp_request *request = call->request;
+
+    gbx_gate_log(call, reply);
+    call->done(call->user, reply);
+    leave(call);
+    gbx_gate_next_question(gate, request);
+}
+
+void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, ...)
+{
+    gbx_gate_reply reply = {.code = code, .message = "", .retryable = call->retryable};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
+    char text[2048];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    gbx_buf_init(&clean, MESSAGE_MAX);
+    if (gbx_gate_redact(call->gate, text, strlen(text), &clean) &&
+        gbx_buf_append(&clean, "", 1))
+        reply.message = (const char *)clean.data;
+    gbx_gate_finish(call, &reply);
+}
+
+void gbx_gate_go_on(gbx_gate_call *call)
+{
+    bool missing;
+    gbx_gate_hint hint = hint_of(call->gate, call->server, call->tool, &missing);
+
+    if (missing) {
+        refuse_tool(call);
+        return;
+    }
+    call->verdict = gbx_gate_decide(call->gate->config->rules, call->server, call->tool,
+                                    call->args, hint);
+    if (call->verdict.fault != NULL) {
+        gbx_gate_refuse(
+            call, "INVALID_ARGS",
+            "a rule looks at the argument '%.200s', which it cannot judge: %s",
+            call->verdict.fault_path, call->verdict.fault);
+        return;
+    }
+    /* Nobody is asked about a tool that may not exist. */
+    if (call->verdict.needs_hint ||
+        (call->verdict.action == GBX_GATE_ASK && hint == GBX_GATE_HINT_UNKNOWN)) {
+        learn(call);
+        return;
+    }
+    call->decided = true;
+    follow(call);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
+                        gbx_upstreams *upstreams, gbx_gate **ret, gbx_error *reterr)
+{
+    gbx_gate *gate = calloc(1, sizeof *gate);
+    uint32_t id = 0;
+
+    if (gate == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the gate");
+    gate->loop = loop;
+    gate->config = config;
+    gate->upstreams = upstreams;
+    gate->calls_end = &gate->calls;
+    gate->questions_ns = gbx_clock_now_ns();
+    gate->questions = GBX_GATE_QUESTIONS_MAX;
+    (void)!getrandom(&id, sizeof id, 0);
+    (void)snprintf(gate->id, sizeof gate->id, "%08x", id);
+    *ret = gate;
+    return GBX_OK;
+}
+
+void gbx_gate_free(gbx_gate *gate)
+{
+    if (gate == NULL)
+        return;
+    while (gate->calls != NULL) {
+        gbx_gate_call *call = gate->calls;
+        gbx_upstream_call *upstream = call->upstream;
+
+        gbx_gate_log(call, &(gbx_gate_reply){.code = "ABORTED"});
+        call->done(call->user,
+                   &(gbx_gate_reply){.code = "ABORTED", .message = "the server ends"});
+        leave(call);
+        if (upstream != NULL)
+            gbx_upstream_cancel(upstream);
+    }
+    free(gate);
+}
+
+void gbx_gate_on_audit(gbx_gate *gate,
+                       void (*on_line)(void *user, const char *line, size_t len),
+                       void *user)
+{
+    gate->on_line = on_line;
+    gate->on_line_user = user;
+}
+
+gbx_gate_call *gbx_gate_start(gbx_gate *gate, const gbx_gate_ask *ask,
+                              gbx_gate_done_fn done, void *user)
+{
+    gbx_gate_call *call = calloc(1, sizeof *call);
+
+    if (call == NULL)
+        return NULL;
+    call->gate = gate;
+    call->done = done;
+    call->user = user;
+    call->verdict.rule = GBX_GATE_NO_RULE;
+    call->start_ns = gbx_clock_now_ns();
+    if (!fill_call(call, ask)) {
+        free_call(call);
+        return NULL;
+    }
+    *gate->calls_end = call;
+    gate->calls_end = &call->next;
+    event_active(call->later, EV_TIMEOUT, 0);
+    return call;
+}
+
+void gbx_gate_cancel(gbx_gate_call *call)
+{
+    if (call->cancelled)
+        return;
+    call->cancelled = true;
+    /* The server is told, and says when it was; all others are not waited for. */
+    if (call->upstream != NULL)
+        gbx_upstream_cancel(call->upstream);
+    else
+        event_active(call->later, EV_TIMEOUT, 0);
+}
+
+bool gbx_gate_redact(const gbx_gate *gate, const char *text, size_t len, gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out;
+    bool changed;
+
+    gbx_buf_init(&out, len * 8 + GBX_KIB(4));
+    if (!gbx_secrets_strip(gate->config->rules->secrets, GBX_SECRET_LINE,
+                           (gbx_span){(const uint8_t *)text, len}, &out, &changed))
+        return false;
+    return changed ? gbx_buf_append(to, out.data, out.len)
+                   : gbx_buf_append(to, text, len);
+}

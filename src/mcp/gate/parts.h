@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parts - one call on its way through the gate, and what the files of the gate share.
+ *
+ * A call waits for others (for a list of tools, for a person, for its answer) that call
+ * back once, whatever became of it meanwhile: it is over when done was called, and gone
+ * when nobody will call back any more.
+ */
+#ifndef GBX_MCP_GATE_PARTS_H
+#define GBX_MCP_GATE_PARTS_H
+
+#include "mcp/gate/gate.h"
+#include "mcp/rules/rules.h"
+
+#define GBX_GATE_RUN_SIZE 64
+
+/* What a person has answered once for more than one call, or that he has said no. */
+typedef struct gbx_gate_grant {
+    char run[GBX_GATE_RUN_SIZE]; /* "": of the whole session */
+    char server[80];
+    char tool[160];
+    size_t rule; /* that asked */
+    bool allows;
+} gbx_gate_grant;
+
+#define GBX_GATE_GRANTS_MAX 256
+
+/* Questions that may be asked at once, and in a minute after that: a person who is asked
+ * more often than he reads says yes to anything. */
+#define GBX_GATE_QUESTIONS_MAX 30
+
+struct gbx_gate {
+    gbx_mcp_loop *loop;
+    const gbx_mcp_config *config;
+    gbx_upstreams *upstreams;
+    struct gbx_gate_call
+        *calls; /* all that are not gone, in the order of their start */
+    struct gbx_gate_call **calls_end;
+    gbx_gate_grant grants[GBX_GATE_GRANTS_MAX]; /* a ring: the oldest is forgotten */
+    size_t grant_count;
+    double questions; /* that may be asked now; grows with time */
+    int64_t questions_ns;
+    void (*on_line)(void *user, const char *line, size_t len);
+    void *on_line_user;
+    char id[9]; /* of this gate, in its log */
+    uint64_t seq;
+};
+
+/* Where a call stands. */
+typedef enum gbx_gate_state {
+    GBX_GATE_NEW,
+    GBX_GATE_LEARNING, /* what tools the server has */
+    GBX_GATE_QUEUED,   /* another question of the same request is open */
+    GBX_GATE_ASKING,
+    GBX_GATE_CALLING,
+    GBX_GATE_OVER,
+} gbx_gate_state;
+
+struct gbx_gate_call {
+    gbx_gate *gate; /* NULL once it is over */
+    gbx_gate_call *next;
+    struct event *later; /* begins, or ends, the call from the loop */
+    gbx_gate_state state;
+    unsigned callbacks; /* that will still come */
+    char *server;
+    char *tool;
+    char *args_text;
+    size_t args_len;
+    json_t *args;
+    char run[GBX_GATE_RUN_SIZE];
+    uint32_t line;
+    uint32_t timeout_ms;
+    gbx_mcp_request *request;
+    gbx_gate_done_fn done;
+    void *user;
+    void (*progress)(void *user, const char *message, size_t len);
+    gbx_upstream_call *upstream;
+    gbx_gate_verdict verdict;
+    bool decided;       /* by the verdict */
+    const char *answer; /* of a person, for the log; constant, or NULL */
+    bool retryable;
+    bool cancelled;
+    int64_t start_ns;
+    uint64_t result_bytes;
+};
+
+/* ---- gate.c ---------------------------------------------------------------- */
+
+/* End the call with done; message is formatted for who wrote the call. */
+void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void gbx_gate_finish(gbx_gate_call *call, const gbx_gate_reply *reply);
+/* A callback has come; true if the call is to go on. */
+bool gbx_gate_called_back(gbx_gate_call *call);
+/* Decide (again), and go on from there. */
+void gbx_gate_go_on(gbx_gate_call *call);
+
+/* ---- question.c ------------------------------------------------------------- */
+
+void gbx_gate_question(gbx_gate_call *call);
+/* A question of that request has been answered: the next may be asked. */
+void gbx_gate_next_question(gbx_gate *gate, gbx_mcp_request *request);
+
+/* ---- grants.c ---------------------------------------------------------------- */
+
+typedef enum gbx_gate_granted {
+    GBX_GATE_OPEN,
+    GBX_GATE_GRANTED,
+    GBX_GATE_DECLINED
+} gbx_gate_granted;
+
+gbx_gate_granted gbx_gate_look_up(const gbx_gate *gate, const gbx_gate_call *call);
+void gbx_gate_remember(gbx_gate *gate, const gbx_gate_call *call, bool whole_session,
+                       bool allows);
+
+/* ---- always.c ------------------------------------------------------------------ */
+
+/* Is there a file that a rule could be written to? */
+bool gbx_gate_can_write(const gbx_mcp_config *config);
+/* The rule for the call's tool into the file, before the rule that has asked. */
+gbx_status gbx_gate_write_rule(const gbx_mcp_config *config, const gbx_gate_call *call,
+                               gbx_error *reterr);
+
+/* ---- passage.c ------------------------------------------------------------------ */
+
+/* Secrets in, the call, secrets out. */
+void gbx_gate_pass(gbx_gate_call *call);
+
+/* ---- trail.c -------------------------------------------------------------------- */
+
+void gbx_gate_log(gbx_gate_call *call, const gbx_gate_reply *reply);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * passage - the call itself: what was decided on is what is sent, byte for byte, but for
+ * the secrets, which are filled in after everything else and taken out before everything
+ * else.
+ */
+#include "base/cleanup.h"
+#include "mcp/gate/parts.h"
+#include "policy/secrets.h"
+
+#include <string.h>
+
+#define META_MAX GBX_KIB(16)
+
+static const char *code_of(gbx_upstream_fault fault)
+{
+    if (fault == GBX_UPSTREAM_UNKNOWN_SERVER || fault == GBX_UPSTREAM_UNKNOWN_TOOL)
+        return "NOT_FOUND";
+    if (fault == GBX_UPSTREAM_CANCELLED)
+        return "ABORTED";
+    return gbx_upstream_fault_name(fault);
+}
+
+static void give_result(gbx_gate_call *call, gbx_view result)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out;
+    gbx_gate_reply reply = {.message = "", .result = result};
+    bool changed;
+
+    gbx_buf_init(&out, result.len * 8 + GBX_KIB(4));
+    if (!gbx_secrets_strip(call->gate->config->rules->secrets, GBX_SECRET_DATA,
+                           (gbx_span){(const uint8_t *)result.at, result.len}, &out,
+                           &changed)) {
+        gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
+                        "the answer is too large to be looked through for secrets");
+        return;
+    }
+    call->result_bytes = result.len;
+    if (changed && !gbx_view_open((const char *)out.data, out.len, &reply.result)) {
+        gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
+                        "the answer is no JSON without the secrets in it");
+        return;
+    }
+    gbx_gate_finish(call, &reply);
+}
+
+static void on_reply(void *user, const gbx_upstream_reply *reply)
+{
+    gbx_gate_call *call = user;
+
+    call->upstream = NULL;
+    if (!gbx_gate_called_back(call))
+        return;
+    if (reply->fault == GBX_UPSTREAM_OK) {
+        give_result(call, reply->result);
+        return;
+    }
+    call->retryable = gbx_upstream_fault_retryable(reply->fault);
+    gbx_gate_refuse(call, code_of(reply->fault), "%s", reply->message);
+}
+
+static void on_progress(void *user, const char *message, size_t len)
+{
+    gbx_gate_call *call = user;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
+
+    gbx_buf_init(&clean, len * 8 + GBX_KIB(4));
+    if (call->state == GBX_GATE_CALLING && call->progress != NULL &&
+        gbx_gate_redact(call->gate, message, len, &clean))
+        call->progress(call->user, (const char *)clean.data, clean.len);
+}
+
+/* The trace that the request belongs to, as members of _meta. */
+static void put_meta(const gbx_gate_call *call, gbx_buf *to)
+{
+    static const char *const names[] = {"traceparent", "tracestate", "baggage"};
+
+    for (size_t i = 0; call->request != NULL && i < GBX_COUNTOF(names); i++) {
+        gbx_view value = gbx_mcp_request_meta(call->request, names[i]);
+
+        if (gbx_view_kind(value) != '"' || value.len > GBX_KIB(4))
+            continue;
+        (void)gbx_buf_printf(to, "%s\"%s\":", to->len > 0 ? "," : "", names[i]);
+        (void)gbx_buf_append(to, value.at, value.len);
+    }
+    (void)gbx_buf_append(to, "", 1);
+}
+
+static void make_call(gbx_gate_call *call, gbx_span args)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf meta;
+    gbx_upstream_request request = {.server = call->server,
+                                    .tool = call->tool,
+                                    .args = (const char *)args.data,
+                                    .args_len = args.len,
+                                    .timeout_ms = call->timeout_ms,
+                                    .progress =
+                                        call->progress != NULL ? on_progress : NULL};
+
+    gbx_buf_init(&meta, META_MAX);
+    put_meta(call, &meta);
+    if (!meta.failed && meta.len > 1)
+        request.meta = (const char *)meta.data;
+    call->state = GBX_GATE_CALLING;
+    call->callbacks++;
+    call->upstream =
+        gbx_upstream_start(call->gate->upstreams, &request, on_reply, call);
+    if (call->upstream == NULL) {
+        call->callbacks--;
+        gbx_gate_refuse(call, "UPSTREAM_BUSY", "there is no memory for the call");
+    }
+}
+
+/* ---- for the other parts ---------------------------------------------------- */
+
+void gbx_gate_pass(gbx_gate_call *call)
+{
+    gbx_span args = {(const uint8_t *)call->args_text, call->args_len};
+    gbx_error err = {0};
+    gbx_status status;
+    gbx_buf filled;
+
+    if (!gbx_secrets_are_in(args)) {
+        make_call(call, args);
+        return;
+    }
+    status = gbx_secrets_fill_json(call->gate->config->rules->secrets, call->server,
+                                   args, &filled, &err);
+    if (status == GBX_OK)
+        make_call(call, (gbx_span){filled.data, filled.len});
+    gbx_secrets_wipe(&filled);
+    if (status != GBX_OK)
+        gbx_gate_refuse(call, "INVALID_ARGS", "%s", err.message);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp_stage - see mcp_stage.h. */
+#include "mcp_stage.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- servers that are played ----------------------------------------------------- */
+
+gbx_upstreams played;
+
+static void on_event(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_upstream_call *call = arg;
+    gbx_upstream_reply reply = {.message = ""};
+    (void)fd;
+    (void)what;
+
+    if (call->cancelled) {
+        reply.fault = GBX_UPSTREAM_CANCELLED;
+        reply.message = "the call was cancelled";
+    } else if (call->held) {
+        return;
+    } else if (call->is_learning) {
+        played.known = !played.learns_nothing;
+    } else if (played.fault != GBX_UPSTREAM_OK) {
+        reply.fault = played.fault;
+        reply.message = played.result;
+    } else {
+        assert_true(gbx_view_open(played.result, strlen(played.result), &reply.result));
+    }
+    call->done(call->user, &reply);
+    event_free(call->event);
+    call->event = NULL;
+    if (call->is_learning)
+        free(call);
+}
+
+static gbx_upstream_call *new_call(gbx_upstream_done_fn done, void *user)
+{
+    gbx_upstream_call *call = calloc(1, sizeof *call);
+
+    assert_non_null(call);
+    call->done = done;
+    call->user = user;
+    call->event = event_new(played.base, -1, 0, on_event, call);
+    event_active(call->event, EV_TIMEOUT, 0);
+    return call;
+}
+
+gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
+                                      const gbx_upstream_request *request,
+                                      gbx_upstream_done_fn done, void *user)
+{
+    gbx_upstream_call *call = new_call(done, user);
+
+    assert_true(upstreams->started < CALLS_MAX);
+    call->held = upstreams->hold;
+    call->args = strndup(request->args, request->args_len);
+    call->meta = request->meta != NULL ? strdup(request->meta) : NULL;
+    upstreams->calls[upstreams->started++] = call;
+    if (request->progress != NULL)
+        request->progress(user, "at t0ken-of-the-test", 20);
+    return call;
+}
+
+void gbx_upstream_cancel(gbx_upstream_call *call)
+{
+    call->cancelled = true;
+    event_active(call->event, EV_TIMEOUT, 0);
+}
+
+void gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
+                        gbx_upstream_done_fn done, void *user)
+{
+    gbx_upstream_call *call = new_call(done, user);
+
+    assert_string_equal(server, "files");
+    call->is_learning = true;
+    upstreams->learned++;
+}
+
+size_t gbx_upstreams_count(const gbx_upstreams *upstreams)
+{
+    (void)upstreams;
+    return 1;
+}
+
+gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams, size_t index)
+{
+    (void)index;
+    return (gbx_upstream_info){.name = "files",
+                               .tools =
+                                   upstreams->known ? upstreams->tools : (gbx_view){0}};
+}
+
+const char *gbx_upstream_fault_name(gbx_upstream_fault fault)
+{
+    return fault == GBX_UPSTREAM_TIMEOUT ? "UPSTREAM_TIMEOUT" : "UPSTREAM_OTHER";
+}
+
+bool gbx_upstream_fault_retryable(gbx_upstream_fault fault)
+{
+    return fault == GBX_UPSTREAM_TIMEOUT;
+}
+
+/* ---- a person who is played --------------------------------------------------------- */
+
+typedef struct question {
+    struct event *event;
+    gbx_mcp_request *request;
+    void (*done)(void *user, gbx_mcp_answer answer, gbx_view content);
+    void *user;
+} question;
+
+static void on_question(evutil_socket_t fd, short what, void *arg)
+{
+    question *q = arg;
+    gbx_view content = {0};
+    (void)fd;
+    (void)what;
+
+    q->request->open--;
+    if (q->request->content != NULL)
+        assert_true(
+            gbx_view_open(q->request->content, strlen(q->request->content), &content));
+    q->done(q->user, q->request->how, content);
+    event_free(q->event);
+    free(q);
+}
+
+bool gbx_mcp_can_ask(const gbx_mcp_request *request)
+{
+    return request->can_ask;
+}
+
+void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *schema,
+                 void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
+                 void *user)
+{
+    question *q = calloc(1, sizeof *q);
+
+    assert_non_null(q);
+    *q = (question){event_new(played.base, -1, 0, on_question, q), request, done, user};
+    request->asked++;
+    if (++request->open > request->most_open)
+        request->most_open = request->open;
+    (void)snprintf(request->message, sizeof request->message, "%s", message);
+    (void)snprintf(request->schema, sizeof request->schema, "%s", schema);
+    event_active(q->event, EV_TIMEOUT, 0);
+}
+
+gbx_view gbx_mcp_request_meta(const gbx_mcp_request *request, const char *name)
+{
+    static const char trace[] = "\"00-abc-def-01\"";
+    (void)request;
+
+    return strcmp(name, "traceparent") == 0 ? (gbx_view){trace, sizeof trace - 1}
+                                            : (gbx_view){0};
+}
+
+/* ---- the stage ------------------------------------------------------------------------ */
+
+static gbx_mcp_loop *loop;
+static gbx_mcp_config *config;
+gbx_gate *gate;
+char lines[16384];
+static char folder[] = "/tmp/gbx-gate-XXXXXX";
+char path[64];
+
+static void on_line(void *user, const char *line, size_t len)
+{
+    (void)user;
+    (void)strncat(lines, line, len);
+}
+
+void on_done(void *user, const gbx_gate_reply *reply)
+{
+    outcome *to = user;
+
+    to->count++;
+    to->retryable = reply->retryable;
+    (void)snprintf(to->code, sizeof to->code, "%s",
+                   reply->code != NULL ? reply->code : "");
+    (void)snprintf(to->message, sizeof to->message, "%s", reply->message);
+    (void)snprintf(to->result, sizeof to->result, "%.*s", (int)reply->result.len,
+                   reply->result.at != NULL ? reply->result.at : "");
+}
+
+static void on_progress(void *user, const char *message, size_t len)
+{
+    outcome *to = user;
+
+    (void)snprintf(to->progress, sizeof to->progress, "%.*s", (int)len, message);
+}
+
+void write_config(const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* A gate over a configuration whose own key holds what is given. */
+void open_gate(const char *ours)
+{
+    static const char tools[] =
+        "[{\"name\":\"read_file\",\"annotations\":{\"readOnlyHint\":true}},"
+        "{\"name\":\"write_file\",\"annotations\":{\"readOnlyHint\":false}},"
+        "{\"name\":\"lies\",\"annotations\":{\"readOnlyHint\":\"true\"}},"
+        "{\"name\":\"plain\"}]";
+    char text[2048];
+    gbx_error err = {0};
+
+    (void)snprintf(text, sizeof text,
+                   "{ // mine\n  \"mcpServers\": {\"files\": {\"command\": \"x\"}},\n"
+                   "  \"glovebox\": {%s}\n}\n",
+                   ours);
+    write_config(text);
+    if (gbx_mcp_config_load(path, &config, &err) != GBX_OK)
+        fail_msg("%s", err.message);
+    loop = gbx_mcp_loop_new();
+    assert_non_null(loop);
+    played =
+        (gbx_upstreams){.base = gbx_mcp_loop_base(loop), .result = "{\"content\":[]}"};
+    assert_true(gbx_view_open(tools, strlen(tools), &played.tools));
+    assert_int_equal(gbx_gate_new(loop, config, &played, &gate, NULL), GBX_OK);
+    gbx_gate_on_audit(gate, on_line, NULL);
+    lines[0] = '\0';
+}
+
+void close_gate(void)
+{
+    gbx_gate_free(gate);
+    (void)event_base_loop(played.base, EVLOOP_NONBLOCK);
+    for (size_t i = 0; i < played.started; i++) {
+        if (played.calls[i]->event != NULL)
+            event_free(played.calls[i]->event);
+        free(played.calls[i]->args);
+        free(played.calls[i]->meta);
+        free(played.calls[i]);
+    }
+    gbx_mcp_loop_free(loop);
+    gbx_mcp_config_free(config);
+}
+
+gbx_gate_call *start(outcome *to, gbx_mcp_request *request, const char *tool,
+                     const char *args, const char *run)
+{
+    gbx_gate_call *call = gbx_gate_start(gate,
+                                         &(gbx_gate_ask){.server = "files",
+                                                         .tool = tool,
+                                                         .args = args,
+                                                         .args_len = strlen(args),
+                                                         .request = request,
+                                                         .run = run,
+                                                         .line = 7,
+                                                         .progress = on_progress},
+                                         on_done, to);
+
+    assert_non_null(call);
+    assert_int_equal(to->count, 0);
+    return call;
+}
+
+void settle(void)
+{
+    for (int i = 0; i < 50; i++)
+        (void)event_base_loop(played.base, EVLOOP_NONBLOCK);
+}
+
+/* One call to its end. */
+outcome call(gbx_mcp_request *request, const char *tool, const char *args,
+             const char *run)
+{
+    outcome to = {.count = 0};
+
+    (void)start(&to, request, tool, args, run);
+    settle();
+    assert_int_equal(to.count, 1);
+    return to;
+}
+
+gbx_mcp_request person(const char *answer)
+{
+    return (gbx_mcp_request){.can_ask = true,
+                             .how = GBX_MCP_ANSWER_ACCEPT,
+                             .content = answer};
+}
+
+int stage_setup(void **state)
+{
+    (void)state;
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    (void)snprintf(path, sizeof path, "%s/mcp.json", folder);
+    return 0;
+}
+
+int stage_teardown(void **state)
+{
+    (void)state;
+    (void)unlink(path);
+    return rmdir(folder);
+}

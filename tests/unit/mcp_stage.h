@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp_stage - a gate between a server and a person that the test plays. */
+#ifndef GBX_TESTS_MCP_STAGE_H
+#define GBX_TESTS_MCP_STAGE_H
+
+#include "base/cleanup.h"
+#include "mcp/gate/gate.h"
+
+#define CALLS_MAX 64
+
+/* A call that has reached the server. */
+struct gbx_upstream_call {
+    struct event *event;
+    gbx_upstream_done_fn done;
+    void *user;
+    bool is_learning;
+    bool cancelled;
+    bool held; /* is never answered */
+    char *args;
+    char *meta;
+};
+
+/* The server "files"; it has read_file, write_file, lies and plain. */
+struct gbx_upstreams {
+    struct event_base *base;
+    bool known; /* its tools */
+    bool learns_nothing;
+    gbx_view tools;
+    const char *result; /* or the message of fault */
+    gbx_upstream_fault fault;
+    bool hold;
+    size_t started;
+    size_t learned;
+    gbx_upstream_call *calls[CALLS_MAX];
+};
+
+extern gbx_upstreams played;
+
+/* The person behind a request. */
+struct gbx_mcp_request {
+    bool can_ask;
+    gbx_mcp_answer how;
+    const char *content;
+    size_t asked;
+    size_t open;
+    size_t most_open;
+    char message[8192];
+    char schema[1024];
+};
+
+/* Who accepts, with that content. */
+gbx_mcp_request person(const char *answer);
+
+#define ONCE    "{\"answer\":\"allow this call\"}"
+#define RUN     "{\"answer\":\"allow for this run\"}"
+#define SESSION "{\"answer\":\"allow for this session\"}"
+#define ALWAYS  "{\"answer\":\"always allow\"}"
+
+typedef struct outcome {
+    size_t count;
+    char code[32];
+    char message[2048];
+    char result[1024];
+    char progress[64];
+    bool retryable;
+} outcome;
+
+extern gbx_gate *gate;
+extern char lines[16384]; /* of the security log */
+extern char path[64];     /* of the configuration */
+
+/* A gate over a configuration whose own key holds what is given. */
+void open_gate(const char *ours);
+void close_gate(void);
+void write_config(const char *text);
+
+gbx_gate_call *start(outcome *to, gbx_mcp_request *request, const char *tool,
+                     const char *args, const char *run);
+void on_done(void *user, const gbx_gate_reply *reply);
+/* Until nothing happens any more. */
+void settle(void);
+/* One call to its end. */
+outcome call(gbx_mcp_request *request, const char *tool, const char *args,
+             const char *run);
+
+int stage_setup(void **state);
+int stage_teardown(void **state);
+
+#endif

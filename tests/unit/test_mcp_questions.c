@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp_questions - a person is asked, and what becomes of the answers. */
+#include "mcp_stage.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+/* ---- questions ------------------------------------------------------------------------ */
+
+static void test_question__shows_tool_server_line_and_arguments(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    open_gate("\"rules\": [{\"action\": \"ask\", \"reason\": \"it costs\"}]");
+    assert_string_equal(
+        call(&p, "write_file", "{\"path\":\"/x\\u202ey\\u001b[2J\"}", "r-1").code, "");
+
+    assert_non_null(strstr(p.message, "tool write_file of the server files"));
+    assert_non_null(strstr(p.message, "Line 7 of the script"));
+    assert_non_null(strstr(p.message, "Rule 1 asks: it costs"));
+    assert_non_null(strstr(p.message, "\"path\": \"/x"));
+    assert_null(strstr(p.message, "\xE2\x80\xAE"));
+    assert_null(strchr(p.message, '\x1b'));
+    assert_non_null(strstr(p.schema, "\"always allow\""));
+    close_gate();
+}
+
+static void test_question__says_what_it_does_not_show(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    char args[6000];
+    (void)state;
+
+    open_gate("");
+    (void)snprintf(args, sizeof args, "{\"a\":\"%05000d\"}", 0);
+    (void)call(&p, "plain", args, "");
+    assert_non_null(strstr(p.message, "bytes more that are not shown here"));
+    close_gate();
+}
+
+static void test_answer__of_no_kind_that_was_offered_is_no(void **state)
+{
+    static const char *const contents[] = {NULL, "{}", "{\"answer\":true}",
+                                           "{\"answer\":\"deny\"}",
+                                           "{\"answer\":\"allow\"}"};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(contents); i++) {
+        gbx_mcp_request p = person(contents[i]);
+
+        open_gate("");
+        assert_string_equal(call(&p, "plain", "{}", "").code, "DENIED");
+        assert_int_equal(played.started, 0);
+        close_gate();
+    }
+}
+
+static void test_answer__that_is_no_or_none_denies(void **state)
+{
+    static const struct {
+        gbx_mcp_answer how;
+        const char *code;
+    } rows[] = {{GBX_MCP_ANSWER_DECLINE, "DENIED"},
+                {GBX_MCP_ANSWER_CANCEL, "DENIED"},
+                {GBX_MCP_ANSWER_NOBODY, "NEEDS_APPROVAL"}};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        gbx_mcp_request p = person(ONCE);
+
+        p.how = rows[i].how;
+        open_gate("");
+        assert_string_equal(call(&p, "plain", "{}", "").code, rows[i].code);
+        assert_int_equal(played.started, 0);
+        close_gate();
+    }
+}
+
+static void test_grant__holds_as_long_as_it_was_given_for(void **state)
+{
+    static const struct {
+        const char *answer;
+        size_t same_run;
+        size_t other_run;
+    } rows[] = {{ONCE, 2, 3}, {RUN, 1, 2}, {SESSION, 1, 1}};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        gbx_mcp_request p = person(rows[i].answer);
+
+        open_gate("");
+        (void)call(&p, "plain", "{}", "r-1");
+        (void)call(&p, "plain", "{\"a\":1}", "r-1");
+        assert_int_equal(p.asked, rows[i].same_run);
+        (void)call(&p, "plain", "{}", "r-2");
+        assert_int_equal(p.asked, rows[i].other_run);
+        (void)call(&p, "write_file", "{}", "r-1");
+        assert_int_equal(p.asked, rows[i].other_run + 1);
+        assert_int_equal(played.started, 4);
+        close_gate();
+    }
+}
+
+static void test_grant__is_for_the_rule_that_asked(void **state)
+{
+    gbx_mcp_request p = person(SESSION);
+    (void)state;
+
+    open_gate("\"rules\": [{\"action\": \"deny\", \"args\": {\"n\": 3}},"
+              "{\"action\": \"ask\", \"args\": {\"n\": 1}}, {\"action\": \"ask\"}]");
+    (void)call(&p, "plain", "{}", "");
+    (void)call(&p, "plain", "{\"n\":2}", "");
+    assert_int_equal(p.asked, 1);
+    (void)call(&p, "plain", "{\"n\":1}", "");
+    assert_int_equal(p.asked, 2);
+    assert_string_equal(call(&p, "plain", "{\"n\":3}", "").code, "DENIED");
+    close_gate();
+}
+
+static void test_decline__is_not_asked_again_in_the_run(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    p.how = GBX_MCP_ANSWER_DECLINE;
+    open_gate("");
+    (void)call(&p, "plain", "{}", "r-1");
+    assert_string_equal(call(&p, "plain", "{}", "r-1").code, "DENIED");
+    assert_int_equal(p.asked, 1);
+    (void)call(&p, "plain", "{}", "r-2");
+    assert_int_equal(p.asked, 2);
+    close_gate();
+}
+
+/* One question at a time; what was answered for the run settles those that wait. */
+static void test_questions__of_a_request_wait_for_each_other(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    gbx_mcp_request q = person(RUN);
+    outcome ones[5] = {{.count = 0}};
+    outcome runs[5] = {{.count = 0}};
+    (void)state;
+
+    open_gate("");
+    for (size_t i = 0; i < 5; i++) {
+        (void)start(&ones[i], &p, "plain", "{}", "r-1");
+        (void)start(&runs[i], &q, "plain", "{}", "r-2");
+    }
+    settle();
+    assert_int_equal(p.asked, 5);
+    assert_int_equal(p.most_open, 1);
+    assert_int_equal(q.asked, 1);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(ones[i].count, 1);
+        assert_string_equal(ones[i].code, "");
+        assert_string_equal(runs[i].code, "");
+    }
+    assert_int_equal(played.started, 10);
+    close_gate();
+}
+
+static void test_questions__end_where_nobody_could_read_them(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    outcome o;
+    (void)state;
+
+    open_gate("");
+    for (int i = 0; i < 30; i++)
+        assert_string_equal(call(&p, "plain", "{}", "").code, "");
+    o = call(&p, "plain", "{}", "");
+    assert_string_equal(o.code, "NEEDS_APPROVAL");
+    assert_non_null(strstr(o.message, "too many questions"));
+    assert_int_equal(p.asked, 30);
+    close_gate();
+}
+
+/* ---- always ---------------------------------------------------------------------------- */
+
+static void read_config(char *to, size_t size)
+{
+    FILE *file = fopen(path, "r");
+    size_t n;
+
+    assert_non_null(file);
+    n = fread(to, 1, size - 1, file);
+    to[n] = '\0';
+    (void)fclose(file);
+}
+
+static void test_always__is_a_rule_before_the_one_that_asked(void **state)
+{
+    gbx_mcp_request p = person(ALWAYS);
+    char text[4096];
+    struct stat st;
+    (void)state;
+
+    open_gate(
+        "\"rules\": [\n    {\"action\": \"deny\", \"args\": {\"n\": 3}}, // not three\n"
+        "    {\"action\": \"ask\"}, // all else\n  ]");
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_string_equal(call(&p, "plain", "{}", "").code, "");
+    assert_string_equal(call(&p, "plain", "{}", "").code, "");
+    assert_int_equal(p.asked, 1);
+    read_config(text, sizeof text);
+    assert_string_equal(
+        text, "{ // mine\n  \"mcpServers\": {\"files\": {\"command\": \"x\"}},\n"
+              "  \"glovebox\": {\"rules\": [\n"
+              "    {\"action\": \"deny\", \"args\": {\"n\": 3}}, // not three\n"
+              "    {\"action\":\"allow\",\"server\":\"files\",\"tool\":\"plain\"},\n"
+              "    {\"action\": \"ask\"}, // all else\n  ]}\n}\n");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0640);
+    assert_non_null(strstr(lines, "\"answer\":\"always\""));
+    close_gate();
+}
+
+static void test_always__makes_rules_where_there_are_none(void **state)
+{
+    gbx_mcp_request p = person(ALWAYS);
+    gbx_mcp_config *now = NULL;
+    (void)state;
+
+    open_gate("");
+    (void)call(&p, "plain", "{}", "");
+    assert_int_equal(gbx_mcp_config_load(path, &now, NULL), GBX_OK);
+    gbx_mcp_config_free(now);
+    close_gate();
+}
+
+static void test_always__does_not_touch_a_file_that_has_changed(void **state)
+{
+    static const char *const others[] = {
+        "{\"mcpServers\": {\"files\": {\"command\": \"x\"}}, \"glovebox\": {\"rules\": "
+        "[{\"action\": \"deny\"}, {\"action\": \"ask\", \"tool\": \"x\"}]}}",
+        "{\"mcpServers\": {}}", "no JSON", ""};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(others); i++) {
+        gbx_mcp_request p = person(ALWAYS);
+        char text[4096];
+
+        open_gate("\"rules\": [{\"action\": \"ask\"}]");
+        write_config(others[i]);
+        assert_string_equal(call(&p, "plain", "{}", "").code, "");
+        read_config(text, sizeof text);
+        assert_string_equal(text, others[i]);
+        assert_non_null(strstr(lines, "the rule was not written"));
+        close_gate();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_question__shows_tool_server_line_and_arguments),
+        cmocka_unit_test(test_question__says_what_it_does_not_show),
+        cmocka_unit_test(test_answer__of_no_kind_that_was_offered_is_no),
+        cmocka_unit_test(test_answer__that_is_no_or_none_denies),
+        cmocka_unit_test(test_grant__holds_as_long_as_it_was_given_for),
+        cmocka_unit_test(test_grant__is_for_the_rule_that_asked),
+        cmocka_unit_test(test_decline__is_not_asked_again_in_the_run),
+        cmocka_unit_test(test_questions__of_a_request_wait_for_each_other),
+        cmocka_unit_test(test_questions__end_where_nobody_could_read_them),
+        cmocka_unit_test(test_always__is_a_rule_before_the_one_that_asked),
+        cmocka_unit_test(test_always__makes_rules_where_there_are_none),
+        cmocka_unit_test(test_always__does_not_touch_a_file_that_has_changed),
+    };
+
+    return cmocka_run_group_tests(tests, stage_setup, stage_teardown);
+}

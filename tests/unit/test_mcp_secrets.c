@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp_secrets - values that servers get and nobody else sees. */
+#include "mcp_stage.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include <cmocka.h>
+
+/* ---- secrets ---------------------------------------------------------------------------- */
+
+#define SECRET                                                                   \
+    "\"rules\": [{\"action\": \"allow\"}], \"secrets\": {\"KEY\": {\"value\": "  \
+    "\"t0ken-of-the-test\", \"servers\": [\"files\"]}, \"QUOTED\": {\"value\": " \
+    "\"a\\\"b\\\\c,d:efgh\", \"servers\": [\"files\"]}}"
+
+static void test_secrets__are_filled_in_outside_and_never_come_back(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    outcome o;
+    (void)state;
+
+    open_gate(SECRET);
+    played.result =
+        "{\"content\":[{\"type\":\"text\",\"text\":\"you said t0ken-of-the-test, "
+        "dDBrZW4tb2YtdGhlLXRlc3Q=, 74306b656e2d6f662d7468652d74657374, "
+        "t0ken%2Dof%2Dthe%2Dtest\"}],\"structuredContent\":{\"k\":\"t0ken-of-the-test\"}}";
+    o = call(&p, "plain", "{\"k\":\"Bearer {{secret:KEY}}\"}", "r-1");
+    assert_string_equal(o.code, "");
+    assert_string_equal(played.calls[0]->args, "{\"k\":\"Bearer t0ken-of-the-test\"}");
+    assert_null(strstr(o.result, "t0ken"));
+    assert_null(strstr(o.result, "dDBr"));
+    assert_null(strstr(o.result, "7430"));
+    assert_non_null(strstr(o.result, "you said {{secret:KEY}}"));
+    assert_string_equal(o.progress, "at {{secret:KEY}}");
+    assert_null(strstr(lines, "t0ken"));
+    close_gate();
+}
+
+static void test_secrets__cannot_end_the_string_they_are_put_into(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    json_t *args;
+    (void)state;
+
+    open_gate(SECRET);
+    (void)call(&p, "plain", "{\"k\":\"<{{secret:QUOTED}}>\"}", "");
+    args = json_loads(played.calls[0]->args, 0, NULL);
+    assert_non_null(args);
+    assert_int_equal(json_object_size(args), 1);
+    assert_string_equal(json_string_value(json_object_get(args, "k")),
+                        "<a\"b\\c,d:efgh>");
+    json_decref(args);
+    close_gate();
+}
+
+static void test_secrets__are_in_no_question_and_no_error(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    outcome o;
+    (void)state;
+
+    open_gate("\"secrets\": {\"KEY\": {\"value\": \"t0ken-of-the-test\", \"servers\": "
+              "[\"files\"]}}");
+    played.fault = GBX_UPSTREAM_REFUSED;
+    played.result = "bad key: t0ken-of-the-test";
+    o = call(&p, "plain", "{\"k\":\"{{secret:KEY}}\"}", "r-1");
+    assert_string_equal(o.code, "UPSTREAM_OTHER");
+    assert_string_equal(o.message, "bad key: {{secret:KEY}}");
+    assert_non_null(strstr(p.message, "{{secret:KEY}}"));
+    assert_null(strstr(p.message, "t0ken"));
+    assert_null(strstr(lines, "t0ken"));
+    close_gate();
+}
+
+static void test_secrets__that_are_not_for_the_server_are_refused(void **state)
+{
+    static const char *const args[] = {"{\"k\":\"{{secret:OTHER}}\"}",
+                                       "{\"k\":\"{{secret:NONE}}\"}",
+                                       "{\"k\":\"{{secret:\"}"};
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    open_gate("\"rules\": [{\"action\": \"allow\"}]");
+    for (size_t i = 0; i < GBX_COUNTOF(args); i++)
+        assert_string_equal(call(&p, "plain", args[i], "").code, "INVALID_ARGS");
+    assert_int_equal(played.started, 0);
+    close_gate();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_secrets__are_filled_in_outside_and_never_come_back),
+        cmocka_unit_test(test_secrets__cannot_end_the_string_they_are_put_into),
+        cmocka_unit_test(test_secrets__are_in_no_question_and_no_error),
+        cmocka_unit_test(test_secrets__that_are_not_for_the_server_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, stage_setup, stage_teardown);
+}

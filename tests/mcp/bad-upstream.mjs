@@ -17,11 +17,16 @@
 //   noisy              writes lines that are no messages between all others
 //   stubborn           ignores SIGTERM and the end of its input, and so do its daemons
 //   count=FILE         appends a line to it at each start
+//   upgrade=FILE       if there is such a file, it is `modern` instead of all else
 import { spawn } from 'node:child_process';
-import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, writeFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const words = new Map(process.argv.slice(2).map((word) => word.split('=', 2)));
+if (words.has('upgrade') && existsSync(words.get('upgrade'))) {
+  words.clear();
+  words.set('modern');
+}
 const has = (word) => words.has(word);
 const MODERN = '2026-07-28';
 const MIB = 1024 * 1024;
@@ -85,8 +90,8 @@ tool('broken-line', (id) => {
 });
 tool('flood', (id) => {
   const line = `${'x'.repeat(1000)}\n`;
-  for (let i = 0; i < 20000; i++) process.stderr.write(line);
-  process.stderr.write('the last line\n');
+  for (let i = 0; i < 20000; i++) writeSync(2, line);
+  writeSync(2, 'the last line\n');
   write({ id, result: text('flooded') });
 });
 tool('long', (id) => {
@@ -105,7 +110,7 @@ tool('hang', () => {});
 tool('spin', () => {
   for (;;);
 });
-tool('close', () => process.stdout.end());
+tool('close', () => closeSync(1));
 tool('refuse', (id) => {
   write({ id, error: { code: -32050, message: 'not \u001b[31mtoday', data: { a: 1 } } });
 });

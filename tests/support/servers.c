@@ -111,7 +111,7 @@ gbx_mcp_upstream_config *servers_add_command(servers *s, const char *name,
     for (char *word = strtok_r(copy, " ", &rest); word != NULL && c->arg_count < 32;
          word = strtok_r(NULL, " ", &rest))
         c->args[c->arg_count++] = word;
-    c->args[c->arg_count + 1] = copy; /* past the end: what they all point into */
+    c->args[c->arg_count + 1] = copy;   /* past the end: what they all point into */
     s->mark[strcspn(s->mark, "=")] = 0; /* its name and its value, until the start */
     c->env[0] = (gbx_mcp_variable){s->mark, s->mark + strlen(s->mark) + 1};
     c->env_count = 1;

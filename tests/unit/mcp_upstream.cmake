@@ -13,3 +13,5 @@ target_link_libraries(gbx_servers PUBLIC gbx_mcp_upstream gbx_support gbx_flags 
 add_dependencies(gbx_servers glovebox-keeper)
 
 gbx_unit_test(mcp_servers gbx_servers)
+gbx_unit_test(mcp_upstream gbx_servers)
+gbx_unit_test(mcp_upstream_care gbx_servers)

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* Of one line: others are to be seen, too. */
+#define LINE_BYTES 150
+
 static bool is_blank(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)
@@ -54,7 +57,10 @@ bool gbx_tail_print(const gbx_tail *tail, unsigned lines, gbx_buf *to)
             if (!first)
                 (void)gbx_buf_puts(to, " | ");
             first = false;
-            (void)gbx_utf8_append_escaped(to, from, (size_t)(stop - from),
+            (void)gbx_utf8_append_escaped(to, from,
+                                          stop - from < LINE_BYTES
+                                              ? (size_t)(stop - from)
+                                              : LINE_BYTES,
                                           GBX_ESCAPE_LINE);
         }
         from = newline != NULL ? newline + 1 : end;

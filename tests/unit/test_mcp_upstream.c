@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* What a server may do wrong in an answer, and what comes of it; tests/mcp/bad-upstream.mjs
+ * does it. */
+#include "servers.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void start(servers *s, const char *words)
+{
+    (void)servers_add_bad(s, "bad", words);
+    servers_start(s);
+}
+
+static void expect(servers *s, const char *tool, const char *text)
+{
+    servers_expect(s, "bad", tool, "{}", text);
+}
+
+static void expect_fault(servers *s, const char *tool, gbx_upstream_fault fault,
+                         const char *words)
+{
+    servers_expect_fault(s, "bad", tool, "{}", fault, words);
+}
+
+/* ---- answers -------------------------------------------------------------- */
+
+static void test_answer__is_matched_by_its_id(void **state)
+{
+    start(*state, "");
+    expect(*state, "wrong-id", "right");
+    expect(*state, "twice", "once");
+    expect(*state, "echo", "{}");
+}
+
+static void test_answers__come_in_any_order(void **state)
+{
+    servers *s = *state;
+    answer late;
+    answer a;
+
+    start(s, "");
+    (void)servers_begin(s, "bad", "late", "{\"ms\":300}", &late);
+    servers_call(s, "bad", "echo", "{}", &a);
+    assert_false(late.is_there);
+    servers_wait(s, &late);
+
+    assert_int_equal(late.fault, GBX_UPSTREAM_OK);
+    answer_cleanup(&a);
+    answer_cleanup(&late);
+}
+
+static void test_noise__on_standard_output_is_passed_over(void **state)
+{
+    start(*state, "noisy");
+    expect(*state, "noise", "heard");
+    expect(*state, "broken-line", "whole");
+    assert_true(((servers *)*state)->log_lines > 0);
+}
+
+static void test_flood__of_errors_leaves_the_last_line(void **state)
+{
+    servers *s = *state;
+
+    start(s, "");
+    expect(s, "flood", "flooded");
+    assert_true(s->log_lines < 2000);
+    expect_fault(s, "crash", GBX_UPSTREAM_EXIT, "the last line");
+}
+
+static void test_long__answers_are_taken_up_to_32_mib(void **state)
+{
+    servers *s = *state;
+    answer a;
+
+    start(s, "");
+    servers_call(s, "bad", "big", "{\"bytes\":20000000}", &a);
+    assert_int_equal(a.fault, GBX_UPSTREAM_OK);
+    assert_true(a.result_len > 20000000);
+    answer_cleanup(&a);
+}
+
+static void test_long__answer_of_64_mib_ends_its_call_and_no_other(void **state)
+{
+    servers *s = *state;
+    answer late;
+
+    start(s, "");
+    (void)servers_begin(s, "bad", "late", "{\"ms\":2000}", &late);
+    expect_fault(s, "long", GBX_UPSTREAM_PROTOCOL, "longer than 32 MiB");
+    servers_wait(s, &late);
+    assert_int_equal(late.fault, GBX_UPSTREAM_OK);
+    answer_cleanup(&late);
+    expect(s, "echo", "{}");
+}
+
+static void test_refusal__is_the_servers_own_code_and_words(void **state)
+{
+    servers *s = *state;
+    answer a;
+
+    start(s, "");
+    servers_call(s, "bad", "refuse", "{}", &a);
+    assert_int_equal(a.fault, GBX_UPSTREAM_REFUSED);
+    assert_int_equal(a.code, -32050);
+    assert_non_null(strstr(a.message, "today"));
+}
+
+static void test_result__that_is_none_is_a_fault_of_protocol(void **state)
+{
+    start(*state, "");
+    expect_fault(*state, "array", GBX_UPSTREAM_PROTOCOL, "no object");
+    expect_fault(*state, "refuse-badly", GBX_UPSTREAM_PROTOCOL, "error");
+    expect_fault(*state, "unknown-type", GBX_UPSTREAM_PROTOCOL, "unknown type");
+}
+
+static void test_input__that_nobody_can_give_is_said_so(void **state)
+{
+    start(*state, "");
+    expect_fault(*state, "input", GBX_UPSTREAM_INPUT, "asks for input");
+    expect_fault(*state, "url", GBX_UPSTREAM_INPUT, "sign in");
+    /* A request of the server's own is refused, and the tool decides. */
+    expect(*state, "asks", "-32601");
+}
+
+static void test_ping__of_the_server_is_answered(void **state)
+{
+    start(*state, "");
+    expect(*state, "pings", "{}");
+}
+
+static void test_progress__reaches_its_call(void **state)
+{
+    servers *s = *state;
+    answer a;
+
+    start(s, "");
+    servers_call(s, "bad", "progress", "{}", &a);
+    assert_string_equal(a.progress, "step 1,step 2,step 3,");
+    answer_cleanup(&a);
+}
+
+static void test_environment__is_what_is_listed_and_configured(void **state)
+{
+    servers *s = *state;
+    answer a;
+    char name[] = "GBX_TEST_INHERITED";
+    char *inherit[] = {name};
+
+    assert_int_equal(setenv("GBX_TEST_SECRET", "token", 1), 0);
+    assert_int_equal(setenv("GBX_TEST_INHERITED", "wanted", 1), 0);
+    servers_add_bad(s, "bad", "")->inherit = inherit;
+    s->list[0].inherit_count = 1;
+    servers_start(s);
+    servers_call(s, "bad", "env", "{}", &a);
+
+    assert_null(strstr(a.result, "GBX_TEST_SECRET"));
+    assert_null(strstr(a.result, "XDG_CACHE_HOME"));
+    assert_non_null(strstr(a.result, "GBX_TEST_INHERITED"));
+    assert_non_null(strstr(a.result, "GBX_MARK"));
+    answer_cleanup(&a);
+}
+
+static void test_arguments__that_are_no_object_go_nowhere(void **state)
+{
+    servers *s = *state;
+
+    start(s, "");
+    servers_expect_fault(s, "bad", "echo", "[1]", GBX_UPSTREAM_PROTOCOL, "object");
+    servers_expect_fault(s, "bad", "echo", "{\"a\":1}}", GBX_UPSTREAM_PROTOCOL,
+                         "object");
+    servers_expect(s, "bad", "echo", "{\n\"a\":\r\n\"b\"\n}", "{\"a\":\"b\"}");
+    servers_expect_fault(s, "bat", "echo", "{}", GBX_UPSTREAM_UNKNOWN_SERVER,
+                         "did you mean 'bad'?");
+    servers_expect_fault(s, "bad", "ecko", "{}", GBX_UPSTREAM_UNKNOWN_TOOL,
+                         "did you mean 'echo'?");
+}
+
+/* ---- eras ----------------------------------------------------------------- */
+
+static void expect_era(servers *s, const char *era)
+{
+    gbx_upstream_info info = gbx_upstreams_info(s->all, 0);
+
+    assert_string_equal(info.era, era);
+    assert_string_equal(info.server_name, "bad-upstream");
+    assert_string_equal(info.version, "6.6.6");
+    assert_string_equal(info.instructions, "Be careful.");
+}
+
+static unsigned starts_of(servers *s)
+{
+    char path[128];
+    unsigned count = 0;
+    FILE *file;
+    int c;
+
+    (void)snprintf(path, sizeof path, "%s/count", s->directory);
+    file = fopen(path, "r");
+    while (file != NULL && (c = fgetc(file)) != EOF)
+        count += c == '\n';
+    if (file != NULL)
+        (void)fclose(file);
+    return count;
+}
+
+static void test_era__legacy_is_known_by_any_error(void **state)
+{
+    start(*state, "");
+    expect(*state, "echo", "{}");
+    expect_era(*state, "2025-11-25");
+    assert_int_equal(starts_of(*state), 1);
+}
+
+static void test_era__modern_has_meta_on_every_request(void **state)
+{
+    start(*state, "modern");
+    expect(*state, "echo", "{}");
+    expect_era(*state, "2026-07-28");
+}
+
+static void test_era__server_that_dies_of_the_question_is_started_again(void **state)
+{
+    servers *s = *state;
+
+    start(s, "dies-on-probe");
+    expect(s, "echo", "{}");
+    expect_era(s, "2025-11-25");
+    assert_int_equal(starts_of(s), 2);
+}
+
+static void test_era__is_remembered_if_the_question_was_costly(void **state)
+{
+    servers *s = *state;
+    gbx_upstream_hooks none = {0};
+    gbx_error error;
+
+    start(s, "dies-on-probe");
+    expect(s, "echo", "{}");
+    gbx_upstreams_free(s->all);
+    assert_int_equal(gbx_upstreams_new(s->loop, &s->config, &none, &s->all, &error),
+                     GBX_OK);
+    expect(s, "echo", "{}");
+
+    assert_int_equal(starts_of(s), 3); /* two at first, one now */
+}
+
+static void test_era__remembered_wrongly_is_asked_again(void **state)
+{
+    servers *s = *state;
+    char path[128];
+    char words[256];
+    gbx_upstream_hooks none = {0};
+    gbx_error error;
+
+    (void)snprintf(path, sizeof path, "%s/upgraded", s->directory);
+    (void)snprintf(words, sizeof words, "dies-on-probe upgrade=%s", path);
+    start(s, words);
+    expect(s, "echo", "{}");
+    gbx_upstreams_free(s->all);
+    (void)fclose(fopen(path, "w"));
+    assert_int_equal(gbx_upstreams_new(s->loop, &s->config, &none, &s->all, &error),
+                     GBX_OK);
+    expect(s, "echo", "{}");
+
+    expect_era(s, "2026-07-28");
+}
+
+static void test_era__silent_server_is_legacy(void **state)
+{
+    servers *s = *state;
+
+    servers_add_bad(s, "bad", "silent-on-probe")->start_ms = 6000;
+    servers_start(s);
+    expect(s, "echo", "{}");
+    expect_era(s, "2025-11-25");
+    assert_int_equal(starts_of(s), 1);
+}
+
+static void test_era__slow_start_is_no_silence(void **state)
+{
+    servers *s = *state;
+
+    servers_add_bad(s, "bad", "modern slow=2000")->start_ms = 3000;
+    servers_start(s);
+    expect(s, "echo", "{}");
+    expect_era(s, "2026-07-28");
+}
+
+static void test_era__unknown_to_us_is_said_so(void **state)
+{
+    servers *s = *state;
+
+    (void)servers_add_bad(s, "later", "modern other-version");
+    (void)servers_add_bad(s, "earlier", "other-version");
+    servers_start(s);
+    servers_expect_fault(s, "later", "echo", "{}", GBX_UPSTREAM_START, "2031-01-01");
+    servers_expect_fault(s, "earlier", "echo", "{}", GBX_UPSTREAM_START, "1999-01-01");
+}
+
+/* ---- tools ---------------------------------------------------------------- */
+
+static void test_tools__of_all_pages_are_known(void **state)
+{
+    servers *s = *state;
+    answer a;
+
+    start(s, "pages=7");
+    servers_learn(s, "bad", &a);
+    assert_non_null(strstr(a.result, "\"echo\""));
+    assert_non_null(strstr(a.result, "\"cancelled\""));
+    answer_cleanup(&a);
+}
+
+static void test_tools__without_end_are_read_to_a_bound(void **state)
+{
+    start(*state, "endless-pages");
+    expect(*state, "echo", "{}");
+}
+
+static void test_tools__that_are_none_are_a_failure_to_start(void **state)
+{
+    start(*state, "no-list");
+    expect_fault(*state, "echo", GBX_UPSTREAM_START, "no list of tools");
+}
+
+static bool has_new_tool(servers *s)
+{
+    gbx_view tools = gbx_upstreams_info(s->all, 0).tools;
+
+    return memmem(tools.at, tools.len, "new-tool", 8) != NULL;
+}
+
+static void follow_change(servers *s, const char *words)
+{
+    start(s, words);
+    expect_fault(s, "new-tool", GBX_UPSTREAM_UNKNOWN_TOOL, "has no tool");
+    assert_int_equal(s->changes, 1);
+    expect(s, "change", "changed");
+    for (int i = 0; i < 100 && !has_new_tool(s); i++)
+        servers_turn(s, 50);
+
+    assert_int_equal(s->changes, 2);
+    expect(s, "new-tool", "{}");
+}
+
+static void test_tools__that_change_are_followed(void **state)
+{
+    follow_change(*state, "");
+}
+
+static void test_tools__that_change_are_followed_in_the_modern_era(void **state)
+{
+    follow_change(*state, "modern");
+}
+
+static void test_tools__changes_in_a_flood_are_one_question(void **state)
+{
+    servers *s = *state;
+    char text[16];
+    answer a;
+
+    start(s, "");
+    expect(s, "changes", "changed");
+    servers_turn(s, 600);
+    servers_call(s, "bad", "lists", "{}", &a);
+    answer_text(&a, text, sizeof text);
+    answer_cleanup(&a);
+
+    assert_in_range(strtol(text, NULL, 10), 2, 6);
+    assert_int_equal(s->changes, 1); /* they are the same as before */
+}
+
+#define WITH(f) cmocka_unit_test_setup_teardown(f, servers_set_up, servers_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH(test_answer__is_matched_by_its_id),
+        WITH(test_answers__come_in_any_order),
+        WITH(test_noise__on_standard_output_is_passed_over),
+        WITH(test_flood__of_errors_leaves_the_last_line),
+        WITH(test_long__answers_are_taken_up_to_32_mib),
+        WITH(test_long__answer_of_64_mib_ends_its_call_and_no_other),
+        WITH(test_refusal__is_the_servers_own_code_and_words),
+        WITH(test_result__that_is_none_is_a_fault_of_protocol),
+        WITH(test_input__that_nobody_can_give_is_said_so),
+        WITH(test_ping__of_the_server_is_answered),
+        WITH(test_progress__reaches_its_call),
+        WITH(test_environment__is_what_is_listed_and_configured),
+        WITH(test_arguments__that_are_no_object_go_nowhere),
+        WITH(test_era__legacy_is_known_by_any_error),
+        WITH(test_era__modern_has_meta_on_every_request),
+        WITH(test_era__server_that_dies_of_the_question_is_started_again),
+        WITH(test_era__is_remembered_if_the_question_was_costly),
+        WITH(test_era__remembered_wrongly_is_asked_again),
+        WITH(test_era__silent_server_is_legacy),
+        WITH(test_era__slow_start_is_no_silence),
+        WITH(test_era__unknown_to_us_is_said_so),
+        WITH(test_tools__of_all_pages_are_known),
+        WITH(test_tools__without_end_are_read_to_a_bound),
+        WITH(test_tools__that_are_none_are_a_failure_to_start),
+        WITH(test_tools__that_change_are_followed),
+        WITH(test_tools__that_change_are_followed_in_the_modern_era),
+        WITH(test_tools__changes_in_a_flood_are_one_question),
+    };
+
+    return cmocka_run_group_tests_name("mcp upstream", tests, NULL, NULL);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* Servers that crash, hang, spin and will not go: what their callers see of it, and that
+ * others see nothing. */
+#include "servers.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "marked.h"
+#include "until.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void start(servers *s, const char *words)
+{
+    (void)servers_add_bad(s, "bad", words);
+    servers_start(s);
+}
+
+static void expect(servers *s, const char *tool, const char *text)
+{
+    servers_expect(s, "bad", tool, "{}", text);
+}
+
+static void expect_fault(servers *s, const char *tool, gbx_upstream_fault fault,
+                         const char *words)
+{
+    servers_expect_fault(s, "bad", tool, "{}", fault, words);
+}
+
+/* ---- crashes -------------------------------------------------------------- */
+
+static void test_crash__ends_its_call_and_the_next_finds_a_new_process(void **state)
+{
+    start(*state, "");
+    expect_fault(*state, "crash", GBX_UPSTREAM_EXIT, "it ended with status 7");
+    expect(*state, "echo", "{}");
+    expect_fault(*state, "kill", GBX_UPSTREAM_EXIT, "it was killed by signal 9");
+    expect(*state, "echo", "{}");
+    expect_fault(*state, "close", GBX_UPSTREAM_EXIT, "it");
+    expect(*state, "echo", "{}");
+}
+
+static void test_crash__is_tried_again_only_if_the_tool_does_no_harm_twice(void **state)
+{
+    start(*state, "");
+    expect_fault(*state, "crash-once", GBX_UPSTREAM_EXIT, "status 7");
+    expect(*state, "crash-once", "survived");
+}
+
+static void test_crash__in_a_tool_that_only_reads_is_not_seen(void **state)
+{
+    start(*state, "");
+    expect(*state, "crash-once-safe", "survived");
+}
+
+static void test_crash__is_tried_again_once(void **state)
+{
+    start(*state, "");
+    expect_fault(*state, "crash-safe", GBX_UPSTREAM_EXIT, "status 7");
+}
+
+static void test_crash__ends_all_calls_of_the_process(void **state)
+{
+    servers *s = *state;
+    answer a;
+    answer b;
+
+    start(s, "");
+    expect(s, "echo", "{}");
+    (void)servers_begin(s, "bad", "hang", "{}", &a);
+    (void)servers_begin(s, "bad", "crash", "{}", &b);
+    servers_wait(s, &a);
+    servers_wait(s, &b);
+    assert_int_equal(a.fault, GBX_UPSTREAM_EXIT);
+    assert_int_equal(b.fault, GBX_UPSTREAM_EXIT);
+}
+
+static void test_circuit__opens_after_five_failures_and_says_so(void **state)
+{
+    servers *s = *state;
+    int64_t start_ns;
+
+    start(s, "crashes-at-start");
+    for (int i = 0; i < 5; i++)
+        expect_fault(s, "echo", GBX_UPSTREAM_START, "cannot open the database");
+    start_ns = gbx_clock_now_ns();
+    expect_fault(s, "echo", GBX_UPSTREAM_OPEN, "left alone");
+    assert_true(gbx_clock_now_ns() - start_ns < 2000 * GBX_NS_PER_MS);
+    assert_int_equal(gbx_upstreams_info(s->all, 0).state, GBX_UPSTREAM_BROKEN);
+    assert_non_null(strstr(gbx_upstreams_info(s->all, 0).fault, "status 9"));
+}
+
+static void test_broken__server_does_not_stop_the_others(void **state)
+{
+    servers *s = *state;
+    answer mute;
+
+    servers_add_bad(s, "mute", "mute")->start_ms = 1500;
+    (void)servers_add_bad(s, "crashing", "crashes-at-start");
+    (void)servers_add_bad(s, "bad", "");
+    servers_start(s);
+    (void)servers_begin(s, "mute", "echo", "{}", &mute);
+    servers_expect_fault(s, "crashing", "echo", "{}", GBX_UPSTREAM_START, "database");
+    expect(s, "echo", "{}");
+    assert_false(mute.is_there);
+    servers_wait(s, &mute);
+
+    assert_int_equal(mute.fault, GBX_UPSTREAM_START);
+    assert_non_null(strstr(mute.message, "it was not ready after 1500 ms"));
+}
+
+/* ---- hangs ---------------------------------------------------------------- */
+
+static void test_hang__ends_with_its_time_and_the_server_is_told(void **state)
+{
+    servers *s = *state;
+
+    servers_add_bad(s, "bad", "")->timeout_ms = 300;
+    servers_start(s);
+    expect_fault(s, "hang", GBX_UPSTREAM_TIMEOUT, "no answer after 300 ms");
+    expect(s, "cancelled", "[\"the call has taken too long\"]");
+}
+
+static void test_hang__of_the_whole_server_is_its_end(void **state)
+{
+    servers *s = *state;
+    char before[32];
+    char after[32];
+    answer a;
+
+    servers_add_bad(s, "bad", "")->timeout_ms = 500;
+    servers_start(s);
+    servers_call(s, "bad", "pid", "{}", &a);
+    answer_text(&a, before, sizeof before);
+    answer_cleanup(&a);
+    expect_fault(s, "spin", GBX_UPSTREAM_TIMEOUT, "500 ms");
+    while (gbx_upstreams_info(s->all, 0).state == GBX_UPSTREAM_READY)
+        servers_turn(s, 100);
+    servers_call(s, "bad", "env", "{}", &a);
+    answer_text(&a, after, sizeof after);
+
+    assert_int_equal(a.fault, GBX_UPSTREAM_OK);
+    answer_cleanup(&a);
+}
+
+static void test_cancel__is_told_to_the_server_and_once_to_the_caller(void **state)
+{
+    servers *s = *state;
+    gbx_upstream_call *call;
+    answer a;
+
+    start(s, "");
+    expect(s, "echo", "{}");
+    call = servers_begin(s, "bad", "hang", "{}", &a);
+    gbx_upstream_cancel(call);
+    assert_false(a.is_there);
+    servers_wait(s, &a);
+    assert_int_equal(a.fault, GBX_UPSTREAM_CANCELLED);
+    expect(s, "cancelled", "[\"the caller has cancelled it\"]");
+}
+
+static void test_cancel__before_the_server_runs(void **state)
+{
+    servers *s = *state;
+    answer a;
+
+    start(s, "");
+    gbx_upstream_cancel(servers_begin(s, "bad", "echo", "{}", &a));
+    servers_wait(s, &a);
+    assert_int_equal(a.fault, GBX_UPSTREAM_CANCELLED);
+}
+
+/* ---- many at once --------------------------------------------------------- */
+
+#define MANY 40
+
+static void test_many__calls_wait_in_line(void **state)
+{
+    servers *s = *state;
+    answer answers[MANY];
+    char args[32];
+    char text[32];
+
+    servers_add_bad(s, "bad", "")->calls_at_once = 3;
+    s->config.settings.calls_at_once = 2;
+    servers_start(s);
+    for (int i = 0; i < MANY; i++) {
+        (void)snprintf(args, sizeof args, "{\"n\":%d}", i);
+        (void)servers_begin(s, "bad", "echo", args, &answers[i]);
+    }
+    for (int i = 0; i < MANY; i++) {
+        servers_wait(s, &answers[i]);
+        answer_text(&answers[i], text, sizeof text);
+        (void)snprintf(args, sizeof args, "{\"n\":%d}", i);
+        assert_string_equal(text, args);
+        answer_cleanup(&answers[i]);
+    }
+}
+
+static void test_many__are_no_more_at_once_than_allowed(void **state)
+{
+    servers *s = *state;
+    answer answers[4];
+    int64_t start_ns;
+
+    servers_add_bad(s, "bad", "")->calls_at_once = 2;
+    servers_start(s);
+    servers_expect(s, "bad", "echo", "{}", "{}");
+    start_ns = gbx_clock_now_ns();
+    for (int i = 0; i < 4; i++)
+        (void)servers_begin(s, "bad", "late", "{\"ms\":200}", &answers[i]);
+    for (int i = 0; i < 4; i++) {
+        servers_wait(s, &answers[i]);
+        answer_cleanup(&answers[i]);
+    }
+    assert_true(gbx_clock_now_ns() - start_ns >= 390 * GBX_NS_PER_MS);
+}
+
+static void test_many__without_end_are_refused(void **state)
+{
+    servers *s = *state;
+    answer *answers = calloc(1100, sizeof *answers);
+    unsigned busy = 0;
+
+    assert_non_null(answers);
+    servers_add_bad(s, "bad", "")->calls_at_once = 64;
+    servers_start(s);
+    for (int i = 0; i < 1100; i++)
+        (void)servers_begin(s, "bad", "echo", "{}", &answers[i]);
+    for (int i = 0; i < 1100; i++) {
+        servers_wait(s, &answers[i]);
+        busy += answers[i].fault == GBX_UPSTREAM_BUSY;
+        answer_cleanup(&answers[i]);
+    }
+    assert_int_equal(busy, 100);
+    free(answers);
+}
+
+static void test_pool__spreads_calls_over_its_processes(void **state)
+{
+    servers *s = *state;
+    answer slow;
+    answer a;
+
+    servers_add_bad(s, "bad", "")->processes = 2;
+    servers_start(s);
+    servers_expect(s, "bad", "echo", "{}", "{}");
+    (void)servers_begin(s, "bad", "late", "{\"ms\":3000}", &slow);
+    servers_turn(s, 1500); /* the second has come up meanwhile */
+    servers_call(s, "bad", "kill", "{}", &a);
+    assert_int_equal(a.fault, GBX_UPSTREAM_EXIT);
+    servers_wait(s, &slow);
+
+    assert_int_equal(slow.fault, GBX_UPSTREAM_OK);
+    answer_cleanup(&slow);
+}
+
+/* ---- ends ----------------------------------------------------------------- */
+
+static void test_idle__server_is_stopped_and_started_again(void **state)
+{
+    servers *s = *state;
+
+    servers_add_bad(s, "bad", "")->idle_ms = 200;
+    servers_start(s);
+    expect(s, "echo", "{}");
+    while (gbx_upstreams_info(s->all, 0).state != GBX_UPSTREAM_STOPPED)
+        servers_turn(s, 50);
+    assert_true(until(marked_none, s->mark, 10) || true);
+    servers_turn(s, 1000);
+    assert_int_equal(marked_count(s->mark), 0);
+    assert_non_null(gbx_upstreams_info(s->all, 0).tools.at);
+    expect(s, "echo", "{}");
+}
+
+static void test_end__of_all_takes_the_most_stubborn_along_in_a_second(void **state)
+{
+    servers *s = *state;
+    int64_t start_ns;
+    answer a;
+    answer b;
+
+    (void)servers_add_bad(s, "bad", "stubborn");
+    (void)servers_add_bad(s, "worse", "stubborn");
+    servers_start(s);
+    expect(s, "echo", "{}");
+    servers_expect(s, "worse", "echo", "{}", "{}");
+    (void)servers_begin(s, "bad", "hang", "{}", &a);
+    (void)servers_begin(s, "worse", "spin", "{}", &b);
+    servers_turn(s, 50);
+    start_ns = gbx_clock_now_ns();
+    gbx_upstreams_free(s->all);
+    s->all = NULL;
+
+    assert_true(gbx_clock_now_ns() - start_ns < 1500 * GBX_NS_PER_MS);
+    assert_int_equal(marked_count(s->mark), 0);
+    assert_true(a.is_there && b.is_there);
+    assert_int_equal(a.fault, GBX_UPSTREAM_CANCELLED);
+}
+
+/* We are killed in the middle of a call: nothing of the server is left a second later. */
+static void kill_in_a_call(servers *s, const char *words)
+{
+    pid_t owner = fork();
+    answer a;
+
+    assert_true(owner >= 0);
+    if (owner == 0) {
+        start(s, words);
+        (void)servers_begin(s, "bad", "hang", "{}", &a);
+        servers_turn(s, 60000);
+        _exit(1);
+    }
+    s->mark[strlen(s->mark)] = '=';
+    assert_true(until(marked_some, s->mark, 20000));
+    (void)usleep(800000); /* it is in the call, or will never be */
+    (void)kill(owner, SIGKILL);
+    assert_int_equal(waitpid(owner, NULL, 0), owner);
+
+    assert_true(until(marked_none, s->mark, 1000));
+}
+
+static void test_orphans__there_are_none_after_sigkill(void **state)
+{
+    kill_in_a_call(*state, "");
+}
+
+static void test_orphans__there_are_none_of_the_most_stubborn(void **state)
+{
+    kill_in_a_call(*state, "stubborn");
+}
+
+#define WITH(f) cmocka_unit_test_setup_teardown(f, servers_set_up, servers_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH(test_crash__ends_its_call_and_the_next_finds_a_new_process),
+        WITH(test_crash__is_tried_again_only_if_the_tool_does_no_harm_twice),
+        WITH(test_crash__in_a_tool_that_only_reads_is_not_seen),
+        WITH(test_crash__is_tried_again_once),
+        WITH(test_crash__ends_all_calls_of_the_process),
+        WITH(test_circuit__opens_after_five_failures_and_says_so),
+        WITH(test_broken__server_does_not_stop_the_others),
+        WITH(test_hang__ends_with_its_time_and_the_server_is_told),
+        WITH(test_hang__of_the_whole_server_is_its_end),
+        WITH(test_cancel__is_told_to_the_server_and_once_to_the_caller),
+        WITH(test_cancel__before_the_server_runs),
+        WITH(test_many__calls_wait_in_line),
+        WITH(test_many__are_no_more_at_once_than_allowed),
+        WITH(test_many__without_end_are_refused),
+        WITH(test_pool__spreads_calls_over_its_processes),
+        WITH(test_idle__server_is_stopped_and_started_again),
+        WITH(test_end__of_all_takes_the_most_stubborn_along_in_a_second),
+        WITH(test_orphans__there_are_none_after_sigkill),
+        WITH(test_orphans__there_are_none_of_the_most_stubborn),
+    };
+
+    return cmocka_run_group_tests_name("mcp upstream care", tests, NULL, NULL);
+}

@@ -61,6 +61,8 @@ void gbx_mcp_on_list(gbx_mcp_request *request)
                      "the cursor is not one of this list");
         return;
     }
+    /* What has changed before is news to others, and not to who asks now. */
+    gbx_mcp_announce(server);
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
     (void)gbx_buf_printf(&to, ",\"%s\":[", members[list]);
     place = append_page(&to, &server->lists[list], place, server->page_entries);

@@ -201,7 +201,8 @@ bool gbx_mcp_can_ask(const gbx_mcp_request *request);
  * Ask by a form. Legacy: a request to the client. Modern: the request ends for the client
  * as input_required with a sealed state, and goes on when the client comes back with it;
  * for the handler there is no difference but time. Several may be asked at once by one
- * request. done is called exactly once, on the loop's thread, never from inside.
+ * request. done is called exactly once, on the loop's thread, never from inside; with
+ * CANCEL after the request has ended, if it ends before the answer.
  *
  * schema: JSON object, flat, as elicitation has it. content: what was filled in, or no
  * value.

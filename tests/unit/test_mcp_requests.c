@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/* requests - one answer each, to the client that waits and to nobody else. */
+#include "mcp_client.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* What the tool `wait` was called with; it is ended by the test. */
+typedef struct scene {
+    mcp_client client; /* first: the tests of the client take it as one */
+    gbx_mcp_request *waiting[2000];
+    size_t count;
+    char arguments[256];
+    int cancels;
+    bool ends_when_cancelled;
+} scene;
+
+static void on_cancel(void *user)
+{
+    scene *s = user;
+
+    s->cancels++;
+    if (s->ends_when_cancelled)
+        gbx_mcp_finish_error(s->waiting[--s->count], "cancelled");
+}
+
+static void wait_call(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    scene *s = user;
+
+    (void)snprintf(s->arguments, sizeof s->arguments, "%.*s", (int)arguments.len,
+                   arguments.at);
+    s->waiting[s->count++] = request;
+    gbx_mcp_on_cancel(request, on_cancel, s);
+}
+
+static void get_prompt(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    static const char prompt[] = "{\"description\":\"d\",\n\"messages\":[]}";
+
+    (void)user;
+    (void)arguments;
+    gbx_mcp_finish_prompt(request, prompt, sizeof prompt - 1);
+}
+
+static void complete(void *user, const char *argument, const char *prefix,
+                     gbx_buf *names)
+{
+    (void)user;
+    if (strcmp(argument, "many") == 0)
+        for (int i = 0; i < 150; i++)
+            (void)gbx_buf_printf(names, "%s\"%s%d\"", i > 0 ? "," : "", prefix, i);
+}
+
+static int open_scene(void **state)
+{
+    scene *s = calloc(1, sizeof *s);
+
+    mcp_client_open(&s->client, NULL);
+    assert_true(
+        gbx_mcp_server_set_tool(s->client.server, &(gbx_mcp_tool){.name = "wait",
+                                                                  .input_schema = "{}",
+                                                                  .call = wait_call,
+                                                                  .user = s}));
+    assert_true(gbx_mcp_server_set_prompt(
+        s->client.server,
+        &(gbx_mcp_prompt){.name = "p",
+                          .arguments = "[{\"name\":\"a\",\"required\":true},"
+                                       "{\"name\":\"b\"}]",
+                          .get = get_prompt,
+                          .complete = complete}));
+    mcp_client_initialize(&s->client, "2025-11-25", "{}");
+    *state = s;
+    return 0;
+}
+
+static int close_scene(void **state)
+{
+    scene *s = *state;
+
+    while (s->count > 0)
+        gbx_mcp_finish_error(s->waiting[--s->count], "end");
+    mcp_client_close(&s->client);
+    free(s);
+    return 0;
+}
+
+static void call(scene *s, const char *id, const char *more)
+{
+    char said[1024];
+
+    (void)
+        snprintf(said, sizeof said,
+                 "\"id\":%s,\"method\":\"tools/call\",\"params\":{\"name\":\"wait\"%s}",
+                 id, more);
+    mcp_client_say(&s->client, said);
+}
+
+static void finish_text(scene *s, const char *text)
+{
+    gbx_mcp_finish(s->waiting[--s->count],
+                   &(gbx_mcp_result){.text = text, .text_len = strlen(text)});
+}
+
+#define TEXT(id, text)                                                                 \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{ \"content\":[{\"type\":\"text\"," \
+    "\"text\":\"" text "\"}],\"isError\":false}}"
+
+static void test_answers__come_when_they_are_ready_under_their_ids(void **state)
+{
+    scene *s = *state;
+
+    call(s, "1", ",\"arguments\":{\"a\":[1, 2]}");
+    call(s, "\"1\"", "");
+    assert_string_equal(s->arguments, "{}");
+    finish_text(s, "second");
+    finish_text(s, "first");
+    mcp_client_expect(&s->client, TEXT("\"1\"", "second") "\n" TEXT("1", "first"));
+    assert_int_equal(s->client.idled, 2); /* initialize, and the last of these */
+}
+
+static void test_arguments__are_an_object_or_nothing(void **state)
+{
+    scene *s = *state;
+
+    call(s, "1", ",\"arguments\":[1]");
+    (void)mcp_client_expect_part(&s->client, "\"code\":-32602,\"message\":\"arguments");
+    call(s, "1", ",\"arguments\":null");
+    (void)mcp_client_expect_part(&s->client, "\"code\":-32602,\"message\":\"arguments");
+    assert_int_equal(s->count, 0);
+}
+
+static void test_an_unknown_tool__is_named_with_what_may_be_meant(void **state)
+{
+    scene *s = *state;
+
+    mcp_client_say(&s->client,
+                   "\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"wiat\"}");
+    mcp_client_expect(
+        &s->client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,"
+                    "\"message\":\"there is no tool 'wiat': did you mean 'wait'?\"}}");
+    mcp_client_say(&s->client, "\"id\":1,\"method\":\"tools/call\",\"params\":{}");
+    (void)mcp_client_expect_part(&s->client, "\"code\":-32602");
+    mcp_client_say(&s->client, "\"id\":1,\"method\":\"tools/call\"");
+    (void)mcp_client_expect_part(&s->client, "\"code\":-32602");
+}
+
+static void test_structured_content__is_repeated_as_text(void **state)
+{
+    scene *s = *state;
+
+    call(s, "1",
+         ",\"_meta\":"
+         "{\"traceparent\":\"00-a\"}");
+    assert_int_equal(gbx_mcp_request_meta(s->waiting[0], "traceparent").len,
+                     strlen("\"00-a\""));
+    gbx_mcp_finish(s->waiting[--s->count],
+                   &(gbx_mcp_result){.structured = "{\"a\":\n\"b\"}",
+                                     .structured_len = 10,
+                                     .meta = "{\"k\":1}",
+                                     .is_error = true});
+    mcp_client_expect(&s->client,
+                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ \"_meta\":{\"k\":1},"
+                      "\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":\\n"
+                      "\\\"b\\\"}\"}],\"structuredContent\":{\"a\": \"b\"},"
+                      "\"isError\":true}}");
+}
+
+/* ---- cancellation ---------------------------------------------------------- */
+
+static void cancel(scene *s, const char *id)
+{
+    char said[128];
+
+    (void)snprintf(
+        said, sizeof said,
+        "\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%s}", id);
+    mcp_client_say(&s->client, said);
+}
+
+static void test_a_cancelled_request__is_told_once_and_never_answered(void **state)
+{
+    scene *s = *state;
+
+    call(s, "1", "");
+    cancel(s, "1");
+    cancel(s, "1");
+    assert_int_equal(s->cancels, 0); /* not from inside */
+    mcp_client_expect(&s->client, "");
+    assert_int_equal(s->cancels, 1);
+    assert_true(gbx_mcp_cancelled(s->waiting[0]));
+    gbx_mcp_progress(s->waiting[0], -1, "x", 1);
+    finish_text(s, "too late");
+    mcp_client_expect(&s->client, "");
+    call(s, "1", ""); /* the id is free again */
+    finish_text(s, "again");
+    mcp_client_expect(&s->client, TEXT("1", "again"));
+}
+
+static void test_a_cancel_of_nothing__is_ignored(void **state)
+{
+    scene *s = *state;
+
+    call(s, "1", "");
+    cancel(s, "\"1\"");
+    cancel(s, "2");
+    cancel(s, "null");
+    cancel(s, "{}");
+    mcp_client_say(&s->client, "\"method\":\"notifications/cancelled\"");
+    mcp_client_expect(&s->client, "");
+    assert_int_equal(s->cancels, 0);
+    finish_text(s, "fine");
+    mcp_client_expect(&s->client, TEXT("1", "fine"));
+}
+
+static void test_the_end_of_a_session__cancels_all_and_sends_nothing(void **state)
+{
+    scene *s = *state;
+
+    s->ends_when_cancelled = true;
+    call(s, "1", "");
+    call(s, "2", "");
+    gbx_mcp_session_end(s->client.session);
+    assert_int_equal(gbx_mcp_server_unfinished(s->client.server), 2);
+    mcp_client_expect(&s->client, "");
+    assert_int_equal(s->cancels, 2);
+    assert_int_equal(gbx_mcp_server_unfinished(s->client.server), 0);
+    call(s, "3", "");
+    assert_int_equal(s->count, 0);
+}
+
+static void test_a_late_on_cancel__is_called_too(void **state)
+{
+    scene *s = *state;
+
+    call(s, "1", "");
+    gbx_mcp_on_cancel(s->waiting[0], NULL, NULL);
+    cancel(s, "1");
+    (void)mcp_client_hear(&s->client);
+    assert_int_equal(s->cancels, 0);
+    gbx_mcp_on_cancel(s->waiting[0], on_cancel, s);
+    (void)mcp_client_hear(&s->client);
+    assert_int_equal(s->cancels, 1);
+}
+
+/* ---- bounds ------------------------------------------------------------------ */
+
+static void test_an_id_in_flight__is_not_taken_twice(void **state)
+{
+    scene *s = *state;
+
+    call(s, "1", "");
+    call(s, "1", "");
+    mcp_client_expect(&s->client,
+                      "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,"
+                      "\"message\":\"a request with this id is in flight\"}}");
+    assert_int_equal(s->count, 1);
+}
+
+static void test_a_flood__is_refused_beyond_1024_in_flight(void **state)
+{
+    scene *s = *state;
+    char id[16];
+
+    for (int i = 0; i < 1025; i++) {
+        (void)snprintf(id, sizeof id, "%d", i);
+        call(s, id, "");
+    }
+    mcp_client_expect(&s->client, "{\"jsonrpc\":\"2.0\",\"id\":1024,\"error\":{"
+                                  "\"code\":-32603,\"message\":\"too many requests are "
+                                  "in flight\"}}");
+    assert_int_equal(s->count, 1024);
+    finish_text(s, "x");
+    (void)mcp_client_hear(&s->client);
+    call(s, "2000", "");
+    mcp_client_expect(&s->client, "");
+}
+
+static void test_a_client_that_does_not_read__is_given_up(void **state)
+{
+    scene *s = *state;
+
+    call(s, "1", "");
+    s->client.is_deaf = true;
+    finish_text(s, "x");
+    assert_int_equal(s->client.gave_up, 1);
+}
+
+static void test_what_is_held__runs_in_order_when_released(void **state)
+{
+    scene *s = *state;
+
+    gbx_mcp_server_hold(s->client.server);
+    gbx_mcp_server_hold(s->client.server);
+    call(s, "1", ",\"arguments\":{\"n\":1}");
+    call(s, "2", ",\"arguments\":{\"n\":2}");
+    call(s, "3", "");
+    cancel(s, "3");
+    mcp_client_say(&s->client, "\"id\":4,\"method\":\"ping\"");
+    gbx_mcp_server_release(s->client.server);
+    mcp_client_expect(&s->client, "{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":{}}");
+    assert_int_equal(s->count, 0);
+    gbx_mcp_server_release(s->client.server);
+    (void)mcp_client_hear(&s->client);
+    assert_int_equal(s->count, 2);
+    assert_string_equal(s->arguments, "{\"n\":2}");
+}
+
+/* ---- progress and logs -------------------------------------------------------- */
+
+#define PROGRESS(rest)                                                        \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{" \
+    "\"progressToken\":\"t\",\"progress\":" rest "}}"
+
+static void test_progress__grows_and_is_sent_to_who_asked(void **state)
+{
+    scene *s = *state;
+
+    call(s, "1", "");
+    gbx_mcp_progress(s->waiting[0], 3, "unseen", 6);
+    mcp_client_expect(&s->client, "");
+    call(s, "2", ",\"_meta\":{\"progressToken\":\"t\"}");
+    gbx_mcp_progress(s->waiting[1], -1, "a\"", 2);
+    gbx_mcp_progress_at(s->waiting[1], 1, 4, NULL, 0); /* has not grown */
+    gbx_mcp_progress_at(s->waiting[1], 1.5, 4, NULL, 0);
+    gbx_mcp_progress_at(s->waiting[1], 1.50001, 4, NULL, 0);
+    gbx_mcp_progress(s->waiting[1], -1, "b", 1);
+    mcp_client_expect(&s->client,
+                      PROGRESS("1,\"message\":\"a\\\"\"") "\n" PROGRESS(
+                          "1.5,\"total\":4") "\n" PROGRESS("2,\"message\":\"b\""));
+    s->client.is_full = true;
+    gbx_mcp_progress(s->waiting[1], -1, "c", 1);
+    mcp_client_expect(&s->client, "");
+}
+
+static void test_progress__has_a_rate(void **state)
+{
+    scene *s = *state;
+    size_t count = 0;
+    const char *heard;
+
+    call(s, "2", ",\"_meta\":{\"progressToken\":\"t\"}");
+    for (int i = 0; i < 10000; i++)
+        gbx_mcp_progress(s->waiting[0], -1, "m", 1);
+    heard = mcp_client_hear(&s->client);
+    for (; (heard = strstr(heard, "notifications/progress")) != NULL; heard++)
+        count++;
+    assert_in_range(count, 100, 1000);
+}
+
+static void test_logs__are_sent_from_the_level_that_was_asked_for(void **state)
+{
+    scene *s = *state;
+
+    call(s, "1", "");
+    gbx_mcp_log(s->waiting[0], GBX_MCP_EMERGENCY, "l", "1", 1);
+    mcp_client_expect(&s->client, "");
+    mcp_client_say(&s->client, "\"id\":9,\"method\":\"logging/setLevel\",\"params\":{"
+                               "\"level\":\"warning\"}");
+    (void)mcp_client_hear(&s->client);
+    gbx_mcp_log(s->waiting[0], GBX_MCP_NOTICE, "l", "1", 1);
+    gbx_mcp_log(s->waiting[0], GBX_MCP_WARNING, "l", "{\"a\":1}", 7);
+    mcp_client_expect(&s->client,
+                      "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\","
+                      "\"params\":{\"level\":\"warning\",\"logger\":\"l\",\"data\":{"
+                      "\"a\":1}}}");
+    call(s, "2", "," MODERN_META);
+    gbx_mcp_log(s->waiting[1], GBX_MCP_EMERGENCY, "l", "1", 1);
+    mcp_client_expect(&s->client, "");
+}
+
+/* ---- prompts and completion ----------------------------------------------------- */
+
+static void test_a_prompt__needs_its_required_arguments(void **state)
+{
+    scene *s = *state;
+
+    mcp_client_say(&s->client,
+                   "\"id\":1,\"method\":\"prompts/get\",\"params\":{\"name\":\"p\"}");
+    (void)mcp_client_expect_part(&s->client, "needs the argument 'a'");
+    mcp_client_say(&s->client,
+                   "\"id\":1,\"method\":\"prompts/get\",\"params\":{\"name\":"
+                   "\"p\",\"arguments\":{\"a\":\"x\"}}");
+    mcp_client_expect(&s->client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ "
+                                  "\"description\":\"d\",\"messages\":[]}}");
+}
+
+static void test_completion__gives_at_most_a_hundred(void **state)
+{
+    scene *s = *state;
+    const char *heard;
+
+    mcp_client_say(&s->client,
+                   "\"id\":1,\"method\":\"completion/complete\",\"params\":{\"ref\":{"
+                   "\"type\":\"ref/prompt\",\"name\":\"p\"},\"argument\":{\"name\":"
+                   "\"many\",\"value\":\"v\"}}");
+    heard = mcp_client_expect_part(&s->client, "\"total\":150,\"hasMore\":true");
+    assert_non_null(strstr(heard, "\"v99\""));
+    assert_null(strstr(heard, "\"v100\""));
+    mcp_client_say(&s->client,
+                   "\"id\":1,\"method\":\"completion/complete\",\"params\":{\"ref\":{"
+                   "\"type\":\"ref/prompt\",\"name\":\"p\"},\"argument\":{\"name\":"
+                   "\"none\",\"value\":\"\"}}");
+    (void)mcp_client_expect_part(&s->client,
+                                 "{\"values\":[],\"total\":0,\"hasMore\":false}");
+    mcp_client_say(&s->client,
+                   "\"id\":1,\"method\":\"completion/complete\",\"params\":{\"ref\":{"
+                   "\"type\":\"ref/prompt\",\"name\":\"q\"},\"argument\":{\"name\":"
+                   "\"a\",\"value\":\"\"}}");
+    (void)mcp_client_expect_part(&s->client, "\"code\":-32602");
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_answers__come_when_they_are_ready_under_their_ids),
+        CASE(test_arguments__are_an_object_or_nothing),
+        CASE(test_an_unknown_tool__is_named_with_what_may_be_meant),
+        CASE(test_structured_content__is_repeated_as_text),
+        CASE(test_a_cancelled_request__is_told_once_and_never_answered),
+        CASE(test_a_cancel_of_nothing__is_ignored),
+        CASE(test_the_end_of_a_session__cancels_all_and_sends_nothing),
+        CASE(test_a_late_on_cancel__is_called_too),
+        CASE(test_an_id_in_flight__is_not_taken_twice),
+        CASE(test_a_flood__is_refused_beyond_1024_in_flight),
+        CASE(test_a_client_that_does_not_read__is_given_up),
+        CASE(test_what_is_held__runs_in_order_when_released),
+        CASE(test_progress__grows_and_is_sent_to_who_asked),
+        CASE(test_progress__has_a_rate),
+        CASE(test_logs__are_sent_from_the_level_that_was_asked_for),
+        CASE(test_a_prompt__needs_its_required_arguments),
+        CASE(test_completion__gives_at_most_a_hundred),
+    };
+
+    return cmocka_run_group_tests_name("mcp_requests", tests, NULL, NULL);
+}

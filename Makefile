@@ -52,8 +52,7 @@ run:
 
 test:
 	@tools/install-deps build test
-	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=ON \
-	    -DGLOVEBOX_ADDON=ON
+	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=ON
 	@cmake --build $(BUILD) --parallel
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
 

@@ -46,7 +46,7 @@ _glovebox() {
         compopt -o filenames 2>/dev/null || true
         return
         ;;
-    --policy)
+    --policy | --config)
         _glovebox_files json
         return
         ;;
@@ -88,7 +88,7 @@ _glovebox() {
             options="--form --json $policy $common"
             ;;
         mcp)
-            options="--timeout --cpu --memory --max-output --security-log $policy $engine $common"
+            options="--config --timeout --cpu --memory --max-output --security-log $policy $engine $common"
             ;;
         doctor) options="--json --attack $engine $common" ;;
         bench) options="--json $engine $common" ;;

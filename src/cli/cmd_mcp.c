@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/engine_args.h"
+#include "cli/mcp_servers.h"
 #include "cli/policy_args.h"
 #include "cli/security_log.h"
 #include "mcp/server/stdio.h"
@@ -23,6 +24,7 @@
 #define FREE_MS 350
 
 typedef struct mcp_args {
+    const char *config;
     const char *security_log;
     gbx_policy_args policy;
     gbx_limit_args limits;
@@ -42,8 +44,15 @@ typedef struct serving {
     gbx_mcp_loop *loop;
     gbx_mcp_server *server;
     gbx_mcp_stdio *stdio;
+    gbx_mcp_servers servers;
     gbx_trouble trouble;
 } serving;
+
+static const gbx_opt served_rows[] = {
+    {"config", "FILE",
+     "code mode: scripts over the servers that FILE lists as hosts do, in \"mcpServers\"",
+     GBX_OPT_TEXT, offsetof(mcp_args, config), 0, 0, NULL},
+};
 
 static const gbx_opt output_rows[] = {
     {"security-log", "FILE",
@@ -52,11 +61,13 @@ static const gbx_opt output_rows[] = {
      GBX_OPT_TEXT, offsetof(mcp_args, security_log), 0, 0, NULL},
 };
 
+static const gbx_opt_table served_table = {"What is served", served_rows,
+                                           GBX_COUNTOF(served_rows)};
 static const gbx_opt_table output_table = {"Output", output_rows,
                                            GBX_COUNTOF(output_rows)};
 static const gbx_opt_table *const tables[] = {
-    &gbx_policy_table, &gbx_limit_table,  &gbx_engine_table,
-    &output_table,     &gbx_common_table,
+    &served_table,     &gbx_policy_table, &gbx_limit_table,
+    &gbx_engine_table, &output_table,     &gbx_common_table,
 };
 
 static const gbx_command *const subcommands[] = {NULL};
@@ -128,6 +139,9 @@ static bool start_server(serving *s)
     if (status == GBX_OK)
         status = gbx_mcp_stdio_new(s->loop, s->server, s->in_fd, s->out_fd, &s->stdio,
                                    &s->trouble.err);
+    if (status == GBX_OK && s->args->config != NULL)
+        status = gbx_mcp_servers_open(&s->servers, s->args->config, s->loop, s->server,
+                                      &s->options, &s->trouble.err);
     return status == GBX_OK || fail_host(s, status);
 }
 
@@ -158,15 +172,29 @@ static void cleanup(serving *s)
     gbx_fd_close(&s->out_fd);
 }
 
+static int lose_lines(serving *s, gbx_trouble *trouble)
+{
+    gbx_trouble_output(trouble);
+    gbx_trouble_print(&s->err, trouble);
+    return trouble->exit;
+}
+
+static int close_servers(serving *s, int status)
+{
+    gbx_trouble trouble = {0};
+
+    if (gbx_mcp_servers_close(&s->servers, &trouble.err) == GBX_OK)
+        return status;
+    return lose_lines(s, &trouble);
+}
+
 static int close_security_log(serving *s, int status)
 {
     gbx_trouble trouble = {0};
 
     if (gbx_security_log_close(&s->security_log, &trouble.err) == GBX_OK)
         return status;
-    gbx_trouble_output(&trouble);
-    gbx_trouble_print(&s->err, &trouble);
-    return trouble.exit;
+    return lose_lines(s, &trouble);
 }
 
 static int serve(mcp_args *args)
@@ -183,6 +211,7 @@ static int serve(mcp_args *args)
         gbx_trouble_print(&s.err, &s.trouble);
         status = s.trouble.exit;
     }
+    status = close_servers(&s, status);
     cleanup(&s);
     return close_security_log(&s, status);
 }
@@ -190,8 +219,8 @@ static int serve(mcp_args *args)
 static int mcp_main(const gbx_command *self, int argc, char **argv)
 {
     mcp_args args = {0};
-    void *const into[] = {&args.policy, &args.limits, &args.engine, &args,
-                          &args.common};
+    void *const into[] = {&args,        &args.policy, &args.limits,
+                          &args.engine, &args,        &args.common};
     int count = 0;
     int status = gbx_command_parse(self, into, argc, argv, &count);
 
@@ -210,7 +239,7 @@ static int mcp_main(const gbx_command *self, int argc, char **argv)
 const gbx_command gbx_command_mcp = {
     .name = "mcp",
     .summary = "serve the Model Context Protocol on standard input and output",
-    .usage = "mcp [options]",
+    .usage = "mcp [--config FILE] [options]",
     .description =
         "Serves models: one JSON-RPC message a line on standard input and output, in\n"
         "2026-07-28 as in the versions from 2024-11-05 on. Nothing else is ever written\n"

@@ -16,6 +16,8 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             gbx_mcp_code **ret, gbx_error *reterr);
 /* The hook of gbx_upstream_hooks.tools_changed. */
 void gbx_mcp_code_tools_changed(gbx_mcp_code *code, const char *server);
+/* After the loop has ended, and before the gate and the upstream servers are freed: what
+ * they still call back for does no harm. NULL is ignored. */
 void gbx_mcp_code_free(gbx_mcp_code *code);
 
 #endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp_servers - in the order in which each needs the one before. */
+#include "cli/mcp_servers.h"
+
+static void on_tools(void *user, const char *server)
+{
+    gbx_mcp_servers *servers = user;
+
+    if (servers->code != NULL)
+        gbx_mcp_code_tools_changed(servers->code, server);
+}
+
+/* The engine's lines and the gate's go to one log: the command's before the file's. */
+static gbx_status open_log(gbx_mcp_servers *servers, gbx_error *reterr)
+{
+    const char *path = servers->config->settings.audit_path;
+    gbx_status status = GBX_OK;
+
+    if (servers->options.on_audit == NULL && path != NULL) {
+        status = gbx_security_log_open(&servers->log, path, reterr);
+        gbx_security_log_use(&servers->log, &servers->options);
+    }
+    return status;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, const char *path,
+                                gbx_mcp_loop *loop, gbx_mcp_server *server,
+                                const gbx_options *options, gbx_error *reterr)
+{
+    gbx_upstream_hooks hooks = {.user = servers, .tools_changed = on_tools};
+    gbx_status status = gbx_mcp_config_load(path, &servers->config, reterr);
+
+    servers->options = *options;
+    if (status == GBX_OK)
+        status = open_log(servers, reterr);
+    if (status == GBX_OK)
+        status = gbx_upstreams_new(loop, servers->config, &hooks, &servers->upstreams,
+                                   reterr);
+    if (status == GBX_OK)
+        status = gbx_gate_new(loop, servers->config, servers->upstreams, &servers->gate,
+                              reterr);
+    if (status != GBX_OK)
+        return status;
+    if (servers->options.on_audit != NULL)
+        gbx_gate_on_audit(servers->gate, servers->options.on_audit,
+                          servers->options.audit_user);
+    return gbx_mcp_code_new(loop, server, servers->config, servers->upstreams,
+                            servers->gate, &servers->options, &servers->code, reterr);
+}
+
+gbx_status gbx_mcp_servers_close(gbx_mcp_servers *servers, gbx_error *reterr)
+{
+    gbx_mcp_code_free(servers->code);
+    gbx_gate_free(servers->gate);
+    gbx_upstreams_free(servers->upstreams);
+    gbx_mcp_config_free(servers->config);
+    servers->code = NULL;
+    servers->gate = NULL;
+    servers->upstreams = NULL;
+    servers->config = NULL;
+    return gbx_security_log_close(&servers->log, reterr);
+}

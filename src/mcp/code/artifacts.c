@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* artifacts - a list from the oldest to the youngest; they all live equally long. */
+#include "mcp/code/artifacts.h"
+
+#include "base/base64.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define NAME_BYTES 200
+
+struct gbx_artifacts {
+    uint64_t max_bytes;
+    int64_t keep_ns;
+    uint64_t bytes;
+    uint64_t last; /* number */
+    uint32_t salt; /* what an earlier process gave away is not what this one has */
+    gbx_artifact *oldest;
+};
+
+static void free_one(gbx_artifact *a)
+{
+    free(a->name);
+    free(a->mime_type);
+    free(a->data);
+    free(a);
+}
+
+static void drop_oldest(gbx_artifacts *store)
+{
+    gbx_artifact *gone = store->oldest;
+
+    store->oldest = gone->next;
+    store->bytes -= gone->len;
+    free_one(gone);
+}
+
+static void expire(gbx_artifacts *store, int64_t now_ns)
+{
+    while (store->oldest != NULL && store->oldest->expires_ns <= now_ns)
+        drop_oldest(store);
+}
+
+static void append(gbx_artifacts *store, gbx_artifact *a)
+{
+    gbx_artifact **at = &store->oldest;
+
+    while (*at != NULL)
+        at = &(*at)->next;
+    *at = a;
+    store->bytes += a->len;
+}
+
+static char *copy(const void *data, size_t len)
+{
+    char *made = malloc(len + 1);
+
+    if (made == NULL)
+        return NULL;
+    if (len > 0)
+        memcpy(made, data, len);
+    made[len] = 0;
+    return made;
+}
+
+/* ---- reading -------------------------------------------------------------------- */
+
+struct range {
+    size_t offset;
+    size_t length;
+};
+
+static bool read_number(const char **at, size_t *ret)
+{
+    const char *from = *at;
+    size_t value = 0;
+
+    for (; **at >= '0' && **at <= '9'; (*at)++) {
+        if (*at - from > 14)
+            return false;
+        value = value * 10 + (size_t)(**at - '0');
+    }
+    *ret = value;
+    return *at > from;
+}
+
+/* "?offset=N&length=M", either alone, or nothing. */
+static bool read_range(const char *query, struct range *ret)
+{
+    *ret = (struct range){0, SIZE_MAX};
+    if (*query == 0)
+        return true;
+    for (const char *at = query; *at != 0;) {
+        bool ok = false;
+
+        at++; /* ? or & */
+        if (strncmp(at, "offset=", 7) == 0) {
+            at += 7;
+            ok = read_number(&at, &ret->offset);
+        } else if (strncmp(at, "length=", 7) == 0) {
+            at += 7;
+            ok = read_number(&at, &ret->length);
+        }
+        if (!ok || (*at != 0 && *at != '&'))
+            return false;
+    }
+    return true;
+}
+
+static void write_range(const gbx_artifact *a, struct range range, gbx_buf *to)
+{
+    size_t start = range.offset < a->len ? range.offset : a->len;
+    size_t end = range.length < a->len - start ? start + range.length : a->len;
+
+    if (a->is_text) {
+        start = gbx_artifacts_border(a->data, a->len, start);
+        end = gbx_artifacts_border(a->data, a->len, end);
+    }
+    (void)gbx_buf_puts(to, "[{\"uri\":");
+    (void)gbx_json_append_string(to, a->uri, strlen(a->uri));
+    (void)gbx_buf_puts(to, ",\"mimeType\":");
+    (void)gbx_json_append_string(to, a->mime_type, strlen(a->mime_type));
+    if (a->is_text) {
+        (void)gbx_buf_puts(to, ",\"text\":");
+        (void)gbx_json_append_string(to, a->data + start, end - start);
+    } else {
+        (void)gbx_buf_puts(to, ",\"blob\":\"");
+        (void)gbx_base64_append(to, a->data + start, end - start);
+        (void)gbx_buf_puts(to, "\"");
+    }
+    (void)gbx_buf_printf(to, ",\"_meta\":{\"offset\":%zu,\"bytes\":%zu,\"total\":%zu",
+                         start, end - start, a->len);
+    if (end < a->len)
+        (void)gbx_buf_printf(to, ",\"next\":\"%s?offset=%zu&length=%zu\"", a->uri, end,
+                             range.length);
+    (void)gbx_buf_puts(to, "}}]");
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_artifacts *gbx_artifacts_new(uint64_t max_bytes, uint32_t keep_ms)
+{
+    gbx_artifacts *store = calloc(1, sizeof *store);
+
+    if (store == NULL)
+        return NULL;
+    store->max_bytes = max_bytes;
+    store->keep_ns = (int64_t)keep_ms * GBX_NS_PER_MS;
+    (void)!getrandom(&store->salt, sizeof store->salt, 0);
+    return store;
+}
+
+void gbx_artifacts_free(gbx_artifacts *store)
+{
+    if (store == NULL)
+        return;
+    while (store->oldest != NULL)
+        drop_oldest(store);
+    free(store);
+}
+
+const gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
+                                      const char *mime_type, const void *data,
+                                      size_t len, int64_t now_ns)
+{
+    gbx_artifact *a;
+
+    expire(store, now_ns);
+    if (len > store->max_bytes)
+        return NULL;
+    a = calloc(1, sizeof *a);
+    if (a == NULL)
+        return NULL;
+    a->name = copy(name, gbx_artifacts_border(name, strlen(name), NAME_BYTES));
+    a->mime_type =
+        copy(mime_type, gbx_artifacts_border(mime_type, strlen(mime_type), NAME_BYTES));
+    a->data = copy(data, len);
+    if (a->name == NULL || a->mime_type == NULL || a->data == NULL) {
+        free_one(a);
+        return NULL;
+    }
+    a->len = len;
+    a->is_text = gbx_utf8_valid((const uint8_t *)a->data, len, NULL) &&
+                 strncmp(mime_type, "image/", 6) != 0 &&
+                 strncmp(mime_type, "audio/", 6) != 0;
+    a->expires_ns = now_ns + store->keep_ns;
+    (void)snprintf(a->uri, sizeof a->uri, GBX_ARTIFACT_SCHEME "%08x/%llu", store->salt,
+                   (unsigned long long)++store->last);
+    while (store->bytes + len > store->max_bytes)
+        drop_oldest(store);
+    append(store, a);
+    return a;
+}
+
+bool gbx_artifacts_read(gbx_artifacts *store, const char *uri, int64_t now_ns,
+                        gbx_buf *to)
+{
+    const char *query = strchr(uri, '?');
+    size_t len = query != NULL ? (size_t)(query - uri) : strlen(uri);
+    struct range range;
+
+    expire(store, now_ns);
+    if (!read_range(query != NULL ? query : "", &range))
+        return false;
+    for (gbx_artifact *a = store->oldest; a != NULL; a = a->next) {
+        if (strlen(a->uri) != len || memcmp(a->uri, uri, len) != 0)
+            continue;
+        write_range(a, range, to);
+        return !to->failed;
+    }
+    return false;
+}
+
+size_t gbx_artifacts_border(const char *text, size_t len, size_t at)
+{
+    if (at >= len)
+        return len;
+    for (size_t back = 0; back < 4 && back <= at; back++)
+        if (((uint8_t)text[at - back] & 0xC0) != 0x80)
+            return at - back;
+    return at;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * asked - what code in the box asks of the host: an array that begins with the operation.
+ *
+ * All of it is hostile: code can call the function itself, with anything. The line is the
+ * code's own word, and only bounded.
+ */
+#include "base/base64.h"
+#include "base/cleanup.h"
+#include "mcp/code/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARGS_MAX 5
+#define LINE_MAX 10000000
+
+struct asked {
+    gbx_code_run *run;
+    gbx_request request;
+    gbx_view args[ARGS_MAX]; /* after the operation */
+};
+
+static bool is_text(gbx_view view, const char *text)
+{
+    size_t len = strlen(text);
+
+    return gbx_view_kind(view) == '"' && view.len == len + 2 &&
+           memcmp(view.at + 1, text, len) == 0;
+}
+
+static char *take_text(gbx_view view, size_t max)
+{
+    gbx_buf text;
+    char *taken;
+
+    gbx_buf_init(&text, max + 1);
+    if (gbx_view_kind(view) != '"' || !gbx_view_append_text(view, &text) ||
+        memchr(text.data != NULL ? text.data : (const uint8_t *)"", 0, text.len) !=
+            NULL)
+        text.failed = true;
+    taken = gbx_buf_take_string(&text, NULL);
+    gbx_buf_cleanup(&text);
+    return taken;
+}
+
+static uint32_t line_of(gbx_view settings)
+{
+    uint32_t line = 0;
+
+    (void)gbx_code_take_count(gbx_view_member(settings, "line"), LINE_MAX, &line);
+    return line;
+}
+
+static void refuse(const struct asked *a, const char *code, const char *message)
+{
+    gbx_nested_refuse(a->run->code, a->request, code, message, strlen(message), false);
+}
+
+/* ---- call ------------------------------------------------------------------------------ */
+
+static gbx_nested *read_call(const struct asked *a)
+{
+    gbx_nested *n = calloc(1, sizeof *n);
+
+    if (n == NULL)
+        return NULL;
+    n->code = a->run->code;
+    n->run = a->run;
+    n->request = a->request;
+    n->server = take_text(a->args[0], 64);
+    n->tool = take_text(a->args[1], 128);
+    n->args = strndup(a->args[2].at, a->args[2].len);
+    n->args_len = a->args[2].len;
+    n->line = line_of(a->args[3]);
+    n->raw = gbx_view_is_true(gbx_view_member(a->args[3], "raw"));
+    (void)gbx_code_take_count(gbx_view_member(a->args[3], "timeoutMs"), UINT32_MAX,
+                              &n->timeout_ms);
+    if (n->server != NULL && n->tool != NULL && n->args != NULL)
+        return n;
+    gbx_nested_free(n);
+    return NULL;
+}
+
+static void on_call(const struct asked *a)
+{
+    gbx_code_run *run = a->run;
+    gbx_buf message;
+    gbx_nested *n;
+
+    if (run->call_count >= run->code->settings->calls) {
+        run->refused++;
+        refuse(a, "CALL_LIMIT",
+               "the limit on calls of one execute is reached: ask for more at once");
+        return;
+    }
+    n = gbx_view_kind(a->args[2]) == '{' ? read_call(a) : NULL;
+    if (n == NULL) {
+        refuse(a, "INVALID_ARGS", "a call has a server, a tool and an object");
+        return;
+    }
+    gbx_buf_init(&message, GBX_KIB(8));
+    if (gbx_code_find_server(run->code, n->server, &message) == NULL) {
+        (void)gbx_buf_append(&message, "", 1);
+        refuse(a, "NOT_FOUND", message.data != NULL ? (char *)message.data : "");
+        gbx_nested_free(n);
+    } else {
+        run->call_count++;
+        run->open++;
+        *run->calls_end = n;
+        run->calls_end = &n->next;
+        gbx_nested_start(n);
+    }
+    gbx_buf_cleanup(&message);
+}
+
+/* ---- tools and discover ------------------------------------------------------------------ */
+
+struct question {
+    gbx_code_run *run;
+    gbx_request request;
+    gbx_code_query query;
+    bool whole; /* tools as they are, not what discover says of them */
+};
+
+static void on_learnt(void *user)
+{
+    struct question *q = user;
+    gbx_mcp_code *code = q->run->code;
+    gbx_buf answer;
+
+    gbx_buf_init(&answer, GBX_MIB(64));
+    (void)gbx_buf_puts(&answer, "{\"value\":");
+    if (q->whole)
+        gbx_code_tools_json(code, &q->query, &answer);
+    else
+        gbx_code_find_json(code, &q->query, &answer);
+    (void)gbx_buf_puts(&answer, "}");
+    if (!answer.failed && !q->run->is_ending)
+        gbx_box_answer(code->box, q->request, (char *)answer.data, answer.len);
+    gbx_buf_cleanup(&answer);
+    gbx_code_run_release(q->run);
+    free(q);
+}
+
+static void ask(const struct asked *a, gbx_view words, gbx_view settings, bool whole)
+{
+    struct question *q = calloc(1, sizeof *q);
+    gbx_mcp_code *code = a->run->code;
+    gbx_buf message;
+
+    gbx_buf_init(&message, GBX_KIB(8));
+    if (q == NULL) {
+        refuse(a, "UNAVAILABLE", "memory is out");
+    } else if (whole && !gbx_code_take_name(a->args[0], q->query.server,
+                                            sizeof q->query.server)) {
+        (void)gbx_buf_puts(&message, "tools are of a server");
+    } else if (gbx_code_read_query(words, settings, &q->query, &message) &&
+               (q->query.server[0] == 0 ||
+                gbx_code_find_server(code, q->query.server, &message) != NULL)) {
+        q->run = a->run;
+        q->request = a->request;
+        q->whole = whole;
+        a->run->holders++;
+        if (gbx_code_learn(code, q->query.server[0] != 0 ? q->query.server : NULL,
+                           false, on_learnt, free, q)) {
+            gbx_buf_cleanup(&message);
+            return;
+        }
+        a->run->holders--;
+        (void)gbx_buf_puts(&message, "memory is out");
+    }
+    if (message.len > 0)
+        gbx_nested_refuse(code, a->request, "NOT_FOUND", (char *)message.data,
+                          message.len, false);
+    gbx_buf_cleanup(&message);
+    free(q);
+}
+
+static void on_tools(const struct asked *a)
+{
+    ask(a, a->args[1], (gbx_view){NULL, 0}, true);
+}
+
+static void on_discover(const struct asked *a)
+{
+    ask(a, a->args[0], a->args[1], false);
+}
+
+/* ---- progress and artifact ----------------------------------------------------------------- */
+
+static double number_of(gbx_view view)
+{
+    char text[40] = "";
+
+    if (gbx_view_kind(view) != '0' || view.len >= sizeof text)
+        return -1;
+    memcpy(text, view.at, view.len);
+    return strtod(text, NULL);
+}
+
+static void on_progress(const struct asked *a)
+{
+    double at = number_of(a->args[0]);
+    double total = number_of(a->args[1]);
+    gbx_buf text;
+    gbx_buf clean;
+
+    gbx_buf_init(&text, GBX_KIB(16));
+    gbx_buf_init(&clean, GBX_KIB(64));
+    if (gbx_view_kind(a->args[2]) == '"')
+        (void)gbx_view_append_text(a->args[2], &text);
+    (void)gbx_gate_redact(a->run->code->gate,
+                          text.data != NULL ? (char *)text.data : "", text.len, &clean);
+    if (!text.failed && !clean.failed && at >= 0 && isfinite(at))
+        gbx_mcp_progress_at(a->run->request, at, total, (char *)clean.data, clean.len);
+    else if (!text.failed && !clean.failed)
+        gbx_mcp_progress(a->run->request, total, (char *)clean.data, clean.len);
+    gbx_buf_cleanup(&text);
+    gbx_buf_cleanup(&clean);
+    gbx_box_answer(a->run->code->box, a->request, "{}", 2);
+}
+
+/* The bytes of the value: base64's, a string's, or the JSON itself. */
+static bool take_bytes(gbx_view value, bool is_bytes, gbx_buf *to)
+{
+    gbx_view text = is_bytes ? gbx_view_member(value, "base64") : value;
+
+    if (!is_bytes && gbx_view_kind(value) != '"')
+        return gbx_buf_append(to, value.at, value.len);
+    if (gbx_view_kind(text) != '"' || !gbx_view_append_text(text, to))
+        return false;
+    return !is_bytes || to->len == 0 ||
+           gbx_base64_decode((char *)to->data, to->len, to->data, &to->len);
+}
+
+static void on_artifact(const struct asked *a)
+{
+    bool is_bytes = gbx_view_is_true(gbx_view_member(a->args[3], "bytes"));
+    GBX_CLEANUP(gbx_free) char *name = take_text(a->args[0], 200);
+    GBX_CLEANUP(gbx_free) char *mime_type = take_text(a->args[2], 100);
+    const char *usual = is_bytes                           ? "application/octet-stream"
+                        : gbx_view_kind(a->args[1]) == '"' ? "text/plain"
+                                                           : "application/json";
+    gbx_buf bytes;
+    gbx_buf clean;
+    gbx_buf answer;
+
+    gbx_buf_init(&bytes, GBX_MIB(256));
+    gbx_buf_init(&clean, GBX_MIB(256));
+    gbx_buf_init(&answer, GBX_KIB(4));
+    if (a->args[1].at == NULL || !take_bytes(a->args[1], is_bytes, &bytes) ||
+        (!is_bytes &&
+         !gbx_gate_redact(a->run->code->gate, (char *)bytes.data, bytes.len, &clean))) {
+        refuse(a, "INVALID_ARGS", "an artifact has a name and a value");
+    } else {
+        const gbx_buf *kept = is_bytes ? &bytes : &clean;
+
+        (void)gbx_buf_puts(&answer, "{\"value\":");
+        gbx_code_run_keep(a->run, name != NULL && name[0] != 0 ? name : "artifact",
+                          mime_type != NULL && mime_type[0] != 0 ? mime_type : usual,
+                          kept->data, kept->len, &answer);
+        (void)gbx_buf_puts(&answer, "}");
+        gbx_box_answer(a->run->code->box, a->request, (char *)answer.data, answer.len);
+    }
+    gbx_buf_cleanup(&bytes);
+    gbx_buf_cleanup(&clean);
+    gbx_buf_cleanup(&answer);
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+void gbx_code_run_asked(void *user, gbx_request request, gbx_view args)
+{
+    static const struct {
+        const char *name;
+        void (*serve)(const struct asked *a);
+    } operations[] = {{"call", on_call},
+                      {"tools", on_tools},
+                      {"discover", on_discover},
+                      {"progress", on_progress},
+                      {"artifact", on_artifact}};
+    struct asked a = {.run = user, .request = request};
+    gbx_view operation = {NULL, 0};
+    gbx_view name;
+    size_t cursor = 0;
+
+    (void)gbx_view_next(args, &cursor, &name, &operation);
+    for (size_t i = 0; i < ARGS_MAX && gbx_view_next(args, &cursor, &name, &a.args[i]);
+         i++)
+        continue;
+    for (size_t i = 0; i < GBX_COUNTOF(operations); i++) {
+        if (!is_text(operation, operations[i].name))
+            continue;
+        operations[i].serve(&a);
+        return;
+    }
+    refuse(&a, "INVALID_ARGS", "there is no such operation");
+}

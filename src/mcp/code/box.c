@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * box - each word of the engine's threads is a note that is posted to the loop. Notes are
+ * in a list as well: those that the loop never comes to are freed with the box.
+ */
+#include "mcp/code/box.h"
+
+#include "base/fail.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glovebox/preload.h>
+
+struct gbx_box_run {
+    gbx_box *box;
+    void *user;
+    char *code;
+    size_t code_len;
+    char *input;
+    size_t input_len;
+    gbx_limits limits;
+    gbx_ticket ticket; /* 0: waits for the engine */
+    bool is_aborted;
+    bool is_over; /* done was called, or will be by a note */
+    gbx_box_run *next;
+};
+
+enum about { READY, REQUEST, LOG, DONE };
+
+struct note {
+    gbx_box *box;
+    enum about about;
+    gbx_box_run *run;  /* LOG, DONE */
+    gbx_ticket ticket; /* REQUEST */
+    gbx_request request;
+    gbx_log_level level;
+    gbx_result *result; /* owned */
+    gbx_error error;
+    char *text; /* owned */
+    size_t len;
+    struct note *next;
+    struct note **link; /* what points here */
+};
+
+struct gbx_box {
+    gbx_mcp_loop *loop;
+    gbx_options options;
+    gbx_preload preload;
+    char *function;
+    gbx_box_hooks hooks;
+    pthread_t starter;
+    bool has_starter;
+    gbx_engine *engine; /* the starter's until is_ready */
+    bool is_ready;
+    gbx_error failure; /* status is not GBX_OK: it has */
+    gbx_box_run *runs;
+    pthread_mutex_t lock; /* of notes */
+    struct note *notes;
+};
+
+/* ---- notes ------------------------------------------------------------------------ */
+
+static void free_note(struct note *n)
+{
+    gbx_result_free(n->result);
+    free(n->text);
+    free(n);
+}
+
+static void unlink_note(struct note *n)
+{
+    (void)pthread_mutex_lock(&n->box->lock);
+    *n->link = n->next;
+    if (n->next != NULL)
+        n->next->link = n->link;
+    (void)pthread_mutex_unlock(&n->box->lock);
+}
+
+static void on_note(void *arg);
+
+/* Takes the note, and from any thread. What cannot be posted is lost: memory is out. */
+static void post(struct note *n)
+{
+    gbx_box *box = n->box;
+
+    (void)pthread_mutex_lock(&box->lock);
+    n->next = box->notes;
+    n->link = &box->notes;
+    if (n->next != NULL)
+        n->next->link = &n->next;
+    box->notes = n;
+    (void)pthread_mutex_unlock(&box->lock);
+    if (!gbx_mcp_loop_post(box->loop, on_note, n)) {
+        unlink_note(n);
+        free_note(n);
+    }
+}
+
+static struct note *make_note(gbx_box *box, enum about about, const char *text,
+                              size_t len)
+{
+    struct note *n = calloc(1, sizeof *n);
+
+    if (n == NULL)
+        return NULL;
+    n->box = box;
+    n->about = about;
+    if (text != NULL) {
+        n->text = malloc(len + 1);
+        if (n->text == NULL) {
+            free(n);
+            return NULL;
+        }
+        memcpy(n->text, text, len);
+        n->text[len] = 0;
+        n->len = len;
+    }
+    return n;
+}
+
+/* ---- on the engine's threads --------------------------------------------------------- */
+
+static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call)
+{
+    struct note *n = make_note(user, REQUEST, call->args, call->args_len);
+
+    if (n == NULL) {
+        (void)!gbx_answer_error(engine, call->request, NULL, "memory is out", NULL,
+                                NULL);
+        return;
+    }
+    n->ticket = call->call;
+    n->request = call->request;
+    post(n);
+}
+
+static void on_log(void *user, const gbx_log *log)
+{
+    gbx_box_run *run = user;
+    struct note *n = make_note(run->box, LOG, log->text, log->text_len);
+
+    if (n == NULL)
+        return; /* the result has it, too */
+    n->run = run;
+    n->level = log->level;
+    post(n);
+}
+
+static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
+{
+    gbx_box_run *run = user;
+    struct note *n = make_note(run->box, DONE, NULL, 0);
+
+    (void)ticket;
+    if (n == NULL) {
+        gbx_result_free(result);
+        return;
+    }
+    n->run = run;
+    n->result = result;
+    post(n);
+}
+
+static void *start_engine(void *arg)
+{
+    gbx_box *box = arg;
+    struct note *n = make_note(box, READY, NULL, 0);
+    gbx_engine *engine = NULL;
+
+    if (n == NULL)
+        return NULL;
+    n->error.status = gbx_engine_new(&box->options, &engine, &n->error);
+    if (n->error.status == GBX_OK)
+        n->error.status =
+            gbx_engine_expose(engine, box->function, on_request, box, &n->error);
+    if (n->error.status == GBX_OK)
+        box->engine = engine; /* the loop looks when the note has come */
+    else
+        gbx_engine_free(engine);
+    post(n);
+    return NULL;
+}
+
+/* ---- on the loop's ------------------------------------------------------------------- */
+
+static void free_run(gbx_box_run *run)
+{
+    free(run->code);
+    free(run->input);
+    free(run);
+}
+
+static void end_run(gbx_box_run *run, gbx_result *result, const gbx_error *error)
+{
+    gbx_box *box = run->box;
+    gbx_box_run **at = &box->runs;
+    void *user = run->user;
+
+    while (*at != run)
+        at = &(*at)->next;
+    *at = run->next;
+    free_run(run);
+    box->hooks.done(user, result, error);
+}
+
+/* A run that ends without the engine ends by a note as well: never from inside. */
+static void end_later(gbx_box_run *run, const gbx_error *error)
+{
+    struct note *n = make_note(run->box, DONE, NULL, 0);
+
+    run->is_over = true;
+    if (n == NULL)
+        return;
+    n->run = run;
+    n->error = *error;
+    post(n);
+}
+
+static void submit(gbx_box_run *run)
+{
+    gbx_call call = GBX_CALL_INIT;
+    gbx_error error = {.status = GBX_OK};
+
+    call.form = GBX_FORM_SCRIPT;
+    call.code = run->code;
+    call.code_len = run->code_len;
+    call.input = run->input;
+    call.input_len = run->input_len;
+    call.limits = &run->limits;
+    call.on_log = on_log;
+    call.log_user = run;
+    if (run->is_aborted)
+        (void)gbx_fail(&error, GBX_E_CLOSED, "cancelled before it began");
+    else if (gbx_submit(run->box->engine, &call, on_done, run, &run->ticket, &error) ==
+             GBX_OK)
+        return;
+    end_later(run, &error);
+}
+
+static void on_ready(gbx_box *box, const gbx_error *error)
+{
+    box->failure = *error;
+    box->is_ready = error->status == GBX_OK;
+    for (gbx_box_run *run = box->runs; run != NULL; run = run->next) {
+        if (run->is_over)
+            continue;
+        if (error->status == GBX_OK)
+            submit(run);
+        else
+            end_later(run, error);
+    }
+}
+
+static gbx_box_run *find_run(gbx_box *box, gbx_ticket ticket)
+{
+    gbx_box_run *run = box->runs;
+
+    while (run != NULL && run->ticket != ticket)
+        run = run->next;
+    return run;
+}
+
+static void on_asked(struct note *n)
+{
+    gbx_box_run *run = find_run(n->box, n->ticket);
+    gbx_view args;
+
+    if (run != NULL && gbx_view_open(n->text, n->len, &args))
+        n->box->hooks.request(run->user, n->request, args);
+}
+
+static void on_note(void *arg)
+{
+    struct note *n = arg;
+
+    unlink_note(n);
+    switch (n->about) {
+    case READY: on_ready(n->box, &n->error); break;
+    case REQUEST: on_asked(n); break;
+    case LOG: n->box->hooks.log(n->run->user, n->level, n->text, n->len); break;
+    case DONE: {
+        gbx_result *result = n->result;
+
+        n->result = NULL;
+        end_run(n->run, result, &n->error);
+        break;
+    }
+    }
+    free_note(n);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_box *gbx_box_new(gbx_mcp_loop *loop, const gbx_options *options,
+                     const char *preload_name, char *preload_source, size_t preload_len,
+                     const char *function, const gbx_box_hooks *hooks)
+{
+    gbx_box *box = calloc(1, sizeof *box);
+
+    if (box == NULL || pthread_mutex_init(&box->lock, NULL) != 0) {
+        free(box);
+        free(preload_source);
+        return NULL;
+    }
+    box->loop = loop;
+    box->options = *options;
+    box->preload = (gbx_preload){preload_name, preload_source, preload_len};
+    box->options.preloads = &box->preload;
+    box->options.preload_count = 1;
+    box->function = strdup(function);
+    box->hooks = *hooks;
+    box->has_starter = box->function != NULL &&
+                       pthread_create(&box->starter, NULL, start_engine, box) == 0;
+    if (box->has_starter)
+        return box;
+    gbx_box_free(box);
+    return NULL;
+}
+
+void gbx_box_free(gbx_box *box)
+{
+    if (box == NULL)
+        return;
+    if (box->has_starter)
+        (void)pthread_join(box->starter, NULL);
+    gbx_engine_free(box->engine);
+    while (box->notes != NULL) {
+        struct note *n = box->notes;
+
+        unlink_note(n);
+        free_note(n);
+    }
+    while (box->runs != NULL) {
+        gbx_box_run *run = box->runs;
+
+        box->runs = run->next;
+        free_run(run);
+    }
+    (void)pthread_mutex_destroy(&box->lock);
+    free((void *)(uintptr_t)box->preload.source);
+    free(box->function);
+    free(box);
+}
+
+static char *copy(const char *text, size_t len)
+{
+    char *made = malloc(len + 1);
+
+    if (made != NULL && len > 0)
+        memcpy(made, text, len);
+    if (made != NULL)
+        made[len] = 0;
+    return made;
+}
+
+gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
+                           const char *input, size_t input_len,
+                           const gbx_limits *limits, void *user)
+{
+    gbx_box_run *run = calloc(1, sizeof *run);
+
+    if (run == NULL)
+        return NULL;
+    run->box = box;
+    run->user = user;
+    run->code = copy(code, code_len);
+    run->code_len = code_len;
+    run->input = copy(input, input_len);
+    run->input_len = input_len;
+    run->limits = *limits;
+    if (run->code == NULL || run->input == NULL) {
+        free_run(run);
+        return NULL;
+    }
+    run->next = box->runs;
+    box->runs = run;
+    if (box->failure.status != GBX_OK)
+        end_later(run, &box->failure);
+    else if (box->is_ready)
+        submit(run);
+    return run;
+}
+
+void gbx_box_abort(gbx_box_run *run)
+{
+    gbx_error error;
+
+    if (run->is_aborted || run->is_over)
+        return;
+    run->is_aborted = true;
+    if (run->ticket != 0) {
+        gbx_abort(run->box->engine, run->ticket);
+        return;
+    }
+    (void)gbx_fail(&error, GBX_E_CLOSED, "cancelled before it began");
+    end_later(run, &error);
+}
+
+void gbx_box_answer(gbx_box *box, gbx_request request, const char *json, size_t len)
+{
+    /* Nobody waits any more: that is no failure of ours. */
+    (void)!gbx_answer(box->engine, request, json, len, NULL);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* code - its parts put together, and taken apart when the loop has ended. */
+#include "mcp/code/inner.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "mcp/code/preload.h"
+#include "mcp/code/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define SERVERS_MAX 1000
+#define LOG_MAX     GBX_MIB(64)
+#define CODE_MAX    GBX_MIB(1)
+#define OUTPUT_MAX  GBX_MIB(256)
+#define TIMEOUT_MAX 600000
+
+/* ---- artifacts ---------------------------------------------------------------------- */
+
+static void on_read(void *user, gbx_mcp_request *request, const char *uri)
+{
+    gbx_mcp_code *code = user;
+    gbx_buf contents;
+
+    gbx_buf_init(&contents, GBX_MIB(512));
+    if (gbx_artifacts_read(code->artifacts, uri, gbx_clock_now_ns(), &contents))
+        gbx_mcp_finish_resource(request, (char *)contents.data, contents.len);
+    else
+        gbx_mcp_fail_no_resource(request, uri);
+    gbx_buf_cleanup(&contents);
+}
+
+static bool offer_artifacts(gbx_mcp_code *code)
+{
+    gbx_mcp_resource resource = {
+        .uri = GBX_ARTIFACT_SCHEME,
+        .uri_template = GBX_ARTIFACT_SCHEME "{origin}/{number}{?offset,length}",
+        .name = "artifact",
+        .title = "What was too long to be shown, or kept by code",
+        .description = "Pages by offset and length in bytes; kept for a while",
+        .mime_type = "application/octet-stream",
+        .read = on_read,
+        .user = code};
+
+    return gbx_mcp_server_set_resource(code->server, &resource);
+}
+
+/* ---- the box -------------------------------------------------------------------------- */
+
+static uint64_t at_most(uint64_t value, uint64_t max)
+{
+    return value < max ? value : max;
+}
+
+/* Bounds of a run. Those of calls are ours: the engine's are far behind them. */
+static void set_limits(const gbx_mcp_settings *s, gbx_limits *limits)
+{
+    limits->timeout_ms = (uint32_t)at_most(s->timeout_ms, TIMEOUT_MAX);
+    limits->cpu_ms = 0;
+    limits->memory_bytes = s->memory_bytes;
+    limits->output_bytes = at_most(s->output_bytes, OUTPUT_MAX);
+    limits->log_bytes = (uint32_t)at_most(s->output_bytes, LOG_MAX);
+    limits->code_bytes = (uint32_t)CODE_MAX;
+    limits->host_calls = (uint32_t)at_most((uint64_t)s->calls * 2 + 1000, 1000000);
+    limits->host_out_bytes = GBX_MIB(256);
+    limits->host_in_bytes = GBX_MIB(1024);
+}
+
+static bool start_box(gbx_mcp_code *code, const gbx_options *options)
+{
+    const char *names[SERVERS_MAX];
+    gbx_options own = *options;
+    size_t count = 0;
+    char *source;
+    size_t len;
+    gbx_buf text;
+
+    for (size_t i = 0; i < code->config->server_count && count < SERVERS_MAX; i++)
+        if (!code->config->servers[i].disabled)
+            names[count++] = code->config->servers[i].name;
+    gbx_buf_init(&text, GBX_MIB(1));
+    (void)gbx_code_preload(&text, names, count, code->settings->sleep_ms);
+    source = gbx_buf_take_string(&text, &len);
+    gbx_buf_cleanup(&text);
+    if (source == NULL)
+        return false;
+    set_limits(code->settings, &own.limits);
+    code->box = gbx_box_new(code->loop, &own, GBX_CODE_PRELOAD_NAME, source, len,
+                            GBX_CODE_HOST_NAME, &gbx_code_run_hooks);
+    return code->box != NULL;
+}
+
+/* ---- servers that start with us ----------------------------------------------------------- */
+
+static void on_eager(void *user)
+{
+    gbx_mcp_code *code = user;
+
+    (void)gbx_code_register(code);
+    gbx_mcp_server_release(code->server);
+}
+
+/* What they can do belongs into the description: the first list waits for it. */
+static bool await_eager(gbx_mcp_code *code)
+{
+    size_t eager = 0;
+
+    for (size_t i = 0; i < code->config->server_count; i++) {
+        const gbx_mcp_upstream_config *c = &code->config->servers[i];
+
+        if (c->disabled)
+            continue;
+        if (!c->eager)
+            return true;
+        eager++;
+    }
+    if (eager == 0)
+        return true;
+    gbx_mcp_server_hold(code->server);
+    if (gbx_code_learn(code, NULL, false, on_eager, NULL, code))
+        return true;
+    gbx_mcp_server_release(code->server);
+    return false;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
+                            const gbx_mcp_config *config, gbx_upstreams *upstreams,
+                            gbx_gate *gate, const gbx_options *options,
+                            gbx_mcp_code **ret, gbx_error *reterr)
+{
+    gbx_mcp_code *code = calloc(1, sizeof *code);
+    uint32_t salt = 0;
+
+    if (code == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "cannot start code mode");
+    code->loop = loop;
+    code->server = server;
+    code->config = config;
+    code->settings = &config->settings;
+    code->upstreams = upstreams;
+    code->gate = gate;
+    (void)!getrandom(&salt, sizeof salt, 0);
+    (void)snprintf(code->id, sizeof code->id, "%08x", salt);
+    code->artifacts = gbx_artifacts_new(config->settings.artifact_bytes,
+                                        config->settings.artifact_ms);
+    if (code->artifacts != NULL && start_box(code, options) &&
+        gbx_code_register(code) && offer_artifacts(code) && await_eager(code)) {
+        *ret = code;
+        return GBX_OK;
+    }
+    gbx_mcp_code_free(code);
+    return gbx_fail(reterr, GBX_E_NOMEM, "cannot start code mode");
+}
+
+void gbx_mcp_code_tools_changed(gbx_mcp_code *code, const char *server)
+{
+    const gbx_mcp_upstream_config *c = gbx_mcp_config_server(code->config, server);
+
+    /* Of the others nothing is in the descriptions. */
+    if (c != NULL && c->eager)
+        (void)gbx_code_register(code);
+}
+
+void gbx_mcp_code_free(gbx_mcp_code *code)
+{
+    if (code == NULL)
+        return;
+    gbx_code_learn_no_more(code);
+    gbx_code_abandon_calls(code);
+    while (code->open_runs != NULL)
+        gbx_code_run_abandon(code->open_runs);
+    gbx_box_free(code->box);
+    gbx_artifacts_free(code->artifacts);
+    free(code);
+}

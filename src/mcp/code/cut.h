@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* cut - head and tail of a text that is too long, and where the whole is. */
+#ifndef GBX_MCP_CODE_CUT_H
+#define GBX_MCP_CODE_CUT_H
+
+#include "mcp/code/artifacts.h"
+
+typedef struct gbx_cut {
+    const char *head;
+    size_t head_len;
+    const char *tail; /* NULL: nothing was cut, head is all */
+    size_t tail_len;
+    size_t total;
+    char uri[GBX_ARTIFACT_URI_SIZE]; /* of the whole; "" if it could not be kept */
+} gbx_cut;
+
+/* text is borrowed. Of more than max bytes the whole is kept in store as `name`. */
+gbx_cut gbx_cut_text(const char *text, size_t len, size_t max, gbx_artifacts *store,
+                     const char *name, const char *mime_type, int64_t now_ns);
+
+/* Append what was cut, exactly, in one line that ends in a newline: "what: ...". Nothing
+ * if nothing was. page: bytes that a page may have. */
+void gbx_cut_say(const gbx_cut *cut, const char *what, size_t page, gbx_buf *to);
+
+/* Append head, a mark with the number of bytes left out, and tail. */
+void gbx_cut_append(const gbx_cut *cut, gbx_buf *to);
+
+#endif

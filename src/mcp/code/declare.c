@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* declare - a declaration is written whole or, if it is too long, in its shortest form. */
+#include "mcp/code/declare.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "mcp/code/types_of.h"
+
+#include <string.h>
+
+#define ONE_MAX     GBX_KIB(12)
+#define SUMMARY_MAX 160
+#define NAMES_MAX   1024
+
+/* Up to the end of the first sentence or paragraph. */
+static gbx_view first_sentence(gbx_view text)
+{
+    size_t i = 1;
+
+    if (gbx_view_kind(text) != '"')
+        return (gbx_view){NULL, 0};
+    for (; i + 1 < text.len; i++) {
+        if (text.at[i] == '\\' && text.at[i + 1] == 'n')
+            break;
+        if (text.at[i] == '\\')
+            i++;
+        else if (text.at[i] == '.' && i > 20 &&
+                 (text.at[i + 1] == ' ' || text.at[i + 1] == '\\' || i + 2 == text.len))
+            break;
+    }
+    return (gbx_view){text.at, i + 1};
+}
+
+static void write_name(gbx_buf *to, gbx_view tool)
+{
+    gbx_view name = gbx_view_member(tool, "name");
+
+    /* `new(...)` would be a constructor. */
+    if (name.len == 5 && memcmp(name.at, "\"new\"", 5) == 0)
+        (void)gbx_buf_append(to, name.at, name.len);
+    else
+        (void)gbx_types_name(to, name);
+}
+
+static void write_whole(gbx_buf *to, gbx_view tool)
+{
+    gbx_view input = gbx_view_member(tool, "inputSchema");
+    gbx_view output = gbx_view_member(tool, "outputSchema");
+
+    write_name(to, tool);
+    (void)gbx_buf_puts(to, gbx_types_all_optional(input) ? "(args?: " : "(args: ");
+    gbx_types_of(to, input, 2);
+    (void)gbx_buf_puts(to, "): Promise<");
+    if (gbx_view_kind(output) == '{')
+        gbx_types_of(to, output, 2);
+    else
+        (void)gbx_buf_puts(to, "any");
+    (void)gbx_buf_puts(to, ">;");
+}
+
+static bool is_seen(const uint64_t *seen, size_t count, uint64_t hash)
+{
+    for (size_t i = 0; i < count; i++)
+        if (seen[i] == hash)
+            return true;
+    return false;
+}
+
+static void write_server(gbx_buf *to, const gbx_search_doc *docs, size_t count,
+                         size_t first)
+{
+    uint64_t seen[NAMES_MAX];
+    size_t seen_count = 0;
+
+    (void)gbx_buf_puts(to, "  ");
+    (void)gbx_json_append_string(to, docs[first].server, strlen(docs[first].server));
+    (void)gbx_buf_puts(to, ": {\n");
+    for (size_t i = first; i < count && seen_count < NAMES_MAX; i++) {
+        gbx_view name = gbx_view_member(docs[i].tool, "name");
+        uint64_t hash;
+
+        if (gbx_view_kind(name) != '"' ||
+            strcmp(docs[i].server, docs[first].server) != 0)
+            continue;
+        hash = gbx_types_hash(name);
+        if (is_seen(seen, seen_count, hash))
+            continue;
+        seen[seen_count++] = hash;
+        gbx_declare_tool(to, docs[i].tool);
+    }
+    (void)gbx_buf_puts(to, "  };\n");
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_declare_summary(gbx_buf *to, gbx_view tool, size_t max)
+{
+    gbx_view text = first_sentence(gbx_view_member(tool, "description"));
+
+    if (text.len > 2)
+        gbx_types_comment(to, text, max);
+}
+
+void gbx_declare_tool(gbx_buf *to, gbx_view tool)
+{
+    gbx_buf one;
+    size_t before;
+
+    (void)gbx_buf_puts(to, "    /** ");
+    before = to->len;
+    gbx_declare_summary(to, tool, SUMMARY_MAX);
+    if (to->len == before && to->len >= 8) /* nothing to say */
+        to->len -= 8;
+    else
+        (void)gbx_buf_puts(to, " */\n");
+    (void)gbx_buf_puts(to, "    ");
+    gbx_buf_init(&one, ONE_MAX);
+    write_whole(&one, tool);
+    if (!one.failed) {
+        (void)gbx_buf_append(to, one.data, one.len);
+    } else {
+        write_name(to, tool);
+        (void)gbx_buf_puts(to, "(args?: any): Promise<any>;");
+    }
+    gbx_buf_cleanup(&one);
+    (void)gbx_buf_puts(to, "\n");
+}
+
+void gbx_declare(gbx_buf *to, const gbx_search_doc *docs, size_t count)
+{
+    (void)gbx_buf_puts(to, "declare const servers: {\n");
+    for (size_t i = 0; i < count; i++) {
+        bool is_first = true;
+
+        for (size_t k = 0; k < i; k++)
+            is_first = is_first && strcmp(docs[k].server, docs[i].server) != 0;
+        if (is_first)
+            write_server(to, docs, count, i);
+    }
+    (void)gbx_buf_puts(to, "};\n");
+}

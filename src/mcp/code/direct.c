@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/* direct - one call of one tool, by the same gate as the calls of code; and a start. */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "mcp/code/cut.h"
+#include "mcp/code/inner.h"
+#include "mcp/code/value.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CONTENT_MAX GBX_MIB(512)
+
+/* ---- call ------------------------------------------------------------------------------ */
+
+struct gbx_direct {
+    gbx_mcp_code *code;      /* NULL: code mode is gone */
+    struct gbx_direct *next; /* of the code's */
+    struct gbx_direct **link;
+    gbx_mcp_request *request;
+    gbx_gate_call *passage;
+    char server[72];
+    char *tool;
+    char *args;
+    size_t args_len;
+    bool renamed;
+    int64_t start_ns;
+};
+
+static void detach(struct gbx_direct *d)
+{
+    if (d->link == NULL)
+        return;
+    *d->link = d->next;
+    if (d->next != NULL)
+        d->next->link = d->link;
+    d->link = NULL;
+}
+
+static void free_direct(struct gbx_direct *d)
+{
+    detach(d);
+    free(d->tool);
+    free(d->args);
+    free(d);
+}
+
+static bool pass(struct gbx_direct *d);
+
+/* Blocks as they came, but for texts that are too long together. */
+static void copy_blocks(struct gbx_direct *d, gbx_view content, gbx_buf *to,
+                        gbx_buf *first)
+{
+    size_t room = (size_t)d->code->settings->reply_bytes;
+    size_t cursor = 0;
+    gbx_view key;
+    gbx_view block;
+
+    while (gbx_view_next(content, &cursor, &key, &block)) {
+        gbx_view text = gbx_view_member(block, "text");
+        gbx_buf plain;
+        gbx_cut cut;
+
+        (void)gbx_buf_puts(to, ",");
+        if (gbx_view_kind(text) != '"' || text.len <= room) {
+            (void)gbx_buf_append(to, block.at, block.len);
+            room -= gbx_view_kind(text) == '"' ? text.len : 0;
+            continue;
+        }
+        gbx_buf_init(&plain, CONTENT_MAX);
+        (void)gbx_view_append_text(text, &plain);
+        cut = gbx_cut_text((char *)plain.data, plain.len, room, d->code->artifacts,
+                           d->tool, "text/plain", gbx_clock_now_ns());
+        gbx_cut_say(&cut, "result", (size_t)d->code->settings->reply_bytes, first);
+        room -= cut.tail != NULL ? cut.head_len + cut.tail_len : cut.head_len;
+        {
+            gbx_buf shown;
+
+            gbx_buf_init(&shown, CONTENT_MAX);
+            gbx_cut_append(&cut, &shown);
+            (void)gbx_buf_puts(to, "{\"type\":\"text\",\"text\":");
+            (void)gbx_json_append_string(to, shown.data, shown.len);
+            (void)gbx_buf_puts(to, "}");
+            gbx_buf_cleanup(&shown);
+        }
+        gbx_buf_cleanup(&plain);
+    }
+}
+
+/* What it cost stands after what came back; what was cut, before it. */
+static void answer(struct gbx_direct *d, gbx_view result)
+{
+    double ms = (double)(gbx_clock_now_ns() - d->start_ns) / (double)GBX_NS_PER_MS;
+    gbx_view structured = gbx_view_member(result, "structuredContent");
+    gbx_mcp_result out = {.is_error = gbx_value_is_error(result)};
+    gbx_buf blocks;
+    gbx_buf first;
+    gbx_buf all;
+
+    gbx_buf_init(&blocks, CONTENT_MAX);
+    gbx_buf_init(&first, GBX_KIB(16));
+    gbx_buf_init(&all, CONTENT_MAX);
+    copy_blocks(d, gbx_view_member(result, "content"), &blocks, &first);
+    (void)gbx_buf_puts(&all, "[");
+    if (first.len > 0) {
+        (void)gbx_buf_puts(&all, "{\"type\":\"text\",\"text\":");
+        (void)gbx_json_append_string(&all, first.data, first.len);
+        (void)gbx_buf_puts(&all, "}");
+        (void)gbx_buf_append(&all, blocks.data, blocks.len);
+    } else if (blocks.len > 0) {
+        (void)gbx_buf_append(&all, blocks.data + 1, blocks.len - 1);
+    }
+    (void)gbx_buf_printf(&all,
+                         "%s{\"type\":\"text\",\"text\":\"(1 call; %.0f ms; %zu "
+                         "bytes)\"}]",
+                         all.len > 1 ? "," : "", ms, result.len);
+    out.content = (char *)all.data;
+    out.content_len = all.len;
+    if (gbx_view_kind(structured) == '{' &&
+        structured.len <= d->code->settings->reply_bytes) {
+        out.structured = structured.at;
+        out.structured_len = structured.len;
+    }
+    if (all.failed || blocks.failed)
+        gbx_mcp_fail(d->request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+    else
+        gbx_mcp_finish(d->request, &out);
+    gbx_buf_cleanup(&blocks);
+    gbx_buf_cleanup(&first);
+    gbx_buf_cleanup(&all);
+}
+
+static bool try_other_name(struct gbx_direct *d, const gbx_gate_reply *reply)
+{
+    char *other;
+
+    if (d->renamed || strcmp(reply->code, "NOT_FOUND") != 0)
+        return false;
+    other = gbx_code_other_name(d->code, d->server, d->tool);
+    if (other == NULL)
+        return false;
+    free(d->tool);
+    d->tool = other;
+    d->renamed = true;
+    return pass(d);
+}
+
+static void on_passed(void *user, const gbx_gate_reply *reply)
+{
+    struct gbx_direct *d = user;
+    gbx_buf message;
+
+    d->passage = NULL;
+    if (d->code == NULL) {
+        free_direct(d);
+        return;
+    }
+    if (reply->code == NULL) {
+        answer(d, reply->result);
+    } else if (try_other_name(d, reply)) {
+        return;
+    } else {
+        gbx_buf_init(&message, GBX_KIB(8));
+        if (strcmp(reply->code, "NOT_FOUND") == 0)
+            gbx_code_no_tool(d->code, d->server, d->tool, &message);
+        if (message.len == 0)
+            (void)gbx_buf_puts(&message, reply->message);
+        gbx_code_say_wrong(d->code, d->request, "%s: %.*s%s", reply->code,
+                           (int)message.len, (char *)message.data,
+                           reply->retryable ? " (worth another try)" : "");
+        gbx_buf_cleanup(&message);
+    }
+    free_direct(d);
+}
+
+static void on_cancel(void *user)
+{
+    struct gbx_direct *d = user;
+
+    if (d->passage != NULL)
+        gbx_gate_cancel(d->passage);
+}
+
+static bool pass(struct gbx_direct *d)
+{
+    gbx_gate_ask ask = {.server = d->server,
+                        .tool = d->tool,
+                        .args = d->args,
+                        .args_len = d->args_len,
+                        .request = d->request,
+                        .run = ""};
+
+    d->passage = gbx_gate_start(d->code->gate, &ask, on_passed, d);
+    return d->passage != NULL;
+}
+
+static struct gbx_direct *read_direct(gbx_mcp_code *code, gbx_view arguments)
+{
+    struct gbx_direct *d = calloc(1, sizeof *d);
+    gbx_view args = gbx_view_member(arguments, "args");
+    char tool[136];
+
+    if (d == NULL)
+        return NULL;
+    d->code = code;
+    if (args.at == NULL)
+        args = (gbx_view){"{}", 2};
+    if (gbx_code_take_name(gbx_view_member(arguments, "server"), d->server,
+                           sizeof d->server) &&
+        gbx_code_take_name(gbx_view_member(arguments, "tool"), tool, sizeof tool) &&
+        gbx_view_kind(args) == '{') {
+        d->tool = strdup(tool);
+        d->args = strndup(args.at, args.len);
+        d->args_len = args.len;
+    }
+    if (d->tool != NULL && d->args != NULL)
+        return d;
+    free_direct(d);
+    return NULL;
+}
+
+/* ---- provision -------------------------------------------------------------------------- */
+
+struct provision {
+    gbx_mcp_code *code;
+    gbx_mcp_request *request;
+    char server[72];
+};
+
+static void write_tools(gbx_view tools, gbx_buf *to)
+{
+    size_t cursor = 0;
+    size_t count = 0;
+    gbx_view key;
+    gbx_view tool;
+
+    while (gbx_view_next(tools, &cursor, &key, &tool)) {
+        char name[136];
+
+        if (gbx_code_take_name(gbx_view_member(tool, "name"), name, sizeof name))
+            (void)gbx_buf_printf(to, "%s%s", count++ > 0 ? ", " : ": ", name);
+    }
+}
+
+static size_t count_tools(gbx_view tools)
+{
+    size_t cursor = 0;
+    size_t count = 0;
+    gbx_view key;
+    gbx_view tool;
+
+    while (gbx_view_next(tools, &cursor, &key, &tool))
+        count++;
+    return count;
+}
+
+static void on_provided(void *user)
+{
+    struct provision *p = user;
+    gbx_upstream_info info;
+    bool is_ready =
+        gbx_code_info(p->code, p->server, &info) && info.state == GBX_UPSTREAM_READY;
+    gbx_buf text;
+
+    gbx_buf_init(&text, GBX_MIB(1));
+    if (is_ready) {
+        (void)gbx_buf_printf(&text,
+                             "%s is ready: %s %s, protocol %s, started in %.0f ms, %zu "
+                             "tools",
+                             p->server, info.server_name, info.version, info.era,
+                             info.start_ms, count_tools(info.tools));
+        write_tools(info.tools, &text);
+    } else {
+        (void)gbx_buf_printf(&text, "%s did not start: %s", p->server,
+                             info.fault[0] != 0 ? info.fault
+                                                : "it has not answered yet");
+    }
+    gbx_code_say(p->code, p->request, &text, !is_ready);
+    gbx_buf_cleanup(&text);
+    free(p);
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+void gbx_code_call(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    gbx_mcp_code *code = user;
+    struct gbx_direct *d = read_direct(code, arguments);
+    gbx_buf message;
+
+    if (d == NULL) {
+        gbx_code_say_wrong(code, request,
+                           "INVALID_ARGS: give server, tool and args, an object");
+        return;
+    }
+    gbx_buf_init(&message, GBX_KIB(8));
+    d->request = request;
+    d->start_ns = gbx_clock_now_ns();
+    if (gbx_code_find_server(code, d->server, &message) == NULL) {
+        gbx_code_say_wrong(code, request, "NOT_FOUND: %.*s", (int)message.len,
+                           (char *)message.data);
+        free_direct(d);
+    } else if (!pass(d)) {
+        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+        free_direct(d);
+    } else {
+        d->next = code->directs;
+        d->link = &code->directs;
+        if (d->next != NULL)
+            d->next->link = &d->next;
+        code->directs = d;
+        gbx_mcp_on_cancel(request, on_cancel, d);
+    }
+    gbx_buf_cleanup(&message);
+}
+
+void gbx_code_provision(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    gbx_mcp_code *code = user;
+    struct provision *p = calloc(1, sizeof *p);
+    gbx_buf message;
+
+    gbx_buf_init(&message, GBX_KIB(8));
+    if (p != NULL) {
+        p->code = code;
+        p->request = request;
+        if (!gbx_code_take_name(gbx_view_member(arguments, "server"), p->server,
+                                sizeof p->server))
+            (void)gbx_buf_puts(&message,
+                               "give server, the name of one that is configured");
+        else if (gbx_code_find_server(code, p->server, &message) != NULL &&
+                 gbx_code_learn(code, p->server, true, on_provided, free, p))
+            p = NULL;
+        else
+            (void)gbx_buf_puts(&message, "; nothing is installed by this tool");
+    }
+    if (message.len > 0)
+        gbx_code_say_wrong(code, request, "NOT_FOUND: %.*s", (int)message.len,
+                           (char *)message.data);
+    else if (p != NULL)
+        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+    gbx_buf_cleanup(&message);
+    free(p);
+}
+
+void gbx_code_abandon_calls(gbx_mcp_code *code)
+{
+    while (code->directs != NULL) {
+        struct gbx_direct *d = code->directs;
+
+        detach(d);
+        d->code = NULL;
+    }
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* discover - what there is to call, in as few words as are asked for. */
+#include "base/cleanup.h"
+#include "mcp/code/declare.h"
+#include "mcp/code/inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define REPLY_MAX   GBX_MIB(8)
+#define SEARCH_MAX  20 /* tools that a search names */
+#define TYPES_MAX   8  /* and that it declares */
+#define SUMMARY_MAX 120
+#define MEMBERS_MAX 12
+
+struct discovery {
+    gbx_mcp_code *code;
+    gbx_mcp_request *request;
+    gbx_code_query query;
+};
+
+static void write_name(gbx_view name, gbx_buf *to)
+{
+    gbx_buf text;
+
+    gbx_buf_init(&text, 256);
+    if (gbx_view_append_text(name, &text))
+        for (size_t i = 0; i < text.len; i++)
+            if (text.data[i] >= ' ' && text.data[i] != 0x7F)
+                (void)gbx_buf_append(to, &text.data[i], 1);
+    gbx_buf_cleanup(&text);
+}
+
+/* ---- names ----------------------------------------------------------------------------- */
+
+/* A line a server; after a search, a line a tool, best first. */
+static void write_names(const gbx_search_doc *docs, size_t count, bool in_order,
+                        gbx_buf *to)
+{
+    const char *server = "";
+
+    for (size_t i = 0; i < count; i++) {
+        bool same = strcmp(server, docs[i].server) == 0;
+
+        if (in_order)
+            (void)gbx_buf_printf(to, "%s.", docs[i].server);
+        else if (!same)
+            (void)gbx_buf_printf(to, "%s%s: ", i > 0 ? "\n" : "", docs[i].server);
+        else
+            (void)gbx_buf_puts(to, ", ");
+        write_name(gbx_view_member(docs[i].tool, "name"), to);
+        if (in_order)
+            (void)gbx_buf_puts(to, "\n");
+        server = docs[i].server;
+    }
+    if (!in_order && count > 0)
+        (void)gbx_buf_puts(to, "\n");
+}
+
+/* ---- summary ----------------------------------------------------------------------------- */
+
+static bool is_required(gbx_view schema, gbx_view wanted)
+{
+    gbx_view list = gbx_view_member(schema, "required");
+    size_t cursor = 0;
+    gbx_view key;
+    gbx_view value;
+
+    while (gbx_view_kind(list) == '[' && gbx_view_next(list, &cursor, &key, &value))
+        if (value.len == wanted.len && memcmp(value.at, wanted.at, value.len) == 0)
+            return true;
+    return false;
+}
+
+/* files.read_text_file(path, head?, tail?) - Read a file. */
+static void write_summary(const gbx_search_doc *doc, gbx_buf *to)
+{
+    gbx_view schema = gbx_view_member(doc->tool, "inputSchema");
+    gbx_view members = gbx_view_member(schema, "properties");
+    size_t cursor = 0;
+    unsigned count = 0;
+    gbx_view name;
+    gbx_view value;
+
+    (void)gbx_buf_printf(to, "%s.", doc->server);
+    write_name(gbx_view_member(doc->tool, "name"), to);
+    (void)gbx_buf_puts(to, "(");
+    while (gbx_view_kind(members) == '{' &&
+           gbx_view_next(members, &cursor, &name, &value)) {
+        if (count++ == MEMBERS_MAX) {
+            (void)gbx_buf_puts(to, ", ...");
+            break;
+        }
+        (void)gbx_buf_puts(to, count > 1 ? ", " : "");
+        write_name(name, to);
+        (void)gbx_buf_puts(to, is_required(schema, name) ? "" : "?");
+    }
+    (void)gbx_buf_puts(to, ") - ");
+    gbx_declare_summary(to, doc->tool, SUMMARY_MAX);
+    (void)gbx_buf_puts(to, "\n");
+}
+
+/* ---- the reply --------------------------------------------------------------------------- */
+
+static const char *detail_of(const gbx_code_query *q)
+{
+    if (q->detail[0] != 0)
+        return q->detail;
+    if (q->tool[0] != 0)
+        return "types";
+    return q->words[0] != 0 || q->server[0] != 0 ? "summary" : "names";
+}
+
+/* Servers that could not be asked. */
+static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_buf *to)
+{
+    for (size_t i = 0; i < gbx_upstreams_count(code->upstreams); i++) {
+        gbx_upstream_info info = gbx_upstreams_info(code->upstreams, i);
+        const gbx_mcp_upstream_config *c =
+            gbx_mcp_config_server(code->config, info.name);
+
+        if (gbx_view_kind(info.tools) == '[' || (c != NULL && c->disabled) ||
+            (q->server[0] != 0 && strcmp(q->server, info.name) != 0))
+            continue;
+        (void)gbx_buf_printf(to, "[%s is not there: %s]\n", info.name,
+                             info.fault[0] != 0 ? info.fault
+                                                : "it has not started yet, ask again");
+    }
+}
+
+static void write_found(const struct discovery *d, gbx_buf *to)
+{
+    const gbx_code_query *q = &d->query;
+    const char *detail = detail_of(q);
+    bool is_search = q->words[0] != 0;
+    bool types = strcmp(detail, "types") == 0;
+    gbx_search_doc *docs = NULL;
+    size_t count = 0;
+    size_t total = 0;
+
+    (void)gbx_code_find(d->code, q,
+                        !is_search ? SIZE_MAX
+                        : types    ? TYPES_MAX
+                                   : SEARCH_MAX,
+                        &docs, &count, &total);
+    if (total == 0)
+        (void)gbx_buf_printf(to, "No tool %s; without a query all are listed.\n",
+                             is_search ? "fits" : "is known");
+    else if (types)
+        gbx_declare(to, docs, count);
+    else if (strcmp(detail, "names") == 0)
+        write_names(docs, count, is_search, to);
+    else
+        for (size_t i = 0; i < count; i++)
+            write_summary(&docs[i], to);
+    if (count < total)
+        (void)gbx_buf_printf(to, "[the best %zu of %zu that fit; narrow the query]\n",
+                             count, total);
+    free(docs);
+}
+
+static void on_learnt(void *user)
+{
+    struct discovery *d = user;
+    gbx_buf text;
+
+    gbx_buf_init(&text, REPLY_MAX);
+    write_found(d, &text);
+    write_absent(d->code, &d->query, &text);
+    gbx_code_say(d->code, d->request, &text, false);
+    gbx_buf_cleanup(&text);
+    free(d);
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    gbx_mcp_code *code = user;
+    struct discovery *d = calloc(1, sizeof *d);
+    gbx_buf message;
+
+    if (d == NULL) {
+        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+        return;
+    }
+    gbx_buf_init(&message, GBX_KIB(8));
+    d->code = code;
+    d->request = request;
+    if (gbx_code_read_query(gbx_view_member(arguments, "query"), arguments, &d->query,
+                            &message) &&
+        (d->query.server[0] == 0 ||
+         gbx_code_find_server(code, d->query.server, &message) != NULL) &&
+        gbx_code_learn(code, d->query.server[0] != 0 ? d->query.server : NULL, false,
+                       on_learnt, free, d)) {
+        gbx_buf_cleanup(&message);
+        return;
+    }
+    gbx_code_say(code, request, &message, true);
+    gbx_buf_cleanup(&message);
+    free(d);
+}

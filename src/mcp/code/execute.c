@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* execute - what a model gives is read, and a run begins; it ends the request. */
+#include "base/cleanup.h"
+#include "mcp/code/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void wrong(gbx_mcp_code *code, gbx_mcp_request *request, const char *error_code,
+                  const char *message, const char *hint)
+{
+    gbx_reply_error error = {
+        .code = error_code, .name = "", .message = message, .frame = "", .hint = hint};
+
+    gbx_code_run_refuse(code, request, &error);
+}
+
+/* The code as text; false and the request is ended. */
+static bool take_code(gbx_mcp_code *code, gbx_mcp_request *request, gbx_view given,
+                      gbx_buf *ret)
+{
+    size_t max = (size_t)code->settings->code_bytes;
+    char message[120];
+
+    if (gbx_view_kind(given) != '"' || given.len == 2) {
+        wrong(code, request, "INVALID_ARGS", "'code' is a string of JavaScript",
+              "give {\"code\": \"return 1 + 1\"}");
+        return false;
+    }
+    /* A character takes six bytes of JSON at most: what is longer is too long. */
+    if (given.len / 6 <= max && gbx_view_append_text(given, ret) && ret->len <= max)
+        return true;
+    (void)snprintf(message, sizeof message, "the code is longer than %zu bytes", max);
+    wrong(code, request, "INVALID_CODE", message,
+          "shorten it; data goes into 'input', not into the code");
+    return false;
+}
+
+static void begin(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *text,
+                  gbx_view input, uint32_t timeout_ms)
+{
+    gbx_reply_error error;
+    gbx_status status =
+        gbx_code_run_start(code, request, text, input, timeout_ms, &error);
+
+    if (status == GBX_E_DATA)
+        gbx_code_run_refuse(code, request, &error);
+    else if (status != GBX_OK)
+        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+void gbx_code_execute(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    gbx_mcp_code *code = user;
+    gbx_view timeout = gbx_view_member(arguments, "timeout_ms");
+    uint32_t timeout_ms = code->settings->timeout_ms;
+    bool has_timeout = timeout.at != NULL && gbx_view_kind(timeout) != 'n';
+    gbx_buf text;
+
+    gbx_buf_init(&text, (size_t)code->settings->code_bytes * 6 + 6);
+    if (has_timeout &&
+        (!gbx_code_take_count(timeout, code->settings->timeout_ms, &timeout_ms) ||
+         timeout_ms == 0))
+        wrong(code, request, "INVALID_ARGS", "'timeout_ms' is a number of milliseconds",
+              "leave it out for the longest that there is");
+    else if (take_code(code, request, gbx_view_member(arguments, "code"), &text))
+        begin(code, request, &text, gbx_view_member(arguments, "input"), timeout_ms);
+    gbx_buf_cleanup(&text);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * finish - from the engine's result to the reply. What leaves us is without secrets: the
+ * value, what was printed, what went wrong.
+ */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "guard/guard.h"
+#include "mcp/code/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ALL_MAX GBX_MIB(512)
+
+/* What a reply borrows. */
+struct material {
+    gbx_buf value;
+    gbx_buf words; /* logs, each ending in NUL; then name, message */
+    gbx_reply_log *logs;
+    gbx_reply_call *calls;
+    char *frame;
+    char *message;
+    char *name;
+};
+
+static void cleanup(struct material *m)
+{
+    gbx_buf_cleanup(&m->value);
+    gbx_buf_cleanup(&m->words);
+    free(m->logs);
+    free(m->calls);
+    free(m->frame);
+    free(m->message);
+    free(m->name);
+}
+
+static const char *const levels[] = {"debug", "log", "info", "warn", "error"};
+
+/* ---- parts -------------------------------------------------------------------------- */
+
+static void take_logs(const gbx_code_run *run, struct material *m, gbx_reply *ret)
+{
+    size_t count = gbx_result_log_count(run->result);
+
+    m->logs = calloc(count > 0 ? count : 1, sizeof *m->logs);
+    if (m->logs == NULL)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        gbx_log log = gbx_result_log(run->result, i);
+        size_t at = m->words.len;
+
+        (void)gbx_gate_redact(run->code->gate, log.text, log.text_len, &m->words);
+        m->logs[i] = (gbx_reply_log){levels[log.level <= GBX_LOG_ERROR ? log.level : 1],
+                                     NULL, m->words.len - at};
+    }
+    for (size_t i = 0, at = 0; i < count; at += m->logs[i++].len)
+        m->logs[i].text = m->words.data != NULL ? (char *)m->words.data + at : "";
+    ret->logs = m->logs;
+    ret->log_count = count;
+    ret->logs_cut = gbx_result_logs_truncated(run->result) != 0;
+}
+
+static void take_calls(const gbx_code_run *run, struct material *m, gbx_reply *ret)
+{
+    m->calls = calloc(run->call_count > 0 ? run->call_count : 1, sizeof *m->calls);
+    if (m->calls == NULL)
+        return;
+    for (const gbx_nested *n = run->calls; n != NULL; n = n->next)
+        m->calls[ret->call_count++] = (gbx_reply_call){.server = n->server,
+                                                       .tool = n->tool,
+                                                       .code = n->failed,
+                                                       .line = n->line,
+                                                       .ms = n->ms,
+                                                       .bytes = n->bytes};
+    ret->calls = m->calls;
+}
+
+/* "ToolError: a rule says no" is that of a call that failed so, if there is one. */
+static const gbx_nested *find_thrown(const gbx_code_run *run, const char *message)
+{
+    const gbx_nested *found = NULL;
+
+    for (const gbx_nested *n = run->calls; n != NULL; n = n->next)
+        if (n->message != NULL && strcmp(n->message, message) == 0)
+            found = n;
+    return found;
+}
+
+/* "TypeError: x is no function" in two. */
+static void split_message(const char *text, struct material *m)
+{
+    const char *colon = strstr(text, ": ");
+    size_t len = colon != NULL ? (size_t)(colon - text) : 0;
+
+    for (size_t i = 0; i < len; i++)
+        if (!(text[i] >= 'a' && text[i] <= 'z') && !(text[i] >= 'A' && text[i] <= 'Z'))
+            len = 0;
+    m->name = strndup(text, len);
+    m->message = strdup(len > 0 ? colon + 2 : text);
+}
+
+static const char *hint_for(const gbx_code_run *run, const char *code)
+{
+    const char *hint = gbx_result_hint(run->result);
+
+    if (hint[0] != 0)
+        return hint;
+    if (strcmp(code, "OUTPUT_TOO_LARGE") == 0)
+        return "filter, count or slice before you return; or keep it: await "
+               "artifact(name, value)";
+    if (strcmp(code, "TIMEOUT") == 0 && run->note != NULL)
+        return "a tool was slow: make calls at once with Promise.all, or give timeout_ms";
+    return "";
+}
+
+static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *ret)
+{
+    gbx_location at = gbx_result_location(run->result);
+    const gbx_nested *thrown;
+    gbx_buf clean;
+
+    gbx_buf_init(&clean, GBX_MIB(1));
+    split_message(gbx_result_error(run->result), m);
+    ret->code = gbx_code_name(gbx_result_code(run->result));
+    if (m->name == NULL || m->message == NULL)
+        return;
+    thrown = strcmp(m->name, "ToolError") == 0 ? find_thrown(run, m->message) : NULL;
+    if (thrown != NULL)
+        ret->code = thrown->failed;
+    if (gbx_gate_redact(run->code->gate, m->message, strlen(m->message), &clean)) {
+        free(m->message);
+        m->message = gbx_buf_take_string(&clean, NULL);
+    }
+    gbx_buf_cleanup(&clean);
+    gbx_script_map(&run->script, &at.line, &at.column);
+    if (at.line > 0)
+        m->frame = gbx_guard_frame(run->text, run->text_len, at.line, at.column);
+    ret->name = m->name;
+    ret->message = m->message != NULL ? m->message : "";
+    ret->line = at.line;
+    ret->column = at.column;
+    ret->frame = m->frame != NULL ? m->frame : "";
+    ret->hint = hint_for(run, ret->code);
+}
+
+static void take_result(gbx_code_run *run, struct material *m, gbx_reply *ret)
+{
+    gbx_stats stats = gbx_result_stats(run->result);
+    size_t len;
+    const char *value = gbx_result_value(run->result, &len);
+
+    take_logs(run, m, ret);
+    ret->cpu_ms = stats.cpu_ms;
+    ret->memory_bytes = stats.peak_memory_bytes;
+    if (gbx_result_code(run->result) != GBX_CODE_VALUE) {
+        take_error(run, m, &ret->error);
+        return;
+    }
+    (void)gbx_gate_redact(run->code->gate, value, len, &m->value);
+    ret->value = (char *)m->value.data;
+    ret->value_len = m->value.len;
+}
+
+/* ---- the reply ------------------------------------------------------------------------ */
+
+static void send_reply(gbx_mcp_code *code, gbx_mcp_request *request,
+                       const gbx_reply *reply)
+{
+    gbx_reply_texts texts;
+
+    if (gbx_code_reply_write(reply, (size_t)code->settings->reply_bytes,
+                             code->artifacts, gbx_clock_now_ns(), &texts)) {
+        gbx_mcp_result result = {.content = (char *)texts.content.data,
+                                 .content_len = texts.content.len,
+                                 .structured = (char *)texts.structured.data,
+                                 .structured_len = texts.structured.len,
+                                 .is_error = reply->error.code != NULL};
+
+        gbx_mcp_finish(request, &result);
+    } else {
+        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+    }
+    gbx_reply_cleanup(&texts);
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+void gbx_code_run_finish(gbx_code_run *run)
+{
+    double wall_ms =
+        (double)(gbx_clock_now_ns() - run->start_ns) / (double)GBX_NS_PER_MS;
+    uint32_t calls = run->code->settings->calls;
+    struct material m = {.logs = NULL};
+    gbx_reply reply = {
+        .artifacts = run->artifacts,
+        .artifact_count = run->artifact_count,
+        .note = run->note != NULL ? run->note : "",
+        .wall_ms = wall_ms,
+        .calls_left = run->call_count < calls ? calls - (uint32_t)run->call_count : 0,
+        .ms_left = wall_ms < run->timeout_ms ? run->timeout_ms - wall_ms : 0,
+        .error = {.name = "", .message = "", .frame = "", .hint = ""}};
+
+    gbx_buf_init(&m.value, ALL_MAX);
+    gbx_buf_init(&m.words, ALL_MAX);
+    take_calls(run, &m, &reply);
+    if (run->result != NULL) {
+        take_result(run, &m, &reply);
+    } else {
+        reply.error.code = "UNAVAILABLE";
+        reply.error.message = run->error.message;
+    }
+    send_reply(run->code, run->request, &reply);
+    cleanup(&m);
+}
+
+void gbx_code_run_refuse(gbx_mcp_code *code, gbx_mcp_request *request,
+                         const gbx_reply_error *error)
+{
+    gbx_reply reply = {.note = "",
+                       .error = *error,
+                       .calls_left = code->settings->calls,
+                       .ms_left = code->settings->timeout_ms};
+
+    send_reply(code, request, &reply);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* inner - what the files of code mode's tools share. Nobody else includes it. */
+#ifndef GBX_MCP_CODE_INNER_H
+#define GBX_MCP_CODE_INNER_H
+
+#include "mcp/code/artifacts.h"
+#include "mcp/code/box.h"
+#include "mcp/code/code.h"
+#include "mcp/code/search.h"
+
+struct gbx_nested;
+struct gbx_code_run;
+struct gbx_direct;
+struct learning;
+
+struct gbx_mcp_code {
+    gbx_mcp_loop *loop;
+    gbx_mcp_server *server;
+    const gbx_mcp_config *config;
+    const gbx_mcp_settings *settings;
+    gbx_upstreams *upstreams;
+    gbx_gate *gate;
+    gbx_box *box;
+    gbx_artifacts *artifacts;
+    struct gbx_nested *first_waiting; /* for a place among calls_at_once */
+    struct gbx_nested *last_waiting;
+    uint32_t flying; /* nested calls, over all runs */
+    struct gbx_code_run *open_runs;
+    struct learning *learning;
+    struct gbx_direct *directs;
+    char id[9];    /* of this object, in the log of the gate */
+    uint64_t runs; /* so far */
+};
+
+/* ---- names of servers and tools (names.c) ------------------------------------------ */
+
+/* NULL and a message, with the nearest name, if there is none. */
+const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
+                                                    const char *name, gbx_buf *message);
+/* What is known of a server; false if nobody has heard of it. */
+bool gbx_code_info(const gbx_mcp_code *code, const char *server,
+                   gbx_upstream_info *ret);
+/* The true name of a tool that is written in another way (readFile for read_file), or
+ * NULL; free() it. */
+char *gbx_code_other_name(const gbx_mcp_code *code, const char *server,
+                          const char *tool);
+/* Append why there is no such tool, with what may have been meant. */
+void gbx_code_no_tool(const gbx_mcp_code *code, const char *server, const char *tool,
+                      gbx_buf *message);
+
+/* ---- learning what tools there are (learn.c) ----------------------------------------- */
+
+typedef void (*gbx_learnt_fn)(void *user);
+
+/* Calls done once, never from inside, when the tools of the server (NULL: of all) are
+ * known, or after a while. starts: a server whose tools are known is started, too. False
+ * if memory is out. */
+bool gbx_code_learn(gbx_mcp_code *code, const char *server, bool starts,
+                    gbx_learnt_fn done, void (*drop)(void *user), void *user);
+/* Code mode ends: instead of done, drop is called (or, if it is NULL, nothing). */
+void gbx_code_learn_no_more(gbx_mcp_code *code);
+
+/* ---- discovery (discover.c, find.c) ----------------------------------------------------- */
+
+typedef struct gbx_code_query {
+    char words[512];
+    char server[72];
+    char tool[136];
+    char detail[16]; /* "names", "summary", "types", or "" */
+} gbx_code_query;
+
+/* The tools that are known and fit, best first; free() *ret. At most limit. */
+bool gbx_code_find(const gbx_mcp_code *code, const gbx_code_query *query, size_t limit,
+                   gbx_search_doc **ret, size_t *ret_count, size_t *ret_total);
+/* Read what code or a model asks for; false: message says what is wrong. */
+bool gbx_code_read_query(gbx_view words, gbx_view settings, gbx_code_query *ret,
+                         gbx_buf *message);
+/* The answers for code, JSON: to discover(), and to servers.x.tools(), which are tools as
+ * their servers list them. */
+void gbx_code_find_json(const gbx_mcp_code *code, const gbx_code_query *query,
+                        gbx_buf *to);
+void gbx_code_tools_json(const gbx_mcp_code *code, const gbx_code_query *query,
+                         gbx_buf *to);
+
+/* ---- tools (execute.c, discover.c, direct.c, provision.c) ------------------------------- */
+
+void gbx_code_execute(void *user, gbx_mcp_request *request, gbx_view arguments);
+void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments);
+void gbx_code_call(void *user, gbx_mcp_request *request, gbx_view arguments);
+void gbx_code_provision(void *user, gbx_mcp_request *request, gbx_view arguments);
+
+/* Code mode ends: what the gate still knows is freed when it lets go. */
+void gbx_code_abandon_calls(gbx_mcp_code *code);
+
+extern const gbx_box_hooks gbx_code_run_hooks;
+
+/* Register the four tools; those that changed are announced. */
+bool gbx_code_register(gbx_mcp_code *code);
+
+/* A reply of text alone, cut if it must be; is_error for a model to repair. */
+void gbx_code_say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *text,
+                  bool is_error);
+void gbx_code_say_wrong(gbx_mcp_code *code, gbx_mcp_request *request,
+                        const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* ---- arguments --------------------------------------------------------------------------- */
+
+/* A string of 1 to size - 1 bytes without NUL. */
+bool gbx_code_take_name(gbx_view view, char *ret, size_t size);
+/* A whole number from 0 to max; what is more is max. */
+bool gbx_code_take_count(gbx_view view, uint32_t max, uint32_t *ret);
+
+#endif

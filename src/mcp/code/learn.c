@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * learn - servers start when somebody asks what they can do. One that does not come up
+ * delays the answer about the others by so long and no longer.
+ */
+#include "mcp/code/inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/event.h>
+
+#define PATIENCE_S 15
+
+struct learning {
+    gbx_learnt_fn done;
+    void (*drop)(void *user);
+    void *user;
+    struct learning *next; /* of the code's */
+    struct learning **link;
+    struct event *timer;
+    unsigned pending; /* servers that have not answered */
+    bool is_told;
+};
+
+static void detach(struct learning *l)
+{
+    l->is_told = true;
+    event_free(l->timer);
+    *l->link = l->next;
+    if (l->next != NULL)
+        l->next->link = l->link;
+}
+
+/* It is gone when the last server has answered. */
+static void tell(struct learning *l)
+{
+    if (!l->is_told) {
+        detach(l);
+        l->done(l->user);
+    }
+    if (l->pending == 0)
+        free(l);
+}
+
+static void on_learnt(void *user, const gbx_upstream_reply *reply)
+{
+    struct learning *l = user;
+
+    (void)reply; /* what is known of the server says the same */
+    if (--l->pending == 0)
+        tell(l);
+}
+
+/* Time is up, or nobody had to be asked. */
+static void on_timer(evutil_socket_t fd, short what, void *user)
+{
+    (void)fd;
+    (void)what;
+    tell(user);
+}
+
+static bool must_ask(const gbx_mcp_code *code, const char *server, bool starts)
+{
+    gbx_upstream_info info;
+
+    if (!gbx_code_info(code, server, &info))
+        return false;
+    return (starts && info.state != GBX_UPSTREAM_READY) ||
+           gbx_view_kind(info.tools) != '[';
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+bool gbx_code_learn(gbx_mcp_code *code, const char *server, bool starts,
+                    gbx_learnt_fn done, void (*drop)(void *user), void *user)
+{
+    struct learning *l = calloc(1, sizeof *l);
+    struct timeval wait = {PATIENCE_S, 0};
+
+    if (l == NULL)
+        return false;
+    l->done = done;
+    l->drop = drop;
+    l->user = user;
+    l->timer = event_new(gbx_mcp_loop_base(code->loop), -1, 0, on_timer, l);
+    if (l->timer == NULL) {
+        free(l);
+        return false;
+    }
+    l->next = code->learning;
+    l->link = &code->learning;
+    if (l->next != NULL)
+        l->next->link = &l->next;
+    code->learning = l;
+    for (size_t i = 0; i < code->config->server_count; i++) {
+        const gbx_mcp_upstream_config *c = &code->config->servers[i];
+
+        if (c->disabled || (server != NULL && strcmp(c->name, server) != 0) ||
+            !must_ask(code, c->name, starts))
+            continue;
+        l->pending++;
+        gbx_upstream_learn(code->upstreams, c->name, on_learnt, l);
+    }
+    if (l->pending == 0)
+        wait.tv_sec = 0;
+    (void)event_add(l->timer, &wait);
+    return true;
+}
+
+void gbx_code_learn_no_more(gbx_mcp_code *code)
+{
+    while (code->learning != NULL) {
+        struct learning *l = code->learning;
+
+        detach(l);
+        if (l->drop != NULL)
+            l->drop(l->user);
+        if (l->pending == 0)
+            free(l);
+    }
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* names - of servers, from the configuration; of tools, from what servers have told. */
+#include "base/cleanup.h"
+#include "base/nearest.h"
+#include "mcp/code/inner.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_MAX 512
+
+/* Letters and digits in lower case: what readFile and read_file have in common. */
+static void fold(const char *name, char ret[132])
+{
+    size_t n = 0;
+
+    for (; *name != 0 && n < 130; name++)
+        if (isalnum((unsigned char)*name))
+            ret[n++] = (char)tolower((unsigned char)*name);
+    ret[n] = 0;
+}
+
+struct names {
+    char *list[NAMES_MAX];
+    size_t count;
+};
+
+static void free_names(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->list[i]);
+}
+
+static void read_names(gbx_view tools, struct names *ret)
+{
+    size_t cursor = 0;
+    gbx_view key;
+    gbx_view tool;
+
+    ret->count = 0;
+    while (ret->count < NAMES_MAX && gbx_view_next(tools, &cursor, &key, &tool)) {
+        char name[132];
+
+        if (!gbx_code_take_name(gbx_view_member(tool, "name"), name, sizeof name))
+            continue;
+        ret->list[ret->count] = strdup(name);
+        if (ret->list[ret->count] != NULL)
+            ret->count++;
+    }
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
+                                                    const char *name, gbx_buf *message)
+{
+    const gbx_mcp_upstream_config *found = gbx_mcp_config_server(code->config, name);
+    const char *names[NAMES_MAX];
+    const char *near;
+    size_t count = 0;
+
+    if (found != NULL && !found->disabled)
+        return found;
+    if (found != NULL) {
+        (void)gbx_buf_printf(message,
+                             "the server '%s' is disabled in the configuration",
+                             found->name);
+        return NULL;
+    }
+    for (size_t i = 0; i < code->config->server_count && count < NAMES_MAX; i++)
+        if (!code->config->servers[i].disabled)
+            names[count++] = code->config->servers[i].name;
+    near = gbx_nearest(name, names, count);
+    (void)gbx_buf_printf(message, "there is no server '%.64s'", name);
+    if (near != NULL)
+        (void)gbx_buf_printf(message, ": did you mean '%s'?", near);
+    (void)gbx_buf_puts(message, count > 0 ? " (there are:" : " (there are none)");
+    for (size_t i = 0; i < count && i < 20; i++)
+        (void)gbx_buf_printf(message, "%s %s", i > 0 ? "," : "", names[i]);
+    if (count > 0)
+        (void)gbx_buf_puts(message, count > 20 ? ", ...)" : ")");
+    return NULL;
+}
+
+bool gbx_code_info(const gbx_mcp_code *code, const char *server, gbx_upstream_info *ret)
+{
+    for (size_t i = 0; i < gbx_upstreams_count(code->upstreams); i++) {
+        gbx_upstream_info info = gbx_upstreams_info(code->upstreams, i);
+
+        if (strcmp(info.name, server) != 0)
+            continue;
+        *ret = info;
+        return true;
+    }
+    return false;
+}
+
+char *gbx_code_other_name(const gbx_mcp_code *code, const char *server,
+                          const char *tool)
+{
+    gbx_upstream_info info;
+    struct names names;
+    char wanted[132];
+    char *found = NULL;
+    unsigned fits = 0;
+
+    if (!gbx_code_info(code, server, &info))
+        return NULL;
+    fold(tool, wanted);
+    read_names(info.tools, &names);
+    for (size_t i = 0; i < names.count; i++) {
+        char other[132];
+
+        fold(names.list[i], other);
+        if (strcmp(names.list[i], tool) == 0) {
+            fits = 2; /* it has that name: something else was not found */
+        } else if (strcmp(other, wanted) == 0) {
+            fits++;
+            free(found);
+            found = strdup(names.list[i]);
+        }
+    }
+    free_names(&names);
+    if (fits == 1 && wanted[0] != 0)
+        return found;
+    free(found);
+    return NULL;
+}
+
+void gbx_code_no_tool(const gbx_mcp_code *code, const char *server, const char *tool,
+                      gbx_buf *message)
+{
+    gbx_upstream_info info;
+    struct names names;
+    const char *near;
+    bool is_there = false;
+
+    if (!gbx_code_info(code, server, &info) || gbx_view_kind(info.tools) != '[')
+        return;
+    read_names(info.tools, &names);
+    for (size_t i = 0; i < names.count; i++)
+        is_there = is_there || strcmp(names.list[i], tool) == 0;
+    if (!is_there) {
+        near = gbx_nearest(tool, (const char *const *)names.list, names.count);
+        (void)gbx_buf_printf(message, "the server '%s' has no tool '%.128s'", server,
+                             tool);
+        if (near != NULL)
+            (void)gbx_buf_printf(message, ": did you mean '%s'?", near);
+        else
+            (void)gbx_buf_printf(message, ": await servers[\"%s\"].tools() lists them",
+                                 server);
+    }
+    free_names(&names);
+}
+
+bool gbx_code_take_name(gbx_view view, char *ret, size_t size)
+{
+    gbx_buf text;
+    bool ok;
+
+    gbx_buf_init(&text, size - 1);
+    ok = gbx_view_kind(view) == '"' && gbx_view_append_text(view, &text) &&
+         text.len > 0 && memchr(text.data, 0, text.len) == NULL;
+    if (ok) {
+        memcpy(ret, text.data, text.len);
+        ret[text.len] = 0;
+    }
+    gbx_buf_cleanup(&text);
+    return ok;
+}
+
+bool gbx_code_take_count(gbx_view view, uint32_t max, uint32_t *ret)
+{
+    uint64_t value = 0;
+
+    if (gbx_view_kind(view) != '0' || view.at[0] == '-')
+        return false;
+    for (size_t i = 0; i < view.len; i++) {
+        if (view.at[i] == '.' && i > 0)
+            break; /* part of a millisecond is none */
+        if (view.at[i] < '0' || view.at[i] > '9')
+            return false;
+        if (value <= max)
+            value = value * 10 + (uint64_t)(view.at[i] - '0');
+    }
+    *ret = value < max ? (uint32_t)value : max;
+    return true;
+}

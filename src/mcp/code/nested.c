@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* nested - the box gets {"value"} or {"error"}: servers.js makes of it what code sees. */
+#include "mcp/code/nested.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "mcp/code/run.h"
+#include "mcp/code/value.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWER_MAX GBX_MIB(256)
+
+static void start_waiting(gbx_mcp_code *code);
+
+/* ---- answering ---------------------------------------------------------------------- */
+
+static void keep_bytes(void *user, const char *mime_type, const void *data, size_t len,
+                       gbx_buf *handle)
+{
+    gbx_nested *n = user;
+
+    gbx_code_run_keep(n->run, n->tool, mime_type, data, len, handle);
+}
+
+static void fail(gbx_nested *n, const char *error_code, const char *message, size_t len,
+                 bool retryable)
+{
+    (void)snprintf(n->code_text, sizeof n->code_text, "%s", error_code);
+    n->failed = n->code_text;
+    n->message = strndup(message, len);
+    gbx_nested_refuse(n->code, n->request, n->code_text, message, len, retryable);
+}
+
+static void answer_result(gbx_nested *n, gbx_view result)
+{
+    static const char too_large[] = "the tool's result is too large for the box";
+    gbx_value_keeper keeper = {keep_bytes, n};
+    gbx_buf answer;
+    gbx_buf message;
+
+    n->bytes = result.len;
+    gbx_buf_init(&answer, ANSWER_MAX);
+    gbx_buf_init(&message, GBX_KIB(16));
+    (void)gbx_buf_puts(&answer, "{\"value\":");
+    if (n->raw)
+        (void)gbx_buf_append(&answer, result.at, result.len);
+    if (n->raw || gbx_value_of_result(result, &keeper, &answer, &message)) {
+        (void)gbx_buf_puts(&answer, "}");
+        if (answer.failed)
+            fail(n, "OUTPUT_TOO_LARGE", too_large, strlen(too_large), false);
+        else
+            gbx_box_answer(n->code->box, n->request, (char *)answer.data, answer.len);
+    } else {
+        fail(n, "TOOL_ERROR", (char *)message.data, message.len, false);
+    }
+    gbx_buf_cleanup(&answer);
+    gbx_buf_cleanup(&message);
+}
+
+static void answer_fault(gbx_nested *n, const gbx_gate_reply *reply)
+{
+    gbx_buf message;
+
+    gbx_buf_init(&message, GBX_KIB(16));
+    if (strcmp(reply->code, "NOT_FOUND") == 0)
+        gbx_code_no_tool(n->code, n->server, n->tool, &message);
+    if (message.len == 0)
+        (void)gbx_buf_puts(&message, reply->message);
+    fail(n, reply->code, (char *)message.data, message.len, reply->retryable);
+    gbx_buf_cleanup(&message);
+}
+
+/* ---- the way out ----------------------------------------------------------------------- */
+
+static void on_passed(void *user, const gbx_gate_reply *reply);
+
+static void settle(gbx_nested *n);
+
+static void pass(gbx_nested *n)
+{
+    gbx_gate_ask ask = {.server = n->server,
+                        .tool = n->tool,
+                        .args = n->args,
+                        .args_len = n->args_len,
+                        .timeout_ms = n->timeout_ms,
+                        .request = n->run->request,
+                        .run = n->run->id,
+                        .line = n->line};
+
+    static const char no_memory[] = "there is no memory for the call";
+
+    n->passage = gbx_gate_start(n->code->gate, &ask, on_passed, n);
+    if (n->passage != NULL)
+        return;
+    fail(n, "UPSTREAM_BUSY", no_memory, sizeof no_memory - 1, true);
+    settle(n);
+}
+
+static void end(gbx_nested *n)
+{
+    n->is_over = true;
+    n->ms = (double)(gbx_clock_now_ns() - n->start_ns) / (double)GBX_NS_PER_MS;
+    free(n->args);
+    n->args = NULL;
+}
+
+/* It is over, and its run may be, too. */
+static void settle(gbx_nested *n)
+{
+    end(n);
+    n->code->flying--;
+    gbx_code_run_settled(n->run);
+}
+
+/* True if the call goes out once more, under the name that the tool has. */
+static bool try_other_name(gbx_nested *n, const gbx_gate_reply *reply)
+{
+    char *other;
+
+    if (reply->code == NULL || strcmp(reply->code, "NOT_FOUND") != 0 || n->renamed)
+        return false;
+    other = gbx_code_other_name(n->code, n->server, n->tool);
+    if (other == NULL)
+        return false;
+    free(n->tool);
+    n->tool = other;
+    n->renamed = true;
+    pass(n);
+    return true;
+}
+
+static void on_passed(void *user, const gbx_gate_reply *reply)
+{
+    gbx_nested *n = user;
+    gbx_mcp_code *code = n->code;
+
+    n->passage = NULL;
+    if (n->run == NULL) { /* code mode is gone, and the run with it */
+        gbx_nested_free(n);
+        return;
+    }
+    if (!n->run->is_ending && try_other_name(n, reply))
+        return;
+    if (n->run->is_ending)
+        n->failed = "CANCELLED";
+    else if (reply->code == NULL)
+        answer_result(n, reply->result);
+    else
+        answer_fault(n, reply);
+    settle(n);
+    start_waiting(code);
+}
+
+static void start_waiting(gbx_mcp_code *code)
+{
+    while (code->first_waiting != NULL &&
+           code->flying < code->settings->calls_at_once) {
+        gbx_nested *n = code->first_waiting;
+
+        code->first_waiting = n->next_waiting;
+        if (code->first_waiting == NULL)
+            code->last_waiting = NULL;
+        n->next_waiting = NULL;
+        n->is_waiting = false;
+        code->flying++;
+        pass(n);
+    }
+}
+
+static void unlink_waiting(gbx_nested *n)
+{
+    gbx_mcp_code *code = n->code;
+    gbx_nested *before = NULL;
+
+    for (gbx_nested *at = code->first_waiting; at != n; at = at->next_waiting)
+        before = at;
+    if (before == NULL)
+        code->first_waiting = n->next_waiting;
+    else
+        before->next_waiting = n->next_waiting;
+    if (code->last_waiting == n)
+        code->last_waiting = before;
+    n->is_waiting = false;
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+void gbx_nested_start(gbx_nested *nested)
+{
+    gbx_mcp_code *code = nested->code;
+
+    nested->start_ns = gbx_clock_now_ns();
+    nested->next_waiting = NULL;
+    nested->is_waiting = true;
+    if (code->last_waiting != NULL)
+        code->last_waiting->next_waiting = nested;
+    else
+        code->first_waiting = nested;
+    code->last_waiting = nested;
+    start_waiting(code);
+}
+
+void gbx_nested_cancel(gbx_nested *nested)
+{
+    if (nested->passage != NULL)
+        gbx_gate_cancel(nested->passage);
+    if (!nested->is_waiting)
+        return;
+    unlink_waiting(nested);
+    end(nested);
+    nested->failed = "CANCELLED";
+    gbx_code_run_settled(nested->run);
+}
+
+void gbx_nested_free(gbx_nested *nested)
+{
+    if (nested == NULL)
+        return;
+    free(nested->server);
+    free(nested->tool);
+    free(nested->args);
+    free(nested->message);
+    free(nested);
+}
+
+void gbx_nested_refuse(gbx_mcp_code *code, gbx_request request, const char *error_code,
+                       const char *message, size_t len, bool retryable)
+{
+    gbx_buf answer;
+
+    gbx_buf_init(&answer, GBX_MIB(1));
+    (void)gbx_buf_printf(&answer,
+                         "{\"error\":{\"code\":\"%s\",\"message\":", error_code);
+    (void)gbx_json_append_string(&answer, message, len);
+    (void)gbx_buf_printf(&answer, ",\"retryable\":%s}}", retryable ? "true" : "false");
+    if (!answer.failed)
+        gbx_box_answer(code->box, request, (char *)answer.data, answer.len);
+    gbx_buf_cleanup(&answer);
+}

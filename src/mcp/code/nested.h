@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nested - one call that code in the box makes of another server's tool.
+ *
+ * It takes a place among all nested calls that are under way, goes through the gate, and
+ * answers the box. It is kept until its run has told of it.
+ */
+#ifndef GBX_MCP_CODE_NESTED_H
+#define GBX_MCP_CODE_NESTED_H
+
+#include "mcp/code/inner.h"
+
+typedef struct gbx_nested {
+    gbx_mcp_code *code;
+    struct gbx_code_run *run; /* NULL: it is freed when the gate lets go of it */
+    gbx_request request;      /* of the box */
+    gbx_gate_call *passage;   /* NULL: waits, or has ended */
+    char *server;
+    char *tool;
+    char *args;
+    size_t args_len;
+    uint32_t line;
+    uint32_t timeout_ms;
+    bool raw;
+    bool renamed; /* its tool was known under another name */
+    bool is_waiting;
+    bool is_over;
+    const char *failed; /* code of the error, or NULL */
+    char code_text[32]; /* what failed points to, where it is no constant */
+    char *message;      /* of the error */
+    int64_t start_ns;
+    double ms;
+    size_t bytes;
+    struct gbx_nested *next; /* of the run, in the order of the calls */
+    struct gbx_nested *next_waiting;
+} gbx_nested;
+
+/* Takes all of it over. May answer the box at once. */
+void gbx_nested_start(gbx_nested *nested);
+
+/* Ends without an answer: at once if it waits, else gbx_code_run_settled() follows. */
+void gbx_nested_cancel(gbx_nested *nested);
+
+void gbx_nested_free(gbx_nested *nested);
+
+/* Answer the box with an error; message is text. */
+void gbx_nested_refuse(gbx_mcp_code *code, gbx_request request, const char *error_code,
+                       const char *message, size_t len, bool retryable);
+
+#endif

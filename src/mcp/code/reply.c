@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reply - the text is for the model's eyes: the value first, what it cost last. The
+ * structured content says the same to programs.
+ */
+#include "mcp/code/reply.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/json_view.h"
+#include "mcp/code/cut.h"
+#include "mcp/code/reply_json.h"
+
+#include <string.h>
+
+#define WORDS_MAX GBX_MIB(1) /* beside values and logs */
+#define TOOLS_MAX 8          /* that the last line names */
+
+/* A value that is a string is shown as its characters. */
+static bool value_text(const gbx_reply *r, gbx_buf *to)
+{
+    gbx_view value = {r->value, r->value_len};
+
+    return r->value_len > 0 ? gbx_view_append_text(value, to) : true;
+}
+
+static void logs_text(const gbx_reply *r, gbx_buf *to)
+{
+    for (size_t i = 0; i < r->log_count; i++) {
+        const gbx_reply_log *log = &r->logs[i];
+
+        if (strcmp(log->level, "log") != 0)
+            (void)gbx_buf_printf(to, "[%s] ", log->level);
+        (void)gbx_buf_append(to, log->text, log->len);
+        (void)gbx_buf_puts(to, "\n");
+    }
+}
+
+/* ---- the parts of the text --------------------------------------------------------- */
+
+static void write_error(const gbx_reply *r, gbx_buf *to)
+{
+    const gbx_reply_error *e = &r->error;
+
+    (void)gbx_buf_puts(to, e->code);
+    if (e->line > 0 && e->column > 0)
+        (void)gbx_buf_printf(to, " at line %u, column %u", e->line, e->column);
+    else if (e->line > 0)
+        (void)gbx_buf_printf(to, " at line %u", e->line);
+    (void)gbx_buf_puts(to, ": ");
+    if (e->name[0] != 0)
+        (void)gbx_buf_printf(to, "%s: ", e->name);
+    (void)gbx_buf_printf(to, "%s\n", e->message);
+    if (e->frame[0] != 0)
+        (void)gbx_buf_printf(to, "%s%s", e->frame,
+                             e->frame[strlen(e->frame) - 1] == '\n' ? "" : "\n");
+    if (e->hint[0] != 0)
+        (void)gbx_buf_printf(to, "hint: %s\n", e->hint);
+}
+
+/* What a run that failed has done all the same. */
+static void write_effects(const gbx_reply *r, gbx_buf *to)
+{
+    size_t named = 0;
+
+    for (size_t i = 0; i < r->call_count && named < TOOLS_MAX; i++) {
+        if (r->calls[i].code != NULL)
+            continue;
+        (void)gbx_buf_printf(to, "%s%s.%s", named == 0 ? "done before that: " : ", ",
+                             r->calls[i].server, r->calls[i].tool);
+        if (r->calls[i].line > 0)
+            (void)gbx_buf_printf(to, " (line %u)", r->calls[i].line);
+        named++;
+    }
+    if (named > 0)
+        (void)gbx_buf_puts(to, named == TOOLS_MAX ? ", ...\n" : "\n");
+}
+
+static void write_no_value(const gbx_reply *r, gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, "No value returned");
+    if (r->log_count > 0)
+        (void)gbx_buf_printf(to, "; %zu log line%s", r->log_count,
+                             r->log_count == 1 ? "" : "s");
+    (void)gbx_buf_puts(to, "\n");
+}
+
+static void write_artifacts(const gbx_reply *r, gbx_buf *to)
+{
+    for (size_t i = 0; i < r->artifact_count; i++)
+        (void)gbx_buf_printf(to, "artifact %s: %s, %s, %zu bytes\n",
+                             r->artifacts[i].uri, r->artifacts[i].name,
+                             r->artifacts[i].mime_type, r->artifacts[i].bytes);
+}
+
+static void write_cost(const gbx_reply *r, gbx_buf *to)
+{
+    size_t failed = 0;
+
+    for (size_t i = 0; i < r->call_count; i++)
+        failed += r->calls[i].code != NULL;
+    (void)gbx_buf_printf(to, "(%zu call%s", r->call_count,
+                         r->call_count == 1 ? "" : "s");
+    if (failed > 0)
+        (void)gbx_buf_printf(to, ", %zu of them failed", failed);
+    (void)gbx_buf_printf(to,
+                         "; %.0f ms, %.0f ms of them computing; %.1f MB; left: %u "
+                         "calls, %.1f s)",
+                         r->wall_ms, r->cpu_ms, (double)r->memory_bytes / 1e6,
+                         r->calls_left, r->ms_left / 1e3);
+}
+
+struct parts {
+    gbx_buf value;
+    gbx_buf logs;
+    gbx_cut value_cut;
+    gbx_cut logs_cut;
+};
+
+static void write_text(const gbx_reply *r, const struct parts *p, size_t cap,
+                       gbx_buf *to)
+{
+    gbx_cut_say(&p->value_cut, "result", cap, to);
+    gbx_cut_say(&p->logs_cut, "logs", cap, to);
+    if (r->logs_cut)
+        (void)gbx_buf_puts(to,
+                           "[logs cut: over the limit of a run, the rest is lost]\n");
+    if (r->error.code != NULL) {
+        write_error(r, to);
+        write_effects(r, to);
+    } else if (r->value_len == 0) {
+        write_no_value(r, to);
+    } else {
+        gbx_cut_append(&p->value_cut, to);
+        (void)gbx_buf_puts(to, "\n");
+    }
+    if (r->log_count > 0) {
+        (void)gbx_buf_puts(to, "logs:\n");
+        gbx_cut_append(&p->logs_cut, to);
+        if (p->logs_cut.tail != NULL)
+            (void)gbx_buf_puts(to, "\n");
+    }
+    write_artifacts(r, to);
+    if (r->note[0] != 0)
+        (void)gbx_buf_printf(to, "%s\n", r->note);
+    write_cost(r, to);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_code_reply_write(const gbx_reply *reply, size_t cap, gbx_artifacts *store,
+                          int64_t now_ns, gbx_reply_texts *ret)
+{
+    struct parts p;
+    bool ok;
+
+    gbx_buf_init(&ret->text, cap + WORDS_MAX);
+    gbx_buf_init(&ret->structured, 3 * cap + 2 * WORDS_MAX);
+    gbx_buf_init(&ret->content, 7 * cap + 4 * WORDS_MAX);
+    gbx_buf_init(&p.value, reply->value_len + 1);
+    gbx_buf_init(&p.logs, GBX_MIB(128));
+    (void)value_text(reply, &p.value);
+    logs_text(reply, &p.logs);
+    ok = !p.value.failed && !p.logs.failed;
+    p.logs_cut = gbx_cut_text((char *)p.logs.data, p.logs.len, cap / 4, store, "logs",
+                              "text/plain", now_ns);
+    p.value_cut =
+        gbx_cut_text((char *)p.value.data, p.value.len,
+                     cap - (p.logs_cut.head_len + p.logs_cut.tail_len), store, "result",
+                     reply->value_len > 0 && reply->value[0] == '"'
+                         ? "text/plain"
+                         : "application/json",
+                     now_ns);
+    write_text(reply, &p, cap, &ret->text);
+    gbx_reply_structure(reply, &p.value_cut, &p.logs_cut, cap, &ret->structured);
+    gbx_reply_blocks(reply, &ret->text, &p.value_cut, &p.logs_cut, &ret->content);
+    gbx_buf_cleanup(&p.value);
+    gbx_buf_cleanup(&p.logs);
+    return ok && !ret->text.failed && !ret->structured.failed && !ret->content.failed;
+}
+
+void gbx_reply_cleanup(gbx_reply_texts *texts)
+{
+    gbx_buf_cleanup(&texts->text);
+    gbx_buf_cleanup(&texts->structured);
+    gbx_buf_cleanup(&texts->content);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reply - what a model reads of a run: text, and the same as structured content.
+ *
+ * Nothing is cut without a word: what was cut is said first, exactly, and the whole is
+ * kept as an artifact.
+ */
+#ifndef GBX_MCP_CODE_REPLY_H
+#define GBX_MCP_CODE_REPLY_H
+
+#include "mcp/code/artifacts.h"
+
+typedef struct gbx_reply_log {
+    const char *level;
+    const char *text; /* borrowed */
+    size_t len;
+} gbx_reply_log;
+
+/* One nested call, as it ended. Strings are borrowed. */
+typedef struct gbx_reply_call {
+    const char *server;
+    const char *tool;
+    const char *code; /* why it failed, or NULL */
+    uint32_t line;
+    double ms;
+    size_t bytes; /* of its result */
+} gbx_reply_call;
+
+typedef struct gbx_reply_error {
+    const char *code; /* NULL: there is none */
+    const char *name; /* "TypeError", or "" */
+    const char *message;
+    uint32_t line;
+    uint32_t column;
+    const char *frame; /* or "" */
+    const char *hint;  /* or "" */
+} gbx_reply_error;
+
+/* What of it is kept already: lists of what code made. */
+typedef struct gbx_reply_artifact {
+    char uri[GBX_ARTIFACT_URI_SIZE];
+    char name[64];
+    char mime_type[64];
+    size_t bytes;
+} gbx_reply_artifact;
+
+typedef struct gbx_reply {
+    const char *value; /* JSON; len 0: none */
+    size_t value_len;
+    const gbx_reply_log *logs;
+    size_t log_count;
+    bool logs_cut; /* by the limit of the run */
+    const gbx_reply_call *calls;
+    size_t call_count;
+    const gbx_reply_artifact *artifacts;
+    size_t artifact_count;
+    gbx_reply_error error;
+    const char *note; /* a line more, such as of calls that nobody awaited; or "" */
+    double wall_ms;
+    double cpu_ms;
+    uint64_t memory_bytes;
+    uint32_t calls_left;
+    double ms_left;
+} gbx_reply;
+
+typedef struct gbx_reply_texts {
+    gbx_buf text;
+    gbx_buf structured; /* JSON object */
+    gbx_buf content; /* JSON array of blocks: the text, and a link for each artifact */
+} gbx_reply_texts;
+
+/* JSON Schema of the structured content. */
+#define GBX_REPLY_SCHEMA                                                  \
+    "{\"type\":\"object\",\"properties\":{"                               \
+    "\"ok\":{\"type\":\"boolean\"},"                                      \
+    "\"result\":{},"                                                      \
+    "\"logs\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"      \
+    "\"calls\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},"     \
+    "\"truncated\":{\"type\":\"boolean\"},"                               \
+    "\"artifacts\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}," \
+    "\"error\":{\"type\":\"object\"},"                                    \
+    "\"usage\":{\"type\":\"object\"}},"                                   \
+    "\"required\":[\"ok\",\"logs\",\"calls\",\"truncated\",\"artifacts\",\"usage\"]}"
+
+/* cap: bytes of text that may be shown. False if memory is out. Clean up in any case. */
+bool gbx_code_reply_write(const gbx_reply *reply, size_t cap, gbx_artifacts *store,
+                          int64_t now_ns, gbx_reply_texts *ret);
+void gbx_reply_cleanup(gbx_reply_texts *texts);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* reply_json - the halves of a reply that are JSON; for reply.c alone. */
+#ifndef GBX_MCP_CODE_REPLY_JSON_H
+#define GBX_MCP_CODE_REPLY_JSON_H
+
+#include "mcp/code/cut.h"
+#include "mcp/code/reply.h"
+
+void gbx_reply_structure(const gbx_reply *reply, const gbx_cut *value,
+                         const gbx_cut *logs, size_t cap, gbx_buf *to);
+void gbx_reply_blocks(const gbx_reply *reply, const gbx_buf *text, const gbx_cut *value,
+                      const gbx_cut *logs, gbx_buf *to);
+
+#endif

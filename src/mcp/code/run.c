@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run - it ends when the box is through and no call of it is open: what nobody awaited is
+ * cancelled, and told.
+ */
+#include "mcp/code/run.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRESS_MAX 2000
+#define NAMED_MAX    8
+
+static void free_run(gbx_code_run *run)
+{
+    if (run->link != NULL) {
+        *run->link = run->next;
+        if (run->next != NULL)
+            run->next->link = run->link;
+    }
+    for (gbx_nested *n = run->calls, *next; n != NULL; n = next) {
+        next = n->next;
+        gbx_nested_free(n);
+    }
+    gbx_result_free(run->result);
+    gbx_script_cleanup(&run->script);
+    free(run->text);
+    free(run->note);
+    free(run);
+}
+
+/* What is still open when the box is through, in words. */
+static void note_open(gbx_code_run *run)
+{
+    gbx_buf text;
+    size_t named = 0;
+
+    gbx_buf_init(&text, GBX_KIB(8));
+    for (gbx_nested *n = run->calls; n != NULL && named < NAMED_MAX; n = n->next) {
+        if (n->is_over)
+            continue;
+        if (named == 0)
+            (void)gbx_buf_printf(&text,
+                                 "%zu call%s not awaited and cancelled: ", run->open,
+                                 run->open == 1 ? " was" : "s were");
+        (void)gbx_buf_printf(&text, "%s%.64s.%.128s", named > 0 ? ", " : "", n->server,
+                             n->tool);
+        if (n->line > 0)
+            (void)gbx_buf_printf(&text, " (line %u)", n->line);
+        named++;
+    }
+    run->note = text.len > 0 ? gbx_buf_take_string(&text, NULL) : NULL;
+    gbx_buf_cleanup(&text);
+}
+
+static void finish_if_over(gbx_code_run *run)
+{
+    if (run->box_run != NULL || run->open > 0 || run->holders > 0)
+        return;
+    gbx_code_run_finish(run);
+    free_run(run);
+}
+
+/* ---- what the box says ------------------------------------------------------------------ */
+
+static void on_log(void *user, gbx_log_level level, const char *text, size_t len)
+{
+    static const char *const prefixes[] = {"[debug] ", "", "", "[warn] ", "[error] "};
+    gbx_code_run *run = user;
+    gbx_buf line;
+
+    gbx_buf_init(&line, GBX_KIB(64));
+    (void)gbx_buf_puts(&line, prefixes[level <= GBX_LOG_ERROR ? level : 0]);
+    (void)gbx_gate_redact(run->code->gate, text,
+                          gbx_artifacts_border(text, len, PROGRESS_MAX), &line);
+    if (!line.failed)
+        gbx_mcp_progress(run->request, -1, (char *)line.data, line.len);
+    gbx_buf_cleanup(&line);
+}
+
+static void on_done(void *user, gbx_result *result, const gbx_error *error)
+{
+    gbx_code_run *run = user;
+
+    run->box_run = NULL;
+    run->result = result;
+    run->error = *error;
+    run->is_ending = true;
+    run->holders++; /* the last call that is cancelled must not end the run beneath us */
+    note_open(run);
+    for (gbx_nested *n = run->calls; n != NULL; n = n->next)
+        gbx_nested_cancel(n);
+    run->holders--;
+    finish_if_over(run);
+}
+
+/* The client wants it to stop, or is gone. */
+static void on_cancel(void *user)
+{
+    gbx_code_run *run = user;
+
+    if (run->box_run != NULL)
+        gbx_box_abort(run->box_run);
+}
+
+const gbx_box_hooks gbx_code_run_hooks = {gbx_code_run_asked, on_log, on_done};
+
+/* ---- public to other files of this folder --------------------------------- */
+
+void gbx_code_run_settled(gbx_code_run *run)
+{
+    run->open--;
+    finish_if_over(run);
+}
+
+void gbx_code_run_abandon(gbx_code_run *run)
+{
+    gbx_nested *n = run->calls;
+
+    run->calls = NULL;
+    while (n != NULL) {
+        gbx_nested *next = n->next;
+
+        n->run = NULL;
+        if (n->passage == NULL)
+            gbx_nested_free(n);
+        n = next;
+    }
+    free_run(run);
+}
+
+void gbx_code_run_release(gbx_code_run *run)
+{
+    run->holders--;
+    finish_if_over(run);
+}
+
+static void put_handle(const gbx_artifact *kept, const char *mime_type, size_t len,
+                       gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, "{");
+    if (kept != NULL) {
+        (void)gbx_buf_printf(to, "\"uri\":\"%s\",", kept->uri);
+    } else {
+        (void)gbx_buf_puts(to, "\"error\":\"it is too large to be kept\",");
+    }
+    (void)gbx_buf_puts(to, "\"mimeType\":");
+    (void)gbx_json_append_string(to, mime_type, strlen(mime_type));
+    (void)gbx_buf_printf(to, ",\"bytes\":%zu}", len);
+}
+
+void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_type,
+                       const void *data, size_t len, gbx_buf *handle)
+{
+    const gbx_artifact *kept = NULL;
+
+    if (run->artifact_count < GBX_RUN_ARTIFACTS_MAX)
+        kept = gbx_artifacts_add(run->code->artifacts, name, mime_type, data, len,
+                                 gbx_clock_now_ns());
+    if (kept != NULL) {
+        gbx_reply_artifact *a = &run->artifacts[run->artifact_count++];
+
+        memcpy(a->uri, kept->uri, sizeof a->uri);
+        (void)snprintf(a->name, sizeof a->name, "%.*s",
+                       (int)gbx_artifacts_border(name, strlen(name),
+                                                 sizeof a->name - 1),
+                       name);
+        (void)snprintf(a->mime_type, sizeof a->mime_type, "%.*s",
+                       (int)gbx_artifacts_border(mime_type, strlen(mime_type),
+                                                 sizeof a->mime_type - 1),
+                       mime_type);
+        a->bytes = len;
+    }
+    put_handle(kept, mime_type, len, handle);
+}
+
+gbx_status gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
+                              const gbx_buf *text, gbx_view input, uint32_t timeout_ms,
+                              gbx_reply_error *reterr)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+    gbx_code_run *run = calloc(1, sizeof *run);
+
+    if (run == NULL)
+        return GBX_E_NOMEM;
+    run->code = code;
+    run->request = request;
+    run->calls_end = &run->calls;
+    run->timeout_ms = timeout_ms;
+    run->start_ns = gbx_clock_now_ns();
+    run->text = malloc(text->len + 1);
+    if (run->text == NULL ||
+        gbx_script_make((char *)text->data, text->len, &run->script, NULL) != GBX_OK) {
+        free_run(run);
+        return GBX_E_NOMEM;
+    }
+    memcpy(run->text, text->data, text->len);
+    run->text[text->len] = 0;
+    run->text_len = text->len;
+    if (run->script.message != NULL) {
+        *reterr = (gbx_reply_error){.code = "SYNTAX",
+                                    .name = "",
+                                    .message = run->script.message,
+                                    .line = run->script.line,
+                                    .column = run->script.column,
+                                    .frame = "",
+                                    .hint = run->script.hint};
+        free_run(run);
+        return GBX_E_DATA;
+    }
+    (void)snprintf(run->id, sizeof run->id, "%s-%llu", code->id,
+                   (unsigned long long)++code->runs);
+    limits.timeout_ms = timeout_ms;
+    run->box_run = gbx_box_start(code->box, run->script.code, run->script.code_len,
+                                 input.at != NULL ? input.at : "null",
+                                 input.at != NULL ? input.len : 4, &limits, run);
+    if (run->box_run == NULL) {
+        free_run(run);
+        return GBX_E_NOMEM;
+    }
+    run->next = code->open_runs;
+    run->link = &code->open_runs;
+    if (run->next != NULL)
+        run->next->link = &run->next;
+    code->open_runs = run;
+    gbx_mcp_on_cancel(request, on_cancel, run);
+    return GBX_OK;
+}

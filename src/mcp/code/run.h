@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* run - one execution of code for one request, from its start to its reply. */
+#ifndef GBX_MCP_CODE_RUN_H
+#define GBX_MCP_CODE_RUN_H
+
+#include "mcp/code/inner.h"
+#include "mcp/code/nested.h"
+#include "mcp/code/reply.h"
+#include "mcp/code/script.h"
+
+#define GBX_RUN_ARTIFACTS_MAX 64
+
+typedef struct gbx_code_run {
+    gbx_mcp_code *code;
+    gbx_mcp_request *request;
+    char id[40]; /* as the gate's log has it */
+    char *text;  /* as it was given */
+    size_t text_len;
+    gbx_script script;
+    gbx_box_run *box_run; /* NULL: over */
+    uint32_t timeout_ms;
+    int64_t start_ns;
+    gbx_nested *calls; /* all of them, in their order */
+    gbx_nested **calls_end;
+    size_t call_count;
+    size_t refused; /* over the limit of calls; not in the list */
+    size_t open;    /* calls that have not ended */
+    gbx_reply_artifact artifacts[GBX_RUN_ARTIFACTS_MAX];
+    size_t artifact_count;
+    char *note;         /* of calls that nobody awaited, or NULL */
+    bool is_ending;     /* the box is through; calls are being cancelled */
+    gbx_result *result; /* owned, then; NULL: nothing ran */
+    gbx_error error;
+    unsigned holders;          /* questions that still know it */
+    struct gbx_code_run *next; /* of open_runs */
+    struct gbx_code_run **link;
+} gbx_code_run;
+
+/*
+ * Begin. text: the code, of at least one byte and without NUL at its end; input may be no
+ * value. GBX_E_DATA: the code cannot be run, *reterr says why, in constant strings.
+ * GBX_E_NOMEM: nothing was begun either. On GBX_OK the run ends the request.
+ */
+gbx_status gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
+                              const gbx_buf *text, gbx_view input, uint32_t timeout_ms,
+                              gbx_reply_error *reterr);
+
+/* Code mode ends, and the loop with it: nothing is answered. What the gate still knows is
+ * freed when it lets go. */
+void gbx_code_run_abandon(gbx_code_run *run);
+
+/* What raised holders lets go. */
+void gbx_code_run_release(gbx_code_run *run);
+
+/* A nested call of the run has ended. */
+void gbx_code_run_settled(gbx_code_run *run);
+
+/* Keep bytes for who reads the reply, and append their handle as JSON. */
+void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_type,
+                       const void *data, size_t len, gbx_buf *handle);
+
+/* What the box asks (asked.c). */
+void gbx_code_run_asked(void *user, gbx_request request, gbx_view args);
+
+/* Write the reply and end the request (finish.c). */
+void gbx_code_run_finish(gbx_code_run *run);
+/* A reply of a run that never was: what is wrong with the arguments or the code. */
+void gbx_code_run_refuse(gbx_mcp_code *code, gbx_mcp_request *request,
+                         const gbx_reply_error *error);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* say - replies that are text and nothing else. */
+#include "base/clock.h"
+#include "base/json.h"
+#include "mcp/code/cut.h"
+#include "mcp/code/inner.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void gbx_code_say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *text,
+                  bool is_error)
+{
+    size_t cap = (size_t)code->settings->reply_bytes;
+    gbx_cut cut = gbx_cut_text((char *)text->data, text->len, cap, code->artifacts,
+                               "reply", "text/plain", gbx_clock_now_ns());
+    gbx_mcp_result result = {.is_error = is_error};
+    gbx_buf shown;
+
+    gbx_buf_init(&shown, cap + 1024);
+    gbx_cut_say(&cut, "reply", cap, &shown);
+    gbx_cut_append(&cut, &shown);
+    result.text = shown.data != NULL ? (char *)shown.data : "";
+    result.text_len = shown.len;
+    gbx_mcp_finish(request, &result);
+    gbx_buf_cleanup(&shown);
+}
+
+void gbx_code_say_wrong(gbx_mcp_code *code, gbx_mcp_request *request,
+                        const char *format, ...)
+{
+    char text[1024];
+    gbx_buf buf = {.data = (uint8_t *)text};
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    buf.len = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    gbx_code_say(code, request, &buf, true);
+}

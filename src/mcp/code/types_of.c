@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * types_of - recursion is bounded by DEPTH_MAX, work by NODES_MAX, text by the schema's
+ * own ceiling in the buffer of each declaration.
+ */
+#include "mcp/code/types_of.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/utf8.h"
+
+#include <string.h>
+
+#define SCHEMA_MAX   GBX_KIB(64)
+#define DEPTH_MAX    10
+#define NODES_MAX    400
+#define MEMBERS_MAX  64
+#define CHOICES_MAX  24
+#define LITERAL_MAX  60
+#define POINTER_MAX  200
+#define DESCRIBE_MAX 100
+#define NUMBER_MAX   15
+
+struct writer {
+    gbx_buf *to;
+    gbx_view root;
+    unsigned nodes;
+    unsigned indent;
+    const char *open[DEPTH_MAX]; /* what references led to, from outside in */
+    unsigned open_count;
+};
+
+static void write_type(struct writer *w, gbx_view schema, unsigned depth);
+
+static void put(struct writer *w, const char *text)
+{
+    (void)gbx_buf_puts(w->to, text);
+}
+
+static bool is_text(gbx_view view, const char *text)
+{
+    size_t len = strlen(text);
+
+    return gbx_view_kind(view) == '"' && view.len == len + 2 &&
+           memcmp(view.at + 1, text, len) == 0;
+}
+
+/* ---- literals ---------------------------------------------------------------- */
+
+/* JSON strings and short numbers are TypeScript as they are. */
+static bool write_literal(struct writer *w, gbx_view value)
+{
+    char kind = gbx_view_kind(value);
+
+    if ((kind == '"' && value.len > LITERAL_MAX) ||
+        (kind == '0' && value.len > NUMBER_MAX) || kind == '{' || kind == '[' ||
+        kind == 0)
+        return false;
+    /* 1e999 is no number of TypeScript's. */
+    if (kind == '0' && (memchr(value.at, 'e', value.len) != NULL ||
+                        memchr(value.at, 'E', value.len) != NULL))
+        return false;
+    (void)gbx_buf_append(w->to, value.at, value.len);
+    return true;
+}
+
+static void write_literals(struct writer *w, gbx_view list)
+{
+    size_t cursor = 0;
+    size_t start = w->to->len;
+    unsigned count = 0;
+    gbx_view name;
+    gbx_view value;
+
+    while (gbx_view_next(list, &cursor, &name, &value)) {
+        if (count > 0)
+            put(w, " | ");
+        if (count++ == CHOICES_MAX || !write_literal(w, value)) {
+            /* All that such a value could be. */
+            w->to->len = start;
+            put(w, gbx_view_kind(value) == '"' ? "string" : "unknown");
+            return;
+        }
+    }
+    if (count == 0)
+        put(w, "never");
+}
+
+/* ---- references ---------------------------------------------------------------- */
+
+/* One step of a JSON pointer, decoded: "a~1b" is "a/b". */
+static gbx_view step(gbx_view at, const char *part, size_t len)
+{
+    char name[POINTER_MAX + 1];
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        bool is_escape = part[i] == '~' && i + 1 < len;
+
+        name[n++] = is_escape ? (part[i + 1] == '1' ? '/' : '~') : part[i];
+        i += is_escape;
+    }
+    name[n] = 0;
+    return gbx_view_member(at, name);
+}
+
+/* "#/$defs/a"; no value for anything else. */
+static gbx_view follow(struct writer *w, gbx_view ref)
+{
+    gbx_view at = w->root;
+    const char *part = ref.at + 1;
+    const char *end = ref.at + ref.len - 1;
+
+    if (ref.len > POINTER_MAX || part == end || *part++ != '#')
+        return (gbx_view){NULL, 0};
+    while (part < end && at.at != NULL) {
+        const char *next;
+
+        if (*part++ != '/')
+            return (gbx_view){NULL, 0};
+        next = memchr(part, '/', (size_t)(end - part));
+        if (next == NULL)
+            next = end;
+        at = step(at, part, (size_t)(next - part));
+        part = next;
+    }
+    return at;
+}
+
+static void write_reference(struct writer *w, gbx_view ref, unsigned depth)
+{
+    gbx_view target = follow(w, ref);
+
+    for (unsigned i = 0; i < w->open_count; i++)
+        if (w->open[i] == target.at)
+            target.at = NULL;
+    if (target.at == NULL || w->open_count == DEPTH_MAX) {
+        put(w, "unknown");
+        return;
+    }
+    w->open[w->open_count++] = target.at;
+    write_type(w, target, depth + 1);
+    w->open_count--;
+}
+
+/* ---- choices ---------------------------------------------------------------------- */
+
+static void write_list(struct writer *w, gbx_view list, const char *between,
+                       unsigned depth)
+{
+    size_t cursor = 0;
+    unsigned count = 0;
+    gbx_view name;
+    gbx_view value;
+
+    while (gbx_view_next(list, &cursor, &name, &value)) {
+        if (count > 0)
+            put(w, between);
+        if (count++ == CHOICES_MAX) {
+            put(w, "unknown");
+            return;
+        }
+        put(w, "(");
+        write_type(w, value, depth + 1);
+        put(w, ")");
+    }
+    if (count == 0)
+        put(w, "unknown");
+}
+
+/* ---- objects ------------------------------------------------------------------------ */
+
+static bool is_required(gbx_view schema, gbx_view wanted)
+{
+    gbx_view list = gbx_view_member(schema, "required");
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view value;
+
+    while (gbx_view_kind(list) == '[' && gbx_view_next(list, &cursor, &name, &value))
+        if (value.len == wanted.len && memcmp(value.at, wanted.at, value.len) == 0)
+            return true;
+    return false;
+}
+
+static void begin_line(struct writer *w)
+{
+    put(w, "\n");
+    for (unsigned i = 0; i < w->indent; i++)
+        put(w, "  ");
+}
+
+static void write_member(struct writer *w, gbx_view schema, gbx_view name,
+                         gbx_view value, unsigned depth)
+{
+    gbx_view text = gbx_view_member(value, "description");
+
+    begin_line(w);
+    if (gbx_view_kind(text) == '"' && text.len > 2) {
+        put(w, "/** ");
+        gbx_types_comment(w->to, text, DESCRIBE_MAX);
+        put(w, " */ ");
+    }
+    (void)gbx_types_name(w->to, name);
+    put(w, is_required(schema, name) ? ": " : "?: ");
+    write_type(w, value, depth + 1);
+    put(w, ";");
+}
+
+static unsigned write_members(struct writer *w, gbx_view schema, gbx_view members,
+                              unsigned depth)
+{
+    uint64_t seen[MEMBERS_MAX];
+    unsigned count = 0;
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view value;
+
+    while (count < MEMBERS_MAX && gbx_view_next(members, &cursor, &name, &value)) {
+        uint64_t hash = gbx_types_hash(name);
+        bool is_new = true;
+
+        for (unsigned i = 0; i < count; i++)
+            is_new = is_new && seen[i] != hash;
+        if (!is_new)
+            continue;
+        if (count == 0)
+            put(w, "{");
+        seen[count++] = hash;
+        w->indent++;
+        write_member(w, schema, name, value, depth);
+        w->indent--;
+    }
+    if (count == MEMBERS_MAX && gbx_view_next(members, &cursor, &name, &value)) {
+        w->indent++;
+        begin_line(w);
+        put(w, "/* and more */");
+        w->indent--;
+    }
+    if (count > 0) {
+        begin_line(w);
+        put(w, "}");
+    }
+    return count;
+}
+
+static void write_object(struct writer *w, gbx_view schema, unsigned depth)
+{
+    gbx_view members = gbx_view_member(schema, "properties");
+    gbx_view rest = gbx_view_member(schema, "additionalProperties");
+    unsigned count =
+        gbx_view_kind(members) == '{' ? write_members(w, schema, members, depth) : 0;
+
+    if (gbx_view_kind(rest) == '{') {
+        put(w, count > 0 ? " & { [key: string]: " : "{ [key: string]: ");
+        write_type(w, rest, depth + 1);
+        put(w, " }");
+    } else if (count == 0) {
+        put(w, gbx_view_kind(rest) == 'f' ? "{}" : "{ [key: string]: unknown }");
+    }
+}
+
+static void write_array(struct writer *w, gbx_view schema, unsigned depth)
+{
+    gbx_view first = gbx_view_member(schema, "prefixItems");
+    gbx_view items = gbx_view_member(schema, "items");
+    size_t cursor = 0;
+    unsigned count = 0;
+    gbx_view name;
+    gbx_view value;
+
+    if (gbx_view_kind(first) != '[' && gbx_view_kind(items) != '[') {
+        put(w, "Array<");
+        write_type(w, items, depth + 1);
+        put(w, ">");
+        return;
+    }
+    if (gbx_view_kind(first) != '[')
+        first = items;
+    put(w, "[");
+    while (count < CHOICES_MAX && gbx_view_next(first, &cursor, &name, &value)) {
+        put(w, count++ > 0 ? ", " : "");
+        write_type(w, value, depth + 1);
+    }
+    put(w, count > 0 ? ", ...unknown[]]" : "...unknown[]]");
+}
+
+/* ---- all of it ------------------------------------------------------------------------ */
+
+static void write_named(struct writer *w, gbx_view type, gbx_view schema,
+                        unsigned depth)
+{
+    if (is_text(type, "string"))
+        put(w, "string");
+    else if (is_text(type, "number") || is_text(type, "integer"))
+        put(w, "number");
+    else if (is_text(type, "boolean"))
+        put(w, "boolean");
+    else if (is_text(type, "null"))
+        put(w, "null");
+    else if (is_text(type, "array"))
+        write_array(w, schema, depth);
+    else if (is_text(type, "object"))
+        write_object(w, schema, depth);
+    else
+        put(w, "unknown");
+}
+
+static void write_plain(struct writer *w, gbx_view schema, unsigned depth)
+{
+    gbx_view type = gbx_view_member(schema, "type");
+    size_t cursor = 0;
+    unsigned count = 0;
+    gbx_view name;
+    gbx_view value;
+
+    if (gbx_view_kind(type) == '[') {
+        while (count < 7 && gbx_view_next(type, &cursor, &name, &value)) {
+            put(w, count++ > 0 ? " | " : "");
+            write_named(w, value, schema, depth);
+        }
+        if (count == 0)
+            put(w, "unknown");
+    } else if (type.at != NULL) {
+        write_named(w, type, schema, depth);
+    } else if (gbx_view_member(schema, "properties").at != NULL ||
+               gbx_view_member(schema, "additionalProperties").at != NULL) {
+        write_object(w, schema, depth);
+    } else if (gbx_view_member(schema, "items").at != NULL ||
+               gbx_view_member(schema, "prefixItems").at != NULL) {
+        write_array(w, schema, depth);
+    } else {
+        put(w, "unknown");
+    }
+}
+
+/* Does it say what it is beside its choices? */
+static bool is_more(gbx_view schema)
+{
+    return gbx_view_member(schema, "properties").at != NULL ||
+           gbx_view_member(schema, "items").at != NULL;
+}
+
+/* The first of the keywords by which a schema is made of others. */
+static bool write_composed(struct writer *w, gbx_view schema, unsigned depth)
+{
+    static const struct {
+        const char *name;
+        const char *between;
+    } keywords[] = {{"allOf", " & "}, {"oneOf", " | "}, {"anyOf", " | "}};
+
+    for (size_t i = 0; i < GBX_COUNTOF(keywords); i++) {
+        gbx_view list = gbx_view_member(schema, keywords[i].name);
+
+        if (gbx_view_kind(list) != '[')
+            continue;
+        if (is_more(schema)) {
+            write_plain(w, schema, depth);
+            put(w, " & ");
+        }
+        put(w, "(");
+        write_list(w, list, keywords[i].between, depth);
+        put(w, ")");
+        return true;
+    }
+    return false;
+}
+
+static void write_schema(struct writer *w, gbx_view schema, unsigned depth)
+{
+    gbx_view ref = gbx_view_member(schema, "$ref");
+    gbx_view choices = gbx_view_member(schema, "enum");
+    gbx_view constant = gbx_view_member(schema, "const");
+
+    if (gbx_view_kind(ref) == '"')
+        write_reference(w, ref, depth);
+    else if (gbx_view_kind(choices) == '[')
+        write_literals(w, choices);
+    else if (constant.at != NULL && !write_literal(w, constant))
+        put(w, "unknown");
+    else if (constant.at == NULL && !write_composed(w, schema, depth))
+        write_plain(w, schema, depth);
+}
+
+static void write_type(struct writer *w, gbx_view schema, unsigned depth)
+{
+    if (gbx_view_kind(schema) == 'f')
+        put(w, "never");
+    else if (gbx_view_kind(schema) != '{' || depth >= DEPTH_MAX ||
+             w->nodes++ >= NODES_MAX)
+        put(w, "unknown");
+    else
+        write_schema(w, schema, depth);
+    if (depth < DEPTH_MAX && gbx_view_is_true(gbx_view_member(schema, "nullable")))
+        put(w, " | null");
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_types_of(gbx_buf *to, gbx_view schema, unsigned indent)
+{
+    struct writer w = {.to = to, .root = schema, .indent = indent};
+
+    if (schema.len > SCHEMA_MAX)
+        schema = (gbx_view){NULL, 0};
+    write_type(&w, schema, 0);
+}
+
+bool gbx_types_all_optional(gbx_view schema)
+{
+    gbx_view list = gbx_view_member(schema, "required");
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view value;
+
+    return gbx_view_kind(list) != '[' || !gbx_view_next(list, &cursor, &name, &value);
+}
+
+/* The bytes of a character of the text as a comment of one line may have it. */
+static size_t comment_step(const uint8_t *text, size_t left, char last, char *ret_plain)
+{
+    uint32_t point;
+    size_t n = gbx_utf8_sequence(text, left);
+
+    *ret_plain = 0;
+    if (n == 0)
+        n = 1;
+    if (text[0] <= ' ' || gbx_utf8_is_steering(text, n, &point))
+        *ret_plain = ' ';
+    else if (text[0] == '/' && last == '*')
+        *ret_plain = '|';
+    return n;
+}
+
+void gbx_types_comment(gbx_buf *to, gbx_view text, size_t max)
+{
+    gbx_buf plain;
+    size_t used = 0;
+    char last = ' ';
+
+    gbx_buf_init(&plain, max * 8 + 64);
+    /* What does not fit is cut: the rest of an escape is no matter then. */
+    (void)gbx_view_append_text((gbx_view){text.at,
+                                          text.len < max * 4 ? text.len : max * 4},
+                               &plain);
+    for (size_t i = 0; i < plain.len && used < max;) {
+        char other;
+        size_t n = comment_step(plain.data + i, plain.len - i, last, &other);
+
+        if (other != ' ' || last != ' ') {
+            (void)gbx_buf_append(to, other != 0 ? (const void *)&other : plain.data + i,
+                                 other != 0 ? 1 : n);
+            used += n;
+        }
+        last = other != 0 ? other : (char)plain.data[i];
+        i += n;
+        if (i >= plain.len)
+            break;
+        if (used >= max)
+            (void)gbx_buf_puts(to, "...");
+    }
+    gbx_buf_cleanup(&plain);
+}
+
+bool gbx_types_name(gbx_buf *to, gbx_view name)
+{
+    bool is_plain = name.len > 2 && name.len <= LITERAL_MAX;
+
+    if (gbx_view_kind(name) != '"')
+        return false;
+    for (size_t i = 1; is_plain && i + 1 < name.len; i++) {
+        char c = name.at[i];
+
+        is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+                   c == '$' || (i > 1 && c >= '0' && c <= '9');
+    }
+    return is_plain ? gbx_buf_append(to, name.at + 1, name.len - 2)
+                    : gbx_buf_append(to, name.at, name.len);
+}
+
+uint64_t gbx_types_hash(gbx_view name)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    gbx_buf text;
+
+    gbx_buf_init(&text, name.len * 3 + 1);
+    (void)gbx_view_append_text(name, &text);
+    for (size_t i = 0; i < text.len; i++)
+        hash = (hash ^ text.data[i]) * UINT64_C(1099511628211);
+    gbx_buf_cleanup(&text);
+    return hash;
+}

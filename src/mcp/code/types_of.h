@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * types_of - TypeScript for what a JSON Schema describes.
+ *
+ * Schemas come from upstream servers: hostile. Whatever they hold, what is written is
+ * valid TypeScript, of bounded length after a bounded amount of work; what is too deep, too
+ * much, recursive or not understood is `unknown`. Only references within the schema are
+ * followed.
+ */
+#ifndef GBX_MCP_CODE_TYPES_OF_H
+#define GBX_MCP_CODE_TYPES_OF_H
+
+#include "base/buf.h"
+#include "base/json_view.h"
+
+/* Append the type of schema; no value is `unknown`. indent: of lines that are begun. */
+void gbx_types_of(gbx_buf *to, gbx_view schema, unsigned indent);
+
+/* Is there nothing that a caller must give? Then the arguments may be left out. */
+bool gbx_types_all_optional(gbx_view schema);
+
+/* Append text as the inside of a comment of one line, at most max bytes of it: nothing in
+ * it ends the comment. */
+void gbx_types_comment(gbx_buf *to, gbx_view text, size_t max);
+
+/* Append a name as TypeScript has members': as it is, or as a string. False, and nothing
+ * is written, if it is no string. */
+bool gbx_types_name(gbx_buf *to, gbx_view name);
+
+/* FNV-1a of a string's characters: names that were already written are left out. */
+uint64_t gbx_types_hash(gbx_view name);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * value - blocks of content in their order. One block is itself; several texts are one;
+ * where there is more than text, the value is a list.
+ */
+#include "mcp/code/value.h"
+
+#include "base/base64.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MESSAGE_MAX GBX_KIB(4)
+#define MIME_MAX    100
+#define BYTES_MAX   GBX_MIB(256)
+
+static bool is_text(gbx_view view, const char *text)
+{
+    size_t len = strlen(text);
+
+    return gbx_view_kind(view) == '"' && view.len == len + 2 &&
+           memcmp(view.at + 1, text, len) == 0;
+}
+
+static bool is_text_block(gbx_view block)
+{
+    return is_text(gbx_view_member(block, "type"), "text");
+}
+
+/* The text of a block of text, or of an embedded resource of text; or no value. */
+static gbx_view text_of(gbx_view block)
+{
+    if (is_text_block(block))
+        return gbx_view_member(block, "text");
+    if (is_text(gbx_view_member(block, "type"), "resource"))
+        return gbx_view_member(gbx_view_member(block, "resource"), "text");
+    return (gbx_view){NULL, 0};
+}
+
+/* ---- text ------------------------------------------------------------------------- */
+
+/* All texts, a line between them. */
+static void append_texts(gbx_view content, gbx_buf *to)
+{
+    size_t cursor = 0;
+    bool is_first = true;
+    gbx_view name;
+    gbx_view block;
+
+    while (gbx_view_next(content, &cursor, &name, &block)) {
+        gbx_view text = text_of(block);
+
+        if (gbx_view_kind(text) != '"')
+            continue;
+        if (!is_first)
+            (void)gbx_buf_puts(to, "\n");
+        is_first = false;
+        (void)gbx_view_append_text(text, to);
+    }
+}
+
+/* Text that is a JSON object or array is that; a number in a text stays a text, whose
+ * digits would not all survive. */
+static void append_parsed(const gbx_buf *text, gbx_buf *to)
+{
+    gbx_view view;
+
+    if (text->len > 0 && gbx_view_open((const char *)text->data, text->len, &view) &&
+        (gbx_view_kind(view) == '{' || gbx_view_kind(view) == '['))
+        (void)gbx_buf_append(to, view.at, view.len);
+    else
+        (void)gbx_json_append_string(to, text->data != NULL ? (char *)text->data : "",
+                                     text->len);
+}
+
+/* ---- what is no text ----------------------------------------------------------------- */
+
+static void copy_mime(gbx_view view, const char *fallback, char ret[MIME_MAX + 1])
+{
+    gbx_buf text;
+
+    gbx_buf_init(&text, MIME_MAX);
+    if (gbx_view_kind(view) == '"' && gbx_view_append_text(view, &text) &&
+        text.len > 0 && memchr(text.data, 0, text.len) == NULL) {
+        memcpy(ret, text.data, text.len);
+        ret[text.len] = 0;
+    } else {
+        memcpy(ret, fallback, strlen(fallback) + 1);
+    }
+    gbx_buf_cleanup(&text);
+}
+
+static void append_bytes(gbx_view data, gbx_view mime, const gbx_value_keeper *keeper,
+                         gbx_buf *to)
+{
+    char mime_type[MIME_MAX + 1];
+    gbx_buf text;
+    size_t len;
+
+    copy_mime(mime, "application/octet-stream", mime_type);
+    gbx_buf_init(&text, BYTES_MAX);
+    if (gbx_view_kind(data) == '"' && gbx_view_append_text(data, &text) &&
+        text.len > 0 && gbx_base64_decode((char *)text.data, text.len, text.data, &len))
+        keeper->keep(keeper->user, mime_type, text.data, len, to);
+    else
+        (void)gbx_buf_puts(to, "{\"error\":\"its data is not base64\"}");
+    gbx_buf_cleanup(&text);
+}
+
+static void append_block(gbx_view block, const gbx_value_keeper *keeper, gbx_buf *to)
+{
+    gbx_view type = gbx_view_member(block, "type");
+    gbx_view text = text_of(block);
+    gbx_view resource = gbx_view_member(block, "resource");
+
+    if (gbx_view_kind(text) == '"')
+        (void)gbx_buf_append(to, text.at, text.len);
+    else if (is_text(type, "image") || is_text(type, "audio"))
+        append_bytes(gbx_view_member(block, "data"), gbx_view_member(block, "mimeType"),
+                     keeper, to);
+    else if (is_text(type, "resource") && gbx_view_member(resource, "blob").at != NULL)
+        append_bytes(gbx_view_member(resource, "blob"),
+                     gbx_view_member(resource, "mimeType"), keeper, to);
+    else
+        (void)gbx_buf_append(to, block.at, block.len); /* a link, or what is new */
+}
+
+static void append_blocks(gbx_view content, size_t count,
+                          const gbx_value_keeper *keeper, gbx_buf *to)
+{
+    size_t cursor = 0;
+    bool is_first = true;
+    gbx_view name;
+    gbx_view block;
+
+    if (count != 1)
+        (void)gbx_buf_puts(to, "[");
+    while (gbx_view_next(content, &cursor, &name, &block)) {
+        if (!is_first)
+            (void)gbx_buf_puts(to, ",");
+        is_first = false;
+        append_block(block, keeper, to);
+    }
+    if (count != 1)
+        (void)gbx_buf_puts(to, "]");
+}
+
+static void append_content(gbx_view content, const gbx_value_keeper *keeper,
+                           gbx_buf *to)
+{
+    size_t cursor = 0;
+    size_t count = 0;
+    bool only_text = true;
+    gbx_view name;
+    gbx_view block;
+    gbx_buf text;
+
+    while (gbx_view_next(content, &cursor, &name, &block)) {
+        count++;
+        only_text = only_text && gbx_view_kind(text_of(block)) == '"';
+    }
+    if (count == 0) {
+        (void)gbx_buf_puts(to, "null");
+    } else if (only_text) {
+        gbx_buf_init(&text, BYTES_MAX);
+        append_texts(content, &text);
+        append_parsed(&text, to);
+        gbx_buf_cleanup(&text);
+    } else {
+        append_blocks(content, count, keeper, to);
+    }
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_value_is_error(gbx_view result)
+{
+    return gbx_view_is_true(gbx_view_member(result, "isError"));
+}
+
+bool gbx_value_of_result(gbx_view result, const gbx_value_keeper *keeper, gbx_buf *to,
+                         gbx_buf *message)
+{
+    gbx_view structured = gbx_view_member(result, "structuredContent");
+    gbx_view content = gbx_view_member(result, "content");
+    gbx_buf text;
+
+    if (gbx_value_is_error(result)) {
+        gbx_buf_init(&text, BYTES_MAX);
+        append_texts(content, &text);
+        if (text.len == 0)
+            (void)gbx_buf_puts(&text, "the tool failed and did not say why");
+        (void)gbx_utf8_append_lossy(message, text.data,
+                                    text.len < MESSAGE_MAX ? text.len : MESSAGE_MAX);
+        gbx_buf_cleanup(&text);
+        return false;
+    }
+    if (structured.at != NULL)
+        (void)gbx_buf_append(to, structured.at, structured.len);
+    else if (gbx_view_kind(content) == '[')
+        append_content(content, keeper, to);
+    else
+        (void)gbx_buf_puts(to, "null");
+    return true;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * value - what code gets for a CallToolResult: its structured content, else the JSON that
+ * its text is, else the text; what is no text, as a handle.
+ *
+ * Results come from upstream servers: hostile, and only known to be JSON.
+ */
+#ifndef GBX_MCP_CODE_VALUE_H
+#define GBX_MCP_CODE_VALUE_H
+
+#include "base/json_view.h"
+
+/* Keep bytes, and append the JSON of the handle by which they are found. */
+typedef struct gbx_value_keeper {
+    void (*keep)(void *user, const char *mime_type, const void *data, size_t len,
+                 gbx_buf *handle);
+    void *user;
+} gbx_value_keeper;
+
+/* True: the value's JSON is appended to `to`. False: the tool says that it failed, and
+ * why is appended to message as text. */
+bool gbx_value_of_result(gbx_view result, const gbx_value_keeper *keeper, gbx_buf *to,
+                         gbx_buf *message);
+
+/* Does the result say isError? */
+bool gbx_value_is_error(gbx_view result);
+
+#endif

@@ -14,6 +14,7 @@ _glovebox() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local command=${COMP_WORDS[1]} options=
     local common='--color --help' engine='--require --jit --globals --runner'
+    engine+=' --total-memory --total-cpu'
     local policy='--policy --allow --secret'
 
     COMPREPLY=()
@@ -65,7 +66,7 @@ _glovebox() {
     --globals) options='standard minimal' ;;
     --runner) options='process memory' ;;
     --color) options='auto always never' ;;
-    --timeout | --cpu | --memory | --max-output | --params | --seed | --now) return ;;
+    --total-memory | --total-cpu | --timeout | --cpu | --memory | --max-output | --params | --seed | --now) return ;;
     *)
         case $command in
         run)

@@ -13,22 +13,22 @@
  *   4. read the gbx_result, free it with gbx_result_free();
  *   5. end the engine with gbx_engine_free().
  *
- * Every call runs in a process of its own: forked ahead of time, sealed by the
- * kernel before it reads a byte of the call, killed after its one result. The
- * library holds no JavaScript engine; `glovebox-worker` does.
+ * Every call runs in a process of its own: forked ahead of time, sealed by the kernel
+ * before it reads a byte of the call, killed after its one result. The library holds no
+ * JavaScript engine; `glovebox-worker` does.
  *
- * Threads: one engine may be used by many threads at once; a result by one thread
- * at a time. Each engine has one thread of its own. Signals: the library installs
- * no handler; its thread blocks every signal. Children: the engine has one child
- * process, the template; a host that waits for any child may reap it, harmlessly.
+ * Threads: one engine may be used by many threads at once; a result by one at a time.
+ * Each engine has one thread of its own. Signals: the library installs no handler; its
+ * thread blocks every signal. Children: an engine has one, the template; a host that
+ * waits for any child may reap it, harmlessly.
  *
- * Two kinds of failure never mix. A gbx_status below zero says that the HOST could
- * not do its part; how the CODE ended is the gbx_code of a result.
+ * Two kinds of failure never mix. A gbx_status below zero says that the HOST could not
+ * do its part; how the CODE ended is the gbx_code of a result.
  *
- * Structures for options begin with struct_size: use the initialiser macro, set
- * what differs. Zero in any other field means the documented default. A shorter
- * structure (an older caller) has defaults for what is missing; in a longer one
- * the unknown tail must be zero, else GBX_E_USAGE.
+ * Structures for options begin with struct_size: use the initialiser macro, set what
+ * differs. Zero in any other field is the documented default. A shorter structure (an
+ * older caller) has defaults for what is missing; the unknown tail of a longer one must
+ * be zero, else GBX_E_USAGE.
  */
 
 #include <glovebox/status.h>
@@ -66,13 +66,10 @@ typedef struct gbx_engine gbx_engine;
 
 /** What code in the box may reach; see policy.h. */
 typedef struct gbx_policy gbx_policy;
-
 /** What makes HTTP requests in place of the library; see fetch.h. */
 typedef struct gbx_fetch_transport gbx_fetch_transport;
-
 /** What one call was given and told; see record.h. */
 typedef struct gbx_recording gbx_recording;
-
 /** A script of the host's own; see preload.h. */
 typedef struct gbx_preload gbx_preload;
 
@@ -213,7 +210,8 @@ typedef struct gbx_outcome gbx_outcome;
 /** Where calls execute; see runner.h. */
 typedef struct gbx_runner gbx_runner;
 
-/** How to make an engine. */
+/** How to make an engine. What total_ names limits all of its processes together: it
+ * needs a delegated control group, or the engine is GBX_E_UNSUPPORTED. */
 typedef struct gbx_options {
     size_t struct_size;       /**< sizeof(gbx_options) in the caller's build */
     gbx_limits limits;        /**< defaults of every call, and its upper bounds */
@@ -242,11 +240,13 @@ typedef struct gbx_options {
     uint32_t suspicious_ms;       /**< within it, or one call; 60000, 1000 to 3600000 */
     const gbx_preload *preloads; /**< run in this order before the first call; copied */
     size_t preload_count;        /**< entries in preloads; at most 64 */
+    uint64_t total_memory_bytes; /**< from 64 MiB; 0: what all workers may need */
+    uint64_t total_cpu_percent;  /**< of one processor, 0: no such limit */
 } gbx_options;
 
 /* clang-format off */
 #define GBX_OPTIONS_INIT {sizeof(gbx_options), GBX_LIMITS_INIT, 0, 0, 0, GBX_REQUIRE_DEFAULT, \
-    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0}
+    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0}
 /* clang-format on */
 
 /** Bits of gbx_call.flags. */

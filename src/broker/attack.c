@@ -4,6 +4,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "broker/spawn.h"
+#include "cgroup/cgroup.h"
+#include "seal/layers.h"
 #include "wire/messages.h"
 
 #include <errno.h>
@@ -21,8 +24,13 @@
 /* An attack that hangs on its own deadline has come to nothing. */
 #define ATTACK_PATIENCE_MS 3000
 
+/* For the template, an attacker and its proof, and what attackers may leave. */
+static const gbx_cgroup_limits group_limits = {.memory_bytes = GBX_MIB(1024),
+                                               .processes = 32};
+
 struct gbx_attack_session {
     gbx_spawned process;
+    gbx_cgroup group;
     uint32_t layers;
     uint64_t next_id;
     char note[128];
@@ -157,6 +165,10 @@ gbx_status gbx_attack_open(const char *worker_path, gbx_jit jit, uint32_t layers
     if (s == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for a session");
     s->process = (gbx_spawned){.control = -1, .pidfd = -1};
+    gbx_cgroup_init(&s->group);
+    if (!(layers_off & GBX_LAYER_BIT(GBX_LAYER_CGROUP)))
+        (void)gbx_cgroup_open(&s->group, &gbx_cgroup_here, &group_limits);
+    options.cgroup = s->group.dir;
     status = gbx_spawn(&options, &s->process, reterr);
     if (status == GBX_OK)
         status = greet(s, layers_off, reterr);
@@ -213,5 +225,6 @@ void gbx_attack_close(gbx_attack_session *session)
     if (session == NULL)
         return;
     gbx_spawned_close(&session->process);
+    gbx_cgroup_close(&session->group);
     free(session);
 }

@@ -9,12 +9,14 @@
 #include "base/utf8.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* A forked worker must be sealed and READY by then, or is replaced. */
@@ -157,6 +159,12 @@ static bool on_exited(gbx_template *t, gbx_span body)
     (void)pthread_mutex_lock(&engine->lock);
     w = gbx_pool_find(engine, msg.worker_id);
     if (w != NULL && w->from == t && !w->has_exited) {
+        /* Of those whom we killed ourselves some may be taken for the kernel's: then
+         * nobody asks any more. */
+        w->ran_group_out = w->state != GBX_WORKER_SPENT &&
+                           WIFSIGNALED((int)msg.status) &&
+                           WTERMSIG((int)msg.status) == SIGKILL &&
+                           gbx_cgroup_take_kill(&engine->group);
         gbx_pool_exited(engine, w, &msg);
         gbx_pool_fill(engine);
     }
@@ -177,8 +185,23 @@ static void copy_line(char *to, size_t size, gbx_span text)
     gbx_buf_cleanup(&buf);
 }
 
-static void keep_facts(gbx_engine_facts *facts, const gbx_msg_hello *hello,
-                       const gbx_spawned *process)
+/* Why the engine has no group, the host knows better than the template. */
+static void explain_group(gbx_engine_facts *facts, const gbx_engine *engine,
+                          const gbx_spawned *process)
+{
+    char *reason = facts->layers[GBX_LAYER_CGROUP].reason;
+    size_t size = sizeof facts->layers[GBX_LAYER_CGROUP].reason;
+
+    if (facts->layers[GBX_LAYER_CGROUP].stands)
+        return;
+    if (engine->group.dir >= 0)
+        (void)snprintf(reason, size, "the template cannot enter the control group: %s",
+                       strerror(process->cgroup_errno));
+    else if (engine->group.reason[0] != 0)
+        (void)snprintf(reason, size, "%s", engine->group.reason);
+}
+
+static void keep_facts(gbx_engine_facts *facts, const gbx_msg_hello *hello)
 {
     facts->known = true;
     facts->threads = hello->threads;
@@ -197,7 +220,6 @@ static void keep_facts(gbx_engine_facts *facts, const gbx_msg_hello *hello,
         copy_line(facts->layers[layer->layer].reason, sizeof facts->layers[0].reason,
                   layer->reason);
     }
-    (void)process;
 }
 
 /* Does what stands satisfy what is required? The first that does not, by name. */
@@ -278,7 +300,8 @@ static bool on_hello(gbx_template *t, gbx_span body)
     if (!ok) {
         explain(&hello, &error);
     } else {
-        keep_facts(&engine->facts, &hello, &t->process);
+        keep_facts(&engine->facts, &hello);
+        explain_group(&engine->facts, engine, &t->process);
         ok = is_enough(engine, &error);
     }
     if (!ok && t->is_for_preload)

@@ -63,6 +63,7 @@ static void free_rest(gbx_engine *engine)
         event_free(engine->tick);
     if (engine->base != NULL)
         event_base_free(engine->base);
+    gbx_confine_close(engine);
     gbx_fd_close(&engine->wake_fd);
     gbx_loader_free_all(&engine->datasets);
     gbx_loader_free_all(&engine->preloads);
@@ -103,6 +104,7 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
     if (engine == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the engine");
     engine->wake_fd = -1;
+    gbx_cgroup_init(&engine->group);
     engine->load_seq = 1;
     status = gbx_settings_init(&engine->settings, options, reterr);
     if (status == GBX_OK)
@@ -128,6 +130,8 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
     status = gbx_loader_take_runner(engine, reterr);
     if (status == GBX_OK)
         status = gbx_preloads_init(engine, reterr);
+    if (status == GBX_OK && engine->runner.execute == NULL)
+        status = gbx_confine_open(engine, reterr);
     if (status == GBX_OK)
         status = gbx_supervisor_start(engine, reterr);
     if (status != GBX_OK) {

@@ -12,6 +12,7 @@
 
 #include "base/sha256.h"
 #include "broker/audit.h"
+#include "broker/confine.h"
 #include "broker/hostcall.h"
 #include "broker/known.h"
 #include "broker/provider.h"
@@ -19,6 +20,7 @@
 #include "broker/run.h"
 #include "broker/settings.h"
 #include "broker/spawn.h"
+#include "cgroup/cgroup.h"
 #include "seal/layers.h"
 
 #include <event2/event.h>
@@ -51,6 +53,8 @@ typedef struct gbx_worker {
     struct gbx_run *run; /* while BUSY */
     bool has_exited;
     bool is_lost; /* exited, but nobody knows how */
+    bool
+        ran_group_out; /* the kernel killed it, or its template, for the group's limit */
     gbx_msg_exited exit;
 } gbx_worker;
 
@@ -128,7 +132,8 @@ struct gbx_engine {
     gbx_settings settings;
     gbx_runner runner; /* execute NULL: processes of our own */
     void *runner_library;
-    gbx_known known; /* code that the guard has passed; a lock of its own */
+    gbx_cgroup group; /* of all templates and workers, where one can be had */
+    gbx_known known;  /* code that the guard has passed; a lock of its own */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* start, load, end: rare things */
     pthread_t thread;

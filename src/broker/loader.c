@@ -158,11 +158,13 @@ static gbx_status load(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
     }
     d->serial = ++engine->next_dataset;
     gbx_loader_link(&engine->datasets, d, &old);
+    gbx_confine_weigh(engine);
     status = send_and_wait(engine, &u, reterr);
     if (status == GBX_OK) {
         replace_workers(engine);
     } else {
         gbx_loader_unlink(&engine->datasets, d, old);
+        gbx_confine_weigh(engine);
         old = d;
     }
     (void)pthread_cond_broadcast(&engine->changed);

@@ -63,6 +63,21 @@ static void put_pool(gbx_buf *to, const gbx_engine *engine)
                        (unsigned long long)o->limits.output_bytes, o->limits.log_bytes);
 }
 
+/* Nothing without one: the layers say why. */
+static void put_group(gbx_buf *to, const gbx_cgroup *group)
+{
+    if (group->dir < 0)
+        return;
+    (void)gbx_buf_puts(to, "\"cgroup\":{");
+    put_text(to, "name", group->name);
+    (void)gbx_buf_printf(to, "\"memoryBytes\":%llu,\"processes\":%u",
+                         (unsigned long long)group->limits.memory_bytes,
+                         group->limits.processes);
+    if (group->limits.cpu_percent > 0)
+        (void)gbx_buf_printf(to, ",\"cpuPercent\":%u", group->limits.cpu_percent);
+    (void)gbx_buf_puts(to, "},");
+}
+
 static void put_datasets(gbx_buf *to, const gbx_engine *engine)
 {
     const char *separator = "";
@@ -120,6 +135,7 @@ gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json, gbx_error *ret
         put_layers(&buf, facts);
     }
     put_pool(&buf, engine);
+    put_group(&buf, &engine->group);
     put_datasets(&buf, engine);
     (void)gbx_buf_puts(&buf, "}");
     (void)pthread_mutex_unlock(&engine->lock);

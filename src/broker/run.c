@@ -260,6 +260,7 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
 {
     bool has_exited;
     bool is_lost;
+    bool is_ours; /* the signal that it died of */
     int status;
 
     if (atomic_load(&run->is_aborted))
@@ -268,9 +269,10 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
     has_exited = run->worker->has_exited;
     is_lost = run->worker->is_lost;
     status = (int)run->worker->exit.status;
+    is_ours = run->was_closed && !run->worker->ran_group_out;
     (void)pthread_mutex_unlock(&run->engine->lock);
     if (has_exited) {
-        if (run->was_closed && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        if (is_ours && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
             return end(run, GBX_END_CLOSED);
         return end(run, is_lost ? GBX_END_LOST : GBX_END_DIED);
     }

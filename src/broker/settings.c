@@ -22,6 +22,9 @@
 #define HOST_CALLS_MAX    10000000u
 #define HOST_AT_ONCE_MAX  4096u
 #define HOST_BYTES_MAX    (UINT64_C(1) << 30)
+#define TOTAL_MEMORY_MIN  (UINT64_C(64) << 20)
+#define TOTAL_MEMORY_MAX  (UINT64_C(1) << 50)
+#define CPU_PERCENT_MAX   UINT64_C(1000000)
 
 /* Bits that need no list of what may be reached. */
 #define PLAIN_CAPABILITIES \
@@ -134,6 +137,12 @@ static bool settle_choices(gbx_options *o, gbx_error *reterr)
                     reterr) &&
            settle32(&o->recycle_ms, 600000, 1000, UINT32_MAX, "options.recycle_ms",
                     reterr) &&
+           (o->total_memory_bytes == 0 ||
+            settle(&o->total_memory_bytes, 0, TOTAL_MEMORY_MIN, TOTAL_MEMORY_MAX,
+                   "options.total_memory_bytes", reterr)) &&
+           (o->total_cpu_percent == 0 ||
+            settle(&o->total_cpu_percent, 0, 1, CPU_PERCENT_MAX,
+                   "options.total_cpu_percent", reterr)) &&
            settle32(&o->suspicious_refusals, GBX_SUSPICION_THRESHOLD, 1,
                     GBX_SUSPICION_THRESHOLD_MAX, "options.suspicious_refusals",
                     reterr) &&

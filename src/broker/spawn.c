@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -45,14 +46,17 @@ typedef struct start {
     int null_fd;
     const char *const *environment;
     uint32_t layers_off;
-    bool user_ns; /* try one */
-    uid_t uid;    /* to be */
+    int cgroup;      /* or -1 */
+    bool is_grouped; /* it was made there */
+    bool user_ns;    /* try one */
+    uid_t uid;       /* to be */
     gid_t gid;
     bool change_ids; /* from root to uid, gid */
     pid_t pid;       /* of the template; 0 until it is forked */
     uint32_t ns_made;
     int ns_errno;
     int user_ns_errno;
+    int cgroup_errno;
     const char *failed; /* what failed, or NULL */
     int failed_errno;
 } start;
@@ -166,11 +170,28 @@ static void become_template(start *s)
     give_up(s, "execute the worker program");
 }
 
+/* Where the kernel cannot make a process in a group at once. */
+static void enter_cgroup(start *s)
+{
+    int fd = openat(s->cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+
+    if (fd >= 0 && write(fd, "0", 1) == 1)
+        s->is_grouped = true;
+    else
+        s->cgroup_errno = errno;
+    if (fd >= 0)
+        (void)close(fd);
+}
+
 /* The first child. */
 static void take_namespaces(start *s)
 {
     long pid;
 
+    if (s->cgroup >= 0 && !s->is_grouped)
+        enter_cgroup(s); /* still with the host's rights */
+    if (s->is_grouped)
+        s->ns_made |= GBX_LAYER_BIT(GBX_LAYER_CGROUP);
     if (s->change_ids && s->user_ns)
         become_nobody(s);
     if (s->user_ns)
@@ -183,6 +204,32 @@ static void take_namespaces(start *s)
         become_template(s);
     s->pid = (pid_t)pid;
     _exit(0);
+}
+
+/* A fork into the group: to move a process there afterwards takes the kernel as long as
+ * the start of the engine does. */
+static pid_t fork_into(const start *s)
+{
+    struct clone_args args = {.flags = CLONE_INTO_CGROUP,
+                              .exit_signal = SIGCHLD,
+                              .cgroup = (unsigned)s->cgroup};
+
+    return (pid_t)syscall(SYS_clone3, &args, sizeof args);
+}
+
+static pid_t fork_first(start *s)
+{
+    pid_t pid = -1;
+
+    /* What the child is to know is written before it is. */
+    s->is_grouped = s->cgroup >= 0;
+    if (s->is_grouped)
+        pid = fork_into(s);
+    if (pid < 0) {
+        s->is_grouped = false;
+        pid = _Fork();
+    }
+    return pid;
 }
 
 /* Fork the first child and wait until both have let go of the pipe: the second at
@@ -203,7 +250,7 @@ static gbx_status run_children(start *s, gbx_error *reterr)
     theirs = ends[1];
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    first = _Fork();
+    first = fork_first(s);
     if (first == 0)
         take_namespaces(s);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -249,6 +296,7 @@ static gbx_status collect(start *s, gbx_spawned *ret, const char *path,
     ret->pid = s->pid;
     ret->ns_made = s->ns_made;
     ret->ns_errno = s->ns_errno;
+    ret->cgroup_errno = s->cgroup_errno;
     ret->pidfd = (int)syscall(SYS_pidfd_open, s->pid, 0);
     if (ret->pidfd < 0) {
         (void)gbx_fail(reterr, GBX_E_OS, "cannot open a descriptor of the template: %s",
@@ -317,6 +365,7 @@ gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
                  .null_fd = null_fd,
                  .environment = gbx_worker_environment(options->jit),
                  .layers_off = options->layers_off,
+                 .cgroup = options->cgroup,
                  .uid = geteuid() == 0 ? NOBODY : geteuid(),
                  .gid = geteuid() == 0 ? NOBODY : getegid(),
                  .change_ids = geteuid() == 0};

@@ -18,14 +18,17 @@ typedef struct gbx_spawn_options {
     const char *worker_path; /* NULL: search */
     gbx_jit jit;             /* not DEFAULT */
     uint32_t layers_off;     /* gbx_layer bits: namespaces not to make (attack mode) */
+    int cgroup;              /* the directory of the group to be in; -1: the host's */
 } gbx_spawn_options;
 
 typedef struct gbx_spawned {
     int control; /* our end, non-blocking; -1 if none */
     int pidfd;   /* of the template */
     pid_t pid;
-    uint32_t ns_made; /* gbx_layer bits of the namespaces that were made */
+    uint32_t ns_made; /* gbx_layer bits of the namespaces that were made; of the group,
+                         if it is in it */
     int ns_errno;     /* why the first of the others was not */
+    int cgroup_errno; /* why it is not in the group, if it is not */
 } gbx_spawned;
 
 gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,

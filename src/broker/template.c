@@ -93,6 +93,7 @@ static void died(gbx_template *t)
     gbx_worker *next;
     bool was_useful;
     bool was_current;
+    bool ran_group_out = gbx_cgroup_take_kill(&engine->group);
 
     gbx_audit_engine_event(engine, GBX_AUDIT_TEMPLATE_DIED, "");
     /* Other threads write to the control socket of the current template: it stops
@@ -132,8 +133,10 @@ static void died(gbx_template *t)
     }
     for (gbx_worker *w = engine->workers; w != NULL; w = next) {
         next = w->next;
-        if (w->from == t && !w->has_exited)
-            gbx_pool_exited(engine, w, NULL);
+        if (w->from != t || w->has_exited)
+            continue;
+        w->ran_group_out = ran_group_out;
+        gbx_pool_exited(engine, w, NULL);
     }
     (void)pthread_cond_broadcast(&engine->changed);
     (void)pthread_mutex_unlock(&engine->lock);
@@ -227,7 +230,9 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
 {
     static const struct timeval patience = {TEMPLATE_PATIENCE_S, 0};
     const gbx_options *o = &engine->settings.options;
-    gbx_spawn_options options = {.worker_path = o->worker_path, .jit = o->jit};
+    gbx_spawn_options options = {.worker_path = o->worker_path,
+                                 .jit = o->jit,
+                                 .cgroup = engine->group.dir};
     gbx_template *t = calloc(1, sizeof *t);
     gbx_status status;
 

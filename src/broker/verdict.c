@@ -30,6 +30,16 @@ static void say_memory(const gbx_evidence *e, gbx_verdict *v)
     }
 }
 
+/* The sum was over its limit, and this one had most of it. */
+static void say_group(const gbx_evidence *e, gbx_verdict *v)
+{
+    v->code = GBX_CODE_MEMORY;
+    SAY(v,
+        "the engine's calls together needed more memory than their limit of %llu MiB",
+        (unsigned long long)e->group_bytes >> 20);
+    v->hint = "run fewer calls at once, or raise total_memory_bytes";
+}
+
 static void say_timeout(const gbx_evidence *e, gbx_verdict *v)
 {
     v->code = GBX_CODE_TIMEOUT;
@@ -117,6 +127,10 @@ static void judge_error(const gbx_evidence *e, gbx_verdict *v)
 void gbx_verdict_decide(const gbx_evidence *e, gbx_verdict *v)
 {
     *v = (gbx_verdict){.hint = ""};
+    if (e->ran_group_out && (e->end == GBX_END_DIED || e->end == GBX_END_LOST)) {
+        say_group(e, v);
+        return;
+    }
     switch (e->end) {
     case GBX_END_SAID:
         if (e->exchange->state == GBX_EXCHANGE_VALUE)

@@ -31,6 +31,8 @@ typedef struct gbx_evidence {
     uint64_t growth_bytes; /* resident memory over what it was at READY */
     double cpu_ms;
     uint64_t input_bytes;
+    bool ran_group_out; /* the kernel ended it because all of the engine's processes */
+    uint64_t group_bytes; /* together were over this */
 } gbx_evidence;
 
 typedef struct gbx_verdict {

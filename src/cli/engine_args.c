@@ -39,6 +39,15 @@ static const gbx_opt engine_rows[] = {
      "where the call runs: process (default), or memory: in this very "
      "process, without isolation, for tests only",
      GBX_OPT_TEXT, offsetof(gbx_engine_args, runner), 0, 0, NULL},
+    {"total-memory", "MB",
+     "memory of all its processes together, in units of 1,048,576 bytes; needs a "
+     "delegated control group (default: what the workers may need, or three quarters "
+     "of what there is)",
+     GBX_OPT_NUMBER, offsetof(gbx_engine_args, total_memory_mib), 64, 1048576, NULL},
+    {"total-cpu", "PERCENT",
+     "processor time of all of them together, 100 being one processor; needs a "
+     "delegated control group (default: no such limit)",
+     GBX_OPT_NUMBER, offsetof(gbx_engine_args, total_cpu_percent), 1, 1000000, NULL},
 };
 
 /* ---- public to other modules -------------------------------------------- */
@@ -56,6 +65,8 @@ gbx_options gbx_engine_args_options(const gbx_engine_args *engine,
     options.jit = (gbx_jit)engine->jit;
     options.globals = (gbx_globals)engine->globals;
     options.runner_name = engine->runner;
+    options.total_memory_bytes = GBX_MIB(engine->total_memory_mib);
+    options.total_cpu_percent = engine->total_cpu_percent;
     if (limits != NULL) {
         options.limits.timeout_ms = (uint32_t)limits->timeout_ms;
         options.limits.cpu_ms = (uint32_t)limits->cpu_ms;

@@ -18,6 +18,8 @@ typedef struct gbx_engine_args {
     int jit;            /* gbx_jit */
     int globals;        /* gbx_globals */
     const char *runner; /* its name */
+    uint64_t total_memory_mib;
+    uint64_t total_cpu_percent;
 } gbx_engine_args;
 
 extern const gbx_opt_table gbx_limit_table;

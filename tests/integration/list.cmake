@@ -12,6 +12,7 @@ gbx_integration_test(files)
 gbx_integration_test(live_log)
 gbx_integration_test(scarcity)
 gbx_integration_test(inside)
+gbx_integration_test(cgroup_kernel)
 gbx_integration_test(clock_jumps)
 target_link_options(test_clock_jumps PRIVATE
     -Wl,--wrap=clock_gettime,--wrap=gettimeofday,--wrap=time)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Tests of the host's modules; under a sanitizer all of those are looked into.
 set(host_modules gbx_base gbx_wire gbx_policy gbx_file gbx_audit gbx_guard gbx_record
+    gbx_cgroup
     gbx_broker)
 set(crypto_modules gbx_crypto)
 if(GLOVEBOX_SANITIZE)
@@ -59,6 +60,7 @@ gbx_host_test(exchange_frames gbx_peer)
 gbx_host_test(exchange_logs gbx_peer)
 gbx_host_test(known)
 gbx_host_test(verdict)
+gbx_host_test(cgroup)
 gbx_host_test(names)
 gbx_host_test(result)
 gbx_host_test(settings)

@@ -27,6 +27,7 @@ void puppet_init(puppet *p, const gbx_options *options)
     gbx_status status;
 
     memset(p, 0, sizeof *p);
+    gbx_cgroup_init(&e->group);
     status = gbx_settings_init(&e->settings, options, NULL);
     assert(status == GBX_OK && t != NULL);
     (void)pthread_mutex_init(&e->lock, NULL);

@@ -332,9 +332,45 @@ static void test_words__that_the_code_wrote_decide_nothing(void **state)
     }
 }
 
+/* ---- the group of all ------------------------------------------------------------ */
+
+static void test_group__a_kill_for_the_sum_is_memory_however_it_was_noticed(
+    void **state)
+{
+    static const gbx_end noticed[] = {GBX_END_DIED, GBX_END_LOST};
+    (void)state;
+
+    for (size_t i = 0; i < 2; i++) {
+        gbx_verdict v = decide((gbx_evidence){.end = noticed[i],
+                                              .wait_status = SIGKILL,
+                                              .cpu_ms = 5000,
+                                              .ran_group_out = true,
+                                              .group_bytes = UINT64_C(300) << 20});
+
+        assert_int_equal(v.code, GBX_CODE_MEMORY);
+        assert_non_null(strstr(v.message, "together needed more memory than their "
+                                          "limit of 300 MiB"));
+    }
+}
+
+static void test_group__what_the_host_ended_keeps_its_own_reason(void **state)
+{
+    gbx_verdict v =
+        decide((gbx_evidence){.end = GBX_END_DEADLINE, .ran_group_out = true});
+    gbx_verdict aborted =
+        decide((gbx_evidence){.end = GBX_END_ABORT, .ran_group_out = true});
+    (void)state;
+
+    assert_int_equal(v.code, GBX_CODE_TIMEOUT);
+    assert_int_equal(aborted.code, GBX_CODE_ABORTED);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            test_group__a_kill_for_the_sum_is_memory_however_it_was_noticed),
+        cmocka_unit_test(test_group__what_the_host_ended_keeps_its_own_reason),
         cmocka_unit_test(test_said__a_value_is_success_without_a_word),
         cmocka_unit_test(test_said__each_failure_has_its_code),
         cmocka_unit_test(test_said__the_engines_own_out_of_memory_is_memory),

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * confine - one control group for everything that an engine starts. Each worker has
+ * limits of its own; these are for the sum, and for what is counted for no process.
+ */
+#ifndef GBX_BROKER_CONFINE_H
+#define GBX_BROKER_CONFINE_H
+
+#include "base/fail.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Before the first template. Fails only if the options ask for a limit on the sum and
+ * it cannot be had; otherwise the report says why there is no group. */
+gbx_status gbx_confine_open(gbx_engine *engine, gbx_error *reterr);
+
+/* The datasets have changed: templates may weigh what they weigh now. The engine's lock
+ * is held, or nobody else has the engine yet. */
+void gbx_confine_weigh(gbx_engine *engine);
+
+/* The most memory for the engine's datasets and options; pure. */
+uint64_t gbx_confine_memory(const gbx_options *options, uint64_t dataset_bytes);
+
+/* When the last process has ended. */
+void gbx_confine_close(gbx_engine *engine);
+
+#endif

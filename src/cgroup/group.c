@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * group - the group of one engine. Its limits stand before a process is in it.
+ *
+ * memory.oom.group stays off: when the sum is over the limit the kernel ends the one
+ * process that has most, and its neighbours' calls go on. No swap: what a limit of
+ * memory keeps off must not come back as a disk that is busy for everybody.
+ */
+#include "cgroup/cgroup.h"
+
+#include "base/cleanup.h"
+#include "cgroup/file.h"
+#include "cgroup/parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+/* Engines of one host, and what dead ones with its pid have left. */
+#define NAMES_MAX 4096
+
+/* What the machine, and a group that ours is in, keep for everybody else: a quarter. */
+#define KEPT_PART 4
+
+#define CPU_PERIOD_US 100000u
+
+/* How long what was killed may take to end: freeing gigabytes does take a while. */
+#define END_PATIENCE_MS 2000
+#define END_STEP_MS     20
+
+static const char *const needed[] = {"memory", "pids", NULL};
+
+const gbx_cgroup_world gbx_cgroup_here = {
+    .proc = "/proc",
+    .systemd = "/run/systemd/system",
+    .controllers = needed,
+};
+
+static bool write_number(int dir, const char *name, uint64_t number)
+{
+    char text[32];
+
+    (void)snprintf(text, sizeof text, "%llu", (unsigned long long)number);
+    return gbx_cgroup_write(dir, name, text);
+}
+
+/* The least memory that the machine or a group in sight has for all. */
+static uint64_t least_above(int parent, unsigned levels)
+{
+    GBX_CLEANUP(gbx_fd_close) int dir = fcntl(parent, F_DUPFD_CLOEXEC, 0);
+    struct sysinfo machine;
+    uint64_t least = UINT64_MAX;
+
+    if (sysinfo(&machine) == 0)
+        least = (uint64_t)machine.totalram * machine.mem_unit;
+    for (unsigned i = 0; dir >= 0 && i <= levels; i++) {
+        char text[32];
+        int next;
+
+        if (gbx_cgroup_read(dir, "memory.max", text, sizeof text) && text[0] >= '0' &&
+            text[0] <= '9') {
+            uint64_t here = strtoull(text, NULL, 10);
+
+            least = here < least ? here : least;
+        }
+        next = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        gbx_fd_close(&dir);
+        dir = next;
+    }
+    return least;
+}
+
+/* Where it exists, the lock is ours, and it has not been removed meanwhile. */
+static bool take(gbx_cgroup *group)
+{
+    if (mkdirat(group->parent, group->name, 0700) < 0)
+        return false;
+    group->dir = openat(group->parent, group->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (group->dir >= 0 && flock(group->dir, LOCK_EX | LOCK_NB) == 0 &&
+        faccessat(group->dir, "cgroup.procs", F_OK, 0) == 0)
+        return true;
+    gbx_fd_close(&group->dir);
+    errno = EEXIST; /* somebody swept it away: on to the next name */
+    return false;
+}
+
+static bool make(gbx_cgroup *group)
+{
+    for (unsigned i = 0; i < NAMES_MAX; i++) {
+        (void)snprintf(group->name, sizeof group->name, GBX_CGROUP_PREFIX "%d.%u",
+                       (int)getpid(), i);
+        if (take(group))
+            return true;
+        if (errno != EEXIST)
+            break;
+    }
+    return gbx_cgroup_lacks(group, "cannot make a control group: %s", strerror(errno));
+}
+
+static bool set_limits(gbx_cgroup *group, const gbx_cgroup_limits *limits)
+{
+    char text[48];
+
+    if (limits->memory_bytes > 0) {
+        if (!gbx_cgroup_allow(group, limits->memory_bytes))
+            return gbx_cgroup_lacks(group, "cannot set memory.max: %s",
+                                    strerror(errno));
+        (void)gbx_cgroup_write(group->dir, "memory.swap.max", "0"); /* not everywhere */
+        (void)gbx_cgroup_write(group->dir, "memory.oom.group", "0");
+    }
+    if (limits->processes > 0 &&
+        !write_number(group->dir, "pids.max", limits->processes))
+        return gbx_cgroup_lacks(group, "cannot set pids.max: %s", strerror(errno));
+    group->limits.processes = limits->processes;
+    if (limits->cpu_percent == 0)
+        return true;
+    (void)snprintf(text, sizeof text, "%llu %u",
+                   (unsigned long long)limits->cpu_percent * CPU_PERIOD_US / 100,
+                   CPU_PERIOD_US);
+    if (!gbx_cgroup_write(group->dir, "cpu.max", text))
+        return gbx_cgroup_lacks(group, "the cpu controller is not delegated here: "
+                                       "-p 'Delegate=memory pids cpu'");
+    group->limits.cpu_percent = limits->cpu_percent;
+    return true;
+}
+
+static bool is_populated(const gbx_cgroup *group)
+{
+    char text[128];
+
+    return gbx_cgroup_read(group->dir, "cgroup.events", text, sizeof text) &&
+           gbx_cgroup_keyed(text, "populated") != 0;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_cgroup_init(gbx_cgroup *group)
+{
+    memset(group, 0, sizeof *group);
+    group->parent = group->dir = group->events = -1;
+}
+
+bool gbx_cgroup_open(gbx_cgroup *group, const gbx_cgroup_world *world,
+                     const gbx_cgroup_limits *limits)
+{
+    GBX_CLEANUP(gbx_cgroup_place_close) gbx_cgroup_place place = {-1, -1, 0};
+    unsigned levels = 0;
+
+    gbx_cgroup_init(group);
+    if (!gbx_cgroup_find(world, &place, group) ||
+        !gbx_cgroup_divide(world, &place, &group->parent, &levels, group))
+        return false;
+    group->most_bytes = least_above(group->parent, levels);
+    group->most_bytes -= group->most_bytes / KEPT_PART;
+    gbx_cgroup_sweep(group->parent);
+    if (!make(group)) {
+        gbx_fd_close(&group->parent);
+        return false;
+    }
+    if (!set_limits(group, limits)) {
+        gbx_cgroup_close(group);
+        return false;
+    }
+    group->events = openat(group->dir, "memory.events", O_RDONLY | O_CLOEXEC);
+    return true;
+}
+
+bool gbx_cgroup_allow(gbx_cgroup *group, uint64_t memory_bytes)
+{
+    if (memory_bytes > group->most_bytes)
+        memory_bytes = group->most_bytes;
+    if (group->dir < 0 || !write_number(group->dir, "memory.max", memory_bytes))
+        return false;
+    group->limits.memory_bytes = memory_bytes;
+    return true;
+}
+
+bool gbx_cgroup_take_kill(gbx_cgroup *group)
+{
+    uint64_t taken = atomic_load(&group->kills_taken);
+    char text[512];
+    ssize_t n;
+    uint64_t kills;
+
+    n = group->events < 0 ? -1 : pread(group->events, text, sizeof text - 1, 0);
+    if (n <= 0)
+        return false;
+    text[n] = 0;
+    kills = gbx_cgroup_keyed(text, "oom_kill");
+    while (taken < kills)
+        if (atomic_compare_exchange_weak(&group->kills_taken, &taken, taken + 1))
+            return true;
+    return false;
+}
+
+void gbx_cgroup_close(gbx_cgroup *group)
+{
+    if (group->dir >= 0) {
+        gbx_cgroup_kill(group->dir);
+        for (int ms = 0; ms < END_PATIENCE_MS && is_populated(group); ms += END_STEP_MS)
+            (void)poll(NULL, 0, END_STEP_MS);
+        (void)unlinkat(group->parent, group->name, AT_REMOVEDIR);
+    }
+    gbx_fd_close(&group->events);
+    gbx_fd_close(&group->dir);
+    gbx_fd_close(&group->parent);
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cgroup - which group may be divided, over a tree of plain files: who we are by proc,
+ * what systemd has marked, who else is there. What the kernel itself does is looked at
+ * in test_cgroup_kernel.
+ */
+#include "broker/confine.h"
+#include "cgroup/file.h"
+#include "cgroup/parts.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char *const controllers[] = {"memory", "pids", NULL};
+
+/* A directory with proc/self and a hierarchy, "cg root", in it. */
+typedef struct fake {
+    char root[64];
+    char proc[96];
+    char systemd[96];
+    gbx_cgroup_world world;
+    gbx_cgroup group;
+} fake;
+
+static void put(const fake *f, const char *name, const char *text)
+{
+    char path[256];
+    FILE *file;
+
+    (void)snprintf(path, sizeof path, "%s/%s", f->root, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void make_dir(const fake *f, const char *name)
+{
+    char path[256];
+
+    (void)snprintf(path, sizeof path, "%s/%s", f->root, name);
+    assert_int_equal(mkdir(path, 0755), 0);
+}
+
+/* A group as the kernel shows it: `type` is missing in the root alone. */
+static void make_group(const fake *f, const char *name, const char *has,
+                       const char *procs)
+{
+    char file[256];
+
+    make_dir(f, name);
+    (void)snprintf(file, sizeof file, "%s/cgroup.controllers", name);
+    put(f, file, has);
+    (void)snprintf(file, sizeof file, "%s/cgroup.subtree_control", name);
+    put(f, file, "");
+    (void)snprintf(file, sizeof file, "%s/cgroup.procs", name);
+    put(f, file, procs);
+    if (strcmp(name, "cg root") == 0)
+        return;
+    (void)snprintf(file, sizeof file, "%s/cgroup.type", name);
+    put(f, file, "domain\n");
+}
+
+static void place_in(const fake *f, const char *path)
+{
+    char text[256];
+
+    (void)snprintf(text, sizeof text, "5:pids:/elsewhere\n0::%s\n", path);
+    put(f, "proc/self/cgroup", text);
+}
+
+static int setup(void **state)
+{
+    fake *f = calloc(1, sizeof *f);
+    char text[256];
+
+    (void)snprintf(f->root, sizeof f->root, "/tmp/gbx-cgroup-XXXXXX");
+    assert_non_null(mkdtemp(f->root));
+    (void)snprintf(f->proc, sizeof f->proc, "%s/proc", f->root);
+    (void)snprintf(f->systemd, sizeof f->systemd, "%s/systemd", f->root);
+    f->world = (gbx_cgroup_world){f->proc, f->systemd, controllers};
+    gbx_cgroup_init(&f->group);
+    make_dir(f, "proc");
+    make_dir(f, "proc/self");
+    (void)snprintf(text, sizeof text,
+                   "22 1 0:20 / /proc rw shared:2 - proc proc rw\n"
+                   "31 23 0:28 / %s/cg\\040root rw,nosuid shared:9 - cgroup2 none rw\n",
+                   f->root);
+    put(f, "proc/self/mountinfo", text);
+    make_group(f, "cg root", "cpu memory pids\n", "");
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fake *f = *state;
+    char command[128];
+
+    gbx_cgroup_close(&f->group);
+    (void)snprintf(command, sizeof command, "rm -rf '%s'", f->root);
+    assert_int_equal(system(command), 0);
+    free(f);
+    return 0;
+}
+
+/* Up to the group itself, which only the kernel can make. */
+static bool divide(fake *f, int *ret_parent, unsigned *ret_levels)
+{
+    gbx_cgroup_place place;
+    bool divided;
+
+    *ret_parent = -1;
+    if (!gbx_cgroup_find(&f->world, &place, &f->group))
+        return false;
+    divided = gbx_cgroup_divide(&f->world, &place, ret_parent, ret_levels, &f->group);
+    gbx_cgroup_place_close(&place);
+    return divided;
+}
+
+static void check_refused(fake *f, const char *why)
+{
+    unsigned levels;
+    int parent;
+
+    if (divide(f, &parent, &levels))
+        fail_msg("it was divided, and should not be: %s", why);
+    if (strstr(f->group.reason, why) == NULL)
+        fail_msg("'%s' is not in '%s'", why, f->group.reason);
+    assert_int_equal(parent, -1);
+}
+
+/* The directory that is divided is this one, and so many are above it. */
+static void check_divided(fake *f, const char *name, unsigned levels)
+{
+    char path[256];
+    struct stat expected;
+    struct stat got;
+    unsigned found = 99;
+    int parent;
+
+    if (!divide(f, &parent, &found))
+        fail_msg("refused: %s", f->group.reason);
+    (void)snprintf(path, sizeof path, "%s/%s", f->root, name);
+    assert_int_equal(stat(path, &expected), 0);
+    assert_int_equal(fstat(parent, &got), 0);
+    assert_true(expected.st_ino == got.st_ino);
+    assert_int_equal(found, levels);
+    (void)close(parent);
+}
+
+static void mark(const fake *f, const char *name, const char *value)
+{
+    char path[256];
+
+    (void)snprintf(path, sizeof path, "%s/%s", f->root, name);
+    if (setxattr(path, "user.delegate", value, strlen(value), 0) == 0)
+        return;
+    print_message("this file system keeps no attributes\n");
+    skip();
+}
+
+/* ---- where we are ------------------------------------------------------------- */
+
+static void test_find__without_v2_says_how_to_get_it(void **state)
+{
+    fake *f = *state;
+
+    put(f, "proc/self/cgroup", "4:memory:/x\n1:name=systemd:/\n");
+
+    check_refused(f, "systemd.unified_cgroup_hierarchy=1");
+}
+
+static void test_find__a_path_outside_of_the_namespace_is_none(void **state)
+{
+    fake *f = *state;
+
+    place_in(f, "/../other");
+
+    check_refused(f, "no group of cgroup v2");
+}
+
+static void test_find__without_a_mount_says_so(void **state)
+{
+    fake *f = *state;
+
+    place_in(f, "/");
+    put(f, "proc/self/mountinfo", "22 1 0:20 / /proc rw - proc proc rw\nrubbish\n\n");
+
+    check_refused(f, "cgroup2 is not mounted");
+}
+
+static void test_find__a_mount_of_another_part_is_no_use(void **state)
+{
+    fake *f = *state;
+    char text[256];
+
+    place_in(f, "/a");
+    (void)snprintf(text, sizeof text,
+                   "31 23 0:28 /ab %s/cg\\040root rw - cgroup2 none rw\n", f->root);
+    put(f, "proc/self/mountinfo", text);
+
+    check_refused(f, "not under a mounted cgroup2");
+}
+
+static void test_find__a_mount_of_a_part_hides_what_is_above(void **state)
+{
+    fake *f = *state;
+    char text[256];
+
+    make_group(f, "cg root/us", "memory pids\n", "");
+    place_in(f, "/container/us");
+    (void)snprintf(text, sizeof text,
+                   "31 23 0:28 /container %s/cg\\040root rw - cgroup2 none rw\n",
+                   f->root);
+    put(f, "proc/self/mountinfo", text);
+
+    check_divided(f, "cg root", 0);
+}
+
+/* ---- what is ours --------------------------------------------------------------- */
+
+static void test_divide__the_root_of_all_groups_may_have_processes(void **state)
+{
+    fake *f = *state;
+    char text[64];
+    char path[128];
+
+    place_in(f, "/");
+    put(f, "cg root/cgroup.procs", "1\n2\n3\n");
+
+    check_divided(f, "cg root", 0);
+
+    (void)snprintf(path, sizeof path, "%s/cg root/cgroup.subtree_control", f->root);
+    assert_true(gbx_cgroup_read(AT_FDCWD, path, text, sizeof text));
+    /* A plain file keeps all of what is written over its start. */
+    assert_string_equal(text, "+cpusry");
+}
+
+static void test_divide__a_root_without_controllers_says_how_to_get_them(void **state)
+{
+    fake *f = *state;
+
+    place_in(f, "/");
+    put(f, "cg root/cgroup.controllers", "hugetlb memory\n");
+
+    check_refused(f, "no pids controller in cgroup v2 here: boot with cgroup v2 alone");
+}
+
+static void test_divide__the_group_above_ours_is_taken_if_it_is_given(void **state)
+{
+    fake *f = *state;
+
+    make_group(f, "cg root/unit", "memory pids\n", "");
+    make_group(f, "cg root/unit/host", "memory pids\n", "1\n2\n");
+    place_in(f, "/unit/host");
+    put(f, "systemd", "");
+    mark(f, "cg root/unit", "1");
+
+    check_divided(f, "cg root/unit", 1);
+}
+
+static void test_divide__what_systemd_did_not_mark_is_not_ours(void **state)
+{
+    fake *f = *state;
+
+    make_group(f, "cg root/unit", "memory pids\n", "");
+    make_group(f, "cg root/unit/host", "memory pids\n", "");
+    place_in(f, "/unit/host");
+    put(f, "systemd", "");
+    mark(f, "cg root/unit", "0");
+    mark(f, "cg root/unit/host", "10");
+
+    check_refused(f, "systemd's and not delegated");
+}
+
+static void test_divide__our_own_group_is_ours_if_nobody_else_is_in_it(void **state)
+{
+    fake *f = *state;
+    char pid[32];
+
+    make_group(f, "cg root/unit", "memory pids\n", "");
+    put(f, "systemd", "");
+    mark(f, "cg root/unit", "1");
+    place_in(f, "/unit");
+    (void)snprintf(pid, sizeof pid, "%d\n", (int)getpid());
+    put(f, "cg root/unit/cgroup.procs", pid);
+    make_group(f, "cg root/unit/glovebox.host", "", "");
+
+    check_divided(f, "cg root/unit", 1);
+}
+
+static void test_divide__others_in_our_group_are_not_moved(void **state)
+{
+    fake *f = *state;
+    char pids[64];
+
+    make_group(f, "cg root/unit", "memory pids\n", "");
+    put(f, "systemd", "");
+    mark(f, "cg root/unit", "1");
+    place_in(f, "/unit");
+    (void)snprintf(pids, sizeof pids, "%d\n1\n", (int)getpid());
+    put(f, "cg root/unit/cgroup.procs", pids);
+
+    check_refused(f, "other processes share the delegated control group");
+}
+
+static void test_divide__a_controller_that_was_kept_back_is_named(void **state)
+{
+    fake *f = *state;
+
+    make_group(f, "cg root/unit", "pids\n", "");
+    put(f, "systemd", "");
+    mark(f, "cg root/unit", "1");
+    place_in(f, "/unit");
+
+    check_refused(f, "the memory controller is not delegated here");
+}
+
+static void test_divide__an_ordinary_user_needs_to_be_given_it(void **state)
+{
+    fake *f = *state;
+    char path[128];
+    uid_t us = geteuid();
+
+    place_in(f, "/");
+    (void)snprintf(path, sizeof path, "%s/cg root/cgroup.procs", f->root);
+    assert_int_equal(chmod(f->root, 0755), 0);
+    assert_int_equal(chmod(path, 0444), 0);
+    if (us == 0) /* who may write everywhere */
+        assert_int_equal(seteuid(65534), 0);
+
+    check_refused(f, "not delegated to its user");
+
+    assert_int_equal(seteuid(us), 0);
+}
+
+/* ---- the files of a group -------------------------------------------------------- */
+
+static void test_lists__finds_whole_words(void **state)
+{
+    (void)state;
+
+    assert_true(gbx_cgroup_lists("cpu memory pids\n", "memory"));
+    assert_true(gbx_cgroup_lists("memory", "memory"));
+    assert_false(gbx_cgroup_lists("memoryx xmemory\n", "memory"));
+    assert_false(gbx_cgroup_lists("", "memory"));
+    assert_false(gbx_cgroup_lists(" \n", ""));
+}
+
+static void test_keyed__is_the_number_of_that_very_line(void **state)
+{
+    static const char text[] = "oom 3\noom_kill 12\noom_group_kill 4";
+    (void)state;
+
+    assert_int_equal(gbx_cgroup_keyed(text, "oom"), 3);
+    assert_int_equal(gbx_cgroup_keyed(text, "oom_kill"), 12);
+    assert_int_equal(gbx_cgroup_keyed(text, "oom_group_kill"), 4);
+    assert_int_equal(gbx_cgroup_keyed(text, "oom_group"), 0);
+    assert_int_equal(gbx_cgroup_keyed("", "oom"), 0);
+}
+
+static void test_write__makes_no_file(void **state)
+{
+    fake *f = *state;
+    char path[128];
+
+    (void)snprintf(path, sizeof path, "%s/cg root/memory.max", f->root);
+
+    assert_false(gbx_cgroup_write(AT_FDCWD, path, "1"));
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+static void open_fake_group(fake *f)
+{
+    char path[128];
+
+    (void)snprintf(path, sizeof path, "%s/cg root", f->root);
+    f->group.dir = open(path, O_RDONLY | O_DIRECTORY);
+    f->group.parent = open(f->root, O_RDONLY | O_DIRECTORY);
+    assert_true(f->group.dir >= 0 && f->group.parent >= 0);
+}
+
+static void test_allow__never_more_than_there_is(void **state)
+{
+    fake *f = *state;
+    char path[128];
+    char text[32];
+
+    open_fake_group(f);
+    put(f, "cg root/memory.max", "");
+    (void)snprintf(path, sizeof path, "%s/cg root/memory.max", f->root);
+    f->group.most_bytes = 1000000;
+
+    assert_true(gbx_cgroup_allow(&f->group, 2000000));
+
+    assert_true(gbx_cgroup_read(AT_FDCWD, path, text, sizeof text));
+    assert_string_equal(text, "1000000");
+    assert_int_equal(f->group.limits.memory_bytes, 1000000);
+}
+
+static void test_take_kill__each_kill_is_taken_once(void **state)
+{
+    fake *f = *state;
+    char path[128];
+
+    put(f, "cg root/memory.events", "low 0\nmax 9\noom 5\noom_kill 2\n");
+    (void)snprintf(path, sizeof path, "%s/cg root/memory.events", f->root);
+    f->group.events = open(path, O_RDONLY);
+
+    assert_true(gbx_cgroup_take_kill(&f->group));
+    assert_true(gbx_cgroup_take_kill(&f->group));
+    assert_false(gbx_cgroup_take_kill(&f->group));
+
+    put(f, "cg root/memory.events", "oom_kill 3\n");
+    assert_true(gbx_cgroup_take_kill(&f->group));
+    assert_false(gbx_cgroup_take_kill(&f->group));
+}
+
+static void test_take_kill__without_a_group_nothing_was_killed(void **state)
+{
+    gbx_cgroup none;
+    (void)state;
+
+    gbx_cgroup_init(&none);
+    assert_false(gbx_cgroup_take_kill(&none));
+    assert_false(gbx_cgroup_allow(&none, 1));
+    gbx_cgroup_close(&none);
+}
+
+/* ---- how much --------------------------------------------------------------------- */
+
+static void test_memory__is_enough_for_every_worker_at_its_limit(void **state)
+{
+    gbx_options o = GBX_OPTIONS_INIT;
+    (void)state;
+
+    o.max_workers = 64;
+    o.limits.memory_bytes = UINT64_C(128) << 20;
+
+    assert_true(gbx_confine_memory(&o, 0) >= 64 * (UINT64_C(176) << 20));
+    assert_true(gbx_confine_memory(&o, 1000000) - gbx_confine_memory(&o, 0) >=
+                2 * 24 * UINT64_C(1000000));
+}
+
+static void test_memory__what_is_asked_for_is_what_counts(void **state)
+{
+    gbx_options o = GBX_OPTIONS_INIT;
+    (void)state;
+
+    o.max_workers = 64;
+    o.limits.memory_bytes = UINT64_C(128) << 20;
+    o.total_memory_bytes = UINT64_C(300) << 20;
+
+    assert_int_equal(gbx_confine_memory(&o, 1 << 30), UINT64_C(300) << 20);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_find__without_v2_says_how_to_get_it),
+        TEST(test_find__a_path_outside_of_the_namespace_is_none),
+        TEST(test_find__without_a_mount_says_so),
+        TEST(test_find__a_mount_of_another_part_is_no_use),
+        TEST(test_find__a_mount_of_a_part_hides_what_is_above),
+        TEST(test_divide__the_root_of_all_groups_may_have_processes),
+        TEST(test_divide__a_root_without_controllers_says_how_to_get_them),
+        TEST(test_divide__the_group_above_ours_is_taken_if_it_is_given),
+        TEST(test_divide__what_systemd_did_not_mark_is_not_ours),
+        TEST(test_divide__our_own_group_is_ours_if_nobody_else_is_in_it),
+        TEST(test_divide__others_in_our_group_are_not_moved),
+        TEST(test_divide__a_controller_that_was_kept_back_is_named),
+        TEST(test_divide__an_ordinary_user_needs_to_be_given_it),
+        TEST(test_lists__finds_whole_words),
+        TEST(test_keyed__is_the_number_of_that_very_line),
+        TEST(test_write__makes_no_file),
+        TEST(test_allow__never_more_than_there_is),
+        TEST(test_take_kill__each_kill_is_taken_once),
+        TEST(test_take_kill__without_a_group_nothing_was_killed),
+        TEST(test_memory__is_enough_for_every_worker_at_its_limit),
+        TEST(test_memory__what_is_asked_for_is_what_counts),
+    };
+#undef TEST
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -75,13 +75,13 @@ const EXAMPLE = (name) => `Example: const [a, b] = await Promise.all([1, 2].map(
   + 'return { total: a.count + b.count };';
 
 function listing(servers, lists) {
-  const known = servers.filter((name) => lists.get(name) !== undefined);
+  const known = servers.filter((name) => lists.get(name)?.length > 0);
   const lines = known.flatMap((name) => linesOf(name, lists.get(name)));
   const text = lines.join('\n');
   if (known.length === servers.length && text.length <= MOST_CHARACTERS) return `Tools:\n${text}`;
   const counted = servers.map((name) => {
-    const tools = lists.get(name);
-    return tools === undefined ? name : `${name} (${tools.length} tools)`;
+    const count = lists.get(name)?.length ?? 0;
+    return count === 0 ? name : `${name} (${count === 1 ? '1 tool' : `${count} tools`})`;
   });
   return `Servers: ${counted.join(', ')}. Find their tools with discover(query) or servers.NAME.tools() first.`;
 }

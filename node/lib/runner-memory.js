@@ -24,6 +24,11 @@ function consoleOf(sink) {
   return { log: tell('log'), info: tell('info'), warn: tell('warn'), error: tell('error'), debug: tell('debug') };
 }
 
+/* Without secureFetchImpl a name that is undefined: never this process's own. */
+function fetchOf(secureFetchImpl) {
+  return secureFetchImpl && (async (url, init) => secureFetchImpl(String(url), { method: 'GET', ...init }));
+}
+
 /* What the box could not return either is refused alike. */
 function plain(value) {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? 'null');
@@ -53,7 +58,7 @@ export function memory() {
     async execute(args) {
       const given = runnerArguments(args);
       const bindings = {
-        fetch: given.secureFetchImpl, console: consoleOf(given.consoleSink), ...structuredClone(runnerBindings(given)),
+        fetch: fetchOf(given.secureFetchImpl), console: consoleOf(given.consoleSink), ...structuredClone(runnerBindings(given)),
       };
       warnOnce();
       const run = new AsyncFunction(...Object.keys(bindings), `'use strict';\n${given.code}`);

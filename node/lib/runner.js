@@ -29,6 +29,14 @@ export class SandboxExecutionError extends Error {
   }
 }
 
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+
+function needNames(contextVariables) {
+  needObject(contextVariables, 'args.contextVariables');
+  for (const name of Object.keys(contextVariables))
+    if (!IDENTIFIER.test(name)) throw new TypeError(`args.contextVariables['${name}'] is no name of a variable`);
+}
+
 /** The arguments of execute(), complete and right; throws for wrong use. */
 export function runnerArguments(args) {
   needObject(args, 'args');
@@ -38,15 +46,13 @@ export function runnerArguments(args) {
   needText(code, 'args.code');
   needObject(executionParams, 'args.executionParams');
   needObject(envVars, 'args.envVars');
-  needObject(contextVariables, 'args.contextVariables');
+  needNames(contextVariables);
   needNumber(timeout, 'args.timeout', 1, MOST_MS);
   if (typeof isCustomTool !== 'boolean') throw wrong('args.isCustomTool', 'true or false', isCustomTool);
   if (secureFetchImpl !== undefined) needFunction(secureFetchImpl, 'args.secureFetchImpl');
   if (consoleSink !== undefined) needObject(consoleSink, 'args.consoleSink', 'an object with log, info, warn and error');
   return { code, executionParams, envVars, contextVariables, isCustomTool, timeout, secureFetchImpl, consoleSink, signal };
 }
-
-const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
 /** The names that the code sees, and their values. */
 export function runnerBindings({ executionParams, envVars, contextVariables, isCustomTool }) {

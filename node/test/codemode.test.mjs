@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+
+import { createCodeMode, createSandboxTools } from '../lib/index.js';
+import { connect, sdks } from './support/sdk.mjs';
+import { busyWorkers, gone, until } from './support/workers.mjs';
+
+const textOf = (result) => result.content.map(({ text }) => text).join('\n');
+
+let aborted = 0;
+const shop = {
+  list: {
+    description: 'Lists orders. There are many.',
+    inputSchema: { type: 'object', properties: { page: { type: 'integer' }, state: { enum: ['open', 'done'] } }, required: ['page'] },
+    handler: ({ page }) => [1, 2, 3].map((n) => ({ id: page * 10 + n, total: n * 5 })),
+  },
+  total: ({ ids }) => ids.length * 5,
+  fail() {
+    throw new Error('no stock');
+  },
+  wait: (_, { signal }) => new Promise((resolve) => {
+    signal.addEventListener('abort', () => {
+      aborted++;
+      resolve();
+    });
+  }),
+  deaf: () => new Promise(() => {}),
+  odd: () => 1n,
+};
+const mail = createSandboxTools();
+mail.action('send').describe('Sends a letter.').withString('to').withOptionalString('text').handle(({ to }) => ({ sent: to }));
+
+const mode = createCodeMode({
+  servers: { shop, 'mail-box': mail }, callTimeoutMs: 5000,
+  allow: ({ tool, args }) => tool !== 'send' || args.to !== 'boss' || 'not to the boss',
+});
+after(() => {
+  mode.dispose();
+  mail.dispose();
+});
+
+const result = async (code, options) => {
+  const outcome = await mode.run(code, options);
+  assert.ok(outcome.ok, outcome.error?.message);
+  return outcome.result;
+};
+
+describe('code calls tools', () => {
+  it('by call(), by name, together, and of servers with any name', async () => {
+    assert.equal(await result('return (await servers.shop.call("list", { page: 1 })).length'), 3);
+    assert.deepEqual(await result(`
+      const pages = await Promise.all([1, 2].map((page) => servers.shop.list({ page })));
+      const ids = pages.flat().filter((order) => order.total > 5).map((order) => order.id);
+      return { ids, total: await servers.shop.total({ ids }) };`), { ids: [12, 13, 22, 23], total: 20 });
+    assert.deepEqual(await result('return [await servers["mail-box"].send({ to: "a" }), await servers.mail_box.call("send", { to: "b" })]'),
+      [{ sent: 'a' }, { sent: 'b' }].map((each) => each));
+  });
+
+  it('in any shape that models write', async () => {
+    for (const code of [
+      'return await servers.shop.total({ ids: [1] })',
+      'await servers.shop.total({ ids: [1] })',
+      'async () => servers.shop.total({ ids: [1] })',
+      'async (input) => { const total = await servers.shop.total({ ids: [input] }); return total; }',
+      'async function run() { return servers.shop.total({ ids: [1] }); }',
+      'async function run() { return servers.shop.total({ ids: [1] }); }\nawait run();',
+      'async function execute(input) { return servers.shop.total({ ids: [1] }); }',
+      '```js\nreturn servers.shop.total({ ids: [1] })\n```',
+    ]) assert.equal(await result(code, { input: 1 }), 5, code);
+  });
+
+  it('with an input, which all forms see', async () => {
+    assert.deepEqual(await result('return [input.a]', { input: { a: 1 } }), [1]);
+    assert.deepEqual(await result('(input) => [input.a]', { input: { a: 1 } }), [1]);
+  });
+
+  it('and can find them', async () => {
+    assert.deepEqual(await result('return (await servers.shop.tools()).map((tool) => tool.name)'), Object.keys(shop));
+    assert.deepEqual(await result('return (await servers.shop.tools("orders")).map((tool) => tool.name)'), ['list']);
+    assert.deepEqual(await result('return await discover("letter")'),
+      [{ server: 'mail-box', tool: 'send', description: 'Sends a letter.', inputSchema: mail.tools[0].inputSchema }]);
+  });
+
+  it('and reaches nothing else', async () => {
+    assert.deepEqual(await result('return ["process", "require", "fetch", "fs", "crypto"].map((name) => typeof globalThis[name])'),
+      Array(5).fill('undefined'));
+  });
+});
+
+describe('a call that fails is a ToolError in the code', () => {
+  const caught = (call) => result(`try { await ${call} } catch (e) {
+    return [e.name, e instanceof ToolError, e.server, e.tool, e.code, e.message, e.retryable]; }`);
+
+  for (const [call, expected] of [
+    ['servers.shop.fail()', ['ToolError', true, 'shop', 'fail', 'UPSTREAM', 'no stock', false]],
+    ['servers.shop.lst()', ['ToolError', true, 'shop', 'lst', 'NOT_FOUND', "there is no tool 'lst': did you mean 'list'?", false]],
+    ['servers.shop.list([1])', ['ToolError', true, 'shop', 'list', 'INVALID_ARGS', 'arguments are one object, such as { name: value }, not an array', false]],
+    ['servers["mail-box"].send({ to: "boss" })', ['ToolError', true, 'mail-box', 'send', 'DENIED', 'not to the boss', false]],
+    ['servers.shop.call("deaf", {}, { timeoutMs: 30 })', ['ToolError', true, 'shop', 'deaf', 'UPSTREAM_TIMEOUT', 'shop.deaf did not answer within 30 ms', true]],
+  ]) it(call, async () => assert.deepEqual(await caught(call), expected));
+
+  it('an error of the tool as the protocol has it', async () => {
+    assert.deepEqual((await caught('servers["mail-box"].send({})')).slice(0, 5), ['ToolError', true, 'mail-box', 'send', 'UPSTREAM']);
+  });
+
+  it('a server that does not exist', async () => {
+    assert.match((await mode.run('servers.shp.list()')).error.message, /there is no server 'shp': did you mean 'shop'\?/);
+  });
+
+  it('a value that JSON cannot hold', async () => {
+    const outcome = await mode.run('await servers.shop.odd()');
+    assert.equal(outcome.ok, false);
+    assert.match(outcome.error.message, /BigInt/);
+  });
+
+  it('and the end of the run, where nobody catches it: with its place', async () => {
+    const { ok, error, calls } = await mode.run('const a = 1;\nawait servers.shop.fail();');
+    assert.equal(ok, false);
+    assert.equal(error.code, 'RUNTIME');
+    assert.match(error.message, /no stock/);
+    assert.equal(error.line, 2);
+    assert.deepEqual(calls.map(({ server, tool, line, ok: worked, code }) => [server, tool, line, worked, code]), [['shop', 'fail', 2, false, 'UPSTREAM']]);
+  });
+});
+
+describe('a run says what it did', () => {
+  it('calls with their lines, logs, artifacts and cost', async () => {
+    const outcome = await mode.run(`console.log('one'); console.warn('two');
+      await servers.shop.total({ ids: [] });
+      await artifact('report.json', { a: 1 });
+      await artifact('raw', new Uint8Array([1, 2]), 'application/x-raw');
+      return 1`);
+    assert.deepEqual(outcome.logs.map(({ level, text }) => [level, text]), [['log', 'one'], ['warn', 'two']]);
+    assert.deepEqual(outcome.calls.map(({ tool, line, ok }) => [tool, line, ok]), [['total', 2, true]]);
+    assert.deepEqual(outcome.artifacts[0], { name: 'report.json', mimeType: 'application/json', bytes: 7, value: { a: 1 } });
+    assert.deepEqual([...outcome.artifacts[1].value], [1, 2]);
+    assert.equal(outcome.artifacts[1].mimeType, 'application/x-raw');
+    assert.equal(outcome.usage.calls, 1);
+    assert.ok(outcome.usage.wallMs > 0 && outcome.usage.memoryBytes > 0);
+  });
+
+  it('progress, while it runs', async () => {
+    const seen = [];
+    await mode.run('progress(1, 2, "half"); progress("words"); await sleep(1)', { onProgress: (p) => seen.push(p) });
+    assert.deepEqual(seen, [{ progress: 1, total: 2, message: 'half' }, { progress: undefined, total: undefined, message: 'words' }]);
+  });
+});
+
+describe('a run is bounded', () => {
+  it('in time, from outside', async () => {
+    assert.equal((await mode.run('for (;;);', { timeoutMs: 100 })).error.code, 'TIMEOUT');
+    assert.equal((await mode.run('await sleep(20000)', { timeoutMs: 60 })).error.code, 'TIMEOUT');
+  });
+
+  it('in calls, in all and at once', async () => {
+    let now = 0, most = 0;
+    const few = createCodeMode({
+      servers: { s: { async slow() {
+        most = Math.max(most, ++now);
+        await new Promise(setImmediate);
+        now--;
+      } } },
+      maxCalls: 10, maxCallsAtOnce: 3,
+    });
+    const { error, calls } = await few.run('await Promise.all(Array.from({ length: 11 }, () => servers.s.slow()))');
+    assert.match(error.message, /no more than 10 calls/);
+    assert.equal(calls.length, 10);
+    assert.equal(most, 3);
+    few.dispose();
+  });
+
+  it('in what it returns, and the tool says what was cut', async () => {
+    const small = createCodeMode({ servers: { shop }, maxTextCharacters: 1000, maxOutputBytes: 20000 });
+    const long = await small.handler({ code: 'return "a".repeat(9000) + "z"' });
+    assert.match(textOf(long), /^\[cut: characters 751 to 8751 of 9001 are left out; return less\]\na{750}\n\[\.\.\.\]\na+z\n/);
+    assert.equal(long.structuredContent.truncated, true);
+    assert.equal('result' in long.structuredContent, false);
+    assert.match(textOf(await small.handler({ code: 'return "a".repeat(30000)' })), /^OUTPUT_TOO_LARGE: /);
+    small.dispose();
+  });
+
+  it('and what nobody awaited is ended with it, down to the tool', async () => {
+    const before = aborted;
+    const outcome = await mode.run('servers.shop.wait({}); await sleep(1); return 1');
+    await new Promise(setImmediate);
+    assert.equal(outcome.result, 1);
+    assert.equal(aborted, before + 1);
+    assert.equal(outcome.calls[0].ok, false);
+  });
+
+  it('by its signal, down to the tool and the process', async () => {
+    const before = aborted;
+    const run = new AbortController();
+    const running = mode.run('servers.shop.wait({}); for (;;);', { signal: run.signal });
+    const waiting = mode.run('await servers.shop.wait({})', { signal: run.signal });
+    const busy = await busyWorkers(process.pid);
+    run.abort();
+    assert.equal((await running).error.code, 'ABORTED');
+    assert.equal((await waiting).error.code, 'ABORTED');
+    await gone(busy);
+    assert.ok(aborted > before);
+  });
+
+  it('and knows its own calls, however many run at once', async () => {
+    const own = createCodeMode({ servers: { s: { echo: ({ n }) => n } } });
+    const outcomes = await Promise.all(Array.from({ length: 10 }, (_, n) =>
+      own.run('for (let i = 0; i <= input; i++) await servers.s.echo({ n: input }); return await servers.s.echo({ n: input })', { input: n })));
+    assert.deepEqual(outcomes.map((each) => [each.result, each.calls.length]), Array.from({ length: 10 }, (_, n) => [n, n + 2]));
+    own.dispose();
+  });
+});
+
+describe('the tool', () => {
+  it('is described with the servers, and with their tools once they are known', async () => {
+    const one = createCodeMode({ servers: { shop: { list: shop.list }, 'mail-box': mail }, name: 'script' });
+    assert.match(one.definition.description, /Servers: shop, mail-box\. Find their tools with discover/);
+    assert.equal(await one.prepare(), one);
+    assert.match(one.definition.description, /servers\.shop\.call\("list", \{ page: number; state\?: "open" \| "done" \}\) \/\/ Lists orders/);
+    assert.match(one.definition.description, /servers\["mail-box"\]\.call\("send", \{ to: string; text\?: string \}\) \/\/ Sends a letter/);
+    assert.equal(one.definition.name, 'script');
+    assert.deepEqual(one.definitions, [one.definition]);
+    assert.equal(one.definition.description, one.definition.description);
+    one.dispose();
+  });
+
+  it('lists servers and how many tools they have, where those are too many', async () => {
+    const tools = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`tool_${i}_with_a_name`, () => 1]));
+    const many = await createCodeMode({ servers: { many: tools } }).prepare();
+    assert.match(many.definition.description, /Servers: many \(200 tools\)/);
+    assert.ok(many.definition.description.length < 3000);
+    many.dispose();
+  });
+
+  it('answers with the value, the log, and what it cost', async () => {
+    const answer = await mode.handler({ code: 'console.log("x"); return { n: await servers.shop.total({ ids: [1] }) }' });
+    assert.match(textOf(answer), /^\{"n":5\}\nLog:\nx\n\[1 call, \d+ ms, \d+\.\d MB\]$/);
+    assert.deepEqual(answer.structuredContent.result, { n: 5 });
+    assert.equal(answer.isError, false);
+    assert.match(textOf(await mode.handler({ code: 'console.log(1)' })), /^No value was returned; 1 log line\./);
+  });
+
+  it('answers an error with what to repair, and which calls took effect', async () => {
+    const answer = await mode.handler({ code: 'await servers["mail-box"].send({ to: "x" });\nawait servers.shop.fail()' });
+    assert.equal(answer.isError, true);
+    assert.match(textOf(answer), /^RUNTIME: .*no stock \(line 2, column \d+\)\n/);
+    assert.match(textOf(answer), /Calls that took effect: mail-box\.send\.\nCalls that failed: shop\.fail \(UPSTREAM\)\./);
+  });
+
+  it('answers arguments that are wrong in words', async () => {
+    for (const [input, said] of [
+      [undefined, /must be an object/], [{}, /code must be a string/], [{ code: 1 }, /code must be a string/],
+      [{ code: '1', timeout_ms: 'x' }, /timeout_ms must be a number from 1 to 120000/], [{ code: '1', cod: 2 }, /no argument "cod"/],
+    ]) {
+      const answer = await mode.handler(input);
+      assert.equal(answer.isError, true);
+      assert.match(textOf(answer), said);
+    }
+  });
+
+  it('throws a TypeError that names the argument for wrong use', async () => {
+    const throws = (options, message) => assert.throws(() => createCodeMode(options), (error) => error instanceof TypeError && message.test(error.message));
+    throws(undefined, /options must be an object/);
+    throws({ servers: {} }, /options\.servers has no server/);
+    throws({ servers: { a: 1 } }, /options\.servers\.a must be an MCP client or an object of functions/);
+    throws({ servers: { a: { b: 1 } } }, /options\.servers\.a\.b must be a function/);
+    throws({ servers: { shop }, timeout: 1 }, /options\.timeout is not an option/);
+    throws({ servers: { shop }, maxCalls: 0 }, /options\.maxCalls must be a number from 1/);
+    throws({ servers: { shop }, allow: true }, /options\.allow must be a function/);
+    await assert.rejects(mode.run(1), /^TypeError: code must be a string/);
+    await assert.rejects(mode.run('1', { timeout: 1 }), /^TypeError: options\.timeout is not an option/);
+  });
+});
+
+for (const sdk of sdks) {
+  describe(`servers that are clients of ${sdk.name}`, async () => {
+    const server = new sdk.McpServer({ name: 'upstream', version: '1' });
+    let waiting = 0, cancelled = 0;
+    const tools = createSandboxTools();
+    tools.query('add').describe('Adds.').withNumber('a').withNumber('b').handle(({ a, b }) => ({ sum: a + b }));
+    tools.query('fail').handle(() => tools.error('NO_STOCK', 'nothing left'));
+    tools.query('image').handle(() => ({ content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] }));
+    tools.query('structured').handle(() => ({ content: [{ type: 'text', text: 'words' }], structuredContent: { n: 1 } }));
+    tools.query('wait').handle((_, { signal }) => new Promise((resolve) => {
+      waiting++;
+      signal.addEventListener('abort', () => {
+        cancelled++;
+        resolve('ended');
+      });
+    }));
+    tools.register(server);
+    const client = await connect(sdk, server);
+    const over = createCodeMode({ servers: { up: client } });
+    after(() => {
+      over.dispose();
+      return client.close();
+    });
+    const value = async (code) => {
+      const outcome = await over.run(code);
+      assert.ok(outcome.ok, outcome.error?.message);
+      return outcome.result;
+    };
+
+    it('are called, and give structured content, parsed JSON, or what there is', async () => {
+      assert.deepEqual(await value('return await servers.up.add({ a: 1, b: 2 })'), { sum: 3 });
+      assert.deepEqual(await value('return await servers.up.structured({})'), { n: 1 });
+      assert.deepEqual(await value('return await servers.up.image({})'), [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }]);
+      assert.equal((await value('return await servers.up.call("add", { a: 1, b: 2 }, { raw: true })')).content[0].text, '{"sum":3}');
+    });
+
+    it('fail with what they said', async () => {
+      assert.deepEqual(await value('try { await servers.up.fail({}) } catch (e) { return [e.code, e.message] }'), ['UPSTREAM', 'NO_STOCK: nothing left']);
+      assert.match((await over.run('await servers.up.add({ a: 1 })')).error.message, /b is required/);
+    });
+
+    it('list their tools, also for the description', async () => {
+      assert.deepEqual(await value('return (await servers.up.tools("adds")).map((tool) => tool.name)'), ['add']);
+      await over.prepare();
+      assert.match(over.definition.description, /servers\.up\.call\("add", \{ a: number; b: number \}\) \/\/ Adds/);
+    });
+
+    it('hear of it when the run is aborted, and when a call takes too long', async () => {
+      const run = new AbortController();
+      const running = over.run('await servers.up.wait({})', { signal: run.signal });
+      await until(() => waiting === 1, 'the tool was called');
+      run.abort();
+      assert.equal((await running).error.code, 'ABORTED');
+      await until(() => cancelled === 1, 'the tool was cancelled');
+
+      const late = await over.run('try { await servers.up.call("wait", {}, { timeoutMs: 60 }) } catch (e) { return [e.code, e.retryable] }');
+      assert.deepEqual(late.result, ['UPSTREAM_TIMEOUT', true]);
+      await until(() => cancelled === 2, 'the tool was cancelled');
+    });
+
+    it('are unavailable when they have gone', async () => {
+      const other = new sdk.McpServer({ name: 'gone', version: '1' });
+      tools.register(other);
+      const left = await connect(sdk, other);
+      const alone = createCodeMode({ servers: { left } });
+      await left.close();
+      const { result: seen } = await alone.run('try { await servers.left.add({ a: 1, b: 1 }) } catch (e) { return e.name }');
+      assert.equal(seen, 'ToolError');
+      await alone.prepare();
+      assert.match(alone.definition.description, /Servers: left\./);
+      alone.dispose();
+    });
+
+    it('serve a tool of a server themselves: definition and handler', async () => {
+      const front = new sdk.Server({ name: 'front', version: '1' }, { capabilities: { tools: {} } });
+      sdk.onList(front, () => ({ tools: over.definitions }));
+      sdk.onCall(front, ({ params }, extra) => over.handler(params.arguments, extra));
+      const user = await connect(sdk, front);
+      const progress = [];
+      const answer = await sdk.call(user, { name: 'execute', arguments: { code: 'progress(1, 2, "half"); await sleep(5); return (await servers.up.add({ a: 2, b: 2 })).sum' } },
+        { onprogress: (p) => progress.push(p) });
+      assert.match(textOf(answer), /^4\n/);
+      assert.deepEqual(progress.map(({ progress: n, total, message }) => [n, total, message]), [[1, 2, 'half']]);
+
+      const request = new AbortController();
+      const spinning = assert.rejects(sdk.call(user, { name: 'execute', arguments: { code: 'for (;;);' } }, { signal: request.signal }));
+      const busy = await busyWorkers(process.pid);
+      request.abort();
+      await spinning;
+      await gone(busy);
+      await user.close();
+    });
+  });
+}

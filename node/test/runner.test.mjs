@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { after, describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
+
+import {
+  createSandboxClient, glovebox, memory, memoryAdapter, nodeWorkerAdapter, SandboxExecutionError,
+} from '../lib/index.js';
+import { busyWorkers, gone } from './support/workers.mjs';
+
+const all = {
+  executionParams: {}, envVars: {}, contextVariables: {}, isCustomTool: false, timeout: 5000,
+};
+
+/* What an adapter promises, held by each. */
+function behaves(name, make, isIsolated) {
+  describe(`${name}: code of a user`, () => {
+    const client = createSandboxClient({ adapter: make() });
+    after(() => client.dispose());
+    const run = async (code, more = {}) => (await client.execute({ ...all, code, ...more })).result;
+
+    it('is the body of an async function, whose value is the result', async () => {
+      assert.equal(await run('return params.a + params.b', { executionParams: { a: 1, b: 2 } }), 3);
+      assert.equal(await run('return await Promise.resolve(4)'), 4);
+      assert.equal(await run('const a = 1;'), undefined);
+      assert.deepEqual(await run('return { when: new Date(0), list: [1, undefined] }'), { when: '1970-01-01T00:00:00.000Z', list: [1, null] });
+    });
+
+    it('sees its parameters, variables of the environment, and of the context by their names', async () => {
+      const code = 'return [params.x, env.KEY, environmentVariables.KEY, order.id, typeof x]';
+      const given = { executionParams: { x: 1 }, envVars: { KEY: 'k' }, contextVariables: { order: { id: 7 } } };
+      assert.deepEqual(await run(code, given), [1, 'k', 'k', 7, 'undefined']);
+      assert.deepEqual(await run(code, { ...given, isCustomTool: true }), [1, 'k', 'k', 7, 'number']);
+    });
+
+    it('that throws rejects with its name, message and stack', async () => {
+      await assert.rejects(run('throw new TypeError("no good")'), (error) => {
+        assert.equal(error.name, 'TypeError');
+        assert.equal(error.message, 'no good');
+        assert.match(error.stack, /^TypeError: no good\n/);
+        return true;
+      });
+      await assert.rejects(run('return a.b.c'), /a/);
+    });
+
+    it('that does not parse rejects', async () => {
+      await assert.rejects(run('return ('), { name: 'SyntaxError' });
+    });
+
+    it('that waits too long rejects as TIMEOUT', async () => {
+      await assert.rejects(run('await new Promise((resolve) => setTimeout(resolve, 2000))', { timeout: 60 }), { code: 'TIMEOUT', message: /60 ms/ });
+    });
+
+    it('as a value: attempt() rejects for wrong use alone', async () => {
+      assert.deepEqual(await client.attempt({ code: 'return 1' }), { ok: true, result: 1 });
+      const { ok, error } = await client.attempt({ code: 'null.x' });
+      assert.equal(ok, false);
+      assert.equal(error.name, 'TypeError');
+      assert.equal(error.code, 'RUNTIME');
+      await assert.rejects(client.attempt({ code: 1 }), /args\.code must be a string/);
+    });
+
+    it('writes to the sink while it runs, whatever methods the sink has', async () => {
+      const lines = [];
+      const consoleSink = { log: (m) => lines.push(`log ${m}`), warn: (m) => lines.push(`warn ${m}`), error: (m) => lines.push(`error ${m}`) };
+      await run('console.log("a", 1); console.warn("b"); console.error("c"); console.info("d"); console.debug("e")', { consoleSink });
+      assert.deepEqual(lines, ['log a 1', 'warn b', 'error c', 'log d', 'log e']);
+    });
+
+    it('fetches through secureFetchImpl alone, which sees every request', async () => {
+      const seen = [];
+      const secureFetchImpl = async (url, init) => {
+        seen.push([url, init.method, init.body]);
+        if (url.includes('internal')) throw new Error(`${url} is not allowed`);
+        return new Response(JSON.stringify({ n: 1 }), { status: 201, statusText: 'Made', headers: { 'X-Kind': 'json' } });
+      };
+      const code = `
+        const response = await fetch('https://api.example/x', { method: 'POST', headers: { A: 'b' }, body: 'hello' });
+        return [response.ok, response.status, response.statusText, response.headers.get('x-kind'), await response.json()];`;
+      assert.deepEqual(await run(code, { secureFetchImpl }), [true, 201, 'Made', 'json', { n: 1 }]);
+      await assert.rejects(run('await fetch("http://internal/")', { secureFetchImpl }), /http:\/\/internal\/ is not allowed/);
+      assert.deepEqual(seen.map(([url, method, body]) => [url, method ?? 'GET', body]),
+        [['https://api.example/x', 'POST', 'hello'], ['http://internal/', 'GET', undefined]]);
+    });
+
+    it('keeps nothing for the next one', async () => {
+      if (!isIsolated) return;
+      await run('globalThis.left = 1; Array.prototype.push = 1').catch(() => {});
+      assert.deepEqual(await run('const a = []; a.push(typeof left); return a'), ['undefined']);
+    });
+
+    it('for wrong use is not run at all', async () => {
+      const rejects = (args, message) => assert.rejects(client.execute(args), (error) => error instanceof TypeError && message.test(error.message));
+      await rejects({}, /args\.code must be a string, not undefined/);
+      await rejects({ code: '', timeout: 0 }, /args\.timeout must be a number from 1/);
+      await rejects({ code: '', envVars: 'x' }, /args\.envVars must be an object/);
+      await rejects({ code: '', isCustomTool: 1 }, /args\.isCustomTool must be true or false/);
+      await rejects({ code: '', secureFetchImpl: 1 }, /args\.secureFetchImpl must be a function/);
+      await rejects({ code: '', consoleSink: 'x' }, /args\.consoleSink must be an object/);
+      await rejects({ code: '', contextVariables: { 'a-b': 1 } }, /args\.contextVariables\['a-b'\] is no name/);
+      await rejects({ code: '', memory: 1 }, /args\.memory is not an option/);
+    });
+  });
+}
+
+behaves('glovebox()', () => glovebox({ workerMemoryMb: 64, maxWorkers: 8 }), true);
+behaves('memory()', memory, false);
+
+describe('glovebox()', () => {
+  const client = createSandboxClient({ adapter: glovebox({ workerMemoryMb: 32 }) });
+  after(() => client.dispose());
+
+  it('ends a loop and a bomb, and says which it was', async () => {
+    await assert.rejects(client.execute({ code: 'for (;;);', timeout: 100 }), { name: 'SandboxError', code: 'TIMEOUT' });
+    await assert.rejects(client.execute({ code: 'const a = []; for (;;) a.push(new Uint8Array(1e6).fill(1))' }), { code: 'MEMORY' });
+    await assert.rejects(client.execute({ code: 'throw new Error("out of memory")' }), { code: 'RUNTIME' });
+  });
+
+  it('ends with the signal', async () => {
+    const call = new AbortController();
+    const running = client.execute({ code: 'for (;;);', signal: call.signal });
+    const rejected = assert.rejects(running, { code: 'ABORTED' });
+    const busy = await busyWorkers(process.pid);
+    call.abort();
+    await rejected;
+    await gone(busy);
+  });
+
+  it('has no fetch without secureFetchImpl, nor any other way out', async () => {
+    await assert.rejects(client.execute({ code: 'return fetch("https://example.com")' }), { code: 'INVALID_CODE' });
+    for (const name of ['process', 'require', 'fetch', 'fs', 'crypto', 'Buffer', 'XMLHttpRequest', 'WebSocket'])
+      assert.equal((await client.execute({ code: `return typeof globalThis['${name}']` })).result, 'undefined');
+  });
+
+  it('tells each secureFetchImpl of its own code alone, however many run', async () => {
+    const code = 'await sleep(params.n % 3); const r = await fetch(`https://a/${params.n}`); return r.text()';
+    const one = async (n) => (await client.execute({
+      code, executionParams: { n }, secureFetchImpl: async (url) => ({ ok: true, status: 200, body: `${url} by ${n}` }),
+    })).result;
+    const numbers = Array.from({ length: 12 }, (_, n) => n);
+    assert.deepEqual(await Promise.all(numbers.map(one)), numbers.map((n) => `https://a/${n} by ${n}`));
+  });
+
+  it('gives the fetch of the box what it may have, as text', async () => {
+    const of = async (response, code) => (await client.execute({ code, secureFetchImpl: () => response })).result;
+    assert.deepEqual(await of({ status: 404, headers: { 'X-A': 'b' } }, 'const r = await fetch("https://a"); return [r.ok, r.status, r.headers.has("x-a"), await r.text(), [...r.headers]]'),
+      [false, 404, true, '', [['x-a', 'b']]]);
+    assert.deepEqual(await of({ body: { a: 1 } }, 'const r = await fetch("https://a"); return [r.ok, await r.json()]'), [true, { a: 1 }]);
+    await assert.rejects(of({ body: 'x' }, 'const r = await fetch("https://a"); await r.text(); await r.text()'), /read already/);
+    await assert.rejects(of(undefined, 'await fetch("https://a")'), /must be a response/);
+    await assert.rejects(of({}, 'await fetch("https://a", { body: new Uint8Array(1) })'), /the body must be a string/);
+  });
+
+  it('rejects with what the sink threw: that is its owner\'s fault', async () => {
+    const consoleSink = { log() { throw new RangeError('full'); } };
+    await assert.rejects(client.execute({ code: 'console.log(1); return 1', consoleSink }), { name: 'RangeError', message: 'full' });
+  });
+
+  it('keeps console lines, and says how long it took, in the error', async () => {
+    await assert.rejects(client.execute({ code: 'console.log("before"); throw new Error("x")' }), (error) => {
+      assert.ok(error instanceof SandboxExecutionError);
+      assert.equal(error.logs[0].text, 'before');
+      assert.ok(error.executionMs > 0);
+      assert.equal(error.location.line, 1);
+      return true;
+    });
+  });
+
+  it('after dispose() does not run', async () => {
+    const ended = createSandboxClient({ adapter: glovebox() });
+    await ended.dispose();
+    await assert.rejects(ended.execute({ code: 'return 1' }), { code: 'UNAVAILABLE' });
+  });
+});
+
+describe('memory()', () => {
+  it('says in its name that it isolates nothing', () => {
+    assert.equal(memory().name, 'memory (no isolation)');
+  });
+
+  it('warns when it is first used, and once', () => {
+    const script = `
+      import { createSandboxClient, memory } from ${JSON.stringify(new URL('../lib/index.js', import.meta.url).href)};
+      const warnings = [];
+      process.on('warning', (warning) => warnings.push([warning.name, warning.code]));
+      const client = createSandboxClient({ adapter: memory() });
+      await new Promise(setImmediate);
+      const before = warnings.length;
+      await client.execute({ code: 'return 1' });
+      await createSandboxClient({ adapter: memory() }).execute({ code: 'return 2' });
+      await new Promise(setImmediate);
+      console.log(JSON.stringify([before, warnings]));`;
+    const out = execFileSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', script], { encoding: 'utf8' });
+    assert.deepEqual(JSON.parse(out), [0, [['GloveboxWarning', 'GLOVEBOX_NO_ISOLATION']]]);
+  });
+});
+
+describe('the port takes an adapter of anybody', () => {
+  it('and passes on what is executed, returned and thrown', async () => {
+    const seen = [];
+    const client = createSandboxClient({
+      adapter: {
+        name: 'mine',
+        async execute(args) {
+          seen.push(args);
+          if (args.code === 'bad') throw Object.assign(new Error('no'), { name: 'Refused' });
+          return { result: args.code.length };
+        },
+        async dispose() {
+          seen.push('disposed');
+        },
+      },
+    });
+    const args = { ...all, code: 'abc' };
+    assert.equal(client.name, 'mine');
+    assert.deepEqual(await client.execute(args), { result: 3 });
+    assert.equal(seen[0], args);
+    await assert.rejects(client.execute({ ...all, code: 'bad' }), { name: 'Refused' });
+    assert.equal((await client.attempt({ ...all, code: 'bad' })).error.name, 'Refused');
+    await client.dispose();
+    assert.equal(seen.at(-1), 'disposed');
+  });
+
+  /* A pool of one thread that speaks the messages of the protocol, as such adapters do. */
+  function threadAdapter() {
+    const source = `
+      const { parentPort } = require('node:worker_threads');
+      const vm = require('node:vm');
+      parentPort.on('message', async ({ type, execId, code, executionParams, envVars, contextVariables, syncTimeout }) => {
+        if (type !== 'execute') return;
+        const console = { log: (...args) => parentPort.postMessage({ type: 'console', level: 'log', message: args.join(' ') }) };
+        try {
+          const context = vm.createContext({ params: executionParams, env: envVars, console, ...contextVariables });
+          const value = await new vm.Script('(async () => {' + code + '\\n})()').runInContext(context, { timeout: syncTimeout });
+          parentPort.postMessage({ type: 'result', execId, value });
+        } catch ({ name, message, stack }) {
+          parentPort.postMessage({ type: 'error', execId, error: { name, message, stack } });
+        }
+      });`;
+    const worker = new Worker(source, { eval: true });
+    let next = 0;
+    return {
+      name: 'thread',
+      execute: ({ code, executionParams, envVars, contextVariables, isCustomTool, timeout, consoleSink }) => new Promise((resolve, reject) => {
+        const execId = next++;
+        worker.on('message', function listen(message) {
+          if (message.type === 'console') consoleSink?.[message.level](message.message);
+          if (message.execId !== execId) return;
+          worker.off('message', listen);
+          if (message.type === 'result') resolve({ result: message.value });
+          else reject(Object.assign(new Error(message.error.message), message.error));
+        });
+        worker.postMessage({ type: 'execute', execId, code, executionParams, envVars, contextVariables, isCustomTool, syncTimeout: timeout });
+      }),
+      dispose: async () => void (await worker.terminate()),
+    };
+  }
+
+  it('and the same program gives the same with each', async () => {
+    const lines = [];
+    const program = async (adapter) => {
+      const client = createSandboxClient({ adapter });
+      const args = { ...all, executionParams: { a: 20, b: 22 }, contextVariables: { unit: 'EUR' }, consoleSink: { log: (m) => lines.push(m) } };
+      const good = await client.execute({ ...args, code: 'console.log("sum of", params.a); return `${params.a + params.b} ${unit}`' });
+      const bad = await client.execute({ ...args, code: 'throw new RangeError("far")' }).catch(({ name, message }) => ({ name, message }));
+      await client.dispose();
+      return [good, bad];
+    };
+    const expected = [{ result: '42 EUR' }, { name: 'RangeError', message: 'far' }];
+    for (const adapter of [threadAdapter(), glovebox(), memory()]) assert.deepEqual(await program(adapter), expected);
+    assert.deepEqual(lines, ['sum of 20', 'sum of 20', 'sum of 20']);
+  });
+
+  it('and throws a TypeError for what is none', () => {
+    for (const adapter of [undefined, {}, { name: 'x', execute() {} }, { execute() {}, dispose() {} }])
+      assert.throws(() => createSandboxClient({ adapter }), /^TypeError: options\.adapter/);
+    assert.throws(() => createSandboxClient(), /^TypeError: options must be an object/);
+    assert.throws(() => glovebox({ memory: 1 }), /^TypeError: options\.memory is not an option/);
+    assert.throws(() => glovebox({ workerMemoryMb: 1 }), /^TypeError: options\.workerMemoryMb/);
+  });
+
+  it('and has the adapters under the names of others', () => {
+    assert.equal(nodeWorkerAdapter({ maxWorkers: 4, workerMemoryMb: 256 }).name, 'glovebox');
+    assert.equal(memoryAdapter, memory);
+  });
+});

@@ -52,7 +52,8 @@ run:
 
 test:
 	@tools/install-deps build test
-	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=ON
+	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=ON \
+	    -DGLOVEBOX_ADDON=ON
 	@cmake --build $(BUILD) --parallel
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
 

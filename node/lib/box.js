@@ -5,6 +5,7 @@
 import {
   addon, ASKED, AUDIT, DONE, FETCH, hold, job, LINE, listen, problem, refusal, release,
 } from './native.js';
+import { hintOfEngine } from './hints.js';
 import { InvalidData, snapshot } from './input.js';
 import { unwatch } from './signals.js';
 
@@ -209,6 +210,7 @@ function valueOnly(call, value, callId) {
 function whole(json) {
   const result = parse(json);
   if (result.ok && result.value === undefined) result.value = undefined;
+  if (result.hint !== undefined) result.hint = hintOfEngine(result.hint);
   return result;
 }
 

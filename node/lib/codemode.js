@@ -12,6 +12,7 @@ import { HOST_NAME, serversScript } from './codemode-script.js';
 import { takeServer } from './codemode-servers.js';
 import { EnginePool } from './engine-pool.js';
 import { validateSandboxCode } from './guard.js';
+import { hintOfCode } from './hints.js';
 import { RequestEngine } from './request.js';
 
 const MIB = 1048576;
@@ -65,7 +66,7 @@ const POLICY = { console: true, timers: true, functions: [HOST_NAME] };
 
 function errorOf({ code, error, hint, location }) {
   const { line = 0, column = 0, frame = '' } = location ?? {};
-  return { code, message: error, line, column, frame, hint: hint ?? '' };
+  return { code, message: error, line, column, frame, hint: hintOfCode(hint) };
 }
 
 function usageOf({ executionMs, stats }, calls) {

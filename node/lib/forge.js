@@ -7,6 +7,7 @@
 import { needKnown, needNumber, needObject, needText, needTexts, wrong } from './argument.js';
 import { EngineCache } from './engine-cache.js';
 import { validateSandboxCode } from './guard.js';
+import { hintOfCode } from './hints.js';
 import { RequestEngine } from './request.js';
 
 const MIB = 1048576;
@@ -105,11 +106,12 @@ export class SandboxedToolForge {
   #advise(code, violation, allowlist) {
     const name = nameAt(code, violation);
     const [api, { option }] = Object.entries(APIS).find(([, each]) => each.name === name) ?? [undefined, {}];
-    if (api === undefined) return `${violation.message}${violation.hint ? ` (${violation.hint})` : ''}`;
-    if (!allowlist.includes(api)) return `'${name}' is off: '${api}' is not in the allowlist`;
+    const hint = hintOfCode(violation.hint);
+    if (api !== undefined && !allowlist.includes(api))
+      return `'${name}' is off: '${api}' is not in the allowlist`;
     if (option !== undefined && this.#lists[option].length === 0)
       return `'${name}' is off: the forge was made without ${option}`;
-    return `${violation.message}${violation.hint ? ` (${violation.hint})` : ''}`;
+    return `${violation.message}${hint ? ` (${hint})` : ''}`;
   }
 
   /** Looks at the code, runs nothing: all that execute() would refuse for its text. */
@@ -126,7 +128,8 @@ export class SandboxedToolForge {
       const { violations } = this.validateCode(code, allowlist);
       if (violations.length > 0) return `the code may not run: ${violations.join('; ')}`;
     }
-    const { location, hint, error } = result;
+    const { location, error } = result;
+    const hint = hintOfCode(result.hint);
     const where = location === undefined ? '' : ` (line ${location.line}, column ${location.column})`;
     return `${error}${where}${hint ? `. Hint: ${hint}` : ''}`;
   }

@@ -3,6 +3,7 @@
 // guard - the structural check of code, without an engine: early advice, no security
 // boundary. It parses: a word in a string or a comment is never a use.
 import { addon, problem } from './native.js';
+import { hintOfEngine } from './hints.js';
 import { takePolicy, wrong } from './options.js';
 
 const FORMS = ['function', 'execute', 'body', 'script'];
@@ -32,7 +33,7 @@ export function validateSandboxCode(code, options = {}) {
     const violation = { message: list[i + 1], line: list[i + 2], column: list[i + 3] };
     violations.push({ ...violation, code: list[i], rule: list[i + 4] });
     const last = violations[violations.length - 1];
-    if (list[i + 5] !== '') last.hint = list[i + 5];
+    if (list[i + 5] !== '') last.hint = hintOfEngine(list[i + 5]);
     if (list[i + 6] !== '') last.frame = list[i + 6];
   }
   return { ok: false, violation: violations[0].message, violations };

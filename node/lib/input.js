@@ -164,6 +164,13 @@ async function handOverBytes(bytes) {
   return gather;
 }
 
+/** Either may be rejected before anybody waits for it. */
+function large(ready, sound) {
+  ready.catch(() => {});
+  sound?.catch(() => {});
+  return { ready, sound };
+}
+
 /**
  * Take a snapshot of a value. Returns {text} if it is small and sound (text undefined: there
  * is no input), else {ready, sound}: promises of the text in the addon's memory and of
@@ -178,7 +185,7 @@ export function snapshot(value) {
     throw explain(error, value);
   }
   if (text === undefined) throw primitive(value, '');
-  if (text.length > SMALL) return { ready: handOver(text), sound: lookInSlices(value) };
+  if (text.length > SMALL) return large(handOver(text), lookInSlices(value));
   if (typeof value === 'object' && value !== null) lookAtOnce(value);
   return { text };
 }
@@ -186,8 +193,8 @@ export function snapshot(value) {
 /** The same for JSON that is one already: a string, or bytes. */
 export function given(json) {
   if (typeof json === 'string') {
-    return json.length <= SMALL ? { text: json } : { ready: handOver(json), sound: undefined };
+    return json.length <= SMALL ? { text: json } : large(handOver(json), undefined);
   }
-  if (json instanceof Uint8Array) return { ready: handOverBytes(json), sound: undefined };
+  if (json instanceof Uint8Array) return large(handOverBytes(json), undefined);
   throw new TypeError('inputJson must be a string or a Uint8Array');
 }

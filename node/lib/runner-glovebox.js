@@ -7,6 +7,7 @@
 import { needKnown, needNumber, needObject } from './argument.js';
 import { EngineCache } from './engine-cache.js';
 import { EnginePool } from './engine-pool.js';
+import { hintOfCode } from './hints.js';
 import { RequestEngine } from './request.js';
 import { BOX_FETCH, answerFetch } from './runner-fetch.js';
 import { SandboxExecutionError, runnerArguments, runnerBindings, tellSink } from './runner.js';
@@ -15,13 +16,6 @@ const MIB = 1048576;
 const MOST_MS = 600000; /* of an engine; the timeout of a call is lower */
 const POLICY = { console: true, timers: true };
 const FETCH_POLICY = { ...POLICY, functions: ['fetch'] };
-const HINTS = {
-  /* of the guard, for the command: there is no such flag here */
-  network: 'pass secureFetchImpl, which makes the requests',
-  file: 'pass what is in the file as a parameter',
-  crypto: 'compute it outside and pass it as a parameter',
-};
-
 function nameOf(error) {
   return /^[A-Za-z_$][\w$]*(?=: )/.exec(error)?.[0];
 }
@@ -30,9 +24,7 @@ function nameOf(error) {
 function errorOf({ code, error, hint, location, stack, logs, executionMs }) {
   const name = code === 'RUNTIME' || code === 'SYNTAX' ? nameOf(error) : undefined;
   const message = name === undefined ? error : error.slice(name.length + 2);
-  const flag = /--allow (fetch|file|crypto)/.exec(hint ?? '')?.[1];
-  const advice = flag === undefined ? hint : HINTS[flag === 'fetch' ? 'network' : flag];
-  return new SandboxExecutionError({ name, message, stack, code, hint: advice, location, logs, executionMs });
+  return new SandboxExecutionError({ name, message, stack, code, hint: hintOfCode(hint), location, logs, executionMs });
 }
 
 class GloveboxRunner {

@@ -8,6 +8,7 @@ const watched = new WeakMap();
 function onAbort() {
   const calls = watched.get(this);
   watched.delete(this);
+  this.removeEventListener('abort', onAbort);
   for (const call of calls) call.abort();
 }
 
@@ -17,7 +18,7 @@ export function watch(signal, call) {
   if (calls === undefined) {
     calls = new Set();
     watched.set(signal, calls);
-    signal.addEventListener('abort', onAbort, { once: true });
+    signal.addEventListener('abort', onAbort);
   }
   calls.add(call);
 }

@@ -3,7 +3,7 @@
  * tool-register - puts tools on a server of the official MCP TypeScript SDK, of version 1
  * or 2, its McpServer or its low-level Server, without loading the SDK.
  */
-import { received, wrong } from './argument.js';
+import { wrong } from './argument.js';
 import { requestSchemaFor, schemaForSDK } from './tool-schema.js';
 
 const INVALID_PARAMS = -32602;
@@ -57,7 +57,7 @@ function caller(names, existing, call) {
     const { name, arguments: input } = request.params;
     if (names.has(name)) return call(name, input, requestOf(extra));
     if (existing !== undefined) return existing(request, extra);
-    throw Object.assign(new Error(`Tool ${received(name)} not found`), { code: INVALID_PARAMS });
+    throw Object.assign(new Error(`there is no tool ${JSON.stringify(name)}`), { code: INVALID_PARAMS });
   };
 }
 

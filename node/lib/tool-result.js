@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* tool-result - what a handler returned, as the protocol has the result of a tool. */
 import { isObject } from './argument.js';
+import { hintOfCode } from './hints.js';
 import { ToolErrorBuilder } from './tool-error.js';
 
 /* What would help with each code, where the engine has no advice of its own. */
@@ -16,7 +17,7 @@ const ADVICE = {
 export function errorOf(result) {
   const { code, error, hint, location } = result;
   const builder = new ToolErrorBuilder(code, error);
-  const advice = hint || ADVICE[code];
+  const advice = hintOfCode(hint) || ADVICE[code];
   if (advice) builder.suggest(advice);
   if (location?.frame) builder.details({ at: `line ${location.line}, column ${location.column}\n${location.frame}` });
   return builder;

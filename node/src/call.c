@@ -187,11 +187,13 @@ static void submit_large(void *arg)
     call *c = arg;
     gbx_node_engine *engine = c->engine;
     gbx_engine *core = engine->core;
+    char *input = c->input; /* to be freed here: that takes a while, too */
     gbx_ticket ticket = 0;
     bool is_unwanted;
     gbx_status status;
 
     gbx_node_engine_ref(engine);
+    c->input = NULL;
     status = gbx_submit(core, &c->core, on_done, c, &ticket, &c->error);
     if (status == GBX_OK) {
         /* From here on c may be gone: found again by its place in the list. */
@@ -209,6 +211,7 @@ static void submit_large(void *arg)
     } else {
         gbx_node_post(engine->e, &c->event);
     }
+    free(input);
     gbx_node_engine_leave(engine);
     gbx_node_engine_unref(engine);
 }

@@ -33,12 +33,16 @@
     "a statement stands where a function is needed: write (data) => { ...; return ...; }"
 #define HINT_QUOTES "replace the typographic quotes by ' or \""
 #define HINT_NAME   "this word is reserved: choose another name"
+#define HINT_DECLARATION                                                                \
+    "a declaration cannot stand here: put it in braces, { const x = ...; }, and where " \
+    "a value is needed end them with return"
 #define HINT_TWICE \
     "this name is taken in the same scope: choose another, or assign without let or const"
 #define HINT_JUMP \
     "use 'return' to leave a callback, or a for loop, which can be left and continued"
 
-#define HINT_VALUE "a value is missing before this"
+#define HINT_VALUE   "a value is missing before this"
+#define HINT_MISSING "an operator, ';' or closing bracket is missing before this"
 #define OPERATORS                                                                        \
     "+ - * / % ** = == === != !== < > <= >= && || ?? ! ? : , . & | ^ ~ << >> >>> += -= " \
     "return of in"
@@ -105,8 +109,11 @@ static const gbx_wording wordings[] = {
     {"Unexpected identifier", "an operator, ',' or ';' is missing before this"},
     {"Unexpected number", "an operator, ',' or ';' is missing before this"},
     {"Unexpected string literal", "an operator, ',' or ';' is missing before this"},
-    {"Unexpected keyword",
-     "an operator, ';' or closing bracket is missing before this"},
+    {"keyword 'const'. Expected", HINT_MISSING},
+    {"keyword 'let'. Expected", HINT_MISSING},
+    {"keyword 'const'", HINT_DECLARATION},
+    {"keyword 'let'", HINT_DECLARATION},
+    {"Unexpected keyword", HINT_MISSING},
     {"Unexpected token", "something is missing or too much here"},
 };
 

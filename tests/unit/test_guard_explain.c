@@ -187,6 +187,13 @@ static void test_guard_explain__finds_the_token_at_fault(void **state)
          "same expression; parentheses must be used to disambiguate.",
          1, 24, "parentheses"},
         {"d => { a: 1, b: 2 }", 1, 0, "Unexpected token ':'", 1, 6, "=> ({ ... })"},
+        {"(d) => { if (d) const x = 1; }", 1, 0, "Unexpected keyword 'const'", 1, 17,
+         "a declaration cannot stand here"},
+        {"(d) => d.map(() => let x = 1)", 1, 0, "Unexpected keyword 'let'", 1, 20,
+         "a declaration cannot stand here"},
+        {"(d) => { const a = (1 + 2 const b = 3 }", 1, 0,
+         "Unexpected keyword 'const'. Expected ')' to end a compound expression.", 1,
+         27, "missing before this"},
     };
     (void)state;
 

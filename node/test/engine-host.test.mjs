@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { SandboxEngine } from '../lib/index.js';
+
+/** What an engine with these options makes of it. */
+async function withEngine(options, use) {
+  const engine = new SandboxEngine(options);
+  try {
+    return await use(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+const script = (engine, code) => engine.run({ form: 'script', code });
+
+test('functions of the host are called with values and answer with values', () =>
+  withEngine({}, async (engine) => {
+    const seen = [];
+    await engine.expose({
+      add: (a, b) => a + b,
+      db: { query: async (text, options) => (seen.push([text, options]), [{ text }]), none: () => undefined },
+      'tools.list': async () => ['x'],
+    });
+    const result = await script(engine, `
+      [await add(1, 2), await db.query('select', {n: [1]}), await db.none(), await tools.list()]
+    `);
+
+    assert.deepEqual(result.value, [3, [{ text: 'select' }], null, ['x']]);
+    assert.deepEqual(seen, [['select', { n: [1] }]]);
+    assert.equal(result.stats.hostCalls, 4);
+  }));
+
+test('what functions of the host throw keeps name, message and code', () =>
+  withEngine({}, async (engine) => {
+    await engine.expose({
+      fails: () => { throw Object.assign(new RangeError('too far'), { code: 'EFAR' }); },
+      rejects: async () => { throw new TypeError('not this'); },
+      odd: () => { throw 'a text'; },
+      own: () => { const e = new Error('mine'); e.name = 'NotFound'; throw e; },
+      never: () => { throw undefined; },
+    });
+    const result = await script(engine, `
+      const seen = [];
+      for (const f of [fails, rejects, odd, own, never]) {
+        try { await f(); } catch (e) { seen.push([e.name, e.message, e.code, e instanceof Error]); }
+      }
+      seen`);
+
+    assert.deepEqual(result.value, [
+      ['RangeError', 'too far', 'EFAR', true], ['TypeError', 'not this', null, true],
+      ['Error', 'a text', null, true], ['NotFound', 'mine', null, true],
+      ['Error', 'undefined', null, true],
+    ]);
+  }));
+
+test('an answer that JSON cannot hold is an error in the box, not a loss', () =>
+  withEngine({}, async (engine) => {
+    const cycle = {};
+    cycle.self = cycle;
+    await engine.expose({ give: (i) => [() => 1, { a: 1n }, cycle, new Map()][i] });
+    const result = await script(engine, `
+      const seen = [];
+      for (let i = 0; i < 4; i++) try { seen.push(await give(i)); } catch (e) { seen.push(e.message); }
+      seen`);
+
+    assert.match(result.value[0], /the answer of give: it is a function/);
+    assert.match(result.value[1], /a BigInt at data\.a/);
+    assert.match(result.value[2], /a cycle at data\.self/);
+    assert.match(result.value[3], /a Map/);
+  }));
+
+test('large arguments and answers arrive', () =>
+  withEngine({ memoryLimit: 512 }, async (engine) => {
+    await engine.expose({ echo: (text) => text });
+    const result = await script(engine, `const t = 'ä'.repeat(2000000); (await echo(t)) === t`);
+
+    assert.equal(result.value, true, result.error);
+  }));
+
+test('a thousand calls of the host at once are all answered', () =>
+  withEngine({}, async (engine) => {
+    await engine.expose({ later: (i) => new Promise((resolve) => setTimeout(resolve, i % 7, i)) });
+    const result = await script(engine, `
+      (await Promise.all(Array.from({length: 1000}, (_, i) => later(i)))).reduce((a, b) => a + b)`);
+
+    assert.equal(result.value, 499500);
+  }));
+
+test('an answer after the call has ended finds nobody and does no harm', () =>
+  withEngine({}, async (engine) => {
+    let answer;
+    await engine.expose({ wait: () => new Promise((resolve) => { answer = resolve; }) });
+    const result = await engine.run({ form: 'script', code: 'await wait()', limits: { timeoutMs: 200 } });
+    assert.equal(result.code, 'TIMEOUT');
+    answer('late');
+
+    assert.equal((await engine.execute('() => 1')).value, 1);
+  }));
+
+test('a function can be replaced, and an exposed name is not taken from the language', () =>
+  withEngine({}, async (engine) => {
+    await engine.expose({ get: () => 1 });
+    await engine.expose({ get: () => 2 });
+    assert.equal((await script(engine, 'await get()')).value, 2);
+    await assert.rejects(engine.expose({ Array: () => 1 }), { name: 'TypeError', message: /Array/ });
+    await assert.rejects(engine.expose({ 'no name': () => 1 }), TypeError);
+    await assert.rejects(engine.expose({ x: 5 }), { name: 'TypeError', message: /functions\.x/ });
+    await assert.rejects(engine.expose(7), { name: 'TypeError', message: /functions/ });
+    assert.equal((await script(engine, 'Array.isArray([])')).value, true);
+  }));
+
+test('not awaited, a function is there for the next call all the same', () =>
+  withEngine({}, async (engine) => {
+    void engine.expose({ soon: () => 'yes' });
+    assert.equal((await script(engine, 'await soon()')).value, 'yes');
+  }));
+
+test('console lines are captured, streamed, or off', async () => {
+  const lines = [];
+  const sink = { log: (text) => lines.push(['log', text]), error: (text) => lines.push(['error', text]) };
+  await withEngine({ console: sink }, async (engine) => {
+    const heard = [];
+    const result = await engine.run({
+      code: '() => { console.log("a", 1); console.error("b"); console.info("c"); return 1; }',
+      onLog: (level, text, timeMs) => heard.push([level, text, typeof timeMs]),
+    });
+    assert.deepEqual(result.logs.map((one) => one.text), ['a 1', 'b', 'c']);
+    assert.deepEqual(lines, [['log', 'a 1'], ['error', 'b']]);
+    assert.deepEqual(heard, [['log', 'a 1', 'number'], ['error', 'b', 'number'], ['info', 'c', 'number']]);
+  });
+  await withEngine({ console: false }, async (engine) => {
+    assert.equal((await script(engine, 'typeof console')).value, 'undefined');
+  });
+});
+
+test('console lines come while the code runs, and survive a timeout', () =>
+  withEngine({}, async (engine) => {
+    const controller = new AbortController();
+    const result = await engine.run({
+      form: 'script',
+      code: 'console.log("here"); await sleep(60000);',
+      signal: controller.signal,
+      limits: { timeoutMs: 5000 },
+      onLog: () => controller.abort(),
+    });
+    assert.equal(result.code, 'ABORTED');
+    assert.deepEqual(result.logs.map((one) => one.text), ['here']);
+  }));
+
+test('fetch reaches listed sites alone', async () => {
+  const server = createServer((request, response) => response.end(`hello ${request.url}`));
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address();
+  const code = `const seen = [];
+    for (const site of ['http://127.0.0.1:${port}/a', 'http://127.0.0.1:${port + 1}/a']) {
+      try { seen.push(await (await fetch(site + '')).text()); } catch (e) { seen.push('refused'); }
+    }
+    seen`;
+  try {
+    await withEngine({ fetch: [`http://127.0.0.1:${port}`] }, async (engine) => {
+      assert.deepEqual((await script(engine, code)).value, ['hello /a', 'refused']);
+    });
+    await withEngine({ fetch: [] }, async (engine) => {
+      assert.equal((await script(engine, 'typeof fetch')).value, 'undefined');
+      assert.equal((await script(engine, 'await fetch("https://example.com")')).code, 'INVALID_CODE');
+    });
+  } finally {
+    server.close();
+  }
+});
+
+test('a transport answers in place of the network', () =>
+  withEngine({
+    fetch: ['api.example.com'],
+    secrets: { KEY: { value: 'top-secret-value', sites: ['api.example.com'] } },
+    transport: async (request) => {
+      if (request.url.endsWith('/fail')) throw new Error('no line');
+      return {
+        status: 201, statusText: 'Made', headers: { 'x-seen': request.method },
+        body: JSON.stringify([request.url, Object.fromEntries(request.headers).authorization, request.body?.toString()]),
+      };
+    },
+  }, async (engine) => {
+    const result = await script(engine, `
+      const r = await fetch('https://api.example.com/x', {method: 'POST', body: 'in', headers: {authorization: 'Bearer {{secret:KEY}}'}});
+      const all = [r.status, r.headers.get('x-seen'), await r.json()];
+      try { await fetch('https://api.example.com/fail'); } catch (e) { all.push(e.message.includes('no line')); }
+      all`);
+
+    assert.deepEqual(result.value.slice(0, 2), [201, 'POST'], result.error);
+    assert.equal(result.value[2][0], 'https://api.example.com/x');
+    assert.equal(result.value[2][2], 'in');
+    assert.doesNotMatch(JSON.stringify(result), /top-secret-value/);
+    assert.equal(result.value[3], true);
+  }));
+
+test('files are read below listed folders alone', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'glovebox-'));
+  writeFileSync(join(folder, 'a.txt'), 'inside');
+  try {
+    await withEngine({ fs: [folder] }, async (engine) => {
+      const result = await script(engine, `
+        const seen = [await fs.readFile(${JSON.stringify(join(folder, 'a.txt'))}, 'utf8')];
+        try { await fs.readFile('/etc/passwd', 'utf8'); } catch (e) { seen.push('refused'); }
+        seen`);
+      assert.deepEqual(result.value, ['inside', 'refused']);
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('crypto and env are there when they are asked for', () =>
+  withEngine({ crypto: true, env: { REGION: 'eu' } }, async (engine) => {
+    const result = await script(engine, `[crypto.createHash('sha256').update('x').digest('hex').slice(0, 8), env.REGION]`);
+
+    assert.deepEqual(result.value, ['2d711642', 'eu']);
+    assert.equal((await script(engine, 'env.HOME')).value, undefined);
+  }));
+
+test('a policy is taken as it is, and a call may have a narrower one', () =>
+  withEngine({ policy: { console: true, functions: ['db.*'] } }, async (engine) => {
+    await engine.expose({ db: { read: () => 1, write: () => 2 }, other: () => 3 });
+    assert.deepEqual((await script(engine, '[await db.read(), typeof other]')).value, [1, 'undefined']);
+    const narrow = await engine.run({ form: 'script', code: 'typeof db.write', policy: { functions: ['db.read'] } });
+    assert.equal(narrow.value, 'undefined');
+    await assert.rejects(
+      engine.run({ code: '() => 1', policy: { functions: ['other'] } }),
+      { name: 'TypeError', code: 'GBX_E_POLICY' },
+    );
+  }));
+
+test('capabilities leave only what they name', () =>
+  withEngine({ capabilities: ['crypto'] }, async (engine) => {
+    assert.deepEqual((await script(engine, '[typeof console, typeof setTimeout, typeof crypto]')).value,
+      ['undefined', 'undefined', 'object']);
+  }));
+
+test('preloaded scripts are there in every call', () =>
+  withEngine({ preload: [{ name: 'twice.js', source: 'globalThis.twice = (n) => 2 * n;' }] }, async (engine) => {
+    await engine.preload('thrice.js', 'globalThis.thrice = (n) => 3 * n;');
+    assert.deepEqual((await script(engine, '[twice(2), thrice(2)]')).value, [4, 6]);
+    await assert.rejects(engine.preload('bad.js', 'throw new Error("x")'), { code: 'GBX_E_DATA' });
+    await assert.rejects(engine.preload(1, 'x'), { name: 'TypeError', message: /name/ });
+  }));
+
+test('the security log has lines of the calls, with their ids', async () => {
+  const lines = [];
+  await withEngine({ securityLog: (line) => lines.push(JSON.parse(line)) }, async (engine) => {
+    const result = await engine.execute('() => require("fs")');
+    assert.equal(result.code, 'INVALID_CODE');
+    assert.ok(lines.some((line) => JSON.stringify(line).includes(result.callId)));
+  });
+});

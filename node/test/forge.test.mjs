@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+import assert from 'node:assert/strict';
+import { createHash, createHmac } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+
+import { SandboxedToolForge } from '../lib/index.js';
+import { busyWorkers, gone } from './support/workers.mjs';
+
+const forge = new SandboxedToolForge({ timeoutMs: 5000 });
+after(() => forge.dispose());
+
+describe('a forged tool', () => {
+  it('that defines execute or run, sync or async, gives its output and what it cost', async () => {
+    for (const code of [
+      'function execute(input) { return { sum: input.a + input.b }; }',
+      'async function execute(input) { await sleep(1); return { sum: input.a + input.b }; }',
+      'const run = (input) => ({ sum: input.a + input.b });',
+      'const run = async ({ a, b }) => ({ sum: a + b });',
+    ]) {
+      const result = await forge.execute({ code, input: { a: 10, b: 20 }, allowlist: [], memoryMB: 128, timeoutMs: 5000 });
+      assert.deepEqual(result.output, { sum: 30 }, result.error);
+      assert.equal(result.success, true);
+      assert.ok(result.executionTimeMs > 0);
+      assert.ok(result.memoryUsedBytes > 0);
+    }
+  });
+
+  it('that gives nothing has the output undefined, and input that is missing is null', async () => {
+    const result = await forge.execute({ code: 'function execute(input) { if (input !== null) throw input; }' });
+    assert.equal(result.success, true);
+    assert.equal(result.output, undefined);
+  });
+
+  it('that throws fails with its message and place, in its own words', async () => {
+    const result = await forge.execute({ code: 'function execute() {\n  throw new RangeError("too far");\n}' });
+    assert.equal(result.success, false);
+    assert.equal(result.code, 'RUNTIME');
+    assert.match(result.error, /^RangeError: too far \(line 2, column \d+\)/);
+    assert.equal(result.output, undefined);
+  });
+
+  it('that runs too long, or needs too much memory, fails as that and nothing else', async () => {
+    const late = await forge.execute({ code: 'function execute() { for (;;); }', timeoutMs: 100 });
+    assert.equal(late.code, 'TIMEOUT');
+    assert.match(late.error, /100 ms/);
+    const bomb = await forge.execute({ code: 'function execute() { const a = []; for (;;) a.push(new Uint8Array(1e6).fill(1)); }', memoryMB: 32 });
+    assert.equal(bomb.code, 'MEMORY');
+    assert.match(bomb.error, /32 MiB/);
+    const liar = await forge.execute({ code: 'function execute() { throw new Error("out of memory"); }' });
+    assert.equal(liar.code, 'RUNTIME');
+  });
+
+  it('may have more time and memory in one call than the forge has', async () => {
+    const small = new SandboxedToolForge({ timeoutMs: 50, memoryMB: 16 });
+    const code = 'async function execute() { await sleep(120); return new Uint8Array(24e6).fill(1).length; }';
+    assert.equal((await small.execute({ code })).success, false);
+    assert.equal((await small.execute({ code, timeoutMs: 5000, memoryMB: 64 })).output, 24e6);
+    small.dispose();
+  });
+
+  it('ends with the signal of the call', async () => {
+    const call = new AbortController();
+    const running = forge.execute({ code: 'function execute() { for (;;); }', signal: call.signal });
+    const busy = await busyWorkers(process.pid);
+    call.abort();
+    assert.equal((await running).code, 'ABORTED');
+    await gone(busy);
+  });
+
+  it('runs beside others: 16 at once, each with its own outcome', async () => {
+    const codes = ['function run(i) { return i; }', 'function run() { throw new Error("x"); }', 'const = 1', 'function run() { eval("1"); }'];
+    const results = await Promise.all(Array.from({ length: 16 }, (_, i) => forge.execute({ code: codes[i % 4], input: i })));
+    assert.deepEqual(results.map(({ output, code }) => code ?? output),
+      results.map((_, i) => [i, 'RUNTIME', 'SYNTAX', 'INVALID_CODE'][i % 4]));
+  });
+
+  it('after dispose() does not run', async () => {
+    const ended = new SandboxedToolForge();
+    await ended.execute({ code: 'function run() {}' });
+    ended.dispose();
+    assert.equal((await ended.execute({ code: 'function run() {}' })).code, 'UNAVAILABLE');
+  });
+});
+
+describe('validateCode', () => {
+  const refused = (code, allowlist = []) => {
+    const { valid, violations } = forge.validateCode(code, allowlist);
+    assert.equal(valid, violations.length === 0);
+    return violations;
+  };
+  const inTool = (body) => `function execute(input) { ${body} }`;
+
+  for (const [title, body, said] of [
+    ['eval', 'return eval("1")', /'eval'/],
+    ['Function', 'return Function("return 1")()', /'Function'/],
+    ['new Function', 'return new Function("return 1")()', /'Function'/],
+    ['require', 'return require("fs")', /'require'/],
+    ['import()', 'return import("fs")', /'import\(\)'/],
+    ['process', 'return process.env.HOME', /'process'/],
+    ['child_process', 'return child_process.exec("ls")', /'child_process'/],
+    ['fetch', 'return fetch("https://example.com")', /'fetch' is off: 'fetch' is not in the allowlist/],
+    ['fs', 'return fs.writeFile("x", "y")', /'fs' is off: 'fs\.readFile' is not in the allowlist/],
+    ['crypto', 'return crypto.createHash("md5")', /'crypto' is off: 'crypto' is not in the allowlist/],
+  ]) {
+    it(`names a use of ${title}, and where`, () => {
+      const violations = refused(inTool(body));
+      assert.equal(violations.length, 1, violations.join('\n'));
+      assert.match(violations[0], said);
+      assert.match(violations[0], /^line 1, column (27|34|38): /);
+    });
+  }
+
+  it('is not misled by strings, comments, properties and names of the code itself', () => {
+    assert.deepEqual(refused(inTool('/* require("x") process.exit() */ return "eval(1) import x" + input.process.env')), []);
+    assert.deepEqual(refused(inTool('const fetch = (x) => x; return fetch(input)')), []);
+    assert.deepEqual(refused(inTool('return input.constructor.name')), []);
+  });
+
+  it('is not deceived by escapes', () => {
+    assert.equal(refused(inTool('return \\u0065val("1")')).length, 1);
+  });
+
+  it('names everything at once', () => {
+    assert.equal(refused(inTool('eval("1");\n require("x");\n process.exit()')).length, 3);
+  });
+
+  it('wants a function execute or run', () => {
+    assert.match(refused('const x = 1;')[0], /no function 'execute' or 'run' is defined/);
+  });
+
+  it('lets pass what the allowlist has, if the forge has it too', () => {
+    const open = new SandboxedToolForge({ fetchDomains: ['api.example.com'], fsReadPaths: [tmpdir()] });
+    const uses = { fetch: 'return fetch("https://api.example.com/x")', 'fs.readFile': 'return fs.readFile("a")', crypto: 'return crypto.randomUUID()' };
+    for (const [api, body] of Object.entries(uses)) {
+      assert.deepEqual(open.validateCode(inTool(body), [api]).violations, []);
+      assert.equal(open.validateCode(inTool(body), []).valid, false);
+    }
+    assert.match(refused(inTool(uses.fetch), ['fetch'])[0], /'fetch' is off: the forge was made without fetchDomains/);
+    assert.match(refused(inTool(uses['fs.readFile']), ['fs.readFile'])[0], /'fs' is off: the forge was made without fsReadPaths/);
+    open.dispose();
+  });
+
+  it('is what execute() refuses too, before anything runs', async () => {
+    const result = await forge.execute({ code: inTool('return process.pid') });
+    assert.equal(result.success, false);
+    assert.match(result.error, /^the code may not run: line 1, column 34: 'process'/);
+    assert.equal(result.memoryUsedBytes, 0);
+  });
+});
+
+describe('a tool that does not parse is told how to repair it', () => {
+  for (const [title, code, hint] of [
+    ['a declaration where a statement belongs', 'function execute(i) { if (i) const x = 1; return 2; }', /declaration/],
+    ['types of TypeScript', 'function execute(i) { const x: number = 1; return x; }', /TypeScript/],
+    ['keywords of TypeScript', 'interface A { b: number }\nfunction execute(i) { return 1; }', /TypeScript/],
+    ['a missing comma', 'function execute(i) { return { a: 1 b: 2 }; }', /',' is missing/],
+    ['a missing brace', 'function execute(i) { if (i) { return 1; ', /bracket/],
+  ]) {
+    it(title, async () => {
+      const result = await forge.execute({ code });
+      assert.equal(result.code, 'SYNTAX');
+      assert.match(result.error, /SyntaxError: .* \(line \d+, column \d+\)\. Hint: /);
+      assert.match(result.error, hint);
+    });
+  }
+});
+
+describe('what a forge opens', () => {
+  let folder, server, origin, asked;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'glovebox-forge-'));
+    mkdirSync(join(folder, 'data'));
+    writeFileSync(join(folder, 'data', 'a.txt'), 'héllo');
+    writeFileSync(join(folder, 'data', 'big.bin'), Buffer.alloc(1048577));
+    writeFileSync(join(folder, 'data', 'most.bin'), Buffer.alloc(1048576, 'x'));
+    writeFileSync(join(folder, 'secret.txt'), 'secret');
+    server = createServer((request, response) => {
+      asked.push(request.url);
+      response.end(JSON.stringify({ path: request.url }));
+    });
+    asked = [];
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${server.address().port}`;
+  });
+  after(() => {
+    rmSync(folder, { recursive: true });
+    server.close();
+  });
+  const run = async (open, body, allowlist, input) => {
+    const one = new SandboxedToolForge(open);
+    const result = await one.execute({ code: `async function execute(input) { ${body} }`, input, allowlist });
+    one.dispose();
+    return result;
+  };
+
+  it('files: text of those below its paths, and no others', async () => {
+    const open = { fsReadPaths: [join(folder, 'data')] };
+    const read = (path) => run(open, 'return fs.readFile(input)', ['fs.readFile'], path);
+    assert.equal((await read(join(folder, 'data', 'a.txt'))).output, 'héllo');
+    assert.equal((await read('a.txt')).output, 'héllo');
+    assert.equal((await run(open, 'return fs.readFile("a.txt", "hex")', ['fs.readFile'])).output, Buffer.from('héllo').toString('hex'));
+    for (const path of [join(folder, 'secret.txt'), join(folder, 'data', '..', 'secret.txt'), '/etc/passwd', '../secret.txt'])
+      assert.match((await read(path)).error, /not below a listed directory/);
+  });
+
+  it('files: at most 1 MiB of each', async () => {
+    const open = { fsReadPaths: [join(folder, 'data')] };
+    const size = (name) => run(open, 'return (await fs.readFile(input)).length', ['fs.readFile'], name);
+    assert.equal((await size('most.bin')).output, 1048576);
+    assert.match((await size('big.bin')).error, /larger|more than|1048576|1 MiB/);
+  });
+
+  it('nothing, to a call whose allowlist lacks it', async () => {
+    const open = { fsReadPaths: [join(folder, 'data')], fetchDomains: [origin] };
+    const names = 'return [typeof fs, typeof fetch, typeof crypto]';
+    assert.deepEqual((await run(open, names, [])).output, ['undefined', 'undefined', 'undefined']);
+    assert.deepEqual((await run(open, names, ['crypto'])).output, ['undefined', 'undefined', 'object']);
+    assert.deepEqual((await run(open, names, ['fs.readFile'])).output, ['object', 'undefined', 'undefined']);
+    assert.deepEqual((await run(open, names, ['fetch'])).output, ['undefined', 'function', 'undefined']);
+    /* Past the guard, which sees no computed name. */
+    const sly = await run(open, 'return typeof globalThis["f" + "s"]', []);
+    assert.equal(sly.output, 'undefined');
+  });
+
+  it('fetch: its domains alone; an empty list is none', async () => {
+    const get = (open, url) => run(open, 'return (await fetch(input)).json()', ['fetch'], url);
+    assert.deepEqual((await get({ fetchDomains: [origin] }, `${origin}/x`)).output, { path: '/x' });
+    asked.length = 0;
+    assert.equal((await get({ fetchDomains: ['https://example.com'] }, `${origin}/y`)).success, false);
+    assert.equal((await get({ fetchDomains: [] }, `${origin}/z`)).success, false);
+    assert.equal((await get({}, `${origin}/z`)).success, false);
+    assert.deepEqual(asked, []);
+  });
+
+  it('crypto: hashes, HMAC and UUIDs', async () => {
+    const { output } = await run({}, `return [
+      crypto.createHash('sha256').update(input).digest('hex'),
+      crypto.createHmac('sha256', 'key').update(input).digest('base64'),
+      crypto.randomUUID(), crypto.randomUUID()]`, ['crypto'], 'text');
+    assert.equal(output[0], createHash('sha256').update('text').digest('hex'));
+    assert.equal(output[1], createHmac('sha256', 'key').update('text').digest('base64'));
+    assert.match(output[2], /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    assert.notEqual(output[2], output[3]);
+  });
+
+  it('the same under the names of other forges', async () => {
+    const open = { fsReadRoots: [join(folder, 'data')], fetchDomainAllowlist: [origin] };
+    assert.equal((await run(open, 'return fs.readFile("a.txt")', ['fs.readFile'])).output, 'héllo');
+    assert.equal((await run(open, 'return (await fetch(input)).status', ['fetch'], `${origin}/x`)).output, 200);
+  });
+});
+
+describe('wrong use of a forge is a TypeError that names the argument', () => {
+  const throws = (use, message) => assert.throws(use, (error) => error instanceof TypeError && message.test(error.message));
+  const rejects = (use, message) => assert.rejects(use, (error) => error instanceof TypeError && message.test(error.message));
+
+  it('when it is made', () => {
+    throws(() => new SandboxedToolForge({ memoryMb: 1 }), /options\.memoryMb is not an option/);
+    throws(() => new SandboxedToolForge({ memoryMB: 4 }), /options\.memoryMB must be a number from 8/);
+    throws(() => new SandboxedToolForge({ timeoutMs: '5' }), /options\.timeoutMs/);
+    throws(() => new SandboxedToolForge({ fetchDomains: 'a.com' }), /options\.fetchDomains must be an array of strings/);
+    throws(() => new SandboxedToolForge({ fetchDomains: ['*'] }), /every host/);
+    throws(() => new SandboxedToolForge({ fsReadPaths: ['/no/such/folder'] }), /no\/such\/folder/);
+    throws(() => new SandboxedToolForge({ fsReadPaths: [], fsReadRoots: [] }), /another name/);
+  });
+
+  it('and when it is called', async () => {
+    throws(() => forge.validateCode(1), /^code must be a string/);
+    throws(() => forge.validateCode('', ['net']), /^allowlist must be an array of 'fetch', 'fs\.readFile', 'crypto', not the string "net"/);
+    await rejects(forge.execute('x'), /^request must be an object/);
+    await rejects(forge.execute({ code: 1 }), /^request\.code must be a string/);
+    await rejects(forge.execute({ code: '', timeoutMs: 0 }), /^request\.timeoutMs/);
+    await rejects(forge.execute({ code: '', timeout: 5 }), /^request\.timeout is not an option/);
+  });
+});

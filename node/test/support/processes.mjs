@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+//
+// processes - what the kernel says of the processes below this one.
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** {pid, parent, name, state, ticks} of a process, or undefined if it is gone. */
+export function look(pid) {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const end = text.lastIndexOf(')');
+    const fields = text.slice(end + 2).split(' ');
+    return {
+      pid: Number(pid),
+      name: text.slice(text.indexOf('(') + 1, end),
+      state: fields[0],
+      parent: Number(fields[1]),
+      ticks: Number(fields[11]) + Number(fields[12]),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Those that live, below `root`. */
+export function descendants(root = process.pid) {
+  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(look)
+    .filter((one) => one !== undefined && one.state !== 'Z' && one.state !== 'X');
+  const found = [];
+  const add = (parent) => {
+    for (const one of all) {
+      if (one.parent !== parent) continue;
+      found.push(one);
+      add(one.pid);
+    }
+  };
+  add(root);
+  return found;
+}
+
+/** Templates and workers of this process. */
+export const boxes = (root = process.pid) =>
+  descendants(root).filter((one) => one.name === 'glovebox-worker');
+
+export const isAlive = (pid) => {
+  const one = look(pid);
+  return one !== undefined && one.state !== 'Z' && one.state !== 'X';
+};
+
+/** Wait until what() is true. Never for a time: a loaded machine takes what it takes. */
+export async function until(what, tries = 6000) {
+  for (let i = 0; i < tries; i++) {
+    const value = await what();
+    if (value) return value;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error('waited in vain');
+}
+
+export const descriptors = () => readdirSync('/proc/self/fd').length;

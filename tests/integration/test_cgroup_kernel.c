@@ -164,6 +164,7 @@ static void stage(outcome (*fn)(scene *s))
         result = open_scene(&s);
         pid = result == HELD ? fork() : -1;
         if (pid == 0) {
+            (void)alarm(100); /* whatever happens, who made the group removes it */
             result = enter_scene(&s);
             _exit((int)(result == HELD ? fn(&s) : result));
         }
@@ -193,17 +194,27 @@ static bool exists(const scene *s, const char *group)
     return faccessat(s->base, group, F_OK, 0) == 0;
 }
 
+/* In the group dir, or in ours if that is -1. It is there when this returns, and has no
+ * descriptor: no lock either, as after an exec. */
 static pid_t start_sleeper(int dir)
 {
-    pid_t pid = fork();
+    char byte;
+    int ends[2];
+    pid_t pid;
 
+    if (pipe(ends) < 0)
+        return -1;
+    pid = fork();
     if (pid == 0) {
         if (dir >= 0 && !gbx_cgroup_write(dir, "cgroup.procs", "0"))
             _exit(1);
-        closefrom(3); /* the lock of the group, as an exec would */
+        closefrom(3);
         for (;;)
             (void)pause();
     }
+    (void)close(ends[1]);
+    (void)!read(ends[0], &byte, 1); /* until it has closed its end */
+    (void)close(ends[0]);
     return pid;
 }
 
@@ -236,6 +247,7 @@ static outcome shared(scene *s)
     pid_t other = start_sleeper(-1);
     bool opened = gbx_cgroup_open(&group, &s->world, &none);
 
+    CHECK(other > 0);
     (void)kill(other, SIGKILL);
     (void)waitpid(other, NULL, 0);
     CHECK(!opened && group.dir < 0);

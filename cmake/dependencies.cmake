@@ -14,8 +14,10 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(IDN2 REQUIRED IMPORTED_TARGET libidn2)
 # Headers alone, too. 7.85: CURLOPT_PROTOCOLS_STR.
 pkg_check_modules(CURL REQUIRED libcurl>=7.85)
-# And again. 3.38: sqlite3_error_offset().
-pkg_check_modules(SQLITE REQUIRED sqlite3>=3.38)
+if(GLOVEBOX_COMMAND)
+    # And again. 3.38: sqlite3_error_offset().
+    pkg_check_modules(SQLITE REQUIRED sqlite3>=3.38)
+endif()
 
 set(GLOVEBOX_GRAMMARS ${PROJECT_SOURCE_DIR}/tools/npm/node_modules CACHE PATH
     "Where npm has put the packages of tools/npm")
@@ -26,8 +28,12 @@ foreach(source tree-sitter/vendor/tree-sitter/lib/src/parser.c
     endif()
 endforeach()
 
-# The web's interfaces for the box are packages of npm, which esbuild makes one script.
-find_program(GLOVEBOX_ESBUILD esbuild)
-if(NOT GLOVEBOX_ESBUILD OR NOT EXISTS ${GLOVEBOX_GRAMMARS}/whatwg-url/package.json)
-    message(FATAL_ERROR "esbuild or what it bundles is missing: run tools/install-deps")
+# The web's interfaces for the box are packages of npm, which esbuild makes one script. The
+# package for Node.js brings that script along.
+set(GLOVEBOX_WEB_SCRIPT "" CACHE FILEPATH "The script, made elsewhere")
+if(NOT GLOVEBOX_WEB_SCRIPT)
+    find_program(GLOVEBOX_ESBUILD esbuild)
+    if(NOT GLOVEBOX_ESBUILD OR NOT EXISTS ${GLOVEBOX_GRAMMARS}/whatwg-url/package.json)
+        message(FATAL_ERROR "esbuild or what it bundles is missing: run tools/install-deps")
+    endif()
 endif()

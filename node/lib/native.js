@@ -2,8 +2,8 @@
 //
 // native - finds and loads the addon, and tells who asked when it has something to tell.
 //
-// $GLOVEBOX_ADDON decides alone. Otherwise it is where `npm install` or `make node` put
-// it, with the worker program beside it. An addon that cannot be loaded is no exception
+// $GLOVEBOX_ADDON decides alone. Otherwise it is where `npm install` or `make node` put it,
+// or came with the package; the worker program is beside it. An addon that cannot be loaded is no exception
 // of the import: engines say UNAVAILABLE, and why.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -35,7 +35,9 @@ function dispatch(kind, a, b, c, d, e, f, g, h) {
 function find() {
   const asked = process.env.GLOVEBOX_ADDON;
   if (asked) return asked;
-  return join(here, '..', 'native', `${process.platform}-${process.arch}`, 'glovebox.node');
+  const [built, prebuilt] = ['native', 'prebuilt'].map((folder) =>
+    join(here, '..', folder, `${process.platform}-${process.arch}`, 'glovebox.node'));
+  return existsSync(built) || !existsSync(prebuilt) ? built : prebuilt;
 }
 
 function load() {

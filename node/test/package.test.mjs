@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+//
+// The package as npm makes it, installed into an empty project without the network: built
+// from its own sources, used with import, require and TypeScript.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const folder = fileURLToPath(new URL('..', import.meta.url));
+
+function why() {
+  try {
+    accessSync(folder, constants.W_OK); // npm packs in place
+  } catch {
+    return 'the folder cannot be written to';
+  }
+  for (const program of ['npm', 'cmake', 'esbuild']) {
+    if (spawnSync(program, ['--version']).status !== 0) return `there is no ${program}`;
+  }
+  return false;
+}
+
+/** Neither the addon of this build nor its worker is to be found by accident. */
+const environment = { ...process.env, npm_config_offline: 'true', npm_config_update_notifier: 'false' };
+delete environment.GLOVEBOX_ADDON;
+delete environment.GLOVEBOX_WORKER;
+
+function run(cwd, program, ...args) {
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8', env: environment });
+  assert.equal(status, 0, `${program} ${args.join(' ')}\n${stdout}\n${stderr}`);
+  return stdout;
+}
+
+const MODULE = `
+import { SandboxEngine, createSandboxTools } from 'glovebox';
+import { createRequire } from 'node:module';
+const required = createRequire(import.meta.url)('glovebox');
+const engine = new SandboxEngine({ fetch: ['api.example.com'] });
+const result = await engine.execute('(d) => [d.length, typeof fetch, new URL("https://ä.example").host]', [1, 2]);
+await engine.close();
+console.log(JSON.stringify([result.value ?? result, required.SandboxEngine === SandboxEngine, typeof createSandboxTools]));
+`;
+
+const COMMON = `
+const { SandboxEngine, SANDBOX_SYSTEM_INSTRUCTION, validateSandboxCode } = require('glovebox');
+(async () => {
+  const engine = new SandboxEngine();
+  const result = await engine.execute('(d) => d * 2', 21);
+  engine.dispose();
+  console.log(JSON.stringify([result.value ?? result, validateSandboxCode('1').ok, SANDBOX_SYSTEM_INSTRUCTION.slice(0, 9)]));
+})();
+`;
+
+const TYPED = `
+import { SandboxEngine, type SandboxResult } from 'glovebox';
+export const result: Promise<SandboxResult<number>> = new SandboxEngine({ timeout: 5 }).execute<number>('() => 1');
+`;
+
+test('npm pack makes a package that installs into an empty project and works', { skip: why() }, () => {
+  const place = mkdtempSync(join(tmpdir(), 'glovebox-package-'));
+  const project = join(place, 'project');
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), '{"name": "empty", "version": "1.0.0", "private": true}');
+  writeFileSync(join(project, 'module.mjs'), MODULE);
+  writeFileSync(join(project, 'common.cjs'), COMMON);
+  writeFileSync(join(project, 'module.mts'), TYPED);
+  writeFileSync(join(project, 'common.cts'), TYPED);
+  try {
+    run(folder, 'npm', 'pack', '--pack-destination', place);
+    for (const name of ['core', 'dist', 'prebuilt']) assert.equal(existsSync(join(folder, name)), false, `${name} is left over`);
+    const [tarball] = readdirSync(place).filter((name) => name.endsWith('.tgz'));
+    run(project, 'npm', 'install', join(place, tarball));
+    const installed = join(project, 'node_modules', 'glovebox');
+    // An npm that asks before it runs scripts of packages has not run this one.
+    if (!existsSync(join(installed, 'native'))) run(installed, process.execPath, 'install.mjs');
+
+    assert.equal(run(project, process.execPath, 'module.mjs'), '[[2,"function","xn--4ca.example"],true,"function"]\n');
+    assert.equal(run(project, process.execPath, 'common.cjs'), '[42,false,"[SANDBOX]"]\n');
+    for (const name of ['module.mts', 'common.cts']) {
+      run(project, process.execPath, join(folder, 'node_modules', 'typescript', 'bin', 'tsc'), '--strict', '--noEmit',
+        '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,esnext.disposable,dom', '--typeRoots', './none', name);
+    }
+    assert.match(run(installed, process.execPath, 'install.mjs'), /^$/, 'what is there is not built again');
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+});
+
+test('without what it is built with, the installation says which packages are missing', () => {
+  const place = mkdtempSync(join(tmpdir(), 'glovebox-install-'));
+  try {
+    mkdirSync(join(place, 'core'));
+    writeFileSync(join(place, 'install.mjs'), '');
+    const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', `
+      import { copyFileSync } from 'node:fs';
+      copyFileSync(${JSON.stringify(join(folder, 'install.mjs'))}, ${JSON.stringify(join(place, 'install.mjs'))});
+      await import(${JSON.stringify(join(place, 'install.mjs'))});
+    `], { encoding: 'utf8', env: { PATH: place } });
+
+    assert.equal(status, 1);
+    assert.match(stdout, /apt-get install cmake gcc libc6-dev make pkg-config/);
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+});

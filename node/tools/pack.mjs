@@ -1,0 +1,86 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: MIT
+//
+// pack - what `npm pack` puts into the package beside what is here: the entry points as one
+// file (dist/), and the sources of the addon, the library and the worker program (core/),
+// laid out as in the repository. With GLOVEBOX_PREBUILT=1 also what `make node` has built.
+//
+//     tools/pack.mjs            before packing (npm runs it)
+//     tools/pack.mjs --clean    afterwards
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(here, '..');
+const core = join(here, 'core');
+const dist = join(here, 'dist');
+const packages = join(root, 'tools', 'npm', 'node_modules');
+
+/** Of the repository; mcp, cli and runner are parts of the command alone. */
+const SOURCES = [
+  'CMakeLists.txt', 'LICENSE', 'THIRD-PARTY.md', 'cmake/checked.cmake', 'cmake/dependencies.cmake',
+  'cmake/flags.cmake', 'include', 'src/CMakeLists.txt', 'src/audit', 'src/base', 'src/broker',
+  'src/crypto', 'src/fetch', 'src/file', 'src/guard', 'src/policy', 'src/realm', 'src/record',
+  'src/seal', 'src/wire', 'src/worker', 'share/glovebox/sandbox-instruction.txt',
+  'node/CMakeLists.txt', 'node/place.cmake', 'node/src',
+];
+
+/** Of npm's packages, what is compiled in. A folder called node_modules is never packed. */
+const PACKAGES = [
+  'tree-sitter/LICENSE', 'tree-sitter/vendor/tree-sitter/lib/include',
+  'tree-sitter/vendor/tree-sitter/lib/src', 'tree-sitter-javascript/LICENSE',
+  'tree-sitter-javascript/src/parser.c', 'tree-sitter-javascript/src/scanner.c',
+  'tree-sitter-javascript/src/tree_sitter', 'tr46/lib/mappingTable.json',
+];
+
+function copy(from, to) {
+  if (!existsSync(from)) throw new Error(`there is no '${from}': run tools/install-deps build node`);
+  mkdirSync(dirname(to), { recursive: true });
+  cpSync(from, to, { recursive: true, dereference: true });
+}
+
+function clean() {
+  for (const folder of ['core', 'dist', 'prebuilt']) rmSync(join(here, folder), { recursive: true, force: true });
+}
+
+const esbuild = (...args) => execFileSync('esbuild', args, { cwd: here, stdio: ['ignore', 'ignore', 'inherit'] });
+
+function copySources() {
+  for (const path of SOURCES) copy(join(root, path), join(core, path));
+  for (const path of PACKAGES) copy(join(packages, path), join(core, 'npm', path));
+  copy(join(here, 'node_modules', 'node-api-headers', 'include'), join(core, 'node', 'headers'));
+  copy(join(here, 'node_modules', 'node-api-headers', 'LICENSE'), join(core, 'node', 'headers', 'LICENSE'));
+  const program = execFileSync('sh', ['-c', 'command -v esbuild'], { encoding: 'utf8' }).trim();
+  execFileSync('cmake', [
+    `-DESBUILD=${program}`, `-DPACKAGES=${packages}`, `-DOUTPUT=${join(core, 'npm', 'web.js')}`,
+    '-P', join(root, 'src', 'realm', 'fetch', 'bundle.cmake'),
+  ], { stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+/** One copy of the code for both kinds of import: classes and state are the same. */
+async function bundle() {
+  esbuild(
+    'lib/index.js', '--bundle', '--platform=node', '--format=cjs', '--target=node18', '--packages=external',
+    '--outfile=dist/glovebox.cjs', '--log-level=warning', '--define:import.meta.url=__url',
+    '--banner:js=// SPDX-License-Identifier: MIT\nconst __url = require("node:url").pathToFileURL(__filename).href;',
+  );
+  const names = Object.keys(await import('../lib/index.js'));
+  writeFileSync(join(dist, 'glovebox.mjs'),
+    `// SPDX-License-Identifier: MIT\nimport packed from './glovebox.cjs';\n\nexport const {\n  ${names.join(',\n  ')},\n} = packed;\n`);
+  copy(join(root, 'src', 'mcp', 'code', 'servers.js'), join(dist, 'servers.box.js'));
+  // The declarations once more, for who requires: a package is of one kind or of the other.
+  copy(join(here, 'types'), join(dist, 'types'));
+  writeFileSync(join(dist, 'types', 'package.json'), '{"type": "commonjs"}\n');
+}
+
+clean();
+if (!process.argv.includes('--clean')) {
+  copySources();
+  await bundle();
+  if (process.env.GLOVEBOX_PREBUILT) {
+    const native = join(here, 'native');
+    for (const name of readdirSync(native)) copy(join(native, name), join(here, 'prebuilt', name));
+  }
+}

@@ -81,11 +81,12 @@ int servers_tear_down(void **state)
     servers *s = *state;
 
     gbx_upstreams_free(s->all);
+    while (s->background_count > 0)
+        (void)pclose(s->background[--s->background_count]);
     assert_int_equal(marked_count(s->mark), 0);
     gbx_mcp_loop_free(s->loop);
     for (size_t i = 0; i < s->config.server_count; i++) {
-        free(s->list[i].args[0] == NULL ? NULL
-                                        : s->list[i].args[s->list[i].arg_count + 1]);
+        free(s->list[i].args[s->list[i].arg_count + 1]);
         free(s->list[i].args);
         free(s->list[i].env);
     }
@@ -134,6 +135,44 @@ gbx_mcp_upstream_config *servers_add_bad(servers *s, const char *name,
 
     (void)snprintf(line, sizeof line, "%s count=%s/count", words, s->directory);
     return servers_add(s, name, "bad-upstream.mjs", line);
+}
+
+gbx_mcp_upstream_config *servers_add_url(servers *s, const char *name,
+                                         gbx_mcp_transport transport, const char *url)
+{
+    gbx_mcp_upstream_config *c = servers_add_command(s, name, "", "");
+
+    c->transport = transport;
+    memcpy(&c->url, &url, sizeof url);
+    return c;
+}
+
+/* popen() for writing gives its input; what it prints goes to a file that is read until
+ * the address is there. */
+gbx_mcp_upstream_config *servers_add_address(servers *s, const char *name,
+                                             gbx_mcp_transport transport,
+                                             const char *words)
+{
+    char *url = s->urls[s->background_count];
+    char command[512];
+    char path[128];
+    FILE *printed = NULL;
+
+    (void)snprintf(path, sizeof path, "%s/url-%zu", s->directory, s->background_count);
+    (void)snprintf(command, sizeof command, "exec %s %s/sdk-servers.mjs %s >%s 2>/dev/null", node(),
+                   SERVERS_FOLDER, words, path);
+    s->background[s->background_count++] = popen(command, "w");
+    for (int i = 0; i < 1000 && strchr(url, '\n') == NULL; i++) {
+        (void)usleep(20000);
+        printed = fopen(path, "r");
+        if (printed != NULL) {
+            (void)!fgets(url, sizeof s->urls[0], printed);
+            (void)fclose(printed);
+        }
+    }
+    assert_non_null(strchr(url, '\n'));
+    *strchr(url, '\n') = 0;
+    return servers_add_url(s, name, transport, url);
 }
 
 void servers_start(servers *s)

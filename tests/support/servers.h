@@ -8,6 +8,8 @@
 
 #include "mcp/upstream/upstream.h"
 
+#include <stdio.h>
+
 #define SERVERS_MAX 8
 
 typedef struct servers {
@@ -20,6 +22,9 @@ typedef struct servers {
     unsigned changes;   /* how often tools_changed was called */
     unsigned log_lines;
     char last_log[512];
+    FILE *background[SERVERS_MAX]; /* their standard input */
+    size_t background_count;
+    char urls[SERVERS_MAX][128];
 } servers;
 
 /* What an answer was. */
@@ -46,6 +51,14 @@ gbx_mcp_upstream_config *servers_add(servers *s, const char *name, const char *s
 /* The same with any command. */
 gbx_mcp_upstream_config *servers_add_command(servers *s, const char *name,
                                              const char *command, const char *words);
+/* A server that runs by itself, sdk-servers.mjs with these words, and is asked at the
+ * address that it prints. */
+gbx_mcp_upstream_config *servers_add_address(servers *s, const char *name,
+                                             gbx_mcp_transport transport,
+                                             const char *words);
+/* The same, at an address of the caller's. */
+gbx_mcp_upstream_config *servers_add_url(servers *s, const char *name,
+                                         gbx_mcp_transport transport, const char *url);
 void servers_start(servers *s);
 
 /* The server that misbehaves as told; see bad-upstream.mjs. */

@@ -63,12 +63,12 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
 
 /* The last session's list says so; a server that has just been restarted is asked anew
  * with the call itself. */
-static bool may_repeat(const gbx_upstream_call *call)
+static bool may_repeat(const gbx_upstream_call *call, bool was_not_begun)
 {
     const gbx_tool *tool = gbx_tools_find(&call->server->tools, call->tool);
 
     return !call->was_retried && !call->all->is_closing && tool != NULL &&
-           tool->is_repeatable;
+           (was_not_begun || tool->is_repeatable);
 }
 
 static void on_answer(void *user, const gbx_upstream_reply *reply)
@@ -79,7 +79,7 @@ static void on_answer(void *user, const gbx_upstream_reply *reply)
 
     gbx_call_unlink(call);
     gbx_upstreams_wake(call->all);
-    if (reply->fault == GBX_UPSTREAM_EXIT && may_repeat(call)) {
+    if (reply->fault == GBX_UPSTREAM_EXIT && may_repeat(call, reply->was_not_begun)) {
         call->was_retried = true;
         gbx_call_enqueue(call);
         return;

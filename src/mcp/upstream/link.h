@@ -75,6 +75,10 @@ typedef struct gbx_link_options {
     gbx_link_hooks hooks;
 } gbx_link_options;
 
+/* Streamable HTTP, and the transport before it. */
+gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
+                         gbx_error *reterr) GBX_MUST_USE;
+
 gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
                           gbx_error *reterr) GBX_MUST_USE;
 

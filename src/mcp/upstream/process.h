@@ -19,6 +19,7 @@ typedef struct gbx_process gbx_process;
 
 typedef struct gbx_yard {
     gbx_process *first;
+    struct gbx_web *web; /* what links over HTTP share; NULL: there was none */
 } gbx_yard;
 
 typedef struct gbx_process_hooks {

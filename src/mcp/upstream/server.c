@@ -126,7 +126,8 @@ static void on_ready(void *user, gbx_session *session)
     server->facts.instructions = instructions;
     if (gbx_session_was_silent(session) && !facts->is_modern)
         gbx_eras_note(&server->all->eras, server->era_key, true, gbx_clock_wall_ms());
-    else if (server->hint == GBX_ERA_LEGACY)
+    else if (server->hint == GBX_ERA_LEGACY &&
+             server->config->transport == GBX_MCP_STDIO)
         gbx_eras_note(&server->all->eras, server->era_key, true, gbx_clock_wall_ms());
     for (gbx_upstream_call *call = server->waiting; call != NULL; call = call->next)
         gbx_call_arm(call);
@@ -157,7 +158,8 @@ static bool try_other_era(gbx_server *server, const gbx_session *session)
         server->hint = GBX_ERA_LEGACY;
         return true;
     }
-    if (server->hint != GBX_ERA_LEGACY || gbx_session_facts_of(session)->start_ms > 0)
+    if (server->config->transport != GBX_MCP_STDIO || server->hint != GBX_ERA_LEGACY ||
+        gbx_session_facts_of(session)->start_ms > 0)
         return false;
     /* What was known of it does not hold any more, or never did. */
     server->hint = GBX_ERA_ASK;
@@ -359,7 +361,9 @@ bool gbx_server_init(gbx_server *server, gbx_upstreams *all,
     server->config = config;
     server->waiting_end = &server->waiting;
     gbx_era_key(config, server->era_key);
-    if (gbx_eras_is_legacy(&all->eras, server->era_key))
+    /* The transport before has no server of the other era. */
+    if (config->transport == GBX_MCP_SSE ||
+        gbx_eras_is_legacy(&all->eras, server->era_key))
         server->hint = GBX_ERA_LEGACY;
     server->retry = evtimer_new(base, on_retry, server);
     server->idle = evtimer_new(base, on_idle, server);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * session - what comes in is told apart here, and sent to whom it concerns. What nobody
- * waits for (a wrong id, a second answer, noise) is dropped, and said in the log.
- */
+/* session - questions and who waits for their answers, time, and the end; see session.h. */
 #include "mcp/upstream/session_parts.h"
 
 #include "base/cleanup.h"
@@ -21,188 +18,6 @@
 static struct timeval after_ms(uint32_t ms)
 {
     return (struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000};
-}
-
-/* ---- what it says --------------------------------------------------------- */
-
-/* Our question, answered: the id is found wherever a sound server would write it. */
-static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t about)
-{
-    int64_t id = about;
-    gbx_pending *p;
-
-    if (message->id.at != NULL && !gbx_rpc_integer(message->id, &id))
-        id = 0;
-    p = gbx_session_take(s, id);
-    if (p == NULL) {
-        gbx_session_log(s, "an answer that nobody waits for was dropped");
-        return;
-    }
-    switch (p->ask) {
-    case GBX_ASK_DISCOVER: gbx_session_on_discover(s, message); break;
-    case GBX_ASK_INITIALIZE: gbx_session_on_initialize(s, message); break;
-    case GBX_ASK_TOOLS: gbx_session_on_tools(s, message); break;
-    case GBX_ASK_LISTEN: gbx_session_on_listen_end(s); break;
-    case GBX_ASK_CHECK: (void)event_del(s->check_timer); break;
-    case GBX_ASK_CALL: gbx_session_on_call(s, p, message); return;
-    }
-    free(p);
-}
-
-/* Nothing was declared that a server might ask for, but for ping; in the era without
- * requests from servers, nothing is answered. */
-static void on_request(gbx_session *s, const gbx_rpc_message *message)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
-    gbx_link_message about = {0};
-
-    if (s->facts.is_modern) {
-        gbx_session_log(s, "a request was dropped: servers of this era have none");
-        return;
-    }
-    gbx_buf_init(&text, GBX_KIB(4));
-    if (strcmp(message->method, "ping") == 0) {
-        gbx_rpc_begin_result(&text, message->id);
-        (void)gbx_buf_puts(&text, "{}");
-        gbx_rpc_end(&text);
-    } else {
-        gbx_rpc_append_error(&text, message->id, GBX_RPC_METHOD_NOT_FOUND,
-                             "this client answers no requests but ping", NULL);
-    }
-    (void)gbx_session_send(s, &text, &about);
-}
-
-static void on_notification(gbx_session *s, const gbx_rpc_message *message)
-{
-    if (strcmp(message->method, "notifications/progress") == 0)
-        gbx_session_on_progress(s, message->payload);
-    else if (strcmp(message->method, "notifications/tools/list_changed") == 0)
-        gbx_session_on_change(s);
-}
-
-static void take_message(gbx_session *s, const gbx_rpc_message *message, int64_t about)
-{
-    gbx_rpc_message one;
-    gbx_rpc_fault fault;
-    size_t cursor = 0;
-    gbx_view none;
-    gbx_view view;
-
-    s->has_spoken = true;
-    if (message->kind == GBX_RPC_REQUEST)
-        on_request(s, message);
-    else if (message->kind == GBX_RPC_NOTIFICATION)
-        on_notification(s, message);
-    else if (message->kind != GBX_RPC_BATCH)
-        on_response(s, message, about);
-    else /* Of one revision, 2025-03-26, which had them. */
-        while (s->phase != GBX_PHASE_LOST &&
-               gbx_view_next(message->payload, &cursor, &none, &view))
-            if (gbx_rpc_read_view(view, &one, &fault) && one.kind != GBX_RPC_BATCH)
-                take_message(s, &one, 0);
-}
-
-static void on_message(void *user, const char *text, size_t len, int64_t about)
-{
-    gbx_session *s = user;
-    gbx_rpc_message message;
-    gbx_rpc_fault fault;
-
-    if (gbx_rpc_read(text, len, &message, &fault)) {
-        take_message(s, &message, about);
-        return;
-    }
-    gbx_session_log(s, "a line was dropped: %s", fault.message);
-    /* It answers something with what is no answer. */
-    if (!fault.is_answerable && fault.id.at != NULL) {
-        int64_t id = 0;
-        gbx_pending *p =
-            gbx_rpc_integer(fault.id, &id) ? gbx_session_take(s, id) : NULL;
-
-        if (p != NULL && p->ask == GBX_ASK_CALL)
-            gbx_session_fail_call(s, p, GBX_UPSTREAM_PROTOCOL, fault.message);
-        else if (p != NULL) {
-            free(p);
-            gbx_session_lose(s, fault.message);
-        }
-    }
-}
-
-/* The number after "id": at the beginning of the line or at its end, or 0. */
-static int64_t find_id(const char *text, size_t len, bool is_end)
-{
-    static const char key[] = "\"id\":";
-    size_t n = sizeof key - 1;
-    int64_t id = 0;
-
-    for (size_t i = 0; i + n < len; i++) {
-        const char *digit = text + i + n;
-
-        if (memcmp(text + i, key, n) != 0)
-            continue;
-        for (id = 0; digit < text + len && *digit >= '0' && *digit <= '9'; digit++)
-            id = id < INT64_MAX / 16 ? id * 10 + (*digit - '0') : id;
-        if (!is_end)
-            return id;
-    }
-    return id;
-}
-
-static void on_too_long(void *user, const char *head, size_t head_len, const char *tail,
-                        size_t tail_len)
-{
-    gbx_session *s = user;
-    int64_t id = find_id(head, head_len, false);
-    gbx_pending *p;
-
-    if (id == 0)
-        id = find_id(tail, tail_len < 64 ? tail_len : tail_len, true);
-    gbx_session_log(s, "a message of more than %zu MiB was dropped",
-                    GBX_LINK_MESSAGE_MAX >> 20);
-    p = gbx_session_take(s, id);
-    if (p != NULL && p->ask == GBX_ASK_CALL)
-        gbx_session_fail_call(s, p, GBX_UPSTREAM_PROTOCOL,
-                              "the answer is longer than 32 MiB");
-    else if (p != NULL) {
-        free(p);
-        gbx_session_lose(s, "its answer is longer than 32 MiB");
-    }
-}
-
-static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
-                          const char *why, bool is_spoken)
-{
-    gbx_session *s = user;
-    gbx_pending *p = gbx_session_take(s, about);
-
-    if (p == NULL)
-        return;
-    if (p->ask == GBX_ASK_CALL) {
-        gbx_session_fail_call(s, p, fault, why);
-        return;
-    }
-    if (p->ask == GBX_ASK_DISCOVER && is_spoken)
-        gbx_session_on_no_discover(s);
-    else if (p->ask == GBX_ASK_LISTEN)
-        gbx_session_on_listen_end(s);
-    else
-        gbx_session_lose(s, why);
-    free(p);
-}
-
-static void on_log(void *user, const char *line)
-{
-    gbx_session *s = user;
-
-    s->options.hooks.log(s->options.hooks.user, line);
-}
-
-static void on_lost(void *user, const char *why)
-{
-    gbx_session *s = user;
-
-    s->link = NULL;
-    gbx_session_lose(s, why);
 }
 
 /* ---- time ----------------------------------------------------------------- */
@@ -409,7 +224,7 @@ void gbx_session_lose(gbx_session *s, const char *why)
         gbx_pending *p = gbx_session_take(s, s->pending->id);
 
         if (p->ask == GBX_ASK_CALL)
-            gbx_session_fail_call(s, p, GBX_UPSTREAM_EXIT, why);
+            gbx_session_fail_call(s, p, GBX_UPSTREAM_EXIT, why, false);
         else
             free(p);
     }
@@ -426,7 +241,7 @@ gbx_status gbx_session_new(const gbx_session_options *options, gbx_session **ret
         .loop = options->loop,
         .yard = options->yard,
         .config = options->config,
-        .hooks = {s, on_message, on_too_long, on_unanswered, on_log, on_lost},
+        .hooks = gbx_session_hooks_of(s),
     };
     gbx_status status = GBX_OK;
 
@@ -437,7 +252,9 @@ gbx_status gbx_session_new(const gbx_session_options *options, gbx_session **ret
     if (!set_up(s))
         status = gbx_fail(reterr, GBX_E_NOMEM, "cannot start a server: out of memory");
     if (status == GBX_OK)
-        status = gbx_link_stdio(&link, &s->link, reterr);
+        status = options->config->transport == GBX_MCP_STDIO
+                     ? gbx_link_stdio(&link, &s->link, reterr)
+                     : gbx_link_http(&link, &s->link, reterr);
     s->is_process = status == GBX_OK && s->link->ops->is_silence_an_answer;
     if (status == GBX_OK && !gbx_session_begin(s))
         status = gbx_fail(reterr, GBX_E_NOMEM, "cannot talk to a server");

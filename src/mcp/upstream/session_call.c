@@ -84,9 +84,11 @@ void gbx_session_on_call(gbx_session *s, gbx_pending *p, const gbx_rpc_message *
 }
 
 void gbx_session_fail_call(gbx_session *s, gbx_pending *p, gbx_upstream_fault fault,
-                           const char *why)
+                           const char *why, bool was_not_begun)
 {
-    gbx_upstream_reply reply = {.fault = fault, .message = why};
+    gbx_upstream_reply reply = {.fault = fault,
+                                .message = why,
+                                .was_not_begun = was_not_begun};
 
     (void)s;
     answer(p, &reply);

@@ -85,6 +85,10 @@ gbx_pending *gbx_session_take(gbx_session *s, int64_t id);
 void gbx_session_log(gbx_session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* ---- session_read.c ------------------------------------------------------- */
+
+gbx_link_hooks gbx_session_hooks_of(gbx_session *s);
+
 /* ---- session_start.c: eras ------------------------------------------------ */
 
 bool gbx_session_begin(gbx_session *s);
@@ -107,7 +111,7 @@ void gbx_session_on_change(gbx_session *s);
 void gbx_session_on_call(gbx_session *s, gbx_pending *p,
                          const gbx_rpc_message *message);
 void gbx_session_fail_call(gbx_session *s, gbx_pending *p, gbx_upstream_fault fault,
-                           const char *why);
+                           const char *why, bool was_not_begun);
 void gbx_session_on_progress(gbx_session *s, gbx_view params);
 
 #endif

@@ -40,6 +40,7 @@ typedef struct gbx_upstream_reply {
     int code;            /* JSON-RPC, with REFUSED */
     const char *message; /* for who wrote the call; "" on success; hostile */
     gbx_view result;     /* the whole CallToolResult, on success */
+    bool was_not_begun;  /* the server is known to have done nothing for it */
 } gbx_upstream_reply;
 
 typedef void (*gbx_upstream_done_fn)(void *user, const gbx_upstream_reply *reply);

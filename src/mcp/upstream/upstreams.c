@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/nearest.h"
 #include "mcp/upstream/server.h"
+#include "mcp/upstream/web.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,6 +188,7 @@ void gbx_upstreams_free(gbx_upstreams *upstreams)
     while (upstreams->ended != NULL)
         tell(upstreams->ended);
     gbx_yard_clear(&upstreams->yard, LAST_PATIENCE_MS);
+    gbx_web_free(upstreams->yard.web);
     for (size_t i = 0; i < upstreams->count; i++)
         gbx_server_cleanup(&upstreams->servers[i]);
     free(upstreams->servers);

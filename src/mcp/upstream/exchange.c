@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* exchange - libcurl only fills buffers; what is in them is looked at from the loop. */
+#include "mcp/upstream/exchange.h"
+
+#include "base/cleanup.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define CONNECT_MS       10000L
+#define HEADER_BYTES_MAX GBX_KIB(64)
+
+typedef struct exchange {
+    gbx_exchange shared;
+    gbx_exchange_options o;
+    CURL *easy;
+    void *body;
+    char error[CURL_ERROR_SIZE];
+    gbx_multi_entry entry;
+    struct event *turn;
+    size_t header_bytes;
+    bool is_added;
+    bool is_over;
+    CURLcode result;
+} exchange;
+
+/* The value of a header line if it is of that name; trimmed. */
+static bool take_header(const char *line, size_t len, const char *name, char *to,
+                        size_t size)
+{
+    size_t n = strlen(name);
+
+    if (len <= n || strncasecmp(line, name, n) != 0 || line[n] != ':')
+        return false;
+    for (n++; n < len && (line[n] == ' ' || line[n] == '\t');)
+        n++;
+    while (len > n && isspace((unsigned char)line[len - 1]))
+        len--;
+    if (len - n >= size)
+        return false;
+    memcpy(to, line + n, len - n);
+    to[len - n] = 0;
+    return true;
+}
+
+static void take_type(gbx_exchange_response *r, const char *line, size_t len)
+{
+    char type[256];
+
+    if (!take_header(line, len, "content-type", type, sizeof type))
+        return;
+    type[strcspn(type, "; \t")] = 0;
+    for (char *c = type; *c != 0; c++)
+        *c = (char)tolower((unsigned char)*c);
+    (void)snprintf(r->content_type, sizeof r->content_type, "%.63s", type);
+    r->is_stream = strcmp(r->content_type, "text/event-stream") == 0;
+}
+
+static size_t on_header(char *line, size_t size, size_t count, void *user)
+{
+    exchange *e = user;
+    gbx_exchange_response *r = &e->shared.response;
+    size_t len = size * count;
+
+    e->header_bytes += len;
+    if (e->header_bytes > HEADER_BYTES_MAX)
+        return 0;
+    /* A further head, after 100 Continue say, starts anew. */
+    if (len > 5 && memcmp(line, "HTTP/", 5) == 0) {
+        r->content_type[0] = r->session[0] = 0;
+        r->is_stream = false;
+    }
+    take_type(r, line, len);
+    (void)take_header(line, len, "mcp-session-id", r->session, sizeof r->session);
+    return len;
+}
+
+static size_t on_body(char *data, size_t size, size_t count, void *user)
+{
+    exchange *e = user;
+    gbx_exchange_response *r = &e->shared.response;
+    size_t len = size * count;
+    bool taken = r->is_stream ? gbx_sse_feed(&r->sse, data, len)
+                              : gbx_buf_append(&r->body, data, len);
+
+    if (!taken) {
+        r->is_too_long = true;
+        return 0;
+    }
+    event_active(e->turn, 0, 0);
+    return len;
+}
+
+static void on_over(void *user, CURLcode result)
+{
+    exchange *e = user;
+
+    e->is_added = false;
+    e->is_over = true;
+    e->result = result;
+    (void)e->o.lib->curl_easy_getinfo(e->easy, CURLINFO_RESPONSE_CODE,
+                                      &e->shared.response.status);
+    event_active(e->turn, 0, 0);
+}
+
+/* One event a turn: the hook may free the exchange. */
+static void on_turn(evutil_socket_t fd, short what, void *user)
+{
+    exchange *e = user;
+    gbx_sse_event event;
+
+    (void)fd;
+    (void)what;
+    if (e->shared.response.is_stream && gbx_sse_next(&e->shared.response.sse, &event)) {
+        event_active(e->turn, 0, 0);
+        e->o.hooks.event(e->o.user, &e->shared, &event);
+        return;
+    }
+    if (e->is_over)
+        e->o.hooks.done(e->o.user, &e->shared, e->result);
+}
+
+static bool set_request(exchange *e)
+{
+    const gbx_libcurl *lib = e->o.lib;
+    CURL *c = e->easy;
+
+    if (e->o.method == GBX_HTTP_GET)
+        return lib->curl_easy_setopt(c, CURLOPT_HTTPGET, 1L) == CURLE_OK;
+    if (e->o.method == GBX_HTTP_DELETE)
+        return lib->curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, "DELETE") == CURLE_OK;
+    return lib->curl_easy_setopt(c, CURLOPT_POST, 1L) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_POSTFIELDS, e->body) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE,
+                                 (curl_off_t)e->o.body_len) == CURLE_OK;
+}
+
+static bool set_up(exchange *e)
+{
+    const gbx_libcurl *lib = e->o.lib;
+    CURL *c = e->easy;
+
+    return lib->curl_easy_setopt(c, CURLOPT_URL, e->o.url) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) ==
+               CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_TCP_NODELAY, 1L) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS) ==
+               CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)e->o.timeout_ms) ==
+               CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_ERRORBUFFER, e->error) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_HTTPHEADER, e->o.headers) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_HEADERDATA, e) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_WRITEDATA, e) == CURLE_OK && set_request(e);
+}
+
+/* ---- the rest of the link ------------------------------------------------- */
+
+gbx_exchange *gbx_exchange_start(const gbx_exchange_options *options)
+{
+    exchange *e = calloc(1, sizeof *e);
+
+    if (e == NULL) {
+        options->lib->curl_slist_free_all(options->headers);
+        return NULL;
+    }
+    e->o = *options;
+    e->shared.id = options->id;
+    e->shared.method = options->method;
+    e->entry = (gbx_multi_entry){on_over, e};
+    gbx_buf_init(&e->shared.response.body, GBX_LINK_MESSAGE_MAX);
+    gbx_sse_init(&e->shared.response.sse, GBX_LINK_MESSAGE_MAX);
+    e->body = malloc(options->body_len + 1);
+    e->turn = event_new(options->base, -1, 0, on_turn, e);
+    e->easy = options->lib->curl_easy_init();
+    if (e->body != NULL && options->body_len > 0)
+        memcpy(e->body, options->body, options->body_len);
+    if (e->body == NULL || e->turn == NULL || e->easy == NULL || !set_up(e) ||
+        !gbx_multi_add(options->multi, e->easy, &e->entry)) {
+        gbx_exchange_free(&e->shared);
+        return NULL;
+    }
+    e->is_added = true;
+    return &e->shared;
+}
+
+void gbx_exchange_free(gbx_exchange *shared)
+{
+    exchange *e = (exchange *)shared;
+
+    if (e->is_added)
+        gbx_multi_remove(e->o.multi, e->easy);
+    if (e->easy != NULL)
+        e->o.lib->curl_easy_cleanup(e->easy);
+    if (e->turn != NULL)
+        event_free(e->turn);
+    e->o.lib->curl_slist_free_all(e->o.headers);
+    gbx_buf_cleanup(&e->shared.response.body);
+    gbx_sse_cleanup(&e->shared.response.sse);
+    free(e->body);
+    free(e);
+}
+
+const char *gbx_exchange_error(const gbx_exchange *shared, CURLcode result)
+{
+    const exchange *e = (const exchange *)shared;
+
+    return e->error[0] != 0 ? e->error : e->o.lib->curl_easy_strerror(result);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exchange - one HTTP request of an upstream server's link, and its response: a body, or
+ * a stream of events.
+ *
+ * Hooks come from the loop and never from inside libcurl: in them everything may be done,
+ * freeing the exchange too.
+ */
+#ifndef GBX_MCP_UPSTREAM_EXCHANGE_H
+#define GBX_MCP_UPSTREAM_EXCHANGE_H
+
+#include "fetch/multi.h"
+#include "mcp/upstream/link.h"
+#include "mcp/upstream/sse.h"
+
+#define GBX_EXCHANGE_SESSION_MAX 1024
+
+typedef struct gbx_exchange gbx_exchange;
+
+typedef enum gbx_http_method {
+    GBX_HTTP_POST,
+    GBX_HTTP_GET,
+    GBX_HTTP_DELETE,
+} gbx_http_method;
+
+typedef struct gbx_exchange_hooks {
+    /* One event of the stream. */
+    void (*event)(void *user, gbx_exchange *exchange, const gbx_sse_event *event);
+    /* It is over: result tells how. Once. */
+    void (*done)(void *user, gbx_exchange *exchange, CURLcode result);
+} gbx_exchange_hooks;
+
+typedef struct gbx_exchange_options {
+    struct event_base *base;
+    gbx_multi *multi;
+    const gbx_libcurl *lib;
+    gbx_http_method method;
+    const char *url;
+    struct curl_slist *headers; /* owned from now on, also on failure */
+    const void *body;           /* of a POST; copied */
+    size_t body_len;
+    int64_t id;          /* of the request that it carries, or 0 */
+    uint32_t timeout_ms; /* 0: none */
+    gbx_exchange_hooks hooks;
+    void *user;
+} gbx_exchange_options;
+
+/* What is known of the response; borrowed from the exchange. */
+typedef struct gbx_exchange_response {
+    long status;
+    char content_type[64]; /* lower case, without parameters */
+    char session[GBX_EXCHANGE_SESSION_MAX + 1];
+    gbx_buf body; /* unless it is a stream of events */
+    gbx_sse sse;
+    bool is_stream;
+    bool is_too_long;
+} gbx_exchange_response;
+
+struct gbx_exchange {
+    gbx_exchange *next; /* of its owner's list */
+    int64_t id;
+    gbx_http_method method;
+    bool was_answered; /* the owner's: the answer to id was among the events */
+    gbx_exchange_response response;
+};
+
+/* NULL: memory is out. */
+gbx_exchange *gbx_exchange_start(const gbx_exchange_options *options);
+void gbx_exchange_free(gbx_exchange *exchange);
+
+/* In libcurl's words, for people. */
+const char *gbx_exchange_error(const gbx_exchange *exchange, CURLcode result);
+
+#endif

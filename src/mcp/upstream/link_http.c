@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * link_http - a server at an address: every message is a POST, and its answer is a body or
+ * a stream. Redirects are not followed: whom we talk to, and give our headers, is who was
+ * configured.
+ */
+#include "mcp/upstream/link_http.h"
+
+#include "base/cleanup.h"
+#include "mcp/rpc/message.h"
+#include "mcp/upstream/process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* For a DELETE that nobody waits for. */
+#define FAREWELL_MS 2000
+
+/* Streams that were answered and are still open; servers close them, as a rule. */
+#define OPEN_MAX 4
+
+static void unlink_exchange(gbx_http *h, const gbx_exchange *exchange)
+{
+    gbx_exchange **at = &h->exchanges;
+
+    while (*at != NULL && *at != exchange)
+        at = &(*at)->next;
+    if (*at != NULL)
+        *at = exchange->next;
+}
+
+static void free_exchanges(gbx_http *h)
+{
+    while (h->exchanges != NULL) {
+        gbx_exchange *exchange = h->exchanges;
+
+        h->exchanges = exchange->next;
+        gbx_exchange_free(exchange);
+    }
+    if (h->stream != NULL)
+        gbx_exchange_free(h->stream);
+    h->stream = NULL;
+}
+
+static void free_http(gbx_http *h)
+{
+    free_exchanges(h);
+    if (h->again != NULL)
+        event_free(h->again);
+    gbx_http_drop_later(h, 0);
+    gbx_buf_cleanup(&h->held);
+    free(h->endpoint);
+    free(h);
+}
+
+/* ---- answers -------------------------------------------------------------- */
+
+static bool is_answer_to(const char *text, size_t len, int64_t id)
+{
+    gbx_rpc_message message;
+    gbx_rpc_fault fault;
+    int64_t theirs = 0;
+
+    return gbx_rpc_read(text, len, &message, &fault) &&
+           (message.kind == GBX_RPC_RESULT || message.kind == GBX_RPC_ERROR) &&
+           gbx_rpc_integer(message.id, &theirs) && theirs == id;
+}
+
+static bool is_error(const gbx_buf *body)
+{
+    gbx_rpc_message message;
+    gbx_rpc_fault fault;
+
+    return body->len > 0 &&
+           gbx_rpc_read((const char *)body->data, body->len, &message, &fault) &&
+           message.kind == GBX_RPC_ERROR;
+}
+
+static bool is_visible(const char *text)
+{
+    for (; *text != 0; text++)
+        if (*text <= ' ' || *text > '~')
+            return false;
+    return true;
+}
+
+/* It comes with the first answer, ahead of what it says. */
+static void note_session(gbx_http *h, const gbx_exchange_response *r)
+{
+    if (!h->is_modern && h->session[0] == 0 && is_visible(r->session))
+        (void)snprintf(h->session, sizeof h->session, "%s", r->session);
+}
+
+/* The hooks may end the link: nothing of it is touched after one was called. */
+static void on_event(void *user, gbx_exchange *exchange, const gbx_sse_event *event)
+{
+    gbx_http *h = user;
+
+    if (strcmp(event->name, "message") != 0 || event->len == 0)
+        return;
+    note_session(h, &exchange->response);
+    if (exchange->id != 0 && is_answer_to(event->data, event->len, exchange->id))
+        exchange->was_answered = true;
+    h->hooks.message(h->hooks.user, event->data, event->len, 0);
+}
+
+static bool is_unreachable(CURLcode result)
+{
+    return result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST ||
+           result == CURLE_COULDNT_RESOLVE_PROXY ||
+           result == CURLE_PEER_FAILED_VERIFICATION ||
+           result == CURLE_SSL_CONNECT_ERROR || result == CURLE_URL_MALFORMAT ||
+           result == CURLE_UNSUPPORTED_PROTOCOL;
+}
+
+static void take_break(gbx_http *h, const gbx_exchange *exchange, CURLcode result)
+{
+    const gbx_link_hooks hooks = h->hooks;
+    char why[400];
+
+    if (exchange->response.is_too_long) {
+        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL,
+                         "the answer is longer than 32 MiB", false);
+        return;
+    }
+    (void)snprintf(why, sizeof why, "%s: %s",
+                   is_unreachable(result) ? "it cannot be reached"
+                                          : "the connection broke",
+                   gbx_exchange_error(exchange, result));
+    if (is_unreachable(result))
+        gbx_http_lose(h, why);
+    else
+        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_EXIT, why, false);
+}
+
+/* It is there, but does not answer this; with some statuses it might, to somebody else or
+ * a little later. */
+static bool is_spoken(long status)
+{
+    return status >= 400 && status < 500 && status != 401 && status != 403 &&
+           status != 407 && status != 408 && status != 429;
+}
+
+static void take_refusal(gbx_http *h, const gbx_exchange *exchange)
+{
+    const gbx_link_hooks hooks = h->hooks;
+    const gbx_buf *body = &exchange->response.body;
+    long status = exchange->response.status;
+    char why[128];
+
+    /* Our session has been forgotten, and nothing was done for this request. */
+    if (status == 404 && h->session[0] != 0 && !h->is_modern) {
+        h->session[0] = 0;
+        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_EXIT,
+                         "its session has ended", true);
+        gbx_http_lose(h, "its session has ended");
+    } else if (is_error(body)) {
+        hooks.message(hooks.user, (const char *)body->data, body->len, exchange->id);
+    } else {
+        (void)snprintf(why, sizeof why, "it answers with HTTP status %ld", status);
+        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_REFUSED, why,
+                         is_spoken(status));
+    }
+}
+
+static void take_answer(gbx_http *h, const gbx_exchange *exchange)
+{
+    const gbx_link_hooks hooks = h->hooks;
+    const gbx_exchange_response *r = &exchange->response;
+
+    note_session(h, r);
+    if (exchange->id == 0 || exchange->was_answered || h->is_sse)
+        return;
+    if (r->is_stream)
+        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_EXIT,
+                         "the stream ended before the answer", false);
+    else if (r->body.len > 0)
+        hooks.message(hooks.user, (const char *)r->body.data, r->body.len,
+                      exchange->id);
+    else
+        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL,
+                         "it answers with nothing", true);
+}
+
+/* Perhaps a server of the transport before: it is asked for its stream. The message that
+ * it has refused is held until it says where to send it. */
+static bool try_transport_before(gbx_http *h, const gbx_exchange *exchange)
+{
+    long status = exchange->response.status;
+
+    if (h->is_sse || h->is_modern || h->version[0] != 0 || exchange->id == 0 ||
+        h->held.len == 0 || (status != 400 && status != 404 && status != 405) ||
+        is_error(&exchange->response.body))
+        return false;
+    h->is_sse = true;
+    return gbx_http_open_stream(h);
+}
+
+static void on_done(void *user, gbx_exchange *exchange, CURLcode result)
+{
+    gbx_http *h = user;
+    long status = exchange->response.status;
+
+    unlink_exchange(h, exchange);
+    if (exchange == h->settling) {
+        h->settling = NULL;
+        gbx_http_send_later(h);
+    }
+    if (result != CURLE_OK && !exchange->was_answered)
+        take_break(h, exchange, result);
+    else if (result == CURLE_OK && status >= 200 && status < 300)
+        take_answer(h, exchange);
+    else if (result == CURLE_OK && !try_transport_before(h, exchange))
+        take_refusal(h, exchange);
+    gbx_exchange_free(exchange);
+}
+
+/* ---- messages ------------------------------------------------------------- */
+
+static void close_answered(gbx_http *h)
+{
+    unsigned open = 0;
+    gbx_exchange *next;
+
+    for (gbx_exchange *e = h->exchanges; e != NULL; e = next) {
+        next = e->next;
+        if (e->was_answered && ++open > OPEN_MAX) {
+            unlink_exchange(h, e);
+            gbx_exchange_free(e);
+        }
+    }
+}
+
+void gbx_http_common_headers(const gbx_http *h, gbx_http_headers *headers)
+{
+    headers->lib = &h->web->lib;
+    gbx_http_headers_add_configured(headers, h->config);
+    if (h->version[0] != 0)
+        gbx_http_header_add(headers, "MCP-Protocol-Version", h->version);
+    if (h->session[0] != 0)
+        gbx_http_header_add(headers, "Mcp-Session-Id", h->session);
+}
+
+bool gbx_http_post(gbx_http *h, const char *text, size_t len, int64_t id,
+                   const char *method, const char *name)
+{
+    gbx_http_headers headers = {0};
+    gbx_exchange_options options = {
+        .base = h->web->base,
+        .multi = h->web->multi,
+        .lib = &h->web->lib,
+        .method = GBX_HTTP_POST,
+        .url = h->is_sse ? h->endpoint : h->config->url,
+        .body = text,
+        .body_len = len,
+        .id = id,
+        .hooks = {on_event, on_done},
+        .user = h,
+    };
+    gbx_exchange *exchange;
+
+    gbx_http_common_headers(h, &headers);
+    gbx_http_header_add(&headers, "Content-Type", "application/json");
+    gbx_http_header_add(&headers, "Accept", "application/json, text/event-stream");
+    gbx_http_header_add(&headers, "Expect", NULL);
+    if (h->is_modern && method != NULL)
+        gbx_http_header_add(&headers, "Mcp-Method", method);
+    if (h->is_modern && name != NULL)
+        gbx_http_header_add_value(&headers, "Mcp-Name", name, strlen(name));
+    if (headers.failed) {
+        gbx_http_headers_cleanup(&headers);
+        return false;
+    }
+    close_answered(h);
+    options.headers = headers.list;
+    exchange = gbx_exchange_start(&options);
+    if (exchange == NULL)
+        return false;
+    exchange->next = h->exchanges;
+    h->exchanges = exchange;
+    if (method != NULL && strcmp(method, "notifications/initialized") == 0)
+        h->settling = exchange;
+    return true;
+}
+
+static bool send_message(gbx_link *link, const gbx_link_message *message)
+{
+    gbx_http *h = (gbx_http *)link;
+    bool is_first =
+        message->method != NULL && strcmp(message->method, "initialize") == 0;
+
+    /* There, the end of the request's connection says it. */
+    if (h->is_modern && message->method != NULL &&
+        strcmp(message->method, "notifications/cancelled") == 0)
+        return true;
+    if (is_first) {
+        h->is_modern = false;
+        h->version[0] = 0;
+    }
+    if (h->is_sse && h->endpoint == NULL)
+        return gbx_http_hold(h, message->text, message->len, message->id);
+    if (h->settling != NULL)
+        return gbx_http_later(h, message);
+    if (is_first && !gbx_http_hold(h, message->text, message->len, message->id))
+        return false;
+    return gbx_http_post(h, message->text, message->len, message->id, message->method,
+                         message->name);
+}
+
+static void forget(gbx_link *link, int64_t id)
+{
+    gbx_http *h = (gbx_http *)link;
+    gbx_exchange *exchange = h->exchanges;
+
+    gbx_http_drop_later(h, id);
+    while (exchange != NULL && exchange->id != id)
+        exchange = exchange->next;
+    if (exchange == NULL)
+        return;
+    unlink_exchange(h, exchange);
+    gbx_exchange_free(exchange);
+}
+
+static void agree(gbx_link *link, const char *version, bool is_modern)
+{
+    gbx_http *h = (gbx_http *)link;
+
+    h->is_modern = is_modern;
+    (void)snprintf(h->version, sizeof h->version, "%s", version);
+    gbx_buf_cleanup(&h->held);
+    if (!is_modern && !h->is_sse)
+        (void)gbx_http_open_stream(h);
+}
+
+/* A session that nobody needs any more is the server's burden. */
+static void say_farewell(gbx_http *h)
+{
+    gbx_http_headers headers = {0};
+    gbx_exchange_options options = {
+        .base = h->web->base,
+        .multi = h->web->multi,
+        .lib = &h->web->lib,
+        .method = GBX_HTTP_DELETE,
+        .url = h->config->url,
+        .timeout_ms = FAREWELL_MS,
+    };
+
+    gbx_http_common_headers(h, &headers);
+    options.headers = headers.list;
+    if (headers.failed)
+        gbx_http_headers_cleanup(&headers);
+    else
+        gbx_web_say_farewell(h->web, &options);
+}
+
+static void leave(gbx_link *link, bool is_hopeless)
+{
+    gbx_http *h = (gbx_http *)link;
+
+    (void)is_hopeless;
+    free_exchanges(h);
+    if (h->session[0] != 0 && !h->is_modern && !h->is_sse)
+        say_farewell(h);
+    free_http(h);
+}
+
+void gbx_http_lose(gbx_http *h, const char *why)
+{
+    h->hooks.lost(h->hooks.user, why);
+    free_http(h);
+}
+
+static const gbx_link_ops ops = {
+    .send = send_message,
+    .forget = forget,
+    .agree = agree,
+    .leave = leave,
+    .is_silence_an_answer = false,
+};
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
+                         gbx_error *reterr)
+{
+    gbx_yard *yard = options->yard;
+    struct event_base *base = gbx_mcp_loop_base(options->loop);
+    const char *name;
+    gbx_status status;
+    gbx_http *h;
+
+    if (!gbx_http_headers_check(options->config, &name))
+        return gbx_fail(reterr, GBX_E_USAGE, "the header '%.64s' cannot be sent", name);
+    if (yard->web == NULL) {
+        status = gbx_web_new(base, &yard->web, reterr);
+        if (status != GBX_OK)
+            return status;
+    }
+    h = calloc(1, sizeof *h);
+    if (h == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
+    h->link.ops = &ops;
+    h->hooks = options->hooks;
+    h->config = options->config;
+    h->web = yard->web;
+    h->is_modern = true;
+    h->is_sse = options->config->transport == GBX_MCP_SSE;
+    (void)snprintf(h->version, sizeof h->version, "2026-07-28");
+    h->again = evtimer_new(base, gbx_http_stream_again, h);
+    if (h->again == NULL || (h->is_sse && !gbx_http_open_stream(h))) {
+        free_http(h);
+        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
+    }
+    *ret = &h->link;
+    return GBX_OK;
+}

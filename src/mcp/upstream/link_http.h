@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* link_http - the insides of a link over HTTP; for link_http*.c alone. */
+#ifndef GBX_MCP_UPSTREAM_LINK_HTTP_H
+#define GBX_MCP_UPSTREAM_LINK_HTTP_H
+
+#include "mcp/upstream/http_headers.h"
+#include "mcp/upstream/web.h"
+
+/* A message that waits. */
+typedef struct gbx_http_waiting {
+    struct gbx_http_waiting *next;
+    int64_t id;
+    char *method; /* or NULL, likewise name */
+    char *name;
+    size_t len;
+    char text[];
+} gbx_http_waiting;
+
+typedef struct gbx_link_http_state {
+    gbx_link link;
+    gbx_link_hooks hooks;
+    const gbx_mcp_upstream_config *config;
+    gbx_web *web;
+    gbx_exchange *exchanges; /* requests, and what was sent besides */
+    gbx_exchange *stream;    /* of what the server says unasked; or NULL */
+    struct event *again;     /* to open it once more */
+    bool is_modern;
+    char version[64]; /* of the protocol, once it is agreed upon, or to be asked for */
+    char session[GBX_EXCHANGE_SESSION_MAX + 1];
+    /* The transport before: messages go where the stream's first event says. */
+    bool is_sse;
+    char *endpoint; /* NULL: not known yet; what is to be sent waits in held */
+    gbx_buf held;
+    int64_t held_id;
+    /* What has to be through before anything else is sent, and what waits for it: POSTs
+     * may overtake one another. */
+    gbx_exchange *settling;
+    struct gbx_http_waiting *later;
+} gbx_http;
+
+/* ---- link_http.c ---------------------------------------------------------- */
+
+/* POST this text; id 0: no answer is expected. */
+bool gbx_http_post(gbx_http *h, const char *text, size_t len, int64_t id,
+                   const char *method, const char *name);
+/* The headers that every request has. */
+void gbx_http_common_headers(const gbx_http *h, gbx_http_headers *headers);
+/* The end of the link from inside: told, and freed. */
+void gbx_http_lose(gbx_http *h, const char *why);
+
+/* ---- link_stream.c -------------------------------------------------------- */
+
+/* Open the stream of what the server says unasked. */
+bool gbx_http_open_stream(gbx_http *h);
+void gbx_http_stream_again(evutil_socket_t fd, short what, void *arg);
+/* Keep a message until the stream has said where to send it. */
+bool gbx_http_hold(gbx_http *h, const char *text, size_t len, int64_t id);
+
+/* ---- link_later.c --------------------------------------------------------- */
+
+bool gbx_http_later(gbx_http *h, const gbx_link_message *message);
+/* All of them, in order; what cannot be sent now never is. */
+void gbx_http_send_later(gbx_http *h);
+/* The one of that id, or all if it is 0. */
+void gbx_http_drop_later(gbx_http *h, int64_t id);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * link_stream - what a server of the legacy era says unasked, by GET. Servers of the
+ * transport before say everything there, and first of all where they want to be told.
+ */
+#include "mcp/upstream/link_http.h"
+
+#include "base/cleanup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Before a stream that has ended is opened again, unless the server says otherwise. */
+#define AGAIN_MS     3000
+#define AGAIN_MS_MAX 60000
+
+static bool same_part(const gbx_libcurl *lib, CURLU *a, CURLU *b, CURLUPart part)
+{
+    char *one = NULL;
+    char *other = NULL;
+    bool same = lib->curl_url_get(a, part, &one, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+                lib->curl_url_get(b, part, &other, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+                strcmp(one, other) == 0;
+
+    lib->curl_free(one);
+    lib->curl_free(other);
+    return same;
+}
+
+/* Where the stream says that messages go: below the address that we know, or nowhere. Our
+ * headers are for that server alone. */
+static char *resolve(const gbx_http *h, const char *text, size_t len)
+{
+    const gbx_libcurl *lib = &h->web->lib;
+    CURLU *base = lib->curl_url();
+    CURLU *target = lib->curl_url();
+    char *relative = strndup(text, len);
+    char *url = NULL;
+    char *copy = NULL;
+
+    if (base != NULL && target != NULL && relative != NULL &&
+        lib->curl_url_set(base, CURLUPART_URL, h->config->url, 0) == CURLUE_OK &&
+        lib->curl_url_set(target, CURLUPART_URL, h->config->url, 0) == CURLUE_OK &&
+        lib->curl_url_set(target, CURLUPART_URL, relative, 0) == CURLUE_OK &&
+        same_part(lib, base, target, CURLUPART_SCHEME) &&
+        same_part(lib, base, target, CURLUPART_HOST) &&
+        same_part(lib, base, target, CURLUPART_PORT) &&
+        lib->curl_url_get(target, CURLUPART_URL, &url, 0) == CURLUE_OK)
+        copy = strdup(url);
+    lib->curl_free(url);
+    lib->curl_url_cleanup(base);
+    lib->curl_url_cleanup(target);
+    free(relative);
+    return copy;
+}
+
+static void take_endpoint(gbx_http *h, const gbx_sse_event *event)
+{
+    if (h->endpoint != NULL)
+        return;
+    h->endpoint = resolve(h, event->data, event->len);
+    if (h->endpoint == NULL) {
+        gbx_http_lose(h, "it names an endpoint that is not its own");
+        return;
+    }
+    if (h->held.len > 0 && !gbx_http_post(h, (const char *)h->held.data, h->held.len,
+                                          h->held_id, "initialize", NULL))
+        gbx_http_lose(h, "out of memory");
+}
+
+static void on_event(void *user, gbx_exchange *exchange, const gbx_sse_event *event)
+{
+    gbx_http *h = user;
+
+    /* The link may end in here, and the stream with it: it is not touched afterwards. */
+    (void)exchange;
+    if (h->is_sse && strcmp(event->name, "endpoint") == 0)
+        take_endpoint(h, event);
+    else if (strcmp(event->name, "message") == 0 && event->len > 0)
+        h->hooks.message(h->hooks.user, event->data, event->len, 0);
+}
+
+static void lose_stream(gbx_http *h, const gbx_exchange *stream, CURLcode result)
+{
+    char why[400];
+
+    if (result != CURLE_OK)
+        (void)snprintf(why, sizeof why, "its stream of events broke: %s",
+                       gbx_exchange_error(stream, result));
+    else if (stream->response.status != 200 || !stream->response.is_stream)
+        (void)snprintf(why, sizeof why,
+                       "it answers with HTTP status %ld, and with no stream of events",
+                       stream->response.status);
+    else
+        (void)snprintf(why, sizeof why, "its stream of events has ended");
+    gbx_http_lose(h, why);
+}
+
+static void on_done(void *user, gbx_exchange *exchange, CURLcode result)
+{
+    gbx_http *h = user;
+    uint32_t ms = exchange->response.sse.retry_ms;
+    struct timeval after;
+
+    h->stream = NULL;
+    if (h->is_sse) {
+        lose_stream(h, exchange, result);
+    } else if (result == CURLE_OK && exchange->response.status == 200 &&
+               exchange->response.is_stream) {
+        /* A server without such a stream says so by its status, and is not asked again. */
+        ms = ms == 0 ? AGAIN_MS : ms < AGAIN_MS_MAX ? ms : AGAIN_MS_MAX;
+        after = (struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000};
+        (void)event_add(h->again, &after);
+    }
+    gbx_exchange_free(exchange);
+}
+
+/* ---- the rest of the link ------------------------------------------------- */
+
+bool gbx_http_open_stream(gbx_http *h)
+{
+    gbx_http_headers headers = {0};
+    gbx_exchange_options options = {
+        .base = h->web->base,
+        .multi = h->web->multi,
+        .lib = &h->web->lib,
+        .method = GBX_HTTP_GET,
+        .url = h->config->url,
+        .hooks = {on_event, on_done},
+        .user = h,
+    };
+
+    if (h->is_sse) {
+        h->is_modern = false;
+        h->version[0] = 0;
+    }
+    gbx_http_common_headers(h, &headers);
+    gbx_http_header_add(&headers, "Accept", "text/event-stream");
+    if (headers.failed) {
+        gbx_http_headers_cleanup(&headers);
+        return false;
+    }
+    options.headers = headers.list;
+    h->stream = gbx_exchange_start(&options);
+    return h->stream != NULL;
+}
+
+void gbx_http_stream_again(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_http *h = arg;
+
+    (void)fd;
+    (void)what;
+    if (h->stream == NULL)
+        (void)gbx_http_open_stream(h);
+}
+
+bool gbx_http_hold(gbx_http *h, const char *text, size_t len, int64_t id)
+{
+    gbx_buf_cleanup(&h->held);
+    gbx_buf_init(&h->held, GBX_KIB(64));
+    h->held_id = id;
+    return gbx_buf_append(&h->held, text, len);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* sse - lines end in CR, LF or both; see sse.h. */
+#include "mcp/upstream/sse.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_field(const char *line, size_t len, const char *name, const char **ret,
+                     size_t *ret_len)
+{
+    size_t n = strlen(name);
+
+    if (len < n || memcmp(line, name, n) != 0 || (len > n && line[n] != ':'))
+        return false;
+    n = len > n ? n + 1 : n;
+    if (n < len && line[n] == ' ')
+        n++;
+    *ret = line + n;
+    *ret_len = len - n;
+    return true;
+}
+
+static void take_retry(gbx_sse *sse, const char *value, size_t len)
+{
+    uint32_t ms = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        if (value[i] < '0' || value[i] > '9' || ms > 100000000)
+            return;
+        ms = ms * 10 + (uint32_t)(value[i] - '0');
+    }
+    sse->retry_ms = ms;
+}
+
+static void take_field(gbx_sse *sse, const char *line, size_t len)
+{
+    const char *value;
+    size_t n;
+
+    if (is_field(line, len, "data", &value, &n)) {
+        if (sse->has_data)
+            (void)gbx_buf_append(&sse->data, "\n", 1);
+        (void)gbx_buf_append(&sse->data, value, n);
+        sse->has_data = true;
+    } else if (is_field(line, len, "event", &value, &n)) {
+        (void)snprintf(sse->name, sizeof sse->name, "%.*s",
+                       (int)(n < GBX_SSE_NAME_MAX ? n : GBX_SSE_NAME_MAX), value);
+    } else if (is_field(line, len, "id", &value, &n)) {
+        if (n <= GBX_SSE_ID_MAX && memchr(value, 0, n) == NULL)
+            (void)snprintf(sse->id, sizeof sse->id, "%.*s", (int)n, value);
+    } else if (is_field(line, len, "retry", &value, &n)) {
+        take_retry(sse, value, n);
+    }
+}
+
+/* A line without its end; false if there is no whole one. *ret_used counts its end. */
+static bool next_line(gbx_sse *sse, size_t from, size_t *ret_len, size_t *ret_used)
+{
+    const char *text = (const char *)sse->in.data;
+    size_t at = sse->seen > from ? sse->seen : from;
+
+    while (at < sse->in.len && text[at] != '\n' && text[at] != '\r')
+        at++;
+    sse->seen = at;
+    if (at == sse->in.len)
+        return false;
+    *ret_len = at - from;
+    *ret_used = at + 1 - from;
+    sse->had_cr = text[at] == '\r';
+    return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_sse_init(gbx_sse *sse, size_t event_max)
+{
+    *sse = (gbx_sse){0};
+    gbx_buf_init(&sse->in, event_max);
+    gbx_buf_init(&sse->data, event_max);
+}
+
+void gbx_sse_cleanup(gbx_sse *sse)
+{
+    gbx_buf_cleanup(&sse->in);
+    gbx_buf_cleanup(&sse->data);
+}
+
+bool gbx_sse_feed(gbx_sse *sse, const void *data, size_t len)
+{
+    return !sse->data.failed && gbx_buf_append(&sse->in, data, len);
+}
+
+bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
+{
+    size_t at = 0;
+    size_t len;
+    size_t used;
+    bool found = false;
+
+    if (sse->is_told) {
+        sse->data.len = 0;
+        sse->name[0] = 0;
+        sse->is_told = sse->has_data = false;
+    }
+    /* The second half of an end of line may have come later than the first. */
+    if (sse->had_cr && sse->in.len > 0) {
+        at = sse->in.data[0] == '\n';
+        sse->had_cr = false;
+    }
+    while (!found && next_line(sse, at, &len, &used)) {
+        if (len > 0)
+            take_field(sse, (const char *)sse->in.data + at, len);
+        else
+            found = sse->has_data;
+        if (len == 0 && !found)
+            sse->name[0] = 0;
+        at += used;
+        if (sse->had_cr && at < sse->in.len) {
+            at += sse->in.data[at] == '\n';
+            sse->had_cr = false;
+        }
+    }
+    gbx_buf_consume(&sse->in, at);
+    sse->seen = sse->seen > at ? sse->seen - at : 0;
+    if (!found || sse->data.failed)
+        return false;
+    sse->is_told = true;
+    *ret = (gbx_sse_event){.name = sse->name[0] != 0 ? sse->name : "message",
+                           .data = (const char *)sse->data.data,
+                           .len = sse->data.len};
+    return true;
+}

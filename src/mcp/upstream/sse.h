@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sse - a stream of events (the HTML standard's), bytes in, events out. No I/O.
+ *
+ *     gbx_sse_feed(&sse, bytes, n);
+ *     while (gbx_sse_next(&sse, &event))
+ *         ...
+ */
+#ifndef GBX_MCP_UPSTREAM_SSE_H
+#define GBX_MCP_UPSTREAM_SSE_H
+
+#include "base/buf.h"
+
+#define GBX_SSE_NAME_MAX 32
+#define GBX_SSE_ID_MAX   512
+
+typedef struct gbx_sse {
+    gbx_buf in;  /* what is not read yet */
+    size_t seen; /* of it, without the end of a line */
+    gbx_buf data;
+    char name[GBX_SSE_NAME_MAX + 1];
+    char id[GBX_SSE_ID_MAX + 1]; /* the last one; stays between events */
+    uint32_t retry_ms;           /* 0: it was not said */
+    bool has_data;
+    bool is_told; /* data was the last event's; it is dropped at the next call */
+    bool had_cr;
+} gbx_sse;
+
+/* Borrowed until the next call. */
+typedef struct gbx_sse_event {
+    const char *name; /* "message" if none was given */
+    const char *data;
+    size_t len;
+} gbx_sse_event;
+
+void gbx_sse_init(gbx_sse *sse, size_t event_max);
+void gbx_sse_cleanup(gbx_sse *sse);
+
+/* False: an event is longer than event_max, or memory is out; the stream is of no use. */
+bool gbx_sse_feed(gbx_sse *sse, const void *data, size_t len);
+/* False: no event is complete, or it was too long (then data.failed). */
+bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* web - see web.h. */
+#include "mcp/upstream/web.h"
+
+#include <stdlib.h>
+
+static void on_event(void *user, gbx_exchange *exchange, const gbx_sse_event *event)
+{
+    (void)user;
+    (void)exchange;
+    (void)event;
+}
+
+static void on_done(void *user, gbx_exchange *exchange, CURLcode result)
+{
+    gbx_web *web = user;
+    gbx_exchange **at = &web->farewells;
+
+    (void)result;
+    while (*at != exchange)
+        at = &(*at)->next;
+    *at = exchange->next;
+    gbx_exchange_free(exchange);
+}
+
+/* ---- the rest of upstream ------------------------------------------------- */
+
+gbx_status gbx_web_new(struct event_base *base, gbx_web **ret, gbx_error *reterr)
+{
+    gbx_web *web = calloc(1, sizeof *web);
+    gbx_status status;
+
+    if (web == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
+    web->base = base;
+    status = gbx_libcurl_load(&web->lib, reterr);
+    if (status == GBX_OK) {
+        web->multi = gbx_multi_new(&web->lib, base);
+        if (web->multi == NULL)
+            status = gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
+    }
+    if (status != GBX_OK) {
+        gbx_web_free(web);
+        return status;
+    }
+    *ret = web;
+    return GBX_OK;
+}
+
+void gbx_web_free(gbx_web *web)
+{
+    if (web == NULL)
+        return;
+    while (web->farewells != NULL) {
+        gbx_exchange *exchange = web->farewells;
+
+        web->farewells = exchange->next;
+        gbx_exchange_free(exchange);
+    }
+    gbx_multi_free(web->multi);
+    gbx_libcurl_unload(&web->lib);
+    free(web);
+}
+
+void gbx_web_say_farewell(gbx_web *web, const gbx_exchange_options *options)
+{
+    gbx_exchange_options own = *options;
+    gbx_exchange *exchange;
+
+    own.hooks = (gbx_exchange_hooks){on_event, on_done};
+    own.user = web;
+    exchange = gbx_exchange_start(&own);
+    if (exchange == NULL)
+        return;
+    exchange->next = web->farewells;
+    web->farewells = exchange;
+}

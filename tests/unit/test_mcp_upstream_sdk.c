@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* Servers made with the official SDKs, of both eras and over every transport. */
+#include "servers.h"
+
+#include "base/cleanup.h"
+
+#include <arpa/inet.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MODERN "2026-07-28"
+#define LEGACY "2025-11-25"
+
+/* What every server does, whatever is between us. */
+static void expect_service(servers *s, const char *era)
+{
+    gbx_upstream_info info;
+    answer a;
+
+    servers_expect(s, "sdk", "echo", "{\"message\":\"h\xc3\xa9llo\"}", "h\xc3\xa9llo");
+    info = gbx_upstreams_info(s->all, 0);
+    assert_string_equal(info.era, era);
+    assert_string_equal(info.version, "1.2.3");
+    assert_string_equal(info.instructions, "Ask nicely.");
+    servers_expect(s, "sdk",
+                   "h\xc3\xa4"
+                   "der n\xc3\xa4me",
+                   "{}", "found");
+    servers_call(s, "sdk", "echo", "{\"message\":5}", &a);
+    assert_true(a.fault == GBX_UPSTREAM_REFUSED ||
+                strstr(a.result, "\"isError\":true") != NULL);
+    answer_cleanup(&a);
+}
+
+static void expect_progress(servers *s)
+{
+    answer a;
+
+    servers_call(s, "sdk", "slow", "{}", &a);
+    assert_int_equal(a.fault, GBX_UPSTREAM_OK);
+    assert_string_equal(a.progress, "step 1,step 2,step 3,");
+    answer_cleanup(&a);
+}
+
+static void expect_change(servers *s)
+{
+    servers_expect_fault(s, "sdk", "new-tool", "{}", GBX_UPSTREAM_UNKNOWN_TOOL, "");
+    servers_expect(s, "sdk", "grow", "{}", "grown");
+    for (int i = 0; i < 200; i++) {
+        gbx_view tools = gbx_upstreams_info(s->all, 0).tools;
+
+        if (memmem(tools.at, tools.len, "new-tool", 8) != NULL)
+            break;
+        servers_turn(s, 50);
+    }
+    servers_expect(s, "sdk", "new-tool", "{}", "new");
+}
+
+static void expect_cancel(servers *s)
+{
+    char text[16] = "";
+    gbx_upstream_call *call;
+    answer a;
+
+    call = servers_begin(s, "sdk", "hang", "{}", &a);
+    servers_turn(s, 300);
+    gbx_upstream_cancel(call);
+    servers_wait(s, &a);
+    assert_int_equal(a.fault, GBX_UPSTREAM_CANCELLED);
+    for (int i = 0; i < 100 && strcmp(text, "1") != 0; i++) {
+        servers_turn(s, 20);
+        servers_call(s, "sdk", "aborted", "{}", &a);
+        answer_text(&a, text, sizeof text);
+        answer_cleanup(&a);
+    }
+    assert_string_equal(text, "1");
+}
+
+/* ---- stdio ---------------------------------------------------------------- */
+
+static void test_sdk2__serves_the_modern_era_over_stdio(void **state)
+{
+    servers *s = *state;
+
+    (void)servers_add(s, "sdk", "sdk-servers.mjs", "modern-stdio");
+    servers_start(s);
+    expect_service(s, MODERN);
+    expect_progress(s);
+    expect_cancel(s);
+}
+
+static void test_sdk2__with_both_eras_is_asked_in_the_modern_one(void **state)
+{
+    servers *s = *state;
+
+    (void)servers_add(s, "sdk", "sdk-servers.mjs", "both-stdio");
+    servers_start(s);
+    expect_service(s, MODERN);
+}
+
+/* ---- HTTP ----------------------------------------------------------------- */
+
+static void test_http__modern(void **state)
+{
+    servers *s = *state;
+    answer a;
+
+    (void)servers_add_address(s, "sdk", GBX_MCP_HTTP, "modern-http");
+    servers_start(s);
+    expect_service(s, MODERN);
+    servers_call(s, "sdk", "headers", "{}", &a);
+    assert_non_null(strstr(a.result, "\\\"mcp-method\\\":\\\"tools/call\\\""));
+    assert_non_null(strstr(a.result, "\\\"mcp-name\\\":\\\"headers\\\""));
+    assert_non_null(
+        strstr(a.result, "\\\"mcp-protocol-version\\\":\\\"" MODERN "\\\""));
+    answer_cleanup(&a);
+    expect_progress(s);
+    expect_cancel(s);
+    expect_change(s);
+}
+
+static void test_http__legacy_with_sessions(void **state)
+{
+    servers *s = *state;
+
+    (void)servers_add_address(s, "sdk", GBX_MCP_HTTP, "legacy-http");
+    servers_start(s);
+    expect_service(s, LEGACY);
+    expect_progress(s);
+    expect_cancel(s);
+    expect_change(s);
+}
+
+static void test_http__lost_session_is_begun_again(void **state)
+{
+    servers *s = *state;
+
+    (void)servers_add_address(s, "sdk", GBX_MCP_HTTP, "legacy-http");
+    servers_start(s);
+    servers_expect(s, "sdk", "forget", "{}", "forgotten");
+    servers_turn(s, 300);
+    servers_expect(s, "sdk", "echo", "{\"message\":\"again\"}", "again");
+}
+
+static void test_http__legacy_with_answers_in_json(void **state)
+{
+    servers *s = *state;
+
+    (void)servers_add_address(s, "sdk", GBX_MCP_HTTP, "legacy-json");
+    servers_start(s);
+    expect_service(s, LEGACY);
+}
+
+static void test_sse__by_its_own_name(void **state)
+{
+    servers *s = *state;
+
+    (void)servers_add_address(s, "sdk", GBX_MCP_SSE, "legacy-sse");
+    servers_start(s);
+    expect_service(s, LEGACY);
+    expect_progress(s);
+    expect_cancel(s);
+    expect_change(s);
+}
+
+static void test_sse__is_found_behind_an_address_of_the_later_transport(void **state)
+{
+    servers *s = *state;
+
+    (void)servers_add_address(s, "sdk", GBX_MCP_HTTP, "legacy-sse");
+    servers_start(s);
+    expect_service(s, LEGACY);
+}
+
+static void test_http__headers_of_the_configuration_are_sent(void **state)
+{
+    servers *s = *state;
+    gbx_mcp_variable header = {(char[]){"Authorization"}, (char[]){"Bearer sesame"}};
+
+    servers_add_address(s, "sdk", GBX_MCP_HTTP, "modern-http sesame")->headers =
+        &header;
+    s->list[0].header_count = 1;
+    servers_start(s);
+    expect_service(s, MODERN);
+}
+
+static void test_http__refusal_decides_no_era(void **state)
+{
+    servers *s = *state;
+
+    (void)servers_add_address(s, "sdk", GBX_MCP_HTTP, "modern-http sesame");
+    servers_start(s);
+    servers_expect_fault(s, "sdk", "echo", "{}", GBX_UPSTREAM_START, "HTTP status 401");
+}
+
+static void test_http__header_with_a_line_break_is_never_sent(void **state)
+{
+    servers *s = *state;
+    gbx_mcp_variable header = {(char[]){"X-Name"}, (char[]){"a\r\nX-Other: b"}};
+
+    servers_add_url(s, "sdk", GBX_MCP_HTTP, (char[]){"http://127.0.0.1:9/mcp"})
+        ->headers = &header;
+    s->list[0].header_count = 1;
+    servers_start(s);
+    servers_expect_fault(s, "sdk", "echo", "{}", GBX_UPSTREAM_START, "X-Name");
+}
+
+/* A port that nobody listens on: bound, and not listened to. */
+static void test_http__nobody_there_is_said_so(void **state)
+{
+    servers *s = *state;
+    int sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t len = sizeof address;
+    char url[64];
+
+    assert_int_equal(bind(sock, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(getsockname(sock, (struct sockaddr *)&address, &len), 0);
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/mcp", ntohs(address.sin_port));
+    (void)servers_add_url(s, "sdk", GBX_MCP_HTTP, url);
+    servers_start(s);
+    servers_expect_fault(s, "sdk", "echo", "{}", GBX_UPSTREAM_START,
+                         "it cannot be reached");
+    (void)close(sock);
+}
+
+#define WITH(f) cmocka_unit_test_setup_teardown(f, servers_set_up, servers_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH(test_sdk2__serves_the_modern_era_over_stdio),
+        WITH(test_sdk2__with_both_eras_is_asked_in_the_modern_one),
+        WITH(test_http__modern),
+        WITH(test_http__legacy_with_sessions),
+        WITH(test_http__lost_session_is_begun_again),
+        WITH(test_http__legacy_with_answers_in_json),
+        WITH(test_sse__by_its_own_name),
+        WITH(test_sse__is_found_behind_an_address_of_the_later_transport),
+        WITH(test_http__headers_of_the_configuration_are_sent),
+        WITH(test_http__refusal_decides_no_era),
+        WITH(test_http__header_with_a_line_break_is_never_sent),
+        WITH(test_http__nobody_there_is_said_so),
+    };
+
+    return cmocka_run_group_tests_name("mcp upstream sdk", tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fixture - a server over src/mcp/server with tools that do what a test needs, and with
+ * nothing behind them. `mcp-fixture [ENTRIES_PER_PAGE]`.
+ */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "mcp/rpc/message.h"
+#include "mcp/server/stdio.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static gbx_mcp_server *server;
+static gbx_mcp_loop *loop;
+
+static void finish_text(gbx_mcp_request *request, const char *text)
+{
+    gbx_mcp_finish(request, &(gbx_mcp_result){.text = text, .text_len = strlen(text)});
+}
+
+static int64_t number(gbx_view arguments, const char *name, int64_t otherwise)
+{
+    int64_t value;
+
+    return gbx_rpc_integer(gbx_view_member(arguments, name), &value) ? value
+                                                                     : otherwise;
+}
+
+static void echo(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    (void)user;
+    gbx_mcp_finish(request, &(gbx_mcp_result){.structured = arguments.at,
+                                              .structured_len = arguments.len});
+}
+
+/* The trace context that came with the request. */
+static void trace(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    gbx_view parent = gbx_mcp_request_meta(request, "traceparent");
+
+    (void)user;
+    (void)arguments;
+    gbx_mcp_finish(request,
+                   &(gbx_mcp_result){.text = parent.at, .text_len = parent.len});
+}
+
+static void fail(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    (void)user;
+    (void)arguments;
+    gbx_mcp_finish_error(request, "it did not work");
+}
+
+static void big(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    size_t len = (size_t)number(arguments, "bytes", 0);
+    GBX_CLEANUP(gbx_free) char *text = malloc(len + 1);
+
+    (void)user;
+    if (text != NULL)
+        memset(text, 'x', len);
+    gbx_mcp_finish(request, &(gbx_mcp_result){.text = text, .text_len = len});
+}
+
+static void note(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    (void)user;
+    (void)arguments;
+    gbx_mcp_log(request, GBX_MCP_DEBUG, "fixture", "\"low\"", 5);
+    gbx_mcp_log(request, GBX_MCP_ERROR, "fixture", "{\"high\":true}", 13);
+    finish_text(request, "noted");
+}
+
+/* Another list of tools, and another content of test://watched. */
+static void change(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    gbx_mcp_tool added = {.name = "added",
+                          .input_schema = "{\"type\":\"object\"}",
+                          .call = fail};
+
+    (void)user;
+    (void)arguments;
+    (void)gbx_mcp_server_set_tool(server, &added);
+    gbx_mcp_server_resource_updated(server, "test://watched");
+    finish_text(request, "changed");
+}
+
+/* ---- work that takes its time ------------------------------------------------- */
+
+typedef struct work {
+    gbx_mcp_request *request;
+    struct event *timer;
+    int64_t ticks;
+} work;
+
+static void end_work(work *w, const char *text)
+{
+    event_free(w->timer);
+    finish_text(w->request, text);
+    free(w);
+}
+
+static void on_cancel(void *user)
+{
+    (void)fputs("fixture: cancelled\n", stderr);
+    end_work(user, "never seen");
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+    work *w = arg;
+    char text[32];
+
+    (void)fd;
+    (void)what;
+    (void)snprintf(text, sizeof text, "%d left", (int)--w->ticks);
+    gbx_mcp_progress(w->request, -1, text, strlen(text));
+    if (w->ticks == 0)
+        end_work(w, "slept");
+}
+
+/* ticks of ms milliseconds; ticks 0: until it is cancelled. */
+static void nap(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    struct timeval tv = {.tv_usec = (suseconds_t)number(arguments, "ms", 1) * 1000};
+    work *w = calloc(1, sizeof *w);
+
+    (void)user;
+    if (w == NULL)
+        abort();
+    w->request = request;
+    w->ticks = number(arguments, "ticks", 0);
+    w->timer = event_new(gbx_mcp_loop_base(loop), -1, EV_PERSIST, on_tick, w);
+    if (w->ticks > 0)
+        (void)event_add(w->timer, &tv);
+    gbx_mcp_on_cancel(request, on_cancel, w);
+}
+
+/* A handler that will not hear of the end. */
+static void deaf(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    (void)user;
+    (void)request;
+    (void)arguments;
+}
+
+/* ---- questions ------------------------------------------------------------------ */
+
+typedef struct interview {
+    gbx_mcp_request *request;
+    int64_t left;
+    gbx_buf answers;
+} interview;
+
+static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
+{
+    static const char *const names[] = {"accept", "decline", "cancel", "nobody"};
+    static const char schema[] =
+        "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"}},"
+        "\"required\":[\"name\"]}";
+    interview *i = user;
+
+    if (i->answers.len > 0 || i->left == 0)
+        (void)gbx_buf_printf(&i->answers, "%s%.*s ", names[answer], (int)content.len,
+                             content.at != NULL ? content.at : "");
+    if (i->answers.len == 0)
+        (void)gbx_buf_puts(&i->answers, "> ");
+    if (i->left-- > 0) {
+        gbx_mcp_ask(i->request, "What is your name?", schema, on_answer, i);
+        return;
+    }
+    gbx_mcp_finish(i->request, &(gbx_mcp_result){.text = (char *)i->answers.data,
+                                                 .text_len = i->answers.len});
+    gbx_buf_cleanup(&i->answers);
+    free(i);
+}
+
+static void ask(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    interview *i = calloc(1, sizeof *i);
+
+    (void)user;
+    if (i == NULL)
+        abort();
+    i->request = request;
+    i->left = number(arguments, "times", 1);
+    gbx_buf_init(&i->answers, 10000);
+    (void)fprintf(stderr, "fixture: asked\n");
+    on_answer(i, GBX_MCP_ANSWER_NOBODY, (gbx_view){0});
+}
+
+/* ---- resources and prompts -------------------------------------------------------- */
+
+static void read_it(void *user, gbx_mcp_request *request, const char *uri)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf contents = {.ceiling = 100000};
+
+    (void)user;
+    (void)gbx_buf_puts(&contents, "[{\"uri\":");
+    (void)gbx_json_append_string(&contents, uri, strlen(uri));
+    (void)gbx_buf_puts(&contents, ",\"mimeType\":\"text/plain\",\"text\":\"read\"}]");
+    gbx_mcp_finish_resource(request, (char *)contents.data, contents.len);
+}
+
+static void greet(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf prompt = {.ceiling = 100000};
+    gbx_view who = gbx_view_member(arguments, "who");
+
+    (void)user;
+    (void)gbx_buf_puts(&prompt,
+                       "{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":"
+                       "\"text\",\"text\":");
+    (void)gbx_buf_append(&prompt, who.at, who.len);
+    (void)gbx_buf_puts(&prompt, "}}]}");
+    gbx_mcp_finish_prompt(request, (char *)prompt.data, prompt.len);
+}
+
+static void complete(void *user, const char *argument, const char *prefix,
+                     gbx_buf *names)
+{
+    static const char *const all[] = {"ada", "adele", "bob"};
+    const char *comma = "";
+
+    (void)user;
+    (void)argument;
+    for (size_t i = 0; i < GBX_COUNTOF(all); i++) {
+        if (strncmp(all[i], prefix, strlen(prefix)) != 0)
+            continue;
+        (void)gbx_buf_printf(names, "%s\"%s\"", comma, all[i]);
+        comma = ",";
+    }
+}
+
+static void offer(void)
+{
+    static const struct {
+        const char *name;
+        gbx_mcp_tool_fn call;
+    } tools[] = {{"echo", echo}, {"trace", trace}, {"fail", fail},
+                 {"big", big},   {"note", note},   {"change", change},
+                 {"nap", nap},   {"deaf", deaf},   {"ask", ask}};
+    gbx_mcp_resource resource = {.name = "watched",
+                                 .mime_type = "text/plain",
+                                 .read = read_it};
+    gbx_mcp_prompt prompt = {.name = "greet",
+                             .description = "greets somebody",
+                             .arguments = "[{\"name\":\"who\",\"required\":true}]",
+                             .get = greet,
+                             .complete = complete};
+
+    for (size_t i = 0; i < GBX_COUNTOF(tools); i++)
+        (void)gbx_mcp_server_set_tool(server,
+                                      &(gbx_mcp_tool){.name = tools[i].name,
+                                                      .description = tools[i].name,
+                                                      .input_schema =
+                                                          "{\"type\":\"object\"}",
+                                                      .call = tools[i].call});
+    resource.uri = "test://watched";
+    (void)gbx_mcp_server_set_resource(server, &resource);
+    resource.uri = "test://other";
+    (void)gbx_mcp_server_set_resource(server, &resource);
+    resource.uri = "test://row/";
+    resource.uri_template = "test://row/{id}";
+    resource.complete = complete;
+    (void)gbx_mcp_server_set_resource(server, &resource);
+    (void)gbx_mcp_server_set_prompt(server, &prompt);
+}
+
+int main(int argc, char **argv)
+{
+    gbx_mcp_server_options options = {.name = "fixture",
+                                      .version = "1.0.0",
+                                      .instructions = "for tests",
+                                      .page_entries =
+                                          argc > 1 ? (size_t)atoi(argv[1]) : 0};
+    gbx_mcp_stdio *stdio;
+    int status;
+
+    (void)signal(SIGPIPE, SIG_IGN);
+    loop = gbx_mcp_loop_new();
+    if (loop == NULL || gbx_mcp_server_new(loop, &options, &server, NULL) != GBX_OK ||
+        gbx_mcp_stdio_new(loop, server, STDIN_FILENO, STDOUT_FILENO, &stdio, NULL) !=
+            GBX_OK)
+        return 70;
+    offer();
+    status = gbx_mcp_loop_run(loop);
+    gbx_mcp_stdio_free(stdio);
+    gbx_mcp_server_free(server);
+    gbx_mcp_loop_free(loop);
+    return status;
+}

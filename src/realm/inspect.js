@@ -407,7 +407,7 @@
   }
 
   /* Short text for what lies too deep. */
-  function stub(value, name, tag) {
+  function brief(value, name, tag) {
     if (isArray(value)) return name === 'Array' ? '[Array]' : `[${name}]`;
     const head = prefix(name, 'Object', tag);
     return `[${slice(head, 0, head.length - 1)}]`;
@@ -436,7 +436,7 @@
     const bare = d.fill === undefined && d.output.length === 0 && d.keys.length === 0;
 
     if (bare) return d.base !== '' ? d.base : `${d.open}${d.close}`;
-    if (depth > ctx.depth || ctx.budget < 0) return stub(value, name, tag);
+    if (depth > ctx.depth || ctx.budget < 0) return brief(value, name, tag);
     push(ctx.open, value);
     ctx.level = depth;
     if (d.fill !== undefined) d.fill();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* end - a request that is cancelled, dropped or outlived is told of once, or not at all. */
-#include "dns_stub.h"
+#include "dns_server.h"
 #include "fetch_world.h"
 #include "http_server.h"
 
@@ -20,7 +20,7 @@ static const dns_name names[] = {{"silent.test", "silent"},
 
 typedef struct fixture {
     fetch_world world;
-    dns_stub *dns;
+    dns_server *dns;
     server *server;
     unsigned port;
 } fixture;
@@ -42,11 +42,11 @@ static int set_up(void **state)
 
     if (f == NULL)
         return -1;
-    f->dns = dns_stub_start(names, GBX_COUNTOF(names));
+    f->dns = dns_server_start(names, GBX_COUNTOF(names));
     f->server = server_start(NULL);
     f->port = server_port(f->server);
     world_open(&f->world, NULL);
-    world_nameserver(&f->world, dns_stub_address(f->dns));
+    world_nameserver(&f->world, dns_server_address(f->dns));
     for (size_t i = 0; i < GBX_COUNTOF(names); i++)
         world_allow(&f->world, names[i].name, (uint16_t)f->port, LOOPBACK_TOO);
     *state = f;
@@ -59,7 +59,7 @@ static int tear_down(void **state)
 
     world_close(&f->world);
     server_stop(f->server);
-    dns_stub_stop(f->dns);
+    dns_server_stop(f->dns);
     free(f);
     return 0;
 }
@@ -80,7 +80,7 @@ static void reach(fixture *f, size_t which)
     char last[64] = "";
 
     if (stages[which].stage == ASKING) {
-        while (dns_stub_questions(f->dns, "silent.test", '6') == 0)
+        while (dns_server_questions(f->dns, "silent.test", '6') == 0)
             (void)event_base_loop(f->world.base, EVLOOP_NONBLOCK);
         return;
     }

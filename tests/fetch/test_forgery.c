@@ -5,7 +5,7 @@
  * A server on loopback, the victim, stands for everything inside. No case may connect to
  * it; each is refused with the code beside it, and the code in the box learns no address.
  */
-#include "dns_stub.h"
+#include "dns_server.h"
 #include "fetch_world.h"
 #include "http_server.h"
 
@@ -232,7 +232,7 @@ typedef struct fixture {
     fetch_world world;
     server *victim;
     server *start; /* "start.test" leads there, and may */
-    dns_stub *dns;
+    dns_server *dns;
     unsigned port;
     gbx_site *inside;
 } fixture;
@@ -246,12 +246,12 @@ static int set_up(void **state)
         return -1;
     memcpy(served, names, sizeof names);
     served[GBX_COUNTOF(names)] = (dns_name){"start.test", "127.0.0.1"};
-    f->dns = dns_stub_start(served, GBX_COUNTOF(served));
+    f->dns = dns_server_start(served, GBX_COUNTOF(served));
     f->victim = server_start(NULL);
     f->start = server_start(NULL);
     f->port = server_port(f->victim);
     world_open(&f->world, NULL);
-    world_nameserver(&f->world, dns_stub_address(f->dns));
+    world_nameserver(&f->world, dns_server_address(f->dns));
     world_allow(&f->world, "start.test", server_port(f->start), LOOPBACK_TOO);
     world_allow(&f->world, "linklisted.test", (uint16_t)f->port, PUBLIC_ONLY);
     world_allow(&f->world, "169.254.169.254", 0, LOOPBACK_TOO);
@@ -273,7 +273,7 @@ static int tear_down(void **state)
     world_close(&f->world);
     server_stop(f->start);
     server_stop(f->victim);
-    dns_stub_stop(f->dns);
+    dns_server_stop(f->dns);
     free(f);
     return 0;
 }

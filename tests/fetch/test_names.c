@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* names - a name is resolved once for a hop, by whom the policy says, and then kept to. */
-#include "dns_stub.h"
+#include "dns_server.h"
 #include "fetch_world.h"
 #include "http_server.h"
 
@@ -40,7 +40,7 @@ static const dns_name names[] = {
 typedef struct fixture {
     fetch_world world;
     server *server;
-    dns_stub *dns;
+    dns_server *dns;
     unsigned port;
     char hosts[64];
     char resolv[64];
@@ -67,7 +67,7 @@ static int set_up(void **state)
 
     if (f == NULL)
         return -1;
-    f->dns = dns_stub_start(names, GBX_COUNTOF(names));
+    f->dns = dns_server_start(names, GBX_COUNTOF(names));
     f->server = server_start(NULL);
     f->port = server_port(f->server);
     write_file(f->hosts, "# a table\n127.0.0.1 Hosts.Test other # hosts2.test\n"
@@ -76,12 +76,12 @@ static int set_up(void **state)
     (void)
         snprintf(resolv, sizeof resolv,
                  "search corp.test\ndomain corp.test\nnameserver %s\noptions ndots:5\n",
-                 dns_stub_address(f->dns));
+                 dns_server_address(f->dns));
     write_file(f->resolv, resolv);
     options.hosts_path = f->hosts;
     options.resolv_path = f->resolv;
     world_open(&f->world, &options);
-    world_nameserver(&f->world, dns_stub_address(f->dns));
+    world_nameserver(&f->world, dns_server_address(f->dns));
     *state = f;
     return 0;
 }
@@ -92,7 +92,7 @@ static int tear_down(void **state)
 
     world_close(&f->world);
     server_stop(f->server);
-    dns_stub_stop(f->dns);
+    dns_server_stop(f->dns);
     (void)unlink(f->hosts);
     (void)unlink(f->resolv);
     free(f);
@@ -110,8 +110,8 @@ static void test_name__is_asked_for_once_in_each_family(void **state)
     fixture *f = *state;
 
     expect_code(get(f, "plain.test", "/ok"), "");
-    assert_int_equal(dns_stub_questions(f->dns, NULL, 'A'), 1);
-    assert_int_equal(dns_stub_questions(f->dns, NULL, '6'), 1);
+    assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 1);
+    assert_int_equal(dns_server_questions(f->dns, NULL, '6'), 1);
     assert_string_equal(f->world.result.report_address, "127.0.0.1");
 }
 
@@ -121,7 +121,7 @@ static void test_rebinding__after_the_check_changes_nothing(void **state)
     fixture *f = *state;
 
     expect_code(get(f, "rebind.test", "/ok"), "");
-    assert_int_equal(dns_stub_questions(f->dns, "rebind.test", 'A'), 1);
+    assert_int_equal(dns_server_questions(f->dns, "rebind.test", 'A'), 1);
     assert_int_equal(server_connections(f->server), 1);
 }
 
@@ -130,7 +130,7 @@ static void test_rebinding__between_hops_is_checked_again(void **state)
     fixture *f = *state;
 
     expect_code(get(f, "rebind.test", "/to/302/%2fok"), "ERR_FETCH_ADDRESS");
-    assert_int_equal(dns_stub_questions(f->dns, "rebind.test", 'A'), 2);
+    assert_int_equal(dns_server_questions(f->dns, "rebind.test", 'A'), 2);
     assert_int_equal(server_connections(f->server), 1);
     assert_string_equal(f->world.result.report_address, "10.0.0.1");
 }
@@ -140,7 +140,7 @@ static void test_rebinding__to_something_allowed_is_not_waited_for(void **state)
     fixture *f = *state;
 
     expect_code(get(f, "rebind-back.test", "/ok"), "ERR_FETCH_ADDRESS");
-    assert_int_equal(dns_stub_questions(f->dns, NULL, 'A'), 1);
+    assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 1);
     assert_int_equal(server_connections(f->server), 0);
 }
 
@@ -173,7 +173,7 @@ static void test_chain__of_names_ends_at_an_address(void **state)
     fixture *f = *state;
 
     expect_code(get(f, "chain.test", "/ok"), "");
-    assert_int_equal(dns_stub_questions(f->dns, NULL, 'A'), 1);
+    assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 1);
 }
 
 static void test_server__that_answers_nothing_usable_ends_in_time(void **state)
@@ -205,7 +205,7 @@ static void test_name__of_one_word_is_not_completed(void **state)
     f->world.policy.fetch.nameserver_count = 0; /* resolv.conf, with its search list */
     expect_code(get(f, "plain.test", "/ok"), "");
     expect_code(get(f, "intranet", "/ok"), "ERR_FETCH_DNS");
-    assert_int_equal(dns_stub_questions(f->dns, "intranet.corp.test", 'A'), 0);
+    assert_int_equal(dns_server_questions(f->dns, "intranet.corp.test", 'A'), 0);
 }
 
 static void test_system__server_is_followed_when_it_changes(void **state)
@@ -220,23 +220,23 @@ static void test_system__server_is_followed_when_it_changes(void **state)
     f->world.policy.fetch.timeout_ms = 300;
     (void)get(f, "plain.test", "/ok");
     assert_true(f->world.result.is_error);
-    assert_int_equal(dns_stub_questions(f->dns, "plain.test", 'A'), 1);
+    assert_int_equal(dns_server_questions(f->dns, "plain.test", 'A'), 1);
 }
 
 static void test_policy__with_other_servers_asks_those(void **state)
 {
     static const dns_name other_names[] = {{"plain.test", "10.9.9.9"}};
-    dns_stub *other = dns_stub_start(other_names, 1);
+    dns_server *other = dns_server_start(other_names, 1);
     fixture *f = *state;
 
     expect_code(get(f, "plain.test", "/ok"), "");
-    world_nameserver(&f->world, dns_stub_address(other));
+    world_nameserver(&f->world, dns_server_address(other));
     expect_code(get(f, "plain.test", "/ok"), "ERR_FETCH_ADDRESS");
-    assert_int_equal(dns_stub_questions(f->dns, NULL, 'A'), 1);
-    assert_int_equal(dns_stub_questions(other, NULL, 'A'), 1);
-    world_nameserver(&f->world, dns_stub_address(f->dns));
+    assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 1);
+    assert_int_equal(dns_server_questions(other, NULL, 'A'), 1);
+    world_nameserver(&f->world, dns_server_address(f->dns));
     expect_code(get(f, "plain.test", "/ok"), "");
-    dns_stub_stop(other);
+    dns_server_stop(other);
 }
 
 static void test_table__of_the_host_comes_first_and_is_checked_too(void **state)
@@ -246,7 +246,7 @@ static void test_table__of_the_host_comes_first_and_is_checked_too(void **state)
     expect_code(get(f, "hosts.test", "/ok"), "");
     expect_code(get(f, "two.test", "/ok"), "");
     expect_code(get(f, "inside.test", "/ok"), "ERR_FETCH_ADDRESS");
-    assert_int_equal(dns_stub_questions(f->dns, NULL, 'A'), 0);
+    assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 0);
     expect_code(get(f, "hosts2.test", "/ok"), "ERR_FETCH_DNS");
     expect_code(get(f, "scoped.test", "/ok"), "ERR_FETCH_DNS");
 }
@@ -257,7 +257,7 @@ static void test_localhost__is_this_machine_whoever_says_otherwise(void **state)
 
     expect_code(get(f, "localhost", "/ok"), "");
     expect_code(get(f, "www.localhost", "/ok"), "");
-    assert_int_equal(dns_stub_questions(f->dns, NULL, 'A'), 0);
+    assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 0);
 }
 
 static void test_localhost__needs_an_entry_that_names_it(void **state)
@@ -276,25 +276,25 @@ static void test_literal__is_not_looked_up(void **state)
     fixture *f = *state;
 
     expect_code(get(f, "127.0.0.1", "/ok"), "");
-    assert_int_equal(dns_stub_questions(f->dns, NULL, 'A'), 0);
+    assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 0);
 }
 
 static void test_many__policies_with_servers_of_their_own(void **state)
 {
     enum { COUNT = 12 }; /* more than are remembered */
-    dns_stub *stubs[COUNT];
+    dns_server *servers[COUNT];
     fixture *f = *state;
 
     for (size_t i = 0; i < COUNT; i++)
-        stubs[i] = dns_stub_start(names, GBX_COUNTOF(names));
+        servers[i] = dns_server_start(names, GBX_COUNTOF(names));
     world_allow(&f->world, "plain.test", (uint16_t)f->port, LOOPBACK_TOO);
     for (size_t i = 0; i < COUNT * 2; i++) {
-        world_nameserver(&f->world, dns_stub_address(stubs[i % COUNT]));
+        world_nameserver(&f->world, dns_server_address(servers[i % COUNT]));
         expect_code(world_get(&f->world, "http://plain.test:%u/ok", f->port), "");
     }
     for (size_t i = 0; i < COUNT; i++) {
-        assert_int_equal(dns_stub_questions(stubs[i], NULL, 'A'), 2);
-        dns_stub_stop(stubs[i]);
+        assert_int_equal(dns_server_questions(servers[i], NULL, 'A'), 2);
+        dns_server_stop(servers[i]);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* secrets - a value leaves the host in a header, for its own site, and for no other. */
-#include "dns_stub.h"
+#include "dns_server.h"
 #include "fetch_world.h"
 #include "http_server.h"
 
@@ -21,7 +21,7 @@ static const dns_name names[] = {{"mine.test", "127.0.0.1"},
 
 typedef struct fixture {
     fetch_world world;
-    dns_stub *dns;
+    dns_server *dns;
     server *server;
     unsigned port;
     gbx_site site;
@@ -35,11 +35,11 @@ static int set_up(void **state)
 
     if (f == NULL)
         return -1;
-    f->dns = dns_stub_start(names, GBX_COUNTOF(names));
+    f->dns = dns_server_start(names, GBX_COUNTOF(names));
     f->server = server_start(NULL);
     f->port = server_port(f->server);
     world_open(&f->world, NULL);
-    world_nameserver(&f->world, dns_stub_address(f->dns));
+    world_nameserver(&f->world, dns_server_address(f->dns));
     for (size_t i = 0; i < GBX_COUNTOF(names); i++)
         world_allow(&f->world, names[i].name, (uint16_t)f->port, LOOPBACK_TOO);
     f->site = f->world.sites[0];
@@ -64,7 +64,7 @@ static int tear_down(void **state)
 
     world_close(&f->world);
     server_stop(f->server);
-    dns_stub_stop(f->dns);
+    dns_server_stop(f->dns);
     free(f);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tls - who the server is is always verified, by what the policy says alone. */
-#include "dns_stub.h"
+#include "dns_server.h"
 #include "fetch_world.h"
 #include "http_server.h"
 #include "tls_identity.h"
@@ -20,7 +20,7 @@ static const dns_name names[] = {{"good.test", "127.0.0.1"},
 
 typedef struct fixture {
     fetch_world world;
-    dns_stub *dns;
+    dns_server *dns;
     tls_identity *identity;
     server *server;
     unsigned port;
@@ -33,13 +33,13 @@ static int set_up_with(void **state, bool expired)
 
     if (f == NULL)
         return -1;
-    f->dns = dns_stub_start(names, GBX_COUNTOF(names));
+    f->dns = dns_server_start(names, GBX_COUNTOF(names));
     f->identity = identity_new("good.test", expired);
     options.identity = f->identity;
     f->server = server_start(&options);
     f->port = server_port(f->server);
     world_open(&f->world, NULL);
-    world_nameserver(&f->world, dns_stub_address(f->dns));
+    world_nameserver(&f->world, dns_server_address(f->dns));
     for (size_t i = 0; i < GBX_COUNTOF(names); i++)
         world_allow(&f->world, names[i].name, (uint16_t)f->port, LOOPBACK_TOO);
     f->world.policy.fetch.ca_file = (char *)(uintptr_t)identity_ca_file(f->identity);
@@ -64,7 +64,7 @@ static int tear_down(void **state)
     world_close(&f->world);
     server_stop(f->server);
     identity_free(f->identity);
-    dns_stub_stop(f->dns);
+    dns_server_stop(f->dns);
     free(f);
     return 0;
 }

@@ -3,7 +3,7 @@
  * what it was aimed at, why it was refused, and no secret. */
 #include "audit_log.h"
 #include "calls.h"
-#include "dns_stub.h"
+#include "dns_server.h"
 #include "host_functions.h"
 #include "http_server.h"
 #include "proc.h"
@@ -34,7 +34,7 @@ static struct {
     gbx_engine *engine;
     host_functions host;
     server *web;
-    dns_stub *dns;
+    dns_server *dns;
     char top[32];
     char input[256];
 } w;
@@ -55,7 +55,7 @@ static gbx_policy *make_policy(void)
                  "\"functions\": [\"echo\", \"nothing\", \"fail\", \"deny\", \"db.*\"],"
                  "\"secrets\": {\"TOKEN\": {\"value\": \"" SECRET "\","
                  " \"sites\": [\"http://localhost:%u\"]}}}",
-                 server_port(w.web), server_port(w.web), dns_stub_address(w.dns), w.top,
+                 server_port(w.web), server_port(w.web), dns_server_address(w.dns), w.top,
                  server_port(w.web));
     if (gbx_policy_parse(json, strlen(json), NULL, &policy, &error) != GBX_OK)
         fail_msg("no policy: %s in %s", error.message, json);
@@ -91,7 +91,7 @@ static int start(void **state)
     (void)state;
     write_file();
     w.web = server_start(&web);
-    w.dns = dns_stub_start(names, sizeof names / sizeof names[0]);
+    w.dns = dns_server_start(names, sizeof names / sizeof names[0]);
     (void)snprintf(w.input, sizeof w.input,
                    "{\"web\":\"http://localhost:%u\",\"ip\":\"http://127.0.0.1:%u\","
                    "\"dir\":\"%s\",\"evil\":\"https://evil.example\"}",
@@ -115,7 +115,7 @@ static int finish(void **state)
     host_functions_settle(&w.host);
     gbx_engine_free(w.engine);
     server_stop(w.web);
-    dns_stub_stop(w.dns);
+    dns_server_stop(w.dns);
     audit_log_cleanup(&w.heard);
     (void)snprintf(path, sizeof path, "%s/a.txt", w.top);
     (void)unlink(path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dns_stub - see dns_stub.h. */
-#include "dns_stub.h"
+/* dns_server - see dns_server.h. */
+#include "dns_server.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -19,7 +19,7 @@
 
 enum { TYPE_A = 1, TYPE_CNAME = 5, TYPE_AAAA = 28 };
 
-struct dns_stub {
+struct dns_server {
     const dns_name *names;
     size_t count;
     int fd;
@@ -40,7 +40,7 @@ static void must(bool fine, const char *what)
 {
     if (fine)
         return;
-    fprintf(stderr, "dns_stub: %s failed\n", what);
+    fprintf(stderr, "dns_server: %s failed\n", what);
     abort();
 }
 
@@ -176,7 +176,7 @@ static bool answer(packet *to, uint16_t type, char *part)
 }
 
 /* The answer, in place of the question; false: none is sent. */
-static bool reply(dns_stub *stub, packet *p)
+static bool reply(dns_server *server, packet *p)
 {
     char name[256];
     char part[1024] = "nx";
@@ -184,12 +184,12 @@ static bool reply(dns_stub *stub, packet *p)
 
     if (p->len < HEADER || !read_question(p, name, sizeof name, &type))
         return false;
-    (void)pthread_mutex_lock(&stub->lock);
-    for (size_t i = 0; i < stub->count; i++)
-        if (strcmp(stub->names[i].name, name) == 0)
-            pick(stub->names[i].answers, stub->asked[i][type == TYPE_AAAA ? 1 : 0]++,
-                 part, sizeof part);
-    (void)pthread_mutex_unlock(&stub->lock);
+    (void)pthread_mutex_lock(&server->lock);
+    for (size_t i = 0; i < server->count; i++)
+        if (strcmp(server->names[i].name, name) == 0)
+            pick(server->names[i].answers,
+                 server->asked[i][type == TYPE_AAAA ? 1 : 0]++, part, sizeof part);
+    (void)pthread_mutex_unlock(&server->lock);
     p->len = p->question_end; /* without additional records */
     memset(p->bytes + 6, 0, 6);
     return answer(p, type, part);
@@ -197,73 +197,73 @@ static bool reply(dns_stub *stub, packet *p)
 
 static void *serve(void *user)
 {
-    dns_stub *stub = user;
+    dns_server *server = user;
 
     for (;;) {
         struct sockaddr_storage from;
         socklen_t from_len = sizeof from;
         packet p = {.len = 0};
-        ssize_t n = recvfrom(stub->fd, p.bytes, sizeof p.bytes, 0,
+        ssize_t n = recvfrom(server->fd, p.bytes, sizeof p.bytes, 0,
                              (struct sockaddr *)&from, &from_len);
 
         if (n <= 0) /* an empty datagram is how it is stopped */
             return NULL;
         p.len = (size_t)n;
-        if (reply(stub, &p))
-            (void)sendto(stub->fd, p.bytes, p.len, 0, (struct sockaddr *)&from,
+        if (reply(server, &p))
+            (void)sendto(server->fd, p.bytes, p.len, 0, (struct sockaddr *)&from,
                          from_len);
     }
 }
 
 /* ---- public to the tests ------------------------------------------------- */
 
-dns_stub *dns_stub_start(const dns_name *names, size_t count)
+dns_server *dns_server_start(const dns_name *names, size_t count)
 {
     struct sockaddr_in at = {.sin_family = AF_INET,
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof at;
-    dns_stub *stub = calloc(1, sizeof *stub);
+    dns_server *server = calloc(1, sizeof *server);
 
-    must(stub != NULL && count <= NAMES_MAX, "calloc");
-    stub->names = names;
-    stub->count = count;
-    stub->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    must(stub->fd >= 0 && bind(stub->fd, (struct sockaddr *)&at, len) == 0 &&
-             getsockname(stub->fd, (struct sockaddr *)&at, &len) == 0,
+    must(server != NULL && count <= NAMES_MAX, "calloc");
+    server->names = names;
+    server->count = count;
+    server->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    must(server->fd >= 0 && bind(server->fd, (struct sockaddr *)&at, len) == 0 &&
+             getsockname(server->fd, (struct sockaddr *)&at, &len) == 0,
          "a socket");
-    (void)snprintf(stub->address, sizeof stub->address, "127.0.0.1:%u",
+    (void)snprintf(server->address, sizeof server->address, "127.0.0.1:%u",
                    (unsigned)ntohs(at.sin_port));
-    must(pthread_mutex_init(&stub->lock, NULL) == 0, "pthread_mutex_init");
-    must(pthread_create(&stub->thread, NULL, serve, stub) == 0, "pthread_create");
-    return stub;
+    must(pthread_mutex_init(&server->lock, NULL) == 0, "pthread_mutex_init");
+    must(pthread_create(&server->thread, NULL, serve, server) == 0, "pthread_create");
+    return server;
 }
 
-void dns_stub_stop(dns_stub *stub)
+void dns_server_stop(dns_server *server)
 {
     struct sockaddr_in at;
     socklen_t len = sizeof at;
 
-    must(getsockname(stub->fd, (struct sockaddr *)&at, &len) == 0, "getsockname");
-    must(sendto(stub->fd, "", 0, 0, (struct sockaddr *)&at, len) == 0, "sendto");
-    (void)pthread_join(stub->thread, NULL);
-    (void)close(stub->fd);
-    (void)pthread_mutex_destroy(&stub->lock);
-    free(stub);
+    must(getsockname(server->fd, (struct sockaddr *)&at, &len) == 0, "getsockname");
+    must(sendto(server->fd, "", 0, 0, (struct sockaddr *)&at, len) == 0, "sendto");
+    (void)pthread_join(server->thread, NULL);
+    (void)close(server->fd);
+    (void)pthread_mutex_destroy(&server->lock);
+    free(server);
 }
 
-const char *dns_stub_address(const dns_stub *stub)
+const char *dns_server_address(const dns_server *server)
 {
-    return stub->address;
+    return server->address;
 }
 
-unsigned dns_stub_questions(dns_stub *stub, const char *name, char type)
+unsigned dns_server_questions(dns_server *server, const char *name, char type)
 {
     unsigned count = 0;
 
-    (void)pthread_mutex_lock(&stub->lock);
-    for (size_t i = 0; i < stub->count; i++)
-        if (name == NULL || strcmp(stub->names[i].name, name) == 0)
-            count += stub->asked[i][type == '6' ? 1 : 0];
-    (void)pthread_mutex_unlock(&stub->lock);
+    (void)pthread_mutex_lock(&server->lock);
+    for (size_t i = 0; i < server->count; i++)
+        if (name == NULL || strcmp(server->names[i].name, name) == 0)
+            count += server->asked[i][type == '6' ? 1 : 0];
+    (void)pthread_mutex_unlock(&server->lock);
     return count;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dns_stub - a name server on loopback that says what a test wants it to say.
+ * dns_server - a name server on loopback that says what a test wants it to say.
  *
  * The answers to a name are a text: addresses with spaces between them; "|" begins what
  * is said to the next question of the same type, and the last stays for all that follow.
@@ -13,12 +13,12 @@
  *   lie       an answer about another name  cname    a chain of names before the address
  *   short     the packet ends in the middle loop     names that point at themselves
  */
-#ifndef GBX_TESTS_DNS_STUB_H
-#define GBX_TESTS_DNS_STUB_H
+#ifndef GBX_TESTS_DNS_SERVER_H
+#define GBX_TESTS_DNS_SERVER_H
 
 #include <stddef.h>
 
-typedef struct dns_stub dns_stub;
+typedef struct dns_server dns_server;
 
 typedef struct dns_name {
     const char *name; /* in lower case */
@@ -26,13 +26,13 @@ typedef struct dns_name {
 } dns_name;
 
 /* names is borrowed until it is stopped; what is not there does not exist. */
-dns_stub *dns_stub_start(const dns_name *names, size_t count);
-void dns_stub_stop(dns_stub *stub);
+dns_server *dns_server_start(const dns_name *names, size_t count);
+void dns_server_stop(dns_server *server);
 
 /* "127.0.0.1:PORT" */
-const char *dns_stub_address(const dns_stub *stub);
+const char *dns_server_address(const dns_server *server);
 
 /* Questions so far for a name, 'A' for IPv4 or '6'; of a name NULL: all. */
-unsigned dns_stub_questions(dns_stub *stub, const char *name, char type);
+unsigned dns_server_questions(dns_server *server, const char *name, char type);
 
 #endif

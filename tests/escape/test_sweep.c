@@ -110,15 +110,13 @@ static char *read_all(FILE *f)
 static void test_sweep__is_what_the_manual_says(void **state)
 {
     const struct scmp_version *version = seccomp_version();
+    const char *killed;
     const run *r = *state;
     FILE *found;
     FILE *manual;
     char *ours;
     char *theirs;
 
-    /* The names are the library's: another one knows more of them, or fewer. */
-    if (version->major != 2 || version->minor != 5)
-        skip();
     found = tmpfile();
     manual = fopen(SYSCALLS_MD, "re");
     assert_non_null(found);
@@ -128,7 +126,13 @@ static void test_sweep__is_what_the_manual_says(void **state)
     ours = read_all(found);
     theirs = read_all(manual);
 
-    assert_string_equal(ours, theirs);
+    /* The names of what kills are the library's: another one knows more, or fewer. */
+    killed = strstr(ours, "\n## Killed\n");
+    assert_non_null(killed);
+    if (version->major != 2 || version->minor != 5)
+        assert_memory_equal(ours, theirs, (size_t)(killed - ours));
+    else
+        assert_string_equal(ours, theirs);
     free(ours);
     free(theirs);
     (void)fclose(found);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -254,8 +255,10 @@ static void test_real_worker__has_one_descriptor(void **state)
     for (size_t i = 0; i < count; i++) {
         long fds = proc_fds_of(pids[i]);
 
-        if (fds < 0)
-            skip(); /* not ours to look at */
+        if (fds < 0 && geteuid() != 0) {
+            print_message("only root may look into the processes\n");
+            skip();
+        }
         assert_int_equal(fds, 1);
     }
 }

@@ -56,8 +56,11 @@ static int in_child(void (*what)(size_t argument), size_t argument)
     pid_t pid;
     int status = -1;
 
-    if (ON_VALGRIND || IS_SANITIZED)
+    if (ON_VALGRIND || IS_SANITIZED) {
+        print_message(
+            "skipped: sanitizers and valgrind ask for more than is allowed\n");
         skip();
+    }
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {

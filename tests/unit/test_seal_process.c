@@ -87,11 +87,12 @@ static void test_reservation__is_closed_and_cannot_be_had_back(void **state)
     (void)state;
 
     /* The shadow of a sanitizer is such a reservation too. */
-    block = HAS_SHADOW || ON_VALGRIND ? NULL : reserve();
-    if (block == NULL) {
+    if (HAS_SHADOW || ON_VALGRIND) {
+        print_message("skipped: the address space is the sanitizer's, or valgrind's\n");
         skip();
-        return;
     }
+    block = reserve();
+    assert_non_null(block);
     pid = fork();
     if (pid == 0)
         _exit(close_and_reopen(block));
@@ -124,8 +125,10 @@ static void test_limits__let_memory_grow_by_so_much_and_no_more(void **state)
     pid_t pid;
     (void)state;
 
-    if (HAS_SHADOW || ON_VALGRIND)
+    if (HAS_SHADOW || ON_VALGRIND) {
+        print_message("skipped: memory is the sanitizer's to count, or valgrind's\n");
         skip();
+    }
     pid = fork();
     if (pid == 0)
         _exit(fill_past(GBX_MIB(64)));

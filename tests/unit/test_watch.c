@@ -58,6 +58,7 @@ static void begin(stage *s, void (*does)(void), int64_t asked_before_ns)
     if (s->p.template->process.pidfd < 0) { /* under valgrind */
         (void)end(s);
         (void)waitpid(s->child, NULL, 0);
+        print_message("skipped: no pidfd, as under valgrind\n");
         skip();
     }
 }

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/engine_args.h"
+#include "cli/mcp_commands.h"
 #include "cli/mcp_servers.h"
 #include "cli/policy_args.h"
 #include "cli/security_log.h"
@@ -70,7 +71,9 @@ static const gbx_opt_table *const tables[] = {
     &gbx_engine_table, &output_table,     &gbx_common_table,
 };
 
-static const gbx_command *const subcommands[] = {NULL};
+static const gbx_command *const subcommands[] = {&gbx_command_mcp_import,
+                                                 &gbx_command_mcp_doctor,
+                                                 &gbx_command_mcp_print_config, NULL};
 
 static bool fail_host(serving *s, gbx_status status)
 {

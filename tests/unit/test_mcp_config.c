@@ -170,6 +170,24 @@ static void test_url__fills_every_field(void **state)
     gbx_mcp_config_free(config);
 }
 
+static void test_variable__that_is_not_set_stops_its_server_alone(void **state)
+{
+    gbx_mcp_config *config = parse(
+        "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"args\": [\"y\", \"${GBX_TEST_UNSET}\"]},"
+        "\"b\": {\"command\": \"${GBX_TEST_UNSET}\", \"cwd\": \"${GBX_OTHER_UNSET}\"},"
+        "\"c\": {\"command\": \"x\"}}}");
+    const gbx_mcp_upstream_config *a = gbx_mcp_config_server(config, "a");
+    const gbx_mcp_upstream_config *b = gbx_mcp_config_server(config, "b");
+    (void)state;
+
+    assert_true(a->disabled && b->disabled);
+    assert_non_null(strstr(a->fault, "'GBX_TEST_UNSET' is not set"));
+    assert_non_null(strstr(b->fault, "'GBX_TEST_UNSET' is not set"));
+    assert_false(gbx_mcp_config_server(config, "c")->disabled);
+    assert_null(gbx_mcp_config_server(config, "c")->fault);
+    gbx_mcp_config_free(config);
+}
+
 static void test_comments__and_last_commas_are_blanks_and_places_stay(void **state)
 {
     char text[] =
@@ -316,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_nothing__has_the_documented_defaults),
         cmocka_unit_test(test_command__fills_every_field),
         cmocka_unit_test(test_url__fills_every_field),
+        cmocka_unit_test(test_variable__that_is_not_set_stops_its_server_alone),
         cmocka_unit_test(test_comments__and_last_commas_are_blanks_and_places_stay),
         cmocka_unit_test(test_secrets__of_env_and_headers_are_known_by_their_names),
         cmocka_unit_test(test_secrets__declared_are_for_their_servers_alone),

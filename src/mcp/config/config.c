@@ -52,6 +52,7 @@ static void free_server(gbx_mcp_upstream_config *server)
     gbx_names_cut(server->inherit, 0, server->inherit_count);
     free(server->inherit);
     free(server->description);
+    free(server->fault);
 }
 
 static void release_config(gbx_mcp_config **config)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX GBX_MIB(16)
+#define TEXT_MAX GBX_MIB(80)
 
 static bool look(gbx_edit *edit)
 {
@@ -79,14 +79,21 @@ static void put_gap(const gbx_edit *edit, const char *at, gbx_buf *to)
     (void)gbx_buf_append(to, indent, len);
 }
 
-/* Into a container that has nothing yet: a line of its own, two blanks deeper. */
+/* Into a container that has nothing yet: a line of its own, two blanks deeper. A comment
+ * that is in there stays, after it. */
 static bool fill_empty(gbx_edit *edit, gbx_view container, const gbx_buf *what)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    size_t from = offset(edit, container.at) + 1;
+    size_t to = from + container.len - 2;
+    const char *inside = (const char *)edit->text.data + from;
     size_t len;
     bool own;
     const char *indent = indent_of(edit, container.at, &len, &own);
 
+    for (size_t i = 0; i < to - from; i++)
+        if (memchr(" \t\r\n", inside[i], 4) == NULL)
+            to = from;
     gbx_buf_init(&buf, TEXT_MAX);
     (void)gbx_buf_puts(&buf, "\n");
     (void)gbx_buf_append(&buf, indent, len);
@@ -95,8 +102,7 @@ static bool fill_empty(gbx_edit *edit, gbx_view container, const gbx_buf *what)
     (void)gbx_buf_puts(&buf, "\n");
     (void)gbx_buf_append(&buf, indent, len);
     buf.failed = buf.failed || what->failed;
-    return splice(edit, offset(edit, container.at) + 1, offset(edit, container.at) + 1,
-                  &buf);
+    return splice(edit, from, to, &buf);
 }
 
 /* After the value `last`, whose line begins with what stands at `line_of`. */

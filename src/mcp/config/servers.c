@@ -41,22 +41,32 @@ static gbx_status on_variable(void *user, const char *name, const char *value)
     return gbx_mcp_keep_secret(u->r, name, value, strlen(value));
 }
 
+/* The server whose entry is read gets by without a text whose variable is not set: it
+ * cannot be used, and the others can. */
+static gbx_status do_without(gbx_json_reader *r, char **ret)
+{
+    gbx_mcp_config *config = gbx_mcp_reader_of(r)->config;
+    gbx_mcp_upstream_config *server = &config->servers[config->server_count - 1];
+
+    if (server->fault == NULL)
+        server->fault = strdup(r->err->message);
+    *ret = strdup("");
+    *r->err = (gbx_error){0};
+    return server->fault != NULL && *ret != NULL ? GBX_OK : gbx_list_nomem(r->err);
+}
+
 static gbx_status read_text(gbx_json_reader *r, const json_t *value, bool is_secret,
                             char **ret)
 {
     use u = {r, is_secret};
-    char *text = NULL;
     gbx_status status;
 
     if (!json_is_string(value))
         return gbx_json_refuse_type(r, value, "a string");
-    status =
-        gbx_variables_fill(json_string_value(value), on_variable, &u, &text, r->err);
-    if (status != GBX_OK)
-        return r->err->line == 0 ? gbx_json_placed(r, status) : status;
-    free(*ret);
-    *ret = text;
-    return GBX_OK;
+    status = gbx_variables_fill(json_string_value(value), on_variable, &u, ret, r->err);
+    if (status == GBX_E_DATA)
+        return do_without(r, ret);
+    return r->err->line == 0 ? gbx_json_placed(r, status) : status;
 }
 
 /* key->offset is that of the char * in the server. */
@@ -356,7 +366,9 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
     if (e.server->name == NULL || e.server->args == NULL)
         return gbx_list_nomem(r->err);
     status = gbx_json_read_members(r, value, read_member, &e);
-    if (status == GBX_OK && !e.server->disabled)
+    if (status == GBX_OK && !e.server->disabled && e.server->fault == NULL)
         status = check_whole(r, value, &e);
+    if (e.server->fault != NULL)
+        e.server->disabled = true;
     return status;
 }

@@ -74,7 +74,7 @@ static gbx_status put(const reference *ref, gbx_variable_fn used, void *user,
         return GBX_OK;
     }
     if (value == NULL)
-        return gbx_fail(reterr, GBX_E_POLICY,
+        return gbx_fail(reterr, GBX_E_DATA,
                         "the environment variable '%s' is not set: set it, or write "
                         "${%s:-default}",
                         ref->name, ref->name);

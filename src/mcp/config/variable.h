@@ -17,8 +17,8 @@
 /* Is told of each value that was put in. */
 typedef gbx_status (*gbx_variable_fn)(void *user, const char *name, const char *value);
 
-/* *ret is the text with its variables; free() it. GBX_E_POLICY without a place: one is
- * not set, or the text is too long. used may be NULL. */
+/* *ret is the text with its variables; free() it. GBX_E_DATA: one is not set.
+ * GBX_E_POLICY without a place: the text is too long. used may be NULL. */
 gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user,
                               char **ret, gbx_error *reterr);
 

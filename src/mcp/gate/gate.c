@@ -212,6 +212,10 @@ static void begin(gbx_gate_call *call)
         gbx_mcp_config_server(call->gate->config, call->server);
     const char *why;
 
+    if (server != NULL && server->fault != NULL) {
+        gbx_gate_refuse(call, "UPSTREAM_START", "%s", server->fault);
+        return;
+    }
     if (server == NULL || server->disabled) {
         refuse_server(call);
         return;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp_commands - the commands below `glovebox mcp`, and what they share. */
+#ifndef GBX_CLI_MCP_COMMANDS_H
+#define GBX_CLI_MCP_COMMANDS_H
+
+#include "cli/cli.h"
+
+#include <limits.h>
+
+extern const gbx_command gbx_command_mcp_import;
+extern const gbx_command gbx_command_mcp_doctor;
+extern const gbx_command gbx_command_mcp_print_config;
+
+/* This program, as a host has to start it. */
+bool gbx_mcp_own_program(char path[PATH_MAX]);
+
+/* path as it is from any folder; the file need not be there. */
+bool gbx_mcp_whole_path(const char *path, char out[PATH_MAX]);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp_doctor - `glovebox mcp doctor`: starts every server of a configuration at once, and
+ * says what came of it. What servers say of themselves is printed escaped. */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "cli/failure.h"
+#include "cli/mcp_commands.h"
+#include "mcp/hosts/hosts.h"
+#include "mcp/rules/rules.h"
+#include "mcp/upstream/upstream.h"
+#include "policy/secrets.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct doctor_args {
+    const char *config;
+    bool json;
+    gbx_common_args common;
+} doctor_args;
+
+static const gbx_opt rows[] = {
+    {"config", "FILE",
+     "the servers; default: glovebox/mcp.json below $XDG_CONFIG_HOME or ~/.config",
+     GBX_OPT_TEXT, offsetof(doctor_args, config), 0, 0, NULL},
+    {"json", NULL, "print one JSON object", GBX_OPT_FLAG, offsetof(doctor_args, json),
+     0, 0, NULL},
+};
+
+static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
+static const gbx_opt_table *const tables[] = {&table, &gbx_common_table};
+
+/* What came of one server. */
+typedef struct finding {
+    struct examination *of;
+    bool ok;
+    size_t tools;
+    size_t reading; /* of them, by their own word */
+    double start_ms;
+    char era[40];
+    char server[160]; /* its name and version, by its own word */
+    char fault[512];
+} finding;
+
+typedef struct examination {
+    gbx_mcp_config *config;
+    gbx_mcp_loop *loop;
+    gbx_upstreams *upstreams;
+    finding *findings; /* one a server */
+    size_t open;
+} examination;
+
+static void count_tools(finding *f, gbx_view tools)
+{
+    gbx_view name;
+    gbx_view tool;
+    size_t cursor = 0;
+
+    while (gbx_view_next(tools, &cursor, &name, &tool)) {
+        f->tools++;
+        f->reading += gbx_view_is_true(
+            gbx_view_member(gbx_view_member(tool, "annotations"), "readOnlyHint"));
+    }
+}
+
+/* Its last words may hold what it was given. */
+static void keep_fault(finding *f, const char *code, const char *message)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
+    gbx_span text = {(const uint8_t *)message, strlen(message)};
+    bool changed;
+
+    gbx_buf_init(&clean, GBX_KIB(64));
+    if (!gbx_secrets_strip(f->of->config->rules->secrets, GBX_SECRET_LINE, text, &clean,
+                           &changed))
+        text.len = 0;
+    else if (changed)
+        text = (gbx_span){clean.data, clean.len};
+    (void)snprintf(f->fault, sizeof f->fault, "%s: %.*s", code, (int)text.len,
+                   (const char *)text.data);
+}
+
+static void on_learned(void *user, const gbx_upstream_reply *reply)
+{
+    finding *f = user;
+    examination *e = f->of;
+    gbx_upstream_info info =
+        gbx_upstreams_info(e->upstreams, (size_t)(f - e->findings));
+
+    f->ok = reply->fault == GBX_UPSTREAM_OK;
+    if (f->ok)
+        count_tools(f, reply->result);
+    else
+        keep_fault(f, gbx_upstream_fault_name(reply->fault), reply->message);
+    f->start_ms = info.start_ms;
+    (void)snprintf(f->era, sizeof f->era, "%s", info.era);
+    (void)snprintf(f->server, sizeof f->server, "%.100s%s%.50s", info.server_name,
+                   info.version[0] != '\0' ? " " : "", info.version);
+    if (--e->open == 0)
+        gbx_mcp_loop_stop(e->loop, 0);
+}
+
+static gbx_status examine(examination *e, gbx_error *reterr)
+{
+    const gbx_upstream_hooks hooks = {.user = NULL};
+    gbx_status status;
+
+    e->loop = gbx_mcp_loop_new();
+    e->findings = calloc(e->config->server_count + 1, sizeof *e->findings);
+    if (e->loop == NULL || e->findings == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
+    status = gbx_upstreams_new(e->loop, e->config, &hooks, &e->upstreams, reterr);
+    if (status != GBX_OK)
+        return status;
+    for (size_t i = 0; i < e->config->server_count; i++) {
+        e->findings[i].of = e;
+        if (e->config->servers[i].fault != NULL)
+            (void)snprintf(e->findings[i].fault, sizeof e->findings[i].fault, "%s",
+                           e->config->servers[i].fault);
+        if (e->config->servers[i].disabled)
+            continue;
+        e->open++;
+        gbx_upstream_learn(e->upstreams, e->config->servers[i].name, on_learned,
+                           &e->findings[i]);
+    }
+    if (e->open > 0)
+        (void)gbx_mcp_loop_run(e->loop);
+    return GBX_OK;
+}
+
+static void release(examination *e)
+{
+    gbx_upstreams_free(e->upstreams);
+    gbx_mcp_loop_free(e->loop);
+    free(e->findings);
+    gbx_mcp_config_free(e->config);
+}
+
+/* ---- printing --------------------------------------------------------------------- */
+
+static void pad(const gbx_term *out, const char *text, int width)
+{
+    gbx_term_foreign(out, text, strlen(text), GBX_ESCAPE_LINE);
+    (void)fprintf(out->stream, "%*s",
+                  (int)strlen(text) < width ? width - (int)strlen(text) : 1, "");
+}
+
+/* It is not there because somebody wanted so. */
+static bool is_off(const gbx_mcp_upstream_config *server)
+{
+    return server->disabled && server->fault == NULL;
+}
+
+static void print_row(const gbx_term *out, const gbx_mcp_upstream_config *server,
+                      const finding *f)
+{
+    pad(out, server->name, 18);
+    if (is_off(server)) {
+        gbx_term_paint(out, GBX_PAINT_DIM, "disabled\n");
+        return;
+    }
+    if (!f->ok) {
+        gbx_term_paint(out, GBX_PAINT_RED, "fails   ");
+        gbx_term_foreign(out, f->fault, strlen(f->fault), GBX_ESCAPE_LINE);
+        (void)fputc('\n', out->stream);
+        return;
+    }
+    gbx_term_paint(out, GBX_PAINT_GREEN, "serves  ");
+    pad(out, f->era, 12);
+    (void)fprintf(out->stream, "%3zu tools (%zu only read)  %6.0f ms  ", f->tools,
+                  f->reading, f->start_ms);
+    gbx_term_foreign(out, f->server, strlen(f->server), GBX_ESCAPE_LINE);
+    (void)fputc('\n', out->stream);
+}
+
+static void put_text(gbx_buf *buf, const char *name, const char *text)
+{
+    (void)gbx_buf_printf(buf, ",\"%s\":", name);
+    (void)gbx_json_append_safe(buf, text, strlen(text));
+}
+
+static void print_json(const gbx_term *out, const examination *e, bool ok)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+
+    gbx_buf_init(&buf, GBX_MIB(1));
+    (void)gbx_buf_printf(&buf, "{\"ok\":%s,\"servers\":[", ok ? "true" : "false");
+    for (size_t i = 0; i < e->config->server_count; i++) {
+        const gbx_mcp_upstream_config *server = &e->config->servers[i];
+        const finding *f = &e->findings[i];
+
+        (void)gbx_buf_printf(&buf, "%s{\"name\":", i > 0 ? "," : "");
+        (void)gbx_json_append_string(&buf, server->name, strlen(server->name));
+        (void)gbx_buf_printf(&buf, ",\"state\":\"%s\"",
+                             server->disabled ? "disabled"
+                             : f->ok          ? "serves"
+                                              : "fails");
+        if (f->ok) {
+            put_text(&buf, "era", f->era);
+            put_text(&buf, "server", f->server);
+            (void)gbx_buf_printf(&buf,
+                                 ",\"tools\":%zu,\"readOnlyTools\":%zu,\"startMs\":",
+                                 f->tools, f->reading);
+            (void)gbx_json_append_number(&buf, f->start_ms);
+        } else if (!is_off(server)) {
+            put_text(&buf, "error", f->fault);
+        }
+        (void)gbx_buf_puts(&buf, "}");
+    }
+    if (gbx_buf_puts(&buf, "]}"))
+        gbx_term_json(out, (const char *)buf.data, buf.len);
+    (void)fputc('\n', out->stream);
+}
+
+static int report(const doctor_args *args, const examination *e)
+{
+    gbx_term out = gbx_term_open(stdout, (gbx_color)args->common.color);
+    bool ok = true;
+
+    for (size_t i = 0; i < e->config->server_count; i++)
+        ok = ok && (is_off(&e->config->servers[i]) || e->findings[i].ok);
+    if (args->json) {
+        print_json(&out, e, ok);
+    } else if (e->config->server_count == 0) {
+        (void)fputs("the configuration has no servers\n", out.stream);
+    } else {
+        for (size_t i = 0; i < e->config->server_count; i++)
+            print_row(&out, &e->config->servers[i], &e->findings[i]);
+    }
+    return ok ? 0 : gbx_status_exit(GBX_E_UNSUPPORTED);
+}
+
+static int doctor(const doctor_args *args)
+{
+    GBX_CLEANUP(release) examination e = {.config = NULL};
+    gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
+    gbx_trouble trouble = {0};
+    char own[PATH_MAX];
+    const char *path = args->config;
+    gbx_status status;
+
+    if (path == NULL && gbx_host_own_path(own))
+        path = own;
+    status = gbx_mcp_config_load(path, &e.config, &trouble.err);
+    if (status != GBX_OK) {
+        trouble.file = path;
+        gbx_trouble_input(&trouble, status);
+    } else {
+        status = examine(&e, &trouble.err);
+        if (status != GBX_OK)
+            gbx_trouble_host(&trouble, status);
+    }
+    if (status == GBX_OK)
+        return report(args, &e);
+    gbx_trouble_print(&err, &trouble);
+    return trouble.exit;
+}
+
+static int doctor_main(const gbx_command *self, int argc, char **argv)
+{
+    doctor_args args = {.config = NULL};
+    void *const into[] = {&args, &args.common};
+    int count = 0;
+    int status = gbx_command_parse(self, into, argc, argv, &count);
+
+    if (status >= 0)
+        return status;
+    if (count > 0)
+        return gbx_command_misuse(self, "mcp doctor takes no argument");
+    (void)signal(SIGPIPE, SIG_IGN); /* a server that is gone is an error of write() */
+    return gbx_cli_finish(doctor(&args));
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+const gbx_command gbx_command_mcp_doctor = {
+    .name = "mcp doctor",
+    .summary = "start every server of a configuration, and say what it has",
+    .usage = "mcp doctor [options]",
+    .description =
+        "Starts every server that is not disabled, all at once, and prints the version of\n"
+        "the protocol that it speaks, its tools, and the time until they were known. Exit\n"
+        "status 69 if one of them fails.",
+    .examples = "glovebox mcp doctor\n"
+                "glovebox mcp doctor --config ./mcp.json --json",
+    .tables = tables,
+    .table_count = GBX_COUNTOF(tables),
+    .run = doctor_main,
+};

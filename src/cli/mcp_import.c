@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp_import - see mcp_import.h. */
+#include "cli/mcp_import.h"
+
+#include "base/cleanup.h"
+#include "cli/mcp_commands.h"
+#include "mcp/config/config.h"
+#include "mcp/config/replace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct import_args {
+    gbx_opt_list from;
+    const char *config;
+    bool dry_run;
+    bool rewrite;
+    gbx_common_args common;
+} import_args;
+
+static const gbx_opt rows[] = {
+    {"from", "HOST|FILE",
+     "claude, claude-code, cursor, vscode or codex, or a file of one of them; repeatable; "
+     "default: all of these hosts, in this folder and for this user",
+     GBX_OPT_LIST, offsetof(import_args, from), 0, 0, NULL},
+    {"config", "FILE",
+     "where the servers go; default: glovebox/mcp.json below $XDG_CONFIG_HOME or "
+     "~/.config",
+     GBX_OPT_TEXT, offsetof(import_args, config), 0, 0, NULL},
+    {"rewrite", NULL,
+     "also have the hosts start glovebox in place of the servers that were taken",
+     GBX_OPT_FLAG, offsetof(import_args, rewrite), 0, 0, NULL},
+    {"dry-run", NULL, "say what would be done, and write nothing", GBX_OPT_FLAG,
+     offsetof(import_args, dry_run), 0, 0, NULL},
+};
+
+static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
+static const gbx_opt_table *const tables[] = {&table, &gbx_common_table};
+
+static bool read_hosts(gbx_import *im, const import_args *args, gbx_trouble *trouble)
+{
+    bool ok = true;
+
+    for (int i = 0; i < GBX_HOST_COUNT && args->from.count == 0 && ok; i++)
+        ok = gbx_import_host(im, (gbx_host_kind)i, trouble);
+    for (size_t k = 0; k < args->from.count && ok; k++) {
+        int host = 0;
+
+        while (host < GBX_HOST_COUNT &&
+               strcmp(gbx_host_names[host], args->from.item[k]) != 0)
+            host++;
+        ok = host < GBX_HOST_COUNT ? gbx_import_host(im, (gbx_host_kind)host, trouble)
+                                   : gbx_import_file(im, args->from.item[k], trouble);
+    }
+    return ok;
+}
+
+static bool import_all(gbx_import *im, const import_args *args, gbx_trouble *trouble)
+{
+    if (!gbx_import_open(im, args->config, trouble) || !read_hosts(im, args, trouble))
+        return false;
+    if (im->place_count == 0) {
+        (void)gbx_fail(&trouble->err, GBX_E_OS, "no host has any servers here");
+        trouble->err.os_errno = 0;
+        gbx_trouble_input(trouble, GBX_E_OS);
+        return false;
+    }
+    if (args->dry_run)
+        (void)fprintf(im->out.stream,
+                      im->own_changed ? "would write %s\n" : "nothing to write to %s\n",
+                      im->own_path);
+    else if (!gbx_import_write(im, trouble))
+        return false;
+    return !args->rewrite || gbx_import_rewrite(im, args->dry_run, trouble);
+}
+
+static int import_main(const gbx_command *self, int argc, char **argv)
+{
+    import_args args = {.config = NULL};
+    void *const into[] = {&args, &args.common};
+    GBX_CLEANUP(gbx_import_close) gbx_import im = {.own_is_new = false};
+    gbx_trouble trouble = {0};
+    gbx_term err;
+    int count = 0;
+    int status = gbx_command_parse(self, into, argc, argv, &count);
+
+    if (status >= 0)
+        return status;
+    if (count > 0)
+        return gbx_command_misuse(self, "mcp import takes no argument: see '--from'");
+    im.out = gbx_term_open(stdout, (gbx_color)args.common.color);
+    err = gbx_term_open(stderr, (gbx_color)args.common.color);
+    if (import_all(&im, &args, &trouble))
+        return gbx_cli_finish(0);
+    (void)fflush(stdout);
+    gbx_trouble_print(&err, &trouble);
+    return trouble.exit;
+}
+
+/* The folder of our own file, and those above it. */
+static void make_folders(const char *path)
+{
+    char folder[PATH_MAX];
+
+    (void)snprintf(folder, sizeof folder, "%s", path);
+    for (char *at = folder + 1; *at != '\0'; at++)
+        if (*at == '/') {
+            *at = '\0';
+            (void)mkdir(folder, 0700);
+            *at = '/';
+        }
+}
+
+static void say_backup(const gbx_import *im, const char *backup)
+{
+    if (backup[0] == '\0') {
+        (void)fputc('\n', im->out.stream);
+        return;
+    }
+    (void)fputs("; as it was: ", im->out.stream);
+    gbx_term_foreign(&im->out, backup, strlen(backup), GBX_ESCAPE_LINE);
+    (void)fputc('\n', im->out.stream);
+}
+
+static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dry,
+                        gbx_trouble *trouble)
+{
+    GBX_CLEANUP(gbx_host_file_cleanup) gbx_host_file_text file = {.root = NULL};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    const char *const args[] = {"mcp", "--config", im->own_path, NULL};
+    char backup[PATH_MAX];
+    char program[PATH_MAX];
+    gbx_status status = gbx_host_file_read(from->place.path, &file, &trouble->err);
+
+    gbx_buf_init(&text, GBX_MIB(80));
+    if (status != GBX_OK) {
+        gbx_trouble_input(trouble, status);
+        return false;
+    }
+    if (!gbx_mcp_own_program(program) ||
+        !gbx_host_rewrite(&file, &from->place, program, args, &text)) {
+        (void)fprintf(im->out.stream,
+                      "not rewritten: %s has servers where they cannot be "
+                      "replaced\n",
+                      from->place.path);
+        return true;
+    }
+    if (is_dry) {
+        (void)fprintf(im->out.stream, "would rewrite %s\n", from->place.path);
+        return true;
+    }
+    status = gbx_file_replace(from->place.path, (const char *)text.data, text.len,
+                              backup, &trouble->err);
+    if (status != GBX_OK) {
+        gbx_trouble_output(trouble);
+        return false;
+    }
+    (void)fprintf(im->out.stream, "rewrote %s", from->place.path);
+    say_backup(im, backup);
+    return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_import_write(gbx_import *im, gbx_trouble *trouble)
+{
+    char backup[PATH_MAX];
+
+    if (!im->own_changed) {
+        (void)fprintf(im->out.stream, "nothing to write to %s\n", im->own_path);
+        return true;
+    }
+    make_folders(im->own_path);
+    if (gbx_file_replace(im->own_path, (const char *)im->own.text.data,
+                         im->own.text.len, backup, &trouble->err) != GBX_OK) {
+        gbx_trouble_output(trouble);
+        return false;
+    }
+    (void)fprintf(im->out.stream, "wrote %s", im->own_path);
+    say_backup(im, backup);
+    return true;
+}
+
+bool gbx_import_rewrite(gbx_import *im, bool is_dry, gbx_trouble *trouble)
+{
+    for (size_t i = 0; i < im->place_count; i++) {
+        const gbx_import_place *from = &im->places[i];
+
+        if (from->found == 0)
+            continue;
+        if (from->taken < from->found)
+            (void)fprintf(im->out.stream,
+                          "not rewritten: %s has servers that were not "
+                          "taken\n",
+                          from->place.path);
+        else if (!write_place(im, from, is_dry, trouble))
+            return false;
+    }
+    return true;
+}
+
+const gbx_command gbx_command_mcp_import = {
+    .name = "mcp import",
+    .summary = "take over the servers that hosts have configured",
+    .usage = "mcp import [options]",
+    .description =
+        "Reads the servers of Claude Desktop, Claude Code, Cursor, VS Code and Codex, and\n"
+        "writes them into a configuration for 'glovebox mcp --config'. What is there\n"
+        "stays; a server that is there already is not taken again, another of the same\n"
+        "name gets a name of its own. With --rewrite the hosts start glovebox instead.\n"
+        "Every file that changes is kept as it was beside it.",
+    .examples = "glovebox mcp import --dry-run\n"
+                "glovebox mcp import --from cursor --rewrite\n"
+                "glovebox mcp import --from ./team.json --config ./mcp.json",
+    .tables = tables,
+    .table_count = GBX_COUNTOF(tables),
+    .run = import_main,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mcp_import - servers of hosts, gathered into a configuration of ours.
+ *
+ * First everything is read and decided, then everything is written: ours first, then,
+ * if it is wanted, the hosts' files. Each file that changes has a backup.
+ */
+#ifndef GBX_CLI_MCP_IMPORT_H
+#define GBX_CLI_MCP_IMPORT_H
+
+#include "cli/failure.h"
+#include "mcp/hosts/take.h"
+
+#define GBX_IMPORT_PLACES_MAX 32
+
+/* One place that has servers, and what becomes of them. */
+typedef struct gbx_import_place {
+    gbx_host_place place;
+    size_t found; /* servers, without us */
+    size_t taken; /* or there already */
+} gbx_import_place;
+
+typedef struct gbx_import {
+    char own_path[PATH_MAX];
+    gbx_edit own;    /* our file, as it will be */
+    bool own_is_new; /* it is not there yet */
+    bool own_changed;
+    json_t *servers; /* all of ours: those that were there, and those that are taken */
+    gbx_import_place places[GBX_IMPORT_PLACES_MAX];
+    size_t place_count;
+    gbx_term out;
+} gbx_import;
+
+/* Our file as it stands. */
+bool gbx_import_open(gbx_import *im, const char *path, gbx_trouble *trouble);
+void gbx_import_close(gbx_import *im);
+
+/* Every place of one host; or a file by its path. */
+bool gbx_import_host(gbx_import *im, gbx_host_kind host, gbx_trouble *trouble);
+bool gbx_import_file(gbx_import *im, const char *path, gbx_trouble *trouble);
+
+bool gbx_import_write(gbx_import *im, gbx_trouble *trouble);
+/* Have each host of which all servers are taken start us instead. */
+bool gbx_import_rewrite(gbx_import *im, bool is_dry, gbx_trouble *trouble);
+
+#endif

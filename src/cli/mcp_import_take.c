@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp_import_take - see mcp_import.h: what is read, and what is decided. */
+#include "cli/mcp_import.h"
+
+#include "base/cleanup.h"
+#include "cli/mcp_commands.h"
+#include "mcp/config/config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is said ------------------------------------------------------------------ */
+
+static void say_name(const gbx_import *im, const char *name)
+{
+    (void)fputs("  ", im->out.stream);
+    gbx_term_foreign(&im->out, name, strlen(name), GBX_ESCAPE_LINE);
+    (void)fputs(": ", im->out.stream);
+}
+
+/* Notes are said after what has become of the server. */
+static void on_note(void *user, const char *note)
+{
+    gbx_buf *notes = user;
+
+    (void)gbx_buf_puts(notes, note);
+    (void)gbx_buf_puts(notes, "\n");
+}
+
+static void say_notes(const gbx_import *im, const gbx_buf *notes)
+{
+    const char *at = (const char *)notes->data;
+    const char *end = at != NULL ? at + notes->len : at;
+
+    while (at < end) {
+        const char *line = memchr(at, '\n', (size_t)(end - at));
+
+        (void)fputs("    note: ", im->out.stream);
+        gbx_term_foreign(&im->out, at, (size_t)(line - at), GBX_ESCAPE_LINE);
+        (void)fputc('\n', im->out.stream);
+        at = line + 1;
+    }
+}
+
+/* ---- taking ------------------------------------------------------------------------- */
+
+/* A name that no other server of ours has; the host's name tells them apart first. */
+static void choose_name(const gbx_import *im, const char *name, gbx_host_kind host,
+                        char out[GBX_HOST_NAME_SIZE])
+{
+    char clean[GBX_HOST_NAME_SIZE];
+
+    gbx_host_clean_name(name, clean);
+    (void)snprintf(out, GBX_HOST_NAME_SIZE, "%s", clean);
+    if (json_object_get(im->servers, out) != NULL)
+        (void)snprintf(out, GBX_HOST_NAME_SIZE, "%.50s-%s", clean,
+                       gbx_host_names[host]);
+    for (unsigned i = 2; json_object_get(im->servers, out) != NULL; i++)
+        (void)snprintf(out, GBX_HOST_NAME_SIZE, "%.44s-%s-%u", clean,
+                       gbx_host_names[host], i);
+}
+
+/* The very same server, under that name or the one that it got before. */
+static bool is_there(const gbx_import *im, const char *name, gbx_host_kind host,
+                     const json_t *entry)
+{
+    char clean[GBX_HOST_NAME_SIZE];
+    char other[GBX_HOST_NAME_SIZE];
+
+    gbx_host_clean_name(name, clean);
+    (void)snprintf(other, sizeof other, "%.50s-%s", clean, gbx_host_names[host]);
+    return json_equal(json_object_get(im->servers, clean), entry) ||
+           json_equal(json_object_get(im->servers, other), entry);
+}
+
+static bool put_server(gbx_import *im, const char *name, json_t *entry)
+{
+    GBX_CLEANUP(gbx_free) char *text = json_dumps(entry, JSON_COMPACT);
+    gbx_view servers = gbx_view_member(im->own.root, "mcpServers");
+
+    if (text == NULL)
+        return false;
+    if (gbx_view_kind(servers) != '{') {
+        if (!gbx_edit_add_member(&im->own, im->own.root, "mcpServers", "{}"))
+            return false;
+        servers = gbx_view_member(im->own.root, "mcpServers");
+    }
+    im->own_changed = true;
+    return gbx_edit_add_member(&im->own, servers, name, text) &&
+           json_object_set(im->servers, name, entry) == 0;
+}
+
+/* What has become of an entry that is not us; false: it was left alone. */
+static bool take_entry(gbx_import *im, const gbx_host_place *place, const char *name,
+                       const json_t *entry, gbx_buf *notes)
+{
+    json_t *ours = gbx_host_take(place, entry, on_note, notes);
+    char chosen[GBX_HOST_NAME_SIZE];
+    bool done = ours != NULL;
+
+    if (!done) {
+        (void)fputs("not taken\n", im->out.stream);
+    } else if (is_there(im, name, place->host, ours)) {
+        (void)fputs("is there already\n", im->out.stream);
+    } else {
+        choose_name(im, name, place->host, chosen);
+        done = put_server(im, chosen, ours);
+        if (strcmp(chosen, name) == 0)
+            (void)fputs("taken\n", im->out.stream);
+        else
+            (void)fprintf(im->out.stream, "taken as %s\n", chosen);
+    }
+    json_decref(ours);
+    return done;
+}
+
+static void take_server(gbx_import *im, gbx_import_place *to, const char *name,
+                        const json_t *entry)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf notes;
+
+    gbx_buf_init(&notes, GBX_KIB(64));
+    say_name(im, name);
+    if (gbx_host_is_us(entry)) {
+        (void)fputs("that is glovebox\n", im->out.stream);
+        return;
+    }
+    to->found++;
+    to->taken += take_entry(im, &to->place, name, entry, &notes);
+    if (!notes.failed)
+        say_notes(im, &notes);
+}
+
+static bool take_place(gbx_import *im, const gbx_host_file_text *file,
+                       gbx_host_place *place)
+{
+    const json_t *servers = gbx_host_servers(file, place);
+    gbx_import_place *to = &im->places[im->place_count];
+    const char *name;
+    json_t *entry;
+
+    if (json_object_size(servers) == 0 || im->place_count == GBX_IMPORT_PLACES_MAX) {
+        gbx_host_place_cleanup(place);
+        return true;
+    }
+    *to = (gbx_import_place){.place = *place};
+    im->place_count++;
+    (void)fprintf(im->out.stream, "%s, ", gbx_host_title(place->host));
+    gbx_term_foreign(&im->out, place->path, strlen(place->path), GBX_ESCAPE_LINE);
+    (void)fputc('\n', im->out.stream);
+    json_object_foreach((json_t *)(uintptr_t)servers, name, entry)
+    {
+        take_server(im, to, name, entry);
+    }
+    return true;
+}
+
+static bool fail_file(gbx_trouble *trouble, const char *path, gbx_status status)
+{
+    (void)path;
+    if (status == GBX_E_DATA)
+        (void)snprintf(trouble->err.message + strlen(trouble->err.message),
+                       sizeof trouble->err.message - strlen(trouble->err.message),
+                       " in '%.200s'", path);
+    gbx_trouble_input(trouble, status);
+    return false;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_import_open(gbx_import *im, const char *path, gbx_trouble *trouble)
+{
+    gbx_host_file_text file = {.root = NULL};
+    gbx_status status;
+
+    if (!(path != NULL ? gbx_mcp_whole_path(path, im->own_path)
+                       : gbx_host_own_path(im->own_path))) {
+        (void)gbx_fail(&trouble->err, GBX_E_USAGE,
+                       "there is no home directory: give the file by '--config'");
+        gbx_trouble_host(trouble, GBX_E_USAGE);
+        return false;
+    }
+    status = gbx_host_file_read(im->own_path, &file, &trouble->err);
+    im->own_is_new = status == GBX_E_OS && trouble->err.os_errno == ENOENT;
+    if (status != GBX_OK && !im->own_is_new)
+        return fail_file(trouble, im->own_path, status);
+    trouble->err = (gbx_error){0};
+    im->servers = json_object();
+    if (file.root != NULL)
+        (void)json_object_update(im->servers, json_object_get(file.root, "mcpServers"));
+    if (file.root != NULL)
+        (void)json_object_update(im->servers, json_object_get(file.root, "servers"));
+    if (im->servers == NULL ||
+        !gbx_edit_open(&im->own, im->own_is_new ? "{\n}\n" : file.text,
+                       im->own_is_new ? 4 : file.len)) {
+        gbx_host_file_cleanup(&file);
+        (void)gbx_fail(&trouble->err, GBX_E_NOMEM, "out of memory");
+        gbx_trouble_host(trouble, GBX_E_NOMEM);
+        return false;
+    }
+    gbx_host_file_cleanup(&file);
+    return true;
+}
+
+void gbx_import_close(gbx_import *im)
+{
+    for (size_t i = 0; i < im->place_count; i++)
+        gbx_host_place_cleanup(&im->places[i].place);
+    gbx_edit_close(&im->own);
+    json_decref(im->servers);
+}
+
+bool gbx_import_host(gbx_import *im, gbx_host_kind host, gbx_trouble *trouble)
+{
+    gbx_host_place places[8];
+    size_t count;
+    bool ok = true;
+
+    gbx_host_places(host, places, GBX_COUNTOF(places), &count);
+    for (size_t i = 0; i < count; i++) {
+        gbx_host_file_text file = {.root = NULL};
+        gbx_status status =
+            ok ? gbx_host_file_read(places[i].path, &file, &trouble->err)
+               : GBX_E_CLOSED;
+
+        if (status == GBX_OK) {
+            (void)take_place(im, &file, &places[i]);
+        } else {
+            if (ok && trouble->err.os_errno != ENOENT &&
+                trouble->err.os_errno != ENOTDIR)
+                ok = fail_file(trouble, places[i].path, status);
+            gbx_host_place_cleanup(&places[i]);
+        }
+        gbx_host_file_cleanup(&file);
+        if (ok)
+            trouble->err = (gbx_error){0};
+    }
+    return ok;
+}
+
+bool gbx_import_file(gbx_import *im, const char *path, gbx_trouble *trouble)
+{
+    gbx_host_file_text file = {.root = NULL};
+    gbx_host_place place;
+    gbx_status status = gbx_host_file_read(path, &file, &trouble->err);
+    bool done = false;
+
+    if (status != GBX_OK)
+        return fail_file(trouble, path, status);
+    if (gbx_host_place_of(path, file.root, file.is_toml, &place)) {
+        done = take_place(im, &file, &place);
+    } else {
+        (void)gbx_fail(&trouble->err, GBX_E_DATA,
+                       "there are no servers in it: neither \"mcpServers\" nor "
+                       "\"servers\", nor [mcp_servers.NAME]");
+        (void)fail_file(trouble, path, GBX_E_DATA);
+    }
+    gbx_host_file_cleanup(&file);
+    return done;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp_print_config - `glovebox mcp print-config`: what a host needs to have us. The
+ * snippet goes to standard output, where it belongs is said on standard error. */
+#include "base/cleanup.h"
+#include "base/nearest.h"
+#include "cli/failure.h"
+#include "cli/mcp_commands.h"
+#include "mcp/hosts/hosts.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define ARGS_MAX (2 * GBX_OPT_LIST_MAX + 8)
+
+typedef struct print_args {
+    const char *config;
+    const char *name;
+    gbx_opt_list data;
+    gbx_common_args common;
+} print_args;
+
+static const gbx_opt rows[] = {
+    {"config", "FILE", "have the host start 'glovebox mcp --config FILE'", GBX_OPT_TEXT,
+     offsetof(print_args, config), 0, 0, NULL},
+    {"data", "NAME=FILE",
+     "have it start with that dataset, as 'mcp' takes it; repeatable", GBX_OPT_LIST,
+     offsetof(print_args, data), 0, 0, NULL},
+    {"name", "NAME", "what the host calls the server; default: glovebox", GBX_OPT_TEXT,
+     offsetof(print_args, name), 0, 0, NULL},
+};
+
+static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
+static const gbx_opt_table *const tables[] = {&table, &gbx_common_table};
+
+/* What the host is to start us with; texts are the caller's. */
+typedef struct words {
+    const char *list[ARGS_MAX];
+    size_t count;
+    gbx_buf texts[GBX_OPT_LIST_MAX];
+    size_t text_count;
+    char config[PATH_MAX];
+} words;
+
+/* NAME=FILE and NAME=sqlite:FILE?query=...: the file as it is from any folder. */
+static bool put_data(words *w, const char *spec)
+{
+    gbx_buf *text = &w->texts[w->text_count++];
+    const char *file = strchr(spec, '=');
+    const char *kind;
+    char here[PATH_MAX];
+
+    gbx_buf_init(text, GBX_KIB(64));
+    file = file != NULL ? file + 1 : spec;
+    kind = file + strspn(file, "abcdefghijklmnopqrstuvwxyz");
+    if (*kind == ':')
+        file = kind + 1;
+    (void)gbx_buf_append(text, spec, (size_t)(file - spec));
+    if (*file != '/') {
+        if (getcwd(here, sizeof here) == NULL)
+            return false;
+        (void)gbx_buf_printf(text, "%s/", strcmp(here, "/") == 0 ? "" : here);
+    }
+    (void)gbx_buf_puts(text, file);
+    if (!gbx_buf_append(text, "", 1))
+        return false;
+    w->list[w->count++] = "--data";
+    w->list[w->count++] = (const char *)text->data;
+    return true;
+}
+
+static bool fill_words(words *w, const print_args *args)
+{
+    w->list[w->count++] = "mcp";
+    if (args->config != NULL) {
+        if (!gbx_mcp_whole_path(args->config, w->config))
+            return false;
+        w->list[w->count++] = "--config";
+        w->list[w->count++] = w->config;
+    }
+    for (size_t i = 0; i < args->data.count; i++)
+        if (!put_data(w, args->data.item[i]))
+            return false;
+    w->list[w->count] = NULL;
+    return true;
+}
+
+static void free_words(words *w)
+{
+    for (size_t i = 0; i < w->text_count; i++)
+        gbx_buf_cleanup(&w->texts[i]);
+}
+
+static void print_places(gbx_host_kind host)
+{
+    gbx_host_place places[8];
+    size_t count;
+
+    gbx_host_places(host, places, GBX_COUNTOF(places), &count);
+    (void)fprintf(stderr, "%s reads this from:\n", gbx_host_title(host));
+    for (size_t i = 0; i < count; i++) {
+        if (places[i].keys[1] == NULL)
+            (void)fprintf(stderr, "  %s\n", places[i].path);
+        gbx_host_place_cleanup(&places[i]);
+    }
+}
+
+/* Claude Code has a command for it; words are quoted as a shell takes them. */
+static void print_claude_command(const char *name, const char *program, const words *w)
+{
+    (void)fprintf(stderr, "or run:\n  claude mcp add --scope user %s -- '%s'", name,
+                  program);
+    for (size_t i = 0; i < w->count; i++) {
+        (void)fputs(" '", stderr);
+        for (const char *c = w->list[i]; *c != '\0'; c++)
+            if (*c == '\'')
+                (void)fputs("'\\''", stderr);
+            else
+                (void)fputc(*c, stderr);
+        (void)fputs("'", stderr);
+    }
+    (void)fputc('\n', stderr);
+}
+
+static int print(const print_args *args, gbx_host_kind host)
+{
+    GBX_CLEANUP(free_words) words w = {.count = 0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    const char *name = args->name != NULL ? args->name : "glovebox";
+    gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
+    gbx_trouble trouble = {0};
+    char program[PATH_MAX];
+
+    gbx_buf_init(&text, GBX_MIB(1));
+    if (!gbx_mcp_own_program(program) || !fill_words(&w, args) ||
+        !gbx_host_print(host, name, program, w.list, &text)) {
+        gbx_trouble_host(&trouble, gbx_fail(&trouble.err, GBX_E_OS,
+                                            "cannot tell where this program is"));
+        gbx_trouble_print(&err, &trouble);
+        return trouble.exit;
+    }
+    print_places(host);
+    if (host == GBX_HOST_CLAUDE_CODE)
+        print_claude_command(name, program, &w);
+    (void)fwrite(text.data, 1, text.len, stdout);
+    return gbx_cli_finish(0);
+}
+
+static int unknown_host(const gbx_command *self, const char *word)
+{
+    const char *nearest = gbx_nearest(word, gbx_host_names, GBX_HOST_COUNT);
+    char message[200];
+
+    (void)snprintf(message, sizeof message,
+                   "there is no host '%.40s': claude, claude-code, cursor, vscode or "
+                   "codex%s%s%s",
+                   word, nearest != NULL ? "; did you mean '" : "",
+                   nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+    return gbx_command_misuse(self, message);
+}
+
+static int print_config_main(const gbx_command *self, int argc, char **argv)
+{
+    print_args args = {.config = NULL};
+    void *const into[] = {&args, &args.common};
+    int count = 0;
+    int status = gbx_command_parse(self, into, argc, argv, &count);
+
+    if (status >= 0)
+        return status;
+    if (count != 1)
+        return gbx_command_misuse(self, "mcp print-config takes the name of a host");
+    for (int i = 0; i < GBX_HOST_COUNT; i++)
+        if (strcmp(argv[0], gbx_host_names[i]) == 0)
+            return print(&args, (gbx_host_kind)i);
+    return unknown_host(self, argv[0]);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_mcp_own_program(char path[PATH_MAX])
+{
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+    if (n <= 0)
+        return false;
+    path[n] = '\0';
+    return true;
+}
+
+bool gbx_mcp_whole_path(const char *path, char out[PATH_MAX])
+{
+    char here[PATH_MAX];
+
+    if (realpath(path, out) != NULL)
+        return true;
+    if (path[0] == '/')
+        return snprintf(out, PATH_MAX, "%s", path) < PATH_MAX;
+    return getcwd(here, sizeof here) != NULL &&
+           snprintf(out, PATH_MAX, "%s/%s", here, path) < PATH_MAX;
+}
+
+const gbx_command gbx_command_mcp_print_config = {
+    .name = "mcp print-config",
+    .summary = "print what a host needs to have this server",
+    .usage = "mcp print-config claude|claude-code|cursor|vscode|codex [options]",
+    .description =
+        "Prints the configuration with which a host starts 'glovebox mcp': this program by\n"
+        "its whole path, and the arguments given here. Where it belongs is said on\n"
+        "standard error.",
+    .examples =
+        "glovebox mcp print-config claude-code --config ~/.config/glovebox/mcp.json\n"
+        "glovebox mcp print-config cursor --data orders=./orders.csv",
+    .tables = tables,
+    .table_count = GBX_COUNTOF(tables),
+    .run = print_config_main,
+};

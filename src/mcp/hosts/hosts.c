@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* hosts - see hosts.h. */
+#include "mcp/hosts/hosts.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where a path begins. */
+typedef enum base { HOME, CONFIG, CODEX_HOME, HERE } base;
+
+/* "*" among the keys is the folder that we are in. */
+static const struct {
+    gbx_host_kind host;
+    base from;
+    const char *path;
+    const char *keys[GBX_HOST_KEYS_MAX + 1];
+} table[] = {
+    {GBX_HOST_CLAUDE, CONFIG, "Claude/claude_desktop_config.json", {"mcpServers"}},
+    {GBX_HOST_CLAUDE_CODE, HOME, ".claude.json", {"projects", "*", "mcpServers"}},
+    {GBX_HOST_CLAUDE_CODE, HERE, ".mcp.json", {"mcpServers"}},
+    {GBX_HOST_CLAUDE_CODE, HOME, ".claude.json", {"mcpServers"}},
+    {GBX_HOST_CURSOR, HERE, ".cursor/mcp.json", {"mcpServers"}},
+    {GBX_HOST_CURSOR, HOME, ".cursor/mcp.json", {"mcpServers"}},
+    {GBX_HOST_VSCODE, HERE, ".vscode/mcp.json", {"servers"}},
+    {GBX_HOST_VSCODE, HERE, ".vscode/settings.json", {"mcp", "servers"}},
+    {GBX_HOST_VSCODE, CONFIG, "Code/User/mcp.json", {"servers"}},
+    {GBX_HOST_VSCODE, CONFIG, "Code/User/settings.json", {"mcp", "servers"}},
+    {GBX_HOST_CODEX, HERE, ".codex/config.toml", {"mcp_servers"}},
+    {GBX_HOST_CODEX, CODEX_HOME, "config.toml", {"mcp_servers"}},
+};
+
+static bool base_path(base from, char out[PATH_MAX])
+{
+    const char *home = getenv("HOME");
+    const char *own = from == CONFIG       ? getenv("XDG_CONFIG_HOME")
+                      : from == CODEX_HOME ? getenv("CODEX_HOME")
+                                           : NULL;
+    static const char *const below[] = {
+        [HOME] = "", [CONFIG] = "/.config", [CODEX_HOME] = "/.codex"};
+
+    if (from == HERE)
+        return getcwd(out, PATH_MAX) != NULL;
+    if (own != NULL && own[0] == '/')
+        return snprintf(out, PATH_MAX, "%s", own) < PATH_MAX;
+    if (home == NULL || home[0] != '/')
+        return false;
+    return snprintf(out, PATH_MAX, "%s%s", home, below[from]) < PATH_MAX;
+}
+
+static bool set_keys(gbx_host_place *place, const char *const *keys)
+{
+    for (size_t i = 0; keys[i] != NULL; i++) {
+        char here[PATH_MAX];
+
+        if (strcmp(keys[i], "*") == 0 && getcwd(here, sizeof here) == NULL)
+            return false;
+        place->keys[i] = strdup(strcmp(keys[i], "*") == 0 ? here : keys[i]);
+        if (place->keys[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+static bool fill_place(size_t row, gbx_host_place *place)
+{
+    char from[PATH_MAX];
+    bool is_project = table[row].from == HERE || (table[row].keys[1] != NULL &&
+                                                  strcmp(table[row].keys[1], "*") == 0);
+
+    *place = (gbx_host_place){.host = table[row].host};
+    if (is_project && !base_path(HERE, place->folder))
+        return false;
+    return base_path(table[row].from, from) &&
+           snprintf(place->path, sizeof place->path, "%s/%s", from, table[row].path) <
+               (int)sizeof place->path &&
+           set_keys(place, table[row].keys);
+}
+
+/* ---- printing ------------------------------------------------------------------ */
+
+static void put_json_list(const char *const *args, gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, "[");
+    for (size_t i = 0; args[i] != NULL; i++) {
+        if (i > 0)
+            (void)gbx_buf_puts(to, ", ");
+        (void)gbx_json_append_string(to, args[i], strlen(args[i]));
+    }
+    (void)gbx_buf_puts(to, "]");
+}
+
+/* A JSON string is a basic string of TOML, but for '/' that may be escaped: is not here. */
+static bool print_toml(const char *name, const char *command, const char *const *args,
+                       gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, "[mcp_servers.");
+    (void)gbx_json_append_string(to, name, strlen(name));
+    (void)gbx_buf_puts(to, "]\ncommand = ");
+    (void)gbx_json_append_string(to, command, strlen(command));
+    (void)gbx_buf_puts(to, "\nargs = ");
+    put_json_list(args, to);
+    return gbx_buf_puts(to, "\n");
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+const char *const gbx_host_names[] = {"claude", "claude-code", "cursor",
+                                      "vscode", "codex",       NULL};
+
+const char *gbx_host_title(gbx_host_kind host)
+{
+    static const char *const titles[] = {"Claude Desktop", "Claude Code", "Cursor",
+                                         "VS Code", "Codex"};
+
+    return titles[host];
+}
+
+void gbx_host_places(gbx_host_kind host, gbx_host_place *places, size_t max,
+                     size_t *ret_count)
+{
+    *ret_count = 0;
+    for (size_t i = 0; i < GBX_COUNTOF(table) && *ret_count < max; i++) {
+        if (table[i].host != host)
+            continue;
+        if (fill_place(i, &places[*ret_count]))
+            ++*ret_count;
+        else
+            gbx_host_place_cleanup(&places[*ret_count]);
+    }
+}
+
+void gbx_host_place_cleanup(gbx_host_place *place)
+{
+    for (size_t i = 0; i < GBX_HOST_KEYS_MAX; i++)
+        free(place->keys[i]);
+    memset(place->keys, 0, sizeof place->keys);
+}
+
+bool gbx_host_place_of(const char *path, const json_t *root, bool is_toml,
+                       gbx_host_place *ret)
+{
+    static const struct {
+        gbx_host_kind host;
+        const char *keys[GBX_HOST_KEYS_MAX + 1];
+    } looks[] = {{GBX_HOST_CODEX, {"mcp_servers"}},
+                 {GBX_HOST_CLAUDE_CODE, {"mcpServers"}},
+                 {GBX_HOST_VSCODE, {"servers"}},
+                 {GBX_HOST_VSCODE, {"mcp", "servers"}}};
+
+    for (size_t i = 0; i < GBX_COUNTOF(looks); i++) {
+        const json_t *at = root;
+
+        for (size_t k = 0; looks[i].keys[k] != NULL; k++)
+            at = json_object_get(at, looks[i].keys[k]);
+        if (!json_is_object(at) || is_toml != (looks[i].host == GBX_HOST_CODEX))
+            continue;
+        *ret = (gbx_host_place){.host = looks[i].host};
+        if (realpath(path, ret->path) != NULL && set_keys(ret, looks[i].keys))
+            return true;
+        gbx_host_place_cleanup(ret);
+        return false;
+    }
+    return false;
+}
+
+bool gbx_host_own_path(char path[PATH_MAX])
+{
+    char from[PATH_MAX];
+
+    return base_path(CONFIG, from) &&
+           snprintf(path, PATH_MAX, "%s/glovebox/mcp.json", from) < PATH_MAX;
+}
+
+bool gbx_host_put_server(const char *command, const char *const *args, gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, "{\"command\": ");
+    (void)gbx_json_append_string(to, command, strlen(command));
+    (void)gbx_buf_puts(to, ", \"args\": ");
+    put_json_list(args, to);
+    return gbx_buf_puts(to, "}");
+}
+
+bool gbx_host_print(gbx_host_kind host, const char *name, const char *command,
+                    const char *const *args, gbx_buf *to)
+{
+    if (host == GBX_HOST_CODEX)
+        return print_toml(name, command, args, to);
+    (void)gbx_buf_printf(to, "{\n  \"%s\": {\n    ",
+                         host == GBX_HOST_VSCODE ? "servers" : "mcpServers");
+    (void)gbx_json_append_string(to, name, strlen(name));
+    (void)gbx_buf_printf(to, ": {\n      %s\"command\": ",
+                         host == GBX_HOST_VSCODE ? "\"type\": \"stdio\",\n      " : "");
+    (void)gbx_json_append_string(to, command, strlen(command));
+    (void)gbx_buf_puts(to, ",\n      \"args\": ");
+    put_json_list(args, to);
+    return gbx_buf_puts(to, "\n    }\n  }\n}\n");
+}

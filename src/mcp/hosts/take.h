@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * take - servers of a host's configuration as ours, and the host's file as one that has us
+ * in their place.
+ *
+ * Nothing of an entry is lost: members that mean nothing to us are taken over with it.
+ */
+#ifndef GBX_MCP_HOSTS_TAKE_H
+#define GBX_MCP_HOSTS_TAKE_H
+
+#include "mcp/config/edit.h"
+#include "mcp/hosts/hosts.h"
+
+/* A host's file that was read. */
+typedef struct gbx_host_file_text {
+    char *text;
+    size_t len;
+    bool is_toml;
+    json_t *root;
+} gbx_host_file_text;
+
+/* GBX_E_OS (os_errno ENOENT: it is not there), GBX_E_DATA with line and column. */
+gbx_status gbx_host_file_read(const char *path, gbx_host_file_text *ret,
+                              gbx_error *reterr);
+void gbx_host_file_cleanup(gbx_host_file_text *file);
+
+/* The servers at a place, borrowed; NULL: there are none. */
+const json_t *gbx_host_servers(const gbx_host_file_text *file,
+                               const gbx_host_place *place);
+
+/* What a person should hear of a server that is taken. */
+typedef void (*gbx_host_note_fn)(void *user, const char *note);
+
+/* An entry of that host as ours: json_decref() it. NULL: it cannot be one, and a note
+ * has said why. */
+json_t *gbx_host_take(const gbx_host_place *place, const json_t *entry,
+                      gbx_host_note_fn note, void *user);
+
+/* Is it us? */
+bool gbx_host_is_us(const json_t *entry);
+
+/* name as one that we take, into out. */
+#define GBX_HOST_NAME_SIZE 65
+void gbx_host_clean_name(const char *name, char out[GBX_HOST_NAME_SIZE]);
+
+/* The host's file with us as its only server at that place. server: as JSON, and for TOML
+ * a table of its own. False: it cannot be changed by us. */
+bool gbx_host_rewrite(const gbx_host_file_text *file, const gbx_host_place *place,
+                      const char *command, const char *const *args, gbx_buf *to);
+
+#endif

@@ -144,6 +144,7 @@ struct gbx_realm {
     JSObjectRef call, watch, explain, explain_top, is_identifier, parse, async_function;
     JSObjectRef pending, inspect, inspect_options, errors;
     JSObjectRef answer, expose, withhold, forget; /* of host.js */
+    JSObjectRef preload_warm; /* what a preload has left to be run, or NULL */
     JSObjectRef granted[GBX_GRANTS_MAX]; /* by grant.c's table; NULL: not granted */
 
     JSObjectRef datasets; /* NULL: none loaded */
@@ -286,6 +287,8 @@ void gbx_env_begin(gbx_realm *realm, JSObjectRef made);
 
 /* Run what calls with these capabilities run first. */
 void gbx_warm_capabilities(gbx_realm *realm, uint32_t capabilities);
+/* What a preload has left for it. */
+void gbx_warm_preloads(gbx_realm *realm);
 
 /* ---- realm.c ------------------------------------------------------------------ */
 

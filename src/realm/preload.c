@@ -129,6 +129,7 @@ const char *gbx_preloads_run(gbx_realm *realm, const gbx_realm_setup *setup)
 {
     JSObjectRef finish = gbx_call_script(realm, gbx_script_preload, 0, NULL);
     const char *reason = NULL;
+    JSValueRef warm;
 
     if (finish == NULL)
         return "the engine did not take the script of preloads";
@@ -138,7 +139,11 @@ const char *gbx_preloads_run(gbx_realm *realm, const gbx_realm_setup *setup)
             setup->on_preload(setup->user, i);
         reason = run_one(realm, &setup->preloads[i]);
     }
-    JSObjectCallAsFunction(realm->ctx, finish, NULL, 0, NULL, NULL);
+    warm = JSObjectCallAsFunction(realm->ctx, finish, NULL, 0, NULL, NULL);
+    if (warm != NULL && JSValueIsObject(realm->ctx, warm)) {
+        realm->preload_warm = gbx_object(warm);
+        JSValueProtect(realm->ctx, warm);
+    }
     JSValueUnprotect(realm->ctx, finish);
     return reason;
 }

@@ -6,13 +6,19 @@
  * `global` and attach themselves to it. Here all three are the global object. They go
  * again when the last preload has run, but for one that a preload has set itself.
  *
- * Evaluates to a function of nothing; its value takes the names away.
+ * A preload may leave a function at globalThis[Symbol.for('glovebox.warm')]. It is called
+ * in the template, where every function of the host answers {} in no time, so that code of
+ * the preload that calls run is compiled by then; no call finds it.
+ *
+ * Evaluates to a function of nothing; its value takes the names away, and gives back that
+ * function, or undefined.
  */
 (function () {
   'use strict';
   const global = globalThis;
   const { defineProperty, deleteProperty, getOwnPropertyDescriptor } = Reflect;
   const NAMES = ['self', 'window', 'global'];
+  const WARM = Symbol.for('glovebox.warm');
 
   const getters = { __proto__: null };
   for (let i = 0; i < NAMES.length; i++) {
@@ -38,5 +44,8 @@
       const now = getOwnPropertyDescriptor(global, NAMES[i]);
       if (now !== undefined && now.get === getters[NAMES[i]]) deleteProperty(global, NAMES[i]);
     }
+    const warm = global[WARM];
+    deleteProperty(global, WARM);
+    return typeof warm === 'function' ? warm : undefined;
   };
 })

@@ -132,6 +132,8 @@ void gbx_realm_warm(gbx_realm *realm, int how_much)
         warm_all(realm);
     if (how_much > 0 && realm->capabilities != 0)
         gbx_warm_capabilities(realm, realm->capabilities);
+    if (how_much > 0 && realm->preload_warm != NULL)
+        gbx_warm_preloads(realm);
     JSSynchronousGarbageCollectForDebugging(realm->ctx);
     /* After a collection the first allocation of each kind sweeps a block: done here,
      * or every fork copies those pages. */

@@ -12,9 +12,11 @@
 #include <string.h>
 
 #define ASKED_MAX 8u
+#define CALLS_MAX 10000u /* of one run */
 
 typedef struct player {
     gbx_realm *realm;
+    const char *json; /* of every answer */
     uint32_t asked[ASKED_MAX];
     size_t count;
 } player;
@@ -53,21 +55,16 @@ static gbx_span span(const char *text)
 /* One answer fits everybody: who asked for a file takes its bytes alone. */
 static void on_wait(void *user, uint32_t ms)
 {
-    static const char json[] =
-        "{\"status\":200,\"statusText\":\"OK\",\"url\":\"http://a.example/b\","
-        "\"headers\":[[\"content-type\",\"application/json\"],[\"x\",\"y\"]],"
-        "\"redirected\":false}";
     player *p = user;
 
     (void)ms;
-    for (size_t i = 0; i < p->count; i++) {
-        gbx_msg_answer answer = {.id = p->asked[i],
-                                 .json = span(json),
+    while (p->count > 0) { /* an answer may be followed by the next question at once */
+        gbx_msg_answer answer = {.id = p->asked[--p->count],
+                                 .json = span(p->json),
                                  .bytes = span("{\"a\":[1,2]}")};
 
         gbx_realm_answer(p->realm, &answer);
     }
-    p->count = 0;
 }
 
 static const struct sample {
@@ -96,36 +93,57 @@ static const struct sample {
     {GBX_CAP_ENV, "() => Object.keys(env).length"},
 };
 
-/* ---- public to other files of this folder ----------------------------------- */
-
-void gbx_warm_capabilities(gbx_realm *realm, uint32_t capabilities)
+static void play(gbx_realm *realm, const char *code, const char *json)
 {
-    player p = {.realm = realm};
+    player p = {.realm = realm, .json = json};
     gbx_realm_host host = {.user = &p,
                            .log = ignore_log,
                            .wait = on_wait,
                            .now_ms = no_time,
                            .request = on_request,
                            .cancel = on_cancel};
+    gbx_realm_outcome outcome;
+    gbx_msg_call call = {
+        .form = GBX_FORM_FUNCTION,
+        .flags = GBX_CALL_WIRE_CONSOLE | GBX_CALL_WIRE_TIMERS,
+        .capabilities = UINT32_MAX,
+        .host_calls = CALLS_MAX,
+        .host_calls_at_once = ASKED_MAX,
+        .host_out_bytes = GBX_KIB(64),
+        .output_bytes = GBX_KIB(4),
+        .log_bytes = GBX_KIB(4),
+        .first_line = 1,
+        .first_column = 1,
+        .code = span(code),
+    };
 
-    for (size_t i = 0; i < GBX_COUNTOF(samples); i++) {
-        gbx_realm_outcome outcome;
-        gbx_msg_call call = {
-            .form = GBX_FORM_FUNCTION,
-            .flags = GBX_CALL_WIRE_CONSOLE | GBX_CALL_WIRE_TIMERS,
-            .capabilities = UINT32_MAX,
-            .host_calls = ASKED_MAX,
-            .host_calls_at_once = ASKED_MAX,
-            .host_out_bytes = GBX_KIB(64),
-            .output_bytes = GBX_KIB(4),
-            .log_bytes = GBX_KIB(4),
-            .first_line = 1,
-            .first_column = 1,
-            .code = span(samples[i].code),
-        };
+    gbx_realm_run(realm, &call, &host, &outcome);
+}
 
+/* ---- public to other files of this folder ----------------------------------- */
+
+void gbx_warm_capabilities(gbx_realm *realm, uint32_t capabilities)
+{
+    static const char json[] =
+        "{\"status\":200,\"statusText\":\"OK\",\"url\":\"http://a.example/b\","
+        "\"headers\":[[\"content-type\",\"application/json\"],[\"x\",\"y\"]],"
+        "\"redirected\":false}";
+
+    for (size_t i = 0; i < GBX_COUNTOF(samples); i++)
         if ((samples[i].bit & capabilities) != 0)
-            gbx_realm_run(realm, &call, &host, &outcome);
-    }
+            play(realm, samples[i].code, json);
+    gbx_host_forget(realm);
+}
+
+void gbx_warm_preloads(gbx_realm *realm)
+{
+    static const char name[] = "gbx_warm";
+    JSStringRef key = JSStringCreateWithUTF8CString(name);
+
+    JSObjectSetProperty(realm->ctx, realm->global, key, realm->preload_warm,
+                        kJSPropertyAttributeDontEnum, NULL);
+    play(realm, "async () => { await gbx_warm() }", "{}");
+    JSObjectDeleteProperty(realm->ctx, realm->global, key, NULL);
+    JSStringRelease(key);
     gbx_host_forget(realm);
 }

@@ -423,6 +423,26 @@ static void test_memory_runner__has_no_preloads(void **state)
     assert_int_equal(gbx_engine_new(&options, &engine, NULL), GBX_E_UNSUPPORTED);
 }
 
+static void answer_nothing(void *user, gbx_engine *engine, const gbx_host_call *call)
+{
+    (void)user;
+    assert_int_equal(gbx_answer(engine, call->request, "1", 1, NULL), GBX_OK);
+}
+
+/* In the template every function of the host answers {}; in a call, the host. */
+static void test_preload__warms_itself_where_calls_do_not_see_it(void **state)
+{
+    assert_int_equal(gbx_engine_expose(*state, "ask", answer_nothing, NULL, NULL),
+                     GBX_OK);
+    preload(*state, "warm.js",
+            "var asked = []; globalThis[Symbol.for('glovebox.warm')] = async () => {"
+            " for (let i = 0; i < 20; i++) asked.push(typeof await ask(i)) }");
+    check_value(*state,
+                "async () => [asked.length, asked[19], await ask(),"
+                " typeof globalThis[Symbol.for('glovebox.warm')]]",
+                NULL, "[20,\"object\",1,\"undefined\"]");
+}
+
 #define ON_ENGINE(test) cmocka_unit_test_setup_teardown(test, start, finish)
 
 int main(void)
@@ -446,6 +466,7 @@ int main(void)
         ON_ENGINE(test_preload__cannot_take_the_name_of_a_function),
         ON_ENGINE(test_preload__lets_calls_go_on_meanwhile),
         ON_ENGINE(test_preload__from_many_threads_is_one_after_the_other),
+        ON_ENGINE(test_preload__warms_itself_where_calls_do_not_see_it),
         ON_ENGINE(test_preload__leaves_nothing_behind),
         cmocka_unit_test(test_memory_runner__has_no_preloads),
     };

@@ -175,6 +175,11 @@ static void *start_engine(void *arg)
     if (n->error.status == GBX_OK)
         n->error.status =
             gbx_engine_expose(engine, box->function, on_request, box, &n->error);
+    /* Last: the template that comes of it knows the function, and warms both. */
+    if (n->error.status == GBX_OK)
+        n->error.status =
+            gbx_engine_preload(engine, box->preload.name, box->preload.source,
+                               box->preload.source_len, &n->error);
     if (n->error.status == GBX_OK)
         box->engine = engine; /* the loop looks when the note has come */
     else
@@ -307,8 +312,6 @@ gbx_box *gbx_box_new(gbx_mcp_loop *loop, const gbx_options *options,
     box->loop = loop;
     box->options = *options;
     box->preload = (gbx_preload){preload_name, preload_source, preload_len};
-    box->options.preloads = &box->preload;
-    box->options.preload_count = 1;
     box->function = strdup(function);
     box->hooks = *hooks;
     box->has_starter = box->function != NULL &&

@@ -72,13 +72,12 @@
 
   /* Made where the call is made, so that its stack shows where; filled in if it fails. */
   function errorHere() {
-    const error = new ToolError();
-    const { stack } = error;
-    put(error, 'stack', typeof stack === 'string' ? ownFrames(stack) : '', false);
-    return error;
+    return new ToolError();
   }
 
   function describe(error, server, tool, fault) {
+    const { stack } = error;
+    put(error, 'stack', typeof stack === 'string' ? ownFrames(stack) : '', false);
     put(error, 'message', fault.message, false);
     put(error, 'server', server, true);
     put(error, 'tool', tool, true);
@@ -90,7 +89,7 @@
   /* The line of the code's innermost frame, or 0: a stack can be switched off. */
   function lineOf(error) {
     const { stack } = error;
-    const at = indexOf(stack, CODE);
+    const at = typeof stack === 'string' ? indexOf(stack, CODE) : -1;
     let line = 0;
     if (at < 0) return 0;
     for (let i = at + CODE.length; i < stack.length && line < LINES; i++) {
@@ -371,4 +370,27 @@
       });
     }, false);
   }
+
+  /* Run in the template, whose host answers {}: what every call runs is compiled then. */
+  const WARM_TIMES = 150;
+  put(global, Symbol.for('glovebox.warm'), async () => {
+    const nobody = () => {};
+    for (let i = 0; i < WARM_TIMES; i++) {
+      const name = names.length > 0 ? names[i % names.length] : '';
+      const server = names.length > 0 ? global.servers[name] : makeServer(name);
+      await server.warm({ i });
+      await server.call('warm', { text: 'a' }, { raw: true });
+      await server.tools('a');
+      await discover('a');
+      await artifact('a', 1);
+      progress(1, 2, 'a');
+      settle({ error: { code: 'A', message: 'a' } }, errorHere(), name, 'a', nobody, nobody);
+      try {
+        await global.servers['no such server'];
+      } catch {
+        /* That is what is warmed. */
+      }
+    }
+    hostFunction = undefined;
+  }, false);
 })

@@ -63,6 +63,13 @@ function build(Server) {
   });
   add('aborted', empty, () => text(String(aborted)));
   add('headers', empty, () => text(JSON.stringify(seenHeaders)));
+  if (Server === ServerV2) {
+    const region = (name) => z.string().meta({ 'x-mcp-header': name });
+    const nested = z.object({ deep: z.boolean().meta({ 'x-mcp-header': 'Deep' }) }).optional();
+    const level = z.number().int().optional().meta({ 'x-mcp-header': 'Level' });
+    const schema = z.object({ region: region('Region'), level, nested });
+    add('routed', schema, () => text(JSON.stringify(seenHeaders)));
+  }
   add('forget', empty, () => {
     setTimeout(() => sessions.clear(), 10);
     return text('forgotten');

@@ -212,6 +212,25 @@ static void test_http__header_with_a_line_break_is_never_sent(void **state)
     servers_expect_fault(s, "sdk", "echo", "{}", GBX_UPSTREAM_START, "X-Name");
 }
 
+static void test_http__arguments_are_headers_where_the_schema_says_so(void **state)
+{
+    servers *s = *state;
+    answer a;
+
+    (void)servers_add_address(s, "sdk", GBX_MCP_HTTP, "modern-http");
+    servers_start(s);
+    servers_call(s, "sdk", "routed",
+                 " {\"region\":\"Z\xc3\xbcrich\",\"level\":-7,"
+                 "\"nested\":{\"deep\":true}}",
+                 &a);
+    assert_int_equal(a.fault, GBX_UPSTREAM_OK);
+    assert_non_null(
+        strstr(a.result, "\\\"mcp-param-region\\\":\\\"=?base64?WsO8cmljaA==?="));
+    assert_non_null(strstr(a.result, "\\\"mcp-param-level\\\":\\\"-7\\\""));
+    assert_non_null(strstr(a.result, "\\\"mcp-param-deep\\\":\\\"true\\\""));
+    answer_cleanup(&a);
+}
+
 /* A port that nobody listens on: bound, and not listened to. */
 static void test_http__nobody_there_is_said_so(void **state)
 {
@@ -248,6 +267,7 @@ int main(void)
         WITH(test_http__headers_of_the_configuration_are_sent),
         WITH(test_http__refusal_decides_no_era),
         WITH(test_http__header_with_a_line_break_is_never_sent),
+        WITH(test_http__arguments_are_headers_where_the_schema_says_so),
         WITH(test_http__nobody_there_is_said_so),
     };
 

@@ -25,15 +25,15 @@ static bool is_plain(const char *value, size_t len)
              memcmp(value + len - strlen(END), END, strlen(END)) == 0);
 }
 
-static bool is_token(const char *name)
+/* ---- the rest of the link ------------------------------------------------- */
+
+bool gbx_http_is_token(const char *name)
 {
     static const char others[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
     return *name != 0 && strspn(name, others) == strlen(name);
 }
-
-/* ---- the rest of the link ------------------------------------------------- */
 
 void gbx_http_header_add(gbx_http_headers *headers, const char *name, const char *value)
 {
@@ -88,7 +88,7 @@ bool gbx_http_headers_check(const gbx_mcp_upstream_config *config,
 {
     for (size_t i = 0; i < config->header_count; i++) {
         *ret_name = config->headers[i].name;
-        if (!is_token(config->headers[i].name) ||
+        if (!gbx_http_is_token(config->headers[i].name) ||
             strpbrk(config->headers[i].value, "\r\n") != NULL)
             return false;
     }

@@ -12,6 +12,9 @@ typedef struct gbx_http_headers {
     bool failed;             /* memory is out */
 } gbx_http_headers;
 
+/* Could it be the name of one? */
+bool gbx_http_is_token(const char *name);
+
 /* value may be NULL: libcurl's own header of that name is left out. */
 void gbx_http_header_add(gbx_http_headers *headers, const char *name,
                          const char *value);

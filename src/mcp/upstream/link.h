@@ -40,7 +40,8 @@ typedef struct gbx_link_message {
     int64_t id;         /* of a request of ours; else 0 */
     const char *method; /* of a request or a notification, else NULL */
     const char *name;   /* of the tool that it calls, or NULL */
-    bool is_listening;  /* its answer is a stream that has no end of its own */
+    gbx_view schema;    /* of the tool's input, or no value */
+    gbx_view args;      /* of the call */
 } gbx_link_message;
 
 typedef struct gbx_link gbx_link;
@@ -55,6 +56,10 @@ typedef struct gbx_link_ops {
     /* No hook is called any more, and the link is no longer yours. is_hopeless: it does
      * not deserve to be asked politely. */
     void (*leave)(gbx_link *link, bool is_hopeless);
+    /* What holds its processes, in words, once it is ready; constant, "" for none. */
+    const char *(*containment)(const gbx_link *link);
+    /* Are arguments sent as headers, too? Then only sound tools can be called. */
+    bool has_headers;
     /* A silent server may be one that ignores what it does not know, and its era has to be
      * guessed after a while. */
     bool is_silence_an_answer;

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "mcp/rpc/message.h"
+#include "mcp/upstream/params.h"
 #include "mcp/upstream/process.h"
 
 #include <stdio.h>
@@ -242,9 +243,10 @@ void gbx_http_common_headers(const gbx_http *h, gbx_http_headers *headers)
         gbx_http_header_add(headers, "Mcp-Session-Id", h->session);
 }
 
-bool gbx_http_post(gbx_http *h, const char *text, size_t len, int64_t id,
-                   const char *method, const char *name)
+bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
 {
+    const char *method = message->method;
+    const char *name = message->name;
     gbx_http_headers headers = {0};
     gbx_exchange_options options = {
         .base = h->web->base,
@@ -252,9 +254,9 @@ bool gbx_http_post(gbx_http *h, const char *text, size_t len, int64_t id,
         .lib = &h->web->lib,
         .method = GBX_HTTP_POST,
         .url = h->is_sse ? h->endpoint : h->config->url,
-        .body = text,
-        .body_len = len,
-        .id = id,
+        .body = message->text,
+        .body_len = message->len,
+        .id = message->id,
         .hooks = {on_event, on_done},
         .user = h,
     };
@@ -268,6 +270,8 @@ bool gbx_http_post(gbx_http *h, const char *text, size_t len, int64_t id,
         gbx_http_header_add(&headers, "Mcp-Method", method);
     if (h->is_modern && name != NULL)
         gbx_http_header_add_value(&headers, "Mcp-Name", name, strlen(name));
+    if (h->is_modern && message->schema.at != NULL)
+        gbx_params_add(message->schema, message->args, &headers);
     if (headers.failed) {
         gbx_http_headers_cleanup(&headers);
         return false;
@@ -304,8 +308,7 @@ static bool send_message(gbx_link *link, const gbx_link_message *message)
         return gbx_http_later(h, message);
     if (is_first && !gbx_http_hold(h, message->text, message->len, message->id))
         return false;
-    return gbx_http_post(h, message->text, message->len, message->id, message->method,
-                         message->name);
+    return gbx_http_post(h, message);
 }
 
 static void forget(gbx_link *link, int64_t id)
@@ -371,11 +374,19 @@ void gbx_http_lose(gbx_http *h, const char *why)
     free_http(h);
 }
 
+static const char *containment(const gbx_link *link)
+{
+    (void)link;
+    return "";
+}
+
 static const gbx_link_ops ops = {
     .send = send_message,
     .forget = forget,
     .agree = agree,
     .leave = leave,
+    .containment = containment,
+    .has_headers = true,
     .is_silence_an_answer = false,
 };
 

@@ -41,8 +41,7 @@ typedef struct gbx_link_http_state {
 /* ---- link_http.c ---------------------------------------------------------- */
 
 /* POST this text; id 0: no answer is expected. */
-bool gbx_http_post(gbx_http *h, const char *text, size_t len, int64_t id,
-                   const char *method, const char *name);
+bool gbx_http_post(gbx_http *h, const gbx_link_message *message);
 /* The headers that every request has. */
 void gbx_http_common_headers(const gbx_http *h, gbx_http_headers *headers);
 /* The end of the link from inside: told, and freed. */

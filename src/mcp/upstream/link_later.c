@@ -36,9 +36,14 @@ void gbx_http_send_later(gbx_http *h)
 {
     while (h->later != NULL) {
         gbx_http_waiting *w = h->later;
+        gbx_link_message message = {.text = w->text,
+                                    .len = w->len,
+                                    .id = w->id,
+                                    .method = w->method,
+                                    .name = w->name};
 
         h->later = w->next;
-        (void)gbx_http_post(h, w->text, w->len, w->id, w->method, w->name);
+        (void)gbx_http_post(h, &message);
         free_waiting(w);
     }
 }

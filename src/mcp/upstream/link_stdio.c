@@ -72,11 +72,25 @@ static void leave(gbx_link *link, bool is_hopeless)
     free(link);
 }
 
+static const char *containment(const gbx_link *link)
+{
+    static const char *const words[] = {
+        [GBX_CONTAIN_UNKNOWN] = "",
+        [GBX_CONTAIN_PID_NS] = "pid namespace",
+        [GBX_CONTAIN_PID_NS_ONLY] = "pid namespace, but it sees the host's processes",
+        [GBX_CONTAIN_SUBREAPER] =
+            "no namespace to be had: its processes are killed one by one",
+    };
+
+    return words[gbx_process_containment(((const link_stdio *)link)->process)];
+}
+
 static const gbx_link_ops ops = {
     .send = send_message,
     .forget = forget,
     .agree = agree,
     .leave = leave,
+    .containment = containment,
     .is_silence_an_answer = true,
 };
 

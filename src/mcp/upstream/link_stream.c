@@ -57,6 +57,8 @@ static char *resolve(const gbx_http *h, const char *text, size_t len)
 
 static void take_endpoint(gbx_http *h, const gbx_sse_event *event)
 {
+    gbx_link_message first;
+
     if (h->endpoint != NULL)
         return;
     h->endpoint = resolve(h, event->data, event->len);
@@ -64,8 +66,11 @@ static void take_endpoint(gbx_http *h, const gbx_sse_event *event)
         gbx_http_lose(h, "it names an endpoint that is not its own");
         return;
     }
-    if (h->held.len > 0 && !gbx_http_post(h, (const char *)h->held.data, h->held.len,
-                                          h->held_id, "initialize", NULL))
+    first = (gbx_link_message){.text = (const char *)h->held.data,
+                               .len = h->held.len,
+                               .id = h->held_id,
+                               .method = "initialize"};
+    if (h->held.len > 0 && !gbx_http_post(h, &first))
         gbx_http_lose(h, "out of memory");
 }
 

@@ -104,7 +104,8 @@ static void take_tools(gbx_server *server, const gbx_session *session)
     if (!is_new)
         return;
     gbx_tools_open(&ours);
-    if (!gbx_tools_add(&ours, gbx_tools_view(theirs)) || !gbx_tools_close(&ours)) {
+    if (!gbx_tools_add(&ours, gbx_tools_view(theirs), NULL) ||
+        !gbx_tools_close(&ours)) {
         gbx_tools_cleanup(&ours);
         return;
     }

@@ -170,7 +170,7 @@ int64_t gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     gbx_pending *p = gbx_session_expect(s, ask);
-    gbx_link_message about = {.method = method, .is_listening = ask == GBX_ASK_LISTEN};
+    gbx_link_message about = {.method = method};
 
     if (p == NULL)
         return 0;

@@ -47,7 +47,8 @@ typedef struct gbx_session_facts {
     bool is_modern;
     char server_name[129];
     char server_version[65];
-    char *instructions; /* never NULL once it is ready */
+    char *instructions;      /* never NULL once it is ready */
+    const char *containment; /* constant */
     double start_ms;
     uint32_t
         tools_ttl_ms; /* how long the list holds, or 0: until it is said to change */

@@ -13,6 +13,7 @@
 /* Room for the arguments, and some for what is around them. */
 #define MESSAGE_MAX (GBX_LINK_MESSAGE_MAX + GBX_KIB(64))
 
+#define HEADER_MISMATCH    (-32020)
 #define MISSING_CAPABILITY (-32021)
 #define URL_NEEDED         (-32042)
 
@@ -76,11 +77,13 @@ static void put_args(gbx_buf *text, const char *args, size_t len)
 
 void gbx_session_on_call(gbx_session *s, gbx_pending *p, const gbx_rpc_message *message)
 {
-    (void)s;
-    if (message->kind == GBX_RPC_ERROR)
+    if (message->kind == GBX_RPC_ERROR) {
+        if (gbx_rpc_error_code(message->payload) == HEADER_MISMATCH)
+            gbx_session_on_change(s); /* it wants other headers than it has told us */
         answer_error(p, message->payload);
-    else
+    } else {
         answer_result(p, message->payload);
+    }
 }
 
 void gbx_session_fail_call(gbx_session *s, gbx_pending *p, gbx_upstream_fault fault,
@@ -117,6 +120,7 @@ void gbx_session_on_progress(gbx_session *s, gbx_view params)
 int64_t gbx_session_start_call(gbx_session *session, const gbx_session_call *call)
 {
     gbx_pending *p = gbx_session_expect(session, GBX_ASK_CALL);
+    const gbx_tool *tool = gbx_tools_find(&session->tools, call->tool);
     gbx_link_message about = {.method = "tools/call", .name = call->tool};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     int64_t token = 0;
@@ -128,6 +132,9 @@ int64_t gbx_session_start_call(gbx_session *session, const gbx_session_call *cal
     p->progress = call->progress;
     p->answer = call->answer;
     about.id = p->id;
+    if (tool != NULL && session->link != NULL && session->link->ops->has_headers &&
+        gbx_view_open(call->args, call->args_len, &about.args))
+        about.schema = gbx_tools_schema(&session->tools, tool);
     if (call->progress != NULL)
         token = p->id;
     gbx_rpc_begin_request(&text, p->id, about.method);

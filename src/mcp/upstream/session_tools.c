@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "mcp/upstream/params.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,7 @@ static void become_ready(gbx_session *s)
 {
     (void)event_del(s->start_timer);
     s->phase = GBX_PHASE_READY;
+    s->facts.containment = s->link->ops->containment(s->link);
     s->facts.start_ms =
         (double)(gbx_clock_now_ns() - s->started_ns) / (double)GBX_NS_PER_MS;
     s->options.hooks.ready(s->options.hooks.user, s);
@@ -110,6 +112,8 @@ void gbx_session_list(gbx_session *s)
 
 void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
 {
+    bool has_headers = s->facts.is_modern && s->link->ops->has_headers;
+
     if (message->kind == GBX_RPC_ERROR) {
         /* It has not said that it had tools. */
         if (!s->tells_tools && s->phase == GBX_PHASE_LISTING)
@@ -122,7 +126,8 @@ void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
         }
         return;
     }
-    if (!gbx_tools_add(&s->coming, gbx_view_member(message->payload, "tools"))) {
+    if (!gbx_tools_add(&s->coming, gbx_view_member(message->payload, "tools"),
+                       has_headers ? gbx_params_are_sound : NULL)) {
         gbx_session_lose(s, "its list of tools is no list of tools");
         return;
     }

@@ -18,12 +18,15 @@ static bool is_name(const char *name)
 }
 
 /* A tool as it may be called, or false. */
-static bool read_tool(const gbx_tools *tools, gbx_view view, char *name, size_t size)
+static bool read_tool(const gbx_tools *tools, gbx_view view, gbx_tools_check *is_sound,
+                      char *name, size_t size)
 {
+    gbx_view schema = gbx_view_member(view, "inputSchema");
+
     return gbx_rpc_copy_text(gbx_view_member(view, "name"), name, size) &&
            is_name(name) && gbx_tools_find(tools, name) == NULL &&
-           gbx_view_kind(gbx_view_member(view, "inputSchema")) == '{' &&
-           tools->count < GBX_TOOLS_MAX;
+           gbx_view_kind(schema) == '{' && tools->count < GBX_TOOLS_MAX &&
+           (is_sound == NULL || is_sound(schema));
 }
 
 /* False: memory is out, or they are too long. */
@@ -46,6 +49,8 @@ static bool add_tool(gbx_tools *tools, gbx_view view, const char *name)
     };
     if (tools->count > 1)
         (void)gbx_buf_puts(&tools->json, ",");
+    list[tools->count - 1].at = tools->json.len;
+    list[tools->count - 1].len = view.len; /* of one line as of many */
     return gbx_rpc_append_json(&tools->json, view.at, view.len);
 }
 
@@ -58,7 +63,7 @@ void gbx_tools_open(gbx_tools *tools)
     (void)gbx_buf_puts(&tools->json, "[");
 }
 
-bool gbx_tools_add(gbx_tools *tools, gbx_view page)
+bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound)
 {
     char name[GBX_TOOL_NAME_MAX + 1];
     size_t cursor = 0;
@@ -68,7 +73,7 @@ bool gbx_tools_add(gbx_tools *tools, gbx_view page)
     if (gbx_view_kind(page) != '[')
         return false;
     while (gbx_view_next(page, &cursor, &none, &view)) {
-        if (!read_tool(tools, view, name, sizeof name))
+        if (!read_tool(tools, view, is_sound, name, sizeof name))
             tools->dropped++;
         else if (!add_tool(tools, view, name))
             return false;
@@ -88,6 +93,13 @@ void gbx_tools_cleanup(gbx_tools *tools)
     free(tools->list);
     gbx_buf_cleanup(&tools->json);
     *tools = (gbx_tools){0};
+}
+
+gbx_view gbx_tools_schema(const gbx_tools *tools, const gbx_tool *tool)
+{
+    gbx_view view = {.at = (const char *)tools->json.data + tool->at, .len = tool->len};
+
+    return gbx_view_member(view, "inputSchema");
 }
 
 const gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name)

@@ -17,6 +17,8 @@
 typedef struct gbx_tool {
     char *name;
     bool is_repeatable; /* readOnlyHint or idempotentHint */
+    size_t at;          /* of its definition in the list's JSON */
+    size_t len;
 } gbx_tool;
 
 /* Zeroed, it is an empty list that nobody has told. */
@@ -27,11 +29,17 @@ typedef struct gbx_tools {
     size_t dropped; /* no name, no schema of input, there already, or too many */
 } gbx_tools;
 
+/* May a tool with such a schema of its input be called? NULL: any. */
+typedef bool gbx_tools_check(gbx_view schema);
+
 void gbx_tools_open(gbx_tools *tools);
 /* False: it is no list of tools, or memory is out. */
-bool gbx_tools_add(gbx_tools *tools, gbx_view page);
+bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound);
 bool gbx_tools_close(gbx_tools *tools);
 void gbx_tools_cleanup(gbx_tools *tools);
+
+/* The schema of its input. */
+gbx_view gbx_tools_schema(const gbx_tools *tools, const gbx_tool *tool);
 
 /* NULL if there is none of that name. Borrowed. */
 const gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name);

@@ -97,9 +97,10 @@ typedef struct gbx_upstream_info {
     const char *server_name; /* as it calls itself, or "" */
     const char *version;     /* or "" */
     const char *instructions;
-    const char *fault; /* why it is BROKEN, or "" */
-    double start_ms;   /* spawn to the first list of tools */
-    gbx_view tools;    /* JSON array of all pages, or no value while not known */
+    const char *fault;       /* why it is BROKEN, or "" */
+    double start_ms;         /* spawn to the first list of tools */
+    const char *containment; /* what holds its processes together, in words, or "" */
+    gbx_view tools;          /* JSON array of all pages, or no value while not known */
 } gbx_upstream_info;
 
 size_t gbx_upstreams_count(const gbx_upstreams *upstreams);

@@ -242,6 +242,8 @@ gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams, size_t inde
         .instructions = instructions != NULL ? instructions : "",
         .fault = server->fault,
         .start_ms = server->facts.start_ms,
+        .containment =
+            server->facts.containment != NULL ? server->facts.containment : "",
         .tools = gbx_tools_view(&server->tools),
     };
 }

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* params - a header's value is found by the same chain of properties as its annotation. */
+#include "mcp/upstream/params.h"
+
+#include "base/cleanup.h"
+#include "mcp/rpc/message.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define ANNOTATION     "x-mcp-header"
+#define DEPTH_MAX      16
+#define PARAM_NAME_MAX 64
+
+/* Names found so far; with headers, what they are of is added, too. */
+typedef struct walk {
+    char names[GBX_PARAMS_MAX][PARAM_NAME_MAX + 1];
+    size_t count;
+    bool is_unsound;
+    gbx_http_headers *headers; /* NULL: only look */
+} walk;
+
+static bool is_primitive(gbx_view property)
+{
+    gbx_view type = gbx_view_member(property, "type");
+
+    return gbx_rpc_is_text(type, "string") || gbx_rpc_is_text(type, "integer") ||
+           gbx_rpc_is_text(type, "boolean");
+}
+
+static void note(walk *w, gbx_view property, gbx_view annotation)
+{
+    char *name = w->names[w->count];
+
+    if (!is_primitive(property) ||
+        !gbx_rpc_copy_text(annotation, name, PARAM_NAME_MAX + 1) ||
+        !gbx_http_is_token(name)) {
+        w->is_unsound = true;
+        return;
+    }
+    for (size_t i = 0; i < w->count; i++)
+        if (strcasecmp(w->names[i], name) == 0)
+            w->is_unsound = true;
+    if (w->count + 1 < GBX_PARAMS_MAX)
+        w->count++;
+    else
+        w->is_unsound = true;
+}
+
+static void add_header(const walk *w, const char *name, gbx_view value)
+{
+    char header[sizeof GBX_PARAM_PREFIX + PARAM_NAME_MAX];
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    char kind = gbx_view_kind(value);
+
+    /* null is no value; an object or an array has no business there. */
+    if (kind != '"' && kind != '0' && kind != 't' && kind != 'f')
+        return;
+    (void)snprintf(header, sizeof header, "%s%s", GBX_PARAM_PREFIX, name);
+    gbx_buf_init(&text, GBX_KIB(16));
+    if (gbx_view_append_text(value, &text))
+        gbx_http_header_add_value(w->headers, header, (const char *)text.data,
+                                  text.len);
+}
+
+/* The member of args that is named like this property, escapes and all; both are JSON
+ * strings, which may be written in more ways than one. */
+static gbx_view same_member(gbx_view object, gbx_view name)
+{
+    char wanted[256];
+    size_t cursor = 0;
+    gbx_view key;
+    gbx_view value;
+
+    if (!gbx_rpc_copy_text(name, wanted, sizeof wanted))
+        return (gbx_view){0};
+    while (gbx_view_next(object, &cursor, &key, &value))
+        if (gbx_rpc_is_text(key, wanted))
+            return value;
+    return (gbx_view){0};
+}
+
+static void walk_schema(walk *w, gbx_view schema, gbx_view args, unsigned depth)
+{
+    gbx_view properties = gbx_view_member(schema, "properties");
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view property;
+
+    if (gbx_view_kind(properties) != '{' || depth > DEPTH_MAX)
+        return;
+    while (gbx_view_next(properties, &cursor, &name, &property)) {
+        gbx_view annotation = gbx_view_member(property, ANNOTATION);
+        gbx_view value = same_member(args, name);
+        size_t before = w->count;
+
+        if (annotation.at != NULL)
+            note(w, property, annotation);
+        if (w->count > before && w->headers != NULL)
+            add_header(w, w->names[before], value);
+        walk_schema(w, property, value, depth + 1);
+    }
+}
+
+/* Annotations anywhere; a property of that name is a schema, and none. */
+static size_t count_annotations(gbx_view view, unsigned depth)
+{
+    size_t count = 0;
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view value;
+
+    if (depth > 4 * DEPTH_MAX)
+        return GBX_PARAMS_MAX;
+    while (gbx_view_next(view, &cursor, &name, &value)) {
+        char kind = gbx_view_kind(value);
+
+        if (kind == '{' || kind == '[')
+            count += count_annotations(value, depth + 1);
+        else if (name.at != NULL && gbx_rpc_is_text(name, ANNOTATION))
+            count++;
+    }
+    return count;
+}
+
+/* ---- the rest of upstream ------------------------------------------------- */
+
+bool gbx_params_are_sound(gbx_view schema)
+{
+    walk w = {0};
+
+    if (memmem(schema.at, schema.len, ANNOTATION, strlen(ANNOTATION)) == NULL)
+        return true;
+    walk_schema(&w, schema, (gbx_view){0}, 0);
+    return !w.is_unsound && w.count == count_annotations(schema, 0);
+}
+
+void gbx_params_add(gbx_view schema, gbx_view args, gbx_http_headers *headers)
+{
+    walk w = {.headers = headers};
+
+    if (memmem(schema.at, schema.len, ANNOTATION, strlen(ANNOTATION)) != NULL)
+        walk_schema(&w, schema, args, 0);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of the client that do no I/O: streams of events, lists of tools, headers, and
+ * what is kept of somebody's last words. */
+#include "base/cleanup.h"
+#include "mcp/upstream/ending.h"
+#include "mcp/upstream/environ.h"
+#include "mcp/upstream/params.h"
+#include "mcp/upstream/sse.h"
+#include "mcp/upstream/tools.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- events --------------------------------------------------------------- */
+
+/* All events of a text fed in pieces of so many bytes: "name:data|name:data|". */
+static void events_of(const char *text, size_t len, size_t piece, gbx_buf *ret)
+{
+    gbx_sse_event event;
+    gbx_sse sse;
+
+    gbx_buf_init(ret, GBX_KIB(64));
+    gbx_sse_init(&sse, 1000);
+    for (size_t at = 0; at < len; at += piece) {
+        assert_true(gbx_sse_feed(&sse, text + at, len - at < piece ? len - at : piece));
+        while (gbx_sse_next(&sse, &event)) {
+            (void)gbx_buf_printf(ret, "%s:", event.name);
+            (void)gbx_buf_append(ret, event.data, event.len);
+            (void)gbx_buf_puts(ret, "|");
+        }
+    }
+    (void)gbx_buf_append(ret, "", 1);
+    gbx_sse_cleanup(&sse);
+}
+
+static const struct {
+    const char *text;
+    const char *events;
+} streams[] = {
+    {"data: one\n\n", "message:one|"},
+    {"data: one\r\n\r\n", "message:one|"},
+    {"data: one\r\rdata: two\r\r", "message:one|message:two|"},
+    {"event: endpoint\ndata: /m?x=1\n\n", "endpoint:/m?x=1|"},
+    {"data:no blank\n\n", "message:no blank|"},
+    {"data:  two blanks\n\n", "message: two blanks|"},
+    {"data: a\ndata: b\ndata\n\n", "message:a\nb\n|"},
+    {": a comment\n\n:\ndata: x\n\n", "message:x|"},
+    {"event: lonely\n\ndata: x\n\n", "message:x|"},
+    {"id: 5\nretry: 100\nunknown: y\ndatax: z\ndata: x\n\n", "message:x|"},
+    {"data: cut", ""},
+    {"data: cut\n", ""},
+};
+
+static void test_events__are_the_same_in_pieces_of_any_size(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GBX_COUNTOF(streams); i++) {
+        size_t len = strlen(streams[i].text);
+
+        for (size_t piece = 1; piece <= len; piece++) {
+            gbx_buf found;
+
+            events_of(streams[i].text, len, piece, &found);
+            assert_string_equal((const char *)found.data, streams[i].events);
+            gbx_buf_cleanup(&found);
+        }
+    }
+}
+
+static void test_events__have_a_ceiling(void **state)
+{
+    char text[2048];
+    gbx_sse sse;
+    gbx_sse_event event;
+    bool fed = true;
+    (void)state;
+
+    memset(text, 'x', sizeof text);
+    gbx_sse_init(&sse, 1000);
+    for (int i = 0; i < 20 && fed; i++) {
+        fed = gbx_sse_feed(&sse, "data: ", 6) && gbx_sse_feed(&sse, text, 100) &&
+              gbx_sse_feed(&sse, "\n", 1);
+        assert_false(gbx_sse_next(&sse, &event));
+    }
+
+    assert_false(fed);
+    gbx_sse_cleanup(&sse);
+}
+
+static void test_events__id_and_retry_are_kept(void **state)
+{
+    static const char text[] = "id: 5\nretry: 100\ndata: x\n\nretry: 1x\ndata: y\n\n";
+    gbx_sse sse;
+    gbx_sse_event event;
+    (void)state;
+
+    gbx_sse_init(&sse, 1000);
+    assert_true(gbx_sse_feed(&sse, text, strlen(text)));
+    assert_true(gbx_sse_next(&sse, &event));
+    assert_true(gbx_sse_next(&sse, &event));
+
+    assert_string_equal(sse.id, "5");
+    assert_int_equal(sse.retry_ms, 100);
+    gbx_sse_cleanup(&sse);
+}
+
+/* ---- tools ---------------------------------------------------------------- */
+
+static gbx_view view_of(const char *text)
+{
+    gbx_view view;
+
+    assert_true(gbx_view_open(text, strlen(text), &view));
+    return view;
+}
+
+static void test_tools__that_cannot_be_called_are_dropped(void **state)
+{
+    gbx_tools tools;
+    gbx_view view;
+    (void)state;
+
+    gbx_tools_open(&tools);
+    assert_true(gbx_tools_add(
+        &tools,
+        view_of(
+            "[{\"name\":\"good\",\"inputSchema\":{\"a\":1},\"x\":[1.50]},"
+            "{\"name\":\"good\",\"inputSchema\":{}},{\"name\":\"\",\"inputSchema\":{}},"
+            "{\"inputSchema\":{}},{\"name\":\"no schema\"},7,"
+            "{\"name\":\"a\\u0000b\",\"inputSchema\":{}},"
+            "{\"name\":\"a\\nb\",\"inputSchema\":{}}]"),
+        NULL));
+    assert_true(gbx_tools_close(&tools));
+
+    view = gbx_tools_view(&tools);
+    assert_int_equal(tools.count, 1);
+    assert_int_equal(tools.dropped, 7);
+    assert_memory_equal(view.at,
+                        "[{\"name\":\"good\",\"inputSchema\":{\"a\":1},\"x\":[1.50]}]",
+                        view.len);
+    view = gbx_tools_schema(&tools, gbx_tools_find(&tools, "good"));
+    assert_memory_equal(view.at, "{\"a\":1}", view.len);
+    gbx_tools_cleanup(&tools);
+}
+
+static void test_tools__hints_say_what_may_be_repeated(void **state)
+{
+    static const char text[] =
+        "[{\"name\":\"r\",\"inputSchema\":{},\"annotations\":{\"readOnlyHint\":true}},"
+        "{\"name\":\"i\",\"inputSchema\":{},\"annotations\":{\"idempotentHint\":true}},"
+        "{\"name\":\"w\",\"inputSchema\":{},\"annotations\":{\"readOnlyHint\":\"true\"}}]";
+    gbx_tools tools;
+    (void)state;
+
+    gbx_tools_open(&tools);
+    assert_true(gbx_tools_add(&tools, view_of(text), NULL));
+
+    assert_true(gbx_tools_find(&tools, "r")->is_repeatable);
+    assert_true(gbx_tools_find(&tools, "i")->is_repeatable);
+    assert_false(gbx_tools_find(&tools, "w")->is_repeatable);
+    gbx_tools_cleanup(&tools);
+}
+
+/* ---- headers -------------------------------------------------------------- */
+
+#define PROPERTY(name, type, header) \
+    "\"" name "\":{\"type\":\"" type "\",\"x-mcp-header\":\"" header "\"}"
+
+static const struct {
+    const char *schema;
+    bool is_sound;
+} schemas[] = {
+    {"{}", true},
+    {"{\"properties\":{" PROPERTY("a", "string", "A") "}}", true},
+    {"{\"properties\":{\"o\":{\"properties\":{" PROPERTY("a", "integer", "A") "}}}}",
+     true},
+    {"{\"properties\":{\"x-mcp-header\":{\"type\":\"string\"}}}", true},
+    {"{\"properties\":{" PROPERTY("a", "number", "A") "}}", false},
+    {"{\"properties\":{" PROPERTY("a", "object", "A") "}}", false},
+    {"{\"properties\":{" PROPERTY("a", "string", "") "}}", false},
+    {"{\"properties\":{" PROPERTY("a", "string", "A B") "}}", false},
+    {"{\"properties\":{" PROPERTY("a", "string", "A\\r\\nB: c") "}}", false},
+    {"{\"properties\":{" PROPERTY("a", "string", "A") "," PROPERTY("b", "string",
+                                                                   "a") "}}",
+     false},
+    {"{\"properties\":{\"l\":{\"items\":{" PROPERTY("a", "string", "A") "}}}}", false},
+    {"{\"anyOf\":[{\"properties\":{" PROPERTY("a", "string", "A") "}}]}", false},
+    {"{\"x-mcp-header\":\"A\"}", false},
+};
+
+static void test_schema__is_sound_or_the_tool_is_not_called(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GBX_COUNTOF(schemas); i++)
+        if (gbx_params_are_sound(view_of(schemas[i].schema)) != schemas[i].is_sound)
+            fail_msg("%s", schemas[i].schema);
+}
+
+/* ---- last words ----------------------------------------------------------- */
+
+static void tail_text(const gbx_tail *tail, unsigned lines, char *text, size_t size)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, size - 1);
+    assert_true(gbx_tail_print(tail, lines, &buf));
+    memcpy(text, buf.data, buf.len);
+    text[buf.len] = 0;
+    gbx_buf_cleanup(&buf);
+}
+
+static void test_tail__keeps_the_last_lines_of_a_flood(void **state)
+{
+    static gbx_tail tail;
+    char text[1024];
+    char line[64];
+    (void)state;
+
+    for (int i = 0; i < 10000; i++) {
+        int n = snprintf(line, sizeof line, "line %d\n\n", i);
+
+        gbx_tail_add(&tail, line, (size_t)n);
+    }
+    tail_text(&tail, 2, text, sizeof text);
+
+    assert_string_equal(text, "line 9998 | line 9999");
+}
+
+static void test_ending__is_never_longer_than_its_room(void **state)
+{
+    static gbx_tail tail;
+    gbx_ending ending = {.has_status = true, .status = 3 << 8};
+    char text[64];
+    (void)state;
+
+    for (int i = 0; i < 100; i++)
+        gbx_tail_add(&tail, "\xc3\xa9\xff\x1b[31m\n", 9);
+    gbx_ending_print(&ending, &tail, text, sizeof text);
+
+    assert_true(strlen(text) < sizeof text);
+    assert_memory_equal(text, "it ended with status 3; its last words: ", 40);
+}
+
+static void test_environment__of_the_configuration_comes_last(void **state)
+{
+    gbx_mcp_variable mine[] = {{(char[]){"HOME"}, (char[]){"/elsewhere"}},
+                               {(char[]){"TOKEN"}, (char[]){"t"}}};
+    gbx_mcp_upstream_config config = {.env = mine, .env_count = 2};
+    char **environment;
+    unsigned homes = 0;
+    unsigned tokens = 0;
+    (void)state;
+
+    assert_int_equal(setenv("HOME", "/home/me", 1), 0);
+    assert_int_equal(setenv("LD_PRELOAD_OF_OURS", "x", 1), 0);
+    environment = gbx_environ_new(&config);
+    for (char **at = environment; *at != NULL; at++) {
+        homes += strncmp(*at, "HOME=", 5) == 0;
+        tokens += strcmp(*at, "TOKEN=t") == 0;
+        assert_true(strncmp(*at, "HOME=", 5) != 0 ||
+                    strcmp(*at, "HOME=/elsewhere") == 0);
+        assert_false(strncmp(*at, "LD_", 3) == 0);
+    }
+
+    assert_int_equal(homes, 1);
+    assert_int_equal(tokens, 1);
+    gbx_environ_free(environment);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_events__are_the_same_in_pieces_of_any_size),
+        cmocka_unit_test(test_events__have_a_ceiling),
+        cmocka_unit_test(test_events__id_and_retry_are_kept),
+        cmocka_unit_test(test_tools__that_cannot_be_called_are_dropped),
+        cmocka_unit_test(test_tools__hints_say_what_may_be_repeated),
+        cmocka_unit_test(test_schema__is_sound_or_the_tool_is_not_called),
+        cmocka_unit_test(test_tail__keeps_the_last_lines_of_a_flood),
+        cmocka_unit_test(test_ending__is_never_longer_than_its_room),
+        cmocka_unit_test(test_environment__of_the_configuration_comes_last),
+    };
+
+    return cmocka_run_group_tests_name("mcp upstream parts", tests, NULL, NULL);
+}

@@ -6,6 +6,7 @@
 #include "marked.h"
 #include "until.h"
 
+#include <arpa/inet.h>
 #include <ftw.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -159,7 +161,8 @@ gbx_mcp_upstream_config *servers_add_address(servers *s, const char *name,
     FILE *printed = NULL;
 
     (void)snprintf(path, sizeof path, "%s/url-%zu", s->directory, s->background_count);
-    (void)snprintf(command, sizeof command, "exec %s %s/sdk-servers.mjs %s >%s 2>/dev/null", node(),
+    (void)snprintf(command, sizeof command,
+                   "exec %s %s/sdk-servers.mjs %s >%s 2>/dev/null", node(),
                    SERVERS_FOLDER, words, path);
     s->background[s->background_count++] = popen(command, "w");
     for (int i = 0; i < 1000 && strchr(url, '\n') == NULL; i++) {
@@ -172,6 +175,50 @@ gbx_mcp_upstream_config *servers_add_address(servers *s, const char *name,
     }
     assert_non_null(strchr(url, '\n'));
     *strchr(url, '\n') = 0;
+    return servers_add_url(s, name, transport, url);
+}
+
+/* A port that was free a moment ago. */
+static unsigned free_port(void)
+{
+    GBX_CLEANUP(gbx_fd_close) int sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t len = sizeof address;
+
+    assert_int_equal(bind(sock, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(getsockname(sock, (struct sockaddr *)&address, &len), 0);
+    return ntohs(address.sin_port);
+}
+
+static bool is_listening(void *user)
+{
+    GBX_CLEANUP(gbx_fd_close) int sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t) * (unsigned *)user),
+                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
+
+    return connect(sock, (struct sockaddr *)&address, sizeof address) == 0;
+}
+
+gbx_mcp_upstream_config *servers_add_everything(servers *s, const char *name,
+                                                gbx_mcp_transport transport)
+{
+    bool is_sse = transport == GBX_MCP_SSE;
+    char *url = s->urls[s->background_count];
+    unsigned port = free_port();
+    char command[512];
+
+    (void)snprintf(
+        command, sizeof command,
+        "PORT=%u %s %s/node_modules/@modelcontextprotocol/"
+        "server-everything/dist/index.js %s >/dev/null 2>&1 & read -r _; kill $!",
+        port, node(), SERVERS_FOLDER, is_sse ? "sse" : "streamableHttp");
+    /* It does not end with its input, but the shell's ends. */
+    s->background[s->background_count++] = popen(command, "w");
+    assert_true(until(is_listening, &port, 30000));
+    (void)snprintf(url, sizeof s->urls[0], "http://127.0.0.1:%u/%s", port,
+                   is_sse ? "sse" : "mcp");
     return servers_add_url(s, name, transport, url);
 }
 

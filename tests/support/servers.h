@@ -59,6 +59,9 @@ gbx_mcp_upstream_config *servers_add_address(servers *s, const char *name,
 /* The same, at an address of the caller's. */
 gbx_mcp_upstream_config *servers_add_url(servers *s, const char *name,
                                          gbx_mcp_transport transport, const char *url);
+/* server-everything from npm, at an address of its own. */
+gbx_mcp_upstream_config *servers_add_everything(servers *s, const char *name,
+                                                gbx_mcp_transport transport);
 void servers_start(servers *s);
 
 /* The server that misbehaves as told; see bad-upstream.mjs. */

@@ -106,6 +106,30 @@ static void test_three__are_started_at_once_and_none_waits_for_another(void **st
     answer_cleanup(&b);
 }
 
+static void everything_at_an_address(servers *s, gbx_mcp_transport transport)
+{
+    answer a;
+
+    (void)servers_add_everything(s, "everything", transport);
+    servers_start(s);
+    servers_expect(s, "everything", "echo", "{\"message\":\"hello\"}", "Echo: hello");
+    servers_call(s, "everything", "trigger-long-running-operation",
+                 "{\"duration\":0.3,\"steps\":3}", &a);
+    assert_int_equal(a.fault, GBX_UPSTREAM_OK);
+    answer_cleanup(&a);
+    assert_string_equal(gbx_upstreams_info(s->all, 0).era, "2025-11-25");
+}
+
+static void test_everything__over_streamable_http(void **state)
+{
+    everything_at_an_address(*state, GBX_MCP_HTTP);
+}
+
+static void test_everything__over_the_transport_before(void **state)
+{
+    everything_at_an_address(*state, GBX_MCP_SSE);
+}
+
 #define WITH(f) cmocka_unit_test_setup_teardown(f, servers_set_up, servers_tear_down)
 
 int main(void)
@@ -114,6 +138,8 @@ int main(void)
         WITH(test_everything__tells_its_tools_and_echoes),
         WITH(test_filesystem__reads_what_it_may),
         WITH(test_memory__keeps_state_between_calls),
+        WITH(test_everything__over_streamable_http),
+        WITH(test_everything__over_the_transport_before),
         WITH(test_three__are_started_at_once_and_none_waits_for_another),
     };
 

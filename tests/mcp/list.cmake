@@ -19,4 +19,5 @@ function(gbx_mcp_test name)
         ENVIRONMENT "GLOVEBOX=$<TARGET_FILE:glovebox-command>;GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>;FIXTURE=$<TARGET_FILE:mcp-fixture>")
 endfunction()
 
+gbx_mcp_test(gate)
 gbx_mcp_test(sdk)

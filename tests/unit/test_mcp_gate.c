@@ -150,8 +150,7 @@ static void test_log__has_a_line_for_every_call(void **state)
     line = json_loads(lines, 0, NULL);
     assert_non_null(line);
     assert_string_equal(json_string_value(json_object_get(line, "event")), "mcp.call");
-    assert_string_equal(json_string_value(json_object_get(line, "callId")),
-                        "9f3a61c2-1");
+    assert_string_equal(json_string_value(json_object_get(line, "run")), "9f3a61c2-1");
     assert_string_equal(json_string_value(json_object_get(line, "server")), "files");
     assert_string_equal(json_string_value(json_object_get(line, "tool")), "plain");
     assert_string_equal(json_string_value(json_object_get(line, "decision")), "ask");

@@ -41,9 +41,9 @@ void gbx_gate_log(gbx_gate_call *call, const gbx_gate_reply *reply)
     gbx_line_begin(&line, &(gbx_line_head){.wall_ms = gbx_clock_wall_ms(),
                                            .seq = ++gate->seq,
                                            .event = gbx_audit_name(GBX_AUDIT_MCP_CALL),
-                                           .engine = gate->id,
-                                           .call_id = call->run[0] != '\0' ? call->run
-                                                                           : NULL});
+                                           .engine = gate->id});
+    if (call->run[0] != '\0')
+        gbx_line_puts(&line, "run", call->run);
     gbx_line_bool(&line, "ok", reply->code == NULL);
     if (reply->code != NULL)
         gbx_line_puts(&line, "code", reply->code);

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+// gate: rules and people between scripts and upstream servers, with the official clients of
+// both generations; what reaches a server is counted by the server.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { Client as ClientV2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'glovebox-gate-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const command = process.env.GLOVEBOX;
+const about = { name: 'test', version: '1' };
+const SECRET = 'sk-0123456789abcdef';
+
+const ways = {
+  v1: async (person, transport) => {
+    const client = new ClientV1(about, { capabilities: person ? { elicitation: {} } : {} });
+    if (person) client.setRequestHandler(ElicitRequestSchema, person);
+    await client.connect(new StdioV1(transport));
+    return client;
+  },
+  'v2 legacy': (person, transport) => connectV2(undefined, person, transport),
+  'v2 modern': (person, transport) => connectV2({ mode: { pin: '2026-07-28' } }, person, transport),
+};
+
+async function connectV2(versionNegotiation, person, transport) {
+  const capabilities = person ? { elicitation: { form: {} } } : {};
+  const client = new ClientV2(about, { capabilities, versionNegotiation });
+  if (person) client.setRequestHandler('elicitation/create', person);
+  await client.connect(new StdioV2(transport));
+  return client;
+}
+
+let count = 0;
+
+/** A glovebox over the counting server; person(request) answers questions. */
+async function open(way, ours, person) {
+  const at = join(folder, String(++count));
+  const calls = `${at}.calls`;
+  const config = `${at}.json`;
+  const log = `${at}.log`;
+  writeFileSync(calls, '');
+  writeFileSync(config, JSON.stringify({
+    mcpServers: {
+      counting: {
+        command: process.execPath,
+        args: [join(import.meta.dirname, 'counting-upstream.mjs'), calls],
+        env: { API_TOKEN: '${GATE_TEST_TOKEN}' },
+      },
+    },
+    glovebox: { audit: log, ...ours },
+  }));
+  const asked = [];
+  const client = await ways[way](person && (async (request) => {
+    asked.push(request.params);
+    return person(request.params);
+  }), {
+    command, args: ['mcp', '--config', config], stderr: 'pipe',
+    env: { ...process.env, GATE_TEST_TOKEN: SECRET },
+  });
+  return {
+    client, asked, config,
+    reached: () => readFileSync(calls, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)),
+    lines: () => readFileSync(log, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)),
+    log: () => readFileSync(log, 'utf8'),
+    call: (tool, args = {}) => client.callTool({ name: 'call', arguments: { server: 'counting', tool, args } }),
+    execute: (code) => client.callTool({ name: 'execute', arguments: { code } }),
+  };
+}
+
+const text = (result) => result.content.map((block) => block.text ?? '').join('\n');
+const accept = (answer) => () => ({ action: 'accept', content: { answer } });
+
+for (const way of Object.keys(ways)) {
+  test(`${way}: a question is asked for nested and direct calls alike, and the run goes on`, async () => {
+    const box = await open(way, {}, accept('allow this call'));
+    const nested = await box.execute(`
+      const before = await servers.counting.look({ n: 1 });
+      const made = await servers.counting.change({ n: 2 });
+      return [before.args.n, made.args.n];`);
+    assert.ok(!nested.isError, text(nested));
+    assert.match(text(nested), /\[\s*1,\s*2\s*\]/);
+    assert.equal(box.asked.length, 1);
+    assert.match(box.asked[0].message, /tool change of the server counting/);
+    assert.match(box.asked[0].message, /Line 3 of the script/);
+    assert.match(box.asked[0].message, /"n": 2/);
+    // Nothing was executed twice: the run waited.
+    assert.deepEqual(box.reached().map((c) => c.args.n), [1, 2]);
+    const direct = await box.call('change', { n: 3 });
+    assert.ok(!direct.isError, text(direct));
+    assert.equal(box.asked.length, 2);
+    assert.deepEqual(box.reached().map((c) => c.args.n), [1, 2, 3]);
+    await box.client.close();
+    const lines = box.lines().filter((line) => line.event === 'mcp.call');
+    assert.deepEqual(lines.map((l) => [l.tool, l.decision, l.answer, l.ok, l.line]),
+      [['look', 'allow', undefined, true, 2], ['change', 'ask', 'once', true, 3],
+        ['change', 'ask', 'once', true, undefined]]);
+    assert.ok(lines[0].run && lines[0].run === lines[1].run);
+    assert.equal(lines[2].run, undefined);
+  });
+
+  for (const [name, answer] of Object.entries({
+    declines: { action: 'decline' },
+    cancels: { action: 'cancel' },
+    denies: { action: 'accept', content: { answer: 'deny' } },
+  })) {
+    test(`${way}: a person who ${name} is obeyed, nested and directly`, async () => {
+      const box = await open(way, {}, () => answer);
+      const nested = await box.execute(`
+        try { await servers.counting.change({}); return 'made'; }
+        catch (e) { return [e.name, e.server, e.tool, e.code]; }`);
+      assert.match(text(nested), /DENIED/, text(nested));
+      const direct = await box.call('change');
+      assert.equal(direct.isError, true);
+      assert.match(text(direct), /DENIED/);
+      assert.deepEqual(box.reached(), []);
+      await box.client.close();
+    });
+  }
+
+  test(`${way}: without anybody to ask the refusal has the rule, and the rule works`, async () => {
+    const box = await open(way, {}, null);
+    const nested = await box.execute('return servers.counting.change({})');
+    const direct = await box.call('change');
+    const rule = '{"action":"allow","server":"counting","tool":"change"}';
+    for (const result of [nested, direct]) {
+      assert.equal(result.isError, true);
+      assert.match(text(result), /NEEDS_APPROVAL/);
+      const said = JSON.stringify(result);
+      assert.ok(said.includes(JSON.stringify(rule).slice(1, -1)) ||
+        said.includes(JSON.stringify(JSON.stringify(rule).slice(1, -1)).slice(1, -1)), said);
+    }
+    assert.deepEqual(box.reached(), []);
+    await box.client.close();
+    const then = await open(way, { rules: [JSON.parse(rule)] }, null);
+    assert.ok(!(await then.call('change')).isError);
+    assert.equal(then.reached().length, 1);
+    await then.client.close();
+  });
+}
+
+test('rules: a denial by argument holds for every way to write it, nested and directly', async () => {
+  const rules = [{ action: 'deny', args: { path: '/etc/**' } }, { action: 'allow' }];
+  const box = await open('v1', { rules }, accept('allow this call'));
+  for (const path of ['/etc/passwd', '/data/../etc/passwd', '//etc/passwd', 'etc/passwd', ['/etc/passwd']]) {
+    const nested = await box.execute(`
+      try { await servers.counting.look(${JSON.stringify({ path })}); return 'made'; } catch (e) { return e.code; }`);
+    const direct = await box.call('look', { path });
+    assert.match(text(nested), /DENIED|INVALID_ARGS/, path);
+    assert.match(text(direct), /DENIED|INVALID_ARGS/, path);
+  }
+  assert.deepEqual(box.reached(), []);
+  assert.ok(!(await box.call('look', { path: '/data/x' })).isError);
+  assert.equal(box.reached().length, 1);
+  assert.equal(box.asked.length, 0);
+  await box.client.close();
+});
+
+test('grants: an answer for the run settles its other calls, in parallel too', async () => {
+  const box = await open('v2 modern', {}, accept('allow for this run'));
+  const code = `const made = await Promise.all([1, 2, 3, 4].map((n) => servers.counting.change({ n })));
+    return made.length;`;
+  assert.match(text(await box.execute(code)), /4/);
+  assert.equal(box.asked.length, 1);
+  assert.match(text(await box.execute(code)), /4/);
+  assert.equal(box.asked.length, 2);
+  assert.equal(box.reached().length, 8);
+  await box.client.close();
+});
+
+test('grants: always is written as a rule that the next server starts with', async () => {
+  const box = await open('v1', {}, accept('always allow'));
+  assert.ok(!(await box.call('change')).isError);
+  assert.ok(!(await box.call('change')).isError);
+  assert.equal(box.asked.length, 1);
+  await box.client.close();
+  assert.deepEqual(JSON.parse(readFileSync(box.config, 'utf8')).glovebox.rules,
+    [{ action: 'allow', server: 'counting', tool: 'change' }]);
+});
+
+test('concurrency: a question that is open holds up no other call', async () => {
+  let answerNow;
+  const answered = new Promise((resolve) => { answerNow = resolve; });
+  let isAsked;
+  const asked = new Promise((resolve) => { isAsked = resolve; });
+  const box = await open('v1', {}, async () => {
+    isAsked();
+    await answered;
+    return { action: 'accept', content: { answer: 'allow this call' } };
+  });
+  const waiting = box.execute(`
+    const [slow, quick] = await Promise.all([servers.counting.change({ n: 1 }), servers.counting.look({ n: 2 })]);
+    return [slow.args.n, quick.args.n];`);
+  await asked;
+  for (let n = 10; n < 15; n++) assert.ok(!(await box.call('look', { n })).isError);
+  answerNow();
+  assert.match(text(await waiting), /\[\s*1,\s*2\s*\]/);
+  assert.equal(box.reached().at(-1).args.n, 1);
+  await box.client.close();
+});
+
+test('secrets: references are filled in for their server, and no value comes back', async () => {
+  const secrets = { KEY: { from: 'GATE_TEST_TOKEN', servers: ['counting'] } };
+  const box = await open('v1', { secrets, rules: [{ action: 'allow' }] }, null);
+  const nested = await box.execute(`
+    const got = await servers.counting.plain({ auth: 'Bearer {{secret:KEY}}' });
+    console.log(got.args.auth, got.token);
+    return [got.args.auth, got.token, got.args.auth.length];`);
+  const direct = await box.call('plain', { auth: '{{secret:KEY}}' });
+  assert.equal(box.reached()[0].args.auth, `Bearer ${SECRET}`);
+  for (const result of [nested, direct]) {
+    assert.ok(!JSON.stringify(result).includes(SECRET), JSON.stringify(result));
+    assert.match(JSON.stringify(result), /\{\{secret:KEY\}\}/);
+  }
+  const unknown = await box.call('plain', { auth: '{{secret:NONE}}' });
+  assert.match(text(unknown), /INVALID_ARGS/);
+  await box.client.close();
+  assert.ok(!box.log().includes(SECRET));
+});

@@ -21,3 +21,5 @@ endfunction()
 
 gbx_mcp_test(gate)
 gbx_mcp_test(sdk)
+gbx_mcp_test(life)
+gbx_mcp_test(hostile)

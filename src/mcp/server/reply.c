@@ -63,7 +63,9 @@ static void send_instead(gbx_mcp_request *request)
     gbx_mcp_session *session = request->session;
 
     begin(&to, request, "error");
-    append_error(&to, GBX_RPC_INTERNAL_ERROR, "the answer is too large to be sent",
+    append_error(&to, GBX_RPC_INTERNAL_ERROR,
+                 "the answer cannot be sent: it is too large, or too much waits to be "
+                 "read already",
                  NULL);
     (void)gbx_buf_puts(&to, "}}\n");
     if (to.failed || !session->hooks.send(session->hooks.user, to.data, to.len))

@@ -40,6 +40,7 @@ struct gbx_mcp_stdio {
     struct event *signals[3];
     struct event *timer;
     struct event *check; /* is everything through? */
+    bool has_lines;      /* of the chunk, that were not taken yet */
     phase phase;
     int signal_count;
     char chunk[CHUNK_BYTES];
@@ -120,17 +121,22 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
 
 /* ---- input ---------------------------------------------------------------- */
 
+/* The lines of the chunk, as long as their answers have somewhere to go; the rest waits,
+ * and the next chunk with it. */
 static void take_lines(gbx_mcp_stdio *s)
 {
-    gbx_mcp_line_kind kind;
     const char *line;
     size_t len;
 
-    while ((kind = gbx_mcp_lines_next(&s->lines, &line, &len)) != GBX_MCP_LINE_NONE) {
+    while (s->has_lines && !gbx_mcp_out_is_full(s->out)) {
+        gbx_mcp_line_kind kind = gbx_mcp_lines_next(&s->lines, &line, &len);
+
         if (kind == GBX_MCP_LINE)
             gbx_mcp_session_take(s->session, line, len);
-        else
+        else if (kind == GBX_MCP_LINE_TOO_LONG)
             gbx_mcp_session_take_too_long(s->session);
+        else
+            s->has_lines = false;
     }
 }
 
@@ -138,7 +144,8 @@ static void listen_on(gbx_mcp_stdio *s)
 {
     static const struct timeval now = {0};
 
-    if (s->phase != SERVING || gbx_mcp_out_is_full(s->out))
+    take_lines(s);
+    if (s->phase != SERVING || s->has_lines || gbx_mcp_out_is_full(s->out))
         return;
     if (event_add(s->readable, s->is_file ? &now : NULL) != 0)
         begin_draining(s);
@@ -154,7 +161,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     (void)what;
     if (n > 0) {
         gbx_mcp_lines_feed(&s->lines, s->chunk, (size_t)n);
-        take_lines(s);
+        s->has_lines = true;
     } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
         /* A last line without its newline is what people type into pipes. */
         if (gbx_mcp_lines_end(&s->lines, &line, &len) == GBX_MCP_LINE)

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// life: the server ends when it should and takes everything with it, whatever runs; and
+// what one call does is no other's business.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { busyOne, descendants, isAlive, tick, until } from './processes.mjs';
+import { META, Wire } from './wire.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'glovebox-life-'));
+after(() => rmSync(folder, { recursive: true }));
+const config = join(folder, 'empty.json');
+writeFileSync(config, '{"mcpServers":{}}');
+
+const SPIN = 'for (;;);';
+
+async function serve() {
+  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config]);
+  await wire.initialize();
+  const { result } = await wire.call('execute', { code: 'return 6 * 7' });
+  assert.equal(result.structuredContent.result, 42);
+  return wire;
+}
+
+/** A call that spins, in a process that is known. */
+async function spin(wire, id) {
+  wire.say({ id, method: 'tools/call', params: { name: 'execute', arguments: { code: SPIN } } });
+  return busyOne(wire.child.pid);
+}
+
+const gone = (pids) => until(() => !pids.some(isAlive));
+
+for (const [how, end] of [
+  ['end of input', (wire) => wire.child.stdin.end()],
+  ['SIGTERM', (wire) => wire.child.kill('SIGTERM')],
+  ['SIGINT', (wire) => wire.child.kill('SIGINT')],
+  ['a client that has closed everything', (wire) => { wire.child.stdin.destroy(); wire.child.stdout.destroy(); }],
+]) {
+  test(`${how} ends the server within a second and all it has started, while a call spins`, async () => {
+    const wire = await serve();
+    await spin(wire, 100);
+    const all = descendants(wire.child.pid);
+    const begin = performance.now();
+    end(wire);
+    const { code, at } = await wire.exited;
+    assert.ok(at - begin < 1000, `${at - begin} ms`);
+    assert.equal(code, 0);
+    assert.ok(all.length > 0);
+    await gone(all);
+  });
+}
+
+test('SIGKILL leaves no process', async () => {
+  const wire = await serve();
+  await spin(wire, 100);
+  const all = descendants(wire.child.pid);
+  wire.child.kill('SIGKILL');
+  await wire.exited;
+  await gone(all);
+});
+
+test('a call that spins is cancelled, and its process is gone within 50 ms', async () => {
+  const wire = await serve();
+  let best = Infinity;
+  // The best of a few: the bound is ours, the machine's load is not.
+  for (let i = 0; i < 8 && best > 50; i++) {
+    const pid = await spin(wire, 200 + i);
+    const begin = performance.now();
+    wire.say({ method: 'notifications/cancelled', params: { requestId: 200 + i } });
+    while (isAlive(pid)) await tick();
+    best = Math.min(best, performance.now() - begin);
+  }
+  assert.ok(best <= 50, `${best} ms`);
+  await wire.ask('ping');
+  assert.ok(!wire.told.some((m) => m.id >= 200), 'a cancelled call is not answered');
+  await wire.close();
+});
+
+test('31 calls beside one that spins are answered while it spins', async () => {
+  const wire = await serve();
+  wire.say({ id: 'spin', method: 'tools/call', params: { name: 'execute', arguments: { code: SPIN } } });
+  const calls = Array.from({ length: 31 }, (_, i) => wire.call('execute', { code: `return ${i} * 2` }));
+  const values = (await Promise.all(calls)).map((m) => m.result.structuredContent.result);
+  assert.deepEqual(values, calls.map((_, i) => i * 2));
+  assert.ok(!wire.told.some((m) => m.id === 'spin'), 'it still spins');
+  wire.say({ method: 'notifications/cancelled', params: { requestId: 'spin' } });
+  await wire.close();
+});
+
+test('a modern call that spins is cancelled too', async () => {
+  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config]);
+  await wire.call('execute', { code: 'return 1' }, META);
+  wire.say({ id: 9, method: 'tools/call', params: { name: 'execute', arguments: { code: SPIN }, _meta: META } });
+  const pid = await busyOne(wire.child.pid);
+  wire.say({ method: 'notifications/cancelled', params: { requestId: 9 } });
+  await gone([pid]);
+  await wire.close();
+});
+
+test('what was asked before the end of input is answered', async () => {
+  const wire = new Wire(process.env.FIXTURE);
+  await wire.initialize();
+  const answers = Array.from({ length: 50 }, (_, i) => wire.call('nap', { ticks: 1, ms: 1 + i % 9 }));
+  wire.child.stdin.end();
+  for (const answer of await Promise.all(answers)) assert.equal(answer.result.content[0].text, 'slept');
+  assert.equal((await wire.exited).code, 0);
+});
+
+test('a handler that never ends does not hold up the end', async () => {
+  const wire = new Wire(process.env.FIXTURE);
+  await wire.initialize();
+  wire.say({ id: 5, method: 'tools/call', params: { name: 'deaf' } });
+  await wire.ask('ping');
+  const begin = performance.now();
+  assert.equal((await wire.close()).code, 0);
+  assert.ok(performance.now() - begin < 1000);
+});
+
+test('subscriptions are closed with their results at the end', async () => {
+  const wire = new Wire(process.env.FIXTURE);
+  wire.say({ id: 's', method: 'subscriptions/listen', params: { _meta: META, notifications: { toolsListChanged: true } } });
+  await wire.hear((m) => m.method === 'notifications/subscriptions/acknowledged');
+  wire.child.stdin.end();
+  const { result } = await wire.hear((m) => m.id === 's');
+  assert.equal(result.resultType, 'complete');
+  assert.equal(result._meta['io.modelcontextprotocol/subscriptionId'], 's');
+});
+
+test('input from a file or from nowhere is input', () => {
+  const ping = join(folder, 'ping.jsonl');
+  writeFileSync(ping, '{"jsonrpc":"2.0","id":1,"method":"ping"}\n{"jsonrpc":"2.0","id":2,"method":"ping"}');
+  for (const [path, lines] of [[ping, 2], ['/dev/null', 0]]) {
+    const fd = openSync(path);
+    const { stdout, status } = spawnSync(process.env.GLOVEBOX, ['mcp'], { stdio: [fd, 'pipe', 'inherit'] });
+    closeSync(fd);
+    assert.equal(status, 0);
+    assert.equal(String(stdout).split('\n').length - 1, lines);
+  }
+});
+
+test('closed descriptors are wrong use, said on stderr', () => {
+  for (const redirect of ['<&-', '>&-']) {
+    const { status, stderr } = spawnSync('sh', ['-c', `"$GLOVEBOX" mcp ${redirect}`]);
+    assert.equal(status, 64);
+    assert.match(String(stderr), /standard input or output is closed/);
+  }
+});

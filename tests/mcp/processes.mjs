@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// processes: who descends from whom, who is gone, and who is busy, from /proc.
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Fields of /proc/PID/stat after the name, or null: state is [0], ppid [1], utime [11]. */
+function stat(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
+  } catch {
+    return null;
+  }
+}
+
+/** A process that is a zombie has ended: it only waits for its parent. */
+export const isAlive = (pid) => {
+  const fields = stat(pid);
+  return fields !== null && fields[0] !== 'Z' && fields[0] !== 'X';
+};
+
+export function descendants(root) {
+  const parents = new Map();
+  for (const name of readdirSync('/proc')) {
+    const fields = /^\d+$/.test(name) ? stat(name) : null;
+    if (fields !== null) parents.set(Number(name), Number(fields[1]));
+  }
+  const found = [];
+  const walk = (parent) => {
+    for (const [pid, ppid] of parents) {
+      if (ppid !== parent) continue;
+      found.push(pid);
+      walk(pid);
+    }
+  };
+  walk(root);
+  return found;
+}
+
+export const ticks = (pid) => Number(stat(pid)?.[11] ?? 0);
+
+export const tick = () => new Promise((resolve) => { setTimeout(resolve, 2); });
+
+/** Waits for something to be so; the longest wait is a failure, not a measure. */
+export async function until(what, ms = 20000) {
+  const end = performance.now() + ms;
+  for (;;) {
+    const value = await what();
+    if (value) return value;
+    if (performance.now() > end) throw new Error(`never came true: ${what}`);
+    await tick();
+  }
+}
+
+/** The descendant that has computed for at least so many ticks of 10 ms since. */
+export function busyOne(root, atLeast = 3) {
+  const before = new Map(descendants(root).map((pid) => [pid, ticks(pid)]));
+  return until(() => descendants(root).find((pid) => ticks(pid) - (before.get(pid) ?? 0) >= atLeast));
+}
+
+/** VmHWM, in MiB. */
+export const peakMib = (pid) =>
+  Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;

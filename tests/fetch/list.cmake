@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Requests of the code: what is judged without a network, and what needs servers on
 # loopback, which the tests start.
-add_library(gbx_fetch_world STATIC support/fetch_world.c)
+add_library(gbx_fetch_world STATIC support/fetch_world.c support/loaded_curl.c
+    support/named_server.c)
 target_link_libraries(gbx_fetch_world
     PUBLIC gbx_hostile_net ${host_modules} gbx_flags gbx_sanitize PRIVATE PkgConfig::CMOCKA)
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* end - a request that is cancelled, dropped or outlived is told of once, or not at all. */
-#include "dns_server.h"
-#include "fetch_world.h"
-#include "http_server.h"
+#include "named_server.h"
 
 #include "base/cleanup.h"
 
@@ -18,12 +16,7 @@
 static const dns_name names[] = {{"silent.test", "silent"},
                                  {"plain.test", "127.0.0.1"}};
 
-typedef struct fixture {
-    fetch_world world;
-    dns_server *dns;
-    server *server;
-    unsigned port;
-} fixture;
+typedef named_server fixture;
 
 /* Requests that stop somewhere on their way, and how far they come. */
 typedef enum stage { ASKING, WAITING, READING, REDIRECTED } stage;
@@ -42,13 +35,7 @@ static int set_up(void **state)
 
     if (f == NULL)
         return -1;
-    f->dns = dns_server_start(names, GBX_COUNTOF(names));
-    f->server = server_start(NULL);
-    f->port = server_port(f->server);
-    world_open(&f->world, NULL);
-    world_nameserver(&f->world, dns_server_address(f->dns));
-    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
-        world_allow(&f->world, names[i].name, (uint16_t)f->port, LOOPBACK_TOO);
+    named_server_open(f, names, GBX_COUNTOF(names), NULL);
     *state = f;
     return 0;
 }
@@ -57,9 +44,7 @@ static int tear_down(void **state)
 {
     fixture *f = *state;
 
-    world_close(&f->world);
-    server_stop(f->server);
-    dns_server_stop(f->dns);
+    named_server_close(f);
     free(f);
     return 0;
 }

@@ -3,6 +3,7 @@
 #include "fetch/url.h"
 
 #include "base/cleanup.h"
+#include "loaded_curl.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,21 +11,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static gbx_libcurl lib;
-
-static int load(void **state)
-{
-    (void)state;
-    return gbx_libcurl_load(&lib, NULL) == GBX_OK ? 0 : -1;
-}
-
-static int unload(void **state)
-{
-    (void)state;
-    gbx_libcurl_unload(&lib);
-    return 0;
-}
 
 /* The first thing that is wrong, in words that help to repair it. */
 static const struct {
@@ -54,8 +40,8 @@ static void test_refusal__says_what_to_repair(void **state)
         gbx_fault fault = {0};
         gbx_url url = {0};
 
-        assert_false(
-            gbx_url_parse(&lib, told[i].text, strlen(told[i].text), &url, &fault));
+        assert_false(gbx_url_parse(&loaded_curl, told[i].text, strlen(told[i].text),
+                                   &url, &fault));
         if (strstr(fault.message, told[i].message) == NULL)
             fail_msg("'%s': %s", told[i].text, fault.message);
     }
@@ -67,12 +53,12 @@ static const char *lie;
 
 static CURLUcode lying_get(CURLU *handle, CURLUPart part, char **ret, unsigned flags)
 {
-    CURLUcode code = lib.curl_url_get(handle, part, ret, flags);
+    CURLUcode code = loaded_curl.curl_url_get(handle, part, ret, flags);
 
     if (part != lying_about)
         return code;
     if (code == CURLUE_OK)
-        lib.curl_free(*ret);
+        loaded_curl.curl_free(*ret);
     *ret = strdup(lie);
     return *ret != NULL ? CURLUE_OK : CURLUE_OUT_OF_MEMORY;
 }
@@ -90,7 +76,7 @@ static const struct {
 static void test_reading__of_libcurl_must_be_the_same(void **state)
 {
     static const char *const texts[] = {"http://example.com/", "http://[::1]/"};
-    gbx_libcurl lying = lib;
+    gbx_libcurl lying = loaded_curl;
     (void)state;
     lying.curl_url_get = lying_get;
 
@@ -108,12 +94,13 @@ static void test_reading__of_libcurl_must_be_the_same(void **state)
 
 static void test_path__of_a_redirect_cannot_become_a_host(void **state)
 {
-    gbx_libcurl lying = lib;
+    gbx_libcurl lying = loaded_curl;
     gbx_fault fault = {0};
     gbx_url base = {0};
     gbx_url url = {0};
     (void)state;
-    assert_true(gbx_url_parse(&lib, "https://a.example/dir/page", 26, &base, &fault));
+    assert_true(
+        gbx_url_parse(&loaded_curl, "https://a.example/dir/page", 26, &base, &fault));
     lying.curl_url_get = lying_get;
     base.lib = &lying;
     lying_about = CURLUPART_URL;
@@ -169,7 +156,8 @@ static void test_location__leads_where_it_says_or_nowhere(void **state)
     gbx_fault none = {0};
     gbx_url base = {0};
     (void)state;
-    assert_true(gbx_url_parse(&lib, "https://a.example/dir/page?q", 28, &base, &none));
+    assert_true(
+        gbx_url_parse(&loaded_curl, "https://a.example/dir/page?q", 28, &base, &none));
 
     for (size_t i = 0; i < GBX_COUNTOF(joined); i++) {
         gbx_fault fault = {0};
@@ -197,13 +185,13 @@ static void test_origin__is_scheme_host_and_port(void **state)
     gbx_fault fault = {0};
     gbx_url base = {0};
     (void)state;
-    assert_true(gbx_url_parse(&lib, "https://a.example/", 18, &base, &fault));
+    assert_true(gbx_url_parse(&loaded_curl, "https://a.example/", 18, &base, &fault));
 
     for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
         gbx_url url = {0};
 
-        assert_true(
-            gbx_url_parse(&lib, cases[i].other, strlen(cases[i].other), &url, &fault));
+        assert_true(gbx_url_parse(&loaded_curl, cases[i].other, strlen(cases[i].other),
+                                  &url, &fault));
         assert_int_equal(gbx_url_same_origin(&base, &url), cases[i].same);
         gbx_url_cleanup(&url);
     }
@@ -220,5 +208,5 @@ int main(void)
         cmocka_unit_test(test_origin__is_scheme_host_and_port),
     };
 
-    return cmocka_run_group_tests(tests, load, unload);
+    return cmocka_run_group_tests(tests, curl_set_up, curl_tear_down);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* secrets - a value leaves the host in a header, for its own site, and for no other. */
-#include "dns_server.h"
-#include "fetch_world.h"
-#include "http_server.h"
+#include "named_server.h"
 
 #include "base/cleanup.h"
 
@@ -20,10 +18,7 @@ static const dns_name names[] = {{"mine.test", "127.0.0.1"},
                                  {"other.test", "127.0.0.1"}};
 
 typedef struct fixture {
-    fetch_world world;
-    dns_server *dns;
-    server *server;
-    unsigned port;
+    named_server net;
     gbx_site site;
     gbx_secret secrets[2];
     char args[1024];
@@ -35,14 +30,8 @@ static int set_up(void **state)
 
     if (f == NULL)
         return -1;
-    f->dns = dns_server_start(names, GBX_COUNTOF(names));
-    f->server = server_start(NULL);
-    f->port = server_port(f->server);
-    world_open(&f->world, NULL);
-    world_nameserver(&f->world, dns_server_address(f->dns));
-    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
-        world_allow(&f->world, names[i].name, (uint16_t)f->port, LOOPBACK_TOO);
-    f->site = f->world.sites[0];
+    named_server_open(&f->net, names, GBX_COUNTOF(names), NULL);
+    f->site = f->net.world.sites[0];
     f->secrets[0] = (gbx_secret){.name = "TOKEN",
                                  .value = VALUE,
                                  .value_len = sizeof VALUE - 1,
@@ -52,8 +41,8 @@ static int set_up(void **state)
     f->secrets[1].name = "LINES";
     f->secrets[1].value = "one-line\r\nHost: evil";
     f->secrets[1].value_len = strlen(f->secrets[1].value);
-    f->world.policy.secrets = f->secrets;
-    f->world.policy.secret_count = 2;
+    f->net.world.policy.secrets = f->secrets;
+    f->net.world.policy.secret_count = 2;
     *state = f;
     return 0;
 }
@@ -62,9 +51,7 @@ static int tear_down(void **state)
 {
     fixture *f = *state;
 
-    world_close(&f->world);
-    server_stop(f->server);
-    dns_server_stop(f->dns);
+    named_server_close(&f->net);
     free(f);
     return 0;
 }
@@ -75,8 +62,8 @@ static const fetch_result *ask(fixture *f, const char *name, const char *path,
     (void)snprintf(f->args, sizeof f->args,
                    "[{\"url\":\"http://%s:%u%s\",\"headers\":[[\"X-Key\",\"%s\"],"
                    "[\"X-Plain\",\"p\"]]}]",
-                   name, f->port, path, header);
-    return world_fetch(&f->world, f->args, NULL, 0);
+                   name, f->net.port, path, header);
+    return world_fetch(&f->net.world, f->args, NULL, 0);
 }
 
 static void test_secret__is_filled_in_for_its_site(void **state)
@@ -96,7 +83,7 @@ static void test_secret__is_not_for_another_site(void **state)
     expect_code(r, "ERR_FETCH_SECRET");
     assert_non_null(strstr(r->message, "TOKEN"));
     assert_null(strstr(r->message, VALUE));
-    assert_int_equal(server_connections(f->server), 0);
+    assert_int_equal(server_connections(f->net.server), 0);
 }
 
 static void test_secret__that_is_unknown_is_refused(void **state)
@@ -107,7 +94,7 @@ static void test_secret__that_is_unknown_is_refused(void **state)
 
     for (size_t i = 0; i < GBX_COUNTOF(references); i++)
         expect_code(ask(f, "mine.test", "/echo", references[i]), "ERR_FETCH_SECRET");
-    assert_int_equal(server_connections(f->server), 0);
+    assert_int_equal(server_connections(f->net.server), 0);
 }
 
 static void test_secret__with_a_line_break_is_no_header(void **state)
@@ -115,7 +102,7 @@ static void test_secret__with_a_line_break_is_no_header(void **state)
     fixture *f = *state;
 
     expect_code(ask(f, "mine.test", "/echo", "{{secret:LINES}}"), "ERR_FETCH_SECRET");
-    assert_int_equal(server_connections(f->server), 0);
+    assert_int_equal(server_connections(f->net.server), 0);
 }
 
 static void test_secret__stays_on_its_origin(void **state)
@@ -124,12 +111,12 @@ static void test_secret__stays_on_its_origin(void **state)
     char path[128];
 
     expect_code(ask(f, "mine.test", "/to/302/%2fecho", "{{secret:TOKEN}}"), "");
-    assert_non_null(strstr((char *)f->world.result.body, VALUE));
-    (void)snprintf(path, sizeof path, "/to/302/http://other.test:%u/echo", f->port);
+    assert_non_null(strstr((char *)f->net.world.result.body, VALUE));
+    (void)snprintf(path, sizeof path, "/to/302/http://other.test:%u/echo", f->net.port);
     expect_code(ask(f, "mine.test", path, "{{secret:TOKEN}}"), "");
-    assert_null(strstr((char *)f->world.result.body, VALUE));
-    assert_null(strstr((char *)f->world.result.body, "X-Key"));
-    assert_non_null(strstr((char *)f->world.result.body, "X-Plain: p"));
+    assert_null(strstr((char *)f->net.world.result.body, VALUE));
+    assert_null(strstr((char *)f->net.world.result.body, "X-Key"));
+    assert_non_null(strstr((char *)f->net.world.result.body, "X-Plain: p"));
 }
 
 /* Back where it came from: what was dropped stays dropped. */
@@ -141,10 +128,10 @@ static void test_secret__does_not_come_back(void **state)
     (void)snprintf(
         path, sizeof path,
         "/to/302/http://other.test:%u/to%%2f302%%2fhttp:%%2f%%2fmine.test:%u%%2fecho",
-        f->port, f->port);
+        f->net.port, f->net.port);
     expect_code(ask(f, "mine.test", path, "{{secret:TOKEN}}"), "");
-    assert_int_equal(f->world.result.report_hops, 3);
-    assert_null(strstr((char *)f->world.result.body, VALUE));
+    assert_int_equal(f->net.world.result.report_hops, 3);
+    assert_null(strstr((char *)f->net.world.result.body, VALUE));
 }
 
 static void test_secret__is_in_no_report(void **state)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tls - who the server is is always verified, by what the policy says alone. */
-#include "dns_server.h"
-#include "fetch_world.h"
-#include "http_server.h"
+#include "named_server.h"
 #include "tls_identity.h"
 
 #include "base/cleanup.h"
@@ -19,11 +17,8 @@ static const dns_name names[] = {{"good.test", "127.0.0.1"},
                                  {"other.test", "127.0.0.1"}};
 
 typedef struct fixture {
-    fetch_world world;
-    dns_server *dns;
+    named_server net;
     tls_identity *identity;
-    server *server;
-    unsigned port;
 } fixture;
 
 static int set_up_with(void **state, bool expired)
@@ -33,16 +28,11 @@ static int set_up_with(void **state, bool expired)
 
     if (f == NULL)
         return -1;
-    f->dns = dns_server_start(names, GBX_COUNTOF(names));
     f->identity = identity_new("good.test", expired);
     options.identity = f->identity;
-    f->server = server_start(&options);
-    f->port = server_port(f->server);
-    world_open(&f->world, NULL);
-    world_nameserver(&f->world, dns_server_address(f->dns));
-    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
-        world_allow(&f->world, names[i].name, (uint16_t)f->port, LOOPBACK_TOO);
-    f->world.policy.fetch.ca_file = (char *)(uintptr_t)identity_ca_file(f->identity);
+    named_server_open(&f->net, names, GBX_COUNTOF(names), &options);
+    f->net.world.policy.fetch.ca_file =
+        (char *)(uintptr_t)identity_ca_file(f->identity);
     *state = f;
     return 0;
 }
@@ -61,17 +51,15 @@ static int tear_down(void **state)
 {
     fixture *f = *state;
 
-    world_close(&f->world);
-    server_stop(f->server);
+    named_server_close(&f->net);
     identity_free(f->identity);
-    dns_server_stop(f->dns);
     free(f);
     return 0;
 }
 
 static const fetch_result *get(fixture *f, const char *name)
 {
-    return world_get(&f->world, "https://%s:%u/ok", name, f->port);
+    return world_get(&f->net.world, "https://%s:%u/ok", name, f->net.port);
 }
 
 static void test_server__with_a_certificate_of_the_authority_is_asked(void **state)
@@ -79,7 +67,7 @@ static void test_server__with_a_certificate_of_the_authority_is_asked(void **sta
     fixture *f = *state;
 
     expect_code(get(f, "good.test"), "");
-    assert_int_equal(f->world.result.body_len, 5);
+    assert_int_equal(f->net.world.result.body_len, 5);
 }
 
 static void test_server__with_a_certificate_for_another_name_is_not(void **state)
@@ -87,14 +75,14 @@ static void test_server__with_a_certificate_for_another_name_is_not(void **state
     fixture *f = *state;
 
     expect_code(get(f, "other.test"), "ERR_FETCH_TLS");
-    assert_null(strstr(f->world.result.message, "good.test"));
+    assert_null(strstr(f->net.world.result.message, "good.test"));
 }
 
 static void test_server__of_an_unknown_authority_is_not(void **state)
 {
     fixture *f = *state;
 
-    f->world.policy.fetch.ca_file = NULL;
+    f->net.world.policy.fetch.ca_file = NULL;
     expect_code(get(f, "good.test"), "ERR_FETCH_TLS");
 }
 
@@ -102,7 +90,7 @@ static void test_authorities__are_not_taken_from_the_environment(void **state)
 {
     fixture *f = *state;
 
-    f->world.policy.fetch.ca_file = NULL;
+    f->net.world.policy.fetch.ca_file = NULL;
     assert_int_equal(setenv("SSL_CERT_FILE", identity_ca_file(f->identity), 1), 0);
     assert_int_equal(setenv("CURL_CA_BUNDLE", identity_ca_file(f->identity), 1), 0);
     expect_code(get(f, "good.test"), "ERR_FETCH_TLS");
@@ -121,7 +109,7 @@ static void test_authorities__in_a_file_that_is_not_there_are_none(void **state)
 {
     fixture *f = *state;
 
-    f->world.policy.fetch.ca_file = "/nonexistent";
+    f->net.world.policy.fetch.ca_file = "/nonexistent";
     expect_code(get(f, "good.test"), "ERR_FETCH_TLS");
 }
 
@@ -131,11 +119,11 @@ static void test_server__without_tls_is_not_asked_in_the_clear(void **state)
     char last[64];
     fixture *f = *state;
 
-    world_allow(&f->world, "good.test", server_port(plain), LOOPBACK_TOO);
-    f->world.policy.fetch.timeout_ms =
+    world_allow(&f->net.world, "good.test", server_port(plain), LOOPBACK_TOO);
+    f->net.world.policy.fetch.timeout_ms =
         300; /* it waits for a request that it can read */
-    assert_true(
-        world_get(&f->world, "https://good.test:%u/ok", server_port(plain))->is_error);
+    assert_true(world_get(&f->net.world, "https://good.test:%u/ok", server_port(plain))
+                    ->is_error);
     server_last_request(plain, last, sizeof last);
     assert_null(strstr(last, "GET"));
     server_stop(plain);
@@ -152,13 +140,13 @@ static void test_downgrade__needs_the_list_and_loses_credentials(void **state)
                    "[{\"url\":\"https://good.test:%u/to/302/http://good.test:%u/echo\","
                    "\"headers\":[[\"Authorization\",\"Bearer t\"],[\"Cookie\",\"a=b\"],"
                    "[\"X-Kept\",\"yes\"]]}]",
-                   f->port, server_port(plain));
-    expect_code(world_fetch(&f->world, args, NULL, 0), "ERR_FETCH_NOT_ALLOWED");
-    world_allow(&f->world, "good.test", server_port(plain), LOOPBACK_TOO);
-    expect_code(world_fetch(&f->world, args, NULL, 0), "");
-    assert_null(strstr((char *)f->world.result.body, "Bearer"));
-    assert_null(strstr((char *)f->world.result.body, "Cookie"));
-    assert_non_null(strstr((char *)f->world.result.body, "X-Kept: yes"));
+                   f->net.port, server_port(plain));
+    expect_code(world_fetch(&f->net.world, args, NULL, 0), "ERR_FETCH_NOT_ALLOWED");
+    world_allow(&f->net.world, "good.test", server_port(plain), LOOPBACK_TOO);
+    expect_code(world_fetch(&f->net.world, args, NULL, 0), "");
+    assert_null(strstr((char *)f->net.world.result.body, "Bearer"));
+    assert_null(strstr((char *)f->net.world.result.body, "Cookie"));
+    assert_non_null(strstr((char *)f->net.world.result.body, "X-Kept: yes"));
     server_stop(plain);
 }
 

@@ -3,6 +3,7 @@
 #include "fetch/url.h"
 
 #include "base/cleanup.h"
+#include "loaded_curl.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,21 +11,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static gbx_libcurl lib;
-
-static int load(void **state)
-{
-    (void)state;
-    return gbx_libcurl_load(&lib, NULL) == GBX_OK ? 0 : -1;
-}
-
-static int unload(void **state)
-{
-    (void)state;
-    gbx_libcurl_unload(&lib);
-    return 0;
-}
 
 /* What is accepted, and what it is then sent as. */
 static const struct {
@@ -245,8 +231,8 @@ static void test_url__is_accepted_in_one_notation_and_sent_in_it(void **state)
         gbx_fault fault = {0};
         gbx_url url = {0};
 
-        if (!gbx_url_parse(&lib, accepted[i].text, strlen(accepted[i].text), &url,
-                           &fault))
+        if (!gbx_url_parse(&loaded_curl, accepted[i].text, strlen(accepted[i].text),
+                           &url, &fault))
             fail_msg("'%s' was refused: %s", accepted[i].text, fault.message);
         if (strcmp(url.text, accepted[i].canonical) != 0)
             fail_msg("'%s' became '%s'", accepted[i].text, url.text);
@@ -262,7 +248,7 @@ static void test_url__that_can_be_read_in_two_ways_is_refused(void **state)
         gbx_fault fault = {0};
         gbx_url url = {0};
 
-        if (gbx_url_parse(&lib, refused[i], strlen(refused[i]), &url, &fault))
+        if (gbx_url_parse(&loaded_curl, refused[i], strlen(refused[i]), &url, &fault))
             fail_msg("'%s' was accepted as '%s'", refused[i], url.text);
         assert_int_equal(fault.code, GBX_FAULT_URL);
         assert_true(strlen(fault.message) > 10);
@@ -275,8 +261,8 @@ static void test_url__with_a_nul_is_refused(void **state)
     gbx_url url;
     (void)state;
 
-    assert_false(gbx_url_parse(&lib, "http://a\0b/", 11, &url, &fault));
-    assert_false(gbx_url_parse(&lib, "http://a/\0", 10, &url, &fault));
+    assert_false(gbx_url_parse(&loaded_curl, "http://a\0b/", 11, &url, &fault));
+    assert_false(gbx_url_parse(&loaded_curl, "http://a/\0", 10, &url, &fault));
 }
 
 static void test_url__has_a_length_that_is_enough_and_no_more(void **state)
@@ -289,10 +275,10 @@ static void test_url__has_a_length_that_is_enough_and_no_more(void **state)
     memset(text, 'a', GBX_URL_MAX + 1);
     memcpy(text, "http://h.example/", 17);
 
-    assert_true(gbx_url_parse(&lib, text, GBX_URL_MAX, &url, &fault));
+    assert_true(gbx_url_parse(&loaded_curl, text, GBX_URL_MAX, &url, &fault));
     assert_int_equal(strlen(url.text), GBX_URL_MAX);
     gbx_url_cleanup(&url);
-    assert_false(gbx_url_parse(&lib, text, GBX_URL_MAX + 1, &url, &fault));
+    assert_false(gbx_url_parse(&loaded_curl, text, GBX_URL_MAX + 1, &url, &fault));
 
     assert_int_equal(fault.code, GBX_FAULT_URL);
     free(text);
@@ -307,10 +293,10 @@ static void test_host__has_at_most_253_characters(void **state)
     for (size_t i = 0; i < 253; i++)
         text[7 + i] = i % 60 == 59 ? '.' : 'a';
 
-    assert_true(gbx_url_parse(&lib, text, 7 + 253, &url, &fault));
+    assert_true(gbx_url_parse(&loaded_curl, text, 7 + 253, &url, &fault));
     gbx_url_cleanup(&url);
     text[7 + 253] = 'a';
-    assert_false(gbx_url_parse(&lib, text, 7 + 254, &url, &fault));
+    assert_false(gbx_url_parse(&loaded_curl, text, 7 + 254, &url, &fault));
 }
 
 int main(void)
@@ -323,5 +309,5 @@ int main(void)
         cmocka_unit_test(test_host__has_at_most_253_characters),
     };
 
-    return cmocka_run_group_tests(tests, load, unload);
+    return cmocka_run_group_tests(tests, curl_set_up, curl_tear_down);
 }

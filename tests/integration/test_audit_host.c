@@ -55,8 +55,8 @@ static gbx_policy *make_policy(void)
                  "\"functions\": [\"echo\", \"nothing\", \"fail\", \"deny\", \"db.*\"],"
                  "\"secrets\": {\"TOKEN\": {\"value\": \"" SECRET "\","
                  " \"sites\": [\"http://localhost:%u\"]}}}",
-                 server_port(w.web), server_port(w.web), dns_server_address(w.dns), w.top,
-                 server_port(w.web));
+                 server_port(w.web), server_port(w.web), dns_server_address(w.dns),
+                 w.top, server_port(w.web));
     if (gbx_policy_parse(json, strlen(json), NULL, &policy, &error) != GBX_OK)
         fail_msg("no policy: %s in %s", error.message, json);
     return policy;

@@ -3,7 +3,7 @@
  * Every code with its cause, and every limit at the limit and one past it, with the
  * real worker. What only a hostile worker brings about is in test_hostile_calls.c.
  */
-#include "calls.h"
+#include "measured.h"
 #include "proc.h"
 #include "until.h"
 
@@ -18,64 +18,16 @@
 
 #include <cmocka.h>
 
-#define MIB (UINT64_C(1) << 20)
-
-static gbx_engine *engine;
-
-static int start(void **state)
-{
-    gbx_options options = GBX_OPTIONS_INIT;
-
-    (void)state;
-    options.limits.memory_bytes = 1024 * MIB;
-    options.limits.output_bytes = 64 * MIB;
-    engine = engine_start(&options);
-    return 0;
-}
-
-static int finish(void **state)
-{
-    proc_tree tree;
-
-    (void)state;
-    gbx_engine_free(engine);
-    proc_look(getpid(), &tree);
-    return tree.count == 0 && tree.zombies == 0 ? 0 : -1;
-}
-
-/* The result of code under these limits; every failure is text for its reader. */
-static gbx_result *run(const char *code, const gbx_limits *limits, gbx_code expected)
-{
-    gbx_call call = call_of(code);
-    gbx_result *result;
-
-    call.limits = limits;
-    result = call_run(engine, &call);
-    if (gbx_result_code(result) != expected)
-        fail_msg("'%.100s' ended as %s, not %s: %.400s", code,
-                 gbx_code_name(gbx_result_code(result)), gbx_code_name(expected),
-                 gbx_result_json(result, NULL));
-    assert_true((expected == GBX_CODE_VALUE) == (*gbx_result_error(result) == 0));
-    assert_null(strchr(gbx_result_error(result), '\n'));
-    return result;
-}
-
-static void check(const char *code, const gbx_limits *limits, gbx_code expected)
-{
-    gbx_result_free(run(code, limits, expected));
-    check_alive(engine);
-}
-
 /* ---- codes ---------------------------------------------------------------- */
 
 static void test_value__is_the_json_that_was_returned(void **state)
 {
     (void)state;
-    check_value(engine, "(d) => d.map((n) => n * 2)", "[1,2,3]", "[2,4,6]");
-    check_value(engine, "() => 'text'", NULL, "\"text\"");
-    check_value(engine, "() => undefined", NULL, "");
-    check_value(engine, "async (d) => { await sleep(1); return d }", "{\"a\":1}",
-                "{\"a\":1}");
+    check_value(measured_engine, "(d) => d.map((n) => n * 2)", "[1,2,3]", "[2,4,6]");
+    check_value(measured_engine, "() => 'text'", NULL, "\"text\"");
+    check_value(measured_engine, "() => undefined", NULL, "");
+    check_value(measured_engine, "async (d) => { await sleep(1); return d }",
+                "{\"a\":1}", "{\"a\":1}");
 }
 
 static void test_timeout__ends_whatever_does_not_end(void **state)
@@ -93,14 +45,14 @@ static void test_timeout__ends_whatever_does_not_end(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         double begin = now_ms();
-        gbx_result *result = run(codes[i], &limits, GBX_CODE_TIMEOUT);
+        gbx_result *result = measured_run(codes[i], &limits, GBX_CODE_TIMEOUT);
 
         assert_true(now_ms() - begin < 3000);
         assert_true(gbx_result_stats(result).wall_ms >= 149);
         assert_non_null(strstr(gbx_result_error(result), "150 ms"));
         gbx_result_free(result);
     }
-    check_alive(engine);
+    check_alive(measured_engine);
 }
 
 static void test_timeout__counts_processor_time_of_its_own(void **state)
@@ -110,12 +62,13 @@ static void test_timeout__counts_processor_time_of_its_own(void **state)
 
     (void)state;
     limits.cpu_ms = 100;
-    result = run("() => { for (;;); }", &limits, GBX_CODE_TIMEOUT);
+    result = measured_run("() => { for (;;); }", &limits, GBX_CODE_TIMEOUT);
 
     assert_non_null(strstr(gbx_result_error(result), "processor time"));
     assert_true(gbx_result_stats(result).wall_ms < 2900);
     gbx_result_free(result);
-    check("async () => { await sleep(200); return 1 }", &limits, GBX_CODE_VALUE);
+    measured_check("async () => { await sleep(200); return 1 }", &limits,
+                   GBX_CODE_VALUE);
 }
 
 static void test_memory__ends_what_needs_more_than_its_limit(void **state)
@@ -131,13 +84,13 @@ static void test_memory__ends_what_needs_more_than_its_limit(void **state)
     (void)state;
     limits.memory_bytes = 32 * MIB;
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
-        gbx_result *result = run(codes[i], &limits, GBX_CODE_MEMORY);
+        gbx_result *result = measured_run(codes[i], &limits, GBX_CODE_MEMORY);
 
         assert_non_null(strstr(gbx_result_error(result), "32 MiB"));
         assert_true(gbx_result_stats(result).peak_memory_bytes < (32 + 48) * MIB);
         gbx_result_free(result);
     }
-    check_alive(engine);
+    check_alive(measured_engine);
 }
 
 static void test_memory__is_lowered_for_the_one_call(void **state)
@@ -146,11 +99,11 @@ static void test_memory__is_lowered_for_the_one_call(void **state)
     gbx_limits limits = GBX_LIMITS_INIT;
 
     (void)state;
-    check(code, NULL, GBX_CODE_VALUE);
+    measured_check(code, NULL, GBX_CODE_VALUE);
     limits.memory_bytes = 32 * MIB;
-    check(code, &limits, GBX_CODE_MEMORY);
+    measured_check(code, &limits, GBX_CODE_MEMORY);
     limits.memory_bytes = 128 * MIB;
-    check(code, &limits, GBX_CODE_VALUE);
+    measured_check(code, &limits, GBX_CODE_VALUE);
 }
 
 static void test_memory__counts_the_input_too(void **state)
@@ -171,18 +124,19 @@ static void test_memory__counts_the_input_too(void **state)
     call.input = input;
     call.input_len = len;
     call.limits = &limits;
-    result = call_run(engine, &call);
+    result = call_run(measured_engine, &call);
 
     assert_int_equal(gbx_result_code(result), GBX_CODE_MEMORY);
     assert_non_null(strstr(gbx_result_error(result), "input"));
     gbx_result_free(result);
     free(input);
-    check_alive(engine);
+    check_alive(measured_engine);
 }
 
 static void test_syntax__says_where(void **state)
 {
-    gbx_result *result = run("(d) => {\n  return d +\n}", NULL, GBX_CODE_SYNTAX);
+    gbx_result *result =
+        measured_run("(d) => {\n  return d +\n}", NULL, GBX_CODE_SYNTAX);
 
     (void)state;
     assert_int_not_equal(gbx_result_location(result).line, 0);
@@ -207,8 +161,8 @@ static void test_runtime__is_what_was_thrown_and_never_another_code(void **state
 
     (void)state;
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
-        gbx_result_free(run(codes[i], NULL, GBX_CODE_RUNTIME));
-    check_alive(engine);
+        gbx_result_free(measured_run(codes[i], NULL, GBX_CODE_RUNTIME));
+    check_alive(measured_engine);
 }
 
 static void test_runtime__says_at_once_that_a_promise_never_settles(void **state)
@@ -216,16 +170,16 @@ static void test_runtime__says_at_once_that_a_promise_never_settles(void **state
     double begin = now_ms();
 
     (void)state;
-    check("() => new Promise(() => {})", NULL, GBX_CODE_RUNTIME);
+    measured_check("() => new Promise(() => {})", NULL, GBX_CODE_RUNTIME);
     assert_true(now_ms() - begin < 2500); /* not the time limit of 5 s */
 }
 
 static void test_invalid_code__needs_no_worker(void **state)
 {
     (void)state;
-    check("() => require('fs')", NULL, GBX_CODE_INVALID_CODE);
-    check("1 + 1", NULL, GBX_CODE_INVALID_CODE);
-    check("", NULL, GBX_CODE_INVALID_CODE);
+    measured_check("() => require('fs')", NULL, GBX_CODE_INVALID_CODE);
+    measured_check("1 + 1", NULL, GBX_CODE_INVALID_CODE);
+    measured_check("", NULL, GBX_CODE_INVALID_CODE);
 }
 
 static void test_invalid_data__says_where(void **state)
@@ -236,12 +190,12 @@ static void test_invalid_data__says_where(void **state)
     (void)state;
     call.input = "{\"a\":1,\n \"b\": oops}";
     call.input_len = strlen(call.input);
-    result = call_run(engine, &call);
+    result = call_run(measured_engine, &call);
 
     assert_int_equal(gbx_result_code(result), GBX_CODE_INVALID_DATA);
     assert_non_null(strstr(gbx_result_error(result), "line 2, column 7"));
     gbx_result_free(result);
-    check_alive(engine);
+    check_alive(measured_engine);
 }
 
 static void test_aborted__is_what_a_thrown_signal_makes_of_a_call(void **state)
@@ -252,7 +206,7 @@ static void test_aborted__is_what_a_thrown_signal_makes_of_a_call(void **state)
     (void)state;
     gbx_signal_abort(sig);
     call.signal = sig;
-    check_code(engine, &call, GBX_CODE_ABORTED);
+    check_code(measured_engine, &call, GBX_CODE_ABORTED);
     gbx_signal_free(sig);
 }
 
@@ -300,5 +254,5 @@ int main(void)
         cmocka_unit_test(test_unavailable__when_every_worker_is_taken),
     };
 
-    return cmocka_run_group_tests_name("codes", tests, start, finish);
+    return cmocka_run_group_tests_name("codes", tests, measured_start, measured_finish);
 }

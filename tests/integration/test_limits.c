@@ -3,7 +3,7 @@
  * Every limit at the limit and one past it, with the real worker; and what may not be
  * asked for at all.
  */
-#include "calls.h"
+#include "measured.h"
 #include "proc.h"
 #include "until.h"
 
@@ -17,54 +17,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-#define MIB (UINT64_C(1) << 20)
-
-static gbx_engine *engine;
-
-static int start(void **state)
-{
-    gbx_options options = GBX_OPTIONS_INIT;
-
-    (void)state;
-    options.limits.memory_bytes = 1024 * MIB;
-    options.limits.output_bytes = 64 * MIB;
-    engine = engine_start(&options);
-    return 0;
-}
-
-static int finish(void **state)
-{
-    proc_tree tree;
-
-    (void)state;
-    gbx_engine_free(engine);
-    proc_look(getpid(), &tree);
-    return tree.count == 0 && tree.zombies == 0 ? 0 : -1;
-}
-
-/* The result of code under these limits; every failure is text for its reader. */
-static gbx_result *run(const char *code, const gbx_limits *limits, gbx_code expected)
-{
-    gbx_call call = call_of(code);
-    gbx_result *result;
-
-    call.limits = limits;
-    result = call_run(engine, &call);
-    if (gbx_result_code(result) != expected)
-        fail_msg("'%.100s' ended as %s, not %s: %.400s", code,
-                 gbx_code_name(gbx_result_code(result)), gbx_code_name(expected),
-                 gbx_result_json(result, NULL));
-    assert_true((expected == GBX_CODE_VALUE) == (*gbx_result_error(result) == 0));
-    assert_null(strchr(gbx_result_error(result), '\n'));
-    return result;
-}
-
-static void check(const char *code, const gbx_limits *limits, gbx_code expected)
-{
-    gbx_result_free(run(code, limits, expected));
-    check_alive(engine);
-}
 
 /* ---- limits ---------------------------------------------------------------- */
 
@@ -80,13 +32,13 @@ static void test_output__at_its_limit_and_one_past(void **state)
 
         (void)snprintf(code, sizeof code, "() => 'x'.repeat(%d)", (int)size - 2);
         limits.output_bytes = size;
-        result = run(code, &limits, GBX_CODE_VALUE);
+        result = measured_run(code, &limits, GBX_CODE_VALUE);
         (void)gbx_result_value(result, &len);
         assert_int_equal(len, size);
         assert_int_equal(gbx_result_stats(result).output_bytes, size);
         gbx_result_free(result);
         limits.output_bytes = size - 1;
-        check(code, &limits, GBX_CODE_OUTPUT_TOO_LARGE);
+        measured_check(code, &limits, GBX_CODE_OUTPUT_TOO_LARGE);
     }
 }
 
@@ -96,11 +48,11 @@ static void test_output__of_one_byte(void **state)
 
     (void)state;
     limits.output_bytes = 1;
-    check("() => 7", &limits, GBX_CODE_VALUE);
-    check("() => undefined", &limits, GBX_CODE_VALUE);
-    check("() => 77", &limits, GBX_CODE_OUTPUT_TOO_LARGE);
-    check("() => { throw new Error('a longer text than a byte') }", &limits,
-          GBX_CODE_RUNTIME);
+    measured_check("() => 7", &limits, GBX_CODE_VALUE);
+    measured_check("() => undefined", &limits, GBX_CODE_VALUE);
+    measured_check("() => 77", &limits, GBX_CODE_OUTPUT_TOO_LARGE);
+    measured_check("() => { throw new Error('a longer text than a byte') }", &limits,
+                   GBX_CODE_RUNTIME);
 }
 
 static char *code_of_length(size_t len)
@@ -123,7 +75,7 @@ static void check_code_size(gbx_form form, size_t len, const gbx_limits *limits,
         memcpy(code, "return 1//", 10);
     call.form = form;
     call.limits = limits;
-    check_code(engine, &call, expected);
+    check_code(measured_engine, &call, expected);
     free(code);
 }
 
@@ -153,14 +105,14 @@ static void test_input__of_fifty_megabytes(void **state)
     input[0] = input[len - 1] = '"';
     call.input = input;
     call.input_len = len;
-    result = call_run(engine, &call);
+    result = call_run(measured_engine, &call);
 
     assert_int_equal(gbx_result_code(result), GBX_CODE_VALUE);
     assert_string_equal(gbx_result_value(result, NULL), "49999998");
     assert_int_equal(gbx_result_stats(result).input_bytes, len);
     gbx_result_free(result);
     free(input);
-    check_alive(engine);
+    check_alive(measured_engine);
 }
 
 static void test_logs__are_cut_at_their_limit(void **state)
@@ -170,15 +122,16 @@ static void test_logs__are_cut_at_their_limit(void **state)
 
     (void)state;
     limits.log_bytes = 10000;
-    result = run("() => { for (let i = 0; i < 1000; i++) console.log('line', i) }",
-                 &limits, GBX_CODE_VALUE);
+    result =
+        measured_run("() => { for (let i = 0; i < 1000; i++) console.log('line', i) }",
+                     &limits, GBX_CODE_VALUE);
 
     assert_true(gbx_result_logs_truncated(result));
     assert_true(gbx_result_log_count(result) > 100);
     assert_true(gbx_result_stats(result).log_bytes <= 10000);
     gbx_result_free(result);
-    result =
-        run("() => { console.log('a'); console.error('b') }", &limits, GBX_CODE_VALUE);
+    result = measured_run("() => { console.log('a'); console.error('b') }", &limits,
+                          GBX_CODE_VALUE);
     assert_false(gbx_result_logs_truncated(result));
     gbx_result_free(result);
 }
@@ -202,7 +155,7 @@ static void test_logs__and_cost_come_with_every_failure(void **state)
     limits.memory_bytes = 24 * MIB;
     limits.output_bytes = 5000;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        gbx_result *result = run(cases[i].code, &limits, cases[i].expected);
+        gbx_result *result = measured_run(cases[i].code, &limits, cases[i].expected);
 
         assert_true(gbx_result_log_count(result) >= 1);
         assert_string_equal(gbx_result_log(result, 0).text, "before");
@@ -231,7 +184,8 @@ static void test_limits__are_never_raised_by_a_call(void **state)
         gbx_result *result = NULL;
 
         call.limits = &raised[i];
-        assert_int_equal(gbx_execute(engine, &call, &result, &error), GBX_E_USAGE);
+        assert_int_equal(gbx_execute(measured_engine, &call, &result, &error),
+                         GBX_E_USAGE);
         assert_null(result);
         assert_non_null(strstr(error.message, "above the engine's"));
     }
@@ -288,5 +242,6 @@ int main(void)
         cmocka_unit_test(test_options__out_of_range_are_refused_by_name),
     };
 
-    return cmocka_run_group_tests_name("limits", tests, start, finish);
+    return cmocka_run_group_tests_name("limits", tests, measured_start,
+                                       measured_finish);
 }

@@ -9,8 +9,11 @@ target_link_libraries(gbx_documents PUBLIC ${host_modules} gbx_flags gbx_sanitiz
 gbx_host_test(policy_json gbx_documents)
 target_compile_definitions(test_policy_json PRIVATE
     POLICY_DOCUMENTS="${CMAKE_CURRENT_SOURCE_DIR}/unit/policy/documents.txt")
-gbx_host_test(secret_forms)
-gbx_host_test(secrets)
+add_library(gbx_secret_values STATIC support/secret_values.c)
+target_include_directories(gbx_secret_values PUBLIC support)
+target_link_libraries(gbx_secret_values PUBLIC ${host_modules} gbx_flags gbx_sanitize)
+gbx_host_test(secret_forms gbx_secret_values)
+gbx_host_test(secrets gbx_secret_values)
 
 find_program(GLOVEBOX_NODE node)
 if(GLOVEBOX_NODE AND EXISTS ${GLOVEBOX_GRAMMARS}/ajv/package.json)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* secrets - which values can be one, where they lie, and whom they are filled in for. */
-#include "policy/secrets.h"
+#include "secret_values.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,36 +9,13 @@
 
 #include <cmocka.h>
 
-/* A bit of everything that is escaped somewhere. */
-#define ODD "k\"\\/<&>'+=% \xC3\xA9\xF0\x9F\x94\x91~z"
-
 static gbx_policy *policy;
-
-static const struct secret {
-    const char *name;
-    const char *value;
-    const char *sites;
-    const char *functions;
-} secrets[] = {
-    {"TOKEN", "tok-4f9a0c77e1b2", "api.example.com,*.example.org", "db.query,tools.*"},
-    {"ODD", ODD, "odd.example:8443", NULL},
-    {"PIN", "8675309124", "http://pin.example", NULL},
-    {"BLOB", "?>~?>~?>~?>", NULL, "db.*"},
-    {"JSON", "{\"k\":\"private-key\",\"n\":12345678}", NULL, "*"},
-};
 
 static int set_up(void **state)
 {
     (void)state;
-    policy = gbx_policy_new();
-    for (size_t i = 0; i < GBX_COUNTOF(secrets); i++) {
-        const struct secret *s = &secrets[i];
-
-        if (gbx_policy_secret(policy, s->name, s->value, s->sites, s->functions,
-                              NULL) != GBX_OK)
-            return -1;
-    }
-    return 0;
+    policy = secret_values_policy();
+    return policy != NULL ? 0 : -1;
 }
 
 static int tear_down(void **state)
@@ -46,11 +23,6 @@ static int tear_down(void **state)
     (void)state;
     gbx_policy_free(policy);
     return 0;
-}
-
-static gbx_span span_of(const char *text)
-{
-    return (gbx_span){(const uint8_t *)text, strlen(text)};
 }
 
 /* ---- which values can be secrets --------------------------------------------------- */

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* secret_values - a policy with secrets of every kind: listed for sites, for functions,
+ * made of what is escaped somewhere, of digits, of JSON. */
+#ifndef GBX_TESTS_SECRET_VALUES_H
+#define GBX_TESTS_SECRET_VALUES_H
+
+#include "policy/secrets.h"
+
+/* A bit of everything that is escaped somewhere: the value of ODD. */
+#define ODD "k\"\\/<&>'+=% \xC3\xA9\xF0\x9F\x94\x91~z"
+
+/* NULL if one of them was refused. */
+gbx_policy *secret_values_policy(void);
+
+gbx_span span_of(const char *text);
+
+#endif

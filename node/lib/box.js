@@ -3,10 +3,10 @@
 // box - what is behind an engine, and the calls that are on their way. The engine's object
 // may be forgotten while its calls run: they hold the box, the box holds the processes.
 import {
-  addon, ASKED, AUDIT, DONE, FETCH, hold, job, LINE, listen, problem, refusal, release,
+  addon, ASKED, AUDIT, DONE, FETCH, hold, job, LINE, LINES, listen, problem, refusal, release,
 } from './native.js';
 import { hintOfEngine } from './hints.js';
-import { InvalidData, snapshot } from './input.js';
+import { InvalidData, snapshot, whole } from './input.js';
 import { unwatch } from './signals.js';
 
 const { parse } = JSON;
@@ -50,8 +50,7 @@ export class Box {
     this.jit = undefined;
     this.gate = undefined; // calls wait for it
     this.gone = undefined; // once disposed of: the promise of its end
-    // What code may do beside computing: then its input is looked through beforehand.
-    this.mayAct = options.policy !== undefined || options.fetch !== undefined;
+    this.isConnected = options.policy !== undefined || options.fetch !== undefined;
     this.opened = addon === undefined ? Promise.resolve() : this.open(taken);
     this.work = this.opened; // what changes the engine, one after the other
     this.change(this.opened);
@@ -73,6 +72,11 @@ export class Box {
         this.failed = error.message;
       },
     );
+  }
+
+  /** May code do more than compute? Then its input is looked through beforehand. */
+  mayAct() {
+    return this.isConnected || this.functions.size > 0;
   }
 
   /** Calls that come later wait for it. */
@@ -126,7 +130,8 @@ export class Call {
     this.ticket = undefined; // 0: it is being submitted on a thread
     this.signal = undefined;
     this.onLog = undefined;
-    this.sound = undefined; // a promise that the input is JSON
+    this.logs = [];
+    this.sound = undefined; // a promise that nothing in the input was lost
     calls.set(this.number, this);
     hold();
   }
@@ -138,6 +143,12 @@ export class Call {
       if (error instanceof TypeError) this.fail(error);
       else this.end(failure('UNAVAILABLE', error.message));
     }
+  }
+
+  /** The process has begun; look through the input meanwhile. */
+  lookMeanwhile(look) {
+    this.sound = look();
+    this.sound.catch(() => this.abort());
   }
 
   abort() {
@@ -183,23 +194,44 @@ function tellSink(sink, result) {
 /** Figures of the result that is being told: node/src/env.h. */
 const figures = addon?.figures;
 
-function valueOnly(call, value, callId) {
-  const { box } = call;
-  const result = {
-    ok: true,
-    value: value === undefined ? undefined : parse(value),
-    executionMs: figures[0],
-    logs: [],
-    stats: {
-      cpuMs: figures[1],
-      peakMemoryBytes: figures[2],
-      inputBytes: figures[3],
-      outputBytes: figures[4],
-      logBytes: figures[5],
-      hostCalls: figures[6],
-    },
-    runner: box.runner,
+/** [level, time, text, ...] as objects, after those that are there. */
+function addLines(logs, flat) {
+  for (let i = 0; i < flat.length; i += 3) {
+    logs.push({ level: LEVELS[flat[i]], timeMs: flat[i + 1], text: flat[i + 2] });
+  }
+}
+
+function addFailure(result, code, [error, hint, stack, line, column, frame]) {
+  result.ok = false;
+  result.code = addon.codes[code];
+  result.error = error;
+  if (hint !== '') result.hint = hintOfEngine(hint);
+  if (line > 0) result.location = { line, column, frame };
+  if (stack !== '') result.stack = stack;
+}
+
+/** The result as the library's own JSON of it has it, name by name. */
+function resultOf(call, code, value, callId, failed, wasCut) {
+  const { box, logs } = call;
+  const result = {};
+  if (failed !== undefined) {
+    addFailure(result, code, failed);
+  } else {
+    result.ok = true;
+    result.value = value === undefined ? undefined : parse(value);
+  }
+  result.executionMs = figures[0];
+  result.logs = logs;
+  if (wasCut) result.logsTruncated = true;
+  result.stats = {
+    cpuMs: figures[1],
+    peakMemoryBytes: figures[2],
+    inputBytes: figures[3],
+    outputBytes: figures[4],
+    logBytes: figures[5],
+    hostCalls: figures[6],
   };
+  result.runner = box.runner;
   if (box.runner !== 'process') result.isolated = false;
   if (box.jit !== undefined) result.jit = box.jit;
   result.call = figures[7];
@@ -207,23 +239,22 @@ function valueOnly(call, value, callId) {
   return result;
 }
 
-function whole(json) {
-  const result = parse(json);
-  if (result.ok && result.value === undefined) result.value = undefined;
-  if (result.hint !== undefined) result.hint = hintOfEngine(result.hint);
-  return result;
-}
+listen(LINES, (number, flat) => {
+  const call = calls.get(number);
+  if (call !== undefined) addLines(call.logs, flat);
+});
 
-listen(DONE, (number, code, value, json, callId) => {
+listen(DONE, (number, code, value, callId, failed, flat, wasCut) => {
   const call = calls.get(number);
   if (call === undefined) return;
   if (code < 0) {
-    const error = refusal(code, json);
+    const error = refusal(code, value);
     if (error instanceof TypeError) call.fail(error);
     else call.end(failure('UNAVAILABLE', error.message));
     return;
   }
-  const result = json !== undefined ? whole(json) : valueOnly(call, value, callId);
+  if (flat !== undefined) addLines(call.logs, flat);
+  const result = resultOf(call, code, value, callId, failed, wasCut);
   if (call.sound === undefined) call.end(result);
   else call.sound.then(() => call.end(result), (found) => call.end(invalid(found)));
 });
@@ -260,10 +291,7 @@ listen(AUDIT, (number, line) => {
 /** A value for code in the box: JSON text or a gathered one. */
 async function answerOf(value, name) {
   try {
-    const { text, ready, sound } = snapshot(value);
-    if (ready === undefined) return text;
-    await sound;
-    return await ready;
+    return await whole(snapshot(value));
   } catch (error) {
     if (!(error instanceof InvalidData)) throw error;
     throw new TypeError(`the answer of ${name}: ${error.message.replace('the input', 'it')}`);

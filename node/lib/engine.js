@@ -3,7 +3,7 @@
 // engine - SandboxEngine. Nothing here blocks the event loop, and what the code did is
 // always a value.
 import { Box, Call, failure, invalid } from './box.js';
-import { given, InvalidData, snapshot } from './input.js';
+import { given, InvalidData, snapshot, whole } from './input.js';
 import { addon } from './native.js';
 import { takeLimits, takeOptions, wrong } from './options.js';
 import { isSignal, watch } from './signals.js';
@@ -74,24 +74,25 @@ async function submitLater(call, form, code, input, extra) {
   const { box } = call;
   box.waiting.add(call);
   try {
-    let { text } = input;
+    let { text, look } = input;
     if (input.ready !== undefined) text = await input.ready;
     while (box.gate !== undefined) await box.gate;
-    if (box.mayAct || box.functions.size > 0) await input.sound;
-    if (!box.waiting.delete(call)) return;
-    if (box.failed !== undefined) {
-      call.end(failure('UNAVAILABLE', box.failed));
-      return;
+    if (look !== undefined && box.mayAct()) {
+      await look();
+      look = undefined;
     }
-    call.sound = input.sound;
-    call.submit(form, code, text, extra);
-    await input.sound;
+    if (!box.waiting.delete(call)) return;
+    if (box.failed !== undefined) call.end(failure('UNAVAILABLE', box.failed));
+    else submit(call, form, code, text, look, extra);
   } catch (error) {
-    // Before it was submitted there is nothing to abort.
-    if (call.ticket !== undefined) call.abort();
-    else if (error instanceof InvalidData) call.end(invalid(error));
+    if (error instanceof InvalidData) call.end(invalid(error));
     else call.fail(error);
   }
+}
+
+function submit(call, form, code, text, look, extra) {
+  call.submit(form, code, text, extra);
+  if (look !== undefined && call.ticket !== undefined) call.lookMeanwhile(look);
 }
 
 export class SandboxEngine {
@@ -166,8 +167,10 @@ export class SandboxEngine {
       call.onLog = onLog;
       extra = { ...extra, logs: true };
     }
-    if (box.gate === undefined && input.ready === undefined && box.failed === undefined) {
-      call.submit(form, code, input.text, extra);
+    const { text, ready, look } = input;
+    const isReady = ready === undefined && (look === undefined || !box.mayAct());
+    if (isReady && box.gate === undefined && box.failed === undefined) {
+      submit(call, form, code, text, look, extra);
     } else {
       void submitLater(call, form, code, input, extra);
     }
@@ -193,12 +196,9 @@ export class SandboxEngine {
 
   async #load(name, take) {
     const box = this.#box;
-    let input;
     const prepared = (async () => {
       try {
-        input = take();
-        await input.sound;
-        return input.ready === undefined ? input.text : await input.ready;
+        return await whole(take());
       } catch (error) {
         if (!(error instanceof InvalidData)) throw error;
         throw new TypeError(`data: ${error.message.replace('the input', 'it')}`);

@@ -7,11 +7,13 @@
 // handing the text over, and looking for values that JSON.stringify leaves out silently.
 import { addon } from './native.js';
 
-/** Texts up to here are handed over and looked through at once: well below 1 ms. */
+/** Texts up to here are looked through at once, and up to there handed over at once: both
+ *  take well below 1 ms. */
 const SMALL = 65536;
+const MEDIUM = 262144;
 
-/** Characters handed over at once. */
-const PIECE = 262144;
+/** Characters of longer ones that are handed over at once: 1 ms. */
+const PIECE = 1048576;
 
 /** How long one slice of looking may take. */
 const SLICE_MS = 2;
@@ -143,12 +145,12 @@ function explain(error, value) {
 async function handOver(text) {
   const gather = addon.gather(text.length + 3 * PIECE);
   for (let at = 0; at < text.length;) {
+    await turn(); // JSON.stringify has just taken its time
     let end = Math.min(at + PIECE, text.length);
     // Not between the halves of a character.
     if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
     addon.append(gather, text.slice(at, end));
     at = end;
-    if (at < text.length) await turn();
   }
   return gather;
 }
@@ -156,28 +158,29 @@ async function handOver(text) {
 async function handOverBytes(bytes) {
   const gather = addon.gather(bytes.length);
   const length = bytes.length;
-  for (let at = 0; at < length; at += 4 * PIECE) {
+  for (let at = 0; at < length; at += PIECE) {
     if (bytes.length !== length) throw new TypeError('inputJson was detached while it was read');
-    addon.append(gather, bytes.subarray(at, Math.min(at + 4 * PIECE, length)));
-    if (at + 4 * PIECE < length) await turn();
+    addon.append(gather, bytes.subarray(at, Math.min(at + PIECE, length)));
+    if (at + PIECE < length) await turn();
   }
   return gather;
 }
 
-/** Either may be rejected before anybody waits for it. */
-function large(ready, sound) {
-  ready.catch(() => {});
-  sound?.catch(() => {});
-  return { ready, sound };
+/** The promise may be rejected before anybody waits for it. */
+function quiet(promise) {
+  promise.catch(() => {});
+  return promise;
 }
 
 /**
- * Take a snapshot of a value. Returns {text} if it is small and sound (text undefined: there
- * is no input), else {ready, sound}: promises of the text in the addon's memory and of
- * nothing, which is rejected with InvalidData. Throws InvalidData.
+ * Take a snapshot of a value. Throws InvalidData.
+ *
+ * text: JSON, if it is short; undefined with no input, and if there is `ready`:
+ * ready: a promise of the text in the addon's memory;
+ * look: if it has not been looked through. Returns a promise, rejected with InvalidData.
  */
 export function snapshot(value) {
-  if (value === undefined) return { text: undefined };
+  if (value === undefined) return { text: undefined, ready: undefined, look: undefined };
   let text;
   try {
     text = stringify(value);
@@ -185,16 +188,27 @@ export function snapshot(value) {
     throw explain(error, value);
   }
   if (text === undefined) throw primitive(value, '');
-  if (text.length > SMALL) return large(handOver(text), lookInSlices(value));
-  if (typeof value === 'object' && value !== null) lookAtOnce(value);
-  return { text };
+  const isPlain = typeof value !== 'object' || value === null;
+  if (text.length <= SMALL && !isPlain) lookAtOnce(value);
+  const look = text.length <= SMALL || isPlain ? undefined : () => quiet(lookInSlices(value));
+  if (text.length <= MEDIUM) return { text, ready: undefined, look };
+  return { text: undefined, ready: quiet(handOver(text)), look };
 }
 
 /** The same for JSON that is one already: a string, or bytes. */
 export function given(json) {
   if (typeof json === 'string') {
-    return json.length <= SMALL ? { text: json } : large(handOver(json), undefined);
+    if (json.length <= MEDIUM) return { text: json, ready: undefined, look: undefined };
+    return { text: undefined, ready: quiet(handOver(json)), look: undefined };
   }
-  if (json instanceof Uint8Array) return large(handOverBytes(json), undefined);
+  if (json instanceof Uint8Array) {
+    return { text: undefined, ready: quiet(handOverBytes(json)), look: undefined };
+  }
   throw new TypeError('inputJson must be a string or a Uint8Array');
+}
+
+/** What snapshot() or given() has taken, once it is known to be sound. */
+export async function whole({ text, ready, look }) {
+  if (look !== undefined) await look();
+  return ready === undefined ? text : ready;
 }

@@ -20,6 +20,8 @@ export const ASKED = 2;
 export const LINE = 3;
 export const FETCH = 4;
 export const AUDIT = 5;
+export const LINES = 6;
+const MORE = 7;
 
 const listeners = [];
 
@@ -68,6 +70,8 @@ const loaded = load();
 export const addon = loaded.addon;
 export const problem = loaded.problem;
 export const workerPath = loaded.workerPath;
+
+listen(MORE, () => setImmediate(addon.drain));
 
 let held = 0;
 

@@ -29,6 +29,7 @@ static const struct {
     {"check", gbx_node_check},
     {"gather", gbx_node_gather},
     {"append", gbx_node_append},
+    {"drain", gbx_node_drain},
 };
 
 /* (whether to): as long as something is awaited the process stays. */

@@ -80,7 +80,7 @@ typedef struct closing {
     double job;
 } closing;
 
-static void tell_closed(gbx_node_event *event, gbx_node_env *e, napi_env env)
+static bool tell_closed(gbx_node_event *event, gbx_node_env *e, napi_env env)
 {
     closing *c = (closing *)event;
     napi_value args[3] = {gbx_node_number(env, GBX_NODE_JOB),
@@ -89,6 +89,7 @@ static void tell_closed(gbx_node_event *event, gbx_node_env *e, napi_env env)
     unlink_from_env(c->engine);
     if (c->job > 0)
         gbx_node_dispatch(e, env, 3, args);
+    return true;
 }
 
 static void drop_closed(gbx_node_event *event)

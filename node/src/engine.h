@@ -30,12 +30,15 @@ typedef struct gbx_node_engine {
 
 /* Kinds of what is told to the dispatcher: its first argument. */
 enum {
-    GBX_NODE_DONE = 0,  /* call, code, value, JSON of the result, its id */
-    GBX_NODE_JOB = 1,   /* job, status, message, line, column, text */
+    GBX_NODE_DONE =
+        0,            /* call, code, value, its id, failure, log lines, were they cut */
+    GBX_NODE_JOB = 1, /* job, status, message, line, column, text */
     GBX_NODE_ASKED = 2, /* engine, request, name, arguments */
-    GBX_NODE_LINE = 3,  /* call, level, text, time */
+    GBX_NODE_LINE = 3,  /* call, level, text, time: while it runs */
     GBX_NODE_FETCH = 4, /* engine, token, method, url, headers, body, bytes, ms */
     GBX_NODE_AUDIT = 5, /* engine, line */
+    GBX_NODE_LINES = 6, /* call, log lines: before its end, if they are many */
+    GBX_NODE_MORE = 7,  /* there is more: drain() when the event loop has time */
 };
 
 /* What a handle stands for; NULL with an exception thrown if it is none. */

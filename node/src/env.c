@@ -3,9 +3,11 @@
 #include "env.h"
 
 #include "engine.h"
+#include "text.h"
 
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 typedef struct task {
     gbx_node_env *e;
@@ -13,40 +15,92 @@ typedef struct task {
     void *arg;
 } task;
 
-static gbx_node_event *take_all(gbx_node_env *e)
+/* How long the event loop is held up at once. */
+#define SLICE_NS 2000000
+
+static int64_t now_ns(void)
 {
-    gbx_node_event *list;
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void append(gbx_node_env *e, gbx_node_event *event)
+{
+    event->next = NULL;
+    if (e->last != NULL)
+        e->last->next = event;
+    else
+        e->first = event;
+    e->last = event;
+}
+
+/* The oldest event; without one the next to be posted wakes this thread again. */
+static gbx_node_event *pop(gbx_node_env *e)
+{
+    gbx_node_event *event;
 
     (void)pthread_mutex_lock(&e->lock);
-    list = e->first;
-    e->first = e->last = NULL;
-    e->is_awake = false;
+    event = e->first;
+    if (event == NULL)
+        e->is_awake = false;
+    else
+        e->first = event->next;
+    if (e->first == NULL)
+        e->last = NULL;
     (void)pthread_mutex_unlock(&e->lock);
-    return list;
+    return event;
+}
+
+static void tell(gbx_node_env *e, napi_env env, gbx_node_event *event)
+{
+    napi_handle_scope scope;
+    bool is_over = true;
+
+    if (napi_open_handle_scope(env, &scope) == napi_ok) {
+        is_over = event->tell(event, e, env);
+        (void)napi_close_handle_scope(env, scope);
+    }
+    if (is_over) {
+        event->drop(event);
+        return;
+    }
+    (void)pthread_mutex_lock(&e->lock);
+    append(e, event);
+    (void)pthread_mutex_unlock(&e->lock);
+}
+
+/* Tell what waits, and if it is too much for now have the rest asked for. */
+static void tell_some(gbx_node_env *e, napi_env env)
+{
+    int64_t until = now_ns() + SLICE_NS;
+    gbx_node_event *event;
+    bool has_more;
+
+    while ((event = pop(e)) != NULL) {
+        tell(e, env, event);
+        if (now_ns() < until)
+            continue;
+        (void)pthread_mutex_lock(&e->lock);
+        has_more = e->first != NULL;
+        (void)pthread_mutex_unlock(&e->lock);
+        if (has_more) {
+            napi_value kind = gbx_node_number(env, GBX_NODE_MORE);
+
+            gbx_node_dispatch(e, env, 1, &kind);
+            return;
+        }
+    }
 }
 
 /* On the JavaScript thread; env is NULL when it is about to end. */
 static void on_wake(napi_env env, napi_value callback, void *context, void *data)
 {
-    gbx_node_env *e = context;
-    gbx_node_event *list;
-
     (void)callback;
     (void)data;
-    if (env == NULL)
-        return;
-    list = take_all(e);
-    while (list != NULL) {
-        gbx_node_event *event = list;
-        napi_handle_scope scope;
-
-        list = event->next;
-        if (napi_open_handle_scope(env, &scope) == napi_ok) {
-            event->tell(event, e, env);
-            (void)napi_close_handle_scope(env, scope);
-        }
-        event->drop(event);
-    }
+    if (env != NULL)
+        tell_some(context, env);
 }
 
 /*
@@ -56,7 +110,7 @@ static void on_wake(napi_env env, napi_value callback, void *context, void *data
 static void on_end(void *arg)
 {
     gbx_node_env *e = arg;
-    gbx_node_event *list;
+    gbx_node_event *event;
 
     (void)pthread_mutex_lock(&e->lock);
     e->is_ending = true;
@@ -65,13 +119,8 @@ static void on_end(void *arg)
     (void)pthread_mutex_unlock(&e->lock);
     while (e->engines != NULL)
         gbx_node_engine_end(e->engines);
-    list = take_all(e);
-    while (list != NULL) {
-        gbx_node_event *event = list;
-
-        list = event->next;
+    while ((event = pop(e)) != NULL)
         event->drop(event);
-    }
     (void)napi_release_threadsafe_function(e->wake, napi_tsfn_abort);
     gbx_node_env_unref(e);
 }
@@ -156,18 +205,22 @@ void gbx_node_env_unref(gbx_node_env *e)
 
 void gbx_node_post(gbx_node_env *e, gbx_node_event *event)
 {
-    event->next = NULL;
     (void)pthread_mutex_lock(&e->lock);
-    if (e->last != NULL)
-        e->last->next = event;
-    else
-        e->first = event;
-    e->last = event;
+    append(e, event);
     /* Under the lock: once is_ending is set, the function may be gone. */
     if (!e->is_awake && !e->is_ending)
         e->is_awake = napi_call_threadsafe_function(e->wake, NULL,
                                                     napi_tsfn_nonblocking) == napi_ok;
     (void)pthread_mutex_unlock(&e->lock);
+}
+
+napi_value gbx_node_drain(napi_env env, napi_callback_info info)
+{
+    void *e = NULL;
+
+    if (napi_get_cb_info(env, info, NULL, NULL, NULL, &e) == napi_ok)
+        tell_some(e, env);
+    return NULL;
 }
 
 void gbx_node_dispatch(gbx_node_env *e, napi_env env, size_t argc,

@@ -5,7 +5,8 @@
  *
  * Everything that happens elsewhere (a call ended, a function is asked for, a line was
  * written) is an event: posted from any thread, delivered on the JavaScript thread in
- * the order of posting, many at once if many wait. When the JavaScript thread ends,
+ * the order of posting, many at once if many wait, but never for long: then the event
+ * loop has other work first. When the JavaScript thread ends,
  * gbx_node_env_end() waits for the threads, ends the engines, and drops what was not
  * delivered.
  */
@@ -25,9 +26,10 @@ typedef struct gbx_node_event gbx_node_event;
 /* The first member of whatever is posted. */
 struct gbx_node_event {
     gbx_node_event *next;
-    /* Tell the dispatcher. Only on the JavaScript thread, inside a handle scope. */
-    void (*tell)(gbx_node_event *event, gbx_node_env *e, napi_env env);
-    /* Always, after tell or instead of it. */
+    /* Tell the dispatcher. Only on the JavaScript thread, inside a handle scope. False: it
+     * has more to say than should be said at once, and comes to word again. */
+    bool (*tell)(gbx_node_event *event, gbx_node_env *e, napi_env env);
+    /* Always, after the last tell or instead of it. */
     void (*drop)(gbx_node_event *event);
 };
 
@@ -58,7 +60,7 @@ struct gbx_node_env {
     gbx_node_event *last;
     unsigned threads;
     unsigned references; /* the JavaScript thread's own, and one per engine */
-    bool is_awake;       /* asked to come, has not come yet */
+    bool is_awake;       /* asked to come, or not through with what it came for */
     bool is_ending;
 };
 
@@ -68,6 +70,9 @@ gbx_node_env *gbx_node_env_new(napi_env env, napi_value dispatch);
 
 void gbx_node_env_ref(gbx_node_env *e);
 void gbx_node_env_unref(gbx_node_env *e);
+
+/* Go on telling; the dispatcher asked for it after other work of the event loop. */
+napi_value gbx_node_drain(napi_env env, napi_callback_info info);
 
 /* From any thread; the event is owned from now on. */
 void gbx_node_post(gbx_node_env *e, gbx_node_event *event);

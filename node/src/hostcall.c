@@ -36,7 +36,7 @@ static napi_value make_request(napi_env env, uint64_t number)
                : gbx_node_undefined(env);
 }
 
-static void tell_asked(gbx_node_event *event, gbx_node_env *e, napi_env env)
+static bool tell_asked(gbx_node_event *event, gbx_node_env *e, napi_env env)
 {
     asked *a = (asked *)event;
     napi_value args[5] = {
@@ -48,6 +48,7 @@ static void tell_asked(gbx_node_event *event, gbx_node_env *e, napi_env env)
     };
 
     gbx_node_dispatch(e, env, 5, args);
+    return true;
 }
 
 static void drop(gbx_node_event *event)
@@ -77,7 +78,7 @@ static void on_host_call(void *user, gbx_engine *core, const gbx_host_call *call
     gbx_node_post(engine->e, &a->event);
 }
 
-static void tell_audit(gbx_node_event *event, gbx_node_env *e, napi_env env)
+static bool tell_audit(gbx_node_event *event, gbx_node_env *e, napi_env env)
 {
     audit_line *l = (audit_line *)event;
     napi_value args[3] = {gbx_node_number(env, GBX_NODE_AUDIT),
@@ -85,6 +86,7 @@ static void tell_audit(gbx_node_event *event, gbx_node_env *e, napi_env env)
                           gbx_node_utf8(env, l->text, l->len)};
 
     gbx_node_dispatch(e, env, 3, args);
+    return true;
 }
 
 /* Names, one a line. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void tell(gbx_node_event *event, gbx_node_env *e, napi_env env)
+static bool tell(gbx_node_event *event, gbx_node_env *e, napi_env env)
 {
     gbx_node_job *job = (gbx_node_job *)event;
     const char *message = job->error.message;
@@ -27,6 +27,7 @@ static void tell(gbx_node_event *event, gbx_node_env *e, napi_env env)
     };
 
     gbx_node_dispatch(e, env, 7, args);
+    return true;
 }
 
 static void drop(gbx_node_event *event)

@@ -62,13 +62,13 @@ static napi_value make_body(napi_env env, const request *r)
     return body;
 }
 
-static void tell(gbx_node_event *event, gbx_node_env *e, napi_env env)
+static bool tell(gbx_node_event *event, gbx_node_env *e, napi_env env)
 {
     request *r = (request *)event;
     napi_value token;
 
     if (napi_create_bigint_uint64(env, r->token, &token) != napi_ok)
-        return;
+        return true;
     napi_value args[9] = {
         gbx_node_number(env, GBX_NODE_FETCH),
         gbx_node_number(env, r->engine->id),
@@ -81,6 +81,7 @@ static void tell(gbx_node_event *event, gbx_node_env *e, napi_env env)
         gbx_node_number(env, r->timeout_ms),
     };
     gbx_node_dispatch(e, env, 9, args);
+    return true;
 }
 
 static bool copy_headers(request *r, const gbx_transport_request *given)

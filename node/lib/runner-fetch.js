@@ -68,8 +68,14 @@ const fetch = (() => {
 
 function headersOf(headers) {
   if (headers === undefined || headers === null) return {};
-  const pairs = typeof headers[Symbol.iterator] === 'function' ? [...headers] : Object.entries(headers);
-  return Object.fromEntries(pairs.map(([name, value]) => [String(name).toLowerCase(), String(value)]));
+  const found = {};
+  const add = (value, name) => {
+    found[String(name).toLowerCase()] = String(value);
+  };
+  if (typeof headers[Symbol.iterator] === 'function') for (const [name, value] of headers) add(value, name);
+  else if (typeof headers.forEach === 'function') headers.forEach(add);
+  else for (const [name, value] of Object.entries(headers)) add(value, name);
+  return found;
 }
 
 async function bodyOf(response) {

@@ -44,7 +44,10 @@ export interface SecureFetchResponse {
   ok?: boolean;
   status?: number;
   statusText?: string;
-  headers?: Iterable<[string, string]> | Record<string, string> | { [Symbol.iterator](): Iterator<[string, string]> };
+  headers?:
+    | Record<string, string>
+    | Iterable<[string, string]>
+    | { forEach(use: (value: string, name: string) => void): void };
   body?: unknown;
   url?: string;
   text?(): Promise<string>;

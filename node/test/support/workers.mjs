@@ -50,7 +50,7 @@ export function busyWorkers(pid, count = 1) {
 
 /** Waits until these processes are gone. */
 export function gone(pids) {
-  return until(() => pids.every((pid) => look(pid) === undefined || look(pid).state === 'Z'), `${pids} gone`);
+  return until(() => pids.every((pid) => (look(pid)?.state ?? 'Z') === 'Z'), `${pids} gone`);
 }
 
 /** Waits until no worker is below pid. */

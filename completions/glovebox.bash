@@ -33,6 +33,15 @@ _glovebox() {
         COMPREPLY=($(compgen -W 'run replay check mcp doctor bench help version --help --version' -- "$cur"))
         return
     fi
+    if [[ $command == mcp ]]; then
+        if ((COMP_CWORD == 2)) && [[ $cur != -* ]]; then
+            COMPREPLY=($(compgen -W 'import doctor print-config' -- "$cur"))
+            return
+        fi
+        case ${COMP_WORDS[2]} in
+        import | doctor | print-config) command="mcp ${COMP_WORDS[2]}" ;;
+        esac
+    fi
     case $prev in
     --file)
         _glovebox_files js mjs
@@ -59,7 +68,12 @@ _glovebox() {
         _glovebox_files js
         return
         ;;
-    --dataset | --secret) return ;;
+    --from)
+        _glovebox_files json toml
+        COMPREPLY+=($(compgen -W 'claude claude-code cursor vscode codex' -- "$cur"))
+        return
+        ;;
+    --dataset | --secret | --name) return ;;
     --form) options='function execute body script' ;;
     --require) options='default strict' ;;
     --jit) options='full baseline off' ;;
@@ -87,6 +101,12 @@ _glovebox() {
                 return
             fi
             options="--form --json $policy $common"
+            ;;
+        'mcp import') options="--from --config --rewrite --dry-run $common" ;;
+        'mcp doctor') options="--config --json $common" ;;
+        'mcp print-config')
+            options="--config --data --name $common"
+            [[ $cur == -* ]] || options='claude claude-code cursor vscode codex'
             ;;
         mcp)
             options="--config --timeout --cpu --memory --max-output --security-log $policy $engine $common"

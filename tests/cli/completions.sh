@@ -38,10 +38,28 @@ for command in $commands; do
             fail "zsh does not know $option of $command"
     done
 done
+
+# The commands below mcp, and what each has.
+below=$("$glovebox" help mcp | sed -n 's/^  mcp \([a-z-]*\) .*/\1/p' | sort -u)
+[ "$below" = "$(complete_words glovebox mcp '')" ] || fail "bash offers below mcp: $(complete_words glovebox mcp '')"
+for command in $below; do
+    real=$("$glovebox" help mcp "$command" | grep -oE '^  --[a-z-]+' | tr -d ' ' | sort -u)
+    offered=$(complete_words glovebox mcp "$command" --)
+    [ "$real" = "$offered" ] || fail "bash offers for mcp $command: $offered"
+    for option in $real; do
+        grep -qE -- "[\"'{,]\*?$option[][{}'\"]" "$SOURCE/completions/_glovebox" ||
+            fail "zsh does not know $option of mcp $command"
+    done
+done
 for option in $(grep -oE -- '--[a-z-]+' "$SOURCE/completions/_glovebox" | sort -u); do
-    [ "$option" = --version ] || for command in $commands; do
-        "$glovebox" help "$command"
-    done | grep -qE -- "^  $option( |\$)" || fail "zsh offers $option, no command has it"
+    [ "$option" = --version ] || {
+        for command in $commands; do
+            "$glovebox" help "$command"
+        done
+        for command in $below; do
+            "$glovebox" help mcp "$command"
+        done
+    } | grep -qE -- "^  $option( |\$)" || fail "zsh offers $option, no command has it"
 done
 
 # The choices are those that the command accepts.

@@ -50,6 +50,13 @@ for command in check doctor bench; do
         grep -qF -- "*$option*" "$pages/glovebox.1.scd" || fail "glovebox.1 lacks $option of $command"
     done
 done
+for command in $("$glovebox" help mcp | sed -n 's/^  mcp \([a-z-]*\) .*/\1/p'); do
+    grep -qF "*mcp $command*" "$pages/glovebox-mcp.1.scd" || fail "glovebox-mcp.1 lacks mcp $command"
+    for option in $("$glovebox" help mcp "$command" | grep -oE '^  --[a-z-]+' | tr -d ' '); do
+        grep -qF -- "*$option*" "$pages/glovebox-mcp.1.scd" "$pages/glovebox.1.scd" ||
+            fail "glovebox-mcp.1 lacks $option of mcp $command"
+    done
+done
 for command in $("$glovebox" --help | grep -oE '^  [a-z]+'); do
     grep -qx "\*$command\*" "$pages/glovebox.1.scd" || fail "glovebox.1 lacks the command $command"
 done

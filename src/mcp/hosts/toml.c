@@ -33,13 +33,14 @@ static json_t *enter(gbx_toml_reader *r, json_t *table, const char *name)
 static json_t *append(gbx_toml_reader *r, json_t *table, const char *name)
 {
     json_t *array = json_object_get(table, name);
-    json_t *item = json_object();
+    json_t *item;
 
     if (array == NULL) {
         array = json_array();
         (void)json_object_set_new(table, name, array);
     }
-    if (!json_is_array(array) || json_array_append_new(array, item) != 0) {
+    item = json_is_array(array) ? json_object() : NULL;
+    if (json_array_append_new(array, item) != 0) {
         gbx_toml_fail(r, "this is no array of tables");
         return NULL;
     }

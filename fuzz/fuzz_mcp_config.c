@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_mcp_config - configurations, arguments that rules judge, and files of hosts.
+ *
+ * Input: what it is (a byte), then its text. What is refused has a message without
+ * control characters; what is edited stays JSON; no pattern of an allowing rule fits a
+ * path that leads out of its folder.
+ */
+#include "fuzz.h"
+
+#include "mcp/config/config.h"
+#include "mcp/config/edit.h"
+#include "mcp/hosts/toml.h"
+#include "mcp/rules/glob.h"
+#include "mcp/rules/rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void check_message(const gbx_error *error)
+{
+    assert(error->message[0] != '\0');
+    for (const char *at = error->message; *at != '\0'; at++)
+        assert((unsigned char)*at >= 0x20 && *at != 0x7F);
+}
+
+static void configuration(const char *text, size_t len)
+{
+    gbx_mcp_config *config = NULL;
+    gbx_error error = {0};
+
+    if (gbx_mcp_config_parse(text, len, "/nonexistent/mcp.json", &config, &error) !=
+        GBX_OK)
+        check_message(&error);
+    gbx_mcp_config_free(config);
+}
+
+static const char rules[] =
+    "{\"mcpServers\": {\"a\": {\"command\": \"x\"}}, \"glovebox\": {\"rules\": ["
+    "{\"action\": \"deny\", \"args\": {\"path\": [\"/etc/**\", \"**/.ssh/**\"], \"n\": 3}},"
+    "{\"action\": \"ask\", \"args\": {\"e[].url\": \"https://*.example.com/**\"}},"
+    "{\"action\": \"allow\", \"args\": {\"path\": \"/data/**\"}}]}}";
+
+static gbx_mcp_config *judge;
+
+/* A path below /data by every reading: the one rule that allows says so. */
+static void check_allowed(const json_t *args)
+{
+    const json_t *path = json_object_get(args, "path");
+    const char *text = json_string_value(path);
+
+    assert(json_is_string(path) && strlen(text) == json_string_length(path));
+    assert(strncmp(text, "/data", 5) == 0 && (text[5] == '/' || text[5] == '\0'));
+    assert(strstr(text, "/../") == NULL && strstr(text, "/..\\") == NULL);
+    assert(strlen(text) < 3 || strcmp(text + strlen(text) - 3, "/..") != 0);
+}
+
+static void arguments(const char *text, size_t len)
+{
+    json_t *args = NULL;
+    const char *why;
+    gbx_gate_verdict verdict;
+
+    if (judge == NULL)
+        assert(gbx_mcp_config_parse(rules, sizeof rules - 1, NULL, &judge, NULL) ==
+               GBX_OK);
+    if (!gbx_gate_args_open(text, len, &args, &why)) {
+        assert(why != NULL && args == NULL);
+        return;
+    }
+    verdict = gbx_gate_decide(judge->rules, "a", "t", args, GBX_GATE_HINT_OTHER);
+    assert(!verdict.needs_hint);
+    assert((verdict.fault == NULL) == (verdict.fault_path == NULL));
+    if (verdict.fault == NULL && verdict.action == GBX_GATE_ALLOW)
+        check_allowed(args);
+    json_decref(args);
+}
+
+/* The text is a pattern, a line end, and what it is held against. */
+static void pattern(char *text, size_t len)
+{
+    char *end = memchr(text, '\n', len);
+    const char *why;
+    size_t rest;
+
+    if (end == NULL || end == text || end - text > GBX_GLOB_MAX)
+        return;
+    *end = '\0';
+    rest = len - (size_t)(end + 1 - text);
+    if (strlen(text) != (size_t)(end - text))
+        return;
+    if (gbx_glob_value(text, end + 1, rest, GBX_GLOB_EXACT, &why))
+        /* What is allowed exactly is no less than what may be meant. */
+        assert(gbx_glob_value(text, end + 1, rest, GBX_GLOB_WIDE, &why) || why != NULL);
+}
+
+static void toml(const char *text, size_t len)
+{
+    gbx_toml read = {.root = NULL};
+    gbx_error error = {0};
+
+    if (gbx_toml_read(text, len, &read, &error) != GBX_OK) {
+        check_message(&error);
+        assert(error.line >= 1);
+        return;
+    }
+    for (size_t i = 0; i < read.table_count; i++)
+        assert(read.tables[i].from < read.tables[i].to && read.tables[i].to <= len);
+    gbx_toml_cleanup(&read);
+}
+
+static void edits(const char *text, size_t len)
+{
+    gbx_edit edit;
+    gbx_view name;
+    gbx_view value;
+    size_t cursor = 0;
+
+    if (!gbx_edit_open(&edit, text, len))
+        return;
+    if (gbx_view_kind(edit.root) == '{' &&
+        gbx_edit_add_member(&edit, edit.root, "added", "[1]"))
+        assert(gbx_view_member(edit.root, "added").len == 3);
+    if (gbx_view_kind(edit.root) == '[' &&
+        gbx_edit_add_item(&edit, edit.root, len % 3, "\"added\""))
+        assert(gbx_view_next(edit.root, &cursor, &name, &value));
+    assert(gbx_edit_replace(&edit, edit.root, "{}"));
+    gbx_edit_close(&edit);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text;
+
+    if (size == 0)
+        return 0;
+    text = malloc(size);
+    assert(text != NULL);
+    memcpy(text, data + 1, size - 1);
+    text[size - 1] = '\0';
+    switch (data[0] % 5) {
+    case 0: configuration(text, size - 1); break;
+    case 1: arguments(text, size - 1); break;
+    case 2: pattern(text, size - 1); break;
+    case 3: toml(text, size - 1); break;
+    default: edits(text, size - 1); break;
+    }
+    free(text);
+    return 0;
+}

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+# What is installed works where it is. A build with sanitizers is not one to install.
+if(GLOVEBOX_COMMAND AND NOT GLOVEBOX_SANITIZE)
+    add_test(NAME installed COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install/installed.sh
+        ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER})
+    set_tests_properties(installed PROPERTIES LABELS integration TIMEOUT 120)
+endif()

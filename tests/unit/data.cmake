@@ -3,3 +3,4 @@
 gbx_unit_test(data_csv gbx_mcp_data)
 gbx_unit_test(data_sensitive gbx_mcp_data)
 gbx_unit_test(data_source gbx_mcp_data)
+gbx_unit_test(data_describe gbx_mcp_data)

@@ -8,8 +8,8 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "mcp/data/libsqlite3.h"
+#include "mcp/data/number.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,22 +236,6 @@ static gbx_status name_columns(rows *r)
     return GBX_OK;
 }
 
-/* As few digits as read back as the same. */
-static void put_double(gbx_buf *to, double value)
-{
-    char text[40];
-    int digits = 15;
-
-    if (!isfinite(value)) {
-        (void)gbx_buf_puts(to, "null");
-        return;
-    }
-    do
-        (void)snprintf(text, sizeof text, "%.*g", digits, value);
-    while (digits++ < 17 && strtod(text, NULL) != value);
-    (void)gbx_buf_puts(to, text);
-}
-
 static void put_integer(gbx_buf *to, int64_t value)
 {
     bool fits = value >= -INTEGER_MAX && value <= INTEGER_MAX;
@@ -269,7 +253,7 @@ static void put_cell(rows *r, int column, gbx_buf *to)
         put_integer(to, lib->sqlite3_column_int64(r->statement, column));
         break;
     case SQLITE_FLOAT:
-        put_double(to, lib->sqlite3_column_double(r->statement, column));
+        (void)gbx_number_put(to, lib->sqlite3_column_double(r->statement, column), 17);
         break;
     case SQLITE_TEXT:
         bytes = lib->sqlite3_column_text(r->statement, column);

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* describe - types and examples; describe_statistics.c has the figures. */
+#include "mcp/data/describe.h"
+
+#include "base/cleanup.h"
+#include "mcp/data/describe_text.h"
+#include "mcp/data/number.h"
+
+#include <string.h>
+
+#define EXAMPLES         3
+#define EXAMPLE_DEPTH    4
+#define EXAMPLE_CHARS    48 /* of a string */
+#define EXAMPLE_ELEMENTS 3
+#define LITERALS         8
+#define LITERAL_BYTES    26
+
+/* ---- types ---------------------------------------------------------------------- */
+
+typedef struct typing {
+    gbx_buf *to;
+    size_t until; /* to->len at which nothing more is begun */
+} typing;
+
+static void put_type(typing *t, const gbx_shape *s, bool is_sensitive);
+
+static void put_or(typing *t, bool *is_first)
+{
+    if (!*is_first)
+        (void)gbx_buf_puts(t->to, " | ");
+    *is_first = false;
+}
+
+/* Few values that occur often: they are what a filter needs to know. */
+static bool is_choice(const gbx_shape *s, bool is_sensitive)
+{
+    if (is_sensitive || s->tops == NULL || s->top_count > LITERALS ||
+        s->top_count == 0 || (s->kinds & ~(unsigned)GBX_SHAPE_NULL) != GBX_SHAPE_STRING)
+        return false;
+    for (size_t i = 0; i < s->top_count; i++)
+        if (s->tops[i].count < GBX_DESCRIBE_OFTEN ||
+            s->tops[i].value.len > LITERAL_BYTES ||
+            gbx_describe_is_sensitive_value(s->tops[i].value))
+            return false;
+    return true;
+}
+
+static void put_choice(typing *t, const gbx_shape *s)
+{
+    for (size_t i = 0; i < s->top_count; i++) {
+        (void)gbx_buf_puts(t->to, i == 0 ? "" : " | ");
+        (void)gbx_describe_string(s->tops[i].value, LITERAL_BYTES, false, t->to);
+    }
+}
+
+static void put_fields(typing *t, const gbx_shape *s, bool is_sensitive)
+{
+    size_t i;
+
+    (void)gbx_buf_puts(t->to, "{ ");
+    for (i = 0; i < s->field_count && t->to->len < t->until; i++) {
+        const gbx_shape_field *f = &s->fields[i];
+
+        (void)gbx_buf_puts(t->to, i == 0 ? "" : "; ");
+        (void)gbx_describe_name(f->name, t->to);
+        (void)gbx_buf_puts(t->to, f->shape->count < s->objects ? "?: " : ": ");
+        put_type(t, f->shape, is_sensitive || gbx_describe_is_sensitive_name(f->name));
+    }
+    if (i < s->field_count)
+        (void)gbx_buf_printf(t->to, "; /* and %zu more fields */", s->field_count - i);
+    else if (s->has_more)
+        (void)gbx_buf_puts(t->to, "; /* and more fields */");
+    (void)gbx_buf_puts(t->to, " }");
+}
+
+static void put_object(typing *t, const gbx_shape *s, bool is_sensitive)
+{
+    if (s->is_map) {
+        (void)gbx_buf_puts(t->to, "Record<string, ");
+        put_type(t, s->element, is_sensitive);
+        (void)gbx_buf_puts(t->to, ">");
+    } else if (s->field_count == 0) {
+        (void)gbx_buf_puts(t->to, "object");
+    } else {
+        put_fields(t, s, is_sensitive);
+    }
+}
+
+static void put_array(typing *t, const gbx_shape *s, bool is_sensitive)
+{
+    unsigned all = s->element != NULL ? s->element->kinds : 0;
+    unsigned kinds =
+        (all & GBX_SHAPE_NUMBER) != 0 ? all & ~(unsigned)GBX_SHAPE_INTEGER : all;
+    bool is_union = (kinds & (kinds - 1)) != 0 ||
+                    (s->element != NULL && is_choice(s->element, is_sensitive));
+
+    if (s->element == NULL) {
+        (void)gbx_buf_puts(t->to, s->elements == 0 ? "[]" : "array");
+        return;
+    }
+    (void)gbx_buf_puts(t->to, is_union ? "(" : "");
+    put_type(t, s->element, is_sensitive);
+    (void)gbx_buf_puts(t->to, is_union ? ")[]" : "[]");
+}
+
+static void put_type(typing *t, const gbx_shape *s, bool is_sensitive)
+{
+    bool is_first = true;
+
+    if ((s->kinds & GBX_SHAPE_OBJECT) != 0) {
+        put_or(t, &is_first);
+        put_object(t, s, is_sensitive);
+    }
+    if ((s->kinds & GBX_SHAPE_ARRAY) != 0) {
+        put_or(t, &is_first);
+        put_array(t, s, is_sensitive);
+    }
+    if ((s->kinds & GBX_SHAPE_STRING) != 0) {
+        put_or(t, &is_first);
+        if (is_choice(s, is_sensitive))
+            put_choice(t, s);
+        else
+            (void)gbx_buf_puts(t->to, s->dates > 0 && s->distinct > 0 &&
+                                              s->dates == s->count - s->nulls
+                                          ? "string /* ISO date */"
+                                          : "string");
+    }
+    if ((s->kinds & (GBX_SHAPE_NUMBER | GBX_SHAPE_INTEGER)) != 0) {
+        put_or(t, &is_first);
+        (void)gbx_buf_puts(t->to, s->kinds & GBX_SHAPE_NUMBER ? "number" : "integer");
+    }
+    if ((s->kinds & GBX_SHAPE_BOOLEAN) != 0) {
+        put_or(t, &is_first);
+        (void)gbx_buf_puts(t->to, "boolean");
+    }
+    if ((s->kinds & GBX_SHAPE_NULL) != 0) {
+        put_or(t, &is_first);
+        (void)gbx_buf_puts(t->to, "null");
+    }
+    if (s->kinds == 0)
+        (void)gbx_buf_puts(t->to, "unknown");
+}
+
+/* ---- examples --------------------------------------------------------------------- */
+
+typedef struct example {
+    gbx_buf *to;
+    size_t until;
+} example;
+
+static void put_example(example *e, gbx_view v, bool is_sensitive, int depth);
+
+static void put_members(example *e, gbx_view object, bool is_sensitive, int depth)
+{
+    size_t cursor = 0, count = 0, left = 0;
+    gbx_view name, value;
+
+    (void)gbx_buf_puts(e->to, "{");
+    while (gbx_view_next(object, &cursor, &name, &value)) {
+        if (e->to->len >= e->until) {
+            left++;
+            continue;
+        }
+        (void)gbx_buf_puts(e->to, count++ == 0 ? "" : ",");
+        (void)gbx_describe_name(name, e->to);
+        (void)gbx_buf_puts(e->to, ":");
+        put_example(e, value, is_sensitive || gbx_describe_is_sensitive_name(name),
+                    depth + 1);
+    }
+    if (left > 0)
+        (void)gbx_buf_printf(e->to, ", /* %zu more */", left);
+    (void)gbx_buf_puts(e->to, "}");
+}
+
+static void put_elements(example *e, gbx_view array, bool is_sensitive, int depth)
+{
+    size_t cursor = 0, count = 0, left = 0;
+    gbx_view name, value;
+
+    (void)gbx_buf_puts(e->to, "[");
+    while (gbx_view_next(array, &cursor, &name, &value)) {
+        if (count == EXAMPLE_ELEMENTS || e->to->len >= e->until) {
+            left++;
+            continue;
+        }
+        (void)gbx_buf_puts(e->to, count++ == 0 ? "" : ",");
+        put_example(e, value, is_sensitive, depth + 1);
+    }
+    if (left > 0)
+        (void)gbx_buf_printf(e->to, ", /* %zu more */", left);
+    (void)gbx_buf_puts(e->to, "]");
+}
+
+static void put_example(example *e, gbx_view v, bool is_sensitive, int depth)
+{
+    char kind = gbx_view_kind(v);
+
+    if ((kind == '{' || kind == '[') && depth == EXAMPLE_DEPTH)
+        (void)gbx_buf_puts(e->to, kind == '{' ? "{ /* ... */ }" : "[ /* ... */ ]");
+    else if (kind == '{')
+        put_members(e, v, is_sensitive, depth);
+    else if (kind == '[')
+        put_elements(e, v, is_sensitive, depth);
+    else if (kind == '"')
+        (void)gbx_describe_string(v, EXAMPLE_CHARS, is_sensitive, e->to);
+    else if (kind == '0' && (is_sensitive || gbx_describe_is_sensitive_value(v)))
+        (void)gbx_describe_masked_number((gbx_view){v.at, v.len < 24 ? v.len : 24},
+                                         e->to);
+    else
+        (void)gbx_buf_append(e->to, v.at, v.len < 64 ? v.len : 64);
+}
+
+static void put_line(gbx_view v, const char *indent, size_t room, gbx_buf *to)
+{
+    example e = {.to = to};
+
+    (void)gbx_buf_puts(to, indent);
+    e.until = to->len + room;
+    put_example(&e, v, false, 0);
+    (void)gbx_buf_puts(to, "\n");
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_describe_type(const gbx_shape *shape, size_t room, gbx_buf *to)
+{
+    typing t = {.to = to, .until = to->len + room};
+
+    put_type(&t, shape, false);
+    return !to->failed;
+}
+
+bool gbx_describe_size(const gbx_shape *shape, gbx_view view, gbx_buf *to)
+{
+    switch (gbx_view_kind(view)) {
+    case '[':
+        (void)gbx_number_put_count(to, shape->elements);
+        return gbx_buf_puts(to, shape->element != NULL &&
+                                        shape->element->kinds == GBX_SHAPE_OBJECT
+                                    ? " records"
+                                    : " elements");
+    case '{':
+        if (shape->is_map)
+            return gbx_buf_puts(to, "one object, used as a map");
+        return gbx_buf_printf(to, "one object of %zu fields", shape->field_count);
+    default: return gbx_buf_puts(to, "one value");
+    }
+}
+
+bool gbx_describe_examples(gbx_view view, const char *indent, size_t room, gbx_buf *to)
+{
+    size_t cursor = 0;
+    gbx_view name, value;
+
+    if (gbx_view_kind(view) != '[') {
+        put_line(view, indent, room, to);
+        return !to->failed;
+    }
+    for (int n = 0; n < EXAMPLES && gbx_view_next(view, &cursor, &name, &value); n++)
+        put_line(value, indent, room / EXAMPLES, to);
+    return !to->failed;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * describe_statistics - figures by field. What is about a field with a sensitive name, or
+ * looks sensitive itself, is left out; a value is named only if it is about several records.
+ */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "mcp/data/describe.h"
+#include "mcp/data/describe_text.h"
+#include "mcp/data/number.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELDS_MAX     512
+#define PATH_MAX_BYTES 512
+#define VALUE_CHARS    64
+
+typedef struct listing {
+    gbx_buf *to;
+    size_t fields;
+} listing;
+
+static void put_kinds(const gbx_shape *s, gbx_buf *to)
+{
+    static const char *const names[] = {"null",   "boolean", "integer", "number",
+                                        "string", "object",  "array"};
+    const char *separator = "";
+
+    (void)gbx_buf_puts(to, ",\"kinds\":[");
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        if ((s->kinds & 1u << i) != 0) {
+            (void)gbx_buf_printf(to, "%s\"%s\"", separator, names[i]);
+            separator = ",";
+        }
+    (void)gbx_buf_puts(to, "]");
+}
+
+/* A figure that is the number of a card is about one person. */
+static bool looks_sensitive(double value)
+{
+    gbx_buf text;
+    bool is;
+
+    gbx_buf_init(&text, 64);
+    (void)gbx_number_put(&text, value, 17);
+    is = gbx_describe_is_sensitive_value((gbx_view){(const char *)text.data, text.len});
+    gbx_buf_cleanup(&text);
+    return is;
+}
+
+static void put_numbers(const gbx_shape *s, gbx_buf *to)
+{
+    if (s->numbers == 0 || looks_sensitive(s->min) || looks_sensitive(s->max))
+        return;
+    (void)gbx_buf_puts(to, ",\"min\":");
+    (void)gbx_number_put(to, s->min, 17);
+    (void)gbx_buf_puts(to, ",\"max\":");
+    (void)gbx_number_put(to, s->max, 17);
+    (void)gbx_buf_puts(to, ",\"mean\":");
+    (void)gbx_number_put(to, s->sum / (double)s->numbers, 6);
+}
+
+static void put_dates(const gbx_shape *s, gbx_buf *to)
+{
+    if (s->dates == 0)
+        return;
+    (void)gbx_buf_puts(to, ",\"first\":");
+    (void)gbx_buf_append(to, s->first_date.at, s->first_date.len);
+    (void)gbx_buf_puts(to, ",\"last\":");
+    (void)gbx_buf_append(to, s->last_date.at, s->last_date.len);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const gbx_shape_top *x = a, *y = b;
+
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return x->hash < y->hash ? -1 : x->hash > y->hash;
+}
+
+static void put_tops(const gbx_shape *s, gbx_buf *to)
+{
+    gbx_shape_top tops[GBX_SHAPE_TOP_MAX];
+    const char *separator = "";
+
+    if (s->tops == NULL || s->top_count == 0)
+        return;
+    memcpy(tops, s->tops, s->top_count * sizeof *tops);
+    qsort(tops, s->top_count, sizeof *tops, by_count);
+    (void)gbx_buf_puts(to, ",\"top\":[");
+    for (size_t i = 0; i < s->top_count; i++) {
+        gbx_view v = tops[i].value;
+
+        if (tops[i].count < GBX_DESCRIBE_OFTEN || gbx_describe_is_sensitive_value(v))
+            continue;
+        (void)gbx_buf_printf(to, "%s{\"value\":", separator);
+        if (gbx_view_kind(v) == '"')
+            (void)gbx_describe_string(v, VALUE_CHARS, false, to);
+        else
+            (void)gbx_buf_append(to, v.len < 64 ? v.at : "null",
+                                 v.len < 64 ? v.len : 4);
+        (void)gbx_buf_printf(to, ",\"count\":%llu}", (unsigned long long)tops[i].count);
+        separator = ",";
+    }
+    (void)gbx_buf_puts(to, "]");
+}
+
+static void put_one(const gbx_shape *s, const gbx_buf *path, uint64_t of,
+                    bool is_sensitive, gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, "{\"field\":");
+    (void)gbx_json_append_safe(to, path->data, path->len);
+    put_kinds(s, to);
+    (void)gbx_buf_printf(to, ",\"count\":%llu,\"nulls\":%llu",
+                         (unsigned long long)s->count, (unsigned long long)s->nulls);
+    if (of > s->count)
+        (void)gbx_buf_printf(to, ",\"missing\":%llu",
+                             (unsigned long long)(of - s->count));
+    if (s->distinct > 0)
+        (void)gbx_buf_printf(to, ",\"distinct%s\":%zu",
+                             s->is_distinct_more ? "AtLeast" : "", s->distinct);
+    if (s->kinds & GBX_SHAPE_ARRAY)
+        (void)gbx_buf_printf(to, ",\"elements\":%llu", (unsigned long long)s->elements);
+    if (is_sensitive) {
+        (void)gbx_buf_puts(to, ",\"sensitive\":true");
+    } else {
+        put_numbers(s, to);
+        put_dates(s, to);
+        put_tops(s, to);
+    }
+    (void)gbx_buf_puts(to, "}");
+}
+
+static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
+                    bool is_sensitive)
+{
+    size_t len = path->len;
+
+    if (l->fields == FIELDS_MAX || path->failed)
+        return;
+    if (len > 0) {
+        (void)gbx_buf_puts(l->to, l->fields++ == 0 ? "\n" : ",\n");
+        put_one(s, path, of, is_sensitive, l->to);
+    }
+    for (size_t i = 0; i < s->field_count; i++) {
+        const gbx_shape_field *f = &s->fields[i];
+
+        (void)gbx_buf_puts(path, len > 0 ? "." : "");
+        (void)gbx_describe_name(f->name, path);
+        put_all(l, f->shape, path, s->objects,
+                is_sensitive || gbx_describe_is_sensitive_name(f->name));
+        path->len = len;
+        path->failed = false;
+    }
+    if (s->element == NULL)
+        return;
+    (void)gbx_buf_puts(path, s->is_map ? "[key]" : "[]");
+    put_all(l, s->element, path, 0, is_sensitive);
+    path->len = len;
+    path->failed = false;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_describe_statistics(const gbx_shape *shape, gbx_buf *to)
+{
+    listing l = {.to = to};
+    gbx_buf path;
+
+    gbx_buf_init(&path, PATH_MAX_BYTES);
+    (void)gbx_buf_puts(to, "[");
+    put_all(&l, shape, &path, 0, false);
+    gbx_buf_cleanup(&path);
+    return gbx_buf_puts(to, "\n]");
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* describe_text - see describe_text.h. */
+#include "mcp/data/describe_text.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "mcp/data/sensitive.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Looked at of one text; a longer one is cut long before. */
+#define TEXT_MAX       GBX_KIB(64)
+#define NAME_MAX_CHARS 48
+
+static const char ellipsis[] = "\xe2\x80\xa6";
+
+/* The characters of a string, a long one's first. */
+static void take(gbx_view string, gbx_buf *to)
+{
+    size_t max = TEXT_MAX / 8;
+
+    gbx_buf_init(to, TEXT_MAX);
+    if (string.len > max) { /* as if it ended there, not inside an escape */
+        size_t end = 1;
+
+        while (end < max)
+            end += string.at[end] == '\\' ? (string.at[end + 1] == 'u' ? 6 : 2) : 1;
+        string.len = end + 1; /* the last character plays the closing quote */
+    }
+    (void)gbx_view_append_text(string, to);
+}
+
+/* How many bytes are the first max characters? */
+static size_t bytes_of(const uint8_t *text, size_t len, size_t max)
+{
+    size_t at = 0;
+
+    while (at < len && max-- > 0) {
+        size_t n = gbx_utf8_sequence(text + at, len - at);
+
+        at += n == 0 ? 1 : n;
+    }
+    return at;
+}
+
+static bool is_identifier(const uint8_t *text, size_t len)
+{
+    if (len == 0 || isdigit(text[0]))
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (!isalnum(text[i]) && text[i] != '_' && text[i] != '$')
+            return false;
+    return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_describe_string(gbx_view string, size_t max, bool is_sensitive, gbx_buf *to)
+{
+    gbx_buf text, shown;
+    size_t n;
+
+    take(string, &text);
+    gbx_buf_init(&shown, TEXT_MAX * 2);
+    if (is_sensitive)
+        (void)gbx_sensitive_mask((const char *)text.data, text.len, &shown);
+    else
+        (void)gbx_sensitive_mask_parts((const char *)text.data, text.len, &shown);
+    n = bytes_of(shown.data, shown.len, max);
+    if (n < shown.len || string.len > TEXT_MAX / 8) {
+        shown.len = n;
+        (void)gbx_buf_puts(&shown, ellipsis);
+    }
+    (void)gbx_json_append_safe(to, shown.data, shown.len);
+    gbx_buf_cleanup(&shown);
+    gbx_buf_cleanup(&text);
+    return !to->failed;
+}
+
+bool gbx_describe_name(gbx_view name, gbx_buf *to)
+{
+    gbx_buf text;
+    bool is_plain;
+
+    take(name, &text);
+    is_plain = text.len <= NAME_MAX_CHARS && is_identifier(text.data, text.len) &&
+               !gbx_sensitive_looks((const char *)text.data, text.len);
+    if (is_plain)
+        (void)gbx_buf_append(to, text.data, text.len);
+    else
+        (void)gbx_describe_string(name, NAME_MAX_CHARS, false, to);
+    gbx_buf_cleanup(&text);
+    return !to->failed;
+}
+
+bool gbx_describe_is_sensitive_name(gbx_view name)
+{
+    return gbx_sensitive_name(name.at + 1, name.len - 2);
+}
+
+bool gbx_describe_is_sensitive_value(gbx_view value)
+{
+    gbx_buf text;
+    bool is;
+
+    if (gbx_view_kind(value) != '"')
+        return gbx_view_kind(value) == '0' && gbx_sensitive_looks(value.at, value.len);
+    take(value, &text);
+    is = gbx_sensitive_looks((const char *)text.data, text.len);
+    gbx_buf_cleanup(&text);
+    return is;
+}
+
+bool gbx_describe_masked_number(gbx_view number, gbx_buf *to)
+{
+    for (size_t i = 0; i < number.len; i++)
+        (void)gbx_buf_append(to,
+                             isdigit((unsigned char)number.at[i]) ? "9" : number.at + i,
+                             1);
+    return !to->failed;
+}

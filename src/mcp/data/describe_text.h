@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* describe_text - pieces of descriptions that come from the data. */
+#ifndef GBX_MCP_DATA_DESCRIBE_TEXT_H
+#define GBX_MCP_DATA_DESCRIBE_TEXT_H
+
+#include "base/json_view.h"
+
+/* A value occurs so often before it is no more about one record. */
+#define GBX_DESCRIBE_OFTEN 5
+
+/* Append a JSON string, cut to about max characters with "…", its characters escaped so
+ * that they steer no terminal. is_sensitive: masked as a whole; else by its parts. */
+bool gbx_describe_string(gbx_view string, size_t max, bool is_sensitive, gbx_buf *to);
+
+/* A member's name: as an identifier if it is one, else as a string; cut, masked by looks. */
+bool gbx_describe_name(gbx_view name, gbx_buf *to);
+
+bool gbx_describe_is_sensitive_name(gbx_view name);
+
+/* By looks. */
+bool gbx_describe_is_sensitive_value(gbx_view value);
+
+/* A number's digits as nines. */
+bool gbx_describe_masked_number(gbx_view number, gbx_buf *to);
+
+#endif

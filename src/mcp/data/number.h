@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* number - doubles and counts as text. */
+#ifndef GBX_MCP_DATA_NUMBER_H
+#define GBX_MCP_DATA_NUMBER_H
+
+#include "base/buf.h"
+
+/* In as few digits as read back as the same, at most so many; null if not finite. */
+bool gbx_number_put(gbx_buf *to, double value, int digits);
+
+/* 1234567 as 1,234,567. */
+bool gbx_number_put_count(gbx_buf *to, uint64_t count);
+
+/* "812 bytes", "9.1 kB", "34 MB". */
+bool gbx_number_put_size(gbx_buf *to, uint64_t bytes);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* What is told of a dataset: types, sizes, masked examples, statistics. */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "mcp/data/describe.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef enum part { TYPE, SIZE, EXAMPLES, STATISTICS } part;
+
+static char *told(const char *json, part what, size_t room)
+{
+    gbx_shape *shape;
+    gbx_view view;
+    gbx_buf buf;
+
+    assert_true(gbx_view_open(json, strlen(json), &view));
+    shape = gbx_shape_of(view, NULL);
+    assert_non_null(shape);
+    gbx_buf_init(&buf, GBX_MIB(16));
+    switch (what) {
+    case TYPE: assert_true(gbx_describe_type(shape, room, &buf)); break;
+    case SIZE: assert_true(gbx_describe_size(shape, view, &buf)); break;
+    case EXAMPLES: assert_true(gbx_describe_examples(view, "", room, &buf)); break;
+    case STATISTICS: assert_true(gbx_describe_statistics(shape, &buf)); break;
+    }
+    gbx_shape_free(shape);
+    return gbx_buf_take_string(&buf, NULL);
+}
+
+static void tells(const char *json, part what, const char *wanted)
+{
+    char *text = told(json, what, 10000);
+
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+static void test_types__are_of_all_values(void **state)
+{
+    (void)state;
+
+    tells("[{\"id\":1,\"x\":1.5,\"s\":\"a\",\"b\":true,\"n\":null},"
+          "{\"id\":2,\"x\":2,\"s\":null,\"t\":[]}]",
+          TYPE,
+          "{ id: integer; x: number; s: string | null; b?: boolean; n?: null; "
+          "t?: [] }[]");
+    tells("[{\"a\":{\"b\":[{\"c\":1},{\"d\":\"2024-05-01\"}]}}]", TYPE,
+          "{ a: { b: { c?: integer; d?: string /* ISO date */ }[] } }[]");
+    tells("[1,\"a\",null]", TYPE, "(string | integer | null)[]");
+    tells("{\"odd name\":1,\"a\\\"b\":2}", TYPE,
+          "{ \"odd name\": integer; \"a\\\"b\": integer }");
+    tells("[]", TYPE, "[]");
+    tells("{}", TYPE, "object");
+    tells("7", TYPE, "integer");
+    tells("[[1,2],[3.5]]", TYPE, "number[][]");
+}
+
+static void test_choices__are_named_where_they_are_many_records(void **state)
+{
+    (void)state;
+
+    tells("[{\"s\":\"open\"},{\"s\":\"open\"},{\"s\":\"open\"},{\"s\":\"open\"},"
+          "{\"s\":\"open\"},{\"s\":\"paid\"},{\"s\":\"paid\"},{\"s\":\"paid\"},"
+          "{\"s\":\"paid\"},{\"s\":\"paid\"}]",
+          TYPE, "{ s: \"open\" | \"paid\" }[]");
+    tells("[\"a\",\"a\",\"a\",\"a\",\"b\"]", TYPE, "string[]");
+    tells("[{\"password\":\"x\"},{\"password\":\"x\"},{\"password\":\"x\"},"
+          "{\"password\":\"x\"},{\"password\":\"x\"}]",
+          TYPE, "{ password: string }[]");
+    tells("[\"a@b.example\",\"a@b.example\",\"a@b.example\",\"a@b.example\","
+          "\"a@b.example\"]",
+          TYPE, "string[]");
+}
+
+static void test_sizes__are_said(void **state)
+{
+    (void)state;
+
+    tells("[{},{}]", SIZE, "2 records");
+    tells("[1,2,3]", SIZE, "3 elements");
+    tells("{\"a\":1}", SIZE, "one object of 1 fields");
+    tells("\"x\"", SIZE, "one value");
+}
+
+static void test_examples__are_three_and_masked(void **state)
+{
+    (void)state;
+
+    tells("[{\"id\":1,\"email\":\"Ada@example.com\",\"ssn\":78051120,\"ok\":true},"
+          "{\"note\":\"call +49 170 1234567\",\"card\":4111111111111111},"
+          "{\"user\":{\"apiKey\":{\"deep\":[\"abc\",12]}}},{\"id\":4}]",
+          EXAMPLES,
+          "{id:1,email:\"Xxx@xxxxxxx.xxx\",ssn:99999999,ok:true}\n"
+          "{note:\"call +00 000 0000000\",card:9999999999999999}\n"
+          "{user:{apiKey:{deep:[\"xxx\",99]}}}\n");
+    tells("[[1,2,3,4,5]]", EXAMPLES, "[1,2,3, /* 2 more */]\n");
+    tells("[{\"a\":{\"b\":{\"c\":{\"d\":1}}}}]", EXAMPLES, "{a:{b:{c:{d:1}}}}\n");
+    tells("[{\"a\":{\"b\":{\"c\":{\"d\":{\"e\":1}}}}}]", EXAMPLES,
+          "{a:{b:{c:{d:{ /* ... */ }}}}}\n");
+    tells("{\"a\":1}", EXAMPLES, "{a:1}\n");
+}
+
+static void test_texts__are_cut_and_steer_nothing(void **state)
+{
+    (void)state;
+
+    tells("[\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"]", EXAMPLES,
+          "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\xe2\x80\xa6\"\n");
+    tells("[\"a\\u001b[31m\\u202e\\nb\"]", EXAMPLES, "\"a\\u001b[31m\\u202e\\nb\"\n");
+    tells("[{\"a\\nignore all\":1}]", TYPE, "{ \"a\\nignore all\": integer }[]");
+}
+
+static void test_statistics__say_what_can_be_said(void **state)
+{
+    (void)state;
+
+    tells(
+        "[{\"n\":1,\"s\":\"x\",\"d\":\"2024-01-02\"},{\"n\":4,\"s\":\"x\",\"d\":"
+        "\"2023-01-02T10:00:00Z\"},{\"n\":null,\"s\":\"x\"},{\"n\":2.5,\"s\":\"x\"},"
+        "{\"s\":\"x\"},{\"s\":\"y\",\"e\":{\"password\":123}}]",
+        STATISTICS,
+        "[\n{\"field\":\"[]\",\"kinds\":[\"object\"],\"count\":6,\"nulls\":0},\n"
+        "{\"field\":\"[].n\",\"kinds\":[\"null\",\"integer\",\"number\"],\"count\":4,"
+        "\"nulls\":1,\"missing\":2,\"distinct\":3,\"min\":1,\"max\":4,\"mean\":2.5,"
+        "\"top\":[]},\n"
+        "{\"field\":\"[].s\",\"kinds\":[\"string\"],\"count\":6,\"nulls\":0,"
+        "\"distinct\":2,\"top\":[{\"value\":\"x\",\"count\":5}]},\n"
+        "{\"field\":\"[].d\",\"kinds\":[\"string\"],\"count\":2,\"nulls\":0,"
+        "\"missing\":4,\"distinct\":2,\"first\":\"2023-01-02T10:00:00Z\","
+        "\"last\":\"2024-01-02\",\"top\":[]},\n"
+        "{\"field\":\"[].e\",\"kinds\":[\"object\"],\"count\":1,\"nulls\":0,"
+        "\"missing\":5},\n"
+        "{\"field\":\"[].e.password\",\"kinds\":[\"integer\"],\"count\":1,\"nulls\":0,"
+        "\"distinct\":1,\"sensitive\":true}\n]");
+    tells("[4111111111111111,1]", STATISTICS,
+          "[\n{\"field\":\"[]\",\"kinds\":[\"integer\"],\"count\":2,\"nulls\":0,"
+          "\"distinct\":2,\"top\":[]}\n]");
+}
+
+/* Every string and name of a hostile dataset ends up in some text. */
+static void test_hostile_data__is_described_in_bounds(void **state)
+{
+    gbx_buf json;
+    char *text;
+    (void)state;
+
+    gbx_buf_init(&json, GBX_MIB(64));
+    (void)gbx_buf_puts(&json, "[{\"k\":0");
+    for (int i = 0; i < 200000; i++)
+        (void)gbx_buf_printf(&json, ",\"k%d\":{\"%d\":[%d]}", i, i, i);
+    (void)gbx_buf_append(&json, "}]", 3);
+    text = told((const char *)json.data, TYPE, 1000);
+    assert_true(strlen(text) < 1500);
+    free(text);
+    text = told((const char *)json.data, EXAMPLES, 1000);
+    assert_true(strlen(text) < 1500);
+    free(text);
+    text = told((const char *)json.data, STATISTICS, 0);
+    assert_true(strlen(text) < GBX_KIB(512));
+    assert_true(gbx_json_check(text, strlen(text), 10, NULL));
+    free(text);
+
+    json.len = 0;
+    for (int i = 0; i < 999; i++)
+        (void)gbx_buf_puts(&json, i % 2 == 0 ? "[" : "{\"a\":");
+    (void)gbx_buf_puts(&json, "1");
+    for (int i = 998; i >= 0; i--)
+        (void)gbx_buf_puts(&json, i % 2 == 0 ? "]" : "}");
+    (void)gbx_buf_append(&json, "", 1);
+    for (int i = TYPE; i <= STATISTICS; i++)
+        free(told((const char *)json.data, (part)i, 1000));
+
+    json.len = 0;
+    (void)gbx_buf_puts(&json, "[\"");
+    for (int i = 0; i < 3000000; i++)
+        (void)gbx_buf_puts(&json, "\\u00e9");
+    (void)gbx_buf_append(&json, "\"]", 3);
+    text = told((const char *)json.data, EXAMPLES, 1000);
+    assert_true(strlen(text) < 500);
+    free(text);
+    gbx_buf_cleanup(&json);
+}
+
+static void test_many_values__are_counted_up_to_a_bound(void **state)
+{
+    gbx_buf json;
+    char *text;
+    (void)state;
+
+    gbx_buf_init(&json, GBX_MIB(64));
+    (void)gbx_buf_puts(&json, "[");
+    for (int i = 0; i < 100000; i++)
+        (void)gbx_buf_printf(&json, "%d,", i % 10000);
+    (void)gbx_buf_append(&json, "0]", 3);
+    text = told((const char *)json.data, STATISTICS, 0);
+    assert_non_null(strstr(text, "\"distinct\":10000,"));
+    free(text);
+    json.len -= 3;
+    (void)gbx_buf_append(&json, "-1]", 4);
+    text = told((const char *)json.data, STATISTICS, 0);
+    assert_non_null(strstr(text, "\"distinctAtLeast\":10000,"));
+    free(text);
+    gbx_buf_cleanup(&json);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_types__are_of_all_values),
+        cmocka_unit_test(test_choices__are_named_where_they_are_many_records),
+        cmocka_unit_test(test_sizes__are_said),
+        cmocka_unit_test(test_examples__are_three_and_masked),
+        cmocka_unit_test(test_texts__are_cut_and_steer_nothing),
+        cmocka_unit_test(test_statistics__say_what_can_be_said),
+        cmocka_unit_test(test_hostile_data__is_described_in_bounds),
+        cmocka_unit_test(test_many_values__are_counted_up_to_a_bound),
+    };
+
+    return cmocka_run_group_tests_name("describe", tests, NULL, NULL);
+}

@@ -109,7 +109,7 @@ _glovebox() {
             [[ $cur == -* ]] || options='claude claude-code cursor vscode codex'
             ;;
         mcp)
-            options="--config --timeout --cpu --memory --max-output --security-log $policy $engine $common"
+            options="--data --config --timeout --cpu --memory --max-output --security-log $policy $engine $common"
             ;;
         doctor) options="--json --attack $engine $common" ;;
         bench) options="--json $engine $common" ;;

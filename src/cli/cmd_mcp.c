@@ -10,6 +10,7 @@
 #include "cli/mcp_servers.h"
 #include "cli/policy_args.h"
 #include "cli/security_log.h"
+#include "mcp/data/data.h"
 #include "mcp/server/stdio.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@
 #define FREE_MS 350
 
 typedef struct mcp_args {
+    gbx_opt_list data;
     const char *config;
     const char *security_log;
     gbx_policy_args policy;
@@ -45,11 +47,16 @@ typedef struct serving {
     gbx_mcp_loop *loop;
     gbx_mcp_server *server;
     gbx_mcp_stdio *stdio;
+    gbx_mcp_data *data;
     gbx_mcp_servers servers;
     gbx_trouble trouble;
 } serving;
 
 static const gbx_opt served_rows[] = {
+    {"data", "NAME=FILE",
+     "compute over FILE (JSON, NDJSON, CSV), or over rows of a database: "
+     "NAME=sqlite:FILE?query=SELECT...; repeatable",
+     GBX_OPT_LIST, offsetof(mcp_args, data), 0, 0, NULL},
     {"config", "FILE",
      "code mode: scripts over the servers that FILE lists as hosts do, in \"mcpServers\"",
      GBX_OPT_TEXT, offsetof(mcp_args, config), 0, 0, NULL},
@@ -148,6 +155,18 @@ static bool start_server(serving *s)
     return status == GBX_OK || fail_host(s, status);
 }
 
+static bool offer_data(serving *s)
+{
+    const gbx_opt_list *data = &s->args->data;
+    gbx_status status;
+
+    if (data->count == 0)
+        return true;
+    status = gbx_mcp_data_new(s->loop, s->server, data->item, data->count, &s->options,
+                              &s->data, &s->trouble.err);
+    return status == GBX_OK || fail_host(s, status);
+}
+
 static void on_alarm(int number)
 {
     (void)number;
@@ -167,6 +186,7 @@ static void limit_the_end(void)
 
 static void cleanup(serving *s)
 {
+    gbx_mcp_data_free(s->data);
     gbx_mcp_stdio_free(s->stdio);
     gbx_mcp_server_free(s->server);
     gbx_mcp_loop_free(s->loop);
@@ -207,7 +227,8 @@ static int serve(mcp_args *args)
 
     s.err = gbx_term_open(stderr, (gbx_color)args->common.color);
     if (gbx_policy_args_make(&args->policy, &s.policy, &s.trouble) &&
-        open_security_log(&s) && take_descriptors(&s) && start_server(&s)) {
+        open_security_log(&s) && take_descriptors(&s) && start_server(&s) &&
+        offer_data(&s)) {
         status = gbx_mcp_loop_run(s.loop);
         limit_the_end();
     } else {
@@ -242,7 +263,7 @@ static int mcp_main(const gbx_command *self, int argc, char **argv)
 const gbx_command gbx_command_mcp = {
     .name = "mcp",
     .summary = "serve the Model Context Protocol on standard input and output",
-    .usage = "mcp [--config FILE] [options]",
+    .usage = "mcp [--data NAME=FILE]... [--config FILE] [options]",
     .description =
         "Serves models: one JSON-RPC message a line on standard input and output, in\n"
         "2026-07-28 as in the versions from 2024-11-05 on. Nothing else is ever written\n"

@@ -129,7 +129,7 @@ static void test_specs__that_are_none_say_why(void **state)
     refused("a=sqlite:x?query=SELECT '%x'", GBX_E_USAGE, "%25");
     refused("a=sqlite:x?query=%00", GBX_E_USAGE, "%25");
     refused("a=sqlite:x?query=%ff", GBX_E_USAGE, "%25");
-    refused("a=/nowhere/x.csv", GBX_E_OS, "No such file");
+    refused("a=/nowhere/x.csv", GBX_E_OS, "cannot read 'x.csv'");
 }
 
 static void test_files__are_json_lines_or_tables(void **state)

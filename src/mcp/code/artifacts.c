@@ -15,6 +15,7 @@
 #define NAME_BYTES 200
 
 struct gbx_artifacts {
+    const char *origin;
     uint64_t max_bytes;
     int64_t keep_ns;
     uint64_t bytes;
@@ -145,10 +146,17 @@ static void write_range(const gbx_artifact *a, struct range range, gbx_buf *to)
 
 gbx_artifacts *gbx_artifacts_new(uint64_t max_bytes, uint32_t keep_ms)
 {
+    return gbx_artifacts_new_of("", max_bytes, keep_ms);
+}
+
+gbx_artifacts *gbx_artifacts_new_of(const char *origin, uint64_t max_bytes,
+                                    uint32_t keep_ms)
+{
     gbx_artifacts *store = calloc(1, sizeof *store);
 
     if (store == NULL)
         return NULL;
+    store->origin = origin;
     store->max_bytes = max_bytes;
     store->keep_ns = (int64_t)keep_ms * GBX_NS_PER_MS;
     (void)!getrandom(&store->salt, sizeof store->salt, 0);
@@ -189,8 +197,8 @@ const gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
                  strncmp(mime_type, "image/", 6) != 0 &&
                  strncmp(mime_type, "audio/", 6) != 0;
     a->expires_ns = now_ns + store->keep_ns;
-    (void)snprintf(a->uri, sizeof a->uri, GBX_ARTIFACT_SCHEME "%08x/%llu", store->salt,
-                   (unsigned long long)++store->last);
+    (void)snprintf(a->uri, sizeof a->uri, GBX_ARTIFACT_SCHEME "%s%08x/%llu",
+                   store->origin, store->salt, (unsigned long long)++store->last);
     while (store->bytes + len > store->max_bytes)
         drop_oldest(store);
     append(store, a);

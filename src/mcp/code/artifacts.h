@@ -28,6 +28,10 @@ typedef struct gbx_artifact {
 
 /* NULL if memory is out. */
 gbx_artifacts *gbx_artifacts_new(uint64_t max_bytes, uint32_t keep_ms);
+/* The same beside another: every URI begins with the scheme and `origin`, a constant of at
+ * most 16 characters that a URI may have. */
+gbx_artifacts *gbx_artifacts_new_of(const char *origin, uint64_t max_bytes,
+                                    uint32_t keep_ms);
 void gbx_artifacts_free(gbx_artifacts *store);
 
 /* Everything is copied. NULL if it is more than all that may be kept, or memory is out.

@@ -26,6 +26,7 @@
 #define RETURN "return "
 
 struct work {
+    const char *arguments; /* of functions that are called */
     char *text; /* without its types, once they are found; its length stays */
     char *copy;
     size_t len;
@@ -70,7 +71,7 @@ static void compose(struct work *w, gbx_script *s, gbx_buf *to)
     }
     if (shape->calls_expression) {
         gbx_buf_append(to, w->copy + at, base + shape->end - at);
-        gbx_buf_puts(to, ")(input)");
+        gbx_buf_printf(to, ")(%s)", w->arguments);
         at = base + shape->end;
     }
     gbx_buf_append(to, w->copy + at, w->region.end - at);
@@ -78,7 +79,7 @@ static void compose(struct work *w, gbx_script *s, gbx_buf *to)
         gbx_buf_puts(to, "\nreturn ");
         gbx_buf_append(to, w->copy + base + shape->name_start,
                        shape->name_end - shape->name_start);
-        gbx_buf_puts(to, "(input);");
+        gbx_buf_printf(to, "(%s);", w->arguments);
     }
     gbx_buf_append(to, w->copy + w->region.end, w->len - w->region.end);
 }
@@ -104,9 +105,15 @@ static bool is_text(const char *text, size_t len)
 gbx_status gbx_script_make(const char *text, size_t len, gbx_script *ret,
                            gbx_error *reterr)
 {
+    return gbx_script_make_called(text, len, "input", ret, reterr);
+}
+
+gbx_status gbx_script_make_called(const char *text, size_t len, const char *arguments,
+                                  gbx_script *ret, gbx_error *reterr)
+{
     GBX_CLEANUP(gbx_free) char *given = malloc(len + 1);
     GBX_CLEANUP(gbx_free) char *copy = malloc(len + 1);
-    struct work w = {.text = given, .copy = copy, .len = len};
+    struct work w = {.arguments = arguments, .text = given, .copy = copy, .len = len};
     gbx_script made = {.insert_count = 0};
     uint32_t column;
     gbx_buf code;

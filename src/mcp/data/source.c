@@ -16,6 +16,14 @@
 
 #define READ_AT_ONCE GBX_MIB(4)
 
+/* Models read these messages: folders are no business of theirs. */
+static const char *name_of(const gbx_spec *spec)
+{
+    const char *slash = strrchr(spec->path, '/');
+
+    return slash != NULL ? slash + 1 : spec->path;
+}
+
 static gbx_status open_file(const gbx_spec *spec, int *ret, size_t *ret_size,
                             gbx_error *reterr)
 {
@@ -25,12 +33,12 @@ static gbx_status open_file(const gbx_spec *spec, int *ret, size_t *ret_size,
     struct stat st;
 
     if (fd < 0 || fstat(fd, &st) < 0)
-        return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", spec->path,
-                        strerror(errno));
+        return gbx_fail(reterr, GBX_E_OS, "cannot read '%s'", name_of(spec));
+    errno = 0;
     if (!S_ISREG(st.st_mode))
-        return gbx_fail(reterr, GBX_E_OS, "'%s' is not a file", spec->path);
+        return gbx_fail(reterr, GBX_E_OS, "'%s' is not a file", name_of(spec));
     if (st.st_size > (off_t)GBX_SOURCE_MAX && spec->format != GBX_SPEC_SQLITE)
-        return gbx_fail(reterr, GBX_E_DATA, "'%s' is larger than 1 GiB", spec->path);
+        return gbx_fail(reterr, GBX_E_DATA, "'%s' is larger than 1 GiB", name_of(spec));
     *ret_size = (size_t)st.st_size;
     *ret = gbx_fd_take(&fd);
     return GBX_OK;
@@ -54,11 +62,10 @@ static gbx_status read_file(const gbx_spec *spec, const atomic_bool *stop, gbx_b
             return gbx_fail(reterr, GBX_E_CLOSED, "nobody waits for the file");
         if (at == NULL || to->len > GBX_SOURCE_MAX)
             return gbx_fail(reterr, GBX_E_DATA, "'%s' is larger than 1 GiB or memory",
-                            spec->path);
+                            name_of(spec));
         n = read(fd, at, room < READ_AT_ONCE ? room : READ_AT_ONCE);
         if (n < 0)
-            return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", spec->path,
-                            strerror(errno));
+            return gbx_fail(reterr, GBX_E_OS, "cannot read '%s'", name_of(spec));
         to->len += (size_t)n;
     }
     return GBX_OK;

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compute - a call from its arguments to the engine, its console lines on their way to the
+ * client, its end. The engine's thread touches a call in two places only: it appends lines
+ * under a lock, and posts the result.
+ */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/nearest.h"
+#include "base/utf8.h"
+#include "guard/guard.h"
+#include "mcp/code/script.h"
+#include "mcp/data/inner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Calls that run or wait; the engine has its own queue behind. */
+#define CALLS_MAX 512
+
+/* Console lines that wait for the loop; what does not fit is in the result anyway. */
+#define LINES_MAX GBX_KIB(64)
+
+#define CODE_MAX GBX_MIB(1)
+
+struct gbx_compute {
+    gbx_compute *next; /* in data->calls */
+    gbx_mcp_data *data;
+    gbx_mcp_request *request;
+    gbx_view arguments;
+    gbx_buf code;
+    gbx_script script;
+    gbx_ticket ticket; /* 0: not submitted yet */
+    gbx_result *result;
+    gbx_buf lines;  /* under data->log_lock: each ends in NUL */
+    bool is_posted; /* and somebody will take them */
+};
+
+/* ---- life --------------------------------------------------------------------------- */
+
+static void forget(gbx_compute *c)
+{
+    gbx_compute **at = &c->data->calls;
+
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    gbx_result_free(c->result);
+    gbx_script_cleanup(&c->script);
+    gbx_buf_cleanup(&c->code);
+    gbx_buf_cleanup(&c->lines);
+    free(c);
+}
+
+static void refuse(gbx_compute *c, const char *code, const char *error,
+                   const char *hint)
+{
+    gbx_compute_refuse(c->request, code, error, hint, NULL);
+    forget(c);
+}
+
+static void on_cancel(void *user)
+{
+    gbx_compute *c = user;
+
+    if (c->ticket != 0)
+        gbx_abort(c->data->engine, c->ticket); /* it ends as any other */
+    else
+        refuse(c, "ABORTED", "the call was cancelled before it began", "");
+}
+
+/* ---- from the engine's thread ------------------------------------------------------------ */
+
+static void take_lines(gbx_compute *c)
+{
+    gbx_buf lines;
+
+    (void)pthread_mutex_lock(&c->data->log_lock);
+    lines = c->lines;
+    gbx_buf_init(&c->lines, LINES_MAX);
+    c->is_posted = false;
+    (void)pthread_mutex_unlock(&c->data->log_lock);
+    for (size_t at = 0; at < lines.len;) {
+        const char *line = (const char *)lines.data + at;
+        size_t len = strlen(line);
+
+        gbx_mcp_progress(c->request, -1, line, len);
+        at += len + 1;
+    }
+    gbx_buf_cleanup(&lines);
+}
+
+static void lines_arrived(void *arg)
+{
+    take_lines(arg);
+}
+
+/* Posts run in their order: the one of the end comes behind all of these. */
+static void on_log(void *user, const gbx_log *log)
+{
+    gbx_compute *c = user;
+    bool must_post = false;
+
+    (void)pthread_mutex_lock(&c->data->log_lock);
+    if (gbx_buf_append(&c->lines, log->text, log->text_len + 1)) {
+        must_post = !c->is_posted;
+        c->is_posted = true;
+    } else {
+        c->lines.failed = false; /* full: later ones may fit again */
+    }
+    (void)pthread_mutex_unlock(&c->data->log_lock);
+    if (must_post && !gbx_mcp_loop_post(c->data->loop, lines_arrived, c)) {
+        (void)pthread_mutex_lock(&c->data->log_lock);
+        c->is_posted = false;
+        (void)pthread_mutex_unlock(&c->data->log_lock);
+    }
+}
+
+static void ended(void *arg)
+{
+    gbx_compute *c = arg;
+
+    gbx_compute_reply(c->data, c->request, (const char *)c->code.data, c->code.len,
+                      &c->script, c->result);
+    forget(c);
+}
+
+static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
+{
+    gbx_compute *c = user;
+
+    (void)ticket;
+    c->result = result;
+    (void)gbx_mcp_loop_post(c->data->loop, ended, c); /* else it is ended with us */
+}
+
+/* ---- arguments --------------------------------------------------------------------------- */
+
+static const gbx_dataset_state *find_set(const gbx_mcp_data *d, const char *name)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (strcmp(d->sets[i].spec.name, name) == 0)
+            return &d->sets[i];
+    return NULL;
+}
+
+static const char *nearest_set(const gbx_mcp_data *d, const char *name)
+{
+    const char *names[256];
+    size_t count = 0;
+
+    while (count < d->count && count < GBX_COUNTOF(names)) {
+        names[count] = d->sets[count].spec.name;
+        count++;
+    }
+    return gbx_nearest(name, names, count);
+}
+
+/* The text of a string member, which ends in NUL. False, and refused, if it is none. */
+static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
+{
+    gbx_view view = gbx_view_member(c->arguments, name);
+    char error[128];
+
+    if (gbx_view_kind(view) == '"' && gbx_view_take_text(view, to) &&
+        gbx_buf_append(to, "", 1) && strlen((const char *)to->data) + 1 == to->len) {
+        to->len--;
+        return true;
+    }
+    (void)snprintf(error, sizeof error,
+                   view.at == NULL
+                       ? "'%s' is missing"
+                       : "'%s' is not a string of at most 1 MiB without NUL",
+                   name);
+    refuse(c, "INVALID_ARGS", error, "give the code as a string: (data) => result");
+    return false;
+}
+
+/* What is none of ours was meant as one of ours. */
+static bool check_names(gbx_compute *c)
+{
+    static const char *const known[] = {"code", "dataset", "input"};
+    size_t cursor = 0;
+    gbx_view key, value;
+
+    while (gbx_view_next(c->arguments, &cursor, &key, &value)) {
+        char name[64], error[160], hint[160];
+        const char *near;
+        size_t len = key.len - 2;
+
+        (void)snprintf(name, sizeof name, "%.*s", (int)(len < 60 ? len : 60),
+                       key.at + 1);
+        if (strcmp(name, known[0]) == 0 || strcmp(name, known[1]) == 0 ||
+            strcmp(name, known[2]) == 0)
+            continue;
+        near = gbx_nearest(name, known, GBX_COUNTOF(known));
+        (void)snprintf(error, sizeof error, "there is no argument '%s'", name);
+        (void)snprintf(hint, sizeof hint, "%s%s%s",
+                       near != NULL ? "did you mean '"
+                                    : "the arguments are code, dataset",
+                       near != NULL ? near : " and input",
+                       near != NULL ? "'?" : "; values for the code go into input");
+        refuse(c, "INVALID_ARGS", error, hint);
+        return false;
+    }
+    return true;
+}
+
+/* "*" is all of them. NULL: refused. */
+static const char *choose_dataset(gbx_compute *c, gbx_buf *name)
+{
+    const gbx_mcp_data *d = c->data;
+    const gbx_dataset_state *set;
+    char error[GBX_ERROR_MESSAGE_SIZE + 160];
+
+    if (gbx_view_kind(gbx_view_member(c->arguments, "dataset")) == 0) {
+        if (d->count > 1)
+            return "*";
+        set = &d->sets[0];
+    } else {
+        if (!take_text(c, "dataset", name))
+            return NULL;
+        set = find_set(d, (const char *)name->data);
+    }
+    if (set != NULL && set->is_loaded)
+        return set->spec.name;
+    if (set != NULL) {
+        (void)snprintf(error, sizeof error, "dataset '%s' could not be read: %s",
+                       set->spec.name, set->problem);
+        refuse(c, "UNAVAILABLE", error,
+               "whoever runs this server must repair the file");
+        return NULL;
+    }
+    {
+        const char *near = nearest_set(d, (const char *)name->data);
+
+        (void)snprintf(error, sizeof error, "%s%s%s",
+                       near != NULL ? "did you mean '" : "leave 'dataset' out",
+                       near != NULL ? near : "",
+                       near != NULL ? "'?" : " for all of them");
+        refuse(c, "INVALID_ARGS", "there is no dataset of that name", error);
+    }
+    return NULL;
+}
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+/* False, and refused, if it cannot be run. */
+static bool make_script(gbx_compute *c)
+{
+    const char *text = (const char *)c->code.data;
+    gbx_location at;
+    char *frame;
+
+    if (gbx_script_make_called(text, c->code.len, "data, input", &c->script, NULL) !=
+        GBX_OK) {
+        refuse(c, "UNAVAILABLE", "no memory for the call", "");
+        return false;
+    }
+    if (c->script.message == NULL)
+        return true;
+    at = (gbx_location){.line = c->script.line, .column = c->script.column};
+    at.frame = frame = gbx_guard_frame(text, c->code.len, at.line, at.column);
+    gbx_compute_refuse(c->request, "SYNTAX", c->script.message, c->script.hint, &at);
+    free(frame);
+    forget(c);
+    return false;
+}
+
+static void submit(gbx_compute *c, const char *dataset)
+{
+    gbx_view input = gbx_view_member(c->arguments, "input");
+    gbx_call call = GBX_CALL_INIT;
+    gbx_error error = {0};
+
+    call.form = GBX_FORM_SCRIPT;
+    call.code = c->script.code;
+    call.code_len = c->script.code_len;
+    call.dataset = dataset;
+    if (input.at != NULL) {
+        call.input = input.at;
+        call.input_len = input.len;
+    }
+    call.on_log = on_log;
+    call.log_user = c;
+    if (gbx_submit(c->data->engine, &call, on_done, c, &c->ticket, &error) != GBX_OK)
+        refuse(c, "UNAVAILABLE", error.message, "");
+}
+
+static void begin(gbx_compute *c)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
+    const char *dataset;
+
+    gbx_buf_init(&name, 256);
+    if (c->data->engine == NULL) {
+        refuse(c, "UNAVAILABLE", c->data->engine_problem, "");
+        return;
+    }
+    dataset = choose_dataset(c, &name);
+    if (dataset == NULL || !make_script(c))
+        return;
+    submit(c, dataset);
+}
+
+static size_t count_calls(const gbx_mcp_data *d)
+{
+    size_t count = 0;
+
+    for (const gbx_compute *c = d->calls; c != NULL; c = c->next)
+        count++;
+    return count;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    gbx_mcp_data *d = user;
+    gbx_compute *c = count_calls(d) < CALLS_MAX ? calloc(1, sizeof *c) : NULL;
+    gbx_compute **at = &d->calls;
+
+    if (c == NULL) {
+        gbx_compute_refuse(request, "UNAVAILABLE", "too many calls are running",
+                           "try again when one has ended", NULL);
+        return;
+    }
+    c->data = d;
+    c->request = request;
+    c->arguments = arguments;
+    gbx_buf_init(&c->code, CODE_MAX);
+    gbx_buf_init(&c->lines, LINES_MAX);
+    while (*at != NULL)
+        at = &(*at)->next;
+    *at = c;
+    gbx_mcp_on_cancel(request, on_cancel, c);
+    if (!check_names(c) || !take_text(c, "code", &c->code))
+        return;
+    if (gbx_data_is_ready(d))
+        begin(c);
+}
+
+void gbx_compute_go_on(gbx_mcp_data *d)
+{
+    gbx_compute *next;
+
+    for (gbx_compute *c = d->calls; c != NULL; c = next) {
+        next = c->next;
+        if (c->ticket == 0 && c->result == NULL)
+            begin(c);
+    }
+}
+
+void gbx_compute_end_all(gbx_mcp_data *d)
+{
+    while (d->calls != NULL)
+        refuse(d->calls, "ABORTED", "the server has ended", "");
+}

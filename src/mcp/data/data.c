@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* data - datasets from --data to what clients see of them. */
+#include "base/clock.h"
+#include "mcp/data/inner.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Lists wait no longer than this for what is in them; a client would give us up. */
+#define PATIENCE_MS 5000
+
+/* What a model may be told of all datasets together. */
+#define DESCRIPTIONS_MAX 7200
+#define DESCRIPTION_MAX  2400
+#define DESCRIPTION_MIN  240
+
+#define DATASETS_MAX 256
+
+/* Values that were too long to be shown. */
+#define ARTIFACT_BYTES (UINT64_C(64) << 20)
+#define ARTIFACT_MS    3600000
+
+/* Of the engine, where the caller does not say: replies are cut, and the rest is kept. */
+#define OUTPUT_BYTES (UINT64_C(10) << 20)
+
+static void release(gbx_mcp_data *d)
+{
+    if (!d->is_held)
+        return;
+    d->is_held = false;
+    gbx_mcp_server_release(d->server);
+}
+
+static void on_impatience(evutil_socket_t fd, short what, void *user)
+{
+    (void)fd;
+    (void)what;
+    release(user);
+}
+
+/* Can something be said of every dataset? */
+static bool is_described(const gbx_mcp_data *d)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (d->sets[i].told.type == NULL && !d->sets[i].is_settled)
+            return false;
+    return true;
+}
+
+/* A person reads this, not the client. */
+static void warn(const gbx_dataset_state *set)
+{
+    fprintf(stderr, "glovebox: dataset '%s': %s%s\n", set->spec.name, set->problem,
+            set->is_loaded ? "; what was read before stays" : "");
+}
+
+static void take_told(gbx_dataset_state *set, gbx_load_outcome *o)
+{
+    if (!o->has_told)
+        return;
+    gbx_told_cleanup(&set->told);
+    set->told = o->told;
+    o->told = (gbx_told){0};
+}
+
+static void take_dataset(gbx_mcp_data *d, gbx_load_outcome *o)
+{
+    gbx_dataset_state *set = &d->sets[o->index];
+    bool was_loaded = set->is_loaded;
+    bool had_problem = set->problem[0] != 0;
+
+    take_told(set, o);
+    set->is_settled |= o->kind != GBX_LOAD_DESCRIBED;
+    set->is_loaded |= o->kind == GBX_LOAD_LOADED;
+    memcpy(set->problem, o->problem, sizeof set->problem);
+    if (o->kind == GBX_LOAD_REFUSED)
+        warn(set);
+    gbx_offer_all(d);
+    if (was_loaded && (o->kind != GBX_LOAD_UNCHANGED || had_problem))
+        gbx_mcp_server_resource_updated(d->server, set->uri);
+}
+
+static void on_changed(void *user, size_t index)
+{
+    gbx_mcp_data *d = user;
+
+    gbx_data_loader_want(&d->loader, index);
+}
+
+/* ---- making one ----------------------------------------------------------------------- */
+
+static gbx_status check_name(const gbx_mcp_data *d, size_t index, gbx_error *reterr)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(d->sets[i].spec.name, d->sets[index].spec.name) == 0)
+            return gbx_fail(reterr, GBX_E_USAGE, "there are two datasets named '%s'",
+                            d->sets[i].spec.name);
+    return GBX_OK;
+}
+
+static gbx_status take_specs(gbx_mcp_data *d, const char *const *specs, size_t count,
+                             gbx_error *reterr)
+{
+    if (count > DATASETS_MAX)
+        return gbx_fail(reterr, GBX_E_USAGE, "there are more than %d datasets",
+                        DATASETS_MAX);
+    d->sets = calloc(count, sizeof *d->sets);
+    if (d->sets == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for datasets");
+    for (size_t i = 0; i < count; i++) {
+        gbx_status status = gbx_spec_parse(specs[i], &d->sets[i].spec, reterr);
+
+        if (status != GBX_OK)
+            return status;
+        d->count = i + 1;
+        status = check_name(d, i, reterr);
+        if (status == GBX_OK) /* a name that is mistyped is told to who typed it */
+            status = gbx_source_probe(&d->sets[i].spec, reterr);
+        if (status != GBX_OK)
+            return status;
+        (void)snprintf(d->sets[i].uri, sizeof d->sets[i].uri, "glovebox://dataset/%s",
+                       d->sets[i].spec.name);
+    }
+    return GBX_OK;
+}
+
+static void watch_files(gbx_mcp_data *d)
+{
+    const gbx_spec **specs = calloc(d->count, sizeof *specs);
+    const char *why = "memory is out";
+
+    for (size_t i = 0; specs != NULL && i < d->count; i++)
+        specs[i] = &d->sets[i].spec;
+    if (specs != NULL)
+        d->watch = gbx_data_watch_new(d->loop, specs, d->count, on_changed, d, &why);
+    free(specs);
+    if (d->watch == NULL)
+        fprintf(stderr, "glovebox: files that change are not read again: %s\n", why);
+}
+
+static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
+{
+    struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
+    gbx_status status;
+
+    d->artifacts = gbx_artifacts_new_of("compute-", ARTIFACT_BYTES, ARTIFACT_MS);
+    d->patience = evtimer_new(gbx_mcp_loop_base(d->loop), on_impatience, d);
+    if (d->artifacts == NULL || d->patience == NULL ||
+        pthread_mutex_init(&d->log_lock, NULL) != 0)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for datasets");
+    d->loader.room = DESCRIPTIONS_MAX / d->count;
+    if (d->loader.room > DESCRIPTION_MAX)
+        d->loader.room = DESCRIPTION_MAX;
+    if (d->loader.room < DESCRIPTION_MIN)
+        d->loader.room = DESCRIPTION_MIN;
+    watch_files(d); /* before they are read, or a change between would be missed */
+    status = gbx_data_loader_start(&d->loader, d, reterr);
+    if (status != GBX_OK)
+        return status;
+    gbx_mcp_server_hold(d->server);
+    d->is_held = true;
+    (void)evtimer_add(d->patience, &patience);
+    gbx_offer_all(d);
+    return GBX_OK;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_data_is_ready(const gbx_mcp_data *d)
+{
+    if (d->is_engine_done && d->engine == NULL)
+        return true;
+    for (size_t i = 0; i < d->count; i++)
+        if (!d->sets[i].is_settled)
+            return false;
+    return d->is_engine_done;
+}
+
+void gbx_data_arrived(gbx_mcp_data *d, gbx_load_outcome *o)
+{
+    if (o->kind == GBX_LOAD_ENGINE) {
+        d->is_engine_done = true;
+        (void)pthread_mutex_lock(&d->loader.lock);
+        d->engine = d->loader.engine;
+        (void)pthread_mutex_unlock(&d->loader.lock);
+        memcpy(d->engine_problem, o->problem, sizeof d->engine_problem);
+        if (d->engine == NULL)
+            fprintf(stderr, "glovebox: %s\n", d->engine_problem);
+    } else {
+        take_dataset(d, o);
+    }
+    if (is_described(d))
+        release(d);
+    if (gbx_data_is_ready(d))
+        gbx_compute_go_on(d);
+}
+
+gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
+                            const char *const *specs, size_t count,
+                            const gbx_options *options, gbx_mcp_data **ret,
+                            gbx_error *reterr)
+{
+    gbx_mcp_data *d = calloc(1, sizeof *d);
+    gbx_status status;
+
+    if (d == NULL || count == 0) {
+        free(d);
+        return gbx_fail(reterr, GBX_E_USAGE, "there is no dataset");
+    }
+    d->loop = loop;
+    d->server = server;
+    d->options = *options;
+    if (d->options.limits.output_bytes == 0)
+        d->options.limits.output_bytes = OUTPUT_BYTES;
+    status = take_specs(d, specs, count, reterr);
+    if (status == GBX_OK)
+        status = start(d, reterr);
+    if (status == GBX_OK)
+        *ret = d;
+    else
+        gbx_mcp_data_free(d);
+    return status;
+}
+
+void gbx_mcp_data_free(gbx_mcp_data *d)
+{
+    if (d == NULL)
+        return;
+    gbx_data_watch_free(d->watch);
+    gbx_data_loader_stop(&d->loader);
+    gbx_compute_end_all(d);
+    if (d->patience != NULL)
+        event_free(d->patience);
+    for (size_t i = 0; i < d->count; i++) {
+        gbx_spec_cleanup(&d->sets[i].spec);
+        gbx_told_cleanup(&d->sets[i].told);
+    }
+    gbx_artifacts_free(d->artifacts);
+    free(d->sets);
+    free(d);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inner - what the files behind data.h share: datasets, the threads that load them, and
+ * the calls of `compute`.
+ *
+ * Everything is the loop's but struct gbx_data_loader: its threads read files and talk to the
+ * engine, and post what came of it.
+ */
+#ifndef GBX_MCP_DATA_INNER_H
+#define GBX_MCP_DATA_INNER_H
+
+#include "mcp/code/artifacts.h"
+#include "mcp/data/data.h"
+#include "mcp/data/source.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* ---- loader.c: threads ------------------------------------------------------------- */
+
+/* What is told of a dataset; texts are NULL if it could not be read. */
+typedef struct gbx_told {
+    char *type;
+    char *size;     /* "100,000 records" */
+    char *examples; /* a line each */
+    char *statistics;
+    uint64_t bytes; /* of its JSON */
+    gbx_spec_format format;
+} gbx_told;
+
+typedef enum gbx_load_kind {
+    GBX_LOAD_DESCRIBED, /* told is new; the engine will have it soon */
+    GBX_LOAD_LOADED,    /* the engine has it; told is new unless it was described */
+    GBX_LOAD_UNCHANGED, /* the file has what it had */
+    GBX_LOAD_REFUSED,   /* problem says why; what was loaded before stays */
+    GBX_LOAD_ENGINE,    /* problem says why there is none; "": there is one */
+} gbx_load_kind;
+
+typedef struct gbx_load_outcome {
+    gbx_mcp_data *data;
+    size_t index; /* of the dataset */
+    gbx_load_kind kind;
+    bool has_told;
+    gbx_told told;
+    char problem[GBX_ERROR_MESSAGE_SIZE];
+} gbx_load_outcome;
+
+/* One dataset as the loader's thread knows it. */
+typedef struct gbx_load_slot {
+    bool is_wanted; /* with the lock */
+    bool was_loaded;
+    uint8_t sha256[GBX_SHA256_SIZE];
+} gbx_load_slot;
+
+typedef struct gbx_data_loader {
+    gbx_mcp_data *data;
+    pthread_t engine_thread;
+    pthread_t file_thread;
+    bool has_engine_thread;
+    bool has_file_thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    atomic_bool stop;
+    bool is_engine_done; /* with the lock: engine is made, or cannot be */
+    gbx_engine *engine;  /* with the lock; the loop has its own copy after the post */
+    gbx_load_slot *slots;
+    size_t room; /* bytes of description that a dataset may have */
+} gbx_data_loader;
+
+gbx_status gbx_data_loader_start(gbx_data_loader *loader, gbx_mcp_data *data,
+                                 gbx_error *reterr);
+/* Have a dataset read, again. From the loop. */
+void gbx_data_loader_want(gbx_data_loader *loader, size_t index);
+/* Joins the threads and frees the engine; calls in flight end as aborted. */
+void gbx_data_loader_stop(gbx_data_loader *loader);
+
+void gbx_told_cleanup(gbx_told *told);
+
+/* ---- watch.c: files that change ------------------------------------------------------ */
+
+typedef struct gbx_data_watch gbx_data_watch;
+
+/* changed(user, index) is called on the loop some time after files have changed, and not
+ * while they go on changing. NULL: this system cannot say; *ret_why is a constant text. */
+gbx_data_watch *gbx_data_watch_new(gbx_mcp_loop *loop, const gbx_spec *const *specs,
+                                   size_t count,
+                                   void (*changed)(void *user, size_t index),
+                                   void *user, const char **ret_why);
+void gbx_data_watch_free(gbx_data_watch *watch);
+
+/* ---- compute.c: calls ---------------------------------------------------------------- */
+
+typedef struct gbx_compute gbx_compute;
+
+/* The tool's handler. */
+void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments);
+/* The engine and the datasets are there: what has waited goes on. */
+void gbx_compute_go_on(gbx_mcp_data *data);
+/* After the loop has ended, and the engine was freed. */
+void gbx_compute_end_all(gbx_mcp_data *data);
+
+/* ---- reply.c: what is answered ------------------------------------------------------- */
+
+/* code: what the model wrote; script: where it is in what ran. */
+struct gbx_script;
+void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char *code,
+                       size_t code_len, const struct gbx_script *script,
+                       gbx_result *result);
+/* An answer without a call: code is a name such as "INVALID_ARGS"; at may be NULL. */
+void gbx_compute_refuse(gbx_mcp_request *request, const char *code, const char *error,
+                        const char *hint, const gbx_location *at);
+
+/* ---- offer.c: descriptions, schemas, resources ---------------------------------------- */
+
+/* Where results are kept that were too long to be shown. */
+#define GBX_COMPUTE_ARTIFACTS GBX_ARTIFACT_SCHEME "compute-"
+
+/* Register `compute` and the resources anew. */
+void gbx_offer_all(gbx_mcp_data *data);
+
+/* ---- data.c --------------------------------------------------------------------------- */
+
+typedef struct gbx_dataset_state {
+    gbx_spec spec;
+    bool is_settled; /* its first load is through, well or not */
+    bool is_loaded;
+    gbx_told told;
+    char problem[GBX_ERROR_MESSAGE_SIZE]; /* with the file as it is now; "" is none */
+    char uri[128];
+} gbx_dataset_state;
+
+struct gbx_mcp_data {
+    gbx_mcp_loop *loop;
+    gbx_mcp_server *server;
+    gbx_options options;
+    gbx_dataset_state *sets;
+    size_t count;
+    gbx_data_loader loader;
+    gbx_data_watch *watch;
+    gbx_artifacts *artifacts;
+    gbx_engine *engine; /* NULL: not yet, or engine_problem says why */
+    bool is_engine_done;
+    char engine_problem[GBX_ERROR_MESSAGE_SIZE];
+    bool is_held; /* lists wait for us */
+    struct event *patience;
+    gbx_compute *calls;
+    pthread_mutex_t log_lock;
+};
+
+/* What the loader's threads have found out; on the loop. */
+void gbx_data_arrived(gbx_mcp_data *data, gbx_load_outcome *outcome);
+
+/* The engine is there (or never will be), and every first load is through. */
+bool gbx_data_is_ready(const gbx_mcp_data *data);
+
+#endif

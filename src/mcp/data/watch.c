@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watch - the folders of files are watched, not the files: whoever saves one well puts
+ * another in its place. What has happened is not read from events but from the files:
+ * after an event each is looked at until two looks agree. A writer that never rests is
+ * waited for no longer than PATIENCE_TICKS.
+ *
+ * Of a database the looks alone decide: reading one with a log makes events of its own.
+ */
+#include "base/cleanup.h"
+#include "mcp/data/inner.h"
+
+#include <event2/event.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TICK_MS        40
+#define PATIENCE_TICKS 50
+
+#define MASK                                                                \
+    (IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | \
+     IN_DELETE | IN_ATTRIB | IN_ONLYDIR)
+
+/* What would be another if the file were another. */
+typedef struct looks {
+    struct {
+        dev_t device;
+        ino_t inode;
+        off_t size;
+        struct timespec written;
+    } of[2]; /* the file, and a database's log */
+} looks;
+
+typedef struct watched {
+    const gbx_spec *spec;
+    const char *name; /* in its folder */
+    looks loaded;     /* when it was last told of */
+    looks last;
+    bool is_due;  /* look at it at the next tick */
+    bool is_sure; /* it was written: tell even if it looks the same */
+    int patience;
+} watched;
+
+struct gbx_data_watch {
+    int fd;
+    struct event *readable;
+    struct event *tick;
+    watched *files;
+    size_t count;
+    void (*changed)(void *user, size_t index);
+    void *user;
+};
+
+static void look_at(const char *path, size_t which, looks *ret)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0 || (which == 1 && st.st_size == 0))
+        return; /* an empty log is none */
+    ret->of[which].device = st.st_dev;
+    ret->of[which].inode = st.st_ino;
+    ret->of[which].size = st.st_size;
+    ret->of[which].written = st.st_mtim;
+}
+
+static looks look(const gbx_spec *spec)
+{
+    looks now;
+    char log[PATH_MAX];
+
+    memset(&now, 0, sizeof now); /* compared as bytes */
+    look_at(spec->path, 0, &now);
+    if (spec->format == GBX_SPEC_SQLITE &&
+        snprintf(log, sizeof log, "%s-wal", spec->path) < (int)sizeof log)
+        look_at(log, 1, &now);
+    return now;
+}
+
+static bool equal(const looks *a, const looks *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+/* ---- folders ------------------------------------------------------------------------ */
+
+static bool watch_folder_of(int fd, const char *path)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+
+    if (slash == NULL)
+        return inotify_add_watch(fd, ".", MASK) >= 0;
+    if (slash - path >= PATH_MAX)
+        return false;
+    (void)snprintf(folder, sizeof folder, "%.*s",
+                   slash == path ? 1 : (int)(slash - path), path);
+    return inotify_add_watch(fd, folder, MASK) >= 0;
+}
+
+/* Of the path, and of what it leads to; what is watched already stays so. */
+static bool watch_folders(const gbx_data_watch *w, const watched *f)
+{
+    char *real = realpath(f->spec->path, NULL);
+    bool ok = watch_folder_of(w->fd, f->spec->path);
+
+    if (real != NULL)
+        ok = watch_folder_of(w->fd, real) && ok;
+    free(real);
+    return ok;
+}
+
+/* ---- events -------------------------------------------------------------------------- */
+
+static void start_tick(gbx_data_watch *w)
+{
+    struct timeval after = {.tv_usec = TICK_MS * 1000};
+
+    if (!evtimer_pending(w->tick, NULL))
+        (void)evtimer_add(w->tick, &after);
+}
+
+static void take_event(gbx_data_watch *w, const struct inotify_event *e)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        watched *f = &w->files[i];
+
+        f->is_due = true;
+        f->patience = PATIENCE_TICKS;
+        if (e->len > 0 && (e->mask & (IN_CLOSE_WRITE | IN_MOVED_TO)) != 0 &&
+            f->spec->format != GBX_SPEC_SQLITE && strcmp(e->name, f->name) == 0)
+            f->is_sure = true;
+    }
+    start_tick(w);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *user)
+{
+    _Alignas(struct inotify_event) char room[16 * (sizeof(struct inotify_event) + 256)];
+    ssize_t n = read(fd, room, sizeof room);
+
+    (void)what;
+    for (ssize_t at = 0; n > 0 && at < n;) {
+        const struct inotify_event *e =
+            (const struct inotify_event *)(void *)(room + at);
+
+        take_event(user, e);
+        at += (ssize_t)(sizeof *e + e->len);
+    }
+}
+
+/* True if it must be looked at again. */
+static bool settle(gbx_data_watch *w, size_t index)
+{
+    watched *f = &w->files[index];
+    looks now = look(f->spec);
+    bool is_still = equal(&now, &f->last);
+
+    f->last = now;
+    if (!is_still && --f->patience > 0)
+        return true;
+    if (equal(&now, &f->loaded) && !f->is_sure)
+        return false;
+    f->loaded = now;
+    f->is_sure = false;
+    (void)watch_folders(w, f); /* a link may lead elsewhere now */
+    w->changed(w->user, index);
+    return false;
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *user)
+{
+    gbx_data_watch *w = user;
+    bool again = false;
+
+    (void)fd;
+    (void)what;
+    for (size_t i = 0; i < w->count; i++)
+        if (w->files[i].is_due) {
+            w->files[i].is_due = settle(w, i);
+            again |= w->files[i].is_due;
+        }
+    if (again)
+        start_tick(w);
+}
+
+static const char *start(gbx_data_watch *w, struct event_base *base)
+{
+    w->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (w->fd < 0)
+        return "the system gives no more watches: fs.inotify.max_user_instances";
+    for (size_t i = 0; i < w->count; i++)
+        if (!watch_folders(w, &w->files[i]))
+            return "the folder of a dataset cannot be watched";
+    w->readable = event_new(base, w->fd, EV_READ | EV_PERSIST, on_readable, w);
+    w->tick = evtimer_new(base, on_tick, w);
+    if (w->readable == NULL || w->tick == NULL || event_add(w->readable, NULL) < 0)
+        return "memory is out";
+    return NULL;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_data_watch *gbx_data_watch_new(gbx_mcp_loop *loop, const gbx_spec *const *specs,
+                                   size_t count,
+                                   void (*changed)(void *user, size_t index),
+                                   void *user, const char **ret_why)
+{
+    gbx_data_watch *w = calloc(1, sizeof *w);
+
+    *ret_why = "memory is out";
+    if (w == NULL)
+        return NULL;
+    *w = (gbx_data_watch){.fd = -1, .count = count, .changed = changed, .user = user};
+    w->files = calloc(count, sizeof *w->files);
+    for (size_t i = 0; w->files != NULL && i < count; i++) {
+        const char *slash = strrchr(specs[i]->path, '/');
+
+        w->files[i].spec = specs[i];
+        w->files[i].name = slash != NULL ? slash + 1 : specs[i]->path;
+        w->files[i].loaded = w->files[i].last = look(specs[i]);
+    }
+    if (w->files != NULL)
+        *ret_why = start(w, gbx_mcp_loop_base(loop));
+    if (*ret_why == NULL)
+        return w;
+    gbx_data_watch_free(w);
+    return NULL;
+}
+
+void gbx_data_watch_free(gbx_data_watch *w)
+{
+    if (w == NULL)
+        return;
+    if (w->readable != NULL)
+        event_free(w->readable);
+    if (w->tick != NULL)
+        event_free(w->tick);
+    gbx_fd_close(&w->fd);
+    free(w->files);
+    free(w);
+}

@@ -20,6 +20,7 @@ function(gbx_mcp_test name)
 endfunction()
 
 gbx_mcp_test(gate)
+gbx_mcp_test(hosts)
 gbx_mcp_test(sdk)
 gbx_mcp_test(life)
 gbx_mcp_test(hostile)

@@ -128,7 +128,8 @@ gbx_status gbx_toml_read(const char *text, size_t len, gbx_toml *ret, gbx_error 
             gbx_toml_pair(&r, table);
         if (r.fault == NULL)
             end_line(&r);
-        gbx_toml_skip_lines(&r);
+        if (r.fault == NULL)
+            gbx_toml_skip_lines(&r);
     }
     if (r.fault == NULL && table != NULL) {
         *ret = toml;

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// hosts: the configurations of hosts taken over, pointed at us, and printed; and what the
+// doctor says of servers, good and bad.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+
+const folder = mkdtempSync(join(tmpdir(), 'glovebox-hosts-'));
+after(() => rmSync(folder, { recursive: true }));
+const glovebox = process.env.GLOVEBOX;
+let count = 0;
+
+/** A user with a home, a project that is the working folder, and these files. */
+function user(files) {
+  const root = join(folder, String(++count));
+  const home = join(root, 'home');
+  const project = join(root, 'project');
+  mkdirSync(home, { recursive: true });
+  mkdirSync(project);
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(root, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, typeof text === 'string' ? text.replaceAll('@PROJECT@', project) : JSON.stringify(text));
+  }
+  const env = { PATH: process.env.PATH, HOME: home };
+  return {
+    root, home, project,
+    own: join(home, '.config/glovebox/mcp.json'),
+    read: (name) => readFileSync(join(root, name), 'utf8'),
+    json: (name) => JSON.parse(readFileSync(join(root, name), 'utf8')),
+    run: (...args) => spawnSync(glovebox, ['mcp', ...args], { cwd: project, env, encoding: 'utf8' }),
+  };
+}
+
+const CODEX = `model = "o5" # keep
+[profiles.x]
+a = """multi
+[mcp_servers.fake]
+"""
+
+[mcp_servers.docs]
+command = "npx"
+args = ["-y",   # comment
+  'docs-mcp',
+]
+env = { A = "b", "C.d" = "e\\u00e9" }
+startup_timeout_sec = 20
+tool_timeout_sec = 1.5
+
+[mcp_servers.docs.extra]
+x = 1
+
+[mcp_servers."remote one"]
+url = "https://r.example/mcp"
+bearer_token_env_var = "HOME"
+http_headers = { "X-A" = "b" }
+
+[tui]
+theme = "dark"
+`;
+
+const ALL = {
+  'home/.config/Claude/claude_desktop_config.json': '{"mcpServers": {"files": {"command": "uvx", "args": ["x"]}}, "scale": 1}',
+  'home/.claude.json': '{"n": 1.50, "projects": {"@PROJECT@": {"mcpServers": {"local": {"command": "./run"}}}}, "mcpServers": {"s": {"type": "sse", "url": "https://s.example/sse"}}}',
+  'project/.mcp.json': '{"mcpServers": {"db": {"command": "db", "env": {"U": "${DB:-none}"}}}}',
+  'home/.cursor/mcp.json': '{\n  // mine\n  "mcpServers": {\n    "files": {"command": "npx", "args": ["${userHome}/d", "${env:HOME}"], "autoApprove": ["r"]},\n    "my tickets": {"url": "https://t.example/mcp"},\n  },\n  "other": 1.50\n}\n',
+  'project/.vscode/mcp.json': '{"inputs": [{"id": "api-key"}], "servers": {"perp": {"type": "stdio", "command": "npx", "args": ["${workspaceFolder}/x.js"], "env": {"KEY": "${input:api-key}"}}}}',
+  'home/.config/Code/User/settings.json': '{"editor.x": 1, "mcp": {"servers": {"user": {"command": "u"}}}}',
+  'home/.codex/config.toml': CODEX,
+};
+
+test('import: every host is read, and nothing of an entry is lost', () => {
+  const u = user(ALL);
+  const result = u.run('import');
+  assert.equal(result.status, 0, result.stderr);
+  assert.deepEqual(u.json('home/.config/glovebox/mcp.json').mcpServers, {
+    files: { command: 'uvx', args: ['x'] },
+    local: { command: './run', cwd: u.project },
+    db: { command: 'db', env: { U: '${DB:-none}' }, cwd: u.project },
+    s: { type: 'sse', url: 'https://s.example/sse' },
+    'files-cursor': { command: 'npx', args: ['${HOME}/d', '${HOME}'], autoApprove: ['r'] },
+    'my-tickets': { url: 'https://t.example/mcp' },
+    perp: { type: 'stdio', command: 'npx', args: [`${u.project}/x.js`], env: { KEY: '${API_KEY}' }, cwd: u.project },
+    user: { command: 'u' },
+    docs: { command: 'npx', args: ['-y', 'docs-mcp'], env: { A: 'b', 'C.d': 'eé' }, extra: { x: 1 }, glovebox: { startMs: 20000, timeoutMs: 1500 } },
+    'remote-one': { url: 'https://r.example/mcp', headers: { 'X-A': 'b', Authorization: 'Bearer ${HOME}' } },
+  });
+  assert.match(result.stdout, /files: taken as files-cursor/);
+  assert.match(result.stdout, /set it as the variable API_KEY/);
+  assert.equal(statSync(u.own).mode & 0o777, 0o600);
+  for (const name of Object.keys(ALL)) assert.equal(u.read(name), ALL[name].replaceAll('@PROJECT@', u.project));
+});
+
+test('import: twice takes nothing twice, and writes nothing', () => {
+  const u = user(ALL);
+  u.run('import');
+  const before = u.read('home/.config/glovebox/mcp.json');
+  const again = u.run('import');
+  assert.equal(again.status, 0);
+  assert.match(again.stdout, /files: is there already/);
+  assert.match(again.stdout, /nothing to write/);
+  assert.equal(u.read('home/.config/glovebox/mcp.json'), before);
+  assert.equal(existsSync(`${u.own}.backup`), false);
+});
+
+test('import --dry-run: says the same and writes nothing', () => {
+  const u = user(ALL);
+  const dry = u.run('import', '--dry-run', '--rewrite');
+  assert.match(dry.stdout, /would write .*mcp\.json/);
+  assert.match(dry.stdout, /would rewrite .*config\.toml/);
+  assert.equal(existsSync(u.own), false);
+  for (const name of Object.keys(ALL)) assert.equal(u.read(name), ALL[name].replaceAll('@PROJECT@', u.project));
+});
+
+test('import: our file keeps its comments, order, numbers and keys, and has a backup', () => {
+  const mine = '{\n  // by hand\n  "glovebox": {"rules": [{"action": "ask"}]}, "x": 1.50,\n  "mcpServers": {\n    "files": {"command": "mine"}, // stays\n  }\n}\n';
+  const u = user({ ...ALL, 'home/.config/glovebox/mcp.json': mine });
+  chmodSync(u.own, 0o640);
+  const result = u.run('import', '--from', 'claude');
+  assert.equal(result.status, 0, result.stderr);
+  assert.equal(u.read('home/.config/glovebox/mcp.json'), mine.replace('{"command": "mine"},',
+    '{"command": "mine"},\n    "files-claude": {"command":"uvx","args":["x"]},'));
+  assert.equal(u.read('home/.config/glovebox/mcp.json.backup'), mine);
+  assert.equal(statSync(u.own).mode & 0o777, 0o640);
+});
+
+test('import --rewrite: the hosts start us, all else in their files stays, and has a backup', () => {
+  const u = user(ALL);
+  const result = u.run('import', '--rewrite');
+  assert.equal(result.status, 0, result.stderr);
+  const us = { glovebox: { command: glovebox, args: ['mcp', '--config', u.own] } };
+  assert.deepEqual(u.json('home/.config/Claude/claude_desktop_config.json'), { mcpServers: us, scale: 1 });
+  assert.deepEqual(u.json('home/.claude.json'), { n: 1.5, projects: { [u.project]: { mcpServers: us } }, mcpServers: us });
+  assert.match(u.read('home/.claude.json'), /"n": 1\.50/);
+  assert.match(u.read('home/.cursor/mcp.json'), /^\{\n {2}\/\/ mine\n[^]*"other": 1\.50\n\}\n$/);
+  assert.deepEqual(u.json('project/.vscode/mcp.json').inputs, [{ id: 'api-key' }]);
+  assert.deepEqual(u.json('home/.config/Code/User/settings.json'), { 'editor.x': 1, mcp: { servers: us } });
+  const toml = u.read('home/.codex/config.toml');
+  assert.ok(toml.startsWith(CODEX.slice(0, CODEX.indexOf('[mcp_servers.docs]')) + '[tui]\ntheme = "dark"\n'), toml);
+  assert.ok(toml.endsWith(`[mcp_servers."glovebox"]\ncommand = "${glovebox}"\nargs = ["mcp", "--config", "${u.own}"]\n`));
+  for (const name of Object.keys(ALL)) {
+    const at = join(u.root, name);
+    const backups = readdirSync(dirname(at)).filter((n) => n.startsWith(`${at.split('/').at(-1)}.backup`)).sort();
+    assert.equal(readFileSync(join(dirname(at), backups[0]), 'utf8'), ALL[name].replaceAll('@PROJECT@', u.project));
+  }
+  const again = u.run('import', '--rewrite');
+  assert.equal(again.status, 0);
+  assert.match(again.stdout, /that is glovebox/);
+  assert.equal(u.read('home/.codex/config.toml'), toml);
+});
+
+test('import: what cannot be taken is said, and its host is not rewritten', () => {
+  const u = user({ 'home/.cursor/mcp.json': { mcpServers: { good: { command: 'x' }, bad: { args: [] }, worse: 5 } } });
+  const result = u.run('import', '--rewrite');
+  assert.match(result.stdout, /bad: not taken\n {4}note: it is left alone: 'command' is missing/);
+  assert.match(result.stdout, /worse: not taken/);
+  assert.match(result.stdout, /not rewritten/);
+  assert.deepEqual(Object.keys(u.json('home/.cursor/mcp.json').mcpServers), ['good', 'bad', 'worse']);
+});
+
+test('import: a link is followed, and stays one', () => {
+  const u = user({ 'home/real.json': { mcpServers: { a: { command: 'x' } } } });
+  mkdirSync(join(u.home, '.cursor'));
+  symlinkSync('../real.json', join(u.home, '.cursor/mcp.json'));
+  assert.equal(u.run('import', '--rewrite').status, 0);
+  assert.deepEqual(Object.keys(u.json('home/real.json').mcpServers), ['glovebox']);
+  assert.ok(existsSync(join(u.home, 'real.json.backup')));
+});
+
+test('import: files that are none are refused with their place, and nothing is written', () => {
+  for (const [name, text, status, message] of [
+    ['project/x.json', '{"mcpServers": {', 65, /at line 1, column 17/],
+    ['project/x.json', '{"mcpServers": {}, "mcpServers": {}}', 65, /duplicate/],
+    ['project/x.toml', '[a]\nb = "x\n', 65, /the string does not end .* at line 2/],
+    ['project/x.json', '{"other": {}}', 65, /there are no servers in it/],
+  ]) {
+    const u = user({ [name]: text });
+    const result = u.run('import', '--from', join(u.root, name));
+    assert.equal(result.status, status, text + result.stderr);
+    assert.match(result.stderr, message);
+    assert.equal(existsSync(u.own), false);
+  }
+  const none = user({}).run('import');
+  assert.equal(none.status, 66);
+  assert.match(none.stderr, /no host has any servers here/);
+});
+
+test('print-config: what each host needs, with whole paths', () => {
+  const u = user({ 'project/mcp.json': {} });
+  const args = ['--config', 'mcp.json', '--data', 'a=x.csv', '--data', 'b=sqlite:o.db?query=SELECT 1', '--data', 'c=/y.json'];
+  const start = ['mcp', '--config', join(u.project, 'mcp.json'), '--data', `a=${u.project}/x.csv`,
+    '--data', `b=sqlite:${u.project}/o.db?query=SELECT 1`, '--data', 'c=/y.json'];
+  for (const host of ['claude', 'claude-code', 'cursor']) {
+    const { stdout, status } = u.run('print-config', host, ...args);
+    assert.equal(status, 0);
+    assert.deepEqual(JSON.parse(stdout), { mcpServers: { glovebox: { command: glovebox, args: start } } });
+  }
+  const vscode = u.run('print-config', 'vscode', '--name', 'box', ...args);
+  assert.deepEqual(JSON.parse(vscode.stdout), { servers: { box: { type: 'stdio', command: glovebox, args: start } } });
+  assert.match(vscode.stderr, /\.vscode\/mcp\.json/);
+  const codex = u.run('print-config', 'codex', ...args);
+  assert.ok(codex.stdout.startsWith('[mcp_servers."glovebox"]\n'));
+  assert.match(u.run('print-config', 'claude-code', ...args).stderr, /claude mcp add --scope user glovebox -- /);
+  assert.match(u.run('print-config', 'curser').stderr, /did you mean 'cursor'/);
+  // What is printed for Codex is read from there again.
+  writeFileSync(join(u.project, 'c.toml'), codex.stdout);
+  assert.match(u.run('import', '--from', 'c.toml').stdout, /that is glovebox/);
+});
+
+test('doctor: each server with its era, tools and time; the broken ones with their reason', () => {
+  const u = user({});
+  const counting = [join(import.meta.dirname, 'counting-upstream.mjs'), join(u.root, 'calls')];
+  writeFileSync(join(u.project, 'mcp.json'), JSON.stringify({
+    mcpServers: {
+      good: { command: process.execPath, args: counting },
+      off: { command: 'x', disabled: true },
+      unset: { command: 'x', env: { A: '${SURELY_NOT_SET}' } },
+      broken: { command: '/bin/sh', args: ['-c', 'echo key is $API_TOKEN >&2; exit 3'], env: { API_TOKEN: 'sk-0123456789' } },
+    },
+  }));
+  const result = u.run('doctor', '--config', 'mcp.json', '--json');
+  assert.equal(result.status, 69);
+  const said = JSON.parse(result.stdout);
+  assert.equal(said.ok, false);
+  const [good, off, unset, broken] = said.servers;
+  assert.deepEqual({ ...good, startMs: 0 }, {
+    name: 'good', state: 'serves', era: '2025-11-25', server: 'counting 1', tools: 3, readOnlyTools: 1, startMs: 0,
+  });
+  assert.ok(good.startMs > 0);
+  assert.deepEqual(off, { name: 'off', state: 'disabled' });
+  assert.match(unset.error, /'SURELY_NOT_SET' is not set/);
+  assert.match(broken.error, /UPSTREAM_START/);
+  assert.ok(!result.stdout.includes('sk-0123456789'), result.stdout);
+  const table = u.run('doctor', '--config', 'mcp.json');
+  assert.match(table.stdout, /^good +serves +2025-11-25 +3 tools \(1 only read\) +\d+ ms {2}counting 1$/m);
+  assert.match(table.stdout, /^off +disabled$/m);
+  assert.match(table.stdout, /^broken +fails /m);
+});

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_mcp_session - a client that says anything, a line of the input at a time, to a
+ * server with tools that answer at once, late, never, and after they have asked.
+ *
+ * Everything that is sent is messages, one a line, and every request is ended.
+ */
+#include "fuzz.h"
+
+#include "base/cleanup.h"
+#include "mcp/rpc/message.h"
+#include "mcp/server/session.h"
+
+#include <string.h>
+
+#define WAITING_MAX 64
+
+typedef struct scene {
+    gbx_mcp_loop *loop;
+    gbx_mcp_server *server;
+    gbx_mcp_request *waiting[WAITING_MAX];
+    size_t count;
+} scene;
+
+static bool on_send(void *user, const void *data, size_t len)
+{
+    const char *at = data;
+
+    (void)user;
+    while (len > 0) {
+        const char *newline = memchr(at, '\n', len);
+        gbx_rpc_message message;
+        gbx_rpc_fault fault;
+
+        assert(newline != NULL);
+        assert(gbx_rpc_read(at, (size_t)(newline - at), &message, &fault));
+        len -= (size_t)(newline - at) + 1;
+        at = newline + 1;
+    }
+    return true;
+}
+
+static bool on_is_full(void *user)
+{
+    (void)user;
+    return false;
+}
+
+static void on_give_up(void *user)
+{
+    (void)user;
+}
+
+static void echo(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    (void)user;
+    gbx_mcp_progress(request, 1, "p", 1);
+    gbx_mcp_log(request, GBX_MCP_ERROR, "l", arguments.at, arguments.len);
+    gbx_mcp_finish(request, &(gbx_mcp_result){.structured = arguments.at,
+                                              .structured_len = arguments.len});
+}
+
+static void forget(scene *s, gbx_mcp_request *request)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->waiting[i] == request)
+            s->waiting[i] = s->waiting[--s->count];
+}
+
+static void late(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    scene *s = user;
+
+    (void)arguments;
+    if (s->count == WAITING_MAX)
+        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "full");
+    else
+        s->waiting[s->count++] = request;
+}
+
+static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
+{
+    (void)user;
+    (void)answer;
+    assert(content.at == NULL || gbx_view_kind(content) == '{');
+}
+
+static void ask(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    gbx_mcp_ask(request, "?", "{}", on_answer, user);
+    gbx_mcp_ask(request, "?!", "{}", on_answer, user);
+    late(user, request, arguments);
+}
+
+static void read_it(void *user, gbx_mcp_request *request, const char *uri)
+{
+    (void)user;
+    if (strlen(uri) % 2 == 0)
+        gbx_mcp_fail_no_resource(request, uri);
+    else
+        gbx_mcp_finish_resource(request, "[]", 2);
+}
+
+static void get(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    (void)user;
+    (void)arguments;
+    gbx_mcp_finish_prompt(request, "{\"messages\":[]}", 15);
+}
+
+static void complete(void *user, const char *argument, const char *prefix,
+                     gbx_buf *names)
+{
+    (void)user;
+    (void)argument;
+    (void)prefix;
+    (void)gbx_buf_puts(names, "\"a\",\"b\"");
+}
+
+static void offer(scene *s)
+{
+    gbx_mcp_tool tool = {.input_schema = "{}", .user = s};
+    gbx_mcp_resource resource = {.uri = "a://", .name = "n", .read = read_it};
+    gbx_mcp_prompt prompt = {.name = "p",
+                             .arguments = "[{\"name\":\"a\",\"required\":true}]",
+                             .get = get,
+                             .complete = complete};
+
+    tool.name = "echo";
+    tool.call = echo;
+    (void)gbx_mcp_server_set_tool(s->server, &tool);
+    tool.name = "late";
+    tool.call = late;
+    (void)gbx_mcp_server_set_tool(s->server, &tool);
+    tool.name = "ask";
+    tool.call = ask;
+    (void)gbx_mcp_server_set_tool(s->server, &tool);
+    resource.uri_template = "a://{x}";
+    (void)gbx_mcp_server_set_resource(s->server, &resource);
+    resource.uri = "a://b";
+    resource.uri_template = NULL;
+    (void)gbx_mcp_server_set_resource(s->server, &resource);
+    (void)gbx_mcp_server_set_prompt(s->server, &prompt);
+}
+
+static void turn(scene *s)
+{
+    (void)event_base_loop(gbx_mcp_loop_base(s->loop), EVLOOP_NONBLOCK);
+}
+
+/* An empty line is the host's turn: a request ends, lists and resources change. */
+static void act(scene *s, size_t number)
+{
+    if (s->count > 0 && number % 2 == 0) {
+        gbx_mcp_request *request = s->waiting[0];
+
+        forget(s, request);
+        gbx_mcp_finish_error(request, "late");
+    }
+    gbx_mcp_server_resource_updated(s->server, "a://b");
+    gbx_mcp_server_remove_tool(s->server, number % 3 == 0 ? "ask" : "none");
+    turn(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    gbx_mcp_session_hooks hooks = {.send = on_send,
+                                   .is_full = on_is_full,
+                                   .give_up = on_give_up};
+    gbx_mcp_server_options options = {.name = "f", .version = "1", .page_entries = 1};
+    const char *at = (const char *)data;
+    scene s = {.loop = gbx_mcp_loop_new()};
+    gbx_mcp_session *session;
+
+    assert(gbx_mcp_server_new(s.loop, &options, &s.server, NULL) == GBX_OK);
+    session = gbx_mcp_session_new(s.server, &hooks);
+    offer(&s);
+    for (size_t number = 0; size > 0; number++) {
+        const char *newline = memchr(at, '\n', size);
+        size_t len = newline != NULL ? (size_t)(newline - at) : size;
+
+        if (len == 0)
+            act(&s, number);
+        else
+            gbx_mcp_session_take(session, at, len);
+        size -= len + (newline != NULL);
+        at += len + (newline != NULL);
+    }
+    gbx_mcp_session_free(session);
+    turn(&s);
+    assert(gbx_mcp_server_unfinished(s.server) == s.count);
+    while (s.count > 0)
+        gbx_mcp_finish_error(s.waiting[--s.count], "end");
+    turn(&s);
+    gbx_mcp_server_free(s.server);
+    gbx_mcp_loop_free(s.loop);
+    return 0;
+}

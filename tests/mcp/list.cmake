@@ -24,3 +24,10 @@ gbx_mcp_test(hosts)
 gbx_mcp_test(sdk)
 gbx_mcp_test(life)
 gbx_mcp_test(hostile)
+gbx_mcp_test(codemode)
+
+add_executable(mcp-declare mcp/declare.c)
+target_link_libraries(mcp-declare PRIVATE gbx_mcp_code gbx_flags gbx_sanitize)
+gbx_mcp_test(declarations)
+set_property(TEST mcp_declarations APPEND PROPERTY ENVIRONMENT
+    "DECLARE=$<TARGET_FILE:mcp-declare>")

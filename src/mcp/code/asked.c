@@ -55,6 +55,7 @@ static uint32_t line_of(gbx_view settings)
 
 static void refuse(const struct asked *a, const char *code, const char *message)
 {
+    gbx_code_run_fault(a->run, code, message);
     gbx_nested_refuse(a->run->code, a->request, code, message, strlen(message), false);
 }
 
@@ -171,9 +172,8 @@ static void ask(const struct asked *a, gbx_view words, gbx_view settings, bool w
         a->run->holders--;
         (void)gbx_buf_puts(&message, "memory is out");
     }
-    if (message.len > 0)
-        gbx_nested_refuse(code, a->request, "NOT_FOUND", (char *)message.data,
-                          message.len, false);
+    if (message.len > 0 && gbx_buf_append(&message, "", 1))
+        refuse(a, "NOT_FOUND", (char *)message.data);
     gbx_buf_cleanup(&message);
     free(q);
 }
@@ -269,6 +269,18 @@ static void on_artifact(const struct asked *a)
     gbx_buf_cleanup(&answer);
 }
 
+/* Only codes that the script gives; the rest of an answer does not depend on it. */
+static void on_fault(const struct asked *a)
+{
+    static const char *const codes[] = {"NOT_FOUND", "INVALID_ARGS"};
+    GBX_CLEANUP(gbx_free) char *message = take_text(a->args[1], GBX_KIB(4));
+
+    for (size_t i = 0; message != NULL && i < GBX_COUNTOF(codes); i++)
+        if (is_text(a->args[0], codes[i]))
+            gbx_code_run_fault(a->run, codes[i], message);
+    gbx_box_answer(a->run->code->box, a->request, "{}", 2);
+}
+
 /* ---- public to other files of this folder --------------------------------- */
 
 void gbx_code_run_asked(void *user, gbx_request request, gbx_view args)
@@ -276,11 +288,9 @@ void gbx_code_run_asked(void *user, gbx_request request, gbx_view args)
     static const struct {
         const char *name;
         void (*serve)(const struct asked *a);
-    } operations[] = {{"call", on_call},
-                      {"tools", on_tools},
-                      {"discover", on_discover},
-                      {"progress", on_progress},
-                      {"artifact", on_artifact}};
+    } operations[] = {{"call", on_call},         {"tools", on_tools},
+                      {"discover", on_discover}, {"progress", on_progress},
+                      {"artifact", on_artifact}, {"fault", on_fault}};
     struct asked a = {.run = user, .request = request};
     gbx_view operation = {NULL, 0};
     gbx_view name;

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,8 @@ struct gbx_box {
     gbx_mcp_loop *loop;
     gbx_options options;
     gbx_preload preload;
+    gbx_audit_fn audit;
+    void *audit_user;
     char *function;
     gbx_box_hooks hooks;
     pthread_t starter;
@@ -56,8 +59,9 @@ struct gbx_box {
     bool is_ready;
     gbx_error failure; /* status is not GBX_OK: it has */
     gbx_box_run *runs;
-    pthread_mutex_t lock; /* of notes */
+    pthread_mutex_t lock; /* of notes and id */
     struct note *notes;
+    char id[16]; /* of the engine, once its log has begun */
 };
 
 /* ---- notes ------------------------------------------------------------------------ */
@@ -121,6 +125,26 @@ static struct note *make_note(gbx_box *box, enum about about, const char *text,
 }
 
 /* ---- on the engine's threads --------------------------------------------------------- */
+
+/* The library tells nobody the engine's name but its log: that is read on its way. */
+static void on_audit(void *user, const char *line, size_t len)
+{
+    static const char key[] = "\"engine\":\"";
+    gbx_box *box = user;
+    const char *at = memmem(line, len, key, sizeof key - 1);
+    size_t n = 0;
+
+    (void)pthread_mutex_lock(&box->lock);
+    if (box->id[0] == 0 && at != NULL) {
+        at += sizeof key - 1;
+        while (n + 1 < sizeof box->id && at[n] != '"')
+            n++;
+        memcpy(box->id, at, n);
+        box->id[n] = 0;
+    }
+    (void)pthread_mutex_unlock(&box->lock);
+    box->audit(box->audit_user, line, len);
+}
 
 static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call)
 {
@@ -312,6 +336,12 @@ gbx_box *gbx_box_new(gbx_mcp_loop *loop, const gbx_options *options,
     box->loop = loop;
     box->options = *options;
     box->preload = (gbx_preload){preload_name, preload_source, preload_len};
+    if (options->on_audit != NULL) {
+        box->audit = options->on_audit;
+        box->audit_user = options->audit_user;
+        box->options.on_audit = on_audit;
+        box->options.audit_user = box;
+    }
     box->function = strdup(function);
     box->hooks = *hooks;
     box->has_starter = box->function != NULL &&
@@ -399,6 +429,18 @@ void gbx_box_abort(gbx_box_run *run)
     }
     (void)gbx_fail(&error, GBX_E_CLOSED, "cancelled before it began");
     end_later(run, &error);
+}
+
+void gbx_box_name(gbx_box_run *run, char ret[GBX_BOX_NAME_SIZE])
+{
+    gbx_box *box = run->box;
+
+    ret[0] = 0;
+    (void)pthread_mutex_lock(&box->lock);
+    if (box->id[0] != 0)
+        (void)snprintf(ret, GBX_BOX_NAME_SIZE, "%s-%llu", box->id,
+                       (unsigned long long)run->ticket);
+    (void)pthread_mutex_unlock(&box->lock);
 }
 
 void gbx_box_answer(gbx_box *box, gbx_request request, const char *json, size_t len)

@@ -45,6 +45,10 @@ gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
 /* done is called all the same, never from inside. */
 void gbx_box_abort(gbx_box_run *run);
 
+/* The run as the engine's security log names it; where there is no log, "". */
+#define GBX_BOX_NAME_SIZE 40
+void gbx_box_name(gbx_box_run *run, char ret[GBX_BOX_NAME_SIZE]);
+
 void gbx_box_answer(gbx_box *box, gbx_request request, const char *json, size_t len);
 
 #endif

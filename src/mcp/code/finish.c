@@ -77,13 +77,17 @@ static void take_calls(const gbx_code_run *run, struct material *m, gbx_reply *r
 }
 
 /* "ToolError: a rule says no" is that of a call that failed so, if there is one. */
-static const gbx_nested *find_thrown(const gbx_code_run *run, const char *message)
+static const char *thrown_code(const gbx_code_run *run, const char *message)
 {
-    const gbx_nested *found = NULL;
+    const char *found = NULL;
 
     for (const gbx_nested *n = run->calls; n != NULL; n = n->next)
         if (n->message != NULL && strcmp(n->message, message) == 0)
-            found = n;
+            found = n->failed;
+    for (size_t i = 0; found == NULL && i < GBX_RUN_FAULTS_MAX; i++)
+        if (run->faults[i].message != NULL &&
+            strcmp(run->faults[i].message, message) == 0)
+            found = run->faults[i].code;
     return found;
 }
 
@@ -117,7 +121,7 @@ static const char *hint_for(const gbx_code_run *run, const char *code)
 static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *ret)
 {
     gbx_location at = gbx_result_location(run->result);
-    const gbx_nested *thrown;
+    const char *thrown;
     gbx_buf clean;
 
     gbx_buf_init(&clean, GBX_MIB(1));
@@ -125,9 +129,9 @@ static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *r
     ret->code = gbx_code_name(gbx_result_code(run->result));
     if (m->name == NULL || m->message == NULL)
         return;
-    thrown = strcmp(m->name, "ToolError") == 0 ? find_thrown(run, m->message) : NULL;
+    thrown = strcmp(m->name, "ToolError") == 0 ? thrown_code(run, m->message) : NULL;
     if (thrown != NULL)
-        ret->code = thrown->failed;
+        ret->code = thrown;
     if (gbx_gate_redact(run->code->gate, m->message, strlen(m->message), &clean)) {
         free(m->message);
         m->message = gbx_buf_take_string(&clean, NULL);

@@ -82,17 +82,22 @@ static void settle(gbx_nested *n);
 
 static void pass(gbx_nested *n)
 {
+    static const char no_memory[] = "there is no memory for the call";
+    gbx_code_run *run = n->run;
+    char name[GBX_BOX_NAME_SIZE] = "";
     gbx_gate_ask ask = {.server = n->server,
                         .tool = n->tool,
                         .args = n->args,
                         .args_len = n->args_len,
                         .timeout_ms = n->timeout_ms,
-                        .request = n->run->request,
-                        .run = n->run->id,
+                        .request = run->request,
+                        .run = run->id,
                         .line = n->line};
 
-    static const char no_memory[] = "there is no memory for the call";
-
+    if (run->box_run != NULL)
+        gbx_box_name(run->box_run, name);
+    if (name[0] != 0)
+        ask.run = name;
     n->passage = gbx_gate_start(n->code->gate, &ask, on_passed, n);
     if (n->passage != NULL)
         return;

@@ -27,6 +27,8 @@ static void free_run(gbx_code_run *run)
         next = n->next;
         gbx_nested_free(n);
     }
+    for (size_t i = 0; i < GBX_RUN_FAULTS_MAX; i++)
+        free(run->faults[i].message);
     gbx_result_free(run->result);
     gbx_script_cleanup(&run->script);
     free(run->text);
@@ -152,6 +154,15 @@ static void put_handle(const gbx_artifact *kept, const char *mime_type, size_t l
     (void)gbx_buf_puts(to, "\"mimeType\":");
     (void)gbx_json_append_string(to, mime_type, strlen(mime_type));
     (void)gbx_buf_printf(to, ",\"bytes\":%zu}", len);
+}
+
+void gbx_code_run_fault(gbx_code_run *run, const char *code, const char *message)
+{
+    gbx_run_fault *fault = &run->faults[run->fault_count++ % GBX_RUN_FAULTS_MAX];
+
+    free(fault->message);
+    fault->message = strdup(message);
+    (void)snprintf(fault->code, sizeof fault->code, "%s", code);
 }
 
 void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_type,

@@ -9,6 +9,13 @@
 #include "mcp/code/script.h"
 
 #define GBX_RUN_ARTIFACTS_MAX 64
+#define GBX_RUN_FAULTS_MAX    8
+
+/* A ToolError that is no call's. */
+typedef struct gbx_run_fault {
+    char code[24];
+    char *message;
+} gbx_run_fault;
 
 typedef struct gbx_code_run {
     gbx_mcp_code *code;
@@ -27,6 +34,8 @@ typedef struct gbx_code_run {
     size_t open;    /* calls that have not ended */
     gbx_reply_artifact artifacts[GBX_RUN_ARTIFACTS_MAX];
     size_t artifact_count;
+    gbx_run_fault faults[GBX_RUN_FAULTS_MAX]; /* the last ones, a ring */
+    size_t fault_count;
     char *note;         /* of calls that nobody awaited, or NULL */
     bool is_ending;     /* the box is through; calls are being cancelled */
     gbx_result *result; /* owned, then; NULL: nothing ran */
@@ -58,6 +67,9 @@ void gbx_code_run_settled(gbx_code_run *run);
 /* Keep bytes for who reads the reply, and append their handle as JSON. */
 void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_type,
                        const void *data, size_t len, gbx_buf *handle);
+
+/* A ToolError of that code was made, or will be; code is [A-Z_]. */
+void gbx_code_run_fault(gbx_code_run *run, const char *code, const char *message);
 
 /* What the box asks (asked.c). */
 void gbx_code_run_asked(void *user, gbx_request request, gbx_view args);

@@ -21,7 +21,8 @@
  *   ('progress', progress, total, message)                   numbers or null; string
  *   ('artifact', name, value, mimeType, { line, bytes })     value: any JSON; { base64 } if
  *                                                            bytes is true; mimeType or null
- * and answers all but 'progress' (whose answer nobody reads) with one of
+ *   ('fault', code, message)                                a ToolError was made in the box
+ * and answers all but 'progress' and 'fault' (whose answers nobody reads) with one of
  *   { value }                                     what the code gets; may be missing
  *   { error: { code, message, retryable } }       thrown as ToolError
  * An error of the host's function itself becomes a ToolError of the code UNAVAILABLE, or
@@ -147,10 +148,18 @@
     });
   }
 
+  /* An error that is made here: the host hears of it, to know it if nobody catches it. */
+  function fault(error, server, tool, code, message) {
+    try {
+      then(ask(['fault', code, message]), () => {}, () => {});
+    } catch {
+      /* Then the answer calls it by a less fitting name. */
+    }
+    return describe(error, server, tool, { __proto__: null, code, message });
+  }
+
   function reject(error, server, tool, code, message) {
-    return new PromiseOf((_, no) => no(describe(error, server, tool, {
-      __proto__: null, code, message,
-    })));
+    return new PromiseOf((_, no) => no(fault(error, server, tool, code, message)));
   }
 
   /* ---- names --------------------------------------------------------------- */
@@ -275,9 +284,7 @@
       if (known[key] !== undefined) return known[key];
       if (aliases[key] !== undefined && aliases[key] !== null) return aliases[key];
       if (NEVER[key] === 1) return undefined;
-      throw describe(errorHere(), slice(key, 0, 64), '', {
-        __proto__: null, code: 'NOT_FOUND', message: unknownServer(key),
-      });
+      throw fault(errorHere(), slice(key, 0, 64), '', 'NOT_FOUND', unknownServer(key));
     },
   }), false);
   put(global, 'ToolError', ToolError, false);

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// Code mode beside the official client and real servers: what a model asks for, and gets.
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+
+const modules = fileURLToPath(new URL('node_modules/@modelcontextprotocol/', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'code-mode-'));
+const data = join(folder, 'data');
+const server = (name, ...args) => ({
+  command: process.execPath, args: [join(modules, name, 'dist/index.js'), ...args],
+});
+const servers = {
+  files: { ...server('server-filesystem', data), glovebox: { description: 'notes of the team' } },
+  memory: { ...server('server-memory'), env: { MEMORY_FILE_PATH: join(folder, 'memory.json') } },
+  everything: server('server-everything', 'stdio'),
+};
+const clients = [];
+
+async function open(config, log) {
+  const path = join(folder, `mcp-${clients.length}.json`);
+  writeFileSync(path, JSON.stringify(config));
+  const args = ['mcp', '--config', path, ...(log ? ['--security-log', log] : [])];
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StdioClientTransport({
+    command: process.env.GLOVEBOX, args, stderr: 'inherit',
+    env: { GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder },
+  }));
+  clients.push(client);
+  return client;
+}
+
+let client;
+const log = join(folder, 'log');
+const rules = [{ server: 'files', tool: 'move_file', action: 'deny' }, { action: 'allow' }];
+before(async () => {
+  mkdirSync(data);
+  for (let i = 0; i < 5; i++) writeFileSync(join(data, `${i}.txt`), `note ${i}\n`);
+  client = await open({ mcpServers: servers, glovebox: { rules } }, log);
+});
+after(async () => {
+  await Promise.all(clients.map((each) => each.close()));
+  rmSync(folder, { recursive: true });
+});
+
+const call = (name, args, options) =>
+  client.callTool({ name, arguments: args }, undefined, options);
+const execute = (code, more = {}) => call('execute', { code, ...more });
+const textOf = (result) => result.content[0].text;
+
+test('four tools are there, for less than 1,200 tokens, the same at every start', async () => {
+  const listed = await client.listTools();
+  assert.deepEqual(listed.tools.map((tool) => tool.name).sort(),
+    ['call', 'discover', 'execute', 'provision']);
+  const bytes = Buffer.byteLength(JSON.stringify(listed.tools));
+  assert.ok(bytes / 4 < 1200, `${bytes} bytes`);
+  assert.match(listed.tools.find((tool) => tool.name === 'execute').description,
+    /- files: notes of the team\n- memory\n- everything\n/);
+  const other = await open({ mcpServers: servers, glovebox: { rules } });
+  assert.equal(JSON.stringify(await other.listTools()), JSON.stringify(listed));
+});
+
+test('a script reads files at once and returns what it made of them', async () => {
+  const result = await execute(`
+    const names = (await servers.files.list_directory({ path: input.folder })).content
+      .match(/\\S+\\.txt/g);
+    const texts = await Promise.all(names.map((name) =>
+      servers.files.read_text_file({ path: input.folder + '/' + name })));
+    return texts.filter((t) => /[13]/.test(t.content)).map((t) => t.content.trim());`,
+  { input: { folder: data } });
+  const { ok, result: value, calls, usage, truncated } = result.structuredContent;
+  assert.equal(ok, true);
+  assert.deepEqual(value, ['note 1', 'note 3']);
+  assert.equal(truncated, false);
+  assert.equal(calls.length, 6);
+  assert.deepEqual(calls.map((each) => each.line), [2, 5, 5, 5, 5, 5]);
+  assert.ok(calls.every((each) => each.ok && each.server === 'files' && each.bytes > 0));
+  assert.equal(usage.calls, 6);
+  assert.equal(usage.calls_left, 994);
+  assert.match(textOf(result), /^\["note 1","note 3"\]\n\(6 calls; .* left: 994 calls, /);
+});
+
+test('several servers in one script, with types', async () => {
+  const result = await execute(`
+    interface Sum { text: string }
+    async function run(data: { a: number }): Promise<string[]> {
+      const sum = await servers.everything['get-sum']({ a: data.a, b: 2 }) as string;
+      await servers.memory.create_entities({ entities: [
+        { name: 'sum', entityType: 'number', observations: [sum] }] });
+      const graph = await servers.memory.readGraph();
+      return graph.entities.map((e: any) => e.observations[0]);
+    }`, { input: { a: 40 } });
+  assert.deepEqual(result.structuredContent.result, ['The sum of 40 and 2 is 42.']);
+  assert.deepEqual(result.structuredContent.calls.map((each) => each.tool),
+    ['get-sum', 'create_entities', 'read_graph']);
+});
+
+test('a tool that fails is an exception with all that is needed', async () => {
+  const result = await execute(`try {
+      await servers.files.read_text_file({ path: '/etc/passwd' });
+    } catch (e) {
+      return [e instanceof ToolError, e.name, e.server, e.tool, e.code, e.retryable, e.message];
+    }`);
+  const [is, name, from, tool, code, retryable, message] = result.structuredContent.result;
+  assert.deepEqual([is, name, from, tool, code, retryable],
+    [true, 'ToolError', 'files', 'read_text_file', 'TOOL_ERROR', false]);
+  assert.match(message, /Access denied/);
+});
+
+test('one that nobody catches ends the script where it is, and says what was done', async () => {
+  const result = await execute(`const a = await servers.files.list_allowed_directories();
+const text: string = 'x';
+await servers.files.read_text_file({ path: '/etc/passwd' });`);
+  assert.equal(result.isError, true);
+  const { error } = result.structuredContent;
+  assert.equal(error.code, 'TOOL_ERROR');
+  assert.equal(error.line, 3);
+  assert.match(error.frame, />\s+3 \| await servers/);
+  assert.match(textOf(result), /done before that: files\.list_allowed_directories \(line 1\)/);
+});
+
+test('a rule that denies is a ToolError, and a line of the log with the line of the code', async () => {
+  const result = await execute(`
+
+await servers.files.move_file({ source: 'a', destination: 'b' });`);
+  assert.equal(result.structuredContent.error.code, 'DENIED');
+  assert.equal(result.structuredContent.error.line, 3);
+  const lines = readFileSync(log, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+  const denied = lines.find((line) => line.event === 'mcp.call' && line.tool === 'move_file');
+  assert.equal(denied.line, 3);
+  assert.equal(denied.code, 'DENIED');
+  assert.ok(lines.some((line) => line.event === 'call.ended' && line.callId === denied.callId));
+});
+
+for (const [what, code, wrong, right] of [
+  ['server', 'await servers.file.list()', "no server 'file'", "did you mean 'files'"],
+  ['tool', 'await servers.files.read_txt_file({})', "no tool 'read_txt_file'",
+    "did you mean 'read_text_file'"],
+]) {
+  test(`an unknown ${what} suggests the nearest`, async () => {
+    const result = await execute(code);
+    assert.equal(result.structuredContent.error.code, 'NOT_FOUND');
+    assert.ok(textOf(result).includes(wrong) && textOf(result).includes(right), textOf(result));
+  });
+}
+
+test('console lines are progress while the script runs, and logs when it has ended', async () => {
+  const seen = [];
+  const result = await call('execute', { code: `for (const i of [1, 2, 3]) {
+      console.log('line', i); await sleep(120); }
+    progress(0.5, 'half'); console.warn('end')` }, { onprogress: (p) => seen.push(p.message) });
+  assert.deepEqual(seen.slice(0, 2), ['line 1', 'line 2']);
+  assert.deepEqual(result.structuredContent.logs, ['line 1', 'line 2', 'line 3', 'end']);
+  assert.match(textOf(result), /^No value returned; 4 log lines\nlogs:\nline 1\n.*\[warn\] end\n/s);
+});
+
+test('what is too long is cut in the middle and can be read in pages', async () => {
+  const result = await execute("return Array.from({ length: 20000 }, (_, i) => 'row ' + i)");
+  const text = textOf(result);
+  const [, uri] = text.match(/^\[result cut: the first \d+ and the last \d+ of \d+ bytes are shown, \d+ between them are not; the whole is the resource (\S+), in pages/);
+  assert.ok(Buffer.byteLength(text) < 42000);
+  assert.equal(result.structuredContent.truncated, true);
+  assert.equal(result.structuredContent.artifacts[0].uri, uri);
+  assert.ok(result.content.some((block) => block.type === 'resource_link' && block.uri === uri));
+  let whole = '';
+  for (let at = `${uri}?offset=0&length=40000`; at !== undefined;) {
+    const [page] = (await client.readResource({ uri: at })).contents;
+    whole += page.text;
+    at = page._meta.next;
+  }
+  assert.equal(JSON.parse(whole).length, 20000);
+});
+
+test('images and artifacts are resources', async () => {
+  const result = await execute(`const parts = await servers.everything['get-tiny-image']();
+    const kept = await artifact('report.csv', 'a,b\\n1,2\\n', 'text/csv');
+    return { image: parts.find((p) => p.uri), kept };`);
+  const { image, kept } = result.structuredContent.result;
+  assert.equal(image.mimeType, 'image/png');
+  const [picture] = (await client.readResource({ uri: image.uri })).contents;
+  assert.equal(Buffer.from(picture.blob, 'base64').subarray(1, 4).toString(), 'PNG');
+  const [report] = (await client.readResource({ uri: kept.uri })).contents;
+  assert.deepEqual([report.text, report.mimeType], ['a,b\n1,2\n', 'text/csv']);
+  await assert.rejects(client.readResource({ uri: 'artifact://none/1' }));
+});
+
+test('a call that nobody awaits is cancelled, and told', async () => {
+  const result = await execute(
+    "servers.everything['trigger-long-running-operation']({ duration: 60, steps: 2 }); return 1");
+  assert.equal(result.structuredContent.result, 1);
+  assert.match(textOf(result),
+    /1 call was not awaited and cancelled: everything\.trigger-long-running-operation \(line 1\)/);
+  assert.equal(result.structuredContent.calls[0].code, 'CANCELLED');
+});
+
+test('a script that spins ends in time, and is told from one that waits', async () => {
+  const spun = await execute('while (true) {}', { timeout_ms: 300 });
+  assert.equal(spun.structuredContent.error.code, 'TIMEOUT');
+  const waited = await execute('await sleep(700); return 1', { timeout_ms: 20000 });
+  assert.ok(waited.structuredContent.usage.cpu_ms < 300, 'waiting is no processor time');
+});
+
+test('a script that is cancelled is gone', async () => {
+  const cancel = new AbortController();
+  const running = call('execute', { code: "console.log('on'); while (true) {}" },
+    { signal: cancel.signal, onprogress: () => cancel.abort() });
+  await assert.rejects(running);
+  assert.equal((await execute('return 2')).structuredContent.result, 2);
+});
+
+test('what is no code is said with its place', async () => {
+  for (const [code, error, line] of [
+    ['const a = ;', 'SYNTAX', 1], ['\nenum A { B }', 'SYNTAX', 2], ['', 'INVALID_ARGS', undefined],
+    ['x'.repeat(60000), 'INVALID_CODE', undefined],
+    ['async () => {\n  nope();\n}', 'RUNTIME', 2],
+  ]) {
+    const result = await execute(code);
+    assert.equal(result.isError, true);
+    assert.equal(result.structuredContent.error.code, error);
+    assert.equal(result.structuredContent.error.line, line);
+  }
+});
+
+test('discover lists, searches and declares', async () => {
+  const names = textOf(await call('discover', {}));
+  assert.match(names, /^files: .*read_text_file.*\nmemory: .*read_graph.*\neverything: .*echo/);
+  const found = textOf(await call('discover', { query: 'read text file', detail: 'names' }));
+  assert.match(found, /^files\.read_file\nfiles\.read_text_file\n/);
+  const summary = textOf(await call('discover', { server: 'memory' }));
+  assert.match(summary, /memory\.search_nodes\(query\) - Search/);
+  const types = textOf(await call('discover', { server: 'memory', tool: 'search_nodes' }));
+  assert.match(types, /^declare const servers: \{\n {2}"memory": \{\n.*search_nodes\(args: \{/s);
+  const inside = await execute("return (await discover('entities')).map((t) => t.server)");
+  assert.ok(inside.structuredContent.result.every((name) => name === 'memory'));
+  const tools = await execute("return (await servers.memory.tools()).map((t) => t.name)");
+  assert.equal(tools.structuredContent.result.length, 9);
+  assert.equal((await call('discover', { server: 'memry' })).isError, true);
+});
+
+test('call and provision', async () => {
+  const echoed = await call('call', { server: 'everything', tool: 'echo', args: { message: 'a' } });
+  assert.equal(textOf(echoed), 'Echo: a');
+  assert.match(echoed.content.at(-1).text, /^\(1 call; \d+ ms; \d+ bytes\)$/);
+  const denied = await call('call', { server: 'files', tool: 'move_file', args: {} });
+  assert.equal(denied.isError, true);
+  assert.match(textOf(denied), /^DENIED: /);
+  assert.match(textOf(await call('provision', { server: 'memory' })), /^memory is ready: .* 9 tools: /);
+  const unknown = await call('provision', { server: 'memry' });
+  assert.match(textOf(unknown), /did you mean 'memory'.*nothing is installed/);
+  assert.equal((await call('call', { server: 1 })).isError, true);
+});
+
+test('limits are those of the configuration, and so is the prefix', async () => {
+  const own = await open({ mcpServers: servers, glovebox: {
+    rules: [{ action: 'allow' }], toolNames: 'mcp_',
+    limits: { calls: 3, codeBytes: 200, timeoutMs: 5000 } } });
+  const { tools } = await own.listTools();
+  assert.deepEqual(tools.map((tool) => tool.name).sort(),
+    ['mcp_call', 'mcp_discover', 'mcp_execute', 'mcp_provision']);
+  const run = (code) => own.callTool({ name: 'mcp_execute', arguments: { code } });
+  const many = await run(
+    'let n = 0; for (;;) { await servers.everything.echo({ message: `${n}` }); n++ }');
+  assert.equal(many.structuredContent.error.code, 'CALL_LIMIT');
+  assert.equal(many.structuredContent.usage.calls_left, 0);
+  assert.equal((await run(`return '${'x'.repeat(200)}'`)).structuredContent.error.code,
+    'INVALID_CODE');
+});
+
+test('code can call the function of the host itself, and gains nothing', async () => {
+  const result = await execute(`const all = [];
+    for (const args of [[], [1], ['call'], ['call', 'files'], ['call', 'files', 'x', 5],
+      ['call', 'files', 'x', {}, { line: 1e99 }], ['call', 'files', 'x', {}, { line: -1 }],
+      ['call', 'no', 'x', {}], ['tools'], ['tools', {}], ['discover', 'a', { detail: 'no' }],
+      ['artifact', 1], ['artifact', 'a', 'b', null, { bytes: true }], ['progress'],
+      ['progress', 1e308, -5, {}], ['nothing'], [null], [[['call']]], ['call', 'a'.repeat(1e5)]]) {
+      try { all.push(typeof await codemode(...args)) } catch (e) { all.push(e.name) }
+    }
+    return all;`);
+  assert.equal(result.structuredContent.ok, true, textOf(result));
+  assert.ok(result.structuredContent.result.every((each) => each === 'object'));
+});

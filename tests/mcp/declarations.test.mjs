@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Declarations of tools are TypeScript, whatever their schemas: the compiler says so.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const require = createRequire(fileURLToPath(new URL('../../node/package.json', import.meta.url)));
+let ts;
+try {
+  ts = require('typescript');
+} catch {
+  ts = undefined;
+}
+const skip = ts === undefined ? 'node/node_modules is missing: tools/install-deps' : false;
+
+function declare(servers) {
+  const { stdout, status } = spawnSync(process.env.DECLARE, { input: JSON.stringify(servers) });
+  assert.equal(status, 0);
+  return stdout.toString();
+}
+
+const libraries = {};
+
+// The messages of the compiler about declarations, and code that uses them.
+function compile(declarations, code = '') {
+  const name = 'all.ts';
+  const host = ts.createCompilerHost({});
+  const { getSourceFile } = host;
+  const text = `${declarations}\nexport async function main() {\n${code}\n}\n`;
+  host.getSourceFile = (file, version) => {
+    if (file === name) return ts.createSourceFile(name, text, version);
+    return libraries[file] ??= getSourceFile.call(host, file, version);
+  };
+  const program = ts.createProgram([name], {
+    strict: true, noEmit: true, target: ts.ScriptTarget.ES2022, types: [], lib: ['lib.es2015.d.ts'],
+  }, host);
+  return ts.getPreEmitDiagnostics(program)
+    .map((d) => ts.flattenDiagnosticMessageText(d.messageText, '\n'));
+}
+
+const tool = (name, inputSchema, more = {}) => ({ name, inputSchema, ...more });
+const object = (properties, required = []) => ({ type: 'object', properties, required });
+
+test('what is declared is what may be called', { skip }, () => {
+  const declarations = declare({
+    files: [tool('read', object({ path: { type: 'string' }, head: { type: 'integer' } }, ['path']), {
+      description: 'Reads */ a file. /* Really.',
+      outputSchema: object({ lines: { type: 'array', items: { type: 'string' } } }, ['lines']),
+    })],
+    'odd-name': [tool('do-it', object({ kind: { enum: ['a', 'b'] } })), tool('new', {})],
+  });
+  assert.deepEqual(compile(declarations, `
+    const { lines } = await servers.files.read({ path: 'a', head: 3 });
+    const first: string = lines[0];
+    await servers['odd-name']['do-it']({ kind: 'b' });
+    await servers['odd-name']['do-it']();
+    await servers['odd-name'].new();`), []);
+  assert.equal(compile(declarations, 'await servers.files.read({});').length, 1);
+  assert.equal(compile(declarations, 'await servers.files.read({ path: 1 });').length, 1);
+  assert.equal(compile(declarations, "await servers['odd-name']['do-it']({ kind: 'c' });").length, 1);
+});
+
+const deep = (n) => n === 0 ? { type: 'string' } : { type: 'array', items: deep(n - 1) };
+const nested = (n) => n === 0 ? {} : object({ [`k${n}`]: nested(n - 1) }, [`k${n}`]);
+const hostile = [
+  '*/', '/**/', '//', '\u2028', '\n', '`${x}`', '"', "'", '\\', '\u0000', '\ud800', '__proto__',
+  'constructor', 'new', 'get', 'set', 'static', 'async', 'x'.repeat(5000), '', ' ', '0', 'a b', '}{',
+];
+
+test('hostile names, texts and schemas are TypeScript all the same', { skip }, () => {
+  const schemas = [
+    deep(100), nested(100), null, true, false, 5, 'string', [], [[]],
+    { type: 'object', properties: null, required: 5 }, { type: 'object', properties: [] },
+    { enum: hostile }, { enum: [1e21, -0, 1.5, [], {}, null, -5] }, { const: { a: 1 } },
+    { anyOf: [] }, { oneOf: [{ type: 'string' }, false, { enum: [] }] }, { allOf: [{}, 5, null] },
+    { allOf: [object({ a: { type: 'string' } }, ['a']), object({ b: { $ref: '#' } })] },
+    { ...object({ a: { type: 'string' } }, ['a']), additionalProperties: { type: 'number' } },
+    { ...object({ a: {} }), oneOf: [object({ b: {} }, ['b']), object({ c: {} }, ['c'])] },
+    { $ref: '#' }, { $ref: '#/$defs/__proto__', $defs: {} }, { $ref: '#/%' }, { $ref: '' },
+    { type: ['string', 'null', 'array', 'object'], items: { $ref: '#' } },
+    { type: 'array', items: [{ type: 'string' }, { type: 'number' }] },
+    { type: 'array', prefixItems: Array.from({ length: 100 }, () => ({ enum: ['a', 'b'] })) },
+    { type: [], nullable: true }, { type: 'string', nullable: true },
+    object(Object.fromEntries(hostile.map((name) => [name, { description: name, enum: [name] }])), hostile),
+    object(Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`p${i}`, { type: 'string' }]))),
+  ];
+  const tools = [
+    ...schemas.map((schema, i) => tool(`t${i}`, schema, { outputSchema: schema })),
+    ...hostile.map((name) => tool(name, object({}), { description: name.repeat(3), title: name })),
+    tool('twice', object({})), tool('twice', object({ a: {} })),
+    tool(5, {}), tool(null, null), null, 5, [],
+  ];
+  const declarations = declare({ all: tools,
+    ...Object.fromEntries(hostile.map((name) => [name.slice(0, 60), [tool(name, {})]])) });
+  assert.deepEqual(compile(declarations), []);
+  assert.ok(declarations.length < 3_000_000);
+});

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* What a model reads: nothing is cut without a word, and what was cut can be read. */
+#include "base/json_view.h"
+#include "mcp/code/cut.h"
+#include "mcp/code/reply.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CAP 400
+
+static int start(void **state)
+{
+    *state = gbx_artifacts_new(10000, 1000);
+    return *state == NULL;
+}
+
+static int finish(void **state)
+{
+    gbx_artifacts_free(*state);
+    return 0;
+}
+
+static gbx_reply quiet(void)
+{
+    return (gbx_reply){.note = "",
+                       .calls_left = 10,
+                       .ms_left = 5000,
+                       .error = {.name = "", .message = "", .frame = "", .hint = ""}};
+}
+
+static char *text_of(gbx_artifacts *store, const gbx_reply *reply,
+                     char **ret_structured)
+{
+    gbx_reply_texts texts;
+    gbx_view view;
+    char *text;
+
+    assert_true(gbx_code_reply_write(reply, CAP, store, 0, &texts));
+    assert_true(
+        gbx_view_open((char *)texts.structured.data, texts.structured.len, &view));
+    assert_true(gbx_view_open((char *)texts.content.data, texts.content.len, &view));
+    text = gbx_buf_take_string(&texts.text, NULL);
+    if (ret_structured != NULL)
+        *ret_structured = gbx_buf_take_string(&texts.structured, NULL);
+    gbx_reply_cleanup(&texts);
+    return text;
+}
+
+static void check(gbx_artifacts *store, const gbx_reply *reply, const char *expected)
+{
+    char *text = text_of(store, reply, NULL);
+
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+#define COST "(0 calls; 0 ms, 0 ms of them computing; 0.0 MB; left: 10 calls, 5.0 s)"
+
+static void test_reply__says_the_value_and_the_cost(void **state)
+{
+    gbx_reply reply = quiet();
+
+    reply.value = "{\"a\":1}";
+    reply.value_len = 7;
+    check(*state, &reply, "{\"a\":1}\n" COST);
+}
+
+static void test_reply__shows_a_string_as_its_characters(void **state)
+{
+    gbx_reply reply = quiet();
+
+    reply.value = "\"a\\nb\"";
+    reply.value_len = 6;
+    check(*state, &reply, "a\nb\n" COST);
+}
+
+static void test_reply__without_a_value_says_so(void **state)
+{
+    gbx_reply_log logs[] = {{"log", "one", 3}, {"warn", "two", 3}};
+    gbx_reply reply = quiet();
+
+    check(*state, &reply, "No value returned\n" COST);
+    reply.logs = logs;
+    reply.log_count = 1;
+    check(*state, &reply, "No value returned; 1 log line\nlogs:\none\n" COST);
+    reply.log_count = 2;
+    check(*state, &reply,
+          "No value returned; 2 log lines\nlogs:\none\n[warn] two\n" COST);
+}
+
+static void test_reply__of_a_failure_says_what_was_done_before(void **state)
+{
+    gbx_reply_call calls[] = {{"s", "a", NULL, 2, 1, 5}, {"s", "b", "DENIED", 3, 1, 0}};
+    gbx_reply reply = quiet();
+
+    reply.calls = calls;
+    reply.call_count = 2;
+    reply.error = (gbx_reply_error){.code = "DENIED",
+                                    .name = "ToolError",
+                                    .message = "no",
+                                    .line = 3,
+                                    .column = 4,
+                                    .frame = "> 3 | b()",
+                                    .hint = "ask"};
+    check(
+        *state, &reply,
+        "DENIED at line 3, column 4: ToolError: no\n> 3 | b()\nhint: ask\ndone before "
+        "that: s.a (line 2)\n(2 calls, 1 of them failed; 0 ms, 0 ms of them computing; "
+        "0.0 MB; left: 10 calls, 5.0 s)");
+}
+
+/* Head, mark and tail are what the first line says, and the whole can be read in pages. */
+static void test_reply__that_is_too_long_is_cut_in_the_middle(void **state)
+{
+    gbx_reply reply = quiet();
+    char value[3002];
+    char *structured;
+    char *text;
+    size_t head, tail, total, between;
+    char uri[80];
+
+    memset(value, 'x', sizeof value);
+    value[0] = value[3001] = '"';
+    for (size_t i = 1; i + 2 < 3001; i += 3)
+        memcpy(value + i, "\xE2\x82\xAC", 3);
+    reply.value = value;
+    reply.value_len = sizeof value;
+    text = text_of(*state, &reply, &structured);
+    assert_int_equal(
+        sscanf(text,
+               "[result cut: the first %zu and the last %zu of %zu bytes are "
+               "shown, %zu between them are not; the whole is the resource "
+               "%79[^,],",
+               &head, &tail, &total, &between, uri),
+        5);
+    assert_int_equal(total, 3000);
+    assert_int_equal(head + tail + between, total);
+    assert_true(head + tail <= CAP && head + tail > CAP - 8);
+    assert_int_equal(head % 3, 0);
+    assert_int_equal(tail % 3, 0);
+    assert_non_null(strstr(structured, "\"truncated\":true"));
+    assert_non_null(strstr(structured, uri));
+    free(structured);
+    free(text);
+}
+
+static void test_pages__are_the_whole_and_end_between_characters(void **state)
+{
+    gbx_artifacts *store = *state;
+    const char *text = "a\xE2\x82\xAC"
+                       "b\xF0\x9F\x98\x80"
+                       "c";
+    const gbx_artifact *kept =
+        gbx_artifacts_add(store, "n", "text/plain", text, strlen(text), 0);
+    char all[64] = "";
+    char uri[160];
+
+    assert_non_null(kept);
+    (void)snprintf(uri, sizeof uri, "%s?offset=0&length=4", kept->uri);
+    for (int pages = 0; uri[0] != 0; pages++) {
+        gbx_buf page;
+        gbx_view view;
+        gbx_view next;
+        gbx_buf part;
+        size_t cursor = 0;
+
+        assert_true(pages < 9);
+        gbx_buf_init(&page, 4096);
+        gbx_buf_init(&part, 64);
+        assert_true(gbx_artifacts_read(store, uri, 0, &page));
+        assert_true(gbx_view_open((char *)page.data, page.len, &view));
+        assert_true(gbx_view_next(view, &cursor, &next, &view));
+        assert_true(gbx_view_append_text(gbx_view_member(view, "text"), &part));
+        strncat(all, (char *)part.data, part.len);
+        next = gbx_view_member(gbx_view_member(view, "_meta"), "next");
+        (void)snprintf(uri, sizeof uri, "%.*s", next.len > 2 ? (int)next.len - 2 : 0,
+                       next.len > 2 ? next.at + 1 : "");
+        gbx_buf_cleanup(&part);
+        gbx_buf_cleanup(&page);
+    }
+    assert_string_equal(all, text);
+}
+
+static void test_artifacts__that_are_old_or_too_many_are_gone(void **state)
+{
+    gbx_artifacts *store = *state;
+    char data[6000] = {0};
+    char first[80];
+    char second[80];
+    gbx_buf page;
+
+    gbx_buf_init(&page, 1 << 20);
+    strcpy(first, gbx_artifacts_add(store, "a", "image/png", data, 6000, 0)->uri);
+    assert_true(gbx_artifacts_read(store, first, 0, &page));
+    strcpy(second, gbx_artifacts_add(store, "b", "text/plain", data, 5000, 0)->uri);
+    assert_false(gbx_artifacts_read(store, first, 0, &page));
+    assert_true(gbx_artifacts_read(store, second, 999999999, &page));
+    assert_false(gbx_artifacts_read(store, second, 1000000000, &page));
+    assert_null(gbx_artifacts_add(store, "c", "text/plain", data, 10001, 0));
+    gbx_buf_cleanup(&page);
+}
+
+static void test_artifacts__that_are_asked_for_wrongly_are_not_there(void **state)
+{
+    static const char *const queries[] = {
+        "?offset=-1", "?offset=",           "?length=1&offset=99999999999999999999",
+        "?other=1",   "?offset=1;length=2", "/",
+        "?",          "?offset=1&"};
+    const gbx_artifact *kept =
+        gbx_artifacts_add(*state, "n", "text/plain", "abc", 3, 0);
+    char uri[160];
+    gbx_buf page;
+
+    gbx_buf_init(&page, 4096);
+    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
+        (void)snprintf(uri, sizeof uri, "%s%s", kept->uri, queries[i]);
+        assert_false(gbx_artifacts_read(*state, uri, 0, &page));
+    }
+    assert_false(gbx_artifacts_read(*state, "artifact://", 0, &page));
+    (void)snprintf(uri, sizeof uri, "%s?offset=7", kept->uri);
+    assert_true(gbx_artifacts_read(*state, uri, 0, &page));
+    assert_non_null(memmem(page.data, page.len, "\"text\":\"\"", 9));
+    gbx_buf_cleanup(&page);
+}
+
+#define STORED(test) cmocka_unit_test_setup_teardown(test, start, finish)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORED(test_reply__says_the_value_and_the_cost),
+        STORED(test_reply__shows_a_string_as_its_characters),
+        STORED(test_reply__without_a_value_says_so),
+        STORED(test_reply__of_a_failure_says_what_was_done_before),
+        STORED(test_reply__that_is_too_long_is_cut_in_the_middle),
+        STORED(test_pages__are_the_whole_and_end_between_characters),
+        STORED(test_artifacts__that_are_old_or_too_many_are_gone),
+        STORED(test_artifacts__that_are_asked_for_wrongly_are_not_there),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

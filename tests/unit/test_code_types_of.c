@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* TypeScript of schemas: what it says, and that a hostile schema costs little. Whether all
+ * of it is TypeScript, the compiler says (tests/mcp/declarations.test.mjs). */
+#include "mcp/code/declare.h"
+#include "mcp/code/types_of.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct row {
+    const char *schema;
+    const char *type;
+} rows[] = {
+    {"{\"type\":\"string\"}", "string"},
+    {"{\"type\":\"integer\"}", "number"},
+    {"{\"type\":[\"string\",\"null\"]}", "string | null"},
+    {"{\"type\":\"string\",\"nullable\":true}", "string | null"},
+    {"{\"enum\":[\"a\",1,null,true]}", "\"a\" | 1 | null | true"},
+    {"{\"enum\":[]}", "never"},
+    {"{\"enum\":[{}]}", "unknown"},
+    {"{\"const\":\"x\"}", "\"x\""},
+    {"{\"const\":1e999}", "unknown"},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"number\"}}", "Array<number>"},
+    {"{\"type\":\"array\"}", "Array<unknown>"},
+    {"{\"prefixItems\":[{\"type\":\"string\"},{}]}", "[string, unknown, ...unknown[]]"},
+    {"{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"number\"}]}",
+     "((string) | (number))"},
+    {"{\"allOf\":[{\"type\":\"string\"},{}]}", "((string) & (unknown))"},
+    {"{\"type\":\"object\"}", "{ [key: string]: unknown }"},
+    {"{\"type\":\"object\",\"additionalProperties\":false}", "{}"},
+    {"{\"type\":\"object\",\"additionalProperties\":{\"type\":\"number\"}}",
+     "{ [key: string]: number }"},
+    {"{\"properties\":{\"a\":{\"type\":\"string\"},\"b-c\":{}},\"required\":[\"a\"]}",
+     "{\n  a: string;\n  \"b-c\"?: unknown;\n}"},
+    {"{\"properties\":{\"a\":{},\"a\":{\"type\":\"string\"},\"\\u0061\":{}}}",
+     "{\n  a?: unknown;\n}"},
+    {"{\"properties\":{\"a\":{\"description\":\"ends */ here\\nand\\u2028there\"}}}",
+     "{\n  /** ends *| here and there */ a?: unknown;\n}"},
+    {"{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"type\":\"string\"}}}", "string"},
+    {"{\"$ref\":\"#/definitions/a~1b\",\"definitions\":{\"a/b\":{\"type\":\"null\"}}}",
+     "null"},
+    {"{\"$ref\":\"#\"}", "unknown"},
+    {"{\"$ref\":\"https://elsewhere/a\"}", "unknown"},
+    {"{\"$ref\":\"#/none\"}", "unknown"},
+    {"{\"properties\":{\"next\":{\"$ref\":\"#/$defs/n\"}},\"$defs\":{\"n\":{\"properties\":"
+     "{\"next\":{\"$ref\":\"#/$defs/n\"}}}}}",
+     "{\n  next?: {\n    next?: unknown;\n  };\n}"},
+    {"true", "unknown"},
+    {"false", "never"},
+    {"7", "unknown"},
+    {"{\"type\":7}", "unknown"},
+};
+
+static void test_types__say_what_the_schema_says(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        gbx_view view;
+        gbx_buf to;
+
+        gbx_buf_init(&to, 1 << 16);
+        assert_true(gbx_view_open(rows[i].schema, strlen(rows[i].schema), &view));
+        gbx_types_of(&to, view, 0);
+        if (to.len != strlen(rows[i].type) ||
+            memcmp(to.data, rows[i].type, to.len) != 0)
+            fail_msg("%s\n  expected %s\n  was      %.*s", rows[i].schema, rows[i].type,
+                     (int)to.len, (char *)to.data);
+        gbx_buf_cleanup(&to);
+    }
+}
+
+/* Each reference leads to two: without bounds there would be 2^60 of them. */
+static void test_types__that_explode_are_cut(void **state)
+{
+    gbx_buf schema;
+    gbx_view view;
+    gbx_buf to;
+
+    (void)state;
+    gbx_buf_init(&schema, 1 << 20);
+    gbx_buf_init(&to, 1 << 20);
+    (void)gbx_buf_puts(&schema, "{\"$ref\":\"#/$defs/d0\",\"$defs\":{");
+    for (int i = 0; i < 60; i++)
+        (void)
+            gbx_buf_printf(&schema,
+                           "%s\"d%d\":{\"anyOf\":[{\"$ref\":\"#/$defs/d%d\"},{\"$ref\":"
+                           "\"#/$defs/d%d\"}]}",
+                           i > 0 ? "," : "", i, i + 1, i + 1);
+    (void)gbx_buf_puts(&schema, "}}");
+    assert_true(gbx_view_open((char *)schema.data, schema.len, &view));
+    gbx_types_of(&to, view, 0);
+    assert_false(to.failed);
+    assert_true(to.len < 20000);
+    gbx_buf_cleanup(&schema);
+    gbx_buf_cleanup(&to);
+}
+
+static void test_declaration__of_a_tool_that_is_too_long_is_short(void **state)
+{
+    gbx_buf tool;
+    gbx_view view;
+    gbx_buf to;
+
+    (void)state;
+    gbx_buf_init(&tool, 1 << 20);
+    gbx_buf_init(&to, 1 << 20);
+    (void)gbx_buf_puts(
+        &tool,
+        "{\"name\":\"t\",\"inputSchema\":{\"properties\":{\"a\":{\"properties\":{");
+    for (int i = 0; i < 64; i++)
+        (void)gbx_buf_printf(
+            &tool, "%s\"p%d\":{\"properties\":{\"%0200d\":{},\"b%0200d\":{}}}",
+            i > 0 ? "," : "", i, i, i);
+    (void)gbx_buf_puts(&tool, "}}}}}");
+    assert_true(gbx_view_open((char *)tool.data, tool.len, &view));
+    gbx_declare_tool(&to, view);
+    (void)gbx_buf_append(&to, "", 1);
+    assert_string_equal((char *)to.data, "    t(args?: any): Promise<any>;\n");
+    gbx_buf_cleanup(&tool);
+    gbx_buf_cleanup(&to);
+}
+
+static void test_declaration__names_servers_and_tools_once(void **state)
+{
+    static const char a[] =
+        "{\"name\":\"read\",\"description\":\"Reads it all from the "
+        "beginning. And more.\",\"inputSchema\":{\"properties\":{\"x\":"
+        "{\"type\":\"string\"}},\"required\":[\"x\"]},\"outputSchema\":"
+        "{\"properties\":{\"y\":{\"type\":\"number\"}}}}";
+    static const char b[] = "{\"name\":\"new\"}";
+    gbx_search_doc docs[] = {{.server = "s"}, {.server = "o\"p"}, {.server = "s"}};
+    gbx_buf to;
+
+    (void)state;
+    assert_true(gbx_view_open(a, sizeof a - 1, &docs[0].tool));
+    assert_true(gbx_view_open(b, sizeof b - 1, &docs[1].tool));
+    docs[2].tool = docs[0].tool;
+    gbx_buf_init(&to, 1 << 16);
+    gbx_declare(&to, docs, 3);
+    (void)gbx_buf_append(&to, "", 1);
+    assert_string_equal((char *)to.data, "declare const servers: {\n"
+                                         "  \"s\": {\n"
+                                         "    /** Reads it all from the beginning */\n"
+                                         "    read(args: {\n"
+                                         "      x: string;\n"
+                                         "    }): Promise<{\n"
+                                         "      y?: number;\n"
+                                         "    }>;\n"
+                                         "  };\n"
+                                         "  \"o\\\"p\": {\n"
+                                         "    \"new\"(args?: unknown): Promise<any>;\n"
+                                         "  };\n"
+                                         "};\n");
+    gbx_buf_cleanup(&to);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_types__say_what_the_schema_says),
+        cmocka_unit_test(test_types__that_explode_are_cut),
+        cmocka_unit_test(test_declaration__of_a_tool_that_is_too_long_is_short),
+        cmocka_unit_test(test_declaration__names_servers_and_tools_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* What code gets for what a tool answers. */
+#include "mcp/code/value.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TEXT(t) "{\"type\":\"text\",\"text\":" t "}"
+#define ONE(t)  "{\"content\":[" TEXT(t) "]}"
+
+static const struct row {
+    const char *result;
+    const char *value; /* "!": the error's message follows */
+} rows[] = {
+    {"{\"structuredContent\":{\"a\":1.50},\"content\":[]}", "{\"a\":1.50}"},
+    {"{\"structuredContent\":[1]}", "[1]"},
+    {ONE("\"{\\\"a\\\": [1, 2]}\""), "{\"a\": [1, 2]}"},
+    {ONE("\" [1] \""), "[1]"},
+    {ONE("\"{not json\""), "\"{not json\""},
+    {ONE("\"42\""), "\"42\""},
+    {ONE("\"plain \\u00e9\""), "\"plain \xC3\xA9\""},
+    {ONE("\"\""), "\"\""},
+    {"{\"content\":[" TEXT("\"a\"") "," TEXT("\"b\"") "]}", "\"a\\nb\""},
+    {"{\"content\":[]}", "null"},
+    {"{}", "null"},
+    {"7", "null"},
+    {"{\"content\":{}}", "null"},
+    {"{\"content\":[{\"type\":\"image\",\"data\":\"aGk=\",\"mimeType\":\"image/png\"}]}",
+     "{\"kept\":\"image/png\",\"bytes\":2}"},
+    {"{\"content\":[" TEXT("\"a\"") ",{\"type\":\"audio\",\"data\":\"\\u0061Gk=\"}]}",
+     "[\"a\",{\"kept\":\"application/octet-stream\",\"bytes\":2}]"},
+    {"{\"content\":[{\"type\":\"image\",\"data\":\"!\"}]}",
+     "{\"error\":\"its data is not base64\"}"},
+    {"{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\",\"text\":\"t\"}}]}",
+     "\"t\""},
+    {"{\"content\":[{\"type\":\"resource\",\"resource\":{\"blob\":\"aGk=\"}}]}",
+     "{\"kept\":\"application/octet-stream\",\"bytes\":2}"},
+    {"{\"content\":[{\"type\":\"resource_link\",\"uri\":\"a:b\"}]}",
+     "{\"type\":\"resource_link\",\"uri\":\"a:b\"}"},
+    {"{\"isError\":true,\"content\":[" TEXT("\"no\"") "]}", "!no"},
+    {"{\"isError\":true}", "!the tool failed and did not say why"},
+    {"{\"isError\":false,\"content\":[" TEXT("\"ok\"") "]}", "\"ok\""},
+    {"{\"isError\":true,\"structuredContent\":{\"a\":1}}",
+     "!the tool failed and did not say why"},
+};
+
+static void keep(void *user, const char *mime_type, const void *data, size_t len,
+                 gbx_buf *handle)
+{
+    (void)user;
+    assert_memory_equal(data, "hi", 2);
+    (void)gbx_buf_printf(handle, "{\"kept\":\"%s\",\"bytes\":%zu}", mime_type, len);
+}
+
+static void test_results__are_data_text_or_an_error(void **state)
+{
+    const gbx_value_keeper keeper = {keep, NULL};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        gbx_buf to;
+        gbx_buf message;
+        gbx_view view;
+        bool ok;
+
+        gbx_buf_init(&to, 1 << 16);
+        gbx_buf_init(&message, 1 << 16);
+        assert_true(gbx_view_open(rows[i].result, strlen(rows[i].result), &view));
+        ok = gbx_value_of_result(view, &keeper, &to, &message);
+        (void)gbx_buf_append(ok ? &to : &message, "", 1);
+        if (ok != (rows[i].value[0] != '!') ||
+            strcmp((char *)(ok ? to.data : message.data),
+                   rows[i].value + (ok ? 0 : 1)) != 0)
+            fail_msg("%s\n  expected %s\n  was      %s", rows[i].result, rows[i].value,
+                     (char *)(ok ? to.data : message.data));
+        gbx_buf_cleanup(&to);
+        gbx_buf_cleanup(&message);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_results__are_data_text_or_an_error),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -34,9 +34,9 @@ function flatten(functions, prefix = '') {
 
 /** What addon.submit() takes beside code and input, or undefined. */
 function takeExtra(options) {
-  const { bindings, limits, policy, seed, nowMs } = options;
+  const { bindings, dataset, limits, policy, seed, nowMs } = options;
   if (
-    bindings === undefined && limits === undefined && policy === undefined &&
+    bindings === undefined && dataset === undefined && limits === undefined && policy === undefined &&
     seed === undefined && nowMs === undefined
   ) {
     return undefined;
@@ -47,6 +47,10 @@ function takeExtra(options) {
       throw wrong('bindings', 'an object', bindings);
     }
     extra.bindings = JSON.stringify(bindings);
+  }
+  if (dataset !== undefined) {
+    if (typeof dataset !== 'string') throw wrong('dataset', 'a string', dataset);
+    extra.dataset = dataset;
   }
   if (limits !== undefined) extra.limits = takeLimits(limits, 'limits');
   if (policy !== undefined) {

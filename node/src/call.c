@@ -38,6 +38,7 @@ typedef struct gbx_node_call {
     char *code;
     char *input;
     char *bindings;
+    char *dataset;
 } call;
 
 typedef struct line {
@@ -57,6 +58,7 @@ static void free_call(call *c)
     free(c->code);
     free(c->input);
     free(c->bindings);
+    free(c->dataset);
     free(c);
 }
 
@@ -292,18 +294,21 @@ static bool start_large(call *c)
     return false;
 }
 
-/* extra: {bindings, policy, limits, logs, noGuard, seed, now} */
+/* extra: {bindings, dataset, policy, limits, logs, seed, nowMs} */
 static bool take_extra(napi_env env, napi_value extra, call *c)
 {
     napi_value value;
     bool is_pending = false;
     double number;
+    size_t ignored;
 
     if (gbx_node_is_undefined(env, extra))
         return true;
     if (napi_get_named_property(env, extra, "bindings", &value) == napi_ok)
         c->bindings = gbx_node_string(env, value, &c->core.bindings_len);
     c->core.bindings = c->bindings;
+    if (napi_get_named_property(env, extra, "dataset", &value) == napi_ok)
+        c->core.dataset = c->dataset = gbx_node_string(env, value, &ignored);
     if (napi_get_named_property(env, extra, "policy", &value) == napi_ok &&
         !gbx_node_policy_take(env, value, &c->policy))
         return false;

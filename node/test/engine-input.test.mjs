@@ -155,6 +155,9 @@ test('datasets are there in every call, pristine, and can be replaced', async ()
   await own.loadJson('more', '{"a":[1,2,3]}');
   await own.loadJson('bytes', Buffer.from('[1]'));
   assert.deepEqual((await own.execute('() => [datasets.orders, datasets.more.a.length, datasets.bytes]')).value, [[1], 3, [1]]);
+  assert.deepEqual((await own.run({ code: '(d, i) => [d, i]', dataset: 'orders', input: 5 })).value, [[1], 5]);
+  assert.deepEqual((await own.run({ code: '(all) => Object.keys(all).sort()', dataset: '*' })).value, ['bytes', 'more', 'orders']);
+  await assert.rejects(own.run({ code: '() => 1', dataset: 7 }), { name: 'TypeError', message: /dataset/ });
   await assert.rejects(own.load('not a name', 1), { name: 'TypeError' });
   await assert.rejects(own.load(5, 1), { name: 'TypeError', message: /name/ });
   await assert.rejects(own.load('f', { f() {} }), { name: 'TypeError', message: /a function at data\.f/ });

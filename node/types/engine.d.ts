@@ -220,6 +220,8 @@ export interface SandboxRunOptions {
   input?: unknown;
   /** The same as JSON already. A Uint8Array must stay as it is until it has been read. */
   inputJson?: string | Uint8Array;
+  /** The dataset that the function is called with, or '*' for an object of all. */
+  dataset?: string;
   /** Form 'body': params, env, and names of your own. */
   bindings?: Record<string, unknown>;
   limits?: SandboxLimits;

@@ -31,3 +31,4 @@ target_link_libraries(mcp-declare PRIVATE gbx_mcp_code gbx_flags gbx_sanitize)
 gbx_mcp_test(declarations)
 set_property(TEST mcp_declarations APPEND PROPERTY ENVIRONMENT
     "DECLARE=$<TARGET_FILE:mcp-declare>")
+gbx_mcp_test(inspector)

@@ -32,3 +32,9 @@ gbx_mcp_test(declarations)
 set_property(TEST mcp_declarations APPEND PROPERTY ENVIRONMENT
     "DECLARE=$<TARGET_FILE:mcp-declare>")
 gbx_mcp_test(inspector)
+
+# docs/mcp-session.md is what programs say today.
+add_test(NAME mcp_session COMMAND ${mcp_node} ${PROJECT_SOURCE_DIR}/tools/mcp-session.mjs
+    $<TARGET_FILE:glovebox-command> --check)
+set_tests_properties(mcp_session PROPERTIES LABELS "integration;mcp" TIMEOUT 120
+    ENVIRONMENT "GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>")

@@ -38,3 +38,4 @@ add_test(NAME mcp_session COMMAND ${mcp_node} ${PROJECT_SOURCE_DIR}/tools/mcp-se
     $<TARGET_FILE:glovebox-command> --check)
 set_tests_properties(mcp_session PROPERTIES LABELS "integration;mcp" TIMEOUT 120
     ENVIRONMENT "GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>")
+gbx_mcp_test(orphans)

@@ -12,8 +12,12 @@ target_link_libraries(gbx_servers PUBLIC gbx_mcp_upstream gbx_support gbx_flags 
     PkgConfig::CMOCKA)
 add_dependencies(gbx_servers glovebox-keeper)
 
-gbx_unit_test(mcp_servers gbx_servers)
 gbx_unit_test(mcp_upstream gbx_servers)
 gbx_unit_test(mcp_upstream_care gbx_servers)
-gbx_unit_test(mcp_upstream_sdk gbx_servers)
 gbx_unit_test(mcp_upstream_parts gbx_mcp_upstream)
+
+# Servers of others, from npm (tests/mcp/package.json).
+if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/mcp/node_modules/@modelcontextprotocol/server)
+    gbx_unit_test(mcp_servers gbx_servers)
+    gbx_unit_test(mcp_upstream_sdk gbx_servers)
+endif()

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT
+// compute: datasets through `glovebox mcp`, with the official clients: what a model is told,
+// what it may write, what it gets back, and what happens when files change.
+import assert from 'node:assert/strict';
+import { mkdtempSync, renameSync, rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { Client as ClientV2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import {
+  ResourceUpdatedNotificationSchema, ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+
+import { descendants, isAlive, ticks } from './processes.mjs';
+
+const command = process.env.GLOVEBOX;
+const folder = mkdtempSync(join(tmpdir(), 'gbx-compute-'));
+const file = (name, text) => {
+  const path = join(folder, name);
+  if (text !== undefined) writeFileSync(path, text);
+  return path;
+};
+const clients = [];
+after(async () => {
+  await Promise.all(clients.map((client) => client.close()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const people = Array.from({ length: 50 }, (_, i) => ({
+  id: i + 1,
+  name: `Person ${i}`,
+  email: `person${i}@example.com`,
+  apiKey: `sk-live-${i}abcdefgh1234`,
+  plan: i % 2 === 0 ? 'free' : 'paid',
+  total: i * 1.5,
+  address: { street: `Road ${i}`, city: 'Berlin' },
+}));
+
+/** A client, and what it was notified of. */
+async function start(data) {
+  const transport = new StdioClientTransport({
+    command,
+    args: ['mcp', ...data.flatMap((d) => ['--data', d])],
+    stderr: 'pipe',
+  });
+  const client = new Client({ name: 'test', version: '1' });
+  clients.push(client);
+  const seen = { changes: 0, updates: [], stderr: '' };
+  transport.stderr.on('data', (chunk) => { seen.stderr += chunk; });
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => { seen.changes++; });
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+    seen.updates.push(params.uri);
+  });
+  await client.connect(transport);
+  return { client, seen, transport };
+}
+
+const compute = (client, args, options) =>
+  client.callTool({ name: 'compute', arguments: args }, undefined, options);
+
+async function value(client, code, more = {}) {
+  const { structuredContent: s, content } = await compute(client, { code, ...more });
+  assert.equal(s.ok, true, content[0].text);
+  assert.deepEqual(JSON.parse(content[0].text), s.value);
+  return s.value;
+}
+
+async function description(client) {
+  const { tools } = await client.listTools();
+  return tools.find((t) => t.name === 'compute').description;
+}
+
+/** Until it holds; the test's own limit is the deadline. */
+async function until(what) {
+  for (;;) {
+    const found = await what();
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+test('the description tells types and masked examples, and is the same each time', async () => {
+  const path = file('people.json', JSON.stringify(people));
+  const one = await start([`people=${path}`]);
+  const text = await description(one.client);
+  const two = await start([`people=${path}`]);
+  assert.equal(await description(two.client), text);
+
+  assert.match(text, /\[SANDBOX\]/);
+  assert.match(text, /people: 50 records, [\d.]+ kB/);
+  assert.match(text, /\{ id: integer; name: string; email: string; apiKey: string; plan: "free" \| "paid"; total: number; address: \{ street: string; city: string \} \}\[\]/);
+  assert.match(text, /email:"xxxxxx0@xxxxxxx\.xxx"/);
+  assert.doesNotMatch(text, /example\.com|sk-live|Road 1/);
+  assert.ok(Buffer.byteLength(text) < 4000, `${Buffer.byteLength(text)} bytes`);
+  assert.doesNotMatch(text, new RegExp(folder));
+  await one.client.close();
+  await two.client.close();
+});
+
+test('every shape of code that models write', async () => {
+  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  for (const code of [
+    '(data) => data.length',
+    'data => data.length;',
+    'async (data) => { return data.length }',
+    'function count(data) { return data.length }',
+    'async function run(data) { return data.length }',
+    'const n = data.length\nreturn n',
+    'const n = data.length; n',
+    'data.length',
+    'await Promise.resolve(data.length)',
+    'const count = (data) => data.length; count',
+    'const count = (data) => data.length\ncount(data)',
+    'export default (data) => data.length',
+    'const f = (data) => data.length;\nfunction execute(data) { return f(data) }',
+    '```js\n(data) => data.length\n```',
+    '// how many?\n(data) => data.length',
+    'datasets.people.length',
+  ])
+    assert.equal(await value(client, code), 50, code);
+  assert.deepEqual(await value(client, '(data, input) => [data.length, input.n]', { input: { n: 7 } }), [50, 7]);
+  assert.equal(await value(client, '(data, input = 3) => input'), 3);
+  await client.close();
+});
+
+test('types in code do not matter', async (t) => {
+  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  const { structuredContent: s } = await compute(client, { code: '(data: { id: number }[], input?: any): number => data.length' });
+  if (!s.ok) {
+    assert.match(s.hint, /TypeScript/);
+    t.diagnostic('built without the grammar of TypeScript');
+  } else {
+    assert.equal(s.value, 50);
+  }
+  await client.close();
+});
+
+test('what fails says where, shows it, and how to repair it', async () => {
+  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  const thrown = await compute(client, { code: '(data) =>\n  data.map((d) => d.adress.city)' });
+  assert.equal(thrown.isError, true);
+  assert.equal(thrown.structuredContent.code, 'RUNTIME');
+  assert.equal(thrown.structuredContent.location.line, 2);
+  assert.equal(thrown.structuredContent.location.column, 27);
+  assert.match(thrown.structuredContent.location.frame, /> +2 \| +data\.map/);
+  assert.match(thrown.content[0].text, /^RUNTIME: TypeError: .*\nat line 2, column 27\n/);
+  assert.match(thrown.content[0].text, /hint: /);
+
+  const code = async (args) => (await compute(client, args)).structuredContent.code;
+  assert.equal(await code({ code: '(data) => {' }), 'SYNTAX');
+  assert.equal(await code({ code: '() => { for (;;); }' }), 'TIMEOUT');
+  assert.equal(await code({ code: '() => eval("1")' }), 'INVALID_CODE');
+  assert.equal(await code({ code: '() => new Array(1e9).fill(0)' }), 'MEMORY');
+  assert.equal(await code({ code: '() => Array.from({ length: 2e6 }, (_, i) => i)' }), 'OUTPUT_TOO_LARGE');
+  assert.equal(await code({}), 'INVALID_ARGS');
+  assert.equal(await code({ code: 7 }), 'INVALID_ARGS');
+  assert.equal(await code({ code: '1', dataset: 'peple' }), 'INVALID_ARGS');
+  const named = await compute(client, { code: '1', dataset: 'peple' });
+  assert.match(named.content[0].text, /did you mean 'people'/);
+  const misnamed = await compute(client, { code: '1', inputs: {} });
+  assert.match(misnamed.content[0].text, /did you mean 'input'/);
+  await client.close();
+});
+
+test('silence is said in words, and logs come with the answer', async () => {
+  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  const silent = await compute(client, { code: '(data) => { for (let i = 0; i < 3; i++) console.warn("line", i) }' });
+  assert.equal(silent.content[0].text, 'no value returned; 3 log lines');
+  assert.equal(silent.content[1].text, '3 log lines:\n[warn] line 0\n[warn] line 1\n[warn] line 2');
+  assert.deepEqual(silent.structuredContent.logs[2], { level: 'warn', text: 'line 2' });
+  assert.equal('value' in silent.structuredContent, false);
+  await client.close();
+});
+
+test('console lines are progress while the code runs', async () => {
+  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  const seen = [];
+  let hasEnded = false;
+  const early = new Promise((resolve) => {
+    compute(client, { code: 'async () => { console.log("begun"); await sleep(1500); return 1 }' }, {
+      onprogress: (p) => { seen.push(p.message); resolve(hasEnded); },
+    }).then(() => { hasEnded = true; }, () => {});
+  });
+  assert.equal(await early, false);
+  assert.deepEqual(seen, ['begun']);
+  await client.close();
+});
+
+test('a long result is cut in the open, and can be paged through', async () => {
+  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  const whole = JSON.stringify(Array.from({ length: 3000 }, (_, i) => ({ i, text: `ü${i}` })));
+  const { content, structuredContent: s } = await compute(client, {
+    code: '() => Array.from({ length: 3000 }, (_, i) => ({ i, text: `ü${i}` }))',
+  });
+  const [first] = content[0].text.split('\n');
+  assert.match(first, /return less/);
+  assert.match(first, new RegExp(`of ${Buffer.byteLength(whole)} bytes`));
+  assert.ok(Buffer.byteLength(content[0].text) < 41_000);
+  assert.equal('value' in s, false);
+  assert.equal(s.truncated.bytes, Buffer.byteLength(whole));
+  assert.ok(content.some((c) => c.type === 'resource_link' && c.uri === s.truncated.resource));
+
+  let text = '';
+  let next = `${s.truncated.resource}?offset=0&length=40000`;
+  while (next !== undefined) {
+    const { contents: [page] } = await client.readResource({ uri: next });
+    text += page.text;
+    next = page._meta.next;
+  }
+  assert.equal(text, whole);
+  await client.close();
+});
+
+test('several datasets: by name, or all in one object', async () => {
+  const { client } = await start([
+    `people=${file('people.json', JSON.stringify(people))}`,
+    `cities=${file('cities.csv', 'name;pop\nBerlin;3700000\nBonn;330000\n')}`,
+    `events=${file('events.ndjson', '{"t":1}\n{"t":2}\n{"t":3}\n')}`,
+  ]);
+  const text = await description(client);
+  assert.match(text, /cities: 2 records/);
+  assert.match(text, /events: 3 records/);
+  assert.deepEqual(await value(client, '({ people, cities, events }) => [people.length, cities[1].pop, events.length]'), [50, 330000, 3]);
+  assert.equal(await value(client, '(data) => data.length', { dataset: 'events' }), 3);
+  assert.equal(await value(client, 'data.cities.length'), 2);
+  assert.deepEqual(await value(client, '(data, input) => [data[0].name, input]', { dataset: 'cities', input: 1 }), ['Berlin', 1]);
+  await client.close();
+});
+
+test('a call finds the data as it was loaded, whatever the last did to it', async () => {
+  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  for (let i = 0; i < 6; i++)
+    assert.equal(await value(client, '(data) => { const n = data.length; data.length = 0; return n }'), 50);
+  await client.close();
+});
+
+test('statistics never name a record', async () => {
+  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  const { resources } = await client.listResources();
+  assert.deepEqual(resources.map((r) => r.uri), ['glovebox://dataset/people']);
+  const { contents: [{ text }] } = await client.readResource({ uri: resources[0].uri });
+  const about = JSON.parse(text);
+  assert.equal(about.file, 'people.json');
+  const field = (name) => about.fields.find((f) => f.field === `[].${name}`);
+  assert.deepEqual(field('total'), { field: '[].total', kinds: ['integer', 'number'], count: 50, nulls: 0, distinct: 50, min: 0, max: 73.5, mean: 36.75 });
+  assert.deepEqual(field('plan').top, [{ value: 'free', count: 25 }, { value: 'paid', count: 25 }]
+    .sort((a, b) => (a.value === field('plan').top[0].value ? -1 : 1)));
+  assert.deepEqual(field('email'), { field: '[].email', kinds: ['string'], count: 50, nulls: 0, distinct: 50, sensitive: true });
+  assert.doesNotMatch(text, /Person \d|example\.com|sk-live|Road/);
+  await assert.rejects(client.readResource({ uri: 'glovebox://dataset/other' }));
+  await client.close();
+});
+
+test('a call that is cancelled is gone, and delays nobody', async () => {
+  const { client, transport } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  await value(client, 'data.length');
+  const stop = new AbortController();
+  const spinning = compute(client, { code: '() => { for (;;); }' }, { signal: stop.signal });
+  const others = await Promise.all(Array.from({ length: 31 }, (_, i) => value(client, `(data) => data.length + ${i}`)));
+  assert.deepEqual(others, Array.from({ length: 31 }, (_, i) => 50 + i));
+  const pid = await until(() => descendants(transport.pid).find((each) => ticks(each) > 20));
+  stop.abort();
+  await assert.rejects(spinning);
+  await until(() => !isAlive(pid));
+  assert.equal(await value(client, 'data.length'), 50);
+  await client.close();
+});
+
+test('a file that changes is read again; a call that runs keeps what it had', async () => {
+  const path = file('live.json', '[1,2,3]');
+  const { client, seen } = await start([`live=${path}`]);
+  assert.equal(await value(client, 'data.length'), 3);
+  const before = await description(client);
+  await client.subscribeResource({ uri: 'glovebox://dataset/live' });
+  let begun;
+  const isBegun = new Promise((resolve) => { begun = resolve; });
+  const running = compute(client, {
+    code: 'async (data) => { console.log("begun"); const a = data.length; await sleep(2500); return [a, data.length, datasets.live.length] }',
+  }, { onprogress: begun });
+  await isBegun;
+  writeFileSync(`${path}.new`, '[1,2,3,4]');
+  renameSync(`${path}.new`, path);
+  await until(async () => (await value(client, 'data.length')) === 4);
+  await until(() => seen.changes > 0 && seen.updates.length > 0);
+  assert.notEqual(await description(client), before);
+  assert.deepEqual((await running).structuredContent.value, [3, 3, 3]);
+
+  writeFileSync(path, '[1,2,3,4,5]'); // in place
+  await until(async () => (await value(client, 'data.length')) === 5);
+  await client.close();
+});
+
+test('broken, truncated or gone: the data before stays, and it is said', async () => {
+  const path = file('fragile.json', '[1,2,3]');
+  const { client, seen } = await start([`fragile=${path}`]);
+  assert.equal(await value(client, 'data.length'), 3);
+  writeFileSync(path, '[1,2,');
+  await until(async () => /could not be read again \(line 1, column 6: /.test(await description(client)));
+  assert.match(seen.stderr, /dataset 'fragile': line 1, column 6: .*; what was read before stays/);
+  assert.equal(await value(client, 'data.length'), 3);
+  const { contents: [{ text }] } = await client.readResource({ uri: 'glovebox://dataset/fragile' });
+  assert.match(JSON.parse(text).problem, /line 1, column 6/);
+
+  writeFileSync(path, '[1,2,3]');
+  await until(async () => !/could not be read/.test(await description(client)));
+  truncateSync(path, 3);
+  await until(async () => /could not be read again/.test(await description(client)));
+  unlinkSync(path);
+  await until(async () => /No such file/.test(await description(client)));
+  assert.equal(await value(client, 'data.length'), 3);
+  assert.doesNotMatch(await description(client), new RegExp(folder));
+  writeFileSync(path, '[9]');
+  await until(async () => (await value(client, 'data[0]')) === 9);
+  await client.close();
+});
+
+test('a file that is broken at the start is told of, and taken when it is whole', async () => {
+  const path = file('late.csv', 'a,b\n1\n');
+  const { client, seen } = await start([`late=${path}`]);
+  assert.match(await description(client), /late: cannot be used: line 2, column 1: 1 cells where the first line names 2/);
+  const { isError, structuredContent: s } = await compute(client, { code: 'data.length' });
+  assert.equal(isError, true);
+  assert.equal(s.code, 'UNAVAILABLE');
+  writeFileSync(path, 'a,b\n1,2\n');
+  await until(async () => /late: 1 records/.test(await description(client)));
+  await until(async () => (await compute(client, { code: 'data.length' })).structuredContent.value === 1);
+  assert.ok(seen.changes > 0);
+  await client.close();
+});
+
+test('rows of a database, again after a commit; a query can only read', async (t) => {
+  const sqlite = await import('node:sqlite').catch(() => undefined);
+  if (sqlite === undefined) return t.skip('this Node has no node:sqlite');
+  const path = file('shop.db');
+  const db = new sqlite.DatabaseSync(path);
+  db.exec("PRAGMA journal_mode=WAL; CREATE TABLE orders(id INTEGER PRIMARY KEY, total REAL); INSERT INTO orders(total) VALUES (1.5), (2.5)");
+  const query = (sql) => `q=sqlite:${path}?query=${encodeURIComponent(sql)}`;
+  const { client } = await start([query('SELECT * FROM orders WHERE total > 2 ORDER BY id')]);
+  assert.deepEqual(await value(client, 'data'), [{ id: 2, total: 2.5 }]);
+  db.exec('INSERT INTO orders(total) VALUES (9)');
+  await until(async () => (await value(client, 'data.length')) === 2);
+  await client.close();
+
+  for (const sql of [
+    'DELETE FROM orders', "ATTACH 'x.db' AS x", 'PRAGMA table_info(orders)', "SELECT load_extension('x')",
+    "SELECT * FROM pragma_table_info('orders')", "VACUUM INTO 'copy.db'", 'INSERT INTO orders(total) VALUES (1) RETURNING id',
+  ]) {
+    const refused = await start([query(sql)]);
+    assert.match(await description(refused.client), /q: cannot be used: /, sql);
+    assert.equal((await compute(refused.client, { code: 'data' })).isError, true);
+    await refused.client.close();
+  }
+  assert.equal(db.prepare('SELECT count(*) AS n FROM orders').get().n, 3);
+  db.close();
+});
+
+test('the modern protocol has the same tool', async () => {
+  const client = new ClientV2({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+  clients.push(client);
+  await client.connect(new StdioV2({
+    command, args: ['mcp', '--data', `people=${file('people.json', JSON.stringify(people))}`], stderr: 'pipe',
+  }));
+  const { structuredContent } = await client.callTool({ name: 'compute', arguments: { code: '(data) => data.length' } });
+  assert.equal(structuredContent.value, 50);
+  await client.close();
+});

@@ -328,13 +328,21 @@ static void test_a_state_that_was_made_up__is_refused(void **state)
 static void test_what_was_not_answered__is_asked_again(void **state)
 {
     scene *s = *state;
+    char first[sizeof s->state];
+    char second[sizeof s->state];
 
     s->asks = 2;
     say_modern(s, "1", "");
     assert_string_equal(hear_state(s),
                         INPUT_REQUIRED("1", QUESTION("1") "," QUESTION("2")));
+    memcpy(first, s->state, sizeof first);
     come_back(s, "2", "{\"ask-1\":{\"action\":\"accept\"},\"other\":1}");
     assert_string_equal(hear_state(s), INPUT_REQUIRED("2", QUESTION("2")));
+    memcpy(second, s->state, sizeof second);
+    memcpy(s->state, first, sizeof first);
+    come_back(s, "3", "{\"ask-2\":{\"action\":\"accept\"}}");
+    (void)mcp_client_expect_part(&s->client, "\"id\":3,\"error\":{\"code\":-32602");
+    memcpy(s->state, second, sizeof second);
     come_back(s, "3", "[]");
     (void)mcp_client_expect_part(&s->client, "inputResponses must be an object");
     come_back(s, "3", "{\"ask-2\":{\"action\":\"decline\"}}");

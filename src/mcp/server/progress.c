@@ -30,12 +30,10 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
 {
     gbx_buf to;
 
-    if (request->id_len == 0 || request->token_len == 0 || !isfinite(progress) ||
-        progress <= request->progress || !has_room(request))
-        return;
     /* Three decimals are sent: what they do not show has not grown. */
     progress = floor(progress * 1000) / 1000;
-    if (progress <= request->progress)
+    if (request->id_len == 0 || request->token_len == 0 || !isfinite(progress) ||
+        progress <= request->progress || !has_room(request))
         return;
     request->progress = progress;
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);

@@ -59,7 +59,7 @@ gbx_mcp_request person(const char *answer);
 typedef struct outcome {
     size_t count;
     char code[32];
-    char message[2048];
+    char message[8192];
     char result[1024];
     char progress[64];
     bool retryable;

@@ -77,6 +77,27 @@ static void test_secrets__are_in_no_question_and_no_error(void **state)
     close_gate();
 }
 
+/* Whatever is cut off a long message, it is not half of a value. */
+static void test_secrets__at_the_end_of_a_long_error_are_not_cut(void **state)
+{
+    static char message[40000];
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    for (size_t len = 2000; len < 4200; len += 7) {
+        outcome o;
+
+        open_gate(SECRET);
+        memset(message, 'x', len);
+        strcpy(message + len, "t0ken-of-the-test and so on");
+        played.fault = GBX_UPSTREAM_REFUSED;
+        played.result = message;
+        o = call(&p, "plain", "{}", "");
+        assert_null(strstr(o.message, "t0ke"));
+        close_gate();
+    }
+}
+
 static void test_secrets__that_are_not_for_the_server_are_refused(void **state)
 {
     static const char *const args[] = {"{\"k\":\"{{secret:OTHER}}\"}",
@@ -98,6 +119,7 @@ int main(void)
         cmocka_unit_test(test_secrets__are_filled_in_outside_and_never_come_back),
         cmocka_unit_test(test_secrets__cannot_end_the_string_they_are_put_into),
         cmocka_unit_test(test_secrets__are_in_no_question_and_no_error),
+        cmocka_unit_test(test_secrets__at_the_end_of_a_long_error_are_not_cut),
         cmocka_unit_test(test_secrets__that_are_not_for_the_server_are_refused),
     };
 

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define MESSAGE_MAX GBX_KIB(16)
+#define MESSAGE_MAX GBX_KIB(4)
 
 static void free_call(gbx_gate_call *call)
 {
@@ -263,6 +263,14 @@ static bool fill_call(gbx_gate_call *call, const gbx_gate_ask *ask)
     return true;
 }
 
+/* The end of the last whole character before max. */
+static size_t cut_at(const uint8_t *text, size_t max)
+{
+    while (max > 0 && (text[max] & 0xC0) == 0x80)
+        max--;
+    return max;
+}
+
 /* ---- for the other parts -------------------------------------------------------- */
 
 bool gbx_gate_called_back(gbx_gate_call *call)
@@ -293,17 +301,24 @@ void gbx_gate_finish(gbx_gate_call *call, const gbx_gate_reply *reply)
 void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, ...)
 {
     gbx_gate_reply reply = {.code = code, .message = "", .retryable = call->retryable};
+    GBX_CLEANUP(gbx_free) char *text = NULL;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
-    char text[2048];
     va_list args;
+    int len;
 
     va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
+    len = vasprintf(&text, format, args);
     va_end(args);
-    gbx_buf_init(&clean, MESSAGE_MAX);
-    if (gbx_gate_redact(call->gate, text, strlen(text), &clean) &&
-        gbx_buf_append(&clean, "", 1))
+    if (len < 0)
+        text = NULL; /* it is not said what it is then */
+    gbx_buf_init(&clean, MESSAGE_MAX * 8);
+    /* Nothing is cut before it was looked through: a cut would hide half of a value. */
+    if (text != NULL && gbx_gate_redact(call->gate, text, (size_t)len, &clean) &&
+        gbx_buf_append(&clean, "", 1)) {
         reply.message = (const char *)clean.data;
+        if (clean.len > MESSAGE_MAX)
+            clean.data[cut_at(clean.data, MESSAGE_MAX)] = '\0';
+    }
     gbx_gate_finish(call, &reply);
 }
 

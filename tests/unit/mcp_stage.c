@@ -65,6 +65,7 @@ gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
     call->held = upstreams->hold;
     call->args = strndup(request->args, request->args_len);
     call->meta = request->meta != NULL ? strdup(request->meta) : NULL;
+    call->progress = request->progress;
     upstreams->calls[upstreams->started++] = call;
     if (request->progress != NULL)
         request->progress(user, "at t0ken-of-the-test", 20);
@@ -241,6 +242,11 @@ void open_gate(const char *ours)
 void close_gate(void)
 {
     gbx_gate_free(gate);
+    gate = NULL;
+    /* A server may say something between our end and its own. */
+    for (size_t i = 0; i < played.started; i++)
+        if (played.calls[i]->event != NULL)
+            played.calls[i]->progress(played.calls[i]->user, "late", 4);
     (void)event_base_loop(played.base, EVLOOP_NONBLOCK);
     for (size_t i = 0; i < played.started; i++) {
         if (played.calls[i]->event != NULL)

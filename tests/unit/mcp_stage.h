@@ -18,6 +18,7 @@ struct gbx_upstream_call {
     bool held; /* is never answered */
     char *args;
     char *meta;
+    void (*progress)(void *user, const char *message, size_t len);
 };
 
 /* The server "files"; it has read_file, write_file, lies and plain. */

@@ -213,6 +213,7 @@ static void test_free__ends_what_is_in_flight(void **state)
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(o[i].count, 1);
         assert_string_equal(o[i].code, "ABORTED");
+        assert_string_not_equal(o[i].progress, "late");
     }
 }
 

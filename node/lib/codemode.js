@@ -132,7 +132,8 @@ class CodeMode {
     const stop = () => ended.abort(outside.reason);
     outside?.addEventListener('abort', stop);
     try {
-      const result = await this.#engines.use(run, (engine) => engine.run(this.#call(code, options, outside)));
+      const result = await this.#engines.use(run, (engine) =>
+        engine.run(this.#call(code, options, outside)), outside);
       const { calls, artifacts } = run;
       const outcome = {
         ok: result.ok, logs: result.logs ?? [], calls, artifacts,

@@ -5,12 +5,17 @@
  * Bounded: where there are more, the one that was used least recently goes, though never
  * one that is serving a call.
  */
-/** What a call resolves with after dispose(), as that of a disposed engine does. */
-export function disposedResult() {
-  return {
-    ok: false, code: 'UNAVAILABLE', error: 'dispose() was called', hint: 'make a new one',
-    executionMs: 0, logs: [], stats: {},
-  };
+/* As an engine resolves calls that never had a process. */
+function without(code, error, hint) {
+  return { ok: false, code, error, hint, executionMs: 0, logs: [], stats: {} };
+}
+
+/** The result of a call that needs no engine: one after dispose(), or of a signal that is
+ * aborted already; else undefined. */
+export function resultWithoutEngine(isDisposed, signals) {
+  if (isDisposed) return without('UNAVAILABLE', 'dispose() was called', 'make a new one');
+  if (signals.some((signal) => signal?.aborted)) return without('ABORTED', 'the call was aborted before it began', '');
+  return undefined;
 }
 
 export class EngineCache {
@@ -28,9 +33,10 @@ export class EngineCache {
   }
 
   /** Runs use(engine), which returns a promise of a result, with the engine of this
-   * configuration: a plain object. */
-  async use(config, use) {
-    if (this.#isDisposed) return disposedResult();
+   * configuration: a plain object. With a signal that is aborted no engine is made. */
+  async use(config, use, ...signals) {
+    const early = resultWithoutEngine(this.#isDisposed, signals);
+    if (early !== undefined) return early;
     const key = this.#keyOf(config);
     const entry = this.#entries.get(key) ?? { engine: this.#make(config), calls: 0 };
 

@@ -4,7 +4,7 @@
  * answers depends on the call: its function then knows whom it answers. Made as they are
  * needed; a few are kept.
  */
-import { disposedResult } from './engine-cache.js';
+import { resultWithoutEngine } from './engine-cache.js';
 
 export class EnginePool {
   #make;
@@ -33,9 +33,11 @@ export class EnginePool {
     return Object.assign(entry, { engine: made.engine, ready: made.ready.catch(() => {}) });
   }
 
-  /** Runs use(engine), which returns a promise of a result; answers: for its functions. */
-  async use(answers, use) {
-    if (this.#isDisposed) return disposedResult();
+  /** Runs use(engine), which returns a promise of a result; answers: for its functions.
+   * With a signal that is aborted no engine is made. */
+  async use(answers, use, ...signals) {
+    const early = resultWithoutEngine(this.#isDisposed, signals);
+    if (early !== undefined) return early;
     const entry = this.#idle.pop() ?? this.#new();
 
     entry.answers = answers;

@@ -159,7 +159,7 @@ export class SandboxedToolForge {
       limits: { timeoutMs, memoryBytes: Math.round(memoryMB * MIB) },
       policy: this.#policyOf(allowlist),
       signal,
-    }));
+    }), signal);
     const cost = { executionTimeMs: result.executionMs, memoryUsedBytes: result.stats?.peakMemoryBytes ?? 0 };
     if (result.ok) return { success: true, output: result.value, ...cost };
     return { success: false, error: this.#errorOf(code, result, allowlist), code: result.code, ...cost };

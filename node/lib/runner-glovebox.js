@@ -48,8 +48,8 @@ class GloveboxRunner {
   }
 
   #run(call, secureFetchImpl) {
-    if (secureFetchImpl !== undefined) return this.#fetching.use(secureFetchImpl, (engine) => engine.run(call));
-    return this.#plain.use({ ...this.#engineOptions, policy: POLICY }, (engine) => engine.run(call));
+    if (secureFetchImpl !== undefined) return this.#fetching.use(secureFetchImpl, (engine) => engine.run(call), call.signal);
+    return this.#plain.use({ ...this.#engineOptions, policy: POLICY }, (engine) => engine.run(call), call.signal);
   }
 
   async execute(args) {

@@ -88,8 +88,9 @@ class SandboxTools {
   #engineOf(config, signal) {
     return {
       execute: (code, data, options) => this.#engines.use(config, (engine) =>
-        serveRequest(signal, () => engine.execute(code, data, options))),
-      run: (call) => this.#engines.use(config, (engine) => serveRequest(signal, () => engine.run(call))),
+        serveRequest(signal, () => engine.execute(code, data, options)), signal, options?.signal),
+      run: (call) => this.#engines.use(config, (engine) =>
+        serveRequest(signal, () => engine.run(call)), signal, call?.signal),
     };
   }
 

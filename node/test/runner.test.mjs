@@ -84,6 +84,10 @@ function behaves(name, make, isIsolated) {
         [['https://api.example/x', 'POST', 'hello'], ['http://internal/', 'GET', undefined]]);
     });
 
+    it('without secureFetchImpl has no fetch', async () => {
+      assert.equal(await run('return typeof fetch'), 'undefined');
+    });
+
     it('keeps nothing for the next one', async () => {
       if (!isIsolated) return;
       await run('globalThis.left = 1; Array.prototype.push = 1').catch(() => {});

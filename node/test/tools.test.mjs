@@ -266,7 +266,7 @@ describe('a request that is aborted', () => {
   }
 
   it('that was aborted before runs nothing', async () => {
-    f.query('before').sandboxed().handle(async (_, ctx) => (await ctx.sandbox.execute('() => 1')).code);
+    f.query('before').sandboxed({ timeout: 777 }).handle(async (_, ctx) => (await ctx.sandbox.execute('() => 1')).code);
     assert.equal(textOf(await f.callTool('before', {}, { signal: AbortSignal.abort() })), 'ABORTED');
   });
 

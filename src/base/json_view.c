@@ -13,13 +13,23 @@ static bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/* Past the string that begins at text[at]. */
+/* Past the string that begins at text[at]. Most strings have no escape: the quote is
+ * looked for, and then whether it is one of the string's own. */
 static size_t past_string(const char *text, size_t at)
 {
-    for (at++; text[at] != '"'; at++)
-        if (text[at] == '\\')
-            at++;
-    return at + 1;
+    const char *start = text + at + 1;
+    const char *quote = start;
+
+    for (;; quote++) {
+        const char *slash;
+
+        quote = rawmemchr(quote, '"');
+        slash = quote;
+        while (slash > start && slash[-1] == '\\')
+            slash--;
+        if ((quote - slash) % 2 == 0)
+            return (size_t)(quote - text) + 1;
+    }
 }
 
 /* Past the value that begins at text[at], which ends before end. */

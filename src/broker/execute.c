@@ -166,6 +166,41 @@ static void leave(gbx_engine *engine)
     (void)pthread_mutex_unlock(&engine->lock);
 }
 
+/*
+ * A submitted run that need not wait is started by the thread that submits it: the worker
+ * is at work before the supervisor has woken up. From then on it is the supervisor's, and
+ * nobody has touched it meanwhile: it is in no list of runs that are driven.
+ */
+static void start_at_once(gbx_run *run)
+{
+    gbx_engine *engine = run->engine;
+
+    (void)pthread_mutex_lock(&engine->lock);
+    if (engine->ready_count > 0 && engine->inbox.count == 0)
+        gbx_queue_enter(engine, run);
+    (void)pthread_mutex_unlock(&engine->lock);
+    if (run->worker == NULL)
+        return;
+    gbx_run_start(run, gbx_clock_now_ns());
+    gbx_run_send(run);
+}
+
+/* Leave the run to the supervisor. */
+static void hand_over(gbx_run *run)
+{
+    gbx_engine *engine = run->engine;
+
+    (void)pthread_mutex_lock(&engine->lock);
+    if (engine->inbox.last != NULL)
+        engine->inbox.last->next_wait = run;
+    else
+        engine->inbox.first = run;
+    engine->inbox.last = run;
+    engine->inbox.count++;
+    (void)pthread_mutex_unlock(&engine->lock);
+    gbx_supervisor_wake(engine);
+}
+
 /* ---- public API ---------------------------------------------------------- */
 
 gbx_status gbx_execute(gbx_engine *engine, const gbx_call *call,
@@ -223,17 +258,13 @@ gbx_status gbx_submit(gbx_engine *engine, const gbx_call *call, gbx_done_fn on_d
             gbx_queue_link(engine, run);
             if (ret_ticket != NULL)
                 *ret_ticket = run->ticket;
-            if (engine->inbox.last != NULL)
-                engine->inbox.last->next_wait = run;
-            else
-                engine->inbox.first = run;
-            engine->inbox.last = run;
-            engine->inbox.count++;
         }
         (void)pthread_mutex_unlock(&engine->lock);
     }
     if (status == GBX_OK) {
-        gbx_supervisor_wake(engine);
+        if (run->phase != GBX_RUN_ENDED)
+            start_at_once(run);
+        hand_over(run);
         return GBX_OK;
     }
     gbx_audit_call_ended(run, status);

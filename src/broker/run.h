@@ -94,6 +94,10 @@ void gbx_run_cleanup(gbx_run *run);
 /* The run has just got its worker: start the clocks, queue the CALL. */
 void gbx_run_start(gbx_run *run, int64_t now_ns);
 
+/* Send what the worker can take at once, and read nothing: for who starts a run that
+ * another thread will drive. */
+void gbx_run_send(gbx_run *run);
+
 /* Do all that can be done at now_ns without blocking; true when it has ended. */
 bool gbx_run_step(gbx_run *run, int64_t now_ns);
 

@@ -158,6 +158,13 @@ static void take_inbox(gbx_engine *engine)
             deliver(run);
             continue;
         }
+        if (run->phase == GBX_RUN_STARTED) { /* by who submitted it */
+            run->is_driven = true;
+            if (run->leaves_few)
+                gbx_pool_fill_for(run);
+            drive(run);
+            continue;
+        }
         (void)pthread_mutex_lock(&engine->lock);
         gbx_queue_enter(engine, run);
         how = gbx_queue_why_failed(engine);

@@ -25,8 +25,13 @@
 #define THREADS 4
 #define REPORTS 10
 
-/* What the host may have more at the end than after the first tenth. */
-#define GROWTH_KIB 4096
+/* What the host may have more at the end than after the first tenth: none of what is
+ * counted, and of memory what an allocator may keep. */
+#define GROWTH_KIB   1024
+#define MAPPINGS_MAX 4
+
+/* How long a pool may take to be full again, on a machine with other work. */
+#define QUIET_MS 60000
 
 typedef struct kind {
     const char *code;
@@ -223,23 +228,56 @@ static footing look(void)
     return now;
 }
 
-/* Until the pool is full again and the dead are buried: then counts can be compared. */
+/* Is every worker of the pool ready, and no other alive? */
+static bool is_quiet(void)
+{
+    char *report = NULL;
+    const char *pool;
+    unsigned size = 0;
+    unsigned ready = 0;
+    unsigned workers = 0;
+
+    if (gbx_engine_report(engine, &report, NULL) != GBX_OK)
+        return false;
+    pool = strstr(report, "\"pool\":");
+    if (pool != NULL &&
+        sscanf(pool, "\"pool\":{\"size\":%u,\"ready\":%u,\"workers\":%u", &size, &ready,
+               &workers) != 3)
+        size = 0;
+    gbx_string_free(report);
+    return size > 0 && ready == size && workers == size;
+}
+
+/* When the pool is full again and the dead are buried: then counts can be compared. A
+ * retired template may outlive its last worker by a moment. */
 static footing look_when_quiet(size_t processes)
 {
-    footing now = look();
+    footing now = {0};
 
-    for (int i = 0; i < 200 && (now.processes != processes || now.zombies > 0); i++) {
-        pause_us(50000);
+    for (int ms = 0; ms < QUIET_MS; ms += 50) {
         now = look();
+        if (is_quiet() && now.zombies == 0 &&
+            (processes == 0 || now.processes == processes))
+            break;
+        pause_us(50000);
     }
     (void)malloc_trim(0);
     return look();
 }
 
-static void show(const char *when, const footing *f)
+static double now_s(void)
 {
-    (void)printf("%-22s %9zu %7zu %11zu %8zu %12zu\n", when, f->processes, f->zombies,
-                 f->descriptors, f->mappings, f->resident_kib);
+    struct timespec ts;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static void show(const char *when, const footing *f, double since_s)
+{
+    (void)printf("%-22s %9zu %7zu %11zu %8zu %12zu %8.1f\n", when, f->processes,
+                 f->zombies, f->descriptors, f->mappings, f->resident_kib,
+                 now_s() - since_s);
     (void)fflush(stdout);
 }
 
@@ -257,12 +295,77 @@ static void run_part(size_t calls, size_t aborts)
         (void)pthread_join(threads[i], NULL);
 }
 
+/* Everything that is not as it was, by name. */
+static size_t count_faults(const footing *first, const footing *now)
+{
+    const struct {
+        const char *what;
+        size_t had;
+        size_t has;
+        size_t more; /* that is let pass */
+    } all[] = {
+        {"processes", first->processes, now->processes, 0},
+        {"zombies", 0, now->zombies, 0},
+        {"descriptors", first->descriptors, now->descriptors, 0},
+        {"mappings", first->mappings, now->mappings, MAPPINGS_MAX},
+        {"resident KiB", first->resident_kib, now->resident_kib, GROWTH_KIB},
+    };
+    size_t faults = 0;
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (all[i].has <= all[i].had + all[i].more)
+            continue;
+        (void)printf("grew: %s, %zu to %zu\n", all[i].what, all[i].had, all[i].has);
+        faults++;
+    }
+    return faults;
+}
+
+/* What the engine leaves when it has ended: nothing. */
+static size_t count_rest(const footing *before)
+{
+    footing now = look();
+
+    if (now.processes == 0 && now.zombies == 0 &&
+        now.descriptors <= before->descriptors)
+        return 0;
+    (void)printf("left: %zu processes, %zu zombies, %zu descriptors of %zu\n",
+                 now.processes, now.zombies, now.descriptors, before->descriptors);
+    return 1;
+}
+
+static size_t soak(size_t calls, size_t aborts)
+{
+    double since_s = now_s();
+    footing start = look_when_quiet(0);
+    footing first = {0};
+    footing now = {0};
+
+    (void)printf("%-22s %9s %7s %11s %8s %12s %8s\n", "after calls", "processes",
+                 "zombies", "descriptors", "mappings", "resident KiB", "seconds");
+    show("0", &start, since_s);
+    for (size_t i = 1; i <= REPORTS; i++) {
+        char when[64];
+
+        run_part(calls / REPORTS, aborts / REPORTS);
+        now = look_when_quiet(start.processes);
+        if (i == 1)
+            first = now;
+        (void)snprintf(when, sizeof when, "%zu + %zu", calls / REPORTS * i,
+                       aborts / REPORTS * i);
+        show(when, &now, since_s);
+    }
+    first.processes = start.processes;
+    return count_faults(&first, &now);
+}
+
 int main(int argc, char **argv)
 {
     size_t calls = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
     size_t aborts = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
-    footing start, first = {0}, now = {0};
+    footing before = look();
     gbx_error err;
+    size_t faults;
 
     if (argc != 3 || calls < REPORTS) {
         (void)fprintf(stderr, "usage: glovebox-soak CALLS ABORTS\n");
@@ -272,28 +375,10 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "glovebox-soak: %s\n", err.message);
         return 1;
     }
-    pause_us(500000);
-    start = look();
-    (void)printf("%-22s %9s %7s %11s %8s %12s\n", "after calls", "processes", "zombies",
-                 "descriptors", "mappings", "resident KiB");
-    show("0", &start);
-    for (size_t i = 1; i <= REPORTS; i++) {
-        char when[32];
-
-        run_part(calls / REPORTS, aborts / REPORTS);
-        now = look_when_quiet(start.processes);
-        if (i == 1)
-            first = now;
-        (void)snprintf(when, sizeof when, "%zu + %zu", calls / REPORTS * i,
-                       aborts / REPORTS * i);
-        show(when, &now);
-    }
+    faults = soak(calls, aborts);
     gbx_engine_free(engine);
-    (void)printf("results not as wanted: %zu\n", atomic_load(&wrong));
-    return atomic_load(&wrong) == 0 && now.processes == start.processes &&
-                   now.zombies == 0 && now.descriptors == first.descriptors &&
-                   now.mappings <= first.mappings + 4 &&
-                   now.resident_kib < first.resident_kib + GROWTH_KIB
-               ? 0
-               : 1;
+    faults += count_rest(&before) + atomic_load(&wrong);
+    (void)printf("results not as wanted: %zu\n%s\n", atomic_load(&wrong),
+                 faults == 0 ? "nothing grew" : "FAILED");
+    return faults == 0 ? 0 : 1;
 }

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 
 #include <malloc.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -60,6 +61,9 @@ void gbx_heap_close_holes(void)
 {
     char *top = (char *)sbrk(0) - mallinfo2().keepcost;
 
+    /* Whole pages of holes are nobody's: a fork need not map them, and one that it does
+     * write comes cleared, not copied. The top is the room, and stays. */
+    (void)malloc_trim(SIZE_MAX);
     /* Largest first: what is left of a block that was cut is met again, smaller. */
     for (size_t size = HOLE_MAX; size >= HOLE_MIN; size -= HOLE_MIN) {
         char *block;

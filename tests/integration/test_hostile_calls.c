@@ -16,6 +16,7 @@
  */
 #include "calls.h"
 #include "proc.h"
+#include "sanitized.h"
 #include "until.h"
 
 #include <dirent.h>
@@ -32,7 +33,7 @@
 #define CASES_MAX  256
 #define SCRIPT_MAX 20480
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if IS_SANITIZED
 #    define SLOWNESS      4
 #    define COUNTS_MEMORY 0
 #else

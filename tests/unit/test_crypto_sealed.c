@@ -6,6 +6,7 @@
  */
 #include "crypto/hash.h"
 #include "crypto/random.h"
+#include "sanitized.h"
 
 #include <seccomp.h>
 #include <setjmp.h>
@@ -24,14 +25,6 @@
 #    define ON_VALGRIND (RUNNING_ON_VALGRIND != 0)
 #else
 #    define ON_VALGRIND 0
-#endif
-#if defined(__has_feature)
-#    define IS_SANITIZED \
-        __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#    define IS_SANITIZED 1
-#else
-#    define IS_SANITIZED 0
 #endif
 
 static const int memory_alone[] = {SCMP_SYS(brk), SCMP_SYS(mmap), SCMP_SYS(munmap),

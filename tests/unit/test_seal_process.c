@@ -4,6 +4,7 @@
  * signal, reservations it cannot have back; and that layers say what is missing.
  */
 #include "base/cleanup.h"
+#include "sanitized.h"
 #include "seal/steps.h"
 
 #include <poll.h>
@@ -32,14 +33,6 @@
 /* ---- reservations ------------------------------------------------------------------ */
 
 #define RESERVED (UINT64_C(4) << 30)
-
-#if defined(__SANITIZE_ADDRESS__)
-#    define HAS_SHADOW 1
-#elif defined(__has_feature)
-#    define HAS_SHADOW __has_feature(address_sanitizer)
-#else
-#    define HAS_SHADOW 0
-#endif
 
 /* As the engine has it: 4 GiB aligned to their size, a few pages in use. */
 static char *reserve(void)

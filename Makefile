@@ -91,7 +91,7 @@ race:
 check:
 	@tools/install-deps build test check
 	@tools/check-style
-	@$(call configure,build-check) -DCMAKE_BUILD_TYPE=Release
+	@$(call configure,build-check) -DCMAKE_BUILD_TYPE=Release -DGLOVEBOX_ADDON=ON
 	@cmake --build build-check --parallel
 	@tools/check-symbols build-check
 	@tools/check-code build-check

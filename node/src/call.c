@@ -375,27 +375,30 @@ static call *make(napi_env env, gbx_node_engine *engine, double id, uint32_t for
     return c;
 }
 
-/* The ticket, 0 if it is submitted on a thread; -1 with an exception thrown. */
-static double submit(napi_env env, call *c, const gbx_node_text *code,
-                     const gbx_node_text *input)
+/* False with an exception thrown. The ticket is 0 if it is submitted on a thread. */
+static bool submit(napi_env env, call *c, const gbx_node_text *code,
+                   const gbx_node_text *input, double *ret_ticket)
 {
     gbx_engine *core = gbx_node_engine_core(c->engine);
     gbx_error error = {0};
 
+    *ret_ticket = 0;
     if (core == NULL) {
         (void)napi_throw_error(env, "GBX_E_CLOSED", "the engine has been disposed of");
-        return -1;
+        return false;
     }
     if (c->core.code_len > SMALL_CODE || c->core.input_len > SMALL_INPUT) {
         if (own_texts(c, code, input) && start_large(c))
-            return 0;
+            return true;
         (void)napi_throw_error(env, "GBX_E_NOMEM", "no memory or thread for a call");
-        return -1;
+        return false;
     }
-    if (gbx_submit(core, &c->core, on_done, c, &c->ticket, &error) == GBX_OK)
-        return (double)c->ticket; /* nothing is told before this thread has returned */
-    gbx_node_throw(env, &error);
-    return -1;
+    if (gbx_submit(core, &c->core, on_done, c, &c->ticket, &error) != GBX_OK) {
+        gbx_node_throw(env, &error);
+        return false;
+    }
+    *ret_ticket = (double)c->ticket; /* nothing is told before this thread returns */
+    return true;
 }
 
 /* input: a string, undefined, or what gather.h has gathered. */
@@ -425,8 +428,9 @@ napi_value gbx_node_submit(napi_env env, napi_callback_info info)
     gbx_node_text code;
     gbx_node_text input = {.data = NULL};
     double id = 0;
-    double ticket = -1;
+    double ticket = 0;
     uint32_t form = 0;
+    bool is_submitted = false;
     call *c;
 
     if (napi_get_cb_info(env, info, &argc, argv, NULL, NULL) != napi_ok ||
@@ -440,14 +444,15 @@ napi_value gbx_node_submit(napi_env env, napi_callback_info info)
     if (c != NULL) {
         c->core.code = code.data;
         c->core.code_len = code.len;
-        if (take_input(env, argv[4], c, &input) && take_extra(env, argv[5], c))
-            ticket = submit(env, c, &code, &input);
-        if (ticket < 0)
+        is_submitted = take_input(env, argv[4], c, &input) &&
+                       take_extra(env, argv[5], c) &&
+                       submit(env, c, &code, &input, &ticket);
+        if (!is_submitted)
             free_call(c);
     }
     gbx_node_text_cleanup(&code);
     gbx_node_text_cleanup(&input);
-    return ticket < 0 ? NULL : gbx_node_number(env, ticket);
+    return is_submitted ? gbx_node_number(env, ticket) : NULL;
 }
 
 /* (handle, ticket, number): a call without a ticket is one that is being submitted. */

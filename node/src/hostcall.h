@@ -13,7 +13,7 @@
 
 /* Callbacks of the library; user is the gbx_node_engine. */
 void gbx_node_on_fetch(void *user, gbx_engine *core, gbx_transport_token token,
-                       const gbx_transport_request *request);
+                       const gbx_transport_request *given);
 void gbx_node_on_audit(void *user, const char *line, size_t len);
 
 /* Functions of the addon. */

@@ -111,20 +111,20 @@ napi_value gbx_node_undefined(napi_env env)
     return value;
 }
 
-napi_value gbx_node_boolean(napi_env env, bool is)
+napi_value gbx_node_boolean(napi_env env, bool value)
 {
-    napi_value value;
+    napi_value made;
 
-    return napi_get_boolean(env, is, &value) == napi_ok ? value
-                                                        : gbx_node_undefined(env);
+    return napi_get_boolean(env, value, &made) == napi_ok ? made
+                                                          : gbx_node_undefined(env);
 }
 
-napi_value gbx_node_number(napi_env env, double number)
+napi_value gbx_node_number(napi_env env, double value)
 {
-    napi_value value;
+    napi_value made;
 
-    return napi_create_double(env, number, &value) == napi_ok ? value
-                                                              : gbx_node_undefined(env);
+    return napi_create_double(env, value, &made) == napi_ok ? made
+                                                            : gbx_node_undefined(env);
 }
 
 napi_value gbx_node_utf8(napi_env env, const char *text, size_t len)

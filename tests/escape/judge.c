@@ -92,7 +92,7 @@ static char *fingerprint(case_world world)
 
 /* ---- what this process has -------------------------------------------------- */
 
-static size_t count_groups_in(const char *folder, int depth)
+static size_t count_groups_in(const char *folder, const char *prefix, int depth)
 {
     DIR *dir = depth < 8 ? opendir(folder) : NULL;
     size_t count = 0;
@@ -104,9 +104,9 @@ static size_t count_groups_in(const char *folder, int depth)
 
         if (e->d_type != DT_DIR || e->d_name[0] == '.')
             continue;
-        count += strstr(e->d_name, "glovebox") != NULL;
+        count += strncmp(e->d_name, prefix, strlen(prefix)) == 0;
         if (snprintf(path, sizeof path, "%s/%s", folder, e->d_name) < (int)sizeof path)
-            count += count_groups_in(path, depth + 1);
+            count += count_groups_in(path, prefix, depth + 1);
     }
     (void)closedir(dir);
     return count;
@@ -114,7 +114,10 @@ static size_t count_groups_in(const char *folder, int depth)
 
 static size_t count_groups(void)
 {
-    return count_groups_in("/sys/fs/cgroup", 0);
+    char prefix[32];
+
+    (void)snprintf(prefix, sizeof prefix, "glovebox.%d.", (int)getpid());
+    return count_groups_in("/sys/fs/cgroup", prefix, 0);
 }
 
 static void make_secret(void)

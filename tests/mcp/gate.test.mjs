@@ -206,6 +206,30 @@ test('concurrency: a question that is open holds up no other call', async () => 
   await box.client.close();
 });
 
+test('cancellation: a call that is taken back while a person thinks is never made', async () => {
+  let isAsked;
+  const asked = new Promise((resolve) => { isAsked = resolve; });
+  let answerNow;
+  const answered = new Promise((resolve) => { answerNow = resolve; });
+  const box = await open('v1', {}, async () => {
+    isAsked();
+    await answered;
+    return { action: 'accept', content: { answer: 'allow this call' } };
+  });
+  const controller = new AbortController();
+  const taken = box.client.callTool({ name: 'execute', arguments: { code: 'return servers.counting.change({})' } },
+    undefined, { signal: controller.signal });
+  await asked;
+  controller.abort();
+  await assert.rejects(taken);
+  answerNow();
+  assert.ok(!(await box.call('look', { n: 1 })).isError);
+  assert.deepEqual(box.reached().map((c) => c.tool), ['look']);
+  await box.client.close();
+  const line = box.lines().find((l) => l.event === 'mcp.call' && l.tool === 'change');
+  assert.ok(line && line.ok === false, JSON.stringify(line));
+});
+
 test('secrets: references are filled in for their server, and no value comes back', async () => {
   const secrets = { KEY: { from: 'GATE_TEST_TOKEN', servers: ['counting'] } };
   const box = await open('v1', { secrets, rules: [{ action: 'allow' }] }, null);

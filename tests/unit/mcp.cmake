@@ -17,7 +17,8 @@ foreach(part gate questions secrets)
     gbx_unit_test(mcp_${part} gbx_mcp_stage gbx_mcp_gate gbx_mcp_stage gbx_mcp_rpc)
 endforeach()
 target_compile_definitions(test_mcp_config PRIVATE
-    MCP_DOCUMENTS="${CMAKE_CURRENT_SOURCE_DIR}/unit/mcp/documents.txt")
+    MCP_DOCUMENTS="${CMAKE_CURRENT_SOURCE_DIR}/unit/mcp/documents.txt"
+    MCP_MANUAL="${PROJECT_SOURCE_DIR}/docs/mcp-config.md")
 if(GLOVEBOX_NODE AND EXISTS ${GLOVEBOX_GRAMMARS}/ajv/package.json)
     add_test(NAME mcp_schema COMMAND ${GLOVEBOX_NODE}
         ${CMAKE_CURRENT_SOURCE_DIR}/unit/policy/schema.mjs

@@ -158,6 +158,14 @@ void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *sche
     event_active(q->event, EV_TIMEOUT, 0);
 }
 
+void gbx_mcp_progress(gbx_mcp_request *request, double total, const char *message,
+                      size_t message_len)
+{
+    (void)total;
+    (void)snprintf(request->told, sizeof request->told, "%.*s", (int)message_len,
+                   message);
+}
+
 gbx_view gbx_mcp_request_meta(const gbx_mcp_request *request, const char *name)
 {
     static const char trace[] = "\"00-abc-def-01\"";

@@ -47,6 +47,7 @@ struct gbx_mcp_request {
     size_t most_open;
     char message[8192];
     char schema[1024];
+    char told[1024]; /* as progress */
 };
 
 /* Who accepts, with that content. */

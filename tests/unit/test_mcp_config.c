@@ -306,6 +306,30 @@ static void test_file__is_read_and_is_missed_by_its_name(void **state)
     gbx_mcp_config_free(config);
 }
 
+/* What the manual shows as a whole configuration is one. */
+static void test_manual__shows_configurations(void **state)
+{
+    static char manual[64 * 1024];
+    FILE *file = fopen(MCP_MANUAL, "r");
+    char *at = manual;
+    size_t shown = 0;
+    (void)state;
+
+    assert_non_null(file);
+    assert_true(fread(manual, 1, sizeof manual - 1, file) > 0);
+    (void)fclose(file);
+    while ((at = strstr(at, "```json\n{\n")) != NULL) {
+        char *text = at + 8;
+
+        at = strstr(text, "```");
+        assert_non_null(at);
+        *at++ = '\0';
+        gbx_mcp_config_free(parse(text));
+        shown++;
+    }
+    assert_true(shown > 0);
+}
+
 /* Nothing is leaked or read past the end, wherever a text breaks off. */
 static void test_truncation__is_never_fatal(void **state)
 {
@@ -340,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_secrets__declared_are_for_their_servers_alone),
         cmocka_unit_test(test_messages__have_no_value_in_them),
         cmocka_unit_test(test_file__is_read_and_is_missed_by_its_name),
+        cmocka_unit_test(test_manual__shows_configurations),
         cmocka_unit_test(test_truncation__is_never_fatal),
     };
 

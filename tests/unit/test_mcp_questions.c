@@ -253,6 +253,7 @@ static void test_always__does_not_touch_a_file_that_has_changed(void **state)
         read_config(text, sizeof text);
         assert_string_equal(text, others[i]);
         assert_non_null(strstr(lines, "the rule was not written"));
+        assert_non_null(strstr(p.told, "allowed for this session alone: "));
         close_gate();
     }
 }

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "mcp/gate/parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,13 +137,25 @@ static bool is_answer(gbx_view content, const char *wanted)
            text.len == strlen(wanted) && memcmp(text.data, wanted, text.len) == 0;
 }
 
+/* Who has said "always" hears that it is for the session alone. */
+static void say_unwritten(gbx_gate_call *call, const gbx_error *err)
+{
+    char text[GBX_ERROR_MESSAGE_SIZE + 80];
+    int len = snprintf(text, sizeof text, "it is allowed for this session alone: %s",
+                       err->message);
+
+    gbx_mcp_progress(call->request, -1, text, (size_t)len);
+}
+
 static void keep_for_ever(gbx_gate_call *call)
 {
     gbx_error err = {0};
 
     call->answer = "always";
-    if (gbx_gate_write_rule(call->gate->config, call, &err) != GBX_OK)
+    if (gbx_gate_write_rule(call->gate->config, call, &err) != GBX_OK) {
         call->answer = "session: the rule was not written";
+        say_unwritten(call, &err);
+    }
     gbx_gate_remember(call->gate, call, true, true);
 }
 

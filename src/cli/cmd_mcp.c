@@ -4,6 +4,7 @@
  * in time: whatever runs, the process is gone within a second of the end of its input.
  */
 #include "base/cleanup.h"
+#include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/engine_args.h"
 #include "cli/mcp_commands.h"
@@ -240,6 +241,22 @@ static int serve(mcp_args *args)
     return close_security_log(&s, status);
 }
 
+static int unknown_word(const gbx_command *self, const char *word)
+{
+    const char *names[GBX_COUNTOF(subcommands)];
+    const char *nearest;
+    char message[256];
+    size_t count = 0;
+
+    for (; subcommands[count] != NULL; count++)
+        names[count] = subcommands[count]->name + strlen("mcp ");
+    nearest = gbx_nearest(word, names, count);
+    (void)snprintf(message, sizeof message, "there is no command 'mcp %.80s'%s%s%s",
+                   word, nearest != NULL ? ": did you mean 'mcp " : "",
+                   nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+    return gbx_command_misuse(self, message);
+}
+
 static int mcp_main(const gbx_command *self, int argc, char **argv)
 {
     mcp_args args = {0};
@@ -251,9 +268,12 @@ static int mcp_main(const gbx_command *self, int argc, char **argv)
     if (status >= 0)
         return status;
     if (count > 0)
-        return gbx_command_misuse(self, "mcp takes no arguments but options");
+        return unknown_word(self, argv[0]);
     if (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO))
         return gbx_command_misuse(self, "standard input or output is closed");
+    if (args.data.count == 0 && args.config == NULL)
+        return gbx_command_misuse(self,
+                                  "there is nothing to serve: give --data or --config");
     (void)signal(SIGPIPE, SIG_IGN); /* a client that is gone is an error of write() */
     return serve(&args);
 }
@@ -268,7 +288,8 @@ const gbx_command gbx_command_mcp = {
         "Serves models: one JSON-RPC message a line on standard input and output, in\n"
         "2026-07-28 as in the versions from 2024-11-05 on. Nothing else is ever written\n"
         "to standard output. It ends with its input, or by SIGTERM, within a second.",
-    .examples = "claude mcp add glovebox -- glovebox mcp",
+    .examples = "claude mcp add orders -- glovebox mcp --data orders=orders.csv\n"
+                "claude mcp add servers -- glovebox mcp --config servers.json",
     .tables = tables,
     .table_count = GBX_COUNTOF(tables),
     .subcommands = subcommands,

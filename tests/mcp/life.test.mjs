@@ -134,10 +134,19 @@ test('input from a file or from nowhere is input', () => {
   writeFileSync(ping, '{"jsonrpc":"2.0","id":1,"method":"ping"}\n{"jsonrpc":"2.0","id":2,"method":"ping"}');
   for (const [path, lines] of [[ping, 2], ['/dev/null', 0]]) {
     const fd = openSync(path);
-    const { stdout, status } = spawnSync(process.env.GLOVEBOX, ['mcp'], { stdio: [fd, 'pipe', 'inherit'] });
+    const { stdout, status } = spawnSync(process.env.GLOVEBOX, ['mcp', '--config', config], { stdio: [fd, 'pipe', 'inherit'] });
     closeSync(fd);
     assert.equal(status, 0);
     assert.equal(String(stdout).split('\n').length - 1, lines);
+  }
+});
+
+test('nothing to serve, and a word that is no command, are wrong use', () => {
+  for (const [args, said] of [[[], /give --data or --config/], [['imprt'], /did you mean 'mcp import'/]]) {
+    const { status, stdout, stderr } = spawnSync(process.env.GLOVEBOX, ['mcp', ...args], { input: '' });
+    assert.equal(status, 64);
+    assert.equal(String(stdout), '');
+    assert.match(String(stderr), said);
   }
 });
 

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/engine_args.h"
 #include "cli/mcp_commands.h"
+#include "cli/mcp_prompts.h"
 #include "cli/mcp_servers.h"
 #include "cli/policy_args.h"
 #include "cli/security_log.h"
@@ -50,6 +51,7 @@ typedef struct serving {
     gbx_mcp_stdio *stdio;
     gbx_mcp_data *data;
     gbx_mcp_servers servers;
+    gbx_mcp_prompts prompts;
     gbx_trouble trouble;
 } serving;
 
@@ -153,6 +155,9 @@ static bool start_server(serving *s)
     if (status == GBX_OK && s->args->config != NULL)
         status = gbx_mcp_servers_open(&s->servers, s->args->config, s->loop, s->server,
                                       &s->options, &s->trouble.err);
+    if (status == GBX_OK && s->args->config != NULL)
+        status = gbx_mcp_prompts_execute(&s->prompts, s->server, s->servers.config,
+                                         &s->trouble.err);
     return status == GBX_OK || fail_host(s, status);
 }
 
@@ -165,6 +170,9 @@ static bool offer_data(serving *s)
         return true;
     status = gbx_mcp_data_new(s->loop, s->server, data->item, data->count, &s->options,
                               &s->data, &s->trouble.err);
+    if (status == GBX_OK)
+        status = gbx_mcp_prompts_compute(&s->prompts, s->server, data->item,
+                                         data->count, &s->trouble.err);
     return status == GBX_OK || fail_host(s, status);
 }
 
@@ -190,6 +198,7 @@ static void cleanup(serving *s)
     gbx_mcp_data_free(s->data);
     gbx_mcp_stdio_free(s->stdio);
     gbx_mcp_server_free(s->server);
+    gbx_mcp_prompts_cleanup(&s->prompts);
     gbx_mcp_loop_free(s->loop);
     gbx_policy_free(s->policy);
     gbx_fd_close(&s->in_fd);

@@ -33,6 +33,7 @@ gbx_mcp_test(declarations)
 set_property(TEST mcp_declarations APPEND PROPERTY ENVIRONMENT
     "DECLARE=$<TARGET_FILE:mcp-declare>")
 gbx_mcp_test(inspector)
+gbx_mcp_test(prompts)
 
 # docs/mcp-session.md is what programs say today.
 add_test(NAME mcp_session COMMAND ${mcp_node} ${PROJECT_SOURCE_DIR}/tools/mcp-session.mjs

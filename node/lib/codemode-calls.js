@@ -8,9 +8,14 @@ import { CallError, notFound, valueOf } from './codemode-servers.js';
 
 const NAME_MAX = 256;
 const QUERY_MAX = 1000;
+const WORDS_MAX = 20;
 const DISCOVER_MOST = 50;
 
 const isText = (value, most) => typeof value === 'string' && value.length <= most;
+
+function wordsOf(query) {
+  return isText(query, QUERY_MAX) ? query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, WORDS_MAX) : [];
+}
 
 /* The words of a query, against name and description. */
 function matches(tool, words) {
@@ -163,7 +168,7 @@ export class Run {
   }
 
   async #tools(name, query) {
-    const words = isText(query, QUERY_MAX) ? query.toLowerCase().split(/\s+/).filter(Boolean) : [];
+    const words = wordsOf(query);
     const tools = await this.#listed(name, this.#server(name));
     return tools.filter((tool) => matches(tool, words))
       .map(({ name: tool, description, inputSchema, outputSchema }) => ({ name: tool, description, inputSchema, outputSchema }));
@@ -171,7 +176,7 @@ export class Run {
 
   async #discover(query, settings) {
     const { server, tool } = isObject(settings) ? settings : {};
-    const words = isText(query, QUERY_MAX) ? query.toLowerCase().split(/\s+/).filter(Boolean) : [];
+    const words = wordsOf(query);
     const names = isText(server, NAME_MAX) ? [server] : [...this.#servers.keys()];
     const lists = await Promise.allSettled(names.map((name) => this.#listed(name, this.#server(name))));
     if (names.length === 1 && lists[0].status === 'rejected') throw lists[0].reason;

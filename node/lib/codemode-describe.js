@@ -2,10 +2,15 @@
 /*
  * codemode-describe - the definition of the tool: what a model must know to write the code,
  * and nothing more. The same servers give the same bytes, for caches of prompts.
+ *
+ * What servers say of their tools is a stranger's word, of any shape and size.
  */
+import { isObject } from './argument.js';
+
 const MOST_CHARACTERS = 6000; /* of tools, where they are listed */
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const MOST_DEPTH = 3;
+const MOST_MEMBERS = 20; /* of an object or a union */
 
 /* ---- a JSON Schema as a TypeScript type, shortly ------------------------------------- */
 
@@ -13,31 +18,40 @@ function propertyOf(name) {
   return IDENTIFIER.test(name) ? name : JSON.stringify(name);
 }
 
-function objectType({ properties, required = [] }, depth) {
-  const names = Object.keys(properties ?? {});
+function isIn(list, value) {
+  return Array.isArray(list) && list.includes(value);
+}
+
+function unionOf(list, describe) {
+  return list.slice(0, MOST_MEMBERS).map(describe).join(' | ') + (list.length > MOST_MEMBERS ? ' | ...' : '');
+}
+
+function objectType({ properties, required }, depth) {
+  const names = Object.keys(isObject(properties) ? properties : {});
   if (names.length === 0 || depth >= MOST_DEPTH) return 'object';
-  const members = names.map((name) =>
-    `${propertyOf(name)}${required.includes(name) ? '' : '?'}: ${typeOf(properties[name], depth + 1)}`);
-  return `{ ${members.join('; ')} }`;
+  const members = names.slice(0, MOST_MEMBERS).map((name) =>
+    `${propertyOf(name)}${isIn(required, name) ? '' : '?'}: ${typeOf(properties[name], depth + 1)}`);
+  return `{ ${members.join('; ')}${names.length > MOST_MEMBERS ? '; ...' : ''} }`;
 }
 
 function typeOf(schema, depth = 0) {
-  if (typeof schema !== 'object' || schema === null) return 'any';
-  if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  if (!isObject(schema) || depth > 2 * MOST_DEPTH) return 'any';
+  if (Array.isArray(schema.enum)) return unionOf(schema.enum, (value) => JSON.stringify(value));
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   const some = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(some)) return some.map((each) => typeOf(each, depth)).join(' | ');
+  if (Array.isArray(some)) return unionOf(some, (each) => typeOf(each, depth + 1));
   const types = Array.isArray(schema.type) ? schema.type : [schema.type];
-  return types.map((type) => {
+  return unionOf(types, (type) => {
     if (type === 'integer' || type === 'number') return 'number';
     if (type === 'string' || type === 'boolean' || type === 'null') return type;
     if (type === 'array') return `Array<${typeOf(schema.items, depth + 1)}>`;
     if (type === 'object' || schema.properties !== undefined) return objectType(schema, depth);
     return 'any';
-  }).join(' | ');
+  });
 }
 
-function firstSentence(text = '') {
+function firstSentence(text) {
+  if (typeof text !== 'string') return '';
   const line = text.trim().split('\n', 1)[0];
   const end = line.search(/\.(\s|$)/);
   const sentence = end < 0 ? line : line.slice(0, end);
@@ -50,7 +64,7 @@ function accessOf(name) {
 
 function linesOf(server, tools) {
   return tools.map(({ name, description, inputSchema }) => {
-    const args = inputSchema === undefined ? 'args' : typeOf({ type: 'object', ...inputSchema });
+    const args = isObject(inputSchema) ? typeOf({ type: 'object', ...inputSchema }) : 'args';
     const about = firstSentence(description);
     return `${accessOf(server)}.call(${JSON.stringify(name)}, ${args})${about === '' ? '' : ` // ${about}`}`;
   });

@@ -29,7 +29,7 @@ async function listOfClient(client) {
   let cursor;
   for (let page = 0; page < MOST_PAGES; page++) {
     const answer = await client.listTools(cursor === undefined ? undefined : { cursor });
-    tools.push(...(answer.tools ?? []));
+    for (const tool of answer.tools ?? []) if (isObject(tool) && typeof tool.name === 'string') tools.push(tool);
     cursor = answer.nextCursor;
     if (cursor === undefined) break;
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* nearest - the name that was meant by one that does not exist. */
 
-const LONGEST = 64;
+/* Names come from strangers: looking for the nearest one is bounded. */
+const LONGEST = 48;
+const MOST = 200;
 
 /* Edits from one to the other: letters put in, taken out, replaced or exchanged. */
 function distance(from, to) {
@@ -24,7 +26,7 @@ function distance(from, to) {
 export function nearest(name, names) {
   let found, least = Math.max(2, Math.floor(name.length / 3)) + 1;
   if (name.length > LONGEST) return undefined;
-  for (const each of names) {
+  for (const each of names.slice(0, MOST)) {
     if (each.length > LONGEST || Math.abs(each.length - name.length) >= least) continue;
     const edits = distance(name.toLowerCase(), each.toLowerCase());
     if (edits < least && edits < each.length) {

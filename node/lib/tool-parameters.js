@@ -227,9 +227,12 @@ export class Parameters {
   /** The problems of what a client sent, a sentence each; none: it may be handled. */
   problems(input) {
     const found = [];
+    let more = 0;
     if (!isObject(input)) return [`the arguments must be an object, not ${received(input)}`];
-    this.check(input, '', (path, what) => found.push(`${path} ${what}`));
-    return found.length <= MOST_PROBLEMS ? found
-      : [...found.slice(0, MOST_PROBLEMS), `and ${found.length - MOST_PROBLEMS} more`];
+    this.check(input, '', (path, what) => {
+      if (found.length < MOST_PROBLEMS) found.push(`${path} ${what}`);
+      else more++;
+    });
+    return more === 0 ? found : [...found, `and ${more} more`];
   }
 }

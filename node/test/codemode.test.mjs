@@ -232,6 +232,28 @@ describe('the tool', () => {
     many.dispose();
   });
 
+  it('is described whatever servers say of their tools', async () => {
+    let deep = { type: 'string' };
+    for (let i = 0; i < 20000; i++) deep = { anyOf: [deep] };
+    const object = { type: 'object', properties: {} };
+    for (let i = 0; i < 20000; i++) object.properties[`p${i}`] = { enum: Array(i % 50).fill('x') };
+    const odd = [
+      null, 7, {}, { name: 5 }, { name: 'a', description: 5, inputSchema: 'x' }, { name: 'b', inputSchema: { properties: { deep } } },
+      { name: 'c', description: '. '.repeat(50000), inputSchema: object }, { name: 'd', inputSchema: { properties: 1, required: 'x', type: ['object', 5] } },
+      { name: 'e".call()', inputSchema: { properties: null } },
+    ];
+    const client = { listTools: async () => ({ tools: odd }), callTool: async () => ({ content: 7, isError: true }) };
+    const hostile = await createCodeMode({ servers: { hostile: client } }).prepare();
+    assert.match(hostile.definition.description, /servers\.hostile\.call\("a", args\)\n.*call\("b", \{ deep\?: any \}\)/);
+    assert.ok(hostile.definition.description.length < 8000);
+    const outcome = await hostile.run('try { await servers.hostile.a() } catch (e) { return [e.code, e.message] }');
+    assert.deepEqual(outcome.result, ['UPSTREAM', 'the tool failed and did not say why']);
+    /* A schema that no JSON can be made of fails that call, and nothing else. */
+    assert.match((await hostile.run('return (await discover("b")).length')).error.message, /the answer of codemode/);
+    assert.deepEqual((await hostile.run('return (await discover("", { tool: "a" })).map((found) => found.tool)')).result, ['a']);
+    hostile.dispose();
+  });
+
   it('answers with the value, the log, and what it cost', async () => {
     const answer = await mode.handler({ code: 'console.log("x"); return { n: await servers.shop.total({ ids: [1] }) }' });
     assert.match(textOf(answer), /^\{"n":5\}\nLog:\nx\n\[1 call, \d+ ms, \d+\.\d MB\]$/);

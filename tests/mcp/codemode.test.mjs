@@ -134,7 +134,7 @@ await servers.files.move_file({ source: 'a', destination: 'b' });`);
   const denied = lines.find((line) => line.event === 'mcp.call' && line.tool === 'move_file');
   assert.equal(denied.line, 3);
   assert.equal(denied.code, 'DENIED');
-  assert.ok(lines.some((line) => line.event === 'call.ended' && line.callId === denied.callId));
+  assert.ok(lines.some((line) => line.event === 'call.started' && line.callId === denied.run));
 });
 
 for (const [what, code, wrong, right] of [
@@ -275,6 +275,7 @@ test('code can call the function of the host itself, and gains nothing', async (
   const result = await execute(`const all = [];
     for (const args of [[], [1], ['call'], ['call', 'files'], ['call', 'files', 'x', 5],
       ['call', 'files', 'x', {}, { line: 1e99 }], ['call', 'files', 'x', {}, { line: -1 }],
+      ['call', 'files', 'x', {}, { line: 123456789012 }], ['call', 'files', 'x', {}, { line: 'a' }],
       ['call', 'no', 'x', {}], ['tools'], ['tools', {}], ['discover', 'a', { detail: 'no' }],
       ['artifact', 1], ['artifact', 'a', 'b', null, { bytes: true }], ['progress'],
       ['progress', 1e308, -5, {}], ['nothing'], [null], [[['call']]], ['call', 'a'.repeat(1e5)]]) {
@@ -283,4 +284,6 @@ test('code can call the function of the host itself, and gains nothing', async (
     return all;`);
   assert.equal(result.structuredContent.ok, true, textOf(result));
   assert.ok(result.structuredContent.result.every((each) => each === 'object'));
+  assert.deepEqual([...new Set(result.structuredContent.calls.map((each) => each.line))].sort(),
+    [0, 10000000]);
 });

@@ -7,6 +7,7 @@
 #include "marked.h"
 #include "until.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -194,6 +195,21 @@ static void test_process__reads_and_writes_files_as_we_do(void **state)
 
     assert_string_equal(w->lines[0], "ok");
     assert_string_equal(w->lines[1], expected);
+}
+
+static void test_process__has_none_of_our_descriptors(void **state)
+{
+    world *w = *state;
+    int kept = open("/dev/null", O_RDONLY); /* not closed at exec by itself */
+
+    assert_true(kept > 2);
+    w->wanted = 1;
+    start(w, "echo $(ls /proc/self/fd | wc -l); read -r line");
+    run(w);
+
+    /* Its three, and the one that ls reads the folder by. */
+    assert_string_equal(w->lines[0], "4");
+    (void)close(kept);
 }
 
 static void test_process__end_is_told_with_status_and_last_words(void **state)
@@ -410,6 +426,8 @@ int main(void)
         BEST(test_process__is_contained_or_says_that_it_is_not),
         PLAIN(test_process__is_contained_or_says_that_it_is_not),
         BEST(test_process__reads_and_writes_files_as_we_do),
+        BEST(test_process__has_none_of_our_descriptors),
+        PLAIN(test_process__has_none_of_our_descriptors),
         BEST(test_process__end_is_told_with_status_and_last_words),
         PLAIN(test_process__end_is_told_with_status_and_last_words),
         BEST(test_process__killed_by_a_signal_is_said_so),

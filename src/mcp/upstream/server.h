@@ -16,7 +16,7 @@
 #include "mcp/upstream/process.h"
 #include "mcp/upstream/session.h"
 
-#define GBX_PROCESSES_MAX 16u
+#define GBX_PROCESSES_MAX 64u
 
 typedef struct gbx_server gbx_server;
 

@@ -16,7 +16,9 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
     int64_t id = about;
     gbx_pending *p;
 
-    if (message->id.at != NULL && !gbx_rpc_integer(message->id, &id))
+    /* An error may come with an id of the server's own: it did not read ours. */
+    if (message->id.at != NULL && (about == 0 || message->kind != GBX_RPC_ERROR) &&
+        !gbx_rpc_integer(message->id, &id))
         id = 0;
     p = gbx_session_take(s, id);
     if (p == NULL) {
@@ -87,30 +89,40 @@ static void take_message(gbx_session *s, const gbx_rpc_message *message, int64_t
                 take_message(s, &one, 0);
 }
 
+/* What answers this request of ours is no answer. */
+static void fail_request(gbx_session *s, int64_t id, const char *why)
+{
+    gbx_pending *p = gbx_session_take(s, id);
+
+    if (p == NULL)
+        return;
+    if (p->ask == GBX_ASK_CALL) {
+        gbx_session_fail_call(s, p, GBX_UPSTREAM_PROTOCOL, why, false);
+        return;
+    }
+    free(p);
+    gbx_session_lose(s, why);
+}
+
 static void on_message(void *user, const char *text, size_t len, int64_t about)
 {
     gbx_session *s = user;
     gbx_rpc_message message;
     gbx_rpc_fault fault;
+    int64_t id = 0;
 
     if (gbx_rpc_read(text, len, &message, &fault)) {
         take_message(s, &message, about);
+        if (about != 0)
+            fail_request(s, about, "it answers with what is no answer");
         return;
     }
     gbx_session_log(s, "a line was dropped: %s", fault.message);
-    /* It answers something with what is no answer. */
-    if (!fault.is_answerable && fault.id.at != NULL) {
-        int64_t id = 0;
-        gbx_pending *p =
-            gbx_rpc_integer(fault.id, &id) ? gbx_session_take(s, id) : NULL;
-
-        if (p != NULL && p->ask == GBX_ASK_CALL)
-            gbx_session_fail_call(s, p, GBX_UPSTREAM_PROTOCOL, fault.message, false);
-        else if (p != NULL) {
-            free(p);
-            gbx_session_lose(s, fault.message);
-        }
-    }
+    if (about != 0)
+        id = about;
+    else if (fault.is_answerable || !gbx_rpc_integer(fault.id, &id))
+        return;
+    fail_request(s, id, fault.message);
 }
 
 /* The number after "id": at the beginning of the line or at its end, or 0. */
@@ -138,20 +150,12 @@ static void on_too_long(void *user, const char *head, size_t head_len, const cha
 {
     gbx_session *s = user;
     int64_t id = find_id(head, head_len, false);
-    gbx_pending *p;
 
     if (id == 0)
-        id = find_id(tail, tail_len < 64 ? tail_len : tail_len, true);
+        id = find_id(tail, tail_len, true);
     gbx_session_log(s, "a message of more than %zu MiB was dropped",
                     GBX_LINK_MESSAGE_MAX >> 20);
-    p = gbx_session_take(s, id);
-    if (p != NULL && p->ask == GBX_ASK_CALL)
-        gbx_session_fail_call(s, p, GBX_UPSTREAM_PROTOCOL,
-                              "the answer is longer than 32 MiB", false);
-    else if (p != NULL) {
-        free(p);
-        gbx_session_lose(s, "its answer is longer than 32 MiB");
-    }
+    fail_request(s, id, "the answer is longer than 32 MiB");
 }
 
 static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Servers over HTTP that answer with anything: every one of them is a failure to start, in
+ * bounded time and memory, and none gets what was meant for another. */
+#include "http_server.h"
+#include "servers.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define HEAD(type) "HTTP/1.1 200 OK\r\nContent-Type: " type "\r\n\r\n"
+#define SSE        HEAD("text/event-stream")
+#define LINE                                                                      \
+    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" \
+    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+
+static const server_reply replies[] = {
+    {.path = "/elsewhere",
+     .bytes = SSE "event: endpoint\ndata: http://127.0.0.2/m\n\n",
+     .then = THEN_HOLD},
+    {.path = "/upward",
+     .bytes = SSE "event: endpoint\ndata: //example.com/m\n\n",
+     .then = THEN_HOLD},
+    {.path = "/file",
+     .bytes = SSE "event: endpoint\ndata: file:///etc/passwd\n\n",
+     .then = THEN_HOLD},
+    {.path = "/endless-event",
+     .bytes = SSE,
+     .then = THEN_REPEAT,
+     .rest = "data: " LINE "\n"},
+    {.path = "/endless-line", .bytes = SSE "data: ", .then = THEN_REPEAT, .rest = LINE},
+    {.path = "/endless-json",
+     .bytes = HEAD("application/json") "[",
+     .then = THEN_REPEAT,
+     .rest = LINE ","},
+    {.path = "/endless-head",
+     .bytes = "HTTP/1.1 200 OK\r\n",
+     .then = THEN_REPEAT,
+     .rest = "X-Y: " LINE "\r\n"},
+    {.path = "/garbage", .bytes = HEAD("application/json") "{\"jsonrpc\":"},
+    {.path = "/notice",
+     .bytes = HEAD("application/json") "{\"jsonrpc\":\"2.0\",\"method\":\"a\"}"},
+    {.path = "/own-id",
+     .bytes =
+         "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":\"server-error\",\"error\":{\"code\":-32600,\"message\":\"no session\"}}"},
+    {.path = "/nothing", .bytes = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"},
+    {.path = "/no-http", .bytes = "220 smtp ready\r\n"},
+    {.path = "/cut",
+     .bytes = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+              "Content-Length: 99\r\n\r\n{"},
+    {.path = "/comments", .bytes = SSE, .then = THEN_REPEAT, .rest = ": " LINE "\n\n"},
+    {.path = "/silent", .bytes = SSE, .then = THEN_HOLD},
+};
+
+static const struct {
+    const char *path;
+    gbx_mcp_transport transport;
+    const char *words; /* of the message */
+} cases[] = {
+    {"/elsewhere", GBX_MCP_SSE, "an endpoint that is not its own"},
+    {"/upward", GBX_MCP_SSE, "an endpoint that is not its own"},
+    {"/file", GBX_MCP_SSE, "an endpoint that is not its own"},
+    {"/endless-event", GBX_MCP_SSE, "its stream of events broke"},
+    {"/endless-line", GBX_MCP_SSE, "its stream of events broke"},
+    {"/endless-event", GBX_MCP_HTTP, "longer than 32 MiB"},
+    {"/endless-line", GBX_MCP_HTTP, "longer than 32 MiB"},
+    {"/endless-json", GBX_MCP_HTTP, "longer than 32 MiB"},
+    {"/endless-head", GBX_MCP_HTTP, "the connection broke"},
+    {"/garbage", GBX_MCP_HTTP, "not JSON"},
+    {"/notice", GBX_MCP_HTTP, "what is no answer"},
+    {"/own-id", GBX_MCP_HTTP, "it refused to begin: no session"},
+    {"/nothing", GBX_MCP_HTTP, "it answers with nothing"},
+    {"/no-http", GBX_MCP_HTTP, "HTTP/0.9 when not allowed"},
+    {"/cut", GBX_MCP_HTTP, "the connection broke"},
+    {"/comments", GBX_MCP_HTTP, "it was not ready"},
+    {"/silent", GBX_MCP_HTTP, "it was not ready"},
+    {"/silent", GBX_MCP_SSE, "it was not ready"},
+    {"/hold", GBX_MCP_HTTP, "it was not ready"},
+    {"/drip", GBX_MCP_HTTP, "it was not ready"},
+    {"/missing", GBX_MCP_HTTP, "HTTP status 404"},
+    {"/ok", GBX_MCP_SSE, "with no stream of events"},
+};
+
+static void url_of(const server *web, const char *path, char *text, size_t size)
+{
+    (void)snprintf(text, size, "http://127.0.0.1:%u%s", server_port(web), path);
+}
+
+static void test_hostile__server_cannot_be_started(void **state)
+{
+    server_options options = {.replies = replies, .reply_count = GBX_COUNTOF(replies)};
+    server *web = server_start(&options);
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
+        char url[256];
+        void *one;
+        servers *s;
+
+        url_of(web, cases[i].path, url, sizeof url);
+        assert_int_equal(servers_set_up(&one), 0);
+        s = one;
+        servers_add_url(s, "web", cases[i].transport, url)->start_ms = 1500;
+        servers_start(s);
+        print_message("%s\n", cases[i].path);
+        servers_expect_fault(s, "web", "echo", "{}", GBX_UPSTREAM_START,
+                             cases[i].words);
+        assert_int_equal(servers_tear_down(&one), 0);
+    }
+    server_stop(web);
+}
+
+/* Our headers are for the address that was configured. */
+static void test_redirect__is_not_followed(void **state)
+{
+    servers *s = *state;
+    gbx_mcp_variable header = {(char[]){"Authorization"}, (char[]){"Bearer sesame"}};
+    server *other = server_start(NULL);
+    server *web = server_start(NULL);
+    char url[256];
+
+    (void)snprintf(url, sizeof url,
+                   "http://127.0.0.1:%u/to/307/http:%%2F%%2F127.0.0.1:%u%%2Fok",
+                   server_port(web), server_port(other));
+    servers_add_url(s, "web", GBX_MCP_HTTP, url)->headers = &header;
+    s->list[0].header_count = 1;
+    servers_start(s);
+    servers_expect_fault(s, "web", "echo", "{}", GBX_UPSTREAM_START, "HTTP status 307");
+
+    assert_int_equal(server_connections(other), 0);
+    assert_true(server_connections(web) > 0);
+    server_stop(web);
+    server_stop(other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hostile__server_cannot_be_started),
+        cmocka_unit_test_setup_teardown(test_redirect__is_not_followed, servers_set_up,
+                                        servers_tear_down),
+    };
+
+    return cmocka_run_group_tests_name("mcp upstream hostile", tests, NULL, NULL);
+}

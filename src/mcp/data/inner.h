@@ -9,6 +9,7 @@
 #ifndef GBX_MCP_DATA_INNER_H
 #define GBX_MCP_DATA_INNER_H
 
+#include "base/sha256.h"
 #include "mcp/code/artifacts.h"
 #include "mcp/data/data.h"
 #include "mcp/data/source.h"

@@ -197,7 +197,6 @@ gbx_status gbx_source_read(const gbx_spec *spec, const atomic_bool *stop,
     }
     source.json.len--; /* a NUL stands behind it */
     source.view = view_of(&source.json);
-    gbx_sha256_of(source.json.data, source.json.len, source.sha256);
     *ret = source;
     return GBX_OK;
 }

@@ -8,7 +8,6 @@
 #define GBX_MCP_DATA_SOURCE_H
 
 #include "base/json_view.h"
-#include "base/sha256.h"
 #include "mcp/data/spec.h"
 
 #include <stdatomic.h>
@@ -19,8 +18,7 @@
 typedef struct gbx_source {
     gbx_spec_format format; /* that was found, never GUESS */
     gbx_buf json;
-    gbx_view view;                   /* of it */
-    uint8_t sha256[GBX_SHA256_SIZE]; /* of it */
+    gbx_view view; /* of it */
 } gbx_source;
 
 /* GBX_E_DATA: not valid, with line and column where they are known. GBX_E_OS: cannot be

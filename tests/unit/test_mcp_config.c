@@ -226,14 +226,16 @@ static void test_secrets__of_env_and_headers_are_known_by_their_names(void **sta
 {
     gbx_mcp_config *config = parse(
         "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"args\": [\"${GBX_TEST_TOKEN}\"],"
-        "\"env\": {\"API_KEY\": \"written-out\", \"PLACE\": \"${GBX_TEST_DIR}\"}},"
+        "\"env\": {\"PRIMARY_KEY\": \"customer_id\", \"SIGNING_KEY\": \"k0-zyxwvutsrqponm\", \"API_KEY\": \"written-out\", \"PLACE\": \"${GBX_TEST_DIR}\"}},"
         "\"b\": {\"url\": \"https://x/\", \"headers\": {\"X-Org\": \"${GBX_TEST_DIR}\","
         "\"Authorization\": \"Bearer abcdefghijk\", \"X-Api-Key\": \"written-out\"}}}}");
     (void)state;
 
     assert_true(strips(config, "t0ken-of-the-test", "{{secret:GBX_TEST_TOKEN}}"));
     assert_true(strips(config, "written-out", "{{secret:API_KEY}}"));
-    assert_true(strips(config, "/srv/data", "{{secret:GBX_TEST_DIR}}"));
+    assert_true(strips(config, "/srv/data", NULL));
+    assert_true(strips(config, "customer_id", NULL));
+    assert_true(strips(config, "k0-zyxwvutsrqponm", "{{secret:SIGNING_KEY}}"));
     assert_true(strips(config, "abcdefghijk", "{{secret:Authorization}}"));
     assert_true(strips(config, "Bearer", NULL));
     gbx_mcp_config_free(config);

@@ -62,30 +62,44 @@ static bool is_text(const char *value, size_t len)
     return true;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
-bool gbx_mcp_sounds_secret(const char *name)
+/* "customer_id" is no key of the secret kind, and would be cut out of every answer. */
+static bool looks_random(const char *value, size_t len)
 {
-    static const char *const words[] = {"TOKEN",         "SECRET", "PASSW",
-                                        "API_KEY",       "APIKEY", "API-KEY",
-                                        "_KEY",          "-KEY",   "CREDENTIAL",
-                                        "AUTHORIZATION", "_PAT",   "COOKIE"};
-
-    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
-        if (strcasestr(name, words[i]) != NULL)
-            return true;
-    return strcasecmp(name, "KEY") == 0;
+    return len >= 16 && strcspn(value, "0123456789") < len;
 }
 
-gbx_status gbx_mcp_keep_secret(gbx_json_reader *r, const char *name, const char *value,
-                               size_t len)
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_mcp_sound gbx_mcp_sounds_secret(const char *name)
+{
+    static const struct {
+        const char *word;
+        gbx_mcp_sound sound;
+    } words[] = {
+        {"TOKEN", GBX_MCP_SECRET},         {"SECRET", GBX_MCP_SECRET},
+        {"PASSW", GBX_MCP_SECRET},         {"CREDENTIAL", GBX_MCP_SECRET},
+        {"AUTHORIZATION", GBX_MCP_SECRET}, {"COOKIE", GBX_MCP_SECRET},
+        {"API_KEY", GBX_MCP_SECRET},       {"API-KEY", GBX_MCP_SECRET},
+        {"APIKEY", GBX_MCP_SECRET},        {"PRIVATE_KEY", GBX_MCP_SECRET},
+        {"KEY", GBX_MCP_PERHAPS},          {"_PAT", GBX_MCP_PERHAPS},
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
+        if (strcasestr(name, words[i].word) != NULL)
+            return words[i].sound;
+    return GBX_MCP_PLAIN;
+}
+
+gbx_status gbx_mcp_keep_secret(gbx_json_reader *r, gbx_mcp_sound sound,
+                               const char *name, const char *value, size_t len)
 {
     gbx_policy *policy = r->policy;
     gbx_secret *secret;
     char chosen[NAME_SIZE];
 
     if (len < GBX_SECRET_MIN || len > GBX_SECRET_MAX || !is_text(value, len) ||
-        is_known(policy, value, len))
+        is_known(policy, value, len) || sound == GBX_MCP_PLAIN ||
+        (sound == GBX_MCP_PERHAPS && !looks_random(value, len)))
         return GBX_OK;
     choose_name(policy, name, chosen);
     return gbx_json_placed(r, gbx_grant_secret(policy,

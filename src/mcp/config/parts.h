@@ -25,12 +25,18 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
 gbx_status gbx_mcp_read_settings(gbx_json_reader *r, const json_t *value);
 void gbx_mcp_settings_default(gbx_mcp_settings *settings);
 
+/* Does what is called so hold a secret, by its name? */
+typedef enum gbx_mcp_sound {
+    GBX_MCP_PLAIN,
+    GBX_MCP_PERHAPS, /* if it looks like one */
+    GBX_MCP_SECRET,
+} gbx_mcp_sound;
+
+gbx_mcp_sound gbx_mcp_sounds_secret(const char *name);
+
 /* A value that must not come back from a server: kept under a name like that, for
  * nobody to use. Values that are too short to be secret are let be. */
-gbx_status gbx_mcp_keep_secret(gbx_json_reader *r, const char *name, const char *value,
-                               size_t len);
-
-/* Does what is called so hold a secret, by its name? */
-bool gbx_mcp_sounds_secret(const char *name);
+gbx_status gbx_mcp_keep_secret(gbx_json_reader *r, gbx_mcp_sound sound,
+                               const char *name, const char *value, size_t len);
 
 #endif

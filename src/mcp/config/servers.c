@@ -29,16 +29,16 @@ typedef struct entry {
 /* One text, and what its variables are used for. */
 typedef struct use {
     gbx_json_reader *r;
-    bool is_secret;
+    gbx_mcp_sound sound; /* of where it is used */
 } use;
 
 static gbx_status on_variable(void *user, const char *name, const char *value)
 {
     const use *u = user;
+    gbx_mcp_sound own = gbx_mcp_sounds_secret(name);
 
-    if (!u->is_secret && !gbx_mcp_sounds_secret(name))
-        return GBX_OK;
-    return gbx_mcp_keep_secret(u->r, name, value, strlen(value));
+    return gbx_mcp_keep_secret(u->r, own > u->sound ? own : u->sound, name, value,
+                               strlen(value));
 }
 
 /* The server whose entry is read gets by without a text whose variable is not set: it
@@ -55,10 +55,10 @@ static gbx_status do_without(gbx_json_reader *r, char **ret)
     return server->fault != NULL && *ret != NULL ? GBX_OK : gbx_list_nomem(r->err);
 }
 
-static gbx_status read_text(gbx_json_reader *r, const json_t *value, bool is_secret,
-                            char **ret)
+static gbx_status read_text(gbx_json_reader *r, const json_t *value,
+                            gbx_mcp_sound sound, char **ret)
 {
-    use u = {r, is_secret};
+    use u = {r, sound};
     gbx_status status;
 
     if (!json_is_string(value))
@@ -75,7 +75,7 @@ static gbx_status read_field(gbx_json_reader *r, const json_t *value,
 {
     entry *e = target;
 
-    return read_text(r, value, false,
+    return read_text(r, value, GBX_MCP_PLAIN,
                      (char **)(void *)((char *)e->server + key->offset));
 }
 
@@ -91,7 +91,7 @@ static gbx_status read_arg(gbx_json_reader *r, const json_t *value, void *target
     if (room == NULL)
         return gbx_list_nomem(r->err);
     server->args[server->arg_count] = NULL;
-    return read_text(r, value, false, &server->args[server->arg_count++]);
+    return read_text(r, value, GBX_MCP_PLAIN, &server->args[server->arg_count++]);
 }
 
 static gbx_status read_args(gbx_json_reader *r, const json_t *value,
@@ -110,12 +110,13 @@ typedef struct pairs {
 } pairs;
 
 /* What a value that was written out keeps secret: of "Bearer abc", "abc". */
-static gbx_status keep_written(gbx_json_reader *r, const char *name, const char *value)
+static gbx_status keep_written(gbx_json_reader *r, gbx_mcp_sound sound,
+                               const char *name, const char *value)
 {
     const char *space = strrchr(value, ' ');
 
     value = space != NULL ? space + 1 : value;
-    return gbx_mcp_keep_secret(r, name, value, strlen(value));
+    return gbx_mcp_keep_secret(r, sound, name, value, strlen(value));
 }
 
 static gbx_status check_pair(gbx_json_reader *r, const pairs *p, const char *name)
@@ -136,7 +137,7 @@ static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *
                             void *target)
 {
     pairs *p = target;
-    bool is_secret = gbx_mcp_sounds_secret(name);
+    gbx_mcp_sound sound = gbx_mcp_sounds_secret(name);
     gbx_mcp_variable *room;
     gbx_status status = check_pair(r, p, name);
 
@@ -149,13 +150,16 @@ static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *
     room->name = strdup(name);
     if (room->name == NULL)
         return gbx_list_nomem(r->err);
-    /* Whatever a variable puts into a header is a credential. */
-    status = read_text(r, value, is_secret || p->are_headers, &room->value);
+    /* What a variable puts into a header may well be a credential. */
+    status =
+        read_text(r, value,
+                  p->are_headers && sound == GBX_MCP_PLAIN ? GBX_MCP_PERHAPS : sound,
+                  &room->value);
     if (status != GBX_OK)
         return status;
     if (p->are_headers && strpbrk(room->value, "\r\n") != NULL)
         return gbx_json_refuse(r, "a header has no line end in it");
-    return is_secret ? keep_written(r, name, room->value) : GBX_OK;
+    return keep_written(r, sound, name, room->value);
 }
 
 static gbx_status read_env(gbx_json_reader *r, const json_t *value,

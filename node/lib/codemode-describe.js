@@ -7,7 +7,7 @@
  */
 import { isObject } from './argument.js';
 
-const MOST_CHARACTERS = 6000; /* of tools, where they are listed */
+const MOST_CHARACTERS = 3600; /* of tools, where they are listed: about 900 tokens */
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const MOST_DEPTH = 3;
 const MOST_MEMBERS = 20; /* of an object or a union */
@@ -28,7 +28,7 @@ function unionOf(list, describe) {
 
 function objectType({ properties, required }, depth) {
   const names = Object.keys(isObject(properties) ? properties : {});
-  if (names.length === 0 || depth >= MOST_DEPTH) return 'object';
+  if (names.length === 0 || depth >= MOST_DEPTH) return depth === 0 ? '{}' : 'object';
   const members = names.slice(0, MOST_MEMBERS).map((name) =>
     `${propertyOf(name)}${isIn(required, name) ? '' : '?'}: ${typeOf(properties[name], depth + 1)}`);
   return `{ ${members.join('; ')}${names.length > MOST_MEMBERS ? '; ...' : ''} }`;
@@ -88,13 +88,21 @@ const RULES = [
 const EXAMPLE = (name) => `Example: const [a, b] = await Promise.all([1, 2].map((id) => ${accessOf(name)}.call('get', { id }))); `
   + 'return { total: a.count + b.count };';
 
+/* As much as there is room for: tools with their arguments, else their names, else their
+ * number. */
 function listing(servers, lists) {
-  const known = servers.filter((name) => lists.get(name)?.length > 0);
-  const lines = known.flatMap((name) => linesOf(name, lists.get(name)));
-  const text = lines.join('\n');
-  if (known.length === servers.length && text.length <= MOST_CHARACTERS) return `Tools:\n${text}`;
+  const tools = (name) => lists.get(name) ?? [];
+  const isKnown = servers.every((name) => tools(name).length > 0);
+  const full = `Tools:\n${servers.flatMap((name) => linesOf(name, tools(name))).join('\n')}`;
+  if (isKnown && full.length <= MOST_CHARACTERS) return full;
+
+  const find = 'Find the arguments of tools with discover(query) or servers.NAME.tools(query) first.';
+  const names = servers.map((name) => `${accessOf(name)}: ${tools(name).map((tool) => tool.name).join(', ')}`);
+  const short = `Tools:\n${names.join('\n')}\n${find}`;
+  if (isKnown && short.length <= MOST_CHARACTERS) return short;
+
   const counted = servers.map((name) => {
-    const count = lists.get(name)?.length ?? 0;
+    const count = tools(name).length;
     return count === 0 ? name : `${name} (${count === 1 ? '1 tool' : `${count} tools`})`;
   });
   return `Servers: ${counted.join(', ')}. Find their tools with discover(query) or servers.NAME.tools() first.`;

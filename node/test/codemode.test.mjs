@@ -225,9 +225,14 @@ describe('the tool', () => {
   });
 
   it('lists servers and how many tools they have, where those are too many', async () => {
-    const tools = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`tool_${i}_with_a_name`, () => 1]));
+    const toolsOf = (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`tool_${i}_with_a_name`,
+      { inputSchema: { type: 'object', properties: { argument: { type: 'string' } } }, handler: () => 1 }]));
+    const some = await createCodeMode({ servers: { some: toolsOf(60) } }).prepare();
+    assert.match(some.definition.description, /\nservers\.some: tool_0_with_a_name, tool_1_with_a_name, .*\nFind the arguments of tools with discover/);
+    some.dispose();
+    const tools = toolsOf(400);
     const many = await createCodeMode({ servers: { many: tools } }).prepare();
-    assert.match(many.definition.description, /Servers: many \(200 tools\)/);
+    assert.match(many.definition.description, /Servers: many \(400 tools\)/);
     assert.ok(many.definition.description.length < 3000);
     many.dispose();
   });

@@ -11,6 +11,7 @@
 #   make soak       CALLS=1000000 ABORTS=100000: does anything grow?
 #   make race       ROUNDS=1000000: files exchanged against links while they are read
 #   make check      format, style, both linters, headers, symbols
+#   make vm         control groups on Debian's kernel and systemd, in a virtual machine
 #   make asan       the tests with the host side under AddressSanitizer and UBSan
 #   make fuzz       every fuzz target for FUZZ_SECONDS=60 each
 #   make deps       what run, test, check and fuzz need
@@ -29,7 +30,7 @@ PRODUCTS := glovebox glovebox_static glovebox-command glovebox-worker
 generator = $$(test -f $(1)/CMakeCache.txt || ! command -v ninja >/dev/null || echo "-G Ninja")
 configure = cmake -S . -B $(1) $(call generator,$(1)) --log-level=WARNING
 
-.PHONY: all run test node install bench soak race check asan fuzz deps clean
+.PHONY: all run test node install bench soak race check asan vm fuzz deps clean
 .NOTPARALLEL:
 
 all: $(BUILD)/CMakeCache.txt
@@ -102,6 +103,12 @@ asan:
 	    -DGLOVEBOX_SANITIZE=address,undefined -DGLOVEBOX_BENCH=OFF
 	@cmake --build build-asan --parallel
 	@ctest --test-dir build-asan --output-on-failure --no-tests=error
+
+vm:
+	@tools/install-deps build test vm
+	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=ON
+	@cmake --build $(BUILD) --parallel
+	@tests/vm/run.sh $(BUILD)
 
 fuzz:
 	@tools/install-deps build check

@@ -111,3 +111,15 @@ test('a client that never reads does not hold up the end', async () => {
   assert.ok(performance.now() - begin < 1000);
   wire.child.stdout.destroy();
 });
+
+test('a client that closes its side and never reads is known to be gone', async () => {
+  const wire = new Wire(process.env.FIXTURE);
+  await wire.initialize();
+  wire.child.stdout.pause();
+  for (let i = 0; i < 50; i++) wire.say({ id: i, method: 'tools/call', params: { name: 'big', arguments: { bytes: 1 << 20 } } });
+  await until(() => peakMib(wire.child.pid) > 8);
+  const exit = new Promise((resolve) => { wire.child.on('exit', resolve); });
+  wire.child.stdin.end();
+  assert.equal(await exit, 0);
+  wire.child.stdout.destroy();
+});

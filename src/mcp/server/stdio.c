@@ -9,6 +9,7 @@
 #include "mcp/server/session.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -21,6 +22,8 @@
 
 #define GRACE_MS 300 /* for answers, after the end of input */
 #define WIND_MS  300 /* for handlers that were cancelled */
+
+static const struct timeval stall_period = {.tv_usec = 250000};
 
 typedef enum phase {
     SERVING,
@@ -40,7 +43,9 @@ struct gbx_mcp_stdio {
     struct event *signals[3];
     struct event *timer;
     struct event *check; /* is everything through? */
-    bool has_lines;      /* of the chunk, that were not taken yet */
+    struct event *stall; /* while reading has stopped */
+    size_t stalled_bytes;
+    bool has_lines; /* of the chunk, that were not taken yet */
     phase phase;
     int signal_count;
     char chunk[CHUNK_BYTES];
@@ -145,10 +150,38 @@ static void listen_on(gbx_mcp_stdio *s)
     static const struct timeval now = {0};
 
     take_lines(s);
-    if (s->phase != SERVING || s->has_lines || gbx_mcp_out_is_full(s->out))
+    if (s->phase != SERVING)
         return;
+    if (s->has_lines || gbx_mcp_out_is_full(s->out)) {
+        if (!event_pending(s->stall, EV_TIMEOUT, NULL)) {
+            s->stalled_bytes = gbx_mcp_out_waiting(s->out);
+            (void)event_add(s->stall, &stall_period);
+        }
+        return;
+    }
     if (event_add(s->readable, s->is_file ? &now : NULL) != 0)
         begin_draining(s);
+}
+
+/* While nothing is read, the end of input is not seen: who has closed it and takes nothing
+ * either is gone. Who takes something, if slowly, gets it all. */
+static void on_stall(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_mcp_stdio *s = arg;
+    struct pollfd input = {.fd = s->in_fd, .events = POLLRDHUP};
+    size_t waiting = gbx_mcp_out_waiting(s->out);
+
+    (void)fd;
+    (void)what;
+    if (s->phase != SERVING || (!s->has_lines && !gbx_mcp_out_is_full(s->out)))
+        return;
+    if (waiting >= s->stalled_bytes && poll(&input, 1, 0) > 0 &&
+        (input.revents & (POLLHUP | POLLRDHUP)) != 0) {
+        begin_ending(s);
+        return;
+    }
+    s->stalled_bytes = waiting;
+    (void)event_add(s->stall, &stall_period);
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
@@ -232,7 +265,8 @@ static bool make_events(gbx_mcp_stdio *s)
     s->readable = event_new(base, s->in_fd, s->is_file ? 0 : EV_READ, on_readable, s);
     s->timer = event_new(base, -1, 0, on_timer, s);
     s->check = event_new(base, -1, 0, on_check, s);
-    if (s->readable == NULL || s->timer == NULL || s->check == NULL)
+    s->stall = event_new(base, -1, 0, on_stall, s);
+    if (s->readable == NULL || s->timer == NULL || s->check == NULL || s->stall == NULL)
         return false;
     for (size_t i = 0; i < GBX_COUNTOF(numbers); i++) {
         s->signals[i] =
@@ -293,6 +327,7 @@ void gbx_mcp_stdio_free(gbx_mcp_stdio *s)
     free_event(&s->readable);
     free_event(&s->timer);
     free_event(&s->check);
+    free_event(&s->stall);
     for (size_t i = 0; i < GBX_COUNTOF(s->signals); i++)
         free_event(&s->signals[i]);
     free(s);

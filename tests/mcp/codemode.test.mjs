@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
 const modules = fileURLToPath(new URL('node_modules/@modelcontextprotocol/', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'code-mode-'));
@@ -22,11 +23,13 @@ const servers = {
 };
 const clients = [];
 
-async function open(config, log) {
+async function open(config, log, person) {
   const path = join(folder, `mcp-${clients.length}.json`);
   writeFileSync(path, JSON.stringify(config));
   const args = ['mcp', '--config', path, ...(log ? ['--security-log', log] : [])];
-  const client = new Client({ name: 'test', version: '1' });
+  const client = new Client({ name: 'test', version: '1' },
+    { capabilities: person ? { elicitation: {} } : {} });
+  if (person) client.setRequestHandler(ElicitRequestSchema, person);
   await client.connect(new StdioClientTransport({
     command: process.env.GLOVEBOX, args, stderr: 'inherit',
     env: { GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder },
@@ -211,6 +214,22 @@ test('a script that is cancelled is gone', async () => {
     { signal: cancel.signal, onprogress: () => cancel.abort() });
   await assert.rejects(running);
   assert.equal((await execute('return 2')).structuredContent.result, 2);
+});
+
+test('the time in which a person is asked is not the script\'s', async () => {
+  const own = await open({ mcpServers: servers,
+    glovebox: { rules: [{ tool: 'echo', action: 'ask' }, { action: 'allow' }] } }, undefined,
+  async ({ params }) => {
+    await new Promise((resolve) => setTimeout(resolve, 6000));
+    const [name, choice] = Object.entries(params.requestedSchema.properties)[0] ?? [];
+    return { action: 'accept', content: name ? { [name]: choice.default ?? choice.enum[0] } : {} };
+  });
+  await own.callTool({ name: 'provision', arguments: { server: 'everything' } });
+  const { structuredContent } = await own.callTool({ name: 'execute', arguments: {
+    code: "return await servers.everything.echo({ message: 'a' })", timeout_ms: 4000 } });
+  assert.equal(structuredContent.result, 'Echo: a', JSON.stringify(structuredContent));
+  assert.ok(structuredContent.usage.wall_ms > 6000);
+  assert.ok(structuredContent.usage.ms_left > 0);
 });
 
 test('what is no code is said with its place', async () => {

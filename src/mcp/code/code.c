@@ -58,8 +58,8 @@ static uint64_t at_most(uint64_t value, uint64_t max)
 /* Bounds of a run. Those of calls are ours: the engine's are far behind them. */
 static void set_limits(const gbx_mcp_settings *s, gbx_limits *limits)
 {
-    limits->timeout_ms = (uint32_t)at_most(s->timeout_ms, TIMEOUT_MAX);
-    limits->cpu_ms = 0;
+    limits->timeout_ms = TIMEOUT_MAX; /* of each run: deadline.c */
+    limits->cpu_ms = (uint32_t)at_most(s->timeout_ms, TIMEOUT_MAX);
     limits->memory_bytes = s->memory_bytes;
     limits->output_bytes = at_most(s->output_bytes, OUTPUT_MAX);
     limits->log_bytes = (uint32_t)at_most(s->output_bytes, LOG_MAX);

@@ -113,9 +113,21 @@ static const char *hint_for(const gbx_code_run *run, const char *code)
     if (strcmp(code, "OUTPUT_TOO_LARGE") == 0)
         return "filter, count or slice before you return; or keep it: await "
                "artifact(name, value)";
-    if (strcmp(code, "TIMEOUT") == 0 && run->note != NULL)
-        return "a tool was slow: make calls at once with Promise.all, or give timeout_ms";
     return "";
+}
+
+/* The engine has only heard that it is to stop. */
+static void say_late(const gbx_code_run *run, gbx_reply_error *ret)
+{
+    gbx_stats stats = gbx_result_stats(run->result);
+
+    ret->code = "TIMEOUT";
+    ret->name = "";
+    ret->message = "ran past the time limit";
+    ret->hint = stats.cpu_ms > run->timeout_ms / 2.0
+                    ? "look for a loop that does not end"
+                    : "make calls at once with Promise.all, ask for less, or give a "
+                      "longer timeout_ms";
 }
 
 static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *ret)
@@ -146,6 +158,8 @@ static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *r
     ret->column = at.column;
     ret->frame = m->frame != NULL ? m->frame : "";
     ret->hint = hint_for(run, ret->code);
+    if (run->is_late && gbx_result_code(run->result) == GBX_CODE_ABORTED)
+        say_late(run, ret);
 }
 
 static void take_result(gbx_code_run *run, struct material *m, gbx_reply *ret)
@@ -196,14 +210,15 @@ void gbx_code_run_finish(gbx_code_run *run)
         (double)(gbx_clock_now_ns() - run->start_ns) / (double)GBX_NS_PER_MS;
     uint32_t calls = run->code->settings->calls;
     struct material m = {.logs = NULL};
-    gbx_reply reply = {
-        .artifacts = run->artifacts,
-        .artifact_count = run->artifact_count,
-        .note = run->note != NULL ? run->note : "",
-        .wall_ms = wall_ms,
-        .calls_left = run->call_count < calls ? calls - (uint32_t)run->call_count : 0,
-        .ms_left = wall_ms < run->timeout_ms ? run->timeout_ms - wall_ms : 0,
-        .error = {.name = "", .message = "", .frame = "", .hint = ""}};
+    gbx_reply reply = {.artifacts = run->artifacts,
+                       .artifact_count = run->artifact_count,
+                       .note = run->note != NULL ? run->note : "",
+                       .wall_ms = wall_ms,
+                       .calls_left = run->call_count < calls
+                                         ? calls - (uint32_t)run->call_count
+                                         : 0,
+                       .ms_left = gbx_code_run_left_ms(run),
+                       .error = {.name = "", .message = "", .frame = "", .hint = ""}};
 
     gbx_buf_init(&m.value, ALL_MAX);
     gbx_buf_init(&m.words, ALL_MAX);
@@ -211,7 +226,7 @@ void gbx_code_run_finish(gbx_code_run *run)
     if (run->result != NULL) {
         take_result(run, &m, &reply);
     } else {
-        reply.error.code = "UNAVAILABLE";
+        reply.error.code = run->is_late ? "TIMEOUT" : "UNAVAILABLE";
         reply.error.message = run->error.message;
     }
     send_reply(run->code, run->request, &reply);

@@ -23,6 +23,7 @@ static void free_run(gbx_code_run *run)
         if (run->next != NULL)
             run->next->link = run->link;
     }
+    gbx_code_run_unwatch(run);
     for (gbx_nested *n = run->calls, *next; n != NULL; n = next) {
         next = n->next;
         gbx_nested_free(n);
@@ -89,6 +90,7 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
 {
     gbx_code_run *run = user;
 
+    gbx_code_run_unwatch(run);
     run->box_run = NULL;
     run->result = result;
     run->error = *error;
@@ -226,7 +228,7 @@ gbx_status gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
     }
     (void)snprintf(run->id, sizeof run->id, "%s-%llu", code->id,
                    (unsigned long long)++code->runs);
-    limits.timeout_ms = timeout_ms;
+    limits.cpu_ms = timeout_ms; /* of the clock: deadline.c */
     run->box_run = gbx_box_start(code->box, run->script.code, run->script.code_len,
                                  input.at != NULL ? input.at : "null",
                                  input.at != NULL ? input.len : 4, &limits, run);
@@ -234,6 +236,7 @@ gbx_status gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
         free_run(run);
         return GBX_E_NOMEM;
     }
+    (void)gbx_code_run_watch(run); /* without it, the engine's own limit counts */
     run->next = code->open_runs;
     run->link = &code->open_runs;
     if (run->next != NULL)

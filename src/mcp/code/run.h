@@ -27,6 +27,10 @@ typedef struct gbx_code_run {
     gbx_box_run *box_run; /* NULL: over */
     uint32_t timeout_ms;
     int64_t start_ns;
+    struct event *timer;
+    double paused_ms; /* while a person was asked */
+    double seen_ms;   /* when that was last looked at */
+    bool is_late;
     gbx_nested *calls; /* all of them, in their order */
     gbx_nested **calls_end;
     size_t call_count;
@@ -53,6 +57,11 @@ typedef struct gbx_code_run {
 gbx_status gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
                               const gbx_buf *text, gbx_view input, uint32_t timeout_ms,
                               gbx_reply_error *reterr);
+
+/* The time limit (deadline.c): when it is reached, the box is aborted and is_late set. */
+bool gbx_code_run_watch(gbx_code_run *run);
+void gbx_code_run_unwatch(gbx_code_run *run);
+double gbx_code_run_left_ms(const gbx_code_run *run);
 
 /* Code mode ends, and the loop with it: nothing is answered. What the gate still knows is
  * freed when it lets go. */

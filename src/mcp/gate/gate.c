@@ -432,6 +432,11 @@ void gbx_gate_cancel(gbx_gate_call *call)
         event_active(call->later, EV_TIMEOUT, 0);
 }
 
+bool gbx_gate_is_asking(const gbx_gate_call *call)
+{
+    return call->state == GBX_GATE_ASKING || call->state == GBX_GATE_QUEUED;
+}
+
 bool gbx_gate_redact(const gbx_gate *gate, const char *text, size_t len, gbx_buf *to)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out;

@@ -56,6 +56,9 @@ gbx_gate_call *gbx_gate_start(gbx_gate *gate, const gbx_gate_ask *ask,
 /* Not after done; done is called with the code "ABORTED". */
 void gbx_gate_cancel(gbx_gate_call *call);
 
+/* Does it wait for a person? Not after done. */
+bool gbx_gate_is_asking(const gbx_gate_call *call);
+
 /* Append text without values of secrets, for what leaves us otherwise (logs, results of
  * runs). False: it could not be looked through, and must not be passed on. */
 bool gbx_gate_redact(const gbx_gate *gate, const char *text, size_t len, gbx_buf *to);

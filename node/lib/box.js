@@ -106,8 +106,13 @@ export class Box {
     if (this.isDisposed) return;
     this.isDisposed = true;
     for (const call of this.waiting) call.end(failure('ABORTED', 'the engine was disposed of'));
-    this.gone =
-      this.handle === undefined ? Promise.resolve() : job((id) => addon.close(this.handle, id));
+    this.gone = Promise.resolve();
+    if (this.handle === undefined) return;
+    try {
+      this.gone = job((id) => addon.close(this.handle, id));
+    } catch {
+      // No thread can be had to end it: it ends with this one.
+    }
   }
 
   /** When every process is gone. */

@@ -208,7 +208,8 @@ export class SandboxEngine {
         throw new TypeError(`data: ${error.message.replace('the input', 'it')}`);
       }
     })();
-    const loaded = box.enqueue(async () => prepared, (text, id) =>
+    prepared.catch(() => {}); // it may be long until the turn of this job comes
+    const loaded = box.enqueue(() => prepared, (text, id) =>
       addon.load(box.handle, id, name, text));
     // A dataset that calls may have already is replaced behind them.
     if (!box.datasets.has(name)) box.change(loaded);

@@ -143,6 +143,15 @@ test('100 MB of JSON as bytes hold the event loop up for moments only', async ()
   assert.fail(`the longest stall was ${Math.min(...stalls)} ms`);
 });
 
+test('a dataset that is none is refused, although the engine has yet to start', async () => {
+  const own = new SandboxEngine();
+  const refused = own.load('f', { f() {} });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+
+  await assert.rejects(refused, { name: 'TypeError', message: /a function at data\.f/ });
+  await own.close();
+});
+
 test('datasets are there in every call, pristine, and can be replaced', async () => {
   const own = new SandboxEngine();
   // Not awaited: a call waits for a dataset that is on its way.

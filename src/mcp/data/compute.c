@@ -31,6 +31,7 @@ struct gbx_compute {
     gbx_view arguments;
     gbx_buf code;
     gbx_script script;
+    bool is_begun;     /* it does not wait for the datasets any more */
     gbx_ticket ticket; /* 0: not submitted yet */
     gbx_result *result;
     gbx_buf lines;  /* under data->log_lock: each ends in NUL */
@@ -39,6 +40,15 @@ struct gbx_compute {
 
 /* ---- life --------------------------------------------------------------------------- */
 
+static void release(gbx_compute *c)
+{
+    gbx_result_free(c->result);
+    gbx_script_cleanup(&c->script);
+    gbx_buf_cleanup(&c->code);
+    gbx_buf_cleanup(&c->lines);
+    free(c);
+}
+
 static void forget(gbx_compute *c)
 {
     gbx_compute **at = &c->data->calls;
@@ -46,11 +56,7 @@ static void forget(gbx_compute *c)
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
-    gbx_result_free(c->result);
-    gbx_script_cleanup(&c->script);
-    gbx_buf_cleanup(&c->code);
-    gbx_buf_cleanup(&c->lines);
-    free(c);
+    release(c);
 }
 
 static void refuse(gbx_compute *c, const char *code, const char *error,
@@ -293,6 +299,7 @@ static void begin(gbx_compute *c)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
     const char *dataset;
 
+    c->is_begun = true;
     gbx_buf_init(&name, 256);
     if (c->data->engine == NULL) {
         refuse(c, "UNAVAILABLE", c->data->engine_problem, "");
@@ -343,17 +350,23 @@ void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
 
 void gbx_compute_go_on(gbx_mcp_data *d)
 {
-    gbx_compute *next;
+    gbx_compute *waiting[CALLS_MAX];
+    size_t count = 0;
 
-    for (gbx_compute *c = d->calls; c != NULL; c = next) {
-        next = c->next;
-        if (c->ticket == 0 && c->result == NULL)
-            begin(c);
-    }
+    for (gbx_compute *c = d->calls; c != NULL && count < CALLS_MAX; c = c->next)
+        if (!c->is_begun)
+            waiting[count++] = c;
+    for (size_t i = 0; i < count; i++) /* it may be gone after that, no other */
+        begin(waiting[i]);
 }
 
 void gbx_compute_end_all(gbx_mcp_data *d)
 {
-    while (d->calls != NULL)
-        refuse(d->calls, "ABORTED", "the server has ended", "");
+    gbx_compute *c;
+
+    while ((c = d->calls) != NULL) {
+        d->calls = c->next;
+        gbx_compute_refuse(c->request, "ABORTED", "the server has ended", "", NULL);
+        release(c);
+    }
 }

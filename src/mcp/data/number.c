@@ -34,13 +34,11 @@ bool gbx_number_put_size(gbx_buf *to, uint64_t bytes)
 {
     static const char *const units[] = {"kB", "MB", "GB"};
     double size = (double)bytes;
-    int unit = -1;
+    size_t unit = 0;
 
     if (bytes < 1000)
         return gbx_buf_printf(to, "%u bytes", (unsigned)bytes);
-    while (size >= 1000 && unit < 2) {
+    for (size /= 1000; size >= 1000 && unit < 2; unit++)
         size /= 1000;
-        unit++;
-    }
     return gbx_buf_printf(to, size < 10 ? "%.1f %s" : "%.0f %s", size, units[unit]);
 }

@@ -193,7 +193,7 @@ static gbx_status prepare(rows *r)
 static bool is_key_taken(const rows *r, const char *key)
 {
     for (size_t i = 0; i < r->key_count; i++)
-        if (strcmp(r->keys[i], key) == 0)
+        if (r->keys[i] != NULL && strcmp(r->keys[i], key) == 0)
             return true;
     return false;
 }

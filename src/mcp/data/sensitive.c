@@ -24,12 +24,27 @@
 #define IBAN_MIN   15
 #define IBAN_MAX   34
 
+static char lower(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c + ('a' - 'A'));
+    return c;
+}
+
+static char upper(char c)
+{
+    if (c >= 'a' && c <= 'z')
+        return (char)(c - ('a' - 'A'));
+    return c;
+}
+
 /* ---- names ---------------------------------------------------------------------- */
 
 typedef struct words {
     char list[WORDS_MAX][WORD_SIZE];
     size_t count;
     char joined[WORDS_MAX * WORD_SIZE]; /* all of them, without anything between */
+    size_t joined_len;
 } words;
 
 static void end_word(words *w, char *word, size_t *len)
@@ -38,7 +53,8 @@ static void end_word(words *w, char *word, size_t *len)
         return;
     word[*len] = 0;
     memcpy(w->list[w->count++], word, *len + 1);
-    (void)strcat(w->joined, word);
+    memcpy(w->joined + w->joined_len, word, *len + 1);
+    w->joined_len += *len;
     *len = 0;
 }
 
@@ -46,16 +62,19 @@ static void end_word(words *w, char *word, size_t *len)
 static void take_words(const char *name, size_t len, words *w)
 {
     char word[WORD_SIZE];
+    unsigned char last = 0;
     size_t n = 0;
 
     *w = (words){.count = 0};
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)name[i];
+        bool is_new = islower(last) && isupper(c);
 
-        if (!isalnum(c) || (i > 0 && isupper(c) && islower((unsigned char)name[i - 1])))
+        if (is_new || !isalnum(c))
             end_word(w, word, &n);
         if (isalnum(c) && n < WORD_SIZE - 1)
-            word[n++] = (char)tolower(c);
+            word[n++] = lower((char)c);
+        last = c;
     }
     end_word(w, word, &n);
 }
@@ -168,28 +187,38 @@ static bool is_key(const char *s, size_t len)
     return digits >= 3 && letters >= 3 && changes >= 4;
 }
 
+/* Without blanks; 0 if there is anything else than letters and digits, or too much. */
+static size_t take_plain(const char *s, size_t len, char plain[IBAN_MAX])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        if (s[i] == ' ')
+            continue;
+        if (n == IBAN_MAX || !isalnum((unsigned char)s[i]))
+            return 0;
+        plain[n++] = upper(s[i]);
+    }
+    return n;
+}
+
 /* ISO 13616: moved and spelled out as a number it is 1 modulo 97. */
 static bool is_iban(const char *s, size_t len)
 {
+    static const char form[] = "AA00";
     char plain[IBAN_MAX];
+    size_t n = take_plain(s, len, plain);
     unsigned rest = 0;
-    size_t n = 0;
 
-    for (size_t i = 0; i < len; i++)
-        if (s[i] != ' ') {
-            if (n == IBAN_MAX || !isalnum((unsigned char)s[i]))
-                return false;
-            plain[n++] = s[i];
-        }
-    if (n < IBAN_MIN || !isalpha((unsigned char)plain[0]) ||
-        !isalpha((unsigned char)plain[1]) || !isdigit((unsigned char)plain[2]) ||
-        !isdigit((unsigned char)plain[3]))
+    if (n < IBAN_MIN)
         return false;
+    for (size_t i = 0; form[i] != 0; i++)
+        if ((form[i] == '0') != (isdigit((unsigned char)plain[i]) != 0))
+            return false;
     for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)toupper((unsigned char)plain[(i + 4) % n]);
+        unsigned c = (unsigned char)plain[(i + 4) % n];
 
-        rest =
-            isdigit(c) ? (rest * 10 + c - '0') % 97 : (rest * 100 + c - 'A' + 10) % 97;
+        rest = c <= '9' ? (rest * 10 + c - '0') % 97 : (rest * 100 + c - 'A' + 10) % 97;
     }
     return rest == 1;
 }

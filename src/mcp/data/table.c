@@ -117,7 +117,7 @@ static gbx_status add_column(table *t, const gbx_csv_cell *cell)
     c->name = make_name(t, (const char *)t->scratch.data, t->scratch.len);
     if (c->name == NULL)
         return nomem(t);
-    gbx_buf_init(&key, GBX_TABLE_NAME_MAX * 8);
+    gbx_buf_init(&key, (size_t)GBX_TABLE_NAME_MAX * 8);
     (void)gbx_json_append_string(&key, c->name, strlen(c->name));
     (void)gbx_buf_puts(&key, ":");
     c->key = gbx_buf_take_string(&key, &c->key_len);
@@ -278,7 +278,9 @@ gbx_status gbx_table_read(const char *text, size_t len, char delimiter,
     char guess = gbx_csv_guess(text, len, &start);
 
     gbx_buf_init(&t.scratch, len + 1);
-    gbx_csv_init(&t.csv, text, len, delimiter != 0 ? delimiter : guess);
+    if (delimiter != 0)
+        guess = delimiter;
+    gbx_csv_init(&t.csv, text, len, guess);
     t.csv.at = start;
     if (!gbx_utf8_valid((const uint8_t *)text, len, &bad))
         status =

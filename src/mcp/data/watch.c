@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TICK_MS        40
+#define TICK_US        40000L
 #define PATIENCE_TICKS 50
 
 #define MASK                                                                \
@@ -118,7 +118,7 @@ static bool watch_folders(const gbx_data_watch *w, const watched *f)
 
 static void start_tick(gbx_data_watch *w)
 {
-    struct timeval after = {.tv_usec = TICK_MS * 1000};
+    struct timeval after = {.tv_usec = TICK_US};
 
     if (!evtimer_pending(w->tick, NULL))
         (void)evtimer_add(w->tick, &after);

@@ -153,6 +153,7 @@ static void deaf(void *user, gbx_mcp_request *request, gbx_view arguments)
 typedef struct interview {
     gbx_mcp_request *request;
     int64_t left;
+    int runs; /* of this tool in this process */
     gbx_buf answers;
 } interview;
 
@@ -168,7 +169,7 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
         (void)gbx_buf_printf(&i->answers, "%s%.*s ", names[answer], (int)content.len,
                              content.at != NULL ? content.at : "");
     if (i->answers.len == 0)
-        (void)gbx_buf_puts(&i->answers, "> ");
+        (void)gbx_buf_printf(&i->answers, "run %d: ", i->runs);
     if (i->left-- > 0) {
         gbx_mcp_ask(i->request, "What is your name?", schema, on_answer, i);
         return;
@@ -181,15 +182,16 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
 
 static void ask(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
+    static int runs;
     interview *i = calloc(1, sizeof *i);
 
     (void)user;
     if (i == NULL)
         abort();
     i->request = request;
+    i->runs = ++runs;
     i->left = number(arguments, "times", 1);
     gbx_buf_init(&i->answers, 10000);
-    (void)fprintf(stderr, "fixture: asked\n");
     on_answer(i, GBX_MCP_ANSWER_NOBODY, (gbx_view){0});
 }
 

@@ -6,9 +6,11 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after, afterEach, test } from 'node:test';
 import { busyOne, descendants, isAlive, tick, until } from './processes.mjs';
-import { META, Wire } from './wire.mjs';
+import { META, Wire, killAll } from './wire.mjs';
+
+afterEach(killAll);
 
 const folder = mkdtempSync(join(tmpdir(), 'glovebox-life-'));
 after(() => rmSync(folder, { recursive: true }));

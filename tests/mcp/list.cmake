@@ -16,7 +16,7 @@ function(gbx_mcp_test name)
         COMMAND ${mcp_node} --test --test-reporter=tap
             ${CMAKE_CURRENT_SOURCE_DIR}/mcp/${name}.test.mjs)
     set_tests_properties(mcp_${name} PROPERTIES LABELS "integration;mcp" TIMEOUT 300
-        ENVIRONMENT "GLOVEBOX=$<TARGET_FILE:glovebox-command>;GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>;FIXTURE=$<TARGET_FILE:mcp-fixture>")
+        ENVIRONMENT "GLOVEBOX=$<TARGET_FILE:glovebox-command>;GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>;FIXTURE=$<TARGET_FILE:mcp-fixture>;SANITIZED=${GLOVEBOX_SANITIZE}")
 endfunction()
 
 gbx_mcp_test(compute)

@@ -8,9 +8,18 @@ export const META = {
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 
+const running = new Set();
+
+/** After a test that failed in the middle: what it has left would keep the runner alive. */
+export function killAll() {
+  for (const child of running) child.kill('SIGKILL');
+}
+
 export class Wire {
   constructor(command, args = [], options = {}) {
     this.child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], ...options });
+    running.add(this.child);
+    this.child.on('exit', () => running.delete(this.child));
     this.told = [];
     this.waiting = [];
     this.stderr = '';

@@ -274,6 +274,39 @@ test('call and provision', async () => {
   assert.equal((await call('call', { server: 1 })).isError, true);
 });
 
+// A server with one tool of few words.
+const TINY = `import { createInterface } from 'node:readline';
+const tool = { name: 'add', description: 'Adds', inputSchema: { type: 'object',
+  properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] } };
+const answers = {
+  initialize: () => ({ protocolVersion: '2025-11-25', capabilities: { tools: {} },
+    serverInfo: { name: 'tiny', version: '1' } }),
+  'tools/list': () => ({ tools: [tool] }),
+  'tools/call': ({ arguments: { a, b } }) => ({ content: [{ type: 'text', text: String(a + b) }] }),
+};
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const answer = answers[method] === undefined ? { error: { code: -32601, message: 'no' } }
+    : { result: answers[method](params) };
+  console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+});`;
+
+test('what few tools of eager servers can do stands in the description at once', async () => {
+  const path = join(folder, 'tiny.mjs');
+  writeFileSync(path, TINY);
+  const tiny = { command: process.execPath, args: [path], glovebox: { eager: true } };
+  const own = await open({ mcpServers: { tiny }, glovebox: { rules: [{ action: 'allow' }] } });
+  const { tools } = await own.listTools();
+  const { description } = tools.find((tool) => tool.name === 'execute');
+  assert.match(description, /"tiny": \{\n {4}\/\*\* Adds \*\/\n {4}add\(args: \{\n {6}a: number;/);
+  assert.doesNotMatch(description, /Look tools up/);
+  const many = await open({ mcpServers: { tiny, memory: { ...servers.memory,
+    glovebox: { eager: true } } }, glovebox: { rules: [{ action: 'allow' }] } });
+  assert.match((await many.listTools()).tools.find((tool) => tool.name === 'execute').description,
+    /- tiny\n- memory\nLook tools up with discover/);
+});
+
 test('limits are those of the configuration, and so is the prefix', async () => {
   const own = await open({ mcpServers: servers, glovebox: {
     rules: [{ action: 'allow' }], toolNames: 'mcp_',

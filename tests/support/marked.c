@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,8 @@ void marked_name(char *text, size_t size)
                    (long long)now.tv_sec, now.tv_nsec);
 }
 
-size_t marked_count(const char *mark)
+/* signal_number 0: only count. */
+static size_t visit(const char *mark, int signal_number)
 {
     DIR *proc = opendir("/proc");
     const struct dirent *entry;
@@ -47,12 +49,25 @@ size_t marked_count(const char *mark)
     while (proc != NULL && (entry = readdir(proc)) != NULL) {
         int pid = (int)strtol(entry->d_name, NULL, 10);
 
-        if (pid > 0 && has_mark(pid, mark) && proc_state(pid) != 'Z')
-            count++;
+        if (pid <= 0 || !has_mark(pid, mark) || proc_state(pid) == 'Z')
+            continue;
+        count++;
+        if (signal_number != 0)
+            (void)kill(pid, signal_number);
     }
     if (proc != NULL)
         (void)closedir(proc);
     return count;
+}
+
+size_t marked_count(const char *mark)
+{
+    return visit(mark, 0);
+}
+
+void marked_signal(const char *mark, int signal_number)
+{
+    (void)visit(mark, signal_number);
 }
 
 bool marked_some(void *mark)

@@ -15,6 +15,9 @@ void marked_name(char *text, size_t size);
 /* Processes alive that have it, zombies not counted. */
 size_t marked_count(const char *mark);
 
+/* Send a signal to each of them. */
+void marked_signal(const char *mark, int signal_number);
+
 /* until_fn conditions; user is the mark. */
 bool marked_some(void *mark);
 bool marked_none(void *mark);

@@ -383,8 +383,36 @@ static void test_orphans__that_forked_twice_die_with_it(void **state)
                DAEMON " " DAEMON " trap '' HUP TERM; sleep 600 & wait; sleep 600");
 }
 
-/* The keeper does not run: the kernel kills what its death signal and namespace say. */
-static void test_orphans__die_though_their_keeper_is_stopped(void **state)
+/* Our end of the socket is gone, and we are not: no death signal is sent. */
+static void test_orphans__die_with_our_end_of_the_socket(void **state)
+{
+    world *w = *state;
+    char path[4096];
+    char *args[] = {(char[]){"-c"}, (char[]){DAEMON " sleep 600; :"}, NULL};
+    char *environment[] = {w->mark, path, NULL};
+    gbx_command command = {.program = "sh",
+                           .args = args,
+                           .environment = environment,
+                           .is_plain = w->is_plain};
+    gbx_spawned_command at;
+    gbx_error error;
+
+    (void)snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));
+    assert_int_equal(gbx_command_spawn(&command, &at, &error), GBX_OK);
+    (void)usleep(200000); /* its daemon is born, or will die with its parents */
+    assert_true(marked_some(w->mark));
+    (void)close(at.control);
+
+    assert_true(until(marked_none, w->mark, 5000));
+    (void)waitpid(at.pid, NULL, 0);
+    (void)close(at.pidfd);
+    (void)close(at.input);
+    (void)close(at.output);
+    (void)close(at.errors);
+}
+
+/* None of them runs: the kernel kills whom death signals and the namespace say. */
+static void test_orphans__die_though_all_of_them_are_stopped(void **state)
 {
     world *w = *state;
     int ends[2];
@@ -404,7 +432,9 @@ static void test_orphans__die_though_their_keeper_is_stopped(void **state)
     assert_int_equal(read(ends[0], &keeper, sizeof keeper), sizeof keeper);
     assert_true(until(marked_some, w->mark, 10000));
     (void)usleep(100000);
-    (void)kill(keeper, SIGSTOP);
+    assert_true(keeper > 0);
+    marked_signal(w->mark,
+                  SIGSTOP); /* every process of it: no word is heard any more */
     (void)kill(owner, SIGKILL);
     assert_int_equal(waitpid(owner, NULL, 0), owner);
 
@@ -448,7 +478,9 @@ int main(void)
         PLAIN(test_orphans__die_with_an_owner_that_is_killed),
         BEST(test_orphans__that_forked_twice_die_with_it),
         PLAIN(test_orphans__that_forked_twice_die_with_it),
-        BEST(test_orphans__die_though_their_keeper_is_stopped),
+        BEST(test_orphans__die_with_our_end_of_the_socket),
+        PLAIN(test_orphans__die_with_our_end_of_the_socket),
+        BEST(test_orphans__die_though_all_of_them_are_stopped),
     };
 
     return cmocka_run_group_tests_name("mcp process", tests, NULL, NULL);

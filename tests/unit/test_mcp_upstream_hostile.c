@@ -21,7 +21,13 @@
     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" \
     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 
+/* With the port of the server itself, which is known when it listens. */
+static char other_host[256];
+static char other_scheme[256];
+
 static const server_reply replies[] = {
+    {.path = "/other-host", .bytes = other_host, .then = THEN_HOLD},
+    {.path = "/other-scheme", .bytes = other_scheme, .then = THEN_HOLD},
     {.path = "/elsewhere",
      .bytes = SSE "event: endpoint\ndata: http://127.0.0.2/m\n\n",
      .then = THEN_HOLD},
@@ -64,6 +70,8 @@ static const struct {
     gbx_mcp_transport transport;
     const char *words; /* of the message */
 } cases[] = {
+    {"/other-host", GBX_MCP_SSE, "an endpoint that is not its own"},
+    {"/other-scheme", GBX_MCP_SSE, "an endpoint that is not its own"},
     {"/elsewhere", GBX_MCP_SSE, "an endpoint that is not its own"},
     {"/upward", GBX_MCP_SSE, "an endpoint that is not its own"},
     {"/file", GBX_MCP_SSE, "an endpoint that is not its own"},
@@ -99,6 +107,12 @@ static void test_hostile__server_cannot_be_started(void **state)
     server *web = server_start(&options);
     (void)state;
 
+    (void)snprintf(other_host, sizeof other_host,
+                   SSE "event: endpoint\ndata: http://localhost:%u/m\n\n",
+                   server_port(web));
+    (void)snprintf(other_scheme, sizeof other_scheme,
+                   SSE "event: endpoint\ndata: https://127.0.0.1:%u/m\n\n",
+                   server_port(web));
     for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
         char url[256];
         void *one;

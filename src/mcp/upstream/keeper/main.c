@@ -216,6 +216,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     (void)setsid();
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)fcntl(GBX_KEEPER_FD, F_SETFD, FD_CLOEXEC);
     k.signals = take_signals();
     if (k.signals < 0)
@@ -229,7 +230,6 @@ int main(int argc, char **argv)
         return EXIT_LOST;
     }
     if (k.child > 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (is_abandoned() || !let_go_of_stdio())
             kill_all(&k);
         watch(&k);

@@ -22,3 +22,11 @@ if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/mcp/node_modules/@modelcontextprotocol/ser
     gbx_unit_test(mcp_servers gbx_servers)
     gbx_unit_test(mcp_upstream_sdk gbx_servers)
 endif()
+
+# They start programs and wait for them.
+foreach(name mcp_process mcp_upstream mcp_upstream_care mcp_upstream_hostile mcp_servers
+    mcp_upstream_sdk)
+    if(TARGET test_${name})
+        set_tests_properties(test_${name} PROPERTIES LABELS "integration;mcp" TIMEOUT 300)
+    endif()
+endforeach()

@@ -159,11 +159,12 @@ static void test_mask__keeps_the_shape(void **state)
 
 static void test_every_truncation__is_looked_at(void **state)
 {
-    static const char text[] = "+1 (415) 555-0123 a@b.c 4111-1111-1111-1111 1.2.3.4";
+    static const char text[] =
+        "88.217183633 +1 (415) 555-0123 a@b.c 4111-1111-1111-1111 1.2.3.4";
     (void)state;
 
     for (size_t len = 0; len < sizeof text; len++) {
-        char *copy = malloc(len + 1);
+        char *copy = malloc(len > 0 ? len : 1); /* a sanitizer sees a step too far */
         gbx_buf buf;
 
         memcpy(copy, text, len);

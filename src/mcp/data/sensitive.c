@@ -317,15 +317,15 @@ static bool is_ssn(const char *s, size_t len)
 static bool is_number_of(const char *s, size_t len)
 {
     char digits[DIGITS_MAX];
-    size_t n = 0, dots = 0;
-    bool is_split = false;
+    size_t n = 0, dots = 0, others = 0; /* between the digits */
 
     for (size_t i = 0; i < len; i++) {
         if (isdigit((unsigned char)s[i]) && n < DIGITS_MAX)
             digits[n++] = s[i];
+        else if (s[i] == '.')
+            dots++;
         else if (s[i] != '+')
-            is_split = true;
-        dots += s[i] == '.';
+            others++;
     }
     if (n >= CARD_MIN && n <= CARD_MAX && is_luhn(digits, n))
         return true;
@@ -333,7 +333,7 @@ static bool is_number_of(const char *s, size_t len)
         return false;
     if (s[0] == '+' || is_ssn(s, len))
         return true;
-    return is_split && !(dots == 1 && strcspn(s, " -()/") >= len);
+    return others > 0 || dots > 1; /* with one point it is a decimal */
 }
 
 /* ---- parts of a text ----------------------------------------------------------------- */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_described - whatever a dataset holds, what is told of it is bounded, UTF-8, and
+ * its statistics are JSON. */
+#include "fuzz.h"
+
+#include "base/json.h"
+#include "base/utf8.h"
+#include "mcp/data/describe.h"
+
+#define ROOM 600
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    gbx_shape *shape;
+    gbx_view view;
+    gbx_buf buf;
+
+    if (!gbx_view_open((const char *)data, size, &view))
+        return 0;
+    shape = gbx_shape_of(view, NULL);
+    assert(shape != NULL);
+    gbx_buf_init(&buf, 1 << 24);
+    assert(gbx_describe_type(shape, ROOM, &buf));
+    assert(gbx_describe_size(shape, view, &buf));
+    assert(gbx_describe_examples(view, "  ", ROOM, &buf));
+    assert(gbx_utf8_valid(buf.data, buf.len, NULL) && buf.len < ROOM * 20);
+    buf.len = 0;
+    assert(gbx_describe_statistics(shape, &buf));
+    assert(gbx_json_check((const char *)buf.data, buf.len, 10, NULL));
+    gbx_buf_cleanup(&buf);
+    gbx_shape_free(shape);
+    return 0;
+}

@@ -11,6 +11,7 @@
 //   crashes-at-start   ends with status 9 before it reads anything
 //   mute               reads and never answers
 //   slow=MS            answers nothing for so long after its start
+//   backwards          answers the first two lines when it has both, the second first
 //   pages=N            tells its tools on so many pages
 //   endless-pages      tells a further page each time
 //   no-list            tells its tools as a text
@@ -268,8 +269,16 @@ function take(message) {
 
 const lines = createInterface({ input: process.stdin });
 const start = Number(words.get('slow') ?? 0);
+const held = [];
+let isTurned = !has('backwards');
 lines.on('line', (line) => {
   if (has('mute')) return;
+  if (!isTurned) {
+    held.unshift(line);
+    isTurned = held.length === 2;
+    if (isTurned) held.forEach((one) => take(JSON.parse(one)));
+    return;
+  }
   setTimeout(() => take(JSON.parse(line)), Math.max(0, start - performance.now()));
 });
 lines.on('close', () => {

@@ -289,7 +289,17 @@ static void test_era__slow_start_is_no_silence(void **state)
 {
     servers *s = *state;
 
-    servers_add_bad(s, "bad", "modern slow=2000")->start_ms = 3000;
+    servers_add_bad(s, "bad", "modern slow=2500")->start_ms = 6000;
+    servers_start(s);
+    expect(s, "echo", "{}");
+    expect_era(s, "2026-07-28");
+}
+
+static void test_era__refused_one_leaves_time_for_the_other(void **state)
+{
+    servers *s = *state;
+
+    servers_add_bad(s, "bad", "modern backwards")->start_ms = 6000;
     servers_start(s);
     expect(s, "echo", "{}");
     expect_era(s, "2026-07-28");
@@ -404,6 +414,7 @@ int main(void)
         WITH(test_era__remembered_wrongly_is_asked_again),
         WITH(test_era__silent_server_is_legacy),
         WITH(test_era__slow_start_is_no_silence),
+        WITH(test_era__refused_one_leaves_time_for_the_other),
         WITH(test_era__unknown_to_us_is_said_so),
         WITH(test_tools__of_all_pages_are_known),
         WITH(test_tools__without_end_are_read_to_a_bound),

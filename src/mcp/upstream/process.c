@@ -414,8 +414,9 @@ void gbx_process_leave(gbx_process *process, bool is_hopeless)
     stop_harder(process);
 }
 
-gbx_containment gbx_process_containment(const gbx_process *process)
+gbx_containment gbx_process_containment(gbx_process *process)
 {
+    take_reports(process); /* it may have come, and not been looked at */
     return process->ending.containment;
 }
 

@@ -54,7 +54,7 @@ bool gbx_process_send(gbx_process *process, const void *data, size_t len);
  * end of its input, later SIGTERM, later SIGKILL; is_hopeless: at once. */
 void gbx_process_leave(gbx_process *process, bool is_hopeless);
 
-gbx_containment gbx_process_containment(const gbx_process *process);
+gbx_containment gbx_process_containment(gbx_process *process);
 pid_t gbx_process_keeper(const gbx_process *process);
 
 /* End all, owned or not, and wait until nothing is left: patience_ms for each step, all

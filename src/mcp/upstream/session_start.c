@@ -94,6 +94,15 @@ static bool ask_to_initialize(gbx_session *s)
     return gbx_session_ask(s, GBX_ASK_INITIALIZE, "initialize", params) != 0;
 }
 
+static bool is_asked(const gbx_session *s, gbx_ask ask)
+{
+    const gbx_pending *p = s->pending;
+
+    while (p != NULL && p->ask != ask)
+        p = p->next;
+    return p != NULL;
+}
+
 static void fail_version(gbx_session *s, gbx_view supported)
 {
     char why[256];
@@ -163,8 +172,10 @@ void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message)
         return;
     }
     if (message->kind == GBX_RPC_ERROR || gbx_view_kind(versions) != '[') {
-        if (!s->was_silent) /* else it has been asked already */
+        if (!s->was_silent)
             gbx_session_on_no_discover(s);
+        else if (!is_asked(s, GBX_ASK_INITIALIZE)) /* it has refused that, too */
+            gbx_session_lose(s, "it refused to begin");
         return;
     }
     if (!names_version(versions, GBX_MODERN_VERSION)) {
@@ -189,7 +200,10 @@ void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message)
 
     if (s->phase != GBX_PHASE_ASKING)
         return;
-    if (message->kind == GBX_RPC_ERROR) {
+    if (message->kind == GBX_RPC_ERROR && is_asked(s, GBX_ASK_DISCOVER)) {
+        gbx_session_log(s,
+                        "initialize was refused: it may be of the other era, and slow");
+    } else if (message->kind == GBX_RPC_ERROR) {
         copy_text(gbx_rpc_error_message(message->payload), text, sizeof text);
         (void)snprintf(why, sizeof why, "it refused to begin: %s", text);
         gbx_session_lose(s, why);

@@ -108,6 +108,18 @@ static void test_examples__are_three_and_masked(void **state)
     tells("{\"a\":1}", EXAMPLES, "{a:1}\n");
 }
 
+static void test_names_of_people__are_masked_and_those_of_things_are_not(void **state)
+{
+    (void)state;
+
+    tells(
+        "[{\"customer\":{\"id\":\"C1\",\"name\":\"Ada Byron\",\"plan\":{\"name\":\"Gold\"}},"
+        "\"item\":{\"name\":\"Lamp\"},\"users\":[{\"name\":\"Bo Li\"}]}]",
+        EXAMPLES,
+        "{customer:{id:\"C1\",name:\"Xxx Xxxxx\",plan:{name:\"Gold\"}},item:{name:\"Lamp\"},"
+        "users:[{name:\"Xx Xx\"}]}\n");
+}
+
 static void test_texts__are_cut_and_steer_nothing(void **state)
 {
     (void)state;
@@ -218,6 +230,7 @@ int main(void)
         cmocka_unit_test(test_choices__are_named_where_they_are_many_records),
         cmocka_unit_test(test_sizes__are_said),
         cmocka_unit_test(test_examples__are_three_and_masked),
+        cmocka_unit_test(test_names_of_people__are_masked_and_those_of_things_are_not),
         cmocka_unit_test(test_texts__are_cut_and_steer_nothing),
         cmocka_unit_test(test_statistics__say_what_can_be_said),
         cmocka_unit_test(test_hostile_data__is_described_in_bounds),

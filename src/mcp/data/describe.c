@@ -22,7 +22,7 @@ typedef struct typing {
     size_t until; /* to->len at which nothing more is begun */
 } typing;
 
-static void put_type(typing *t, const gbx_shape *s, bool is_sensitive);
+static void put_type(typing *t, const gbx_shape *s, gbx_sensitive_place place);
 
 static void put_or(typing *t, bool *is_first)
 {
@@ -32,9 +32,9 @@ static void put_or(typing *t, bool *is_first)
 }
 
 /* Few values that occur often: they are what a filter needs to know. */
-static bool is_choice(const gbx_shape *s, bool is_sensitive)
+static bool is_choice(const gbx_shape *s, gbx_sensitive_place place)
 {
-    if (is_sensitive || s->tops == NULL || s->top_count > LITERALS ||
+    if (place == GBX_SENSITIVE_ALL || s->tops == NULL || s->top_count > LITERALS ||
         s->top_count == 0 || (s->kinds & ~(unsigned)GBX_SHAPE_NULL) != GBX_SHAPE_STRING)
         return false;
     for (size_t i = 0; i < s->top_count; i++)
@@ -53,7 +53,7 @@ static void put_choice(typing *t, const gbx_shape *s)
     }
 }
 
-static void put_fields(typing *t, const gbx_shape *s, bool is_sensitive)
+static void put_fields(typing *t, const gbx_shape *s, gbx_sensitive_place place)
 {
     size_t i;
 
@@ -64,7 +64,7 @@ static void put_fields(typing *t, const gbx_shape *s, bool is_sensitive)
         (void)gbx_buf_puts(t->to, i == 0 ? "" : "; ");
         (void)gbx_describe_name(f->name, t->to);
         (void)gbx_buf_puts(t->to, f->shape->count < s->objects ? "?: " : ": ");
-        put_type(t, f->shape, is_sensitive || gbx_describe_is_sensitive_name(f->name));
+        put_type(t, f->shape, gbx_describe_below(place, f->name));
     }
     if (i < s->field_count)
         (void)gbx_buf_printf(t->to, "; /* and %zu more fields */", s->field_count - i);
@@ -73,51 +73,51 @@ static void put_fields(typing *t, const gbx_shape *s, bool is_sensitive)
     (void)gbx_buf_puts(t->to, " }");
 }
 
-static void put_object(typing *t, const gbx_shape *s, bool is_sensitive)
+static void put_object(typing *t, const gbx_shape *s, gbx_sensitive_place place)
 {
     if (s->is_map) {
         (void)gbx_buf_puts(t->to, "Record<string, ");
-        put_type(t, s->element, is_sensitive);
+        put_type(t, s->element, place);
         (void)gbx_buf_puts(t->to, ">");
     } else if (s->field_count == 0) {
         (void)gbx_buf_puts(t->to, "object");
     } else {
-        put_fields(t, s, is_sensitive);
+        put_fields(t, s, place);
     }
 }
 
-static void put_array(typing *t, const gbx_shape *s, bool is_sensitive)
+static void put_array(typing *t, const gbx_shape *s, gbx_sensitive_place place)
 {
     unsigned all = s->element != NULL ? s->element->kinds : 0;
     unsigned kinds =
         (all & GBX_SHAPE_NUMBER) != 0 ? all & ~(unsigned)GBX_SHAPE_INTEGER : all;
     bool is_union = (kinds & (kinds - 1)) != 0 ||
-                    (s->element != NULL && is_choice(s->element, is_sensitive));
+                    (s->element != NULL && is_choice(s->element, place));
 
     if (s->element == NULL) {
         (void)gbx_buf_puts(t->to, s->elements == 0 ? "[]" : "array");
         return;
     }
     (void)gbx_buf_puts(t->to, is_union ? "(" : "");
-    put_type(t, s->element, is_sensitive);
+    put_type(t, s->element, place);
     (void)gbx_buf_puts(t->to, is_union ? ")[]" : "[]");
 }
 
-static void put_type(typing *t, const gbx_shape *s, bool is_sensitive)
+static void put_type(typing *t, const gbx_shape *s, gbx_sensitive_place place)
 {
     bool is_first = true;
 
     if ((s->kinds & GBX_SHAPE_OBJECT) != 0) {
         put_or(t, &is_first);
-        put_object(t, s, is_sensitive);
+        put_object(t, s, place);
     }
     if ((s->kinds & GBX_SHAPE_ARRAY) != 0) {
         put_or(t, &is_first);
-        put_array(t, s, is_sensitive);
+        put_array(t, s, place);
     }
     if ((s->kinds & GBX_SHAPE_STRING) != 0) {
         put_or(t, &is_first);
-        if (is_choice(s, is_sensitive))
+        if (is_choice(s, place))
             put_choice(t, s);
         else
             (void)gbx_buf_puts(t->to, s->dates > 0 && s->distinct > 0 &&
@@ -148,9 +148,10 @@ typedef struct example {
     size_t until;
 } example;
 
-static void put_example(example *e, gbx_view v, bool is_sensitive, int depth);
+static void put_example(example *e, gbx_view v, gbx_sensitive_place place, int depth);
 
-static void put_members(example *e, gbx_view object, bool is_sensitive, int depth)
+static void put_members(example *e, gbx_view object, gbx_sensitive_place place,
+                        int depth)
 {
     size_t cursor = 0, count = 0, left = 0;
     gbx_view name, value;
@@ -164,15 +165,15 @@ static void put_members(example *e, gbx_view object, bool is_sensitive, int dept
         (void)gbx_buf_puts(e->to, count++ == 0 ? "" : ",");
         (void)gbx_describe_name(name, e->to);
         (void)gbx_buf_puts(e->to, ":");
-        put_example(e, value, is_sensitive || gbx_describe_is_sensitive_name(name),
-                    depth + 1);
+        put_example(e, value, gbx_describe_below(place, name), depth + 1);
     }
     if (left > 0)
         (void)gbx_buf_printf(e->to, ", /* %zu more */", left);
     (void)gbx_buf_puts(e->to, "}");
 }
 
-static void put_elements(example *e, gbx_view array, bool is_sensitive, int depth)
+static void put_elements(example *e, gbx_view array, gbx_sensitive_place place,
+                         int depth)
 {
     size_t cursor = 0, count = 0, left = 0;
     gbx_view name, value;
@@ -184,26 +185,27 @@ static void put_elements(example *e, gbx_view array, bool is_sensitive, int dept
             continue;
         }
         (void)gbx_buf_puts(e->to, count++ == 0 ? "" : ",");
-        put_example(e, value, is_sensitive, depth + 1);
+        put_example(e, value, place, depth + 1);
     }
     if (left > 0)
         (void)gbx_buf_printf(e->to, ", /* %zu more */", left);
     (void)gbx_buf_puts(e->to, "]");
 }
 
-static void put_example(example *e, gbx_view v, bool is_sensitive, int depth)
+static void put_example(example *e, gbx_view v, gbx_sensitive_place place, int depth)
 {
     char kind = gbx_view_kind(v);
 
     if ((kind == '{' || kind == '[') && depth == EXAMPLE_DEPTH)
         (void)gbx_buf_puts(e->to, kind == '{' ? "{ /* ... */ }" : "[ /* ... */ ]");
     else if (kind == '{')
-        put_members(e, v, is_sensitive, depth);
+        put_members(e, v, place, depth);
     else if (kind == '[')
-        put_elements(e, v, is_sensitive, depth);
+        put_elements(e, v, place, depth);
     else if (kind == '"')
-        (void)gbx_describe_string(v, EXAMPLE_CHARS, is_sensitive, e->to);
-    else if (kind == '0' && (is_sensitive || gbx_describe_is_sensitive_value(v)))
+        (void)gbx_describe_string(v, EXAMPLE_CHARS, place == GBX_SENSITIVE_ALL, e->to);
+    else if (kind == '0' &&
+             (place == GBX_SENSITIVE_ALL || gbx_describe_is_sensitive_value(v)))
         (void)gbx_describe_masked_number((gbx_view){v.at, v.len < 24 ? v.len : 24},
                                          e->to);
     else
@@ -216,7 +218,7 @@ static void put_line(gbx_view v, const char *indent, size_t room, gbx_buf *to)
 
     (void)gbx_buf_puts(to, indent);
     e.until = to->len + room;
-    put_example(&e, v, false, 0);
+    put_example(&e, v, GBX_SENSITIVE_NOTHING, 0);
     (void)gbx_buf_puts(to, "\n");
 }
 
@@ -226,7 +228,7 @@ bool gbx_describe_type(const gbx_shape *shape, size_t room, gbx_buf *to)
 {
     typing t = {.to = to, .until = to->len + room};
 
-    put_type(&t, shape, false);
+    put_type(&t, shape, GBX_SENSITIVE_NOTHING);
     return !to->failed;
 }
 

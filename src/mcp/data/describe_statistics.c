@@ -134,7 +134,7 @@ static void put_one(const gbx_shape *s, const gbx_buf *path, uint64_t of,
 }
 
 static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
-                    bool is_sensitive)
+                    gbx_sensitive_place place)
 {
     size_t len = path->len;
 
@@ -142,22 +142,21 @@ static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
         return;
     if (len > 0) {
         (void)gbx_buf_puts(l->to, l->fields++ == 0 ? "\n" : ",\n");
-        put_one(s, path, of, is_sensitive, l->to);
+        put_one(s, path, of, place == GBX_SENSITIVE_ALL, l->to);
     }
     for (size_t i = 0; i < s->field_count; i++) {
         const gbx_shape_field *f = &s->fields[i];
 
         (void)gbx_buf_puts(path, len > 0 ? "." : "");
         (void)gbx_describe_name(f->name, path);
-        put_all(l, f->shape, path, s->objects,
-                is_sensitive || gbx_describe_is_sensitive_name(f->name));
+        put_all(l, f->shape, path, s->objects, gbx_describe_below(place, f->name));
         path->len = len;
         path->failed = false;
     }
     if (s->element == NULL)
         return;
     (void)gbx_buf_puts(path, s->is_map ? "[key]" : "[]");
-    put_all(l, s->element, path, 0, is_sensitive);
+    put_all(l, s->element, path, 0, place);
     path->len = len;
     path->failed = false;
 }
@@ -171,7 +170,7 @@ bool gbx_describe_statistics(const gbx_shape *shape, gbx_buf *to)
 
     gbx_buf_init(&path, PATH_MAX_BYTES);
     (void)gbx_buf_puts(to, "[");
-    put_all(&l, shape, &path, 0, false);
+    put_all(&l, shape, &path, 0, GBX_SENSITIVE_NOTHING);
     gbx_buf_cleanup(&path);
     return gbx_buf_puts(to, "\n]");
 }

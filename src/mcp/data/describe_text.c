@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "mcp/data/sensitive.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -95,9 +94,9 @@ bool gbx_describe_name(gbx_view name, gbx_buf *to)
     return !to->failed;
 }
 
-bool gbx_describe_is_sensitive_name(gbx_view name)
+gbx_sensitive_place gbx_describe_below(gbx_sensitive_place place, gbx_view name)
 {
-    return gbx_sensitive_name(name.at + 1, name.len - 2);
+    return gbx_sensitive_below(place, name.at + 1, name.len - 2);
 }
 
 bool gbx_describe_is_sensitive_value(gbx_view value)

@@ -4,6 +4,7 @@
 #define GBX_MCP_DATA_DESCRIBE_TEXT_H
 
 #include "base/json_view.h"
+#include "mcp/data/sensitive.h"
 
 /* A value occurs so often before it is no more about one record. */
 #define GBX_DESCRIBE_OFTEN 5
@@ -15,7 +16,8 @@ bool gbx_describe_string(gbx_view string, size_t max, bool is_sensitive, gbx_buf
 /* A member's name: as an identifier if it is one, else as a string; cut, masked by looks. */
 bool gbx_describe_name(gbx_view name, gbx_buf *to);
 
-bool gbx_describe_is_sensitive_name(gbx_view name);
+/* What the value of the member of that name is, in an object that is `place`. */
+gbx_sensitive_place gbx_describe_below(gbx_sensitive_place place, gbx_view name);
 
 /* By looks. */
 bool gbx_describe_is_sensitive_value(gbx_view value);

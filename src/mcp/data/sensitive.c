@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 /* More words are no name of a field. */
@@ -99,7 +100,27 @@ static bool is_figure(const words *w)
     return false;
 }
 
-bool gbx_sensitive_name(const char *name, size_t len)
+/* Whose name is that of a human being, and not of a thing. */
+static bool is_person(const words *w)
+{
+    static const char *const persons[] = {
+        "customer", "user",      "person",   "patient",     "employee",  "contact",
+        "member",   "student",   "guest",    "passenger",   "applicant", "author",
+        "owner",    "recipient", "buyer",    "seller",      "tenant",    "client",
+        "driver",   "physician", "doctor",   "beneficiary", "insured",   "holder",
+        "payer",    "payee",     "assignee", "cardholder",  "candidate", "attendee",
+    };
+    char plural[WORD_SIZE + 1];
+
+    for (size_t i = 0; i < GBX_COUNTOF(persons); i++) {
+        (void)snprintf(plural, sizeof plural, "%ss", persons[i]);
+        if (has_word(w, persons[i]) || has_word(w, plural))
+            return true;
+    }
+    return has_word(w, "people");
+}
+
+static bool is_sensitive(const words *w)
 {
     /* Long enough that they mean it wherever they stand. */
     static const char *const parts[] = {
@@ -116,18 +137,37 @@ bool gbx_sensitive_name(const char *name, size_t len)
         "mail", "mobile", "tel",    "fax",     "auth", "otp",  "iban",
         "bic",  "ip",     "street", "address", "jwt",  "csrf",
     };
+
+    if (is_figure(w))
+        return false;
+    for (size_t i = 0; i < GBX_COUNTOF(parts); i++)
+        if (strstr(w->joined, parts[i]) != NULL)
+            return true;
+    for (size_t i = 0; i < GBX_COUNTOF(alone); i++)
+        if (has_word(w, alone[i]))
+            return true;
+    return has_word(w, "name") && is_person(w);
+}
+
+bool gbx_sensitive_name(const char *name, size_t len)
+{
     words w;
 
     take_words(name, len, &w);
-    if (is_figure(&w))
-        return false;
-    for (size_t i = 0; i < GBX_COUNTOF(parts); i++)
-        if (strstr(w.joined, parts[i]) != NULL)
-            return true;
-    for (size_t i = 0; i < GBX_COUNTOF(alone); i++)
-        if (has_word(&w, alone[i]))
-            return true;
-    return false;
+    return is_sensitive(&w);
+}
+
+gbx_sensitive_place gbx_sensitive_below(gbx_sensitive_place place, const char *name,
+                                        size_t len)
+{
+    words w;
+
+    take_words(name, len, &w);
+    if (place == GBX_SENSITIVE_ALL || is_sensitive(&w) ||
+        (place == GBX_SENSITIVE_PERSON && strcmp(w.joined, "name") == 0))
+        return GBX_SENSITIVE_ALL;
+    return is_person(&w) && !is_figure(&w) ? GBX_SENSITIVE_PERSON
+                                           : GBX_SENSITIVE_NOTHING;
 }
 
 /* ---- runs without white space ------------------------------------------------------ */

@@ -15,6 +15,17 @@
 /* password, apiKey, customer_email, card-number, iban, ...: names as words. */
 bool gbx_sensitive_name(const char *name, size_t len);
 
+/* What a value is by the names on the way to it. */
+typedef enum gbx_sensitive_place {
+    GBX_SENSITIVE_NOTHING,
+    GBX_SENSITIVE_PERSON, /* of a person, whose "name" is nobody's business */
+    GBX_SENSITIVE_ALL,    /* is to be masked, and what is in it */
+} gbx_sensitive_place;
+
+/* What the member of that name is, in an object that is `place`. */
+gbx_sensitive_place gbx_sensitive_below(gbx_sensitive_place place, const char *name,
+                                        size_t len);
+
 /* Is it, or does it contain, an e-mail address, a key or token, the number of a card, an
  * account or a phone, an IP address? */
 bool gbx_sensitive_looks(const char *text, size_t len);

@@ -117,7 +117,7 @@ gbx_status gbx_json_decode(gbx_json_reader *r, const char *what, size_t bytes_ma
                            size_t depth_max, json_t **ret)
 {
     gbx_json_fault fault;
-    json_error_t e;
+    json_error_t e = {0}; /* without memory the library may not even say so */
 
     if (r->len > bytes_max)
         return gbx_fail(r->err, GBX_E_POLICY, "the %s is larger than %zu bytes", what,

@@ -133,7 +133,7 @@ static void test_numbers__are_within_their_range(void **state)
         char value[64];
         char *const words[] = {"--timeout", value, NULL};
         args a = {0};
-        int count;
+        int count = -1;
 
         (void)strcpy(value, is_good ? good[i] : bad[i - GBX_COUNTOF(good)]);
         assert_int_equal(*parse(&a, &count, words) == '\0', is_good);
@@ -159,7 +159,7 @@ static void test_unknown__suggests_the_nearest(void **state)
         char word[64];
         char *const words[] = {word, NULL};
         args a = {0};
-        int count;
+        int count = -1;
 
         (void)strcpy(word, cases[i][0]);
         assert_string_equal(parse(&a, &count, words), cases[i][1]);
@@ -184,7 +184,7 @@ static void test_a_list__has_an_end(void **state)
 {
     char *words[] = {"--set", "x", NULL};
     args a = {0};
-    int count;
+    int count = -1;
     (void)state;
 
     for (size_t i = 0; i < GBX_OPT_LIST_MAX; i++)

@@ -18,13 +18,15 @@ const core = join(here, 'core');
 const dist = join(here, 'dist');
 const packages = join(root, 'tools', 'npm', 'node_modules');
 
-/** Of the repository; mcp, cli and runner are parts of the command alone. */
+/** Parts of the command alone. */
+const COMMAND = ['cli', 'mcp', 'runner'];
+
+/** Of the repository. */
 const SOURCES = [
   'CMakeLists.txt', 'LICENSE', 'THIRD-PARTY.md', 'cmake/checked.cmake', 'cmake/dependencies.cmake',
-  'cmake/flags.cmake', 'include', 'src/CMakeLists.txt', 'src/audit', 'src/base', 'src/broker',
-  'src/crypto', 'src/fetch', 'src/file', 'src/guard', 'src/policy', 'src/realm', 'src/record',
-  'src/seal', 'src/wire', 'src/worker', 'share/glovebox/sandbox-instruction.txt',
-  'node/CMakeLists.txt', 'node/place.cmake', 'node/src',
+  'cmake/flags.cmake', 'include', 'share/glovebox/sandbox-instruction.txt', 'node/CMakeLists.txt',
+  'node/place.cmake', 'node/src',
+  ...readdirSync(join(root, 'src')).filter((name) => !COMMAND.includes(name)).map((name) => `src/${name}`),
 ];
 
 /** Of npm's packages, what is compiled in. A folder called node_modules is never packed. */

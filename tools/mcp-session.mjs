@@ -64,6 +64,7 @@ function settle(text) {
   return text.replaceAll(folder, '/home/you').replaceAll(glovebox, '/usr/local/bin/glovebox')
     .replaceAll(/\b\d+(\.\d+)? ms\b/g, 'N ms').replaceAll(/\b\d+(\.\d+)? (MB|kB|s)\b/g, 'N $2')
     .replaceAll(/ +N ms/g, '  N ms')
+    .replaceAll(/ {2}\(.*namespace.*\)$/gm, '') // what doctor says where none can be had
     .replaceAll(/"(time|engine|run|callId)":"[^"]*"/g, '"$1":"..."')
     .replaceAll(/"(seq|durationMs|bytesOut|bytesIn)":[\d.]+/g, '"$1":0');
 }

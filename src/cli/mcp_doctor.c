@@ -38,6 +38,7 @@ typedef struct finding {
     size_t tools;
     size_t reading; /* of them, by their own word */
     double start_ms;
+    const char *containment; /* what holds its processes together; constant */
     char era[40];
     char server[160]; /* its name and version, by its own word */
     char fault[512];
@@ -94,6 +95,7 @@ static void on_learned(void *user, const gbx_upstream_reply *reply)
     else
         keep_fault(f, gbx_upstream_fault_name(reply->fault), reply->message);
     f->start_ms = info.start_ms;
+    f->containment = info.containment;
     (void)snprintf(f->era, sizeof f->era, "%s", info.era);
     (void)snprintf(f->server, sizeof f->server, "%.100s%s%.50s", info.server_name,
                    info.version[0] != '\0' ? " " : "", info.version);
@@ -171,6 +173,8 @@ static void print_row(const gbx_term *out, const gbx_mcp_upstream_config *server
     (void)fprintf(out->stream, "%3zu tools (%zu only read)  %6.0f ms  ", f->tools,
                   f->reading, f->start_ms);
     gbx_term_foreign(out, f->server, strlen(f->server), GBX_ESCAPE_LINE);
+    if (f->containment[0] != '\0' && strcmp(f->containment, "pid namespace") != 0)
+        (void)fprintf(out->stream, "  (%s)", f->containment);
     (void)fputc('\n', out->stream);
 }
 
@@ -199,6 +203,7 @@ static void print_json(const gbx_term *out, const examination *e, bool ok)
         if (f->ok) {
             put_text(&buf, "era", f->era);
             put_text(&buf, "server", f->server);
+            put_text(&buf, "containment", f->containment);
             (void)gbx_buf_printf(&buf,
                                  ",\"tools\":%zu,\"readOnlyTools\":%zu,\"startMs\":",
                                  f->tools, f->reading);

@@ -156,8 +156,7 @@ struct gbx_engine {
     gbx_worker *workers;
     uint32_t alive;    /* entries of workers */
     uint32_t coming;   /* FORKING or STARTING, with the current datasets */
-    gbx_worker *ready; /* oldest first */
-    gbx_worker *ready_last;
+    gbx_worker *ready; /* newest first: what it has just run is still in the caches */
     uint32_t ready_count;
     gbx_hostcalls hostcalls;
     gbx_providers providers;

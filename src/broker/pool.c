@@ -81,8 +81,6 @@ static void remove_ready(gbx_engine *engine, gbx_worker *w)
             before->next_ready = w->next_ready;
         else
             engine->ready = w->next_ready;
-        if (engine->ready_last == w)
-            engine->ready_last = before;
         engine->ready_count--;
         return;
     }
@@ -234,12 +232,8 @@ void gbx_pool_ready(gbx_engine *engine, gbx_worker *w)
         return;
     }
     w->state = GBX_WORKER_READY;
-    w->next_ready = NULL;
-    if (engine->ready_last != NULL)
-        engine->ready_last->next_ready = w;
-    else
-        engine->ready = w;
-    engine->ready_last = w;
+    w->next_ready = engine->ready;
+    engine->ready = w;
     engine->ready_count++;
 }
 

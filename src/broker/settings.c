@@ -129,7 +129,7 @@ static bool settle_choices(gbx_options *o, gbx_error *reterr)
             (o->capabilities & PLAIN_CAPABILITIES) | o->policy->capabilities;
     if (o->fresh == GBX_FRESH_EXEC)
         o->recycle_calls = 1;
-    return settle32(&o->pool_size, 4, 1, 64, "options.pool_size", reterr) &&
+    return settle32(&o->pool_size, 5, 1, 64, "options.pool_size", reterr) &&
            settle32(&o->max_workers, 64, 1, 1024, "options.max_workers", reterr) &&
            settle32(&o->queue_length, 1024, 1, 1u << 20, "options.queue_length",
                     reterr) &&

@@ -65,7 +65,7 @@ static void enter(stage *s, size_t run)
     assert_true(puppet_is_sound(&s->p));
 }
 
-static void test_take__is_the_oldest_ready_one_and_each_once(void **state)
+static void test_take__is_the_newest_ready_one_and_each_once(void **state)
 {
     stage s;
     (void)state;
@@ -75,7 +75,7 @@ static void test_take__is_the_oldest_ready_one_and_each_once(void **state)
 
     for (size_t i = 0; i < 3; i++) {
         enter(&s, i);
-        assert_int_equal(s.runs[i].worker->id, i + 1);
+        assert_int_equal(s.runs[i].worker->id, 3 - i);
         assert_int_equal(s.runs[i].worker->state, GBX_WORKER_BUSY);
         assert_ptr_equal(s.runs[i].worker->run, &s.runs[i]);
     }
@@ -334,7 +334,7 @@ static void test_ticket__is_never_the_same(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_take__is_the_oldest_ready_one_and_each_once),
+        cmocka_unit_test(test_take__is_the_newest_ready_one_and_each_once),
         cmocka_unit_test(test_queue__waits_in_order_and_is_served_in_order),
         cmocka_unit_test(test_queue__full_refuses_at_once_and_says_why),
         cmocka_unit_test(test_queue__without_hope_of_a_template_refuses_at_once),

@@ -256,6 +256,7 @@ static void test_types__are_taken_out_and_nothing_moves(void **state)
     CHECK(types, NULL);
     CHECK(type_places, "@");
 #else
+    print_message("skipped: built without the grammar of TypeScript\n");
     skip();
 #endif
 }

@@ -37,7 +37,7 @@ static void assert_defaults(const gbx_options *o)
     assert_true(o->limits.output_bytes == 1048576);
     assert_int_equal(o->limits.log_bytes, 10 << 20);
     assert_int_equal(o->limits.code_bytes, 0); /* depends on the form */
-    assert_int_equal(o->pool_size, 4);
+    assert_int_equal(o->pool_size, 5);
     assert_int_equal(o->max_workers, 64);
     assert_int_equal(o->queue_length, 1024);
     assert_int_equal(o->require, GBX_REQUIRE_DEFAULT);

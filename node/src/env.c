@@ -71,7 +71,7 @@ static void tell(gbx_node_env *e, napi_env env, gbx_node_event *event)
     (void)pthread_mutex_unlock(&e->lock);
 }
 
-/* Tell what waits, and if it is too much for now have the rest asked for. */
+/* Tell what waits; what is more than one turn may take is asked for again. */
 static void tell_some(gbx_node_env *e, napi_env env)
 {
     int64_t until = now_ns() + SLICE_NS;

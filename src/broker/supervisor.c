@@ -355,6 +355,20 @@ static bool has_spare_descriptors(void)
     return count == GBX_COUNTOF(fds);
 }
 
+/* Deadlines to the microsecond: without this flag, to the next millisecond. */
+static struct event_base *make_base(void)
+{
+    struct event_config *config = event_config_new();
+    struct event_base *base = NULL;
+
+    if (config != NULL &&
+        event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER) == 0)
+        base = event_base_new_with_config(config);
+    if (config != NULL)
+        event_config_free(config);
+    return base;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr)
@@ -367,7 +381,7 @@ gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr)
     if (!has_spare_descriptors())
         return gbx_fail(reterr, GBX_E_OS, "cannot make an event loop: %s",
                         strerror(errno));
-    engine->base = event_base_new();
+    engine->base = make_base();
     engine->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (engine->base == NULL || engine->wake_fd < 0)
         return gbx_fail(reterr, GBX_E_OS, "cannot make an event loop");

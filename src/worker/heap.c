@@ -21,6 +21,10 @@
 
 #define PIECE GBX_MIB(16)
 
+/* Holes of this size, if there are any, are few. */
+#define LARGE_HOLE GBX_MIB(1)
+#define HOLES_MAX  16
+
 /* Holes that are larger fill many pages before they are cut up. */
 #define HOLE_MAX GBX_KIB(64)
 #define HOLE_MIN ((size_t)16)
@@ -34,6 +38,22 @@ static void advise(char *end, uint64_t bytes)
         (void)madvise((void *)first, (size_t)((uintptr_t)end - first), MADV_HUGEPAGE);
 }
 
+/* Make the allocator ask for more, by a block that fits nothing that it has: not its
+ * top, and not a hole below it either. */
+static void grow(size_t free_top)
+{
+    size_t size = free_top + 1 > LARGE_HOLE ? free_top + 1 : LARGE_HOLE;
+    const char *before = sbrk(0);
+    void *blocks[HOLES_MAX];
+    size_t count = 0;
+
+    do
+        blocks[count++] = malloc(size);
+    while (count < HOLES_MAX && sbrk(0) == before);
+    while (count > 0)
+        free(blocks[--count]);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 uint64_t gbx_heap_reserve(uint64_t bytes)
@@ -41,14 +61,11 @@ uint64_t gbx_heap_reserve(uint64_t bytes)
     size_t free_top = mallinfo2().keepcost;
     char *before = sbrk(0);
     char *end;
-    void *block;
 
     (void)mallopt(M_MMAP_THRESHOLD, (int)BLOCK_MAX);
     (void)mallopt(M_TRIM_THRESHOLD, -1);
     (void)mallopt(M_TOP_PAD, (int)bytes);
-    block =
-        malloc(free_top + 1); /* does not fit: the heap grows, by this and the pad */
-    free(block);
+    grow(free_top);
     (void)mallopt(M_TOP_PAD, (int)GBX_KIB(128));
     end = sbrk(0);
     if (end == before || mallinfo2().keepcost < bytes)

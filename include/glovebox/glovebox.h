@@ -26,9 +26,8 @@
  * do its part; how the CODE ended is the gbx_code of a result.
  *
  * Structures for options begin with struct_size: use the initialiser macro, set what
- * differs. Zero in any other field is the documented default. A shorter structure (an
- * older caller) has defaults for what is missing; the unknown tail of a longer one must
- * be zero, else GBX_E_USAGE.
+ * differs. Zero in any other field is the documented default. A shorter structure has
+ * defaults for what is missing; the unknown tail of a longer one must be zero.
  */
 
 #include <glovebox/status.h>
@@ -254,6 +253,7 @@ typedef enum gbx_call_flag {
     GBX_CALL_SEEDED = 1,    /**< Math.random follows gbx_call.seed */
     GBX_CALL_FIXED_NOW = 2, /**< the clock stands at gbx_call.now_ms */
     GBX_CALL_NO_GUARD = 4,  /**< skip the structural check; the seal is what protects */
+    GBX_CALL_LENT = 8,      /**< gbx_submit() copies no text: all stay until on_done */
 } gbx_call_flag;
 
 /** One call. Every pointer is borrowed until gbx_execute() or gbx_submit() returns,

@@ -12,8 +12,11 @@ import { addon } from './native.js';
 const SMALL = 65536;
 const MEDIUM = 262144;
 
-/** Characters of longer ones that are handed over at once: 1 ms. */
+/** Characters of longer ones that are handed over at once: below 1 ms. */
 const PIECE = 1048576;
+
+/** Of them in one call of the addon, which copies those that are ASCII. */
+const PART = 16384;
 
 /** How long one slice of looking may take. */
 const SLICE_MS = 2;
@@ -143,14 +146,16 @@ function explain(error, value) {
 
 /** A large text in the addon's memory. */
 async function handOver(text) {
-  const gather = addon.gather(text.length + 3 * PIECE);
+  const gather = addon.gather(text.length + 3 * PART);
   for (let at = 0; at < text.length;) {
     await turn(); // JSON.stringify has just taken its time
-    let end = Math.min(at + PIECE, text.length);
-    // Not between the halves of a character.
-    if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
-    addon.append(gather, text.slice(at, end));
-    at = end;
+    for (const until = at + PIECE; at < until && at < text.length;) {
+      let end = Math.min(at + PART, text.length);
+      // Not between the halves of a character.
+      if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
+      addon.append(gather, text.slice(at, end));
+      at = end;
+    }
   }
   return gather;
 }

@@ -17,6 +17,10 @@
 #define SMALL_CODE  4096
 #define SMALL_INPUT 524288
 
+/* A larger input takes a millisecond to free, which neither JavaScript's thread nor the
+ * engine's has: it is copied and freed on the call's own. */
+#define LENT_MAX 16777216
+
 /* Of the text of log lines, and what a line itself counts for: 1 ms. */
 #define LINES_AT_ONCE  262144
 #define BYTES_PER_LINE 256
@@ -235,6 +239,8 @@ static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
     call *c = user;
 
     c->result = result;
+    free(c->input); /* was lent, or not taken over at all */
+    c->input = NULL;
     (void)pthread_mutex_lock(&c->engine->lock);
     c->ticket = ticket;
     (void)pthread_mutex_unlock(&c->engine->lock);
@@ -243,19 +249,22 @@ static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
 
 /* ---- submitting ------------------------------------------------------------ */
 
-/* On a thread: copies and checks; the call may have been aborted meanwhile. */
+/* On a thread: checks, and copies what is not lent; the call may have been aborted
+ * meanwhile. */
 static void submit_large(void *arg)
 {
     call *c = arg;
     gbx_node_engine *engine = c->engine;
     gbx_engine *core = engine->core;
-    char *input = c->input; /* to be freed here: that takes a while, too */
+    bool is_lent = (c->core.flags & GBX_CALL_LENT) != 0;
+    char *copied = is_lent ? NULL : c->input; /* freed here: that takes a while, too */
     gbx_ticket ticket = 0;
     bool is_unwanted;
     gbx_status status;
 
     gbx_node_engine_ref(engine);
-    c->input = NULL;
+    if (!is_lent)
+        c->input = NULL;
     status = gbx_submit(core, &c->core, on_done, c, &ticket, &c->error);
     if (status == GBX_OK) {
         /* From here on c may be gone: found again by its place in the list. */
@@ -273,7 +282,7 @@ static void submit_large(void *arg)
     } else {
         gbx_node_post(engine->e, &c->event);
     }
-    free(input);
+    free(copied);
     gbx_node_engine_leave(engine);
     gbx_node_engine_unref(engine);
 }
@@ -388,6 +397,8 @@ static bool submit(napi_env env, call *c, const gbx_node_text *code,
         return false;
     }
     if (c->core.code_len > SMALL_CODE || c->core.input_len > SMALL_INPUT) {
+        if (c->core.input_len <= LENT_MAX)
+            c->core.flags |= GBX_CALL_LENT;
         if (own_texts(c, code, input) && start_large(c))
             return true;
         (void)napi_throw_error(env, "GBX_E_NOMEM", "no memory or thread for a call");

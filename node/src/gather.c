@@ -9,6 +9,10 @@
 /* A character of a string is at most three bytes of UTF-8; two make one of four. */
 #define BYTES_PER_UNIT 3
 
+/* Longer strings are not looked at for being ASCII. input.js gives 16,384 and at most one
+ * more, so as not to part two that are one character. */
+#define PIECE_MAX 16385
+
 typedef struct gather {
     char *data;
     size_t len;
@@ -43,8 +47,22 @@ static char *reserve(gather *g, size_t n)
     return g->data + g->len;
 }
 
+/* Of the text of a piece, if all of it is ASCII: a copy, where the general way looks at
+ * every character. */
+static bool narrow(char *to, const char16_t *from, size_t count)
+{
+    char16_t all = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        all |= from[i];
+        to[i] = (char)from[i];
+    }
+    return all < 0x80;
+}
+
 static bool append_string(napi_env env, gather *g, napi_value value)
 {
+    char16_t piece[PIECE_MAX + 1];
     size_t units = 0;
     size_t written = 0;
     char *at;
@@ -52,6 +70,12 @@ static bool append_string(napi_env env, gather *g, napi_value value)
     if (napi_get_value_string_utf16(env, value, NULL, 0, &units) != napi_ok)
         return false;
     at = reserve(g, units * BYTES_PER_UNIT);
+    if (at != NULL && units <= PIECE_MAX &&
+        napi_get_value_string_utf16(env, value, piece, units + 1, &units) == napi_ok &&
+        narrow(at, piece, units)) {
+        g->len += units;
+        return true;
+    }
     if (at == NULL ||
         napi_get_value_string_utf8(env, value, at, units * BYTES_PER_UNIT + 1,
                                    &written) != napi_ok)

@@ -12,7 +12,9 @@
  * one thread, without which a fork would not be whole. The pool of compiled code is
  * bounded, since it is reserved up front and no limit counts its growth. Without tail
  * calls the stack, and so the reported line, is the code's own. The last tier compiles
- * on the one thread there is: it starts later, when a call has become a long one.
+ * on the one thread there is: it starts later, when a call has become a long one. A heap
+ * of this kind is collected after each MiB at first, which a call with an input of one
+ * would see four times: two are as good, and keep what is not yet collected small.
  * Symbols are bound at the start: workers lack libraries that a search would pass
  * (worker/image.c), and would each search anew.
  */
@@ -21,7 +23,7 @@
         "JSC_useConcurrentJIT=0", "JSC_useConcurrentGC=0", "JSC_numberOfGCMarkers=1", \
         "JSC_useWasm=0", "JSC_useSharedArrayBuffer=0", "JSC_useTailCalls=0",          \
         "JSC_jitMemoryReservationSize=33554432",                                      \
-        "JSC_thresholdForFTLOptimizeAfterWarmUp=500000"
+        "JSC_thresholdForFTLOptimizeAfterWarmUp=500000", "JSC_smallHeapSize=2097152"
 
 static const char *const full[] = {COMMON, NULL};
 static const char *const baseline[] = {COMMON, "JSC_useDFGJIT=0", NULL};

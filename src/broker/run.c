@@ -342,13 +342,15 @@ gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr)
 {
     gbx_call *c = &run->call;
     size_t dataset_len = c->dataset != NULL ? strlen(c->dataset) + 1 : 0;
-    char *at = malloc(c->code_len + c->input_len + c->bindings_len + dataset_len + 1);
+    bool is_lent = (c->flags & GBX_CALL_LENT) != 0;
+    size_t texts_len = is_lent ? 0 : c->code_len + c->input_len + c->bindings_len;
+    char *at = malloc(texts_len + dataset_len + 1);
 
     if (at == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the call");
     run->copy = at;
 #define OWN(field)                            \
-    if (c->field != NULL) {                   \
+    if (c->field != NULL && !is_lent) {       \
         memcpy(at, c->field, c->field##_len); \
         c->field = at;                        \
         at += c->field##_len;                 \

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 
 #include <malloc.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -19,23 +20,34 @@
 /* The most that the allocator takes from its heap for one block; larger ones it maps. */
 #define BLOCK_MAX GBX_MIB(32)
 
-#define PIECE GBX_MIB(16)
+/* How many blocks it maps at most: the C library's default. */
+#define MAPPED_MAX 65536
+
+/* Holes that are larger fill many pages before they are cut up. */
+#define HOLE_MAX GBX_KIB(64)
+#define HOLE_MIN ((size_t)16)
 
 /* Holes of this size, if there are any, are few. */
 #define LARGE_HOLE GBX_MIB(1)
 #define HOLES_MAX  16
 
-/* Holes that are larger fill many pages before they are cut up. */
-#define HOLE_MAX GBX_KIB(64)
-#define HOLE_MIN ((size_t)16)
+/* Of the top that is not given up: its own head, and rounding. */
+#define TOP_MIN GBX_KIB(4)
+
+/* Where the huge pages of the room begin; NULL: there are none. */
+static char *huge_from;
+
+/* In a worker: the room before that, while it is taken. */
+static void *volatile small_room;
 
 static void advise(char *end, uint64_t bytes)
 {
     uintptr_t from = (uintptr_t)end - (size_t)bytes + SMALL_BYTES;
     uintptr_t first = (from + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
 
-    if (first < (uintptr_t)end)
-        (void)madvise((void *)first, (size_t)((uintptr_t)end - first), MADV_HUGEPAGE);
+    if (first < (uintptr_t)end &&
+        madvise((void *)first, (size_t)((uintptr_t)end - first), MADV_HUGEPAGE) == 0)
+        huge_from = (char *)first;
 }
 
 /* Make the allocator ask for more, by a block that fits nothing that it has: not its
@@ -54,6 +66,16 @@ static void grow(size_t free_top)
         free(blocks[--count]);
 }
 
+/* A block that is taken for good. Compilers leave out an allocation that nobody uses, and
+ * take it for granted that it succeeds. */
+static bool take(size_t bytes)
+{
+    static void *volatile taken;
+
+    taken = malloc(bytes);
+    return taken != NULL;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 uint64_t gbx_heap_reserve(uint64_t bytes)
@@ -62,6 +84,8 @@ uint64_t gbx_heap_reserve(uint64_t bytes)
     char *before = sbrk(0);
     char *end;
 
+    if (free_top >= bytes) /* it has been reserved already */
+        return bytes;
     (void)mallopt(M_MMAP_THRESHOLD, (int)BLOCK_MAX);
     (void)mallopt(M_TRIM_THRESHOLD, -1);
     (void)mallopt(M_TOP_PAD, (int)bytes);
@@ -91,12 +115,33 @@ void gbx_heap_close_holes(void)
     }
 }
 
-void gbx_heap_lower(uint64_t bytes)
+void gbx_heap_skip_small(void)
 {
-    while (bytes > PIECE) {
-        if (malloc(PIECE) == NULL)
-            return;
-        bytes -= PIECE;
+    char *volatile probe = malloc(HOLE_MAX + 1); /* fits no hole */
+    char *top = probe;
+
+    free(probe);
+    if (top != NULL && top < huge_from)
+        small_room = malloc((size_t)(huge_from - top));
+}
+
+uint64_t gbx_heap_lower(uint64_t bytes)
+{
+    uint64_t taken = 0;
+    size_t top;
+
+    if (small_room == NULL)
+        gbx_heap_skip_small();
+    top = mallinfo2().keepcost;
+    if (top > TOP_MIN) {
+        taken = bytes < top - TOP_MIN ? bytes : top - TOP_MIN;
+        (void)mallopt(M_MMAP_MAX,
+                      0); /* one block, whatever its size: a head is a page */
+        if (!take((size_t)taken))
+            taken = 0;
+        (void)mallopt(M_MMAP_MAX, MAPPED_MAX);
     }
-    (void)!malloc((size_t)bytes);
+    free(small_room);
+    small_room = NULL;
+    return taken;
 }

@@ -22,7 +22,12 @@ uint64_t gbx_heap_reserve(uint64_t bytes);
  * freed. What is taken is never given back. */
 void gbx_heap_close_holes(void);
 
-/* In a sealed worker: take `bytes` out of the room, for a call that may have less. */
-void gbx_heap_lower(uint64_t bytes);
+/* In a sealed worker, before something large is allocated: what follows comes from the
+ * part of the room that is of huge pages. The rest stays taken, untouched. */
+void gbx_heap_skip_small(void);
+
+/* In a sealed worker, for a call that may have less: take up to `bytes` out of the room,
+ * the huge pages first. Returns what was taken. */
+uint64_t gbx_heap_lower(uint64_t bytes);
 
 #endif

@@ -17,6 +17,11 @@
 /* A result up to this size goes out in one write, so that the host wakes once. */
 #define ONE_WRITE_MAX GBX_KIB(32)
 
+/* A CALL of this size is worth huge pages, where the room is a multiple of what is left
+ * out for it. */
+#define LARGE_CALL GBX_KIB(256)
+#define LARGE_ROOM GBX_MIB(16)
+
 /* Requests are gathered up to this size and go out with the WAIT that follows them. */
 #define GATHERED_MAX GBX_KIB(32)
 
@@ -174,23 +179,22 @@ static _Noreturn void end_for_memory(const session *s)
 }
 
 /*
- * A call may have less than this worker was sealed with. A mapping that is never
- * touched takes the difference out of RLIMIT_DATA; code that broke out could give it
- * back to itself, and would still have no more than the seal's limit.
+ * A call may have less than this worker was sealed with. A block of the room, and a
+ * mapping, that are never touched take the difference out of what there is; code that
+ * broke out could give it back to itself, and would still have no more than the seal's
+ * limit.
  */
 static void lower_memory(const session *s, uint64_t memory_bytes)
 {
-    uint64_t mappable = s->sealed_memory_bytes - s->room_bytes;
     uint64_t less = s->sealed_memory_bytes - memory_bytes;
-    uint64_t mapped = less < mappable ? less : mappable;
 
     if (memory_bytes == 0 || memory_bytes >= s->sealed_memory_bytes)
         return;
-    if (mmap(NULL, (size_t)mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-             -1, 0) == MAP_FAILED)
+    if (s->room_bytes > 0)
+        less -= gbx_heap_lower(less);
+    if (less > 0 && mmap(NULL, (size_t)less, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
         end_for_memory(s); /* the call alone is larger than what it may have */
-    if (less > mapped)
-        gbx_heap_lower(less - mapped);
 }
 
 static void send_result(const session *s, const gbx_msg_result *result)
@@ -212,8 +216,11 @@ static void send_result(const session *s, const gbx_msg_result *result)
 /* The body of a CALL. */
 static uint8_t *read_call(const session *s, const gbx_header *header)
 {
-    uint8_t *body = malloc((size_t)header->body_len + 1);
+    uint8_t *body;
 
+    if (header->body_len >= LARGE_CALL && s->room_bytes >= LARGE_ROOM)
+        gbx_heap_skip_small();
+    body = malloc((size_t)header->body_len + 1);
     if (body == NULL)
         end_for_memory(s);
     if (!gbx_channel_read(GBX_CHANNEL_FD, body, header->body_len))

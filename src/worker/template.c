@@ -29,8 +29,8 @@
 #include <unistd.h>
 
 /* Less is not worth a mapping of its own; more than this few inputs need. */
-#define ROOM_MIN GBX_MIB(16)
-#define ROOM_MAX GBX_MIB(256)
+#define ROOM_MIN GBX_MIB(8)
+#define ROOM_MAX GBX_MIB(32)
 
 /* Huge pages of the engine's code: with more a worker would weigh over 3 MB. */
 #define HUGE_TEXTS 3
@@ -160,13 +160,14 @@ static bool fork_child(template *t, uint64_t worker_id, gbx_session_proof proof,
     return sent;
 }
 
-/* Half of what a call may have, so that the other half can still be mapped. */
+/* An eighth of what a call may have. Of the rest, blocks are mapped one by one: those can
+ * grow where they are, and nothing that is left of one is too small for the next. */
 static void make_room(template *t)
 {
-    uint64_t half = t->config.memory_bytes / 2;
+    uint64_t room = t->config.memory_bytes / 8;
 
-    if (half >= ROOM_MIN)
-        t->seal.room_bytes = gbx_heap_reserve(half < ROOM_MAX ? half : ROOM_MAX);
+    if (room >= ROOM_MIN)
+        t->seal.room_bytes = gbx_heap_reserve(room < ROOM_MAX ? room : ROOM_MAX);
 }
 
 static bool load(template *t, gbx_span body, int fd)

@@ -210,7 +210,8 @@ static void test_call__comes_through_whole(void **state)
     gbx_call got;
     (void)state;
     call.form = GBX_FORM_SCRIPT;
-    call.flags = GBX_CALL_SEEDED | GBX_CALL_FIXED_NOW | GBX_CALL_NO_GUARD;
+    call.flags =
+        GBX_CALL_SEEDED | GBX_CALL_FIXED_NOW | GBX_CALL_NO_GUARD | GBX_CALL_LENT;
     call.code = "1";
     call.code_len = 1;
     call.seed = 7;
@@ -271,7 +272,7 @@ static void test_call__fields_out_of_range_are_refused_by_name(void **state)
     dataset.dataset = "*";
     dataset.form = GBX_FORM_BODY;
     form.form = (gbx_form)4;
-    flags.flags = 8;
+    flags.flags = 16;
     size.struct_size = 0;
 
     assert_call_refused(&form, "call.form is not one of its values");

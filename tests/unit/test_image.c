@@ -233,6 +233,127 @@ static void test_close_holes__what_is_allocated_next_is_new(void **state)
     }
 }
 
+static void test_reserve__makes_room_though_a_hole_fits_what_it_asks_for(void **state)
+{
+    char *hole = malloc(GBX_KIB(100));
+    void *kept = malloc(24);
+    const char *before;
+
+    (void)state;
+    while (mallinfo2().keepcost >= GBX_KIB(64))
+        assert_non_null(malloc(GBX_KIB(32))); /* lost: it is the top's */
+    free(hole);
+    before = sbrk(0);
+
+    assert_int_equal(gbx_heap_reserve(GBX_MIB(64)), GBX_MIB(64));
+
+    assert_true((const char *)sbrk(0) >= before + GBX_MIB(64));
+    free(kept);
+}
+
+static void test_reserve__once_is_enough(void **state)
+{
+    const char *before;
+
+    (void)state;
+    assert_int_equal(gbx_heap_reserve(GBX_MIB(64)), GBX_MIB(64));
+    before = sbrk(0);
+
+    assert_int_equal(gbx_heap_reserve(GBX_MIB(64)), GBX_MIB(64));
+
+    assert_ptr_equal(sbrk(0), before);
+}
+
+/* What a child has done to its room; its exit status says what was wrong. */
+static int lower_by_a_third(void)
+{
+    size_t before;
+    size_t lost;
+
+    gbx_heap_close_holes();
+    before = mallinfo2().fordblks;
+    if (gbx_heap_lower(before / 3) != before / 3)
+        return 1;
+    lost = before - mallinfo2().fordblks;
+    return lost >= before / 3 && lost <= before / 3 + GBX_KIB(64) ? 0 : 2;
+}
+
+/* Of the room, all but the small pages, whatever is asked for; and in one block: the head
+ * of each would be a page of its own, and a huge one. */
+static int lower_by_all(void)
+{
+    unsigned long resident = pages_of_self(1);
+    char *next;
+
+    gbx_heap_close_holes();
+    if (gbx_heap_lower(GBX_MIB(1024)) >= GBX_MIB(1024))
+        return 1;
+    if (mallinfo2().fordblks > GBX_MIB(5))
+        return 2;
+    next = malloc(GBX_KIB(100)); /* where it would have been */
+    if (next == NULL || next >= (char *)sbrk(0) - GBX_MIB(32))
+        return 3;
+    resident = pages_of_self(1) - resident;
+    return resident * (unsigned long)getpagesize() < GBX_MIB(4) ? 0 : 4;
+}
+
+static void test_lower__leaves_that_much_less_to_take(void **state)
+{
+    (void)state;
+    assert_true(gbx_heap_reserve(GBX_MIB(64)) > 0);
+
+    assert_int_equal(in_child(lower_by_a_third), 0);
+    if (may_be_huge())
+        assert_int_equal(in_child(lower_by_all), 0);
+}
+
+/* Is what lies there asked to be of huge pages? */
+static bool is_huge(uintptr_t at)
+{
+    FILE *f = fopen("/proc/self/smaps", "r");
+    bool is_here = false;
+    bool is = false;
+    char line[512];
+
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        unsigned long from;
+        unsigned long to;
+
+        if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+            is_here = at >= from && at < to;
+        else if (is_here && strncmp(line, "VmFlags:", 8) == 0)
+            is = strstr(line, " hg") != NULL;
+    }
+    if (f != NULL)
+        fclose(f);
+    return is;
+}
+
+static int allocate_small_then_large(void)
+{
+    char *small;
+    char *large;
+
+    gbx_heap_close_holes();
+    small = malloc(GBX_KIB(100));
+    gbx_heap_skip_small();
+    large = malloc(GBX_MIB(1));
+    return small == NULL || large == NULL || is_huge((uintptr_t)small) ||
+           !is_huge((uintptr_t)large);
+}
+
+static void test_skip_small__what_is_large_comes_from_huge_pages(void **state)
+{
+    (void)state;
+    if (!may_be_huge()) {
+        print_message("skipped: this kernel has no huge pages\n");
+        skip();
+    }
+    assert_int_equal(gbx_heap_reserve(GBX_MIB(64)), GBX_MIB(64));
+
+    assert_int_equal(in_child(allocate_small_then_large), 0);
+}
+
 static int make_realm(void **state)
 {
     const char *reason;
@@ -254,6 +375,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_enlarge__does_nothing_where_the_run_fails),
         cmocka_unit_test(test_enlarge__the_engines_code_is_what_it_was),
         cmocka_unit_test(test_close_holes__what_is_allocated_next_is_new),
+        cmocka_unit_test(test_reserve__makes_room_though_a_hole_fits_what_it_asks_for),
+        cmocka_unit_test(test_reserve__once_is_enough),
+        cmocka_unit_test(test_lower__leaves_that_much_less_to_take),
+        cmocka_unit_test(test_skip_small__what_is_large_comes_from_huge_pages),
     };
 
     (void)argc;

@@ -15,7 +15,7 @@ install(TARGETS glovebox-runner-memory
 install(TARGETS glovebox_static
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/glovebox/glovebox.h include/glovebox/status.h
-    include/glovebox/fetch.h include/glovebox/host.h include/glovebox/policy.h include/glovebox/preload.h
+    include/glovebox/drive.h include/glovebox/fetch.h include/glovebox/host.h include/glovebox/policy.h include/glovebox/preload.h
     include/glovebox/record.h include/glovebox/runner.h
     ${PROJECT_BINARY_DIR}/include/glovebox/version.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/glovebox)

@@ -298,4 +298,11 @@ void gbx_preloads_end(gbx_engine *engine, const gbx_template *t,
 gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr);
 void gbx_supervisor_wake(gbx_engine *engine);
 
+/* ---- execute.c ------------------------------------------------------------- */
+
+/* gbx_engine_free() waits for whoever is between these two. */
+gbx_status gbx_engine_enter(gbx_engine *engine, const gbx_call *call,
+                            gbx_error *reterr);
+void gbx_engine_leave(gbx_engine *engine);
+
 #endif

@@ -14,6 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Code that awaits one function after the other answers an answer within microseconds,
+ * and waking an idle processor takes longer than that: 15,000 round trips a second
+ * became 30,000. Only after an answer was delivered. */
+#define SPIN_NS INT64_C(60000)
+
 static struct timespec to_timespec(int64_t ns)
 {
     if (ns < 0)
@@ -47,24 +52,6 @@ static gbx_end wait_for_worker(gbx_run *run)
     return how;
 }
 
-/* Code that awaits one function after the other answers an answer within microseconds,
- * and waking an idle processor takes longer than that: 15,000 round trips a second
- * became 30,000. Only after an answer was delivered. */
-#define SPIN_NS INT64_C(60000)
-
-static bool hears_soon(gbx_run *run)
-{
-    struct pollfd fd = {.fd = run->worker->channel, .events = POLLIN};
-    int64_t until = gbx_clock_now_ns() + SPIN_NS;
-
-    run->calls.was_answered = false;
-    do {
-        if (poll(&fd, 1, 0) > 0)
-            return true;
-    } while (gbx_clock_now_ns() < until);
-    return false;
-}
-
 /* Sleep until the channel or the clock has something to say. */
 static void sleep_on_channel(gbx_run *run)
 {
@@ -76,7 +63,7 @@ static void sleep_on_channel(gbx_run *run)
     uint64_t count;
 
     if (!gbx_hostcall_may_sleep(run, &fds[1].fd) ||
-        (run->calls.was_answered && hears_soon(run)))
+        (run->calls.was_answered && gbx_run_hears_soon(run)))
         return;
     left = to_timespec(gbx_run_next_ns(run) - gbx_clock_now_ns());
     (void)ppoll(fds, fds[1].fd >= 0 ? 2 : 1, &left, NULL);
@@ -143,29 +130,6 @@ static gbx_status check_engine(const gbx_engine *engine, const gbx_call *call,
     return GBX_OK;
 }
 
-/* gbx_engine_free() waits for whoever is between these two. */
-static gbx_status enter(gbx_engine *engine, gbx_error *reterr)
-{
-    bool is_closing;
-
-    (void)pthread_mutex_lock(&engine->lock);
-    is_closing = engine->is_closing;
-    if (!is_closing)
-        engine->executing++;
-    (void)pthread_mutex_unlock(&engine->lock);
-    return is_closing ? gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed")
-                      : GBX_OK;
-}
-
-static void leave(gbx_engine *engine)
-{
-    (void)pthread_mutex_lock(&engine->lock);
-    engine->executing--;
-    if (engine->is_closing)
-        gbx_supervisor_wake(engine);
-    (void)pthread_mutex_unlock(&engine->lock);
-}
-
 /*
  * A submitted run that need not wait is started by the thread that submits it: the worker
  * is at work before the supervisor has woken up. From then on it is the supervisor's, and
@@ -201,16 +165,54 @@ static void hand_over(gbx_run *run)
     gbx_supervisor_wake(engine);
 }
 
+/* ---- public to other files of this folder --------------------------------- */
+
+gbx_status gbx_engine_enter(gbx_engine *engine, const gbx_call *call, gbx_error *reterr)
+{
+    gbx_status status = check_engine(engine, call, reterr);
+    bool is_closing;
+
+    if (status != GBX_OK)
+        return status;
+    (void)pthread_mutex_lock(&engine->lock);
+    is_closing = engine->is_closing;
+    if (!is_closing)
+        engine->executing++;
+    (void)pthread_mutex_unlock(&engine->lock);
+    return is_closing ? gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed")
+                      : GBX_OK;
+}
+
+void gbx_engine_leave(gbx_engine *engine)
+{
+    (void)pthread_mutex_lock(&engine->lock);
+    engine->executing--;
+    if (engine->is_closing)
+        gbx_supervisor_wake(engine);
+    (void)pthread_mutex_unlock(&engine->lock);
+}
+
+bool gbx_run_hears_soon(gbx_run *run)
+{
+    struct pollfd fd = {.fd = run->worker->channel, .events = POLLIN};
+    int64_t until = gbx_clock_now_ns() + SPIN_NS;
+
+    run->calls.was_answered = false;
+    do {
+        if (poll(&fd, 1, 0) > 0)
+            return true;
+    } while (gbx_clock_now_ns() < until);
+    return false;
+}
+
 /* ---- public API ---------------------------------------------------------- */
 
 gbx_status gbx_execute(gbx_engine *engine, const gbx_call *call,
                        gbx_result **ret_result, gbx_error *reterr)
 {
-    gbx_status status = check_engine(engine, call, reterr);
+    gbx_status status = gbx_engine_enter(engine, call, reterr);
     gbx_run run;
 
-    if (status == GBX_OK)
-        status = enter(engine, reterr);
     if (status != GBX_OK)
         return status;
     status = gbx_run_init(&run, engine, call, reterr);
@@ -225,7 +227,7 @@ gbx_status gbx_execute(gbx_engine *engine, const gbx_call *call,
         run.result = NULL;
     }
     gbx_run_cleanup(&run);
-    leave(engine);
+    gbx_engine_leave(engine);
     return status;
 }
 
@@ -245,6 +247,12 @@ gbx_status gbx_submit(gbx_engine *engine, const gbx_call *call, gbx_done_fn on_d
     status = gbx_run_init(run, engine, call, reterr);
     if (status == GBX_OK)
         status = gbx_run_own(run, reterr);
+    if (status == GBX_OK) {
+        /* Whoever throws the call's signal looks at this already. */
+        (void)pthread_mutex_lock(&engine->lock);
+        run->is_async = true;
+        (void)pthread_mutex_unlock(&engine->lock);
+    }
     if (status == GBX_OK && run->phase != GBX_RUN_ENDED &&
         engine->runner.execute != NULL)
         status = gbx_outcome_run(run, reterr);

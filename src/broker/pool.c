@@ -220,10 +220,7 @@ void gbx_pool_ready(gbx_engine *engine, gbx_worker *w)
     run = gbx_queue_pop(engine);
     if (run != NULL) {
         give(w, run);
-        if (run->is_async)
-            gbx_supervisor_wake(engine);
-        else
-            (void)pthread_cond_signal(&run->changed);
+        gbx_run_notify(run);
         return;
     }
     if (engine->ready_count >= engine->settings.options.pool_size) {
@@ -244,10 +241,7 @@ void gbx_pool_exited(gbx_engine *engine, gbx_worker *w, const gbx_msg_exited *ex
     if (exit != NULL)
         w->exit = *exit;
     if (w->run != NULL) {
-        if (w->run->is_async)
-            gbx_supervisor_wake(engine);
-        else
-            (void)pthread_cond_signal(&w->run->changed);
+        gbx_run_notify(w->run);
         return; /* freed when the run releases it */
     }
     if (w->state != GBX_WORKER_SPENT) {

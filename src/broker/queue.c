@@ -107,9 +107,6 @@ void gbx_queue_fail_all(gbx_engine *engine)
 
     while ((run = gbx_queue_pop(engine)) != NULL) {
         run->queue_failed = true;
-        if (run->is_async)
-            gbx_supervisor_wake(engine);
-        else
-            (void)pthread_cond_signal(&run->changed);
+        gbx_run_notify(run);
     }
 }

@@ -362,10 +362,6 @@ gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr)
     if (c->dataset != NULL)
         c->dataset = memcpy(at, c->dataset, dataset_len);
     c->limits = NULL; /* resolved already */
-    /* Whoever throws the call's signal looks at this already. */
-    (void)pthread_mutex_lock(&run->engine->lock);
-    run->is_async = true;
-    (void)pthread_mutex_unlock(&run->engine->lock);
     return GBX_OK;
 }
 
@@ -434,7 +430,17 @@ void gbx_run_abort_locked(gbx_run *run)
         /* The end of a process closes its descriptors last; this wakes us first. */
         (void)shutdown(run->worker->channel, SHUT_RDWR);
     }
-    (void)pthread_cond_signal(&run->changed);
+    gbx_run_notify(run);
+}
+
+void gbx_run_notify(gbx_run *run)
+{
+    uint64_t one = 1;
+
     if (run->is_async)
         gbx_supervisor_wake(run->engine);
+    else if (run->is_stepped)
+        (void)!write(run->calls.wake_fd, &one, sizeof one);
+    else
+        (void)pthread_cond_signal(&run->changed);
 }

@@ -3,8 +3,9 @@
  * run - one call on its way: from its checks to its result, whoever drives it.
  *
  * gbx_execute() drives a run on the caller's thread, with poll: no thread is woken
- * on the way. gbx_submit() has the supervisor drive it, with events. Both only call
- * gbx_run_step() when the channel or the clock has something to say.
+ * on the way. gbx_submit() has the supervisor drive it, with events; gbx_drive_step()
+ * is for loops of others. All only call gbx_run_step() when the channel or the clock
+ * has something to say.
  */
 #ifndef GBX_BROKER_RUN_H
 #define GBX_BROKER_RUN_H
@@ -52,7 +53,8 @@ typedef struct gbx_run {
     struct gbx_worker *worker; /* set under the engine's lock */
     gbx_run_phase phase;
     atomic_bool is_aborted;
-    bool is_async;
+    bool is_async;   /* the supervisor drives it */
+    bool is_stepped; /* drive.c: calls.wake_fd is open from the beginning */
     bool has_exchange;
     bool was_closed;        /* killed by us after it closed its channel */
     bool queue_failed;      /* set under the lock: will never get a worker */
@@ -110,6 +112,13 @@ void gbx_run_end_unserved(gbx_run *run, gbx_end end);
 
 /* Ask for its end, from any thread; the engine's lock is held. */
 void gbx_run_abort_locked(gbx_run *run);
+
+/* Its worker, its end or its worker's has come: have whoever drives it look. From any
+ * thread; the engine's lock is held, unless nobody else knows the run. */
+void gbx_run_notify(gbx_run *run);
+
+/* execute.c: is the worker heard within a moment that is shorter than going to sleep? */
+bool gbx_run_hears_soon(gbx_run *run);
 
 /* The same randomness for the same seed; whoever seeds a call wants no secrets. */
 void gbx_run_spread_seed(uint64_t seed, uint8_t entropy[GBX_ENTROPY_SIZE]);

@@ -288,7 +288,7 @@ void gbx_env_begin(gbx_realm *realm, JSObjectRef made);
 /* Run what calls with these capabilities run first. */
 void gbx_warm_capabilities(gbx_realm *realm, uint32_t capabilities);
 /* What a preload has left for it. */
-void gbx_warm_preloads(gbx_realm *realm);
+void gbx_warm_preloads(gbx_realm *realm, bool once);
 
 /* ---- realm.c ------------------------------------------------------------------ */
 

@@ -8,7 +8,8 @@
  *
  * A preload may leave a function at globalThis[Symbol.for('glovebox.warm')]. It is called
  * in the template, where every function of the host answers {} in no time, so that code of
- * the preload that calls run is compiled by then; no call finds it.
+ * the preload that calls run is compiled by then, and again with true for what a short call
+ * would do; no call finds it.
  *
  * Evaluates to a function of nothing; its value takes the names away, and gives back that
  * function, or undefined.

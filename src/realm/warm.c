@@ -133,12 +133,21 @@ void gbx_realm_warm(gbx_realm *realm, int how_much)
     if (how_much > 0 && realm->capabilities != 0)
         gbx_warm_capabilities(realm, realm->capabilities);
     if (how_much > 0 && realm->preload_warm != NULL)
-        gbx_warm_preloads(realm);
+        gbx_warm_preloads(realm, false);
     JSSynchronousGarbageCollectForDebugging(realm->ctx);
     /* After a collection the first allocation of each kind sweeps a block: done here,
      * or every fork copies those pages. */
+    if (how_much > 0)
+        (void)gbx_realm_rehearse(realm);
     for (int i = 0; i < PROVE_TIMES; i++)
         gbx_realm_prove(realm);
+}
+
+bool gbx_realm_rehearse(gbx_realm *realm)
+{
+    if (realm->preload_warm != NULL)
+        gbx_warm_preloads(realm, true);
+    return gbx_realm_prove(realm);
 }
 
 bool gbx_realm_prove(gbx_realm *realm)

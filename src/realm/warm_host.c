@@ -9,7 +9,9 @@
 
 #include <glovebox/glovebox.h>
 
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define ASKED_MAX 8u
 #define CALLS_MAX 10000u /* of one run */
@@ -93,7 +95,7 @@ static const struct sample {
     {GBX_CAP_ENV, "() => Object.keys(env).length"},
 };
 
-static void play(gbx_realm *realm, const char *code, const char *json)
+static void play(gbx_realm *realm, gbx_form form, const char *code, const char *json)
 {
     player p = {.realm = realm, .json = json};
     gbx_realm_host host = {.user = &p,
@@ -104,7 +106,7 @@ static void play(gbx_realm *realm, const char *code, const char *json)
                            .cancel = on_cancel};
     gbx_realm_outcome outcome;
     gbx_msg_call call = {
-        .form = GBX_FORM_FUNCTION,
+        .form = (uint8_t)form,
         .flags = GBX_CALL_WIRE_CONSOLE | GBX_CALL_WIRE_TIMERS,
         .capabilities = UINT32_MAX,
         .host_calls = CALLS_MAX,
@@ -131,18 +133,31 @@ void gbx_warm_capabilities(gbx_realm *realm, uint32_t capabilities)
 
     for (size_t i = 0; i < GBX_COUNTOF(samples); i++)
         if ((samples[i].bit & capabilities) != 0)
-            play(realm, samples[i].code, json);
+            play(realm, GBX_FORM_FUNCTION, samples[i].code, json);
     gbx_host_forget(realm);
 }
 
-void gbx_warm_preloads(gbx_realm *realm)
+void gbx_warm_preloads(gbx_realm *realm, bool once)
 {
     static const char name[] = "gbx_warm";
     JSStringRef key = JSStringCreateWithUTF8CString(name);
+    struct timespec ts;
+    char code[256];
 
     JSObjectSetProperty(realm->ctx, realm->global, key, realm->preload_warm,
                         kJSPropertyAttributeDontEnum, NULL);
-    play(realm, "async () => { await gbx_warm() }", "{}");
+    if (once) {
+        /* As new to the engine as the code of a call. */
+        (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+        (void)snprintf(code, sizeof code,
+                       "let sum%lx = 0; for (const one of [1, 2]) sum%lx += one;"
+                       " await gbx_warm(true); return { sum: sum%lx }",
+                       (unsigned long)ts.tv_nsec, (unsigned long)ts.tv_nsec,
+                       (unsigned long)ts.tv_nsec);
+        play(realm, GBX_FORM_SCRIPT, code, "{}");
+    } else {
+        play(realm, GBX_FORM_FUNCTION, "async () => { await gbx_warm() }", "{}");
+    }
     JSObjectDeleteProperty(realm->ctx, realm->global, key, NULL);
     JSStringRelease(key);
     gbx_host_forget(realm);

@@ -321,10 +321,10 @@ static void forget_handlers(void)
         (void)signal(faults[i], SIG_DFL);
 }
 
-static bool prove(void *realm)
+static bool rehearse(void *realm)
 {
     /* Twice: what a true call writes after the worker's own proof. */
-    return gbx_realm_prove(realm) && gbx_realm_prove(realm);
+    return gbx_realm_prove(realm) && gbx_realm_rehearse(realm);
 }
 
 /* Little to copy, little to fault in, little to take apart: for this process is about
@@ -338,9 +338,9 @@ static void make_light(template *t)
     if (t->config.warm == 0)
         return;
     gbx_heap_close_holes();
-    (void)prove(t->realm); /* the engine has to find its new places once */
-    (void)gbx_text_enlarge(HUGE_TEXTS, prove, t->realm);
-    gbx_pages_learn(&t->pages, prove, t->realm);
+    (void)rehearse(t->realm); /* the engine has to find its new places once */
+    (void)gbx_text_enlarge(HUGE_TEXTS, rehearse, t->realm);
+    gbx_pages_learn(&t->pages, rehearse, t->realm);
 }
 
 static gbx_realm *make_realm(template *t, const char **ret_reason)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* header - the public header as C++ sees it: no warning, every initialiser usable. */
+#include <glovebox/drive.h>
 #include <glovebox/fetch.h>
 #include <glovebox/glovebox.h>
 #include <glovebox/host.h>

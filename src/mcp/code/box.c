@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * box - each word of the engine's threads is a note that is posted to the loop. Notes are
- * in a list as well: those that the loop never comes to are freed with the box.
+ * box - the loop drives the runs: between a worker and the loop there is no other thread.
+ * What comes of the starter's thread, and the end of runs that have no engine, is a note
+ * that is posted to the loop. Notes are in a list as well: those that the loop never comes
+ * to are freed with the box.
  */
 #include "mcp/code/box.h"
 
@@ -12,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <glovebox/drive.h>
 #include <glovebox/preload.h>
 
 struct gbx_box_run {
@@ -22,25 +25,19 @@ struct gbx_box_run {
     char *input;
     size_t input_len;
     gbx_limits limits;
-    gbx_ticket ticket; /* 0: waits for the engine */
+    gbx_drive *drive; /* NULL: waits for the engine */
+    struct event *event;
+    gbx_ticket ticket;
     bool is_aborted;
     bool is_over; /* done was called, or will be by a note */
     gbx_box_run *next;
 };
 
-enum about { READY, REQUEST, LOG, DONE };
-
+/* READY, or the end of a run. */
 struct note {
     gbx_box *box;
-    enum about about;
-    gbx_box_run *run;  /* LOG, DONE */
-    gbx_ticket ticket; /* REQUEST */
-    gbx_request request;
-    gbx_log_level level;
-    gbx_result *result; /* owned */
+    gbx_box_run *run; /* NULL: READY */
     gbx_error error;
-    char *text; /* owned */
-    size_t len;
     struct note *next;
     struct note **link; /* what points here */
 };
@@ -65,13 +62,6 @@ struct gbx_box {
 };
 
 /* ---- notes ------------------------------------------------------------------------ */
-
-static void free_note(struct note *n)
-{
-    gbx_result_free(n->result);
-    free(n->text);
-    free(n);
-}
 
 static void unlink_note(struct note *n)
 {
@@ -98,29 +88,18 @@ static void post(struct note *n)
     (void)pthread_mutex_unlock(&box->lock);
     if (!gbx_mcp_loop_post(box->loop, on_note, n)) {
         unlink_note(n);
-        free_note(n);
+        free(n);
     }
 }
 
-static struct note *make_note(gbx_box *box, enum about about, const char *text,
-                              size_t len)
+static struct note *make_note(gbx_box *box, gbx_box_run *run)
 {
     struct note *n = calloc(1, sizeof *n);
 
     if (n == NULL)
         return NULL;
     n->box = box;
-    n->about = about;
-    if (text != NULL) {
-        n->text = malloc(len + 1);
-        if (n->text == NULL) {
-            free(n);
-            return NULL;
-        }
-        memcpy(n->text, text, len);
-        n->text[len] = 0;
-        n->len = len;
-    }
+    n->run = run;
     return n;
 }
 
@@ -146,51 +125,12 @@ static void on_audit(void *user, const char *line, size_t len)
     box->audit(box->audit_user, line, len);
 }
 
-static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call)
-{
-    struct note *n = make_note(user, REQUEST, call->args, call->args_len);
-
-    if (n == NULL) {
-        (void)!gbx_answer_error(engine, call->request, NULL, "memory is out", NULL,
-                                NULL);
-        return;
-    }
-    n->ticket = call->call;
-    n->request = call->request;
-    post(n);
-}
-
-static void on_log(void *user, const gbx_log *log)
-{
-    gbx_box_run *run = user;
-    struct note *n = make_note(run->box, LOG, log->text, log->text_len);
-
-    if (n == NULL)
-        return; /* the result has it, too */
-    n->run = run;
-    n->level = log->level;
-    post(n);
-}
-
-static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
-{
-    gbx_box_run *run = user;
-    struct note *n = make_note(run->box, DONE, NULL, 0);
-
-    (void)ticket;
-    if (n == NULL) {
-        gbx_result_free(result);
-        return;
-    }
-    n->run = run;
-    n->result = result;
-    post(n);
-}
+static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call);
 
 static void *start_engine(void *arg)
 {
     gbx_box *box = arg;
-    struct note *n = make_note(box, READY, NULL, 0);
+    struct note *n = make_note(box, NULL);
     gbx_engine *engine = NULL;
 
     if (n == NULL)
@@ -216,6 +156,9 @@ static void *start_engine(void *arg)
 
 static void free_run(gbx_box_run *run)
 {
+    if (run->event != NULL)
+        event_free(run->event);
+    gbx_drive_free(run->drive);
     free(run->code);
     free(run->input);
     free(run);
@@ -237,22 +180,42 @@ static void end_run(gbx_box_run *run, gbx_result *result, const gbx_error *error
 /* A run that ends without the engine ends by a note as well: never from inside. */
 static void end_later(gbx_box_run *run, const gbx_error *error)
 {
-    struct note *n = make_note(run->box, DONE, NULL, 0);
+    struct note *n = make_note(run->box, run);
 
     run->is_over = true;
     if (n == NULL)
         return;
-    n->run = run;
     n->error = *error;
     post(n);
 }
 
-static void submit(gbx_box_run *run)
+static void on_log(void *user, const gbx_log *log)
 {
+    gbx_box_run *run = user;
+
+    run->box->hooks.log(run->user, log->level, log->text, log->text_len);
+}
+
+static void on_step(evutil_socket_t fd, short what, void *arg)
+{
+    static const gbx_error none = {.status = GBX_OK};
+    gbx_box_run *run = arg;
+    gbx_result *result = gbx_drive_step(run->drive);
+
+    (void)fd;
+    (void)what;
+    if (result != NULL)
+        end_run(run, result, &none);
+}
+
+static void begin(gbx_box_run *run)
+{
+    struct event_base *base = gbx_mcp_loop_base(run->box->loop);
     gbx_call call = GBX_CALL_INIT;
     gbx_error error = {.status = GBX_OK};
 
     call.form = GBX_FORM_SCRIPT;
+    call.flags = GBX_CALL_LENT;
     call.code = run->code;
     call.code_len = run->code_len;
     call.input = run->input;
@@ -260,11 +223,16 @@ static void submit(gbx_box_run *run)
     call.limits = &run->limits;
     call.on_log = on_log;
     call.log_user = run;
-    if (run->is_aborted)
+    if (run->is_aborted) {
         (void)gbx_fail(&error, GBX_E_CLOSED, "cancelled before it began");
-    else if (gbx_submit(run->box->engine, &call, on_done, run, &run->ticket, &error) ==
-             GBX_OK)
-        return;
+    } else if (gbx_drive_new(run->box->engine, &call, &run->drive, &run->ticket,
+                             &error) == GBX_OK) {
+        run->event = event_new(base, gbx_drive_fd(run->drive), EV_READ | EV_PERSIST,
+                               on_step, run);
+        if (run->event != NULL && event_add(run->event, NULL) == 0)
+            return;
+        (void)gbx_fail(&error, GBX_E_NOMEM, "no memory for a run");
+    }
     end_later(run, &error);
 }
 
@@ -276,7 +244,7 @@ static void on_ready(gbx_box *box, const gbx_error *error)
         if (run->is_over)
             continue;
         if (error->status == GBX_OK)
-            submit(run);
+            begin(run);
         else
             end_later(run, error);
     }
@@ -291,13 +259,16 @@ static gbx_box_run *find_run(gbx_box *box, gbx_ticket ticket)
     return run;
 }
 
-static void on_asked(struct note *n)
+/* Inside gbx_drive_step(). */
+static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call)
 {
-    gbx_box_run *run = find_run(n->box, n->ticket);
+    gbx_box *box = user;
+    gbx_box_run *run = find_run(box, call->call);
     gbx_view args;
 
-    if (run != NULL && gbx_view_open(n->text, n->len, &args))
-        n->box->hooks.request(run->user, n->request, args);
+    (void)engine;
+    if (run != NULL && gbx_view_open(call->args, call->args_len, &args))
+        box->hooks.request(run->user, call->request, args);
 }
 
 static void on_note(void *arg)
@@ -305,19 +276,11 @@ static void on_note(void *arg)
     struct note *n = arg;
 
     unlink_note(n);
-    switch (n->about) {
-    case READY: on_ready(n->box, &n->error); break;
-    case REQUEST: on_asked(n); break;
-    case LOG: n->box->hooks.log(n->run->user, n->level, n->text, n->len); break;
-    case DONE: {
-        gbx_result *result = n->result;
-
-        n->result = NULL;
-        end_run(n->run, result, &n->error);
-        break;
-    }
-    }
-    free_note(n);
+    if (n->run == NULL)
+        on_ready(n->box, &n->error);
+    else
+        end_run(n->run, NULL, &n->error);
+    free(n);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -358,19 +321,19 @@ void gbx_box_free(gbx_box *box)
         return;
     if (box->has_starter)
         (void)pthread_join(box->starter, NULL);
-    gbx_engine_free(box->engine);
     while (box->notes != NULL) {
         struct note *n = box->notes;
 
         unlink_note(n);
-        free_note(n);
+        free(n);
     }
-    while (box->runs != NULL) {
+    while (box->runs != NULL) { /* before the engine: they are its calls */
         gbx_box_run *run = box->runs;
 
         box->runs = run->next;
         free_run(run);
     }
+    gbx_engine_free(box->engine);
     (void)pthread_mutex_destroy(&box->lock);
     free((void *)(uintptr_t)box->preload.source);
     free(box->function);
@@ -412,7 +375,7 @@ gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
     if (box->failure.status != GBX_OK)
         end_later(run, &box->failure);
     else if (box->is_ready)
-        submit(run);
+        begin(run);
     return run;
 }
 

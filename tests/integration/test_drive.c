@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls that an event loop of the caller's drives: in steps, on one thread. */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "calls.h"
+#include "until.h"
+
+#include <glovebox/drive.h>
+#include <glovebox/host.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* For what must come, on whatever machine. */
+#define PATIENCE_MS 30000
+
+#define MANY 48
+
+static gbx_drive *drive_of(gbx_engine *engine, const gbx_call *call)
+{
+    gbx_drive *drive = NULL;
+    gbx_error error;
+
+    if (gbx_drive_new(engine, call, &drive, NULL, &error) != GBX_OK)
+        fail_msg("no drive: %s", error.message);
+    assert_true(gbx_drive_fd(drive) >= 0);
+    return drive;
+}
+
+static bool is_readable(const gbx_drive *drive, int timeout_ms)
+{
+    struct pollfd fd = {.fd = gbx_drive_fd(drive), .events = POLLIN};
+
+    return poll(&fd, 1, timeout_ms) == 1;
+}
+
+static gbx_result *result_of(gbx_drive *drive)
+{
+    gbx_result *result = NULL;
+
+    while (result == NULL) {
+        assert_true(is_readable(drive, PATIENCE_MS));
+        result = gbx_drive_step(drive);
+    }
+    return result;
+}
+
+static void check_end(gbx_drive *drive, gbx_code code, const char *value)
+{
+    gbx_result *result = result_of(drive);
+
+    if (gbx_result_code(result) != code)
+        fail_msg("%s", gbx_result_json(result, NULL));
+    if (value != NULL)
+        assert_string_equal(gbx_result_value(result, NULL), value);
+    gbx_result_free(result);
+    assert_null(gbx_drive_step(drive)); /* once */
+    gbx_drive_free(drive);
+}
+
+/* ---- tests ------------------------------------------------------------------ */
+
+static void test_drive__ends_in_the_value_and_leaves_nothing(void **state)
+{
+    gbx_call call = call_of("(d) => d.length");
+    footprint before;
+
+    wait_until_full(*state);
+    before = footprint_take();
+    call.input = "[1,2,3]";
+    call.input_len = 7;
+
+    for (size_t i = 0; i < 20; i++)
+        check_end(drive_of(*state, &call), GBX_CODE_VALUE, "3");
+
+    wait_until_full(*state);
+    footprint_check(&before);
+}
+
+static void test_drive__that_the_guard_refuses_says_so_in_its_first_step(void **state)
+{
+    gbx_call call = call_of("() => import('fs')");
+    gbx_drive *drive = drive_of(*state, &call);
+
+    assert_true(is_readable(drive, 0));
+    check_end(drive, GBX_CODE_INVALID_CODE, NULL);
+}
+
+static void test_drive__carries_inputs_and_results_larger_than_a_socket(void **state)
+{
+    size_t len = GBX_MIB(4);
+    char *input = malloc(len);
+    gbx_call call = call_of("(d) => [d.length, d]");
+    gbx_result *result;
+    gbx_drive *drive;
+    size_t value_len;
+
+    memset(input, 'a', len);
+    input[0] = input[len - 1] = '"';
+    call.input = input;
+    call.input_len = len;
+    call.flags = GBX_CALL_LENT;
+    drive = drive_of(*state, &call);
+    result = result_of(drive);
+
+    assert_int_equal(gbx_result_code(result), GBX_CODE_VALUE);
+    (void)gbx_result_value(result, &value_len);
+    assert_int_equal(value_len, len + strlen("[4194302,]"));
+    gbx_result_free(result);
+    gbx_drive_free(drive);
+    free(input);
+}
+
+static void test_drive__keeps_time_though_nobody_says_anything(void **state)
+{
+    gbx_limits limits = timeout_of(100);
+    gbx_call call = call_of("() => { for (;;); }");
+    int64_t start = gbx_clock_now_ns();
+
+    call.limits = &limits;
+    check_end(drive_of(*state, &call), GBX_CODE_TIMEOUT, NULL);
+    assert_true(gbx_clock_now_ns() - start >= 100 * GBX_NS_PER_MS);
+    call = call_of("async () => { await sleep(30); return 7 }");
+    check_end(drive_of(*state, &call), GBX_CODE_VALUE, "7");
+}
+
+/* Whoever drives only looks when the descriptor says so: it must not say so for nothing. */
+static void test_drive__is_silent_while_the_worker_is(void **state)
+{
+    gbx_call call = call_of("() => { for (;;); }");
+    gbx_drive *drive = drive_of(*state, &call);
+    size_t steps = 0;
+
+    while (is_readable(drive, 50) && steps < 100) {
+        assert_null(gbx_drive_step(drive));
+        steps++;
+    }
+    assert_true(steps < 5);
+    gbx_drive_free(drive);
+}
+
+static void test_drive__waits_for_a_worker_as_others_do(void **state)
+{
+    gbx_call call = call_of("() => 1");
+    gbx_drive *drives[MANY];
+    size_t ended = 0;
+
+    for (size_t i = 0; i < MANY; i++)
+        drives[i] = drive_of(*state, &call);
+    while (ended < MANY) {
+        struct pollfd fds[MANY];
+
+        for (size_t i = 0; i < MANY; i++)
+            fds[i] =
+                (struct pollfd){.fd = drives[i] != NULL ? gbx_drive_fd(drives[i]) : -1,
+                                .events = POLLIN};
+        assert_true(poll(fds, MANY, PATIENCE_MS) > 0);
+        for (size_t i = 0; i < MANY; i++) {
+            gbx_result *result = fds[i].revents != 0 ? gbx_drive_step(drives[i]) : NULL;
+
+            if (result == NULL)
+                continue;
+            assert_int_equal(gbx_result_code(result), GBX_CODE_VALUE);
+            gbx_result_free(result);
+            gbx_drive_free(drives[i]);
+            drives[i] = NULL;
+            ended++;
+        }
+    }
+}
+
+static void test_drive__is_aborted_by_its_ticket_and_by_its_signal(void **state)
+{
+    gbx_call call = call_of("() => { for (;;); }");
+    gbx_signal *signal = gbx_signal_new();
+    gbx_drive *drive;
+    gbx_ticket ticket;
+
+    assert_int_equal(gbx_drive_new(*state, &call, &drive, &ticket, NULL), GBX_OK);
+    gbx_abort(*state, ticket);
+    check_end(drive, GBX_CODE_ABORTED, NULL);
+    gbx_abort(*state, ticket); /* of a call that is over */
+
+    call.signal = signal;
+    drive = drive_of(*state, &call);
+    gbx_signal_abort(signal);
+    check_end(drive, GBX_CODE_ABORTED, NULL);
+    drive = drive_of(*state, &call); /* thrown before it began */
+    check_end(drive, GBX_CODE_ABORTED, NULL);
+    gbx_signal_free(signal);
+}
+
+static void test_drive__can_be_freed_at_any_time(void **state)
+{
+    gbx_call call = call_of("() => { for (;;); }");
+    gbx_drive *drives[MANY];
+    footprint before;
+
+    wait_until_full(*state);
+    before = footprint_take();
+    for (size_t i = 0; i < MANY; i++) /* some run, the others wait */
+        drives[i] = drive_of(*state, &call);
+    for (size_t i = 0; i < MANY; i++)
+        gbx_drive_free(drives[i]);
+    gbx_drive_free(NULL);
+
+    wait_until_full(*state);
+    footprint_check(&before);
+}
+
+/* ---- functions of the host --------------------------------------------------- */
+
+typedef struct asked {
+    pthread_t thread;
+    gbx_engine *engine;
+    gbx_request request;
+    size_t count;
+    size_t logs;
+    bool at_once;
+} asked;
+
+static void on_call(void *user, gbx_engine *engine, const gbx_host_call *call)
+{
+    asked *a = user;
+
+    a->thread = pthread_self();
+    a->engine = engine;
+    a->request = call->request;
+    a->count++;
+    if (a->at_once)
+        assert_int_equal(gbx_answer(engine, call->request, "2", 1, NULL), GBX_OK);
+}
+
+static void on_log(void *user, const gbx_log *log)
+{
+    asked *a = user;
+
+    (void)log;
+    a->logs += pthread_equal(pthread_self(), a->thread) != 0;
+}
+
+static void *answer_elsewhere(void *arg)
+{
+    asked *a = arg;
+
+    return gbx_answer(a->engine, a->request, "5", 1, NULL) == GBX_OK ? arg : NULL;
+}
+
+static void test_functions__are_asked_on_the_thread_that_steps(void **state)
+{
+    asked a = {.thread = pthread_self(), .at_once = true};
+    gbx_call call = call_of("async () => { let s = 0; for (let i = 0; i < 50; i++) {"
+                            " s += await ask(i); console.log(i) } return s }");
+
+    assert_int_equal(gbx_engine_expose(*state, "ask", on_call, &a, NULL), GBX_OK);
+    call.on_log = on_log;
+    call.log_user = &a;
+    check_end(drive_of(*state, &call), GBX_CODE_VALUE, "100");
+
+    assert_int_equal(a.count, 50);
+    assert_int_equal(a.logs, 50);
+    assert_true(pthread_equal(a.thread, pthread_self()));
+}
+
+static void test_functions__are_answered_by_any_thread(void **state)
+{
+    asked a = {0};
+    gbx_call call = call_of("async () => await later() + await later()");
+    gbx_drive *drive;
+
+    assert_int_equal(gbx_engine_expose(*state, "later", on_call, &a, NULL), GBX_OK);
+    drive = drive_of(*state, &call);
+    for (size_t i = 1; i <= 2; i++) {
+        pthread_t thread;
+        void *answered = NULL;
+
+        while (a.count < i) {
+            assert_true(is_readable(drive, PATIENCE_MS));
+            assert_null(gbx_drive_step(drive));
+        }
+        assert_int_equal(pthread_create(&thread, NULL, answer_elsewhere, &a), 0);
+        assert_int_equal(pthread_join(thread, &answered), 0);
+        assert_non_null(answered);
+    }
+    check_end(drive, GBX_CODE_VALUE, "10");
+    assert_int_equal(gbx_answer(a.engine, a.request, "5", 1, NULL), GBX_E_CLOSED);
+}
+
+/* ---- wrong use ----------------------------------------------------------------- */
+
+static void test_drive__without_a_call_is_refused(void **state)
+{
+    gbx_call call = call_of("() => 1");
+    gbx_drive *drive = NULL;
+    gbx_error error;
+
+    assert_int_equal(gbx_drive_new(NULL, &call, &drive, NULL, &error), GBX_E_USAGE);
+    assert_int_equal(gbx_drive_new(*state, NULL, &drive, NULL, &error), GBX_E_USAGE);
+    call.flags = 1u << 30;
+    assert_int_equal(gbx_drive_new(*state, &call, &drive, NULL, &error), GBX_E_USAGE);
+    assert_null(drive);
+}
+
+static int start(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+
+    options.pool_size = 2;
+    options.max_workers = 4;
+    options.limits.output_bytes = GBX_MIB(8);
+    *state = engine_start(&options);
+    return 0;
+}
+
+static int finish(void **state)
+{
+    gbx_engine_free(*state);
+    return 0;
+}
+
+#define ON_ENGINE(test) cmocka_unit_test_setup_teardown(test, start, finish)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ENGINE(test_drive__ends_in_the_value_and_leaves_nothing),
+        ON_ENGINE(test_drive__that_the_guard_refuses_says_so_in_its_first_step),
+        ON_ENGINE(test_drive__carries_inputs_and_results_larger_than_a_socket),
+        ON_ENGINE(test_drive__keeps_time_though_nobody_says_anything),
+        ON_ENGINE(test_drive__is_silent_while_the_worker_is),
+        ON_ENGINE(test_drive__waits_for_a_worker_as_others_do),
+        ON_ENGINE(test_drive__is_aborted_by_its_ticket_and_by_its_signal),
+        ON_ENGINE(test_drive__can_be_freed_at_any_time),
+        ON_ENGINE(test_functions__are_asked_on_the_thread_that_steps),
+        ON_ENGINE(test_functions__are_answered_by_any_thread),
+        ON_ENGINE(test_drive__without_a_call_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -154,11 +154,14 @@ describe('a run is bounded', () => {
   });
 
   it('in calls, in all and at once', async () => {
-    let now = 0, most = 0;
+    let now = 0, most = 0, full;
+    const isFull = new Promise((resolve) => { full = resolve; });
     const few = createCodeMode({
       servers: { s: { async slow() {
         most = Math.max(most, ++now);
-        await new Promise(setImmediate);
+        if (now === 3) full();
+        await isFull; // requests come one by one where the machine is busy
+        for (let i = 0; i < 20; i++) await new Promise(setImmediate); // for a fourth to come
         now--;
       } } },
       maxCalls: 10, maxCallsAtOnce: 3,

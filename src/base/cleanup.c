@@ -2,11 +2,31 @@
 /* cleanup - see cleanup.h. */
 #include "base/cleanup.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* ---- public to other modules -------------------------------------------- */
+
+bool gbx_fd_write(int fd, const void *data, size_t len)
+{
+    const char *at = data;
+
+    while (len > 0) {
+        ssize_t n = write(fd, at, len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0)
+            errno = EIO;
+        if (n <= 0)
+            return false;
+        at += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
 
 void gbx_fd_close(int *fd)
 {

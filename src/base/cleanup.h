@@ -8,12 +8,16 @@
 #ifndef GBX_BASE_CLEANUP_H
 #define GBX_BASE_CLEANUP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define GBX_CLEANUP(fn) __attribute__((cleanup(fn)))
 #define GBX_COUNTOF(a)  (sizeof(a) / sizeof((a)[0]))
 #define GBX_KIB(n)      ((size_t)(n)*1024)
 #define GBX_MIB(n)      ((size_t)(n)*1024 * 1024)
+
+/* Write all of it, whatever signals come; false with errno, how much was written unknown. */
+bool gbx_fd_write(int fd, const void *data, size_t len);
 
 /* Close *fd if it is one, and make it -1. */
 void gbx_fd_close(int *fd);

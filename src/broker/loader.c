@@ -34,23 +34,6 @@ static bool is_name(const char *name)
     return strcmp(name, "__proto__") != 0;
 }
 
-static bool write_all(int fd, const void *data, size_t len)
-{
-    const char *at = data;
-
-    while (len > 0) {
-        ssize_t n = write(fd, at, len);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
 static gbx_status make_dataset(const char *name, const char *json, size_t len,
                                gbx_data_format format, gbx_dataset **ret,
                                gbx_error *reterr)
@@ -202,7 +185,7 @@ gbx_status gbx_loader_keep(const char *what, const char *name, const void *data,
     int fd = memfd_create("glovebox", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     gbx_dataset *d;
 
-    if (fd < 0 || !write_all(fd, data, len) ||
+    if (fd < 0 || !gbx_fd_write(fd, data, len) ||
         fcntl(fd, F_ADD_SEALS,
               F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0)
         return gbx_fail(reterr, GBX_E_OS, "cannot keep the %s '%s': %s", what, name,

@@ -9,21 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool write_all(int fd, const char *text, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, text, len);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        text += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
 static gbx_status save(gbx_record_file *file, gbx_error *reterr)
 {
     size_t len;
@@ -34,7 +19,7 @@ static gbx_status save(gbx_record_file *file, gbx_error *reterr)
         (void)unlink(file->path);
         return GBX_OK;
     }
-    is_written = write_all(file->fd, text, len);
+    is_written = gbx_fd_write(file->fd, text, len);
     if (close(gbx_fd_take(&file->fd)) != 0 || !is_written)
         return gbx_fail(reterr, GBX_E_OS, "cannot write '%.200s'", file->path);
     if (!gbx_recording_is_whole(file->recording)) {

@@ -2,6 +2,8 @@
 /* security_log - see security_log.h. */
 #include "cli/security_log.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -33,19 +35,8 @@ static void on_line(void *user, const char *line, size_t len)
     gbx_security_log *log = user;
     int none = 0;
 
-    while (len > 0) {
-        ssize_t n = write(log->fd, line, len);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            (void)atomic_compare_exchange_strong(&log->error, &none,
-                                                 n < 0 ? errno : EIO);
-            return;
-        }
-        line += n;
-        len -= (size_t)n;
-    }
+    if (!gbx_fd_write(log->fd, line, len))
+        (void)atomic_compare_exchange_strong(&log->error, &none, errno);
 }
 
 /* ---- public to other modules -------------------------------------------- */

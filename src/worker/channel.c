@@ -31,19 +31,7 @@ bool gbx_channel_read(int fd, void *data, size_t len)
 
 bool gbx_channel_write(int fd, const void *data, size_t len)
 {
-    const uint8_t *at = data;
-
-    while (len > 0) {
-        ssize_t n = write(fd, at, len);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        len -= (size_t)n;
-    }
-    return true;
+    return gbx_fd_write(fd, data, len);
 }
 
 bool gbx_channel_read_header(int fd, gbx_header *ret)

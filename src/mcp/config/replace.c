@@ -21,21 +21,6 @@ static gbx_status cannot(const char *path, int error, gbx_error *reterr)
     return gbx_fail(reterr, GBX_E_OS, "cannot write '%s': %s", path, strerror(error));
 }
 
-static bool write_all(int fd, const char *data, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, data, len);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        data += n;
-        len -= (size_t)n;
-    }
-    return fsync(fd) == 0;
-}
-
 /* The old file under one name more: the new one only takes the first. */
 static gbx_status keep_old(const char *path, char backup[PATH_MAX], gbx_error *reterr)
 {
@@ -92,7 +77,8 @@ gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
         return cannot(path, errno, reterr);
     if (!is_new && (st.st_uid != geteuid() || st.st_gid != getegid()))
         (void)!fchown(fd, st.st_uid, st.st_gid);
-    if (fchmod(fd, st.st_mode & 07777) != 0 || !write_all(fd, data, len))
+    if (fchmod(fd, st.st_mode & 07777) != 0 || !gbx_fd_write(fd, data, len) ||
+        fsync(fd) != 0)
         status = cannot(path, errno, reterr);
     if (status == GBX_OK && backup != NULL) {
         backup[0] = '\0';

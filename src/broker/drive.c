@@ -2,7 +2,8 @@
 /*
  * drive - a call in steps. One descriptor stands for its three reasons to step: the
  * worker's channel, the clock, and the eventfd by which other threads say that it has a
- * worker, an answer, or an end.
+ * worker, an answer, or an end. A step never waits for the worker, not even for the
+ * moment in which it would answer: the loop has other work.
  */
 #include <glovebox/drive.h>
 
@@ -116,20 +117,6 @@ static void step_queued(gbx_run *run)
         begin(run);
     else if (how != GBX_END_SAID)
         gbx_run_end_unserved(run, how);
-}
-
-static void step(gbx_drive *d)
-{
-    gbx_run *run = &d->run;
-
-    if (run->phase == GBX_RUN_QUEUED)
-        step_queued(run);
-    if (run->phase == GBX_RUN_QUEUED)
-        return;
-    while (!gbx_run_step(run, gbx_clock_now_ns()))
-        if (run->phase != GBX_RUN_STARTED || !run->calls.was_answered ||
-            !gbx_run_hears_soon(run))
-            return;
 }
 
 /* Its worker is killed and released; nobody can say anything to it any more. */
@@ -255,8 +242,10 @@ gbx_result *gbx_drive_step(gbx_drive *drive)
     if (drive->is_over)
         return NULL;
     drain(drive);
-    if (run->phase != GBX_RUN_ENDED)
-        step(drive);
+    if (run->phase == GBX_RUN_QUEUED)
+        step_queued(run);
+    if (run->phase == GBX_RUN_STARTED || run->phase == GBX_RUN_DYING)
+        (void)gbx_run_step(run, gbx_clock_now_ns());
     if (run->phase != GBX_RUN_ENDED && !arm(drive)) {
         run->exchange.is_nomem = true;
         if (run->phase == GBX_RUN_QUEUED)

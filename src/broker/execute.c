@@ -52,6 +52,19 @@ static gbx_end wait_for_worker(gbx_run *run)
     return how;
 }
 
+static bool hears_soon(gbx_run *run)
+{
+    struct pollfd fd = {.fd = run->worker->channel, .events = POLLIN};
+    int64_t until = gbx_clock_now_ns() + SPIN_NS;
+
+    run->calls.was_answered = false;
+    do {
+        if (poll(&fd, 1, 0) > 0)
+            return true;
+    } while (gbx_clock_now_ns() < until);
+    return false;
+}
+
 /* Sleep until the channel or the clock has something to say. */
 static void sleep_on_channel(gbx_run *run)
 {
@@ -63,7 +76,7 @@ static void sleep_on_channel(gbx_run *run)
     uint64_t count;
 
     if (!gbx_hostcall_may_sleep(run, &fds[1].fd) ||
-        (run->calls.was_answered && gbx_run_hears_soon(run)))
+        (run->calls.was_answered && hears_soon(run)))
         return;
     left = to_timespec(gbx_run_next_ns(run) - gbx_clock_now_ns());
     (void)ppoll(fds, fds[1].fd >= 0 ? 2 : 1, &left, NULL);
@@ -190,19 +203,6 @@ void gbx_engine_leave(gbx_engine *engine)
     if (engine->is_closing)
         gbx_supervisor_wake(engine);
     (void)pthread_mutex_unlock(&engine->lock);
-}
-
-bool gbx_run_hears_soon(gbx_run *run)
-{
-    struct pollfd fd = {.fd = run->worker->channel, .events = POLLIN};
-    int64_t until = gbx_clock_now_ns() + SPIN_NS;
-
-    run->calls.was_answered = false;
-    do {
-        if (poll(&fd, 1, 0) > 0)
-            return true;
-    } while (gbx_clock_now_ns() < until);
-    return false;
 }
 
 /* ---- public API ---------------------------------------------------------- */

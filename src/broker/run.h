@@ -117,9 +117,6 @@ void gbx_run_abort_locked(gbx_run *run);
  * thread; the engine's lock is held, unless nobody else knows the run. */
 void gbx_run_notify(gbx_run *run);
 
-/* execute.c: is the worker heard within a moment that is shorter than going to sleep? */
-bool gbx_run_hears_soon(gbx_run *run);
-
 /* The same randomness for the same seed; whoever seeds a call wants no secrets. */
 void gbx_run_spread_seed(uint64_t seed, uint8_t entropy[GBX_ENTROPY_SIZE]);
 

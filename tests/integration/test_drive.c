@@ -267,6 +267,25 @@ static void test_functions__are_asked_on_the_thread_that_steps(void **state)
     assert_true(pthread_equal(a.thread, pthread_self()));
 }
 
+/* However quickly the worker asks again: a step is one answer, and the loop is free. */
+static void test_functions__that_are_asked_without_end_leave_the_loop_free(void **state)
+{
+    asked a = {.at_once = true};
+    gbx_call call = call_of("async () => { for (;;) await ask() }");
+    gbx_drive *drive;
+
+    assert_int_equal(gbx_engine_expose(*state, "ask", on_call, &a, NULL), GBX_OK);
+    drive = drive_of(*state, &call);
+    for (size_t i = 0; i < 100; i++) {
+        size_t before = a.count;
+
+        assert_true(is_readable(drive, PATIENCE_MS));
+        assert_null(gbx_drive_step(drive));
+        assert_true(a.count - before <= 1);
+    }
+    gbx_drive_free(drive);
+}
+
 static void test_functions__are_answered_by_any_thread(void **state)
 {
     asked a = {0};
@@ -337,6 +356,7 @@ int main(void)
         ON_ENGINE(test_drive__is_aborted_by_its_ticket_and_by_its_signal),
         ON_ENGINE(test_drive__can_be_freed_at_any_time),
         ON_ENGINE(test_functions__are_asked_on_the_thread_that_steps),
+        ON_ENGINE(test_functions__that_are_asked_without_end_leave_the_loop_free),
         ON_ENGINE(test_functions__are_answered_by_any_thread),
         ON_ENGINE(test_drive__without_a_call_is_refused),
     };

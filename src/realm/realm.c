@@ -274,6 +274,9 @@ static const char *start(gbx_realm *realm, const gbx_realm_setup *setup)
         return "the engine did not start";
     realm->global = JSContextGetGlobalObject(realm->ctx);
     JSGlobalContextSetInspectable(realm->ctx, false);
+    if (JSGlobalContextSetIncludesNativeCallStackWhenReportingExceptions != NULL)
+        JSGlobalContextSetIncludesNativeCallStackWhenReportingExceptions(realm->ctx,
+                                                                         false);
     make_names(realm);
     reason = check_options(realm);
     if (reason != NULL)

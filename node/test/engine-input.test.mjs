@@ -145,10 +145,11 @@ test('100 MB of JSON as bytes hold the event loop up for moments only', async ()
 
 test('a dataset that is none is refused, although the engine has yet to start', async () => {
   const own = new SandboxEngine();
-  const refused = own.load('f', { f() {} });
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  const refused = assert.rejects(own.load('f', { f() {} }),
+    { name: 'TypeError', message: /a function at data\.f/ });
+  await new Promise((resolve) => setTimeout(resolve, 50)); // nothing else is left unhandled
 
-  await assert.rejects(refused, { name: 'TypeError', message: /a function at data\.f/ });
+  await refused;
   await own.close();
 });
 

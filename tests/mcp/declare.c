@@ -39,11 +39,14 @@ int main(void)
     size_t len = fread(input, 1, sizeof input, stdin);
     gbx_view servers;
     gbx_buf to;
+    bool failed;
 
     if (!gbx_view_open(input, len, &servers))
         return 1;
     gbx_buf_init(&to, GBX_MIB(16));
     gbx_declare(&to, docs, read_docs(servers, docs));
     (void)fwrite(to.data, 1, to.len, stdout);
-    return to.failed ? 1 : 0;
+    failed = to.failed;
+    gbx_buf_cleanup(&to);
+    return failed;
 }

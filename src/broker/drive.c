@@ -40,7 +40,10 @@ static gbx_status open_descriptors(gbx_drive *d, gbx_error *reterr)
     d->fd = epoll_create1(EPOLL_CLOEXEC);
     d->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     d->run.calls.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    /* Whoever throws the call's signal looks at this already. */
+    (void)pthread_mutex_lock(&d->run.engine->lock);
     d->run.is_stepped = d->run.calls.wake_fd >= 0;
+    (void)pthread_mutex_unlock(&d->run.engine->lock);
     if (d->fd < 0 || d->timer < 0 || d->run.calls.wake_fd < 0 ||
         !watch(d, EPOLL_CTL_ADD, d->timer, EPOLLIN) ||
         !watch(d, EPOLL_CTL_ADD, d->run.calls.wake_fd, EPOLLIN))
@@ -75,14 +78,17 @@ static bool arm(gbx_drive *d)
     return true;
 }
 
-/* Whatever was said is looked at now. */
-static void drain(const gbx_drive *d)
+/* Whatever was said is looked at now. A clock that has run out must be set again, be it to
+ * the same time. */
+static void drain(gbx_drive *d)
 {
     uint64_t count;
 
     (void)!read(d->run.calls.wake_fd, &count, sizeof count);
-    if (gbx_clock_now_ns() >= d->armed_ns)
+    if (gbx_clock_now_ns() >= d->armed_ns) {
         (void)!read(d->timer, &count, sizeof count);
+        d->armed_ns = 0;
+    }
 }
 
 static void begin(gbx_run *run)

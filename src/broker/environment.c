@@ -11,10 +11,11 @@
  * The engine reads its options before main(). Malloc=1 and the marker count leave it
  * one thread, without which a fork would not be whole. The pool of compiled code is
  * bounded, since it is reserved up front and no limit counts its growth. Without tail
- * calls the stack, and so the reported line, is the code's own. The last tier compiles
- * on the one thread there is: it starts later, when a call has become a long one. A heap
- * of this kind is collected after each MiB at first, which a call with an input of one
- * would see four times: two are as good, and keep what is not yet collected small.
+ * calls the stack, and so the reported line, is the code's own. The two upper tiers
+ * compile on the one thread there is: they start later, when what they cost is less than
+ * what they save, and for that an entry to a function is one turn of a loop, not fifteen.
+ * A heap of this kind is collected after each MiB at first, which a call with an input of
+ * one would see four times: two are as good, and keep what is not yet collected small.
  * Symbols are bound at the start: workers lack libraries that a search would pass
  * (worker/image.c), and would each search anew.
  */
@@ -23,6 +24,8 @@
         "JSC_useConcurrentJIT=0", "JSC_useConcurrentGC=0", "JSC_numberOfGCMarkers=1", \
         "JSC_useWasm=0", "JSC_useSharedArrayBuffer=0", "JSC_useTailCalls=0",          \
         "JSC_jitMemoryReservationSize=33554432",                                      \
+        "JSC_thresholdForOptimizeAfterWarmUp=15000",                                  \
+        "JSC_executionCounterIncrementForEntry=1",                                    \
         "JSC_thresholdForFTLOptimizeAfterWarmUp=500000", "JSC_smallHeapSize=2097152"
 
 static const char *const full[] = {COMMON, NULL};

@@ -65,6 +65,13 @@ static void run(gbx_realm *realm, const char *code, gbx_form form,
     gbx_realm_run(realm, &call, &nobody, ret);
 }
 
+/* Functions that the engine has in JavaScript, each as often as it takes to be compiled. */
+#define ARRAY_FUNCTIONS                                                                    \
+    "(d) => { const a = Array.from({ length: 1000 }, (_, i) => i); const no = x => x < 0;" \
+    " a.forEach(no); a.some(no); a.every(x => x >= 0); a.find(no); a.findIndex(no);"       \
+    " a.findLast(no); a.findLastIndex(no); a.flatMap(x => [x]); a.reduceRight(no);"        \
+    " return a.filter(x => x > 1).map(x => x + 1).reduce((sum, x) => sum + x, 0) }"
+
 /* What people write, and whatever opens a file or builds a table on first use. */
 static const char *const sample_code[] = {
     "(d) => { const o = d.map(x => ({ id: x, name: 'n' + x, tags: ['a'] }));"
@@ -91,6 +98,7 @@ static const char *const sample_code[] = {
     "(d) => (2n ** 100n).toString() + (0.1).toFixed(3) + Math.random() + parseFloat('1.5')",
     "(d) => { class A { #x = 1; get x() { return this.#x } } function* g() { yield* d }"
     " return [new A().x, ...g(), `${d}`, d?.length ?? 0] }",
+    ARRAY_FUNCTIONS,
     "(d) => encodeURIComponent('\\u00e9') + new Uint8Array(d).length + structured(d)",
 };
 

@@ -22,12 +22,18 @@
 #define LARGE_CALL GBX_KIB(256)
 #define LARGE_ROOM GBX_MIB(16)
 
-/* Requests are gathered up to this size and go out with the WAIT that follows them. */
-#define GATHERED_MAX GBX_KIB(32)
+/* Requests are gathered and go out with the WAIT that follows them. Of many in a row some go
+ * before, so that the host is at work on them while the next are made: two, then twice as
+ * many each time, and no more than this size. */
+#define GATHERED_FIRST 2
+#define GATHERED_MOST  64
+#define GATHERED_MAX   GBX_KIB(32)
 
 typedef struct session {
     gbx_realm *realm;
-    gbx_buf out; /* requests that are not sent yet */
+    gbx_buf out;       /* requests that are not sent yet */
+    unsigned gathered; /* so many */
+    unsigned enough;   /* with so many they are sent */
     uint64_t call_id;
     uint64_t sealed_memory_bytes;
     uint64_t room_bytes; /* of them, already part of the heap */
@@ -67,6 +73,9 @@ static void send_requests(session *s)
 {
     if (s->out.len > 0)
         send_buf(&s->out);
+    s->gathered = 0;
+    if (s->enough < GATHERED_MOST)
+        s->enough *= 2;
 }
 
 /* Without room for the request there is none for the call. */
@@ -77,7 +86,7 @@ static void on_request(void *user, const gbx_msg_hostcall *msg)
     s->out.ceiling = s->out.len + msg->args.len + msg->bytes.len + GBX_KIB(4);
     if (!gbx_msg_put_hostcall(&s->out, s->call_id, msg))
         abort();
-    if (s->out.len >= GATHERED_MAX)
+    if (++s->gathered >= s->enough || s->out.len >= GATHERED_MAX)
         send_requests(s);
 }
 
@@ -137,6 +146,8 @@ static void on_wait(void *user, uint32_t ms)
     s->out.ceiling = s->out.len + 64;
     (void)gbx_msg_put_wait(&s->out, s->call_id, &wait);
     send_buf(&s->out);
+    s->gathered = 0;
+    s->enough = GATHERED_FIRST;
     for (;;) {
         if (!gbx_channel_read_header(GBX_CHANNEL_FD, &header))
             leave(2);
@@ -265,7 +276,8 @@ static void serve(gbx_realm *realm, session *s)
 _Noreturn void gbx_session_run(gbx_realm *realm, const gbx_seal *seal, int channel,
                                gbx_session_proof proof)
 {
-    session s = {.sealed_memory_bytes = seal->memory_bytes,
+    session s = {.enough = GATHERED_FIRST,
+                 .sealed_memory_bytes = seal->memory_bytes,
                  .room_bytes = seal->room_bytes};
     char byte;
 

@@ -381,16 +381,16 @@
   /* Run in the template, whose host answers {}: what every call runs is compiled then. */
   const WARM_TIMES = 150;
 
-  /* Run again to see which memory a call writes: as much as a short script. */
-  const ONCE_TIMES = 4;
-  put(global, Symbol.for('glovebox.warm'), async (once) => {
+  /* Run again to see which memory a call writes: as much as a script of some calls at once. */
+  const ONCE_CALLS = 20;
+
+  async function warmAll() {
     const nobody = () => {};
-    for (let i = 0; i < (once ? ONCE_TIMES : WARM_TIMES); i++) {
+    for (let i = 0; i < WARM_TIMES; i++) {
       const name = names.length > 0 ? names[i % names.length] : '';
       const server = names.length > 0 ? global.servers[name] : makeServer(name);
       await server.warm({ i });
       await server.call('warm', { text: 'a' }, { raw: true });
-      if (once) continue;
       await server.tools('a');
       await discover('a');
       await artifact('a', 1);
@@ -402,6 +402,19 @@
         /* That is what is warmed. */
       }
     }
+  }
+
+  async function warmOnce() {
+    const calls = [];
+    for (let i = 0; i < ONCE_CALLS; i++) {
+      const server = names.length > 0 ? global.servers[names[i % names.length]] : makeServer('');
+      calls[i] = server.warm({ i });
+    }
+    for (let i = 0; i < ONCE_CALLS; i++) await calls[i];
+  }
+
+  put(global, Symbol.for('glovebox.warm'), async (once) => {
+    await (once ? warmOnce() : warmAll());
     hostFunction = undefined;
   }, false);
 })

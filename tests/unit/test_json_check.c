@@ -233,6 +233,29 @@ static void test_check__no_truncation_of_a_container_is_json(void **state)
         assert_false(check(text, len, NULL));
 }
 
+/* Text is looked at eight bytes at a time: none may hide among the others. */
+static void test_check__sees_every_byte_wherever_it_stands(void **state)
+{
+    gbx_json_fault fault;
+    char text[42];
+    (void)state;
+
+    for (size_t at = 1; at <= sizeof text - 2; at++) {
+        for (unsigned byte = 0; byte < 256; byte++) {
+            bool is_plain = byte >= 0x20 && byte < 0x80 && byte != '\\' && byte != '"';
+
+            memset(text, 'a', sizeof text);
+            text[0] = text[sizeof text - 1] = '"';
+            text[at] = (char)byte;
+            assert_int_equal(gbx_json_check(text, sizeof text, 1, &fault), is_plain);
+            if (is_plain)
+                continue;
+            /* A quote and an escape are found wrong in what follows. */
+            assert_in_range(fault.offset, at, at + 2);
+        }
+    }
+}
+
 static void test_check__takes_no_text_at_all(void **state)
 {
     gbx_json_fault fault;
@@ -331,6 +354,7 @@ int main(void)
         cmocka_unit_test(test_check__accepts_all_that_is_json),
         cmocka_unit_test(test_check__refuses_all_that_is_not_and_says_where),
         cmocka_unit_test(test_check__no_truncation_of_a_container_is_json),
+        cmocka_unit_test(test_check__sees_every_byte_wherever_it_stands),
         cmocka_unit_test(test_check__takes_no_text_at_all),
         cmocka_unit_test(test_fault__has_line_and_column_in_characters),
         cmocka_unit_test(test_depth__holds_at_the_limit_and_not_one_past_it),

@@ -288,7 +288,8 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
     look_after_runs(engine);
     look_after_templates(engine);
     (void)pthread_mutex_lock(&engine->lock);
-    gbx_pool_fill(engine); /* again, if memory or a fork was refused */
+    if (fd < 0)
+        gbx_pool_fill(engine); /* again, if memory or a fork was refused */
     is_over =
         engine->is_closing && engine->running.count == 0 && engine->executing == 0;
     (void)pthread_mutex_unlock(&engine->lock);

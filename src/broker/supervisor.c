@@ -7,7 +7,6 @@
 #include "broker/engine.h"
 
 #include "base/clock.h"
-#include "base/turns.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -333,7 +332,6 @@ static void *supervise(void *arg)
 {
     gbx_engine *engine = arg;
 
-    gbx_turns_make_short(); /* workers too: they inherit it */
     look_after_templates(engine);
     (void)event_base_loop(engine->base, EVLOOP_NO_EXIT_ON_EMPTY);
     gbx_provider_end_fetches(engine);

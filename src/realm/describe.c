@@ -120,18 +120,28 @@ static void describe_object(gbx_realm *realm, JSValueRef exception, gbx_msg_erro
         locate(realm, error, ret);
 }
 
-/* The engine's word for a refused allocation, where it sets no bit of its own. */
+/* The engine's words for a refused allocation, where it sets no bit of its own: for buffers,
+ * and for what a library of its allocates, Intl's. */
 static bool is_refusal(gbx_realm *realm, JSValueRef exception)
 {
-    static const char *const said[] = {"Out of memory",
-                                       "Array buffer allocation failed"};
+    static const struct {
+        const char *name;
+        const char *begins;
+    } said[] = {
+        {"RangeError", "Out of memory"},
+        {"RangeError", "Array buffer allocation failed"},
+        {"TypeError", "failed to initialize "},
+        {"TypeError", "Failed to initialize "},
+        {"TypeError", "failed to format "},
+        {"TypeError", "Failed to format "},
+    };
 
     if (!gbx_realm_was_refused() ||
-        gbx_cell_kind(&realm->cells, realm->ctx, exception) != GBX_KIND_ERROR ||
-        strcmp(realm->name, "RangeError") != 0)
+        gbx_cell_kind(&realm->cells, realm->ctx, exception) != GBX_KIND_ERROR)
         return false;
     for (size_t i = 0; i < GBX_COUNTOF(said); i++)
-        if (strncmp(realm->message, said[i], strlen(said[i])) == 0)
+        if (strcmp(realm->name, said[i].name) == 0 &&
+            strncmp(realm->message, said[i].begins, strlen(said[i].begins)) == 0)
             return true;
     return false;
 }

@@ -47,7 +47,9 @@ static _Noreturn void leave(int status)
 
 static void send_buf(gbx_buf *buf)
 {
-    if (buf->failed || !gbx_channel_write(GBX_CHANNEL_FD, buf->data, buf->len))
+    if (buf->failed)
+        abort(); /* after REFUSED: the host knows what it means */
+    if (!gbx_channel_write(GBX_CHANNEL_FD, buf->data, buf->len))
         leave(2);
     buf->len = 0;
 }
@@ -128,7 +130,7 @@ static void take_answer(const session *s, const gbx_header *header)
     gbx_msg_answer answer;
 
     if (body == NULL)
-        abort(); /* after REFUSED: the host knows what it means */
+        abort(); /* after REFUSED, as above */
     if (!gbx_channel_read(GBX_CHANNEL_FD, body, header->body_len) ||
         !gbx_msg_get_answer((gbx_span){body, header->body_len}, &answer))
         leave(2);
@@ -169,11 +171,12 @@ static double on_now(void *user)
     return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
 }
 
+/* An error that tells of the want of memory finds none: its room is there before. */
 static void send_error(const session *s, const gbx_msg_error *error)
 {
-    gbx_buf buf;
+    static uint8_t room[GBX_KIB(64)];
+    gbx_buf buf = {.data = room, .capacity = sizeof room, .ceiling = sizeof room};
 
-    gbx_buf_init(&buf, GBX_KIB(64));
     (void)gbx_msg_put_error(&buf, s->call_id, error);
     send_buf(&buf);
 }

@@ -237,3 +237,8 @@ async () => { await new Promise((r) => setTimeout(() => { const a = []; for (;;)
 //// M53 a slow leak beside garbage
 //: why: much that is freed and a little that is not
 () => { const keep = []; for (let i = 0; ; i++) { const t = Array.from({ length: 1000 }, () => ({ i })); if (i % 3 === 0) keep.push(t); } }
+
+//// M54 an error of its own with the last bytes gone
+//: why: the message that tells of it is memory too
+//: expect: MEMORY RUNTIME
+() => { const a = []; const f = (n) => n > 0 ? f(n - 1) : new Error('last words '.repeat(200)); const e = f(25); e.stack; for (;;) { try { a.push(new Intl.PluralRules('en')); } catch { throw e; } } }

@@ -8,7 +8,7 @@ import { busyWorkers, gone, until } from './support/workers.mjs';
 
 const textOf = (result) => result.content.map(({ text }) => text).join('\n');
 
-let aborted = 0;
+let begun = 0, aborted = 0;
 const shop = {
   list: {
     description: 'Lists orders. There are many.',
@@ -20,6 +20,7 @@ const shop = {
     throw new Error('no stock');
   },
   wait: (_, { signal }) => new Promise((resolve) => {
+    begun++;
     signal.addEventListener('abort', () => {
       aborted++;
       resolve();
@@ -193,16 +194,17 @@ describe('a run is bounded', () => {
   });
 
   it('by its signal, down to the tool and the process', async () => {
-    const before = aborted;
+    const before = { begun, aborted };
     const run = new AbortController();
     const running = mode.run('servers.shop.wait({}); for (;;);', { signal: run.signal });
     const waiting = mode.run('await servers.shop.wait({})', { signal: run.signal });
     const busy = await busyWorkers(process.pid);
+    await until(() => begun > before.begun, 'the call of the one that waits');
     run.abort();
     assert.equal((await running).error.code, 'ABORTED');
     assert.equal((await waiting).error.code, 'ABORTED');
     await gone(busy);
-    assert.ok(aborted > before);
+    assert.ok(aborted > before.aborted);
   });
 
   it('and knows its own calls, however many run at once', async () => {

@@ -273,27 +273,31 @@ static void look_after_templates(gbx_engine *engine)
     }
 }
 
-static void on_wake(evutil_socket_t fd, short what, void *arg)
+static void look_after_all(gbx_engine *engine)
 {
-    gbx_engine *engine = arg;
-    uint64_t count;
     bool is_over;
 
-    (void)what;
-    if (fd >= 0)
-        (void)!read(fd, &count, sizeof count);
     take_inbox(engine);
     gbx_provider_tick(engine);
     look_after_runs(engine);
     look_after_templates(engine);
     (void)pthread_mutex_lock(&engine->lock);
-    if (fd < 0)
-        gbx_pool_fill(engine); /* again, if memory or a fork was refused */
     is_over =
         engine->is_closing && engine->running.count == 0 && engine->executing == 0;
     (void)pthread_mutex_unlock(&engine->lock);
     if (is_over)
         (void)event_base_loopbreak(engine->base);
+}
+
+/* The pool is not filled here: each submitted call would have the next worker forked
+ * beside it. */
+static void on_wake(evutil_socket_t fd, short what, void *arg)
+{
+    uint64_t count;
+
+    (void)what;
+    (void)!read(fd, &count, sizeof count);
+    look_after_all(arg);
 }
 
 /* What no event announces: queue deadlines, retries, recycling by age, a template
@@ -303,8 +307,12 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     gbx_engine *engine = arg;
 
     (void)fd;
+    (void)what;
     gbx_watch_templates(engine);
-    on_wake(-1, what, arg);
+    look_after_all(engine);
+    (void)pthread_mutex_lock(&engine->lock);
+    gbx_pool_fill(engine); /* again, if memory or a fork was refused */
+    (void)pthread_mutex_unlock(&engine->lock);
 }
 
 static void end_everything(gbx_engine *engine)

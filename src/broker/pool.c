@@ -171,8 +171,7 @@ void gbx_pool_fill(gbx_engine *engine)
     const gbx_options *o = &engine->settings.options;
     gbx_template *t = engine->current;
     size_t count = forks_wanted(engine);
-    /* What a proof costs, the calls that wait would wait for; each is its own proof. */
-    gbx_msg_type how = engine->waiting.count > 0 ? GBX_MSG_FORK_NOW : GBX_MSG_FORK;
+    size_t waiting = engine->waiting.count;
     gbx_buf buf;
 
     if (count == 0)
@@ -181,12 +180,14 @@ void gbx_pool_fill(gbx_engine *engine)
     gbx_buf_init(&buf, count * FORK_FRAME_SIZE);
     if (gbx_buf_reserve(&buf, count * FORK_FRAME_SIZE) == NULL)
         return; /* the supervisor's tick tries again */
-    while (count-- > 0) {
+    for (size_t i = 0; i < count; i++) {
         gbx_worker *w = add_worker(engine);
 
         if (w == NULL)
             break;
-        (void)gbx_msg_put_fork(&buf, how, w->id);
+        /* What a proof costs, the calls that wait would wait for; each is its own proof. */
+        (void)gbx_msg_put_fork(&buf, i < waiting ? GBX_MSG_FORK_NOW : GBX_MSG_FORK,
+                               w->id);
     }
     /* Frames are whole or not sent: the socket holds far more than the queue of a
      * template that lives, and one that does not is about to be replaced. */

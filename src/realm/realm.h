@@ -77,8 +77,11 @@ bool gbx_realm_load(gbx_realm *realm, gbx_span name, gbx_span json, char *reason
                     size_t reason_size);
 
 /* Touch what every call touches, so that no fork pays for it: how_much 0 the least,
- * 1 dates, Intl, regular expressions, sorting, errors too. Ends with a collection. */
+ * 1 dates, Intl, regular expressions, sorting, errors too. Settles at the end. */
 void gbx_realm_warm(gbx_realm *realm, int how_much);
+
+/* Collect, and take the places that the next allocations need: after what was loaded. */
+void gbx_realm_settle(gbx_realm *realm, int how_much);
 
 /* "JavaScriptCore 2.50.6" and the like. */
 const char *gbx_realm_engine(void);

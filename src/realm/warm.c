@@ -105,8 +105,9 @@ static const char *const sample_code[] = {
     "(d) => encodeURIComponent('\\u00e9') + new Uint8Array(d).length + structured(d)",
 };
 
-/* Promises and asynchronous functions are code of the engine in JavaScript, too. */
-static const char *const waiting_code[] = {
+/* What models write most. Promises and asynchronous functions are code of the engine in
+ * JavaScript, too. */
+static const char *const common_code[] = {
     "async (d) => { const made = []; const later = async x => { await null; return x };"
     " for (let i = 0; i < 20; i++) made.push(new Promise(r => r(i)));"
     " const all = await Promise.all(made); const more = await Promise.all(d.map(x => later(x)));"
@@ -116,11 +117,17 @@ static const char *const waiting_code[] = {
     " const one = await Promise.race([Promise.resolve(1), new Promise(() => {})]);"
     " const two = await Promise.resolve(1).then(x => x + 1).catch(() => 0).finally(() => 0);"
     " try { await Promise.any([Promise.reject(1)]) } catch { return all.length + one + two } }",
+    "(d) => { const all = d.map(x => ({ id: x, name: 'n' + x, tags: ['a'] })); const by = {};"
+    " for (const { id, name } of all) if (name in by) by[name].push(id); else by[name] = [id];"
+    " const text = Object.entries(by).filter(([key]) => key !== 'n1')"
+    ".sort((a, b) => b[1][0] - a[1][0]).map(([key, ids]) => `${key}: ${ids.length}`).join(', ');"
+    " return text.split(', ').reduce((sum, s) => sum + s.length, 0)"
+    " + new Map(Object.entries(by)).size + new Set(d).size + all.find(x => x.id > 1).id }",
 };
 
 /* Often enough for it to be compiled; once more, the engine has its places to find. */
-#define WAITING_TIMES       5
-#define WAITING_TIMES_AGAIN 4
+#define COMMON_TIMES       5
+#define COMMON_TIMES_AGAIN 4
 
 static void collect(gbx_realm *realm)
 {
@@ -138,13 +145,13 @@ static void warm_all(gbx_realm *realm)
     run(realm, "const x = await 1; return params.length + x", GBX_FORM_BODY, &outcome);
 }
 
-static void warm_waiting(gbx_realm *realm, int times)
+static void warm_common(gbx_realm *realm, int times)
 {
     gbx_realm_outcome outcome;
 
     for (int i = 0; i < times; i++)
-        for (size_t j = 0; j < GBX_COUNTOF(waiting_code); j++)
-            run(realm, waiting_code[j], GBX_FORM_FUNCTION, &outcome);
+        for (size_t j = 0; j < GBX_COUNTOF(common_code); j++)
+            run(realm, common_code[j], GBX_FORM_FUNCTION, &outcome);
 }
 
 /* Put name for each %s of shape. */
@@ -199,17 +206,22 @@ void gbx_realm_warm(gbx_realm *realm, int how_much)
     run(realm, "() => new Date(0).toString()", GBX_FORM_FUNCTION, &outcome);
     if (how_much > 0) {
         warm_all(realm);
-        warm_waiting(realm, WAITING_TIMES);
+        warm_common(realm, COMMON_TIMES);
     }
     if (how_much > 0 && realm->capabilities != 0)
         gbx_warm_capabilities(realm, realm->capabilities);
     if (how_much > 0 && realm->preload_warm != NULL)
         gbx_warm_preloads(realm, false);
+    gbx_realm_settle(realm, how_much);
+}
+
+void gbx_realm_settle(gbx_realm *realm, int how_much)
+{
     collect(realm);
     /* After a collection the first allocation of each kind sweeps a block, or looks for
      * one in all there are: done here, or every fork copies those pages. */
     if (how_much > 0) {
-        warm_waiting(realm, WAITING_TIMES_AGAIN);
+        warm_common(realm, COMMON_TIMES_AGAIN);
         (void)gbx_realm_rehearse(realm);
     }
     for (int i = 0; i < PROVE_TIMES; i++)

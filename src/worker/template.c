@@ -189,9 +189,8 @@ static bool load(template *t, gbx_span body, int fd)
 
         loaded.ok = gbx_realm_load(t->realm, msg.name, json, reason, sizeof reason);
         (void)munmap(data, (size_t)msg.size);
-        gbx_realm_warm(t->realm, 0);
+        gbx_realm_settle(t->realm, t->config.warm);
         make_room(t);
-        t->pages.count = 0; /* workers now write others, and /proc is gone */
     }
     loaded.message = text_span(reason);
     gbx_buf_init(&buf, GBX_KIB(16));

@@ -19,7 +19,7 @@
 
 /* A CALL of this size is worth huge pages, where the room is a multiple of what is left
  * out for it. */
-#define LARGE_CALL GBX_KIB(256)
+#define LARGE_CALL GBX_KIB(128)
 #define LARGE_ROOM GBX_MIB(16)
 
 /* Requests are gathered and go out with the WAIT that follows them. Of many in a row some go

@@ -238,7 +238,8 @@ async () => { await new Promise((r) => setTimeout(() => { const a = []; for (;;)
 //: why: much that is freed and a little that is not
 () => { const keep = []; for (let i = 0; ; i++) { const t = Array.from({ length: 1000 }, () => ({ i })); if (i % 3 === 0) keep.push(t); } }
 
-//// M54 an error of its own with the last bytes gone
+//// M54 a long error of its own with the last bytes gone
 //: why: the message that tells of it is memory too
+//: memory: 96 144 160 176
 //: expect: MEMORY RUNTIME
-() => { const a = []; const f = (n) => n > 0 ? f(n - 1) : new Error('last words '.repeat(200)); const e = f(25); e.stack; for (;;) { try { a.push(new Intl.PluralRules('en')); } catch { throw e; } } }
+() => { const a = []; let e; const recurse_under_a_name_that_makes_the_stack_of_an_error_long = (n) => n > 0 ? recurse_under_a_name_that_makes_the_stack_of_an_error_long(n - 1) + 1 : (e = new Error('last words '.repeat(740)), 1); Error.stackTraceLimit = 400; recurse_under_a_name_that_makes_the_stack_of_an_error_long(390); e.stack.charCodeAt(5); e.message.charCodeAt(5); for (let size = 2 ** 23; size >= 2 ** 16; size /= 2) { try { for (;;) a.push(new ArrayBuffer(size)); } catch { } } throw e; }

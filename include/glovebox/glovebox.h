@@ -212,21 +212,20 @@ typedef struct gbx_runner gbx_runner;
 /** How to make an engine. What total_ names limits all of its processes together: it
  * needs a delegated control group, or the engine is GBX_E_UNSUPPORTED. */
 typedef struct gbx_options {
-    size_t struct_size;       /**< sizeof(gbx_options) in the caller's build */
-    gbx_limits limits;        /**< defaults of every call, and its upper bounds */
-    uint32_t pool_size;       /**< workers kept ready; default 5, at most 64 */
-    uint32_t max_workers;     /**< workers alive at once; default 64, at most 1024 */
-    uint32_t queue_length;    /**< calls waiting for a worker; default 1024 */
-    gbx_require require;      /**< what to do about missing layers */
-    gbx_jit jit;              /**< just-in-time compilation */
-    gbx_globals globals;      /**< the realm's globals */
-    gbx_fresh fresh;          /**< fork or exec */
-    uint32_t capabilities;    /**< gbx_capability bits; default console and timers */
-    uint32_t recycle_calls;   /**< a new template after so many forks; default 10000 */
-    uint32_t recycle_ms;      /**< and after so long; default 600000 */
-    const char *worker_path;  /**< default: $GLOVEBOX_WORKER, beside the program, then
-                                   the installed one; copied */
-    const char *runner_name;  /**< "process" (default) or "memory"; copied */
+    size_t struct_size;      /**< sizeof(gbx_options) in the caller's build */
+    gbx_limits limits;       /**< defaults of every call, and its upper bounds */
+    uint32_t pool_size;      /**< workers kept ready; default 5, at most 64 */
+    uint32_t max_workers;    /**< workers alive at once; default 64, at most 1024 */
+    uint32_t queue_length;   /**< calls waiting for a worker; default 1024 */
+    gbx_require require;     /**< what to do about missing layers */
+    gbx_jit jit;             /**< just-in-time compilation */
+    gbx_globals globals;     /**< the realm's globals */
+    gbx_fresh fresh;         /**< fork or exec */
+    uint32_t capabilities;   /**< gbx_capability bits; default console and timers */
+    uint32_t recycle_calls;  /**< a new template after so many forks; default 10000 */
+    uint32_t recycle_ms;     /**< and after so long; default 600000 */
+    const char *worker_path; /**< else $GLOVEBOX_WORKER, beside us, installed; copied */
+    const char *runner_name; /**< "process" (default) or "memory"; copied */
     const gbx_runner *runner; /**< one of the embedder's own; copied; or the name */
     gbx_event_fn on_event;    /**< may be NULL */
     void *event_user;   /**< passed to on_event; borrowed until the engine is freed */
@@ -241,11 +240,12 @@ typedef struct gbx_options {
     size_t preload_count;        /**< entries in preloads; at most 64 */
     uint64_t total_memory_bytes; /**< from 64 MiB; 0: what all workers may need */
     uint64_t total_cpu_percent;  /**< of one processor, 0: no such limit */
+    uint32_t huge_pages;         /**< of 2 MiB, for its code; default 3, to 16 */
 } gbx_options;
 
 /* clang-format off */
 #define GBX_OPTIONS_INIT {sizeof(gbx_options), GBX_LIMITS_INIT, 0, 0, 0, GBX_REQUIRE_DEFAULT, \
-    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0}
+    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0, 0}
 /* clang-format on */
 
 /** Bits of gbx_call.flags. */

@@ -47,6 +47,7 @@ static const field option_fields[] = {
     NARROW("fresh", gbx_options, fresh),
     NARROW("recycleCalls", gbx_options, recycle_calls),
     NARROW("recycleMs", gbx_options, recycle_ms),
+    NARROW("hugePages", gbx_options, huge_pages),
 };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

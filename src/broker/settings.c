@@ -137,6 +137,7 @@ static bool settle_choices(gbx_options *o, gbx_error *reterr)
                     reterr) &&
            settle32(&o->recycle_ms, 600000, 1000, UINT32_MAX, "options.recycle_ms",
                     reterr) &&
+           settle32(&o->huge_pages, 3, 1, 16, "options.huge_pages", reterr) &&
            (o->total_memory_bytes == 0 ||
             settle(&o->total_memory_bytes, 0, TOTAL_MEMORY_MIN, TOTAL_MEMORY_MAX,
                    "options.total_memory_bytes", reterr)) &&

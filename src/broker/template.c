@@ -175,6 +175,7 @@ static bool send_config(gbx_template *t)
         .version = GBX_WIRE_VERSION,
         .globals = (uint8_t)o->globals,
         .warm = o->pool_size > 1 || o->fresh == GBX_FRESH_EXEC ? 1 : 0,
+        .huge_pages = (uint8_t)o->huge_pages,
         .capabilities = o->capabilities,
         .ns_made = t->process.ns_made,
         .memory_bytes = o->limits.memory_bytes,

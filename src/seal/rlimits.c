@@ -87,10 +87,8 @@ static bool limit_memory(const gbx_seal *seal)
 
     if (!read_sizes(seal->statm_fd, &total, &data))
         return false;
-    total = total * page - seal->unforked_bytes;
-    data = data * page - seal->unforked_data_bytes;
-    return set(RLIMIT_DATA, data + growth) &&
-           set(RLIMIT_AS, total + growth + seal->closed_bytes + STACK_BYTES);
+    return set(RLIMIT_DATA, data * page + growth) &&
+           set(RLIMIT_AS, total * page + growth + seal->closed_bytes + STACK_BYTES);
 }
 
 /* ---- public to other modules -------------------------------------------- */

@@ -47,13 +47,11 @@ typedef struct gbx_filter {
 } gbx_filter;
 
 typedef struct gbx_seal {
-    uint32_t layers_off;     /* bits left out: attack mode only */
-    uint32_t ns_made;        /* bits of the namespaces that spawn made */
-    uint64_t memory_bytes;   /* most growth of data that any call may have */
-    uint32_t cpu_s;          /* RLIMIT_CPU */
-    uint64_t room_bytes;     /* of memory_bytes: what a fork has already, untouched */
-    uint64_t unforked_bytes; /* of the template's mappings: what forks lack */
-    uint64_t unforked_data_bytes; /* of them: private and writable */
+    uint32_t layers_off;   /* bits left out: attack mode only */
+    uint32_t ns_made;      /* bits of the namespaces that spawn made */
+    uint64_t memory_bytes; /* most growth of data that any call may have */
+    uint32_t cpu_s;        /* RLIMIT_CPU */
+    uint64_t room_bytes;   /* of memory_bytes: what a fork has already, untouched */
     gbx_layer_state layers[GBX_LAYER_COUNT];
     uint32_t landlock_abi;      /* 0: none */
     gbx_filter worker_filter;   /* the table of seccomp_table.h, class by class */

@@ -18,7 +18,7 @@
 
 #define GBX_FRAME_HEADER_SIZE 16
 
-#define GBX_WIRE_VERSION 1u
+#define GBX_WIRE_VERSION 2u
 
 typedef enum gbx_msg_type {
     /* worker -> host, on the worker's own channel */
@@ -170,6 +170,7 @@ typedef struct gbx_msg_config {
     uint8_t globals;       /* gbx_globals */
     uint8_t attack_mode;   /* serve ATTACK instead of FORK */
     uint8_t warm;          /* 0: the least warming (one call), 1: all of it */
+    uint8_t huge_pages;    /* for the engine's code, at most so many */
     uint32_t capabilities; /* gbx_capability bits */
     uint32_t layers_off;   /* gbx_layer bits to leave out: the attack mode alone */
     uint32_t ns_made;      /* gbx_layer bits of the namespaces that spawn made */

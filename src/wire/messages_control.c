@@ -14,6 +14,7 @@ bool gbx_msg_put_config(gbx_buf *to, const gbx_msg_config *msg)
     gbx_put_u8(to, msg->globals);
     gbx_put_u8(to, msg->attack_mode);
     gbx_put_u8(to, msg->warm);
+    gbx_put_u8(to, msg->huge_pages);
     gbx_put_u32(to, msg->capabilities);
     gbx_put_u32(to, msg->layers_off);
     gbx_put_u32(to, msg->ns_made);
@@ -33,6 +34,7 @@ bool gbx_msg_get_config(gbx_span body, gbx_msg_config *ret)
     gbx_read_flag(&r, &ret->globals);
     gbx_read_flag(&r, &ret->attack_mode);
     gbx_read_flag(&r, &ret->warm);
+    gbx_read_u8(&r, &ret->huge_pages);
     gbx_read_u32(&r, &ret->capabilities);
     gbx_read_u32(&r, &ret->layers_off);
     gbx_read_u32(&r, &ret->ns_made);

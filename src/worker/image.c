@@ -20,7 +20,6 @@
 typedef struct mapping {
     uintptr_t from;
     uintptr_t to;
-    int prot;
 } mapping;
 
 typedef struct mappings {
@@ -31,8 +30,8 @@ typedef struct mappings {
 /*
  * The engine's library brings an event loop's, an object system's and a journal's with
  * it, for its embedding API and for WebKit; its C interface, which is all we call,
- * enters none of them once the template is up. A fork that did would crash. The last
- * one compiled the filters, and has done its work.
+ * enters none of them once the template is up. What did would crash. The last one
+ * compiled the filters, and has done its work.
  */
 static const char *const unused[] = {
     "libgio-2.0.so",  "libgobject-2.0.so", "libgmodule-2.0.so", "libmount.so",
@@ -61,14 +60,10 @@ static void find(mappings *ret, const char *const *names, size_t count)
     while (f != NULL && ret->count < MAPPINGS_MAX &&
            fgets(line, sizeof line, f) != NULL) {
         mapping *m = &ret->list[ret->count];
-        char mode[5];
 
-        if (!is_one_of(line, names, count) ||
-            sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &m->from, &m->to, mode) != 3)
-            continue;
-        m->prot = (mode[0] == 'r' ? PROT_READ : 0) | (mode[1] == 'w' ? PROT_WRITE : 0) |
-                  (mode[2] == 'x' ? PROT_EXEC : 0);
-        ret->count++;
+        if (is_one_of(line, names, count) &&
+            sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &m->from, &m->to) == 2)
+            ret->count++;
     }
     if (f != NULL)
         (void)fclose(f);
@@ -76,9 +71,8 @@ static void find(mappings *ret, const char *const *names, size_t count)
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_image_gap gbx_image_leave_out(void)
+void gbx_image_drop_libraries(void)
 {
-    gbx_image_gap gap = {0};
     mappings found;
     void *frame;
 
@@ -87,15 +81,6 @@ gbx_image_gap gbx_image_leave_out(void)
     (void)backtrace(&frame, 1);
 
     find(&found, unused, GBX_COUNTOF(unused));
-    for (size_t i = 0; i < found.count; i++) {
-        const mapping *m = &found.list[i];
-        size_t size = m->to - m->from;
-
-        if (madvise((void *)m->from, size, MADV_DONTFORK) < 0)
-            continue;
-        gap.total_bytes += size;
-        if ((m->prot & PROT_WRITE) != 0)
-            gap.data_bytes += size;
-    }
-    return gap;
+    for (size_t i = 0; i < found.count; i++)
+        (void)munmap((void *)found.list[i].from, found.list[i].to - found.list[i].from);
 }

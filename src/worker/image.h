@@ -11,16 +11,9 @@
 #ifndef GBX_WORKER_IMAGE_H
 #define GBX_WORKER_IMAGE_H
 
-#include <stdint.h>
-
-/* What forks lack of what the template maps. */
-typedef struct gbx_image_gap {
-    uint64_t total_bytes;
-    uint64_t data_bytes; /* of them private and writable */
-} gbx_image_gap;
-
-/* Leave out of every fork the libraries that the engine's library is linked with for
- * other programs' sake. */
-gbx_image_gap gbx_image_leave_out(void);
+/* Unmap the libraries that the engine's library is linked with for other programs' sake.
+ * What the loader knows of them stays: from here on nothing may be searched for by name,
+ * and the process ends by _exit(), since their own ends can no longer be run. */
+void gbx_image_drop_libraries(void);
 
 #endif

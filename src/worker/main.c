@@ -10,11 +10,12 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--serve") == 0)
-        return gbx_template_serve(GBX_CHANNEL_FD);
+        _exit(gbx_template_serve(GBX_CHANNEL_FD)); /* worker/image.h says why */
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         (void)printf("glovebox-worker " GBX_VERSION "\n");
         return 0;

@@ -32,9 +32,6 @@
 #define ROOM_MIN GBX_MIB(8)
 #define ROOM_MAX GBX_MIB(32)
 
-/* Huge pages of the engine's code: with more a worker would weigh over 3 MB. */
-#define HUGE_TEXTS 3
-
 typedef struct template
 {
     int control;
@@ -330,15 +327,12 @@ static bool rehearse(void *realm)
  * to be forked many times. */
 static void make_light(template *t)
 {
-    gbx_image_gap gap = gbx_image_leave_out();
-
-    t->seal.unforked_bytes = gap.total_bytes;
-    t->seal.unforked_data_bytes = gap.data_bytes;
+    gbx_image_drop_libraries();
     if (t->config.warm == 0)
         return;
     gbx_heap_close_holes();
     (void)rehearse(t->realm); /* the engine has to find its new places once */
-    (void)gbx_text_enlarge(HUGE_TEXTS, rehearse, t->realm);
+    (void)gbx_text_enlarge(t->config.huge_pages, rehearse, t->realm);
     gbx_pages_learn(&t->pages, rehearse, t->realm);
 }
 

@@ -216,6 +216,7 @@ static void test_config__decodes_every_field(void **state)
     assert_int_equal(msg.globals, 1);
     assert_int_equal(msg.attack_mode, 0);
     assert_int_equal(msg.warm, 1);
+    assert_int_equal(msg.huge_pages, 8);
     assert_int_equal(msg.capabilities, 3);
     assert_int_equal(msg.layers_off, 0);
     assert_int_equal(msg.ns_made, 0x7F);
@@ -231,7 +232,7 @@ static void test_hello__decodes_every_field(void **state)
 
     assert_true(gbx_msg_get_hello((gbx_span){g->body, g->len}, &msg));
 
-    assert_int_equal(msg.version, 1);
+    assert_int_equal(msg.version, GBX_WIRE_VERSION);
     assert_int_equal(msg.threads, 1);
     assert_int_equal(msg.landlock_abi, 6);
     assert_int_equal(msg.oom_known, 1);

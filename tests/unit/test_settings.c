@@ -182,6 +182,7 @@ static const struct number {
     O32(queue_length, 1, 1048576),
     O32(recycle_calls, 1, 4294967295),
     O32(recycle_ms, 1000, 4294967295),
+    O32(huge_pages, 1, 16),
 #undef N32
 #undef N64
 #undef O32

@@ -39,7 +39,8 @@ static char *outcome(const char *code)
     uint32_t line, column;
     char *text = NULL;
 
-    assert_int_equal(gbx_script_make(code, strlen(code), &script, NULL), GBX_OK);
+    assert_int_equal(gbx_script_make(code, strlen(code), "input", &script, NULL),
+                     GBX_OK);
     if (script.message != NULL) {
         assert_true(asprintf(&text, "%s @%u:%u", script.message, script.line,
                              script.column) > 0);
@@ -270,7 +271,8 @@ static void test_text_that_is_no_code__stays_as_it_is(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        assert_int_equal(gbx_script_make(texts[i], strlen(texts[i]), &script, NULL),
+        assert_int_equal(gbx_script_make(texts[i], strlen(texts[i]), "input", &script,
+                                         NULL),
                          GBX_OK);
         assert_string_equal(script.code, texts[i]);
         gbx_script_cleanup(&script);

@@ -176,5 +176,6 @@ void gbx_mcp_code_free(gbx_mcp_code *code)
         gbx_code_run_abandon(code->open_runs);
     gbx_box_free(code->box);
     gbx_artifacts_free(code->artifacts);
+    gbx_recent_cleanup(&code->recent);
     free(code);
 }

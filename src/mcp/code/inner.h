@@ -6,6 +6,7 @@
 #include "mcp/code/artifacts.h"
 #include "mcp/code/box.h"
 #include "mcp/code/code.h"
+#include "mcp/code/recent.h"
 #include "mcp/code/search.h"
 
 struct gbx_nested;
@@ -22,6 +23,7 @@ struct gbx_mcp_code {
     gbx_gate *gate;
     gbx_box *box;
     gbx_artifacts *artifacts;
+    gbx_recent recent;                /* of execute */
     struct gbx_nested *first_waiting; /* for a place among calls_at_once */
     struct gbx_nested *last_waiting;
     uint32_t flying; /* nested calls, over all runs */

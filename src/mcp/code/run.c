@@ -208,7 +208,8 @@ gbx_status gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
     run->start_ns = gbx_clock_now_ns();
     run->text = malloc(text->len + 1);
     if (run->text == NULL ||
-        gbx_script_make((char *)text->data, text->len, &run->script, NULL) != GBX_OK) {
+        gbx_recent_make(&code->recent, (char *)text->data, text->len, "input",
+                        &run->script, NULL) != GBX_OK) {
         free_run(run);
         return GBX_E_NOMEM;
     }

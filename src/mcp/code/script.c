@@ -102,14 +102,8 @@ static bool is_text(const char *text, size_t len)
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_status gbx_script_make(const char *text, size_t len, gbx_script *ret,
-                           gbx_error *reterr)
-{
-    return gbx_script_make_called(text, len, "input", ret, reterr);
-}
-
-gbx_status gbx_script_make_called(const char *text, size_t len, const char *arguments,
-                                  gbx_script *ret, gbx_error *reterr)
+gbx_status gbx_script_make(const char *text, size_t len, const char *arguments,
+                           gbx_script *ret, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_free) char *given = malloc(len + 1);
     GBX_CLEANUP(gbx_free) char *copy = malloc(len + 1);

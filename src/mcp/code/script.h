@@ -35,13 +35,10 @@ typedef struct gbx_script {
     uint32_t column;
 } gbx_script;
 
-/* text is copied. Only GBX_E_NOMEM fails. */
-gbx_status gbx_script_make(const char *text, size_t len, gbx_script *ret,
-                           gbx_error *reterr);
-
-/* The same where a function is called with something else: "data, input". */
-gbx_status gbx_script_make_called(const char *text, size_t len, const char *arguments,
-                                  gbx_script *ret, gbx_error *reterr);
+/* text is copied; arguments are what a function that is called gets: "input", or
+ * "data, input". Only GBX_E_NOMEM fails. */
+gbx_status gbx_script_make(const char *text, size_t len, const char *arguments,
+                           gbx_script *ret, gbx_error *reterr);
 
 /* From a position in what was run to the one in what was given. */
 void gbx_script_map(const gbx_script *script, uint32_t *line, uint32_t *column);

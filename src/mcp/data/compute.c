@@ -259,8 +259,8 @@ static bool make_script(gbx_compute *c)
     gbx_location at;
     char *frame;
 
-    if (gbx_script_make_called(text, c->code.len, "data, input", &c->script, NULL) !=
-        GBX_OK) {
+    if (gbx_recent_make(&c->data->recent, text, c->code.len, "data, input", &c->script,
+                        NULL) != GBX_OK) {
         refuse(c, "UNAVAILABLE", "no memory for the call", "");
         return false;
     }

@@ -11,6 +11,7 @@
 
 #include "base/sha256.h"
 #include "mcp/code/artifacts.h"
+#include "mcp/code/recent.h"
 #include "mcp/data/data.h"
 #include "mcp/data/source.h"
 
@@ -139,6 +140,7 @@ struct gbx_mcp_data {
     gbx_data_loader loader;
     gbx_data_watch *watch;
     gbx_artifacts *artifacts;
+    gbx_recent recent;  /* of compute */
     gbx_engine *engine; /* NULL: not yet, or engine_problem says why */
     bool is_engine_done;
     char engine_problem[GBX_ERROR_MESSAGE_SIZE];

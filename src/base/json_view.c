@@ -110,7 +110,44 @@ static size_t append_escape(gbx_buf *to, const char *text, size_t left)
     return 1;
 }
 
+/* The characters of a string that has escapes. No buffer: a name is asked for often, and
+ * what has more than six characters for each of the text's bytes is another. */
+static bool is_text_escaped(gbx_view view, const char *text, size_t len)
+{
+    size_t at = 0;
+
+    for (size_t i = 1; i + 1 < view.len;) {
+        uint8_t room[4];
+        gbx_buf one = {.data = room, .capacity = sizeof room, .ceiling = sizeof room};
+
+        if (view.at[i] != '\\') {
+            (void)gbx_buf_append(&one, view.at + i, 1);
+            i++;
+        } else {
+            i++;
+            i += append_escape(&one, view.at + i, view.len - 1 - i);
+        }
+        if (one.failed || one.len > len - at || memcmp(room, text + at, one.len) != 0)
+            return false;
+        at += one.len;
+    }
+    return at == len;
+}
+
 /* ---- public to other modules -------------------------------------------- */
+
+bool gbx_view_is_text(gbx_view view, const char *text)
+{
+    size_t len = strlen(text);
+
+    if (gbx_view_kind(view) != '"' || view.len - 2 < len)
+        return false;
+    if (view.len - 2 == len && memcmp(view.at + 1, text, len) == 0)
+        return true;
+    return (view.len - 2) / 6 <= len &&
+           memchr(view.at + 1, '\\', view.len - 2) != NULL &&
+           is_text_escaped(view, text, len);
+}
 
 bool gbx_view_open(const char *text, size_t len, gbx_view *ret)
 {
@@ -139,13 +176,12 @@ char gbx_view_kind(gbx_view view)
 
 gbx_view gbx_view_member(gbx_view object, const char *name)
 {
-    size_t name_len = strlen(name);
     size_t cursor = 0;
     gbx_view key;
     gbx_view value;
 
     while (gbx_view_kind(object) == '{' && gbx_view_next(object, &cursor, &key, &value))
-        if (key.len == name_len + 2 && memcmp(key.at + 1, name, name_len) == 0)
+        if (gbx_view_is_text(key, name))
             return value;
     return (gbx_view){0};
 }

@@ -21,7 +21,11 @@ bool gbx_view_open(const char *text, size_t len, gbx_view *ret);
 /* '{', '[', '"', 't', 'f', 'n', '0' for every number, or 0 for no value. */
 char gbx_view_kind(gbx_view view);
 
-/* The member of that name (without escapes) of an object; no value if there is none. */
+/* A string of just these characters, however they are written ("a\/b", "\u0061/b"). */
+bool gbx_view_is_text(gbx_view view, const char *text);
+
+/* The first member of that name of an object, as gbx_view_is_text(); no value if there is
+ * none. */
 gbx_view gbx_view_member(gbx_view object, const char *name);
 
 /*

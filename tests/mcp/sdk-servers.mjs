@@ -30,6 +30,7 @@ let aborted = 0;
 let seenHeaders = {};
 const sessions = new Map();
 let notify = () => {};
+let hasVanished = false; // the next request, no notification, hears that there is no session
 
 // One list of tools for both; what differs between the SDKs is the context of a call.
 function build(Server) {
@@ -74,6 +75,10 @@ function build(Server) {
     setTimeout(() => sessions.clear(), 10);
     return text('forgotten');
   });
+  add('vanish', empty, () => {
+    hasVanished = true;
+    return wait(60000);
+  });
   add('grow', empty, () => {
     hasGrown = true;
     if (Server === ServerV1) addNew();
@@ -108,6 +113,17 @@ async function withSession(request, response) {
   const id = request.headers['mcp-session-id'];
   let transport = sessions.get(id);
 
+  if (hasVanished && id !== undefined && request.method === 'POST') {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    if (JSON.parse(body).id === undefined) {
+      response.writeHead(202).end();
+      return;
+    }
+    hasVanished = false;
+    sessions.clear();
+    transport = undefined;
+  }
   if (id !== undefined && transport === undefined) {
     response.writeHead(404).end('{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}');
     return;

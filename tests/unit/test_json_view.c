@@ -46,6 +46,48 @@ static void test_members__are_found_by_name(void **state)
     assert_text(gbx_view_member(deep, "n"), "-1.5e3");
 }
 
+/* RFC 8259, 8.3: strings are compared by their characters. Some writers, PHP's by
+ * default, escape every slash. */
+static void test_texts__are_compared_by_their_characters(void **state)
+{
+    static const struct {
+        const char *json;
+        const char *text;
+        bool is_same;
+    } rows[] = {
+        {"\"tools/list\"", "tools/list", true},
+        {"\"tools\\/list\"", "tools/list", true},
+        {"\"\\u0074ools/\\u006cist\"", "tools/list", true},
+        {"\"caf\\u00e9\"", "caf\u00e9", true},
+        {"\"\\ud83d\\ude00\"", "\U0001F600", true},
+        {"\"\\n\"", "\n", true},
+        {"\"\"", "", true},
+        {"\"tools\\\\list\"", "tools/list", false},
+        {"\"tools\\/lis\"", "tools/list", false},
+        {"\"tools\\/list2\"", "tools/list", false},
+        {"\"tools\\/lisT\"", "tools/list", false},
+        {"\"a\\u0000\"", "a", false},
+        {"\"\\u0061\\u0061\"", "a", false},
+        {"\"\\ud83d\"", "", false},
+        {"7", "7", false},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf object = {.ceiling = 200};
+        gbx_view view = open_text(rows[i].json);
+
+        assert_int_equal(gbx_view_is_text(view, rows[i].text), rows[i].is_same);
+        if (gbx_view_kind(view) != '"')
+            continue;
+        (void)gbx_buf_printf(&object, "{%s:1}", rows[i].json);
+        (void)gbx_buf_append(&object, "", 1);
+        view = gbx_view_member(open_text((char *)object.data), rows[i].text);
+        assert_int_equal(gbx_view_kind(view) == '0', rows[i].is_same);
+    }
+    assert_false(gbx_view_is_text((gbx_view){0}, ""));
+}
+
 static void test_what_is_not_there__is_no_value(void **state)
 {
     gbx_view view = open_text(sample);
@@ -125,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_members__are_found_by_name),
+        cmocka_unit_test(test_texts__are_compared_by_their_characters),
         cmocka_unit_test(test_what_is_not_there__is_no_value),
         cmocka_unit_test(test_a_walk__meets_every_element_once),
         cmocka_unit_test(test_a_walk__of_nothing_ends_at_once),

@@ -29,6 +29,8 @@ static const struct {
     {"{" V "\"id\":1,\"method\":\"ping\"}", GBX_RPC_REQUEST, "1", "ping", ""},
     {"{" V "\"id\":\"a\",\"method\":\"m\",\"params\":{\"x\":[1]}}", GBX_RPC_REQUEST,
      "\"a\"", "m", "{\"x\":[1]}"},
+    {"{" V "\"id\":1,\"m\\u0065thod\":\"tools\\/list\",\"par\\u0061ms\":{}}",
+     GBX_RPC_REQUEST, "1", "tools/list", "{}"},
     {"{" V "\"id\":-7,\"method\":\"m\",\"extra\":null}", GBX_RPC_REQUEST, "-7", "m",
      ""},
     {"{" V "\"id\":\"\",\"method\":\"m\"}", GBX_RPC_REQUEST, "\"\"", "m", ""},

@@ -149,6 +149,19 @@ static void test_http__lost_session_is_begun_again(void **state)
     servers_expect(s, "sdk", "echo", "{\"message\":\"again\"}", "again");
 }
 
+/* What asks whether it is alive hears that nobody knows the session: with that the link
+ * ends, while it tells so. */
+static void test_http__session_that_is_lost_in_a_call_is_begun_again(void **state)
+{
+    servers *s = *state;
+
+    servers_add_address(s, "sdk", GBX_MCP_HTTP, "legacy-http")->timeout_ms = 500;
+    servers_start(s);
+    servers_expect_fault(s, "sdk", "vanish", "{}", GBX_UPSTREAM_TIMEOUT, "no answer");
+    servers_turn(s, 300);
+    servers_expect(s, "sdk", "echo", "{\"message\":\"again\"}", "again");
+}
+
 static void test_http__legacy_with_answers_in_json(void **state)
 {
     servers *s = *state;
@@ -261,6 +274,7 @@ int main(void)
         WITH(test_http__modern),
         WITH(test_http__legacy_with_sessions),
         WITH(test_http__lost_session_is_begun_again),
+        WITH(test_http__session_that_is_lost_in_a_call_is_begun_again),
         WITH(test_http__legacy_with_answers_in_json),
         WITH(test_sse__by_its_own_name),
         WITH(test_sse__is_found_behind_an_address_of_the_later_transport),

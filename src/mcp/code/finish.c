@@ -210,7 +210,8 @@ void gbx_code_run_finish(gbx_code_run *run)
         (double)(gbx_clock_now_ns() - run->start_ns) / (double)GBX_NS_PER_MS;
     uint32_t calls = run->code->settings->calls;
     struct material m = {.logs = NULL};
-    gbx_reply reply = {.artifacts = run->artifacts,
+    gbx_reply reply = {.has_no_links = !gbx_mcp_takes_links(run->request),
+                       .artifacts = run->artifacts,
                        .artifact_count = run->artifact_count,
                        .note = run->note != NULL ? run->note : "",
                        .wall_ms = wall_ms,

@@ -54,6 +54,7 @@ typedef struct gbx_reply {
     size_t call_count;
     const gbx_reply_artifact *artifacts;
     size_t artifact_count;
+    bool has_no_links; /* what is kept is named in text and structure alone */
     gbx_reply_error error;
     const char *note; /* a line more, such as of calls that nobody awaited; or "" */
     double wall_ms;

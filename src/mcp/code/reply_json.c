@@ -193,12 +193,12 @@ void gbx_reply_blocks(const gbx_reply *r, const gbx_buf *text, const gbx_cut *va
     (void)gbx_buf_puts(to, "[{\"type\":\"text\",\"text\":");
     (void)gbx_json_append_string(to, text->data, text->len);
     (void)gbx_buf_puts(to, "}");
-    for (size_t i = 0; i < r->artifact_count; i++)
+    for (size_t i = 0; i < r->artifact_count && !r->has_no_links; i++)
         put_link(to, r->artifacts[i].uri, r->artifacts[i].name,
                  r->artifacts[i].mime_type, r->artifacts[i].bytes);
-    if (value->uri[0] != 0)
+    if (value->uri[0] != 0 && !r->has_no_links)
         put_link(to, value->uri, "result", value_type(r), value->total);
-    if (logs->uri[0] != 0)
+    if (logs->uri[0] != 0 && !r->has_no_links)
         put_link(to, logs->uri, "logs", "text/plain", logs->total);
     (void)gbx_buf_puts(to, "]");
 }

@@ -75,14 +75,19 @@ static void on_log(void *user, gbx_log_level level, const char *text, size_t len
 {
     static const char *const prefixes[] = {"[debug] ", "", "", "[warn] ", "[error] "};
     gbx_code_run *run = user;
+    size_t text_at;
     gbx_buf line;
 
     gbx_buf_init(&line, GBX_KIB(64));
     (void)gbx_buf_puts(&line, prefixes[level <= GBX_LOG_ERROR ? level : 0]);
+    text_at = line.len;
     (void)gbx_gate_redact(run->code->gate, text,
                           gbx_artifacts_border(text, len, PROGRESS_MAX), &line);
-    if (!line.failed)
+    if (!line.failed) {
         gbx_mcp_progress(run->request, -1, (char *)line.data, line.len);
+        gbx_mcp_log_line(run->request, level, (char *)line.data + text_at,
+                         line.len - text_at);
+    }
     gbx_buf_cleanup(&line);
 }
 

@@ -11,6 +11,7 @@
 #include "guard/guard.h"
 #include "mcp/code/script.h"
 #include "mcp/data/inner.h"
+#include "mcp/rpc/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ struct gbx_compute {
     bool is_begun;     /* it does not wait for the datasets any more */
     gbx_ticket ticket; /* 0: not submitted yet */
     gbx_result *result;
-    gbx_buf lines;  /* under data->log_lock: each ends in NUL */
+    gbx_buf lines;  /* under data->log_lock: of each its level, its text, NUL */
     bool is_posted; /* and somebody will take them */
 };
 
@@ -88,11 +89,13 @@ static void take_lines(gbx_compute *c)
     c->is_posted = false;
     (void)pthread_mutex_unlock(&c->data->log_lock);
     for (size_t at = 0; at < lines.len;) {
-        const char *line = (const char *)lines.data + at;
+        gbx_log_level level = (gbx_log_level)lines.data[at];
+        const char *line = (const char *)lines.data + at + 1;
         size_t len = strlen(line);
 
         gbx_mcp_progress(c->request, -1, line, len);
-        at += len + 1;
+        gbx_mcp_log_line(c->request, level, line, len);
+        at += 1 + len + 1;
     }
     gbx_buf_cleanup(&lines);
 }
@@ -106,10 +109,13 @@ static void lines_arrived(void *arg)
 static void on_log(void *user, const gbx_log *log)
 {
     gbx_compute *c = user;
+    uint8_t level = (uint8_t)log->level;
     bool must_post = false;
 
     (void)pthread_mutex_lock(&c->data->log_lock);
-    if (gbx_buf_append(&c->lines, log->text, log->text_len + 1)) {
+    if (gbx_buf_reserve(&c->lines, log->text_len + 2) != NULL) {
+        (void)gbx_buf_append(&c->lines, &level, 1);
+        (void)gbx_buf_append(&c->lines, log->text, log->text_len + 1);
         must_post = !c->is_posted;
         c->is_posted = true;
     } else {
@@ -193,10 +199,10 @@ static bool check_names(gbx_compute *c)
     while (gbx_view_next(c->arguments, &cursor, &key, &value)) {
         char name[64], error[160], hint[160];
         const char *near;
-        size_t len = key.len - 2;
 
-        (void)snprintf(name, sizeof name, "%.*s", (int)(len < 60 ? len : 60),
-                       key.at + 1);
+        if (!gbx_rpc_copy_text(key, name, sizeof name))
+            (void)snprintf(name, sizeof name, "%.*s",
+                           (int)(key.len - 2 < 60 ? key.len - 2 : 60), key.at + 1);
         if (strcmp(name, known[0]) == 0 || strcmp(name, known[1]) == 0 ||
             strcmp(name, known[2]) == 0)
             continue;

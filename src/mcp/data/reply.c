@@ -27,6 +27,7 @@ typedef struct reply {
     gbx_mcp_data *data;
     gbx_result *result;
     bool ok;
+    bool has_links; /* the client knows them */
     gbx_cut value;
     gbx_cut logs;
     gbx_buf printed; /* all console lines */
@@ -131,8 +132,10 @@ static void put_content(const reply *r, gbx_buf *to)
         (void)gbx_buf_puts(to, ",");
         put_text_block(to, &text);
     }
-    put_link(to, &r->value, "result", "application/json");
-    put_link(to, &r->logs, "log", "text/plain");
+    if (r->has_links) {
+        put_link(to, &r->value, "result", "application/json");
+        put_link(to, &r->logs, "log", "text/plain");
+    }
     (void)gbx_buf_puts(to, "]");
     gbx_buf_cleanup(&text);
 }
@@ -283,7 +286,10 @@ static void take_error(reply *r, const char *code, size_t code_len,
 void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char *code,
                        size_t code_len, const gbx_script *script, gbx_result *result)
 {
-    reply r = {.data = data, .result = result, .hint = ""};
+    reply r = {.data = data,
+               .result = result,
+               .has_links = gbx_mcp_takes_links(request),
+               .hint = ""};
     gbx_buf content, structured;
 
     gbx_buf_init(&r.printed, ALL_MAX);

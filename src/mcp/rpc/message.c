@@ -14,8 +14,8 @@
 enum { VERSION, ID, METHOD, PARAMS, RESULT, ERROR, MEMBERS };
 
 static const char *const names[MEMBERS] = {
-    [VERSION] = "\"jsonrpc\"", [ID] = "\"id\"",         [METHOD] = "\"method\"",
-    [PARAMS] = "\"params\"",   [RESULT] = "\"result\"", [ERROR] = "\"error\"",
+    [VERSION] = "jsonrpc", [ID] = "id",         [METHOD] = "method",
+    [PARAMS] = "params",   [RESULT] = "result", [ERROR] = "error",
 };
 
 static bool refuse(gbx_rpc_fault *fault, int code, const char *message)
@@ -34,25 +34,13 @@ static bool take_members(gbx_view object, gbx_view ret[MEMBERS])
 
     while (gbx_view_next(object, &cursor, &name, &value)) {
         for (size_t i = 0; i < MEMBERS; i++) {
-            if (name.len != strlen(names[i]) ||
-                memcmp(name.at, names[i], name.len) != 0)
+            if (!gbx_view_is_text(name, names[i]))
                 continue;
             if (ret[i].at != NULL)
                 return false;
             ret[i] = value;
         }
     }
-    return true;
-}
-
-/* Method names are plain characters: one with an escape or a control is unknown anyway,
- * and is then shown to people as the bytes that came. */
-static bool take_method(gbx_view view, char ret[GBX_RPC_METHOD_MAX + 1])
-{
-    if (gbx_view_kind(view) != '"' || view.len - 2 > GBX_RPC_METHOD_MAX)
-        return false;
-    memcpy(ret, view.at + 1, view.len - 2);
-    ret[view.len - 2] = '\0';
     return true;
 }
 
@@ -66,7 +54,7 @@ static bool read_call(gbx_view m[MEMBERS], gbx_rpc_message *ret, gbx_rpc_fault *
     if (m[ID].at != NULL && !gbx_rpc_is_id(m[ID]))
         return refuse(fault, GBX_RPC_INVALID_REQUEST,
                       "the id of a request is a string or an integer");
-    if (!take_method(m[METHOD], ret->method))
+    if (!gbx_rpc_copy_text(m[METHOD], ret->method, sizeof ret->method))
         return refuse(fault, GBX_RPC_INVALID_REQUEST,
                       "the method is a string of at most 128 bytes");
     if (kind != 0 && kind != '{') {
@@ -131,7 +119,7 @@ bool gbx_rpc_read_view(gbx_view value, gbx_rpc_message *ret, gbx_rpc_fault *ret_
         ret_fault->id = message.id = m[ID];
     is_response = m[METHOD].at == NULL && (m[RESULT].at != NULL || m[ERROR].at != NULL);
     ret_fault->is_answerable = !is_response;
-    if (!gbx_rpc_is_text(m[VERSION], "2.0"))
+    if (!gbx_view_is_text(m[VERSION], "2.0"))
         return refuse(ret_fault, GBX_RPC_INVALID_REQUEST, "jsonrpc must be \"2.0\"");
     if (is_response) {
         if (!read_response(m, &message, ret_fault))
@@ -186,14 +174,6 @@ bool gbx_rpc_integer(gbx_view view, int64_t *ret)
         return false;
     *ret = value;
     return true;
-}
-
-bool gbx_rpc_is_text(gbx_view view, const char *text)
-{
-    size_t len = strlen(text);
-
-    return gbx_view_kind(view) == '"' && view.len == len + 2 &&
-           memcmp(view.at + 1, text, len) == 0;
 }
 
 bool gbx_rpc_copy_text(gbx_view view, char *ret, size_t size)

@@ -61,8 +61,6 @@ bool gbx_rpc_is_id(gbx_view view);
 bool gbx_rpc_same_id(gbx_view a, gbx_view b);
 /* An id, or an integer of any other place, as a number. */
 bool gbx_rpc_integer(gbx_view view, int64_t *ret);
-/* Is it a string of exactly these characters? */
-bool gbx_rpc_is_text(gbx_view view, const char *text);
 /* A string's characters with a NUL after them. False, and nothing is written, if it is no
  * string, holds a NUL, or does not fit into size bytes. */
 bool gbx_rpc_copy_text(gbx_view view, char *ret, size_t size);

@@ -215,13 +215,13 @@ void gbx_mcp_ask_take(gbx_mcp_server *server, gbx_mcp_ask_entry *ask, gbx_view r
     gbx_view action = gbx_view_member(result, "action");
     gbx_view content = gbx_view_member(result, "content");
 
-    if (gbx_rpc_is_text(action, "accept")) {
+    if (gbx_view_is_text(action, "accept")) {
         if (gbx_view_kind(content) == '{')
             ask->content = strndup(content.at, content.len);
         answer(server, ask, GBX_MCP_ANSWER_ACCEPT);
-    } else if (gbx_rpc_is_text(action, "decline")) {
+    } else if (gbx_view_is_text(action, "decline")) {
         answer(server, ask, GBX_MCP_ANSWER_DECLINE);
-    } else if (gbx_rpc_is_text(action, "cancel")) {
+    } else if (gbx_view_is_text(action, "cancel")) {
         answer(server, ask, GBX_MCP_ANSWER_CANCEL);
     } else {
         answer(server, ask, GBX_MCP_ANSWER_NOBODY);

@@ -18,12 +18,12 @@ static gbx_mcp_entry *referred(const gbx_mcp_server *server, gbx_view ref,
 
     *ret_fault =
         "ref must be of type ref/prompt with a name, or ref/resource with a uri";
-    if (gbx_rpc_is_text(gbx_view_member(ref, "type"), "ref/prompt") &&
+    if (gbx_view_is_text(gbx_view_member(ref, "type"), "ref/prompt") &&
         gbx_rpc_copy_text(gbx_view_member(ref, "name"), name, sizeof name)) {
         *ret_fault = "there is no such prompt";
         return gbx_mcp_registry_find(&server->lists[GBX_MCP_PROMPTS], name);
     }
-    if (!gbx_rpc_is_text(gbx_view_member(ref, "type"), "ref/resource") ||
+    if (!gbx_view_is_text(gbx_view_member(ref, "type"), "ref/resource") ||
         !gbx_rpc_copy_text(gbx_view_member(ref, "uri"), name, sizeof name))
         return NULL;
     *ret_fault = "there is no such resource template";

@@ -48,7 +48,7 @@ static void append_instructions(gbx_buf *to, const gbx_mcp_server *server)
 int gbx_mcp_level_of(gbx_view name)
 {
     for (size_t i = 0; i < GBX_COUNTOF(level_names); i++)
-        if (gbx_rpc_is_text(name, level_names[i]))
+        if (gbx_view_is_text(name, level_names[i]))
             return (int)i;
     return -1;
 }
@@ -85,7 +85,7 @@ gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_session *session, gbx_view para
     }
     if (gbx_view_kind(version) != '"')
         return GBX_MCP_ERA_META;
-    if (!gbx_rpc_is_text(version, MODERN))
+    if (!gbx_view_is_text(version, MODERN))
         return GBX_MCP_ERA_VERSION;
     if (gbx_view_kind(capabilities) != '{')
         return GBX_MCP_ERA_META;

@@ -8,6 +8,15 @@
 #include <math.h>
 #include <string.h>
 
+static bool asked_for(const gbx_mcp_request *request, gbx_mcp_level level)
+{
+    /* Legacy: the level may have been set since the request came. */
+    const gbx_mcp_era *era =
+        request->era.is_modern ? &request->era : &request->session->era;
+
+    return request->id_len > 0 && era->log_level >= 0 && (int)level >= era->log_level;
+}
+
 static bool has_room(gbx_mcp_request *request)
 {
     gbx_mcp_session *session = request->session;
@@ -58,14 +67,9 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
 void gbx_mcp_log(gbx_mcp_request *request, gbx_mcp_level level, const char *logger,
                  const char *data, size_t data_len)
 {
-    const gbx_mcp_era *era;
     gbx_buf to;
 
-    if (request->id_len == 0)
-        return;
-    /* Legacy: the level may have been set since the request came. */
-    era = request->era.is_modern ? &request->era : &request->session->era;
-    if (era->log_level < 0 || (int)level < era->log_level || !has_room(request))
+    if (!asked_for(request, level) || !has_room(request))
         return;
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, "notifications/message");
@@ -77,4 +81,24 @@ void gbx_mcp_log(gbx_mcp_request *request, gbx_mcp_level level, const char *logg
     (void)gbx_buf_puts(&to, "}");
     gbx_rpc_end(&to);
     gbx_mcp_session_send(request->session, &to);
+}
+
+void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char *text,
+                      size_t len)
+{
+    static const gbx_mcp_level levels[] = {[GBX_LOG_DEBUG] = GBX_MCP_DEBUG,
+                                           [GBX_LOG_LOG] = GBX_MCP_INFO,
+                                           [GBX_LOG_INFO] = GBX_MCP_INFO,
+                                           [GBX_LOG_WARN] = GBX_MCP_WARNING,
+                                           [GBX_LOG_ERROR] = GBX_MCP_ERROR};
+    gbx_mcp_level as = levels[level <= GBX_LOG_ERROR ? level : GBX_LOG_LOG];
+    gbx_buf data;
+
+    if (!asked_for(request, as))
+        return;
+    gbx_buf_init(&data, GBX_MCP_MESSAGE_MAX);
+    (void)gbx_json_append_string(&data, text, len);
+    if (!data.failed)
+        gbx_mcp_log(request, as, "console", (const char *)data.data, data.len);
+    gbx_buf_cleanup(&data);
 }

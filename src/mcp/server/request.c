@@ -176,6 +176,12 @@ gbx_view gbx_mcp_request_meta(const gbx_mcp_request *request, const char *name)
     return gbx_view_member(meta_of(request), name);
 }
 
+bool gbx_mcp_takes_links(const gbx_mcp_request *request)
+{
+    return request->era.is_modern || request->session == NULL ||
+           strcmp(request->session->version, "2025-06-18") >= 0;
+}
+
 bool gbx_mcp_can_ask(const gbx_mcp_request *request)
 {
     return request->session != NULL && !request->is_cancelled && request->era.can_ask &&

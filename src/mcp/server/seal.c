@@ -66,12 +66,10 @@ static void add_tokens(gbx_sha256 *s, gbx_view value)
 
 static bool is_of_the_retry(gbx_view name)
 {
-    static const char *const members[] = {"\"_meta\"", "\"inputResponses\"",
-                                          "\"requestState\""};
+    static const char *const members[] = {"_meta", "inputResponses", "requestState"};
 
     for (size_t i = 0; i < GBX_COUNTOF(members); i++)
-        if (name.len == strlen(members[i]) &&
-            memcmp(name.at, members[i], name.len) == 0)
+        if (gbx_view_is_text(name, members[i]))
             return true;
     return false;
 }

@@ -150,6 +150,13 @@ typedef enum gbx_mcp_level {
 void gbx_mcp_log(gbx_mcp_request *request, gbx_mcp_level level, const char *logger,
                  const char *data, size_t data_len);
 
+/* The same of a console line of code. */
+void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char *text,
+                      size_t len);
+
+/* May its result link to resources? Versions before 2025-06-18 have no block for that. */
+bool gbx_mcp_takes_links(const gbx_mcp_request *request);
+
 /* "traceparent", "tracestate", "baggage" of the request's _meta, or no value. */
 gbx_view gbx_mcp_request_meta(const gbx_mcp_request *request, const char *name);
 

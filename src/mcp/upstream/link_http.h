@@ -36,6 +36,8 @@ typedef struct gbx_link_http_state {
      * may overtake one another. */
     gbx_exchange *settling;
     struct gbx_http_waiting *later;
+    bool *
+        left; /* set when the link ends, for who has called a hook and goes on; or NULL */
 } gbx_http;
 
 /* ---- link_http.c ---------------------------------------------------------- */

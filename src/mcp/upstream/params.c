@@ -25,8 +25,8 @@ static bool is_primitive(gbx_view property)
 {
     gbx_view type = gbx_view_member(property, "type");
 
-    return gbx_rpc_is_text(type, "string") || gbx_rpc_is_text(type, "integer") ||
-           gbx_rpc_is_text(type, "boolean");
+    return gbx_view_is_text(type, "string") || gbx_view_is_text(type, "integer") ||
+           gbx_view_is_text(type, "boolean");
 }
 
 static void note(walk *w, gbx_view property, gbx_view annotation)
@@ -76,7 +76,7 @@ static gbx_view same_member(gbx_view object, gbx_view name)
     if (!gbx_rpc_copy_text(name, wanted, sizeof wanted))
         return (gbx_view){0};
     while (gbx_view_next(object, &cursor, &key, &value))
-        if (gbx_rpc_is_text(key, wanted))
+        if (gbx_view_is_text(key, wanted))
             return value;
     return (gbx_view){0};
 }
@@ -118,7 +118,7 @@ static size_t count_annotations(gbx_view view, unsigned depth)
 
         if (kind == '{' || kind == '[')
             count += count_annotations(value, depth + 1);
-        else if (name.at != NULL && gbx_rpc_is_text(name, ANNOTATION))
+        else if (name.at != NULL && gbx_view_is_text(name, ANNOTATION))
             count++;
     }
     return count;

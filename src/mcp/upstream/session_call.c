@@ -50,10 +50,10 @@ static void answer_result(gbx_pending *p, gbx_view result)
     if (gbx_view_kind(result) != '{') {
         reply = (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
                                      .message = "the result is no object"};
-    } else if (gbx_rpc_is_text(type, "input_required")) {
+    } else if (gbx_view_is_text(type, "input_required")) {
         reply =
             (gbx_upstream_reply){.fault = GBX_UPSTREAM_INPUT, .message = needs_input};
-    } else if (type.at != NULL && !gbx_rpc_is_text(type, "complete")) {
+    } else if (type.at != NULL && !gbx_view_is_text(type, "complete")) {
         reply = (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
                                      .message = "the result is of an unknown type"};
     }

@@ -36,7 +36,7 @@ static bool names_version(gbx_view list, const char *version)
     gbx_view item;
 
     while (gbx_view_next(list, &cursor, &none, &item))
-        if (gbx_rpc_is_text(item, version))
+        if (gbx_view_is_text(item, version))
             return true;
     return false;
 }

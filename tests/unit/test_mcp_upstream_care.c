@@ -226,6 +226,25 @@ static void test_many__are_no_more_at_once_than_allowed(void **state)
     assert_true(gbx_clock_now_ns() - start_ns >= 390 * GBX_NS_PER_MS);
 }
 
+/* Together they take longer than one of them may. */
+static void test_many__have_their_time_from_when_they_are_sent(void **state)
+{
+    servers *s = *state;
+    gbx_mcp_upstream_config *config = servers_add_bad(s, "bad", "");
+    answer answers[4];
+
+    config->calls_at_once = 1;
+    config->timeout_ms = 1500;
+    servers_start(s);
+    for (int i = 0; i < 4; i++)
+        (void)servers_begin(s, "bad", "late", "{\"ms\":500}", &answers[i]);
+    for (int i = 0; i < 4; i++) {
+        servers_wait(s, &answers[i]);
+        assert_int_equal(answers[i].fault, GBX_UPSTREAM_OK);
+        answer_cleanup(&answers[i]);
+    }
+}
+
 static void test_many__without_end_are_refused(void **state)
 {
     servers *s = *state;
@@ -358,6 +377,7 @@ int main(void)
         WITH(test_cancel__before_the_server_runs),
         WITH(test_many__calls_wait_in_line),
         WITH(test_many__are_no_more_at_once_than_allowed),
+        WITH(test_many__have_their_time_from_when_they_are_sent),
         WITH(test_many__without_end_are_refused),
         WITH(test_pool__spreads_calls_over_its_processes),
         WITH(test_idle__server_is_stopped_and_started_again),

@@ -158,7 +158,9 @@ static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *r
     ret->column = at.column;
     ret->frame = m->frame != NULL ? m->frame : "";
     ret->hint = hint_for(run, ret->code);
-    if (run->is_late && gbx_result_code(run->result) == GBX_CODE_ABORTED)
+    /* The engine's own limit is for runs that the deadline has lost sight of. */
+    if (gbx_result_code(run->result) == GBX_CODE_TIMEOUT ||
+        (run->is_late && gbx_result_code(run->result) == GBX_CODE_ABORTED))
         say_late(run, ret);
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define PAGE_ENTRIES 200
-#define ASK_MS       600000
+#define ASK_MS       300000
 #define TEXT_MAX     ((size_t)1024 * 1024)
 
 /* How often it is looked whether a person has taken too long. */

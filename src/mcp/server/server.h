@@ -30,7 +30,7 @@ typedef struct gbx_mcp_server_options {
     const char *description;
     const char *instructions; /* for the model */
     size_t page_entries;      /* of a list; 0: 200 */
-    uint32_t ask_ms;          /* how long a person has; 0: 600000 */
+    uint32_t ask_ms;          /* how long a person has; 0: 300000 */
 } gbx_mcp_server_options;
 
 gbx_status gbx_mcp_server_new(gbx_mcp_loop *loop, const gbx_mcp_server_options *options,

@@ -61,6 +61,20 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
     gbx_call_end(call, &reply);
 }
 
+/* Its time begins when it is first sent: a server does not answer for our line. */
+static void arm(gbx_upstream_call *call)
+{
+    struct event_base *base = gbx_mcp_loop_base(call->all->loop);
+    uint32_t ms = timeout_of(call);
+    struct timeval after = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
+
+    if (call->timer != NULL || call->tool == NULL)
+        return;
+    call->timer = evtimer_new(base, on_timeout, call);
+    if (call->timer != NULL)
+        (void)event_add(call->timer, &after);
+}
+
 /* The last session's list says so; a server that has just been restarted is asked anew
  * with the call itself. */
 static bool may_repeat(const gbx_upstream_call *call, bool was_not_begun)
@@ -145,7 +159,7 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
     };
 
     gbx_call_unlink(call);
-    gbx_call_arm(call);
+    arm(call);
     call->id = gbx_session_start_call(session, &c);
     if (call->id == 0) {
         gbx_call_end_later(call, GBX_UPSTREAM_BUSY,
@@ -156,19 +170,6 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
     call->server->in_flight++;
     call->all->in_flight++;
     link_into(call, &call->all->flying);
-}
-
-void gbx_call_arm(gbx_upstream_call *call)
-{
-    struct event_base *base = gbx_mcp_loop_base(call->all->loop);
-    uint32_t ms = timeout_of(call);
-    struct timeval after = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
-
-    if (call->timer != NULL || call->tool == NULL)
-        return;
-    call->timer = evtimer_new(base, on_timeout, call);
-    if (call->timer != NULL)
-        (void)event_add(call->timer, &after);
 }
 
 void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply)

@@ -130,8 +130,6 @@ static void on_ready(void *user, gbx_session *session)
     else if (server->hint == GBX_ERA_LEGACY &&
              server->config->transport == GBX_MCP_STDIO)
         gbx_eras_note(&server->all->eras, server->era_key, true, gbx_clock_wall_ms());
-    for (gbx_upstream_call *call = server->waiting; call != NULL; call = call->next)
-        gbx_call_arm(call);
     take_tools(server, session);
     gbx_upstreams_wake(server->all);
 }

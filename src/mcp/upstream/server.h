@@ -107,7 +107,6 @@ void gbx_server_note_end(gbx_server *server, gbx_session *session,
 
 void gbx_call_enqueue(gbx_upstream_call *call);
 void gbx_call_send(gbx_upstream_call *call, gbx_session *session);
-void gbx_call_arm(gbx_upstream_call *call); /* its time begins, unless it has */
 
 /* The answer is given, and the call freed. Not from inside the public functions. */
 void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply);

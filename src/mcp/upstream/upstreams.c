@@ -121,8 +121,6 @@ static void submit(gbx_upstreams *all, gbx_upstream_call *call, const char *name
     } else {
         call->server = server;
         gbx_call_enqueue(call);
-        if (gbx_server_state(server) == GBX_UPSTREAM_READY)
-            gbx_call_arm(call);
         gbx_server_pump(server);
     }
 }

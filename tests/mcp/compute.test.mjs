@@ -14,7 +14,7 @@ import {
   ResourceUpdatedNotificationSchema, ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 
-import { descendants, isAlive, ticks } from './processes.mjs';
+import { busyOne, isAlive } from './processes.mjs';
 
 const command = process.env.GLOVEBOX;
 const folder = mkdtempSync(join(tmpdir(), 'gbx-compute-'));
@@ -261,7 +261,7 @@ test('a call that is cancelled is gone, and delays nobody', async () => {
   const spinning = compute(client, { code: '() => { for (;;); }' }, { signal: stop.signal });
   const others = await Promise.all(Array.from({ length: 31 }, (_, i) => value(client, `(data) => data.length + ${i}`)));
   assert.deepEqual(others, Array.from({ length: 31 }, (_, i) => 50 + i));
-  const pid = await until(() => descendants(transport.pid).find((each) => ticks(each) > 20));
+  const pid = await busyOne(transport.pid);
   stop.abort();
   await assert.rejects(spinning);
   await until(() => !isAlive(pid));

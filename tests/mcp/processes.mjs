@@ -50,10 +50,12 @@ export async function until(what, ms = 20000) {
   }
 }
 
-/** The descendant that has computed for at least so many ticks of 10 ms since. */
+/** The worker that has computed for at least so many ticks of 10 ms since: a child of a child,
+ *  since a template, which root has, takes as long to start. */
 export function busyOne(root, atLeast = 3) {
   const before = new Map(descendants(root).map((pid) => [pid, ticks(pid)]));
-  return until(() => descendants(root).find((pid) => ticks(pid) - (before.get(pid) ?? 0) >= atLeast));
+  return until(() => descendants(root).find((pid) =>
+    ticks(pid) - (before.get(pid) ?? 0) >= atLeast && Number(stat(pid)?.[1]) !== root));
 }
 
 /** VmHWM, in MiB. */

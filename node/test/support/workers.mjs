@@ -40,10 +40,13 @@ export async function until(condition, what) {
   }
 }
 
-/** The pids of so many workers that have been at work for 100 ms of processor time. */
+/** The pids of so many workers that have been at work for 100 ms of processor time; their
+ *  templates, which take as long to start, are none of them. */
 export function busyWorkers(pid, count = 1) {
   return until(() => {
-    const busy = workersBelow(pid).filter(({ ticks }) => ticks >= 10).map((each) => each.pid);
+    const all = workersBelow(pid);
+    const ids = new Set(all.map((each) => each.pid));
+    const busy = all.filter(({ ticks, parent }) => ticks >= 10 && ids.has(parent)).map((each) => each.pid);
     return busy.length >= count ? busy : undefined;
   }, `${count} workers below ${pid} at work`);
 }

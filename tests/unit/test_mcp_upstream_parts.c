@@ -215,6 +215,28 @@ static void tail_text(const gbx_tail *tail, unsigned lines, char *text, size_t s
     gbx_buf_cleanup(&buf);
 }
 
+/* What Node.js writes last are frames and braces. */
+static void test_tail__says_why_and_not_where(void **state)
+{
+    static const char node[] =
+        "node:internal/modules/cjs/loader:1210\n  throw err;\n  ^\n\n"
+        "Error: Cannot find module '/nonexistent/server.js'\n"
+        "    at Module._resolveFilename (node:internal/modules/cjs/loader:1207:15)\n"
+        "    at Module._load (node:internal/modules/cjs/loader:1038:27)\n"
+        "    at Function.executeUserEntryPoint (node:internal/modules/run_main:154:12)\n"
+        "    at node:internal/main/run_main_module:28:49 {\n"
+        "  code: 'MODULE_NOT_FOUND',\n  requireStack: []\n}\n\nNode.js v20.20.2\n";
+    gbx_tail tail = {.len = 0};
+    char text[600];
+
+    (void)state;
+    gbx_tail_add(&tail, node, sizeof node - 1);
+    tail_text(&tail, 5, text, sizeof text);
+    assert_string_equal(text, "  throw err; | Error: Cannot find module "
+                              "'/nonexistent/server.js' |   code: 'MODULE_NOT_FOUND', |"
+                              "   requireStack: [] | Node.js v20.20.2");
+}
+
 static void test_tail__keeps_the_last_lines_of_a_flood(void **state)
 {
     static gbx_tail tail;
@@ -283,6 +305,7 @@ int main(void)
         cmocka_unit_test(test_tools__hints_say_what_may_be_repeated),
         cmocka_unit_test(test_schema__is_sound_or_the_tool_is_not_called),
         cmocka_unit_test(test_tail__keeps_the_last_lines_of_a_flood),
+        cmocka_unit_test(test_tail__says_why_and_not_where),
         cmocka_unit_test(test_ending__is_never_longer_than_its_room),
         cmocka_unit_test(test_environment__of_the_configuration_comes_last),
     };

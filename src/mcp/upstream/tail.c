@@ -9,10 +9,18 @@
 /* Of one line: others are to be seen, too. */
 #define LINE_BYTES 150
 
-static bool is_blank(const char *text, size_t len)
+/* A frame of a stack, a lone brace or nothing: the reason stands before them, and would
+ * scroll out. */
+static bool is_idle(const char *text, size_t len)
 {
-    for (size_t i = 0; i < len; i++)
-        if ((unsigned char)text[i] > ' ')
+    size_t at = 0;
+
+    while (at < len && (text[at] == ' ' || text[at] == '\t'))
+        at++;
+    if (at > 0 && len - at > 3 && memcmp(text + at, "at ", 3) == 0)
+        return true;
+    for (; at < len; at++)
+        if ((unsigned char)text[at] > ' ' && strchr("{}[](),;^~", text[at]) == NULL)
             return false;
     return true;
 }
@@ -46,14 +54,14 @@ bool gbx_tail_print(const gbx_tail *tail, unsigned lines, gbx_buf *to)
 
         while (line > tail->bytes && line[-1] != '\n')
             line--;
-        found += !is_blank(line, (size_t)(from - line));
+        found += !is_idle(line, (size_t)(from - line));
         from = line;
     }
     while (from < end) {
         const char *newline = memchr(from, '\n', (size_t)(end - from));
         const char *stop = newline != NULL ? newline : end;
 
-        if (!is_blank(from, (size_t)(stop - from))) {
+        if (!is_idle(from, (size_t)(stop - from))) {
             if (!first)
                 (void)gbx_buf_puts(to, " | ");
             first = false;

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 
-#define GBX_TAIL_BYTES 2048
+#define GBX_TAIL_BYTES 4096
 
 typedef struct gbx_tail {
     char bytes[GBX_TAIL_BYTES];
@@ -14,7 +14,7 @@ typedef struct gbx_tail {
 
 void gbx_tail_add(gbx_tail *tail, const char *data, size_t len);
 
-/* Append the last lines that are not blank, at most `lines`, " | " between them, such that
+/* Append the last lines that say something, no frames of a stack, at most `lines`, " | " between them, such that
  * no terminal is steered by them. */
 bool gbx_tail_print(const gbx_tail *tail, unsigned lines, gbx_buf *to);
 

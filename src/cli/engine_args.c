@@ -16,7 +16,8 @@ static const gbx_opt limit_rows[] = {
      offsetof(gbx_limit_args, cpu_ms), 1, 600000, NULL},
     {"memory", "MB", "memory of the call, in units of 1,048,576 bytes (default 128)",
      GBX_OPT_NUMBER, offsetof(gbx_limit_args, memory_mib), 8, 4096, NULL},
-    {"max-output", "BYTES", "of JSON that the value may have (default 1048576)",
+    {"max-output", "BYTES",
+     "of JSON that the value may have (default 1048576; of mcp 10485760)",
      GBX_OPT_NUMBER, offsetof(gbx_limit_args, output_bytes), 1, 268435456, NULL},
 };
 

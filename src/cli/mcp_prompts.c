@@ -20,8 +20,8 @@ static const char compute_words[] =
     "error says and call again.";
 
 static const char execute_words[] =
-    ", which takes one script. Look up the tools that you need with discover first, "
-    "with their types. Call what is independent at once with "
+    ", which takes one script. Look up the tools that you need first, with their "
+    "types. Call what is independent at once with "
     "Promise.all, filter and join in the code, and return what was asked for, not what "
     "was read. Where the script would change something, be sure that it is meant.";
 

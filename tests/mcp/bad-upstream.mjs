@@ -15,6 +15,7 @@
 //   pages=N            tells its tools on so many pages
 //   endless-pages      tells a further page each time
 //   no-list            tells its tools as a text
+//   list-fails         answers with an error when it is asked for them
 //   noisy              writes lines that are no messages between all others
 //   stubborn           ignores SIGTERM and the end of its input, and so do its daemons
 //   count=FILE         appends a line to it at each start
@@ -182,6 +183,7 @@ function ask(method, params, then) {
 function listTools(params) {
   listCount++;
   if (has('no-list')) return { tools: 'many' };
+  if (has('list-fails')) throw { code: -32603, message: 'the database is down' };
   const pages = Number(words.get('pages') ?? 1);
   const page = Number(params?.cursor ?? 0);
   const all = [...tools.keys()].filter((n) => n !== 'new-tool').concat(extraTools);

@@ -342,6 +342,13 @@ static void test_tools__that_are_none_are_a_failure_to_start(void **state)
     expect_fault(*state, "echo", GBX_UPSTREAM_START, "no list of tools");
 }
 
+static void test_tools__that_cannot_be_told_are_explained_by_the_server(void **state)
+{
+    start(*state, "list-fails");
+    expect_fault(*state, "echo", GBX_UPSTREAM_START,
+                 "does not tell its tools: the database is down");
+}
+
 static bool has_new_tool(servers *s)
 {
     gbx_view tools = gbx_upstreams_info(s->all, 0).tools;
@@ -419,6 +426,7 @@ int main(void)
         WITH(test_tools__of_all_pages_are_known),
         WITH(test_tools__without_end_are_read_to_a_bound),
         WITH(test_tools__that_are_none_are_a_failure_to_start),
+        WITH(test_tools__that_cannot_be_told_are_explained_by_the_server),
         WITH(test_tools__that_change_are_followed),
         WITH(test_tools__that_change_are_followed_in_the_modern_era),
         WITH(test_tools__changes_in_a_flood_are_one_question),

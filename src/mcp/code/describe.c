@@ -163,7 +163,7 @@ static const struct row {
      NULL, "{\"readOnlyHint\":true,\"openWorldHint\":false}", gbx_code_discover},
     {"call", "Call one tool",
      "Call one tool of a server. For more than one call, or to read part of a large "
-     "result, use execute.",
+     "result, run a script.",
      "{\"type\":\"object\",\"properties\":{\"server\":{\"type\":\"string\"},\"tool\":{"
      "\"type\":\"string\"},\"args\":{\"type\":\"object\"}},\"required\":[\"server\","
      "\"tool\"]}",

@@ -25,9 +25,12 @@ static bool refuse(gbx_rpc_fault *fault, int code, const char *message)
     return false;
 }
 
-/* The members that a message may have; false if one of them is there twice. */
+/* The members that a message may have; false if one of them is there twice. Of two ids
+ * none is taken. */
 static bool take_members(gbx_view object, gbx_view ret[MEMBERS])
 {
+    bool has_two_ids = false;
+    bool all_once = true;
     size_t cursor = 0;
     gbx_view name;
     gbx_view value;
@@ -36,12 +39,16 @@ static bool take_members(gbx_view object, gbx_view ret[MEMBERS])
         for (size_t i = 0; i < MEMBERS; i++) {
             if (!gbx_view_is_text(name, names[i]))
                 continue;
-            if (ret[i].at != NULL)
-                return false;
+            if (ret[i].at != NULL) {
+                all_once = false;
+                has_two_ids = has_two_ids || i == ID;
+            }
             ret[i] = value;
         }
     }
-    return true;
+    if (has_two_ids)
+        ret[ID] = (gbx_view){0};
+    return all_once;
 }
 
 static bool read_call(gbx_view m[MEMBERS], gbx_rpc_message *ret, gbx_rpc_fault *fault)
@@ -103,6 +110,7 @@ bool gbx_rpc_read_view(gbx_view value, gbx_rpc_message *ret, gbx_rpc_fault *ret_
 {
     gbx_view m[MEMBERS] = {{0}};
     gbx_rpc_message message = {0};
+    bool has_all_once;
     bool is_response;
 
     *ret_fault = (gbx_rpc_fault){.is_answerable = true};
@@ -112,11 +120,15 @@ bool gbx_rpc_read_view(gbx_view value, gbx_rpc_message *ret, gbx_rpc_fault *ret_
     }
     if (gbx_view_kind(value) != '{')
         return refuse(ret_fault, GBX_RPC_INVALID_REQUEST, "a message is an object");
-    if (!take_members(value, m))
-        return refuse(ret_fault, GBX_RPC_INVALID_REQUEST,
-                      "a member of the message is there twice");
+    has_all_once = take_members(value, m);
     if (gbx_rpc_is_id(m[ID]))
         ret_fault->id = message.id = m[ID];
+    /* Perhaps a response: then the id is one of ours, and nobody's to be answered. */
+    if (!has_all_once && m[METHOD].at == NULL)
+        ret_fault->id = (gbx_view){0};
+    if (!has_all_once)
+        return refuse(ret_fault, GBX_RPC_INVALID_REQUEST,
+                      "a member of the message is there twice");
     is_response = m[METHOD].at == NULL && (m[RESULT].at != NULL || m[ERROR].at != NULL);
     ret_fault->is_answerable = !is_response;
     if (!gbx_view_is_text(m[VERSION], "2.0"))

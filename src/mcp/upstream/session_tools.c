@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "mcp/upstream/params.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,18 @@ static void note_ttl(gbx_session *s, gbx_view result)
         s->facts.tools_ttl_ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
 }
 
+static void lose_for_error(gbx_session *s, gbx_view error)
+{
+    char text[256];
+    char why[320];
+
+    if (!gbx_rpc_copy_text(gbx_rpc_error_message(error), text, sizeof text))
+        text[0] = 0;
+    (void)snprintf(why, sizeof why, "it does not tell its tools%s%s",
+                   text[0] != 0 ? ": " : "", text);
+    gbx_session_lose(s, why);
+}
+
 /* ---- the rest of the session ---------------------------------------------- */
 
 void gbx_session_list(gbx_session *s)
@@ -119,7 +132,7 @@ void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
         if (!s->tells_tools && s->phase == GBX_PHASE_LISTING)
             end_list(s);
         else if (s->phase == GBX_PHASE_LISTING)
-            gbx_session_lose(s, "it does not tell its tools");
+            lose_for_error(s, message->payload);
         else {
             s->is_listing = false; /* those that are known stay */
             s->options.hooks.listed(s->options.hooks.user, s);

@@ -115,12 +115,21 @@ static void edits(const char *text, size_t len)
     gbx_view name;
     gbx_view value;
     size_t cursor = 0;
+    size_t members = 0;
 
     if (!gbx_edit_open(&edit, text, len))
         return;
     if (gbx_view_kind(edit.root) == '{' &&
-        gbx_edit_add_member(&edit, edit.root, "added", "[1]"))
+        gbx_edit_add_member(&edit, edit.root, "added", "[1]")) {
         assert(gbx_view_member(edit.root, "added").len == 3);
+        while (gbx_view_next(edit.root, &cursor, &name, &value))
+            members++;
+        for (; members > 0; members--) /* from both ends */
+            assert(gbx_edit_remove_member(&edit, edit.root,
+                                          members % 2 != 0 ? members - 1 : 0));
+        assert(!gbx_edit_remove_member(&edit, edit.root, 0));
+        cursor = 0;
+    }
     if (gbx_view_kind(edit.root) == '[' &&
         gbx_edit_add_item(&edit, edit.root, len % 3, "\"added\""))
         assert(gbx_view_next(edit.root, &cursor, &name, &value));

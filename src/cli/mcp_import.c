@@ -124,14 +124,22 @@ static void say_backup(const gbx_import *im, const char *backup)
     (void)fputc('\n', im->out.stream);
 }
 
+/* Said where it is not the name that everybody expects. */
+static void say_name_of_us(const gbx_import *im, const char *name)
+{
+    if (name[0] != '\0' && strcmp(name, "glovebox") != 0)
+        (void)fprintf(im->out.stream, ", with glovebox as '%s'", name);
+}
+
 static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dry,
                         gbx_trouble *trouble)
 {
     GBX_CLEANUP(gbx_host_file_cleanup) gbx_host_file_text file = {.root = NULL};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
-    const char *const args[] = {"mcp", "--config", im->own_path, NULL};
     char backup[PATH_MAX];
     char program[PATH_MAX];
+    char name[GBX_HOST_NAME_SIZE] = "";
+    const gbx_host_start us = {program, im->own_path};
     gbx_status status = gbx_host_file_read(from->place.path, &file, &trouble->err);
 
     gbx_buf_init(&text, GBX_MIB(80));
@@ -140,7 +148,7 @@ static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dr
         return false;
     }
     if (!gbx_mcp_own_program(program) ||
-        !gbx_host_rewrite(&file, &from->place, program, args, &text)) {
+        !gbx_host_rewrite(&file, &from->place, &us, name, &text)) {
         (void)fprintf(im->out.stream,
                       "not rewritten: %s has servers where they cannot be "
                       "replaced\n",
@@ -148,7 +156,9 @@ static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dr
         return true;
     }
     if (is_dry) {
-        (void)fprintf(im->out.stream, "would rewrite %s\n", from->place.path);
+        (void)fprintf(im->out.stream, "would rewrite %s", from->place.path);
+        say_name_of_us(im, name);
+        (void)fputc('\n', im->out.stream);
         return true;
     }
     status = gbx_file_replace(from->place.path, (const char *)text.data, text.len,
@@ -158,6 +168,7 @@ static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dr
         return false;
     }
     (void)fprintf(im->out.stream, "rewrote %s", from->place.path);
+    say_name_of_us(im, name);
     say_backup(im, backup);
     return true;
 }

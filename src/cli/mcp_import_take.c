@@ -123,7 +123,10 @@ static void take_server(gbx_import *im, gbx_import_place *to, const char *name,
     gbx_buf_init(&notes, GBX_KIB(64));
     say_name(im, name);
     if (gbx_host_is_us(entry)) {
-        (void)fputs("that is glovebox\n", im->out.stream);
+        (void)fputs(gbx_host_is_us_with(entry, im->own_path)
+                        ? "that is glovebox\n"
+                        : "that is glovebox, with something else: it stays\n",
+                    im->out.stream);
         return;
     }
     to->found++;

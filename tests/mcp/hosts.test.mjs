@@ -2,38 +2,10 @@
 // hosts: the configurations of hosts taken over, pointed at us, and printed; and what the
 // doctor says of servers, good and bad.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { after, test } from 'node:test';
-
-const folder = mkdtempSync(join(tmpdir(), 'glovebox-hosts-'));
-after(() => rmSync(folder, { recursive: true }));
-const glovebox = process.env.GLOVEBOX;
-let count = 0;
-
-/** A user with a home, a project that is the working folder, and these files. */
-function user(files) {
-  const root = join(folder, String(++count));
-  const home = join(root, 'home');
-  const project = join(root, 'project');
-  mkdirSync(home, { recursive: true });
-  mkdirSync(project);
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(root, name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, typeof text === 'string' ? text.replaceAll('@PROJECT@', project) : JSON.stringify(text));
-  }
-  const env = { PATH: process.env.PATH, HOME: home };
-  return {
-    root, home, project,
-    own: join(home, '.config/glovebox/mcp.json'),
-    read: (name) => readFileSync(join(root, name), 'utf8'),
-    json: (name) => JSON.parse(readFileSync(join(root, name), 'utf8')),
-    run: (...args) => spawnSync(glovebox, ['mcp', ...args], { cwd: project, env, encoding: 'utf8' }),
-  };
-}
+import { test } from 'node:test';
+import { glovebox, user } from './user.mjs';
 
 const CODEX = `model = "o5" # keep
 [profiles.x]

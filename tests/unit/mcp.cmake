@@ -7,6 +7,7 @@ gbx_unit_test(mcp_out gbx_mcp_rpc)
 
 # The configuration: its text, and the schema that editors use.
 gbx_unit_test(mcp_config gbx_mcp_config gbx_documents)
+gbx_unit_test(mcp_edit gbx_mcp_config)
 gbx_unit_test(mcp_rules gbx_mcp_config)
 # Its servers and its person are played by the test.
 add_library(gbx_mcp_stage STATIC unit/mcp_stage.c)

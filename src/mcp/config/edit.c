@@ -120,6 +120,94 @@ static bool add_after(gbx_edit *edit, gbx_view last, const char *line_of,
     return splice(edit, at, at, &buf);
 }
 
+/* From what the member at from begins with, if nothing else is before it on its line. */
+static size_t line_start(const gbx_edit *edit, size_t from)
+{
+    const char *text = (const char *)edit->text.data;
+    size_t at = from;
+
+    while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t'))
+        at--;
+    return at > 0 && text[at - 1] == '\n' ? at : from;
+}
+
+/* Past the blanks after `at`, and past a comment up to the end of the line. */
+static size_t past_rest(const gbx_edit *edit, size_t at)
+{
+    const char *text = (const char *)edit->text.data;
+    size_t len = edit->text.len;
+
+    while (at < len && (text[at] == ' ' || text[at] == '\t'))
+        at++;
+    if (at + 1 < len && text[at] == '/' && text[at + 1] == '/')
+        while (at < len && text[at] != '\n' && text[at] != '\r')
+            at++;
+    return at;
+}
+
+/* Of the end of a line at `at`; 0: there is none. */
+static size_t line_end_len(const gbx_edit *edit, size_t at)
+{
+    const char *text = (const char *)edit->text.data;
+
+    if (at + 1 < edit->text.len && text[at] == '\r' && text[at + 1] == '\n')
+        return 2;
+    return at < edit->text.len && text[at] == '\n';
+}
+
+/* What is a comma to a parser, from one value's end to the next one's key. */
+static size_t comma_after(const gbx_edit *edit, gbx_view value)
+{
+    return offset(edit, memchr(value.at + value.len, ',',
+                               edit->text.len - offset(edit, value.at) - value.len));
+}
+
+static bool is_line_start(const gbx_edit *edit, size_t at)
+{
+    return at > 0 && edit->text.data[at - 1] == '\n';
+}
+
+static bool cut(gbx_edit *edit, size_t from, size_t to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf nothing;
+
+    gbx_buf_init(&nothing, 1);
+    return splice(edit, from, to, &nothing);
+}
+
+/* A member that another follows goes with its comma. */
+static bool cut_before(gbx_edit *edit, gbx_view key, gbx_view value)
+{
+    size_t from = offset(edit, key.at);
+    size_t start = line_start(edit, from);
+    size_t to = past_rest(edit, comma_after(edit, value) + 1);
+
+    if (line_end_len(edit, to) > 0 && is_line_start(edit, start))
+        return cut(edit, start, to + line_end_len(edit, to));
+    return cut(edit, from, to);
+}
+
+/* The last one goes with the comma after it, else with the one before it. */
+static bool cut_last(gbx_edit *edit, gbx_view key, gbx_view value, gbx_view before)
+{
+    const uint8_t *text = edit->text.data;
+    size_t start = line_start(edit, offset(edit, key.at));
+    size_t to = offset(edit, value.at + value.len);
+    size_t comma = before.at != NULL ? comma_after(edit, before) : 0;
+    bool ends_in_comma = text[to] == ',';
+    size_t rest = past_rest(edit, to + ends_in_comma);
+
+    if (ends_in_comma || line_end_len(edit, rest) > 0)
+        to = rest;
+    if (is_line_start(edit, start)) /* goes with the end of the line before */
+        start -= start > 1 && text[start - 2] == '\r' ? 2 : 1;
+    else
+        while (text[start - 1] == ' ' || text[start - 1] == '\t')
+            start--;
+    return cut(edit, start, to) &&
+           (before.at == NULL || ends_in_comma || cut(edit, comma, comma + 1));
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_edit_open(gbx_edit *edit, const char *text, size_t len)
@@ -195,4 +283,23 @@ bool gbx_edit_add_item(gbx_edit *edit, gbx_view array, size_t index, const char 
     }
     return last.at == NULL ? fill_empty(edit, array, &what)
                            : add_after(edit, last, last.at, &what);
+}
+
+bool gbx_edit_remove_member(gbx_edit *edit, gbx_view object, size_t index)
+{
+    gbx_view key;
+    gbx_view value;
+    gbx_view next_key;
+    gbx_view next;
+    gbx_view before = {NULL, 0};
+    size_t cursor = 0;
+
+    for (size_t i = 0; gbx_view_next(object, &cursor, &key, &value); i++) {
+        if (i == index)
+            return gbx_view_next(object, &cursor, &next_key, &next)
+                       ? cut_before(edit, key, value)
+                       : cut_last(edit, key, value, before);
+        before = value;
+    }
+    return false;
 }

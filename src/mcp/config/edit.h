@@ -27,5 +27,8 @@ bool gbx_edit_add_member(gbx_edit *edit, gbx_view object, const char *name,
                          const char *json);
 /* Before the element of that index, or as the last. */
 bool gbx_edit_add_item(gbx_edit *edit, gbx_view array, size_t index, const char *json);
+/* The member of that index, with its line if it has one and with what is said of it
+ * there; comments on other lines stay. */
+bool gbx_edit_remove_member(gbx_edit *edit, gbx_view object, size_t index);
 
 #endif

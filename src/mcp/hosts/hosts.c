@@ -141,6 +141,26 @@ void gbx_host_place_cleanup(gbx_host_place *place)
     memset(place->keys, 0, sizeof place->keys);
 }
 
+bool gbx_host_same_file(const char *a, const char *b)
+{
+    char real_a[PATH_MAX];
+    char real_b[PATH_MAX];
+
+    return strcmp(realpath(a, real_a) != NULL ? real_a : a,
+                  realpath(b, real_b) != NULL ? real_b : b) == 0;
+}
+
+bool gbx_host_same_place(const gbx_host_place *a, const gbx_host_place *b)
+{
+    size_t i = 0;
+
+    while (a->keys[i] != NULL && b->keys[i] != NULL &&
+           strcmp(a->keys[i], b->keys[i]) == 0)
+        i++;
+    return a->keys[i] == NULL && b->keys[i] == NULL &&
+           gbx_host_same_file(a->path, b->path);
+}
+
 bool gbx_host_place_of(const char *path, const json_t *root, bool is_toml,
                        gbx_host_place *ret)
 {

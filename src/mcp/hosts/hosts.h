@@ -37,11 +37,17 @@ typedef struct gbx_host_place {
     char folder[PATH_MAX]; /* of the project that it is of, or "" */
 } gbx_host_place;
 
-/* Every place of a host, there or not, in the order in which the host itself would look;
- * *ret_count of at most max. */
+/* Every place of a host, there or not, in the order in which the host itself would look,
+ * each once: in the home directory the user's files are no project's. *ret_count of at
+ * most max. */
 void gbx_host_places(gbx_host_kind host, gbx_host_place *places, size_t max,
                      size_t *ret_count);
 void gbx_host_place_cleanup(gbx_host_place *place);
+
+/* Are these paths of one file? Of one that is not there, only the path itself is. */
+bool gbx_host_same_file(const char *a, const char *b);
+/* The very same servers, by whichever path? */
+bool gbx_host_same_place(const gbx_host_place *a, const gbx_host_place *b);
 
 /* A place for a file of anybody's: the host is told by what it looks like. False if
  * there are no servers in it. */

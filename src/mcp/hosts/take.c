@@ -285,6 +285,24 @@ bool gbx_host_is_us(const json_t *entry)
            strcmp(slash != NULL ? slash + 1 : command, "glovebox") == 0;
 }
 
+bool gbx_host_is_us_with(const json_t *entry, const char *config)
+{
+    const json_t *args = json_object_get(entry, "args");
+
+    for (size_t i = 1; gbx_host_is_us(entry) && i < json_array_size(args); i++) {
+        const char *arg = json_string_value(json_array_get(args, i));
+        const char *path = NULL;
+
+        if (arg != NULL && strncmp(arg, "--config=", 9) == 0)
+            path = arg + 9;
+        else if (arg != NULL && strcmp(arg, "--config") == 0)
+            path = json_string_value(json_array_get(args, i + 1));
+        if (path != NULL && path[0] == '/' && gbx_host_same_file(path, config))
+            return true;
+    }
+    return false;
+}
+
 void gbx_host_clean_name(const char *name, char out[GBX_HOST_NAME_SIZE])
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

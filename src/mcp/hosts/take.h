@@ -36,16 +36,28 @@ typedef void (*gbx_host_note_fn)(void *user, const char *note);
 json_t *gbx_host_take(const gbx_host_place *place, const json_t *entry,
                       gbx_host_note_fn note, void *user);
 
-/* Is it us? */
+/* Is it us? With that configuration? */
 bool gbx_host_is_us(const json_t *entry);
+bool gbx_host_is_us_with(const json_t *entry, const char *config);
 
 /* name as one that we take, into out. */
 #define GBX_HOST_NAME_SIZE 65
 void gbx_host_clean_name(const char *name, char out[GBX_HOST_NAME_SIZE]);
 
-/* The host's file with us as its only server at that place. server: as JSON, and for TOML
- * a table of its own. False: it cannot be changed by us. */
+/* How a host has to start us. */
+typedef struct gbx_host_start {
+    const char *command;
+    const char *config; /* by its whole path */
+} gbx_host_start;
+
+/*
+ * The host's file with us in place of all servers that are others, under a name that is
+ * free: `name`. Servers that are us stay as they are; if one of them has that
+ * configuration already, there is no other, and `name` is empty. False: it cannot be
+ * changed by us.
+ */
 bool gbx_host_rewrite(const gbx_host_file_text *file, const gbx_host_place *place,
-                      const char *command, const char *const *args, gbx_buf *to);
+                      const gbx_host_start *us, char name[GBX_HOST_NAME_SIZE],
+                      gbx_buf *to);
 
 #endif

@@ -47,11 +47,29 @@ static json_t *append(gbx_toml_reader *r, json_t *table, const char *name)
     return item;
 }
 
+/* Where the comments begin that stand right above the header at `at`; all from `after`
+ * on is blank or comments. */
+static size_t comments_above(const gbx_toml_reader *r, size_t after, size_t at)
+{
+    while (at > after && r->text[at - 1] != '\n')
+        at--;
+    for (size_t above = at; above > after + 1;) {
+        above--;
+        while (above > after && r->text[above - 1] != '\n')
+            above--;
+        if (above == after || r->text[above + strspn(r->text + above, " \t")] != '#')
+            break;
+        at = above;
+    }
+    return at;
+}
+
 static void note_table(gbx_toml *toml, gbx_toml_reader *r, size_t from,
                        const char *first)
 {
     gbx_toml_table *last = NULL;
 
+    from = comments_above(r, r->said, from);
     if (toml->table_count == TABLES_MAX) {
         gbx_toml_fail(r, "there are too many tables");
         return;
@@ -66,6 +84,7 @@ static void note_table(gbx_toml *toml, gbx_toml_reader *r, size_t from,
         return;
     }
     last->first = strdup(first);
+    last->second = NULL;
     last->from = from;
     last->to = r->len;
     toml->table_count++;
@@ -87,6 +106,8 @@ static json_t *header(gbx_toml_reader *r, gbx_toml *toml)
             break;
         if (i == 0)
             note_table(toml, r, from, name);
+        if (i == 1)
+            toml->tables[toml->table_count - 1].second = strdup(name);
         if (i == GBX_TOML_DEPTH_MAX)
             gbx_toml_fail(r, "tables are nested too deep");
         more = gbx_toml_here(r) == '.';
@@ -128,6 +149,7 @@ gbx_status gbx_toml_read(const char *text, size_t len, gbx_toml *ret, gbx_error 
             gbx_toml_pair(&r, table);
         if (r.fault == NULL)
             end_line(&r);
+        r.said = r.at;
         if (r.fault == NULL)
             gbx_toml_skip_lines(&r);
     }
@@ -143,8 +165,10 @@ gbx_status gbx_toml_read(const char *text, size_t len, gbx_toml *ret, gbx_error 
 
 void gbx_toml_cleanup(gbx_toml *toml)
 {
-    for (size_t i = 0; i < toml->table_count; i++)
+    for (size_t i = 0; i < toml->table_count; i++) {
         free(toml->tables[i].first);
+        free(toml->tables[i].second);
+    }
     free(toml->tables);
     json_decref(toml->root);
     *toml = (gbx_toml){.root = NULL};

@@ -13,9 +13,10 @@
 
 #include <jansson.h>
 
-/* A table's lines: from its header to the next. */
+/* A table's lines: from its header to the next, each with the comments just above it. */
 typedef struct gbx_toml_table {
-    char *first; /* the first name of its header */
+    char *first;  /* the first name of its header */
+    char *second; /* the second, or NULL */
     size_t from;
     size_t to;
 } gbx_toml_table;

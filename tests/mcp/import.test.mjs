@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// import: what users have in the files of their hosts besides plain servers, and what has
+// to become of it.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { glovebox, user } from './user.mjs';
+
+const us = (u) => ({ command: glovebox, args: ['mcp', '--config', u.own] });
+
+test('import --rewrite: entries of glovebox with something else stay as they were', () => {
+  const kept = '"orders": {"command": "glovebox",   "args": ["mcp", "--data", "orders=/srv/orders.csv"]}';
+  const other = '"glovebox": {"command": "/usr/bin/glovebox", "args": ["mcp", "--config", "/other.json"]}';
+  const u = user({
+    'home/.cursor/mcp.json': `{\n  "mcpServers": {\n    // with rows\n    ${kept}, // 1\n    "fs": {"command": "x"}, // 2\n    // mine\n    ${other}\n  }\n}\n`,
+    'home/.claude.json': { mcpServers: { a: { command: 'x' }, 'glovebox-2': { command: 'glovebox', args: ['mcp', '--data', 'a=/b'] }, b: { command: 'y' } } },
+    'home/.config/Claude/claude_desktop_config.json': `{"mcpServers": {"glovebox": {"command": "not-us"}, ${kept}}}`,
+  });
+  const dry = u.run('import', '--rewrite', '--dry-run');
+  assert.match(dry.stdout, /orders: that is glovebox, with something else: it stays/);
+  assert.match(dry.stdout, /would rewrite .*\.cursor\/mcp\.json, with glovebox as 'glovebox-2'\n/);
+  const result = u.run('import', '--rewrite');
+  assert.equal(result.status, 0, result.stderr);
+  assert.match(result.stdout, /rewrote .*\.cursor\/mcp\.json, with glovebox as 'glovebox-2'; as it was: /);
+  assert.equal(u.read('home/.cursor/mcp.json'), `{\n  "mcpServers": {\n    // with rows\n    ${kept}, // 1\n    // mine\n    ${other},\n    "glovebox-2": {"command": "${glovebox}", "args": ["mcp", "--config", "${u.own}"]}\n  }\n}\n`);
+  assert.deepEqual(u.json('home/.claude.json').mcpServers, { 'glovebox-2': { command: 'glovebox', args: ['mcp', '--data', 'a=/b'] }, glovebox: us(u) });
+  assert.deepEqual(u.json('home/.config/Claude/claude_desktop_config.json').mcpServers,
+    { orders: { command: 'glovebox', args: ['mcp', '--data', 'orders=/srv/orders.csv'] }, glovebox: us(u) });
+});
+
+test('import --rewrite: glovebox with our configuration is there once', () => {
+  const u = user({
+    'home/.cursor/mcp.json': '{"mcpServers": {"box": {"command": "glovebox", "args": ["mcp", "--config=@HOME@/.config/glovebox/mcp.json"]}, "fs": {"command": "x"}}}',
+    'home/.codex/config.toml': '[mcp_servers.fs]\ncommand = "y"\n\n[mcp_servers.box]\ncommand = "glovebox"\nargs = ["mcp", "--config", "@HOME@/.config/glovebox/mcp.json"]\n',
+  });
+  const result = u.run('import', '--rewrite');
+  assert.equal(result.status, 0, result.stderr);
+  assert.match(result.stdout, /box: that is glovebox\n/);
+  assert.equal(u.read('home/.cursor/mcp.json'), u.fill('{"mcpServers": {"box": {"command": "glovebox", "args": ["mcp", "--config=@HOME@/.config/glovebox/mcp.json"]}}}'));
+  assert.equal(u.read('home/.codex/config.toml'), u.fill('[mcp_servers.box]\ncommand = "glovebox"\nargs = ["mcp", "--config", "@HOME@/.config/glovebox/mcp.json"]\n'));
+});
+
+test('import --rewrite: Codex keeps its entries of glovebox, and what is said above tables', () => {
+  const kept = '# rows\n[mcp_servers.glovebox]\ncommand = "glovebox"\nargs = ["mcp", "--data", "a=/b"] # c\n\n[mcp_servers.glovebox.env]\nA = "b"\n\n';
+  const u = user({
+    'home/.codex/config.toml': `# top\n[mcp_servers.fs]\ncommand = "x"\n\n${kept}[mcp_servers."two"]\ncommand = "y"\n\n# theme\n[tui]\ntheme = "dark"\n`,
+    'project/.codex/config.toml': '[mcp_servers]\nfs = {command = "x"}\nbox = {command = "glovebox", args = ["mcp", "--data", "a=/b"]}\n',
+  });
+  const result = u.run('import', '--rewrite');
+  assert.equal(result.status, 0, result.stderr);
+  assert.equal(u.read('home/.codex/config.toml'),
+    `# top\n${kept}# theme\n[tui]\ntheme = "dark"\n\n[mcp_servers."glovebox-2"]\ncommand = "${glovebox}"\nargs = ["mcp", "--config", "${u.own}"]\n`);
+  // What stands on lines of one table is not taken apart.
+  assert.match(result.stdout, /not rewritten: .*project\/\.codex\/config\.toml has servers where they cannot be replaced/);
+  assert.match(u.read('project/.codex/config.toml'), /^fs = .*\nbox = /m);
+});

@@ -135,6 +135,15 @@ static void take_server(gbx_import *im, gbx_import_place *to, const char *name,
         say_notes(im, &notes);
 }
 
+/* Two words of --from, or a word and a file, may be one place. */
+static bool is_taken(const gbx_import *im, const gbx_host_place *place)
+{
+    for (size_t i = 0; i < im->place_count; i++)
+        if (gbx_host_same_place(&im->places[i].place, place))
+            return true;
+    return false;
+}
+
 static bool take_place(gbx_import *im, const gbx_host_file_text *file,
                        gbx_host_place *place)
 {
@@ -143,7 +152,8 @@ static bool take_place(gbx_import *im, const gbx_host_file_text *file,
     const char *name;
     json_t *entry;
 
-    if (json_object_size(servers) == 0 || im->place_count == GBX_IMPORT_PLACES_MAX) {
+    if (json_object_size(servers) == 0 || im->place_count == GBX_IMPORT_PLACES_MAX ||
+        is_taken(im, place)) {
         gbx_host_place_cleanup(place);
         return true;
     }

@@ -2,6 +2,7 @@
 // import: what users have in the files of their hosts besides plain servers, and what has
 // to become of it.
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { glovebox, user } from './user.mjs';
@@ -53,4 +54,19 @@ test('import --rewrite: Codex keeps its entries of glovebox, and what is said ab
   // What stands on lines of one table is not taken apart.
   assert.match(result.stdout, /not rewritten: .*project\/\.codex\/config\.toml has servers where they cannot be replaced/);
   assert.match(u.read('project/.codex/config.toml'), /^fs = .*\nbox = /m);
+});
+
+test('import: from the home directory every file is read and rewritten once', () => {
+  const u = user({
+    'home/.cursor/mcp.json': { mcpServers: { c: { command: 'x' } } },
+    'home/.codex/config.toml': '[mcp_servers.d]\ncommand = "y"\n',
+  });
+  const home = { cwd: u.home };
+  const result = u.runAs(home, 'import', '--rewrite', '--from', 'cursor', '--from', 'codex', '--from', 'cursor', '--from', '.cursor/mcp.json');
+  assert.equal(result.status, 0, result.stderr);
+  assert.deepEqual(u.servers(), { c: { command: 'x' }, d: { command: 'y' } });
+  assert.equal(result.stdout.match(/^rewrote /gm).length, 2, result.stdout);
+  assert.ok(!existsSync(join(u.home, '.cursor/mcp.json.backup.2')));
+  const places = u.runAs(home, 'print-config', 'cursor').stderr;
+  assert.equal(places.match(/\.cursor\/mcp\.json/g).length, 1, places);
 });

@@ -81,6 +81,15 @@ static bool fill_place(size_t row, gbx_host_place *place)
            set_keys(place, table[row].keys);
 }
 
+/* Does a place after that one, which is the user's then, say the same? */
+static bool is_again(const gbx_host_place *places, size_t count, size_t index)
+{
+    for (size_t i = index + 1; i < count; i++)
+        if (gbx_host_same_place(&places[index], &places[i]))
+            return true;
+    return false;
+}
+
 /* ---- printing ------------------------------------------------------------------ */
 
 static void put_json_list(const char *const *args, gbx_buf *to)
@@ -132,6 +141,13 @@ void gbx_host_places(gbx_host_kind host, gbx_host_place *places, size_t max,
         else
             gbx_host_place_cleanup(&places[*ret_count]);
     }
+    for (size_t i = 0; i < *ret_count;)
+        if (is_again(places, *ret_count, i)) {
+            gbx_host_place_cleanup(&places[i]);
+            memmove(&places[i], &places[i + 1], (--*ret_count - i) * sizeof *places);
+        } else {
+            i++;
+        }
 }
 
 void gbx_host_place_cleanup(gbx_host_place *place)

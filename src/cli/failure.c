@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,10 +61,10 @@ void gbx_trouble_code(gbx_trouble *trouble, gbx_code code, const char *file)
 void gbx_trouble_print(const gbx_term *term, const gbx_trouble *trouble)
 {
     const gbx_error *err = &trouble->err;
-    char message[GBX_ERROR_MESSAGE_SIZE + 128];
+    char message[PATH_MAX + GBX_ERROR_MESSAGE_SIZE + 32];
 
     if (trouble->file != NULL && err->line != 0)
-        (void)snprintf(message, sizeof message, "%.80s:%u:%u: %s", trouble->file,
+        (void)snprintf(message, sizeof message, "%s:%u:%u: %s", trouble->file,
                        err->line, err->column, err->message);
     else if (err->line != 0)
         (void)snprintf(message, sizeof message, "%s at line %u, column %u",

@@ -39,28 +39,30 @@ static const gbx_opt rows[] = {
 static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
 static const gbx_opt_table *const tables[] = {&table, &gbx_common_table};
 
-static bool read_hosts(gbx_import *im, const import_args *args, gbx_trouble *trouble)
+static void read_hosts(gbx_import *im, const import_args *args)
 {
-    bool ok = true;
-
-    for (int i = 0; i < GBX_HOST_COUNT && args->from.count == 0 && ok; i++)
-        ok = gbx_import_host(im, (gbx_host_kind)i, trouble);
-    for (size_t k = 0; k < args->from.count && ok; k++) {
+    for (int i = 0; i < GBX_HOST_COUNT && args->from.count == 0; i++)
+        gbx_import_host(im, (gbx_host_kind)i);
+    for (size_t k = 0; k < args->from.count; k++) {
         int host = 0;
 
         while (host < GBX_HOST_COUNT &&
                strcmp(gbx_host_names[host], args->from.item[k]) != 0)
             host++;
-        ok = host < GBX_HOST_COUNT ? gbx_import_host(im, (gbx_host_kind)host, trouble)
-                                   : gbx_import_file(im, args->from.item[k], trouble);
+        if (host < GBX_HOST_COUNT)
+            gbx_import_host(im, (gbx_host_kind)host);
+        else
+            gbx_import_file(im, args->from.item[k]);
     }
-    return ok;
 }
 
 static bool import_all(gbx_import *im, const import_args *args, gbx_trouble *trouble)
 {
-    if (!gbx_import_open(im, args->config, trouble) || !read_hosts(im, args, trouble))
+    if (!gbx_import_open(im, args->config, trouble))
         return false;
+    read_hosts(im, args);
+    if (im->place_count == 0 && im->exit != 0)
+        return true; /* that has been said */
     if (im->place_count == 0) {
         (void)gbx_fail(&trouble->err, GBX_E_OS, "no host has any servers here");
         trouble->err.os_errno = 0;
@@ -82,7 +84,6 @@ static int import_main(const gbx_command *self, int argc, char **argv)
     void *const into[] = {&args, &args.common};
     GBX_CLEANUP(gbx_import_close) gbx_import im = {.own_is_new = false};
     gbx_trouble trouble = {0};
-    gbx_term err;
     int count = 0;
     int status = gbx_command_parse(self, into, argc, argv, &count);
 
@@ -91,11 +92,11 @@ static int import_main(const gbx_command *self, int argc, char **argv)
     if (count > 0)
         return gbx_command_misuse(self, "mcp import takes no argument: see '--from'");
     im.out = gbx_term_open(stdout, (gbx_color)args.common.color);
-    err = gbx_term_open(stderr, (gbx_color)args.common.color);
+    im.err = gbx_term_open(stderr, (gbx_color)args.common.color);
     if (import_all(&im, &args, &trouble))
-        return gbx_cli_finish(0);
+        return gbx_cli_finish(im.exit);
     (void)fflush(stdout);
-    gbx_trouble_print(&err, &trouble);
+    gbx_trouble_print(&im.err, &trouble);
     return trouble.exit;
 }
 
@@ -221,7 +222,8 @@ const gbx_command gbx_command_mcp_import = {
         "writes them into a configuration for 'glovebox mcp --config'. What is there\n"
         "stays; a server that is there already is not taken again, another of the same\n"
         "name gets a name of its own. With --rewrite the hosts start glovebox instead.\n"
-        "Every file that changes is kept as it was beside it.",
+        "Every file that changes is kept as it was beside it. A file that cannot be read\n"
+        "is said, and all others are taken; the exit status is 65 then, or 66.",
     .examples = "glovebox mcp import --dry-run\n"
                 "glovebox mcp import --from cursor --rewrite\n"
                 "glovebox mcp import --from ./team.json --config ./mcp.json",

@@ -28,16 +28,20 @@ typedef struct gbx_import {
     json_t *servers; /* all of ours: those that were there, and those that are taken */
     gbx_import_place places[GBX_IMPORT_PLACES_MAX];
     size_t place_count;
+    char reported[PATH_MAX]; /* the last file that cannot be read */
+    int exit; /* of the first file that cannot be read; 0: there is none */
     gbx_term out;
+    gbx_term err;
 } gbx_import;
 
 /* Our file as it stands. */
 bool gbx_import_open(gbx_import *im, const char *path, gbx_trouble *trouble);
 void gbx_import_close(gbx_import *im);
 
-/* Every place of one host; or a file by its path. */
-bool gbx_import_host(gbx_import *im, gbx_host_kind host, gbx_trouble *trouble);
-bool gbx_import_file(gbx_import *im, const char *path, gbx_trouble *trouble);
+/* Every place of one host; or a file by its path. What cannot be read is said, and keeps
+ * nothing else from being taken: im->exit. */
+void gbx_import_host(gbx_import *im, gbx_host_kind host);
+void gbx_import_file(gbx_import *im, const char *path);
 
 bool gbx_import_write(gbx_import *im, gbx_trouble *trouble);
 /* Have each host of which all servers are taken start us instead. */

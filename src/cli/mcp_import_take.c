@@ -144,7 +144,7 @@ static bool is_taken(const gbx_import *im, const gbx_host_place *place)
     return false;
 }
 
-static bool take_place(gbx_import *im, const gbx_host_file_text *file,
+static void take_place(gbx_import *im, const gbx_host_file_text *file,
                        gbx_host_place *place)
 {
     const json_t *servers = gbx_host_servers(file, place);
@@ -155,7 +155,7 @@ static bool take_place(gbx_import *im, const gbx_host_file_text *file,
     if (json_object_size(servers) == 0 || im->place_count == GBX_IMPORT_PLACES_MAX ||
         is_taken(im, place)) {
         gbx_host_place_cleanup(place);
-        return true;
+        return;
     }
     *to = (gbx_import_place){.place = *place};
     im->place_count++;
@@ -166,18 +166,29 @@ static bool take_place(gbx_import *im, const gbx_host_file_text *file,
     {
         take_server(im, to, name, entry);
     }
-    return true;
 }
 
-static bool fail_file(gbx_trouble *trouble, const char *path, gbx_status status)
+static void name_file(gbx_trouble *trouble, const char *path, gbx_status status)
 {
-    (void)path;
-    if (status == GBX_E_DATA)
-        (void)snprintf(trouble->err.message + strlen(trouble->err.message),
-                       sizeof trouble->err.message - strlen(trouble->err.message),
-                       " in '%.200s'", path);
+    trouble->file = path;
     gbx_trouble_input(trouble, status);
-    return false;
+}
+
+/* After what stands on standard output: that is about the files before. A file that is
+ * wanted for several things at a time is said once. */
+static void report(gbx_import *im, const char *path, gbx_status status,
+                   const gbx_error *err)
+{
+    gbx_trouble trouble = {.err = *err};
+
+    if (strcmp(im->reported, path) == 0)
+        return;
+    (void)snprintf(im->reported, sizeof im->reported, "%s", path);
+    name_file(&trouble, path, status);
+    (void)fflush(im->out.stream);
+    gbx_trouble_print(&im->err, &trouble);
+    if (im->exit == 0)
+        im->exit = trouble.exit;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -196,8 +207,10 @@ bool gbx_import_open(gbx_import *im, const char *path, gbx_trouble *trouble)
     }
     status = gbx_host_file_read(im->own_path, &file, &trouble->err);
     im->own_is_new = status == GBX_E_OS && trouble->err.os_errno == ENOENT;
-    if (status != GBX_OK && !im->own_is_new)
-        return fail_file(trouble, im->own_path, status);
+    if (status != GBX_OK && !im->own_is_new) {
+        name_file(trouble, im->own_path, status);
+        return false;
+    }
     trouble->err = (gbx_error){0};
     im->servers = json_object();
     if (file.root != NULL)
@@ -224,51 +237,45 @@ void gbx_import_close(gbx_import *im)
     json_decref(im->servers);
 }
 
-bool gbx_import_host(gbx_import *im, gbx_host_kind host, gbx_trouble *trouble)
+void gbx_import_host(gbx_import *im, gbx_host_kind host)
 {
     gbx_host_place places[8];
     size_t count;
-    bool ok = true;
 
     gbx_host_places(host, places, GBX_COUNTOF(places), &count);
     for (size_t i = 0; i < count; i++) {
         gbx_host_file_text file = {.root = NULL};
-        gbx_status status =
-            ok ? gbx_host_file_read(places[i].path, &file, &trouble->err)
-               : GBX_E_CLOSED;
+        gbx_error err = {0};
+        gbx_status status = gbx_host_file_read(places[i].path, &file, &err);
 
         if (status == GBX_OK) {
-            (void)take_place(im, &file, &places[i]);
+            take_place(im, &file, &places[i]);
         } else {
-            if (ok && trouble->err.os_errno != ENOENT &&
-                trouble->err.os_errno != ENOTDIR)
-                ok = fail_file(trouble, places[i].path, status);
+            if (err.os_errno != ENOENT && err.os_errno != ENOTDIR)
+                report(im, places[i].path, status, &err);
             gbx_host_place_cleanup(&places[i]);
         }
         gbx_host_file_cleanup(&file);
-        if (ok)
-            trouble->err = (gbx_error){0};
     }
-    return ok;
 }
 
-bool gbx_import_file(gbx_import *im, const char *path, gbx_trouble *trouble)
+void gbx_import_file(gbx_import *im, const char *path)
 {
     gbx_host_file_text file = {.root = NULL};
     gbx_host_place place;
-    gbx_status status = gbx_host_file_read(path, &file, &trouble->err);
-    bool done = false;
+    gbx_error err = {0};
+    gbx_status status = gbx_host_file_read(path, &file, &err);
 
-    if (status != GBX_OK)
-        return fail_file(trouble, path, status);
-    if (gbx_host_place_of(path, file.root, file.is_toml, &place)) {
-        done = take_place(im, &file, &place);
-    } else {
-        (void)gbx_fail(&trouble->err, GBX_E_DATA,
-                       "there are no servers in it: neither \"mcpServers\" nor "
-                       "\"servers\", nor [mcp_servers.NAME]");
-        (void)fail_file(trouble, path, GBX_E_DATA);
+    if (status == GBX_OK) {
+        if (gbx_host_place_of(path, file.root, file.is_toml, &place))
+            take_place(im, &file, &place);
+        else
+            status = gbx_fail(&err, GBX_E_DATA,
+                              "there are no servers in '%s': neither \"mcpServers\" "
+                              "nor \"servers\", nor [mcp_servers.NAME]",
+                              path);
     }
+    if (status != GBX_OK)
+        report(im, path, status, &err);
     gbx_host_file_cleanup(&file);
-    return done;
 }

@@ -144,10 +144,10 @@ test('import: a link is followed, and stays one', () => {
 
 test('import: files that are none are refused with their place, and nothing is written', () => {
   for (const [name, text, status, message] of [
-    ['project/x.json', '{"mcpServers": {', 65, /at line 1, column 17/],
+    ['project/x.json', '{"mcpServers": {', 65, /x\.json:1:17: /],
     ['project/x.json', '{"mcpServers": {}, "mcpServers": {}}', 65, /duplicate/],
-    ['project/x.toml', '[a]\nb = "x\n', 65, /the string does not end .* at line 2/],
-    ['project/x.json', '{"other": {}}', 65, /there are no servers in it/],
+    ['project/x.toml', '[a]\nb = "x\n', 65, /x\.toml:2:\d+: the string does not end/],
+    ['project/x.json', '{"other": {}}', 65, /there are no servers in '.*x\.json'/],
   ]) {
     const u = user({ [name]: text });
     const result = u.run('import', '--from', join(u.root, name));

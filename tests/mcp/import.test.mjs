@@ -70,3 +70,25 @@ test('import: from the home directory every file is read and rewritten once', ()
   const places = u.runAs(home, 'print-config', 'cursor').stderr;
   assert.equal(places.match(/\.cursor\/mcp\.json/g).length, 1, places);
 });
+
+test('import: a file that is broken is said with its place, and keeps no other from being taken', () => {
+  const u = user({
+    'home/.config/Claude/claude_desktop_config.json': { mcpServers: { a: { command: 'x' } } },
+    'home/.cursor/mcp.json': '{"mcpServers": {\n  "b": {"command": "y"\n}}\n',
+    'home/.claude.json': '{',
+    'home/.codex/config.toml': '[mcp_servers.c]\ncommand = "z"\n',
+    'project/x.json': { mcpServers: { d: { command: 'x' } } },
+    'project/none.json': {},
+  });
+  const broken = u.read('home/.cursor/mcp.json');
+  const result = u.run('import', '--rewrite');
+  assert.equal(result.status, 65);
+  assert.match(result.stderr, /^glovebox: .*\/\.claude\.json:1:2: .*\nglovebox: .*\/\.cursor\/mcp\.json:4:\d+: .*\n$/);
+  assert.deepEqual(u.servers(), { a: { command: 'x' }, c: { command: 'z' } });
+  assert.match(u.read('home/.codex/config.toml'), /glovebox/);
+  assert.equal(u.read('home/.cursor/mcp.json'), broken);
+  const files = u.run('import', '--from', 'none.json', '--from', 'not-there.json', '--from', 'x.json');
+  assert.equal(files.status, 65);
+  assert.match(files.stderr, /no servers in 'none\.json'.*\n.*'not-there\.json'/);
+  assert.deepEqual(u.servers().d, { command: 'x' });
+});

@@ -43,6 +43,29 @@ static void say_notes(const gbx_import *im, const gbx_buf *notes)
     }
 }
 
+static void name_file(gbx_trouble *trouble, const char *path, gbx_status status)
+{
+    trouble->file = path;
+    gbx_trouble_input(trouble, status);
+}
+
+/* After what stands on standard output: that is about the files before. A file that is
+ * wanted for several things at a time is said once. */
+static void report(gbx_import *im, const char *path, gbx_status status,
+                   const gbx_error *err)
+{
+    gbx_trouble trouble = {.err = *err};
+
+    if (strcmp(im->reported, path) == 0)
+        return;
+    (void)snprintf(im->reported, sizeof im->reported, "%s", path);
+    name_file(&trouble, path, status);
+    (void)fflush(im->out.stream);
+    gbx_trouble_print(&im->err, &trouble);
+    if (im->exit == 0)
+        im->exit = trouble.exit;
+}
+
 /* ---- taking ------------------------------------------------------------------------- */
 
 /* A name that no other server of ours has; the host's name tells them apart first. */
@@ -93,9 +116,9 @@ static bool put_server(gbx_import *im, const char *name, json_t *entry)
 
 /* What has become of an entry that is not us; false: it was left alone. */
 static bool take_entry(gbx_import *im, const gbx_host_place *place, const char *name,
-                       const json_t *entry, gbx_buf *notes)
+                       const json_t *entry, const char *off_by, gbx_buf *notes)
 {
-    json_t *ours = gbx_host_take(place, entry, on_note, notes);
+    json_t *ours = gbx_host_take(place, entry, off_by, on_note, notes);
     char chosen[GBX_HOST_NAME_SIZE];
     bool done = ours != NULL;
 
@@ -116,7 +139,7 @@ static bool take_entry(gbx_import *im, const gbx_host_place *place, const char *
 }
 
 static void take_server(gbx_import *im, gbx_import_place *to, const char *name,
-                        const json_t *entry)
+                        const json_t *entry, const char *off_by)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf notes;
 
@@ -130,7 +153,7 @@ static void take_server(gbx_import *im, gbx_import_place *to, const char *name,
         return;
     }
     to->found++;
-    to->taken += take_entry(im, &to->place, name, entry, &notes);
+    to->taken += take_entry(im, &to->place, name, entry, off_by, &notes);
     if (!notes.failed)
         say_notes(im, &notes);
 }
@@ -144,13 +167,34 @@ static bool is_taken(const gbx_import *im, const gbx_host_place *place)
     return false;
 }
 
+static void take_servers(gbx_import *im, gbx_import_place *to, const json_t *servers)
+{
+    json_t *off = json_object();
+    char path[PATH_MAX];
+    gbx_error err = {0};
+    gbx_status status = gbx_host_switched_off(&to->place, off, path, &err);
+    const char *name;
+    json_t *entry;
+
+    if (status == GBX_OK) {
+        json_object_foreach((json_t *)(uintptr_t)servers, name, entry)
+        {
+            take_server(im, to, name, entry,
+                        json_string_value(json_object_get(off, name)));
+        }
+    } else {
+        (void)fputs("  not taken: which of them are switched off cannot be read\n",
+                    im->out.stream);
+        report(im, path, status, &err);
+    }
+    json_decref(off);
+}
+
 static void take_place(gbx_import *im, const gbx_host_file_text *file,
                        gbx_host_place *place)
 {
     const json_t *servers = gbx_host_servers(file, place);
     gbx_import_place *to = &im->places[im->place_count];
-    const char *name;
-    json_t *entry;
 
     if (json_object_size(servers) == 0 || im->place_count == GBX_IMPORT_PLACES_MAX ||
         is_taken(im, place)) {
@@ -162,33 +206,7 @@ static void take_place(gbx_import *im, const gbx_host_file_text *file,
     (void)fprintf(im->out.stream, "%s, ", gbx_host_title(place->host));
     gbx_term_foreign(&im->out, place->path, strlen(place->path), GBX_ESCAPE_LINE);
     (void)fputc('\n', im->out.stream);
-    json_object_foreach((json_t *)(uintptr_t)servers, name, entry)
-    {
-        take_server(im, to, name, entry);
-    }
-}
-
-static void name_file(gbx_trouble *trouble, const char *path, gbx_status status)
-{
-    trouble->file = path;
-    gbx_trouble_input(trouble, status);
-}
-
-/* After what stands on standard output: that is about the files before. A file that is
- * wanted for several things at a time is said once. */
-static void report(gbx_import *im, const char *path, gbx_status status,
-                   const gbx_error *err)
-{
-    gbx_trouble trouble = {.err = *err};
-
-    if (strcmp(im->reported, path) == 0)
-        return;
-    (void)snprintf(im->reported, sizeof im->reported, "%s", path);
-    name_file(&trouble, path, status);
-    (void)fflush(im->out.stream);
-    gbx_trouble_print(&im->err, &trouble);
-    if (im->exit == 0)
-        im->exit = trouble.exit;
+    take_servers(im, to, servers);
 }
 
 /* ---- public to other modules -------------------------------------------- */

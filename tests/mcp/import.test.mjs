@@ -92,3 +92,34 @@ test('import: a file that is broken is said with its place, and keeps no other f
   assert.match(files.stderr, /no servers in 'none\.json'.*\n.*'not-there\.json'/);
   assert.deepEqual(u.servers().d, { command: 'x' });
 });
+
+test('import: servers that were rejected in Claude Code are taken as disabled', () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const u = user({
+    'project/.mcp.json': { mcpServers: Object.fromEntries(names.map((name) => [name, { command: name }])) },
+    'project/.claude/settings.json': { disabledMcpjsonServers: ['a'] },
+    'project/.claude/settings.local.json': { disabledMcpjsonServers: ['b', 5], enabledMcpjsonServers: ['a'] },
+    'home/.claude/settings.json': { disabledMcpjsonServers: ['c', 'user'] },
+    'home/.claude.json': '{"projects": {"@PROJECT@": {"disabledMcpjsonServers": ["d", "user"], "disabledMcpServers": ["e", "off"]}}, "mcpServers": {"user": {"command": "u"}, "off": {"command": "${SURELY_NOT_SET}"}}}',
+  });
+  const result = u.run('import');
+  assert.equal(result.status, 0, result.stderr);
+  const servers = u.servers();
+  assert.deepEqual(Object.keys(servers).filter((name) => servers[name].disabled), ['a', 'b', 'c', 'd', 'e', 'off']);
+  assert.match(result.stdout, /a: taken\n {4}note: it is taken as disabled, as '.*project\/\.claude\/settings\.json' has it\n {2}b: /);
+  assert.match(result.stdout, /off: taken\n {4}note: it is taken as disabled, as '.*home\/\.claude\.json' has it\n/);
+});
+
+test('import: where nobody can tell what was rejected, nothing is taken', () => {
+  const u = user({
+    'project/.mcp.json': { mcpServers: { a: { command: 'x' } } },
+    'project/.claude/settings.json': '{"disabledMcpjsonServers": ["a"',
+    'home/.claude.json': { mcpServers: { b: { command: 'y' } } },
+  });
+  const result = u.run('import', '--rewrite');
+  assert.equal(result.status, 65);
+  assert.match(result.stdout, /not taken: which of them are switched off cannot be read/);
+  assert.match(result.stderr, /^glovebox: .*\/\.claude\/settings\.json:1:\d+: .*\n$/);
+  assert.deepEqual(u.servers(), { b: { command: 'y' } });
+  assert.deepEqual(u.json('project/.mcp.json').mcpServers, { a: { command: 'x' } });
+});

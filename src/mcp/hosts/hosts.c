@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Where a path begins. */
-typedef enum base { HOME, CONFIG, CODEX_HOME, HERE } base;
+typedef enum base { CONFIG, CLAUDE, CLAUDE_FOLDER, USER, CODEX_HOME, HERE } base;
 
 /* "*" among the keys is the folder that we are in. */
 static const struct {
@@ -21,11 +21,11 @@ static const struct {
     const char *keys[GBX_HOST_KEYS_MAX + 1];
 } table[] = {
     {GBX_HOST_CLAUDE, CONFIG, "Claude/claude_desktop_config.json", {"mcpServers"}},
-    {GBX_HOST_CLAUDE_CODE, HOME, ".claude.json", {"projects", "*", "mcpServers"}},
+    {GBX_HOST_CLAUDE_CODE, CLAUDE, ".claude.json", {"projects", "*", "mcpServers"}},
     {GBX_HOST_CLAUDE_CODE, HERE, ".mcp.json", {"mcpServers"}},
-    {GBX_HOST_CLAUDE_CODE, HOME, ".claude.json", {"mcpServers"}},
+    {GBX_HOST_CLAUDE_CODE, CLAUDE, ".claude.json", {"mcpServers"}},
     {GBX_HOST_CURSOR, HERE, ".cursor/mcp.json", {"mcpServers"}},
-    {GBX_HOST_CURSOR, HOME, ".cursor/mcp.json", {"mcpServers"}},
+    {GBX_HOST_CURSOR, USER, ".cursor/mcp.json", {"mcpServers"}},
     {GBX_HOST_VSCODE, HERE, ".vscode/mcp.json", {"servers"}},
     {GBX_HOST_VSCODE, HERE, ".vscode/settings.json", {"mcp", "servers"}},
     {GBX_HOST_VSCODE, CONFIG, "Code/User/mcp.json", {"servers"}},
@@ -36,20 +36,25 @@ static const struct {
 
 static bool base_path(base from, char out[PATH_MAX])
 {
+    static const struct {
+        const char *variable; /* has the folder itself */
+        const char *below;    /* else it is there, below the home directory */
+    } bases[] = {[CONFIG] = {"XDG_CONFIG_HOME", "/.config"},
+                 [CLAUDE] = {"CLAUDE_CONFIG_DIR", ""},
+                 [CLAUDE_FOLDER] = {"CLAUDE_CONFIG_DIR", "/.claude"},
+                 [USER] = {"HOME", ""},
+                 [CODEX_HOME] = {"CODEX_HOME", "/.codex"}};
     const char *home = getenv("HOME");
-    const char *own = from == CONFIG       ? getenv("XDG_CONFIG_HOME")
-                      : from == CODEX_HOME ? getenv("CODEX_HOME")
-                                           : NULL;
-    static const char *const below[] = {
-        [HOME] = "", [CONFIG] = "/.config", [CODEX_HOME] = "/.codex"};
+    const char *own;
 
     if (from == HERE)
         return getcwd(out, PATH_MAX) != NULL;
+    own = getenv(bases[from].variable);
     if (own != NULL && own[0] == '/')
         return snprintf(out, PATH_MAX, "%s", own) < PATH_MAX;
     if (home == NULL || home[0] != '/')
         return false;
-    return snprintf(out, PATH_MAX, "%s%s", home, below[from]) < PATH_MAX;
+    return snprintf(out, PATH_MAX, "%s%s", home, bases[from].below) < PATH_MAX;
 }
 
 static bool set_keys(gbx_host_place *place, const char *const *keys)
@@ -202,6 +207,15 @@ bool gbx_host_place_of(const char *path, const json_t *root, bool is_toml,
         return false;
     }
     return false;
+}
+
+bool gbx_host_claude_file(const char *name, char path[PATH_MAX])
+{
+    bool is_state = strcmp(name, ".claude.json") == 0;
+    char from[PATH_MAX];
+
+    return base_path(is_state ? CLAUDE : CLAUDE_FOLDER, from) &&
+           snprintf(path, PATH_MAX, "%s/%s", from, name) < PATH_MAX;
 }
 
 bool gbx_host_own_path(char path[PATH_MAX])

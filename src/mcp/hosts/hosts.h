@@ -54,6 +54,10 @@ bool gbx_host_same_place(const gbx_host_place *a, const gbx_host_place *b);
 bool gbx_host_place_of(const char *path, const json_t *root, bool is_toml,
                        gbx_host_place *ret);
 
+/* A file of Claude Code's: ".claude.json", or one of its folder. All of them are in
+ * $CLAUDE_CONFIG_DIR, if there is one. */
+bool gbx_host_claude_file(const char *name, char path[PATH_MAX]);
+
 /* Where we look for ours without --config: $XDG_CONFIG_HOME/glovebox/mcp.json. */
 bool gbx_host_own_path(char path[PATH_MAX]);
 

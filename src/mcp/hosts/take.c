@@ -253,7 +253,7 @@ const json_t *gbx_host_servers(const gbx_host_file_text *file,
 }
 
 json_t *gbx_host_take(const gbx_host_place *place, const json_t *entry,
-                      gbx_host_note_fn note, void *user)
+                      const char *off_by, gbx_host_note_fn note, void *user)
 {
     taking t = {place, note, user};
     json_t *ours = json_is_object(entry) ? json_deep_copy(entry) : NULL;
@@ -267,6 +267,10 @@ json_t *gbx_host_take(const gbx_host_place *place, const json_t *entry,
     else
         take_texts(&t, ours);
     take_folder(&t, ours);
+    if (off_by != NULL) {
+        (void)json_object_set_new(ours, "disabled", json_true());
+        say(&t, "it is taken as disabled, as '%s' has it", off_by);
+    }
     look_for_trouble(&t, ours);
     if (is_whole(&t, ours))
         return ours;

@@ -28,13 +28,18 @@ void gbx_host_file_cleanup(gbx_host_file_text *file);
 const json_t *gbx_host_servers(const gbx_host_file_text *file,
                                const gbx_host_place *place);
 
+/* The servers that a person has switched off for that place, elsewhere than there: into
+ * off, by name the file that says so. On failure path is the file that cannot be read. */
+gbx_status gbx_host_switched_off(const gbx_host_place *place, json_t *off,
+                                 char path[PATH_MAX], gbx_error *reterr);
+
 /* What a person should hear of a server that is taken. */
 typedef void (*gbx_host_note_fn)(void *user, const char *note);
 
-/* An entry of that host as ours: json_decref() it. NULL: it cannot be one, and a note
- * has said why. */
+/* An entry of that host as ours: json_decref() it. off_by: the file that has it switched
+ * off, or NULL. NULL: it cannot be one, and a note has said why. */
 json_t *gbx_host_take(const gbx_host_place *place, const json_t *entry,
-                      gbx_host_note_fn note, void *user);
+                      const char *off_by, gbx_host_note_fn note, void *user);
 
 /* Is it us? With that configuration? */
 bool gbx_host_is_us(const json_t *entry);

@@ -190,8 +190,7 @@ static void take_servers(gbx_import *im, gbx_import_place *to, const json_t *ser
     json_decref(off);
 }
 
-static void take_place(gbx_import *im, const gbx_host_file_text *file,
-                       gbx_host_place *place)
+static void take_place(gbx_import *im, gbx_host_file_text *file, gbx_host_place *place)
 {
     const json_t *servers = gbx_host_servers(file, place);
     gbx_import_place *to = &im->places[im->place_count];
@@ -202,6 +201,7 @@ static void take_place(gbx_import *im, const gbx_host_file_text *file,
         return;
     }
     *to = (gbx_import_place){.place = *place};
+    gbx_host_keep_numbers(file, place);
     im->place_count++;
     (void)fprintf(im->out.stream, "%s, ", gbx_host_title(place->host));
     gbx_term_foreign(&im->out, place->path, strlen(place->path), GBX_ESCAPE_LINE);

@@ -129,6 +129,18 @@ gbx_status gbx_json_decode(gbx_json_reader *r, const char *what, size_t bytes_ma
     return *ret != NULL ? GBX_OK : refuse_text(r, &e);
 }
 
+const char *gbx_json_written(const gbx_json_reader *r, size_t *ret_len)
+{
+    size_t from = gbx_json_place(r->text, r->len, r->path, r->depth, false);
+    size_t to = from;
+
+    while (to < r->len && strchr("+-.0123456789eE", r->text[to]) != NULL &&
+           r->text[to] != '\0')
+        to++;
+    *ret_len = to - from;
+    return r->text + from;
+}
+
 gbx_status gbx_json_refuse(gbx_json_reader *r, const char *format, ...)
 {
     char message[GBX_ERROR_MESSAGE_SIZE];

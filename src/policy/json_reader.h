@@ -80,6 +80,9 @@ gbx_status gbx_json_read_list(gbx_json_reader *r, const json_t *value,
 gbx_status gbx_json_read_number(gbx_json_reader *r, const json_t *value,
                                 const gbx_json_key *key, void *target);
 
+/* The current value, a number, as it is written; borrowed from r->text. */
+const char *gbx_json_written(const gbx_json_reader *r, size_t *ret_len);
+
 /* Refuse the current value, or its key. */
 gbx_status gbx_json_refuse(gbx_json_reader *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

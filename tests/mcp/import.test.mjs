@@ -123,3 +123,17 @@ test('import: where nobody can tell what was rejected, nothing is taken', () => 
   assert.deepEqual(u.servers(), { b: { command: 'y' } });
   assert.deepEqual(u.json('project/.mcp.json').mcpServers, { a: { command: 'x' } });
 });
+
+test('import: numbers and null are taken as hosts mean them', () => {
+  const u = user({
+    'project/.vscode/mcp.json': '{"servers": {"a": {"command": "x", "env": {"V": 1.50, "N": null, /* 3, */ "P": 8080, "T": "t"}}}}',
+    'home/.config/Claude/claude_desktop_config.json': '{"mcpServers": {"b": {"command": "y", "args": null, "env": null}, "c": {"command": "z", "env": {"B": true}}}}',
+  });
+  const result = u.run('import');
+  assert.equal(result.status, 0, result.stderr);
+  assert.deepEqual(u.servers(), {
+    b: { command: 'y', args: null, env: null },
+    a: { command: 'x', env: { V: '1.50', N: null, P: '8080', T: 't' }, cwd: u.project },
+  });
+  assert.match(result.stdout, /c: not taken\n {4}note: it is left alone: env\.B: this is true, where a string belongs/);
+});

@@ -170,6 +170,27 @@ static void test_url__fills_every_field(void **state)
     gbx_mcp_config_free(config);
 }
 
+static void test_numbers_and_null__are_what_hosts_mean_by_them(void **state)
+{
+    gbx_mcp_config *config = parse(
+        "{\"servers\": {\"a\": {\"command\": \"x\", \"args\": null,"
+        "\"env\": {\"A\": -1.50e3, \"B\": null , \"C\": 8080\n, \"D\": \"d\"}},"
+        "\"b\": {\"url\": \"https://x/\", \"headers\": {\"X-A\":5}, \"env\": null}}}");
+    const gbx_mcp_upstream_config *a = gbx_mcp_config_server(config, "a");
+    const gbx_mcp_upstream_config *b = gbx_mcp_config_server(config, "b");
+    (void)state;
+
+    assert_int_equal(a->arg_count, 0);
+    assert_null(a->args[0]);
+    assert_int_equal(a->env_count, 3);
+    assert_string_equal(a->env[0].value, "-1.50e3");
+    assert_string_equal(a->env[1].name, "C");
+    assert_string_equal(a->env[1].value, "8080");
+    assert_string_equal(a->env[2].value, "d");
+    assert_string_equal(b->headers[0].value, "5");
+    gbx_mcp_config_free(config);
+}
+
 static void test_variable__that_is_not_set_stops_its_server_alone(void **state)
 {
     gbx_mcp_config *config = parse(
@@ -360,6 +381,7 @@ int main(void)
         cmocka_unit_test(test_nothing__has_the_documented_defaults),
         cmocka_unit_test(test_command__fills_every_field),
         cmocka_unit_test(test_url__fills_every_field),
+        cmocka_unit_test(test_numbers_and_null__are_what_hosts_mean_by_them),
         cmocka_unit_test(test_variable__that_is_not_set_stops_its_server_alone),
         cmocka_unit_test(test_comments__and_last_commas_are_blanks_and_places_stay),
         cmocka_unit_test(test_secrets__of_env_and_headers_are_known_by_their_names),

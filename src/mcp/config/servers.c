@@ -133,6 +133,20 @@ static gbx_status check_pair(gbx_json_reader *r, const pairs *p, const char *nam
     return GBX_OK;
 }
 
+/* A number is its text: editors take one for a string. */
+static gbx_status read_value(gbx_json_reader *r, const json_t *value,
+                             gbx_mcp_sound sound, char **ret)
+{
+    size_t len;
+    const char *text;
+
+    if (!json_is_number(value))
+        return read_text(r, value, sound, ret);
+    text = gbx_json_written(r, &len);
+    *ret = strndup(text, len);
+    return *ret != NULL ? GBX_OK : gbx_list_nomem(r->err);
+}
+
 static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *value,
                             void *target)
 {
@@ -141,7 +155,7 @@ static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *
     gbx_mcp_variable *room;
     gbx_status status = check_pair(r, p, name);
 
-    if (status != GBX_OK)
+    if (status != GBX_OK || json_is_null(value)) /* null: there is none */
         return status;
     room = gbx_list_room(p->items, *p->count, sizeof *room);
     if (room == NULL)
@@ -152,9 +166,9 @@ static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *
         return gbx_list_nomem(r->err);
     /* What a variable puts into a header may well be a credential. */
     status =
-        read_text(r, value,
-                  p->are_headers && sound == GBX_MCP_PLAIN ? GBX_MCP_PERHAPS : sound,
-                  &room->value);
+        read_value(r, value,
+                   p->are_headers && sound == GBX_MCP_PLAIN ? GBX_MCP_PERHAPS : sound,
+                   &room->value);
     if (status != GBX_OK)
         return status;
     if (p->are_headers && strpbrk(room->value, "\r\n") != NULL)
@@ -264,6 +278,13 @@ static gbx_status read_ours(gbx_json_reader *r, const json_t *value,
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), e->server);
 }
 
+/* Some hosts write out what a server does not have. */
+static bool may_be_null(const char *name)
+{
+    return strcmp(name, "args") == 0 || strcmp(name, "env") == 0 ||
+           strcmp(name, "headers") == 0;
+}
+
 static gbx_status read_member(gbx_json_reader *r, const char *name, const json_t *value,
                               void *target)
 {
@@ -285,13 +306,16 @@ static gbx_status read_member(gbx_json_reader *r, const char *name, const json_t
 #undef FIELD
     entry *e = target;
 
-    for (size_t i = 0; i < GBX_COUNTOF(keys); i++)
-        if (strcmp(keys[i].name, name) == 0)
-            /* Of a server that is switched off only our own key is looked at: its
-             * variables need not be set. */
-            return e->server->disabled && keys[i].read != read_ours
-                       ? GBX_OK
-                       : keys[i].read(r, value, &keys[i], e);
+    for (size_t i = 0; i < GBX_COUNTOF(keys); i++) {
+        if (strcmp(keys[i].name, name) != 0)
+            continue;
+        /* Of a server that is switched off only our own key is looked at: its variables
+         * need not be set. */
+        if ((e->server->disabled && keys[i].read != read_ours) ||
+            (json_is_null(value) && may_be_null(name)))
+            return GBX_OK;
+        return keys[i].read(r, value, &keys[i], e);
+    }
     return GBX_OK;
 }
 

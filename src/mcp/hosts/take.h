@@ -28,6 +28,9 @@ void gbx_host_file_cleanup(gbx_host_file_text *file);
 const json_t *gbx_host_servers(const gbx_host_file_text *file,
                                const gbx_host_place *place);
 
+/* Numbers in env and headers become strings, as they are written. */
+void gbx_host_keep_numbers(gbx_host_file_text *file, const gbx_host_place *place);
+
 /* The servers that a person has switched off for that place, elsewhere than there: into
  * off, by name the file that says so. On failure path is the file that cannot be read. */
 gbx_status gbx_host_switched_off(const gbx_host_place *place, json_t *off,

@@ -197,9 +197,9 @@ static void print_json(const gbx_term *out, const examination *e, bool ok)
         (void)gbx_buf_printf(&buf, "%s{\"name\":", i > 0 ? "," : "");
         (void)gbx_json_append_string(&buf, server->name, strlen(server->name));
         (void)gbx_buf_printf(&buf, ",\"state\":\"%s\"",
-                             server->disabled ? "disabled"
-                             : f->ok          ? "serves"
-                                              : "fails");
+                             is_off(server) ? "disabled"
+                             : f->ok        ? "serves"
+                                            : "fails");
         if (f->ok) {
             put_text(&buf, "era", f->era);
             put_text(&buf, "server", f->server);

@@ -205,11 +205,13 @@ test('doctor: each server with its era, tools and time; the broken ones with the
   assert.ok(startMs > 0);
   assert.match(containment, /namespace/); // there is one, or the words for there being none
   assert.deepEqual(off, { name: 'off', state: 'disabled' });
+  assert.equal(unset.state, 'fails');
   assert.match(unset.error, /'SURELY_NOT_SET' is not set/);
   assert.match(broken.error, /UPSTREAM_START/);
   assert.ok(!result.stdout.includes('sk-0123456789'), result.stdout);
   const table = u.run('doctor', '--config', 'mcp.json');
   assert.match(table.stdout, /^good +serves +2025-11-25 +3 tools \(1 only read\) +\d+ ms {2}counting 1( {2}\(.*namespace.*\))?$/m);
   assert.match(table.stdout, /^off +disabled$/m);
+  assert.match(table.stdout, /^unset +fails .*'SURELY_NOT_SET' is not set/m);
   assert.match(table.stdout, /^broken +fails /m);
 });

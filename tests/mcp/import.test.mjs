@@ -137,3 +137,16 @@ test('import: numbers and null are taken as hosts mean them', () => {
   });
   assert.match(result.stdout, /c: not taken\n {4}note: it is left alone: env\.B: this is true, where a string belongs/);
 });
+
+test('import: what an editor alone fills in, and every variable that is not set, is said', () => {
+  const u = user({
+    'home/.cursor/mcp.json': { mcpServers: {
+      a: { command: 'x', args: ['${workspaceFolder}/y'] },
+      b: { command: '${SURELY_NOT_SET}', args: ['${NOR_THIS}${AND_NOT_THAT}'], env: { K: '${NOR_THIS}' } },
+    } },
+  });
+  const { stdout } = u.run('import');
+  assert.match(stdout, /a: not taken\n {4}note: it is left alone: args\[0\]: '\$\{workspaceFolder\.\.\.' is filled in by an editor alone: write \$\{VAR\}\n/);
+  assert.match(stdout, /note: the environment variables 'SURELY_NOT_SET', 'NOR_THIS' and 'AND_NOT_THAT' are not set: set them, or write \$\{SURELY_NOT_SET:-default\}\n/);
+  assert.match(u.run('--config', join(u.home, '.cursor/mcp.json')).stderr, /or take the file over with 'glovebox mcp import'/);
+});

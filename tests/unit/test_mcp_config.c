@@ -195,7 +195,7 @@ static void test_variable__that_is_not_set_stops_its_server_alone(void **state)
 {
     gbx_mcp_config *config = parse(
         "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"args\": [\"y\", \"${GBX_TEST_UNSET}\"]},"
-        "\"b\": {\"command\": \"${GBX_TEST_UNSET}\", \"cwd\": \"${GBX_OTHER_UNSET}\"},"
+        "\"b\": {\"command\": \"${GBX_TEST_UNSET}\", \"cwd\": \"${GBX_OTHER_UNSET}/${GBX_TEST_UNSET}\"},"
         "\"c\": {\"command\": \"x\"}}}");
     const gbx_mcp_upstream_config *a = gbx_mcp_config_server(config, "a");
     const gbx_mcp_upstream_config *b = gbx_mcp_config_server(config, "b");
@@ -203,7 +203,9 @@ static void test_variable__that_is_not_set_stops_its_server_alone(void **state)
 
     assert_true(a->disabled && b->disabled);
     assert_non_null(strstr(a->fault, "'GBX_TEST_UNSET' is not set"));
-    assert_non_null(strstr(b->fault, "'GBX_TEST_UNSET' is not set"));
+    assert_string_equal(b->fault, "the environment variables 'GBX_TEST_UNSET' and "
+                                  "'GBX_OTHER_UNSET' are not set: set them, or write "
+                                  "${GBX_TEST_UNSET:-default}");
     assert_false(gbx_mcp_config_server(config, "c")->disabled);
     assert_null(gbx_mcp_config_server(config, "c")->fault);
     gbx_mcp_config_free(config);

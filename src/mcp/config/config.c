@@ -192,6 +192,8 @@ gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
                                        .policy = config->rules->secrets,
                                        .err = &err};
     status = read_all(&all, &err);
+    gbx_names_cut(all.unset, 0, all.unset_count);
+    free(all.unset);
     explicit_bzero(copy, len); /* there may be secrets in it */
     if (status != GBX_OK) {
         if (reterr != NULL)

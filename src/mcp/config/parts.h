@@ -10,6 +10,8 @@
 typedef struct gbx_mcp_reader {
     gbx_rules_reader rules; /* first: it begins with the gbx_json_reader */
     gbx_mcp_config *config;
+    char **unset; /* variables that are not set, of the server that is read */
+    size_t unset_count;
 } gbx_mcp_reader;
 
 static inline gbx_mcp_reader *gbx_mcp_reader_of(gbx_json_reader *r)

@@ -32,27 +32,40 @@ typedef struct use {
     gbx_mcp_sound sound; /* of where it is used */
 } use;
 
+/* A server can do without a text whose variable is not set: it cannot be used, and the
+ * others can. All of its variables are looked for before that is said. */
+static gbx_status note_unset(gbx_mcp_reader *all, const char *name)
+{
+    size_t len = strlen(name);
+
+    if (all->unset_count == ITEMS_MAX ||
+        gbx_names_find(all->unset, 0, all->unset_count, name, len) < all->unset_count)
+        return GBX_OK;
+    return gbx_names_add(&all->unset, &all->unset_count, name, len,
+                         all->rules.json.err);
+}
+
 static gbx_status on_variable(void *user, const char *name, const char *value)
 {
     const use *u = user;
     gbx_mcp_sound own = gbx_mcp_sounds_secret(name);
 
+    if (value == NULL)
+        return note_unset(gbx_mcp_reader_of(u->r), name);
     return gbx_mcp_keep_secret(u->r, own > u->sound ? own : u->sound, name, value,
                                strlen(value));
 }
 
-/* The server whose entry is read gets by without a text whose variable is not set: it
- * cannot be used, and the others can. */
-static gbx_status do_without(gbx_json_reader *r, char **ret)
+/* Then it is as if it was switched off. */
+static gbx_status take_unset(gbx_mcp_reader *all, gbx_mcp_upstream_config *server)
 {
-    gbx_mcp_config *config = gbx_mcp_reader_of(r)->config;
-    gbx_mcp_upstream_config *server = &config->servers[config->server_count - 1];
-
-    if (server->fault == NULL)
-        server->fault = strdup(r->err->message);
-    *ret = strdup("");
-    *r->err = (gbx_error){0};
-    return server->fault != NULL && *ret != NULL ? GBX_OK : gbx_list_nomem(r->err);
+    if (all->unset_count == 0)
+        return GBX_OK;
+    server->disabled = true;
+    server->fault = gbx_variables_unset(all->unset, all->unset_count);
+    gbx_names_cut(all->unset, 0, all->unset_count);
+    all->unset_count = 0;
+    return server->fault != NULL ? GBX_OK : gbx_list_nomem(all->rules.json.err);
 }
 
 static gbx_status read_text(gbx_json_reader *r, const json_t *value,
@@ -64,8 +77,6 @@ static gbx_status read_text(gbx_json_reader *r, const json_t *value,
     if (!json_is_string(value))
         return gbx_json_refuse_type(r, value, "a string");
     status = gbx_variables_fill(json_string_value(value), on_variable, &u, ret, r->err);
-    if (status == GBX_E_DATA)
-        return do_without(r, ret);
     return r->err->line == 0 ? gbx_json_placed(r, status) : status;
 }
 
@@ -394,9 +405,9 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
     if (e.server->name == NULL || e.server->args == NULL)
         return gbx_list_nomem(r->err);
     status = gbx_json_read_members(r, value, read_member, &e);
-    if (status == GBX_OK && !e.server->disabled && e.server->fault == NULL)
+    if (status == GBX_OK)
+        status = take_unset(gbx_mcp_reader_of(r), e.server);
+    if (status == GBX_OK && !e.server->disabled)
         status = check_whole(r, value, &e);
-    if (e.server->fault != NULL)
-        e.server->disabled = true;
     return status;
 }

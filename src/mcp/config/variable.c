@@ -58,14 +58,14 @@ static gbx_status refuse_editor(const char *text, gbx_error *reterr)
     for (size_t i = 0; i < GBX_COUNTOF(forms); i++)
         if (strncmp(text, forms[i], strlen(forms[i])) == 0)
             return gbx_fail(reterr, GBX_E_POLICY,
-                            "'%s...' is filled in by an editor alone: write ${VAR}, or "
-                            "take the file over with 'glovebox mcp import'",
+                            "'%s...' is filled in by an editor alone: write "
+                            "${VAR}" GBX_VARIABLES_IMPORT,
                             forms[i]);
     return GBX_OK;
 }
 
 static gbx_status put(const reference *ref, gbx_variable_fn used, void *user,
-                      gbx_buf *to, gbx_error *reterr)
+                      gbx_buf *to)
 {
     const char *value = getenv(ref->name);
 
@@ -73,13 +73,9 @@ static gbx_status put(const reference *ref, gbx_variable_fn used, void *user,
         (void)gbx_buf_append(to, ref->otherwise, ref->otherwise_len);
         return GBX_OK;
     }
-    if (value == NULL)
-        return gbx_fail(reterr, GBX_E_DATA,
-                        "the environment variable '%s' is not set: set it, or write "
-                        "${%s:-default}",
-                        ref->name, ref->name);
-    (void)gbx_buf_puts(to, value);
-    return used != NULL ? used(user, ref->name, value) : GBX_OK;
+    if (value != NULL)
+        (void)gbx_buf_puts(to, value);
+    return used(user, ref->name, value);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -102,7 +98,7 @@ gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user
             break;
         if (text[1] == '{' && (status = refuse_editor(text, reterr)) == GBX_OK &&
             take(text, &ref)) {
-            status = put(&ref, used, user, &buf, reterr);
+            status = put(&ref, used, user, &buf);
             text += ref.len;
         } else {
             (void)gbx_buf_append(&buf, text++, 1);
@@ -121,4 +117,21 @@ gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user
         explicit_bzero(buf.data, buf.capacity);
     gbx_buf_cleanup(&buf);
     return status;
+}
+
+char *gbx_variables_unset(char *const *names, size_t count)
+{
+    gbx_buf text;
+
+    gbx_buf_init(&text, GBX_KIB(4)); /* more of them than that are not of interest */
+    (void)gbx_buf_printf(&text, "the environment variable%s", count > 1 ? "s" : "");
+    for (size_t i = 0; i < count && text.len < GBX_KIB(3); i++)
+        (void)gbx_buf_printf(&text, "%s '%s'",
+                             i == 0          ? ""
+                             : i + 1 < count ? ","
+                                             : " and",
+                             names[i]);
+    (void)gbx_buf_printf(&text, " %s not set: set %s, or write ${%s:-default}",
+                         count > 1 ? "are" : "is", count > 1 ? "them" : "it", names[0]);
+    return gbx_buf_take_string(&text, NULL);
 }

@@ -14,12 +14,18 @@
 /* Of one text with its variables. */
 #define GBX_MCP_TEXT_MAX 65536
 
-/* Is told of each value that was put in. */
+/* Ends what is said of a form of editors: `mcp import` itself has to say it without. */
+#define GBX_VARIABLES_IMPORT ", or take the file over with 'glovebox mcp import'"
+
+/* Is told of each value that was put in, and with value NULL of each that is not set. */
 typedef gbx_status (*gbx_variable_fn)(void *user, const char *name, const char *value);
 
-/* *ret is the text with its variables; free() it. GBX_E_DATA: one is not set.
- * GBX_E_POLICY without a place: the text is too long. used may be NULL. */
+/* *ret is the text with its variables, nothing for one that is not set; free() it.
+ * GBX_E_POLICY without a place: the text is too long, or wants an editor. */
 gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user,
                               char **ret, gbx_error *reterr);
+
+/* What to say of names that are not set, in one sentence; free() it. NULL: no memory. */
+char *gbx_variables_unset(char *const *names, size_t count);
 
 #endif

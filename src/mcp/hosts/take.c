@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "mcp/config/config.h"
+#include "mcp/config/variable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,6 +220,7 @@ static bool is_whole(const taking *t, const json_t *entry)
     gbx_mcp_config *config = NULL;
     gbx_error err = {0};
     const char *why;
+    char *advice;
     bool done;
 
     json_decref(root);
@@ -232,6 +234,9 @@ static bool is_whole(const taking *t, const json_t *entry)
     if (done)
         return true;
     why = err.message;
+    advice = strstr(err.message, GBX_VARIABLES_IMPORT); /* that is being done */
+    if (advice != NULL)
+        *advice = '\0';
     if (strncmp(why, name, sizeof name - 1) == 0) {
         why += sizeof name - 1;
         why += strspn(why, ".: ");

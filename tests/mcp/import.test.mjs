@@ -150,3 +150,51 @@ test('import: what an editor alone fills in, and every variable that is not set,
   assert.match(stdout, /note: the environment variables 'SURELY_NOT_SET', 'NOR_THIS' and 'AND_NOT_THAT' are not set: set them, or write \$\{SURELY_NOT_SET:-default\}\n/);
   assert.match(u.run('--config', join(u.home, '.cursor/mcp.json')).stderr, /or take the file over with 'glovebox mcp import'/);
 });
+
+test('import --from FILE: a file that hosts know is what it is without being named', () => {
+  const u = user({
+    'project/.mcp.json': { mcpServers: { z: { command: './z.sh' }, y: { command: 'y' } } },
+    'project/.claude/settings.json': { disabledMcpjsonServers: ['y'] },
+    'home/.cursor/mcp.json': { mcpServers: { c: { command: 'x' } } },
+    'other/.vscode/mcp.json': { servers: { v: { command: './v', args: ['${workspaceFolder}/a'] } } },
+  });
+  const other = join(u.root, 'other');
+  assert.equal(u.run('import', '--from', '.mcp.json', '--from', join(u.home, '.cursor/mcp.json'), '--from', '../other/.vscode/mcp.json').status, 0);
+  assert.deepEqual(u.servers(), {
+    z: { command: './z.sh', cwd: u.project },
+    y: { command: 'y', cwd: u.project, disabled: true },
+    c: { command: 'x' },
+    v: { command: './v', args: [`${other}/a`], cwd: other },
+  });
+  assert.match(u.run('import').stdout, /z: is there already\n[^]*nothing to write/);
+});
+
+test('import: CLAUDE_CONFIG_DIR and CODEX_HOME say where the files are', () => {
+  const u = user({
+    'claude/.claude.json': '{"projects": {"@PROJECT@": {"disabledMcpServers": ["b"]}}, "mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}}',
+    'codex/config.toml': '[mcp_servers.c]\ncommand = "z"\n',
+    'home/.claude.json': { mcpServers: { not: { command: 'x' } } },
+  });
+  const env = { CLAUDE_CONFIG_DIR: join(u.root, 'claude'), CODEX_HOME: join(u.root, 'codex') };
+  assert.equal(u.runAs({ env }, 'import').status, 0);
+  assert.deepEqual(u.servers(), { a: { command: 'x' }, b: { command: 'y', disabled: true }, c: { command: 'z' } });
+});
+
+test('a byte order mark before a configuration is none of it', () => {
+  const mark = '\ufeff';
+  const u = user({
+    'home/.cursor/mcp.json': `${mark}{"mcpServers": {"a": {"command": "x"}}, "b": 1}`,
+    'home/.codex/config.toml': `${mark}[mcp_servers.c]\ncommand = "z"\n\n[tui]\nx = 1\n`,
+    'home/.config/glovebox/mcp.json': `${mark}{"mcpServers": {"d": {"command": "x", "disabled": true}}}`,
+    'project/bad.json': `${mark}{"glovebox": 5}`,
+    'project/worse.json': `${mark}{"a" 5}`,
+  });
+  const result = u.run('import', '--rewrite');
+  assert.equal(result.status, 0, result.stderr);
+  assert.equal(u.read('home/.config/glovebox/mcp.json'), `${mark}{"mcpServers": {"d": {"command": "x", "disabled": true}, "a": {"command":"x"}, "c": {"command":"z"}}}`);
+  assert.equal(u.read('home/.cursor/mcp.json'), u.fill(`${mark}{"mcpServers": {"glovebox": {"command": "@US@", "args": ["mcp", "--config", "${u.own}"]}}, "b": 1}`));
+  assert.ok(u.read('home/.codex/config.toml').startsWith(`${mark}[tui]\n`));
+  assert.match(u.run('doctor').stdout, /^d +disabled$/m);
+  assert.match(u.run('doctor', '--config', 'bad.json').stderr, /bad\.json:1:14: /);
+  assert.match(u.run('import', '--from', 'worse.json').stderr, /worse\.json:1:\d+: ':' expected/);
+});

@@ -174,6 +174,7 @@ gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
                                 gbx_mcp_config **ret, gbx_error *reterr)
 {
     GBX_CLEANUP(release_config) gbx_mcp_config *config = config_new(path);
+    size_t mark_len = gbx_jsonc_mark_len(text, len);
     GBX_CLEANUP(gbx_free) char *copy = malloc(len + 1);
     GBX_CLEANUP(gbx_free) char *directory = directory_of(path);
     gbx_error err = {0};
@@ -182,7 +183,8 @@ gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
 
     if (config == NULL || copy == NULL || directory == NULL)
         return gbx_list_nomem(reterr);
-    memcpy(copy, text, len);
+    len -= mark_len;
+    memcpy(copy, text + mark_len, len);
     copy[len] = '\0';
     gbx_jsonc_blank(copy, len);
     all.rules.rules = config->rules;

@@ -46,6 +46,7 @@ void gbx_jsonc_blank(char *text, size_t len)
 {
     size_t comma = len; /* the last thing but blanks, if it is one */
 
+    blank(text, 0, gbx_jsonc_mark_len(text, len));
     for (size_t at = 0; at < len;) {
         size_t end = past_comment(text, len, at);
 
@@ -62,4 +63,9 @@ void gbx_jsonc_blank(char *text, size_t len)
             comma = len;
         at = text[at] == '"' ? past_string(text, len, at) : at + 1;
     }
+}
+
+size_t gbx_jsonc_mark_len(const char *text, size_t len)
+{
+    return len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 }

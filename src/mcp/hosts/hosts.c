@@ -95,6 +95,63 @@ static bool is_again(const gbx_host_place *places, size_t count, size_t index)
     return false;
 }
 
+/* ---- files of anybody's --------------------------------------------------------- */
+
+static bool has_servers(const json_t *root, char *const *keys)
+{
+    for (size_t k = 0; keys[k] != NULL; k++)
+        root = json_object_get(root, keys[k]);
+    return json_is_object(root);
+}
+
+/* A file that is read without being named, too, is the same then. */
+static bool find_known(const char *path, const json_t *root, gbx_host_place *ret)
+{
+    bool found = false;
+
+    for (int host = 0; host < GBX_HOST_COUNT && !found; host++) {
+        gbx_host_place places[8];
+        size_t count;
+
+        gbx_host_places((gbx_host_kind)host, places, GBX_COUNTOF(places), &count);
+        for (size_t i = 0; i < count; i++) {
+            /* "projects" in a file is not what is meant by the file. */
+            if (!found && strcmp(places[i].keys[0], "projects") != 0 &&
+                gbx_host_same_file(places[i].path, path) &&
+                has_servers(root, places[i].keys)) {
+                *ret = places[i];
+                found = true;
+            } else {
+                gbx_host_place_cleanup(&places[i]);
+            }
+        }
+    }
+    return found;
+}
+
+/* The file of another project is as it would be if that was where we are. */
+static bool find_project(const char *path, const json_t *root, gbx_host_place *ret)
+{
+    char real[PATH_MAX];
+    size_t len = realpath(path, real) != NULL ? strlen(real) : 0;
+
+    for (size_t i = 0; i < GBX_COUNTOF(table); i++) {
+        size_t n = strlen(table[i].path);
+
+        if (table[i].from != HERE || len < n + 2 || real[len - n - 1] != '/' ||
+            strcmp(real + len - n, table[i].path) != 0 ||
+            !has_servers(root, (char *const *)(uintptr_t)table[i].keys))
+            continue;
+        *ret = (gbx_host_place){.host = table[i].host};
+        memcpy(ret->path, real, len + 1);
+        memcpy(ret->folder, real, len - n - 1);
+        if (set_keys(ret, table[i].keys))
+            return true;
+        gbx_host_place_cleanup(ret);
+    }
+    return false;
+}
+
 /* ---- printing ------------------------------------------------------------------ */
 
 static void put_json_list(const char *const *args, gbx_buf *to)
@@ -193,12 +250,11 @@ bool gbx_host_place_of(const char *path, const json_t *root, bool is_toml,
                  {GBX_HOST_VSCODE, {"servers"}},
                  {GBX_HOST_VSCODE, {"mcp", "servers"}}};
 
+    if (find_known(path, root, ret) || find_project(path, root, ret))
+        return true;
     for (size_t i = 0; i < GBX_COUNTOF(looks); i++) {
-        const json_t *at = root;
-
-        for (size_t k = 0; looks[i].keys[k] != NULL; k++)
-            at = json_object_get(at, looks[i].keys[k]);
-        if (!json_is_object(at) || is_toml != (looks[i].host == GBX_HOST_CODEX))
+        if (!has_servers(root, (char *const *)(uintptr_t)looks[i].keys) ||
+            is_toml != (looks[i].host == GBX_HOST_CODEX))
             continue;
         *ret = (gbx_host_place){.host = looks[i].host};
         if (realpath(path, ret->path) != NULL && set_keys(ret, looks[i].keys))

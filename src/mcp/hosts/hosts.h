@@ -49,8 +49,8 @@ bool gbx_host_same_file(const char *a, const char *b);
 /* The very same servers, by whichever path? */
 bool gbx_host_same_place(const gbx_host_place *a, const gbx_host_place *b);
 
-/* A place for a file of anybody's: the host is told by what it looks like. False if
- * there are no servers in it. */
+/* A place for a file of anybody's: the host is told by where it lies, else by what it
+ * looks like. False if there are no servers in it. */
 bool gbx_host_place_of(const char *path, const json_t *root, bool is_toml,
                        gbx_host_place *ret);
 

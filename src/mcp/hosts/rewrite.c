@@ -53,7 +53,9 @@ static gbx_status read_toml(gbx_host_file_text *file, gbx_error *reterr)
 static gbx_status read_json(gbx_host_file_text *file, gbx_error *reterr)
 {
     char *copy = strndup(file->text, file->len);
+    size_t mark_len = gbx_jsonc_mark_len(file->text, file->len);
     json_error_t e;
+    size_t at;
     uint32_t line;
     uint32_t column;
 
@@ -65,8 +67,8 @@ static gbx_status read_json(gbx_host_file_text *file, gbx_error *reterr)
     free(copy);
     if (file->root != NULL)
         return GBX_OK;
-    gbx_utf8_position(file->text, file->len, e.position > 0 ? (size_t)e.position : 0,
-                      &line, &column);
+    at = e.position > (int)mark_len ? (size_t)e.position - mark_len : 0;
+    gbx_utf8_position(file->text + mark_len, file->len - mark_len, at, &line, &column);
     return gbx_fail_at(reterr, GBX_E_DATA, line, column, "%s", e.text);
 }
 

@@ -141,6 +141,7 @@ gbx_status gbx_toml_read(const char *text, size_t len, gbx_toml *ret, gbx_error 
 
     if (len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         r.at = 3;
+    r.said = r.at;
     gbx_toml_skip_lines(&r);
     while (r.at < len && r.fault == NULL && table != NULL) {
         if (gbx_toml_here(&r) == '[')

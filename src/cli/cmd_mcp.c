@@ -152,9 +152,12 @@ static bool start_server(serving *s)
     if (status == GBX_OK)
         status = gbx_mcp_stdio_new(s->loop, s->server, s->in_fd, s->out_fd, &s->stdio,
                                    &s->trouble.err);
-    if (status == GBX_OK && s->args->config != NULL)
+    if (status == GBX_OK && s->args->config != NULL) {
         status = gbx_mcp_servers_open(&s->servers, s->args->config, s->loop, s->server,
                                       &s->options, &s->trouble.err);
+        if (status != GBX_OK)
+            s->trouble.file = s->args->config;
+    }
     if (status == GBX_OK && s->args->config != NULL)
         status = gbx_mcp_prompts_execute(&s->prompts, s->server, s->servers.config,
                                          &s->trouble.err);

@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "cli/failure.h"
 #include "cli/mcp_commands.h"
+#include "mcp/data/spec.h"
 #include "mcp/hosts/hosts.h"
 
 #include <string.h>
@@ -41,47 +42,48 @@ typedef struct words {
     char config[PATH_MAX];
 } words;
 
-/* NAME=FILE and NAME=sqlite:FILE?query=...: the file as it is from any folder. */
-static bool put_data(words *w, const char *spec)
+/* NAME=FILE and NAME=sqlite:FILE?query=...: the file as it is from any folder. What 'mcp'
+ * would refuse is refused here, where somebody sees it. */
+static gbx_status put_data(words *w, const char *text, gbx_error *reterr)
 {
-    gbx_buf *text = &w->texts[w->text_count++];
-    const char *file = strchr(spec, '=');
-    const char *kind;
-    char here[PATH_MAX];
+    gbx_buf *whole = &w->texts[w->text_count++];
+    char here[PATH_MAX] = "";
+    gbx_spec spec = {.format = GBX_SPEC_GUESS};
+    gbx_status status = gbx_spec_parse(text, &spec, reterr);
 
-    gbx_buf_init(text, GBX_KIB(64));
-    file = file != NULL ? file + 1 : spec;
-    kind = file + strspn(file, "abcdefghijklmnopqrstuvwxyz");
-    if (*kind == ':')
-        file = kind + 1;
-    (void)gbx_buf_append(text, spec, (size_t)(file - spec));
-    if (*file != '/') {
-        if (getcwd(here, sizeof here) == NULL)
-            return false;
-        (void)gbx_buf_printf(text, "%s/", strcmp(here, "/") == 0 ? "" : here);
-    }
-    (void)gbx_buf_puts(text, file);
-    if (!gbx_buf_append(text, "", 1))
-        return false;
+    gbx_buf_init(whole, GBX_KIB(64));
+    if (status != GBX_OK)
+        return status;
+    if (text[spec.path_at] != '/' && getcwd(here, sizeof here) == NULL)
+        status = gbx_fail(reterr, GBX_E_OS, "cannot tell what folder this is");
+    (void)gbx_buf_append(whole, text, spec.path_at);
+    (void)gbx_buf_puts(whole, strcmp(here, "/") == 0 ? "" : here);
+    (void)gbx_buf_puts(whole, text[spec.path_at] != '/' ? "/" : "");
+    (void)gbx_buf_puts(whole, text + spec.path_at);
+    gbx_spec_cleanup(&spec);
+    if (!gbx_buf_append(whole, "", 1) && status == GBX_OK)
+        status = gbx_fail(reterr, GBX_E_USAGE, "the dataset is too long");
     w->list[w->count++] = "--data";
-    w->list[w->count++] = (const char *)text->data;
-    return true;
+    w->list[w->count++] = (const char *)whole->data;
+    return status;
 }
 
-static bool fill_words(words *w, const print_args *args)
+static gbx_status fill_words(words *w, const print_args *args, gbx_error *reterr)
 {
+    gbx_status status = GBX_OK;
+
     w->list[w->count++] = "mcp";
     if (args->config != NULL) {
         if (!gbx_mcp_whole_path(args->config, w->config))
-            return false;
+            return gbx_fail(reterr, GBX_E_OS, "cannot tell where '%s' is",
+                            args->config);
         w->list[w->count++] = "--config";
         w->list[w->count++] = w->config;
     }
-    for (size_t i = 0; i < args->data.count; i++)
-        if (!put_data(w, args->data.item[i]))
-            return false;
+    for (size_t i = 0; i < args->data.count && status == GBX_OK; i++)
+        status = put_data(w, args->data.item[i], reterr);
     w->list[w->count] = NULL;
-    return true;
+    return status;
 }
 
 static void free_words(words *w)
@@ -104,20 +106,34 @@ static void print_places(gbx_host_kind host)
     }
 }
 
-/* Claude Code has a command for it; words are quoted as a shell takes them. */
+/* As a shell takes it: in quotes, unless all of it is plain. */
+static void print_word(const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-./:=@%+,";
+
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        (void)fprintf(stderr, " %s", word);
+        return;
+    }
+    (void)fputs(" '", stderr);
+    for (const char *c = word; *c != '\0'; c++)
+        if (*c == '\'')
+            (void)fputs("'\\''", stderr);
+        else
+            (void)fputc(*c, stderr);
+    (void)fputs("'", stderr);
+}
+
+/* Claude Code has a command for it. */
 static void print_claude_command(const char *name, const char *program, const words *w)
 {
-    (void)fprintf(stderr, "or run:\n  claude mcp add --scope user %s -- '%s'", name,
-                  program);
-    for (size_t i = 0; i < w->count; i++) {
-        (void)fputs(" '", stderr);
-        for (const char *c = w->list[i]; *c != '\0'; c++)
-            if (*c == '\'')
-                (void)fputs("'\\''", stderr);
-            else
-                (void)fputc(*c, stderr);
-        (void)fputs("'", stderr);
-    }
+    (void)fputs("or run:\n  claude mcp add --scope user", stderr);
+    print_word(name);
+    (void)fputs(" --", stderr);
+    print_word(program);
+    for (size_t i = 0; i < w->count; i++)
+        print_word(w->list[i]);
     (void)fputc('\n', stderr);
 }
 
@@ -129,12 +145,15 @@ static int print(const print_args *args, gbx_host_kind host)
     gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
     gbx_trouble trouble = {0};
     char program[PATH_MAX];
+    gbx_status status;
 
     gbx_buf_init(&text, GBX_MIB(1));
-    if (!gbx_mcp_own_program(program) || !fill_words(&w, args) ||
-        !gbx_host_print(host, name, program, w.list, &text)) {
-        gbx_trouble_host(&trouble, gbx_fail(&trouble.err, GBX_E_OS,
-                                            "cannot tell where this program is"));
+    status = fill_words(&w, args, &trouble.err);
+    if (status == GBX_OK && (!gbx_mcp_own_program(program) ||
+                             !gbx_host_print(host, name, program, w.list, &text)))
+        status = gbx_fail(&trouble.err, GBX_E_OS, "cannot tell where this program is");
+    if (status != GBX_OK) {
+        gbx_trouble_host(&trouble, status);
         gbx_trouble_print(&err, &trouble);
         return trouble.exit;
     }
@@ -169,6 +188,8 @@ static int print_config_main(const gbx_command *self, int argc, char **argv)
         return status;
     if (count != 1)
         return gbx_command_misuse(self, "mcp print-config takes the name of a host");
+    if (args.name != NULL && args.name[0] == '\0')
+        return gbx_command_misuse(self, "the name of a server is not empty");
     for (int i = 0; i < GBX_HOST_COUNT; i++)
         if (strcmp(argv[0], gbx_host_names[i]) == 0)
             return print(&args, (gbx_host_kind)i);

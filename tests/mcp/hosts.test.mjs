@@ -2,6 +2,7 @@
 // hosts: the configurations of hosts taken over, pointed at us, and printed; and what the
 // doctor says of servers, good and bad.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -180,6 +181,34 @@ test('print-config: what each host needs, with whole paths', () => {
   // What is printed for Codex is read from there again.
   writeFileSync(join(u.project, 'c.toml'), codex.stdout);
   assert.match(u.run('import', '--from', 'c.toml').stdout, /that is glovebox/);
+});
+
+test('print-config: the command is words of a shell, and what mcp refuses is refused', () => {
+  const u = user({});
+  const name = 'my "srv" $HOME\'s';
+  const { stderr } = u.run('print-config', 'claude-code', '--name', name, '--data', 'a=x y.csv', '--data', 'b=csv:csv', '--data', 'c=x:y');
+  const command = /^ {2}claude (mcp add .*)$/m.exec(stderr)[1];
+  const words = spawnSync('/bin/sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' }).stdout.split('\n').slice(0, -1);
+  assert.deepEqual(words, ['mcp', 'add', '--scope', 'user', name, '--', glovebox, 'mcp',
+    '--data', `a=${u.project}/x y.csv`, '--data', `b=csv:${u.project}/csv`, '--data', `c=${u.project}/x:y`]);
+  assert.ok(!command.includes("'mcp'"), command);
+  for (const data of ['x', '1x=/a', 'a=', 'a=sqlite:/x', 'a=/x.db']) {
+    const said = u.run('--data', data);
+    const refused = u.run('print-config', 'cursor', '--data', data);
+    assert.equal(refused.status, 64, data);
+    assert.equal(refused.stdout, '');
+    assert.deepEqual([refused.stderr, refused.status], [said.stderr, said.status], data);
+  }
+  const nameless = u.run('print-config', 'cursor', '--name', '');
+  assert.equal(nameless.status, 64);
+  assert.match(nameless.stderr, /the name of a server is not empty/);
+});
+
+test('mcp --config: what is wrong with a file is said as doctor says it', () => {
+  const u = user({ 'project/bad.json': '{\n  "glovebox": 5}' });
+  const said = u.run('--config', 'bad.json');
+  assert.match(said.stderr, /^glovebox: bad\.json:2:15: glovebox: this is a number/);
+  assert.equal(said.stderr, u.run('doctor', '--config', 'bad.json').stderr);
 });
 
 test('doctor: each server with its era, tools and time; the broken ones with their reason', () => {

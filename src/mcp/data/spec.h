@@ -9,6 +9,7 @@
 #include "base/fail.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* As the engine has it. */
 #define GBX_SPEC_NAME_MAX 64
@@ -26,7 +27,8 @@ typedef struct gbx_spec {
     char name[GBX_SPEC_NAME_MAX + 1];
     gbx_spec_format format;
     char *path;
-    char *query; /* SQLITE only */
+    size_t path_at; /* where it begins in the text */
+    char *query;    /* SQLITE only */
 } gbx_spec;
 
 /* GBX_E_USAGE says what is wrong. *ret is to be cleaned up on success alone. */

@@ -187,25 +187,44 @@ static bool cut_before(gbx_edit *edit, gbx_view key, gbx_view value)
     return cut(edit, from, to);
 }
 
+/* Of the comma between the value that ends at `at` and the end of the list; 0: there is
+ * none. To a parser it is a blank, as commas in comments are. */
+static size_t closing_comma(const gbx_edit *edit, size_t at)
+{
+    const char *text = (const char *)edit->text.data;
+    size_t len = edit->text.len;
+
+    while (at < len && strchr(" \t\r\n/", text[at]) != NULL)
+        at = text[at] == '/' ? gbx_jsonc_past_comment(text, len, at) : at + 1;
+    return at < len && text[at] == ',' ? at : 0;
+}
+
 /* The last one goes with the comma after it, else with the one before it. */
 static bool cut_last(gbx_edit *edit, gbx_view key, gbx_view value, gbx_view before)
 {
-    const uint8_t *text = edit->text.data;
+    const uint8_t *text;
     size_t start = line_start(edit, offset(edit, key.at));
     size_t to = offset(edit, value.at + value.len);
     size_t comma = before.at != NULL ? comma_after(edit, before) : 0;
-    bool ends_in_comma = text[to] == ',';
-    size_t rest = past_rest(edit, to + ends_in_comma);
+    size_t closing = closing_comma(edit, to);
+    size_t rest;
+    bool ends_line;
 
-    if (ends_in_comma || line_end_len(edit, rest) > 0)
+    if (closing > 0 && !cut(edit, closing, closing + 1))
+        return false;
+    text = edit->text.data;
+    rest = past_rest(edit, to);
+    ends_line = line_end_len(edit, rest) > 0;
+    if (ends_line)
         to = rest;
-    if (is_line_start(edit, start)) /* goes with the end of the line before */
+    /* With the end of the line before, if there is one after it: a comment may end so. */
+    if (is_line_start(edit, start) && ends_line)
         start -= start > 1 && text[start - 2] == '\r' ? 2 : 1;
-    else
-        while (text[start - 1] == ' ' || text[start - 1] == '\t')
-            start--;
+    while (!is_line_start(edit, start) &&
+           (text[start - 1] == ' ' || text[start - 1] == '\t'))
+        start--;
     return cut(edit, start, to) &&
-           (before.at == NULL || ends_in_comma || cut(edit, comma, comma + 1));
+           (comma == 0 || closing > 0 || cut(edit, comma, comma + 1));
 }
 
 /* ---- public to other modules -------------------------------------------- */

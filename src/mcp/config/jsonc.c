@@ -20,9 +20,9 @@ static void blank(char *text, size_t from, size_t to)
             text[from] = ' ';
 }
 
-/* The offset past the comment at `at`, or `at` if there is none; one without an end is
- * none. */
-static size_t past_comment(const char *text, size_t len, size_t at)
+/* ---- public to other modules -------------------------------------------- */
+
+size_t gbx_jsonc_past_comment(const char *text, size_t len, size_t at)
 {
     const char *end = NULL;
 
@@ -40,15 +40,13 @@ static size_t past_comment(const char *text, size_t len, size_t at)
     return end != NULL ? (size_t)(end - text) + 2 : at;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_jsonc_blank(char *text, size_t len)
 {
     size_t comma = len; /* the last thing but blanks, if it is one */
 
     blank(text, 0, gbx_jsonc_mark_len(text, len));
     for (size_t at = 0; at < len;) {
-        size_t end = past_comment(text, len, at);
+        size_t end = gbx_jsonc_past_comment(text, len, at);
 
         if (end > at) {
             blank(text, at, end);

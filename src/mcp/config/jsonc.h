@@ -6,6 +6,10 @@
 
 #include <stddef.h>
 
+/* The offset past the comment at `at`, or `at` if there is none; one without an end is
+ * none. */
+size_t gbx_jsonc_past_comment(const char *text, size_t len, size_t at);
+
 /* In place; lines stay lines. What is neither JSON nor a comment stays as it is. */
 void gbx_jsonc_blank(char *text, size_t len);
 

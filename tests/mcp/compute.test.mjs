@@ -230,6 +230,43 @@ test('several datasets: by name, or all in one object', async () => {
   await client.close();
 });
 
+test('a query that runs on delays only calls that use it', async () => {
+  const endless = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) AS n FROM c';
+  const slow = Array.from({ length: 7 }, (_, i) => `s${i}=sqlite:${file('empty.db', '')}?query=${endless}`);
+  const { client, transport } = await start([
+    ...slow, `orders=${file('orders.json', '[1,2,3]')}`, `cities=${file('two.csv', 'name;pop\nBerlin;1\n')}`,
+  ]);
+  const stop = new AbortController();
+  const late = [
+    { code: 'data.n', dataset: 's0' }, { code: '(all) => all.orders.length' },
+    { code: '(data) => [data.length, datasets.s0]', dataset: 'orders' },
+  ].map((args) => compute(client, args, { signal: stop.signal }).then(() => 'answered', () => 'cancelled'));
+
+  assert.equal(await value(client, 'data.length', { dataset: 'orders' }), 3);
+  assert.equal(await value(client, 'data[0].pop', { dataset: 'cities' }), 1);
+  const text = await description(client);
+  assert.match(text, /s0: being read/);
+  assert.match(text, /orders: 3 elements, .*\n {2}integer\[\]/);
+  const { contents: [resource] } = await client.readResource({ uri: 'glovebox://dataset/orders' });
+  assert.equal(JSON.parse(resource.text).type, 'integer[]');
+  stop.abort();
+  assert.deepEqual(await Promise.all(late), ['cancelled', 'cancelled', 'cancelled']);
+
+  const { pid } = transport;
+  const before = performance.now();
+  await client.close(); // a server that does not end by itself is killed after two seconds
+  assert.equal(isAlive(pid), false);
+  if (!process.env.SANITIZED)
+    assert.ok(performance.now() - before < 1900, `${performance.now() - before} ms`);
+});
+
+test('files that are quick are in the order of the list, in the object of all', async () => {
+  const names = Array.from({ length: 9 }, (_, i) => `d${(i * 7) % 9}`);
+  const { client } = await start(names.map((name, i) => `${name}=${file(`${name}.json`, `[${i}]`)}`));
+  assert.deepEqual(await value(client, '(all) => Object.keys(all)'), names);
+  await client.close();
+});
+
 test('a call finds the data as it was loaded, whatever the last did to it', async () => {
   const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
   for (let i = 0; i < 6; i++)

@@ -32,8 +32,10 @@ struct gbx_compute {
     gbx_view arguments;
     gbx_buf code;
     gbx_script script;
-    bool is_begun;     /* it does not wait for the datasets any more */
-    gbx_ticket ticket; /* 0: not submitted yet */
+    const gbx_dataset_state *set;   /* that it is called with; NULL: all of them */
+    const gbx_dataset_state *needs; /* what it waits for; NULL: all of them */
+    bool is_begun;                  /* it does not wait any more */
+    gbx_ticket ticket;              /* 0: not submitted yet */
     gbx_result *result;
     gbx_buf lines;  /* under data->log_lock: of each its level, its text, NUL */
     bool is_posted; /* and somebody will take them */
@@ -219,41 +221,45 @@ static bool check_names(gbx_compute *c)
     return true;
 }
 
-/* "*" is all of them. NULL: refused. */
-static const char *choose_dataset(gbx_compute *c, gbx_buf *name)
+static void refuse_name(gbx_compute *c, const char *name)
+{
+    const char *near = nearest_set(c->data, name);
+    char hint[160];
+
+    (void)snprintf(hint, sizeof hint, "%s%s%s",
+                   near != NULL ? "did you mean '" : "leave 'dataset' out",
+                   near != NULL ? near : "", near != NULL ? "'?" : " for all of them");
+    refuse(c, "INVALID_ARGS", "there is no dataset of that name", hint);
+}
+
+/* All are datasets.NAME, too, whichever it is called with. */
+static bool mentions_all(const gbx_compute *c)
+{
+    static const char word[] = "datasets";
+
+    return memmem(c->code.data, c->code.len, word, sizeof word - 1) != NULL;
+}
+
+/* False, and refused, if there is none of that name. */
+static bool choose_dataset(gbx_compute *c)
 {
     const gbx_mcp_data *d = c->data;
-    const gbx_dataset_state *set;
-    char error[GBX_ERROR_MESSAGE_SIZE + 160];
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
 
+    gbx_buf_init(&name, 256);
     if (gbx_view_kind(gbx_view_member(c->arguments, "dataset")) == 0) {
-        if (d->count > 1)
-            return "*";
-        set = &d->sets[0];
+        c->set = d->count == 1 ? &d->sets[0] : NULL;
     } else {
-        if (!take_text(c, "dataset", name))
-            return NULL;
-        set = find_set(d, (const char *)name->data);
+        if (!take_text(c, "dataset", &name))
+            return false;
+        c->set = find_set(d, (const char *)name.data);
+        if (c->set == NULL) {
+            refuse_name(c, (const char *)name.data);
+            return false;
+        }
     }
-    if (set != NULL && set->is_loaded)
-        return set->spec.name;
-    if (set != NULL) {
-        (void)snprintf(error, sizeof error, "dataset '%s' could not be read: %s",
-                       set->spec.name, set->problem);
-        refuse(c, "UNAVAILABLE", error,
-               "whoever runs this server must repair the file");
-        return NULL;
-    }
-    {
-        const char *near = nearest_set(d, (const char *)name->data);
-
-        (void)snprintf(error, sizeof error, "%s%s%s",
-                       near != NULL ? "did you mean '" : "leave 'dataset' out",
-                       near != NULL ? near : "",
-                       near != NULL ? "'?" : " for all of them");
-        refuse(c, "INVALID_ARGS", "there is no dataset of that name", error);
-    }
-    return NULL;
+    c->needs = mentions_all(c) ? NULL : c->set;
+    return true;
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -280,7 +286,7 @@ static bool make_script(gbx_compute *c)
     return false;
 }
 
-static void submit(gbx_compute *c, const char *dataset)
+static void submit(gbx_compute *c)
 {
     gbx_view input = gbx_view_member(c->arguments, "input");
     gbx_call call = GBX_CALL_INIT;
@@ -289,7 +295,7 @@ static void submit(gbx_compute *c, const char *dataset)
     call.form = GBX_FORM_SCRIPT;
     call.code = c->script.code;
     call.code_len = c->script.code_len;
-    call.dataset = dataset;
+    call.dataset = c->set != NULL ? c->set->spec.name : "*";
     if (input.at != NULL) {
         call.input = input.at;
         call.input_len = input.len;
@@ -300,21 +306,24 @@ static void submit(gbx_compute *c, const char *dataset)
         refuse(c, "UNAVAILABLE", error.message, "");
 }
 
+static void refuse_unread(gbx_compute *c)
+{
+    char error[GBX_ERROR_MESSAGE_SIZE + 160];
+
+    (void)snprintf(error, sizeof error, "dataset '%s' could not be read: %s",
+                   c->set->spec.name, c->set->problem);
+    refuse(c, "UNAVAILABLE", error, "whoever runs this server must repair the file");
+}
+
 static void begin(gbx_compute *c)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
-    const char *dataset;
-
     c->is_begun = true;
-    gbx_buf_init(&name, 256);
-    if (c->data->engine == NULL) {
+    if (c->data->engine == NULL)
         refuse(c, "UNAVAILABLE", c->data->engine_problem, "");
-        return;
-    }
-    dataset = choose_dataset(c, &name);
-    if (dataset == NULL || !make_script(c))
-        return;
-    submit(c, dataset);
+    else if (c->set != NULL && !c->set->is_loaded)
+        refuse_unread(c);
+    else if (make_script(c))
+        submit(c);
 }
 
 static size_t count_calls(const gbx_mcp_data *d)
@@ -348,9 +357,9 @@ void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
         at = &(*at)->next;
     *at = c;
     gbx_mcp_on_cancel(request, on_cancel, c);
-    if (!check_names(c) || !take_text(c, "code", &c->code))
+    if (!check_names(c) || !take_text(c, "code", &c->code) || !choose_dataset(c))
         return;
-    if (gbx_data_is_ready(d))
+    if (gbx_data_is_ready(d, c->needs))
         begin(c);
 }
 
@@ -360,7 +369,7 @@ void gbx_compute_go_on(gbx_mcp_data *d)
     size_t count = 0;
 
     for (gbx_compute *c = d->calls; c != NULL && count < CALLS_MAX; c = c->next)
-        if (!c->is_begun)
+        if (!c->is_begun && gbx_data_is_ready(d, c->needs))
             waiting[count++] = c;
     for (size_t i = 0; i < count; i++) /* it may be gone after that, no other */
         begin(waiting[i]);

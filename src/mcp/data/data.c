@@ -168,14 +168,16 @@ static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
 
 /* ---- public to other modules -------------------------------------------- */
 
-bool gbx_data_is_ready(const gbx_mcp_data *d)
+bool gbx_data_is_ready(const gbx_mcp_data *d, const gbx_dataset_state *set)
 {
-    if (d->is_engine_done && d->engine == NULL)
-        return true;
+    if (!d->is_engine_done || d->engine == NULL)
+        return d->is_engine_done;
+    if (set != NULL)
+        return set->is_settled;
     for (size_t i = 0; i < d->count; i++)
         if (!d->sets[i].is_settled)
             return false;
-    return d->is_engine_done;
+    return true;
 }
 
 void gbx_data_arrived(gbx_mcp_data *d, gbx_load_outcome *o)
@@ -193,8 +195,7 @@ void gbx_data_arrived(gbx_mcp_data *d, gbx_load_outcome *o)
     }
     if (is_described(d))
         release(d);
-    if (gbx_data_is_ready(d))
-        gbx_compute_go_on(d);
+    gbx_compute_go_on(d);
 }
 
 gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,

@@ -47,24 +47,32 @@ typedef struct gbx_load_outcome {
     char problem[GBX_ERROR_MESSAGE_SIZE];
 } gbx_load_outcome;
 
-/* One dataset as the loader's thread knows it. */
+/* One dataset as the readers know it; flags with the lock, the rest is whose that reads. */
 typedef struct gbx_load_slot {
-    bool is_wanted; /* with the lock */
+    bool is_wanted;
+    bool is_busy;    /* a thread reads it: no other does */
+    bool is_waiting; /* for its turn with the engine */
     bool was_loaded;
     uint8_t sha256[GBX_SHA256_SIZE];
 } gbx_load_slot;
 
+/* So many datasets are read at once. */
+#define GBX_LOADER_READERS 6
+
 typedef struct gbx_data_loader {
     gbx_mcp_data *data;
     pthread_t engine_thread;
-    pthread_t file_thread;
     bool has_engine_thread;
-    bool has_file_thread;
+    pthread_t readers[GBX_LOADER_READERS];
+    size_t reader_count;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     atomic_bool stop;
     bool is_engine_done; /* with the lock: engine is made, or cannot be */
     gbx_engine *engine;  /* with the lock; the loop has its own copy after the post */
+    bool is_giving;      /* with the lock: the engine is being given a dataset */
+    size_t queries;      /* with the lock: that are being run */
+    size_t next;         /* with the lock: where what is wanted is looked for first */
     gbx_load_slot *slots;
     size_t room; /* bytes of description that a dataset may have */
 } gbx_data_loader;
@@ -96,7 +104,7 @@ typedef struct gbx_compute gbx_compute;
 
 /* The tool's handler. */
 void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments);
-/* The engine and the datasets are there: what has waited goes on. */
+/* Something is there: calls that have waited for it go on. */
 void gbx_compute_go_on(gbx_mcp_data *data);
 /* After the loop has ended, and the engine was freed. */
 void gbx_compute_end_all(gbx_mcp_data *data);
@@ -153,7 +161,8 @@ struct gbx_mcp_data {
 /* What the loader's threads have found out; on the loop. */
 void gbx_data_arrived(gbx_mcp_data *data, gbx_load_outcome *outcome);
 
-/* The engine is there (or never will be), and every first load is through. */
-bool gbx_data_is_ready(const gbx_mcp_data *data);
+/* The engine is there, or never will be; and the first load of the dataset is through, or
+ * those of all if set is NULL. */
+bool gbx_data_is_ready(const gbx_mcp_data *data, const gbx_dataset_state *set);
 
 #endif

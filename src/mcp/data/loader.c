@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loader - one thread starts the engine while another reads the first file; what they
- * find is posted. A post that fails for want of memory is lost: then the lists wait no
- * longer than they are patient.
+ * loader - one thread starts the engine while a few others read; what they find is posted.
+ * A post that fails for want of memory is lost: then the lists wait no longer than they
+ * are patient.
+ *
+ * A query may take a minute: there is always a reader that takes none.
  */
 #include "base/cleanup.h"
 #include "mcp/data/describe.h"
@@ -14,6 +16,9 @@
 #include <string.h>
 
 #define TOLD_MAX GBX_MIB(2)
+
+/* Of the readers, so many may run queries. */
+#define QUERIES_MAX (GBX_LOADER_READERS - 1)
 
 static void arrive(void *arg);
 
@@ -69,20 +74,45 @@ static void *make_engine(void *user)
     return NULL;
 }
 
-/* NULL: there will be none. */
-static gbx_engine *wait_for_engine(gbx_data_loader *l)
+/* Is the engine made, or cannot be, and nobody before us? With the lock. */
+static bool is_turn(const gbx_data_loader *l, size_t index)
+{
+    if (!l->is_engine_done || l->is_giving)
+        return false;
+    for (size_t i = 0; i < index; i++)
+        if (l->slots[i].is_waiting)
+            return false;
+    return true;
+}
+
+/*
+ * What is ready goes in one by one, in the order of the list: the object of all has its
+ * members in it, unless one is slow. NULL: there is no engine, and never will be.
+ */
+static gbx_engine *take_turn(gbx_data_loader *l, size_t index)
 {
     gbx_engine *engine;
 
     (void)pthread_mutex_lock(&l->lock);
-    while (!l->is_engine_done)
+    l->slots[index].is_waiting = true;
+    while (!is_turn(l, index))
         (void)pthread_cond_wait(&l->changed, &l->lock);
+    l->slots[index].is_waiting = false;
+    l->is_giving = true;
     engine = l->engine;
     (void)pthread_mutex_unlock(&l->lock);
     return engine;
 }
 
-/* ---- the files' thread --------------------------------------------------------------- */
+static void end_turn(gbx_data_loader *l)
+{
+    (void)pthread_mutex_lock(&l->lock);
+    l->is_giving = false;
+    (void)pthread_cond_broadcast(&l->changed);
+    (void)pthread_mutex_unlock(&l->lock);
+}
+
+/* ---- the readers' threads ------------------------------------------------------------ */
 
 static char *take(gbx_buf *text, bool ok)
 {
@@ -117,12 +147,17 @@ static bool make_told(gbx_data_loader *l, const gbx_source *source, gbx_told *to
 static gbx_status put_into_engine(gbx_data_loader *l, size_t index,
                                   const gbx_source *source, gbx_error *reterr)
 {
-    gbx_engine *engine = wait_for_engine(l);
+    gbx_engine *engine = take_turn(l, index);
+    gbx_status status;
 
     if (engine == NULL || atomic_load(&l->stop))
-        return gbx_fail(reterr, GBX_E_CLOSED, "there is no engine");
-    return gbx_engine_load(engine, l->data->sets[index].spec.name, source->view.at,
-                           source->view.len, GBX_DATA_JSON, reterr);
+        status = gbx_fail(reterr, GBX_E_CLOSED, "there is no engine");
+    else
+        status =
+            gbx_engine_load(engine, l->data->sets[index].spec.name, source->view.at,
+                            source->view.len, GBX_DATA_JSON, reterr);
+    end_turn(l);
+    return status;
 }
 
 /* The file was read: tell of it and load it, unless it is what it was. */
@@ -186,33 +221,64 @@ static void load(gbx_data_loader *l, size_t index)
     gbx_source_cleanup(&source);
 }
 
-/* The next that is wanted; false at the end. */
+static bool is_query(const gbx_data_loader *l, size_t index)
+{
+    return l->data->sets[index].spec.format == GBX_SPEC_SQLITE;
+}
+
+/* Is there one to read, and may it be? The first after the last: who is wanted again and
+ * again keeps nobody waiting. With the lock. */
+static bool find_wanted(const gbx_data_loader *l, size_t *ret)
+{
+    for (size_t i = 0; i < l->data->count; i++) {
+        size_t index = (l->next + i) % l->data->count;
+        const gbx_load_slot *slot = &l->slots[index];
+
+        if (!slot->is_wanted || slot->is_busy ||
+            (is_query(l, index) && l->queries == QUERIES_MAX))
+            continue;
+        *ret = index;
+        return true;
+    }
+    return false;
+}
+
+/* The next that is wanted, ours until end_reading(); false at the end. */
 static bool take_wanted(gbx_data_loader *l, size_t *ret)
 {
     bool found = false;
 
     (void)pthread_mutex_lock(&l->lock);
-    while (!found && !atomic_load(&l->stop)) {
-        for (size_t i = 0; i < l->data->count && !found; i++)
-            if (l->slots[i].is_wanted) {
-                l->slots[i].is_wanted = false;
-                found = true;
-                *ret = i;
-            }
-        if (!found)
-            (void)pthread_cond_wait(&l->changed, &l->lock);
+    while (!atomic_load(&l->stop) && !(found = find_wanted(l, ret)))
+        (void)pthread_cond_wait(&l->changed, &l->lock);
+    if (found) {
+        l->slots[*ret].is_wanted = false;
+        l->slots[*ret].is_busy = true;
+        l->queries += is_query(l, *ret);
+        l->next = *ret + 1;
     }
     (void)pthread_mutex_unlock(&l->lock);
     return found;
 }
 
-static void *read_files(void *user)
+static void end_reading(gbx_data_loader *l, size_t index)
+{
+    (void)pthread_mutex_lock(&l->lock);
+    l->slots[index].is_busy = false;
+    l->queries -= is_query(l, index);
+    (void)pthread_cond_broadcast(&l->changed);
+    (void)pthread_mutex_unlock(&l->lock);
+}
+
+static void *read_wanted(void *user)
 {
     gbx_data_loader *l = user;
     size_t index;
 
-    while (take_wanted(l, &index))
+    while (take_wanted(l, &index)) {
         load(l, index);
+        end_reading(l, index);
+    }
     return NULL;
 }
 
@@ -253,8 +319,10 @@ gbx_status gbx_data_loader_start(gbx_data_loader *l, gbx_mcp_data *data,
     (void)pthread_cond_init(&l->changed, NULL);
     for (size_t i = 0; i < data->count; i++)
         l->slots[i].is_wanted = true;
-    l->has_file_thread = start_thread(&l->file_thread, read_files, l) == 0;
-    if (l->has_file_thread)
+    while (l->reader_count < GBX_LOADER_READERS && l->reader_count < data->count &&
+           start_thread(&l->readers[l->reader_count], read_wanted, l) == 0)
+        l->reader_count++;
+    if (l->reader_count > 0) /* with fewer than were meant it is only slower */
         l->has_engine_thread = start_thread(&l->engine_thread, make_engine, l) == 0;
     return l->has_engine_thread
                ? GBX_OK
@@ -280,8 +348,8 @@ void gbx_data_loader_stop(gbx_data_loader *l)
     (void)pthread_mutex_unlock(&l->lock);
     if (l->has_engine_thread)
         (void)pthread_join(l->engine_thread, NULL);
-    if (l->has_file_thread)
-        (void)pthread_join(l->file_thread, NULL);
+    for (size_t i = 0; i < l->reader_count; i++)
+        (void)pthread_join(l->readers[i], NULL);
     gbx_engine_free(l->engine);
     (void)pthread_cond_destroy(&l->changed);
     (void)pthread_mutex_destroy(&l->lock);

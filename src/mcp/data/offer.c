@@ -152,7 +152,8 @@ static void offer_tool(gbx_mcp_data *d)
                                 "{\"readOnlyHint\":true,\"destructiveHint\":false,"
                                 "\"idempotentHint\":true,\"openWorldHint\":false}",
                             .call = gbx_compute_call,
-                            .user = d});
+                            .user = d,
+                            .waits_itself = true});
     gbx_buf_cleanup(&description);
     gbx_buf_cleanup(&schema);
 }

@@ -83,6 +83,18 @@ void gbx_mcp_on_call(gbx_mcp_request *request)
     tool->call(tool->user, request, arguments);
 }
 
+bool gbx_mcp_call_waits_itself(const gbx_mcp_request *request)
+{
+    gbx_view view = gbx_view_member(request->params, "name");
+    const gbx_mcp_entry *tool = NULL;
+    char name[NAME_SIZE];
+
+    if (request->method->run == gbx_mcp_on_call &&
+        gbx_rpc_copy_text(view, name, sizeof name))
+        tool = gbx_mcp_registry_find(&request->server->lists[GBX_MCP_TOOLS], name);
+    return tool != NULL && tool->waits_itself;
+}
+
 void gbx_mcp_on_read(gbx_mcp_request *request)
 {
     gbx_mcp_registry *lists = request->server->lists;

@@ -150,7 +150,8 @@ static void on_request(gbx_mcp_session *session, const gbx_rpc_message *message,
                                      message->payload.len};
     gbx_mcp_request_bind(request, message->id,
                          gbx_view_member(request->params, "_meta"));
-    request->is_held = method->waits && session->server->holds > 0;
+    request->is_held = method->waits && session->server->holds > 0 &&
+                       !gbx_mcp_call_waits_itself(request);
     if (!request->is_held)
         method->run(request);
 }

@@ -204,6 +204,8 @@ void gbx_mcp_on_set_level(gbx_mcp_request *request);
 
 void gbx_mcp_on_list(gbx_mcp_request *request);
 void gbx_mcp_on_call(gbx_mcp_request *request);
+/* Of a tool that is there and waits for what it needs: a hold does not concern it. */
+bool gbx_mcp_call_waits_itself(const gbx_mcp_request *request);
 void gbx_mcp_on_read(gbx_mcp_request *request);
 void gbx_mcp_on_get_prompt(gbx_mcp_request *request);
 void gbx_mcp_on_complete(gbx_mcp_request *request);

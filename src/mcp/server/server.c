@@ -187,7 +187,9 @@ bool gbx_mcp_server_set_instructions(gbx_mcp_server *server, const char *text)
 bool gbx_mcp_server_set_tool(gbx_mcp_server *server, const gbx_mcp_tool *tool)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = TEXT_MAX};
-    gbx_mcp_entry entry = {.call = tool->call, .user = tool->user};
+    gbx_mcp_entry entry = {.call = tool->call,
+                           .user = tool->user,
+                           .waits_itself = tool->waits_itself};
 
     if (!is_name(tool->name) || !is_object(tool->input_schema) ||
         (tool->output_schema != NULL && !is_object(tool->output_schema)) ||

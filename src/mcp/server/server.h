@@ -57,6 +57,7 @@ typedef struct gbx_mcp_tool {
     const char *meta;          /* JSON object for _meta, or NULL */
     gbx_mcp_tool_fn call;
     void *user;
+    bool waits_itself; /* for what its calls need: they are never held */
 } gbx_mcp_tool;
 
 /* Add a tool, or put it in the place of that name. Clients are told if anything that
@@ -66,8 +67,8 @@ void gbx_mcp_server_remove_tool(gbx_mcp_server *server, const char *name);
 
 /*
  * While held, lists of tools, resources and prompts and calls of tools wait (not
- * initialize, discover, ping): what a server offers is not known before its data is
- * loaded. Holds are counted.
+ * initialize, discover, ping, and tools that wait themselves): what a server offers is
+ * not known before its data is loaded. Holds are counted.
  */
 void gbx_mcp_server_hold(gbx_mcp_server *server);
 void gbx_mcp_server_release(gbx_mcp_server *server);

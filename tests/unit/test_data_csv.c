@@ -69,12 +69,20 @@ static void test_text__that_looks_like_a_number_stays_text(void **state)
         "007",
         "+491701234567",
         "4111111111111111",
-        "1234567890123456.0",
+        "1234567890123456",
+        "12345678901234567.5",
         "1.",
         ".5",
         "1e5",
         "12e45",
-        "1.5e300",
+        "1e22",
+        "1E5",
+        "12e400",
+        "1.5e400",
+        "1.5e-400",
+        "-1e",
+        "1e+",
+        "1e-5x",
         "-",
         "--1",
         "1,5",
@@ -86,7 +94,10 @@ static void test_text__that_looks_like_a_number_stays_text(void **state)
         "1_000",
         "00",
         "-01",
-        "0.1234567890123456",
+        "0.10000000000000001",
+        "0.12345678901234567",
+        "0.34525830151341586001",
+        "4.9e-324",
         "1.5e",
         "yes",
     };
@@ -108,6 +119,50 @@ static void test_numbers__are_written_as_they_stand(void **state)
     becomes("v\n0\n-0\n0.10\n1e-05\n-1.5e+3\n999999999999999\n0.123456789012345\n",
             "[{\"v\":0}, {\"v\":-0}, {\"v\":0.10}, {\"v\":1e-05}, {\"v\":-1.5e+3}, "
             "{\"v\":999999999999999}, {\"v\":0.123456789012345}]");
+}
+
+static void test_numbers__are_what_other_programs_print_of_doubles(void **state)
+{
+    static const char *const cells[] = {
+        "0.034525830151341586",
+        "0.1234567890123456",
+        "0.30000000000000004",
+        "-1.7976931348623157e+308",
+        "2.2250738585072014e-308",
+        "5e-324",
+        "-3e2",
+        "1e-5",
+        "2E-3",
+        "1.0e5",
+        "1e+10",
+        "1.5e300",
+        "5.684341886080802e-14", /* a power of two */
+        "1234567890123456.0",
+        "4503599627370495.5",
+        "0.000000000000000000000012345",
+        "0e-5",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(cells); i++) {
+        char csv[80], json[80];
+
+        (void)snprintf(csv, sizeof csv, "v\n\"%s\"\n", cells[i]);
+        (void)snprintf(json, sizeof json, "[{\"v\":%s}]", cells[i]);
+        becomes(csv, json);
+    }
+}
+
+static void test_digits_e_digits__are_numbers_beside_decimals_alone(void **state)
+{
+    (void)state;
+
+    becomes("v\n12e4\n3e07\n", "[{\"v\":\"12e4\"}, {\"v\":\"3e07\"}]");
+    becomes("v\n12e4\n3307\n", "[{\"v\":\"12e4\"}, {\"v\":\"3307\"}]");
+    becomes("v\n1e22\n\"\"\n0.5\n3\n",
+            "[{\"v\":1e22}, {\"v\":null}, {\"v\":0.5}, {\"v\":3}]");
+    becomes("v\n1e5\n1e-5\n", "[{\"v\":1e5}, {\"v\":1e-5}]");
+    becomes("v\n1e5\n-2e5\n", "[{\"v\":1e5}, {\"v\":-2e5}]");
 }
 
 static void test_an_empty_cell__is_null(void **state)
@@ -259,6 +314,8 @@ int main(void)
         cmocka_unit_test(test_types__are_of_the_whole_column),
         cmocka_unit_test(test_text__that_looks_like_a_number_stays_text),
         cmocka_unit_test(test_numbers__are_written_as_they_stand),
+        cmocka_unit_test(test_numbers__are_what_other_programs_print_of_doubles),
+        cmocka_unit_test(test_digits_e_digits__are_numbers_beside_decimals_alone),
         cmocka_unit_test(test_an_empty_cell__is_null),
         cmocka_unit_test(test_quotes__line_breaks_and_blanks),
         cmocka_unit_test(test_delimiters__are_found_out),

@@ -2,14 +2,12 @@
 /* cell - see cell.h. */
 #include "mcp/data/cell.h"
 
-#include <stdbool.h>
+#include "mcp/data/number.h"
+
 #include <strings.h>
 
 /* Every integer of so many digits is a double of its own. */
 #define DIGITS_MAX 15
-
-/* No double is beyond it, and no exponent of three digits that is surely meant as one. */
-#define EXPONENT_DIGITS_MAX 2
 
 static bool is_digit(char c)
 {
@@ -23,18 +21,12 @@ static size_t skip_digits(const char *text, size_t len, size_t at)
     return at;
 }
 
-/* 1.5e3, 1e-05: with a point or a sign, else it may be the name of something (12e45). */
-static bool is_exponent(const char *text, size_t len, size_t at, bool has_point)
+/* What follows the e; *ret_has_sign. */
+static bool is_exponent(const char *text, size_t len, size_t at, bool *ret_has_sign)
 {
-    size_t digits;
-
-    at++;
-    if (at < len && (text[at] == '+' || text[at] == '-'))
-        at++;
-    else if (!has_point)
-        return false;
-    digits = skip_digits(text, len, at) - at;
-    return digits > 0 && digits <= EXPONENT_DIGITS_MAX && at + digits == len;
+    *ret_has_sign = at < len && (text[at] == '+' || text[at] == '-');
+    at += *ret_has_sign;
+    return at < len && skip_digits(text, len, at) == len;
 }
 
 static gbx_cell_kind number(const char *text, size_t len)
@@ -42,25 +34,29 @@ static gbx_cell_kind number(const char *text, size_t len)
     size_t start = text[0] == '-' ? 1 : 0;
     size_t at = skip_digits(text, len, start);
     size_t whole = at - start;
-    size_t part = 0;
+    bool is_plain = start == 0; /* without sign and point: 12e4 may name something */
+    bool has_sign = false;
 
-    if (whole == 0 || whole > DIGITS_MAX || (whole > 1 && text[start] == '0'))
+    if (whole == 0 || (whole > 1 && text[start] == '0'))
         return GBX_CELL_TEXT;
     if (at == len)
-        return GBX_CELL_INTEGER;
+        return whole > DIGITS_MAX ? GBX_CELL_TEXT : GBX_CELL_INTEGER;
     if (text[at] == '.') {
-        part = skip_digits(text, len, at + 1) - at - 1;
-        if (part == 0)
+        size_t point = at;
+
+        at = skip_digits(text, len, at + 1);
+        if (at == point + 1)
             return GBX_CELL_TEXT;
-        at += 1 + part;
+        is_plain = false;
     }
-    if (whole + part > DIGITS_MAX + (text[start] == '0'))
+    if (at == len && len <= DIGITS_MAX) /* most are: no digit of these is lost */
+        return GBX_CELL_DECIMAL;
+    if (at < len && ((text[at] != 'e' && text[at] != 'E') ||
+                     !is_exponent(text, len, at + 1, &has_sign)))
         return GBX_CELL_TEXT;
-    if (at == len)
-        return GBX_CELL_DECIMAL;
-    if ((text[at] == 'e' || text[at] == 'E') && is_exponent(text, len, at, part > 0))
-        return GBX_CELL_DECIMAL;
-    return GBX_CELL_TEXT;
+    if (!gbx_number_is_kept(text, len))
+        return GBX_CELL_TEXT;
+    return is_plain && !has_sign ? GBX_CELL_POWER : GBX_CELL_DECIMAL;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -75,4 +71,13 @@ gbx_cell_kind gbx_cell_kind_of(const char *text, size_t len)
         (len == 5 && strncasecmp(text, "false", 5) == 0))
         return GBX_CELL_BOOLEAN;
     return GBX_CELL_TEXT;
+}
+
+bool gbx_cell_are_numbers(unsigned kinds)
+{
+    const unsigned numbers = GBX_CELL_INTEGER | GBX_CELL_DECIMAL | GBX_CELL_POWER;
+
+    kinds &= ~(unsigned)GBX_CELL_EMPTY;
+    return (kinds & ~numbers) == 0 &&
+           ((kinds & GBX_CELL_POWER) == 0 || (kinds & GBX_CELL_DECIMAL) != 0);
 }

@@ -8,6 +8,10 @@
 /* In as few digits as read back as the same, at most so many; null if not finite. */
 bool gbx_number_put(gbx_buf *to, double value, int digits);
 
+/* Is what is read from it written in the same digits again, but for zeros at their ends?
+ * text: a number as JSON has it. False for what no double is near to. */
+bool gbx_number_is_kept(const char *text, size_t len);
+
 /* 1234567 as 1,234,567. */
 bool gbx_number_put_count(gbx_buf *to, uint64_t count);
 

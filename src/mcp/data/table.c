@@ -220,7 +220,7 @@ static void put(table *t, size_t index, const gbx_csv_cell *cell, gbx_buf *to)
         (void)gbx_buf_append(to, "null", 4);
     else if (kinds == GBX_CELL_BOOLEAN)
         (void)gbx_buf_puts(to, cell->len == 4 ? "true" : "false");
-    else if ((kinds & ~(unsigned)(GBX_CELL_INTEGER | GBX_CELL_DECIMAL)) == 0)
+    else if (gbx_cell_are_numbers(kinds))
         (void)gbx_buf_append(to, cell->at, cell->len);
     else
         write_text(t, cell, to);

@@ -157,6 +157,32 @@ static void test_statistics__say_what_can_be_said(void **state)
           "\"distinct\":2,\"top\":[]}\n]");
 }
 
+static void test_numbers__are_told_as_code_sees_them(void **state)
+{
+    static const char ids[] =
+        "[{\"id\":1234567890123456789},{\"id\":1234567890123456788}]";
+    (void)state;
+
+    tells(ids, TYPE, "{ id: integer /* over 2^53: last digits are lost */ }[]");
+    tells(ids, EXAMPLES, "{id:1234567890123456800}\n{id:1234567890123456800}\n");
+    tells(ids, STATISTICS,
+          "[\n{\"field\":\"[]\",\"kinds\":[\"object\"],\"count\":2,\"nulls\":0},\n"
+          "{\"field\":\"[].id\",\"kinds\":[\"integer\"],\"count\":2,\"nulls\":0,"
+          "\"distinct\":1,\"digitsLost\":2,\"min\":1.2345678901234568e+18,"
+          "\"max\":1.2345678901234568e+18,\"mean\":1.23457e+18,\"top\":[]}\n]");
+    tells("[9007199254740991,9007199254740992,-10000000000000000]", TYPE, "integer[]");
+    tells("[9007199254740993]", TYPE,
+          "integer /* over 2^53: last digits are lost */[]");
+    tells("[1e400,1]", TYPE, "number /* over 1.8e308: Infinity */[]");
+    tells("[1e400,-1e400,1.50]", EXAMPLES, "Infinity\n-Infinity\n1.5\n");
+    tells("[1e400,1,1e0,1.0]", STATISTICS,
+          "[\n{\"field\":\"[]\",\"kinds\":[\"integer\",\"number\"],\"count\":4,"
+          "\"nulls\":0,\"distinct\":2,\"infinite\":1,\"min\":1,\"max\":1,\"mean\":1,"
+          "\"top\":[]}\n]");
+    tells("[[0.000001,1.5e-7,123456789012345680000],[1e21,-0,12e3]]", EXAMPLES,
+          "[0.000001,1.5e-7,123456789012345680000]\n[1e+21,0,12000]\n");
+}
+
 /* Every string and name of a hostile dataset ends up in some text. */
 static void test_hostile_data__is_described_in_bounds(void **state)
 {
@@ -233,6 +259,7 @@ int main(void)
         cmocka_unit_test(test_names_of_people__are_masked_and_those_of_things_are_not),
         cmocka_unit_test(test_texts__are_cut_and_steer_nothing),
         cmocka_unit_test(test_statistics__say_what_can_be_said),
+        cmocka_unit_test(test_numbers__are_told_as_code_sees_them),
         cmocka_unit_test(test_hostile_data__is_described_in_bounds),
         cmocka_unit_test(test_many_values__are_counted_up_to_a_bound),
     };

@@ -103,6 +103,16 @@ static void put_array(typing *t, const gbx_shape *s, gbx_sensitive_place place)
     (void)gbx_buf_puts(t->to, is_union ? ")[]" : "[]");
 }
 
+/* With what a model would be wrong about: an id of 19 digits is not what it seems. */
+static void put_number(typing *t, const gbx_shape *s)
+{
+    (void)gbx_buf_puts(t->to, s->kinds & GBX_SHAPE_NUMBER ? "number" : "integer");
+    if (s->inexact > 0)
+        (void)gbx_buf_puts(t->to, " /* over 2^53: last digits are lost */");
+    if (s->infinite > 0)
+        (void)gbx_buf_puts(t->to, " /* over 1.8e308: Infinity */");
+}
+
 static void put_type(typing *t, const gbx_shape *s, gbx_sensitive_place place)
 {
     bool is_first = true;
@@ -127,7 +137,7 @@ static void put_type(typing *t, const gbx_shape *s, gbx_sensitive_place place)
     }
     if ((s->kinds & (GBX_SHAPE_NUMBER | GBX_SHAPE_INTEGER)) != 0) {
         put_or(t, &is_first);
-        (void)gbx_buf_puts(t->to, s->kinds & GBX_SHAPE_NUMBER ? "number" : "integer");
+        put_number(t, s);
     }
     if ((s->kinds & GBX_SHAPE_BOOLEAN) != 0) {
         put_or(t, &is_first);
@@ -208,8 +218,10 @@ static void put_example(example *e, gbx_view v, gbx_sensitive_place place, int d
              (place == GBX_SENSITIVE_ALL || gbx_describe_is_sensitive_value(v)))
         (void)gbx_describe_masked_number((gbx_view){v.at, v.len < 24 ? v.len : 24},
                                          e->to);
+    else if (kind == '0')
+        (void)gbx_number_put_seen(e->to, gbx_number_read(v.at, v.len));
     else
-        (void)gbx_buf_append(e->to, v.at, v.len < 64 ? v.len : 64);
+        (void)gbx_buf_append(e->to, v.at, v.len);
 }
 
 static void put_line(gbx_view v, const char *indent, size_t room, gbx_buf *to)

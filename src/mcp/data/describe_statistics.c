@@ -9,6 +9,7 @@
 #include "mcp/data/describe_text.h"
 #include "mcp/data/number.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +81,22 @@ static int by_count(const void *a, const void *b)
     return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
 
+/* As code sees it; what JSON has no word for is null, as it is in a result. */
+static void put_scalar(gbx_view v, gbx_buf *to)
+{
+    double number;
+
+    if (gbx_view_kind(v) != '0') {
+        (void)gbx_buf_append(to, v.at, v.len);
+        return;
+    }
+    number = gbx_number_read(v.at, v.len);
+    if (isfinite(number))
+        (void)gbx_number_put_seen(to, number);
+    else
+        (void)gbx_buf_puts(to, "null");
+}
+
 static void put_tops(const gbx_shape *s, gbx_buf *to)
 {
     gbx_shape_top tops[GBX_SHAPE_TOP_MAX];
@@ -99,8 +116,7 @@ static void put_tops(const gbx_shape *s, gbx_buf *to)
         if (gbx_view_kind(v) == '"')
             (void)gbx_describe_string(v, VALUE_CHARS, false, to);
         else
-            (void)gbx_buf_append(to, v.len < 64 ? v.at : "null",
-                                 v.len < 64 ? v.len : 4);
+            put_scalar(v, to);
         (void)gbx_buf_printf(to, ",\"count\":%llu}", (unsigned long long)tops[i].count);
         separator = ",";
     }
@@ -121,6 +137,11 @@ static void put_one(const gbx_shape *s, const gbx_buf *path, uint64_t of,
     if (s->distinct > 0)
         (void)gbx_buf_printf(to, ",\"distinct%s\":%zu",
                              s->is_distinct_more ? "AtLeast" : "", s->distinct);
+    if (s->inexact > 0)
+        (void)gbx_buf_printf(to, ",\"digitsLost\":%llu",
+                             (unsigned long long)s->inexact);
+    if (s->infinite > 0)
+        (void)gbx_buf_printf(to, ",\"infinite\":%llu", (unsigned long long)s->infinite);
     if (s->kinds & GBX_SHAPE_ARRAY)
         (void)gbx_buf_printf(to, ",\"elements\":%llu", (unsigned long long)s->elements);
     if (is_sensitive) {

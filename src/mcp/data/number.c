@@ -12,6 +12,11 @@
 #define DIGITS_MAX  17
 #define DIGITS_KEPT 15
 
+/* Code writes numbers of so many digits before the point without an exponent, and with
+ * fewer than so many zeros behind it. */
+#define PLAIN_MAX 21
+#define ZEROS_MAX 6
+
 /* Beyond it a double may have fewer digits than others, or be none at all. */
 #define POWER_KEPT 290
 
@@ -142,6 +147,47 @@ bool gbx_number_put(gbx_buf *to, double value, int digits)
         if (n >= digits || strtod(text, NULL) == value)
             return gbx_buf_puts(to, text);
     }
+}
+
+double gbx_number_read(const char *text, size_t len)
+{
+    char room[64];
+    char *copy = len < sizeof room ? room : malloc(len + 1);
+    double value = NAN;
+
+    if (copy == NULL)
+        return value;
+    memcpy(copy, text, len);
+    copy[len] = 0;
+    value = strtod(copy, NULL);
+    if (copy != room)
+        free(copy);
+    return value;
+}
+
+bool gbx_number_put_seen(gbx_buf *to, double value)
+{
+    decimal d;
+    long power;
+
+    if (value == 0 || !isfinite(value))
+        return gbx_buf_puts(to, value == 0     ? "0"
+                                : isnan(value) ? "NaN"
+                                : value < 0    ? "-Infinity"
+                                               : "Infinity");
+    d = shortest(fabs(value));
+    power = d.power;
+    (void)gbx_buf_puts(to, value < 0 ? "-" : "");
+    if (power > PLAIN_MAX || power <= -ZEROS_MAX)
+        return gbx_buf_printf(to, "%c%s%se%+ld", d.digits[0], d.count > 1 ? "." : "",
+                              d.digits + 1, power - 1);
+    (void)gbx_buf_puts(to, power <= 0 ? "0." : "");
+    for (long i = power; i < 0; i++)
+        (void)gbx_buf_puts(to, "0");
+    for (long i = 0; i < (long)d.count || i < power; i++)
+        (void)gbx_buf_printf(to, "%s%c", i > 0 && i == power ? "." : "",
+                             i < (long)d.count ? d.digits[i] : '0');
+    return !to->failed;
 }
 
 bool gbx_number_is_kept(const char *text, size_t len)

@@ -8,6 +8,12 @@
 /* In as few digits as read back as the same, at most so many; null if not finite. */
 bool gbx_number_put(gbx_buf *to, double value, int digits);
 
+/* What code gets of a number as JSON has it: the nearest double, or an infinity. */
+double gbx_number_read(const char *text, size_t len);
+
+/* As code prints it: in the fewest digits that say which double it is. */
+bool gbx_number_put_seen(gbx_buf *to, double value);
+
 /* Is what is read from it written in the same digits again, but for zeros at their ends?
  * text: a number as JSON has it. False for what no double is near to. */
 bool gbx_number_is_kept(const char *text, size_t len);

@@ -2,6 +2,9 @@
 /* shape - recursion is bounded by GBX_SHAPE_DEPTH_MAX, allocation by the other limits. */
 #include "mcp/data/shape.h"
 
+#include "mcp/data/number.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +13,9 @@
 
 /* Names of an object below this are fields, whatever they are. */
 #define HASHES_FIRST 64
+
+/* All integers of so many digits are doubles. */
+#define EXACT_DIGITS 15
 
 typedef struct looking {
     const atomic_bool *stop;
@@ -102,13 +108,14 @@ static void count_top(gbx_shape *s, gbx_view value, uint64_t h)
     s->tops[s->top_count++] = (gbx_shape_top){h, value, 1};
 }
 
-static void tell_apart(looking *l, gbx_shape *s, gbx_view value)
+/* seen: its bytes, or those of what code sees of it. */
+static void tell_apart(looking *l, gbx_shape *s, gbx_view value, gbx_view seen)
 {
     uint64_t h;
 
     if (s->is_distinct_more)
         return;
-    h = hash_of(value);
+    h = hash_of(seen);
     if (s->tops != NULL)
         count_top(s, value, h);
     if (s->distinct * 2 >= s->hash_room && !grow_hashes(s)) {
@@ -127,21 +134,25 @@ static void tell_apart(looking *l, gbx_shape *s, gbx_view value)
 
 /* ---- scalars ------------------------------------------------------------------------ */
 
-static void look_at_number(gbx_shape *s, gbx_view v)
+static bool is_integer(gbx_view v)
 {
-    char text[64];
-    double n;
+    return memchr(v.at, '.', v.len) == NULL && memchr(v.at, 'e', v.len) == NULL &&
+           memchr(v.at, 'E', v.len) == NULL;
+}
 
-    s->kinds |= v.len > 20 || memchr(v.at, '.', v.len) != NULL ||
-                        memchr(v.at, 'e', v.len) != NULL ||
-                        memchr(v.at, 'E', v.len) != NULL
-                    ? GBX_SHAPE_NUMBER
-                    : GBX_SHAPE_INTEGER;
-    if (v.len >= sizeof text)
-        return; /* no figure that anybody counts with */
-    memcpy(text, v.at, v.len);
-    text[v.len] = 0;
-    n = strtod(text, NULL);
+/* Numbers are told apart as code sees them: many a text is the same one. */
+static void look_at_number(looking *l, gbx_shape *s, gbx_view v)
+{
+    double n = gbx_number_read(v.at, v.len) + 0.0; /* there is one zero */
+    bool is_whole = is_integer(v);
+
+    tell_apart(l, s, v, (gbx_view){(const char *)&n, sizeof n});
+    s->kinds |= is_whole ? GBX_SHAPE_INTEGER : GBX_SHAPE_NUMBER;
+    if (!isfinite(n)) {
+        s->infinite++;
+        return;
+    }
+    s->inexact += is_whole && v.len > EXACT_DIGITS && !gbx_number_is_kept(v.at, v.len);
     s->min = s->numbers == 0 || n < s->min ? n : s->min;
     s->max = s->numbers == 0 || n > s->max ? n : s->max;
     s->sum += n;
@@ -300,9 +311,9 @@ static void look(looking *l, gbx_shape *s, gbx_view value, int depth)
     case 't':
     case 'f': s->kinds |= GBX_SHAPE_BOOLEAN; break;
     case '"': look_at_string(s, value); break;
-    default: look_at_number(s, value); break;
+    default: look_at_number(l, s, value); return;
     }
-    tell_apart(l, s, value);
+    tell_apart(l, s, value, value);
 }
 
 /* ---- public to other modules -------------------------------------------- */

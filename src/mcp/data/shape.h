@@ -43,7 +43,9 @@ typedef struct gbx_shape {
     uint64_t nulls;
     uint64_t objects; /* of the values */
 
-    uint64_t numbers;
+    uint64_t numbers;  /* that are finite */
+    uint64_t infinite; /* too large for a double */
+    uint64_t inexact;  /* integers of which code does not see all digits */
     double min, max, sum;
     uint64_t dates; /* strings that are ISO dates, with or without time */
     gbx_view first_date, last_date;

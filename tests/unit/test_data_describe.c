@@ -108,6 +108,27 @@ static void test_examples__are_three_and_masked(void **state)
     tells("{\"a\":1}", EXAMPLES, "{a:1}\n");
 }
 
+static void test_secrets_inside_text__are_in_no_part_of_it(void **state)
+{
+    static const char record[] = "{\"conn\":\"Server=x;Password=hunter2;\","
+                                 "\"bearer\":\"Bearer abc123\",\"mfa\":\"hunter2\"}";
+    gbx_buf json;
+    (void)state;
+
+    gbx_buf_init(&json, GBX_KIB(16));
+    for (int i = 0; i < 6; i++)
+        (void)gbx_buf_printf(&json, "%s%s", i == 0 ? "[" : ",", record);
+    (void)gbx_buf_append(&json, "]", 2);
+    for (int i = TYPE; i <= STATISTICS; i++) {
+        char *text = told((const char *)json.data, (part)i, 10000);
+
+        assert_null(strstr(text, "hunter2"));
+        assert_null(strstr(text, "abc123"));
+        free(text);
+    }
+    gbx_buf_cleanup(&json);
+}
+
 static void test_names_of_people__are_masked_and_those_of_things_are_not(void **state)
 {
     (void)state;
@@ -256,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_choices__are_named_where_they_are_many_records),
         cmocka_unit_test(test_sizes__are_said),
         cmocka_unit_test(test_examples__are_three_and_masked),
+        cmocka_unit_test(test_secrets_inside_text__are_in_no_part_of_it),
         cmocka_unit_test(test_names_of_people__are_masked_and_those_of_things_are_not),
         cmocka_unit_test(test_texts__are_cut_and_steer_nothing),
         cmocka_unit_test(test_statistics__say_what_can_be_said),

@@ -47,6 +47,16 @@ static void test_names__of_what_nobody_shows(void **state)
         "session_id",
         "Authorization",
         "cookie",
+        "postcode",
+        "zip",
+        "shippingPostalCode",
+        "acct",
+        "acct_no",
+        "account_no",
+        "accountNum",
+        "mfa",
+        "mfa_code",
+        "AccountKey",
     };
     (void)state;
 
@@ -58,11 +68,11 @@ static void test_names__of_what_nobody_shows(void **state)
 static void test_names__of_ordinary_fields(void **state)
 {
     static const char *const names[] = {
-        "id",         "name",        "total",   "shipping",        "spin",
-        "hotel",      "key",         "keyword", "author",          "token_count",
-        "maxTokens",  "ship",        "compass", "price",           "status",
-        "created_at", "description", "",        "password_length", "\xc3\xa4rger",
-        "tags",
+        "id",         "name",          "total",   "shipping",        "spin",
+        "hotel",      "key",           "keyword", "author",          "token_count",
+        "maxTokens",  "ship",          "compass", "price",           "status",
+        "created_at", "description",   "",        "password_length", "\xc3\xa4rger",
+        "tags",       "account_notes", "zipped",  "mfa_count",
     };
     (void)state;
 
@@ -95,6 +105,12 @@ static void test_looks__of_what_nobody_shows(void **state)
         "192.168.10.20",
         "https://user:pw@host.example/",
         "https://x.example/?access_token=1",
+        "Server=x;User Id=sa;Password=hunter2;",
+        "pwd:x",
+        "client_secret = x",
+        "{\"apiKey\": \"x\"}",
+        "Bearer abc123def456ghi789",
+        "Authorization: Basic dXNlcjpwdw==",
     };
     (void)state;
 
@@ -125,6 +141,13 @@ static void test_looks__of_ordinary_values(void **state)
         "a @ b",
         "100 %",
         "\xf0\x9f\x98\x80\xff",
+        "token",
+        "password:",
+        "password=;x=1",
+        "tokens_used=12",
+        "the bearer of good news",
+        "color=red;size=12",
+        "Note: call back",
     };
     (void)state;
 
@@ -160,10 +183,36 @@ static void test_mask__keeps_the_shape(void **state)
                "XX00 0000 0000 0000 0000 00");
 }
 
+static void test_a_secret_behind_its_name__is_masked_alone(void **state)
+{
+    static const char *const cases[][2] = {
+        {"Server=x;User Id=sa;Password=hunter2;App=y",
+         "Server=x;User Id=sa;Password=xxxxxx0;App=y"},
+        {"Server=x;Pwd=two words;App=y", "Server=x;Pwd=xxx xxxxx;App=y"},
+        {"a=1&api_key=Zz9&b=2", "a=1&api_key=Xx0&b=2"},
+        {"host=db password='a b' port=5", "host=db password='x x' port=5"},
+        {"{\"user\":\"bo\",\"token\":\"ab c\",\"n\":1}",
+         "{\"user\":\"bo\",\"token\":\"xx x\",\"n\":1}"},
+        {"AccountName=a;AccountKey=Ab+/1==;End=b",
+         "AccountName=a;AccountKey=Xx+/0==;End=b"},
+        {"my secret : x1 and more", "my secret : x0 and more"},
+        {"Api Key: x1", "Api Key: x0"},
+        {"with Bearer abc123de, ok", "with Bearer xxx000xx, ok"},
+        {"Authorization: Bearer a.b c", "Authorization: Xxxxxx x.x c"},
+        {"Authorization: Basic dXNlcg==\nHost: h",
+         "Authorization: Xxxxx xXXxxx==\nHost: h"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(cases); i++)
+        check_mask(gbx_sensitive_mask_parts, cases[i][0], cases[i][1]);
+}
+
 static void test_every_truncation__is_looked_at(void **state)
 {
     static const char text[] =
-        "88.217183633 +1 (415) 555-0123 a@b.c 4111-1111-1111-1111 1.2.3.4";
+        "88.217183633 +1 (415) 555-0123 a@b.c 4111-1111-1111-1111 1.2.3.4 "
+        "token=\"a b\" Pwd=c d;e=f Bearer abc123def456 authorization: basic  x";
     (void)state;
 
     for (size_t len = 0; len < sizeof text; len++) {
@@ -188,6 +237,7 @@ int main(void)
         cmocka_unit_test(test_looks__of_what_nobody_shows),
         cmocka_unit_test(test_looks__of_ordinary_values),
         cmocka_unit_test(test_mask__keeps_the_shape),
+        cmocka_unit_test(test_a_secret_behind_its_name__is_masked_alone),
         cmocka_unit_test(test_every_truncation__is_looked_at),
     };
 

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sensitive - text is taken apart twice: into runs without white space, for addresses and
- * keys, and into runs of digits with what people write between them, for numbers.
+ * sensitive - text is taken apart three times: into names with their values, for secrets;
+ * into runs without white space, for addresses and keys; and into runs of digits with
+ * what people write between them, for numbers.
  */
 #include "mcp/data/sensitive.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "mcp/data/sensitive_pair.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
-/* More words are no name of a field. */
-#define WORDS_MAX  12
-#define WORD_SIZE  32
 #define DIGITS_MAX 40
 #define KEY_MIN    20 /* a shorter mix of letters and digits may be a name of anything */
 #define PHONE_MIN  7
@@ -25,149 +23,11 @@
 #define IBAN_MIN   15
 #define IBAN_MAX   34
 
-static char lower(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return (char)(c + ('a' - 'A'));
-    return c;
-}
-
 static char upper(char c)
 {
     if (c >= 'a' && c <= 'z')
         return (char)(c - ('a' - 'A'));
     return c;
-}
-
-/* ---- names ---------------------------------------------------------------------- */
-
-typedef struct words {
-    char list[WORDS_MAX][WORD_SIZE];
-    size_t count;
-    char joined[WORDS_MAX * WORD_SIZE]; /* all of them, without anything between */
-    size_t joined_len;
-} words;
-
-static void end_word(words *w, char *word, size_t *len)
-{
-    if (*len == 0 || w->count == WORDS_MAX)
-        return;
-    word[*len] = 0;
-    memcpy(w->list[w->count++], word, *len + 1);
-    memcpy(w->joined + w->joined_len, word, *len + 1);
-    w->joined_len += *len;
-    *len = 0;
-}
-
-/* customerEMail, customer_e-mail: where a capital follows a small letter, a word begins. */
-static void take_words(const char *name, size_t len, words *w)
-{
-    char word[WORD_SIZE];
-    unsigned char last = 0;
-    size_t n = 0;
-
-    *w = (words){.count = 0};
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)name[i];
-        bool is_new = islower(last) && isupper(c);
-
-        if (is_new || !isalnum(c))
-            end_word(w, word, &n);
-        if (isalnum(c) && n < WORD_SIZE - 1)
-            word[n++] = lower((char)c);
-        last = c;
-    }
-    end_word(w, word, &n);
-}
-
-static bool has_word(const words *w, const char *word)
-{
-    for (size_t i = 0; i < w->count; i++)
-        if (strcmp(w->list[i], word) == 0)
-            return true;
-    return false;
-}
-
-/* A count of tokens is not a token. */
-static bool is_figure(const words *w)
-{
-    static const char *const figures[] = {"count", "total", "max",  "min",  "limit",
-                                          "usage", "used",  "size", "rate", "length"};
-
-    for (size_t i = 0; i < GBX_COUNTOF(figures); i++)
-        if (has_word(w, figures[i]))
-            return true;
-    return false;
-}
-
-/* Whose name is that of a human being, and not of a thing. */
-static bool is_person(const words *w)
-{
-    static const char *const persons[] = {
-        "customer", "user",      "person",   "patient",     "employee",  "contact",
-        "member",   "student",   "guest",    "passenger",   "applicant", "author",
-        "owner",    "recipient", "buyer",    "seller",      "tenant",    "client",
-        "driver",   "physician", "doctor",   "beneficiary", "insured",   "holder",
-        "payer",    "payee",     "assignee", "cardholder",  "candidate", "attendee",
-    };
-    char plural[WORD_SIZE + 1];
-
-    for (size_t i = 0; i < GBX_COUNTOF(persons); i++) {
-        (void)snprintf(plural, sizeof plural, "%ss", persons[i]);
-        if (has_word(w, persons[i]) || has_word(w, plural))
-            return true;
-    }
-    return has_word(w, "people");
-}
-
-static bool is_sensitive(const words *w)
-{
-    /* Long enough that they mean it wherever they stand. */
-    static const char *const parts[] = {
-        "password",   "passwd",      "passphrase",    "secret",         "token",
-        "credential", "apikey",      "accesskey",     "privatekey",     "secretkey",
-        "email",      "phone",       "creditcard",    "cardnumber",     "accountnumber",
-        "passport",   "iban",        "authorization", "socialsecurity", "nationalid",
-        "taxid",      "firstname",   "lastname",      "surname",        "fullname",
-        "maidenname", "dateofbirth", "birthdate",     "birthday",       "sessionid",
-        "cookie",     "ipaddress",   "licenseplate",
-    };
-    static const char *const alone[] = {
-        "pwd",  "pass",   "pin",    "ssn",     "cvv",  "cvc",  "dob",
-        "mail", "mobile", "tel",    "fax",     "auth", "otp",  "iban",
-        "bic",  "ip",     "street", "address", "jwt",  "csrf",
-    };
-
-    if (is_figure(w))
-        return false;
-    for (size_t i = 0; i < GBX_COUNTOF(parts); i++)
-        if (strstr(w->joined, parts[i]) != NULL)
-            return true;
-    for (size_t i = 0; i < GBX_COUNTOF(alone); i++)
-        if (has_word(w, alone[i]))
-            return true;
-    return has_word(w, "name") && is_person(w);
-}
-
-bool gbx_sensitive_name(const char *name, size_t len)
-{
-    words w;
-
-    take_words(name, len, &w);
-    return is_sensitive(&w);
-}
-
-gbx_sensitive_place gbx_sensitive_below(gbx_sensitive_place place, const char *name,
-                                        size_t len)
-{
-    words w;
-
-    take_words(name, len, &w);
-    if (place == GBX_SENSITIVE_ALL || is_sensitive(&w) ||
-        (place == GBX_SENSITIVE_PERSON && strcmp(w.joined, "name") == 0))
-        return GBX_SENSITIVE_ALL;
-    return is_person(&w) && !is_figure(&w) ? GBX_SENSITIVE_PERSON
-                                           : GBX_SENSITIVE_NOTHING;
 }
 
 /* ---- runs without white space ------------------------------------------------------ */
@@ -381,10 +241,12 @@ static bool is_number_of(const char *s, size_t len)
 /* The run that begins at s[at], and whether it is sensitive. */
 static size_t next_part(const char *s, size_t len, size_t at, bool *ret_sensitive)
 {
-    size_t end = at;
+    size_t end = gbx_sensitive_pair_end(s, len, at);
     unsigned char c = (unsigned char)s[at];
 
-    *ret_sensitive = false;
+    *ret_sensitive = end > at;
+    if (*ret_sensitive)
+        return end;
     if (isdigit(c) ||
         ((c == '+' || c == '(') && at + 1 < len && isdigit((unsigned char)s[at + 1]))) {
         size_t last = at;
@@ -401,7 +263,8 @@ static size_t next_part(const char *s, size_t len, size_t at, bool *ret_sensitiv
         }
     }
     for (end = at; end < len && !isspace((unsigned char)s[end]); end++)
-        ;
+        if (end > at && gbx_sensitive_pair_end(s, len, end) > end)
+            break; /* a value begins here: another part */
     if (end == at)
         return at + 1;
     *ret_sensitive = is_telling(s + at, end - at);

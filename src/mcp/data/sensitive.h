@@ -15,6 +15,9 @@
 /* password, apiKey, customer_email, card-number, iban, ...: names as words. */
 bool gbx_sensitive_name(const char *name, size_t len);
 
+/* Of these, what opens something: a password, a key, a token. */
+bool gbx_sensitive_is_secret(const char *name, size_t len);
+
 /* What a value is by the names on the way to it. */
 typedef enum gbx_sensitive_place {
     GBX_SENSITIVE_NOTHING,
@@ -26,8 +29,8 @@ typedef enum gbx_sensitive_place {
 gbx_sensitive_place gbx_sensitive_below(gbx_sensitive_place place, const char *name,
                                         size_t len);
 
-/* Is it, or does it contain, an e-mail address, a key or token, the number of a card, an
- * account or a phone, an IP address? */
+/* Is it, or does it contain, an e-mail address, a key or token, a secret behind its name
+ * (Password=...;), the number of a card, an account or a phone, an IP address? */
 bool gbx_sensitive_looks(const char *text, size_t len);
 
 /* Append with all letters and digits masked. text: UTF-8. */

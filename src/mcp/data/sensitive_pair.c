@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sensitive_pair - see sensitive_pair.h. It is asked for every character: what stands
+ * before decides, and is looked at no further than a name is long.
+ */
+#include "mcp/data/sensitive_pair.h"
+
+#include "mcp/data/sensitive.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#define NAME_MAX_BYTES 64
+#define BLANKS_MAX     4
+#define TOKEN_MIN      8
+#define TOKEN_LONG     20 /* no word is */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool is_quote(char c)
+{
+    return c == '"' || c == '\'';
+}
+
+/* Back over blanks, a few of them. */
+static size_t before_blanks(const char *text, size_t at)
+{
+    for (int n = 0; n < BLANKS_MAX && at > 0 && is_blank(text[at - 1]); n++)
+        at--;
+    return at;
+}
+
+static bool is_of_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
+}
+
+/* Where the word begins that ends at `end`. */
+static size_t word_start(const char *text, size_t end)
+{
+    size_t start = end;
+
+    while (start > 0 && end - start < NAME_MAX_BYTES && is_of_name(text[start - 1]))
+        start--;
+    return start;
+}
+
+/* "Account Key" has two words, "token" one; a quote may be around it. */
+static bool is_named_secret(const char *text, size_t end)
+{
+    size_t start;
+
+    end = before_blanks(text, end);
+    if (end > 0 && text[end - 1] == '\\') /* JSON inside JSON */
+        end--;
+    if (end > 0 && is_quote(text[end - 1]))
+        end--;
+    if (end > 0 && text[end - 1] == '\\')
+        end--;
+    start = word_start(text, end);
+    if (start == end)
+        return false;
+    if (gbx_sensitive_is_secret(text + start, end - start))
+        return true;
+    if (start > 1 && text[start - 1] == ' ' && isalnum((unsigned char)text[start - 2]))
+        start = word_start(text, start - 1);
+    return gbx_sensitive_is_secret(text + start, end - start);
+}
+
+/* Without blanks it goes to the next; in "a=b c;d=e" to the semicolon. */
+static size_t plain_end(const char *text, size_t len, size_t at)
+{
+    size_t end = at;
+    size_t semicolon;
+
+    while (end < len && !isspace((unsigned char)text[end]) && text[end] != ';' &&
+           text[end] != '&')
+        end++;
+    if (end == len || !is_blank(text[end]))
+        return end;
+    for (semicolon = end; semicolon < len && text[semicolon] != ';'; semicolon++)
+        if (text[semicolon] == '=' || text[semicolon] == '\n' ||
+            semicolon - at > NAME_MAX_BYTES)
+            return end;
+    return semicolon < len ? semicolon : end;
+}
+
+static size_t value_end(const char *text, size_t len, size_t at)
+{
+    const char *quote =
+        is_quote(text[at]) ? memchr(text + at + 1, text[at], len - at - 1) : NULL;
+
+    return quote != NULL ? (size_t)(quote + 1 - text) : plain_end(text, len, at);
+}
+
+/* Is the word before `end` one of those that say how what follows is to be read? */
+static bool is_scheme(const char *text, size_t end)
+{
+    static const char *const schemes[] = {"bearer", "basic", "token", "digest"};
+    size_t start = word_start(text, end);
+
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (strlen(schemes[i]) == end - start &&
+            strncasecmp(text + start, schemes[i], end - start) == 0)
+            return true;
+    return false;
+}
+
+/* Bearer abc123def456: what follows has a digit, or is longer than words are. */
+static bool is_borne(const char *text, size_t len, size_t at)
+{
+    size_t name_end = before_blanks(text, at);
+    size_t start = word_start(text, name_end);
+    size_t digits = 0, n = 0;
+
+    if (name_end == at || name_end - start != 6 ||
+        strncasecmp(text + start, "bearer", 6) != 0)
+        return false;
+    for (; at + n < len && !isspace((unsigned char)text[at + n]); n++)
+        digits += isdigit((unsigned char)text[at + n]) != 0;
+    return n >= TOKEN_LONG || (n >= TOKEN_MIN && digits > 0);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+size_t gbx_sensitive_pair_end(const char *text, size_t len, size_t at)
+{
+    size_t before = before_blanks(text, at);
+    size_t end, next;
+
+    if (before == 0 || isspace((unsigned char)text[at]))
+        return at;
+    if (is_borne(text, len, at))
+        return plain_end(text, len, at);
+    if ((text[before - 1] != '=' && text[before - 1] != ':') ||
+        !is_named_secret(text, before - 1))
+        return at;
+    end = value_end(text, len, at);
+    next = end;
+    while (next < len && is_blank(text[next]))
+        next++;
+    /* Authorization: Basic abc */
+    return next > end && next < len && is_scheme(text, end) ? plain_end(text, len, next)
+                                                            : end;
+}

@@ -129,6 +129,33 @@ static void test_secrets_inside_text__are_in_no_part_of_it(void **state)
     gbx_buf_cleanup(&json);
 }
 
+static void test_keys_that_are_masked__are_those_of_a_map(void **state)
+{
+    static const char map[] =
+        "{\"ada@example.com\":{\"n\":1},\"bo@example.com\":{\"n\":2},"
+        "\"cy@example.com\":{\"m\":\"x\"}}";
+    static const char both[] =
+        "[{\"id\":1,\"at\":{\"+49 170 1234567\":1}},"
+        "{\"id\":2,\"at\":{\"+49 170 7654321\":2.5,\"total\":3}}]";
+    (void)state;
+
+    tells(
+        map, TYPE,
+        "{ [key: string /* like \"xxx@xxxxxxx.xxx\" */]: { n?: integer; m?: string } }");
+    tells(map, SIZE, "one object, a map of 3 keys");
+    tells(map, EXAMPLES, "{\"xxx@xxxxxxx.xxx\":{n:1}, /* 2 more */}\n");
+    tells(map, STATISTICS,
+          "[\n{\"field\":\"[key]\",\"kinds\":[\"object\"],\"count\":3,\"nulls\":0},\n"
+          "{\"field\":\"[key].n\",\"kinds\":[\"integer\"],\"count\":2,\"nulls\":0,"
+          "\"missing\":1,\"distinct\":2,\"min\":1,\"max\":2,\"mean\":1.5,\"top\":[]},\n"
+          "{\"field\":\"[key].m\",\"kinds\":[\"string\"],\"count\":1,\"nulls\":0,"
+          "\"missing\":2,\"distinct\":1,\"top\":[]}\n]");
+    tells(both, TYPE,
+          "{ id: integer; at: { total?: integer; [key: string /* like "
+          "\"+00 000 0000000\" */]: number } }[]");
+    tells("{\"a\":1,\"ada@example.com\":2}", SIZE, "one object of 1 fields and 1 keys");
+}
+
 static void test_names_of_people__are_masked_and_those_of_things_are_not(void **state)
 {
     (void)state;
@@ -278,6 +305,7 @@ int main(void)
         cmocka_unit_test(test_sizes__are_said),
         cmocka_unit_test(test_examples__are_three_and_masked),
         cmocka_unit_test(test_secrets_inside_text__are_in_no_part_of_it),
+        cmocka_unit_test(test_keys_that_are_masked__are_those_of_a_map),
         cmocka_unit_test(test_names_of_people__are_masked_and_those_of_things_are_not),
         cmocka_unit_test(test_texts__are_cut_and_steer_nothing),
         cmocka_unit_test(test_statistics__say_what_can_be_said),

@@ -53,6 +53,15 @@ static void put_choice(typing *t, const gbx_shape *s)
     }
 }
 
+/* All members whose names look sensitive, by one of these names. */
+static void put_keyed(typing *t, const gbx_shape *s, gbx_sensitive_place place)
+{
+    (void)gbx_buf_puts(t->to, "[key: string /* like ");
+    (void)gbx_describe_name(s->key, t->to);
+    (void)gbx_buf_puts(t->to, " */]: ");
+    put_type(t, s->keyed, place);
+}
+
 static void put_fields(typing *t, const gbx_shape *s, gbx_sensitive_place place)
 {
     size_t i;
@@ -70,6 +79,10 @@ static void put_fields(typing *t, const gbx_shape *s, gbx_sensitive_place place)
         (void)gbx_buf_printf(t->to, "; /* and %zu more fields */", s->field_count - i);
     else if (s->has_more)
         (void)gbx_buf_puts(t->to, "; /* and more fields */");
+    if (s->keyed != NULL) {
+        (void)gbx_buf_puts(t->to, s->field_count > 0 ? "; " : "");
+        put_keyed(t, s, place);
+    }
     (void)gbx_buf_puts(t->to, " }");
 }
 
@@ -79,7 +92,7 @@ static void put_object(typing *t, const gbx_shape *s, gbx_sensitive_place place)
         (void)gbx_buf_puts(t->to, "Record<string, ");
         put_type(t, s->element, place);
         (void)gbx_buf_puts(t->to, ">");
-    } else if (s->field_count == 0) {
+    } else if (s->field_count == 0 && s->keyed == NULL) {
         (void)gbx_buf_puts(t->to, "object");
     } else {
         put_fields(t, s, place);
@@ -164,14 +177,18 @@ static void put_members(example *e, gbx_view object, gbx_sensitive_place place,
                         int depth)
 {
     size_t cursor = 0, count = 0, left = 0;
+    bool has_key = false; /* masked ones are alike: one is enough */
     gbx_view name, value;
 
     (void)gbx_buf_puts(e->to, "{");
     while (gbx_view_next(object, &cursor, &name, &value)) {
-        if (e->to->len >= e->until) {
+        bool is_key = e->to->len < e->until && gbx_describe_is_sensitive_value(name);
+
+        if (e->to->len >= e->until || (is_key && has_key)) {
             left++;
             continue;
         }
+        has_key |= is_key;
         (void)gbx_buf_puts(e->to, count++ == 0 ? "" : ",");
         (void)gbx_describe_name(name, e->to);
         (void)gbx_buf_puts(e->to, ":");
@@ -256,7 +273,14 @@ bool gbx_describe_size(const gbx_shape *shape, gbx_view view, gbx_buf *to)
     case '{':
         if (shape->is_map)
             return gbx_buf_puts(to, "one object, used as a map");
-        return gbx_buf_printf(to, "one object of %zu fields", shape->field_count);
+        if (shape->keyed == NULL || shape->field_count > 0)
+            (void)gbx_buf_printf(to, "one object of %zu fields", shape->field_count);
+        if (shape->keyed == NULL)
+            return !to->failed;
+        (void)gbx_buf_puts(to,
+                           shape->field_count > 0 ? " and " : "one object, a map of ");
+        (void)gbx_number_put_count(to, shape->keyed->count);
+        return gbx_buf_puts(to, " keys");
     default: return gbx_buf_puts(to, "one value");
     }
 }

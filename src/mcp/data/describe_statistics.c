@@ -155,6 +155,23 @@ static void put_one(const gbx_shape *s, const gbx_buf *path, uint64_t of,
 }
 
 static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
+                    gbx_sensitive_place place);
+
+/* What stands for many members or elements. */
+static void put_below(listing *l, const gbx_shape *s, const char *step, gbx_buf *path,
+                      gbx_sensitive_place place)
+{
+    size_t len = path->len;
+
+    if (s == NULL)
+        return;
+    (void)gbx_buf_puts(path, step);
+    put_all(l, s, path, 0, place);
+    path->len = len;
+    path->failed = false;
+}
+
+static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
                     gbx_sensitive_place place)
 {
     size_t len = path->len;
@@ -174,12 +191,8 @@ static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
         path->len = len;
         path->failed = false;
     }
-    if (s->element == NULL)
-        return;
-    (void)gbx_buf_puts(path, s->is_map ? "[key]" : "[]");
-    put_all(l, s->element, path, 0, place);
-    path->len = len;
-    path->failed = false;
+    put_below(l, s->keyed, "[key]", path, place);
+    put_below(l, s->element, s->is_map ? "[key]" : "[]", path, place);
 }
 
 /* ---- public to other modules -------------------------------------------- */

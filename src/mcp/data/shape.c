@@ -2,6 +2,7 @@
 /* shape - recursion is bounded by GBX_SHAPE_DEPTH_MAX, allocation by the other limits. */
 #include "mcp/data/shape.h"
 
+#include "mcp/data/describe_text.h"
 #include "mcp/data/number.h"
 
 #include <math.h>
@@ -205,6 +206,8 @@ static bool has_name(const gbx_shape_field *f, gbx_view name)
 static void make_map(gbx_shape *s)
 {
     s->is_map = true;
+    gbx_shape_free(s->keyed);
+    s->keyed = NULL;
     if (s->element == NULL)
         s->element = s->fields[0].shape;
     else
@@ -241,6 +244,17 @@ static gbx_shape *add_field(looking *l, gbx_shape *s, gbx_view name)
     return made;
 }
 
+/* A field would be told by name, which is nobody's business: one stands for all. */
+static gbx_shape *find_keyed(looking *l, gbx_shape *s, gbx_view name)
+{
+    if (s->keyed == NULL) {
+        s->keyed = node_new(l);
+        s->key = name;
+        s->has_more |= s->keyed == NULL;
+    }
+    return s->keyed;
+}
+
 /* Records have the same members in the same order, more often than not. */
 static gbx_shape *find_field(looking *l, gbx_shape *s, gbx_view name)
 {
@@ -255,6 +269,8 @@ static gbx_shape *find_field(looking *l, gbx_shape *s, gbx_view name)
             return s->fields[at].shape;
         }
     }
+    if (gbx_describe_is_sensitive_value(name))
+        return find_keyed(l, s, name);
     if (s->has_more)
         return NULL;
     s->next = 0;
@@ -338,6 +354,7 @@ void gbx_shape_free(gbx_shape *s)
     for (size_t i = 0; i < s->field_count; i++)
         gbx_shape_free(s->fields[i].shape);
     gbx_shape_free(s->element);
+    gbx_shape_free(s->keyed);
     free(s->fields);
     free(s->hashes);
     free(s->tops);

@@ -4,8 +4,9 @@
  * counted of them; found in one pass over its JSON.
  *
  * A node stands for every value at one place: all elements of an array have one node, and
- * the members of one name of all these objects have one. Everything is bounded: fields,
- * depth, nodes, values that are told apart. What is beyond is said to be.
+ * the members of one name of all these objects have one. Names that look sensitive are
+ * keys of a map, not fields: all of these members have one node. Everything is bounded:
+ * fields, depth, nodes, values that are told apart. What is beyond is said to be.
  */
 #ifndef GBX_MCP_DATA_SHAPE_H
 #define GBX_MCP_DATA_SHAPE_H
@@ -65,6 +66,8 @@ typedef struct gbx_shape {
     size_t next;               /* where the next member is likely to be found */
     bool is_map;               /* too many names: `element` is what any of them has */
     bool has_more;             /* fields that are not among these */
+    struct gbx_shape *keyed;   /* of members whose names look sensitive, or NULL */
+    gbx_view key;              /* the first of these names, borrowed */
     struct gbx_shape *element; /* of arrays and maps; NULL: none, or too deep */
 } gbx_shape;
 

@@ -394,6 +394,18 @@ test('rows of a database, again after a commit; a query can only read', async (t
   db.close();
 });
 
+test('a table without records is told by the names of its columns', async () => {
+  const { client } = await start([
+    `csv=${file('header.csv', 'id,total\n')}`,
+    `rows=sqlite:${file('none.db', '')}?query=SELECT 1 AS a, 'x' AS b WHERE 0; -- none`,
+  ]);
+  const text = await description(client);
+  assert.match(text, /csv: 0 records, .*\n {2}\{ id: unknown; total: unknown \}\[\]\n/);
+  assert.match(text, /rows: 0 records, .*\n {2}\{ a: unknown; b: unknown \}\[\]\n/);
+  assert.deepEqual(await value(client, '(all) => all'), { csv: [], rows: [] });
+  await client.close();
+});
+
 test('the modern protocol has the same tool', async () => {
   const client = new ClientV2({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
   clients.push(client);

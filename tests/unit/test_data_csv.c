@@ -18,7 +18,7 @@ static gbx_status read_table(const char *text, size_t len, gbx_buf *to,
                              gbx_error *error)
 {
     gbx_buf_init(to, GBX_MIB(512));
-    return gbx_table_read(text, len, 0, NULL, to, error);
+    return gbx_table_read(text, len, 0, NULL, to, NULL, error);
 }
 
 static void becomes(const char *csv, const char *json)
@@ -199,6 +199,30 @@ static void test_delimiters__are_found_out(void **state)
     becomes("\"a;b\",c\n1,2\n", "[{\"a;b\":1,\"c\":2}]");
 }
 
+static void names_are(const char *csv, const char *json)
+{
+    gbx_error error = {0};
+    gbx_buf buf, columns;
+
+    gbx_buf_init(&buf, 1000);
+    gbx_buf_init(&columns, 1000);
+    assert_int_equal(gbx_table_read(csv, strlen(csv), 0, NULL, &buf, &columns, &error),
+                     GBX_OK);
+    (void)gbx_buf_append(&columns, "", 1);
+    assert_string_equal((const char *)columns.data, json);
+    gbx_buf_cleanup(&buf);
+    gbx_buf_cleanup(&columns);
+}
+
+static void test_names__are_told_where_no_record_tells_them(void **state)
+{
+    (void)state;
+
+    names_are("id;\"a \"\"b\"\"\";\n", "[\"id\",\"a \\\"b\\\"\",\"column_3\"]");
+    names_are("id,n\n\n\n", "[\"id\",\"n\"]");
+    names_are("id,n\n1,2\n", "");
+}
+
 static void test_names__are_each_their_own(void **state)
 {
     (void)state;
@@ -284,10 +308,11 @@ static void test_what_is_written__is_bounded_and_can_be_stopped(void **state)
     (void)state;
 
     gbx_buf_init(&buf, 8);
-    assert_int_equal(gbx_table_read("a\n1\n2\n", 6, 0, NULL, &buf, &error), GBX_E_DATA);
+    assert_int_equal(gbx_table_read("a\n1\n2\n", 6, 0, NULL, &buf, NULL, &error),
+                     GBX_E_DATA);
     gbx_buf_cleanup(&buf);
     gbx_buf_init(&buf, 800);
-    assert_int_equal(gbx_table_read("a\n1\n2\n", 6, 0, &stop, &buf, &error),
+    assert_int_equal(gbx_table_read("a\n1\n2\n", 6, 0, &stop, &buf, NULL, &error),
                      GBX_E_CLOSED);
     gbx_buf_cleanup(&buf);
 }
@@ -319,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_an_empty_cell__is_null),
         cmocka_unit_test(test_quotes__line_breaks_and_blanks),
         cmocka_unit_test(test_delimiters__are_found_out),
+        cmocka_unit_test(test_names__are_told_where_no_record_tells_them),
         cmocka_unit_test(test_names__are_each_their_own),
         cmocka_unit_test(test_what_is_wrong__is_told_with_its_place),
         cmocka_unit_test(test_hostile_files__are_read_or_refused),

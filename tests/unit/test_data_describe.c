@@ -156,6 +156,26 @@ static void test_keys_that_are_masked__are_those_of_a_map(void **state)
     tells("{\"a\":1,\"ada@example.com\":2}", SIZE, "one object of 1 fields and 1 keys");
 }
 
+static void test_columns_without_records__are_told_by_name(void **state)
+{
+    static const char names[] = "[\"id\",\"a b\",\"ada@example.com\"]";
+    gbx_view view;
+    gbx_buf text;
+    (void)state;
+
+    assert_true(gbx_view_open(names, strlen(names), &view));
+    gbx_buf_init(&text, 1000);
+    assert_true(gbx_describe_columns(view, 1000, &text));
+    (void)gbx_buf_puts(&text, " ");
+    assert_true(gbx_describe_columns(view, 4, &text));
+    (void)gbx_buf_append(&text, "", 1);
+    assert_string_equal(
+        (const char *)text.data,
+        "{ id: unknown; \"a b\": unknown; \"xxx@xxxxxxx.xxx\": unknown }[] "
+        "{ id: unknown; /* and 2 more fields */ }[]");
+    gbx_buf_cleanup(&text);
+}
+
 static void test_names_of_people__are_masked_and_those_of_things_are_not(void **state)
 {
     (void)state;
@@ -306,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_examples__are_three_and_masked),
         cmocka_unit_test(test_secrets_inside_text__are_in_no_part_of_it),
         cmocka_unit_test(test_keys_that_are_masked__are_those_of_a_map),
+        cmocka_unit_test(test_columns_without_records__are_told_by_name),
         cmocka_unit_test(test_names_of_people__are_masked_and_those_of_things_are_not),
         cmocka_unit_test(test_texts__are_cut_and_steer_nothing),
         cmocka_unit_test(test_statistics__say_what_can_be_said),

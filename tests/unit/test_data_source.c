@@ -235,6 +235,8 @@ static void test_rows__are_objects(void **state)
                      "WHERE i<3) SELECT sum(i) AS s FROM n"),
             "[{\"s\":6}]");
     becomes(query(p, "SELECT id FROM t WHERE 0"), "[]");
+    becomes(query(p, "SELECT 1 AS a; -- end"), "[{\"a\":1}]");
+    becomes(query(p, "SELECT 1 AS a /* b */; ;/* end\n*/ -- here"), "[{\"a\":1}]");
 }
 
 static void test_a_query__can_only_read(void **state)
@@ -275,6 +277,8 @@ static void test_a_query__can_only_read(void **state)
     }
     refused(query(p, "DELETE FROM t"), GBX_E_DATA, "not authorized");
     refused(query(p, "SELECT 1; DELETE FROM t"), GBX_E_DATA, "more than one statement");
+    refused(query(p, "SELECT 1; -- x\n SELECT 2"), GBX_E_DATA, "more than one");
+    refused(query(p, "SELECT 1; nonsense"), GBX_E_DATA, "more than one statement");
     refused(query(p, " "), GBX_E_DATA, "empty");
     becomes(query(p, "SELECT count(*) AS n FROM t"), "[{\"n\":3}]");
 }
@@ -319,6 +323,25 @@ static void test_a_query__without_end_is_stopped(void **state)
     gbx_spec_cleanup(&spec);
 }
 
+static void test_columns__are_told_where_no_row_tells_them(void **state)
+{
+    place *p = *state;
+    gbx_source source;
+
+    make_database(p, schema);
+    assert_int_equal(read_spec(query(p,
+                                     "SELECT id, id, s AS \"a\"\"b\" FROM t WHERE 0"),
+                               &source, NULL),
+                     GBX_OK);
+    assert_int_equal(source.view.len, 2);
+    assert_memory_equal(source.columns.data, "[\"id\",\"id_2\",\"a\\\"b\"]",
+                        source.columns.len);
+    gbx_source_cleanup(&source);
+    assert_int_equal(read_spec(query(p, "SELECT id FROM t"), &source, NULL), GBX_OK);
+    assert_int_equal(source.columns.len, 0);
+    gbx_source_cleanup(&source);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -329,6 +352,7 @@ int main(void)
         TEST(test_files__that_are_none_say_why),
         TEST(test_what_is_no_file__is_not_waited_for),
         TEST(test_rows__are_objects),
+        TEST(test_columns__are_told_where_no_row_tells_them),
         TEST(test_a_query__can_only_read),
         TEST(test_a_query__that_is_wrong_is_told_with_its_place),
         TEST(test_a_database__that_is_none_is_refused),

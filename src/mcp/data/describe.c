@@ -261,6 +261,27 @@ bool gbx_describe_type(const gbx_shape *shape, size_t room, gbx_buf *to)
     return !to->failed;
 }
 
+bool gbx_describe_columns(gbx_view names, size_t room, gbx_buf *to)
+{
+    size_t until = to->len + room;
+    size_t cursor = 0, count = 0, left = 0;
+    gbx_view none, name;
+
+    (void)gbx_buf_puts(to, "{ ");
+    while (gbx_view_next(names, &cursor, &none, &name)) {
+        if (to->len >= until) {
+            left++;
+            continue;
+        }
+        (void)gbx_buf_puts(to, count++ == 0 ? "" : "; ");
+        (void)gbx_describe_name(name, to);
+        (void)gbx_buf_puts(to, ": unknown");
+    }
+    if (left > 0)
+        (void)gbx_buf_printf(to, "; /* and %zu more fields */", left);
+    return gbx_buf_puts(to, " }[]");
+}
+
 bool gbx_describe_size(const gbx_shape *shape, gbx_view view, gbx_buf *to)
 {
     switch (gbx_view_kind(view)) {

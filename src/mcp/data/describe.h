@@ -14,6 +14,9 @@
 /* As a type of TypeScript, in about so many bytes: what does not fit is said to be. */
 bool gbx_describe_type(const gbx_shape *shape, size_t room, gbx_buf *to);
 
+/* Of a table without records, by the names of its columns, a JSON array. */
+bool gbx_describe_columns(gbx_view names, size_t room, gbx_buf *to);
+
 /* "100,000 records", "object with 3 fields", ... */
 bool gbx_describe_size(const gbx_shape *shape, gbx_view view, gbx_buf *to);
 

@@ -125,15 +125,22 @@ static char *take(gbx_buf *text, bool ok)
 static bool make_told(gbx_data_loader *l, const gbx_source *source, gbx_told *told)
 {
     gbx_shape *shape = gbx_shape_of(source->view, &l->stop);
+    gbx_view columns = {0};
     gbx_buf text;
 
     *told = (gbx_told){.bytes = source->view.len, .format = source->format};
     if (shape == NULL)
         return false;
     gbx_buf_init(&text, TOLD_MAX);
-    told->type = take(&text, gbx_describe_type(shape, l->room / 2, &text));
+    if (source->columns.len > 0 && gbx_view_open((const char *)source->columns.data,
+                                                 source->columns.len, &columns))
+        told->type = take(&text, gbx_describe_columns(columns, l->room / 2, &text));
+    else
+        told->type = take(&text, gbx_describe_type(shape, l->room / 2, &text));
     gbx_buf_init(&text, TOLD_MAX);
-    told->size = take(&text, gbx_describe_size(shape, source->view, &text));
+    told->size = columns.at != NULL
+                     ? strdup("0 records")
+                     : take(&text, gbx_describe_size(shape, source->view, &text));
     gbx_buf_init(&text, TOLD_MAX);
     told->examples =
         take(&text, gbx_describe_examples(source->view, "  ", l->room / 2, &text));

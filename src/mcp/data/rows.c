@@ -170,6 +170,24 @@ static gbx_status open_database(rows *r, const char *path)
     return GBX_OK;
 }
 
+/* Is there nothing but white space, semicolons and comments? */
+static bool is_end(rows *r, const char *rest)
+{
+    const char *last = NULL;
+
+    while (*rest != 0 && rest != last) {
+        sqlite3_stmt *second = NULL;
+        int status;
+
+        last = rest;
+        status = r->lib.sqlite3_prepare_v3(r->db, last, -1, 0, &second, &rest);
+        r->lib.sqlite3_finalize(second);
+        if (status != SQLITE_OK || second != NULL)
+            return false;
+    }
+    return *rest == 0;
+}
+
 static gbx_status prepare(rows *r)
 {
     const char *rest = NULL;
@@ -179,7 +197,7 @@ static gbx_status prepare(rows *r)
         return fail(r, "cannot run the query");
     if (r->statement == NULL)
         return gbx_fail(r->err, GBX_E_DATA, "the query is empty");
-    if (rest[strspn(rest, " \t\r\n;")] != 0)
+    if (!is_end(r, rest))
         return gbx_fail(r->err, GBX_E_DATA,
                         "the query is more than one statement: one SELECT is read");
     if (!r->lib.sqlite3_stmt_readonly(r->statement) ||
@@ -273,7 +291,16 @@ static void put_cell(rows *r, int column, gbx_buf *to)
     }
 }
 
-static gbx_status read_all(rows *r, gbx_buf *to)
+static bool put_names(const rows *r, gbx_buf *to)
+{
+    for (size_t i = 0; i < r->key_count; i++) {
+        (void)gbx_buf_puts(to, i == 0 ? "[" : ",");
+        (void)gbx_buf_append(to, r->keys[i], strlen(r->keys[i]) - 1); /* its colon */
+    }
+    return gbx_buf_puts(to, "]");
+}
+
+static gbx_status read_all(rows *r, gbx_buf *to, gbx_buf *columns)
 {
     const char *between = "[";
     int status;
@@ -294,6 +321,8 @@ static gbx_status read_all(rows *r, gbx_buf *to)
     if (status != SQLITE_DONE)
         return fail(r, "cannot read the rows");
     (void)gbx_buf_puts(to, *between == '[' ? "[]" : "]");
+    if (*between == '[' && columns != NULL && !put_names(r, columns))
+        to->failed = true;
     return to->failed ? gbx_fail(r->err, GBX_E_NOMEM, "no memory for the rows")
                       : GBX_OK;
 }
@@ -301,7 +330,7 @@ static gbx_status read_all(rows *r, gbx_buf *to)
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_rows_read(const char *path, const char *query, const atomic_bool *stop,
-                         gbx_buf *to, gbx_error *reterr)
+                         gbx_buf *to, gbx_buf *columns, gbx_error *reterr)
 {
     rows r = {.query = query,
               .stop = stop,
@@ -316,7 +345,7 @@ gbx_status gbx_rows_read(const char *path, const char *query, const atomic_bool 
     if (status == GBX_OK)
         status = name_columns(&r);
     if (status == GBX_OK)
-        status = read_all(&r, to);
+        status = read_all(&r, to, columns);
     cleanup(&r);
     return status;
 }

@@ -21,10 +21,11 @@
 
 /*
  * Integers that a double does not hold are text, and so are blobs, in base64. Columns of
- * one name become name, name_2. GBX_E_DATA names the place in the query if that is at
+ * one name become name, name_2. columns: NULL, or what their names are appended to, as a
+ * JSON array, if there is no row. GBX_E_DATA names the place in the query if that is at
  * fault, and has line and column of it.
  */
 gbx_status gbx_rows_read(const char *path, const char *query, const atomic_bool *stop,
-                         gbx_buf *to, gbx_error *reterr);
+                         gbx_buf *to, gbx_buf *columns, gbx_error *reterr);
 
 #endif

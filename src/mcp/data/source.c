@@ -16,6 +16,9 @@
 
 #define READ_AT_ONCE GBX_MIB(4)
 
+/* As many names as a table may have, each as long as it may be, and escaped. */
+#define COLUMNS_MAX GBX_MIB(32)
+
 /* Models read these messages: folders are no business of theirs. */
 static const char *name_of(const gbx_spec *spec)
 {
@@ -156,8 +159,11 @@ static gbx_status take_text(gbx_buf *file, const atomic_bool *stop, gbx_source *
     case GBX_SPEC_JSON: return take_json(file, text, len, &source->json, reterr);
     case GBX_SPEC_NDJSON: return take_lines(text, len, &source->json, reterr);
     case GBX_SPEC_TSV:
-        return gbx_table_read(text, len, '\t', stop, &source->json, reterr);
-    default: return gbx_table_read(text, len, 0, stop, &source->json, reterr);
+        return gbx_table_read(text, len, '\t', stop, &source->json, &source->columns,
+                              reterr);
+    default:
+        return gbx_table_read(text, len, 0, stop, &source->json, &source->columns,
+                              reterr);
     }
 }
 
@@ -168,11 +174,12 @@ static gbx_status read_source(const gbx_spec *spec, const atomic_bool *stop,
     gbx_status status;
 
     gbx_buf_init(&source->json, GBX_SOURCE_MAX + 1);
+    gbx_buf_init(&source->columns, COLUMNS_MAX);
     if (spec->format == GBX_SPEC_SQLITE) {
         status = gbx_source_probe(spec, reterr);
-        return status == GBX_OK
-                   ? gbx_rows_read(spec->path, spec->query, stop, &source->json, reterr)
-                   : status;
+        return status == GBX_OK ? gbx_rows_read(spec->path, spec->query, stop,
+                                                &source->json, &source->columns, reterr)
+                                : status;
     }
     status = read_file(spec, stop, &file, reterr);
     if (status == GBX_OK)
@@ -204,6 +211,7 @@ gbx_status gbx_source_read(const gbx_spec *spec, const atomic_bool *stop,
 void gbx_source_cleanup(gbx_source *source)
 {
     gbx_buf_cleanup(&source->json);
+    gbx_buf_cleanup(&source->columns);
 }
 
 gbx_status gbx_source_probe(const gbx_spec *spec, gbx_error *reterr)

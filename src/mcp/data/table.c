@@ -265,10 +265,24 @@ static gbx_status write_all(table *t, gbx_buf *to)
     return gbx_buf_puts(to, "]") ? GBX_OK : nomem(t);
 }
 
+static gbx_status put_names(table *t, gbx_buf *to)
+{
+    t->csv.at = t->body;
+    if (to == NULL || gbx_csv_more(&t->csv))
+        return GBX_OK;
+    for (size_t i = 0; i < t->count; i++) {
+        (void)gbx_buf_puts(to, i == 0 ? "[" : ",");
+        (void)gbx_json_append_string(to, t->columns[i].name,
+                                     strlen(t->columns[i].name));
+    }
+    return gbx_buf_puts(to, "]") ? GBX_OK : nomem(t);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_table_read(const char *text, size_t len, char delimiter,
-                          const atomic_bool *stop, gbx_buf *to, gbx_error *reterr)
+                          const atomic_bool *stop, gbx_buf *to, gbx_buf *columns,
+                          gbx_error *reterr)
 {
     table t = {.text = text, .len = len, .stop = stop, .err = reterr};
     const char *nul = len > 0 ? memchr(text, 0, len) : NULL;
@@ -295,6 +309,8 @@ gbx_status gbx_table_read(const char *text, size_t len, char delimiter,
         status = look_at_all(&t);
     if (status == GBX_OK)
         status = write_all(&t, to);
+    if (status == GBX_OK)
+        status = put_names(&t, columns);
     cleanup(&t);
     return status;
 }

@@ -24,9 +24,11 @@
 /*
  * Append the JSON to `to`, whose ceiling bounds it. text: UTF-8 without a byte order
  * mark. stop: looked at now and then; GBX_E_CLOSED. delimiter: 0 to find it out.
- * GBX_E_DATA has line and column.
+ * columns: NULL, or what their names are appended to, as a JSON array, if there is no
+ * record that says them. GBX_E_DATA has line and column.
  */
 gbx_status gbx_table_read(const char *text, size_t len, char delimiter,
-                          const atomic_bool *stop, gbx_buf *to, gbx_error *reterr);
+                          const atomic_bool *stop, gbx_buf *to, gbx_buf *columns,
+                          gbx_error *reterr);
 
 #endif

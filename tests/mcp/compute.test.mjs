@@ -400,8 +400,11 @@ test('a table without records is told by the names of its columns', async () => 
     `rows=sqlite:${file('none.db', '')}?query=SELECT 1 AS a, 'x' AS b WHERE 0; -- none`,
   ]);
   const text = await description(client);
-  assert.match(text, /csv: 0 records, .*\n {2}\{ id: unknown; total: unknown \}\[\]\n/);
-  assert.match(text, /rows: 0 records, .*\n {2}\{ a: unknown; b: unknown \}\[\]\n/);
+  assert.match(text, /csv: 0 records, 9 bytes\n {2}\{ id: unknown; total: unknown \}\[\]\n/);
+  assert.match(text, /rows: 0 records, 2 bytes as JSON\n {2}\{ a: unknown; b: unknown \}\[\]\n/);
+  const about = async (name) => JSON.parse((await client.readResource({ uri: `glovebox://dataset/${name}` })).contents[0].text);
+  assert.deepEqual([(await about('csv')).bytes, (await about('csv')).jsonBytes], [9, 2]);
+  assert.deepEqual([(await about('rows')).bytes, (await about('rows')).jsonBytes], [undefined, 2]);
   assert.deepEqual(await value(client, '(all) => all'), { csv: [], rows: [] });
   await client.close();
 });

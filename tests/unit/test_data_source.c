@@ -185,6 +185,18 @@ static void test_what_is_no_file__is_not_waited_for(void **state)
     refused("a=json:/tmp", GBX_E_OS, "is not a file");
 }
 
+static void test_sizes__are_of_what_was_read(void **state)
+{
+    gbx_source source;
+
+    assert_int_equal(read_spec(write_file(*state, "x.csv", "a,b\n1,2\n", 8), &source,
+                               NULL),
+                     GBX_OK);
+    assert_int_equal(source.file_bytes, 8);
+    assert_int_equal(source.view.len, strlen("[{\"a\":1,\"b\":2}]"));
+    gbx_source_cleanup(&source);
+}
+
 /* ---- databases ------------------------------------------------------------------- */
 
 static void make_database(place *p, const char *sql)
@@ -352,6 +364,7 @@ int main(void)
         TEST(test_files__that_are_none_say_why),
         TEST(test_what_is_no_file__is_not_waited_for),
         TEST(test_rows__are_objects),
+        TEST(test_sizes__are_of_what_was_read),
         TEST(test_columns__are_told_where_no_row_tells_them),
         TEST(test_a_query__can_only_read),
         TEST(test_a_query__that_is_wrong_is_told_with_its_place),

@@ -128,7 +128,9 @@ static bool make_told(gbx_data_loader *l, const gbx_source *source, gbx_told *to
     gbx_view columns = {0};
     gbx_buf text;
 
-    *told = (gbx_told){.bytes = source->view.len, .format = source->format};
+    *told = (gbx_told){.file_bytes = source->file_bytes,
+                       .json_bytes = source->view.len,
+                       .format = source->format};
     if (shape == NULL)
         return false;
     gbx_buf_init(&text, TOLD_MAX);

@@ -87,8 +87,8 @@ static void put_dataset(const gbx_dataset_state *set, gbx_buf *to)
     }
     (void)gbx_buf_puts(to, t->size);
     (void)gbx_buf_puts(to, ", ");
-    (void)gbx_number_put_size(to, t->bytes);
-    (void)gbx_buf_puts(to, "\n  ");
+    (void)gbx_number_put_size(to, t->file_bytes > 0 ? t->file_bytes : t->json_bytes);
+    (void)gbx_buf_puts(to, t->file_bytes > 0 ? "\n  " : " as JSON\n  ");
     (void)gbx_buf_puts(to, t->type);
     (void)gbx_buf_puts(to, t->examples[0] != 0 ? "\n  for example\n" : "\n");
     (void)gbx_buf_puts(to, t->examples);
@@ -184,8 +184,11 @@ static void put_statistics(const gbx_dataset_state *set, gbx_buf *to)
     if (set->told.type != NULL) {
         put_member(to, "format", gbx_spec_format_name(set->told.format));
         put_member(to, "size", set->told.size);
-        (void)gbx_buf_printf(to, ",\"bytes\":%llu",
-                             (unsigned long long)set->told.bytes);
+        if (set->told.file_bytes > 0)
+            (void)gbx_buf_printf(to, ",\"bytes\":%llu",
+                                 (unsigned long long)set->told.file_bytes);
+        (void)gbx_buf_printf(to, ",\"jsonBytes\":%llu",
+                             (unsigned long long)set->told.json_bytes);
         put_member(to, "type", set->told.type);
     }
     if (set->problem[0] != 0)

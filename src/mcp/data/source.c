@@ -182,6 +182,7 @@ static gbx_status read_source(const gbx_spec *spec, const atomic_bool *stop,
                                 : status;
     }
     status = read_file(spec, stop, &file, reterr);
+    source->file_bytes = file.len;
     if (status == GBX_OK)
         status = take_text(&file, stop, source, reterr);
     gbx_buf_cleanup(&file);

@@ -18,8 +18,9 @@
 typedef struct gbx_source {
     gbx_spec_format format; /* that was found, never GUESS */
     gbx_buf json;
-    gbx_view view;   /* of it */
-    gbx_buf columns; /* of a table without records: their names, a JSON array */
+    gbx_view view;       /* of it */
+    uint64_t file_bytes; /* that were read; 0: of a database */
+    gbx_buf columns;     /* of a table without records: their names, a JSON array */
 } gbx_source;
 
 /* GBX_E_DATA: not valid, with line and column where they are known. GBX_E_OS: cannot be

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { runInNewContext } from 'node:vm';
 
 import { SandboxEngine } from '../lib/index.js';
 import { clock, longestStall } from './support/stall.mjs';
@@ -19,32 +20,64 @@ const thrower = { toJSON() { throw new Error('not me'); } };
 let deep = [];
 for (let i = 0; i < 100000; i++) deep = [deep];
 
+const other = (code) => runInNewContext(code); // a value of another realm
+const throwing = { get b() { throw new Error('not you'); } };
+const trapped = new Proxy({ a: 1 }, { ownKeys() { throw new Error('nor that'); } });
+const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+revoke();
+const unreadable = { toJSON() { throw { message: Object.create(null) }; } };
+
 const refused = [
-  ['a function', () => 1, undefined],
-  ['a symbol', Symbol('x'), undefined],
-  ['a BigInt', 1n, undefined],
+  ['a function', () => 1, 'data'],
+  ['a symbol', Symbol('x'), 'data'],
+  ['a BigInt', 1n, 'data'],
+  ['a BigInt', Object(1n), 'data'],
+  ['a Map', new Map(), 'data'],
+  ['undefined', { toJSON() {} }, 'data'],
+  ['a function', { toJSON: () => () => 1 }, 'data'],
+  ['cannot be read (', unreadable, 'data'],
+  ['revoked', revoked, 'data'],
   ['a function', { a: { b: [1, { c() {} }] } }, 'data.a.b[1].c'],
   ['a symbol', [Symbol('x')], 'data[0]'],
+  ['a symbol', [Object(Symbol('x'))], 'data[0]'],
   ['a BigInt', { 'not a name': { n: 5n } }, 'data["not a name"].n'],
+  ['a BigInt', { a: [Object(1n)] }, 'data.a[0]'],
+  ['a BigInt', { a: { toJSON: () => 1n } }, 'data.a'],
+  ['a BigInt', { a: { toJSON: () => ({ n: [1n] }) } }, 'data.a.n[0]'],
   ['a cycle', cycle, 'data.a[0].back'],
   ['a Map', { m: new Map([[1, 2]]) }, 'data.m'],
+  ['a Map', { m: other('new Map([[1, 2]])') }, 'data.m'],
   ['a Set', [new Set([1])], 'data[0]'],
+  ['a Set', other('[new Set([1])]'), 'data[0]'],
   ['a typed array', { bytes: new Uint8Array(3) }, 'data.bytes'],
+  ['a typed array', { bytes: other('new Float64Array(2)') }, 'data.bytes'],
   ['an ArrayBuffer', [new ArrayBuffer(3)], 'data[0]'],
+  ['a SharedArrayBuffer', [new SharedArrayBuffer(3)], 'data[0]'],
+  ['a DataView', [new DataView(new ArrayBuffer(3))], 'data[0]'],
   ['a Promise', { p: Promise.resolve(1) }, 'data.p'],
+  ['a Promise', { p: other('Promise.resolve(1)') }, 'data.p'],
   ['a regular expression', { r: /x/ }, 'data.r'],
   ['an Error', { e: new Error('x') }, 'data.e'],
-  ['not me', { a: thrower }, undefined],
-  ['too deeply', deep, undefined],
+  ['an Error', { e: new DOMException('x') }, 'data.e'],
+  ['a WeakRef', { w: new WeakRef({}) }, 'data.w'],
+  ['an iterator', { i: [1][Symbol.iterator]() }, 'data.i'],
+  ['a Blob', { b: new Blob(['a']) }, 'data.b'],
+  ['a Headers', { h: new Headers({ a: 'b' }) }, 'data.h'],
+  ['a URLSearchParams', { q: new URLSearchParams('a=1') }, 'data.q'],
+  ['a FormData', { f: new FormData() }, 'data.f'],
+  ['not me', { a: thrower }, 'data.a'],
+  ['not you', { a: [throwing] }, 'data.a[0].b'],
+  ['nor that', { a: trapped }, 'data.a'],
+  ['too deeply', deep, 'data'],
 ];
 for (const [what, data, path] of refused) {
-  test(`${what} at ${path ?? 'the top'} is INVALID_DATA`, async () => {
+  test(`${what} at ${path} is INVALID_DATA`, async () => {
     const result = await engine.execute('(d) => 1', data);
 
     assert.equal(result.code, 'INVALID_DATA');
     assert.ok(result.error.includes(what), result.error);
     assert.equal(result.path, path);
-    if (path !== undefined) assert.ok(result.error.endsWith(` at ${path}`), result.error);
+    assert.ok(path === 'data' ? result.error.startsWith('the input is ') : result.error.endsWith(` at ${path}`), result.error);
   });
 }
 
@@ -75,6 +108,47 @@ test('a large input is a snapshot: what is changed afterwards does not get in', 
   for (const one of data) one.risk = -1;
 
   assert.equal((await call).value, 0);
+});
+
+test('what is done to an input after the call decides nothing', async () => {
+  const call = async (data, change) => {
+    const result = engine.execute('(d) => (d.rows ?? d).length', data);
+    change(data);
+    return result;
+  };
+  for (const n of [2000, 200000]) { // looked through at once, and in slices
+    const { proxy, revoke: end } = Proxy.revocable({ rows: records(n) }, {});
+    const none = () => assert.fail('read again');
+    const results = await Promise.all([
+      call(proxy, end),
+      call({ rows: records(n) }, (data) => (data.callback = none)),
+      call({ rows: records(n) }, (data) => (data.rows[n - 1] = none)),
+      call(records(n), (data) => data.push(none)),
+      call(records(n), (data) => (data[n - 1].tags = new Map())),
+      call(records(n), (data) => data[n - 1].tags.push(data)),
+      call(records(n), (data) => data.forEach((one) => Object.defineProperty(one, 'tags', { get: none }))),
+    ]);
+
+    assert.deepEqual(results.map(({ value, error }) => error ?? value), results.map(() => n));
+  }
+});
+
+test('what takes no longer than a slice is looked through at once', async () => {
+  const data = { rows: records(2000), callback() {} };
+  const call = engine.execute('(d) => 1', data);
+  delete data.callback;
+
+  assert.equal((await call).path, 'data.callback');
+});
+
+test('a look ends, whatever an input makes of itself meanwhile', async () => {
+  const endless = () => new Proxy({}, { ownKeys: () => ['a'], getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true }), get: (_, key) => (key === 'a' ? endless() : undefined) });
+  const data = records(200000);
+  const call = engine.execute('(d) => d.length', data);
+  data[199999] = endless();
+
+  assert.equal((await call).value, 200000);
+  assert.match((await engine.execute('(d) => 1', endless())).error, /too deeply/);
 });
 
 test('a function at the end of a large input is found', async () => {

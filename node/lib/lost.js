@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+//
+// lost - finds what JSON cannot hold: what JSON.stringify leaves out without a word, and
+// the place of what it throws at. The value is the embedder's: reading it runs getters and
+// traps of proxies, which may throw, and it may change between two slices of a look.
+import { messageOf } from './thrown.js';
+
+/** How long one slice of looking may take. */
+const SLICE_MS = 2;
+
+/** Values that are looked at in one go: microseconds. */
+const GO = 1024;
+
+/** JSON.stringify has run out of stack long before. */
+const DEEPEST = 100000;
+
+const { isArray } = Array;
+const { isView } = ArrayBuffer;
+const { getPrototypeOf, hasOwn, keys: keysOf, prototype: plain } = Object;
+const { parse, stringify } = JSON;
+
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+
+/** What a value is called in messages, and how paths in it begin. */
+export const INPUT = { subject: 'the input', root: 'data' };
+
+/** A value that JSON cannot hold, and where. */
+export class InvalidData extends Error {
+  constructor(what, place, names, hint) {
+    const path = names.reduce((all, name) => all + step(name), place.root);
+    super(names.length === 0 ? `${place.subject} is ${what}` : `${place.subject} holds ${what} at ${path}`);
+    this.path = path;
+    this.hint = hint;
+  }
+}
+
+const step = (key) =>
+  typeof key === 'number' ? `[${key}]` : IDENTIFIER.test(key) ? `.${key}` : `[${stringify(key)}]`;
+
+const tag = Function.prototype.call.bind(plain.toString);
+
+const FUNCTION = ['a function', 'expose() gives functions of the host to the code'];
+const SYMBOL = ['a symbol', 'use a string'];
+const BIGINT = ['a BigInt', 'use a number, or a string'];
+const TYPED = ['a typed array', 'use Array.from(array)'];
+const ITERATOR = ['an iterator', 'use [...iterator]'];
+const ERROR = ['an Error', 'use its message'];
+const WEAK = ['a weak collection', ''];
+const BYTES = 'encode it as text, base64 say';
+const ENTRIES = 'use Object.fromEntries(it)';
+
+/** Objects of which JSON.stringify leaves next to nothing, by what Object.prototype.toString
+ *  calls them: unlike their constructors it is the same in every realm. */
+const LOST = {
+  __proto__: null,
+  Map: ['a Map', 'use Object.fromEntries(map) or [...map]'],
+  Set: ['a Set', 'use [...set]'],
+  WeakMap: WEAK,
+  WeakSet: WEAK,
+  WeakRef: ['a WeakRef', 'use what it refers to'],
+  ArrayBuffer: ['an ArrayBuffer', BYTES],
+  SharedArrayBuffer: ['a SharedArrayBuffer', BYTES],
+  Promise: ['a Promise', 'await it first'],
+  RegExp: ['a regular expression', 'use its source'],
+  Error: ERROR,
+  Symbol: SYMBOL,
+  Generator: ITERATOR,
+  AsyncGenerator: ITERATOR,
+  Blob: ['a Blob', BYTES],
+  File: ['a File', BYTES],
+  Headers: ['a Headers', ENTRIES],
+  URLSearchParams: ['a URLSearchParams', ENTRIES],
+  FormData: ['a FormData', ENTRIES],
+  Request: ['a Request', 'use what is needed of it'],
+  Response: ['a Response', 'use its text or json'],
+};
+
+/** [what, hint] if JSON.stringify drops the contents of this object. */
+export function lossOf(object) {
+  const prototype = getPrototypeOf(object);
+  if (prototype === plain || prototype === null || isArray(object)) return undefined;
+  const kind = tag(object).slice(8, -1);
+  if (kind === 'Object') return undefined;
+  if (isView(object)) return kind === 'DataView' ? ['a DataView', BYTES] : TYPED;
+  if (kind.endsWith(' Iterator')) return ITERATOR;
+  return LOST[kind] ?? (object instanceof Error ? ERROR : undefined);
+}
+
+/* ---- what is plain, which nearly everything is -------------------------------------- */
+
+let fuel = 0;
+
+function isPlainArray(list) {
+  const { length } = list;
+  if ((fuel -= length + 1) < 0) return false;
+  for (let i = 0; i < length; i++) {
+    const value = list[i];
+    const type = typeof value;
+    if (type === 'object') {
+      if (value !== null && !(isArray(value) ? isPlainArray(value) : isPlainObject(value))) return false;
+    } else if (type === 'function' || type === 'symbol' || type === 'bigint') return false;
+  }
+  return true;
+}
+
+function isPlainObject(object) {
+  if ((fuel -= 8) < 0) return false;
+  const prototype = getPrototypeOf(object);
+  if (prototype !== plain && prototype !== null) {
+    if (typeof object.toJSON === 'function') return true;
+    if (lossOf(object) !== undefined) return false;
+  }
+  for (const key in object) {
+    const value = object[key];
+    const type = typeof value;
+    if (type === 'object') {
+      if (value !== null && !(isArray(value) ? isPlainArray(value) : isPlainObject(value))) return false;
+    } else if (type === 'function' || type === 'symbol' || type === 'bigint') return false;
+  }
+  return true;
+}
+
+/**
+ * Is nothing in this object lost? false: or it cannot be told so quickly, of so many values.
+ * For what JSON.stringify has just gone through: there is no cycle in it.
+ */
+export function isPlain(object, most) {
+  fuel = most;
+  try {
+    return isArray(object) ? isPlainArray(object) : isPlainObject(object);
+  } catch {
+    return false;
+  }
+}
+
+/* ---- the walk, for paths and in slices ---------------------------------------------- */
+
+const isHeld = (value) => {
+  const type = typeof value;
+  return type === 'string' || type === 'number' || type === 'boolean' || value === null || value === undefined;
+};
+
+class Walk {
+  #place;
+  #isWhy;
+  #room;
+  #stack = []; // {value, keys, length, next, name}
+  #open = new Set();
+  #snapshot; // what the value was, once it can have changed
+
+  /**
+   * isWhy: JSON.stringify has thrown, and the reason is looked for: what throws when it is
+   * read, too. Otherwise JSON.stringify was content, and what throws has changed since.
+   * room: so many objects were there at most.
+   */
+  constructor(place, isWhy, room) {
+    this.#place = place;
+    this.#isWhy = isWhy;
+    this.#room = room;
+  }
+
+  /** From now on the value may have changed: this was its JSON. */
+  compareWith(text) {
+    this.#snapshot = { text, value: undefined };
+  }
+
+  #namesTo(name) {
+    const names = this.#stack.slice(1).map((each) => each.name);
+    return name === undefined ? names : [...names, name];
+  }
+
+  #report(value, [what, hint], name) {
+    const names = this.#namesTo(name);
+    if (this.#snapshot !== undefined && !this.#wasLost(value, names)) return;
+    throw new InvalidData(what, this.#place, names, hint);
+  }
+
+  /** Does the snapshot look as if this had been in it? What it has something else of was
+   *  put there afterwards. It is parsed for a loss alone. */
+  #wasLost(value, names) {
+    try {
+      const left = stringify(value);
+      const list = names.slice(0, -1);
+      const last = names[names.length - 1];
+      let at = this.#snapshot.value ??= parse(this.#snapshot.text);
+      if (last === undefined) return left === this.#snapshot.text;
+      for (const name of list) at = at[name];
+      if (left !== undefined) return hasOwn(at, last) && stringify(at[last]) === left;
+      return isArray(at) ? at[last] === null : !hasOwn(at, last);
+    } catch {
+      return false; // not even the objects that lead there
+    }
+  }
+
+  /** What JSON.stringify would go on with, or undefined where nothing is left to see. */
+  #read(holder, name) {
+    try {
+      let value = name === undefined ? holder : holder[name];
+      if (isHeld(value)) return undefined;
+      if (typeof value.toJSON === 'function') {
+        if (!this.#isWhy) return undefined; // it speaks for itself
+        value = value.toJSON(name === undefined ? '' : String(name));
+        if (isHeld(value)) return undefined;
+      }
+      const isObject = typeof value === 'object';
+      if (isObject && !this.#isWhy && isPlain(value, GO)) return undefined;
+      const keys = !isObject || isArray(value) ? undefined : keysOf(value);
+      const length = keys === undefined ? value.length : keys.length;
+      return { value, loss: this.#lossOf(value, isObject), keys, length };
+    } catch (error) {
+      if (this.#isWhy) this.#report(undefined, [`what cannot be read (${messageOf(error)})`, ''], name);
+      return undefined;
+    }
+  }
+
+  #lossOf(value, isObject) {
+    if (isObject) return this.#isWhy && tag(value) === '[object BigInt]' ? BIGINT : lossOf(value);
+    if (typeof value === 'bigint') return this.#isWhy ? BIGINT : undefined;
+    return typeof value === 'symbol' ? SYMBOL : FUNCTION;
+  }
+
+  #see(holder, name) {
+    const found = this.#read(holder, name);
+    if (found === undefined) return;
+    const { value, loss, keys, length } = found;
+    if (loss !== undefined) this.#report(value, loss, name);
+    else if (this.#open.has(value)) {
+      if (this.#isWhy) this.#report(value, ['a cycle', 'give ids instead of references'], name);
+    } else if (typeof value === 'object' && --this.#room >= 0) {
+      this.#open.add(value);
+      this.#stack.push({ value, keys, length, next: 0, name });
+    }
+  }
+
+  /** Yields when the time of a slice is up; throws InvalidData at the first loss. */
+  *over(root) {
+    const stack = this.#stack;
+    let until = performance.now() + SLICE_MS;
+
+    this.#see(root, undefined);
+    for (let count = 1; stack.length > 0 && stack.length < DEEPEST; count++) {
+      const at = stack[stack.length - 1];
+      if (at.next >= at.length) {
+        this.#open.delete(at.value);
+        stack.pop();
+        continue;
+      }
+      const i = at.next++;
+      this.#see(at.value, at.keys === undefined ? i : at.keys[i]);
+      if ((count & 31) === 0 && performance.now() > until) {
+        yield;
+        until = performance.now() + SLICE_MS;
+      }
+    }
+  }
+}
+
+/** What JSON.stringify threw, or left of the whole, with the place. */
+export function explain(error, value, place) {
+  if (error instanceof RangeError && /string/i.test(error.message)) {
+    return new InvalidData('too long as a text of JSON', place, [], 'load() parts of it as datasets');
+  }
+  try {
+    for (const _ of new Walk(place, true, Infinity).over(value));
+  } catch (found) {
+    if (found instanceof InvalidData) return found;
+  }
+  if (error === undefined) return new InvalidData('what its toJSON() makes undefined', place, [], '');
+  if (error instanceof RangeError) return new InvalidData('nested too deeply', place, [], 'flatten it');
+  return new InvalidData(`what cannot be turned into JSON: ${messageOf(error)}`, place, [], '');
+}
+
+/** Throws InvalidData if JSON.stringify has just left something of the value out of `text`. */
+export function lookAtOnce(value, text, place) {
+  if (isPlain(value, Infinity)) return;
+  for (const _ of new Walk(place, false, text.length).over(value));
+}
+
+/**
+ * The same for the first slice; the rest is done by what is returned, if that is not all: a
+ * function whose promise is rejected with InvalidData, and with nothing else.
+ */
+export function lookInSlices(value, text, place) {
+  const walk = new Walk(place, false, text.length);
+  const slices = walk.over(value);
+  if (slices.next().done) return undefined;
+  return async () => {
+    walk.compareWith(text);
+    do await new Promise((resolve) => setImmediate(resolve));
+    while (!slices.next().done);
+  };
+}

@@ -18,11 +18,22 @@ export function resultWithoutEngine(isDisposed, signals) {
   return undefined;
 }
 
+/* Of a configuration: far below, a cycle would have no end. */
+const DEEPEST = 16;
+
+/* Does its text say everything of it? */
+function isData(value, isConfig) {
+  if (Array.isArray(value)) return true;
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  return isConfig || !Object.values(value).some((each) => typeof each === 'function');
+}
+
 export class EngineCache {
   #make;
   #most;
   #entries = new Map(); /* least recently used first */
-  #functions = new WeakMap(); /* the number that stands for one in a key */
+  #itself = new WeakMap(); /* the number that stands for a function or an object in a key */
   #next = 1;
   #isDisposed = false;
 
@@ -52,18 +63,21 @@ export class EngineCache {
     }
   }
 
-  /* The same options in another order are the same; a function is only itself. */
-  #keyOf(config) {
-    return JSON.stringify(config, (_, value) => {
-      if (typeof value === 'function') return this.#numberOf(value);
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-      return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
-    });
+  /* The same options in another order are the same. A function is only itself, and so is an
+   * object with methods or of a class, a sink say: what is behind it is not to be seen. */
+  #keyOf(value, depth = 0) {
+    if (typeof value === 'string') return JSON.stringify(value);
+    if (typeof value !== 'function' && (typeof value !== 'object' || value === null))
+      return `${typeof value} ${String(value)}`;
+    if (depth > DEEPEST || !isData(value, depth === 0)) return `#${this.#numberOf(value)}`;
+    if (Array.isArray(value)) return `[${value.map((each) => this.#keyOf(each, depth + 1)).join()}]`;
+    const names = Object.keys(value).filter((name) => value[name] !== undefined).sort();
+    return `{${names.map((name) => `${JSON.stringify(name)}:${this.#keyOf(value[name], depth + 1)}`).join()}}`;
   }
 
-  #numberOf(func) {
-    if (!this.#functions.has(func)) this.#functions.set(func, this.#next++);
-    return { function: this.#functions.get(func) };
+  #numberOf(object) {
+    if (!this.#itself.has(object)) this.#itself.set(object, this.#next++);
+    return this.#itself.get(object);
   }
 
   #shrink() {

@@ -35,6 +35,32 @@ describe('engines by configuration', () => {
     assert.equal(made.length, 2);
   });
 
+  it('differ by the identity of sinks, whatever these are', async () => {
+    class Sink {
+      #lines = [];
+      log(text) { this.#lines.push(text); }
+    }
+    const log = () => {};
+    const looped = { log };
+    looped.self = looped;
+    const sinks = [new Sink(), new Sink(), { log }, { log }, Object.create({ log }), Object.create({ log }), looped];
+    const { made, make } = engines();
+    const cache = new EngineCache(make);
+    for (const console of [...sinks, ...sinks])
+      assert.equal((await cache.use({ console }, async (engine) => engine)).config.console, console);
+    assert.equal(made.length, sinks.length);
+  });
+
+  it('are told apart by what JSON has no word for, and a cycle is no trouble', async () => {
+    const { made, make } = engines();
+    const cache = new EngineCache(make, 20);
+    const cycle = {};
+    cycle.self = [cycle];
+    const configs = [{ n: 1 }, { n: 1n }, { n: '1' }, { n: new Map() }, { n: new Map() }, { n: null }, { n: [] }, { n: {} }, { n: cycle }];
+    for (const config of [...configs, ...configs, { n: {}, m: undefined }]) await cache.use(config, async () => {});
+    assert.equal(made.length, configs.length);
+  });
+
   it('are at most so many: the one that was used least recently goes, but none at work', async () => {
     const { made, make } = engines();
     const cache = new EngineCache(make, 2);

@@ -218,6 +218,24 @@ describe('code runs in the engine of the tool', () => {
     assert.match(textOf(result), /^TIMEOUT: .*\nWhat to do: /);
   });
 
+  it('whose console lines go to the sink of the tool alone', async () => {
+    class Sink {
+      #lines = [];
+      get lines() { return this.#lines; }
+      log(text) { this.#lines.push(text); }
+    }
+    const g = createSandboxTools();
+    const sinks = [new Sink(), new Sink()];
+    for (const [i, console] of sinks.entries()) {
+      console.tools = g;
+      g.query(`tool${i}`).sandboxed({ console })
+        .handle(async (_, { sandbox }) => g.result(await sandbox.execute(`() => { console.log('of ${i}'); return ${i}; }`)));
+    }
+    for (const i of [0, 1]) assert.equal(textOf(await g.callTool(`tool${i}`)), String(i));
+    assert.deepEqual(sinks.map(({ lines }) => lines), [['of 0'], ['of 1']]);
+    g.dispose();
+  });
+
   it('which tools of the same configuration share, and dispose() ends', async () => {
     const g = createSandboxTools();
     const run = async (_, ctx) => (await ctx.sandbox.execute('() => 1')).callId.split('-')[0];

@@ -3,6 +3,7 @@
  * argument - what is thrown for wrong use: a TypeError that names the argument, says what
  * it must be and what was passed. Nothing that code in the box does ends here.
  */
+import { lossOf } from './lost.js';
 
 /* What was passed, in a few words; its own text is shown only where that is short. */
 export function received(value) {
@@ -26,6 +27,13 @@ export function isObject(value) {
 
 export function needObject(value, name, expected = 'an object') {
   if (!isObject(value)) throw wrong(name, expected, value);
+  return value;
+}
+
+/* Names and values: no Map, nor anything else of which JSON would leave nothing. */
+export function needValues(value, name) {
+  const loss = lossOf(needObject(value, name));
+  if (loss !== undefined) throw new TypeError(`${name} must be an object of values, not ${loss[0]}`);
   return value;
 }
 

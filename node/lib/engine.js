@@ -2,8 +2,9 @@
 //
 // engine - SandboxEngine. Nothing here blocks the event loop, and what the code did is
 // always a value.
+import { needValues } from './argument.js';
 import { Box, Call, failure, invalid } from './box.js';
-import { given, InvalidData, snapshot, whole } from './input.js';
+import { BOUND, given, InvalidData, jsonOf, snapshot, whole } from './input.js';
 import { addon } from './native.js';
 import { takeLimits, takeOptions, wrong } from './options.js';
 import { isSignal, watch } from './signals.js';
@@ -43,10 +44,7 @@ function takeExtra(options) {
   }
   const extra = {};
   if (bindings !== undefined) {
-    if (typeof bindings !== 'object' || bindings === null) {
-      throw wrong('bindings', 'an object', bindings);
-    }
-    extra.bindings = JSON.stringify(bindings);
+    extra.bindings = needValues(bindings, 'bindings'); // JSON of it is made with that of the input
   }
   if (dataset !== undefined) {
     if (typeof dataset !== 'string') throw wrong('dataset', 'a string', dataset);
@@ -158,6 +156,7 @@ export class SandboxEngine {
     let input;
     try {
       input = json === undefined ? snapshot(data) : given(json);
+      if (extra?.bindings !== undefined) extra.bindings = jsonOf(extra.bindings, BOUND);
     } catch (error) {
       if (error instanceof InvalidData) call.end(invalid(error));
       else call.fail(error);

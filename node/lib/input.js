@@ -9,7 +9,7 @@
 import { explain, INPUT, lookAtOnce, lookInSlices } from './lost.js';
 import { addon } from './native.js';
 
-export { InvalidData } from './lost.js';
+export { BOUND, InvalidData } from './lost.js';
 
 /** Texts up to here are looked through and handed over at once: either takes below 1 ms. */
 const MEDIUM = 262144;

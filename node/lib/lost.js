@@ -23,6 +23,7 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
 /** What a value is called in messages, and how paths in it begin. */
 export const INPUT = { subject: 'the input', root: 'data' };
+export const BOUND = { subject: 'what is bound', root: 'bindings' };
 
 /** A value that JSON cannot hold, and where. */
 export class InvalidData extends Error {

@@ -10,7 +10,7 @@ import { EnginePool } from './engine-pool.js';
 import { hintOfCode } from './hints.js';
 import { RequestEngine } from './request.js';
 import { BOX_FETCH, answerFetch } from './runner-fetch.js';
-import { SandboxExecutionError, runnerArguments, runnerBindings, tellSink } from './runner.js';
+import { SandboxExecutionError, runnerArguments, runnerBindings, tellSink, withOwnPath } from './runner.js';
 
 const MIB = 1048576;
 const MOST_MS = 600000; /* of an engine; the timeout of a call is lower */
@@ -21,9 +21,9 @@ function nameOf(error) {
 }
 
 /* What the engine says of a failure, as the error that the port's users catch. */
-function errorOf({ code, error, hint, location, stack, logs, executionMs }) {
+function errorOf({ code, error, hint, location, stack, logs, executionMs, path }, given) {
   const name = code === 'RUNTIME' || code === 'SYNTAX' ? nameOf(error) : undefined;
-  const message = name === undefined ? error : error.slice(name.length + 2);
+  const message = name === undefined ? withOwnPath(error, path, given) : error.slice(name.length + 2);
   return new SandboxExecutionError({ name, message, stack, code, hint: hintOfCode(hint), location, logs, executionMs });
 }
 
@@ -71,7 +71,7 @@ class GloveboxRunner {
       ...(given.consoleSink === undefined ? {} : { onLog }),
     }, given.secureFetchImpl);
     if (failure !== undefined) throw failure.error;
-    if (!result.ok) throw errorOf(result);
+    if (!result.ok) throw errorOf(result, given);
     return { result: result.value };
   }
 

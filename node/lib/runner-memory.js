@@ -3,7 +3,8 @@
  * runner-memory - the adapter without isolation: code runs in this very process, with all
  * that this process may do. For tests and for looking at things; it says so when it is used.
  */
-import { runnerArguments, runnerBindings, SandboxExecutionError, tellSink } from './runner.js';
+import { BOUND, InvalidData, jsonOf } from './input.js';
+import { runnerArguments, runnerBindings, SandboxExecutionError, tellSink, withOwnPath } from './runner.js';
 
 const AsyncFunction = (async () => {}).constructor;
 let hasWarned = false;
@@ -27,6 +28,17 @@ function consoleOf(sink) {
 /* Without secureFetchImpl a name that is undefined: never this process's own. */
 function fetchOf(secureFetchImpl) {
   return secureFetchImpl && (async (url, init) => secureFetchImpl(String(url), { method: 'GET', ...init }));
+}
+
+/* The values as they would arrive in a box; what would not is refused alike. */
+function bindingsOf(given) {
+  try {
+    return JSON.parse(jsonOf(runnerBindings(given), BOUND));
+  } catch (error) {
+    if (!(error instanceof InvalidData)) throw error;
+    const { message, path, hint } = error;
+    throw new SandboxExecutionError({ code: 'INVALID_DATA', message: withOwnPath(message, path, given), hint });
+  }
 }
 
 /* What the box could not return either is refused alike. */
@@ -58,7 +70,7 @@ export function memory() {
     async execute(args) {
       const given = runnerArguments(args);
       const bindings = {
-        fetch: fetchOf(given.secureFetchImpl), console: consoleOf(given.consoleSink), ...structuredClone(runnerBindings(given)),
+        fetch: fetchOf(given.secureFetchImpl), console: consoleOf(given.consoleSink), ...bindingsOf(given),
       };
       warnOnce();
       const run = new AsyncFunction(...Object.keys(bindings), `'use strict';\n${given.code}`);

@@ -6,7 +6,7 @@
  * execute() rejects when the code failed, because that is what the port's users catch; and
  * what has no rejections, attempt(), is beside it.
  */
-import { isObject, needFunction, needKnown, needName, needNumber, needObject, needText, wrong } from './argument.js';
+import { isObject, needFunction, needKnown, needName, needNumber, needObject, needText, needValues, wrong } from './argument.js';
 
 const MOST_MS = 600000;
 const LEVELS = ['log', 'info', 'warn', 'error', 'debug'];
@@ -32,7 +32,7 @@ export class SandboxExecutionError extends Error {
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
 function needNames(contextVariables) {
-  needObject(contextVariables, 'args.contextVariables');
+  needValues(contextVariables, 'args.contextVariables');
   for (const name of Object.keys(contextVariables))
     if (!IDENTIFIER.test(name)) throw new TypeError(`args.contextVariables['${name}'] is no name of a variable`);
 }
@@ -44,8 +44,8 @@ export function runnerArguments(args) {
   const { code, executionParams = {}, envVars = {}, contextVariables = {}, isCustomTool = false } = args;
   const { timeout = 5000, secureFetchImpl, consoleSink, signal } = args;
   needText(code, 'args.code');
-  needObject(executionParams, 'args.executionParams');
-  needObject(envVars, 'args.envVars');
+  needValues(executionParams, 'args.executionParams');
+  needValues(envVars, 'args.envVars');
   needNames(contextVariables);
   needNumber(timeout, 'args.timeout', 1, MOST_MS);
   if (typeof isCustomTool !== 'boolean') throw wrong('args.isCustomTool', 'true or false', isCustomTool);
@@ -60,6 +60,19 @@ export function runnerBindings({ executionParams, envVars, contextVariables, isC
   if (isCustomTool)
     for (const [name, value] of Object.entries(executionParams)) if (IDENTIFIER.test(name)) bindings[name] = value;
   return { ...bindings, params: executionParams, env: envVars, environmentVariables: envVars };
+}
+
+/* The argument that a binding came from. */
+function argumentOf(name, { executionParams, isCustomTool }) {
+  if (name === 'params') return 'executionParams';
+  if (name === 'env' || name === 'environmentVariables') return 'envVars';
+  return isCustomTool && Object.hasOwn(executionParams, name) ? `executionParams.${name}` : `contextVariables.${name}`;
+}
+
+/** What is said of a binding, as its caller knows it: executionParams.a, not bindings.params.a. */
+export function withOwnPath(message, path, given) {
+  const [all, name] = /^bindings\.([\w$]+)/.exec(path ?? '') ?? [];
+  return all === undefined ? message : message.replace(path, () => argumentOf(name, given) + path.slice(all.length));
 }
 
 /** Tells one line of the console to a sink that may lack methods. */

@@ -173,7 +173,26 @@ test('wrong use is a TypeError that names the argument', async () => {
   await assert.rejects(engine.run({ code: '() => 1', input: 1, inputJson: '1' }), { name: 'TypeError', message: /inputJson/ });
   await assert.rejects(engine.run({ code: '() => 1', inputJson: 5 }), { name: 'TypeError', message: /inputJson/ });
   await assert.rejects(engine.run({ code: '() => 1', onLog: 5 }), { name: 'TypeError', message: /onLog/ });
-  await assert.rejects(engine.run({ code: '() => 1', bindings: 5 }), { name: 'TypeError', message: /bindings/ });
+  for (const bindings of [5, null, [1], new Map()])
+    await assert.rejects(engine.run({ code: '() => 1', bindings }), { name: 'TypeError', message: /^bindings must be an object/ });
+});
+
+test('what is bound is looked through as input is', async () => {
+  const body = (bindings) => engine.run({ form: 'body', code: 'return Object.keys(params)', bindings });
+  const cycle = {};
+  cycle.self = cycle;
+  const cases = [
+    [{ params: { m: new Map() } }, 'bindings.params.m', /^what is bound holds a Map at bindings\.params\.m$/],
+    [{ params: {}, f() {} }, 'bindings.f', /a function/],
+    [{ params: [1n] }, 'bindings.params[0]', /a BigInt/],
+    [{ params: cycle }, 'bindings.params.self', /a cycle/],
+  ];
+  for (const [bindings, path, message] of cases) {
+    const result = await body(bindings);
+    assert.deepEqual([result.code, result.path], ['INVALID_DATA', path]);
+    assert.match(result.error, message);
+  }
+  assert.deepEqual((await body({ params: { a: 1 } })).value, ['a']);
 });
 
 test('an engine that cannot start says why in every result', async () => {

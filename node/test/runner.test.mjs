@@ -34,6 +34,26 @@ function behaves(name, make, isIsolated) {
       assert.deepEqual(await run(code, { ...given, isCustomTool: true }), [1, 'k', 'k', 7, 'number']);
     });
 
+    it('gets no value that JSON would lose: each is refused with its place', async () => {
+      const cycle = {};
+      cycle.self = cycle;
+      const cases = [
+        [{ executionParams: { a: { m: new Map() } } }, /a Map at executionParams\.a\.m/],
+        [{ executionParams: { a: [() => 1] }, isCustomTool: true }, /a function at executionParams\.a\[0\]/],
+        [{ contextVariables: { list: [1n] } }, /a BigInt at contextVariables\.list\[0\]/],
+        [{ contextVariables: { cycle } }, /a cycle at contextVariables\.cycle\.self/],
+        [{ envVars: { 'not a name': Symbol('x') } }, /a symbol at envVars\["not a name"\]/],
+      ];
+      for (const [given, message] of cases) await assert.rejects(run('return 1', given), { code: 'INVALID_DATA', message });
+      for (const name of ['executionParams', 'contextVariables', 'envVars'])
+        await assert.rejects(run('return 1', { [name]: new Map() }), { name: 'TypeError', message: new RegExp(`args\\.${name} .*not a Map`) });
+    });
+
+    it('gets values as JSON has them', async () => {
+      const given = { executionParams: { when: new Date(0), none: undefined, not: NaN }, contextVariables: { own: { toJSON: () => 'said' } } };
+      assert.deepEqual(await run('return [params.when, "none" in params, params.not, own]', given), ['1970-01-01T00:00:00.000Z', false, null, 'said']);
+    });
+
     it('that throws rejects with its name, message and stack', async () => {
       await assert.rejects(run('throw new TypeError("no good")'), (error) => {
         assert.equal(error.name, 'TypeError');

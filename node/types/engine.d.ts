@@ -63,7 +63,7 @@ export interface SandboxFailure extends SandboxOutcome {
   error: string;
   /** How to repair it. */
   hint?: string;
-  /** INVALID_DATA: where in the input, `data.items[3].callback`. */
+  /** INVALID_DATA: where in the input or in bindings, `data.items[3].callback`. */
   path?: string;
   location?: { line: number; column: number; frame: string };
   /** The code's own frames. */

@@ -6,7 +6,7 @@ import {
   addon, ASKED, AUDIT, DONE, FETCH, hold, job, LINE, LINES, listen, problem, refusal, release,
 } from './native.js';
 import { hintOfEngine } from './hints.js';
-import { InvalidData, snapshot, whole } from './input.js';
+import { InvalidData, snapshot, Taken, whole } from './input.js';
 import { unwatch } from './signals.js';
 
 const { parse } = JSON;
@@ -295,6 +295,7 @@ listen(AUDIT, (number, line) => {
 
 /** A value for code in the box: JSON text or a gathered one. */
 async function answerOf(value, name) {
+  if (value instanceof Taken) return value.text;
   try {
     return await whole(snapshot(value));
   } catch (error) {

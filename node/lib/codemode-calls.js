@@ -5,6 +5,8 @@
  */
 import { isObject } from './argument.js';
 import { CallError, notFound, valueOf } from './codemode-servers.js';
+import { InvalidData, snapshot, Taken, whole } from './input.js';
+import { messageOf } from './thrown.js';
 
 const NAME_MAX = 256;
 const QUERY_MAX = 1000;
@@ -21,6 +23,18 @@ function wordsOf(query) {
 function matches(tool, words) {
   const text = `${tool.server} ${tool.name} ${tool.description ?? ''}`.toLowerCase();
   return words.every((word) => text.includes(word));
+}
+
+/* {value} for the script in the box, as JSON: what cannot be that is the fault of who answers,
+ * and no call that took place. */
+async function taken(value, who) {
+  if (value === undefined) return {};
+  const place = { subject: `the answer of ${who}`, root: 'answer' };
+  try {
+    return new Taken(await whole(snapshot(value, place, (text) => `{"value":${text}}`)));
+  } catch (error) {
+    throw error instanceof InvalidData ? new CallError('UPSTREAM', error.message) : error;
+  }
 }
 
 /* Until a place is free, of so many; in order. */
@@ -67,10 +81,11 @@ export class Run {
   async answer(operation, args) {
     try {
       const value = await this.#operations[operation]?.(...args);
-      return value === undefined ? {} : { value };
+      return value instanceof Taken ? value : await taken(value, `'${operation}'`);
     } catch (error) {
-      const { code = 'UNAVAILABLE', message, isRetryable = false } = error;
-      return { error: { code: String(code), message: String(message), retryable: isRetryable } };
+      const isOurs = error instanceof CallError;
+      const code = isOurs ? error.code : 'UNAVAILABLE';
+      return { error: { code, message: messageOf(error), retryable: isOurs && error.isRetryable } };
     }
   }
 
@@ -101,12 +116,13 @@ export class Run {
 
     this.calls.push(call);
     try {
-      const value = await this.#gate.pass(() => this.#make(server, call, args, timeoutMs, raw === true));
+      const made = await this.#gate.pass(() => this.#make(server, call, args, timeoutMs, raw === true));
+      const value = await taken(made, `${name}.${tool}`);
       call.ok = true;
       delete call.code;
       return value;
     } catch (error) {
-      call.code = error instanceof CallError ? error.code : 'UPSTREAM';
+      call.code = error instanceof CallError ? error.code : 'UNAVAILABLE';
       throw error;
     } finally {
       call.ms = Math.round((performance.now() - begin) * 10) / 10;
@@ -163,7 +179,7 @@ export class Run {
     try {
       return (await server.list()).map((tool) => ({ ...tool, server: name }));
     } catch (error) {
-      throw new CallError('UNAVAILABLE', `${name} does not list its tools: ${error?.message ?? error}`, true);
+      throw new CallError('UNAVAILABLE', `${name} does not list its tools: ${messageOf(error)}`, true);
     }
   }
 

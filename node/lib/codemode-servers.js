@@ -5,6 +5,7 @@
  */
 import { isObject, wrong } from './argument.js';
 import { nearest } from './nearest.js';
+import { messageOf } from './thrown.js';
 
 const MOST_PAGES = 100;
 
@@ -45,7 +46,7 @@ function callClient(client, tool, args, { signal, timeoutMs }) {
 
 /* What failed: the protocol's numbers, and those of the SDK for time and connection. */
 function clientError(error) {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const code = error?.code;
   if (code === -32001 || code === 'REQUEST_TIMEOUT') return new CallError('UPSTREAM_TIMEOUT', message, true);
   if (code === -32000 || code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED')
@@ -99,7 +100,7 @@ function fromFunctions(server, map) {
         return { value: await found.run(args, options) };
       } catch (error) {
         if (error instanceof CallError) throw error;
-        throw new CallError('UPSTREAM', error instanceof Error ? error.message : String(error));
+        throw new CallError('UPSTREAM', messageOf(error));
       }
     },
   };
@@ -120,6 +121,14 @@ function textOf(content) {
   return content.filter(({ type }) => type === 'text').map(({ text }) => text).join('\n');
 }
 
+/* How tools of this package say that it was the call that was wrong, here or behind a client. */
+const CODES = { __proto__: null, INVALID_ARGUMENTS: 'INVALID_ARGS', UNKNOWN_TOOL: 'NOT_FOUND' };
+
+function failureOf(result, content) {
+  const code = CODES[result.structuredContent?.error?.code] ?? 'UPSTREAM';
+  return new CallError(code, textOf(content) || 'the tool failed and did not say why');
+}
+
 function parsed(text) {
   if (!/^\s*[[{"]/.test(text)) return text;
   try {
@@ -137,7 +146,7 @@ export function valueOf(result, isRaw) {
   if (isRaw) return result;
   if (!isObject(result)) return result ?? null;
   const content = Array.isArray(result.content) ? result.content : [];
-  if (result.isError === true) throw new CallError('UPSTREAM', textOf(content) || 'the tool failed and did not say why');
+  if (result.isError === true) throw failureOf(result, content);
   if (result.structuredContent !== undefined) return result.structuredContent;
   if (content.length > 0 && content.every(({ type }) => type === 'text')) return parsed(textOf(content));
   return content.length === 0 ? null : content;

@@ -84,17 +84,19 @@ export function jsonOf(value, place) {
  * ready: a promise of the text in the addon's memory;
  * look: if it has not been looked through to its end. Returns a promise, rejected with
  * InvalidData and nothing else.
+ *
+ * wrap(text): the JSON to be taken in place of it.
  */
-export function snapshot(value) {
+export function snapshot(value, place = INPUT, wrap = (text) => text) {
   if (value === undefined) return { text: undefined, ready: undefined, look: undefined };
-  const text = textOf(value, INPUT);
+  const text = textOf(value, place);
   if (text.length <= MEDIUM) {
-    if (isObject(value)) lookAtOnce(value, text, INPUT);
-    return { text, ready: undefined, look: undefined };
+    if (isObject(value)) lookAtOnce(value, text, place);
+    return { text: wrap(text), ready: undefined, look: undefined };
   }
-  const rest = isObject(value) ? lookInSlices(value, text, INPUT) : undefined;
+  const rest = isObject(value) ? lookInSlices(value, text, place) : undefined;
   const look = rest && (() => quiet(rest()));
-  return { text: undefined, ready: quiet(handOver(text)), look };
+  return { text: undefined, ready: quiet(handOver(wrap(text))), look };
 }
 
 /** The same for JSON that is one already: a string, or bytes. */
@@ -113,4 +115,11 @@ export function given(json) {
 export async function whole({ text, ready, look }) {
   if (look !== undefined) await look();
   return ready === undefined ? text : ready;
+}
+
+/** What a function of the host answers, where it is JSON already: what whole() gave. */
+export class Taken {
+  constructor(text) {
+    this.text = text;
+  }
 }

@@ -102,7 +102,52 @@ describe('a call that fails is a ToolError in the code', () => {
   ]) it(call, async () => assert.deepEqual(await caught(call), expected));
 
   it('an error of the tool as the protocol has it', async () => {
-    assert.deepEqual((await caught('servers["mail-box"].send({})')).slice(0, 5), ['ToolError', true, 'mail-box', 'send', 'UPSTREAM']);
+    assert.deepEqual((await caught('servers["mail-box"].send({})')).slice(0, 5), ['ToolError', true, 'mail-box', 'send', 'INVALID_ARGS']);
+  });
+
+  it('an answer that JSON cannot hold, and the call counts as failed', async () => {
+    const cycle = {};
+    cycle.self = cycle;
+    const answers = { map: { rows: [new Map()] }, bigint: 1n, func: () => 1, cycle, large: { text: 'x'.repeat(300000), f() {} } };
+    const odd = createCodeMode({ servers: { odd: Object.fromEntries(Object.entries(answers).map(([name, value]) => [name, () => value])) } });
+    const { result: seen, calls } = await odd.run(`const seen = [];
+      for (const name of ${JSON.stringify(Object.keys(answers))})
+        try { await servers.odd.call(name, {}); } catch (e) { seen.push([e.code, e.server, e.tool, e.message]); }
+      return seen;`);
+    assert.deepEqual(seen, [
+      ['UPSTREAM', 'odd', 'map', 'the answer of odd.map holds a Map at answer.rows[0]'],
+      ['UPSTREAM', 'odd', 'bigint', 'the answer of odd.bigint is a BigInt'],
+      ['UPSTREAM', 'odd', 'func', 'the answer of odd.func is a function'],
+      ['UPSTREAM', 'odd', 'cycle', 'the answer of odd.cycle holds a cycle at answer.self'],
+      ['UPSTREAM', 'odd', 'large', 'the answer of odd.large holds a function at answer.f'],
+    ]);
+    assert.deepEqual(calls.map(({ tool, ok, code }) => [tool, ok, code]), seen.map(([code, , tool]) => [tool, false, code]));
+    odd.dispose();
+  });
+
+  it('whatever a tool throws', async () => {
+    const thrown = [undefined, { message: Object.create(null) }, Object.create(null), { get message() { throw new Error('unseen'); } }];
+    const odd = createCodeMode({ servers: { odd: { fail: ({ i }) => { throw thrown[i]; } } } });
+    const { result: seen } = await odd.run(`const seen = [];
+      for (let i = 0; i < 4; i++) try { await servers.odd.fail({ i }); } catch (e) { seen.push(e.code); }
+      return seen;`);
+    assert.deepEqual(seen, Array(4).fill('UPSTREAM'));
+    odd.dispose();
+  });
+
+  it('tools of this package that are not there, or get other arguments', async () => {
+    const f = createSandboxTools();
+    f.query('add').withNumber('a').handle(({ a }) => a);
+    f.query('fail').handle(() => { throw new Error('broken'); });
+    const over = createCodeMode({ servers: { own: f } });
+    const codeOf = async (call) => (await over.run(`try { return await ${call} } catch (e) { return [e.code, e.message] }`)).result;
+    assert.deepEqual((await codeOf('servers.own.ad({ a: 1 })'))[0], 'NOT_FOUND');
+    assert.match((await codeOf('servers.own.ad({ a: 1 })'))[1], /add/);
+    assert.equal((await codeOf('servers.own.add({ a: "1" })'))[0], 'INVALID_ARGS');
+    assert.equal(await codeOf('servers.own.add({ a: 1 })'), '1');
+    assert.deepEqual(await codeOf('servers.own.fail({})'), ['UPSTREAM', 'TOOL_FAILED: broken']);
+    over.dispose();
+    f.dispose();
   });
 
   it('a server that does not exist', async () => {
@@ -259,7 +304,7 @@ describe('the tool', () => {
     const outcome = await hostile.run('try { await servers.hostile.a() } catch (e) { return [e.code, e.message] }');
     assert.deepEqual(outcome.result, ['UPSTREAM', 'the tool failed and did not say why']);
     /* A schema that no JSON can be made of fails that call, and nothing else. */
-    assert.match((await hostile.run('return (await discover("b")).length')).error.message, /the answer of codemode/);
+    assert.match((await hostile.run('return (await discover("b")).length')).error.message, /the answer of 'discover' is nested too deeply/);
     assert.deepEqual((await hostile.run('return (await discover("", { tool: "a" })).map((found) => found.tool)')).result, ['a']);
     hostile.dispose();
   });

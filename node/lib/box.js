@@ -7,11 +7,11 @@ import {
 } from './native.js';
 import { hintOfEngine } from './hints.js';
 import { InvalidData, snapshot, Taken, whole } from './input.js';
+import { LEVELS } from './options.js';
 import { unwatch } from './signals.js';
+import { messageOf, partsOf } from './thrown.js';
 
 const { parse } = JSON;
-
-export const LEVELS = ['debug', 'log', 'info', 'warn', 'error'];
 
 const boxes = new Map(); // number -> WeakRef
 const calls = new Map(); // number -> Call
@@ -19,11 +19,13 @@ const forgotten = new FinalizationRegistry((number) => boxes.delete(number));
 let lastBox = 0;
 let lastCall = 0;
 
-/** An exception out of a function of the embedder's is the process's, as from a timer. */
-export function outOfBand(error) {
-  queueMicrotask(() => {
-    throw error;
-  });
+/** What a listener of the embedder's has thrown is a warning, once an engine: when it is called
+ *  is up to code in the box, which must not be able to end the process by it. */
+function complain(box, listener, error) {
+  if (box.complaints.has(listener)) return;
+  box.complaints.add(listener);
+  process.emitWarning(`${listener} of a SandboxEngine threw: ${messageOf(error)}`,
+    { type: 'GloveboxWarning', code: 'GLOVEBOX_LISTENER' });
 }
 
 /** A result that no process was needed for. */
@@ -44,6 +46,7 @@ export class Box {
     this.transport = options.transport;
     this.securityLog = options.securityLog;
     this.sink = undefined;
+    this.complaints = new Set(); // listeners that have thrown
     this.isDisposed = false;
     this.failed = problem; // why no call can run, or undefined
     this.runner = 'process';
@@ -176,12 +179,12 @@ export class Call {
   end(result) {
     if (!this.leave()) return;
     const { sink } = this.box;
-    if (sink !== undefined) tellSink(sink, result);
+    if (sink !== undefined) tellSink(this.box, sink, result);
     this.resolve(result);
   }
 }
 
-function tellSink(sink, result) {
+function tellSink(box, sink, result) {
   const event = {
     type: 'sandbox.exec',
     ok: result.ok,
@@ -192,7 +195,7 @@ function tellSink(sink, result) {
   try {
     sink(event);
   } catch (error) {
-    outOfBand(error);
+    complain(box, 'the telemetry sink', error);
   }
 }
 
@@ -275,21 +278,26 @@ export function invalid(error) {
 listen(LINE, (number, level, text, timeMs) => {
   const call = calls.get(number);
   if (call === undefined) return;
+  const { box, onLog } = call;
   const name = LEVELS[level];
   try {
-    call.onLog?.(name, text, timeMs);
-    call.box.console?.[name]?.(text);
+    onLog?.(name, text, timeMs);
   } catch (error) {
-    outOfBand(error);
+    complain(box, 'onLog', error);
+  }
+  try {
+    box.console?.[name]?.(text);
+  } catch (error) {
+    complain(box, `console.${name}`, error);
   }
 });
 
 listen(AUDIT, (number, line) => {
-  const log = boxes.get(number)?.deref()?.securityLog;
+  const box = boxes.get(number)?.deref();
   try {
-    log?.(line);
+    box?.securityLog?.(line);
   } catch (error) {
-    outOfBand(error);
+    complain(box, 'securityLog', error);
   }
 });
 
@@ -310,13 +318,8 @@ async function serve(box, request, name, args) {
     const answer = await box.functions.get(name)(...parse(args));
     addon.answer(handle, request, await answerOf(answer, name));
   } catch (error) {
-    const isError = typeof error === 'object' && error !== null;
-    addon.answerError(
-      handle, request,
-      isError && typeof error.name === 'string' ? error.name : 'Error',
-      isError ? String(error.message ?? '') : String(error),
-      isError && typeof error.code === 'string' ? error.code : undefined,
-    );
+    const { name: kind, message, code } = partsOf(error);
+    addon.answerError(handle, request, kind, message, code);
   }
 }
 
@@ -338,7 +341,7 @@ async function transport(box, token, request) {
     }
     answer(response.status, response.statusText, headers, bytes ?? undefined, undefined);
   } catch (error) {
-    answer(0, undefined, [], undefined, `the transport failed: ${error?.message ?? error}`);
+    answer(0, undefined, [], undefined, `the transport failed: ${messageOf(error)}`);
   }
 }
 

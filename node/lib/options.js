@@ -6,6 +6,9 @@ import { workerPath } from './native.js';
 
 const MIB = 1048576;
 
+/** Of the console, in the order of the library's numbers for them. */
+export const LEVELS = ['debug', 'log', 'info', 'warn', 'error'];
+
 function shown(value) {
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value === 'function') return 'a function';
@@ -110,9 +113,19 @@ function allowance(name, value) {
 
 const isSink = (value) => typeof value === 'object' && value !== null;
 
+/** A sink may lack methods, and those that it has are functions. */
+function sink(name, value) {
+  if (!isSink(value)) return flag(name, value);
+  for (const level of LEVELS) {
+    const method = value[level];
+    if (method !== undefined && typeof method !== 'function') throw wrong(`${name}.${level}`, 'a function', method);
+  }
+  return true;
+}
+
 /** What each option says of the policy. */
 const CAPABILITIES = {
-  console: ['console', (name, value) => (isSink(value) ? true : flag(name, value))],
+  console: ['console', sink],
   crypto: ['crypto', flag],
   fetch: ['fetch', allowance],
   fs: ['file', allowance],

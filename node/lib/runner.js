@@ -37,6 +37,11 @@ function needNames(contextVariables) {
     if (!IDENTIFIER.test(name)) throw new TypeError(`args.contextVariables['${name}'] is no name of a variable`);
 }
 
+function needSink(sink) {
+  needObject(sink, 'args.consoleSink', 'an object with log, info, warn and error');
+  for (const level of LEVELS) if (sink[level] !== undefined) needFunction(sink[level], `args.consoleSink.${level}`);
+}
+
 /** The arguments of execute(), complete and right; throws for wrong use. */
 export function runnerArguments(args) {
   needObject(args, 'args');
@@ -50,7 +55,7 @@ export function runnerArguments(args) {
   needNumber(timeout, 'args.timeout', 1, MOST_MS);
   if (typeof isCustomTool !== 'boolean') throw wrong('args.isCustomTool', 'true or false', isCustomTool);
   if (secureFetchImpl !== undefined) needFunction(secureFetchImpl, 'args.secureFetchImpl');
-  if (consoleSink !== undefined) needObject(consoleSink, 'args.consoleSink', 'an object with log, info, warn and error');
+  if (consoleSink !== undefined) needSink(consoleSink);
   return { code, executionParams, envVars, contextVariables, isCustomTool, timeout, secureFetchImpl, consoleSink, signal };
 }
 

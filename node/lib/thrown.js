@@ -18,7 +18,7 @@ export function partsOf(error) {
   if (!isObject) return { name: 'Error', message: textOf(() => String(error)) ?? '', code: undefined };
   const text = (key) => textOf(() => (typeof error[key] === 'string' ? error[key] : undefined));
   return {
-    name: text('name') ?? 'Error',
+    name: text('name') || 'Error',
     message: textOf(() => error.message ?? '') ?? 'what was thrown cannot be read',
     code: text('code'),
   };

@@ -60,6 +60,25 @@ test('what functions of the host throw keeps name, message and code', () =>
     ]);
   }));
 
+test('whatever functions of the host throw, the code is answered', () =>
+  withEngine({}, async (engine) => {
+    const thrown = [
+      { message: Object.create(null) }, Object.create(null), { get message() { throw new Error('unseen'); } },
+      new Proxy({}, { get() { throw new Error('unseen'); } }), { message: Symbol('sign'), name: {}, code: 7 }, Symbol('sign'),
+      Object.assign(() => {}, { message: 'said' }), null,
+    ];
+    await engine.expose({ fails: (i) => { throw thrown[i]; } });
+    const result = await script(engine, `
+      const seen = [];
+      for (let i = 0; i < ${thrown.length}; i++) try { await fails(i); } catch (e) { seen.push([e.name, e.message]); }
+      seen`);
+
+    const unread = ['Error', 'what was thrown cannot be read'];
+    assert.deepEqual(result.value, [
+      unread, ['Error', ''], unread, unread, ['Error', 'Symbol(sign)'], ['Error', 'Symbol(sign)'], ['Error', 'said'], ['Error', 'null'],
+    ]);
+  }));
+
 test('an answer that JSON cannot hold is an error in the box, not a loss', () =>
   withEngine({}, async (engine) => {
     const cycle = {};
@@ -138,6 +157,40 @@ test('console lines are captured, streamed, or off', async () => {
   await withEngine({ console: false }, async (engine) => {
     assert.equal((await script(engine, 'typeof console')).value, 'undefined');
   });
+});
+
+test('a listener that throws is a warning, once, and the process lives', async () => {
+  const warnings = [];
+  const heard = (warning) => warning.code === 'GLOVEBOX_LISTENER' && warnings.push(warning.message);
+  const fails = () => { throw { get message() { throw new Error('unseen'); } }; };
+  const says = () => { throw new Error('no room'); };
+  process.on('warning', heard);
+  try {
+    await withEngine({ console: { log: fails, error: says, warn: undefined }, securityLog: says }, async (engine) => {
+      engine.telemetry(says);
+      for (let i = 0; i < 2; i++) {
+        const result = await engine.run({
+          form: 'script', code: 'console.log(1); console.log(2); console.error(3); console.warn(4); require("x")', onLog: says,
+        });
+        assert.equal(result.code, 'INVALID_CODE');
+        const logged = await engine.run({ form: 'script', code: 'console.log(1); console.log(2); console.error(3); 7', onLog: says });
+        assert.deepEqual([logged.value, logged.logs.length], [7, 3]);
+      }
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+  } finally {
+    process.off('warning', heard);
+  }
+  assert.deepEqual(warnings.sort(), [
+    'console.error of a SandboxEngine threw: no room', 'console.log of a SandboxEngine threw: what was thrown cannot be read',
+    'onLog of a SandboxEngine threw: no room', 'securityLog of a SandboxEngine threw: no room',
+    'the telemetry sink of a SandboxEngine threw: no room',
+  ]);
+});
+
+test('a console has functions', () => {
+  for (const console of [{ log: 5 }, { warn: null }, { error: {} }])
+    assert.throws(() => new SandboxEngine({ console }), { name: 'TypeError', message: new RegExp(`^console\\.${Object.keys(console)[0]} must be a function`) });
 });
 
 test('console lines come while the code runs, and survive a timeout', () =>

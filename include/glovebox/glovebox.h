@@ -274,7 +274,7 @@ typedef struct gbx_call {
     gbx_signal *signal;       /**< aborts the call; may be NULL */
     gbx_log_fn on_log;        /**< may be NULL */
     void *log_user;           /**< passed to on_log */
-    gbx_policy *policy;       /**< narrower than the engine's; NULL: the engine's */
+    gbx_policy *policy;       /**< narrower than what the engine has; NULL: that */
     gbx_recording *record;    /**< empty: is filled; NULL: nothing is recorded */
     const gbx_recording *replay; /**< what to run instead of code; see record.h */
     const char *dataset; /**< its name, or "*" for an object of all: the first argument

@@ -290,6 +290,23 @@ test('a policy is taken as it is, and a call may have a narrower one', () =>
     );
   }));
 
+test('a call may have a policy of its own where the engine has none', () =>
+  withEngine({}, async (engine) => {
+    await engine.expose({ db: { read: () => 1, write: () => 2 } });
+    const under = async (policy) => {
+      const result = await engine.run({ form: 'script', code: '[typeof console, typeof setTimeout, typeof db?.read, typeof db?.write]', policy });
+      return result.value ?? result.error;
+    };
+    const [none, all] = ['undefined', 'function'];
+
+    assert.deepEqual(await under({ console: true, timers: true, functions: ['*'] }), ['object', all, all, all]);
+    assert.deepEqual(await under({ console: true, functions: ['db.read'] }), ['object', none, all, none]);
+    assert.deepEqual((await engine.run({ form: 'script', code: 'typeof console', policy: { timers: true } })).value, none);
+    assert.equal((await engine.run({ code: '() => { for (;;); }', policy: { limits: { timeoutMs: 50 } } })).code, 'TIMEOUT');
+    for (const wider of [{ crypto: true }, { fetch: { allow: ['example.com'] } }, { env: { A: 'b' } }, { secrets: { KEY: { value: 'x'.repeat(20), sites: ['example.com'] } } }])
+      await assert.rejects(engine.run({ code: '() => 1', policy: wider }), { name: 'TypeError', code: 'GBX_E_POLICY' });
+  }));
+
 test('capabilities leave only what they name', () =>
   withEngine({ capabilities: ['crypto'] }, async (engine) => {
     assert.deepEqual((await script(engine, '[typeof console, typeof setTimeout, typeof crypto]')).value,

@@ -48,17 +48,17 @@ static gbx_status init_cond(gbx_run *run, gbx_error *reterr)
                          : gbx_fail(reterr, GBX_E_NOMEM, "cannot make a condition");
 }
 
-/* A policy of the call's own must not be wider than the engine's. */
+/* A policy of the call's own must not be wider than the engine's, or than what an engine
+ * without one allows. */
 static gbx_status take_policy(gbx_run *run, gbx_policy *own, gbx_error *reterr)
 {
-    gbx_policy *wide = run->engine->settings.options.policy;
+    const gbx_options *options = &run->engine->settings.options;
+    gbx_policy plain = {.capabilities = options->capabilities, .all_functions = true};
 
-    if (own == NULL || own == wide)
+    if (own == NULL || own == options->policy)
         return GBX_OK;
-    if (wide == NULL)
-        return gbx_fail(reterr, GBX_E_USAGE,
-                        "call.policy narrows the engine's, which has none");
-    if (!gbx_policy_covers(wide, own, reterr))
+    if (!gbx_policy_covers(options->policy != NULL ? options->policy : &plain, own,
+                           reterr))
         return GBX_E_POLICY;
     run->call.policy = gbx_policy_ref(own);
     gbx_limits_lower(&run->limits, &own->limits);

@@ -4,10 +4,10 @@
  * server of glovebox preloads. The package has a copy of it.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 
-const here = dirname(fileURLToPath(import.meta.url));
+import { here } from './here.js';
+
 const PLACES = [join(here, 'servers.box.js'), join(here, '..', '..', 'src', 'mcp', 'code', 'servers.js')];
 
 /** The function of the host that it calls. */

@@ -6,12 +6,9 @@
 // or came with the package; the worker program is beside it. An addon that cannot be loaded is no exception
 // of the import: engines say UNAVAILABLE, and why.
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
-const require = createRequire(import.meta.url);
-const here = dirname(fileURLToPath(import.meta.url));
+import { here, require } from './here.js';
 
 /** The kinds of what the addon tells: node/src/engine.h. */
 export const DONE = 0;

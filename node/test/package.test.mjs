@@ -4,7 +4,7 @@
 // from its own sources, used with import, require and TypeScript.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -88,6 +88,41 @@ test('npm pack makes a package that installs into an empty project and works', {
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
+});
+
+const BUNDLED = `(async () => {
+  const { createSandboxTools, SANDBOX_SYSTEM_INSTRUCTION, SandboxEngine } = await import('glovebox');
+  const engine = new SandboxEngine();
+  const { value, code } = await engine.execute('(d) => d * 2', 21);
+  const { description } = createSandboxTools().query('q').sandboxed().handle(() => 1);
+  console.log(JSON.stringify([value ?? code, description === SANDBOX_SYSTEM_INSTRUCTION]));
+  engine.dispose();
+})();
+`;
+
+const hasEsbuild = spawnSync('esbuild', ['--version']).status === 0;
+
+test('a bundle that the package was put into can be run', { skip: hasEsbuild ? false : 'there is no esbuild' }, () => {
+  const place = mkdtempSync(join(tmpdir(), 'glovebox-bundle-'));
+  const native = process.env.GLOVEBOX_ADDON
+    ?? join(folder, 'native', `${process.platform}-${process.arch}`, 'glovebox.node');
+  try {
+    writeFileSync(join(place, 'main.mjs'), BUNDLED);
+    for (const [format, file] of [['esm', 'out.mjs'], ['cjs', 'out.cjs']]) {
+      run(place, 'esbuild', 'main.mjs', '--bundle', '--platform=node', `--format=${format}`, '--log-level=error',
+        `--alias:glovebox=${join(folder, 'lib', 'index.js')}`, `--outfile=${file}`);
+      assert.equal(run(place, process.execPath, file), '["UNAVAILABLE",true]\n');
+      assert.equal(run(place, 'env', `GLOVEBOX_ADDON=${native}`, process.execPath, file), '[42,true]\n');
+    }
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+});
+
+test('the instruction is that of the MCP server', async () => {
+  const { SANDBOX_SYSTEM_INSTRUCTION } = await import('../lib/index.js');
+
+  assert.equal(`${SANDBOX_SYSTEM_INSTRUCTION}\n`, readFileSync(join(folder, '..', 'share', 'glovebox', 'sandbox-instruction.txt'), 'utf8'));
 });
 
 test('without what it is built with, the installation says which packages are missing', () => {

@@ -24,8 +24,7 @@ const COMMAND = ['cli', 'mcp', 'runner'];
 /** Of the repository. */
 const SOURCES = [
   'CMakeLists.txt', 'LICENSE', 'THIRD-PARTY.md', 'cmake/checked.cmake', 'cmake/dependencies.cmake',
-  'cmake/flags.cmake', 'include', 'share/glovebox/sandbox-instruction.txt', 'node/CMakeLists.txt',
-  'node/place.cmake', 'node/src',
+  'cmake/flags.cmake', 'include', 'node/CMakeLists.txt', 'node/place.cmake', 'node/src',
   ...readdirSync(join(root, 'src')).filter((name) => !COMMAND.includes(name)).map((name) => `src/${name}`),
 ];
 
@@ -66,7 +65,7 @@ async function bundle() {
   esbuild(
     'lib/index.js', '--bundle', '--platform=node', '--format=cjs', '--target=node18', '--packages=external',
     '--outfile=dist/glovebox.cjs', '--log-level=warning', '--define:import.meta.url=__url',
-    '--banner:js=// SPDX-License-Identifier: MIT\nconst __url = require("node:url").pathToFileURL(__filename).href;',
+    '--banner:js=// SPDX-License-Identifier: MIT\nconst __url = typeof __filename === "undefined" ? undefined : require("node:url").pathToFileURL(__filename).href;',
   );
   const names = Object.keys(await import('../lib/index.js'));
   writeFileSync(join(dist, 'glovebox.mjs'),

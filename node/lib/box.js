@@ -7,7 +7,7 @@ import {
 } from './native.js';
 import { hintOfEngine } from './hints.js';
 import { InvalidData, snapshot, Taken, whole } from './input.js';
-import { LEVELS } from './options.js';
+import { asOption, LEVELS } from './options.js';
 import { unwatch } from './signals.js';
 import { messageOf, partsOf } from './thrown.js';
 
@@ -54,16 +54,20 @@ export class Box {
     this.gate = undefined; // calls wait for it
     this.gone = undefined; // once disposed of: the promise of its end
     this.isConnected = options.policy !== undefined || options.fetch !== undefined;
-    this.opened = addon === undefined ? Promise.resolve() : this.open(taken);
+    this.opened = addon === undefined ? Promise.resolve() : this.open(taken, options);
     this.work = this.opened; // what changes the engine, one after the other
     this.change(this.opened);
   }
 
-  open(taken) {
+  open(taken, options) {
     boxes.set(this.number, new WeakRef(this));
     forgotten.register(this, this.number);
     const opening = job((id) => {
-      this.handle = addon.open(this.number, id, taken);
+      try {
+        this.handle = addon.open(this.number, id, taken);
+      } catch (error) {
+        throw asOption(error, options);
+      }
     });
     return opening.then(
       (json) => {

@@ -90,6 +90,7 @@ function takeFunction(server, name, tool) {
 }
 
 function fromFunctions(server, map) {
+  if (Object.keys(map).length === 0) throw new TypeError(`options.servers.${server} has no function, and is no MCP client`);
   const functions = new Map(Object.entries(map).map(([name, tool]) => [name, takeFunction(server, name, tool)]));
   return {
     list: async () => [...functions.values()].map(({ tool }) => tool),

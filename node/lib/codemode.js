@@ -4,7 +4,7 @@
  * servers, and only what the code returns comes back. For who has an agent of his own; the
  * server `glovebox mcp` does the same for any client.
  */
-import { isObject, needFunction, needKnown, needName, needNumber, needObject, needText } from './argument.js';
+import { isObject, needFunction, needKnown, needName, needNumber, needObject, needText, wrong } from './argument.js';
 import { answerOf } from './codemode-answer.js';
 import { Run } from './codemode-calls.js';
 import { definitionOf } from './codemode-describe.js';
@@ -14,6 +14,7 @@ import { EnginePool } from './engine-pool.js';
 import { validateSandboxCode } from './guard.js';
 import { hintOfCode } from './hints.js';
 import { RequestEngine } from './request.js';
+import { isSignal } from './signals.js';
 
 const MIB = 1048576;
 const CODE_BYTES = 51200;
@@ -157,6 +158,7 @@ class CodeMode {
     const most = this.#options.timeoutMs;
     const timeoutMs = needNumber(options.timeoutMs ?? most, 'options.timeoutMs', 1, most);
     if (options.onProgress !== undefined) needFunction(options.onProgress, 'options.onProgress');
+    if (options.signal !== undefined && !isSignal(options.signal)) throw wrong('options.signal', 'an AbortSignal', options.signal);
     return this.#run(code, { ...options, timeoutMs }, options.signal);
   }
 

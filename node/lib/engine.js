@@ -2,14 +2,18 @@
 //
 // engine - SandboxEngine. Nothing here blocks the event loop, and what the code did is
 // always a value.
-import { needValues } from './argument.js';
+import { isObject, needKnown, needObject, needValues } from './argument.js';
 import { Box, Call, failure, invalid } from './box.js';
 import { BOUND, given, InvalidData, jsonOf, snapshot, whole } from './input.js';
 import { addon } from './native.js';
-import { takeLimits, takeOptions, wrong } from './options.js';
+import { policyJson, takeLimits, takeOptions, wrong } from './options.js';
 import { isSignal, watch } from './signals.js';
 
 const FORMS = ['function', 'execute', 'body', 'script'];
+
+const RUN = [
+  'form', 'code', 'input', 'inputJson', 'dataset', 'bindings', 'limits', 'policy', 'signal', 'onLog', 'seed', 'nowMs',
+];
 
 /** Engines that nobody disposed of: their processes end all the same, but late. */
 const collected = new FinalizationRegistry((state) => {
@@ -21,15 +25,13 @@ const collected = new FinalizationRegistry((state) => {
 });
 
 /** "db.query" and a function for each, of {db: {query}} or {'db.query': ...}. */
-function flatten(functions, prefix = '') {
-  if (typeof functions !== 'object' || functions === null) {
-    throw wrong('functions', 'an object of functions', functions);
-  }
+function flatten(functions, prefix = '', above = []) {
   return Object.entries(functions).flatMap(([key, value]) => {
     const name = prefix + key;
     if (typeof value === 'function') return [[name, value]];
-    if (typeof value === 'object' && value !== null) return flatten(value, `${name}.`);
-    throw wrong(`functions.${name}`, 'a function', value);
+    if (!isObject(value)) throw wrong(`functions.${name}`, 'a function', value);
+    if (value === functions || above.includes(value)) throw new TypeError(`functions.${name} is a cycle: it leads back to what it is in`);
+    return flatten(value, `${name}.`, [...above, functions]);
   });
 }
 
@@ -51,18 +53,22 @@ function takeExtra(options) {
     extra.dataset = dataset;
   }
   if (limits !== undefined) extra.limits = takeLimits(limits, 'limits');
-  if (policy !== undefined) {
-    if (typeof policy !== 'object' || policy === null) throw wrong('policy', 'an object', policy);
-    extra.policy = JSON.stringify(policy);
-  }
-  if (seed !== undefined) extra.seed = takeNumber('seed', seed, 0);
-  if (nowMs !== undefined) extra.nowMs = takeNumber('nowMs', nowMs, -8.64e15);
+  if (policy !== undefined) extra.policy = policyJson(policy);
+  if (seed !== undefined) extra.seed = takeNumber('seed', seed, 0, Number.MAX_SAFE_INTEGER);
+  if (nowMs !== undefined) extra.nowMs = takeNumber('nowMs', nowMs, -8.64e15, 8.64e15);
   return extra;
 }
 
-function takeNumber(name, value, least) {
-  if (typeof value === 'number' && value >= least && value <= 9007199254740991) return value;
-  throw wrong(name, 'a number', value);
+function takeNumber(name, value, least, most) {
+  if (typeof value === 'number' && value >= least && value <= most) return value;
+  throw wrong(name, `a number from ${least} to ${most}`, value);
+}
+
+const NO_DATA = 'GBX_E_DATA';
+
+/** A dataset that is none is wrong use, whoever finds it. */
+function noDataset(message, { line, column } = {}) {
+  return Object.assign(new TypeError(message), { code: NO_DATA }, line > 0 ? { line, column } : {});
 }
 
 function takeForm(form) {
@@ -109,16 +115,18 @@ export class SandboxEngine {
 
   /** Run one function over one input; what happened is the value of the promise. */
   execute(code, data, options) {
-    const signal = options?.signal;
-    return this.#run(0, code, data, undefined, signal, undefined, undefined);
+    try {
+      if (options !== undefined) needKnown(needObject(options, 'options'), ['signal'], 'options');
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return this.#run(0, code, data, undefined, options?.signal, undefined, undefined);
   }
 
   /** Run one piece of code, with everything that can be said about it. */
   run(options) {
     try {
-      if (typeof options !== 'object' || options === null) {
-        throw wrong('options', 'an object', options);
-      }
+      needKnown(needObject(options, 'options'), RUN, 'options');
       const { form = 'function', code, input, inputJson, signal, onLog } = options;
       if (input !== undefined && inputJson !== undefined) {
         throw new TypeError('input and inputJson exclude each other');
@@ -194,7 +202,7 @@ export class SandboxEngine {
   /** The same for what is JSON already: a string or a Uint8Array. */
   async loadJson(name, json) {
     if (typeof name !== 'string') throw wrong('name', 'a string', name);
-    await this.#load(name, () => given(json));
+    await this.#load(name, () => given(json, 'json'));
   }
 
   async #load(name, take) {
@@ -203,13 +211,14 @@ export class SandboxEngine {
       try {
         return await whole(take());
       } catch (error) {
-        if (!(error instanceof InvalidData)) throw error;
-        throw new TypeError(`data: ${error.message.replace('the input', 'it')}`);
+        throw error instanceof InvalidData ? noDataset(`data: ${error.message.replace('the input', 'it')}`) : error;
       }
     })();
     prepared.catch(() => {}); // it may be long until the turn of this job comes
-    const loaded = box.enqueue(() => prepared, (text, id) =>
-      addon.load(box.handle, id, name, text));
+    const loaded = box.enqueue(() => prepared, (text, id) => addon.load(box.handle, id, name, text))
+      .catch((error) => {
+        throw error.code === NO_DATA && !(error instanceof TypeError) ? noDataset(error.message, error) : error;
+      });
     // A dataset that calls may have already is replaced behind them.
     if (!box.datasets.has(name)) box.change(loaded);
     await loaded;
@@ -219,7 +228,7 @@ export class SandboxEngine {
   /** Functions of the host: code calls them by name, `await db.query(...)`. */
   async expose(functions) {
     const box = this.#box;
-    const list = flatten(functions);
+    const list = flatten(needObject(functions, 'functions', 'an object of functions'));
     const fresh = list.filter(([name]) => !box.functions.has(name)).map(([name]) => name);
     const before = new Map(box.functions);
     for (const [name, fn] of list) box.functions.set(name, fn);

@@ -4,7 +4,7 @@
 // boundary. It parses: a word in a string or a comment is never a use.
 import { addon, problem } from './native.js';
 import { hintOfEngine } from './hints.js';
-import { takePolicy, wrong } from './options.js';
+import { needOptions, takePolicy, wrong } from './options.js';
 
 const FORMS = ['function', 'execute', 'body', 'script'];
 const FIELDS = 7; // of one violation in the list that the addon makes
@@ -14,7 +14,7 @@ const FIELDS = 7; // of one violation in the list that the addon makes
  * env), so that what is allowed is no violation.
  */
 export function validateSandboxCode(code, options = {}) {
-  if (typeof options !== 'object' || options === null) throw wrong('options', 'an object', options);
+  needOptions(options, ['form']);
   const form = FORMS.indexOf(options.form ?? 'function');
   if (form < 0) throw wrong('form', `one of ${FORMS.join(', ')}`, options.form);
   if (addon === undefined) throw new Error(problem);

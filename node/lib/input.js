@@ -6,6 +6,7 @@
 // changed afterwards gets in. Handing a large text over is done in slices with the event loop
 // between; and so is looking for values that JSON.stringify leaves out without a word, where
 // that takes longer than one slice.
+import { wrong } from './argument.js';
 import { explain, INPUT, lookAtOnce, lookInSlices } from './lost.js';
 import { addon } from './native.js';
 
@@ -40,11 +41,11 @@ async function handOver(text) {
   return gather;
 }
 
-async function handOverBytes(bytes) {
+async function handOverBytes(bytes, name) {
   const gather = addon.gather(bytes.length);
   const length = bytes.length;
   for (let at = 0; at < length; at += PIECE) {
-    if (bytes.length !== length) throw new TypeError('inputJson was detached while it was read');
+    if (bytes.length !== length) throw new TypeError(`${name} was detached while it was read`);
     addon.append(gather, bytes.subarray(at, Math.min(at + PIECE, length)));
     if (at + PIECE < length) await turn();
   }
@@ -100,15 +101,15 @@ export function snapshot(value, place = INPUT, wrap = (text) => text) {
 }
 
 /** The same for JSON that is one already: a string, or bytes. */
-export function given(json) {
+export function given(json, name = 'inputJson') {
   if (typeof json === 'string') {
     if (json.length <= MEDIUM) return { text: json, ready: undefined, look: undefined };
     return { text: undefined, ready: quiet(handOver(json)), look: undefined };
   }
   if (json instanceof Uint8Array) {
-    return { text: undefined, ready: quiet(handOverBytes(json)), look: undefined };
+    return { text: undefined, ready: quiet(handOverBytes(json, name)), look: undefined };
   }
-  throw new TypeError('inputJson must be a string or a Uint8Array');
+  throw wrong(name, 'a string or a Uint8Array', json);
 }
 
 /** What snapshot() or given() has taken, once it is known to be sound. */

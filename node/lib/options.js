@@ -2,6 +2,8 @@
 //
 // options - what an engine is told, checked before anything is started. Each wrong value is
 // a TypeError that names it.
+import { isObject } from './argument.js';
+import { InvalidData, jsonOf } from './input.js';
 import { workerPath } from './native.js';
 
 const MIB = 1048576;
@@ -78,7 +80,7 @@ function number(name, value, [least, most], scale = 1) {
 
 /** Limits by the library's names; `prefix` is what messages call them. */
 export function takeLimits(given, prefix) {
-  if (typeof given !== 'object' || given === null) throw wrong(prefix, 'an object', given);
+  if (!isObject(given)) throw wrong(prefix, 'an object', given);
   const taken = {};
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
@@ -151,12 +153,29 @@ function byList(capabilities) {
   return policy;
 }
 
+/** The JSON of a policy: what JSON would lose of it would go unsaid. */
+export function policyJson(policy) {
+  if (!isObject(policy)) throw wrong('policy', 'an object', policy);
+  try {
+    return jsonOf(policy, { subject: 'policy', root: 'policy' });
+  } catch (error) {
+    throw error instanceof InvalidData ? new TypeError(error.message) : error;
+  }
+}
+
+/** The library's error with the option's name in place of the policy's, where it has another. */
+export function asOption(error, options) {
+  const [, key, rest] = /^([a-z]+)(?=[.[:])(.*)$/s.exec(error?.code === 'GBX_E_POLICY' ? error.message : '') ?? [];
+  if (key === undefined) return error;
+  const name = options.policy?.[key] !== undefined ? `policy.${key}` : key === 'file' ? 'fs' : key;
+  const inList = Array.isArray(options[name]) ? rest.replace(/^\.allow(?=\[)/, '') : rest;
+  return Object.assign(new TypeError(name + inList), { code: error.code });
+}
+
 /** The policy of an engine, or undefined: console, timers, and what is exposed. */
 export function takePolicy(options) {
   const own = options.policy;
-  if (own !== undefined && (typeof own !== 'object' || own === null || Array.isArray(own))) {
-    throw wrong('policy', 'an object', own);
-  }
+  if (own !== undefined && !isObject(own)) throw wrong('policy', 'an object', own);
   if (own !== undefined && options.capabilities !== undefined) {
     throw new TypeError('capabilities and policy exclude each other');
   }
@@ -177,7 +196,7 @@ export function takePolicy(options) {
     if (value === undefined) delete policy[key];
     else policy[key] = value;
   }
-  return isPlain ? undefined : JSON.stringify(policy);
+  return isPlain ? undefined : policyJson(policy);
 }
 
 function takePreloads(given) {
@@ -193,12 +212,17 @@ function takePreloads(given) {
   return flat;
 }
 
+/** Options of an engine, and of others; one that is there only by name may be undefined. */
+export function needOptions(options, others = []) {
+  if (!isObject(options)) throw wrong('options', 'an object', options);
+  for (const name of Object.keys(options)) {
+    if (!KNOWN.has(name) && !others.includes(name)) throw new TypeError(`there is no option '${name}'`);
+  }
+}
+
 /** Everything for addon.open(). */
 export function takeOptions(options) {
-  if (typeof options !== 'object' || options === null) throw wrong('options', 'an object', options);
-  for (const name of Object.keys(options)) {
-    if (!KNOWN.has(name)) throw new TypeError(`there is no option '${name}'`);
-  }
+  needOptions(options);
   const taken = options.limits === undefined ? {} : takeLimits(options.limits, 'limits');
   for (const [name, [limit, scale]] of Object.entries(FAMILIAR)) {
     if (options[name] === undefined) continue;

@@ -6,7 +6,9 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
+import { isObject } from './argument.js';
 import { SandboxEngine } from './engine.js';
+import { isSignal } from './signals.js';
 
 const requests = new AsyncLocalStorage();
 
@@ -20,7 +22,7 @@ export function serveRequest(signal, serve) {
  * to it leaves again when the promise of `use` is settled: a signal may live long.
  */
 export async function withEither(one, other, use) {
-  if (one === undefined || other === undefined || one === other) return use(one ?? other);
+  if (one === undefined || other === undefined || one === other || !isSignal(one)) return use(one ?? other);
   const both = new AbortController();
   const signals = [one, other];
   const abort = (event) => both.abort(event.target.reason);
@@ -39,11 +41,11 @@ export async function withEither(one, other, use) {
 export class RequestEngine extends SandboxEngine {
   execute(code, data, options = {}) {
     return withEither(options?.signal, requests.getStore()?.signal,
-      (signal) => super.execute(code, data, { ...options, signal }));
+      (signal) => super.execute(code, data, isObject(options) ? { ...options, signal } : options));
   }
 
   run(call) {
     return withEither(call?.signal, requests.getStore()?.signal,
-      (signal) => super.run({ ...call, signal }));
+      (signal) => super.run(isObject(call) ? { ...call, signal } : call));
   }
 }

@@ -236,6 +236,26 @@ describe('code runs in the engine of the tool', () => {
     g.dispose();
   });
 
+  it('whose options are checked as those of any engine', async () => {
+    const g = createSandboxTools();
+    const own = g.sandbox();
+    const calls = [
+      [(sandbox) => sandbox.execute('() => 1', 1, { timeout: 5 }), /options\.timeout is not an option/],
+      [(sandbox) => sandbox.execute('() => 1', 1, 5), /options must be an object/],
+      [(sandbox) => sandbox.execute('() => 1', 1, { signal: {} }), /signal must be an AbortSignal/],
+      [(sandbox) => sandbox.run('() => 1'), /options must be an object/],
+    ];
+    let call;
+    g.query('a').sandboxed().handle((_, ctx) => call(ctx.sandbox));
+    for (const [each, message] of calls) {
+      call = each;
+      await assert.rejects(each(own), { name: 'TypeError', message });
+      assert.match(textOf(await g.callTool('a', {}, { signal: new AbortController().signal })), message);
+    }
+    own.dispose();
+    g.dispose();
+  });
+
   it('which tools of the same configuration share, and dispose() ends', async () => {
     const g = createSandboxTools();
     const run = async (_, ctx) => (await ctx.sandbox.execute('() => 1')).callId.split('-')[0];

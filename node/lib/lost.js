@@ -230,6 +230,21 @@ class Walk {
     } else if (typeof value === 'object' && --this.#room >= 0) {
       this.#open.add(value);
       this.#stack.push({ value, keys, length, next: 0, name });
+      if (!this.#isWhy && keys !== undefined && length <= GO) this.#seeMembers(value, keys);
+    }
+  }
+
+  /** What is lost right here, before all that is further below: of the input itself at once. */
+  #seeMembers(object, keys) {
+    for (const key of keys) {
+      let isLost;
+      try {
+        const value = object[key];
+        isLost = !isHeld(value) && (typeof value !== 'object' || lossOf(value) !== undefined);
+      } catch {
+        continue; // #see() knows what to make of it
+      }
+      if (isLost) this.#see(object, key);
     }
   }
 

@@ -133,12 +133,16 @@ test('what is done to an input after the call decides nothing', async () => {
   }
 });
 
-test('what takes no longer than a slice is looked through at once', async () => {
-  const data = { rows: records(2000), callback() {} };
-  const call = engine.execute('(d) => 1', data);
-  delete data.callback;
+test('what takes no longer than a slice is looked through at once, and members of the input always', async () => {
+  for (const n of [2000, 200000]) {
+    for (const member of [() => 1, new Map(), Symbol('x')]) {
+      const data = { rows: records(n), member };
+      const call = engine.execute('(d) => 1', data);
+      delete data.member;
 
-  assert.equal((await call).path, 'data.callback');
+      assert.equal((await call).path, 'data.member');
+    }
+  }
 });
 
 test('a look ends, whatever an input makes of itself meanwhile', async () => {

@@ -5,8 +5,10 @@
 // traps of proxies, which may throw, and it may change between two slices of a look.
 import { messageOf } from './thrown.js';
 
-/** How long one slice of looking may take. */
+/** How long one slice of looking may take, and how long the first, which JSON.stringify's time
+ *  precedes. */
 const SLICE_MS = 2;
+const FIRST_MS = 1;
 
 /** Values that are looked at in one go: microseconds. */
 const GO = 1024;
@@ -251,7 +253,7 @@ class Walk {
   /** Yields when the time of a slice is up; throws InvalidData at the first loss. */
   *over(root) {
     const stack = this.#stack;
-    let until = performance.now() + SLICE_MS;
+    let until = performance.now() + FIRST_MS;
 
     this.#see(root, undefined);
     for (let count = 1; stack.length > 0 && stack.length < DEEPEST; count++) {

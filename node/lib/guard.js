@@ -1,13 +1,46 @@
 // SPDX-License-Identifier: MIT
 //
-// guard - the structural check of code, without an engine: early advice, no security
-// boundary. It parses: a word in a string or a comment is never a use.
+// guard - the check of code, without an engine: early advice, no security boundary. It
+// parses: a word in a string or a comment is never a use.
 import { addon, problem } from './native.js';
 import { hintOfEngine } from './hints.js';
 import { needOptions, takePolicy, wrong } from './options.js';
+import { secondOpinion } from './syntax.js';
 
 const FORMS = ['function', 'execute', 'body', 'script'];
 const FIELDS = 7; // of one violation in the list that the addon makes
+
+/* What the addon's list has, one after the other. */
+function violationsOf(list) {
+  const violations = [];
+  for (let i = 0; i < list.length; i += FIELDS) {
+    const [code, message, line, column, rule, hint, frame] = list.slice(i, i + FIELDS);
+    const violation = { message, line, column, code, rule };
+    if (hint !== '') violation.hint = hintOfEngine(hint);
+    if (frame !== '') violation.frame = frame;
+    violations.push(violation);
+  }
+  return violations;
+}
+
+/* An assignment to a call: V8 parses it, to throw when it is reached; the engine does not. */
+function hasAssignedCall(code, { line }) {
+  const operator = /\)\s*(=(?![=>])|(?:[-+*/%&|^]|\*\*|&&|\|\||\?\?|<<|>>>?)=|\+\+|--)/;
+  return operator.test(code.split('\n')[line - 1] ?? '');
+}
+
+/*
+ * The guard's parser has the better words for a bracket that is open, or for TypeScript.
+ * Where it has no hint, or nothing to say, V8 is asked: it has the last word.
+ */
+function withSyntax(form, code, violations) {
+  if (violations.some((each) => each.code !== 'SYNTAX' || each.hint !== undefined)) return violations;
+  const opinion = secondOpinion(form, code);
+  if (opinion === null) return violations;
+  if (opinion === undefined) return violations.filter((each) => hasAssignedCall(code, each));
+  const [message, line, column, hint, frame] = opinion;
+  return violationsOf(['SYNTAX', message, line, column, 'syntax', hint, frame]);
+}
 
 /**
  * Check code. Options: form, and what the engine would allow (policy, fetch, fs, crypto,
@@ -26,15 +59,7 @@ export function validateSandboxCode(code, options = {}) {
       violations: [{ message, line: 0, column: 0, code: 'INVALID_CODE', rule: 'form' }],
     };
   }
-  const list = addon.check(form, code, takePolicy(options), 0);
-  if (list.length === 0) return { ok: true };
-  const violations = [];
-  for (let i = 0; i < list.length; i += FIELDS) {
-    const violation = { message: list[i + 1], line: list[i + 2], column: list[i + 3] };
-    violations.push({ ...violation, code: list[i], rule: list[i + 4] });
-    const last = violations[violations.length - 1];
-    if (list[i + 5] !== '') last.hint = hintOfEngine(list[i + 5]);
-    if (list[i + 6] !== '') last.frame = list[i + 6];
-  }
-  return { ok: false, violation: violations[0].message, violations };
+  const found = violationsOf(addon.check(form, code, takePolicy(options), 0));
+  const violations = withSyntax(form, code, found);
+  return violations.length === 0 ? { ok: true } : { ok: false, violation: violations[0].message, violations };
 }

@@ -3,6 +3,7 @@
  * addon - the table of what JavaScript may call. It holds no state: each thread that
  * loads the addon gets functions of its own over a gbx_node_env of its own.
  */
+#include "advice.h"
 #include "call.h"
 #include "check.h"
 #include "engine.h"
@@ -27,6 +28,8 @@ static const struct {
     {"answerError", gbx_node_answer_error},
     {"answerFetch", gbx_node_answer_fetch},
     {"check", gbx_node_check},
+    {"proper", gbx_node_proper},
+    {"explain", gbx_node_explain},
     {"gather", gbx_node_gather},
     {"append", gbx_node_append},
     {"drain", gbx_node_drain},

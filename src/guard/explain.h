@@ -57,6 +57,9 @@ bool gbx_line_spreads_promise(gbx_case *c);
 /* And if a call on the line has one among its arguments. */
 bool gbx_line_passes_promise(gbx_case *c);
 
+/* explain_syntax_words.c: the hint for a message of the engine, or NULL. */
+const char *gbx_syntax_wording(const char *message);
+
 void gbx_explain_syntax(gbx_case *c);
 void gbx_explain_runtime(gbx_case *c);
 

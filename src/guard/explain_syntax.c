@@ -31,91 +31,11 @@
     "'{' after '=>' begins a body: to return an object put it in parentheses, => ({ ... })"
 #define HINT_STATEMENT \
     "a statement stands where a function is needed: write (data) => { ...; return ...; }"
-#define HINT_QUOTES "replace the typographic quotes by ' or \""
-#define HINT_NAME   "this word is reserved: choose another name"
-#define HINT_DECLARATION                                                                \
-    "a declaration cannot stand here: put it in braces, { const x = ...; }, and where " \
-    "a value is needed end them with return"
-#define HINT_TWICE \
-    "this name is taken in the same scope: choose another, or assign without let or const"
-#define HINT_JUMP \
-    "use 'return' to leave a callback, or a for loop, which can be left and continued"
 
-#define HINT_VALUE   "a value is missing before this"
-#define HINT_MISSING "an operator, ';' or closing bracket is missing before this"
+#define HINT_VALUE "a value is missing before this"
 #define OPERATORS                                                                        \
     "+ - * / % ** = == === != !== < > <= >= && || ?? ! ? : , . & | ^ ~ << >> >>> += -= " \
     "return of in"
-
-/* In order: the particular before the general. */
-static const gbx_wording wordings[] = {
-    {"must have an initializer", "give the const a value, or declare it with 'let'"},
-    {"variable twice", HINT_TWICE},
-    {"that shadows a", HINT_TWICE},
-    {"for-await-of can only", HINT_AWAIT},
-    {"is only valid inside a", HINT_JUMP},
-    {"'with' statements", "strict mode has no 'with': name the object each time"},
-    {"leading zero", "write octal numbers as 0o17, and others without the zero before"},
-    {"Cannot delete unqualified",
-     "strict mode cannot delete a variable: set it to null"},
-    {"Cannot modify", "strict mode does not assign to this name: choose another"},
-    {"Invalid character '\\u201", HINT_QUOTES},
-    {"Invalid character: '@'", "decorators are not JavaScript yet: call the function"},
-    {"Invalid character", "remove this character, or put it in a string"},
-    {"Unterminated regular expression",
-     "nothing closes this regular expression: a '/' in "
-     "it is written \\/"},
-    {"comment was not closed", "close the comment with */"},
-    {"Function statements must have a name",
-     "name the function, or assign it: const f = function () { ... }"},
-    {"directly after numeric literal",
-     "a name cannot begin with a digit; or an operator "
-     "is missing"},
-    {"undeclared private names", "declare the private field in the class: #name;"},
-    {"is not a reference",
-     "only a variable or a property can be assigned to; to compare, "
-     "use ==="},
-    {"Coalescing and logical", "put parentheses around one of the two: (a ?? b) || c"},
-    {"Ambiguous unary expression", "put parentheses around it: (-a) ** 2"},
-    {"at least a catch or finally", "add catch (e) { ... } after the try block"},
-    {"Expected ':' in ternary", "a ? b : c needs its third part"},
-    {"start a for-loop header", "write for (const x of list) { ... }"},
-    {"to end an argument list",
-     "a ',' or ')' is missing before this, in the arguments of "
-     "a call"},
-    {"to end an object literal", "a ',' is missing before this, in an object"},
-    {"following an array element", "a ',' or ']' is missing before this, in an array"},
-    {"to end a subscript", "a ']' is missing before this"},
-    {"in parameter list",
-     "the parameters before '=>' are not valid: names, patterns and "
-     "default values, each name once"},
-    {"after a parameter declaration",
-     "a ',' is missing before this, in the parameters"},
-    {"import call expects", "modules cannot be loaded: use what JavaScript itself has"},
-    {"keyword 'import'", "modules cannot be loaded: use what JavaScript itself has"},
-    {"keyword 'export'", "leave 'export' out: the code is no module"},
-    {"keyword 'else'", "this 'else' has no 'if': look at the brackets before it"},
-    {"keyword 'catch'", "this 'catch' has no 'try': look at the brackets before it"},
-    {"keyword 'case'", "this 'case' is in no 'switch': look at the brackets before it"},
-    {"yield expression", "'yield' works only in a generator: function* () { ... }"},
-    {"Cannot use the keyword", HINT_NAME},
-    {"Cannot use the reserved word", HINT_NAME},
-    {"super is not valid", "'super' works only in a method of a class or object"},
-    {"following a return statement",
-     "an operator, ';' or new line is missing before this"},
-    {"after variable declaration", "an operator, ',' or ';' is missing before this"},
-    {"following a class field", "a ';' or new line is missing before this"},
-    {"property name after '.'", "a property name is missing before this"},
-    {"Unexpected identifier", "an operator, ',' or ';' is missing before this"},
-    {"Unexpected number", "an operator, ',' or ';' is missing before this"},
-    {"Unexpected string literal", "an operator, ',' or ';' is missing before this"},
-    {"keyword 'const'. Expected", HINT_MISSING},
-    {"keyword 'let'. Expected", HINT_MISSING},
-    {"keyword 'const'", HINT_DECLARATION},
-    {"keyword 'let'", HINT_DECLARATION},
-    {"Unexpected keyword", HINT_MISSING},
-    {"Unexpected token", "something is missing or too much here"},
-};
 
 /* What the engine says of a place it does not name a token for: what stands there. */
 static const struct {
@@ -127,9 +47,7 @@ static const struct {
     {"is not a reference", "= += -= *= /= %= ||= &&= ++ --"},
     {"super is not valid", "super"},
     {"new.target", "new"},
-    {"Cannot delete", "delete"},
     {"in parameter list", "=>"},
-    {"at least a catch", "try"},
 };
 
 static bool leaf_matches(const gbx_case *c, uint32_t k, const char *text, size_t len)
@@ -155,6 +73,8 @@ static uint32_t find_culprit(const gbx_case *c)
     for (gbx_case_line(c, &k, &end); k < end; k++) {
         if (!leaf_matches(c, k, text, len))
             continue;
+        if (gbx_case_leaf_start(c, k) == c->offset) /* a parser that knows the place */
+            return k;
         if (gbx_leaf_is_suspect(&c->leaves, k) ||
             gbx_leaf_is(&c->leaves, gbx_leaf_before(&c->leaves, k), "await"))
             return k;
@@ -190,6 +110,36 @@ static size_t find_place(const gbx_case *c)
                 gbx_leaf_is_one_of(&c->leaves, k, places[i].words))
                 return n->start;
     }
+    return GBX_NO_OFFSET;
+}
+
+/*
+ * What the engine speaks of when it has read on, and so on a line too late: the last of
+ * its kind before. Of private names that is known at the end of all code only.
+ */
+static size_t find_passed(const gbx_case *c)
+{
+    bool is_private, is_regex;
+    const char *text = "";
+    size_t len = 0;
+    uint32_t k, end;
+
+    is_private = gbx_message_quoted(c->message, "undeclared private names", "\"", "\"",
+                                    &text, &len);
+    is_regex = strstr(c->message, "Invalid regular expression") != NULL;
+    if (strstr(c->message, "at least a catch") != NULL)
+        text = "try";
+    else if (strstr(c->message, "Cannot delete") != NULL)
+        text = "delete";
+    if (!is_private)
+        len = strlen(text);
+    if ((len == 0 && !is_regex) || (!is_private && c->offset != GBX_NO_OFFSET))
+        return GBX_NO_OFFSET;
+    gbx_case_line(c, &k, &end);
+    for (k = is_private ? c->leaves.count : end; k > 0; k--)
+        if (is_regex ? c->tree.nodes[c->leaves.nodes[k - 1]].kind == GBX_NODE_REGEX
+                     : leaf_matches(c, k - 1, text, len))
+            return gbx_case_leaf_start(c, k - 1);
     return GBX_NO_OFFSET;
 }
 
@@ -413,6 +363,27 @@ static bool explain_bracket(gbx_case *c, uint32_t culprit)
     return false;
 }
 
+/* What is missing before a value, where the message does not say in what it is. */
+static const char *separator_hint(const gbx_case *c, uint32_t k)
+{
+    uint32_t opener;
+
+    if (strstr(c->message, "Expected ") != NULL ||
+        (strstr(c->message, "Unexpected identifier") == NULL &&
+         strstr(c->message, "Unexpected number") == NULL &&
+         strstr(c->message, "Unexpected string literal") == NULL))
+        return NULL;
+    opener = gbx_leaf_opener(&c->leaves, k);
+    if (opener == GBX_NO_LEAF)
+        return NULL;
+    switch (c->tree.nodes[c->tree.nodes[c->leaves.nodes[opener]].parent].kind) {
+    case GBX_NODE_ARGUMENTS: return gbx_syntax_wording("to end an argument list");
+    case GBX_NODE_OBJECT: return gbx_syntax_wording("to end an object literal");
+    case GBX_NODE_ARRAY: return gbx_syntax_wording("following an array element");
+    default: return NULL;
+    }
+}
+
 static void explain_culprit(gbx_case *c, uint32_t k)
 {
     const char *hint = foreign(c, &k);
@@ -428,6 +399,8 @@ static void explain_culprit(gbx_case *c, uint32_t k)
     if (hint == NULL && k == 0 && c->form == GBX_FORM_FUNCTION &&
         strstr(c->message, "Unexpected keyword") != NULL)
         hint = HINT_STATEMENT;
+    if (hint == NULL)
+        hint = separator_hint(c, k);
     if (hint != NULL)
         c->hint = hint;
     c->at = gbx_case_leaf_start(c, k);
@@ -439,7 +412,7 @@ void gbx_explain_syntax(gbx_case *c)
 {
     uint32_t culprit = find_culprit(c);
     uint32_t first, end;
-    const char *hint = gbx_wording_find(wordings, GBX_COUNTOF(wordings), c->message);
+    const char *hint = gbx_syntax_wording(c->message);
 
     c->hint = hint != NULL ? hint : "";
     if (strstr(c->message, "Cannot declare") != NULL && find_second(c) != GBX_NO_LEAF) {
@@ -460,6 +433,8 @@ void gbx_explain_syntax(gbx_case *c)
     c->at = find_place(c);
     if (c->at == GBX_NO_OFFSET)
         c->at = find_character(c);
+    if (c->at == GBX_NO_OFFSET)
+        c->at = find_passed(c);
     if (c->at != GBX_NO_OFFSET)
         return;
     if (explain_bracket(c, culprit))

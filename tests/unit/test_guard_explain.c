@@ -200,6 +200,39 @@ static void test_guard_explain__finds_the_token_at_fault(void **state)
     EXPECT(samples, F, SYNTAX);
 }
 
+static void test_guard_explain__finds_what_the_engine_had_read_on_from(void **state)
+{
+    static const struct sample samples[] = {
+        {"(d) => {\n\n  return d.#p;\n}", 4, 0,
+         "Cannot reference undeclared private names: \"#p\"", 3, 12, "private field"},
+        {"(d) => {\n  let a = 1; delete a\n}", 3, 0,
+         "Cannot delete unqualified property 'a' in strict mode.", 2, 14, "null"},
+        {"(d) => {\n  try { d() }\n}", 3, 0,
+         "Unexpected token '}'. Try statements must have at least a catch or finally block.",
+         2, 3, "catch (e)"},
+        {"(d) => {\n  return /(/\n}", 3, 0, "Invalid regular expression: missing )", 2,
+         10, "before a character"},
+    };
+    (void)state;
+
+    EXPECT(samples, F, SYNTAX);
+}
+
+static void test_guard_explain__knows_what_is_between_two_values(void **state)
+{
+    static const struct sample samples[] = {
+        {"(d) => ({a: 1 b: 2})", 1, 15, "Unexpected identifier 'b'", 1, 15,
+         "in an object"},
+        {"(d) => [1 2]", 1, 11, "Unexpected number '2'", 1, 11, "in an array"},
+        {"(d) => d(1 2)", 1, 12, "Unexpected number '2'", 1, 12, "in the arguments"},
+        {"(d) => d b", 1, 10, "Unexpected identifier 'b'", 1, 10, "an operator"},
+        {"(d) => [b, c b]", 1, 14, "Unexpected identifier 'b'", 1, 14, "in an array"},
+    };
+    (void)state;
+
+    EXPECT(samples, F, SYNTAX);
+}
+
 static void test_guard_explain__knows_what_is_no_javascript_at_all(void **state)
 {
     static const struct sample samples[] = {
@@ -403,6 +436,8 @@ int main(void)
         cmocka_unit_test(test_guard_explain__knows_an_await_that_cannot_be),
         cmocka_unit_test(test_guard_explain__finds_the_bracket_at_fault),
         cmocka_unit_test(test_guard_explain__finds_the_token_at_fault),
+        cmocka_unit_test(test_guard_explain__finds_what_the_engine_had_read_on_from),
+        cmocka_unit_test(test_guard_explain__knows_what_is_between_two_values),
         cmocka_unit_test(test_guard_explain__knows_what_is_no_javascript_at_all),
         cmocka_unit_test(test_guard_explain__keeps_positions_in_the_callers_text),
         cmocka_unit_test(test_guard_explain__knows_a_promise_that_was_not_awaited),

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * advice - see advice.h. The only file of the addon that looks behind the public headers:
+ * an embedder has no use for half of what a call does with its code.
+ */
+#include "advice.h"
+
+#include "options.h"
+#include "text.h"
+
+#include "guard/guard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The form and the code, which every function here begins with. */
+static bool take(napi_env env, const napi_value *argv, gbx_form *ret_form,
+                 gbx_node_text *ret_code)
+{
+    uint32_t form = 0;
+
+    if (napi_get_value_uint32(env, argv[0], &form) != napi_ok ||
+        form > GBX_FORM_SCRIPT || !gbx_node_text_take(env, argv[1], ret_code))
+        return false;
+    *ret_form = (gbx_form)form;
+    return true;
+}
+
+static napi_value list_of(napi_env env, const napi_value *values, uint32_t count)
+{
+    napi_value list = NULL;
+
+    if (napi_create_array_with_length(env, count, &list) != napi_ok)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++)
+        (void)napi_set_element(env, list, i, values[i]);
+    return list;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+napi_value gbx_node_proper(napi_env env, napi_callback_info info)
+{
+    size_t argc = 2;
+    napi_value argv[2];
+    gbx_node_text code;
+    gbx_guard_span span = {.line = 1, .column = 1};
+    gbx_report *report = NULL;
+    gbx_error error = {0};
+    gbx_form form;
+    napi_value list = NULL;
+
+    if (napi_get_cb_info(env, info, &argc, argv, NULL, NULL) != napi_ok ||
+        !take(env, argv, &form, &code))
+        return NULL;
+    if (gbx_guard_check(code.data, code.len, form, code.len, NULL, &span, &report,
+                        &error) == GBX_OK) {
+        napi_value values[] = {gbx_node_utf8(env, code.data + span.start, span.len),
+                               gbx_node_number(env, span.line),
+                               gbx_node_number(env, span.column)};
+
+        list = list_of(env, values, sizeof values / sizeof values[0]);
+    } else {
+        gbx_node_throw(env, &error);
+    }
+    gbx_report_free(report);
+    gbx_node_text_cleanup(&code);
+    return list;
+}
+
+napi_value gbx_node_explain(napi_env env, napi_callback_info info)
+{
+    size_t argc = 5;
+    napi_value argv[5];
+    gbx_node_text code;
+    gbx_node_text message;
+    gbx_guard_advice advice = {.hint = ""};
+    gbx_form form;
+    char *frame;
+    napi_value list = NULL;
+
+    if (napi_get_cb_info(env, info, &argc, argv, NULL, NULL) != napi_ok ||
+        napi_get_value_uint32(env, argv[3], &advice.line) != napi_ok ||
+        napi_get_value_uint32(env, argv[4], &advice.column) != napi_ok ||
+        !take(env, argv, &form, &code))
+        return NULL;
+    if (gbx_node_text_take(env, argv[2], &message)) {
+        gbx_guard_explain(code.data, code.len, form, GBX_CODE_SYNTAX, message.data,
+                          &advice);
+        frame = gbx_guard_frame(code.data, code.len, advice.line, advice.column);
+        napi_value values[] = {gbx_node_number(env, advice.line),
+                               gbx_node_number(env, advice.column),
+                               gbx_node_utf8(env, advice.hint, strlen(advice.hint)),
+                               gbx_node_utf8(env, frame != NULL ? frame : "",
+                                             frame != NULL ? strlen(frame) : 0)};
+
+        list = list_of(env, values, sizeof values / sizeof values[0]);
+        free(frame);
+        gbx_node_text_cleanup(&message);
+    }
+    gbx_node_text_cleanup(&code);
+    return list;
+}

@@ -207,6 +207,19 @@ describe('what a forge opens', () => {
       assert.match((await read(path)).error, /not below a listed directory/);
   });
 
+  it('files: no code that would write them, whatever is allowed', async () => {
+    const open = new SandboxedToolForge({ fsReadPaths: [join(folder, 'data')] });
+    for (const call of ['writeFile', 'writeFileSync', 'unlink', 'rm', 'rmdir', 'appendFile', 'truncate', 'promises.writeFile']) {
+      const code = `function execute() {\n  return fs.${call}("a.txt", "x");\n}`;
+      const { valid, violations: [said] } = open.validateCode(code, ['fs.readFile', 'fetch', 'crypto']);
+      assert.equal(valid, false, call);
+      assert.match(said, /^line 2, column 10: 'fs\.\w+' is not available: files can only be read \(return the text instead/);
+      const { success, code: why } = await open.execute({ code, allowlist: ['fs.readFile'] });
+      assert.deepEqual([success, why], [false, 'INVALID_CODE'], call);
+    }
+    open.dispose();
+  });
+
   it('files: at most 1 MiB of each', async () => {
     const open = { fsReadPaths: [join(folder, 'data')] };
     const size = (name) => run(open, 'return (await fs.readFile(input)).length', ['fs.readFile'], name);

@@ -374,6 +374,52 @@ static void judge_fetch(struct pass *p, uint32_t i)
                      "the policy does not allow '%s'", site);
 }
 
+/* The name behind the '.' or in the [''] of what has i as its object, or nothing. */
+static size_t property_of(const gbx_tree *t, uint32_t i, const char **ret_name)
+{
+    uint32_t parent = t->nodes[i].parent;
+    uint32_t name = GBX_NO_NODE;
+    size_t quote = 0;
+
+    if (parent == GBX_NO_NODE || t->nodes[i].field != GBX_FIELD_OBJECT)
+        return 0;
+    if (t->nodes[parent].kind == GBX_NODE_MEMBER)
+        name = gbx_tree_child(t, parent, GBX_FIELD_PROPERTY);
+    for (uint32_t c = t->nodes[i].next;
+         t->nodes[parent].kind == GBX_NODE_SUBSCRIPT && c < t->nodes[parent].next;
+         c = t->nodes[c].next)
+        if (t->nodes[c].kind == GBX_NODE_STRING) {
+            name = c;
+            quote = 1;
+        }
+    if (name == GBX_NO_NODE || t->nodes[name].end - t->nodes[name].start < 2 * quote)
+        return 0;
+    *ret_name = t->text + t->nodes[name].start + quote;
+    return t->nodes[name].end - t->nodes[name].start - 2 * quote;
+}
+
+/* The fs at i, which reads, is used for something that would change files. */
+static void judge_file(struct pass *p, uint32_t i)
+{
+    const gbx_tree *t = p->t;
+    const char *name = "";
+    size_t len;
+
+    i = without_parentheses(t, i);
+    len = property_of(t, i, &name);
+    if (len == 8 && memcmp(name, "promises", 8) == 0) {
+        i = without_parentheses(t, t->nodes[i].parent);
+        len = property_of(t, i, &name);
+    }
+    if (!gbx_word_is_write(name, len) ||
+        !is_objectionable(p, t->nodes[i].parent, GBX_USE_ANY))
+        return;
+    gbx_findings_add(p->f, GBX_CODE_INVALID_CODE, "file", p->base + t->nodes[i].start,
+                     gbx_word_write_hint(),
+                     "'fs.%.*s' is not available: files can only be read", (int)len,
+                     name);
+}
+
 /* Does the name exist all the same, by a capability, the host or who calls? */
 static bool is_given(const struct pass *p, uint32_t i, const gbx_word *word)
 {
@@ -412,6 +458,9 @@ static void judge(struct pass *p)
             if (word->is_given && word->capability == GBX_CAP_FETCH &&
                 (p->world->capabilities & GBX_CAP_FETCH) != 0)
                 judge_fetch(p, u->node);
+            if (word->is_given && word->capability == GBX_CAP_FILE &&
+                (p->world->capabilities & GBX_CAP_FILE) != 0)
+                judge_file(p, u->node);
             continue;
         }
         object_to(p, u->node, u->word, word->name,

@@ -254,6 +254,29 @@ const char *gbx_word_hint(const gbx_word *word, uint32_t capabilities)
                : word->hint;
 }
 
+bool gbx_word_is_write(const char *name, size_t len)
+{
+    static const char *const verbs[] = {
+        "appendFile", "chmod",   "chown",    "copyFile",  "cp",     "createWriteStream",
+        "fchmod",     "fchown",  "fsync",    "ftruncate", "lchmod", "lchown",
+        "link",       "lutimes", "mkdir",    "mkdtemp",   "rename", "rm",
+        "rmdir",      "symlink", "truncate", "unlink",    "utimes", "write",
+        "writeFile",  "writev",
+    };
+
+    if (len > 4 && memcmp(name + len - 4, "Sync", 4) == 0)
+        len -= 4;
+    for (size_t i = 0; i < GBX_COUNTOF(verbs); i++)
+        if (order(name, len, verbs[i]) == 0)
+            return true;
+    return false;
+}
+
+const char *gbx_word_write_hint(void)
+{
+    return DO_RETURN;
+}
+
 const char *gbx_module_hint(const char *name, size_t len, uint32_t capabilities)
 {
     if (len > 5 && memcmp(name, "node:", 5) == 0) {

@@ -45,6 +45,12 @@ bool gbx_words_occur(const char *text, size_t len);
 /* What to do instead; what is on is better advice than what could be switched on. */
 const char *gbx_word_hint(const gbx_word *word, uint32_t capabilities);
 
+/* Is it a name that fs has in Node.js for what would change files? */
+bool gbx_word_is_write(const char *name, size_t len);
+
+/* What to do instead of that. */
+const char *gbx_word_write_hint(void);
+
 /* Advice for who loads the module of that name, or NULL if it is none we know. */
 const char *gbx_module_hint(const char *name, size_t len, uint32_t capabilities);
 

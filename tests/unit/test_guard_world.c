@@ -333,6 +333,39 @@ static void test_a_hint__names_what_is_on_instead(void **state)
     expect_words("(d) => process.env", &off, "'process'", "as its input");
 }
 
+static void test_files__can_only_be_read(void **state)
+{
+    static const struct sample samples[] = {
+        {F, ALL, "(d) => fs.writeFile('a', d)", "1:8 file"},
+        {F, ALL, "(d) => fs.writeFileSync('a', d)", "1:8 file"},
+        {F, ALL, "(d) => fs.unlink('a')", "1:8 file"},
+        {F, ALL, "(d) => fs.rm('a')", "1:8 file"},
+        {F, ALL, "(d) => fs.rmdirSync('a')", "1:8 file"},
+        {F, ALL, "(d) => fs.appendFile('a', d)", "1:8 file"},
+        {F, ALL, "(d) => fs.truncate('a')", "1:8 file"},
+        {F, ALL, "async (d) =>\n  await fs.promises.writeFile('a', d)", "2:9 file"},
+        {F, ALL, "(d) => fs['rm']('a')", "1:8 file"},
+        {F, ALL, "(d) => (fs)?.['promises'].rm('a')", "1:8 file"},
+        {F, ALL, "(d) => { const w = fs.rename; return w('a', 'b') }", "1:20 file"},
+        {E, ALL, "function execute(d) { fs.rm(d); fs.mkdir(d) }",
+         "1:23 file, 1:33 file"},
+        {F, ALL, "(d) => fs.readFile('a')", ""},
+        {F, ALL, "(d) => fs.promises.readFile('a')", ""},
+        {F, ALL, "(d) => typeof fs.writeFile", ""},
+        {F, ALL, "(fs) => fs.writeFile('a')", ""},
+        {F, ALL, "(d) => d.fs.writeFile('a')", ""},
+        {F, ALL, "(d) => fs.other.writeFile('a')", ""},
+        {F, ALL, "(d) => fs[d]('a')", ""},
+        {F, ALL, "(d) => 'fs.writeFile'", ""},
+    };
+    const gbx_guard_world on = {.capabilities = ALL};
+    (void)state;
+
+    EXPECT(samples, (gbx_guard_world){0});
+    expect_words("(d) => fs.writeFile(d)", &on, "'fs.writeFile' is not available",
+                 "return the text instead");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +373,7 @@ int main(void)
         cmocka_unit_test(test_what_is_on__is_not_refused),
         cmocka_unit_test(test_what_is_no_use__is_never_refused),
         cmocka_unit_test(test_names_of_the_host__are_not_refused),
+        cmocka_unit_test(test_files__can_only_be_read),
         cmocka_unit_test(test_bindings_not_known_yet__may_be_data),
         cmocka_unit_test(test_a_plain_url__must_be_one_of_the_sites),
         cmocka_unit_test(test_what_is_no_plain_url__is_left_to_run_time),

@@ -2,6 +2,7 @@
 /* tool-result - what a handler returned, as the protocol has the result of a tool. */
 import { isObject } from './argument.js';
 import { hintOfCode } from './hints.js';
+import { InvalidData, jsonOf } from './input.js';
 import { ToolErrorBuilder } from './tool-error.js';
 
 /* What would help with each code, where the engine has no advice of its own. */
@@ -23,14 +24,51 @@ export function errorOf(result) {
   return builder;
 }
 
-function text(value) {
-  if (typeof value === 'string') return value;
-  return JSON.stringify(value) ?? String(value);
+/* ---- what a handler returned ---------------------------------------------------------- */
+
+const isText = (value) => typeof value === 'string';
+const isBase64 = (value) => isText(value) && /^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(value);
+const isMedia = ({ data, mimeType }) => isBase64(data) && isText(mimeType);
+
+/* The contents that the protocol knows, and what each must have. */
+const CONTENTS = {
+  text: ({ text }) => isText(text),
+  image: isMedia,
+  audio: isMedia,
+  resource: ({ resource }) => isObject(resource) && isText(resource.uri) && (isText(resource.text) || isBase64(resource.blob)),
+  resource_link: ({ uri, name }) => isText(uri) && isText(name),
+};
+const PARTS = {
+  content: (list) => Array.isArray(list) && list.every((each) =>
+    isObject(each) && isText(each.type) && Object.hasOwn(CONTENTS, each.type) && CONTENTS[each.type](each)),
+  structuredContent: (value) => value === undefined || isObject(value),
+  isError: (value) => value === undefined || typeof value === 'boolean',
+  _meta: (value) => value === undefined || isObject(value),
+};
+
+/* Data may have a `content` too: a result has only what clients accept. An empty list is
+ * one of a result if nothing is beside it that a result does not have. */
+function isResult(value) {
+  if (!isObject(value) || value.content === undefined) return false;
+  if (!Object.entries(PARTS).every(([name, isRight]) => isRight(value[name]))) return false;
+  return value.content.length > 0 || Object.keys(value).every((name) => Object.hasOwn(PARTS, name));
+}
+
+const RETURNED = { subject: 'what the tool returned', root: 'result' };
+
+function textOf(value) {
+  if (value === undefined) return 'undefined';
+  try {
+    return jsonOf(value, RETURNED);
+  } catch (error) {
+    throw error instanceof InvalidData ? new TypeError(error.message) : error;
+  }
 }
 
 /** Throws where JSON cannot hold the value. */
 export function toToolResult(returned) {
   if (returned instanceof ToolErrorBuilder) return returned.toResult();
-  if (isObject(returned) && Array.isArray(returned.content)) return returned;
-  return { content: [{ type: 'text', text: text(returned) }] };
+  const text = textOf(returned);
+  if (isResult(returned)) return returned;
+  return { content: [{ type: 'text', text: typeof returned === 'string' ? returned : text }] };
 }

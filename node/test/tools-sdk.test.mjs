@@ -116,6 +116,16 @@ for (const sdk of sdks) {
       await client.close();
     });
 
+    it('give data with a content of its own to the client as data', async () => {
+      const tools = createSandboxTools();
+      tools.query('doc').handle(() => ({ title: 'doc', content: ['a', 'b'] }));
+      const server = new sdk.McpServer(INFO);
+      tools.register(server);
+      const client = await connect(sdk, server);
+      assert.equal(textOf(await client.callTool({ name: 'doc', arguments: {} })), '{"title":"doc","content":["a","b"]}');
+      await client.close();
+    });
+
     it('are refused by the name of no tool', async () => {
       const server = new sdk.Server(INFO, { capabilities: {} });
       f.register(server);

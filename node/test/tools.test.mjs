@@ -148,6 +148,40 @@ describe('a handler returns', () => {
     assert.equal(await returns(image), image);
   });
 
+  it('a result with contents of every type that the protocol has, or with none', async () => {
+    for (const result of [
+      { content: [{ type: 'text', text: 'a' }, { type: 'audio', data: 'YQ==', mimeType: 'audio/wav' }], structuredContent: { a: 1 }, isError: true },
+      { content: [{ type: 'resource', resource: { uri: 'a:b', text: '' } }, { type: 'resource_link', uri: 'a:b', name: 'b' }], _meta: {}, more: 1 },
+      { content: [] }, { content: [], structuredContent: { a: 1 } },
+    ])
+      assert.equal(await returns(result), result);
+  });
+
+  it('data with a content of its own, which is data', async () => {
+    for (const data of [
+      { title: 'doc', content: ['a', 'b'] }, { content: [{ type: 'paragraph', text: 'a' }] }, { content: [{ text: 'a' }] },
+      { content: [{ type: 'text' }] }, { content: [{ type: 'image', data: 'a?', mimeType: 'image/png' }] }, { content: 'a' },
+      { content: [{ type: 'text', text: 'a' }], isError: 'no' }, { content: [{ type: 'text', text: 'a' }, null] },
+      { content: [{ type: 'resource', resource: {} }] }, { title: 'empty', content: [] }, { content: [{ type: 'toString' }] },
+    ])
+      assert.deepEqual(await returns(data), { content: [{ type: 'text', text: JSON.stringify(data) }] });
+  });
+
+  it('nothing that JSON would lose without a word', async () => {
+    const cycle = {};
+    cycle.self = cycle;
+    for (const [value, said] of [
+      [new Map([[1, 2]]), 'is a Map'], [{ list: [new Set()] }, 'holds a Set at result.list[0]'], [() => 'the source', 'is a function'],
+      [{ f() {} }, 'holds a function at result.f'], [{ n: 1n }, 'holds a BigInt at result.n'], [cycle, 'holds a cycle at result.self'],
+      [Symbol('s'), 'is a symbol'], [{ content: [{ type: 'text', text: 'a' }], structuredContent: { m: new Map() } }, 'holds a Map at result.structuredContent.m'],
+      [{ big: 'x'.repeat(100000), m: new Map() }, 'holds a Map at result.m'],
+    ]) {
+      const result = await returns(value);
+      assert.equal(result.isError, true);
+      assert.equal(textOf(result), `TOOL_FAILED: what the tool returned ${said}`);
+    }
+  });
+
   it('an error, in words and as data', async () => {
     const error = f.error('NOT_FOUND', 'there is no such thing').suggest('List first.')
       .details({ id: 7 }).details({ table: 'users' }).retryAfter(5);

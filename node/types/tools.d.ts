@@ -118,8 +118,8 @@ export interface ToolBuilder<Context, Input = {}> {
   withObject<K extends string, T>(name: K, properties: DeclareObject<T>, description?: string): ToolBuilder<Context, With<Input, K, T>>;
   withOptionalObject<K extends string, T>(name: K, properties: DeclareObject<T>, description?: string): ToolBuilder<Context, WithOptional<Input, K, T>>;
 
-  /** Returns a JSON value, f.error(...), or a result of the protocol. What it throws is the
-   * error of the tool, message and all. */
+  /** Returns a JSON value, f.error(...), or a result of the protocol, whose content is a list
+   * of contents that it knows. What it throws is the error of the tool, message and all. */
   handle(handler: (input: Input, ctx: Context) => unknown): SandboxTool;
 }
 

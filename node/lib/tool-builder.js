@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* tool-builder - one tool, said step by step: what it is for, what it takes, what it does. */
-import { needFunction, needKnown, needName, needObject, needText } from './argument.js';
+import { needFunction, needKnown, needName, needObject, needText, wrong } from './argument.js';
+import { validateSandboxCode } from './guard.js';
 import { SANDBOX_SYSTEM_INSTRUCTION } from './instruction.js';
+import { addon } from './native.js';
+import { takeOptions } from './options.js';
 import { Parameters } from './tool-parameters.js';
 
 /* What each verb promises of a tool; hints for clients that ask before they call. */
@@ -12,6 +15,30 @@ const VERBS = {
 };
 
 const ANNOTATIONS = ['title', 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
+
+function needAnnotations(annotations) {
+  needObject(annotations, 'annotations');
+  needKnown(annotations, ANNOTATIONS, 'annotations');
+  for (const [name, value] of Object.entries(annotations)) {
+    if (value === undefined) continue;
+    if (name === 'title') needText(value, 'annotations.title');
+    else if (typeof value !== 'boolean') throw wrong(`annotations.${name}`, 'true or false', value);
+  }
+  return annotations;
+}
+
+/*
+ * Throws for what an engine would not take: now, not at the first call, which can only be
+ * answered with an error. Sites and directories are the core's to judge; what it would look
+ * up in the environment need not be there before a call.
+ */
+function needConfig(config) {
+  takeOptions(needObject(config, 'config'));
+  const { policy, console, fetch, fs, crypto, capabilities } = config;
+  if (addon !== undefined && policy?.env === undefined && policy?.secrets === undefined)
+    validateSandboxCode('() => 1', { policy, console, fetch, fs, crypto, capabilities });
+  return config;
+}
 
 export class ToolBuilder extends Parameters {
   #name;
@@ -36,15 +63,13 @@ export class ToolBuilder extends Parameters {
 
   /** Hints of the protocol, in addition to those of the verb or instead. */
   annotate(annotations) {
-    needObject(annotations, 'annotations');
-    needKnown(annotations, ANNOTATIONS, 'annotations');
-    Object.assign(this.#annotations, annotations);
+    Object.assign(this.#annotations, needAnnotations(annotations));
     return this;
   }
 
   /** The tool takes code: its description says how it is written. No engine is made yet. */
   sandboxed(config = {}) {
-    this.#sandbox = { ...needObject(config, 'config') };
+    this.#sandbox = { ...needConfig(config) };
     return this;
   }
 

@@ -101,9 +101,14 @@ function checkValue(value, detail, path, report) {
 function needOptions(options, kind) {
   needObject(options, 'options');
   needKnown(options, KINDS[kind].options, 'options');
-  for (const name of ['min', 'max'])
-    if (options[name] !== undefined)
-      needNumber(options[name], `options.${name}`, kind === 'number' ? -Number.MAX_VALUE : 0, Number.MAX_VALUE);
+  const { min, max, integer } = options;
+  for (const [name, value] of Object.entries({ min, max })) {
+    if (value === undefined) continue;
+    needNumber(value, `options.${name}`, kind === 'number' ? -Number.MAX_VALUE : 0, Number.MAX_VALUE);
+    if (kind !== 'number' && !Number.isInteger(value)) throw wrong(`options.${name}`, 'a whole number', value);
+  }
+  if (min > max) throw new TypeError(`options.min must be at most options.max, ${max}, not ${min}`);
+  if (integer !== undefined && typeof integer !== 'boolean') throw wrong('options.integer', 'true or false', integer);
 }
 
 function itemOf(type) {

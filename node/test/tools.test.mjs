@@ -61,6 +61,11 @@ describe('a tool is declared', () => {
     assert.deepEqual(of('poke'), { title: 'Poke', idempotentHint: true });
   });
 
+  it('may read what its environment has not yet', () => {
+    f.query('later').sandboxed({ env: { KEY: { from: 'NOT_THERE_YET' } }, secrets: { KEY: { from: 'NOT_THERE_YET', sites: ['a.example'] } } })
+      .annotate({ title: undefined }).handle(() => 1);
+  });
+
   it('throws a TypeError that names the argument for wrong use', () => {
     const throws = (use, message) => assert.throws(use, (error) => {
       assert.ok(error instanceof TypeError);
@@ -74,6 +79,18 @@ describe('a tool is declared', () => {
     throws(() => f.query('a').withNumber('x', 'y', { min: 'a' }), /^options\.min must be a number/);
     throws(() => f.query('a').withEnum('x', []), /^values must be/);
     throws(() => f.query('a').withArray('x', 'date'), /^items must be/);
+    throws(() => f.query('a').withString('x', 'y', { min: 5, max: 1 }), /^options\.min must be at most options\.max, 1, not 5/);
+    throws(() => f.query('a').withArray('x', 'string', 'y', { max: 1.5 }), /^options\.max must be a whole number/);
+    throws(() => f.query('a').withNumber('x', 'y', { min: 0.5, max: 0.25 }), /^options\.min must be at most/);
+    throws(() => f.query('a').withNumber('x', 'y', { integer: 1 }), /^options\.integer must be true or false/);
+    throws(() => f.query('a').annotate({ readOnlyHint: 'yes' }), /^annotations\.readOnlyHint must be true or false, not the string "yes"/);
+    throws(() => f.query('a').annotate({ title: 1 }), /^annotations\.title must be a string/);
+    throws(() => f.query('a').sandboxed({ timeot: 5 }), /'timeot'/);
+    throws(() => f.query('a').sandboxed({ timeout: -5 }), /^timeout must be a number from 1 to 600000, not -5/);
+    throws(() => f.query('a').sandboxed({ limits: { cpuMs: '1' } }), /^limits\.cpuMs must be/);
+    throws(() => f.query('a').sandboxed({ fetch: ['no site'] }), /^fetch\.allow\[0\]: a host has no white space/);
+    throws(() => f.query('a').sandboxed({ crypto: 'sha256' }), /^crypto must be/);
+    throws(() => f.query('a').sandboxed(null), /^config must be an object/);
     throws(() => f.query('a').describe(1), /^text must be a string/);
     throws(() => f.query('a').handle('x'), /^handler must be a function/);
     throws(() => f.query('plain').handle(() => 1), /^name: there is a tool 'plain' already/);

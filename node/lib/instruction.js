@@ -4,6 +4,8 @@
 // server, share/glovebox/sandbox-instruction.txt, word for word: a test compares them. It is
 // here too because no file lies beside a bundle that this was put into.
 
+import { takePolicy } from './options.js';
+
 /** Appended to the description of a tool that takes code. */
 export const SANDBOX_SYSTEM_INSTRUCTION = `\
 [SANDBOX] This tool takes code instead of sending you the data.
@@ -12,3 +14,30 @@ It gets the data as its first argument and runs in a sealed process of its own: 
 require, no import, no process, no file system and no network.
 Write plain JavaScript: no Markdown fence, no TypeScript, no eval.
 Return a value that JSON can hold, and only what you need of it.`;
+
+/* What the text says of code to which nothing is given. */
+const NOTHING = /there is no\s+require, no import, no process, no file system and no network\./;
+const MOST_NAMES = 12;
+
+function listed(names) {
+  return names.length <= MOST_NAMES ? names.join(', ') : `${names.slice(0, MOST_NAMES).join(', ')} and others`;
+}
+
+/* A sentence for each capability that is on. Directories are the host's: they are not told. */
+const SENTENCES = {
+  fetch: ({ allow }) => `await fetch(url) reaches these sites and no others: ${listed(allow)}.`,
+  file: () => "await fs.readFile(path, 'utf8') reads the files that are allowed; nothing writes.",
+  crypto: () => 'crypto has createHash, createHmac, randomUUID and the like.',
+  env: (env) => `env has: ${listed(Array.isArray(env) ? env : Object.keys(env))}.`,
+};
+
+/** The same for code that an engine of this config runs: a config that is right. */
+export function instructionFor(config) {
+  const policy = JSON.parse(takePolicy(config) ?? '{}');
+  const said = Object.entries(SENTENCES).filter(([name]) => policy[name]).map(([name, say]) => say(policy[name]));
+  if (said.length === 0) return SANDBOX_SYSTEM_INSTRUCTION;
+  const missing = ['no require', 'no import', 'no process', policy.file ? '' : 'no file system', policy.fetch ? '' : 'no network']
+    .filter((each) => each !== '');
+  const none = `${missing.slice(0, -1).join(', ')} and ${missing.at(-1)}`;
+  return SANDBOX_SYSTEM_INSTRUCTION.replace(NOTHING, () => `there is\n${none}.\n${said.join('\n')}`);
+}

@@ -2,7 +2,7 @@
 /* tool-builder - one tool, said step by step: what it is for, what it takes, what it does. */
 import { needFunction, needKnown, needName, needObject, needText, wrong } from './argument.js';
 import { validateSandboxCode } from './guard.js';
-import { SANDBOX_SYSTEM_INSTRUCTION } from './instruction.js';
+import { instructionFor } from './instruction.js';
 import { addon } from './native.js';
 import { takeOptions } from './options.js';
 import { Parameters } from './tool-parameters.js';
@@ -76,7 +76,7 @@ export class ToolBuilder extends Parameters {
   /** handler(input, ctx) does the work; returns the tool. */
   handle(handler) {
     needFunction(handler, 'handler');
-    const instruction = this.#sandbox === undefined ? '' : SANDBOX_SYSTEM_INSTRUCTION;
+    const instruction = this.#sandbox === undefined ? '' : instructionFor(this.#sandbox);
     const tool = Object.freeze({
       name: this.#name,
       description: [this.#description, instruction].filter((part) => part !== '').join('\n\n'),

@@ -52,6 +52,18 @@ describe('a tool is declared', () => {
     assert.equal(f.action('plain').describe('Does.').handle(() => 1).description, 'Does.');
   });
 
+  it('says what its own code has, and nothing that it has not', () => {
+    const of = (config) => f.query(`says${f.tools.length}`).sandboxed(config).handle(() => 1).description;
+    const all = of({ fetch: ['a.example', '*.b.example'], fs: ['.'], crypto: true, env: { REGION: 'eu' } });
+    assert.doesNotMatch(all, /no file system|no network/);
+    assert.match(all, /there is\nno require, no import and no process\.\nawait fetch\(url\) reaches these sites and no others: a\.example, \*\.b\.example\.\n/);
+    for (const said of [/fs\.readFile/, /crypto has createHash/, /env has: REGION\./]) assert.match(all, said);
+    assert.match(of({ fetch: ['a.example'] }), /no process and no file system\.\nawait fetch/);
+    assert.match(of({ policy: { file: { allow: ['.'] } } }), /no process and no network\.\nawait fs\.readFile/);
+    for (const config of [{}, { fetch: [] }, { fs: false, env: {} }, { timeout: 5, console: false }])
+      assert.equal(of(config), SANDBOX_SYSTEM_INSTRUCTION);
+  });
+
   it('has the hints of its verb, and those that are given', () => {
     const of = (name) => f.tools.find((each) => each.name === name).annotations;
     f.mutation('drop').handle(() => 1);

@@ -11,7 +11,7 @@ import { definitionOf } from './codemode-describe.js';
 import { HOST_NAME, serversScript } from './codemode-script.js';
 import { takeServer } from './codemode-servers.js';
 import { EnginePool } from './engine-pool.js';
-import { validateSandboxCode } from './guard.js';
+import { hasForm } from './guard.js';
 import { hintOfCode } from './hints.js';
 import { RequestEngine } from './request.js';
 import { isSignal } from './signals.js';
@@ -55,11 +55,11 @@ function formOf(code) {
 }
 
 function shapeOf(code) {
-  if (validateSandboxCode(code, { form: 'function', policy: POLICY }).ok) return 'function';
+  if (hasForm(code, { form: 'function', policy: POLICY })) return 'function';
   /* The end alone is looked at: a search over all of it can take long. */
   const callsItself = /(^|[\n;}])\s*(return\s+)?(await\s+)?(run|execute)\s*\([^\n]*$/.test(code.trimEnd().slice(-200));
   if (!callsItself && /\b(run|execute)\b/.test(code)
-    && validateSandboxCode(code, { form: 'execute', policy: POLICY }).ok) return 'execute';
+    && hasForm(code, { form: 'execute', policy: POLICY })) return 'execute';
   return 'script';
 }
 
@@ -191,6 +191,10 @@ class CodeMode {
   /** Ends what runs; the clients are yours, and stay as they are. */
   dispose() {
     this.#engines.dispose();
+  }
+
+  [Symbol.dispose ?? Symbol.for('nodejs.dispose')]() {
+    this.dispose();
   }
 }
 

@@ -6,7 +6,7 @@
  */
 import { needKnown, needNumber, needObject, needText, needTexts, wrong } from './argument.js';
 import { EngineCache } from './engine-cache.js';
-import { validateSandboxCode } from './guard.js';
+import { hasForm, validateSandboxCode } from './guard.js';
 import { hintOfCode } from './hints.js';
 import { RequestEngine } from './request.js';
 
@@ -83,7 +83,7 @@ export class SandboxedToolForge {
       fsReadPaths: listOf(options, 'fsReadPaths', 'fsReadRoots'),
     };
     /* Throws where a domain or path cannot be had: now, not at the first tool. */
-    validateSandboxCode('function execute() {}', { form: 'execute', policy: this.#policyOf(Object.keys(APIS)) });
+    hasForm('function execute() {}', { form: 'execute', policy: this.#policyOf(Object.keys(APIS)) });
   }
 
   #makeEngine(config) {

@@ -42,24 +42,28 @@ function withSyntax(form, code, violations) {
   return violationsOf(['SYNTAX', message, line, column, 'syntax', hint, frame]);
 }
 
+/* [the form's number, what the guard's own parser objects to] */
+function check(code, options) {
+  needOptions(options, ['form']);
+  const form = FORMS.indexOf(options.form ?? 'function');
+  if (form < 0) throw wrong('form', `one of ${FORMS.join(', ')}`, options.form);
+  if (addon === undefined) throw new Error(problem);
+  if (typeof code !== 'string')
+    return [form, [{ message: 'the code must be a string', line: 0, column: 0, code: 'INVALID_CODE', rule: 'form' }]];
+  return [form, violationsOf(addon.check(form, code, takePolicy(options), 0))];
+}
+
+/** Has code the structure that its form asks for? Quick: what else is wrong is not said. */
+export function hasForm(code, options) {
+  return check(code, options)[1].length === 0;
+}
+
 /**
  * Check code. Options: form, and what the engine would allow (policy, fetch, fs, crypto,
  * env), so that what is allowed is no violation.
  */
 export function validateSandboxCode(code, options = {}) {
-  needOptions(options, ['form']);
-  const form = FORMS.indexOf(options.form ?? 'function');
-  if (form < 0) throw wrong('form', `one of ${FORMS.join(', ')}`, options.form);
-  if (addon === undefined) throw new Error(problem);
-  if (typeof code !== 'string') {
-    const message = 'the code must be a string';
-    return {
-      ok: false,
-      violation: message,
-      violations: [{ message, line: 0, column: 0, code: 'INVALID_CODE', rule: 'form' }],
-    };
-  }
-  const found = violationsOf(addon.check(form, code, takePolicy(options), 0));
+  const [form, found] = check(code, options);
   const violations = withSyntax(form, code, found);
   return violations.length === 0 ? { ok: true } : { ok: false, violation: violations[0].message, violations };
 }

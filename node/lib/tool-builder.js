@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* tool-builder - one tool, said step by step: what it is for, what it takes, what it does. */
 import { needFunction, needKnown, needName, needObject, needText, wrong } from './argument.js';
-import { validateSandboxCode } from './guard.js';
+import { hasForm } from './guard.js';
 import { instructionFor } from './instruction.js';
 import { addon } from './native.js';
 import { takeOptions } from './options.js';
@@ -36,7 +36,7 @@ function needConfig(config) {
   takeOptions(needObject(config, 'config'));
   const { policy, console, fetch, fs, crypto, capabilities } = config;
   if (addon !== undefined && policy?.env === undefined && policy?.secrets === undefined)
-    validateSandboxCode('() => 1', { policy, console, fetch, fs, crypto, capabilities });
+    hasForm('() => 1', { policy, console, fetch, fs, crypto, capabilities });
   return config;
 }
 

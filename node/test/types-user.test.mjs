@@ -31,6 +31,43 @@ it('the types are right in themselves', () => {
   assert.equal(compile({ 'all.ts': "export * from 'glovebox';\n" }, { skipLibCheck: false }), '');
 });
 
+/* Every option may be there and undefined; everything that holds processes may be disposed. */
+const OPTIONAL = `
+import {
+  createCodeMode, createSandboxClient, createSandboxTools, glovebox, SandboxedToolForge, SandboxEngine, validateSandboxCode,
+} from 'glovebox';
+
+const signal: AbortSignal | undefined = undefined as AbortSignal | undefined;
+const none = undefined;
+const engine = new SandboxEngine({ timeout: none, fetch: none, policy: none, limits: { timeoutMs: none }, console: { log: none } });
+void engine.run({ code: '', signal, limits: none, seed: none, onLog: none });
+void engine.execute('', 1, { signal });
+const forge = new SandboxedToolForge({ memoryMB: none, fetchDomains: none });
+void forge.execute({ code: '', signal, allowlist: none });
+const client = createSandboxClient({ adapter: glovebox({ maxWorkers: none }) });
+void client.execute({ code: '', signal, envVars: none, consoleSink: none });
+const tools = createSandboxTools({ context: none });
+tools.query('a').sandboxed({ timeout: none }).annotate({ title: none }).withString('b', none, { max: none });
+void tools.callTool('a', none, { signal });
+const mode = createCodeMode({ servers: {}, allow: none, timeoutMs: none });
+void mode.run('', { signal, input: none });
+validateSandboxCode('', { form: none, crypto: none });
+
+const ends: (() => void)[] = [engine, forge, tools, mode].map((each) => () => each[Symbol.dispose]());
+const promises: Promise<void>[] = [engine, client].map((each) => each[Symbol.asyncDispose]());
+void [ends, promises];
+`;
+
+for (const [title, options] of [
+  ['strictly', {}],
+  ['with a library that knows nothing of disposal, and without the types of Node', { lib: ['es2022', 'dom'], types: [] }],
+  ['with the types of Node and that library', { lib: ['es2022'], types: ['node'] }],
+]) {
+  it(`options that are undefined, and disposal, compile ${title}`, () => {
+    assert.equal(compile({ 'optional.ts': OPTIONAL }, { skipLibCheck: false, ...options }), '');
+  });
+}
+
 it('the examples compile as they are, checked strictly', () => {
   assert.equal(compile(Object.fromEntries(examples), { allowJs: true, checkJs: true }), '');
 });

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import './disposable.js';
 import type { SandboxErrorCode, SandboxLog } from './engine.js';
 import type { SandboxToolResult, ToolAnnotations } from './tools.js';
 
@@ -19,12 +20,12 @@ export type CodeModeFunction = (args: any, options: CodeModeCallOptions) => unkn
 export type CodeModeTool =
   | CodeModeFunction
   | {
-      description?: string;
-      inputSchema?: object;
-      outputSchema?: object;
-      annotations?: ToolAnnotations;
-      handler?: CodeModeFunction;
-      execute?: CodeModeFunction;
+      description?: string | undefined;
+      inputSchema?: object | undefined;
+      outputSchema?: object | undefined;
+      annotations?: ToolAnnotations | undefined;
+      handler?: CodeModeFunction | undefined;
+      execute?: CodeModeFunction | undefined;
     };
 
 /** Tools of createSandboxTools(). */
@@ -38,29 +39,29 @@ export type CodeModeServer = McpClientLike | CodeModeTools | Record<string, Code
 export interface CodeModeOptions {
   servers: Record<string, CodeModeServer>;
   /** Of the tool. Default 'execute'. */
-  name?: string;
+  name?: string | undefined;
   /** Asked before each call: true, or false, or a text that says why not. */
-  allow?: (call: {
+  allow?: ((call: {
     server: string; tool: string; args: Record<string, unknown>; line: number; signal: AbortSignal;
-  }) => boolean | string | Promise<boolean | string>;
+  }) => boolean | string | Promise<boolean | string>) | undefined;
   /** Of a run. Default 120000. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Of one call of a tool. Default 60000. */
-  callTimeoutMs?: number;
+  callTimeoutMs?: number | undefined;
   /** Default 128. */
-  memoryMB?: number;
+  memoryMB?: number | undefined;
   /** Of the value as JSON. Default 10 MiB. */
-  maxOutputBytes?: number;
+  maxOutputBytes?: number | undefined;
   /** Of the answer that a model reads; of more, head and tail stay. Default 40000. */
-  maxTextCharacters?: number;
+  maxTextCharacters?: number | undefined;
   /** In one run. Default 1000. */
-  maxCalls?: number;
+  maxCalls?: number | undefined;
   /** Default 16; the rest wait. */
-  maxCallsAtOnce?: number;
+  maxCallsAtOnce?: number | undefined;
   /** Default 100. */
-  maxArtifacts?: number;
+  maxArtifacts?: number | undefined;
   /** Of one sleep(). Default 30000. */
-  sleepMs?: number;
+  sleepMs?: number | undefined;
 }
 
 export interface CodeModeDefinition {
@@ -117,9 +118,9 @@ export type CodeModeOutcome<T = unknown> =
 export interface CodeModeRunOptions {
   /** What the code sees as input. */
   input?: unknown;
-  timeoutMs?: number;
-  signal?: AbortSignal;
-  onProgress?: (progress: { progress?: number; total?: number; message?: string }) => void;
+  timeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: { progress?: number; total?: number; message?: string }) => void) | undefined;
 }
 
 export interface CodeMode {
@@ -134,6 +135,7 @@ export interface CodeMode {
   run<T = unknown>(code: string, options?: CodeModeRunOptions): Promise<CodeModeOutcome<T>>;
   /** Ends what runs. The clients are yours. */
   dispose(): void;
+  [Symbol.dispose](): void;
 }
 
 /** One tool in place of many: code that calls the tools of several servers. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import './disposable.js';
 
 /** How a call ended, when it did not end with a value. The host decides it, never a text. */
 export type SandboxErrorCode =
@@ -75,75 +76,75 @@ export type SandboxResult<T = unknown> = SandboxSuccess<T> | SandboxFailure;
 /** Bounds on one call. Those of a call may only lower the engine's. */
 export interface SandboxLimits {
   /** Wall clock, 1 to 600000. Default 5000. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Processor time. Default: timeoutMs. */
-  cpuMs?: number;
+  cpuMs?: number | undefined;
   /** 8 MiB to 4 GiB. Default 128 MiB. */
-  memoryBytes?: number;
+  memoryBytes?: number | undefined;
   /** Of the result as JSON, to 256 MiB. Default 1 MiB. */
-  outputBytes?: number;
+  outputBytes?: number | undefined;
   /** Default 65536 (form 'script': 51200), at most 1 MiB. */
-  codeBytes?: number;
+  codeBytes?: number | undefined;
   /** Console text. Default 10 MiB. */
-  logBytes?: number;
+  logBytes?: number | undefined;
   /** Calls of functions of the host. Default 10000. */
-  hostCalls?: number;
+  hostCalls?: number | undefined;
   /** How many of them at once; the rest wait in the box. Default 256. */
-  hostCallsAtOnce?: number;
+  hostCallsAtOnce?: number | undefined;
   /** Arguments of all of them. Default 16 MiB. */
-  hostOutBytes?: number;
+  hostOutBytes?: number | undefined;
   /** Answers to all of them. Default 64 MiB. */
-  hostInBytes?: number;
+  hostInBytes?: number | undefined;
 }
 
 /** What code may reach: the JSON of docs/policy.md. Paths begin at the current directory. */
 export interface SandboxPolicy {
-  console?: boolean;
-  timers?: boolean;
-  crypto?: boolean;
-  fetch?: SandboxFetchPolicy;
-  file?: SandboxFilePolicy;
-  env?: SandboxEnvPolicy;
-  secrets?: Record<string, SandboxSecret>;
+  console?: boolean | undefined;
+  timers?: boolean | undefined;
+  crypto?: boolean | undefined;
+  fetch?: SandboxFetchPolicy | undefined;
+  file?: SandboxFilePolicy | undefined;
+  env?: SandboxEnvPolicy | undefined;
+  secrets?: Record<string, SandboxSecret> | undefined;
   /** Names of exposed functions: 'db.query', 'db.*', '*'. */
-  functions?: string[];
-  limits?: SandboxLimits;
+  functions?: string[] | undefined;
+  limits?: SandboxLimits | undefined;
 }
 
 export interface SandboxFetchPolicy {
   allow: string[];
-  networks?: string[];
-  methods?: string[];
-  maxBytes?: number;
-  maxRequestBytes?: number;
-  timeoutMs?: number;
-  maxRedirects?: number;
-  nameservers?: string[];
-  caFile?: string;
+  networks?: string[] | undefined;
+  methods?: string[] | undefined;
+  maxBytes?: number | undefined;
+  maxRequestBytes?: number | undefined;
+  timeoutMs?: number | undefined;
+  maxRedirects?: number | undefined;
+  nameservers?: string[] | undefined;
+  caFile?: string | undefined;
 }
 
 export interface SandboxFilePolicy {
   allow: string[];
-  maxBytes?: number;
+  maxBytes?: number | undefined;
 }
 
 export type SandboxEnvPolicy = string[] | Record<string, string | { from: string }>;
 
 export interface SandboxSecret {
-  from?: string;
-  file?: string;
-  value?: string;
-  sites?: string[];
-  functions?: string[];
+  from?: string | undefined;
+  file?: string | undefined;
+  value?: string | undefined;
+  sites?: string[] | undefined;
+  functions?: string[] | undefined;
 }
 
 /** Receives console lines while the code runs. */
 export interface SandboxConsole {
-  debug?(text: string): void;
-  log?(text: string): void;
-  info?(text: string): void;
-  warn?(text: string): void;
-  error?(text: string): void;
+  debug?: ((text: string) => void) | undefined;
+  log?: ((text: string) => void) | undefined;
+  info?: ((text: string) => void) | undefined;
+  warn?: ((text: string) => void) | undefined;
+  error?: ((text: string) => void) | undefined;
 }
 
 /** A request that the policy has allowed. */
@@ -160,9 +161,9 @@ export interface SandboxTransportRequest {
 
 export interface SandboxTransportResponse {
   status: number;
-  statusText?: string;
-  headers?: Record<string, string> | Iterable<[string, string]>;
-  body?: string | Uint8Array;
+  statusText?: string | undefined;
+  headers?: Record<string, string> | Iterable<[string, string]> | undefined;
+  body?: string | Uint8Array | undefined;
 }
 
 /** Makes requests in place of the library; must not follow redirects by itself. */
@@ -172,43 +173,43 @@ export type SandboxTransport = (
 
 export interface SandboxConfig {
   /** Milliseconds a call may take. Default 5000. */
-  timeout?: number;
+  timeout?: number | undefined;
   /** MiB a call may need. Default 128. */
-  memoryLimit?: number;
+  memoryLimit?: number | undefined;
   /** Bytes of JSON a result may have. Default 1048576. */
-  maxOutputBytes?: number;
+  maxOutputBytes?: number | undefined;
   /** The same and other limits by the names of the library. */
-  limits?: SandboxLimits;
-  policy?: SandboxPolicy;
+  limits?: SandboxLimits | undefined;
+  policy?: SandboxPolicy | undefined;
   /** Capture console lines (default), do without a console, or stream them too. */
-  console?: boolean | SandboxConsole;
+  console?: boolean | SandboxConsole | undefined;
   /** Sites that code may fetch from; an empty list is none. */
-  fetch?: string[] | SandboxFetchPolicy | false;
+  fetch?: string[] | SandboxFetchPolicy | false | undefined;
   /** Directories below which code may read; an empty list is none. */
-  fs?: string[] | SandboxFilePolicy | false;
-  crypto?: boolean;
-  env?: SandboxEnvPolicy | false;
-  secrets?: Record<string, SandboxSecret>;
+  fs?: string[] | SandboxFilePolicy | false | undefined;
+  crypto?: boolean | undefined;
+  env?: SandboxEnvPolicy | false | undefined;
+  secrets?: Record<string, SandboxSecret> | undefined;
   /** Instead of a policy: of what needs no list, only this. Default console and timers. */
-  capabilities?: ('console' | 'timers' | 'crypto')[];
+  capabilities?: ('console' | 'timers' | 'crypto')[] | undefined;
   /** Scripts that every call finds evaluated. */
-  preload?: { name: string; source: string }[];
-  transport?: SandboxTransport;
+  preload?: { name: string; source: string }[] | undefined;
+  transport?: SandboxTransport | undefined;
   /** Receives the security log, one JSON object a line. */
-  securityLog?: (line: string) => void;
+  securityLog?: ((line: string) => void) | undefined;
   /** 'memory' isolates nothing and is for tests. */
-  runner?: 'process' | 'memory';
-  poolSize?: number;
-  maxWorkers?: number;
-  queueLength?: number;
-  require?: 'default' | 'strict';
-  jit?: 'default' | 'full' | 'baseline' | 'off';
-  globals?: 'standard' | 'minimal';
-  fresh?: 'fork' | 'exec';
-  recycleCalls?: number;
-  recycleMs?: number;
+  runner?: 'process' | 'memory' | undefined;
+  poolSize?: number | undefined;
+  maxWorkers?: number | undefined;
+  queueLength?: number | undefined;
+  require?: 'default' | 'strict' | undefined;
+  jit?: 'default' | 'full' | 'baseline' | 'off' | undefined;
+  globals?: 'standard' | 'minimal' | undefined;
+  fresh?: 'fork' | 'exec' | undefined;
+  recycleCalls?: number | undefined;
+  recycleMs?: number | undefined;
   /** Of 2 MiB, once an engine, for its compiled code: 1 to 16, default 8. Fewer are slower. */
-  hugePages?: number;
+  hugePages?: number | undefined;
 }
 
 /** How code is written, and so how it is called. */
@@ -216,25 +217,25 @@ export type SandboxForm = 'function' | 'execute' | 'body' | 'script';
 
 export interface SandboxRunOptions {
   /** Default 'function'. */
-  form?: SandboxForm;
+  form?: SandboxForm | undefined;
   code: string;
   /** Any value that JSON can hold; undefined: the only dataset, else null. */
   input?: unknown;
   /** The same as JSON already. A Uint8Array must stay as it is until it has been read. */
-  inputJson?: string | Uint8Array;
+  inputJson?: string | Uint8Array | undefined;
   /** The dataset that the function is called with, or '*' for an object of all. */
-  dataset?: string;
+  dataset?: string | undefined;
   /** Form 'body': params, env, and names of your own. */
-  bindings?: Record<string, unknown>;
-  limits?: SandboxLimits;
+  bindings?: Record<string, unknown> | undefined;
+  limits?: SandboxLimits | undefined;
   /** Narrower than the engine's. */
-  policy?: SandboxPolicy;
-  signal?: AbortSignal;
-  onLog?: (level: SandboxLogLevel, text: string, timeMs: number) => void;
+  policy?: SandboxPolicy | undefined;
+  signal?: AbortSignal | undefined;
+  onLog?: ((level: SandboxLogLevel, text: string, timeMs: number) => void) | undefined;
   /** Math.random follows it. */
-  seed?: number;
+  seed?: number | undefined;
   /** The clock of the code stands there. */
-  nowMs?: number;
+  nowMs?: number | undefined;
 }
 
 export type SandboxFunction = (...args: any[]) => unknown;

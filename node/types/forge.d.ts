@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import './disposable.js';
 import type { SandboxErrorCode } from './engine.js';
 
 /** What a tool may be allowed; each within what the forge was made with. */
@@ -6,20 +7,20 @@ export type SandboxAPI = 'fetch' | 'fs.readFile' | 'crypto';
 
 export interface SandboxedToolForgeConfig {
   /** 8 to 4096. Default 128. Everything counts: objects, strings, typed arrays, the engine. */
-  memoryMB?: number;
+  memoryMB?: number | undefined;
   /** 1 to 600000. Default 5000. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Bytes of JSON that an output may have. Default 1 MiB. */
-  maxOutputBytes?: number;
+  maxOutputBytes?: number | undefined;
   /** Sites that fetch may reach: 'api.example.com', '*.example.com'. An empty list is none. */
-  fetchDomains?: string[];
+  fetchDomains?: string[] | undefined;
   /** Another name of fetchDomains. */
-  fetchDomainAllowlist?: string[];
+  fetchDomainAllowlist?: string[] | undefined;
   /** Directories below which fs.readFile may read, at most 1 MiB of each file. An empty list
    * is none. */
-  fsReadPaths?: string[];
+  fsReadPaths?: string[] | undefined;
   /** Another name of fsReadPaths. */
-  fsReadRoots?: string[];
+  fsReadRoots?: string[] | undefined;
 }
 
 export interface SandboxExecutionRequest {
@@ -27,10 +28,10 @@ export interface SandboxExecutionRequest {
   code: string;
   /** Any value that JSON can hold; undefined: null. */
   input?: unknown;
-  allowlist?: SandboxAPI[];
-  memoryMB?: number;
-  timeoutMs?: number;
-  signal?: AbortSignal;
+  allowlist?: SandboxAPI[] | undefined;
+  memoryMB?: number | undefined;
+  timeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 export interface SandboxExecutionCost {
@@ -51,5 +52,7 @@ export class SandboxedToolForge {
   validateCode(code: string, allowlist?: SandboxAPI[]): { valid: boolean; violations: string[] };
   /** Resolves whatever the code does; rejects for wrong use alone. */
   execute(request: SandboxExecutionRequest): Promise<SandboxExecutionResult>;
+  /** Ends its engines; what runs ends as ABORTED. */
   dispose(): void;
+  [Symbol.dispose](): void;
 }

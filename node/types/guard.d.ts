@@ -19,7 +19,7 @@ export type GuardResult =
   | { ok: false; violation: string; violations: SandboxViolation[] };
 
 /** What the engine would allow is no violation. */
-export type GuardOptions = { form?: SandboxForm } & Pick<
+export type GuardOptions = { form?: SandboxForm | undefined } & Pick<
   SandboxConfig,
   'policy' | 'console' | 'fetch' | 'fs' | 'crypto' | 'env' | 'capabilities'
 >;

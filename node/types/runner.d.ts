@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import './disposable.js';
 import type { SandboxErrorCode, SandboxLog } from './engine.js';
 
 /** The port: what an adapter is. */
@@ -12,19 +13,19 @@ export interface SandboxExecuteArgs {
   /** The body of an async function. */
   code: string;
   /** What the code sees as params. */
-  executionParams?: Record<string, unknown>;
+  executionParams?: Record<string, unknown> | undefined;
   /** What it sees as env, and as environmentVariables. */
-  envVars?: Record<string, string>;
+  envVars?: Record<string, string> | undefined;
   /** Each is a name of its own in the code. */
-  contextVariables?: Record<string, unknown>;
+  contextVariables?: Record<string, unknown> | undefined;
   /** Each of executionParams is a name of its own as well. */
-  isCustomTool?: boolean;
+  isCustomTool?: boolean | undefined;
   /** Milliseconds, to 600000. Default 5000. */
-  timeout?: number;
+  timeout?: number | undefined;
   /** Makes the requests of the code's fetch, and must judge each. Without it there is no fetch. */
-  secureFetchImpl?: SecureFetch;
+  secureFetchImpl?: SecureFetch | undefined;
   /** Receives console lines while the code runs. */
-  consoleSink?: SandboxConsoleSink;
+  consoleSink?: SandboxConsoleSink | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -33,24 +34,24 @@ export interface SandboxExecuteResult {
 }
 
 export interface SecureFetchInit {
-  method?: string;
-  headers?: Record<string, string>;
-  body?: string;
-  redirect?: string;
+  method?: string | undefined;
+  headers?: Record<string, string> | undefined;
+  body?: string | undefined;
+  redirect?: string | undefined;
 }
 
 /** As of the web, or a plain object. */
 export interface SecureFetchResponse {
-  ok?: boolean;
-  status?: number;
-  statusText?: string;
+  ok?: boolean | undefined;
+  status?: number | undefined;
+  statusText?: string | undefined;
   headers?:
     | Record<string, string>
     | Iterable<[string, string]>
     | { forEach(use: (value: string, name: string) => void): void };
   body?: unknown;
-  url?: string;
-  text?(): Promise<string>;
+  url?: string | undefined;
+  text?: (() => Promise<string>) | undefined;
 }
 
 export type SecureFetch = (
@@ -58,11 +59,11 @@ export type SecureFetch = (
 ) => SecureFetchResponse | Promise<SecureFetchResponse>;
 
 export interface SandboxConsoleSink {
-  log?(message: string): void;
-  info?(message: string): void;
-  warn?(message: string): void;
-  error?(message: string): void;
-  debug?(message: string): void;
+  log?: ((message: string) => void) | undefined;
+  info?: ((message: string) => void) | undefined;
+  warn?: ((message: string) => void) | undefined;
+  error?: ((message: string) => void) | undefined;
+  debug?: ((message: string) => void) | undefined;
 }
 
 export interface SandboxClientConfig {
@@ -89,6 +90,7 @@ export interface SandboxClient {
     { ok: true; result: unknown } | { ok: false; error: SandboxAttemptError }
   >;
   dispose(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export function createSandboxClient(config: SandboxClientConfig): SandboxClient;
@@ -104,11 +106,11 @@ export class SandboxExecutionError extends Error {
 
 export interface GloveboxAdapterOptions {
   /** MiB of one piece of code. Default 128. */
-  workerMemoryMb?: number;
+  workerMemoryMb?: number | undefined;
   /** Processes alive at once. */
-  maxWorkers?: number;
+  maxWorkers?: number | undefined;
   /** Bytes of JSON that a result may have. Default 1 MiB. */
-  maxOutputBytes?: number;
+  maxOutputBytes?: number | undefined;
 }
 
 /** For production: each piece of code in a sealed process of its own. */

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
+import './disposable.js';
 import type { SandboxConfig, SandboxEngine, SandboxResult, SandboxRunOptions } from './engine.js';
 
 /** Lengths of a text, in characters. */
 export interface TextRange {
-  min?: number;
-  max?: number;
+  min?: number | undefined;
+  max?: number | undefined;
 }
 
 export interface NumberRange {
-  min?: number;
-  max?: number;
+  min?: number | undefined;
+  max?: number | undefined;
   /** Whole numbers only. */
-  integer?: boolean;
+  integer?: boolean | undefined;
 }
 
 /** How many items. */
 export interface ArrayRange {
-  min?: number;
-  max?: number;
+  min?: number | undefined;
+  max?: number | undefined;
 }
 
 type ItemName = 'string' | 'number' | 'boolean' | 'object';
@@ -54,11 +55,11 @@ export type DeclareObject<T> = (properties: ObjectParameters) => ObjectParameter
 
 /** Hints of the protocol. */
 export interface ToolAnnotations {
-  title?: string;
-  readOnlyHint?: boolean;
-  destructiveHint?: boolean;
-  idempotentHint?: boolean;
-  openWorldHint?: boolean;
+  title?: string | undefined;
+  readOnlyHint?: boolean | undefined;
+  destructiveHint?: boolean | undefined;
+  idempotentHint?: boolean | undefined;
+  openWorldHint?: boolean | undefined;
 }
 
 /** A tool as `tools/list` has it. */
@@ -152,13 +153,14 @@ export interface SandboxTools<Context = {}> {
   readonly tools: SandboxTool[];
   /** Calls a tool as a server does. Resolves whatever happens. */
   callTool(
-    name: string, input?: Record<string, unknown>, request?: { signal?: AbortSignal; extra?: unknown },
+    name: string, input?: Record<string, unknown>, request?: { signal?: AbortSignal | undefined; extra?: unknown },
   ): Promise<SandboxToolResult>;
   /** On McpServer: what it returned for each tool. On the low-level Server: nothing. */
   register(server: McpServerLike): Record<string, any>;
   register(server: ServerLike): void;
   /** Ends the engines of tools; what runs ends as ABORTED. */
   dispose(): void;
+  [Symbol.dispose](): void;
 }
 
 /** McpServer of the official SDK, version 1 or 2. */
@@ -179,5 +181,5 @@ export interface ContextRequest {
 
 /** context: what handlers find in ctx, or a function of the request that returns it. */
 export function createSandboxTools<Context extends object = {}>(options?: {
-  context?: Context | ((request: ContextRequest) => Context | Promise<Context>);
+  context?: (Context | ((request: ContextRequest) => Context | Promise<Context>)) | undefined;
 }): SandboxTools<Context>;

@@ -5,10 +5,20 @@
  */
 const OPTIONS = {
   '--allow fetch=HOST': "the engine's option fetch: ['HOST']",
+  '--allow fetch=SITE': "the engine's option fetch: ['SITE']",
   '--allow file=DIRECTORY': "the engine's option fs: ['DIRECTORY']",
   '--allow crypto': "the engine's option crypto: true",
   '--allow env=NAME': "the engine's option env: ['NAME']",
 };
+
+/* What only who made the engine can do, in each way that a hint has of saying it. */
+const OF_THE_ENGINE = [
+  [/allow (it|them) with [^,]*, or /, ''],
+  [/^raise the memory limit, or load the data as a dataset$/, 'give the code less data at once'],
+  [/, or raise [^,]*$/, ''],
+  [/^expose\(\) gives .*$/, 'the input is data alone: leave functions out of it'],
+  [/^load\(\) parts of it .*$/, 'give the code less data at once'],
+];
 
 /** The hint with options in place of flags. */
 export function hintOfEngine(hint) {
@@ -17,7 +27,7 @@ export function hintOfEngine(hint) {
   return hint;
 }
 
-/** The hint without what only who made the engine can do; what is left may be nothing. */
+/** The hint for who wrote the code, and can change nothing else. */
 export function hintOfCode(hint = '') {
-  return hint.replace(/^allow it with [^,]*, or /, '');
+  return OF_THE_ENGINE.reduce((text, [about, instead]) => text.replace(about, instead), hint);
 }

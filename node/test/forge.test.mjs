@@ -78,6 +78,23 @@ describe('a forged tool', () => {
       results.map((_, i) => [i, 'RUNTIME', 'SYNTAX', 'INVALID_CODE'][i % 4]));
   });
 
+  it('is told what who wrote it can do, not what who made the forge can', async () => {
+    for (const [body, code, said] of [
+      ['return fetch', 'RUNTIME', /Hint: fetch is off: make the request outside$/], ['return fs', 'RUNTIME', /Hint: files are off: give the data as the input$/],
+      ['return crypto', 'RUNTIME', /Hint: hashing is off: compute the hash outside$/], ['return env', 'RUNTIME', /Hint: variables are off/],
+      ['return [1n]', 'RUNTIME', /Hint: a BigInt is no JSON: return String\(n\)/],
+      ['for (const a = [];;) a.push(new Uint8Array(1e7).fill(1))', 'MEMORY', /Hint: work on the data in smaller pieces$/],
+    ]) {
+      const result = await forge.execute({ code: `function execute() { ${body}; }` });
+      assert.equal(result.code, code, body);
+      assert.match(result.error, said);
+      assert.doesNotMatch(result.error, /option|--allow|raise/);
+    }
+    const { code, error } = await forge.execute({ code: 'function execute() {}', input: { f() {} } });
+    assert.equal(code, 'INVALID_DATA');
+    assert.match(error, /at data\.f\. Hint: the input is data alone/);
+  });
+
   it('after dispose() does not run', async () => {
     const ended = new SandboxedToolForge();
     await ended.execute({ code: 'function run() {}' });

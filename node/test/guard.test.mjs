@@ -45,6 +45,13 @@ test('what the engine allows is no violation', () => {
   assert.equal(validateSandboxCode('1 + 1', { form: 'script' }).ok, true);
 });
 
+test('a hint names options of the engine, and no flag of the command', () => {
+  const { violations: [first] } = validateSandboxCode("async () => fetch('https://b.example')", { fetch: ['a.example'] });
+
+  assert.match(first.hint, /the engine's option fetch: \['SITE'\]/);
+  assert.doesNotMatch(first.hint, /--allow/);
+});
+
 test('code that is no string is a violation, wrong options are a TypeError', () => {
   assert.equal(validateSandboxCode(7).ok, false);
   assert.throws(() => validateSandboxCode('() => 1', { form: 'poem' }), TypeError);

@@ -229,6 +229,14 @@ describe('a handler returns', () => {
     assert.doesNotMatch(textOf(f.error('A', 'b').retryAfter(0).toResult()), /again/);
   });
 
+  it('a failure of the engine, with advice that a model can follow', async () => {
+    f.query('runs').sandboxed().handle(async (_, { sandbox }) => f.result(await sandbox.execute('() => fetch')));
+    const said = textOf(await f.callTool('runs'));
+    assert.match(said, /What to do: fetch is off: make the request outside/);
+    assert.doesNotMatch(said, /option/);
+    f.dispose();
+  });
+
   it('or throws, which is an error of the tool and not of the server', async () => {
     f.query('throws').handle(() => {
       throw new Error('no database');

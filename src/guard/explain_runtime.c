@@ -34,6 +34,7 @@
     "this name is declared in another scope: let, const and parameters end with the " \
     "block or function they are in"
 #define HINT_UNKNOWN "declare it, or check its spelling"
+#define HINT_BIGINT  "a BigInt is no JSON: return String(n), or Number(n)"
 
 #define NO_NETWORK \
     "there is no network: make the request outside and give its answer as the input"
@@ -49,7 +50,10 @@
     "no library is loaded: use the methods of Array, Object, Map and Intl"
 
 static const gbx_wording wordings[] = {
-    {"cannot serialize BigInt", "a BigInt is no JSON: return String(n), or Number(n)"},
+    {"cannot serialize BigInt", HINT_BIGINT},
+    {"BigInt, which JSON", HINT_BIGINT},
+    {"parse String to BigInt",
+     "the text is no whole number: test it, or use Number(text)"},
     {"BigInt", "make both the same kind: Number(n), or BigInt(x)"},
     {"cyclic structure",
      "a value that contains itself is no JSON: return only the fields "
@@ -96,9 +100,12 @@ static const struct {
     {"fetch Request Response Headers AbortController",
      "fetch is off: allow it with --allow fetch=HOST, or make the request outside"},
     {"XMLHttpRequest WebSocket EventSource axios http https", NO_NETWORK},
-    {"fs", "files are off: allow them with --allow file=DIRECTORY"},
-    {"crypto createHash createHmac", "hashing is off: allow it with --allow crypto"},
-    {"env", "variables are off: allow them with --allow env=NAME"},
+    {"fs",
+     "files are off: allow them with --allow file=DIRECTORY, or give the data as the input"},
+    {"crypto createHash createHmac",
+     "hashing is off: allow it with --allow crypto, or compute the hash outside"},
+    {"env",
+     "variables are off: allow them with --allow env=NAME, or give the value as the input"},
     {"require module exports process global Buffer path os child_process __dirname "
      "__filename setImmediate Deno Bun",
      NO_NODE},

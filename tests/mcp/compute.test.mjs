@@ -138,6 +138,20 @@ test('types in code do not matter', async (t) => {
   await client.close();
 });
 
+test('a hint is for a model, which can change its code and no setting', async () => {
+  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  for (const [code, said] of [
+    ['() => fetch', /fetch is off here/], ["async () => fetch('https://a.example')", /fetch is off here/], ['() => fs', /files are off here/],
+    ['() => { const a = []; for (;;) a.push(new Uint8Array(1e7).fill(1)); }', /use less memory/], ['() => { for (;;); }', /do less at once/],
+    ['() => 1n', /return String\(n\)/],
+  ]) {
+    const { structuredContent: s, content } = await compute(client, { code });
+    assert.match(s.hint, said, code);
+    assert.doesNotMatch(content[0].text, /--allow|raise/, code);
+  }
+  await client.close();
+});
+
 test('what fails says where, shows it, and how to repair it', async () => {
   const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
   const thrown = await compute(client, { code: '(data) =>\n  data.map((d) => d.adress.city)' });

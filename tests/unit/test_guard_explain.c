@@ -317,6 +317,23 @@ static void test_guard_explain__knows_a_promise_that_was_not_awaited(void **stat
     EXPECT(samples, S, RUNTIME);
 }
 
+static void test_guard_explain__knows_a_bigint_that_is_returned(void **state)
+{
+    static const struct sample samples[] = {
+        {"(d) => 1n", 0, 0,
+         "result is a BigInt, which JSON cannot hold: use String(value) or Number(value)",
+         0, 0, "return String(n)"},
+        {"(d) => 1n + 1", 1, 11,
+         "TypeError: Invalid mix of BigInt and other type in addition.", 1, 11,
+         "the same kind"},
+        {"(d) => BigInt('x')", 1, 14, "SyntaxError: Failed to parse String to BigInt",
+         1, 14, "no whole number"},
+    };
+    (void)state;
+
+    EXPECT(samples, F, RUNTIME);
+}
+
 static void test_guard_explain__knows_what_fs_has(void **state)
 {
     static const struct sample samples[] = {
@@ -441,6 +458,7 @@ int main(void)
         cmocka_unit_test(test_guard_explain__knows_what_is_no_javascript_at_all),
         cmocka_unit_test(test_guard_explain__keeps_positions_in_the_callers_text),
         cmocka_unit_test(test_guard_explain__knows_a_promise_that_was_not_awaited),
+        cmocka_unit_test(test_guard_explain__knows_a_bigint_that_is_returned),
         cmocka_unit_test(test_guard_explain__knows_what_fs_has),
         cmocka_unit_test(test_guard_explain__knows_missing_values),
         cmocka_unit_test(test_guard_explain__knows_names),

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "guard/guard.h"
+#include "mcp/code/advice.h"
 #include "mcp/code/run.h"
 
 #include <stdlib.h>
@@ -106,7 +107,7 @@ static void split_message(const char *text, struct material *m)
 
 static const char *hint_for(const gbx_code_run *run, const char *code)
 {
-    const char *hint = gbx_result_hint(run->result);
+    const char *hint = gbx_advice_for_model(gbx_result_hint(run->result));
 
     if (hint[0] != 0)
         return hint;

@@ -54,6 +54,46 @@ function behaves(name, make, isIsolated) {
       assert.deepEqual(await run('return [params.when, "none" in params, params.not, own]', given), ['1970-01-01T00:00:00.000Z', false, null, 'said']);
     });
 
+    it('that fails rejects with an error that has a code, whatever failed', async () => {
+      for (const [code, why, about] of [
+        ['', 'INVALID_CODE', /^the code is empty$/], [' // a\n/* b */ //', 'INVALID_CODE', /^the code is only comments$/],
+        ['x =', 'SYNTAX', /./], ['let params = 1', 'SYNTAX', /params/], ['} ); (() => {', 'SYNTAX', /./], ['throw new RangeError("far")', 'RUNTIME', /^far$/],
+        ['throw 7', 'RUNTIME', /^7$/], ['throw null', 'RUNTIME', /^null$/], ['throw { name: "N", message: "m" }', 'RUNTIME', /^m$/],
+        ['throw Object.assign(new Error("e"), { code: "X" })', 'RUNTIME', /^e$/], ['return nothing', 'RUNTIME', /nothing/],
+        ['return 1n', 'RUNTIME', /BigInt/], ['return new Map()', 'RUNTIME', /Map/], ['return () => 1', 'RUNTIME', /unction/],
+        ['const a = {}; a.a = a; return a', 'RUNTIME', /cycle/],
+      ]) {
+        await assert.rejects(run(code), (error) => {
+          assert.ok(error instanceof SandboxExecutionError, code);
+          assert.equal(error.code, why, code);
+          assert.match(error.message, about);
+          assert.ok(Array.isArray(error.logs) && error.executionMs >= 0);
+          return true;
+        });
+      }
+      assert.deepEqual(await run('return [/* a */ 1, () => 1]'), [1, null]);
+      await assert.rejects(run('console.log("seen"); throw new Error("x")'), ({ logs }) => logs[0].text === 'seen' && logs[0].level === 'log');
+    });
+
+    it('fetches from what answers with plain objects, or as the web does', async () => {
+      const code = `const r = await fetch({ url: 'https://a.example/', method: 'PUT' });
+        return [r.ok, r.status, r.headers.get('A'), [...r.headers], await r.text()]`;
+      const asked = [];
+      for (const [response, seen] of [
+        [() => ({ body: 'hi' }), [true, 200, null, [], 'hi']], [() => ({ body: { a: 1 }, status: 404, headers: { A: 'b' } }), [false, 404, 'b', [['a', 'b']], '{"a":1}']],
+        [() => new Response('web', { status: 201, headers: { a: 'b', 'content-type': 'text/plain' } }), [true, 201, 'b', [['a', 'b'], ['content-type', 'text/plain']], 'web']],
+      ]) {
+        const secureFetchImpl = async (url, init) => {
+          asked.push([url, init.method]);
+          return response();
+        };
+        assert.deepEqual(await run(code, { secureFetchImpl }), seen);
+      }
+      assert.deepEqual(asked, Array(3).fill(['https://a.example/', 'PUT']));
+      assert.deepEqual(await run('return (await fetch("x")).json()', { secureFetchImpl: () => ({ body: '{"a":1}' }) }), { a: 1 });
+      assert.equal(await run('const fetch = 1, console = 2; return fetch + console'), 3);
+    });
+
     it('that throws rejects with its name, message and stack', async () => {
       await assert.rejects(run('throw new TypeError("no good")'), (error) => {
         assert.equal(error.name, 'TypeError');

@@ -361,6 +361,22 @@ static void test_progress__grows_and_is_sent_to_who_asked(void **state)
     mcp_client_expect(&s->client, "");
 }
 
+static void test_progress__whose_figure_has_not_grown_is_its_message(void **state)
+{
+    scene *s = *state;
+
+    call(s, "2", ",\"_meta\":{\"progressToken\":\"t\"}");
+    gbx_mcp_progress(s->waiting[0], -1, "a", 1);
+    gbx_mcp_progress(s->waiting[0], -1, "b", 1);
+    mcp_client_expect(&s->client, PROGRESS("1,\"message\":\"a\"") "\n" PROGRESS(
+                                      "2,\"message\":\"b\""));
+    gbx_mcp_progress_at(s->waiting[0], 1, 3, "one", 3);
+    gbx_mcp_progress_at(s->waiting[0], 2, 3, "", 0);
+    gbx_mcp_progress_at(s->waiting[0], 4, 9, "four", 4);
+    mcp_client_expect(&s->client, PROGRESS("3,\"message\":\"one\"") "\n" PROGRESS(
+                                      "4,\"total\":9,\"message\":\"four\""));
+}
+
 static void test_progress__has_a_rate(void **state)
 {
     scene *s = *state;
@@ -457,6 +473,7 @@ int main(void)
         CASE(test_a_tool_that_waits_itself__is_never_held),
         CASE(test_what_is_held__runs_in_order_when_released),
         CASE(test_progress__grows_and_is_sent_to_who_asked),
+        CASE(test_progress__whose_figure_has_not_grown_is_its_message),
         CASE(test_progress__has_a_rate),
         CASE(test_logs__are_sent_from_the_level_that_was_asked_for),
         CASE(test_a_prompt__needs_its_required_arguments),

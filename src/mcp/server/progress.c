@@ -41,8 +41,14 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
 
     /* Three decimals are sent: what they do not show has not grown. */
     progress = floor(progress * 1000) / 1000;
-    if (request->id_len == 0 || request->token_len == 0 || !isfinite(progress) ||
-        progress <= request->progress || !has_room(request))
+    if (!isfinite(progress) ||
+        (progress <= request->progress && (message == NULL || message_len == 0)))
+        return;
+    if (progress <= request->progress) { /* the words count: a number must grow */
+        progress = floor(request->progress) + 1;
+        total = -1;
+    }
+    if (request->id_len == 0 || request->token_len == 0 || !has_room(request))
         return;
     request->progress = progress;
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);

@@ -131,7 +131,9 @@ bool gbx_mcp_cancelled(const gbx_mcp_request *request);
  * bounded rate by the server's doing. total < 0: unknown. */
 void gbx_mcp_progress(gbx_mcp_request *request, double total, const char *message,
                       size_t message_len);
-/* The same with a figure of the caller's own; one that does not grow is dropped. */
+/* The same with a figure of the caller's own. Where that has not grown, the message goes
+ * out with the next number and without a total, which would no longer fit; without a
+ * message, nothing does. */
 void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total,
                          const char *message, size_t message_len);
 

@@ -87,6 +87,7 @@ static gbx_nested *read_call(const struct asked *a)
 static void on_call(const struct asked *a)
 {
     gbx_code_run *run = a->run;
+    const char *why;
     gbx_buf message;
     gbx_nested *n;
 
@@ -102,9 +103,9 @@ static void on_call(const struct asked *a)
         return;
     }
     gbx_buf_init(&message, GBX_KIB(8));
-    if (gbx_code_find_server(run->code, n->server, &message) == NULL) {
+    if (gbx_code_find_server(run->code, n->server, &message, &why) == NULL) {
         (void)gbx_buf_append(&message, "", 1);
-        refuse(a, "NOT_FOUND", message.data != NULL ? (char *)message.data : "");
+        refuse(a, why, message.data != NULL ? (char *)message.data : "");
         gbx_nested_free(n);
     } else {
         run->call_count++;
@@ -149,6 +150,7 @@ static void ask(const struct asked *a, gbx_view words, gbx_view settings, bool w
 {
     struct question *q = calloc(1, sizeof *q);
     gbx_mcp_code *code = a->run->code;
+    const char *why = "INVALID_ARGS";
     gbx_buf message;
 
     gbx_buf_init(&message, GBX_KIB(8));
@@ -159,7 +161,7 @@ static void ask(const struct asked *a, gbx_view words, gbx_view settings, bool w
         (void)gbx_buf_puts(&message, "tools are of a server");
     } else if (gbx_code_read_query(words, settings, &q->query, &message) &&
                (q->query.server[0] == 0 ||
-                gbx_code_find_server(code, q->query.server, &message) != NULL)) {
+                gbx_code_find_server(code, q->query.server, &message, &why) != NULL)) {
         q->run = a->run;
         q->request = a->request;
         q->whole = whole;
@@ -170,10 +172,11 @@ static void ask(const struct asked *a, gbx_view words, gbx_view settings, bool w
             return;
         }
         a->run->holders--;
+        why = "UNAVAILABLE";
         (void)gbx_buf_puts(&message, "memory is out");
     }
     if (message.len > 0 && gbx_buf_append(&message, "", 1))
-        refuse(a, "NOT_FOUND", (char *)message.data);
+        refuse(a, why, (char *)message.data);
     gbx_buf_cleanup(&message);
     free(q);
 }

@@ -79,7 +79,7 @@ static bool start_box(gbx_mcp_code *code, const gbx_options *options)
     gbx_buf text;
 
     for (size_t i = 0; i < code->config->server_count && count < SERVERS_MAX; i++)
-        if (!code->config->servers[i].disabled)
+        if (gbx_code_is_listed(&code->config->servers[i]))
             names[count++] = code->config->servers[i].name;
     gbx_buf_init(&text, GBX_MIB(1));
     (void)gbx_code_preload(&text, names, count, code->settings->sleep_ms);

@@ -287,6 +287,7 @@ void gbx_code_call(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     gbx_mcp_code *code = user;
     struct gbx_direct *d = read_direct(code, arguments);
+    const char *why;
     gbx_buf message;
 
     if (d == NULL) {
@@ -297,8 +298,8 @@ void gbx_code_call(void *user, gbx_mcp_request *request, gbx_view arguments)
     gbx_buf_init(&message, GBX_KIB(8));
     d->request = request;
     d->start_ns = gbx_clock_now_ns();
-    if (gbx_code_find_server(code, d->server, &message) == NULL) {
-        gbx_code_say_wrong(code, request, "NOT_FOUND: %.*s", (int)message.len,
+    if (gbx_code_find_server(code, d->server, &message, &why) == NULL) {
+        gbx_code_say_wrong(code, request, "%s: %.*s", why, (int)message.len,
                            (char *)message.data);
         free_direct(d);
     } else if (!pass(d)) {
@@ -319,6 +320,7 @@ void gbx_code_provision(void *user, gbx_mcp_request *request, gbx_view arguments
 {
     gbx_mcp_code *code = user;
     struct provision *p = calloc(1, sizeof *p);
+    const char *why = "INVALID_ARGS";
     gbx_buf message;
 
     gbx_buf_init(&message, GBX_KIB(8));
@@ -329,14 +331,14 @@ void gbx_code_provision(void *user, gbx_mcp_request *request, gbx_view arguments
                                 sizeof p->server))
             (void)gbx_buf_puts(&message,
                                "give server, the name of one that is configured");
-        else if (gbx_code_find_server(code, p->server, &message) != NULL &&
+        else if (gbx_code_find_server(code, p->server, &message, &why) != NULL &&
                  gbx_code_learn(code, p->server, true, on_provided, free, p))
             p = NULL;
-        else
+        else if (message.len > 0)
             (void)gbx_buf_puts(&message, "; nothing is installed by this tool");
     }
     if (message.len > 0)
-        gbx_code_say_wrong(code, request, "NOT_FOUND: %.*s", (int)message.len,
+        gbx_code_say_wrong(code, request, "%s: %.*s", why, (int)message.len,
                            (char *)message.data);
     else if (p != NULL)
         gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");

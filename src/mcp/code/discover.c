@@ -119,12 +119,14 @@ static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_
         const gbx_mcp_upstream_config *c =
             gbx_mcp_config_server(code->config, info.name);
 
-        if (gbx_view_kind(info.tools) == '[' || (c != NULL && c->disabled) ||
+        if (gbx_view_kind(info.tools) == '[' || (c != NULL && !gbx_code_is_listed(c)) ||
             (q->server[0] != 0 && strcmp(q->server, info.name) != 0))
             continue;
         (void)gbx_buf_printf(to, "[%s is not there: %s]\n", info.name,
-                             info.fault[0] != 0 ? info.fault
-                                                : "it has not started yet, ask again");
+                             c != NULL && c->fault != NULL ? c->fault
+                             : info.fault[0] != 0
+                                 ? info.fault
+                                 : "it has not started yet, ask again");
     }
 }
 
@@ -178,6 +180,7 @@ void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     gbx_mcp_code *code = user;
     struct discovery *d = calloc(1, sizeof *d);
+    const char *why;
     gbx_buf message;
 
     if (d == NULL) {
@@ -190,7 +193,7 @@ void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments)
     if (gbx_code_read_query(gbx_view_member(arguments, "query"), arguments, &d->query,
                             &message) &&
         (d->query.server[0] == 0 ||
-         gbx_code_find_server(code, d->query.server, &message) != NULL) &&
+         gbx_code_find_server(code, d->query.server, &message, &why) != NULL) &&
         gbx_code_learn(code, d->query.server[0] != 0 ? d->query.server : NULL, false,
                        on_learnt, free, d)) {
         gbx_buf_cleanup(&message);

@@ -36,9 +36,14 @@ struct gbx_mcp_code {
 
 /* ---- names of servers and tools (names.c) ------------------------------------------ */
 
-/* NULL and a message, with the nearest name, if there is none. */
+/* Do code and models hear of it? Not if it is switched off; but if only a variable of it
+ * is not set: who calls it must be told which. */
+bool gbx_code_is_listed(const gbx_mcp_upstream_config *server);
+/* NULL and a message, with the nearest name or why it cannot start, if there is none;
+ * *ret_code is the code of that error, a constant. */
 const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
-                                                    const char *name, gbx_buf *message);
+                                                    const char *name, gbx_buf *message,
+                                                    const char **ret_code);
 /* What is known of a server; false if nobody has heard of it. */
 bool gbx_code_info(const gbx_mcp_code *code, const char *server,
                    gbx_upstream_info *ret);

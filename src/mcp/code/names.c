@@ -50,26 +50,14 @@ static void read_names(gbx_view tools, struct names *ret)
     }
 }
 
-/* ---- public to other files of this folder --------------------------------- */
-
-const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
-                                                    const char *name, gbx_buf *message)
+static void say_unknown(const gbx_mcp_code *code, const char *name, gbx_buf *message)
 {
-    const gbx_mcp_upstream_config *found = gbx_mcp_config_server(code->config, name);
-    const char *names[NAMES_MAX];
+    const char *names[NAMES_MAX] = {NULL};
     const char *near;
     size_t count = 0;
 
-    if (found != NULL && !found->disabled)
-        return found;
-    if (found != NULL) {
-        (void)gbx_buf_printf(message,
-                             "the server '%s' is disabled in the configuration",
-                             found->name);
-        return NULL;
-    }
     for (size_t i = 0; i < code->config->server_count && count < NAMES_MAX; i++)
-        if (!code->config->servers[i].disabled)
+        if (gbx_code_is_listed(&code->config->servers[i]))
             names[count++] = code->config->servers[i].name;
     near = gbx_nearest(name, names, count);
     (void)gbx_buf_printf(message, "there is no server '%.64s'", name);
@@ -80,6 +68,33 @@ const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
         (void)gbx_buf_printf(message, "%s %s", i > 0 ? "," : "", names[i]);
     if (count > 0)
         (void)gbx_buf_puts(message, count > 20 ? ", ...)" : ")");
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+bool gbx_code_is_listed(const gbx_mcp_upstream_config *server)
+{
+    return !server->disabled || server->fault != NULL;
+}
+
+const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
+                                                    const char *name, gbx_buf *message,
+                                                    const char **ret_code)
+{
+    const gbx_mcp_upstream_config *found = gbx_mcp_config_server(code->config, name);
+
+    *ret_code = found != NULL && found->fault != NULL ? "UPSTREAM_START" : "NOT_FOUND";
+    if (found != NULL && !found->disabled)
+        return found;
+    if (found == NULL)
+        say_unknown(code, name, message);
+    else if (found->fault != NULL)
+        (void)gbx_buf_printf(message, "the server '%s' cannot start: %s", found->name,
+                             found->fault);
+    else
+        (void)gbx_buf_printf(message,
+                             "the server '%s' is disabled in the configuration",
+                             found->name);
     return NULL;
 }
 

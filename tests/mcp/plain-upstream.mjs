@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// plain-upstream: a server of the tests with tools that succeed, fail, wait, and have names
+// that code mode has taken.
+import { createInterface } from 'node:readline';
+
+const schema = { type: 'object' };
+const names = ['list_items', 'get_item', 'wait', 'fail', 'call', 'tools', 'then'];
+const tools = names.map((name) => ({
+  name, description: `Tool ${name}`, inputSchema: schema, annotations: { readOnlyHint: true },
+}));
+const text = (value) => ({ content: [{ type: 'text', text: value }] });
+
+async function run(name, args) {
+  switch (name) {
+    case 'list_items': return text(JSON.stringify({ items: [{ id: 1 }, { id: 2 }] }));
+    case 'wait':
+      await new Promise((resolve) => { setTimeout(resolve, args.ms); });
+      return text('waited');
+    case 'fail': return { isError: true, ...text(`it failed: ${args.why}`) };
+    default: return text(JSON.stringify({ tool: name, args }));
+  }
+}
+
+async function answer(method, params) {
+  switch (method) {
+    case 'initialize':
+      return { protocolVersion: '2025-11-25', capabilities: { tools: {} },
+        serverInfo: { name: 'plain', version: '1' } };
+    case 'tools/list': return { tools };
+    case 'tools/call': return run(params.name, params.arguments ?? {});
+    default: return {};
+  }
+}
+
+createInterface({ input: process.stdin }).on('line', async (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const result = await answer(method, params);
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
+});

@@ -58,3 +58,36 @@ test('a server whose variable is not set is reported by the name of that', async
     /^NOT_FOUND: the server 'off' is disabled in the configuration$/);
   assert.equal((await errorOf('servers.off')).code, 'NOT_FOUND');
 });
+
+for (const [what, code, hint] of [
+  ['a value that is a promise', 'const r = servers.up.list_items();\nreturn r.items.length;',
+    /^did you forget await\? servers\.up\.list_items on line 1 gives a promise: write await before/],
+  ['a loop over it', "const items = servers.up.call('list_items');\nfor (const i of items) {}",
+    /^did you forget await\? servers\.up\.call on line 1 /],
+  ['a loop over the call', 'for (const i of servers.up.list_items()) {}', /list_items on line 1 /],
+  ['a text parsed', 'return JSON.parse(servers.up.wait({ ms: 1 }))', /up\.wait on line 1 gives/],
+  ['a list spread', "const a = discover('x');\n\nreturn [...a];", /await\? discover on line 1 /],
+  ['a member of the call', "return servers['up'].list_items().items.map((i) => i.id);",
+    /await\? servers\['up'\]\.list_items on line 1 /],
+  ['its parts', 'const { items } = servers.up.list_items();\nreturn items.length;',
+    /list_items on line 1 /],
+  ['a list of them', 'const all = [1, 2].map((id) => servers.up.get_item({ id }));\nreturn all.x.y;',
+    /get_item on line 1 gives a promise: write await Promise\.all/],
+  ['types and a fence', '```ts\nconst r: any = servers.up.list_items();\nreturn r.items.length;\n```',
+    /list_items on line 2 /],
+  ['what only the host has seen',
+    'const up = servers.up;\nup.wait({ ms: 9000 });\nconst x = {};\nreturn x.foo.bar;',
+    /^did you forget await\? up\.wait \(line 2\) had not ended .*; else: the value before/],
+]) {
+  test(`a forgotten await is named: ${what}`, async () => {
+    assert.match((await errorOf(code)).hint, hint);
+  });
+}
+
+test('what was awaited is no forgotten await', async () => {
+  for (const code of [
+    'const r = await servers.up.list_items();\nreturn r.nothing.length;',
+    'const r = servers.up.list_items();\nconst q = {};\nawait r;\nreturn q.nothing.length;',
+    'const r = {};\nawait servers.up.list_items().then(() => 1);\nreturn r.nothing.length;',
+  ]) assert.doesNotMatch((await errorOf(code)).hint, /await/);
+});

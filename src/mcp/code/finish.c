@@ -8,11 +8,13 @@
 #include "guard/guard.h"
 #include "mcp/code/advice.h"
 #include "mcp/code/run.h"
+#include "mcp/code/unawaited.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define ALL_MAX GBX_MIB(512)
+#define ALL_MAX    GBX_MIB(512)
+#define CALLEE_MAX 80 /* of a call that a hint names */
 
 /* What a reply borrows. */
 struct material {
@@ -23,6 +25,7 @@ struct material {
     char *frame;
     char *message;
     char *name;
+    char *hint; /* NULL: it is a constant */
 };
 
 static void cleanup(struct material *m)
@@ -34,6 +37,7 @@ static void cleanup(struct material *m)
     free(m->frame);
     free(m->message);
     free(m->name);
+    free(m->hint);
 }
 
 static const char *const levels[] = {"debug", "log", "info", "warn", "error"};
@@ -117,6 +121,53 @@ static const char *hint_for(const gbx_code_run *run, const char *code)
     return "";
 }
 
+/* A call that had not ended when the code failed: nobody waited for it. */
+static const gbx_nested *find_open(const gbx_code_run *run)
+{
+    for (const gbx_nested *n = run->calls; n != NULL; n = n->next)
+        if (n->failed != NULL && strcmp(n->failed, "CANCELLED") == 0)
+            return n;
+    return NULL;
+}
+
+/*
+ * That a value is missing, or no list, is true of a promise as well, and then it is no
+ * help. line: where it failed. NULL: no call looks forgotten.
+ */
+static char *await_hint(const gbx_code_run *run, bool is_type_error,
+                        const char *message, uint32_t line, const char *otherwise)
+{
+    const gbx_nested *open = is_type_error ? find_open(run) : NULL;
+    const gbx_script *script = &run->script;
+    gbx_unawaited call;
+    gbx_buf hint;
+    char *made;
+
+    gbx_buf_init(&hint, GBX_KIB(4));
+    if (gbx_unawaited_find(script->code, script->code_len, message, line, &call)) {
+        size_t len = call.end - call.start;
+
+        (void)gbx_buf_puts(&hint, "did you forget await? ");
+        if (len <= CALLEE_MAX && memchr(script->code + call.start, '\n', len) == NULL)
+            (void)gbx_buf_append(&hint, script->code + call.start, len);
+        else
+            (void)gbx_buf_puts(&hint, "the call");
+        (void)gbx_buf_printf(&hint, " on line %u gives a promise: write %s", call.line,
+                             call.is_list ? "await Promise.all(...) around the list"
+                                          : "await before it");
+    } else if (open != NULL) {
+        (void)gbx_buf_printf(&hint, "did you forget await? %.64s.%.128s", open->server,
+                             open->tool);
+        if (open->line > 0)
+            (void)gbx_buf_printf(&hint, " (line %u)", open->line);
+        (void)gbx_buf_printf(&hint, " had not ended when the code failed%s%s",
+                             otherwise[0] != 0 ? "; else: " : "", otherwise);
+    }
+    made = hint.len > 0 ? gbx_buf_take_string(&hint, NULL) : NULL;
+    gbx_buf_cleanup(&hint);
+    return made;
+}
+
 /* The engine has only heard that it is to stop. */
 static void say_late(const gbx_code_run *run, gbx_reply_error *ret)
 {
@@ -159,6 +210,10 @@ static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *r
     ret->column = at.column;
     ret->frame = m->frame != NULL ? m->frame : "";
     ret->hint = hint_for(run, ret->code);
+    if (strcmp(m->name, "TypeError") == 0 || strcmp(m->name, "SyntaxError") == 0)
+        m->hint = await_hint(run, m->name[0] == 'T', ret->message, at.line, ret->hint);
+    if (m->hint != NULL)
+        ret->hint = m->hint;
     /* The engine's own limit is for runs that the deadline has lost sight of. */
     if (gbx_result_code(run->result) == GBX_CODE_TIMEOUT ||
         (run->is_late && gbx_result_code(run->result) == GBX_CODE_ABORTED))

@@ -151,6 +151,58 @@ static void test_reply__that_is_too_long_is_cut_in_the_middle(void **state)
     free(text);
 }
 
+/* Lines of ten bytes, the newline among them. */
+static gbx_reply chatty(gbx_reply_log *logs, size_t count)
+{
+    gbx_reply reply = quiet();
+
+    for (size_t i = 0; i < count; i++)
+        logs[i] = (gbx_reply_log){"log", "nine long", 9};
+    reply.logs = logs;
+    reply.log_count = count;
+    return reply;
+}
+
+static void test_logs__have_the_room_that_the_value_leaves(void **state)
+{
+    gbx_reply_log logs[40];
+    gbx_reply reply = chatty(logs, 40); /* CAP */
+    char value[] = "\"seventeen bytes!!\"";
+    char *structured;
+    char *text;
+
+    text = text_of(*state, &reply, &structured);
+    assert_null(strstr(text, "cut"));
+    assert_null(strstr(structured, "lines ..."));
+    free(structured);
+    free(text);
+    reply.value = value;
+    reply.value_len = strlen(value);
+    text = text_of(*state, &reply, &structured);
+    assert_memory_equal(text, "[logs cut: the first 191 and the last ", 38);
+    assert_non_null(strstr(text, "\nseventeen bytes!!\nlogs:\n"));
+    assert_non_null(strstr(structured, "lines ..."));
+    free(structured);
+    free(text);
+}
+
+static void test_logs__beside_a_long_value_have_a_quarter(void **state)
+{
+    gbx_reply_log logs[20];
+    gbx_reply reply = chatty(logs, 20);
+    char value[CAP + 2];
+    char *text;
+
+    memset(value, 'x', sizeof value);
+    value[0] = value[sizeof value - 1] = '"';
+    reply.value = value;
+    reply.value_len = sizeof value;
+    text = text_of(*state, &reply, NULL);
+    assert_non_null(strstr(text, "[result cut: the first 151 and "));
+    assert_non_null(strstr(text, "[logs cut: the first 50 and the last 47 of 200 "));
+    free(text);
+}
+
 static void test_pages__are_the_whole_and_end_between_characters(void **state)
 {
     gbx_artifacts *store = *state;
@@ -240,6 +292,8 @@ int main(void)
         STORED(test_reply__without_a_value_says_so),
         STORED(test_reply__of_a_failure_says_what_was_done_before),
         STORED(test_reply__that_is_too_long_is_cut_in_the_middle),
+        STORED(test_logs__have_the_room_that_the_value_leaves),
+        STORED(test_logs__beside_a_long_value_have_a_quarter),
         STORED(test_pages__are_the_whole_and_end_between_characters),
         STORED(test_artifacts__that_are_old_or_too_many_are_gone),
         STORED(test_artifacts__that_are_asked_for_wrongly_are_not_there),

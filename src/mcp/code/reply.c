@@ -146,6 +146,15 @@ static void write_text(const gbx_reply *r, const struct parts *p, size_t cap,
     write_cost(r, to);
 }
 
+/* Of what may be shown, a quarter is the logs' in any case; beyond that they get what the
+ * value leaves. */
+static size_t logs_share(const struct parts *p, size_t cap)
+{
+    size_t left = p->value.len < cap ? cap - p->value.len : 0;
+
+    return left > cap / 4 ? left : cap / 4;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_code_reply_write(const gbx_reply *reply, size_t cap, gbx_artifacts *store,
@@ -155,15 +164,16 @@ bool gbx_code_reply_write(const gbx_reply *reply, size_t cap, gbx_artifacts *sto
     bool ok;
 
     gbx_buf_init(&ret->text, cap + WORDS_MAX);
-    gbx_buf_init(&ret->structured, 3 * cap + 2 * WORDS_MAX);
+    /* A character of what is shown is at most six bytes of JSON. */
+    gbx_buf_init(&ret->structured, 8 * cap + 2 * WORDS_MAX);
     gbx_buf_init(&ret->content, 7 * cap + 4 * WORDS_MAX);
     gbx_buf_init(&p.value, reply->value_len + 1);
     gbx_buf_init(&p.logs, GBX_MIB(128));
     (void)value_text(reply, &p.value);
     logs_text(reply, &p.logs);
     ok = !p.value.failed && !p.logs.failed;
-    p.logs_cut = gbx_cut_text((char *)p.logs.data, p.logs.len, cap / 4, store, "logs",
-                              "text/plain", now_ns);
+    p.logs_cut = gbx_cut_text((char *)p.logs.data, p.logs.len, logs_share(&p, cap),
+                              store, "logs", "text/plain", now_ns);
     p.value_cut =
         gbx_cut_text((char *)p.value.data, p.value.len,
                      cap - (p.logs_cut.head_len + p.logs_cut.tail_len), store, "result",
@@ -172,7 +182,7 @@ bool gbx_code_reply_write(const gbx_reply *reply, size_t cap, gbx_artifacts *sto
                          : "application/json",
                      now_ns);
     write_text(reply, &p, cap, &ret->text);
-    gbx_reply_structure(reply, &p.value_cut, &p.logs_cut, cap, &ret->structured);
+    gbx_reply_structure(reply, &p.value_cut, &p.logs_cut, &ret->structured);
     gbx_reply_blocks(reply, &ret->text, &p.value_cut, &p.logs_cut, &ret->content);
     gbx_buf_cleanup(&p.value);
     gbx_buf_cleanup(&p.logs);

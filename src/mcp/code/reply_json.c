@@ -150,14 +150,14 @@ static void put_usage(const gbx_reply *r, gbx_buf *to)
 /* ---- public to other files of this folder --------------------------------- */
 
 void gbx_reply_structure(const gbx_reply *r, const gbx_cut *value, const gbx_cut *logs,
-                         size_t cap, gbx_buf *to)
+                         gbx_buf *to)
 {
     bool is_first = true;
 
     (void)gbx_buf_printf(to, "{\"ok\":%s", r->error.code == NULL ? "true" : "false");
     if (r->value_len > 0)
         put_result(r, value, to);
-    put_logs(r, cap / 4, to);
+    put_logs(r, logs->tail == NULL ? SIZE_MAX : logs->head_len + logs->tail_len, to);
     put_calls(r, to);
     (void)gbx_buf_printf(to, ",\"truncated\":%s,\"artifacts\":[",
                          value->tail != NULL || logs->tail != NULL || r->logs_cut

@@ -7,7 +7,7 @@
 #include "mcp/code/reply.h"
 
 void gbx_reply_structure(const gbx_reply *reply, const gbx_cut *value,
-                         const gbx_cut *logs, size_t cap, gbx_buf *to);
+                         const gbx_cut *logs, gbx_buf *to);
 void gbx_reply_blocks(const gbx_reply *reply, const gbx_buf *text, const gbx_cut *value,
                       const gbx_cut *logs, gbx_buf *to);
 

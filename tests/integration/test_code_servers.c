@@ -182,7 +182,19 @@ static const struct row faults[] = {
     {"what JSON cannot hold is named",
      CAUGHT(
          "await servers.files.read({a: new Set})") "[e.code, e.message.slice(0, 30)] }",
-     "[\"INVALID_ARGS\",\"arguments[3].a is a Set, which\"]"},
+     "[\"INVALID_ARGS\",\"args.a is a Set, which JSON ca\"]"},
+    {"in an artifact, too",
+     CAUGHT("await artifact('x', {b: [new Map]})") "[e.code, e.message.slice(0, 21)] }",
+     "[\"INVALID_ARGS\",\"value.b[0] is a Map, \"]"},
+    {"what JSON knows no word for is no artifact",
+     "const all = [];"
+     "for (const v of [undefined, () => 1, Symbol()])"
+     "  try { all.push(await artifact('x', v)) } catch (e) { all.push(e.code, e.message) }"
+     "return all",
+     "[\"INVALID_ARGS\",\"there is no value: artifact(name, value) keeps one\","
+     "\"INVALID_ARGS\",\"value is a function, which JSON cannot hold: give what is to be "
+     "kept\",\"INVALID_ARGS\",\"value is a symbol, which JSON cannot hold: give what is "
+     "to be kept\"]"},
     {"a tool has a name", CAUGHT("await servers.files.call(1)") "e.code }",
      "\"INVALID_ARGS\""},
     {"the fifth thousand is the last",

@@ -91,3 +91,16 @@ test('what was awaited is no forgotten await', async () => {
     'const r = {};\nawait servers.up.list_items().then(() => 1);\nreturn r.nothing.length;',
   ]) assert.doesNotMatch((await errorOf(code)).hint, /await/);
 });
+
+test('what JSON cannot hold is named as the code knows it, and is the fault of the arguments', async () => {
+  for (const [code, message] of [
+    ['await servers.up.get_item({ m: new Map })', /^args\.m is a Map/],
+    ["await artifact('x', new Map)", /^value is a Map/],
+    ["await artifact('x', () => 1)", /^value is a function/],
+    ['await artifact()', /^there is no value/],
+  ]) {
+    const error = await errorOf(code);
+    assert.equal(error.code, 'INVALID_ARGS');
+    assert.match(error.message, message);
+  }
+});

@@ -275,7 +275,8 @@ static void on_artifact(const struct asked *a)
 /* Only codes that the script gives; the rest of an answer does not depend on it. */
 static void on_fault(const struct asked *a)
 {
-    static const char *const codes[] = {"NOT_FOUND", "INVALID_ARGS"};
+    static const char *const codes[] = {"NOT_FOUND", "INVALID_ARGS", "CALL_LIMIT",
+                                        "INPUT_TOO_LARGE"};
     GBX_CLEANUP(gbx_free) char *message = take_text(a->args[1], GBX_KIB(4));
 
     for (size_t i = 0; message != NULL && i < GBX_COUNTOF(codes); i++)

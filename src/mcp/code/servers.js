@@ -123,31 +123,6 @@
         ? answer.error : { code: 'UNAVAILABLE', message: 'the host did not answer' }));
   }
 
-  /* What the host's function itself throws: arguments that are no JSON, limits. */
-  function refuse(thrown, error, server, tool, reject) {
-    const known = typeof thrown === 'object' && thrown !== null;
-    const code = known && typeof thrown.code === 'string' ? thrown.code : undefined;
-    reject(describe(error, server, tool, {
-      __proto__: null,
-      code: code === 'ERR_HOST_CALLS' ? 'CALL_LIMIT'
-        : code === 'ERR_HOST_BYTES' ? 'INPUT_TOO_LARGE'
-        : code !== undefined ? code : known && thrown.name === 'TypeError' ? 'INVALID_ARGS'
-        : 'UNAVAILABLE',
-      message: known && typeof thrown.message === 'string' ? thrown.message : 'the host failed',
-    }));
-  }
-
-  function request(error, server, tool, args) {
-    return new PromiseOf((resolve, reject) => {
-      try {
-        then(ask(args), (answer) => settle(answer, error, server, tool, resolve, reject),
-          (thrown) => refuse(thrown, error, server, tool, reject));
-      } catch (thrown) {
-        refuse(thrown, error, server, tool, reject);
-      }
-    });
-  }
-
   /* An error that is made here: the host hears of it, to know it if nobody catches it. */
   function fault(error, server, tool, code, message) {
     try {
@@ -160,6 +135,38 @@
 
   function reject(error, server, tool, code, message) {
     return new PromiseOf((_, no) => no(fault(error, server, tool, code, message)));
+  }
+
+  /* What the code gave stands in the operation as arguments[at]: it knows it as `name`. */
+  function named(message, at, name) {
+    const ours = `arguments[${at}]`;
+    return name !== undefined && indexOf(message, ours) === 0
+      ? name + slice(message, ours.length) : message;
+  }
+
+  /* What the host's function itself throws: arguments that are no JSON, limits. */
+  function refuse(thrown, error, server, tool, no, at, name) {
+    const known = typeof thrown === 'object' && thrown !== null;
+    const code = known && typeof thrown.code === 'string' ? thrown.code : undefined;
+    no(fault(error, server, tool,
+      code === 'ERR_HOST_CALLS' ? 'CALL_LIMIT'
+        : code === 'ERR_HOST_BYTES' ? 'INPUT_TOO_LARGE'
+        : code !== undefined ? code : known && thrown.name === 'TypeError' ? 'INVALID_ARGS'
+        : 'UNAVAILABLE',
+      known && typeof thrown.message === 'string' ? named(thrown.message, at, name)
+        : 'the host failed'));
+  }
+
+  /* at and name: which of args is the code's own value, and what it is called there. */
+  function request(error, server, tool, args, at, name) {
+    return new PromiseOf((resolve, no) => {
+      try {
+        then(ask(args), (answer) => settle(answer, error, server, tool, resolve, no),
+          (thrown) => refuse(thrown, error, server, tool, no, at, name));
+      } catch (thrown) {
+        refuse(thrown, error, server, tool, no, at, name);
+      }
+    });
   }
 
   /* ---- names --------------------------------------------------------------- */
@@ -240,7 +247,7 @@
     return request(error, server, tool, ['call', server, tool, args, {
       __proto__: null, line, raw: given.raw === true,
       timeoutMs: typeof timeout === 'number' && isFinite(timeout) ? timeout : undefined,
-    }]);
+    }], 3, 'args');
   }
 
   function listTools(server, query) {
@@ -349,11 +356,18 @@
    * of { uri, bytes, mimeType }. */
   function artifact(name, value, mimeType) {
     const error = errorHere();
+    const kind = typeof value;
+    if (kind === 'undefined')
+      return reject(error, '', '', 'INVALID_ARGS',
+        'there is no value: artifact(name, value) keeps one');
+    if (kind === 'function' || kind === 'symbol')
+      return reject(error, '', '', 'INVALID_ARGS',
+        `value is a ${kind}, which JSON cannot hold: give what is to be kept`);
     const bytes = asBytes(value);
     const settings = { __proto__: null, line: lineOf(error), bytes: bytes !== undefined };
     return request(error, '', '', ['artifact', text(name) === undefined ? '' : text(name),
       bytes === undefined ? value : { base64: base64(bytes) },
-      text(mimeType) === undefined ? null : text(mimeType), settings]);
+      text(mimeType) === undefined ? null : text(mimeType), settings], 2, 'value');
   }
 
   const functions = { discover, progress, artifact };

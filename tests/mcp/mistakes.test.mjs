@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'mistakes-'));
 const plain = { command: process.execPath,
   args: [fileURLToPath(new URL('plain-upstream.mjs', import.meta.url))] };
 
-async function open(limits = {}) {
+async function open(limits = {}, version = undefined) {
   const path = join(folder, 'mcp.json');
   writeFileSync(path, JSON.stringify({
     mcpServers: { up: plain, unset: { ...plain, env: { KEY: '${NOT_SET_ANYWHERE}' } },
@@ -21,7 +21,7 @@ async function open(limits = {}) {
     glovebox: { rules: [{ action: 'allow' }], limits } }));
   const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
     GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder } });
-  await wire.initialize();
+  await wire.initialize(version);
   return wire;
 }
 
@@ -103,4 +103,46 @@ test('what JSON cannot hold is named as the code knows it, and is the fault of t
     assert.equal(error.code, 'INVALID_ARGS');
     assert.match(error.message, message);
   }
+});
+
+test('discover of a tool that is not there suggests the nearest', async () => {
+  const meant = /^the server 'up' has no tool 'get_itm': did you mean 'get_item'\?/;
+  const result = await call('discover', { server: 'up', tool: 'get_itm' });
+  assert.equal(result.isError, true);
+  assert.match(textOf(result), meant);
+  assert.match(textOf(await call('discover', { tool: 'get_itm' })),
+    /^no server has a tool 'get_itm': did you mean 'up\.get_item'\?/);
+  const error = await errorOf("await discover({ server: 'up', tool: 'get_itm' })");
+  assert.equal(error.code, 'NOT_FOUND');
+  assert.match(error.message, meant);
+  assert.deepEqual(
+    (await valueOf("return discover({ tool: 'get_item' })")).map((each) => each.tool), ['get_item']);
+  assert.match(textOf(await call('discover', { tool: 'get_item', query: 'zebra' })), /^No tool fits/);
+});
+
+test('what discover is given wrongly is refused', async () => {
+  for (const args of [{ query: 5 }, { query: 55 }, { query: {} }, { server: 5 }, { server: 55 }]) {
+    const result = await call('discover', args);
+    assert.equal(result.isError, true);
+    assert.match(textOf(result), /^'(query|server)' is a string/);
+  }
+  for (const code of ['await discover(5)', "await discover('x', { detail: 'all' })"])
+    assert.equal((await errorOf(code)).code, 'INVALID_ARGS');
+});
+
+test('a reply that is cut has a link to the whole, for clients that know links', async () => {
+  const small = await open({ replyBytes: 1000 });
+  for (const [name, args] of [['discover', { server: 'up', detail: 'types' }],
+    ['call', { server: 'up', tool: 'get_item', args: { text: 'x'.repeat(3000) } }]]) {
+    const { content } = (await small.call(name, args)).result;
+    const [, uri] = textOf({ content }).match(/whole is the resource (\S+), in pages/);
+    const link = content.find((block) => block.type === 'resource_link');
+    assert.equal(link.uri, uri);
+    assert.ok((await small.ask('resources/read', { uri })).result.contents[0].text.length >= link.size);
+  }
+  await small.close();
+  const old = await open({ replyBytes: 1000 }, '2025-03-26');
+  const { content } = (await old.call('discover', { server: 'up', detail: 'types' })).result;
+  assert.deepEqual(content.map((block) => block.type), ['text']);
+  await old.close();
 });

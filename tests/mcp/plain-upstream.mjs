@@ -8,6 +8,9 @@ const names = ['list_items', 'get_item', 'wait', 'fail', 'call', 'tools', 'then'
 const tools = names.map((name) => ({
   name, description: `Tool ${name}`, inputSchema: schema, annotations: { readOnlyHint: true },
 }));
+// One that takes many lines to declare.
+tools[1].inputSchema = { type: 'object', properties: Object.fromEntries(
+  Array.from({ length: 60 }, (_, i) => [`option${i}`, { type: 'string' }])) };
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
 
 async function run(name, args) {

@@ -126,9 +126,8 @@ struct question {
     bool whole; /* tools as they are, not what discover says of them */
 };
 
-static void on_learnt(void *user)
+static void answer_question(struct question *q)
 {
-    struct question *q = user;
     gbx_mcp_code *code = q->run->code;
     gbx_buf answer;
 
@@ -139,9 +138,25 @@ static void on_learnt(void *user)
     else
         gbx_code_find_json(code, &q->query, &answer);
     (void)gbx_buf_puts(&answer, "}");
-    if (!answer.failed && !q->run->is_ending)
+    if (!answer.failed)
         gbx_box_answer(code->box, q->request, (char *)answer.data, answer.len);
     gbx_buf_cleanup(&answer);
+}
+
+static void on_learnt(void *user)
+{
+    struct question *q = user;
+    struct asked a = {.run = q->run, .request = q->request};
+    gbx_buf message;
+
+    gbx_buf_init(&message, GBX_KIB(8));
+    if (q->query.tool[0] != 0)
+        gbx_code_no_tool(q->run->code, q->query.server, q->query.tool, &message);
+    if (!q->run->is_ending && message.len > 0 && gbx_buf_append(&message, "", 1))
+        refuse(&a, "NOT_FOUND", (char *)message.data);
+    else if (!q->run->is_ending)
+        answer_question(q);
+    gbx_buf_cleanup(&message);
     gbx_code_run_release(q->run);
     free(q);
 }

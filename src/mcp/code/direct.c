@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "mcp/code/cut.h"
 #include "mcp/code/inner.h"
+#include "mcp/code/reply_json.h"
 #include "mcp/code/value.h"
 
 #include <stdlib.h>
@@ -48,10 +49,11 @@ static void free_direct(struct gbx_direct *d)
 
 static bool pass(struct gbx_direct *d);
 
-/* Blocks as they came, but for texts that are too long together. */
+/* Blocks as they came, but for texts that are too long together: of these, links follow. */
 static void copy_blocks(struct gbx_direct *d, gbx_view content, gbx_buf *to,
                         gbx_buf *first)
 {
+    bool takes_links = gbx_mcp_takes_links(d->request);
     size_t room = (size_t)d->code->settings->reply_bytes;
     size_t cursor = 0;
     gbx_view key;
@@ -85,6 +87,8 @@ static void copy_blocks(struct gbx_direct *d, gbx_view content, gbx_buf *to,
             gbx_buf_cleanup(&shown);
         }
         gbx_buf_cleanup(&plain);
+        if (cut.uri[0] != 0 && takes_links)
+            gbx_reply_link(to, cut.uri, d->tool, "text/plain", cut.total);
     }
 }
 

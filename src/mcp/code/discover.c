@@ -130,7 +130,8 @@ static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_
     }
 }
 
-static void write_found(const struct discovery *d, gbx_buf *to)
+/* False: it names a tool that there is not. to is empty before. */
+static bool write_found(const struct discovery *d, gbx_buf *to)
 {
     const gbx_code_query *q = &d->query;
     const char *detail = detail_of(q);
@@ -145,6 +146,13 @@ static void write_found(const struct discovery *d, gbx_buf *to)
                         : types    ? TYPES_MAX
                                    : SEARCH_MAX,
                         &docs, &count, &total);
+    if (total == 0 && q->tool[0] != 0)
+        gbx_code_no_tool(d->code, q->server, q->tool, to);
+    if (to->len > 0) {
+        (void)gbx_buf_puts(to, "\n");
+        free(docs);
+        return false;
+    }
     if (total == 0)
         (void)gbx_buf_printf(to, "No tool %s; without a query all are listed.\n",
                              is_search ? "fits" : "is known");
@@ -159,17 +167,19 @@ static void write_found(const struct discovery *d, gbx_buf *to)
         (void)gbx_buf_printf(to, "[the best %zu of %zu that fit; narrow the query]\n",
                              count, total);
     free(docs);
+    return true;
 }
 
 static void on_learnt(void *user)
 {
     struct discovery *d = user;
     gbx_buf text;
+    bool is_known;
 
     gbx_buf_init(&text, REPLY_MAX);
-    write_found(d, &text);
+    is_known = write_found(d, &text);
     write_absent(d->code, &d->query, &text);
-    gbx_code_say(d->code, d->request, &text, false);
+    gbx_code_say(d->code, d->request, &text, !is_known);
     gbx_buf_cleanup(&text);
     free(d);
 }

@@ -38,13 +38,20 @@ static size_t gather(const gbx_mcp_code *code, const gbx_code_query *q,
     return count;
 }
 
+/* As good as not given. */
+static bool is_nothing(gbx_view value)
+{
+    return value.at == NULL || gbx_view_kind(value) == 'n' ||
+           (gbx_view_kind(value) == '"' && value.len == 2);
+}
+
 static bool take_text(gbx_view settings, const char *name, char *ret, size_t size,
                       gbx_buf *message)
 {
     gbx_view value = gbx_view_member(settings, name);
 
     ret[0] = 0;
-    if (value.at == NULL || gbx_view_kind(value) == 'n' || value.len == 2)
+    if (is_nothing(value))
         return true;
     if (gbx_code_take_name(value, ret, size))
         return true;
@@ -61,7 +68,7 @@ bool gbx_code_read_query(gbx_view words, gbx_view settings, gbx_code_query *ret,
     static const char *const details[] = {"", "names", "summary", "types"};
     bool known = false;
 
-    if (words.at != NULL && gbx_view_kind(words) != 'n' && words.len > 2 &&
+    if (!is_nothing(words) &&
         !gbx_code_take_name(words, ret->words, sizeof ret->words)) {
         (void)gbx_buf_printf(message, "'query' is a string of at most %zu bytes",
                              sizeof ret->words - 1);

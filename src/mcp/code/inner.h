@@ -51,7 +51,8 @@ bool gbx_code_info(const gbx_mcp_code *code, const char *server,
  * NULL; free() it. */
 char *gbx_code_other_name(const gbx_mcp_code *code, const char *server,
                           const char *tool);
-/* Append why there is no such tool, with what may have been meant. */
+/* Append why there is no such tool, with what may have been meant: nothing if there is
+ * one, or it is not known. server "": of any server. */
 void gbx_code_no_tool(const gbx_mcp_code *code, const char *server, const char *tool,
                       gbx_buf *message);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define NAMES_MAX 512
+#define MEANT_MAX 5
 
 /* Letters and digits in lower case: what readFile and read_file have in common. */
 static void fold(const char *name, char ret[132])
@@ -68,6 +69,44 @@ static void say_unknown(const gbx_mcp_code *code, const char *name, gbx_buf *mes
         (void)gbx_buf_printf(message, "%s %s", i > 0 ? "," : "", names[i]);
     if (count > 0)
         (void)gbx_buf_puts(message, count > 20 ? ", ...)" : ")");
+}
+
+static bool has_name(const struct names *names, const char *tool)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->list[i], tool) == 0)
+            return true;
+    return false;
+}
+
+/* The nearest of each server; nothing where a server has that tool. */
+static void no_tool_anywhere(const gbx_mcp_code *code, const char *tool,
+                             gbx_buf *message)
+{
+    size_t before = message->len;
+    size_t meant = 0;
+
+    (void)gbx_buf_printf(message, "no server has a tool '%.128s'", tool);
+    for (size_t i = 0; i < gbx_upstreams_count(code->upstreams); i++) {
+        gbx_upstream_info info = gbx_upstreams_info(code->upstreams, i);
+        struct names names;
+        const char *near;
+        bool is_there;
+
+        read_names(info.tools, &names);
+        is_there = has_name(&names, tool);
+        near = gbx_nearest(tool, (const char *const *)names.list, names.count);
+        if (near != NULL && meant < MEANT_MAX)
+            (void)gbx_buf_printf(message, "%s'%s.%s'",
+                                 meant++ == 0 ? ": did you mean " : " or ", info.name,
+                                 near);
+        free_names(&names);
+        if (is_there) {
+            message->len = before;
+            return;
+        }
+    }
+    (void)gbx_buf_puts(message, meant > 0 ? "?" : "");
 }
 
 /* ---- public to other files of this folder --------------------------------- */
@@ -149,14 +188,15 @@ void gbx_code_no_tool(const gbx_mcp_code *code, const char *server, const char *
     gbx_upstream_info info;
     struct names names;
     const char *near;
-    bool is_there = false;
 
+    if (server[0] == 0) {
+        no_tool_anywhere(code, tool, message);
+        return;
+    }
     if (!gbx_code_info(code, server, &info) || gbx_view_kind(info.tools) != '[')
         return;
     read_names(info.tools, &names);
-    for (size_t i = 0; i < names.count; i++)
-        is_there = is_there || strcmp(names.list[i], tool) == 0;
-    if (!is_there) {
+    if (!has_name(&names, tool)) {
         near = gbx_nearest(tool, (const char *const *)names.list, names.count);
         (void)gbx_buf_printf(message, "the server '%s' has no tool '%.128s'", server,
                              tool);

@@ -177,8 +177,8 @@ void gbx_reply_structure(const gbx_reply *r, const gbx_cut *value, const gbx_cut
     (void)gbx_buf_puts(to, "}");
 }
 
-static void put_link(gbx_buf *to, const char *uri, const char *name,
-                     const char *mime_type, size_t bytes)
+void gbx_reply_link(gbx_buf *to, const char *uri, const char *name,
+                    const char *mime_type, size_t bytes)
 {
     (void)gbx_buf_puts(to, ",{\"type\":\"resource_link\",\"uri\":");
     put_text(to, uri);
@@ -194,11 +194,11 @@ void gbx_reply_blocks(const gbx_reply *r, const gbx_buf *text, const gbx_cut *va
     (void)gbx_json_append_string(to, text->data, text->len);
     (void)gbx_buf_puts(to, "}");
     for (size_t i = 0; i < r->artifact_count && !r->has_no_links; i++)
-        put_link(to, r->artifacts[i].uri, r->artifacts[i].name,
-                 r->artifacts[i].mime_type, r->artifacts[i].bytes);
+        gbx_reply_link(to, r->artifacts[i].uri, r->artifacts[i].name,
+                       r->artifacts[i].mime_type, r->artifacts[i].bytes);
     if (value->uri[0] != 0 && !r->has_no_links)
-        put_link(to, value->uri, "result", value_type(r), value->total);
+        gbx_reply_link(to, value->uri, "result", value_type(r), value->total);
     if (logs->uri[0] != 0 && !r->has_no_links)
-        put_link(to, logs->uri, "logs", "text/plain", logs->total);
+        gbx_reply_link(to, logs->uri, "logs", "text/plain", logs->total);
     (void)gbx_buf_puts(to, "]");
 }

@@ -8,6 +8,9 @@
 
 void gbx_reply_structure(const gbx_reply *reply, const gbx_cut *value,
                          const gbx_cut *logs, gbx_buf *to);
+/* Append a comma and a block that links to a resource. */
+void gbx_reply_link(gbx_buf *to, const char *uri, const char *name,
+                    const char *mime_type, size_t bytes);
 void gbx_reply_blocks(const gbx_reply *reply, const gbx_buf *text, const gbx_cut *value,
                       const gbx_cut *logs, gbx_buf *to);
 

@@ -4,9 +4,22 @@
 #include "base/json.h"
 #include "mcp/code/cut.h"
 #include "mcp/code/inner.h"
+#include "mcp/code/reply_json.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+/* The text, and a link to the whole of it. */
+static void write_blocks(const gbx_buf *shown, const gbx_cut *cut, gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, "[{\"type\":\"text\",\"text\":");
+    (void)gbx_json_append_string(to, shown->data, shown->len);
+    (void)gbx_buf_puts(to, "}");
+    gbx_reply_link(to, cut->uri, "reply", "text/plain", cut->total);
+    (void)gbx_buf_puts(to, "]");
+}
+
+/* ---- public to other files of this folder --------------------------------- */
 
 void gbx_code_say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *text,
                   bool is_error)
@@ -16,14 +29,22 @@ void gbx_code_say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *t
                                "reply", "text/plain", gbx_clock_now_ns());
     gbx_mcp_result result = {.is_error = is_error};
     gbx_buf shown;
+    gbx_buf blocks;
 
     gbx_buf_init(&shown, cap + 1024);
+    gbx_buf_init(&blocks, 7 * cap + 16384);
     gbx_cut_say(&cut, "reply", cap, &shown);
     gbx_cut_append(&cut, &shown);
     result.text = shown.data != NULL ? (char *)shown.data : "";
     result.text_len = shown.len;
+    if (cut.uri[0] != 0 && gbx_mcp_takes_links(request)) {
+        write_blocks(&shown, &cut, &blocks);
+        result.content = blocks.failed ? NULL : (char *)blocks.data;
+        result.content_len = blocks.len;
+    }
     gbx_mcp_finish(request, &result);
     gbx_buf_cleanup(&shown);
+    gbx_buf_cleanup(&blocks);
 }
 
 void gbx_code_say_wrong(gbx_mcp_code *code, gbx_mcp_request *request,

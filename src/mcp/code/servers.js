@@ -306,7 +306,9 @@
     const given = typeof query === 'object' && query !== null ? query
       : typeof settings === 'object' && settings !== null ? settings : {};
     const words = typeof query === 'object' && query !== null ? query.query : query;
-    return request(error, '', '', ['discover', text(words) === undefined ? '' : text(words), {
+    if (text(words) !== undefined && typeof words !== 'string')
+      return reject(error, '', '', 'INVALID_ARGS', "'query' is a string of keywords");
+    return request(error, '', '', ['discover', words === undefined || words === null ? '' : words, {
       __proto__: null, line: lineOf(error), server: text(given.server), tool: text(given.tool),
       detail: text(given.detail),
     }]);

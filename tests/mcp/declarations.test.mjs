@@ -62,6 +62,16 @@ test('what is declared is what may be called', { skip }, () => {
   assert.equal(compile(declarations, "await servers['odd-name']['do-it']({ kind: 'c' });").length, 1);
 });
 
+test('a name that the object of the server has itself is declared as it can be called', { skip }, () => {
+  const declarations = declare({ up: ['call', 'tools', 'th\\u0065n'].map((name) =>
+    tool(JSON.parse(`"${name}"`), object({ a: { type: 'string' } }, ['a']))) });
+  assert.doesNotMatch(declarations, /^ *(tools|then)\(/m);
+  assert.deepEqual(compile(declarations, `
+    await servers.up.call('then', { a: 'b' });
+    await servers.up.call('call', { a: 'b' });
+    await servers.up.call('tools', { a: 'b' });`), []);
+});
+
 const deep = (n) => n === 0 ? { type: 'string' } : { type: 'array', items: deep(n - 1) };
 const nested = (n) => n === 0 ? {} : object({ [`k${n}`]: nested(n - 1) }, [`k${n}`]);
 const hostile = [

@@ -146,3 +146,11 @@ test('a reply that is cut has a link to the whole, for clients that know links',
   assert.deepEqual(content.map((block) => block.type), ['text']);
   await old.close();
 });
+
+test('a tool of a name that is taken is shown as it can be called', async () => {
+  assert.match(textOf(await call('discover', { server: 'up', tool: 'then' })),
+    /^ {4}call\(tool: "then", args\?: \{ \[key: string\]: unknown \}\): Promise<any>;$/m);
+  assert.match(textOf(await call('discover', { server: 'up' })),
+    /^up\.call\("tools", \{\}\) - Tool tools$/m);
+  assert.equal((await valueOf("return await servers.up.call('then', {})")).tool, 'then');
+});

@@ -11,6 +11,7 @@
 #define ONE_MAX     GBX_KIB(12)
 #define SUMMARY_MAX 160
 #define NAMES_MAX   1024
+#define TAKEN_MAX   32 /* bytes of the longest name that is */
 
 /* Up to the end of the first sentence or paragraph. */
 static gbx_view first_sentence(gbx_view text)
@@ -31,15 +32,23 @@ static gbx_view first_sentence(gbx_view text)
     return (gbx_view){text.at, i + 1};
 }
 
-static void write_name(gbx_buf *to, gbx_view tool)
+/* The name and what opens its arguments. */
+static void write_head(gbx_buf *to, gbx_view tool)
 {
     gbx_view name = gbx_view_member(tool, "name");
 
+    if (gbx_declare_by_call(name)) {
+        (void)gbx_buf_puts(to, "call(tool: ");
+        (void)gbx_buf_append(to, name.at, name.len);
+        (void)gbx_buf_puts(to, ", ");
+        return;
+    }
     /* `new(...)` would be a constructor. */
     if (name.len == 5 && memcmp(name.at, "\"new\"", 5) == 0)
         (void)gbx_buf_append(to, name.at, name.len);
     else
         (void)gbx_types_name(to, name);
+    (void)gbx_buf_puts(to, "(");
 }
 
 static void write_whole(gbx_buf *to, gbx_view tool)
@@ -47,8 +56,8 @@ static void write_whole(gbx_buf *to, gbx_view tool)
     gbx_view input = gbx_view_member(tool, "inputSchema");
     gbx_view output = gbx_view_member(tool, "outputSchema");
 
-    write_name(to, tool);
-    (void)gbx_buf_puts(to, gbx_types_all_optional(input) ? "(args?: " : "(args: ");
+    write_head(to, tool);
+    (void)gbx_buf_puts(to, gbx_types_all_optional(input) ? "args?: " : "args: ");
     gbx_types_of(to, input, 2);
     (void)gbx_buf_puts(to, "): Promise<");
     if (gbx_view_kind(output) == '{')
@@ -93,6 +102,25 @@ static void write_server(gbx_buf *to, const gbx_search_doc *docs, size_t count,
 
 /* ---- public to other modules -------------------------------------------- */
 
+bool gbx_declare_by_call(gbx_view name)
+{
+    static const char *const taken[] = {"call",     "tools",       "then",
+                                        "toJSON",   "constructor", "toString",
+                                        "valueOf",  "inspect",     "hasOwnProperty",
+                                        "nodeType", "$$typeof",    "prototype",
+                                        "__proto__"};
+    gbx_buf plain;
+    bool is_taken = false;
+
+    gbx_buf_init(&plain, TAKEN_MAX);
+    if (gbx_view_kind(name) == '"' && gbx_view_append_text(name, &plain))
+        for (size_t i = 0; i < GBX_COUNTOF(taken); i++)
+            is_taken = is_taken || (strlen(taken[i]) == plain.len &&
+                                    memcmp(taken[i], plain.data, plain.len) == 0);
+    gbx_buf_cleanup(&plain);
+    return is_taken;
+}
+
 void gbx_declare_summary(gbx_buf *to, gbx_view tool, size_t max)
 {
     gbx_view text = first_sentence(gbx_view_member(tool, "description"));
@@ -119,8 +147,8 @@ void gbx_declare_tool(gbx_buf *to, gbx_view tool)
     if (!one.failed) {
         (void)gbx_buf_append(to, one.data, one.len);
     } else {
-        write_name(to, tool);
-        (void)gbx_buf_puts(to, "(args?: any): Promise<any>;");
+        write_head(to, tool);
+        (void)gbx_buf_puts(to, "args?: any): Promise<any>;");
     }
     gbx_buf_cleanup(&one);
     (void)gbx_buf_puts(to, "\n");

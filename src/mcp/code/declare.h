@@ -5,6 +5,10 @@
 
 #include "mcp/code/search.h"
 
+/* Is the name of a tool one that stands for something else on the object of its server
+ * (servers.js), so that only call("name", args) reaches it? */
+bool gbx_declare_by_call(gbx_view name);
+
 /* One tool, as it stands in the object of its server; of more than 12 KiB, a shorter one. */
 void gbx_declare_tool(gbx_buf *to, gbx_view tool);
 

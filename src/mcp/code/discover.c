@@ -79,12 +79,15 @@ static void write_summary(const gbx_search_doc *doc, gbx_buf *to)
     gbx_view members = gbx_view_member(schema, "properties");
     size_t cursor = 0;
     unsigned count = 0;
+    bool is_called;
     gbx_view name;
     gbx_view value;
 
     (void)gbx_buf_printf(to, "%s.", doc->server);
+    is_called = gbx_declare_by_call(gbx_view_member(doc->tool, "name"));
+    (void)gbx_buf_puts(to, is_called ? "call(\"" : "");
     write_name(gbx_view_member(doc->tool, "name"), to);
-    (void)gbx_buf_puts(to, "(");
+    (void)gbx_buf_puts(to, is_called ? "\", {" : "(");
     while (gbx_view_kind(members) == '{' &&
            gbx_view_next(members, &cursor, &name, &value)) {
         if (count++ == MEMBERS_MAX) {
@@ -95,7 +98,7 @@ static void write_summary(const gbx_search_doc *doc, gbx_buf *to)
         write_name(name, to);
         (void)gbx_buf_puts(to, is_required(schema, name) ? "" : "?");
     }
-    (void)gbx_buf_puts(to, ") - ");
+    (void)gbx_buf_puts(to, is_called ? "}) - " : ") - ");
     gbx_declare_summary(to, doc->tool, SUMMARY_MAX);
     (void)gbx_buf_puts(to, "\n");
 }

@@ -226,7 +226,7 @@
   /* ---- servers ------------------------------------------------------------- */
 
   /* What await, JSON.stringify, the console and habit look for, and what no tool or
-   * server that is reached by a dot is named. */
+   * server that is reached by a dot is named (declare.c knows them, too). */
   const NEVER = {
     __proto__: null, then: 1, toJSON: 1, constructor: 1, toString: 1, valueOf: 1, inspect: 1,
     hasOwnProperty: 1, nodeType: 1, $$typeof: 1, prototype: 1, ['__proto__']: 1,

@@ -154,3 +154,26 @@ test('a tool of a name that is taken is shown as it can be called', async () => 
     /^up\.call\("tools", \{\}\) - Tool tools$/m);
   assert.equal((await valueOf("return await servers.up.call('then', {})")).tool, 'then');
 });
+
+test('code that was escaped twice is told so, at the backslash', async () => {
+  for (const [code, line, column, hint] of [
+    ['return 1 + 2;\\nfoo', 1, 14, /has \\n as two characters/],
+    ['const a: number = 1;\\nreturn a', 1, 21, /has \\n as two characters/],
+    ['const a = "\\n"; // \\n\nconst b = /\\n/;\\nreturn a', 2, 16, /has \\n as two characters/],
+    ['```js\nconst a = 1;\\treturn a\n```', 2, 13, /has \\n as two characters/],
+    ['return \\"a\\";', 1, 8, /escaped once too often/],
+  ]) {
+    const error = await errorOf(code);
+    assert.deepEqual([error.code, error.line, error.column], ['SYNTAX', line, column], code);
+    assert.match(error.hint, hint);
+  }
+  assert.equal(await valueOf('return "a\\nb".split(/\\n/).length'), 2);
+});
+
+test('a fence that is not closed, or has a title, is one', async () => {
+  for (const code of ['```js\nreturn 5', '```ts title="run.ts"\nconst a: number = 5; return a\n```',
+    '\n```\nreturn 5\n', '~~~js {1,3}\nreturn 5\n~~~\n', '```js\nreturn 5```'])
+    assert.equal(await valueOf(code), 5, code);
+  assert.equal((await errorOf('```js\n\nnope()')).line, 3);
+  assert.equal((await errorOf('```js\nreturn 5\n```\nThis gives five.')).code, 'INVALID_CODE');
+});

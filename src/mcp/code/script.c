@@ -14,6 +14,7 @@
 #include "guard/arena.h"
 #include "guard/text.h"
 #include "mcp/code/shape.h"
+#include "mcp/code/tidy.h"
 #include "mcp/code/types.h"
 
 #include <stdlib.h>
@@ -36,6 +37,17 @@ struct work {
     bool had_types;
 };
 
+/* No code that parses has such a backslash. */
+static void find_escape(struct work *w, size_t len)
+{
+    const char *hint;
+    size_t at = gbx_tidy_escape(w->text + w->region.start, len, &hint);
+
+    if (at < len && w->fault.message == NULL)
+        w->fault =
+            (gbx_types_fault){"a backslash stands outside of a string", hint, at};
+}
+
 static void look(void *user)
 {
     struct work *w = user;
@@ -47,6 +59,8 @@ static void look(void *user)
     w->had_types = memcmp(w->copy, w->text, w->len) != 0;
     if (!gbx_tree_parse(&t, w->copy + w->region.start, len))
         return;
+    if (t.has_error)
+        find_escape(w, len);
     gbx_tree_flatten(&t);
     gbx_shape_find(&t, w->copy + w->region.start, &w->shape);
 }
@@ -117,6 +131,7 @@ gbx_status gbx_script_make(const char *text, size_t len, const char *arguments,
     if (len > 0)
         memcpy(given, text, len);
     given[len] = 0;
+    gbx_tidy_fence(given, len);
     memcpy(copy, given, len + 1);
     if (is_text(given, len)) {
         w.region = gbx_text_region(given, len);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* tidy - what comes with code on its way from a model: fences, and escapes that are left. */
+#ifndef GBX_MCP_CODE_TIDY_H
+#define GBX_MCP_CODE_TIDY_H
+
+#include <stddef.h>
+
+/*
+ * Blank a Markdown fence that guard/text.h does not take for one: one whose first line
+ * says more than a language, one that nothing closes. Only where the code is complete,
+ * with no text around it; no byte moves.
+ */
+void gbx_tidy_fence(char *text, size_t len);
+
+/* The first backslash that is in no string, template, regular expression or comment and
+ * that one escaping too many has left; len if there is none. *ret_hint is a constant. */
+size_t gbx_tidy_escape(const char *text, size_t len, const char **ret_hint);
+
+#endif

@@ -234,7 +234,7 @@ test('the time in which a person is asked is not the script\'s', async () => {
 
 test('what is no code is said with its place', async () => {
   for (const [code, error, line] of [
-    ['const a = ;', 'SYNTAX', 1], ['\nenum A { B }', 'SYNTAX', 2], ['', 'INVALID_ARGS', undefined],
+    ['const a = ;', 'SYNTAX', 1], ['\nenum A { B }', 'SYNTAX', 2], ['', 'INVALID_CODE', undefined], [5, 'INVALID_ARGS', undefined],
     ['x'.repeat(60000), 'INVALID_CODE', undefined],
     ['async () => {\n  nope();\n}', 'RUNTIME', 2],
   ]) {

@@ -177,3 +177,39 @@ test('a fence that is not closed, or has a title, is one', async () => {
   assert.equal((await errorOf('```js\n\nnope()')).line, 3);
   assert.equal((await errorOf('```js\nreturn 5\n```\nThis gives five.')).code, 'INVALID_CODE');
 });
+
+test('a habit of other clients is answered with the way of this one', async () => {
+  const error = await errorOf("await servers.up.callTool('get_item', { id: 1 })");
+  assert.equal(error.code, 'INVALID_ARGS');
+  assert.match(error.message,
+    /^there is no method callTool .*: write servers\.up\.call\("get_item", \{ name: value \}\)$/);
+  assert.match((await errorOf("await servers.up.get_item('1')")).message, /^arguments are one object/);
+});
+
+test('code and values that are empty are called empty', async () => {
+  for (const code of ['', '  \n']) {
+    const error = await errorOf(code);
+    assert.deepEqual([error.code, error.message], ['INVALID_CODE', 'the code is empty']);
+  }
+  assert.match(textOf(await execute("return ''")), /^The value is an empty text\n\(/);
+});
+
+test('the reasons of a Promise.any that fails are told, with their place', async () => {
+  const error = await errorOf(`const a = servers.up.fail({ why: 'one' });
+    return await Promise.any([a, servers.up.fail({ why: 'two' })]);`);
+  assert.deepEqual([error.code, error.name, error.line], ['RUNTIME', 'AggregateError', 1]);
+  assert.equal(error.message, 'every promise was rejected: up.fail (line 1): TOOL_ERROR: it failed: '
+    + 'one; up.fail (line 2): TOOL_ERROR: it failed: two');
+  assert.match((await errorOf('await Promise.any([])')).message, /^every promise was rejected$/);
+});
+
+test('a sleep that is longer than one may be says so', async () => {
+  const short = await open({ sleepMs: 20 });
+  const run = async (code) => (await short.call('execute', { code })).result.structuredContent;
+  assert.deepEqual((await run('await sleep(1e5)')).logs,
+    ['sleep(100000) ends after 20 ms, the limit of one sleep']);
+  assert.deepEqual((await run('await sleep(20); await sleep(); await sleep(-1)')).logs, []);
+  const { tools } = (await short.ask('tools/list')).result;
+  assert.match(tools.find((tool) => tool.name === 'execute').description, /, 0\.02 s a sleep, /);
+  await short.close();
+});

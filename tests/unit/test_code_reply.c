@@ -81,6 +81,15 @@ static void test_reply__shows_a_string_as_its_characters(void **state)
     check(*state, &reply, "a\nb\n" COST);
 }
 
+static void test_reply__says_in_words_that_a_string_is_empty(void **state)
+{
+    gbx_reply reply = quiet();
+
+    reply.value = "\"\"";
+    reply.value_len = 2;
+    check(*state, &reply, "The value is an empty text\n" COST);
+}
+
 static void test_reply__without_a_value_says_so(void **state)
 {
     gbx_reply_log logs[] = {{"log", "one", 3}, {"warn", "two", 3}};
@@ -289,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORED(test_reply__says_the_value_and_the_cost),
         STORED(test_reply__shows_a_string_as_its_characters),
+        STORED(test_reply__says_in_words_that_a_string_is_empty),
         STORED(test_reply__without_a_value_says_so),
         STORED(test_reply__of_a_failure_says_what_was_done_before),
         STORED(test_reply__that_is_too_long_is_cut_in_the_middle),

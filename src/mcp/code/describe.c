@@ -126,11 +126,12 @@ static char *describe_execute(const gbx_mcp_code *code)
                              "Look tools up with %sdiscover before their first use.\n",
                              s->tool_prefix);
     (void)gbx_buf_puts(&to, how);
-    (void)gbx_buf_printf(&to,
-                         "Limits: %llu bytes of code, %.0f s, %u calls; of more than "
-                         "%llu bytes of reply the middle is kept as a resource.",
-                         (unsigned long long)s->code_bytes, s->timeout_ms / 1e3,
-                         s->calls, (unsigned long long)s->reply_bytes);
+    (void)gbx_buf_printf(
+        &to,
+        "Limits: %llu bytes of code, %.0f s, %g s a sleep, %u calls; of more than "
+        "%llu bytes of reply the middle is kept as a resource.",
+        (unsigned long long)s->code_bytes, s->timeout_ms / 1e3, s->sleep_ms / 1e3,
+        s->calls, (unsigned long long)s->reply_bytes);
     made = gbx_buf_take_string(&to, NULL);
     gbx_buf_cleanup(&to);
     return made;

@@ -22,7 +22,12 @@ static bool take_code(gbx_mcp_code *code, gbx_mcp_request *request, gbx_view giv
     size_t max = (size_t)code->settings->code_bytes;
     char message[120];
 
-    if (gbx_view_kind(given) != '"' || given.len == 2) {
+    if (gbx_view_kind(given) == '"' && given.len == 2) {
+        wrong(code, request, "INVALID_CODE", "the code is empty",
+              "write at least one statement");
+        return false;
+    }
+    if (gbx_view_kind(given) != '"') {
         wrong(code, request, "INVALID_ARGS", "'code' is a string of JavaScript",
               "give {\"code\": \"return 1 + 1\"}");
         return false;

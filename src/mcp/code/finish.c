@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALL_MAX    GBX_MIB(512)
-#define CALLEE_MAX 80 /* of a call that a hint names */
+#define REASONS_MAX  5 /* of an AggregateError */
+#define REASON_BYTES 300
+#define ALL_MAX      GBX_MIB(512)
+#define CALLEE_MAX   80 /* of a call that a hint names */
 
 /* What a reply borrows. */
 struct material {
@@ -109,6 +111,38 @@ static void split_message(const char *text, struct material *m)
     m->message = strdup(len > 0 ? colon + 2 : text);
 }
 
+/* Promise.any() throws an error without a word and without a place: its reasons are those
+ * of the calls. */
+static void explain_aggregate(const gbx_code_run *run, struct material *m,
+                              gbx_location *at)
+{
+    gbx_buf text;
+    size_t told = 0;
+
+    gbx_buf_init(&text, GBX_KIB(64));
+    (void)gbx_buf_puts(&text, "every promise was rejected");
+    for (const gbx_nested *n = run->calls; n != NULL && told < REASONS_MAX;
+         n = n->next) {
+        if (n->message == NULL)
+            continue;
+        (void)gbx_buf_printf(&text, "%s%.64s.%.128s", told++ == 0 ? ": " : "; ",
+                             n->server, n->tool);
+        if (n->line > 0)
+            (void)gbx_buf_printf(&text, " (line %u)", n->line);
+        (void)gbx_buf_printf(&text, ": %s: %.*s", n->failed,
+                             (int)gbx_artifacts_border(n->message, strlen(n->message),
+                                                       REASON_BYTES),
+                             n->message);
+        if (at->line == 0)
+            at->line = n->line;
+    }
+    free(m->name);
+    free(m->message);
+    m->name = strdup("AggregateError");
+    m->message = gbx_buf_take_string(&text, NULL);
+    gbx_buf_cleanup(&text);
+}
+
 static const char *hint_for(const gbx_code_run *run, const char *code)
 {
     const char *hint = gbx_advice_for_model(gbx_result_hint(run->result));
@@ -190,6 +224,8 @@ static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *r
 
     gbx_buf_init(&clean, GBX_MIB(1));
     split_message(gbx_result_error(run->result), m);
+    if (strcmp(gbx_result_error(run->result), "AggregateError") == 0)
+        explain_aggregate(run, m, &at);
     ret->code = gbx_code_name(gbx_result_code(run->result));
     if (m->name == NULL || m->message == NULL)
         return;

@@ -130,6 +130,8 @@ static void write_text(const gbx_reply *r, const struct parts *p, size_t cap,
         write_effects(r, to);
     } else if (r->value_len == 0) {
         write_no_value(r, to);
+    } else if (p->value.len == 0) {
+        (void)gbx_buf_puts(to, "The value is an empty text\n");
     } else {
         gbx_cut_append(&p->value_cut, to);
         (void)gbx_buf_puts(to, "\n");

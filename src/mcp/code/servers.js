@@ -232,6 +232,19 @@
     hasOwnProperty: 1, nodeType: 1, $$typeof: 1, prototype: 1, ['__proto__']: 1,
   };
 
+  /* As other clients name what call() does. */
+  const HABITS = { __proto__: null, callTool: 1, call_tool: 1, invoke: 1, invokeTool: 1,
+    execute: 1, executeTool: 1, run: 1, runTool: 1, use: 1, useTool: 1 };
+
+  function notArguments(server, tool, args) {
+    if (typeof args === 'string' && HABITS[tool] === 1)
+      return `there is no method ${tool} (a tool of that name would take one object): write `
+        + (plain(server) === server ? `servers.${server}` : `servers["${server}"]`)
+        + `.call("${slice(args, 0, 64)}", { name: value })`;
+    return `arguments are one object, such as { name: value }, not ${isArray(args)
+      ? 'an array' : `a ${typeof args}`}`;
+  }
+
   function callTool(server, tool, args, settings) {
     const error = errorHere();
     const line = lineOf(error);
@@ -239,9 +252,7 @@
       return reject(error, server, '', 'INVALID_ARGS', 'the name of the tool is a string');
     if (args === undefined || args === null) args = {};
     if (typeof args !== 'object' || isArray(args))
-      return reject(error, server, tool, 'INVALID_ARGS',
-        `arguments are one object, such as { name: value }, not ${isArray(args)
-          ? 'an array' : `a ${typeof args}`}`);
+      return reject(error, server, tool, 'INVALID_ARGS', notArguments(server, tool, args));
     const given = typeof settings === 'object' && settings !== null ? settings : {};
     const timeout = given.timeoutMs;
     return request(error, server, tool, ['call', server, tool, args, {
@@ -376,13 +387,18 @@
   const made = ownKeys(functions);
   for (let i = 0; i < made.length; i++) put(global, made[i], functions[made[i]], false);
 
-  /* The realm's own sleeps 30 s at most: a longer one is several of them. */
+  /* The realm's own sleeps 30 s at most: a longer one is several of them. What goes beyond
+   * the limit of one is said: code that believes to have waited would be wrong. */
   const realmSleep = global.sleep;
+  const warn = global.console !== undefined ? global.console.warn : undefined;
   const cap = options !== undefined && options !== null ? options.sleepMs : undefined;
-  if (typeof cap === 'number' && typeof realmSleep === 'function' && cap !== 30000) {
+  if (typeof cap === 'number' && typeof realmSleep === 'function') {
     const ONE = 30000;
     put(global, 'sleep', (ms) => {
-      let left = max(0, min(NumberOf(ms), cap));
+      const wanted = NumberOf(ms);
+      let left = max(0, min(wanted, cap));
+      if (wanted > cap && typeof warn === 'function')
+        warn(`sleep(${wanted}) ends after ${cap} ms, the limit of one sleep`);
       return new PromiseOf((resolve, no) => {
         function next() {
           const part = left > ONE ? ONE : left === left ? left : 0;

@@ -212,9 +212,8 @@ static void test_logs__beside_a_long_value_have_a_quarter(void **state)
     free(text);
 }
 
-static void test_pages__are_the_whole_and_end_between_characters(void **state)
+static void check_pages(gbx_artifacts *store, unsigned length)
 {
-    gbx_artifacts *store = *state;
     const char *text = "a\xE2\x82\xAC"
                        "b\xF0\x9F\x98\x80"
                        "c";
@@ -224,7 +223,7 @@ static void test_pages__are_the_whole_and_end_between_characters(void **state)
     char uri[160];
 
     assert_non_null(kept);
-    (void)snprintf(uri, sizeof uri, "%s?offset=0&length=4", kept->uri);
+    (void)snprintf(uri, sizeof uri, "%s?offset=0&length=%u", kept->uri, length);
     for (int pages = 0; uri[0] != 0; pages++) {
         gbx_buf page;
         gbx_view view;
@@ -249,6 +248,12 @@ static void test_pages__are_the_whole_and_end_between_characters(void **state)
     assert_string_equal(all, text);
 }
 
+static void test_pages__are_the_whole_and_end_between_characters(void **state)
+{
+    for (unsigned length = 1; length <= 12; length++)
+        check_pages(*state, length);
+}
+
 static void test_artifacts__that_are_old_or_too_many_are_gone(void **state)
 {
     gbx_artifacts *store = *state;
@@ -270,10 +275,16 @@ static void test_artifacts__that_are_old_or_too_many_are_gone(void **state)
 
 static void test_artifacts__that_are_asked_for_wrongly_are_not_there(void **state)
 {
-    static const char *const queries[] = {
-        "?offset=-1", "?offset=",           "?length=1&offset=99999999999999999999",
-        "?other=1",   "?offset=1;length=2", "/",
-        "?",          "?offset=1&"};
+    static const char *const queries[] = {"?offset=-1",
+                                          "?offset=",
+                                          "?length=1&offset=99999999999999999999",
+                                          "?other=1",
+                                          "?offset=1;length=2",
+                                          "/",
+                                          "?",
+                                          "?offset=1&",
+                                          "?length=0",
+                                          "?offset=1&length=0"};
     const gbx_artifact *kept =
         gbx_artifacts_add(*state, "n", "text/plain", "abc", 3, 0);
     char uri[160];

@@ -105,12 +105,20 @@ static bool read_range(const char *query, struct range *ret)
             ok = read_number(&at, &ret->offset);
         } else if (strncmp(at, "length=", 7) == 0) {
             at += 7;
-            ok = read_number(&at, &ret->length);
+            /* A page of nothing would come again and again. */
+            ok = read_number(&at, &ret->length) && ret->length > 0;
         }
         if (!ok || (*at != 0 && *at != '&'))
             return false;
     }
     return true;
+}
+
+static size_t next_border(const gbx_artifact *a, size_t at)
+{
+    for (at++; at < a->len && ((uint8_t)a->data[at] & 0xC0) == 0x80; at++)
+        continue;
+    return at;
 }
 
 static void write_range(const gbx_artifact *a, struct range range, gbx_buf *to)
@@ -121,6 +129,8 @@ static void write_range(const gbx_artifact *a, struct range range, gbx_buf *to)
     if (a->is_text) {
         start = gbx_artifacts_border(a->data, a->len, start);
         end = gbx_artifacts_border(a->data, a->len, end);
+        if (end == start && end < a->len) /* less than a character: one, to get on */
+            end = next_border(a, end);
     }
     (void)gbx_buf_puts(to, "[{\"uri\":");
     (void)gbx_json_append_string(to, a->uri, strlen(a->uri));

@@ -13,13 +13,13 @@ const folder = mkdtempSync(join(tmpdir(), 'mistakes-'));
 const plain = { command: process.execPath,
   args: [fileURLToPath(new URL('plain-upstream.mjs', import.meta.url))] };
 
-async function open(limits = {}, version = undefined) {
+async function open(limits = {}, version = undefined, more = []) {
   const path = join(folder, 'mcp.json');
   writeFileSync(path, JSON.stringify({
     mcpServers: { up: plain, unset: { ...plain, env: { KEY: '${NOT_SET_ANYWHERE}' } },
       off: { ...plain, disabled: true } },
     glovebox: { rules: [{ action: 'allow' }], limits } }));
-  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
+  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path, ...more], { env: {
     GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder } });
   await wire.initialize(version);
   return wire;
@@ -212,4 +212,28 @@ test('a sleep that is longer than one may be says so', async () => {
   const { tools } = (await short.ask('tools/list')).result;
   assert.match(tools.find((tool) => tool.name === 'execute').description, /, 0\.02 s a sleep, /);
   await short.close();
+});
+
+test('what the code cannot do leads to the tools of servers, not to options of the command', async () => {
+  for (const [code, hint] of [
+    ["await fetch('https://a.test')", /^there is no network in the code: call a tool .*discover\("fetch/],
+    ["return axios.get('https://a.test')", /^there is no network/],
+    ["import fs from 'fs';\nreturn 1", /^there are no files in the code: call a tool/],
+    ["const { createHash } = require('node:crypto'); return 1", /^no hashes are computed/],
+    ["return crypto.createHash('sha256')", /^no hashes are computed/],
+    ['return env.HOME', /^give the value to the code as its input$/],
+    ["import { servers } from 'glovebox';\nreturn 1", /^servers, discover, .* are there already: leave/],
+    ["\nconst { discover } = require('./tools');", /are there already: leave this line out$/],
+    ["import _ from 'lodash';", /lodash/],
+  ]) {
+    const error = await errorOf(code);
+    assert.equal(error.code, 'INVALID_CODE');
+    assert.match(error.hint, hint);
+    assert.doesNotMatch(error.hint, /--allow|outside/);
+  }
+  const own = await open({}, undefined, ['--allow', 'fetch=a.test']);
+  const { error } = (await own.call('execute', { code: "await fetch('https://b.test/')" }))
+    .result.structuredContent;
+  assert.match(error.hint, /^ask a site that is allowed, or call a tool of a server/);
+  await own.close();
 });

@@ -1,33 +1,101 @@
 /* SPDX-License-Identifier: MIT */
-/* advice - what only who runs the server could follow is said as what it means here. */
+/*
+ * advice - a model cannot start the command with another policy, and nothing is outside of
+ * its script but the servers: these are what it is sent to.
+ */
 #include "mcp/code/advice.h"
 
-#include <stddef.h>
+#include "base/cleanup.h"
+#include "guard/text.h"
+
+#include <stdbool.h>
 #include <string.h>
 
-/* In order: the particular before the general. */
+/* What of a line says that it fetches what is there without it. */
+#define OURS "servers glovebox discover artifact progress ToolError"
+
+#define THERE                                                                          \
+    "servers, discover, artifact, progress, sleep and input are there already: leave " \
+    "this line out"
+
 static const struct {
-    const char *part;
-    const char *told;
-} advice[] = {
-    {"--allow fetch=SITE", "ask a site that is allowed, or do without this request"},
-    {"--allow fetch", "fetch is off here: use the tools and data that there are"},
-    {"--allow file", "files are off here: use the tools and data that there are"},
-    {"--allow crypto", "hashing is off here: do without it"},
-    {"--allow env", "variables are off here: write the value into the code"},
-    {"or load the data as a dataset", "give the code less data at once"},
-    {"raise the memory limit",
-     "use less memory: work on the data in smaller pieces, and keep only what is needed"},
-    {"loop that does not end", "look for a loop that does not end, or do less at once"},
-    {"or raise the limit", "the host did not answer in time: try again"},
-    {"run fewer calls at once",
-     "the server is busy: run fewer calls at once, or try later"},
+    const char *words; /* separated by single spaces */
+    const char *hint;
+} topics[] = {
+    {"fetch axios XMLHttpRequest WebSocket EventSource Request Response Headers http https "
+     "http2 undici net tls dns dgram",
+     "there is no network in the code: call a tool that has it, servers.NAME.tool(args); "
+     "await discover(\"fetch url\") finds one"},
+    {"fs fsPromises readFileSync writeFileSync promises readFile",
+     "there are no files in the code: call a tool that has them, servers.NAME.tool(args); "
+     "await discover(\"read file\") finds one, and await artifact(name, value) keeps a value"},
+    {"crypto createHash createHmac",
+     "no hashes are computed in the code: call a tool that does, if await "
+     "discover(\"hash\") finds one"},
+    {"env process", "give the value to the code as its input"},
 };
 
-const char *gbx_advice_for_model(const char *hint)
+#define OTHERWISE                                                                       \
+    "call a tool of a server for it, servers.NAME.tool(args); await discover(\"...\") " \
+    "finds one"
+
+#define OTHER_SITE \
+    "ask a site that is allowed, or call a tool of a server, servers.NAME.tool(args)"
+
+static bool is_listed(const char *words, const char *word, size_t len)
 {
-    for (size_t i = 0; i < sizeof advice / sizeof advice[0]; i++)
-        if (strstr(hint, advice[i].part) != NULL)
-            return advice[i].told;
-    return hint;
+    for (;;) {
+        size_t n = strcspn(words, " ");
+
+        if (n == len && memcmp(words, word, len) == 0)
+            return true;
+        if (words[n] == 0)
+            return false;
+        words += n + 1;
+    }
+}
+
+/* Is one of the words in the text? */
+static bool has_one_of(const char *words, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        size_t start = i;
+
+        while (i < len && gbx_text_is_name((unsigned char)text[i]))
+            i++;
+        if (i > start && is_listed(words, text + start, i - start))
+            return true;
+        i += i == start;
+    }
+    return false;
+}
+
+static const char *topic_of(const char *text, size_t len)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(topics); i++)
+        if (has_one_of(topics[i].words, text, len))
+            return topics[i].hint;
+    return NULL;
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+const char *gbx_code_advice(const char *message, const char *hint, const char *line,
+                            size_t line_len)
+{
+    bool is_module =
+        strncmp(message, "'import", 7) == 0 || strncmp(message, "'require", 8) == 0;
+    const char *found;
+
+    if (is_module && has_one_of(OURS, line, line_len))
+        return THERE;
+    if (strstr(hint, "--allow") == NULL && strstr(hint, "outside") == NULL)
+        return NULL;
+    if (strstr(hint, "ask a site") != NULL)
+        found = OTHER_SITE;
+    else if (is_module)
+        found = topic_of(line, line_len);
+    else
+        found = topic_of(message, strlen(message));
+    return found != NULL ? found : OTHERWISE;
 }

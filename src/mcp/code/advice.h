@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* advice - the engine's hints, for a model: it can change its code, and no setting. */
+/* advice - what a model can do where the guard's hint is for who starts the command. */
 #ifndef GBX_MCP_CODE_ADVICE_H
 #define GBX_MCP_CODE_ADVICE_H
 
-/* What to tell in place of the hint: a constant string, or the hint itself. */
-const char *gbx_advice_for_model(const char *hint);
+#include <stddef.h>
+
+/* message: of the error; hint: the guard's, or ""; line: of the code, where it failed.
+ * A constant, or NULL: the hint is good here, too. */
+const char *gbx_code_advice(const char *message, const char *hint, const char *line,
+                            size_t line_len);
 
 #endif

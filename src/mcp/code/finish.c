@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "guard/guard.h"
 #include "mcp/code/advice.h"
+#include "mcp/code/hint.h"
 #include "mcp/code/run.h"
 #include "mcp/code/unawaited.h"
 
@@ -143,12 +144,26 @@ static void explain_aggregate(const gbx_code_run *run, struct material *m,
     gbx_buf_cleanup(&text);
 }
 
-static const char *hint_for(const gbx_code_run *run, const char *code)
+/* line: where it failed. */
+static const char *hint_for(const gbx_code_run *run, const char *code, uint32_t line)
 {
-    const char *hint = gbx_advice_for_model(gbx_result_hint(run->result));
+    const char *hint = gbx_result_hint(run->result);
+    const char *end = run->text + run->text_len;
+    const char *at = run->text;
+    const char *eol;
+    const char *better;
 
+    for (uint32_t n = 1; n < line && at < end; n++) {
+        eol = memchr(at, '\n', (size_t)(end - at));
+        at = eol != NULL ? eol + 1 : end;
+    }
+    eol = memchr(at, '\n', (size_t)(end - at));
+    better = gbx_code_advice(gbx_result_error(run->result), hint, at,
+                             (size_t)((eol != NULL ? eol : end) - at));
+    if (better != NULL)
+        return better;
     if (hint[0] != 0)
-        return hint;
+        return gbx_hint_for_model(hint);
     if (strcmp(code, "OUTPUT_TOO_LARGE") == 0)
         return "filter, count or slice before you return; or keep it: await "
                "artifact(name, value)";
@@ -245,7 +260,7 @@ static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *r
     ret->line = at.line;
     ret->column = at.column;
     ret->frame = m->frame != NULL ? m->frame : "";
-    ret->hint = hint_for(run, ret->code);
+    ret->hint = hint_for(run, ret->code, at.line);
     if (strcmp(m->name, "TypeError") == 0 || strcmp(m->name, "SyntaxError") == 0)
         m->hint = await_hint(run, m->name[0] == 'T', ret->message, at.line, ret->hint);
     if (m->hint != NULL)

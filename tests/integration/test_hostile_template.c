@@ -56,7 +56,8 @@ static void test_start__is_refused_when_the_program_talks_nonsense(void **state)
         "hello-type=2",
         "hello-half",
         "hello-version=0",
-        "hello-version=2",
+        "hello-version=1",
+        "hello-version=3",
         "hello-version=4294967295",
     };
 

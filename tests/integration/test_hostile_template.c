@@ -47,18 +47,10 @@ static gbx_status start_fails(const gbx_options *options, gbx_error *error)
 static void test_start__is_refused_when_the_program_talks_nonsense(void **state)
 {
     static const char *const plans[] = {
-        "hello-garbage",
-        "hello-length",
-        "hello-reserved",
-        "hello-short",
-        "hello-type=49",
-        "hello-type=51",
-        "hello-type=2",
-        "hello-half",
-        "hello-version=0",
-        "hello-version=1",
-        "hello-version=3",
-        "hello-version=4294967295",
+        "hello-garbage",   "hello-length",    "hello-reserved",
+        "hello-short",     "hello-type=49",   "hello-type=51",
+        "hello-type=2",    "hello-half",      "hello-version=0",
+        "hello-version=1", "hello-version=3", "hello-version=4294967295",
     };
 
     (void)state;

@@ -10,11 +10,13 @@
 
 static bool asked_for(const gbx_mcp_request *request, gbx_mcp_level level)
 {
-    /* Legacy: the level may have been set since the request came. */
-    const gbx_mcp_era *era =
-        request->era.is_modern ? &request->era : &request->session->era;
+    const gbx_mcp_era *era;
 
-    return request->id_len > 0 && era->log_level >= 0 && (int)level >= era->log_level;
+    if (request->id_len == 0)
+        return false;
+    /* Legacy: the level may have been set since the request came. */
+    era = request->era.is_modern ? &request->era : &request->session->era;
+    return era->log_level >= 0 && (int)level >= era->log_level;
 }
 
 static bool has_room(gbx_mcp_request *request)

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     gbx_buf_init(&buf, size * 2048 + 1024);
-    gbx_buf_init(&columns, size * 8 + 1024);
+    gbx_buf_init(&columns, size * 64 + 1024); /* a name that is missing is made */
     status = gbx_table_read((const char *)data + 1, size - 1,
                             delimiters[data[0] % sizeof delimiters], NULL, &buf,
                             &columns, &error);

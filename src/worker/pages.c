@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* pages - a page that only one process maps is one that it has written. */
+/*
+ * pages - a page that only one process maps is one that it has written.
+ *
+ * What may be under a device's hands must not move away from it, so the kernel copies a
+ * pinned page for the child of a fork at once, and leaves the parent its own. Memory that
+ * is registered with an io_uring is pinned for as long as the ring is open; nothing is
+ * ever submitted to this one, and its queues are not even mapped.
+ */
 #include "worker/pages.h"
 
 #include "base/cleanup.h"
@@ -8,10 +15,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/io_uring.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,7 +45,7 @@ static bool is_written(uint64_t entry)
 
 /* The runs of written pages among count of them from start, appended to pages. */
 static void add_runs(gbx_pages *pages, char *start, const uint64_t *entries,
-                     size_t count)
+                     size_t count, bool of_file)
 {
     size_t end;
 
@@ -45,11 +55,13 @@ static void add_runs(gbx_pages *pages, char *start, const uint64_t *entries,
         if (end > i && pages->count < GBX_PAGE_RUNS_MAX)
             pages->runs[pages->count++] =
                 (struct gbx_page_run){.start = start + i * PAGE,
-                                      .len = (end - i) * PAGE};
+                                      .len = (end - i) * PAGE,
+                                      .of_file = of_file};
     }
 }
 
-static void add_mapping(gbx_pages *pages, int pagemap, uintptr_t from, uintptr_t to)
+static void add_mapping(gbx_pages *pages, int pagemap, uintptr_t from, uintptr_t to,
+                        bool of_file)
 {
     size_t count = (to - from) / PAGE;
     uint64_t *entries = malloc(count * sizeof *entries);
@@ -57,7 +69,7 @@ static void add_mapping(gbx_pages *pages, int pagemap, uintptr_t from, uintptr_t
 
     if (entries != NULL && pread(pagemap, entries, (size_t)size,
                                  (off_t)(from / PAGE * sizeof *entries)) == size)
-        add_runs(pages, (char *)from, entries, count);
+        add_runs(pages, (char *)from, entries, count, of_file);
     free(entries);
 }
 
@@ -71,15 +83,36 @@ static void look(gbx_pages *pages)
     while (pagemap >= 0 && maps != NULL && fgets(line, sizeof line, maps) != NULL) {
         uintptr_t from;
         uintptr_t to;
+        unsigned long inode;
         char mode[5];
 
-        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, mode) == 3 &&
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %lu", &from, &to, mode,
+                   &inode) == 4 &&
             mode[1] == 'w' && mode[3] == 'p' && to - from <= MAPPING_MAX)
-            add_mapping(pages, pagemap, from, to);
+            add_mapping(pages, pagemap, from, to, inode != 0);
     }
     if (maps != NULL)
         (void)fclose(maps);
     gbx_fd_close(&pagemap);
+}
+
+static int open_ring(void)
+{
+    struct io_uring_params params = {0};
+
+    return (int)syscall(SYS_io_uring_setup, 1, &params);
+}
+
+/* Where a filter around us ends whoever asks for a ring, it is this child that asks. */
+static _Noreturn void learn(bool (*run)(void *user), void *user, int report)
+{
+    gbx_pages found = {0};
+
+    if (run(user))
+        look(&found);
+    if (!gbx_channel_write(report, &found, sizeof found))
+        _exit(1);
+    _exit(open_ring() >= 0 ? 0 : 1);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -88,6 +121,7 @@ void gbx_pages_learn(gbx_pages *pages, bool (*run)(void *user), void *user)
 {
     gbx_pages found = {0};
     bool complete;
+    int status = 1;
     int ends[2];
     pid_t pid;
 
@@ -95,18 +129,40 @@ void gbx_pages_learn(gbx_pages *pages, bool (*run)(void *user), void *user)
     if (pipe2(ends, O_CLOEXEC) < 0)
         return;
     pid = fork();
-    if (pid == 0) {
-        if (run(user))
-            look(&found);
-        _exit(gbx_channel_write(ends[1], &found, sizeof found) ? 0 : 1);
-    }
+    if (pid == 0)
+        learn(run, user, ends[1]);
     (void)close(ends[1]);
     complete = pid > 0 && gbx_channel_read(ends[0], &found, sizeof found);
     (void)close(ends[0]);
-    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
-    if (complete && found.count <= GBX_PAGE_RUNS_MAX)
-        *pages = found;
+    if (!complete || found.count > GBX_PAGE_RUNS_MAX)
+        return;
+    *pages = found;
+    pages->may_pin = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void gbx_pages_pin(gbx_pages *pages)
+{
+    struct iovec buffers[GBX_PAGE_RUNS_MAX];
+    unsigned count = 0;
+    size_t left = 0;
+    int ring = pages->may_pin ? open_ring() : -1;
+
+    /* A file's pages cannot be registered before Linux 6.4, and would spoil it for all. */
+    for (size_t i = 0; i < pages->count; i++)
+        if (!pages->runs[i].of_file)
+            buffers[count++] = (struct iovec){pages->runs[i].start, pages->runs[i].len};
+    if (ring < 0 || count == 0 ||
+        syscall(SYS_io_uring_register, ring, IORING_REGISTER_BUFFERS, buffers, count) <
+            0) {
+        gbx_fd_close(&ring); /* more than may be locked, for one */
+        return;
+    }
+    for (size_t i = 0; i < pages->count; i++)
+        if (pages->runs[i].of_file)
+            pages->runs[left++] = pages->runs[i];
+    pages->count = left;
 }
 
 void gbx_pages_claim(const gbx_pages *pages)

@@ -41,7 +41,7 @@ typedef struct template
     gbx_preloads preloads;
     gbx_realm *realm;
     gbx_children children;
-    gbx_pages pages; /* that every worker writes */
+    gbx_pages pages; /* that every worker writes, and a fork does not copy */
 }
 template;
 
@@ -334,6 +334,7 @@ static void make_light(template *t)
     (void)rehearse(t->realm); /* the engine has to find its new places once */
     (void)gbx_text_enlarge(t->config.huge_pages, rehearse, t->realm);
     gbx_pages_learn(&t->pages, rehearse, t->realm);
+    gbx_pages_pin(&t->pages);
 }
 
 static gbx_realm *make_realm(template *t, const char **ret_reason)

@@ -161,6 +161,8 @@ struct gbx_engine {
     gbx_hostcalls hostcalls;
     gbx_providers providers;
     gbx_audit audit;
+    int64_t called_ns;  /* the last call came */
+    bool is_under_load; /* and the one before it hardly before */
     gbx_run_list waiting;
     gbx_run_list running; /* every run not yet ended, for abort and free */
     gbx_run_list inbox;   /* submitted, not yet seen by the supervisor */

@@ -171,7 +171,7 @@ void gbx_pool_fill(gbx_engine *engine)
     const gbx_options *o = &engine->settings.options;
     gbx_template *t = engine->current;
     size_t count = forks_wanted(engine);
-    size_t waiting = engine->waiting.count;
+    size_t hurried = engine->is_under_load ? count : engine->waiting.count;
     gbx_buf buf;
 
     if (count == 0)
@@ -185,8 +185,9 @@ void gbx_pool_fill(gbx_engine *engine)
 
         if (w == NULL)
             break;
-        /* What a proof costs, the calls that wait would wait for; each is its own proof. */
-        (void)gbx_msg_put_fork(&buf, i < waiting ? GBX_MSG_FORK_NOW : GBX_MSG_FORK,
+        /* What a proof costs, the calls that wait would wait for, and while calls come
+         * one upon another there is no idle time for it; each call is its own proof. */
+        (void)gbx_msg_put_fork(&buf, i < hurried ? GBX_MSG_FORK_NOW : GBX_MSG_FORK,
                                w->id);
     }
     /* Frames are whole or not sent: the socket holds far more than the queue of a

@@ -4,6 +4,9 @@
 
 #include "base/clock.h"
 
+/* Calls that come closer to each other than this take all there is of the processors. */
+#define LOAD_NS (INT64_C(2) * GBX_NS_PER_MS)
+
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_queue_link(gbx_engine *engine, gbx_run *run)
@@ -39,6 +42,8 @@ void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
     uint32_t pool_size = engine->settings.options.pool_size;
 
     run->queued_ns = gbx_clock_now_ns();
+    engine->is_under_load = run->queued_ns - engine->called_ns < LOAD_NS;
+    engine->called_ns = run->queued_ns;
     run->deadline_ns = run->queued_ns + (int64_t)run->limits.timeout_ms * GBX_NS_PER_MS;
     if (atomic_load(&run->is_aborted))
         return;

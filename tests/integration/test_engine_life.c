@@ -424,59 +424,6 @@ static void test_host__killed_takes_everything_with_it(void **state)
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
 }
 
-/* ---- what a template weighs ----------------------------------------------------- */
-
-/* KiB; -1 if we may not look. */
-static long huge_of(pid_t pid)
-{
-    char path[64];
-    char line[256];
-    long kib = -1;
-    FILE *f;
-
-    (void)snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
-    f = fopen(path, "re");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL)
-        (void)sscanf(line, "AnonHugePages: %ld", &kib);
-    if (f != NULL)
-        (void)fclose(f);
-    return kib;
-}
-
-static bool may_have_huge_pages(void)
-{
-    FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
-    char line[64] = "[never]";
-
-    if (f != NULL && (fgets(line, sizeof line, f) == NULL || fclose(f) != 0))
-        return false;
-    return strstr(line, "[never]") == NULL;
-}
-
-static void test_huge_pages__are_as_many_as_the_engine_may_have(void **state)
-{
-    static const uint32_t counts[] = {0, 1, 6};
-    static const long kib[] = {3 * 2048, 2048, 6 * 2048};
-
-    (void)state;
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        gbx_options options = GBX_OPTIONS_INIT;
-        gbx_engine *engine;
-        long have;
-
-        options.huge_pages = counts[i];
-        engine = engine_start(&options);
-        check_alive(engine);
-        have = huge_of(proc_template());
-        gbx_engine_free(engine);
-        if ((have < 0 && geteuid() != 0) || !may_have_huge_pages()) {
-            print_message("skipped: only root may look, where there are huge pages\n");
-            skip();
-        }
-        assert_int_equal(have, kib[i]);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -491,7 +438,6 @@ int main(void)
         TEST(test_template__killed_again_and_again_under_load),
         TEST(test_template__stopped_leaves_ready_workers_of_use),
         TEST(test_free__does_not_wait_for_a_stopped_template),
-        TEST(test_huge_pages__are_as_many_as_the_engine_may_have),
         TEST(test_host__killed_takes_everything_with_it),
 #undef TEST
     };

@@ -161,8 +161,8 @@ struct gbx_engine {
     gbx_hostcalls hostcalls;
     gbx_providers providers;
     gbx_audit audit;
-    int64_t called_ns;  /* the last call came */
-    bool is_under_load; /* and the one before it hardly before */
+    int64_t called_ns; /* the last call came */
+    uint32_t in_a_row; /* calls that came hardly after the one before */
     gbx_run_list waiting;
     gbx_run_list running; /* every run not yet ended, for abort and free */
     gbx_run_list inbox;   /* submitted, not yet seen by the supervisor */

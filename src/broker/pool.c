@@ -131,6 +131,13 @@ static size_t forks_wanted(const gbx_engine *engine)
                  least(o->max_workers - engine->alive, o->recycle_calls - t->forks));
 }
 
+/* More calls one upon another than the pool was there for. The first of a few would
+ * notice that their workers have proved nothing; of many, each waits for a fork. */
+static bool is_under_load(const gbx_engine *engine)
+{
+    return engine->in_a_row > engine->settings.options.pool_size;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_worker *gbx_pool_find(gbx_engine *engine, uint64_t worker_id)
@@ -171,7 +178,7 @@ void gbx_pool_fill(gbx_engine *engine)
     const gbx_options *o = &engine->settings.options;
     gbx_template *t = engine->current;
     size_t count = forks_wanted(engine);
-    size_t hurried = engine->is_under_load ? count : engine->waiting.count;
+    size_t hurried = is_under_load(engine) ? count : engine->waiting.count;
     gbx_buf buf;
 
     if (count == 0)

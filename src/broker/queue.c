@@ -42,7 +42,10 @@ void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
     uint32_t pool_size = engine->settings.options.pool_size;
 
     run->queued_ns = gbx_clock_now_ns();
-    engine->is_under_load = run->queued_ns - engine->called_ns < LOAD_NS;
+    if (run->queued_ns - engine->called_ns >= LOAD_NS)
+        engine->in_a_row = 0;
+    else if (engine->in_a_row < UINT32_MAX)
+        engine->in_a_row++;
     engine->called_ns = run->queued_ns;
     run->deadline_ns = run->queued_ns + (int64_t)run->limits.timeout_ms * GBX_NS_PER_MS;
     if (atomic_load(&run->is_aborted))

@@ -40,7 +40,7 @@ typedef enum gbx_msg_type {
     GBX_MSG_FORK = 33,
     GBX_MSG_LOAD = 34,     /* carries a descriptor: a sealed memfd */
     GBX_MSG_ATTACK = 35,   /* only in attack mode: fork a probe that attacks its seal */
-    GBX_MSG_FORK_NOW = 36, /* a call waits for it: READY without a proof */
+    GBX_MSG_FORK_NOW = 36, /* in a hurry: READY without a proof */
     GBX_MSG_EXPOSE = 37,   /* one more function of the host */
     GBX_MSG_PRELOAD = 38,  /* carries a descriptor; between CONFIG and HELLO */
     /* template -> host */

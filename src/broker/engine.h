@@ -162,7 +162,7 @@ struct gbx_engine {
     gbx_providers providers;
     gbx_audit audit;
     int64_t called_ns; /* the last call came */
-    uint32_t in_a_row; /* calls that came hardly after the one before */
+    uint32_t load;     /* calls that came hardly after another, which still ran */
     gbx_run_list waiting;
     gbx_run_list running; /* every run not yet ended, for abort and free */
     gbx_run_list inbox;   /* submitted, not yet seen by the supervisor */

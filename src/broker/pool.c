@@ -131,11 +131,11 @@ static size_t forks_wanted(const gbx_engine *engine)
                  least(o->max_workers - engine->alive, o->recycle_calls - t->forks));
 }
 
-/* More calls one upon another than the pool was there for. The first of a few would
- * notice that their workers have proved nothing; of many, each waits for a fork. */
+/* More calls one upon another than the pool was there for: each waits for a fork then. A
+ * few, or one caller's, would notice that their workers have proved nothing. */
 static bool is_under_load(const gbx_engine *engine)
 {
-    return engine->in_a_row > engine->settings.options.pool_size;
+    return engine->load > engine->settings.options.pool_size;
 }
 
 /* ---- public to other modules -------------------------------------------- */

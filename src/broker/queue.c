@@ -4,8 +4,22 @@
 
 #include "base/clock.h"
 
-/* Calls that come closer to each other than this take all there is of the processors. */
+/* Calls that come closer to each other than this, and beside each other, take all there
+ * is of the processors. */
 #define LOAD_NS (INT64_C(2) * GBX_NS_PER_MS)
+
+/* A call has come this long after the one before it. */
+static void note_load(gbx_engine *engine, int64_t gap_ns)
+{
+    bool is_beside = engine->running.count > 1;
+
+    if (gap_ns >= LOAD_NS)
+        engine->load = 0;
+    else if (is_beside && engine->load < 2 * engine->settings.options.pool_size)
+        engine->load++;
+    else if (!is_beside && engine->load > 0)
+        engine->load--;
+}
 
 /* ---- public to other modules -------------------------------------------- */
 
@@ -42,10 +56,7 @@ void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
     uint32_t pool_size = engine->settings.options.pool_size;
 
     run->queued_ns = gbx_clock_now_ns();
-    if (run->queued_ns - engine->called_ns >= LOAD_NS)
-        engine->in_a_row = 0;
-    else if (engine->in_a_row < UINT32_MAX)
-        engine->in_a_row++;
+    note_load(engine, run->queued_ns - engine->called_ns);
     engine->called_ns = run->queued_ns;
     run->deadline_ns = run->queued_ns + (int64_t)run->limits.timeout_ms * GBX_NS_PER_MS;
     if (atomic_load(&run->is_aborted))

@@ -98,6 +98,9 @@ bool gbx_realm_prove(gbx_realm *realm);
  * in children of it that look at what it writes: workers have those pages from the start. */
 bool gbx_realm_rehearse(gbx_realm *realm);
 
+/* The same, and what calls over many records do. */
+bool gbx_realm_rehearse_more(gbx_realm *realm);
+
 /* From this size on an input must be followed by a NUL in the same mapping: the engine
  * wants its text so, and a copy would cost as much memory as the text. */
 #define GBX_REALM_LARGE_INPUT GBX_KIB(64)

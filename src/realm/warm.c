@@ -125,6 +125,12 @@ static const char *const common_code[] = {
     " + new Map(Object.entries(by)).size + new Set(d).size + all.find(x => x.id > 1).id }",
 };
 
+/* What is made of many records: so many objects, strings and arrays are new. */
+static const char many_code[] =
+    "(d) => { const rows = []; for (let i = 0; i < 400; i++)"
+    " rows.push({ id: i, name: 'n' + i, tags: [i] });"
+    " return JSON.stringify(rows.filter(r => r.id > 3).map(r => `${r.name} ${r.id / 2}`)).length }";
+
 /* Often enough for it to be compiled; once more, the engine has its places to find. */
 #define COMMON_TIMES       5
 #define COMMON_TIMES_AGAIN 4
@@ -237,6 +243,14 @@ bool gbx_realm_rehearse(gbx_realm *realm)
     if (realm->preload_warm != NULL)
         gbx_warm_preloads(realm, true);
     return run_both(realm);
+}
+
+bool gbx_realm_rehearse_more(gbx_realm *realm)
+{
+    gbx_realm_outcome outcome;
+
+    run(realm, many_code, GBX_FORM_FUNCTION, &outcome);
+    return outcome.ok && gbx_realm_rehearse(realm);
 }
 
 bool gbx_realm_prove(gbx_realm *realm)

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define PAGE      4096u
 #define HUGE_PAGE GBX_MIB(2)
 
 /* The first of it stays of small pages: a small call touches some, and should not have
@@ -40,13 +41,16 @@ static char *huge_from;
 /* In a worker: the room before that, while it is taken. */
 static void *volatile small_room;
 
-static void advise(char *end, uint64_t bytes)
+static void advise(char *end)
 {
-    uintptr_t from = (uintptr_t)end - (size_t)bytes + SMALL_BYTES;
-    uintptr_t first = (from + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+    uintptr_t top = ((uintptr_t)end - mallinfo2().keepcost) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t first = (top + SMALL_BYTES + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
 
-    if (first < (uintptr_t)end &&
-        madvise((void *)first, (size_t)((uintptr_t)end - first), MADV_HUGEPAGE) == 0)
+    if (first >= (uintptr_t)end)
+        return;
+    /* What is loaded may have grown into the huge pages of the room before. */
+    (void)madvise((void *)top, first - top, MADV_NOHUGEPAGE);
+    if (madvise((void *)first, (size_t)((uintptr_t)end - first), MADV_HUGEPAGE) == 0)
         huge_from = (char *)first;
 }
 
@@ -94,8 +98,13 @@ uint64_t gbx_heap_reserve(uint64_t bytes)
     end = sbrk(0);
     if (end == before || mallinfo2().keepcost < bytes)
         return 0;
-    advise(end, bytes);
+    advise(end);
     return bytes;
+}
+
+char *gbx_heap_small_end(void)
+{
+    return huge_from != NULL ? huge_from : sbrk(0);
 }
 
 void gbx_heap_close_holes(void)

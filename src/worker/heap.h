@@ -22,6 +22,9 @@ uint64_t gbx_heap_reserve(uint64_t bytes);
  * freed. What is taken is never given back. */
 void gbx_heap_close_holes(void);
 
+/* Where the heap ends, or the part of it that is of huge pages begins. */
+char *gbx_heap_small_end(void);
+
 /* In a sealed worker, before something large is allocated: what follows comes from the
  * part of the room that is of huge pages. The rest stays taken, untouched. */
 void gbx_heap_skip_small(void);

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "worker/channel.h"
+#include "worker/written.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +20,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -33,6 +35,9 @@
 
 /* Larger mappings are the engine's reservations: hardly anything in them is written. */
 #define MAPPING_MAX GBX_MIB(32)
+
+/* Every worker copies them, whether its call needs them or not. */
+#define AGAIN_MAX 512
 
 /* Bits of /proc/self/pagemap. */
 #define IS_PRESENT   (UINT64_C(1) << 63)
@@ -86,6 +91,9 @@ static void look(gbx_pages *pages)
         unsigned long inode;
         char mode[5];
 
+        if (pages->heap == NULL && strstr(line, "[heap]") != NULL &&
+            sscanf(line, "%" SCNxPTR, &from) == 1)
+            pages->heap = (char *)from;
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %lu", &from, &to, mode,
                    &inode) == 4 &&
             mode[1] == 'w' && mode[3] == 'p' && to - from <= MAPPING_MAX)
@@ -94,6 +102,23 @@ static void look(gbx_pages *pages)
     if (maps != NULL)
         (void)fclose(maps);
     gbx_fd_close(&pagemap);
+}
+
+/* The same of what a child wrote, up to so many pages in all. */
+static void add_seen(gbx_pages *pages, const uint8_t *seen, size_t count)
+{
+    size_t left = AGAIN_MAX;
+    size_t end;
+
+    for (size_t i = 0; i < count && left > 0; i = end + 1) {
+        for (end = i; end < count && seen[end] && end - i < left; end++)
+            continue;
+        left -= end - i;
+        if (end > i && pages->count < GBX_PAGE_RUNS_MAX)
+            pages->runs[pages->count++] =
+                (struct gbx_page_run){.start = pages->heap + i * PAGE,
+                                      .len = (end - i) * PAGE};
+    }
 }
 
 static int open_ring(void)
@@ -139,14 +164,38 @@ void gbx_pages_learn(gbx_pages *pages, bool (*run)(void *user), void *user)
     if (!complete || found.count > GBX_PAGE_RUNS_MAX)
         return;
     *pages = found;
+    pages->lasting = found.count;
     pages->may_pin = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void gbx_pages_learn_heap(gbx_pages *pages, const char *end, bool (*run)(void *user),
+                          void *user)
+{
+    size_t count;
+    uint8_t *seen;
+
+    pages->count = pages->lasting;
+    if (pages->heap == NULL || end <= pages->heap)
+        return;
+    count = (size_t)(end - pages->heap) / PAGE;
+    seen = gbx_written_learn(pages->heap, count, run, user);
+    if (seen == NULL)
+        return;
+    for (size_t i = 0; i < pages->lasting; i++) {
+        const struct gbx_page_run *known = &pages->runs[i];
+
+        if (known->start >= pages->heap && known->start < end)
+            memset(seen + (size_t)(known->start - pages->heap) / PAGE, 0,
+                   known->len / PAGE);
+    }
+    add_seen(pages, seen, count);
+    (void)munmap(seen, count);
 }
 
 void gbx_pages_pin(gbx_pages *pages)
 {
     struct iovec buffers[GBX_PAGE_RUNS_MAX];
     unsigned count = 0;
-    size_t left = 0;
     int ring = pages->may_pin ? open_ring() : -1;
 
     /* A file's pages cannot be registered before Linux 6.4, and would spoil it for all. */
@@ -160,13 +209,13 @@ void gbx_pages_pin(gbx_pages *pages)
         return;
     }
     for (size_t i = 0; i < pages->count; i++)
-        if (pages->runs[i].of_file)
-            pages->runs[left++] = pages->runs[i];
-    pages->count = left;
+        pages->runs[i].pinned = !pages->runs[i].of_file;
 }
 
 void gbx_pages_claim(const gbx_pages *pages)
 {
     for (size_t i = 0; i < pages->count; i++)
-        (void)madvise(pages->runs[i].start, pages->runs[i].len, MADV_POPULATE_WRITE);
+        if (!pages->runs[i].pinned)
+            (void)madvise(pages->runs[i].start, pages->runs[i].len,
+                          MADV_POPULATE_WRITE);
 }

@@ -167,6 +167,16 @@ static void make_room(template *t)
         t->seal.room_bytes = gbx_heap_reserve(room < ROOM_MAX ? room : ROOM_MAX);
 }
 
+static bool rehearse(void *realm)
+{
+    return gbx_realm_rehearse(realm);
+}
+
+static bool rehearse_more(void *realm)
+{
+    return gbx_realm_rehearse_more(realm);
+}
+
 static bool load(template *t, gbx_span body, int fd)
 {
     char reason[256] = "";
@@ -187,7 +197,11 @@ static bool load(template *t, gbx_span body, int fd)
         loaded.ok = gbx_realm_load(t->realm, msg.name, json, reason, sizeof reason);
         (void)munmap(data, (size_t)msg.size);
         gbx_realm_settle(t->realm, t->config.warm);
+        gbx_heap_close_holes();
         make_room(t);
+        if (t->config.warm != 0)
+            gbx_pages_learn_heap(&t->pages, gbx_heap_small_end(), rehearse_more,
+                                 t->realm);
     }
     loaded.message = text_span(reason);
     gbx_buf_init(&buf, GBX_KIB(16));
@@ -315,11 +329,6 @@ static void forget_handlers(void)
 
     for (size_t i = 0; i < GBX_COUNTOF(faults); i++)
         (void)signal(faults[i], SIG_DFL);
-}
-
-static bool rehearse(void *realm)
-{
-    return gbx_realm_rehearse(realm);
 }
 
 /* Little to copy, little to fault in, little to take apart: for this process is about

@@ -19,6 +19,8 @@
 
 #include <cmocka.h>
 
+#define JSON_MAX ((size_t)1 << 20)
+
 /* KiB; -1 if we may not look. */
 static long kib_of(pid_t pid, const char *file, const char *field)
 {
@@ -102,11 +104,53 @@ static void test_pages_of_every_call__are_pinned_for_forks_to_copy(void **state)
     assert_in_range(have, 100, 8192);
 }
 
+/* KiB that a worker which has had no call has of its own; -1 if we may not look. */
+static long own_kib(gbx_engine *engine)
+{
+    pid_t workers[8];
+
+    wait_until_full(engine);
+    assert_true(proc_workers(proc_template(), workers, 8) > 0);
+    return kib_of(workers[0], "smaps_rollup", "Private_Dirty:");
+}
+
+/* What it writes is not where it was before there was a dataset. */
+static void test_pages_of_calls_over_a_dataset__are_the_workers_before_the_call(
+    void **state)
+{
+    gbx_engine *engine = engine_start(NULL);
+    gbx_error error = {0};
+    long before = own_kib(engine);
+    char *json = malloc(JSON_MAX);
+    size_t len = 0;
+
+    (void)state;
+    assert_non_null(json);
+    if (before <= 0) {
+        free(json);
+        gbx_engine_free(engine);
+        print_message("skipped: only root may look at a worker\n");
+        skip();
+    }
+    for (int i = 0; i < 5000; i++)
+        len += (size_t)snprintf(json + len, JSON_MAX - len,
+                                "%c{\"id\":%d,\"name\":\"n%d\",\"tags\":[\"a\",%d]}",
+                                i == 0 ? '[' : ',', i, i, i);
+    len += (size_t)snprintf(json + len, JSON_MAX - len, "]");
+    assert_int_equal(gbx_engine_load(engine, "d", json, len, GBX_DATA_JSON, &error),
+                     GBX_OK);
+    assert_in_range(own_kib(engine), before + 200, before + 4096);
+    free(json);
+    gbx_engine_free(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_huge_pages__are_as_many_as_the_engine_may_have),
         cmocka_unit_test(test_pages_of_every_call__are_pinned_for_forks_to_copy),
+        cmocka_unit_test(
+            test_pages_of_calls_over_a_dataset__are_the_workers_before_the_call),
     };
 
     return cmocka_run_group_tests_name("memory of templates", tests, NULL, NULL);

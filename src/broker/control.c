@@ -107,7 +107,7 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
             gbx_pool_ready(engine, w);
         else
             gbx_pool_discard(engine, w);
-        gbx_pool_fill(engine);
+        gbx_pool_fill_in_pauses(engine);
     }
     (void)pthread_mutex_unlock(&engine->lock);
 }
@@ -166,7 +166,7 @@ static bool on_exited(gbx_template *t, gbx_span body)
                            WTERMSIG((int)msg.status) == SIGKILL &&
                            gbx_cgroup_take_kill(&engine->group);
         gbx_pool_exited(engine, w, &msg);
-        gbx_pool_fill(engine);
+        gbx_pool_fill_in_pauses(engine);
     }
     (void)pthread_mutex_unlock(&engine->lock);
     return true;

@@ -61,6 +61,8 @@ static void free_rest(gbx_engine *engine)
         event_free(engine->wake);
     if (engine->tick != NULL)
         event_free(engine->tick);
+    if (engine->pause != NULL)
+        event_free(engine->pause);
     if (engine->base != NULL)
         event_base_free(engine->base);
     gbx_confine_close(engine);

@@ -140,6 +140,7 @@ struct gbx_engine {
     struct event_base *base;
     struct event *wake;
     struct event *tick;
+    struct event *pause; /* calls have paused: time to fill the pool */
     int wake_fd;
     uint32_t executing; /* threads inside gbx_execute() */
     bool is_closing;
@@ -162,6 +163,8 @@ struct gbx_engine {
     gbx_providers providers;
     gbx_audit audit;
     int64_t called_ns; /* the last call came */
+    int64_t ended_ns;  /* and the last one ended */
+    uint32_t place;    /* of the last call among those without a pause between them */
     uint32_t load;     /* calls that came hardly after another, which still ran */
     gbx_run_list waiting;
     gbx_run_list running; /* every run not yet ended, for abort and free */
@@ -186,6 +189,9 @@ struct gbx_engine {
  * instead of waiting for their time limit. */
 #define GBX_FAILED_STARTS_MAX 3
 
+/* So long after an answer its caller has had the processors, to make use of it. */
+#define GBX_PAUSE_NS (INT64_C(400) * 1000)
+
 #define GBX_ENGINE_MAGIC 0x67627845u
 
 /* ---- pool.c: workers; the lock is held by the caller of all of these ----- */
@@ -198,6 +204,10 @@ void gbx_pool_release(gbx_engine *engine, gbx_worker *worker);
 
 /* Ask for as many forks as the pool and the queue want. */
 void gbx_pool_fill(gbx_engine *engine);
+
+/* The same, on the supervisor's thread, and again when calls pause: while a few of them
+ * come and go, and there are workers for them, the pool is left as it is. */
+void gbx_pool_fill_in_pauses(gbx_engine *engine);
 
 /* The same, for a run that took one of the last workers; takes the lock itself. */
 void gbx_pool_fill_for(gbx_run *run);

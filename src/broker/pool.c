@@ -17,8 +17,11 @@
 
 /* After so many workers in a row that came to nothing, forks are asked for at the
  * supervisor's ticks alone: host and template would do nothing else. */
-#define WASTED_MAX 8
-#define PAUSE_NS   (INT64_C(90) * GBX_NS_PER_MS)
+#define WASTED_MAX  8
+#define ABSTAINS_NS (INT64_C(90) * GBX_NS_PER_MS)
+
+/* The pool does not wait for the end of a call that takes longer. */
+#define LONG_NS (INT64_C(50) * GBX_NS_PER_MS)
 
 static void kill_worker(gbx_worker *w)
 {
@@ -100,7 +103,7 @@ static void spend(gbx_engine *engine, gbx_worker *w)
 static void waste(gbx_engine *engine)
 {
     if (++engine->wasted >= WASTED_MAX)
-        engine->fork_ns = gbx_clock_now_ns() + PAUSE_NS;
+        engine->fork_ns = gbx_clock_now_ns() + ABSTAINS_NS;
 }
 
 static void give(gbx_worker *w, gbx_run *run)
@@ -115,14 +118,27 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* A few calls in a row, which the pool is there for: what a fork takes of the processors,
+ * they and their callers would miss. */
+static bool may_wait_for_pause(const gbx_engine *engine)
+{
+    int64_t now = gbx_clock_now_ns();
+    bool is_in_use = engine->running.count > 0 ? now - engine->called_ns < LONG_NS
+                                               : now - engine->ended_ns < GBX_PAUSE_NS;
+
+    return is_in_use && engine->ready_count > 0 &&
+           engine->place <= engine->settings.options.pool_size;
+}
+
 /* How many more workers the pool and the queue want and the limits allow. */
 static size_t forks_wanted(const gbx_engine *engine)
 {
     const gbx_options *o = &engine->settings.options;
     const gbx_template *t = engine->current;
-    size_t want = o->pool_size + engine->waiting.count;
     size_t have = (size_t)engine->ready_count + engine->coming;
+    size_t want = may_wait_for_pause(engine) ? 0 : o->pool_size;
 
+    want += engine->waiting.count;
     if (t == NULL || engine->is_closing || engine->is_loading || have >= want ||
         engine->alive >= o->max_workers || t->forks >= o->recycle_calls ||
         (engine->fork_ns != 0 && gbx_clock_now_ns() < engine->fork_ns))
@@ -205,6 +221,16 @@ void gbx_pool_fill(gbx_engine *engine)
     gbx_buf_cleanup(&buf);
     if (t->forks >= o->recycle_calls)
         gbx_supervisor_wake(engine);
+}
+
+void gbx_pool_fill_in_pauses(gbx_engine *engine)
+{
+    static const struct timeval pause = {0, GBX_PAUSE_NS / 1000};
+
+    if (!may_wait_for_pause(engine))
+        gbx_pool_fill(engine);
+    else if (engine->running.count == 0) /* or else its end, or the tick, comes here */
+        (void)event_add(engine->pause, &pause);
 }
 
 void gbx_pool_fill_for(gbx_run *run)

@@ -21,6 +21,16 @@ static void note_load(gbx_engine *engine, int64_t gap_ns)
         engine->load--;
 }
 
+/* Its place among the calls that came without a pause between them. */
+static void note_place(gbx_engine *engine)
+{
+    if (engine->running.count <= 1 &&
+        engine->called_ns - engine->ended_ns >= GBX_PAUSE_NS)
+        engine->place = 0;
+    if (engine->place <= engine->settings.options.pool_size)
+        engine->place++;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_queue_link(gbx_engine *engine, gbx_run *run)
@@ -46,6 +56,7 @@ void gbx_queue_unlink(gbx_engine *engine, gbx_run *run)
     else
         engine->running.last = run->prev;
     engine->running.count--;
+    engine->ended_ns = gbx_clock_now_ns();
     engine->calls_ended++;
     if (engine->is_closing)
         gbx_supervisor_wake(engine);
@@ -58,6 +69,7 @@ void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
     run->queued_ns = gbx_clock_now_ns();
     note_load(engine, run->queued_ns - engine->called_ns);
     engine->called_ns = run->queued_ns;
+    note_place(engine);
     run->deadline_ns = run->queued_ns + (int64_t)run->limits.timeout_ms * GBX_NS_PER_MS;
     if (atomic_load(&run->is_aborted))
         return;

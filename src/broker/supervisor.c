@@ -315,6 +315,17 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     (void)pthread_mutex_unlock(&engine->lock);
 }
 
+static void on_pause(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_engine *engine = arg;
+
+    (void)fd;
+    (void)what;
+    (void)pthread_mutex_lock(&engine->lock);
+    gbx_pool_fill_in_pauses(engine);
+    (void)pthread_mutex_unlock(&engine->lock);
+}
+
 static void end_everything(gbx_engine *engine)
 {
     gbx_template *t;
@@ -397,7 +408,8 @@ gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr)
     engine->wake =
         event_new(engine->base, engine->wake_fd, EV_READ | EV_PERSIST, on_wake, engine);
     engine->tick = event_new(engine->base, -1, EV_PERSIST, on_tick, engine);
-    if (engine->wake == NULL || engine->tick == NULL ||
+    engine->pause = evtimer_new(engine->base, on_pause, engine);
+    if (engine->wake == NULL || engine->tick == NULL || engine->pause == NULL ||
         event_add(engine->wake, NULL) < 0 || event_add(engine->tick, &tick) < 0)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for an event loop");
     (void)sigfillset(&all);

@@ -4,10 +4,13 @@
 
 #include "base/cleanup.h"
 
+#include <inttypes.h>
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -41,9 +44,15 @@ static char *huge_from;
 /* In a worker: the room before that, while it is taken. */
 static void *volatile small_room;
 
+/* The page in which the free end of a heap that ends here begins. */
+static uintptr_t page_of_top(const char *end)
+{
+    return ((uintptr_t)end - mallinfo2().keepcost) & ~(uintptr_t)(PAGE - 1);
+}
+
 static void advise(char *end)
 {
-    uintptr_t top = ((uintptr_t)end - mallinfo2().keepcost) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t top = page_of_top(end);
     uintptr_t first = (top + SMALL_BYTES + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
 
     if (first >= (uintptr_t)end)
@@ -82,6 +91,11 @@ static bool take(size_t bytes)
 
 /* ---- public to other modules -------------------------------------------- */
 
+void gbx_heap_keep_together(void)
+{
+    (void)mallopt(M_MMAP_THRESHOLD, (int)BLOCK_MAX);
+}
+
 uint64_t gbx_heap_reserve(uint64_t bytes)
 {
     size_t free_top = mallinfo2().keepcost;
@@ -100,6 +114,26 @@ uint64_t gbx_heap_reserve(uint64_t bytes)
         return 0;
     advise(end);
     return bytes;
+}
+
+char *gbx_heap_begin(void)
+{
+    static char *begin;
+    FILE *f = begin == NULL ? fopen("/proc/self/maps", "re") : NULL;
+    char line[512];
+    uintptr_t from;
+
+    while (f != NULL && begin == NULL && fgets(line, sizeof line, f) != NULL)
+        if (strstr(line, "[heap]") != NULL && sscanf(line, "%" SCNxPTR, &from) == 1)
+            begin = (char *)from;
+    if (f != NULL)
+        (void)fclose(f);
+    return begin;
+}
+
+char *gbx_heap_used_end(void)
+{
+    return (char *)page_of_top(sbrk(0));
 }
 
 char *gbx_heap_small_end(void)

@@ -13,6 +13,10 @@
 
 #include <stdint.h>
 
+/* In the template, before anything large is allocated: what the engine allocates once is
+ * part of the heap, not a mapping each that every fork has to copy. */
+void gbx_heap_keep_together(void);
+
 /* In the template, when its own heap has its size. Returns the bytes of room there are
  * now, at most `bytes` and 0 if there are none. */
 uint64_t gbx_heap_reserve(uint64_t bytes);
@@ -22,7 +26,11 @@ uint64_t gbx_heap_reserve(uint64_t bytes);
  * freed. What is taken is never given back. */
 void gbx_heap_close_holes(void);
 
-/* Where the heap ends, or the part of it that is of huge pages begins. */
+/* Where the heap begins, found while there is a /proc and known from then on; where what
+ * is in use of it ends; and where its huge pages begin, or all of it ends. Of whole pages.
+ * NULL: not known. */
+char *gbx_heap_begin(void);
+char *gbx_heap_used_end(void);
 char *gbx_heap_small_end(void);
 
 /* In a sealed worker, before something large is allocated: what follows comes from the

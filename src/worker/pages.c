@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "worker/channel.h"
-#include "worker/written.h"
+#include "worker/touched.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -91,32 +91,31 @@ static void look(gbx_pages *pages)
         unsigned long inode;
         char mode[5];
 
-        if (pages->heap == NULL && strstr(line, "[heap]") != NULL &&
-            sscanf(line, "%" SCNxPTR, &from) == 1)
-            pages->heap = (char *)from;
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %lu", &from, &to, mode,
                    &inode) == 4 &&
             mode[1] == 'w' && mode[3] == 'p' && to - from <= MAPPING_MAX)
-            add_mapping(pages, pagemap, from, to, inode != 0);
+            add_mapping(pages, pagemap, from, to,
+                        inode != 0 && strstr(line, "/memfd:") == NULL);
     }
     if (maps != NULL)
         (void)fclose(maps);
     gbx_fd_close(&pagemap);
 }
 
-/* The same of what a child wrote, up to so many pages in all. */
-static void add_seen(gbx_pages *pages, const uint8_t *seen, size_t count)
+/* The same of what a child wrote from `from` on, up to so many pages in all. */
+static void add_touched(gbx_pages *pages, char *from, const uint8_t *touched,
+                        size_t count)
 {
     size_t left = AGAIN_MAX;
     size_t end;
 
     for (size_t i = 0; i < count && left > 0; i = end + 1) {
-        for (end = i; end < count && seen[end] && end - i < left; end++)
+        for (end = i; end < count && touched[end] && end - i < left; end++)
             continue;
         left -= end - i;
         if (end > i && pages->count < GBX_PAGE_RUNS_MAX)
             pages->runs[pages->count++] =
-                (struct gbx_page_run){.start = pages->heap + i * PAGE,
+                (struct gbx_page_run){.start = from + i * PAGE,
                                       .len = (end - i) * PAGE};
     }
 }
@@ -168,28 +167,26 @@ void gbx_pages_learn(gbx_pages *pages, bool (*run)(void *user), void *user)
     pages->may_pin = WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-void gbx_pages_learn_heap(gbx_pages *pages, const char *end, bool (*run)(void *user),
-                          void *user)
+void gbx_pages_learn_heap(gbx_pages *pages, char *begin, const char *end,
+                          bool (*run)(void *user), void *user)
 {
-    size_t count;
-    uint8_t *seen;
+    gbx_ranges heap = {0};
+    uint8_t *touched;
 
     pages->count = pages->lasting;
-    if (pages->heap == NULL || end <= pages->heap)
-        return;
-    count = (size_t)(end - pages->heap) / PAGE;
-    seen = gbx_written_learn(pages->heap, count, run, user);
-    if (seen == NULL)
+    gbx_ranges_add(&heap, (uintptr_t)begin, (uintptr_t)end, PROT_READ | PROT_WRITE);
+    touched = gbx_touched_learn(&heap, PROT_READ, run, user);
+    if (touched == NULL)
         return;
     for (size_t i = 0; i < pages->lasting; i++) {
         const struct gbx_page_run *known = &pages->runs[i];
 
-        if (known->start >= pages->heap && known->start < end)
-            memset(seen + (size_t)(known->start - pages->heap) / PAGE, 0,
+        if (known->start >= begin && known->start + known->len <= end)
+            memset(touched + (size_t)(known->start - begin) / PAGE, 0,
                    known->len / PAGE);
     }
-    add_seen(pages, seen, count);
-    (void)munmap(seen, count);
+    add_touched(pages, begin, touched, heap.pages);
+    gbx_touched_free(touched, &heap);
 }
 
 void gbx_pages_pin(gbx_pages *pages)

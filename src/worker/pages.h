@@ -19,7 +19,6 @@
 typedef struct gbx_pages {
     size_t count;
     size_t lasting; /* of them: found while there was a /proc */
-    char *heap;     /* where it begins; NULL: nothing is known */
     bool may_pin;
     struct gbx_page_run {
         char *start;
@@ -33,10 +32,10 @@ typedef struct gbx_pages {
  * does, and see what it wrote. On any trouble nothing is learnt. */
 void gbx_pages_learn(gbx_pages *pages, bool (*run)(void *user), void *user);
 
-/* The same for the heap up to its page `end`, in a sealed template. What was found the
- * first time stays, and what was found like this before is forgotten. */
-void gbx_pages_learn_heap(gbx_pages *pages, const char *end, bool (*run)(void *user),
-                          void *user);
+/* The same for the heap alone, in a sealed template: its pages from begin to end. What was
+ * found the first time stays, and what was found like this before is forgotten. */
+void gbx_pages_learn_heap(gbx_pages *pages, char *begin, const char *end,
+                          bool (*run)(void *user), void *user);
 
 /* In the template: from now on forks copy what can be pinned.
  * Leaves one descriptor open, which must not reach a worker's code. */

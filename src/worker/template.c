@@ -9,6 +9,7 @@
 #include "worker/attack.h"
 #include "worker/channel.h"
 #include "worker/children.h"
+#include "worker/freeze.h"
 #include "worker/heap.h"
 #include "worker/image.h"
 #include "worker/pages.h"
@@ -200,8 +201,8 @@ static bool load(template *t, gbx_span body, int fd)
         gbx_heap_close_holes();
         make_room(t);
         if (t->config.warm != 0)
-            gbx_pages_learn_heap(&t->pages, gbx_heap_small_end(), rehearse_more,
-                                 t->realm);
+            gbx_pages_learn_heap(&t->pages, gbx_heap_begin(), gbx_heap_small_end(),
+                                 rehearse_more, t->realm);
     }
     loaded.message = text_span(reason);
     gbx_buf_init(&buf, GBX_KIB(16));
@@ -341,6 +342,7 @@ static void make_light(template *t)
     gbx_heap_close_holes();
     (void)rehearse(t->realm); /* the engine has to find its new places once */
     (void)gbx_text_enlarge(t->config.huge_pages, rehearse, t->realm);
+    gbx_freeze(rehearse, t->realm);
     gbx_pages_learn(&t->pages, rehearse, t->realm);
     gbx_pages_pin(&t->pages);
 }
@@ -371,6 +373,7 @@ int gbx_template_serve(int control)
     const char *reason = "";
 
     t.control = control;
+    gbx_heap_keep_together();
     if (!set_signals(&t) || !read_config(&t) ||
         !gbx_preloads_read(&t.preloads, control, t.config.preloads))
         return 3;
@@ -395,6 +398,7 @@ int gbx_template_serve(int control)
         return 3;
     if (*reason != 0)
         return 4;
+    gbx_freeze_end();
     serve(&t);
     return 0;
 }

@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * text - the child that learns takes a fault for each page of the engine that it enters.
- * Its handler runs nothing of what is closed: it is code of this program and of the C
- * library, which stay open.
- */
+/* text - the child that learns takes a fault for each page of the engine that it enters. */
 #include "worker/text.h"
 
 #include "base/cleanup.h"
+#include "worker/touched.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define PAGE 4096u
-
-#define MAPPINGS_MAX 32
 
 #define HUGE_PAGE       GBX_MIB(2)
 #define PAGES_IN_A_HUGE (HUGE_PAGE / PAGE)
@@ -33,23 +23,6 @@
 /* Fewer pages that a call runs are not worth a huge one. */
 #define WORTH_IT 8u
 
-typedef struct mapping {
-    uintptr_t from;
-    uintptr_t to;
-    int prot;
-    size_t first; /* number of its first page in seen */
-} mapping;
-
-typedef struct text {
-    size_t count;
-    mapping list[MAPPINGS_MAX];
-    size_t pages;
-    uint8_t *seen; /* a byte a page, shared with the child that learns */
-} text;
-
-/* For the handler, which gets nothing else. */
-static text learning;
-
 static const char library[] = "libjavascriptcoregtk-";
 
 static bool is_engine(const char *line)
@@ -60,97 +33,42 @@ static bool is_engine(const char *line)
 }
 
 /* Code or constants of the engine, as a line of smaps says it. */
-static bool begin_mapping(text *to, const char *line)
+static bool read_mapping(const char *line, gbx_range *ret)
 {
-    mapping *m = &to->list[to->count];
     char mode[5];
 
     if (!is_engine(line) ||
-        sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &m->from, &m->to, mode) != 3 ||
+        sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &ret->from, &ret->to, mode) !=
+            3 ||
         mode[0] != 'r' || mode[1] == 'w' || mode[3] != 'p')
         return false;
-    m->prot = PROT_READ | (mode[2] == 'x' ? PROT_EXEC : 0);
+    ret->prot = PROT_READ | (mode[2] == 'x' ? PROT_EXEC : 0);
     return true;
 }
 
 /* smaps is read to its end first: what is read must not move under the reader. A mapping
  * with pages of its own (what the loader has relocated) is inherited as it is, and does
  * not hold what its file does. */
-static void find(text *ret)
+static void find(gbx_ranges *ret)
 {
     FILE *f = fopen("/proc/self/smaps", "re");
-    bool is_open = false; /* lines are about ret->list[ret->count] */
+    bool is_open = false; /* lines are about found */
     unsigned long own_kib;
+    gbx_range found = {0};
     char line[512];
 
-    *ret = (text){0};
-    while (f != NULL && ret->count < MAPPINGS_MAX &&
-           fgets(line, sizeof line, f) != NULL) {
-        if (begin_mapping(ret, line)) {
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        if (read_mapping(line, &found)) {
             is_open = true;
         } else if (is_open && sscanf(line, "Anonymous: %lu kB", &own_kib) == 1) {
-            mapping *m = &ret->list[ret->count];
-
             is_open = false;
-            if (own_kib > 0)
-                continue;
-            m->first = ret->pages;
-            ret->pages += (m->to - m->from) / PAGE;
-            ret->count++;
+            if (own_kib == 0)
+                gbx_ranges_add(ret, found.from, found.to, found.prot);
         }
     }
     if (f != NULL)
         (void)fclose(f);
 }
-
-/* ---- in the child that learns ------------------------------------------------------- */
-
-static void on_fault(int signal_number, siginfo_t *info, void *context)
-{
-    uintptr_t at = (uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1);
-
-    (void)context;
-    for (size_t i = 0; i < learning.count; i++) {
-        const mapping *m = &learning.list[i];
-
-        if (at < m->from || at >= m->to)
-            continue;
-        learning.seen[m->first + (at - m->from) / PAGE] = 1;
-        if (syscall(SYS_mprotect, at, PAGE, m->prot) == 0)
-            return;
-    }
-    (void)signal(signal_number,
-                 SIG_DFL); /* not ours: it happens again, and ends this */
-}
-
-static _Noreturn void learn(bool (*run)(void *user), void *user)
-{
-    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
-
-    if (sigaction(SIGSEGV, &action, NULL) < 0)
-        _exit(1);
-    for (size_t i = 0; i < learning.count; i++) {
-        const mapping *m = &learning.list[i];
-
-        if (mprotect((void *)m->from, m->to - m->from, PROT_NONE) < 0)
-            _exit(1);
-    }
-    _exit(run(user) ? 0 : 1);
-}
-
-static bool learn_in_child(bool (*run)(void *user), void *user)
-{
-    int status = 1;
-    pid_t pid = fork();
-
-    if (pid == 0)
-        learn(run, user);
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-/* ---- in the template ----------------------------------------------------------------- */
 
 /* An administrator may have said that there are to be none. */
 static bool may_have_huge_pages(void)
@@ -188,22 +106,22 @@ static void replace(char *from, size_t size, int prot)
 }
 
 typedef struct chunk {
-    const mapping *in;
+    const gbx_range *in;
     uintptr_t at;
     size_t seen; /* pages */
 } chunk;
 
 /* The huge page's worth of text that a call runs most pages of. */
-static chunk find_busiest(const text *t)
+static chunk find_busiest(const gbx_ranges *ranges, const uint8_t *touched)
 {
     chunk best = {.seen = WORTH_IT - 1};
 
-    for (size_t i = 0; i < t->count; i++) {
-        const mapping *m = &t->list[i];
+    for (size_t i = 0; i < ranges->count; i++) {
+        const gbx_range *m = &ranges->list[i];
         uintptr_t at = (m->from + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
 
         for (; at + HUGE_PAGE <= m->to; at += HUGE_PAGE) {
-            const uint8_t *seen = t->seen + m->first + (at - m->from) / PAGE;
+            const uint8_t *seen = touched + m->first + (at - m->from) / PAGE;
             size_t count = 0;
 
             for (size_t page = 0; page < PAGES_IN_A_HUGE; page++)
@@ -219,28 +137,23 @@ static chunk find_busiest(const text *t)
 
 size_t gbx_text_enlarge(size_t count, bool (*run)(void *user), void *user)
 {
+    gbx_ranges ranges = {0};
+    uint8_t *touched = NULL;
     size_t done = 0;
 
-    if (!may_have_huge_pages())
+    if (may_have_huge_pages())
+        find(&ranges);
+    touched = gbx_touched_learn(&ranges, PROT_NONE, run, user);
+    if (touched == NULL)
         return 0;
-    find(&learning);
-    if (learning.pages == 0)
-        return 0;
-    learning.seen = mmap(NULL, learning.pages, PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (learning.seen == MAP_FAILED)
-        return 0;
-    if (learn_in_child(run, user)) {
-        for (; done < count; done++) {
-            chunk c = find_busiest(&learning);
+    for (; done < count; done++) {
+        chunk c = find_busiest(&ranges, touched);
 
-            if (c.in == NULL)
-                break;
-            replace((char *)c.at, HUGE_PAGE, c.in->prot);
-            memset(learning.seen + c.in->first + (c.at - c.in->from) / PAGE, 0,
-                   PAGES_IN_A_HUGE);
-        }
+        if (c.in == NULL)
+            break;
+        replace((char *)c.at, HUGE_PAGE, c.in->prot);
+        memset(touched + c.in->first + (c.at - c.in->from) / PAGE, 0, PAGES_IN_A_HUGE);
     }
-    (void)munmap(learning.seen, learning.pages);
+    gbx_touched_free(touched, &ranges);
     return done;
 }

@@ -104,6 +104,53 @@ static void test_pages_of_every_call__are_pinned_for_forks_to_copy(void **state)
     assert_in_range(have, 100, 8192);
 }
 
+/* KiB of pages of its own that this process has where it has been frozen; -1 if we may not
+ * look. */
+static long own_kib_of_frozen(pid_t pid)
+{
+    char path[64];
+    char line[512];
+    bool is_frozen = false;
+    long sum = -1;
+    long kib;
+    FILE *f;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/smaps", (int)pid);
+    f = fopen(path, "re");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        unsigned long from;
+
+        if (sscanf(line, "%lx-%*x ", &from) == 1 && strchr(line, '-') != NULL &&
+            strstr(line, "kB") == NULL) {
+            is_frozen = strstr(line, "/memfd:frozen") != NULL;
+            sum = sum < 0 ? 0 : sum;
+        } else if (is_frozen && sscanf(line, "Anonymous: %ld kB", &kib) == 1) {
+            sum += kib;
+        }
+    }
+    if (f != NULL)
+        (void)fclose(f);
+    return sum;
+}
+
+/* 1,100 pages before it was frozen. */
+static void test_what_calls_leave_alone__is_a_files_which_forks_do_not_copy(
+    void **state)
+{
+    gbx_engine *engine = engine_start(NULL);
+    long own;
+
+    (void)state;
+    wait_until_full(engine);
+    own = own_kib_of_frozen(proc_template());
+    gbx_engine_free(engine);
+    if (own < 0) {
+        print_message("skipped: only root may look at a template\n");
+        skip();
+    }
+    assert_in_range(own, 4, 200 * 4);
+}
+
 /* KiB that a worker which has had no call has of its own; -1 if we may not look. */
 static long own_kib(gbx_engine *engine)
 {
@@ -149,6 +196,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_huge_pages__are_as_many_as_the_engine_may_have),
         cmocka_unit_test(test_pages_of_every_call__are_pinned_for_forks_to_copy),
+        cmocka_unit_test(
+            test_what_calls_leave_alone__is_a_files_which_forks_do_not_copy),
         cmocka_unit_test(
             test_pages_of_calls_over_a_dataset__are_the_workers_before_the_call),
     };

@@ -33,6 +33,8 @@ gbx_test(test_realm_hashes unit 120)
 
 add_executable(test_image unit/test_image.c ${CMAKE_SOURCE_DIR}/src/worker/image.c
     ${CMAKE_SOURCE_DIR}/src/worker/text.c
+    ${CMAKE_SOURCE_DIR}/src/worker/touched.c
+    ${CMAKE_SOURCE_DIR}/src/worker/freeze.c
     ${CMAKE_SOURCE_DIR}/src/worker/heap.c)
 target_link_libraries(test_image PRIVATE gbx_realm_call)
 gbx_test(test_image unit 120)

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * freeze - smaps is read to its end before anything is mapped over: what is read must not
+ * move under the reader.
+ */
+#include "worker/freeze.h"
+
+#include "base/cleanup.h"
+#include "worker/heap.h"
+#include "worker/touched.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define PAGE 4096u
+
+/* The C library and the loader stay: what looks for touched pages runs in them, and every
+ * call does. */
+static bool is_library(const char *line)
+{
+    const char *slash = strrchr(line, '/');
+
+    return slash != NULL && strstr(slash, ".so") != NULL &&
+           strncmp(slash, "/libc.so", 8) != 0 && strncmp(slash, "/ld-", 4) != 0;
+}
+
+/* Data of a library, as a line of smaps says it: relocated, read from its file, or zero. */
+static bool read_mapping(const char *line, gbx_range *ret, uintptr_t *data_end)
+{
+    char mode[5];
+    uintptr_t from;
+    uintptr_t to;
+    bool is_data;
+
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, mode) != 3)
+        return false;
+    is_data = mode[0] == 'r' && mode[2] == '-' && mode[3] == 'p' &&
+              (is_library(line) || (from == *data_end && strchr(line, '/') == NULL &&
+                                    strchr(line, '[') == NULL));
+    *data_end = is_data && mode[1] == 'w' && is_library(line) ? to : 0;
+    *ret = (gbx_range){.from = from, .to = to, .prot = PROT_READ};
+    if (mode[1] == 'w')
+        ret->prot |= PROT_WRITE;
+    return is_data;
+}
+
+/* The kernel may have made one mapping of a library's zeros and what the loader keeps for
+ * this thread, which is of use to the handler of faults, too. */
+static bool is_of_thread(const gbx_range *range)
+{
+    uintptr_t at = (uintptr_t)&errno;
+
+    return range->from <= at && at < range->to;
+}
+
+/* The heap as far as it is in use, and every mapping of a library with pages of its own. */
+static void find(gbx_ranges *ret)
+{
+    FILE *f = fopen("/proc/self/smaps", "re");
+    bool is_open = false; /* lines are about found */
+    uintptr_t data_end = 0;
+    unsigned long own_kib;
+    gbx_range found = {0};
+    char line[512];
+
+    gbx_ranges_add(ret, (uintptr_t)gbx_heap_begin(), (uintptr_t)gbx_heap_used_end(),
+                   PROT_READ | PROT_WRITE);
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        if (strchr(line, '-') != NULL && read_mapping(line, &found, &data_end)) {
+            is_open = true;
+        } else if (is_open && sscanf(line, "Anonymous: %lu kB", &own_kib) == 1) {
+            is_open = false;
+            if (own_kib > 0 && !is_of_thread(&found))
+                gbx_ranges_add(ret, found.from, found.to, found.prot);
+        }
+    }
+    if (f != NULL)
+        (void)fclose(f);
+}
+
+static bool is_zero(const char *page)
+{
+    static const char zeros[PAGE];
+
+    return memcmp(page, zeros, PAGE) == 0;
+}
+
+/* What is in memory from `from` on, at the offset of its number; zeros are a file's holes. */
+static bool write_pages(int fd, const gbx_range *range)
+{
+    const char *from = (const char *)range->from;
+    size_t count = (range->to - range->from) / PAGE;
+    size_t end;
+
+    for (size_t i = 0; i < count; i = end + 1) {
+        size_t len;
+
+        for (end = i; end < count && !is_zero(from + end * PAGE); end++)
+            continue;
+        len = (end - i) * PAGE;
+        if (len > 0 && pwrite(fd, from + i * PAGE, len,
+                              (off_t)((range->first + i) * PAGE)) != (ssize_t)len)
+            return false;
+    }
+    return true;
+}
+
+/* Nothing may write to the range between the two: not the allocator either. */
+static void replace(int fd, const gbx_range *range, const uint8_t *touched)
+{
+    volatile char *from = (volatile char *)range->from;
+    size_t count = (range->to - range->from) / PAGE;
+
+    if (!write_pages(fd, range) ||
+        mmap((void *)range->from, count * PAGE, range->prot, MAP_PRIVATE | MAP_FIXED,
+             fd, (off_t)(range->first * PAGE)) == MAP_FAILED)
+        return;
+    for (size_t i = 0; i < count && (range->prot & PROT_WRITE) != 0; i++)
+        if (touched[range->first + i])
+            from[i * PAGE] = from[i * PAGE];
+}
+
+/* Writing more than a process may is the end of it. */
+static int make_file(size_t size)
+{
+    struct rlimit limit;
+    int fd;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur < size)
+        return -1;
+    fd = memfd_create("frozen", MFD_CLOEXEC);
+    if (fd >= 0 && ftruncate(fd, (off_t)size) < 0)
+        gbx_fd_close(&fd);
+    return fd;
+}
+
+/* Bits of /proc/self/pagemap: a page that is in memory, and its file's own. */
+#define IS_FILES (UINT64_C(1) << 61 | UINT64_C(1) << 63)
+
+/* Unmap what is the file's among the pages of range; what has been written stays. */
+static void unmap_clean(int pagemap, const gbx_range *range)
+{
+    size_t count = (range->to - range->from) / PAGE;
+    uint64_t entries[512];
+    size_t end;
+
+    for (size_t i = 0; i < count; i += GBX_COUNTOF(entries)) {
+        size_t n = count - i < GBX_COUNTOF(entries) ? count - i : GBX_COUNTOF(entries);
+        char *from = (char *)range->from + i * PAGE;
+
+        if (pread(pagemap, entries, n * sizeof *entries,
+                  (off_t)((uintptr_t)from / PAGE * sizeof *entries)) !=
+            (ssize_t)(n * sizeof *entries))
+            return;
+        for (size_t k = 0; k < n; k = end + 1) {
+            for (end = k; end < n && (entries[end] & IS_FILES) == IS_FILES; end++)
+                continue;
+            if (end > k)
+                (void)madvise(from + k * PAGE, (end - k) * PAGE, MADV_DONTNEED);
+        }
+    }
+}
+
+/* What became a file's. */
+static gbx_ranges frozen;
+static int pagemap_fd = -1;
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_freeze(bool (*run)(void *user), void *user)
+{
+    uint8_t *touched;
+    int fd;
+
+    frozen = (gbx_ranges){0};
+    find(&frozen);
+    touched = gbx_touched_learn(&frozen, PROT_NONE, run, user);
+    if (touched == NULL)
+        return;
+    fd = make_file(frozen.pages * PAGE);
+    for (size_t i = 0; fd >= 0 && i < frozen.count; i++)
+        replace(fd, &frozen.list[i], touched);
+    gbx_fd_close(&fd);
+    gbx_touched_free(touched, &frozen);
+    pagemap_fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+}
+
+void gbx_freeze_end(void)
+{
+    for (size_t i = 0; pagemap_fd >= 0 && i < frozen.count; i++)
+        unmap_clean(pagemap_fd, &frozen.list[i]);
+    gbx_fd_close(&pagemap_fd);
+}

@@ -86,6 +86,18 @@ static bool is_socket(int fd)
     return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
+/* Forks of one template with the same datasets are of one size: asked of the first. */
+static uint64_t ready_rss_kib(const gbx_worker *w)
+{
+    gbx_template *t = w->from;
+
+    if (t->ready_rss_kib == 0 || t->ready_load_seq != w->load_seq) {
+        t->ready_rss_kib = gbx_worker_rss_kib(w, false);
+        t->ready_load_seq = w->load_seq;
+    }
+    return t->ready_rss_kib;
+}
+
 /* The worker's first and only message to the supervisor. */
 static void on_ready(evutil_socket_t fd, short what, void *arg)
 {
@@ -100,7 +112,7 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
 
     event_free(w->ready);
     w->ready = NULL;
-    w->rss_kib = gbx_worker_rss_kib(w, false);
+    w->rss_kib = ready_rss_kib(w);
     (void)pthread_mutex_lock(&engine->lock);
     if (w->state == GBX_WORKER_STARTING) {
         if (is_ready)

@@ -80,6 +80,8 @@ typedef struct gbx_template {
     uint64_t forks;
     uint32_t workers; /* alive or not yet reported */
     uint32_t loads_pending;
+    uint64_t ready_rss_kib;   /* of its workers, with these datasets */
+    uint64_t ready_load_seq;  /* with which; supervisor thread */
     bool was_useful;          /* a worker of it became READY */
     uint32_t function_serial; /* of the last function that its CONFIG names */
     uint64_t preload_seq;     /* preloads it has */

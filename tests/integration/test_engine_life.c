@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -424,9 +425,34 @@ static void test_host__killed_takes_everything_with_it(void **state)
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
 }
 
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static void test_processes__come_after_their_host_where_both_want_a_processor(
+    void **state)
+{
+    gbx_engine *engine = engine_start(NULL);
+    int below = least(getpriority(PRIO_PROCESS, 0) + 5, 19);
+    pid_t workers[8];
+    size_t count;
+
+    (void)state;
+    wait_until_full(engine);
+    assert_int_equal(getpriority(PRIO_PROCESS, (id_t)proc_template()), below);
+    count = proc_workers(proc_template(), workers, 8);
+    assert_in_range(count, 1, 8);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(getpriority(PRIO_PROCESS, (id_t)workers[i]), below);
+    gbx_engine_free(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            test_processes__come_after_their_host_where_both_want_a_processor),
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
         TEST(test_free__aborts_what_is_running_and_what_waits),
         TEST(test_free__at_once_after_new),

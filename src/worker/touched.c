@@ -55,7 +55,7 @@ static _Noreturn void learn(int closed, bool (*run)(void *user), void *user)
 
 void gbx_ranges_add(gbx_ranges *ranges, uintptr_t from, uintptr_t to, int prot)
 {
-    if (ranges->count == GBX_RANGES_MAX || from >= to)
+    if (ranges->count == GBX_RANGES_MAX || from == 0 || from >= to)
         return;
     ranges->list[ranges->count++] = (gbx_range){from, to, prot, ranges->pages};
     ranges->pages += (to - from) / PAGE;

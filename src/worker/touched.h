@@ -29,7 +29,7 @@ typedef struct gbx_ranges {
 } gbx_ranges;
 
 /* Of whole pages; none of this program, of the C library, of a stack: the handler runs
- * there. More than fit are left out. */
+ * there. More than fit are left out, and so is what begins at 0: not known. */
 void gbx_ranges_add(gbx_ranges *ranges, uintptr_t from, uintptr_t to, int prot);
 
 /* Fork, let run(user) do what every worker does with the ranges closed to `closed`, and

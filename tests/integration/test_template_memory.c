@@ -152,16 +152,20 @@ static void test_what_calls_leave_alone__is_a_files_which_forks_do_not_copy(
 {
     gbx_engine *engine = engine_start(NULL);
     long own;
+    long mapped;
 
     (void)state;
     wait_until_full(engine);
     own = sum_of(proc_template(), is_frozen, "Anonymous:");
+    mapped = sum_of(proc_template(), is_frozen, "Rss:");
     gbx_engine_free(engine);
     if (own < 0) {
         print_message("skipped: only root may look at a template\n");
         skip();
     }
     assert_in_range(own, 4, 200 * 4);
+    /* Of the file itself hardly anything: that would be copied, too. */
+    assert_in_range(mapped - own, 0, 150 * 4);
 }
 
 /* KiB that a worker which has had no call has of its own; -1 if we may not look. */

@@ -209,7 +209,10 @@ static bool answer(gbx_engine *engine, gbx_request request, const gbx_msg_answer
     (void)pthread_mutex_lock(&h->lock);
     p = find(h, request);
     if (p != NULL) {
+        bool is_first;
+
         run = p->run;
+        is_first = run->calls.replies == NULL;
         reply = reply != NULL ? fit(run, reply) : NULL;
         if (reply != NULL) {
             reply->is_ours = is_ours;
@@ -219,7 +222,8 @@ static bool answer(gbx_engine *engine, gbx_request request, const gbx_msg_answer
         }
         reply = NULL;
         give_up(h, p);
-        wake_driver(run);
+        if (is_first || run->calls.is_nomem) /* else it was woken and has not looked */
+            wake_driver(run);
     }
     (void)pthread_mutex_unlock(&h->lock);
     free(reply);

@@ -374,6 +374,54 @@ static void check_empty(const struct top *top, gbx_form form, gbx_findings *f)
                                        : "the code is empty");
 }
 
+/* What has returns and awaits of its own. */
+static bool is_closed(gbx_node_kind kind)
+{
+    switch ((unsigned)kind) {
+    case GBX_NODE_ARROW:
+    case GBX_NODE_FUNCTION:
+    case GBX_NODE_FUNCTION_DECLARATION:
+    case GBX_NODE_GENERATOR:
+    case GBX_NODE_GENERATOR_DECLARATION:
+    case GBX_NODE_METHOD:
+    case GBX_NODE_CLASS:
+    case GBX_NODE_CLASS_DECLARATION: return true;
+    default: return false;
+    }
+}
+
+/* An await that is a token stands in a for; all others are expressions. */
+static bool is_way_out(TSNode node, gbx_node_kind kind)
+{
+    return kind == GBX_NODE_RETURN || kind == GBX_NODE_AWAIT ||
+           (kind == GBX_NODE_TOKEN && strcmp(ts_node_type(node), "await") == 0);
+}
+
+/* Most scripts have neither, and need no look at each node. */
+static bool has_word(const gbx_tree *t)
+{
+    return memmem(t->text, t->len, "await", 5) != NULL ||
+           memmem(t->text, t->len, "return", 6) != NULL;
+}
+
+static bool leaves_or_awaits(TSNode root)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(root);
+
+    for (;;) {
+        TSNode node = ts_tree_cursor_current_node(&cursor);
+        gbx_node_kind kind = gbx_tree_kind(node);
+
+        if (is_way_out(node, kind))
+            return true;
+        if (!is_closed(kind) && ts_tree_cursor_goto_first_child(&cursor))
+            continue;
+        while (!ts_tree_cursor_goto_next_sibling(&cursor))
+            if (!ts_tree_cursor_goto_parent(&cursor))
+                return false;
+    }
+}
+
 /* Without a tree: a semicolon after a function is the one thing to be left out. */
 static void trim_semicolons(const char *text, gbx_region *code)
 {
@@ -414,4 +462,12 @@ size_t gbx_form_last_expression(const gbx_tree *t)
     if (top.count == 0 || gbx_tree_kind(top.last) != GBX_NODE_EXPRESSION_STATEMENT)
         return 0;
     return ts_node_start_byte(top.last) + 1;
+}
+
+bool gbx_form_is_async_body(const gbx_tree *t, gbx_form form)
+{
+    if (t->tree == NULL || t->has_error)
+        return false;
+    return form == GBX_FORM_BODY ||
+           (form == GBX_FORM_SCRIPT && has_word(t) && leaves_or_awaits(t->root));
 }

@@ -24,4 +24,8 @@ void gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
  * expression: its value is a script's. 0 if it is none. */
 size_t gbx_form_last_expression(const gbx_tree *t);
 
+/* Is it the body of an asynchronous function? In form script it must be: there is a return
+ * or an await at its top, outside of all functions and classes. */
+bool gbx_form_is_async_body(const gbx_tree *t, gbx_form form);
+
 #endif

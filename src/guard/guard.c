@@ -50,7 +50,8 @@ static void look_at_tree(void *user)
     gbx_form_check(&tree, c->text, c->region, c->form, &c->code, &c->found);
     if (tree.tree == NULL)
         return;
-    c->is_parsed = c->form == GBX_FORM_FUNCTION && !tree.has_error;
+    c->is_parsed = !tree.has_error && (c->form == GBX_FORM_FUNCTION ||
+                                       gbx_form_is_async_body(&tree, c->form));
     if (c->form == GBX_FORM_SCRIPT)
         c->last_expr = gbx_form_last_expression(&tree);
     if (gbx_words_occur(code, len)) {

@@ -26,9 +26,12 @@ typedef struct gbx_guard_span {
     uint32_t line;   /* where start is, from 1 */
     uint32_t column; /* in characters, from 1 */
     size_t
-        last_expr;  /* form script: 1 + offset, from start, of the last statement if it
+        last_expr; /* form script: 1 + offset, from start, of the last statement if it
                          is an expression; 0: it is none */
-    bool is_parsed; /* form function: the whole is one function, without a doubt */
+    bool
+        is_parsed; /* without a doubt, form function: the whole is one function; body and
+                       script: of an asynchronous one, and a script has a return or an
+                       await that needs it */
 } gbx_guard_span;
 
 /*

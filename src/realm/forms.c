@@ -13,7 +13,8 @@
  *   body      the AsyncFunction constructor must take the code: it accepts only what
  *   script    is the whole body of exactly one function. What it makes is thrown away
  *             (its positions are not the caller's); eval is on for just this moment,
- *             in which no code of the guest runs.
+ *             in which no code of the guest runs. Where the host's own parser has found
+ *             such a body, with an await or a return of its own, this is known, too.
  *   execute   has no suffix.
  *
  * Every prefix stands on the code's own first line, begins with "use strict" and is
@@ -95,6 +96,12 @@ static bool fail_unpaired(source *s)
     return false;
 }
 
+/* Did the host's own parser find just what the form asks for? */
+static bool is_known(const source *s)
+{
+    return (s->realm->in->flags & GBX_CALL_WIRE_PARSED) != 0;
+}
+
 static bool contains(gbx_span code, const char *word)
 {
     return code.len > 0 && memmem(code.data, code.len, word, strlen(word)) != NULL;
@@ -136,14 +143,13 @@ static bool take_function(source *s, JSValueRef value, gbx_compiled *ret)
 static bool compile_function(source *s, gbx_compiled *ret)
 {
     static const char open[] = STRICT "(";
-    bool is_known = (s->realm->in->flags & GBX_CALL_WIRE_PARSED) != 0;
-    JSStringRef list = is_known ? NULL : compose(STRICT "[", s->code, "\n]");
+    JSStringRef list = is_known(s) ? NULL : compose(STRICT "[", s->code, "\n]");
     JSStringRef text = compose(open, s->code, "\n)");
     JSValueRef value = NULL;
     bool ok = false;
 
     s->realm->origin.prefix = sizeof open - 1;
-    if (is_known || parses(s, list)) {
+    if (list == NULL || parses(s, list)) {
         value = evaluate(s, text);
         if (s->exception == NULL) {
             ok = take_function(s, value, ret);
@@ -230,6 +236,7 @@ static bool compile_async(source *s, const char *params, gbx_span body,
 {
     gbx_buf open;
     JSStringRef text;
+    JSValueRef value = NULL;
     bool ok;
 
     gbx_buf_init(&open, SOURCE_MAX);
@@ -242,9 +249,9 @@ static bool compile_async(source *s, const char *params, gbx_span body,
         (uint32_t)gbx_utf16_units((const char *)open.data, open.len - 1);
     text = compose((const char *)open.data, body, "\n})");
     gbx_buf_cleanup(&open);
-    ok = is_async_body(s, params, body);
+    ok = is_known(s) || is_async_body(s, params, body);
     if (ok)
-        ret->function = gbx_object(evaluate(s, text));
+        value = evaluate(s, text);
     else if (parses(s, text))
         fail_unpaired(s);
     else
@@ -252,7 +259,7 @@ static bool compile_async(source *s, const char *params, gbx_span body,
     JSStringRelease(text);
     if (ok && s->exception != NULL)
         return fail_syntax(s);
-    return ok;
+    return ok && take_function(s, value, ret);
 }
 
 static bool bad_binding(source *s, const char *name, const char *why)
@@ -413,7 +420,7 @@ static bool compile_script(source *s, JSValueRef input, gbx_compiled *ret)
         gbx_set(realm->ctx, realm->global, "data", realm->data,
                 kJSPropertyAttributeDontEnum);
     realm->origin.prefix = sizeof open - 1;
-    plain = parses(s, text) && !uses_await(s);
+    plain = !is_known(s) && parses(s, text) && !uses_await(s);
     if (plain)
         ret->value = evaluate(s, text);
     else if (!contains(s->code, "await") && !contains(s->code, "return"))

@@ -107,7 +107,7 @@ static void play(gbx_realm *realm, gbx_form form, const char *code, const char *
     gbx_realm_outcome outcome;
     gbx_msg_call call = {
         .form = (uint8_t)form,
-        .flags = GBX_CALL_WIRE_CONSOLE | GBX_CALL_WIRE_TIMERS,
+        .flags = GBX_CALL_WIRE_CONSOLE | GBX_CALL_WIRE_TIMERS | GBX_CALL_WIRE_PARSED,
         .capabilities = UINT32_MAX,
         .host_calls = CALLS_MAX,
         .host_calls_at_once = ASKED_MAX,

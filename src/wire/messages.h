@@ -133,7 +133,8 @@ enum {
     GBX_CALL_WIRE_CONSOLE = 1,   /* console is on */
     GBX_CALL_WIRE_TIMERS = 2,    /* timers and sleep are on */
     GBX_CALL_WIRE_FIXED_NOW = 4, /* the clock stands at now_ms */
-    GBX_CALL_WIRE_PARSED = 16,   /* form function: the host's parser found just that */
+    GBX_CALL_WIRE_PARSED = 16,   /* by the host's parser, form function: it is one; form
+                                    script: it awaits or returns at its top; form body */
     GBX_CALL_WIRE_HAS_INPUT = 8, /* input holds JSON; else the only dataset or null */
     GBX_CALL_WIRE_ALL = 31,
 };

@@ -12,15 +12,23 @@
 
 /* ---- public to other modules -------------------------------------------- */
 
+ssize_t gbx_channel_read_some(int fd, void *data, size_t len)
+{
+    ssize_t n;
+
+    do
+        n = read(fd, data, len);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
 bool gbx_channel_read(int fd, void *data, size_t len)
 {
     uint8_t *at = data;
 
     while (len > 0) {
-        ssize_t n = read(fd, at, len);
+        ssize_t n = gbx_channel_read_some(fd, at, len);
 
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n <= 0)
             return false;
         at += n;

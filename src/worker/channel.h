@@ -8,6 +8,11 @@
 
 #include "wire/messages.h"
 
+#include <sys/types.h>
+
+/* Read what there is, up to len bytes: 0 at the end of the stream, -1 on an error. */
+ssize_t gbx_channel_read_some(int fd, void *data, size_t len);
+
 /* Read exactly len bytes; false at the end of the stream or on an error. */
 bool gbx_channel_read(int fd, void *data, size_t len);
 

@@ -10,6 +10,7 @@
 #include "worker/heap.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,9 +24,9 @@
 #define LARGE_ROOM GBX_MIB(16)
 
 /* Requests are gathered and go out with the WAIT that follows them. Of many in a row some go
- * before, so that the host is at work on them while the next are made: two, then twice as
+ * before, so that the host is at work on them while the next are made: four, then twice as
  * many each time, and no more than this size. */
-#define GATHERED_FIRST 2
+#define GATHERED_FIRST 4
 #define GATHERED_MOST  64
 #define GATHERED_MAX   GBX_KIB(32)
 
@@ -122,16 +123,47 @@ static void on_log(void *user, const gbx_msg_log *line)
     gbx_buf_cleanup(&buf);
 }
 
-/* One answer of the host; its reactions in the code run before the next is read. */
-static void take_answer(const session *s, const gbx_header *header)
+/* What the host has sent and is not looked at yet. Many answers at once are one read. */
+typedef struct ahead {
+    size_t start, end;
+    uint8_t data[GBX_KIB(4)];
+} ahead;
+
+static bool read_ahead(ahead *a, void *to, size_t len)
 {
-    uint8_t small[GBX_KIB(4)];
+    size_t have = a->end - a->start < len ? a->end - a->start : len;
+    uint8_t *at = to;
+
+    memcpy(at, a->data + a->start, have);
+    a->start += have;
+    at += have;
+    len -= have;
+    if (len > sizeof a->data)
+        return gbx_channel_read(GBX_CHANNEL_FD, at, len);
+    while (len > 0) {
+        ssize_t n = gbx_channel_read_some(GBX_CHANNEL_FD, a->data, sizeof a->data);
+
+        if (n <= 0)
+            return false;
+        a->start = (size_t)n < len ? (size_t)n : len;
+        a->end = (size_t)n;
+        memcpy(at, a->data, a->start);
+        at += a->start;
+        len -= a->start;
+    }
+    return true;
+}
+
+/* One answer of the host; its reactions in the code run before the next is read. */
+static void take_answer(const session *s, const gbx_header *header, ahead *a)
+{
+    uint8_t small[GBX_KIB(1)];
     uint8_t *body = header->body_len <= sizeof small ? small : malloc(header->body_len);
     gbx_msg_answer answer;
 
     if (body == NULL)
         abort(); /* after REFUSED, as above */
-    if (!gbx_channel_read(GBX_CHANNEL_FD, body, header->body_len) ||
+    if (!read_ahead(a, body, header->body_len) ||
         !gbx_msg_get_answer((gbx_span){body, header->body_len}, &answer))
         leave(2);
     gbx_realm_answer(s->realm, &answer);
@@ -143,22 +175,27 @@ static void on_wait(void *user, uint32_t ms)
 {
     session *s = user;
     gbx_msg_wait wait = {.ms = ms < GBX_WAIT_MS_MAX ? ms : GBX_WAIT_MS_MAX};
+    uint8_t head[GBX_FRAME_HEADER_SIZE];
     gbx_header header;
+    ahead a;
 
+    a.start = a.end = 0;
     s->out.ceiling = s->out.len + 64;
     (void)gbx_msg_put_wait(&s->out, s->call_id, &wait);
     send_buf(&s->out);
     s->gathered = 0;
     s->enough = GATHERED_FIRST;
     for (;;) {
-        if (!gbx_channel_read_header(GBX_CHANNEL_FD, &header))
+        if (!read_ahead(&a, head, sizeof head) || !gbx_header_decode(head, &header))
             leave(2);
         if (header.type == GBX_MSG_WAKE && header.body_len == 0)
-            return;
+            break;
         if (header.type != GBX_MSG_ANSWER)
             leave(2);
-        take_answer(s, &header);
+        take_answer(s, &header, &a);
     }
+    if (a.start != a.end) /* the host says nothing after WAKE until it is asked */
+        leave(2);
 }
 
 /* By the vDSO where it serves the clock; the filter knows whether it does. */

@@ -80,6 +80,7 @@ include(integration/faults.cmake)
 gbx_host_test(guard)
 gbx_host_test(guard_explain)
 gbx_host_test(guard_bounds)
+gbx_host_test(guard_known)
 gbx_host_test(guard_world)
 # The worker's hashes; not its engine, so that a sanitizer may look.
 add_library(gbx_vectors STATIC support/vectors.c)

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -147,6 +148,75 @@ static void test_a_reader_that_is_gone__is_told_once_and_not_from_inside(void **
     close_scene(&s);
 }
 
+static size_t in_pipe(const scene *s)
+{
+    int count = 0;
+
+    assert_int_equal(ioctl(s->read_fd, FIONREAD, &count), 0);
+    return (size_t)count;
+}
+
+static void stop_loop(void *loop)
+{
+    gbx_mcp_loop_stop(loop, 0);
+}
+
+static void test_what_is_gathered__is_written_at_the_end_of_the_turn(void **state)
+{
+    scene s;
+    (void)state;
+
+    open_scene(&s);
+    assert_true(gbx_mcp_out_gather(s.out, s.loop));
+    assert_true(gbx_mcp_out_send(s.out, "one", 3));
+    assert_true(gbx_mcp_out_send(s.out, "two", 3));
+    assert_int_equal(in_pipe(&s), 0);
+    assert_int_equal(gbx_mcp_out_waiting(s.out), 6);
+    assert_true(gbx_mcp_loop_post(s.loop, stop_loop, s.loop));
+    (void)gbx_mcp_loop_run(s.loop);
+    assert_int_equal(in_pipe(&s), 6);
+    assert_int_equal(gbx_mcp_out_waiting(s.out), 0);
+    close_scene(&s);
+}
+
+static void test_what_is_gathered__is_said_before_it_is_closed(void **state)
+{
+    scene s;
+    (void)state;
+
+    open_scene(&s);
+    assert_true(gbx_mcp_out_gather(s.out, s.loop));
+    assert_true(gbx_mcp_out_send(s.out, "last", 4));
+    gbx_mcp_out_free(s.out);
+    s.out = NULL;
+    assert_int_equal(in_pipe(&s), 4);
+    close_scene(&s);
+}
+
+static void test_what_is_gathered__waits_for_a_slow_reader_as_all_does(void **state)
+{
+    struct event *readable;
+    size_t sent;
+    scene s;
+    (void)state;
+
+    open_scene(&s);
+    assert_true(gbx_mcp_out_gather(s.out, s.loop));
+    sent = fill(&s);
+    assert_true(gbx_mcp_out_is_full(s.out));
+    readable = event_new(gbx_mcp_loop_base(s.loop), s.read_fd, EV_READ | EV_PERSIST,
+                         on_readable, &s);
+    (void)event_add(readable, NULL);
+    (void)gbx_mcp_loop_run(s.loop);
+    while (s.got < sent)
+        on_readable(s.read_fd, 0, &s);
+
+    assert_int_equal(s.got, sent);
+    assert_int_equal(s.drained, 1);
+    event_free(readable);
+    close_scene(&s);
+}
+
 static void test_a_file__is_written_to_at_once(void **state)
 {
     gbx_mcp_out_hooks hooks = {0};
@@ -177,6 +247,9 @@ int main(void)
         cmocka_unit_test(
             test_a_message_over_the_ceiling__is_refused_and_the_next_is_not),
         cmocka_unit_test(test_a_reader_that_is_gone__is_told_once_and_not_from_inside),
+        cmocka_unit_test(test_what_is_gathered__is_written_at_the_end_of_the_turn),
+        cmocka_unit_test(test_what_is_gathered__is_said_before_it_is_closed),
+        cmocka_unit_test(test_what_is_gathered__waits_for_a_slow_reader_as_all_does),
         cmocka_unit_test(test_a_file__is_written_to_at_once),
     };
 

@@ -22,6 +22,7 @@ struct gbx_mcp_out {
     gbx_mcp_out_hooks hooks;
     struct event *writable; /* NULL: writing never has to wait (files, terminals) */
     struct event *broken;   /* active once, so that hooks never run inside send */
+    struct event *gathered; /* active once this turn has something to write, or NULL */
     gbx_buf queue;
     size_t start;  /* of what is not written yet */
     int os_errno;  /* why it is broken, or 0 */
@@ -73,6 +74,7 @@ static void flush_queue(gbx_mcp_out *out)
     forget_written(out);
 }
 
+/* Room in the pipe, or the end of a turn of the loop in which something was said. */
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
     gbx_mcp_out *out = arg;
@@ -144,6 +146,11 @@ void gbx_mcp_out_free(gbx_mcp_out *out)
 {
     if (out == NULL)
         return;
+    if (out->gathered != NULL) {
+        if (event_pending(out->gathered, EV_READ | EV_TIMEOUT, NULL) != 0)
+            flush_queue(out); /* said before it was closed */
+        event_free(out->gathered);
+    }
     if (out->writable != NULL)
         event_free(out->writable);
     if (out->broken != NULL)
@@ -152,6 +159,12 @@ void gbx_mcp_out_free(gbx_mcp_out *out)
         (void)fcntl(out->fd, F_SETFL, out->flags);
     gbx_buf_cleanup(&out->queue);
     free(out);
+}
+
+bool gbx_mcp_out_gather(gbx_mcp_out *out, gbx_mcp_loop *loop)
+{
+    out->gathered = event_new(gbx_mcp_loop_base(loop), -1, 0, on_writable, out);
+    return out->gathered != NULL;
 }
 
 bool gbx_mcp_out_send(gbx_mcp_out *out, const void *data, size_t len)
@@ -173,7 +186,9 @@ bool gbx_mcp_out_send(gbx_mcp_out *out, const void *data, size_t len)
     memcpy(to, data, len);
     out->queue.len += len;
     /* While something waits, the pipe is full: no need to ask it again. */
-    if (is_idle)
+    if (is_idle && out->gathered != NULL)
+        event_active(out->gathered, EV_READ, 0);
+    else if (is_idle)
         flush_queue(out);
     out->was_full = out->was_full || gbx_mcp_out_is_full(out);
     return true;

@@ -27,7 +27,10 @@ typedef struct gbx_mcp_out_hooks {
  * out. */
 gbx_mcp_out *gbx_mcp_out_new(gbx_mcp_loop *loop, int fd, size_t ceiling,
                              const gbx_mcp_out_hooks *hooks);
-/* What waits is dropped. NULL is ignored. */
+/* What is sent in one turn of the loop is written in one go at its end: for a reader that
+ * works on what there is as soon as it is woken. False if memory is out. */
+bool gbx_mcp_out_gather(gbx_mcp_out *out, gbx_mcp_loop *loop);
+/* What the reader has not taken is dropped. NULL is ignored. */
 void gbx_mcp_out_free(gbx_mcp_out *out);
 
 /* A whole message, or several; copied. False, and nothing is kept: over the ceiling, out

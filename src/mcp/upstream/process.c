@@ -340,8 +340,9 @@ static bool set_up(gbx_process *p, const gbx_process_options *o)
     p->out = gbx_mcp_out_new(o->loop, p->at.input, o->waiting_max, &out_hooks);
     return p->on_output != NULL && p->on_errors != NULL && p->on_control != NULL &&
            p->on_gone != NULL && p->step != NULL && p->out != NULL &&
-           event_add(p->on_output, NULL) == 0 && event_add(p->on_errors, NULL) == 0 &&
-           event_add(p->on_control, NULL) == 0 && event_add(p->on_gone, NULL) == 0;
+           gbx_mcp_out_gather(p->out, o->loop) && event_add(p->on_output, NULL) == 0 &&
+           event_add(p->on_errors, NULL) == 0 && event_add(p->on_control, NULL) == 0 &&
+           event_add(p->on_gone, NULL) == 0;
 }
 
 static void enter_yard(gbx_process *p, gbx_yard *yard)

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* guard - what the engine need not find out again. */
+#include "guard/guard.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define LIMIT 65536
+#define F     GBX_FORM_FUNCTION
+#define E     GBX_FORM_EXECUTE
+#define B     GBX_FORM_BODY
+#define S     GBX_FORM_SCRIPT
+
+static void test_guard__knows_what_is_the_body_of_an_asynchronous_function(void **state)
+{
+    static const struct {
+        gbx_form form;
+        const char *code;
+        bool is_parsed;
+    } samples[] = {
+        {S, "return 1", true},
+        {S, "if (a) { for (;;) { return 1 } } 2", true},
+        {S, "const a = await f(); a", true},
+        {S, "for await (const x of y) x", true},
+        {S, "[1].map((x) => { return x })", false},
+        {S, "async function f() { await g() } f()", false},
+        {S, "class A { m() { return 1 } static { f() } }", false},
+        {S, "const s = 'return await'; s", false},
+        {S, "1 + 1", false},
+        {S, "return (1", false},
+        {S, "return 1 }); (async () => {", false},
+        {B, "1 + 1", true},
+        {B, "return 1", true},
+        {B, "}); f(); (async function () {", false},
+        {F, "(a) => a", true},
+        {E, "function execute() { return 1 }", false},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+        gbx_report *report = NULL;
+        gbx_guard_span span;
+
+        assert_int_equal(gbx_guard_check(samples[i].code, strlen(samples[i].code),
+                                         samples[i].form, LIMIT, NULL, &span, &report,
+                                         NULL),
+                         GBX_OK);
+        gbx_report_free(report);
+        if (span.is_parsed != samples[i].is_parsed)
+            print_message("in: %s\n", samples[i].code);
+        assert_true(span.is_parsed == samples[i].is_parsed);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            test_guard__knows_what_is_the_body_of_an_asynchronous_function),
+    };
+
+    return cmocka_run_group_tests_name("guard_known", tests, NULL, NULL);
+}

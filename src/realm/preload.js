@@ -7,9 +7,10 @@
  * again when the last preload has run, but for one that a preload has set itself.
  *
  * A preload may leave a function at globalThis[Symbol.for('glovebox.warm')]. It is called
- * in the template, where every function of the host answers {} in no time, so that code of
- * the preload that calls run is compiled by then, and again with true for what a short call
- * would do; no call finds it.
+ * with 0 in the template, where every function of the host answers {} in no time, so that
+ * code of the preload that calls run is compiled by then, and again with a number, there and
+ * in each worker before its call, for what a short call that calls the host so often would
+ * do; no call finds it.
  *
  * Evaluates to a function of nothing; its value takes the names away, and gives back that
  * function, or undefined.

@@ -94,6 +94,9 @@ bool gbx_realm_knows_oom(const gbx_realm *realm);
 /* After the fork, before READY: one tiny evaluation that proves engine and seal. */
 bool gbx_realm_prove(gbx_realm *realm);
 
+/* The same, and what a preload has left to be run before a call. */
+bool gbx_realm_prepare(gbx_realm *realm);
+
 /* More than that, and what a preload has left to be run before a call. In the template, and
  * in children of it that look at what it writes: workers have those pages from the start. */
 bool gbx_realm_rehearse(gbx_realm *realm);

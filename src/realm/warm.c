@@ -206,6 +206,10 @@ static bool run_both(gbx_realm *realm)
     return gbx_realm_prove(realm) && run_new(realm, "(%s) => [%s[2]][0]");
 }
 
+/* What a script may do; and as many as it takes to run all of it once. */
+#define CALLS_OF_A_SCRIPT 20
+#define CALLS_OF_A_PROOF  4
+
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_realm_warm(gbx_realm *realm, int how_much)
@@ -221,7 +225,7 @@ void gbx_realm_warm(gbx_realm *realm, int how_much)
     if (how_much > 0 && realm->capabilities != 0)
         gbx_warm_capabilities(realm, realm->capabilities);
     if (how_much > 0 && realm->preload_warm != NULL)
-        gbx_warm_preloads(realm, false);
+        gbx_warm_preloads(realm, 0);
     gbx_realm_settle(realm, how_much);
 }
 
@@ -241,7 +245,7 @@ void gbx_realm_settle(gbx_realm *realm, int how_much)
 bool gbx_realm_rehearse(gbx_realm *realm)
 {
     if (realm->preload_warm != NULL)
-        gbx_warm_preloads(realm, true);
+        gbx_warm_preloads(realm, CALLS_OF_A_SCRIPT);
     return run_both(realm);
 }
 
@@ -251,6 +255,13 @@ bool gbx_realm_rehearse_more(gbx_realm *realm)
 
     run(realm, many_code, GBX_FORM_FUNCTION, &outcome);
     return outcome.ok && gbx_realm_rehearse(realm);
+}
+
+bool gbx_realm_prepare(gbx_realm *realm)
+{
+    if (realm->preload_warm != NULL)
+        gbx_warm_preloads(realm, CALLS_OF_A_PROOF);
+    return gbx_realm_prove(realm);
 }
 
 bool gbx_realm_prove(gbx_realm *realm)

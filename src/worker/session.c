@@ -323,7 +323,7 @@ _Noreturn void gbx_session_run(gbx_realm *realm, const gbx_seal *seal, int chann
 
     if (!gbx_seal_worker(seal, channel))
         leave(4);
-    if (proof == GBX_SESSION_PROVES && !gbx_realm_prove(realm))
+    if (proof == GBX_SESSION_PROVES && !gbx_realm_prepare(realm))
         leave(5);
     send_empty(&s, GBX_MSG_READY);
     gbx_realm_on_refusal(on_refusal, &s);

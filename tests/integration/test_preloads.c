@@ -436,13 +436,25 @@ static void test_preload__warms_itself_where_calls_do_not_see_it(void **state)
                      GBX_OK);
     preload(
         *state, "warm.js",
-        "var asked = []; globalThis[Symbol.for('glovebox.warm')] = async (once) => {"
-        " if (once) return;"
+        "var asked = []; globalThis[Symbol.for('glovebox.warm')] = async (count) => {"
+        " if (count > 0) return;"
         " for (let i = 0; i < 20; i++) asked.push(typeof await ask(i)) }");
     check_value(*state,
                 "async () => [asked.length, asked[19], await ask(),"
                 " typeof globalThis[Symbol.for('glovebox.warm')]]",
                 NULL, "[20,\"object\",1,\"undefined\"]");
+}
+
+/* The template runs as much as a script does; a worker ahead of its call, all of it once. */
+static void test_preload__warms_itself_in_each_worker_ahead_of_its_call(void **state)
+{
+    preload(*state, "warm.js",
+            "var counts = []; globalThis[Symbol.for('glovebox.warm')] ="
+            " (count) => { counts.push(count) }");
+    wait_until_full(*state);
+    for (int i = 0; i < 3; i++)
+        check_value(*state, "() => [counts[0], counts.slice(-3)]", NULL,
+                    "[0,[10,2,2]]");
 }
 
 #define ON_ENGINE(test) cmocka_unit_test_setup_teardown(test, start, finish)
@@ -469,6 +481,7 @@ int main(void)
         ON_ENGINE(test_preload__lets_calls_go_on_meanwhile),
         ON_ENGINE(test_preload__from_many_threads_is_one_after_the_other),
         ON_ENGINE(test_preload__warms_itself_where_calls_do_not_see_it),
+        ON_ENGINE(test_preload__warms_itself_in_each_worker_ahead_of_its_call),
         ON_ENGINE(test_preload__leaves_nothing_behind),
         cmocka_unit_test(test_memory_runner__has_no_preloads),
     };

@@ -413,9 +413,6 @@
   /* Run in the template, whose host answers {}: what every call runs is compiled then. */
   const WARM_TIMES = 150;
 
-  /* Run again to see which memory a call writes: as much as a script of some calls at once. */
-  const ONCE_CALLS = 20;
-
   async function warmAll() {
     const nobody = () => {};
     for (let i = 0; i < WARM_TIMES; i++) {
@@ -436,17 +433,18 @@
     }
   }
 
-  async function warmOnce() {
+  /* As a script of so many calls at once. */
+  async function warmOnce(count) {
     const calls = [];
-    for (let i = 0; i < ONCE_CALLS; i++) {
+    for (let i = 0; i < count; i++) {
       const server = names.length > 0 ? global.servers[names[i % names.length]] : makeServer('');
       calls[i] = server.warm({ i });
     }
-    for (let i = 0; i < ONCE_CALLS; i++) await calls[i];
+    for (let i = 0; i < count; i++) await calls[i];
   }
 
-  put(global, Symbol.for('glovebox.warm'), async (once) => {
-    await (once ? warmOnce() : warmAll());
+  put(global, Symbol.for('glovebox.warm'), async (count) => {
+    await (count > 0 ? warmOnce(count) : warmAll());
     hostFunction = undefined;
   }, false);
 })

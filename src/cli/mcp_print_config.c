@@ -21,8 +21,10 @@ typedef struct print_args {
 } print_args;
 
 static const gbx_opt rows[] = {
-    {"config", "FILE", "have the host start 'glovebox mcp --config FILE'", GBX_OPT_TEXT,
-     offsetof(print_args, config), 0, 0, NULL},
+    {"config", "FILE",
+     "have the host start 'glovebox mcp --config FILE'; default without --data: "
+     "glovebox/mcp.json below $XDG_CONFIG_HOME or ~/.config",
+     GBX_OPT_TEXT, offsetof(print_args, config), 0, 0, NULL},
     {"data", "NAME=FILE",
      "have it start with that dataset, as 'mcp' takes it; repeatable", GBX_OPT_LIST,
      offsetof(print_args, data), 0, 0, NULL},
@@ -71,12 +73,15 @@ static gbx_status put_data(words *w, const char *text, gbx_error *reterr)
 static gbx_status fill_words(words *w, const print_args *args, gbx_error *reterr)
 {
     gbx_status status = GBX_OK;
+    bool has_config = args->config != NULL;
 
     w->list[w->count++] = "mcp";
-    if (args->config != NULL) {
-        if (!gbx_mcp_whole_path(args->config, w->config))
-            return gbx_fail(reterr, GBX_E_OS, "cannot tell where '%s' is",
-                            args->config);
+    if (has_config && !gbx_mcp_whole_path(args->config, w->config))
+        return gbx_fail(reterr, GBX_E_OS, "cannot tell where '%s' is", args->config);
+    if (!has_config &&
+        args->data.count == 0) /* what import writes: else it is nothing */
+        has_config = gbx_host_own_path(w->config);
+    if (has_config) {
         w->list[w->count++] = "--config";
         w->list[w->count++] = w->config;
     }
@@ -90,6 +95,17 @@ static void free_words(words *w)
 {
     for (size_t i = 0; i < w->text_count; i++)
         gbx_buf_cleanup(&w->texts[i]);
+}
+
+/* The host would say that the server has failed, and not why. */
+static void print_missing(const words *w)
+{
+    if (w->config[0] != '\0' && access(w->config, F_OK) != 0)
+        (void)fprintf(
+            stderr,
+            "There is no %s yet: 'glovebox mcp import' makes one of the servers "
+            "that hosts have;\n--data NAME=FILE serves data instead.\n",
+            w->config);
 }
 
 static void print_places(gbx_host_kind host)
@@ -157,6 +173,7 @@ static int print(const print_args *args, gbx_host_kind host)
         gbx_trouble_print(&err, &trouble);
         return trouble.exit;
     }
+    print_missing(&w);
     print_places(host);
     if (host == GBX_HOST_CLAUDE_CODE)
         print_claude_command(name, program, &w);

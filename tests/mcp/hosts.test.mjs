@@ -183,6 +183,21 @@ test('print-config: what each host needs, with whole paths', () => {
   assert.match(u.run('import', '--from', 'c.toml').stdout, /that is glovebox/);
 });
 
+test('print-config: with nothing to serve it is what import writes, and said if there is none', () => {
+  const u = user({});
+  const own = join(u.home, '.config/glovebox/mcp.json');
+  const first = u.run('print-config', 'claude');
+  assert.deepEqual(JSON.parse(first.stdout).mcpServers.glovebox.args, ['mcp', '--config', own]);
+  assert.match(first.stderr, /There is no .*mcp\.json yet: 'glovebox mcp import'/);
+  mkdirSync(join(u.home, '.config/glovebox'), { recursive: true });
+  writeFileSync(own, '{}');
+  const second = u.run('print-config', 'codex');
+  assert.ok(second.stdout.includes(own));
+  assert.doesNotMatch(second.stderr, /There is no/);
+  const data = u.run('print-config', 'claude', '--data', 'a=/x.csv');
+  assert.deepEqual(JSON.parse(data.stdout).mcpServers.glovebox.args, ['mcp', '--data', 'a=/x.csv']);
+});
+
 test('print-config: the command is words of a shell, and what mcp refuses is refused', () => {
   const u = user({});
   const name = 'my "srv" $HOME\'s';

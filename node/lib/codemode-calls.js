@@ -28,7 +28,7 @@ function matches(tool, words) {
 /* {value} for the script in the box, as JSON: what cannot be that is the fault of who answers,
  * and no call that took place. */
 async function taken(value, who) {
-  if (value === undefined) return {};
+  if (value === undefined) return new Taken('{}');
   const place = { subject: `the answer of ${who}`, root: 'answer' };
   try {
     return new Taken(await whole(snapshot(value, place, (text) => `{"value":${text}}`)));
@@ -67,6 +67,7 @@ export class Run {
   #signal;
   #onProgress;
   #gate;
+  #stops = new Set(); // one for each call that is under way
 
   /** signal: ends with the run; onProgress({progress, total, message}) may be missing. */
   constructor(servers, options, signal, onProgress) {
@@ -75,6 +76,9 @@ export class Run {
     this.#signal = signal;
     this.#onProgress = onProgress;
     this.#gate = new Gate(options.maxCallsAtOnce);
+    signal.addEventListener('abort', () => {
+      for (const stop of this.#stops) stop();
+    });
   }
 
   /** The answer to a request, as the script in the box wants it. */
@@ -135,9 +139,9 @@ export class Run {
 
     await this.#ask(call, args);
     if (this.#signal.aborted) throw new CallError('ABORTED', 'the run has ended');
-    const { result, value } = await this.#within(timeoutMs, call, (signal) =>
+    const { result, value, isValue } = await this.#within(timeoutMs, call, (signal) =>
       server.call(call.tool, args, { signal, timeoutMs }));
-    return result === undefined ? value : valueOf(result, isRaw);
+    return result === undefined || (isValue && !isRaw) ? value : valueOf(result, isRaw);
   }
 
   /* The embedder's own say, before anything is done. */
@@ -163,13 +167,13 @@ export class Run {
         over.abort(error);
         reject(error);
       }, timeoutMs);
-      this.#signal.addEventListener('abort', stop);
+      this.#stops.add(stop);
     });
     try {
       return await Promise.race([ended, run(over.signal)]);
     } finally {
       clearTimeout(timer);
-      this.#signal.removeEventListener('abort', stop);
+      this.#stops.delete(stop);
     }
   }
 

@@ -6,6 +6,7 @@
 import { isObject, wrong } from './argument.js';
 import { nearest } from './nearest.js';
 import { messageOf } from './thrown.js';
+import { returnedBy } from './tool-result.js';
 
 const MOST_PAGES = 100;
 
@@ -76,7 +77,10 @@ function fromClient(client) {
 function fromTools(tools) {
   return {
     list: async () => tools.tools,
-    call: async (tool, args, { signal }) => ({ result: await tools.callTool(tool, args, { signal }) }),
+    async call(tool, args, { signal }) {
+      const result = await tools.callTool(tool, args, { signal });
+      return { result, ...returnedBy(result) };
+    },
   };
 }
 
@@ -107,8 +111,8 @@ function fromFunctions(server, map) {
   };
 }
 
-/** {list(), call(tool, args, {signal, timeoutMs})}; a call gives {result} of the protocol
- * or {value}. */
+/** {list(), call(tool, args, {signal, timeoutMs})}; a call gives {result} of the protocol or
+ * {value}, or both and isValue: then the value is what it is, and the result its text. */
 export function takeServer(name, server) {
   if (!isObject(server)) throw wrong(`options.servers.${name}`, 'an MCP client or an object of functions', server);
   if (typeof server.callTool === 'function' && typeof server.listTools === 'function') return fromClient(server);

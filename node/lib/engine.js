@@ -71,6 +71,20 @@ function noDataset(message, { line, column } = {}) {
   return Object.assign(new TypeError(message), { code: NO_DATA }, line > 0 ? { line, column } : {});
 }
 
+/**
+ * Work on the engine that nobody has to wait for: what fails without being wrong use, calls
+ * tell, too. A rejection that nobody looks at would end the process.
+ */
+function optional(work) {
+  const told = new Promise((resolve, reject) => {
+    work.then(resolve, (error) => {
+      if (!(error instanceof TypeError)) told.catch(() => {});
+      reject(error);
+    });
+  });
+  return told;
+}
+
 function takeForm(form) {
   const at = FORMS.indexOf(form);
   if (at < 0) throw wrong('form', `one of ${FORMS.join(', ')}`, form);
@@ -188,24 +202,23 @@ export class SandboxEngine {
   }
 
   /** Give the engine a dataset: calls find it as datasets.NAME, at no cost of time. */
-  async load(name, data) {
-    if (typeof name !== 'string') throw wrong('name', 'a string', name);
-    await this.#load(name, () => {
+  load(name, data) {
+    return optional(this.#load(name, () => {
       const input = snapshot(data);
       if (input.text === undefined && input.ready === undefined) {
         throw new TypeError('data must be a value that JSON can hold, not undefined');
       }
       return input;
-    });
+    }));
   }
 
   /** The same for what is JSON already: a string or a Uint8Array. */
-  async loadJson(name, json) {
-    if (typeof name !== 'string') throw wrong('name', 'a string', name);
-    await this.#load(name, () => given(json, 'json'));
+  loadJson(name, json) {
+    return optional(this.#load(name, () => given(json, 'json')));
   }
 
   async #load(name, take) {
+    if (typeof name !== 'string') throw wrong('name', 'a string', name);
     const box = this.#box;
     const prepared = (async () => {
       try {
@@ -226,7 +239,11 @@ export class SandboxEngine {
   }
 
   /** Functions of the host: code calls them by name, `await db.query(...)`. */
-  async expose(functions) {
+  expose(functions) {
+    return optional(this.#expose(functions));
+  }
+
+  async #expose(functions) {
     const box = this.#box;
     const list = flatten(needObject(functions, 'functions', 'an object of functions'));
     const fresh = list.filter(([name]) => !box.functions.has(name)).map(([name]) => name);
@@ -245,7 +262,11 @@ export class SandboxEngine {
   }
 
   /** A script that every call finds evaluated: a library, helpers. */
-  async preload(name, source) {
+  preload(name, source) {
+    return optional(this.#preload(name, source));
+  }
+
+  async #preload(name, source) {
     const box = this.#box;
     if (typeof name !== 'string') throw wrong('name', 'a string', name);
     if (typeof source !== 'string') throw wrong('source', 'a string', source);

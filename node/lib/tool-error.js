@@ -4,6 +4,18 @@
  * the model, the same as data for programs.
  */
 import { needName, needNumber, needObject, needText } from './argument.js';
+import { InvalidData, jsonOf } from './input.js';
+
+const DETAILS = { subject: 'details', root: 'details' };
+
+/* As they are now, and as a client will have them. */
+function copyOf(details) {
+  try {
+    return JSON.parse(jsonOf(details, DETAILS));
+  } catch (error) {
+    throw error instanceof InvalidData ? new TypeError(error.message) : error;
+  }
+}
 
 export class ToolErrorBuilder {
   #error;
@@ -20,7 +32,7 @@ export class ToolErrorBuilder {
 
   /** More about it; of several calls all are kept. */
   details(details) {
-    this.#error.details = { ...this.#error.details, ...needObject(details, 'details') };
+    this.#error.details = { ...this.#error.details, ...copyOf(needObject(details, 'details')) };
     return this;
   }
 

@@ -3,6 +3,7 @@
 import { isObject } from './argument.js';
 import { hintOfCode } from './hints.js';
 import { InvalidData, jsonOf } from './input.js';
+import { partsOf } from './thrown.js';
 import { ToolErrorBuilder } from './tool-error.js';
 
 /* What would help with each code, where the engine has no advice of its own. */
@@ -65,10 +66,27 @@ function textOf(value) {
   }
 }
 
+/* What a text stands for: 3, null and 'null' are texts alike. */
+const values = new WeakMap();
+
+/** {value, isValue: true} if the result is the text of a value that a handler returned. */
+export function returnedBy(result) {
+  return isObject(result) && values.has(result) ? { value: values.get(result), isValue: true } : {};
+}
+
 /** Throws where JSON cannot hold the value. */
 export function toToolResult(returned) {
   if (returned instanceof ToolErrorBuilder) return returned.toResult();
   const text = textOf(returned);
   if (isResult(returned)) return returned;
-  return { content: [{ type: 'text', text: typeof returned === 'string' ? returned : text }] };
+  const result = { content: [{ type: 'text', text: typeof returned === 'string' ? returned : text }] };
+  values.set(result, returned);
+  return result;
+}
+
+/** What a handler has thrown, whatever it is. */
+export function toToolFailure(thrown) {
+  if (thrown instanceof ToolErrorBuilder) return thrown.toResult();
+  const { name, message } = partsOf(thrown);
+  return new ToolErrorBuilder('TOOL_FAILED', message || `${name} without a message`).toResult();
 }

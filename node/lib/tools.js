@@ -9,7 +9,8 @@ import { RequestEngine, serveRequest } from './request.js';
 import { ToolBuilder } from './tool-builder.js';
 import { ToolErrorBuilder } from './tool-error.js';
 import { registerTools } from './tool-register.js';
-import { errorOf, toToolResult } from './tool-result.js';
+import { contextFor } from './tool-context.js';
+import { errorOf, toToolFailure, toToolResult } from './tool-result.js';
 import { nearest } from './nearest.js';
 
 function unknownTool(name, names) {
@@ -96,9 +97,9 @@ class SandboxTools {
 
   async #handle({ tool, handler, sandbox }, input, { signal, extra }) {
     const given = await this.#contextOf({ tool: tool.name, signal, extra });
-    const ctx = { ...given, tool: tool.name, signal, extra };
-    if (sandbox !== undefined) ctx.sandbox = this.#engineOf(sandbox, signal);
-    return toToolResult(await handler(input, ctx));
+    const own = { tool: tool.name, signal, extra };
+    if (sandbox !== undefined) own.sandbox = this.#engineOf(sandbox, signal);
+    return toToolResult(await handler(input, contextFor(given, own)));
   }
 
   /**
@@ -115,7 +116,7 @@ class SandboxTools {
     try {
       return await serveRequest(request.signal, () => this.#handle(definition, input, request));
     } catch (error) {
-      return new ToolErrorBuilder('TOOL_FAILED', error instanceof Error ? error.message : String(error)).toResult();
+      return toToolFailure(error);
     }
   }
 

@@ -71,6 +71,39 @@ describe('code calls tools', () => {
     ]) assert.equal(await result(code, { input: 1 }), 5, code);
   });
 
+  it('and get what the tool returned, nothing and numbers included', async () => {
+    const own = createSandboxTools();
+    const returned = { none: undefined, three: 3, zero: null, no: false, text: '3', list: [1] };
+    for (const [name, value] of Object.entries(returned)) own.query(name).handle(() => value);
+    const functions = Object.fromEntries(Object.entries(returned).map(([name, value]) => [name, () => value]));
+    const both = createCodeMode({ servers: { own, functions } });
+    const code = `const got = [];
+for (const server of [servers.own, servers.functions])
+  for (const name of ${JSON.stringify(Object.keys(returned))}) {
+    const value = await server.call(name, {});
+    got.push(value === undefined ? 'nothing' : value);
+  }
+got.push(await servers.own.call('three', {}, { raw: true }));
+return got`;
+    const once = ['nothing', 3, null, false, '3', [1]];
+    assert.deepEqual((await both.run(code)).result, [...once, ...once, { content: [{ type: 'text', text: '3' }] }]);
+    both.dispose();
+    own.dispose();
+  });
+
+  it('as many at once as may be, without a warning of the process', async () => {
+    const warnings = [];
+    const hear = (warning) => warnings.push(warning.message);
+    process.on('warning', hear);
+    const slow = createCodeMode({ servers: { a: { slow: () => new Promise((resolve) => setTimeout(resolve, 20, 1)) } } });
+    const { result } = await slow.run('return (await Promise.all(Array.from({ length: 16 }, () => servers.a.slow({})))).length');
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', hear);
+    slow.dispose();
+    assert.equal(result, 16);
+    assert.deepEqual(warnings, []);
+  });
+
   it('with an input, which all forms see', async () => {
     assert.deepEqual(await result('return [input.a]', { input: { a: 1 } }), [1]);
     assert.deepEqual(await result('(input) => [input.a]', { input: { a: 1 } }), [1]);
@@ -144,7 +177,7 @@ describe('a call that fails is a ToolError in the code', () => {
     assert.deepEqual((await codeOf('servers.own.ad({ a: 1 })'))[0], 'NOT_FOUND');
     assert.match((await codeOf('servers.own.ad({ a: 1 })'))[1], /add/);
     assert.equal((await codeOf('servers.own.add({ a: "1" })'))[0], 'INVALID_ARGS');
-    assert.equal(await codeOf('servers.own.add({ a: 1 })'), '1');
+    assert.equal(await codeOf('servers.own.add({ a: 1 })'), 1);
     assert.deepEqual(await codeOf('servers.own.fail({})'), ['UPSTREAM', 'TOOL_FAILED: broken']);
     over.dispose();
     f.dispose();

@@ -144,6 +144,25 @@ test('a process with an idle engine ends by itself, one that awaits a call does 
   assert.deepEqual([loading.code, loading.out], [0, 'loaded\n']);
 });
 
+test('what nobody awaits ends no process when it fails: calls tell, and so does the promise', async () => {
+  const { code, err, out } = await program(`
+    const early = new SandboxEngine();
+    early.load('d', [1]);
+    early.expose({ a() {} });
+    early.preload('a', '1');
+    early.dispose();
+    const broken = new SandboxEngine({ preload: [{ name: 'a', source: '(' }] });
+    broken.expose({ a() {} });
+    console.log((await broken.execute('() => 1')).code);
+    await broken.expose({ b() {} }).catch((error) => console.log(error.message));
+    broken.dispose();`);
+  assert.equal(code, 0, err);
+  assert.match(out, /^UNAVAILABLE\ncannot preload a:1: SyntaxError/);
+  const wrong = await program('new SandboxEngine().expose(5)');
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.err, /TypeError: functions must be/);
+});
+
 test('process.exit() with calls in flight ends the process and every box', async () => {
   for (let i = 0; i < 5; i++) {
     const { code, signal, out, err } = await program(`

@@ -237,6 +237,45 @@ describe('a handler returns', () => {
     f.dispose();
   });
 
+  it('details that JSON can hold, as they were then', async () => {
+    const f = createSandboxTools();
+    const list = [1];
+    const error = f.error('A', 'b').details({ list });
+    list.push(2);
+    assert.deepEqual(error.toResult().structuredContent.error.details, { list: [1] });
+    for (const wrong of [{ n: 1n }, { m: new Map() }, { f() {} }])
+      assert.throws(() => f.error('A', 'b').details(wrong), (thrown) => thrown instanceof TypeError && /^details holds .* at details\.[nmf]$/.test(thrown.message));
+  });
+
+  it('or throws whatever there is: an error that is a result stays one', async () => {
+    const f = createSandboxTools();
+    const thrown = {
+      prepared: f.error('NOT_FOUND', 'no such order').suggest('List them first.'),
+      object: { code: 404, message: 'gone' },
+      odd: Object.assign(new Error('x'), { message: { detail: 1 } }),
+      bare: Object.create(null),
+      silent: new RangeError(),
+      unreadable: Object.defineProperty(new Error(), 'message', { get() { throw new Error('no'); } }),
+      nothing: undefined,
+    };
+    for (const name of Object.keys(thrown)) f.query(name).handle(() => { throw thrown[name]; });
+    const said = {};
+    for (const name of Object.keys(thrown)) {
+      const result = await f.callTool(name);
+      assert.equal(result.isError, true, name);
+      said[name] = textOf(result);
+    }
+    assert.deepEqual(said, {
+      prepared: 'NOT_FOUND: no such order\nWhat to do: List them first.',
+      object: 'TOOL_FAILED: gone',
+      odd: 'TOOL_FAILED: [object Object]',
+      bare: 'TOOL_FAILED: Error without a message',
+      silent: 'TOOL_FAILED: RangeError without a message',
+      unreadable: 'TOOL_FAILED: what was thrown cannot be read',
+      nothing: 'TOOL_FAILED: undefined',
+    });
+  });
+
   it('or throws, which is an error of the tool and not of the server', async () => {
     f.query('throws').handle(() => {
       throw new Error('no database');
@@ -258,6 +297,30 @@ describe('the context of a handler', () => {
     const { signal } = new AbortController();
     await f.callTool('look', {}, { signal, extra: { user: 'ann' } });
     assert.deepEqual(seen, { db: [1], who: 'ann at look', tool: 'look', signal, extra: { user: 'ann' } });
+  });
+
+  it('has an instance of a class whole: methods, getters, private members', async () => {
+    class App {
+      #db = [1, 2];
+      name = 'app';
+      get size() {
+        return this.#db.length;
+      }
+      find() {
+        return this.#db[0];
+      }
+    }
+    const context = new App();
+    const f = createSandboxTools({ context });
+    let keys;
+    f.query('look').handle((_, ctx) => {
+      keys = Object.keys(ctx);
+      ctx.name = 'mine';
+      return [ctx.find(), ctx.size, ctx.name, 'find' in ctx, 'other' in ctx, ctx.tool];
+    });
+    assert.equal(textOf(await f.callTool('look')), '[1,2,"mine",true,false,"look"]');
+    assert.deepEqual(keys, ['name', 'tool', 'signal', 'extra']);
+    assert.equal(context.name, 'app');
   });
 
   it('cannot replace the signal', async () => {

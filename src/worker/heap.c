@@ -104,7 +104,7 @@ uint64_t gbx_heap_reserve(uint64_t bytes)
 
     if (free_top >= bytes) /* it has been reserved already */
         return bytes;
-    (void)mallopt(M_MMAP_THRESHOLD, (int)BLOCK_MAX);
+    gbx_heap_keep_together();
     (void)mallopt(M_TRIM_THRESHOLD, -1);
     (void)mallopt(M_TOP_PAD, (int)bytes);
     grow(free_top);

@@ -3,7 +3,7 @@
  * pages - which pages every worker writes, so that it has its copies from the start.
  *
  * A fork shares all memory with the template until it writes: a small call writes
- * some 85 pages, always the same, and each costs a fault. A page that is pinned in the
+ * some 95 pages, always the same, and each costs a fault. A page that is pinned in the
  * template is copied by the fork itself, for a third less; where nothing may be pinned, a
  * worker asks for its copies in runs. This is a matter of speed alone: a page too many or
  * too few does no harm.

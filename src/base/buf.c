@@ -71,15 +71,30 @@ bool gbx_buf_puts(gbx_buf *buf, const char *text)
 
 bool gbx_buf_printf(gbx_buf *buf, const char *format, ...)
 {
-    char text[512];
+    char small[512];
+    char *text = small;
     va_list args;
+    bool ok;
     int n;
 
     va_start(args, format);
-    n = vsnprintf(text, sizeof text, format, args);
+    n = vsnprintf(small, sizeof small, format, args);
     va_end(args);
-    assert(n >= 0 && (size_t)n < sizeof text); /* short formats only */
-    return gbx_buf_append(buf, text, (size_t)n);
+    assert(n >= 0); /* no format of ours has a value that cannot be printed */
+    if ((size_t)n >= sizeof small) {
+        text = malloc((size_t)n + 1);
+        if (text == NULL) {
+            buf->failed = true;
+            return false;
+        }
+        va_start(args, format);
+        (void)vsnprintf(text, (size_t)n + 1, format, args);
+        va_end(args);
+    }
+    ok = gbx_buf_append(buf, text, (size_t)n);
+    if (text != small)
+        free(text);
+    return ok;
 }
 
 void gbx_buf_consume(gbx_buf *buf, size_t n)

@@ -75,6 +75,10 @@ struct row {
 };
 
 static const struct row shapes[] = {
+    {"a comment after the function", "async () => {\n  return 5;\n} // done\n// all", "5"},
+    {"a comment behind it", "() => { return 5 } // done", "5"},
+    {"a comment behind an export", "export default () => { return 5 } // hi", "5"},
+    {"a comment behind types", "(d: any) => { return 5 } // a", "5"},
     {"statements with return", "const a = 1;\nreturn a + input.n;", "6"},
     {"the last expression", "const a = 1;\na + input.n", "6"},
     {"with await before it", "const a = await Promise.resolve(1);\na + input.n", "6"},

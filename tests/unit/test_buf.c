@@ -138,6 +138,28 @@ static void test_printf__appends_without_the_nul(void **state)
     gbx_buf_cleanup(&buf);
 }
 
+static void test_printf__takes_texts_of_any_length(void **state)
+{
+    char word[2001];
+    gbx_buf buf;
+
+    (void)state;
+    memset(word, 'x', sizeof word - 1);
+    word[sizeof word - 1] = 0;
+    for (size_t len = 500; len < sizeof word; len += len < 520 ? 1 : 499) {
+        gbx_buf_init(&buf, len + 2);
+        assert_true(gbx_buf_printf(&buf, "%.*s\n%c", (int)len, word, '!'));
+        assert_int_equal(buf.len, len + 2);
+        assert_memory_equal(buf.data, word, len);
+        assert_memory_equal(buf.data + len, "\n!", 2);
+        gbx_buf_cleanup(&buf);
+    }
+    gbx_buf_init(&buf, 1999);
+    assert_false(gbx_buf_printf(&buf, "%s", word));
+    assert_true(buf.failed);
+    gbx_buf_cleanup(&buf);
+}
+
 static void test_consume__drops_from_the_front(void **state)
 {
     gbx_buf buf;
@@ -212,6 +234,7 @@ int main(void)
         cmocka_unit_test(test_reserve__counts_nothing_until_written),
         cmocka_unit_test(test_reserve__refuses_a_sum_that_would_wrap),
         cmocka_unit_test(test_printf__appends_without_the_nul),
+        cmocka_unit_test(test_printf__takes_texts_of_any_length),
         cmocka_unit_test(test_consume__drops_from_the_front),
         cmocka_unit_test(test_take_string__ends_in_nul_even_at_the_ceiling),
         cmocka_unit_test(test_take_string__of_nothing_is_an_empty_string),

@@ -85,7 +85,7 @@ static void compose(struct work *w, gbx_script *s, gbx_buf *to)
     }
     if (shape->calls_expression) {
         gbx_buf_append(to, w->copy + at, base + shape->end - at);
-        gbx_buf_printf(to, ")(%s)", w->arguments);
+        gbx_buf_printf(to, "\n)(%s)", w->arguments); /* a comment may be last */
         at = base + shape->end;
     }
     gbx_buf_append(to, w->copy + at, w->region.end - at);

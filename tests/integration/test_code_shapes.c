@@ -75,7 +75,8 @@ struct row {
 };
 
 static const struct row shapes[] = {
-    {"a comment after the function", "async () => {\n  return 5;\n} // done\n// all", "5"},
+    {"a comment after the function", "async () => {\n  return 5;\n} // done\n// all",
+     "5"},
     {"a comment behind it", "() => { return 5 } // done", "5"},
     {"a comment behind an export", "export default () => { return 5 } // hi", "5"},
     {"a comment behind types", "(d: any) => { return 5 } // a", "5"},

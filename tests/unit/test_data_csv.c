@@ -72,7 +72,11 @@ static void test_text__that_looks_like_a_number_stays_text(void **state)
         "1234567890123456",
         "12345678901234567.5",
         "1.",
-        ".5",
+        ".",
+        "-.",
+        ".e5",
+        "..5",
+        ".12345678901234567890",
         "1e5",
         "12e45",
         "1e22",
@@ -119,6 +123,9 @@ static void test_numbers__are_written_as_they_stand(void **state)
     becomes("v\n0\n-0\n0.10\n1e-05\n-1.5e+3\n999999999999999\n0.123456789012345\n",
             "[{\"v\":0}, {\"v\":-0}, {\"v\":0.10}, {\"v\":1e-05}, {\"v\":-1.5e+3}, "
             "{\"v\":999999999999999}, {\"v\":0.123456789012345}]");
+    becomes("v\n0.5\n.25\n-.5\n.5e-3\n.12345678901234\n",
+            "[{\"v\":0.5}, {\"v\":0.25}, {\"v\":-0.5}, {\"v\":0.5e-3}, "
+            "{\"v\":0.12345678901234}]");
 }
 
 static void test_numbers__are_what_other_programs_print_of_doubles(void **state)

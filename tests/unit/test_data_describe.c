@@ -233,11 +233,12 @@ static void test_numbers__are_told_as_code_sees_them(void **state)
 
     tells(ids, TYPE, "{ id: integer /* over 2^53: last digits are lost */ }[]");
     tells(ids, EXAMPLES, "{id:1234567890123456800}\n{id:1234567890123456800}\n");
-    tells(ids, STATISTICS,
-          "[\n{\"field\":\"[]\",\"kinds\":[\"object\"],\"count\":2,\"nulls\":0},\n"
-          "{\"field\":\"[].id\",\"kinds\":[\"integer\"],\"count\":2,\"nulls\":0,"
-          "\"distinct\":1,\"digitsLost\":2,\"min\":1.2345678901234568e+18,"
-          "\"max\":1.2345678901234568e+18,\"mean\":1.23457e+18,\"top\":[]}\n]");
+    tells(
+        ids, STATISTICS,
+        "[\n{\"field\":\"[]\",\"kinds\":[\"object\"],\"count\":2,\"nulls\":0},\n"
+        "{\"field\":\"[].id\",\"kinds\":[\"integer\"],\"count\":2,\"nulls\":0,"
+        "\"distinct\":1,\"digitsLost\":2,\"min\":1.2345678901234568e+18,"
+        "\"max\":1.2345678901234568e+18,\"mean\":1.2345678901234568e+18,\"top\":[]}\n]");
     tells("[9007199254740991,9007199254740992,-10000000000000000]", TYPE, "integer[]");
     tells("[9007199254740993]", TYPE,
           "integer /* over 2^53: last digits are lost */[]");
@@ -252,6 +253,73 @@ static void test_numbers__are_told_as_code_sees_them(void **state)
 }
 
 /* Every string and name of a hostile dataset ends up in some text. */
+/* {"k0":first,"k1":other,...} of so many members; more is put in before its end. */
+static char *map_of(size_t count, const char *first, const char *other,
+                    const char *more)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, GBX_MIB(1));
+    for (size_t i = 0; i < count; i++)
+        (void)gbx_buf_printf(&buf, "%s\"k%zu\":%s", i == 0 ? "{" : ",", i,
+                             i == 0 ? first : other);
+    (void)gbx_buf_printf(&buf, "%s}", more);
+    return gbx_buf_take_string(&buf, NULL);
+}
+
+static void test_maps__are_told_by_all_of_their_members(void **state)
+{
+    char *map = map_of(600, "{\"n\":1}", "{\"n\":3,\"price\":1.5}", "");
+
+    (void)state;
+    tells(map, TYPE, "Record<string, { n: integer; price?: number }>");
+    tells(map, STATISTICS,
+          "[\n{\"field\":\"[key]\",\"kinds\":[\"object\"],\"count\":600,\"nulls\":0},\n"
+          "{\"field\":\"[key].n\",\"kinds\":[\"integer\"],\"count\":600,\"nulls\":0,"
+          "\"distinct\":2,\"min\":1,\"max\":3,\"mean\":2.99667,"
+          "\"top\":[{\"value\":3,\"count\":599}]},\n"
+          "{\"field\":\"[key].price\",\"kinds\":[\"number\"],\"count\":599,\"nulls\":0,"
+          "\"missing\":1,\"distinct\":1,\"min\":1.5,\"max\":1.5,\"mean\":1.5,"
+          "\"top\":[{\"value\":1.5,\"count\":599}]}\n]");
+    free(map);
+}
+
+static void test_maps__say_nothing_of_what_a_name_says_is_sensitive(void **state)
+{
+    char *map = map_of(600, "0", "0", ",\"password\":\"hunter2\",\"ssn\":123456789");
+    char *list;
+    char *text;
+
+    (void)state;
+    assert_true(asprintf(&list, "[%s,%s,%s,%s,%s,%s]", map, map, map, map, map, map) >
+                0);
+    tells(list, TYPE, "Record<string, integer | string | integer>[]");
+    text = told(list, STATISTICS, 10000);
+    assert_null(strstr(text, "hunter2"));
+    assert_null(strstr(text, "123456789"));
+    assert_non_null(strstr(text,
+                           "{\"field\":\"[][sensitive key]\",\"kinds\":[\"integer\","
+                           "\"string\"],\"count\":12,\"nulls\":0,\"distinct\":2,"
+                           "\"sensitive\":true}"));
+    free(text);
+    free(list);
+    free(map);
+}
+
+static void test_means__are_within_the_range(void **state)
+{
+    (void)state;
+
+    tells("[1700000000123,1700000009999]", STATISTICS,
+          "[\n{\"field\":\"[]\",\"kinds\":[\"integer\"],\"count\":2,\"nulls\":0,"
+          "\"distinct\":2,\"min\":1700000000123,\"max\":1700000009999,"
+          "\"mean\":1.70000000506e+12,\"top\":[]}\n]");
+    tells(
+        "[1e308,1e308]", STATISTICS,
+        "[\n{\"field\":\"[]\",\"kinds\":[\"number\"],\"count\":2,\"nulls\":0,"
+        "\"distinct\":1,\"min\":1e+308,\"max\":1e+308,\"mean\":1e+308,\"top\":[]}\n]");
+}
+
 static void test_hostile_data__is_described_in_bounds(void **state)
 {
     gbx_buf json;
@@ -331,6 +399,9 @@ int main(void)
         cmocka_unit_test(test_texts__are_cut_and_steer_nothing),
         cmocka_unit_test(test_statistics__say_what_can_be_said),
         cmocka_unit_test(test_numbers__are_told_as_code_sees_them),
+        cmocka_unit_test(test_maps__are_told_by_all_of_their_members),
+        cmocka_unit_test(test_maps__say_nothing_of_what_a_name_says_is_sensitive),
+        cmocka_unit_test(test_means__are_within_the_range),
         cmocka_unit_test(test_hostile_data__is_described_in_bounds),
         cmocka_unit_test(test_many_values__are_counted_up_to_a_bound),
     };

@@ -90,8 +90,14 @@ static void put_object(typing *t, const gbx_shape *s, gbx_sensitive_place place)
 {
     if (s->is_map) {
         (void)gbx_buf_puts(t->to, "Record<string, ");
-        put_type(t, s->element, place);
-        (void)gbx_buf_puts(t->to, ">");
+        if (s->member != NULL)
+            put_type(t, s->member, place);
+        if (s->hidden != NULL) {
+            (void)gbx_buf_puts(t->to, s->member != NULL ? " | " : "");
+            put_type(t, s->hidden, GBX_SENSITIVE_ALL);
+        }
+        (void)gbx_buf_puts(t->to,
+                           s->member == NULL && s->hidden == NULL ? "unknown>" : ">");
     } else if (s->field_count == 0 && s->keyed == NULL) {
         (void)gbx_buf_puts(t->to, "object");
     } else {
@@ -195,7 +201,7 @@ static void put_members(example *e, gbx_view object, gbx_sensitive_place place,
         put_example(e, value, gbx_describe_below(place, name), depth + 1);
     }
     if (left > 0)
-        (void)gbx_buf_printf(e->to, ", /* %zu more */", left);
+        (void)gbx_buf_printf(e->to, "%s/* %zu more */", count > 0 ? ", " : "", left);
     (void)gbx_buf_puts(e->to, "}");
 }
 
@@ -215,7 +221,7 @@ static void put_elements(example *e, gbx_view array, gbx_sensitive_place place,
         put_example(e, value, place, depth + 1);
     }
     if (left > 0)
-        (void)gbx_buf_printf(e->to, ", /* %zu more */", left);
+        (void)gbx_buf_printf(e->to, "%s/* %zu more */", count > 0 ? ", " : "", left);
     (void)gbx_buf_puts(e->to, "]");
 }
 

@@ -10,6 +10,7 @@
 #include "mcp/data/number.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,28 @@ static bool looks_sensitive(double value)
     return is;
 }
 
+/* As few digits as tell it from what is a thousandth of the whole range away, and never one
+ * that lies outside. */
+static void put_mean(const gbx_shape *s, gbx_buf *to)
+{
+    static const int digits[] = {6, 9, 12, 17};
+    double mean = (double)(s->sum / (long double)s->numbers);
+    double near = (s->max / 1000 - s->min / 1000);
+    size_t i = 0;
+
+    mean = mean < s->min ? s->min : mean > s->max ? s->max : mean;
+    for (; i + 1 < GBX_COUNTOF(digits); i++) {
+        char text[40];
+        double told;
+
+        (void)snprintf(text, sizeof text, "%.*g", digits[i], mean);
+        told = gbx_number_read(text, strlen(text));
+        if (told >= s->min && told <= s->max && fabs(told - mean) <= near)
+            break;
+    }
+    (void)gbx_number_put(to, mean, digits[i]);
+}
+
 static void put_numbers(const gbx_shape *s, gbx_buf *to)
 {
     if (s->numbers == 0 || looks_sensitive(s->min) || looks_sensitive(s->max))
@@ -59,7 +82,7 @@ static void put_numbers(const gbx_shape *s, gbx_buf *to)
     (void)gbx_buf_puts(to, ",\"max\":");
     (void)gbx_number_put(to, s->max, 17);
     (void)gbx_buf_puts(to, ",\"mean\":");
-    (void)gbx_number_put(to, s->sum / (double)s->numbers, 6);
+    put_mean(s, to);
 }
 
 static void put_dates(const gbx_shape *s, gbx_buf *to)
@@ -192,7 +215,9 @@ static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
         path->failed = false;
     }
     put_below(l, s->keyed, "[key]", path, place);
-    put_below(l, s->element, s->is_map ? "[key]" : "[]", path, place);
+    put_below(l, s->member, "[key]", path, place);
+    put_below(l, s->hidden, "[sensitive key]", path, GBX_SENSITIVE_ALL);
+    put_below(l, s->element, "[]", path, place);
 }
 
 /* ---- public to other modules -------------------------------------------- */

@@ -12,6 +12,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #define DIGITS_MAX 40
 #define KEY_MIN    20 /* a shorter mix of letters and digits may be a name of anything */
@@ -48,7 +49,7 @@ static bool has_prefix(const char *s, size_t len)
     static const char *const prefixes[] = {
         "sk-",  "sk_",  "pk_",  "rk_",  "ghp_",        "gho_",   "ghs_",
         "ghu_", "xoxb", "xoxp", "xoxa", "github_pat_", "glpat-", "npm_",
-        "AKIA", "ASIA", "AIza", "eyJ",  "-----BEGIN",  "hf_",    "SG.",
+        "AKIA", "ASIA", "AIza", "eyJ",  "hf_",         "SG.",
     };
 
     for (size_t i = 0; i < GBX_COUNTOF(prefixes); i++)
@@ -123,23 +124,49 @@ static bool is_iban(const char *s, size_t len)
     return rest == 1;
 }
 
-static bool is_ipv4(const char *s, size_t len)
+/* Four numbers up to 255 at s, and no digit or further number behind them. */
+static bool begins_ipv4(const char *s, size_t len)
 {
-    unsigned dots = 0, digits = 0;
+    size_t at = 0;
 
-    for (size_t i = 0; i < len; i++) {
-        if (isdigit((unsigned char)s[i])) {
-            digits++;
-        } else if (s[i] == '.' && digits > 0) {
-            dots++;
-            digits = 0;
-        } else {
+    for (int part = 0; part < 4; part++) {
+        size_t start = at;
+        unsigned value = 0;
+
+        if (part > 0 && (at == len || s[at++] != '.'))
             return false;
-        }
-        if (digits > 3)
+        for (start = at; at < len && at - start < 3 && isdigit((unsigned char)s[at]);
+             at++)
+            value = value * 10 + (unsigned)(s[at] - '0');
+        if (at == start || value > 255)
             return false;
     }
-    return dots == 3 && digits > 0;
+    return at == len ||
+           (!isalnum((unsigned char)s[at]) &&
+            (s[at] != '.' || at + 1 == len || !isdigit((unsigned char)s[at + 1])));
+}
+
+/* An address anywhere in it: with a port, in a URL, in a list. */
+static bool has_ipv4(const char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (isdigit((unsigned char)s[i]) &&
+            (i == 0 || (!isalnum((unsigned char)s[i - 1]) && s[i - 1] != '.')) &&
+            begins_ipv4(s + i, len - i))
+            return true;
+    return false;
+}
+
+/* tel:+14155550123 */
+static bool is_phone_link(const char *s, size_t len)
+{
+    size_t digits = 0;
+
+    if (len < 4 || (strncasecmp(s, "tel:", 4) != 0 && strncasecmp(s, "sms:", 4) != 0))
+        return false;
+    for (size_t i = 4; i < len; i++)
+        digits += isdigit((unsigned char)s[i]) != 0;
+    return digits >= PHONE_MIN;
 }
 
 /* user:password@ in a URL, and what a query calls a token. */
@@ -168,7 +195,8 @@ static bool is_telling(const char *s, size_t len)
     if (len == 0)
         return false;
     return is_email(s, len) || has_prefix(s, len) || is_key(s, len) ||
-           is_iban(s, len) || is_ipv4(s, len) || is_telling_url(s, len);
+           is_iban(s, len) || has_ipv4(s, len) || is_phone_link(s, len) ||
+           is_telling_url(s, len);
 }
 
 /* ---- runs of digits ---------------------------------------------------------------- */
@@ -238,12 +266,30 @@ static bool is_number_of(const char *s, size_t len)
 
 /* ---- parts of a text ----------------------------------------------------------------- */
 
+/* The end of what is between the lines of a PEM, both included; at: there is none here. */
+static size_t pem_end(const char *s, size_t len, size_t at)
+{
+    static const char begin[] = "-----BEGIN ", end[] = "-----END ";
+    const char *last;
+
+    if (len - at < sizeof begin - 1 || memcmp(s + at, begin, sizeof begin - 1) != 0)
+        return at;
+    last = memmem(s + at, len - at, end, sizeof end - 1);
+    if (last == NULL)
+        return len;
+    last = memmem(last + sizeof end - 1, (size_t)(s + len - last) - (sizeof end - 1),
+                  "-----", 5);
+    return last != NULL ? (size_t)(last - s) + 5 : len;
+}
+
 /* The run that begins at s[at], and whether it is sensitive. */
 static size_t next_part(const char *s, size_t len, size_t at, bool *ret_sensitive)
 {
-    size_t end = gbx_sensitive_pair_end(s, len, at);
+    size_t end = pem_end(s, len, at);
     unsigned char c = (unsigned char)s[at];
 
+    if (end == at)
+        end = gbx_sensitive_pair_end(s, len, at);
     *ret_sensitive = end > at;
     if (*ret_sensitive)
         return end;

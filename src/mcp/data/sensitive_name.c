@@ -119,13 +119,13 @@ static bool is_secret(const words *w)
 {
     /* Long enough that they mean it wherever they stand. */
     static const char *const parts[] = {
-        "password",   "passwd",    "passphrase", "secret",        "token",
-        "credential", "apikey",    "accesskey",  "privatekey",    "secretkey",
-        "accountkey", "sharedkey", "signingkey", "authorization", "sessionid",
-        "cookie",     "bearer",
+        "password",      "passwd",    "passphrase", "secret",        "token",
+        "credential",    "apikey",    "accesskey",  "privatekey",    "secretkey",
+        "accountkey",    "sharedkey", "signingkey", "encryptionkey", "sshkey",
+        "authorization", "sessionid", "cookie",     "bearer",
     };
     static const char *const alone[] = {
-        "pwd", "pass", "auth", "otp", "totp", "mfa", "2fa", "jwt", "csrf",
+        "pwd", "pw", "pass", "auth", "otp", "totp", "mfa", "2fa", "jwt", "csrf",
     };
 
     return !is_figure(w) && (has_part(w, parts, GBX_COUNTOF(parts)) ||
@@ -139,11 +139,13 @@ static bool is_sensitive(const words *w)
         "passport",    "iban",           "taxid",        "nationalid", "firstname",
         "lastname",    "socialsecurity", "surname",      "fullname",   "maidenname",
         "dateofbirth", "birthdate",      "birthday",     "ipaddress",  "postcode",
-        "postalcode",  "zipcode",        "licenseplate",
+        "postalcode",  "zipcode",        "licenseplate", "givenname",  "familyname",
+        "middlename",  "accountholder",  "cardholder",   "ccnumber",   "routingnumber",
     };
     static const char *const alone[] = {
-        "pin", "ssn", "cvv", "cvc",    "dob",     "mail", "mobile", "tel",
-        "fax", "bic", "ip",  "street", "address", "acct", "zip",    "iban",
+        "pin",  "ssn",    "cvv",  "cvc",    "dob",     "mail", "mobile", "tel",
+        "fax",  "bic",    "ip",   "street", "address", "acct", "zip",    "iban",
+        "addr", "postal", "born", "fname",  "lname",   "cvc2", "cvv2",
     };
     static const char *const numbers[] = {"no", "nr", "num"};
 

@@ -4,6 +4,7 @@
 
 #include "mcp/data/describe_text.h"
 #include "mcp/data/number.h"
+#include "mcp/data/shape_distinct.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,9 +12,6 @@
 
 /* How often it is asked whether anybody still wants this. */
 #define VALUES_AT_ONCE 65536
-
-/* Names of an object below this are fields, whatever they are. */
-#define HASHES_FIRST 64
 
 /* All integers of so many digits are doubles. */
 #define EXACT_DIGITS 15
@@ -45,94 +43,6 @@ static gbx_shape *node_new(looking *l)
     return s;
 }
 
-/* ---- values that are told apart --------------------------------------------------- */
-
-static uint64_t hash_of(gbx_view v)
-{
-    uint64_t h = v.len * UINT64_C(0x9E3779B97F4A7C15);
-    size_t i = 0;
-
-    for (uint64_t word; i + 8 <= v.len; i += 8) {
-        memcpy(&word, v.at + i, 8);
-        h = (h ^ word) * UINT64_C(0xff51afd7ed558ccd);
-        h ^= h >> 29;
-    }
-    for (; i < v.len; i++)
-        h = (h ^ (uint8_t)v.at[i]) * UINT64_C(0x100000001b3);
-    h ^= h >> 32;
-    h *= UINT64_C(0xc4ceb9fe1a85ec53);
-    h ^= h >> 29;
-    return h == 0 ? 1 : h;
-}
-
-/* False if it was there. */
-static bool put_hash(uint64_t *hashes, size_t room, uint64_t h)
-{
-    size_t i = (size_t)h & (room - 1);
-
-    while (hashes[i] != 0 && hashes[i] != h)
-        i = (i + 1) & (room - 1);
-    if (hashes[i] == h)
-        return false;
-    hashes[i] = h;
-    return true;
-}
-
-static bool grow_hashes(gbx_shape *s)
-{
-    size_t room = s->hash_room == 0 ? HASHES_FIRST : s->hash_room * 2;
-    uint64_t *grown = calloc(room, sizeof *grown);
-
-    if (grown == NULL)
-        return false;
-    for (size_t i = 0; i < s->hash_room; i++)
-        if (s->hashes[i] != 0)
-            (void)put_hash(grown, room, s->hashes[i]);
-    free(s->hashes);
-    s->hashes = grown;
-    s->hash_room = room;
-    return true;
-}
-
-static void count_top(gbx_shape *s, gbx_view value, uint64_t h)
-{
-    for (size_t i = 0; i < s->top_count; i++)
-        if (s->tops[i].hash == h) {
-            s->tops[i].count++;
-            return;
-        }
-    if (s->top_count == GBX_SHAPE_TOP_MAX) {
-        free(s->tops);
-        s->tops = NULL;
-        return;
-    }
-    s->tops[s->top_count++] = (gbx_shape_top){h, value, 1};
-}
-
-/* seen: its bytes, or those of what code sees of it. */
-static void tell_apart(looking *l, gbx_shape *s, gbx_view value, gbx_view seen)
-{
-    uint64_t h;
-
-    if (s->is_distinct_more)
-        return;
-    h = hash_of(seen);
-    if (s->tops != NULL)
-        count_top(s, value, h);
-    if (s->distinct * 2 >= s->hash_room && !grow_hashes(s)) {
-        l->failed = true;
-        return;
-    }
-    s->distinct += put_hash(s->hashes, s->hash_room, h);
-    if (s->distinct <= GBX_SHAPE_DISTINCT_MAX)
-        return;
-    s->distinct = GBX_SHAPE_DISTINCT_MAX;
-    s->is_distinct_more = true;
-    free(s->hashes);
-    s->hashes = NULL;
-    s->hash_room = 0;
-}
-
 /* ---- scalars ------------------------------------------------------------------------ */
 
 static bool is_integer(gbx_view v)
@@ -147,7 +57,7 @@ static void look_at_number(looking *l, gbx_shape *s, gbx_view v)
     double n = gbx_number_read(v.at, v.len) + 0.0; /* there is one zero */
     bool is_whole = is_integer(v);
 
-    tell_apart(l, s, v, (gbx_view){(const char *)&n, sizeof n});
+    l->failed |= !gbx_shape_tell_apart(s, v, (gbx_view){(const char *)&n, sizeof n});
     s->kinds |= is_whole ? GBX_SHAPE_INTEGER : GBX_SHAPE_NUMBER;
     if (!isfinite(n)) {
         s->infinite++;
@@ -202,21 +112,141 @@ static bool has_name(const gbx_shape_field *f, gbx_view name)
     return f->name.len == name.len && memcmp(f->name.at, name.at, name.len) == 0;
 }
 
-/* From too many fields to any of them: what the first looked like stands for all. */
-static void make_map(gbx_shape *s)
+static void merge(looking *l, gbx_shape *into, gbx_shape *from);
+
+/* from is used up. */
+static void merge_child(looking *l, gbx_shape **into, gbx_shape **from)
 {
+    gbx_shape *taken = *from;
+
+    *from = NULL;
+    if (*into == NULL)
+        *into = taken;
+    else if (taken != NULL)
+        merge(l, *into, taken);
+}
+
+/* A member of a map is any other's like, but for one whose name says that its value is
+ * nobody's business. */
+static gbx_shape **place_in_map(gbx_shape *s, gbx_view name)
+{
+    return gbx_describe_below(GBX_SENSITIVE_PERSON, name) == GBX_SENSITIVE_ALL
+               ? &s->hidden
+               : &s->member;
+}
+
+/* From too many fields to any of them. */
+static void make_map(looking *l, gbx_shape *s)
+{
+    if (s->is_map)
+        return;
     s->is_map = true;
-    gbx_shape_free(s->keyed);
-    s->keyed = NULL;
-    if (s->element == NULL)
-        s->element = s->fields[0].shape;
-    else
-        gbx_shape_free(s->fields[0].shape);
-    for (size_t i = 1; i < s->field_count; i++)
-        gbx_shape_free(s->fields[i].shape);
+    merge_child(l, &s->member, &s->keyed);
+    for (size_t i = 0; i < s->field_count; i++)
+        merge_child(l, place_in_map(s, s->fields[i].name), &s->fields[i].shape);
     free(s->fields);
     s->fields = NULL;
-    s->field_count = s->field_room = 0;
+    s->field_count = s->field_room = s->next = 0;
+}
+
+static gbx_shape_field *field_named(const gbx_shape *s, gbx_view name)
+{
+    for (size_t i = 0; i < s->field_count; i++)
+        if (has_name(&s->fields[i], name))
+            return &s->fields[i];
+    return NULL;
+}
+
+static bool has_room(looking *l, gbx_shape *s)
+{
+    size_t room = s->field_room == 0 ? 8 : s->field_room * 2;
+    gbx_shape_field *grown;
+
+    if (s->field_count < s->field_room)
+        return true;
+    grown = realloc(s->fields, room * sizeof *grown);
+    l->failed |= grown == NULL;
+    if (grown == NULL)
+        return false;
+    s->fields = grown;
+    s->field_room = room;
+    return true;
+}
+
+static void merge_field(looking *l, gbx_shape *into, gbx_shape_field *f)
+{
+    gbx_shape_field *known = into->is_map ? NULL : field_named(into, f->name);
+
+    if (known != NULL) {
+        merge_child(l, &known->shape, &f->shape);
+        return;
+    }
+    if (into->field_count == GBX_SHAPE_FIELDS_MAX)
+        make_map(l, into);
+    if (into->is_map)
+        merge_child(l, place_in_map(into, f->name), &f->shape);
+    else if (has_room(l, into))
+        into->fields[into->field_count++] = *f;
+    else
+        gbx_shape_free(f->shape);
+    f->shape = NULL;
+}
+
+static void merge_figures(gbx_shape *into, const gbx_shape *from)
+{
+    if (from->numbers > 0) {
+        into->min = into->numbers == 0 || from->min < into->min ? from->min : into->min;
+        into->max = into->numbers == 0 || from->max > into->max ? from->max : into->max;
+    }
+    if (from->dates > 0) {
+        if (into->dates == 0 || is_before(from->first_date, into->first_date))
+            into->first_date = from->first_date;
+        if (into->dates == 0 || is_before(into->last_date, from->last_date))
+            into->last_date = from->last_date;
+    }
+    into->kinds |= from->kinds;
+    into->count += from->count;
+    into->nulls += from->nulls;
+    into->objects += from->objects;
+    into->numbers += from->numbers;
+    into->infinite += from->infinite;
+    into->inexact += from->inexact;
+    into->sum += from->sum;
+    into->dates += from->dates;
+    into->elements += from->elements;
+    into->has_more |= from->has_more;
+    if (from->longest > into->longest)
+        into->longest = from->longest;
+}
+
+/* What was seen at two places, as if it had been one. from is used up. */
+static void merge(looking *l, gbx_shape *into, gbx_shape *from)
+{
+    merge_figures(into, from);
+    l->failed |= !gbx_shape_join_values(into, from);
+    if (from->is_map)
+        make_map(l, into);
+    for (size_t i = 0; i < from->field_count; i++)
+        merge_field(l, into, &from->fields[i]);
+    from->field_count = 0;
+    if (into->keyed == NULL)
+        into->key = from->key;
+    merge_child(l, into->is_map ? &into->member : &into->keyed, &from->keyed);
+    merge_child(l, &into->member, &from->member);
+    merge_child(l, &into->hidden, &from->hidden);
+    merge_child(l, &into->element, &from->element);
+    gbx_shape_free(from);
+    l->nodes--;
+}
+
+static gbx_shape *find_in_map(looking *l, gbx_shape *s, gbx_view name)
+{
+    gbx_shape **place = place_in_map(s, name);
+
+    if (*place == NULL)
+        *place = node_new(l);
+    s->has_more |= *place == NULL;
+    return *place;
 }
 
 static gbx_shape *add_field(looking *l, gbx_shape *s, gbx_view name)
@@ -224,19 +254,11 @@ static gbx_shape *add_field(looking *l, gbx_shape *s, gbx_view name)
     gbx_shape *made;
 
     if (s->field_count == GBX_SHAPE_FIELDS_MAX) {
-        make_map(s);
-        return s->element;
+        make_map(l, s);
+        return find_in_map(l, s, name);
     }
-    if (s->field_count == s->field_room) {
-        size_t room = s->field_room == 0 ? 8 : s->field_room * 2;
-        gbx_shape_field *grown = realloc(s->fields, room * sizeof *grown);
-
-        l->failed |= grown == NULL;
-        if (grown == NULL)
-            return NULL;
-        s->fields = grown;
-        s->field_room = room;
-    }
+    if (!has_room(l, s))
+        return NULL;
     made = node_new(l);
     s->has_more |= made == NULL;
     if (made != NULL)
@@ -259,7 +281,7 @@ static gbx_shape *find_keyed(looking *l, gbx_shape *s, gbx_view name)
 static gbx_shape *find_field(looking *l, gbx_shape *s, gbx_view name)
 {
     if (s->is_map)
-        return s->element;
+        return find_in_map(l, s, name);
     for (size_t i = 0; i < s->field_count; i++) {
         size_t at = s->next + i;
 
@@ -329,7 +351,7 @@ static void look(looking *l, gbx_shape *s, gbx_view value, int depth)
     case '"': look_at_string(s, value); break;
     default: look_at_number(l, s, value); return;
     }
-    tell_apart(l, s, value, value);
+    l->failed |= !gbx_shape_tell_apart(s, value, value);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -354,6 +376,8 @@ void gbx_shape_free(gbx_shape *s)
     for (size_t i = 0; i < s->field_count; i++)
         gbx_shape_free(s->fields[i].shape);
     gbx_shape_free(s->element);
+    gbx_shape_free(s->member);
+    gbx_shape_free(s->hidden);
     gbx_shape_free(s->keyed);
     free(s->fields);
     free(s->hashes);

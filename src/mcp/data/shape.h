@@ -47,8 +47,9 @@ typedef struct gbx_shape {
     uint64_t numbers;  /* that are finite */
     uint64_t infinite; /* too large for a double */
     uint64_t inexact;  /* integers of which code does not see all digits */
-    double min, max, sum;
-    uint64_t dates; /* strings that are ISO dates, with or without time */
+    double min, max;
+    long double sum; /* of many large ones, too */
+    uint64_t dates;  /* strings that are ISO dates, with or without time */
     gbx_view first_date, last_date;
     size_t longest;    /* string, in bytes of JSON */
     uint64_t elements; /* of all arrays */
@@ -63,12 +64,15 @@ typedef struct gbx_shape {
     struct gbx_shape_field *fields; /* in the order of their first appearance */
     size_t field_count;
     size_t field_room;
-    size_t next;               /* where the next member is likely to be found */
-    bool is_map;               /* too many names: `element` is what any of them has */
-    bool has_more;             /* fields that are not among these */
+    size_t next;              /* where the next member is likely to be found */
+    bool is_map;              /* too many names: `member` is what any of them has */
+    struct gbx_shape *member; /* of maps, or NULL */
+    struct gbx_shape
+        *hidden;   /* of maps: members whose names say what they are, or NULL */
+    bool has_more; /* fields that are not among these */
     struct gbx_shape *keyed;   /* of members whose names look sensitive, or NULL */
     gbx_view key;              /* the first of these names, borrowed */
-    struct gbx_shape *element; /* of arrays and maps; NULL: none, or too deep */
+    struct gbx_shape *element; /* of arrays; NULL: none, or too deep */
 } gbx_shape;
 
 typedef struct gbx_shape_field {

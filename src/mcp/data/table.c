@@ -221,7 +221,7 @@ static void put(table *t, size_t index, const gbx_csv_cell *cell, gbx_buf *to)
     else if (kinds == GBX_CELL_BOOLEAN)
         (void)gbx_buf_puts(to, cell->len == 4 ? "true" : "false");
     else if (gbx_cell_are_numbers(kinds))
-        (void)gbx_buf_append(to, cell->at, cell->len);
+        (void)gbx_cell_append_number(cell->at, cell->len, to);
     else
         write_text(t, cell, to);
 }

@@ -20,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two trees, one after the other; as much for each as the guard gives. */
-#define ARENA_BASE     GBX_MIB(32)
-#define ARENA_PER_BYTE 320
+/* Three trees, one after the other; as much for each as the guard gives. */
+#define ARENA_BASE     GBX_MIB(48)
+#define ARENA_PER_BYTE 480
 
 #define RETURN "return "
 
@@ -30,6 +30,7 @@ struct work {
     const char *arguments; /* of functions that are called */
     char *text; /* without its types, once they are found; its length stays */
     char *copy;
+    char *spare; /* room for the text and a word more */
     size_t len;
     gbx_region region;
     gbx_shape shape;
@@ -48,6 +49,27 @@ static void find_escape(struct work *w, size_t len)
             (gbx_types_fault){"a backslash stands outside of a string", hint, at};
 }
 
+/* `{ total, n: 2 }` at the end is no block, and an object as soon as it is returned. */
+static void find_object(struct work *w, size_t len)
+{
+    const char *code = w->copy + w->region.start;
+    size_t word = sizeof RETURN - 1;
+    size_t at = len;
+    gbx_tree t;
+
+    while (at > 0 && (code[at - 1] != '{' || (at > 1 && code[at - 2] != '\n')))
+        at--;
+    if (at-- == 0)
+        return;
+    memcpy(w->spare, code, at);
+    memcpy(w->spare + at, RETURN, word);
+    memcpy(w->spare + at + word, code + at, len - at);
+    if (!gbx_tree_parse(&t, w->spare, len + word) || t.has_error)
+        return;
+    w->shape.returns = true;
+    w->shape.start = at;
+}
+
 static void look(void *user)
 {
     struct work *w = user;
@@ -63,6 +85,8 @@ static void look(void *user)
         find_escape(w, len);
     gbx_tree_flatten(&t);
     gbx_shape_find(&t, w->copy + w->region.start, &w->shape);
+    if (t.has_error)
+        find_object(w, len);
 }
 
 static void insert(gbx_script *s, gbx_buf *to, const char *text)
@@ -121,12 +145,17 @@ gbx_status gbx_script_make(const char *text, size_t len, const char *arguments,
 {
     GBX_CLEANUP(gbx_free) char *given = malloc(len + 1);
     GBX_CLEANUP(gbx_free) char *copy = malloc(len + 1);
-    struct work w = {.arguments = arguments, .text = given, .copy = copy, .len = len};
+    GBX_CLEANUP(gbx_free) char *spare = malloc(len + sizeof RETURN);
+    struct work w = {.arguments = arguments,
+                     .text = given,
+                     .copy = copy,
+                     .spare = spare,
+                     .len = len};
     gbx_script made = {.insert_count = 0};
     uint32_t column;
     gbx_buf code;
 
-    if (given == NULL || copy == NULL)
+    if (given == NULL || copy == NULL || spare == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "cannot look at the code");
     if (len > 0)
         memcpy(given, text, len);

@@ -16,6 +16,7 @@ struct look {
     const gbx_tree *t;
     uint32_t last;       /* statement, or GBX_NO_NODE */
     uint32_t last_value; /* the last expression before nothing but declarations */
+    uint32_t exported;   /* the last expression that is exported by itself */
     bool has_return;     /* at the top, or in a block of it */
     bool only_functions;
     uint32_t names[FUNCTIONS_MAX]; /* of functions that are declared at the top */
@@ -84,7 +85,7 @@ static void look_at_statement(struct look *l, uint32_t i)
         uint32_t inner = gbx_tree_child(t, i, GBX_FIELD_DECLARATION);
 
         if (inner == GBX_NO_NODE)
-            inner = gbx_tree_child(t, i, GBX_FIELD_VALUE);
+            l->exported = inner = gbx_tree_child(t, i, GBX_FIELD_VALUE);
         if (inner == GBX_NO_NODE)
             return;
         i = inner;
@@ -128,14 +129,15 @@ static bool has_return(const gbx_tree *t)
 
 /* ---- what to call ------------------------------------------------------------ */
 
-/* Does the name stand anywhere but where its function is declared, and inside it? */
-static bool is_used(const gbx_tree *t, uint32_t name)
+/* Does the name stand anywhere but where its function is declared, and inside it? but: a
+ * node that is not looked into either. */
+static bool is_used(const gbx_tree *t, uint32_t name, uint32_t but)
 {
     uint32_t declaration = t->nodes[name].parent;
     size_t len = t->nodes[name].end - t->nodes[name].start;
 
     for (uint32_t i = 0; i < t->count;) {
-        if (i == declaration) {
+        if (i == declaration || i == but) {
             i = t->nodes[i].next;
             continue;
         }
@@ -156,10 +158,60 @@ static uint32_t find_entry(const struct look *l)
     for (size_t k = 0; k < GBX_COUNTOF(known); k++)
         for (size_t i = 0; i < l->name_count; i++)
             if (gbx_tree_is(l->t, l->names[i], known[k]))
-                return is_used(l->t, l->names[i]) ? GBX_NO_NODE : l->names[i];
-    return l->name_count == 1 && l->only_functions && !is_used(l->t, l->names[0])
+                return is_used(l->t, l->names[i], GBX_NO_NODE) ? GBX_NO_NODE
+                                                               : l->names[i];
+    return l->name_count == 1 && l->only_functions &&
+                   !is_used(l->t, l->names[0], GBX_NO_NODE)
                ? l->names[0]
                : GBX_NO_NODE;
+}
+
+/* `main;` or `export default main`: the function of that name, if nothing else names it. */
+static uint32_t find_named(const struct look *l, uint32_t value)
+{
+    const gbx_tree *t = l->t;
+
+    if (value == GBX_NO_NODE || t->nodes[value].kind != GBX_NODE_IDENTIFIER)
+        return GBX_NO_NODE;
+    for (size_t i = 0; i < l->name_count; i++)
+        if (gbx_tree_is_text(t, l->names[i], t->text + t->nodes[value].start,
+                             t->nodes[value].end - t->nodes[value].start))
+            return is_used(t, l->names[i], l->last) ? GBX_NO_NODE : l->names[i];
+    return GBX_NO_NODE;
+}
+
+/* `{ total }` and `{ count: n }` at the end: to the engine a block of one statement, to
+ * whoever writes it an object. */
+static bool is_object(const gbx_tree *t, uint32_t block)
+{
+    uint32_t only = GBX_NO_NODE;
+    uint32_t value;
+
+    if (t->nodes[block].kind ==
+        GBX_NODE_EXPRESSION_STATEMENT) { /* so the parser guesses */
+        value = gbx_tree_inner(t, block);
+        return value != GBX_NO_NODE && t->nodes[value].kind == GBX_NODE_OBJECT;
+    }
+    if (t->nodes[block].kind != GBX_NODE_BLOCK)
+        return false;
+    for (uint32_t c = block + 1; c < t->nodes[block].next; c = t->nodes[c].next) {
+        if (is_comment(t, c) || t->nodes[c].kind == GBX_NODE_TOKEN)
+            continue;
+        if (only != GBX_NO_NODE)
+            return false;
+        only = c;
+    }
+    if (only == GBX_NO_NODE || t->text[t->nodes[only].end - 1] == ';')
+        return false;
+    if (t->nodes[only].kind == GBX_NODE_EXPRESSION_STATEMENT) {
+        value = gbx_tree_inner(t, only);
+        return value != GBX_NO_NODE && t->nodes[value].kind == GBX_NODE_IDENTIFIER;
+    }
+    if (t->nodes[only].kind != GBX_NODE_LABELED)
+        return false;
+    value = gbx_tree_child(t, only, GBX_FIELD_BODY);
+    return value != GBX_NO_NODE &&
+           t->nodes[value].kind == GBX_NODE_EXPRESSION_STATEMENT;
 }
 
 /* The words before what is exported by itself. */
@@ -197,9 +249,17 @@ static void decide(const struct look *l, gbx_shape *ret)
         ret->end = t->nodes[value].end;
         return;
     }
-    if (l->has_return || t->nodes[l->last].kind == GBX_NODE_EXPRESSION_STATEMENT)
+    entry = find_named(l, value);
+    if (entry == GBX_NO_NODE && (l->last == l->exported || is_object(t, l->last))) {
+        ret->returns = true;
+        ret->start = t->nodes[l->last].start;
         return;
-    entry = find_entry(l);
+    }
+    if (entry == GBX_NO_NODE && !l->has_return &&
+        t->nodes[l->last].kind != GBX_NODE_EXPRESSION_STATEMENT)
+        entry = find_entry(l);
+    else if (entry == GBX_NO_NODE)
+        return;
     if (entry != GBX_NO_NODE) {
         ret->name_start = t->nodes[entry].start;
         ret->name_end = t->nodes[entry].end;
@@ -216,6 +276,7 @@ void gbx_shape_find(const gbx_tree *t, char *to, gbx_shape *ret)
     struct look l = {.t = t,
                      .last = GBX_NO_NODE,
                      .last_value = GBX_NO_NODE,
+                     .exported = GBX_NO_NODE,
                      .only_functions = true};
 
     *ret = (gbx_shape){.calls_expression = false};

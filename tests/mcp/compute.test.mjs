@@ -408,6 +408,33 @@ test('rows of a database, again after a commit; a query can only read', async (t
   db.close();
 });
 
+test('a database that somebody holds is asked again until he lets it go', async (t) => {
+  const sqlite = await import('node:sqlite').catch(() => undefined);
+  if (sqlite === undefined) return t.skip('this Node has no node:sqlite');
+  const path = join(folder, 'held.db');
+  const db = new sqlite.DatabaseSync(path);
+  db.exec('CREATE TABLE t (a); INSERT INTO t VALUES (1), (2); BEGIN EXCLUSIVE');
+  const { client } = await start([`held=sqlite:${path}?query=SELECT a FROM t`]);
+  const held = await client.callTool({ name: 'compute', arguments: { code: 'data.length' } });
+  assert.match(held.content[0].text, /^UNAVAILABLE: dataset 'held' .*locked\nhint: somebody holds the database/);
+  db.exec('ROLLBACK'); // nothing changes
+  await until(async () => !(await client.callTool({ name: 'compute', arguments: { code: 'data.length' } })).isError);
+  assert.equal(await value(client, 'data.length'), 2);
+  db.close();
+  await client.close();
+});
+
+test('a dataset that could not be read is not silently missing among the others', async () => {
+  const { client } = await start([`good=${file('good.json', '[1,2]')}`, `bad=${file('bad.json', '[1,')}`]);
+  for (const code of ['({ good, bad }) => [good.length, bad]', 'datasets.bad', '(d) => d.good.length + d.bad.length']) {
+    const result = await client.callTool({ name: 'compute', arguments: { code } });
+    assert.match(result.content[0].text, /^UNAVAILABLE: dataset 'bad' could not be read/, code);
+  }
+  assert.equal(await value(client, '({ good }) => good.length'), 2);
+  assert.equal(await value(client, '(d) => "badly".length + d.good.length'), 7);
+  await client.close();
+});
+
 test('a table without records is told by the names of its columns', async () => {
   const { client } = await start([
     `csv=${file('header.csv', 'id,total\n')}`,

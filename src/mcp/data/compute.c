@@ -13,6 +13,7 @@
 #include "mcp/data/inner.h"
 #include "mcp/rpc/message.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,7 +188,9 @@ static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
                        ? "'%s' is missing"
                        : "'%s' is not a string of at most 1 MiB without NUL",
                    name);
-    refuse(c, "INVALID_ARGS", error, "give the code as a string: (data) => result");
+    refuse(c, "INVALID_ARGS", error,
+           strcmp(name, "code") == 0 ? "give the code as a string: (data) => result"
+                                     : "give the name of a dataset, or leave it out");
     return false;
 }
 
@@ -306,22 +309,56 @@ static void submit(gbx_compute *c)
         refuse(c, "UNAVAILABLE", error.message, "");
 }
 
-static void refuse_unread(gbx_compute *c)
+static void refuse_unread(gbx_compute *c, const gbx_dataset_state *set)
 {
     char error[GBX_ERROR_MESSAGE_SIZE + 160];
 
     (void)snprintf(error, sizeof error, "dataset '%s' could not be read: %s",
-                   c->set->spec.name, c->set->problem);
-    refuse(c, "UNAVAILABLE", error, "whoever runs this server must repair the file");
+                   set->spec.name, set->problem);
+    refuse(c, "UNAVAILABLE", error,
+           set->is_held ? "somebody holds the database: try again in some seconds"
+                        : "whoever runs this server must repair the file");
+}
+
+static bool is_of_name(char character)
+{
+    return isalnum((unsigned char)character) || character == '_' || character == '$';
+}
+
+static bool mentions(const gbx_compute *c, const char *name)
+{
+    const char *code = (const char *)c->code.data;
+    const char *end = code + c->code.len;
+    size_t len = strlen(name);
+
+    for (const char *at = code;
+         (at = memmem(at, (size_t)(end - at), name, len)) != NULL; at++)
+        if ((at == code || !is_of_name(at[-1])) &&
+            (at + len == end || !is_of_name(at[len])))
+            return true;
+    return false;
+}
+
+/* One that the code counts on: it would be missing among the others without a word. */
+static const gbx_dataset_state *find_unread(const gbx_compute *c)
+{
+    if (c->set != NULL && !c->set->is_loaded)
+        return c->set;
+    for (size_t i = 0; c->needs == NULL && i < c->data->count; i++)
+        if (!c->data->sets[i].is_loaded && mentions(c, c->data->sets[i].spec.name))
+            return &c->data->sets[i];
+    return NULL;
 }
 
 static void begin(gbx_compute *c)
 {
+    const gbx_dataset_state *unread = find_unread(c);
+
     c->is_begun = true;
     if (c->data->engine == NULL)
         refuse(c, "UNAVAILABLE", c->data->engine_problem, "");
-    else if (c->set != NULL && !c->set->is_loaded)
-        refuse_unread(c);
+    else if (unread != NULL)
+        refuse_unread(c, unread);
     else if (make_script(c))
         submit(c);
 }

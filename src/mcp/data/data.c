@@ -18,6 +18,9 @@
 
 #define DATASETS_MAX 256
 
+/* A database that somebody holds, who may let it go as it was, is asked again after this. */
+#define HELD_MS 3000
+
 /* Values that were too long to be shown. */
 #define ARTIFACT_BYTES (UINT64_C(64) << 20)
 #define ARTIFACT_MS    3600000
@@ -65,8 +68,20 @@ static void take_told(gbx_dataset_state *set, gbx_load_outcome *o)
     o->told = (gbx_told){0};
 }
 
+static void on_again(evutil_socket_t fd, short what, void *user)
+{
+    gbx_mcp_data *d = user;
+
+    (void)fd;
+    (void)what;
+    for (size_t i = 0; i < d->count; i++)
+        if (d->sets[i].is_held)
+            gbx_data_loader_want(&d->loader, i);
+}
+
 static void take_dataset(gbx_mcp_data *d, gbx_load_outcome *o)
 {
+    static const struct timeval while_held = {.tv_sec = HELD_MS / 1000};
     gbx_dataset_state *set = &d->sets[o->index];
     bool was_loaded = set->is_loaded;
     bool had_problem = set->problem[0] != 0;
@@ -75,8 +90,11 @@ static void take_dataset(gbx_mcp_data *d, gbx_load_outcome *o)
     set->is_settled |= o->kind != GBX_LOAD_DESCRIBED;
     set->is_loaded |= o->kind == GBX_LOAD_LOADED;
     memcpy(set->problem, o->problem, sizeof set->problem);
+    set->is_held = o->is_held;
     if (o->kind == GBX_LOAD_REFUSED)
         warn(set);
+    if (set->is_held && !evtimer_pending(d->again, NULL))
+        (void)evtimer_add(d->again, &while_held);
     gbx_offer_all(d);
     if (was_loaded && (o->kind != GBX_LOAD_UNCHANGED || had_problem))
         gbx_mcp_server_resource_updated(d->server, set->uri);
@@ -147,7 +165,8 @@ static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
 
     d->artifacts = gbx_artifacts_new_of("compute-", ARTIFACT_BYTES, ARTIFACT_MS);
     d->patience = evtimer_new(gbx_mcp_loop_base(d->loop), on_impatience, d);
-    if (d->artifacts == NULL || d->patience == NULL ||
+    d->again = evtimer_new(gbx_mcp_loop_base(d->loop), on_again, d);
+    if (d->artifacts == NULL || d->patience == NULL || d->again == NULL ||
         pthread_mutex_init(&d->log_lock, NULL) != 0)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for datasets");
     d->loader.room = DESCRIPTIONS_MAX / d->count;
@@ -234,6 +253,8 @@ void gbx_mcp_data_free(gbx_mcp_data *d)
     gbx_compute_end_all(d);
     if (d->patience != NULL)
         event_free(d->patience);
+    if (d->again != NULL)
+        event_free(d->again);
     for (size_t i = 0; i < d->count; i++) {
         gbx_spec_cleanup(&d->sets[i].spec);
         gbx_told_cleanup(&d->sets[i].told);

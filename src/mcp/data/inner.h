@@ -46,6 +46,7 @@ typedef struct gbx_load_outcome {
     bool has_told;
     gbx_told told;
     char problem[GBX_ERROR_MESSAGE_SIZE];
+    bool is_held; /* refused for as long as somebody else holds the database */
 } gbx_load_outcome;
 
 /* One dataset as the readers know it; flags with the lock, the rest is whose that reads. */
@@ -54,6 +55,7 @@ typedef struct gbx_load_slot {
     bool is_busy;    /* a thread reads it: no other does */
     bool is_waiting; /* for its turn with the engine */
     bool was_loaded;
+    bool is_held; /* by somebody else, which is why it is refused */
     uint8_t sha256[GBX_SHA256_SIZE];
 } gbx_load_slot;
 
@@ -137,6 +139,7 @@ typedef struct gbx_dataset_state {
     bool is_loaded;
     gbx_told told;
     char problem[GBX_ERROR_MESSAGE_SIZE]; /* with the file as it is now; "" is none */
+    bool is_held;                         /* it is asked again in a while */
     char uri[128];
 } gbx_dataset_state;
 
@@ -153,7 +156,8 @@ struct gbx_mcp_data {
     gbx_engine *engine; /* NULL: not yet, or engine_problem says why */
     bool is_engine_done;
     char engine_problem[GBX_ERROR_MESSAGE_SIZE];
-    bool is_held; /* lists wait for us */
+    bool is_held;        /* lists wait for us */
+    struct event *again; /* for databases that are held */
     struct event *patience;
     gbx_compute *calls;
     pthread_mutex_t log_lock;

@@ -23,6 +23,7 @@
     XX(sqlite3_column_text)      \
     XX(sqlite3_column_type)      \
     XX(sqlite3_db_config)        \
+    XX(sqlite3_errcode)          \
     XX(sqlite3_errmsg)           \
     XX(sqlite3_error_offset)     \
     XX(sqlite3_exec)             \

@@ -10,6 +10,7 @@
 #include "mcp/data/describe.h"
 #include "mcp/data/inner.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,7 @@ static void tell(gbx_data_loader *l, size_t index, gbx_load_kind kind, gbx_told 
         o->told = *told;
         *told = (gbx_told){0};
     }
+    o->is_held = kind == GBX_LOAD_REFUSED && l->slots[index].is_held;
     (void)snprintf(o->problem, sizeof o->problem, "%s", problem);
     post(o);
 }
@@ -213,7 +215,9 @@ static void tell_refused(gbx_data_loader *l, size_t index, const gbx_error *erro
                    error->os_errno != 0 && error->status == GBX_E_OS
                        ? strerror(error->os_errno)
                        : "");
+    l->slots[index].is_held = error->status == GBX_E_DATA && error->os_errno == EBUSY;
     tell(l, index, GBX_LOAD_REFUSED, NULL, problem);
+    l->slots[index].is_held = false;
 }
 
 static void load(gbx_data_loader *l, size_t index)

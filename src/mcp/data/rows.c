@@ -10,6 +10,7 @@
 #include "mcp/data/libsqlite3.h"
 #include "mcp/data/number.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,14 @@ static void cleanup(rows *r)
     free(r->keys);
 }
 
+/* Does somebody else hold the database? */
+static bool is_held(const rows *r)
+{
+    int code = r->db != NULL ? r->lib.sqlite3_errcode(r->db) & 0xff : SQLITE_OK;
+
+    return code == SQLITE_BUSY || code == SQLITE_LOCKED;
+}
+
 static gbx_status fail(const rows *r, const char *what)
 {
     char message[256];
@@ -71,8 +80,13 @@ static gbx_status fail(const rows *r, const char *what)
     (void)snprintf(message, sizeof message, "%.*s", (int)text.len,
                    text.data != NULL ? (const char *)text.data : "");
     gbx_buf_cleanup(&text);
-    if (offset < 0)
-        return gbx_fail(r->err, GBX_E_DATA, "%s: %s", what, message);
+    if (offset < 0) {
+        (void)gbx_fail(r->err, GBX_E_DATA, "%s: %s", what, message);
+        if (r->err != NULL &&
+            is_held(r)) /* that passes, and no file need change for it */
+            r->err->os_errno = EBUSY;
+        return GBX_E_DATA;
+    }
     gbx_utf8_position(r->query, strlen(r->query), (size_t)offset, &line, &column);
     return gbx_fail_at(r->err, GBX_E_DATA, line, column, "%s: line %u, column %u: %s",
                        what, line, column, message);

@@ -114,6 +114,9 @@ static gbx_status parse(const char *text, gbx_spec *spec, gbx_error *reterr)
             "the name of a dataset is letters, digits, '_' and '$', at most "
             "%d of them, and no digit first",
             GBX_SPEC_NAME_MAX);
+    if (len == sizeof "__proto__" - 1 && memcmp(text, "__proto__", len) == 0)
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "'__proto__' is no name that code could find a dataset by");
     memcpy(spec->name, text, len);
     rest = equals + 1;
     for (size_t i = 0; i < GBX_COUNTOF(prefixes); i++)

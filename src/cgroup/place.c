@@ -142,7 +142,6 @@ bool gbx_cgroup_lacks(gbx_cgroup *group, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
     (void)vsnprintf(group->reason, sizeof group->reason, format, args);
     va_end(args);
     return false;

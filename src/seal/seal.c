@@ -124,7 +124,6 @@ void gbx_layer_lacks(gbx_seal *seal, gbx_layer layer, const char *format, ...)
 
     state->stands = false;
     va_start(args, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
     (void)vsnprintf(state->reason, sizeof state->reason, format, args);
     va_end(args);
 }

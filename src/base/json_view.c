@@ -127,7 +127,8 @@ static bool is_text_escaped(gbx_view view, const char *text, size_t len)
             i++;
             i += append_escape(&one, view.at + i, view.len - 1 - i);
         }
-        if (one.failed || one.len > len - at || memcmp(room, text + at, one.len) != 0)
+        if (one.failed || one.len > len - at ||
+            memcmp(one.data, text + at, one.len) != 0)
             return false;
         at += one.len;
     }

@@ -131,5 +131,5 @@ void gbx_sha256_print(const uint8_t digest[GBX_SHA256_SIZE],
         ret[2 * i] = digits[digest[i] >> 4];
         ret[2 * i + 1] = digits[digest[i] & 15];
     }
-    ret[2 * GBX_SHA256_SIZE] = 0;
+    ret[GBX_SHA256_HEX_SIZE - 1] = 0;
 }

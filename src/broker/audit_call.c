@@ -10,6 +10,7 @@
 #include "guard/guard.h"
 #include "policy/policy.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -149,6 +150,7 @@ static void say_refused(gbx_run *run, const gbx_asked *asked,
     char detail[256];
     gbx_entry e;
 
+    assert(msg != NULL); /* what is never answered is not refused */
     gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_HOST_REFUSED);
     put_span(&e.line, "code", msg->code);
     put_effort(&e.line, asked, answered);

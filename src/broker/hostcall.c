@@ -110,10 +110,11 @@ static gbx_span text_span(const char *text, size_t max)
 gbx_reply *gbx_reply_copy(const gbx_msg_answer *msg)
 {
     gbx_reply *r = malloc(sizeof *r + (size_t)size_of(msg));
-    uint8_t *at = (uint8_t *)(r + 1);
+    uint8_t *at;
 
     if (r == NULL)
         return NULL;
+    at = (uint8_t *)(r + 1);
     *r = (gbx_reply){.msg = *msg};
     r->msg.json = copy_span(&at, msg->json);
     r->msg.bytes = copy_span(&at, msg->bytes);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -139,6 +140,7 @@ static gbx_status load(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
         gbx_loader_free(d);
         return status;
     }
+    assert(d != NULL); /* or making it has failed */
     d->serial = ++engine->next_dataset;
     gbx_loader_link(&engine->datasets, d, &old);
     gbx_confine_weigh(engine);

@@ -81,6 +81,8 @@ static gbx_status replace_template(gbx_engine *engine, gbx_error *reterr)
 
     engine->preload_seq++; /* a template that starts without it must not serve */
     engine->is_loading = true;
+    /* gbx_preloads_end() takes it out again, or the lines below do. */
+    /* cppcheck-suppress autoVariables */
     engine->preloading = &mine;
     gbx_supervisor_wake(engine);
     /* Whatever happens to the template, the supervisor ends its patience. */

@@ -108,7 +108,7 @@ int64_t gbx_run_next_ns(const gbx_run *run);
 bool gbx_run_wants_write(const gbx_run *run);
 
 /* End a run that never got a worker. */
-void gbx_run_end_unserved(gbx_run *run, gbx_end end);
+void gbx_run_end_unserved(gbx_run *run, gbx_end how);
 
 /* Ask for its end, from any thread; the engine's lock is held. */
 void gbx_run_abort_locked(gbx_run *run);
@@ -123,7 +123,7 @@ void gbx_run_spread_seed(uint64_t seed, uint8_t entropy[GBX_ENTROPY_SIZE]);
 /* ---- finish.c -------------------------------------------------------------- */
 
 /* Judge and fill the result; the worker, if any, is still alive or reported. */
-void gbx_run_finish(gbx_run *run, gbx_end end, int64_t now_ns);
+void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns);
 
 /* Nothing changes the result any more but what a replay has to say of it. Before the
  * end is told to anybody; once. */

@@ -246,8 +246,9 @@ static gbx_status run_children(start *s, gbx_error *reterr)
 
     if (pipe2(ends, O_CLOEXEC) < 0)
         return gbx_fail(reterr, GBX_E_OS, "cannot open a pipe");
-    ours = end.fd = ends[0];
+    ours = ends[0];
     theirs = ends[1];
+    end.fd = ours;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     first = fork_first(s);

@@ -26,27 +26,14 @@ static void put_lists(const gbx_run *run, gbx_buf *withheld, gbx_buf *env)
         (void)gbx_policy_put_env(gbx_run_policy(run), env);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
-void gbx_run_spread_seed(uint64_t seed, uint8_t entropy[GBX_ENTROPY_SIZE])
-{
-    for (size_t i = 0; i < GBX_ENTROPY_SIZE; i++)
-        entropy[i] = (uint8_t)(seed >> (8 * (i % 8)));
-}
-
-void gbx_run_start(gbx_run *run, int64_t now_ns)
+/* What the call itself says; lists, seed and entropy are still to come. */
+static gbx_msg_call message_of(const gbx_run *run)
 {
     const gbx_call *call = &run->call;
     uint32_t capabilities = gbx_run_capabilities(run);
-    struct {
-        uint64_t call_id;
-        uint64_t seed;
-        uint8_t entropy[GBX_ENTROPY_SIZE];
-    } random = {0};
-    gbx_buf withheld, env;
-    bool has_random;
     gbx_msg_call msg = {
         .form = (uint8_t)call->form,
+        .capabilities = capabilities,
         .now_ms = call->now_ms,
         .memory_bytes = run->limits.memory_bytes,
         .output_bytes = run->limits.output_bytes,
@@ -64,10 +51,6 @@ void gbx_run_start(gbx_run *run, int64_t now_ns)
         .input = {(const uint8_t *)call->input, call->input_len},
     };
 
-    put_lists(run, &withheld, &env);
-    msg.capabilities = capabilities;
-    msg.withheld = (gbx_span){withheld.data, withheld.len};
-    msg.env = (gbx_span){env.data, env.len};
     if (capabilities & GBX_CAP_CONSOLE)
         msg.flags |= GBX_CALL_WIRE_CONSOLE;
     if (capabilities & GBX_CAP_TIMERS)
@@ -78,6 +61,32 @@ void gbx_run_start(gbx_run *run, int64_t now_ns)
         msg.flags |= GBX_CALL_WIRE_FIXED_NOW;
     if (call->input != NULL)
         msg.flags |= GBX_CALL_WIRE_HAS_INPUT;
+    return msg;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_run_spread_seed(uint64_t seed, uint8_t entropy[GBX_ENTROPY_SIZE])
+{
+    for (size_t i = 0; i < GBX_ENTROPY_SIZE; i++)
+        entropy[i] = (uint8_t)(seed >> (8 * (i % 8)));
+}
+
+void gbx_run_start(gbx_run *run, int64_t now_ns)
+{
+    const gbx_call *call = &run->call;
+    gbx_msg_call msg = message_of(run);
+    struct {
+        uint64_t call_id;
+        uint64_t seed;
+        uint8_t entropy[GBX_ENTROPY_SIZE];
+    } random = {0};
+    gbx_buf withheld, env;
+    bool has_random;
+
+    put_lists(run, &withheld, &env);
+    msg.withheld = (gbx_span){withheld.data, withheld.len};
+    msg.env = (gbx_span){env.data, env.len};
     has_random = getrandom(&random, sizeof random, 0) == (ssize_t)sizeof random;
     msg.seed = call->flags & GBX_CALL_SEEDED ? call->seed : random.seed;
     if (call->flags & GBX_CALL_SEEDED)

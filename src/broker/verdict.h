@@ -41,6 +41,6 @@ typedef struct gbx_verdict {
     const char *hint;  /* constant, may be "" */
 } gbx_verdict;
 
-void gbx_verdict_decide(const gbx_evidence *evidence, gbx_verdict *ret);
+void gbx_verdict_decide(const gbx_evidence *e, gbx_verdict *v);
 
 #endif

@@ -44,7 +44,7 @@ static char state_of(pid_t pid)
         return 0;
     text[n] = 0;
     end = strrchr(text, ')'); /* of its name, which may hold anything */
-    return end != NULL && end[1] == ' ' ? end[2] : '\0';
+    return (char)(end != NULL && end[1] == ' ' ? end[2] : '\0');
 }
 
 /* It sleeps with work to do, is stopped, or runs in circles. */

@@ -190,7 +190,7 @@ static void on_alarm(int number)
 static void limit_the_end(void)
 {
     struct sigaction action = {.sa_handler = on_alarm};
-    struct itimerval timer = {.it_value = {.tv_usec = FREE_MS * 1000}};
+    struct itimerval timer = {.it_value = {.tv_usec = (suseconds_t)FREE_MS * 1000}};
 
     (void)sigaction(SIGALRM, &action, NULL);
     (void)setitimer(ITIMER_REAL, &timer, NULL);

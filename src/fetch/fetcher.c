@@ -38,7 +38,8 @@ static bool make_events(gbx_fetch *fetch)
 {
     struct event_base *base = fetch->fetcher->options.base;
     struct timeval limit = {.tv_sec = fetch->rules.timeout_ms / 1000,
-                            .tv_usec = fetch->rules.timeout_ms % 1000 * 1000};
+                            .tv_usec =
+                                (suseconds_t)(fetch->rules.timeout_ms % 1000) * 1000};
 
     fetch->step = event_new(base, -1, 0, gbx_flight_step, fetch);
     fetch->deadline = evtimer_new(base, gbx_flight_late, fetch);

@@ -7,6 +7,7 @@
 #include "fetch/allow.h"
 #include "policy/secrets.h"
 
+#include <assert.h>
 #include <event2/util.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,7 @@ static bool read_method(gbx_view view, const gbx_fetch_policy *policy,
     if (!read_text(view, GBX_METHOD_MAX, &method, &len, fault,
                    "the method is no text, or too long"))
         return false;
+    assert(method != NULL); /* or reading it has failed */
     if (!gbx_is_token(method, len)) {
         gbx_quoted quoted = gbx_fault_quote(method, len);
 
@@ -210,9 +212,10 @@ static bool read_header(gbx_view pair, const gbx_fetch_policy *policy,
     /* A character of a value has two bytes here at most. */
     if (!read_text(items[0], GBX_REQUEST_HEADER_BYTES_MAX, &name, &name_len, fault,
                    shape) ||
-        !read_text(items[1], 2 * GBX_REQUEST_HEADER_BYTES_MAX, &value, &value_len,
-                   fault, shape))
+        !read_text(items[1], (size_t)2 * GBX_REQUEST_HEADER_BYTES_MAX, &value,
+                   &value_len, fault, shape))
         return false;
+    assert(name != NULL && value != NULL); /* or reading them has failed */
     return add_header(name, name_len, value, value_len, ret, fault) &&
            check_header(name, ret->headers.items[ret->headers.count - 1].value, policy,
                         fault);

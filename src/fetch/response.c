@@ -240,7 +240,7 @@ static void write_name(gbx_buf *to, const char *name)
 {
     (void)gbx_buf_puts(to, "\"");
     for (; *name != '\0'; name++) {
-        char c = *name >= 'A' && *name <= 'Z' ? (char)(*name + 32) : *name;
+        char c = (char)(*name >= 'A' && *name <= 'Z' ? *name + 32 : *name);
 
         (void)gbx_buf_append(to, &c, 1);
     }

@@ -84,7 +84,7 @@ static void on_stall(evutil_socket_t fd, short what, void *user)
 static void watch_progress(gbx_transfer *t)
 {
     struct timeval window = {.tv_sec = t->hop.stall_ms / 1000,
-                             .tv_usec = t->hop.stall_ms % 1000 * 1000};
+                             .tv_usec = (suseconds_t)(t->hop.stall_ms % 1000) * 1000};
 
     if (!event_pending(t->stall, EV_TIMEOUT, NULL))
         (void)event_add(t->stall, &window);

@@ -96,7 +96,7 @@ static void copy_response(const gbx_transport_response *from, size_t max_bytes,
         return;
     }
     ret->status = (uint16_t)from->status;
-    for (size_t i = 0; text[i] != '\0' && i < GBX_STATUS_TEXT_MAX; i++)
+    for (size_t i = 0; i < GBX_STATUS_TEXT_MAX && text[i] != '\0'; i++)
         ret->status_text[i] = (char)((uint8_t)text[i] < 0x20 ? ' ' : text[i]);
     for (size_t i = 0; i < from->header_count && fault->code == GBX_FAULT_NONE; i++) {
         const gbx_http_header *header = &from->headers[i];

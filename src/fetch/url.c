@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 
+#include <assert.h>
 #include <event2/util.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -269,6 +270,7 @@ static bool parse(const char *text, gbx_url *ret, gbx_fault *fault)
 
     if (!check_characters(text, strlen(text), fault) || !split(text, &in, fault))
         return false;
+    assert(in.host != NULL); /* or splitting has failed */
     ret->scheme = in.scheme;
     if (!read_host(&in, ret, fault) || !read_port(&in, ret, fault))
         return false;
@@ -328,7 +330,7 @@ static char *escape_location(const char *location)
 {
     gbx_buf text;
 
-    gbx_buf_init(&text, GBX_URL_MAX * 3);
+    gbx_buf_init(&text, (size_t)GBX_URL_MAX * 3);
     for (const char *at = location; *at != '\0'; at++) {
         uint8_t c = (uint8_t)*at;
 

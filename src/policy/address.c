@@ -6,6 +6,7 @@
 #include "policy/refuse.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,7 +320,7 @@ gbx_status gbx_hostport_split(const char *text, size_t len, gbx_hostport *ret,
 gbx_status gbx_nameserver_parse(const char *text, size_t len, char **ret,
                                 gbx_error *reterr)
 {
-    gbx_hostport parts;
+    gbx_hostport parts = {0};
     char written[GBX_ADDRESS_TEXT_SIZE];
     char quote[GBX_QUOTE_SIZE];
     uint8_t address[16];
@@ -328,6 +329,7 @@ gbx_status gbx_nameserver_parse(const char *text, size_t len, char **ret,
 
     if (status != GBX_OK)
         return status;
+    assert(parts.host != NULL); /* or splitting has failed */
     if (!gbx_address_parse(parts.host, parts.host_len, address) ||
         gbx_address_is_v4(address) == parts.is_bracketed ||
         (parts.port != NULL && !gbx_port_parse(parts.port, parts.port_len, &port)))

@@ -21,10 +21,11 @@ static void free_value(char *value, size_t len)
 
 void *gbx_list_room(void *pointer_to_list, size_t count, size_t item_size)
 {
+    void *old;
     void *list;
 
-    memcpy(&list, pointer_to_list, sizeof list);
-    list = reallocarray(list, count + 1, item_size);
+    memcpy(&old, pointer_to_list, sizeof old);
+    list = reallocarray(old, count + 1, item_size);
     if (list == NULL)
         return NULL;
     memcpy(pointer_to_list, &list, sizeof list);

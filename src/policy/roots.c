@@ -10,6 +10,7 @@
 #include "policy/lists.h"
 #include "policy/refuse.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -146,6 +147,7 @@ gbx_status gbx_grant_root(gbx_file_policy *file, size_t since, const char *base_
         status = open_root(path, text, len, &fd, &real, reterr);
     if (status != GBX_OK)
         return status;
+    assert(real != NULL); /* or opening it has failed */
     for (size_t i = 0; i < file->root_count; i++) {
         if (strcmp(file->roots[i], real) != 0)
             continue;

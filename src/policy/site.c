@@ -6,6 +6,7 @@
 #include "policy/host.h"
 #include "policy/refuse.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +258,7 @@ bool gbx_policy_may_fetch(const gbx_policy *policy, const char *url, size_t len,
         memchr(url, '\\', end) != NULL ||
         gbx_site_parse(url, end, &asked, NULL) != GBX_OK)
         return true;
+    assert(asked.host != NULL); /* or it would be no site */
     for (size_t i = 0; i < policy->fetch.site_count && !ok; i++)
         ok = gbx_site_matches(&policy->fetch.sites[i], asked.host, port_of(&asked),
                               asked.schemes);

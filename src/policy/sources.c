@@ -128,6 +128,6 @@ gbx_status gbx_host_file(gbx_file_policy *file, const char *base_dir, const char
     if (status != GBX_OK)
         return status;
     *ret = text;
-    text = (gbx_host_text){0};
+    text.data = NULL;
     return GBX_OK;
 }

@@ -2,6 +2,7 @@
 /* web - what the web's interfaces (fetch/) need of the engine and of this program. */
 #include "realm/internal.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define ARGUMENTS                                                          \
@@ -19,6 +20,7 @@ static JSValueRef on_text(ARGUMENTS)
     JSValueRef value;
 
     UNUSED;
+    assert(data != NULL || len == 0); /* without memory there is no going on */
     if (data != NULL)
         data += JSObjectGetTypedArrayByteOffset(ctx, view, NULL);
     if (len >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0) {

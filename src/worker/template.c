@@ -92,10 +92,10 @@ static bool say_hello(template *t, gbx_msg_hello *hello, const char *failure)
     hello->failure = text_span(failure);
     hello->oom_known = t->realm != NULL && gbx_realm_knows_oom(t->realm);
     hello->layer_count = GBX_LAYER_COUNT;
-    for (uint8_t i = 0; i < GBX_LAYER_COUNT; i++) {
+    for (size_t i = 0; i < GBX_LAYER_COUNT; i++) {
         const gbx_layer_state *state = &t->seal.layers[i];
 
-        hello->layers[i] = (gbx_layer_report){.layer = i,
+        hello->layers[i] = (gbx_layer_report){.layer = (uint8_t)i,
                                               .stands = state->stands,
                                               .reason = text_span(state->reason)};
     }

@@ -126,7 +126,7 @@ void gbx_code_find_json(const gbx_mcp_code *code, const gbx_code_query *query,
 
         if (gbx_view_kind(name) != '"')
             continue;
-        gbx_buf_init(&text, 64 * 1024);
+        gbx_buf_init(&text, GBX_KIB(64));
         (void)gbx_buf_puts(to, i > 0 ? ",{\"server\":" : "{\"server\":");
         (void)gbx_json_append_string(to, docs[i].server, strlen(docs[i].server));
         (void)gbx_buf_puts(to, ",\"tool\":");

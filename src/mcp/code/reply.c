@@ -150,9 +150,9 @@ static void write_text(const gbx_reply *r, const struct parts *p, size_t cap,
 
 /* Of what may be shown, a quarter is the logs' in any case; beyond that they get what the
  * value leaves. */
-static size_t logs_share(const struct parts *p, size_t cap)
+static size_t logs_share(size_t value_len, size_t cap)
 {
-    size_t left = p->value.len < cap ? cap - p->value.len : 0;
+    size_t left = value_len < cap ? cap - value_len : 0;
 
     return left > cap / 4 ? left : cap / 4;
 }
@@ -174,8 +174,9 @@ bool gbx_code_reply_write(const gbx_reply *reply, size_t cap, gbx_artifacts *sto
     (void)value_text(reply, &p.value);
     logs_text(reply, &p.logs);
     ok = !p.value.failed && !p.logs.failed;
-    p.logs_cut = gbx_cut_text((char *)p.logs.data, p.logs.len, logs_share(&p, cap),
-                              store, "logs", "text/plain", now_ns);
+    p.logs_cut =
+        gbx_cut_text((char *)p.logs.data, p.logs.len, logs_share(p.value.len, cap),
+                     store, "logs", "text/plain", now_ns);
     p.value_cut =
         gbx_cut_text((char *)p.value.data, p.value.len,
                      cap - (p.logs_cut.head_len + p.logs_cut.tail_len), store, "result",

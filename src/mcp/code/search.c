@@ -57,11 +57,14 @@ static bool is_border(const char *text, size_t at, size_t len)
     return (upper && !was_upper) || (upper && was_upper && then_lower);
 }
 
-/* "files" and "file" are one word; "status" and "class" lose nothing that matters. */
-static void stem(char *word)
+static char lower(char c)
 {
-    size_t len = strlen(word);
+    return (char)tolower((unsigned char)c);
+}
 
+/* "files" and "file" are one word; "status" and "class" lose nothing that matters. */
+static void stem(char *word, size_t len)
+{
     if (len > 4 && strcmp(word + len - 3, "ies") == 0) {
         memcpy(word + len - 3, "y", 2);
     } else if (len > 3 && word[len - 1] == 's' && word[len - 2] != 's') {
@@ -80,12 +83,12 @@ static bool next_word(struct cutter *c, char ret[WORD_MAX + 1])
         return false;
     do {
         if (n < WORD_MAX)
-            ret[n++] = (char)tolower((unsigned char)c->text[c->at]);
+            ret[n++] = lower(c->text[c->at]);
         c->at++;
     } while (c->at < c->len && is_letter(c->text[c->at]) &&
              !is_border(c->text, c->at, c->len));
     ret[n] = 0;
-    stem(ret);
+    stem(ret, n);
     return true;
 }
 

@@ -119,7 +119,7 @@ size_t gbx_tidy_escape(const char *text, size_t len, const char **ret_hint)
         if (after == i)
             after = skip_regex(text, i, len, before);
         if (after > i) {
-            before = text[i] == '/' ? before : 'a';
+            before = (char)(text[i] == '/' ? before : 'a');
             i = after;
             continue;
         }

@@ -97,7 +97,7 @@ static gbx_view step(gbx_view at, const char *part, size_t len)
     for (size_t i = 0; i < len; i++) {
         bool is_escape = part[i] == '~' && i + 1 < len;
 
-        name[n++] = is_escape ? (part[i + 1] == '1' ? '/' : '~') : part[i];
+        name[n++] = (char)(!is_escape ? part[i] : part[i + 1] == '1' ? '/' : '~');
         i += is_escape;
     }
     name[n] = 0;
@@ -452,7 +452,7 @@ void gbx_types_comment(gbx_buf *to, gbx_view text, size_t max)
                                  other != 0 ? 1 : n);
             used += n;
         }
-        last = other != 0 ? other : (char)plain.data[i];
+        last = (char)(other != 0 ? other : plain.data[i]);
         i += n;
         if (i >= plain.len)
             break;

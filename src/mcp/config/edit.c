@@ -83,6 +83,7 @@ static void put_gap(const gbx_edit *edit, const char *at, gbx_buf *to)
  * that is in there stays, after it. */
 static bool fill_empty(gbx_edit *edit, gbx_view container, const gbx_buf *what)
 {
+    static const char blanks[] = {' ', '\t', '\r', '\n'};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     size_t from = offset(edit, container.at) + 1;
     size_t to = from + container.len - 2;
@@ -92,7 +93,7 @@ static bool fill_empty(gbx_edit *edit, gbx_view container, const gbx_buf *what)
     const char *indent = indent_of(edit, container.at, &len, &own);
 
     for (size_t i = 0; i < to - from; i++)
-        if (memchr(" \t\r\n", inside[i], 4) == NULL)
+        if (memchr(blanks, inside[i], sizeof blanks) == NULL)
             to = from;
     gbx_buf_init(&buf, TEXT_MAX);
     (void)gbx_buf_puts(&buf, "\n");

@@ -10,6 +10,7 @@
 #include "mcp/data/libsqlite3.h"
 #include "mcp/data/number.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -309,6 +310,7 @@ static bool put_names(const rows *r, gbx_buf *to)
 {
     for (size_t i = 0; i < r->key_count; i++) {
         (void)gbx_buf_puts(to, i == 0 ? "[" : ",");
+        assert(r->keys[i] != NULL); /* or naming them has failed */
         (void)gbx_buf_append(to, r->keys[i], strlen(r->keys[i]) - 1); /* its colon */
     }
     return gbx_buf_puts(to, "]");

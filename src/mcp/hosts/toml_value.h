@@ -21,7 +21,7 @@ typedef struct gbx_toml_reader {
 
 static inline char gbx_toml_here(const gbx_toml_reader *r)
 {
-    return r->at < r->len ? r->text[r->at] : '\0';
+    return (char)(r->at < r->len ? r->text[r->at] : '\0');
 }
 
 void gbx_toml_fail(gbx_toml_reader *r, const char *fault);

@@ -157,8 +157,9 @@ bool gbx_rpc_is_id(gbx_view view)
 
 bool gbx_rpc_same_id(gbx_view a, gbx_view b)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf left = {.ceiling = GBX_RPC_ID_MAX * 2};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf right = {.ceiling = GBX_RPC_ID_MAX * 2};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf left = {.ceiling = (size_t)GBX_RPC_ID_MAX * 2};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf right = {.ceiling = (size_t)GBX_RPC_ID_MAX * 2};
 
     if (a.len == b.len && memcmp(a.at, b.at, a.len) == 0)
         return true;

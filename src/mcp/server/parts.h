@@ -246,7 +246,7 @@ void gbx_mcp_asks_settle(gbx_mcp_server *server);
 /* Questions and retries that nobody came back for in time. */
 void gbx_mcp_asks_expire(gbx_mcp_server *server);
 /* Every open question of the request has this answer. */
-void gbx_mcp_asks_end(gbx_mcp_request *request, gbx_mcp_answer answer);
+void gbx_mcp_asks_end(gbx_mcp_request *request, gbx_mcp_answer how);
 void gbx_mcp_asks_free(gbx_mcp_request *request);
 /* An answer of {action, content}; anything else is NOBODY. */
 void gbx_mcp_ask_take(gbx_mcp_server *server, gbx_mcp_ask_entry *ask, gbx_view result);

@@ -274,7 +274,8 @@ void gbx_mcp_finish_prompt(gbx_mcp_request *request, const char *result, size_t 
 
 void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf data = {.ceiling = GBX_MCP_URI_MAX * 8};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf data = {.ceiling = (size_t)GBX_MCP_URI_MAX * 8};
     int code = request->era.is_modern ? GBX_RPC_INVALID_PARAMS : -32002;
 
     (void)gbx_buf_puts(&data, "{\"uri\":");

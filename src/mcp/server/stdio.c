@@ -53,7 +53,8 @@ struct gbx_mcp_stdio {
 
 static void arm(gbx_mcp_stdio *s, int ms)
 {
-    struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000};
+    struct timeval tv = {.tv_sec = ms / 1000,
+                         .tv_usec = (suseconds_t)(ms % 1000) * 1000};
 
     (void)event_add(s->timer, &tv);
 }

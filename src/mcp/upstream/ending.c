@@ -74,7 +74,7 @@ void gbx_ending_print(const gbx_ending *ending, const gbx_tail *errors, char *te
 
     print_cause(ending, text, size);
     len = strlen(text);
-    gbx_buf_init(&words, GBX_TAIL_BYTES * 12);
+    gbx_buf_init(&words, (size_t)GBX_TAIL_BYTES * 12);
     (void)gbx_buf_puts(&words, "; its last words: ");
     n = words.len;
     if (gbx_tail_print(errors, LAST_LINES, &words) && words.len > n) {

@@ -66,9 +66,9 @@ struct gbx_exchange {
 
 /* NULL: memory is out. */
 gbx_exchange *gbx_exchange_start(const gbx_exchange_options *options);
-void gbx_exchange_free(gbx_exchange *exchange);
+void gbx_exchange_free(gbx_exchange *shared);
 
 /* In libcurl's words, for people. */
-const char *gbx_exchange_error(const gbx_exchange *exchange, CURLcode result);
+const char *gbx_exchange_error(const gbx_exchange *shared, CURLcode result);
 
 #endif

@@ -156,6 +156,8 @@ static void take_refusal(gbx_http *h, const gbx_exchange *exchange)
     /* Our session has been forgotten, and nothing was done for this request. */
     if (status == 404 && h->session[0] != 0 && !h->is_modern) {
         h->session[0] = 0;
+        /* Nothing is left to point at it: if the hook has not ended the link, we do. */
+        /* cppcheck-suppress autoVariables */
         h->left = &left;
         hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_EXIT,
                          "its session has ended", true);

@@ -6,6 +6,7 @@
 #include "mcp/upstream/environ.h"
 #include "mcp/upstream/process.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* At its end: for its own clean-up, and again after SIGTERM. */
@@ -125,6 +126,7 @@ gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
         free(l);
         return status;
     }
+    assert(l != NULL); /* or it would have failed */
     l->link.ops = &ops;
     l->hooks = options->hooks;
     *ret = &l->link;

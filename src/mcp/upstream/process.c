@@ -209,7 +209,7 @@ static void tell_error_line(gbx_process *p, const char *line, size_t len)
     if (p->is_told || p->error_lines_left == 0)
         return;
     p->error_lines_left--;
-    gbx_buf_init(&text, ERROR_LINE_MAX * 8);
+    gbx_buf_init(&text, (size_t)ERROR_LINE_MAX * 8);
     (void)gbx_utf8_append_escaped(&text, line, len, GBX_ESCAPE_LINE);
     (void)gbx_buf_append(&text, "", 1);
     if (!text.failed)

@@ -166,5 +166,6 @@ void gbx_session_on_change(gbx_session *s)
 {
     if (s->phase != GBX_PHASE_READY || evtimer_pending(s->list_timer, NULL))
         return;
-    (void)event_add(s->list_timer, &(struct timeval){.tv_usec = LIST_PAUSE_MS * 1000});
+    (void)event_add(s->list_timer,
+                    &(struct timeval){.tv_usec = (suseconds_t)LIST_PAUSE_MS * 1000});
 }

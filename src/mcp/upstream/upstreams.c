@@ -8,6 +8,7 @@
 #include "mcp/upstream/server.h"
 #include "mcp/upstream/web.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +176,7 @@ void gbx_upstreams_free(gbx_upstreams *upstreams)
 
     if (upstreams == NULL)
         return;
+    assert(upstreams->servers != NULL || upstreams->count == 0);
     upstreams->is_closing = true;
     for (size_t i = 0; i < upstreams->count; i++) {
         gbx_server_stop(&upstreams->servers[i]);

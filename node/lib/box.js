@@ -7,7 +7,7 @@ import {
 } from './native.js';
 import { hintOfEngine } from './hints.js';
 import { InvalidData, snapshot, Taken, whole } from './input.js';
-import { asOption, LEVELS } from './options.js';
+import { asArgument, asOption, LEVELS } from './options.js';
 import { unwatch } from './signals.js';
 import { messageOf, partsOf } from './thrown.js';
 
@@ -152,7 +152,7 @@ export class Call {
     try {
       this.ticket = addon.submit(this.box.handle, this.number, form, code, input, extra);
     } catch (error) {
-      if (error instanceof TypeError) this.fail(error);
+      if (error instanceof TypeError) this.fail(asArgument(error));
       else this.end(failure('UNAVAILABLE', error.message));
     }
   }
@@ -261,7 +261,7 @@ listen(DONE, (number, code, value, callId, failed, flat, wasCut) => {
   if (call === undefined) return;
   if (code < 0) {
     const error = refusal(code, value);
-    if (error instanceof TypeError) call.fail(error);
+    if (error instanceof TypeError) call.fail(asArgument(error));
     else call.end(failure('UNAVAILABLE', error.message));
     return;
   }

@@ -4,7 +4,7 @@
 // parses: a word in a string or a comment is never a use.
 import { addon, problem } from './native.js';
 import { hintOfEngine } from './hints.js';
-import { needOptions, takePolicy, wrong } from './options.js';
+import { asOption, needOptions, takePolicy, wrong } from './options.js';
 import { secondOpinion } from './syntax.js';
 
 const FORMS = ['function', 'execute', 'body', 'script'];
@@ -50,7 +50,11 @@ function check(code, options) {
   if (addon === undefined) throw new Error(problem);
   if (typeof code !== 'string')
     return [form, [{ message: 'the code must be a string', line: 0, column: 0, code: 'INVALID_CODE', rule: 'form' }]];
-  return [form, violationsOf(addon.check(form, code, takePolicy(options), 0))];
+  try {
+    return [form, violationsOf(addon.check(form, code, takePolicy(options), 0))];
+  } catch (error) {
+    throw asOption(error, options);
+  }
 }
 
 /** Has code the structure that its form asks for? Quick: what else is wrong is not said. */

@@ -163,13 +163,31 @@ export function policyJson(policy) {
   }
 }
 
+/* The key that an error of a policy begins with, and the rest: `fetch` of `fetch.allow[0]: ...`. */
+function keyOf(error) {
+  const [, key, rest] = /^([^\s.:[]*)(?=[.:[])(.*)$/s.exec(error?.code === 'GBX_E_POLICY' ? error.message : '') ?? [];
+  return { key, rest };
+}
+
+const saying = (message, { code }) => Object.assign(new TypeError(message), { code });
+
 /** The library's error with the option's name in place of the policy's, where it has another. */
 export function asOption(error, options) {
-  const [, key, rest] = /^([a-z]+)(?=[.[:])(.*)$/s.exec(error?.code === 'GBX_E_POLICY' ? error.message : '') ?? [];
+  const { key, rest } = keyOf(error);
   if (key === undefined) return error;
+  if (key === '') return options.policy === undefined ? error : saying(`policy${rest}`, error);
   const name = options.policy?.[key] !== undefined ? `policy.${key}` : key === 'file' ? 'fs' : key;
   const inList = Array.isArray(options[name]) ? rest.replace(/^\.allow(?=\[)/, '') : rest;
-  return Object.assign(new TypeError(name + inList), { code: error.code });
+  return saying(name + inList, error);
+}
+
+/** The same of a call: `limits.timeoutMs` for call.limits.timeout_ms, `policy.` before its keys. */
+export function asArgument(error) {
+  const { key, rest } = keyOf(error);
+  if (key !== undefined) return saying(`policy${key === '' ? '' : '.'}${key}${rest}`, error);
+  const [, name, said] = /^call\.([\w.]+)(.*)$/s.exec(error?.code === 'GBX_E_USAGE' ? error.message : '') ?? [];
+  if (name === undefined) return error;
+  return saying(name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()) + said, error);
 }
 
 /** The policy of an engine, or undefined: console, timers, and what is exposed. */

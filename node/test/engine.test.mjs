@@ -127,7 +127,7 @@ test('calls of one engine run side by side and share no fate', async () => {
 
 test('limits of a call may be lower than the engine\'s and not higher', async () => {
   await assert.rejects(engine.run({ code: '() => 1', limits: { timeoutMs: 5000 } }), {
-    name: 'TypeError', message: /timeout_ms is above/,
+    name: 'TypeError', message: /^limits\.timeoutMs is above/,
   });
   await assert.rejects(engine.run({ code: '() => 1', limits: { speed: 1 } }), TypeError);
 });

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+/* What only the library sees to be wrong is told by the names that were used here. */
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+
+import { SandboxEngine, validateSandboxCode } from '../lib/index.js';
+
+const code = '() => 1';
+
+describe('a TypeError of the library names the argument', () => {
+  const engine = new SandboxEngine({ timeout: 1000 });
+  after(() => engine.dispose());
+
+  for (const [options, message] of [
+    [{ policy: { timeoutMs: 1 } }, /^policy\.timeoutMs: /],
+    [{ policy: { 'foo-bar': 1 } }, /^policy\.foo-bar: /],
+    [{ policy: { file: { allow: ['/no/such/folder'] } } }, /^policy\.file\.allow\[0\]: /],
+    [{ fs: ['/no/such/folder'] }, /^fs\[0\]: /],
+    [{ fs: { allow: ['/no/such/folder'] } }, /^fs\.allow\[0\]: /],
+    [{ fetch: [''] }, /^fetch\[0\]: /],
+  ]) {
+    it(`of an engine and of a check: ${JSON.stringify(options)}`, () => {
+      for (const use of [() => new SandboxEngine(options), () => validateSandboxCode(code, options)])
+        assert.throws(use, (error) => error instanceof TypeError && error.code === 'GBX_E_POLICY' && message.test(error.message));
+    });
+  }
+
+  for (const [options, message] of [
+    [{ limits: { timeoutMs: 2000 } }, /^limits\.timeoutMs is above the engine's: 2000 > 1000/],
+    [{ limits: { memoryBytes: 2 ** 31 } }, /^limits\.memoryBytes is above/],
+    [{ limits: { outputBytes: 2 ** 24 } }, /^limits\.outputBytes is above/],
+    [{ limits: { hostCallsAtOnce: 4096 } }, /^limits\.hostCallsAtOnce is above/],
+    [{ dataset: 'none' }, /^dataset is not the name of one that is loaded/],
+    [{ policy: { foo: 1 } }, /^policy\.foo: there is no key/],
+    [{ policy: { console: 5 } }, /^policy\.console: /],
+    [{ policy: { fetch: { allow: [''] } } }, /^policy\.fetch\.allow\[0\]: /],
+    [{ policy: { crypto: true } }, /^the call's policy is wider than the engine's: capability 'crypto'/],
+  ]) {
+    it(`of a call: ${JSON.stringify(options)}`, () =>
+      assert.rejects(engine.run({ code, ...options }), (error) => error instanceof TypeError && message.test(error.message)));
+  }
+});

@@ -17,11 +17,12 @@ const OPTIONS = [
 ];
 const REQUEST = ['code', 'input', 'allowlist', 'memoryMB', 'timeoutMs', 'signal'];
 
-/* What an allowlist may have: the name in the code, and what must be set for it. */
+/* What an allowlist may have: the name in the code, the guard's rule for it, and what must be
+ * set for it. */
 const APIS = {
-  fetch: { name: 'fetch', option: 'fetchDomains' },
-  'fs.readFile': { name: 'fs', option: 'fsReadPaths' },
-  crypto: { name: 'crypto' },
+  fetch: { name: 'fetch', rule: 'network', option: 'fetchDomains' },
+  'fs.readFile': { name: 'fs', rule: 'file', option: 'fsReadPaths' },
+  crypto: { name: 'crypto', rule: 'crypto' },
 };
 
 /* Runs in the box, before the tools: a file that is read is text, as tools expect, and not
@@ -39,12 +40,26 @@ if (typeof fs === 'object') {
 }
 `;
 
-/* One option that has two names. */
-function listOf(options, name, other) {
+/* The options that are two names of one. */
+const NAMES = { fetch: ['fetchDomains', 'fetchDomainAllowlist'], file: ['fsReadPaths', 'fsReadRoots'] };
+
+const keyOf = (options, [name, other]) => (options[other] === undefined ? name : other);
+
+function listOf(options, names) {
+  const [name, other] = names;
   if (options[name] !== undefined && options[other] !== undefined)
     throw new TypeError(`options.${other} is another name of options.${name}: leave one out`);
-  const key = options[other] === undefined ? name : other;
+  const key = keyOf(options, names);
   return options[key] === undefined ? [] : [...new Set(needTexts(options[key], `options.${key}`))];
+}
+
+/* The library's error with the item of the option that was given in place of the policy's. */
+function asOption(error, options, lists) {
+  const [all, key, index] = /^(?:policy\.)?(fetch|file)\.allow\[(\d+)\]/.exec(error.message) ?? [];
+  if (all === undefined) return error;
+  const name = keyOf(options, NAMES[key]);
+  const at = options[name].indexOf(lists[NAMES[key][0]][index]);
+  return Object.assign(new TypeError(`options.${name}[${at}]${error.message.slice(all.length)}`), { code: error.code });
 }
 
 function needAllowlist(allowlist) {
@@ -53,12 +68,6 @@ function needAllowlist(allowlist) {
     throw wrong('allowlist', `an array of ${known.map((each) => `'${each}'`).join(', ')}`,
       Array.isArray(allowlist) ? allowlist.find((each) => !known.includes(each)) : allowlist);
   return allowlist;
-}
-
-/* The name that stands at a place of the code. */
-function nameAt(code, { line, column }) {
-  const rest = [...(code.split('\n')[line - 1] ?? '')].slice(column - 1).join('');
-  return /^[\w$]+/.exec(rest)?.[0];
 }
 
 function place({ line, column }) {
@@ -79,11 +88,15 @@ export class SandboxedToolForge {
     this.#timeoutMs = needNumber(options.timeoutMs ?? 5000, 'options.timeoutMs', 1, 600000);
     this.#maxOutputBytes = needNumber(options.maxOutputBytes ?? MIB, 'options.maxOutputBytes', 1, 256 * MIB);
     this.#lists = {
-      fetchDomains: listOf(options, 'fetchDomains', 'fetchDomainAllowlist'),
-      fsReadPaths: listOf(options, 'fsReadPaths', 'fsReadRoots'),
+      fetchDomains: listOf(options, NAMES.fetch),
+      fsReadPaths: listOf(options, NAMES.file),
     };
     /* Throws where a domain or path cannot be had: now, not at the first tool. */
-    hasForm('function execute() {}', { form: 'execute', policy: this.#policyOf(Object.keys(APIS)) });
+    try {
+      hasForm('function execute() {}', { form: 'execute', policy: this.#policyOf(Object.keys(APIS)) });
+    } catch (error) {
+      throw asOption(error, options, this.#lists);
+    }
   }
 
   #makeEngine(config) {
@@ -103,23 +116,25 @@ export class SandboxedToolForge {
   }
 
   /* What the core says of its flags, in the words of this class. */
-  #advise(code, violation, allowlist) {
-    const name = nameAt(code, violation);
-    const [api, { option }] = Object.entries(APIS).find(([, each]) => each.name === name) ?? [undefined, {}];
-    const hint = hintOfCode(violation.hint);
+  #advise({ rule, message, hint: given }, allowlist) {
+    const [api, { name, option }] = Object.entries(APIS).find(([, each]) => each.rule === rule && message.startsWith(`'${each.name}' is off`)) ?? [undefined, {}];
+    const hint = hintOfCode(given);
     if (api !== undefined && !allowlist.includes(api))
       return `'${name}' is off: '${api}' is not in the allowlist`;
     if (option !== undefined && this.#lists[option].length === 0)
       return `'${name}' is off: the forge was made without ${option}`;
-    return `${violation.message}${hint ? ` (${hint})` : ''}`;
+    return `${message}${hint ? ` (${hint})` : ''}`;
   }
 
-  /** Looks at the code, runs nothing: all that execute() would refuse for its text. */
+  /** Looks at the code, runs nothing: all that execute() would refuse for its text. What may
+   * not be used comes first; that no function is defined, last. */
   validateCode(code, allowlist = []) {
     needText(code, 'code');
     needAllowlist(allowlist);
     const report = validateSandboxCode(code, { form: 'execute', policy: this.#policyOf(allowlist) });
-    const violations = (report.violations ?? []).map((each) => place(each) + this.#advise(code, each, allowlist));
+    const found = report.violations ?? [];
+    const inOrder = [...found.filter(({ rule }) => rule !== 'form'), ...found.filter(({ rule }) => rule === 'form')];
+    const violations = inOrder.map((each) => place(each) + this.#advise(each, allowlist));
     return { valid: report.ok, violations };
   }
 

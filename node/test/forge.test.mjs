@@ -149,6 +149,32 @@ describe('validateCode', () => {
     assert.match(refused('const x = 1;')[0], /no function 'execute' or 'run' is defined/);
   });
 
+  it('says what is wrong, wherever it stands: no permission is missing in code that does not parse', () => {
+    const cases = [
+      ['function execute(i) { return [1 fs] }', [/^line 1, column 33: Unexpected identifier/]],
+      ['function execute() {}\nlet crypto = 1; let crypto = 2', [/^line 2, column 21: Identifier 'crypto' has already been declared/]],
+      ['let crypto = 1; let crypto = 2', [/no function 'execute' or 'run' is defined/]],
+      [inTool('new XMLHttpRequest()'), [/'XMLHttpRequest' is not available: there is no network/]],
+    ];
+    for (const [code, said] of cases) {
+      const violations = refused(code);
+      assert.equal(violations.length, said.length, violations.join('\n'));
+      said.forEach((about, i) => assert.match(violations[i], about));
+    }
+  });
+
+  it('says what may not be used ahead of the function that is missing', () => {
+    for (const [code, about, allowlist] of [
+      ['eval("1")', /'eval' cannot make code from a string/], ['x = process.env', /'process' is not available/],
+      ['fetch("https://x")', /'fetch' is off: the forge was made without fetchDomains/, ['fetch']],
+    ]) {
+      const violations = refused(code, allowlist);
+      assert.equal(violations.length, 2, violations.join('\n'));
+      assert.match(violations[0], about);
+      assert.match(violations[1], /no function 'execute' or 'run' is defined/);
+    }
+  });
+
   it('lets pass what the allowlist has, if the forge has it too', () => {
     const open = new SandboxedToolForge({ fetchDomains: ['api.example.com'], fsReadPaths: [tmpdir()] });
     const uses = { fetch: 'return fetch("https://api.example.com/x")', 'fs.readFile': 'return fs.readFile("a")', crypto: 'return crypto.randomUUID()' };
@@ -296,6 +322,10 @@ describe('wrong use of a forge is a TypeError that names the argument', () => {
     throws(() => new SandboxedToolForge({ fetchDomains: ['*'] }), /every host/);
     throws(() => new SandboxedToolForge({ fsReadPaths: ['/no/such/folder'] }), /no\/such\/folder/);
     throws(() => new SandboxedToolForge({ fsReadPaths: [], fsReadRoots: [] }), /another name/);
+    throws(() => new SandboxedToolForge({ fetchDomains: [''] }), /^options\.fetchDomains\[0\]: /);
+    throws(() => new SandboxedToolForge({ fetchDomainAllowlist: ['a.com', 'a.com', ''] }), /^options\.fetchDomainAllowlist\[2\]: /);
+    throws(() => new SandboxedToolForge({ fsReadPaths: ['/no/such/folder'] }), /^options\.fsReadPaths\[0\]: /);
+    throws(() => new SandboxedToolForge({ fsReadRoots: [tmpdir(), '/no/such/folder'] }), /^options\.fsReadRoots\[1\]: /);
   });
 
   it('and when it is called', async () => {

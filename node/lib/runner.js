@@ -7,6 +7,7 @@
  * what has no rejections, attempt(), is beside it.
  */
 import { isObject, needFunction, needKnown, needName, needNumber, needObject, needText, needValues, wrong } from './argument.js';
+import { isSignal } from './signals.js';
 
 const MOST_MS = 600000;
 const LEVELS = ['log', 'info', 'warn', 'error', 'debug'];
@@ -29,12 +30,21 @@ export class SandboxExecutionError extends Error {
   }
 }
 
-const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
+
+/* What is no name of a variable in strict code of an async function. */
+const RESERVED = new Set(`arguments await break case catch class const continue debugger default delete do else enum eval
+  export extends false finally for function if implements import in instanceof interface let new null package private
+  protected public return static super switch this throw true try typeof var void while with yield`.split(/\s+/));
+
+const LONGEST_NAME = 247; /* in bytes: the engine binds no longer one */
+
+const isName = (name) => IDENTIFIER.test(name) && !RESERVED.has(name);
 
 function needNames(contextVariables) {
   needValues(contextVariables, 'args.contextVariables');
   for (const name of Object.keys(contextVariables))
-    if (!IDENTIFIER.test(name)) throw new TypeError(`args.contextVariables['${name}'] is no name of a variable`);
+    if (!isName(name)) throw new TypeError(`args.contextVariables['${name}'] is no name of a variable`);
 }
 
 function needSink(sink) {
@@ -56,14 +66,17 @@ export function runnerArguments(args) {
   if (typeof isCustomTool !== 'boolean') throw wrong('args.isCustomTool', 'true or false', isCustomTool);
   if (secureFetchImpl !== undefined) needFunction(secureFetchImpl, 'args.secureFetchImpl');
   if (consoleSink !== undefined) needSink(consoleSink);
+  if (signal !== undefined && signal !== null && !isSignal(signal)) throw wrong('args.signal', 'an AbortSignal', signal);
   return { code, executionParams, envVars, contextVariables, isCustomTool, timeout, secureFetchImpl, consoleSink, signal };
 }
 
-/** The names that the code sees, and their values. */
+/** The names that the code sees, and their values. A parameter that is called as no variable
+ * can be is found in params alone. */
 export function runnerBindings({ executionParams, envVars, contextVariables, isCustomTool }) {
   const bindings = { ...contextVariables };
   if (isCustomTool)
-    for (const [name, value] of Object.entries(executionParams)) if (IDENTIFIER.test(name)) bindings[name] = value;
+    for (const [name, value] of Object.entries(executionParams))
+      if (isName(name) && Buffer.byteLength(name) <= LONGEST_NAME) bindings[name] = value;
   return { ...bindings, params: executionParams, env: envVars, environmentVariables: envVars };
 }
 
@@ -76,8 +89,9 @@ function argumentOf(name, { executionParams, isCustomTool }) {
 
 /** What is said of a binding, as its caller knows it: executionParams.a, not bindings.params.a. */
 export function withOwnPath(message, path, given) {
-  const [all, name] = /^bindings\.([\w$]+)/.exec(path ?? '') ?? [];
-  return all === undefined ? message : message.replace(path, () => argumentOf(name, given) + path.slice(all.length));
+  const [all, name, quoted] = /^bindings(?:\.([\w$]+)|\[("(?:[^"\\]|\\.)*")\])/.exec(path ?? '') ?? [];
+  if (all === undefined) return message;
+  return message.replace(path, () => argumentOf(name ?? JSON.parse(quoted), given) + path.slice(all.length));
 }
 
 /** Tells one line of the console to a sink that may lack methods. */

@@ -18,7 +18,7 @@ export interface SandboxExecuteArgs {
   envVars?: Record<string, string> | undefined;
   /** Each is a name of its own in the code. */
   contextVariables?: Record<string, unknown> | undefined;
-  /** Each of executionParams is a name of its own as well. */
+  /** Each of executionParams is a name of its own as well, if a variable can have it. */
   isCustomTool?: boolean | undefined;
   /** Milliseconds, to 600000. Default 5000. */
   timeout?: number | undefined;

@@ -394,10 +394,8 @@ GBX_API void gbx_abort(gbx_engine *engine, gbx_ticket ticket);
 /** A switch not yet thrown, or NULL if memory is out. */
 GBX_API gbx_signal *gbx_signal_new(void);
 
-/**
- * Throw the switch: every call that has it ends as ABORTED, and calls started with
- * it later use no worker. From any thread, idempotent, not from a signal handler.
- */
+/** Throw the switch: every call that has it ends as ABORTED, and calls started with it
+ *  later use no worker. From any thread, idempotent, not from a signal handler. */
 GBX_API void gbx_signal_abort(gbx_signal *signal);
 
 /** Free a switch that no call has any more. NULL is ignored. */
@@ -408,15 +406,17 @@ GBX_API void gbx_signal_free(gbx_signal *signal);
 /** How the call ended. */
 GBX_API gbx_code gbx_result_code(const gbx_result *result);
 
-/**
- * The value as JSON, in UTF-8, ending in NUL; "" unless the code is VALUE and the
- * value is not undefined. Borrowed until gbx_result_free(). @p ret_len may be NULL.
- */
+/** The value as JSON, in UTF-8, ending in NUL; "" unless the code is VALUE and the value
+ *  is not undefined. Borrowed until gbx_result_free(). @p ret_len may be NULL. */
 GBX_API const char *gbx_result_value(const gbx_result *result, size_t *ret_len);
 
 /** One line for who must repair the code, e.g. "TypeError: x is not a function";
  *  "" on success. UTF-8; parts of it are written by the code: hostile. Borrowed. */
 GBX_API const char *gbx_result_error(const gbx_result *result);
+
+/** Name and message of what the code threw, as they are; "" for none. Hostile. Borrowed. */
+GBX_API const char *gbx_result_thrown_name(const gbx_result *result);
+GBX_API const char *gbx_result_thrown_message(const gbx_result *result);
 
 /** How to repair it, or "". Borrowed. */
 GBX_API const char *gbx_result_hint(const gbx_result *result);

@@ -213,7 +213,16 @@ function addLines(logs, flat) {
   }
 }
 
-function addFailure(result, code, [error, hint, stack, line, column, frame]) {
+/* What was thrown, as it is: a result has one line of it. */
+const thrown = new WeakMap();
+
+/** {name, message} of what ended the call of that result; '' for what is not there. */
+export function thrownOf(result) {
+  return thrown.get(result) ?? { name: '', message: '' };
+}
+
+function addFailure(result, code, [error, hint, stack, line, column, frame, name, message]) {
+  thrown.set(result, { name, message });
   result.ok = false;
   result.code = addon.codes[code];
   result.error = error;

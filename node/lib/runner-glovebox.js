@@ -5,6 +5,7 @@
  * judges every request.
  */
 import { needKnown, needNumber, needObject } from './argument.js';
+import { thrownOf } from './box.js';
 import { EngineCache } from './engine-cache.js';
 import { EnginePool } from './engine-pool.js';
 import { hintOfCode } from './hints.js';
@@ -16,15 +17,24 @@ const MIB = 1048576;
 const MOST_MS = 600000; /* of an engine; the timeout of a call is lower */
 const POLICY = { console: true, timers: true };
 const FETCH_POLICY = { ...POLICY, functions: ['fetch'] };
-function nameOf(error) {
-  return /^[A-Za-z_$][\w$]*(?=: )/.exec(error)?.[0];
-}
+const PLAIN_FETCH = 'fetch takes a URL and a plain object {method, headers, body}, and there are no Headers and no Request: write it so';
 
 /* What the engine says of a failure, as the error that the port's users catch. */
-function errorOf({ code, error, hint, location, stack, logs, executionMs, path }, given) {
-  const name = code === 'RUNTIME' || code === 'SYNTAX' ? nameOf(error) : undefined;
-  const message = name === undefined ? withOwnPath(error, path, given) : error.slice(name.length + 2);
-  return new SandboxExecutionError({ name, message, stack, code, hint: hintOfCode(hint), location, logs, executionMs });
+function errorOf(result, given) {
+  const { code, error, location, stack, logs, executionMs, path } = result;
+  const { name, message } = thrownOf(result);
+  const hasWords = name !== '' || message !== '' || error === 'unknown error'; /* of throw '' */
+  const isThrown = (code === 'RUNTIME' || code === 'SYNTAX') && hasWords;
+  const hint = hintOfCode(result.hint);
+  return new SandboxExecutionError({
+    ...(isThrown ? { name: name || undefined, message } : { message: withOwnPath(error, path, given) }),
+    stack,
+    code,
+    hint: given.secureFetchImpl !== undefined && hint.startsWith('fetch is off') ? PLAIN_FETCH : hint,
+    location,
+    logs,
+    executionMs,
+  });
 }
 
 class GloveboxRunner {

@@ -3,13 +3,17 @@
  * runner-memory - the adapter without isolation: code runs in this very process, with all
  * that this process may do. For tests and for looking at things; it says so when it is used.
  */
-import { BOUND, InvalidData, jsonOf } from './input.js';
-import { BOX_FETCH, answerFetch } from './runner-fetch.js';
-import { runnerArguments, runnerBindings, SandboxExecutionError, tellSink, withOwnPath } from './runner.js';
+import { inspect } from 'node:util';
 
-const RESULT = { subject: 'the result', root: 'result' };
+import { hintOfCode } from './hints.js';
+import { BOUND, InvalidData, jsonOf } from './input.js';
+import { addon } from './native.js';
+import { BOX_FETCH, answerFetch } from './runner-fetch.js';
+import { emptiness, runnerArguments, runnerBindings, SandboxExecutionError, tellSink, withOwnPath } from './runner.js';
+import { consoleOf, resultOf, timersOf } from './runner-world.js';
 
 const AsyncFunction = (async () => {}).constructor;
+const BODY = 2; /* the number of the form */
 let hasWarned = false;
 
 function warnOnce() {
@@ -18,16 +22,6 @@ function warnOnce() {
   process.emitWarning(
     'the memory adapter runs code in this very process, without any isolation: never give it code of others',
     { type: 'GloveboxWarning', code: 'GLOVEBOX_NO_ISOLATION' });
-}
-
-function consoleOf(sink, logs) {
-  const begun = performance.now();
-  const tell = (level) => (...args) => {
-    const text = args.map((each) => (typeof each === 'string' ? each : JSON.stringify(each) ?? String(each))).join(' ');
-    logs.push({ level, timeMs: performance.now() - begun, text });
-    if (sink !== undefined) tellSink(sink, level, text);
-  };
-  return { log: tell('log'), info: tell('info'), warn: tell('warn'), error: tell('error'), debug: tell('debug') };
 }
 
 /* The fetch of the box, here; without secureFetchImpl a name that is undefined: never this
@@ -45,54 +39,31 @@ function bindingsOf(given) {
   } catch (error) {
     if (!(error instanceof InvalidData)) throw error;
     const { message, path, hint } = error;
-    throw new SandboxExecutionError({ code: 'INVALID_DATA', message: withOwnPath(message, path, given), hint });
+    throw new SandboxExecutionError({ code: 'INVALID_DATA', message: withOwnPath(message, path, given), hint: hintOfCode(hint) });
   }
 }
 
 /* ---- failures, as the box tells them -------------------------------------------------- */
 
-function textOf(value) {
+/* What the code threw, whatever it is; to read it may throw again. */
+function partsOf(thrown) {
+  const isObject = (typeof thrown === 'object' && thrown !== null) || typeof thrown === 'function';
+  const shown = () => inspect(thrown, { customInspect: false });
   try {
-    return String(value);
+    const { message, name, stack } = isObject ? thrown : { message: thrown };
+    const own = { name: typeof name === 'string' ? name : undefined, message: shown() };
+    if (typeof message !== 'string') return own;
+    return { name: own.name || (thrown instanceof Error ? 'Error' : undefined), message, stack };
   } catch {
-    return 'unknown error';
+    return { message: shown() };
   }
 }
 
-/* What the code threw, whatever it is. */
 function errorOf(thrown, code) {
   if (thrown instanceof SandboxExecutionError) return thrown;
-  const isError = typeof thrown === 'object' && thrown !== null && typeof thrown.message === 'string';
-  if (!isError) return new SandboxExecutionError({ code, message: textOf(thrown) });
-  const { name, message, stack } = thrown;
-  const frames = textOf(stack).split('\n').filter((line) => /^\s+at /.test(line)).join('\n');
-  return new SandboxExecutionError({ code, message, stack: frames, name: typeof name === 'string' ? name : 'Error' });
-}
-
-/* What the box could not return either is refused alike; a function inside of a value is
- * left out, as JSON does. */
-function plain(value) {
-  if (value === undefined) return undefined;
-  try {
-    return JSON.parse(jsonOf(value, RESULT));
-  } catch (error) {
-    if (!(error instanceof InvalidData)) throw error;
-    if (/^the result holds a (function|symbol) /.test(error.message)) return JSON.parse(JSON.stringify(value));
-    throw new SandboxExecutionError({ code: 'RUNTIME', message: `${error.message}, which JSON cannot hold` });
-  }
-}
-
-function needCode(code) {
-  let rest = code.trimStart();
-  while (rest.startsWith('//') || rest.startsWith('/*')) {
-    const mark = rest.startsWith('//') ? '\n' : '*/';
-    const end = rest.indexOf(mark, 2);
-    if (end < 0) break;
-    rest = rest.slice(end + mark.length).trimStart();
-  }
-  if (rest !== '' && !rest.startsWith('//')) return;
-  const message = code.trim() === '' ? 'the code is empty' : 'the code is only comments';
-  throw new SandboxExecutionError({ code: 'INVALID_CODE', message });
+  const { name, message, stack } = partsOf(thrown);
+  const frames = String(stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)).join('\n');
+  return new SandboxExecutionError({ code, name, message, stack: frames });
 }
 
 /* The code as a function of its names. It may declare `fetch` and `console` again, which
@@ -107,20 +78,44 @@ function compile(code, names, around) {
   }
 }
 
-async function within(timeout, signal, run) {
-  let timer, abort;
+/* The first end of several: the code's own, or that of its time, its signal or a timer. */
+async function within({ timeout, signal }, run) {
+  let timer, abort, fail;
   const ended = new Promise((_, reject) => {
-    const fail = (code, message) => reject(new SandboxExecutionError({ code, message }));
-    timer = setTimeout(() => fail('TIMEOUT', `ran past the time limit of ${timeout} ms`), timeout);
-    abort = () => fail('ABORTED', 'the call was aborted');
+    fail = reject;
+    const end = (code, message) => reject(new SandboxExecutionError({ code, message }));
+    timer = setTimeout(() => end('TIMEOUT', `ran past the time limit of ${timeout} ms`), timeout);
+    abort = () => end('ABORTED', 'the call was aborted');
     signal?.addEventListener('abort', abort);
     if (signal?.aborted) abort();
   });
   try {
-    return await Promise.race([ended, run()]);
+    return await (signal?.aborted ? ended : Promise.race([ended, run(fail)]));
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
+  }
+}
+
+/* What is code of it: models like to put a fence around. */
+function properOf(code) {
+  return addon !== undefined && /^\uFEFF?\s*(```|~~~)/.test(code) ? addon.proper(BODY, code)[0] : code;
+}
+
+/* Runs the code in a world of its own, as far as there is one here. */
+async function runIn(given, bindings, tell) {
+  let timers;
+  try {
+    const code = properOf(given.code);
+    const message = emptiness(code);
+    if (message !== undefined) throw new SandboxExecutionError({ code: 'INVALID_CODE', message });
+    return resultOf(await within(given, (fail) => {
+      timers = timersOf(fail);
+      const around = { fetch: fetchOf(given.secureFetchImpl), console: consoleOf(tell), ...timers.own };
+      return compile(code, Object.keys(bindings), around)(...Object.values(bindings));
+    }));
+  } finally {
+    timers?.end();
   }
 }
 
@@ -132,16 +127,23 @@ export function memory() {
       const given = runnerArguments(args);
       const bindings = bindingsOf(given);
       const logs = [];
-      const around = { fetch: fetchOf(given.secureFetchImpl), console: consoleOf(given.consoleSink, logs) };
       const begun = performance.now();
+      let failure; /* of the sink: the caller's own, and told when the code has ended */
+      const tell = (level, text) => {
+        logs.push({ level, timeMs: performance.now() - begun, text });
+        try {
+          if (given.consoleSink !== undefined) tellSink(given.consoleSink, level, text);
+        } catch (error) {
+          failure ??= { error };
+        }
+      };
       warnOnce();
-      try {
-        needCode(given.code);
-        const run = compile(given.code, Object.keys(bindings), around);
-        return { result: plain(await within(given.timeout, given.signal, () => run(...Object.values(bindings)))) };
-      } catch (error) {
-        throw Object.assign(errorOf(error, 'RUNTIME'), { logs, executionMs: performance.now() - begun });
-      }
+      const ended = await runIn(given, bindings, tell).then(
+        (result) => ({ result }),
+        (error) => ({ failed: Object.assign(errorOf(error, 'RUNTIME'), { logs, executionMs: performance.now() - begun }) }));
+      if (failure !== undefined) throw failure.error;
+      if (ended.failed !== undefined) throw ended.failed;
+      return { result: ended.result };
     },
     async dispose() {},
   };

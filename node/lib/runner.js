@@ -94,6 +94,19 @@ export function withOwnPath(message, path, given) {
   return message.replace(path, () => argumentOf(name ?? JSON.parse(quoted), given) + path.slice(all.length));
 }
 
+/** Why the text is no code at all, or undefined. */
+export function emptiness(code) {
+  let rest = code.trimStart(), hasComment = false;
+  for (let mark; (mark = /^(?:;|\/\/|\/\*)/.exec(rest)?.[0]) !== undefined;) {
+    const end = mark === ';' ? 0 : rest.indexOf(mark === '//' ? '\n' : '*/', 2);
+    if (end < 0 && mark === '/*') return undefined;
+    hasComment ||= mark !== ';';
+    rest = end < 0 ? '' : rest.slice(end + (mark === '/*' ? 2 : 1)).trimStart();
+  }
+  if (rest !== '') return undefined;
+  return hasComment ? 'the code is only comments' : 'the code is empty';
+}
+
 /** Tells one line of the console to a sink that may lack methods. */
 export function tellSink(sink, level, message) {
   const method = LEVELS.includes(level) && typeof sink[level] === 'function' ? level : 'log';

@@ -81,41 +81,40 @@ static void fill_figures(double *figures, gbx_result *result, gbx_ticket ticket)
     figures[GBX_NODE_TICKET] = (double)ticket;
 }
 
-/* A refusal: code is the status, and value its message. */
-static void tell_refusal(call *c, gbx_node_env *e, napi_env env)
-{
-    napi_value args[4] = {
-        gbx_node_number(env, GBX_NODE_DONE),
-        gbx_node_number(env, c->id),
-        gbx_node_number(env, c->error.status),
-        gbx_node_utf8(env, c->error.message, strlen(c->error.message)),
-    };
-
-    gbx_node_dispatch(e, env, 4, args);
-}
-
 static napi_value make_text(napi_env env, const char *text)
 {
     return gbx_node_utf8(env, text, strlen(text));
 }
 
-/* [error, hint, stack, line, column, frame], or undefined after a success. */
+/* A refusal: code is the status, and value its message. */
+static void tell_refusal(call *c, gbx_node_env *e, napi_env env)
+{
+    napi_value args[4] = {gbx_node_number(env, GBX_NODE_DONE),
+                          gbx_node_number(env, c->id),
+                          gbx_node_number(env, c->error.status),
+                          make_text(env, c->error.message)};
+
+    gbx_node_dispatch(e, env, 4, args);
+}
+
+/* [error, hint, stack, line, column, frame, thrown name, message]; undefined: a success. */
 static napi_value make_failure(napi_env env, gbx_result *result)
 {
     gbx_location at = gbx_result_location(result);
-    napi_value parts[6];
     napi_value list;
 
     if (gbx_result_code(result) == GBX_CODE_VALUE ||
-        napi_create_array_with_length(env, 6, &list) != napi_ok)
+        napi_create_array(env, &list) != napi_ok)
         return gbx_node_undefined(env);
-    parts[0] = make_text(env, gbx_result_error(result));
-    parts[1] = make_text(env, gbx_result_hint(result));
-    parts[2] = make_text(env, gbx_result_stack(result));
-    parts[3] = gbx_node_number(env, at.line);
-    parts[4] = gbx_node_number(env, at.column);
-    parts[5] = make_text(env, at.frame);
-    for (uint32_t i = 0; i < 6; i++)
+    napi_value parts[] = {make_text(env, gbx_result_error(result)),
+                          make_text(env, gbx_result_hint(result)),
+                          make_text(env, gbx_result_stack(result)),
+                          gbx_node_number(env, at.line),
+                          gbx_node_number(env, at.column),
+                          make_text(env, at.frame),
+                          make_text(env, gbx_result_thrown_name(result)),
+                          make_text(env, gbx_result_thrown_message(result))};
+    for (uint32_t i = 0; i < sizeof parts / sizeof *parts; i++)
         (void)napi_set_element(env, list, i, parts[i]);
     return list;
 }

@@ -27,7 +27,7 @@ foreach(release 18 22 24)
         gbx_node_test(node_${release} ${program} ${core}/engine.test.mjs
             ${core}/engine-host.test.mjs ${core}/engine-abort.test.mjs
             ${core}/engine-life.test.mjs ${core}/tools.test.mjs ${core}/tools-sdk.test.mjs
-            ${core}/forge.test.mjs ${core}/runner.test.mjs ${core}/codemode.test.mjs
+            ${core}/forge.test.mjs ${core}/runner.test.mjs ${core}/runner-same.test.mjs ${core}/codemode.test.mjs
             ${core}/syntax.test.mjs)
     endif()
 endforeach()

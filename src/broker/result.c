@@ -170,6 +170,16 @@ const char *gbx_result_error(const gbx_result *result)
     return result->error != NULL ? result->error : "";
 }
 
+const char *gbx_result_thrown_name(const gbx_result *result)
+{
+    return result->thrown_name != NULL ? result->thrown_name : "";
+}
+
+const char *gbx_result_thrown_message(const gbx_result *result)
+{
+    return result->thrown_message != NULL ? result->thrown_message : "";
+}
+
 const char *gbx_result_hint(const gbx_result *result)
 {
     return result->hint;

@@ -143,7 +143,25 @@ static void answer_question(struct question *q)
     gbx_buf_cleanup(&answer);
 }
 
-static void on_learnt(void *user)
+/* A list that is empty would say that the server had none. */
+static void refuse_unlearnt(const struct question *q, const gbx_upstream_reply *failure)
+{
+    const char *error_code = gbx_upstream_fault_name(failure->fault);
+    const char *message = "the server cannot be started";
+    gbx_buf clean;
+
+    gbx_buf_init(&clean, GBX_MIB(1));
+    if (gbx_gate_redact(q->run->code->gate, failure->message, strlen(failure->message),
+                        &clean) &&
+        gbx_buf_append(&clean, "", 1))
+        message = (char *)clean.data;
+    gbx_code_run_fault(q->run, error_code, message);
+    gbx_nested_refuse(q->run->code, q->request, error_code, message, strlen(message),
+                      gbx_upstream_fault_retryable(failure->fault));
+    gbx_buf_cleanup(&clean);
+}
+
+static void on_learnt(void *user, const gbx_upstream_reply *failure)
 {
     struct question *q = user;
     struct asked a = {.run = q->run, .request = q->request};
@@ -152,7 +170,9 @@ static void on_learnt(void *user)
     gbx_buf_init(&message, GBX_KIB(8));
     if (q->query.tool[0] != 0)
         gbx_code_no_tool(q->run->code, q->query.server, q->query.tool, &message);
-    if (!q->run->is_ending && message.len > 0 && gbx_buf_append(&message, "", 1))
+    if (!q->run->is_ending && failure != NULL)
+        refuse_unlearnt(q, failure);
+    else if (!q->run->is_ending && message.len > 0 && gbx_buf_append(&message, "", 1))
         refuse(&a, "NOT_FOUND", (char *)message.data);
     else if (!q->run->is_ending)
         answer_question(q);

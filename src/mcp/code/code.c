@@ -95,10 +95,11 @@ static bool start_box(gbx_mcp_code *code, const gbx_options *options)
 
 /* ---- servers that start with us ----------------------------------------------------------- */
 
-static void on_eager(void *user)
+static void on_eager(void *user, const gbx_upstream_reply *failure)
 {
     gbx_mcp_code *code = user;
 
+    (void)failure; /* there is none where all are asked */
     (void)gbx_code_register(code);
     gbx_mcp_server_release(code->server);
 }

@@ -259,7 +259,7 @@ static size_t count_tools(gbx_view tools)
     return count;
 }
 
-static void on_provided(void *user)
+static void on_provided(void *user, const gbx_upstream_reply *failure)
 {
     struct provision *p = user;
     gbx_upstream_info info;
@@ -267,6 +267,7 @@ static void on_provided(void *user)
         gbx_code_info(p->code, p->server, &info) && info.state == GBX_UPSTREAM_READY;
     gbx_buf text;
 
+    (void)failure; /* what is known of the server says the same */
     gbx_buf_init(&text, GBX_MIB(1));
     if (is_ready) {
         (void)gbx_buf_printf(&text,

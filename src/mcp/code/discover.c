@@ -173,12 +173,13 @@ static bool write_found(const struct discovery *d, gbx_buf *to)
     return true;
 }
 
-static void on_learnt(void *user)
+static void on_learnt(void *user, const gbx_upstream_reply *failure)
 {
     struct discovery *d = user;
     gbx_buf text;
     bool is_known;
 
+    (void)failure; /* what is known of the server says the same */
     gbx_buf_init(&text, REPLY_MAX);
     is_known = write_found(d, &text);
     write_absent(d->code, &d->query, &text);

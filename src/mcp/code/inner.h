@@ -58,7 +58,9 @@ void gbx_code_no_tool(const gbx_mcp_code *code, const char *server, const char *
 
 /* ---- learning what tools there are (learn.c) ----------------------------------------- */
 
-typedef void (*gbx_learnt_fn)(void *user);
+/* failure: why the one server that was asked for has not told its tools, or NULL. It is
+ * borrowed, and hostile. */
+typedef void (*gbx_learnt_fn)(void *user, const gbx_upstream_reply *failure);
 
 /* Calls done once, never from inside, when the tools of the server (NULL: of all) are
  * known, or after a while. starts: a server whose tools are known is started, too. False

@@ -20,6 +20,7 @@ struct learning {
     struct learning **link;
     struct event *timer;
     unsigned pending; /* servers that have not answered */
+    bool is_of_one;
     bool is_told;
 };
 
@@ -33,11 +34,11 @@ static void detach(struct learning *l)
 }
 
 /* It is gone when the last server has answered. */
-static void tell(struct learning *l)
+static void tell(struct learning *l, const gbx_upstream_reply *failure)
 {
     if (!l->is_told) {
         detach(l);
-        l->done(l->user);
+        l->done(l->user, l->is_of_one ? failure : NULL);
     }
     if (l->pending == 0)
         free(l);
@@ -47,17 +48,20 @@ static void on_learnt(void *user, const gbx_upstream_reply *reply)
 {
     struct learning *l = user;
 
-    (void)reply; /* what is known of the server says the same */
     if (--l->pending == 0)
-        tell(l);
+        tell(l, reply->fault != GBX_UPSTREAM_OK ? reply : NULL);
 }
 
 /* Time is up, or nobody had to be asked. */
 static void on_timer(evutil_socket_t fd, short what, void *user)
 {
+    static const gbx_upstream_reply late = {.fault = GBX_UPSTREAM_START,
+                                            .message = "it has not started yet"};
+    struct learning *l = user;
+
     (void)fd;
     (void)what;
-    tell(user);
+    tell(l, l->pending > 0 ? &late : NULL);
 }
 
 static bool must_ask(const gbx_mcp_code *code, const char *server, bool starts)
@@ -83,6 +87,7 @@ bool gbx_code_learn(gbx_mcp_code *code, const char *server, bool starts,
     l->done = done;
     l->drop = drop;
     l->user = user;
+    l->is_of_one = server != NULL;
     l->timer = event_new(gbx_mcp_loop_base(code->loop), -1, 0, on_timer, l);
     if (l->timer == NULL) {
         free(l);

@@ -319,10 +319,12 @@
     const words = typeof query === 'object' && query !== null ? query.query : query;
     if (text(words) !== undefined && typeof words !== 'string')
       return reject(error, '', '', 'INVALID_ARGS', "'query' is a string of keywords");
-    return request(error, '', '', ['discover', words === undefined || words === null ? '' : words, {
-      __proto__: null, line: lineOf(error), server: text(given.server), tool: text(given.tool),
-      detail: text(given.detail),
-    }]);
+    const server = text(given.server);
+    return request(error, server === undefined ? '' : server, '',
+      ['discover', words === undefined || words === null ? '' : words, {
+        __proto__: null, line: lineOf(error), server, tool: text(given.tool),
+        detail: text(given.detail),
+      }]);
   }
 
   /* progress('text'), progress(0.5, 'text'), progress(3, 10, 'text') */

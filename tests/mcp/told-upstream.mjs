@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// told-upstream: a server that has the tools, and gives the answers, that it is told.
+//
+//   node told-upstream.mjs [TOOLS]
+//
+// TOOLS is the list of its tools as JSON, or an expression of JavaScript for it. A call is
+// answered with the argument `result` or `error` as it is, or else with the tool's name.
+import { createInterface } from 'node:readline';
+
+const tools = (0, eval)(process.argv[2] ?? '[]');
+
+function answer(method, params) {
+  switch (method) {
+    case 'initialize':
+      return { result: { protocolVersion: '2025-11-25', capabilities: { tools: {} },
+        serverInfo: { name: 'told', version: '1' } } };
+    case 'tools/list': return { result: { tools } };
+    case 'tools/call': {
+      const { result, error } = params.arguments ?? {};
+      if (error !== undefined) return { error };
+      return { result: result ?? { content: [{ type: 'text', text: params.name }] } };
+    }
+    default: return { result: {} };
+  }
+}
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id !== undefined)
+    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...answer(method, params) })}\n`);
+});

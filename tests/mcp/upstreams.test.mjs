@@ -54,3 +54,13 @@ test('who asks for the tools of a server that does not start is told why', async
     ['dead', '', 'UPSTREAM_START', true, true]);
   assert.deepEqual((await valueOf('return await discover()')).map((each) => each.server), ['up']);
 });
+
+test('a JSON-RPC error of a server keeps its code', async () => {
+  const error = { code: -32602, message: 'bad args', data: { field: 'x' } };
+  const told = await errorOf('await servers.up.tell(input)', { error });
+  assert.deepEqual([told.code, told.message], ['UPSTREAM_REFUSED', 'bad args (error -32602)']);
+  const direct = await call('call', { server: 'up', tool: 'tell', args: { error } });
+  assert.equal(textOf(direct), 'UPSTREAM_REFUSED: bad args (error -32602)');
+  assert.equal((await errorOf('await servers.up.tell(input)', { error: { code: -32000 } })).message,
+    'no reason was given (error -32000)');
+});

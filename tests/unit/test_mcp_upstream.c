@@ -111,7 +111,7 @@ static void test_refusal__is_the_servers_own_code_and_words(void **state)
     servers_call(s, "bad", "refuse", "{}", &a);
     assert_int_equal(a.fault, GBX_UPSTREAM_REFUSED);
     assert_int_equal(a.code, -32050);
-    assert_non_null(strstr(a.message, "today"));
+    assert_non_null(strstr(a.message, "today (error -32050)"));
 }
 
 static void test_result__that_is_none_is_a_fault_of_protocol(void **state)

@@ -13,6 +13,8 @@
 /* Room for the arguments, and some for what is around them. */
 #define MESSAGE_MAX (GBX_LINK_MESSAGE_MAX + GBX_KIB(64))
 
+#define WORDS_MAX GBX_KIB(64) /* of an error */
+
 #define HEADER_MISMATCH    (-32020)
 #define MISSING_CAPABILITY (-32021)
 #define URL_NEEDED         (-32042)
@@ -26,6 +28,21 @@ static void answer(gbx_pending *p, const gbx_upstream_reply *reply)
     free(p);
 }
 
+/* Its words and its code: some servers say more by that than by words. */
+static void put_refusal(gbx_view error, int code, gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf words = {0};
+
+    gbx_buf_init(&words, WORDS_MAX);
+    (void)gbx_view_append_text(gbx_rpc_error_message(error), &words);
+    if (words.failed || words.len == 0)
+        (void)gbx_buf_puts(to, "no reason was given");
+    else
+        (void)gbx_buf_append(to, words.data, words.len);
+    (void)gbx_buf_printf(to, " (error %d)", code);
+    (void)gbx_buf_append(to, "", 1);
+}
+
 static void answer_error(gbx_pending *p, gbx_view error)
 {
     gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_REFUSED,
@@ -34,11 +51,9 @@ static void answer_error(gbx_pending *p, gbx_view error)
 
     if (reply.code == MISSING_CAPABILITY || reply.code == URL_NEEDED)
         reply.fault = GBX_UPSTREAM_INPUT;
-    gbx_buf_init(&text, GBX_KIB(64));
-    (void)gbx_view_append_text(gbx_rpc_error_message(error), &text);
-    (void)gbx_buf_append(&text, "", 1);
-    reply.message =
-        text.failed || text.len < 2 ? "no reason was given" : (const char *)text.data;
+    gbx_buf_init(&text, WORDS_MAX + 64);
+    put_refusal(error, reply.code, &text);
+    reply.message = text.failed ? "no reason was given" : (const char *)text.data;
     answer(p, &reply);
 }
 

@@ -64,3 +64,14 @@ test('a JSON-RPC error of a server keeps its code', async () => {
   assert.equal((await errorOf('await servers.up.tell(input)', { error: { code: -32000 } })).message,
     'no reason was given (error -32000)');
 });
+
+test('a tool that fails with structured content alone has said why', async () => {
+  const result = { isError: true, content: [], structuredContent: { error: 'quota exceeded' } };
+  const error = await errorOf('await servers.up.tell(input)', { result });
+  assert.deepEqual([error.code, error.message], ['TOOL_ERROR', '{"error":"quota exceeded"}']);
+  const direct = await call('call', { server: 'up', tool: 'tell', args: { result } });
+  assert.deepEqual([direct.isError, textOf(direct)], [true, '{"error":"quota exceeded"}']);
+  result.structuredContent.error = 'ü'.repeat(9000);
+  const long = await errorOf('await servers.up.tell(input)', { result });
+  assert.ok(Buffer.byteLength(long.message) <= 4200 && long.message.endsWith('üü'), long.message);
+});

@@ -45,8 +45,14 @@ static const struct row {
     {"{\"isError\":true,\"content\":[" TEXT("\"no\"") "]}", "!no"},
     {"{\"isError\":true}", "!the tool failed and did not say why"},
     {"{\"isError\":false,\"content\":[" TEXT("\"ok\"") "]}", "\"ok\""},
-    {"{\"isError\":true,\"structuredContent\":{\"a\":1}}",
+    {"{\"isError\":true,\"structuredContent\":{\"a\":1}}", "!{\"a\":1}"},
+    {"{\"isError\":true,\"content\":[],\"structuredContent\":{}}",
      "!the tool failed and did not say why"},
+    {"{\"isError\":true,\"structuredContent\":null}",
+     "!the tool failed and did not say why"},
+    {"{\"isError\":true,\"content\":[" TEXT(
+         "\"no\"") "],\"structuredContent\":{\"a\":1}}",
+     "!no"},
 };
 
 static void keep(void *user, const char *mime_type, const void *data, size_t len,

@@ -92,6 +92,19 @@ static void copy_blocks(struct gbx_direct *d, gbx_view content, gbx_buf *to,
     }
 }
 
+/* What code would be told. Many hosts show blocks alone: a failure without one is none. */
+static void put_reason(gbx_view result, gbx_buf *to)
+{
+    gbx_buf message;
+
+    gbx_buf_init(&message, GBX_KIB(16));
+    (void)gbx_value_of_result(result, NULL, NULL, &message);
+    (void)gbx_buf_puts(to, ",{\"type\":\"text\",\"text\":");
+    (void)gbx_json_append_string(to, message.data, message.len);
+    (void)gbx_buf_puts(to, "}");
+    gbx_buf_cleanup(&message);
+}
+
 /* What it cost stands after what came back; what was cut, before it. */
 static void answer(struct gbx_direct *d, gbx_view result)
 {
@@ -106,6 +119,8 @@ static void answer(struct gbx_direct *d, gbx_view result)
     gbx_buf_init(&first, GBX_KIB(16));
     gbx_buf_init(&all, CONTENT_MAX);
     copy_blocks(d, gbx_view_member(result, "content"), &blocks, &first);
+    if (out.is_error && blocks.len == 0)
+        put_reason(result, &blocks);
     (void)gbx_buf_puts(&all, "[");
     if (first.len > 0) {
         (void)gbx_buf_puts(&all, "{\"type\":\"text\",\"text\":");

@@ -174,6 +174,19 @@ static void append_content(gbx_view content, const gbx_value_keeper *keeper,
     }
 }
 
+/* Why a tool failed: its texts, or else what it has instead of them. */
+static void append_reason(gbx_view result, gbx_buf *to)
+{
+    gbx_view structured = gbx_view_member(result, "structuredContent");
+
+    append_texts(gbx_view_member(result, "content"), to);
+    if (to->len == 0 && gbx_view_kind(structured) != 'n' &&
+        structured.len > sizeof "{}" - 1)
+        (void)gbx_buf_append(to, structured.at, structured.len);
+    if (to->len == 0)
+        (void)gbx_buf_puts(to, "the tool failed and did not say why");
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_value_is_error(gbx_view result)
@@ -190,9 +203,7 @@ bool gbx_value_of_result(gbx_view result, const gbx_value_keeper *keeper, gbx_bu
 
     if (gbx_value_is_error(result)) {
         gbx_buf_init(&text, BYTES_MAX);
-        append_texts(content, &text);
-        if (text.len == 0)
-            (void)gbx_buf_puts(&text, "the tool failed and did not say why");
+        append_reason(result, &text);
         (void)gbx_utf8_append_lossy(message, text.data,
                                     text.len < MESSAGE_MAX ? text.len : MESSAGE_MAX);
         gbx_buf_cleanup(&text);

@@ -25,6 +25,10 @@ let wire;
 before(async () => {
   const path = configure('mcp.json', {
     up: told(`[${TOOL}]`),
+    long: told("[130, 200, 256].map((n) => ({ name: 'u'.repeat(n), "
+      + "inputSchema: { type: 'object' } }))"),
+    many: told("Array.from({ length: 4096 }, (_, i) => ({ name: 'tool_' + i, "
+      + "inputSchema: { type: 'object' } }))"),
     dead: { command: 'sh', args: ['-c', 'echo no database >&2; exit 3'] } });
   wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
   await wire.initialize();
@@ -52,7 +56,9 @@ test('who asks for the tools of a server that does not start is told why', async
   assert.deepEqual(await valueOf(`try { await discover('', { server: 'dead' }) }
     catch (e) { return [e.server, e.tool, e.code, e.retryable, e instanceof ToolError] }`),
     ['dead', '', 'UPSTREAM_START', true, true]);
-  assert.deepEqual((await valueOf('return await discover()')).map((each) => each.server), ['up']);
+  assert.deepEqual(await valueOf(
+    'return [...new Set((await discover()).map((each) => each.server))].sort()'),
+    ['long', 'many', 'up']);
 });
 
 test('a JSON-RPC error of a server keeps its code', async () => {
@@ -74,4 +80,32 @@ test('a tool that fails with structured content alone has said why', async () =>
   result.structuredContent.error = 'ü'.repeat(9000);
   const long = await errorOf('await servers.up.tell(input)', { result });
   assert.ok(Buffer.byteLength(long.message) <= 4200 && long.message.endsWith('üü'), long.message);
+});
+
+test('every tool that is listed can be called, whatever the length of its name', async () => {
+  assert.deepEqual(await valueOf(`const names = (await servers.long.tools()).map((t) => t.name);
+    return Promise.all(names.map(async (n) => [(await servers.long[n]({})).length, n.length,
+      (await discover({ server: 'long', tool: n, detail: 'names' })).length]))`),
+    [130, 200, 256].map((n) => [n, n, 1]));
+  const tool = 'u'.repeat(256);
+  assert.equal(textOf(await call('call', { server: 'long', tool })), tool);
+  assert.match(textOf(await call('discover', { server: 'long', tool })), /u{256}/);
+  assert.match(textOf(await call('provision', { server: 'long' })), /3 tools: u{130}, u{200}, u{256}/);
+});
+
+test('a name that is longer than any tool has is called that', async () => {
+  const why = /the name of a tool has at most 256 bytes$/;
+  const error = await errorOf("await servers.long['u'.repeat(257)]({})");
+  assert.equal(error.code, 'INVALID_ARGS');
+  assert.match(error.message, why);
+  const direct = await call('call', { server: 'long', tool: 'ü'.repeat(129) });
+  assert.match(textOf(direct), why);
+  assert.equal((await errorOf("await servers.long['\u00fc'.repeat(128)]({})")).code, 'NOT_FOUND');
+});
+
+test('every tool of a server that has many is known by its name', async () => {
+  assert.deepEqual(await valueOf(`return [await servers.many.tool_4095({}),
+    await servers.many.Tool4094({}),
+    (await discover({ server: 'many', tool: 'tool_4095' })).length,
+    (await discover({ tool: 'tool_4093' })).length]`), ['tool_4095', 'tool_4094', 1, 1]);
 });

@@ -35,7 +35,7 @@ static char *take_text(gbx_view view, size_t max)
     gbx_buf text;
     char *taken;
 
-    gbx_buf_init(&text, max + 1);
+    gbx_buf_init(&text, max);
     if (gbx_view_kind(view) != '"' || !gbx_view_append_text(view, &text) ||
         memchr(text.data != NULL ? text.data : (const uint8_t *)"", 0, text.len) !=
             NULL)
@@ -71,7 +71,7 @@ static gbx_nested *read_call(const struct asked *a)
     n->run = a->run;
     n->request = a->request;
     n->server = take_text(a->args[0], 64);
-    n->tool = take_text(a->args[1], 128);
+    n->tool = take_text(a->args[1], GBX_TOOL_NAME_MAX);
     n->args = strndup(a->args[2].at, a->args[2].len);
     n->args_len = a->args[2].len;
     n->line = line_of(a->args[3]);
@@ -99,7 +99,10 @@ static void on_call(const struct asked *a)
     }
     n = gbx_view_kind(a->args[2]) == '{' ? read_call(a) : NULL;
     if (n == NULL) {
-        refuse(a, "INVALID_ARGS", "a call has a server, a tool and an object");
+        refuse(a, "INVALID_ARGS",
+               gbx_code_is_long_name(a->args[1])
+                   ? GBX_CODE_LONG_NAME
+                   : "a call has a server, a tool and an object");
         return;
     }
     gbx_buf_init(&message, GBX_KIB(8));

@@ -218,7 +218,7 @@ static struct gbx_direct *read_direct(gbx_mcp_code *code, gbx_view arguments)
 {
     struct gbx_direct *d = calloc(1, sizeof *d);
     gbx_view args = gbx_view_member(arguments, "args");
-    char tool[136];
+    char tool[GBX_TOOL_NAME_MAX + 1];
 
     if (d == NULL)
         return NULL;
@@ -255,7 +255,7 @@ static void write_tools(gbx_view tools, gbx_buf *to)
     gbx_view tool;
 
     while (gbx_view_next(tools, &cursor, &key, &tool)) {
-        char name[136];
+        char name[GBX_TOOL_NAME_MAX + 1];
 
         if (gbx_code_take_name(gbx_view_member(tool, "name"), name, sizeof name))
             (void)gbx_buf_printf(to, "%s%s", count++ > 0 ? ", " : ": ", name);
@@ -311,8 +311,10 @@ void gbx_code_call(void *user, gbx_mcp_request *request, gbx_view arguments)
     gbx_buf message;
 
     if (d == NULL) {
-        gbx_code_say_wrong(code, request,
-                           "INVALID_ARGS: give server, tool and args, an object");
+        gbx_code_say_wrong(code, request, "INVALID_ARGS: %s",
+                           gbx_code_is_long_name(gbx_view_member(arguments, "tool"))
+                               ? GBX_CODE_LONG_NAME
+                               : "give server, tool and args, an object");
         return;
     }
     gbx_buf_init(&message, GBX_KIB(8));

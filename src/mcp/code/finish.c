@@ -126,7 +126,7 @@ static void explain_aggregate(const gbx_code_run *run, struct material *m,
          n = n->next) {
         if (n->message == NULL)
             continue;
-        (void)gbx_buf_printf(&text, "%s%.64s.%.128s", told++ == 0 ? ": " : "; ",
+        (void)gbx_buf_printf(&text, "%s%.64s.%.256s", told++ == 0 ? ": " : "; ",
                              n->server, n->tool);
         if (n->line > 0)
             (void)gbx_buf_printf(&text, " (line %u)", n->line);
@@ -205,7 +205,7 @@ static char *await_hint(const gbx_code_run *run, bool is_type_error,
                              call.is_list ? "await Promise.all(...) around the list"
                                           : "await before it");
     } else if (open != NULL) {
-        (void)gbx_buf_printf(&hint, "did you forget await? %.64s.%.128s", open->server,
+        (void)gbx_buf_printf(&hint, "did you forget await? %.64s.%.256s", open->server,
                              open->tool);
         if (open->line > 0)
             (void)gbx_buf_printf(&hint, " (line %u)", open->line);

@@ -75,7 +75,7 @@ void gbx_code_learn_no_more(gbx_mcp_code *code);
 typedef struct gbx_code_query {
     char words[512];
     char server[72];
-    char tool[136];
+    char tool[GBX_TOOL_NAME_MAX + 1];
     char detail[16]; /* "names", "summary", "types", or "" */
 } gbx_code_query;
 
@@ -117,6 +117,10 @@ void gbx_code_say_wrong(gbx_mcp_code *code, gbx_mcp_request *request,
 
 /* A string of 1 to size - 1 bytes without NUL. */
 bool gbx_code_take_name(gbx_view view, char *ret, size_t size);
+/* Is it longer than the name of any tool? Then that is said. */
+#define GBX_CODE_LONG_NAME "the name of a tool has at most 256 bytes"
+_Static_assert(GBX_TOOL_NAME_MAX == 256, "GBX_CODE_LONG_NAME says so");
+bool gbx_code_is_long_name(gbx_view view);
 /* A whole number from 0 to max; what is more is max. */
 bool gbx_code_take_count(gbx_view view, uint32_t max, uint32_t *ret);
 

@@ -8,22 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_MAX 512
-#define MEANT_MAX 5
+#define SERVERS_MAX 512 /* that are looked at for the nearest */
+#define MEANT_MAX   5
+#define NAME_SIZE   (GBX_TOOL_NAME_MAX + 1)
 
 /* Letters and digits in lower case: what readFile and read_file have in common. */
-static void fold(const char *name, char ret[132])
+static void fold(const char *name, char ret[NAME_SIZE])
 {
     size_t n = 0;
 
-    for (; *name != 0 && n < 130; name++)
+    for (; *name != 0 && n < GBX_TOOL_NAME_MAX; name++)
         if (isalnum((unsigned char)*name))
             ret[n++] = (char)tolower((unsigned char)*name);
     ret[n] = 0;
 }
 
 struct names {
-    char *list[NAMES_MAX];
+    char *list[GBX_TOOLS_MAX];
     size_t count;
 };
 
@@ -40,8 +41,8 @@ static void read_names(gbx_view tools, struct names *ret)
     gbx_view tool;
 
     ret->count = 0;
-    while (ret->count < NAMES_MAX && gbx_view_next(tools, &cursor, &key, &tool)) {
-        char name[132];
+    while (ret->count < GBX_TOOLS_MAX && gbx_view_next(tools, &cursor, &key, &tool)) {
+        char name[NAME_SIZE];
 
         if (!gbx_code_take_name(gbx_view_member(tool, "name"), name, sizeof name))
             continue;
@@ -53,11 +54,11 @@ static void read_names(gbx_view tools, struct names *ret)
 
 static void say_unknown(const gbx_mcp_code *code, const char *name, gbx_buf *message)
 {
-    const char *names[NAMES_MAX] = {NULL};
+    const char *names[SERVERS_MAX] = {NULL};
     const char *near;
     size_t count = 0;
 
-    for (size_t i = 0; i < code->config->server_count && count < NAMES_MAX; i++)
+    for (size_t i = 0; i < code->config->server_count && count < SERVERS_MAX; i++)
         if (gbx_code_is_listed(&code->config->servers[i]))
             names[count++] = code->config->servers[i].name;
     near = gbx_nearest(name, names, count);
@@ -86,7 +87,7 @@ static void no_tool_anywhere(const gbx_mcp_code *code, const char *tool,
     size_t before = message->len;
     size_t meant = 0;
 
-    (void)gbx_buf_printf(message, "no server has a tool '%.128s'", tool);
+    (void)gbx_buf_printf(message, "no server has a tool '%.256s'", tool);
     for (size_t i = 0; i < gbx_upstreams_count(code->upstreams); i++) {
         gbx_upstream_info info = gbx_upstreams_info(code->upstreams, i);
         struct names names;
@@ -155,7 +156,7 @@ char *gbx_code_other_name(const gbx_mcp_code *code, const char *server,
 {
     gbx_upstream_info info;
     struct names names;
-    char wanted[132];
+    char wanted[NAME_SIZE];
     char *found = NULL;
     unsigned fits = 0;
 
@@ -164,7 +165,7 @@ char *gbx_code_other_name(const gbx_mcp_code *code, const char *server,
     fold(tool, wanted);
     read_names(info.tools, &names);
     for (size_t i = 0; i < names.count; i++) {
-        char other[132];
+        char other[NAME_SIZE];
 
         fold(names.list[i], other);
         if (strcmp(names.list[i], tool) == 0) {
@@ -198,7 +199,7 @@ void gbx_code_no_tool(const gbx_mcp_code *code, const char *server, const char *
     read_names(info.tools, &names);
     if (!has_name(&names, tool)) {
         near = gbx_nearest(tool, (const char *const *)names.list, names.count);
-        (void)gbx_buf_printf(message, "the server '%s' has no tool '%.128s'", server,
+        (void)gbx_buf_printf(message, "the server '%s' has no tool '%.256s'", server,
                              tool);
         if (near != NULL)
             (void)gbx_buf_printf(message, ": did you mean '%s'?", near);
@@ -223,6 +224,19 @@ bool gbx_code_take_name(gbx_view view, char *ret, size_t size)
     }
     gbx_buf_cleanup(&text);
     return ok;
+}
+
+bool gbx_code_is_long_name(gbx_view view)
+{
+    gbx_buf text;
+    bool fits;
+
+    if (gbx_view_kind(view) != '"' || view.len - 2 <= GBX_TOOL_NAME_MAX)
+        return false;
+    gbx_buf_init(&text, GBX_TOOL_NAME_MAX);
+    fits = gbx_view_append_text(view, &text);
+    gbx_buf_cleanup(&text);
+    return !fits;
 }
 
 bool gbx_code_take_count(gbx_view view, uint32_t max, uint32_t *ret)

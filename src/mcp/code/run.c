@@ -51,7 +51,7 @@ static void note_open(gbx_code_run *run)
             (void)gbx_buf_printf(&text,
                                  "%zu call%s not awaited and cancelled: ", run->open,
                                  run->open == 1 ? " was" : "s were");
-        (void)gbx_buf_printf(&text, "%s%.64s.%.128s", named > 0 ? ", " : "", n->server,
+        (void)gbx_buf_printf(&text, "%s%.64s.%.256s", named > 0 ? ", " : "", n->server,
                              n->tool);
         if (n->line > 0)
             (void)gbx_buf_printf(&text, " (line %u)", n->line);

@@ -18,7 +18,7 @@
 typedef struct gbx_gate_grant {
     char run[GBX_GATE_RUN_SIZE]; /* "": of the whole session */
     char server[80];
-    char tool[160];
+    char tool[GBX_TOOL_NAME_MAX + 1];
     size_t rule; /* that asked */
     bool allows;
 } gbx_gate_grant;

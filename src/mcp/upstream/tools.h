@@ -8,11 +8,9 @@
 #ifndef GBX_MCP_UPSTREAM_TOOLS_H
 #define GBX_MCP_UPSTREAM_TOOLS_H
 
-#include "base/json_view.h"
+#include "mcp/upstream/upstream.h"
 
-#define GBX_TOOLS_MAX       4096
 #define GBX_TOOLS_BYTES_MAX GBX_MIB(16)
-#define GBX_TOOL_NAME_MAX   256
 
 typedef struct gbx_tool {
     char *name;

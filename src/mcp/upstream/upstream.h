@@ -12,6 +12,10 @@
 #include "mcp/config/config.h"
 #include "mcp/rpc/loop.h"
 
+/* Of one server; a name that is longer is no tool's. */
+#define GBX_TOOLS_MAX     4096
+#define GBX_TOOL_NAME_MAX 256
+
 typedef struct gbx_upstreams gbx_upstreams;
 typedef struct gbx_upstream_call gbx_upstream_call;
 

@@ -37,6 +37,8 @@ typedef struct finding {
     bool ok;
     size_t tools;
     size_t reading; /* of them, by their own word */
+    size_t left_out;
+    char left_out_why[GBX_TOOLS_DROPPED_SIZE];
     double start_ms;
     const char *containment; /* what holds its processes together; constant */
     char era[40];
@@ -96,6 +98,8 @@ static void on_learned(void *user, const gbx_upstream_reply *reply)
         keep_fault(f, gbx_upstream_fault_name(reply->fault), reply->message);
     f->start_ms = info.start_ms;
     f->containment = info.containment;
+    f->left_out = info.left_out;
+    (void)snprintf(f->left_out_why, sizeof f->left_out_why, "%s", info.left_out_why);
     (void)snprintf(f->era, sizeof f->era, "%s", info.era);
     (void)snprintf(f->server, sizeof f->server, "%.100s%s%.50s", info.server_name,
                    info.version[0] != '\0' ? " " : "", info.version);
@@ -175,6 +179,8 @@ static void print_row(const gbx_term *out, const gbx_mcp_upstream_config *server
     gbx_term_foreign(out, f->server, strlen(f->server), GBX_ESCAPE_LINE);
     if (f->containment[0] != '\0' && strcmp(f->containment, "pid namespace") != 0)
         (void)fprintf(out->stream, "  (%s)", f->containment);
+    if (f->left_out > 0)
+        (void)fprintf(out->stream, "  (%s)", f->left_out_why);
     (void)fputc('\n', out->stream);
 }
 
@@ -205,8 +211,12 @@ static void print_json(const gbx_term *out, const examination *e, bool ok)
             put_text(&buf, "server", f->server);
             put_text(&buf, "containment", f->containment);
             (void)gbx_buf_printf(&buf,
-                                 ",\"tools\":%zu,\"readOnlyTools\":%zu,\"startMs\":",
-                                 f->tools, f->reading);
+                                 ",\"tools\":%zu,\"readOnlyTools\":%zu,"
+                                 "\"leftOutTools\":%zu",
+                                 f->tools, f->reading, f->left_out);
+            if (f->left_out > 0)
+                put_text(&buf, "leftOut", f->left_out_why);
+            (void)gbx_buf_puts(&buf, ",\"startMs\":");
             (void)gbx_json_append_number(&buf, f->start_ms);
         } else if (!is_off(server)) {
             put_text(&buf, "error", f->fault);

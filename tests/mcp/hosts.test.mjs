@@ -245,6 +245,7 @@ test('doctor: each server with its era, tools and time; the broken ones with the
   const { startMs, containment, ...facts } = good;
   assert.deepEqual(facts, {
     name: 'good', state: 'serves', era: '2025-11-25', server: 'counting 1', tools: 3, readOnlyTools: 1,
+    leftOutTools: 0,
   });
   assert.ok(startMs > 0);
   assert.match(containment, /namespace/); // there is one, or the words for there being none

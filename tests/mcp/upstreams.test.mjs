@@ -2,6 +2,7 @@
 // What becomes of servers that do not start, and of answers and tools that are odd: code is
 // told what went wrong, in the server's own words.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -108,4 +109,28 @@ test('every tool of a server that has many is known by its name', async () => {
     await servers.many.Tool4094({}),
     (await discover({ server: 'many', tool: 'tool_4095' })).length,
     (await discover({ tool: 'tool_4093' })).length]`), ['tool_4095', 'tool_4094', 1, 1]);
+});
+
+test('tools that cannot be called are counted, and those without a schema are not among them', async () => {
+  const path = configure('odd.json', { odd: told(`[${TOOL}, { name: 'free' }, { name: 'x', inputSchema: [] },
+    { name: 'u'.repeat(257), inputSchema: {} }]`), many: told(
+    "Array.from({ length: 5000 }, (_, i) => ({ name: 'tool_' + i }))") });
+  const why = '2 left out: 1 with a name of more than 256 bytes, 1 with an inputSchema that is no object';
+  const run = (...args) => spawnSync(process.env.GLOVEBOX, ['mcp', 'doctor', '--config', path, ...args],
+    { env, encoding: 'utf8' });
+  const [odd, many] = run().stdout.split('\n');
+  assert.match(odd, / 2 tools \(0 only read\) /);
+  assert.ok(odd.endsWith(`(${why})`), odd);
+  assert.match(many, /4096 tools .*\(904 left out: 904 beyond the first 4096\)$/);
+  const json = JSON.parse(run('--json').stdout).servers[0];
+  assert.deepEqual([json.tools, json.leftOutTools, json.leftOut], [2, 2, why]);
+
+  const own = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
+  await own.initialize();
+  assert.equal((await own.call('execute', { code: 'return servers.odd.free({})' })).result
+    .structuredContent.result, 'free');
+  assert.match(textOf((await own.call('discover', { server: 'odd', tool: 'free' })).result),
+    /free\(args\?: \{ \[key: string\]: unknown \}\)/);
+  assert.ok(textOf((await own.call('provision', { server: 'odd' })).result).includes(why));
+  await own.close();
 });

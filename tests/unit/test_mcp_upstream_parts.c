@@ -122,6 +122,7 @@ static gbx_view view_of(const char *text)
 
 static void test_tools__that_cannot_be_called_are_dropped(void **state)
 {
+    char dropped[GBX_TOOLS_DROPPED_SIZE];
     gbx_tools tools;
     gbx_view view;
     (void)state;
@@ -132,7 +133,7 @@ static void test_tools__that_cannot_be_called_are_dropped(void **state)
         view_of(
             "[{\"name\":\"good\",\"inputSchema\":{\"a\":1},\"x\":[1.50]},"
             "{\"name\":\"good\",\"inputSchema\":{}},{\"name\":\"\",\"inputSchema\":{}},"
-            "{\"inputSchema\":{}},{\"name\":\"no schema\"},7,"
+            "{\"inputSchema\":{}},{\"name\":\"no schema\",\"inputSchema\":[]},7,"
             "{\"name\":\"a\\u0000b\",\"inputSchema\":{}},"
             "{\"name\":\"a\\nb\",\"inputSchema\":{}}]"),
         NULL));
@@ -146,7 +147,40 @@ static void test_tools__that_cannot_be_called_are_dropped(void **state)
                         view.len);
     view = gbx_tools_schema(&tools, gbx_tools_find(&tools, "good"));
     assert_memory_equal(view.at, "{\"a\":1}", view.len);
+    gbx_tools_say_dropped(&tools, dropped, sizeof dropped);
+    assert_string_equal(dropped,
+                        "7 left out: 5 with no name, or none that can be written, "
+                        "1 there twice, 1 with an inputSchema that is no object");
     gbx_tools_cleanup(&tools);
+}
+
+static void test_tools__without_a_schema_take_any_object(void **state)
+{
+    static const char list[] =
+        "[{\"name\":\"a\"},{\"name\":\"b\",\"inputSchema\":null}]";
+    char dropped[GBX_TOOLS_DROPPED_SIZE] = "-";
+    gbx_tools tools;
+    (void)state;
+
+    gbx_tools_open(&tools);
+    assert_true(gbx_tools_add(&tools, view_of(list), gbx_params_are_sound));
+    assert_true(gbx_tools_close(&tools));
+    assert_int_equal(tools.count, 2);
+    gbx_tools_say_dropped(&tools, dropped, sizeof dropped);
+    assert_string_equal(dropped, "");
+    gbx_tools_cleanup(&tools);
+}
+
+static void test_tools__every_reason_is_told_at_once(void **state)
+{
+    char dropped[GBX_TOOLS_DROPPED_SIZE];
+    gbx_tools tools = {.dropped = SIZE_MAX};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_TOOL_FLAWS; i++)
+        tools.flaws[i] = 1000000;
+    gbx_tools_say_dropped(&tools, dropped, sizeof dropped);
+    assert_non_null(strstr(dropped, "1000000 beyond the first 4096"));
 }
 
 static void test_tools__hints_say_what_may_be_repeated(void **state)
@@ -302,6 +336,8 @@ int main(void)
         cmocka_unit_test(test_events__have_a_ceiling),
         cmocka_unit_test(test_events__id_and_retry_are_kept),
         cmocka_unit_test(test_tools__that_cannot_be_called_are_dropped),
+        cmocka_unit_test(test_tools__without_a_schema_take_any_object),
+        cmocka_unit_test(test_tools__every_reason_is_told_at_once),
         cmocka_unit_test(test_tools__hints_say_what_may_be_repeated),
         cmocka_unit_test(test_schema__is_sound_or_the_tool_is_not_called),
         cmocka_unit_test(test_tail__keeps_the_last_lines_of_a_flood),

@@ -53,9 +53,13 @@ static void write_head(gbx_buf *to, gbx_view tool)
 
 static void write_whole(gbx_buf *to, gbx_view tool)
 {
+    static const char any_object[] = "{\"type\":\"object\"}";
     gbx_view input = gbx_view_member(tool, "inputSchema");
     gbx_view output = gbx_view_member(tool, "outputSchema");
 
+    /* What it is called with is an object, whether its server says so or nothing. */
+    if (input.at == NULL || gbx_view_kind(input) == 'n')
+        input = (gbx_view){any_object, sizeof any_object - 1};
     write_head(to, tool);
     (void)gbx_buf_puts(to, gbx_types_all_optional(input) ? "args?: " : "args: ");
     gbx_types_of(to, input, 2);

@@ -291,6 +291,8 @@ static void on_provided(void *user, const gbx_upstream_reply *failure)
                              p->server, info.server_name, info.version, info.era,
                              info.start_ms, count_tools(info.tools));
         write_tools(info.tools, &text);
+        if (info.left_out > 0)
+            (void)gbx_buf_printf(&text, " (%s)", info.left_out_why);
     } else {
         (void)gbx_buf_printf(&text, "%s did not start: %s", p->server,
                              info.fault[0] != 0 ? info.fault

@@ -99,6 +99,8 @@ static void take_tools(gbx_server *server, const gbx_session *session)
     gbx_tools ours;
     uint32_t ttl_ms = gbx_session_facts_of(session)->tools_ttl_ms;
 
+    server->left_out = theirs->dropped;
+    gbx_tools_say_dropped(theirs, server->left_out_why, sizeof server->left_out_why);
     server->tools_until_ns =
         ttl_ms == 0 ? 0 : gbx_clock_now_ns() + (int64_t)ttl_ms * GBX_NS_PER_MS;
     if (!is_new)

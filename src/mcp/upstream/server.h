@@ -58,7 +58,9 @@ struct gbx_server {
     int64_t retry_ns;  /* not tried before */
     struct event *retry;
     struct event *idle;
-    char fault[1024];        /* of the last failure, or "" */
+    char fault[1024]; /* of the last failure, or "" */
+    size_t left_out;  /* of the tools that it has told */
+    char left_out_why[GBX_TOOLS_DROPPED_SIZE];
     gbx_session_facts facts; /* of the last session that was ready; text is owned */
     gbx_tools tools;
     bool knows_tools;

@@ -68,14 +68,15 @@ static void become_ready(gbx_session *s)
 
 static void end_list(gbx_session *s)
 {
+    char dropped[GBX_TOOLS_DROPPED_SIZE];
+
     if (!gbx_tools_close(&s->coming)) {
         gbx_session_lose(s, "its list of tools is too long");
         return;
     }
-    if (s->coming.dropped > 0)
-        gbx_session_log(
-            s, "%zu of its tools cannot be called: no name, no schema, or there twice",
-            s->coming.dropped);
+    gbx_tools_say_dropped(&s->coming, dropped, sizeof dropped);
+    if (dropped[0] != 0)
+        gbx_session_log(s, "%zu tools, %s", s->coming.count, dropped);
     gbx_tools_cleanup(&s->tools);
     s->tools = s->coming;
     s->coming = (gbx_tools){0};

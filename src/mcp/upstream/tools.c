@@ -17,16 +17,33 @@ static bool is_name(const char *name)
     return *name != 0;
 }
 
-/* A tool as it may be called, or false. */
-static bool read_tool(const gbx_tools *tools, gbx_view view, gbx_tools_check *is_sound,
-                      char *name, size_t size)
+/* A server that says nothing of the input takes any object. */
+static bool is_schema(gbx_view schema)
+{
+    char kind = gbx_view_kind(schema);
+
+    return schema.at == NULL || kind == 'n' || kind == '{';
+}
+
+/* Why the tool cannot be called, or its name. */
+static gbx_tool_flaw read_tool(const gbx_tools *tools, gbx_view view,
+                               gbx_tools_check *is_sound, char *name, size_t size)
 {
     gbx_view schema = gbx_view_member(view, "inputSchema");
+    gbx_view written = gbx_view_member(view, "name");
 
-    return gbx_rpc_copy_text(gbx_view_member(view, "name"), name, size) &&
-           is_name(name) && gbx_tools_find(tools, name) == NULL &&
-           gbx_view_kind(schema) == '{' && tools->count < GBX_TOOLS_MAX &&
-           (is_sound == NULL || is_sound(schema));
+    if (!gbx_rpc_copy_text(written, name, size))
+        return gbx_view_kind(written) == '"' && written.len > size ? GBX_TOOL_LONG_NAME
+                                                                   : GBX_TOOL_NO_NAME;
+    if (!is_name(name))
+        return GBX_TOOL_NO_NAME;
+    if (gbx_tools_find(tools, name) != NULL)
+        return GBX_TOOL_TWICE;
+    if (!is_schema(schema))
+        return GBX_TOOL_NO_SCHEMA;
+    if (is_sound != NULL && schema.at != NULL && !is_sound(schema))
+        return GBX_TOOL_UNSOUND;
+    return tools->count < GBX_TOOLS_MAX ? GBX_TOOL_FINE : GBX_TOOL_TOO_MANY;
 }
 
 /* False: memory is out, or they are too long. */
@@ -73,10 +90,14 @@ bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound)
     if (gbx_view_kind(page) != '[')
         return false;
     while (gbx_view_next(page, &cursor, &none, &view)) {
-        if (!read_tool(tools, view, is_sound, name, sizeof name))
+        gbx_tool_flaw flaw = read_tool(tools, view, is_sound, name, sizeof name);
+
+        if (flaw != GBX_TOOL_FINE) {
             tools->dropped++;
-        else if (!add_tool(tools, view, name))
+            tools->flaws[flaw]++;
+        } else if (!add_tool(tools, view, name)) {
             return false;
+        }
     }
     return true;
 }
@@ -117,6 +138,33 @@ const char *gbx_tools_nearest(const gbx_tools *tools, const char *name)
     for (size_t i = 0; i < tools->count; i++)
         candidates[i] = tools->list[i].name;
     return gbx_nearest(name, candidates, tools->count);
+}
+
+void gbx_tools_say_dropped(const gbx_tools *tools, char *ret, size_t size)
+{
+    static const char *const words[GBX_TOOL_FLAWS] = {
+        [GBX_TOOL_NO_NAME] = "with no name, or none that can be written",
+        [GBX_TOOL_LONG_NAME] = "with a name of more than 256 bytes",
+        [GBX_TOOL_TWICE] = "there twice",
+        [GBX_TOOL_NO_SCHEMA] = "with an inputSchema that is no object",
+        [GBX_TOOL_UNSOUND] = "with an x-mcp-header against the rules",
+        [GBX_TOOL_TOO_MANY] = "beyond the first 4096",
+    };
+    gbx_buf text;
+
+    _Static_assert(GBX_TOOL_NAME_MAX == 256 && GBX_TOOLS_MAX == 4096,
+                   "the words say so");
+    gbx_buf_init(&text, size - 1);
+    if (tools->dropped > 0)
+        (void)gbx_buf_printf(&text, "%zu left out", tools->dropped);
+    for (size_t i = 0, said = 0; i < GBX_TOOL_FLAWS; i++)
+        if (tools->flaws[i] > 0)
+            (void)gbx_buf_printf(&text, "%s%zu %s", said++ > 0 ? ", " : ": ",
+                                 tools->flaws[i], words[i]);
+    if (text.len > 0)
+        memcpy(ret, text.data, text.len);
+    ret[text.len] = '\0';
+    gbx_buf_cleanup(&text);
 }
 
 gbx_view gbx_tools_view(const gbx_tools *tools)

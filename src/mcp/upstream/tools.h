@@ -19,12 +19,25 @@ typedef struct gbx_tool {
     size_t len;
 } gbx_tool;
 
+/* Why a tool is left out. */
+typedef enum gbx_tool_flaw {
+    GBX_TOOL_NO_NAME,
+    GBX_TOOL_LONG_NAME,
+    GBX_TOOL_TWICE,
+    GBX_TOOL_NO_SCHEMA,
+    GBX_TOOL_UNSOUND,
+    GBX_TOOL_TOO_MANY,
+    GBX_TOOL_FLAWS,
+    GBX_TOOL_FINE = GBX_TOOL_FLAWS
+} gbx_tool_flaw;
+
 /* Zeroed, it is an empty list that nobody has told. */
 typedef struct gbx_tools {
     gbx_buf json; /* "[...]", not terminated, once it is closed */
     gbx_tool *list;
     size_t count;
-    size_t dropped; /* no name, no schema of input, there already, or too many */
+    size_t dropped; /* left out */
+    size_t flaws[GBX_TOOL_FLAWS];
 } gbx_tools;
 
 /* May a tool with such a schema of its input be called? NULL: any. */
@@ -44,6 +57,9 @@ const gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name);
 
 /* The name that may have been meant, or NULL. */
 const char *gbx_tools_nearest(const gbx_tools *tools, const char *name);
+
+/* "2 left out: 1 with no name, 1 there twice", or "". */
+void gbx_tools_say_dropped(const gbx_tools *tools, char *ret, size_t size);
 
 gbx_view gbx_tools_view(const gbx_tools *tools); /* no value while it is not closed */
 bool gbx_tools_same(const gbx_tools *a, const gbx_tools *b);

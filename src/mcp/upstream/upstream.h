@@ -16,6 +16,9 @@
 #define GBX_TOOLS_MAX     4096
 #define GBX_TOOL_NAME_MAX 256
 
+/* "2 left out: 1 with no name, 1 there twice", and all other reasons. */
+#define GBX_TOOLS_DROPPED_SIZE 320
+
 typedef struct gbx_upstreams gbx_upstreams;
 typedef struct gbx_upstream_call gbx_upstream_call;
 
@@ -101,10 +104,12 @@ typedef struct gbx_upstream_info {
     const char *server_name; /* as it calls itself, or "" */
     const char *version;     /* or "" */
     const char *instructions;
-    const char *fault;       /* why it is BROKEN, or "" */
-    double start_ms;         /* spawn to the first list of tools */
-    const char *containment; /* what holds its processes together, in words, or "" */
-    gbx_view tools;          /* JSON array of all pages, or no value while not known */
+    const char *fault;        /* why it is BROKEN, or "" */
+    double start_ms;          /* spawn to the first list of tools */
+    const char *containment;  /* what holds its processes together, in words, or "" */
+    gbx_view tools;           /* JSON array of all pages, or no value while not known */
+    size_t left_out;          /* tools that it has told and that cannot be called */
+    const char *left_out_why; /* "2 left out: 1 with no name, 1 there twice", or "" */
 } gbx_upstream_info;
 
 size_t gbx_upstreams_count(const gbx_upstreams *upstreams);

@@ -245,6 +245,8 @@ gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams, size_t inde
         .containment =
             server->facts.containment != NULL ? server->facts.containment : "",
         .tools = gbx_tools_view(&server->tools),
+        .left_out = server->left_out,
+        .left_out_why = server->left_out_why,
     };
 }
 

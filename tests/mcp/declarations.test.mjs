@@ -107,3 +107,14 @@ test('hostile names, texts and schemas are TypeScript all the same', { skip }, (
   assert.deepEqual(compile(declarations), []);
   assert.ok(declarations.length < 3_000_000);
 });
+
+test('no name or literal shows what follows it in another order', { skip }, () => {
+  const odd = 'a\u202eb\u2066c\u0085\u{e0041}"\\d';
+  const declarations = declare({ files: [
+    tool(`read${odd}`, object({ [odd]: { enum: [odd, 'b'] } }, [odd])), tool('then', { type: 'object' })] });
+  assert.doesNotMatch(declarations.replaceAll('\n', ''),
+    /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u);
+  const written = JSON.stringify(odd);
+  assert.deepEqual(compile(declarations,
+    `await servers.files[${JSON.stringify(`read${odd}`)}]({ [${written}]: ${written} });`), []);
+});

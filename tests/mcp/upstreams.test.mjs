@@ -25,7 +25,7 @@ const env = { GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PA
 let wire;
 before(async () => {
   const path = configure('mcp.json', {
-    up: told(`[${TOOL}]`),
+    up: told(`[${TOOL}, { ...${TOOL}, name: 'b\\u202ec' }]`),
     long: told("[130, 200, 256].map((n) => ({ name: 'u'.repeat(n), "
       + "inputSchema: { type: 'object' } }))"),
     many: told("Array.from({ length: 4096 }, (_, i) => ({ name: 'tool_' + i, "
@@ -133,4 +133,12 @@ test('tools that cannot be called are counted, and those without a schema are no
     /free\(args\?: \{ \[key: string\]: unknown \}\)/);
   assert.ok(textOf((await own.call('provision', { server: 'odd' })).result).includes(why));
   await own.close();
+});
+
+test('names that reorder text are shown escaped', async () => {
+  for (const detail of ['names', 'summary', 'types']) {
+    const shown = textOf(await call('discover', { server: 'up', detail }));
+    assert.ok(shown.includes('b\\u{202e}c') && !shown.includes('\u202e'), shown);
+  }
+  assert.doesNotMatch(textOf(await call('provision', { server: 'up' })), /\u202e/);
 });

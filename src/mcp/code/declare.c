@@ -39,7 +39,7 @@ static void write_head(gbx_buf *to, gbx_view tool)
 
     if (gbx_declare_by_call(name)) {
         (void)gbx_buf_puts(to, "call(tool: ");
-        (void)gbx_buf_append(to, name.at, name.len);
+        (void)gbx_types_string(to, name);
         (void)gbx_buf_puts(to, ", ");
         return;
     }

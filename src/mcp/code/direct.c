@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "mcp/code/cut.h"
 #include "mcp/code/inner.h"
 #include "mcp/code/reply_json.h"
@@ -257,8 +258,10 @@ static void write_tools(gbx_view tools, gbx_buf *to)
     while (gbx_view_next(tools, &cursor, &key, &tool)) {
         char name[GBX_TOOL_NAME_MAX + 1];
 
-        if (gbx_code_take_name(gbx_view_member(tool, "name"), name, sizeof name))
-            (void)gbx_buf_printf(to, "%s%s", count++ > 0 ? ", " : ": ", name);
+        if (!gbx_code_take_name(gbx_view_member(tool, "name"), name, sizeof name))
+            continue;
+        (void)gbx_buf_puts(to, count++ > 0 ? ", " : ": ");
+        (void)gbx_utf8_append_escaped(to, name, strlen(name), GBX_ESCAPE_LINE);
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* discover - what there is to call, in as few words as are asked for. */
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "mcp/code/declare.h"
 #include "mcp/code/inner.h"
 
@@ -23,11 +24,9 @@ static void write_name(gbx_view name, gbx_buf *to)
 {
     gbx_buf text;
 
-    gbx_buf_init(&text, 256);
+    gbx_buf_init(&text, GBX_TOOL_NAME_MAX);
     if (gbx_view_append_text(name, &text))
-        for (size_t i = 0; i < text.len; i++)
-            if (text.data[i] >= ' ' && text.data[i] != 0x7F)
-                (void)gbx_buf_append(to, &text.data[i], 1);
+        (void)gbx_utf8_append_escaped(to, text.data, text.len, GBX_ESCAPE_LINE);
     gbx_buf_cleanup(&text);
 }
 

@@ -6,8 +6,6 @@
 #include "mcp/code/types_of.h"
 
 #include "base/cleanup.h"
-#include "base/json.h"
-#include "base/utf8.h"
 
 #include <string.h>
 
@@ -60,7 +58,10 @@ static bool write_literal(struct writer *w, gbx_view value)
     if (kind == '0' && (memchr(value.at, 'e', value.len) != NULL ||
                         memchr(value.at, 'E', value.len) != NULL))
         return false;
-    (void)gbx_buf_append(w->to, value.at, value.len);
+    if (kind == '"')
+        (void)gbx_types_string(w->to, value);
+    else
+        (void)gbx_buf_append(w->to, value.at, value.len);
     return true;
 }
 
@@ -414,79 +415,4 @@ bool gbx_types_all_optional(gbx_view schema)
     gbx_view value;
 
     return gbx_view_kind(list) != '[' || !gbx_view_next(list, &cursor, &name, &value);
-}
-
-/* The bytes of a character of the text as a comment of one line may have it. */
-static size_t comment_step(const uint8_t *text, size_t left, char last, char *ret_plain)
-{
-    uint32_t point;
-    size_t n = gbx_utf8_sequence(text, left);
-
-    *ret_plain = 0;
-    if (n == 0)
-        n = 1;
-    if (text[0] <= ' ' || gbx_utf8_is_steering(text, n, &point))
-        *ret_plain = ' ';
-    else if (text[0] == '/' && last == '*')
-        *ret_plain = '|';
-    return n;
-}
-
-void gbx_types_comment(gbx_buf *to, gbx_view text, size_t max)
-{
-    gbx_buf plain;
-    size_t used = 0;
-    char last = ' ';
-
-    gbx_buf_init(&plain, max * 8 + 64);
-    /* What does not fit is cut: the rest of an escape is no matter then. */
-    (void)gbx_view_append_text((gbx_view){text.at,
-                                          text.len < max * 4 ? text.len : max * 4},
-                               &plain);
-    for (size_t i = 0; i < plain.len && used < max;) {
-        char other;
-        size_t n = comment_step(plain.data + i, plain.len - i, last, &other);
-
-        if (other != ' ' || last != ' ') {
-            (void)gbx_buf_append(to, other != 0 ? (const void *)&other : plain.data + i,
-                                 other != 0 ? 1 : n);
-            used += n;
-        }
-        last = (char)(other != 0 ? other : plain.data[i]);
-        i += n;
-        if (i >= plain.len)
-            break;
-        if (used >= max)
-            (void)gbx_buf_puts(to, "...");
-    }
-    gbx_buf_cleanup(&plain);
-}
-
-bool gbx_types_name(gbx_buf *to, gbx_view name)
-{
-    bool is_plain = name.len > 2 && name.len <= LITERAL_MAX;
-
-    if (gbx_view_kind(name) != '"')
-        return false;
-    for (size_t i = 1; is_plain && i + 1 < name.len; i++) {
-        char c = name.at[i];
-
-        is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-                   c == '$' || (i > 1 && c >= '0' && c <= '9');
-    }
-    return is_plain ? gbx_buf_append(to, name.at + 1, name.len - 2)
-                    : gbx_buf_append(to, name.at, name.len);
-}
-
-uint64_t gbx_types_hash(gbx_view name)
-{
-    uint64_t hash = UINT64_C(14695981039346656037);
-    gbx_buf text;
-
-    gbx_buf_init(&text, name.len * 3 + 1);
-    (void)gbx_view_append_text(name, &text);
-    for (size_t i = 0; i < text.len; i++)
-        hash = (hash ^ text.data[i]) * UINT64_C(1099511628211);
-    gbx_buf_cleanup(&text);
-    return hash;
 }

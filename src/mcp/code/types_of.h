@@ -23,6 +23,10 @@ bool gbx_types_all_optional(gbx_view schema);
  * it ends the comment. */
 void gbx_types_comment(gbx_buf *to, gbx_view text, size_t max);
 
+/* Append a JSON string as one of TypeScript: characters that reorder text or steer a
+ * terminal are escaped. */
+bool gbx_types_string(gbx_buf *to, gbx_view string);
+
 /* Append a name as TypeScript has members': as it is, or as a string. False, and nothing
  * is written, if it is no string. */
 bool gbx_types_name(gbx_buf *to, gbx_view name);

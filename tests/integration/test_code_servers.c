@@ -110,6 +110,14 @@ static const struct row ordinary[] = {
     {"raw and timeoutMs go along",
      "return (await servers.files.read({}, {raw: true, timeoutMs: 5}))[4]",
      "{\"line\":1,\"raw\":true,\"timeoutMs\":5}"},
+    {"a timeout that is not given is none",
+     "return [await servers.files.read({}, {timeoutMs: null}), await "
+     "servers.files.read({}, {})].map(a => a[4].timeoutMs === undefined)",
+     "[true,true]"},
+    {"a timeout is in the range of the host's",
+     "return [await servers.files.read({}, {timeoutMs: 1e30}), await "
+     "servers.files.read({}, {timeoutMs: 0.1})].map(a => a[4].timeoutMs)",
+     "[4294967295,1]"},
     {"the line is the innermost of the code's own",
      "const read = () =>\n  servers.files.read();\nreturn (await read())[4].line", "2"},
     {"servers have their names", "return Object.keys(servers)",

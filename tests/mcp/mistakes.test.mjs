@@ -96,6 +96,10 @@ test('what JSON cannot hold is named as the code knows it, and is the fault of t
   for (const [code, message] of [
     ['await servers.up.get_item({ m: new Map })', /^args\.m is a Map/],
     ["await artifact('x', new Map)", /^value is a Map/],
+    ['const a = {}; a.a = a; await servers.up.get_item(a)', /^args\.a refers back to args: JSON/],
+    ['const a = { b: {} }; a.b.c = a.b; await servers.up.get_item(a)',
+      /^args\.b\.c refers back to args\.b: JSON/],
+    ["const a = []; a[0] = a; await artifact('x', a)", /^value\[0\] refers back to value: JSON/],
     ["await artifact('x', () => 1)", /^value is a function/],
     ['await artifact()', /^there is no value/],
   ]) {
@@ -103,6 +107,17 @@ test('what JSON cannot hold is named as the code knows it, and is the fault of t
     assert.equal(error.code, 'INVALID_ARGS');
     assert.match(error.message, message);
   }
+});
+
+test('a timeout that is none is refused, and one that is too long for us is not', async () => {
+  for (const given of ['0', '-5', 'NaN', 'Infinity', "'100'", '{}']) {
+    const error = await errorOf(`await servers.up.wait({ ms: 1 }, { timeoutMs: ${given} })`);
+    assert.equal(error.code, 'INVALID_ARGS', given);
+    assert.match(error.message, /^opts\.timeoutMs is a number of milliseconds, more than 0$/);
+  }
+  assert.equal(await valueOf('return servers.up.wait({ ms: 1 }, { timeoutMs: 1e30 })'), 'waited');
+  assert.equal((await errorOf('await servers.up.wait({ ms: 5000 }, { timeoutMs: 0.5 })')).code,
+    'UPSTREAM_TIMEOUT');
 });
 
 test('discover of a tool that is not there suggests the nearest', async () => {

@@ -53,6 +53,7 @@
   const global = globalThis;
   const CODE = '@code.js:'; /* before the position in a frame of the code */
   const LINES = 10000000;
+  const TIMEOUT_MAX = 4294967295; /* what the host can count */
 
   const put = (object, name, value, enumerable) =>
     defineProperty(object, name, { value, writable: true, enumerable, configurable: true });
@@ -137,11 +138,16 @@
     return new PromiseOf((_, no) => no(fault(error, server, tool, code, message)));
   }
 
-  /* What the code gave stands in the operation as arguments[at]: it knows it as `name`. */
+  /* What the code gave stands in the operation as arguments[at]: it knows it as `name`. A
+   * cycle names it twice. */
   function named(message, at, name) {
     const ours = `arguments[${at}]`;
-    return name !== undefined && indexOf(message, ours) === 0
-      ? name + slice(message, ours.length) : message;
+    if (name === undefined || indexOf(message, ours) !== 0) return message;
+    const back = ' refers back to ';
+    const cycle = indexOf(message, back + ours);
+    const rest = cycle < 0 ? message.length : cycle;
+    return name + slice(message, ours.length, rest)
+      + (cycle < 0 ? '' : back + name + slice(message, cycle + back.length + ours.length));
   }
 
   /* What the host's function itself throws: arguments that are no JSON, limits. */
@@ -254,10 +260,13 @@
     if (typeof args !== 'object' || isArray(args))
       return reject(error, server, tool, 'INVALID_ARGS', notArguments(server, tool, args));
     const given = typeof settings === 'object' && settings !== null ? settings : {};
-    const timeout = given.timeoutMs;
+    const timeout = given.timeoutMs === null ? undefined : given.timeoutMs;
+    if (timeout !== undefined && !(typeof timeout === 'number' && timeout > 0 && isFinite(timeout)))
+      return reject(error, server, tool, 'INVALID_ARGS',
+        'opts.timeoutMs is a number of milliseconds, more than 0');
     return request(error, server, tool, ['call', server, tool, args, {
       __proto__: null, line, raw: given.raw === true,
-      timeoutMs: typeof timeout === 'number' && isFinite(timeout) ? timeout : undefined,
+      timeoutMs: timeout === undefined ? undefined : max(1, min(timeout, TIMEOUT_MAX)),
     }], 3, 'args');
   }
 

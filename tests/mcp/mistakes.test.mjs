@@ -120,6 +120,18 @@ test('a timeout that is none is refused, and one that is too long for us is not'
     'UPSTREAM_TIMEOUT');
 });
 
+test('an artifact has a type that hosts can read, or is refused', async () => {
+  for (const given of ['csv', 'text/', '/csv', 'text/c\u202esv', 'text/csv\n', 'text/c sv', 'a/b/c',
+    `text/${'x'.repeat(200)}`]) {
+    const error = await errorOf(`await artifact('x', 'y', ${JSON.stringify(given)})`);
+    assert.equal(error?.code, 'INVALID_ARGS', given);
+    assert.match(error.message, /^mimeType is a type and a subtype/);
+  }
+  for (const [given, kept] of [['"text/csv; charset=utf-8"', 'text/csv;charset=utf-8'],
+    ['"image/svg+xml"', 'image/svg+xml'], ['""', 'text/plain'], ['null', 'text/plain']])
+    assert.equal(await valueOf(`return (await artifact('x', 'y', ${given})).mimeType`), kept);
+});
+
 test('discover of a tool that is not there suggests the nearest', async () => {
   const meant = /^the server 'up' has no tool 'get_itm': did you mean 'get_item'\?/;
   const result = await call('discover', { server: 'up', tool: 'get_itm' });

@@ -34,6 +34,8 @@ static const struct row {
      "{\"kept\":\"image/png\",\"bytes\":2}"},
     {"{\"content\":[" TEXT("\"a\"") ",{\"type\":\"audio\",\"data\":\"\\u0061Gk=\"}]}",
      "[\"a\",{\"kept\":\"application/octet-stream\",\"bytes\":2}]"},
+    {"{\"content\":[{\"type\":\"image\",\"data\":\"aGk=\",\"mimeType\":\"image/\\u202epng\"}]}",
+     "{\"kept\":\"application/octet-stream\",\"bytes\":2}"},
     {"{\"content\":[{\"type\":\"image\",\"data\":\"!\"}]}",
      "{\"error\":\"its data is not base64\"}"},
     {"{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\",\"text\":\"t\"}}]}",

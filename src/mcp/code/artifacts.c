@@ -243,3 +243,29 @@ size_t gbx_artifacts_border(const char *text, size_t len, size_t at)
             return at - back;
     return at;
 }
+
+bool gbx_artifacts_mime(const char *text, char ret[GBX_ARTIFACT_MIME_SIZE])
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789!#$&^_.+-";
+    char made[GBX_ARTIFACT_MIME_SIZE];
+    size_t n = 0;
+    size_t type = strspn(text, letters);
+    size_t subtype = text[type] == '/' ? strspn(text + type + 1, letters) : 0;
+    const char *rest = text + type + 1 + subtype;
+
+    if (type == 0 || subtype == 0)
+        return false;
+    rest += strspn(rest, " ");
+    if (*rest != '\0' && *rest != ';')
+        return false;
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c < ' ' || *c > '~' || n + 1 == sizeof made)
+            return false;
+        if (*c != ' ')
+            made[n++] = *c;
+    }
+    memcpy(ret, made, n);
+    ret[n] = '\0';
+    return true;
+}

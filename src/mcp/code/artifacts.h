@@ -10,8 +10,9 @@
 
 #include "base/buf.h"
 
-#define GBX_ARTIFACT_URI_SIZE 64
-#define GBX_ARTIFACT_SCHEME   "artifact://"
+#define GBX_ARTIFACT_URI_SIZE  64
+#define GBX_ARTIFACT_MIME_SIZE 101
+#define GBX_ARTIFACT_SCHEME    "artifact://"
 
 typedef struct gbx_artifacts gbx_artifacts;
 
@@ -46,6 +47,10 @@ const gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
  * length of 0 there is none. */
 bool gbx_artifacts_read(gbx_artifacts *store, const char *uri, int64_t now_ns,
                         gbx_buf *to);
+
+/* A MIME type, as hosts may trust it to be: "type/subtype" with its parameters, in printable
+ * ASCII, without the spaces around those. False if text is none. */
+bool gbx_artifacts_mime(const char *text, char ret[GBX_ARTIFACT_MIME_SIZE]);
 
 /* Where a cut of text may be: the beginning of a character, at or before at. */
 size_t gbx_artifacts_border(const char *text, size_t len, size_t at);

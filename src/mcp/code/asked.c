@@ -276,14 +276,25 @@ static bool take_bytes(gbx_view value, bool is_bytes, gbx_buf *to)
            gbx_base64_decode((char *)to->data, to->len, to->data, &to->len);
 }
 
+/* The type that the code has given, or the usual one; false if it is none. */
+static bool take_mime(const struct asked *a, bool is_bytes,
+                      char ret[GBX_ARTIFACT_MIME_SIZE])
+{
+    const char *usual = is_bytes                           ? "application/octet-stream"
+                        : gbx_view_kind(a->args[1]) == '"' ? "text/plain"
+                                                           : "application/json";
+    GBX_CLEANUP(gbx_free) char *given = take_text(a->args[2], GBX_KIB(1));
+
+    if (gbx_view_kind(a->args[2]) != '"' || (given != NULL && given[0] == 0))
+        given = strdup(usual);
+    return given != NULL && gbx_artifacts_mime(given, ret);
+}
+
 static void on_artifact(const struct asked *a)
 {
     bool is_bytes = gbx_view_is_true(gbx_view_member(a->args[3], "bytes"));
     GBX_CLEANUP(gbx_free) char *name = take_text(a->args[0], 200);
-    GBX_CLEANUP(gbx_free) char *mime_type = take_text(a->args[2], 100);
-    const char *usual = is_bytes                           ? "application/octet-stream"
-                        : gbx_view_kind(a->args[1]) == '"' ? "text/plain"
-                                                           : "application/json";
+    char mime_type[GBX_ARTIFACT_MIME_SIZE];
     gbx_buf bytes;
     gbx_buf clean;
     gbx_buf answer;
@@ -291,17 +302,19 @@ static void on_artifact(const struct asked *a)
     gbx_buf_init(&bytes, GBX_MIB(256));
     gbx_buf_init(&clean, GBX_MIB(256));
     gbx_buf_init(&answer, GBX_KIB(4));
-    if (a->args[1].at == NULL || !take_bytes(a->args[1], is_bytes, &bytes) ||
-        (!is_bytes &&
-         !gbx_gate_redact(a->run->code->gate, (char *)bytes.data, bytes.len, &clean))) {
+    if (!take_mime(a, is_bytes, mime_type)) {
+        refuse(a, "INVALID_ARGS",
+               "mimeType is a type and a subtype, as in \"text/csv\"");
+    } else if (a->args[1].at == NULL || !take_bytes(a->args[1], is_bytes, &bytes) ||
+               (!is_bytes && !gbx_gate_redact(a->run->code->gate, (char *)bytes.data,
+                                              bytes.len, &clean))) {
         refuse(a, "INVALID_ARGS", "an artifact has a name and a value");
     } else {
         const gbx_buf *kept = is_bytes ? &bytes : &clean;
 
         (void)gbx_buf_puts(&answer, "{\"value\":");
         gbx_code_run_keep(a->run, name != NULL && name[0] != 0 ? name : "artifact",
-                          mime_type != NULL && mime_type[0] != 0 ? mime_type : usual,
-                          kept->data, kept->len, &answer);
+                          mime_type, kept->data, kept->len, &answer);
         (void)gbx_buf_puts(&answer, "}");
         gbx_box_answer(a->run->code->box, a->request, (char *)answer.data, answer.len);
     }

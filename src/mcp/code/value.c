@@ -9,12 +9,12 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "mcp/code/artifacts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MESSAGE_MAX GBX_KIB(4)
-#define MIME_MAX    100
 #define BYTES_MAX   GBX_MIB(256)
 
 static bool is_text(gbx_view view, const char *text)
@@ -78,29 +78,27 @@ static void append_parsed(const gbx_buf *text, gbx_buf *to)
 
 /* ---- what is no text ----------------------------------------------------------------- */
 
-static void copy_mime(gbx_view view, const char *fallback, char ret[MIME_MAX + 1])
+/* What a server calls it, if that is a type. */
+static void copy_mime(gbx_view view, char ret[GBX_ARTIFACT_MIME_SIZE])
 {
     gbx_buf text;
 
-    gbx_buf_init(&text, MIME_MAX);
-    if (gbx_view_kind(view) == '"' && gbx_view_append_text(view, &text) &&
-        text.len > 0 && memchr(text.data, 0, text.len) == NULL) {
-        memcpy(ret, text.data, text.len);
-        ret[text.len] = 0;
-    } else {
-        memcpy(ret, fallback, strlen(fallback) + 1);
-    }
+    gbx_buf_init(&text, GBX_KIB(1));
+    if (gbx_view_kind(view) != '"' || !gbx_view_append_text(view, &text) ||
+        !gbx_buf_append(&text, "", 1) || strlen((char *)text.data) + 1 != text.len ||
+        !gbx_artifacts_mime((char *)text.data, ret))
+        (void)gbx_artifacts_mime("application/octet-stream", ret);
     gbx_buf_cleanup(&text);
 }
 
 static void append_bytes(gbx_view data, gbx_view mime, const gbx_value_keeper *keeper,
                          gbx_buf *to)
 {
-    char mime_type[MIME_MAX + 1];
+    char mime_type[GBX_ARTIFACT_MIME_SIZE];
     gbx_buf text;
     size_t len;
 
-    copy_mime(mime, "application/octet-stream", mime_type);
+    copy_mime(mime, mime_type);
     gbx_buf_init(&text, BYTES_MAX);
     if (gbx_view_kind(data) == '"' && gbx_view_append_text(data, &text) &&
         text.len > 0 && gbx_base64_decode((char *)text.data, text.len, text.data, &len))

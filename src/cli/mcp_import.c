@@ -132,6 +132,15 @@ static void say_name_of_us(const gbx_import *im, const char *name)
         (void)fprintf(im->out.stream, ", with glovebox as '%s'", name);
 }
 
+/* A host that goes on with its servers, past us and our rules: who asked for another has
+ * to hear of it, a script by the exit status. */
+static void leave_place(gbx_import *im, const gbx_import_place *place, const char *why)
+{
+    (void)fprintf(im->out.stream, "not rewritten: %s has %s\n", place->place.path, why);
+    if (im->exit == 0)
+        im->exit = gbx_status_exit(GBX_E_DATA);
+}
+
 static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dry,
                         gbx_trouble *trouble)
 {
@@ -150,10 +159,7 @@ static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dr
     }
     if (!gbx_mcp_own_program(program) ||
         !gbx_host_rewrite(&file, &from->place, &us, name, &text)) {
-        (void)fprintf(im->out.stream,
-                      "not rewritten: %s has servers where they cannot be "
-                      "replaced\n",
-                      from->place.path);
+        leave_place(im, from, "servers where they cannot be replaced");
         return true;
     }
     if (is_dry) {
@@ -203,10 +209,7 @@ bool gbx_import_rewrite(gbx_import *im, bool is_dry, gbx_trouble *trouble)
         if (from->found == 0)
             continue;
         if (from->taken < from->found)
-            (void)fprintf(im->out.stream,
-                          "not rewritten: %s has servers that were not "
-                          "taken\n",
-                          from->place.path);
+            leave_place(im, from, "servers that were not taken");
         else if (!write_place(im, from, is_dry, trouble))
             return false;
     }
@@ -221,9 +224,11 @@ const gbx_command gbx_command_mcp_import = {
         "Reads the servers of Claude Desktop, Claude Code, Cursor, VS Code and Codex, and\n"
         "writes them into a configuration for 'glovebox mcp --config'. What is there\n"
         "stays; a server that is there already is not taken again, another of the same\n"
-        "name gets a name of its own. With --rewrite the hosts start glovebox instead.\n"
-        "Every file that changes is kept as it was beside it. A file that cannot be read\n"
-        "is said, and all others are taken; the exit status is 65 then, or 66.",
+        "name gets a name of its own. With --rewrite the hosts start glovebox instead; a\n"
+        "file that has a server that could not be taken stays wholly as it is. Every file\n"
+        "that changes is kept as it was beside it. A file that cannot be read, or is not\n"
+        "rewritten, is said, and all others are taken; the exit status is 65 then, or 66\n"
+        "if it may not be read.",
     .examples = "glovebox mcp import --dry-run\n"
                 "glovebox mcp import --from cursor --rewrite\n"
                 "glovebox mcp import --from ./team.json --config ./mcp.json",

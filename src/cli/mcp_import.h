@@ -29,7 +29,7 @@ typedef struct gbx_import {
     gbx_import_place places[GBX_IMPORT_PLACES_MAX];
     size_t place_count;
     char reported[PATH_MAX]; /* the last file that cannot be read */
-    int exit; /* of the first file that cannot be read; 0: there is none */
+    int exit; /* of the first file that cannot be read or rewritten; 0: there is none */
     gbx_term out;
     gbx_term err;
 } gbx_import;

@@ -131,6 +131,9 @@ test('import: what cannot be taken is said, and its host is not rewritten', () =
   assert.match(result.stdout, /bad: not taken\n {4}note: it is left alone: 'command' is missing/);
   assert.match(result.stdout, /worse: not taken/);
   assert.match(result.stdout, /not rewritten/);
+  assert.equal(result.status, 65);
+  assert.equal(u.run('import', '--rewrite', '--dry-run').status, 65);
+  assert.equal(u.run('import').status, 0);
   assert.deepEqual(Object.keys(u.json('home/.cursor/mcp.json').mcpServers), ['good', 'bad', 'worse']);
 });
 

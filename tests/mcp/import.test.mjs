@@ -48,7 +48,7 @@ test('import --rewrite: Codex keeps its entries of glovebox, and what is said ab
     'project/.codex/config.toml': '[mcp_servers]\nfs = {command = "x"}\nbox = {command = "glovebox", args = ["mcp", "--data", "a=/b"]}\n',
   });
   const result = u.run('import', '--rewrite');
-  assert.equal(result.status, 0, result.stderr);
+  assert.equal(result.status, 65, result.stderr);
   assert.equal(u.read('home/.codex/config.toml'),
     `# top\n${kept}# theme\n[tui]\ntheme = "dark"\n\n[mcp_servers."glovebox-2"]\ncommand = "${glovebox}"\nargs = ["mcp", "--config", "${u.own}"]\n`);
   // What stands on lines of one table is not taken apart.

@@ -144,19 +144,21 @@ static void test_declaration__names_servers_and_tools_once(void **state)
     gbx_buf_init(&to, 1 << 16);
     gbx_declare(&to, docs, 3);
     (void)gbx_buf_append(&to, "", 1);
-    assert_string_equal((char *)to.data, "declare const servers: {\n"
-                                         "  \"s\": {\n"
-                                         "    /** Reads it all from the beginning */\n"
-                                         "    read(args: {\n"
-                                         "      x: string;\n"
-                                         "    }): Promise<{\n"
-                                         "      y?: number;\n"
-                                         "    }>;\n"
-                                         "  };\n"
-                                         "  \"o\\\"p\": {\n"
-                                         "    \"new\"(args?: unknown): Promise<any>;\n"
-                                         "  };\n"
-                                         "};\n");
+    assert_string_equal(
+        (char *)to.data,
+        "declare const servers: {\n"
+        "  \"s\": {\n"
+        "    /** Reads it all from the beginning */\n"
+        "    read(args: {\n"
+        "      x: string;\n"
+        "    }): Promise<{\n"
+        "      y?: number;\n"
+        "    }>;\n"
+        "  };\n"
+        "  \"o\\\"p\": {\n"
+        "    \"new\"(args?: { [key: string]: unknown }): Promise<any>;\n"
+        "  };\n"
+        "};\n");
     gbx_buf_cleanup(&to);
 }
 

@@ -16,8 +16,9 @@
 /* One place that has servers, and what becomes of them. */
 typedef struct gbx_import_place {
     gbx_host_place place;
-    size_t found; /* servers, without us */
-    size_t taken; /* or there already */
+    const json_t *inputs; /* of its file, while that is read */
+    size_t found;         /* servers, without us */
+    size_t taken;         /* or there already */
 } gbx_import_place;
 
 typedef struct gbx_import {

@@ -115,10 +115,11 @@ static bool put_server(gbx_import *im, const char *name, json_t *entry)
 }
 
 /* What has become of an entry that is not us; false: it was left alone. */
-static bool take_entry(gbx_import *im, const gbx_host_place *place, const char *name,
+static bool take_entry(gbx_import *im, const gbx_import_place *from, const char *name,
                        const json_t *entry, const char *off_by, gbx_buf *notes)
 {
-    json_t *ours = gbx_host_take(place, entry, off_by, on_note, notes);
+    const gbx_host_place *place = &from->place;
+    json_t *ours = gbx_host_take(place, from->inputs, entry, off_by, on_note, notes);
     char chosen[GBX_HOST_NAME_SIZE];
     bool done = ours != NULL;
 
@@ -153,7 +154,7 @@ static void take_server(gbx_import *im, gbx_import_place *to, const char *name,
         return;
     }
     to->found++;
-    to->taken += take_entry(im, &to->place, name, entry, off_by, &notes);
+    to->taken += take_entry(im, to, name, entry, off_by, &notes);
     if (!notes.failed)
         say_notes(im, &notes);
 }
@@ -200,13 +201,14 @@ static void take_place(gbx_import *im, gbx_host_file_text *file, gbx_host_place 
         gbx_host_place_cleanup(place);
         return;
     }
-    *to = (gbx_import_place){.place = *place};
+    *to = (gbx_import_place){.place = *place, .inputs = gbx_host_inputs(file, place)};
     gbx_host_keep_numbers(file, place);
     im->place_count++;
     (void)fprintf(im->out.stream, "%s, ", gbx_host_title(place->host));
     gbx_term_foreign(&im->out, place->path, strlen(place->path), GBX_ESCAPE_LINE);
     (void)fputc('\n', im->out.stream);
     take_servers(im, to, servers);
+    to->inputs = NULL;
 }
 
 /* ---- public to other modules -------------------------------------------- */

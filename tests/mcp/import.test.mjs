@@ -198,3 +198,30 @@ test('a byte order mark before a configuration is none of it', () => {
   assert.match(u.run('doctor', '--config', 'bad.json').stderr, /bad\.json:1:14: /);
   assert.match(u.run('import', '--from', 'worse.json').stderr, /worse\.json:1:\d+: ':' expected/);
 });
+
+test('import: the folder of a project, its name, and inputs with a default are filled in', () => {
+  const inputs = [{ id: 'api-key', type: 'promptString', password: true },
+    { id: 'region', type: 'pickString', options: ['eu', 'us'], default: 'eu' },
+    { id: 'empty', type: 'promptString', default: '' },
+    { id: 'braces', type: 'promptString', default: '{a}' }, { id: 'odd', default: 5 }, 7];
+  const entry = { command: 'x', args: ['${workspaceFolder:app}/a', '${workspaceFolderBasename}.db',
+    '${input:api-key}', '${input:region}', '${input:empty}', '${input:braces}', '${input:odd}'] };
+  const u = user({
+    'project/.vscode/mcp.json': { inputs, servers: { a: entry } },
+    'project/.vscode/settings.json': { inputs: [], mcp: { inputs: [inputs[1]], servers: {
+      b: { type: 'http', url: 'https://${input:region}.test/${input:other}' } } } },
+    'project/.cursor/mcp.json': { inputs, mcpServers: { c: { command: '${workspaceFolderBasename}' } } },
+    'home/.cursor/mcp.json': { mcpServers: { d: { command: '${workspaceFolderBasename}' } } },
+  });
+  const { stdout, stderr, status } = u.run('import');
+  assert.equal(status, 0, stderr);
+  assert.deepEqual(u.servers(), {
+    c: { command: 'project', cwd: u.project },
+    a: { command: 'x', cwd: u.project, args: [`${u.project}/a`, 'project.db', '${API_KEY}',
+      '${REGION:-eu}', '${EMPTY:-}', '${BRACES}', '${ODD}'] },
+    b: { type: 'http', url: 'https://${REGION:-eu}.test/${OTHER}' },
+  });
+  assert.match(stdout, /note: the editor asks for a value: set it as the variable API_KEY\n/);
+  assert.match(stdout, /note: the editor asks for a value: without the variable REGION it is the default\n/);
+  assert.match(stdout, /d: not taken\n/);
+});

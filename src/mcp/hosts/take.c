@@ -12,6 +12,7 @@
 
 typedef struct taking {
     const gbx_host_place *place;
+    const json_t *inputs; /* what the editor asks for, or NULL */
     gbx_host_note_fn note;
     void *user;
 } taking;
@@ -29,9 +30,24 @@ static void say(const taking *t, const char *format, const char *what)
 
 /* ---- variables that editors fill in ------------------------------------------------ */
 
-/* ${input:api-key} becomes ${API_KEY}. */
+/* What an input is without an answer, or NULL. A brace would end the reference early. */
+static const char *default_of(const taking *t, const char *id, size_t len)
+{
+    for (size_t i = 0; i < json_array_size(t->inputs); i++) {
+        const json_t *input = json_array_get(t->inputs, i);
+        const char *name = json_string_value(json_object_get(input, "id"));
+        const char *text = json_string_value(json_object_get(input, "default"));
+
+        if (name != NULL && strlen(name) == len && memcmp(name, id, len) == 0)
+            return text != NULL && strchr(text, '}') == NULL ? text : NULL;
+    }
+    return NULL;
+}
+
+/* ${input:api-key} becomes ${API_KEY}, or ${API_KEY:-default}. */
 static void put_input(const taking *t, const char *id, size_t len, gbx_buf *to)
 {
+    const char *otherwise = default_of(t, id, len);
     char name[128];
     size_t n = 0;
 
@@ -44,8 +60,33 @@ static void put_input(const taking *t, const char *id, size_t len, gbx_buf *to)
         n++;
     }
     name[n] = '\0';
-    (void)gbx_buf_printf(to, "${%s}", name);
-    say(t, "the editor asks for a value: set it as the variable %s", name);
+    if (otherwise != NULL)
+        (void)gbx_buf_printf(to, "${%s:-%s}", name, otherwise);
+    else
+        (void)gbx_buf_printf(to, "${%s}", name);
+    say(t,
+        otherwise != NULL
+            ? "the editor asks for a value: without the variable %s it is the default"
+            : "the editor asks for a value: set it as the variable %s",
+        name);
+}
+
+/* The folder of the project, whole or its name alone; false: it is not what is meant, or
+ * there is none. Of several folders of a workspace only this one is known. */
+static bool put_folder(const taking *t, const char *inner, size_t len, gbx_buf *to)
+{
+    static const char whole[] = "workspaceFolder";
+    static const char last[] = "workspaceFolderBasename";
+    const char *folder = t->place->folder;
+    const char *slash = strrchr(folder, '/');
+    bool is_last = len == sizeof last - 1 && memcmp(inner, last, len) == 0;
+    bool is_whole = len >= sizeof whole - 1 &&
+                    memcmp(inner, whole, sizeof whole - 1) == 0 &&
+                    (len == sizeof whole - 1 || inner[sizeof whole - 1] == ':');
+
+    if (folder[0] == '\0' || (!is_last && !is_whole))
+        return false;
+    return gbx_buf_puts(to, is_last && slash != NULL ? slash + 1 : folder);
 }
 
 /* One reference at text, "${...}" of len bytes. */
@@ -53,7 +94,6 @@ static void put_reference(const taking *t, const char *text, size_t len, gbx_buf
 {
     const char *inner = text + 2;
     size_t inner_len = len - 3;
-    const char *folder = t->place->folder[0] != '\0' ? t->place->folder : NULL;
 
     if (inner_len > 6 && strncmp(inner, "input:", 6) == 0)
         put_input(t, inner + 6, inner_len - 6, to);
@@ -61,10 +101,7 @@ static void put_reference(const taking *t, const char *text, size_t len, gbx_buf
         (void)gbx_buf_printf(to, "${%.*s}", (int)inner_len - 4, inner + 4);
     else if (inner_len == 8 && strncmp(inner, "userHome", 8) == 0)
         (void)gbx_buf_puts(to, "${HOME}");
-    else if (inner_len == 15 && strncmp(inner, "workspaceFolder", 15) == 0 &&
-             folder != NULL)
-        (void)gbx_buf_puts(to, folder);
-    else
+    else if (!put_folder(t, inner, inner_len, to))
         (void)gbx_buf_append(to, text, len);
 }
 
@@ -257,10 +294,21 @@ const json_t *gbx_host_servers(const gbx_host_file_text *file,
     return json_is_object(at) ? at : NULL;
 }
 
-json_t *gbx_host_take(const gbx_host_place *place, const json_t *entry,
-                      const char *off_by, gbx_host_note_fn note, void *user)
+const json_t *gbx_host_inputs(const gbx_host_file_text *file,
+                              const gbx_host_place *place)
 {
-    taking t = {place, note, user};
+    const json_t *at = file->root;
+
+    for (size_t i = 0; place->keys[i] != NULL && place->keys[i + 1] != NULL; i++)
+        at = json_object_get(at, place->keys[i]);
+    return json_object_get(at, "inputs");
+}
+
+json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
+                      const json_t *entry, const char *off_by, gbx_host_note_fn note,
+                      void *user)
+{
+    taking t = {place, inputs, note, user};
     json_t *ours = json_is_object(entry) ? json_deep_copy(entry) : NULL;
 
     if (ours == NULL) {

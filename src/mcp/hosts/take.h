@@ -28,6 +28,10 @@ void gbx_host_file_cleanup(gbx_host_file_text *file);
 const json_t *gbx_host_servers(const gbx_host_file_text *file,
                                const gbx_host_place *place);
 
+/* What the editor asks a person for, borrowed; NULL: nothing. */
+const json_t *gbx_host_inputs(const gbx_host_file_text *file,
+                              const gbx_host_place *place);
+
 /* Numbers in env and headers become strings, as they are written. */
 void gbx_host_keep_numbers(gbx_host_file_text *file, const gbx_host_place *place);
 
@@ -39,10 +43,11 @@ gbx_status gbx_host_switched_off(const gbx_host_place *place, json_t *off,
 /* What a person should hear of a server that is taken. */
 typedef void (*gbx_host_note_fn)(void *user, const char *note);
 
-/* An entry of that host as ours: json_decref() it. off_by: the file that has it switched
- * off, or NULL. NULL: it cannot be one, and a note has said why. */
-json_t *gbx_host_take(const gbx_host_place *place, const json_t *entry,
-                      const char *off_by, gbx_host_note_fn note, void *user);
+/* An entry of that host as ours: json_decref() it. inputs: of its file, or NULL. off_by: the
+ * file that has it switched off, or NULL. NULL: it cannot be one, and a note has said why. */
+json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
+                      const json_t *entry, const char *off_by, gbx_host_note_fn note,
+                      void *user);
 
 /* Is it us? With that configuration? */
 bool gbx_host_is_us(const json_t *entry);

@@ -168,6 +168,17 @@ describe('a call that fails is a ToolError in the code', () => {
     odd.dispose();
   });
 
+  it('a failure that is only structured', async () => {
+    const client = {
+      listTools: async () => ({ tools: [] }),
+      callTool: async () => ({ content: [], structuredContent: { error: 'quota exceeded' }, isError: true }),
+    };
+    const over = createCodeMode({ servers: { client } });
+    const { result } = await over.run('try { await servers.client.x({}) } catch (e) { return [e.code, e.message] }');
+    assert.deepEqual(result, ['UPSTREAM', '{"error":"quota exceeded"}']);
+    over.dispose();
+  });
+
   it('tools of this package that are not there, or get other arguments', async () => {
     const f = createSandboxTools();
     f.query('add').withNumber('a').handle(({ a }) => a);

@@ -2,12 +2,40 @@
 /* mcp_servers - in the order in which each needs the one before. */
 #include "cli/mcp_servers.h"
 
+#include "base/cleanup.h"
+
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a pipe that can be written to takes at once. */
+#define LINE_BYTES ((size_t)4096)
+
 static void on_tools(void *user, const char *server)
 {
     gbx_mcp_servers *servers = user;
 
     if (servers->code != NULL)
         gbx_mcp_code_tools_changed(servers->code, server);
+}
+
+/* For a person, who may not be reading: a line that would have to wait is dropped, since
+ * everything else would wait with it. */
+static void on_log(void *user, const char *server, const char *line)
+{
+    const gbx_mcp_servers *servers = user;
+    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+
+    gbx_buf_init(&text, GBX_KIB(64));
+    (void)gbx_buf_printf(&text, "glovebox: %s: ", server);
+    if (servers->gate == NULL ||
+        !gbx_gate_redact(servers->gate, line, strlen(line), &text))
+        return;
+    text.len = text.len < LINE_BYTES ? text.len : LINE_BYTES - 1;
+    if (gbx_buf_append(&text, "\n", 1) && poll(&out, 1, 0) == 1 &&
+        (out.revents & POLLOUT) != 0)
+        (void)!write(STDERR_FILENO, text.data, text.len);
 }
 
 /* The engine's lines and the gate's go to one log: the command's before the file's. */
@@ -29,7 +57,9 @@ gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, const char *path,
                                 gbx_mcp_loop *loop, gbx_mcp_server *server,
                                 const gbx_options *options, gbx_error *reterr)
 {
-    gbx_upstream_hooks hooks = {.user = servers, .tools_changed = on_tools};
+    gbx_upstream_hooks hooks = {.user = servers,
+                                .tools_changed = on_tools,
+                                .log = on_log};
     gbx_status status = gbx_mcp_config_load(path, &servers->config, reterr);
 
     servers->options = *options;
@@ -54,10 +84,10 @@ gbx_status gbx_mcp_servers_close(gbx_mcp_servers *servers, gbx_error *reterr)
 {
     gbx_mcp_code_free(servers->code);
     gbx_gate_free(servers->gate);
+    servers->gate = NULL; /* servers may still say something */
     gbx_upstreams_free(servers->upstreams);
     gbx_mcp_config_free(servers->config);
     servers->code = NULL;
-    servers->gate = NULL;
     servers->upstreams = NULL;
     servers->config = NULL;
     return gbx_security_log_close(&servers->log, reterr);

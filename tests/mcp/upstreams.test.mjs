@@ -46,6 +46,23 @@ const errorOf = async (code, input) => (await execute(code, input)).error;
 const valueOf = async (code, input) => (await execute(code, input)).result;
 const textOf = (result) => result.content[0].text;
 
+test('what a server says of its end is told and logged, without the secret in it', async () => {
+  const path = configure('secret.json', { bad: { command: 'sh',
+    args: ['-c', 'echo token is $API_TOKEN >&2; exit 3'], env: { API_TOKEN: '${UPSTREAMS_TEST_TOKEN}' } } });
+  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path],
+    { env: { ...env, UPSTREAMS_TEST_TOKEN: 'f00d-beef-12345' } });
+  await other.initialize();
+  const said = [];
+  for (const [name, args] of [['provision', { server: 'bad' }], ['discover', { server: 'bad' }], ['discover', {}],
+    ['call', { server: 'bad', tool: 'x', args: {} }], ['execute', { code: 'await servers.bad.x()' }]])
+    said.push(JSON.stringify((await other.call(name, args)).result));
+  await other.close();
+  for (const text of [...said, other.stderr]) {
+    assert.match(text, /token is \{\{secret:UPSTREAMS_TEST_TOKEN\}\}/);
+    assert.doesNotMatch(text, /f00d/);
+  }
+});
+
 test('who asks for the tools of a server that does not start is told why', async () => {
   const why = /^the server 'dead' cannot be started: .*\b3\b.*no database/s;
   for (const code of ['await servers.dead.x()', 'await servers.dead.tools()',

@@ -297,9 +297,10 @@ static void on_provided(void *user, const gbx_upstream_reply *failure)
         if (info.left_out > 0)
             (void)gbx_buf_printf(&text, " (%s)", info.left_out_why);
     } else {
-        (void)gbx_buf_printf(&text, "%s did not start: %s", p->server,
-                             info.fault[0] != 0 ? info.fault
-                                                : "it has not answered yet");
+        (void)gbx_buf_printf(&text, "%s did not start: ", p->server);
+        gbx_code_put_fault(p->code,
+                           info.fault[0] != 0 ? info.fault : "it has not answered yet",
+                           &text);
     }
     gbx_code_say(p->code, p->request, &text, !is_ready);
     gbx_buf_cleanup(&text);

@@ -124,11 +124,13 @@ static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_
         if (gbx_view_kind(info.tools) == '[' || (c != NULL && !gbx_code_is_listed(c)) ||
             (q->server[0] != 0 && strcmp(q->server, info.name) != 0))
             continue;
-        (void)gbx_buf_printf(to, "[%s is not there: %s]\n", info.name,
-                             c != NULL && c->fault != NULL ? c->fault
-                             : info.fault[0] != 0
-                                 ? info.fault
-                                 : "it has not started yet, ask again");
+        (void)gbx_buf_printf(to, "[%s is not there: ", info.name);
+        gbx_code_put_fault(code,
+                           c != NULL && c->fault != NULL ? c->fault
+                           : info.fault[0] != 0          ? info.fault
+                                                : "it has not started yet, ask again",
+                           to);
+        (void)gbx_buf_puts(to, "]\n");
     }
 }
 

@@ -121,6 +121,8 @@ bool gbx_code_take_name(gbx_view view, char *ret, size_t size);
 #define GBX_CODE_LONG_NAME "the name of a tool has at most 256 bytes"
 _Static_assert(GBX_TOOL_NAME_MAX == 256, "GBX_CODE_LONG_NAME says so");
 bool gbx_code_is_long_name(gbx_view view);
+/* Append what a server has said of its own failure, without values of secrets. */
+void gbx_code_put_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to);
 /* A whole number from 0 to max; what is more is max. */
 bool gbx_code_take_count(gbx_view view, uint32_t max, uint32_t *ret);
 

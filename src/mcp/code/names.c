@@ -226,6 +226,18 @@ bool gbx_code_take_name(gbx_view view, char *ret, size_t size)
     return ok;
 }
 
+void gbx_code_put_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to)
+{
+    gbx_buf clean;
+
+    gbx_buf_init(&clean, GBX_KIB(64));
+    if (gbx_gate_redact(code->gate, fault, strlen(fault), &clean))
+        (void)gbx_buf_append(to, clean.data, clean.len);
+    else
+        (void)gbx_buf_puts(to, "why cannot be shown");
+    gbx_buf_cleanup(&clean);
+}
+
 bool gbx_code_is_long_name(gbx_view view)
 {
     gbx_buf text;

@@ -220,7 +220,8 @@ describe('a run says what it did', () => {
       await servers.shop.total({ ids: [] });
       await artifact('report.json', { a: 1 });
       await artifact('raw', new Uint8Array([1, 2]), 'application/x-raw');
-      return 1`);
+      const held = Array.from({ length: 200000 }, (_, i) => ({ i }));
+      return held[1].i`);
     assert.deepEqual(outcome.logs.map(({ level, text }) => [level, text]), [['log', 'one'], ['warn', 'two']]);
     assert.deepEqual(outcome.calls.map(({ tool, line, ok }) => [tool, line, ok]), [['total', 2, true]]);
     assert.deepEqual(outcome.artifacts[0], { name: 'report.json', mimeType: 'application/json', bytes: 7, value: { a: 1 } });

@@ -130,8 +130,8 @@ static bool begins_ipv4(const char *s, size_t len)
     size_t at = 0;
 
     for (int part = 0; part < 4; part++) {
-        size_t start = at;
         unsigned value = 0;
+        size_t start;
 
         if (part > 0 && (at == len || s[at++] != '.'))
             return false;

@@ -39,8 +39,8 @@ typedef struct gbx_shape_top {
 } gbx_shape_top;
 
 typedef struct gbx_shape {
-    unsigned kinds;
-    uint64_t count; /* values */
+    long double sum; /* of the numbers: many large ones, too */
+    uint64_t count;  /* values */
     uint64_t nulls;
     uint64_t objects; /* of the values */
 
@@ -48,8 +48,7 @@ typedef struct gbx_shape {
     uint64_t infinite; /* too large for a double */
     uint64_t inexact;  /* integers of which code does not see all digits */
     double min, max;
-    long double sum; /* of many large ones, too */
-    uint64_t dates;  /* strings that are ISO dates, with or without time */
+    uint64_t dates; /* strings that are ISO dates, with or without time */
     gbx_view first_date, last_date;
     size_t longest;    /* string, in bytes of JSON */
     uint64_t elements; /* of all arrays */
@@ -57,22 +56,22 @@ typedef struct gbx_shape {
     uint64_t *hashes; /* a set of those of all scalars; 0 is a free place */
     size_t hash_room;
     size_t distinct;
-    bool is_distinct_more; /* than are counted */
-    gbx_shape_top *tops;   /* TOP_MAX of them; NULL once there were more values */
+    gbx_shape_top *tops; /* TOP_MAX of them; NULL once there were more values */
     size_t top_count;
 
     struct gbx_shape_field *fields; /* in the order of their first appearance */
     size_t field_count;
     size_t field_room;
-    size_t next;              /* where the next member is likely to be found */
-    bool is_map;              /* too many names: `member` is what any of them has */
-    struct gbx_shape *member; /* of maps, or NULL */
-    struct gbx_shape
-        *hidden;   /* of maps: members whose names say what they are, or NULL */
-    bool has_more; /* fields that are not among these */
+    size_t next;               /* where the next member is likely to be found */
+    struct gbx_shape *member;  /* of maps, or NULL */
+    struct gbx_shape *hidden;  /* of maps: under names of what nobody shows, or NULL */
     struct gbx_shape *keyed;   /* of members whose names look sensitive, or NULL */
     gbx_view key;              /* the first of these names, borrowed */
     struct gbx_shape *element; /* of arrays; NULL: none, or too deep */
+    unsigned kinds;            /* of the values */
+    bool is_map;               /* too many names: `member` is what any of them has */
+    bool has_more;             /* fields that are not among these */
+    bool is_distinct_more;     /* values than are counted */
 } gbx_shape;
 
 typedef struct gbx_shape_field {

@@ -92,9 +92,21 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
         gbx_mcp_loop_stop(s->loop, 0);
 }
 
+/* On the loop until nothing waits any more, then what is left in the pipe. */
+static void read_all(scene *s, size_t sent)
+{
+    struct event *readable = event_new(gbx_mcp_loop_base(s->loop), s->read_fd,
+                                       EV_READ | EV_PERSIST, on_readable, s);
+
+    (void)event_add(readable, NULL);
+    (void)gbx_mcp_loop_run(s->loop);
+    event_free(readable);
+    while (s->got < sent)
+        on_readable(s->read_fd, 0, s);
+}
+
 static void test_what_waits__has_a_ceiling_and_arrives_in_order(void **state)
 {
-    struct event *readable;
     size_t sent;
     scene s;
     (void)state;
@@ -104,17 +116,11 @@ static void test_what_waits__has_a_ceiling_and_arrives_in_order(void **state)
     assert_true(sent >= CEILING - 1000);
     assert_true(gbx_mcp_out_waiting(s.out) <= CEILING);
     assert_true(gbx_mcp_out_is_full(s.out));
-    readable = event_new(gbx_mcp_loop_base(s.loop), s.read_fd, EV_READ | EV_PERSIST,
-                         on_readable, &s);
-    (void)event_add(readable, NULL);
-    (void)gbx_mcp_loop_run(s.loop);
-    while (s.got < sent)
-        on_readable(s.read_fd, 0, &s);
+    read_all(&s, sent);
 
     assert_false(gbx_mcp_out_is_full(s.out));
     assert_int_equal(s.got, sent);
     assert_int_equal(s.drained, 1);
-    event_free(readable);
     close_scene(&s);
 }
 
@@ -195,7 +201,6 @@ static void test_what_is_gathered__is_said_before_it_is_closed(void **state)
 
 static void test_what_is_gathered__waits_for_a_slow_reader_as_all_does(void **state)
 {
-    struct event *readable;
     size_t sent;
     scene s;
     (void)state;
@@ -204,16 +209,10 @@ static void test_what_is_gathered__waits_for_a_slow_reader_as_all_does(void **st
     assert_true(gbx_mcp_out_gather(s.out, s.loop));
     sent = fill(&s);
     assert_true(gbx_mcp_out_is_full(s.out));
-    readable = event_new(gbx_mcp_loop_base(s.loop), s.read_fd, EV_READ | EV_PERSIST,
-                         on_readable, &s);
-    (void)event_add(readable, NULL);
-    (void)gbx_mcp_loop_run(s.loop);
-    while (s.got < sent)
-        on_readable(s.read_fd, 0, &s);
+    read_all(&s, sent);
 
     assert_int_equal(s.got, sent);
     assert_int_equal(s.drained, 1);
-    event_free(readable);
     close_scene(&s);
 }
 

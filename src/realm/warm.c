@@ -14,9 +14,7 @@
 
 #include <glovebox/glovebox.h>
 
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /* Function.prototype.call is code of the engine in JavaScript: enough calls for it to be
  * compiled here, and not in the middle of a worker. */
@@ -49,9 +47,9 @@ static gbx_span span(const char *text)
     return (gbx_span){(const uint8_t *)text, strlen(text)};
 }
 
-/* Run code over a small input; the outcome is the realm's until the next run. */
-static void run(gbx_realm *realm, const char *code, gbx_form form,
-                gbx_realm_outcome *ret)
+/* Run code over input; the outcome is the realm's until the next run. */
+static void run_over(gbx_realm *realm, const char *code, gbx_form form,
+                     const char *input, gbx_realm_outcome *ret)
 {
     gbx_msg_call call = {
         .form = (uint8_t)form,
@@ -62,10 +60,16 @@ static void run(gbx_realm *realm, const char *code, gbx_form form,
         .first_line = 1,
         .first_column = 1,
         .code = span(code),
-        .input = span("[1,2,3]"),
+        .input = span(input),
     };
 
     gbx_realm_run(realm, &call, &nobody, ret);
+}
+
+static void run(gbx_realm *realm, const char *code, gbx_form form,
+                gbx_realm_outcome *ret)
+{
+    run_over(realm, code, form, "[1,2,3]", ret);
 }
 
 /* Functions that the engine has in JavaScript, each as often as it takes to be compiled. */
@@ -181,29 +185,43 @@ static void fill_shape(char *to, size_t size, const char *shape, const char *tex
     to[used] = 0;
 }
 
+/* A name that this process and those it is forked from have never seen. */
+static void make_name(char to[static 32])
+{
+    static unsigned long made;
+    unsigned long left = ++made;
+
+    /* Not snprintf(): that is eight pages of the C library that a call does not need. */
+    *to++ = 'd';
+    for (; left > 0; left >>= 4)
+        *to++ = "0123456789abcdef"[left & 15];
+    *to = 0;
+}
+
 /* Names that were never seen before: the same text again would be found in the engine's
  * cache of code, and the first true call would pay for parser, generator and their page
  * faults. */
-static bool run_new(gbx_realm *realm, const char *shape)
+static bool run_new(gbx_realm *realm, const char *shape, const char *input,
+                    const char *expected)
 {
     gbx_realm_outcome outcome;
-    struct timespec ts;
     char name[32];
     char code[128];
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
-    snprintf(name, sizeof name, "d%lx%lx", (unsigned long)ts.tv_sec,
-             (unsigned long)ts.tv_nsec);
+    make_name(name);
     fill_shape(code, sizeof code, shape, name);
-    run(realm, code, GBX_FORM_FUNCTION, &outcome);
-    return outcome.ok && outcome.result.json.len == 1 &&
-           outcome.result.json.data[0] == '3';
+    run_over(realm, code, GBX_FORM_FUNCTION, input, &outcome);
+    return outcome.ok && outcome.result.json.len == strlen(expected) &&
+           memcmp(outcome.result.json.data, expected, strlen(expected)) == 0;
 }
 
-/* Twice, since the second function still finds some of its own. */
+/* What most calls are: an object comes in, and another goes out. It finds pages that the
+ * proof does not. */
 static bool run_both(gbx_realm *realm)
 {
-    return gbx_realm_prove(realm) && run_new(realm, "(%s) => [%s[2]][0]");
+    return gbx_realm_prove(realm) &&
+           run_new(realm, "(%s) => ({ sum: %s.a + %s.list[1] })",
+                   "{\"a\":1,\"list\":[1,2]}", "{\"sum\":3}");
 }
 
 /* What a script may do; and as many as it takes to run all of it once. */
@@ -266,5 +284,5 @@ bool gbx_realm_prepare(gbx_realm *realm)
 
 bool gbx_realm_prove(gbx_realm *realm)
 {
-    return run_new(realm, "(%s) => %s.length");
+    return run_new(realm, "(%s) => %s.length", "[1,2,3]", "3");
 }

@@ -1,54 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * freeze - smaps is read to its end before anything is mapped over: what is read must not
- * move under the reader.
- */
+/* freeze - what is in memory is written to a file, and that is mapped over it. */
 #include "worker/freeze.h"
 
 #include "base/cleanup.h"
 #include "worker/heap.h"
+#include "worker/maps.h"
+#include "worker/memfile.h"
 #include "worker/touched.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define PAGE 4096u
 
 /* The C library and the loader stay: what looks for touched pages runs in them, and every
  * call does. */
-static bool is_library(const char *line)
+static bool is_library(const gbx_mapping *m)
 {
-    const char *slash = strrchr(line, '/');
-
-    return slash != NULL && strstr(slash, ".so") != NULL &&
-           strncmp(slash, "/libc.so", 8) != 0 && strncmp(slash, "/ld-", 4) != 0;
+    return strstr(m->name, ".so") != NULL && strncmp(m->name, "libc.so", 7) != 0 &&
+           strncmp(m->name, "ld-", 3) != 0;
 }
 
-/* Data of a library, as a line of smaps says it: relocated, read from its file, or zero. */
-static bool read_mapping(const char *line, gbx_range *ret, uintptr_t *data_end)
+/* Data of a library: relocated, read from its file, or zeros behind that. */
+static bool is_data(const gbx_mapping *m, const gbx_mapping *before)
 {
-    char mode[5];
-    uintptr_t from;
-    uintptr_t to;
-    bool is_data;
-
-    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, mode) != 3)
-        return false;
-    is_data = mode[0] == 'r' && mode[2] == '-' && mode[3] == 'p' &&
-              (is_library(line) || (from == *data_end && strchr(line, '/') == NULL &&
-                                    strchr(line, '[') == NULL));
-    *data_end = is_data && mode[1] == 'w' && is_library(line) ? to : 0;
-    *ret = (gbx_range){.from = from, .to = to, .prot = PROT_READ};
-    if (mode[1] == 'w')
-        ret->prot |= PROT_WRITE;
-    return is_data;
+    return m->is_private && (m->prot & PROT_READ) != 0 && (m->prot & PROT_EXEC) == 0 &&
+           (is_library(m) ||
+            (*m->name == 0 && before != NULL && before->to == m->from &&
+             (before->prot & PROT_WRITE) != 0 && is_library(before)));
 }
 
 /* The kernel may have made one mapping of a library's zeros and what the loader keeps for
@@ -63,26 +46,18 @@ static bool is_of_thread(const gbx_range *range)
 /* The heap as far as it is in use, and every mapping of a library with pages of its own. */
 static void find(gbx_ranges *ret)
 {
-    FILE *f = fopen("/proc/self/smaps", "re");
-    bool is_open = false; /* lines are about found */
-    uintptr_t data_end = 0;
-    unsigned long own_kib;
-    gbx_range found = {0};
-    char line[512];
+    gbx_maps maps = gbx_maps_read(true);
 
     gbx_ranges_add(ret, (uintptr_t)gbx_heap_begin(), (uintptr_t)gbx_heap_used_end(),
                    PROT_READ | PROT_WRITE);
-    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-        if (strchr(line, '-') != NULL && read_mapping(line, &found, &data_end)) {
-            is_open = true;
-        } else if (is_open && sscanf(line, "Anonymous: %lu kB", &own_kib) == 1) {
-            is_open = false;
-            if (own_kib > 0 && !is_of_thread(&found))
-                gbx_ranges_add(ret, found.from, found.to, found.prot);
-        }
+    for (size_t i = 0; i < maps.count; i++) {
+        const gbx_mapping *m = &maps.list[i];
+        gbx_range found = {.from = m->from, .to = m->to, .prot = m->prot};
+
+        if (is_data(m, i > 0 ? m - 1 : NULL) && m->own > 0 && !is_of_thread(&found))
+            gbx_ranges_add(ret, found.from, found.to, found.prot);
     }
-    if (f != NULL)
-        (void)fclose(f);
+    gbx_maps_free(&maps);
 }
 
 static bool is_zero(const char *page)
@@ -112,33 +87,22 @@ static bool write_pages(int fd, const gbx_range *range)
     return true;
 }
 
-/* Nothing may write to the range between the two: not the allocator either. */
+/* Nothing may write to the range between the two: not the allocator either. What is closed
+ * to writing is open to it until it is as it was. */
 static void replace(int fd, const gbx_range *range, const uint8_t *touched)
 {
     volatile char *from = (volatile char *)range->from;
     size_t count = (range->to - range->from) / PAGE;
 
     if (!write_pages(fd, range) ||
-        mmap((void *)range->from, count * PAGE, range->prot, MAP_PRIVATE | MAP_FIXED,
-             fd, (off_t)(range->first * PAGE)) == MAP_FAILED)
+        mmap((void *)range->from, count * PAGE, range->prot | PROT_WRITE,
+             MAP_PRIVATE | MAP_FIXED, fd, (off_t)(range->first * PAGE)) == MAP_FAILED)
         return;
-    for (size_t i = 0; i < count && (range->prot & PROT_WRITE) != 0; i++)
+    for (size_t i = 0; i < count; i++)
         if (touched[range->first + i])
             from[i * PAGE] = from[i * PAGE];
-}
-
-/* Writing more than a process may is the end of it. */
-static int make_file(size_t size)
-{
-    struct rlimit limit;
-    int fd;
-
-    if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur < size)
-        return -1;
-    fd = memfd_create("frozen", MFD_CLOEXEC);
-    if (fd >= 0 && ftruncate(fd, (off_t)size) < 0)
-        gbx_fd_close(&fd);
-    return fd;
+    if ((range->prot & PROT_WRITE) == 0)
+        (void)mprotect((void *)range->from, count * PAGE, range->prot);
 }
 
 /* Bits of /proc/self/pagemap: a page that is in memory, and its file's own. */
@@ -184,7 +148,7 @@ void gbx_freeze(bool (*run)(void *user), void *user)
     touched = gbx_touched_learn(&frozen, PROT_NONE, run, user);
     if (touched == NULL)
         return;
-    fd = make_file(frozen.pages * PAGE);
+    fd = gbx_memfile_new("frozen", frozen.pages * PAGE);
     for (size_t i = 0; fd >= 0 && i < frozen.count; i++)
         replace(fd, &frozen.list[i], touched);
     gbx_fd_close(&fd);

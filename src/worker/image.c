@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * image - maps is read to its end before any mapping is changed: what is read must not
- * move under the reader.
- */
+/* image - by the names of the libraries' files, and by what of one file lies together. */
 #include "worker/image.h"
 
 #include "base/cleanup.h"
+#include "worker/maps.h"
 
 #include <execinfo.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#define MAPPINGS_MAX 512
-
-typedef struct mapping {
-    uintptr_t from;
-    uintptr_t to;
-} mapping;
-
-typedef struct mappings {
-    size_t count;
-    mapping list[MAPPINGS_MAX];
-} mappings;
 
 /*
  * The engine's library brings an event loop's, an object system's and a journal's with
@@ -40,47 +24,74 @@ static const char *const unused[] = {
     "libzstd.so",     "liblz4.so",         "libz.so",           "libseccomp.so",
     "libgpg-error.so"};
 
-static bool is_one_of(const char *path, const char *const *names, size_t count)
+static bool is_unused(const gbx_mapping *mapping)
 {
-    const char *slash = strrchr(path, '/');
-
-    for (size_t i = 0; slash != NULL && i < count; i++)
-        if (strncmp(slash + 1, names[i], strlen(names[i])) == 0)
+    for (size_t i = 0; i < GBX_COUNTOF(unused); i++)
+        if (strncmp(mapping->name, unused[i], strlen(unused[i])) == 0)
             return true;
     return false;
 }
 
-/* Every mapping of the files with these names. */
-static void find(mappings *ret, const char *const *names, size_t count)
+/* Of one file, and of it the next bytes. */
+static bool goes_on(const gbx_mapping *before, const gbx_mapping *mapping)
 {
-    FILE *f = fopen("/proc/self/maps", "re");
-    char line[512];
+    return mapping->file != 0 && mapping->file == before->file &&
+           mapping->from == before->to &&
+           mapping->offset == before->offset + (before->to - before->from);
+}
 
-    ret->count = 0;
-    while (f != NULL && ret->count < MAPPINGS_MAX &&
-           fgets(line, sizeof line, f) != NULL) {
-        mapping *m = &ret->list[ret->count];
+static bool is_constant(const gbx_mapping *mapping)
+{
+    return mapping->prot == PROT_READ && mapping->is_private && mapping->own == 0;
+}
 
-        if (is_one_of(line, names, count) &&
-            sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &m->from, &m->to) == 2)
-            ret->count++;
-    }
-    if (f != NULL)
-        (void)fclose(f);
+static bool is_code(const gbx_mapping *mapping)
+{
+    return mapping->prot == (PROT_READ | PROT_EXEC) && mapping->is_private &&
+           mapping->own == 0;
+}
+
+static bool has_jit_memory(const gbx_maps *maps)
+{
+    for (size_t i = 0; i < maps->count; i++)
+        if ((maps->list[i].prot & (PROT_WRITE | PROT_EXEC)) == (PROT_WRITE | PROT_EXEC))
+            return true;
+    return false;
 }
 
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_image_drop_libraries(void)
 {
-    mappings found;
+    gbx_maps maps;
     void *frame;
 
     /* The engine takes a trace of its own stack where a first exception is made; for
      * that the C library searches all libraries by name for the unwinder, once. */
     (void)backtrace(&frame, 1);
 
-    find(&found, unused, GBX_COUNTOF(unused));
-    for (size_t i = 0; i < found.count; i++)
-        (void)munmap((void *)found.list[i].from, found.list[i].to - found.list[i].from);
+    maps = gbx_maps_read(false);
+    for (size_t i = 0; i < maps.count; i++)
+        if (is_unused(&maps.list[i]))
+            (void)munmap((void *)maps.list[i].from,
+                         maps.list[i].to - maps.list[i].from);
+    gbx_maps_free(&maps);
+}
+
+void gbx_image_join(void)
+{
+    gbx_maps maps = gbx_maps_read(true);
+    size_t count = has_jit_memory(&maps) ? maps.count : 0;
+
+    for (size_t i = 1; i < count; i++) {
+        const gbx_mapping *a = &maps.list[i - 1];
+        const gbx_mapping *b = &maps.list[i];
+        const gbx_mapping *constant = is_constant(a) ? a : b;
+
+        if (goes_on(a, b) &&
+            ((is_constant(a) && is_code(b)) || (is_code(a) && is_constant(b))))
+            (void)mprotect((void *)constant->from, constant->to - constant->from,
+                           PROT_READ | PROT_EXEC);
+    }
+    gbx_maps_free(&maps);
 }

@@ -16,4 +16,9 @@
  * and the process ends by _exit(), since their own ends can no longer be run. */
 void gbx_image_drop_libraries(void);
 
+/* Make the constants of a library, before and behind its code in one file, one mapping with
+ * it. They become executable by that, and nothing becomes writable. Only where the engine has
+ * memory for compiled code, which is both: whoever could jump to them has that to jump to. */
+void gbx_image_join(void);
+
 #endif

@@ -11,15 +11,13 @@
 
 #include "base/cleanup.h"
 #include "worker/channel.h"
+#include "worker/maps.h"
 #include "worker/touched.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/io_uring.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -41,64 +39,64 @@
 
 /* Bits of /proc/self/pagemap. */
 #define IS_PRESENT   (UINT64_C(1) << 63)
+#define IS_FILES     (UINT64_C(1) << 61)
 #define IS_EXCLUSIVE (UINT64_C(1) << 56)
 
+/* Of a file in memory, too, a page that was only read may be mapped here alone. */
 static bool is_written(uint64_t entry)
 {
-    return (entry & IS_PRESENT) != 0 && (entry & IS_EXCLUSIVE) != 0;
+    return (entry & (IS_PRESENT | IS_FILES | IS_EXCLUSIVE)) ==
+           (IS_PRESENT | IS_EXCLUSIVE);
 }
 
-/* The runs of written pages among count of them from start, appended to pages. */
-static void add_runs(gbx_pages *pages, char *start, const uint64_t *entries,
-                     size_t count, bool of_file)
+static void add_page(gbx_pages *pages, char *page, bool of_file)
 {
-    size_t end;
+    struct gbx_page_run *last =
+        pages->count > 0 ? &pages->runs[pages->count - 1] : NULL;
 
-    for (size_t i = 0; i < count; i = end + 1) {
-        for (end = i; end < count && is_written(entries[end]); end++)
-            continue;
-        if (end > i && pages->count < GBX_PAGE_RUNS_MAX)
-            pages->runs[pages->count++] =
-                (struct gbx_page_run){.start = start + i * PAGE,
-                                      .len = (end - i) * PAGE,
-                                      .of_file = of_file};
-    }
+    if (last != NULL && last->start + last->len == page && last->of_file == of_file)
+        last->len += PAGE;
+    else if (pages->count < GBX_PAGE_RUNS_MAX)
+        pages->runs[pages->count++] =
+            (struct gbx_page_run){.start = page, .len = PAGE, .of_file = of_file};
 }
 
+/* The written pages among those from `from` on. Nothing is allocated for the look: it
+ * would be found. */
 static void add_mapping(gbx_pages *pages, int pagemap, uintptr_t from, uintptr_t to,
                         bool of_file)
 {
-    size_t count = (to - from) / PAGE;
-    uint64_t *entries = malloc(count * sizeof *entries);
-    ssize_t size = (ssize_t)(count * sizeof *entries);
+    uint64_t entries[256];
 
-    if (entries != NULL && pread(pagemap, entries, (size_t)size,
-                                 (off_t)(from / PAGE * sizeof *entries)) == size)
-        add_runs(pages, (char *)from, entries, count, of_file);
-    free(entries);
+    for (uintptr_t at = from; at < to; at += GBX_COUNTOF(entries) * PAGE) {
+        size_t left = (to - at) / PAGE;
+        size_t count = left < GBX_COUNTOF(entries) ? left : GBX_COUNTOF(entries);
+
+        if (pread(pagemap, entries, count * sizeof *entries,
+                  (off_t)(at / PAGE * sizeof *entries)) !=
+            (ssize_t)(count * sizeof *entries))
+            return;
+        for (size_t i = 0; i < count; i++)
+            if (is_written(entries[i]))
+                add_page(pages, (char *)at + i * PAGE, of_file);
+    }
 }
 
 /* Every private writable mapping of this process. */
 static void look(gbx_pages *pages)
 {
     int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    FILE *maps = fopen("/proc/self/maps", "re");
-    char line[512];
+    gbx_maps maps = gbx_maps_read(false);
 
-    while (pagemap >= 0 && maps != NULL && fgets(line, sizeof line, maps) != NULL) {
-        uintptr_t from;
-        uintptr_t to;
-        unsigned long inode;
-        char mode[5];
+    for (size_t i = 0; pagemap >= 0 && i < maps.count; i++) {
+        const gbx_mapping *m = &maps.list[i];
 
-        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %lu", &from, &to, mode,
-                   &inode) == 4 &&
-            mode[1] == 'w' && mode[3] == 'p' && to - from <= MAPPING_MAX)
-            add_mapping(pages, pagemap, from, to,
-                        inode != 0 && strstr(line, "/memfd:") == NULL);
+        if ((m->prot & PROT_WRITE) != 0 && m->is_private &&
+            m->to - m->from <= MAPPING_MAX)
+            add_mapping(pages, pagemap, m->from, m->to,
+                        m->file != 0 && strncmp(m->name, "memfd:", 6) != 0);
     }
-    if (maps != NULL)
-        (void)fclose(maps);
+    gbx_maps_free(&maps);
     gbx_fd_close(&pagemap);
 }
 
@@ -152,7 +150,7 @@ void gbx_pages_learn(gbx_pages *pages, bool (*run)(void *user), void *user)
     pages->count = 0;
     if (pipe2(ends, O_CLOEXEC) < 0)
         return;
-    pid = fork();
+    pid = _Fork();
     if (pid == 0)
         learn(run, user, ends[1]);
     (void)close(ends[1]);

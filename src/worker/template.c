@@ -129,11 +129,14 @@ static bool fork_child(template *t, uint64_t worker_id, gbx_session_proof proof,
     if (gbx_children_full(&t->children)) {
         errno = EAGAIN;
     } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
-        pid = fork();
+        /* One thread, in none of the C library's locks: nothing is to be done before or
+         * after, which would write to pages of the loader. */
+        pid = _Fork();
         if (pid == 0) {
             if (msg != NULL)
                 attack(t, msg, pair[1]);
             gbx_pages_claim(&t->pages);
+            gbx_text_claim();
             gbx_session_run(t->realm, &t->seal, pair[1], proof);
         }
         if (pid > 0)
@@ -343,6 +346,7 @@ static void make_light(template *t)
     gbx_image_drop_libraries();
     if (t->config.warm == 0)
         return;
+    gbx_image_join();
     gbx_heap_close_holes();
     (void)gbx_heap_begin();   /* while there is a /proc */
     (void)rehearse(t->realm); /* the engine has to find its new places once */

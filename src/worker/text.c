@@ -3,71 +3,47 @@
 #include "worker/text.h"
 
 #include "base/cleanup.h"
+#include "worker/maps.h"
+#include "worker/memfile.h"
 #include "worker/touched.h"
 
-#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define PAGE 4096u
 
 #define HUGE_PAGE       GBX_MIB(2)
 #define PAGES_IN_A_HUGE (HUGE_PAGE / PAGE)
 
+#ifndef MADV_POPULATE_READ
+#    define MADV_POPULATE_READ 22 /* Linux 5.14; Debian 12's C library knows it */
+#endif
 #ifndef MADV_COLLAPSE
 #    define MADV_COLLAPSE 25 /* Linux 6.1 */
 #endif
 
 /* Fewer pages that a call runs are not worth a huge one. */
-#define WORTH_IT 8u
+#define WORTH_IT 1u
 
-static const char library[] = "libjavascriptcoregtk-";
-
-static bool is_engine(const char *line)
-{
-    const char *slash = strrchr(line, '/');
-
-    return slash != NULL && strncmp(slash + 1, library, sizeof library - 1) == 0;
-}
-
-/* Code or constants of the engine, as a line of smaps says it. */
-static bool read_mapping(const char *line, gbx_range *ret)
-{
-    char mode[5];
-
-    if (!is_engine(line) ||
-        sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &ret->from, &ret->to, mode) !=
-            3 ||
-        mode[0] != 'r' || mode[1] == 'w' || mode[3] != 'p')
-        return false;
-    ret->prot = PROT_READ | (mode[2] == 'x' ? PROT_EXEC : 0);
-    return true;
-}
-
-/* smaps is read to its end first: what is read must not move under the reader. A mapping
- * with pages of its own (what the loader has relocated) is inherited as it is, and does
- * not hold what its file does. */
+/* Code and constants of the engine. A mapping with pages of its own (what the loader has
+ * relocated) does not hold what its file does. */
 static void find(gbx_ranges *ret)
 {
-    FILE *f = fopen("/proc/self/smaps", "re");
-    bool is_open = false; /* lines are about found */
-    unsigned long own_kib;
-    gbx_range found = {0};
-    char line[512];
+    static const char library[] = "libjavascriptcoregtk-";
+    gbx_maps maps = gbx_maps_read(true);
 
-    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-        if (read_mapping(line, &found)) {
-            is_open = true;
-        } else if (is_open && sscanf(line, "Anonymous: %lu kB", &own_kib) == 1) {
-            is_open = false;
-            if (own_kib == 0)
-                gbx_ranges_add(ret, found.from, found.to, found.prot);
-        }
+    for (size_t i = 0; i < maps.count; i++) {
+        const gbx_mapping *m = &maps.list[i];
+
+        if (strncmp(m->name, library, sizeof library - 1) == 0 && m->is_private &&
+            m->own == 0 && (m->prot & (PROT_READ | PROT_WRITE)) == PROT_READ)
+            gbx_ranges_add(ret, m->from, m->to, m->prot);
     }
-    if (f != NULL)
-        (void)fclose(f);
+    gbx_maps_free(&maps);
 }
 
 /* An administrator may have said that there are to be none. */
@@ -83,54 +59,96 @@ static bool may_have_huge_pages(void)
     return may;
 }
 
-/* A copy of [from, to) in huge pages takes its place. Both are multiples of them. */
-static void replace(char *from, size_t size, int prot)
+/* The huge page's worth that a call runs most pages of, of all that are not chosen yet; its
+ * pages are taken out of touched. Returns false if there is none. */
+static bool choose(const gbx_ranges *ranges, uint8_t *touched, uint8_t *chosen)
 {
-    size_t spare = size + HUGE_PAGE;
-    char *room = mmap(NULL, spare, PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    char *copy;
-
-    if (room == MAP_FAILED)
-        return;
-    copy = room + (HUGE_PAGE - (uintptr_t)room % HUGE_PAGE) % HUGE_PAGE;
-    if (mprotect(copy, size, PROT_READ | PROT_WRITE) == 0) {
-        (void)madvise(copy, size, MADV_HUGEPAGE);
-        memcpy(copy, from, size);
-        /* Small pages would be worse than the file's: forks copy a page table of them.
-         * This succeeds at once where they are huge already. */
-        if (madvise(copy, size, MADV_COLLAPSE) == 0 && mprotect(copy, size, prot) == 0)
-            (void)!mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, from);
-    }
-    (void)munmap(room, spare); /* whatever has not moved */
-}
-
-typedef struct chunk {
-    const gbx_range *in;
-    uintptr_t at;
-    size_t seen; /* pages */
-} chunk;
-
-/* The huge page's worth of text that a call runs most pages of. */
-static chunk find_busiest(const gbx_ranges *ranges, const uint8_t *touched)
-{
-    chunk best = {.seen = WORTH_IT - 1};
+    size_t most = 0;
+    size_t best = 0;
 
     for (size_t i = 0; i < ranges->count; i++) {
         const gbx_range *m = &ranges->list[i];
         uintptr_t at = (m->from + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
 
         for (; at + HUGE_PAGE <= m->to; at += HUGE_PAGE) {
-            const uint8_t *seen = touched + m->first + (at - m->from) / PAGE;
+            size_t first = m->first + (at - m->from) / PAGE;
             size_t count = 0;
 
             for (size_t page = 0; page < PAGES_IN_A_HUGE; page++)
-                count += seen[page];
-            if (count > best.seen)
-                best = (chunk){m, at, count};
+                count += touched[first + page];
+            if (count > most) {
+                most = count;
+                best = first;
+            }
         }
     }
-    return best;
+    if (most == 0)
+        return false;
+    memset(touched + best, 0, PAGES_IN_A_HUGE);
+    memset(chosen + best, 1, PAGES_IN_A_HUGE);
+    return true;
+}
+
+/* What lies in huge pages, for workers to map. */
+static gbx_ranges enlarged;
+
+/* Small pages would be no better than the engine's file: it must be huge ones. Written to
+ * the file, what they are made of is there sooner than by a fault for each. */
+static bool copy(int file, char *room, const gbx_range *range, off_t at)
+{
+    size_t size = range->to - range->from;
+
+    return pwrite(file, (const void *)range->from, size, at) == (ssize_t)size &&
+           mmap(room, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, at) !=
+               MAP_FAILED &&
+           madvise(room, size, MADV_COLLAPSE) == 0;
+}
+
+/* A copy of the range, in file from `at` on, takes its place. */
+static void replace(int file, const gbx_range *range, off_t at)
+{
+    size_t size = range->to - range->from;
+    size_t spare = size + HUGE_PAGE;
+    char *spared = mmap(NULL, spare, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *room;
+
+    if (spared == MAP_FAILED)
+        return;
+    room = spared + (HUGE_PAGE - (uintptr_t)spared % HUGE_PAGE) % HUGE_PAGE;
+    if (copy(file, room, range, at) &&
+        mmap(room, size, range->prot, MAP_PRIVATE | MAP_FIXED, file, at) !=
+            MAP_FAILED &&
+        mremap(room, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, range->from) !=
+            MAP_FAILED)
+        gbx_ranges_add(&enlarged, range->from, range->to, range->prot);
+    (void)munmap(spared, spare); /* whatever has not moved */
+}
+
+/* All that is chosen of each mapping, what lies side by side in one. */
+static void replace_chosen(const gbx_ranges *ranges, const uint8_t *chosen,
+                           size_t count)
+{
+    int file = gbx_memfile_new("text", count * HUGE_PAGE);
+    off_t at = 0;
+
+    for (size_t i = 0; file >= 0 && i < ranges->count; i++) {
+        const gbx_range *m = &ranges->list[i];
+        size_t pages = (m->to - m->from) / PAGE;
+        size_t end;
+
+        for (size_t page = 0; page < pages; page = end + 1) {
+            gbx_range run = {.from = m->from + page * PAGE, .prot = m->prot};
+
+            for (end = page; end < pages && chosen[m->first + end] != 0; end++)
+                continue;
+            run.to = m->from + end * PAGE;
+            if (end > page)
+                replace(file, &run, at);
+            at += (off_t)(run.to - run.from);
+        }
+    }
+    gbx_fd_close(&file);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -138,22 +156,29 @@ static chunk find_busiest(const gbx_ranges *ranges, const uint8_t *touched)
 size_t gbx_text_enlarge(size_t count, bool (*run)(void *user), void *user)
 {
     gbx_ranges ranges = {0};
-    uint8_t *touched = NULL;
+    uint8_t *chosen = NULL;
+    uint8_t *touched;
     size_t done = 0;
 
+    enlarged = (gbx_ranges){0};
     if (may_have_huge_pages())
         find(&ranges);
     touched = gbx_touched_learn(&ranges, PROT_NONE, run, user);
-    if (touched == NULL)
-        return 0;
-    for (; done < count; done++) {
-        chunk c = find_busiest(&ranges, touched);
-
-        if (c.in == NULL)
-            break;
-        replace((char *)c.at, HUGE_PAGE, c.in->prot);
-        memset(touched + c.in->first + (c.at - c.in->from) / PAGE, 0, PAGES_IN_A_HUGE);
-    }
-    gbx_touched_free(touched, &ranges);
+    if (touched != NULL)
+        chosen = calloc(ranges.pages, 1);
+    while (chosen != NULL && done < count && choose(&ranges, touched, chosen))
+        done++;
+    if (done > 0)
+        replace_chosen(&ranges, chosen, done);
+    free(chosen);
+    if (touched != NULL)
+        gbx_touched_free(touched, &ranges);
     return done;
+}
+
+void gbx_text_claim(void)
+{
+    for (size_t i = 0; i < enlarged.count; i++)
+        (void)madvise((void *)enlarged.list[i].from,
+                      enlarged.list[i].to - enlarged.list[i].from, MADV_POPULATE_READ);
 }

@@ -3,11 +3,10 @@
  * text - the engine's code in huge pages, where every call runs it.
  *
  * A fork inherits no page tables of a file's text: each piece of the engine that it runs
- * costs a fault, and each fault maps fifteen pages more that its end has to take apart.
- * Anonymous huge pages are inherited mapped, an entry each, and miss the processor's
- * translation buffers less. All of the engine would be thirteen of them, and shared by
- * so few processes they would be the most of what each of these weighs; the three that
- * calls run most are worth half of it.
+ * costs a fault, and each fault maps fifteen pages more that its end has to take apart. Of
+ * a copy in a file in memory, made of huge pages, an entry is a piece. The copy is not
+ * inherited mapped either, but a worker maps all of it by one call; and pieces side by side
+ * are one mapping, which anonymous memory would not be.
  *
  * Which these are is found out by a run in a child whose text is closed and then opened
  * page by page, at each page's first fault.
@@ -24,5 +23,8 @@
 /* run is what a worker does; count the most huge pages that may be used. Returns how many
  * pieces were chosen. */
 size_t gbx_text_enlarge(size_t count, bool (*run)(void *user), void *user);
+
+/* In a worker, before it is sealed: map what the template has enlarged. */
+void gbx_text_claim(void);
 
 #endif

@@ -76,7 +76,7 @@ uint8_t *gbx_touched_learn(const gbx_ranges *ranges, int closed,
         return NULL;
     learning.ranges = ranges;
     learning.touched = touched;
-    pid = fork();
+    pid = _Fork();
     if (pid == 0)
         learn(closed, run, user);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)

@@ -32,6 +32,8 @@ target_link_libraries(test_realm_hashes PRIVATE gbx_realm_call gbx_vectors)
 gbx_test(test_realm_hashes unit 120)
 
 add_executable(test_image unit/test_image.c ${CMAKE_SOURCE_DIR}/src/worker/image.c
+    ${CMAKE_SOURCE_DIR}/src/worker/maps.c
+    ${CMAKE_SOURCE_DIR}/src/worker/memfile.c
     ${CMAKE_SOURCE_DIR}/src/worker/text.c
     ${CMAKE_SOURCE_DIR}/src/worker/touched.c
     ${CMAKE_SOURCE_DIR}/src/worker/freeze.c

@@ -5,6 +5,7 @@
 #include "worker/freeze.h"
 #include "worker/heap.h"
 #include "worker/image.h"
+#include "worker/maps.h"
 #include "worker/text.h"
 
 #include <malloc.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,6 +121,51 @@ static void test_drop_libraries__the_engine_does_not_miss_them(void **state)
     assert_int_equal(in_child(run_all_kinds), 0);
 }
 
+/* Constants that lie in their file beside code that is mapped beside them. */
+static size_t count_constants_beside_code(void)
+{
+    gbx_maps maps = gbx_maps_read(true);
+    size_t count = 0;
+
+    for (size_t i = 1; i < maps.count; i++) {
+        const gbx_mapping *a = &maps.list[i - 1];
+        const gbx_mapping *b = &maps.list[i];
+
+        if (a->file != 0 && a->file == b->file && a->to == b->from && a->own == 0 &&
+            b->own == 0 && (a->prot | b->prot) == (PROT_READ | PROT_EXEC) &&
+            a->prot != b->prot)
+            count++;
+    }
+    gbx_maps_free(&maps);
+    return count;
+}
+
+static size_t count_writable_code(void)
+{
+    gbx_maps maps = gbx_maps_read(false);
+    size_t count = 0;
+
+    for (size_t i = 0; i < maps.count; i++)
+        if ((maps.list[i].prot & (PROT_WRITE | PROT_EXEC)) == (PROT_WRITE | PROT_EXEC))
+            count++;
+    gbx_maps_free(&maps);
+    return count;
+}
+
+static void test_join__code_and_constants_are_one_mapping(void **state)
+{
+    size_t writable = count_writable_code();
+
+    (void)state;
+    assert_true(count_constants_beside_code() >= 10);
+
+    gbx_image_join();
+
+    assert_int_equal(count_constants_beside_code(), 0);
+    assert_int_equal(count_writable_code(), writable);
+    assert_int_equal(in_child(run_all_kinds), 0);
+}
+
 /* A sum over all that is mapped of the engine's file or in its place. */
 static uint64_t sum_of(const char *from, const char *to)
 {
@@ -183,6 +230,9 @@ static void test_enlarge__the_engines_code_is_what_it_was(void **state)
 
     assert_int_equal(gbx_text_enlarge(3, prove, NULL), may_be_huge() ? 3 : 0);
 
+    assert_true(maps_name("/memfd:text") == may_be_huge());
+    assert_true(sum_of((const char *)from, (const char *)to) == before);
+    gbx_text_claim();
     assert_true(sum_of((const char *)from, (const char *)to) == before);
     assert_int_equal(in_child(run_all_kinds), 0);
 }
@@ -420,6 +470,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_drop_libraries__leaves_none_of_an_object_system),
         cmocka_unit_test(test_drop_libraries__the_engine_does_not_miss_them),
+        cmocka_unit_test(test_join__code_and_constants_are_one_mapping),
         cmocka_unit_test(test_enlarge__does_nothing_where_the_run_fails),
         cmocka_unit_test(test_enlarge__the_engines_code_is_what_it_was),
         cmocka_unit_test(test_freeze__does_nothing_where_the_run_fails),

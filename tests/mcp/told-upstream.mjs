@@ -4,7 +4,8 @@
 //   node told-upstream.mjs [TOOLS]
 //
 // TOOLS is the list of its tools as JSON, or an expression of JavaScript for it. A call is
-// answered with the argument `result` or `error` as it is, or else with the tool's name.
+// answered with the argument `result` or `error` as it is, or else with the tool's name; with
+// `times`, the content of `result` comes so often.
 import { createInterface } from 'node:readline';
 
 const tools = (0, eval)(process.argv[2] ?? '[]');
@@ -16,8 +17,9 @@ function answer(method, params) {
         serverInfo: { name: 'told', version: '1' } } };
     case 'tools/list': return { result: { tools } };
     case 'tools/call': {
-      const { result, error } = params.arguments ?? {};
+      const { result, error, times } = params.arguments ?? {};
       if (error !== undefined) return { error };
+      if (times !== undefined) result.content = Array(times).fill(result.content).flat();
       return { result: result ?? { content: [{ type: 'text', text: params.name }] } };
     }
     default: return { result: {} };

@@ -100,6 +100,37 @@ test('a tool that fails with structured content alone has said why', async () =>
   assert.ok(Buffer.byteLength(long.message) <= 4200 && long.message.endsWith('üü'), long.message);
 });
 
+test('an answer of very many blocks is cut as one, and keeps nobody waiting', async () => {
+  const result = { content: [{ type: 'text', text: 'x' }] };
+  const answer = wire.call('call', { server: 'up', tool: 'tell', args: { result, times: 300000 } });
+  const ping = wire.ask('ping');
+  const { content } = (await answer).result;
+  assert.ok(JSON.stringify(content).length < 70000);
+  assert.match(content[0].text, /^\[result cut: .* of 599999 bytes are shown/);
+  assert.equal(content.filter((each) => each.type === 'resource_link').length, 1);
+  await ping;
+});
+
+test('content that is no list is no answer, and a block that is none is text', async () => {
+  const result = { content: { type: 'text', text: 'x' } };
+  const direct = await call('call', { server: 'up', tool: 'tell', args: { result } });
+  assert.match(textOf(direct), /^UPSTREAM_PROTOCOL: the content of the result is no list/);
+  assert.equal((await errorOf('await servers.up.tell(input)', { result })).code, 'UPSTREAM_PROTOCOL');
+  result.content = ['a', { type: 'video' }];
+  const { content } = await call('call', { server: 'up', tool: 'tell', args: { result } });
+  assert.deepEqual(content.slice(0, 2), [{ type: 'text', text: '"a"' },
+    { type: 'text', text: '{"type":"video"}' }]);
+});
+
+test('structured content that is too long, or no object, is told as text', async () => {
+  for (const structuredContent of [{ a: 'y'.repeat(1e5) }, [1, 2]]) {
+    const result = { content: [], structuredContent };
+    const direct = await call('call', { server: 'up', tool: 'tell', args: { result } });
+    assert.match(JSON.stringify(direct.content), Array.isArray(structuredContent)
+      ? /"text":"\[1,2\]"/ : /of 100008 bytes are shown.*y{9000}/);
+  }
+});
+
 test('every tool that is listed can be called, whatever the length of its name', async () => {
   assert.deepEqual(await valueOf(`const names = (await servers.long.tools()).map((t) => t.name);
     return Promise.all(names.map(async (n) => [(await servers.long[n]({})).length, n.length,

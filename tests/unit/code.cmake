@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
 # Code mode: what can be tested without a box.
-foreach(part recent search types_of value reply)
+foreach(part blocks recent search types_of value reply)
     gbx_unit_test(code_${part} gbx_mcp_code)
 endforeach()

@@ -273,6 +273,21 @@ static void test_artifacts__that_are_old_or_too_many_are_gone(void **state)
     gbx_buf_cleanup(&page);
 }
 
+static void test_artifacts__that_are_small_cost_more_than_their_bytes(void **state)
+{
+    gbx_artifacts *store = *state;
+    char first[80];
+    gbx_buf page;
+
+    gbx_buf_init(&page, 1 << 20);
+    strcpy(first, gbx_artifacts_add(store, "a", "text/plain", "x", 1, 0)->uri);
+    assert_true(gbx_artifacts_read(store, first, 0, &page));
+    for (int i = 0; i < 100; i++)
+        assert_non_null(gbx_artifacts_add(store, "b", "text/plain", "x", 1, 0));
+    assert_false(gbx_artifacts_read(store, first, 0, &page));
+    gbx_buf_cleanup(&page);
+}
+
 static void test_artifacts__that_are_asked_for_wrongly_are_not_there(void **state)
 {
     static const char *const queries[] = {"?offset=-1",
@@ -317,6 +332,7 @@ int main(void)
         STORED(test_logs__beside_a_long_value_have_a_quarter),
         STORED(test_pages__are_the_whole_and_end_between_characters),
         STORED(test_artifacts__that_are_old_or_too_many_are_gone),
+        STORED(test_artifacts__that_are_small_cost_more_than_their_bytes),
         STORED(test_artifacts__that_are_asked_for_wrongly_are_not_there),
     };
 

@@ -22,7 +22,14 @@ struct gbx_artifacts {
     uint64_t last; /* number */
     uint32_t salt; /* what an earlier process gave away is not what this one has */
     gbx_artifact *oldest;
+    gbx_artifact **end; /* where the next is linked */
 };
+
+/* Many small ones take more room than what is in them. */
+static uint64_t cost_of(size_t len)
+{
+    return (uint64_t)len + sizeof(gbx_artifact) + NAME_BYTES;
+}
 
 static void free_one(gbx_artifact *a)
 {
@@ -37,7 +44,9 @@ static void drop_oldest(gbx_artifacts *store)
     gbx_artifact *gone = store->oldest;
 
     store->oldest = gone->next;
-    store->bytes -= gone->len;
+    if (store->oldest == NULL)
+        store->end = &store->oldest;
+    store->bytes -= cost_of(gone->len);
     free_one(gone);
 }
 
@@ -49,12 +58,9 @@ static void expire(gbx_artifacts *store, int64_t now_ns)
 
 static void append(gbx_artifacts *store, gbx_artifact *a)
 {
-    gbx_artifact **at = &store->oldest;
-
-    while (*at != NULL)
-        at = &(*at)->next;
-    *at = a;
-    store->bytes += a->len;
+    *store->end = a;
+    store->end = &a->next;
+    store->bytes += cost_of(a->len);
 }
 
 static char *copy(const void *data, size_t len)
@@ -166,6 +172,7 @@ gbx_artifacts *gbx_artifacts_new_of(const char *origin, uint64_t max_bytes,
 
     if (store == NULL)
         return NULL;
+    store->end = &store->oldest;
     store->origin = origin;
     store->max_bytes = max_bytes;
     store->keep_ns = (int64_t)keep_ms * GBX_NS_PER_MS;
@@ -209,7 +216,8 @@ const gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
     a->expires_ns = now_ns + store->keep_ns;
     (void)snprintf(a->uri, sizeof a->uri, GBX_ARTIFACT_SCHEME "%s%08x/%llu",
                    store->origin, store->salt, (unsigned long long)++store->last);
-    while (store->bytes + len > store->max_bytes)
+    /* One alone is kept whatever it costs beside its bytes. */
+    while (store->oldest != NULL && store->bytes + cost_of(len) > store->max_bytes)
         drop_oldest(store);
     append(store, a);
     return a;

@@ -2,11 +2,9 @@
 /* direct - one call of one tool, by the same gate as the calls of code; and a start. */
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/utf8.h"
-#include "mcp/code/cut.h"
+#include "mcp/code/blocks.h"
 #include "mcp/code/inner.h"
-#include "mcp/code/reply_json.h"
 #include "mcp/code/value.h"
 
 #include <stdlib.h>
@@ -50,49 +48,6 @@ static void free_direct(struct gbx_direct *d)
 
 static bool pass(struct gbx_direct *d);
 
-/* Blocks as they came, but for texts that are too long together: of these, links follow. */
-static void copy_blocks(struct gbx_direct *d, gbx_view content, gbx_buf *to,
-                        gbx_buf *first)
-{
-    bool takes_links = gbx_mcp_takes_links(d->request);
-    size_t room = (size_t)d->code->settings->reply_bytes;
-    size_t cursor = 0;
-    gbx_view key;
-    gbx_view block;
-
-    while (gbx_view_next(content, &cursor, &key, &block)) {
-        gbx_view text = gbx_view_member(block, "text");
-        gbx_buf plain;
-        gbx_cut cut;
-
-        (void)gbx_buf_puts(to, ",");
-        if (gbx_view_kind(text) != '"' || text.len <= room) {
-            (void)gbx_buf_append(to, block.at, block.len);
-            room -= gbx_view_kind(text) == '"' ? text.len : 0;
-            continue;
-        }
-        gbx_buf_init(&plain, CONTENT_MAX);
-        (void)gbx_view_append_text(text, &plain);
-        cut = gbx_cut_text((char *)plain.data, plain.len, room, d->code->artifacts,
-                           d->tool, "text/plain", gbx_clock_now_ns());
-        gbx_cut_say(&cut, "result", (size_t)d->code->settings->reply_bytes, first);
-        room -= cut.tail != NULL ? cut.head_len + cut.tail_len : cut.head_len;
-        {
-            gbx_buf shown;
-
-            gbx_buf_init(&shown, CONTENT_MAX);
-            gbx_cut_append(&cut, &shown);
-            (void)gbx_buf_puts(to, "{\"type\":\"text\",\"text\":");
-            (void)gbx_json_append_string(to, shown.data, shown.len);
-            (void)gbx_buf_puts(to, "}");
-            gbx_buf_cleanup(&shown);
-        }
-        gbx_buf_cleanup(&plain);
-        if (cut.uri[0] != 0 && takes_links)
-            gbx_reply_link(to, cut.uri, d->tool, "text/plain", cut.total);
-    }
-}
-
 /* What code would be told. Many hosts show blocks alone: a failure without one is none. */
 static void put_reason(gbx_view result, gbx_buf *to)
 {
@@ -100,9 +55,7 @@ static void put_reason(gbx_view result, gbx_buf *to)
 
     gbx_buf_init(&message, GBX_KIB(16));
     (void)gbx_value_of_result(result, NULL, NULL, &message);
-    (void)gbx_buf_puts(to, ",{\"type\":\"text\",\"text\":");
-    (void)gbx_json_append_string(to, message.data, message.len);
-    (void)gbx_buf_puts(to, "}");
+    gbx_blocks_text(to, message.data, message.len);
     gbx_buf_cleanup(&message);
 }
 
@@ -112,6 +65,11 @@ static void answer(struct gbx_direct *d, gbx_view result)
     double ms = (double)(gbx_clock_now_ns() - d->start_ns) / (double)GBX_NS_PER_MS;
     gbx_view structured = gbx_view_member(result, "structuredContent");
     gbx_mcp_result out = {.is_error = gbx_value_is_error(result)};
+    gbx_blocks_room room = {.max = (size_t)d->code->settings->reply_bytes,
+                            .store = d->code->artifacts,
+                            .name = d->tool,
+                            .takes_links = gbx_mcp_takes_links(d->request),
+                            .now_ns = gbx_clock_now_ns()};
     gbx_buf blocks;
     gbx_buf first;
     gbx_buf all;
@@ -119,29 +77,26 @@ static void answer(struct gbx_direct *d, gbx_view result)
     gbx_buf_init(&blocks, CONTENT_MAX);
     gbx_buf_init(&first, GBX_KIB(16));
     gbx_buf_init(&all, CONTENT_MAX);
-    copy_blocks(d, gbx_view_member(result, "content"), &blocks, &first);
-    if (out.is_error && blocks.len == 0)
-        put_reason(result, &blocks);
-    (void)gbx_buf_puts(&all, "[");
-    if (first.len > 0) {
-        (void)gbx_buf_puts(&all, "{\"type\":\"text\",\"text\":");
-        (void)gbx_json_append_string(&all, first.data, first.len);
-        (void)gbx_buf_puts(&all, "}");
-        (void)gbx_buf_append(&all, blocks.data, blocks.len);
-    } else if (blocks.len > 0) {
-        (void)gbx_buf_append(&all, blocks.data + 1, blocks.len - 1);
-    }
-    (void)gbx_buf_printf(&all,
-                         "%s{\"type\":\"text\",\"text\":\"(1 call; %.0f ms; %zu "
-                         "bytes)\"}]",
-                         all.len > 1 ? "," : "", ms, result.len);
-    out.content = (char *)all.data;
-    out.content_len = all.len;
-    if (gbx_view_kind(structured) == '{' &&
-        structured.len <= d->code->settings->reply_bytes) {
+    gbx_blocks_write(gbx_view_member(result, "content"), &room, &blocks, &first);
+    if (gbx_view_kind(structured) == '{' && structured.len <= room.max) {
         out.structured = structured.at;
         out.structured_len = structured.len;
     }
+    if (out.is_error && blocks.len == 0)
+        put_reason(result, &blocks);
+    else if (structured.at != NULL && out.structured == NULL && blocks.len == 0)
+        gbx_blocks_json(structured, &room, &blocks, &first);
+    if (first.len > 0)
+        gbx_blocks_text(&all, first.data, first.len);
+    (void)gbx_buf_append(&all, blocks.data, blocks.len);
+    (void)gbx_buf_printf(&all,
+                         ",{\"type\":\"text\",\"text\":\"(1 call; %.0f ms; %zu "
+                         "bytes)\"}]",
+                         ms, result.len);
+    if (!all.failed)
+        all.data[0] = '['; /* where the first comma is */
+    out.content = (char *)all.data;
+    out.content_len = all.len;
     if (all.failed || blocks.failed)
         gbx_mcp_fail(d->request, GBX_MCP_INTERNAL_ERROR, "memory is out");
     else

@@ -61,6 +61,7 @@ static void answer_result(gbx_pending *p, gbx_view result)
 {
     gbx_upstream_reply reply = {.message = "", .result = result};
     gbx_view type = gbx_view_member(result, "resultType");
+    char content = gbx_view_kind(gbx_view_member(result, "content"));
 
     if (gbx_view_kind(result) != '{') {
         reply = (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
@@ -71,6 +72,9 @@ static void answer_result(gbx_pending *p, gbx_view result)
     } else if (type.at != NULL && !gbx_view_is_text(type, "complete")) {
         reply = (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
                                      .message = "the result is of an unknown type"};
+    } else if (content != 0 && content != 'n' && content != '[') {
+        reply = (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
+                                     .message = "the content of the result is no list"};
     }
     answer(p, &reply);
 }

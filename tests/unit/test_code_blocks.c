@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* What a client is given of a tool's content: blocks that it knows, and not too much. */
+#include "mcp/code/blocks.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ROOM 2000
+
+typedef struct world {
+    gbx_artifacts *store;
+    gbx_buf blocks;
+    gbx_buf left_out;
+} world;
+
+static int set_up(void **state)
+{
+    world *w = calloc(1, sizeof *w);
+
+    w->store = gbx_artifacts_new(10 << 20, 1000);
+    gbx_buf_init(&w->blocks, 16 << 20);
+    gbx_buf_init(&w->left_out, 4096);
+    *state = w;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    world *w = *state;
+
+    gbx_artifacts_free(w->store);
+    gbx_buf_cleanup(&w->blocks);
+    gbx_buf_cleanup(&w->left_out);
+    free(w);
+    return 0;
+}
+
+/* The blocks for that content, as a text. */
+static const char *write_blocks(world *w, const char *content, size_t len)
+{
+    gbx_blocks_room room = {.max = ROOM,
+                            .store = w->store,
+                            .name = "tool",
+                            .takes_links = true};
+    gbx_view view;
+
+    assert_true(gbx_view_open(content, len, &view));
+    w->blocks.len = w->left_out.len = 0;
+    gbx_blocks_write(view, &room, &w->blocks, &w->left_out);
+    assert_true(gbx_buf_append(&w->blocks, "", 1));
+    assert_true(gbx_buf_append(&w->left_out, "", 1));
+    return (const char *)w->blocks.data;
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+
+    while ((text = strstr(text, part)) != NULL) {
+        text += strlen(part);
+        count++;
+    }
+    return count;
+}
+
+/* ---- each block ------------------------------------------------------------------ */
+
+static void test_block__that_is_known_stays_as_it_is(void **state)
+{
+    static const char *const same[] = {
+        "{\"type\":\"text\",\"text\":\"a\\u0041\"}",
+        "{\"type\":\"text\",\"text\":\"\",\"annotations\":{\"audience\":[\"user\"],"
+        "\"priority\":0.5},\"_meta\":{\"a\":1}}",
+        "{\"type\":\"image\",\"data\":\"AAEC\",\"mimeType\":\"image/png\"}",
+        "{\"type\":\"audio\",\"data\":\"\",\"mimeType\":\"audio/wav\"}",
+        "{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"n\",\"size\":7}",
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"u:a\",\"text\":\"t\","
+        "\"mimeType\":\"text/plain\"}}",
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"u:a\",\"blob\":\"AAEC\"}}",
+    };
+
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        char content[256];
+
+        (void)snprintf(content, sizeof content, "[%s]", same[i]);
+        assert_string_equal(write_blocks(*state, content, strlen(content)) + 1,
+                            same[i]);
+    }
+}
+
+static void test_block__that_no_client_knows_becomes_text(void **state)
+{
+    static const char *const odd[] = {
+        "5",
+        "\"str\"",
+        "null",
+        "[]",
+        "{}",
+        "{\"type\":\"text\"}",
+        "{\"type\":\"text\",\"text\":5}",
+        "{\"type\":\"video\",\"data\":\"AAEC\"}",
+        "{\"type\":\"image\",\"data\":\"A\",\"mimeType\":\"image/png\"}",
+        "{\"type\":\"image\",\"data\":\"AAEC\"}",
+        "{\"type\":\"audio\",\"data\":5,\"mimeType\":\"a/b\"}",
+        "{\"type\":\"resource\"}",
+        "{\"type\":\"resource\",\"resource\":{\"text\":\"t\"}}",
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"u:a\"}}",
+        "{\"type\":\"resource_link\",\"uri\":\"u:a\"}",
+    };
+
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        char content[256];
+        const char *blocks;
+
+        (void)snprintf(content, sizeof content, "[%s]", odd[i]);
+        blocks = write_blocks(*state, content, strlen(content));
+        assert_int_equal(strncmp(blocks, ",{\"type\":\"text\",\"text\":\"", 24), 0);
+        assert_int_equal(count_of(blocks, "\"type\":\""), 1);
+    }
+}
+
+static void test_block__loses_the_members_that_are_not_as_they_must_be(void **state)
+{
+    static const char content[] =
+        "[{\"type\":\"text\",\"text\":\"a\",\"text\":5,\"other\":1,\"_meta\":2,"
+        "\"annotations\":{\"audience\":[\"all\"],\"priority\":7,\"x\":1}},"
+        "{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"n\",\"size\":1e999,"
+        "\"title\":null,\"icons\":5}]";
+
+    assert_string_equal(write_blocks(*state, content, sizeof content - 1),
+                        ",{\"type\":\"text\",\"text\":\"a\",\"annotations\":{}},"
+                        "{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"n\"}");
+}
+
+/* ---- all of them ----------------------------------------------------------------- */
+
+/* "[BLOCK,BLOCK...]"; free() it. */
+static char *repeat(const char *block, size_t count, size_t *ret_len)
+{
+    size_t len = strlen(block);
+    char *text = malloc(count * (len + 1) + 1);
+
+    text[0] = '[';
+    for (size_t i = 0; i < count; i++) {
+        memcpy(text + 1 + i * (len + 1), block, len);
+        text[(i + 1) * (len + 1)] = i + 1 < count ? ',' : ']';
+    }
+    *ret_len = count * (len + 1) + 1;
+    return text;
+}
+
+static void test_blocks__that_are_many_are_cut_as_one_text(void **state)
+{
+    world *w = *state;
+    size_t len;
+    char *content = repeat("{\"type\":\"text\",\"text\":\"x\"}", 100000, &len);
+    const char *blocks = write_blocks(w, content, len);
+
+    free(content);
+    assert_true(strlen(blocks) < ROOM * 2);
+    assert_int_equal(count_of(blocks, "\"type\":\"text\""), 1);
+    assert_int_equal(count_of(blocks, "\"type\":\"resource_link\""), 1);
+    assert_int_equal(count_of((char *)w->left_out.data, "result cut"), 1);
+    assert_non_null(strstr((char *)w->left_out.data, "of 199999 bytes are shown"));
+}
+
+static void test_blocks__are_bounded_wherever_their_bytes_are(void **state)
+{
+    static const char *const forms[][2] = {
+        {"{\"type\":\"resource\",\"resource\":{\"uri\":\"u:a\",\"text\":\"", "\"}}"},
+        {"{\"type\":\"resource\",\"resource\":{\"blob\":\"AAEC\",\"uri\":\"", "\"}}"},
+        {"{\"type\":\"image\",\"data\":\"AAEC\",\"mimeType\":\"", "\"}"},
+        {"{\"type\":\"text\",\"text\":\"a\",\"_meta\":{\"a\":\"", "\"}}"},
+        {"{\"type\":\"text\",\"text\":\"a\",\"other\":\"", "\"}"},
+        {"{\"type\":\"resource_link\",\"name\":\"n\",\"uri\":\"", "\"}"},
+        {"{\"type\":\"video\",\"data\":\"", "\"}"},
+        {"\"", "\""},
+    };
+    static char filler[100001];
+    static char content[110000];
+
+    memset(filler, 'x', sizeof filler - 1);
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        int len = snprintf(content, sizeof content, "[%s%s%s]", forms[i][0], filler,
+                           forms[i][1]);
+
+        assert_true(strlen(write_blocks(*state, content, (size_t)len)) < ROOM * 2);
+    }
+}
+
+static void test_blocks__of_images_are_whole_or_counted(void **state)
+{
+    world *w = *state;
+    static char data[40001];
+    static char content[41000];
+    size_t len;
+    char *many;
+
+    memset(data, 'A', sizeof data - 1);
+    (void)snprintf(content, sizeof content,
+                   "[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"image\","
+                   "\"mimeType\":\"image/png\",\"data\":\"%s\"}]",
+                   data);
+    assert_int_equal(count_of(write_blocks(w, content, strlen(content)),
+                              "\"type\":\"image\""),
+                     1);
+    assert_int_equal(w->left_out.len, 1);
+
+    many = repeat("{\"type\":\"image\",\"data\":\"AAEC\",\"mimeType\":\"image/png\"}",
+                  500, &len);
+    assert_true(strlen(write_blocks(w, many, len)) < ROOM);
+    free(many);
+    assert_non_null(
+        strstr((char *)w->left_out.data, " more images or files are left out"));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_block__that_is_known_stays_as_it_is,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_block__that_no_client_knows_becomes_text,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_block__loses_the_members_that_are_not_as_they_must_be, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(test_blocks__that_are_many_are_cut_as_one_text,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_blocks__are_bounded_wherever_their_bytes_are, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_blocks__of_images_are_whole_or_counted,
+                                        set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests_name("code blocks", tests, NULL, NULL);
+}

@@ -28,6 +28,7 @@ gbx_mcp_test(life)
 gbx_mcp_test(hostile)
 gbx_mcp_test(codemode)
 gbx_mcp_test(mistakes)
+gbx_mcp_test(remote)
 gbx_mcp_test(upstreams)
 
 add_executable(mcp-declare mcp/declare.c)

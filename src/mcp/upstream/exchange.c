@@ -17,7 +17,8 @@ typedef struct exchange {
     gbx_exchange shared;
     gbx_exchange_options o;
     CURL *easy;
-    void *body;
+    char *body;
+    size_t sent; /* of body, if it is sent once */
     char error[CURL_ERROR_SIZE];
     gbx_multi_entry entry;
     struct event *turn;
@@ -123,6 +124,41 @@ static void on_turn(evutil_socket_t fd, short what, void *user)
         e->o.hooks.done(e->o.user, &e->shared, e->result);
 }
 
+static size_t on_read(char *to, size_t size, size_t count, void *user)
+{
+    exchange *e = user;
+    size_t left = e->o.body_len - e->sent;
+    size_t len = size * count < left ? size * count : left;
+
+    memcpy(to, e->body + e->sent, len);
+    e->sent += len;
+    return len;
+}
+
+static int on_seek(void *user, curl_off_t offset, int origin)
+{
+    (void)user;
+    (void)offset;
+    (void)origin;
+    return CURL_SEEKFUNC_FAIL;
+}
+
+/* When a connection that was used before ends without a byte of an answer, libcurl sends
+ * the request again, on the guess that the server had closed it already. It may as well
+ * have done what it was told. What cannot be read again cannot be sent again. */
+static bool set_body(exchange *e)
+{
+    const gbx_libcurl *lib = e->o.lib;
+    CURL *c = e->easy;
+
+    if (!e->o.is_sent_once)
+        return lib->curl_easy_setopt(c, CURLOPT_POSTFIELDS, e->body) == CURLE_OK;
+    return lib->curl_easy_setopt(c, CURLOPT_READFUNCTION, on_read) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_READDATA, e) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_SEEKFUNCTION, on_seek) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_SEEKDATA, e) == CURLE_OK;
+}
+
 static bool set_request(exchange *e)
 {
     const gbx_libcurl *lib = e->o.lib;
@@ -133,9 +169,9 @@ static bool set_request(exchange *e)
     if (e->o.method == GBX_HTTP_DELETE)
         return lib->curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, "DELETE") == CURLE_OK;
     return lib->curl_easy_setopt(c, CURLOPT_POST, 1L) == CURLE_OK &&
-           lib->curl_easy_setopt(c, CURLOPT_POSTFIELDS, e->body) == CURLE_OK &&
            lib->curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE,
-                                 (curl_off_t)e->o.body_len) == CURLE_OK;
+                                 (curl_off_t)e->o.body_len) == CURLE_OK &&
+           set_body(e);
 }
 
 static bool set_up(exchange *e)
@@ -212,5 +248,7 @@ const char *gbx_exchange_error(const gbx_exchange *shared, CURLcode result)
 {
     const exchange *e = (const exchange *)shared;
 
+    if (result == CURLE_SEND_FAIL_REWIND)
+        return "it ended without an answer";
     return e->error[0] != 0 ? e->error : e->o.lib->curl_easy_strerror(result);
 }

@@ -39,7 +39,8 @@ typedef struct gbx_exchange_options {
     struct curl_slist *headers; /* owned from now on, also on failure */
     const void *body;           /* of a POST; copied */
     size_t body_len;
-    int64_t id;          /* of the request that it carries, or 0 */
+    bool is_sent_once; /* never again by libcurl, whatever becomes of the connection */
+    int64_t id;        /* of the request that it carries, or 0 */
     uint32_t timeout_ms; /* 0: none */
     gbx_exchange_hooks hooks;
     void *user;

@@ -263,6 +263,7 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
         .url = h->is_sse ? h->endpoint : h->config->url,
         .body = message->text,
         .body_len = message->len,
+        .is_sent_once = message->name != NULL,
         .id = message->id,
         .hooks = {on_event, on_done},
         .user = h,

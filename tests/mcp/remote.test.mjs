@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Upstream servers at an address, of the legacy era: what was done is not done again, and
+// what was not is, whatever becomes of connections and sessions.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { Wire, killAll } from './wire.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'remote-'));
+const TOOLS = [{ name: 'write', inputSchema: { type: 'object' } },
+  { name: 'read', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }];
+
+let port;
+let sessions = 0;
+let oldest = 0; // sessions before it are forgotten
+const calls = []; // that came, and were not refused
+const connections = new Set();
+const gone = []; // calls whose client has gone away
+let meet = null; // called with each call before it is answered
+const server = createServer(async (request, response) => {
+  let body = '';
+  for await (const part of request) body += part;
+  const reply = (status, message, headers = {}) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(message && JSON.stringify({ jsonrpc: '2.0', ...message }));
+  };
+  if (request.method !== 'POST') return reply(request.method === 'GET' ? 405 : 200);
+  const { id, method, params } = JSON.parse(body);
+  if (method === 'server/discover') return reply(200, { id, error: { code: -32601, message: 'no' } });
+  if (method === 'initialize')
+    return reply(200, { id, result: { protocolVersion: '2025-11-25', capabilities: { tools: {} },
+      serverInfo: { name: 'remote', version: '1' } } }, { 'mcp-session-id': `${sessions++}` });
+  if (id === undefined) return reply(202);
+  if (method === 'tools/list') return reply(200, { id, result: { tools: TOOLS } });
+  const session = Number(request.headers['mcp-session-id']);
+  connections.add(request.socket);
+  const isForgotten = session < oldest;
+  if (!isForgotten) calls.push({ session, ...params.arguments });
+  response.on('close', () => { if (!response.writableEnded) gone.push(params.arguments); });
+  await meet?.(session, params.arguments);
+  if (isForgotten) return reply(404);
+  if (params.arguments.breaks) return request.socket.destroy();
+  return reply(200, { id, result: { content: [{ type: 'text', text: `done ${params.arguments.n}` }] } });
+});
+
+let wire;
+before(async () => {
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  port = server.address().port;
+  const path = join(folder, 'mcp.json');
+  writeFileSync(path, JSON.stringify({
+    mcpServers: { up: { type: 'http', url: `http://127.0.0.1:${port}/mcp` } },
+    glovebox: { rules: [{ action: 'allow' }] } }));
+  wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
+    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder } });
+  await wire.initialize();
+});
+after(async () => {
+  await wire.close();
+  killAll();
+  server.closeAllConnections();
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+const call = async (tool, args) =>
+  (await wire.call('call', { server: 'up', tool, args })).result.content[0].text;
+
+test('calls one after the other share a connection', async () => {
+  connections.clear();
+  for (let n = 0; n < 5; n++) assert.equal(await call('write', { n }), `done ${n}`);
+  assert.equal(connections.size, 1);
+});
+
+test('a call whose connection breaks is made once more only if that does no harm', async () => {
+  assert.equal(await call('write', { n: 'first' }), 'done first');
+  calls.length = 0;
+  assert.match(await call('write', { breaks: true }),
+    /^UPSTREAM_EXIT: the connection broke: it ended without an answer/);
+  assert.equal(calls.length, 1);
+  assert.equal(await call('read', { n: 'between' }), 'done between');
+  calls.length = 0;
+  assert.match(await call('read', { breaks: true }), /^UPSTREAM_EXIT/);
+  assert.equal(calls.length, 2);
+});

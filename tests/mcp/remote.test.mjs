@@ -18,7 +18,6 @@ let sessions = 0;
 let oldest = 0; // sessions before it are forgotten
 const calls = []; // that came, and were not refused
 const connections = new Set();
-const gone = []; // calls whose client has gone away
 let meet = null; // called with each call before it is answered
 const server = createServer(async (request, response) => {
   let body = '';
@@ -39,8 +38,7 @@ const server = createServer(async (request, response) => {
   connections.add(request.socket);
   const isForgotten = session < oldest;
   if (!isForgotten) calls.push({ session, ...params.arguments });
-  response.on('close', () => { if (!response.writableEnded) gone.push(params.arguments); });
-  await meet?.(session, params.arguments);
+  await meet?.(isForgotten, params.arguments);
   if (isForgotten) return reply(404);
   if (params.arguments.breaks) return request.socket.destroy();
   return reply(200, { id, result: { content: [{ type: 'text', text: `done ${params.arguments.n}` }] } });
@@ -85,4 +83,36 @@ test('a call whose connection breaks is made once more only if that does no harm
   calls.length = 0;
   assert.match(await call('read', { breaks: true }), /^UPSTREAM_EXIT/);
   assert.equal(calls.length, 2);
+});
+
+test('calls of a session that was forgotten are made once, in another', async () => {
+  const arrived = Promise.withResolvers();
+  let count = 0;
+  oldest = sessions;
+  calls.length = 0;
+  meet = (isForgotten) => {
+    if (isForgotten && ++count === 5) arrived.resolve();
+    return isForgotten ? arrived.promise : undefined;
+  };
+  const results = await Promise.all([0, 1, 2, 3, 4].map((n) => call('write', { n })));
+  assert.deepEqual(results, [0, 1, 2, 3, 4].map((n) => `done ${n}`));
+  assert.deepEqual(calls.map((each) => each.n).sort(), [0, 1, 2, 3, 4]);
+});
+
+test('a call that a session was forgotten over is answered all the same', async () => {
+  const arrived = Promise.withResolvers();
+  const answered = Promise.withResolvers();
+  calls.length = 0;
+  meet = (isForgotten, { n }) => {
+    if (n === 'long') arrived.resolve();
+    return n === 'long' ? answered.promise : undefined;
+  };
+  const long = call('write', { n: 'long' });
+  await arrived.promise;
+  oldest = sessions;
+  assert.equal(await call('write', { n: 'other' }), 'done other');
+  answered.resolve();
+  assert.equal(await long, 'done long');
+  assert.deepEqual(calls.map((each) => each.n), ['long', 'other']);
+  assert.notEqual(calls[0].session, calls[1].session);
 });

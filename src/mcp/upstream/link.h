@@ -28,6 +28,9 @@ typedef struct gbx_link_hooks {
      * this. */
     void (*unanswered)(void *user, int64_t about, gbx_upstream_fault fault,
                        const char *why, bool is_spoken);
+    /* Neither does this one, and nothing was done for it: the server has forgotten us.
+     * Others may still be answered; nothing more is worth sending. */
+    void (*forgotten)(void *user, int64_t about, const char *why);
     void (*log)(void *user, const char *line); /* hostile, but escaped */
     /* No hook is called after it, and the link is nobody's. */
     void (*lost)(void *user, const char *why);

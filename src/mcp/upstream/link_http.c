@@ -46,8 +46,6 @@ static void free_exchanges(gbx_http *h)
 
 static void free_http(gbx_http *h)
 {
-    if (h->left != NULL)
-        *h->left = true;
     free_exchanges(h);
     if (h->again != NULL)
         event_free(h->again);
@@ -150,19 +148,12 @@ static void take_refusal(gbx_http *h, const gbx_exchange *exchange)
     const gbx_link_hooks hooks = h->hooks;
     const gbx_buf *body = &exchange->response.body;
     long status = exchange->response.status;
-    bool left = false;
     char why[128];
 
     /* Our session has been forgotten, and nothing was done for this request. */
     if (status == 404 && h->session[0] != 0 && !h->is_modern) {
-        h->session[0] = 0;
-        /* Nothing is left to point at it: if the hook has not ended the link, we do. */
-        /* cppcheck-suppress autoVariables */
-        h->left = &left;
-        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_EXIT,
-                         "its session has ended", true);
-        if (!left)
-            gbx_http_lose(h, "its session has ended");
+        h->is_forgotten = true;
+        hooks.forgotten(hooks.user, exchange->id, "its session has ended");
     } else if (is_error(body)) {
         hooks.message(hooks.user, (const char *)body->data, body->len, exchange->id);
     } else {
@@ -371,7 +362,7 @@ static void leave(gbx_link *link, bool is_hopeless)
 
     (void)is_hopeless;
     free_exchanges(h);
-    if (h->session[0] != 0 && !h->is_modern && !h->is_sse)
+    if (h->session[0] != 0 && !h->is_forgotten && !h->is_modern && !h->is_sse)
         say_farewell(h);
     free_http(h);
 }

@@ -27,6 +27,7 @@ typedef struct gbx_link_http_state {
     bool is_modern;
     char version[64]; /* of the protocol, once it is agreed upon, or to be asked for */
     char session[GBX_EXCHANGE_SESSION_MAX + 1];
+    bool is_forgotten; /* by the server, which has no such session any more */
     /* The transport before: messages go where the stream's first event says. */
     bool is_sse;
     char *endpoint; /* NULL: not known yet; what is to be sent waits in held */
@@ -36,8 +37,6 @@ typedef struct gbx_link_http_state {
      * may overtake one another. */
     gbx_exchange *settling;
     struct gbx_http_waiting *later;
-    bool *
-        left; /* set when the link ends, for who has called a hook and goes on; or NULL */
 } gbx_http;
 
 /* ---- link_http.c ---------------------------------------------------------- */

@@ -168,11 +168,35 @@ static bool try_other_era(gbx_server *server, const gbx_session *session)
     return was_known;
 }
 
+/* It is among the dead already while its calls end: another may be started at once. */
+static void on_ending(void *user, gbx_session *session, const char *why)
+{
+    gbx_server *server = user;
+
+    remove_session(server, session);
+    server->dead[server->dead_count++] = session;
+    note_failure(server, why);
+    on_log(server, why);
+    gbx_upstreams_wake(server->all);
+}
+
+static bool is_dead(const gbx_server *server, const gbx_session *session)
+{
+    for (size_t i = 0; i < server->dead_count; i++)
+        if (server->dead[i] == session)
+            return true;
+    return false;
+}
+
 static void on_lost(void *user, gbx_session *session, const char *why)
 {
     gbx_server *server = user;
     bool was_ready = gbx_session_facts_of(session)->start_ms > 0;
 
+    if (is_dead(server, session)) {
+        gbx_upstreams_wake(server->all);
+        return;
+    }
     remove_session(server, session);
     server->dead[server->dead_count++] = session;
     gbx_upstreams_wake(server->all);
@@ -284,7 +308,8 @@ static void widen(gbx_server *server)
 
 bool gbx_server_may_start(const gbx_server *server)
 {
-    return !server->all->is_closing && server->dead_count < GBX_PROCESSES_MAX &&
+    return !server->all->is_closing &&
+           server->session_count + server->dead_count < GBX_PROCESSES_MAX &&
            gbx_clock_now_ns() >= server->retry_ns;
 }
 
@@ -296,7 +321,7 @@ void gbx_server_start(gbx_server *server)
         .config = server->config,
         .hint = server->hint,
         .start_ms = or_else(server->config->start_ms, 30000),
-        .hooks = {server, on_ready, on_listed, on_log, on_lost},
+        .hooks = {server, on_ready, on_listed, on_log, on_ending, on_lost},
     };
     gbx_error error;
     gbx_session *session;
@@ -373,13 +398,21 @@ bool gbx_server_init(gbx_server *server, gbx_upstreams *all,
 
 void gbx_server_bury(gbx_server *server)
 {
-    while (server->dead_count > 0)
-        gbx_session_free(server->dead[--server->dead_count]);
+    size_t left = 0;
+
+    for (size_t i = 0; i < server->dead_count; i++) {
+        if (gbx_session_is_lost(server->dead[i]))
+            gbx_session_free(server->dead[i]);
+        else
+            server->dead[left++] = server->dead[i];
+    }
+    server->dead_count = left;
 }
 
 void gbx_server_stop(gbx_server *server)
 {
-    gbx_server_bury(server);
+    while (server->dead_count > 0)
+        gbx_session_free(server->dead[--server->dead_count]);
     while (server->session_count > 0)
         gbx_session_free(server->sessions[--server->session_count]);
 }

@@ -47,7 +47,8 @@ struct gbx_server {
     const gbx_mcp_upstream_config *config;
     gbx_session *sessions[GBX_PROCESSES_MAX];
     size_t session_count;
-    gbx_session *dead[GBX_PROCESSES_MAX]; /* to be freed in the next turn */
+    gbx_session
+        *dead[GBX_PROCESSES_MAX]; /* to be freed in a turn, once they are lost */
     size_t dead_count;
     gbx_upstream_call *waiting; /* in order */
     gbx_upstream_call **waiting_end;

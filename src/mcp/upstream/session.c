@@ -29,6 +29,10 @@ static void on_start_timeout(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
+    if (s->phase == GBX_PHASE_ENDING) {
+        gbx_session_lose(s, "its session has ended");
+        return;
+    }
     (void)snprintf(why, sizeof why, "it was not ready after %" PRIu32 " ms",
                    s->options.start_ms);
     gbx_session_lose(s, why);
@@ -82,6 +86,15 @@ static bool set_up(gbx_session *s)
            event_add(s->start_timer, &start) == 0;
 }
 
+static void stop_timers(gbx_session *s)
+{
+    (void)event_del(s->start_timer);
+    (void)event_del(s->silence_timer);
+    (void)event_del(s->list_timer);
+    (void)event_del(s->listen_timer);
+    (void)event_del(s->check_timer);
+}
+
 /* ---- the rest of the session ---------------------------------------------- */
 
 void gbx_session_log(gbx_session *s, const char *format, ...)
@@ -126,6 +139,8 @@ gbx_pending *gbx_session_take(gbx_session *s, int64_t id)
             continue;
         *at = p->next;
         s->calls -= p->ask == GBX_ASK_CALL;
+        if (s->phase == GBX_PHASE_ENDING && s->calls == 0)
+            event_active(s->start_timer, EV_TIMEOUT, 0);
         return p;
     }
     return NULL;
@@ -207,16 +222,25 @@ void gbx_session_notify(gbx_session *s, const char *method, const char *params)
     (void)gbx_session_send(s, &text, &about);
 }
 
+void gbx_session_end(gbx_session *s, const char *why)
+{
+    if (s->phase == GBX_PHASE_ENDING || s->phase == GBX_PHASE_LOST)
+        return;
+    if (s->phase != GBX_PHASE_READY || s->calls == 0) {
+        gbx_session_lose(s, why);
+        return;
+    }
+    s->phase = GBX_PHASE_ENDING;
+    stop_timers(s);
+    s->options.hooks.ending(s->options.hooks.user, s, why);
+}
+
 void gbx_session_lose(gbx_session *s, const char *why)
 {
     if (s->phase == GBX_PHASE_LOST)
         return;
     s->phase = GBX_PHASE_LOST;
-    (void)event_del(s->start_timer);
-    (void)event_del(s->silence_timer);
-    (void)event_del(s->list_timer);
-    (void)event_del(s->listen_timer);
-    (void)event_del(s->check_timer);
+    stop_timers(s);
     if (s->link != NULL)
         s->link->ops->leave(s->link, true);
     s->link = NULL;

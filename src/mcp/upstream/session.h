@@ -28,6 +28,9 @@ typedef struct gbx_session_hooks {
     /* The list of tools was read once more, or could not be. */
     void (*listed)(void *user, gbx_session *session);
     void (*log)(void *user, const char *line);
+    /* The server has forgotten it: nothing more is sent, and it is lost once the calls in
+     * flight have ended. */
+    void (*ending)(void *user, gbx_session *session, const char *why);
     /* Requests in flight have been answered with GBX_UPSTREAM_EXIT. */
     void (*lost)(void *user, gbx_session *session, const char *why);
 } gbx_session_hooks;

@@ -31,6 +31,7 @@ typedef enum gbx_phase {
     GBX_PHASE_ASKING, /* which era it is of */
     GBX_PHASE_LISTING,
     GBX_PHASE_READY,
+    GBX_PHASE_ENDING, /* forgotten by the server, but for the calls in flight */
     GBX_PHASE_LOST,
 } gbx_phase;
 
@@ -67,6 +68,8 @@ struct gbx_session {
 
 /* The end of the session, from whatever place of it. */
 void gbx_session_lose(gbx_session *s, const char *why);
+/* The server has forgotten it: the same, as soon as its calls have ended. */
+void gbx_session_end(gbx_session *s, const char *why);
 
 /* Send {"method", "params": {PARAMS, "_meta"}}: params are members without braces, or "".
  * The id, or 0: it cannot be sent. */

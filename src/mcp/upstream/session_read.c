@@ -179,6 +179,18 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
     free(p);
 }
 
+static void on_forgotten(void *user, int64_t about, const char *why)
+{
+    gbx_session *s = user;
+    gbx_pending *p = gbx_session_take(s, about);
+
+    if (p != NULL && p->ask == GBX_ASK_CALL)
+        gbx_session_fail_call(s, p, GBX_UPSTREAM_EXIT, why, true);
+    else
+        free(p);
+    gbx_session_end(s, why);
+}
+
 static void on_log(void *user, const char *line)
 {
     gbx_session *s = user;
@@ -198,5 +210,7 @@ static void on_lost(void *user, const char *why)
 
 gbx_link_hooks gbx_session_hooks_of(gbx_session *s)
 {
-    return (gbx_link_hooks){s, on_message, on_too_long, on_unanswered, on_log, on_lost};
+    return (
+        gbx_link_hooks){s,      on_message, on_too_long, on_unanswered, on_forgotten,
+                        on_log, on_lost};
 }

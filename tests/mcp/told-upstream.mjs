@@ -5,16 +5,18 @@
 //
 // TOOLS is the list of its tools as JSON, or an expression of JavaScript for it. A call is
 // answered with the argument `result` or `error` as it is, or else with the tool's name; with
-// `times`, the content of `result` comes so often.
+// `times`, the content of `result` comes so often. What is in the variable KEY is told with its
+// own name.
 import { createInterface } from 'node:readline';
 
+const { KEY = '' } = process.env;
 const tools = (0, eval)(process.argv[2] ?? '[]');
 
 function answer(method, params) {
   switch (method) {
     case 'initialize':
       return { result: { protocolVersion: '2025-11-25', capabilities: { tools: {} },
-        serverInfo: { name: 'told', version: '1' } } };
+        serverInfo: { name: `told${KEY && `-${KEY}`}`, version: '1' } } };
     case 'tools/list': return { result: { tools } };
     case 'tools/call': {
       const { result, error, times } = params.arguments ?? {};

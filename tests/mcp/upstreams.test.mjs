@@ -63,6 +63,28 @@ test('what a server says of its end is told and logged, without the secret in it
   }
 });
 
+test('what a server says of itself is told without the secret in it', async () => {
+  const tools = "[process.env.KEY].flatMap((k) => ['a', 'tool_' + k].map((name) => ({ name, description: k,"
+    + " inputSchema: { type: 'object', properties: { [k]: { default: k } } } })))";
+  const path = configure('itself.json', { up: { ...told(tools), eager: true,
+    env: { KEY: '${UPSTREAMS_TEST_TOKEN}' } } });
+  const options = { env: { ...env, UPSTREAMS_TEST_TOKEN: 'f00d-beef-12345' } };
+  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], options);
+  await other.initialize();
+  const said = [];
+  for (const [name, args] of [['provision', { server: 'up' }], ['discover', { server: 'up', detail: 'types' }],
+    ['discover', { query: 'f00d' }], ['execute', { code: 'return [await servers.up.tools(), await discover("f00d")]' }]])
+    said.push(JSON.stringify((await other.call(name, args)).result));
+  said.push(JSON.stringify((await other.ask('tools/list')).result));
+  await other.close();
+  const doctor = spawnSync(process.env.GLOVEBOX, ['mcp', 'doctor', '--config', path], options);
+  said.push(other.stderr, `${doctor.stdout}`);
+  for (const text of said) assert.doesNotMatch(text, /f00d-beef/);
+  assert.match(said[0], /told-\{\{secret:UPSTREAMS_TEST_TOKEN\}\}.*1 tools: a \(1 left out: 1 with a secret in the name/);
+  assert.match(said[1], /secret:UPSTREAMS_TEST_TOKEN/);
+  assert.match(`${doctor.stdout}`, /told-\{\{secret/);
+});
+
 test('who asks for the tools of a server that does not start is told why', async () => {
   const why = /^the server 'dead' cannot be started: .*\b3\b.*no database/s;
   for (const code of ['await servers.dead.x()', 'await servers.dead.tools()',

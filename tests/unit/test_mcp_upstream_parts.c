@@ -2,6 +2,7 @@
 /* The parts of the client that do no I/O: streams of events, lists of tools, headers, and
  * what is kept of somebody's last words. */
 #include "base/cleanup.h"
+#include "mcp/upstream/clean.h"
 #include "mcp/upstream/ending.h"
 #include "mcp/upstream/environ.h"
 #include "mcp/upstream/params.h"
@@ -183,6 +184,28 @@ static void test_tools__every_reason_is_told_at_once(void **state)
     assert_non_null(strstr(dropped, "1000000 beyond the first 4096"));
 }
 
+/* Each name is compared with those before it. */
+static void test_tools__beyond_the_first_are_not_looked_at(void **state)
+{
+    gbx_buf list;
+    gbx_tools tools;
+    (void)state;
+
+    gbx_buf_init(&list, GBX_MIB(1));
+    for (int i = 0; i < 5000; i++)
+        assert_true(
+            gbx_buf_puts(&list, i > 0 ? ",{\"name\":\"a\"}" : "[{\"name\":\"a\"}"));
+    assert_true(gbx_buf_puts(&list, "]"));
+    gbx_tools_open(&tools);
+    assert_true(gbx_tools_add(&tools, (gbx_view){(char *)list.data, list.len}, NULL));
+
+    assert_int_equal(tools.count, 1);
+    assert_int_equal(tools.flaws[GBX_TOOL_TWICE], GBX_TOOLS_MAX - 1);
+    assert_int_equal(tools.flaws[GBX_TOOL_TOO_MANY], 5000 - GBX_TOOLS_MAX);
+    gbx_tools_cleanup(&tools);
+    gbx_buf_cleanup(&list);
+}
+
 static void test_tools__hints_say_what_may_be_repeated(void **state)
 {
     static const char text[] =
@@ -236,6 +259,61 @@ static void test_schema__is_sound_or_the_tool_is_not_called(void **state)
             fail_msg("%s", schemas[i].schema);
 }
 
+/* ---- secrets --------------------------------------------------------------- */
+
+/* Of one secret, KEY. */
+static gbx_policy *secret(void)
+{
+    gbx_policy *policy = gbx_policy_new();
+
+    assert_int_equal(gbx_policy_secret(policy, "KEY", "t0ken-of-the-test", NULL, "a",
+                                       NULL),
+                     GBX_OK);
+    return policy;
+}
+
+static void test_tools__are_told_without_secrets(void **state)
+{
+    static const char told[] =
+        "[{\"name\":\"a\",\"description\":\"t0ken-of-the-test\",\"inputSchema\":{"
+        "\"type\":\"object\",\"properties\":{\"t0ken-of-the-test\":{\"const\":"
+        "\"dDBrZW4tb2YtdGhlLXRlc3Q=\"}}}},{\"name\":\"t0ken-of-the-test\"},5]";
+    gbx_policy *policy = secret();
+    gbx_tools theirs;
+    gbx_tools ours;
+    char why[GBX_TOOLS_DROPPED_SIZE];
+    (void)state;
+
+    gbx_tools_open(&theirs);
+    assert_true(gbx_tools_add(&theirs, (gbx_view){told, sizeof told - 1}, NULL));
+    assert_true(gbx_tools_close(&theirs));
+    assert_true(gbx_clean_tools(policy, &theirs, &ours));
+
+    assert_int_equal(ours.count, 1);
+    gbx_tools_say_dropped(&ours, why, sizeof why);
+    assert_string_equal(why, "2 left out: 1 with no name, or none that can be written, "
+                             "1 with a secret in the name");
+    assert_true(gbx_buf_append(&ours.json, "", 1));
+    assert_null(strstr((char *)ours.json.data, "t0ken"));
+    assert_null(strstr((char *)ours.json.data, "dDBr"));
+    gbx_tools_cleanup(&theirs);
+    gbx_tools_cleanup(&ours);
+    gbx_policy_free(policy);
+}
+
+static void test_text__is_cut_after_it_was_looked_through(void **state)
+{
+    gbx_policy *policy = secret();
+    char text[12];
+    (void)state;
+
+    gbx_clean_copy(policy, "abt0ken-of-the-test", text, sizeof text);
+    assert_string_equal(text, "ab{{secret:");
+    gbx_clean_copy(NULL, "abcdefghij\xc3\xbc", text, sizeof text);
+    assert_string_equal(text, "abcdefghij");
+    gbx_policy_free(policy);
+}
+
 /* ---- last words ----------------------------------------------------------- */
 
 static void tail_text(const gbx_tail *tail, unsigned lines, char *text, size_t size)
@@ -243,7 +321,7 @@ static void tail_text(const gbx_tail *tail, unsigned lines, char *text, size_t s
     gbx_buf buf;
 
     gbx_buf_init(&buf, size - 1);
-    assert_true(gbx_tail_print(tail, lines, &buf));
+    assert_true(gbx_tail_print(tail, NULL, lines, &buf));
     memcpy(text, buf.data, buf.len);
     text[buf.len] = 0;
     gbx_buf_cleanup(&buf);
@@ -288,6 +366,46 @@ static void test_tail__keeps_the_last_lines_of_a_flood(void **state)
     assert_string_equal(text, "line 9998 | line 9999");
 }
 
+static void print_tail(const gbx_tail *tail, const gbx_policy *secrets, gbx_buf *to)
+{
+    gbx_buf_init(to, GBX_KIB(64));
+    assert_true(gbx_tail_print(tail, secrets, 5, to));
+    assert_true(gbx_buf_append(to, "", 1));
+}
+
+static void test_tail__shows_no_half_of_a_secret(void **state)
+{
+    gbx_policy *policy = secret();
+    static const char value[] = "t0ken-of-the-test";
+    (void)state;
+
+    /* Where a line is cut, and where the tail begins. */
+    for (size_t filler = 130; filler < 160; filler++) {
+        gbx_tail tail = {.len = 0};
+        gbx_buf text;
+
+        for (size_t i = 0; i < filler; i++)
+            gbx_tail_add(&tail, "x", 1);
+        gbx_tail_add(&tail, value, sizeof value - 1);
+        print_tail(&tail, policy, &text);
+        assert_null(strstr((char *)text.data, "t0"));
+        gbx_buf_cleanup(&text);
+    }
+    for (size_t cut = 1; cut < sizeof value - 1; cut++) {
+        gbx_tail tail = {.len = 0};
+        gbx_buf text;
+
+        gbx_tail_add(&tail, value, sizeof value - 1);
+        for (size_t i = sizeof value - 1; i < GBX_TAIL_BYTES + cut - 6; i++)
+            gbx_tail_add(&tail, " ", 1);
+        gbx_tail_add(&tail, "\nended", 6);
+        print_tail(&tail, policy, &text);
+        assert_string_equal((char *)text.data, "ended");
+        gbx_buf_cleanup(&text);
+    }
+    gbx_policy_free(policy);
+}
+
 static void test_ending__is_never_longer_than_its_room(void **state)
 {
     static gbx_tail tail;
@@ -297,7 +415,7 @@ static void test_ending__is_never_longer_than_its_room(void **state)
 
     for (int i = 0; i < 100; i++)
         gbx_tail_add(&tail, "\xc3\xa9\xff\x1b[31m\n", 9);
-    gbx_ending_print(&ending, &tail, text, sizeof text);
+    gbx_ending_print(&ending, &tail, NULL, text, sizeof text);
 
     assert_true(strlen(text) < sizeof text);
     assert_memory_equal(text, "it ended with status 3; its last words: ", 40);
@@ -341,6 +459,10 @@ int main(void)
         cmocka_unit_test(test_tools__hints_say_what_may_be_repeated),
         cmocka_unit_test(test_schema__is_sound_or_the_tool_is_not_called),
         cmocka_unit_test(test_tail__keeps_the_last_lines_of_a_flood),
+        cmocka_unit_test(test_tools__are_told_without_secrets),
+        cmocka_unit_test(test_tools__beyond_the_first_are_not_looked_at),
+        cmocka_unit_test(test_text__is_cut_after_it_was_looked_through),
+        cmocka_unit_test(test_tail__shows_no_half_of_a_secret),
         cmocka_unit_test(test_tail__says_why_and_not_where),
         cmocka_unit_test(test_ending__is_never_longer_than_its_room),
         cmocka_unit_test(test_environment__of_the_configuration_comes_last),

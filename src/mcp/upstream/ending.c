@@ -65,8 +65,8 @@ void gbx_ending_note(gbx_ending *ending, const gbx_keeper_report *report)
     }
 }
 
-void gbx_ending_print(const gbx_ending *ending, const gbx_tail *errors, char *text,
-                      size_t size)
+void gbx_ending_print(const gbx_ending *ending, const gbx_tail *errors,
+                      const gbx_policy *secrets, char *text, size_t size)
 {
     gbx_buf words;
     size_t len;
@@ -77,7 +77,7 @@ void gbx_ending_print(const gbx_ending *ending, const gbx_tail *errors, char *te
     gbx_buf_init(&words, (size_t)GBX_TAIL_BYTES * 12);
     (void)gbx_buf_puts(&words, "; its last words: ");
     n = words.len;
-    if (gbx_tail_print(errors, LAST_LINES, &words) && words.len > n) {
+    if (gbx_tail_print(errors, secrets, LAST_LINES, &words) && words.len > n) {
         n = fit(words.data, words.len, size - 1 - len);
         memcpy(text + len, words.data, n);
         text[len + n] = 0;

@@ -30,8 +30,9 @@ gbx_stop_step gbx_stop_harder(gbx_stop_step step);
 
 void gbx_ending_note(gbx_ending *ending, const gbx_keeper_report *report);
 
-/* "it ended with status 1; its last words: ...": escaped, at most size - 1 bytes. */
-void gbx_ending_print(const gbx_ending *ending, const gbx_tail *errors, char *text,
-                      size_t size);
+/* "it ended with status 1; its last words: ...": escaped, without values of secrets (NULL:
+ * there are none), at most size - 1 bytes. */
+void gbx_ending_print(const gbx_ending *ending, const gbx_tail *errors,
+                      const gbx_policy *secrets, char *text, size_t size);
 
 #endif

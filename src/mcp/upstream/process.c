@@ -54,6 +54,7 @@ struct gbx_process {
     gbx_tail long_tail;
     gbx_tail errors;
     gbx_ending ending;
+    const gbx_policy *secrets;
     uint32_t patience_ms;
     unsigned error_lines_left;
     int64_t error_burst_ns;
@@ -99,7 +100,7 @@ static void tell_end(gbx_process *p)
     if (p->is_told)
         return;
     p->is_told = true;
-    gbx_ending_print(&p->ending, &p->errors, why, sizeof why);
+    gbx_ending_print(&p->ending, &p->errors, p->secrets, why, sizeof why);
     p->hooks.ended(p->hooks.user, why);
 }
 
@@ -385,6 +386,7 @@ gbx_status gbx_process_start(const gbx_process_options *options, gbx_process **r
         .pidfd = -1, .control = -1, .input = -1, .output = -1, .errors = -1};
     p->hooks = options->hooks;
     p->patience_ms = options->patience_ms;
+    p->secrets = options->yard->secrets;
     gbx_mcp_lines_init(&p->lines, options->line_max);
     gbx_mcp_lines_init(&p->error_lines, ERROR_LINE_MAX);
     status = gbx_command_spawn(&options->command, &p->at, reterr);

@@ -14,12 +14,14 @@
 #include "mcp/rpc/loop.h"
 #include "mcp/upstream/keeper/keeper.h"
 #include "mcp/upstream/spawn.h"
+#include "policy/policy.h"
 
 typedef struct gbx_process gbx_process;
 
 typedef struct gbx_yard {
     gbx_process *first;
-    struct gbx_web *web; /* what links over HTTP share; NULL: there was none */
+    struct gbx_web *web;       /* what links over HTTP share; NULL: there was none */
+    const gbx_policy *secrets; /* in no last words; borrowed, or NULL */
 } gbx_yard;
 
 typedef struct gbx_process_hooks {

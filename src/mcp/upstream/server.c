@@ -92,25 +92,34 @@ static void remove_session(gbx_server *server, const gbx_session *session)
             server->sessions[i] = server->sessions[--server->session_count];
 }
 
+static void on_log(void *user, const char *line)
+{
+    const gbx_server *server = user;
+
+    if (server->all->hooks.log != NULL)
+        server->all->hooks.log(server->all->hooks.user, server->config->name, line);
+}
+
 static void take_tools(gbx_server *server, const gbx_session *session)
 {
-    const gbx_tools *theirs = gbx_session_tools(session);
-    bool is_new = !server->knows_tools || !gbx_tools_same(&server->tools, theirs);
-    gbx_tools ours;
     uint32_t ttl_ms = gbx_session_facts_of(session)->tools_ttl_ms;
+    gbx_tools ours;
 
-    server->left_out = theirs->dropped;
-    gbx_tools_say_dropped(theirs, server->left_out_why, sizeof server->left_out_why);
     server->tools_until_ns =
         ttl_ms == 0 ? 0 : gbx_clock_now_ns() + (int64_t)ttl_ms * GBX_NS_PER_MS;
-    if (!is_new)
-        return;
-    gbx_tools_open(&ours);
-    if (!gbx_tools_add(&ours, gbx_tools_view(theirs), NULL) ||
-        !gbx_tools_close(&ours)) {
+    if (!gbx_clean_tools(server->all->yard.secrets, gbx_session_tools(session),
+                         &ours)) {
         gbx_tools_cleanup(&ours);
         return;
     }
+    server->left_out = ours.dropped;
+    gbx_tools_say_dropped(&ours, server->left_out_why, sizeof server->left_out_why);
+    if (server->knows_tools && gbx_tools_same(&server->tools, &ours)) {
+        gbx_tools_cleanup(&ours);
+        return;
+    }
+    if (ours.flaws[GBX_TOOL_SECRET] > 0)
+        on_log(server, server->left_out_why);
     gbx_tools_cleanup(&server->tools);
     server->tools = ours;
     server->knows_tools = true;
@@ -122,11 +131,15 @@ static void on_ready(void *user, gbx_session *session)
 {
     gbx_server *server = user;
     const gbx_session_facts *facts = gbx_session_facts_of(session);
-    char *instructions = strdup(facts->instructions);
+    const gbx_policy *secrets = server->all->yard.secrets;
 
     free(server->facts.instructions);
     server->facts = *facts;
-    server->facts.instructions = instructions;
+    server->facts.instructions = gbx_clean_text(secrets, facts->instructions);
+    gbx_clean_copy(secrets, facts->server_name, server->facts.server_name,
+                   sizeof server->facts.server_name);
+    gbx_clean_copy(secrets, facts->server_version, server->facts.server_version,
+                   sizeof server->facts.server_version);
     if (gbx_session_was_silent(session) && !facts->is_modern)
         gbx_eras_note(&server->all->eras, server->era_key, true, gbx_clock_wall_ms());
     else if (server->hint == GBX_ERA_LEGACY &&
@@ -140,14 +153,6 @@ static void on_listed(void *user, gbx_session *session)
 {
     take_tools(user, session);
     gbx_upstreams_wake(((gbx_server *)user)->all);
-}
-
-static void on_log(void *user, const char *line)
-{
-    const gbx_server *server = user;
-
-    if (server->all->hooks.log != NULL)
-        server->all->hooks.log(server->all->hooks.user, server->config->name, line);
 }
 
 /* True: it was no failure of the server's, and is tried again in another way. */

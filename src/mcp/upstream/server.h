@@ -12,6 +12,7 @@
 #ifndef GBX_MCP_UPSTREAM_SERVER_H
 #define GBX_MCP_UPSTREAM_SERVER_H
 
+#include "mcp/upstream/clean.h"
 #include "mcp/upstream/eras.h"
 #include "mcp/upstream/process.h"
 #include "mcp/upstream/session.h"

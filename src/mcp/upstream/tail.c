@@ -2,7 +2,9 @@
 /* tail - see tail.h. */
 #include "mcp/upstream/tail.h"
 
+#include "base/cleanup.h"
 #include "base/utf8.h"
+#include "policy/secrets.h"
 
 #include <string.h>
 
@@ -25,34 +27,26 @@ static bool is_idle(const char *text, size_t len)
     return true;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
-void gbx_tail_add(gbx_tail *tail, const char *data, size_t len)
+/* Its beginning is gone, and may have been that of a value. */
+static gbx_span without_first_line(gbx_span text)
 {
-    size_t kept;
+    const uint8_t *newline = memchr(text.data, '\n', text.len);
+    size_t gone = newline != NULL ? (size_t)(newline - text.data) + 1 : text.len;
 
-    if (len >= sizeof tail->bytes) {
-        memcpy(tail->bytes, data + len - sizeof tail->bytes, sizeof tail->bytes);
-        tail->len = sizeof tail->bytes;
-        return;
-    }
-    kept = sizeof tail->bytes - len < tail->len ? sizeof tail->bytes - len : tail->len;
-    memmove(tail->bytes, tail->bytes + tail->len - kept, kept);
-    memcpy(tail->bytes + kept, data, len);
-    tail->len = kept + len;
+    return (gbx_span){text.data + gone, text.len - gone};
 }
 
-bool gbx_tail_print(const gbx_tail *tail, unsigned lines, gbx_buf *to)
+static void print_lines(const char *text, size_t len, unsigned lines, gbx_buf *to)
 {
-    const char *from = tail->bytes + tail->len; /* of the lines to be printed */
+    const char *from = text + len; /* of the lines to be printed */
     const char *end = from;
     unsigned found = 0;
     bool first = true;
 
-    while (from > tail->bytes && found < lines) {
+    while (from > text && found < lines) {
         const char *line = from - 1;
 
-        while (line > tail->bytes && line[-1] != '\n')
+        while (line > text && line[-1] != '\n')
             line--;
         found += !is_idle(line, (size_t)(from - line));
         from = line;
@@ -73,5 +67,41 @@ bool gbx_tail_print(const gbx_tail *tail, unsigned lines, gbx_buf *to)
         }
         from = newline != NULL ? newline + 1 : end;
     }
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_tail_add(gbx_tail *tail, const char *data, size_t len)
+{
+    size_t kept;
+
+    tail->is_cut = tail->is_cut || tail->len + len > sizeof tail->bytes;
+    if (len >= sizeof tail->bytes) {
+        memcpy(tail->bytes, data + len - sizeof tail->bytes, sizeof tail->bytes);
+        tail->len = sizeof tail->bytes;
+        return;
+    }
+    kept = sizeof tail->bytes - len < tail->len ? sizeof tail->bytes - len : tail->len;
+    memmove(tail->bytes, tail->bytes + tail->len - kept, kept);
+    memcpy(tail->bytes + kept, data, len);
+    tail->len = kept + len;
+}
+
+bool gbx_tail_print(const gbx_tail *tail, const gbx_policy *secrets, unsigned lines,
+                    gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
+    gbx_span text = {(const uint8_t *)tail->bytes, tail->len};
+    bool changed;
+
+    /* Lines are cut when they are printed; half a value would not be found. */
+    if (secrets != NULL && tail->is_cut)
+        text = without_first_line(text);
+    gbx_buf_init(&clean, GBX_TAIL_BYTES * 8);
+    if (!gbx_secrets_strip(secrets, GBX_SECRET_LINE, text, &clean, &changed))
+        return false;
+    if (changed)
+        text = (gbx_span){clean.data, clean.len};
+    print_lines((const char *)text.data, text.len, lines, to);
     return !to->failed;
 }

@@ -4,18 +4,22 @@
 #define GBX_MCP_UPSTREAM_TAIL_H
 
 #include "base/buf.h"
+#include "policy/policy.h"
 
 #define GBX_TAIL_BYTES 4096
 
 typedef struct gbx_tail {
     char bytes[GBX_TAIL_BYTES];
     size_t len;
+    bool is_cut; /* something was before it */
 } gbx_tail;
 
 void gbx_tail_add(gbx_tail *tail, const char *data, size_t len);
 
-/* Append the last lines that say something, no frames of a stack, at most `lines`, " | " between them, such that
- * no terminal is steered by them. */
-bool gbx_tail_print(const gbx_tail *tail, unsigned lines, gbx_buf *to);
+/* Append the last lines that say something, no frames of a stack, at most `lines`, " | "
+ * between them, such that no terminal is steered by them, and without values of secrets
+ * (NULL: there are none). */
+bool gbx_tail_print(const gbx_tail *tail, const gbx_policy *secrets, unsigned lines,
+                    gbx_buf *to);
 
 #endif

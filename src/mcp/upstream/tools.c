@@ -32,6 +32,10 @@ static gbx_tool_flaw read_tool(const gbx_tools *tools, gbx_view view,
     gbx_view schema = gbx_view_member(view, "inputSchema");
     gbx_view written = gbx_view_member(view, "name");
 
+    /* Each name is compared with all before it: there must be an end to that. */
+    if (tools->count + tools->dropped >= GBX_TOOLS_MAX)
+        return GBX_TOOL_TOO_MANY;
+
     if (!gbx_rpc_copy_text(written, name, size))
         return gbx_view_kind(written) == '"' && written.len > size ? GBX_TOOL_LONG_NAME
                                                                    : GBX_TOOL_NO_NAME;
@@ -43,7 +47,7 @@ static gbx_tool_flaw read_tool(const gbx_tools *tools, gbx_view view,
         return GBX_TOOL_NO_SCHEMA;
     if (is_sound != NULL && schema.at != NULL && !is_sound(schema))
         return GBX_TOOL_UNSOUND;
-    return tools->count < GBX_TOOLS_MAX ? GBX_TOOL_FINE : GBX_TOOL_TOO_MANY;
+    return GBX_TOOL_FINE;
 }
 
 /* False: memory is out, or they are too long. */
@@ -71,16 +75,8 @@ static bool add_tool(gbx_tools *tools, gbx_view view, const char *name)
     return gbx_rpc_append_json(&tools->json, view.at, view.len);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
-void gbx_tools_open(gbx_tools *tools)
-{
-    *tools = (gbx_tools){0};
-    gbx_buf_init(&tools->json, GBX_TOOLS_BYTES_MAX);
-    (void)gbx_buf_puts(&tools->json, "[");
-}
-
-bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound)
+static bool add_page(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound,
+                     const gbx_tools *known)
 {
     char name[GBX_TOOL_NAME_MAX + 1];
     size_t cursor = 0;
@@ -92,6 +88,9 @@ bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound)
     while (gbx_view_next(page, &cursor, &none, &view)) {
         gbx_tool_flaw flaw = read_tool(tools, view, is_sound, name, sizeof name);
 
+        if (known != NULL &&
+            (flaw != GBX_TOOL_FINE || gbx_tools_find(known, name) == NULL))
+            flaw = GBX_TOOL_SECRET;
         if (flaw != GBX_TOOL_FINE) {
             tools->dropped++;
             tools->flaws[flaw]++;
@@ -100,6 +99,32 @@ bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound)
         }
     }
     return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_tools_open(gbx_tools *tools)
+{
+    *tools = (gbx_tools){0};
+    gbx_buf_init(&tools->json, GBX_TOOLS_BYTES_MAX);
+    (void)gbx_buf_puts(&tools->json, "[");
+}
+
+bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound)
+{
+    return add_page(tools, page, is_sound, NULL);
+}
+
+bool gbx_tools_add_known(gbx_tools *tools, gbx_view page, const gbx_tools *known)
+{
+    return add_page(tools, page, NULL, known);
+}
+
+void gbx_tools_add_flaws(gbx_tools *tools, const gbx_tools *other)
+{
+    tools->dropped += other->dropped;
+    for (size_t i = 0; i < GBX_TOOL_FLAWS; i++)
+        tools->flaws[i] += other->flaws[i];
 }
 
 bool gbx_tools_close(gbx_tools *tools)
@@ -149,6 +174,7 @@ void gbx_tools_say_dropped(const gbx_tools *tools, char *ret, size_t size)
         [GBX_TOOL_NO_SCHEMA] = "with an inputSchema that is no object",
         [GBX_TOOL_UNSOUND] = "with an x-mcp-header against the rules",
         [GBX_TOOL_TOO_MANY] = "beyond the first 4096",
+        [GBX_TOOL_SECRET] = "with a secret in the name",
     };
     gbx_buf text;
 

@@ -27,6 +27,7 @@ typedef enum gbx_tool_flaw {
     GBX_TOOL_NO_SCHEMA,
     GBX_TOOL_UNSOUND,
     GBX_TOOL_TOO_MANY,
+    GBX_TOOL_SECRET,
     GBX_TOOL_FLAWS,
     GBX_TOOL_FINE = GBX_TOOL_FLAWS
 } gbx_tool_flaw;
@@ -46,6 +47,11 @@ typedef bool gbx_tools_check(gbx_view schema);
 void gbx_tools_open(gbx_tools *tools);
 /* False: it is no list of tools, or memory is out. */
 bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound);
+/* The same for a list that was read from another: tools whose names are not in it, if it
+ * is not NULL, are left out, since their names were changed on the way. */
+bool gbx_tools_add_known(gbx_tools *tools, gbx_view page, const gbx_tools *known);
+/* What was left out of another list was left out of this one. */
+void gbx_tools_add_flaws(gbx_tools *tools, const gbx_tools *other);
 bool gbx_tools_close(gbx_tools *tools);
 void gbx_tools_cleanup(gbx_tools *tools);
 

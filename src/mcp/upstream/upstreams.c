@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/nearest.h"
+#include "mcp/rules/rules.h"
 #include "mcp/upstream/server.h"
 #include "mcp/upstream/web.h"
 
@@ -148,6 +149,8 @@ gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
     all->config = config;
     if (hooks != NULL)
         all->hooks = *hooks;
+    if (config->rules != NULL)
+        all->yard.secrets = config->rules->secrets;
     gbx_eras_open(&all->eras, gbx_clock_wall_ms());
     all->turn = event_new(gbx_mcp_loop_base(loop), -1, 0, on_turn, all);
     all->servers =

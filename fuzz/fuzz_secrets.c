@@ -218,7 +218,7 @@ static void check_hits(gbx_span data)
     gbx_hits hits;
     bool any = false;
 
-    assert(gbx_secret_find(policy->secret_forms, data, &hits));
+    assert(gbx_secret_find(policy->secret_forms, data, NULL, &hits));
     for (size_t i = 0; i < hits.count; i++) {
         assert(hits.items[i].start < hits.items[i].end &&
                hits.items[i].end <= data.len);

@@ -36,6 +36,9 @@ static const struct {
 #define FAMILIES  (sizeof tree / sizeof tree[0])
 #define VIEWS_MAX 12
 
+/* Is it to be stopped? It is looked at so rarely. */
+#define STOP_BYTES 4096
+
 typedef struct view {
     gbx_escaping how;
     bool is_active;
@@ -56,8 +59,9 @@ typedef struct finder {
     const gbx_secret_forms *forms;
     gbx_span data;
     gbx_hits *hits;
-    bool failed;    /* out of memory */
-    uint32_t state; /* of the data as it is */
+    const atomic_bool *stop; /* or NULL */
+    bool failed;             /* out of memory, or stopped */
+    uint32_t state;          /* of the data as it is */
     size_t ring_mask;
     size_t *rings;
     view *families;
@@ -251,6 +255,10 @@ static void step(finder *f, size_t at)
 {
     uint32_t form;
 
+    /* Now and then; of bytes that are not stepped over there are soon no more. */
+    if (at % STOP_BYTES == 0 && f->stop != NULL && atomic_load(f->stop))
+        f->failed = true;
+
     f->state = gbx_forms_step(f->forms, f->state, f->data.data[at]);
     form = f->forms->nodes[f->state].form;
     if (form != 0)
@@ -262,7 +270,7 @@ static size_t apart(finder *f, size_t at)
 {
     bool is_any = true;
 
-    for (; is_any && at < f->data.len; at++) {
+    for (; is_any && at < f->data.len && !f->failed; at++) {
         uint8_t byte = f->data.data[at];
 
         for (size_t i = 0; i < f->family_count; i++) {
@@ -362,7 +370,8 @@ static void plant(finder *f)
 
 /* ---- public to other modules -------------------------------------------- */
 
-bool gbx_secret_find(const gbx_secret_forms *forms, gbx_span data, gbx_hits *ret)
+bool gbx_secret_find(const gbx_secret_forms *forms, gbx_span data,
+                     const atomic_bool *stop, gbx_hits *ret)
 {
     finder *f = calloc(1, sizeof *f);
     size_t ring = 1;
@@ -377,6 +386,7 @@ bool gbx_secret_find(const gbx_secret_forms *forms, gbx_span data, gbx_hits *ret
         f->forms = forms;
         f->data = data;
         f->hits = ret;
+        f->stop = stop;
         f->ring_mask = ring - 1;
         plant(f);
         find(f);

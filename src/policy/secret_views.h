@@ -13,6 +13,8 @@
 #include "policy/secret_forms.h"
 #include "wire/reader.h"
 
+#include <stdatomic.h>
+
 typedef struct gbx_hit {
     size_t start;
     size_t end;
@@ -25,7 +27,9 @@ typedef struct gbx_hits {
     size_t capacity;
 } gbx_hits;
 
-/* False if memory is out: then nothing is known. Free ret->items in any case. */
-bool gbx_secret_find(const gbx_secret_forms *forms, gbx_span data, gbx_hits *ret);
+/* False if memory is out, or once *stop (which may be NULL) is true: then nothing is
+ * known. Free ret->items in any case. */
+bool gbx_secret_find(const gbx_secret_forms *forms, gbx_span data,
+                     const atomic_bool *stop, gbx_hits *ret);
 
 #endif

@@ -288,6 +288,13 @@ void gbx_secrets_wipe(gbx_buf *buf)
 bool gbx_secrets_strip(const gbx_policy *policy, gbx_secret_text kind, gbx_span data,
                        gbx_buf *out, bool *ret_changed)
 {
+    return gbx_secrets_strip_until(policy, kind, data, NULL, out, ret_changed);
+}
+
+bool gbx_secrets_strip_until(const gbx_policy *policy, gbx_secret_text kind,
+                             gbx_span data, const atomic_bool *stop, gbx_buf *out,
+                             bool *ret_changed)
+{
     gbx_hits hits;
     bool done;
 
@@ -296,7 +303,7 @@ bool gbx_secrets_strip(const gbx_policy *policy, gbx_secret_text kind, gbx_span 
         return true;
     if (policy->secret_forms == NULL) /* never prepared: nothing may pass */
         return false;
-    done = gbx_secret_find(policy->secret_forms, data, &hits);
+    done = gbx_secret_find(policy->secret_forms, data, stop, &hits);
     if (done && hits.count > 0) {
         if (kind == GBX_SECRET_DATA &&
             gbx_json_check((const char *)data.data, data.len, GBX_JSON_DEPTH_MAX, NULL))

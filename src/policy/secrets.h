@@ -13,6 +13,8 @@
 #include "policy/policy.h"
 #include "wire/reader.h"
 
+#include <stdatomic.h>
+
 /* Shorter values would be found, and cut out, everywhere; and could be guessed by
  * having guesses sent back, to see which are cut out. */
 #define GBX_SECRET_MIN 8u
@@ -80,5 +82,10 @@ typedef enum gbx_secret_text {
  */
 bool gbx_secrets_strip(const gbx_policy *policy, gbx_secret_text kind, gbx_span data,
                        gbx_buf *out, bool *ret_changed);
+
+/* The same, given up, which is false, soon after *stop is true. */
+bool gbx_secrets_strip_until(const gbx_policy *policy, gbx_secret_text kind,
+                             gbx_span data, const atomic_bool *stop, gbx_buf *out,
+                             bool *ret_changed);
 
 #endif

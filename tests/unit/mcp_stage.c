@@ -190,6 +190,15 @@ static void on_line(void *user, const char *line, size_t len)
     (void)strncat(lines, line, len);
 }
 
+static void keep_end(gbx_view result, outcome *to)
+{
+    const char *comma = result.len > 0 ? memrchr(result.at, ',', result.len) : NULL;
+
+    if (comma != NULL)
+        (void)snprintf(to->end, sizeof to->end, "%.*s",
+                       (int)(result.len - (size_t)(comma + 1 - result.at)), comma + 1);
+}
+
 void on_done(void *user, const gbx_gate_reply *reply)
 {
     outcome *to = user;
@@ -201,6 +210,7 @@ void on_done(void *user, const gbx_gate_reply *reply)
     (void)snprintf(to->message, sizeof to->message, "%s", reply->message);
     (void)snprintf(to->result, sizeof to->result, "%.*s", (int)reply->result.len,
                    reply->result.at != NULL ? reply->result.at : "");
+    keep_end(reply->result, to);
 }
 
 static void on_progress(void *user, const char *message, size_t len)

@@ -63,6 +63,7 @@ typedef struct outcome {
     char code[32];
     char message[8192];
     char result[1024];
+    char end[64]; /* of the result, from its last comma on */
     char progress[64];
     bool retryable;
 } outcome;

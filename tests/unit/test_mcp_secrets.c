@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -113,6 +114,70 @@ static void test_secrets__that_are_not_for_the_server_are_refused(void **state)
     close_gate();
 }
 
+/* One that takes long to look through, with a value at its end; free() it. */
+static char *long_answer(void)
+{
+    static const char head[] = "{\"content\":[],\"a\":\"";
+    static const char tail[] = "\",\"k\":\"t0ken-of-the-test\"}";
+    size_t len = GBX_MIB(16);
+    char *text = malloc(len + sizeof head + sizeof tail);
+
+    memcpy(text, head, sizeof head);
+    memset(text + sizeof head - 1, '%', len);
+    memcpy(text + sizeof head - 1 + len, tail, sizeof tail);
+    return text;
+}
+
+static void test_secrets__in_a_long_answer_keep_nobody_waiting(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    char *answer = long_answer();
+    outcome late = {.count = 0};
+    outcome o;
+    (void)state;
+
+    open_gate(SECRET);
+    played.result = answer;
+    (void)start(&late, &p, "plain", "{}", "");
+    settle();
+    assert_int_equal(late.count, 0);
+    played.result = "{\"content\":[]}";
+    o = call(&p, "plain", "{}", "");
+    assert_string_equal(o.code, "");
+    assert_int_equal(late.count, 0);
+    while (late.count == 0)
+        (void)event_base_loop(played.base, EVLOOP_ONCE);
+    assert_string_equal(late.code, "");
+    assert_string_equal(late.end, "\"k\":\"{{secret:KEY}}\"}");
+    close_gate();
+    free(answer);
+}
+
+static void test_secrets__are_looked_for_no_longer_than_the_call(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    char *answer = long_answer();
+    outcome cancelled = {.count = 0};
+    outcome left = {.count = 0};
+    gbx_gate_call *one;
+    (void)state;
+
+    open_gate(SECRET);
+    played.result = answer;
+    one = start(&cancelled, &p, "plain", "{}", "");
+    (void)start(&left, &p, "plain", "{}", "");
+    settle();
+    gbx_gate_cancel(one);
+    settle();
+    assert_string_equal(cancelled.code, "ABORTED");
+    assert_int_equal(left.count, 0);
+    close_gate();
+    assert_int_equal(cancelled.count, 1);
+    assert_int_equal(left.count, 1);
+    assert_string_equal(left.code, "ABORTED");
+    free(answer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +186,8 @@ int main(void)
         cmocka_unit_test(test_secrets__are_in_no_question_and_no_error),
         cmocka_unit_test(test_secrets__at_the_end_of_a_long_error_are_not_cut),
         cmocka_unit_test(test_secrets__that_are_not_for_the_server_are_refused),
+        cmocka_unit_test(test_secrets__in_a_long_answer_keep_nobody_waiting),
+        cmocka_unit_test(test_secrets__are_looked_for_no_longer_than_the_call),
     };
 
     return cmocka_run_group_tests(tests, stage_setup, stage_teardown);

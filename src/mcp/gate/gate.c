@@ -47,6 +47,7 @@ static void unlink_call(gbx_gate_call *call)
 static void leave(gbx_gate_call *call)
 {
     call->state = GBX_GATE_OVER;
+    gbx_gate_sift_stop(call->sift);
     unlink_call(call);
     if (call->callbacks == 0)
         free_call(call);
@@ -387,6 +388,7 @@ void gbx_gate_free(gbx_gate *gate)
         if (upstream != NULL)
             gbx_upstream_cancel(upstream);
     }
+    gbx_gate_sift_end_all(gate);
     free(gate);
 }
 

@@ -9,6 +9,7 @@
 #ifndef GBX_MCP_GATE_PARTS_H
 #define GBX_MCP_GATE_PARTS_H
 
+#include "base/cleanup.h"
 #include "mcp/gate/gate.h"
 #include "mcp/rules/rules.h"
 
@@ -29,6 +30,8 @@ typedef struct gbx_gate_grant {
  * more often than he reads says yes to anything. */
 #define GBX_GATE_QUESTIONS_MAX 30
 
+typedef struct gbx_gate_sift gbx_gate_sift;
+
 struct gbx_gate {
     gbx_mcp_loop *loop;
     const gbx_mcp_config *config;
@@ -36,6 +39,7 @@ struct gbx_gate {
     struct gbx_gate_call
         *calls; /* all that are not gone, in the order of their start */
     struct gbx_gate_call **calls_end;
+    gbx_gate_sift *sifts; /* answers that are being looked through */
     gbx_gate_grant grants[GBX_GATE_GRANTS_MAX]; /* a ring: the oldest is forgotten */
     size_t grant_count;
     double questions; /* that may be asked now; grows with time */
@@ -75,6 +79,7 @@ struct gbx_gate_call {
     void *user;
     void (*progress)(void *user, const char *message, size_t len);
     gbx_upstream_call *upstream;
+    gbx_gate_sift *sift; /* its answer, while it is looked through; or NULL */
     gbx_gate_verdict verdict;
     bool decided;       /* by the verdict */
     const char *answer; /* of a person, for the log; constant, or NULL */
@@ -125,6 +130,28 @@ gbx_status gbx_gate_write_rule(const gbx_mcp_config *config, const gbx_gate_call
 
 /* Secrets in, the call, secrets out. */
 void gbx_gate_pass(gbx_gate_call *call);
+/* result was looked through for secrets, as gbx_secrets_strip() says it: the call ends. */
+void gbx_gate_give(gbx_gate_call *call, gbx_view result, bool done, bool changed,
+                   const gbx_buf *out);
+
+/* ---- sift.c --------------------------------------------------------------------- */
+
+/* Longer ones are not looked through on the loop. */
+#define GBX_GATE_SIFT_BYTES GBX_KIB(64)
+
+/* Bytes that so many without secrets may be. */
+static inline size_t gbx_gate_sift_ceiling(size_t len)
+{
+    return len * 8 + GBX_KIB(4);
+}
+
+/* Look through result, which is copied, and give it to the call later. False: there is no
+ * memory or thread for it. */
+bool gbx_gate_sift_start(gbx_gate_call *call, gbx_view result);
+/* Nobody wants it any more; NULL is ignored. */
+void gbx_gate_sift_stop(gbx_gate_sift *sift);
+/* All calls are over: their threads end. */
+void gbx_gate_sift_end_all(gbx_gate *gate);
 
 /* ---- trail.c -------------------------------------------------------------------- */
 

@@ -23,25 +23,19 @@ static const char *code_of(gbx_upstream_fault fault)
 
 static void give_result(gbx_gate_call *call, gbx_view result)
 {
+    const gbx_policy *secrets = call->gate->config->rules->secrets;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out;
-    gbx_gate_reply reply = {.message = "", .result = result};
-    bool changed;
+    bool changed = false;
+    bool done;
 
-    gbx_buf_init(&out, result.len * 8 + GBX_KIB(4));
-    if (!gbx_secrets_strip(call->gate->config->rules->secrets, GBX_SECRET_DATA,
-                           (gbx_span){(const uint8_t *)result.at, result.len}, &out,
-                           &changed)) {
-        gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
-                        "the answer is too large to be looked through for secrets");
+    gbx_buf_init(&out, gbx_gate_sift_ceiling(result.len));
+    if (result.len > GBX_GATE_SIFT_BYTES && secrets != NULL &&
+        secrets->secret_count > 0 && gbx_gate_sift_start(call, result))
         return;
-    }
-    call->result_bytes = result.len;
-    if (changed && !gbx_view_open((const char *)out.data, out.len, &reply.result)) {
-        gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
-                        "the answer is no JSON without the secrets in it");
-        return;
-    }
-    gbx_gate_finish(call, &reply);
+    done = gbx_secrets_strip(secrets, GBX_SECRET_DATA,
+                             (gbx_span){(const uint8_t *)result.at, result.len}, &out,
+                             &changed);
+    gbx_gate_give(call, result, done, changed, &out);
 }
 
 static void on_reply(void *user, const gbx_upstream_reply *reply)
@@ -112,6 +106,23 @@ static void make_call(gbx_gate_call *call, gbx_span args)
 }
 
 /* ---- for the other parts ---------------------------------------------------- */
+
+void gbx_gate_give(gbx_gate_call *call, gbx_view result, bool done, bool changed,
+                   const gbx_buf *out)
+{
+    gbx_gate_reply reply = {.message = "", .result = result};
+
+    call->result_bytes = result.len;
+    if (!done)
+        gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
+                        "the answer is too large to be looked through for secrets");
+    else if (changed &&
+             !gbx_view_open((const char *)out->data, out->len, &reply.result))
+        gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
+                        "the answer is no JSON without the secrets in it");
+    else
+        gbx_gate_finish(call, &reply);
+}
 
 void gbx_gate_pass(gbx_gate_call *call)
 {

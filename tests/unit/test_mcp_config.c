@@ -211,6 +211,34 @@ static void test_variable__that_is_not_set_stops_its_server_alone(void **state)
     gbx_mcp_config_free(config);
 }
 
+static void test_variable__that_is_set_to_nonsense_stops_its_server_alone(void **state)
+{
+    static const char *const names[] = {"empty", "no-url", "line", "both"};
+    gbx_mcp_config *config;
+    (void)state;
+
+    assert_int_equal(setenv("GBX_TEST_EMPTY", "", 1), 0);
+    assert_int_equal(setenv("GBX_TEST_LINES", "ab\ncd", 1), 0);
+    config = parse(
+        "{\"mcpServers\": {\"empty\": {\"command\": \"${GBX_TEST_EMPTY}\"},"
+        "\"no-url\": {\"url\": \"${GBX_TEST_LINES}\"},"
+        "\"line\": {\"url\": \"http://a/\", \"headers\": {\"X\": \"${GBX_TEST_LINES}\"}},"
+        "\"both\": {\"headers\": {\"X\": \"${GBX_TEST_LINES}\", \"Y\": \"${GBX_TEST_LINES}\"},"
+        "\"url\": \"${GBX_TEST_UNSET}\"},"
+        "\"fine\": {\"command\": \"x\"}}}");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const gbx_mcp_upstream_config *one = gbx_mcp_config_server(config, names[i]);
+
+        assert_true(one->disabled);
+        assert_non_null(one->fault);
+        assert_null(strstr(one->fault, "cd"));
+    }
+    assert_false(gbx_mcp_config_server(config, "fine")->disabled);
+    gbx_mcp_config_free(config);
+    assert_int_equal(unsetenv("GBX_TEST_EMPTY"), 0);
+    assert_int_equal(unsetenv("GBX_TEST_LINES"), 0);
+}
+
 static void test_comments__and_last_commas_are_blanks_and_places_stay(void **state)
 {
     char text[] =
@@ -299,7 +327,7 @@ static void test_secrets__declared_are_for_their_servers_alone(void **state)
 static void test_messages__have_no_value_in_them(void **state)
 {
     static const char *const texts[] = {
-        "{\"mcpServers\": {\"a\": {\"url\": \"${GBX_TEST_TOKEN}\"}}}",
+        "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"url\": \"${GBX_TEST_TOKEN}\"}}}",
         "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"env\": {\"T\": \"${GBX_TEST_TOKEN}\"}}},"
         "\"glovebox\": {\"secrets\": {\"K\": {\"from\": \"GBX_TEST_TOKEN\", \"servers\": 1}}}}",
     };
@@ -385,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_url__fills_every_field),
         cmocka_unit_test(test_numbers_and_null__are_what_hosts_mean_by_them),
         cmocka_unit_test(test_variable__that_is_not_set_stops_its_server_alone),
+        cmocka_unit_test(test_variable__that_is_set_to_nonsense_stops_its_server_alone),
         cmocka_unit_test(test_comments__and_last_commas_are_blanks_and_places_stay),
         cmocka_unit_test(test_secrets__of_env_and_headers_are_known_by_their_names),
         cmocka_unit_test(test_secrets__declared_are_for_their_servers_alone),

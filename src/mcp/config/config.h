@@ -52,7 +52,8 @@ typedef struct gbx_mcp_upstream_config {
     uint32_t processes;     /* of the pool; default 1 */
     bool eager;             /* started with us instead of at the first use */
     bool disabled;
-    char *fault; /* why it cannot be used, then it is disabled: a variable is not set */
+    char *fault; /* why it cannot be used, then it is disabled: a variable is not set,
+                  * or to what cannot be used */
 } gbx_mcp_upstream_config;
 
 typedef struct gbx_mcp_settings {

@@ -62,10 +62,24 @@ static gbx_status take_unset(gbx_mcp_reader *all, gbx_mcp_upstream_config *serve
     if (all->unset_count == 0)
         return GBX_OK;
     server->disabled = true;
+    free(server->fault);
     server->fault = gbx_variables_unset(all->unset, all->unset_count);
     gbx_names_cut(all->unset, 0, all->unset_count);
     all->unset_count = 0;
     return server->fault != NULL ? GBX_OK : gbx_list_nomem(all->rules.json.err);
+}
+
+/* What a text must not be: `what`, for the file; or that of its variables, which are not
+ * the file's, and stop their server alone: `fault`. */
+static gbx_status refuse_text(gbx_json_reader *r, gbx_mcp_upstream_config *server,
+                              const json_t *value, const char *what, const char *fault)
+{
+    if (!json_is_string(value) || strstr(json_string_value(value), "${") == NULL)
+        return gbx_json_refuse(r, "%s", what);
+    server->disabled = true;
+    if (server->fault == NULL)
+        server->fault = strdup(fault);
+    return server->fault != NULL ? GBX_OK : gbx_list_nomem(r->err);
 }
 
 static gbx_status read_text(gbx_json_reader *r, const json_t *value,
@@ -117,7 +131,7 @@ static gbx_status read_args(gbx_json_reader *r, const json_t *value,
 typedef struct pairs {
     gbx_mcp_variable **items;
     size_t *count;
-    bool are_headers;
+    gbx_mcp_upstream_config *headers_of; /* NULL: they are variables */
 } pairs;
 
 /* What a value that was written out keeps secret: of "Bearer abc", "abc". */
@@ -137,10 +151,11 @@ static gbx_status check_pair(gbx_json_reader *r, const pairs *p, const char *nam
 
     if (*p->count == ITEMS_MAX)
         return gbx_json_refuse_key(r, "there are more than %d of these", ITEMS_MAX);
-    if (p->are_headers ? *name == '\0' || name[strspn(name, token)] != '\0'
-                       : *name == '\0' || strchr(name, '=') != NULL)
-        return gbx_json_refuse_key(r, p->are_headers ? "this is no name of a header"
-                                                     : "this is no name of a variable");
+    if (p->headers_of != NULL ? *name == '\0' || name[strspn(name, token)] != '\0'
+                              : *name == '\0' || strchr(name, '=') != NULL)
+        return gbx_json_refuse_key(r, p->headers_of != NULL
+                                          ? "this is no name of a header"
+                                          : "this is no name of a variable");
     return GBX_OK;
 }
 
@@ -178,12 +193,14 @@ static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *
     /* What a variable puts into a header may well be a credential. */
     status =
         read_value(r, value,
-                   p->are_headers && sound == GBX_MCP_PLAIN ? GBX_MCP_PERHAPS : sound,
+                   p->headers_of != NULL && sound == GBX_MCP_PLAIN ? GBX_MCP_PERHAPS
+                                                                   : sound,
                    &room->value);
     if (status != GBX_OK)
         return status;
-    if (p->are_headers && strpbrk(room->value, "\r\n") != NULL)
-        return gbx_json_refuse(r, "a header has no line end in it");
+    if (p->headers_of != NULL && strpbrk(room->value, "\r\n") != NULL)
+        return refuse_text(r, p->headers_of, value, "a header has no line end in it",
+                           "a variable of a header has a line end in it");
     return keep_written(r, sound, name, room->value);
 }
 
@@ -191,7 +208,7 @@ static gbx_status read_env(gbx_json_reader *r, const json_t *value,
                            const gbx_json_key *key, void *target)
 {
     entry *e = target;
-    pairs p = {&e->server->env, &e->server->env_count, false};
+    pairs p = {&e->server->env, &e->server->env_count, NULL};
     (void)key;
 
     return gbx_json_read_members(r, value, read_pair, &p);
@@ -201,7 +218,7 @@ static gbx_status read_headers(gbx_json_reader *r, const json_t *value,
                                const gbx_json_key *key, void *target)
 {
     entry *e = target;
-    pairs p = {&e->server->headers, &e->server->header_count, true};
+    pairs p = {&e->server->headers, &e->server->header_count, e->server};
     (void)key;
 
     return gbx_json_read_members(r, value, read_pair, &p);
@@ -344,13 +361,19 @@ static gbx_status check_whole(gbx_json_reader *r, const json_t *value, entry *e)
         gbx_status status = gbx_json_require(r, value, "command", "or a \"url\"");
 
         if (status == GBX_OK && (server->command == NULL || *server->command == '\0'))
-            return gbx_json_refuse(r, "the \"command\" is empty");
+            return refuse_text(r, server, json_object_get(value, "command"),
+                               "the \"command\" is empty",
+                               "the \"command\" is empty, as its variables are set");
         return status;
     }
     if (url == NULL)
         return gbx_json_require(r, value, "url", "the server is not a command");
     if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
-        return gbx_json_refuse(r, "the \"url\" begins with http:// or https://");
+        return refuse_text(
+            r, server, json_object_get(value, "url"),
+            "the \"url\" begins with http:// or https://",
+            "the \"url\" does not begin with http:// or https://, as its "
+            "variables are set");
     return GBX_OK;
 }
 

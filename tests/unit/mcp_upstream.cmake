@@ -14,6 +14,7 @@ add_dependencies(gbx_servers glovebox-keeper)
 
 gbx_unit_test(mcp_upstream gbx_servers)
 gbx_unit_test(mcp_upstream_care gbx_servers)
+gbx_unit_test(mcp_upstream_clean gbx_mcp_upstream)
 gbx_unit_test(mcp_upstream_parts gbx_mcp_upstream)
 gbx_unit_test(mcp_upstream_hostile gbx_servers gbx_hostile_net)
 

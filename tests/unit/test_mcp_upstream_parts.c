@@ -2,7 +2,6 @@
 /* The parts of the client that do no I/O: streams of events, lists of tools, headers, and
  * what is kept of somebody's last words. */
 #include "base/cleanup.h"
-#include "mcp/upstream/clean.h"
 #include "mcp/upstream/ending.h"
 #include "mcp/upstream/environ.h"
 #include "mcp/upstream/params.h"
@@ -91,6 +90,48 @@ static void test_events__have_a_ceiling(void **state)
     }
 
     assert_false(fed);
+    gbx_sse_cleanup(&sse);
+}
+
+static void test_events__that_are_many_are_read_in_one_pass(void **state)
+{
+    static const char one[] = "data:x\n\n";
+    enum { EVENTS = 2000000 };
+    size_t len = sizeof one - 1;
+    char *text = malloc(EVENTS * len);
+    size_t count = 0;
+    gbx_sse_event event;
+    gbx_sse sse;
+    (void)state;
+
+    for (size_t i = 0; i < EVENTS; i++)
+        memcpy(text + i * len, one, len);
+    gbx_sse_init(&sse, EVENTS * len);
+    assert_true(gbx_sse_feed(&sse, text, EVENTS * len));
+    while (gbx_sse_next(&sse, &event))
+        count++;
+
+    assert_int_equal(count, EVENTS);
+    assert_true(gbx_sse_feed(&sse, text, EVENTS * len));
+    gbx_sse_cleanup(&sse);
+    free(text);
+}
+
+/* What was read is no part of what has a ceiling. */
+static void test_events__that_were_read_leave_room_for_others(void **state)
+{
+    gbx_sse_event event;
+    gbx_sse sse;
+    (void)state;
+
+    gbx_sse_init(&sse, 100);
+    for (int i = 0; i < 1000; i++) {
+        assert_true(gbx_sse_feed(&sse, "data: 0123456789\n\ndata: 0123456789", 34));
+        assert_true(gbx_sse_next(&sse, &event));
+        assert_true(gbx_sse_feed(&sse, "\r\n\r\n", 4));
+        assert_true(gbx_sse_next(&sse, &event));
+        assert_false(gbx_sse_next(&sse, &event));
+    }
     gbx_sse_cleanup(&sse);
 }
 
@@ -259,61 +300,6 @@ static void test_schema__is_sound_or_the_tool_is_not_called(void **state)
             fail_msg("%s", schemas[i].schema);
 }
 
-/* ---- secrets --------------------------------------------------------------- */
-
-/* Of one secret, KEY. */
-static gbx_policy *secret(void)
-{
-    gbx_policy *policy = gbx_policy_new();
-
-    assert_int_equal(gbx_policy_secret(policy, "KEY", "t0ken-of-the-test", NULL, "a",
-                                       NULL),
-                     GBX_OK);
-    return policy;
-}
-
-static void test_tools__are_told_without_secrets(void **state)
-{
-    static const char told[] =
-        "[{\"name\":\"a\",\"description\":\"t0ken-of-the-test\",\"inputSchema\":{"
-        "\"type\":\"object\",\"properties\":{\"t0ken-of-the-test\":{\"const\":"
-        "\"dDBrZW4tb2YtdGhlLXRlc3Q=\"}}}},{\"name\":\"t0ken-of-the-test\"},5]";
-    gbx_policy *policy = secret();
-    gbx_tools theirs;
-    gbx_tools ours;
-    char why[GBX_TOOLS_DROPPED_SIZE];
-    (void)state;
-
-    gbx_tools_open(&theirs);
-    assert_true(gbx_tools_add(&theirs, (gbx_view){told, sizeof told - 1}, NULL));
-    assert_true(gbx_tools_close(&theirs));
-    assert_true(gbx_clean_tools(policy, &theirs, &ours));
-
-    assert_int_equal(ours.count, 1);
-    gbx_tools_say_dropped(&ours, why, sizeof why);
-    assert_string_equal(why, "2 left out: 1 with no name, or none that can be written, "
-                             "1 with a secret in the name");
-    assert_true(gbx_buf_append(&ours.json, "", 1));
-    assert_null(strstr((char *)ours.json.data, "t0ken"));
-    assert_null(strstr((char *)ours.json.data, "dDBr"));
-    gbx_tools_cleanup(&theirs);
-    gbx_tools_cleanup(&ours);
-    gbx_policy_free(policy);
-}
-
-static void test_text__is_cut_after_it_was_looked_through(void **state)
-{
-    gbx_policy *policy = secret();
-    char text[12];
-    (void)state;
-
-    gbx_clean_copy(policy, "abt0ken-of-the-test", text, sizeof text);
-    assert_string_equal(text, "ab{{secret:");
-    gbx_clean_copy(NULL, "abcdefghij\xc3\xbc", text, sizeof text);
-    assert_string_equal(text, "abcdefghij");
-    gbx_policy_free(policy);
-}
-
 /* ---- last words ----------------------------------------------------------- */
 
 static void tail_text(const gbx_tail *tail, unsigned lines, char *text, size_t size)
@@ -366,46 +352,6 @@ static void test_tail__keeps_the_last_lines_of_a_flood(void **state)
     assert_string_equal(text, "line 9998 | line 9999");
 }
 
-static void print_tail(const gbx_tail *tail, const gbx_policy *secrets, gbx_buf *to)
-{
-    gbx_buf_init(to, GBX_KIB(64));
-    assert_true(gbx_tail_print(tail, secrets, 5, to));
-    assert_true(gbx_buf_append(to, "", 1));
-}
-
-static void test_tail__shows_no_half_of_a_secret(void **state)
-{
-    gbx_policy *policy = secret();
-    static const char value[] = "t0ken-of-the-test";
-    (void)state;
-
-    /* Where a line is cut, and where the tail begins. */
-    for (size_t filler = 130; filler < 160; filler++) {
-        gbx_tail tail = {.len = 0};
-        gbx_buf text;
-
-        for (size_t i = 0; i < filler; i++)
-            gbx_tail_add(&tail, "x", 1);
-        gbx_tail_add(&tail, value, sizeof value - 1);
-        print_tail(&tail, policy, &text);
-        assert_null(strstr((char *)text.data, "t0"));
-        gbx_buf_cleanup(&text);
-    }
-    for (size_t cut = 1; cut < sizeof value - 1; cut++) {
-        gbx_tail tail = {.len = 0};
-        gbx_buf text;
-
-        gbx_tail_add(&tail, value, sizeof value - 1);
-        for (size_t i = sizeof value - 1; i < GBX_TAIL_BYTES + cut - 6; i++)
-            gbx_tail_add(&tail, " ", 1);
-        gbx_tail_add(&tail, "\nended", 6);
-        print_tail(&tail, policy, &text);
-        assert_string_equal((char *)text.data, "ended");
-        gbx_buf_cleanup(&text);
-    }
-    gbx_policy_free(policy);
-}
-
 static void test_ending__is_never_longer_than_its_room(void **state)
 {
     static gbx_tail tail;
@@ -452,6 +398,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_events__are_the_same_in_pieces_of_any_size),
         cmocka_unit_test(test_events__have_a_ceiling),
+        cmocka_unit_test(test_events__that_are_many_are_read_in_one_pass),
+        cmocka_unit_test(test_events__that_were_read_leave_room_for_others),
         cmocka_unit_test(test_events__id_and_retry_are_kept),
         cmocka_unit_test(test_tools__that_cannot_be_called_are_dropped),
         cmocka_unit_test(test_tools__without_a_schema_take_any_object),
@@ -459,10 +407,7 @@ int main(void)
         cmocka_unit_test(test_tools__hints_say_what_may_be_repeated),
         cmocka_unit_test(test_schema__is_sound_or_the_tool_is_not_called),
         cmocka_unit_test(test_tail__keeps_the_last_lines_of_a_flood),
-        cmocka_unit_test(test_tools__are_told_without_secrets),
         cmocka_unit_test(test_tools__beyond_the_first_are_not_looked_at),
-        cmocka_unit_test(test_text__is_cut_after_it_was_looked_through),
-        cmocka_unit_test(test_tail__shows_no_half_of_a_secret),
         cmocka_unit_test(test_tail__says_why_and_not_where),
         cmocka_unit_test(test_ending__is_never_longer_than_its_room),
         cmocka_unit_test(test_environment__of_the_configuration_comes_last),

@@ -71,6 +71,13 @@ static bool next_line(gbx_sse *sse, size_t from, size_t *ret_len, size_t *ret_us
     return true;
 }
 
+static void drop_read(gbx_sse *sse)
+{
+    gbx_buf_consume(&sse->in, sse->start);
+    sse->seen = sse->seen > sse->start ? sse->seen - sse->start : 0;
+    sse->start = 0;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_sse_init(gbx_sse *sse, size_t event_max)
@@ -88,12 +95,14 @@ void gbx_sse_cleanup(gbx_sse *sse)
 
 bool gbx_sse_feed(gbx_sse *sse, const void *data, size_t len)
 {
+    if (len > sse->in.ceiling - sse->in.len)
+        drop_read(sse);
     return !sse->data.failed && gbx_buf_append(&sse->in, data, len);
 }
 
 bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
 {
-    size_t at = 0;
+    size_t at = sse->start;
     size_t len;
     size_t used;
     bool found = false;
@@ -104,8 +113,8 @@ bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
         sse->is_told = sse->has_data = false;
     }
     /* The second half of an end of line may have come later than the first. */
-    if (sse->had_cr && sse->in.len > 0) {
-        at = sse->in.data[0] == '\n';
+    if (sse->had_cr && sse->in.len > at) {
+        at += sse->in.data[at] == '\n';
         sse->had_cr = false;
     }
     while (!found && next_line(sse, at, &len, &used)) {
@@ -121,8 +130,9 @@ bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
             sse->had_cr = false;
         }
     }
-    gbx_buf_consume(&sse->in, at);
-    sse->seen = sse->seen > at ? sse->seen - at : 0;
+    sse->start = at;
+    if (at > sse->in.len / 2)
+        drop_read(sse);
     if (!found || sse->data.failed)
         return false;
     sse->is_told = true;

@@ -15,8 +15,9 @@
 #define GBX_SSE_ID_MAX   512
 
 typedef struct gbx_sse {
-    gbx_buf in;  /* what is not read yet */
-    size_t seen; /* of it, without the end of a line */
+    gbx_buf in;   /* what is not read yet, from `start` on */
+    size_t start; /* what is before it goes now and then: there may be many events */
+    size_t seen;  /* to there is no end of a line */
     gbx_buf data;
     char name[GBX_SSE_NAME_MAX + 1];
     char id[GBX_SSE_ID_MAX + 1]; /* the last one; stays between events */

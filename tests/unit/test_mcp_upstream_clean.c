@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* What a server says of itself and at its end, once it was looked through for secrets. */
+#include "base/cleanup.h"
+#include "mcp/upstream/clean.h"
+#include "mcp/upstream/tail.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Of one secret, KEY. */
+static gbx_policy *secret(void)
+{
+    gbx_policy *policy = gbx_policy_new();
+
+    assert_int_equal(gbx_policy_secret(policy, "KEY", "t0ken-of-the-test", NULL, "a",
+                                       NULL),
+                     GBX_OK);
+    return policy;
+}
+
+static void test_tools__are_told_without_secrets(void **state)
+{
+    static const char told[] =
+        "[{\"name\":\"a\",\"description\":\"t0ken-of-the-test\",\"inputSchema\":{"
+        "\"type\":\"object\",\"properties\":{\"t0ken-of-the-test\":{\"const\":"
+        "\"dDBrZW4tb2YtdGhlLXRlc3Q=\"}}}},{\"name\":\"t0ken-of-the-test\"},5]";
+    gbx_policy *policy = secret();
+    gbx_tools theirs;
+    gbx_tools ours;
+    char why[GBX_TOOLS_DROPPED_SIZE];
+    (void)state;
+
+    gbx_tools_open(&theirs);
+    assert_true(gbx_tools_add(&theirs, (gbx_view){told, sizeof told - 1}, NULL));
+    assert_true(gbx_tools_close(&theirs));
+    assert_true(gbx_clean_tools(policy, &theirs, &ours));
+
+    assert_int_equal(ours.count, 1);
+    gbx_tools_say_dropped(&ours, why, sizeof why);
+    assert_string_equal(why, "2 left out: 1 with no name, or none that can be written, "
+                             "1 with a secret in the name");
+    assert_true(gbx_buf_append(&ours.json, "", 1));
+    assert_null(strstr((char *)ours.json.data, "t0ken"));
+    assert_null(strstr((char *)ours.json.data, "dDBr"));
+    gbx_tools_cleanup(&theirs);
+    gbx_tools_cleanup(&ours);
+    gbx_policy_free(policy);
+}
+
+static void test_text__is_cut_after_it_was_looked_through(void **state)
+{
+    gbx_policy *policy = secret();
+    char text[12];
+    (void)state;
+
+    gbx_clean_copy(policy, "abt0ken-of-the-test", text, sizeof text);
+    assert_string_equal(text, "ab{{secret:");
+    gbx_clean_copy(NULL, "abcdefghij\xc3\xbc", text, sizeof text);
+    assert_string_equal(text, "abcdefghij");
+    gbx_policy_free(policy);
+}
+
+static void print_tail(const gbx_tail *tail, const gbx_policy *secrets, gbx_buf *to)
+{
+    gbx_buf_init(to, GBX_KIB(64));
+    assert_true(gbx_tail_print(tail, secrets, 5, to));
+    assert_true(gbx_buf_append(to, "", 1));
+}
+
+static void test_tail__shows_no_half_of_a_secret(void **state)
+{
+    gbx_policy *policy = secret();
+    static const char value[] = "t0ken-of-the-test";
+    (void)state;
+
+    /* Where a line is cut, and where the tail begins. */
+    for (size_t filler = 130; filler < 160; filler++) {
+        gbx_tail tail = {.len = 0};
+        gbx_buf text;
+
+        for (size_t i = 0; i < filler; i++)
+            gbx_tail_add(&tail, "x", 1);
+        gbx_tail_add(&tail, value, sizeof value - 1);
+        print_tail(&tail, policy, &text);
+        assert_null(strstr((char *)text.data, "t0"));
+        gbx_buf_cleanup(&text);
+    }
+    for (size_t cut = 1; cut < sizeof value - 1; cut++) {
+        gbx_tail tail = {.len = 0};
+        gbx_buf text;
+
+        gbx_tail_add(&tail, value, sizeof value - 1);
+        for (size_t i = sizeof value - 1; i < GBX_TAIL_BYTES + cut - 6; i++)
+            gbx_tail_add(&tail, " ", 1);
+        gbx_tail_add(&tail, "\nended", 6);
+        print_tail(&tail, policy, &text);
+        assert_string_equal((char *)text.data, "ended");
+        gbx_buf_cleanup(&text);
+    }
+    gbx_policy_free(policy);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tools__are_told_without_secrets),
+        cmocka_unit_test(test_text__is_cut_after_it_was_looked_through),
+        cmocka_unit_test(test_tail__shows_no_half_of_a_secret),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define DATASET_NAME_MAX 64
@@ -56,6 +57,15 @@ static gbx_status make_dataset(const char *name, const char *json, size_t len,
     return gbx_loader_keep("dataset", name,
                            format == GBX_DATA_NDJSON ? (const char *)lines.data : json,
                            format == GBX_DATA_NDJSON ? lines.len : len, ret, reterr);
+}
+
+/* Writing more than a process may have in a file ends it, for one in memory too: that must
+ * not be the end of our host. */
+static bool may_write(size_t len)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur >= len;
 }
 
 static bool is_settled(const gbx_engine *engine)
@@ -183,10 +193,17 @@ gbx_status gbx_loader_expose(gbx_engine *engine, const gbx_function *function,
 gbx_status gbx_loader_keep(const char *what, const char *name, const void *data,
                            size_t len, gbx_dataset **ret, gbx_error *reterr)
 {
-    GBX_CLEANUP(gbx_fd_close)
-    int fd = memfd_create("glovebox", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
     gbx_dataset *d;
 
+    if (!may_write(len)) {
+        errno = EFBIG;
+        return gbx_fail(reterr, GBX_E_OS,
+                        "cannot keep the %s '%s': its %zu bytes are more than this "
+                        "process may write to a file (RLIMIT_FSIZE)",
+                        what, name, len);
+    }
+    fd = memfd_create("glovebox", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0 || !gbx_fd_write(fd, data, len) ||
         fcntl(fd, F_ADD_SEALS,
               F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0)

@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "cli/term.h"
 
+#include <signal.h>
 #include <string.h>
 
 static const char *const colors[] = {"auto", "always", "never", NULL};
@@ -37,6 +38,21 @@ static int unknown_command(const char *name)
     print_error(message);
     (void)fputs("try 'glovebox help'\n", stderr);
     return gbx_status_exit(GBX_E_USAGE);
+}
+
+static void on_full_file(int signal)
+{
+    (void)signal;
+}
+
+/* A log or a recording that meets RLIMIT_FSIZE is a failed write, which is said, and not the
+ * end of what is in hand. A handler, since what is ignored stays so in other programs that
+ * are started. */
+static void outlive_full_files(void)
+{
+    struct sigaction action = {.sa_handler = on_full_file, .sa_flags = SA_RESTART};
+
+    (void)sigaction(SIGXFSZ, &action, NULL);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -130,6 +146,7 @@ int main(int argc, char **argv)
 
     /* A console line or a code frame is one write, not one a word. */
     (void)setvbuf(stderr, NULL, _IOLBF, 0);
+    outlive_full_files();
     if (argc < 2) {
         gbx_cli_print_help(stderr);
         return gbx_status_exit(GBX_E_USAGE);

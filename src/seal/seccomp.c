@@ -17,7 +17,7 @@
 #include <seccomp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -64,30 +64,35 @@ static int add_rules(scmp_filter_ctx ctx, const gbx_rule *rules, size_t count)
     return 0;
 }
 
-/* The library can write a program to a descriptor only. Returns a negative errno. */
+/* The library can write a program to a descriptor only, and does not notice where the half
+ * of it is written. A message of a socket is whole or not there at all; a file ends where
+ * RLIMIT_FSIZE says, and its writer with it. Returns a negative errno. */
 static int export_code(scmp_filter_ctx ctx, gbx_filter *ret)
 {
-    GBX_CLEANUP(gbx_fd_close) int fd = memfd_create("filter", MFD_CLOEXEC);
+    const size_t max = BPF_MAXINSNS * sizeof *ret->code;
+    GBX_CLEANUP(gbx_fd_close) int from = -1;
+    GBX_CLEANUP(gbx_fd_close) int to = -1;
     gbx_filter filter = {0};
-    off_t size;
+    ssize_t size;
+    int pair[2];
     int e;
 
-    if (fd < 0)
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
         return -errno;
-    e = seccomp_export_bpf(ctx, fd);
+    from = pair[0];
+    to = pair[1];
+    e = seccomp_export_bpf(ctx, to);
     if (e != 0)
         return e;
-    size = lseek(fd, 0, SEEK_END);
-    if (size <= 0 || (size_t)size > BPF_MAXINSNS * sizeof *filter.code)
-        return -EINVAL;
-    filter.len = (unsigned short)((size_t)size / sizeof *filter.code);
-    filter.code = malloc((size_t)size);
+    filter.code = malloc(max);
     if (filter.code == NULL)
         return -ENOMEM;
-    if (pread(fd, filter.code, (size_t)size, 0) != (ssize_t)size) {
+    size = recv(from, filter.code, max, MSG_TRUNC);
+    if (size <= 0 || (size_t)size > max) {
         free(filter.code);
-        return -EIO;
+        return size < 0 ? -errno : -EINVAL;
     }
+    filter.len = (unsigned short)((size_t)size / sizeof *filter.code);
     *ret = filter;
     return 0;
 }

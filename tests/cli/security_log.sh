@@ -58,6 +58,12 @@ if [ -c /dev/full ]; then
     grep -q "cannot write the security log '/dev/full'" err || fail "/dev/full: $(cat err)"
 fi
 
+# ---- a file that may not grow is said, and is not the end of the call ----
+out=$(ulimit -f 0 && "$glovebox" run '() => 5' --security-log grown.log 2>&1)
+[ $? = 74 ] || fail "a limit of files: exit status"
+[[ $out == *"cannot write the security log 'grown.log': File too large"*5* ]] ||
+    fail "a limit of files: $out"
+
 # ---- a file that several commands write to has whole lines ----
 for i in 1 2 3 4 5 6; do
     "$glovebox" run '() => require("fs")' --security-log many.log 2>/dev/null &

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Machines with nothing to spare: no descriptor, no process, no processor. An engine
+ * Machines with nothing to spare: no descriptor, no process, no file, no processor. An engine
  * says clearly what it cannot do, and does it when it can again.
  */
 #include "child.h"
 #include "proc.h"
 #include "until.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include <glovebox/preload.h>
 
 /* With n descriptors left an engine starts and works or says clearly why not; with
  * enough again it works. */
@@ -131,6 +135,41 @@ static void test_host__that_runs_out_of_processes(void **state)
     in_child(run_out_of_processes);
 }
 
+/* ---- files ---------------------------------------------------------------------------- */
+
+/* What is kept for templates is a file to the kernel, which ends who writes too much. */
+static bool run_into_the_size_of_files(void)
+{
+    static const char data[] =
+        "[1,                                                   2]";
+    const struct rlimit none = {0, 0};
+    struct rlimit limit;
+    gbx_engine *engine = NULL;
+    gbx_error error = {0};
+
+    CHECK(child_engine(&engine));
+    CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    limit.rlim_cur = sizeof data / 2;
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    CHECK(gbx_engine_load(engine, "data", data, sizeof data - 1, GBX_DATA_JSON,
+                          &error) == GBX_E_OS);
+    CHECK(error.os_errno == EFBIG && strstr(error.message, "RLIMIT_FSIZE") != NULL);
+    CHECK(gbx_engine_preload(engine, "x.js", data, sizeof data - 1, &error) ==
+          GBX_E_OS);
+    CHECK(error.os_errno == EFBIG && strstr(error.message, "RLIMIT_FSIZE") != NULL);
+    CHECK(gbx_engine_load(engine, "data", "[1,2]", 5, GBX_DATA_JSON, &error) == GBX_OK);
+    CHECK(child_gives(engine, "() => datasets.data", "[1,2]"));
+    gbx_engine_free(engine);
+    CHECK(setrlimit(RLIMIT_FSIZE, &none) == 0);
+    return child_life();
+}
+
+static void test_host__that_may_write_no_large_file(void **state)
+{
+    (void)state;
+    in_child(run_into_the_size_of_files);
+}
+
 /* ---- a busy machine ------------------------------------------------------------------------ */
 
 #define SPINNERS 8
@@ -181,6 +220,7 @@ int main(void)
         cmocka_unit_test(test_host__that_runs_out_of_descriptors),
         cmocka_unit_test(test_host__that_runs_out_of_descriptors_later),
         cmocka_unit_test(test_host__that_runs_out_of_processes),
+        cmocka_unit_test(test_host__that_may_write_no_large_file),
         cmocka_unit_test(test_deadlines__hold_on_a_busy_machine),
     };
 

@@ -199,6 +199,39 @@ static void test_filter__of_a_template_is_its_table(void **state)
     gbx_seal_cleanup(&seal);
 }
 
+/* In a child: the limit is of the process, and the signal is the end of it. */
+static void test_filter__is_whole_where_no_file_may_be_written(void **state)
+{
+    gbx_seal usual = {.statm_fd = -1};
+    struct rlimit limits[] = {{0, 0}, {100, 100}};
+    (void)state;
+
+    if (ON_VALGRIND) {
+        print_message("skipped: valgrind knows no seccomp\n");
+        skip();
+    }
+    gbx_seccomp_compile(&usual);
+    for (size_t i = 0; i < GBX_COUNTOF(limits); i++) {
+        int status = 0;
+        pid_t pid = fork();
+
+        if (pid == 0) {
+            gbx_seal seal = {.statm_fd = -1};
+            bool limited = setrlimit(RLIMIT_FSIZE, &limits[i]) == 0;
+
+            gbx_seccomp_compile(&seal);
+            _exit(limited && seal.worker_filter.len == usual.worker_filter.len &&
+                          seal.template_filter.len == usual.template_filter.len
+                      ? 0
+                      : 1);
+        }
+
+        assert_true(pid > 0 && waitpid(pid, &status, 0) == pid);
+        assert_int_equal(status, 0);
+    }
+    gbx_seal_cleanup(&usual);
+}
+
 static void test_filter__is_not_compiled_when_left_out(void **state)
 {
     gbx_seal seal = {.layers_off = GBX_LAYER_BIT(GBX_LAYER_SECCOMP), .statm_fd = -1};
@@ -288,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_filter__of_a_worker_is_its_table),
         cmocka_unit_test(test_filter__of_a_template_is_its_table),
+        cmocka_unit_test(test_filter__is_whole_where_no_file_may_be_written),
         cmocka_unit_test(test_filter__is_not_compiled_when_left_out),
         cmocka_unit_test(test_table__executes_six_lines_and_checks_their_arguments),
         cmocka_unit_test(test_table__gives_a_reason_a_line),

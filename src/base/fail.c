@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 __attribute__((format(printf, 3, 0))) static void fill(gbx_error *reterr,
                                                        gbx_status status,
@@ -44,4 +45,14 @@ gbx_status gbx_fail_at(gbx_error *reterr, gbx_status status, uint32_t line,
         reterr->column = column;
     }
     return status;
+}
+
+const char *gbx_fail_reason(int error)
+{
+    switch (error) {
+    case ENOENT: return "there is no such file";
+    case EACCES: return "no permission";
+    case EISDIR: return "it is a directory";
+    default: return strerror(error);
+    }
 }

@@ -22,4 +22,7 @@ gbx_status gbx_fail_at(gbx_error *reterr, gbx_status status, uint32_t line,
                        uint32_t column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* Why a file cannot be read, in words for people: constant, or as strerror() gives it. */
+const char *gbx_fail_reason(int error);
+
 #endif

@@ -157,6 +157,10 @@ static bool start_server(serving *s)
                                       &s->options, &s->trouble.err);
         if (status != GBX_OK)
             s->trouble.file = s->args->config;
+        if (status != GBX_OK && s->servers.config == NULL) {
+            gbx_trouble_input(&s->trouble, status);
+            return false;
+        }
     }
     if (status == GBX_OK && s->args->config != NULL)
         status = gbx_mcp_prompts_execute(&s->prompts, s->server, s->servers.config,

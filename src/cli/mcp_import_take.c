@@ -68,33 +68,48 @@ static void report(gbx_import *im, const char *path, gbx_status status,
 
 /* ---- taking ------------------------------------------------------------------------- */
 
-/* A name that no other server of ours has; the host's name tells them apart first. */
+/* What a server of a host's may be called here, from 0 on: as it is there, with the host's
+ * name, with a number too. */
+static void name_of(const char *name, gbx_host_kind host, unsigned index,
+                    char out[GBX_HOST_NAME_SIZE])
+{
+    char clean[GBX_HOST_NAME_SIZE];
+
+    gbx_host_clean_name(name, clean);
+    if (index == 0)
+        (void)snprintf(out, GBX_HOST_NAME_SIZE, "%s", clean);
+    else if (index == 1)
+        (void)snprintf(out, GBX_HOST_NAME_SIZE, "%.50s-%s", clean,
+                       gbx_host_names[host]);
+    else
+        (void)snprintf(out, GBX_HOST_NAME_SIZE, "%.44s-%s-%u", clean,
+                       gbx_host_names[host], index);
+}
+
+/* A name that no other server of ours has. */
 static void choose_name(const gbx_import *im, const char *name, gbx_host_kind host,
                         char out[GBX_HOST_NAME_SIZE])
 {
-    char clean[GBX_HOST_NAME_SIZE];
+    unsigned index = 0;
 
-    gbx_host_clean_name(name, clean);
-    (void)snprintf(out, GBX_HOST_NAME_SIZE, "%s", clean);
-    if (json_object_get(im->servers, out) != NULL)
-        (void)snprintf(out, GBX_HOST_NAME_SIZE, "%.50s-%s", clean,
-                       gbx_host_names[host]);
-    for (unsigned i = 2; json_object_get(im->servers, out) != NULL; i++)
-        (void)snprintf(out, GBX_HOST_NAME_SIZE, "%.44s-%s-%u", clean,
-                       gbx_host_names[host], i);
+    do {
+        name_of(name, host, index++, out);
+    } while (json_object_get(im->servers, out) != NULL);
 }
 
-/* The very same server, under that name or the one that it got before. */
+/* The very same server, under a name that it may have got before: with as many servers as
+ * there are, no number is higher unless somebody has taken some out. */
 static bool is_there(const gbx_import *im, const char *name, gbx_host_kind host,
                      const json_t *entry)
 {
-    char clean[GBX_HOST_NAME_SIZE];
     char other[GBX_HOST_NAME_SIZE];
 
-    gbx_host_clean_name(name, clean);
-    (void)snprintf(other, sizeof other, "%.50s-%s", clean, gbx_host_names[host]);
-    return json_equal(json_object_get(im->servers, clean), entry) ||
-           json_equal(json_object_get(im->servers, other), entry);
+    for (unsigned i = 0; i <= json_object_size(im->servers) + 1; i++) {
+        name_of(name, host, i, other);
+        if (json_equal(json_object_get(im->servers, other), entry))
+            return true;
+    }
+    return false;
 }
 
 static bool put_server(gbx_import *im, const char *name, json_t *entry)

@@ -19,16 +19,6 @@
 
 #define READ_SIZE GBX_KIB(256)
 
-static const char *why(int error)
-{
-    switch (error) {
-    case ENOENT: return "there is no such file";
-    case EACCES: return "no permission";
-    case EISDIR: return "it is a directory";
-    default: return strerror(error);
-    }
-}
-
 static gbx_status too_large(const char *name, size_t max, gbx_error *reterr)
 {
     return gbx_fail(reterr, GBX_E_DATA, "'%s' is larger than %zu bytes", name, max);
@@ -53,7 +43,8 @@ static gbx_status drain(int fd, const char *name, size_t expected, gbx_buf *buf,
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", name, why(errno));
+            return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", name,
+                            gbx_fail_reason(errno));
         if (n == 0)
             return GBX_OK;
         buf->len += (size_t)n;
@@ -94,11 +85,13 @@ gbx_status gbx_text_read(const char *path, size_t max, gbx_text *ret, gbx_error 
     if (!is_stdin) {
         opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         if (opened < 0)
-            return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", name, why(errno));
+            return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", name,
+                            gbx_fail_reason(errno));
         fd = opened;
     }
     if (fstat(fd, &st) != 0)
-        return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", name, why(errno));
+        return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", name,
+                        gbx_fail_reason(errno));
     if (S_ISDIR(st.st_mode))
         return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': it is a directory", name);
     if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > max)

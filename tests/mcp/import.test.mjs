@@ -2,7 +2,8 @@
 // import: what users have in the files of their hosts besides plain servers, and what has
 // to become of it.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { glovebox, user } from './user.mjs';
@@ -196,7 +197,7 @@ test('a byte order mark before a configuration is none of it', () => {
   assert.ok(u.read('home/.codex/config.toml').startsWith(`${mark}[tui]\n`));
   assert.match(u.run('doctor').stdout, /^d +disabled$/m);
   assert.match(u.run('doctor', '--config', 'bad.json').stderr, /bad\.json:1:14: /);
-  assert.match(u.run('import', '--from', 'worse.json').stderr, /worse\.json:1:\d+: ':' expected/);
+  assert.match(u.run('import', '--from', 'worse.json').stderr, /worse\.json:1:6: expected ':'/);
 });
 
 test('import: the folder of a project, its name, and inputs with a default are filled in', () => {
@@ -224,4 +225,72 @@ test('import: the folder of a project, its name, and inputs with a default are f
   assert.match(stdout, /note: the editor asks for a value: set it as the variable API_KEY\n/);
   assert.match(stdout, /note: the editor asks for a value: without the variable REGION it is the default\n/);
   assert.match(stdout, /d: not taken\n/);
+});
+
+test('import: servers of one name from many files are taken once, however often it is run', () => {
+  const file = (command) => ({ mcpServers: { db: { command } } });
+  const u = user({ 'project/a.json': file('a'), 'project/b.json': file('b'), 'project/c.json': file('c'), 'project/d.json': file('d') });
+  const from = ['a', 'b', 'c', 'd'].flatMap((name) => ['--from', `${name}.json`]);
+  assert.equal(u.run('import', ...from).status, 0);
+  const first = u.servers();
+  assert.deepEqual(Object.keys(first), ['db', 'db-claude-code', 'db-claude-code-2', 'db-claude-code-3']);
+  const again = u.run('import', ...from);
+  assert.equal(again.stdout.match(/db: is there already/g).length, 4, again.stdout);
+  assert.match(again.stdout, /nothing to write/);
+  assert.deepEqual(u.servers(), first);
+  // A number that somebody has taken out leaves the others what they are.
+  delete first['db-claude-code-2'];
+  writeFileSync(u.own, JSON.stringify({ mcpServers: first }));
+  assert.match(u.run('import', '--from', 'd.json').stdout, /db: is there already/);
+});
+
+test('import --rewrite: what people wrote beside the servers is theirs, whatever it is', () => {
+  const odd = '["half \\ud83d of a pair", "\\u0000", 123456789012345678901234567890, 1e400]';
+  const files = {
+    'home/.claude.json': (servers) => `{"history": ${odd}, /* c */ "a\\u0000b": 1,
+  "projects": {"@PROJECT@": {"history": ${odd}, "disabledMcpServers": ["a"]}, "/\\ud83d": {"mcpServers": {}}},
+  "same": 1, "same": 2, "mcpServers": {${servers('a')}}, "last": ${odd},}\n`,
+    'project/.vscode/settings.json': (servers) => `{"x": ${odd}, "mcp": {"y": ${odd}, "servers": {${servers('b')}}}, "projects": 1e400}`,
+    'project/.mcp.json': (servers) => `{"mcpServers": {${servers('c')}}}`,
+  };
+  const u = user(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, text((server) => `"${server}": {"command": "x"}`)])));
+  const result = u.run('import', '--rewrite');
+  assert.equal(result.stderr, '');
+  assert.equal(result.status, 0);
+  const servers = u.servers();
+  assert.deepEqual(Object.keys(servers).sort(), ['a', 'b', 'c']);
+  assert.equal(servers.a.disabled, true);
+  const entry = `"glovebox": {"command": "${glovebox}", "args": ["mcp", "--config", "${u.own}"]}`;
+  for (const [name, text] of Object.entries(files))
+    assert.equal(u.read(name), u.fill(text(() => entry)), name);
+});
+
+test('import: a server that is no JSON of ours is said where it is, behind what is not looked at', () => {
+  const u = user({ 'home/.claude.json': '{"history": "\\ud83d",\n "mcpServers": {"a":\n {"command": "\\ud83d"}}}' });
+  const result = u.run('import');
+  assert.equal(result.status, 65);
+  assert.match(result.stderr, /^glovebox: .*\/\.claude\.json:3:\d+: .*\n$/);
+  // What is wrong is what the language says is wrong, not what stands before it.
+  const broken = user({ 'home/.claude.json': '{"history": "\\ud83d",\n "mcpServers": {"a" {}}}' }).run('import');
+  assert.match(broken.stderr, /^glovebox: .*\/\.claude\.json:2:21: .*':'.*\n$/);
+});
+
+test('import: a pipe where a host has a file is said, and not waited for', () => {
+  const u = user({ 'home/.cursor/mcp.json': { mcpServers: { a: { command: 'x' } } } });
+  execFileSync('mkfifo', [join(u.project, '.mcp.json')]);
+  const result = u.runAs({ timeout: 60000 }, 'import');
+  assert.equal(result.status, 66, result.error);
+  assert.match(result.stderr, /^glovebox: cannot read '.*\/\.mcp\.json': it is not a file\n$/);
+  assert.deepEqual(u.servers(), { a: { command: 'x' } });
+});
+
+test('import and doctor: why a file cannot be read is said', () => {
+  const u = user({ 'home/.cursor/mcp.json': { mcpServers: { a: { command: 'x' } } } });
+  const missing = "'nowhere.json': there is no such file\n";
+  assert.equal(u.run('import', '--from', 'nowhere.json').stderr, `glovebox: cannot read ${missing}`);
+  assert.equal(u.run('import', '--from', 'cursor', '--config', '.').stderr, `glovebox: cannot read '${u.project}': it is a directory\n`);
+  const doctor = u.run('doctor', '--config', 'nowhere.json');
+  assert.deepEqual([doctor.status, doctor.stderr], [66, `glovebox: cannot read the configuration ${missing}`]);
+  const server = u.run('--config', 'nowhere.json');
+  assert.deepEqual([server.status, server.stderr], [66, `glovebox: cannot read the configuration ${missing}`]);
 });

@@ -27,7 +27,7 @@ export function user(files) {
   }
   const env = { PATH: process.env.PATH, HOME: home };
   const runAs = (other, ...args) => spawnSync(glovebox, ['mcp', ...args],
-    { cwd: other.cwd ?? project, env: { ...env, ...other.env }, encoding: 'utf8' });
+    { cwd: other.cwd ?? project, env: { ...env, ...other.env }, encoding: 'utf8', timeout: other.timeout });
   return {
     root, home, project, fill, runAs,
     own: join(home, '.config/glovebox/mcp.json'),

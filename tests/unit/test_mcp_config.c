@@ -257,6 +257,19 @@ static void test_comments__and_last_commas_are_blanks_and_places_stay(void **sta
     assert_int_equal(error.column, 22);
 }
 
+static void test_members__of_hosts_need_not_be_what_a_parser_can_hold(void **state)
+{
+    static const char text[] = "{\"history\": [\"\\ud83d\", \"\\u0000\", 1e400],\n"
+                               " \"mcpServers\": {\"a\": {\"command\": \"x\"}},\n"
+                               " \"glovebox\": 5}";
+    gbx_error error = {0};
+    (void)state;
+
+    assert_int_equal(try_text(text, sizeof text - 1, &error), GBX_E_POLICY);
+    assert_int_equal(error.line, 3);
+    assert_int_equal(error.column, 14);
+}
+
 /* What is taken out of answers: the values, not the names of those who declared them. */
 static bool strips(const gbx_mcp_config *config, const char *text, const char *wanted)
 {
@@ -414,6 +427,7 @@ int main(void)
         cmocka_unit_test(test_numbers_and_null__are_what_hosts_mean_by_them),
         cmocka_unit_test(test_variable__that_is_not_set_stops_its_server_alone),
         cmocka_unit_test(test_variable__that_is_set_to_nonsense_stops_its_server_alone),
+        cmocka_unit_test(test_members__of_hosts_need_not_be_what_a_parser_can_hold),
         cmocka_unit_test(test_comments__and_last_commas_are_blanks_and_places_stay),
         cmocka_unit_test(test_secrets__of_env_and_headers_are_known_by_their_names),
         cmocka_unit_test(test_secrets__declared_are_for_their_servers_alone),

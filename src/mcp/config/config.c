@@ -23,6 +23,10 @@
 #define CONFIG_DEPTH_MAX 100 /* of what the hosts have beside the servers */
 
 static const char *const server_keys[] = {"mcpServers", "servers"};
+static const gbx_jsonc_wanted wanted[] = {{"mcpServers", NULL},
+                                          {"servers", NULL},
+                                          {"glovebox", NULL},
+                                          {NULL, NULL}};
 
 static void free_variables(gbx_mcp_variable *list, size_t count)
 {
@@ -156,8 +160,8 @@ static gbx_status read_file(int fd, const char *path, gbx_buf *buf, gbx_error *r
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return gbx_fail(reterr, GBX_E_OS, "cannot read the configuration '%s'",
-                            path);
+            return gbx_fail(reterr, GBX_E_OS, "cannot read the configuration '%s': %s",
+                            path, gbx_fail_reason(errno));
         if (buf->failed)
             return gbx_fail(reterr, GBX_E_POLICY,
                             "the configuration '%s' is larger than %zu bytes", path,
@@ -187,6 +191,7 @@ gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
     memcpy(copy, text + mark_len, len);
     copy[len] = '\0';
     gbx_jsonc_blank(copy, len);
+    gbx_jsonc_keep(copy, len, wanted);
     all.rules.rules = config->rules;
     all.rules.json = (gbx_json_reader){.text = copy,
                                        .len = len,
@@ -218,7 +223,8 @@ gbx_status gbx_mcp_config_load(const char *path, gbx_mcp_config **ret,
         return gbx_mcp_config_parse("{}", 2, NULL, ret, reterr);
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
-        return gbx_fail(reterr, GBX_E_OS, "cannot read the configuration '%s'", path);
+        return gbx_fail(reterr, GBX_E_OS, "cannot read the configuration '%s': %s",
+                        path, gbx_fail_reason(errno));
     gbx_buf_init(&buf, CONFIG_BYTES_MAX + GBX_KIB(16));
     status = read_file(fd, path, &buf, reterr);
     if (status == GBX_OK)

@@ -2,6 +2,9 @@
 /* jsonc - see jsonc.h. */
 #include "mcp/config/jsonc.h"
 
+#include "base/cleanup.h"
+#include "base/json_view.h"
+
 #include <string.h>
 
 /* The offset past the string that begins at `at`. */
@@ -18,6 +21,49 @@ static void blank(char *text, size_t from, size_t to)
     for (; from < to; from++)
         if (text[from] != '\n' && text[from] != '\r')
             text[from] = ' ';
+}
+
+/* Can a value have that name? Then it has no NUL, and no half of a surrogate pair. */
+static bool is_name(gbx_view name)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+
+    gbx_buf_init(&text, name.len);
+    return gbx_view_take_text(name, &text) &&
+           (text.len == 0 || memchr(text.data, '\0', text.len) == NULL);
+}
+
+static const gbx_jsonc_wanted *find(const gbx_jsonc_wanted *wanted, gbx_view name)
+{
+    for (; wanted->name != NULL; wanted++)
+        if (strcmp(wanted->name, "*") == 0 ? is_name(name)
+                                           : gbx_view_is_text(name, wanted->name))
+            return wanted;
+    return NULL;
+}
+
+/* A member goes when the next one is known: with its comma, and behind the cursor. Of the
+ * last one the comma before it stays. The tables of those wanted end the recursion. */
+static void keep(char *text, gbx_view object, const gbx_jsonc_wanted *wanted)
+{
+    const char *unwanted = NULL; /* where the last member begins, if it goes */
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view value;
+
+    while (gbx_view_next(object, &cursor, &name, &value)) {
+        const gbx_jsonc_wanted *found = find(wanted, name);
+
+        if (unwanted != NULL)
+            blank(text, (size_t)(unwanted - text), (size_t)(name.at - text));
+        unwanted = NULL;
+        if (found == NULL || (found->below != NULL && gbx_view_kind(value) != '{'))
+            unwanted = name.at;
+        else if (found->below != NULL)
+            keep(text, value, found->below);
+    }
+    if (unwanted != NULL)
+        blank(text, (size_t)(unwanted - text), (size_t)(value.at + value.len - text));
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -61,6 +107,16 @@ void gbx_jsonc_blank(char *text, size_t len)
             comma = len;
         at = text[at] == '"' ? past_string(text, len, at) : at + 1;
     }
+}
+
+void gbx_jsonc_keep(char *text, size_t len, const gbx_jsonc_wanted *wanted)
+{
+    gbx_view root;
+
+    if (!gbx_view_open(text, len, &root) || gbx_view_kind(root) != '{')
+        return;
+    keep(text, root, wanted);
+    gbx_jsonc_blank(text, len); /* commas that are the last now */
 }
 
 size_t gbx_jsonc_mark_len(const char *text, size_t len)

@@ -1,76 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rewrite - hosts' files, read and changed. All but the servers that go stays, to the
- * byte; what came out is read again before anybody gets it.
+ * rewrite - hosts' files, changed. All but the servers that go stays, to the byte; what
+ * came out is read again before anybody gets it.
  */
 #include "mcp/hosts/take.h"
 
 #include "base/cleanup.h"
-#include "base/utf8.h"
-#include "mcp/config/jsonc.h"
 #include "mcp/hosts/toml.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* Claude Code keeps histories in its file. */
-#define FILE_MAX GBX_MIB(64)
-
-static bool read_all(const char *path, gbx_buf *to)
-{
-    GBX_CLEANUP(gbx_fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-
-    while (fd >= 0) {
-        uint8_t *at = gbx_buf_reserve(to, GBX_KIB(64));
-        ssize_t n = at != NULL ? read(fd, at, GBX_KIB(64)) : -1;
-
-        if (at == NULL)
-            errno = EFBIG;
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n == 0;
-        to->len += (size_t)n;
-    }
-    return false;
-}
-
-static gbx_status read_toml(gbx_host_file_text *file, gbx_error *reterr)
-{
-    gbx_toml toml = {.root = NULL};
-    gbx_status status = gbx_toml_read(file->text, file->len, &toml, reterr);
-
-    if (status == GBX_OK)
-        file->root = json_incref(toml.root);
-    gbx_toml_cleanup(&toml);
-    return status;
-}
-
-static gbx_status read_json(gbx_host_file_text *file, gbx_error *reterr)
-{
-    char *copy = strndup(file->text, file->len);
-    size_t mark_len = gbx_jsonc_mark_len(file->text, file->len);
-    json_error_t e;
-    size_t at;
-    uint32_t line;
-    uint32_t column;
-
-    if (copy == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "memory is out");
-    gbx_jsonc_blank(copy, strlen(copy));
-    file->root = json_loads(copy, JSON_REJECT_DUPLICATES, &e);
-    explicit_bzero(copy, strlen(copy));
-    free(copy);
-    if (file->root != NULL)
-        return GBX_OK;
-    at = e.position > (int)mark_len ? (size_t)e.position - mark_len : 0;
-    gbx_utf8_position(file->text + mark_len, file->len - mark_len, at, &line, &column);
-    return gbx_fail_at(reterr, GBX_E_DATA, line, column, "%s", e.text);
-}
 
 /* What the host has after it: the servers that are us, and the new one. */
 typedef struct outcome {
@@ -211,40 +150,6 @@ static bool rewrite_toml(const gbx_host_file_text *file, const gbx_host_place *p
 }
 
 /* ---- public to other modules -------------------------------------------- */
-
-gbx_status gbx_host_file_read(const char *path, gbx_host_file_text *ret,
-                              gbx_error *reterr)
-{
-    gbx_host_file_text file = {.root = NULL};
-    size_t n = strlen(path);
-    gbx_status status;
-    gbx_buf buf;
-
-    gbx_buf_init(&buf, FILE_MAX);
-    if (!read_all(path, &buf)) {
-        gbx_buf_cleanup(&buf);
-        return gbx_fail(reterr, GBX_E_OS, "cannot read '%s'", path);
-    }
-    file.text = gbx_buf_take_string(&buf, &file.len);
-    if (file.text == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "memory is out");
-    file.is_toml = n > 5 && strcmp(path + n - 5, ".toml") == 0;
-    status = file.is_toml ? read_toml(&file, reterr) : read_json(&file, reterr);
-    if (status == GBX_OK)
-        *ret = file;
-    else
-        gbx_host_file_cleanup(&file);
-    return status;
-}
-
-void gbx_host_file_cleanup(gbx_host_file_text *file)
-{
-    if (file->text != NULL)
-        explicit_bzero(file->text, file->len); /* there may be secrets in it */
-    free(file->text);
-    json_decref(file->root);
-    *file = (gbx_host_file_text){.root = NULL};
-}
 
 bool gbx_host_rewrite(const gbx_host_file_text *file, const gbx_host_place *place,
                       const gbx_host_start *us, char name[GBX_HOST_NAME_SIZE],

@@ -6,6 +6,7 @@
 #include "broker/run.h"
 
 #include "base/json.h"
+#include "base/lines.h"
 #include "base/utf8.h"
 #include "broker/engine.h"
 #include "broker/recorder.h"
@@ -82,16 +83,15 @@ static void check_value(gbx_result *r, gbx_verdict *v)
 /* The engine counts columns in UTF-16 units; people count characters. */
 static uint32_t to_characters(const gbx_call *call, uint32_t line, uint32_t units)
 {
-    const char *at = call->code;
-    const char *stop = at + call->code_len;
+    const char *code = call->code;
     uint32_t column = 1;
     uint32_t unit = 1;
+    size_t at;
+    size_t end;
 
-    for (uint32_t i = 1; i < line && at < stop; at++)
-        if (*at == '\n')
-            i++;
-    while (at < stop && *at != '\n' && unit < units) {
-        size_t n = gbx_utf8_sequence((const uint8_t *)at, (size_t)(stop - at));
+    (void)gbx_lines_find(code, call->code_len, line, &at, &end);
+    while (at < end && unit < units) {
+        size_t n = gbx_utf8_sequence((const uint8_t *)code + at, end - at);
 
         unit += n == 4 ? 2 : 1;
         column++;

@@ -7,6 +7,7 @@
 #include "broker/loader.h"
 
 #include "base/clock.h"
+#include "base/lines.h"
 #include "base/utf8.h"
 
 #include <stdio.h>
@@ -48,7 +49,7 @@ static gbx_status check(const char *name, const char *source, size_t len,
                         name, (unsigned long long)(GBX_PRELOAD_MAX >> 20));
     if (gbx_utf8_valid((const uint8_t *)source, len, &bad))
         return GBX_OK;
-    gbx_utf8_position(source, len, bad, &line, &column);
+    gbx_lines_position(source, len, bad, &line, &column);
     return gbx_fail_at(reterr, GBX_E_DATA, line, column,
                        "the preload '%s' is not UTF-8 at line %u, column %u", name,
                        line, column);

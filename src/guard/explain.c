@@ -3,6 +3,7 @@
 #include "guard/explain.h"
 
 #include "base/cleanup.h"
+#include "base/lines.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
 #include "guard/text.h"
@@ -11,7 +12,6 @@
 
 #define ARENA_BASE     GBX_MIB(16)
 #define ARENA_PER_BYTE 160
-#define WORK_MAX       ((size_t)20 * 1000 * 1000) /* some 100 ms */
 #define WORK_MAX       ((size_t)20 * 1000 * 1000) /* some 100 ms */
 
 struct question {
@@ -23,22 +23,6 @@ struct question {
     const char *message;
     gbx_guard_advice *advice;
 };
-
-/* The bytes [*ret_start, *ret_end) of line (from 1); past the last line: the end. */
-static void line_bytes(const char *text, size_t len, uint32_t line, size_t *ret_start,
-                       size_t *ret_end)
-{
-    size_t start = 0;
-    const char *eol;
-
-    for (uint32_t n = 1; n < line && start < len; n++) {
-        eol = memchr(text + start, '\n', len - start);
-        start = eol == NULL ? len : (size_t)(eol - text) + 1;
-    }
-    eol = start < len ? memchr(text + start, '\n', len - start) : NULL;
-    *ret_start = start;
-    *ret_end = eol == NULL ? len : (size_t)(eol - text);
-}
 
 static size_t column_offset(const char *text, size_t start, size_t end, uint32_t column)
 {
@@ -67,7 +51,7 @@ static void locate(gbx_case *c, const struct question *q)
 
     c->offset = GBX_NO_OFFSET;
     if (q->advice->line != 0)
-        line_bytes(q->text, q->len, q->advice->line, &start, &end);
+        (void)gbx_lines_find(q->text, q->len, q->advice->line, &start, &end);
     if (q->advice->line != 0 && q->advice->column != 0)
         c->offset = into_region(q->region,
                                 column_offset(q->text, start, end, q->advice->column));
@@ -97,8 +81,8 @@ static void answer(void *user)
         gbx_explain_runtime(&c);
     q->advice->hint = c.hint;
     if (c.at != GBX_NO_OFFSET)
-        gbx_utf8_position(q->text, q->len, q->region.start + c.at, &q->advice->line,
-                          &q->advice->column);
+        gbx_lines_position(q->text, q->len, q->region.start + c.at, &q->advice->line,
+                           &q->advice->column);
 }
 
 /* An engine that reports a place past the code means its end. */
@@ -106,7 +90,7 @@ static void clamp(const struct question *q)
 {
     uint32_t last_line, last_column;
 
-    gbx_utf8_position(q->text, q->len, q->region.end, &last_line, &last_column);
+    gbx_lines_position(q->text, q->len, q->region.end, &last_line, &last_column);
     if (q->advice->line > last_line) {
         q->advice->line = last_line;
         q->advice->column = last_column;

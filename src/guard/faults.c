@@ -6,6 +6,7 @@
 #include "guard/faults.h"
 
 #include "base/cleanup.h"
+#include "base/lines.h"
 #include "guard/arena.h"
 #include "guard/leaves.h"
 
@@ -196,9 +197,9 @@ bool gbx_faults_open_string(const gbx_tree *t, uint32_t i)
     if (len < 2 || text[0] != text[len - 1])
         return true;
     for (size_t at = 1; at < len; at++) { /* the grammar overlooks a new line in one */
-        if (text[at] == '\\')
-            at += text[at + 1] == '\r' && at + 2 < len ? 2 : 1;
-        else if (text[at] == '\n')
+        if (text[at] == '\\' && at + 1 < len)
+            at += gbx_lines_end(text + at + 1, len - at - 1) == 2 ? 2 : 1;
+        else if (text[at] == '\n' || text[at] == '\r')
             return true;
     }
     return false;

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/utf8.h"
+#include "base/lines.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static bool put_violation(const gbx_finding *finding, const char *text, size_t l
     *v = (gbx_violation){.code = finding->code,
                          .rule = finding->rule,
                          .hint = finding->hint};
-    gbx_utf8_position(text, len, finding->offset, &v->line, &v->column);
+    gbx_lines_position(text, len, finding->offset, &v->line, &v->column);
     frame = gbx_guard_frame(text, len, v->line, v->column);
     ok = frame != NULL && put(buf, finding->message, &at[0]) && put(buf, frame, &at[1]);
     free(frame);

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/lines.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -23,29 +24,6 @@
 #define LEAD      64 /* of these, at most so many before the column */
 #define TAB       "    "
 #define FRAME_MAX GBX_KIB(16)
-
-/* Line number line (from 1) of text, its end without "\r\n" or '\n'. */
-static bool find_line(const char *text, size_t len, uint32_t line, size_t *ret_start,
-                      size_t *ret_end)
-{
-    size_t start = 0;
-    const char *eol;
-    size_t end;
-
-    for (uint32_t n = 1; n < line; n++) {
-        eol = memchr(text + start, '\n', len - start);
-        if (eol == NULL)
-            return false;
-        start = (size_t)(eol - text) + 1;
-    }
-    eol = memchr(text + start, '\n', len - start);
-    end = eol != NULL ? (size_t)(eol - text) : len;
-    if (end > start && text[end - 1] == '\r')
-        end--;
-    *ret_start = start;
-    *ret_end = end;
-    return true;
-}
 
 /* Bytes of the character at data: an invalid byte counts as one. */
 static size_t step(const char *data, size_t len)
@@ -105,7 +83,7 @@ static void put_line(gbx_buf *buf, const char *text, size_t len, uint32_t number
     size_t end = 0;
     size_t caret = 0;
 
-    if (number == 0 || !find_line(text, len, number, &start, &end))
+    if (number == 0 || !gbx_lines_find(text, len, number, &start, &end))
         return;
     if (number != line && start == len)
         return; /* what follows the last newline is no line to show */
@@ -129,7 +107,7 @@ char *gbx_guard_frame(const char *code, size_t len, uint32_t line, uint32_t colu
     size_t start, end;
 
     gbx_buf_init(&buf, FRAME_MAX);
-    if (line == 0 || code == NULL || !find_line(code, len, line, &start, &end))
+    if (line == 0 || code == NULL || !gbx_lines_find(code, len, line, &start, &end))
         return strdup("");
     put_line(&buf, code, len, line - 1, line, column);
     put_line(&buf, code, len, line, line, column);

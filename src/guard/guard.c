@@ -10,6 +10,7 @@
 #include "guard/guard.h"
 
 #include "base/cleanup.h"
+#include "base/lines.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
 #include "guard/faults.h"
@@ -145,7 +146,7 @@ gbx_status gbx_guard_check(const char *code, size_t len, gbx_form form, size_t m
     span.len = c.code.end - c.code.start;
     span.last_expr = c.last_expr;
     span.is_parsed = c.is_parsed;
-    gbx_utf8_position(c.text, c.len, span.start, &span.line, &span.column);
+    gbx_lines_position(c.text, c.len, span.start, &span.line, &span.column);
     *ret_span = span;
     *ret_report = report;
     return GBX_OK;

@@ -8,17 +8,7 @@
  */
 #include "realm/internal.h"
 
-#include <string.h>
-
-/* Bytes of the line terminator at d, or 0: the four that the language knows. */
-static size_t terminator(const uint8_t *d, size_t len)
-{
-    if (d[0] == '\n')
-        return 1;
-    if (d[0] == '\r')
-        return len > 1 && d[1] == '\n' ? 2 : 1;
-    return len > 2 && d[0] == 0xE2 && d[1] == 0x80 && (d[2] | 1) == 0xA9 ? 3 : 0;
-}
+#include "base/lines.h"
 
 /* Lines begun before byte offset at, and where the last of them begins. */
 static uint32_t count_lines(gbx_span code, size_t at, size_t *ret_begin)
@@ -27,7 +17,7 @@ static uint32_t count_lines(gbx_span code, size_t at, size_t *ret_begin)
 
     *ret_begin = 0;
     for (size_t i = 0; i < at;) {
-        size_t n = terminator(code.data + i, code.len - i);
+        size_t n = gbx_lines_end((const char *)code.data + i, code.len - i);
 
         if (n > 0) {
             lines++;

@@ -44,6 +44,8 @@ printf '\x00\x01\x02ELF' >nul.js
 printf 'globalThis.twice = (x) => 2 * x;\n' >twice.js
 printf 'var four = twice(2);\n' >four.js
 printf 'var a;\n\nnothing.here;\n' >throws.js
+printf '(d) => {\r  return d.x.y;\r}\r' >mac.js
+printf '(d) => {\xe2\x80\xa8  return require("fs");\r\n}' >separated.js
 mkdir folder
 head -c 9000000 /dev/zero | tr '\0' ' ' >large.json
 
@@ -80,6 +82,9 @@ want 10 '' 'glovebox: TIMEOUT: *' run '() => { for (;;) {} }' --timeout 60
 want 11 '' 'glovebox: MEMORY: *' run '() => { const a = []; for (;;) a.push({a: 1}); }' --memory 16
 want 12 '' 'glovebox: SYNTAX: * at line 1, column *' run '() => { return (1; }'
 want 13 '' $'glovebox: RUNTIME: TypeError: * at line 2, column *\n*null.x*\n*' run $'() => {\n  return null.x;\n}'
+want 13 '' $'glovebox: RUNTIME: TypeError: * at line 2, column 11\n      1 | (d) => {\n  >   2 |   return d.x.y;\n*\n      3 | }\n*' run --file mac.js
+want 15 '' 'glovebox: INVALID_CODE: * at line 2, column 10'* run --file separated.js
+want 15 '' 'separated.js:2:10: *' check separated.js
 want 13 '' 'glovebox: RUNTIME: *out of memory*' run '() => { throw new Error("out of memory") }'
 want 14 '' 'glovebox: OUTPUT_TOO_LARGE: *' run '() => "x".repeat(100)' --max-output 50
 want 15 '' 'glovebox: INVALID_CODE: * at line 1, column 7*' run '() => require("fs")'

@@ -414,7 +414,7 @@ GBX_API const char *gbx_result_value(const gbx_result *result, size_t *ret_len);
  *  "" on success. UTF-8; parts of it are written by the code: hostile. Borrowed. */
 GBX_API const char *gbx_result_error(const gbx_result *result);
 
-/** Name and message of what the code threw, as they are; "" for none. Hostile. Borrowed. */
+/** Of what was thrown, or why it does not compile; "" for none. Hostile. Borrowed. */
 GBX_API const char *gbx_result_thrown_name(const gbx_result *result);
 GBX_API const char *gbx_result_thrown_message(const gbx_result *result);
 

@@ -115,10 +115,12 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
     w->rss_kib = ready_rss_kib(w);
     (void)pthread_mutex_lock(&engine->lock);
     if (w->state == GBX_WORKER_STARTING) {
-        if (is_ready)
+        if (is_ready) {
+            engine->lack[0] = 0;
             gbx_pool_ready(engine, w);
-        else
+        } else {
             gbx_pool_discard(engine, w);
+        }
         gbx_pool_fill_in_pauses(engine);
     }
     (void)pthread_mutex_unlock(&engine->lock);
@@ -140,6 +142,7 @@ static bool on_forked(gbx_template *t, gbx_span body)
     if (w != NULL && (w->from != t || w->state != GBX_WORKER_FORKING))
         w = NULL;
     if (w != NULL && msg.error != 0) {
+        gbx_queue_lacks(engine, "cannot fork a worker", (int)(msg.error & 0xFFF));
         gbx_pool_exited(engine, w, NULL);
     } else if (w != NULL) {
         w->channel = t->fds[0];

@@ -154,6 +154,7 @@ struct gbx_engine {
     gbx_template *current;  /* forks are asked of it; NULL while none serves */
     uint32_t failed_starts; /* in a row: templates without one READY worker */
     int64_t retry_ns;       /* no new template before */
+    char lack[200];         /* why no worker could be made since one was READY, or "" */
     uint32_t wasted;        /* workers in a row that ended before they had a call */
     int64_t fork_ns;        /* no FORK before */
     gbx_worker *workers;
@@ -243,6 +244,9 @@ void gbx_queue_enter(gbx_engine *engine, gbx_run *run);
 
 /* Why queue_failed was set just now. */
 gbx_end gbx_queue_why_failed(const gbx_engine *engine);
+
+/* Why no worker could be made, for those who wait; error: an errno, or 0. */
+void gbx_queue_lacks(gbx_engine *engine, const char *what, int error);
 void gbx_queue_remove(gbx_engine *engine, gbx_run *run);
 gbx_run *gbx_queue_pop(gbx_engine *engine);
 

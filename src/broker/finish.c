@@ -6,6 +6,7 @@
 #include "broker/run.h"
 
 #include "base/json.h"
+#include "base/json_view.h"
 #include "base/lines.h"
 #include "base/utf8.h"
 #include "broker/engine.h"
@@ -57,6 +58,15 @@ static void measure(gbx_run *run, int64_t now_ns, gbx_evidence *evidence)
         stats->peak_memory_bytes = (peak_kib - w->rss_kib) << 10;
     evidence->growth_bytes = stats->peak_memory_bytes;
     evidence->cpu_ms = stats->cpu_ms;
+}
+
+/* Others may say what is lacking while it is read. */
+static const char *copy_lack(gbx_engine *engine, char to[sizeof engine->lack])
+{
+    (void)pthread_mutex_lock(&engine->lock);
+    memcpy(to, engine->lack, sizeof engine->lack);
+    (void)pthread_mutex_unlock(&engine->lock);
+    return to;
 }
 
 /* The value is the worker's word until it has been checked. */
@@ -136,19 +146,33 @@ static void locate(gbx_run *run, gbx_verdict *v, const char *text)
         r->location.frame = r->frame;
 }
 
-/* INVALID_DATA: the engine only says no; the checker knows where. */
-static void say_where_input_fails(const gbx_run *run, gbx_verdict *v)
+static bool binds_no_object(const gbx_call *call)
+{
+    gbx_view bindings;
+
+    return call->form == GBX_FORM_BODY && call->bindings_len > 0 &&
+           !(gbx_view_open(call->bindings, call->bindings_len, &bindings) &&
+             gbx_view_kind(bindings) == '{');
+}
+
+/* INVALID_DATA: the engine only says no; the checker knows of what, and where. */
+static void say_which_data_fails(const gbx_call *call, gbx_verdict *v)
 {
     gbx_json_fault fault;
 
-    if (gbx_json_check(run->call.input, run->call.input_len, GBX_JSON_DEPTH_MAX,
-                       &fault))
-        (void)snprintf(v->message, sizeof v->message, "the input is not JSON");
-    else
+    v->hint = "pass one JSON value";
+    if (call->input != NULL &&
+        !gbx_json_check(call->input, call->input_len, GBX_JSON_DEPTH_MAX, &fault)) {
         (void)snprintf(v->message, sizeof v->message,
                        "the input is not JSON: %s at line %u, column %u", fault.message,
                        fault.line, fault.column);
-    v->hint = "pass one JSON value";
+    } else if (binds_no_object(call)) {
+        (void)snprintf(v->message, sizeof v->message,
+                       "the bindings are not a JSON object");
+        v->hint = "pass one JSON object, a value for each name";
+    } else {
+        (void)snprintf(v->message, sizeof v->message, "the input is not JSON");
+    }
 }
 
 /* A call that ran out of time because nobody answered it is not slow code. */
@@ -164,6 +188,14 @@ static void say_what_it_awaited(gbx_run *run, gbx_verdict *v)
         v->hint = "the host did not answer in time; try again, or raise the limit";
 }
 
+/* What else a worker has words for, nobody has thrown: the engine only says no. */
+static bool was_thrown(const gbx_run *run)
+{
+    return run->has_exchange && run->exchange.state == GBX_EXCHANGE_ERROR &&
+           (run->exchange.failure == GBX_FAILURE_THROWN ||
+            run->exchange.failure == GBX_FAILURE_SYNTAX);
+}
+
 static void fill(gbx_run *run, gbx_verdict *v)
 {
     gbx_result *r = run->result;
@@ -171,7 +203,7 @@ static void fill(gbx_run *run, gbx_verdict *v)
     const char *text = v->message;
 
     if (v->code == GBX_CODE_INVALID_DATA)
-        say_where_input_fails(run, v);
+        say_which_data_fails(&run->call, v);
     if (*v->message == 0) {
         thrown = thrown_text(r);
         text = thrown != NULL ? thrown : "no memory for the error";
@@ -181,6 +213,8 @@ static void fill(gbx_run *run, gbx_verdict *v)
         locate(run, v, text);
     (void)gbx_result_fail(r, v->code, text, v->hint);
     free(thrown);
+    if (!was_thrown(run))
+        gbx_result_clear_thrown(r);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -221,6 +255,7 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
                              .input_bytes = run->call.input_len};
     gbx_result *r = run->result;
     gbx_verdict verdict;
+    char lack[sizeof run->engine->lack];
 
     r->jit = "";
     if (run->worker != NULL && run->has_exchange) {
@@ -235,6 +270,10 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
     }
     if (how == GBX_END_REPLAYED) /* the replay has judged */
         return;
+    if (how == GBX_END_NO_WORKER) {
+        evidence.is_late = now_ns >= run->deadline_ns;
+        evidence.lack = copy_lack(run->engine, lack);
+    }
     gbx_verdict_decide(&evidence, &verdict);
     if (verdict.code == GBX_CODE_VALUE)
         check_value(r, &verdict);

@@ -4,6 +4,9 @@
 
 #include "base/clock.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* Calls that come closer to each other than this, and beside each other, take all there
  * is of the processors. */
 #define LOAD_NS (INT64_C(2) * GBX_NS_PER_MS)
@@ -100,6 +103,15 @@ gbx_end gbx_queue_why_failed(const gbx_engine *engine)
 {
     return engine->failed_starts >= GBX_FAILED_STARTS_MAX ? GBX_END_NO_WORKER
                                                           : GBX_END_QUEUE_FULL;
+}
+
+void gbx_queue_lacks(gbx_engine *engine, const char *what, int error)
+{
+    const char *reason = error != 0 ? strerror(error) : "";
+    bool says_it = strstr(what, reason) != NULL;
+
+    (void)snprintf(engine->lack, sizeof engine->lack, "%s%s%s", what,
+                   says_it ? "" : ": ", says_it ? "" : reason);
 }
 
 void gbx_queue_remove(gbx_engine *engine, gbx_run *run)

@@ -126,6 +126,13 @@ bool gbx_result_set_thrown(gbx_result *r, const gbx_msg_error *error)
     return r->thrown_name != NULL && r->thrown_message != NULL && r->stack != NULL;
 }
 
+void gbx_result_clear_thrown(gbx_result *r)
+{
+    free(r->thrown_name);
+    free(r->thrown_message);
+    r->thrown_name = r->thrown_message = NULL;
+}
+
 bool gbx_result_fail(gbx_result *r, gbx_code code, const char *message,
                      const char *hint)
 {

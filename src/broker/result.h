@@ -41,7 +41,8 @@ struct gbx_result {
     bool is_isolated;
     char *json; /* the whole, once asked for */
     size_t json_len;
-    /* As the worker described what was thrown; the verdict makes error of it. */
+    /* As the worker described what was thrown; the verdict makes error of it, and keeps
+     * it if somebody threw it. */
     char *thrown_name;
     char *thrown_message;
     uint32_t thrown_line;
@@ -75,6 +76,7 @@ bool gbx_result_take_unseen_log(gbx_result *result, gbx_log *ret);
 /* The value is copied; it is judged later. */
 bool gbx_result_set_value(gbx_result *result, bool is_undefined, gbx_span json);
 bool gbx_result_set_thrown(gbx_result *result, const gbx_msg_error *error);
+void gbx_result_clear_thrown(gbx_result *result);
 
 /* Make it a failure: code, message (copied, made one line), hint (constant). */
 bool gbx_result_fail(gbx_result *result, gbx_code code, const char *message,

@@ -417,6 +417,12 @@ bool gbx_run_wants_write(const gbx_run *run)
 
 void gbx_run_end_unserved(gbx_run *run, gbx_end how)
 {
+    gbx_engine *engine = run->engine;
+
+    (void)pthread_mutex_lock(&engine->lock);
+    if (how == GBX_END_NO_WORKER && run->queue_failed)
+        how = gbx_queue_why_failed(engine);
+    (void)pthread_mutex_unlock(&engine->lock);
     gbx_run_finish(run, how, gbx_clock_now_ns());
     run->phase = GBX_RUN_ENDED;
 }

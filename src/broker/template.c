@@ -22,6 +22,13 @@
 
 #define DIED_EARLY "the worker program died before it was ready"
 
+static void lacks(gbx_template *t, const char *what, int error)
+{
+    (void)pthread_mutex_lock(&t->engine->lock);
+    gbx_queue_lacks(t->engine, what, error);
+    (void)pthread_mutex_unlock(&t->engine->lock);
+}
+
 /* One recvmsg: bytes into t->in, at most two descriptors into t->fds. */
 static ssize_t receive(gbx_template *t)
 {
@@ -43,6 +50,8 @@ static ssize_t receive(gbx_template *t)
     if (n <= 0)
         return n;
     t->in.len += (size_t)n;
+    if ((msg.msg_flags & MSG_CTRUNC) != 0)
+        lacks(t, "the descriptors of a worker could not be received", EMFILE);
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c != NULL; c = CMSG_NXTHDR(&msg, c)) {
         size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
@@ -114,6 +123,8 @@ static void died(gbx_template *t)
         gbx_preloads_end(engine, t, &error);
     } else if (!was_useful) {
         engine->failed_starts++;
+        if (engine->lack[0] == 0)
+            gbx_queue_lacks(engine, DIED_EARLY, 0);
         engine->retry_ns =
             gbx_clock_now_ns() +
             (INT64_C(50) << (engine->failed_starts < 6 ? engine->failed_starts : 6)) *
@@ -235,6 +246,7 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
                                  .jit = o->jit,
                                  .cgroup = engine->group.dir};
     gbx_template *t = calloc(1, sizeof *t);
+    gbx_error err = {0};
     gbx_status status;
 
     if (t == NULL)
@@ -244,17 +256,20 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     t->born_ns = gbx_clock_now_ns();
     gbx_buf_init(&t->in, GBX_KIB(64));
     t->preload_seq = engine->preload_seq;
-    status = gbx_spawn(&options, &t->process, reterr);
+    status = gbx_spawn(&options, &t->process, &err);
     if (status == GBX_OK && (!send_config(t) || !gbx_preloads_send(t)))
-        status = gbx_fail(reterr, GBX_E_OS, DIED_EARLY);
+        status = gbx_fail(&err, GBX_E_OS, DIED_EARLY);
     if (status == GBX_OK) {
         t->control = event_new(engine->base, t->process.control, EV_READ | EV_PERSIST,
                                on_control, t);
         if (t->control == NULL || event_add(t->control, &patience) < 0)
-            status = gbx_fail(reterr, GBX_E_NOMEM, "no memory for an event");
+            status = gbx_fail(&err, GBX_E_NOMEM, "no memory for an event");
     }
     if (status != GBX_OK) {
+        lacks(t, err.message, err.os_errno);
         gbx_template_end(t);
+        if (reterr != NULL)
+            *reterr = err;
         return status;
     }
     (void)pthread_mutex_lock(&engine->lock);

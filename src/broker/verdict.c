@@ -94,6 +94,25 @@ static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
         sigabbrev_np(sig) != NULL ? sigabbrev_np(sig) : "unknown");
 }
 
+/* Waiting for one that is busy, or for one that the host cannot make. */
+static void say_no_worker(const gbx_evidence *e, gbx_verdict *v)
+{
+    const char *lack = e->lack != NULL ? e->lack : "";
+    char within[32] = "";
+
+    if (e->is_late)
+        (void)snprintf(within, sizeof within, " within %u ms", e->limits->timeout_ms);
+    v->code = GBX_CODE_UNAVAILABLE;
+    SAY(v, "no worker could be had%s%s%.200s", within, *lack != 0 ? ": " : "", lack);
+    if (*lack != 0)
+        v->hint = "the host lacks what a worker needs: free some of it, or raise its "
+                  "limit";
+    else if (e->is_late)
+        v->hint = "run fewer calls at once, or raise max_workers";
+    else
+        v->hint = "the engine starts another template; try again";
+}
+
 static void judge_error(const gbx_evidence *e, gbx_verdict *v)
 {
     static const gbx_code codes[] = {
@@ -166,11 +185,7 @@ void gbx_verdict_decide(const gbx_evidence *e, gbx_verdict *v)
         SAY(v, "the worker was lost: its template died");
         v->hint = "the engine starts another template; try again";
         break;
-    case GBX_END_NO_WORKER:
-        v->code = GBX_CODE_UNAVAILABLE;
-        SAY(v, "no worker could be had within %u ms", e->limits->timeout_ms);
-        v->hint = "run fewer calls at once, or raise max_workers";
-        break;
+    case GBX_END_NO_WORKER: say_no_worker(e, v); break;
     case GBX_END_QUEUE_FULL:
         v->code = GBX_CODE_UNAVAILABLE;
         SAY(v, "too many calls are waiting for a worker");

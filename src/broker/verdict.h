@@ -33,6 +33,8 @@ typedef struct gbx_evidence {
     uint64_t input_bytes;
     bool ran_group_out; /* the kernel ended it because all of the engine's processes */
     uint64_t group_bytes; /* together were over this */
+    bool is_late;         /* with NO_WORKER: all of the time has passed */
+    const char *lack;     /* with NO_WORKER: why none could be made; NULL: unknown */
 } gbx_evidence;
 
 typedef struct gbx_verdict {

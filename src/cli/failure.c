@@ -72,7 +72,8 @@ void gbx_trouble_print(const gbx_term *term, const gbx_trouble *trouble)
     else
         (void)snprintf(message, sizeof message, "%s", err->message);
     gbx_term_headline(term, trouble->code, message);
-    if (err->os_errno != 0 && trouble->exit != GBX_CLI_EXIT_NO_INPUT)
+    if (err->os_errno != 0 && trouble->exit != GBX_CLI_EXIT_NO_INPUT &&
+        strstr(message, strerror(err->os_errno)) == NULL)
         (void)fprintf(term->stream, ": %s", strerror(err->os_errno));
     (void)fputc('\n', term->stream);
     print_hint(term, trouble->hint);

@@ -130,6 +130,9 @@ if [ "$(id -u)" -ne 0 ]; then
     chmod 600 count.js
 fi
 
+count=$((count + 1))
+[[ $(GLOVEBOX_WORKER=/nowhere "$glovebox" run '() => 1' 2>&1) == "glovebox: cannot open the worker program '/nowhere': No such file or directory; set GLOVEBOX_WORKER to where glovebox-worker is" ]] || failed=$((failed + 1))
+
 # ---- wrong use ----
 want 64 '' *'there is no code'* run
 want 64 '' *'more than one argument'* run a b

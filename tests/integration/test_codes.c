@@ -198,6 +198,68 @@ static void test_invalid_data__says_where(void **state)
     check_alive(measured_engine);
 }
 
+static void check_error(const gbx_call *call, gbx_code code, const char *error)
+{
+    gbx_result *result = call_run(measured_engine, call);
+
+    assert_int_equal(gbx_result_code(result), code);
+    if (strstr(gbx_result_error(result), error) == NULL)
+        fail_msg("'%s', wanted '%s'", gbx_result_error(result), error);
+    gbx_result_free(result);
+}
+
+static void test_invalid_data__says_which(void **state)
+{
+    static const char *const bad[] = {"[]", "{\"a\":", "null"};
+    gbx_call call = call_of("return 1");
+
+    (void)state;
+    call.form = GBX_FORM_BODY;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        call.bindings = bad[i];
+        call.bindings_len = strlen(bad[i]);
+        check_error(&call, GBX_CODE_INVALID_DATA, "the bindings are not a JSON object");
+    }
+    call.bindings = "{}";
+    call.bindings_len = 2;
+    call.input = "[1";
+    call.input_len = 2;
+    check_error(&call, GBX_CODE_INVALID_DATA,
+                "the input is not JSON: expected ',' or ']' at line 1, column 3");
+}
+
+static void test_thrown__is_what_somebody_threw(void **state)
+{
+    static const struct {
+        const char *code;
+        const char *input;
+        const char *name;
+        const char *message;
+    } cases[] = {
+        {"() => { throw new RangeError('far') }", NULL, "RangeError", "far"},
+        {"() => { throw 'text' }", NULL, "", "text"},
+        {"() => { return ) }", NULL, "SyntaxError", NULL},
+        {"(d) => d", "{", "", ""},
+        {"() => () => 1", NULL, "", ""},
+        {"() => new Promise(() => 0)", NULL, "", ""},
+        {"() => 1", NULL, "", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        gbx_call call = call_of(cases[i].code);
+        gbx_result *result;
+
+        call.input = cases[i].input;
+        call.input_len = call.input != NULL ? strlen(call.input) : 0;
+        result = call_run(measured_engine, &call);
+        assert_string_equal(gbx_result_thrown_name(result), cases[i].name);
+        if (cases[i].message != NULL)
+            assert_string_equal(gbx_result_thrown_message(result), cases[i].message);
+        gbx_result_free(result);
+    }
+}
+
 static void test_aborted__is_what_a_thrown_signal_makes_of_a_call(void **state)
 {
     gbx_signal *sig = gbx_signal_new();
@@ -250,6 +312,8 @@ int main(void)
         cmocka_unit_test(test_runtime__says_at_once_that_a_promise_never_settles),
         cmocka_unit_test(test_invalid_code__needs_no_worker),
         cmocka_unit_test(test_invalid_data__says_where),
+        cmocka_unit_test(test_invalid_data__says_which),
+        cmocka_unit_test(test_thrown__is_what_somebody_threw),
         cmocka_unit_test(test_aborted__is_what_a_thrown_signal_makes_of_a_call),
         cmocka_unit_test(test_unavailable__when_every_worker_is_taken),
     };

@@ -95,6 +95,40 @@ static void test_host__that_runs_out_of_descriptors_later(void **state)
     in_child(run_out_later);
 }
 
+/* Not a time that has not passed, nor that there are too many calls. */
+static bool say_that_descriptors_are_out(void)
+{
+    struct rlimit limit;
+    gbx_call call = call_of("() => 1");
+    gbx_engine *engine = NULL;
+    gbx_result *result = NULL;
+    double begin;
+
+    CHECK(child_engine(&engine));
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    limit.rlim_cur = 3; /* what is open stays */
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    do {
+        gbx_result_free(result);
+        begin = now_ms();
+        CHECK(gbx_execute(engine, &call, &result, NULL) == GBX_OK);
+    } while (gbx_result_code(result) == GBX_CODE_VALUE);
+    CHECK(gbx_result_code(result) == GBX_CODE_UNAVAILABLE);
+    CHECK(strstr(gbx_result_error(result), "within 5000 ms") == NULL ||
+          now_ms() - begin >= 4999);
+    CHECK(strstr(gbx_result_error(result), strerror(EMFILE)) != NULL);
+    CHECK(strstr(gbx_result_hint(result), "max_workers") == NULL);
+    gbx_result_free(result);
+    gbx_engine_free(engine);
+    return true;
+}
+
+static void test_unavailable__says_that_descriptors_are_out(void **state)
+{
+    (void)state;
+    in_child(say_that_descriptors_are_out);
+}
+
 /* ---- processes ----------------------------------------------------------------------- */
 
 static bool run_out_of_processes(void)
@@ -219,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_host__that_runs_out_of_descriptors),
         cmocka_unit_test(test_host__that_runs_out_of_descriptors_later),
+        cmocka_unit_test(test_unavailable__says_that_descriptors_are_out),
         cmocka_unit_test(test_host__that_runs_out_of_processes),
         cmocka_unit_test(test_host__that_may_write_no_large_file),
         cmocka_unit_test(test_deadlines__hold_on_a_busy_machine),

@@ -259,11 +259,32 @@ static const struct {
     {GBX_END_CLOSED, GBX_CODE_CRASHED,
      "the worker closed its channel before its result and was killed", false},
     {GBX_END_LOST, GBX_CODE_CRASHED, "the worker was lost: its template died", true},
-    {GBX_END_NO_WORKER, GBX_CODE_UNAVAILABLE, "no worker could be had within 5000 ms",
-     true},
+    {GBX_END_NO_WORKER, GBX_CODE_UNAVAILABLE, "no worker could be had", true},
     {GBX_END_QUEUE_FULL, GBX_CODE_UNAVAILABLE,
      "too many calls are waiting for a worker", true},
 };
+
+static void test_unavailable__says_a_time_that_has_passed_and_what_was_lacking(
+    void **state)
+{
+    gbx_evidence e = {.end = GBX_END_NO_WORKER, .is_late = true};
+    gbx_verdict busy = decide(e);
+    gbx_verdict late;
+    gbx_verdict at_once;
+    (void)state;
+
+    e.lack = "cannot fork: no";
+    late = decide(e);
+    e.is_late = false;
+    at_once = decide(e);
+
+    assert_string_equal(busy.message, "no worker could be had within 5000 ms");
+    assert_non_null(strstr(busy.hint, "max_workers"));
+    assert_string_equal(late.message,
+                        "no worker could be had within 5000 ms: cannot fork: no");
+    assert_string_equal(at_once.message, "no worker could be had: cannot fork: no");
+    assert_null(strstr(at_once.hint, "max_workers"));
+}
 
 /* Whatever else was claimed or seen: the host knows what it did. */
 static void test_ended__by_the_host_is_what_the_host_did(void **state)
@@ -381,6 +402,8 @@ int main(void)
         cmocka_unit_test(test_died__past_the_reserve_is_memory_at_any_limit),
         cmocka_unit_test(test_died__every_exit_status_is_a_crash),
         cmocka_unit_test(test_memory__of_a_large_input_names_the_input),
+        cmocka_unit_test(
+            test_unavailable__says_a_time_that_has_passed_and_what_was_lacking),
         cmocka_unit_test(test_ended__by_the_host_is_what_the_host_did),
         cmocka_unit_test(test_ended__without_a_worker_needs_no_exchange),
         cmocka_unit_test(test_words__that_the_code_wrote_decide_nothing),

@@ -7,9 +7,11 @@ install(TARGETS glovebox-command glovebox-worker glovebox-keeper
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS glovebox
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-# The runner for tests of embedders finds the library beside itself, and the command
-# finds the runner.
-set_target_properties(glovebox-runner-memory PROPERTIES INSTALL_RPATH "$ORIGIN")
+# The runner for tests of embedders finds the library beside itself, and the library finds
+# the runner there, whatever program it is linked into. So it is in the build folder: CMake
+# would make room for the path with colons, and what is between two is the current folder.
+set_target_properties(glovebox glovebox-runner-memory PROPERTIES
+    INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
 install(TARGETS glovebox-runner-memory
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS glovebox_static

@@ -72,6 +72,26 @@ else
     fail "find_package: $(cat "$top/log")"
 fi
 
+# A runner by its name, for a program that knows of no folder but by its own run path.
+cat >"$top/runner.c" <<'END'
+#include <glovebox/glovebox.h>
+#include <stdio.h>
+int main(void)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine = NULL;
+    gbx_error error = {0};
+
+    options.runner_name = "memory";
+    puts(gbx_engine_new(&options, &engine, &error) == GBX_OK ? "it runs" : error.message);
+    gbx_engine_free(engine);
+}
+END
+# shellcheck disable=SC2046
+"$compiler" -std=c17 "$top/runner.c" -o "$top/runner" $(pkg-config --cflags --libs glovebox) \
+    -Wl,-rpath,"$libdir" -Wl,--enable-new-dtags && is 'a runner by its name' 'it runs' "$top/runner"
+[ -x "$top/runner" ] || fail 'a program that names a runner does not link'
+
 # The rest: what is read, not run.
 for file in bin/glovebox-keeper share/glovebox/policy.schema.json \
     share/glovebox/mcp.schema.json share/doc/glovebox/LICENSE \
@@ -85,8 +105,10 @@ for page in "$source"/docs/man/*.scd; do
 done
 # Nothing that is installed knows where it was built.
 grep -rlI "$build" "$prefix" && fail 'a file names the build folder'
-for program in "$prefix"/bin/*; do
+for program in "$prefix"/bin/* "$libdir"/*.so; do
     readelf -d "$program" | grep -E 'R(UN)?PATH' | grep -qF "$build" &&
         fail "$program finds libraries in the build folder"
+    readelf -d "$program" | grep -E 'R(UN)?PATH' | grep -qE '\[:|::|:\]' &&
+        fail "$program finds libraries in the current folder"
 done
 exit $failed

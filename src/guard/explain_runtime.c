@@ -270,12 +270,21 @@ static bool is_assigned(const gbx_tree *t, const char *name, size_t len)
     return false;
 }
 
+/* A script has no parameter. */
+static bool is_input_of_script(const gbx_case *c, const char *name, size_t len)
+{
+    return c->form == GBX_FORM_SCRIPT &&
+           is_word("data items rows records params context", name, len);
+}
+
 static const char *unknown_hint(gbx_case *c, const char *name, size_t len)
 {
     if (is_declared_anywhere(c, name, len))
         return HINT_SCOPE;
     if (is_assigned(&c->tree, name, len))
         return HINT_DECLARE;
+    if (is_input_of_script(c, name, len))
+        return "in form 'script' the input is called 'input'";
     for (size_t i = 0; i < GBX_COUNTOF(unknown); i++)
         if (is_word(unknown[i].names, name, len))
             return unknown[i].hint;

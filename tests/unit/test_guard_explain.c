@@ -406,6 +406,18 @@ static void test_guard_explain__knows_names(void **state)
     EXPECT(samples, F, RUNTIME);
 }
 
+static void test_guard_explain__knows_what_a_script_calls_its_input(void **state)
+{
+    static const struct sample samples[] = {
+        {"data.length", 1, 5, NONE "data", 1, 1, "called 'input'"},
+        {"params.x", 1, 7, NONE "params", 1, 1, "called 'input'"},
+        {"env.x", 1, 4, NONE "env", 1, 1, "--allow env"},
+    };
+    (void)state;
+
+    EXPECT(samples, S, RUNTIME);
+}
+
 static void test_guard_explain__knows_values_that_are_no_json(void **state)
 {
     static const struct sample samples[] = {
@@ -462,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_guard_explain__knows_what_fs_has),
         cmocka_unit_test(test_guard_explain__knows_missing_values),
         cmocka_unit_test(test_guard_explain__knows_names),
+        cmocka_unit_test(test_guard_explain__knows_what_a_script_calls_its_input),
         cmocka_unit_test(test_guard_explain__knows_values_that_are_no_json),
         cmocka_unit_test(test_guard_explain__says_nothing_about_the_unknown),
     };

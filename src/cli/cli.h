@@ -80,8 +80,9 @@ void gbx_cli_print_help(FILE *to);
 int gbx_command_parse(const gbx_command *command, void *const *into, int argc,
                       char **argv, int *ret_count);
 
-/* Print `glovebox: message` and where help is; returns the exit status of wrong use. */
-int gbx_command_misuse(const gbx_command *command, const char *message);
+/* Print `glovebox: message` and where help is, or for who asked for JSON what that is of a
+ * failure; returns the exit status of wrong use. */
+int gbx_command_misuse(const gbx_command *command, bool as_json, const char *message);
 
 /* The exit status that belongs to a failure of the host. */
 int gbx_status_exit(gbx_status status);

@@ -137,7 +137,7 @@ static int bench_main(const gbx_command *self, int argc, char **argv)
     if (status >= 0)
         return status;
     if (count > 0)
-        return gbx_command_misuse(self, "bench takes no argument");
+        return gbx_command_misuse(self, args.json, "bench takes no argument");
     if (!can_start(&args, &bench, &status))
         return gbx_cli_finish(status);
     for (size_t i = 0; i < GBX_COUNTOF(groups); i++) {

@@ -140,7 +140,7 @@ static int check_main(const gbx_command *self, int argc, char **argv)
     if (status >= 0)
         return status;
     if (count > 1)
-        return gbx_command_misuse(self, "check takes one file");
+        return gbx_command_misuse(self, args.json, "check takes one file");
     out = gbx_term_open(stdout, (gbx_color)args.common.color);
     err = gbx_term_open(stderr, (gbx_color)args.common.color);
     if (!check(count == 1 ? argv[0] : "-", &args, &text, &report, &trouble)) {

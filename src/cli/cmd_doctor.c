@@ -147,7 +147,7 @@ static int doctor_main(const gbx_command *self, int argc, char **argv)
     if (status >= 0)
         return status;
     if (count > 0)
-        return gbx_command_misuse(self, "doctor takes no argument");
+        return gbx_command_misuse(self, args.json, "doctor takes no argument");
     return gbx_cli_finish(args.attack ? attack(&args) : doctor(&args));
 }
 

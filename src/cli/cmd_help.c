@@ -61,14 +61,14 @@ static int help_main(const gbx_command *self, int argc, char **argv)
     command = count > 0 ? gbx_command_find(argv[0], &nearest) : NULL;
     sub = command != NULL ? gbx_command_sub(command, count > 1 ? argv[1] : NULL) : NULL;
     if (count > (sub != NULL ? 2 : 1))
-        return gbx_command_misuse(self, "help takes one topic");
+        return gbx_command_misuse(self, false, "help takes one topic");
     if (count == 0) {
         gbx_cli_print_help(stdout);
     } else if (strcmp(argv[0], TOPIC_STATUS) == 0) {
         print_statuses();
     } else if (command == NULL) {
         (void)snprintf(message, sizeof message, "there is no help on '%.80s'", argv[0]);
-        return gbx_command_misuse(self, message);
+        return gbx_command_misuse(self, false, message);
     } else {
         gbx_command_print_help(stdout, sub != NULL ? sub : command);
     }

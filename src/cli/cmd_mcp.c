@@ -270,7 +270,7 @@ static int unknown_word(const gbx_command *self, const char *word)
     (void)snprintf(message, sizeof message, "there is no command 'mcp %.80s'%s%s%s",
                    word, nearest != NULL ? ": did you mean 'mcp " : "",
                    nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
-    return gbx_command_misuse(self, message);
+    return gbx_command_misuse(self, false, message);
 }
 
 static int mcp_main(const gbx_command *self, int argc, char **argv)
@@ -286,9 +286,9 @@ static int mcp_main(const gbx_command *self, int argc, char **argv)
     if (count > 0)
         return unknown_word(self, argv[0]);
     if (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO))
-        return gbx_command_misuse(self, "standard input or output is closed");
+        return gbx_command_misuse(self, false, "standard input or output is closed");
     if (args.data.count == 0 && args.config == NULL)
-        return gbx_command_misuse(self,
+        return gbx_command_misuse(self, false,
                                   "there is nothing to serve: give --data or --config");
     (void)signal(SIGPIPE, SIG_IGN); /* a client that is gone is an error of write() */
     return serve(&args);

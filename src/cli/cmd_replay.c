@@ -255,7 +255,7 @@ static int replay_main(const gbx_command *self, int argc, char **argv)
         return status;
     wrong = misuse(&args, count, argv);
     if (wrong != NULL)
-        return gbx_command_misuse(self, wrong);
+        return gbx_command_misuse(self, args.json, wrong);
     args.limits.memory_mib = MEMORY_MIB_MAX;
     r.out = gbx_term_open(stdout, (gbx_color)args.common.color);
     r.err = gbx_term_open(stderr, (gbx_color)args.common.color);

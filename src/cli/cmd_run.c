@@ -316,7 +316,7 @@ static int run_main(const gbx_command *self, int argc, char **argv)
     if (wrong == NULL)
         wrong = fix_chance(&args, &call);
     if (wrong != NULL)
-        return gbx_command_misuse(self, wrong);
+        return gbx_command_misuse(self, args.json, wrong);
     r.out = gbx_term_open(stdout, (gbx_color)args.common.color);
     r.err = gbx_term_open(stderr, (gbx_color)args.common.color);
     if (gbx_policy_args_make(&args.policy, &r.policy, &r.trouble) &&

@@ -15,7 +15,7 @@ static int version_main(const gbx_command *self, int argc, char **argv)
     if (status >= 0)
         return status;
     if (count > 0)
-        return gbx_command_misuse(self, "version takes no argument");
+        return gbx_command_misuse(self, false, "version takes no argument");
     (void)printf("glovebox %s\n", gbx_version());
     return gbx_cli_finish(0);
 }

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/nearest.h"
-#include "cli/term.h"
+#include "cli/failure.h"
 
 #include <signal.h>
 #include <string.h>
@@ -38,6 +38,20 @@ static int unknown_command(const char *name)
     print_error(message);
     (void)fputs("try 'glovebox help'\n", stderr);
     return gbx_status_exit(GBX_E_USAGE);
+}
+
+/* Before what is wrong is known: that may stand before --json. */
+static bool asks_for_json(const gbx_command *command, int argc, char **argv)
+{
+    bool has_option = false;
+
+    for (size_t t = 0; t < command->table_count; t++)
+        for (size_t i = 0; i < command->tables[t]->count; i++)
+            has_option |= strcmp(command->tables[t]->rows[i].name, "json") == 0;
+    for (int i = 0; has_option && i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0)
+            return true;
+    return false;
 }
 
 static void on_full_file(int signal)
@@ -95,19 +109,29 @@ int gbx_command_parse(const gbx_command *command, void *const *into, int argc,
                       char **argv, int *ret_count)
 {
     const gbx_common_args *common = into[command->table_count - 1];
+    bool as_json = asks_for_json(command, argc, argv);
     gbx_error err;
 
     if (gbx_opt_parse(command->tables, command->table_count, into, argc, argv,
                       ret_count, &err) != GBX_OK)
-        return gbx_command_misuse(command, err.message);
+        return gbx_command_misuse(command, as_json, err.message);
     if (!common->help)
         return -1;
     gbx_command_print_help(stdout, command);
     return gbx_cli_finish(0);
 }
 
-int gbx_command_misuse(const gbx_command *command, const char *message)
+int gbx_command_misuse(const gbx_command *command, bool as_json, const char *message)
 {
+    gbx_trouble trouble = {0};
+
+    if (as_json) {
+        gbx_term out = gbx_term_open(stdout, GBX_COLOR_AUTO);
+
+        gbx_trouble_host(&trouble, gbx_fail(&trouble.err, GBX_E_USAGE, "%s", message));
+        gbx_trouble_print_json(&out, &trouble);
+        return gbx_cli_finish(trouble.exit);
+    }
     print_error(message);
     (void)fprintf(stderr, "try 'glovebox help %s'\n", command->name);
     return gbx_status_exit(GBX_E_USAGE);

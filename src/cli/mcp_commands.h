@@ -14,6 +14,9 @@ extern const gbx_command gbx_command_mcp_print_config;
 /* This program, as a host has to start it. */
 bool gbx_mcp_own_program(char path[PATH_MAX]);
 
+/* Our configuration where none is named; GBX_E_USAGE: there is no home to have it in. */
+gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr);
+
 /* path as it is from any folder; the file need not be there. */
 bool gbx_mcp_whole_path(const char *path, char out[PATH_MAX]);
 

@@ -249,17 +249,22 @@ static int report(const doctor_args *args, const examination *e)
 static int doctor(const doctor_args *args)
 {
     GBX_CLEANUP(release) examination e = {.config = NULL};
+    gbx_term out = gbx_term_open(stdout, (gbx_color)args->common.color);
     gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
     gbx_trouble trouble = {0};
     char own[PATH_MAX];
     const char *path = args->config;
-    gbx_status status;
+    gbx_status status = GBX_OK;
 
-    if (path == NULL && gbx_host_own_path(own))
+    if (path == NULL) {
+        status = gbx_mcp_own_config(own, &trouble.err);
         path = own;
-    status = gbx_mcp_config_load(path, &e.config, &trouble.err);
-    if (status != GBX_OK) {
+    }
+    if (status == GBX_OK) {
         trouble.file = path;
+        status = gbx_mcp_config_load(path, &e.config, &trouble.err);
+    }
+    if (status != GBX_OK) {
         gbx_trouble_input(&trouble, status);
     } else {
         status = examine(&e, &trouble.err);
@@ -268,7 +273,10 @@ static int doctor(const doctor_args *args)
     }
     if (status == GBX_OK)
         return report(args, &e);
-    gbx_trouble_print(&err, &trouble);
+    if (args->json)
+        gbx_trouble_print_json(&out, &trouble);
+    else
+        gbx_trouble_print(&err, &trouble);
     return trouble.exit;
 }
 
@@ -282,7 +290,7 @@ static int doctor_main(const gbx_command *self, int argc, char **argv)
     if (status >= 0)
         return status;
     if (count > 0)
-        return gbx_command_misuse(self, "mcp doctor takes no argument");
+        return gbx_command_misuse(self, args.json, "mcp doctor takes no argument");
     (void)signal(SIGPIPE, SIG_IGN); /* a server that is gone is an error of write() */
     return gbx_cli_finish(doctor(&args));
 }

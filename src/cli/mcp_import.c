@@ -90,7 +90,8 @@ static int import_main(const gbx_command *self, int argc, char **argv)
     if (status >= 0)
         return status;
     if (count > 0)
-        return gbx_command_misuse(self, "mcp import takes no argument: see '--from'");
+        return gbx_command_misuse(self, false,
+                                  "mcp import takes no argument: see '--from'");
     im.out = gbx_term_open(stdout, (gbx_color)args.common.color);
     im.err = gbx_term_open(stderr, (gbx_color)args.common.color);
     if (import_all(&im, &args, &trouble))

@@ -231,13 +231,14 @@ static void take_place(gbx_import *im, gbx_host_file_text *file, gbx_host_place 
 bool gbx_import_open(gbx_import *im, const char *path, gbx_trouble *trouble)
 {
     gbx_host_file_text file = {.root = NULL};
-    gbx_status status;
+    gbx_status status = GBX_OK;
 
-    if (!(path != NULL ? gbx_mcp_whole_path(path, im->own_path)
-                       : gbx_host_own_path(im->own_path))) {
-        (void)gbx_fail(&trouble->err, GBX_E_USAGE,
-                       "there is no home directory: give the file by '--config'");
-        gbx_trouble_host(trouble, GBX_E_USAGE);
+    if (path == NULL)
+        status = gbx_mcp_own_config(im->own_path, &trouble->err);
+    else if (!gbx_mcp_whole_path(path, im->own_path))
+        status = gbx_fail(&trouble->err, GBX_E_OS, "cannot tell where '%s' is", path);
+    if (status != GBX_OK) {
+        gbx_trouble_host(trouble, status);
         return false;
     }
     status = gbx_host_file_read(im->own_path, &file, &trouble->err);

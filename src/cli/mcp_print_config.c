@@ -79,8 +79,10 @@ static gbx_status fill_words(words *w, const print_args *args, gbx_error *reterr
     if (has_config && !gbx_mcp_whole_path(args->config, w->config))
         return gbx_fail(reterr, GBX_E_OS, "cannot tell where '%s' is", args->config);
     if (!has_config &&
-        args->data.count == 0) /* what import writes: else it is nothing */
-        has_config = gbx_host_own_path(w->config);
+        args->data.count == 0) { /* what import writes: else it is nothing */
+        status = gbx_mcp_own_config(w->config, reterr);
+        has_config = true;
+    }
     if (has_config) {
         w->list[w->count++] = "--config";
         w->list[w->count++] = w->config;
@@ -114,7 +116,9 @@ static void print_places(gbx_host_kind host)
     size_t count;
 
     gbx_host_places(host, places, GBX_COUNTOF(places), &count);
-    (void)fprintf(stderr, "%s reads this from:\n", gbx_host_title(host));
+    (void)fprintf(stderr, "%s reads this from%s\n", gbx_host_title(host),
+                  count > 0 ? ":"
+                            : " its file in the home directory, and there is none");
     for (size_t i = 0; i < count; i++) {
         if (places[i].keys[1] == NULL)
             (void)fprintf(stderr, "  %s\n", places[i].path);
@@ -191,7 +195,7 @@ static int unknown_host(const gbx_command *self, const char *word)
                    "codex%s%s%s",
                    word, nearest != NULL ? "; did you mean '" : "",
                    nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
-    return gbx_command_misuse(self, message);
+    return gbx_command_misuse(self, false, message);
 }
 
 static int print_config_main(const gbx_command *self, int argc, char **argv)
@@ -204,9 +208,10 @@ static int print_config_main(const gbx_command *self, int argc, char **argv)
     if (status >= 0)
         return status;
     if (count != 1)
-        return gbx_command_misuse(self, "mcp print-config takes the name of a host");
+        return gbx_command_misuse(self, false,
+                                  "mcp print-config takes the name of a host");
     if (args.name != NULL && args.name[0] == '\0')
-        return gbx_command_misuse(self, "the name of a server is not empty");
+        return gbx_command_misuse(self, false, "the name of a server is not empty");
     for (int i = 0; i < GBX_HOST_COUNT; i++)
         if (strcmp(argv[0], gbx_host_names[i]) == 0)
             return print(&args, (gbx_host_kind)i);
@@ -223,6 +228,14 @@ bool gbx_mcp_own_program(char path[PATH_MAX])
         return false;
     path[n] = '\0';
     return true;
+}
+
+gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr)
+{
+    return gbx_host_own_path(path)
+               ? GBX_OK
+               : gbx_fail(reterr, GBX_E_USAGE,
+                          "there is no home directory: give the file by '--config'");
 }
 
 bool gbx_mcp_whole_path(const char *path, char out[PATH_MAX])

@@ -102,6 +102,13 @@ want 0 '{"ok":true,*"value":1*"executionMs":*"logs":*"stats":{*}*}' '' run '() =
 want 13 '{"ok":false,*"code":"RUNTIME"*"location":{"line":1,*}*}' '' run '() => null.x' --json
 want 18 '{"ok":false,"code":"INVALID_DATA",*"file":"bad.ndjson"*"line":2*}' '' run 'd => d' --data bad.ndjson --json
 want 66 '{"ok":false,"status":"NO_INPUT",*}' '' run 'd => d' --data nowhere --json
+want 64 '{"ok":false,"status":"GBX_E_USAGE","error":"'"'--memory' is from 8 to 4096, not 1"'"}' '' run '() => 1' --json --memory 1
+want 64 '{"ok":false,"status":"GBX_E_USAGE",*--jsn*}' '' run '() => 1' --jsn --json
+want 64 '{"ok":false,"status":"GBX_E_USAGE",*there is no code*}' '' run --json
+want 64 '{"ok":false,"status":"GBX_E_USAGE",*}' '' check --json a b
+want 64 '{"ok":false,"status":"GBX_E_USAGE",*}' '' replay --json
+want 64 '' *"'--memory'"* run --memory 1 -- --json
+want 64 '' *"there is no option '--json'"* mcp import --json
 
 # ---- bad input: one clear line ----
 want 66 '' "glovebox: cannot read 'nowhere.json': there is no such file" run 'd => d' --data nowhere.json

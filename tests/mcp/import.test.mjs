@@ -294,3 +294,19 @@ test('import and doctor: why a file cannot be read is said', () => {
   const server = u.run('--config', 'nowhere.json');
   assert.deepEqual([server.status, server.stderr], [66, `glovebox: cannot read the configuration ${missing}`]);
 });
+
+test('without a home directory, what needs one says so', () => {
+  const u = user({ 'project/mine.json': { mcpServers: {} } });
+  const env = { HOME: undefined, XDG_CONFIG_HOME: undefined };
+  const missing = "glovebox: there is no home directory: give the file by '--config'\n";
+  for (const words of [['doctor'], ['import'], ['print-config', 'claude'], ['print-config', 'cursor']]) {
+    const result = u.runAs({ env }, ...words);
+    assert.deepEqual([result.status, result.stdout, result.stderr], [64, '', missing], words.join(' '));
+  }
+  const json = u.runAs({ env }, 'doctor', '--json');
+  assert.deepEqual([json.status, JSON.parse(json.stdout).status, json.stderr], [64, 'GBX_E_USAGE', '']);
+  const named = u.runAs({ env }, 'print-config', 'claude', '--config', 'mine.json');
+  assert.equal(named.status, 0, named.stderr);
+  assert.match(named.stderr, /^Claude Desktop reads this from its file in the home directory, and there is none\n$/);
+  assert.equal(u.runAs({ env }, 'doctor', '--config', 'mine.json').status, 0);
+});

@@ -190,7 +190,7 @@ static void test_urls__are_fitted_by_their_plain_form_alone(void **state)
         {ALLOW_API, "web/get {\"url\":\"https://evil.com/.example.com/v1/x\"}", ASK},
         {ALLOW_API, "web/get {\"url\":\"https://evil.com?.example.com/v1/x\"}", FAULT},
         {ALLOW_API, "web/get {\"url\":\"https://evil.com#.example.com/v1/x\"}", FAULT},
-        {ALLOW_API, "web/get {\"url\":\"https://evil.com:1.example.com/v1/x\"}", ASK},
+        {ALLOW_API, "web/get {\"url\":\"https://evil.com:1.example.com/v1/x\"}", FAULT},
         {ALLOW_API, "web/get {\"url\":\"https://evil.com\\\\.example.com/v1/x\"}",
          FAULT},
         {ALLOW_API, "web/get {\"url\":\"https://u@api.example.com/v1/x\"}", FAULT},
@@ -217,6 +217,94 @@ static void test_urls__are_fitted_by_their_plain_form_alone(void **state)
         {DENY_EVIL, "web/get {\"url\":\"https://e\\u00advil.example/x\"}", FAULT},
         {DENY_EVIL, "web/get {\"url\":\"\\thttps://evil.example/x\"}", FAULT},
         {DENY_EVIL, "web/get {\"url\":\"ht\\ntps://evil.example/x\"}", FAULT},
+    };
+    (void)state;
+
+    check(rows, GBX_COUNTOF(rows));
+}
+
+#define DENY_META                                                            \
+    "{\"action\":\"deny\",\"args\":{\"url\":[\"http://169.254.169.254/**\"," \
+    "\"http://[2001:db8::1]/**\",\"file:///etc/**\"]}},{\"action\":\"allow\"}"
+
+static void test_hosts__are_told_in_one_way_alone(void **state)
+{
+    static const row rows[] = {
+        {DENY_META, "web/get {\"url\":\"http://169.254.169.254/x\"}", DENY},
+        {DENY_META, "web/get {\"url\":\"http://169.254.169.254:8080/x\"}", ALLOW},
+        {DENY_META, "web/get {\"url\":\"http://169.254.169.253/x\"}", ALLOW},
+        {DENY_META, "web/get {\"url\":\"http://2852039166/\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://0251.0376.0251.0376/\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://169.254.169.0376/\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://0xa9fea9fe/\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://0x/\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://169.254.43518/\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://a.b.0x7f/\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://a.b.0x7g/\"}", ALLOW},
+        {DENY_META, "web/get {\"url\":\"http://1.example/\"}", ALLOW},
+        {DENY_META, "web/get {\"url\":\"http://169.254.169.254:0080/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://169.254.169.254:65616/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://169.254.169.254:8x/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http:///169.254.169.254/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http:////169.254.169.254/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://169.254..169.254/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://169\\u3002254.169.254/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://[::ffff:a9fe:a9fe]/\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://[::ffff:169.254.169.254]/\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://[::a9fe:a9fe]/\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://[64:ff9b::a9fe:a9fe]/\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://[2001:db8::1]/x\"}", DENY},
+        {DENY_META, "web/get {\"url\":\"http://[2001:db8::2]/x\"}", ALLOW},
+        {DENY_META, "web/get {\"url\":\"http://[::1]/x\"}", ALLOW},
+        {DENY_META, "web/get {\"url\":\"http://[2001:db8::0001]/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://[2001:db8:0:0:0:0:0:1]/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://[2001:db8::1]:80/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://[2001:db8::1]8/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"http://[2001:db8::1/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"file:///etc/x\"}", DENY},
+        {DENY_META, "web/get {\"url\":\"file://localhost/etc/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"file:////etc/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"file:///e|/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"169.254.169.254/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"\\\\\\\\169.254.169.254\\\\x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"/\\\\169.254.169.254/x\"}", FAULT},
+        {DENY_META, "web/get {\"url\":\"/x\"}", ALLOW},
+        {DENY_META, "web/get {\"url\":\"./x\"}", ALLOW},
+    };
+    (void)state;
+
+    check(rows, GBX_COUNTOF(rows));
+}
+
+#define DENY_PAGE(path)                                               \
+    "{\"action\":\"deny\",\"args\":{\"url\":\"https://a.example" path \
+    "\"}},{\"action\":\"allow\"}"
+
+static void test_pages__are_denied_in_every_spelling(void **state)
+{
+    static const row rows[] = {
+        {DENY_PAGE("/"), "web/get {\"url\":\"https://a.example\"}", DENY},
+        {DENY_PAGE("/"), "web/get {\"url\":\"https://a.example/b\"}", ALLOW},
+        {DENY_PAGE("/b"), "web/get {\"url\":\"https://a.example/b#c\"}", DENY},
+        {DENY_PAGE("/b"), "web/get {\"url\":\"https://a.example/b?\"}", DENY},
+        {DENY_PAGE("/b"), "web/get {\"url\":\"https://a.example/b/?c=d#e\"}", DENY},
+        {DENY_PAGE("/b"), "web/get {\"url\":\"https://a.example/bc?d\"}", ALLOW},
+        {DENY_PAGE("/b/**"), "web/get {\"url\":\"https://a.example/b?c\"}", DENY},
+        {DENY_PAGE("/b c"), "web/get {\"url\":\"https://a.example/b c\"}", DENY},
+        {DENY_PAGE("/b c"), "web/get {\"url\":\"https://a.example/b%20c\"}", FAULT},
+        {DENY_PAGE("/b%20c"), "web/get {\"url\":\"https://a.example/b%20c\"}", DENY},
+        {DENY_PAGE("/b%20c"), "web/get {\"url\":\"https://a.example/b c\"}", FAULT},
+        {DENY_PAGE("/b@c"), "web/get {\"url\":\"https://a.example/b%40c\"}", FAULT},
+        {DENY_PAGE("/b"), "web/get {\"url\":\"https://a.example/b%40c\"}", ALLOW},
+        {DENY_PAGE("/\u00fc"), "web/get {\"url\":\"https://a.example/%C3%BC\"}", FAULT},
+        {DENY_PAGE("/b\\\\?c=d"), "web/get {\"url\":\"https://a.example/b?c=d\"}",
+         DENY},
+        {DENY_PAGE("/b\\\\?c=d"), "web/get {\"url\":\"https://a.example/b?%63=d\"}",
+         FAULT},
+        {DENY_PAGE("/b"), "web/get {\"url\":\"https://a.example/x?u=a%3A%2F%2Fb\"}",
+         ALLOW},
+        {"{\"action\":\"deny\",\"args\":{\"path\":\"/b c/**\"}},{\"action\":\"allow\"}",
+         "files/r {\"path\":\"/b%20c/x\"}", FAULT},
     };
     (void)state;
 
@@ -308,6 +396,24 @@ static void test_members__are_what_every_parser_finds(void **state)
     check(rows, GBX_COUNTOF(rows));
 }
 
+/* A rule that is read and then never fits would seem to hold. */
+static void test_patterns__with_stars_are_not_taken_for_broken_ones(void **state)
+{
+    static const row rows[] = {
+        {"{\"action\":\"deny\",\"args\":{\"url\":\"http://10.*/**\"}},{\"action\":\"allow\"}",
+         "web/get {\"url\":\"http://10.1.2.3/x\"}", DENY},
+        {"{\"action\":\"deny\",\"args\":{\"url\":\"http://h:*/**\"}},{\"action\":\"allow\"}",
+         "web/get {\"url\":\"http://h:8080/x\"}", DENY},
+        {"{\"action\":\"deny\",\"args\":{\"url\":\"http://[2001:db8::*]/**\"}},{\"action\":\"allow\"}",
+         "web/get {\"url\":\"http://[2001:db8::7]/x\"}", DENY},
+        {"{\"action\":\"deny\",\"args\":{\"url\":\"**://EVIL.example/**\"}},{\"action\":\"allow\"}",
+         "web/get {\"url\":\"wss://evil.example/x\"}", DENY},
+    };
+    (void)state;
+
+    check(rows, GBX_COUNTOF(rows));
+}
+
 static void test_hint__is_asked_for_where_it_matters_alone(void **state)
 {
     gbx_mcp_config *config = config_of("{\"action\":\"allow\",\"tool\":\"a\"},"
@@ -371,8 +477,11 @@ int main(void)
         cmocka_unit_test(test_rules__the_first_that_fits_decides),
         cmocka_unit_test(test_paths__are_fitted_by_their_plain_form_alone),
         cmocka_unit_test(test_urls__are_fitted_by_their_plain_form_alone),
+        cmocka_unit_test(test_hosts__are_told_in_one_way_alone),
+        cmocka_unit_test(test_pages__are_denied_in_every_spelling),
         cmocka_unit_test(test_types__cannot_be_played_with),
         cmocka_unit_test(test_members__are_what_every_parser_finds),
+        cmocka_unit_test(test_patterns__with_stars_are_not_taken_for_broken_ones),
         cmocka_unit_test(test_hint__is_asked_for_where_it_matters_alone),
         cmocka_unit_test(test_globs__that_are_all_stars_end),
         cmocka_unit_test(test_rule_for__fits_the_very_tool),

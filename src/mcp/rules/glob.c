@@ -61,8 +61,10 @@ static void reach(const matching *m, places *p, size_t i)
             i += star_len(m, i);
         /* "/data/" and then "**": the folder alone, and with its slash, are in it. */
         else if (m->kind != GBX_GLOB_TEXT && i + 3 == m->len &&
-                 strcmp(m->pattern + i, "/"
-                                        "**") == 0)
+                 strncmp(m->pattern + i,
+                         "/"
+                         "**",
+                         3) == 0)
             i += 3;
     }
 }
@@ -131,7 +133,41 @@ static matching open(const char *pattern, gbx_glob_how how)
         m.host = (size_t)(strstr(pattern, "://") - pattern) + 3;
         m.host_end = m.host + strcspn(pattern + m.host, "/");
     }
+    /* "https://a/" is "https://a" too, but "/" and "file:///" are nothing without it. */
+    if (how == GBX_GLOB_WIDE && m.kind != GBX_GLOB_TEXT)
+        while (m.len > m.host_end + (m.host_end == m.host ? 1 : 0) &&
+               pattern[m.len - 1] == '/' && pattern[m.len - 2] != '\\')
+            m.len--;
     return m;
+}
+
+static size_t before(const char *text, size_t len, char end)
+{
+    const char *at = memchr(text, end, len);
+
+    return at != NULL ? (size_t)(at - text) : len;
+}
+
+static size_t without_slashes(const char *text, size_t len)
+{
+    while (len > 1 && text[len - 1] == '/')
+        len--;
+    return len;
+}
+
+/* Without what leads to no other path or page: slashes at the end and, of a URL, the part
+ * that no server is told, and then the query. */
+static bool match_wide(const matching *m, const char *text, size_t len)
+{
+    if (match(m, text, len) || match(m, text, without_slashes(text, len)))
+        return true;
+    if (m->kind != GBX_GLOB_URL)
+        return false;
+    len = before(text, len, '#');
+    if (match(m, text, without_slashes(text, len)))
+        return true;
+    len = before(text, len, '?');
+    return match(m, text, without_slashes(text, len));
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -163,11 +199,6 @@ bool gbx_glob_value(const char *pattern, const char *text, size_t len, gbx_glob_
         return false;
     if (m.kind == GBX_GLOB_PATH && gbx_plain_has_scheme(text, len))
         return false;
-    if (match(&m, text, len))
-        return true;
-    if (how == GBX_GLOB_EXACT || m.kind == GBX_GLOB_TEXT)
-        return false;
-    while (len > 1 && text[len - 1] == '/')
-        len--;
-    return match(&m, text, len);
+    return how == GBX_GLOB_EXACT || m.kind == GBX_GLOB_TEXT ? match(&m, text, len)
+                                                            : match_wide(&m, text, len);
 }

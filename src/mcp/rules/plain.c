@@ -2,6 +2,8 @@
 /* plain - see plain.h. */
 #include "mcp/rules/plain.h"
 
+#include "mcp/rules/host.h"
+
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
@@ -19,10 +21,11 @@ static const char why_relative[] = "write the whole path, from '/' on";
 static const char why_file[] = "write the path alone, without 'file:'";
 static const char why_scheme[] = "write the address with '//' after its scheme";
 static const char why_no_path[] = "write the address with '/' after its host";
-static const char why_host[] =
-    "write the address with its host alone, in lower case: no "
-    "user, no escapes, no dot at its end, no port that goes "
-    "without saying";
+static const char why_upper[] = "write the address with its scheme in lower case";
+static const char why_bare[] = "write the whole address, from its scheme on";
+static const char why_raw[] =
+    "write in escapes what stands in escapes in the rule, such as '%20' for a space";
+static const char why_drive[] = "write ':' after the letter of a drive";
 
 static bool is_letter(char c)
 {
@@ -107,54 +110,109 @@ static const char *check_parts(const char *text, size_t len)
     }
 }
 
+/* Which characters a pattern has as they are, and which as escapes. */
+typedef struct forms {
+    bool plain[UINT8_MAX + 1];
+    bool escaped[UINT8_MAX + 1];
+} forms;
+
+static forms forms_of(const char *pattern)
+{
+    size_t len = strlen(pattern);
+    forms f = {0};
+
+    for (size_t at = 0; at < len;) {
+        size_t from = at;
+
+        if (pattern[at] == '*' || pattern[at] == '?') {
+            at++;
+            continue;
+        }
+        if (pattern[at] == '\\' && at + 1 < len)
+            from = ++at;
+        uint8_t c = (uint8_t)decoded(pattern, len, &at);
+        if (at - from > 1)
+            f.escaped[c] = true;
+        else
+            f.plain[c] = true;
+    }
+    return f;
+}
+
+/* What the pattern has in the other of the two forms is the same to most servers. */
+static const char *check_forms(const char *pattern, const char *text, size_t len)
+{
+    forms f = forms_of(pattern);
+
+    for (size_t at = 0; at < len;) {
+        size_t from = at;
+        uint8_t c = (uint8_t)decoded(text, len, &at);
+
+        if (at - from > 1 && f.plain[c])
+            return why_escaped;
+        if (at - from == 1 && f.escaped[c])
+            return why_raw;
+    }
+    return NULL;
+}
+
 static const char *check_path(const char *pattern, const char *text, size_t len,
                               gbx_glob_how how)
 {
+    const char *why;
+
     if (scheme_len(text, len) == 5 && strncasecmp(text, "file:", 5) == 0)
         return why_file;
     if (gbx_plain_has_scheme(text, len))
         return NULL; /* a URL is below no folder */
     if (how == GBX_GLOB_WIDE && pattern[0] == '/' && (len == 0 || text[0] != '/'))
         return why_relative;
-    return check_parts(text, len);
+    why = check_parts(text, len);
+    return why == NULL && how == GBX_GLOB_WIDE ? check_forms(pattern, text, len) : why;
 }
 
-static const char *check_host(const char *scheme, const char *host, size_t len)
+/* Some programs put the scheme before it themselves. What begins with one slash, or with a
+ * dot, is a path to all of them. */
+static const char *check_bare(const char *text, size_t len, gbx_glob_how how)
 {
-    static const struct {
-        const char *scheme;
-        const char *port;
-    } usual[] = {{"http:", ":80"},
-                 {"https:", ":443"},
-                 {"ws:", ":80"},
-                 {"wss:", ":443"}};
+    bool slash = len > 0 && (text[0] == '/' || text[0] == '\\');
 
-    for (size_t i = 0; i < len; i++) {
-        char c = host[i];
-
-        if ((uint8_t)c <= 0x20 || (uint8_t)c >= 0x7F || (c >= 'A' && c <= 'Z') ||
-            strchr("@%\\", c) != NULL)
-            return why_host;
-        if (c == '.' && (i + 1 == len || host[i + 1] == ':'))
-            return why_host;
-    }
-    if (len > 0 && host[len - 1] == ':')
-        return why_host;
-    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
-        size_t n = strlen(usual[i].port);
-
-        if (strncmp(scheme, usual[i].scheme, strlen(usual[i].scheme)) == 0 &&
-            len >= n && memcmp(host + len - n, usual[i].port, n) == 0)
-            return why_host;
-    }
-    return NULL;
+    if (slash && len > 1 && (text[1] == '/' || text[1] == '\\'))
+        return why_scheme;
+    if (how == GBX_GLOB_EXACT || len == 0 || text[0] == '/' || text[0] == '.')
+        return NULL;
+    return why_bare;
 }
 
-static const char *check_url(const char *text, size_t len)
+/* What follows the host: text from its '/' on. A '?' in the pattern is any character;
+ * with '\?' it speaks of the query, too. */
+static const char *check_rest(const char *pattern, const char *text, size_t len,
+                              gbx_glob_how how)
+{
+    const char *host = strstr(pattern, "://");
+    const char *rest = host != NULL ? strchr(host + 3, '/') : NULL;
+    size_t path_len = 0;
+    size_t query_len;
+    const char *why;
+
+    if (len > 0 && (text[0] == '?' || text[0] == '#'))
+        return why_no_path;
+    while (path_len < len && text[path_len] != '?' && text[path_len] != '#')
+        path_len++;
+    why = check_parts(text, path_len);
+    if (why != NULL || how == GBX_GLOB_EXACT || rest == NULL)
+        return why;
+    for (query_len = path_len; query_len < len && text[query_len] != '#';)
+        query_len++;
+    return check_forms(rest, text, strstr(rest, "\\?") != NULL ? query_len : path_len);
+}
+
+static const char *check_url(const char *pattern, const char *text, size_t len,
+                             gbx_glob_how how)
 {
     size_t scheme = scheme_len(text, len);
     size_t host_len = 0;
-    size_t path_len = 0;
+    const char *host;
     const char *why;
 
     /* Browsers leave these out, wherever they stand. */
@@ -162,25 +220,23 @@ static const char *check_url(const char *text, size_t len)
         if (text[i] == '\t' || text[i] == '\n' || text[i] == '\r')
             return why_space;
     if (scheme == 0)
-        return len > 1 && text[0] == '/' && text[1] == '/' ? why_scheme : NULL;
+        return check_bare(text, len, how);
     for (size_t i = 0; i < scheme; i++)
         if (text[i] >= 'A' && text[i] <= 'Z')
-            return why_host;
+            return why_upper;
     if (!gbx_plain_has_scheme(text, len))
         return why_scheme;
-    text += scheme + 2;
+    host = text + scheme + 2;
     len -= scheme + 2;
-    while (host_len < len && strchr("/?#\\", text[host_len]) == NULL)
+    while (host_len < len && strchr("/?#\\", host[host_len]) == NULL)
         host_len++;
-    why = check_host(text - scheme - 2, text, host_len);
+    why = gbx_host_objection(text, host, host_len);
     if (why != NULL)
         return why;
-    if (host_len < len && (text[host_len] == '?' || text[host_len] == '#'))
-        return why_no_path;
-    while (host_len + path_len < len && text[host_len + path_len] != '?' &&
-           text[host_len + path_len] != '#')
-        path_len++;
-    return check_parts(text + host_len, path_len);
+    if (strncmp(text, "file:", 5) == 0 && len - host_len > 2 &&
+        is_letter(host[host_len + 1]) && host[host_len + 2] == '|')
+        return why_drive;
+    return check_rest(pattern, host + host_len, len - host_len, how);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -203,6 +259,37 @@ const char *gbx_plain_objection(const char *pattern, gbx_glob_kind kind,
         return NULL;
     if (len > 0 && ((uint8_t)text[0] <= 0x20 || (uint8_t)text[len - 1] <= 0x20))
         return why_space;
-    return kind == GBX_GLOB_URL ? check_url(text, len)
+    return kind == GBX_GLOB_URL ? check_url(pattern, text, len, how)
                                 : check_path(pattern, text, len, how);
+}
+
+const char *gbx_plain_pattern_objection(const char *pattern)
+{
+    gbx_glob_kind kind = gbx_glob_kind_of(pattern);
+    size_t host =
+        kind == GBX_GLOB_URL ? (size_t)(strstr(pattern, "://") - pattern) + 3 : 0;
+    size_t host_end = host + strcspn(pattern + host, "/");
+    size_t name_len = strcspn(pattern + host, ":/[");
+    bool is_wild = strcspn(pattern + host, "*?") < name_len;
+    char text[GBX_GLOB_MAX + 3];
+    size_t len = 0;
+
+    for (size_t i = 0; i <= GBX_GLOB_MAX; i++) {
+        char c = pattern[i];
+
+        if (kind == GBX_GLOB_URL && is_wild && i == host + name_len) {
+            text[len++] = '.'; /* with a star in it "10.*" is no broken number */
+            text[len++] = 'x';
+        }
+        if (c == '\0')
+            break;
+        if (c == '*' || c == '?')
+            c = i < host ? 'x' : '1';
+        else if (c == '\\' && pattern[i + 1] != '\0')
+            c = pattern[++i];
+        else if (kind == GBX_GLOB_URL && i < host_end && c >= 'A' && c <= 'Z')
+            c += 'a' - 'A'; /* what asks or denies fits any case */
+        text[len++] = c;
+    }
+    return gbx_plain_objection(pattern, kind, text, len, GBX_GLOB_EXACT);
 }

@@ -14,6 +14,11 @@
 const char *gbx_plain_objection(const char *pattern, gbx_glob_kind kind,
                                 const char *text, size_t len, gbx_glob_how how);
 
+/* NULL, or why no text that could fit the pattern of a rule that asks or denies is without
+ * an objection: the rule would look as if it held. The pattern's length is GBX_GLOB_MAX at
+ * most. */
+const char *gbx_plain_pattern_objection(const char *pattern);
+
 /* "scheme://" at its beginning? */
 bool gbx_plain_has_scheme(const char *text, size_t len);
 

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/nearest.h"
 #include "mcp/rules/glob.h"
+#include "mcp/rules/plain.h"
 #include "policy/lists.h"
 #include "policy/policy_json.h"
 #include "policy/refuse.h"
@@ -191,6 +192,7 @@ static gbx_status add_value_glob(gbx_json_reader *r, const char *text, size_t le
 {
     condition_target *t = target;
     gbx_status status = check_glob(r, text, len);
+    const char *why;
 
     if (status != GBX_OK)
         return status;
@@ -203,6 +205,9 @@ static gbx_status add_value_glob(gbx_json_reader *r, const char *text, size_t le
         return gbx_refuse(r->err, text, 0,
                           "a pattern of paths that asks or denies begins with '/' or "
                           "'**/'");
+    why = t->action != GBX_GATE_ALLOW ? gbx_plain_pattern_objection(text) : NULL;
+    if (why != NULL)
+        return gbx_refuse(r->err, text, 0, "no call would fit this: %s", why);
     return gbx_names_add(&t->condition->globs, &t->condition->glob_count, text, len,
                          r->err);
 }

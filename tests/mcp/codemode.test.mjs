@@ -140,6 +140,18 @@ await servers.files.move_file({ source: 'a', destination: 'b' });`);
   assert.ok(lines.some((line) => line.event === 'call.started' && line.callId === denied.run));
 });
 
+test('what many calls are refused is counted in the log, and not repeated', async () => {
+  const result = await execute(`let refused = 0;
+for (let i = 0; i < 70; i++) await servers.files.move_file({ source: 'a', destination: 'b' })
+  .catch(() => refused++);
+return refused;`);
+  assert.equal(result.structuredContent.result, 70);
+  const lines = readFileSync(log, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+  const dropped = lines.find((line) => line.event === 'log.dropped' && line.run !== undefined);
+  assert.deepEqual(dropped.events, { 'mcp.call': 20 });
+  assert.equal(lines.filter((line) => line.event === 'mcp.call' && line.run === dropped.run).length, 50);
+});
+
 for (const [what, code, wrong, right] of [
   ['server', 'await servers.file.list()', "no server 'file'", "did you mean 'files'"],
   ['tool', 'await servers.files.read_txt_file({})', "no tool 'read_txt_file'",

@@ -3,6 +3,7 @@
  * mcp_gate - calls on their way: what reaches a server, how often, with which bytes, and
  * what comes back of it.
  */
+#include "mcp/gate/parts.h"
 #include "mcp_stage.h"
 
 #include <setjmp.h>
@@ -168,6 +169,57 @@ static void test_log__has_a_line_for_every_call(void **state)
     close_gate();
 }
 
+static size_t count_of(const char *what)
+{
+    size_t count = 0;
+
+    for (const char *at = lines; (at = strstr(at, what)) != NULL; at += strlen(what))
+        count++;
+    return count;
+}
+
+static void test_log__is_not_flooded_by_what_a_run_is_refused(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    open_gate("\"rules\": [{\"action\": \"deny\", \"tool\": \"write_*\"}]");
+    for (size_t i = 0; i < 57; i++)
+        assert_string_equal(call(&p, "write_file", "{}", "r-1").code, "DENIED");
+    assert_int_equal(count_of("\"mcp.call\""), 50);
+    assert_string_equal(call(&p, "read_file", "{}", "r-1").code, "");
+    assert_string_equal(call(&p, "plain", "{}", "r-1").code, "");
+    (void)call(&p, "write_file", "{}", "r-2");
+    (void)call(&p, "write_file", "{}", "");
+    assert_int_equal(count_of("\"mcp.call\""), 54);
+    assert_int_equal(count_of("log.dropped"), 0);
+    lines[0] = '\0';
+    gbx_gate_end_run(gate, "r-1");
+    gbx_gate_end_run(gate, "r-2");
+    assert_int_equal(count_of("\n"), 1);
+    assert_non_null(strstr(lines, "\"event\":\"log.dropped\""));
+    assert_non_null(strstr(lines, "\"run\":\"r-1\",\"lines\":7,"
+                                  "\"events\":{\"mcp.call\":7}"));
+    close_gate();
+}
+
+static void test_log__has_no_more_refusals_than_its_rate_in_all_runs(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    open_gate("\"rules\": [{\"action\": \"deny\", \"tool\": \"write_*\"}]");
+    gate->refusals.left = 2;
+    gate->refusals.at_ns = INT64_MAX; /* no second will be over */
+    for (size_t i = 0; i < 3; i++)
+        (void)call(&p, "write_file", "{}", i == 0 ? "r-1" : "r-2");
+    assert_int_equal(count_of("\"mcp.call\""), 2);
+    lines[0] = '\0';
+    close_gate();
+    assert_int_equal(count_of("\n"), 1);
+    assert_non_null(strstr(lines, "\"run\":\"r-2\",\"lines\":1,"));
+}
+
 static void test_cancel__ends_a_call_wherever_it_is(void **state)
 {
     gbx_mcp_request p = person(ONCE);
@@ -228,6 +280,8 @@ int main(void)
         cmocka_unit_test(test_fault__of_a_server_has_its_name),
         cmocka_unit_test(test_tools__that_stay_unknown_are_not_asked_for_ever),
         cmocka_unit_test(test_log__has_a_line_for_every_call),
+        cmocka_unit_test(test_log__is_not_flooded_by_what_a_run_is_refused),
+        cmocka_unit_test(test_log__has_no_more_refusals_than_its_rate_in_all_runs),
         cmocka_unit_test(test_cancel__ends_a_call_wherever_it_is),
         cmocka_unit_test(test_free__ends_what_is_in_flight),
     };

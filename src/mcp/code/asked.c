@@ -84,6 +84,17 @@ static gbx_nested *read_call(const struct asked *a)
     return NULL;
 }
 
+/* As the engine's log calls it: so does the gate, until the run is over. */
+static void take_name(gbx_code_run *run)
+{
+    char name[GBX_BOX_NAME_SIZE] = "";
+
+    if (run->box_run != NULL)
+        gbx_box_name(run->box_run, name);
+    if (name[0] != '\0')
+        (void)snprintf(run->id, sizeof run->id, "%s", name);
+}
+
 static void on_call(const struct asked *a)
 {
     gbx_code_run *run = a->run;
@@ -91,6 +102,8 @@ static void on_call(const struct asked *a)
     gbx_buf message;
     gbx_nested *n;
 
+    if (run->call_count == 0)
+        take_name(run);
     if (run->call_count >= run->code->settings->calls) {
         run->refused++;
         refuse(a, "CALL_LIMIT",

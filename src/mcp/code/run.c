@@ -65,6 +65,7 @@ static void finish_if_over(gbx_code_run *run)
 {
     if (run->box_run != NULL || run->open > 0 || run->holders > 0)
         return;
+    gbx_gate_end_run(run->code->gate, run->id);
     gbx_code_run_finish(run);
     free_run(run);
 }

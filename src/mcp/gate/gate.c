@@ -367,6 +367,8 @@ gbx_status gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
     gate->calls_end = &gate->calls;
     gate->questions_ns = gbx_clock_now_ns();
     gate->questions = GBX_GATE_QUESTIONS_MAX;
+    gbx_bucket_init(&gate->refusals, GBX_GATE_REFUSALS_AT_ONCE, GBX_GATE_REFUSALS_PER_S,
+                    gate->questions_ns);
     (void)!getrandom(&id, sizeof id, 0);
     (void)snprintf(gate->id, sizeof gate->id, "%08x", id);
     *ret = gate;
@@ -389,6 +391,7 @@ void gbx_gate_free(gbx_gate *gate)
             gbx_upstream_cancel(upstream);
     }
     gbx_gate_sift_end_all(gate);
+    gbx_gate_end_trails(gate);
     free(gate);
 }
 

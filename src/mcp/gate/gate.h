@@ -59,6 +59,9 @@ void gbx_gate_cancel(gbx_gate_call *call);
 /* Does it wait for a person? Not after done. */
 bool gbx_gate_is_asking(const gbx_gate_call *call);
 
+/* No call of this run will come: the log hears what it has not been told of it. */
+void gbx_gate_end_run(gbx_gate *gate, const char *run);
+
 /* Append text without values of secrets, for what leaves us otherwise (logs, results of
  * runs). False: it could not be looked through, and must not be passed on. */
 bool gbx_gate_redact(const gbx_gate *gate, const char *text, size_t len, gbx_buf *to);

@@ -9,6 +9,7 @@
 #ifndef GBX_MCP_GATE_PARTS_H
 #define GBX_MCP_GATE_PARTS_H
 
+#include "audit/bucket.h"
 #include "base/cleanup.h"
 #include "mcp/gate/gate.h"
 #include "mcp/rules/rules.h"
@@ -32,6 +33,14 @@ typedef struct gbx_gate_grant {
 
 typedef struct gbx_gate_sift gbx_gate_sift;
 
+/* Lines of one run's refusals; and of all runs' at once, and in a second after that. */
+#define GBX_GATE_REFUSAL_LINES    50u
+#define GBX_GATE_REFUSALS_AT_ONCE 500u
+#define GBX_GATE_REFUSALS_PER_S   10u
+
+/* What the log has, and has not, of one run's refusals. */
+typedef struct gbx_gate_trail gbx_gate_trail;
+
 struct gbx_gate {
     gbx_mcp_loop *loop;
     const gbx_mcp_config *config;
@@ -46,6 +55,8 @@ struct gbx_gate {
     int64_t questions_ns;
     void (*on_line)(void *user, const char *line, size_t len);
     void *on_line_user;
+    gbx_gate_trail *trails; /* of runs that were refused something */
+    gbx_bucket refusals;
     char id[9]; /* of this gate, in its log */
     uint64_t seq;
 };
@@ -156,5 +167,7 @@ void gbx_gate_sift_end_all(gbx_gate *gate);
 /* ---- trail.c -------------------------------------------------------------------- */
 
 void gbx_gate_log(gbx_gate_call *call, const gbx_gate_reply *reply);
+/* As gbx_gate_end_run(), of every run. */
+void gbx_gate_end_trails(gbx_gate *gate);
 
 #endif

@@ -204,6 +204,14 @@ test('images and artifacts are resources', async () => {
   await assert.rejects(client.readResource({ uri: 'artifact://none/1' }));
 });
 
+test('large arguments need no more memory than they are large', async () => {
+  const result = await execute(`const text = 'x'.repeat(4e6);
+    let count = 0;
+    for (; count < 12; count++) await artifact('a', text);
+    return count;`);
+  assert.equal(result.structuredContent.result, 12);
+});
+
 test('a call that nobody awaits is cancelled, and told', async () => {
   const result = await execute(
     "servers.everything['trigger-long-running-operation']({ duration: 60, steps: 2 }); return 1");

@@ -163,7 +163,9 @@
         : 'the host failed'));
   }
 
-  /* at and name: which of args is the code's own value, and what it is called there. */
+  /* at and name: which of args is the code's own value, and what it is called there. The
+   * objects beside it are plain ones: one without a prototype makes the engine write all of
+   * args as JSON in its slow way, which takes several times the memory. */
   function request(error, server, tool, args, at, name) {
     return new PromiseOf((resolve, no) => {
       try {
@@ -265,7 +267,7 @@
       return reject(error, server, tool, 'INVALID_ARGS',
         'opts.timeoutMs is a number of milliseconds, more than 0');
     return request(error, server, tool, ['call', server, tool, args, {
-      __proto__: null, line, raw: given.raw === true,
+      line, raw: given.raw === true,
       timeoutMs: timeout === undefined ? undefined : max(1, min(timeout, TIMEOUT_MAX)),
     }], 3, 'args');
   }
@@ -274,7 +276,7 @@
     const error = errorHere();
     return request(error, server, '', ['tools', server,
       query === undefined || query === null ? null : `${query}`,
-      { __proto__: null, line: lineOf(error) }]);
+      { line: lineOf(error) }]);
   }
 
   function makeServer(name) {
@@ -331,8 +333,7 @@
     const server = text(given.server);
     return request(error, server === undefined ? '' : server, '',
       ['discover', words === undefined || words === null ? '' : words, {
-        __proto__: null, line: lineOf(error), server, tool: text(given.tool),
-        detail: text(given.detail),
+        line: lineOf(error), server, tool: text(given.tool), detail: text(given.detail),
       }]);
   }
 
@@ -388,7 +389,7 @@
       return reject(error, '', '', 'INVALID_ARGS',
         `value is a ${kind}, which JSON cannot hold: give what is to be kept`);
     const bytes = asBytes(value);
-    const settings = { __proto__: null, line: lineOf(error), bytes: bytes !== undefined };
+    const settings = { line: lineOf(error), bytes: bytes !== undefined };
     return request(error, '', '', ['artifact', text(name) === undefined ? '' : text(name),
       bytes === undefined ? value : { base64: base64(bytes) },
       text(mimeType) === undefined ? null : text(mimeType), settings], 2, 'value');

@@ -12,6 +12,9 @@ const NAME_MAX = 256;
 const QUERY_MAX = 1000;
 const WORDS_MAX = 20;
 const DISCOVER_MOST = 50;
+const LISTS_MOST = 5; // that one server is asked for in one run: all but the last have failed
+
+const HALF = /\p{Surrogate}/gu; // half a character, which no URI can hold
 
 const isText = (value, most) => typeof value === 'string' && value.length <= most;
 
@@ -67,6 +70,7 @@ export class Run {
   #signal;
   #onProgress;
   #gate;
+  #lists = new Map(); // by the server's name: {promise, asked}
   #stops = new Set(); // one for each call that is under way
 
   /** signal: ends with the run; onProgress({progress, total, message}) may be missing. */
@@ -179,7 +183,21 @@ export class Run {
 
   /* ---- what is there --------------------------------------------------------------- */
 
-  async #listed(name, server) {
+  /* Once in a run, however often the code asks: only a list that failed is asked for again. */
+  #listed(name, server) {
+    const known = this.#lists.get(name) ?? { promise: undefined, asked: 0 };
+    if (known.promise === undefined) {
+      known.asked++;
+      known.promise = this.#list(name, server);
+      this.#lists.set(name, known);
+      known.promise.catch(() => {
+        if (known.asked < LISTS_MOST) known.promise = undefined;
+      });
+    }
+    return known.promise;
+  }
+
+  async #list(name, server) {
     try {
       return (await server.list()).map((tool) => ({ ...tool, server: name }));
     } catch (error) {
@@ -223,13 +241,15 @@ export class Run {
     const content = isBytes ? Buffer.from(value.base64, 'base64') : value;
     const bytes = isBytes ? content.length : Buffer.byteLength(JSON.stringify(content) ?? '');
     const artifact = {
-      name: isText(name, NAME_MAX) && name !== '' ? name : `artifact-${this.artifacts.length + 1}`,
+      name: isText(name, NAME_MAX) && name !== '' ? name.replace(HALF, '\ufffd') : `artifact-${this.artifacts.length + 1}`,
       mimeType: isText(mimeType, NAME_MAX) ? mimeType
         : isBytes ? 'application/octet-stream' : typeof content === 'string' ? 'text/plain' : 'application/json',
       bytes,
       value: content,
     };
+    const before = this.artifacts.filter((each) => each.name === artifact.name).length;
+    const uri = `artifact://${encodeURIComponent(artifact.name)}${before > 0 ? `/${before + 1}` : ''}`;
     this.artifacts.push(artifact);
-    return { uri: `artifact://${encodeURIComponent(artifact.name)}`, bytes, mimeType: artifact.mimeType };
+    return { uri, bytes, mimeType: artifact.mimeType };
   }
 }

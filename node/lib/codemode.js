@@ -198,6 +198,9 @@ class CodeMode {
   }
 }
 
+/* From here on one more may be the same number. */
+const FIGURE_END = 2 ** 52;
+
 /* Progress for a client that asked for it. */
 function progressTo(extra) {
   const progressToken = extra?._meta?.progressToken ?? extra?.mcpReq?._meta?.progressToken;
@@ -205,7 +208,7 @@ function progressTo(extra) {
   let last = 0;
   if (progressToken === undefined || typeof send !== 'function') return undefined;
   return ({ progress, total, message }) => {
-    last = progress > last ? progress : last + 1; /* it only ever grows */
+    last = progress > last && progress < FIGURE_END ? progress : last + 1; /* it only ever grows */
     const params = { progressToken, progress: last, total, message };
     Promise.resolve(send({ method: 'notifications/progress', params })).catch(() => {});
   };

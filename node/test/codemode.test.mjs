@@ -231,6 +231,23 @@ describe('a run says what it did', () => {
     assert.ok(outcome.usage.wallMs > 0 && outcome.usage.memoryBytes > 0);
   });
 
+  it('artifacts of any name, each at its own address', async () => {
+    const outcome = await mode.run(`const uris = [];
+      for (const name of ['a\\ud800', 'b c', 'b c']) uris.push((await artifact(name, 1)).uri);
+      return uris;`);
+    assert.deepEqual(outcome.result, ['artifact://a%EF%BF%BD', 'artifact://b%20c', 'artifact://b%20c/2']);
+    assert.deepEqual(outcome.artifacts.map(({ name }) => name), ['a\ufffd', 'b c', 'b c']);
+  });
+
+  it('progress that only ever grows, whatever the figures', async () => {
+    const seen = [];
+    await mode.handler({ code: 'progress(1e308, "a"); progress(5, "b"); progress(2, "c"); progress(2 ** 52, "d"); await sleep(1)' }, {
+      _meta: { progressToken: 1 },
+      sendNotification: async ({ params }) => seen.push(params.progress),
+    });
+    assert.deepEqual(seen, [1, 5, 6, 7]);
+  });
+
   it('progress, while it runs', async () => {
     const seen = [];
     await mode.run('progress(1, 2, "half"); progress("words"); await sleep(1)', { onProgress: (p) => seen.push(p) });
@@ -262,6 +279,33 @@ describe('a run is bounded', () => {
     assert.equal(calls.length, 10);
     assert.equal(most, 3);
     few.dispose();
+  });
+
+  it('in what it asks servers for: their list once, and a few times where it fails', async () => {
+    let lists = 0, failed = 0;
+    const client = (listTools) => ({ listTools, callTool: async () => ({ content: [] }) });
+    const asked = createCodeMode({ servers: {
+      s: client(async () => {
+        lists++;
+        return { tools: [{ name: 't', inputSchema: { type: 'object' } }] };
+      }),
+      bad: client(async () => {
+        failed++;
+        throw new Error('not now');
+      }),
+    } });
+    const outcome = await asked.run(`
+      const found = await Promise.all(Array.from({ length: 200 }, (_, i) =>
+        i % 2 === 0 ? discover('t', { server: 's' }) : servers.s.tools()));
+      let none = 0;
+      for (let i = 0; i < 20; i++) await servers.bad.tools().catch(() => none++);
+      return [found.length, found.every((tools) => tools.length === 1), none];`);
+    assert.deepEqual(outcome.result, [200, true, 20]);
+    assert.equal(lists, 1);
+    assert.equal(failed, 5);
+    assert.equal((await asked.run('return (await discover("t")).length')).result, 1);
+    assert.equal(lists, 2);
+    asked.dispose();
   });
 
   it('in what it returns, and the tool says what was cut', async () => {

@@ -375,6 +375,11 @@ static void test_progress__whose_figure_has_not_grown_is_its_message(void **stat
     gbx_mcp_progress_at(s->waiting[0], 4, 9, "four", 4);
     mcp_client_expect(&s->client, PROGRESS("3,\"message\":\"one\"") "\n" PROGRESS(
                                       "4,\"total\":9,\"message\":\"four\""));
+    gbx_mcp_progress_at(s->waiting[0], 1e308, 9, "five", 4);
+    gbx_mcp_progress_at(s->waiting[0], 4503599627370496.0, 9, "six", 3);
+    gbx_mcp_progress_at(s->waiting[0], 1e300, 9, NULL, 0);
+    mcp_client_expect(&s->client, PROGRESS("5,\"message\":\"five\"") "\n" PROGRESS(
+                                      "6,\"message\":\"six\""));
 }
 
 static void test_progress__has_a_rate(void **state)

@@ -8,6 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+/* From here on one more may be the same number. */
+#define FIGURE_END 4503599627370496.0 /* 2^52 */
+
 static bool asked_for(const gbx_mcp_request *request, gbx_mcp_level level)
 {
     const gbx_mcp_era *era;
@@ -42,9 +45,10 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
     gbx_buf to;
 
     /* Three decimals are sent: what they do not show has not grown. */
-    progress = floor(progress * 1000) / 1000;
-    if (!isfinite(progress) ||
-        (progress <= request->progress && (message == NULL || message_len == 0)))
+    progress = isfinite(progress) && progress < FIGURE_END
+                   ? floor(progress * 1000) / 1000
+                   : request->progress;
+    if (progress <= request->progress && (message == NULL || message_len == 0))
         return;
     if (progress <= request->progress) { /* the words count: a number must grow */
         progress = floor(request->progress) + 1;

@@ -94,7 +94,8 @@ gbx_policy_secret_from(gbx_policy *policy, const char *name, const char *source,
 /**
  * Check code without running it, as gbx_check() does, for an engine that has this
  * policy: what it allows is no violation, nor are names of exposed functions that it
- * lists. NULL allows nothing.
+ * lists; its limit of code_bytes holds, or that of @p limits if it is lower. NULL allows
+ * nothing.
  */
 GBX_API GBX_MUST_USE gbx_status gbx_policy_check(
     const gbx_policy *policy, const char *code, size_t code_len, gbx_form form,

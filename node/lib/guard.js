@@ -4,7 +4,7 @@
 // parses: a word in a string or a comment is never a use.
 import { addon, problem } from './native.js';
 import { hintOfEngine } from './hints.js';
-import { asOption, needOptions, takePolicy, wrong } from './options.js';
+import { asOption, needOptions, takeLimits, takePolicy, wrong } from './options.js';
 import { secondOpinion } from './syntax.js';
 
 const FORMS = ['function', 'execute', 'body', 'script'];
@@ -47,11 +47,12 @@ function check(code, options) {
   needOptions(options, ['form']);
   const form = FORMS.indexOf(options.form ?? 'function');
   if (form < 0) throw wrong('form', `one of ${FORMS.join(', ')}`, options.form);
+  const { codeBytes = 0 } = takeLimits(options.limits ?? {}, 'limits');
   if (addon === undefined) throw new Error(problem);
   if (typeof code !== 'string')
     return [form, [{ message: 'the code must be a string', line: 0, column: 0, code: 'INVALID_CODE', rule: 'form' }]];
   try {
-    return [form, violationsOf(addon.check(form, code, takePolicy(options), 0))];
+    return [form, violationsOf(addon.check(form, code, takePolicy(options), codeBytes))];
   } catch (error) {
     throw asOption(error, options);
   }
@@ -64,7 +65,7 @@ export function hasForm(code, options) {
 
 /**
  * Check code. Options: form, and what the engine would allow (policy, fetch, fs, crypto,
- * env), so that what is allowed is no violation.
+ * env; limits.codeBytes), so that what is allowed is no violation.
  */
 export function validateSandboxCode(code, options = {}) {
   const [form, found] = check(code, options);

@@ -37,6 +37,20 @@ test('all violations are told, in their places', () => {
   assert.deepEqual(violations.map(({ line, column }) => [line, column]), [[2, 3], [3, 10]]);
 });
 
+test('code may be as long as the engine takes it', () => {
+  const code = `() => "${'x'.repeat(100000)}"`;
+  const limits = (codeBytes) => ({ limits: { codeBytes } });
+  const tooLong = (options) => validateSandboxCode(code, options).violations?.some(({ rule }) => rule === 'size');
+
+  assert.equal(tooLong({}), true);
+  assert.equal(tooLong(limits(1048576)), undefined);
+  assert.equal(tooLong({ policy: limits(1048576) }), undefined);
+  assert.equal(tooLong({ policy: limits(1048576), ...limits(70000) }), true);
+  assert.equal(tooLong({ policy: limits(70000), ...limits(1048576) }), true);
+  assert.equal(validateSandboxCode('() => 1', limits(3)).ok, false);
+  assert.throws(() => validateSandboxCode(code, limits(0)), /limits\.codeBytes/);
+});
+
 test('what the engine allows is no violation', () => {
   const code = 'async (d) => (await fetch("https://a.example/x")).status';
 

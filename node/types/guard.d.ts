@@ -18,10 +18,10 @@ export type GuardResult =
   | { ok: true }
   | { ok: false; violation: string; violations: SandboxViolation[] };
 
-/** What the engine would allow is no violation. */
+/** What the engine would allow is no violation; of the limits, `codeBytes` counts. */
 export type GuardOptions = { form?: SandboxForm | undefined } & Pick<
   SandboxConfig,
-  'policy' | 'console' | 'fetch' | 'fs' | 'crypto' | 'env' | 'capabilities'
+  'policy' | 'console' | 'fetch' | 'fs' | 'crypto' | 'env' | 'capabilities' | 'limits'
 >;
 
 /** Check code without running it: early advice, no security boundary. */

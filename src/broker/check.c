@@ -39,6 +39,7 @@ gbx_status gbx_policy_check(const gbx_policy *policy, const char *code, size_t c
 
     if (policy != NULL) {
         world.capabilities = policy->capabilities;
+        world.code_bytes = policy->limits.code_bytes;
         world.has_name = has_name;
         world.may_fetch = may_fetch;
         world.user = (gbx_policy *)(uintptr_t)policy; /* given back as const alone */

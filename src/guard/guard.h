@@ -41,6 +41,7 @@ typedef struct gbx_guard_span {
 typedef struct gbx_guard_world {
     uint32_t capabilities; /* GBX_CAP_* that are on: their names exist */
     bool may_bind;         /* form body: what the caller binds is not known yet */
+    uint32_t code_bytes;   /* gbx_guard_report(): the most of the limits; 0: not said */
 
     /* Does the host give the code a global, or in form body a binding, of that name?
      * May be NULL: it does not. */

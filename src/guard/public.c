@@ -11,14 +11,15 @@
 #define CODE_BYTES_SCRIPT 51200
 #define CODE_BYTES_MAX    (1024 * 1024)
 
-/* The field of a structure that may be older or newer than this library. */
-static gbx_status code_bytes(const gbx_limits *limits, gbx_form form, size_t *ret,
-                             gbx_error *reterr)
+/* The field of a structure that may be older or newer than this library; most: 0, or what
+ * it is at most. */
+static gbx_status code_bytes(const gbx_limits *limits, gbx_form form, uint32_t most,
+                             size_t *ret, gbx_error *reterr)
 {
     size_t known = offsetof(gbx_limits, code_bytes) + sizeof limits->code_bytes;
     const char *bytes = (const char *)limits;
 
-    *ret = form == GBX_FORM_SCRIPT ? CODE_BYTES_SCRIPT : CODE_BYTES;
+    *ret = most != 0 ? most : form == GBX_FORM_SCRIPT ? CODE_BYTES_SCRIPT : CODE_BYTES;
     if (limits == NULL)
         return GBX_OK;
     if (limits->struct_size < sizeof limits->struct_size)
@@ -31,7 +32,7 @@ static gbx_status code_bytes(const gbx_limits *limits, gbx_form form, size_t *re
     if (limits->code_bytes > CODE_BYTES_MAX)
         return gbx_fail(reterr, GBX_E_USAGE, "limits.code_bytes is more than %d",
                         CODE_BYTES_MAX);
-    *ret = limits->code_bytes;
+    *ret = most != 0 && most < limits->code_bytes ? most : limits->code_bytes;
     return GBX_OK;
 }
 
@@ -49,7 +50,8 @@ gbx_status gbx_guard_report(const char *code, size_t code_len, gbx_form form,
         return gbx_fail(reterr, GBX_E_USAGE, "code or ret_report is NULL");
     if ((unsigned)form > GBX_FORM_SCRIPT)
         return gbx_fail(reterr, GBX_E_USAGE, "form is out of range");
-    status = code_bytes(limits, form, &max_len, reterr);
+    status = code_bytes(limits, form, world != NULL ? world->code_bytes : 0, &max_len,
+                        reterr);
     if (status == GBX_OK)
         status = gbx_guard_full(code, code_len, form, max_len, world, &report, reterr);
     if (status != GBX_OK)

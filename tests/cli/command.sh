@@ -193,6 +193,10 @@ want 78 '' "glovebox: slip.json:3:3: fecth: there is no such key: did you mean '
 want 78 '' "glovebox: gone.json:1:31: *the directory 'nowhere' does not exist" run '() => 1' --policy gone.json
 want 78 '{"ok":false,"status":"GBX_E_POLICY",*"file":"slip.json","location":{"line":3,"column":3}}' '' run '() => 1' --policy slip.json --json
 want 78 '' 'glovebox: slip.json:3:3: *' check count.js --policy slip.json
+printf '{"limits": {"codeBytes": 1048576}}' >long.json
+printf '() => "%0100000d"' 1 >long.js
+want 15 '' 'long.js:*INVALID_CODE: *65536*' check long.js
+want 0 '' '' check long.js --policy long.json
 want 66 '' "glovebox: cannot read the policy 'nowhere.json': No such file or directory" run '() => 1' --policy nowhere.json
 want 78 '' "glovebox: --allow fetch=a.example,\*:1:17: *" run '() => 1' --allow 'fetch=a.example,*'
 want 78 '' "glovebox: --allow fecth=a:1:1: *did you mean 'fetch'?" run '() => 1' --allow fecth=a

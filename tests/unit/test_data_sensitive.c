@@ -70,6 +70,24 @@ static void test_names__of_what_nobody_shows(void **state)
         "postal",
         "born",
         "routing_number",
+        "birth",
+        "birth_info",
+        "birthplace",
+        "yearOfBirth",
+        "ipv4",
+        "client_ipv6",
+        "remoteIp4",
+        "clientip",
+        "allowed_ips",
+        "ipAddr",
+        "macAddress",
+        "username",
+        "forename",
+        "sort_code",
+        "bankAccount",
+        "drivers_license",
+        "drivingLicence",
+        "imei",
     };
     (void)state;
 
@@ -85,7 +103,8 @@ static void test_names__of_ordinary_fields(void **state)
         "hotel",      "key",           "keyword", "author",          "token_count",
         "maxTokens",  "ship",          "compass", "price",           "status",
         "created_at", "description",   "",        "password_length", "\xc3\xa4rger",
-        "tags",       "account_notes", "zipped",  "mfa_count",
+        "tags",       "account_notes", "zipped",  "mfa_count",       "birth_rate",
+        "ipsum",      "chips",         "tips",    "swift",
     };
     (void)state;
 

@@ -135,17 +135,22 @@ static bool is_secret(const words *w)
 static bool is_sensitive(const words *w)
 {
     static const char *const parts[] = {
-        "email",       "phone",          "creditcard",   "cardnumber", "accountnumber",
-        "passport",    "iban",           "taxid",        "nationalid", "firstname",
-        "lastname",    "socialsecurity", "surname",      "fullname",   "maidenname",
-        "dateofbirth", "birthdate",      "birthday",     "ipaddress",  "postcode",
-        "postalcode",  "zipcode",        "licenseplate", "givenname",  "familyname",
-        "middlename",  "accountholder",  "cardholder",   "ccnumber",   "routingnumber",
+        "email",       "phone",          "creditcard",    "cardnumber",
+        "passport",    "iban",           "taxid",         "nationalid",
+        "firstname",   "lastname",       "surname",       "fullname",
+        "maidenname",  "givenname",      "familyname",    "middlename",
+        "forename",    "username",       "accountholder", "cardholder",
+        "birth",       "socialsecurity", "accountnumber", "bankaccount",
+        "ccnumber",    "routingnumber",  "sortcode",      "licenseplate",
+        "driverlicen", "driverslicen",   "drivinglicen",  "ipaddr",
+        "ipv4",        "ipv6",           "clientip",      "remoteip",
+        "macaddr",     "postcode",       "postalcode",    "zipcode",
     };
     static const char *const alone[] = {
-        "pin",  "ssn",    "cvv",  "cvc",    "dob",     "mail", "mobile", "tel",
-        "fax",  "bic",    "ip",   "street", "address", "acct", "zip",    "iban",
-        "addr", "postal", "born", "fname",  "lname",   "cvc2", "cvv2",
+        "pin",  "ssn",     "cvv",   "cvc",  "dob",    "mail",   "mobile", "tel",
+        "fax",  "bic",     "ip",    "ips",  "street", "acct",   "zip",    "iban",
+        "addr", "address", "born",  "cvc2", "cvv2",   "postal", "imei",   "msisdn",
+        "imsi", "fname",   "lname", "ip4",  "ip6",
     };
     static const char *const numbers[] = {"no", "nr", "num"};
 

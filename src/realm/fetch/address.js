@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* address - where a request goes: an absolute address on the web. */
 import { getOwnPropertyDescriptor, slice, uncurry } from './primordials.js';
+import { refusal } from './refusal.js';
 
 import { URL, URLSearchParams } from 'whatwg-url';
 
@@ -34,14 +35,15 @@ export function readURL(input) {
   const given = `${input}`;
   const url = parse(given);
   if (url === undefined)
-    throw new TypeError(parse(given, 'https://relative.invalid/') === undefined
+    throw refusal('URL', parse(given, 'https://relative.invalid/') === undefined
       ? `'${short(given)}' is no URL`
       : `'${short(given)}' is a relative URL, and there is no page that it could be ` +
         'relative to: give all of it, such as https://example.org/path');
   if (protocol(url) !== 'https:' && protocol(url) !== 'http:')
-    throw new TypeError(`'${short(given)}' is no address on the web: only https: and http: are`);
+    throw refusal('URL',
+      `'${short(given)}' is no address on the web: only https: and http: are`);
   if (username(url) !== '' || password(url) !== '')
-    throw new TypeError('a URL with a user name or a password cannot be fetched: ' +
+    throw refusal('URL', 'a URL with a user name or a password cannot be fetched: ' +
       'use the header authorization');
   const all = href(url);
   return slice(all, 0, all.length - hash(url).length);

@@ -23,14 +23,17 @@ export function decodeText(bytes) {
   return all[0] === '\ufeff' ? slice(all, 1) : all;
 }
 
+const plain = (message) => new TypeError(message);
+
 /* null: none. Bytes that two bodies share are copied when they are read. */
 export function makeBody(bytes) {
   return { __proto__: null, bytes, isUsed: false, isShared: false };
 }
 
-export function cloneBody(body) {
+/* wrong(message), here and below, makes the error of what cannot be. */
+export function cloneBody(body, wrong = plain) {
   if (body === null) return null;
-  if (body.isUsed) throw new TypeError(USED);
+  if (body.isUsed) throw wrong(USED);
   body.isShared = true;
   const other = makeBody(body.bytes);
   other.isShared = true;
@@ -48,7 +51,7 @@ function take(body) {
 }
 
 /* What a body may be made of: its bytes, and the type that they have then. */
-export function extract(value, isSearchParams) {
+export function extract(value, isSearchParams, wrong = plain) {
   if (typeof value === 'object' && value !== null) {
     const bytes = copyBytes(value);
     if (bytes !== undefined) return { __proto__: null, bytes, type: null };
@@ -56,7 +59,7 @@ export function extract(value, isSearchParams) {
       return text(`${value}`, 'application/x-www-form-urlencoded;charset=UTF-8');
     const proto = getPrototypeOf(value);
     if (proto === null || proto === Object.prototype || isArray(value))
-      throw new TypeError(`the body is ${isArray(value) ? 'an array' : 'an object'}: ` +
+      throw wrong(`the body is ${isArray(value) ? 'an array' : 'an object'}: ` +
         'use JSON.stringify() and the header content-type: application/json');
   }
   return text(`${value}`, 'text/plain;charset=UTF-8');

@@ -3,17 +3,9 @@
 import { Request, partsOf } from './request.js';
 import { fromHost } from './response.js';
 import { need, pairsOf } from './headers.js';
-import { defineProperty, PromiseOf } from './primordials.js';
+import { PromiseOf } from './primordials.js';
 import { onAbort } from './abort.js';
-
-/* What Node says in the cause of such an error is said there as well. */
-function explain(error) {
-  if (error.code !== undefined && error.cause === undefined)
-    defineProperty(error, 'cause', {
-      value: { code: error.code, message: error.message }, writable: true, configurable: true,
-    });
-  return error;
-}
+import { explain, refusal } from './refusal.js';
 
 /* `await` asks a native promise nothing that code could answer. */
 async function settle(promise, resolve, reject) {
@@ -34,7 +26,8 @@ async function settle(promise, resolve, reject) {
 function send(host, request) {
   const { url, method, headers, body, redirect, signal } = partsOf(request);
   if (signal.aborted) throw signal.reason;
-  if (body !== null && body.isUsed) throw new TypeError('the body of the request was read already');
+  if (body !== null && body.isUsed)
+    throw refusal('REQUEST', 'the body of the request was read already');
   if (body !== null) body.isUsed = true;
   const { id, promise } = host.start('fetch',
     [{ __proto__: null, url, method, headers: pairsOf(headers), redirect }],

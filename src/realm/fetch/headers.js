@@ -5,6 +5,7 @@ import {
   getPrototypeOf, iterator, matches, ownKeys, push, setPrototypeOf, slice, sort, tag,
   toLowerCase, toStringTag,
 } from './primordials.js';
+import { refusal } from './refusal.js';
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
@@ -16,7 +17,7 @@ function isSpace(code) {
 
 function readName(name) {
   const text = `${name}`;
-  if (!isToken(text)) throw new TypeError(`a header cannot be named ${quote(text)}`);
+  if (!isToken(text)) throw refusal('HEADER', `a header cannot be named ${quote(text)}`);
   return text;
 }
 
@@ -28,10 +29,10 @@ function readValue(value, name) {
   for (let i = from; i < to; i++) {
     const code = charCodeAt(text, i);
     if (code > 255)
-      throw new TypeError(`the header ${name} has a character that is no byte: ` +
+      throw refusal('HEADER', `the header ${name} has a character that is no byte: ` +
         `${quote(text[i])}; encodeURIComponent() makes bytes of it`);
     if (code === 0 || code === 10 || code === 13)
-      throw new TypeError(`the header ${name} has a line break or a NUL in its value`);
+      throw refusal('HEADER', `the header ${name} has a line break or a NUL in its value`);
   }
   return slice(text, from, to);
 }
@@ -70,7 +71,7 @@ export class Headers {
   constructor(init = undefined) {
     if (init === undefined) return;
     if ((typeof init !== 'object' && typeof init !== 'function') || init === null)
-      throw new TypeError('headers are an object, a list of pairs or a Headers');
+      throw refusal('HEADER', 'headers are an object, a list of pairs or a Headers');
     if (isHeaders(init)) this.#fillFromPairs(pairsOf(init));
     else if (init[iterator] !== undefined && init[iterator] !== null)
       this.#fillFromSequence(init);
@@ -159,10 +160,11 @@ export class Headers {
     for (const item of init) {
       const pair = [];
       if (typeof item !== 'object' || item === null)
-        throw new TypeError('an item of a list of headers is a pair: [name, value]');
+        throw refusal('HEADER', 'an item of a list of headers is a pair: [name, value]');
       for (const part of item) push(pair, part);
       if (pair.length !== 2)
-        throw new TypeError(`a header is a pair of name and value, not ${pair.length} things`);
+        throw refusal('HEADER',
+          `a header is a pair of name and value, not ${pair.length} things`);
       this.append(pair[0], pair[1]);
     }
   }
@@ -172,7 +174,7 @@ export class Headers {
     for (let i = 0; i < keys.length; i++) {
       const own = getOwnPropertyDescriptor(init, keys[i]);
       if (own === undefined || !own.enumerable) continue;
-      if (typeof keys[i] === 'symbol') throw new TypeError('a header is named by a string');
+      if (typeof keys[i] === 'symbol') throw refusal('HEADER', 'a header is named by a string');
       this.append(keys[i], init[keys[i]]);
     }
   }

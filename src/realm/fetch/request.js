@@ -4,6 +4,7 @@ import { addBodyMethods, cloneBody, extract, makeBody } from './body.js';
 import { isSignal, makeSignal } from './abort.js';
 import { Headers, isToken, need } from './headers.js';
 import { slice, tag, toUpperCase } from './primordials.js';
+import { refusal } from './refusal.js';
 import { isSearchParams, readURL } from './address.js';
 
 const NORMAL = {
@@ -14,22 +15,22 @@ const REDIRECTS = { __proto__: null, follow: 1, error: 1, manual: 1 };
 
 function readMethod(value) {
   const given = `${value}`;
-  if (!isToken(given)) throw new TypeError(`'${slice(given, 0, 40)}' is no method`);
+  if (!isToken(given)) throw refusal('METHOD', `'${slice(given, 0, 40)}' is no method`);
   const upper = toUpperCase(given);
-  if (FORBIDDEN[upper] === 1) throw new TypeError(`the method ${upper} cannot be used`);
+  if (FORBIDDEN[upper] === 1) throw refusal('METHOD', `the method ${upper} cannot be used`);
   return NORMAL[upper] === 1 ? upper : given;
 }
 
 function readRedirect(value) {
   const given = `${value}`;
   if (REDIRECTS[given] !== 1)
-    throw new TypeError("redirect is 'follow', 'error' or 'manual'");
+    throw refusal('REQUEST', "redirect is 'follow', 'error' or 'manual'");
   return given;
 }
 
 function readSignal(value) {
   if (value === null) return undefined;
-  if (!isSignal(value)) throw new TypeError('the signal is no AbortSignal');
+  if (!isSignal(value)) throw refusal('REQUEST', 'the signal is no AbortSignal');
   return value;
 }
 
@@ -57,11 +58,12 @@ export class Request {
     const from = isRequest(input) ? input : null;
     const given = init === undefined || init === null ? {} : init;
     if (typeof given !== 'object' && typeof given !== 'function')
-      throw new TypeError('the second argument is an object, such as { method: "POST" }');
+      throw refusal('REQUEST',
+        'the second argument is an object, such as { method: "POST" }');
     const { body, headers, integrity, method, redirect, signal } = given;
     this.#url = from !== null ? from.#url : readURL(input);
     if (integrity !== undefined && `${integrity}` !== '')
-      throw new TypeError('integrity is not supported');
+      throw refusal('REQUEST', 'integrity is not supported');
     this.#redirect = redirect !== undefined ? readRedirect(redirect)
       : from !== null ? from.#redirect : 'follow';
     this.#method = method !== undefined ? readMethod(method)
@@ -76,16 +78,17 @@ export class Request {
 
   #takeBody(body, from) {
     const has = body !== undefined && body !== null;
+    const wrong = (message) => refusal('REQUEST', message);
     const inherited = from !== null && body === undefined ? from.#body : null;
     if ((has || inherited !== null) && (this.#method === 'GET' || this.#method === 'HEAD'))
-      throw new TypeError(`a request with the method ${this.#method} cannot have a body`);
+      throw wrong(`a request with the method ${this.#method} cannot have a body`);
     if (inherited !== null) {
-      const taken = cloneBody(inherited); /* refuses one that was read */
+      const taken = cloneBody(inherited, wrong); /* refuses one that was read */
       inherited.isUsed = true;
       return taken;
     }
     if (!has) return null;
-    const { bytes, type } = extract(body, isSearchParams);
+    const { bytes, type } = extract(body, isSearchParams, wrong);
     if (type !== null && !this.#headers.has('content-type'))
       this.#headers.append('Content-Type', type);
     return makeBody(bytes);

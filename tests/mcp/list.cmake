@@ -29,6 +29,7 @@ gbx_mcp_test(hostile)
 gbx_mcp_test(codemode)
 gbx_mcp_test(mistakes)
 gbx_mcp_test(remote)
+gbx_mcp_test(policy)
 gbx_mcp_test(upstreams)
 
 add_executable(mcp-declare mcp/declare.c)

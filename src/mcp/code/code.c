@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "mcp/code/preload.h"
 #include "mcp/code/run.h"
+#include "policy/policy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +68,17 @@ static void set_limits(const gbx_mcp_settings *s, gbx_limits *limits)
     limits->host_calls = (uint32_t)at_most((uint64_t)s->calls * 2 + 1000, 1000000);
     limits->host_out_bytes = GBX_MIB(256);
     limits->host_in_bytes = GBX_MIB(1024);
+}
+
+/* What servers.js asks is a function of the host as any other: a policy that does not list
+ * it would leave code without servers. It is allowed in the command's own policy, which no
+ * engine has yet; other engines of the command have no function of that name. */
+static gbx_status allow_asking(const gbx_options *options, gbx_error *reterr)
+{
+    if (options->policy == NULL ||
+        gbx_policy_allows_function(options->policy, GBX_CODE_HOST_NAME))
+        return GBX_OK;
+    return gbx_policy_allow(options->policy, "functions=" GBX_CODE_HOST_NAME, reterr);
 }
 
 static bool start_box(gbx_mcp_code *code, const gbx_options *options)
@@ -134,9 +146,12 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             gbx_gate *gate, const gbx_options *options,
                             gbx_mcp_code **ret, gbx_error *reterr)
 {
-    gbx_mcp_code *code = calloc(1, sizeof *code);
+    gbx_status status = allow_asking(options, reterr);
+    gbx_mcp_code *code = status == GBX_OK ? calloc(1, sizeof *code) : NULL;
     uint32_t salt = 0;
 
+    if (status != GBX_OK)
+        return status;
     if (code == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "cannot start code mode");
     code->loop = loop;

@@ -9,7 +9,9 @@
 
 typedef struct gbx_mcp_code gbx_mcp_code;
 
-/* Everything is borrowed and outlives the object. options: of the engine. */
+/* Everything is borrowed and outlives the object. options: of the engine; its policy, if
+ * there is one, is the caller's alone until now: the function that code asks us by is added
+ * to it. */
 gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             const gbx_mcp_config *config, gbx_upstreams *upstreams,
                             gbx_gate *gate, const gbx_options *options,

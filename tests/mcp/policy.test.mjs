@@ -61,3 +61,84 @@ for (const [args, code, value] of [
     await wire.close();
   });
 }
+
+const everything = ['--allow', 'fetch=https://a.test,*.b.test', '--allow', `file=${folder}`,
+  '--allow', 'crypto', '--allow', 'env=X=1,Y=2'];
+const toolOf = async (name, ...args) => {
+  const wire = await open(...args);
+  const { tools } = (await wire.ask('tools/list')).result;
+  await wire.close();
+  return tools.find((tool) => tool.name === name);
+};
+const computeWith = (...args) => toolOf('compute', '--data', `d=${data}`, ...args);
+const executeWith = (...args) => toolOf('execute', '--config', config, ...args);
+
+test('compute tells models what the policy gives to code, and of nothing else', async () => {
+  const { description: plain } = await computeWith();
+  const { description } = await computeWith(...everything);
+  const nothing = 'there is no\nrequire, no import, no process, no file system and no network.\n';
+  assert.ok(plain.includes(nothing));
+  assert.match(plain, /^Compute over data that stays on this machine\.\n/);
+  assert.equal(description, plain
+    .replace('data that stays on this machine', 'data of this machine')
+    .replace(nothing, `there is
+no require, no import and no process.
+await fetch(url) reaches these sites and no others: https://a.test, https://*.b.test.
+await fs.readFile(path, 'utf8') reads the files that are allowed; nothing writes.
+crypto has createHash, createHmac, randomUUID and the like.
+env has: X, Y.
+`));
+  assert.ok(!description.includes(folder));
+  assert.equal((await computeWith(...everything)).description, description);
+  for (const allow of ['console', 'timers'])
+    assert.equal((await computeWith('--allow', allow)).description, plain);
+  assert.match((await computeWith('--allow', 'fetch=a.test')).description,
+    /there is\nno require, no import, no process and no file system\.\nawait fetch/);
+  assert.match((await computeWith('--allow', `file=${folder}`)).description,
+    /there is\nno require, no import, no process and no network\.\nawait fs/);
+  assert.match((await computeWith('--allow', 'crypto')).description,
+    /there is\nno require, no import, no process, no file system and no network\.\ncrypto has/);
+});
+
+test('execute tells models what the policy gives to code, and of nothing else', async () => {
+  const { description: plain } = await executeWith();
+  const { description } = await executeWith(...everything);
+  const nothing = 'Nothing else: no network, files or modules. return';
+  assert.ok(plain.includes(nothing));
+  assert.equal(description, plain.replace(nothing, `\
+- await fetch(url) reaches these sites and no others: https://a.test, https://*.b.test.
+- await fs.readFile(path, 'utf8') reads the files that are allowed; nothing writes.
+- crypto has createHash, createHmac, randomUUID and the like.
+- env has: X, Y.
+Nothing else: no modules. return`));
+  assert.match((await executeWith('--allow', 'fetch=a.test')).description,
+    /\nNothing else: no files or modules\. /);
+  assert.match((await executeWith('--allow', `file=${folder}`)).description,
+    /\nNothing else: no network or modules\. /);
+  assert.match((await executeWith('--policy', file('empty.json', {}))).description,
+    /\n- input; progress\(text\); await artifact/);
+});
+
+test('many sites are told in part', async () => {
+  const sites = Array.from({ length: 20 }, (_, i) => `s${i}.test`);
+  const { description } = await computeWith('--allow', `fetch=${sites.join()}`);
+  assert.match(description, /https:\/\/s11\.test and others\.\n/);
+  assert.doesNotMatch(description, /s12\.test/);
+});
+
+for (const [args, annotations] of [
+  [[], { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }],
+  [['--allow', 'crypto', '--allow', `file=${folder}`],
+    { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }],
+  [['--allow', 'fetch=a.test'],
+    { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }],
+  [['--policy', file('get.json', { fetch: { allow: ['a.test'], methods: ['GET', 'HEAD'] } })],
+    { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true }],
+  [['--policy', file('post.json', { fetch: { allow: ['a.test'], methods: ['GET', 'POST'] } })],
+    { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }],
+]) {
+  test(`hosts are told whether compute can change anything: ${args.join(' ')
+    .replaceAll(folder, '.')}`, async () => {
+    assert.deepEqual((await computeWith(...args)).annotations, annotations);
+  });
+}

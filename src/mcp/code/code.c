@@ -158,6 +158,7 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     code->server = server;
     code->config = config;
     code->settings = &config->settings;
+    code->policy = options->policy;
     code->upstreams = upstreams;
     code->gate = gate;
     (void)!getrandom(&salt, sizeof salt, 0);

@@ -5,6 +5,7 @@
  */
 #include "base/cleanup.h"
 #include "mcp/code/declare.h"
+#include "mcp/code/granted.h"
 #include "mcp/code/inner.h"
 #include "mcp/code/reply.h"
 
@@ -28,10 +29,13 @@ static const char how[] =
     "content, else its text, parsed if JSON. Throws ToolError {server, tool, code, "
     "message, retryable}\n"
     "- await servers.NAME.tools(query), await discover(query): what there is\n"
-    "- input; sleep(ms); console.log; progress(text); await artifact(name, value) to keep "
-    "what is large\n"
-    "Nothing else: no network, files or modules. return the value, or end with an "
-    "expression.\n"
+    "- input; ";
+
+static const char more[] =
+    "progress(text); await artifact(name, value) to keep what is large\n";
+
+static const char examples[] =
+    "return the value, or end with an expression.\n"
     "Examples:\n"
     "const pages = await Promise.all(input.ids.map(id => servers.wiki.get({id})));\n"
     "return pages.filter(p => p.words > 900).map(p => p.title);\n"
@@ -112,6 +116,24 @@ static bool write_declarations(const gbx_mcp_code *code, gbx_buf *to)
     return fits;
 }
 
+/* What is there beside the servers, and what is not: the policy knows. */
+static void write_how(const gbx_policy *policy, gbx_buf *to)
+{
+    bool has_net = gbx_granted(policy, GBX_CAP_FETCH);
+    bool has_files = gbx_granted(policy, GBX_CAP_FILE);
+
+    (void)gbx_buf_puts(to, how);
+    (void)gbx_buf_puts(to, gbx_granted(policy, GBX_CAP_TIMERS) ? "sleep(ms); " : "");
+    (void)gbx_buf_puts(to, gbx_granted(policy, GBX_CAP_CONSOLE) ? "console.log; " : "");
+    (void)gbx_buf_puts(to, more);
+    gbx_granted_say(policy, "- ", to);
+    (void)gbx_buf_puts(to, "Nothing else: no ");
+    (void)gbx_buf_puts(to, has_net ? "" : has_files ? "network or " : "network, ");
+    (void)gbx_buf_puts(to, has_files ? "" : "files or ");
+    (void)gbx_buf_puts(to, "modules. ");
+    (void)gbx_buf_puts(to, examples);
+}
+
 static char *describe_execute(const gbx_mcp_code *code)
 {
     const gbx_mcp_settings *s = code->settings;
@@ -125,7 +147,7 @@ static char *describe_execute(const gbx_mcp_code *code)
         (void)gbx_buf_printf(&to,
                              "Look tools up with %sdiscover before their first use.\n",
                              s->tool_prefix);
-    (void)gbx_buf_puts(&to, how);
+    write_how(code->policy, &to);
     (void)gbx_buf_printf(
         &to,
         "Limits: %llu bytes of code, %.0f s, %g s a sleep, %u calls; of more than "

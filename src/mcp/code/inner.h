@@ -19,6 +19,7 @@ struct gbx_mcp_code {
     gbx_mcp_server *server;
     const gbx_mcp_config *config;
     const gbx_mcp_settings *settings;
+    const gbx_policy *policy; /* of the command, or NULL */
     gbx_upstreams *upstreams;
     gbx_gate *gate;
     gbx_box *box;

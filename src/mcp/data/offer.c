@@ -6,9 +6,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "mcp/code/granted.h"
 #include "mcp/data/inner.h"
 #include "mcp/data/number.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,10 +102,58 @@ static void put_dataset(const gbx_dataset_state *set, gbx_buf *to)
     (void)gbx_buf_puts(to, "): this is the data before.\n");
 }
 
+/* The instruction, with what code has in the place of what it lacks. */
+static void put_instruction(const gbx_policy *policy, gbx_buf *to)
+{
+    static const char lacks[] =
+        "there is no\nrequire, no import, no process, no file system and no network.\n";
+    const char *at = strstr(gbx_sandbox_instruction, lacks);
+    bool has_net = gbx_granted(policy, GBX_CAP_FETCH);
+    bool has_files = gbx_granted(policy, GBX_CAP_FILE);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
+
+    assert(at != NULL); /* the text is ours */
+    gbx_buf_init(&said, TEXT_MAX);
+    gbx_granted_say(policy, "", &said);
+    if (said.len == 0) {
+        (void)gbx_buf_puts(to, gbx_sandbox_instruction);
+        return;
+    }
+    (void)gbx_buf_append(to, gbx_sandbox_instruction,
+                         (size_t)(at - gbx_sandbox_instruction));
+    (void)gbx_buf_puts(to, "there is\nno require, no import");
+    (void)gbx_buf_puts(to, has_net && has_files ? " and no process" : ", no process");
+    (void)gbx_buf_puts(to, has_files ? ""
+                           : has_net ? " and no file system"
+                                     : ", no file system");
+    (void)gbx_buf_puts(to, has_net ? "" : " and no network");
+    (void)gbx_buf_puts(to, ".\n");
+    (void)gbx_buf_append(to, said.data, said.len);
+    (void)gbx_buf_puts(to, at + sizeof lacks - 1);
+}
+
+/* What hosts decide by whether a person is asked. Code itself changes nothing. */
+static const char *annotations_for(const gbx_policy *policy)
+{
+    if (gbx_granted_writes(policy))
+        return "{\"readOnlyHint\":false,\"destructiveHint\":true,"
+               "\"idempotentHint\":false,\"openWorldHint\":true}";
+    return gbx_granted(policy, GBX_CAP_FETCH)
+               ? "{\"readOnlyHint\":true,\"destructiveHint\":false,"
+                 "\"idempotentHint\":true,\"openWorldHint\":true}"
+               : "{\"readOnlyHint\":true,\"destructiveHint\":false,"
+                 "\"idempotentHint\":true,\"openWorldHint\":false}";
+}
+
 static void put_description(const gbx_mcp_data *d, gbx_buf *to)
 {
-    (void)gbx_buf_puts(to, "Compute over data that stays on this machine.\n\n");
-    (void)gbx_buf_puts(to, gbx_sandbox_instruction);
+    const gbx_policy *policy = d->options.policy;
+
+    /* Code that reaches a site can take the data there. */
+    (void)gbx_buf_puts(to, gbx_granted(policy, GBX_CAP_FETCH)
+                               ? "Compute over data of this machine.\n\n"
+                               : "Compute over data that stays on this machine.\n\n");
+    put_instruction(policy, to);
     (void)gbx_buf_puts(to, "\n");
     put_convention(d, to);
     put_limits(d, to);
@@ -148,9 +198,7 @@ static void offer_tool(gbx_mcp_data *d)
                             .description = (const char *)description.data,
                             .input_schema = (const char *)schema.data,
                             .output_schema = output_schema,
-                            .annotations =
-                                "{\"readOnlyHint\":true,\"destructiveHint\":false,"
-                                "\"idempotentHint\":true,\"openWorldHint\":false}",
+                            .annotations = annotations_for(d->options.policy),
                             .call = gbx_compute_call,
                             .user = d,
                             .waits_itself = true});

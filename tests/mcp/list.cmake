@@ -19,6 +19,7 @@ function(gbx_mcp_test name)
         ENVIRONMENT "GLOVEBOX=$<TARGET_FILE:glovebox-command>;GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>;FIXTURE=$<TARGET_FILE:mcp-fixture>;SANITIZED=${GLOVEBOX_SANITIZE}")
 endfunction()
 
+gbx_mcp_test(artifacts)
 gbx_mcp_test(compute)
 gbx_mcp_test(gate)
 gbx_mcp_test(hosts)

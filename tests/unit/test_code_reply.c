@@ -104,6 +104,23 @@ static void test_reply__without_a_value_says_so(void **state)
           "No value returned; 2 log lines\nlogs:\none\n[warn] two\n" COST);
 }
 
+static void test_reply__names_the_first_artifacts_and_counts_the_rest(void **state)
+{
+    gbx_reply_artifact kept[GBX_REPLY_ARTIFACTS_MAX + 2] = {{.uri = "artifact://a/1"}};
+    gbx_reply reply = quiet();
+    char *structured = NULL;
+    char *text;
+
+    reply.artifacts = kept;
+    reply.artifact_count = GBX_REPLY_ARTIFACTS_MAX + 2;
+    text = text_of(*state, &reply, &structured);
+
+    assert_non_null(strstr(text, "\nand 2 artifacts more: their handles name them\n"));
+    assert_non_null(strstr(structured, ",\"artifacts_left_out\":2,"));
+    free(text);
+    free(structured);
+}
+
 static void test_reply__of_a_failure_says_what_was_done_before(void **state)
 {
     gbx_reply_call calls[] = {{"s", "a", NULL, 2, 1, 5}, {"s", "b", "DENIED", 3, 1, 0}};
@@ -326,6 +343,7 @@ int main(void)
         STORED(test_reply__shows_a_string_as_its_characters),
         STORED(test_reply__says_in_words_that_a_string_is_empty),
         STORED(test_reply__without_a_value_says_so),
+        STORED(test_reply__names_the_first_artifacts_and_counts_the_rest),
         STORED(test_reply__of_a_failure_says_what_was_done_before),
         STORED(test_reply__that_is_too_long_is_cut_in_the_middle),
         STORED(test_logs__have_the_room_that_the_value_leaves),

@@ -308,6 +308,7 @@ static void on_artifact(const struct asked *a)
     bool is_bytes = gbx_view_is_true(gbx_view_member(a->args[3], "bytes"));
     GBX_CLEANUP(gbx_free) char *name = take_text(a->args[0], 200);
     char mime_type[GBX_ARTIFACT_MIME_SIZE];
+    char why[GBX_RUN_WHY_SIZE];
     gbx_buf bytes;
     gbx_buf clean;
     gbx_buf answer;
@@ -326,10 +327,15 @@ static void on_artifact(const struct asked *a)
         const gbx_buf *kept = is_bytes ? &bytes : &clean;
 
         (void)gbx_buf_puts(&answer, "{\"value\":");
-        gbx_code_run_keep(a->run, name != NULL && name[0] != 0 ? name : "artifact",
-                          mime_type, kept->data, kept->len, &answer);
-        (void)gbx_buf_puts(&answer, "}");
-        gbx_box_answer(a->run->code->box, a->request, (char *)answer.data, answer.len);
+        if (gbx_code_run_try_keep(a->run,
+                                  name != NULL && name[0] != 0 ? name : "artifact",
+                                  mime_type, kept->data, kept->len, &answer, why)) {
+            (void)gbx_buf_puts(&answer, "}");
+            gbx_box_answer(a->run->code->box, a->request, (char *)answer.data,
+                           answer.len);
+        } else {
+            refuse(a, "ARTIFACT_LIMIT", why);
+        }
     }
     gbx_buf_cleanup(&bytes);
     gbx_buf_cleanup(&clean);

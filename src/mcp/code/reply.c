@@ -87,10 +87,13 @@ static void write_no_value(const gbx_reply *r, gbx_buf *to)
 
 static void write_artifacts(const gbx_reply *r, gbx_buf *to)
 {
-    for (size_t i = 0; i < r->artifact_count; i++)
+    for (size_t i = 0; i < r->artifact_count && i < GBX_REPLY_ARTIFACTS_MAX; i++)
         (void)gbx_buf_printf(to, "artifact %s: %s, %s, %zu bytes\n",
                              r->artifacts[i].uri, r->artifacts[i].name,
                              r->artifacts[i].mime_type, r->artifacts[i].bytes);
+    if (r->artifact_count > GBX_REPLY_ARTIFACTS_MAX)
+        (void)gbx_buf_printf(to, "and %zu artifacts more: their handles name them\n",
+                             r->artifact_count - GBX_REPLY_ARTIFACTS_MAX);
 }
 
 static void write_cost(const gbx_reply *r, gbx_buf *to)

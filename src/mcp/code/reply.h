@@ -44,6 +44,9 @@ typedef struct gbx_reply_artifact {
     size_t bytes;
 } gbx_reply_artifact;
 
+/* So many are named; the rest is counted. */
+#define GBX_REPLY_ARTIFACTS_MAX 64
+
 typedef struct gbx_reply {
     const char *value; /* JSON; len 0: none */
     size_t value_len;

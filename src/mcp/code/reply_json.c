@@ -163,7 +163,7 @@ void gbx_reply_structure(const gbx_reply *r, const gbx_cut *value, const gbx_cut
                          value->tail != NULL || logs->tail != NULL || r->logs_cut
                              ? "true"
                              : "false");
-    for (size_t i = 0; i < r->artifact_count; i++) {
+    for (size_t i = 0; i < r->artifact_count && i < GBX_REPLY_ARTIFACTS_MAX; i++) {
         put_artifact(to, &is_first, r->artifacts[i].uri, r->artifacts[i].name,
                      r->artifacts[i].mime_type, r->artifacts[i].bytes);
         (void)gbx_buf_puts(to, "}");
@@ -171,6 +171,9 @@ void gbx_reply_structure(const gbx_reply *r, const gbx_cut *value, const gbx_cut
     put_cut(to, &is_first, value, "result", value_type(r));
     put_cut(to, &is_first, logs, "logs", "text/plain");
     (void)gbx_buf_puts(to, "]");
+    if (r->artifact_count > GBX_REPLY_ARTIFACTS_MAX)
+        (void)gbx_buf_printf(to, ",\"artifacts_left_out\":%zu",
+                             r->artifact_count - GBX_REPLY_ARTIFACTS_MAX);
     if (r->error.code != NULL)
         put_error(&r->error, to);
     put_usage(r, to);
@@ -193,7 +196,8 @@ void gbx_reply_blocks(const gbx_reply *r, const gbx_buf *text, const gbx_cut *va
     (void)gbx_buf_puts(to, "[{\"type\":\"text\",\"text\":");
     (void)gbx_json_append_string(to, text->data, text->len);
     (void)gbx_buf_puts(to, "}");
-    for (size_t i = 0; i < r->artifact_count && !r->has_no_links; i++)
+    for (size_t i = 0;
+         i < r->artifact_count && i < GBX_REPLY_ARTIFACTS_MAX && !r->has_no_links; i++)
         gbx_reply_link(to, r->artifacts[i].uri, r->artifacts[i].name,
                        r->artifacts[i].mime_type, r->artifacts[i].bytes);
     if (value->uri[0] != 0 && !r->has_no_links)

@@ -32,6 +32,7 @@ static void free_run(gbx_code_run *run)
         free(run->faults[i].message);
     gbx_result_free(run->result);
     gbx_script_cleanup(&run->script);
+    free(run->artifacts);
     free(run->text);
     free(run->note);
     free(run);
@@ -150,18 +151,33 @@ void gbx_code_run_release(gbx_code_run *run)
     finish_if_over(run);
 }
 
-static void put_handle(const gbx_artifact *kept, const char *mime_type, size_t len,
-                       gbx_buf *to)
+/* Only one of uri and error is not NULL. */
+static void put_handle(const char *uri, const char *error, const char *mime_type,
+                       size_t len, gbx_buf *to)
 {
-    (void)gbx_buf_puts(to, "{");
-    if (kept != NULL) {
-        (void)gbx_buf_printf(to, "\"uri\":\"%s\",", kept->uri);
-    } else {
-        (void)gbx_buf_puts(to, "\"error\":\"it is too large to be kept\",");
-    }
-    (void)gbx_buf_puts(to, "\"mimeType\":");
+    const char *text = uri != NULL ? uri : error;
+
+    (void)gbx_buf_puts(to, uri != NULL ? "{\"uri\":" : "{\"error\":");
+    (void)gbx_json_append_string(to, text, strlen(text));
+    (void)gbx_buf_puts(to, ",\"mimeType\":");
     (void)gbx_json_append_string(to, mime_type, strlen(mime_type));
     (void)gbx_buf_printf(to, ",\"bytes\":%zu}", len);
+}
+
+/* The place of one more artifact in the list, or NULL: memory is out. */
+static gbx_reply_artifact *make_room(gbx_code_run *run)
+{
+    size_t room = run->artifact_room > 0 ? run->artifact_room * 2 : 8;
+    gbx_reply_artifact *grown;
+
+    if (run->artifact_count < run->artifact_room)
+        return &run->artifacts[run->artifact_count];
+    grown = reallocarray(run->artifacts, room, sizeof *grown);
+    if (grown == NULL)
+        return NULL;
+    run->artifacts = grown;
+    run->artifact_room = room;
+    return &run->artifacts[run->artifact_count];
 }
 
 void gbx_code_run_fault(gbx_code_run *run, const char *code, const char *message)
@@ -173,29 +189,54 @@ void gbx_code_run_fault(gbx_code_run *run, const char *code, const char *message
     (void)snprintf(fault->code, sizeof fault->code, "%s", code);
 }
 
+bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime_type,
+                           const void *data, size_t len, gbx_buf *handle,
+                           char why[GBX_RUN_WHY_SIZE])
+{
+    uint64_t max = run->code->settings->artifact_bytes;
+    const gbx_artifact *kept = NULL;
+    gbx_reply_artifact *a;
+
+    if (run->artifact_count == GBX_RUN_ARTIFACTS_MAX) {
+        (void)snprintf(why, GBX_RUN_WHY_SIZE, "a script keeps %d artifacts at most",
+                       GBX_RUN_ARTIFACTS_MAX);
+        return false;
+    }
+    if (len > max) {
+        (void)snprintf(why, GBX_RUN_WHY_SIZE,
+                       "an artifact has at most %llu bytes, this one %zu",
+                       (unsigned long long)max, len);
+        return false;
+    }
+    a = make_room(run);
+    if (a != NULL)
+        kept = gbx_artifacts_add(run->code->artifacts, name, mime_type, data, len,
+                                 gbx_clock_now_ns());
+    if (kept == NULL) {
+        (void)snprintf(why, GBX_RUN_WHY_SIZE, "there is no memory for it");
+        return false;
+    }
+    memcpy(a->uri, kept->uri, sizeof a->uri);
+    (void)snprintf(a->name, sizeof a->name, "%.*s",
+                   (int)gbx_artifacts_border(name, strlen(name), sizeof a->name - 1),
+                   name);
+    (void)snprintf(a->mime_type, sizeof a->mime_type, "%.*s",
+                   (int)gbx_artifacts_border(mime_type, strlen(mime_type),
+                                             sizeof a->mime_type - 1),
+                   mime_type);
+    a->bytes = len;
+    run->artifact_count++;
+    put_handle(kept->uri, NULL, mime_type, len, handle);
+    return true;
+}
+
 void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_type,
                        const void *data, size_t len, gbx_buf *handle)
 {
-    const gbx_artifact *kept = NULL;
+    char why[GBX_RUN_WHY_SIZE];
 
-    if (run->artifact_count < GBX_RUN_ARTIFACTS_MAX)
-        kept = gbx_artifacts_add(run->code->artifacts, name, mime_type, data, len,
-                                 gbx_clock_now_ns());
-    if (kept != NULL) {
-        gbx_reply_artifact *a = &run->artifacts[run->artifact_count++];
-
-        memcpy(a->uri, kept->uri, sizeof a->uri);
-        (void)snprintf(a->name, sizeof a->name, "%.*s",
-                       (int)gbx_artifacts_border(name, strlen(name),
-                                                 sizeof a->name - 1),
-                       name);
-        (void)snprintf(a->mime_type, sizeof a->mime_type, "%.*s",
-                       (int)gbx_artifacts_border(mime_type, strlen(mime_type),
-                                                 sizeof a->mime_type - 1),
-                       mime_type);
-        a->bytes = len;
-    }
-    put_handle(kept, mime_type, len, handle);
+    if (!gbx_code_run_try_keep(run, name, mime_type, data, len, handle, why))
+        put_handle(NULL, why, mime_type, len, handle);
 }
 
 gbx_status gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,

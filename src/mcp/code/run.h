@@ -8,8 +8,9 @@
 #include "mcp/code/reply.h"
 #include "mcp/code/script.h"
 
-#define GBX_RUN_ARTIFACTS_MAX 64
+#define GBX_RUN_ARTIFACTS_MAX 1000
 #define GBX_RUN_FAULTS_MAX    8
+#define GBX_RUN_WHY_SIZE      120 /* of why nothing was kept */
 
 /* A ToolError that is no call's. */
 typedef struct gbx_run_fault {
@@ -36,8 +37,9 @@ typedef struct gbx_code_run {
     size_t call_count;
     size_t refused; /* over the limit of calls; not in the list */
     size_t open;    /* calls that have not ended */
-    gbx_reply_artifact artifacts[GBX_RUN_ARTIFACTS_MAX];
+    gbx_reply_artifact *artifacts;
     size_t artifact_count;
+    size_t artifact_room;
     gbx_run_fault faults[GBX_RUN_FAULTS_MAX]; /* the last ones, a ring */
     size_t fault_count;
     char *note;         /* of calls that nobody awaited, or NULL */
@@ -73,7 +75,13 @@ void gbx_code_run_release(gbx_code_run *run);
 /* A nested call of the run has ended. */
 void gbx_code_run_settled(gbx_code_run *run);
 
-/* Keep bytes for who reads the reply, and append their handle as JSON. */
+/* Keep bytes for who reads the reply, and append their handle as JSON. False: they are not
+ * kept, why says so in words. */
+bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime_type,
+                           const void *data, size_t len, gbx_buf *handle,
+                           char why[GBX_RUN_WHY_SIZE]);
+/* The same of what a tool has given, whose other parts are of use: a handle is appended in
+ * any case, and says why there is nothing behind it. */
 void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_type,
                        const void *data, size_t len, gbx_buf *handle);
 

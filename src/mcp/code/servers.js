@@ -42,6 +42,7 @@
   const indexOf = uncurry(String.prototype.indexOf);
   const slice = uncurry(String.prototype.slice);
   const charCodeAt = uncurry(String.prototype.charCodeAt);
+  const { fromCharCode } = String;
   const toLowerCase = uncurry(String.prototype.toLowerCase);
   const split = uncurry(String.prototype.split);
   const getter = (object, name) => uncurry(Reflect.getOwnPropertyDescriptor(object, name).get);
@@ -54,6 +55,7 @@
   const CODE = '@code.js:'; /* before the position in a frame of the code */
   const LINES = 10000000;
   const TIMEOUT_MAX = 4294967295; /* what the host can count */
+  const TOO_LARGE = 'it is too large to be handed over in one piece: keep or send it in parts';
 
   const put = (object, name, value, enumerable) =>
     defineProperty(object, name, { value, writable: true, enumerable, configurable: true });
@@ -154,6 +156,10 @@
   function refuse(thrown, error, server, tool, no, at, name) {
     const known = typeof thrown === 'object' && thrown !== null;
     const code = known && typeof thrown.code === 'string' ? thrown.code : undefined;
+    if (known && thrown.name === 'RangeError' && thrown.message === 'Out of memory') {
+      no(fault(error, server, tool, 'INPUT_TOO_LARGE', TOO_LARGE));
+      return;
+    }
     no(fault(error, server, tool,
       code === 'ERR_HOST_CALLS' ? 'CALL_LIMIT'
         : code === 'ERR_HOST_BYTES' ? 'INPUT_TOO_LARGE'
@@ -353,14 +359,27 @@
   }
 
   const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+  const digits = new BytesOf(64);
+  for (let i = 0; i < 64; i++) digits[i] = charCodeAt(DIGITS, i);
+  const PAD = 61, PART = 6144;
+
+  /* In parts: a text that grows by four characters holds a cell for each of its steps,
+   * eight times the bytes. */
   function base64(bytes) {
+    const size = bytesOf(bytes);
     let out = '';
-    for (let i = 0; i < bytes.length; i += 3) {
-      const left = bytes.length - i;
-      const group = bytes[i] << 16 | (left > 1 ? bytes[i + 1] << 8 : 0)
-        | (left > 2 ? bytes[i + 2] : 0);
-      out += DIGITS[group >> 18] + DIGITS[group >> 12 & 63]
-        + (left > 1 ? DIGITS[group >> 6 & 63] : '=') + (left > 2 ? DIGITS[group & 63] : '=');
+    for (let start = 0; start < size; start += PART) {
+      const end = min(start + PART, size);
+      const codes = new BytesOf((end - start + 2 - (end - start + 2) % 3) / 3 * 4);
+      for (let i = start, at = 0; i < end; i += 3) {
+        const group = bytes[i] << 16 | (i + 1 < end ? bytes[i + 1] << 8 : 0)
+          | (i + 2 < end ? bytes[i + 2] : 0);
+        codes[at++] = digits[group >> 18];
+        codes[at++] = digits[group >> 12 & 63];
+        codes[at++] = i + 1 < end ? digits[group >> 6 & 63] : PAD;
+        codes[at++] = i + 2 < end ? digits[group & 63] : PAD;
+      }
+      out += apply(fromCharCode, undefined, codes);
     }
     return out;
   }

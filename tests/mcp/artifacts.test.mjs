@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// What code and tools keep for the reader of the answer: all of it, or a reason.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Wire, killAll } from './wire.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'artifacts-'));
+let wire;
+before(async () => {
+  const path = join(folder, 'mcp.json');
+  writeFileSync(path, JSON.stringify({
+    mcpServers: { up: { command: process.execPath,
+      args: [fileURLToPath(new URL('told-upstream.mjs', import.meta.url)), '[{name:"say"}]'] } },
+    glovebox: { rules: [{ action: 'allow' }], limits: { artifactBytes: 1000000 } } }));
+  wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
+    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder } });
+  await wire.initialize();
+});
+after(async () => {
+  await wire.close();
+  killAll();
+  rmSync(folder, { recursive: true });
+});
+
+const execute = async (code, input) => (await wire.call('execute', { code, input })).result;
+const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
+
+test('all that a script keeps is kept; what is not named is counted', async () => {
+  const { structuredContent: s, content } = await execute(`const kept = [];
+    for (let i = 0; i < 70; i++) kept.push(await artifact('part ' + i, 'text ' + i));
+    return kept.map((each) => each.uri);`);
+  assert.equal(new Set(s.result).size, 70);
+  assert.equal(s.artifacts.length, 64);
+  assert.equal(s.artifacts_left_out, 6);
+  assert.match(content[0].text, /part 63, .*\nand 6 artifacts more: their handles name them\n/);
+  const { result } = await wire.ask('resources/read', { uri: s.result[69] });
+  assert.equal(result.contents[0].text, 'text 69');
+});
+
+test('so is all that a tool gives', async () => {
+  const { structuredContent: s } = await execute('return servers.up.say({ result: input })',
+    { content: Array(80).fill(image) });
+  assert.equal(s.result.filter((each) => typeof each.uri === 'string').length, 80);
+});
+
+test('what is beyond the limits throws, and says which', async () => {
+  const { structuredContent: s } = await execute(`const reasons = [];
+    await artifact('a', 'x'.repeat(1000000));
+    await artifact('a', 'x'.repeat(1000001)).catch((e) => reasons.push([e.code, e.message]));
+    for (let i = 1; ; i++)
+      try {
+        await artifact('a', 'x');
+      } catch (e) {
+        return [...reasons, [e.code, e.message, i]];
+      }`);
+  assert.deepEqual(s.result, [
+    ['ARTIFACT_LIMIT', 'an artifact has at most 1000000 bytes, this one 1000001'],
+    ['ARTIFACT_LIMIT', 'a script keeps 1000 artifacts at most', 1000]]);
+});
+
+test('a tool that gives too many is told of those that are not kept', async () => {
+  const { structuredContent: s } = await execute(
+    'return (await servers.up.say({ result: input }))[1000]', { content: Array(1001).fill(image) });
+  assert.deepEqual(s.result,
+    { error: 'a script keeps 1000 artifacts at most', mimeType: 'image/png', bytes: 3 });
+});
+
+test('a value that is too large to be handed over is a failure with its code', async () => {
+  const { structuredContent: s } = await execute("await artifact('a', 'x'.repeat(5e7))");
+  assert.equal(s.error.code, 'INPUT_TOO_LARGE');
+  assert.match(s.error.message, /^it is too large to be handed over in one piece/);
+});
+
+test('bytes arrive as they are, at every length', async () => {
+  const { structuredContent: s } = await execute(`const kept = [];
+    for (const length of [0, 1, 2, 3, 6143, 6144, 6145, 20000]) {
+      const bytes = Uint8Array.from({ length }, (_, i) => i * 7);
+      kept.push([length, (await artifact('b', bytes)).uri]);
+    }
+    return kept;`);
+  for (const [length, uri] of s.result) {
+    const { contents: [{ blob, text }] } = (await wire.ask('resources/read', { uri })).result;
+    assert.deepEqual(blob !== undefined ? Buffer.from(blob, 'base64') : Buffer.from(text),
+      Buffer.from(Uint8Array.from({ length }, (_, i) => i * 7)));
+  }
+});

@@ -147,15 +147,15 @@ static gbx_status take_specs(gbx_mcp_data *d, const char *const *specs, size_t c
 static void watch_files(gbx_mcp_data *d)
 {
     const gbx_spec **specs = calloc(d->count, sizeof *specs);
-    const char *why = "memory is out";
 
     for (size_t i = 0; specs != NULL && i < d->count; i++)
         specs[i] = &d->sets[i].spec;
     if (specs != NULL)
-        d->watch = gbx_data_watch_new(d->loop, specs, d->count, on_changed, d, &why);
+        d->watch = gbx_data_watch_new(d->loop, specs, d->count, on_changed, d);
     free(specs);
     if (d->watch == NULL)
-        fprintf(stderr, "glovebox: files that change are not read again: %s\n", why);
+        fprintf(stderr,
+                "glovebox: files that change are not read again: memory is out\n");
 }
 
 static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)

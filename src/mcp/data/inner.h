@@ -94,11 +94,11 @@ void gbx_told_cleanup(gbx_told *told);
 typedef struct gbx_data_watch gbx_data_watch;
 
 /* changed(user, index) is called on the loop some time after files have changed, and not
- * while they go on changing. NULL: this system cannot say; *ret_why is a constant text. */
+ * while they go on changing. NULL: memory is out. */
 gbx_data_watch *gbx_data_watch_new(gbx_mcp_loop *loop, const gbx_spec *const *specs,
                                    size_t count,
                                    void (*changed)(void *user, size_t index),
-                                   void *user, const char **ret_why);
+                                   void *user);
 void gbx_data_watch_free(gbx_data_watch *watch);
 
 /* ---- compute.c: calls ---------------------------------------------------------------- */

@@ -5,6 +5,10 @@
  * after an event each is looked at until two looks agree. A writer that never rests is
  * waited for no longer than PATIENCE_TICKS.
  *
+ * Events only make it quick. A folder can be exchanged as well, by a link on the way to it
+ * or under its own name, and what is watched then is no longer what the path leads to; some
+ * file systems make no events at all. So everything is looked at every second in any case.
+ *
  * Of a database the looks alone decide: reading one with a log makes events of its own.
  */
 #include "base/cleanup.h"
@@ -19,12 +23,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LOOK_S         1
 #define TICK_US        40000L
 #define PATIENCE_TICKS 50
 
 #define MASK                                                                \
     (IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | \
-     IN_DELETE | IN_ATTRIB | IN_ONLYDIR)
+     IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
 /* What would be another if the file were another. */
 typedef struct looks {
@@ -47,9 +52,10 @@ typedef struct watched {
 } watched;
 
 struct gbx_data_watch {
-    int fd;
+    int fd; /* -1: the system gives no watches */
     struct event *readable;
     struct event *tick;
+    struct event *look;
     watched *files;
     size_t count;
     void (*changed)(void *user, size_t index);
@@ -88,30 +94,29 @@ static bool equal(const looks *a, const looks *b)
 
 /* ---- folders ------------------------------------------------------------------------ */
 
-static bool watch_folder_of(int fd, const char *path)
+static void watch_folder_of(int fd, const char *path)
 {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
 
     if (slash == NULL)
-        return inotify_add_watch(fd, ".", MASK) >= 0;
-    if (slash - path >= PATH_MAX)
-        return false;
-    (void)snprintf(folder, sizeof folder, "%.*s",
-                   slash == path ? 1 : (int)(slash - path), path);
-    return inotify_add_watch(fd, folder, MASK) >= 0;
+        (void)inotify_add_watch(fd, ".", MASK);
+    else if (snprintf(folder, sizeof folder, "%.*s",
+                      slash == path ? 1 : (int)(slash - path),
+                      path) < (int)sizeof folder)
+        (void)inotify_add_watch(fd, folder, MASK);
 }
 
-/* Of the path, and of what it leads to; what is watched already stays so. */
-static bool watch_folders(const gbx_data_watch *w, const watched *f)
+/* Of the path, and of what it leads to; what is watched already stays so. What cannot be
+ * watched is looked at all the same. */
+static void watch_folders(const gbx_data_watch *w, const watched *f)
 {
     char *real = realpath(f->spec->path, NULL);
-    bool ok = watch_folder_of(w->fd, f->spec->path);
 
+    watch_folder_of(w->fd, f->spec->path);
     if (real != NULL)
-        ok = watch_folder_of(w->fd, real) && ok;
+        watch_folder_of(w->fd, real);
     free(real);
-    return ok;
 }
 
 /* ---- events -------------------------------------------------------------------------- */
@@ -124,13 +129,18 @@ static void start_tick(gbx_data_watch *w)
         (void)evtimer_add(w->tick, &after);
 }
 
+static void look_soon(watched *f)
+{
+    f->is_due = true;
+    f->patience = PATIENCE_TICKS;
+}
+
 static void take_event(gbx_data_watch *w, const struct inotify_event *e)
 {
     for (size_t i = 0; i < w->count; i++) {
         watched *f = &w->files[i];
 
-        f->is_due = true;
-        f->patience = PATIENCE_TICKS;
+        look_soon(f);
         if (e->len > 0 && (e->mask & (IN_CLOSE_WRITE | IN_MOVED_TO)) != 0 &&
             f->spec->format != GBX_SPEC_SQLITE && strcmp(e->name, f->name) == 0)
             f->is_sure = true;
@@ -167,7 +177,7 @@ static bool settle(gbx_data_watch *w, size_t index)
         return false;
     f->loaded = now;
     f->is_sure = false;
-    (void)watch_folders(w, f); /* a link may lead elsewhere now */
+    watch_folders(w, f); /* the path may lead elsewhere now */
     w->changed(w->user, index);
     return false;
 }
@@ -188,19 +198,39 @@ static void on_tick(evutil_socket_t fd, short what, void *user)
         start_tick(w);
 }
 
-static const char *start(gbx_data_watch *w, struct event_base *base)
+/* Whatever the events have not told. */
+static void on_look(evutil_socket_t fd, short what, void *user)
 {
+    gbx_data_watch *w = user;
+
+    (void)fd;
+    (void)what;
+    for (size_t i = 0; i < w->count; i++) {
+        watched *f = &w->files[i];
+        looks now = look(f->spec);
+
+        if (f->is_due || equal(&now, &f->last))
+            continue;
+        look_soon(f);
+        start_tick(w);
+    }
+}
+
+static bool start(gbx_data_watch *w, struct event_base *base)
+{
+    struct timeval every = {.tv_sec = LOOK_S};
+
+    w->tick = evtimer_new(base, on_tick, w);
+    w->look = event_new(base, -1, EV_PERSIST, on_look, w);
+    if (w->tick == NULL || w->look == NULL || event_add(w->look, &every) < 0)
+        return false;
     w->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (w->fd < 0)
-        return "the system gives no more watches: fs.inotify.max_user_instances";
+        return true;
     for (size_t i = 0; i < w->count; i++)
-        if (!watch_folders(w, &w->files[i]))
-            return "the folder of a dataset cannot be watched";
+        watch_folders(w, &w->files[i]);
     w->readable = event_new(base, w->fd, EV_READ | EV_PERSIST, on_readable, w);
-    w->tick = evtimer_new(base, on_tick, w);
-    if (w->readable == NULL || w->tick == NULL || event_add(w->readable, NULL) < 0)
-        return "memory is out";
-    return NULL;
+    return w->readable != NULL && event_add(w->readable, NULL) == 0;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -208,11 +238,10 @@ static const char *start(gbx_data_watch *w, struct event_base *base)
 gbx_data_watch *gbx_data_watch_new(gbx_mcp_loop *loop, const gbx_spec *const *specs,
                                    size_t count,
                                    void (*changed)(void *user, size_t index),
-                                   void *user, const char **ret_why)
+                                   void *user)
 {
     gbx_data_watch *w = calloc(1, sizeof *w);
 
-    *ret_why = "memory is out";
     if (w == NULL)
         return NULL;
     *w = (gbx_data_watch){.fd = -1, .count = count, .changed = changed, .user = user};
@@ -224,9 +253,7 @@ gbx_data_watch *gbx_data_watch_new(gbx_mcp_loop *loop, const gbx_spec *const *sp
         w->files[i].name = slash != NULL ? slash + 1 : specs[i]->path;
         w->files[i].loaded = w->files[i].last = look(specs[i]);
     }
-    if (w->files != NULL)
-        *ret_why = start(w, gbx_mcp_loop_base(loop));
-    if (*ret_why == NULL)
+    if (w->files != NULL && start(w, gbx_mcp_loop_base(loop)))
         return w;
     gbx_data_watch_free(w);
     return NULL;
@@ -240,6 +267,8 @@ void gbx_data_watch_free(gbx_data_watch *w)
         event_free(w->readable);
     if (w->tick != NULL)
         event_free(w->tick);
+    if (w->look != NULL)
+        event_free(w->look);
     gbx_fd_close(&w->fd);
     free(w->files);
     free(w);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Datasets follow their path: whatever is exchanged on the way to a file, what lies there
+// now is what code finds.
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+import { Wire, killAll } from './wire.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'watch-'));
+const at = (path) => join(folder, path);
+const write = (path, count) => {
+  mkdirSync(dirname(at(path)), { recursive: true });
+  writeFileSync(at(path), JSON.stringify(Array(count).fill(0)));
+};
+after(() => {
+  killAll();
+  rmSync(folder, { recursive: true });
+});
+
+async function open(path) {
+  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--data', `d=${at(path)}`], { env: {
+    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH } });
+  await wire.initialize();
+  return wire;
+}
+
+const count = async (wire) =>
+  (await wire.call('compute', { code: '(d) => d.length' })).result.structuredContent.value;
+
+const rest = () => new Promise((resolve) => { setTimeout(resolve, 20); });
+
+/** Until code finds so many; the test's own limit is the deadline. */
+async function until(wire, wanted) {
+  while (await count(wire) !== wanted) await rest();
+}
+
+test('a folder that is removed and made again', async () => {
+  write('removed/a.json', 1);
+  const wire = await open('removed/a.json');
+  assert.equal(await count(wire), 1);
+  rmSync(at('removed'), { recursive: true });
+  while (!/could not be read again/.test((await wire.ask('tools/list')).result.tools[0].description))
+    await rest();
+  write('removed/a.json', 2);
+  await until(wire, 2);
+  write('removed/a.json', 3);
+  await until(wire, 3);
+  await wire.close();
+});
+
+test('a folder that another takes the place of', async () => {
+  write('old/a.json', 1);
+  write('new/a.json', 2);
+  const wire = await open('old/a.json');
+  assert.equal(await count(wire), 1);
+  renameSync(at('old'), at('away'));
+  renameSync(at('new'), at('old'));
+  await until(wire, 2);
+  write('old/a.json', 3);
+  await until(wire, 3);
+  await wire.close();
+});
+
+test('a link on the way that is made to lead elsewhere', async () => {
+  write('1/a.json', 1);
+  write('2/a.json', 2);
+  symlinkSync('1', at('current'));
+  const wire = await open('current/a.json');
+  assert.equal(await count(wire), 1);
+  symlinkSync('2', at('next'));
+  renameSync(at('next'), at('current'));
+  await until(wire, 2);
+  write('2/a.json', 3);
+  await until(wire, 3);
+  await wire.close();
+});

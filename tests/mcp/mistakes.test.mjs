@@ -264,3 +264,46 @@ test('what the code cannot do leads to the tools of servers, not to options of t
   assert.match(error.hint, /^ask a site that is allowed, or call a tool of a server/);
   await own.close();
 });
+
+for (const [tool, args, message] of [
+  ['call', { server: 'up', tool: 'get_item', arguments: { id: 1 } }, "'arguments': did you mean 'args'?"],
+  ['call', { server: 'up', tool: 'get_item', arg: {} }, "'arg': did you mean 'args'?"],
+  ['call', { server: 'up', name: 'get_item' }, "'name': did you mean 'tool'?"],
+  ['discover', { q: 'x' }, "'q': did you mean 'query'?"],
+  ['discover', { limit: 5 }, "'limit': there are query, server, tool and detail"],
+  ['provision', { server: 'up', install: true }, "'install': there is server"],
+  ['execute', { code: 'return 1', timeout: 5 }, "'timeout': did you mean 'timeout_ms'?"],
+  ['execute', { code: 'return 1', args: 5 }, "'args': did you mean 'input'?"],
+  ['execute', { code: 'return 1', 'a\nb': 5 }, "'a\\u{a}b': there are code, input and timeout_ms"],
+]) {
+  test(`an argument that there is not is refused: ${tool} ${JSON.stringify(args)}`, async () => {
+    const result = await call(tool, args);
+    assert.equal(result.isError, true);
+    assert.ok(textOf(result).includes(`there is no argument ${message}`), textOf(result));
+    assert.match(textOf(result), tool === 'discover' ? /^there/ : /^INVALID_ARGS: /);
+  });
+}
+
+test('schemas say that there are no other arguments', async () => {
+  for (const { inputSchema } of (await wire.ask('tools/list')).result.tools)
+    assert.equal(inputSchema.additionalProperties, false);
+});
+
+test('options that there are not are refused in scripts', async () => {
+  for (const [code, message] of [
+    ['servers.up.wait({ ms: 1 }, { timeout: 5 })', "there is no option 'timeout': did you mean 'timeoutMs'?"],
+    ["servers.up.call('wait', { ms: 1 }, { signal: 1 })", "there is no option 'signal': there are timeoutMs, raw"],
+    ['servers.up.wait({ ms: 1 }, 5)', 'opts is an object, such as { timeoutMs: value }, not a number'],
+    ["servers.up.call('wait', { ms: 1 }, [])", 'opts is an object, such as { timeoutMs: value }, not an array'],
+    ["discover({ q: 'x' })", "there is no option 'q': there are query, server, tool, detail"],
+    ["discover('x', { details: 'types' })", "there is no option 'details': did you mean 'detail'?"],
+  ]) {
+    const error = await errorOf(`await ${code}`);
+    assert.deepEqual([error.code, error.message], ['INVALID_ARGS', message], code);
+  }
+});
+
+test('what a list hands to its function beside an element is no option', async () => {
+  assert.deepEqual(await valueOf(`const all = await Promise.all([{ id: 1 }, { id: 2 }].map(servers.up.get_item));
+    return all.map((each) => each.args.id);`), [1, 2]);
+});

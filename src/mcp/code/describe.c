@@ -161,6 +161,9 @@ static char *describe_execute(const gbx_mcp_code *code)
 
 /* ---- all four ------------------------------------------------------------------------- */
 
+/* What is none of the arguments is refused. */
+#define CLOSED "\"additionalProperties\":false}"
+
 static const struct row {
     const char *name;
     const char *title;
@@ -173,7 +176,7 @@ static const struct row {
     {"execute", "Run code over servers", NULL,
      "{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"input\":{"
      "\"description\":\"any JSON; the code's variable input\"},\"timeout_ms\":{\"type\":"
-     "\"integer\",\"minimum\":1}},\"required\":[\"code\"]}",
+     "\"integer\",\"minimum\":1}},\"required\":[\"code\"]," CLOSED,
      GBX_REPLY_SCHEMA,
      "{\"readOnlyHint\":false,\"destructiveHint\":true,\"openWorldHint\":true}",
      gbx_code_execute},
@@ -182,20 +185,20 @@ static const struct row {
      "detail: names, summary, or types (TypeScript declarations).",
      "{\"type\":\"object\",\"properties\":{\"query\":{\"type\":\"string\"},\"server\":{"
      "\"type\":\"string\"},\"tool\":{\"type\":\"string\"},\"detail\":{\"enum\":[\"names\","
-     "\"summary\",\"types\"]}}}",
+     "\"summary\",\"types\"]}}," CLOSED,
      NULL, "{\"readOnlyHint\":true,\"openWorldHint\":false}", gbx_code_discover},
     {"call", "Call one tool",
      "Call one tool of a server. For more than one call, or to read part of a large "
      "result, run a script.",
      "{\"type\":\"object\",\"properties\":{\"server\":{\"type\":\"string\"},\"tool\":{"
      "\"type\":\"string\"},\"args\":{\"type\":\"object\"}},\"required\":[\"server\","
-     "\"tool\"]}",
+     "\"tool\"]," CLOSED,
      NULL, "{\"readOnlyHint\":false,\"destructiveHint\":true,\"openWorldHint\":true}",
      gbx_code_call},
     {"provision", "Start a server",
      "Start a configured server and list its tools. Never installs anything.",
      "{\"type\":\"object\",\"properties\":{\"server\":{\"type\":\"string\"}},\"required\":"
-     "[\"server\"]}",
+     "[\"server\"]," CLOSED,
      NULL,
      "{\"readOnlyHint\":false,\"destructiveHint\":false,\"idempotentHint\":true,"
      "\"openWorldHint\":false}",

@@ -262,15 +262,35 @@ static void on_provided(void *user, const gbx_upstream_reply *failure)
     free(p);
 }
 
+/* ---- arguments -------------------------------------------------------------------------- */
+
+/* True: there are others than names, and the request is ended. */
+static bool refuse_others(gbx_mcp_code *code, gbx_mcp_request *request,
+                          gbx_view arguments, const char *const *names)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+
+    gbx_buf_init(&message, GBX_KIB(8));
+    if (gbx_code_check_names(arguments, names, &message))
+        return false;
+    gbx_code_say_wrong(code, request, "INVALID_ARGS: %.*s", (int)message.len,
+                       (char *)message.data);
+    return true;
+}
+
 /* ---- public to other files of this folder --------------------------------- */
 
 void gbx_code_call(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
+    static const char *const names[] = {"server", "tool", "args", NULL};
     gbx_mcp_code *code = user;
-    struct gbx_direct *d = read_direct(code, arguments);
+    struct gbx_direct *d;
     const char *why;
     gbx_buf message;
 
+    if (refuse_others(code, request, arguments, names))
+        return;
+    d = read_direct(code, arguments);
     if (d == NULL) {
         gbx_code_say_wrong(code, request, "INVALID_ARGS: %s",
                            gbx_code_is_long_name(gbx_view_member(arguments, "tool"))
@@ -301,11 +321,15 @@ void gbx_code_call(void *user, gbx_mcp_request *request, gbx_view arguments)
 
 void gbx_code_provision(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
+    static const char *const names[] = {"server", NULL};
     gbx_mcp_code *code = user;
-    struct provision *p = calloc(1, sizeof *p);
+    struct provision *p;
     const char *why = "INVALID_ARGS";
     gbx_buf message;
 
+    if (refuse_others(code, request, arguments, names))
+        return;
+    p = calloc(1, sizeof *p);
     gbx_buf_init(&message, GBX_KIB(8));
     if (p != NULL) {
         p->code = code;

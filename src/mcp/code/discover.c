@@ -193,6 +193,7 @@ static void on_learnt(void *user, const gbx_upstream_reply *failure)
 
 void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
+    static const char *const names[] = {"query", "server", "tool", "detail", NULL};
     gbx_mcp_code *code = user;
     struct discovery *d = calloc(1, sizeof *d);
     const char *why;
@@ -205,7 +206,8 @@ void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments)
     gbx_buf_init(&message, GBX_KIB(8));
     d->code = code;
     d->request = request;
-    if (gbx_code_read_query(gbx_view_member(arguments, "query"), arguments, &d->query,
+    if (gbx_code_check_names(arguments, names, &message) &&
+        gbx_code_read_query(gbx_view_member(arguments, "query"), arguments, &d->query,
                             &message) &&
         (d->query.server[0] == 0 ||
          gbx_code_find_server(code, d->query.server, &message, &why) != NULL) &&

@@ -41,6 +41,22 @@ static bool take_code(gbx_mcp_code *code, gbx_mcp_request *request, gbx_view giv
     return false;
 }
 
+/* True: there are arguments that are none of ours, and the request is ended. */
+static bool refuse_others(gbx_mcp_code *code, gbx_mcp_request *request,
+                          gbx_view arguments)
+{
+    static const char *const names[] = {"code", "input", "timeout_ms", NULL};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+
+    gbx_buf_init(&message, GBX_KIB(8));
+    if (gbx_code_check_names(arguments, names, &message))
+        return false;
+    wrong(code, request, "INVALID_ARGS",
+          gbx_buf_append(&message, "", 1) ? (char *)message.data : "memory is out",
+          "values for the code go into 'input'");
+    return true;
+}
+
 static void begin(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *text,
                   gbx_view input, uint32_t timeout_ms)
 {
@@ -64,6 +80,8 @@ void gbx_code_execute(void *user, gbx_mcp_request *request, gbx_view arguments)
     bool has_timeout = timeout.at != NULL && gbx_view_kind(timeout) != 'n';
     gbx_buf text;
 
+    if (refuse_others(code, request, arguments))
+        return;
     gbx_buf_init(&text, (size_t)code->settings->code_bytes * 6 + 6);
     if (has_timeout &&
         (!gbx_code_take_count(timeout, code->settings->timeout_ms, &timeout_ms) ||

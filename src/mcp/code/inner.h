@@ -114,8 +114,12 @@ void gbx_code_say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *t
 void gbx_code_say_wrong(gbx_mcp_code *code, gbx_mcp_request *request,
                         const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* ---- arguments --------------------------------------------------------------------------- */
+/* ---- arguments (arguments.c, names.c) ------------------------------------------------- */
 
+/* Are all members of the arguments among names, which NULL ends? False: message says which
+ * is not, and what it may have been meant for. */
+bool gbx_code_check_names(gbx_view arguments, const char *const *names,
+                          gbx_buf *message);
 /* A string of 1 to size - 1 bytes without NUL. */
 bool gbx_code_take_name(gbx_view view, char *ret, size_t size);
 /* Is it longer than the name of any tool? Then that is said. */

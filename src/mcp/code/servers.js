@@ -213,15 +213,15 @@
     return row[b.length];
   }
 
-  function nearest(word) {
+  function nearest(word, words) {
     const wanted = toLowerCase(word);
     let best, least = 1 + max(1, min(3, wanted.length >> 1));
-    for (let i = 0; i < names.length; i++) {
-      const there = toLowerCase(names[i]);
+    for (let i = 0; i < words.length; i++) {
+      const there = toLowerCase(words[i]);
       const edits = indexOf(there, wanted) >= 0 && wanted.length > 1
         ? 1 : distance(wanted, there, least);
       if (edits < least) {
-        best = names[i];
+        best = words[i];
         least = edits;
       }
     }
@@ -229,7 +229,7 @@
   }
 
   function unknownServer(name) {
-    const meant = name.length <= 64 ? nearest(name) : undefined;
+    const meant = name.length <= 64 ? nearest(name, names) : undefined;
     let list = '';
     for (let i = 0; i < names.length && i < 20; i++) list += (i > 0 ? ', ' : '') + names[i];
     return `there is no server '${slice(name, 0, 64)}'`
@@ -259,6 +259,31 @@
       ? 'an array' : `a ${typeof args}`}`;
   }
 
+  const CALL_OPTIONS = ['timeoutMs', 'raw'];
+  const QUERY_OPTIONS = ['query', 'server', 'tool', 'detail'];
+
+  /* What is wrong with options, or undefined: one that is not known was meant as one that
+   * is, and the call would be another without it. */
+  function wrongOptions(options, known) {
+    if (options === undefined || options === null) return undefined;
+    if (typeof options !== 'object' || isArray(options))
+      return `opts is an object, such as { ${known[0]}: value }, not ${isArray(options)
+        ? 'an array' : `a ${typeof options}`}`;
+    const keys = ownKeys(options);
+    for (let i = 0; i < keys.length; i++) {
+      let is = typeof keys[i] !== 'string', list = '';
+      for (let k = 0; k < known.length; k++) {
+        is = is || keys[i] === known[k];
+        list += (k > 0 ? ', ' : '') + known[k];
+      }
+      if (is) continue;
+      const meant = keys[i].length <= 64 ? nearest(keys[i], known) : undefined;
+      return `there is no option '${slice(keys[i], 0, 64)}': `
+        + (meant !== undefined ? `did you mean '${meant}'?` : `there are ${list}`);
+    }
+    return undefined;
+  }
+
   function callTool(server, tool, args, settings) {
     const error = errorHere();
     const line = lineOf(error);
@@ -267,7 +292,9 @@
     if (args === undefined || args === null) args = {};
     if (typeof args !== 'object' || isArray(args))
       return reject(error, server, tool, 'INVALID_ARGS', notArguments(server, tool, args));
-    const given = typeof settings === 'object' && settings !== null ? settings : {};
+    const wrong = wrongOptions(settings, CALL_OPTIONS);
+    if (wrong !== undefined) return reject(error, server, tool, 'INVALID_ARGS', wrong);
+    const given = settings !== undefined && settings !== null ? settings : {};
     const timeout = given.timeoutMs === null ? undefined : given.timeoutMs;
     if (timeout !== undefined && !(typeof timeout === 'number' && timeout > 0 && isFinite(timeout)))
       return reject(error, server, tool, 'INVALID_ARGS',
@@ -296,7 +323,8 @@
         if (key === 'call' || key === 'tools') return own[key];
         if (typeof key !== 'string' || NEVER[key] === 1) return undefined;
         if (tools[key] === undefined)
-          tools[key] = (args, settings) => callTool(name, key, args, settings);
+          tools[key] = (args, settings, ...more) =>
+            callTool(name, key, args, more.length > 0 ? undefined : settings); /* list.map() */
         return tools[key];
       },
     });
@@ -333,6 +361,9 @@
     const error = errorHere();
     const given = typeof query === 'object' && query !== null ? query
       : typeof settings === 'object' && settings !== null ? settings : {};
+    const wrong = wrongOptions(typeof query === 'object' && query !== null ? query : settings,
+      QUERY_OPTIONS);
+    if (wrong !== undefined) return reject(error, '', '', 'INVALID_ARGS', wrong);
     const words = typeof query === 'object' && query !== null ? query.query : query;
     if (text(words) !== undefined && typeof words !== 'string')
       return reject(error, '', '', 'INVALID_ARGS', "'query' is a string of keywords");

@@ -249,11 +249,76 @@ static void test_a_secret_behind_its_name__is_masked_alone(void **state)
         check_mask(gbx_sensitive_mask_parts, cases[i][0], cases[i][1]);
 }
 
+static void test_in_the_middle_of_a_run__what_nobody_shows_is_masked(void **state)
+{
+    static const char *const cases[][2] = {
+        {"card:4111111111111111", "card:0000000000000000"},
+        {"card#4111111111111111.", "card#0000000000000000."},
+        {"(card:4111-1111-1111-1111)", "(card:0000-0000-0000-0000)"},
+        {"4111111111111111,5555555555554444", "0000000000000000,0000000000000000"},
+        {"a|5555555555554444|b", "a|0000000000000000|b"},
+        {"[\"4111111111111111\"]", "[\"0000000000000000\"]"},
+        {"SSN:123-45-6789", "SSN:000-00-0000"},
+        {"call:415-555-0123,now", "call:000-000-0000,now"},
+        {"ph=(415)555-0123", "ph=(000)000-0000"},
+        {"ph:+14155550123;x", "ph:+00000000000;x"},
+        {"key=AKIAIOSFODNN7EXAMPLE", "key=XXXXXXXXXXXX0XXXXXXX"},
+        {"id/AKIAIOSFODNN7EXAMPLE/x", "id/XXXXXXXXXXXX0XXXXXXX/x"},
+        {"https://h.example/AKIAIOSFODNN7EXAMPLE?a=1",
+         "https://h.example/XXXXXXXXXXXX0XXXXXXX?x=0"},
+        {"x,ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+         "x,xxx_xxxxxxxxxxxxxxxxxxxxxxxxxx0000000000"},
+        {"IBAN:DE89370400440532013000", "IBAN:XX00000000000000000000"},
+        {"DE89370400440532013000,x", "XX00000000000000000000,x"},
+        {"to DE89370400440532013000;2024-05-01",
+         "to XX00000000000000000000;2024-05-01"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
+        assert_true(gbx_sensitive_looks(cases[i][0], strlen(cases[i][0])));
+        check_mask(gbx_sensitive_mask_parts, cases[i][0], cases[i][1]);
+    }
+}
+
+static void test_in_the_middle_of_a_run__ordinary_values_are_shown(void **state)
+{
+    static const char *const texts[] = {
+        "https://example.com/item/4111111111111111",
+        "https://example.com/sk-learn-tutorial/npm_modules_cache?page=2#part-3",
+        "https://github.com/a/b/commit/da39a3ee5e6b4b0d3255bfef95601890afd80709",
+        "https://example.com/a/550e8400-e29b-41d4-a716-446655440000/b",
+        "https://example.com:8080/2024/05/01/index.html",
+        "C:\\data\\2024\\file-20240501.csv",
+        "from:2024-05-01,to:2024-05-31",
+        "at=2024-05-01T10:20:30Z",
+        "years:2020-2021",
+        "ts:1700000000000",
+        "range=1000000-2000000",
+        "id:1234567890,1234567891",
+        "part#1234-5678-9012",
+        "lat:52.520008,lon:13.404954",
+        "size=1234567.89;unit=m",
+        "pkg:1.22.333.4444",
+        "isbn:9780306406157",
+        "sha:da39a3ee",
+        "user:sk-learn",
+        "time:10:20:30.123456789",
+        "x,12,34,56,78,90,12,34,56",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++)
+        if (gbx_sensitive_looks(texts[i], strlen(texts[i])))
+            fail_msg("%s", texts[i]);
+}
+
 static void test_every_truncation__is_looked_at(void **state)
 {
     static const char text[] =
         "88.217183633 +1 (415) 555-0123 a@b.c 4111-1111-1111-1111 1.2.3.4 "
-        "token=\"a b\" Pwd=c d;e=f Bearer abc123def456 authorization: basic  x";
+        "token=\"a b\" Pwd=c d;e=f Bearer abc123def456 authorization: basic  x "
+        "c:4111111111111111,DE89370400440532013000|AKIAIOSFODNN7EXAMPLE#(415)555-0123";
     (void)state;
 
     for (size_t len = 0; len < sizeof text; len++) {
@@ -279,6 +344,8 @@ int main(void)
         cmocka_unit_test(test_looks__of_ordinary_values),
         cmocka_unit_test(test_mask__keeps_the_shape),
         cmocka_unit_test(test_a_secret_behind_its_name__is_masked_alone),
+        cmocka_unit_test(test_in_the_middle_of_a_run__what_nobody_shows_is_masked),
+        cmocka_unit_test(test_in_the_middle_of_a_run__ordinary_values_are_shown),
         cmocka_unit_test(test_every_truncation__is_looked_at),
     };
 

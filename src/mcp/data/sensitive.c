@@ -2,7 +2,9 @@
 /*
  * sensitive - text is taken apart three times: into names with their values, for secrets;
  * into runs without white space, for addresses and keys; and into runs of digits with
- * what people write between them, for numbers.
+ * what people write between them, for numbers. What stands in the middle of a run, behind
+ * a colon or a comma, is looked at once more, and more strictly: URLs, paths and lists of
+ * ids are full of what would look like a number or a key by itself.
  */
 #include "mcp/data/sensitive.h"
 
@@ -264,6 +266,96 @@ static bool is_number_of(const char *s, size_t len)
     return others > 0 || dots > 1; /* with one point it is a decimal */
 }
 
+/* ---- in the middle of a run ---------------------------------------------------------- */
+
+#define INNER_MAX  80 /* bytes of a number with what is between its digits */
+#define SECRET_MIN 12 /* letters and digits in a row, in what has the prefix of a key */
+
+static bool is_separator(char c)
+{
+    return c != 0 && strchr(":=,;/#|()[]{}<>\"'&?!\\", c) != NULL;
+}
+
+/* Letters and digits that no word is: "sk-learn-tutorial" has the prefix, too. */
+static bool has_secret(const char *s, size_t len)
+{
+    size_t row = 0, longest = 0, digits = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        row = isalnum((unsigned char)s[i]) ? row + 1 : 0;
+        longest = row > longest ? row : longest;
+        digits += isdigit((unsigned char)s[i]) != 0;
+    }
+    return longest >= SECRET_MIN && digits > 0;
+}
+
+/* (415) 555-0123, 415-555-0123, +14155550123; not a range of years, nor a part number. */
+static bool is_written_phone(const char *s, size_t len)
+{
+    size_t groups[4] = {0};
+    size_t group = 0, digits = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        bool is_digit = isdigit((unsigned char)s[i]) != 0;
+
+        digits += is_digit;
+        if (is_digit && group < GBX_COUNTOF(groups))
+            groups[group]++;
+        else if (i > 0 && isdigit((unsigned char)s[i - 1]))
+            group++;
+    }
+    if (s[0] == '+')
+        return digits >= PHONE_MIN && digits <= PHONE_MAX;
+    return group == 2 && groups[0] == 3 && groups[1] == 3 && groups[2] == 4;
+}
+
+/* The end of a number at s[at] that is nobody's business, or at. Behind a slash it is a
+ * part of a path, or of a date. */
+static size_t inner_number_end(const char *s, size_t len, size_t at)
+{
+    size_t max = len - at < INNER_MAX ? len : at + INNER_MAX;
+    size_t last = at;
+    char digits[DIGITS_MAX];
+    size_t n = 0;
+
+    if (at > 0 && s[at - 1] == '/')
+        return at;
+    for (size_t end = at;
+         end < max && n < DIGITS_MAX &&
+         (isdigit((unsigned char)s[end]) || s[end] == '+' || is_between(s[end]));
+         end++)
+        if (isdigit((unsigned char)s[end])) {
+            digits[n++] = s[end];
+            last = end + 1;
+        }
+    if (last == at || (last < len && isalnum((unsigned char)s[last])))
+        return at;
+    /* Cards begin with 2 to 6; times in milliseconds with 1. */
+    if (n >= CARD_MIN && n <= CARD_MAX && digits[0] >= '2' && digits[0] <= '6' &&
+        is_luhn(digits, n) && memchr(s + at, '.', last - at) == NULL)
+        return last;
+    return (n == 9 && is_ssn(s + at, last - at)) || is_written_phone(s + at, last - at)
+               ? last
+               : at;
+}
+
+/* The end of what is sensitive in itself and begins at s[at], or at: there is none. */
+static size_t inner_end(const char *s, size_t len, size_t at)
+{
+    size_t end = at;
+
+    if (isdigit((unsigned char)s[at]) || s[at] == '+' || s[at] == '(')
+        return inner_number_end(s, len, at);
+    while (end < len && !isspace((unsigned char)s[end]) && !is_separator(s[end]))
+        end++;
+    while (end > at && s[end - 1] == '.')
+        end--;
+    if ((has_prefix(s + at, end - at) && has_secret(s + at, end - at)) ||
+        is_iban(s + at, end - at))
+        return end;
+    return at;
+}
+
 /* ---- parts of a text ----------------------------------------------------------------- */
 
 /* The end of what is between the lines of a PEM, both included; at: there is none here. */
@@ -280,6 +372,24 @@ static size_t pem_end(const char *s, size_t len, size_t at)
     last = memmem(last + sizeof end - 1, (size_t)(s + len - last) - (sizeof end - 1),
                   "-----", 5);
     return last != NULL ? (size_t)(last - s) + 5 : len;
+}
+
+/* As next_part(), of a run from at to end that says nothing as a whole: up to where
+ * something begins in it that does. */
+static size_t inner_part(const char *s, size_t len, size_t at, size_t end,
+                         bool *ret_sensitive)
+{
+    size_t own = at == 0 || is_separator(s[at - 1]) || isspace((unsigned char)s[at - 1])
+                     ? inner_end(s, len, at)
+                     : at;
+
+    *ret_sensitive = own > at;
+    if (*ret_sensitive)
+        return own;
+    for (size_t i = at + 1; i < end; i++)
+        if (is_separator(s[i - 1]) && inner_end(s, len, i) > i)
+            return i;
+    return end;
 }
 
 /* The run that begins at s[at], and whether it is sensitive. */
@@ -314,7 +424,7 @@ static size_t next_part(const char *s, size_t len, size_t at, bool *ret_sensitiv
     if (end == at)
         return at + 1;
     *ret_sensitive = is_telling(s + at, end - at);
-    return end;
+    return *ret_sensitive ? end : inner_part(s, len, at, end, ret_sensitive);
 }
 
 static bool is_iban_in_groups(const char *text, size_t len)

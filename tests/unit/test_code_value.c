@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #define TEXT(t) "{\"type\":\"text\",\"text\":" t "}"
+#define MEDIA   "{\"type\":\"image\",\"data\":\"aGk=\",\"mimeType\":\"image/png\"}"
 #define ONE(t)  "{\"content\":[" TEXT(t) "]}"
 
 static const struct row {
@@ -19,6 +20,16 @@ static const struct row {
 } rows[] = {
     {"{\"structuredContent\":{\"a\":1.50},\"content\":[]}", "{\"a\":1.50}"},
     {"{\"structuredContent\":[1]}", "[1]"},
+    {"{\"structuredContent\":null,\"content\":[" TEXT("\"t\"") "]}", "\"t\""},
+    {"{\"structuredContent\":null,\"content\":[" TEXT("\"null\"") "]}", "null"},
+    {"{\"structuredContent\":null,\"content\":[]}", "null"},
+    {"{\"structuredContent\":null}", "null"},
+    {"{\"structuredContent\":{\"a\" : [1,{\"b\":" MEDIA "}]},\"content\":[" MEDIA "]}",
+     "{\"a\":[1,{\"b\":{\"kept\":\"image/png\",\"bytes\":2}}]}"},
+    {"{\"structuredContent\":" MEDIA ",\"content\":[" TEXT("\"t\"") "]}", MEDIA},
+    {"{\"structuredContent\":[{\"type\":\"image\",\"data\":5}],\"content\":[" MEDIA
+     "]}",
+     "[{\"type\":\"image\",\"data\":5}]"},
     {ONE("\"{\\\"a\\\": [1, 2]}\""), "{\"a\": [1, 2]}"},
     {ONE("\" [1] \""), "[1]"},
     {ONE("\"{not json\""), "\"{not json\""},

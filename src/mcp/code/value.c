@@ -16,6 +16,7 @@
 
 #define MESSAGE_MAX GBX_KIB(4)
 #define BYTES_MAX   GBX_MIB(256)
+#define DEPTH_MAX   16 /* of structured content in which media are looked for */
 
 static bool is_text(gbx_view view, const char *text)
 {
@@ -108,18 +109,25 @@ static void append_bytes(gbx_view data, gbx_view mime, const gbx_value_keeper *k
     gbx_buf_cleanup(&text);
 }
 
-static void append_block(gbx_view block, const gbx_value_keeper *keeper, gbx_buf *to)
+static bool is_media(gbx_view block)
 {
     gbx_view type = gbx_view_member(block, "type");
+
+    return is_text(type, "image") || is_text(type, "audio");
+}
+
+static void append_block(gbx_view block, const gbx_value_keeper *keeper, gbx_buf *to)
+{
     gbx_view text = text_of(block);
     gbx_view resource = gbx_view_member(block, "resource");
 
     if (gbx_view_kind(text) == '"')
         (void)gbx_buf_append(to, text.at, text.len);
-    else if (is_text(type, "image") || is_text(type, "audio"))
+    else if (is_media(block))
         append_bytes(gbx_view_member(block, "data"), gbx_view_member(block, "mimeType"),
                      keeper, to);
-    else if (is_text(type, "resource") && gbx_view_member(resource, "blob").at != NULL)
+    else if (is_text(gbx_view_member(block, "type"), "resource") &&
+             gbx_view_member(resource, "blob").at != NULL)
         append_bytes(gbx_view_member(resource, "blob"),
                      gbx_view_member(resource, "mimeType"), keeper, to);
     else
@@ -172,6 +180,70 @@ static void append_content(gbx_view content, const gbx_value_keeper *keeper,
     }
 }
 
+/* ---- structured content --------------------------------------------------------------- */
+
+/*
+ * Legacy servers write null where they mean none. What means the value null says so in its
+ * text as well.
+ */
+static bool is_absent(gbx_view structured, gbx_view content)
+{
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view block = {NULL, 0};
+
+    if (structured.at == NULL)
+        return true;
+    return gbx_view_kind(structured) == 'n' && gbx_view_kind(content) == '[' &&
+           gbx_view_next(content, &cursor, &name, &block) &&
+           !is_text(text_of(block), "null");
+}
+
+static bool has_media(gbx_view content)
+{
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view block;
+
+    while (gbx_view_kind(content) == '[' &&
+           gbx_view_next(content, &cursor, &name, &block))
+        if (is_media(block))
+            return true;
+    return false;
+}
+
+/* As it is, but for media, which are handles here as in content. */
+static void append_structured(gbx_view value, unsigned depth,
+                              const gbx_value_keeper *keeper, gbx_buf *to)
+{
+    int kind = gbx_view_kind(value);
+    size_t cursor = 0;
+    bool is_first = true;
+    gbx_view name;
+    gbx_view member;
+
+    if ((kind != '{' && kind != '[') || depth == DEPTH_MAX) {
+        (void)gbx_buf_append(to, value.at, value.len);
+        return;
+    }
+    if (kind == '{' && is_media(value) &&
+        gbx_view_kind(gbx_view_member(value, "data")) == '"') {
+        append_block(value, keeper, to);
+        return;
+    }
+    (void)gbx_buf_puts(to, kind == '{' ? "{" : "[");
+    while (gbx_view_next(value, &cursor, &name, &member)) {
+        (void)gbx_buf_puts(to, is_first ? "" : ",");
+        is_first = false;
+        if (kind == '{') {
+            (void)gbx_buf_append(to, name.at, name.len);
+            (void)gbx_buf_puts(to, ":");
+        }
+        append_structured(member, depth + 1, keeper, to);
+    }
+    (void)gbx_buf_puts(to, kind == '{' ? "}" : "]");
+}
+
 /* Why a tool failed: its texts, or else what it has instead of them. */
 static void append_reason(gbx_view result, gbx_buf *to)
 {
@@ -207,8 +279,8 @@ bool gbx_value_of_result(gbx_view result, const gbx_value_keeper *keeper, gbx_bu
         gbx_buf_cleanup(&text);
         return false;
     }
-    if (structured.at != NULL)
-        (void)gbx_buf_append(to, structured.at, structured.len);
+    if (!is_absent(structured, content))
+        append_structured(structured, has_media(content) ? 0 : DEPTH_MAX, keeper, to);
     else if (gbx_view_kind(content) == '[')
         append_content(content, keeper, to);
     else

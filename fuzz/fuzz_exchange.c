@@ -79,7 +79,7 @@ static void say_message(worker *w, gbx_reader *in)
                            .name = {text.data, text.len / 4},
                            .message = text,
                            .stack = {text.data, text.len / 2}};
-    gbx_msg_log line = {.level = kind / 8 % 5, .is_cut = kind >> 7, .text = text};
+    gbx_msg_log line = {.level = kind / 8 % 5, .flags = kind / 40 % 4, .text = text};
     gbx_msg_result result = {.is_undefined = text.len == 0, .json = text};
     gbx_buf buf;
 

@@ -42,7 +42,7 @@ static void add_part(gbx_result *r, gbx_reader *in, uint32_t log_max)
         break;
     default:
         (void)gbx_result_add_log(r, (gbx_log_level)(kind / 4 % 5), kind / 7.0, text,
-                                 log_max, kind == 255);
+                                 log_max, (uint8_t)(kind / 20 % 4));
         break;
     }
 }

@@ -21,7 +21,7 @@ static bool on_log(gbx_exchange *x, gbx_span body, int64_t now_ns)
         return false;
     if (!gbx_result_add_log(x->result, (gbx_log_level)msg.level,
                             (double)(now_ns - x->start_ns) / 1e6, msg.text, x->log_max,
-                            msg.is_cut != 0)) {
+                            msg.flags)) {
         x->is_nomem = true;
         return true;
     }

@@ -106,7 +106,7 @@ gbx_status gbx_outcome_log(gbx_outcome *outcome, gbx_log_level level, const char
         return GBX_E_USAGE;
     if (!gbx_result_add_log(run->result, level, at_ms,
                             (gbx_span){(const uint8_t *)text, text_len},
-                            run->limits.log_bytes, false))
+                            run->limits.log_bytes, 0))
         return GBX_E_NOMEM;
     if (run->call.on_log != NULL && gbx_result_take_unseen_log(run->result, &line))
         run->call.on_log(run->call.log_user, &line);

@@ -49,6 +49,49 @@ static bool grow_logs(gbx_result *r)
     return true;
 }
 
+static bool start_line(gbx_result *r, gbx_log_level level, double time_ms,
+                       gbx_span text)
+{
+    gbx_log line = {.level = level, .time_ms = time_ms};
+    char *copy;
+
+    if (!grow_logs(r))
+        return false;
+    copy = copy_text(text, &line.text_len);
+    if (copy == NULL)
+        return false;
+    line.text = copy;
+    r->logs[r->log_count++] = line;
+    r->line_room = 0;
+    return true;
+}
+
+/* Twice the room each time: a line of many pieces is not copied for each of them. */
+static bool continue_line(gbx_result *r, gbx_span text)
+{
+    gbx_log *line = &r->logs[r->log_count - 1];
+    size_t len;
+    char *more = copy_text(text, &len);
+    char *whole = (char *)(uintptr_t)line->text;
+    size_t need = line->text_len + len + 1;
+
+    if (more == NULL)
+        return false;
+    if (need > r->line_room) {
+        whole = realloc(whole, need * 2);
+        if (whole == NULL) {
+            free(more);
+            return false;
+        }
+        line->text = whole;
+        r->line_room = need * 2;
+    }
+    memcpy(whole + line->text_len, more, len + 1);
+    line->text_len += len;
+    free(more);
+    return true;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_result *gbx_result_new(void)
@@ -71,32 +114,31 @@ gbx_result *gbx_result_new(void)
 }
 
 bool gbx_result_add_log(gbx_result *r, gbx_log_level level, double time_ms,
-                        gbx_span text, uint32_t log_max, bool is_cut)
+                        gbx_span text, uint32_t log_max, uint8_t flags)
 {
     uint64_t cost = r->stats.log_bytes + r->log_count * GBX_LOG_LINE_COST;
-    gbx_log line = {.level = level, .time_ms = time_ms};
-    char *copy;
+    bool goes_on = (flags & GBX_LOG_GOES_ON) != 0;
+    gbx_result_line line = r->line;
 
-    if (is_cut)
+    if ((flags & GBX_LOG_CUT) != 0)
         r->is_truncated = true;
-    if (cost + text.len > (uint64_t)log_max + GBX_LOG_LINE_COST) {
+    if (line == GBX_RESULT_LINE_LOST ||
+        cost + text.len > (uint64_t)log_max + GBX_LOG_LINE_COST) {
         r->is_truncated = true;
+        r->line = goes_on ? GBX_RESULT_LINE_LOST : GBX_RESULT_LINE_NEW;
         return true;
     }
-    if (!grow_logs(r))
+    if (line == GBX_RESULT_LINE_OPEN ? !continue_line(r, text)
+                                     : !start_line(r, level, time_ms, text))
         return false;
-    copy = copy_text(text, &line.text_len);
-    if (copy == NULL)
-        return false;
-    line.text = copy;
-    r->logs[r->log_count++] = line;
+    r->line = goes_on ? GBX_RESULT_LINE_OPEN : GBX_RESULT_LINE_NEW;
     r->stats.log_bytes += text.len;
     return true;
 }
 
 bool gbx_result_take_unseen_log(gbx_result *r, gbx_log *ret)
 {
-    if (r->log_seen == r->log_count)
+    if (r->log_seen + (r->line == GBX_RESULT_LINE_OPEN) >= r->log_count)
         return false;
     *ret = r->logs[r->log_seen++];
     return true;

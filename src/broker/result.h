@@ -18,6 +18,13 @@
 /* "9f3a61c2-17" with its NUL: eight digits of the engine, a ticket. */
 #define GBX_CALL_ID_SIZE 32
 
+/* What the next text of the console is. */
+typedef enum gbx_result_line {
+    GBX_RESULT_LINE_NEW,  /* a line of its own */
+    GBX_RESULT_LINE_OPEN, /* more of the last line */
+    GBX_RESULT_LINE_LOST, /* more of one that was dropped, at least in part */
+} gbx_result_line;
+
 struct gbx_result {
     gbx_code code;
     bool has_value; /* false: undefined, or a failure */
@@ -31,8 +38,10 @@ struct gbx_result {
     gbx_log *logs; /* text of each is owned */
     size_t log_count;
     size_t log_capacity;
-    size_t log_seen;   /* handed to the live callback */
-    bool is_truncated; /* logs */
+    size_t log_seen;      /* handed to the live callback */
+    gbx_result_line line; /* what comes next */
+    size_t line_room;     /* bytes of the last line's text; 0: as many as it has */
+    bool is_truncated;    /* logs */
     gbx_stats stats;
     uint64_t call; /* ticket */
     char call_id[GBX_CALL_ID_SIZE];
@@ -66,11 +75,13 @@ void gbx_result_set_replay(gbx_result *result, gbx_replay_text which, gbx_span t
 gbx_result *gbx_result_new(void);
 
 /* False if memory is out. Bytes are made valid UTF-8. Past log_max (in text bytes
- * and line costs) the line is dropped and the result marked. */
+ * and line costs) the text is dropped and the result marked. flags: GBX_LOG_* of the wire;
+ * what follows a text that goes on belongs to its line. */
 bool gbx_result_add_log(gbx_result *result, gbx_log_level level, double time_ms,
-                        gbx_span text, uint32_t log_max, bool is_cut);
+                        gbx_span text, uint32_t log_max, uint8_t flags);
 
-/* The next line that the live callback has not had; false if it has had all. */
+/* The next line that is whole and that the live callback has not had; false if it has had
+ * all. */
 bool gbx_result_take_unseen_log(gbx_result *result, gbx_log *ret);
 
 /* The value is copied; it is judged later. */

@@ -2,7 +2,8 @@
 /*
  * console - lines on their way to the host, within the call's share of text.
  *
- * A line longer than a frame may be goes in pieces, cut between characters. When the
+ * A line longer than a frame may be goes in pieces, cut between characters, which the host
+ * joins: each but the last is marked as one that goes on. When the
  * share is used up one last piece is marked as cut, and the rest of the call is silent.
  * Each piece costs its bytes and one more: empty lines are not free.
  */
@@ -32,7 +33,9 @@ static void send(gbx_realm *realm, uint8_t level, const char *text, size_t len)
         bool cut = left == 0 || (n < len && left - n < 4);
         gbx_msg_log line = {
             .level = level,
-            .is_cut = cut,
+            .flags = cut       ? GBX_LOG_CUT
+                     : n < len ? GBX_LOG_GOES_ON
+                               : 0,
             .text = {(const uint8_t *)text, n},
         };
 

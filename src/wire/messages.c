@@ -35,7 +35,7 @@ bool gbx_msg_put_log(gbx_buf *to, uint64_t call_id, const gbx_msg_log *msg)
     size_t at = gbx_frame_begin(to, GBX_MSG_LOG, call_id);
 
     gbx_put_u8(to, msg->level);
-    gbx_put_u8(to, msg->is_cut);
+    gbx_put_u8(to, msg->flags);
     gbx_put_span(to, msg->text);
     return gbx_frame_end(to, at, 0);
 }
@@ -46,9 +46,9 @@ bool gbx_msg_get_log(gbx_span body, gbx_msg_log *ret)
 
     gbx_reader_init(&r, body.data, body.len);
     gbx_read_u8(&r, &ret->level);
-    gbx_read_flag(&r, &ret->is_cut);
+    gbx_read_u8(&r, &ret->flags);
     gbx_read_span(&r, GBX_LOG_LINE_MAX, &ret->text);
-    return gbx_reader_done(&r) && ret->level <= 4;
+    return gbx_reader_done(&r) && ret->level <= 4 && ret->flags <= GBX_LOG_GOES_ON;
 }
 
 bool gbx_msg_put_wait(gbx_buf *to, uint64_t call_id, const gbx_msg_wait *msg)

@@ -18,7 +18,7 @@
 
 #define GBX_FRAME_HEADER_SIZE 16
 
-#define GBX_WIRE_VERSION 2u
+#define GBX_WIRE_VERSION 3u
 
 typedef enum gbx_msg_type {
     /* worker -> host, on the worker's own channel */
@@ -61,9 +61,15 @@ bool gbx_header_decode(const uint8_t *data, gbx_header *ret);
 
 /* ---- worker -> host ----------------------------------------------------- */
 
+/* Of a LOG. A line that is cut does not go on. */
+enum {
+    GBX_LOG_CUT = 1,     /* this text was cut, and no more will come */
+    GBX_LOG_GOES_ON = 2, /* the next LOG is the same line */
+};
+
 typedef struct gbx_msg_log {
-    uint8_t level;  /* gbx_log_level */
-    uint8_t is_cut; /* this text was cut, and no more will come */
+    uint8_t level; /* gbx_log_level */
+    uint8_t flags; /* GBX_LOG_*, one at most */
     gbx_span text;
 } gbx_msg_log;
 

@@ -88,3 +88,13 @@ test('bytes arrive as they are, at every length', async () => {
       Buffer.from(Uint8Array.from({ length }, (_, i) => i * 7)));
   }
 });
+
+test('a console line is one line, however long, and the whole log is whole', async () => {
+  const { structuredContent: s } = await execute(
+    "console.log(JSON.stringify({ a: '\\u20ac'.repeat(60000) })); console.log('end')");
+  assert.equal(s.logs.length, 2);
+  const { result } = await wire.ask('resources/read', { uri: s.artifacts[0].uri });
+  const [first, second] = result.contents[0].text.split('\n');
+  assert.equal(JSON.parse(first).a, '\u20ac'.repeat(60000));
+  assert.equal(second, 'end');
+});

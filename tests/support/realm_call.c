@@ -46,7 +46,7 @@ static void on_log(void *user, const gbx_msg_log *line)
 {
     session *s = user;
 
-    gbx_buf_printf(&s->out, "%d%c", line->level, line->is_cut ? '#' : '|');
+    gbx_buf_printf(&s->out, "%d%c", line->level, line->flags & GBX_LOG_CUT ? '#' : '|');
     gbx_buf_append(&s->out, line->text.data, line->text.len);
     gbx_buf_puts(&s->out, "\n");
 }

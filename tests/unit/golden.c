@@ -227,7 +227,7 @@ static bool call_encode(gbx_buf *to)
 }
 
 static const uint8_t config_body[] = {
-    2,    0, 0, 0,               /* version */
+    3,    0, 0, 0,               /* version */
     1,    0, 1,                  /* globals minimal, no attack mode, all warming */
     8,                           /* huge pages */
     3,    0, 0, 0,               /* capabilities */
@@ -248,7 +248,7 @@ static bool config_decode(gbx_span body)
 
 static bool config_encode(gbx_buf *to)
 {
-    return gbx_msg_put_config(to, &(gbx_msg_config){.version = 2,
+    return gbx_msg_put_config(to, &(gbx_msg_config){.version = 3,
                                                     .globals = 1,
                                                     .warm = 1,
                                                     .huge_pages = 8,
@@ -349,7 +349,7 @@ static bool attack_encode(gbx_buf *to)
 
 /* one layer stands, one does not */
 static const uint8_t hello_body[] = {
-    2, 0, 0, 0,                     /* version */
+    3, 0, 0, 0,                     /* version */
     1, 0, 0, 0,                     /* threads */
     6, 0, 0, 0,                     /* landlock ABI */
     1, 0,                           /* out of memory is known; no writable code */
@@ -372,7 +372,7 @@ static bool hello_decode(gbx_span body)
 
 static bool hello_encode(gbx_buf *to)
 {
-    gbx_msg_hello msg = {.version = 2,
+    gbx_msg_hello msg = {.version = 3,
                          .threads = 1,
                          .landlock_abi = 6,
                          .oom_known = 1,

@@ -10,9 +10,10 @@
 
 #include <cmocka.h>
 
-static void say_line(peer *p, uint8_t level, bool is_cut, const void *text, size_t len)
+static void say_line(peer *p, uint8_t level, uint8_t flags, const void *text,
+                     size_t len)
 {
-    gbx_msg_log msg = {.level = level, .is_cut = is_cut, .text = {text, len}};
+    gbx_msg_log msg = {.level = level, .flags = flags, .text = {text, len}};
     gbx_buf buf;
 
     gbx_buf_init(&buf, len + 64);
@@ -28,7 +29,7 @@ static void test_lines__are_kept_in_order_with_their_level(void **state)
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
     for (uint8_t level = 0; level <= 4; level++)
-        say_line(&p, level, false, "abcde", level);
+        say_line(&p, level, 0, "abcde", level);
 
     assert_int_equal(gbx_result_log_count(p.result), 5);
     for (size_t i = 0; i < 5; i++) {
@@ -79,7 +80,7 @@ static void test_text__becomes_utf8_without_nul(void **state)
     (void)state;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
-    say_line(&p, 1, false, "a\0\xFFz\xC3", 5);
+    say_line(&p, 1, 0, "a\0\xFFz\xC3", 5);
 
     assert_string_equal(gbx_result_log(p.result, 0).text,
                         "a\xEF\xBF\xBD\xEF\xBF\xBDz\xEF\xBF\xBD");
@@ -94,9 +95,72 @@ static void test_text__of_nothing_but_nul_is_as_many_marks(void **state)
     (void)state;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
-    say_line(&p, 1, false, "\0\0\0", 3);
+    say_line(&p, 1, 0, "\0\0\0", 3);
 
     assert_int_equal(gbx_result_log(p.result, 0).text_len, 9);
+    peer_cleanup(&p);
+}
+
+/* ---- lines in pieces ------------------------------------------------------------------ */
+
+static void test_pieces__are_one_line(void **state)
+{
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+
+    say_line(&p, 1, 0, "a", 1);
+    say_line(&p, 2, GBX_LOG_GOES_ON, "bb", 2);
+    say_line(&p, 2, GBX_LOG_GOES_ON, "", 0);
+    say_line(&p, 2, GBX_LOG_GOES_ON, "c\0", 2);
+    say_line(&p, 2, 0, "d", 1);
+    say_line(&p, 3, 0, "e", 1);
+
+    assert_int_equal(gbx_result_log_count(p.result), 3);
+    assert_string_equal(gbx_result_log(p.result, 0).text, "a");
+    assert_string_equal(gbx_result_log(p.result, 1).text, "bbc\xEF\xBF\xBD"
+                                                          "d");
+    assert_int_equal(gbx_result_log(p.result, 1).text_len, 7);
+    assert_int_equal(gbx_result_log(p.result, 1).level, 2);
+    assert_string_equal(gbx_result_log(p.result, 2).text, "e");
+    assert_int_equal(gbx_result_stats(p.result).log_bytes, 7);
+    peer_cleanup(&p);
+}
+
+static void test_pieces__of_a_line_that_is_cut_are_one_line(void **state)
+{
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+
+    say_line(&p, 1, GBX_LOG_GOES_ON, "the ", 4);
+    say_line(&p, 1, GBX_LOG_CUT, "beg", 3);
+
+    assert_int_equal(gbx_result_log_count(p.result), 1);
+    assert_string_equal(gbx_result_log(p.result, 0).text, "the beg");
+    assert_true(gbx_result_logs_truncated(p.result));
+    peer_cleanup(&p);
+}
+
+static void test_pieces__past_the_cap_are_dropped_with_the_rest_of_the_line(
+    void **state)
+{
+    char text[PEER_LOG_MAX];
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    memset(text, 'x', sizeof text);
+
+    say_line(&p, 1, GBX_LOG_GOES_ON, "a", 1);
+    say_line(&p, 1, GBX_LOG_GOES_ON, text, sizeof text);
+    say_line(&p, 1, GBX_LOG_GOES_ON, "b", 1);
+    say_line(&p, 1, 0, "c", 1);
+    say_line(&p, 1, 0, "d", 1);
+
+    assert_int_equal(gbx_result_log_count(p.result), 2);
+    assert_string_equal(gbx_result_log(p.result, 0).text, "a");
+    assert_string_equal(gbx_result_log(p.result, 1).text, "d");
+    assert_true(gbx_result_logs_truncated(p.result));
     peer_cleanup(&p);
 }
 
@@ -110,10 +174,10 @@ static void test_cap__a_line_that_fills_it_stays_and_one_more_does_not(void **st
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     memset(text, 'x', sizeof text);
 
-    say_line(&p, 1, false, text, sizeof text);
+    say_line(&p, 1, 0, text, sizeof text);
     assert_int_equal(gbx_result_log_count(p.result), 1);
     assert_false(gbx_result_logs_truncated(p.result));
-    say_line(&p, 1, false, "x", 1);
+    say_line(&p, 1, 0, "x", 1);
 
     assert_int_equal(gbx_result_log_count(p.result), 1);
     assert_true(gbx_result_logs_truncated(p.result));
@@ -128,7 +192,7 @@ static void test_cap__a_flood_of_empty_lines_is_bounded(void **state)
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
     for (int i = 0; i < 10000; i++)
-        say_line(&p, 1, false, "", 0);
+        say_line(&p, 1, 0, "", 0);
 
     assert_int_equal(gbx_result_log_count(p.result),
                      PEER_LOG_MAX / GBX_LOG_LINE_COST + 2);
@@ -143,7 +207,7 @@ static void test_cap__cuts_are_marked_though_there_is_room(void **state)
     (void)state;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
-    say_line(&p, 1, true, "the beg", 7);
+    say_line(&p, 1, GBX_LOG_CUT, "the beg", 7);
 
     assert_int_equal(gbx_result_log_count(p.result), 1);
     assert_true(gbx_result_logs_truncated(p.result));
@@ -156,7 +220,7 @@ static void test_cap__a_call_goes_on_past_it(void **state)
     (void)state;
     peer_init(&p, PEER_OUTPUT_MAX, 1);
     for (int i = 0; i < 1000; i++)
-        say_line(&p, 1, false, "twelve bytes", 12);
+        say_line(&p, 1, 0, "twelve bytes", 12);
 
     peer_say_golden(&p, GBX_MSG_RESULT);
 
@@ -208,6 +272,26 @@ static void test_live__lines_come_in_order_each_once(void **state)
     peer_cleanup(&p);
 }
 
+static void test_live__a_line_in_pieces_comes_once_and_whole(void **state)
+{
+    heard h = {.text = ""};
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    p.x.on_log = on_log;
+    p.x.log_user = &h;
+
+    say_line(&p, 1, 0, "a", 1);
+    say_line(&p, 1, GBX_LOG_GOES_ON, "b", 1);
+    say_line(&p, 1, GBX_LOG_GOES_ON, "c", 1);
+    assert_string_equal(h.text, "1:a ");
+    say_line(&p, 1, 0, "d", 1);
+    say_line(&p, 1, 0, "e", 1);
+
+    assert_string_equal(h.text, "1:a 1:bcd 1:e ");
+    peer_cleanup(&p);
+}
+
 static void test_live__lines_past_the_cap_are_not_heard(void **state)
 {
     heard h = {.text = ""};
@@ -218,7 +302,7 @@ static void test_live__lines_past_the_cap_are_not_heard(void **state)
     p.x.log_user = &h;
 
     for (int i = 0; i < 50; i++)
-        say_line(&p, 1, false, "x", 1);
+        say_line(&p, 1, 0, "x", 1);
 
     assert_int_equal(h.count, gbx_result_log_count(p.result));
     assert_int_equal(h.count, 1);
@@ -235,7 +319,7 @@ static void test_live__is_silent_after_the_end(void **state)
     p.x.log_user = &h;
     peer_say_golden(&p, GBX_MSG_RESULT);
 
-    say_line(&p, 1, false, "late", 4);
+    say_line(&p, 1, 0, "late", 4);
 
     assert_int_equal(h.count, 0);
     assert_int_equal(gbx_result_log_count(p.result), 0);
@@ -250,6 +334,11 @@ int main(void)
         cmocka_unit_test(test_lines__past_the_end_are_empty),
         cmocka_unit_test(test_text__becomes_utf8_without_nul),
         cmocka_unit_test(test_text__of_nothing_but_nul_is_as_many_marks),
+        cmocka_unit_test(test_pieces__are_one_line),
+        cmocka_unit_test(test_pieces__of_a_line_that_is_cut_are_one_line),
+        cmocka_unit_test(
+            test_pieces__past_the_cap_are_dropped_with_the_rest_of_the_line),
+        cmocka_unit_test(test_live__a_line_in_pieces_comes_once_and_whole),
         cmocka_unit_test(test_cap__a_line_that_fills_it_stays_and_one_more_does_not),
         cmocka_unit_test(test_cap__a_flood_of_empty_lines_is_bounded),
         cmocka_unit_test(test_cap__cuts_are_marked_though_there_is_room),

@@ -145,7 +145,7 @@ static void test_log__decodes_every_field(void **state)
     assert_true(gbx_msg_get_log((gbx_span){g->body, g->len}, &msg));
 
     assert_int_equal(msg.level, GBX_LOG_WARN);
-    assert_int_equal(msg.is_cut, 0);
+    assert_int_equal(msg.flags, 0);
     assert_int_equal(msg.text.len, 2);
     assert_memory_equal(msg.text.data, "hi", 2);
 }

@@ -166,7 +166,9 @@ static bool fill_result(void)
 
     if (r == NULL)
         return false;
-    done = gbx_result_add_log(r, GBX_LOG_LOG, 1, error.message, 1000, false);
+    done =
+        gbx_result_add_log(r, GBX_LOG_LOG, 1, error.message, 1000, GBX_LOG_GOES_ON) &&
+        gbx_result_add_log(r, GBX_LOG_LOG, 1, error.message, 1000, 0);
     done = gbx_result_set_value(r, false, error.message) && done;
     done = gbx_result_set_thrown(r, &error) && done;
     done = gbx_result_fail(r, GBX_CODE_RUNTIME, "why", "") && done;

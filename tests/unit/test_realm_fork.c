@@ -24,7 +24,7 @@ typedef struct seen {
     bool ok, undefined;
     uint8_t failure, out_of_memory;
     char text[4096]; /* the value, or the message */
-    unsigned pieces, cut, waits, refusals;
+    unsigned pieces, cut, going_on, waits, refusals;
     size_t longest, log_bytes;
     bool split; /* a piece that begins inside a character */
     uint32_t waited_ms;
@@ -39,7 +39,8 @@ static void on_log(void *user, const gbx_msg_log *line)
     seen *s = user;
 
     s->pieces++;
-    s->cut += line->is_cut;
+    s->cut += (line->flags & GBX_LOG_CUT) != 0;
+    s->going_on += (line->flags & GBX_LOG_GOES_ON) != 0;
     s->log_bytes += line->text.len;
     if (line->text.len > s->longest)
         s->longest = line->text.len;
@@ -293,6 +294,7 @@ static void test_log__cuts_long_lines_between_characters(void **state)
 
     assert_int_equal(shared->log_bytes, 300000);
     assert_int_equal(shared->pieces, 5);
+    assert_int_equal(shared->going_on, 4);
     assert_true(shared->longest <= GBX_LOG_LINE_MAX);
     assert_false(shared->split);
     assert_int_equal(shared->cut, 0);

@@ -218,9 +218,8 @@ static void test_logs__come_with_success_and_with_failure(void **state)
 {
     gbx_result *r = gbx_result_new();
     (void)state;
-    assert_true(gbx_result_add_log(r, GBX_LOG_LOG, 0.5, TEXT("a\n\"b\""), 1000, false));
-    assert_true(
-        gbx_result_add_log(r, GBX_LOG_ERROR, 1000, TEXT("\xFF\0"), 1000, false));
+    assert_true(gbx_result_add_log(r, GBX_LOG_LOG, 0.5, TEXT("a\n\"b\""), 1000, 0));
+    assert_true(gbx_result_add_log(r, GBX_LOG_ERROR, 1000, TEXT("\xFF\0"), 1000, 0));
     assert_true(gbx_result_fail(r, GBX_CODE_ABORTED, "x", ""));
 
     assert_json(r,
@@ -242,7 +241,7 @@ static void test_logs__that_were_cut_are_marked(void **state)
     assert_true(gbx_result_add_log(r, GBX_LOG_LOG, 0,
                                    TEXT("much too long a line, "
                                         "longer than a line costs"),
-                                   1, false));
+                                   1, 0));
 
     assert_int_equal(gbx_result_log_count(r), 0);
     assert_int_equal(gbx_result_logs_truncated(r), 1);
@@ -258,8 +257,7 @@ static void test_logs__every_level_has_a_name(void **state)
     const char *at;
     (void)state;
     for (int level = GBX_LOG_DEBUG; level <= GBX_LOG_ERROR; level++)
-        assert_true(
-            gbx_result_add_log(r, (gbx_log_level)level, 0, TEXT(""), 1000, false));
+        assert_true(gbx_result_add_log(r, (gbx_log_level)level, 0, TEXT(""), 1000, 0));
 
     at = gbx_result_json(r, NULL);
     for (size_t i = 0; i < 5; i++) {

@@ -293,7 +293,7 @@ static void test_maps__say_nothing_of_what_a_name_says_is_sensitive(void **state
     (void)state;
     assert_true(asprintf(&list, "[%s,%s,%s,%s,%s,%s]", map, map, map, map, map, map) >
                 0);
-    tells(list, TYPE, "Record<string, integer | string | integer>[]");
+    tells(list, TYPE, "Record<string, integer | string>[]");
     text = told(list, STATISTICS, 10000);
     assert_null(strstr(text, "hunter2"));
     assert_null(strstr(text, "123456789"));
@@ -304,6 +304,70 @@ static void test_maps__say_nothing_of_what_a_name_says_is_sensitive(void **state
     free(text);
     free(list);
     free(map);
+}
+
+static void test_maps__say_each_kind_of_their_members_once(void **state)
+{
+    char *map = map_of(600, "1.5", "\"a\"", ",\"password\":\"x\",\"ssn\":5");
+
+    (void)state;
+    tells(map, TYPE, "Record<string, string | number>");
+    free(map);
+    map = map_of(600, "1", "2", ",\"password\":\"x\",\"pin\":null");
+    tells(map, TYPE, "Record<string, integer | string | null>");
+    free(map);
+}
+
+static void check_table(size_t columns)
+{
+    char *row = map_of(columns, "\"2024-05-01\"", "\"2024-05-01\"", "");
+    gbx_shape *shape;
+    gbx_view view;
+    gbx_buf buf;
+    char *text;
+    char *json;
+    char field[32];
+
+    assert_true(asprintf(&json, "[%s,%s]", row, row) > 0);
+    assert_true(gbx_view_open(json, strlen(json), &view));
+    shape = gbx_shape_of_table(view, NULL);
+    assert_non_null(shape);
+    gbx_buf_init(&buf, GBX_MIB(2));
+    assert_true(gbx_describe_statistics(shape, &buf));
+    text = gbx_buf_take_string(&buf, NULL);
+    assert_true(gbx_json_check(text, strlen(text), 10, NULL));
+    (void)snprintf(field, sizeof field, "\"[].k%zu\"", columns - 1);
+    assert_non_null(strstr(text, field));
+    free(text);
+    gbx_buf_init(&buf, GBX_KIB(8));
+    assert_true(gbx_describe_type(shape, 1000, &buf));
+    text = gbx_buf_take_string(&buf, NULL);
+    assert_memory_equal(text, "{ k0: string /* ISO date */; k1: ", 33);
+    assert_non_null(strstr(text, " more fields */ }[]"));
+    free(text);
+    gbx_shape_free(shape);
+    free(json);
+    free(row);
+}
+
+static void test_tables__are_told_by_their_columns_however_many(void **state)
+{
+    (void)state;
+
+    check_table(600);
+    check_table(GBX_SHAPE_COLUMNS_MAX);
+}
+
+static void test_tables__of_many_columns_say_how_many(void **state)
+{
+    char *row = map_of(101, "1", "2", "");
+    char *json;
+
+    (void)state;
+    assert_true(asprintf(&json, "[%s]", row) > 0);
+    tells(json, SIZE, "1 records of 101 fields");
+    free(json);
+    free(row);
 }
 
 static void test_means__are_within_the_range(void **state)
@@ -401,6 +465,9 @@ int main(void)
         cmocka_unit_test(test_numbers__are_told_as_code_sees_them),
         cmocka_unit_test(test_maps__are_told_by_all_of_their_members),
         cmocka_unit_test(test_maps__say_nothing_of_what_a_name_says_is_sensitive),
+        cmocka_unit_test(test_maps__say_each_kind_of_their_members_once),
+        cmocka_unit_test(test_tables__are_told_by_their_columns_however_many),
+        cmocka_unit_test(test_tables__of_many_columns_say_how_many),
         cmocka_unit_test(test_means__are_within_the_range),
         cmocka_unit_test(test_hostile_data__is_described_in_bounds),
         cmocka_unit_test(test_many_values__are_counted_up_to_a_bound),

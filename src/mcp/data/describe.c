@@ -13,6 +13,7 @@
 #define EXAMPLE_CHARS    48 /* of a string */
 #define EXAMPLE_ELEMENTS 3
 #define LITERALS         8
+#define WIDE             100 /* fields: more are counted, since not all are told */
 #define LITERAL_BYTES    26
 
 /* ---- types ---------------------------------------------------------------------- */
@@ -86,16 +87,34 @@ static void put_fields(typing *t, const gbx_shape *s, gbx_sensitive_place place)
     (void)gbx_buf_puts(t->to, " }");
 }
 
+/* What members with sensitive names may be beside what the others are. */
+static void put_hidden(typing *t, const gbx_shape *s, gbx_sensitive_place place)
+{
+    gbx_shape rest = *s->hidden;
+
+    if (s->member != NULL) {
+        unsigned known =
+            s->member->kinds & ~(unsigned)(GBX_SHAPE_OBJECT | GBX_SHAPE_ARRAY);
+
+        known |= (known & GBX_SHAPE_NUMBER) != 0 ? GBX_SHAPE_INTEGER : 0;
+        if (is_choice(s->member, place))
+            known &= ~(unsigned)GBX_SHAPE_STRING;
+        rest.kinds &= ~known;
+        if (rest.kinds == 0)
+            return;
+        (void)gbx_buf_puts(t->to, " | ");
+    }
+    put_type(t, &rest, GBX_SENSITIVE_ALL);
+}
+
 static void put_object(typing *t, const gbx_shape *s, gbx_sensitive_place place)
 {
     if (s->is_map) {
         (void)gbx_buf_puts(t->to, "Record<string, ");
         if (s->member != NULL)
             put_type(t, s->member, place);
-        if (s->hidden != NULL) {
-            (void)gbx_buf_puts(t->to, s->member != NULL ? " | " : "");
-            put_type(t, s->hidden, GBX_SENSITIVE_ALL);
-        }
+        if (s->hidden != NULL)
+            put_hidden(t, s, place);
         (void)gbx_buf_puts(t->to,
                            s->member == NULL && s->hidden == NULL ? "unknown>" : ">");
     } else if (s->field_count == 0 && s->keyed == NULL) {
@@ -149,8 +168,7 @@ static void put_type(typing *t, const gbx_shape *s, gbx_sensitive_place place)
         if (is_choice(s, place))
             put_choice(t, s);
         else
-            (void)gbx_buf_puts(t->to, s->dates > 0 && s->distinct > 0 &&
-                                              s->dates == s->count - s->nulls
+            (void)gbx_buf_puts(t->to, s->dates > 0 && s->dates == s->count - s->nulls
                                           ? "string /* ISO date */"
                                           : "string");
     }
@@ -293,10 +311,16 @@ bool gbx_describe_size(const gbx_shape *shape, gbx_view view, gbx_buf *to)
     switch (gbx_view_kind(view)) {
     case '[':
         (void)gbx_number_put_count(to, shape->elements);
-        return gbx_buf_puts(to, shape->element != NULL &&
-                                        shape->element->kinds == GBX_SHAPE_OBJECT
-                                    ? " records"
-                                    : " elements");
+        (void)gbx_buf_puts(to, shape->element != NULL &&
+                                       shape->element->kinds == GBX_SHAPE_OBJECT
+                                   ? " records"
+                                   : " elements");
+        if (shape->element != NULL && shape->element->field_count > WIDE) {
+            (void)gbx_buf_puts(to, " of ");
+            (void)gbx_number_put_count(to, shape->element->field_count);
+            (void)gbx_buf_puts(to, " fields");
+        }
+        return !to->failed;
     case '{':
         if (shape->is_map)
             return gbx_buf_puts(to, "one object, used as a map");

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIELDS_MAX     512
+#define FIELDS_MAX     (GBX_SHAPE_COLUMNS_MAX + 1) /* and what they are columns of */
+#define ROOM           (GBX_MIB(3) / 2) /* bytes, after which no field is begun */
 #define PATH_MAX_BYTES 512
 #define VALUE_CHARS    64
 
@@ -199,7 +200,7 @@ static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
 {
     size_t len = path->len;
 
-    if (l->fields == FIELDS_MAX || path->failed)
+    if (l->fields == FIELDS_MAX || l->to->len > ROOM || path->failed)
         return;
     if (len > 0) {
         (void)gbx_buf_puts(l->to, l->fields++ == 0 ? "\n" : ",\n");

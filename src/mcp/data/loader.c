@@ -126,7 +126,10 @@ static char *take(gbx_buf *text, bool ok)
 /* False if memory is out, or nobody waits. */
 static bool make_told(gbx_data_loader *l, const gbx_source *source, gbx_told *told)
 {
-    gbx_shape *shape = gbx_shape_of(source->view, &l->stop);
+    bool is_table = source->format == GBX_SPEC_CSV || source->format == GBX_SPEC_TSV ||
+                    source->format == GBX_SPEC_SQLITE;
+    gbx_shape *shape = is_table ? gbx_shape_of_table(source->view, &l->stop)
+                                : gbx_shape_of(source->view, &l->stop);
     gbx_view columns = {0};
     gbx_buf text;
 

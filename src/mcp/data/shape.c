@@ -19,6 +19,8 @@
 typedef struct looking {
     const atomic_bool *stop;
     size_t nodes;
+    size_t nodes_max;
+    size_t fields_max;
     uint32_t values;
     bool failed;
 } looking;
@@ -29,7 +31,7 @@ static gbx_shape *node_new(looking *l)
 {
     gbx_shape *s;
 
-    if (l->nodes == GBX_SHAPE_NODES_MAX)
+    if (l->nodes >= l->nodes_max)
         return NULL;
     s = calloc(1, sizeof *s);
     if (s != NULL)
@@ -181,7 +183,7 @@ static void merge_field(looking *l, gbx_shape *into, gbx_shape_field *f)
         merge_child(l, &known->shape, &f->shape);
         return;
     }
-    if (into->field_count == GBX_SHAPE_FIELDS_MAX)
+    if (into->field_count == l->fields_max)
         make_map(l, into);
     if (into->is_map)
         merge_child(l, place_in_map(into, f->name), &f->shape);
@@ -253,7 +255,7 @@ static gbx_shape *add_field(looking *l, gbx_shape *s, gbx_view name)
 {
     gbx_shape *made;
 
-    if (s->field_count == GBX_SHAPE_FIELDS_MAX) {
+    if (s->field_count == l->fields_max) {
         make_map(l, s);
         return find_in_map(l, s, name);
     }
@@ -261,8 +263,15 @@ static gbx_shape *add_field(looking *l, gbx_shape *s, gbx_view name)
         return NULL;
     made = node_new(l);
     s->has_more |= made == NULL;
-    if (made != NULL)
-        s->fields[s->field_count++] = (gbx_shape_field){name, made};
+    if (made == NULL)
+        return NULL;
+    if (s->field_count >= GBX_SHAPE_FIELDS_MAX) {
+        /* The sets of so many columns would be half a gigabyte. */
+        made->is_distinct_more = true;
+        free(made->tops);
+        made->tops = NULL;
+    }
+    s->fields[s->field_count++] = (gbx_shape_field){name, made};
     return made;
 }
 
@@ -354,19 +363,36 @@ static void look(looking *l, gbx_shape *s, gbx_view value, int depth)
     l->failed |= !gbx_shape_tell_apart(s, value, value);
 }
 
+static gbx_shape *look_at_all(looking *l, gbx_view view)
+{
+    gbx_shape *s = node_new(l);
+
+    if (s != NULL)
+        look(l, s, view, 0);
+    if (!l->failed)
+        return s;
+    gbx_shape_free(s);
+    return NULL;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_shape *gbx_shape_of(gbx_view view, const atomic_bool *stop)
 {
-    looking l = {.stop = stop};
-    gbx_shape *s = node_new(&l);
+    looking l = {.stop = stop,
+                 .nodes_max = GBX_SHAPE_NODES_MAX,
+                 .fields_max = GBX_SHAPE_FIELDS_MAX};
 
-    if (s != NULL)
-        look(&l, s, view, 0);
-    if (!l.failed)
-        return s;
-    gbx_shape_free(s);
-    return NULL;
+    return look_at_all(&l, view);
+}
+
+gbx_shape *gbx_shape_of_table(gbx_view view, const atomic_bool *stop)
+{
+    looking l = {.stop = stop,
+                 .nodes_max = GBX_SHAPE_COLUMNS_MAX + GBX_SHAPE_NODES_MAX,
+                 .fields_max = GBX_SHAPE_COLUMNS_MAX};
+
+    return look_at_all(&l, view);
 }
 
 void gbx_shape_free(gbx_shape *s)

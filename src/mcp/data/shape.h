@@ -16,7 +16,8 @@
 #include <stdatomic.h>
 
 #define GBX_SHAPE_NODES_MAX    2048
-#define GBX_SHAPE_FIELDS_MAX   512 /* of one object; more, and it is a map */
+#define GBX_SHAPE_FIELDS_MAX   512  /* of one object; more, and it is a map */
+#define GBX_SHAPE_COLUMNS_MAX  4096 /* of a table, whose names are no keys */
 #define GBX_SHAPE_DEPTH_MAX    6
 #define GBX_SHAPE_DISTINCT_MAX 10000
 #define GBX_SHAPE_TOP_MAX      20
@@ -81,6 +82,9 @@ typedef struct gbx_shape_field {
 
 /* view: borrowed by the result. NULL: memory is out, or *stop was set. */
 gbx_shape *gbx_shape_of(gbx_view view, const atomic_bool *stop);
+/* The same of rows of CSV or of a database. Of columns after the first
+ * GBX_SHAPE_FIELDS_MAX values are counted, not told apart. */
+gbx_shape *gbx_shape_of_table(gbx_view view, const atomic_bool *stop);
 void gbx_shape_free(gbx_shape *shape);
 
 #endif

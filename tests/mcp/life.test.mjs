@@ -129,6 +129,7 @@ test('subscriptions are closed with their results at the end', async () => {
   const { result } = await wire.hear((m) => m.id === 's');
   assert.equal(result.resultType, 'complete');
   assert.equal(result._meta['io.modelcontextprotocol/subscriptionId'], 's');
+  assert.equal(typeof result._meta['io.modelcontextprotocol/serverInfo'].version, 'string');
 });
 
 test('input from a file or from nowhere is input', () => {

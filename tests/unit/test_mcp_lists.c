@@ -314,8 +314,11 @@ static void test_listen__is_acknowledged_tagged_filtered_and_closed(void **state
                          "updated\",\"params\":{" SUBSCRIPTION(
                              "\"s\"") ",\"uri\":\"a://b\"}}");
     gbx_mcp_session_end(c->session);
-    mcp_client_expect(c, "{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"result\":{\"resultType\":"
-                         "\"complete\"," SUBSCRIPTION("\"s\"") "}}");
+    mcp_client_expect(c,
+                      "{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"result\":{\"resultType\":"
+                      "\"complete\",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":"
+                      "{\"name\":\"test\",\"version\":\"1\"},"
+                      "\"io.modelcontextprotocol/subscriptionId\":\"s\"}}}");
 }
 
 static void test_listen__is_cancelled_in_silence_and_has_bounds(void **state)

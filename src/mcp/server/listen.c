@@ -42,9 +42,17 @@ static bool append_uri(char ***uris, size_t *count, const char *uri)
     return true;
 }
 
-static void append_subscription(gbx_buf *to, const gbx_mcp_listen *listen)
+/* info: of the server, in results; or NULL. */
+static void append_subscription(gbx_buf *to, const gbx_mcp_listen *listen,
+                                const char *info)
 {
-    (void)gbx_buf_puts(to, "\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":");
+    (void)gbx_buf_puts(to, "\"_meta\":{");
+    if (info != NULL) {
+        (void)gbx_buf_puts(to, "\"io.modelcontextprotocol/serverInfo\":");
+        (void)gbx_buf_puts(to, info);
+        (void)gbx_buf_puts(to, ",");
+    }
+    (void)gbx_buf_puts(to, "\"io.modelcontextprotocol/subscriptionId\":");
     (void)gbx_buf_append(to, listen->id, listen->id_len);
     (void)gbx_buf_puts(to, "}");
 }
@@ -59,7 +67,7 @@ static void notify(gbx_mcp_session *session, const gbx_mcp_listen *listen,
     gbx_rpc_begin_notification(&to, method);
     (void)gbx_buf_puts(&to, "{");
     if (listen != NULL)
-        append_subscription(&to, listen);
+        append_subscription(&to, listen, NULL);
     if (uri != NULL) {
         (void)gbx_buf_puts(&to, listen != NULL ? ",\"uri\":" : "\"uri\":");
         (void)gbx_json_append_string(&to, uri, strlen(uri));
@@ -136,7 +144,7 @@ static void acknowledge(gbx_mcp_session *session, const gbx_mcp_listen *listen)
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, "notifications/subscriptions/acknowledged");
     (void)gbx_buf_puts(&to, "{");
-    append_subscription(&to, listen);
+    append_subscription(&to, listen, NULL);
     (void)gbx_buf_puts(&to, ",\"notifications\":{");
     for (size_t i = 0; i < CHANGES; i++) {
         if (!listen->lists[changes[i].list])
@@ -162,7 +170,7 @@ static void close_listen(gbx_mcp_session *session, const gbx_mcp_listen *listen)
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_result(&to, (gbx_view){listen->id, listen->id_len});
     (void)gbx_buf_puts(&to, "{\"resultType\":\"complete\",");
-    append_subscription(&to, listen);
+    append_subscription(&to, listen, session->server->info);
     (void)gbx_buf_puts(&to, "}");
     gbx_rpc_end(&to);
     gbx_mcp_session_send(session, &to);

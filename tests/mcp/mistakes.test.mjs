@@ -182,6 +182,12 @@ test('a tool of a name that is taken is shown as it can be called', async () => 
   assert.equal((await valueOf("return await servers.up.call('then', {})")).tool, 'then');
 });
 
+test('code that cannot be run is shown with the lines around what is wrong', async () => {
+  const error = await errorOf('const a = 1;\nenum E { A }\nreturn a;');
+  assert.deepEqual([error.code, error.line], ['SYNTAX', 2]);
+  assert.match(error.frame, /^> +2 \| enum E \{ A \}$/m);
+});
+
 test('code that was escaped twice is told so, at the backslash', async () => {
   for (const [code, line, column, hint] of [
     ['return 1 + 2;\\nfoo', 1, 14, /has \\n as two characters/],

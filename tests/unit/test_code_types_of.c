@@ -57,6 +57,35 @@ static const struct row {
     {"{\"type\":7}", "unknown"},
 };
 
+static void test_arguments__may_be_left_out_if_nothing_must_be_given(void **state)
+{
+    static const struct {
+        const char *schema;
+        bool is_optional;
+    } cases[] = {
+        {"{}", true},
+        {"true", true},
+        {"{\"required\":[]}", true},
+        {"{\"required\":[\"x\"]}", false},
+        {"{\"allOf\":[{},{\"required\":[\"x\"]}]}", false},
+        {"{\"allOf\":[{\"allOf\":[{\"required\":[\"x\"]}]}]}", false},
+        {"{\"allOf\":[{},{\"required\":[]}]}", true},
+        {"{\"anyOf\":[{},{\"required\":[\"x\"]}]}", true},
+        {"{\"anyOf\":[{\"required\":[\"y\"]},{\"required\":[\"x\"]}]}", false},
+        {"{\"oneOf\":[{\"required\":[\"y\"]}]}", false},
+        {"{\"oneOf\":[]}", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        gbx_view schema;
+
+        assert_true(gbx_view_open(cases[i].schema, strlen(cases[i].schema), &schema));
+        if (gbx_types_all_optional(schema) != cases[i].is_optional)
+            fail_msg("%s", cases[i].schema);
+    }
+}
+
 static void test_types__say_what_the_schema_says(void **state)
 {
     (void)state;
@@ -165,6 +194,7 @@ static void test_declaration__names_servers_and_tools_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arguments__may_be_left_out_if_nothing_must_be_given),
         cmocka_unit_test(test_types__say_what_the_schema_says),
         cmocka_unit_test(test_types__that_explode_are_cut),
         cmocka_unit_test(test_declaration__of_a_tool_that_is_too_long_is_short),

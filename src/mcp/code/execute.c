@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* execute - what a model gives is read, and a run begins; it ends the request. */
 #include "base/cleanup.h"
+#include "guard/guard.h"
 #include "mcp/code/run.h"
 
 #include <stdio.h>
@@ -57,6 +58,20 @@ static bool refuse_others(gbx_mcp_code *code, gbx_mcp_request *request,
     return true;
 }
 
+/* Code that cannot be run, with the lines around what is wrong with it. */
+static void refuse_code(gbx_mcp_code *code, gbx_mcp_request *request,
+                        const gbx_buf *text, gbx_reply_error *error)
+{
+    GBX_CLEANUP(gbx_free) char *frame = NULL;
+
+    if (error->line > 0)
+        frame =
+            gbx_guard_frame((char *)text->data, text->len, error->line, error->column);
+    if (frame != NULL)
+        error->frame = frame;
+    gbx_code_run_refuse(code, request, error);
+}
+
 static void begin(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *text,
                   gbx_view input, uint32_t timeout_ms)
 {
@@ -65,7 +80,7 @@ static void begin(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *t
         gbx_code_run_start(code, request, text, input, timeout_ms, &error);
 
     if (status == GBX_E_DATA)
-        gbx_code_run_refuse(code, request, &error);
+        refuse_code(code, request, text, &error);
     else if (status != GBX_OK)
         gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
 }

@@ -18,6 +18,7 @@
 #define POINTER_MAX  200
 #define DESCRIBE_MAX 100
 #define NUMBER_MAX   15
+#define COMPOSED_MAX 4 /* of schemas in each other, for what must be given */
 
 struct writer {
     gbx_buf *to;
@@ -396,6 +397,44 @@ static void write_type(struct writer *w, gbx_view schema, unsigned depth)
         put(w, " | null");
 }
 
+/* ---- what must be given ---------------------------------------------------------------- */
+
+static bool is_all_optional(gbx_view schema, unsigned depth);
+
+/* Of the schemas that the keyword lists: is there one, or are all of them so? */
+static bool lists_optional(gbx_view schema, const char *keyword, bool all,
+                           unsigned depth)
+{
+    gbx_view list = gbx_view_member(schema, keyword);
+    size_t cursor = 0;
+    size_t count = 0;
+    size_t optional = 0;
+    gbx_view name;
+    gbx_view value;
+
+    while (gbx_view_kind(list) == '[' && gbx_view_next(list, &cursor, &name, &value)) {
+        count++;
+        optional += is_all_optional(value, depth + 1);
+    }
+    return count == 0 || (all ? optional == count : optional > 0);
+}
+
+static bool is_all_optional(gbx_view schema, unsigned depth)
+{
+    gbx_view list = gbx_view_member(schema, "required");
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view value;
+
+    if (depth > COMPOSED_MAX)
+        return true;
+    if (gbx_view_kind(list) == '[' && gbx_view_next(list, &cursor, &name, &value))
+        return false;
+    return lists_optional(schema, "allOf", true, depth) &&
+           lists_optional(schema, "anyOf", false, depth) &&
+           lists_optional(schema, "oneOf", false, depth);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_types_of(gbx_buf *to, gbx_view schema, unsigned indent)
@@ -409,10 +448,5 @@ void gbx_types_of(gbx_buf *to, gbx_view schema, unsigned indent)
 
 bool gbx_types_all_optional(gbx_view schema)
 {
-    gbx_view list = gbx_view_member(schema, "required");
-    size_t cursor = 0;
-    gbx_view name;
-    gbx_view value;
-
-    return gbx_view_kind(list) != '[' || !gbx_view_next(list, &cursor, &name, &value);
+    return schema.len > SCHEMA_MAX || is_all_optional(schema, 0);
 }

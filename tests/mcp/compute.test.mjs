@@ -241,6 +241,9 @@ test('several datasets: by name, or all in one object', async () => {
   assert.equal(await value(client, '(data) => data.length', { dataset: 'events' }), 3);
   assert.equal(await value(client, 'data.cities.length'), 2);
   assert.deepEqual(await value(client, '(data, input) => [data[0].name, input]', { dataset: 'cities', input: 1 }), ['Berlin', 1]);
+  const { structuredContent: s } = await compute(client, { code: 'data', dataset: 'citie' });
+  assert.deepEqual([s.code, s.error, s.hint], ['INVALID_ARGS',
+    "there is no dataset 'citie': there are people, cities, events", "did you mean 'cities'?"]);
   await client.close();
 });
 
@@ -439,6 +442,7 @@ test('a table without records is told by the names of its columns', async () => 
   const { client } = await start([
     `csv=${file('header.csv', 'id,total\n')}`,
     `rows=sqlite:${file('none.db', '')}?query=SELECT 1 AS a, 'x' AS b WHERE 0; -- none`,
+    `lines=${file('none.ndjson', '')}`,
   ]);
   const text = await description(client);
   assert.match(text, /csv: 0 records, 9 bytes\n {2}\{ id: unknown; total: unknown \}\[\]\n/);
@@ -446,7 +450,9 @@ test('a table without records is told by the names of its columns', async () => 
   const about = async (name) => JSON.parse((await client.readResource({ uri: `glovebox://dataset/${name}` })).contents[0].text);
   assert.deepEqual([(await about('csv')).bytes, (await about('csv')).jsonBytes], [9, 2]);
   assert.deepEqual([(await about('rows')).bytes, (await about('rows')).jsonBytes], [undefined, 2]);
-  assert.deepEqual(await value(client, '(all) => all'), { csv: [], rows: [] });
+  assert.deepEqual([(await about('lines')).bytes, (await about('lines')).jsonBytes], [0, 2]);
+  assert.match(text, /lines: 0 elements, 0 bytes\n/);
+  assert.deepEqual(await value(client, '(all) => all'), { csv: [], rows: [], lines: [] });
   await client.close();
 });
 

@@ -122,6 +122,8 @@ static void test_specs__that_are_none_say_why(void **state)
     refused("=x.csv", GBX_E_USAGE, "the name of a dataset");
     refused("1a=x.csv", GBX_E_USAGE, "the name of a dataset");
     refused("a-b=x.csv", GBX_E_USAGE, "the name of a dataset");
+    refused("class=x.csv", GBX_E_USAGE, "'class' is a word of JavaScript");
+    refused("let=x.csv", GBX_E_USAGE, "write 'let_'");
     refused("a=", GBX_E_USAGE, "has no file");
     refused("a=csv:", GBX_E_USAGE, "has no file");
     refused("a=x.db", GBX_E_USAGE, "a=sqlite:FILE?query=SELECT");
@@ -230,6 +232,25 @@ static const char schema[] =
     " (-5, 2, char(233), NULL);"
     "CREATE VIEW v AS SELECT id FROM t;"
     "CREATE VIEW bad AS SELECT load_extension('/tmp/x.so') AS x;";
+
+static void test_rows__keep_infinities(void **state)
+{
+    place *p = *state;
+
+    make_database(p, schema);
+    becomes(query(p, "SELECT 9e999 AS a, -9e999 AS b"), "[{\"a\":1e999,\"b\":-1e999}]");
+}
+
+static void test_rows__with_text_that_is_not_utf8_are_refused(void **state)
+{
+    place *p = *state;
+
+    make_database(p, schema);
+    refused(query(p,
+                  "SELECT 1 AS a, 'b' AS b UNION ALL SELECT 2, CAST(x'c328' AS TEXT)"),
+            GBX_E_DATA, "row 2, column 2: the text is not UTF-8");
+    becomes(query(p, "SELECT x'c328' AS a"), "[{\"a\":\"wyg=\"}]");
+}
 
 static void test_rows__are_objects(void **state)
 {
@@ -364,6 +385,8 @@ int main(void)
         TEST(test_files__that_are_none_say_why),
         TEST(test_what_is_no_file__is_not_waited_for),
         TEST(test_rows__are_objects),
+        TEST(test_rows__keep_infinities),
+        TEST(test_rows__with_text_that_is_not_utf8_are_refused),
         TEST(test_sizes__are_of_what_was_read),
         TEST(test_columns__are_told_where_no_row_tells_them),
         TEST(test_a_query__can_only_read),

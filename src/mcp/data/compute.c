@@ -26,6 +26,8 @@
 
 #define CODE_MAX GBX_MIB(1)
 
+#define NAMED_MAX 20 /* datasets that an error names */
+
 struct gbx_compute {
     gbx_compute *next; /* in data->calls */
     gbx_mcp_data *data;
@@ -226,13 +228,28 @@ static bool check_names(gbx_compute *c)
 
 static void refuse_name(gbx_compute *c, const char *name)
 {
-    const char *near = nearest_set(c->data, name);
+    const gbx_mcp_data *d = c->data;
+    const char *near = nearest_set(d, name);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf error;
     char hint[160];
 
+    gbx_buf_init(&error, GBX_KIB(4));
+    (void)gbx_buf_puts(&error, "there is no dataset '");
+    (void)gbx_utf8_append_escaped(&error, name,
+                                  gbx_artifacts_border(name, strlen(name),
+                                                       GBX_SPEC_NAME_MAX),
+                                  GBX_ESCAPE_LINE);
+    (void)gbx_buf_printf(&error, "': there %s ", d->count == 1 ? "is" : "are");
+    for (size_t i = 0; i < d->count && i < NAMED_MAX; i++)
+        (void)gbx_buf_printf(&error, "%s%s", i > 0 ? ", " : "", d->sets[i].spec.name);
+    (void)gbx_buf_puts(&error, d->count > NAMED_MAX ? ", ..." : "");
     (void)snprintf(hint, sizeof hint, "%s%s%s",
                    near != NULL ? "did you mean '" : "leave 'dataset' out",
                    near != NULL ? near : "", near != NULL ? "'?" : " for all of them");
-    refuse(c, "INVALID_ARGS", "there is no dataset of that name", hint);
+    refuse(c, "INVALID_ARGS",
+           gbx_buf_append(&error, "", 1) ? (const char *)error.data
+                                         : "there is no dataset of that name",
+           hint);
 }
 
 /* All are datasets.NAME, too, whichever it is called with. */

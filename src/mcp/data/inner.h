@@ -26,7 +26,7 @@ typedef struct gbx_told {
     char *size;     /* "100,000 records" */
     char *examples; /* a line each */
     char *statistics;
-    uint64_t file_bytes; /* 0: it is a database */
+    uint64_t file_bytes; /* 0 of a database */
     uint64_t json_bytes;
     gbx_spec_format format;
 } gbx_told;

@@ -78,6 +78,7 @@ static void put_limits(const gbx_mcp_data *d, gbx_buf *to)
 static void put_dataset(const gbx_dataset_state *set, gbx_buf *to)
 {
     const gbx_told *t = &set->told;
+    bool is_file = t->format != GBX_SPEC_SQLITE;
 
     (void)gbx_buf_printf(to, "\n%s: ", set->spec.name);
     if (t->type == NULL) {
@@ -89,8 +90,8 @@ static void put_dataset(const gbx_dataset_state *set, gbx_buf *to)
     }
     (void)gbx_buf_puts(to, t->size);
     (void)gbx_buf_puts(to, ", ");
-    (void)gbx_number_put_size(to, t->file_bytes > 0 ? t->file_bytes : t->json_bytes);
-    (void)gbx_buf_puts(to, t->file_bytes > 0 ? "\n  " : " as JSON\n  ");
+    (void)gbx_number_put_size(to, is_file ? t->file_bytes : t->json_bytes);
+    (void)gbx_buf_puts(to, is_file ? "\n  " : " as JSON\n  ");
     (void)gbx_buf_puts(to, t->type);
     (void)gbx_buf_puts(to, t->examples[0] != 0 ? "\n  for example\n" : "\n");
     (void)gbx_buf_puts(to, t->examples);
@@ -232,7 +233,7 @@ static void put_statistics(const gbx_dataset_state *set, gbx_buf *to)
     if (set->told.type != NULL) {
         put_member(to, "format", gbx_spec_format_name(set->told.format));
         put_member(to, "size", set->told.size);
-        if (set->told.file_bytes > 0)
+        if (set->told.format != GBX_SPEC_SQLITE)
             (void)gbx_buf_printf(to, ",\"bytes\":%llu",
                                  (unsigned long long)set->told.file_bytes);
         (void)gbx_buf_printf(to, ",\"jsonBytes\":%llu",

@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,23 +277,35 @@ static void put_integer(gbx_buf *to, int64_t value)
     (void)gbx_buf_printf(to, fits ? "%lld" : "\"%lld\"", (long long)value);
 }
 
-static void put_cell(rows *r, int column, gbx_buf *to)
+/* What JSON has no word for is a number that no double is near to. */
+static void put_float(gbx_buf *to, double value)
+{
+    if (isinf(value))
+        (void)gbx_buf_puts(to, value < 0 ? "-1e999" : "1e999");
+    else
+        (void)gbx_number_put(to, value, 17);
+}
+
+/* False if it is a text that is none. */
+static bool put_cell(rows *r, int column, gbx_buf *to)
 {
     const gbx_libsqlite3 *lib = &r->lib;
     const void *bytes;
+    size_t len;
 
     switch (lib->sqlite3_column_type(r->statement, column)) {
     case SQLITE_INTEGER:
         put_integer(to, lib->sqlite3_column_int64(r->statement, column));
         break;
     case SQLITE_FLOAT:
-        (void)gbx_number_put(to, lib->sqlite3_column_double(r->statement, column), 17);
+        put_float(to, lib->sqlite3_column_double(r->statement, column));
         break;
     case SQLITE_TEXT:
         bytes = lib->sqlite3_column_text(r->statement, column);
-        (void)gbx_json_append_string(to, bytes,
-                                     (size_t)lib->sqlite3_column_bytes(r->statement,
-                                                                       column));
+        len = (size_t)lib->sqlite3_column_bytes(r->statement, column);
+        if (bytes != NULL && !gbx_utf8_valid(bytes, len, NULL))
+            return false;
+        (void)gbx_json_append_string(to, bytes, len);
         break;
     case SQLITE_BLOB:
         bytes = lib->sqlite3_column_blob(r->statement, column);
@@ -304,6 +317,7 @@ static void put_cell(rows *r, int column, gbx_buf *to)
         break;
     default: (void)gbx_buf_puts(to, "null"); break;
     }
+    return true;
 }
 
 static bool put_names(const rows *r, gbx_buf *to)
@@ -319,14 +333,20 @@ static bool put_names(const rows *r, gbx_buf *to)
 static gbx_status read_all(rows *r, gbx_buf *to, gbx_buf *columns)
 {
     const char *between = "[";
+    unsigned long long row = 0;
     int status;
 
     while ((status = r->lib.sqlite3_step(r->statement)) == SQLITE_ROW) {
         (void)gbx_buf_puts(to, between);
+        row++;
         for (size_t i = 0; i < r->key_count; i++) {
             (void)gbx_buf_puts(to, i == 0 ? "{" : ",");
             (void)gbx_buf_puts(to, r->keys[i]);
-            put_cell(r, (int)i, to);
+            if (!put_cell(r, (int)i, to))
+                return gbx_fail(r->err, GBX_E_DATA,
+                                "row %llu, column %zu: the text is not UTF-8 (as "
+                                "CAST(... AS BLOB) it is base64)",
+                                row, i + 1);
         }
         (void)gbx_buf_puts(to, "}");
         between = ",\n";

@@ -42,6 +42,26 @@ static bool is_name(const char *text, size_t len)
     return true;
 }
 
+/* Code takes datasets apart by their names: ({ orders, class }) => ... would be none. */
+static bool is_reserved(const char *text, size_t len)
+{
+    static const char *const words[] = {
+        "arguments", "await",      "break",     "case",    "catch",      "class",
+        "const",     "continue",   "debugger",  "default", "delete",     "do",
+        "else",      "enum",       "eval",      "export",  "extends",    "false",
+        "finally",   "for",        "function",  "if",      "implements", "import",
+        "in",        "instanceof", "interface", "let",     "new",        "null",
+        "package",   "private",    "protected", "public",  "return",     "static",
+        "super",     "switch",     "this",      "throw",   "true",       "try",
+        "typeof",    "var",        "void",      "while",   "with",       "yield",
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
+        if (strlen(words[i]) == len && memcmp(words[i], text, len) == 0)
+            return true;
+    return false;
+}
+
 static gbx_spec_format format_of_path(const char *path)
 {
     size_t len = strlen(path);
@@ -117,6 +137,11 @@ static gbx_status parse(const char *text, gbx_spec *spec, gbx_error *reterr)
     if (len == sizeof "__proto__" - 1 && memcmp(text, "__proto__", len) == 0)
         return gbx_fail(reterr, GBX_E_USAGE,
                         "'__proto__' is no name that code could find a dataset by");
+    if (is_reserved(text, len))
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "'%.*s' is a word of JavaScript, and no name for a dataset: "
+                        "write '%.*s_'",
+                        (int)len, text, (int)len, text);
     memcpy(spec->name, text, len);
     rest = equals + 1;
     for (size_t i = 0; i < GBX_COUNTOF(prefixes); i++)

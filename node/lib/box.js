@@ -7,6 +7,7 @@ import {
 } from './native.js';
 import { hintOfEngine } from './hints.js';
 import { InvalidData, snapshot, Taken, whole } from './input.js';
+import { Listeners } from './listeners.js';
 import { asArgument, asOption, LEVELS } from './options.js';
 import { unwatch } from './signals.js';
 import { messageOf, partsOf } from './thrown.js';
@@ -18,15 +19,6 @@ const calls = new Map(); // number -> Call
 const forgotten = new FinalizationRegistry((number) => boxes.delete(number));
 let lastBox = 0;
 let lastCall = 0;
-
-/** What a listener of the embedder's has thrown is a warning, once an engine: when it is called
- *  is up to code in the box, which must not be able to end the process by it. */
-function complain(box, listener, error) {
-  if (box.complaints.has(listener)) return;
-  box.complaints.add(listener);
-  process.emitWarning(`${listener} of a SandboxEngine threw: ${messageOf(error)}`,
-    { type: 'GloveboxWarning', code: 'GLOVEBOX_LISTENER' });
-}
 
 /** A result that no process was needed for. */
 export function failure(code, error, hint) {
@@ -46,7 +38,7 @@ export class Box {
     this.transport = options.transport;
     this.securityLog = options.securityLog;
     this.sink = undefined;
-    this.complaints = new Set(); // listeners that have thrown
+    this.listeners = new Listeners('a SandboxEngine');
     this.isDisposed = false;
     this.failed = problem; // why no call can run, or undefined
     this.runner = 'process';
@@ -196,11 +188,7 @@ function tellSink(box, sink, result) {
     timestamp: Date.now(),
   };
   if (!result.ok) event.errorCode = result.code;
-  try {
-    sink(event);
-  } catch (error) {
-    complain(box, 'the telemetry sink', error);
-  }
+  box.listeners.call('the telemetry sink', () => sink(event));
 }
 
 /** Figures of the result that is being told: node/src/env.h. */
@@ -293,25 +281,13 @@ listen(LINE, (number, level, text, timeMs) => {
   if (call === undefined) return;
   const { box, onLog } = call;
   const name = LEVELS[level];
-  try {
-    onLog?.(name, text, timeMs);
-  } catch (error) {
-    complain(box, 'onLog', error);
-  }
-  try {
-    box.console?.[name]?.(text);
-  } catch (error) {
-    complain(box, `console.${name}`, error);
-  }
+  if (onLog !== undefined) box.listeners.call('onLog', () => onLog(name, text, timeMs));
+  if (box.console !== undefined) box.listeners.call(`console.${name}`, () => box.console[name]?.(text));
 });
 
 listen(AUDIT, (number, line) => {
   const box = boxes.get(number)?.deref();
-  try {
-    box?.securityLog?.(line);
-  } catch (error) {
-    complain(box, 'securityLog', error);
-  }
+  box?.listeners.call('securityLog', () => box.securityLog?.(line));
 });
 
 /** A value for code in the box: JSON text or a gathered one. */

@@ -13,6 +13,7 @@ import { takeServer } from './codemode-servers.js';
 import { EnginePool } from './engine-pool.js';
 import { hasForm } from './guard.js';
 import { hintOfCode } from './hints.js';
+import { Listeners } from './listeners.js';
 import { RequestEngine } from './request.js';
 import { isSignal } from './signals.js';
 
@@ -79,6 +80,7 @@ class CodeMode {
   #servers = new Map();
   #lists = new Map();
   #engines;
+  #listeners = new Listeners('code mode');
 
   constructor(options) {
     this.#options = takeOptions(options);
@@ -129,7 +131,9 @@ class CodeMode {
 
   async #run(code, options, outside) {
     const ended = new AbortController(); /* ends calls that nobody awaited */
-    const run = new Run(this.#servers, this.#options, ended.signal, options.onProgress);
+    const onProgress = options.onProgress && ((told) =>
+      this.#listeners.call('onProgress', () => options.onProgress(told)));
+    const run = new Run(this.#servers, this.#options, ended.signal, onProgress);
     const stop = () => ended.abort(outside.reason);
     outside?.addEventListener('abort', stop);
     try {

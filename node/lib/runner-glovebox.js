@@ -11,7 +11,7 @@ import { EnginePool } from './engine-pool.js';
 import { hintOfCode } from './hints.js';
 import { RequestEngine } from './request.js';
 import { BOX_FETCH, answerFetch } from './runner-fetch.js';
-import { SandboxExecutionError, runnerArguments, runnerBindings, tellSink, withOwnPath } from './runner.js';
+import { runnerArguments, runnerBindings, SandboxExecutionError, Sink, withOwnPath } from './runner.js';
 
 const MIB = 1048576;
 const MOST_MS = 600000; /* of an engine; the timeout of a call is lower */
@@ -64,23 +64,16 @@ class GloveboxRunner {
 
   async execute(args) {
     const given = runnerArguments(args);
-    let failure; /* of the sink: the caller's own, and told when the code has ended */
-    const onLog = (level, text) => {
-      try {
-        tellSink(given.consoleSink, level, text);
-      } catch (error) {
-        failure ??= { error };
-      }
-    };
+    const sink = new Sink(given.consoleSink ?? {});
     const result = await this.#run({
       form: 'body',
       code: given.code,
       bindings: runnerBindings(given),
       limits: { timeoutMs: given.timeout, memoryBytes: this.#memoryBytes },
       signal: given.signal,
-      ...(given.consoleSink === undefined ? {} : { onLog }),
+      ...(given.consoleSink === undefined ? {} : { onLog: (level, text) => sink.tell(level, text) }),
     }, given.secureFetchImpl);
-    if (failure !== undefined) throw failure.error;
+    sink.end();
     if (!result.ok) throw errorOf(result, given);
     return { result: result.value };
   }

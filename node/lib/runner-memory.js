@@ -9,7 +9,7 @@ import { hintOfCode } from './hints.js';
 import { BOUND, InvalidData, jsonOf } from './input.js';
 import { addon } from './native.js';
 import { BOX_FETCH, answerFetch } from './runner-fetch.js';
-import { emptiness, runnerArguments, runnerBindings, SandboxExecutionError, tellSink, withOwnPath } from './runner.js';
+import { emptiness, runnerArguments, runnerBindings, SandboxExecutionError, Sink, withOwnPath } from './runner.js';
 import { consoleOf, resultOf, timersOf } from './runner-world.js';
 
 const AsyncFunction = (async () => {}).constructor;
@@ -128,20 +128,16 @@ export function memory() {
       const bindings = bindingsOf(given);
       const logs = [];
       const begun = performance.now();
-      let failure; /* of the sink: the caller's own, and told when the code has ended */
+      const sink = new Sink(given.consoleSink ?? {});
       const tell = (level, text) => {
         logs.push({ level, timeMs: performance.now() - begun, text });
-        try {
-          if (given.consoleSink !== undefined) tellSink(given.consoleSink, level, text);
-        } catch (error) {
-          failure ??= { error };
-        }
+        sink.tell(level, text);
       };
       warnOnce();
       const ended = await runIn(given, bindings, tell).then(
         (result) => ({ result }),
         (error) => ({ failed: Object.assign(errorOf(error, 'RUNTIME'), { logs, executionMs: performance.now() - begun }) }));
-      if (failure !== undefined) throw failure.error;
+      sink.end();
       if (ended.failed !== undefined) throw ended.failed;
       return { result: ended.result };
     },

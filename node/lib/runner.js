@@ -7,6 +7,7 @@
  * what has no rejections, attempt(), is beside it.
  */
 import { isObject, needFunction, needKnown, needName, needNumber, needObject, needText, needValues, wrong } from './argument.js';
+import { guarded, Listeners } from './listeners.js';
 import { isSignal } from './signals.js';
 
 const MOST_MS = 600000;
@@ -107,10 +108,34 @@ export function emptiness(code) {
   return hasComment ? 'the code is only comments' : 'the code is empty';
 }
 
-/** Tells one line of the console to a sink that may lack methods. */
-export function tellSink(sink, level, message) {
-  const method = LEVELS.includes(level) && typeof sink[level] === 'function' ? level : 'log';
-  sink[method]?.(message);
+/**
+ * Lines of the console, for a sink that may lack methods. What a method throws fails the
+ * call, and is told when the code has ended; what its promise is rejected with, too, and is
+ * a warning if it comes later.
+ */
+export class Sink {
+  #sink;
+  #listeners = new Listeners('a runner');
+  #failure; /* of the sink: the caller's own */
+  #hasEnded = false;
+
+  constructor(sink) {
+    this.#sink = sink;
+  }
+
+  tell(level, message) {
+    const method = LEVELS.includes(level) && typeof this.#sink[level] === 'function' ? level : 'log';
+    guarded(() => this.#sink[method]?.(message), (error) => {
+      if (this.#hasEnded) this.#listeners.complain(`consoleSink.${method}`, error);
+      else this.#failure ??= { error };
+    });
+  }
+
+  /** The code has ended: throws what failed the call. */
+  end() {
+    this.#hasEnded = true;
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
 }
 
 function needAdapter(adapter) {

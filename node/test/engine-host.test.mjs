@@ -159,34 +159,46 @@ test('console lines are captured, streamed, or off', async () => {
   });
 });
 
-test('a listener that throws is a warning, once, and the process lives', async () => {
+/* The warnings of what listeners have thrown while use() ran. */
+async function warningsOf(use) {
   const warnings = [];
   const heard = (warning) => warning.code === 'GLOVEBOX_LISTENER' && warnings.push(warning.message);
-  const fails = () => { throw { get message() { throw new Error('unseen'); } }; };
-  const says = () => { throw new Error('no room'); };
   process.on('warning', heard);
   try {
-    await withEngine({ console: { log: fails, error: says, warn: undefined }, securityLog: says }, async (engine) => {
-      engine.telemetry(says);
-      for (let i = 0; i < 2; i++) {
-        const result = await engine.run({
-          form: 'script', code: 'console.log(1); console.log(2); console.error(3); console.warn(4); require("x")', onLog: says,
-        });
-        assert.equal(result.code, 'INVALID_CODE');
-        const logged = await engine.run({ form: 'script', code: 'console.log(1); console.log(2); console.error(3); 7', onLog: says });
-        assert.deepEqual([logged.value, logged.logs.length], [7, 3]);
-      }
-    });
+    await use();
     await new Promise((resolve) => setImmediate(resolve));
   } finally {
     process.off('warning', heard);
   }
-  assert.deepEqual(warnings.sort(), [
-    'console.error of a SandboxEngine threw: no room', 'console.log of a SandboxEngine threw: what was thrown cannot be read',
-    'onLog of a SandboxEngine threw: no room', 'securityLog of a SandboxEngine threw: no room',
-    'the telemetry sink of a SandboxEngine threw: no room',
-  ]);
-});
+  return warnings.sort();
+}
+
+const unseen = { get message() { throw new Error('unseen'); } };
+
+for (const [kind, fails, says] of [
+  ['throws', () => { throw unseen; }, () => { throw new Error('no room'); }],
+  ['is async and throws', async () => { throw unseen; }, async () => { throw new Error('no room'); }],
+]) {
+  test(`a listener that ${kind} is a warning, once, and the process lives`, async () => {
+    const warnings = await warningsOf(() =>
+      withEngine({ console: { log: fails, error: says, warn: undefined }, securityLog: says }, async (engine) => {
+        engine.telemetry(says);
+        for (let i = 0; i < 2; i++) {
+          const result = await engine.run({
+            form: 'script', code: 'console.log(1); console.log(2); console.error(3); console.warn(4); require("x")', onLog: says,
+          });
+          assert.equal(result.code, 'INVALID_CODE');
+          const logged = await engine.run({ form: 'script', code: 'console.log(1); console.log(2); console.error(3); 7', onLog: says });
+          assert.deepEqual([logged.value, logged.logs.length], [7, 3]);
+        }
+      }));
+    assert.deepEqual(warnings, [
+      'console.error of a SandboxEngine threw: no room', 'console.log of a SandboxEngine threw: what was thrown cannot be read',
+      'onLog of a SandboxEngine threw: no room', 'securityLog of a SandboxEngine threw: no room',
+      'the telemetry sink of a SandboxEngine threw: no room',
+    ]);
+  });
+}
 
 test('a console has functions', () => {
   for (const console of [{ log: 5 }, { warn: null }, { error: {} }])

@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { after, describe, it } from 'node:test';
 
 import { createSandboxClient, glovebox, memory } from '../lib/index.js';
@@ -153,8 +154,20 @@ describe('the console and the results of ordinary code', () => {
   });
 
   it('a sink that throws is its owner\'s fault', async () => {
-    const consoleSink = { log() { throw new RangeError('full'); } };
-    for (const client of clients) await assert.rejects(client.execute({ code: 'console.log(1); return 1', consoleSink }), { name: 'RangeError', message: 'full' });
+    for (const log of [() => { throw new RangeError('full'); }, async () => { throw new RangeError('full'); }])
+      for (const client of clients) await assert.rejects(client.execute({ code: 'console.log(1); return 1', consoleSink: { log } }), { name: 'RangeError', message: 'full' });
+  });
+
+  it('a sink that fails when the code has ended is a warning', async () => {
+    for (const client of clients) {
+      let fail;
+      const log = () => new Promise((_, reject) => { fail = reject; });
+      assert.deepEqual(await client.execute({ code: 'console.log(1); return 1', consoleSink: { log } }), { result: 1 });
+      const warned = once(process, 'warning');
+      fail(new Error('late'));
+      const [{ code, message }] = await warned;
+      assert.deepEqual([code, message], ['GLOVEBOX_LISTENER', 'consoleSink.log of a runner threw: late']);
+    }
   });
 
   it('a signal that is none is wrong use', async () => {

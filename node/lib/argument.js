@@ -25,6 +25,12 @@ export function isObject(value) {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/* No instance of a class, in whatever realm it was made. */
+export function isPlainObject(value) {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
 export function needObject(value, name, expected = 'an object') {
   if (!isObject(value)) throw wrong(name, expected, value);
   return value;

@@ -31,7 +31,8 @@ export class Box {
   /** Throws a TypeError if the options are wrong in a way that only the library sees. */
   constructor(taken, options) {
     this.number = ++lastBox;
-    this.functions = new Map();
+    this.exposed = new Set(); // names that the engine has
+    this.functions = new Map(); // what is behind them
     this.datasets = new Set();
     this.waiting = new Set(); // calls that have not been submitted
     this.console = typeof options.console === 'object' ? options.console : undefined;
@@ -86,19 +87,28 @@ export class Box {
     this.gate = gate;
   }
 
-  /**
-   * Change the engine when everything before has been done: start(what, number) begins the
-   * job, with what prepare() has made. The process stays until then.
-   */
-  enqueue(prepare, start) {
+  /** Run work() when everything has been done that changes the engine. The process stays
+   *  until then. */
+  inTurn(work) {
     hold();
-    const done = this.work.then(async () => {
-      const what = prepare === undefined ? undefined : await prepare();
-      if (this.failed !== undefined) throw refusal(-4, this.failed);
-      return job((id) => start(what, id));
-    });
+    const done = this.work.then(work);
     this.work = done.catch(() => {}).finally(release);
     return done;
+  }
+
+  /** A job of this engine, whose turn it is. */
+  job(start) {
+    if (this.failed !== undefined) throw refusal(-4, this.failed);
+    return job(start);
+  }
+
+  /** Change the engine in its turn: start(what, number) begins the job, with what prepare()
+   *  has made. */
+  enqueue(prepare, start) {
+    return this.inTurn(async () => {
+      const what = prepare === undefined ? undefined : await prepare();
+      return this.job((id) => start(what, id));
+    });
   }
 
   dispose() {
@@ -301,10 +311,15 @@ async function answerOf(value, name) {
   }
 }
 
+const NO_FUNCTION = Object.assign(new Error('this call has no function of that name'), { code: 'ERR_NOT_ALLOWED' });
+
 async function serve(box, request, name, args) {
   const { handle } = box;
   try {
-    const answer = await box.functions.get(name)(...parse(args));
+    const serves = box.functions.get(name);
+    // Exposed, with others that were refused: to code it is not there.
+    if (serves === undefined) throw NO_FUNCTION;
+    const answer = await serves(...parse(args));
     addon.answer(handle, request, await answerOf(answer, name));
   } catch (error) {
     const { name: kind, message, code } = partsOf(error);

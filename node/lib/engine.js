@@ -2,7 +2,7 @@
 //
 // engine - SandboxEngine. Nothing here blocks the event loop, and what the code did is
 // always a value.
-import { isObject, needKnown, needObject, needValues } from './argument.js';
+import { isObject, isPlainObject, needKnown, needObject, needValues } from './argument.js';
 import { Box, Call, failure, invalid } from './box.js';
 import { BOUND, given, InvalidData, jsonOf, snapshot, whole } from './input.js';
 import { addon } from './native.js';
@@ -26,13 +26,26 @@ const collected = new FinalizationRegistry((state) => {
 
 /** "db.query" and a function for each, of {db: {query}} or {'db.query': ...}. */
 function flatten(functions, prefix = '', above = []) {
-  return Object.entries(functions).flatMap(([key, value]) => {
+  const list = Object.entries(functions).flatMap(([key, value]) => {
     const name = prefix + key;
     if (typeof value === 'function') return [[name, value]];
     if (!isObject(value)) throw wrong(`functions.${name}`, 'a function', value);
     if (value === functions || above.includes(value)) throw new TypeError(`functions.${name} is a cycle: it leads back to what it is in`);
     return flatten(value, `${name}.`, [...above, functions]);
   });
+  if (list.length > 0 || (prefix === '' && isPlainObject(functions))) return list;
+  const name = `functions.${prefix}`.slice(0, -1);
+  throw new TypeError(`${name} has no function of its own: of an instance of a class name each method, {get: (id) => store.get(id)}`);
+}
+
+/**
+ * The names that an engine has not got yet. Those that the language may have come first: if
+ * one is refused, nothing has been exposed.
+ */
+function freshNames(list, exposed) {
+  const names = list.map(([name]) => name).filter((name) => !exposed.has(name));
+  const isDoubtful = (name) => name.split('.')[0] in globalThis;
+  return [...names.filter(isDoubtful), ...names.filter((name) => !isDoubtful(name))];
 }
 
 /** What addon.submit() takes beside code and input, or undefined. */
@@ -66,9 +79,14 @@ function takeNumber(name, value, least, most) {
 
 const NO_DATA = 'GBX_E_DATA';
 
-/** A dataset that is none is wrong use, whoever finds it. */
-function noDataset(message, { line, column } = {}) {
+/** A dataset or a script that is none is wrong use, whoever finds it. */
+function wrongData(message, { line, column } = {}) {
   return Object.assign(new TypeError(message), { code: NO_DATA }, line > 0 ? { line, column } : {});
+}
+
+/** The same of an error of the library's, if it is that. */
+function asWrongData(error) {
+  return error.code === NO_DATA && !(error instanceof TypeError) ? wrongData(error.message, error) : error;
 }
 
 /**
@@ -224,13 +242,13 @@ export class SandboxEngine {
       try {
         return await whole(take());
       } catch (error) {
-        throw error instanceof InvalidData ? noDataset(`data: ${error.message.replace('the input', 'it')}`) : error;
+        throw error instanceof InvalidData ? wrongData(`data: ${error.message.replace('the input', 'it')}`) : error;
       }
     })();
     prepared.catch(() => {}); // it may be long until the turn of this job comes
     const loaded = box.enqueue(() => prepared, (text, id) => addon.load(box.handle, id, name, text))
       .catch((error) => {
-        throw error.code === NO_DATA && !(error instanceof TypeError) ? noDataset(error.message, error) : error;
+        throw asWrongData(error);
       });
     // A dataset that calls may have already is replaced behind them.
     if (!box.datasets.has(name)) box.change(loaded);
@@ -246,19 +264,15 @@ export class SandboxEngine {
   async #expose(functions) {
     const box = this.#box;
     const list = flatten(needObject(functions, 'functions', 'an object of functions'));
-    const fresh = list.filter(([name]) => !box.functions.has(name)).map(([name]) => name);
-    const before = new Map(box.functions);
-    for (const [name, fn] of list) box.functions.set(name, fn);
-    if (fresh.length === 0) return;
-    const exposed = box.enqueue(undefined, (_, id) =>
-      addon.expose(box.handle, id, fresh.join('\n')));
+    const exposed = box.inTurn(async () => {
+      for (const name of freshNames(list, box.exposed)) {
+        await box.job((id) => addon.expose(box.handle, id, name));
+        box.exposed.add(name);
+      }
+      for (const [name, fn] of list) box.functions.set(name, fn);
+    });
     box.change(exposed);
-    try {
-      await exposed;
-    } catch (error) {
-      for (const name of fresh) if (!before.has(name)) box.functions.delete(name);
-      throw error;
-    }
+    await exposed;
   }
 
   /** A script that every call finds evaluated: a library, helpers. */
@@ -272,7 +286,9 @@ export class SandboxEngine {
     if (typeof source !== 'string') throw wrong('source', 'a string', source);
     const done = box.enqueue(undefined, (_, id) => addon.preload(box.handle, id, name, source));
     box.change(done);
-    await done;
+    await done.catch((error) => {
+      throw asWrongData(error);
+    });
   }
 
   /** What the engine is: runner, layers of the seal, pool. */

@@ -217,17 +217,24 @@ export function takePolicy(options) {
   return isPlain ? undefined : policyJson(policy);
 }
 
+/* As the library has it of a preload: it could only say so when the engine has been made. */
+const PRELOAD = { name: 128, source: 16 * MIB, count: 64 };
+
 function takePreloads(given) {
   if (!Array.isArray(given)) throw wrong('preload', 'an array', given);
-  const flat = [];
-  for (const item of given) {
-    if (typeof item?.name !== 'string' || typeof item?.source !== 'string') {
-      throw wrong('preload', 'an array of {name, source}', item);
+  const taken = new Map();
+  for (const [i, item] of given.entries()) {
+    const { name, source } = item ?? {};
+    if (typeof name !== 'string' || typeof source !== 'string') throw wrong('preload', 'an array of {name, source}', item);
+    if (name === '' || Buffer.byteLength(name) > PRELOAD.name || /[\x00-\x1f\x7f]/.test(name)) {
+      throw wrong(`preload[${i}].name`, `1 to ${PRELOAD.name} bytes without control characters`, name);
     }
-    flat.push(item.name, item.source);
+    if (taken.has(name)) throw new TypeError(`preload[${i}].name: there is a script '${name}' already`);
+    if (Buffer.byteLength(source) > PRELOAD.source) throw new TypeError(`preload[${i}].source is larger than ${PRELOAD.source / MIB} MiB`);
+    taken.set(name, source);
   }
-  if (flat.length > 128) throw new TypeError('preload must be at most 64 scripts');
-  return flat;
+  if (taken.size > PRELOAD.count) throw new TypeError(`preload must be at most ${PRELOAD.count} scripts`);
+  return [...taken].flat();
 }
 
 /** Options of an engine, and of others; one that is there only by name may be undefined. */

@@ -3,10 +3,7 @@
  * tool-context - what a handler has: the embedder's context, and what is of the request. An
  * instance of a class keeps its methods and getters, which a copy of its members would lack.
  */
-function isPlain(value) {
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
+import { isPlainObject } from './argument.js';
 
 /* A method finds the private members of the instance, and not of what stands for it. */
 function read(given, key) {
@@ -17,7 +14,7 @@ function read(given, key) {
 
 /** own: what is of the request; what handlers write goes there, too, and ends with it. */
 export function contextFor(given, own) {
-  if (isPlain(given)) return { ...given, ...own };
+  if (isPlainObject(given)) return { ...given, ...own };
   const get = (key) => (Object.hasOwn(own, key) ? own[key] : read(given, key));
   return new Proxy({}, {
     get: (_, key) => get(key),

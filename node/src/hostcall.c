@@ -89,18 +89,10 @@ static bool tell_audit(gbx_node_event *event, gbx_node_env *e, napi_env env)
     return true;
 }
 
-/* Names, one a line. */
 static void expose(gbx_node_job *job)
 {
-    for (char *name = job->name; *name != 0 && job->status == GBX_OK;) {
-        size_t len = strcspn(name, "\n");
-        bool is_last = name[len] == 0;
-
-        name[len] = 0;
-        job->status = gbx_engine_expose(job->engine->core, name, on_host_call,
-                                        job->engine, &job->error);
-        name += is_last ? len : len + 1;
-    }
+    job->status = gbx_engine_expose(job->engine->core, job->name, on_host_call,
+                                    job->engine, &job->error);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -120,7 +112,7 @@ void gbx_node_on_audit(void *user, const char *line, size_t len)
     gbx_node_post(engine->e, &l->event);
 }
 
-/* (handle, job, names): the engine's thread asks on_host_call() for each from now on. */
+/* (handle, job, name): the engine's thread asks on_host_call() for it from now on. */
 napi_value gbx_node_expose(napi_env env, napi_callback_info info)
 {
     size_t argc = 3;

@@ -135,6 +135,39 @@ test('a function can be replaced, and an exposed name is not taken from the lang
     assert.equal((await script(engine, 'Array.isArray([])')).value, true);
   }));
 
+test('expose() that is refused leaves everything as it was', () =>
+  withEngine({}, async (engine) => {
+    await engine.expose({ ok: () => 1 });
+
+    await assert.rejects(engine.expose({ ok: () => 2, fine: () => 3, JSON: () => 4 }), { name: 'TypeError', message: /JSON/ });
+    assert.deepEqual((await script(engine, '[await ok(), typeof fine]')).value, [1, 'undefined']);
+
+    await assert.rejects(engine.expose({ ok: () => 2, late: () => 3, 'no name': () => 4 }), TypeError);
+    assert.deepEqual((await script(engine, '[await ok(), await late().catch((e) => [e.message, e.code])]')).value,
+      [1, ['this call has no function of that name', 'ERR_NOT_ALLOWED']]);
+
+    await engine.expose({ ok: () => 5, fine: () => 6, late: () => 7 });
+    assert.deepEqual((await script(engine, '[await ok(), await fine(), await late()]')).value, [5, 6, 7]);
+  }));
+
+test('of two functions of one name the later one is called, awaited or not', () =>
+  withEngine({}, async (engine) => {
+    void engine.expose({ get: () => 1 });
+    void engine.expose({ get: () => 2 });
+    assert.equal((await script(engine, 'await get()')).value, 2);
+  }));
+
+test('an object without a function of its own is no object of functions', () =>
+  withEngine({}, async (engine) => {
+    class Store {
+      get() {}
+    }
+    await assert.rejects(engine.expose({ store: new Store() }), { name: 'TypeError', message: /^functions\.store has no function of its own/ });
+    await assert.rejects(engine.expose(new Store()), { name: 'TypeError', message: /^functions has no function of its own/ });
+    await assert.rejects(engine.expose({ a: { b: {} } }), { name: 'TypeError', message: /^functions\.a\.b has no function/ });
+    await engine.expose({});
+  }));
+
 test('not awaited, a function is there for the next call all the same', () =>
   withEngine({}, async (engine) => {
     void engine.expose({ soon: () => 'yes' });
@@ -329,7 +362,8 @@ test('preloaded scripts are there in every call', () =>
   withEngine({ preload: [{ name: 'twice.js', source: 'globalThis.twice = (n) => 2 * n;' }] }, async (engine) => {
     await engine.preload('thrice.js', 'globalThis.thrice = (n) => 3 * n;');
     assert.deepEqual((await script(engine, '[twice(2), thrice(2)]')).value, [4, 6]);
-    await assert.rejects(engine.preload('bad.js', 'throw new Error("x")'), { code: 'GBX_E_DATA' });
+    await assert.rejects(engine.preload('bad.js', 'throw new Error("x")'), { name: 'TypeError', code: 'GBX_E_DATA', line: 1 });
+    await assert.rejects(engine.preload('open.js', '\n{'), { name: 'TypeError', code: 'GBX_E_DATA', message: /^cannot preload open\.js:/ });
     await assert.rejects(engine.preload(1, 'x'), { name: 'TypeError', message: /name/ });
   }));
 

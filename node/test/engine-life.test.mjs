@@ -158,9 +158,18 @@ test('what nobody awaits ends no process when it fails: calls tell, and so does 
     broken.dispose();`);
   assert.equal(code, 0, err);
   assert.match(out, /^UNAVAILABLE\ncannot preload a:1: SyntaxError/);
+});
+
+test('wrong use that nobody awaits is not silent', async () => {
   const wrong = await program('new SandboxEngine().expose(5)');
   assert.equal(wrong.code, 1);
   assert.match(wrong.err, /TypeError: functions must be/);
+  const broken = await program(`
+    const engine = new SandboxEngine();
+    engine.preload('lib.js', 'globalThis.lib = {');
+    await engine.execute('() => typeof lib');`);
+  assert.equal(broken.code, 1);
+  assert.match(broken.err, /TypeError: cannot preload lib\.js:1: SyntaxError/);
 });
 
 test('process.exit() with calls in flight ends the process and every box', async () => {

@@ -159,7 +159,11 @@ test('wrong use is a TypeError that names the argument', async () => {
     [{ timeout: 'fast' }, /timeout/], [{ timeout: 0 }, /timeout/], [{ memoryLimit: 1 }, /memoryLimit/],
     [{ maxOutputBytes: -1 }, /maxOutputBytes/], [{ fecth: [] }, /fecth/], [{ fetch: 7 }, /fetch/],
     [{ fs: ['/no/such/folder'] }, /folder/], [{ jit: 'fast' }, /jit/], [{ policy: 'x' }, /policy/],
-    [{ policy: { console: 3 } }, /console/], [{ preload: [{}] }, /preload/], [{ transport: 1 }, /transport/],
+    [{ policy: { console: 3 } }, /console/], [{ preload: [{}] }, /preload/],
+    [{ preload: [{ name: '', source: '1' }] }, /^preload\[0\]\.name must be 1 to 128 bytes/],
+    [{ preload: [{ name: 'a\nb', source: '1' }] }, /^preload\[0\]\.name/],
+    [{ preload: ['x', 'x'].map((name) => ({ name, source: '1' })) }, /^preload\[1\]\.name: there is a script 'x' already/],
+    [{ transport: 1 }, /transport/],
     [{ fetch: ['a.example'], policy: { fetch: { allow: ['b.example'] } } }, /exclude/], [null, /options/],
     [{ limits: { timeoutMs: 1e9 } }, /timeoutMs/], [{ timeout: 5, limits: { timeoutMs: 5 } }, /exclude/],
   ];

@@ -272,10 +272,12 @@ export class SandboxEngine {
   load(name: string, data: unknown): Promise<void>;
   loadJson(name: string, json: string | Uint8Array): Promise<void>;
 
-  /** Code calls them by name: `await db.query(...)`. What they throw, code can catch. */
+  /** Code calls them by name: `await db.query(...)`. What they throw, code can catch. If one
+   * is refused, code can call none of them. */
   expose(functions: SandboxFunctions): Promise<void>;
 
-  /** One more script that every later call finds evaluated. */
+  /** One more script that every later call finds evaluated. Rejects with a TypeError if it
+   * does not parse or throws. */
   preload(name: string, source: string): Promise<void>;
 
   /** Runner, layers of the seal and whether they stand, pool. */

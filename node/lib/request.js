@@ -8,7 +8,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 import { isObject } from './argument.js';
 import { SandboxEngine } from './engine.js';
-import { isSignal } from './signals.js';
+import { isSignal, unwatch, watch } from './signals.js';
 
 const requests = new AsyncLocalStorage();
 
@@ -24,16 +24,15 @@ export function serveRequest(signal, serve) {
 export async function withEither(one, other, use) {
   if (one === undefined || other === undefined || one === other || !isSignal(one)) return use(one ?? other);
   const both = new AbortController();
-  const signals = [one, other];
-  const abort = (event) => both.abort(event.target.reason);
-  for (const signal of signals) {
-    if (signal.aborted) both.abort(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
+  const watchers = [one, other].map((signal) => ({ signal, abort: () => both.abort(signal.reason) }));
+  for (const watcher of watchers) {
+    if (watcher.signal.aborted) watcher.abort();
+    else watch(watcher.signal, watcher);
   }
   try {
     return await use(both.signal);
   } finally {
-    for (const signal of signals) signal.removeEventListener('abort', abort);
+    for (const watcher of watchers) unwatch(watcher.signal, watcher);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// signals - one listener for all calls that share an AbortSignal: a server gives the signal
-// of a connection to every call of it, and Node warns of the eleventh listener.
+// signals - one listener for all that watch an AbortSignal: a server gives the signal of a
+// connection to every call of it, and Node warns of the eleventh listener.
 
 const watched = new WeakMap();
 
@@ -12,7 +12,7 @@ function onAbort() {
   for (const call of calls) call.abort();
 }
 
-/** Have call.abort() called when the signal aborts. */
+/** Have call.abort() called when the signal, which has not aborted yet, aborts. */
 export function watch(signal, call) {
   let calls = watched.get(signal);
   if (calls === undefined) {

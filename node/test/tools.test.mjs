@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { after, describe, it } from 'node:test';
 
 import { createSandboxTools, SANDBOX_SYSTEM_INSTRUCTION, SandboxEngine } from '../lib/index.js';
@@ -449,6 +450,18 @@ describe('a request that is aborted', () => {
     await f.callTool('one', {}, { signal: request.signal });
     request.abort();
     assert.equal((await other).value, 2);
+  });
+
+  it('has one listener on its signal, however many calls with signals of their own it makes', async () => {
+    const { signal } = new AbortController();
+    let listeners;
+    f.query('many').handle(async () => {
+      const made = Array.from({ length: 12 }, () => own.execute('() => 1', null, { signal: new AbortController().signal }));
+      listeners = getEventListeners(signal, 'abort').length;
+      return (await Promise.all(made)).every(({ ok }) => ok);
+    });
+    assert.equal(textOf(await f.callTool('many', {}, { signal })), 'true');
+    assert.equal(listeners, 1);
   });
 
   it('leaves no listener on its signal', async () => {

@@ -14,6 +14,10 @@ import { messageOf, partsOf } from './thrown.js';
 
 const { parse } = JSON;
 
+/** In the options of run(): what functions of the host find as `this` when code of that call
+ *  calls them. For modules of this package. */
+export const ANSWERS = Symbol('answers');
+
 const boxes = new Map(); // number -> WeakRef
 const calls = new Map(); // number -> Call
 const forgotten = new FinalizationRegistry((number) => boxes.delete(number));
@@ -33,6 +37,7 @@ export class Box {
     this.number = ++lastBox;
     this.exposed = new Set(); // names that the engine has
     this.functions = new Map(); // what is behind them
+    this.tickets = undefined; // ticket -> Call, of those with answers
     this.datasets = new Set();
     this.waiting = new Set(); // calls that have not been submitted
     this.console = typeof options.console === 'object' ? options.console : undefined;
@@ -144,6 +149,7 @@ export class Call {
     this.ticket = undefined; // 0: it is being submitted on a thread
     this.signal = undefined;
     this.onLog = undefined;
+    this.answers = undefined;
     this.logs = [];
     this.sound = undefined; // a promise that nothing in the input was lost
     calls.set(this.number, this);
@@ -156,7 +162,15 @@ export class Call {
     } catch (error) {
       if (error instanceof TypeError) this.fail(asArgument(error));
       else this.end(failure('UNAVAILABLE', error.message));
+      return;
     }
+    if (this.answers !== undefined && this.ticket > 0) this.box.tickets.set(this.ticket, this);
+  }
+
+  /** What functions of the host find as `this` in this call. */
+  answerWith(answers) {
+    this.answers = answers;
+    this.box.tickets ??= new Map();
   }
 
   /** The process has begun; look through the input meanwhile. */
@@ -173,6 +187,7 @@ export class Call {
   leave() {
     if (!calls.delete(this.number)) return false;
     this.box.waiting.delete(this);
+    this.box.tickets?.delete(this.ticket);
     if (this.signal !== undefined) unwatch(this.signal, this);
     release();
     return true;
@@ -313,13 +328,25 @@ async function answerOf(value, name) {
 
 const NO_FUNCTION = Object.assign(new Error('this call has no function of that name'), { code: 'ERR_NOT_ALLOWED' });
 
-async function serve(box, request, name, args) {
+/* The call that has the ticket, or undefined: it has ended. */
+async function callOf(box, ticket) {
+  const known = box.tickets.get(ticket);
+  if (known !== undefined) return known;
+  for (;;) {
+    const number = addon.callOf(box.handle, ticket);
+    if (number >= 0) return calls.get(number);
+    await new Promise((resolve) => setImmediate(resolve)); // the thread that submits it has not said yet
+  }
+}
+
+async function serve(box, request, name, args, ticket) {
   const { handle } = box;
   try {
     const serves = box.functions.get(name);
     // Exposed, with others that were refused: to code it is not there.
     if (serves === undefined) throw NO_FUNCTION;
-    const answer = await serves(...parse(args));
+    const call = box.tickets === undefined ? undefined : await callOf(box, ticket);
+    const answer = await serves.apply(call?.answers, parse(args));
     addon.answer(handle, request, await answerOf(answer, name));
   } catch (error) {
     const { name: kind, message, code } = partsOf(error);
@@ -327,9 +354,9 @@ async function serve(box, request, name, args) {
   }
 }
 
-listen(ASKED, (number, request, name, args) => {
+listen(ASKED, (number, request, name, args, ticket) => {
   const box = boxes.get(number)?.deref();
-  if (box !== undefined) void serve(box, request, name, args);
+  if (box !== undefined) void serve(box, request, name, args, ticket);
 });
 
 async function transport(box, token, request) {

@@ -141,11 +141,16 @@ export class Run {
     const most = this.#options.callTimeoutMs;
     const timeoutMs = typeof wanted === 'number' && wanted >= 1 ? Math.min(wanted, most) : most;
 
+    this.#needRunning(); /* it may have waited for its turn until now */
     await this.#ask(call, args);
-    if (this.#signal.aborted) throw new CallError('ABORTED', 'the run has ended');
+    this.#needRunning();
     const { result, value, isValue } = await this.#within(timeoutMs, call, (signal) =>
       server.call(call.tool, args, { signal, timeoutMs }));
     return result === undefined || (isValue && !isRaw) ? value : valueOf(result, isRaw);
+  }
+
+  #needRunning() {
+    if (this.#signal.aborted) throw new CallError('ABORTED', 'the run has ended');
   }
 
   /* The embedder's own say, before anything is done. */

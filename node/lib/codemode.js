@@ -5,17 +5,18 @@
  * server `glovebox mcp` does the same for any client.
  */
 import { isObject, needFunction, needKnown, needName, needNumber, needObject, needText, wrong } from './argument.js';
+import { ANSWERS } from './box.js';
 import { answerOf } from './codemode-answer.js';
 import { Run } from './codemode-calls.js';
 import { definitionOf } from './codemode-describe.js';
 import { HOST_NAME, serversScript } from './codemode-script.js';
 import { takeServer } from './codemode-servers.js';
-import { EnginePool } from './engine-pool.js';
+import { EngineCache } from './engine-cache.js';
 import { hasForm } from './guard.js';
 import { hintOfCode } from './hints.js';
 import { Listeners } from './listeners.js';
 import { RequestEngine } from './request.js';
-import { isSignal } from './signals.js';
+import { isSignal, unwatch, watch } from './signals.js';
 
 const MIB = 1048576;
 const CODE_BYTES = 51200;
@@ -30,6 +31,7 @@ const NUMBERS = {
   maxCalls: [1000, 1, 100000],
   maxCallsAtOnce: [16, 1, 256],
   maxArtifacts: [100, 0, 10000],
+  maxWorkers: [64, 1, 1024],
   sleepMs: [30000, 0, 600000],
 };
 
@@ -86,19 +88,24 @@ class CodeMode {
     this.#options = takeOptions(options);
     for (const [name, server] of Object.entries(options.servers)) this.#servers.set(name, takeServer(name, server));
     const source = serversScript([...this.#servers.keys()], this.#options.sleepMs);
-    this.#engines = new EnginePool((serve) => this.#makeEngine(source, serve));
+    this.#engines = new EngineCache(() => this.#makeEngine(source));
     /* Handed to servers and agents as a plain function. */
     this.handler = this.handler.bind(this);
   }
 
-  #makeEngine(source, serve) {
-    const { timeoutMs, memoryMB, maxOutputBytes } = this.#options;
+  /* One for all runs: what the host is asked goes to the Run that asks. */
+  #makeEngine(source) {
+    const { timeoutMs, memoryMB, maxOutputBytes, maxWorkers } = this.#options;
     const engine = new RequestEngine({
-      timeout: timeoutMs, memoryLimit: memoryMB, maxOutputBytes, policy: POLICY,
+      timeout: timeoutMs, memoryLimit: memoryMB, maxOutputBytes, maxWorkers, policy: POLICY,
       preload: [{ name: 'servers.js', source }],
     });
-    const answer = (operation, ...args) => serve((run) => run.answer(operation, args));
-    return { engine, ready: engine.expose({ [HOST_NAME]: answer }) };
+    engine.expose({
+      [HOST_NAME](operation, ...args) {
+        return this.answer(operation, args);
+      },
+    }).catch(() => {}); /* then it could not start: its calls say why */
+    return engine;
   }
 
   /** Asks every server for its tools, so that the definition can list them. A server that
@@ -134,11 +141,11 @@ class CodeMode {
     const onProgress = options.onProgress && ((told) =>
       this.#listeners.call('onProgress', () => options.onProgress(told)));
     const run = new Run(this.#servers, this.#options, ended.signal, onProgress);
-    const stop = () => ended.abort(outside.reason);
-    outside?.addEventListener('abort', stop);
+    const watcher = { abort: () => ended.abort(outside.reason) };
+    if (outside !== undefined) watch(outside, watcher);
     try {
-      const result = await this.#engines.use(run, (engine) =>
-        engine.run(this.#call(code, options, outside)), outside);
+      const result = await this.#engines.use({}, (engine) =>
+        engine.run({ ...this.#call(code, options, outside), [ANSWERS]: run }), outside);
       const { calls, artifacts } = run;
       const outcome = {
         ok: result.ok, logs: result.logs ?? [], calls, artifacts,
@@ -146,7 +153,7 @@ class CodeMode {
       };
       return result.ok ? { ...outcome, result: result.value } : { ...outcome, error: errorOf(result) };
     } finally {
-      outside?.removeEventListener('abort', stop);
+      if (outside !== undefined) unwatch(outside, watcher);
       ended.abort(new Error('the run has ended'));
     }
   }

@@ -3,7 +3,7 @@
 // engine - SandboxEngine. Nothing here blocks the event loop, and what the code did is
 // always a value.
 import { isObject, isPlainObject, needKnown, needObject, needValues } from './argument.js';
-import { Box, Call, failure, invalid } from './box.js';
+import { ANSWERS, Box, Call, failure, invalid } from './box.js';
 import { BOUND, given, InvalidData, jsonOf, snapshot, whole } from './input.js';
 import { addon } from './native.js';
 import { policyJson, takeLimits, takeOptions, wrong } from './options.js';
@@ -164,19 +164,20 @@ export class SandboxEngine {
         throw new TypeError('input and inputJson exclude each other');
       }
       if (onLog !== undefined && typeof onLog !== 'function') throw wrong('onLog', 'a function', onLog);
-      return this.#run(takeForm(form), code, input, inputJson, signal, onLog, takeExtra(options));
+      return this.#run(takeForm(form), code, input, inputJson, signal, onLog, takeExtra(options), options[ANSWERS]);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #run(form, code, data, json, signal, onLog, extra) {
+  #run(form, code, data, json, signal, onLog, extra, answers) {
     const box = this.#box;
     return new Promise((resolve, reject) => {
       if (signal !== undefined && signal !== null && !isSignal(signal)) {
         throw wrong('signal', 'an AbortSignal', signal);
       }
       const call = new Call(box, resolve, reject);
+      if (answers !== undefined) call.answerWith(answers);
       if (box.isDisposed) {
         call.end(failure('UNAVAILABLE', 'the engine has been disposed of'));
       } else if (signal?.aborted) {

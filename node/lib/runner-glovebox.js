@@ -5,9 +5,8 @@
  * judges every request.
  */
 import { needKnown, needNumber, needObject } from './argument.js';
-import { thrownOf } from './box.js';
+import { ANSWERS, thrownOf } from './box.js';
 import { EngineCache } from './engine-cache.js';
-import { EnginePool } from './engine-pool.js';
 import { hintOfCode } from './hints.js';
 import { RequestEngine } from './request.js';
 import { BOX_FETCH, answerFetch } from './runner-fetch.js';
@@ -37,12 +36,23 @@ function errorOf(result, given) {
   });
 }
 
+/* Each call of fetch is answered by the secureFetchImpl of the execute() that it belongs to. */
+function makeEngine(config) {
+  if (config.policy !== FETCH_POLICY) return new RequestEngine(config);
+  const engine = new RequestEngine({ ...config, preload: [{ name: 'fetch.js', source: BOX_FETCH }] });
+  engine.expose({
+    fetch(url, init) {
+      return answerFetch(this, url, init);
+    },
+  }).catch(() => {}); /* then it could not start: its calls say why */
+  return engine;
+}
+
 class GloveboxRunner {
   name = 'glovebox';
   #engineOptions;
   #memoryBytes;
-  #plain = new EngineCache((config) => new RequestEngine(config));
-  #fetching = new EnginePool((serve) => this.#makeFetching(serve));
+  #engines = new EngineCache((config) => makeEngine(config));
 
   constructor({ workerMemoryMb = 128, maxOutputBytes = MIB, maxWorkers }) {
     this.#memoryBytes = workerMemoryMb * MIB;
@@ -50,16 +60,10 @@ class GloveboxRunner {
     if (maxWorkers !== undefined) this.#engineOptions.maxWorkers = maxWorkers;
   }
 
-  #makeFetching(serve) {
-    const preload = [{ name: 'fetch.js', source: BOX_FETCH }];
-    const engine = new RequestEngine({ ...this.#engineOptions, policy: FETCH_POLICY, preload });
-    const fetch = (url, init) => serve((secureFetchImpl) => answerFetch(secureFetchImpl, url, init));
-    return { engine, ready: engine.expose({ fetch }) };
-  }
-
   #run(call, secureFetchImpl) {
-    if (secureFetchImpl !== undefined) return this.#fetching.use(secureFetchImpl, (engine) => engine.run(call), call.signal);
-    return this.#plain.use({ ...this.#engineOptions, policy: POLICY }, (engine) => engine.run(call), call.signal);
+    const policy = secureFetchImpl === undefined ? POLICY : FETCH_POLICY;
+    return this.#engines.use({ ...this.#engineOptions, policy }, (engine) =>
+      engine.run({ ...call, [ANSWERS]: secureFetchImpl }), call.signal);
   }
 
   async execute(args) {
@@ -79,8 +83,7 @@ class GloveboxRunner {
   }
 
   async dispose() {
-    this.#plain.dispose();
-    this.#fetching.dispose();
+    this.#engines.dispose();
   }
 }
 

@@ -23,6 +23,7 @@ static const struct {
     {"report", gbx_node_report},
     {"expose", gbx_node_expose},
     {"submit", gbx_node_submit},
+    {"callOf", gbx_node_call_of},
     {"abort", gbx_node_abort},
     {"answer", gbx_node_answer},
     {"answerError", gbx_node_answer_error},

@@ -7,6 +7,7 @@
 
 /* Functions of the addon. */
 napi_value gbx_node_submit(napi_env env, napi_callback_info info);
+napi_value gbx_node_call_of(napi_env env, napi_callback_info info);
 napi_value gbx_node_abort(napi_env env, napi_callback_info info);
 
 #endif

@@ -33,7 +33,7 @@ enum {
     GBX_NODE_DONE =
         0,            /* call, code, value, its id, failure, log lines, were they cut */
     GBX_NODE_JOB = 1, /* job, status, message, line, column, text */
-    GBX_NODE_ASKED = 2, /* engine, request, name, arguments */
+    GBX_NODE_ASKED = 2, /* engine, request, name, arguments, call's ticket */
     GBX_NODE_LINE = 3,  /* call, level, text, time: while it runs */
     GBX_NODE_FETCH = 4, /* engine, token, method, url, headers, body, bytes, ms */
     GBX_NODE_AUDIT = 5, /* engine, line */

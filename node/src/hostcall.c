@@ -15,6 +15,7 @@ typedef struct asked {
     gbx_node_event event;
     gbx_node_engine *engine;
     gbx_request request;
+    gbx_ticket call;
     size_t name_len;
     size_t args_len;
     char text[]; /* name, then arguments */
@@ -39,15 +40,16 @@ static napi_value make_request(napi_env env, uint64_t number)
 static bool tell_asked(gbx_node_event *event, gbx_node_env *e, napi_env env)
 {
     asked *a = (asked *)event;
-    napi_value args[5] = {
+    napi_value args[6] = {
         gbx_node_number(env, GBX_NODE_ASKED),
         gbx_node_number(env, a->engine->id),
         make_request(env, a->request),
         gbx_node_utf8(env, a->text, a->name_len),
         gbx_node_utf8(env, a->text + a->name_len, a->args_len),
+        gbx_node_number(env, (double)a->call),
     };
 
-    gbx_node_dispatch(e, env, 5, args);
+    gbx_node_dispatch(e, env, 6, args);
     return true;
 }
 
@@ -71,6 +73,7 @@ static void on_host_call(void *user, gbx_engine *core, const gbx_host_call *call
     a->event.drop = drop;
     a->engine = engine;
     a->request = call->request;
+    a->call = call->call;
     a->name_len = name_len;
     a->args_len = call->args_len;
     memcpy(a->text, call->name, name_len);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* codemode-runs - several runs of code mode beside each other, and what outlives them. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { describe, it } from 'node:test';
 
 import { createCodeMode } from '../lib/index.js';
+import { until } from './support/processes.mjs';
 
 async function withMode(options, use) {
   const mode = createCodeMode({ memoryMB: 32, ...options });
@@ -28,4 +29,82 @@ describe('a listener of progress', () => {
         const [{ code, message }] = await warned;
         assert.deepEqual([code, message], ['GLOVEBOX_LISTENER', 'onProgress of code mode threw: no room']);
       }));
+});
+
+/* Long code is submitted on a thread, short code is not. */
+const LONG = `/* ${'-'.repeat(5000)} */ `;
+
+/* A tool that answers when it is told to. */
+function holding() {
+  const waiting = [];
+  return { tool: () => new Promise((resolve) => waiting.push(resolve)), waiting, go: () => waiting.splice(0).forEach((resolve) => resolve(1)) };
+}
+
+describe('runs beside each other', () => {
+  it('have each their own calls, artifacts and answers', () =>
+    withMode({ servers: { s: { same: ({ i }) => i } } }, async (mode) => {
+      const runs = await Promise.all(Array.from({ length: 12 }, (_, i) =>
+        mode.run(`${i % 2 ? LONG : ''}await artifact("a${i}", ${i}); return await servers.s.same({ i: ${i} })`)));
+      assert.deepEqual(runs.map(({ result, calls, artifacts }) => [result, calls.length, artifacts[0].name]), runs.map((_, i) => [i, 1, `a${i}`]));
+    }));
+
+  it('are at most so many at once', async () => {
+    let now = 0, most = 0;
+    const f = async () => {
+      most = Math.max(most, ++now);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      now--;
+    };
+    await withMode({ servers: { s: { f } }, maxWorkers: 2 }, async (mode) => {
+      const runs = await Promise.all(Array.from({ length: 8 }, () => mode.run('await servers.s.f({}); return 1')));
+      assert.deepEqual(runs.map(({ result }) => result), Array(8).fill(1));
+    });
+    assert.ok(most <= 2, `${most} at once`);
+  });
+
+  it('that wait for a place can be aborted, and wait no longer than they may run', () => {
+    const { tool, waiting, go } = holding();
+    return withMode({ servers: { s: { tool } }, maxWorkers: 1 }, async (mode) => {
+      const first = mode.run('return await servers.s.tool({})');
+      await until(() => waiting.length === 1);
+      const controller = new AbortController();
+      const second = mode.run('return 2', { signal: controller.signal });
+      assert.equal((await mode.run('return 3', { timeoutMs: 50 })).error.code, 'UNAVAILABLE');
+      controller.abort();
+      assert.equal((await second).error.code, 'ABORTED');
+      go();
+      assert.equal((await first).result, 1);
+    });
+  });
+
+  it('that share a signal share one listener', () => {
+    const { tool, waiting } = holding();
+    return withMode({ servers: { s: { tool } } }, async (mode) => {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const runs = Array.from({ length: 12 }, () => mode.run('await servers.s.tool({})', { signal }));
+      await until(() => waiting.length === 12);
+      assert.equal(getEventListeners(signal, 'abort').length, 1);
+      controller.abort();
+      assert.deepEqual((await Promise.all(runs)).map(({ error }) => error.code), Array(12).fill('ABORTED'));
+      assert.equal(getEventListeners(signal, 'abort').length, 0);
+    });
+  });
+});
+
+it('what waits for its turn when the run ends is not asked for', async () => {
+  const asked = [];
+  let hasSent = false;
+  const controller = new AbortController();
+  const allow = ({ args }) => asked.push(args.i) > 0;
+  await withMode({ servers: { s: { never: () => new Promise(() => {}) } }, allow, maxCallsAtOnce: 1 }, async (mode) => {
+    const run = mode.run('const all = [1, 2, 3].map((i) => servers.s.never({ i })); progress("sent"); await Promise.all(all)',
+      { signal: controller.signal, onProgress: () => { hasSent = true; } });
+    await until(() => hasSent && asked.length === 1);
+    controller.abort();
+    const { error, calls } = await run;
+    assert.deepEqual([error.code, calls.length], ['ABORTED', 3]);
+    await until(() => calls.every(({ ms }) => ms > 0));
+  });
+  assert.deepEqual(asked, [1]);
 });

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { EngineCache } from '../lib/engine-cache.js';
-import { EnginePool } from '../lib/engine-pool.js';
 
 /* Engines that do nothing, in the order in which they were made. */
 function engines() {
@@ -86,38 +85,5 @@ describe('engines by configuration', () => {
     assert.equal(made[0].isDisposed, true);
     assert.equal((await cache.use({}, async () => {})).code, 'UNAVAILABLE');
     assert.equal(made.length, 1);
-  });
-});
-
-describe('engines of one call each', () => {
-  const pool = (most) => {
-    const { made, make } = engines();
-    return { made, pool: new EnginePool((serve) => ({ engine: Object.assign(make(), { serve }), ready: Promise.resolve() }), most) };
-  };
-
-  it('serve what was given for the call that is on them, and nothing afterwards', async () => {
-    const { made, pool: one } = pool();
-    const seen = await Promise.all(['a', 'b'].map((answers) => one.use(answers, async (engine) => engine.serve((own) => own))));
-    assert.deepEqual(seen, ['a', 'b']);
-    assert.equal(made.length, 2);
-    assert.throws(() => made[0].serve((own) => own), /the call has ended/);
-    assert.equal(await one.use('c', async (engine) => engine.serve((own) => own)), 'c');
-    assert.equal(made.length, 2);
-  });
-
-  it('are kept up to so many, and end with dispose()', async () => {
-    const { made, pool: one } = pool(1);
-    await Promise.all(['a', 'b', 'c'].map((answers) => one.use(answers, async () => {})));
-    assert.equal(made.filter(({ isDisposed }) => !isDisposed).length, 1);
-    assert.equal((await one.use('d', async () => {}, AbortSignal.abort())).code, 'ABORTED');
-    one.dispose();
-    assert.ok(made.every(({ isDisposed }) => isDisposed));
-    assert.equal((await one.use('d', async () => {})).code, 'UNAVAILABLE');
-  });
-
-  it('that cannot be made ready are used all the same: their calls say why', async () => {
-    const { make } = engines();
-    const one = new EnginePool(() => ({ engine: make(), ready: Promise.reject(new Error('no process')) }));
-    assert.equal(await one.use('a', async () => 'used'), 'used');
   });
 });

@@ -94,6 +94,12 @@ function behaves(name, make, isIsolated) {
       assert.equal(await run('const fetch = 1, console = 2; return fetch + console'), 3);
     });
 
+    it('fetches with what its own execute() was given', async () => {
+      const answers = await Promise.all(Array.from({ length: 12 }, (_, i) =>
+        run(`${i % 2 ? `/* ${'-'.repeat(5000)} */ ` : ''}return (await fetch("x")).text()`, { secureFetchImpl: () => ({ body: String(i) }) })));
+      assert.deepEqual(answers, answers.map((_, i) => String(i)));
+    });
+
     it('that throws rejects with its name, message and stack', async () => {
       await assert.rejects(run('throw new TypeError("no good")'), (error) => {
         assert.equal(error.name, 'TypeError');

@@ -48,6 +48,8 @@ export interface CodeModeOptions {
   timeoutMs?: number | undefined;
   /** Of one call of a tool. Default 60000. */
   callTimeoutMs?: number | undefined;
+  /** Processes that run code at once; further runs wait for one. Default 64. */
+  maxWorkers?: number | undefined;
   /** Default 128. */
   memoryMB?: number | undefined;
   /** Of the value as JSON. Default 10 MiB. */

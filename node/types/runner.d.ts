@@ -107,7 +107,7 @@ export class SandboxExecutionError extends Error {
 export interface GloveboxAdapterOptions {
   /** MiB of one piece of code. Default 128. */
   workerMemoryMb?: number | undefined;
-  /** Processes alive at once. */
+  /** Processes alive at once: of code with secureFetchImpl, and of code without. Default 64. */
   maxWorkers?: number | undefined;
   /** Bytes of JSON that a result may have. Default 1 MiB. */
   maxOutputBytes?: number | undefined;

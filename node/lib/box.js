@@ -41,6 +41,7 @@ export class Box {
     this.datasets = new Set();
     this.waiting = new Set(); // calls that have not been submitted
     this.console = typeof options.console === 'object' ? options.console : undefined;
+    this.baseDir = taken.baseDir;
     this.transport = options.transport;
     this.securityLog = options.securityLog;
     this.sink = undefined;

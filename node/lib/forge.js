@@ -8,6 +8,7 @@ import { needKnown, needNumber, needObject, needText, needTexts, wrong } from '.
 import { EngineCache } from './engine-cache.js';
 import { hasForm, validateSandboxCode } from './guard.js';
 import { hintOfCode } from './hints.js';
+import { takeBaseDir } from './options.js';
 import { RequestEngine } from './request.js';
 
 const MIB = 1048576;
@@ -79,6 +80,7 @@ export class SandboxedToolForge {
   #timeoutMs;
   #maxOutputBytes;
   #lists;
+  #baseDir = takeBaseDir({}); /* of the folders: the current directory may be another at the first tool */
   #engines = new EngineCache((config) => this.#makeEngine(config));
 
   constructor(options = {}) {
@@ -93,7 +95,7 @@ export class SandboxedToolForge {
     };
     /* Throws where a domain or path cannot be had: now, not at the first tool. */
     try {
-      hasForm('function execute() {}', { form: 'execute', policy: this.#policyOf(Object.keys(APIS)) });
+      hasForm('function execute() {}', this.#checkOf(Object.keys(APIS)));
     } catch (error) {
       throw asOption(error, options, this.#lists);
     }
@@ -115,6 +117,10 @@ export class SandboxedToolForge {
     return policy;
   }
 
+  #checkOf(allowlist) {
+    return { form: 'execute', policy: this.#policyOf(allowlist), baseDir: this.#baseDir };
+  }
+
   /* What the core says of its flags, in the words of this class. */
   #advise({ rule, message, hint: given }, allowlist) {
     const [api, { name, option }] = Object.entries(APIS).find(([, each]) => each.rule === rule && message.startsWith(`'${each.name}' is off`)) ?? [undefined, {}];
@@ -131,7 +137,7 @@ export class SandboxedToolForge {
   validateCode(code, allowlist = []) {
     needText(code, 'code');
     needAllowlist(allowlist);
-    const report = validateSandboxCode(code, { form: 'execute', policy: this.#policyOf(allowlist) });
+    const report = validateSandboxCode(code, this.#checkOf(allowlist));
     const found = report.violations ?? [];
     const inOrder = [...found.filter(({ rule }) => rule !== 'form'), ...found.filter(({ rule }) => rule === 'form')];
     const violations = inOrder.map((each) => place(each) + this.#advise(each, allowlist));
@@ -166,6 +172,7 @@ export class SandboxedToolForge {
       memoryLimit: Math.max(memoryMB, this.#memoryMB),
       maxOutputBytes: this.#maxOutputBytes,
       policy: this.#policyOf(Object.keys(APIS)),
+      baseDir: this.#baseDir,
     };
     const result = await this.#engines.use(config, (engine) => engine.run({
       form: 'execute',

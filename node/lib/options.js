@@ -2,6 +2,8 @@
 //
 // options - what an engine is told, checked before anything is started. Each wrong value is
 // a TypeError that names it.
+import { resolve } from 'node:path';
+
 import { isObject } from './argument.js';
 import { InvalidData, jsonOf } from './input.js';
 import { workerPath } from './native.js';
@@ -65,7 +67,7 @@ const FAMILIAR = {
 
 const OTHERS = [
   'limits', 'policy', 'console', 'fetch', 'fs', 'crypto', 'env', 'secrets', 'capabilities',
-  'preload', 'transport', 'securityLog', 'runner',
+  'preload', 'transport', 'securityLog', 'runner', 'baseDir',
 ];
 
 const KNOWN = new Set([
@@ -245,6 +247,16 @@ export function needOptions(options, others = []) {
   }
 }
 
+/** Where relative paths of a policy begin: the current directory may be another later. */
+export function takeBaseDir({ baseDir = '.' }) {
+  if (typeof baseDir !== 'string' || baseDir === '') throw wrong('baseDir', 'a path', baseDir);
+  try {
+    return resolve(baseDir);
+  } catch {
+    return undefined; // there is no current directory: the library says so of a path
+  }
+}
+
 /** Everything for addon.open(). */
 export function takeOptions(options) {
   needOptions(options);
@@ -278,6 +290,7 @@ export function takeOptions(options) {
   }
   if (options.preload !== undefined) taken.preloads = takePreloads(options.preload);
   taken.policy = takePolicy(options);
+  taken.baseDir = takeBaseDir(options);
   taken.hasTransport = options.transport !== undefined;
   taken.hasSecurityLog = options.securityLog !== undefined;
   taken.workerPath = workerPath;

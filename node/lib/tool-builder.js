@@ -4,7 +4,7 @@ import { needFunction, needKnown, needName, needObject, needText, wrong } from '
 import { hasForm } from './guard.js';
 import { instructionFor } from './instruction.js';
 import { addon } from './native.js';
-import { takeOptions } from './options.js';
+import { takeBaseDir, takeOptions } from './options.js';
 import { Parameters } from './tool-parameters.js';
 
 /* What each verb promises of a tool; hints for clients that ask before they call. */
@@ -34,10 +34,10 @@ function needAnnotations(annotations) {
  */
 function needConfig(config) {
   takeOptions(needObject(config, 'config'));
-  const { policy, console, fetch, fs, crypto, capabilities } = config;
+  const { policy, console, fetch, fs, crypto, capabilities, baseDir } = config;
   if (addon !== undefined && policy?.env === undefined && policy?.secrets === undefined)
-    hasForm('() => 1', { policy, console, fetch, fs, crypto, capabilities });
-  return config;
+    hasForm('() => 1', { policy, console, fetch, fs, crypto, capabilities, baseDir });
+  return { ...config, baseDir: takeBaseDir(config) };
 }
 
 export class ToolBuilder extends Parameters {
@@ -69,7 +69,7 @@ export class ToolBuilder extends Parameters {
 
   /** The tool takes code: its description says how it is written. No engine is made yet. */
   sandboxed(config = {}) {
-    this.#sandbox = { ...needConfig(config) };
+    this.#sandbox = needConfig(config);
     return this;
   }
 

@@ -121,10 +121,11 @@ static bool start_large(call *c)
     return false;
 }
 
-/* extra: {bindings, dataset, policy, limits, logs, seed, nowMs} */
+/* extra: {bindings, dataset, policy, baseDir, limits, logs, seed, nowMs} */
 static bool take_extra(napi_env env, napi_value extra, call *c)
 {
     napi_value value;
+    napi_value base_dir;
     bool is_pending = false;
     double number;
     size_t ignored;
@@ -137,7 +138,8 @@ static bool take_extra(napi_env env, napi_value extra, call *c)
     if (napi_get_named_property(env, extra, "dataset", &value) == napi_ok)
         c->core.dataset = c->dataset = gbx_node_string(env, value, &ignored);
     if (napi_get_named_property(env, extra, "policy", &value) == napi_ok &&
-        !gbx_node_policy_take(env, value, &c->policy))
+        napi_get_named_property(env, extra, "baseDir", &base_dir) == napi_ok &&
+        !gbx_node_policy_take(env, value, base_dir, &c->policy))
         return false;
     c->core.policy = c->policy;
     if (napi_get_named_property(env, extra, "limits", &value) == napi_ok &&

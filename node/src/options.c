@@ -140,10 +140,13 @@ void gbx_node_limits_take(napi_env env, napi_value object, gbx_limits *ret)
     take_fields(env, object, limit_fields, COUNT(limit_fields), ret);
 }
 
-bool gbx_node_policy_take(napi_env env, napi_value json, gbx_policy **ret)
+bool gbx_node_policy_take(napi_env env, napi_value json, napi_value base_dir,
+                          gbx_policy **ret)
 {
     size_t len;
+    size_t ignored;
     char *text = gbx_node_string(env, json, &len);
+    char *base;
     gbx_error error = {0};
     gbx_status status;
     bool is_pending = false;
@@ -151,7 +154,9 @@ bool gbx_node_policy_take(napi_env env, napi_value json, gbx_policy **ret)
     *ret = NULL;
     if (text == NULL)
         return napi_is_exception_pending(env, &is_pending) == napi_ok && !is_pending;
-    status = gbx_policy_parse(text, len, NULL, ret, &error);
+    base = gbx_node_string(env, base_dir, &ignored);
+    status = gbx_policy_parse(text, len, base, ret, &error);
+    free(base);
     free(text);
     if (status != GBX_OK)
         gbx_node_throw(env, &error);
@@ -163,6 +168,7 @@ gbx_node_options *gbx_node_options_take(napi_env env, napi_value object)
     static const gbx_options standard = GBX_OPTIONS_INIT;
     gbx_node_options *o = calloc(1, sizeof *o);
     napi_value policy;
+    napi_value base_dir;
 
     if (o == NULL) {
         (void)napi_throw_error(env, "GBX_E_NOMEM", "no memory for options");
@@ -177,7 +183,8 @@ gbx_node_options *gbx_node_options_take(napi_env env, napi_value object)
     o->has_audit = take_bool(env, object, "hasSecurityLog");
     if (!take_preloads(env, object, o) ||
         napi_get_named_property(env, object, "policy", &policy) != napi_ok ||
-        !gbx_node_policy_take(env, policy, &o->core.policy)) {
+        napi_get_named_property(env, object, "baseDir", &base_dir) != napi_ok ||
+        !gbx_node_policy_take(env, policy, base_dir, &o->core.policy)) {
         gbx_node_options_free(o);
         return NULL;
     }

@@ -28,8 +28,10 @@ void gbx_node_options_free(gbx_node_options *options);
 /* The members of object that are limits. */
 void gbx_node_limits_take(napi_env env, napi_value object, gbx_limits *ret);
 
-/* The policy in a JSON text, or NULL for none; false with an exception thrown. */
-bool gbx_node_policy_take(napi_env env, napi_value json, gbx_policy **ret);
+/* The policy in a JSON text, or NULL for none; relative paths of it begin at base_dir, if
+ * that is a string. False with an exception thrown. */
+bool gbx_node_policy_take(napi_env env, napi_value json, napi_value base_dir,
+                          gbx_policy **ret);
 
 /* Throw what the library said: wrong use as TypeError, else as Error; .code is the
  * status' name. */

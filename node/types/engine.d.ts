@@ -97,7 +97,7 @@ export interface SandboxLimits {
   hostInBytes?: number | undefined;
 }
 
-/** What code may reach: the JSON of docs/policy.md. Paths begin at the current directory. */
+/** What code may reach: the JSON of docs/policy.md. Relative paths begin at baseDir. */
 export interface SandboxPolicy {
   console?: boolean | undefined;
   timers?: boolean | undefined;
@@ -181,6 +181,9 @@ export interface SandboxConfig {
   /** The same and other limits by the names of the library. */
   limits?: SandboxLimits | undefined;
   policy?: SandboxPolicy | undefined;
+  /** Where relative paths of the policy, of a call's too, begin. Default: the directory that is
+   * the current one when the engine is made. */
+  baseDir?: string | undefined;
   /** Capture console lines (default), do without a console, or stream them too. */
   console?: boolean | SandboxConsole | undefined;
   /** Sites that code may fetch from; an empty list is none. */

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+/* folders - relative ones are those that were named, wherever the process goes afterwards. */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, it } from 'node:test';
+
+import { createSandboxTools, SandboxedToolForge, SandboxEngine, validateSandboxCode } from '../lib/index.js';
+
+const READ = "await fs.readFile('in/f', 'utf8')";
+const begin = process.cwd();
+let folder;
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'glovebox-folders-'));
+  for (const name of ['here', 'there']) {
+    mkdirSync(join(folder, name, 'in'), { recursive: true });
+    writeFileSync(join(folder, name, 'in', 'f'), name);
+  }
+  mkdirSync(join(folder, 'nowhere'));
+});
+after(() => {
+  process.chdir(begin);
+  rmSync(folder, { recursive: true });
+});
+
+/* use(make()), made in one directory and used in others. */
+async function moved(make, use) {
+  process.chdir(join(folder, 'here'));
+  const made = make();
+  try {
+    for (const name of ['there', 'nowhere']) {
+      process.chdir(join(folder, name));
+      assert.equal(await use(made), 'here', name);
+    }
+  } finally {
+    made.dispose();
+  }
+}
+
+it('of a forge', () => moved(() => new SandboxedToolForge({ fsReadPaths: ['in'] }), async (forge) => {
+  const code = `async function execute() { return ${READ}; }`;
+  assert.deepEqual(forge.validateCode(code, ['fs.readFile']), { valid: true, violations: [] });
+  return (await forge.execute({ code, allowlist: ['fs.readFile'] })).output;
+}));
+
+it('of a tool', () => moved(() => {
+  const tools = createSandboxTools();
+  tools.query('read').sandboxed({ fs: ['in'] })
+    .handle(async (_, ctx) => tools.result(await ctx.sandbox.execute(`async () => ${READ}`)));
+  return tools;
+}, async (tools) => (await tools.callTool('read')).content[0].text));
+
+it('of an engine, and of a call of it', () => moved(() => new SandboxEngine({ fs: ['in'] }), async (engine) =>
+  (await engine.run({ form: 'script', code: READ, policy: { file: { allow: ['in'] } } })).value));
+
+it('begin at baseDir, if it is given', async () => {
+  process.chdir(join(folder, 'nowhere'));
+  const options = { fs: ['in'], baseDir: join(folder, 'there') };
+  const engine = new SandboxEngine(options);
+  try {
+    assert.equal((await engine.run({ form: 'script', code: READ })).value, 'there');
+    assert.equal(validateSandboxCode(READ, { form: 'script', ...options }).ok, true);
+  } finally {
+    engine.dispose();
+  }
+  for (const baseDir of [5, '']) assert.throws(() => new SandboxEngine({ baseDir }), { name: 'TypeError', message: /^baseDir must be a path/ });
+});

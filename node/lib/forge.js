@@ -13,6 +13,10 @@ import { RequestEngine } from './request.js';
 
 const MIB = 1048576;
 const FILE_BYTES = MIB;
+
+/* Of its engines: what a call may have is narrower, and a time of its own makes no engine. */
+const MOST_MS = 600000;
+const MOST_MB = 4096;
 const OPTIONS = [
   'memoryMB', 'timeoutMs', 'maxOutputBytes', 'fetchDomains', 'fetchDomainAllowlist', 'fsReadPaths', 'fsReadRoots',
 ];
@@ -86,8 +90,8 @@ export class SandboxedToolForge {
   constructor(options = {}) {
     needObject(options, 'options');
     needKnown(options, OPTIONS, 'options');
-    this.#memoryMB = needNumber(options.memoryMB ?? 128, 'options.memoryMB', 8, 4096);
-    this.#timeoutMs = needNumber(options.timeoutMs ?? 5000, 'options.timeoutMs', 1, 600000);
+    this.#memoryMB = needNumber(options.memoryMB ?? 128, 'options.memoryMB', 8, MOST_MB);
+    this.#timeoutMs = needNumber(options.timeoutMs ?? 5000, 'options.timeoutMs', 1, MOST_MS);
     this.#maxOutputBytes = needNumber(options.maxOutputBytes ?? MIB, 'options.maxOutputBytes', 1, 256 * MIB);
     this.#lists = {
       fetchDomains: listOf(options, NAMES.fetch),
@@ -144,6 +148,12 @@ export class SandboxedToolForge {
     return { valid: report.ok, violations };
   }
 
+  /* Of the engine for a call of so many: few engines are to be enough for many calls. */
+  #memoryFor(memoryMB) {
+    if (memoryMB <= this.#memoryMB) return this.#memoryMB;
+    return Math.min(2 ** Math.ceil(Math.log2(memoryMB)), MOST_MB);
+  }
+
   #errorOf(code, result, allowlist) {
     if (result.code === 'INVALID_CODE') {
       const { violations } = this.validateCode(code, allowlist);
@@ -165,11 +175,11 @@ export class SandboxedToolForge {
     const { code, input, allowlist = [], signal } = request;
     needText(code, 'request.code');
     needAllowlist(allowlist);
-    const memoryMB = needNumber(request.memoryMB ?? this.#memoryMB, 'request.memoryMB', 8, 4096);
-    const timeoutMs = needNumber(request.timeoutMs ?? this.#timeoutMs, 'request.timeoutMs', 1, 600000);
+    const memoryMB = needNumber(request.memoryMB ?? this.#memoryMB, 'request.memoryMB', 8, MOST_MB);
+    const timeoutMs = needNumber(request.timeoutMs ?? this.#timeoutMs, 'request.timeoutMs', 1, MOST_MS);
     const config = {
-      timeout: Math.max(timeoutMs, this.#timeoutMs),
-      memoryLimit: Math.max(memoryMB, this.#memoryMB),
+      timeout: MOST_MS,
+      memoryLimit: this.#memoryFor(memoryMB),
       maxOutputBytes: this.#maxOutputBytes,
       policy: this.#policyOf(Object.keys(APIS)),
       baseDir: this.#baseDir,

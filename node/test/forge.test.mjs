@@ -8,12 +8,35 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
 import { SandboxedToolForge } from '../lib/index.js';
-import { busyWorkers, gone } from './support/workers.mjs';
+import { busyWorkers, gone, workersBelow } from './support/workers.mjs';
 
 const forge = new SandboxedToolForge({ timeoutMs: 5000 });
 after(() => forge.dispose());
 
+/* Each engine has one template, which is below no worker. */
+function countEngines() {
+  const all = workersBelow(process.pid);
+  const ids = new Set(all.map(({ pid }) => pid));
+  return all.filter(({ parent }) => !ids.has(parent)).length;
+}
+
 describe('a forged tool', () => {
+  it('may have more time and memory than others, in few engines', async () => {
+    const before = countEngines();
+    const own = new SandboxedToolForge({ timeoutMs: 1000, memoryMB: 32 });
+    try {
+      for (const [timeoutMs, memoryMB] of [[900, 16], [1001, 32], [1002, 33], [1003, 48], [1004, 64], [1005, 20]]) {
+        const { output, error } = await own.execute({ code: 'function run(i) { return i; }', input: 7, timeoutMs, memoryMB });
+        assert.equal(output, 7, error);
+      }
+      assert.equal(countEngines() - before, 2);
+      assert.match((await own.execute({ code: 'function run() { for (;;); }', timeoutMs: 50 })).error, /50 ms/);
+      assert.match((await own.execute({ code: 'function run() { return "x".repeat(8e7).length; }', memoryMB: 40 })).error, /40 MiB/);
+    } finally {
+      own.dispose();
+    }
+  });
+
   it('that defines execute or run, sync or async, gives its output and what it cost', async () => {
     for (const code of [
       'function execute(input) { return { sum: input.a + input.b }; }',

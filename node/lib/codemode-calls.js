@@ -144,9 +144,9 @@ export class Run {
     this.#needRunning(); /* it may have waited for its turn until now */
     await this.#ask(call, args);
     this.#needRunning();
-    const { result, value, isValue } = await this.#within(timeoutMs, call, (signal) =>
+    const { result, value, isValue, failure } = await this.#within(timeoutMs, call, (signal) =>
       server.call(call.tool, args, { signal, timeoutMs }));
-    return result === undefined || (isValue && !isRaw) ? value : valueOf(result, isRaw);
+    return result === undefined || (isValue && !isRaw) ? value : valueOf(result, isRaw, failure);
   }
 
   #needRunning() {

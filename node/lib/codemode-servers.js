@@ -45,16 +45,40 @@ function callClient(client, tool, args, { signal, timeoutMs }) {
   return client.callTool.length === 2 ? client.callTool(request, options) : client.callTool(request, undefined, options);
 }
 
-/* What failed: the protocol's numbers, and those of the SDK for time and connection. */
+/* What failed: the protocol's numbers, and those of the SDK for time and connection. Version 1
+ * has none for a client that was never connected. */
 function clientError(error) {
   const message = messageOf(error);
   const code = error?.code;
+  if (code === undefined && message === 'Not connected') return new CallError('UNAVAILABLE', message, true);
   if (code === -32001 || code === 'REQUEST_TIMEOUT') return new CallError('UPSTREAM_TIMEOUT', message, true);
   if (code === -32000 || code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED')
     return new CallError('UNAVAILABLE', message, true);
   if (code === -32601) return new CallError('NOT_FOUND', message);
   if (code === -32602) return new CallError('INVALID_ARGS', message);
   return new CallError('UPSTREAM', message);
+}
+
+/* Version 1 of the SDK's server tells what is wrong with a call as a result of the tool. */
+const WRONG_CALL = /^MCP error -32602: /;
+const WRONG_ARGUMENTS = /^MCP error -32602: (Input validation error|Invalid arguments)/;
+
+/* The call was wrong: is there such a tool at all? */
+async function unknownTool(client, tool) {
+  try {
+    const names = (await listOfClient(client)).map(({ name }) => name);
+    return names.includes(tool) ? undefined : notFound('tool', tool, names);
+  } catch {
+    return undefined; /* it stays what the server said */
+  }
+}
+
+async function failureBehind(client, tool, result) {
+  if (!isObject(result) || result.isError !== true) return undefined;
+  const words = textOf(contentOf(result));
+  if (!WRONG_CALL.test(words)) return undefined;
+  const unknown = await unknownTool(client, tool);
+  return unknown ?? (WRONG_ARGUMENTS.test(words) ? new CallError('INVALID_ARGS', words) : undefined);
 }
 
 function fromClient(client) {
@@ -65,9 +89,10 @@ function fromClient(client) {
       try {
         result = await callClient(client, tool, args, options);
       } catch (error) {
-        throw clientError(error);
+        const failure = clientError(error);
+        throw (failure.code === 'INVALID_ARGS' && await unknownTool(client, tool)) || failure;
       }
-      return { result };
+      return { result, failure: await failureBehind(client, tool, result) };
     },
   };
 }
@@ -112,7 +137,8 @@ function fromFunctions(server, map) {
 }
 
 /** {list(), call(tool, args, {signal, timeoutMs})}; a call gives {result} of the protocol or
- * {value}, or both and isValue: then the value is what it is, and the result its text. */
+ * {value}, or both and isValue: then the value is what it is, and the result its text.
+ * failure: what a result is that is an error, if that is known better than it says. */
 export function takeServer(name, server) {
   if (!isObject(server)) throw wrong(`options.servers.${name}`, 'an MCP client or an object of functions', server);
   if (typeof server.callTool === 'function' && typeof server.listTools === 'function') return fromClient(server);
@@ -121,6 +147,10 @@ export function takeServer(name, server) {
 }
 
 /* ---- results ------------------------------------------------------------------------- */
+
+function contentOf(result) {
+  return Array.isArray(result.content) ? result.content : [];
+}
 
 function textOf(content) {
   return content.filter(({ type }) => type === 'text').map(({ text }) => text).join('\n');
@@ -149,13 +179,14 @@ function parsed(text) {
 
 /**
  * What the code gets of a result of the protocol: the structured content if there is any,
- * else the text, as JSON if it is; with other content, all of it. `isError` is thrown.
+ * else the text, as JSON if it is; with other content, all of it. `isError` is thrown, as
+ * the failure if there is one.
  */
-export function valueOf(result, isRaw) {
+export function valueOf(result, isRaw, failure) {
   if (isRaw) return result;
   if (!isObject(result)) return result ?? null;
-  const content = Array.isArray(result.content) ? result.content : [];
-  if (result.isError === true) throw failureOf(result, content);
+  const content = contentOf(result);
+  if (result.isError === true) throw failure ?? failureOf(result, content);
   if (result.structuredContent !== undefined) return result.structuredContent;
   if (content.length > 0 && content.every(({ type }) => type === 'text')) return parsed(textOf(content));
   return content.length === 0 ? null : content;

@@ -3,7 +3,10 @@
  * runner-fetch - fetch of the runner port: in the box a function as the web has it, in the
  * host secureFetchImpl, which makes the request. What travels between the two is JSON.
  */
+import { types } from 'node:util';
+
 import { isObject, needObject } from './argument.js';
+import { InvalidData, jsonOf } from './input.js';
 
 /*
  * Runs in the box before the code. A constant of a script is found before the global of the
@@ -51,8 +54,11 @@ const fetch = (() => {
     const { method, headers, body, redirect } = init ?? {};
     const list = headers === undefined || headers === null ? {}
       : typeof headers[Symbol.iterator] === 'function' ? headers : entries(headers);
-    const values = {};
-    for (const [name, value] of typeof list[Symbol.iterator] === 'function' ? list : []) values[lower(name)] = String(value);
+    const values = create(null);
+    for (const [name, value] of typeof list[Symbol.iterator] === 'function' ? list : []) {
+      const key = lower(name), text = String(value);
+      values[key] = key in values ? values[key] + ', ' + text : text;
+    }
     if (body !== undefined && body !== null && typeof body !== 'string')
       throw new ErrorOf('fetch: the body must be a string; JSON.stringify(value) makes one');
     return { method: method === undefined ? 'GET' : String(method).toUpperCase(), headers: values, body, redirect };
@@ -68,9 +74,11 @@ const fetch = (() => {
 
 function headersOf(headers) {
   if (headers === undefined || headers === null) return {};
-  const found = {};
+  const found = Object.create(null);
   const add = (value, name) => {
-    found[String(name).toLowerCase()] = String(value);
+    const key = String(name).toLowerCase();
+    const text = Array.isArray(value) ? value.join(', ') : String(value);
+    found[key] = key in found ? `${found[key]}, ${text}` : text;
   };
   if (typeof headers[Symbol.iterator] === 'function') for (const [name, value] of headers) add(value, name);
   else if (typeof headers.forEach === 'function') headers.forEach(add);
@@ -78,11 +86,21 @@ function headersOf(headers) {
   return found;
 }
 
+const BODY = { subject: 'the body of the response', root: 'body' };
+const isStream = (body) => ['getReader', 'pipe', Symbol.asyncIterator].some((name) => typeof body[name] === 'function');
+
 async function bodyOf(response) {
   if (typeof response.text === 'function') return String(await response.text());
   const { body } = response;
   if (body === undefined || body === null) return '';
-  return typeof body === 'string' ? body : JSON.stringify(body);
+  if (typeof body === 'string') return body;
+  if (types.isAnyArrayBuffer(body) || ArrayBuffer.isView(body)) return new TextDecoder().decode(body);
+  if (isStream(body)) throw new TypeError(`${BODY.subject} is a stream: read it first, or give the response as it is`);
+  try {
+    return jsonOf(body, BODY);
+  } catch (error) {
+    throw error instanceof InvalidData ? new TypeError(error.message) : error;
+  }
 }
 
 /** Has secureFetchImpl make a request of the box; what it throws, the box's fetch throws. */

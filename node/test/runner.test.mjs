@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { Readable } from 'node:stream';
 import { after, describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
@@ -92,6 +93,28 @@ function behaves(name, make, isIsolated) {
       assert.deepEqual(asked, Array(3).fill(['https://a.example/', 'PUT']));
       assert.deepEqual(await run('return (await fetch("x")).json()', { secureFetchImpl: () => ({ body: '{"a":1}' }) }), { a: 1 });
       assert.equal(await run('const fetch = 1, console = 2; return fetch + console'), 3);
+    });
+
+    it('loses no header of several with one name', async () => {
+      const cookies = new Headers([['set-cookie', 'a=1'], ['set-cookie', 'b=2'], ['x', '1'], ['x', '2']]);
+      for (const headers of [cookies, [...cookies], { 'set-cookie': ['a=1', 'b=2'], x: '1, 2' }])
+        assert.deepEqual(await run('return [...(await fetch("x")).headers]', { secureFetchImpl: () => ({ headers, body: '' }) }),
+          [['set-cookie', 'a=1, b=2'], ['x', '1, 2']]);
+      assert.deepEqual(await run('return (await fetch("x", { headers: [["Accept", "a"], ["accept", "b"], ["__proto__", "c"]] })).json()', {
+        secureFetchImpl: (_, { headers }) => ({ body: Object.entries(headers) }),
+      }), [['accept', 'a, b'], ['__proto__', 'c']]);
+    });
+
+    it('fetches bytes as text, and no stream', async () => {
+      const text = (body) => run('return (await fetch("x")).text()', { secureFetchImpl: () => ({ body }) });
+      const bytes = new TextEncoder().encode('h\u00e9llo');
+      for (const body of [Buffer.from(bytes), bytes, bytes.buffer, new DataView(bytes.buffer)]) assert.equal(await text(body), 'h\u00e9llo');
+      assert.equal(await text([1]), '[1]');
+      for (const [body, message] of [
+        [new Response('x').body, /is a stream: read it first/], [Readable.from(['x']), /is a stream/],
+        [new Map(), /^the body of the response is a Map$/], [{ a: () => 1 }, /holds a function at body\.a$/],
+      ])
+        await assert.rejects(text(body), { name: 'TypeError', message });
     });
 
     it('fetches with what its own execute() was given', async () => {

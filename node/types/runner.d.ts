@@ -46,9 +46,10 @@ export interface SecureFetchResponse {
   status?: number | undefined;
   statusText?: string | undefined;
   headers?:
-    | Record<string, string>
+    | Record<string, string | string[]>
     | Iterable<[string, string]>
     | { forEach(use: (value: string, name: string) => void): void };
+  /** A text, bytes of UTF-8, or a value that is told as JSON; no stream. */
   body?: unknown;
   url?: string | undefined;
   text?: (() => Promise<string>) | undefined;

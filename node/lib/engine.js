@@ -4,7 +4,7 @@
 // always a value.
 import { isObject, isPlainObject, needKnown, needObject, needValues } from './argument.js';
 import { ANSWERS, Box, Call, failure, invalid } from './box.js';
-import { BOUND, given, InvalidData, jsonOf, snapshot, whole } from './input.js';
+import { BOUND, given, InvalidData, snapshot, whole } from './input.js';
 import { addon } from './native.js';
 import { policyJson, takeLimits, takeOptions, wrong } from './options.js';
 import { isSignal, watch } from './signals.js';
@@ -59,7 +59,7 @@ function takeExtra(options, baseDir) {
   }
   const extra = {};
   if (bindings !== undefined) {
-    extra.bindings = needValues(bindings, 'bindings'); // JSON of it is made with that of the input
+    extra.bindings = needValues(bindings, 'bindings'); // taken over with the input
   }
   if (dataset !== undefined) {
     if (typeof dataset !== 'string') throw wrong('dataset', 'a string', dataset);
@@ -109,13 +109,20 @@ function takeForm(form) {
   return at;
 }
 
+function bothLooks(one, other) {
+  if (one === undefined || other === undefined) return one ?? other;
+  return () => Promise.all([one(), other()]);
+}
+
 /** Wait for what is not there yet, then submit; the call may have ended meanwhile. */
-async function submitLater(call, form, code, input, extra) {
+async function submitLater(call, form, code, input, bound, extra) {
   const { box } = call;
   box.waiting.add(call);
   try {
-    let { text, look } = input;
+    let { text } = input;
+    let look = bothLooks(input.look, bound?.look);
     if (input.ready !== undefined) text = await input.ready;
+    if (bound?.ready !== undefined) extra.bindings = await bound.ready;
     while (box.gate !== undefined) await box.gate;
     if (look !== undefined && box.mayAct()) {
       await look();
@@ -195,9 +202,10 @@ export class SandboxEngine {
   #begin(call, form, code, data, json, signal, onLog, extra) {
     const box = this.#box;
     let input;
+    let bound;
     try {
       input = json === undefined ? snapshot(data) : given(json);
-      if (extra?.bindings !== undefined) extra.bindings = jsonOf(extra.bindings, BOUND);
+      if (extra?.bindings !== undefined) bound = snapshot(extra.bindings, BOUND);
     } catch (error) {
       if (error instanceof InvalidData) call.end(invalid(error));
       else call.fail(error);
@@ -211,12 +219,13 @@ export class SandboxEngine {
       call.onLog = onLog;
       extra = { ...extra, logs: true };
     }
-    const { text, ready, look } = input;
-    const isReady = ready === undefined && (look === undefined || !box.mayAct());
+    if (bound !== undefined) extra.bindings = bound.text;
+    const look = bothLooks(input.look, bound?.look);
+    const isReady = input.ready === undefined && bound?.ready === undefined && (look === undefined || !box.mayAct());
     if (isReady && box.gate === undefined && box.failed === undefined) {
-      submit(call, form, code, text, look, extra);
+      submit(call, form, code, input.text, look, extra);
     } else {
-      void submitLater(call, form, code, input, extra);
+      void submitLater(call, form, code, input, bound, extra);
     }
   }
 

@@ -60,12 +60,54 @@ function quiet(promise) {
 
 const isObject = (value) => typeof value === 'object' && value !== null;
 
+/** "name":value, or nothing if JSON leaves it out. */
+const memberOf = (name, value) => stringify({ [name]: value }).slice(1, -1);
+
+/**
+ * Values by name, of which one has members that are names of their own, too: each is turned
+ * into JSON once.
+ */
+export class Spread {
+  #values;
+  #name;
+  #isName;
+
+  /** name: of the one that is spread; isName(member): is it to be a name? */
+  constructor(values, name, isName) {
+    this.#values = values;
+    this.#name = name;
+    this.#isName = isName;
+  }
+
+  /** What is looked through: of a Spread its values. No trap of a proxy is run. */
+  static valuesOf(value) {
+    return isObject(value) && #values in value ? value.#values : value;
+  }
+
+  /** As JSON.stringify. */
+  static stringify(value) {
+    return isObject(value) && #values in value ? value.#toText() : stringify(value);
+  }
+
+  #toText() {
+    const { [this.#name]: spread, ...rest } = this.#values;
+    const members = Object.keys(spread).map((name) => [name, memberOf(name, spread[name])]).filter(([, text]) => text !== '');
+    const names = members.filter(([name]) => this.#isName(name));
+    for (const [name] of names) delete rest[name];
+    const own = Object.keys(rest).map((name) => memberOf(name, rest[name])).filter((text) => text !== '');
+    const texts = (list) => list.map(([, text]) => text);
+    return `{${[...own, ...texts(names), `${stringify(this.#name)}:{${texts(members).join()}}`].join()}}`;
+  }
+}
+
+const { valuesOf } = Spread;
+
 function textOf(value, place) {
   let text;
   try {
-    text = stringify(value);
+    text = Spread.stringify(value);
   } catch (error) {
-    throw explain(error, value, place);
+    throw explain(error, valuesOf(value), place);
   }
   if (text === undefined) throw explain(undefined, value, place);
   return text;
@@ -74,7 +116,7 @@ function textOf(value, place) {
 /** A value as JSON, looked through at once. Throws InvalidData. */
 export function jsonOf(value, place) {
   const text = textOf(value, place);
-  if (isObject(value)) lookAtOnce(value, text, place);
+  if (isObject(value)) lookAtOnce(valuesOf(value), text, place);
   return text;
 }
 
@@ -92,10 +134,10 @@ export function snapshot(value, place = INPUT, wrap = (text) => text) {
   if (value === undefined) return { text: undefined, ready: undefined, look: undefined };
   const text = textOf(value, place);
   if (text.length <= MEDIUM) {
-    if (isObject(value)) lookAtOnce(value, text, place);
+    if (isObject(value)) lookAtOnce(valuesOf(value), text, place);
     return { text: wrap(text), ready: undefined, look: undefined };
   }
-  const rest = isObject(value) ? lookInSlices(value, text, place) : undefined;
+  const rest = isObject(value) ? lookInSlices(valuesOf(value), text, place) : undefined;
   const look = rest && (() => quiet(rest()));
   return { text: undefined, ready: quiet(handOver(wrap(text))), look };
 }

@@ -7,6 +7,7 @@
  * what has no rejections, attempt(), is beside it.
  */
 import { isObject, needFunction, needKnown, needName, needNumber, needObject, needText, needValues, wrong } from './argument.js';
+import { Spread } from './input.js';
 import { guarded, Listeners } from './listeners.js';
 import { isSignal } from './signals.js';
 
@@ -74,11 +75,13 @@ export function runnerArguments(args) {
 /** The names that the code sees, and their values. A parameter that is called as no variable
  * can be is found in params alone. */
 export function runnerBindings({ executionParams, envVars, contextVariables, isCustomTool }) {
-  const bindings = { ...contextVariables };
-  if (isCustomTool)
-    for (const [name, value] of Object.entries(executionParams))
-      if (isName(name) && Buffer.byteLength(name) <= LONGEST_NAME) bindings[name] = value;
-  return { ...bindings, params: executionParams, env: envVars, environmentVariables: envVars };
+  const own = { params: executionParams, env: envVars, environmentVariables: envVars };
+  const bindings = { ...contextVariables, ...own };
+  if (!isCustomTool) return bindings;
+  const isBound = (name) => isName(name) && Buffer.byteLength(name) <= LONGEST_NAME && !Object.hasOwn(own, name);
+  if (typeof executionParams.toJSON !== 'function') return new Spread(bindings, 'params', isBound);
+  const names = Object.entries(executionParams).filter(([name]) => isBound(name));
+  return { ...contextVariables, ...Object.fromEntries(names), ...own };
 }
 
 /* The argument that a binding came from. */

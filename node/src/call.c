@@ -58,8 +58,9 @@ static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
     call *c = user;
 
     c->result = result;
-    free(c->input); /* was lent, or not taken over at all */
-    c->input = NULL;
+    free(c->input); /* were lent, or not taken over at all */
+    free(c->bindings);
+    c->input = c->bindings = NULL;
     (void)pthread_mutex_lock(&c->engine->lock);
     c->ticket = ticket;
     (void)pthread_mutex_unlock(&c->engine->lock);
@@ -76,14 +77,16 @@ static void submit_large(void *arg)
     gbx_node_engine *engine = c->engine;
     gbx_engine *core = engine->core;
     bool is_lent = (c->core.flags & GBX_CALL_LENT) != 0;
-    char *copied = is_lent ? NULL : c->input; /* freed here: that takes a while, too */
+    /* Freed here: that takes a while, too. */
+    char *input = is_lent ? NULL : c->input;
+    char *bindings = is_lent ? NULL : c->bindings;
     gbx_ticket ticket = 0;
     bool is_unwanted;
     gbx_status status;
 
     gbx_node_engine_ref(engine);
     if (!is_lent)
-        c->input = NULL;
+        c->input = c->bindings = NULL;
     status = gbx_submit(core, &c->core, on_done, c, &ticket, &c->error);
     if (status == GBX_OK) {
         /* From here on c may be gone: found again by its place in the list. */
@@ -101,7 +104,8 @@ static void submit_large(void *arg)
     } else {
         gbx_node_post(engine->e, &c->event);
     }
-    free(copied);
+    free(input);
+    free(bindings);
     gbx_node_engine_leave(engine);
     gbx_node_engine_unref(engine);
 }
@@ -121,6 +125,22 @@ static bool start_large(call *c)
     return false;
 }
 
+/* A string, undefined, or what gather.h has gathered. */
+static bool take_bindings(napi_env env, napi_value extra, call *c)
+{
+    napi_value value;
+    napi_valuetype type;
+
+    if (napi_get_named_property(env, extra, "bindings", &value) != napi_ok ||
+        napi_typeof(env, value, &type) != napi_ok)
+        return false;
+    c->bindings = type == napi_external
+                      ? gbx_node_gather_take(env, value, &c->core.bindings_len)
+                      : gbx_node_string(env, value, &c->core.bindings_len);
+    c->core.bindings = c->bindings;
+    return true; /* or an exception is pending, which take_extra() sees */
+}
+
 /* extra: {bindings, dataset, policy, baseDir, limits, logs, seed, nowMs} */
 static bool take_extra(napi_env env, napi_value extra, call *c)
 {
@@ -132,9 +152,8 @@ static bool take_extra(napi_env env, napi_value extra, call *c)
 
     if (gbx_node_is_undefined(env, extra))
         return true;
-    if (napi_get_named_property(env, extra, "bindings", &value) == napi_ok)
-        c->bindings = gbx_node_string(env, value, &c->core.bindings_len);
-    c->core.bindings = c->bindings;
+    if (!take_bindings(env, extra, c))
+        return false;
     if (napi_get_named_property(env, extra, "dataset", &value) == napi_ok)
         c->core.dataset = c->dataset = gbx_node_string(env, value, &ignored);
     if (napi_get_named_property(env, extra, "policy", &value) == napi_ok &&
@@ -210,6 +229,7 @@ static bool submit(napi_env env, call *c, const gbx_node_text *code,
                    const gbx_node_text *input, double *ret_ticket)
 {
     gbx_engine *core = gbx_node_engine_core(c->engine);
+    size_t values_len = c->core.input_len + c->core.bindings_len;
     gbx_error error = {0};
 
     *ret_ticket = 0;
@@ -217,8 +237,8 @@ static bool submit(napi_env env, call *c, const gbx_node_text *code,
         (void)napi_throw_error(env, "GBX_E_CLOSED", "the engine has been disposed of");
         return false;
     }
-    if (c->core.code_len > SMALL_CODE || c->core.input_len > SMALL_INPUT) {
-        if (c->core.input_len <= LENT_MAX)
+    if (c->core.code_len > SMALL_CODE || values_len > SMALL_INPUT) {
+        if (values_len <= LENT_MAX)
             c->core.flags |= GBX_CALL_LENT;
         if (own_texts(c, code, input) && start_large(c))
             return true;

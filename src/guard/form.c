@@ -215,11 +215,16 @@ static void check_function(const gbx_tree *t, const struct top *top, gbx_region 
 /* ---- execute -------------------------------------------------------------- */
 
 /* How a top-level statement stands to the names that are looked for. */
-enum defines { NOTHING, SOMETHING_ELSE, A_GENERATOR, IT };
+enum defines { NOTHING, SOMETHING_ELSE, RUN_GENERATOR, EXECUTE_GENERATOR, IT };
 
 static bool is_entry(const gbx_tree *t, TSNode name)
 {
     return is_named(t, name, "execute") || is_named(t, name, "run");
+}
+
+static enum defines generator_of(const gbx_tree *t, TSNode name)
+{
+    return is_named(t, name, "run") ? RUN_GENERATOR : EXECUTE_GENERATOR;
 }
 
 /* True unless the value is plainly no function: the engine sees what it really is. */
@@ -251,7 +256,7 @@ static enum defines declarator_defines(const gbx_tree *t, TSNode declarator)
     if (!is_entry(t, name))
         return SOMETHING_ELSE;
     if (!ts_node_is_null(value) && is_generator(unwrap(value)))
-        return A_GENERATOR;
+        return generator_of(t, name);
     return may_be_function(value) ? IT : SOMETHING_ELSE;
 }
 
@@ -289,7 +294,8 @@ static enum defines statement_defines(const gbx_tree *t, TSNode node)
     case GBX_NODE_FUNCTION_DECLARATION:
         return is_entry(t, field(node, "name")) ? IT : SOMETHING_ELSE;
     case GBX_NODE_GENERATOR_DECLARATION:
-        return is_entry(t, field(node, "name")) ? A_GENERATOR : SOMETHING_ELSE;
+        return is_entry(t, field(node, "name")) ? generator_of(t, field(node, "name"))
+                                                : SOMETHING_ELSE;
     case GBX_NODE_LEXICAL_DECLARATION:
     case GBX_NODE_VAR_DECLARATION: return variables_define(t, node);
     default: return NOTHING;
@@ -324,7 +330,7 @@ static void check_execute(const gbx_tree *t, const struct top *top, size_t base,
 
     if (found == IT || t->has_error)
         return;
-    if (found == A_GENERATOR)
+    if (found == RUN_GENERATOR || found == EXECUTE_GENERATOR)
         hint =
             "write a plain or async function, and return an array: a generator returns "
             "an iterator, which is no value";
@@ -336,8 +342,9 @@ static void check_execute(const gbx_tree *t, const struct top *top, size_t base,
             "form 'function'";
     gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM,
                      base + ts_node_start_byte(at), hint,
-                     found == A_GENERATOR
-                         ? "'execute' is a generator"
+                     found == EXECUTE_GENERATOR ? "'execute' is a generator"
+                     : found == RUN_GENERATOR
+                         ? "'run' is a generator"
                          : "no function 'execute' or 'run' is defined");
 }
 

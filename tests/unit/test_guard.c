@@ -261,7 +261,9 @@ static void test_guard__finds_the_definition_of_execute(void **state)
     EXPECT(samples);
     expect_words(E, "function main() {}", "'execute' or 'run'", "name the function");
     expect_words(E, "(i) => i", "'execute' or 'run'", "the form 'function'");
-    expect_words(E, "function* run() {}", "generator", "return an array");
+    expect_words(E, "function* run() {}", "'run' is a generator", "return an array");
+    expect_words(E, "const execute = function* () {}", "'execute' is a generator",
+                 "return an array");
 }
 
 static void test_guard__takes_any_statements_in_body_and_script(void **state)

@@ -21,6 +21,14 @@ function within(size, detail, unit, path, report) {
     report(path, `must have at most ${detail.max} ${unit}, and has ${size}`);
 }
 
+/* In code points, as JSON Schema counts; half of one without the other half is one. */
+function lengthOf(text) {
+  let pairs = 0;
+  for (let i = 1; i < text.length; i++)
+    if ((text.charCodeAt(i) & 0xfc00) === 0xdc00 && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800) pairs++;
+  return text.length - pairs;
+}
+
 function notA(kind, value, path, report) {
   report(path, `must be ${kind}, not ${received(value)}`);
 }
@@ -47,7 +55,7 @@ const KINDS = {
     schema: ({ min, max }) => ({ type: 'string', minLength: min, maxLength: max }),
     check(value, detail, path, report) {
       if (typeof value !== 'string') notA('a string', value, path, report);
-      else within(value.length, detail, 'characters', path, report);
+      else within(lengthOf(value), detail, 'characters', path, report);
     },
   },
   number: {

@@ -152,6 +152,14 @@ describe('what a client sends is held against the parameters', () => {
     assert.match(textOf(await f.callTool('t', many)), /; and 43 more\n/);
   });
 
+  it('counts the characters of a string as JSON Schema does', async () => {
+    const g = createSandboxTools();
+    g.query('t').withString('s', '', { min: 2, max: 2 }).handle(({ s }) => s);
+    for (const s of ['ab', '\u{1f600}\u{1f600}', '\ud83d\ud83d', '\ude00\ud83d']) assert.equal(textOf(await g.callTool('t', { s })), s);
+    assert.match(textOf(await g.callTool('t', { s: '\u{1f600}' })), /s must have at least 2 characters, and has 1/);
+    assert.match(textOf(await g.callTool('t', { s: 'a\u{1f600}b' })), /s must have at most 2 characters, and has 3/);
+  });
+
   it('suggests the name of a tool that was meant', async () => {
     const g = createSandboxTools();
     g.query('data.compute').handle(() => 1);

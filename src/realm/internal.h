@@ -141,7 +141,8 @@ struct gbx_realm {
     JSStringRef url, eval_off, input_name;
     JSStringRef n_then, n_name, n_message, n_stack, n_line, n_column, n_source_url;
     JSStringRef n_status, n_value, n_execute, n_run, n_params, n_env, n_console;
-    JSObjectRef call, watch, explain, explain_top, is_identifier, parse, async_function;
+    JSObjectRef call, watch, explain, explain_top, least_units, is_identifier, parse;
+    JSObjectRef async_function;
     JSObjectRef pending, inspect, inspect_options, errors;
     JSObjectRef answer, expose, withhold, forget; /* of host.js */
     JSObjectRef preload_warm; /* what a preload has left to be run, or NULL */

@@ -102,6 +102,7 @@ static bool take_helpers(gbx_realm *realm, JSObjectRef helpers)
         {&realm->watch, "watch"},
         {&realm->explain, "explain"},
         {&realm->explain_top, "explainTop"},
+        {&realm->least_units, "leastUnits"},
         {&realm->is_identifier, "isIdentifier"},
         {&realm->parse, "parse"},
         {&realm->async_function, "asyncFunction"},

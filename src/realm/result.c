@@ -31,16 +31,35 @@ static size_t count_bytes(JSStringRef json)
     return bytes;
 }
 
+static bool say_too_large(gbx_realm *realm, const char *at_least, size_t bytes,
+                          uint64_t limit, gbx_msg_error *ret_error)
+{
+    gbx_describe_text(realm, GBX_FAILURE_OUTPUT, ret_error,
+                      "the result is %s%zu bytes of JSON, the limit is %llu", at_least,
+                      bytes, (unsigned long long)limit);
+    return false;
+}
+
 static bool too_large(gbx_realm *realm, JSStringRef json, uint64_t limit,
                       gbx_msg_error *ret_error)
 {
-    size_t bytes = count_bytes(json);
+    bool is_counted = JSStringGetLength(json) <= COUNT_UNITS_MAX;
 
-    gbx_describe_text(realm, GBX_FAILURE_OUTPUT, ret_error,
-                      "the result is %s%zu bytes of JSON, the limit is %llu",
-                      JSStringGetLength(json) > COUNT_UNITS_MAX ? "at least " : "",
-                      bytes, (unsigned long long)limit);
-    return false;
+    return say_too_large(realm, is_counted ? "" : "at least ", count_bytes(json), limit,
+                         ret_error);
+}
+
+/*
+ * The serialiser takes several times the room of a text: where there was too little of
+ * it, was it for a result that is over its own limit anyway? A unit is a byte at least.
+ */
+static size_t least_bytes(gbx_realm *realm, JSValueRef value, uint64_t limit)
+{
+    JSValueRef args[] = {value, JSValueMakeNumber(realm->ctx, (double)limit)};
+    JSValueRef units =
+        JSObjectCallAsFunction(realm->ctx, realm->least_units, NULL, 2, args, NULL);
+
+    return units != NULL ? (size_t)JSValueToNumber(realm->ctx, units, NULL) : 0;
 }
 
 /* JSON text is well formed UTF-16, so the engine's own encoder is right for it. */
@@ -86,7 +105,6 @@ static bool refuse(gbx_realm *realm, JSValueRef value, JSObjectRef explain,
 {
     JSValueRef why;
 
-    realm->control[0] = 0;
     why = JSObjectCallAsFunction(realm->ctx, explain, NULL, 1, &value, NULL);
     if (!gbx_cell_is_oom(&realm->cells, realm->ctx, exception) && why != NULL &&
         JSValueIsString(realm->ctx, why)) {
@@ -119,6 +137,12 @@ bool gbx_serialise(gbx_realm *realm, JSValueRef value, uint64_t limit,
     realm->control[0] = 1;
     json = JSValueCreateJSONString(ctx, value, 0, &exception);
     realm->control[0] = 0;
+    if (json == NULL && gbx_cell_is_oom(&realm->cells, ctx, exception)) {
+        size_t bytes = least_bytes(realm, value, limit);
+
+        if (bytes > limit)
+            return say_too_large(realm, "at least ", bytes, limit, ret_error);
+    }
     if (json == NULL && exception != NULL)
         return refuse(realm, value, realm->explain, exception, ret_error);
     if (json == NULL) {

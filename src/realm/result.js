@@ -184,6 +184,42 @@
     }
   }
 
+  /*
+   * How long the JSON of a value is at least, in UTF-16 units, up to the first sum above the
+   * limit. For a value whose text found no memory: it is in no way copied, and what is not
+   * plain data counts for nothing.
+   */
+  function leastUnits(root, limit) {
+    let units = 0;
+    let visits = 0;
+    const isPlain = (object) => kind(object) !== 'Proxy' && !hasToJSON(object);
+    const goesOn = () => units <= limit && ++visits < 1000000;
+
+    function visit(value) {
+      if (typeof value === 'string') units += value.length;
+      else if (typeof value === 'number' || typeof value === 'boolean') units += 1;
+      else if (typeof value === 'object' && value !== null && isPlain(value)) visitMembers(value);
+    }
+
+    function visitMembers(object) {
+      const keys = isArray(object) ? undefined : ownKeys(object);
+      const count = keys === undefined ? object.length : keys.length;
+      for (let i = 0; i < count && goesOn(); i++) {
+        const key = keys === undefined ? i : keys[i];
+        const own = getOwnPropertyDescriptor(object, key);
+        if (own === undefined) units += 4; /* a hole in a list: null */
+        else if (own.enumerable && typeof key !== 'symbol') visit(own.value);
+      }
+    }
+
+    try {
+      visit(root);
+    } catch {
+      /* No memory for this either: so much of it was counted. */
+    }
+    return units;
+  }
+
   function article(type) {
     return type === 'Iterator' || type === 'ArrayBuffer' || type === 'AsyncIterator'
       ? `an ${type}` : `a ${type}`;
@@ -211,6 +247,7 @@
     watch,
     explain,
     explainTop,
+    leastUnits,
     isIdentifier,
     call: Function.prototype.call,
     parse: JSON.parse,

@@ -55,6 +55,28 @@ static void test_output__of_one_byte(void **state)
                    GBX_CODE_RUNTIME);
 }
 
+/* To turn a text into JSON takes several times its room, which may not be there. */
+static void test_output__over_its_limit_is_no_want_of_memory(void **state)
+{
+    static const char *const codes[] = {
+        "() => 'x'.repeat(1e7)",
+        "() => 'x'.repeat(3e7)",
+        "() => ({ a: [{ b: 'x'.repeat(1e7) }] })",
+        "() => Array(20).fill('x'.repeat(1e6))",
+        "() => [new Proxy({}, {}), 'x'.repeat(1e7)]",
+        "() => { const a = []; a.length = 2e7; return a }",
+    };
+    gbx_limits limits = GBX_LIMITS_INIT;
+
+    (void)state;
+    limits.memory_bytes = 64 * MIB;
+    limits.output_bytes = MIB;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        measured_check(codes[i], &limits, GBX_CODE_OUTPUT_TOO_LARGE);
+    limits.output_bytes = 64 * MIB;
+    measured_check("() => 'x'.repeat(3e7)", &limits, GBX_CODE_MEMORY);
+}
+
 static char *code_of_length(size_t len)
 {
     char *code = malloc(len + 1);
@@ -235,6 +257,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_output__at_its_limit_and_one_past),
         cmocka_unit_test(test_output__of_one_byte),
+        cmocka_unit_test(test_output__over_its_limit_is_no_want_of_memory),
         cmocka_unit_test(test_code__at_its_limit_and_one_past),
         cmocka_unit_test(test_input__of_fifty_megabytes),
         cmocka_unit_test(test_logs__are_cut_at_their_limit),

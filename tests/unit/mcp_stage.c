@@ -166,6 +166,13 @@ void gbx_mcp_progress(gbx_mcp_request *request, double total, const char *messag
                    message);
 }
 
+void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char *text,
+                      size_t len)
+{
+    assert_int_equal(level, GBX_LOG_WARN);
+    (void)snprintf(request->logged, sizeof request->logged, "%.*s", (int)len, text);
+}
+
 gbx_view gbx_mcp_request_meta(const gbx_mcp_request *request, const char *name)
 {
     static const char trace[] = "\"00-abc-def-01\"";

@@ -48,6 +48,7 @@ struct gbx_mcp_request {
     char message[8192];
     char schema[1024];
     char told[1024]; /* as progress */
+    char logged[1024];
 };
 
 /* Who accepts, with that content. */

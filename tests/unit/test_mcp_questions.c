@@ -2,6 +2,8 @@
 /* mcp_questions - a person is asked, and what becomes of the answers. */
 #include "mcp_stage.h"
 
+#include "mcp/rules/rules.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -240,7 +242,12 @@ static void test_always__does_not_touch_a_file_that_has_changed(void **state)
     static const char *const others[] = {
         "{\"mcpServers\": {\"files\": {\"command\": \"x\"}}, \"glovebox\": {\"rules\": "
         "[{\"action\": \"deny\"}, {\"action\": \"ask\", \"tool\": \"x\"}]}}",
-        "{\"mcpServers\": {}}", "no JSON", ""};
+        "{\"mcpServers\": {\"files\": {\"command\": \"x\"}}, \"glovebox\": {\"rules\": "
+        "[{\"action\": \"ask\", \"reason\": \"another\"}]}}",
+        "{\"mcpServers\": {\"files\": {\"command\": \"x\"}}}",
+        "{\"mcpServers\": {}}",
+        "no JSON",
+        ""};
     (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(others); i++) {
@@ -252,10 +259,137 @@ static void test_always__does_not_touch_a_file_that_has_changed(void **state)
         assert_string_equal(call(&p, "plain", "{}", "").code, "");
         read_config(text, sizeof text);
         assert_string_equal(text, others[i]);
-        assert_non_null(strstr(lines, "the rule was not written"));
+        assert_non_null(strstr(lines, "\"answer\":\"unwritten\""));
         assert_non_null(strstr(p.told, "allowed for this session alone: "));
+        assert_string_equal(p.logged, p.told);
         close_gate();
     }
+}
+
+static void test_always__does_not_overrule_another_default(void **state)
+{
+    static const char other[] =
+        "{\"mcpServers\": {\"files\": {\"command\": \"x\"}}, \"glovebox\": {\"rules\": "
+        "[{\"action\": \"allow\", \"tool\": \"other\"}], \"defaults\": {\"other\": "
+        "\"deny\"}}}";
+    gbx_mcp_request p = person(ALWAYS);
+    char text[4096];
+    (void)state;
+
+    open_gate("\"rules\": [{\"action\": \"allow\", \"tool\": \"some\"}]");
+    write_config(other);
+    assert_string_equal(call(&p, "plain", "{}", "").code, "");
+    read_config(text, sizeof text);
+    assert_string_equal(text, other);
+    assert_non_null(strstr(lines, "\"answer\":\"unwritten\""));
+    close_gate();
+}
+
+static void check_file(const char *tool, const char *text, gbx_gate_action wanted)
+{
+    gbx_mcp_config *now = NULL;
+    const char *why;
+    json_t *args;
+
+    assert_int_equal(gbx_mcp_config_load(path, &now, NULL), GBX_OK);
+    assert_true(gbx_gate_args_open(text, strlen(text), &args, &why));
+    assert_int_equal(
+        gbx_gate_decide(now->rules, "files", tool, args, GBX_GATE_HINT_OTHER).action,
+        wanted);
+    json_decref(args);
+    gbx_mcp_config_free(now);
+}
+
+static void test_always__is_written_each_time_that_it_is_said(void **state)
+{
+    static const char *const tools[] = {"plain", "write_file", "lies"};
+    static const char *const ours[] = {
+        "",
+        "\"rules\": [{\"action\": \"deny\", \"tool\": \"x\"}, {\"action\": \"ask\"}]"};
+    (void)state;
+
+    for (size_t k = 0; k < GBX_COUNTOF(ours); k++) {
+        gbx_mcp_request p = person(ALWAYS);
+
+        open_gate(ours[k]);
+        for (size_t i = 0; i < GBX_COUNTOF(tools); i++)
+            assert_string_equal(call(&p, tools[i], "{}", "").code, "");
+        assert_null(strstr(lines, "unwritten"));
+        for (size_t i = 0; i < GBX_COUNTOF(tools); i++)
+            check_file(tools[i], "{}", GBX_GATE_ALLOW);
+        check_file("another", "{}", GBX_GATE_ASK);
+        close_gate();
+    }
+}
+
+static void test_always__finds_the_rule_where_others_have_come_before_it(void **state)
+{
+    gbx_mcp_request p = person(ALWAYS);
+    (void)state;
+
+    open_gate("\"rules\": [{\"action\": \"ask\", \"tool\": \"p*\"}]");
+    write_config("{\"mcpServers\": {\"files\": {\"command\": \"x\"}}, \"glovebox\": "
+                 "{\"rules\": [{\"action\": \"deny\", \"args\": {\"n\": 1}}, "
+                 "{\"action\": \"ask\", \"tool\": \"p*\"}]}}");
+    assert_string_equal(call(&p, "plain", "{}", "").code, "");
+    assert_non_null(strstr(lines, "\"answer\":\"always\""));
+    check_file("plain", "{}", GBX_GATE_ALLOW);
+    check_file("plain", "{\"n\":1}", GBX_GATE_DENY);
+    close_gate();
+}
+
+#define ASK_THEN_DENY                                                              \
+    "\"rules\": [{\"action\": \"ask\", \"tool\": \"plain\", \"args\": {\"path\": " \
+    "\"/srv/**\"}}, {\"action\": \"deny\", \"tool\": \"plain\"}]"
+
+static void test_always__does_not_overrule_a_later_denial(void **state)
+{
+    gbx_mcp_request p = person(ALWAYS);
+    (void)state;
+
+    open_gate(ASK_THEN_DENY);
+    assert_string_equal(call(&p, "plain", "{\"path\":\"/srv/x\"}", "").code, "");
+    assert_non_null(strstr(lines, "\"answer\":\"always\""));
+    check_file("plain", "{\"path\":\"/srv/y\"}", GBX_GATE_ALLOW);
+    check_file("plain", "{\"path\":\"/etc/passwd\"}", GBX_GATE_DENY);
+    close_gate();
+}
+
+static void test_always__is_offered_where_a_rule_can_say_it(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    open_gate(ASK_THEN_DENY);
+    (void)call(&p, "plain", "{\"path\":\"/srv/x\"}", "");
+    assert_non_null(strstr(p.schema, "\"always allow\""));
+    (void)call(&p, "plain", "{\"path\":\"/SRV/x\"}", "");
+    assert_int_equal(p.asked, 2);
+    assert_null(strstr(p.schema, "\"always allow\""));
+    close_gate();
+}
+
+static void test_nobody__is_told_a_rule_that_overrules_no_denial(void **state)
+{
+    gbx_mcp_request nobody = {.can_ask = false};
+    outcome o;
+    (void)state;
+
+    open_gate(ASK_THEN_DENY);
+    o = call(&nobody, "plain", "{\"path\":\"/srv/x\"}", "");
+    assert_non_null(strstr(o.message, "add this rule before rule 1 in \"rules\""));
+    assert_non_null(strstr(o.message, "\"tool\":\"plain\",\"args\":{\"path\":"
+                                      "\"/srv/**\"}}"));
+    o = call(&nobody, "plain", "{\"path\":\"/SRV/x\"}", "");
+    assert_string_equal(o.code, "NEEDS_APPROVAL");
+    assert_null(strstr(o.message, "\"allow\""));
+    assert_non_null(strstr(o.message, "before rule 1 in \"rules\""));
+    close_gate();
+
+    open_gate("\"defaults\": {\"readOnly\": \"ask\", \"other\": \"deny\"}");
+    o = call(&nobody, "read_file", "{}", "");
+    assert_non_null(strstr(o.message, "\"tool\":\"read_file\",\"readOnly\":true}"));
+    close_gate();
 }
 
 int main(void)
@@ -273,6 +407,12 @@ int main(void)
         cmocka_unit_test(test_always__is_a_rule_before_the_one_that_asked),
         cmocka_unit_test(test_always__makes_rules_where_there_are_none),
         cmocka_unit_test(test_always__does_not_touch_a_file_that_has_changed),
+        cmocka_unit_test(test_always__does_not_overrule_another_default),
+        cmocka_unit_test(test_always__is_written_each_time_that_it_is_said),
+        cmocka_unit_test(test_always__finds_the_rule_where_others_have_come_before_it),
+        cmocka_unit_test(test_always__does_not_overrule_a_later_denial),
+        cmocka_unit_test(test_always__is_offered_where_a_rule_can_say_it),
+        cmocka_unit_test(test_nobody__is_told_a_rule_that_overrules_no_denial),
     };
 
     return cmocka_run_group_tests(tests, stage_setup, stage_teardown);

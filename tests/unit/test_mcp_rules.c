@@ -450,16 +450,35 @@ static void test_globs__that_are_all_stars_end(void **state)
     assert_null(why);
 }
 
+/* What is made for a call that the rules ask about; "" if nothing is. */
+static void make_rule(const char *rules, const char *tool, const char *call,
+                      gbx_gate_hint hint, char to[256])
+{
+    gbx_mcp_config *config = config_of(rules);
+    gbx_gate_verdict verdict;
+    json_t *args;
+    const char *why;
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, 256);
+    assert_true(gbx_gate_args_open(call, strlen(call), &args, &why));
+    verdict = gbx_gate_decide(config->rules, "files", tool, args, hint);
+    assert_int_equal(verdict.action, GBX_GATE_ASK);
+    if (!gbx_gate_rule_for(config->rules, &verdict, "files", tool, args, &buf))
+        buf.len = 0;
+    (void)snprintf(to, 256, "%.*s", (int)buf.len, (char *)buf.data);
+    json_decref(args);
+    gbx_buf_cleanup(&buf);
+    gbx_mcp_config_free(config);
+}
+
 static void test_rule_for__fits_the_very_tool(void **state)
 {
-    gbx_buf buf;
     gbx_mcp_config *config;
     char rule[256];
     (void)state;
 
-    gbx_buf_init(&buf, 256);
-    assert_true(gbx_gate_rule_for("files", "a*\\?\"", &buf));
-    (void)snprintf(rule, sizeof rule, "%.*s", (int)buf.len, (char *)buf.data);
+    make_rule("", "a*\\?\"", "{}", GBX_GATE_HINT_OTHER, rule);
     config = config_of(rule);
     assert_int_equal(ask_with(config->rules, "files/a*\\?\" {}", GBX_GATE_HINT_OTHER),
                      ALLOW);
@@ -468,7 +487,37 @@ static void test_rule_for__fits_the_very_tool(void **state)
     assert_int_equal(ask_with(config->rules, "web/a*\\?\" {}", GBX_GATE_HINT_OTHER),
                      ASK);
     gbx_mcp_config_free(config);
-    gbx_buf_cleanup(&buf);
+}
+
+#define ASK_ABOUT "{\"action\":\"ask\",\"tool\":\"w*\",\"reason\":\"x\","
+#define ALLOW_W   "{\"action\":\"allow\",\"server\":\"files\",\"tool\":\"w\""
+
+static void test_rule_for__looks_at_what_the_rule_that_asked_looks_at(void **state)
+{
+    static const struct {
+        const char *rules;
+        const char *call;
+        const char *wanted;
+    } rows[] = {
+        {ASK_ABOUT "\"args\":{\"path\":\"/srv/**\",\"n\":1}}",
+         "{\"path\":\"/srv/x\",\"n\":1}",
+         ALLOW_W ",\"args\":{\"path\":\"/srv/**\",\"n\":1}}"},
+        {ASK_ABOUT "\"readOnly\":false}", "{}", ALLOW_W ",\"readOnly\":false}"},
+        {ASK_ABOUT "\"readOnly\":false,\"args\":{\"a\":[\"x\",\"y\"]}}",
+         "{\"a\":\"y\"}",
+         ALLOW_W ",\"args\":{\"a\":[\"x\",\"y\"]},\"readOnly\":false}"},
+        {ASK_ABOUT "\"server\":\"*\"}", "{}", ALLOW_W "}"},
+        /* What only may be meant is not allowed by what allows. */
+        {ASK_ABOUT "\"args\":{\"path\":\"/srv/**\"}}", "{\"path\":\"/SRV/x\"}", ""},
+        {ASK_ABOUT "\"args\":{\"n\":1}}", "{\"n\":\"1\"}", ""},
+    };
+    char rule[256];
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        make_rule(rows[i].rules, "w", rows[i].call, GBX_GATE_HINT_OTHER, rule);
+        assert_string_equal(rule, rows[i].wanted);
+    }
 }
 
 int main(void)
@@ -485,6 +534,7 @@ int main(void)
         cmocka_unit_test(test_hint__is_asked_for_where_it_matters_alone),
         cmocka_unit_test(test_globs__that_are_all_stars_end),
         cmocka_unit_test(test_rule_for__fits_the_very_tool),
+        cmocka_unit_test(test_rule_for__looks_at_what_the_rule_that_asked_looks_at),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,9 +2,10 @@
 /*
  * always - a person's "always" becomes a rule in the configuration.
  *
- * The file may have changed since it was read: the rule goes before the very rule that
- * has asked, if that is still the one at its place, and nowhere else. What it says next
- * must still be a configuration.
+ * The file may have changed since it was read, by answers before this one too: the call is
+ * judged by what it says now, and only if the very rule that has asked still asks, wherever
+ * it stands, the new one goes before it. Then it allows nothing but what that rule would
+ * ask about. What the file says next must still be a configuration.
  */
 #include "mcp/gate/parts.h"
 
@@ -18,7 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILE_MAX GBX_MIB(4)
+#define FILE_MAX \
+    (GBX_MIB(4) + GBX_KIB(16)) /* read_all() asks for room beyond the end */
+#define RULE_MAX GBX_KIB(64)
 
 static gbx_status cannot(gbx_error *reterr, const char *why)
 {
@@ -39,13 +42,21 @@ static bool read_all(const char *path, gbx_buf *to)
     return n == 0;
 }
 
-/* Is the rule that has asked still where it was? */
-static bool is_same(const gbx_mcp_config *was, const gbx_mcp_config *is, size_t rule)
+/* Does the file still ask about the call, and by the rule that has asked? */
+static bool still_asks(const gbx_gate_call *call, const gbx_gate_rules *now,
+                       gbx_gate_verdict *ret)
 {
-    if (rule == GBX_GATE_NO_RULE)
-        return was->rules->count == is->rules->count;
-    return rule < is->rules->count &&
-           strcmp(was->rules->items[rule].text, is->rules->items[rule].text) == 0;
+    const gbx_gate_rules *was = call->gate->config->rules;
+    gbx_gate_verdict verdict =
+        gbx_gate_decide(now, call->server, call->tool, call->args, call->verdict.hint);
+
+    *ret = verdict;
+    if (verdict.fault != NULL || verdict.needs_hint || verdict.action != GBX_GATE_ASK)
+        return false;
+    if (verdict.rule == GBX_GATE_NO_RULE || call->verdict.rule == GBX_GATE_NO_RULE)
+        return verdict.rule == call->verdict.rule;
+    return strcmp(was->items[call->verdict.rule].text, now->items[verdict.rule].text) ==
+           0;
 }
 
 static bool insert(gbx_edit *edit, size_t index, const char *rule)
@@ -86,38 +97,46 @@ static gbx_status write_edited(const gbx_mcp_config *config, gbx_edit *edit,
 
 /* ---- for the other parts ---------------------------------------------------- */
 
-bool gbx_gate_can_write(const gbx_mcp_config *config)
+bool gbx_gate_can_write(const gbx_gate_call *call)
 {
-    return config->path != NULL && access(config->path, W_OK) == 0;
+    const gbx_mcp_config *config = call->gate->config;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf rule;
+
+    gbx_buf_init(&rule, RULE_MAX);
+    return config->path != NULL && access(config->path, W_OK) == 0 &&
+           gbx_gate_rule_for(config->rules, &call->verdict, call->server, call->tool,
+                             call->args, &rule);
 }
 
-gbx_status gbx_gate_write_rule(const gbx_mcp_config *config, const gbx_gate_call *call,
-                               gbx_error *reterr)
+gbx_status gbx_gate_write_rule(const gbx_gate_call *call, gbx_error *reterr)
 {
+    const char *file = call->gate->config->path;
     GBX_CLEANUP(release) gbx_mcp_config *now = NULL;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf rule;
     gbx_edit edit = {.blanked = NULL};
+    gbx_gate_verdict verdict;
     gbx_status status;
 
-    gbx_buf_init(&text, FILE_MAX + GBX_KIB(16));
-    gbx_buf_init(&rule, GBX_KIB(4));
-    if (config->path == NULL || !read_all(config->path, &text))
+    gbx_buf_init(&text, FILE_MAX);
+    gbx_buf_init(&rule, RULE_MAX);
+    if (file == NULL || !read_all(file, &text))
         return cannot(reterr, "the file cannot be read");
-    if (!gbx_gate_rule_for(call->server, call->tool, &rule) ||
-        !gbx_buf_append(&rule, "", 1))
-        return cannot(reterr, "the names are too long");
-    status = gbx_mcp_config_parse((const char *)text.data, text.len, config->path, &now,
-                                  reterr);
+    status =
+        gbx_mcp_config_parse((const char *)text.data, text.len, file, &now, reterr);
     if (status != GBX_OK)
         return status;
-    if (!is_same(config, now, call->verdict.rule))
+    if (!still_asks(call, now->rules, &verdict))
         return cannot(reterr, "the rules in the file are others by now");
+    if (!gbx_gate_rule_for(now->rules, &verdict, call->server, call->tool, call->args,
+                           &rule) ||
+        !gbx_buf_append(&rule, "", 1))
+        return cannot(reterr, "no rule of at most 64 KiB fits this call for certain");
     if (!gbx_edit_open(&edit, (const char *)text.data, text.len) ||
-        !insert(&edit, call->verdict.rule, (const char *)rule.data))
+        !insert(&edit, verdict.rule, (const char *)rule.data))
         status = cannot(reterr, "the file cannot be edited");
     else
-        status = write_edited(config, &edit, reterr);
+        status = write_edited(call->gate->config, &edit, reterr);
     gbx_edit_close(&edit);
     return status;
 }

@@ -131,11 +131,10 @@ void gbx_gate_remember(gbx_gate *gate, const gbx_gate_call *call, bool whole_ses
 
 /* ---- always.c ------------------------------------------------------------------ */
 
-/* Is there a file that a rule could be written to? */
-bool gbx_gate_can_write(const gbx_mcp_config *config);
+/* Is there a file that a rule could be written to, and one that fits the call? */
+bool gbx_gate_can_write(const gbx_gate_call *call);
 /* The rule for the call's tool into the file, before the rule that has asked. */
-gbx_status gbx_gate_write_rule(const gbx_mcp_config *config, const gbx_gate_call *call,
-                               gbx_error *reterr);
+gbx_status gbx_gate_write_rule(const gbx_gate_call *call, gbx_error *reterr);
 
 /* ---- passage.c ------------------------------------------------------------------ */
 

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define SHOWN_ARGS  3000 /* bytes of arguments */
+#define SHOWN_RULE  2048 /* of the rule that would allow a call */
 #define MESSAGE_MAX GBX_KIB(32)
 
 static const char once[] = "allow this call";
@@ -81,7 +82,7 @@ static bool put_schema(gbx_buf *to, const gbx_gate_call *call)
     if (call->run[0] != '\0')
         (void)gbx_buf_printf(to, ",\"%s\"", for_run);
     (void)gbx_buf_printf(to, ",\"%s\"", for_session);
-    if (gbx_gate_can_write(call->gate->config))
+    if (gbx_gate_can_write(call))
         (void)gbx_buf_printf(to, ",\"%s\"", for_ever);
     (void)gbx_buf_printf(to, ",\"%s\"],\"default\":\"%s\"}},\"required\":[\"answer\"]}",
                          never, once);
@@ -96,18 +97,25 @@ static void refuse_unasked(gbx_gate_call *call, const char *why)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf rule;
     char place[80] = "at the end of";
 
-    gbx_buf_init(&rule, 1024);
-    if (!gbx_gate_rule_for(call->server, call->tool, &rule))
-        rule.len = 0;
+    gbx_buf_init(&rule, SHOWN_RULE);
+    call->answer = "nobody";
     if (call->verdict.rule != GBX_GATE_NO_RULE)
         (void)snprintf(place, sizeof place, "before rule %zu in",
                        call->verdict.rule + 1);
-    call->answer = "nobody";
-    gbx_gate_refuse(
-        call, "NEEDS_APPROVAL",
-        "a person has to allow this call, and %s; to allow it for good, add "
-        "this rule %s \"rules\" under \"glovebox\" in the configuration: %.*s",
-        why, place, (int)rule.len, (const char *)rule.data);
+    if (gbx_gate_rule_for(call->gate->config->rules, &call->verdict, call->server,
+                          call->tool, call->args, &rule))
+        gbx_gate_refuse(
+            call, "NEEDS_APPROVAL",
+            "a person has to allow this call, and %s; to allow it for good, add "
+            "this rule %s \"rules\" under \"glovebox\" in the configuration: %.*s",
+            why, place, (int)rule.len, (const char *)rule.data);
+    else
+        gbx_gate_refuse(
+            call, "NEEDS_APPROVAL",
+            "a person has to allow this call, and %s; to allow it for good, add a rule "
+            "that fits its arguments as they are written %s \"rules\" under "
+            "\"glovebox\" in the configuration",
+            why, place);
 }
 
 /* One question less that may be asked; false if there were too many of late. */
@@ -145,6 +153,7 @@ static void say_unwritten(gbx_gate_call *call, const gbx_error *err)
                        err->message);
 
     gbx_mcp_progress(call->request, -1, text, (size_t)len);
+    gbx_mcp_log_line(call->request, GBX_LOG_WARN, text, (size_t)len);
 }
 
 static void keep_for_ever(gbx_gate_call *call)
@@ -152,8 +161,8 @@ static void keep_for_ever(gbx_gate_call *call)
     gbx_error err = {0};
 
     call->answer = "always";
-    if (gbx_gate_write_rule(call->gate->config, call, &err) != GBX_OK) {
-        call->answer = "session: the rule was not written";
+    if (gbx_gate_write_rule(call, &err) != GBX_OK) {
+        call->answer = "unwritten";
         say_unwritten(call, &err);
     }
     gbx_gate_remember(call->gate, call, true, true);

@@ -3,6 +3,7 @@
 #include "mcp/rules/rules.h"
 
 #include "base/json.h"
+#include "base/json_view.h"
 #include "mcp/rules/glob.h"
 #include "policy/lists.h"
 
@@ -84,6 +85,42 @@ static void append_exact(const char *name, gbx_buf *to)
     gbx_buf_cleanup(&plain);
 }
 
+/* Would the call fit if the rule were to allow it? */
+static bool fits_exactly(const gbx_gate_rule *rule, const json_t *args)
+{
+    const char *why = NULL;
+
+    for (size_t i = 0; i < rule->condition_count; i++)
+        if (!gbx_gate_condition_holds(&rule->conditions[i], args, GBX_GATE_ALLOW,
+                                      &why) ||
+            why != NULL)
+            return false;
+    return true;
+}
+
+static void append_hint(gbx_gate_hint hint, gbx_buf *to)
+{
+    if (hint != GBX_GATE_HINT_UNKNOWN)
+        (void)gbx_buf_printf(to, ",\"readOnly\":%s",
+                             hint == GBX_GATE_HINT_READS ? "true" : "false");
+}
+
+static void append_conditions(const gbx_gate_rule *rule, gbx_buf *to)
+{
+    gbx_view whole;
+    gbx_view args = {0};
+
+    if (gbx_view_open(rule->text, strlen(rule->text), &whole))
+        args = gbx_view_member(whole, "args");
+    if (args.at == NULL && rule->condition_count > 0)
+        to->failed = true; /* without them it would allow more */
+    if (args.at != NULL) {
+        (void)gbx_buf_puts(to, ",\"args\":");
+        (void)gbx_buf_append(to, args.at, args.len);
+    }
+    append_hint(rule->hint, to);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 const char *gbx_gate_action_name(gbx_gate_action action)
@@ -124,7 +161,7 @@ gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server
                                  const char *tool, const json_t *args,
                                  gbx_gate_hint hint)
 {
-    gbx_gate_verdict verdict = {.rule = GBX_GATE_NO_RULE};
+    gbx_gate_verdict verdict = {.rule = GBX_GATE_NO_RULE, .hint = hint};
 
     for (size_t i = 0; i < rules->count; i++) {
         const gbx_gate_rule *rule = &rules->items[i];
@@ -150,11 +187,23 @@ gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server
     return verdict;
 }
 
-bool gbx_gate_rule_for(const char *server, const char *tool, gbx_buf *to)
+bool gbx_gate_rule_for(const gbx_gate_rules *rules, const gbx_gate_verdict *asked,
+                       const char *server, const char *tool, const json_t *args,
+                       gbx_buf *to)
 {
+    gbx_gate_action other =
+        asked->hint == GBX_GATE_HINT_READS ? rules->others : rules->reads;
+
+    if (asked->rule != GBX_GATE_NO_RULE &&
+        !fits_exactly(&rules->items[asked->rule], args))
+        return false;
     (void)gbx_buf_puts(to, "{\"action\":\"allow\",\"server\":");
     append_exact(server, to);
     (void)gbx_buf_puts(to, ",\"tool\":");
     append_exact(tool, to);
+    if (asked->rule != GBX_GATE_NO_RULE)
+        append_conditions(&rules->items[asked->rule], to);
+    else if (other == GBX_GATE_DENY) /* as which the tool might come back */
+        append_hint(asked->hint, to);
     return gbx_buf_puts(to, "}");
 }

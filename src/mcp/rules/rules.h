@@ -76,6 +76,7 @@ typedef struct gbx_gate_rules {
 typedef struct gbx_gate_verdict {
     gbx_gate_action action;
     size_t rule;            /* index, or GBX_GATE_NO_RULE: the default */
+    gbx_gate_hint hint;     /* by which it was decided */
     bool needs_hint;        /* it depends on the hint: find out, and ask again */
     const char *fault;      /* the call is at fault, constant; else NULL */
     const char *fault_path; /* of the argument; the rule's */
@@ -99,8 +100,12 @@ bool gbx_gate_args_open(const char *text, size_t len, json_t **ret,
 bool gbx_gate_condition_holds(const gbx_gate_condition *condition, const json_t *args,
                               gbx_gate_action action, const char **ret_why);
 
-/* {"action":"allow","server":...,"tool":...}: the rule for exactly this tool. False if
- * there is no room. */
-bool gbx_gate_rule_for(const char *server, const char *tool, gbx_buf *to);
+/* {"action":"allow","server":...,"tool":...}, with what else the rule that asked looks at:
+ * before that rule, or at the end if the default asked, it allows calls of this tool that
+ * would be asked about there, and no others. False: there is no room, or it would not fit
+ * this call, since what allows fits only what is certain. */
+bool gbx_gate_rule_for(const gbx_gate_rules *rules, const gbx_gate_verdict *asked,
+                       const char *server, const char *tool, const json_t *args,
+                       gbx_buf *to);
 
 #endif

@@ -21,7 +21,7 @@
 //   count=FILE         appends a line to it at each start
 //   upgrade=FILE       if there is such a file, it is `modern` instead of all else
 import { spawn } from 'node:child_process';
-import { appendFileSync, closeSync, existsSync, writeFileSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const words = new Map(process.argv.slice(2).map((word) => word.split('=', 2)));
@@ -39,6 +39,7 @@ let extraTools = [];
 let listening = null;
 
 if (has('count')) appendFileSync(words.get('count'), `${process.pid}\n`);
+const starts = has('count') ? readFileSync(words.get('count'), 'utf8').split('\n').length - 1 : 1;
 if (has('crashes-at-start')) {
   process.stderr.write('cannot open the database\n');
   process.exit(9);
@@ -151,6 +152,14 @@ tool('changes', (id) => {
   for (let i = 0; i < 5000; i++) changed();
   write({ id, result: text('changed') });
 });
+// Says that it only reads, until it is called.
+tool('turns', (id) => {
+  tools.get('turns').annotations = {};
+  changed();
+  write({ id, result: text('turned') });
+}, { readOnlyHint: true });
+// Says so in the first process alone.
+tool('reads-at-first', (id) => write({ id, result: text('read') }), { readOnlyHint: starts === 1 });
 tool('lists', (id) => write({ id, result: text(String(listCount)) }));
 tool('cancelled', (id) => write({ id, result: text(JSON.stringify(cancelled)) }));
 

@@ -267,6 +267,7 @@ gbx_upstream_call *servers_begin(servers *s, const char *server, const char *too
         .args = args,
         .args_len = strlen(args),
         .progress = on_progress,
+        .trust = s->trust,
     };
     gbx_upstream_call *call;
 

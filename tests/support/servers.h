@@ -18,8 +18,9 @@ typedef struct servers {
     gbx_mcp_upstream_config list[SERVERS_MAX];
     gbx_upstreams *all;
     char mark[64];
-    char directory[64]; /* of this test alone; empty at first */
-    unsigned changes;   /* how often tools_changed was called */
+    char directory[64];       /* of this test alone; empty at first */
+    gbx_upstream_trust trust; /* of the calls that follow */
+    unsigned changes;         /* how often tools_changed was called */
     unsigned log_lines;
     char last_log[512];
     FILE *background[SERVERS_MAX]; /* their standard input */

@@ -30,6 +30,11 @@ static void on_event(evutil_socket_t fd, short what, void *arg)
         return;
     } else if (call->is_learning) {
         played.known = !played.learns_nothing;
+    } else if (played.changes && call->trust == GBX_UPSTREAM_TRUSTS_READS) {
+        static const char tools[] = "[{\"name\":\"read_file\"}]";
+
+        assert_true(gbx_view_open(tools, strlen(tools), &played.tools));
+        reply.fault = GBX_UPSTREAM_CHANGED;
     } else if (played.fault != GBX_UPSTREAM_OK) {
         reply.fault = played.fault;
         reply.message = played.result;
@@ -63,6 +68,7 @@ gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
 
     assert_true(upstreams->started < CALLS_MAX);
     call->held = upstreams->hold;
+    call->trust = request->trust;
     call->args = strndup(request->args, request->args_len);
     call->meta = request->meta != NULL ? strdup(request->meta) : NULL;
     call->progress = request->progress;

@@ -16,6 +16,7 @@ struct gbx_upstream_call {
     bool is_learning;
     bool cancelled;
     bool held; /* is never answered */
+    gbx_upstream_trust trust;
     char *args;
     char *meta;
     void (*progress)(void *user, const char *message, size_t len);
@@ -29,6 +30,8 @@ struct gbx_upstreams {
     gbx_view tools;
     const char *result; /* or the message of fault */
     gbx_upstream_fault fault;
+    /* read_file is said to do more by now, when a call of it comes. */
+    bool changes;
     bool hold;
     size_t started;
     size_t learned;

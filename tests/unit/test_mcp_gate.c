@@ -126,6 +126,55 @@ static void test_fault__of_a_server_has_its_name(void **state)
     close_gate();
 }
 
+static void test_tool__that_does_not_only_read_any_more_is_judged_again(void **state)
+{
+    gbx_mcp_request nobody = {.can_ask = false};
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    open_gate("");
+    played.changes = true;
+    assert_string_equal(call(&nobody, "read_file", "{}", "").code, "NEEDS_APPROVAL");
+    assert_non_null(strstr(lines, "\"decision\":\"ask\""));
+    assert_int_equal(p.asked, 0);
+    assert_string_equal(call(&p, "read_file", "{}", "").code, "");
+    assert_int_equal(p.asked, 1);
+    assert_int_equal(played.calls[1]->trust, GBX_UPSTREAM_TRUSTS_OTHER);
+    close_gate();
+}
+
+static void test_tool__that_changes_with_each_look_is_refused(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    outcome o;
+    (void)state;
+
+    open_gate("");
+    played.fault = GBX_UPSTREAM_CHANGED;
+    played.result = "the server says another thing of this tool than before";
+    o = call(&p, "read_file", "{}", "");
+    assert_string_equal(o.message, played.result);
+    assert_int_equal(played.started, 3);
+    close_gate();
+}
+
+static void test_trust__is_in_what_was_looked_at_alone(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    open_gate(
+        "\"rules\": [{\"action\": \"allow\", \"tool\": \"write_file\"}, {\"action\": "
+        "\"allow\", \"readOnly\": false}]");
+    (void)call(&p, "write_file", "{}", "");
+    (void)call(&p, "plain", "{}", "");
+    (void)call(&p, "read_file", "{}", "");
+    assert_int_equal(played.calls[0]->trust, GBX_UPSTREAM_TRUSTS_NOTHING);
+    assert_int_equal(played.calls[1]->trust, GBX_UPSTREAM_TRUSTS_OTHER);
+    assert_int_equal(played.calls[2]->trust, GBX_UPSTREAM_TRUSTS_READS);
+    close_gate();
+}
+
 static void test_tools__that_stay_unknown_are_not_asked_for_ever(void **state)
 {
     gbx_mcp_request p = person(ONCE);
@@ -278,6 +327,9 @@ int main(void)
         cmocka_unit_test(test_arguments__reach_the_server_as_they_were_judged),
         cmocka_unit_test(test_names__that_are_none_suggest_the_nearest),
         cmocka_unit_test(test_fault__of_a_server_has_its_name),
+        cmocka_unit_test(test_tool__that_does_not_only_read_any_more_is_judged_again),
+        cmocka_unit_test(test_tool__that_changes_with_each_look_is_refused),
+        cmocka_unit_test(test_trust__is_in_what_was_looked_at_alone),
         cmocka_unit_test(test_tools__that_stay_unknown_are_not_asked_for_ever),
         cmocka_unit_test(test_log__has_a_line_for_every_call),
         cmocka_unit_test(test_log__is_not_flooded_by_what_a_run_is_refused),

@@ -359,6 +359,53 @@ static void test_orphans__there_are_none_of_the_most_stubborn(void **state)
     kill_in_a_call(*state, "stubborn");
 }
 
+/* ---- tools that become others --------------------------------------------- */
+
+static const char another[] = "another thing of this tool";
+
+static void test_trust__ends_with_the_word_that_tools_have_changed(void **state)
+{
+    servers *s = *state;
+
+    start(s, "");
+    s->trust = GBX_UPSTREAM_TRUSTS_READS;
+    expect(s, "turns", "turned"); /* and said before that: its tools are others */
+    expect_fault(s, "turns", GBX_UPSTREAM_CHANGED, another);
+    s->trust = GBX_UPSTREAM_TRUSTS_OTHER;
+    expect(s, "turns", "turned");
+    s->trust = GBX_UPSTREAM_TRUSTS_NOTHING;
+    expect(s, "turns", "turned");
+}
+
+static void test_trust__is_not_carried_over_to_another_process(void **state)
+{
+    servers *s = *state;
+
+    start(s, "");
+    s->trust = GBX_UPSTREAM_TRUSTS_READS;
+    expect(s, "reads-at-first", "read");
+    s->trust = GBX_UPSTREAM_TRUSTS_NOTHING;
+    expect_fault(s, "crash", GBX_UPSTREAM_EXIT, "status 7");
+    s->trust = GBX_UPSTREAM_TRUSTS_READS;
+    expect_fault(s, "reads-at-first", GBX_UPSTREAM_CHANGED, another);
+    s->trust = GBX_UPSTREAM_TRUSTS_OTHER;
+    expect(s, "reads-at-first", "read");
+}
+
+/* It says with each of its answers that its tools have changed. */
+static void test_trust__waits_for_one_list_and_not_for_ever(void **state)
+{
+    servers *s = *state;
+
+    start(s, "");
+    for (int i = 0; i < 5; i++) {
+        s->trust = GBX_UPSTREAM_TRUSTS_NOTHING;
+        expect(s, "changes", "changed");
+        s->trust = GBX_UPSTREAM_TRUSTS_OTHER;
+        expect(s, "changes", "changed");
+    }
+}
+
 #define WITH(f) cmocka_unit_test_setup_teardown(f, servers_set_up, servers_tear_down)
 
 int main(void)
@@ -381,6 +428,9 @@ int main(void)
         WITH(test_many__without_end_are_refused),
         WITH(test_pool__spreads_calls_over_its_processes),
         WITH(test_idle__server_is_stopped_and_started_again),
+        WITH(test_trust__ends_with_the_word_that_tools_have_changed),
+        WITH(test_trust__is_not_carried_over_to_another_process),
+        WITH(test_trust__waits_for_one_list_and_not_for_ever),
         WITH(test_end__of_all_takes_the_most_stubborn_along_in_a_second),
         WITH(test_orphans__there_are_none_after_sigkill),
         WITH(test_orphans__there_are_none_of_the_most_stubborn),

@@ -93,6 +93,7 @@ struct gbx_gate_call {
     gbx_gate_sift *sift; /* its answer, while it is looked through; or NULL */
     gbx_gate_verdict verdict;
     bool decided;       /* by the verdict */
+    unsigned changes;   /* of what its server says of the tool, since it was decided */
     const char *answer; /* of a person, for the log; constant, or NULL */
     bool retryable;
     bool cancelled;

@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-#define META_MAX GBX_KIB(16)
+#define META_MAX    GBX_KIB(16)
+#define CHANGES_MAX 3 /* then the server's processes do not agree */
 
 static const char *code_of(gbx_upstream_fault fault)
 {
@@ -49,6 +50,11 @@ static void on_reply(void *user, const gbx_upstream_reply *reply)
         give_result(call, reply->result);
         return;
     }
+    if (reply->fault == GBX_UPSTREAM_CHANGED && ++call->changes < CHANGES_MAX) {
+        call->answer = NULL; /* it was for another tool, by what is known now */
+        gbx_gate_go_on(call);
+        return;
+    }
     call->retryable = gbx_upstream_fault_retryable(reply->fault);
     gbx_gate_refuse(call, code_of(reply->fault), "%s", reply->message);
 }
@@ -80,6 +86,14 @@ static void put_meta(const gbx_gate_call *call, gbx_buf *to)
     (void)gbx_buf_append(to, "", 1);
 }
 
+static gbx_upstream_trust trust_of(const gbx_gate_verdict *verdict)
+{
+    if (!verdict->used_hint)
+        return GBX_UPSTREAM_TRUSTS_NOTHING;
+    return verdict->hint == GBX_GATE_HINT_READS ? GBX_UPSTREAM_TRUSTS_READS
+                                                : GBX_UPSTREAM_TRUSTS_OTHER;
+}
+
 static void make_call(gbx_gate_call *call, gbx_span args)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf meta;
@@ -88,6 +102,7 @@ static void make_call(gbx_gate_call *call, gbx_span args)
                                     .args = (const char *)args.data,
                                     .args_len = args.len,
                                     .timeout_ms = call->timeout_ms,
+                                    .trust = trust_of(&call->verdict),
                                     .progress =
                                         call->progress != NULL ? on_progress : NULL};
 

@@ -170,6 +170,7 @@ gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server
             !fits_name(rule->tools, rule->tool_count, tool) ||
             !fits_args(rule, args, &verdict))
             continue;
+        verdict.used_hint |= rule->hint != GBX_GATE_HINT_UNKNOWN;
         if (rule->hint != GBX_GATE_HINT_UNKNOWN && hint == GBX_GATE_HINT_UNKNOWN) {
             verdict.fault = NULL;
             verdict.needs_hint = true;
@@ -182,7 +183,8 @@ gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server
         return verdict;
     }
     verdict.fault = NULL;
-    verdict.needs_hint = hint == GBX_GATE_HINT_UNKNOWN && rules->reads != rules->others;
+    verdict.used_hint |= rules->reads != rules->others;
+    verdict.needs_hint = hint == GBX_GATE_HINT_UNKNOWN && verdict.used_hint;
     verdict.action = hint == GBX_GATE_HINT_READS ? rules->reads : rules->others;
     return verdict;
 }

@@ -76,7 +76,8 @@ typedef struct gbx_gate_rules {
 typedef struct gbx_gate_verdict {
     gbx_gate_action action;
     size_t rule;            /* index, or GBX_GATE_NO_RULE: the default */
-    gbx_gate_hint hint;     /* by which it was decided */
+    gbx_gate_hint hint;     /* as it was given */
+    bool used_hint;         /* with another one the answer might be another */
     bool needs_hint;        /* it depends on the hint: find out, and ask again */
     const char *fault;      /* the call is at fault, constant; else NULL */
     const char *fault_path; /* of the argument; the rule's */

@@ -5,6 +5,8 @@
  */
 #include "mcp/upstream/server.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,20 +61,6 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
     gbx_call_unlink(call);
     gbx_server_note_end(server, session, GBX_UPSTREAM_TIMEOUT);
     gbx_call_end(call, &reply);
-}
-
-/* Its time begins when it is first sent: a server does not answer for our line. */
-static void arm(gbx_upstream_call *call)
-{
-    struct event_base *base = gbx_mcp_loop_base(call->all->loop);
-    uint32_t ms = timeout_of(call);
-    struct timeval after = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
-
-    if (call->timer != NULL || call->tool == NULL)
-        return;
-    call->timer = evtimer_new(base, on_timeout, call);
-    if (call->timer != NULL)
-        (void)event_add(call->timer, &after);
 }
 
 /* The last session's list says so; a server that has just been restarted is asked anew
@@ -138,12 +126,27 @@ void gbx_call_enqueue(gbx_upstream_call *call)
 {
     gbx_server *server = call->server;
 
+    call->since_ns = gbx_clock_now_ns();
     call->next = NULL;
     call->link = server->waiting_end;
     *server->waiting_end = call;
     server->waiting_end = &call->next;
     server->waiting_count++;
     server->waiting_bytes += call->args_len;
+}
+
+/* Not while it stands in our line: a server does not answer for that. */
+void gbx_call_arm(gbx_upstream_call *call)
+{
+    struct event_base *base = gbx_mcp_loop_base(call->all->loop);
+    uint32_t ms = timeout_of(call);
+    struct timeval after = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
+
+    if (call->timer != NULL || call->tool == NULL)
+        return;
+    call->timer = evtimer_new(base, on_timeout, call);
+    if (call->timer != NULL)
+        (void)event_add(call->timer, &after);
 }
 
 void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
@@ -159,7 +162,7 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
     };
 
     gbx_call_unlink(call);
-    arm(call);
+    gbx_call_arm(call);
     call->id = gbx_session_start_call(session, &c);
     if (call->id == 0) {
         gbx_call_end_later(call, GBX_UPSTREAM_BUSY,

@@ -19,6 +19,7 @@ const char *gbx_upstream_fault_name(gbx_upstream_fault fault)
         [GBX_UPSTREAM_REFUSED] = "UPSTREAM_REFUSED",
         [GBX_UPSTREAM_BUSY] = "UPSTREAM_BUSY",
         [GBX_UPSTREAM_INPUT] = "UPSTREAM_INPUT",
+        [GBX_UPSTREAM_CHANGED] = "UPSTREAM_CHANGED",
     };
 
     return names[fault];
@@ -28,7 +29,7 @@ const char *gbx_upstream_fault_name(gbx_upstream_fault fault)
  * here: that is for who knows the tool. */
 bool gbx_upstream_fault_retryable(gbx_upstream_fault fault)
 {
-    return fault == GBX_UPSTREAM_START || fault == GBX_UPSTREAM_EXIT ||
-           fault == GBX_UPSTREAM_TIMEOUT || fault == GBX_UPSTREAM_OPEN ||
-           fault == GBX_UPSTREAM_BUSY;
+    return fault == GBX_UPSTREAM_START || fault == GBX_UPSTREAM_CHANGED ||
+           fault == GBX_UPSTREAM_EXIT || fault == GBX_UPSTREAM_TIMEOUT ||
+           fault == GBX_UPSTREAM_OPEN || fault == GBX_UPSTREAM_BUSY;
 }

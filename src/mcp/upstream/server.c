@@ -276,6 +276,42 @@ static bool is_list_fresh(const gbx_server *server)
            (server->tools_until_ns == 0 || gbx_clock_now_ns() < server->tools_until_ns);
 }
 
+/* Nothing is known to speak against what the session says of its tools, or it was asked
+ * since the call has come: more cannot be known, and nobody waits for ever. */
+static bool is_current(const gbx_server *server, const gbx_session *session,
+                       const gbx_upstream_call *call)
+{
+    return (is_list_fresh(server) && !gbx_session_is_stale(session)) ||
+           gbx_session_listed_ns(session) >= call->since_ns;
+}
+
+static bool is_trusted(const gbx_tool *tool, gbx_upstream_trust trust)
+{
+    return trust == GBX_UPSTREAM_TRUSTS_NOTHING ||
+           tool->is_reading == (trust == GBX_UPSTREAM_TRUSTS_READS);
+}
+
+/* Send it, unless there is no room or the tool is not what it was taken for. */
+static void try_to_send(gbx_server *server, gbx_session *session,
+                        gbx_upstream_call *call)
+{
+    const gbx_tool *tool = gbx_tools_find(gbx_session_tools(session), call->tool);
+
+    if (call->trust != GBX_UPSTREAM_TRUSTS_NOTHING &&
+        !is_current(server, session, call)) {
+        gbx_call_arm(call);
+        gbx_session_list_now(session);
+    } else if (tool == NULL) {
+        refuse_unknown(server, call);
+    } else if (!is_trusted(tool, call->trust)) {
+        take_tools(server, session); /* of several processes, the last may say less */
+        gbx_call_end_later(call, GBX_UPSTREAM_CHANGED,
+                           "the server says another thing of this tool than before");
+    } else if (has_room(server)) {
+        gbx_call_send(call, session);
+    }
+}
+
 static void send_waiting(gbx_server *server)
 {
     gbx_upstream_call *next;
@@ -290,10 +326,7 @@ static void send_waiting(gbx_server *server)
             else if (session != NULL)
                 gbx_session_list_again(session);
         } else if (session != NULL) {
-            if (gbx_tools_find(gbx_session_tools(session), call->tool) == NULL)
-                refuse_unknown(server, call);
-            else if (has_room(server))
-                gbx_call_send(call, session);
+            try_to_send(server, session, call);
         }
     }
 }

@@ -34,6 +34,8 @@ struct gbx_upstream_call {
     size_t args_len;
     char *meta;
     uint32_t timeout_ms;
+    gbx_upstream_trust trust;
+    int64_t since_ns; /* it waits */
     bool was_retried;
     struct event *timer;
     void (*progress)(void *user, const char *message, size_t len);
@@ -111,6 +113,8 @@ void gbx_server_note_end(gbx_server *server, gbx_session *session,
 
 void gbx_call_enqueue(gbx_upstream_call *call);
 void gbx_call_send(gbx_upstream_call *call, gbx_session *session);
+/* Its time begins, if it has not: the server is asked on its behalf. */
+void gbx_call_arm(gbx_upstream_call *call);
 
 /* The answer is given, and the call freed. Not from inside the public functions. */
 void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply);

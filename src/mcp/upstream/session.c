@@ -363,3 +363,20 @@ void gbx_session_list_again(gbx_session *session)
 {
     gbx_session_on_change(session);
 }
+
+bool gbx_session_is_stale(const gbx_session *session)
+{
+    return session->is_listing || session->is_stale ||
+           evtimer_pending(session->list_timer, NULL);
+}
+
+int64_t gbx_session_listed_ns(const gbx_session *session)
+{
+    return session->listed_ns;
+}
+
+void gbx_session_list_now(gbx_session *session)
+{
+    if (session->phase == GBX_PHASE_READY && !session->is_listing)
+        (void)event_add(session->list_timer, &(struct timeval){0});
+}

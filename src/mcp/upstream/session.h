@@ -99,4 +99,11 @@ void gbx_session_check(gbx_session *session);
 /* Its tools may be others: ask again. */
 void gbx_session_list_again(gbx_session *session);
 
+/* Has it said that its tools are others than those that are known? */
+bool gbx_session_is_stale(const gbx_session *session);
+/* When it was asked for those that are known. */
+int64_t gbx_session_listed_ns(const gbx_session *session);
+/* Somebody waits for its tools: ask in the next turn, unless that is under way. */
+void gbx_session_list_now(gbx_session *session);
+
 #endif

@@ -54,7 +54,8 @@ struct gbx_session {
     int64_t last_id;
     size_t calls;
     int64_t started_ns;
-    int64_t listed_ns;
+    int64_t asked_ns;  /* for the list that is under way */
+    int64_t listed_ns; /* the same of the one that is known */
     int64_t log_burst_ns;
     unsigned log_left;
     struct event *start_timer;

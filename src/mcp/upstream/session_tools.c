@@ -27,6 +27,7 @@ static void begin_list(gbx_session *s)
     gbx_tools_open(&s->coming);
     s->is_listing = true;
     s->is_stale = false;
+    s->asked_ns = gbx_clock_now_ns();
     s->pages = 0;
     ask_page(s, "");
 }
@@ -81,7 +82,7 @@ static void end_list(gbx_session *s)
     s->tools = s->coming;
     s->coming = (gbx_tools){0};
     s->is_listing = false;
-    s->listed_ns = gbx_clock_now_ns();
+    s->listed_ns = s->asked_ns;
     if (s->phase == GBX_PHASE_LISTING)
         become_ready(s);
     else
@@ -136,6 +137,7 @@ void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
             lose_for_error(s, message->payload);
         else {
             s->is_listing = false; /* those that are known stay */
+            s->listed_ns = s->asked_ns;
             s->options.hooks.listed(s->options.hooks.user, s);
         }
         return;

@@ -56,6 +56,7 @@ static bool add_tool(gbx_tools *tools, gbx_view view, const char *name)
     gbx_view hints = gbx_view_member(view, "annotations");
     gbx_tool *list = realloc(tools->list, (tools->count + 1) * sizeof *list);
     char *copy = strdup(name);
+    bool is_reading;
 
     if (list != NULL)
         tools->list = list;
@@ -63,10 +64,12 @@ static bool add_tool(gbx_tools *tools, gbx_view view, const char *name)
         free(copy);
         return false;
     }
+    is_reading = gbx_view_is_true(gbx_view_member(hints, "readOnlyHint"));
     list[tools->count++] = (gbx_tool){
         .name = copy,
-        .is_repeatable = gbx_view_is_true(gbx_view_member(hints, "readOnlyHint")) ||
-                         gbx_view_is_true(gbx_view_member(hints, "idempotentHint")),
+        .is_reading = is_reading,
+        .is_repeatable =
+            is_reading || gbx_view_is_true(gbx_view_member(hints, "idempotentHint")),
     };
     if (tools->count > 1)
         (void)gbx_buf_puts(&tools->json, ",");

@@ -14,7 +14,8 @@
 
 typedef struct gbx_tool {
     char *name;
-    bool is_repeatable; /* readOnlyHint or idempotentHint */
+    bool is_reading;    /* readOnlyHint */
+    bool is_repeatable; /* that, or idempotentHint */
     size_t at;          /* of its definition in the list's JSON */
     size_t len;
 } gbx_tool;

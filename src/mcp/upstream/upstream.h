@@ -36,6 +36,7 @@ typedef enum gbx_upstream_fault {
     GBX_UPSTREAM_REFUSED,  /* a JSON-RPC error: code and message are the server's */
     GBX_UPSTREAM_BUSY,     /* too many calls wait for it */
     GBX_UPSTREAM_INPUT,    /* it asks for input that nobody here can give */
+    GBX_UPSTREAM_CHANGED,  /* not sent: the server says now that its tool is another */
 } gbx_upstream_fault;
 
 const char *gbx_upstream_fault_name(gbx_upstream_fault fault); /* "UPSTREAM_TIMEOUT" */
@@ -70,6 +71,13 @@ gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
  * (bounded: polite first, then not). Calls in flight end as CANCELLED. */
 void gbx_upstreams_free(gbx_upstreams *upstreams);
 
+/* What the server has said of the tool, where the caller goes by that. */
+typedef enum gbx_upstream_trust {
+    GBX_UPSTREAM_TRUSTS_NOTHING,
+    GBX_UPSTREAM_TRUSTS_READS, /* "readOnlyHint": true */
+    GBX_UPSTREAM_TRUSTS_OTHER, /* anything else, or nothing */
+} gbx_upstream_trust;
+
 /* One call of tools/call. done is called exactly once, never from inside. */
 typedef struct gbx_upstream_request {
     const char *server;
@@ -78,6 +86,8 @@ typedef struct gbx_upstream_request {
     size_t args_len;
     uint32_t timeout_ms; /* 0: the server's */
     const char *meta;    /* JSON members for _meta without braces, or NULL; copied */
+    /* It is sent to a process that says so, in a list that is not known to be stale. */
+    gbx_upstream_trust trust;
     void (*progress)(void *user, const char *message, size_t len); /* may be NULL */
 } gbx_upstream_request;
 

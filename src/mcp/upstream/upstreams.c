@@ -84,6 +84,7 @@ static bool copy_request(gbx_upstream_call *call, const gbx_upstream_request *re
     call->meta = request->meta != NULL ? strdup(request->meta) : NULL;
     call->timeout_ms = request->timeout_ms;
     call->progress = request->progress;
+    call->trust = request->trust;
     return call->tool != NULL && call->args != NULL &&
            (request->meta == NULL || call->meta != NULL);
 }

@@ -110,6 +110,7 @@ tool('crash-once-safe', crashOnce, { readOnlyHint: true });
 tool('crash-safe', () => process.exit(7), { idempotentHint: true });
 tool('kill', () => process.kill(process.pid, 'SIGKILL'));
 tool('hang', () => {});
+tool('hang-safe', () => {}, { readOnlyHint: true });
 tool('spin', () => {
   for (;;);
 });

@@ -240,6 +240,7 @@ static void on_done(void *user, const gbx_upstream_reply *reply)
     assert_false(a->is_there);
     a->is_there = true;
     a->fault = reply->fault;
+    a->is_retryable = gbx_upstream_is_retryable(reply);
     a->code = reply->code;
     (void)snprintf(a->message, sizeof a->message, "%s", reply->message);
     if (reply->result.at != NULL) {

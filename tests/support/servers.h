@@ -33,6 +33,7 @@ typedef struct answer {
     servers *of;
     bool is_there;
     gbx_upstream_fault fault;
+    bool is_retryable;
     int code;
     char message[2048];
     char *result; /* JSON, or NULL; free() it */

@@ -113,9 +113,9 @@ const char *gbx_upstream_fault_name(gbx_upstream_fault fault)
     return fault == GBX_UPSTREAM_TIMEOUT ? "UPSTREAM_TIMEOUT" : "UPSTREAM_OTHER";
 }
 
-bool gbx_upstream_fault_retryable(gbx_upstream_fault fault)
+bool gbx_upstream_is_retryable(const gbx_upstream_reply *reply)
 {
-    return fault == GBX_UPSTREAM_TIMEOUT;
+    return reply->fault == GBX_UPSTREAM_TIMEOUT;
 }
 
 /* ---- a person who is played --------------------------------------------------------- */

@@ -69,6 +69,37 @@ static void test_crash__is_tried_again_once(void **state)
     expect_fault(*state, "crash-safe", GBX_UPSTREAM_EXIT, "status 7");
 }
 
+static void test_another_try__is_for_what_has_done_no_harm_yet(void **state)
+{
+    static const struct {
+        const char *server;
+        const char *tool;
+        gbx_upstream_fault fault;
+        bool is_retryable;
+    } rows[] = {
+        {"bad", "crash", GBX_UPSTREAM_EXIT, false},
+        {"bad", "crash-safe", GBX_UPSTREAM_EXIT, true},
+        {"slow", "hang", GBX_UPSTREAM_TIMEOUT, false},
+        {"slow", "hang-safe", GBX_UPSTREAM_TIMEOUT, true},
+        {"bad", "refuse", GBX_UPSTREAM_REFUSED, false},
+        {"dead", "echo", GBX_UPSTREAM_START, true},
+    };
+    servers *s = *state;
+
+    (void)servers_add_bad(s, "bad", "");
+    servers_add_bad(s, "slow", "")->timeout_ms = 300;
+    (void)servers_add_bad(s, "dead", "crashes-at-start");
+    servers_start(s);
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        answer a;
+
+        servers_call(s, rows[i].server, rows[i].tool, "{}", &a);
+        assert_int_equal(a.fault, rows[i].fault);
+        assert_int_equal(a.is_retryable, rows[i].is_retryable);
+        answer_cleanup(&a);
+    }
+}
+
 static void test_crash__ends_all_calls_of_the_process(void **state)
 {
     servers *s = *state;
@@ -415,6 +446,7 @@ int main(void)
         WITH(test_crash__is_tried_again_only_if_the_tool_does_no_harm_twice),
         WITH(test_crash__in_a_tool_that_only_reads_is_not_seen),
         WITH(test_crash__is_tried_again_once),
+        WITH(test_another_try__is_for_what_has_done_no_harm_yet),
         WITH(test_crash__ends_all_calls_of_the_process),
         WITH(test_circuit__opens_after_five_failures_and_says_so),
         WITH(test_broken__server_does_not_stop_the_others),

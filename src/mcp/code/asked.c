@@ -173,7 +173,7 @@ static void refuse_unlearnt(const struct question *q, const gbx_upstream_reply *
         message = (char *)clean.data;
     gbx_code_run_fault(q->run, error_code, message);
     gbx_nested_refuse(q->run->code, q->request, error_code, message, strlen(message),
-                      gbx_upstream_fault_retryable(failure->fault));
+                      gbx_upstream_is_retryable(failure));
     gbx_buf_cleanup(&clean);
 }
 

@@ -161,7 +161,7 @@ static void on_learned(void *user, const gbx_upstream_reply *reply)
     if (!gbx_gate_called_back(call))
         return;
     if (reply->fault != GBX_UPSTREAM_OK) {
-        call->retryable = gbx_upstream_fault_retryable(reply->fault);
+        call->retryable = gbx_upstream_is_retryable(reply);
         gbx_gate_refuse(call, gbx_upstream_fault_name(reply->fault), "%s",
                         reply->message);
         return;

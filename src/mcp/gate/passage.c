@@ -55,7 +55,7 @@ static void on_reply(void *user, const gbx_upstream_reply *reply)
         gbx_gate_go_on(call);
         return;
     }
-    call->retryable = gbx_upstream_fault_retryable(reply->fault);
+    call->retryable = gbx_upstream_is_retryable(reply);
     gbx_gate_refuse(call, code_of(reply->fault), "%s", reply->message);
 }
 

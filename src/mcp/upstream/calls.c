@@ -45,13 +45,24 @@ static uint32_t timeout_of(const gbx_upstream_call *call)
                                                  : 60000;
 }
 
+/* The last session's list says so; a server that has just been restarted is asked anew
+ * with the call itself. */
+static bool is_repeatable(const gbx_upstream_call *call)
+{
+    const gbx_tool *tool = gbx_tools_find(&call->server->tools, call->tool);
+
+    return tool != NULL && tool->is_repeatable;
+}
+
 static void on_timeout(evutil_socket_t fd, short what, void *arg)
 {
     gbx_upstream_call *call = arg;
     gbx_server *server = call->server;
     gbx_session *session = call->session;
     char message[128];
-    gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_TIMEOUT, .message = message};
+    gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_TIMEOUT,
+                                .message = message,
+                                .is_repeatable = is_repeatable(call)};
 
     (void)fd;
     (void)what;
@@ -63,14 +74,11 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
     gbx_call_end(call, &reply);
 }
 
-/* The last session's list says so; a server that has just been restarted is asked anew
- * with the call itself. */
 static bool may_repeat(const gbx_upstream_call *call, bool was_not_begun)
 {
-    const gbx_tool *tool = gbx_tools_find(&call->server->tools, call->tool);
-
-    return !call->was_retried && !call->all->is_closing && tool != NULL &&
-           (was_not_begun || tool->is_repeatable);
+    return !call->was_retried && !call->all->is_closing &&
+           gbx_tools_find(&call->server->tools, call->tool) != NULL &&
+           (was_not_begun || is_repeatable(call));
 }
 
 static void on_answer(void *user, const gbx_upstream_reply *reply)
@@ -78,6 +86,7 @@ static void on_answer(void *user, const gbx_upstream_reply *reply)
     gbx_upstream_call *call = user;
     gbx_server *server = call->server;
     gbx_session *session = call->session;
+    gbx_upstream_reply told = *reply;
 
     gbx_call_unlink(call);
     gbx_upstreams_wake(call->all);
@@ -87,7 +96,8 @@ static void on_answer(void *user, const gbx_upstream_reply *reply)
         return;
     }
     gbx_server_note_end(server, session, reply->fault);
-    gbx_call_end(call, reply);
+    told.is_repeatable = is_repeatable(call);
+    gbx_call_end(call, &told);
 }
 
 static void on_progress(void *user, const char *message, size_t len)

@@ -25,11 +25,13 @@ const char *gbx_upstream_fault_name(gbx_upstream_fault fault)
     return names[fault];
 }
 
-/* Might the very same call succeed a little later? What it has done already is not asked
- * here: that is for who knows the tool. */
-bool gbx_upstream_fault_retryable(gbx_upstream_fault fault)
+bool gbx_upstream_is_retryable(const gbx_upstream_reply *reply)
 {
-    return fault == GBX_UPSTREAM_START || fault == GBX_UPSTREAM_CHANGED ||
-           fault == GBX_UPSTREAM_EXIT || fault == GBX_UPSTREAM_TIMEOUT ||
-           fault == GBX_UPSTREAM_OPEN || fault == GBX_UPSTREAM_BUSY;
+    gbx_upstream_fault fault = reply->fault;
+
+    if (fault == GBX_UPSTREAM_EXIT || fault == GBX_UPSTREAM_TIMEOUT)
+        return reply->was_not_begun || reply->is_repeatable;
+    /* Nothing was sent. */
+    return fault == GBX_UPSTREAM_START || fault == GBX_UPSTREAM_OPEN ||
+           fault == GBX_UPSTREAM_BUSY || fault == GBX_UPSTREAM_CHANGED;
 }

@@ -40,7 +40,6 @@ typedef enum gbx_upstream_fault {
 } gbx_upstream_fault;
 
 const char *gbx_upstream_fault_name(gbx_upstream_fault fault); /* "UPSTREAM_TIMEOUT" */
-bool gbx_upstream_fault_retryable(gbx_upstream_fault fault);
 
 /* Borrowed until the callback returns. */
 typedef struct gbx_upstream_reply {
@@ -49,7 +48,11 @@ typedef struct gbx_upstream_reply {
     const char *message; /* for who wrote the call; "" on success; hostile */
     gbx_view result;     /* the whole CallToolResult, on success */
     bool was_not_begun;  /* the server is known to have done nothing for it */
+    bool is_repeatable;  /* by the server's word it does no harm twice */
 } gbx_upstream_reply;
+
+/* Might the very same call succeed a little later, and is it safe to make it again? */
+bool gbx_upstream_is_retryable(const gbx_upstream_reply *reply);
 
 typedef void (*gbx_upstream_done_fn)(void *user, const gbx_upstream_reply *reply);
 

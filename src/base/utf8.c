@@ -7,44 +7,11 @@ static bool is_tail(uint8_t byte)
     return (byte & 0xC0) == 0x80;
 }
 
-static uint32_t decode(const uint8_t *d, size_t n)
-{
-    switch (n) {
-    case 2: return (uint32_t)(d[0] & 0x1F) << 6 | (d[1] & 0x3F);
-    case 3:
-        return (uint32_t)(d[0] & 0x0F) << 12 | (uint32_t)(d[1] & 0x3F) << 6 |
-               (d[2] & 0x3F);
-    case 4:
-        return (uint32_t)(d[0] & 0x07) << 18 | (uint32_t)(d[1] & 0x3F) << 12 |
-               (uint32_t)(d[2] & 0x3F) << 6 | (d[3] & 0x3F);
-    default: return d[0];
-    }
-}
-
 static bool append_point(gbx_buf *buf, uint32_t c)
 {
     uint8_t out[4];
-    size_t n;
+    size_t n = gbx_utf8_encode(c, out);
 
-    if (c < 0x80) {
-        out[0] = (uint8_t)c;
-        n = 1;
-    } else if (c < 0x800) {
-        out[0] = (uint8_t)(0xC0 | c >> 6);
-        out[1] = (uint8_t)(0x80 | (c & 0x3F));
-        n = 2;
-    } else if (c < 0x10000) {
-        out[0] = (uint8_t)(0xE0 | c >> 12);
-        out[1] = (uint8_t)(0x80 | (c >> 6 & 0x3F));
-        out[2] = (uint8_t)(0x80 | (c & 0x3F));
-        n = 3;
-    } else {
-        out[0] = (uint8_t)(0xF0 | c >> 18);
-        out[1] = (uint8_t)(0x80 | (c >> 12 & 0x3F));
-        out[2] = (uint8_t)(0x80 | (c >> 6 & 0x3F));
-        out[3] = (uint8_t)(0x80 | (c & 0x3F));
-        n = 4;
-    }
     return gbx_buf_append(buf, out, n);
 }
 
@@ -82,6 +49,44 @@ size_t gbx_utf8_sequence(const uint8_t *d, size_t len)
         return 4;
     }
     return 0;
+}
+
+uint32_t gbx_utf8_decode(const uint8_t *data, size_t n)
+{
+    switch (n) {
+    case 2: return (uint32_t)(data[0] & 0x1F) << 6 | (data[1] & 0x3F);
+    case 3:
+        return (uint32_t)(data[0] & 0x0F) << 12 | (uint32_t)(data[1] & 0x3F) << 6 |
+               (data[2] & 0x3F);
+    case 4:
+        return (uint32_t)(data[0] & 0x07) << 18 | (uint32_t)(data[1] & 0x3F) << 12 |
+               (uint32_t)(data[2] & 0x3F) << 6 | (data[3] & 0x3F);
+    default: return data[0];
+    }
+}
+
+size_t gbx_utf8_encode(uint32_t point, uint8_t ret[4])
+{
+    if (point < 0x80) {
+        ret[0] = (uint8_t)point;
+        return 1;
+    }
+    if (point < 0x800) {
+        ret[0] = (uint8_t)(0xC0 | point >> 6);
+        ret[1] = (uint8_t)(0x80 | (point & 0x3F));
+        return 2;
+    }
+    if (point < 0x10000) {
+        ret[0] = (uint8_t)(0xE0 | point >> 12);
+        ret[1] = (uint8_t)(0x80 | (point >> 6 & 0x3F));
+        ret[2] = (uint8_t)(0x80 | (point & 0x3F));
+        return 3;
+    }
+    ret[0] = (uint8_t)(0xF0 | point >> 18);
+    ret[1] = (uint8_t)(0x80 | (point >> 12 & 0x3F));
+    ret[2] = (uint8_t)(0x80 | (point >> 6 & 0x3F));
+    ret[3] = (uint8_t)(0x80 | (point & 0x3F));
+    return 4;
 }
 
 bool gbx_utf8_valid(const uint8_t *data, size_t len, size_t *ret_bad)
@@ -139,7 +144,7 @@ bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len, gbx_esc
 
     for (size_t i = 0; i < len;) {
         size_t n = gbx_utf8_sequence(d + i, len - i);
-        uint32_t c = n == 0 ? 0xFFFD : decode(d + i, n);
+        uint32_t c = n == 0 ? 0xFFFD : gbx_utf8_decode(d + i, n);
         bool keep =
             !is_steering(c) || (how == GBX_ESCAPE_TEXT && (c == '\n' || c == '\t'));
 
@@ -152,7 +157,7 @@ bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len, gbx_esc
 
 bool gbx_utf8_is_steering(const uint8_t *data, size_t n, uint32_t *ret_point)
 {
-    *ret_point = decode(data, n);
+    *ret_point = gbx_utf8_decode(data, n);
     return is_steering(*ret_point);
 }
 

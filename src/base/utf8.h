@@ -13,6 +13,12 @@
 /* Bytes of the sequence at data (1 to 4), or 0 if there is no valid one. */
 size_t gbx_utf8_sequence(const uint8_t *data, size_t len);
 
+/* The character of a valid sequence of n bytes. */
+uint32_t gbx_utf8_decode(const uint8_t *data, size_t n);
+
+/* Write a character, no surrogate and up to U+10FFFF; the number of bytes. */
+size_t gbx_utf8_encode(uint32_t point, uint8_t ret[4]);
+
 /* True if all of it is valid; *ret_bad (may be NULL) is the first bad offset. */
 bool gbx_utf8_valid(const uint8_t *data, size_t len, size_t *ret_bad);
 

@@ -2,8 +2,10 @@
 /* mcp_rules - what calls a rule fits, and every way that was thought of to pass one by. */
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "mcp/config/config.h"
 #include "mcp/rules/glob.h"
+#include "mcp/rules/letters.h"
 #include "mcp/rules/rules.h"
 
 #include <setjmp.h>
@@ -437,6 +439,66 @@ static void test_hint__is_asked_for_where_it_matters_alone(void **state)
     gbx_mcp_config_free(config);
 }
 
+#define DENIED(args)  "{\"action\":\"deny\",\"args\":{" args "}},{\"action\":\"allow\"}"
+#define ALLOWED(args) "{\"action\":\"allow\",\"args\":{" args "}}"
+
+static void test_letters__of_every_script_are_denied_in_every_case(void **state)
+{
+    static const row rows[] = {
+        {DENIED("\"name\":\"MÜLLER\""), "web/x {\"name\":\"müller\"}", DENY},
+        {DENIED("\"name\":\"müller\""), "web/x {\"name\":\"MÜLLER\"}", DENY},
+        {DENIED("\"name\":\"müller\""), "web/x {\"name\":\"möller\"}", ALLOW},
+        {DENIED("\"name\":\"*ΣΟΦΟΣ*\""), "web/x {\"name\":\"ο σοφος.\"}", DENY},
+        {DENIED("\"name\":\"*σοφος*\""), "web/x {\"name\":\"ο σοφοσ.\"}", DENY},
+        {DENIED("\"name\":\"приказ?\""), "web/x {\"name\":\"ПРИКАЗЫ\"}", DENY},
+        {DENIED("\"name\":\"приказ?\""), "web/x {\"name\":\"ПРИКАЗ\"}", ALLOW},
+        {DENIED("\"name\":\"東京\""), "web/x {\"name\":\"大阪\"}", ALLOW},
+        {DENIED("\"name\":\"select *\""), "web/x {\"name\":\"ſELECT 1\"}", DENY},
+        {DENIED("\"name\":\"KELVIN\""), "web/x {\"name\":\"\\u212aelvin\"}", DENY},
+        {DENIED("\"name\":\"drop table titles\""),
+         "web/x {\"name\":\"DROP TABLE T\\u0130TLES\"}", DENY},
+        {DENIED("\"name\":\"titles\""), "web/x {\"name\":\"t\\u0131tles\"}", DENY},
+        {DENIED("\"path\":\"/srv/Été/**\""), "web/x {\"path\":\"/SRV/été/x\"}", DENY},
+        {DENIED("\"path\":\"/srv/Été/**\""), "web/x {\"path\":\"/srv/etes/x\"}", ALLOW},
+        {DENIED("\"path\":\"/srv/\\\\é/**\""), "web/x {\"path\":\"/srv/É/x\"}", DENY},
+        {DENIED("\"clé\":\"x\""), "web/x {\"CLÉ\":\"x\"}", FAULT},
+        {DENIED("\"a.clé\":\"x\""), "web/x {\"a\":{\"clÉ\":\"x\"}}", FAULT},
+        {DENIED("\"clé\":\"x\""), "web/x {\"clè\":\"x\"}", ALLOW},
+        {ALLOWED("\"name\":\"MÜLLER\""), "web/x {\"name\":\"MÜLLER\"}", ALLOW},
+        {ALLOWED("\"name\":\"MÜLLER\""), "web/x {\"name\":\"müller\"}", ASK},
+        {ALLOWED("\"name\":\"m?ller\""), "web/x {\"name\":\"müller\"}", ALLOW},
+    };
+    (void)state;
+
+    check(rows, GBX_COUNTOF(rows));
+}
+
+/* Every letter, as a pattern is folded: none becomes longer, and the form of the form is
+ * the form. */
+static void test_letters__have_one_form_that_is_no_longer(void **state)
+{
+    size_t changed = 0;
+    (void)state;
+
+    for (uint32_t point = 0; point < 0x110000; point++) {
+        char one[4];
+        char form[4];
+        char again[4];
+        size_t len = gbx_utf8_encode(point, (uint8_t *)one);
+        size_t form_len;
+        size_t again_len;
+
+        if (point >= 0xD800 && point < 0xE000)
+            continue;
+        assert_int_equal(gbx_letter_fold(one, len, form, &form_len), len);
+        assert_true(form_len <= len);
+        assert_int_equal(gbx_letter_fold(form, form_len, again, &again_len), form_len);
+        assert_memory_equal(form, again, form_len);
+        changed += form_len != len || memcmp(one, form, len) != 0;
+    }
+    assert_true(changed > 1400);
+}
+
 /* The time is that of the pattern times the text, not more. */
 static void test_globs__that_are_all_stars_end(void **state)
 {
@@ -532,6 +594,8 @@ int main(void)
         cmocka_unit_test(test_members__are_what_every_parser_finds),
         cmocka_unit_test(test_patterns__with_stars_are_not_taken_for_broken_ones),
         cmocka_unit_test(test_hint__is_asked_for_where_it_matters_alone),
+        cmocka_unit_test(test_letters__of_every_script_are_denied_in_every_case),
+        cmocka_unit_test(test_letters__have_one_form_that_is_no_longer),
         cmocka_unit_test(test_globs__that_are_all_stars_end),
         cmocka_unit_test(test_rule_for__fits_the_very_tool),
         cmocka_unit_test(test_rule_for__looks_at_what_the_rule_that_asked_looks_at),

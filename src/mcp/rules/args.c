@@ -6,6 +6,7 @@
  * type may be what was meant: a server may make "1" of 1, or read the first of an array.
  */
 #include "mcp/rules/glob.h"
+#include "mcp/rules/letters.h"
 #include "mcp/rules/rules.h"
 
 #include "base/cleanup.h"
@@ -23,32 +24,10 @@ typedef struct looking {
     const char *why;
 } looking;
 
-/* One character of a name without its case, as encoding/json of Go compares: some
- * servers find "Path", or "paſs", for "path" and "pass". */
-static unsigned fold(const char **at)
-{
-    const uint8_t *c = (const uint8_t *)*at;
-
-    if (c[0] == 0xC5 && c[1] == 0xBF) { /* long s */
-        *at += 2;
-        return 's';
-    }
-    if (c[0] == 0xE2 && c[1] == 0x84 && c[2] == 0xAA) { /* the Kelvin sign */
-        *at += 3;
-        return 'k';
-    }
-    *at += 1;
-    return c[0] >= 'A' && c[0] <= 'Z' ? c[0] + 32u : c[0];
-}
-
+/* Some servers find "Path", or "paſs", for "path" and "pass": those in Go, say. */
 static bool is_twin(const char *a, const char *b)
 {
-    if (strcmp(a, b) == 0)
-        return false;
-    while (*a != '\0' && *b != '\0')
-        if (fold(&a) != fold(&b))
-            return false;
-    return *a == *b;
+    return strcmp(a, b) != 0 && gbx_letters_same(a, b);
 }
 
 static const json_t *member(looking *l, const json_t *object, const char *name)

@@ -3,8 +3,10 @@
  * text, whatever they are. */
 #include "mcp/rules/glob.h"
 
+#include "mcp/rules/letters.h"
 #include "mcp/rules/plain.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -14,7 +16,7 @@ typedef struct places {
 } places;
 
 typedef struct matching {
-    const char *pattern;
+    char pattern[GBX_GLOB_MAX + 1]; /* folded, as the text then is */
     size_t len;
     size_t host;     /* the host of a URL pattern begins here; 0: it is none */
     size_t host_end; /* and ends here */
@@ -45,11 +47,6 @@ static bool wild_takes(const matching *m, size_t i, size_t stars, char c)
     if (m->host != 0 && i >= m->host && i < m->host_end)
         return is_host_char(c);
     return m->kind == GBX_GLOB_TEXT || stars == 2 || c != '/';
-}
-
-static bool same(const matching *m, char a, char b)
-{
-    return a == b || (m->how == GBX_GLOB_WIDE && lower(a) == lower(b));
 }
 
 /* Place i is reached: so is what follows a star that stands for nothing. */
@@ -84,9 +81,9 @@ static void step(const matching *m, const places *from, places *to, char c)
             if (wild_takes(m, i, 1, c) && ((uint8_t)c & 0xC0) != 0x80)
                 reach(m, to, i + 1);
         } else if (want == '\\' && i + 1 < m->len) {
-            if (same(m, m->pattern[i + 1], c))
+            if (m->pattern[i + 1] == c)
                 reach(m, to, i + 2);
-        } else if (same(m, want, c)) {
+        } else if (want == c) {
             reach(m, to, i + 1);
         }
     }
@@ -101,10 +98,33 @@ static void step_within(const matching *m, const places *from, places *to, char 
             reach(m, to, i);
 }
 
+/* The next of text as it is compared; the bytes of text that it has. */
+static size_t take(const matching *m, const char *text, size_t len, char ret[4],
+                   size_t *ret_len)
+{
+    if (m->how == GBX_GLOB_WIDE)
+        return gbx_letter_fold(text, len, ret, ret_len);
+    ret[0] = text[0];
+    *ret_len = 1;
+    return 1;
+}
+
+static void feed(const matching *m, places *at, char c)
+{
+    places next;
+
+    if (((uint8_t)c & 0xC0) == 0x80)
+        step_within(m, at, &next, c);
+    else
+        step(m, at, &next, c);
+    *at = next;
+}
+
 static bool match(const matching *m, const char *text, size_t len)
 {
     places a = {{false}};
-    places b;
+    char some[4];
+    size_t some_len;
 
     reach(m, &a, 0);
     if (m->kind == GBX_GLOB_PATH && strncmp(m->pattern,
@@ -112,26 +132,27 @@ static bool match(const matching *m, const char *text, size_t len)
                                             "/",
                                             3) == 0)
         reach(m, &a, 3); /* a path may begin with the name itself */
-    for (size_t i = 0; i < len; i++) {
-        if (((uint8_t)text[i] & 0xC0) == 0x80)
-            step_within(m, &a, &b, text[i]);
-        else
-            step(m, &a, &b, text[i]);
-        a = b;
+    for (size_t i = 0; i < len;) {
+        i += take(m, text + i, len - i, some, &some_len);
+        for (size_t k = 0; k < some_len; k++)
+            feed(m, &a, some[k]);
     }
     return a.at[m->len];
 }
 
-static matching open(const char *pattern, gbx_glob_how how)
+/* No letter becomes longer, or a character that means something in a pattern. */
+static matching open(const char *pattern, gbx_glob_kind kind, gbx_glob_how how)
 {
-    matching m = {.pattern = pattern,
-                  .len = strlen(pattern),
-                  .kind = gbx_glob_kind_of(pattern),
-                  .how = how};
+    matching m = {.kind = kind, .how = how};
+    size_t len = strlen(pattern);
+    size_t some_len;
 
+    assert(len <= GBX_GLOB_MAX);
+    for (size_t i = 0; i < len; m.len += some_len)
+        i += take(&m, pattern + i, len - i, m.pattern + m.len, &some_len);
     if (m.kind == GBX_GLOB_URL) {
-        m.host = (size_t)(strstr(pattern, "://") - pattern) + 3;
-        m.host_end = m.host + strcspn(pattern + m.host, "/");
+        m.host = (size_t)(strstr(m.pattern, "://") - m.pattern) + 3;
+        m.host_end = m.host + strcspn(m.pattern + m.host, "/");
     }
     /* "https://a/" is "https://a" too, but "/" and "file:///" are nothing without it. */
     if (how == GBX_GLOB_WIDE && m.kind != GBX_GLOB_TEXT)
@@ -181,7 +202,7 @@ gbx_glob_kind gbx_glob_kind_of(const char *pattern)
 
 bool gbx_glob_name(const char *pattern, const char *name)
 {
-    matching m = {.pattern = pattern, .len = strlen(pattern), .kind = GBX_GLOB_TEXT};
+    matching m = open(pattern, GBX_GLOB_TEXT, GBX_GLOB_EXACT);
 
     return match(&m, name, strlen(name));
 }
@@ -189,7 +210,7 @@ bool gbx_glob_name(const char *pattern, const char *name)
 bool gbx_glob_value(const char *pattern, const char *text, size_t len, gbx_glob_how how,
                     const char **ret_why)
 {
-    matching m = open(pattern, how);
+    matching m = open(pattern, gbx_glob_kind_of(pattern), how);
 
     *ret_why = NULL;
     if (strcmp(pattern, "**") == 0 || strcmp(pattern, "*") == 0)

@@ -27,7 +27,7 @@ typedef enum gbx_glob_kind {
 } gbx_glob_kind;
 
 /* What the answer is for: allowing needs the very text; what asks or denies also matches
- * in another case of letters, with slashes at the end and, of a URL, with a query and a
+ * in another case of letters (letters.h), with slashes at the end and, of a URL, with a query and a
  * fragment after it. */
 typedef enum gbx_glob_how { GBX_GLOB_EXACT, GBX_GLOB_WIDE } gbx_glob_how;
 

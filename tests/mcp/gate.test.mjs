@@ -206,6 +206,29 @@ test('concurrency: a question that is open holds up no other call', async () => 
   await box.client.close();
 });
 
+test('concurrency: as many questions as calls may be open stop no other script', async () => {
+  let answerNow;
+  const answered = new Promise((resolve) => { answerNow = resolve; });
+  let isAsked;
+  const asked = new Promise((resolve) => { isAsked = resolve; });
+  const box = await open('v1', { limits: { callsAtOnce: 2 } }, async () => {
+    isAsked();
+    await answered;
+    return { action: 'accept', content: { answer: 'allow for this run' } };
+  });
+  const waiting = box.execute(`const made = await Promise.all([1, 2, 3, 4, 5].map(
+    (n) => servers.counting.change({ n })));
+    return made.length;`);
+  await asked;
+  const other = await box.execute('return (await servers.counting.look({ n: 7 })).args.n');
+  assert.match(text(other), /^7$/m);
+  assert.deepEqual(box.reached().map((c) => c.args.n), [7]);
+  answerNow();
+  assert.match(text(await waiting), /^5$/m);
+  assert.equal(box.asked.length, 1);
+  await box.client.close();
+});
+
 test('cancellation: a call that is taken back while a person thinks is never made', async () => {
   let isAsked;
   const asked = new Promise((resolve) => { isAsked = resolve; });

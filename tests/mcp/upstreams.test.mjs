@@ -205,6 +205,21 @@ test('tools that cannot be called are counted, and those without a schema are no
   await own.close();
 });
 
+test('a server that never answers stops no script over others, its own one neither', async () => {
+  const path = configure('hung.json', { up: told(`[${TOOL}]`), hung: { command: process.execPath,
+    args: [fileURLToPath(new URL('bad-upstream.mjs', import.meta.url))] } });
+  const own = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
+  await own.initialize();
+  const hang = 'const all = Array.from({ length: 40 }, () => servers.hung.hang({}));';
+  own.say({ id: 'holds', method: 'tools/call', params: { name: 'execute', _meta: { progressToken: 1 },
+    arguments: { code: `${hang}\nconsole.log(await servers.up.tell({}));\nawait Promise.allSettled(all);` } } });
+  await own.hear((m) => m.method === 'notifications/progress' && m.params.message === 'tell');
+  const other = (await own.call('execute', { code: 'return servers.up.tell({})' })).result;
+  assert.equal(other.structuredContent.result, 'tell');
+  own.say({ method: 'notifications/cancelled', params: { requestId: 'holds' } });
+  await own.close();
+});
+
 test('names that reorder text are shown escaped', async () => {
   for (const detail of ['names', 'summary', 'types']) {
     const shown = textOf(await call('discover', { server: 'up', detail }));

@@ -24,10 +24,7 @@ struct gbx_mcp_code {
     gbx_gate *gate;
     gbx_box *box;
     gbx_artifacts *artifacts;
-    gbx_recent recent;                /* of execute */
-    struct gbx_nested *first_waiting; /* for a place among calls_at_once */
-    struct gbx_nested *last_waiting;
-    uint32_t flying; /* nested calls, over all runs */
+    gbx_recent recent; /* of execute */
     struct gbx_code_run *open_runs;
     struct learning *learning;
     struct gbx_direct *directs;

@@ -14,8 +14,6 @@
 
 #define ANSWER_MAX GBX_MIB(256)
 
-static void start_waiting(gbx_mcp_code *code);
-
 /* ---- answering ---------------------------------------------------------------------- */
 
 static void keep_bytes(void *user, const char *mime_type, const void *data, size_t len,
@@ -117,7 +115,7 @@ static void end(gbx_nested *n)
 static void settle(gbx_nested *n)
 {
     end(n);
-    n->code->flying--;
+    n->queue->flying--;
     gbx_code_run_settled(n->run);
 }
 
@@ -138,10 +136,25 @@ static bool try_other_name(gbx_nested *n, const gbx_gate_reply *reply)
     return true;
 }
 
+static void start_waiting(gbx_nested_line *queue)
+{
+    while (queue->first != NULL &&
+           queue->flying < queue->first->code->settings->calls_at_once) {
+        gbx_nested *n = queue->first;
+
+        queue->first = n->next_waiting;
+        if (queue->first == NULL)
+            queue->last = NULL;
+        n->next_waiting = NULL;
+        n->is_waiting = false;
+        queue->flying++;
+        pass(n);
+    }
+}
+
 static void on_passed(void *user, const gbx_gate_reply *reply)
 {
     gbx_nested *n = user;
-    gbx_mcp_code *code = n->code;
 
     n->passage = NULL;
     if (n->run == NULL) { /* code mode is gone, and the run with it */
@@ -156,39 +169,26 @@ static void on_passed(void *user, const gbx_gate_reply *reply)
         answer_result(n, reply->result);
     else
         answer_fault(n, reply);
-    settle(n);
-    start_waiting(code);
-}
-
-static void start_waiting(gbx_mcp_code *code)
-{
-    while (code->first_waiting != NULL &&
-           code->flying < code->settings->calls_at_once) {
-        gbx_nested *n = code->first_waiting;
-
-        code->first_waiting = n->next_waiting;
-        if (code->first_waiting == NULL)
-            code->last_waiting = NULL;
-        n->next_waiting = NULL;
-        n->is_waiting = false;
-        code->flying++;
-        pass(n);
-    }
+    /* The run is there for as long as this call of it is open. */
+    end(n);
+    n->queue->flying--;
+    start_waiting(n->queue);
+    gbx_code_run_settled(n->run);
 }
 
 static void unlink_waiting(gbx_nested *n)
 {
-    gbx_mcp_code *code = n->code;
+    gbx_nested_line *queue = n->queue;
     gbx_nested *before = NULL;
 
-    for (gbx_nested *at = code->first_waiting; at != n; at = at->next_waiting)
+    for (gbx_nested *at = queue->first; at != n; at = at->next_waiting)
         before = at;
     if (before == NULL)
-        code->first_waiting = n->next_waiting;
+        queue->first = n->next_waiting;
     else
         before->next_waiting = n->next_waiting;
-    if (code->last_waiting == n)
-        code->last_waiting = before;
+    if (queue->last == n)
+        queue->last = before;
     n->is_waiting = false;
 }
 
@@ -196,17 +196,21 @@ static void unlink_waiting(gbx_nested *n)
 
 void gbx_nested_start(gbx_nested *nested)
 {
-    gbx_mcp_code *code = nested->code;
+    const gbx_mcp_config *config = nested->code->config;
+    const gbx_mcp_upstream_config *server =
+        gbx_mcp_config_server(config, nested->server);
+    gbx_nested_line *queue = &nested->run->lines[server - config->servers];
 
+    nested->queue = queue;
     nested->start_ns = gbx_clock_now_ns();
     nested->next_waiting = NULL;
     nested->is_waiting = true;
-    if (code->last_waiting != NULL)
-        code->last_waiting->next_waiting = nested;
+    if (queue->last != NULL)
+        queue->last->next_waiting = nested;
     else
-        code->first_waiting = nested;
-    code->last_waiting = nested;
-    start_waiting(code);
+        queue->first = nested;
+    queue->last = nested;
+    start_waiting(queue);
 }
 
 void gbx_nested_cancel(gbx_nested *nested)

@@ -2,19 +2,31 @@
 /*
  * nested - one call that code in the box makes of another server's tool.
  *
- * It takes a place among all nested calls that are under way, goes through the gate, and
- * answers the box. It is kept until its run has told of it.
+ * It takes a place among those of its run to that server that are under way, goes through
+ * the gate, and answers the box. It is kept until its run has told of it. How many calls
+ * servers have at once, over all runs, is the concern of upstream.
  */
 #ifndef GBX_MCP_CODE_NESTED_H
 #define GBX_MCP_CODE_NESTED_H
 
 #include "mcp/code/inner.h"
 
+struct gbx_nested;
+
+/* Calls of one run to one server: a server that does not answer, or a person who thinks,
+ * stops nothing but what is behind them here. */
+typedef struct gbx_nested_line {
+    uint32_t flying; /* beyond the line: with the gate */
+    struct gbx_nested *first;
+    struct gbx_nested *last;
+} gbx_nested_line;
+
 typedef struct gbx_nested {
     gbx_mcp_code *code;
     struct gbx_code_run *run; /* NULL: it is freed when the gate lets go of it */
     gbx_request request;      /* of the box */
     gbx_gate_call *passage;   /* NULL: waits, or has ended */
+    gbx_nested_line *queue;   /* of the run */
     char *server;
     char *tool;
     char *args;
@@ -35,7 +47,8 @@ typedef struct gbx_nested {
     struct gbx_nested *next_waiting;
 } gbx_nested;
 
-/* Takes all of it over. May answer the box at once. */
+/* Takes all of it over; its server is one of the configuration. May answer the box at
+ * once. */
 void gbx_nested_start(gbx_nested *nested);
 
 /* Ends without an answer: at once if it waits, else gbx_code_run_settled() follows. */

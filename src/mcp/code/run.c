@@ -33,6 +33,7 @@ static void free_run(gbx_code_run *run)
     gbx_result_free(run->result);
     gbx_script_cleanup(&run->script);
     free(run->artifacts);
+    free(run->lines);
     free(run->text);
     free(run->note);
     free(run);
@@ -254,7 +255,8 @@ gbx_status gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
     run->timeout_ms = timeout_ms;
     run->start_ns = gbx_clock_now_ns();
     run->text = malloc(text->len + 1);
-    if (run->text == NULL ||
+    run->lines = calloc(code->config->server_count + 1, sizeof *run->lines);
+    if (run->text == NULL || run->lines == NULL ||
         gbx_recent_make(&code->recent, (char *)text->data, text->len, "input",
                         &run->script, NULL) != GBX_OK) {
         free_run(run);

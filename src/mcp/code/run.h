@@ -32,7 +32,8 @@ typedef struct gbx_code_run {
     double paused_ms; /* while a person was asked */
     double seen_ms;   /* when that was last looked at */
     bool is_late;
-    gbx_nested *calls; /* all of them, in their order */
+    gbx_nested_line *lines; /* for each server of the configuration */
+    gbx_nested *calls;      /* all of them, in their order */
     gbx_nested **calls_end;
     size_t call_count;
     size_t refused; /* over the limit of calls; not in the list */

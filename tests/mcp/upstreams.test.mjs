@@ -111,6 +111,35 @@ test('a JSON-RPC error of a server keeps its code', async () => {
     'no reason was given (error -32000)');
 });
 
+test('a failure of many lines is the failure that it is, and keeps its lines', async () => {
+  for (const [said, shown] of [['line1\nline2', 'line1\nline2'], ['tab\tx', 'tab\tx'], ['a\r\nb', 'a\\u{d}\nb'],
+    ['esc\x1b[31mred', 'esc\\u{1b}[31mred'], ['bidi\u202ex', 'bidi\\u{202e}x'], ['nul\0x', 'nul\ufffdx'],
+    ['plain', 'plain']]) {
+    const result = { isError: true, content: [{ type: 'text', text: said }] };
+    const failed = await errorOf('await servers.up.tell(input)', { result });
+    assert.deepEqual([failed.code, failed.message], ['TOOL_ERROR', shown]);
+    if (said.includes('\0')) continue; // of a JSON-RPC error it is the end
+    const refused = await errorOf('await servers.up.tell(input)', { error: { code: -32000, message: said } });
+    assert.deepEqual([refused.code, refused.message], ['UPSTREAM_REFUSED', `${shown} (error -32000)`]);
+  }
+  const { content } = await call('execute', { code: 'await servers.up.tell(input)',
+    input: { result: { isError: true, content: [{ type: 'text', text: 'one\nhint: two' }] } } });
+  assert.match((await errorOf('await Promise.any([servers.up.tell(input)])', { error: { message: 'a\nb\x1b' } }))
+    .message, /UPSTREAM_REFUSED: a\\u\{a\}b\\u\{1b\} /);
+  assert.match(content[0].text, /^TOOL_ERROR at .*: ToolError: one\n    hint: two\n>/);
+});
+
+test('a denial whose reason has many lines is a denial', async () => {
+  const path = join(folder, 'denied.json');
+  writeFileSync(path, JSON.stringify({ mcpServers: { up: told(`[${TOOL}]`) },
+    glovebox: { rules: [{ action: 'deny', reason: 'not\nhere' }] } }));
+  const own = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
+  await own.initialize();
+  const { error } = (await own.call('execute', { code: 'await servers.up.tell({})' })).result.structuredContent;
+  assert.deepEqual([error.code, error.message], ['DENIED', 'the rules do not allow this call: not\nhere']);
+  await own.close();
+});
+
 test('a tool that fails with structured content alone has said why', async () => {
   const result = { isError: true, content: [], structuredContent: { error: 'quota exceeded' } };
   const error = await errorOf('await servers.up.tell(input)', { result });

@@ -72,6 +72,20 @@ static void test_reply__says_the_value_and_the_cost(void **state)
     check(*state, &reply, "{\"a\":1}\n" COST);
 }
 
+static void test_reply__sets_in_the_lines_of_an_error(void **state)
+{
+    gbx_reply reply = quiet();
+
+    reply.error.code = "TOOL_ERROR";
+    reply.error.name = "ToolError";
+    reply.error.message = "Traceback:\n  line 1\n\nhint: none\n";
+    reply.error.hint = "ours";
+    check(
+        *state, &reply,
+        "TOOL_ERROR: ToolError: Traceback:\n      line 1\n    \n    hint: none\n    \n"
+        "hint: ours\n" COST);
+}
+
 static void test_reply__shows_a_string_as_its_characters(void **state)
 {
     gbx_reply reply = quiet();
@@ -341,6 +355,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORED(test_reply__says_the_value_and_the_cost),
         STORED(test_reply__shows_a_string_as_its_characters),
+        STORED(test_reply__sets_in_the_lines_of_an_error),
         STORED(test_reply__says_in_words_that_a_string_is_empty),
         STORED(test_reply__without_a_value_says_so),
         STORED(test_reply__names_the_first_artifacts_and_counts_the_rest),

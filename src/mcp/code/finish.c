@@ -5,6 +5,7 @@
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "guard/guard.h"
 #include "mcp/code/advice.h"
 #include "mcp/code/hint.h"
@@ -84,7 +85,8 @@ static void take_calls(const gbx_code_run *run, struct material *m, gbx_reply *r
     ret->calls = m->calls;
 }
 
-/* "ToolError: a rule says no" is that of a call that failed so, if there is one. */
+/* "ToolError: a rule says no" is that of a call that failed so, if there is one. message:
+ * as it was thrown, without an escape. */
 static const char *thrown_code(const gbx_code_run *run, const char *message)
 {
     const char *found = NULL;
@@ -112,6 +114,34 @@ static void split_message(const char *text, struct material *m)
     m->message = strdup(len > 0 ? colon + 2 : text);
 }
 
+static char *escaped(const char *text, gbx_escape how)
+{
+    gbx_buf to;
+    char *made;
+
+    gbx_buf_init(&to, GBX_MIB(1));
+    (void)gbx_utf8_append_escaped(&to, text, strlen(text), how);
+    made = gbx_buf_take_string(&to, NULL);
+    gbx_buf_cleanup(&to);
+    return made;
+}
+
+/* The engine's words are all on one line; what was thrown keeps its lines, which may be
+ * those of a traceback. */
+static void keep_lines(const char *thrown, struct material *m)
+{
+    char *line = escaped(thrown, GBX_ESCAPE_LINE);
+    char *lines = escaped(thrown, GBX_ESCAPE_TEXT);
+
+    if (line != NULL && lines != NULL && strcmp(line, m->message) == 0) {
+        free(m->message);
+        m->message = lines;
+        lines = NULL;
+    }
+    free(line);
+    free(lines);
+}
+
 /* Promise.any() throws an error without a word and without a place: its reasons are those
  * of the calls. */
 static void explain_aggregate(const gbx_code_run *run, struct material *m,
@@ -130,10 +160,12 @@ static void explain_aggregate(const gbx_code_run *run, struct material *m,
                              n->server, n->tool);
         if (n->line > 0)
             (void)gbx_buf_printf(&text, " (line %u)", n->line);
-        (void)gbx_buf_printf(&text, ": %s: %.*s", n->failed,
-                             (int)gbx_artifacts_border(n->message, strlen(n->message),
-                                                       REASON_BYTES),
-                             n->message);
+        (void)gbx_buf_printf(&text, ": %s: ", n->failed);
+        (void)gbx_utf8_append_escaped(&text, n->message,
+                                      gbx_artifacts_border(n->message,
+                                                           strlen(n->message),
+                                                           REASON_BYTES),
+                                      GBX_ESCAPE_LINE);
         if (at->line == 0)
             at->line = n->line;
     }
@@ -234,7 +266,8 @@ static void say_late(const gbx_code_run *run, gbx_reply_error *ret)
 static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *ret)
 {
     gbx_location at = gbx_result_location(run->result);
-    const char *thrown;
+    const char *thrown = gbx_result_thrown_message(run->result);
+    const char *code;
     gbx_buf clean;
 
     gbx_buf_init(&clean, GBX_MIB(1));
@@ -244,9 +277,10 @@ static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *r
     ret->code = gbx_code_name(gbx_result_code(run->result));
     if (m->name == NULL || m->message == NULL)
         return;
-    thrown = strcmp(m->name, "ToolError") == 0 ? thrown_code(run, m->message) : NULL;
-    if (thrown != NULL)
-        ret->code = thrown;
+    code = strcmp(m->name, "ToolError") == 0 ? thrown_code(run, thrown) : NULL;
+    if (code != NULL)
+        ret->code = code;
+    keep_lines(thrown, m);
     if (gbx_gate_redact(run->code->gate, m->message, strlen(m->message), &clean)) {
         free(m->message);
         m->message = gbx_buf_take_string(&clean, NULL);

@@ -24,12 +24,31 @@ static void keep_bytes(void *user, const char *mime_type, const void *data, size
     gbx_code_run_keep(n->run, n->tool, mime_type, data, len, handle);
 }
 
+/* As the box has it: a NUL becomes another character there. */
+static char *copy_message(const char *message, size_t len)
+{
+    const char *nul;
+    gbx_buf text;
+    char *copy;
+
+    gbx_buf_init(&text, GBX_MIB(1));
+    for (; (nul = memchr(message, 0, len)) != NULL; message = nul + 1) {
+        (void)gbx_buf_append(&text, message, (size_t)(nul - message));
+        (void)gbx_buf_puts(&text, "\xEF\xBF\xBD");
+        len -= (size_t)(nul + 1 - message);
+    }
+    (void)gbx_buf_append(&text, message, len);
+    copy = gbx_buf_take_string(&text, NULL);
+    gbx_buf_cleanup(&text);
+    return copy;
+}
+
 static void fail(gbx_nested *n, const char *error_code, const char *message, size_t len,
                  bool retryable)
 {
     (void)snprintf(n->code_text, sizeof n->code_text, "%s", error_code);
     n->failed = n->code_text;
-    n->message = strndup(message, len);
+    n->message = copy_message(message, len);
     gbx_nested_refuse(n->code, n->request, n->code_text, message, len, retryable);
 }
 

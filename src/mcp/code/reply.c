@@ -38,6 +38,20 @@ static void logs_text(const gbx_reply *r, gbx_buf *to)
 
 /* ---- the parts of the text --------------------------------------------------------- */
 
+/* Its further lines are set in, lest they be taken for ours. */
+static void write_message(const char *message, gbx_buf *to)
+{
+    size_t len = strcspn(message, "\n");
+
+    (void)gbx_buf_append(to, message, len);
+    for (message += len; *message != '\0'; message += len) {
+        message++;
+        len = strcspn(message, "\n");
+        (void)gbx_buf_printf(to, "\n    %.*s", (int)len, message);
+    }
+    (void)gbx_buf_puts(to, "\n");
+}
+
 static void write_error(const gbx_reply *r, gbx_buf *to)
 {
     const gbx_reply_error *e = &r->error;
@@ -50,7 +64,7 @@ static void write_error(const gbx_reply *r, gbx_buf *to)
     (void)gbx_buf_puts(to, ": ");
     if (e->name[0] != 0)
         (void)gbx_buf_printf(to, "%s: ", e->name);
-    (void)gbx_buf_printf(to, "%s\n", e->message);
+    write_message(e->message, to);
     if (e->frame[0] != 0)
         (void)gbx_buf_printf(to, "%s%s", e->frame,
                              e->frame[strlen(e->frame) - 1] == '\n' ? "" : "\n");

@@ -229,6 +229,24 @@ test('concurrency: as many questions as calls may be open stop no other script',
   await box.client.close();
 });
 
+for (const [what, rules] of Object.entries({ 'before its tools are known': [{ action: 'allow' }],
+  'once they are known': [], 'that another rule is about': [{ action: 'deny', tool: 'look' }, { action: 'allow' }] })) {
+  test(`names: a call by another name is one call, judged by the true one: ${what}`, async () => {
+    const box = await open('v1', { rules }, accept('deny'));
+    const nested = await box.execute('return (await servers.counting.Look({ n: 1 })).args.n');
+    const direct = await box.call('LOOK', { n: 2 });
+    const isDenied = rules[0]?.action === 'deny';
+    for (const result of [nested, direct]) assert.equal(result.isError === true, isDenied, text(result));
+    assert.equal(box.reached().length, isDenied ? 0 : 2);
+    const gone = await box.call('loook');
+    assert.match(text(gone), /NOT_FOUND/);
+    await box.client.close();
+    assert.deepEqual(box.lines().filter((l) => l.event === 'mcp.call').map((l) => [l.tool, l.ok, l.decision]),
+      [['look', !isDenied, isDenied ? 'deny' : 'allow'], ['look', !isDenied, isDenied ? 'deny' : 'allow'],
+        ['loook', false, undefined]]);
+  });
+}
+
 test('cancellation: a call that is taken back while a person thinks is never made', async () => {
   let isAsked;
   const asked = new Promise((resolve) => { isAsked = resolve; });

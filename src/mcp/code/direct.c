@@ -24,7 +24,6 @@ struct gbx_direct {
     char *tool;
     char *args;
     size_t args_len;
-    bool renamed;
     int64_t start_ns;
 };
 
@@ -46,7 +45,6 @@ static void free_direct(struct gbx_direct *d)
     free(d);
 }
 
-static bool pass(struct gbx_direct *d);
 
 /* What code would be told. Many hosts show blocks alone: a failure without one is none. */
 static void put_reason(gbx_view result, gbx_buf *to)
@@ -106,19 +104,18 @@ static void answer(struct gbx_direct *d, gbx_view result)
     gbx_buf_cleanup(&all);
 }
 
-static bool try_other_name(struct gbx_direct *d, const gbx_gate_reply *reply)
+/* readFile for read_file. */
+static const char *other_name(void *user)
 {
-    char *other;
+    struct gbx_direct *d = user;
+    char *other =
+        d->code != NULL ? gbx_code_other_name(d->code, d->server, d->tool) : NULL;
 
-    if (d->renamed || strcmp(reply->code, "NOT_FOUND") != 0)
-        return false;
-    other = gbx_code_other_name(d->code, d->server, d->tool);
     if (other == NULL)
-        return false;
+        return NULL;
     free(d->tool);
     d->tool = other;
-    d->renamed = true;
-    return pass(d);
+    return other;
 }
 
 static void on_passed(void *user, const gbx_gate_reply *reply)
@@ -133,8 +130,6 @@ static void on_passed(void *user, const gbx_gate_reply *reply)
     }
     if (reply->code == NULL) {
         answer(d, reply->result);
-    } else if (try_other_name(d, reply)) {
-        return;
     } else {
         gbx_buf_init(&message, GBX_KIB(8));
         if (strcmp(reply->code, "NOT_FOUND") == 0)
@@ -164,7 +159,8 @@ static bool pass(struct gbx_direct *d)
                         .args = d->args,
                         .args_len = d->args_len,
                         .request = d->request,
-                        .run = ""};
+                        .run = "",
+                        .other_name = other_name};
 
     d->passage = gbx_gate_start(d->code->gate, &ask, on_passed, d);
     return d->passage != NULL;

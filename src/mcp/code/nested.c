@@ -97,6 +97,21 @@ static void on_passed(void *user, const gbx_gate_reply *reply);
 
 static void settle(gbx_nested *n);
 
+/* readFile for read_file; the reply has the true one as well. */
+static const char *other_name(void *user)
+{
+    gbx_nested *n = user;
+    char *other = n->run != NULL && !n->run->is_ending
+                      ? gbx_code_other_name(n->code, n->server, n->tool)
+                      : NULL;
+
+    if (other == NULL)
+        return NULL;
+    free(n->tool);
+    n->tool = other;
+    return other;
+}
+
 static void pass(gbx_nested *n)
 {
     static const char no_memory[] = "there is no memory for the call";
@@ -109,7 +124,8 @@ static void pass(gbx_nested *n)
                         .timeout_ms = n->timeout_ms,
                         .request = run->request,
                         .run = run->id,
-                        .line = n->line};
+                        .line = n->line,
+                        .other_name = other_name};
 
     if (run->box_run != NULL)
         gbx_box_name(run->box_run, name);
@@ -138,23 +154,6 @@ static void settle(gbx_nested *n)
     gbx_code_run_settled(n->run);
 }
 
-/* True if the call goes out once more, under the name that the tool has. */
-static bool try_other_name(gbx_nested *n, const gbx_gate_reply *reply)
-{
-    char *other;
-
-    if (reply->code == NULL || strcmp(reply->code, "NOT_FOUND") != 0 || n->renamed)
-        return false;
-    other = gbx_code_other_name(n->code, n->server, n->tool);
-    if (other == NULL)
-        return false;
-    free(n->tool);
-    n->tool = other;
-    n->renamed = true;
-    pass(n);
-    return true;
-}
-
 static void start_waiting(gbx_nested_line *queue)
 {
     while (queue->first != NULL &&
@@ -180,8 +179,6 @@ static void on_passed(void *user, const gbx_gate_reply *reply)
         gbx_nested_free(n);
         return;
     }
-    if (!n->run->is_ending && try_other_name(n, reply))
-        return;
     if (n->run->is_ending)
         n->failed = "CANCELLED";
     else if (reply->code == NULL)

@@ -34,7 +34,6 @@ typedef struct gbx_nested {
     uint32_t line;
     uint32_t timeout_ms;
     bool raw;
-    bool renamed; /* its tool was known under another name */
     bool is_waiting;
     bool is_over;
     const char *failed; /* code of the error, or NULL */

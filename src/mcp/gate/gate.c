@@ -261,6 +261,7 @@ static bool fill_call(gbx_gate_call *call, const gbx_gate_ask *ask)
     call->timeout_ms = ask->timeout_ms;
     call->request = ask->request;
     call->progress = ask->progress;
+    call->other_name = ask->other_name;
     return true;
 }
 
@@ -323,11 +324,26 @@ void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, 
     gbx_gate_finish(call, &reply);
 }
 
+bool gbx_gate_rename(gbx_gate_call *call)
+{
+    const char *name = call->other_name != NULL ? call->other_name(call->user) : NULL;
+    char *copy = name != NULL ? strdup(name) : NULL;
+
+    call->other_name = NULL;
+    if (copy == NULL)
+        return false;
+    free(call->tool);
+    call->tool = copy;
+    return true;
+}
+
 void gbx_gate_go_on(gbx_gate_call *call)
 {
     bool missing;
     gbx_gate_hint hint = hint_of(call->gate, call->server, call->tool, &missing);
 
+    if (missing && gbx_gate_rename(call))
+        hint = hint_of(call->gate, call->server, call->tool, &missing);
     if (missing) {
         refuse_tool(call);
         return;

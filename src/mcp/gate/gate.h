@@ -36,6 +36,9 @@ typedef struct gbx_gate_ask {
     const char *run;          /* call id of the run, or "" for a direct call */
     uint32_t line;            /* of the script, 0: none; the script's own word */
     void (*progress)(void *user, const char *message, size_t len); /* may be NULL */
+    /* The server is known to have no tool of that name: which one was meant, or NULL.
+     * Borrowed until it returns to the loop; called once, and may be NULL. */
+    const char *(*other_name)(void *user);
 } gbx_gate_ask;
 
 /* Everything is borrowed. The loop and the upstream servers are freed after the gate:

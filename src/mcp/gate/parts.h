@@ -89,6 +89,7 @@ struct gbx_gate_call {
     gbx_gate_done_fn done;
     void *user;
     void (*progress)(void *user, const char *message, size_t len);
+    const char *(*other_name)(void *user);
     gbx_upstream_call *upstream;
     gbx_gate_sift *sift; /* its answer, while it is looked through; or NULL */
     gbx_gate_verdict verdict;
@@ -109,6 +110,8 @@ void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, 
 void gbx_gate_finish(gbx_gate_call *call, const gbx_gate_reply *reply);
 /* A callback has come; true if the call is to go on. */
 bool gbx_gate_called_back(gbx_gate_call *call);
+/* Is there another name of its tool? Then it has that now, and is to be judged by it. */
+bool gbx_gate_rename(gbx_gate_call *call);
 /* Decide (again), and go on from there. */
 void gbx_gate_go_on(gbx_gate_call *call);
 

@@ -55,6 +55,10 @@ static void on_reply(void *user, const gbx_upstream_reply *reply)
         gbx_gate_go_on(call);
         return;
     }
+    if (reply->fault == GBX_UPSTREAM_UNKNOWN_TOOL && gbx_gate_rename(call)) {
+        gbx_gate_go_on(call);
+        return;
+    }
     call->retryable = gbx_upstream_is_retryable(reply);
     gbx_gate_refuse(call, code_of(reply->fault), "%s", reply->message);
 }

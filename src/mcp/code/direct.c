@@ -45,7 +45,6 @@ static void free_direct(struct gbx_direct *d)
     free(d);
 }
 
-
 /* What code would be told. Many hosts show blocks alone: a failure without one is none. */
 static void put_reason(gbx_view result, gbx_buf *to)
 {

@@ -50,7 +50,7 @@ static void test_start__is_refused_when_the_program_talks_nonsense(void **state)
         "hello-garbage",   "hello-length",    "hello-reserved",
         "hello-short",     "hello-type=49",   "hello-type=51",
         "hello-type=2",    "hello-half",      "hello-version=0",
-        "hello-version=1", "hello-version=3", "hello-version=4294967295",
+        "hello-version=2", "hello-version=4", "hello-version=4294967295",
     };
 
     (void)state;

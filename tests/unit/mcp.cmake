@@ -5,10 +5,17 @@ gbx_unit_test(mcp_message gbx_mcp_rpc)
 gbx_unit_test(mcp_loop gbx_mcp_rpc)
 gbx_unit_test(mcp_out gbx_mcp_rpc)
 
+# What rules make of calls, as rows of a table.
+add_library(gbx_rule_rows STATIC support/rule_rows.c)
+target_include_directories(gbx_rule_rows PUBLIC support)
+target_link_libraries(gbx_rule_rows PUBLIC gbx_mcp_config gbx_flags gbx_sanitize
+    PkgConfig::CMOCKA)
+
 # The configuration: its text, and the schema that editors use.
 gbx_unit_test(mcp_config gbx_mcp_config gbx_documents)
 gbx_unit_test(mcp_edit gbx_mcp_config)
-gbx_unit_test(mcp_rules gbx_mcp_config)
+gbx_unit_test(mcp_rules gbx_rule_rows gbx_mcp_config)
+gbx_unit_test(mcp_spellings gbx_rule_rows gbx_mcp_config)
 # Its servers and its person are played by the test.
 add_library(gbx_mcp_stage STATIC unit/mcp_stage.c)
 target_include_directories(gbx_mcp_stage PUBLIC unit)

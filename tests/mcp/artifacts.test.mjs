@@ -70,7 +70,7 @@ test('a tool that gives too many is told of those that are not kept', async () =
 });
 
 test('a value that is too large to be handed over is a failure with its code', async () => {
-  const { structuredContent: s } = await execute("await artifact('a', 'x'.repeat(5e7))");
+  const { structuredContent: s } = await execute("await artifact('a', '\\u0001'.repeat(2e7))");
   assert.equal(s.error.code, 'INPUT_TOO_LARGE');
   assert.match(s.error.message, /^it is too large to be handed over in one piece/);
 });

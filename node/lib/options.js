@@ -47,8 +47,8 @@ const NUMBERS = {
   hugePages: [1, 16],
 };
 
-/** A server makes many calls: a tenth more of them a second are worth 18 MiB to it. */
-const HUGE_PAGES = 12;
+/** A server makes many calls: a tenth more of them a second are worth 10 MiB to it. */
+const HUGE_PAGES = 8;
 
 /** And calls come in bursts: so many find a worker at once. Three more weigh 1 MiB together. */
 const POOL_SIZE = 8;

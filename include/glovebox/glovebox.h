@@ -214,7 +214,7 @@ typedef struct gbx_runner gbx_runner;
 typedef struct gbx_options {
     size_t struct_size;      /**< sizeof(gbx_options) in the caller's build */
     gbx_limits limits;       /**< defaults of every call, and its upper bounds */
-    uint32_t pool_size;      /**< workers kept ready; default 5, at most 64 */
+    uint32_t pool_size;      /**< kept ready, in rows up to twice it; 5, to 64 */
     uint32_t max_workers;    /**< workers alive at once; default 64, at most 1024 */
     uint32_t queue_length;   /**< calls waiting for a worker; default 1024 */
     gbx_require require;     /**< what to do about missing layers */

@@ -50,9 +50,6 @@ const NUMBERS = {
 /** A server makes many calls: a tenth more of them a second are worth 10 MiB to it. */
 const HUGE_PAGES = 8;
 
-/** And calls come in bursts: so many find a worker at once. Three more weigh 1 MiB together. */
-const POOL_SIZE = 8;
-
 /** Words, in the order of the library's numbers for them. */
 const WORDS = {
   require: ['default', 'strict'],
@@ -272,7 +269,6 @@ export function takeOptions(options) {
     taken[limit] = number(name, options[name], LIMITS[limit], scale);
   }
   taken.hugePages = HUGE_PAGES;
-  taken.poolSize = POOL_SIZE;
   for (const [name, range] of Object.entries(NUMBERS)) {
     if (options[name] !== undefined) taken[name] = number(name, options[name], range);
   }

@@ -139,5 +139,5 @@ test('aborted at random times 1,000 times: each call ends, nothing stays', async
   for (const code of codes) assert.ok(code === 'ok' || code === 'ABORTED', code);
   assert.equal((await engine.execute('(d) => d', 1)).value, 1);
   // One template, and no more workers than are kept ready.
-  await until(() => boxes().length <= 9);
+  await until(() => boxes().length <= 6);
 });

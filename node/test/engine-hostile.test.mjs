@@ -41,8 +41,8 @@ const resident = () => boxes().reduce((sum, { pid }) => {
   }
 }, 0);
 
-/* The template and a full pool of eight. */
-const atRest = () => until(() => boxes().length === 9);
+/* The template and a full pool of five. */
+const atRest = () => until(() => boxes().length === 6);
 
 for (const [name, code, expected] of LINES) {
   test(`${name} ends as ${expected.join(' or ')}, and the host does not stall`, async () => {

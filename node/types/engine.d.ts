@@ -202,7 +202,7 @@ export interface SandboxConfig {
   securityLog?: ((line: string) => void) | undefined;
   /** 'memory' isolates nothing and is for tests. */
   runner?: 'process' | 'memory' | undefined;
-  /** Workers that are kept ready; default 8. */
+  /** Workers that are kept ready; default 5. While calls come in a row, up to twice as many. */
   poolSize?: number | undefined;
   maxWorkers?: number | undefined;
   queueLength?: number | undefined;

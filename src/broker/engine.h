@@ -205,6 +205,9 @@ gbx_worker *gbx_pool_take(gbx_engine *engine, gbx_run *run);
 /* The run is over: kill the worker, forget it when its end is reported. */
 void gbx_pool_release(gbx_engine *engine, gbx_worker *worker);
 
+/* End the workers that a row of calls has left over. */
+void gbx_pool_trim(gbx_engine *engine);
+
 /* Ask for as many forks as the pool and the queue want. */
 void gbx_pool_fill(gbx_engine *engine);
 

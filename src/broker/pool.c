@@ -118,16 +118,29 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+static bool is_in_use(const gbx_engine *engine)
+{
+    int64_t now = gbx_clock_now_ns();
+
+    return engine->running.count > 0 ? now - engine->called_ns < LONG_NS
+                                     : now - engine->ended_ns < GBX_PAUSE_NS;
+}
+
 /* A few calls in a row, which the pool is there for: what a fork takes of the processors,
  * they and their callers would miss. */
 static bool may_wait_for_pause(const gbx_engine *engine)
 {
-    int64_t now = gbx_clock_now_ns();
-    bool is_in_use = engine->running.count > 0 ? now - engine->called_ns < LONG_NS
-                                               : now - engine->ended_ns < GBX_PAUSE_NS;
+    return engine->ready_count > 0 &&
+           engine->place <= engine->settings.options.pool_size && is_in_use(engine);
+}
 
-    return is_in_use && engine->ready_count > 0 &&
-           engine->place <= engine->settings.options.pool_size;
+/* A row of calls that the pool has not lasted for finds up to twice as many: of calls that
+ * come one after the other more than half then find one at once. */
+static size_t size_for_now(const gbx_engine *engine)
+{
+    size_t size = engine->settings.options.pool_size;
+
+    return engine->place > size && is_in_use(engine) ? 2 * size : size;
 }
 
 /* How many more workers the pool and the queue want and the limits allow. */
@@ -136,7 +149,7 @@ static size_t forks_wanted(const gbx_engine *engine)
     const gbx_options *o = &engine->settings.options;
     const gbx_template *t = engine->current;
     size_t have = (size_t)engine->ready_count + engine->coming;
-    size_t want = may_wait_for_pause(engine) ? 0 : o->pool_size;
+    size_t want = may_wait_for_pause(engine) ? 0 : size_for_now(engine);
 
     want += engine->waiting.count;
     if (t == NULL || engine->is_closing || engine->is_loading || have >= want ||
@@ -258,7 +271,7 @@ void gbx_pool_ready(gbx_engine *engine, gbx_worker *w)
         gbx_run_notify(run);
         return;
     }
-    if (engine->ready_count >= engine->settings.options.pool_size) {
+    if (engine->ready_count >= size_for_now(engine)) {
         w->state = GBX_WORKER_SPENT; /* who it was forked for waits no more */
         kill_worker(w);
         return;
@@ -294,6 +307,12 @@ void gbx_pool_discard(gbx_engine *engine, gbx_worker *w)
 {
     waste(engine);
     spend(engine, w);
+}
+
+void gbx_pool_trim(gbx_engine *engine)
+{
+    while (engine->ready_count > size_for_now(engine))
+        spend(engine, engine->ready);
 }
 
 int64_t gbx_pool_oldest_fork(const gbx_engine *engine, const gbx_template *t)

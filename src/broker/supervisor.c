@@ -311,6 +311,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     gbx_watch_templates(engine);
     look_after_all(engine);
     (void)pthread_mutex_lock(&engine->lock);
+    gbx_pool_trim(engine);
     gbx_pool_fill(engine); /* again, if memory or a fork was refused */
     (void)pthread_mutex_unlock(&engine->lock);
 }

@@ -95,7 +95,8 @@ static void test_queue__waits_in_order_and_is_served_in_order(void **state)
         assert_null(s.runs[i].worker);
         assert_true(s.runs[i].is_waiting);
     }
-    assert_int_equal(s.p.engine.coming, 4); /* one for each and the pool's own */
+    /* One for each, and the pool's own; which is two in a row of calls. */
+    assert_int_equal(s.p.engine.coming, 5);
     for (uint64_t id = 1; id <= 3; id++)
         make_ready(&s, id);
 
@@ -241,6 +242,31 @@ static void test_fill__stops_at_the_limit_of_workers(void **state)
     end(&s);
 }
 
+static void test_row__finds_twice_as_many_and_leaves_none_over(void **state)
+{
+    stage s;
+    (void)state;
+    begin(&s, 2, 64, 8);
+    make_ready(&s, 1);
+    make_ready(&s, 2);
+    for (size_t i = 0; i < 3; i++) /* one more than there are */
+        enter(&s, i);
+    assert_int_equal(s.p.engine.coming, 5);
+
+    for (uint64_t id = 3; id <= 7; id++)
+        make_ready(&s, id);
+    assert_int_equal(s.p.engine.ready_count, 4);
+    gbx_pool_trim(&s.p.engine);
+    assert_int_equal(s.p.engine.ready_count, 4); /* the row goes on */
+
+    s.p.engine.called_ns -= INT64_C(1000000000); /* a second ago */
+    gbx_pool_trim(&s.p.engine);
+    assert_int_equal(s.p.engine.ready_count, 2);
+    gbx_pool_fill(&s.p.engine);
+    assert_int_equal(s.p.engine.coming, 0);
+    end(&s);
+}
+
 static void test_fill__stops_where_the_template_is_used_up(void **state)
 {
     stage s;
@@ -343,6 +369,7 @@ int main(void)
         cmocka_unit_test(test_release__is_the_end_of_a_worker),
         cmocka_unit_test(test_exited__while_busy_waits_for_the_release),
         cmocka_unit_test(test_fill__stops_at_the_limit_of_workers),
+        cmocka_unit_test(test_row__finds_twice_as_many_and_leaves_none_over),
         cmocka_unit_test(test_fill__stops_where_the_template_is_used_up),
         cmocka_unit_test(
             test_fill__asks_nothing_while_loading_closing_or_without_a_template),

@@ -112,7 +112,9 @@ static bool say_that_descriptors_are_out(void)
         gbx_result_free(result);
         begin = now_ms();
         CHECK(gbx_execute(engine, &call, &result, NULL) == GBX_OK);
-    } while (gbx_result_code(result) == GBX_CODE_VALUE);
+        /* A call that runs when the template is given up goes with it. */
+    } while (gbx_result_code(result) == GBX_CODE_VALUE ||
+             gbx_result_code(result) == GBX_CODE_CRASHED);
     CHECK(gbx_result_code(result) == GBX_CODE_UNAVAILABLE);
     CHECK(strstr(gbx_result_error(result), "within 5000 ms") == NULL ||
           now_ms() - begin >= 4999);

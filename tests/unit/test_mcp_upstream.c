@@ -349,6 +349,27 @@ static void test_tools__that_cannot_be_told_are_explained_by_the_server(void **s
                  "does not tell its tools: the database is down");
 }
 
+static void test_tools__are_known_one_by_one(void **state)
+{
+    servers *s = *state;
+
+    start(s, "");
+    assert_int_equal(gbx_upstreams_tool(s->all, "bad", "echo"),
+                     GBX_UPSTREAM_TOOL_UNKNOWN);
+    assert_null(gbx_upstreams_nearest_tool(s->all, "bad", "ecko"));
+    expect(s, "echo", "{}");
+
+    assert_int_equal(gbx_upstreams_tool(s->all, "bad", "echo"),
+                     GBX_UPSTREAM_TOOL_OTHER);
+    assert_int_equal(gbx_upstreams_tool(s->all, "bad", "hang-safe"),
+                     GBX_UPSTREAM_TOOL_READS);
+    assert_int_equal(gbx_upstreams_tool(s->all, "bad", "ecko"),
+                     GBX_UPSTREAM_TOOL_MISSING);
+    assert_int_equal(gbx_upstreams_tool(s->all, "bat", "echo"),
+                     GBX_UPSTREAM_TOOL_UNKNOWN);
+    assert_string_equal(gbx_upstreams_nearest_tool(s->all, "bad", "ecko"), "echo");
+}
+
 static bool has_new_tool(servers *s)
 {
     gbx_view tools = gbx_upstreams_info(s->all, 0).tools;
@@ -427,6 +448,7 @@ int main(void)
         WITH(test_tools__without_end_are_read_to_a_bound),
         WITH(test_tools__that_are_none_are_a_failure_to_start),
         WITH(test_tools__that_cannot_be_told_are_explained_by_the_server),
+        WITH(test_tools__are_known_one_by_one),
         WITH(test_tools__that_change_are_followed),
         WITH(test_tools__that_change_are_followed_in_the_modern_era),
         WITH(test_tools__changes_in_a_flood_are_one_question),

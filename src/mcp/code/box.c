@@ -173,8 +173,9 @@ static void end_run(gbx_box_run *run, gbx_result *result, const gbx_error *error
     while (*at != run)
         at = &(*at)->next;
     *at = run->next;
-    free_run(run);
+    /* Who waits for the answer does not wait until all that the run had is given back. */
     box->hooks.done(user, result, error);
+    free_run(run);
 }
 
 /* A run that ends without the engine ends by a note as well: never from inside. */

@@ -55,47 +55,16 @@ static void leave(gbx_gate_call *call)
 
 /* ---- what the server has ------------------------------------------------------ */
 
-static gbx_view tools_of(const gbx_gate *gate, const char *server)
-{
-    for (size_t i = 0; i < gbx_upstreams_count(gate->upstreams); i++) {
-        gbx_upstream_info info = gbx_upstreams_info(gate->upstreams, i);
-
-        if (strcmp(info.name, server) == 0)
-            return info.tools;
-    }
-    return (gbx_view){0};
-}
-
-static bool is_named(gbx_view tool, const char *name)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
-
-    gbx_buf_init(&text, 1024);
-    return gbx_view_take_text(gbx_view_member(tool, "name"), &text) &&
-           text.len == strlen(name) && memcmp(text.data, name, text.len) == 0;
-}
-
 /* UNKNOWN: the tools are not known; *ret_missing: they are, and it is not among them. */
-static gbx_gate_hint hint_of(const gbx_gate *gate, const char *server, const char *name,
-                             bool *ret_missing)
+static gbx_gate_hint hint_of(const gbx_gate_call *call, bool *ret_missing)
 {
-    gbx_view tools = tools_of(gate, server);
-    gbx_view unused;
-    gbx_view tool;
-    size_t cursor = 0;
+    gbx_upstream_tool tool =
+        gbx_upstreams_tool(call->gate->upstreams, call->server, call->tool);
 
-    *ret_missing = false;
-    if (tools.at == NULL)
+    *ret_missing = tool == GBX_UPSTREAM_TOOL_MISSING;
+    if (tool == GBX_UPSTREAM_TOOL_UNKNOWN)
         return GBX_GATE_HINT_UNKNOWN;
-    while (gbx_view_next(tools, &cursor, &unused, &tool))
-        if (is_named(tool, name))
-            return gbx_view_is_true(
-                       gbx_view_member(gbx_view_member(tool, "annotations"),
-                                       "readOnlyHint"))
-                       ? GBX_GATE_HINT_READS
-                       : GBX_GATE_HINT_OTHER;
-    *ret_missing = true;
-    return GBX_GATE_HINT_OTHER;
+    return tool == GBX_UPSTREAM_TOOL_READS ? GBX_GATE_HINT_READS : GBX_GATE_HINT_OTHER;
 }
 
 static void refuse_server(gbx_gate_call *call)
@@ -114,44 +83,14 @@ static void refuse_server(gbx_gate_call *call)
                     nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
 }
 
-#define TOOLS_MAX 512
-
-/* The nearest of the server's tools, or "". */
-static void nearest_tool(const gbx_gate_call *call, char out[128])
-{
-    char *names[TOOLS_MAX];
-    gbx_view tools = tools_of(call->gate, call->server);
-    gbx_view unused;
-    gbx_view tool;
-    size_t cursor = 0;
-    size_t count = 0;
-    const char *nearest;
-
-    while (count < TOOLS_MAX && gbx_view_next(tools, &cursor, &unused, &tool)) {
-        gbx_buf text;
-
-        gbx_buf_init(&text, 127);
-        if (gbx_view_take_text(gbx_view_member(tool, "name"), &text))
-            names[count] = gbx_buf_take_string(&text, NULL);
-        else
-            names[count] = NULL;
-        gbx_buf_cleanup(&text);
-        count += names[count] != NULL;
-    }
-    nearest = gbx_nearest(call->tool, (const char *const *)names, count);
-    (void)snprintf(out, 128, "%s", nearest != NULL ? nearest : "");
-    while (count > 0)
-        free(names[--count]);
-}
-
 static void refuse_tool(gbx_gate_call *call)
 {
-    char nearest[128];
+    const char *nearest =
+        gbx_upstreams_nearest_tool(call->gate->upstreams, call->server, call->tool);
 
-    nearest_tool(call, nearest);
     gbx_gate_refuse(call, "NOT_FOUND", "the server '%s' has no tool of this name%s%s%s",
-                    call->server, nearest[0] != '\0' ? ": did you mean '" : "", nearest,
-                    nearest[0] != '\0' ? "'?" : "");
+                    call->server, nearest != NULL ? ": did you mean '" : "",
+                    nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
 }
 
 static void on_learned(void *user, const gbx_upstream_reply *reply)
@@ -340,10 +279,10 @@ bool gbx_gate_rename(gbx_gate_call *call)
 void gbx_gate_go_on(gbx_gate_call *call)
 {
     bool missing;
-    gbx_gate_hint hint = hint_of(call->gate, call->server, call->tool, &missing);
+    gbx_gate_hint hint = hint_of(call, &missing);
 
     if (missing && gbx_gate_rename(call))
-        hint = hint_of(call->gate, call->server, call->tool, &missing);
+        hint = hint_of(call, &missing);
     if (missing) {
         refuse_tool(call);
         return;

@@ -128,6 +128,21 @@ typedef struct gbx_upstream_info {
 size_t gbx_upstreams_count(const gbx_upstreams *upstreams);
 gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams, size_t index);
 
+/* What the last list of a server says of one tool. */
+typedef enum gbx_upstream_tool {
+    GBX_UPSTREAM_TOOL_UNKNOWN, /* there is no list, or no such server */
+    GBX_UPSTREAM_TOOL_MISSING, /* there is, and it is not in it */
+    GBX_UPSTREAM_TOOL_READS,   /* readOnlyHint */
+    GBX_UPSTREAM_TOOL_OTHER,
+} gbx_upstream_tool;
+
+/* Cheap: asked for every call, however long the list is. */
+gbx_upstream_tool gbx_upstreams_tool(const gbx_upstreams *upstreams, const char *server,
+                                     const char *tool);
+/* The name that may have been meant, or NULL. Borrowed, as gbx_upstream_info is. */
+const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
+                                       const char *server, const char *tool);
+
 /* Start the server if need be and learn its tools; reply.result is the array of tools.
  * server NULL: all, each with one call of done (message names a failed one). */
 void gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,

@@ -21,7 +21,7 @@
 /* For each step of the end of everything. */
 #define LAST_PATIENCE_MS 250
 
-static gbx_server *find_server(gbx_upstreams *all, const char *name)
+static gbx_server *find_server(const gbx_upstreams *all, const char *name)
 {
     for (size_t i = 0; i < all->count; i++)
         if (strcmp(all->servers[i].config->name, name) == 0)
@@ -252,6 +252,28 @@ gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams, size_t inde
         .left_out = server->left_out,
         .left_out_why = server->left_out_why,
     };
+}
+
+gbx_upstream_tool gbx_upstreams_tool(const gbx_upstreams *upstreams, const char *server,
+                                     const char *tool)
+{
+    const gbx_server *found = find_server(upstreams, server);
+    const gbx_tool *known;
+
+    if (found == NULL || gbx_tools_view(&found->tools).at == NULL)
+        return GBX_UPSTREAM_TOOL_UNKNOWN;
+    known = gbx_tools_find(&found->tools, tool);
+    if (known == NULL)
+        return GBX_UPSTREAM_TOOL_MISSING;
+    return known->is_reading ? GBX_UPSTREAM_TOOL_READS : GBX_UPSTREAM_TOOL_OTHER;
+}
+
+const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
+                                       const char *server, const char *tool)
+{
+    const gbx_server *found = find_server(upstreams, server);
+
+    return found != NULL ? gbx_tools_nearest(&found->tools, tool) : NULL;
 }
 
 void gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,

@@ -3,12 +3,11 @@
 #include "worker/heap.h"
 
 #include "base/cleanup.h"
+#include "worker/maps.h"
 
-#include <inttypes.h>
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -119,15 +118,15 @@ uint64_t gbx_heap_reserve(uint64_t bytes)
 char *gbx_heap_begin(void)
 {
     static char *begin;
-    FILE *f = begin == NULL ? fopen("/proc/self/maps", "re") : NULL;
-    char line[512];
-    uintptr_t from;
 
-    while (f != NULL && begin == NULL && fgets(line, sizeof line, f) != NULL)
-        if (strstr(line, "[heap]") != NULL && sscanf(line, "%" SCNxPTR, &from) == 1)
-            begin = (char *)from;
-    if (f != NULL)
-        (void)fclose(f);
+    if (begin == NULL) {
+        gbx_maps maps = gbx_maps_read(false);
+
+        for (size_t i = 0; i < maps.count && begin == NULL; i++)
+            if (strcmp(maps.list[i].name, "[heap]") == 0)
+                begin = (char *)maps.list[i].from;
+        gbx_maps_free(&maps);
+    }
     return begin;
 }
 

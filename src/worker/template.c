@@ -12,6 +12,7 @@
 #include "worker/freeze.h"
 #include "worker/heap.h"
 #include "worker/image.h"
+#include "worker/maps.h"
 #include "worker/pages.h"
 #include "worker/preloads.h"
 #include "worker/session.h"
@@ -67,6 +68,7 @@ static gbx_span text_span(const char *text)
  * before the file system goes. */
 static void look_at_self(gbx_msg_hello *hello)
 {
+    gbx_maps maps = gbx_maps_read(false);
     char line[512];
     FILE *f = fopen("/proc/self/status", "re");
 
@@ -74,12 +76,10 @@ static void look_at_self(gbx_msg_hello *hello)
         (void)sscanf(line, "Threads: %u", &hello->threads);
     if (f != NULL)
         (void)fclose(f);
-    f = fopen("/proc/self/maps", "re");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL)
-        if (strstr(line, " rwx") != NULL)
+    for (size_t i = 0; i < maps.count; i++)
+        if (maps.list[i].prot == (PROT_READ | PROT_WRITE | PROT_EXEC))
             hello->jit_page = 1;
-    if (f != NULL)
-        (void)fclose(f);
+    gbx_maps_free(&maps);
 }
 
 static bool say_hello(template *t, gbx_msg_hello *hello, const char *failure)

@@ -2,11 +2,13 @@
 /* mcp_spellings - one address, path or name, and all the ways to write it. */
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "mcp/rules/glob.h"
 #include "mcp/rules/letters.h"
 #include "rule_rows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -175,6 +177,71 @@ static void test_letters__have_one_form_that_is_no_longer(void **state)
     assert_true(changed > 1400);
 }
 
+/* By itself, and by what is below it. */
+static void check_fits_itself(const char *stem)
+{
+    static const struct {
+        const char *after;
+        const char *text;
+    } ends[] = {{"", ""},     {"", "/"},       {"/", ""},   {"/", "/"},
+                {"/*", "/x"}, {"/**", "/x/y"}, {"/**", ""}, {"/**", "/"}};
+
+    for (size_t i = 0; i < GBX_COUNTOF(ends); i++) {
+        char pattern[80];
+        char text[80];
+        const char *why;
+
+        (void)snprintf(pattern, sizeof pattern, "%s%s", stem, ends[i].after);
+        (void)snprintf(text, sizeof text, "%s%s", stem, ends[i].text);
+        if (!gbx_glob_value(pattern, text, strlen(text), GBX_GLOB_WIDE, &why))
+            fail_msg("'%s' does not fit '%s': %s", pattern, text,
+                     why != NULL ? why : "no reason");
+    }
+}
+
+/* Each '$' is the letter. */
+static void fill(char stem[60], const char *form, const char *letter)
+{
+    size_t len = 0;
+
+    for (; *form != '\0'; form++)
+        len += (size_t)snprintf(stem + len, 60 - len, "%.*s", *form == '$' ? 4 : 1,
+                                *form == '$' ? letter : form);
+}
+
+/* The folded pattern is shorter than what was written. */
+static void test_patterns__with_letters_that_become_shorter_fit_themselves(void **state)
+{
+    static const char *const forms[] = {"/$ab/c",
+                                        "/a$b/c",
+                                        "/ab/$c",
+                                        "/ab/c$",
+                                        "/$/$$$",
+                                        "https://h.example/a$b/c",
+                                        "https://h.example/ab/c$"};
+    size_t found = 0;
+    (void)state;
+
+    for (uint32_t point = 0x80; point < 0x110000; point++) {
+        char one[5] = {0};
+        char form[4];
+        size_t form_len;
+        size_t len = gbx_utf8_encode(point, (uint8_t *)one);
+
+        if ((point >= 0xD800 && point < 0xE000) ||
+            gbx_letter_fold(one, len, form, &form_len) == 0 || form_len == len)
+            continue;
+        found++;
+        for (size_t i = 0; i < GBX_COUNTOF(forms); i++) {
+            char stem[60];
+
+            fill(stem, forms[i], one);
+            check_fits_itself(stem);
+        }
+    }
+    assert_true(found >= 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +250,8 @@ int main(void)
         cmocka_unit_test(test_patterns__with_stars_are_not_taken_for_broken_ones),
         cmocka_unit_test(test_letters__of_every_script_are_denied_in_every_case),
         cmocka_unit_test(test_letters__have_one_form_that_is_no_longer),
+        cmocka_unit_test(
+            test_patterns__with_letters_that_become_shorter_fit_themselves),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

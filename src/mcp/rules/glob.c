@@ -157,7 +157,7 @@ static matching open(const char *pattern, gbx_glob_kind kind, gbx_glob_how how)
     /* "https://a/" is "https://a" too, but "/" and "file:///" are nothing without it. */
     if (how == GBX_GLOB_WIDE && m.kind != GBX_GLOB_TEXT)
         while (m.len > m.host_end + (m.host_end == m.host ? 1 : 0) &&
-               pattern[m.len - 1] == '/' && pattern[m.len - 2] != '\\')
+               m.pattern[m.len - 1] == '/' && m.pattern[m.len - 2] != '\\')
             m.len--;
     return m;
 }

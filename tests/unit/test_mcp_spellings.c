@@ -102,6 +102,45 @@ static void test_pages__are_denied_in_every_spelling(void **state)
     check_rows(rows, GBX_COUNTOF(rows));
 }
 
+#define DENY_FILE  DENIED("\"path\":\"/srv/s.txt\"")
+#define DENY_INDEX DENY_PAGE("/b")
+
+static void test_white_space__of_every_script_is_no_end_of_a_path(void **state)
+{
+    static const char *const blanks[] = {"\\t",     "\\n",     "\\u001f", " ",
+                                         "\\u007f", "\\u0085", "\\u00a0", "\\u1680",
+                                         "\\u2000", "\\u200a", "\\u2028", "\\u2029",
+                                         "\\u202f", "\\u205f", "\\u3000", "\\ufeff"};
+    static const row kept[] = {
+        {DENY_FILE, "files/r {\"path\":\"/srv/s.txt\\u00e9\"}", ALLOW},
+        {DENY_FILE, "files/r {\"path\":\"/srv/s\\u3000.txt\"}", ALLOW},
+        {DENY_FILE, "files/r {\"path\":\"/srv/\\u6771\\u4eac\"}", ALLOW},
+        {DENIED("\"name\":\"s\""), "files/r {\"name\":\"s\\u3000\"}", ALLOW},
+    };
+    (void)state;
+
+    check_rows(kept, GBX_COUNTOF(kept));
+    for (size_t i = 0; i < GBX_COUNTOF(blanks); i++) {
+        char calls[4][80];
+        row rows[4];
+
+        for (size_t k = 0; k < 4; k++) {
+            const char *before = k % 2 == 0 ? blanks[i] : "";
+            const char *after = k % 2 == 0 ? "" : blanks[i];
+
+            if (k < 2)
+                (void)snprintf(calls[k], sizeof calls[k],
+                               "files/r {\"path\":\"%s/srv/s.txt%s\"}", before, after);
+            else
+                (void)snprintf(calls[k], sizeof calls[k],
+                               "web/get {\"url\":\"%shttps://a.example/b%s\"}", before,
+                               after);
+            rows[k] = (row){k < 2 ? DENY_FILE : DENY_INDEX, calls[k], FAULT};
+        }
+        check_rows(rows, 4);
+    }
+}
+
 /* A rule that is read and then never fits would seem to hold. */
 static void test_patterns__with_stars_are_not_taken_for_broken_ones(void **state)
 {
@@ -247,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hosts__are_told_in_one_way_alone),
         cmocka_unit_test(test_pages__are_denied_in_every_spelling),
+        cmocka_unit_test(test_white_space__of_every_script_is_no_end_of_a_path),
         cmocka_unit_test(test_patterns__with_stars_are_not_taken_for_broken_ones),
         cmocka_unit_test(test_letters__of_every_script_are_denied_in_every_case),
         cmocka_unit_test(test_letters__have_one_form_that_is_no_longer),

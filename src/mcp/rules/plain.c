@@ -2,6 +2,8 @@
 /* plain - see plain.h. */
 #include "mcp/rules/plain.h"
 
+#include "base/cleanup.h"
+#include "base/utf8.h"
 #include "mcp/rules/host.h"
 
 #include <stdint.h>
@@ -239,6 +241,35 @@ static const char *check_url(const char *pattern, const char *text, size_t len,
     return check_rest(pattern, host + host_len, len - host_len, how);
 }
 
+/* What some program takes off the ends of a text: controls, the white space of Unicode, the
+ * byte order mark. */
+static bool is_blank(const char *text, size_t len)
+{
+    static const struct {
+        uint32_t first;
+        uint32_t last;
+    } blanks[] = {{0x00, 0x20},     {0x7F, 0xA0},     {0x1680, 0x1680},
+                  {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F},
+                  {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
+    const uint8_t *data = (const uint8_t *)text;
+    size_t n = gbx_utf8_sequence(data, len);
+    uint32_t point = n > 0 ? gbx_utf8_decode(data, n) : UINT32_MAX;
+
+    for (size_t i = 0; i < GBX_COUNTOF(blanks); i++)
+        if (point >= blanks[i].first && point <= blanks[i].last)
+            return true;
+    return false;
+}
+
+static bool has_blank_end(const char *text, size_t len)
+{
+    size_t last = len - 1;
+
+    while (last > 0 && ((uint8_t)text[last] & 0xC0) == 0x80)
+        last--;
+    return is_blank(text, len) || is_blank(text + last, len - last);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_plain_has_scheme(const char *text, size_t len)
@@ -257,7 +288,7 @@ const char *gbx_plain_objection(const char *pattern, gbx_glob_kind kind,
         return why_nul;
     if (kind == GBX_GLOB_TEXT)
         return NULL;
-    if (len > 0 && ((uint8_t)text[0] <= 0x20 || (uint8_t)text[len - 1] <= 0x20))
+    if (len > 0 && has_blank_end(text, len))
         return why_space;
     return kind == GBX_GLOB_URL ? check_url(pattern, text, len, how)
                                 : check_path(pattern, text, len, how);

@@ -9,7 +9,6 @@
 #include "mcp/config/config.h"
 #include "mcp/config/jsonc.h"
 #include "mcp/rules/rules.h"
-#include "policy/secrets.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -270,73 +269,6 @@ static void test_members__of_hosts_need_not_be_what_a_parser_can_hold(void **sta
     assert_int_equal(error.column, 14);
 }
 
-/* What is taken out of answers: the values, not the names of those who declared them. */
-static bool strips(const gbx_mcp_config *config, const char *text, const char *wanted)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out;
-    bool changed;
-
-    gbx_buf_init(&out, 4096);
-    assert_true(gbx_secrets_strip(config->rules->secrets, GBX_SECRET_LINE,
-                                  (gbx_span){(const uint8_t *)text, strlen(text)}, &out,
-                                  &changed));
-    if (!changed)
-        return wanted == NULL;
-    return wanted != NULL && out.len == strlen(wanted) &&
-           memcmp(out.data, wanted, out.len) == 0;
-}
-
-static void test_secrets__of_env_and_headers_are_known_by_their_names(void **state)
-{
-    gbx_mcp_config *config = parse(
-        "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"args\": [\"${GBX_TEST_TOKEN}\"],"
-        "\"env\": {\"PRIMARY_KEY\": \"customer_id\", \"SIGNING_KEY\": \"k0-zyxwvutsrqponm\", \"API_KEY\": \"written-out\", \"PLACE\": \"${GBX_TEST_DIR}\"}},"
-        "\"b\": {\"url\": \"https://x/\", \"headers\": {\"X-Org\": \"${GBX_TEST_DIR}\","
-        "\"Authorization\": \"Bearer abcdefghijk\", \"X-Api-Key\": \"written-out\"}}}}");
-    (void)state;
-
-    assert_true(strips(config, "t0ken-of-the-test", "{{secret:GBX_TEST_TOKEN}}"));
-    assert_true(strips(config, "written-out", "{{secret:API_KEY}}"));
-    assert_true(strips(config, "/srv/data", NULL));
-    assert_true(strips(config, "customer_id", NULL));
-    assert_true(strips(config, "k0-zyxwvutsrqponm", "{{secret:SIGNING_KEY}}"));
-    assert_true(strips(config, "abcdefghijk", "{{secret:Authorization}}"));
-    assert_true(strips(config, "Bearer", NULL));
-    gbx_mcp_config_free(config);
-}
-
-static void test_secrets__declared_are_for_their_servers_alone(void **state)
-{
-    gbx_mcp_config *config = parse(
-        "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"env\": {\"TOKEN\": \"something-else\"}},"
-        "\"b\": {\"command\": \"y\"}}, \"glovebox\": {\"secrets\": {\"TOKEN\":"
-        "{\"from\": \"GBX_TEST_TOKEN\", \"servers\": [\"a\"]}, \"FILE\":"
-        "{\"file\": \"token\", \"servers\": [\"b\"]}}}}");
-    const gbx_policy *secrets = config->rules->secrets;
-    gbx_span text = {(const uint8_t *)"{{secret:TOKEN}}", 16};
-    gbx_buf out;
-    (void)state;
-
-    gbx_buf_init(&out, 4096);
-    assert_int_equal(gbx_secrets_fill(secrets, &(gbx_secret_target){.function = "a"},
-                                      text, &out, NULL),
-                     GBX_OK);
-    assert_memory_equal(out.data, "t0ken-of-the-test", 17);
-    gbx_secrets_wipe(&out);
-    gbx_buf_init(&out, 4096);
-    assert_int_equal(gbx_secrets_fill(secrets, &(gbx_secret_target){.function = "b"},
-                                      text, &out, NULL),
-                     GBX_E_POLICY);
-    /* What was found in env has a name of its own, and is for nobody. */
-    text = (gbx_span){(const uint8_t *)"{{secret:TOKEN_2}}", 18};
-    assert_int_equal(gbx_secrets_fill(secrets, &(gbx_secret_target){.function = "a"},
-                                      text, &out, NULL),
-                     GBX_E_POLICY);
-    assert_true(strips(config, "something-else", "{{secret:TOKEN_2}}"));
-    assert_true(strips(config, "t0ken-in-a-file", "{{secret:FILE}}"));
-    gbx_mcp_config_free(config);
-}
-
 static void test_messages__have_no_value_in_them(void **state)
 {
     static const char *const texts[] = {
@@ -429,8 +361,6 @@ int main(void)
         cmocka_unit_test(test_variable__that_is_set_to_nonsense_stops_its_server_alone),
         cmocka_unit_test(test_members__of_hosts_need_not_be_what_a_parser_can_hold),
         cmocka_unit_test(test_comments__and_last_commas_are_blanks_and_places_stay),
-        cmocka_unit_test(test_secrets__of_env_and_headers_are_known_by_their_names),
-        cmocka_unit_test(test_secrets__declared_are_for_their_servers_alone),
         cmocka_unit_test(test_messages__have_no_value_in_them),
         cmocka_unit_test(test_file__is_read_and_is_missed_by_its_name),
         cmocka_unit_test(test_manual__shows_configurations),

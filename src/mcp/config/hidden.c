@@ -11,9 +11,9 @@
 #include "policy/grants.h"
 #include "policy/secrets.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #define NAME_SIZE 112
 
@@ -62,10 +62,55 @@ static bool is_text(const char *value, size_t len)
     return true;
 }
 
+/* "./a", "C:\\a", "https://host/path": where something is. An address with a user or a
+ * query in it may be secret itself. */
+static bool is_place(const char *value)
+{
+    static const char *const beginnings[] = {"/", "./", "../", "~/"};
+    const char *colon = strchr(value, ':');
+    const char *host = colon != NULL ? colon + 3 : NULL;
+
+    for (size_t i = 0; i < GBX_COUNTOF(beginnings); i++)
+        if (strncmp(value, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    if (colon == value + 1 && isalpha((unsigned char)*value))
+        return colon[1] == '\\' || colon[1] == '/';
+    return colon != NULL && strncmp(colon, "://", 3) == 0 &&
+           strchr(host, '?') == NULL && memchr(host, '@', strcspn(host, "/#")) == NULL;
+}
+
 /* "customer_id" is no key of the secret kind, and would be cut out of every answer. */
 static bool looks_random(const char *value, size_t len)
 {
-    return len >= 16 && strcspn(value, "0123456789") < len;
+    return len >= 16 && strcspn(value, "0123456789") < len && !is_place(value);
+}
+
+/* signingKey: where a capital follows a small letter, a word begins. */
+static bool is_edge(const char *name, const char *at)
+{
+    return at == name || !isalpha((unsigned char)at[-1]) ||
+           !isalpha((unsigned char)*at) ||
+           (islower((unsigned char)at[-1]) && isupper((unsigned char)*at));
+}
+
+/* Where in a name a word stands. */
+typedef enum word_place {
+    ANYWHERE,
+    ENDING, /* as a word, or as the end of one: AUTHKEY, no KEYBOARD */
+    WHOLE,  /* no PATH */
+    LAST,   /* a whole word, and no other follows */
+} word_place;
+
+static bool has_word(const char *name, const char *word, word_place place)
+{
+    size_t len = strlen(word);
+
+    for (const char *at = name; (at = strcasestr(at, word)) != NULL; at++)
+        if (place == ANYWHERE ||
+            (is_edge(name, at + len) && (place == ENDING || is_edge(name, at)) &&
+             (place != LAST || at[len] == '\0')))
+            return true;
+    return false;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -74,26 +119,37 @@ gbx_mcp_sound gbx_mcp_sounds_secret(const char *name)
 {
     static const struct {
         const char *word;
+        word_place place;
         gbx_mcp_sound sound;
     } words[] = {
-        {"TOKEN", GBX_MCP_SECRET},         {"SECRET", GBX_MCP_SECRET},
-        {"PASSW", GBX_MCP_SECRET},         {"CREDENTIAL", GBX_MCP_SECRET},
-        {"AUTHORIZATION", GBX_MCP_SECRET}, {"COOKIE", GBX_MCP_SECRET},
-        {"API_KEY", GBX_MCP_SECRET},       {"API-KEY", GBX_MCP_SECRET},
-        {"APIKEY", GBX_MCP_SECRET},        {"PRIVATE_KEY", GBX_MCP_SECRET},
-        {"KEY", GBX_MCP_PERHAPS},          {"_PAT", GBX_MCP_PERHAPS},
+        {"TOKEN", ANYWHERE, GBX_MCP_SECRET},
+        {"SECRET", ANYWHERE, GBX_MCP_SECRET},
+        {"PASSW", ANYWHERE, GBX_MCP_SECRET},
+        {"PASSPHRASE", ANYWHERE, GBX_MCP_SECRET},
+        {"PASS", LAST, GBX_MCP_SECRET},
+        {"CREDENTIAL", ANYWHERE, GBX_MCP_SECRET},
+        {"AUTHORIZATION", ANYWHERE, GBX_MCP_SECRET},
+        {"COOKIE", ANYWHERE, GBX_MCP_SECRET},
+        {"API_KEY", ANYWHERE, GBX_MCP_SECRET},
+        {"API-KEY", ANYWHERE, GBX_MCP_SECRET},
+        {"APIKEY", ANYWHERE, GBX_MCP_SECRET},
+        {"PRIVATE_KEY", ANYWHERE, GBX_MCP_SECRET},
+        {"KEY", ENDING, GBX_MCP_PERHAPS},
+        {"KEYS", ENDING, GBX_MCP_PERHAPS},
+        {"PAT", WHOLE, GBX_MCP_PERHAPS},
     };
 
     for (size_t i = 0; i < GBX_COUNTOF(words); i++)
-        if (strcasestr(name, words[i].word) != NULL)
+        if (has_word(name, words[i].word, words[i].place))
             return words[i].sound;
     return GBX_MCP_PLAIN;
 }
 
 gbx_status gbx_mcp_keep_secret(gbx_json_reader *r, gbx_mcp_sound sound,
-                               const char *name, const char *value, size_t len)
+                               const char *name, const char *value)
 {
     gbx_policy *policy = r->policy;
+    size_t len = strlen(value);
     gbx_secret *secret;
     char chosen[NAME_SIZE];
 

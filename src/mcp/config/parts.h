@@ -39,6 +39,6 @@ gbx_mcp_sound gbx_mcp_sounds_secret(const char *name);
 /* A value that must not come back from a server: kept under a name like that, for
  * nobody to use. Values that are too short to be secret are let be. */
 gbx_status gbx_mcp_keep_secret(gbx_json_reader *r, gbx_mcp_sound sound,
-                               const char *name, const char *value, size_t len);
+                               const char *name, const char *value);
 
 #endif

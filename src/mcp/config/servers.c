@@ -52,8 +52,7 @@ static gbx_status on_variable(void *user, const char *name, const char *value)
 
     if (value == NULL)
         return note_unset(gbx_mcp_reader_of(u->r), name);
-    return gbx_mcp_keep_secret(u->r, own > u->sound ? own : u->sound, name, value,
-                               strlen(value));
+    return gbx_mcp_keep_secret(u->r, own > u->sound ? own : u->sound, name, value);
 }
 
 /* Then it is as if it was switched off. */
@@ -134,14 +133,17 @@ typedef struct pairs {
     gbx_mcp_upstream_config *headers_of; /* NULL: they are variables */
 } pairs;
 
-/* What a value that was written out keeps secret: of "Bearer abc", "abc". */
-static gbx_status keep_written(gbx_json_reader *r, gbx_mcp_sound sound,
+/* What a value that was written out keeps secret: of a header "Bearer abc" also "abc"; of
+ * a variable that, if it looks like more than the second word of a phrase. */
+static gbx_status keep_written(gbx_json_reader *r, const pairs *p, gbx_mcp_sound sound,
                                const char *name, const char *value)
 {
-    const char *space = strrchr(value, ' ');
+    const char *rest = value + strcspn(value, " ");
+    gbx_mcp_sound of_rest =
+        p->headers_of == NULL && sound == GBX_MCP_SECRET ? GBX_MCP_PERHAPS : sound;
+    gbx_status status = gbx_mcp_keep_secret(r, of_rest, name, rest + strspn(rest, " "));
 
-    value = space != NULL ? space + 1 : value;
-    return gbx_mcp_keep_secret(r, sound, name, value, strlen(value));
+    return status == GBX_OK ? gbx_mcp_keep_secret(r, sound, name, value) : status;
 }
 
 static gbx_status check_pair(gbx_json_reader *r, const pairs *p, const char *name)
@@ -201,7 +203,7 @@ static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *
     if (p->headers_of != NULL && strpbrk(room->value, "\r\n") != NULL)
         return refuse_text(r, p->headers_of, value, "a header has no line end in it",
                            "a variable of a header has a line end in it");
-    return keep_written(r, sound, name, room->value);
+    return keep_written(r, p, sound, name, room->value);
 }
 
 static gbx_status read_env(gbx_json_reader *r, const json_t *value,

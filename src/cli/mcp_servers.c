@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -63,6 +64,12 @@ gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, const char *path,
     gbx_status status = gbx_mcp_config_load(path, &servers->config, reterr);
 
     servers->options = *options;
+    /* Not an error: a host may start us before the first server is there. */
+    if (status == GBX_OK && servers->config->server_count == 0)
+        (void)fprintf(stderr,
+                      "glovebox: there are no servers in '%s': they belong under "
+                      "\"mcpServers\", or \"servers\", at its top\n",
+                      path);
     if (status == GBX_OK)
         status = open_log(servers, reterr);
     if (status == GBX_OK)

@@ -39,6 +39,20 @@ const errorOf = async (code) => (await execute(code)).structuredContent.error;
 const valueOf = async (code) => (await execute(code)).structuredContent.result;
 const textOf = (result) => result.content[0].text;
 
+test('a configuration in which no server is found is said to have none', async () => {
+  for (const [text, said] of [['{"mcp": {"servers": {"a": {"command": "x"}}}}', true], ['{}', true],
+    ['{"servers": {"a": {"command": "x", "disabled": true}}}', false]]) {
+    const path = join(folder, 'none.json');
+    writeFileSync(path, text);
+    const none = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
+      GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, HOME: folder } });
+    await none.initialize();
+    assert.equal((await none.close()).code, 0);
+    assert.equal(/there are no servers in '.*none\.json': they belong under "mcpServers"/
+      .test(none.stderr), said, text);
+  }
+});
+
 test('a server whose variable is not set is reported by the name of that', async () => {
   const why = /'unset' cannot start: the environment variable 'NOT_SET_ANYWHERE' is not set/;
   for (const [name, args] of [['provision', { server: 'unset' }], ['discover', { server: 'unset' }],

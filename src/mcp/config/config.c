@@ -8,9 +8,12 @@
 #include "mcp/config/config.h"
 
 #include "base/cleanup.h"
+#include "base/json_view.h"
+#include "base/utf8.h"
 #include "mcp/config/jsonc.h"
 #include "mcp/config/parts.h"
 #include "policy/lists.h"
+#include "policy/refuse.h"
 #include "policy/secrets.h"
 
 #include <errno.h>
@@ -27,6 +30,9 @@ static const gbx_jsonc_wanted wanted[] = {{"mcpServers", NULL},
                                           {"servers", NULL},
                                           {"glovebox", NULL},
                                           {NULL, NULL}};
+
+static const char *const top_keys[] = {"mcpServers", "glovebox", "servers"};
+#define TOP_LOOSE 2 /* not "servers": hosts may have a "server" */
 
 static void free_variables(gbx_mcp_variable *list, size_t count)
 {
@@ -142,6 +148,37 @@ static gbx_status read_all(gbx_mcp_reader *all, gbx_error *reterr)
     return status == GBX_OK ? gbx_secrets_prepare(r->policy, r->err) : status;
 }
 
+/* Before what is not wanted becomes blanks. */
+static gbx_status check_slips(const char *text, size_t len, gbx_error *reterr)
+{
+    gbx_view root;
+    gbx_view name;
+    gbx_view value;
+    size_t cursor = 0;
+
+    if (!gbx_view_open(text, len, &root) || gbx_view_kind(root) != '{')
+        return GBX_OK; /* who reads it says so */
+    while (gbx_view_next(root, &cursor, &name, &value)) {
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf plain;
+        char quote[GBX_QUOTE_SIZE];
+        const char *meant = NULL;
+
+        gbx_buf_init(&plain, name.len + 1);
+        if (gbx_view_take_text(name, &plain) && gbx_buf_append(&plain, "", 1))
+            meant = gbx_mcp_slip_of((const char *)plain.data, top_keys,
+                                    GBX_COUNTOF(top_keys), TOP_LOOSE);
+        if (meant == NULL)
+            continue;
+        (void)gbx_refuse(reterr, "", 0, "%s: there is no such key: did you mean '%s'?",
+                         gbx_quote(quote, (const char *)plain.data, plain.len - 1),
+                         meant);
+        gbx_utf8_position(text, len, (size_t)(name.at - text), &reterr->line,
+                          &reterr->column);
+        return GBX_E_POLICY;
+    }
+    return GBX_OK;
+}
+
 static char *directory_of(const char *path)
 {
     const char *slash = path != NULL ? strrchr(path, '/') : NULL;
@@ -191,6 +228,7 @@ gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
     memcpy(copy, text + mark_len, len);
     copy[len] = '\0';
     gbx_jsonc_blank(copy, len);
+    status = check_slips(copy, len, &err);
     gbx_jsonc_keep(copy, len, wanted);
     all.rules.rules = config->rules;
     all.rules.json = (gbx_json_reader){.text = copy,
@@ -198,7 +236,8 @@ gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
                                        .base_dir = directory,
                                        .policy = config->rules->secrets,
                                        .err = &err};
-    status = read_all(&all, &err);
+    if (status == GBX_OK)
+        status = read_all(&all, &err);
     gbx_names_cut(all.unset, 0, all.unset_count);
     free(all.unset);
     explicit_bzero(copy, len); /* there may be secrets in it */

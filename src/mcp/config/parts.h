@@ -27,6 +27,12 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
 gbx_status gbx_mcp_read_settings(gbx_json_reader *r, const json_t *value);
 void gbx_mcp_settings_default(gbx_mcp_settings *settings);
 
+/* Which of the words name was meant to be: it differs from it in the case of letters, or
+ * in '_', '-' and blanks; from one of the first `loose` words, which no host has anything
+ * like, in a letter or two as well. NULL: it is one of them, or none. */
+const char *gbx_mcp_slip_of(const char *name, const char *const *words, size_t count,
+                            size_t loose);
+
 /* Does what is called so hold a secret, by its name? */
 typedef enum gbx_mcp_sound {
     GBX_MCP_PLAIN,

@@ -285,6 +285,17 @@ static gbx_status read_eager(gbx_json_reader *r, const json_t *value,
     return GBX_OK;
 }
 
+/* gbx_mcp_read_server() looks at it first: what is no boolean would be as if it was not
+ * there. */
+static gbx_status read_switch(gbx_json_reader *r, const json_t *value,
+                              const gbx_json_key *key, void *target)
+{
+    (void)key;
+    (void)target;
+    return json_is_boolean(value) ? GBX_OK
+                                  : gbx_json_refuse_type(r, value, "true or false");
+}
+
 /* Our own key in a server's entry. */
 static gbx_status read_ours(gbx_json_reader *r, const json_t *value,
                             const gbx_json_key *key, void *target)
@@ -311,8 +322,13 @@ static gbx_status read_ours(gbx_json_reader *r, const json_t *value,
 /* Some hosts write out what a server does not have. */
 static bool may_be_null(const char *name)
 {
-    return strcmp(name, "args") == 0 || strcmp(name, "env") == 0 ||
-           strcmp(name, "headers") == 0;
+    static const char *const names[] = {"args", "env", "headers", "disabled",
+                                        "enabled"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
 }
 
 static gbx_status read_member(gbx_json_reader *r, const char *name, const json_t *value,
@@ -332,16 +348,26 @@ static gbx_status read_member(gbx_json_reader *r, const char *name, const json_t
         FIELD("url", url),
         {.name = "headers", .read = read_headers},
         {.name = "glovebox", .read = read_ours},
+        {.name = "disabled", .read = read_switch},
+        {.name = "enabled", .read = read_switch},
     };
 #undef FIELD
+    static const char *const words[] = {"glovebox", "disabled", "enabled", "type",
+                                        "command",  "args",     "env",     "cwd",
+                                        "url",      "headers"};
     entry *e = target;
+    const char *meant = gbx_mcp_slip_of(name, words, GBX_COUNTOF(words), 3);
 
+    if (meant != NULL)
+        return gbx_json_refuse_key(r, "there is no such key: did you mean '%s'?",
+                                   meant);
     for (size_t i = 0; i < GBX_COUNTOF(keys); i++) {
         if (strcmp(keys[i].name, name) != 0)
             continue;
-        /* Of a server that is switched off only our own key is looked at: its variables
-         * need not be set. */
-        if ((e->server->disabled && keys[i].read != read_ours) ||
+        /* Of a server that is switched off only our own key and the switches are looked
+         * at: its variables need not be set. */
+        if ((e->server->disabled && keys[i].read != read_ours &&
+             keys[i].read != read_switch) ||
             (json_is_null(value) && may_be_null(name)))
             return GBX_OK;
         return keys[i].read(r, value, &keys[i], e);

@@ -149,7 +149,8 @@ static gbx_status add_step(gbx_json_reader *r, gbx_gate_condition *c, const char
     return GBX_OK;
 }
 
-/* "edits[].path"; '\' takes the next character as it is. */
+/* "edits[].path"; '\' takes the next character as it is. A star or an index would be a
+ * name that no argument has. */
 static gbx_status read_path(gbx_json_reader *r, const char *text, gbx_gate_condition *c)
 {
     char name[GBX_GLOB_MAX + 1];
@@ -167,6 +168,12 @@ static gbx_status read_path(gbx_json_reader *r, const char *text, gbx_gate_condi
         for (; *at != '\0' && *at != '.' && strncmp(at, "[]", 2) != 0; at++) {
             if (*at == '\\' && at[1] != '\0')
                 at++;
+            else if (strchr("[]*", *at) != NULL)
+                return gbx_json_refuse_key(r,
+                                           "'[]' is every element of an array, and "
+                                           "there is no other pattern in a path of "
+                                           "arguments: '\\%c' is the character",
+                                           *at);
             name[len++] = *at;
         }
         if (len == 0)

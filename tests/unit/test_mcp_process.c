@@ -40,6 +40,7 @@ typedef struct world {
     unsigned error_count;
     char why[1024];
     bool has_ended;
+    bool is_lasting;
 } world;
 
 static void on_line(void *user, const char *line, size_t len)
@@ -70,11 +71,12 @@ static void on_error_line(void *user, const char *line)
     (void)snprintf(w->errors, sizeof w->errors, "%s", line);
 }
 
-static void on_ended(void *user, const char *why)
+static void on_ended(void *user, const char *why, bool is_lasting)
 {
     world *w = user;
 
     w->has_ended = true;
+    w->is_lasting = is_lasting;
     (void)snprintf(w->why, sizeof w->why, "%s", why);
     w->process = NULL;
     (void)event_base_loopbreak(gbx_mcp_loop_base(w->loop));
@@ -220,6 +222,7 @@ static void test_process__end_is_told_with_status_and_last_words(void **state)
     run(w);
 
     assert_true(w->has_ended);
+    assert_false(w->is_lasting);
     assert_string_equal(w->why, "it ended with status 3; its last words: "
                                 "first | no \\u{1b}[31mtoken");
 }
@@ -251,10 +254,12 @@ static void test_process__without_command_or_directory_says_why(void **state)
     assert_int_equal(try_start(w, "/no/such/command", "", NULL), GBX_OK);
     run(w);
     assert_non_null(strstr(w->why, "its command cannot be executed: No such file"));
+    assert_true(w->is_lasting);
 
     assert_int_equal(try_start(w, "sh", ":", "/no/such/directory"), GBX_OK);
     run(w);
     assert_non_null(strstr(w->why, "its directory cannot be entered: No such file"));
+    assert_true(w->is_lasting);
 }
 
 static void test_process__flood_of_errors_is_bounded_and_does_no_harm(void **state)

@@ -83,12 +83,19 @@ static void test_another_try__is_for_what_has_done_no_harm_yet(void **state)
         {"slow", "hang-safe", GBX_UPSTREAM_TIMEOUT, true},
         {"bad", "refuse", GBX_UPSTREAM_REFUSED, false},
         {"dead", "echo", GBX_UPSTREAM_START, true},
+        {"gone", "echo", GBX_UPSTREAM_START, false},
+        {"gone", "echo", GBX_UPSTREAM_START, false},
+        {"forbidden", "echo", GBX_UPSTREAM_START, false},
+        {"nowhere", "echo", GBX_UPSTREAM_START, false},
     };
     servers *s = *state;
 
     (void)servers_add_bad(s, "bad", "");
     servers_add_bad(s, "slow", "")->timeout_ms = 300;
     (void)servers_add_bad(s, "dead", "crashes-at-start");
+    (void)servers_add_command(s, "gone", "/no/such/command", "");
+    (void)servers_add_command(s, "forbidden", "/etc/passwd", "");
+    servers_add_bad(s, "nowhere", "")->cwd = (char[]){"/no/such/folder"};
     servers_start(s);
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         answer a;

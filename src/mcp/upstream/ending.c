@@ -2,8 +2,10 @@
 /* ending - see ending.h. */
 #include "mcp/upstream/ending.h"
 
+#include "base/cleanup.h"
 #include "base/utf8.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -49,6 +51,17 @@ static size_t fit(const uint8_t *data, size_t len, size_t room)
 gbx_stop_step gbx_stop_harder(gbx_stop_step step)
 {
     return step < GBX_STOP_KEEPER ? (gbx_stop_step)(step + 1) : GBX_STOP_KEEPER;
+}
+
+bool gbx_ending_is_lasting(const gbx_ending *ending)
+{
+    static const int lasting[] = {ENOENT, EACCES, ENOTDIR, ENOEXEC};
+    int error = ending->no_directory != 0 ? ending->no_directory : ending->no_command;
+
+    for (size_t i = 0; i < GBX_COUNTOF(lasting); i++)
+        if (error == lasting[i])
+            return true;
+    return false;
 }
 
 void gbx_ending_note(gbx_ending *ending, const gbx_keeper_report *report)

@@ -28,6 +28,9 @@ typedef struct gbx_ending {
 
 gbx_stop_step gbx_stop_harder(gbx_stop_step step);
 
+/* Would it end so each time? Its command or its directory is not there, or not for us. */
+bool gbx_ending_is_lasting(const gbx_ending *ending);
+
 void gbx_ending_note(gbx_ending *ending, const gbx_keeper_report *report);
 
 /* "it ended with status 1; its last words: ...": escaped, without values of secrets (NULL:

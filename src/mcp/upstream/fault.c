@@ -32,6 +32,8 @@ bool gbx_upstream_is_retryable(const gbx_upstream_reply *reply)
     if (fault == GBX_UPSTREAM_EXIT || fault == GBX_UPSTREAM_TIMEOUT)
         return reply->was_not_begun || reply->is_repeatable;
     /* Nothing was sent. */
+    if (reply->is_lasting)
+        return false;
     return fault == GBX_UPSTREAM_START || fault == GBX_UPSTREAM_OPEN ||
            fault == GBX_UPSTREAM_BUSY || fault == GBX_UPSTREAM_CHANGED;
 }

@@ -32,8 +32,9 @@ typedef struct gbx_link_hooks {
      * Others may still be answered; nothing more is worth sending. */
     void (*forgotten)(void *user, int64_t about, const char *why);
     void (*log)(void *user, const char *line); /* hostile, but escaped */
-    /* No hook is called after it, and the link is nobody's. */
-    void (*lost)(void *user, const char *why);
+    /* No hook is called after it, and the link is nobody's. is_lasting: so would another
+     * be, until a person has mended something. */
+    void (*lost)(void *user, const char *why, bool is_lasting);
 } gbx_link_hooks;
 
 /* One message on its way. */

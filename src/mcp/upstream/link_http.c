@@ -369,7 +369,7 @@ static void leave(gbx_link *link, bool is_hopeless)
 
 void gbx_http_lose(gbx_http *h, const char *why)
 {
-    h->hooks.lost(h->hooks.user, why);
+    h->hooks.lost(h->hooks.user, why, false);
     free_http(h);
 }
 

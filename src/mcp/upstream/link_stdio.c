@@ -40,11 +40,11 @@ static void on_error_line(void *user, const char *line)
     l->hooks.log(l->hooks.user, line);
 }
 
-static void on_ended(void *user, const char *why)
+static void on_ended(void *user, const char *why, bool is_lasting)
 {
     link_stdio *l = user;
 
-    l->hooks.lost(l->hooks.user, why);
+    l->hooks.lost(l->hooks.user, why, is_lasting);
     free(l);
 }
 

@@ -101,7 +101,7 @@ static void tell_end(gbx_process *p)
         return;
     p->is_told = true;
     gbx_ending_print(&p->ending, &p->errors, p->secrets, why, sizeof why);
-    p->hooks.ended(p->hooks.user, why);
+    p->hooks.ended(p->hooks.user, why, gbx_ending_is_lasting(&p->ending));
 }
 
 static void close_input(gbx_process *p)

@@ -32,8 +32,9 @@ typedef struct gbx_process_hooks {
     void (*long_line)(void *user, const char *head, size_t head_len, const char *tail,
                       size_t tail_len);
     void (*error_line)(void *user, const char *line); /* of stderr; hostile; escaped */
-    /* It has ended, or will: nothing comes any more. why is borrowed. Not after leave. */
-    void (*ended)(void *user, const char *why);
+    /* It has ended, or will: nothing comes any more. why is borrowed; is_lasting: another
+     * would end in the same way. Not after leave. */
+    void (*ended)(void *user, const char *why, bool is_lasting);
 } gbx_process_hooks;
 
 typedef struct gbx_process_options {

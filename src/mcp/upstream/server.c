@@ -68,11 +68,13 @@ static void fail_waiting(gbx_server *server, gbx_upstream_fault fault, const cha
                    fault == GBX_UPSTREAM_OPEN ? "has failed too often and is left alone"
                                               : "cannot be started",
                    why);
-    while (server->waiting != NULL)
+    while (server->waiting != NULL) {
+        server->waiting->is_lasting = server->is_lasting;
         gbx_call_end_later(server->waiting, fault, message);
+    }
 }
 
-static void note_failure(gbx_server *server, const char *why)
+static void note_failure(gbx_server *server, const char *why, bool is_lasting)
 {
     uint64_t pause_ms = 0;
 
@@ -83,6 +85,7 @@ static void note_failure(gbx_server *server, const char *why)
         pause_ms = FIRST_PAUSE_MS << (server->failures - 2);
     server->retry_ns = gbx_clock_now_ns() + (int64_t)pause_ms * GBX_NS_PER_MS;
     (void)snprintf(server->fault, sizeof server->fault, "%s", why);
+    server->is_lasting = is_lasting;
 }
 
 static void remove_session(gbx_server *server, const gbx_session *session)
@@ -180,7 +183,7 @@ static void on_ending(void *user, gbx_session *session, const char *why)
 
     remove_session(server, session);
     server->dead[server->dead_count++] = session;
-    note_failure(server, why);
+    note_failure(server, why, false);
     on_log(server, why);
     gbx_upstreams_wake(server->all);
 }
@@ -197,6 +200,7 @@ static void on_lost(void *user, gbx_session *session, const char *why)
 {
     gbx_server *server = user;
     bool was_ready = gbx_session_facts_of(session)->start_ms > 0;
+    bool is_lasting = gbx_session_facts_of(session)->is_lasting;
 
     if (is_dead(server, session)) {
         gbx_upstreams_wake(server->all);
@@ -205,9 +209,9 @@ static void on_lost(void *user, gbx_session *session, const char *why)
     remove_session(server, session);
     server->dead[server->dead_count++] = session;
     gbx_upstreams_wake(server->all);
-    if (try_other_era(server, session))
+    if (!is_lasting && try_other_era(server, session))
         return;
-    note_failure(server, why);
+    note_failure(server, why, is_lasting);
     on_log(server, why);
     if (!was_ready && server->session_count == 0)
         fail_waiting(server, GBX_UPSTREAM_START, why);
@@ -368,7 +372,7 @@ void gbx_server_start(gbx_server *server)
         server->sessions[server->session_count++] = session;
         return;
     }
-    note_failure(server, error.message);
+    note_failure(server, error.message, false);
     if (server->session_count == 0)
         fail_waiting(server, GBX_UPSTREAM_START, error.message);
 }

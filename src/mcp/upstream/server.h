@@ -42,6 +42,7 @@ struct gbx_upstream_call {
     gbx_upstream_done_fn done;
     void *user;
     gbx_upstream_fault fault; /* of one that ends in the next turn of the loop */
+    bool is_lasting;
     char *message;
 };
 
@@ -63,6 +64,7 @@ struct gbx_server {
     struct event *retry;
     struct event *idle;
     char fault[1024]; /* of the last failure, or "" */
+    bool is_lasting;  /* that failure: it is no use to try again */
     size_t left_out;  /* of the tools that it has told */
     char left_out_why[GBX_TOOLS_DROPPED_SIZE];
     gbx_session_facts facts; /* of the last session that was ready; text is owned */

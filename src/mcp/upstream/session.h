@@ -55,6 +55,7 @@ typedef struct gbx_session_facts {
     double start_ms;
     uint32_t
         tools_ttl_ms; /* how long the list holds, or 0: until it is said to change */
+    bool is_lasting;  /* it was lost, and another would be for the same reason */
 } gbx_session_facts;
 
 gbx_status gbx_session_new(const gbx_session_options *options, gbx_session **ret,

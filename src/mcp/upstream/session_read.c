@@ -198,11 +198,12 @@ static void on_log(void *user, const char *line)
     s->options.hooks.log(s->options.hooks.user, line);
 }
 
-static void on_lost(void *user, const char *why)
+static void on_lost(void *user, const char *why, bool is_lasting)
 {
     gbx_session *s = user;
 
     s->link = NULL;
+    s->facts.is_lasting = is_lasting;
     gbx_session_lose(s, why);
 }
 

@@ -49,6 +49,7 @@ typedef struct gbx_upstream_reply {
     gbx_view result;     /* the whole CallToolResult, on success */
     bool was_not_begun;  /* the server is known to have done nothing for it */
     bool is_repeatable;  /* by the server's word it does no harm twice */
+    bool is_lasting;     /* a person has to mend it first: there is no such command */
 } gbx_upstream_reply;
 
 /* Might the very same call succeed a little later, and is it safe to make it again? */

@@ -34,6 +34,7 @@ static gbx_server *find_server(const gbx_upstreams *all, const char *name)
 static void tell(gbx_upstream_call *call)
 {
     gbx_upstream_reply reply = {.fault = call->fault,
+                                .is_lasting = call->is_lasting,
                                 .message = call->message != NULL ? call->message : ""};
 
     if (call->tool == NULL && call->fault == GBX_UPSTREAM_OK && call->server != NULL)

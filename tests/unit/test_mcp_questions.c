@@ -2,6 +2,7 @@
 /* mcp_questions - a person is asked, and what becomes of the answers. */
 #include "mcp_stage.h"
 
+#include "mcp/config/replace.h"
 #include "mcp/rules/rules.h"
 
 #include <setjmp.h>
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -338,6 +341,65 @@ static void test_always__finds_the_rule_where_others_have_come_before_it(void **
     close_gate();
 }
 
+/* As another glovebox does that writes a rule: it takes its time. Returns its id. */
+static pid_t hold_and_replace(const char *text)
+{
+    int ready[2];
+    char byte;
+    pid_t pid;
+
+    assert_int_equal(pipe(ready), 0);
+    pid = fork();
+    if (pid == 0) {
+        int fd;
+        bool done = gbx_file_lock(path, &fd, NULL) == GBX_OK &&
+                    write(ready[1], "x", 1) == 1 && usleep(300000) == 0 &&
+                    gbx_file_replace(path, text, strlen(text), NULL, NULL) == GBX_OK;
+
+        _exit(done ? 0 : 1);
+    }
+    (void)close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    (void)close(ready[0]);
+    return pid;
+}
+
+static void test_always__keeps_what_another_process_writes_at_that_time(void **state)
+{
+    gbx_mcp_request p = person(ALWAYS);
+    int status;
+    pid_t pid;
+    (void)state;
+
+    open_gate("\"rules\": [{\"action\": \"ask\"}]");
+    pid = hold_and_replace(
+        "{\"mcpServers\": {\"files\": {\"command\": \"x\"}}, \"glovebox\": {\"rules\": "
+        "[{\"action\":\"allow\",\"tool\":\"lies\"}, {\"action\": \"ask\"}]}}");
+    assert_string_equal(call(&p, "plain", "{}", "").code, "");
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_null(strstr(lines, "unwritten"));
+    check_file("plain", "{}", GBX_GATE_ALLOW);
+    check_file("lies", "{}", GBX_GATE_ALLOW);
+    check_file("another", "{}", GBX_GATE_ASK);
+    close_gate();
+}
+
+static void test_always__waits_for_nobody_for_ever(void **state)
+{
+    gbx_mcp_request p = person(ALWAYS);
+    int fd;
+    (void)state;
+
+    open_gate("\"rules\": [{\"action\": \"ask\"}]");
+    assert_int_equal(gbx_file_lock(path, &fd, NULL), GBX_OK);
+    assert_string_equal(call(&p, "plain", "{}", "").code, "");
+    (void)close(fd);
+    assert_non_null(strstr(lines, "\"answer\":\"unwritten\""));
+    check_file("plain", "{}", GBX_GATE_ASK);
+    close_gate();
+}
+
 #define ASK_THEN_DENY                                                              \
     "\"rules\": [{\"action\": \"ask\", \"tool\": \"plain\", \"args\": {\"path\": " \
     "\"/srv/**\"}}, {\"action\": \"deny\", \"tool\": \"plain\"}]"
@@ -410,6 +472,8 @@ int main(void)
         cmocka_unit_test(test_always__does_not_overrule_another_default),
         cmocka_unit_test(test_always__is_written_each_time_that_it_is_said),
         cmocka_unit_test(test_always__finds_the_rule_where_others_have_come_before_it),
+        cmocka_unit_test(test_always__keeps_what_another_process_writes_at_that_time),
+        cmocka_unit_test(test_always__waits_for_nobody_for_ever),
         cmocka_unit_test(test_always__does_not_overrule_a_later_denial),
         cmocka_unit_test(test_always__is_offered_where_a_rule_can_say_it),
         cmocka_unit_test(test_nobody__is_told_a_rule_that_overrules_no_denial),

@@ -3,6 +3,7 @@
 #include "mcp/config/replace.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,10 +11,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BACKUPS_MAX 1000
+#define LOCK_MS     2000
+#define LOCK_STEP                     \
+    {                                 \
+        .tv_nsec = 10 * GBX_NS_PER_MS \
+    }
 
 static gbx_status cannot(const char *path, int error, gbx_error *reterr)
 {
@@ -52,7 +60,38 @@ static void sync_folder(const char *path)
         (void)fsync(fd);
 }
 
+/* Is the open file the one that is at path now? Who had it may have replaced it. */
+static bool is_at(int fd, const char *path)
+{
+    struct stat own;
+    struct stat now;
+
+    return fstat(fd, &own) == 0 && stat(path, &now) == 0 && own.st_dev == now.st_dev &&
+           own.st_ino == now.st_ino;
+}
+
 /* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_file_lock(const char *path, int *ret_fd, gbx_error *reterr)
+{
+    int64_t until_ns = gbx_clock_now_ns() + LOCK_MS * GBX_NS_PER_MS;
+
+    do {
+        GBX_CLEANUP(gbx_fd_close) int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+        bool is_taken;
+
+        if (fd < 0)
+            return cannot(path, errno, reterr);
+        is_taken = flock(fd, LOCK_EX | LOCK_NB) != 0 &&
+                   (errno == EWOULDBLOCK || errno == EINTR);
+        if (!is_taken && is_at(fd, path)) {
+            *ret_fd = gbx_fd_take(&fd);
+            return GBX_OK;
+        }
+        (void)nanosleep(&(struct timespec)LOCK_STEP, NULL);
+    } while (gbx_clock_now_ns() < until_ns);
+    return cannot(path, EBUSY, reterr);
+}
 
 gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
                             char backup[PATH_MAX], gbx_error *reterr)

@@ -10,6 +10,14 @@
 #include <stddef.h>
 
 /*
+ * Open the file at path to change it: until *ret_fd, which reads it, is closed, nobody
+ * else gets it by this function. Waits for who has it, two seconds at most. The lock is
+ * on the file that is there and needs none beside it; where there are no locks, there is
+ * none.
+ */
+gbx_status gbx_file_lock(const char *path, int *ret_fd, gbx_error *reterr);
+
+/*
  * Write len bytes as the file at path; its mode stays, one that is new has 0600. A
  * symbolic link is followed. backup, if not NULL, gets the path under which the old
  * contents are now (never one that was there before), or "" if there were none.

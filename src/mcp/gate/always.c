@@ -13,7 +13,6 @@
 #include "mcp/config/edit.h"
 #include "mcp/config/replace.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +27,12 @@ static gbx_status cannot(gbx_error *reterr, const char *why)
     return gbx_fail(reterr, GBX_E_USAGE, "the rule cannot be written: %s", why);
 }
 
-static bool read_all(const char *path, gbx_buf *to)
+static bool read_all(int fd, gbx_buf *to)
 {
-    GBX_CLEANUP(gbx_fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     ssize_t n;
 
     do {
-        uint8_t *at = fd >= 0 ? gbx_buf_reserve(to, GBX_KIB(16)) : NULL;
+        uint8_t *at = gbx_buf_reserve(to, GBX_KIB(16));
 
         n = at != NULL ? read(fd, at, GBX_KIB(16)) : -1;
         to->len += n > 0 ? (size_t)n : 0;
@@ -114,14 +112,16 @@ gbx_status gbx_gate_write_rule(const gbx_gate_call *call, gbx_error *reterr)
     GBX_CLEANUP(release) gbx_mcp_config *now = NULL;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf rule;
+    GBX_CLEANUP(gbx_fd_close) int fd = -1; /* others wait, and read what we have made */
     gbx_edit edit = {.blanked = NULL};
     gbx_gate_verdict verdict;
     gbx_status status;
 
     gbx_buf_init(&text, FILE_MAX);
     gbx_buf_init(&rule, RULE_MAX);
-    if (file == NULL || !read_all(file, &text))
-        return cannot(reterr, "the file cannot be read");
+    if (file == NULL || gbx_file_lock(file, &fd, NULL) != GBX_OK ||
+        !read_all(fd, &text))
+        return cannot(reterr, "the file cannot be read, or another holds it");
     status =
         gbx_mcp_config_parse((const char *)text.data, text.len, file, &now, reterr);
     if (status != GBX_OK)

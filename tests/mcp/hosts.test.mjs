@@ -94,8 +94,8 @@ test('import: our file keeps its comments, order, numbers and keys, and has a ba
   chmodSync(u.own, 0o640);
   const result = u.run('import', '--from', 'claude');
   assert.equal(result.status, 0, result.stderr);
-  assert.equal(u.read('home/.config/glovebox/mcp.json'), mine.replace('{"command": "mine"},',
-    '{"command": "mine"},\n    "files-claude": {"command":"uvx","args":["x"]},'));
+  assert.equal(u.read('home/.config/glovebox/mcp.json'), mine.replace('// stays',
+    '// stays\n    "files-claude": {"command":"uvx","args":["x"]},'));
   assert.equal(u.read('home/.config/glovebox/mcp.json.backup'), mine);
   assert.equal(statSync(u.own).mode & 0o777, 0o640);
 });

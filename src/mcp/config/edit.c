@@ -49,34 +49,59 @@ static size_t offset(const gbx_edit *edit, const char *at)
     return (size_t)(at - edit->blanked);
 }
 
-/* The white space at the beginning of the line in which `at` is, if nothing else stands
- * before it there; else *ret_len is 0 and *ret_own false. */
-static const char *indent_of(const gbx_edit *edit, const char *at, size_t *ret_len,
+/* Of the end of a line at `at`; 0: there is none. */
+static size_t line_end_len(const gbx_edit *edit, size_t at)
+{
+    const char *text = (const char *)edit->text.data;
+
+    if (at + 1 < edit->text.len && text[at] == '\r' && text[at + 1] == '\n')
+        return 2;
+    return at < edit->text.len && text[at] == '\n';
+}
+
+/* As the first line ends. */
+static void put_line_end(const gbx_edit *edit, gbx_buf *to)
+{
+    const char *text = edit->blanked;
+    const char *end = strchr(text, '\n');
+
+    (void)gbx_buf_puts(to,
+                       end != NULL && end > text && end[-1] == '\r' ? "\r\n" : "\n");
+}
+
+/* The white space at the beginning of the line in which `at` is; *ret_own: nothing but
+ * comments stands before it there. Of the first line that is not so: the text may be a
+ * part of another. */
+static const char *indent_of(const gbx_edit *edit, size_t at, size_t *ret_len,
                              bool *ret_own)
 {
-    const char *line = at;
+    const char *text = (const char *)edit->text.data;
+    size_t line = at;
 
-    while (line > edit->blanked && line[-1] != '\n')
+    while (line > 0 && text[line - 1] != '\n')
         line--;
-    *ret_len = strspn(line, " \t");
-    *ret_own = line + *ret_len == at && line > edit->blanked;
-    return line;
+    *ret_len = 0;
+    while (text[line + *ret_len] == ' ' || text[line + *ret_len] == '\t')
+        ++*ret_len;
+    *ret_own = line > 0 && line + strspn(edit->blanked + line, " \t") >= at;
+    return text + line;
 }
 
 /* What separates a new member or element from its neighbour at `at`: a line of its own
- * if that has one, else a blank. */
-static void put_gap(const gbx_edit *edit, const char *at, gbx_buf *to)
+ * if that has one, or if the line ends at `where` it goes; else a blank. */
+static void put_gap(const gbx_edit *edit, size_t at, size_t where, gbx_buf *to)
 {
     size_t len;
     bool own;
     const char *indent = indent_of(edit, at, &len, &own);
 
-    if (!own) {
+    if (!own && line_end_len(edit, where) == 0) {
         (void)gbx_buf_puts(to, " ");
         return;
     }
-    (void)gbx_buf_puts(to, "\n");
+    put_line_end(edit, to);
     (void)gbx_buf_append(to, indent, len);
+    (void)gbx_buf_puts(to, own ? "" : "  ");
 }
 
 /* Into a container that has nothing yet: a line of its own, two blanks deeper. A comment
@@ -90,35 +115,20 @@ static bool fill_empty(gbx_edit *edit, gbx_view container, const gbx_buf *what)
     const char *inside = (const char *)edit->text.data + from;
     size_t len;
     bool own;
-    const char *indent = indent_of(edit, container.at, &len, &own);
+    const char *indent = indent_of(edit, from - 1, &len, &own);
 
     for (size_t i = 0; i < to - from; i++)
         if (memchr(blanks, inside[i], sizeof blanks) == NULL)
             to = from;
     gbx_buf_init(&buf, TEXT_MAX);
-    (void)gbx_buf_puts(&buf, "\n");
+    put_line_end(edit, &buf);
     (void)gbx_buf_append(&buf, indent, len);
     (void)gbx_buf_puts(&buf, "  ");
     (void)gbx_buf_append(&buf, what->data, what->len);
-    (void)gbx_buf_puts(&buf, "\n");
+    put_line_end(edit, &buf);
     (void)gbx_buf_append(&buf, indent, len);
     buf.failed = buf.failed || what->failed;
     return splice(edit, from, to, &buf);
-}
-
-/* After the value `last`, whose line begins with what stands at `line_of`. */
-static bool add_after(gbx_edit *edit, gbx_view last, const char *line_of,
-                      const gbx_buf *what)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
-    size_t at = offset(edit, last.at + last.len);
-
-    gbx_buf_init(&buf, TEXT_MAX);
-    (void)gbx_buf_puts(&buf, ",");
-    put_gap(edit, line_of, &buf);
-    (void)gbx_buf_append(&buf, what->data, what->len);
-    buf.failed = buf.failed || what->failed;
-    return splice(edit, at, at, &buf);
 }
 
 /* From what the member at from begins with, if nothing else is before it on its line. */
@@ -144,16 +154,6 @@ static size_t past_rest(const gbx_edit *edit, size_t at)
         while (at < len && text[at] != '\n' && text[at] != '\r')
             at++;
     return at;
-}
-
-/* Of the end of a line at `at`; 0: there is none. */
-static size_t line_end_len(const gbx_edit *edit, size_t at)
-{
-    const char *text = (const char *)edit->text.data;
-
-    if (at + 1 < edit->text.len && text[at] == '\r' && text[at + 1] == '\n')
-        return 2;
-    return at < edit->text.len && text[at] == '\n';
 }
 
 /* What is a comma to a parser, from one value's end to the next one's key. */
@@ -198,6 +198,67 @@ static size_t closing_comma(const gbx_edit *edit, size_t at)
     while (at < len && strchr(" \t\r\n/", text[at]) != NULL)
         at = text[at] == '/' ? gbx_jsonc_past_comment(text, len, at) : at + 1;
     return at < len && text[at] == ',' ? at : 0;
+}
+
+/* Past the comments that stand after `at` on its line; `at`: there are none. */
+static size_t past_comments(const gbx_edit *edit, size_t at)
+{
+    const char *text = (const char *)edit->text.data;
+    size_t end = at;
+
+    for (size_t from = at; from < edit->text.len; from = end) {
+        while (from < edit->text.len && (text[from] == ' ' || text[from] == '\t'))
+            from++;
+        end = gbx_jsonc_past_comment(text, edit->text.len, from);
+        if (end == from || memchr(text + from, '\n', end - from) != NULL)
+            break;
+        at = end - (text[end - 1] == '\r');
+    }
+    return at;
+}
+
+/* Where what is said of the element at `to` begins, after the comma or bracket that ends
+ * at `from`: comments beside it, or right above it. Those at the end of the line before
+ * are of what stands there. */
+static size_t comments_of(const gbx_edit *edit, size_t from, size_t to)
+{
+    const char *text = (const char *)edit->text.data;
+    size_t at = past_comments(edit, from);
+    size_t start = to;
+    size_t lines = 0;
+
+    at = line_end_len(edit, past_rest(edit, at)) > 0 ? at : from;
+    while (at < to) {
+        size_t end = gbx_jsonc_past_comment(text, to, at);
+
+        lines = end > at ? 0 : lines + (text[at] == '\n');
+        if (end > at && start == to)
+            start = at;
+        else if (lines > 1)
+            start = to;
+        at = end > at ? end : at + 1;
+    }
+    return start;
+}
+
+/* After the value `last` and what is said of it on its line, which begins with what
+ * stands at `line_of`. A comma that closed the list does so again. */
+static bool add_after(gbx_edit *edit, gbx_view last, const char *line_of,
+                      const gbx_buf *what)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    size_t from = offset(edit, last.at + last.len);
+    size_t closing = closing_comma(edit, from);
+    size_t to = past_comments(edit, closing > 0 ? closing + 1 : from);
+
+    gbx_buf_init(&buf, TEXT_MAX);
+    (void)gbx_buf_puts(&buf, closing > 0 ? "" : ",");
+    (void)gbx_buf_append(&buf, edit->text.data + from, to - from);
+    put_gap(edit, offset(edit, line_of), to, &buf);
+    (void)gbx_buf_append(&buf, what->data, what->len);
+    (void)gbx_buf_puts(&buf, closing > 0 ? "," : "");
+    buf.failed = buf.failed || what->failed;
+    return splice(edit, from, to, &buf);
 }
 
 /* The last one goes with the comma after it, else with the one before it. */
@@ -295,9 +356,13 @@ bool gbx_edit_add_item(gbx_edit *edit, gbx_view array, size_t index, const char 
     (void)gbx_buf_puts(&what, json);
     for (size_t i = 0; gbx_view_next(array, &cursor, &name, &value); i++) {
         if (i == index) {
+            size_t from =
+                last.at != NULL ? comma_after(edit, last) : offset(edit, array.at);
+            size_t at = comments_of(edit, from + 1, offset(edit, value.at));
+
             (void)gbx_buf_puts(&what, ",");
-            put_gap(edit, value.at, &what);
-            return splice(edit, offset(edit, value.at), offset(edit, value.at), &what);
+            put_gap(edit, at, at, &what);
+            return splice(edit, at, at, &what);
         }
         last = value;
     }

@@ -69,6 +69,8 @@ static bool import_all(gbx_import *im, const import_args *args, gbx_trouble *tro
         gbx_trouble_input(trouble, GBX_E_OS);
         return false;
     }
+    if (!gbx_import_check(im, trouble))
+        return false;
     if (args->dry_run)
         (void)fprintf(im->out.stream,
                       im->own_changed ? "would write %s\n" : "nothing to write to %s\n",

@@ -2,8 +2,8 @@
 /*
  * mcp_import - servers of hosts, gathered into a configuration of ours.
  *
- * First everything is read and decided, then everything is written: ours first, then,
- * if it is wanted, the hosts' files. Each file that changes has a backup.
+ * First everything is read and decided, then everything is written: ours first, if it
+ * loads, then, if it is wanted, the hosts' files. Each file that changes has a backup.
  */
 #ifndef GBX_CLI_MCP_IMPORT_H
 #define GBX_CLI_MCP_IMPORT_H
@@ -26,6 +26,8 @@ typedef struct gbx_import {
     gbx_edit own;    /* our file, as it will be */
     bool own_is_new; /* it is not there yet */
     bool own_changed;
+    gbx_status own_status; /* of loading our file as it stands */
+    gbx_error own_err;
     json_t *servers; /* all of ours: those that were there, and those that are taken */
     gbx_import_place places[GBX_IMPORT_PLACES_MAX];
     size_t place_count;
@@ -44,6 +46,9 @@ void gbx_import_close(gbx_import *im);
 void gbx_import_host(gbx_import *im, gbx_host_kind host);
 void gbx_import_file(gbx_import *im, const char *path);
 
+/* Would our file load, as it will be? Else nothing is written: hosts would start us with
+ * what we refuse. A rule may have waited for the servers that are taken now. */
+bool gbx_import_check(gbx_import *im, gbx_trouble *trouble);
 bool gbx_import_write(gbx_import *im, gbx_trouble *trouble);
 /* Have each host of which all servers are taken start us instead. */
 bool gbx_import_rewrite(gbx_import *im, bool is_dry, gbx_trouble *trouble);

@@ -129,28 +129,35 @@ static bool put_server(gbx_import *im, const char *name, json_t *entry)
            json_object_set(im->servers, name, entry) == 0;
 }
 
+/* If our file does not load, it shows at the end whether it does with them. */
+static const char *taken(const gbx_import *im)
+{
+    return im->own_status == GBX_OK ? "taken" : "to be taken";
+}
+
 /* What has become of an entry that is not us; false: it was left alone. */
 static bool take_entry(gbx_import *im, const gbx_import_place *from, const char *name,
                        const json_t *entry, const char *off_by, gbx_buf *notes)
 {
     const gbx_host_place *place = &from->place;
     json_t *ours = gbx_host_take(place, from->inputs, entry, off_by, on_note, notes);
-    char chosen[GBX_HOST_NAME_SIZE];
-    bool done = ours != NULL;
+    char chosen[GBX_HOST_NAME_SIZE] = "";
+    bool there = ours != NULL && is_there(im, name, place->host, ours);
+    bool done = there;
 
-    if (!done) {
-        (void)fputs("not taken\n", im->out.stream);
-    } else if (is_there(im, name, place->host, ours)) {
-        (void)fputs("is there already\n", im->out.stream);
-    } else {
+    if (ours != NULL && !there) {
         choose_name(im, name, place->host, chosen);
         done = put_server(im, chosen, ours);
-        if (strcmp(chosen, name) == 0)
-            (void)fputs("taken\n", im->out.stream);
-        else
-            (void)fprintf(im->out.stream, "taken as %s\n", chosen);
     }
     json_decref(ours);
+    if (there)
+        (void)fputs("is there already\n", im->out.stream);
+    else if (!done)
+        (void)fputs("not taken\n", im->out.stream);
+    else if (strcmp(chosen, name) == 0)
+        (void)fprintf(im->out.stream, "%s\n", taken(im));
+    else
+        (void)fprintf(im->out.stream, "%s as %s\n", taken(im), chosen);
     return done;
 }
 
@@ -226,6 +233,18 @@ static void take_place(gbx_import *im, gbx_host_file_text *file, gbx_host_place 
     to->inputs = NULL;
 }
 
+/* Our file as it stands in im. */
+static gbx_status load(const gbx_import *im, gbx_error *reterr)
+{
+    gbx_mcp_config *config = NULL;
+    gbx_status status =
+        gbx_mcp_config_parse((const char *)im->own.text.data, im->own.text.len,
+                             im->own_path, &config, reterr);
+
+    gbx_mcp_config_free(config);
+    return status;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_import_open(gbx_import *im, const char *path, gbx_trouble *trouble)
@@ -262,7 +281,26 @@ bool gbx_import_open(gbx_import *im, const char *path, gbx_trouble *trouble)
         return false;
     }
     gbx_host_file_cleanup(&file);
+    im->own_status = load(im, &im->own_err);
     return true;
+}
+
+bool gbx_import_check(gbx_import *im, gbx_trouble *trouble)
+{
+    gbx_error err = {0};
+    gbx_status status = load(im, &err);
+
+    if (status == GBX_OK)
+        return true;
+    trouble->err = im->own_err;
+    if (im->own_status == GBX_OK) /* its lines are of no file that is there */
+        (void)gbx_fail(&trouble->err, status, "with these servers '%s' is none: %s",
+                       im->own_path, err.message);
+    else
+        status = im->own_status;
+    name_file(trouble, im->own_path, status);
+    trouble->hint = "nothing has been written";
+    return false;
 }
 
 void gbx_import_close(gbx_import *im)

@@ -310,3 +310,46 @@ test('without a home directory, what needs one says so', () => {
   assert.match(named.stderr, /^Claude Desktop reads this from its file in the home directory, and there is none\n$/);
   assert.equal(u.runAs({ env }, 'doctor', '--config', 'mine.json').status, 0);
 });
+
+test('import: a file of ours that does not load is refused with its place, and no host is sent to it', () => {
+  const host = { mcpServers: { a: { command: 'x' } } };
+  for (const [ours, place] of [
+    ['{"mcpServers": null}', '1:16: mcpServers: '],
+    ['{\n "mcpServers": []}', '2:16: mcpServers: '],
+    ['{"servers": 5}', '1:13: servers: '],
+    ['[]', '1:1: '],
+    ['{"mcpServers": {"x": {"comand": "y"}}}', '1:22: '],
+    ['{"glovebox": {"rule": []}}', '1:15: '],
+  ]) {
+    const u = user({ 'home/.config/glovebox/mcp.json': ours, 'project/host.json': host });
+    for (const more of [[], ['--rewrite'], ['--dry-run']]) {
+      const result = u.run('import', '--from', 'host.json', ...more);
+      assert.equal(result.status, 78, ours + result.stdout + result.stderr);
+      assert.ok(result.stderr.startsWith(`glovebox: ${u.own}:${place}`), ours + result.stderr);
+      assert.match(result.stderr, /hint: nothing has been written\n$/);
+      assert.doesNotMatch(result.stdout, /: taken|wr(o|i)te/, ours);
+    }
+    assert.equal(u.read('home/.config/glovebox/mcp.json'), ours);
+    assert.deepEqual(u.json('project/host.json'), host);
+  }
+});
+
+test('import: a rule may wait for a server that is taken', () => {
+  const u = user({
+    'home/.config/glovebox/mcp.json': '{"glovebox": {"rules": [{"action": "deny", "server": "a"}]}}',
+    'project/host.json': { mcpServers: { a: { command: 'x' } } },
+  });
+  const result = u.run('import', '--from', 'host.json');
+  assert.equal(result.status, 0, result.stderr);
+  assert.deepEqual(u.servers(), { a: { command: 'x' } });
+});
+
+test('import: more servers than a configuration has are refused before anything is written', () => {
+  const many = Object.fromEntries([...Array(257).keys()].map((i) => [`s${i}`, { command: 'x' }]));
+  const u = user({ 'project/host.json': { mcpServers: many } });
+  const result = u.run('import', '--from', 'host.json', '--rewrite');
+  assert.equal(result.status, 78);
+  assert.match(result.stderr, /there are more than 256 servers/);
+  assert.ok(!existsSync(u.own));
+  assert.deepEqual(u.json('project/host.json').mcpServers, many);
+});

@@ -135,9 +135,31 @@ static void say_name_of_us(const gbx_import *im, const char *name)
         (void)fprintf(im->out.stream, ", with glovebox as '%s'", name);
 }
 
+/* A file may be several places. */
+static bool is_all_taken(const gbx_import *im, const gbx_import_place *place)
+{
+    for (size_t i = 0; i < im->place_count; i++)
+        if (im->places[i].taken < im->places[i].found &&
+            gbx_host_same_file(im->places[i].place.path, place->place.path))
+            return false;
+    return true;
+}
+
+/* Has a place of the same file been before that one? */
+static bool is_said(const gbx_import *im, size_t index)
+{
+    const gbx_import_place *place = &im->places[index];
+
+    for (size_t i = 0; i < index; i++)
+        if (im->places[i].found > 0 &&
+            gbx_host_same_file(im->places[i].place.path, place->place.path))
+            return true;
+    return false;
+}
+
 /* A host that goes on with its servers, past us and our rules: who asked for another has
  * to hear of it, a script by the exit status. */
-static void leave_place(gbx_import *im, const gbx_import_place *place, const char *why)
+static void leave_file(gbx_import *im, const gbx_import_place *place, const char *why)
 {
     (void)fprintf(im->out.stream, "not rewritten: %s has %s\n", place->place.path, why);
     if (im->exit == 0)
@@ -162,7 +184,7 @@ static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dr
     }
     if (!gbx_mcp_own_program(program) ||
         !gbx_host_rewrite(&file, &from->place, &us, name, &text)) {
-        leave_place(im, from, "servers where they cannot be replaced");
+        leave_file(im, from, "servers where they cannot be replaced");
         return true;
     }
     if (is_dry) {
@@ -211,10 +233,12 @@ bool gbx_import_rewrite(gbx_import *im, bool is_dry, gbx_trouble *trouble)
 
         if (from->found == 0)
             continue;
-        if (from->taken < from->found)
-            leave_place(im, from, "servers that were not taken");
-        else if (!write_place(im, from, is_dry, trouble))
+        if (!is_all_taken(im, from)) {
+            if (!is_said(im, i))
+                leave_file(im, from, "servers that were not taken");
+        } else if (!write_place(im, from, is_dry, trouble)) {
             return false;
+        }
     }
     return true;
 }

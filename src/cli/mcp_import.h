@@ -50,7 +50,7 @@ void gbx_import_file(gbx_import *im, const char *path);
  * what we refuse. A rule may have waited for the servers that are taken now. */
 bool gbx_import_check(gbx_import *im, gbx_trouble *trouble);
 bool gbx_import_write(gbx_import *im, gbx_trouble *trouble);
-/* Have each host of which all servers are taken start us instead. */
+/* Have each host start us instead, by every file of which all servers are taken. */
 bool gbx_import_rewrite(gbx_import *im, bool is_dry, gbx_trouble *trouble);
 
 #endif

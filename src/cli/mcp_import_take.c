@@ -208,6 +208,7 @@ static void take_servers(gbx_import *im, gbx_import_place *to, const json_t *ser
     } else {
         (void)fputs("  not taken: which of them are switched off cannot be read\n",
                     im->out.stream);
+        to->found = json_object_size(servers);
         report(im, path, status, &err);
     }
     json_decref(off);

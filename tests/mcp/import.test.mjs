@@ -120,6 +120,7 @@ test('import: where nobody can tell what was rejected, nothing is taken', () => 
   const result = u.run('import', '--rewrite');
   assert.equal(result.status, 65);
   assert.match(result.stdout, /not taken: which of them are switched off cannot be read/);
+  assert.match(result.stdout, /not rewritten: .*\/\.mcp\.json has servers that were not taken/);
   assert.match(result.stderr, /^glovebox: .*\/\.claude\/settings\.json:1:\d+: .*\n$/);
   assert.deepEqual(u.servers(), { b: { command: 'y' } });
   assert.deepEqual(u.json('project/.mcp.json').mcpServers, { a: { command: 'x' } });
@@ -332,6 +333,22 @@ test('import: a file of ours that does not load is refused with its place, and n
     assert.equal(u.read('home/.config/glovebox/mcp.json'), ours);
     assert.deepEqual(u.json('project/host.json'), host);
   }
+});
+
+test('import --rewrite: a file of several places stays wholly, if a server of one was not taken', () => {
+  const files = {
+    'home/.claude.json': '{"projects": {"@PROJECT@": {"mcpServers": {"a": {"command": "x"}}}}, "mcpServers": {"b": {"type": "ws", "url": "wss://x"}, "c": {"command": "y"}}}',
+    'project/.vscode/settings.json': '{"servers": {"d": {"command": "x"}}, "mcp": {"servers": {"e": {"command": "y"}}}}',
+  };
+  const u = user(files);
+  for (const more of [['--dry-run'], []]) {
+    const result = u.run('import', '--rewrite', ...more);
+    assert.equal(result.status, 65);
+    assert.equal(result.stdout.match(/^not rewritten: .*\.claude\.json has servers that were not taken$/gm).length, 1, result.stdout);
+    assert.doesNotMatch(result.stdout, /rewr(i|o)te .*\.claude\.json/);
+  }
+  assert.equal(u.read('home/.claude.json'), u.fill(files['home/.claude.json']));
+  assert.match(u.read('project/.vscode/settings.json'), /"mcp": \{"servers": \{"glovebox"/);
 });
 
 test('import: a rule may wait for a server that is taken', () => {

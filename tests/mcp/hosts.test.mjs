@@ -56,13 +56,13 @@ test('import: every host is read, and nothing of an entry is lost', () => {
     s: { type: 'sse', url: 'https://s.example/sse' },
     'files-cursor': { command: 'npx', args: ['${HOME}/d', '${HOME}'], autoApprove: ['r'] },
     'my-tickets': { url: 'https://t.example/mcp' },
-    perp: { type: 'stdio', command: 'npx', args: [`${u.project}/x.js`], env: { KEY: '${API_KEY}' }, cwd: u.project },
+    perp: { type: 'stdio', command: 'npx', args: [`${u.project}/x.js`], env: { KEY: '${INPUT_API_KEY}' }, cwd: u.project },
     user: { command: 'u' },
     docs: { command: 'npx', args: ['-y', 'docs-mcp'], env: { A: 'b', 'C.d': 'eé' }, extra: { x: 1 }, glovebox: { startMs: 20000, timeoutMs: 1500 } },
     'remote-one': { url: 'https://r.example/mcp', headers: { 'X-A': 'b', Authorization: 'Bearer ${HOME}' } },
   });
   assert.match(result.stdout, /files: taken as files-cursor/);
-  assert.match(result.stdout, /set it as the variable API_KEY/);
+  assert.match(result.stdout, /set it as the variable INPUT_API_KEY/);
   assert.equal(statSync(u.own).mode & 0o777, 0o600);
   for (const name of Object.keys(ALL)) assert.equal(u.read(name), ALL[name].replaceAll('@PROJECT@', u.project));
 });

@@ -219,13 +219,24 @@ test('import: the folder of a project, its name, and inputs with a default are f
   assert.equal(status, 0, stderr);
   assert.deepEqual(u.servers(), {
     c: { command: 'project', cwd: u.project },
-    a: { command: 'x', cwd: u.project, args: [`${u.project}/a`, 'project.db', '${API_KEY}',
-      '${REGION:-eu}', '${EMPTY:-}', '${BRACES}', '${ODD}'] },
-    b: { type: 'http', url: 'https://${REGION:-eu}.test/${OTHER}' },
+    a: { command: 'x', cwd: u.project, args: [`${u.project}/a`, 'project.db', '${INPUT_API_KEY}',
+      '${INPUT_REGION:-eu}', '${INPUT_EMPTY:-}', '${INPUT_BRACES}', '${INPUT_ODD}'] },
+    b: { type: 'http', url: 'https://${INPUT_REGION:-eu}.test/${INPUT_OTHER}' },
   });
-  assert.match(stdout, /note: the editor asks for a value: set it as the variable API_KEY\n/);
-  assert.match(stdout, /note: the editor asks for a value: without the variable REGION it is the default\n/);
+  assert.match(stdout, /note: the editor asks for a value: set it as the variable INPUT_API_KEY\n/);
+  assert.match(stdout, /note: the editor asks for a value: without the variable INPUT_REGION it is the default\n/);
   assert.match(stdout, /d: not taken\n/);
+});
+
+test('import: an input is no variable that is set for something else, and no other input', () => {
+  const inputs = [{ id: 'user', default: 'postgres' }, { id: 'path' }, { id: 'api key' }, { id: 5 },
+    { id: 'api-key', default: 'x' }, { id: '9' }, { id: 'ä' }, { id: 'ö' }, { id: 'API_KEY' }];
+  const ids = ['user', 'path', 'api key', 'api-key', '9', 'ä', 'ö', 'API_KEY', 'api.key', 'unlisted'];
+  const u = user({ 'project/.vscode/mcp.json': { inputs, servers: { a: { command: 'x', args: ids.map((id) => `\${input:${id}}`) } } } });
+  const result = u.run('import');
+  assert.equal(result.status, 0, result.stderr);
+  assert.deepEqual(u.servers().a.args, ['${INPUT_USER:-postgres}', '${INPUT_PATH}', '${INPUT_API_KEY}', '${INPUT_API_KEY_2:-x}',
+    '${INPUT_9}', '${INPUT___}', '${INPUT____2}', '${INPUT_API_KEY_3}', '${INPUT_API_KEY_4}', '${INPUT_UNLISTED}']);
 });
 
 test('import: servers of one name from many files are taken once, however often it is run', () => {

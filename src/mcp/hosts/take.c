@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define INPUT_NAME_SIZE 128
+
 typedef struct taking {
     const gbx_host_place *place;
     const json_t *inputs; /* what the editor asks for, or NULL */
@@ -44,22 +46,50 @@ static const char *default_of(const taking *t, const char *id, size_t len)
     return NULL;
 }
 
-/* ${input:api-key} becomes ${API_KEY}, or ${API_KEY:-default}. */
+/* What nobody has set for something else: an input may be called "user" or "path". */
+static void upper_name(const char *id, size_t len, char name[INPUT_NAME_SIZE])
+{
+    size_t n = sizeof "INPUT_" - 1;
+
+    (void)snprintf(name, INPUT_NAME_SIZE, "INPUT_");
+    for (size_t i = 0; i < len && n + 1 < INPUT_NAME_SIZE; i++, n++) {
+        char c = (char)(id[i] >= 'a' && id[i] <= 'z' ? id[i] - 32 : id[i]);
+
+        name[n] = (char)((c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_');
+    }
+    name[n] = '\0';
+}
+
+/* With a number, where inputs before that one would have the name, too. */
+static void name_input(const taking *t, const char *id, size_t len,
+                       char name[INPUT_NAME_SIZE + 24])
+{
+    char other[INPUT_NAME_SIZE];
+    size_t number = 1;
+
+    upper_name(id, len, name);
+    for (size_t i = 0; i < json_array_size(t->inputs); i++) {
+        const json_t *input = json_array_get(t->inputs, i);
+        const char *its = json_string_value(json_object_get(input, "id"));
+
+        if (its == NULL)
+            continue;
+        if (strlen(its) == len && memcmp(its, id, len) == 0)
+            break;
+        upper_name(its, strlen(its), other);
+        number += strcmp(other, name) == 0;
+    }
+    if (number > 1)
+        (void)snprintf(name + strlen(name), 24, "_%zu", number);
+}
+
+/* ${input:api-key} becomes ${INPUT_API_KEY}, or ${INPUT_API_KEY:-default}. */
 static void put_input(const taking *t, const char *id, size_t len, gbx_buf *to)
 {
     const char *otherwise = default_of(t, id, len);
-    char name[128];
-    size_t n = 0;
+    char name[INPUT_NAME_SIZE + 24];
 
-    for (size_t i = 0; i < len && n + 1 < sizeof name; i++) {
-        char c = (char)(id[i] >= 'a' && id[i] <= 'z' ? id[i] - 32 : id[i]);
-
-        bool fits = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9' && n > 0);
-
-        name[n] = (char)(fits ? c : '_');
-        n++;
-    }
-    name[n] = '\0';
+    name_input(t, id, len, name);
     if (otherwise != NULL)
         (void)gbx_buf_printf(to, "${%s:-%s}", name, otherwise);
     else

@@ -239,6 +239,24 @@ test('import: an input is no variable that is set for something else, and no oth
     '${INPUT_9}', '${INPUT___}', '${INPUT____2}', '${INPUT_API_KEY_3}', '${INPUT_API_KEY_4}', '${INPUT_UNLISTED}']);
 });
 
+test('import: a folder that a server of a project names is below the project', () => {
+  const file = (cwds) => Object.fromEntries(Object.entries(cwds).map(([name, cwd]) => [name, { command: 'x', cwd }]));
+  const u = user({
+    'project/.mcp.json': { mcpServers: file({ a: 'sub', b: '../up', c: '/whole', d: '${HOME}/d', n: null }) },
+    'project/.vscode/mcp.json': { servers: file({ e: '${workspaceFolder}/pkg', f: 'pkg' }) },
+    'project/.codex/config.toml': '[mcp_servers.g]\ncommand = "x"\ncwd = "sub"\n',
+    'home/.cursor/mcp.json': { mcpServers: file({ h: 'sub' }) },
+  });
+  const result = u.run('import');
+  assert.equal(result.status, 0, result.stderr);
+  assert.deepEqual(Object.fromEntries(Object.entries(u.servers()).map(([name, server]) => [name, server.cwd])), {
+    a: `${u.project}/sub`, b: `${u.project}/../up`, c: '/whole', d: '${HOME}/d',
+    e: `${u.project}/pkg`, f: `${u.project}/pkg`, g: `${u.project}/sub`, h: 'sub',
+  });
+  assert.equal(result.stdout.match(/note: its "cwd" is relative: here that is below the folder of the configuration\n/g).length, 1, result.stdout);
+  assert.match(result.stdout, /n: not taken\n {4}note: it is left alone: cwd: this is null/);
+});
+
 test('import: servers of one name from many files are taken once, however often it is run', () => {
   const file = (command) => ({ mcpServers: { db: { command } } });
   const u = user({ 'project/a.json': file('a'), 'project/b.json': file('b'), 'project/c.json': file('c'), 'project/d.json': file('d') });

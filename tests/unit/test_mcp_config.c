@@ -110,6 +110,33 @@ static void test_nothing__has_the_documented_defaults(void **state)
     gbx_mcp_config_free(config);
 }
 
+/* What the only server of a configuration at that path has as its cwd. */
+static void assert_cwd(const char *file, const char *cwd, const char *full)
+{
+    gbx_mcp_config *config = NULL;
+    char text[200];
+
+    (void)snprintf(text, sizeof text,
+                   "{\"mcpServers\": {\"a\": {\"command\": \"c\", \"cwd\": \"%s\"}}}",
+                   cwd);
+    assert_int_equal(gbx_mcp_config_parse(text, strlen(text), file, &config, NULL),
+                     GBX_OK);
+    assert_string_equal(gbx_mcp_config_server(config, "a")->cwd, full);
+    gbx_mcp_config_free(config);
+}
+
+static void test_command__runs_in_a_folder_below_that_of_the_file(void **state)
+{
+    (void)state;
+
+    assert_cwd("/etc/mcp.json", "sub", "/etc/sub");
+    assert_cwd("/etc/mcp.json", "${GBX_TEST_UNSET:-../a}", "/etc/../a");
+    assert_cwd("/etc/mcp.json", "${GBX_TEST_DIR}/a", "/srv/data/a");
+    assert_cwd("/etc/mcp.json", "/whole", "/whole");
+    assert_cwd("here/mcp.json", "sub", "here/sub");
+    assert_cwd("mcp.json", "sub", "./sub");
+}
+
 static void test_command__fills_every_field(void **state)
 {
     gbx_mcp_config *config = parse(
@@ -355,6 +382,7 @@ int main(void)
         cmocka_unit_test(test_documents__are_taken_or_refused_at_their_places),
         cmocka_unit_test(test_nothing__has_the_documented_defaults),
         cmocka_unit_test(test_command__fills_every_field),
+        cmocka_unit_test(test_command__runs_in_a_folder_below_that_of_the_file),
         cmocka_unit_test(test_url__fills_every_field),
         cmocka_unit_test(test_numbers_and_null__are_what_hosts_mean_by_them),
         cmocka_unit_test(test_variable__that_is_not_set_stops_its_server_alone),

@@ -38,7 +38,7 @@ typedef struct gbx_mcp_upstream_config {
     size_t arg_count;
     gbx_mcp_variable *env; /* beside HOME LOGNAME PATH SHELL TERM USER of our own */
     size_t env_count;
-    char *cwd; /* or NULL */
+    char *cwd; /* or NULL; a relative one is below the file's folder by now */
     char *url;
     gbx_mcp_variable *headers;
     size_t header_count;

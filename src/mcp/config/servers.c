@@ -13,6 +13,7 @@
 #include "policy/lists.h"
 #include "policy/refuse.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +102,25 @@ static gbx_status read_field(gbx_json_reader *r, const json_t *value,
 
     return read_text(r, value, GBX_MCP_PLAIN,
                      (char **)(void *)((char *)e->server + key->offset));
+}
+
+/* Relative to the file, as its other paths are. */
+static gbx_status read_cwd(gbx_json_reader *r, const json_t *value,
+                           const gbx_json_key *key, void *target)
+{
+    entry *e = target;
+    char *below = NULL;
+    char **cwd = &e->server->cwd;
+    gbx_status status = read_text(r, value, GBX_MCP_PLAIN, cwd);
+    (void)key;
+
+    if (status != GBX_OK || *cwd == NULL || **cwd == '\0' || **cwd == '/')
+        return status;
+    if (asprintf(&below, "%s/%s", r->base_dir, *cwd) < 0)
+        return gbx_list_nomem(r->err);
+    free(*cwd);
+    *cwd = below;
+    return GBX_OK;
 }
 
 static gbx_status read_arg(gbx_json_reader *r, const json_t *value, void *target)
@@ -344,7 +364,7 @@ static gbx_status read_member(gbx_json_reader *r, const char *name, const json_t
         FIELD("command", command),
         {.name = "args", .read = read_args},
         {.name = "env", .read = read_env},
-        FIELD("cwd", cwd),
+        {.name = "cwd", .read = read_cwd},
         FIELD("url", url),
         {.name = "headers", .read = read_headers},
         {.name = "glovebox", .read = read_ours},

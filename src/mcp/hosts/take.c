@@ -256,12 +256,23 @@ static void take_codex(const taking *t, json_t *entry)
         say(t, "%s have no effect: write rules instead", "its lists of tools");
 }
 
-/* Servers of a project run in its folder. */
+/* Servers of a project run in its folder, or in one below it. */
 static void take_folder(const taking *t, json_t *entry)
 {
-    if (t->place->folder[0] != '\0' && json_object_get(entry, "command") != NULL &&
-        json_object_get(entry, "cwd") == NULL)
-        (void)json_object_set_new(entry, "cwd", json_string(t->place->folder));
+    const char *folder = t->place->folder;
+    const json_t *cwd = json_object_get(entry, "cwd");
+    const char *text = json_string_value(cwd);
+    bool is_relative = text != NULL && text[0] != '/' && strncmp(text, "${", 2) != 0;
+
+    if (json_object_get(entry, "command") == NULL)
+        return;
+    if (folder[0] == '\0' && is_relative)
+        say(t, "its %s is relative: here that is below the folder of the configuration",
+            "\"cwd\"");
+    else if (folder[0] != '\0' && cwd == NULL)
+        (void)json_object_set_new(entry, "cwd", json_string(folder));
+    else if (folder[0] != '\0' && is_relative)
+        (void)json_object_set_new(entry, "cwd", json_sprintf("%s/%s", folder, text));
 }
 
 static void look_for_trouble(const taking *t, const json_t *entry)

@@ -135,14 +135,22 @@ static void say_name_of_us(const gbx_import *im, const char *name)
         (void)fprintf(im->out.stream, ", with glovebox as '%s'", name);
 }
 
-/* A file may be several places. */
-static bool is_all_taken(const gbx_import *im, const gbx_import_place *place)
+/* What its host would lose, of all places in that file; NULL: nothing. */
+static const char *why_left(const gbx_import *im, const gbx_import_place *place)
 {
+    size_t untaken = 0;
+    size_t unapproved = 0;
+
     for (size_t i = 0; i < im->place_count; i++)
-        if (im->places[i].taken < im->places[i].found &&
-            gbx_host_same_file(im->places[i].place.path, place->place.path))
-            return false;
-    return true;
+        if (gbx_host_same_file(im->places[i].place.path, place->place.path)) {
+            untaken += im->places[i].found - im->places[i].taken;
+            unapproved += im->places[i].unapproved;
+        }
+    return untaken > 0 ? "servers that were not taken"
+           : unapproved > 0
+               ? "servers without a known approval: look at them, and name "
+                 "the file by '--from'"
+               : NULL;
 }
 
 /* Has a place of the same file been before that one? */
@@ -233,9 +241,9 @@ bool gbx_import_rewrite(gbx_import *im, bool is_dry, gbx_trouble *trouble)
 
         if (from->found == 0)
             continue;
-        if (!is_all_taken(im, from)) {
+        if (why_left(im, from) != NULL) {
             if (!is_said(im, i))
-                leave_file(im, from, "servers that were not taken");
+                leave_file(im, from, why_left(im, from));
         } else if (!write_place(im, from, is_dry, trouble)) {
             return false;
         }
@@ -251,11 +259,12 @@ const gbx_command gbx_command_mcp_import = {
         "Reads the servers of Claude Desktop, Claude Code, Cursor, VS Code and Codex, and\n"
         "writes them into a configuration for 'glovebox mcp --config'. What is there\n"
         "stays; a server that is there already is not taken again, another of the same\n"
-        "name gets a name of its own. With --rewrite the hosts start glovebox instead; a\n"
-        "file that has a server that could not be taken stays wholly as it is. Every file\n"
-        "that changes is kept as it was beside it. A file that cannot be read, or is not\n"
-        "rewritten, is said, and all others are taken; the exit status is 65 then, or 66\n"
-        "if it may not be read.",
+        "name gets a name of its own. What a project has and nobody is known to have\n"
+        "approved is taken as disabled, unless --from names the file. With --rewrite the\n"
+        "hosts start glovebox instead; a file that has a server that could not be taken,\n"
+        "or has no known approval, stays wholly as it is. Every file that changes is kept\n"
+        "as it was beside it. A file that cannot be read, or is not rewritten, is said,\n"
+        "and all others are taken; the exit status is 65 then, or 66 if it may not be read.",
     .examples = "glovebox mcp import --dry-run\n"
                 "glovebox mcp import --from cursor --rewrite\n"
                 "glovebox mcp import --from ./team.json --config ./mcp.json",

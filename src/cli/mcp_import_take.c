@@ -97,6 +97,23 @@ static void choose_name(const gbx_import *im, const char *name, gbx_host_kind ho
     } while (json_object_get(im->servers, out) != NULL);
 }
 
+/* One that is to be disabled is the one that somebody has switched on since. */
+static bool is_same(const json_t *ours, const json_t *entry)
+{
+    json_t *on;
+    bool same;
+
+    if (ours == NULL || json_equal(ours, entry))
+        return ours != NULL;
+    if (!json_is_true(json_object_get(entry, "disabled")))
+        return false;
+    on = json_copy((json_t *)(uintptr_t)entry);
+    (void)json_object_del(on, "disabled");
+    same = json_equal(ours, on);
+    json_decref(on);
+    return same;
+}
+
 /* The very same server, under a name that it may have got before: with as many servers as
  * there are, no number is higher unless somebody has taken some out. */
 static bool is_there(const gbx_import *im, const char *name, gbx_host_kind host,
@@ -106,7 +123,7 @@ static bool is_there(const gbx_import *im, const char *name, gbx_host_kind host,
 
     for (unsigned i = 0; i <= json_object_size(im->servers) + 1; i++) {
         name_of(name, host, i, other);
-        if (json_equal(json_object_get(im->servers, other), entry))
+        if (is_same(json_object_get(im->servers, other), entry))
             return true;
     }
     return false;
@@ -137,10 +154,10 @@ static const char *taken(const gbx_import *im)
 
 /* What has become of an entry that is not us; false: it was left alone. */
 static bool take_entry(gbx_import *im, const gbx_import_place *from, const char *name,
-                       const json_t *entry, const char *off_by, gbx_buf *notes)
+                       const json_t *entry, const char *off_why, gbx_buf *notes)
 {
     const gbx_host_place *place = &from->place;
-    json_t *ours = gbx_host_take(place, from->inputs, entry, off_by, on_note, notes);
+    json_t *ours = gbx_host_take(place, from->inputs, entry, off_why, on_note, notes);
     char chosen[GBX_HOST_NAME_SIZE] = "";
     bool there = ours != NULL && is_there(im, name, place->host, ours);
     bool done = there;
@@ -162,7 +179,7 @@ static bool take_entry(gbx_import *im, const gbx_import_place *from, const char 
 }
 
 static void take_server(gbx_import *im, gbx_import_place *to, const char *name,
-                        const json_t *entry, const char *off_by)
+                        const json_t *entry, const char *off_why)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf notes;
 
@@ -176,7 +193,7 @@ static void take_server(gbx_import *im, gbx_import_place *to, const char *name,
         return;
     }
     to->found++;
-    to->taken += take_entry(im, to, name, entry, off_by, &notes);
+    to->taken += take_entry(im, to, name, entry, off_why, &notes);
     if (!notes.failed)
         say_notes(im, &notes);
 }
@@ -190,20 +207,41 @@ static bool is_taken(const gbx_import *im, const gbx_host_place *place)
     return false;
 }
 
+static void take_answered(gbx_import *im, gbx_import_place *to, const char *name,
+                          const json_t *entry, const gbx_host_answers *answers)
+{
+    const char *off_by = json_string_value(json_object_get(answers->off, name));
+    bool is_off = json_is_true(json_object_get(entry, "disabled")) ||
+                  json_is_false(json_object_get(entry, "enabled"));
+    char by_file[PATH_MAX + 16];
+    size_t before = to->taken;
+
+    if (off_by != NULL) {
+        (void)snprintf(by_file, sizeof by_file, "as '%s' has it", off_by);
+        take_server(im, to, name, entry, by_file);
+    } else if (is_off || answers->all_on ||
+               json_object_get(answers->on, name) != NULL) {
+        take_server(im, to, name, entry, NULL);
+    } else {
+        take_server(im, to, name, entry,
+                    "since it comes with the folder, and no approval of it is known");
+        to->unapproved += to->taken - before;
+    }
+}
+
 static void take_servers(gbx_import *im, gbx_import_place *to, const json_t *servers)
 {
-    json_t *off = json_object();
+    GBX_CLEANUP(gbx_host_answers_cleanup) gbx_host_answers answers;
     char path[PATH_MAX];
     gbx_error err = {0};
-    gbx_status status = gbx_host_switched_off(&to->place, off, path, &err);
+    gbx_status status = gbx_host_answers_read(&to->place, &answers, path, &err);
     const char *name;
     json_t *entry;
 
     if (status == GBX_OK) {
         json_object_foreach((json_t *)(uintptr_t)servers, name, entry)
         {
-            take_server(im, to, name, entry,
-                        json_string_value(json_object_get(off, name)));
+            take_answered(im, to, name, entry, &answers);
         }
     } else {
         (void)fputs("  not taken: which of them are switched off cannot be read\n",
@@ -211,7 +249,6 @@ static void take_servers(gbx_import *im, gbx_import_place *to, const json_t *ser
         to->found = json_object_size(servers);
         report(im, path, status, &err);
     }
-    json_decref(off);
 }
 
 static void take_place(gbx_import *im, gbx_host_file_text *file, gbx_host_place *place)
@@ -342,13 +379,15 @@ void gbx_import_file(gbx_import *im, const char *path)
     gbx_status status = gbx_host_file_read(path, &file, &err);
 
     if (status == GBX_OK) {
-        if (gbx_host_place_of(path, file.root, file.is_toml, &place))
+        if (gbx_host_place_of(path, file.root, file.is_toml, &place)) {
+            place.is_named = true;
             take_place(im, &file, &place);
-        else
+        } else {
             status = gbx_fail(&err, GBX_E_DATA,
                               "there are no servers in '%s': neither \"mcpServers\" "
                               "nor \"servers\", nor [mcp_servers.NAME]",
                               path);
+        }
     }
     if (status != GBX_OK)
         report(im, path, status, &err);

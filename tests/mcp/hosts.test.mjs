@@ -37,7 +37,7 @@ theme = "dark"
 
 const ALL = {
   'home/.config/Claude/claude_desktop_config.json': '{"mcpServers": {"files": {"command": "uvx", "args": ["x"]}}, "scale": 1}',
-  'home/.claude.json': '{"n": 1.50, "projects": {"@PROJECT@": {"mcpServers": {"local": {"command": "./run"}}}}, "mcpServers": {"s": {"type": "sse", "url": "https://s.example/sse"}}}',
+  'home/.claude.json': '{"n": 1.50, "projects": {"@PROJECT@": {"mcpServers": {"local": {"command": "./run"}}, "enabledMcpjsonServers": ["db"]}}, "mcpServers": {"s": {"type": "sse", "url": "https://s.example/sse"}}}',
   'project/.mcp.json': '{"mcpServers": {"db": {"command": "db", "env": {"U": "${DB:-none}"}}}}',
   'home/.cursor/mcp.json': '{\n  // mine\n  "mcpServers": {\n    "files": {"command": "npx", "args": ["${userHome}/d", "${env:HOME}"], "autoApprove": ["r"]},\n    "my tickets": {"url": "https://t.example/mcp"},\n  },\n  "other": 1.50\n}\n',
   'project/.vscode/mcp.json': '{"inputs": [{"id": "api-key"}], "servers": {"perp": {"type": "stdio", "command": "npx", "args": ["${workspaceFolder}/x.js"], "env": {"KEY": "${input:api-key}"}}}}',
@@ -56,7 +56,7 @@ test('import: every host is read, and nothing of an entry is lost', () => {
     s: { type: 'sse', url: 'https://s.example/sse' },
     'files-cursor': { command: 'npx', args: ['${HOME}/d', '${HOME}'], autoApprove: ['r'] },
     'my-tickets': { url: 'https://t.example/mcp' },
-    perp: { type: 'stdio', command: 'npx', args: [`${u.project}/x.js`], env: { KEY: '${INPUT_API_KEY}' }, cwd: u.project },
+    perp: { type: 'stdio', command: 'npx', args: [`${u.project}/x.js`], env: { KEY: '${INPUT_API_KEY}' }, cwd: u.project, disabled: true },
     user: { command: 'u' },
     docs: { command: 'npx', args: ['-y', 'docs-mcp'], env: { A: 'b', 'C.d': 'eé' }, extra: { x: 1 }, glovebox: { startMs: 20000, timeoutMs: 1500 } },
     'remote-one': { url: 'https://r.example/mcp', headers: { 'X-A': 'b', Authorization: 'Bearer ${HOME}' } },
@@ -102,11 +102,12 @@ test('import: our file keeps its comments, order, numbers and keys, and has a ba
 
 test('import --rewrite: the hosts start us, all else in their files stays, and has a backup', () => {
   const u = user(ALL);
-  const result = u.run('import', '--rewrite');
-  assert.equal(result.status, 0, result.stderr);
+  const all = ['--rewrite', '--from', '.vscode/mcp.json', ...['claude', 'claude-code', 'cursor', 'vscode', 'codex'].flatMap((host) => ['--from', host])];
+  const result = u.run('import', ...all);
+  assert.equal(result.status, 0, result.stdout + result.stderr);
   const us = { glovebox: { command: glovebox, args: ['mcp', '--config', u.own] } };
   assert.deepEqual(u.json('home/.config/Claude/claude_desktop_config.json'), { mcpServers: us, scale: 1 });
-  assert.deepEqual(u.json('home/.claude.json'), { n: 1.5, projects: { [u.project]: { mcpServers: us } }, mcpServers: us });
+  assert.deepEqual(u.json('home/.claude.json'), { n: 1.5, projects: { [u.project]: { mcpServers: us, enabledMcpjsonServers: ['db'] } }, mcpServers: us });
   assert.match(u.read('home/.claude.json'), /"n": 1\.50/);
   assert.match(u.read('home/.cursor/mcp.json'), /^\{\n {2}\/\/ mine\n[^]*"other": 1\.50\n\}\n$/);
   assert.deepEqual(u.json('project/.vscode/mcp.json').inputs, [{ id: 'api-key' }]);
@@ -119,7 +120,7 @@ test('import --rewrite: the hosts start us, all else in their files stays, and h
     const backups = readdirSync(dirname(at)).filter((n) => n.startsWith(`${at.split('/').at(-1)}.backup`)).sort();
     assert.equal(readFileSync(join(dirname(at), backups[0]), 'utf8'), ALL[name].replaceAll('@PROJECT@', u.project));
   }
-  const again = u.run('import', '--rewrite');
+  const again = u.run('import', ...all);
   assert.equal(again.status, 0);
   assert.match(again.stdout, /that is glovebox/);
   assert.equal(u.read('home/.codex/config.toml'), toml);

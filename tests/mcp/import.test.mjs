@@ -45,13 +45,13 @@ test('import --rewrite: glovebox with our configuration is there once', () => {
 test('import --rewrite: Codex keeps its entries of glovebox, and what is said above tables', () => {
   const kept = '# rows\n[mcp_servers.glovebox]\ncommand = "glovebox"\nargs = ["mcp", "--data", "a=/b"] # c\n\n[mcp_servers.glovebox.env]\nA = "b"\n\n';
   const u = user({
-    'home/.codex/config.toml': `# top\n[mcp_servers.fs]\ncommand = "x"\n\n${kept}[mcp_servers."two"]\ncommand = "y"\n\n# theme\n[tui]\ntheme = "dark"\n`,
+    'home/.codex/config.toml': `# top\n[mcp_servers.fs]\ncommand = "x"\n\n${kept}[mcp_servers."two"]\ncommand = "y"\n\n# theme\n[tui]\ntheme = "dark"\n\n[projects."@PROJECT@"]\ntrust_level = "trusted"\n`,
     'project/.codex/config.toml': '[mcp_servers]\nfs = {command = "x"}\nbox = {command = "glovebox", args = ["mcp", "--data", "a=/b"]}\n',
   });
   const result = u.run('import', '--rewrite');
   assert.equal(result.status, 65, result.stderr);
   assert.equal(u.read('home/.codex/config.toml'),
-    `# top\n${kept}# theme\n[tui]\ntheme = "dark"\n\n[mcp_servers."glovebox-2"]\ncommand = "${glovebox}"\nargs = ["mcp", "--config", "${u.own}"]\n`);
+    `# top\n${kept}# theme\n[tui]\ntheme = "dark"\n\n[projects."${u.project}"]\ntrust_level = "trusted"\n\n[mcp_servers."glovebox-2"]\ncommand = "${glovebox}"\nargs = ["mcp", "--config", "${u.own}"]\n`);
   // What stands on lines of one table is not taken apart.
   assert.match(result.stdout, /not rewritten: .*project\/\.codex\/config\.toml has servers where they cannot be replaced/);
   assert.match(u.read('project/.codex/config.toml'), /^fs = .*\nbox = /m);
@@ -100,7 +100,7 @@ test('import: servers that were rejected in Claude Code are taken as disabled', 
     'project/.mcp.json': { mcpServers: Object.fromEntries(names.map((name) => [name, { command: name }])) },
     'project/.claude/settings.json': { disabledMcpjsonServers: ['a'] },
     'project/.claude/settings.local.json': { disabledMcpjsonServers: ['b', 5], enabledMcpjsonServers: ['a'] },
-    'home/.claude/settings.json': { disabledMcpjsonServers: ['c', 'user'] },
+    'home/.claude/settings.json': { disabledMcpjsonServers: ['c', 'user'], enableAllProjectMcpServers: true },
     'home/.claude.json': '{"projects": {"@PROJECT@": {"disabledMcpjsonServers": ["d", "user"], "disabledMcpServers": ["e", "off"]}}, "mcpServers": {"user": {"command": "u"}, "off": {"command": "${SURELY_NOT_SET}"}}}',
   });
   const result = u.run('import');
@@ -109,6 +109,60 @@ test('import: servers that were rejected in Claude Code are taken as disabled', 
   assert.deepEqual(Object.keys(servers).filter((name) => servers[name].disabled), ['a', 'b', 'c', 'd', 'e', 'off']);
   assert.match(result.stdout, /a: taken\n {4}note: it is taken as disabled, as '.*project\/\.claude\/settings\.json' has it\n {2}b: /);
   assert.match(result.stdout, /off: taken\n {4}note: it is taken as disabled, as '.*home\/\.claude\.json' has it\n/);
+});
+
+test('import: what a project has and nobody has approved is taken as disabled, and its file not rewritten', () => {
+  const files = {
+    'project/.mcp.json': { mcpServers: { a: { command: 'a' }, b: { command: 'b' } } },
+    'project/.cursor/mcp.json': { mcpServers: { c: { command: 'c' } } },
+    'project/.vscode/mcp.json': { servers: { d: { command: 'd' } } },
+    'project/.codex/config.toml': '[mcp_servers.e]\ncommand = "e"\n',
+    // It comes with the project, too.
+    'project/.claude/settings.json': { enableAllProjectMcpServers: true },
+    'project/.claude/settings.local.json': { enabledMcpjsonServers: ['b'] },
+    'home/.claude.json': '{"projects": {"@PROJECT@": {"enabledMcpjsonServers": ["a"]}}, "mcpServers": {"f": {"command": "f"}}}',
+    'home/.cursor/mcp.json': { mcpServers: { g: { command: 'g' } } },
+  };
+  const u = user(files);
+  const off = () => Object.entries(u.servers()).filter(([, server]) => server.disabled).map(([name]) => name);
+  const result = u.run('import', '--rewrite');
+  assert.equal(result.status, 65);
+  assert.deepEqual(off(), ['b', 'c', 'd', 'e']);
+  assert.match(result.stdout, /b: taken\n {4}note: it is taken as disabled, since it comes with the folder, and no approval of it is known\n/);
+  assert.deepEqual(result.stdout.match(/^not rewritten: .* has servers without a known approval: look at them, and name the file by '--from'$/gm).length, 4, result.stdout);
+  assert.deepEqual(u.json('project/.vscode/mcp.json'), files['project/.vscode/mcp.json']);
+  // Somebody has looked: that is said here, or to import.
+  writeFileSync(u.own, u.read('home/.config/glovebox/mcp.json').replace(/,"cwd":"[^"]*","disabled":true/g, (found) => found.replace(',"disabled":true', '')));
+  assert.deepEqual(off(), []);
+  assert.match(u.run('import').stdout, /b: is there already[^]*c: is there already[^]*nothing to write/);
+  const named = u.run('import', '--rewrite', '--from', '.mcp.json', '--from', '.cursor/mcp.json', '--from', '.vscode/mcp.json', '--from', '.codex/config.toml');
+  assert.equal(named.status, 0, named.stdout);
+  assert.deepEqual(Object.keys(u.servers()), ['a', 'b', 'f', 'c', 'g', 'd', 'e']);
+  assert.deepEqual(off(), []);
+  assert.equal(named.stdout.match(/^rewrote /gm).length, 4);
+});
+
+test('import: approval is read where hosts keep it, the project\'s own if its folder is trusted', () => {
+  const project = { 'project/.mcp.json': { mcpServers: { a: { command: 'a' }, b: { command: 'b' } } } };
+  const off = (files, ...more) => {
+    const u = user({ ...project, ...files });
+    assert.equal(u.run('import', ...more).status, 0);
+    return Object.entries(u.servers()).filter(([, server]) => server.disabled).map(([name]) => name);
+  };
+  const settings = (value) => ({ 'project/.claude/settings.local.json': value });
+  const state = (value) => ({ 'home/.claude.json': `{"projects": {"@PROJECT@": ${JSON.stringify(value)}}}` });
+  const all = { enableAllProjectMcpServers: true };
+  assert.deepEqual(off({}), ['a', 'b']);
+  assert.deepEqual(off({ 'home/.claude/settings.json': all }), []);
+  assert.deepEqual(off(state(all)), []);
+  assert.deepEqual(off(settings(all)), ['a', 'b']);
+  assert.deepEqual(off({ ...settings(all), ...state({ hasTrustDialogAccepted: true }) }), []);
+  assert.deepEqual(off({ ...settings({ enabledMcpjsonServers: ['b'] }), ...state({ hasTrustDialogAccepted: true }) }), ['a']);
+  assert.deepEqual(off({ ...settings({ disabledMcpjsonServers: ['b'] }) }, '--from', '.mcp.json'), ['b']);
+  const codex = { 'project/.codex/config.toml': '[mcp_servers.c]\ncommand = "c"\n', 'home/.claude/settings.json': all };
+  const trust = (level) => ({ 'home/.codex/config.toml': `[projects."@PROJECT@"]\ntrust_level = "${level}"\n` });
+  assert.deepEqual(off({ ...codex, ...trust('untrusted') }), ['c']);
+  assert.deepEqual(off({ ...codex, ...trust('trusted') }), []);
 });
 
 test('import: where nobody can tell what was rejected, nothing is taken', () => {
@@ -135,7 +189,7 @@ test('import: numbers and null are taken as hosts mean them', () => {
   assert.equal(result.status, 0, result.stderr);
   assert.deepEqual(u.servers(), {
     b: { command: 'y', args: null, env: null },
-    a: { command: 'x', env: { V: '1.50', N: null, P: '8080', T: 't' }, cwd: u.project },
+    a: { command: 'x', env: { V: '1.50', N: null, P: '8080', T: 't' }, cwd: u.project, disabled: true },
   });
   assert.match(result.stdout, /c: not taken\n {4}note: it is left alone: env\.B: this is true, where a string belongs/);
 });
@@ -218,10 +272,10 @@ test('import: the folder of a project, its name, and inputs with a default are f
   const { stdout, stderr, status } = u.run('import');
   assert.equal(status, 0, stderr);
   assert.deepEqual(u.servers(), {
-    c: { command: 'project', cwd: u.project },
-    a: { command: 'x', cwd: u.project, args: [`${u.project}/a`, 'project.db', '${INPUT_API_KEY}',
+    c: { command: 'project', cwd: u.project, disabled: true },
+    a: { command: 'x', cwd: u.project, disabled: true, args: [`${u.project}/a`, 'project.db', '${INPUT_API_KEY}',
       '${INPUT_REGION:-eu}', '${INPUT_EMPTY:-}', '${INPUT_BRACES}', '${INPUT_ODD}'] },
-    b: { type: 'http', url: 'https://${INPUT_REGION:-eu}.test/${INPUT_OTHER}' },
+    b: { type: 'http', url: 'https://${INPUT_REGION:-eu}.test/${INPUT_OTHER}', disabled: true },
   });
   assert.match(stdout, /note: the editor asks for a value: set it as the variable INPUT_API_KEY\n/);
   assert.match(stdout, /note: the editor asks for a value: without the variable INPUT_REGION it is the default\n/);
@@ -246,6 +300,7 @@ test('import: a folder that a server of a project names is below the project', (
     'project/.vscode/mcp.json': { servers: file({ e: '${workspaceFolder}/pkg', f: 'pkg' }) },
     'project/.codex/config.toml': '[mcp_servers.g]\ncommand = "x"\ncwd = "sub"\n',
     'home/.cursor/mcp.json': { mcpServers: file({ h: 'sub' }) },
+    'home/.claude/settings.json': { enableAllProjectMcpServers: true },
   });
   const result = u.run('import');
   assert.equal(result.status, 0, result.stderr);
@@ -278,13 +333,13 @@ test('import --rewrite: what people wrote beside the servers is theirs, whatever
   const odd = '["half \\ud83d of a pair", "\\u0000", 123456789012345678901234567890, 1e400]';
   const files = {
     'home/.claude.json': (servers) => `{"history": ${odd}, /* c */ "a\\u0000b": 1,
-  "projects": {"@PROJECT@": {"history": ${odd}, "disabledMcpServers": ["a"]}, "/\\ud83d": {"mcpServers": {}}},
+  "projects": {"@PROJECT@": {"history": ${odd}, "disabledMcpServers": ["a"], "enabledMcpjsonServers": ["c"]}, "/\\ud83d": {"mcpServers": {}}},
   "same": 1, "same": 2, "mcpServers": {${servers('a')}}, "last": ${odd},}\n`,
     'project/.vscode/settings.json': (servers) => `{"x": ${odd}, "mcp": {"y": ${odd}, "servers": {${servers('b')}}}, "projects": 1e400}`,
     'project/.mcp.json': (servers) => `{"mcpServers": {${servers('c')}}}`,
   };
   const u = user(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, text((server) => `"${server}": {"command": "x"}`)])));
-  const result = u.run('import', '--rewrite');
+  const result = u.run('import', '--rewrite', '--from', 'claude-code', '--from', '.vscode/settings.json');
   assert.equal(result.stderr, '');
   assert.equal(result.status, 0);
   const servers = u.servers();
@@ -371,7 +426,7 @@ test('import --rewrite: a file of several places stays wholly, if a server of on
   };
   const u = user(files);
   for (const more of [['--dry-run'], []]) {
-    const result = u.run('import', '--rewrite', ...more);
+    const result = u.run('import', '--rewrite', '--from', 'claude-code', '--from', '.vscode/settings.json', ...more);
     assert.equal(result.status, 65);
     assert.equal(result.stdout.match(/^not rewritten: .*\.claude\.json has servers that were not taken$/gm).length, 1, result.stdout);
     assert.doesNotMatch(result.stdout, /rewr(i|o)te .*\.claude\.json/);

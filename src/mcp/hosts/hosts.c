@@ -274,6 +274,14 @@ bool gbx_host_claude_file(const char *name, char path[PATH_MAX])
            snprintf(path, PATH_MAX, "%s/%s", from, name) < PATH_MAX;
 }
 
+bool gbx_host_codex_file(char path[PATH_MAX])
+{
+    char from[PATH_MAX];
+
+    return base_path(CODEX_HOME, from) &&
+           snprintf(path, PATH_MAX, "%s/config.toml", from) < PATH_MAX;
+}
+
 bool gbx_host_own_path(char path[PATH_MAX])
 {
     char from[PATH_MAX];

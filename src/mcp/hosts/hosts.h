@@ -35,6 +35,7 @@ typedef struct gbx_host_place {
     /* From the top to the servers; NULL ends. */
     char *keys[GBX_HOST_KEYS_MAX + 1];
     char folder[PATH_MAX]; /* of the project that it is of, or "" */
+    bool is_named;         /* by a person, who then has approved what it has */
 } gbx_host_place;
 
 /* Every place of a host, there or not, in the order in which the host itself would look,
@@ -57,6 +58,9 @@ bool gbx_host_place_of(const char *path, const json_t *root, bool is_toml,
 /* A file of Claude Code's: ".claude.json", or one of its folder. All of them are in
  * $CLAUDE_CONFIG_DIR, if there is one. */
 bool gbx_host_claude_file(const char *name, char path[PATH_MAX]);
+
+/* The user's file of Codex. */
+bool gbx_host_codex_file(char path[PATH_MAX]);
 
 /* Where we look for ours without --config: $XDG_CONFIG_HOME/glovebox/mcp.json. */
 bool gbx_host_own_path(char path[PATH_MAX]);

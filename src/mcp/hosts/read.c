@@ -63,16 +63,24 @@ static gbx_status read_toml(gbx_host_file_text *file, gbx_error *reterr)
 
 static const gbx_jsonc_wanted in_project[] = {{"mcpServers", NULL},
                                               {"disabledMcpjsonServers", NULL},
+                                              {"enabledMcpjsonServers", NULL},
+                                              {"enableAllProjectMcpServers", NULL},
                                               {"disabledMcpServers", NULL},
+                                              {"hasTrustDialogAccepted", NULL},
                                               {NULL, NULL}};
 static const gbx_jsonc_wanted projects[] = {{"*", in_project}, {NULL, NULL}};
 static const gbx_jsonc_wanted in_settings[] = {{"servers", NULL},
                                                {"inputs", NULL},
                                                {NULL, NULL}};
-static const gbx_jsonc_wanted wanted[] = {
-    {"mcpServers", NULL}, {"servers", NULL},      {"inputs", NULL},
-    {"mcp", in_settings}, {"projects", projects}, {"disabledMcpjsonServers", NULL},
-    {NULL, NULL}};
+static const gbx_jsonc_wanted wanted[] = {{"mcpServers", NULL},
+                                          {"servers", NULL},
+                                          {"inputs", NULL},
+                                          {"mcp", in_settings},
+                                          {"projects", projects},
+                                          {"disabledMcpjsonServers", NULL},
+                                          {"enabledMcpjsonServers", NULL},
+                                          {"enableAllProjectMcpServers", NULL},
+                                          {NULL, NULL}};
 
 /* The text without its mark and comments; what is not wanted is checked, and gone. */
 static gbx_status parse(gbx_host_file_text *file, char *text, size_t len,

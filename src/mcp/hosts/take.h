@@ -35,18 +35,25 @@ const json_t *gbx_host_inputs(const gbx_host_file_text *file,
 /* Numbers in env and headers become strings, as they are written. */
 void gbx_host_keep_numbers(gbx_host_file_text *file, const gbx_host_place *place);
 
-/* The servers that a person has switched off for that place, elsewhere than there: into
- * off, by name the file that says so. On failure path is the file that cannot be read. */
-gbx_status gbx_host_switched_off(const gbx_host_place *place, json_t *off,
+/* What a person has said of the servers of a place, elsewhere than there. */
+typedef struct gbx_host_answers {
+    json_t *off; /* switched off; by name the file that says so */
+    json_t *on;  /* approved; the same */
+    bool all_on; /* all others are approved, too, or need not be */
+} gbx_host_answers;
+
+/* On failure path is the file that cannot be read. Clean up in any case. */
+gbx_status gbx_host_answers_read(const gbx_host_place *place, gbx_host_answers *ret,
                                  char path[PATH_MAX], gbx_error *reterr);
+void gbx_host_answers_cleanup(gbx_host_answers *answers);
 
 /* What a person should hear of a server that is taken. */
 typedef void (*gbx_host_note_fn)(void *user, const char *note);
 
-/* An entry of that host as ours: json_decref() it. inputs: of its file, or NULL. off_by: the
- * file that has it switched off, or NULL. NULL: it cannot be one, and a note has said why. */
+/* An entry of that host as ours: json_decref() it. inputs: of its file, or NULL. off_why: why
+ * it is to be disabled, or NULL. NULL: it cannot be one, and a note has said why. */
 json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
-                      const json_t *entry, const char *off_by, gbx_host_note_fn note,
+                      const json_t *entry, const char *off_why, gbx_host_note_fn note,
                       void *user);
 
 /* Is it us? With that configuration? */

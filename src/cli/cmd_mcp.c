@@ -267,9 +267,36 @@ static int unknown_word(const gbx_command *self, const char *word)
     for (; subcommands[count] != NULL; count++)
         names[count] = subcommands[count]->name + strlen("mcp ");
     nearest = gbx_nearest(word, names, count);
-    (void)snprintf(message, sizeof message, "there is no command 'mcp %.80s'%s%s%s",
-                   word, nearest != NULL ? ": did you mean 'mcp " : "",
-                   nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+    if (nearest != NULL && strcmp(nearest, word) == 0)
+        (void)snprintf(message, sizeof message,
+                       "a command comes before its options: write 'mcp %s' first",
+                       word);
+    else
+        (void)snprintf(message, sizeof message, "there is no command 'mcp %.80s'%s%s%s",
+                       word, nearest != NULL ? ": did you mean 'mcp " : "",
+                       nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+    return gbx_command_misuse(self, false, message);
+}
+
+/* The name of a limit that is given; NULL: there is none. */
+static const char *given_limit(const gbx_limit_args *limits)
+{
+    return limits->timeout_ms > 0     ? "timeout"
+           : limits->cpu_ms > 0       ? "cpu"
+           : limits->memory_mib > 0   ? "memory"
+           : limits->output_bytes > 0 ? "max-output"
+                                      : NULL;
+}
+
+/* Somebody would believe that scripts are held to it. */
+static int idle_limit(const gbx_command *self, const char *name)
+{
+    char message[160];
+
+    (void)snprintf(message, sizeof message,
+                   "'--%s' is a limit of --data: those of scripts are \"limits\" under "
+                   "\"glovebox\" in the file of --config",
+                   name);
     return gbx_command_misuse(self, false, message);
 }
 
@@ -290,6 +317,8 @@ static int mcp_main(const gbx_command *self, int argc, char **argv)
     if (args.data.count == 0 && args.config == NULL)
         return gbx_command_misuse(self, false,
                                   "there is nothing to serve: give --data or --config");
+    if (args.data.count == 0 && given_limit(&args.limits) != NULL)
+        return idle_limit(self, given_limit(&args.limits));
     (void)signal(SIGPIPE, SIG_IGN); /* a client that is gone is an error of write() */
     return serve(&args);
 }

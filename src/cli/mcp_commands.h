@@ -17,7 +17,8 @@ bool gbx_mcp_own_program(char path[PATH_MAX]);
 /* Our configuration where none is named; GBX_E_USAGE: there is no home to have it in. */
 gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr);
 
-/* path as it is from any folder; the file need not be there. */
-bool gbx_mcp_whole_path(const char *path, char out[PATH_MAX]);
+/* The path of a configuration as it is from any folder; the file need not be there.
+ * GBX_E_OS: no file can be. */
+gbx_status gbx_mcp_whole_path(const char *path, char out[PATH_MAX], gbx_error *reterr);
 
 #endif

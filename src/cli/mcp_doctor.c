@@ -10,6 +10,7 @@
 #include "mcp/upstream/upstream.h"
 #include "policy/secrets.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -266,6 +267,9 @@ static int doctor(const doctor_args *args)
     }
     if (status != GBX_OK) {
         gbx_trouble_input(&trouble, status);
+        if (args->config == NULL && trouble.err.os_errno == ENOENT)
+            trouble.hint = "'glovebox mcp import' makes one of the servers that hosts "
+                           "have";
     } else {
         status = examine(&e, &trouble.err);
         if (status != GBX_OK)

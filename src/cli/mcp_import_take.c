@@ -3,6 +3,7 @@
 #include "cli/mcp_import.h"
 
 #include "base/cleanup.h"
+#include "base/nearest.h"
 #include "cli/mcp_commands.h"
 #include "mcp/config/config.h"
 
@@ -55,11 +56,19 @@ static void report(gbx_import *im, const char *path, gbx_status status,
                    const gbx_error *err)
 {
     gbx_trouble trouble = {.err = *err};
+    const char *host = err->os_errno == ENOENT
+                           ? gbx_nearest(path, gbx_host_names, GBX_HOST_COUNT)
+                           : NULL;
+    char hint[64];
 
     if (strcmp(im->reported, path) == 0)
         return;
     (void)snprintf(im->reported, sizeof im->reported, "%s", path);
     name_file(&trouble, path, status);
+    if (host != NULL) {
+        (void)snprintf(hint, sizeof hint, "did you mean the host '%s'?", host);
+        trouble.hint = hint;
+    }
     (void)fflush(im->out.stream);
     gbx_trouble_print(&im->err, &trouble);
     if (im->exit == 0)
@@ -292,10 +301,10 @@ bool gbx_import_open(gbx_import *im, const char *path, gbx_trouble *trouble)
 
     if (path == NULL)
         status = gbx_mcp_own_config(im->own_path, &trouble->err);
-    else if (!gbx_mcp_whole_path(path, im->own_path))
-        status = gbx_fail(&trouble->err, GBX_E_OS, "cannot tell where '%s' is", path);
+    else
+        status = gbx_mcp_whole_path(path, im->own_path, &trouble->err);
     if (status != GBX_OK) {
-        gbx_trouble_host(trouble, status);
+        gbx_trouble_input(trouble, status);
         return false;
     }
     status = gbx_host_file_read(im->own_path, &file, &trouble->err);

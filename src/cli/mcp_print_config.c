@@ -8,7 +8,10 @@
 #include "mcp/data/spec.h"
 #include "mcp/hosts/hosts.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ARGS_MAX (2 * GBX_OPT_LIST_MAX + 8)
@@ -40,6 +43,7 @@ typedef struct words {
     const char *list[ARGS_MAX];
     size_t count;
     gbx_buf texts[GBX_OPT_LIST_MAX];
+    gbx_spec specs[GBX_OPT_LIST_MAX];
     size_t text_count;
     char config[PATH_MAX];
 } words;
@@ -48,21 +52,26 @@ typedef struct words {
  * would refuse is refused here, where somebody sees it. */
 static gbx_status put_data(words *w, const char *text, gbx_error *reterr)
 {
-    gbx_buf *whole = &w->texts[w->text_count++];
+    size_t index = w->text_count;
+    gbx_buf *whole = &w->texts[index];
+    gbx_spec *spec = &w->specs[index];
     char here[PATH_MAX] = "";
-    gbx_spec spec = {.format = GBX_SPEC_GUESS};
-    gbx_status status = gbx_spec_parse(text, &spec, reterr);
+    gbx_status status = gbx_spec_parse(text, spec, reterr);
 
-    gbx_buf_init(whole, GBX_KIB(64));
     if (status != GBX_OK)
         return status;
-    if (text[spec.path_at] != '/' && getcwd(here, sizeof here) == NULL)
+    gbx_buf_init(whole, GBX_KIB(64));
+    w->text_count++;
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(w->specs[i].name, spec->name) == 0)
+            return gbx_fail(reterr, GBX_E_USAGE, "there are two datasets named '%s'",
+                            spec->name);
+    if (text[spec->path_at] != '/' && getcwd(here, sizeof here) == NULL)
         status = gbx_fail(reterr, GBX_E_OS, "cannot tell what folder this is");
-    (void)gbx_buf_append(whole, text, spec.path_at);
+    (void)gbx_buf_append(whole, text, spec->path_at);
     (void)gbx_buf_puts(whole, strcmp(here, "/") == 0 ? "" : here);
-    (void)gbx_buf_puts(whole, text[spec.path_at] != '/' ? "/" : "");
-    (void)gbx_buf_puts(whole, text + spec.path_at);
-    gbx_spec_cleanup(&spec);
+    (void)gbx_buf_puts(whole, text[spec->path_at] != '/' ? "/" : "");
+    (void)gbx_buf_puts(whole, text + spec->path_at);
     if (!gbx_buf_append(whole, "", 1) && status == GBX_OK)
         status = gbx_fail(reterr, GBX_E_USAGE, "the dataset is too long");
     w->list[w->count++] = "--data";
@@ -76,8 +85,8 @@ static gbx_status fill_words(words *w, const print_args *args, gbx_error *reterr
     bool has_config = args->config != NULL;
 
     w->list[w->count++] = "mcp";
-    if (has_config && !gbx_mcp_whole_path(args->config, w->config))
-        return gbx_fail(reterr, GBX_E_OS, "cannot tell where '%s' is", args->config);
+    if (has_config)
+        status = gbx_mcp_whole_path(args->config, w->config, reterr);
     if (!has_config &&
         args->data.count == 0) { /* what import writes: else it is nothing */
         status = gbx_mcp_own_config(w->config, reterr);
@@ -95,19 +104,28 @@ static gbx_status fill_words(words *w, const print_args *args, gbx_error *reterr
 
 static void free_words(words *w)
 {
-    for (size_t i = 0; i < w->text_count; i++)
+    for (size_t i = 0; i < w->text_count; i++) {
         gbx_buf_cleanup(&w->texts[i]);
+        gbx_spec_cleanup(&w->specs[i]);
+    }
 }
 
 /* The host would say that the server has failed, and not why. */
 static void print_missing(const words *w)
 {
+    char path[PATH_MAX];
+
     if (w->config[0] != '\0' && access(w->config, F_OK) != 0)
         (void)fprintf(
             stderr,
             "There is no %s yet: 'glovebox mcp import' makes one of the servers "
             "that hosts have;\n--data NAME=FILE serves data instead.\n",
             w->config);
+    for (size_t i = 0; i < w->text_count; i++)
+        if (access(w->specs[i].path, F_OK) != 0 &&
+            gbx_mcp_whole_path(w->specs[i].path, path, NULL) == GBX_OK)
+            (void)fprintf(stderr, "There is no %s yet, for --data %s.\n", path,
+                          w->specs[i].name);
 }
 
 static void print_places(gbx_host_kind host)
@@ -169,11 +187,14 @@ static int print(const print_args *args, gbx_host_kind host)
 
     gbx_buf_init(&text, GBX_MIB(1));
     status = fill_words(&w, args, &trouble.err);
-    if (status == GBX_OK && (!gbx_mcp_own_program(program) ||
-                             !gbx_host_print(host, name, program, w.list, &text)))
-        status = gbx_fail(&trouble.err, GBX_E_OS, "cannot tell where this program is");
     if (status != GBX_OK) {
+        gbx_trouble_input(&trouble, status);
+    } else if (!gbx_mcp_own_program(program) ||
+               !gbx_host_print(host, name, program, w.list, &text)) {
+        status = gbx_fail(&trouble.err, GBX_E_OS, "cannot tell where this program is");
         gbx_trouble_host(&trouble, status);
+    }
+    if (status != GBX_OK) {
         gbx_trouble_print(&err, &trouble);
         return trouble.exit;
     }
@@ -198,6 +219,22 @@ static int unknown_host(const gbx_command *self, const char *word)
     return gbx_command_misuse(self, false, message);
 }
 
+/* Claude Code and Codex make names of tools of it. */
+static int check_name(const gbx_command *self, gbx_host_kind host, const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789_-";
+    char message[100];
+
+    if (name == NULL || name[strspn(name, letters)] == '\0' ||
+        (host != GBX_HOST_CLAUDE_CODE && host != GBX_HOST_CODEX))
+        return 0;
+    (void)snprintf(message, sizeof message,
+                   "%s takes names of letters, digits, '_' and '-'",
+                   gbx_host_title(host));
+    return gbx_command_misuse(self, false, message);
+}
+
 static int print_config_main(const gbx_command *self, int argc, char **argv)
 {
     print_args args = {.config = NULL};
@@ -213,8 +250,10 @@ static int print_config_main(const gbx_command *self, int argc, char **argv)
     if (args.name != NULL && args.name[0] == '\0')
         return gbx_command_misuse(self, false, "the name of a server is not empty");
     for (int i = 0; i < GBX_HOST_COUNT; i++)
-        if (strcmp(argv[0], gbx_host_names[i]) == 0)
-            return print(&args, (gbx_host_kind)i);
+        if (strcmp(argv[0], gbx_host_names[i]) == 0) {
+            status = check_name(self, (gbx_host_kind)i, args.name);
+            return status != 0 ? status : print(&args, (gbx_host_kind)i);
+        }
     return unknown_host(self, argv[0]);
 }
 
@@ -238,16 +277,25 @@ gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr)
                           "there is no home directory: give the file by '--config'");
 }
 
-bool gbx_mcp_whole_path(const char *path, char out[PATH_MAX])
+gbx_status gbx_mcp_whole_path(const char *path, char out[PATH_MAX], gbx_error *reterr)
 {
-    char here[PATH_MAX];
+    char here[PATH_MAX] = "";
+    struct stat st;
+    int error = path[0] == '\0' ? ENOENT : 0;
 
-    if (realpath(path, out) != NULL)
-        return true;
-    if (path[0] == '/')
-        return snprintf(out, PATH_MAX, "%s", path) < PATH_MAX;
-    return getcwd(here, sizeof here) != NULL &&
-           snprintf(out, PATH_MAX, "%s/%s", here, path) < PATH_MAX;
+    if (error == 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        error = EISDIR;
+    if (error == 0 && realpath(path, out) != NULL)
+        return GBX_OK;
+    if (error == 0 && path[0] != '/' && getcwd(here, sizeof here) == NULL)
+        error = errno;
+    if (error == 0 && snprintf(out, PATH_MAX, "%s%s%s", here, path[0] != '/' ? "/" : "",
+                               path) >= PATH_MAX)
+        error = ENAMETOOLONG;
+    return error == 0
+               ? GBX_OK
+               : gbx_fail(reterr, GBX_E_OS, "cannot read the configuration '%s': %s",
+                          path, gbx_fail_reason(error));
 }
 
 const gbx_command gbx_command_mcp_print_config = {

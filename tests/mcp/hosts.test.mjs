@@ -203,13 +203,13 @@ test('print-config: with nothing to serve it is what import writes, and said if 
 });
 
 test('print-config: the command is words of a shell, and what mcp refuses is refused', () => {
-  const u = user({});
-  const name = 'my "srv" $HOME\'s';
-  const { stderr } = u.run('print-config', 'claude-code', '--name', name, '--data', 'a=x y.csv', '--data', 'b=csv:csv', '--data', 'c=x:y');
+  const u = user({ 'project/1.csv': 'a\n1\n' });
+  const file = 'my "srv" $HOME\'s.csv';
+  const { stderr } = u.run('print-config', 'claude-code', '--name', 'box', '--data', `d=${file}`, '--data', 'a=x y.csv', '--data', 'b=csv:csv', '--data', 'c=x:y');
   const command = /^ {2}claude (mcp add .*)$/m.exec(stderr)[1];
   const words = spawnSync('/bin/sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' }).stdout.split('\n').slice(0, -1);
-  assert.deepEqual(words, ['mcp', 'add', '--scope', 'user', name, '--', glovebox, 'mcp',
-    '--data', `a=${u.project}/x y.csv`, '--data', `b=csv:${u.project}/csv`, '--data', `c=${u.project}/x:y`]);
+  assert.deepEqual(words, ['mcp', 'add', '--scope', 'user', 'box', '--', glovebox, 'mcp',
+    '--data', `d=${u.project}/${file}`, '--data', `a=${u.project}/x y.csv`, '--data', `b=csv:${u.project}/csv`, '--data', `c=${u.project}/x:y`]);
   assert.ok(!command.includes("'mcp'"), command);
   for (const data of ['x', '1x=/a', 'a=', 'a=sqlite:/x', 'a=/x.db']) {
     const said = u.run('--data', data);
@@ -218,9 +218,60 @@ test('print-config: the command is words of a shell, and what mcp refuses is ref
     assert.equal(refused.stdout, '');
     assert.deepEqual([refused.stderr, refused.status], [said.stderr, said.status], data);
   }
+  for (const args of [['--config='], ['--config', '.'], ['--data', 'a=1.csv', '--data', 'a=./1.csv']]) {
+    const said = u.run(...args);
+    const refused = u.run('print-config', 'cursor', ...args);
+    assert.deepEqual([refused.stdout, refused.stderr, refused.status], ['', said.stderr, said.status], args.join(' '));
+  }
   const nameless = u.run('print-config', 'cursor', '--name', '');
   assert.equal(nameless.status, 64);
   assert.match(nameless.stderr, /the name of a server is not empty/);
+});
+
+test('print-config: a dataset that is not there is said', () => {
+  const u = user({ 'project/there.csv': 'a\n1\n' });
+  const { stderr, status } = u.run('print-config', 'cursor', '--data', 'a=there.csv', '--data', 'b=no.csv', '--data', 'c=sqlite:no.db?query=SELECT 1');
+  assert.equal(status, 0);
+  assert.deepEqual(stderr.match(/^There is no .*$/gm), [`There is no ${u.project}/no.csv yet, for --data b.`, `There is no ${u.project}/no.db yet, for --data c.`]);
+});
+
+test('print-config: a name that a host does not take is refused for it', () => {
+  const u = user({});
+  for (const name of ['my srv', 'a.b', 'ä', '"']) {
+    for (const host of ['claude-code', 'codex']) {
+      const { status, stdout, stderr } = u.run('print-config', host, '--name', name, '--data', 'a=/x.csv');
+      assert.deepEqual([status, stdout], [64, ''], host + name);
+      assert.match(stderr, /takes names of letters, digits, '_' and '-'/);
+    }
+    assert.equal(u.run('print-config', 'cursor', '--name', name, '--data', 'a=/x.csv').status, 0);
+  }
+  assert.equal(u.run('print-config', 'codex', '--name', 'My_srv-2', '--data', 'a=/x.csv').status, 0);
+});
+
+test('mcp: a command after options, and limits of nothing that is served, are refused', () => {
+  const u = user({ 'project/mcp.json': {} });
+  const late = u.run('--config', 'mcp.json', 'doctor');
+  assert.equal(late.status, 64);
+  assert.match(late.stderr, /^glovebox: a command comes before its options: write 'mcp doctor' first\n/);
+  assert.match(u.run('--config', 'mcp.json', 'doctr').stderr, /there is no command 'mcp doctr': did you mean 'mcp doctor'\?/);
+  for (const limit of ['--timeout=500', '--cpu=500', '--memory=64', '--max-output=1000']) {
+    const { status, stderr } = u.run('--config', 'mcp.json', limit);
+    assert.equal(status, 64, limit);
+    assert.ok(stderr.startsWith(`glovebox: '${limit.split('=')[0]}' is a limit of --data: those of scripts are "limits" under "glovebox" in the file of --config\n`), stderr);
+  }
+});
+
+test('import and doctor: what was meant is said, and how to begin', () => {
+  const u = user({});
+  const { status, stderr } = u.run('import', '--from', 'claud');
+  assert.deepEqual([status, stderr], [66, "glovebox: cannot read 'claud': there is no such file\n  hint: did you mean the host 'claude'?\n"]);
+  assert.match(u.run('import', '--from', 'nowhere.json').stderr, /no such file\n$/);
+  const doctor = u.run('doctor');
+  assert.equal(doctor.status, 66);
+  assert.match(doctor.stderr, /there is no such file\n {2}hint: 'glovebox mcp import' makes one of the servers that hosts have\n$/);
+  assert.match(u.run('doctor', '--config', 'nowhere.json').stderr, /no such file\n$/);
+  for (const command of [['import'], ['doctor'], ['print-config', 'cursor']])
+    assert.match(u.run(...command, '--config=').stderr, /^glovebox: cannot read the configuration '': there is no such file\n$/);
 });
 
 test('mcp --config: what is wrong with a file is said as doctor says it', () => {

@@ -373,7 +373,7 @@ test('import and doctor: why a file cannot be read is said', () => {
   const u = user({ 'home/.cursor/mcp.json': { mcpServers: { a: { command: 'x' } } } });
   const missing = "'nowhere.json': there is no such file\n";
   assert.equal(u.run('import', '--from', 'nowhere.json').stderr, `glovebox: cannot read ${missing}`);
-  assert.equal(u.run('import', '--from', 'cursor', '--config', '.').stderr, `glovebox: cannot read '${u.project}': it is a directory\n`);
+  assert.equal(u.run('import', '--from', 'cursor', '--config', '.').stderr, "glovebox: cannot read the configuration '.': it is a directory\n");
   const doctor = u.run('doctor', '--config', 'nowhere.json');
   assert.deepEqual([doctor.status, doctor.stderr], [66, `glovebox: cannot read the configuration ${missing}`]);
   const server = u.run('--config', 'nowhere.json');

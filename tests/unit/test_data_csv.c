@@ -206,6 +206,17 @@ static void test_delimiters__are_found_out(void **state)
     becomes("\"a;b\",c\n1,2\n", "[{\"a;b\":1,\"c\":2}]");
 }
 
+static void test_delimiters__are_no_commas_where_another_splits_as_well(void **state)
+{
+    (void)state;
+
+    becomes("Zeit;Temperatur, C\n10:00;21,5\n10:05;21,7\n",
+            "[{\"Zeit\":\"10:00\",\"Temperatur, C\":\"21,5\"}, "
+            "{\"Zeit\":\"10:05\",\"Temperatur, C\":\"21,7\"}]");
+    becomes("a, b\tc\n1,5\t2\n", "[{\"a, b\":\"1,5\",\"c\":2}]");
+    becomes("a, b|c\n1,5|2\n", "[{\"a, b\":\"1,5\",\"c\":2}]");
+}
+
 static void names_are(const char *csv, const char *json)
 {
     gbx_error error = {0};
@@ -351,6 +362,7 @@ int main(void)
         cmocka_unit_test(test_an_empty_cell__is_null),
         cmocka_unit_test(test_quotes__line_breaks_and_blanks),
         cmocka_unit_test(test_delimiters__are_found_out),
+        cmocka_unit_test(test_delimiters__are_no_commas_where_another_splits_as_well),
         cmocka_unit_test(test_names__are_told_where_no_record_tells_them),
         cmocka_unit_test(test_names__are_each_their_own),
         cmocka_unit_test(test_what_is_wrong__is_told_with_its_place),

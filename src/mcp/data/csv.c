@@ -164,7 +164,7 @@ bool gbx_csv_cell_next(gbx_csv *csv, gbx_csv_cell *ret)
 
 char gbx_csv_guess(const char *text, size_t len, size_t *ret_start)
 {
-    static const char candidates[] = ",;\t|";
+    static const char candidates[] = "\t;|,"; /* a comma is in numbers and names, too */
     bool is_cut = len > GUESS_BYTES;
     size_t most = 0;
     char best = ',';

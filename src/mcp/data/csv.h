@@ -37,8 +37,9 @@ bool gbx_csv_more(gbx_csv *csv);
 /* The next cell of the record. False if it was refused. */
 bool gbx_csv_cell_next(gbx_csv *csv, gbx_csv_cell *ret);
 
-/* The delimiter that splits the first records most evenly; ',' if none does. A first line
- * "sep=;", as spreadsheets write it, decides, and *ret_start is then behind it. */
+/* The delimiter that splits the first records most evenly; of two that do so alike none is
+ * ',', which is what it is if none does. A first line "sep=;", as spreadsheets write it,
+ * decides, and *ret_start is then behind it. */
 char gbx_csv_guess(const char *text, size_t len, size_t *ret_start);
 
 /* Append the cell's characters. */

@@ -172,6 +172,26 @@ static void test_digits_e_digits__are_numbers_beside_decimals_alone(void **state
     becomes("v\n1e5\n-2e5\n", "[{\"v\":1e5}, {\"v\":-2e5}]");
 }
 
+static void test_points_that_may_part_thousands__are_of_text_where_commas_may_be_points(
+    void **state)
+{
+    (void)state;
+
+    becomes("a;b\nA;1.234\nB;12.500\nC;950\n",
+            "[{\"a\":\"A\",\"b\":\"1.234\"}, {\"a\":\"B\",\"b\":\"12.500\"}, "
+            "{\"a\":\"C\",\"b\":\"950\"}]");
+    becomes("a;b\n1.234;-1.234\n1.5;-12.500\n",
+            "[{\"a\":1.234,\"b\":-1.234}, {\"a\":1.5,\"b\":-12.500}]");
+    becomes("a;b\n1.234;x\n0.500;y\n",
+            "[{\"a\":1.234,\"b\":\"x\"}, {\"a\":0.500,\"b\":\"y\"}]");
+    becomes("a;b\n1.234;1.5\n1.500;v2\n",
+            "[{\"a\":\"1.234\",\"b\":\"1.5\"}, {\"a\":\"1.500\",\"b\":\"v2\"}]");
+    becomes("a,b\nA,1.234\nB,12.500\n",
+            "[{\"a\":\"A\",\"b\":1.234}, {\"a\":\"B\",\"b\":12.500}]");
+    becomes("a,b\nA,1.234\nB,12e4\n",
+            "[{\"a\":\"A\",\"b\":1.234}, {\"a\":\"B\",\"b\":12e4}]");
+}
+
 static void test_an_empty_cell__is_null(void **state)
 {
     (void)state;
@@ -359,6 +379,8 @@ int main(void)
         cmocka_unit_test(test_numbers__are_written_as_they_stand),
         cmocka_unit_test(test_numbers__are_what_other_programs_print_of_doubles),
         cmocka_unit_test(test_digits_e_digits__are_numbers_beside_decimals_alone),
+        cmocka_unit_test(
+            test_points_that_may_part_thousands__are_of_text_where_commas_may_be_points),
         cmocka_unit_test(test_an_empty_cell__is_null),
         cmocka_unit_test(test_quotes__line_breaks_and_blanks),
         cmocka_unit_test(test_delimiters__are_found_out),

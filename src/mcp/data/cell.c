@@ -9,6 +9,9 @@
 /* Every integer of so many digits is a double of its own. */
 #define DIGITS_MAX 15
 
+/* Between two points of a whole number in groups. */
+#define GROUP 3
+
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -70,6 +73,9 @@ static gbx_cell_kind number(const char *text, size_t len)
         if (at == point + 1)
             return GBX_CELL_TEXT;
         is_plain = false;
+        if (at == len && at == point + 1 + GROUP && whole >= 1 && whole <= GROUP &&
+            text[start] != '0')
+            return GBX_CELL_THOUSANDS;
     }
     if (at == len && len <= DIGITS_MAX) /* most are: no digit of these is lost */
         return GBX_CELL_DECIMAL;

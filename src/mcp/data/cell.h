@@ -19,7 +19,8 @@ typedef enum gbx_cell_kind {
                              its point */
     GBX_CELL_BOOLEAN = 8, /* true or false, in any case */
     GBX_CELL_TEXT = 16,
-    GBX_CELL_POWER = 32, /* 12e4: such a decimal, or the name of something */
+    GBX_CELL_POWER = 32,     /* 12e4: such a decimal, or the name of something */
+    GBX_CELL_THOUSANDS = 64, /* 1.234: such a decimal, or a whole number in groups */
 } gbx_cell_kind;
 
 gbx_cell_kind gbx_cell_kind_of(const char *text, size_t len);
@@ -28,7 +29,7 @@ gbx_cell_kind gbx_cell_kind_of(const char *text, size_t len);
 bool gbx_cell_append_number(const char *text, size_t len, gbx_buf *to);
 
 /* Are the cells of a column numbers, which has cells of these kinds? Those that may be
- * names are if others of it are decimals for sure. */
+ * names are if others of it are decimals for sure; those that may be in groups are not. */
 bool gbx_cell_are_numbers(unsigned kinds);
 
 #endif

@@ -226,6 +226,24 @@ static void put(table *t, size_t index, const gbx_csv_cell *cell, gbx_buf *to)
         write_text(t, cell, to);
 }
 
+/*
+ * Where ; is the delimiter a comma is likely to be the decimal point, and 1.234 more than a
+ * thousand: it is a number if some other cell shows that a point is one here.
+ */
+static void settle_thousands(table *t)
+{
+    bool has_points = t->csv.delimiter != ';';
+
+    for (size_t i = 0; i < t->count; i++)
+        has_points |= (t->columns[i].kinds & GBX_CELL_DECIMAL) != 0 &&
+                      (t->columns[i].kinds & GBX_CELL_TEXT) == 0;
+    for (size_t i = 0; has_points && i < t->count; i++)
+        if ((t->columns[i].kinds & GBX_CELL_THOUSANDS) != 0) {
+            t->columns[i].kinds &= ~(unsigned)GBX_CELL_THOUSANDS;
+            t->columns[i].kinds |= GBX_CELL_DECIMAL;
+        }
+}
+
 static bool is_stopped(const table *t)
 {
     return t->stop != NULL && atomic_load(t->stop);
@@ -241,6 +259,7 @@ static gbx_status look_at_all(table *t)
         if (n % RECORDS_AT_ONCE == 0 && is_stopped(t))
             return gbx_fail(t->err, GBX_E_CLOSED, "nobody waits for the table");
     }
+    settle_thousands(t);
     return GBX_OK;
 }
 

@@ -63,6 +63,27 @@ static void test_types__are_of_all_values(void **state)
     tells("[[1,2],[3.5]]", TYPE, "number[][]");
 }
 
+static void test_arrays_that_are_too_deep__are_counted_all_the_same(void **state)
+{
+    (void)state;
+
+    tells("[[[[[[[1,2],[3]]]]]]]", TYPE, "array[][][][][][]");
+    tells("[[[[[[[]]]]]]]", TYPE, "[][][][][][][]");
+    tells("[[[[[[[1,2],[3]]]]]]]", STATISTICS,
+          "[\n{\"field\":\"[]\",\"kinds\":[\"array\"],\"count\":1,\"nulls\":0,"
+          "\"elements\":1},\n"
+          "{\"field\":\"[][]\",\"kinds\":[\"array\"],\"count\":1,\"nulls\":0,"
+          "\"elements\":1},\n"
+          "{\"field\":\"[][][]\",\"kinds\":[\"array\"],\"count\":1,\"nulls\":0,"
+          "\"elements\":1},\n"
+          "{\"field\":\"[][][][]\",\"kinds\":[\"array\"],\"count\":1,\"nulls\":0,"
+          "\"elements\":1},\n"
+          "{\"field\":\"[][][][][]\",\"kinds\":[\"array\"],\"count\":1,\"nulls\":0,"
+          "\"elements\":2},\n"
+          "{\"field\":\"[][][][][][]\",\"kinds\":[\"array\"],\"count\":2,\"nulls\":0,"
+          "\"elements\":3}\n]");
+}
+
 static void test_choices__are_named_where_they_are_many_records(void **state)
 {
     (void)state;
@@ -453,6 +474,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_types__are_of_all_values),
+        cmocka_unit_test(test_arrays_that_are_too_deep__are_counted_all_the_same),
         cmocka_unit_test(test_choices__are_named_where_they_are_many_records),
         cmocka_unit_test(test_sizes__are_said),
         cmocka_unit_test(test_examples__are_three_and_masked),

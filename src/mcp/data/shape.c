@@ -331,15 +331,12 @@ static void look_at_elements(looking *l, gbx_shape *s, gbx_view array, int depth
     gbx_view name, value;
 
     s->kinds |= GBX_SHAPE_ARRAY;
-    if (depth == GBX_SHAPE_DEPTH_MAX)
-        return;
     while (!l->failed && gbx_view_next(array, &cursor, &name, &value)) {
         s->elements++;
-        if (s->element == NULL)
+        if (s->element == NULL && depth < GBX_SHAPE_DEPTH_MAX)
             s->element = node_new(l);
-        if (s->element == NULL)
-            return;
-        look(l, s->element, value, depth + 1);
+        if (s->element != NULL)
+            look(l, s->element, value, depth + 1);
     }
 }
 

@@ -19,12 +19,19 @@ after(() => {
   rmSync(folder, { recursive: true });
 });
 
-async function open(path) {
-  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--data', `d=${at(path)}`], { env: {
-    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH } });
+/** limit: what `ulimit` takes, or nothing. */
+async function open(path, limit) {
+  const args = ['mcp', '--data', `d=${at(path)}`];
+  const env = { GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH };
+  const wire = limit === undefined
+    ? new Wire(process.env.GLOVEBOX, args, { env })
+    : new Wire('sh', ['-c', `ulimit ${limit}; exec "$0" "$@"`, process.env.GLOVEBOX, ...args],
+      { env });
   await wire.initialize();
   return wire;
 }
+
+const described = async (wire) => (await wire.ask('tools/list')).result.tools[0].description;
 
 const count = async (wire) =>
   (await wire.call('compute', { code: '(d) => d.length' })).result.structuredContent.value;
@@ -41,8 +48,7 @@ test('a folder that is removed and made again', async () => {
   const wire = await open('removed/a.json');
   assert.equal(await count(wire), 1);
   rmSync(at('removed'), { recursive: true });
-  while (!/could not be read again/.test((await wire.ask('tools/list')).result.tools[0].description))
-    await rest();
+  while (!/could not be read again/.test(await described(wire))) await rest();
   write('removed/a.json', 2);
   await until(wire, 2);
   write('removed/a.json', 3);
@@ -74,5 +80,13 @@ test('a link on the way that is made to lead elsewhere', async () => {
   await until(wire, 2);
   write('2/a.json', 3);
   await until(wire, 3);
+  await wire.close();
+});
+
+test('one that the engine never took is not told as what it was before', async () => {
+  write('large/a.json', 100000);
+  const wire = await open('large/a.json', '-f 4');
+  while (!/cannot be used|could not be read/.test(await described(wire))) await rest();
+  assert.match(await described(wire), /d: cannot be used: /);
   await wire.close();
 });

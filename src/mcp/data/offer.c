@@ -81,7 +81,7 @@ static void put_dataset(const gbx_dataset_state *set, gbx_buf *to)
     bool is_file = t->format != GBX_SPEC_SQLITE;
 
     (void)gbx_buf_printf(to, "\n%s: ", set->spec.name);
-    if (t->type == NULL) {
+    if (t->type == NULL || (set->problem[0] != 0 && !set->is_loaded)) {
         (void)gbx_buf_puts(to,
                            set->problem[0] != 0 ? "cannot be used: " : "being read");
         (void)gbx_buf_puts(to, set->problem);

@@ -125,6 +125,7 @@ static void test_looks__of_what_nobody_shows(void **state)
         "d41d8cd98f00b204e9800998ecf8427e",
         "4111111111111111",
         "4111 1111 1111 1111",
+        "4111.1111.1111.1111",
         "paid with 5500-0000-0000-0004 yesterday",
         "+49 170 1234567",
         "+14155550123",
@@ -169,6 +170,9 @@ static void test_looks__of_ordinary_values(void **state)
         "01.05.2024",
         "12/31/2024",
         "1234567.89",
+        "0.8474337000003", /* the digits of these are those of cards */
+        "4.5395787600007",
+        "1714557600009",
         "v1.2.3.4",
         "1.2.3.400",
         "tel:12",

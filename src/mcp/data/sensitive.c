@@ -257,7 +257,9 @@ static bool is_number_of(const char *s, size_t len)
         else if (s[i] != '+')
             others++;
     }
-    if (n >= CARD_MIN && n <= CARD_MAX && is_luhn(digits, n))
+    /* Cards begin with 2 to 6; times in milliseconds with 1. */
+    if (n >= CARD_MIN && n <= CARD_MAX && digits[0] >= '2' && digits[0] <= '6' &&
+        dots != 1 && is_luhn(digits, n))
         return true;
     if (n < PHONE_MIN || n > PHONE_MAX || is_date(s, len))
         return false;

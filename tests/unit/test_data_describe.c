@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told of a dataset: types, sizes, masked examples, statistics. */
+/* What a model is told of a dataset: types, sizes, masked examples. */
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "mcp/data/describe.h"
+#include "described.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,36 +12,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-typedef enum part { TYPE, SIZE, EXAMPLES, STATISTICS } part;
-
-static char *told(const char *json, part what, size_t room)
-{
-    gbx_shape *shape;
-    gbx_view view;
-    gbx_buf buf;
-
-    assert_true(gbx_view_open(json, strlen(json), &view));
-    shape = gbx_shape_of(view, NULL);
-    assert_non_null(shape);
-    gbx_buf_init(&buf, GBX_MIB(16));
-    switch (what) {
-    case TYPE: assert_true(gbx_describe_type(shape, room, &buf)); break;
-    case SIZE: assert_true(gbx_describe_size(shape, view, &buf)); break;
-    case EXAMPLES: assert_true(gbx_describe_examples(view, "", room, &buf)); break;
-    case STATISTICS: assert_true(gbx_describe_statistics(shape, &buf)); break;
-    }
-    gbx_shape_free(shape);
-    return gbx_buf_take_string(&buf, NULL);
-}
-
-static void tells(const char *json, part what, const char *wanted)
-{
-    char *text = told(json, what, 10000);
-
-    assert_string_equal(text, wanted);
-    free(text);
-}
 
 static void test_types__are_of_all_values(void **state)
 {
@@ -219,75 +189,6 @@ static void test_texts__are_cut_and_steer_nothing(void **state)
     tells("[{\"a\\nignore all\":1}]", TYPE, "{ \"a\\nignore all\": integer }[]");
 }
 
-static void test_statistics__say_what_can_be_said(void **state)
-{
-    (void)state;
-
-    tells(
-        "[{\"n\":1,\"s\":\"x\",\"d\":\"2024-01-02\"},{\"n\":4,\"s\":\"x\",\"d\":"
-        "\"2023-01-02T10:00:00Z\"},{\"n\":null,\"s\":\"x\"},{\"n\":2.5,\"s\":\"x\"},"
-        "{\"s\":\"x\"},{\"s\":\"y\",\"e\":{\"password\":123}}]",
-        STATISTICS,
-        "[\n{\"field\":\"[]\",\"kinds\":[\"object\"],\"count\":6,\"nulls\":0},\n"
-        "{\"field\":\"[].n\",\"kinds\":[\"null\",\"integer\",\"number\"],\"count\":4,"
-        "\"nulls\":1,\"missing\":2,\"distinct\":3,\"min\":1,\"max\":4,\"mean\":2.5,"
-        "\"top\":[]},\n"
-        "{\"field\":\"[].s\",\"kinds\":[\"string\"],\"count\":6,\"nulls\":0,"
-        "\"distinct\":2,\"top\":[{\"value\":\"x\",\"count\":5}]},\n"
-        "{\"field\":\"[].d\",\"kinds\":[\"string\"],\"count\":2,\"nulls\":0,"
-        "\"missing\":4,\"distinct\":2,\"first\":\"2023-01-02T10:00:00Z\","
-        "\"last\":\"2024-01-02\",\"top\":[]},\n"
-        "{\"field\":\"[].e\",\"kinds\":[\"object\"],\"count\":1,\"nulls\":0,"
-        "\"missing\":5},\n"
-        "{\"field\":\"[].e.password\",\"kinds\":[\"integer\"],\"count\":1,\"nulls\":0,"
-        "\"distinct\":1,\"sensitive\":true}\n]");
-    tells("[4111111111111111,1]", STATISTICS,
-          "[\n{\"field\":\"[]\",\"kinds\":[\"integer\"],\"count\":2,\"nulls\":0,"
-          "\"distinct\":2,\"top\":[]}\n]");
-}
-
-static void test_numbers__are_told_as_code_sees_them(void **state)
-{
-    static const char ids[] =
-        "[{\"id\":1234567890123456789},{\"id\":1234567890123456788}]";
-    (void)state;
-
-    tells(ids, TYPE, "{ id: integer /* over 2^53: last digits are lost */ }[]");
-    tells(ids, EXAMPLES, "{id:1234567890123456800}\n{id:1234567890123456800}\n");
-    tells(
-        ids, STATISTICS,
-        "[\n{\"field\":\"[]\",\"kinds\":[\"object\"],\"count\":2,\"nulls\":0},\n"
-        "{\"field\":\"[].id\",\"kinds\":[\"integer\"],\"count\":2,\"nulls\":0,"
-        "\"distinct\":1,\"digitsLost\":2,\"min\":1.2345678901234568e+18,"
-        "\"max\":1.2345678901234568e+18,\"mean\":1.2345678901234568e+18,\"top\":[]}\n]");
-    tells("[9007199254740991,9007199254740992,-10000000000000000]", TYPE, "integer[]");
-    tells("[9007199254740993]", TYPE,
-          "integer /* over 2^53: last digits are lost */[]");
-    tells("[1e400,1]", TYPE, "number /* over 1.8e308: Infinity */[]");
-    tells("[1e400,-1e400,1.50]", EXAMPLES, "Infinity\n-Infinity\n1.5\n");
-    tells("[1e400,1,1e0,1.0]", STATISTICS,
-          "[\n{\"field\":\"[]\",\"kinds\":[\"integer\",\"number\"],\"count\":4,"
-          "\"nulls\":0,\"distinct\":2,\"infinite\":1,\"min\":1,\"max\":1,\"mean\":1,"
-          "\"top\":[]}\n]");
-    tells("[[0.000001,1.5e-7,123456789012345680000],[1e21,-0,12e3]]", EXAMPLES,
-          "[0.000001,1.5e-7,123456789012345680000]\n[1e+21,0,12000]\n");
-}
-
-/* Every string and name of a hostile dataset ends up in some text. */
-/* {"k0":first,"k1":other,...} of so many members; more is put in before its end. */
-static char *map_of(size_t count, const char *first, const char *other,
-                    const char *more)
-{
-    gbx_buf buf;
-
-    gbx_buf_init(&buf, GBX_MIB(1));
-    for (size_t i = 0; i < count; i++)
-        (void)gbx_buf_printf(&buf, "%s\"k%zu\":%s", i == 0 ? "{" : ",", i,
-                             i == 0 ? first : other);
-    (void)gbx_buf_printf(&buf, "%s}", more);
-    return gbx_buf_take_string(&buf, NULL);
-}
-
 static void test_maps__are_told_by_all_of_their_members(void **state)
 {
     char *map = map_of(600, "{\"n\":1}", "{\"n\":3,\"price\":1.5}", "");
@@ -391,20 +292,7 @@ static void test_tables__of_many_columns_say_how_many(void **state)
     free(row);
 }
 
-static void test_means__are_within_the_range(void **state)
-{
-    (void)state;
-
-    tells("[1700000000123,1700000009999]", STATISTICS,
-          "[\n{\"field\":\"[]\",\"kinds\":[\"integer\"],\"count\":2,\"nulls\":0,"
-          "\"distinct\":2,\"min\":1700000000123,\"max\":1700000009999,"
-          "\"mean\":1.70000000506e+12,\"top\":[]}\n]");
-    tells(
-        "[1e308,1e308]", STATISTICS,
-        "[\n{\"field\":\"[]\",\"kinds\":[\"number\"],\"count\":2,\"nulls\":0,"
-        "\"distinct\":1,\"min\":1e+308,\"max\":1e+308,\"mean\":1e+308,\"top\":[]}\n]");
-}
-
+/* Every string and name of a hostile dataset ends up in some text. */
 static void test_hostile_data__is_described_in_bounds(void **state)
 {
     gbx_buf json;
@@ -448,28 +336,6 @@ static void test_hostile_data__is_described_in_bounds(void **state)
     gbx_buf_cleanup(&json);
 }
 
-static void test_many_values__are_counted_up_to_a_bound(void **state)
-{
-    gbx_buf json;
-    char *text;
-    (void)state;
-
-    gbx_buf_init(&json, GBX_MIB(64));
-    (void)gbx_buf_puts(&json, "[");
-    for (int i = 0; i < 100000; i++)
-        (void)gbx_buf_printf(&json, "%d,", i % 10000);
-    (void)gbx_buf_append(&json, "0]", 3);
-    text = told((const char *)json.data, STATISTICS, 0);
-    assert_non_null(strstr(text, "\"distinct\":10000,"));
-    free(text);
-    json.len -= 3;
-    (void)gbx_buf_append(&json, "-1]", 4);
-    text = told((const char *)json.data, STATISTICS, 0);
-    assert_non_null(strstr(text, "\"distinctAtLeast\":10000,"));
-    free(text);
-    gbx_buf_cleanup(&json);
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -483,16 +349,12 @@ int main(void)
         cmocka_unit_test(test_columns_without_records__are_told_by_name),
         cmocka_unit_test(test_names_of_people__are_masked_and_those_of_things_are_not),
         cmocka_unit_test(test_texts__are_cut_and_steer_nothing),
-        cmocka_unit_test(test_statistics__say_what_can_be_said),
-        cmocka_unit_test(test_numbers__are_told_as_code_sees_them),
         cmocka_unit_test(test_maps__are_told_by_all_of_their_members),
         cmocka_unit_test(test_maps__say_nothing_of_what_a_name_says_is_sensitive),
         cmocka_unit_test(test_maps__say_each_kind_of_their_members_once),
         cmocka_unit_test(test_tables__are_told_by_their_columns_however_many),
         cmocka_unit_test(test_tables__of_many_columns_say_how_many),
-        cmocka_unit_test(test_means__are_within_the_range),
         cmocka_unit_test(test_hostile_data__is_described_in_bounds),
-        cmocka_unit_test(test_many_values__are_counted_up_to_a_bound),
     };
 
     return cmocka_run_group_tests_name("describe", tests, NULL, NULL);

@@ -168,9 +168,8 @@ static void put_type(typing *t, const gbx_shape *s, gbx_sensitive_place place)
         if (is_choice(s, place))
             put_choice(t, s);
         else
-            (void)gbx_buf_puts(t->to, s->dates > 0 && s->dates == s->count - s->nulls
-                                          ? "string /* ISO date */"
-                                          : "string");
+            (void)gbx_buf_puts(t->to, gbx_shape_are_dates(s) ? "string /* ISO date */"
+                                                             : "string");
     }
     if ((s->kinds & (GBX_SHAPE_NUMBER | GBX_SHAPE_INTEGER)) != 0) {
         put_or(t, &is_first);

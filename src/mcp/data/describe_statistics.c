@@ -86,14 +86,15 @@ static void put_numbers(const gbx_shape *s, gbx_buf *to)
     put_mean(s, to);
 }
 
+/* Of a field that has other texts too, a date says whose they are. */
 static void put_dates(const gbx_shape *s, gbx_buf *to)
 {
-    if (s->dates == 0)
+    if (!gbx_shape_are_dates(s))
         return;
     (void)gbx_buf_puts(to, ",\"first\":");
-    (void)gbx_buf_append(to, s->first_date.at, s->first_date.len);
+    (void)gbx_describe_string(s->first_date, VALUE_CHARS, false, to);
     (void)gbx_buf_puts(to, ",\"last\":");
-    (void)gbx_buf_append(to, s->last_date.at, s->last_date.len);
+    (void)gbx_describe_string(s->last_date, VALUE_CHARS, false, to);
 }
 
 static int by_count(const void *a, const void *b)

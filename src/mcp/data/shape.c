@@ -4,6 +4,7 @@
 
 #include "mcp/data/describe_text.h"
 #include "mcp/data/number.h"
+#include "mcp/data/shape_date.h"
 #include "mcp/data/shape_distinct.h"
 
 #include <math.h>
@@ -72,20 +73,6 @@ static void look_at_number(looking *l, gbx_shape *s, gbx_view v)
     s->numbers++;
 }
 
-/* "2024-05-01" and what may follow it: a time. */
-static bool is_date(gbx_view v)
-{
-    static const char form[] = "dddd-dd-dd";
-
-    if (v.len < 12 || v.len > 37)
-        return false;
-    for (size_t i = 0; form[i] != 0; i++)
-        if (form[i] == 'd' ? v.at[i + 1] < '0' || v.at[i + 1] > '9'
-                           : v.at[i + 1] != form[i])
-            return false;
-    return v.at[11] == '"' || v.at[11] == 'T' || v.at[11] == ' ';
-}
-
 static bool is_before(gbx_view a, gbx_view b)
 {
     int order = memcmp(a.at, b.at, a.len < b.len ? a.len : b.len);
@@ -98,7 +85,7 @@ static void look_at_string(gbx_shape *s, gbx_view v)
     s->kinds |= GBX_SHAPE_STRING;
     if (v.len > s->longest)
         s->longest = v.len;
-    if (!is_date(v))
+    if (!gbx_shape_is_date(v))
         return;
     if (s->dates == 0 || is_before(v, s->first_date))
         s->first_date = v;
@@ -406,4 +393,9 @@ void gbx_shape_free(gbx_shape *s)
     free(s->hashes);
     free(s->tops);
     free(s);
+}
+
+bool gbx_shape_are_dates(const gbx_shape *s)
+{
+    return s->dates > 0 && s->dates == s->count - s->nulls;
 }

@@ -49,7 +49,7 @@ typedef struct gbx_shape {
     uint64_t infinite; /* too large for a double */
     uint64_t inexact;  /* integers of which code does not see all digits */
     double min, max;
-    uint64_t dates; /* strings that are ISO dates, with or without time */
+    uint64_t dates; /* see shape_date.h */
     gbx_view first_date, last_date;
     size_t longest;    /* string, in bytes of JSON */
     uint64_t elements; /* of all arrays */
@@ -86,5 +86,8 @@ gbx_shape *gbx_shape_of(gbx_view view, const atomic_bool *stop);
  * GBX_SHAPE_FIELDS_MAX values are counted, not told apart. */
 gbx_shape *gbx_shape_of_table(gbx_view view, const atomic_bool *stop);
 void gbx_shape_free(gbx_shape *shape);
+
+/* Are all values dates that are not null? */
+bool gbx_shape_are_dates(const gbx_shape *shape);
 
 #endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* described - see described.h. */
+#include "described.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+char *told(const char *json, part what, size_t room)
+{
+    gbx_shape *shape;
+    gbx_view view;
+    gbx_buf buf;
+
+    assert_true(gbx_view_open(json, strlen(json), &view));
+    shape = gbx_shape_of(view, NULL);
+    assert_non_null(shape);
+    gbx_buf_init(&buf, GBX_MIB(16));
+    switch (what) {
+    case TYPE: assert_true(gbx_describe_type(shape, room, &buf)); break;
+    case SIZE: assert_true(gbx_describe_size(shape, view, &buf)); break;
+    case EXAMPLES: assert_true(gbx_describe_examples(view, "", room, &buf)); break;
+    case STATISTICS: assert_true(gbx_describe_statistics(shape, &buf)); break;
+    }
+    gbx_shape_free(shape);
+    return gbx_buf_take_string(&buf, NULL);
+}
+
+void tells(const char *json, part what, const char *wanted)
+{
+    char *text = told(json, what, 10000);
+
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+char *map_of(size_t count, const char *first, const char *other, const char *more)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, GBX_MIB(1));
+    for (size_t i = 0; i < count; i++)
+        (void)gbx_buf_printf(&buf, "%s\"k%zu\":%s", i == 0 ? "{" : ",", i,
+                             i == 0 ? first : other);
+    (void)gbx_buf_printf(&buf, "%s}", more);
+    return gbx_buf_take_string(&buf, NULL);
+}
+
+char *list_of(int count, const char *value, const char *last)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, GBX_KIB(16));
+    (void)gbx_buf_puts(&buf, "[");
+    for (int i = 0; i < count; i++)
+        (void)gbx_buf_printf(&buf, "%s,", value);
+    (void)gbx_buf_printf(&buf, "%s]", last);
+    return gbx_buf_take_string(&buf, NULL);
+}

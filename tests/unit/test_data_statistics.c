@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* What the resource tells of the fields of a dataset. */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "described.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_statistics__say_what_can_be_said(void **state)
+{
+    (void)state;
+
+    tells(
+        "[{\"n\":1,\"s\":\"x\",\"d\":\"2024-01-02\"},{\"n\":4,\"s\":\"x\",\"d\":"
+        "\"2023-01-02T10:00:00Z\"},{\"n\":null,\"s\":\"x\"},{\"n\":2.5,\"s\":\"x\"},"
+        "{\"s\":\"x\"},{\"s\":\"y\",\"e\":{\"password\":123}}]",
+        STATISTICS,
+        "[\n{\"field\":\"[]\",\"kinds\":[\"object\"],\"count\":6,\"nulls\":0},\n"
+        "{\"field\":\"[].n\",\"kinds\":[\"null\",\"integer\",\"number\"],\"count\":4,"
+        "\"nulls\":1,\"missing\":2,\"distinct\":3,\"min\":1,\"max\":4,\"mean\":2.5,"
+        "\"top\":[]},\n"
+        "{\"field\":\"[].s\",\"kinds\":[\"string\"],\"count\":6,\"nulls\":0,"
+        "\"distinct\":2,\"top\":[{\"value\":\"x\",\"count\":5}]},\n"
+        "{\"field\":\"[].d\",\"kinds\":[\"string\"],\"count\":2,\"nulls\":0,"
+        "\"missing\":4,\"distinct\":2,\"first\":\"2023-01-02T10:00:00Z\","
+        "\"last\":\"2024-01-02\",\"top\":[]},\n"
+        "{\"field\":\"[].e\",\"kinds\":[\"object\"],\"count\":1,\"nulls\":0,"
+        "\"missing\":5},\n"
+        "{\"field\":\"[].e.password\",\"kinds\":[\"integer\"],\"count\":1,\"nulls\":0,"
+        "\"distinct\":1,\"sensitive\":true}\n]");
+    tells("[4111111111111111,1]", STATISTICS,
+          "[\n{\"field\":\"[]\",\"kinds\":[\"integer\"],\"count\":2,\"nulls\":0,"
+          "\"distinct\":2,\"top\":[]}\n]");
+}
+
+static void test_dates__are_told_with_nothing_behind_them(void **state)
+{
+    static const char *const none[] = {
+        "\"2024-05-01 alice@example.com\"",
+        "\"2024-05-01 10:00 alice\"",
+        "\"2024-05-01T10:00:00Zx\"",
+        "\"2024-05-01 4111 1111\"",
+        "\"2024-05-01 \"",
+        "\"2024-05-01T\"",
+        "\"2024-05-01T10:00:00.1234567890\"",
+        "\"2024-05-01T10:00:00.Z\"",
+        "\"2024-13-01\"",
+        "\"2024-05-32\"",
+        "\"2024-5-1\"",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(none); i++) {
+        char *json = list_of(6, none[i], "\"2024-05-01\"");
+        char *text = told(json, STATISTICS, 0);
+
+        if (strstr(text, "\"first\"") != NULL || strstr(text, "\"last\"") != NULL)
+            fail_msg("%s", text);
+        free(text);
+        tells(json, TYPE, "string[]");
+        free(json);
+    }
+}
+
+static void test_dates__have_times_and_zones_in_many_ways(void **state)
+{
+    static const char *const dates[] = {
+        "\"2024-05-01\"",
+        "\"2024-05-01T10:20\"",
+        "\"2024-05-01T10:20:30Z\"",
+        "\"2024-05-01T10:20:30.123456789+02:00\"",
+        "\"2024-05-01 10:20:30,5\"",
+        "\"2024-05-01 10:20:30.123456+00\"",
+        "\"2024-05-01 10:20:30 -0700\"",
+        "\"2024-05-01 10:20:30.123456 UTC\"",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(dates); i++) {
+        char *json = list_of(6, dates[i], "null");
+        char *text = told(json, STATISTICS, 0);
+        char told_as[80];
+
+        (void)snprintf(told_as, sizeof told_as, "\"first\":%s,\"last\":%s", dates[i],
+                       dates[i]);
+        if (strstr(text, told_as) == NULL)
+            fail_msg("%s", text);
+        free(text);
+        free(json);
+    }
+}
+
+static void test_numbers__are_told_as_code_sees_them(void **state)
+{
+    static const char ids[] =
+        "[{\"id\":1234567890123456789},{\"id\":1234567890123456788}]";
+    (void)state;
+
+    tells(ids, TYPE, "{ id: integer /* over 2^53: last digits are lost */ }[]");
+    tells(ids, EXAMPLES, "{id:1234567890123456800}\n{id:1234567890123456800}\n");
+    tells(
+        ids, STATISTICS,
+        "[\n{\"field\":\"[]\",\"kinds\":[\"object\"],\"count\":2,\"nulls\":0},\n"
+        "{\"field\":\"[].id\",\"kinds\":[\"integer\"],\"count\":2,\"nulls\":0,"
+        "\"distinct\":1,\"digitsLost\":2,\"min\":1.2345678901234568e+18,"
+        "\"max\":1.2345678901234568e+18,\"mean\":1.2345678901234568e+18,\"top\":[]}\n]");
+    tells("[9007199254740991,9007199254740992,-10000000000000000]", TYPE, "integer[]");
+    tells("[9007199254740993]", TYPE,
+          "integer /* over 2^53: last digits are lost */[]");
+    tells("[1e400,1]", TYPE, "number /* over 1.8e308: Infinity */[]");
+    tells("[1e400,-1e400,1.50]", EXAMPLES, "Infinity\n-Infinity\n1.5\n");
+    tells("[1e400,1,1e0,1.0]", STATISTICS,
+          "[\n{\"field\":\"[]\",\"kinds\":[\"integer\",\"number\"],\"count\":4,"
+          "\"nulls\":0,\"distinct\":2,\"infinite\":1,\"min\":1,\"max\":1,\"mean\":1,"
+          "\"top\":[]}\n]");
+    tells("[[0.000001,1.5e-7,123456789012345680000],[1e21,-0,12e3]]", EXAMPLES,
+          "[0.000001,1.5e-7,123456789012345680000]\n[1e+21,0,12000]\n");
+}
+
+static void test_means__are_within_the_range(void **state)
+{
+    (void)state;
+
+    tells("[1700000000123,1700000009999]", STATISTICS,
+          "[\n{\"field\":\"[]\",\"kinds\":[\"integer\"],\"count\":2,\"nulls\":0,"
+          "\"distinct\":2,\"min\":1700000000123,\"max\":1700000009999,"
+          "\"mean\":1.70000000506e+12,\"top\":[]}\n]");
+    tells(
+        "[1e308,1e308]", STATISTICS,
+        "[\n{\"field\":\"[]\",\"kinds\":[\"number\"],\"count\":2,\"nulls\":0,"
+        "\"distinct\":1,\"min\":1e+308,\"max\":1e+308,\"mean\":1e+308,\"top\":[]}\n]");
+}
+
+static void test_many_values__are_counted_up_to_a_bound(void **state)
+{
+    gbx_buf json;
+    char *text;
+    (void)state;
+
+    gbx_buf_init(&json, GBX_MIB(64));
+    (void)gbx_buf_puts(&json, "[");
+    for (int i = 0; i < 100000; i++)
+        (void)gbx_buf_printf(&json, "%d,", i % 10000);
+    (void)gbx_buf_append(&json, "0]", 3);
+    text = told((const char *)json.data, STATISTICS, 0);
+    assert_non_null(strstr(text, "\"distinct\":10000,"));
+    free(text);
+    json.len -= 3;
+    (void)gbx_buf_append(&json, "-1]", 4);
+    text = told((const char *)json.data, STATISTICS, 0);
+    assert_non_null(strstr(text, "\"distinctAtLeast\":10000,"));
+    free(text);
+    gbx_buf_cleanup(&json);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_statistics__say_what_can_be_said),
+        cmocka_unit_test(test_dates__are_told_with_nothing_behind_them),
+        cmocka_unit_test(test_dates__have_times_and_zones_in_many_ways),
+        cmocka_unit_test(test_numbers__are_told_as_code_sees_them),
+        cmocka_unit_test(test_means__are_within_the_range),
+        cmocka_unit_test(test_many_values__are_counted_up_to_a_bound),
+    };
+
+    return cmocka_run_group_tests_name("statistics", tests, NULL, NULL);
+}

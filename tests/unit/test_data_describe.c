@@ -138,7 +138,7 @@ static void test_keys_that_are_masked__are_those_of_a_map(void **state)
     tells(map, STATISTICS,
           "[\n{\"field\":\"[key]\",\"kinds\":[\"object\"],\"count\":3,\"nulls\":0},\n"
           "{\"field\":\"[key].n\",\"kinds\":[\"integer\"],\"count\":2,\"nulls\":0,"
-          "\"missing\":1,\"distinct\":2,\"min\":1,\"max\":2,\"mean\":1.5,\"top\":[]},\n"
+          "\"missing\":1,\"distinct\":2,\"top\":[]},\n"
           "{\"field\":\"[key].m\",\"kinds\":[\"string\"],\"count\":1,\"nulls\":0,"
           "\"missing\":2,\"distinct\":1,\"top\":[]}\n]");
     tells(both, TYPE,
@@ -204,6 +204,81 @@ static void test_maps__are_told_by_all_of_their_members(void **state)
           "\"missing\":1,\"distinct\":1,\"min\":1.5,\"max\":1.5,\"mean\":1.5,"
           "\"top\":[{\"value\":1.5,\"count\":599}]}\n]");
     free(map);
+}
+
+static void test_maps__are_what_has_many_records_under_their_ids(void **state)
+{
+    static const char record[] = "{\"pay\":5000,\"on\":\"2024-05-01\"}";
+    char *map = map_of(21, "{\"pay\":4000}", record, "");
+
+    (void)state;
+    tells(map, TYPE, "Record<string, { pay: integer; on?: \"2024-05-01\" }>");
+    tells(
+        map, STATISTICS,
+        "[\n{\"field\":\"[key]\",\"kinds\":[\"object\"],\"count\":21,\"nulls\":0},\n"
+        "{\"field\":\"[key].pay\",\"kinds\":[\"integer\"],\"count\":21,\"nulls\":0,"
+        "\"distinct\":2,\"min\":4000,\"max\":5000,\"mean\":4952.38,"
+        "\"top\":[{\"value\":5000,\"count\":20}]},\n"
+        "{\"field\":\"[key].on\",\"kinds\":[\"string\"],\"count\":20,\"nulls\":0,"
+        "\"missing\":1,\"distinct\":1,\"first\":\"2024-05-01\",\"last\":\"2024-05-01\","
+        "\"top\":[{\"value\":\"2024-05-01\",\"count\":20}]}\n]");
+    free(map);
+    map = map_of(21, "[{\"pay\":1}]", "[{\"pay\":2},{\"pay\":3}]", "");
+    tells(map, TYPE, "Record<string, { pay: integer }[]>");
+    free(map);
+    map = map_of(3000, "{\"a\":1,\"b\":2,\"c\":3}", "{\"a\":1,\"b\":2,\"c\":3}", "");
+    tells(map, TYPE, "Record<string, { a: integer; b: integer; c: integer }>");
+    free(map);
+}
+
+static void test_objects__of_few_or_different_members_are_no_maps(void **state)
+{
+    static const char *const others[] = {"1", "[1]", "{\"0\":1,\"1\":2}", "{}"};
+    char *object = map_of(20, "{\"a\":1}", "{\"a\":1}", "");
+    char *text = told(object, TYPE, 10000);
+    gbx_buf parts;
+
+    (void)state;
+    assert_non_null(strstr(text, "k19: { a: integer }"));
+    free(text);
+    free(object);
+    for (size_t i = 0; i < GBX_COUNTOF(others); i++) {
+        object = map_of(30, others[i], others[i], "");
+        text = told(object, TYPE, 10000);
+        assert_non_null(strstr(text, "k29: "));
+        free(text);
+        free(object);
+    }
+    gbx_buf_init(&parts, GBX_KIB(16));
+    for (int i = 0; i < 30; i++)
+        (void)gbx_buf_printf(&parts, "%s\"part%d\":{\"is\":1,\"a%d\":1,\"b%d\":2}",
+                             i == 0 ? "{" : ",", i, i, i);
+    (void)gbx_buf_append(&parts, "}", 2);
+    text = told((const char *)parts.data, TYPE, 10000);
+    assert_non_null(strstr(text, "part29: "));
+    free(text);
+    gbx_buf_cleanup(&parts);
+}
+
+static void test_maps__of_people_do_not_name_them(void **state)
+{
+    gbx_buf people;
+    char *text;
+    (void)state;
+
+    gbx_buf_init(&people, GBX_KIB(16));
+    for (int i = 0; i < 30; i++)
+        (void)gbx_buf_printf(&people,
+                             "%s\"customer_%d\":{\"id\":%d,\"name\":\"Ada Byron\"}",
+                             i == 0 ? "{" : ",", i, i);
+    (void)gbx_buf_append(&people, "}", 2);
+    tells((const char *)people.data, TYPE,
+          "Record<string, { id: integer; name: string }>");
+    text = told((const char *)people.data, STATISTICS, 0);
+    assert_null(strstr(text, "Ada"));
+    assert_non_null(strstr(text, "\"[key].id\""));
+    free(text);
+    gbx_buf_cleanup(&people);
 }
 
 static void test_maps__say_nothing_of_what_a_name_says_is_sensitive(void **state)
@@ -350,6 +425,9 @@ int main(void)
         cmocka_unit_test(test_names_of_people__are_masked_and_those_of_things_are_not),
         cmocka_unit_test(test_texts__are_cut_and_steer_nothing),
         cmocka_unit_test(test_maps__are_told_by_all_of_their_members),
+        cmocka_unit_test(test_maps__are_what_has_many_records_under_their_ids),
+        cmocka_unit_test(test_objects__of_few_or_different_members_are_no_maps),
+        cmocka_unit_test(test_maps__of_people_do_not_name_them),
         cmocka_unit_test(test_maps__say_nothing_of_what_a_name_says_is_sensitive),
         cmocka_unit_test(test_maps__say_each_kind_of_their_members_once),
         cmocka_unit_test(test_tables__are_told_by_their_columns_however_many),

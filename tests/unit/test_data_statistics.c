@@ -19,25 +19,47 @@ static void test_statistics__say_what_can_be_said(void **state)
 
     tells(
         "[{\"n\":1,\"s\":\"x\",\"d\":\"2024-01-02\"},{\"n\":4,\"s\":\"x\",\"d\":"
-        "\"2023-01-02T10:00:00Z\"},{\"n\":null,\"s\":\"x\"},{\"n\":2.5,\"s\":\"x\"},"
-        "{\"s\":\"x\"},{\"s\":\"y\",\"e\":{\"password\":123}}]",
+        "\"2023-01-02T10:00:00Z\"},{\"n\":null,\"s\":\"x\",\"d\":\"2023-06-07\"},"
+        "{\"n\":2.5,\"s\":\"x\",\"d\":null},{\"n\":2,\"s\":\"x\",\"d\":\"2023-06-07\"},"
+        "{\"n\":3,\"s\":\"y\",\"d\":\"2023-06-07\"},{\"e\":{\"password\":123}}]",
         STATISTICS,
-        "[\n{\"field\":\"[]\",\"kinds\":[\"object\"],\"count\":6,\"nulls\":0},\n"
-        "{\"field\":\"[].n\",\"kinds\":[\"null\",\"integer\",\"number\"],\"count\":4,"
-        "\"nulls\":1,\"missing\":2,\"distinct\":3,\"min\":1,\"max\":4,\"mean\":2.5,"
+        "[\n{\"field\":\"[]\",\"kinds\":[\"object\"],\"count\":7,\"nulls\":0},\n"
+        "{\"field\":\"[].n\",\"kinds\":[\"null\",\"integer\",\"number\"],\"count\":6,"
+        "\"nulls\":1,\"missing\":1,\"distinct\":5,\"min\":1,\"max\":4,\"mean\":2.5,"
         "\"top\":[]},\n"
         "{\"field\":\"[].s\",\"kinds\":[\"string\"],\"count\":6,\"nulls\":0,"
-        "\"distinct\":2,\"top\":[{\"value\":\"x\",\"count\":5}]},\n"
-        "{\"field\":\"[].d\",\"kinds\":[\"string\"],\"count\":2,\"nulls\":0,"
-        "\"missing\":4,\"distinct\":2,\"first\":\"2023-01-02T10:00:00Z\","
+        "\"missing\":1,\"distinct\":2,\"top\":[{\"value\":\"x\",\"count\":5}]},\n"
+        "{\"field\":\"[].d\",\"kinds\":[\"null\",\"string\"],\"count\":6,\"nulls\":1,"
+        "\"missing\":1,\"distinct\":3,\"first\":\"2023-01-02T10:00:00Z\","
         "\"last\":\"2024-01-02\",\"top\":[]},\n"
         "{\"field\":\"[].e\",\"kinds\":[\"object\"],\"count\":1,\"nulls\":0,"
-        "\"missing\":5},\n"
+        "\"missing\":6},\n"
         "{\"field\":\"[].e.password\",\"kinds\":[\"integer\"],\"count\":1,\"nulls\":0,"
         "\"distinct\":1,\"sensitive\":true}\n]");
-    tells("[4111111111111111,1]", STATISTICS,
-          "[\n{\"field\":\"[]\",\"kinds\":[\"integer\"],\"count\":2,\"nulls\":0,"
-          "\"distinct\":2,\"top\":[]}\n]");
+    tells("[4111111111111111,1,2,3,4]", STATISTICS,
+          "[\n{\"field\":\"[]\",\"kinds\":[\"integer\"],\"count\":5,\"nulls\":0,"
+          "\"distinct\":5,\"top\":[]}\n]");
+}
+
+static void test_figures__are_of_five_values_at_least(void **state)
+{
+    static const char *const values[] = {"7", "\"2024-05-01\""};
+    static const char *const figures[] = {"\"min\":7,\"max\":7,\"mean\":7",
+                                          "\"first\":\"2024-05-01\""};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(values); i++)
+        for (int count = 0; count < 6; count++) {
+            char *json = list_of(count, values[i], "null");
+            char *text = told(json, STATISTICS, 0);
+            bool is_told =
+                strstr(text, "\"m") != NULL || strstr(text, "\"first") != NULL;
+
+            assert_int_equal(strstr(text, figures[i]) != NULL, count >= 5);
+            assert_int_equal(is_told, count >= 5);
+            free(text);
+            free(json);
+        }
 }
 
 static void test_dates__are_told_with_nothing_behind_them(void **state)
@@ -100,26 +122,30 @@ static void test_dates__have_times_and_zones_in_many_ways(void **state)
 static void test_numbers__are_told_as_code_sees_them(void **state)
 {
     static const char ids[] =
-        "[{\"id\":1234567890123456789},{\"id\":1234567890123456788}]";
+        "[{\"id\":1234567890123456789},{\"id\":1234567890123456788},"
+        "{\"id\":1234567890123456787},{\"id\":1234567890123456786},"
+        "{\"id\":1234567890123456785}]";
     (void)state;
 
     tells(ids, TYPE, "{ id: integer /* over 2^53: last digits are lost */ }[]");
-    tells(ids, EXAMPLES, "{id:1234567890123456800}\n{id:1234567890123456800}\n");
-    tells(
-        ids, STATISTICS,
-        "[\n{\"field\":\"[]\",\"kinds\":[\"object\"],\"count\":2,\"nulls\":0},\n"
-        "{\"field\":\"[].id\",\"kinds\":[\"integer\"],\"count\":2,\"nulls\":0,"
-        "\"distinct\":1,\"digitsLost\":2,\"min\":1.2345678901234568e+18,"
-        "\"max\":1.2345678901234568e+18,\"mean\":1.2345678901234568e+18,\"top\":[]}\n]");
+    tells(ids, EXAMPLES,
+          "{id:1234567890123456800}\n{id:1234567890123456800}\n"
+          "{id:1234567890123456800}\n");
+    tells(ids, STATISTICS,
+          "[\n{\"field\":\"[]\",\"kinds\":[\"object\"],\"count\":5,\"nulls\":0},\n"
+          "{\"field\":\"[].id\",\"kinds\":[\"integer\"],\"count\":5,\"nulls\":0,"
+          "\"distinct\":1,\"digitsLost\":5,\"min\":1.2345678901234568e+18,"
+          "\"max\":1.2345678901234568e+18,\"mean\":1.2345678901234568e+18,"
+          "\"top\":[{\"value\":1234567890123456800,\"count\":5}]}\n]");
     tells("[9007199254740991,9007199254740992,-10000000000000000]", TYPE, "integer[]");
     tells("[9007199254740993]", TYPE,
           "integer /* over 2^53: last digits are lost */[]");
     tells("[1e400,1]", TYPE, "number /* over 1.8e308: Infinity */[]");
     tells("[1e400,-1e400,1.50]", EXAMPLES, "Infinity\n-Infinity\n1.5\n");
-    tells("[1e400,1,1e0,1.0]", STATISTICS,
-          "[\n{\"field\":\"[]\",\"kinds\":[\"integer\",\"number\"],\"count\":4,"
+    tells("[1e400,1,1e0,1.0,1,1]", STATISTICS,
+          "[\n{\"field\":\"[]\",\"kinds\":[\"integer\",\"number\"],\"count\":6,"
           "\"nulls\":0,\"distinct\":2,\"infinite\":1,\"min\":1,\"max\":1,\"mean\":1,"
-          "\"top\":[]}\n]");
+          "\"top\":[{\"value\":1,\"count\":5}]}\n]");
     tells("[[0.000001,1.5e-7,123456789012345680000],[1e21,-0,12e3]]", EXAMPLES,
           "[0.000001,1.5e-7,123456789012345680000]\n[1e+21,0,12000]\n");
 }
@@ -128,14 +154,16 @@ static void test_means__are_within_the_range(void **state)
 {
     (void)state;
 
-    tells("[1700000000123,1700000009999]", STATISTICS,
-          "[\n{\"field\":\"[]\",\"kinds\":[\"integer\"],\"count\":2,\"nulls\":0,"
-          "\"distinct\":2,\"min\":1700000000123,\"max\":1700000009999,"
+    tells("[1700000000123,1700000009999,1700000000123,1700000009999,1700000005061,"
+          "1700000005061]",
+          STATISTICS,
+          "[\n{\"field\":\"[]\",\"kinds\":[\"integer\"],\"count\":6,\"nulls\":0,"
+          "\"distinct\":3,\"min\":1700000000123,\"max\":1700000009999,"
           "\"mean\":1.70000000506e+12,\"top\":[]}\n]");
-    tells(
-        "[1e308,1e308]", STATISTICS,
-        "[\n{\"field\":\"[]\",\"kinds\":[\"number\"],\"count\":2,\"nulls\":0,"
-        "\"distinct\":1,\"min\":1e+308,\"max\":1e+308,\"mean\":1e+308,\"top\":[]}\n]");
+    tells("[1e308,1e308,1e308,1e308,1e308]", STATISTICS,
+          "[\n{\"field\":\"[]\",\"kinds\":[\"number\"],\"count\":5,\"nulls\":0,"
+          "\"distinct\":1,\"min\":1e+308,\"max\":1e+308,\"mean\":1e+308,"
+          "\"top\":[{\"value\":1e+308,\"count\":5}]}\n]");
 }
 
 static void test_many_values__are_counted_up_to_a_bound(void **state)
@@ -164,6 +192,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statistics__say_what_can_be_said),
+        cmocka_unit_test(test_figures__are_of_five_values_at_least),
         cmocka_unit_test(test_dates__are_told_with_nothing_behind_them),
         cmocka_unit_test(test_dates__have_times_and_zones_in_many_ways),
         cmocka_unit_test(test_numbers__are_told_as_code_sees_them),

@@ -110,6 +110,7 @@ static void put_hidden(typing *t, const gbx_shape *s, gbx_sensitive_place place)
 static void put_object(typing *t, const gbx_shape *s, gbx_sensitive_place place)
 {
     if (s->is_map) {
+        place = gbx_shape_below(s, place);
         (void)gbx_buf_puts(t->to, "Record<string, ");
         if (s->member != NULL)
             put_type(t, s->member, place);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * describe_statistics - figures by field. What is about a field with a sensitive name, or
- * looks sensitive itself, is left out; a value is named only if it is about several records.
+ * looks sensitive itself, is left out; a value is named only if it is about several records,
+ * and what is said of all values of a field only if they are several.
  */
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -76,7 +77,8 @@ static void put_mean(const gbx_shape *s, gbx_buf *to)
 
 static void put_numbers(const gbx_shape *s, gbx_buf *to)
 {
-    if (s->numbers == 0 || looks_sensitive(s->min) || looks_sensitive(s->max))
+    if (s->numbers < GBX_DESCRIBE_OFTEN || looks_sensitive(s->min) ||
+        looks_sensitive(s->max))
         return;
     (void)gbx_buf_puts(to, ",\"min\":");
     (void)gbx_number_put(to, s->min, 17);
@@ -89,7 +91,7 @@ static void put_numbers(const gbx_shape *s, gbx_buf *to)
 /* Of a field that has other texts too, a date says whose they are. */
 static void put_dates(const gbx_shape *s, gbx_buf *to)
 {
-    if (!gbx_shape_are_dates(s))
+    if (s->dates < GBX_DESCRIBE_OFTEN || !gbx_shape_are_dates(s))
         return;
     (void)gbx_buf_puts(to, ",\"first\":");
     (void)gbx_describe_string(s->first_date, VALUE_CHARS, false, to);
@@ -217,7 +219,7 @@ static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
         path->failed = false;
     }
     put_below(l, s->keyed, "[key]", path, place);
-    put_below(l, s->member, "[key]", path, place);
+    put_below(l, s->member, "[key]", path, gbx_shape_below(s, place));
     put_below(l, s->hidden, "[sensitive key]", path, GBX_SENSITIVE_ALL);
     put_below(l, s->element, "[]", path, place);
 }

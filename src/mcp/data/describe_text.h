@@ -6,7 +6,8 @@
 #include "base/json_view.h"
 #include "mcp/data/sensitive.h"
 
-/* A value occurs so often before it is no more about one record. */
+/* A value occurs so often before it is no more about one record; and a field has so many
+ * before the least and the greatest of them are not. */
 #define GBX_DESCRIBE_OFTEN 5
 
 /* Append a JSON string, cut to about max characters with "…", its characters escaped so

@@ -7,6 +7,7 @@
 #include "mcp/data/shape_date.h"
 #include "mcp/data/shape_distinct.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,8 @@ static void merge_child(looking *l, gbx_shape **into, gbx_shape **from)
  * nobody's business. */
 static gbx_shape **place_in_map(gbx_shape *s, gbx_view name)
 {
+    if (gbx_describe_below(GBX_SENSITIVE_NOTHING, name) == GBX_SENSITIVE_PERSON)
+        s->members = GBX_SENSITIVE_PERSON;
     return gbx_describe_below(GBX_SENSITIVE_PERSON, name) == GBX_SENSITIVE_ALL
                ? &s->hidden
                : &s->member;
@@ -146,6 +149,50 @@ static gbx_shape_field *field_named(const gbx_shape *s, gbx_view name)
     return NULL;
 }
 
+/* The records that the values are, or that are in them if they are lists; NULL: there is
+ * something else. Columns by the numbers of their rows are no records. */
+static const gbx_shape *records_of(const gbx_shape *s)
+{
+    if (s->element != NULL && (s->kinds & ~(unsigned)GBX_SHAPE_NULL) == GBX_SHAPE_ARRAY)
+        s = s->element;
+    if ((s->kinds & ~(unsigned)GBX_SHAPE_NULL) != GBX_SHAPE_OBJECT ||
+        s->field_count == 0 || isdigit((unsigned char)s->fields[0].name.at[1]))
+        return NULL;
+    return s;
+}
+
+/* Have all members records, which have nearly the same fields? */
+static bool are_alike(const gbx_shape *s)
+{
+    const gbx_shape *fullest = NULL;
+    size_t known = 0, all = 0;
+
+    for (size_t i = 0; i < s->field_count; i++) {
+        const gbx_shape *records = records_of(s->fields[i].shape);
+
+        if (records == NULL)
+            return false;
+        if (fullest == NULL || records->field_count > fullest->field_count)
+            fullest = records;
+    }
+    for (size_t i = 0; i < s->field_count; i++) {
+        const gbx_shape *records = records_of(s->fields[i].shape);
+
+        all += records->field_count;
+        for (size_t f = 0; f < records->field_count; f++)
+            known += field_named(fullest, records->fields[f].name) != NULL;
+    }
+    return known * 4 >= all * 3;
+}
+
+/* Is one field more too many? Whether they are alike is asked once: what comes behind so
+ * many that are is taken for the same, and need not be kept apart until then. */
+static bool is_full(const looking *l, const gbx_shape *s)
+{
+    return s->field_count == l->fields_max ||
+           (s->field_count == GBX_SHAPE_ALIKE_MAX && are_alike(s));
+}
+
 static bool has_room(looking *l, gbx_shape *s)
 {
     size_t room = s->field_room == 0 ? 8 : s->field_room * 2;
@@ -170,7 +217,7 @@ static void merge_field(looking *l, gbx_shape *into, gbx_shape_field *f)
         merge_child(l, &known->shape, &f->shape);
         return;
     }
-    if (into->field_count == l->fields_max)
+    if (!into->is_map && is_full(l, into))
         make_map(l, into);
     if (into->is_map)
         merge_child(l, place_in_map(into, f->name), &f->shape);
@@ -204,6 +251,7 @@ static void merge_figures(gbx_shape *into, const gbx_shape *from)
     into->dates += from->dates;
     into->elements += from->elements;
     into->has_more |= from->has_more;
+    into->members = into->members > from->members ? into->members : from->members;
     if (from->longest > into->longest)
         into->longest = from->longest;
 }
@@ -242,7 +290,7 @@ static gbx_shape *add_field(looking *l, gbx_shape *s, gbx_view name)
 {
     gbx_shape *made;
 
-    if (s->field_count == l->fields_max) {
+    if (is_full(l, s)) {
         make_map(l, s);
         return find_in_map(l, s, name);
     }
@@ -393,6 +441,11 @@ void gbx_shape_free(gbx_shape *s)
     free(s->hashes);
     free(s->tops);
     free(s);
+}
+
+gbx_sensitive_place gbx_shape_below(const gbx_shape *map, gbx_sensitive_place place)
+{
+    return place > map->members ? place : map->members;
 }
 
 bool gbx_shape_are_dates(const gbx_shape *s)

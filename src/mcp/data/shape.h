@@ -5,18 +5,21 @@
  *
  * A node stands for every value at one place: all elements of an array have one node, and
  * the members of one name of all these objects have one. Names that look sensitive are
- * keys of a map, not fields: all of these members have one node. Everything is bounded:
- * fields, depth, nodes, values that are told apart. What is beyond is said to be.
+ * keys of a map, not fields: all of these members have one node. So are the names of many
+ * members that are records of one form: they are ids. Everything is bounded: fields, depth,
+ * nodes, values that are told apart. What is beyond is said to be.
  */
 #ifndef GBX_MCP_DATA_SHAPE_H
 #define GBX_MCP_DATA_SHAPE_H
 
 #include "base/json_view.h"
+#include "mcp/data/sensitive.h"
 
 #include <stdatomic.h>
 
 #define GBX_SHAPE_NODES_MAX    2048
 #define GBX_SHAPE_FIELDS_MAX   512  /* of one object; more, and it is a map */
+#define GBX_SHAPE_ALIKE_MAX    20   /* records of one form; more, and it is one, too */
 #define GBX_SHAPE_COLUMNS_MAX  4096 /* of a table, whose names are no keys */
 #define GBX_SHAPE_DEPTH_MAX    6
 #define GBX_SHAPE_DISTINCT_MAX 10000
@@ -70,9 +73,10 @@ typedef struct gbx_shape {
     gbx_view key;              /* the first of these names, borrowed */
     struct gbx_shape *element; /* of arrays; NULL: none, or too deep */
     unsigned kinds;            /* of the values */
-    bool is_map;               /* too many names: `member` is what any of them has */
-    bool has_more;             /* fields that are not among these */
-    bool is_distinct_more;     /* values than are counted */
+    gbx_sensitive_place members; /* of maps: what some of their names make of them */
+    bool is_map;           /* its names are ids: `member` is what any of them has */
+    bool has_more;         /* fields that are not among these */
+    bool is_distinct_more; /* values than are counted */
 } gbx_shape;
 
 typedef struct gbx_shape_field {
@@ -86,6 +90,9 @@ gbx_shape *gbx_shape_of(gbx_view view, const atomic_bool *stop);
  * GBX_SHAPE_FIELDS_MAX values are counted, not told apart. */
 gbx_shape *gbx_shape_of_table(gbx_view view, const atomic_bool *stop);
 void gbx_shape_free(gbx_shape *shape);
+
+/* What the members of a map are, which is in a place of that kind. */
+gbx_sensitive_place gbx_shape_below(const gbx_shape *map, gbx_sensitive_place place);
 
 /* Are all values dates that are not null? */
 bool gbx_shape_are_dates(const gbx_shape *shape);

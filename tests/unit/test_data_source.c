@@ -297,6 +297,10 @@ static void test_a_query__can_only_read(void **state)
         "EXPLAIN DELETE FROM t",
         "REINDEX",
         "ANALYZE",
+        "UPDATE sqlite_master SET type = 'x'",
+        "UPDATE sqlite_schema SET sql = '' RETURNING 1",
+        "UPDATE sqlite_temp_master SET type = 'x'",
+        "DELETE FROM sqlite_master",
     };
     place *p = *state;
 
@@ -314,6 +318,32 @@ static void test_a_query__can_only_read(void **state)
     refused(query(p, "SELECT 1; nonsense"), GBX_E_DATA, "more than one statement");
     refused(query(p, " "), GBX_E_DATA, "empty");
     becomes(query(p, "SELECT count(*) AS n FROM t"), "[{\"n\":3}]");
+}
+
+static void test_a_query__may_use_virtual_tables_and_write_to_none(void **state)
+{
+    static const char *const queries[] = {
+        "INSERT INTO f VALUES ('x')",
+        "INSERT INTO f(f) VALUES ('optimize')",
+        "UPDATE f SET body = 'x'",
+        "DELETE FROM f",
+        "DROP TABLE f",
+        "CREATE VIRTUAL TABLE g USING fts5(body)",
+        "CREATE VIRTUAL TABLE temp.g USING fts5(body)",
+    };
+    place *p = *state;
+
+    make_database(p, "CREATE VIRTUAL TABLE f USING fts5(body);"
+                     "INSERT INTO f VALUES ('hello world'), ('good bye');"
+                     "CREATE TABLE t(j); INSERT INTO t VALUES ('{\"a\":[1,2]}')");
+    becomes(query(p, "SELECT body FROM f WHERE f MATCH 'hello'"),
+            "[{\"body\":\"hello world\"}]");
+    becomes(query(p, "SELECT e.value FROM t, json_each(t.j, '$.a') e"),
+            "[{\"value\":1},\n{\"value\":2}]");
+    becomes(query(p, "SELECT fullkey FROM t, json_tree(t.j) WHERE atom = 2"),
+            "[{\"fullkey\":\"$.a[1]\"}]");
+    for (size_t i = 0; i < GBX_COUNTOF(queries); i++)
+        refused(query(p, queries[i]), GBX_E_DATA, "not authorized");
 }
 
 static void test_a_query__that_is_wrong_is_told_with_its_place(void **state)
@@ -390,6 +420,7 @@ int main(void)
         TEST(test_sizes__are_of_what_was_read),
         TEST(test_columns__are_told_where_no_row_tells_them),
         TEST(test_a_query__can_only_read),
+        TEST(test_a_query__may_use_virtual_tables_and_write_to_none),
         TEST(test_a_query__that_is_wrong_is_told_with_its_place),
         TEST(test_a_database__that_is_none_is_refused),
         TEST(test_a_query__without_end_is_stopped),

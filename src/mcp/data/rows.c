@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "mcp/data/libsqlite3.h"
 #include "mcp/data/number.h"
+#include "mcp/data/still.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -24,6 +25,9 @@
 /* Who writes at this moment is waited for so long. */
 #define BUSY_MS 2000
 
+/* Of the header of a database: 2 where it keeps a log. */
+#define WRITE_VERSION_AT 18
+
 #define CELL_MAX  (256 << 20)
 #define QUERY_MAX (64 << 10)
 
@@ -38,6 +42,7 @@ typedef struct rows {
     const atomic_bool *stop;
     int64_t until_ns;
     bool is_late;
+    bool is_open;
     char **keys; /* "name": as JSON, one a column */
     size_t key_count;
     gbx_error *err;
@@ -54,12 +59,22 @@ static void cleanup(rows *r)
     free(r->keys);
 }
 
+static int code_of(const rows *r)
+{
+    return r->db != NULL ? r->lib.sqlite3_errcode(r->db) & 0xff : SQLITE_OK;
+}
+
 /* Does somebody else hold the database? */
 static bool is_held(const rows *r)
 {
-    int code = r->db != NULL ? r->lib.sqlite3_errcode(r->db) & 0xff : SQLITE_OK;
+    return code_of(r) == SQLITE_BUSY || code_of(r) == SQLITE_LOCKED;
+}
 
-    return code == SQLITE_BUSY || code == SQLITE_LOCKED;
+/* The file can be opened: what cannot is what SQLite writes beside it. */
+static bool needs_folder(const rows *r)
+{
+    return r->is_open &&
+           (code_of(r) == SQLITE_READONLY || code_of(r) == SQLITE_CANTOPEN);
 }
 
 static gbx_status fail(const rows *r, const char *what)
@@ -74,6 +89,13 @@ static gbx_status fail(const rows *r, const char *what)
     if (r->is_late)
         return gbx_fail(r->err, GBX_E_DATA, "the query ran for more than %d s",
                         GBX_ROWS_MS / 1000);
+    if (needs_folder(r))
+        return gbx_fail(
+            r->err, GBX_E_DATA,
+            "%s: what was written last is in a file beside it (-wal or "
+            "-journal), and is read from there only where the folder may be "
+            "written to",
+            what);
     /* It quotes the query and the database. */
     gbx_buf_init(&text, sizeof message - 1);
     (void)gbx_utf8_append_escaped(&text, r->lib.sqlite3_errmsg(r->db),
@@ -180,18 +202,33 @@ static bool configure(rows *r)
            r->lib.sqlite3_set_authorizer(r->db, authorize, NULL) == SQLITE_OK;
 }
 
-static gbx_status open_database(rows *r, const char *path)
+/* file: a path, or with SQLITE_OPEN_URI as flags what says more than that. */
+static gbx_status open_database(rows *r, const char *file, int flags)
 {
-    if (r->lib.sqlite3_open_v2(path, &r->db,
+    if (r->lib.sqlite3_open_v2(file, &r->db,
                                SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX |
-                                   SQLITE_OPEN_PRIVATECACHE,
+                                   SQLITE_OPEN_PRIVATECACHE | flags,
                                NULL) != SQLITE_OK)
         return r->db == NULL ? gbx_fail(r->err, GBX_E_NOMEM, "no memory for SQLite")
                              : fail(r, "cannot open the database");
     if (!configure(r))
         return fail(r, "cannot read the database");
     r->lib.sqlite3_progress_handler(r->db, STEPS_AT_ONCE, on_progress, r);
+    r->is_open = true;
     return GBX_OK;
+}
+
+/* Does it keep a log of what is written? Others are locked by who reads them. */
+static bool keeps_log(const rows *r)
+{
+    sqlite3_file *file = NULL;
+    uint8_t header[WRITE_VERSION_AT + 1];
+
+    return r->lib.sqlite3_file_control(r->db, "main", SQLITE_FCNTL_FILE_POINTER,
+                                       &file) == SQLITE_OK &&
+           file != NULL && file->pMethods != NULL &&
+           file->pMethods->xRead(file, header, sizeof header, 0) == SQLITE_OK &&
+           header[WRITE_VERSION_AT] == 2;
 }
 
 /* Is there nothing but white space, semicolons and comments? */
@@ -371,6 +408,53 @@ static gbx_status read_all(rows *r, gbx_buf *to, gbx_buf *columns)
                       : GBX_OK;
 }
 
+static gbx_status run(rows *r, gbx_buf *to, gbx_buf *columns)
+{
+    gbx_status status = prepare(r);
+
+    if (status == GBX_OK)
+        status = name_columns(r);
+    if (status == GBX_OK)
+        status = read_all(r, to, columns);
+    return status;
+}
+
+static void empty(gbx_buf *buf)
+{
+    size_t ceiling = buf != NULL ? buf->ceiling : 0;
+
+    if (buf == NULL)
+        return;
+    gbx_buf_cleanup(buf);
+    gbx_buf_init(buf, ceiling);
+}
+
+/* Where that is possible: as a file that nobody writes, which leaves nothing beside it.
+ * False if it is not, or somebody did write meanwhile; nothing has become of it then. */
+static bool run_still(rows r, const char *path, gbx_buf *to, gbx_buf *columns,
+                      gbx_status *ret, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_still_cleanup) gbx_still still;
+    gbx_error error = {0};
+    bool is_done = false;
+
+    r.err = &error;
+    if (gbx_still_look(path, &still) &&
+        open_database(&r, (const char *)still.uri.data, SQLITE_OPEN_URI) == GBX_OK &&
+        keeps_log(&r)) {
+        *ret = run(&r, to, columns);
+        is_done = gbx_still_lasts(&still);
+    }
+    cleanup(&r);
+    if (is_done && *ret != GBX_OK && reterr != NULL)
+        *reterr = error;
+    if (!is_done) {
+        empty(to);
+        empty(columns);
+    }
+    return is_done;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_rows_read(const char *path, const char *query, const atomic_bool *stop,
@@ -382,14 +466,11 @@ gbx_status gbx_rows_read(const char *path, const char *query, const atomic_bool 
               .err = reterr};
     gbx_status status = gbx_libsqlite3_load(&r.lib, reterr);
 
+    if (status != GBX_OK || run_still(r, path, to, columns, &status, reterr))
+        return status;
+    status = open_database(&r, path, 0);
     if (status == GBX_OK)
-        status = open_database(&r, path);
-    if (status == GBX_OK)
-        status = prepare(&r);
-    if (status == GBX_OK)
-        status = name_columns(&r);
-    if (status == GBX_OK)
-        status = read_all(&r, to, columns);
+        status = run(&r, to, columns);
     cleanup(&r);
     return status;
 }

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* From --data to JSON: databases, of which a query can only read. */
+#include "base/cleanup.h"
+#include "mcp/data/libsqlite3.h"
+#include "mcp/data/still.h"
+#include "sources.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void make_database(place *p, const char *sql)
+{
+    gbx_libsqlite3 lib;
+    sqlite3 *db = NULL;
+
+    assert_int_equal(gbx_libsqlite3_load(&lib, NULL), GBX_OK);
+    (void)snprintf(p->path, sizeof p->path, "%s/t.db", p->folder);
+    assert_int_equal(lib.sqlite3_open_v2(p->path, &db,
+                                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                                         NULL),
+                     SQLITE_OK);
+    assert_int_equal(lib.sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(lib.sqlite3_close_v2(db), SQLITE_OK);
+}
+
+/* With what was written last in a file beside it, in a place of its own: its writer is
+ * where it was. */
+static void copy_with_log(place *p, const char *sql)
+{
+    char command[512];
+    gbx_libsqlite3 lib;
+    sqlite3 *db = NULL;
+
+    assert_int_equal(gbx_libsqlite3_load(&lib, NULL), GBX_OK);
+    assert_int_equal(lib.sqlite3_open_v2(p->path, &db, SQLITE_OPEN_READWRITE, NULL),
+                     SQLITE_OK);
+    assert_int_equal(lib.sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    (void)snprintf(command, sizeof command, "mkdir %s/b && cp %s/t.db %s/t.db-wal %s/b",
+                   p->folder, p->folder, p->folder, p->folder);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(lib.sqlite3_close_v2(db), SQLITE_OK);
+    (void)snprintf(p->path, sizeof p->path, "%s/b/t.db", p->folder);
+}
+
+static bool is_beside(const place *p, const char *ending)
+{
+    char path[160];
+
+    (void)snprintf(path, sizeof path, "%s%s", p->path, ending);
+    return access(path, F_OK) == 0;
+}
+
+static const char *query(place *p, const char *sql)
+{
+    size_t n = (size_t)snprintf(p->spec, sizeof p->spec, "d=sqlite:%s?query=", p->path);
+
+    for (; *sql != 0; sql++)
+        n += (size_t)snprintf(p->spec + n, sizeof p->spec - n,
+                              *sql == '%' ? "%%25" : "%c", *sql);
+    return p->spec;
+}
+
+static const char schema[] =
+    "CREATE TABLE t(id INTEGER, x REAL, s TEXT, b BLOB);"
+    "INSERT INTO t VALUES (1, 0.1, 'a\"b', x'0102'), (9007199254740993, 1e20, NULL, ''),"
+    " (-5, 2, char(233), NULL);"
+    "CREATE VIEW v AS SELECT id FROM t;"
+    "CREATE VIEW bad AS SELECT load_extension('/tmp/x.so') AS x;";
+
+static void test_a_database__whose_log_is_empty_is_read_without_a_trace(void **state)
+{
+    place *p = *state;
+    FILE *log;
+
+    make_database(
+        p, "PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES (1)");
+    becomes(query(p, "SELECT a FROM t"), "[{\"a\":1}]");
+    assert_false(is_beside(p, "-wal") || is_beside(p, "-shm"));
+    (void)snprintf(p->spec, sizeof p->spec, "%s-wal", p->path);
+    log = fopen(p->spec, "w");
+    assert_int_equal(fclose(log), 0);
+    becomes(query(p, "SELECT a FROM t"), "[{\"a\":1}]");
+    becomes(query(p, "SELECT a FROM t WHERE 0"), "[]");
+    refused(query(p, "SELECT b FROM t"), GBX_E_DATA, "no such column: b");
+    assert_false(is_beside(p, "-shm"));
+}
+
+static void test_a_database__is_read_with_its_log(void **state)
+{
+    place *p = *state;
+
+    make_database(
+        p, "PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES (1)");
+    copy_with_log(p, "INSERT INTO t VALUES (2)");
+    becomes(query(p, "SELECT a FROM t"), "[{\"a\":1},\n{\"a\":2}]");
+}
+
+static void test_a_log__that_cannot_be_read_is_told_in_words(void **state)
+{
+    place *p = *state;
+    char shared[160];
+
+    make_database(
+        p, "PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES (1)");
+    copy_with_log(p, "INSERT INTO t VALUES (2)");
+    (void)snprintf(shared, sizeof shared, "%s-shm", p->path);
+    assert_int_equal(symlink("nowhere", shared),
+                     0); /* as where nothing may be written */
+    refused(query(p, "SELECT a FROM t"), GBX_E_DATA,
+            "what was written last is in a file beside it");
+}
+
+static void test_a_database__may_have_any_path(void **state)
+{
+    place *p = *state;
+    char from[128];
+
+    make_database(
+        p, "PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES (1)");
+    (void)snprintf(from, sizeof from, "%s", p->path);
+    (void)snprintf(p->path, sizeof p->path, "%s/a b?#&=\xc3\xa9+.db", p->folder);
+    assert_int_equal(rename(from, p->path), 0);
+    becomes(query(p, "SELECT a FROM t"), "[{\"a\":1}]");
+    assert_false(is_beside(p, "-shm"));
+}
+
+static void test_a_database__is_still_until_it_is_written(void **state)
+{
+    place *p = *state;
+    gbx_still still;
+
+    make_database(p, "PRAGMA journal_mode=WAL; CREATE TABLE t(a)");
+    assert_true(gbx_still_look(p->path, &still));
+    assert_true(gbx_still_lasts(&still));
+    assert_int_equal(truncate(p->path, 4096), 0);
+    assert_false(gbx_still_lasts(&still));
+    assert_int_equal(unlink(p->path), 0);
+    assert_false(gbx_still_lasts(&still));
+    gbx_still_cleanup(&still);
+    assert_false(gbx_still_look(p->path, &still));
+    gbx_still_cleanup(&still);
+}
+
+typedef struct writer {
+    const char *path;
+    atomic_bool stop;
+} writer;
+
+static void *write_again_and_again(void *user)
+{
+    writer *w = user;
+    const struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
+
+    while (!atomic_load(&w->stop))
+        (void)utimensat(AT_FDCWD, w->path, times, 0);
+    return NULL;
+}
+
+static void test_a_database__that_is_written_meanwhile_is_read_once_more(void **state)
+{
+    place *p = *state;
+    writer w = {.path = p->path};
+    pthread_t thread;
+
+    make_database(
+        p, "PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES (1)");
+    assert_int_equal(pthread_create(&thread, NULL, write_again_and_again, &w), 0);
+    becomes(query(p,
+                  "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE "
+                  "i < 300000) SELECT a, (SELECT count(*) FROM n) AS n FROM t"),
+            "[{\"a\":1,\"n\":300000}]");
+    atomic_store(&w.stop, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(is_beside(p, "-wal")); /* with its locks, as ever */
+}
+
+static void test_rows__keep_infinities(void **state)
+{
+    place *p = *state;
+
+    make_database(p, schema);
+    becomes(query(p, "SELECT 9e999 AS a, -9e999 AS b"), "[{\"a\":1e999,\"b\":-1e999}]");
+}
+
+static void test_rows__with_text_that_is_not_utf8_are_refused(void **state)
+{
+    place *p = *state;
+
+    make_database(p, schema);
+    refused(query(p,
+                  "SELECT 1 AS a, 'b' AS b UNION ALL SELECT 2, CAST(x'c328' AS TEXT)"),
+            GBX_E_DATA, "row 2, column 2: the text is not UTF-8");
+    becomes(query(p, "SELECT x'c328' AS a"), "[{\"a\":\"wyg=\"}]");
+}
+
+static void test_rows__are_objects(void **state)
+{
+    place *p = *state;
+
+    make_database(p, schema);
+    becomes(query(p, "SELECT * FROM t ORDER BY rowid"),
+            "[{\"id\":1,\"x\":0.1,\"s\":\"a\\\"b\",\"b\":\"AQI=\"},\n"
+            "{\"id\":\"9007199254740993\",\"x\":1e+20,\"s\":null,\"b\":\"\"},\n"
+            "{\"id\":-5,\"x\":2,\"s\":\"\xc3\xa9\",\"b\":null}]");
+    becomes(query(p, "SELECT id, id, id AS id_3 FROM v LIMIT 1"),
+            "[{\"id\":1,\"id_2\":1,\"id_3\":1}]");
+    becomes(query(p, "SELECT id FROM t WHERE s LIKE '%b' ;\n"), "[{\"id\":1}]");
+    becomes(query(p, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n "
+                     "WHERE i<3) SELECT sum(i) AS s FROM n"),
+            "[{\"s\":6}]");
+    becomes(query(p, "SELECT id FROM t WHERE 0"), "[]");
+    becomes(query(p, "SELECT 1 AS a; -- end"), "[{\"a\":1}]");
+    becomes(query(p, "SELECT 1 AS a /* b */; ;/* end\n*/ -- here"), "[{\"a\":1}]");
+}
+
+static void test_a_query__can_only_read(void **state)
+{
+    static const char *const queries[] = {
+        "INSERT INTO t VALUES (1,2,3,4)",
+        "DELETE FROM t",
+        "UPDATE t SET id = 0 RETURNING id",
+        "DROP TABLE t",
+        "CREATE TABLE u(a)",
+        "CREATE TEMP TABLE u AS SELECT * FROM t",
+        "ATTACH '/etc/passwd' AS p",
+        "ATTACH ':memory:' AS p",
+        "DETACH main",
+        "PRAGMA table_info(t)",
+        "PRAGMA writable_schema=1",
+        "PRAGMA data_version=1",
+        "SELECT * FROM pragma_table_info('t')",
+        "VACUUM INTO '/tmp/gbx-copy.db'",
+        "SELECT load_extension('/tmp/x.so')",
+        "SELECT LOAD_EXTENSION('/tmp/x.so')",
+        "SELECT fts3_tokenizer('simple')",
+        "SELECT * FROM bad",
+        "BEGIN",
+        "EXPLAIN DELETE FROM t",
+        "REINDEX",
+        "ANALYZE",
+        "UPDATE sqlite_master SET type = 'x'",
+        "UPDATE sqlite_schema SET sql = '' RETURNING 1",
+        "UPDATE sqlite_temp_master SET type = 'x'",
+        "DELETE FROM sqlite_master",
+    };
+    place *p = *state;
+
+    make_database(p, schema);
+    for (size_t i = 0; i < GBX_COUNTOF(queries); i++) {
+        gbx_source source;
+        gbx_error error = {0};
+
+        if (read_spec(query(p, queries[i]), &source, &error) != GBX_E_DATA)
+            fail_msg("%s", queries[i]);
+    }
+    refused(query(p, "DELETE FROM t"), GBX_E_DATA, "not authorized");
+    refused(query(p, "SELECT 1; DELETE FROM t"), GBX_E_DATA, "more than one statement");
+    refused(query(p, "SELECT 1; -- x\n SELECT 2"), GBX_E_DATA, "more than one");
+    refused(query(p, "SELECT 1; nonsense"), GBX_E_DATA, "more than one statement");
+    refused(query(p, " "), GBX_E_DATA, "empty");
+    becomes(query(p, "SELECT count(*) AS n FROM t"), "[{\"n\":3}]");
+}
+
+static void test_a_query__may_use_virtual_tables_and_write_to_none(void **state)
+{
+    static const char *const queries[] = {
+        "INSERT INTO f VALUES ('x')",
+        "INSERT INTO f(f) VALUES ('optimize')",
+        "UPDATE f SET body = 'x'",
+        "DELETE FROM f",
+        "DROP TABLE f",
+        "CREATE VIRTUAL TABLE g USING fts5(body)",
+        "CREATE VIRTUAL TABLE temp.g USING fts5(body)",
+    };
+    place *p = *state;
+
+    make_database(p, "CREATE VIRTUAL TABLE f USING fts5(body);"
+                     "INSERT INTO f VALUES ('hello world'), ('good bye');"
+                     "CREATE TABLE t(j); INSERT INTO t VALUES ('{\"a\":[1,2]}')");
+    becomes(query(p, "SELECT body FROM f WHERE f MATCH 'hello'"),
+            "[{\"body\":\"hello world\"}]");
+    becomes(query(p, "SELECT e.value FROM t, json_each(t.j, '$.a') e"),
+            "[{\"value\":1},\n{\"value\":2}]");
+    becomes(query(p, "SELECT fullkey FROM t, json_tree(t.j) WHERE atom = 2"),
+            "[{\"fullkey\":\"$.a[1]\"}]");
+    for (size_t i = 0; i < GBX_COUNTOF(queries); i++)
+        refused(query(p, queries[i]), GBX_E_DATA, "not authorized");
+}
+
+static void test_a_query__that_is_wrong_is_told_with_its_place(void **state)
+{
+    gbx_source source;
+    gbx_error error = {0};
+    place *p = *state;
+
+    make_database(p, schema);
+    assert_int_equal(read_spec(query(p, "SELECT id,\n  nme FROM t"), &source, &error),
+                     GBX_E_DATA);
+    assert_int_equal(error.line, 2);
+    assert_int_equal(error.column, 3);
+    assert_non_null(strstr(error.message, "no such column: nme"));
+}
+
+static void test_a_database__that_is_none_is_refused(void **state)
+{
+    place *p = *state;
+
+    (void)write_file(p, "t.db", "this is no database, whatever its name says here", 48);
+    refused(query(p, "SELECT 1 FROM sqlite_master"), GBX_E_DATA, "not a database");
+}
+
+static void test_a_query__without_end_is_stopped(void **state)
+{
+    atomic_bool stop = true;
+    gbx_source source;
+    gbx_error error;
+    gbx_spec spec;
+    place *p = *state;
+
+    make_database(p, schema);
+    assert_int_equal(gbx_spec_parse(query(p,
+                                          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+                                          "SELECT i+1 FROM n) SELECT sum(i) FROM n"),
+                                    &spec, &error),
+                     GBX_OK);
+    assert_int_equal(gbx_source_read(&spec, &stop, &source, &error), GBX_E_CLOSED);
+    gbx_spec_cleanup(&spec);
+}
+
+static void test_columns__are_told_where_no_row_tells_them(void **state)
+{
+    place *p = *state;
+    gbx_source source;
+
+    make_database(p, schema);
+    assert_int_equal(read_spec(query(p,
+                                     "SELECT id, id, s AS \"a\"\"b\" FROM t WHERE 0"),
+                               &source, NULL),
+                     GBX_OK);
+    assert_int_equal(source.view.len, 2);
+    assert_memory_equal(source.columns.data, "[\"id\",\"id_2\",\"a\\\"b\"]",
+                        source.columns.len);
+    gbx_source_cleanup(&source);
+    assert_int_equal(read_spec(query(p, "SELECT id FROM t"), &source, NULL), GBX_OK);
+    assert_int_equal(source.columns.len, 0);
+    gbx_source_cleanup(&source);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter_place, leave_place)
+        TEST(test_a_database__whose_log_is_empty_is_read_without_a_trace),
+        TEST(test_a_database__is_read_with_its_log),
+        TEST(test_a_log__that_cannot_be_read_is_told_in_words),
+        TEST(test_a_database__may_have_any_path),
+        TEST(test_a_database__is_still_until_it_is_written),
+        TEST(test_a_database__that_is_written_meanwhile_is_read_once_more),
+        TEST(test_rows__keep_infinities),
+        TEST(test_rows__with_text_that_is_not_utf8_are_refused),
+        TEST(test_rows__are_objects),
+        TEST(test_a_query__can_only_read),
+        TEST(test_a_query__may_use_virtual_tables_and_write_to_none),
+        TEST(test_a_query__that_is_wrong_is_told_with_its_place),
+        TEST(test_a_database__that_is_none_is_refused),
+        TEST(test_a_query__without_end_is_stopped),
+        TEST(test_columns__are_told_where_no_row_tells_them),
+#undef TEST
+    };
+
+    return cmocka_run_group_tests_name("rows", tests, NULL, NULL);
+}

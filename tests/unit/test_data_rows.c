@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -183,6 +184,49 @@ static void test_a_database__that_is_written_meanwhile_is_read_once_more(void **
     atomic_store(&w.stop, true);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_true(is_beside(p, "-wal")); /* with its locks, as ever */
+}
+
+/* As another process sees it. */
+static bool is_locked(const char *path)
+{
+    int status = 1;
+    pid_t child = fork();
+
+    if (child == 0) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        int fd = open(path, O_RDWR);
+
+        _exit(fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? 0 : 1);
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    return status == 0;
+}
+
+static void test_a_look__takes_no_lock_away(void **state)
+{
+    place *p = *state;
+    gbx_libsqlite3 lib;
+    sqlite3 *db = NULL;
+    gbx_still still;
+    gbx_spec spec;
+
+    make_database(p, schema);
+    assert_int_equal(gbx_libsqlite3_load(&lib, NULL), GBX_OK);
+    assert_int_equal(lib.sqlite3_open_v2(p->path, &db, SQLITE_OPEN_READONLY, NULL),
+                     SQLITE_OK);
+    assert_int_equal(lib.sqlite3_exec(db, "BEGIN; SELECT id FROM t", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_true(is_locked(p->path));
+
+    assert_int_equal(gbx_spec_parse(query(p, "SELECT id FROM t"), &spec, NULL), GBX_OK);
+    assert_int_equal(gbx_source_probe(&spec, NULL), GBX_OK);
+    assert_true(gbx_still_look(p->path, &still));
+    becomes(p->spec, "[{\"id\":1},\n{\"id\":\"9007199254740993\"},\n{\"id\":-5}]");
+
+    assert_true(is_locked(p->path));
+    gbx_still_cleanup(&still);
+    gbx_spec_cleanup(&spec);
+    assert_int_equal(lib.sqlite3_close_v2(db), SQLITE_OK);
 }
 
 static void test_rows__keep_infinities(void **state)
@@ -367,6 +411,7 @@ int main(void)
         TEST(test_a_database__may_have_any_path),
         TEST(test_a_database__is_still_until_it_is_written),
         TEST(test_a_database__that_is_written_meanwhile_is_read_once_more),
+        TEST(test_a_look__takes_no_lock_away),
         TEST(test_rows__keep_infinities),
         TEST(test_rows__with_text_that_is_not_utf8_are_refused),
         TEST(test_rows__are_objects),

@@ -27,20 +27,30 @@ static const char *name_of(const gbx_spec *spec)
     return slash != NULL ? slash + 1 : spec->path;
 }
 
+static gbx_status check_kind(const gbx_spec *spec, const struct stat *st,
+                             gbx_error *reterr)
+{
+    errno = 0;
+    return S_ISREG(st->st_mode)
+               ? GBX_OK
+               : gbx_fail(reterr, GBX_E_OS, "'%s' is not a file", name_of(spec));
+}
+
 static gbx_status open_file(const gbx_spec *spec, int *ret, size_t *ret_size,
                             gbx_error *reterr)
 {
     /* Without waiting: a FIFO must be refused, not waited for. */
     GBX_CLEANUP(gbx_fd_close)
     int fd = open(spec->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    gbx_status status;
     struct stat st;
 
     if (fd < 0 || fstat(fd, &st) < 0)
         return gbx_fail(reterr, GBX_E_OS, "cannot read '%s'", name_of(spec));
-    errno = 0;
-    if (!S_ISREG(st.st_mode))
-        return gbx_fail(reterr, GBX_E_OS, "'%s' is not a file", name_of(spec));
-    if (st.st_size > (off_t)GBX_SOURCE_MAX && spec->format != GBX_SPEC_SQLITE)
+    status = check_kind(spec, &st, reterr);
+    if (status != GBX_OK)
+        return status;
+    if (st.st_size > (off_t)GBX_SOURCE_MAX)
         return gbx_fail(reterr, GBX_E_DATA, "'%s' is larger than 1 GiB", name_of(spec));
     *ret_size = (size_t)st.st_size;
     *ret = gbx_fd_take(&fd);
@@ -218,7 +228,15 @@ void gbx_source_cleanup(gbx_source *source)
 gbx_status gbx_source_probe(const gbx_spec *spec, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    struct stat st;
     size_t size;
 
-    return open_file(spec, &fd, &size, reterr);
+    if (spec->format != GBX_SPEC_SQLITE)
+        return open_file(spec, &fd, &size, reterr);
+    /* Not opened: to close it would take away the locks that a query of another dataset
+     * has on it, which are the whole process's. */
+    if (stat(spec->path, &st) < 0 ||
+        faccessat(AT_FDCWD, spec->path, R_OK, AT_EACCESS) < 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot read '%s'", name_of(spec));
+    return check_kind(spec, &st, reterr);
 }

@@ -123,6 +123,8 @@ static void test_looks__of_what_nobody_shows(void **state)
         "AKIAIOSFODNN7EXAMPLE",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln",
         "d41d8cd98f00b204e9800998ecf8427e",
+        "/home/ada/d41d8cd98f00b204e9800998ecf8427e",
+        "/9j4AAQSkZJRgABAQEA0x8Q3k",
         "4111111111111111",
         "4111 1111 1111 1111",
         "4111.1111.1111.1111",
@@ -193,6 +195,48 @@ static void test_looks__of_ordinary_values(void **state)
         "the bearer of good news",
         "color=red;size=12",
         "Note: call back",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++)
+        if (gbx_sensitive_looks(texts[i], strlen(texts[i])))
+            fail_msg("%s", texts[i]);
+}
+
+static void test_phones__are_masked_however_they_are_written(void **state)
+{
+    static const char *const texts[] = {
+        "+49 171 2345678",  "0171/2345678",      "0171-2345678",
+        "(030) 123-4567",   "555-123-4567",      "212-555-0100",
+        "212.555.0100",     "1.212.555.0100",    "1 (212) 555-0100",
+        "1-800-555-0199",   "555-0100",          "06 12 34 56 78",
+        "06.12.34.56.78",   "020 7946 0958",     "07911 123456",
+        "010-1234-5678",    "138 0013 8000",     "612 345 678",
+        "612.345.678",      "71 234 567",        "6123 4567",
+        "2123-4567",        "2024-5678",         "1800-123456",
+        "98765 43210",      "12 34 56 78",       "089/12345-0",
+        "0049 171 2345678", "8 (495) 123-45-67", "48 123 456 789",
+        "01 234 567",       "2019-555-0100",     "call 555-0100 or 1990-2000",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++)
+        if (!gbx_sensitive_looks(texts[i], strlen(texts[i])))
+            fail_msg("%s", texts[i]);
+}
+
+static void test_numbers_in_groups__that_no_phone_is_are_shown(void **state)
+{
+    static const char *const texts[] = {
+        "1990-2000",         "1990 - 2000",
+        "2019/2020",         "2019/2020/2021",
+        "2024-01/2024-06",   "from 1990-2000 on",
+        "12.500.000",        "3 645 000",
+        "1.250.000",         "2024-000123",
+        "2024/0042",         "1998-12345",
+        "978-3-16-148410-0", "ISBN 978-0-306-40615-7",
+        "0-306-40615-2",     "10.0.19041.1",
+        "115.0.5790.1",      "/usr/lib/x86_64-linux-gnu/libc.so.6",
     };
     (void)state;
 
@@ -346,6 +390,8 @@ int main(void)
         cmocka_unit_test(test_names__of_ordinary_fields),
         cmocka_unit_test(test_looks__of_what_nobody_shows),
         cmocka_unit_test(test_looks__of_ordinary_values),
+        cmocka_unit_test(test_phones__are_masked_however_they_are_written),
+        cmocka_unit_test(test_numbers_in_groups__that_no_phone_is_are_shown),
         cmocka_unit_test(test_mask__keeps_the_shape),
         cmocka_unit_test(test_a_secret_behind_its_name__is_masked_alone),
         cmocka_unit_test(test_in_the_middle_of_a_run__what_nobody_shows_is_masked),

@@ -10,6 +10,8 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "mcp/data/sensitive_key.h"
+#include "mcp/data/sensitive_number.h"
 #include "mcp/data/sensitive_pair.h"
 
 #include <ctype.h>
@@ -17,12 +19,10 @@
 #include <strings.h>
 
 #define DIGITS_MAX 40
-#define KEY_MIN    20 /* a shorter mix of letters and digits may be a name of anything */
 #define PHONE_MIN  7
 #define PHONE_MAX  15
 #define CARD_MIN   13
 #define CARD_MAX   19
-#define UUID_LEN   36
 #define IBAN_MIN   15
 #define IBAN_MAX   34
 
@@ -44,50 +44,6 @@ static bool is_email(const char *s, size_t len)
         return false;
     dot = memchr(at, '.', len - (size_t)(at - s));
     return dot != NULL && dot > at + 1 && dot + 1 < s + len;
-}
-
-static bool has_prefix(const char *s, size_t len)
-{
-    static const char *const prefixes[] = {
-        "sk-",  "sk_",  "pk_",  "rk_",  "ghp_",        "gho_",   "ghs_",
-        "ghu_", "xoxb", "xoxp", "xoxa", "github_pat_", "glpat-", "npm_",
-        "AKIA", "ASIA", "AIza", "eyJ",  "hf_",         "SG.",
-    };
-
-    for (size_t i = 0; i < GBX_COUNTOF(prefixes); i++)
-        if (len >= strlen(prefixes[i]) + 8 &&
-            strncmp(s, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return false;
-}
-
-static bool is_uuid(const char *s, size_t len)
-{
-    for (size_t i = 0; len == UUID_LEN && i < len; i++)
-        if (i == 8 || i == 13 || i == 18 || i == 23 ? s[i] != '-'
-                                                    : !isxdigit((unsigned char)s[i]))
-            return false;
-    return len == UUID_LEN;
-}
-
-/* Letters and digits without a word among them. */
-static bool is_key(const char *s, size_t len)
-{
-    size_t digits = 0, letters = 0, changes = 0;
-
-    if (len < KEY_MIN || is_uuid(s, len))
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)s[i];
-
-        if (!isalnum(c) && strchr("_-+/=.", c) == NULL)
-            return false;
-        digits += isdigit(c) != 0;
-        letters += isalpha(c) != 0;
-        changes +=
-            i > 0 && (isdigit(c) != 0) != (isdigit((unsigned char)s[i - 1]) != 0);
-    }
-    return digits >= 3 && letters >= 3 && changes >= 4;
 }
 
 /* Without blanks; 0 if there is anything else than letters and digits, or too much. */
@@ -196,9 +152,8 @@ static bool is_telling(const char *s, size_t len)
         len--;
     if (len == 0)
         return false;
-    return is_email(s, len) || has_prefix(s, len) || is_key(s, len) ||
-           is_iban(s, len) || has_ipv4(s, len) || is_phone_link(s, len) ||
-           is_telling_url(s, len);
+    return is_email(s, len) || gbx_sensitive_is_key(s, len) || is_iban(s, len) ||
+           has_ipv4(s, len) || is_phone_link(s, len) || is_telling_url(s, len);
 }
 
 /* ---- runs of digits ---------------------------------------------------------------- */
@@ -265,30 +220,17 @@ static bool is_number_of(const char *s, size_t len)
         return false;
     if (s[0] == '+' || is_ssn(s, len))
         return true;
-    return others > 0 || dots > 1; /* with one point it is a decimal */
+    return (others > 0 || dots > 1) /* with one point it is a decimal */
+           && !gbx_sensitive_is_no_phone(s, len);
 }
 
 /* ---- in the middle of a run ---------------------------------------------------------- */
 
-#define INNER_MAX  80 /* bytes of a number with what is between its digits */
-#define SECRET_MIN 12 /* letters and digits in a row, in what has the prefix of a key */
+#define INNER_MAX 80 /* bytes of a number with what is between its digits */
 
 static bool is_separator(char c)
 {
     return c != 0 && strchr(":=,;/#|()[]{}<>\"'&?!\\", c) != NULL;
-}
-
-/* Letters and digits that no word is: "sk-learn-tutorial" has the prefix, too. */
-static bool has_secret(const char *s, size_t len)
-{
-    size_t row = 0, longest = 0, digits = 0;
-
-    for (size_t i = 0; i < len; i++) {
-        row = isalnum((unsigned char)s[i]) ? row + 1 : 0;
-        longest = row > longest ? row : longest;
-        digits += isdigit((unsigned char)s[i]) != 0;
-    }
-    return longest >= SECRET_MIN && digits > 0;
 }
 
 /* (415) 555-0123, 415-555-0123, +14155550123; not a range of years, nor a part number. */
@@ -352,8 +294,7 @@ static size_t inner_end(const char *s, size_t len, size_t at)
         end++;
     while (end > at && s[end - 1] == '.')
         end--;
-    if ((has_prefix(s + at, end - at) && has_secret(s + at, end - at)) ||
-        is_iban(s + at, end - at))
+    if (gbx_sensitive_is_marked_key(s + at, end - at) || is_iban(s + at, end - at))
         return end;
     return at;
 }

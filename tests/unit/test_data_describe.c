@@ -179,6 +179,16 @@ static void test_names_of_people__are_masked_and_those_of_things_are_not(void **
         "users:[{name:\"Xx Xx\"}]}\n");
 }
 
+static void test_counts__are_shown_where_texts_of_that_name_are_not(void **state)
+{
+    (void)state;
+
+    tells("[{\"tokens\":12,\"phones\":[5550100],\"contrase\\u00f1a\":\"sol\"}]",
+          EXAMPLES,
+          "{tokens:12,phones:[9999999],\"contrase\xc3\xb1"
+          "a\":\"xxx\"}\n");
+}
+
 static void test_texts__are_cut_and_steer_nothing(void **state)
 {
     (void)state;
@@ -423,6 +433,7 @@ int main(void)
         cmocka_unit_test(test_keys_that_are_masked__are_those_of_a_map),
         cmocka_unit_test(test_columns_without_records__are_told_by_name),
         cmocka_unit_test(test_names_of_people__are_masked_and_those_of_things_are_not),
+        cmocka_unit_test(test_counts__are_shown_where_texts_of_that_name_are_not),
         cmocka_unit_test(test_texts__are_cut_and_steer_nothing),
         cmocka_unit_test(test_maps__are_told_by_all_of_their_members),
         cmocka_unit_test(test_maps__are_what_has_many_records_under_their_ids),

@@ -88,29 +88,97 @@ static void test_names__of_what_nobody_shows(void **state)
         "drivers_license",
         "drivingLicence",
         "imei",
+        "last_used_password",
+        "tokens",
+        "mobilephone",
+        "useremail",
+        "security_answer",
+        "Passwort",
+        "kennwort",
+        "contrase\xc3\xb1"
+        "a",
+        "CONTRASE\xc3\x91"
+        "A",
+        "mot_de_passe",
+        "Nachname",
+        "Geburtsdatum",
+        "kontonummer",
+        "Telefonnummer",
+        "t\xc3\xa9l\xc3\xa9phone",
+        "pr\xc3\xa9nom",
+        "direcci\xc3\xb3n",
+        "nombre_cliente",
+        "Stra\xc3\x9f"
+        "e",
     };
     (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(names); i++)
-        if (!gbx_sensitive_name(names[i], strlen(names[i])))
+        if (!gbx_sensitive_name(names[i], strlen(names[i]), false))
             fail_msg("%s", names[i]);
 }
 
 static void test_names__of_ordinary_fields(void **state)
 {
     static const char *const names[] = {
-        "id",         "name",          "total",   "shipping",        "spin",
-        "hotel",      "key",           "keyword", "author",          "token_count",
-        "maxTokens",  "ship",          "compass", "price",           "status",
-        "created_at", "description",   "",        "password_length", "\xc3\xa4rger",
-        "tags",       "account_notes", "zipped",  "mfa_count",       "birth_rate",
-        "ipsum",      "chips",         "tips",    "swift",
+        "id",         "name",         "total",     "shipping",      "spin",
+        "hotel",      "key",          "keyword",   "author",        "ship",
+        "compass",    "price",        "status",    "created_at",    "description",
+        "",           "\xc3\xa4rger", "tags",      "account_notes", "zipped",
+        "ipsum",      "chips",        "tips",      "swift",         "headphones",
+        "microphone", "nom_produit",  "direction",
     };
     (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(names); i++)
-        if (gbx_sensitive_name(names[i], strlen(names[i])))
+        if (gbx_sensitive_name(names[i], strlen(names[i]), false))
             fail_msg("%s", names[i]);
+}
+
+static void test_names__of_numbers_that_say_how_many(void **state)
+{
+    static const char *const names[] = {
+        "token_count",    "maxTokens",       "prompt_tokens", "completion_tokens",
+        "tokens",         "password_length", "mfa_count",     "birth_rate",
+        "births",         "phones_sold",     "email_sent",    "emails",
+        "cost_per_token", "secrets",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++) {
+        if (gbx_sensitive_name(names[i], strlen(names[i]), true))
+            fail_msg("%s", names[i]);
+        assert_true(gbx_sensitive_name(names[i], strlen(names[i]), false));
+    }
+}
+
+static void test_names__of_numbers_that_nobody_shows(void **state)
+{
+    static const char *const names[] = {
+        "phone",       "pin",         "ssn", "token",      "password",
+        "yearOfBirth", "card_number", "zip", "account_no", "cvv",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        if (!gbx_sensitive_name(names[i], strlen(names[i]), true))
+            fail_msg("%s", names[i]);
+}
+
+static void test_a_name__is_of_a_person_in_the_profile_of_one_too(void **state)
+{
+    gbx_sensitive_place user, profile;
+    (void)state;
+
+    assert_int_equal(gbx_sensitive_below(GBX_SENSITIVE_NOTHING, "profile", 7, false),
+                     GBX_SENSITIVE_NOTHING);
+    user = gbx_sensitive_below(GBX_SENSITIVE_NOTHING, "user", 4, false);
+    profile = gbx_sensitive_below(user, "profile", 7, false);
+
+    assert_int_equal(profile, GBX_SENSITIVE_PERSON);
+    assert_int_equal(gbx_sensitive_below(profile, "name", 4, false), GBX_SENSITIVE_ALL);
+    assert_int_equal(gbx_sensitive_below(profile, "plan", 4, false),
+                     GBX_SENSITIVE_NOTHING);
 }
 
 static void test_looks__of_what_nobody_shows(void **state)
@@ -150,6 +218,8 @@ static void test_looks__of_what_nobody_shows(void **state)
         "pwd:x",
         "client_secret = x",
         "{\"apiKey\": \"x\"}",
+        "last_used_password=hunter2",
+        "https://x.example/?limit=10&token=abc",
         "Bearer abc123def456ghi789",
         "Authorization: Basic dXNlcjpwdw==",
     };
@@ -192,6 +262,7 @@ static void test_looks__of_ordinary_values(void **state)
         "password:",
         "password=;x=1",
         "tokens_used=12",
+        "{\"prompt_tokens\":12,\"n\":1}",
         "the bearer of good news",
         "color=red;size=12",
         "Note: call back",
@@ -388,6 +459,9 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names__of_what_nobody_shows),
         cmocka_unit_test(test_names__of_ordinary_fields),
+        cmocka_unit_test(test_names__of_numbers_that_say_how_many),
+        cmocka_unit_test(test_names__of_numbers_that_nobody_shows),
+        cmocka_unit_test(test_a_name__is_of_a_person_in_the_profile_of_one_too),
         cmocka_unit_test(test_looks__of_what_nobody_shows),
         cmocka_unit_test(test_looks__of_ordinary_values),
         cmocka_unit_test(test_phones__are_masked_however_they_are_written),

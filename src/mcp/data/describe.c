@@ -74,7 +74,7 @@ static void put_fields(typing *t, const gbx_shape *s, gbx_sensitive_place place)
         (void)gbx_buf_puts(t->to, i == 0 ? "" : "; ");
         (void)gbx_describe_name(f->name, t->to);
         (void)gbx_buf_puts(t->to, f->shape->count < s->objects ? "?: " : ": ");
-        put_type(t, f->shape, gbx_describe_below(place, f->name));
+        put_type(t, f->shape, gbx_describe_below_field(place, f));
     }
     if (i < s->field_count)
         (void)gbx_buf_printf(t->to, "; /* and %zu more fields */", s->field_count - i);
@@ -216,7 +216,9 @@ static void put_members(example *e, gbx_view object, gbx_sensitive_place place,
         (void)gbx_buf_puts(e->to, count++ == 0 ? "" : ",");
         (void)gbx_describe_name(name, e->to);
         (void)gbx_buf_puts(e->to, ":");
-        put_example(e, value, gbx_describe_below(place, name), depth + 1);
+        put_example(e, value,
+                    gbx_describe_below(place, name, gbx_view_kind(value) == '0'),
+                    depth + 1);
     }
     if (left > 0)
         (void)gbx_buf_printf(e->to, "%s/* %zu more */", count > 0 ? ", " : "", left);

@@ -214,7 +214,7 @@ static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
 
         (void)gbx_buf_puts(path, len > 0 ? "." : "");
         (void)gbx_describe_name(f->name, path);
-        put_all(l, f->shape, path, s->objects, gbx_describe_below(place, f->name));
+        put_all(l, f->shape, path, s->objects, gbx_describe_below_field(place, f));
         path->len = len;
         path->failed = false;
     }

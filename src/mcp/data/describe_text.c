@@ -94,9 +94,28 @@ bool gbx_describe_name(gbx_view name, gbx_buf *to)
     return !to->failed;
 }
 
-gbx_sensitive_place gbx_describe_below(gbx_sensitive_place place, gbx_view name)
+gbx_sensitive_place gbx_describe_below(gbx_sensitive_place place, gbx_view name,
+                                       bool is_number)
 {
-    return gbx_sensitive_below(place, name.at + 1, name.len - 2);
+    gbx_sensitive_place below;
+    gbx_buf text;
+
+    take(name, &text);
+    below = text.failed ? GBX_SENSITIVE_ALL /* memory is out: show nothing */
+                        : gbx_sensitive_below(place, (const char *)text.data, text.len,
+                                              is_number);
+    gbx_buf_cleanup(&text);
+    return below;
+}
+
+gbx_sensitive_place gbx_describe_below_field(gbx_sensitive_place place,
+                                             const gbx_shape_field *field)
+{
+    unsigned kinds = field->shape->kinds & ~(unsigned)GBX_SHAPE_NULL;
+
+    return gbx_describe_below(place, field->name,
+                              (kinds &
+                               ~(unsigned)(GBX_SHAPE_NUMBER | GBX_SHAPE_INTEGER)) == 0);
 }
 
 bool gbx_describe_is_sensitive_value(gbx_view value)

@@ -5,6 +5,7 @@
 
 #include "base/json_view.h"
 #include "mcp/data/sensitive.h"
+#include "mcp/data/shape.h"
 
 /* A value occurs so often before it is no more about one record; and a field has so many
  * before the least and the greatest of them are not. */
@@ -18,7 +19,12 @@ bool gbx_describe_string(gbx_view string, size_t max, bool is_sensitive, gbx_buf
 bool gbx_describe_name(gbx_view name, gbx_buf *to);
 
 /* What the value of the member of that name is, in an object that is `place`. */
-gbx_sensitive_place gbx_describe_below(gbx_sensitive_place place, gbx_view name);
+gbx_sensitive_place gbx_describe_below(gbx_sensitive_place place, gbx_view name,
+                                       bool is_number);
+
+/* The same, of all values of a field. */
+gbx_sensitive_place gbx_describe_below_field(gbx_sensitive_place place,
+                                             const gbx_shape_field *field);
 
 /* By looks. */
 bool gbx_describe_is_sensitive_value(gbx_view value);

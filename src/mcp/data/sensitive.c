@@ -138,7 +138,7 @@ static bool is_telling_url(const char *s, size_t len)
     if (memchr(scheme, '@', len - (size_t)(scheme - s)) != NULL)
         return true;
     query = memchr(scheme, '?', len - (size_t)(scheme - s));
-    return query != NULL && gbx_sensitive_name(query, len - (size_t)(query - s));
+    return query != NULL && gbx_sensitive_name(query, len - (size_t)(query - s), false);
 }
 
 static bool is_telling(const char *s, size_t len)

@@ -12,22 +12,23 @@
 
 #include "base/buf.h"
 
-/* password, apiKey, customer_email, card-number, iban, ...: names as words. */
-bool gbx_sensitive_name(const char *name, size_t len);
+/* password, apiKey, customer_email, card-number, iban, ...: names as words. A number may
+ * be how many there are: prompt_tokens, password_length, email_sent. */
+bool gbx_sensitive_name(const char *name, size_t len, bool is_number);
 
 /* Of these, what opens something: a password, a key, a token. */
-bool gbx_sensitive_is_secret(const char *name, size_t len);
+bool gbx_sensitive_is_secret(const char *name, size_t len, bool is_number);
 
 /* What a value is by the names on the way to it. */
 typedef enum gbx_sensitive_place {
     GBX_SENSITIVE_NOTHING,
-    GBX_SENSITIVE_PERSON, /* of a person, whose "name" is nobody's business */
+    GBX_SENSITIVE_PERSON, /* of a person, where a "name" is nobody's business */
     GBX_SENSITIVE_ALL,    /* is to be masked, and what is in it */
 } gbx_sensitive_place;
 
 /* What the member of that name is, in an object that is `place`. */
 gbx_sensitive_place gbx_sensitive_below(gbx_sensitive_place place, const char *name,
-                                        size_t len);
+                                        size_t len, bool is_number);
 
 /* Is it, or does it contain, an e-mail address, a key or token, a secret behind its name
  * (Password=...;), the number of a card, an account or a phone, an IP address? */

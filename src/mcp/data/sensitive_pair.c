@@ -49,8 +49,9 @@ static size_t word_start(const char *text, size_t end)
     return start;
 }
 
-/* "Account Key" has two words, "token" one; a quote may be around it. */
-static bool is_named_secret(const char *text, size_t end)
+/* "Account Key" has two words, "token" one; a quote may be around it. is_figure: a
+ * number stands behind it. */
+static bool is_named_secret(const char *text, size_t end, bool is_figure)
 {
     size_t start;
 
@@ -64,11 +65,11 @@ static bool is_named_secret(const char *text, size_t end)
     start = word_start(text, end);
     if (start == end)
         return false;
-    if (gbx_sensitive_is_secret(text + start, end - start))
+    if (gbx_sensitive_is_secret(text + start, end - start, is_figure))
         return true;
     if (start > 1 && text[start - 1] == ' ' && isalnum((unsigned char)text[start - 2]))
         start = word_start(text, start - 1);
-    return gbx_sensitive_is_secret(text + start, end - start);
+    return gbx_sensitive_is_secret(text + start, end - start, is_figure);
 }
 
 /* Without blanks it goes to the next; in "a=b c;d=e" to the semicolon. */
@@ -95,6 +96,14 @@ static size_t value_end(const char *text, size_t len, size_t at)
         is_quote(text[at]) ? memchr(text + at + 1, text[at], len - at - 1) : NULL;
 
     return quote != NULL ? (size_t)(quote + 1 - text) : plain_end(text, len, at);
+}
+
+/* Digits, and what JSON has behind a number. */
+static bool is_number(const char *text, size_t from, size_t to)
+{
+    while (from < to && isdigit((unsigned char)text[from]))
+        from++;
+    return from == to || strchr(",}]", text[from]) != NULL;
 }
 
 /* Is the word before `end` one of those that say how what follows is to be read? */
@@ -136,10 +145,11 @@ size_t gbx_sensitive_pair_end(const char *text, size_t len, size_t at)
         return at;
     if (is_borne(text, len, at))
         return plain_end(text, len, at);
-    if ((text[before - 1] != '=' && text[before - 1] != ':') ||
-        !is_named_secret(text, before - 1))
+    if (text[before - 1] != '=' && text[before - 1] != ':')
         return at;
     end = value_end(text, len, at);
+    if (!is_named_secret(text, before - 1, is_number(text, at, end)))
+        return at;
     next = end;
     while (next < len && is_blank(text[next]))
         next++;

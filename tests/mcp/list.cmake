@@ -21,6 +21,7 @@ endfunction()
 
 gbx_mcp_test(artifacts)
 gbx_mcp_test(compute)
+gbx_mcp_test(datasets)
 gbx_mcp_test(gate)
 gbx_mcp_test(hosts)
 gbx_mcp_test(import)

@@ -11,7 +11,8 @@
 /* Lists wait no longer than this for what is in them; a client would give us up. */
 #define PATIENCE_MS 5000
 
-/* What a model may be told of all datasets together. */
+/* The shares of these are what a model is told of each; what is begun within is ended, and
+ * offer.c leaves out what makes that too much. */
 #define DESCRIPTIONS_MAX 7200
 #define DESCRIPTION_MAX  2400
 #define DESCRIPTION_MIN  240

@@ -16,6 +16,10 @@
 
 #define TEXT_MAX GBX_MIB(4)
 
+/* What a model is told of all datasets together: what fits of DESCRIPTIONS_MAX (data.c) in
+ * each, and the ends of what was begun there. */
+#define DATASETS_TOLD_MAX 9600
+
 /* Of the engine, where none is given; see glovebox.h. */
 #define TIMEOUT_MS   5000
 #define MEMORY_BYTES (UINT64_C(128) << 20)
@@ -75,7 +79,9 @@ static void put_limits(const gbx_mcp_data *d, gbx_buf *to)
     (void)gbx_buf_puts(to, "more than 40 kB only its beginning and end are shown.\n");
 }
 
-static void put_dataset(const gbx_dataset_state *set, gbx_buf *to)
+typedef enum detail { NAMES, TYPES, EXAMPLES } detail;
+
+static void put_dataset(const gbx_dataset_state *set, detail most, gbx_buf *to)
 {
     const gbx_told *t = &set->told;
     bool is_file = t->format != GBX_SPEC_SQLITE;
@@ -91,16 +97,40 @@ static void put_dataset(const gbx_dataset_state *set, gbx_buf *to)
     (void)gbx_buf_puts(to, t->size);
     (void)gbx_buf_puts(to, ", ");
     (void)gbx_number_put_size(to, is_file ? t->file_bytes : t->json_bytes);
-    (void)gbx_buf_puts(to, is_file ? "\n  " : " as JSON\n  ");
-    (void)gbx_buf_puts(to, t->type);
-    (void)gbx_buf_puts(to, t->examples[0] != 0 ? "\n  for example\n" : "\n");
-    (void)gbx_buf_puts(to, t->examples);
+    (void)gbx_buf_puts(to, is_file ? "\n" : " as JSON\n");
+    if (most >= TYPES)
+        (void)gbx_buf_printf(to, "  %s\n", t->type);
+    if (most >= EXAMPLES && t->examples[0] != 0)
+        (void)gbx_buf_printf(to, "  for example\n%s", t->examples);
     if (set->problem[0] == 0)
         return;
     (void)gbx_buf_puts(to,
                        "  The file has changed since and could not be read again (");
     (void)gbx_buf_puts(to, set->problem);
     (void)gbx_buf_puts(to, "): this is the data before.\n");
+}
+
+/* As much of each as there is room for of all. */
+static void put_datasets(const gbx_mcp_data *d, gbx_buf *to)
+{
+    static const char *const left_out[] = {
+        [NAMES] = "\nTypes are left out here: there are many datasets. They are in the "
+                  "resources glovebox://dataset/NAME, and code can look: "
+                  "Object.keys(datasets.NAME[0]).\n",
+        [TYPES] = "\nExamples are left out here: there are many datasets.\n",
+        [EXAMPLES] = "",
+    };
+    size_t start = to->len;
+
+    for (detail most = EXAMPLES;; most--) {
+        for (size_t i = 0; i < d->count; i++)
+            put_dataset(&d->sets[i], most, to);
+        if (to->len - start <= DATASETS_TOLD_MAX || most == NAMES) {
+            (void)gbx_buf_puts(to, left_out[most]);
+            return;
+        }
+        to->len = start;
+    }
 }
 
 /* The instruction, with what code has in the place of what it lacks. */
@@ -164,8 +194,7 @@ static void put_description(const gbx_mcp_data *d, gbx_buf *to)
                        "what looks sensitive x, X, 0 and 9 stand for other "
                        "characters.\n",
                        d->count == 1 ? "" : "s");
-    for (size_t i = 0; i < d->count; i++)
-        put_dataset(&d->sets[i], to);
+    put_datasets(d, to);
 }
 
 static void put_input_schema(const gbx_mcp_data *d, gbx_buf *to)

@@ -59,3 +59,61 @@ test('of many wide datasets examples are left out, then types, and it is said', 
   assert.match(most, /glovebox:\/\/dataset\/NAME/);
   assert.doesNotMatch(most, /some_column/);
 });
+
+const call = async (client, args) => (await client.callTool({ name: 'compute', arguments: args })).structuredContent;
+const orders = Array.from({ length: 9 }, (_, i) => ({ id: i, bad: i > 6, lines: [i] }));
+const readings = Array.from({ length: 5 }, (_, i) => ({ at: i }));
+
+test('code that reads a dataset which could not be read is refused, however it reads it', async () => {
+  const client = await start([`orders=${file('orders.json', orders)}`, `bad=${file('bad.json', '[1,')}`]);
+  for (const code of [
+    '({ orders, bad }) => [orders.length, bad]', '({ bad: b }) => b', 'datasets.bad', 'globalThis.datasets.bad', 'data?.bad',
+    '(d) => d["bad"]', '(d) => d[`bad`]', 'const { bad } = data; bad', '(d) => { const all = d; return all.bad }',
+    '({ ...all }) => all.bad', '(d) => ["orders", "bad"].map((n) => d[n].length)', 'f(data); function f(x) { return x.bad }',
+    '(d) => Object.assign({}, d).bad', '(d) => { for (const o of d.orders) if (o.bad) return 1 }',
+  ]) {
+    const { code: name, hint } = await call(client, { code });
+    assert.equal(name, 'UNAVAILABLE', code);
+    assert.match(hint, /dataset: "orders"$/);
+  }
+  assert.equal((await call(client, { code: 'data.length', dataset: 'bad' })).hint, 'whoever runs this server must repair the file');
+});
+
+test('a field, a string or a variable with the name of such a dataset is none', async () => {
+  const client = await start([`orders=${file('orders.json', orders)}`, `bad=${file('bad.json', '[1,')}`]);
+  for (const [code, value] of [
+    ['(d) => d.orders.filter((o) => o.bad).length', 2], ['(d) => d.orders.map(({ bad }) => bad)[8]', true],
+    ['(d) => d.orders[8].bad', true], ['(d) => d.orders.find((o) => o.id === 8).bad', true], ['() => "bad"', 'bad'],
+    ['(d) => d.orders.filter((o) => o.id === "bad").length', 0], ['(d) => ({ bad: d.orders.length })', { bad: 9 }],
+    ['// bad\n(d) => d.orders.length', 9], ['(d) => { const bad = d.orders.filter((o) => !o.bad); return bad.length }', 7],
+  ])
+    assert.deepEqual((await call(client, { code })).value, value, code);
+});
+
+test('a dataset that is read where it is not: the hint says where it is', async () => {
+  const client = await start([`orders=${file('orders.json', orders)}`, `readings=${file('readings.json', readings)}`]);
+  for (const [args, hint] of [
+    [{ code: 'orders.length' }, /^write datasets\.orders: data is an object of all/],
+    [{ code: '(orders, readings) => readings.map((r) => r.at)' }, /^write datasets\.readings: /],
+    [{ code: '(d) => d.filter((o) => o.bad)' }, /^data is an object of all datasets: write data\.orders, or/],
+    [{ code: '(d) => d.readings.length', dataset: 'orders' }, /^write datasets\.readings: data is the dataset 'orders' itself/],
+    [{ code: '({ orders }) => orders.length', dataset: 'orders' }, /^write datasets\.orders: data is the dataset 'orders' itself/],
+    [{ code: '({ data }) => data.length', dataset: 'orders' }, /^data is the dataset 'orders' itself: /],
+  ])
+    assert.match((await call(client, args)).hint, hint, args.code);
+  assert.equal(Object.keys((await call(client, { code: 'data', dataset: null })).value).length, 2);
+  assert.equal((await call(client, { code: 'data', dataset: 7 })).error, "'dataset' is not a string");
+  assert.equal((await call(client, { code: 'data', dataset: 'x'.repeat(400) })).error, "'dataset' has more than 255 bytes, or a NUL in it");
+});
+
+test('an input that is read and was not given: the hint says so, and nothing of it else', async () => {
+  const client = await start([`orders=${file('orders.json', orders)}`]);
+  const hint = async (code, more) => (await call(client, { code, ...more })).hint;
+  for (const code of ['(d, i) => i.min', '(data, input) => input[0]', 'input.min', '(d, { min }) => min'])
+    assert.equal(await hint(code), "no input was given: send it in the argument 'input'", code);
+  for (const [code, more] of [
+    ['(d, i) => i.a.b', { input: {} }], ['(d) => d.map((o, i) => i.min.max)'], ['(d) => d.map((o, i) => o.input.min)'],
+    ['({ length }) => length.a.b', {}], ['(d, { min } = {}) => min.a'],
+  ])
+    assert.doesNotMatch(await hint(code, more), /no input|datasets\.|itself/, code);
+});

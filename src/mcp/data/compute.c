@@ -11,6 +11,7 @@
 #include "guard/guard.h"
 #include "mcp/code/script.h"
 #include "mcp/data/inner.h"
+#include "mcp/data/naming.h"
 #include "mcp/rpc/message.h"
 
 #include <ctype.h>
@@ -26,7 +27,8 @@
 
 #define CODE_MAX GBX_MIB(1)
 
-#define NAMED_MAX 20 /* datasets that an error names */
+#define NAMED_MAX  20 /* datasets that an error names */
+#define NAME_BYTES 256
 
 struct gbx_compute {
     gbx_compute *next; /* in data->calls */
@@ -137,9 +139,16 @@ static void on_log(void *user, const gbx_log *log)
 static void ended(void *arg)
 {
     gbx_compute *c = arg;
+    gbx_called called = {c->data, c->set,
+                         gbx_view_member(c->arguments, "input").at != NULL};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf advice;
 
+    gbx_buf_init(&advice, GBX_KIB(4));
+    gbx_compute_advise(&called, &c->script, c->result, &advice);
     gbx_compute_reply(c->data, c->request, (const char *)c->code.data, c->code.len,
-                      &c->script, c->result);
+                      &c->script,
+                      gbx_buf_append(&advice, "", 1) ? (const char *)advice.data : "",
+                      c->result);
     forget(c);
 }
 
@@ -185,11 +194,14 @@ static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
         to->len--;
         return true;
     }
-    (void)snprintf(error, sizeof error,
-                   view.at == NULL
-                       ? "'%s' is missing"
-                       : "'%s' is not a string of at most 1 MiB without NUL",
-                   name);
+    if (view.at == NULL)
+        (void)snprintf(error, sizeof error, "'%s' is missing", name);
+    else if (gbx_view_kind(view) != '"')
+        (void)snprintf(error, sizeof error, "'%s' is not a string", name);
+    else
+        (void)snprintf(error, sizeof error,
+                       "'%s' has more than %zu bytes, or a NUL in it", name,
+                       to->ceiling - 1);
     refuse(c, "INVALID_ARGS", error,
            strcmp(name, "code") == 0 ? "give the code as a string: (data) => result"
                                      : "give the name of a dataset, or leave it out");
@@ -266,8 +278,10 @@ static bool choose_dataset(gbx_compute *c)
     const gbx_mcp_data *d = c->data;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
 
-    gbx_buf_init(&name, 256);
-    if (gbx_view_kind(gbx_view_member(c->arguments, "dataset")) == 0) {
+    char kind = gbx_view_kind(gbx_view_member(c->arguments, "dataset"));
+
+    gbx_buf_init(&name, NAME_BYTES);
+    if (kind == 0 || kind == 'n') { /* some clients send null for what is left out */
         c->set = d->count == 1 ? &d->sets[0] : NULL;
     } else {
         if (!take_text(c, "dataset", &name))
@@ -326,15 +340,31 @@ static void submit(gbx_compute *c)
         refuse(c, "UNAVAILABLE", error.message, "");
 }
 
+static const gbx_dataset_state *first_loaded(const gbx_mcp_data *d)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (d->sets[i].is_loaded)
+            return &d->sets[i];
+    return NULL;
+}
+
 static void refuse_unread(gbx_compute *c, const gbx_dataset_state *set)
 {
-    char error[GBX_ERROR_MESSAGE_SIZE + 160];
+    const gbx_dataset_state *other = c->set == NULL ? first_loaded(c->data) : NULL;
+    char error[GBX_ERROR_MESSAGE_SIZE + 160], hint[320];
+    int n;
 
     (void)snprintf(error, sizeof error, "dataset '%s' could not be read: %s",
                    set->spec.name, set->problem);
-    refuse(c, "UNAVAILABLE", error,
-           set->is_held ? "somebody holds the database: try again in some seconds"
-                        : "whoever runs this server must repair the file");
+    n = snprintf(hint, sizeof hint, "%s",
+                 set->is_held ? "somebody holds the database: try again in some seconds"
+                              : "whoever runs this server must repair the file");
+    if (other != NULL)
+        (void)snprintf(hint + n, sizeof hint - (size_t)n,
+                       "; code that needs only another can be called with it: dataset: "
+                       "\"%s\"",
+                       other->spec.name);
+    refuse(c, "UNAVAILABLE", error, hint);
 }
 
 static bool is_of_name(char character)
@@ -361,23 +391,30 @@ static const gbx_dataset_state *find_unread(const gbx_compute *c)
 {
     if (c->set != NULL && !c->set->is_loaded)
         return c->set;
-    for (size_t i = 0; c->needs == NULL && i < c->data->count; i++)
-        if (!c->data->sets[i].is_loaded && mentions(c, c->data->sets[i].spec.name))
+    for (size_t i = 0; c->needs == NULL && i < c->data->count; i++) {
+        const char *name = c->data->sets[i].spec.name;
+
+        if (!c->data->sets[i].is_loaded && mentions(c, name) &&
+            gbx_naming_reads(c->script.code, c->script.code_len, name))
             return &c->data->sets[i];
+    }
     return NULL;
 }
 
 static void begin(gbx_compute *c)
 {
-    const gbx_dataset_state *unread = find_unread(c);
+    const gbx_dataset_state *unread;
 
     c->is_begun = true;
-    if (c->data->engine == NULL)
+    if (c->data->engine == NULL) {
         refuse(c, "UNAVAILABLE", c->data->engine_problem, "");
-    else if (unread != NULL)
-        refuse_unread(c, unread);
-    else if (make_script(c))
-        submit(c);
+    } else if (make_script(c)) {
+        unread = find_unread(c);
+        if (unread != NULL)
+            refuse_unread(c, unread);
+        else
+            submit(c);
+    }
 }
 
 static size_t count_calls(const gbx_mcp_data *d)

@@ -104,6 +104,7 @@ void gbx_data_watch_free(gbx_data_watch *watch);
 /* ---- compute.c: calls ---------------------------------------------------------------- */
 
 typedef struct gbx_compute gbx_compute;
+typedef struct gbx_dataset_state gbx_dataset_state;
 
 /* The tool's handler. */
 void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments);
@@ -114,14 +115,28 @@ void gbx_compute_end_all(gbx_mcp_data *data);
 
 /* ---- reply.c: what is answered ------------------------------------------------------- */
 
-/* code: what the model wrote; script: where it is in what ran. */
+/* How code was called; set is NULL: with all datasets. */
+typedef struct gbx_called {
+    const gbx_mcp_data *data;
+    const gbx_dataset_state *set;
+    bool has_input;
+} gbx_called;
+
+/* code: what the model wrote; script: where it is in what ran; advice: what to do about
+ * the error, "": what the engine says. */
 struct gbx_script;
 void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char *code,
                        size_t code_len, const struct gbx_script *script,
-                       gbx_result *result);
+                       const char *advice, gbx_result *result);
 /* An answer without a call: code is a name such as "INVALID_ARGS"; at may be NULL. */
 void gbx_compute_refuse(gbx_mcp_request *request, const char *code, const char *error,
                         const char *hint, const gbx_location *at);
+
+/* ---- advise.c: errors that come from how code was called ------------------------------ */
+
+/* Append what to do about it; nothing if that is not the reason. */
+void gbx_compute_advise(const gbx_called *called, const struct gbx_script *script,
+                        const gbx_result *result, gbx_buf *to);
 
 /* ---- offer.c: descriptions, schemas, resources ---------------------------------------- */
 
@@ -133,7 +148,7 @@ void gbx_offer_all(gbx_mcp_data *data);
 
 /* ---- data.c --------------------------------------------------------------------------- */
 
-typedef struct gbx_dataset_state {
+struct gbx_dataset_state {
     gbx_spec spec;
     bool is_settled; /* its first load is through, well or not */
     bool is_loaded;
@@ -141,7 +156,7 @@ typedef struct gbx_dataset_state {
     char problem[GBX_ERROR_MESSAGE_SIZE]; /* with the file as it is now; "" is none */
     bool is_held;                         /* it is asked again in a while */
     char uri[128];
-} gbx_dataset_state;
+};
 
 struct gbx_mcp_data {
     gbx_mcp_loop *loop;

@@ -270,9 +270,9 @@ static const char *hint_for(const gbx_result *result)
 }
 
 static void take_error(reply *r, const char *code, size_t code_len,
-                       const gbx_script *script)
+                       const gbx_script *script, const char *advice)
 {
-    r->hint = gbx_hint_for_model(gbx_result_hint(r->result));
+    r->hint = advice[0] != 0 ? advice : gbx_hint_for_model(gbx_result_hint(r->result));
     if (r->hint[0] == 0)
         r->hint = hint_for(r->result);
     r->at = gbx_result_location(r->result);
@@ -285,7 +285,8 @@ static void take_error(reply *r, const char *code, size_t code_len,
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char *code,
-                       size_t code_len, const gbx_script *script, gbx_result *result)
+                       size_t code_len, const gbx_script *script, const char *advice,
+                       gbx_result *result)
 {
     reply r = {.data = data,
                .result = result,
@@ -300,7 +301,7 @@ void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char 
     if (r.ok)
         take_value(&r);
     else
-        take_error(&r, code, code_len, script);
+        take_error(&r, code, code_len, script, advice);
     take_logs(&r);
     put_content(&r, &content);
     put_structured(&r, &structured);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * advise - code that failed since the data or the input is not what it took them for: how
+ * it was called says so, and the engine's message which name it is about.
+ */
+#include "base/cleanup.h"
+#include "mcp/code/script.h"
+#include "mcp/data/inner.h"
+#include "mcp/data/naming.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct failed {
+    const gbx_called *called;
+    const char *code;
+    size_t len;
+    char root[GBX_SPEC_NAME_MAX +
+              1]; /* of the expression that failed: d of d.orders.x */
+    char member[GBX_SPEC_NAME_MAX + 1]; /* orders; "" if x is read of d itself */
+    gbx_naming naming;                  /* of root */
+} failed;
+
+/* How long the name at text is; 0 if there is none. */
+static size_t name_length(const char *text)
+{
+    size_t n = 0;
+
+    while (isalnum((unsigned char)text[n]) || text[n] == '_' || text[n] == '$')
+        n++;
+    return n;
+}
+
+static const char *take_name(const char *text, char name[GBX_SPEC_NAME_MAX + 1])
+{
+    size_t len = name_length(text);
+
+    if (len == 0 || len > GBX_SPEC_NAME_MAX)
+        return NULL;
+    memcpy(name, text, len);
+    name[len] = 0;
+    return text + len;
+}
+
+/* .x or [0], and the quote behind. */
+static bool is_last_access(const char *text)
+{
+    size_t n;
+
+    if (text[0] == '[')
+        return (n = strcspn(text, "]")) > 1 && text[n] == ']' && text[n + 1] == '\'';
+    return text[0] == '.' && (n = name_length(text + 1)) > 0 && text[1 + n] == '\'';
+}
+
+/* d.x and d.orders.x; of what is deeper something else is missing. */
+static bool take_expression(const char *text, failed *f)
+{
+    text = take_name(text, f->root);
+    if (text == NULL || is_last_access(text))
+        return text != NULL;
+    return text[0] == '.' && (text = take_name(text + 1, f->member)) != NULL &&
+           is_last_access(text);
+}
+
+static const gbx_dataset_state *find_set(const failed *f, const char *name)
+{
+    const gbx_mcp_data *d = f->called->data;
+
+    for (size_t i = 0; i < d->count; i++)
+        if (strcmp(d->sets[i].spec.name, name) == 0)
+            return &d->sets[i];
+    return NULL;
+}
+
+/* ---- what is said --------------------------------------------------------------------- */
+
+static void say_dataset(const failed *f, const char *name, gbx_buf *to)
+{
+    if (f->called->set == NULL)
+        (void)gbx_buf_printf(
+            to, "write datasets.%s: data is an object of all datasets, ({ %s }) => ...",
+            name, name);
+    else
+        (void)gbx_buf_printf(
+            to, "write datasets.%s: data is the dataset '%s' itself, (data) => ...",
+            name, f->called->set->spec.name);
+}
+
+static void say_no_input(gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, "no input was given: send it in the argument 'input'");
+}
+
+static void say_itself(const failed *f, gbx_buf *to)
+{
+    (void)gbx_buf_printf(
+        to, "data is the dataset '%s' itself: write (data) => ..., without braces",
+        f->called->set->spec.name);
+}
+
+static void say_object(const failed *f, gbx_buf *to)
+{
+    (void)
+        gbx_buf_printf(to,
+                       "data is an object of all datasets: write data.%s, or name one "
+                       "in the argument 'dataset'",
+                       f->called->data->sets[0].spec.name);
+}
+
+/* ---- what failed ---------------------------------------------------------------------- */
+
+static bool is_data(const failed *f)
+{
+    return f->naming.is_parameter ? f->naming.index == 0 && !f->naming.in_pattern
+                                  : strcmp(f->root, "data") == 0;
+}
+
+static bool is_input(const failed *f)
+{
+    return f->naming.is_parameter ? f->naming.index == 1 && !f->naming.in_pattern
+                                  : strcmp(f->root, "input") == 0;
+}
+
+/* undefined is not an object (evaluating 'd.orders.length') */
+static void advise_missing(failed *f, gbx_buf *to)
+{
+    const gbx_called *c = f->called;
+
+    if (f->member[0] != 0) {
+        if (c->set != NULL && is_data(f) && find_set(f, f->member) != NULL)
+            say_dataset(f, f->member, to);
+    } else if (f->naming.is_parameter && find_set(f, f->root) != NULL) {
+        say_dataset(f, f->root, to);
+    } else if (c->set != NULL && f->naming.in_pattern && f->naming.index == 0 &&
+               strcmp(f->root, "data") == 0) {
+        say_itself(f, to);
+    } else if (!c->has_input && is_input(f)) {
+        say_no_input(to);
+    }
+}
+
+static void advise(failed *f, const char *message, gbx_buf *to)
+{
+    static const char unknown[] = "Can't find variable: ", missing[] = "(evaluating '",
+                      method[] = "is not a function. (In '";
+    const char *at;
+
+    if ((at = strstr(message, unknown)) != NULL) {
+        if (take_name(at + sizeof unknown - 1, f->root) != NULL &&
+            find_set(f, f->root) != NULL)
+            say_dataset(f, f->root, to);
+    } else if (strstr(message, "cannot be destructured") != NULL) {
+        if (!f->called->has_input && gbx_naming_takes_apart(f->code, f->len, 1))
+            say_no_input(to);
+    } else if ((at = strstr(message, missing)) != NULL) {
+        if (strstr(message, "undefined is not an object") == NULL ||
+            !take_expression(at + sizeof missing - 1, f))
+            return;
+        f->naming = gbx_naming_of(f->code, f->len, f->root, strlen(f->root));
+        advise_missing(f, to);
+    } else if ((at = strstr(message, method)) != NULL && f->called->set == NULL) {
+        at = take_name(at + sizeof method - 1, f->root);
+        if (at == NULL || at[0] != '.' || at[1 + name_length(at + 1)] != '(')
+            return;
+        f->naming = gbx_naming_of(f->code, f->len, f->root, strlen(f->root));
+        if (is_data(f))
+            say_object(f, to);
+    }
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+void gbx_compute_advise(const gbx_called *called, const gbx_script *script,
+                        const gbx_result *result, gbx_buf *to)
+{
+    failed f = {.called = called, .code = script->code, .len = script->code_len};
+
+    if (gbx_result_code(result) == GBX_CODE_RUNTIME)
+        advise(&f, gbx_result_error(result), to);
+}

@@ -5,6 +5,8 @@
 //   node bad-upstream.mjs [WORD...]
 //
 //   dies-on-probe      ends without a word when it is asked of which era it is
+//   refuses-probe      answers that with an error before it ends
+//   greets             says something as soon as it runs
 //   silent-on-probe    ignores that question
 //   modern             speaks 2026-07-28, and refuses initialize
 //   other-version      speaks a version that nobody knows
@@ -215,7 +217,8 @@ const serverInfo = { name: 'bad-upstream', version: '6.6.6' };
 
 const methods = {
   'server/discover': (id) => {
-    if (has('dies-on-probe')) process.exit(1);
+    if (has('refuses-probe')) write({ id, error: { code: -32600, message: 'initialize first' } });
+    if (has('refuses-probe') || has('dies-on-probe')) process.exit(1);
     if (has('silent-on-probe')) return;
     if (!has('modern')) throw { code: -32000, message: 'not initialized' };
     const result = complete({
@@ -279,6 +282,7 @@ function take(message) {
   }
 }
 
+if (has('greets')) write({ method: 'notifications/message', params: { level: 'info', data: 'hello' } });
 const lines = createInterface({ input: process.stdin });
 const start = Number(words.get('slow') ?? 0);
 const held = [];

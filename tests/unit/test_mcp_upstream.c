@@ -237,6 +237,22 @@ static void test_era__server_that_dies_of_the_question_is_started_again(void **s
     assert_int_equal(starts_of(s), 2);
 }
 
+/* It may have said something before, it may say why it ends, and it may start so slowly
+ * that the other question has been sent meanwhile. */
+static void test_era__dying_of_the_question_is_known_whatever_was_said(void **state)
+{
+    static const char *const words[] = {"greets dies-on-probe", "refuses-probe",
+                                        "slow=2500 dies-on-probe"};
+    servers *s = *state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
+        servers_add_bad(s, words[i], words[i])->start_ms = 6000;
+    servers_start(s);
+    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
+        servers_expect(s, words[i], "echo", "{}", "{}");
+    assert_int_equal(starts_of(s), 2 * GBX_COUNTOF(words));
+}
+
 static void test_era__is_remembered_if_the_question_was_costly(void **state)
 {
     servers *s = *state;
@@ -438,6 +454,7 @@ int main(void)
         WITH(test_era__legacy_is_known_by_any_error),
         WITH(test_era__modern_has_meta_on_every_request),
         WITH(test_era__server_that_dies_of_the_question_is_started_again),
+        WITH(test_era__dying_of_the_question_is_known_whatever_was_said),
         WITH(test_era__is_remembered_if_the_question_was_costly),
         WITH(test_era__remembered_wrongly_is_asked_again),
         WITH(test_era__silent_server_is_legacy),

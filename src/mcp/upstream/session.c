@@ -333,8 +333,8 @@ const gbx_tools *gbx_session_tools(const gbx_session *session)
 
 bool gbx_session_died_of_question(const gbx_session *session)
 {
-    return session->phase == GBX_PHASE_LOST && session->options.hint == GBX_ERA_ASK &&
-           session->is_process && !session->has_spoken && !session->was_silent;
+    return session->options.hint == GBX_ERA_ASK && session->is_process &&
+           session->died_asking;
 }
 
 bool gbx_session_was_silent(const gbx_session *session)

@@ -69,7 +69,7 @@ bool gbx_session_is_lost(const gbx_session *session);
 const gbx_session_facts *gbx_session_facts_of(const gbx_session *session);
 const gbx_tools *gbx_session_tools(const gbx_session *session);
 
-/* It was lost before it had said anything: perhaps of the question itself. */
+/* Its process ended before it was known of which era it is: perhaps of the question. */
 bool gbx_session_died_of_question(const gbx_session *session);
 /* The question was never answered, and initialize was. */
 bool gbx_session_was_silent(const gbx_session *session);

@@ -48,8 +48,8 @@ struct gbx_session {
     bool tells_tools; /* its capabilities say so */
     bool tells_changes;
     bool is_process;
-    bool has_spoken; /* anything at all */
-    bool was_silent; /* initialize was sent since discover had no answer */
+    bool was_silent;  /* initialize was sent since discover had no answer */
+    bool died_asking; /* by itself, and nobody knows of which era it was */
     gbx_pending *pending;
     int64_t last_id;
     size_t calls;

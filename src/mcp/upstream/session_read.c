@@ -75,7 +75,6 @@ static void take_message(gbx_session *s, const gbx_rpc_message *message, int64_t
     gbx_view none;
     gbx_view view;
 
-    s->has_spoken = true;
     if (message->kind == GBX_RPC_REQUEST)
         on_request(s, message);
     else if (message->kind == GBX_RPC_NOTIFICATION)
@@ -204,6 +203,7 @@ static void on_lost(void *user, const char *why, bool is_lasting)
 
     s->link = NULL;
     s->facts.is_lasting = is_lasting;
+    s->died_asking = s->phase == GBX_PHASE_ASKING;
     gbx_session_lose(s, why);
 }
 

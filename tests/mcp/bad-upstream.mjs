@@ -80,9 +80,29 @@ tool('twice', (id) => {
 });
 tool('wrong-id', (id) => {
   write({ id: id + 1000, result: text('for somebody else') });
-  write({ id: `${id}`, result: text('for text') });
+  write({ id: `${id}x`, result: text('for text') });
   write({ id: null, error: { code: -32603, message: 'for nobody' } });
   write({ id, result: text('right') });
+});
+tool('id-as-text', (id) => write({ id: `${id}`, result: text('taken') }));
+const raw = (id, result) => process.stdout.write(`{"jsonrpc": "2.0", "id": ${id}, "result": ${result}}\n`);
+tool('latin', (id) => {
+  process.stdout.write(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id, result: text('café') })}\n`, 'latin1'));
+});
+tool('nan', (id) => raw(id, '{"content": [], "structuredContent": {"mean": NaN}}'));
+tool('nul', (id) => process.stdout.write(`\0{"jsonrpc":"2.0","result":{"content":[]},"id":${id}}\n`));
+tool('deep', (id) => raw(id, `{"content": ${'['.repeat(5000)}${']'.repeat(5000)}}`));
+tool('long-head', (id) => raw(id, `{"content": [{"type": "text", "text": "${'y'.repeat(33 * MIB)}"}]}`));
+tool('long-end', (id) => {
+  const result = `{"content": [{"type": "text", "text": "${'y'.repeat(33 * MIB)}"}]}`;
+  process.stdout.write(`{"result": ${result}, "jsonrpc": "2.0", "id": ${id} }\n`);
+});
+// What others write about a request is no answer to it.
+tool('talks', (id) => {
+  process.stdout.write(`got {"jsonrpc":"2.0","id":${id},"method":"tools/call",\n`);
+  process.stdout.write(`{"jsonrpc":"2.0","id":${id},"method":"tools/call",\n`);
+  process.stdout.write(`{"level":30,"id":${id},"msg":"called"}\n`);
+  write({ id, result: text('heard') });
 });
 tool('noise', (id) => {
   process.stdout.write('DEBUG: working\n\u0000\u0001\n[]\n{"jsonrpc":"1.0"}\n\ufeff\n');

@@ -14,6 +14,7 @@ add_dependencies(gbx_servers glovebox-keeper)
 
 gbx_unit_test(mcp_upstream gbx_servers)
 gbx_unit_test(mcp_upstream_care gbx_servers)
+gbx_unit_test(mcp_upstream_odd gbx_servers)
 gbx_unit_test(mcp_upstream_clean gbx_mcp_upstream)
 gbx_unit_test(mcp_upstream_parts gbx_mcp_upstream)
 gbx_unit_test(mcp_upstream_hostile gbx_servers gbx_hostile_net)
@@ -25,8 +26,8 @@ if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/mcp/node_modules/@modelcontextprotocol/ser
 endif()
 
 # They start programs and wait for them.
-foreach(name mcp_process mcp_upstream mcp_upstream_care mcp_upstream_hostile mcp_servers
-    mcp_upstream_sdk)
+foreach(name mcp_process mcp_upstream mcp_upstream_care mcp_upstream_hostile mcp_upstream_odd
+    mcp_servers mcp_upstream_sdk)
     if(TARGET test_${name})
         set_tests_properties(test_${name} PROPERTIES LABELS "integration;mcp" TIMEOUT 300)
     endif()

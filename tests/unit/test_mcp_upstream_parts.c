@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "mcp/upstream/ending.h"
 #include "mcp/upstream/environ.h"
+#include "mcp/upstream/ids.h"
 #include "mcp/upstream/params.h"
 #include "mcp/upstream/sse.h"
 #include "mcp/upstream/tools.h"
@@ -393,6 +394,73 @@ static void test_environment__of_the_configuration_comes_last(void **state)
     gbx_environ_free(environment);
 }
 
+/* ---- ids ------------------------------------------------------------------ */
+
+static const struct {
+    const char *text;
+    int64_t found;
+    int64_t in_head;
+    int64_t in_tail;
+} answers[] = {
+    {"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}", 7, 7, 7},
+    {"{\"jsonrpc\": \"2.0\", \"id\" : 7 , \"result\": NaN}\r", 7, 7, 7},
+    {"{\"result\":{\"id\":3},\"jsonrpc\":\"2.0\",\"id\":\"12\"}", 12, 12, 12},
+    {"{\"jsonrpc\":\"2.0\",\"result\":{\"id\":3}}", 0, 0, 0},
+    {"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"id\":3}}", 7, 7, 0},
+    {"{\"jsonrpc\":\"2.0\",\"result\":\"\\\"id\\\":3\",\"id\":7}", 7, 7, 7},
+    {"{\"jsonrpc\":\"2.0\",\"id\":7,\"id\":8}", 0, 0, 8},
+    {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}", 0, 0, 0},
+    {"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"con", 7, 7, 0},
+    {"{\"jsonrpc\":\"2.0\",\"id\":7", 0, 0, 0},
+    {"{\"jsonrpc\":\"2.0\",\"id\":7.5}", 0, 0, 0},
+    {"{\"jsonrpc\":\"2.0\",\"id\":null}", 0, 0, 0},
+    {"{\"id\":7,\"result\":{}}", 0, 7, 7},
+    {"got {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}", 0, 0, 7},
+    {"\"jsonrpc", 0, 0, 0},
+    {"{\"jsonrpc\\", 0, 0, 0},
+    {"", 0, 0, 0},
+};
+
+static void test_id__of_an_answer_is_found_where_only_the_answer_has_it(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(answers); i++) {
+        size_t len = strlen(answers[i].text);
+        char *text = malloc(len + 1); /* a read past its end is seen */
+
+        assert_non_null(text);
+        memcpy(text, answers[i].text, len);
+        print_message("%s\n", answers[i].text);
+        assert_int_equal(gbx_id_find(text, len), answers[i].found);
+        assert_int_equal(gbx_id_find_in_head(text, len), answers[i].in_head);
+        assert_int_equal(gbx_id_find_in_tail(text, len), answers[i].in_tail);
+        free(text);
+    }
+}
+
+static void test_id__may_be_written_as_text(void **state)
+{
+    static const struct {
+        const char *json;
+        int64_t id; /* 0: it is none of ours */
+    } rows[] = {{"5", 5},      {"\"5\"", 5},
+                {"\"05\"", 0}, {"\"\"", 0},
+                {"\"5x\"", 0}, {"\"-5\"", 0},
+                {"-5", 0},     {"5.0", 0},
+                {"null", 0},   {"12345678901234567890", 0}};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        int64_t id = 0;
+        gbx_view view = {0};
+
+        assert_true(gbx_view_open(rows[i].json, strlen(rows[i].json), &view));
+        assert_int_equal(gbx_id_read(view, &id), rows[i].id != 0);
+        assert_int_equal(id, rows[i].id);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +478,8 @@ int main(void)
         cmocka_unit_test(test_tools__beyond_the_first_are_not_looked_at),
         cmocka_unit_test(test_tail__says_why_and_not_where),
         cmocka_unit_test(test_ending__is_never_longer_than_its_room),
+        cmocka_unit_test(test_id__of_an_answer_is_found_where_only_the_answer_has_it),
+        cmocka_unit_test(test_id__may_be_written_as_text),
         cmocka_unit_test(test_environment__of_the_configuration_comes_last),
     };
 

@@ -61,6 +61,9 @@ static bool read_call(gbx_view m[MEMBERS], gbx_rpc_message *ret, gbx_rpc_fault *
     if (m[ID].at != NULL && !gbx_rpc_is_id(m[ID]))
         return refuse(fault, GBX_RPC_INVALID_REQUEST,
                       "the id of a request is a string or an integer");
+    if (m[METHOD].at == NULL)
+        return refuse(fault, GBX_RPC_INVALID_REQUEST,
+                      "a message has a method, a result or an error");
     if (!gbx_rpc_copy_text(m[METHOD], ret->method, sizeof ret->method))
         return refuse(fault, GBX_RPC_INVALID_REQUEST,
                       "the method is a string of at most 128 bytes");

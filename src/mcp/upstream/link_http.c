@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "mcp/rpc/message.h"
+#include "mcp/upstream/ids.h"
 #include "mcp/upstream/params.h"
 #include "mcp/upstream/process.h"
 
@@ -65,7 +66,7 @@ static bool is_answer_to(const char *text, size_t len, int64_t id)
 
     return gbx_rpc_read(text, len, &message, &fault) &&
            (message.kind == GBX_RPC_RESULT || message.kind == GBX_RPC_ERROR) &&
-           gbx_rpc_integer(message.id, &theirs) && theirs == id;
+           gbx_id_read(message.id, &theirs) && theirs == id;
 }
 
 static bool is_error(const gbx_buf *body)

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "mcp/upstream/ids.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -122,7 +123,7 @@ void gbx_session_on_progress(gbx_session *s, gbx_view params)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     int64_t id;
 
-    if (!gbx_rpc_integer(gbx_view_member(params, "progressToken"), &id))
+    if (!gbx_id_read(gbx_view_member(params, "progressToken"), &id))
         return;
     for (const gbx_pending *p = s->pending; p != NULL; p = p->next) {
         if (p->id != id || p->progress == NULL)

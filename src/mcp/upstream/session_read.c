@@ -6,7 +6,11 @@
 #include "mcp/upstream/session_parts.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "mcp/upstream/ids.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +22,7 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
 
     /* An error may come with an id of the server's own: it did not read ours. */
     if (message->id.at != NULL && (about == 0 || message->kind != GBX_RPC_ERROR) &&
-        !gbx_rpc_integer(message->id, &id))
+        !gbx_id_read(message->id, &id))
         id = 0;
     p = gbx_session_take(s, id);
     if (p == NULL) {
@@ -95,63 +99,82 @@ static void fail_request(gbx_session *s, int64_t id, const char *why)
 
     if (p == NULL)
         return;
-    if (p->ask == GBX_ASK_CALL) {
+    switch (p->ask) {
+    case GBX_ASK_DISCOVER: /* as good as an error, unless that was guessed already */
+        if (!s->was_silent)
+            gbx_session_on_no_discover(s);
+        break;
+    case GBX_ASK_LISTEN: gbx_session_on_listen_end(s); break;
+    case GBX_ASK_CHECK: (void)event_del(s->check_timer); break;
+    case GBX_ASK_CALL:
         gbx_session_fail_call(s, p, GBX_UPSTREAM_PROTOCOL, why, false);
         return;
+    case GBX_ASK_INITIALIZE:
+    case GBX_ASK_TOOLS: gbx_session_lose(s, why); break;
     }
     free(p);
-    gbx_session_lose(s, why);
+}
+
+/* Bytes that are no characters become U+FFFD, in clean: text of another encoding is of
+ * more use with them than not at all. */
+static bool read_message(const char *text, size_t len, gbx_buf *clean,
+                         gbx_rpc_message *ret, gbx_rpc_fault *fault)
+{
+    if (gbx_rpc_read(text, len, ret, fault))
+        return true;
+    if (fault->code != GBX_RPC_PARSE_ERROR ||
+        gbx_utf8_valid((const uint8_t *)text, len, NULL))
+        return false;
+    gbx_buf_init(clean, len * 3);
+    return gbx_utf8_append_lossy(clean, text, len) &&
+           gbx_rpc_read((const char *)clean->data, clean->len, ret, fault);
+}
+
+static void say_fault(const char *text, size_t len, const gbx_rpc_fault *fault,
+                      char *why, size_t size)
+{
+    gbx_json_fault json;
+
+    if (fault->code == GBX_RPC_PARSE_ERROR &&
+        !gbx_json_check(text, len, GBX_JSON_DEPTH_MAX, &json))
+        (void)snprintf(why, size, "it is not JSON: %s, at byte %zu", json.message,
+                       json.offset);
+    else
+        (void)snprintf(why, size, "%s", fault->message);
 }
 
 static void on_message(void *user, const char *text, size_t len, int64_t about)
 {
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
     gbx_session *s = user;
     gbx_rpc_message message;
     gbx_rpc_fault fault;
-    int64_t id = 0;
+    int64_t id = about;
+    char why[200];
+    char told[240];
 
-    if (gbx_rpc_read(text, len, &message, &fault)) {
+    if (read_message(text, len, &clean, &message, &fault)) {
         take_message(s, &message, about);
         if (about != 0)
             fail_request(s, about, "it answers with what is no answer");
         return;
     }
-    gbx_session_log(s, "a line was dropped: %s", fault.message);
-    if (about != 0)
-        id = about;
-    else if (fault.is_answerable || !gbx_rpc_integer(fault.id, &id))
-        return;
-    fail_request(s, id, fault.message);
-}
-
-/* The number after "id": at the beginning of the line or at its end, or 0. */
-static int64_t find_id(const char *text, size_t len, bool is_end)
-{
-    static const char key[] = "\"id\":";
-    size_t n = sizeof key - 1;
-    int64_t id = 0;
-
-    for (size_t i = 0; i + n < len; i++) {
-        const char *digit = text + i + n;
-
-        if (memcmp(text + i, key, n) != 0)
-            continue;
-        for (id = 0; digit < text + len && *digit >= '0' && *digit <= '9'; digit++)
-            id = id < INT64_MAX / 16 ? id * 10 + (*digit - '0') : id;
-        if (!is_end)
-            return id;
-    }
-    return id;
+    say_fault(text, len, &fault, why, sizeof why);
+    gbx_session_log(s, "a line was dropped: %s", why);
+    if (about == 0 && (fault.is_answerable || !gbx_id_read(fault.id, &id)))
+        id = gbx_id_find(text, len);
+    (void)snprintf(told, sizeof told, "its answer cannot be read: %s", why);
+    fail_request(s, id, told);
 }
 
 static void on_too_long(void *user, const char *head, size_t head_len, const char *tail,
                         size_t tail_len)
 {
     gbx_session *s = user;
-    int64_t id = find_id(head, head_len, false);
+    int64_t id = gbx_id_find_in_head(head, head_len);
 
     if (id == 0)
-        id = find_id(tail, tail_len, true);
+        id = gbx_id_find_in_tail(tail, tail_len);
     gbx_session_log(s, "a message of more than %zu MiB was dropped",
                     GBX_LINK_MESSAGE_MAX >> 20);
     fail_request(s, id, "the answer is longer than 32 MiB");

@@ -148,6 +148,7 @@ bool gbx_session_begin(gbx_session *s)
 
 void gbx_session_on_no_discover(gbx_session *s)
 {
+    (void)event_del(s->silence_timer);
     if (s->phase == GBX_PHASE_ASKING && !ask_to_initialize(s))
         gbx_session_lose(s, "it does not take the first message");
 }
@@ -161,7 +162,6 @@ void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message)
 
     if (s->phase != GBX_PHASE_ASKING)
         return;
-    (void)event_del(s->silence_timer);
     if (message->kind == GBX_RPC_ERROR &&
         gbx_rpc_error_code(message->payload) == UNSUPPORTED_VERSION) {
         versions = gbx_view_member(data, "supported");

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ids - only what stands in the outermost object counts: an id inside of a result is the
+ * tool's, and another call must not be taken for the one that is answered.
+ */
+#include "mcp/upstream/ids.h"
+
+#include <string.h>
+
+typedef struct found {
+    int64_t id; /* -1: there are two */
+    int depth;  /* at the end of the text */
+    bool has_version;
+    bool has_method;
+} found;
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && is_blank(*at))
+        at++;
+    return at;
+}
+
+/* Past the string that begins at at. */
+static const char *skip_string(const char *at, const char *end)
+{
+    for (at++; at < end && *at != '"'; at++)
+        at += *at == '\\';
+    return at < end ? at + 1 : end;
+}
+
+/* Past the digits of a number of ours; *ret is 0 if they are none. */
+static const char *read_digits(const char *at, const char *end, int64_t *ret)
+{
+    const char *first = at;
+
+    *ret = 0;
+    if (at < end && *at == '0')
+        return at;
+    for (; at < end && *at >= '0' && *at <= '9' && at - first < 18; at++)
+        *ret = *ret * 10 + (*at - '0');
+    return at;
+}
+
+/* As it stands before a comma, a brace or the like: it may be cut off, or go on. */
+static int64_t id_at(const char *at, const char *end)
+{
+    int64_t id;
+
+    at = skip_blanks(at, end);
+    at = read_digits(at + (at < end && *at == '"'), end, &id);
+    return at < end && memchr("0123456789.eE", *at, 13) == NULL ? id : 0;
+}
+
+static void note_member(found *f, const char *name, size_t len, const char *value,
+                        const char *end)
+{
+    int64_t id;
+
+    if (len == 9 && memcmp(name, "\"jsonrpc\"", len) == 0)
+        f->has_version = true;
+    if (len == 8 && memcmp(name, "\"method\"", len) == 0)
+        f->has_method = true;
+    if (len != 4 || memcmp(name, "\"id\"", len) != 0)
+        return;
+    id = id_at(value, end);
+    f->id = f->id != 0 && f->id != id ? -1 : id;
+}
+
+/* depth: how many braces and brackets are open where the text begins. */
+static found scan(const char *text, size_t len, int depth)
+{
+    const char *end = text + len;
+    found f = {.depth = depth};
+
+    for (const char *at = text; at < end; at++) {
+        const char *name = at;
+        const char *after;
+
+        f.depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+        if (*at != '"')
+            continue;
+        at = skip_string(name, end);
+        after = skip_blanks(at, end);
+        if (f.depth == 1 && after < end && *after == ':')
+            note_member(&f, name, (size_t)(at - name), after + 1, end);
+        at--;
+    }
+    return f;
+}
+
+/* A line of a log, too, may hold a message; an answer begins with its brace. */
+static bool is_object(const char *text, size_t len)
+{
+    size_t at = 0;
+
+    if (len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+        at = 3;
+    while (at < len && (unsigned char)text[at] <= ' ')
+        at++;
+    return at < len && text[at] == '{';
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_id_read(gbx_view view, int64_t *ret)
+{
+    bool is_text = gbx_view_kind(view) == '"';
+    const char *end = view.at + view.len - is_text;
+    int64_t id;
+
+    if ((!is_text && gbx_view_kind(view) != '0') ||
+        read_digits(view.at + is_text, end, &id) != end || id == 0)
+        return false;
+    *ret = id;
+    return true;
+}
+
+int64_t gbx_id_find(const char *text, size_t len)
+{
+    found f = scan(text, len, 0);
+
+    return is_object(text, len) && f.has_version && !f.has_method && f.id > 0 ? f.id
+                                                                              : 0;
+}
+
+int64_t gbx_id_find_in_head(const char *text, size_t len)
+{
+    found f = scan(text, len, 0);
+
+    return is_object(text, len) && !f.has_method && f.id > 0 ? f.id : 0;
+}
+
+int64_t gbx_id_find_in_tail(const char *text, size_t len)
+{
+    for (size_t at = len; at-- > 0;) {
+        found f;
+
+        if (len - at < 4 || memcmp(text + at, "\"id\"", 4) != 0)
+            continue;
+        /* From a member of the outermost object on, all that is open is that object. */
+        f = scan(text + at, len - at, 1);
+        return f.depth == 0 && !f.has_method && f.id > 0 ? f.id : 0;
+    }
+    return 0;
+}

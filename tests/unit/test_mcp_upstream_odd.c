@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Servers that answer in a way that nobody foresaw, or not at all: no call waits longer for
+ * them than it must. */
+#include "servers.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void start(servers *s, const char *words)
+{
+    (void)servers_add_bad(s, "bad", words);
+    servers_start(s);
+}
+
+static void expect(servers *s, const char *tool, const char *text)
+{
+    servers_expect(s, "bad", tool, "{}", text);
+}
+
+static void expect_fault(servers *s, const char *tool, gbx_upstream_fault fault,
+                         const char *words)
+{
+    servers_expect_fault(s, "bad", tool, "{}", fault, words);
+}
+
+/* ---- answers -------------------------------------------------------------- */
+
+static void test_answer__may_have_its_id_as_text(void **state)
+{
+    start(*state, "");
+    expect(*state, "id-as-text", "taken");
+}
+
+static void test_answer__of_another_encoding_is_read_but_for_its_letters(void **state)
+{
+    start(*state, "");
+    expect(*state, "latin", "caf\xEF\xBF\xBD");
+}
+
+static void test_answer__that_cannot_be_read_ends_its_call_and_no_other(void **state)
+{
+    servers *s = *state;
+    answer late;
+
+    servers_add_bad(s, "bad", "")->timeout_ms = 20000;
+    servers_start(s);
+    (void)servers_begin(s, "bad", "late", "{\"ms\":3000}", &late);
+    expect_fault(s, "nan", GBX_UPSTREAM_PROTOCOL, "it is not JSON");
+    expect_fault(s, "nul", GBX_UPSTREAM_PROTOCOL, "at byte 0");
+    expect_fault(s, "deep", GBX_UPSTREAM_PROTOCOL, "nested too deep");
+    expect_fault(s, "broken-line", GBX_UPSTREAM_PROTOCOL, "it is not JSON");
+    expect_fault(s, "neither", GBX_UPSTREAM_PROTOCOL, "a result or an error");
+    expect_fault(s, "long-head", GBX_UPSTREAM_PROTOCOL, "longer than 32 MiB");
+    expect_fault(s, "long-end", GBX_UPSTREAM_PROTOCOL, "longer than 32 MiB");
+    servers_wait(s, &late);
+    assert_int_equal(late.fault, GBX_UPSTREAM_OK);
+    answer_cleanup(&late);
+}
+
+#define WITH(f) cmocka_unit_test_setup_teardown(f, servers_set_up, servers_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH(test_answer__may_have_its_id_as_text),
+        WITH(test_answer__of_another_encoding_is_read_but_for_its_letters),
+        WITH(test_answer__that_cannot_be_read_ends_its_call_and_no_other),
+    };
+
+    return cmocka_run_group_tests_name("mcp upstream odd", tests, NULL, NULL);
+}

@@ -18,6 +18,7 @@
 //   endless-pages      tells a further page each time
 //   no-list            tells its tools as a text
 //   list-fails         answers with an error when it is asked for them
+//   loses=N            never answers the second list that it is asked for, nor N - 1 after it
 //   noisy              writes lines that are no messages between all others
 //   stubborn           ignores SIGTERM and the end of its input, and so do its daemons
 //   count=FILE         appends a line to it at each start
@@ -214,6 +215,7 @@ function ask(method, params, then) {
 
 function listTools(params) {
   listCount++;
+  if (listCount > 1 && listCount < 2 + Number(words.get('loses') ?? 0)) return undefined;
   if (has('no-list')) return { tools: 'many' };
   if (has('list-fails')) throw { code: -32603, message: 'the database is down' };
   const pages = Number(words.get('pages') ?? 1);
@@ -258,7 +260,10 @@ const methods = {
     write({ id, result: { protocolVersion, capabilities, serverInfo, instructions: 'Be careful.' } });
   },
   ping: (id) => write({ id, result: {} }),
-  'tools/list': (id, params) => write({ id, result: listTools(params) }),
+  'tools/list': (id, params) => {
+    const result = listTools(params);
+    if (result !== undefined) write({ id, result });
+  },
   'subscriptions/listen': (id, params) => {
     listening = id;
     const _meta = { 'io.modelcontextprotocol/subscriptionId': id };

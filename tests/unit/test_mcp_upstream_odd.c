@@ -64,6 +64,43 @@ static void test_answer__that_cannot_be_read_ends_its_call_and_no_other(void **s
     answer_cleanup(&late);
 }
 
+/* ---- lists ---------------------------------------------------------------- */
+
+/* Calls go by what it says of its tools; it has said that this is not true any more. */
+static void lose_lists(servers *s, const char *words)
+{
+    servers_add_bad(s, "bad", words)->timeout_ms = 500;
+    servers_start(s);
+    expect(s, "change", "changed");
+    servers_turn(s, 400);
+    s->trust = GBX_UPSTREAM_TRUSTS_OTHER;
+}
+
+static void test_list__that_does_not_come_is_asked_for_once_more(void **state)
+{
+    servers *s = *state;
+
+    lose_lists(s, "loses=1");
+    expect(s, "lists", "3");
+    expect(s, "new-tool", "{}");
+    s->trust = GBX_UPSTREAM_TRUSTS_NOTHING;
+    expect(s, "cancelled", "[\"the list has taken too long\"]");
+}
+
+static void test_list__that_does_not_come_twice_is_the_end_of_the_process(void **state)
+{
+    servers *s = *state;
+    answer a;
+
+    lose_lists(s, "loses=1000");
+    servers_call(s, "bad", "lists", "{}", &a);
+    assert_int_equal(a.fault, GBX_UPSTREAM_TIMEOUT);
+    assert_true(a.is_retryable); /* it was never sent */
+    answer_cleanup(&a);
+    servers_turn(s, 500);
+    expect(s, "lists", "1");
+}
+
 #define WITH(f) cmocka_unit_test_setup_teardown(f, servers_set_up, servers_tear_down)
 
 int main(void)
@@ -72,6 +109,8 @@ int main(void)
         WITH(test_answer__may_have_its_id_as_text),
         WITH(test_answer__of_another_encoding_is_read_but_for_its_letters),
         WITH(test_answer__that_cannot_be_read_ends_its_call_and_no_other),
+        WITH(test_list__that_does_not_come_is_asked_for_once_more),
+        WITH(test_list__that_does_not_come_twice_is_the_end_of_the_process),
     };
 
     return cmocka_run_group_tests_name("mcp upstream odd", tests, NULL, NULL);

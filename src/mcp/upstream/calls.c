@@ -42,7 +42,7 @@ static uint32_t timeout_of(const gbx_upstream_call *call)
     if (call->timeout_ms != 0)
         return call->timeout_ms;
     return call->server->config->timeout_ms != 0 ? call->server->config->timeout_ms
-                                                 : 60000;
+                                                 : GBX_UPSTREAM_TIMEOUT_MS;
 }
 
 /* The last session's list says so; a server that has just been restarted is asked anew
@@ -62,6 +62,7 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
     char message[128];
     gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_TIMEOUT,
                                 .message = message,
+                                .was_not_begun = session == NULL,
                                 .is_repeatable = is_repeatable(call)};
 
     (void)fd;

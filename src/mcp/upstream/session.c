@@ -57,6 +57,13 @@ static void on_list_timer(evutil_socket_t fd, short what, void *arg)
     gbx_session_list(arg);
 }
 
+static void on_page_timer(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    gbx_session_on_no_tools(arg);
+}
+
 static void on_listen_timer(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
@@ -79,11 +86,12 @@ static bool set_up(gbx_session *s)
     s->start_timer = evtimer_new(base, on_start_timeout, s);
     s->silence_timer = evtimer_new(base, on_silence, s);
     s->list_timer = evtimer_new(base, on_list_timer, s);
+    s->page_timer = evtimer_new(base, on_page_timer, s);
     s->listen_timer = evtimer_new(base, on_listen_timer, s);
     s->check_timer = evtimer_new(base, on_check_timeout, s);
     return s->start_timer != NULL && s->silence_timer != NULL &&
-           s->list_timer != NULL && s->listen_timer != NULL && s->check_timer != NULL &&
-           event_add(s->start_timer, &start) == 0;
+           s->list_timer != NULL && s->page_timer != NULL && s->listen_timer != NULL &&
+           s->check_timer != NULL && event_add(s->start_timer, &start) == 0;
 }
 
 static void stop_timers(gbx_session *s)
@@ -91,6 +99,7 @@ static void stop_timers(gbx_session *s)
     (void)event_del(s->start_timer);
     (void)event_del(s->silence_timer);
     (void)event_del(s->list_timer);
+    (void)event_del(s->page_timer);
     (void)event_del(s->listen_timer);
     (void)event_del(s->check_timer);
 }
@@ -294,9 +303,9 @@ void gbx_session_free(gbx_session *session)
 {
     if (session == NULL)
         return;
-    struct event *events[] = {session->start_timer, session->silence_timer,
-                              session->list_timer, session->listen_timer,
-                              session->check_timer};
+    struct event *events[] = {session->start_timer,  session->silence_timer,
+                              session->list_timer,   session->page_timer,
+                              session->listen_timer, session->check_timer};
 
     for (size_t i = 0; i < GBX_COUNTOF(events); i++)
         if (events[i] != NULL)

@@ -44,8 +44,10 @@ struct gbx_session {
     gbx_tools coming; /* pages of a list that is under way */
     unsigned pages;
     bool is_listing;
-    bool is_stale;    /* the list was said to change while it was being read */
-    bool tells_tools; /* its capabilities say so */
+    int64_t page_id;   /* of the question for the page that is awaited */
+    unsigned unlisted; /* lists without an answer, one after the other */
+    bool is_stale;     /* the list was said to change while it was being read */
+    bool tells_tools;  /* its capabilities say so */
     bool tells_changes;
     bool is_process;
     bool was_silent;  /* initialize was sent since discover had no answer */
@@ -61,6 +63,7 @@ struct gbx_session {
     struct event *start_timer;
     struct event *silence_timer;
     struct event *list_timer; /* so that a flood of changes is no flood of questions */
+    struct event *page_timer; /* once it is ready: a page that does not come */
     struct event *listen_timer; /* the stream of changes has ended: once more, later */
     struct event *check_timer;
 };
@@ -105,6 +108,8 @@ void gbx_session_on_no_discover(gbx_session *s);
 
 void gbx_session_list(gbx_session *s);
 void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message);
+/* Once it is ready: a page has not come in time, or cannot be read. */
+void gbx_session_on_no_tools(gbx_session *s);
 void gbx_session_listen(gbx_session *s);
 void gbx_session_on_listen_end(gbx_session *s);
 void gbx_session_on_change(gbx_session *s);

@@ -13,12 +13,21 @@
 #define PAGES_MAX       200
 #define CURSOR_MAX      GBX_KIB(8)
 #define LIST_PAUSE_MS   250  /* between two questions for the list */
+#define UNLISTED_MAX    2    /* lists without an answer: then it is started again */
 #define LISTEN_PAUSE_MS 5000 /* before the stream of changes is asked for again */
 
+/* At the start there is a limit to all of it. */
 static void ask_page(gbx_session *s, const char *params)
 {
-    if (gbx_session_ask(s, GBX_ASK_TOOLS, "tools/list", params) == 0)
+    uint32_t ms = s->options.config->timeout_ms;
+
+    ms = ms != 0 ? ms : GBX_UPSTREAM_TIMEOUT_MS;
+    s->page_id = gbx_session_ask(s, GBX_ASK_TOOLS, "tools/list", params);
+    if (s->page_id == 0)
         gbx_session_lose(s, "it does not read what it is told");
+    else if (s->phase == GBX_PHASE_READY)
+        (void)event_add(s->page_timer,
+                        &(struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000});
 }
 
 static void begin_list(gbx_session *s)
@@ -82,6 +91,7 @@ static void end_list(gbx_session *s)
     s->tools = s->coming;
     s->coming = (gbx_tools){0};
     s->is_listing = false;
+    s->unlisted = 0;
     s->listed_ns = s->asked_ns;
     if (s->phase == GBX_PHASE_LISTING)
         become_ready(s);
@@ -129,6 +139,7 @@ void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
 {
     bool has_headers = s->facts.is_modern && s->link->ops->has_headers;
 
+    (void)event_del(s->page_timer);
     if (message->kind == GBX_RPC_ERROR) {
         /* It has not said that it had tools. */
         if (!s->tells_tools && s->phase == GBX_PHASE_LISTING)
@@ -150,6 +161,21 @@ void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
     note_ttl(s, message->payload);
     if (!ask_next(s, message->payload) && s->phase != GBX_PHASE_LOST)
         end_list(s);
+}
+
+/* Those that are known stay, but nobody goes by them without asking once more. */
+void gbx_session_on_no_tools(gbx_session *s)
+{
+    (void)event_del(s->page_timer);
+    gbx_session_drop_call(s, s->page_id, "the list has taken too long");
+    gbx_session_log(s, "it does not answer when it is asked for its tools");
+    if (++s->unlisted == UNLISTED_MAX) {
+        gbx_session_end(s, "it does not tell its tools any more");
+        return;
+    }
+    s->is_listing = false;
+    s->is_stale = true;
+    s->options.hooks.listed(s->options.hooks.user, s);
 }
 
 void gbx_session_listen(gbx_session *s)

@@ -16,6 +16,9 @@
 #define GBX_TOOLS_MAX     4096
 #define GBX_TOOL_NAME_MAX 256
 
+/* Of a server for whom nothing else is configured. */
+#define GBX_UPSTREAM_TIMEOUT_MS 60000
+
 /* "2 left out: 1 with no name, 1 there twice", and all other reasons. */
 #define GBX_TOOLS_DROPPED_SIZE 400
 

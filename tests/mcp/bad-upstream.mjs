@@ -137,6 +137,13 @@ tool('hang-safe', () => {}, { readOnlyHint: true });
 tool('spin', () => {
   for (;;);
 });
+tool('close-input', (id) => {
+  lines.removeAllListeners('close');
+  process.stdin.destroy();
+  closeSync(0);
+  setInterval(() => {}, 1000);
+  setTimeout(() => write({ id, result: text('closed') }), 100);
+});
 tool('close', () => closeSync(1));
 tool('refuse', (id) => {
   write({ id, error: { code: -32050, message: 'not \u001b[31mtoday', data: { a: 1 } } });

@@ -71,6 +71,12 @@ static void on_error_line(void *user, const char *line)
     (void)snprintf(w->errors, sizeof w->errors, "%s", line);
 }
 
+static void on_deaf(void *user, uint64_t written)
+{
+    (void)user;
+    (void)written;
+}
+
 static void on_ended(void *user, const char *why, bool is_lasting)
 {
     world *w = user;
@@ -102,7 +108,7 @@ static gbx_status try_start(world *w, const char *program, const char *script,
         .line_max = 100000,
         .waiting_max = GBX_MIB(4),
         .patience_ms = 300,
-        .hooks = {w, on_line, on_long_line, on_error_line, on_ended},
+        .hooks = {w, on_line, on_long_line, on_error_line, on_deaf, on_ended},
     };
 
     (void)snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));

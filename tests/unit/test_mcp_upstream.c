@@ -242,11 +242,11 @@ static void test_era__server_that_dies_of_the_question_is_started_again(void **s
 static void test_era__dying_of_the_question_is_known_whatever_was_said(void **state)
 {
     static const char *const words[] = {"greets dies-on-probe", "refuses-probe",
-                                        "slow=2500 dies-on-probe"};
+                                        "slow=3500 dies-on-probe"};
     servers *s = *state;
 
     for (size_t i = 0; i < GBX_COUNTOF(words); i++)
-        servers_add_bad(s, words[i], words[i])->start_ms = 6000;
+        servers_add_bad(s, words[i], words[i])->start_ms = 12000;
     servers_start(s);
     for (size_t i = 0; i < GBX_COUNTOF(words); i++)
         servers_expect(s, words[i], "echo", "{}", "{}");

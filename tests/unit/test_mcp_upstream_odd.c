@@ -101,6 +101,29 @@ static void test_list__that_does_not_come_twice_is_the_end_of_the_process(void *
     expect(s, "lists", "1");
 }
 
+/* ---- input ---------------------------------------------------------------- */
+
+/* What was asked before that is answered; what comes later has not begun, and is begun on
+ * another, though nothing says that it may be done twice. */
+static void test_input__that_is_closed_is_the_end_of_the_process_but_for_its_calls(
+    void **state)
+{
+    servers *s = *state;
+    answer late;
+
+    servers_add_bad(s, "bad", "")->timeout_ms = 5000;
+    servers_start(s);
+    expect(s, "echo", "{}");
+    (void)servers_begin(s, "bad", "late", "{\"ms\":3000}", &late);
+    expect(s, "close-input", "closed");
+    expect(s, "echo", "{}");
+    assert_false(late.is_there);
+    servers_wait(s, &late);
+
+    assert_int_equal(late.fault, GBX_UPSTREAM_OK);
+    answer_cleanup(&late);
+}
+
 #define WITH(f) cmocka_unit_test_setup_teardown(f, servers_set_up, servers_tear_down)
 
 int main(void)
@@ -111,6 +134,7 @@ int main(void)
         WITH(test_answer__that_cannot_be_read_ends_its_call_and_no_other),
         WITH(test_list__that_does_not_come_is_asked_for_once_more),
         WITH(test_list__that_does_not_come_twice_is_the_end_of_the_process),
+        WITH(test_input__that_is_closed_is_the_end_of_the_process_but_for_its_calls),
     };
 
     return cmocka_run_group_tests_name("mcp upstream odd", tests, NULL, NULL);

@@ -24,7 +24,8 @@ struct gbx_mcp_out {
     struct event *broken;   /* active once, so that hooks never run inside send */
     struct event *gathered; /* active once this turn has something to write, or NULL */
     gbx_buf queue;
-    size_t start;  /* of what is not written yet */
+    size_t start; /* of what is not written yet */
+    uint64_t written;
     int os_errno;  /* why it is broken, or 0 */
     bool was_full; /* and drained was not called since */
 };
@@ -64,6 +65,7 @@ static void flush_queue(gbx_mcp_out *out)
 
         if (done >= 0) {
             out->start += (size_t)done;
+            out->written += (size_t)done;
         } else if (errno == EAGAIN && out->writable != NULL) {
             (void)event_add(out->writable, NULL);
             break;
@@ -202,6 +204,11 @@ bool gbx_mcp_out_is_full(const gbx_mcp_out *out)
 size_t gbx_mcp_out_waiting(const gbx_mcp_out *out)
 {
     return out->queue.len - out->start;
+}
+
+uint64_t gbx_mcp_out_written(const gbx_mcp_out *out)
+{
+    return out->written;
 }
 
 bool gbx_mcp_out_is_broken(const gbx_mcp_out *out)

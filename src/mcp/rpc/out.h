@@ -12,6 +12,8 @@
 #include "base/buf.h"
 #include "mcp/rpc/loop.h"
 
+#include <stdint.h>
+
 typedef struct gbx_mcp_out gbx_mcp_out;
 
 typedef struct gbx_mcp_out_hooks {
@@ -40,6 +42,8 @@ bool gbx_mcp_out_send(gbx_mcp_out *out, const void *data, size_t len);
 /* Does more than a sixteenth of the ceiling wait? */
 bool gbx_mcp_out_is_full(const gbx_mcp_out *out);
 size_t gbx_mcp_out_waiting(const gbx_mcp_out *out);
+/* Of all that was sent, what the pipe has taken. */
+uint64_t gbx_mcp_out_written(const gbx_mcp_out *out);
 bool gbx_mcp_out_is_broken(const gbx_mcp_out *out);
 
 #endif

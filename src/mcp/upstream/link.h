@@ -10,6 +10,8 @@
 
 #include "mcp/upstream/upstream.h"
 
+#include <stdint.h>
+
 /* A longer message from a server is no answer. */
 #define GBX_LINK_MESSAGE_MAX GBX_MIB(32)
 
@@ -31,6 +33,9 @@ typedef struct gbx_link_hooks {
     /* Neither does this one, and nothing was done for it: the server has forgotten us.
      * Others may still be answered; nothing more is worth sending. */
     void (*forgotten)(void *user, int64_t about, const char *why);
+    /* Of all the bytes that were sent, no more than these have come to be read, and no
+     * others will; answers may still come. */
+    void (*deaf)(void *user, uint64_t written, const char *why);
     void (*log)(void *user, const char *line); /* hostile, but escaped */
     /* No hook is called after it, and the link is nobody's. is_lasting: so would another
      * be, until a person has mended something. */

@@ -33,6 +33,13 @@ static void on_long_line(void *user, const char *head, size_t head_len,
     l->hooks.too_long(l->hooks.user, head, head_len, tail, tail_len);
 }
 
+static void on_deaf(void *user, uint64_t written)
+{
+    link_stdio *l = user;
+
+    l->hooks.deaf(l->hooks.user, written, "it has closed its input");
+}
+
 static void on_error_line(void *user, const char *line)
 {
     link_stdio *l = user;
@@ -113,7 +120,7 @@ gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
         .line_max = GBX_LINK_MESSAGE_MAX,
         .waiting_max = GBX_LINK_WAITING_MAX,
         .patience_ms = PATIENCE_MS,
-        .hooks = {l, on_line, on_long_line, on_error_line, on_ended},
+        .hooks = {l, on_line, on_long_line, on_error_line, on_deaf, on_ended},
     };
     gbx_status status;
 

@@ -323,9 +323,12 @@ static void on_broken(void *user, int os_errno)
 {
     gbx_process *p = user;
 
-    /* It has closed its input: whatever it still says will be read. */
+    uint64_t written = gbx_mcp_out_written(p->out);
+
     (void)os_errno;
     close_input(p);
+    if (!p->is_told)
+        p->hooks.deaf(p->hooks.user, written);
 }
 
 static bool set_up(gbx_process *p, const gbx_process_options *o)

@@ -16,6 +16,8 @@
 #include "mcp/upstream/spawn.h"
 #include "policy/policy.h"
 
+#include <stdint.h>
+
 typedef struct gbx_process gbx_process;
 
 typedef struct gbx_yard {
@@ -32,6 +34,9 @@ typedef struct gbx_process_hooks {
     void (*long_line)(void *user, const char *head, size_t head_len, const char *tail,
                       size_t tail_len);
     void (*error_line)(void *user, const char *line); /* of stderr; hostile; escaped */
+    /* It has closed its input. Of all the bytes that were sent, no more than these have
+     * reached it; what it still says is read, and it may be about to end. */
+    void (*deaf)(void *user, uint64_t written);
     /* It has ended, or will: nothing comes any more. why is borrowed; is_lasting: another
      * would end in the same way. Not after leave. */
     void (*ended)(void *user, const char *why, bool is_lasting);

@@ -162,7 +162,12 @@ bool gbx_session_send(gbx_session *s, const gbx_buf *text,
 
     message.text = (const char *)text->data;
     message.len = text->len;
-    return !text->failed && s->link != NULL && s->link->ops->send(s->link, &message);
+    if (text->failed || s->link == NULL || !s->link->ops->send(s->link, &message))
+        return false;
+    s->sent_bytes += message.len;
+    if (about->id != 0 && s->pending->id == about->id) /* the last that was asked */
+        s->pending->end = s->sent_bytes;
+    return true;
 }
 
 void gbx_session_put_meta(const gbx_session *s, int64_t progress_token,
@@ -251,7 +256,7 @@ void gbx_session_lose(gbx_session *s, const char *why)
     s->phase = GBX_PHASE_LOST;
     stop_timers(s);
     if (s->link != NULL)
-        s->link->ops->leave(s->link, true);
+        s->link->ops->leave(s->link, !s->is_deaf);
     s->link = NULL;
     while (s->pending != NULL) {
         gbx_pending *p = gbx_session_take(s, s->pending->id);
@@ -366,6 +371,8 @@ void gbx_session_check(gbx_session *session)
     if (gbx_session_ask(session, GBX_ASK_CHECK,
                         session->facts.is_modern ? "server/discover" : "ping", "") != 0)
         (void)event_add(session->check_timer, &patience);
+    else
+        gbx_session_lose(session, "it does not read what it is told");
 }
 
 void gbx_session_list_again(gbx_session *session)

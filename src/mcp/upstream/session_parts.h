@@ -22,6 +22,7 @@ typedef struct gbx_pending {
     struct gbx_pending *next;
     int64_t id;
     gbx_ask ask;
+    uint64_t end; /* of its message, among the bytes that were sent */
     void *user;
     void (*progress)(void *user, const char *message, size_t len);
     void (*answer)(void *user, const gbx_upstream_reply *reply);
@@ -51,10 +52,12 @@ struct gbx_session {
     bool tells_changes;
     bool is_process;
     bool was_silent;  /* initialize was sent since discover had no answer */
+    bool is_deaf;     /* it has closed its input: perhaps on its way to its end */
     bool died_asking; /* by itself, and nobody knows of which era it was */
     gbx_pending *pending;
     int64_t last_id;
     size_t calls;
+    uint64_t sent_bytes;
     int64_t started_ns;
     int64_t asked_ns;  /* for the list that is under way */
     int64_t listed_ns; /* the same of the one that is known */

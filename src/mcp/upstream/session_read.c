@@ -218,6 +218,32 @@ static void on_forgotten(void *user, int64_t about, const char *why)
     gbx_session_end(s, why);
 }
 
+/* A call that has not reached it whole, or NULL. */
+static const gbx_pending *find_unread(const gbx_session *s, uint64_t written)
+{
+    const gbx_pending *p = s->pending;
+
+    while (p != NULL && (p->ask != GBX_ASK_CALL || p->end <= written))
+        p = p->next;
+    return p;
+}
+
+/* Before it is ready it is awaited whether it ends: what it says then is the reason. */
+static void on_deaf(void *user, uint64_t written, const char *why)
+{
+    gbx_session *s = user;
+    const gbx_pending *p;
+
+    if (s->phase != GBX_PHASE_READY)
+        return;
+    s->is_deaf = true;
+    /* Others may be dropped in any answer. */
+    while ((p = find_unread(s, written)) != NULL)
+        gbx_session_fail_call(s, gbx_session_take(s, p->id), GBX_UPSTREAM_EXIT, why,
+                              true);
+    gbx_session_end(s, why);
+}
+
 static void on_log(void *user, const char *line)
 {
     gbx_session *s = user;
@@ -240,6 +266,6 @@ static void on_lost(void *user, const char *why, bool is_lasting)
 gbx_link_hooks gbx_session_hooks_of(gbx_session *s)
 {
     return (
-        gbx_link_hooks){s,      on_message, on_too_long, on_unanswered, on_forgotten,
-                        on_log, on_lost};
+        gbx_link_hooks){s,       on_message, on_too_long, on_unanswered, on_forgotten,
+                        on_deaf, on_log,     on_lost};
 }

@@ -34,6 +34,7 @@ gbx_mcp_test(remote)
 gbx_mcp_test(policy)
 gbx_mcp_test(upstreams)
 gbx_mcp_test(watch)
+gbx_mcp_test(web)
 
 add_executable(mcp-declare mcp/declare.c)
 target_link_libraries(mcp-declare PRIVATE gbx_mcp_code gbx_flags gbx_sanitize)

@@ -54,6 +54,15 @@ static const struct {
     {": a comment\n\n:\ndata: x\n\n", "message:x|"},
     {"event: lonely\n\ndata: x\n\n", "message:x|"},
     {"id: 5\nretry: 100\nunknown: y\ndatax: z\ndata: x\n\n", "message:x|"},
+    {"\xef\xbb\xbf"
+     "data: x\n\n",
+     "message:x|"},
+    {"\xef\xbb\xbf"
+     "event: endpoint\ndata: /m\n\n",
+     "endpoint:/m|"},
+    {"data: x\n\n\xef\xbb\xbf"
+     "data: y\n\ndata: z\n\n",
+     "message:x|message:z|"},
     {"data: cut", ""},
     {"data: cut\n", ""},
 };

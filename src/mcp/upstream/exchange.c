@@ -23,27 +23,39 @@ typedef struct exchange {
     gbx_multi_entry entry;
     struct event *turn;
     size_t header_bytes;
+    bool has_head;
+    bool is_head_told;
     bool is_added;
     bool is_over;
     CURLcode result;
 } exchange;
 
-/* The value of a header line if it is of that name; trimmed. */
-static bool take_header(const char *line, size_t len, const char *name, char *to,
-                        size_t size)
+/* The value of a header line if it is of that name, trimmed; or NULL. */
+static const char *find_value(const char *line, size_t len, const char *name,
+                              size_t *ret_len)
 {
     size_t n = strlen(name);
 
     if (len <= n || strncasecmp(line, name, n) != 0 || line[n] != ':')
-        return false;
+        return NULL;
     for (n++; n < len && (line[n] == ' ' || line[n] == '\t');)
         n++;
     while (len > n && isspace((unsigned char)line[len - 1]))
         len--;
-    if (len - n >= size)
+    *ret_len = len - n;
+    return line + n;
+}
+
+static bool take_header(const char *line, size_t len, const char *name, char *to,
+                        size_t size)
+{
+    size_t n;
+    const char *value = find_value(line, len, name, &n);
+
+    if (value == NULL || n >= size)
         return false;
-    memcpy(to, line + n, len - n);
-    to[len - n] = 0;
+    memcpy(to, value, n);
+    to[n] = 0;
     return true;
 }
 
@@ -60,6 +72,40 @@ static void take_type(gbx_exchange_response *r, const char *line, size_t len)
     r->is_stream = strcmp(r->content_type, "text/event-stream") == 0;
 }
 
+static void drop_session(gbx_exchange_response *r)
+{
+    free(r->session);
+    r->session = NULL;
+    r->is_session_too_long = false;
+}
+
+/* False: memory is out. */
+static bool take_session(gbx_exchange_response *r, const char *line, size_t len)
+{
+    size_t n;
+    const char *value = find_value(line, len, "mcp-session-id", &n);
+
+    if (value == NULL)
+        return true;
+    drop_session(r);
+    r->is_session_too_long = n > GBX_EXCHANGE_SESSION_MAX;
+    if (!r->is_session_too_long)
+        r->session = strndup(value, n);
+    return r->is_session_too_long || r->session != NULL;
+}
+
+/* The line that ends it; a head that says only that another will follow has none. */
+static bool ends_head(exchange *e, const char *line, size_t len)
+{
+    long status = 0;
+
+    if (len > 2 || (*line != '\r' && *line != '\n'))
+        return false;
+    (void)e->o.lib->curl_easy_getinfo(e->easy, CURLINFO_RESPONSE_CODE, &status);
+    e->shared.response.status = status;
+    return status >= 200;
+}
+
 static size_t on_header(char *line, size_t size, size_t count, void *user)
 {
     exchange *e = user;
@@ -71,11 +117,17 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
         return 0;
     /* A further head, after 100 Continue say, starts anew. */
     if (len > 5 && memcmp(line, "HTTP/", 5) == 0) {
-        r->content_type[0] = r->session[0] = 0;
+        r->content_type[0] = 0;
+        drop_session(r);
         r->is_stream = false;
     }
     take_type(r, line, len);
-    (void)take_header(line, len, "mcp-session-id", r->session, sizeof r->session);
+    if (!take_session(r, line, len))
+        return 0;
+    if (ends_head(e, line, len)) {
+        e->has_head = true;
+        event_active(e->turn, 0, 0);
+    }
     return len;
 }
 
@@ -95,10 +147,18 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
     return len;
 }
 
+/* Some programs put one before all that they write. */
+static void drop_mark(gbx_buf *body)
+{
+    if (body->len >= 3 && memcmp(body->data, "\xef\xbb\xbf", 3) == 0)
+        gbx_buf_consume(body, 3);
+}
+
 static void on_over(void *user, CURLcode result)
 {
     exchange *e = user;
 
+    drop_mark(&e->shared.response.body);
     e->is_added = false;
     e->is_over = true;
     e->result = result;
@@ -115,6 +175,12 @@ static void on_turn(evutil_socket_t fd, short what, void *user)
 
     (void)fd;
     (void)what;
+    if (e->has_head && !e->is_head_told && e->o.hooks.head != NULL) {
+        e->is_head_told = true;
+        event_active(e->turn, 0, 0);
+        e->o.hooks.head(e->o.user, &e->shared);
+        return;
+    }
     if (e->shared.response.is_stream && gbx_sse_next(&e->shared.response.sse, &event)) {
         event_active(e->turn, 0, 0);
         e->o.hooks.event(e->o.user, &e->shared, &event);
@@ -238,6 +304,7 @@ void gbx_exchange_free(gbx_exchange *shared)
     if (e->turn != NULL)
         event_free(e->turn);
     e->o.lib->curl_slist_free_all(e->o.headers);
+    drop_session(&e->shared.response);
     gbx_buf_cleanup(&e->shared.response.body);
     gbx_sse_cleanup(&e->shared.response.sse);
     free(e->body);

@@ -13,7 +13,8 @@
 #include "mcp/upstream/link.h"
 #include "mcp/upstream/sse.h"
 
-#define GBX_EXCHANGE_SESSION_MAX 1024
+/* Of the name of a session; a longer one cannot be given back. */
+#define GBX_EXCHANGE_SESSION_MAX GBX_KIB(8)
 
 typedef struct gbx_exchange gbx_exchange;
 
@@ -24,6 +25,8 @@ typedef enum gbx_http_method {
 } gbx_http_method;
 
 typedef struct gbx_exchange_hooks {
+    /* Its status and headers are there; before its events, once. May be NULL. */
+    void (*head)(void *user, gbx_exchange *exchange);
     /* One event of the stream. */
     void (*event)(void *user, gbx_exchange *exchange, const gbx_sse_event *event);
     /* It is over: result tells how. Once. */
@@ -50,11 +53,13 @@ typedef struct gbx_exchange_options {
 typedef struct gbx_exchange_response {
     long status;
     char content_type[64]; /* lower case, without parameters */
-    char session[GBX_EXCHANGE_SESSION_MAX + 1];
-    gbx_buf body; /* unless it is a stream of events */
+    char *session;         /* or NULL */
+    gbx_buf
+        body; /* unless it is a stream of events; without a mark of UTF-8 before it */
     gbx_sse sse;
     bool is_stream;
     bool is_too_long;
+    bool is_session_too_long;
 } gbx_exchange_response;
 
 struct gbx_exchange {

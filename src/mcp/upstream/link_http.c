@@ -19,6 +19,9 @@
 /* For a DELETE that nobody waits for. */
 #define FAREWELL_MS 2000
 
+/* For the message that has to be through before the others to be answered. */
+#define SETTLE_MS 1000
+
 /* Streams that were answered and are still open; servers close them, as a rule. */
 #define OPEN_MAX 4
 
@@ -50,9 +53,12 @@ static void free_http(gbx_http *h)
     free_exchanges(h);
     if (h->again != NULL)
         event_free(h->again);
+    if (h->settle != NULL)
+        event_free(h->settle);
     gbx_http_drop_later(h, 0);
     gbx_buf_cleanup(&h->held);
     free(h->endpoint);
+    free(h->session);
     free(h);
 }
 
@@ -87,11 +93,49 @@ static bool is_visible(const char *text)
     return true;
 }
 
-/* It comes with the first answer, ahead of what it says. */
-static void note_session(gbx_http *h, const gbx_exchange_response *r)
+/* It comes with the first answer, ahead of what it says. False: nothing can be said in it,
+ * and who waits for the answer was told so. */
+static bool note_session(gbx_http *h, gbx_exchange *exchange)
 {
-    if (!h->is_modern && h->session[0] == 0 && is_visible(r->session))
-        (void)snprintf(h->session, sizeof h->session, "%s", r->session);
+    gbx_exchange_response *r = &exchange->response;
+
+    if (h->is_modern || h->session != NULL)
+        return true;
+    if (r->is_session_too_long) {
+        exchange->was_answered = true;
+        h->hooks.unanswered(h->hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL,
+                            "the id of its session is longer than 8 KiB", false);
+        return false;
+    }
+    if (r->session != NULL && *r->session != 0 && is_visible(r->session)) {
+        h->session = r->session;
+        r->session = NULL;
+    }
+    return true;
+}
+
+/* What waits for the message may follow it. */
+static void end_settling(gbx_http *h)
+{
+    (void)event_del(h->settle);
+    h->settling = NULL;
+    gbx_http_send_later(h);
+}
+
+static void on_settle_timeout(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    end_settling(arg);
+}
+
+/* It was taken: some servers keep the answer open all the same. */
+static void on_head(void *user, gbx_exchange *exchange)
+{
+    gbx_http *h = user;
+
+    if (exchange == h->settling)
+        end_settling(h);
 }
 
 /* The hooks may end the link: nothing of it is touched after one was called. */
@@ -99,9 +143,9 @@ static void on_event(void *user, gbx_exchange *exchange, const gbx_sse_event *ev
 {
     gbx_http *h = user;
 
-    if (strcmp(event->name, "message") != 0 || event->len == 0)
+    if (strcmp(event->name, "message") != 0 || event->len == 0 ||
+        !note_session(h, exchange))
         return;
-    note_session(h, &exchange->response);
     if (exchange->id != 0 && is_answer_to(event->data, event->len, exchange->id))
         exchange->was_answered = true;
     h->hooks.message(h->hooks.user, event->data, event->len, 0);
@@ -152,7 +196,7 @@ static void take_refusal(gbx_http *h, const gbx_exchange *exchange)
     char why[128];
 
     /* Our session has been forgotten, and nothing was done for this request. */
-    if (status == 404 && h->session[0] != 0 && !h->is_modern) {
+    if (status == 404 && h->session != NULL && !h->is_modern) {
         h->is_forgotten = true;
         hooks.forgotten(hooks.user, exchange->id, "its session has ended");
     } else if (is_error(body)) {
@@ -164,12 +208,13 @@ static void take_refusal(gbx_http *h, const gbx_exchange *exchange)
     }
 }
 
-static void take_answer(gbx_http *h, const gbx_exchange *exchange)
+static void take_answer(gbx_http *h, gbx_exchange *exchange)
 {
     const gbx_link_hooks hooks = h->hooks;
     const gbx_exchange_response *r = &exchange->response;
 
-    note_session(h, r);
+    if (!note_session(h, exchange))
+        return;
     if (exchange->id == 0 || exchange->was_answered || h->is_sse)
         return;
     if (r->is_stream)
@@ -203,10 +248,8 @@ static void on_done(void *user, gbx_exchange *exchange, CURLcode result)
     long status = exchange->response.status;
 
     unlink_exchange(h, exchange);
-    if (exchange == h->settling) {
-        h->settling = NULL;
-        gbx_http_send_later(h);
-    }
+    if (exchange == h->settling)
+        end_settling(h);
     if (result != CURLE_OK && !exchange->was_answered)
         take_break(h, exchange, result);
     else if (result == CURLE_OK && status >= 200 && status < 300)
@@ -238,7 +281,7 @@ void gbx_http_common_headers(const gbx_http *h, gbx_http_headers *headers)
     gbx_http_headers_add_configured(headers, h->config);
     if (h->version[0] != 0)
         gbx_http_header_add(headers, "MCP-Protocol-Version", h->version);
-    if (h->session[0] != 0)
+    if (h->session != NULL)
         gbx_http_header_add(headers, "Mcp-Session-Id", h->session);
 }
 
@@ -257,7 +300,7 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
         .body_len = message->len,
         .is_sent_once = message->name != NULL,
         .id = message->id,
-        .hooks = {on_event, on_done},
+        .hooks = {on_head, on_event, on_done},
         .user = h,
     };
     gbx_exchange *exchange;
@@ -283,8 +326,10 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
         return false;
     exchange->next = h->exchanges;
     h->exchanges = exchange;
-    if (method != NULL && strcmp(method, "notifications/initialized") == 0)
+    if (method != NULL && strcmp(method, "notifications/initialized") == 0) {
         h->settling = exchange;
+        (void)event_add(h->settle, &(struct timeval){.tv_sec = SETTLE_MS / 1000});
+    }
     return true;
 }
 
@@ -363,7 +408,7 @@ static void leave(gbx_link *link, bool is_hopeless)
 
     (void)is_hopeless;
     free_exchanges(h);
-    if (h->session[0] != 0 && !h->is_forgotten && !h->is_modern && !h->is_sse)
+    if (h->session != NULL && !h->is_forgotten && !h->is_modern && !h->is_sse)
         say_farewell(h);
     free_http(h);
 }
@@ -419,7 +464,9 @@ gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
     h->is_sse = options->config->transport == GBX_MCP_SSE;
     (void)snprintf(h->version, sizeof h->version, "2026-07-28");
     h->again = evtimer_new(base, gbx_http_stream_again, h);
-    if (h->again == NULL || (h->is_sse && !gbx_http_open_stream(h))) {
+    h->settle = evtimer_new(base, on_settle_timeout, h);
+    if (h->again == NULL || h->settle == NULL ||
+        (h->is_sse && !gbx_http_open_stream(h))) {
         free_http(h);
         return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
     }

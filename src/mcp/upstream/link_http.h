@@ -25,8 +25,8 @@ typedef struct gbx_link_http_state {
     gbx_exchange *stream;    /* of what the server says unasked; or NULL */
     struct event *again;     /* to open it once more */
     bool is_modern;
-    char version[64]; /* of the protocol, once it is agreed upon, or to be asked for */
-    char session[GBX_EXCHANGE_SESSION_MAX + 1];
+    char version[64];  /* of the protocol, once it is agreed upon, or to be asked for */
+    char *session;     /* NULL: none was given */
     bool is_forgotten; /* by the server, which has no such session any more */
     /* The transport before: messages go where the stream's first event says. */
     bool is_sse;
@@ -36,6 +36,7 @@ typedef struct gbx_link_http_state {
     /* What has to be through before anything else is sent, and what waits for it: POSTs
      * may overtake one another. */
     gbx_exchange *settling;
+    struct event *settle;
     struct gbx_http_waiting *later;
 } gbx_http;
 

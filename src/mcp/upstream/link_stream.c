@@ -132,7 +132,7 @@ bool gbx_http_open_stream(gbx_http *h)
         .lib = &h->web->lib,
         .method = GBX_HTTP_GET,
         .url = h->config->url,
-        .hooks = {on_event, on_done},
+        .hooks = {.event = on_event, .done = on_done},
         .user = h,
     };
 

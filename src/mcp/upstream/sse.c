@@ -71,6 +71,22 @@ static bool next_line(gbx_sse *sse, size_t from, size_t *ret_len, size_t *ret_us
     return true;
 }
 
+/* The mark of UTF-8 that may stand before the first line is no part of it. False: it
+ * cannot be told yet whether there is one. */
+static bool skip_mark(gbx_sse *sse)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    size_t n = sse->in.len < 3 ? sse->in.len : 3;
+    bool is_like = n == 0 || memcmp(sse->in.data, mark, n) == 0;
+
+    if (!sse->is_begun && is_like && n < 3)
+        return false;
+    if (!sse->is_begun && is_like)
+        sse->start = 3;
+    sse->is_begun = true;
+    return true;
+}
+
 static void drop_read(gbx_sse *sse)
 {
     gbx_buf_consume(&sse->in, sse->start);
@@ -102,11 +118,14 @@ bool gbx_sse_feed(gbx_sse *sse, const void *data, size_t len)
 
 bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
 {
-    size_t at = sse->start;
+    size_t at;
     size_t len;
     size_t used;
     bool found = false;
 
+    if (!skip_mark(sse))
+        return false;
+    at = sse->start;
     if (sse->is_told) {
         sse->data.len = 0;
         sse->name[0] = 0;

@@ -22,6 +22,7 @@ typedef struct gbx_sse {
     char name[GBX_SSE_NAME_MAX + 1];
     char id[GBX_SSE_ID_MAX + 1]; /* the last one; stays between events */
     uint32_t retry_ms;           /* 0: it was not said */
+    bool is_begun;               /* a mark of UTF-8 before it all was looked for */
     bool has_data;
     bool is_told; /* data was the last event's; it is dropped at the next call */
     bool had_cr;

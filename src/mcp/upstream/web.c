@@ -67,7 +67,7 @@ void gbx_web_say_farewell(gbx_web *web, const gbx_exchange_options *options)
     gbx_exchange_options own = *options;
     gbx_exchange *exchange;
 
-    own.hooks = (gbx_exchange_hooks){on_event, on_done};
+    own.hooks = (gbx_exchange_hooks){.event = on_event, .done = on_done};
     own.user = web;
     exchange = gbx_exchange_start(&own);
     if (exchange == NULL)

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// web: a server of MCP at an address of the legacy era, and `glovebox mcp` beside it.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Wire } from './wire.mjs';
+
+export const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+
+const TOOLS = [{ name: 'write', inputSchema: { type: 'object' } },
+  { name: 'read', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }];
+
+export const json = (response, status, message, headers = {}) => {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(message && JSON.stringify({ jsonrpc: '2.0', ...message }));
+};
+export const raw = (response, type, text, status = 200, headers = {}) => {
+  response.writeHead(status, { 'content-type': type, ...headers });
+  response.end(text);
+};
+export const done = (id, text = 'done') => ({ id, result: { content: [{ type: 'text', text }] } });
+
+/** What a server of that era says, to all but calls; true if that was one. */
+function greet({ method: verb }, response, message, session) {
+  if (verb !== 'POST') json(response, verb === 'GET' ? 405 : 200);
+  else if (message.method === 'server/discover')
+    json(response, 400, { id: null, error: { code: -32000, message: 'not initialized' } });
+  else if (message.method === 'initialize')
+    json(response, 200, { id: message.id, result: { protocolVersion: '2025-06-18',
+      capabilities: { tools: { listChanged: true } }, serverInfo: { name: 'web', version: '1' } } },
+    { 'mcp-session-id': session });
+  else if (message.id === undefined) json(response, 202);
+  else if (message.method === 'tools/list') json(response, 200, { id: message.id, result: { tools: TOOLS } });
+  else return false;
+  return true;
+}
+
+/**
+ * A server, and a client of glovebox's with it as its server `up`. on(request, response,
+ * message) returns true for what it has answered or will; what it leaves, and is no call, is
+ * answered as usual, and a call with "done".
+ */
+export async function meet(t, on, { session = () => 's1', own = {}, config = {}, env = {} } = {}) {
+  const seen = []; // "POST tools/call", in order
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    const message = body === '' ? undefined : JSON.parse(body);
+    seen.push(`${request.method} ${message?.method ?? ''}`.trim());
+    if (await on(request, response, message)) return;
+    if (!greet(request, response, message, session())) json(response, 200, done(message.id));
+  });
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  const folder = mkdtempSync(join(tmpdir(), 'web-'));
+  const path = join(folder, 'mcp.json');
+  writeFileSync(path, JSON.stringify({
+    mcpServers: { up: { type: 'http', url: `http://127.0.0.1:${server.address().port}/mcp`,
+      ...config, glovebox: own } },
+    glovebox: { rules: [{ action: 'allow' }] } }));
+  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
+    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder, ...env } });
+  t.after(async () => {
+    await wire.close();
+    server.closeAllConnections();
+    server.close();
+    rmSync(folder, { recursive: true });
+  });
+  await wire.initialize();
+  return {
+    wire, server, seen,
+    count: (what) => seen.filter((each) => each === what).length,
+    call: async (tool = 'write', args = {}) =>
+      (await wire.call('call', { server: 'up', tool, args })).result.content[0].text,
+  };
+}

@@ -2,6 +2,7 @@
 // What servers at an address do that the specification does not expect of them: answers in
 // other clothes, statuses, restarts; and what is left of a session in the end.
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { after, test } from 'node:test';
 import { killAll } from './wire.mjs';
 import { done, json, meet, raw, sleep } from './web.mjs';
@@ -49,4 +50,21 @@ test('the id of a session may have 8 KiB, and a longer one is said to be too lon
     }, { session: () => session });
     assert.match(await call(), expected);
   }
+});
+
+test('no proxy of the environment sees what is sent to a server', async (t) => {
+  const seen = [];
+  const proxy = createServer((request, response) => {
+    seen.push(request.url);
+    json(response, 502);
+  });
+  await new Promise((resolve) => { proxy.listen(0, '127.0.0.1', resolve); });
+  t.after(() => { proxy.closeAllConnections(); proxy.close(); });
+  const address = `http://127.0.0.1:${proxy.address().port}`;
+  const { call } = await meet(t, () => false, {
+    config: { headers: { authorization: 'Bearer 123456789012' } },
+    env: { http_proxy: address, ALL_PROXY: address } });
+
+  assert.equal(await call(), 'done');
+  assert.deepEqual(seen, []);
 });

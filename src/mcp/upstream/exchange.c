@@ -250,6 +250,9 @@ static bool set_up(exchange *e)
            lib->curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
            lib->curl_easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) ==
                CURLE_OK &&
+           /* Whoever set a proxy for other programs did not mean to show it our headers. */
+           lib->curl_easy_setopt(c, CURLOPT_PROXY, "") == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_NOPROXY, "*") == CURLE_OK &&
            lib->curl_easy_setopt(c, CURLOPT_TCP_NODELAY, 1L) == CURLE_OK &&
            lib->curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS) ==
                CURLE_OK &&

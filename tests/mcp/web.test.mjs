@@ -68,3 +68,93 @@ test('no proxy of the environment sees what is sent to a server', async (t) => {
   assert.equal(await call(), 'done');
   assert.deepEqual(seen, []);
 });
+
+for (const [how, refuse] of [
+  ['an error of no id', (r) => json(r, 400, { id: null, error: { code: -32000, message: 'Bad Request: no session' } })],
+  ['an error of its own id', (r) => json(r, 400, { id: 'server-error', error: { code: -32600, message: 'no session' } })],
+  ['plain words', (r) => raw(r, 'text/plain', 'Bad Request: No valid session ID provided', 400)],
+])
+  test(`a server that was started anew and refuses the old session by 400 and ${how} gets another`, async (t) => {
+    let age = 1;
+    const { call } = await meet(t, (request, response, message) => {
+      const session = request.headers['mcp-session-id'];
+      if (session === undefined || session === `s${age}`) return false;
+      refuse(response);
+      return true;
+    }, { session: () => `s${age}` });
+
+    assert.equal(await call(), 'done');
+    age = 2;
+    assert.equal(await call(), 'done');
+  });
+
+test('a call that is refused by 400 in two sessions is refused, in the words of the server', async (t) => {
+  const { call, count } = await meet(t, (request, response, message) => {
+    if (!isCall(message)) return false;
+    json(response, 400, { id: null, error: { code: -32000, message: 'it is Sunday' } });
+    return true;
+  });
+
+  assert.match(await call(), /^UPSTREAM_REFUSED: it is Sunday/);
+  assert.equal(count('POST tools/call'), 2);
+  assert.equal(count('POST initialize'), 2);
+});
+
+test('a call that is refused by 400 and its own id is not made again', async (t) => {
+  const { call, count } = await meet(t, (request, response, message) => {
+    if (!isCall(message)) return false;
+    json(response, 400, { id: message.id, error: { code: -32602, message: 'no such file' } });
+    return true;
+  });
+
+  assert.match(await call(), /^UPSTREAM_REFUSED: no such file/);
+  assert.equal(count('POST tools/call'), 1);
+});
+
+test('a connection that cannot be made ends no call on another', async (t) => {
+  const started = Promise.withResolvers();
+  const { call, server } = await meet(t, async (request, response, message) => {
+    if (!isCall(message) || message.params.arguments.long === undefined) return false;
+    started.resolve();
+    await sleep(1000);
+    return false;
+  });
+
+  assert.equal(await call(), 'done');
+  const long = call('write', { long: true });
+  await started.promise;
+  server.close();
+  server.closeIdleConnections();
+  assert.match(await call(), /^UPSTREAM_START: .* it cannot be reached/);
+  assert.equal(await long, 'done');
+});
+
+for (const status of [429, 503])
+  test(`a list of tools that is refused by ${status} when it is read again ends no call`, async (t) => {
+    const started = Promise.withResolvers();
+    let lists = 0;
+    let stream;
+    const { call } = await meet(t, async (request, response, message) => {
+      if (request.method === 'GET') {
+        stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+        stream.write(': open\n\n');
+      } else if (message?.method === 'tools/list' && ++lists > 1) {
+        json(response, status);
+      } else if (isCall(message) && message.params.arguments.long) {
+        started.resolve();
+        await sleep(1500);
+        return false;
+      } else {
+        return false;
+      }
+      return true;
+    });
+
+    assert.equal(await call(), 'done');
+    const long = call('write', { long: true });
+    await started.promise;
+    stream.write('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n');
+    assert.equal(await long, 'done');
+    assert.ok(lists > 1);
+    assert.equal(await call(), 'done');
+  });

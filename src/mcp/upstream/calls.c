@@ -167,6 +167,7 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
         .args = call->args,
         .args_len = call->args_len,
         .meta = call->meta,
+        .is_again = call->was_retried,
         .user = call,
         .progress = call->progress != NULL ? on_progress : NULL,
         .answer = on_answer,

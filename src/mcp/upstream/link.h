@@ -30,8 +30,8 @@ typedef struct gbx_link_hooks {
      * this. */
     void (*unanswered)(void *user, int64_t about, gbx_upstream_fault fault,
                        const char *why, bool is_spoken);
-    /* Neither does this one, and nothing was done for it: the server has forgotten us.
-     * Others may still be answered; nothing more is worth sending. */
+    /* Neither does this one, and nothing was done for it: the server has forgotten us, or
+     * cannot be reached. Others may still be answered; nothing more is worth sending. */
     void (*forgotten)(void *user, int64_t about, const char *why);
     /* Of all the bytes that were sent, no more than these have come to be read, and no
      * others will; answers may still come. */
@@ -49,6 +49,7 @@ typedef struct gbx_link_message {
     int64_t id;         /* of a request of ours; else 0 */
     const char *method; /* of a request or a notification, else NULL */
     const char *name;   /* of the tool that it calls, or NULL */
+    bool is_again;      /* that call was made before, and came to nothing */
     gbx_view schema;    /* of the tool's input, or no value */
     gbx_view args;      /* of the call */
 } gbx_link_message;

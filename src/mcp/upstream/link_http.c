@@ -64,27 +64,6 @@ static void free_http(gbx_http *h)
 
 /* ---- answers -------------------------------------------------------------- */
 
-static bool is_answer_to(const char *text, size_t len, int64_t id)
-{
-    gbx_rpc_message message;
-    gbx_rpc_fault fault;
-    int64_t theirs = 0;
-
-    return gbx_rpc_read(text, len, &message, &fault) &&
-           (message.kind == GBX_RPC_RESULT || message.kind == GBX_RPC_ERROR) &&
-           gbx_id_read(message.id, &theirs) && theirs == id;
-}
-
-static bool is_error(const gbx_buf *body)
-{
-    gbx_rpc_message message;
-    gbx_rpc_fault fault;
-
-    return body->len > 0 &&
-           gbx_rpc_read((const char *)body->data, body->len, &message, &fault) &&
-           message.kind == GBX_RPC_ERROR;
-}
-
 static bool is_visible(const char *text)
 {
     for (; *text != 0; text++)
@@ -146,66 +125,9 @@ static void on_event(void *user, gbx_exchange *exchange, const gbx_sse_event *ev
     if (strcmp(event->name, "message") != 0 || event->len == 0 ||
         !note_session(h, exchange))
         return;
-    if (exchange->id != 0 && is_answer_to(event->data, event->len, exchange->id))
+    if (exchange->id != 0 && gbx_http_is_answer(event->data, event->len, exchange->id))
         exchange->was_answered = true;
     h->hooks.message(h->hooks.user, event->data, event->len, 0);
-}
-
-static bool is_unreachable(CURLcode result)
-{
-    return result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST ||
-           result == CURLE_COULDNT_RESOLVE_PROXY ||
-           result == CURLE_PEER_FAILED_VERIFICATION ||
-           result == CURLE_SSL_CONNECT_ERROR || result == CURLE_URL_MALFORMAT ||
-           result == CURLE_UNSUPPORTED_PROTOCOL;
-}
-
-static void take_break(gbx_http *h, const gbx_exchange *exchange, CURLcode result)
-{
-    const gbx_link_hooks hooks = h->hooks;
-    char why[400];
-
-    if (exchange->response.is_too_long) {
-        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL,
-                         "the answer is longer than 32 MiB", false);
-        return;
-    }
-    (void)snprintf(why, sizeof why, "%s: %s",
-                   is_unreachable(result) ? "it cannot be reached"
-                                          : "the connection broke",
-                   gbx_exchange_error(exchange, result));
-    if (is_unreachable(result))
-        gbx_http_lose(h, why);
-    else
-        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_EXIT, why, false);
-}
-
-/* It is there, but does not answer this; with some statuses it might, to somebody else or
- * a little later. */
-static bool is_spoken(long status)
-{
-    return status >= 400 && status < 500 && status != 401 && status != 403 &&
-           status != 407 && status != 408 && status != 429;
-}
-
-static void take_refusal(gbx_http *h, const gbx_exchange *exchange)
-{
-    const gbx_link_hooks hooks = h->hooks;
-    const gbx_buf *body = &exchange->response.body;
-    long status = exchange->response.status;
-    char why[128];
-
-    /* Our session has been forgotten, and nothing was done for this request. */
-    if (status == 404 && h->session != NULL && !h->is_modern) {
-        h->is_forgotten = true;
-        hooks.forgotten(hooks.user, exchange->id, "its session has ended");
-    } else if (is_error(body)) {
-        hooks.message(hooks.user, (const char *)body->data, body->len, exchange->id);
-    } else {
-        (void)snprintf(why, sizeof why, "it answers with HTTP status %ld", status);
-        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_REFUSED, why,
-                         is_spoken(status));
-    }
 }
 
 static void take_answer(gbx_http *h, gbx_exchange *exchange)
@@ -236,7 +158,7 @@ static bool try_transport_before(gbx_http *h, const gbx_exchange *exchange)
 
     if (h->is_sse || h->is_modern || h->version[0] != 0 || exchange->id == 0 ||
         h->held.len == 0 || (status != 400 && status != 404 && status != 405) ||
-        is_error(&exchange->response.body))
+        gbx_http_is_error(&exchange->response.body))
         return false;
     h->is_sse = true;
     return gbx_http_open_stream(h);
@@ -251,11 +173,11 @@ static void on_done(void *user, gbx_exchange *exchange, CURLcode result)
     if (exchange == h->settling)
         end_settling(h);
     if (result != CURLE_OK && !exchange->was_answered)
-        take_break(h, exchange, result);
+        gbx_http_take_break(h, exchange, result);
     else if (result == CURLE_OK && status >= 200 && status < 300)
         take_answer(h, exchange);
     else if (result == CURLE_OK && !try_transport_before(h, exchange))
-        take_refusal(h, exchange);
+        gbx_http_take_refusal(h, exchange);
     gbx_exchange_free(exchange);
 }
 
@@ -299,6 +221,7 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
         .body = message->text,
         .body_len = message->len,
         .is_sent_once = message->name != NULL,
+        .is_first_try = message->name != NULL && !message->is_again,
         .id = message->id,
         .hooks = {on_head, on_event, on_done},
         .user = h,

@@ -12,6 +12,7 @@ typedef struct gbx_http_waiting {
     int64_t id;
     char *method; /* or NULL, likewise name */
     char *name;
+    bool is_again;
     size_t len;
     char text[];
 } gbx_http_waiting;
@@ -48,6 +49,16 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message);
 void gbx_http_common_headers(const gbx_http *h, gbx_http_headers *headers);
 /* The end of the link from inside: told, and freed. */
 void gbx_http_lose(gbx_http *h, const char *why);
+
+/* ---- link_refusal.c ------------------------------------------------------- */
+
+/* Is this the answer to that request of ours, whatever it says? */
+bool gbx_http_is_answer(const char *text, size_t len, int64_t id);
+bool gbx_http_is_error(const gbx_buf *body);
+/* There is no response, or no whole one. */
+void gbx_http_take_break(gbx_http *h, const gbx_exchange *exchange, CURLcode result);
+/* There is, and its status is none of success. */
+void gbx_http_take_refusal(gbx_http *h, const gbx_exchange *exchange);
 
 /* ---- link_stream.c -------------------------------------------------------- */
 

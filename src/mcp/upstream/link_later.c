@@ -23,6 +23,7 @@ bool gbx_http_later(gbx_http *h, const gbx_link_message *message)
         return false;
     w->id = message->id;
     w->len = message->len;
+    w->is_again = message->is_again;
     memcpy(w->text, message->text, message->len);
     w->method = message->method != NULL ? strdup(message->method) : NULL;
     w->name = message->name != NULL ? strdup(message->name) : NULL;
@@ -40,7 +41,8 @@ void gbx_http_send_later(gbx_http *h)
                                     .len = w->len,
                                     .id = w->id,
                                     .method = w->method,
-                                    .name = w->name};
+                                    .name = w->name,
+                                    .is_again = w->is_again};
 
         h->later = w->next;
         (void)gbx_http_post(h, &message);

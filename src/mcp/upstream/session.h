@@ -28,7 +28,7 @@ typedef struct gbx_session_hooks {
     /* The list of tools was read once more, or could not be. */
     void (*listed)(void *user, gbx_session *session);
     void (*log)(void *user, const char *line);
-    /* The server has forgotten it: nothing more is sent, and it is lost once the calls in
+    /* The server has forgotten it, or is out of reach: nothing more is sent, and it is lost once the calls in
      * flight have ended. */
     void (*ending)(void *user, gbx_session *session, const char *why);
     /* Requests in flight have been answered with GBX_UPSTREAM_EXIT. */
@@ -81,6 +81,7 @@ typedef struct gbx_session_call {
     const char *args; /* JSON object */
     size_t args_len;
     const char *meta; /* members of _meta without braces, or NULL */
+    bool is_again;    /* it was made before, and came to nothing */
     void *user;
     void (*progress)(void *user, const char *message, size_t len); /* or NULL */
     void (*answer)(void *user, const gbx_upstream_reply *reply);

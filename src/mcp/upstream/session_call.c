@@ -141,7 +141,9 @@ int64_t gbx_session_start_call(gbx_session *session, const gbx_session_call *cal
 {
     gbx_pending *p = gbx_session_expect(session, GBX_ASK_CALL);
     const gbx_tool *tool = gbx_tools_find(&session->tools, call->tool);
-    gbx_link_message about = {.method = "tools/call", .name = call->tool};
+    gbx_link_message about = {.method = "tools/call",
+                              .name = call->tool,
+                              .is_again = call->is_again};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     int64_t token = 0;
 

@@ -201,8 +201,10 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
         gbx_session_on_no_discover(s);
     else if (p->ask == GBX_ASK_LISTEN)
         gbx_session_on_listen_end(s);
+    else if (p->ask == GBX_ASK_TOOLS && s->phase == GBX_PHASE_READY)
+        gbx_session_keep_tools(s);
     else
-        gbx_session_lose(s, why);
+        gbx_session_end(s, why); /* the server may go on with what it was told */
     free(p);
 }
 

@@ -146,11 +146,8 @@ void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
             end_list(s);
         else if (s->phase == GBX_PHASE_LISTING)
             lose_for_error(s, message->payload);
-        else {
-            s->is_listing = false; /* those that are known stay */
-            s->listed_ns = s->asked_ns;
-            s->options.hooks.listed(s->options.hooks.user, s);
-        }
+        else
+            gbx_session_keep_tools(s);
         return;
     }
     if (!gbx_tools_add(&s->coming, gbx_view_member(message->payload, "tools"),
@@ -175,6 +172,14 @@ void gbx_session_on_no_tools(gbx_session *s)
     }
     s->is_listing = false;
     s->is_stale = true;
+    s->options.hooks.listed(s->options.hooks.user, s);
+}
+
+void gbx_session_keep_tools(gbx_session *s)
+{
+    (void)event_del(s->page_timer);
+    s->is_listing = false;
+    s->listed_ns = s->asked_ns;
     s->options.hooks.listed(s->options.hooks.user, s);
 }
 

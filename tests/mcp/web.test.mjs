@@ -158,3 +158,46 @@ for (const status of [429, 503])
     assert.ok(lists > 1);
     assert.equal(await call(), 'done');
   });
+
+const openStream = (response) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write('retry: 1\n\n');
+};
+const until = async (holds, ms = 8000) => {
+  const end = performance.now() + ms;
+  while (!holds() && performance.now() < end) await sleep(20);
+  return holds();
+};
+
+for (const [how, end] of [
+  ['ends', (response) => { openStream(response); response.end(); }],
+  ['breaks', (response) => { openStream(response); setTimeout(() => response.destroy(), 50); }],
+  ['is refused by 503', (response) => json(response, 503)],
+])
+  test(`a stream of what is said unasked that ${how} is opened again, not at once, and the list read`, async (t) => {
+    const opened = [];
+    const { call, count } = await meet(t, (request, response) => {
+      if (request.method !== 'GET') return false;
+      opened.push(performance.now());
+      if (opened.length === 1) end(response);
+      else openStream(response);
+      return true;
+    });
+
+    assert.equal(await call(), 'done');
+    assert.ok(await until(() => opened.length === 2));
+    assert.ok(opened[1] - opened[0] > 450);
+    assert.ok(await until(() => count('POST tools/list') === 2));
+  });
+
+test('a server that says 405 to the stream is not asked for it again', async (t) => {
+  const { call, count } = await meet(t, (request, response) => {
+    if (request.method !== 'GET') return false;
+    raw(response, 'text/plain', 'retry: 1', 405);
+    return true;
+  });
+
+  assert.equal(await call(), 'done');
+  await sleep(1500);
+  assert.equal(count('GET'), 1);
+});

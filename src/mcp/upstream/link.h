@@ -36,6 +36,8 @@ typedef struct gbx_link_hooks {
     /* Of all the bytes that were sent, no more than these have come to be read, and no
      * others will; answers may still come. */
     void (*deaf)(void *user, uint64_t written, const char *why);
+    /* What the server said unasked for a while was not heard. */
+    void (*missed)(void *user);
     void (*log)(void *user, const char *line); /* hostile, but escaped */
     /* No hook is called after it, and the link is nobody's. is_lasting: so would another
      * be, until a person has mended something. */

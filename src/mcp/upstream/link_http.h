@@ -22,9 +22,12 @@ typedef struct gbx_link_http_state {
     gbx_link_hooks hooks;
     const gbx_mcp_upstream_config *config;
     gbx_web *web;
-    gbx_exchange *exchanges; /* requests, and what was sent besides */
-    gbx_exchange *stream;    /* of what the server says unasked; or NULL */
-    struct event *again;     /* to open it once more */
+    gbx_exchange *exchanges;  /* requests, and what was sent besides */
+    gbx_exchange *stream;     /* of what the server says unasked; or NULL */
+    struct event *again;      /* to open it once more */
+    uint32_t again_ms;        /* after so long, the server says; 0: it does not */
+    unsigned stream_failures; /* to open it, one after the other */
+    bool was_stream_tried;
     bool is_modern;
     char version[64];  /* of the protocol, once it is agreed upon, or to be asked for */
     char *session;     /* NULL: none was given */

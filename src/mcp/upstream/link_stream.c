@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Before a stream that has ended is opened again, unless the server says otherwise. */
+/* Before a stream that has ended is opened again, unless the server says otherwise; twice
+ * as long each time that it could not be. */
 #define AGAIN_MS     3000
+#define AGAIN_MS_MIN 500
 #define AGAIN_MS_MAX 60000
 
 static bool same_part(const gbx_libcurl *lib, CURLU *a, CURLU *b, CURLUPart part)
@@ -102,21 +104,57 @@ static void lose_stream(gbx_http *h, const gbx_exchange *stream, CURLcode result
     gbx_http_lose(h, why);
 }
 
+static bool is_open(const gbx_exchange *stream)
+{
+    return stream->response.status == 200 && stream->response.is_stream;
+}
+
+static void on_head(void *user, gbx_exchange *exchange)
+{
+    gbx_http *h = user;
+
+    if (!is_open(exchange))
+        return;
+    h->stream_failures = 0;
+    if (h->was_stream_tried)
+        h->hooks.missed(h->hooks.user);
+}
+
+/* A server without such a stream says so by its status, and is not asked again. One that
+ * cannot be reached, or has too much to do, has not said so. */
+static bool has_none(const gbx_exchange *stream)
+{
+    long status = stream->response.status;
+
+    return status != 0 && status != 408 && status != 429 &&
+           (status < 500 || status == 501) && !is_open(stream);
+}
+
+static void open_later(gbx_http *h)
+{
+    uint32_t ms = h->again_ms != 0 ? h->again_ms : AGAIN_MS;
+    struct timeval after;
+
+    ms = ms > AGAIN_MS_MIN ? ms : AGAIN_MS_MIN;
+    for (unsigned i = 0; i < h->stream_failures && ms < AGAIN_MS_MAX; i++)
+        ms *= 2;
+    ms = ms < AGAIN_MS_MAX ? ms : AGAIN_MS_MAX;
+    after = (struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000};
+    (void)event_add(h->again, &after);
+}
+
 static void on_done(void *user, gbx_exchange *exchange, CURLcode result)
 {
     gbx_http *h = user;
-    uint32_t ms = exchange->response.sse.retry_ms;
-    struct timeval after;
 
     h->stream = NULL;
     if (h->is_sse) {
         lose_stream(h, exchange, result);
-    } else if (result == CURLE_OK && exchange->response.status == 200 &&
-               exchange->response.is_stream) {
-        /* A server without such a stream says so by its status, and is not asked again. */
-        ms = ms == 0 ? AGAIN_MS : ms < AGAIN_MS_MAX ? ms : AGAIN_MS_MAX;
-        after = (struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000};
-        (void)event_add(h->again, &after);
+    } else if (!has_none(exchange)) {
+        if (exchange->response.sse.retry_ms != 0)
+            h->again_ms = exchange->response.sse.retry_ms;
+        open_later(h);
+        h->stream_failures++; /* until the next one is open */
     }
     gbx_exchange_free(exchange);
 }
@@ -132,7 +170,7 @@ bool gbx_http_open_stream(gbx_http *h)
         .lib = &h->web->lib,
         .method = GBX_HTTP_GET,
         .url = h->config->url,
-        .hooks = {.event = on_event, .done = on_done},
+        .hooks = {on_head, on_event, on_done},
         .user = h,
     };
 
@@ -157,6 +195,7 @@ void gbx_http_stream_again(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
+    h->was_stream_tried = true;
     if (h->stream == NULL)
         (void)gbx_http_open_stream(h);
 }

@@ -246,6 +246,15 @@ static void on_deaf(void *user, uint64_t written, const char *why)
     gbx_session_end(s, why);
 }
 
+/* Some of it is that its tools are others. */
+static void on_missed(void *user)
+{
+    gbx_session *s = user;
+
+    if (s->tells_changes)
+        gbx_session_on_change(s);
+}
+
 static void on_log(void *user, const char *line)
 {
     gbx_session *s = user;
@@ -267,7 +276,12 @@ static void on_lost(void *user, const char *why, bool is_lasting)
 
 gbx_link_hooks gbx_session_hooks_of(gbx_session *s)
 {
-    return (
-        gbx_link_hooks){s,       on_message, on_too_long, on_unanswered, on_forgotten,
-                        on_deaf, on_log,     on_lost};
+    return (gbx_link_hooks){.user = s,
+                            .message = on_message,
+                            .too_long = on_too_long,
+                            .unanswered = on_unanswered,
+                            .forgotten = on_forgotten,
+                            .missed = on_missed,
+                            .log = on_log,
+                            .lost = on_lost};
 }

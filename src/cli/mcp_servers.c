@@ -89,6 +89,7 @@ gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, const char *path,
 
 gbx_status gbx_mcp_servers_close(gbx_mcp_servers *servers, gbx_error *reterr)
 {
+    gbx_upstreams_part(servers->upstreams);
     gbx_mcp_code_free(servers->code);
     gbx_gate_free(servers->gate);
     servers->gate = NULL; /* servers may still say something */

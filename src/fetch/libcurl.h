@@ -31,6 +31,8 @@
     XX(curl_multi_cleanup)       \
     XX(curl_multi_info_read)     \
     XX(curl_multi_init)          \
+    XX(curl_multi_perform)       \
+    XX(curl_multi_poll)          \
     XX(curl_multi_remove_handle) \
     XX(curl_multi_setopt)        \
     XX(curl_multi_socket_action) \

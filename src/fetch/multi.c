@@ -5,6 +5,8 @@
  */
 #include "fetch/multi.h"
 
+#include "base/clock.h"
+
 #include <event2/event.h>
 #include <stdlib.h>
 
@@ -132,6 +134,19 @@ bool gbx_multi_add(gbx_multi *multi, CURL *easy, const gbx_multi_entry *entry)
 {
     return multi->lib->curl_easy_setopt(easy, CURLOPT_PRIVATE, entry) == CURLE_OK &&
            multi->lib->curl_multi_add_handle(multi->curl, easy) == CURLM_OK;
+}
+
+void gbx_multi_drain(gbx_multi *multi, uint32_t ms)
+{
+    int64_t until_ns = gbx_clock_now_ns() + ms * GBX_NS_PER_MS;
+    int64_t left_ms = ms;
+    int running = 0;
+
+    while (multi->lib->curl_multi_perform(multi->curl, &running) == CURLM_OK &&
+           running > 0 && left_ms > 0) {
+        (void)multi->lib->curl_multi_poll(multi->curl, NULL, 0, (int)left_ms, NULL);
+        left_ms = (until_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
+    }
 }
 
 void gbx_multi_remove(gbx_multi *multi, CURL *easy)

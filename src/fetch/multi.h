@@ -7,6 +7,7 @@
 
 #include "fetch/libcurl.h"
 #include <stdbool.h>
+#include <stdint.h>
 
 struct event_base;
 
@@ -29,6 +30,10 @@ typedef struct gbx_multi_entry {
 /* Both are borrowed until easy is removed or done was called; the handle's CURLOPT_PRIVATE
  * is the multi's. False: memory is out. */
 bool gbx_multi_add(gbx_multi *multi, CURL *easy, const gbx_multi_entry *entry);
+
+/* Without the loop, which does not run any more: until nothing is under way, for so long at
+ * most. Blocks. What is done then is told by nobody. */
+void gbx_multi_drain(gbx_multi *multi, uint32_t ms);
 
 /* Not from a callback of libcurl's. */
 void gbx_multi_remove(gbx_multi *multi, CURL *easy);

@@ -201,3 +201,16 @@ test('a server that says 405 to the stream is not asked for it again', async (t)
   await sleep(1500);
   assert.equal(count('GET'), 1);
 });
+
+test('a session is ended by DELETE when glovebox ends, and nobody waits long for that', async (t) => {
+  for (const isMute of [false, true]) {
+    const { call, count, wire } = await meet(t, (request) => isMute && request.method === 'DELETE');
+    assert.equal(await call(), 'done');
+
+    const before = performance.now();
+    const { code, at } = await wire.close();
+    assert.equal(code, 0);
+    assert.ok(at - before < 1500, `${at - before} ms`);
+    assert.equal(count('DELETE'), 1);
+  }
+});

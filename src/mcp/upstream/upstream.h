@@ -74,6 +74,11 @@ gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
                              const gbx_upstream_hooks *hooks, gbx_upstreams **ret,
                              gbx_error *reterr);
 
+/* Once the loop has ended: no call is begun any more, and servers are told that it is the
+ * end, before what takes longer is freed. Blocks for 200 ms at most, and only if one at an
+ * address has not taken it yet. NULL is ignored. */
+void gbx_upstreams_part(gbx_upstreams *upstreams);
+
 /* Every process of every server, and what they have started, is gone when this returns
  * (bounded: polite first, then not). Calls in flight end as CANCELLED. */
 void gbx_upstreams_free(gbx_upstreams *upstreams);

@@ -20,6 +20,8 @@
 
 /* For each step of the end of everything. */
 #define LAST_PATIENCE_MS 250
+/* For the last words to servers at an address; processes may use the time, too. */
+#define LAST_FAREWELL_MS 200
 
 static gbx_server *find_server(const gbx_upstreams *all, const char *name)
 {
@@ -174,6 +176,16 @@ gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
     return GBX_OK;
 }
 
+void gbx_upstreams_part(gbx_upstreams *upstreams)
+{
+    if (upstreams == NULL || upstreams->is_closing)
+        return;
+    upstreams->is_closing = true;
+    for (size_t i = 0; i < upstreams->count; i++)
+        gbx_server_stop(&upstreams->servers[i]);
+    gbx_web_finish(upstreams->yard.web, LAST_FAREWELL_MS);
+}
+
 void gbx_upstreams_free(gbx_upstreams *upstreams)
 {
     gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_CANCELLED,
@@ -182,12 +194,10 @@ void gbx_upstreams_free(gbx_upstreams *upstreams)
     if (upstreams == NULL)
         return;
     assert(upstreams->servers != NULL || upstreams->count == 0);
-    upstreams->is_closing = true;
-    for (size_t i = 0; i < upstreams->count; i++) {
-        gbx_server_stop(&upstreams->servers[i]);
+    gbx_upstreams_part(upstreams);
+    for (size_t i = 0; i < upstreams->count; i++)
         while (upstreams->servers[i].waiting != NULL)
             gbx_call_end(upstreams->servers[i].waiting, &reply);
-    }
     while (upstreams->flying != NULL)
         gbx_call_end(upstreams->flying, &reply);
     while (upstreams->ended != NULL)

@@ -62,6 +62,12 @@ void gbx_web_free(gbx_web *web)
     free(web);
 }
 
+void gbx_web_finish(gbx_web *web, uint32_t ms)
+{
+    if (web != NULL && web->farewells != NULL)
+        gbx_multi_drain(web->multi, ms);
+}
+
 void gbx_web_say_farewell(gbx_web *web, const gbx_exchange_options *options)
 {
     gbx_exchange_options own = *options;

@@ -3,6 +3,7 @@
 // other clothes, statuses, restarts; and what is left of a session in the end.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { after, test } from 'node:test';
 import { killAll } from './wire.mjs';
 import { done, json, meet, raw, sleep } from './web.mjs';
@@ -214,3 +215,52 @@ test('a session is ended by DELETE when glovebox ends, and nobody waits long for
     assert.equal(count('DELETE'), 1);
   }
 });
+
+const refusals = [
+  ['401', (r) => raw(r, 'application/json', '{"error":"invalid_token"}', 401),
+    'UPSTREAM_REFUSED: it answers with HTTP status 401: {"error":"invalid_token"}'],
+  ['429', (r) => raw(r, 'text/plain', 'slow\ndown', 429),
+    'UPSTREAM_REFUSED: it answers with HTTP status 429: slow down (worth another try)'],
+  ['429 of no type', (r) => r.writeHead(429).end('slow down'),
+    'UPSTREAM_REFUSED: it answers with HTTP status 429: slow down (worth another try)'],
+  ['a page of no type', (r) => r.writeHead(429).end('<h1>slow</h1>'),
+    'UPSTREAM_REFUSED: it answers with HTTP status 429 (worth another try)'],
+  ['500', (r) => raw(r, 'text/plain', 'no disk', 500),
+    'UPSTREAM_REFUSED: it answers with HTTP status 500: no disk'],
+  ['503', (r) => raw(r, 'text/html', '<h1>bad</h1>', 503),
+    'UPSTREAM_REFUSED: it answers with HTTP status 503', ' (worth another try)'],
+  ['a redirect', (r) => raw(r, 'text/plain', '', 307, { location: 'http://127.0.0.1:1/there' }),
+    "UPSTREAM_REFUSED: it answers with HTTP status 307, to 'http://127.0.0.1:1/there': redirects are not followed"],
+  ['a page', (r) => raw(r, 'text/html; charset=utf-8', '<html>log in</html>'),
+    'UPSTREAM_PROTOCOL: it answers with text/html, not with JSON'],
+  ['what is compressed', (r, m) => raw(r, 'application/json', gzipSync(text(m)), 200, { 'content-encoding': 'gzip' }),
+    "UPSTREAM_PROTOCOL: it answers with application/json that is coded as 'gzip', which was not asked for"],
+  ['a secret of ours', (r) => raw(r, 'text/plain', 'no such token: 123456789012', 400),
+    'UPSTREAM_REFUSED: it answers with HTTP status 400: no such token: '],
+];
+test('a refusal says why, and whether another try is worth it', async (t) => {
+  const { call } = await meet(t, (request, response, message) => {
+    if (!isCall(message)) return false;
+    refusals.find(([name]) => name === message.params.arguments.name)[1](response, message);
+    return true;
+  }, { config: { headers: { authorization: 'Bearer 123456789012' } } });
+
+  for (const [name, , expected, ifRepeatable = ''] of refusals) {
+    const said = await call('write', { name });
+    if (expected.endsWith(' ')) assert.ok(said.startsWith(expected) && !said.includes('123456789012'), said);
+    else assert.equal(said, expected);
+    if (ifRepeatable) assert.equal(await call('read', { name }), expected + ifRepeatable);
+  }
+});
+
+for (const [status, worth] of [[401, false], [307, false], [429, true], [503, true]])
+  test(`a start that is refused by ${status} is ${worth ? '' : 'not '}worth another try`, async (t) => {
+    const { call } = await meet(t, (request, response) => {
+      json(response, status);
+      return true;
+    });
+
+    const said = await call();
+    assert.match(said, new RegExp(`^UPSTREAM_START: .*HTTP status ${status}`));
+    assert.equal(said.includes('worth another try'), worth);
+  });

@@ -259,12 +259,14 @@ static void test_process__without_command_or_directory_says_why(void **state)
 
     assert_int_equal(try_start(w, "/no/such/command", "", NULL), GBX_OK);
     run(w);
-    assert_non_null(strstr(w->why, "its command cannot be executed: No such file"));
+    assert_non_null(strstr(w->why, "its command '/no/such/command' cannot be executed: "
+                                   "No such file"));
     assert_true(w->is_lasting);
 
     assert_int_equal(try_start(w, "sh", ":", "/no/such/directory"), GBX_OK);
     run(w);
-    assert_non_null(strstr(w->why, "its directory cannot be entered: No such file"));
+    assert_non_null(strstr(w->why, "its directory '/no/such/directory' cannot be "
+                                   "entered: No such file"));
     assert_true(w->is_lasting);
 }
 

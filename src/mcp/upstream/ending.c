@@ -15,11 +15,11 @@
 static void print_cause(const gbx_ending *e, char *text, size_t size)
 {
     if (e->no_directory != 0)
-        (void)snprintf(text, size, "its directory cannot be entered: %s",
-                       strerror(e->no_directory));
+        (void)snprintf(text, size, "its directory '%s' cannot be entered: %s",
+                       e->directory, strerror(e->no_directory));
     else if (e->no_command != 0)
-        (void)snprintf(text, size, "its command cannot be executed: %s",
-                       strerror(e->no_command));
+        (void)snprintf(text, size, "its command '%s' cannot be executed: %s",
+                       e->command, strerror(e->no_command));
     else if (e->has_status && WIFSIGNALED(e->status))
         (void)snprintf(text, size, "it was killed by signal %d (%s)",
                        WTERMSIG(e->status), strsignal(WTERMSIG(e->status)));
@@ -62,6 +62,13 @@ bool gbx_ending_is_lasting(const gbx_ending *ending)
         if (error == lasting[i])
             return true;
     return false;
+}
+
+void gbx_ending_name(gbx_ending *ending, const char *command, const char *directory)
+{
+    (void)snprintf(ending->command, sizeof ending->command, "%s", command);
+    (void)snprintf(ending->directory, sizeof ending->directory, "%s",
+                   directory != NULL ? directory : "");
 }
 
 void gbx_ending_note(gbx_ending *ending, const gbx_keeper_report *report)

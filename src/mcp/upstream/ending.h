@@ -19,7 +19,9 @@ typedef enum gbx_stop_step {
 /* What is known of how a server came and went. */
 typedef struct gbx_ending {
     gbx_containment containment;
-    int no_directory; /* errno, or 0 */
+    char command[256];   /* as far as it fits, and so the directory */
+    char directory[256]; /* or "" */
+    int no_directory;    /* errno, or 0 */
     int no_command;
     bool has_status;
     int status; /* as of waitpid() */
@@ -31,6 +33,8 @@ gbx_stop_step gbx_stop_harder(gbx_stop_step step);
 /* Would it end so each time? Its command or its directory is not there, or not for us. */
 bool gbx_ending_is_lasting(const gbx_ending *ending);
 
+/* Of whom it tells; directory may be NULL. */
+void gbx_ending_name(gbx_ending *ending, const char *command, const char *directory);
 void gbx_ending_note(gbx_ending *ending, const gbx_keeper_report *report);
 
 /* "it ended with status 1; its last words: ...": escaped, without values of secrets (NULL:

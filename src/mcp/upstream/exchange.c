@@ -72,6 +72,13 @@ static void take_type(gbx_exchange_response *r, const char *line, size_t len)
     r->is_stream = strcmp(r->content_type, "text/event-stream") == 0;
 }
 
+static void take_encoding(gbx_exchange_response *r, const char *line, size_t len)
+{
+    if (take_header(line, len, "content-encoding", r->encoding, sizeof r->encoding) &&
+        strcasecmp(r->encoding, "identity") == 0)
+        r->encoding[0] = 0;
+}
+
 static void drop_session(gbx_exchange_response *r)
 {
     free(r->session);
@@ -117,11 +124,13 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
         return 0;
     /* A further head, after 100 Continue say, starts anew. */
     if (len > 5 && memcmp(line, "HTTP/", 5) == 0) {
-        r->content_type[0] = 0;
+        r->content_type[0] = r->encoding[0] = r->location[0] = 0;
         drop_session(r);
         r->is_stream = false;
     }
     take_type(r, line, len);
+    take_encoding(r, line, len);
+    (void)take_header(line, len, "location", r->location, sizeof r->location);
     if (!take_session(r, line, len))
         return 0;
     if (ends_head(e, line, len)) {

@@ -54,6 +54,8 @@ typedef struct gbx_exchange_options {
 typedef struct gbx_exchange_response {
     long status;
     char content_type[64]; /* lower case, without parameters */
+    char encoding[32];     /* of the body, which is not undone; or "" */
+    char location[256];    /* or "" */
     char *session;         /* or NULL */
     gbx_buf
         body; /* unless it is a stream of events; without a mark of UTF-8 before it */

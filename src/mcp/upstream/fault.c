@@ -29,7 +29,8 @@ bool gbx_upstream_is_retryable(const gbx_upstream_reply *reply)
 {
     gbx_upstream_fault fault = reply->fault;
 
-    if (fault == GBX_UPSTREAM_EXIT || fault == GBX_UPSTREAM_TIMEOUT)
+    if (fault == GBX_UPSTREAM_EXIT || fault == GBX_UPSTREAM_TIMEOUT ||
+        (fault == GBX_UPSTREAM_REFUSED && reply->is_passing))
         return reply->was_not_begun || reply->is_repeatable;
     /* Nothing was sent. */
     if (reply->is_lasting)

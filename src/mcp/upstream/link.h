@@ -18,6 +18,16 @@
 /* More that a server has not read, and it is told nothing more. */
 #define GBX_LINK_WAITING_MAX GBX_MIB(64)
 
+/* What is known of a request that gets no answer. */
+typedef enum gbx_unanswered {
+    GBX_UNANSWERED,         /* nothing: perhaps it was done */
+    GBX_UNANSWERED_PASSING, /* perhaps it was; the server may answer a little later */
+    /* Nothing was done for it, and the server: */
+    GBX_UNANSWERED_SPOKEN,  /* is there and answers, but not to this */
+    GBX_UNANSWERED_LATER,   /* may take it a little later */
+    GBX_UNANSWERED_LASTING, /* will not take it until a person has mended something */
+} gbx_unanswered;
+
 typedef struct gbx_link_hooks {
     void *user;
     /* about: the request of ours that it came in answer to, as far as the way tells; or 0.
@@ -26,10 +36,9 @@ typedef struct gbx_link_hooks {
     /* One that was too long: how it begins, and how it ended. */
     void (*too_long)(void *user, const char *head, size_t head_len, const char *tail,
                      size_t tail_len);
-    /* This request gets no answer. is_spoken: the server is there and answers, but not to
-     * this. */
+    /* This request gets no answer. */
     void (*unanswered)(void *user, int64_t about, gbx_upstream_fault fault,
-                       const char *why, bool is_spoken);
+                       const char *why, gbx_unanswered how);
     /* Neither does this one, and nothing was done for it: the server has forgotten us, or
      * cannot be reached. Others may still be answered; nothing more is worth sending. */
     void (*forgotten)(void *user, int64_t about, const char *why);

@@ -83,7 +83,8 @@ static bool note_session(gbx_http *h, gbx_exchange *exchange)
     if (r->is_session_too_long) {
         exchange->was_answered = true;
         h->hooks.unanswered(h->hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL,
-                            "the id of its session is longer than 8 KiB", false);
+                            "the id of its session is longer than 8 KiB",
+                            GBX_UNANSWERED);
         return false;
     }
     if (r->session != NULL && *r->session != 0 && is_visible(r->session)) {
@@ -139,15 +140,17 @@ static void take_answer(gbx_http *h, gbx_exchange *exchange)
         return;
     if (exchange->id == 0 || exchange->was_answered || h->is_sse)
         return;
-    if (r->is_stream)
+    if (gbx_http_is_of_another_type(r))
+        gbx_http_take_another_type(h, exchange);
+    else if (r->is_stream)
         hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_EXIT,
-                         "the stream ended before the answer", false);
+                         "the stream ended before the answer", GBX_UNANSWERED);
     else if (r->body.len > 0)
         hooks.message(hooks.user, (const char *)r->body.data, r->body.len,
                       exchange->id);
     else
         hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL,
-                         "it answers with nothing", true);
+                         "it answers with nothing", GBX_UNANSWERED_SPOKEN);
 }
 
 /* Perhaps a server of the transport before: it is asked for its stream. The message that
@@ -382,6 +385,7 @@ gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
     h->link.ops = &ops;
     h->hooks = options->hooks;
     h->config = options->config;
+    h->secrets = yard->secrets;
     h->web = yard->web;
     h->is_modern = true;
     h->is_sse = options->config->transport == GBX_MCP_SSE;

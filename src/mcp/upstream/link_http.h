@@ -21,6 +21,7 @@ typedef struct gbx_link_http_state {
     gbx_link link;
     gbx_link_hooks hooks;
     const gbx_mcp_upstream_config *config;
+    const gbx_policy *secrets; /* in no words of the server; borrowed, or NULL */
     gbx_web *web;
     gbx_exchange *exchanges;  /* requests, and what was sent besides */
     gbx_exchange *stream;     /* of what the server says unasked; or NULL */
@@ -60,6 +61,10 @@ bool gbx_http_is_answer(const char *text, size_t len, int64_t id);
 bool gbx_http_is_error(const gbx_buf *body);
 /* There is no response, or no whole one. */
 void gbx_http_take_break(gbx_http *h, const gbx_exchange *exchange, CURLcode result);
+/* Its body is no JSON, and its headers do not say that it was, or say that it is coded in a
+ * way that was not asked for. */
+bool gbx_http_is_of_another_type(const gbx_exchange_response *response);
+void gbx_http_take_another_type(gbx_http *h, const gbx_exchange *exchange);
 /* There is, and its status is none of success. */
 void gbx_http_take_refusal(gbx_http *h, const gbx_exchange *exchange);
 

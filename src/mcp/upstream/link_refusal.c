@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* link_refusal - what comes in place of an answer, and what it says of the request. */
+#include "base/cleanup.h"
+#include "base/utf8.h"
 #include "mcp/rpc/message.h"
+#include "mcp/upstream/clean.h"
 #include "mcp/upstream/ids.h"
 #include "mcp/upstream/link_http.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of what a server says of a refusal. It is looked through for secrets before it is cut. */
+#define WORDS_MAX     200
+#define LOOKED_AT_MAX GBX_KIB(64)
+#define WHY_MAX       GBX_KIB(4)
 
 static bool is_unreachable(CURLcode result)
 {
@@ -15,12 +25,56 @@ static bool is_unreachable(CURLcode result)
            result == CURLE_UNSUPPORTED_PROTOCOL;
 }
 
-/* It is there, but does not answer this; with some statuses it might, to somebody else or
- * a little later. */
-static bool is_spoken(long status)
+/* 401 and its like decide nothing about the era: another answer may come to somebody else. */
+static gbx_unanswered meaning_of(long status)
 {
-    return status >= 400 && status < 500 && status != 401 && status != 403 &&
-           status != 407 && status != 408 && status != 429;
+    if (status == 429 || status == 408)
+        return GBX_UNANSWERED_LATER;
+    if (status < 400 || status == 401 || status == 403 || status == 407)
+        return GBX_UNANSWERED_LASTING;
+    if (status < 500)
+        return GBX_UNANSWERED_SPOKEN;
+    /* Of a gateway: what is behind it may have begun. */
+    return status >= 502 && status <= 504 ? GBX_UNANSWERED_PASSING : GBX_UNANSWERED;
+}
+
+/* Somebody else's words, in one line, or as much of them as fits. */
+static void put_words(const gbx_http *h, const char *text, size_t len, gbx_buf *to)
+{
+    char words[WORDS_MAX + 1];
+    char *copy = strndup(text, len < LOOKED_AT_MAX ? len : LOOKED_AT_MAX);
+
+    if (copy == NULL)
+        return;
+    for (char *c = copy; *c != 0; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    gbx_clean_copy(h->secrets, copy, words, sizeof words);
+    free(copy);
+    (void)gbx_utf8_append_escaped(to, words, strlen(words), GBX_ESCAPE_LINE);
+}
+
+static bool has_words(const gbx_exchange_response *r)
+{
+    return r->body.len > 0 && r->encoding[0] == 0 &&
+           ((r->content_type[0] == 0 && r->body.data[0] != '<') ||
+            strcmp(r->content_type, "text/plain") == 0 ||
+            strstr(r->content_type, "json") != NULL);
+}
+
+/* The status, and what the server says for people: a page of HTML is none of it. */
+static void put_status(const gbx_http *h, const gbx_exchange_response *r, gbx_buf *to)
+{
+    (void)gbx_buf_printf(to, "it answers with HTTP status %ld", r->status);
+    if (r->status >= 300 && r->status < 400 && r->location[0] != 0) {
+        (void)gbx_buf_puts(to, ", to '");
+        put_words(h, r->location, strlen(r->location), to);
+        (void)gbx_buf_puts(to, "': redirects are not followed");
+    } else if (has_words(r)) {
+        (void)gbx_buf_puts(to, ": ");
+        put_words(h, (const char *)r->body.data, r->body.len, to);
+    }
+    (void)gbx_buf_append(to, "", 1);
 }
 
 /* Does it not know our session any more, and has done nothing for this request? By 404 it
@@ -69,7 +123,7 @@ void gbx_http_take_break(gbx_http *h, const gbx_exchange *exchange, CURLcode res
 
     if (exchange->response.is_too_long) {
         hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL,
-                         "the answer is longer than 32 MiB", false);
+                         "the answer is longer than 32 MiB", GBX_UNANSWERED);
         return;
     }
     (void)snprintf(why, sizeof why, "%s: %s",
@@ -80,15 +134,54 @@ void gbx_http_take_break(gbx_http *h, const gbx_exchange *exchange, CURLcode res
     if (is_unreachable(result))
         hooks.forgotten(hooks.user, exchange->id, why);
     else
-        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_EXIT, why, false);
+        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_EXIT, why,
+                         GBX_UNANSWERED);
+}
+
+bool gbx_http_is_of_another_type(const gbx_exchange_response *response)
+{
+    gbx_rpc_message message;
+    gbx_rpc_fault fault;
+
+    if (response->encoding[0] != 0)
+        return true;
+    return !response->is_stream && response->body.len > 0 &&
+           strstr(response->content_type, "json") == NULL &&
+           !gbx_rpc_read((const char *)response->body.data, response->body.len,
+                         &message, &fault);
+}
+
+void gbx_http_take_another_type(gbx_http *h, const gbx_exchange *exchange)
+{
+    const gbx_exchange_response *r = &exchange->response;
+    const gbx_link_hooks hooks = h->hooks;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {0};
+
+    gbx_buf_init(&why, WHY_MAX);
+    (void)gbx_buf_puts(&why, "it answers with ");
+    if (r->content_type[0] != 0)
+        put_words(h, r->content_type, strlen(r->content_type), &why);
+    else
+        (void)gbx_buf_puts(&why, "a body of no type");
+    if (r->encoding[0] != 0) {
+        (void)gbx_buf_puts(&why, " that is coded as '");
+        put_words(h, r->encoding, strlen(r->encoding), &why);
+        (void)gbx_buf_puts(&why, "', which was not asked for");
+    } else {
+        (void)gbx_buf_puts(&why, ", not with JSON");
+    }
+    (void)gbx_buf_append(&why, "", 1);
+    hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL,
+                     why.failed ? "it answers with no JSON" : (const char *)why.data,
+                     GBX_UNANSWERED);
 }
 
 void gbx_http_take_refusal(gbx_http *h, const gbx_exchange *exchange)
 {
     const gbx_link_hooks hooks = h->hooks;
     const gbx_buf *body = &exchange->response.body;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {0};
     long status = exchange->response.status;
-    char why[128];
 
     if (is_forgotten(h, exchange)) {
         h->is_forgotten = true;
@@ -96,8 +189,10 @@ void gbx_http_take_refusal(gbx_http *h, const gbx_exchange *exchange)
     } else if (gbx_http_is_error(body)) {
         hooks.message(hooks.user, (const char *)body->data, body->len, exchange->id);
     } else {
-        (void)snprintf(why, sizeof why, "it answers with HTTP status %ld", status);
-        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_REFUSED, why,
-                         is_spoken(status));
+        gbx_buf_init(&why, WHY_MAX);
+        put_status(h, &exchange->response, &why);
+        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_REFUSED,
+                         why.failed ? "it refuses this" : (const char *)why.data,
+                         meaning_of(status));
     }
 }

@@ -390,6 +390,7 @@ gbx_status gbx_process_start(const gbx_process_options *options, gbx_process **r
     p->hooks = options->hooks;
     p->patience_ms = options->patience_ms;
     p->secrets = options->yard->secrets;
+    gbx_ending_name(&p->ending, options->command.program, options->command.directory);
     gbx_mcp_lines_init(&p->lines, options->line_max);
     gbx_mcp_lines_init(&p->error_lines, ERROR_LINE_MAX);
     status = gbx_command_spawn(&options->command, &p->at, reterr);

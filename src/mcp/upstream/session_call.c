@@ -117,6 +117,11 @@ void gbx_session_fail_call(gbx_session *s, gbx_pending *p, gbx_upstream_fault fa
     answer(p, &reply);
 }
 
+void gbx_session_answer_call(gbx_pending *p, const gbx_upstream_reply *reply)
+{
+    answer(p, reply);
+}
+
 void gbx_session_on_progress(gbx_session *s, gbx_view params)
 {
     gbx_view message = gbx_view_member(params, "message");

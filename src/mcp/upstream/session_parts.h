@@ -124,6 +124,7 @@ void gbx_session_on_change(gbx_session *s);
 /* Give the answer, and free the pending call. */
 void gbx_session_on_call(gbx_session *s, gbx_pending *p,
                          const gbx_rpc_message *message);
+void gbx_session_answer_call(gbx_pending *p, const gbx_upstream_reply *reply);
 void gbx_session_fail_call(gbx_session *s, gbx_pending *p, gbx_upstream_fault fault,
                            const char *why, bool was_not_begun);
 void gbx_session_on_progress(gbx_session *s, gbx_view params);

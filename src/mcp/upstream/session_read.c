@@ -186,25 +186,32 @@ static void on_too_long(void *user, const char *head, size_t head_len, const cha
 }
 
 static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
-                          const char *why, bool is_spoken)
+                          const char *why, gbx_unanswered how)
 {
     gbx_session *s = user;
+    gbx_upstream_reply reply = {.fault = fault,
+                                .message = why,
+                                .is_passing = how == GBX_UNANSWERED_PASSING ||
+                                              how == GBX_UNANSWERED_LATER,
+                                .was_not_begun = how >= GBX_UNANSWERED_SPOKEN};
     gbx_pending *p = gbx_session_take(s, about);
 
     if (p == NULL)
         return;
     if (p->ask == GBX_ASK_CALL) {
-        gbx_session_fail_call(s, p, fault, why, is_spoken);
+        gbx_session_answer_call(p, &reply);
         return;
     }
-    if (p->ask == GBX_ASK_DISCOVER && is_spoken)
+    if (p->ask == GBX_ASK_DISCOVER && how == GBX_UNANSWERED_SPOKEN)
         gbx_session_on_no_discover(s);
     else if (p->ask == GBX_ASK_LISTEN)
         gbx_session_on_listen_end(s);
     else if (p->ask == GBX_ASK_TOOLS && s->phase == GBX_PHASE_READY)
         gbx_session_keep_tools(s);
-    else
+    else {
+        s->facts.is_lasting = how == GBX_UNANSWERED_LASTING;
         gbx_session_end(s, why); /* the server may go on with what it was told */
+    }
     free(p);
 }
 

@@ -51,6 +51,7 @@ typedef struct gbx_upstream_reply {
     const char *message; /* for who wrote the call; "" on success; hostile */
     gbx_view result;     /* the whole CallToolResult, on success */
     bool was_not_begun;  /* the server is known to have done nothing for it */
+    bool is_passing;     /* with REFUSED: it may be taken a little later */
     bool is_repeatable;  /* by the server's word it does no harm twice */
     bool is_lasting;     /* a person has to mend it first: there is no such command */
 } gbx_upstream_reply;

@@ -106,36 +106,38 @@ static void choose_name(const gbx_import *im, const char *name, gbx_host_kind ho
     } while (json_object_get(im->servers, out) != NULL);
 }
 
-/* One that is to be disabled is the one that somebody has switched on since. */
+/* Whether it is disabled is no difference, unless only ours is: then it is not there for
+ * who has it as one that starts. */
 static bool is_same(const json_t *ours, const json_t *entry)
 {
-    json_t *on;
+    json_t *a = json_copy((json_t *)(uintptr_t)ours);
+    json_t *b = json_copy((json_t *)(uintptr_t)entry);
     bool same;
 
-    if (ours == NULL || json_equal(ours, entry))
-        return ours != NULL;
-    if (!json_is_true(json_object_get(entry, "disabled")))
-        return false;
-    on = json_copy((json_t *)(uintptr_t)entry);
-    (void)json_object_del(on, "disabled");
-    same = json_equal(ours, on);
-    json_decref(on);
+    if (json_is_true(json_object_get(b, "disabled")) ||
+        !json_is_true(json_object_get(a, "disabled"))) {
+        (void)json_object_del(a, "disabled");
+        (void)json_object_del(b, "disabled");
+    }
+    same = json_equal(a, b);
+    json_decref(a);
+    json_decref(b);
     return same;
 }
 
 /* The very same server, under a name that it may have got before: with as many servers as
- * there are, no number is higher unless somebody has taken some out. */
-static bool is_there(const gbx_import *im, const char *name, gbx_host_kind host,
-                     const json_t *entry)
+ * there are, no number is higher unless somebody has taken some out. NULL: it is new. */
+static const json_t *find_there(const gbx_import *im, const char *name,
+                                gbx_host_kind host, const json_t *entry)
 {
     char other[GBX_HOST_NAME_SIZE];
 
     for (unsigned i = 0; i <= json_object_size(im->servers) + 1; i++) {
         name_of(name, host, i, other);
         if (is_same(json_object_get(im->servers, other), entry))
-            return true;
+            return json_object_get(im->servers, other);
     }
-    return false;
+    return NULL;
 }
 
 static bool put_server(gbx_import *im, const char *name, json_t *entry)
@@ -161,21 +163,29 @@ static const char *taken(const gbx_import *im)
     return im->own_status == GBX_OK ? "taken" : "to be taken";
 }
 
-/* What has become of an entry that is not us; false: it was left alone. */
-static bool take_entry(gbx_import *im, const gbx_import_place *from, const char *name,
-                       const json_t *entry, const char *off_why, gbx_buf *notes)
+/* Has nobody approved it, though it would start? */
+static bool is_unapproved(const gbx_host_answers *answers, const char *name,
+                          const json_t *entry)
 {
-    const gbx_host_place *place = &from->place;
-    json_t *ours = gbx_host_take(place, from->inputs, entry, off_why, on_note, notes);
+    return !answers->all_on && json_object_get(answers->on, name) == NULL &&
+           json_object_get(answers->off, name) == NULL &&
+           !json_is_true(json_object_get(entry, "disabled")) &&
+           !json_is_false(json_object_get(entry, "enabled"));
+}
+
+/* What becomes of an entry that is not us: ours is what it is here, or NULL. False: it
+ * is left alone. */
+static bool take_entry(gbx_import *im, gbx_host_kind host, const char *name,
+                       json_t *ours)
+{
     char chosen[GBX_HOST_NAME_SIZE] = "";
-    bool there = ours != NULL && is_there(im, name, place->host, ours);
+    bool there = ours != NULL && find_there(im, name, host, ours) != NULL;
     bool done = there;
 
     if (ours != NULL && !there) {
-        choose_name(im, name, place->host, chosen);
+        choose_name(im, name, host, chosen);
         done = put_server(im, chosen, ours);
     }
-    json_decref(ours);
     if (there)
         (void)fputs("is there already\n", im->out.stream);
     else if (!done)
@@ -187,8 +197,32 @@ static bool take_entry(gbx_import *im, const gbx_import_place *from, const char 
     return done;
 }
 
+/* One that nobody has approved has to be whole, too: somebody will switch it on. */
+static void take_other(gbx_import *im, gbx_import_place *to, const char *name,
+                       const json_t *entry, const gbx_host_answers *answers,
+                       gbx_buf *notes)
+{
+    gbx_host_kind host = to->place.host;
+    json_t *ours = gbx_host_take(&to->place, to->inputs, entry,
+                                 json_string_value(json_object_get(answers->off, name)),
+                                 on_note, notes);
+    bool waits = ours != NULL && is_unapproved(answers, name, entry);
+
+    if (waits)
+        (void)json_object_set_new(ours, "disabled", json_true());
+    to->found++;
+    to->taken += take_entry(im, host, name, ours);
+    if (waits &&
+        json_is_true(json_object_get(find_there(im, name, host, ours), "disabled"))) {
+        to->unapproved++;
+        on_note(notes, "it is taken as disabled, since it comes with the folder, and "
+                       "no approval of it is known");
+    }
+    json_decref(ours);
+}
+
 static void take_server(gbx_import *im, gbx_import_place *to, const char *name,
-                        const json_t *entry, const char *off_why)
+                        const json_t *entry, const gbx_host_answers *answers)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf notes;
 
@@ -201,8 +235,7 @@ static void take_server(gbx_import *im, gbx_import_place *to, const char *name,
                     im->out.stream);
         return;
     }
-    to->found++;
-    to->taken += take_entry(im, to, name, entry, off_why, &notes);
+    take_other(im, to, name, entry, answers, &notes);
     if (!notes.failed)
         say_notes(im, &notes);
 }
@@ -214,28 +247,6 @@ static bool is_taken(const gbx_import *im, const gbx_host_place *place)
         if (gbx_host_same_place(&im->places[i].place, place))
             return true;
     return false;
-}
-
-static void take_answered(gbx_import *im, gbx_import_place *to, const char *name,
-                          const json_t *entry, const gbx_host_answers *answers)
-{
-    const char *off_by = json_string_value(json_object_get(answers->off, name));
-    bool is_off = json_is_true(json_object_get(entry, "disabled")) ||
-                  json_is_false(json_object_get(entry, "enabled"));
-    char by_file[PATH_MAX + 16];
-    size_t before = to->taken;
-
-    if (off_by != NULL) {
-        (void)snprintf(by_file, sizeof by_file, "as '%s' has it", off_by);
-        take_server(im, to, name, entry, by_file);
-    } else if (is_off || answers->all_on ||
-               json_object_get(answers->on, name) != NULL) {
-        take_server(im, to, name, entry, NULL);
-    } else {
-        take_server(im, to, name, entry,
-                    "since it comes with the folder, and no approval of it is known");
-        to->unapproved += to->taken - before;
-    }
 }
 
 static void take_servers(gbx_import *im, gbx_import_place *to, const json_t *servers)
@@ -250,7 +261,7 @@ static void take_servers(gbx_import *im, gbx_import_place *to, const json_t *ser
     if (status == GBX_OK) {
         json_object_foreach((json_t *)(uintptr_t)servers, name, entry)
         {
-            take_answered(im, to, name, entry, &answers);
+            take_server(im, to, name, entry, &answers);
         }
     } else {
         (void)fputs("  not taken: which of them are switched off cannot be read\n",

@@ -115,7 +115,7 @@ test('import: what a project has and nobody has approved is taken as disabled, a
   const files = {
     'project/.mcp.json': { mcpServers: { a: { command: 'a' }, b: { command: 'b' } } },
     'project/.cursor/mcp.json': { mcpServers: { c: { command: 'c' } } },
-    'project/.vscode/mcp.json': { servers: { d: { command: 'd' } } },
+    'project/.vscode/mcp.json': { servers: { d: { command: 'd' }, x: { type: 'http', url: 'unix:///x' } } },
     'project/.codex/config.toml': '[mcp_servers.e]\ncommand = "e"\n',
     // It comes with the project, too.
     'project/.claude/settings.json': { enableAllProjectMcpServers: true },
@@ -129,17 +129,21 @@ test('import: what a project has and nobody has approved is taken as disabled, a
   assert.equal(result.status, 65);
   assert.deepEqual(off(), ['b', 'c', 'd', 'e']);
   assert.match(result.stdout, /b: taken\n {4}note: it is taken as disabled, since it comes with the folder, and no approval of it is known\n/);
-  assert.deepEqual(result.stdout.match(/^not rewritten: .* has servers without a known approval: look at them, and name the file by '--from'$/gm).length, 4, result.stdout);
+  assert.deepEqual(result.stdout.match(/^not rewritten: .* has servers without a known approval: look at them, and name the file by '--from'$/gm).length, 3, result.stdout);
+  // Switched on, it would keep all of them from being loaded.
+  assert.match(result.stdout, /x: not taken\n[^]*not rewritten: .*\.vscode\/mcp\.json has servers that were not taken/);
   assert.deepEqual(u.json('project/.vscode/mcp.json'), files['project/.vscode/mcp.json']);
   // Somebody has looked: that is said here, or to import.
-  writeFileSync(u.own, u.read('home/.config/glovebox/mcp.json').replace(/,"cwd":"[^"]*","disabled":true/g, (found) => found.replace(',"disabled":true', '')));
+  writeFileSync(u.own, u.read('home/.config/glovebox/mcp.json').replace(/,"cwd":"[^"]*","disabled":true/g, (found) => found.replace(',"disabled":true', found.includes('project"') ? ',"disabled":false' : '')));
   assert.deepEqual(off(), []);
   assert.match(u.run('import').stdout, /b: is there already[^]*c: is there already[^]*nothing to write/);
-  const named = u.run('import', '--rewrite', '--from', '.mcp.json', '--from', '.cursor/mcp.json', '--from', '.vscode/mcp.json', '--from', '.codex/config.toml');
+  const seen = u.run('import', '--rewrite', '--from', 'cursor');
+  assert.deepEqual([seen.status, seen.stdout.includes('note')], [0, false], seen.stdout);
+  const named = u.run('import', '--rewrite', '--from', '.mcp.json', '--from', '.codex/config.toml');
   assert.equal(named.status, 0, named.stdout);
   assert.deepEqual(Object.keys(u.servers()), ['a', 'b', 'f', 'c', 'g', 'd', 'e']);
   assert.deepEqual(off(), []);
-  assert.equal(named.stdout.match(/^rewrote /gm).length, 4);
+  assert.equal(named.stdout.match(/^rewrote /gm).length, 2);
 });
 
 test('import: approval is read where hosts keep it, the project\'s own if its folder is trusted', () => {

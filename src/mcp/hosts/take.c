@@ -346,7 +346,7 @@ const json_t *gbx_host_inputs(const gbx_host_file_text *file,
 }
 
 json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
-                      const json_t *entry, const char *off_why, gbx_host_note_fn note,
+                      const json_t *entry, const char *off_by, gbx_host_note_fn note,
                       void *user)
 {
     taking t = {place, inputs, note, user};
@@ -361,9 +361,9 @@ json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
     else
         take_texts(&t, ours);
     take_folder(&t, ours);
-    if (off_why != NULL) {
+    if (off_by != NULL) {
         (void)json_object_set_new(ours, "disabled", json_true());
-        say(&t, "it is taken as disabled, %s", off_why);
+        say(&t, "it is taken as disabled, as '%s' has it", off_by);
     }
     look_for_trouble(&t, ours);
     if (is_whole(&t, ours))

@@ -50,10 +50,10 @@ void gbx_host_answers_cleanup(gbx_host_answers *answers);
 /* What a person should hear of a server that is taken. */
 typedef void (*gbx_host_note_fn)(void *user, const char *note);
 
-/* An entry of that host as ours: json_decref() it. inputs: of its file, or NULL. off_why: why
- * it is to be disabled, or NULL. NULL: it cannot be one, and a note has said why. */
+/* An entry of that host as ours: json_decref() it. inputs: of its file, or NULL. off_by: the
+ * file that has it switched off, or NULL. NULL: it cannot be one, and a note has said why. */
 json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
-                      const json_t *entry, const char *off_why, gbx_host_note_fn note,
+                      const json_t *entry, const char *off_by, gbx_host_note_fn note,
                       void *user);
 
 /* Is it us? With that configuration? */

@@ -288,6 +288,7 @@ gbx_link_hooks gbx_session_hooks_of(gbx_session *s)
                             .too_long = on_too_long,
                             .unanswered = on_unanswered,
                             .forgotten = on_forgotten,
+                            .deaf = on_deaf,
                             .missed = on_missed,
                             .log = on_log,
                             .lost = on_lost};

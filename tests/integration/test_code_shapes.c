@@ -154,6 +154,38 @@ static const struct row shapes[] = {
     {"names that the box gives may be reused",
      "const params = 1, env = 2, result = 3; return params + env + result", "6"},
     {"input too", "const input = {n: 1}; return input.n", "1"},
+    {"export default a function beside constants",
+     "const T = [1, 2];\nexport default async function collect(i) { return T.length + i.n }",
+     "7"},
+    {"export default a function beside helpers",
+     "function h() { return 4 }\nexport default async function collect() { return h() }",
+     "4"},
+    {"export default a function before constants",
+     "export default function collect() { return k }\nconst k = 3;", "3"},
+    {"export default a function that is called already",
+     "let n = 0;\nexport default function f() { return ++n }\nconst a = f();\nn", "1"},
+    {"export default a name before its function",
+     "export default work;\nasync function work(i) { return i.n }", "5"},
+    {"export default a class calls no other function",
+     "function h() { return 1 }\nexport default class X {}", "undefined"},
+    {"main, whose helper is called run",
+     "async function run(k) { return k + 1 }\nasync function main() { return await run(3) "
+     "}",
+     "4"},
+    {"a known name that the script uses stops the search",
+     "let n = 0;\nfunction main() { return ++n }\nfunction handler() { n += 10 }\n"
+     "const a = main();\nif (a) throw new Error(`${n}`)",
+     "~Error: 1"},
+    {"a function at the end beside constants",
+     "const T = [1, 2];\nasync function collect(i) { return T.length + i.n }", "7"},
+    {"an arrow in a constant at the end beside constants",
+     "const T = [1, 2];\nexport const collect = async () => T.length;", "2"},
+    {"the function that calls the others",
+     "function a() { return 6 }\nfunction b() { return a() }", "6"},
+    {"a function at the end of a script that acts by itself is not called",
+     "const a = await Promise.resolve(1);\nfunction undo() { return 2 }", "undefined"},
+    {"nor one before a constant", "function a() { return 1 }\nconst b = 2;",
+     "undefined"},
     {"a class at the end is no value", "class A {}", "undefined"},
     {"a generator is not called", "function* run() { yield 1 }", "undefined"},
     {"nothing but comments is refused", "// nothing", "~the code is only comments"},
@@ -286,6 +318,32 @@ static void test_types__are_taken_out_and_nothing_moves(void **state)
 #endif
 }
 
+/* Of code that calls nothing, the function that may have been meant to be called. */
+static void test_a_function_that_nothing_calls__is_known(void **state)
+{
+    static const char *const rows[][2] = {
+        {"const a = await 1;\nfunction undo() { return 2 }", "undo"},
+        {"```js\nconst x: number = 1; console.log(1)\nconst late = () => 2\n```",
+         "late"},
+        {"function a() { return 1 }\nfunction b() { return 2 }", "b"},
+        {"function a() { return 1 }", ""},
+        {"function a() { return 1 }\na()", ""},
+        {"return 1", ""},
+    };
+    gbx_script script;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(gbx_script_make(rows[i][0], strlen(rows[i][0]), "input",
+                                         &script, NULL),
+                         GBX_OK);
+        assert_int_equal(script.uncalled_len, strlen(rows[i][1]));
+        assert_memory_equal(rows[i][0] + script.uncalled, rows[i][1],
+                            script.uncalled_len);
+        gbx_script_cleanup(&script);
+    }
+}
+
 static void test_text_that_is_no_code__stays_as_it_is(void **state)
 {
     static const char *const texts[] = {"",           "\xFF\xFE",  "a b c (",
@@ -309,6 +367,7 @@ int main(void)
         cmocka_unit_test(test_shapes__have_the_value_that_is_meant),
         cmocka_unit_test(test_errors__have_the_place_in_what_was_written),
         cmocka_unit_test(test_types__are_taken_out_and_nothing_moves),
+        cmocka_unit_test(test_a_function_that_nothing_calls__is_known),
         cmocka_unit_test(test_text_that_is_no_code__stays_as_it_is),
     };
 

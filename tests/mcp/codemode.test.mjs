@@ -174,6 +174,11 @@ test('console lines are progress while the script runs, and logs when it has end
   assert.match(textOf(result), /^No value returned; 4 log lines\nlogs:\nline 1\n.*\[warn\] end\n/s);
 });
 
+test('without a value, a function that nothing has called is named', async () => {
+  const result = await execute("console.log('start');\nasync function collect() { return 1 }");
+  assert.match(textOf(result), /^No value returned; 1 log line; collect is declared but not called\n/);
+});
+
 test('what is too long is cut in the middle and can be read in pages', async () => {
   const result = await execute("return Array.from({ length: 20000 }, (_, i) => 'row ' + i)");
   const text = textOf(result);

@@ -116,6 +116,11 @@ static void test_reply__without_a_value_says_so(void **state)
     reply.log_count = 2;
     check(*state, &reply,
           "No value returned; 2 log lines\nlogs:\none\n[warn] two\n" COST);
+    reply.log_count = 0;
+    reply.uncalled = "collect()";
+    reply.uncalled_len = 7;
+    check(*state, &reply,
+          "No value returned; collect is declared but not called\n" COST);
 }
 
 static void test_reply__names_the_first_artifacts_and_counts_the_rest(void **state)

@@ -356,6 +356,8 @@ void gbx_code_run_finish(gbx_code_run *run)
     gbx_reply reply = {.has_no_links = !gbx_mcp_takes_links(run->request),
                        .artifacts = run->artifacts,
                        .artifact_count = run->artifact_count,
+                       .uncalled = run->text + run->script.uncalled,
+                       .uncalled_len = run->script.uncalled_len,
                        .note = run->note != NULL ? run->note : "",
                        .wall_ms = wall_ms,
                        .calls_left = run->call_count < calls

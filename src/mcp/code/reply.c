@@ -13,8 +13,9 @@
 
 #include <string.h>
 
-#define WORDS_MAX GBX_MIB(1) /* beside values and logs */
-#define TOOLS_MAX 8          /* that the last line names */
+#define WORDS_MAX    GBX_MIB(1) /* beside values and logs */
+#define TOOLS_MAX    8          /* that the last line names */
+#define UNCALLED_MAX 64
 
 /* A value that is a string is shown as its characters. */
 static bool value_text(const gbx_reply *r, gbx_buf *to)
@@ -96,6 +97,11 @@ static void write_no_value(const gbx_reply *r, gbx_buf *to)
     if (r->log_count > 0)
         (void)gbx_buf_printf(to, "; %zu log line%s", r->log_count,
                              r->log_count == 1 ? "" : "s");
+    if (r->uncalled_len > 0)
+        (void)gbx_buf_printf(to, "; %.*s is declared but not called",
+                             (int)gbx_artifacts_border(r->uncalled, r->uncalled_len,
+                                                       UNCALLED_MAX),
+                             r->uncalled);
     (void)gbx_buf_puts(to, "\n");
 }
 

@@ -59,7 +59,9 @@ typedef struct gbx_reply {
     size_t artifact_count;
     bool has_no_links; /* what is kept is named in text and structure alone */
     gbx_reply_error error;
-    const char *note; /* a line more, such as of calls that nobody awaited; or "" */
+    const char *uncalled; /* the name of a function that nothing calls, of */
+    size_t uncalled_len;  /* so many bytes; 0: there is none */
+    const char *note;     /* a line more, such as of calls that nobody awaited; or "" */
     double wall_ms;
     double cpu_ms;
     uint64_t memory_bytes;

@@ -176,6 +176,8 @@ gbx_status gbx_script_make(const char *text, size_t len, const char *arguments,
     }
     report_fault(&w, &made);
     made.had_types = w.had_types;
+    made.uncalled = w.region.start + w.shape.uncalled_start;
+    made.uncalled_len = w.shape.uncalled_end - w.shape.uncalled_start;
     gbx_buf_init(&code, len + 256 + w.shape.name_end);
     compose(&w, &made, &code);
     made.code = gbx_buf_take_string(&code, &made.code_len);

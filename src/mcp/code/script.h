@@ -2,8 +2,8 @@
 /*
  * script - code in any shape that models write, as a script whose value is meant.
  *
- * A function that stands at the end is called with the input; so is run(), main() or
- * execute() if nothing else does. Types are taken out. What the parser does not
+ * A function that stands at the end is called with the input, and so is the one that is
+ * exported as default; and run(), main() or execute() if nothing else does. Types are taken out. What the parser does not
  * understand stays as it is: the engine says what is wrong with it.
  */
 #ifndef GBX_MCP_CODE_SCRIPT_H
@@ -28,6 +28,8 @@ typedef struct gbx_script {
     gbx_script_insert
         inserts[GBX_SCRIPT_INSERTS_MAX]; /* in order, without line breaks */
     size_t insert_count;
+    size_t uncalled; /* in what was given: the name of a function that nothing calls */
+    size_t uncalled_len; /* 0: there is none */
     uint32_t last_line;  /* of what was given */
     const char *message; /* constant: why it cannot be run, or NULL */
     const char *hint;    /* constant */

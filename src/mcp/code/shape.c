@@ -17,8 +17,10 @@ struct look {
     uint32_t last;       /* statement, or GBX_NO_NODE */
     uint32_t last_value; /* the last expression before nothing but declarations */
     uint32_t exported;   /* the last expression that is exported by itself */
+    uint32_t declared;   /* the declaration that is exported as default */
     bool has_return;     /* at the top, or in a block of it */
     bool only_functions;
+    bool only_declares; /* functions, classes, and constants that wait for nothing */
     uint32_t names[FUNCTIONS_MAX]; /* of functions that are declared at the top */
     size_t name_count;
 };
@@ -77,6 +79,16 @@ static bool look_at_variables(struct look *l, uint32_t i)
     return only;
 }
 
+/* By the grammar: in the text the word is blank already. */
+static bool is_default(const gbx_tree *t, uint32_t exported)
+{
+    for (uint32_t c = exported + 1; c < t->nodes[exported].next; c = t->nodes[c].next)
+        if (t->nodes[c].kind == GBX_NODE_TOKEN &&
+            strcmp(gbx_tree_symbol_name(t, c), "default") == 0)
+            return true;
+    return false;
+}
+
 static void look_at_statement(struct look *l, uint32_t i)
 {
     const gbx_tree *t = l->t;
@@ -84,6 +96,8 @@ static void look_at_statement(struct look *l, uint32_t i)
     if (t->nodes[i].kind == GBX_NODE_EXPORT) {
         uint32_t inner = gbx_tree_child(t, i, GBX_FIELD_DECLARATION);
 
+        if (inner != GBX_NO_NODE && is_default(t, i))
+            l->declared = inner;
         if (inner == GBX_NO_NODE)
             l->exported = inner = gbx_tree_child(t, i, GBX_FIELD_VALUE);
         if (inner == GBX_NO_NODE)
@@ -94,7 +108,7 @@ static void look_at_statement(struct look *l, uint32_t i)
     switch ((unsigned)t->nodes[i].kind) {
     case GBX_NODE_EXPRESSION_STATEMENT:
         l->last_value = i;
-        l->only_functions = false;
+        l->only_functions = l->only_declares = false;
         break;
     case GBX_NODE_FUNCTION_DECLARATION:
         add_function(l, gbx_tree_child(t, i, GBX_FIELD_NAME));
@@ -107,17 +121,17 @@ static void look_at_statement(struct look *l, uint32_t i)
         l->last_value = GBX_NO_NODE;
         break;
     default:
-        l->only_functions = false;
+        l->only_functions = l->only_declares = false;
         l->last_value = GBX_NO_NODE;
         break;
     }
 }
 
-/* A return of the script itself, and of no function in it. */
-static bool has_return(const gbx_tree *t)
+/* A return or await of the script itself, and of no function in it. */
+static bool has_outside(const gbx_tree *t, gbx_node_kind kind)
 {
     for (uint32_t i = 0; i < t->count;) {
-        if (t->nodes[i].kind == GBX_NODE_RETURN)
+        if (t->nodes[i].kind == kind)
             return true;
         i = gbx_tree_is_function(t, i) ||
                     t->nodes[i].kind == GBX_NODE_CLASS_STATIC_BLOCK
@@ -129,54 +143,124 @@ static bool has_return(const gbx_tree *t)
 
 /* ---- what to call ------------------------------------------------------------ */
 
+static bool is_same_name(const gbx_tree *t, uint32_t i, uint32_t name)
+{
+    return (t->nodes[i].kind == GBX_NODE_IDENTIFIER ||
+            t->nodes[i].kind == GBX_NODE_SHORTHAND) &&
+           gbx_tree_is_text(t, i, t->text + t->nodes[name].start,
+                            t->nodes[name].end - t->nodes[name].start);
+}
+
 /* Does the name stand anywhere but where its function is declared, and inside it? but: a
  * node that is not looked into either. */
 static bool is_used(const gbx_tree *t, uint32_t name, uint32_t but)
 {
     uint32_t declaration = t->nodes[name].parent;
-    size_t len = t->nodes[name].end - t->nodes[name].start;
 
     for (uint32_t i = 0; i < t->count;) {
         if (i == declaration || i == but) {
             i = t->nodes[i].next;
             continue;
         }
-        if ((t->nodes[i].kind == GBX_NODE_IDENTIFIER ||
-             t->nodes[i].kind == GBX_NODE_SHORTHAND) &&
-            gbx_tree_is_text(t, i, t->text + t->nodes[name].start, len))
+        if (is_same_name(t, i, name))
             return true;
         i++;
     }
     return false;
 }
 
-/* run, main or execute; or the only function, if there is nothing else. */
+static bool declares_function(const struct look *l, uint32_t i)
+{
+    for (size_t k = 0; k < l->name_count; k++)
+        if (l->t->nodes[l->names[k]].parent == i)
+            return true;
+    return false;
+}
+
+/* The same, but not inside any function that is declared at the top: by the script. */
+static bool is_used_at_top(const struct look *l, uint32_t name)
+{
+    const gbx_tree *t = l->t;
+
+    for (uint32_t i = 0; i < t->count;) {
+        if (declares_function(l, i)) {
+            i = t->nodes[i].next;
+            continue;
+        }
+        if (is_same_name(t, i, name))
+            return true;
+        i++;
+    }
+    return false;
+}
+
+/* The last function that nothing uses, and how many there are. */
+static uint32_t find_unused(const struct look *l, size_t *ret_count)
+{
+    uint32_t found = GBX_NO_NODE;
+
+    *ret_count = 0;
+    for (size_t i = 0; i < l->name_count; i++)
+        if (!is_used(l->t, l->names[i], GBX_NO_NODE)) {
+            found = l->names[i];
+            ++*ret_count;
+        }
+    return found;
+}
+
+static bool is_last(const struct look *l, uint32_t name)
+{
+    uint32_t declaration = l->t->nodes[name].parent;
+
+    return declaration == l->last || l->t->nodes[declaration].parent == l->last;
+}
+
+/*
+ * run, main or execute; or the only function that nothing uses, if there are but functions,
+ * or if it is what the script ends in. A script that acts by itself is not guessed at.
+ */
 static uint32_t find_entry(const struct look *l)
 {
     static const char *const known[] = {"run", "main", "execute", "handler"};
+    uint32_t only;
+    size_t count;
 
     for (size_t k = 0; k < GBX_COUNTOF(known); k++)
-        for (size_t i = 0; i < l->name_count; i++)
-            if (gbx_tree_is(l->t, l->names[i], known[k]))
-                return is_used(l->t, l->names[i], GBX_NO_NODE) ? GBX_NO_NODE
-                                                               : l->names[i];
-    return l->name_count == 1 && l->only_functions &&
-                   !is_used(l->t, l->names[0], GBX_NO_NODE)
-               ? l->names[0]
-               : GBX_NO_NODE;
+        for (size_t i = 0; i < l->name_count; i++) {
+            if (!gbx_tree_is(l->t, l->names[i], known[k]))
+                continue;
+            if (!is_used(l->t, l->names[i], GBX_NO_NODE))
+                return l->names[i];
+            if (is_used_at_top(l, l->names[i]))
+                return GBX_NO_NODE;
+        }
+    only = find_unused(l, &count);
+    if (count != 1 || l->name_count == FUNCTIONS_MAX)
+        return GBX_NO_NODE;
+    return l->only_functions || (l->only_declares && is_last(l, only)) ? only
+                                                                       : GBX_NO_NODE;
+}
+
+/* `export default function work() {}`, wherever it stands. */
+static uint32_t find_default(const struct look *l)
+{
+    for (size_t i = 0; i < l->name_count; i++)
+        if (l->t->nodes[l->names[i]].parent == l->declared)
+            return is_used(l->t, l->names[i], GBX_NO_NODE) ? GBX_NO_NODE : l->names[i];
+    return GBX_NO_NODE;
 }
 
 /* `main;` or `export default main`: the function of that name, if nothing else names it. */
 static uint32_t find_named(const struct look *l, uint32_t value)
 {
     const gbx_tree *t = l->t;
+    uint32_t but = value == l->exported ? value : l->last;
 
     if (value == GBX_NO_NODE || t->nodes[value].kind != GBX_NODE_IDENTIFIER)
         return GBX_NO_NODE;
     for (size_t i = 0; i < l->name_count; i++)
-        if (gbx_tree_is_text(t, l->names[i], t->text + t->nodes[value].start,
-                             t->nodes[value].end - t->nodes[value].start))
-            return is_used(t, l->names[i], l->last) ? GBX_NO_NODE : l->names[i];
+        if (is_same_name(t, value, l->names[i]))
+            return is_used(t, l->names[i], but) ? GBX_NO_NODE : l->names[i];
     return GBX_NO_NODE;
 }
 
@@ -249,17 +333,19 @@ static void decide(const struct look *l, gbx_shape *ret)
         ret->end = t->nodes[value].end;
         return;
     }
-    entry = find_named(l, value);
+    entry = find_named(l, l->exported != GBX_NO_NODE ? l->exported : value);
+    if (entry == GBX_NO_NODE && l->declared != GBX_NO_NODE)
+        entry = find_default(l);
     if (entry == GBX_NO_NODE && (l->last == l->exported || is_object(t, l->last))) {
         ret->returns = true;
         ret->start = t->nodes[l->last].start;
         return;
     }
-    if (entry == GBX_NO_NODE && !l->has_return &&
-        t->nodes[l->last].kind != GBX_NODE_EXPRESSION_STATEMENT)
-        entry = find_entry(l);
-    else if (entry == GBX_NO_NODE)
+    if (entry == GBX_NO_NODE &&
+        (l->has_return || t->nodes[l->last].kind == GBX_NODE_EXPRESSION_STATEMENT))
         return;
+    if (entry == GBX_NO_NODE && l->declared == GBX_NO_NODE)
+        entry = find_entry(l);
     if (entry != GBX_NO_NODE) {
         ret->name_start = t->nodes[entry].start;
         ret->name_end = t->nodes[entry].end;
@@ -267,6 +353,18 @@ static void decide(const struct look *l, gbx_shape *ret)
         ret->returns = true;
         ret->start = t->nodes[l->last_value].start;
     }
+}
+
+/* Who reads that there was no value may have meant this one to be called. */
+static void find_uncalled(const struct look *l, gbx_shape *ret)
+{
+    size_t count;
+    uint32_t name = find_unused(l, &count);
+
+    if (name == GBX_NO_NODE || ret->calls_expression || ret->name_end > 0)
+        return;
+    ret->uncalled_start = l->t->nodes[name].start;
+    ret->uncalled_end = l->t->nodes[name].end;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -277,7 +375,9 @@ void gbx_shape_find(const gbx_tree *t, char *to, gbx_shape *ret)
                      .last = GBX_NO_NODE,
                      .last_value = GBX_NO_NODE,
                      .exported = GBX_NO_NODE,
-                     .only_functions = true};
+                     .declared = GBX_NO_NODE,
+                     .only_functions = true,
+                     .only_declares = !has_outside(t, GBX_NODE_AWAIT)};
 
     *ret = (gbx_shape){.calls_expression = false};
     if (t->has_error || t->count == 0)
@@ -292,6 +392,7 @@ void gbx_shape_find(const gbx_tree *t, char *to, gbx_shape *ret)
     }
     if (l.last == GBX_NO_NODE)
         return;
-    l.has_return = has_return(t);
+    l.has_return = has_outside(t, GBX_NODE_RETURN);
     decide(&l, ret);
+    find_uncalled(&l, ret);
 }

@@ -11,8 +11,10 @@ typedef struct gbx_shape {
     bool returns;          /* [start, ...) is the expression that is the value */
     size_t start;
     size_t end;
-    size_t name_start; /* the function of this name is to be called at the end; */
-    size_t name_end;   /* 0: none */
+    size_t name_start;     /* the function of this name is to be called at the end; */
+    size_t name_end;       /* 0: none */
+    size_t uncalled_start; /* the last function that nothing uses, if none is called; */
+    size_t uncalled_end;   /* 0: none */
 } gbx_shape;
 
 /* t: flat. Nothing is found in a tree with errors. to: a copy of its text, in which

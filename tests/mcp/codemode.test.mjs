@@ -226,6 +226,16 @@ test('a call that nobody awaits is cancelled, and told', async () => {
   assert.equal(result.structuredContent.calls[0].code, 'CANCELLED');
 });
 
+test('a call that code still waits for when it fails or is late is not called forgotten', async () => {
+  const long = "servers.everything['trigger-long-running-operation']({ duration: 60, steps: 2 })";
+  await execute('return 1'); // what is there to begin with
+  const late = await execute(`return await ${long}`, { timeout_ms: 300 });
+  assert.match(textOf(late), /^TIMEOUT: .*\n1 call was cancelled before it had ended: everything\.trigger-long-running-operation \(line 1\)\n/s);
+  const failed = await execute(`await Promise.all([${long}, ${long},\n servers.memory.nope()])`);
+  assert.match(textOf(failed), /^NOT_FOUND .*\n2 calls were cancelled before they had ended: everything/s);
+  for (const result of [late, failed]) assert.doesNotMatch(textOf(result), /not awaited/);
+});
+
 test('a script that spins ends in time, and is told from one that waits', async () => {
   const spun = await execute('while (true) {}', { timeout_ms: 300 });
   assert.equal(spun.structuredContent.error.code, 'TIMEOUT');

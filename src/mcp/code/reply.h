@@ -61,7 +61,7 @@ typedef struct gbx_reply {
     gbx_reply_error error;
     const char *uncalled; /* the name of a function that nothing calls, of */
     size_t uncalled_len;  /* so many bytes; 0: there is none */
-    const char *note;     /* a line more, such as of calls that nobody awaited; or "" */
+    const char *note;     /* a line more, such as of calls that had not ended; or "" */
     double wall_ms;
     double cpu_ms;
     uint64_t memory_bytes;

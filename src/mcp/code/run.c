@@ -39,9 +39,17 @@ static void free_run(gbx_code_run *run)
     free(run);
 }
 
-/* What is still open when the box is through, in words. */
+/*
+ * What is still open when the box is through, in words. Of code that has come to its value
+ * it is known that it did not wait; other code may have done nothing else.
+ */
 static void note_open(gbx_code_run *run)
 {
+    bool is_done =
+        run->result != NULL && gbx_result_code(run->result) == GBX_CODE_VALUE;
+    const char *how = is_done          ? "not awaited and cancelled"
+                      : run->open == 1 ? "cancelled before it had ended"
+                                       : "cancelled before they had ended";
     gbx_buf text;
     size_t named = 0;
 
@@ -50,9 +58,8 @@ static void note_open(gbx_code_run *run)
         if (n->is_over)
             continue;
         if (named == 0)
-            (void)gbx_buf_printf(&text,
-                                 "%zu call%s not awaited and cancelled: ", run->open,
-                                 run->open == 1 ? " was" : "s were");
+            (void)gbx_buf_printf(&text, "%zu call%s %s: ", run->open,
+                                 run->open == 1 ? " was" : "s were", how);
         (void)gbx_buf_printf(&text, "%s%.64s.%.256s", named > 0 ? ", " : "", n->server,
                              n->tool);
         if (n->line > 0)

@@ -43,7 +43,7 @@ typedef struct gbx_code_run {
     size_t artifact_room;
     gbx_run_fault faults[GBX_RUN_FAULTS_MAX]; /* the last ones, a ring */
     size_t fault_count;
-    char *note;         /* of calls that nobody awaited, or NULL */
+    char *note;         /* of calls that had not ended, or NULL */
     bool is_ending;     /* the box is through; calls are being cancelled */
     gbx_result *result; /* owned, then; NULL: nothing ran */
     gbx_error error;

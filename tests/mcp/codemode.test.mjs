@@ -236,6 +236,13 @@ test('a call that code still waits for when it fails or is late is not called fo
   for (const result of [late, failed]) assert.doesNotMatch(textOf(result), /not awaited/);
 });
 
+test('what is asked beyond the limit of all questions is a limit by its name', async () => {
+  const { structuredContent: { error } } = await execute(`for (;;)
+    await Promise.all(Array.from({ length: 100 }, () => servers.memory.tools('nothing')))`);
+  assert.equal(error.code, 'CALL_LIMIT');
+  assert.match(error.message, /^the limit on questions of one run is reached/);
+});
+
 test('a script that spins ends in time, and is told from one that waits', async () => {
   const spun = await execute('while (true) {}', { timeout_ms: 300 });
   assert.equal(spun.structuredContent.error.code, 'TIMEOUT');

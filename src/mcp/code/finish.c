@@ -98,6 +98,9 @@ static const char *thrown_code(const gbx_code_run *run, const char *message)
         if (run->faults[i].message != NULL &&
             strcmp(run->faults[i].message, message) == 0)
             found = run->faults[i].code;
+    /* That one could not be told: telling is asking, too. */
+    if (found == NULL && strcmp(message, GBX_RUN_ASKED_MAX) == 0)
+        found = "CALL_LIMIT";
     return found;
 }
 

@@ -12,6 +12,9 @@
 #define GBX_RUN_FAULTS_MAX    8
 #define GBX_RUN_WHY_SIZE      120 /* of why nothing was kept */
 
+/* What servers.js says beyond the limit of what code may ask the host. */
+#define GBX_RUN_ASKED_MAX "the limit on questions of one run is reached: ask less often"
+
 /* A ToolError that is no call's. */
 typedef struct gbx_run_fault {
     char code[24];

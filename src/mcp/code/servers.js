@@ -55,6 +55,7 @@
   const CODE = '@code.js:'; /* before the position in a frame of the code */
   const LINES = 10000000;
   const TIMEOUT_MAX = 4294967295; /* what the host can count */
+  const ASKED_MAX = 'the limit on questions of one run is reached: ask less often'; /* as in run.h */
   const TOO_LARGE = 'it is too large to be handed over in one piece: keep or send it in parts';
 
   const put = (object, name, value, enumerable) =>
@@ -160,9 +161,12 @@
       no(fault(error, server, tool, 'INPUT_TOO_LARGE', TOO_LARGE));
       return;
     }
+    if (code === 'ERR_HOST_CALLS') {
+      no(describe(error, server, tool, { __proto__: null, code: 'CALL_LIMIT', message: ASKED_MAX }));
+      return;
+    }
     no(fault(error, server, tool,
-      code === 'ERR_HOST_CALLS' ? 'CALL_LIMIT'
-        : code === 'ERR_HOST_BYTES' ? 'INPUT_TOO_LARGE'
+      code === 'ERR_HOST_BYTES' ? 'INPUT_TOO_LARGE'
         : code !== undefined ? code : known && thrown.name === 'TypeError' ? 'INVALID_ARGS'
         : 'UNAVAILABLE',
       known && typeof thrown.message === 'string' ? named(thrown.message, at, name)

@@ -159,12 +159,10 @@ function textOf(content) {
 /* How tools of this package say that it was the call that was wrong, here or behind a client. */
 const CODES = { __proto__: null, INVALID_ARGUMENTS: 'INVALID_ARGS', UNKNOWN_TOOL: 'NOT_FOUND' };
 
-const MOST_WORDS = 4000;
-
 function failureOf(result, content) {
   const { structuredContent } = result;
   const code = CODES[structuredContent?.error?.code] ?? 'UPSTREAM';
-  const words = textOf(content) || (structuredContent === undefined ? '' : JSON.stringify(structuredContent).slice(0, MOST_WORDS));
+  const words = textOf(content) || (structuredContent === undefined ? '' : JSON.stringify(structuredContent));
   return new CallError(code, words || 'the tool failed and did not say why');
 }
 

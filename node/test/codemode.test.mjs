@@ -179,6 +179,20 @@ describe('a call that fails is a ToolError in the code', () => {
     over.dispose();
   });
 
+  it('one that is long, its end included', async () => {
+    const rows = Array.from({ length: 1000 }, (_, i) => `row ${i}`);
+    const client = {
+      listTools: async () => ({ tools: [] }),
+      callTool: async () => ({ content: [], structuredContent: { rows, cause: 'the cause' }, isError: true }),
+    };
+    const over = createCodeMode({ servers: { client } });
+    const { result } = await over.run('try { await servers.client.x({}) } catch (e) { return e.message }');
+    assert.equal(result, JSON.stringify({ rows, cause: 'the cause' }));
+    const { error } = await over.run('await servers.client.x({})');
+    assert.match(error.message, /^.*"row 0".* \[\.\.\. \d+ characters \.\.\.\] .*"the cause"\}$/);
+    over.dispose();
+  });
+
   it('tools of this package that are not there, or get other arguments', async () => {
     const f = createSandboxTools();
     f.query('add').withNumber('a').handle(({ a }) => a);

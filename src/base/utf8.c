@@ -138,6 +138,29 @@ bool gbx_utf8_append_lossy(gbx_buf *buf, const void *data, size_t len)
     return true;
 }
 
+static bool is_inside(const uint8_t *data, size_t len, size_t at)
+{
+    return at < len && (data[at] & 0xC0) == 0x80;
+}
+
+bool gbx_utf8_append_ends(gbx_buf *buf, const void *data, size_t len, size_t max)
+{
+    const uint8_t *d = data;
+    size_t head = len <= max ? len : max / 2;
+    size_t tail = len <= max ? len : len - (max - max / 2);
+
+    if (len > max) {
+        while (head > 0 && is_inside(d, len, head))
+            head--;
+        while (is_inside(d, len, tail))
+            tail++;
+    }
+    return gbx_utf8_append_lossy(buf, d, head) &&
+           (tail == head ||
+            gbx_buf_printf(buf, " [... %zu bytes ...] ", tail - head)) &&
+           gbx_utf8_append_lossy(buf, d + tail, len - tail);
+}
+
 bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len, gbx_escape how)
 {
     const uint8_t *d = data;

@@ -28,6 +28,10 @@ bool gbx_utf8_append_utf16(gbx_buf *buf, const uint16_t *units, size_t count);
 /* Append with invalid bytes replaced by U+FFFD each. */
 bool gbx_utf8_append_lossy(gbx_buf *buf, const void *data, size_t len);
 
+/* The same; of more than max bytes head and tail, between characters, and between them
+ * " [... N bytes ...] ". */
+bool gbx_utf8_append_ends(gbx_buf *buf, const void *data, size_t len, size_t max);
+
 /* Append so that a terminal or a text log cannot be steered by it: C0, DEL, C1, bidi
  * controls and line separators become \u{...}; newline and tab are kept if asked. */
 typedef enum gbx_escape { GBX_ESCAPE_LINE, GBX_ESCAPE_TEXT } gbx_escape;

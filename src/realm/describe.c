@@ -7,11 +7,15 @@
  * those of the user's own frames, in the caller's text; frames of the engine and of
  * our scripts are dropped.
  */
+#include "base/utf8.h"
 #include "realm/internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#define TAIL_UNITS 2048 /* of a message that is too long */
+#define MARK_SIZE  64   /* of how much of it is left out */
 
 typedef struct frame {
     const char *name;
@@ -65,6 +69,64 @@ static uint32_t read_count(gbx_realm *realm, JSObjectRef object, JSStringRef nam
     return number >= 1 && number < 1e8 ? (uint32_t)number : 0;
 }
 
+/* The last units of text as UTF-8, no half character first. The API alone would widen all
+ * of the text. */
+static void append_tail(JSStringRef text, size_t count, gbx_buf *to)
+{
+    size_t at = JSStringGetLength(text) - count;
+    JSChar units[TAIL_UNITS];
+    gbx_strings strings;
+    const uint8_t *narrow;
+
+    gbx_strings_learn(&strings);
+    narrow = gbx_string_narrow(&strings, text);
+    if (narrow == NULL)
+        memcpy(units, JSStringGetCharactersPtr(text) + at, count * sizeof *units);
+    for (size_t i = 0; narrow != NULL && i < count; i++)
+        units[i] = narrow[at + i];
+    at = (units[0] & 0xFC00) == 0xDC00 ? 1 : 0;
+    gbx_utf8_append_utf16(to, units + at, count - at);
+}
+
+/* A message: of one that is too long head and tail. Its cause may stand at its end. */
+static size_t copy_message(gbx_realm *realm, JSValueRef value)
+{
+    char *to = realm->message;
+    size_t len = gbx_value_copy(realm->ctx, value, to, GBX_MESSAGE_MAX);
+    JSStringRef text;
+    size_t left;
+    gbx_buf tail;
+
+    if (len + 4 < GBX_MESSAGE_MAX)
+        return len;
+    text = JSValueToStringCopy(realm->ctx, value, NULL);
+    if (text != NULL && JSStringGetLength(text) > gbx_utf16_units(to, len)) {
+        gbx_buf_init(&tail, GBX_MESSAGE_MAX);
+        append_tail(text, TAIL_UNITS, &tail);
+        len = gbx_string_copy(text, to, GBX_MESSAGE_MAX - MARK_SIZE - tail.len);
+        left = JSStringGetLength(text) - gbx_utf16_units(to, len) -
+               gbx_utf16_units((char *)tail.data, tail.len);
+        len +=
+            (size_t)snprintf(to + len, MARK_SIZE, " [... %zu characters ...] ", left);
+        memcpy(to + len, tail.data, tail.len);
+        len += tail.len;
+        to[len] = 0;
+        gbx_buf_cleanup(&tail);
+    }
+    gbx_string_release(&text);
+    return len;
+}
+
+static size_t read_message(gbx_realm *realm, JSObjectRef error)
+{
+    JSValueRef exception = NULL;
+    JSValueRef value =
+        JSObjectGetProperty(realm->ctx, error, realm->n_message, &exception);
+
+    realm->message[0] = 0;
+    return exception == NULL ? copy_message(realm, value) : 0;
+}
+
 static size_t read_text(gbx_realm *realm, JSObjectRef object, JSStringRef name,
                         char *to, size_t size)
 {
@@ -76,15 +138,15 @@ static size_t read_text(gbx_realm *realm, JSObjectRef object, JSStringRef name,
 }
 
 /* What was thrown is no error: show it as the console would. */
-static size_t show(gbx_realm *realm, JSValueRef value, char *to, size_t size)
+static size_t show(gbx_realm *realm, JSValueRef value)
 {
     JSValueRef args[] = {value, realm->inspect_options};
     JSValueRef text;
 
     if (JSValueIsString(realm->ctx, value))
-        return gbx_value_copy(realm->ctx, value, to, size);
+        return copy_message(realm, value);
     text = JSObjectCallAsFunction(realm->ctx, realm->inspect, NULL, 2, args, NULL);
-    return gbx_value_copy(realm->ctx, text, to, size);
+    return copy_message(realm, text);
 }
 
 static void locate(gbx_realm *realm, JSObjectRef error, gbx_msg_error *ret)
@@ -105,11 +167,10 @@ static void describe_object(gbx_realm *realm, JSValueRef exception, gbx_msg_erro
     gbx_kind kind = gbx_cell_kind(&realm->cells, realm->ctx, exception);
     size_t len;
 
-    ret->message.len =
-        read_text(realm, error, realm->n_message, realm->message, GBX_MESSAGE_MAX);
+    ret->message.len = read_message(realm, error);
     ret->name.len = read_text(realm, error, realm->n_name, realm->name, GBX_NAME_MAX);
     if (kind != GBX_KIND_ERROR && ret->message.len == 0)
-        ret->message.len = show(realm, exception, realm->message, GBX_MESSAGE_MAX);
+        ret->message.len = show(realm, exception);
     else if (kind == GBX_KIND_ERROR && ret->name.len == 0)
         ret->name.len = (size_t)snprintf(realm->name, sizeof realm->name, "Error");
     /* A DOMException is none of the engine's errors, and has a stack all the same. */
@@ -205,7 +266,7 @@ void gbx_describe(gbx_realm *realm, JSValueRef exception, uint8_t failure,
     if (JSValueIsObject(realm->ctx, exception))
         describe_object(realm, exception, ret);
     else
-        ret->message.len = show(realm, exception, realm->message, GBX_MESSAGE_MAX);
+        ret->message.len = show(realm, exception);
     ret->is_out_of_memory = gbx_cell_is_oom(&realm->cells, realm->ctx, exception) ||
                             is_refusal(realm, exception);
 }

@@ -196,6 +196,19 @@ test('what is too long is cut in the middle and can be read in pages', async () 
   assert.equal(JSON.parse(whole).length, 20000);
 });
 
+test('of an error that is too long the end is there, too, and the logs beside it fit', async () => {
+  const thrown = await execute(`for (let i = 0; i < 600; i++) console.log('x'.repeat(99));
+throw new Error('R'.repeat(60000) + '\u20ac'.repeat(3000) + 'the cause');`);
+  const { error, truncated } = thrown.structuredContent;
+  assert.match(error.message, /^R+ \[\.\.\. \d+ characters \.\.\.\] \u20ac{2039}the cause$/);
+  const [, left] = error.message.match(/\[\.\.\. (\d+)/);
+  assert.equal(error.message.length - ` [... ${left} characters ...] `.length + Number(left), 63009);
+  assert.equal(truncated, true);
+  assert.ok(Buffer.byteLength(textOf(thrown)) < 42000, `${Buffer.byteLength(textOf(thrown))} bytes`);
+  const value = await execute(`throw 'y'.repeat(20000) + 'the cause'`);
+  assert.match(value.structuredContent.error.message, /^y+ \[\.\.\. \d+ characters \.\.\.\] y+the cause$/);
+});
+
 test('images and artifacts are resources', async () => {
   const result = await execute(`const parts = await servers.everything['get-tiny-image']();
     const kept = await artifact('report.csv', 'a,b\\n1,2\\n', 'text/csv');

@@ -248,6 +248,69 @@ static void test_logs__beside_a_long_value_have_a_quarter(void **state)
     free(text);
 }
 
+static void test_logs__have_the_room_that_the_error_leaves(void **state)
+{
+    gbx_reply_log logs[40];
+    gbx_reply reply = chatty(logs, 40);
+    char message[201];
+    char *text;
+
+    memset(message, 'm', 200);
+    message[200] = 0;
+    reply.error.code = "RUNTIME";
+    reply.error.message = message;
+    text = text_of(*state, &reply, NULL);
+
+    assert_memory_equal(text, "[logs cut: the first 95 and the last ", 37);
+    assert_non_null(strstr(text, message));
+    free(text);
+}
+
+static void test_error__that_is_too_long_is_cut_in_the_middle(void **state)
+{
+    gbx_reply_log logs[40];
+    gbx_reply reply = chatty(logs, 40);
+    char message[1001];
+    char *structured;
+    char *text;
+
+    memset(message, 'm', 1000);
+    memcpy(message + 991, "the cause", 10);
+    reply.error.code = "RUNTIME";
+    reply.error.message = message;
+    reply.error.hint = "look at its end";
+    text = text_of(*state, &reply, &structured);
+
+    assert_memory_equal(text, "[error cut: the first ", 22);
+    assert_non_null(strstr(text, "the cause\nhint: look at its end\n"));
+    assert_non_null(strstr(structured, "\"truncated\":true,\"artifacts\":[{\"uri\""));
+    assert_non_null(strstr(structured, "\"name\":\"error\""));
+    assert_non_null(strstr(structured, "the cause"));
+    free(structured);
+    free(text);
+}
+
+/* The tool, or the engine, has left something out of it already. */
+static void test_error__that_was_cut_before_is_truncated(void **state)
+{
+    static const struct {
+        const char *message;
+        const char *truncated;
+    } rows[] = {{"a [... 5 bytes ...] b", "\"truncated\":true"},
+                {"a [... 5 characters ...] b", "\"truncated\":true"},
+                {"a [... x bytes ...] [... 5", "\"truncated\":false"}};
+    gbx_reply reply = quiet();
+    char *structured;
+
+    reply.error.code = "RUNTIME";
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        reply.error.message = rows[i].message;
+        free(text_of(*state, &reply, &structured));
+        assert_non_null(strstr(structured, rows[i].truncated));
+        free(structured);
+    }
+}
+
 static void check_pages(gbx_artifacts *store, unsigned length)
 {
     const char *text = "a\xE2\x82\xAC"
@@ -368,6 +431,9 @@ int main(void)
         STORED(test_reply__that_is_too_long_is_cut_in_the_middle),
         STORED(test_logs__have_the_room_that_the_value_leaves),
         STORED(test_logs__beside_a_long_value_have_a_quarter),
+        STORED(test_logs__have_the_room_that_the_error_leaves),
+        STORED(test_error__that_is_too_long_is_cut_in_the_middle),
+        STORED(test_error__that_was_cut_before_is_truncated),
         STORED(test_pages__are_the_whole_and_end_between_characters),
         STORED(test_artifacts__that_are_old_or_too_many_are_gone),
         STORED(test_artifacts__that_are_small_cost_more_than_their_bytes),

@@ -102,10 +102,39 @@ static void test_results__are_data_text_or_an_error(void **state)
     }
 }
 
+/* What a program printed before it failed is long; why it failed stands at its end. */
+static void test_errors__that_are_long_keep_head_and_tail(void **state)
+{
+    const gbx_value_keeper keeper = {keep, NULL};
+    static const char begin[] =
+        "{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"";
+    static const char end[] = "the cause\"}]}";
+    static char result[10000];
+    gbx_buf to, message;
+    gbx_view view;
+
+    (void)state;
+    memset(result, 'E', sizeof result);
+    memcpy(result, begin, sizeof begin - 1);
+    memcpy(result + sizeof result - (sizeof end - 1), end, sizeof end - 1);
+    gbx_buf_init(&to, 1 << 16);
+    gbx_buf_init(&message, 1 << 16);
+    assert_true(gbx_view_open(result, sizeof result, &view));
+    assert_false(gbx_value_of_result(view, &keeper, &to, &message));
+    (void)gbx_buf_append(&message, "", 1);
+
+    assert_memory_equal(message.data, "EEEE", 4);
+    assert_non_null(strstr((char *)message.data, "E [... 5850 bytes ...] E"));
+    assert_string_equal(message.data + message.len - 10, "the cause");
+    gbx_buf_cleanup(&to);
+    gbx_buf_cleanup(&message);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results__are_data_text_or_an_error),
+        cmocka_unit_test(test_errors__that_are_long_keep_head_and_tail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

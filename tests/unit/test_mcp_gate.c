@@ -126,6 +126,25 @@ static void test_fault__of_a_server_has_its_name(void **state)
     close_gate();
 }
 
+static void test_fault__that_is_long_keeps_head_and_tail(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    static char words[40001];
+    outcome o;
+    (void)state;
+
+    memset(words, 'w', 40000);
+    strcpy(words + 39991, "the cause");
+    open_gate("");
+    played.fault = GBX_UPSTREAM_TIMEOUT;
+    played.result = words;
+    o = call(&p, "read_file", "{}", "");
+    assert_memory_equal(o.message, "wwww", 4);
+    assert_non_null(strstr(o.message, "w [... 35904 bytes ...] w"));
+    assert_string_equal(o.message + strlen(o.message) - 10, "wthe cause");
+    close_gate();
+}
+
 static void test_tool__that_does_not_only_read_any_more_is_judged_again(void **state)
 {
     gbx_mcp_request nobody = {.can_ask = false};
@@ -327,6 +346,7 @@ int main(void)
         cmocka_unit_test(test_arguments__reach_the_server_as_they_were_judged),
         cmocka_unit_test(test_names__that_are_none_suggest_the_nearest),
         cmocka_unit_test(test_fault__of_a_server_has_its_name),
+        cmocka_unit_test(test_fault__that_is_long_keeps_head_and_tail),
         cmocka_unit_test(test_tool__that_does_not_only_read_any_more_is_judged_again),
         cmocka_unit_test(test_tool__that_changes_with_each_look_is_refused),
         cmocka_unit_test(test_trust__is_in_what_was_looked_at_alone),

@@ -161,6 +161,34 @@ static void test_lossy__keeps_what_is_valid_and_marks_each_bad_byte(void **state
     assert_text(&buf, "a\xEF\xBF\xBD\xC3\xA9\xEF\xBF\xBD(\xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
+static void test_ends__are_head_and_tail_between_characters(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t max;
+        const char *expected;
+    } rows[] = {
+        {"abcdefgh", 8, "abcdefgh"},
+        {"abcdefgh", 7, "abc [... 1 bytes ...] efgh"},
+        {"abcdefgh", 0, " [... 8 bytes ...] "},
+        {"a\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xACz", 8,
+         "a\xE2\x82\xAC [... 3 bytes ...] \xE2\x82\xACz"},
+        {"a\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xACz", 6, "a [... 9 bytes ...] z"},
+        {"", 0, ""},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        gbx_buf buf;
+
+        gbx_buf_init(&buf, 64);
+        assert_true(gbx_buf_puts(&buf, ""));
+        assert_true(gbx_utf8_append_ends(&buf, rows[i].text, strlen(rows[i].text),
+                                         rows[i].max));
+        assert_text(&buf, rows[i].expected);
+    }
+}
+
 static void test_writers__say_when_the_ceiling_is_reached(void **state)
 {
     static const uint16_t units[] = {'a', 0x20AC};
@@ -285,6 +313,7 @@ int main(void)
         cmocka_unit_test(test_valid__says_where_it_is_not),
         cmocka_unit_test(test_utf16__becomes_utf8_and_lone_surrogates_the_mark),
         cmocka_unit_test(test_lossy__keeps_what_is_valid_and_marks_each_bad_byte),
+        cmocka_unit_test(test_ends__are_head_and_tail_between_characters),
         cmocka_unit_test(test_writers__say_when_the_ceiling_is_reached),
         cmocka_unit_test(test_escaped__leaves_nothing_that_steers),
         cmocka_unit_test(test_escaped__shows_nul_too),

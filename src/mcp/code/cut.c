@@ -51,3 +51,19 @@ void gbx_cut_append(const gbx_cut *cut, gbx_buf *to)
                          cut->total - cut->head_len - cut->tail_len);
     (void)gbx_buf_append(to, cut->tail, cut->tail_len);
 }
+
+bool gbx_cut_is_marked(const char *text)
+{
+    static const char begin[] = "[... ";
+
+    while ((text = strstr(text, begin)) != NULL) {
+        size_t digits;
+
+        text += sizeof begin - 1;
+        digits = strspn(text, "0123456789");
+        if (digits > 0 && (strncmp(text + digits, " bytes ...]", 11) == 0 ||
+                           strncmp(text + digits, " characters ...]", 16) == 0))
+            return true;
+    }
+    return false;
+}

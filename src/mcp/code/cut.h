@@ -25,4 +25,7 @@ void gbx_cut_say(const gbx_cut *cut, const char *what, size_t page, gbx_buf *to)
 /* Append head, a mark with the number of bytes left out, and tail. */
 void gbx_cut_append(const gbx_cut *cut, gbx_buf *to);
 
+/* Is a part of the text left out, with such a mark in its place? */
+bool gbx_cut_is_marked(const char *text);
+
 #endif

@@ -157,6 +157,9 @@ static void explain_aggregate(const gbx_code_run *run, struct material *m,
     (void)gbx_buf_puts(&text, "every promise was rejected");
     for (const gbx_nested *n = run->calls; n != NULL && told < REASONS_MAX;
          n = n->next) {
+        size_t len;
+        size_t shown;
+
         if (n->message == NULL)
             continue;
         (void)gbx_buf_printf(&text, "%s%.64s.%.256s", told++ == 0 ? ": " : "; ",
@@ -164,11 +167,11 @@ static void explain_aggregate(const gbx_code_run *run, struct material *m,
         if (n->line > 0)
             (void)gbx_buf_printf(&text, " (line %u)", n->line);
         (void)gbx_buf_printf(&text, ": %s: ", n->failed);
-        (void)gbx_utf8_append_escaped(&text, n->message,
-                                      gbx_artifacts_border(n->message,
-                                                           strlen(n->message),
-                                                           REASON_BYTES),
-                                      GBX_ESCAPE_LINE);
+        len = strlen(n->message);
+        shown = gbx_artifacts_border(n->message, len, REASON_BYTES);
+        (void)gbx_utf8_append_escaped(&text, n->message, shown, GBX_ESCAPE_LINE);
+        if (shown < len)
+            (void)gbx_buf_printf(&text, " [... %zu bytes ...]", len - shown);
         if (at->line == 0)
             at->line = n->line;
     }

@@ -133,36 +133,39 @@ static void write_cost(const gbx_reply *r, gbx_buf *to)
                          r->calls_left, r->ms_left / 1e3);
 }
 
+/* What is shown, and what of it is cut. */
 struct parts {
     gbx_buf value;
     gbx_buf logs;
-    gbx_cut value_cut;
-    gbx_cut logs_cut;
+    gbx_buf message; /* of the error, if it is cut; ends in NUL */
+    gbx_buf error;
+    gbx_reply_cuts cuts;
 };
 
 static void write_text(const gbx_reply *r, const struct parts *p, size_t cap,
                        gbx_buf *to)
 {
-    gbx_cut_say(&p->value_cut, "result", cap, to);
-    gbx_cut_say(&p->logs_cut, "logs", cap, to);
+    gbx_cut_say(&p->cuts.value, "result", cap, to);
+    gbx_cut_say(&p->cuts.message, "error", cap, to);
+    gbx_cut_say(&p->cuts.logs, "logs", cap, to);
     if (r->logs_cut)
         (void)gbx_buf_puts(to,
                            "[logs cut: over the limit of a run, the rest is lost]\n");
     if (r->error.code != NULL) {
-        write_error(r, to);
+        (void)gbx_buf_append(to, p->error.data, p->error.len);
         write_effects(r, to);
     } else if (r->value_len == 0) {
         write_no_value(r, to);
     } else if (p->value.len == 0) {
         (void)gbx_buf_puts(to, "The value is an empty text\n");
     } else {
-        gbx_cut_append(&p->value_cut, to);
+        gbx_cut_append(&p->cuts.value, to);
         (void)gbx_buf_puts(to, "\n");
     }
     if (r->log_count > 0) {
         (void)gbx_buf_puts(to, "logs:\n");
-        gbx_cut_append(&p->logs_cut, to);
-        if (p->logs_cut.tail != NULL)
+        gbx_cut_append(&p->cuts.logs, to);
+        if (p->cuts.logs.tail != NULL)
             (void)gbx_buf_puts(to, "\n");
     }
     write_artifacts(r, to);
@@ -172,12 +175,38 @@ static void write_text(const gbx_reply *r, const struct parts *p, size_t cap,
 }
 
 /* Of what may be shown, a quarter is the logs' in any case; beyond that they get what the
- * value leaves. */
-static size_t logs_share(size_t value_len, size_t cap)
+ * value or the error leaves. */
+static size_t logs_share(size_t len, size_t cap)
 {
-    size_t left = value_len < cap ? cap - value_len : 0;
+    size_t left = len < cap ? cap - len : 0;
 
     return left > cap / 4 ? left : cap / 4;
+}
+
+/* An error as it is shown: its message has what the place, the hint and the quarter of the
+ * logs leave. */
+static void cut_error(gbx_reply *shown, struct parts *p, size_t cap,
+                      gbx_artifacts *store, int64_t now_ns)
+{
+    const char *message = shown->error.message;
+    size_t len = strlen(message);
+    size_t most = cap - cap / 4;
+
+    if (shown->error.code == NULL)
+        return;
+    write_error(shown, &p->error);
+    if (p->error.len <= most)
+        return;
+    /* Its lines are longer here than in it. */
+    most = p->error.len - most < len ? len - (p->error.len - most) : 0;
+    p->cuts.message = gbx_cut_text(message, len, most > cap / 16 ? most : cap / 16,
+                                   store, "error", "text/plain", now_ns);
+    gbx_cut_append(&p->cuts.message, &p->message);
+    if (!gbx_buf_append(&p->message, "", 1))
+        return;
+    shown->error.message = (char *)p->message.data;
+    p->error.len = 0;
+    write_error(shown, &p->error);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -185,7 +214,9 @@ static size_t logs_share(size_t value_len, size_t cap)
 bool gbx_code_reply_write(const gbx_reply *reply, size_t cap, gbx_artifacts *store,
                           int64_t now_ns, gbx_reply_texts *ret)
 {
-    struct parts p;
+    gbx_reply shown = *reply;
+    struct parts p = {.cuts = {.message = {.head = ""}}};
+    gbx_reply_cuts *cuts = &p.cuts;
     bool ok;
 
     gbx_buf_init(&ret->text, cap + WORDS_MAX);
@@ -194,24 +225,29 @@ bool gbx_code_reply_write(const gbx_reply *reply, size_t cap, gbx_artifacts *sto
     gbx_buf_init(&ret->content, 7 * cap + 4 * WORDS_MAX);
     gbx_buf_init(&p.value, reply->value_len + 1);
     gbx_buf_init(&p.logs, GBX_MIB(128));
+    gbx_buf_init(&p.message, WORDS_MAX);
+    gbx_buf_init(&p.error, WORDS_MAX);
     (void)value_text(reply, &p.value);
     logs_text(reply, &p.logs);
-    ok = !p.value.failed && !p.logs.failed;
-    p.logs_cut =
-        gbx_cut_text((char *)p.logs.data, p.logs.len, logs_share(p.value.len, cap),
-                     store, "logs", "text/plain", now_ns);
-    p.value_cut =
+    cut_error(&shown, &p, cap, store, now_ns);
+    ok = !p.value.failed && !p.logs.failed && !p.message.failed && !p.error.failed;
+    cuts->logs = gbx_cut_text((char *)p.logs.data, p.logs.len,
+                              logs_share(p.value.len + p.error.len, cap), store, "logs",
+                              "text/plain", now_ns);
+    cuts->value =
         gbx_cut_text((char *)p.value.data, p.value.len,
-                     cap - (p.logs_cut.head_len + p.logs_cut.tail_len), store, "result",
+                     cap - (cuts->logs.head_len + cuts->logs.tail_len), store, "result",
                      reply->value_len > 0 && reply->value[0] == '"'
                          ? "text/plain"
                          : "application/json",
                      now_ns);
-    write_text(reply, &p, cap, &ret->text);
-    gbx_reply_structure(reply, &p.value_cut, &p.logs_cut, &ret->structured);
-    gbx_reply_blocks(reply, &ret->text, &p.value_cut, &p.logs_cut, &ret->content);
+    write_text(&shown, &p, cap, &ret->text);
+    gbx_reply_structure(&shown, cuts, &ret->structured);
+    gbx_reply_blocks(&shown, &ret->text, cuts, &ret->content);
     gbx_buf_cleanup(&p.value);
     gbx_buf_cleanup(&p.logs);
+    gbx_buf_cleanup(&p.message);
+    gbx_buf_cleanup(&p.error);
     return ok && !ret->text.failed && !ret->structured.failed && !ret->content.failed;
 }
 

@@ -147,28 +147,40 @@ static void put_usage(const gbx_reply *r, gbx_buf *to)
                          r->calls_left, r->ms_left);
 }
 
+static bool is_truncated(const gbx_reply *r, const gbx_reply_cuts *cuts)
+{
+    return cuts->value.tail != NULL || cuts->logs.tail != NULL || r->logs_cut ||
+           (r->error.code != NULL && gbx_cut_is_marked(r->error.message));
+}
+
+static void put_link(gbx_buf *to, const gbx_cut *cut, const char *name,
+                     const char *mime_type)
+{
+    if (cut->uri[0] != 0)
+        gbx_reply_link(to, cut->uri, name, mime_type, cut->total);
+}
+
 /* ---- public to other files of this folder --------------------------------- */
 
-void gbx_reply_structure(const gbx_reply *r, const gbx_cut *value, const gbx_cut *logs,
-                         gbx_buf *to)
+void gbx_reply_structure(const gbx_reply *r, const gbx_reply_cuts *cuts, gbx_buf *to)
 {
+    const gbx_cut *logs = &cuts->logs;
     bool is_first = true;
 
     (void)gbx_buf_printf(to, "{\"ok\":%s", r->error.code == NULL ? "true" : "false");
     if (r->value_len > 0)
-        put_result(r, value, to);
+        put_result(r, &cuts->value, to);
     put_logs(r, logs->tail == NULL ? SIZE_MAX : logs->head_len + logs->tail_len, to);
     put_calls(r, to);
     (void)gbx_buf_printf(to, ",\"truncated\":%s,\"artifacts\":[",
-                         value->tail != NULL || logs->tail != NULL || r->logs_cut
-                             ? "true"
-                             : "false");
+                         is_truncated(r, cuts) ? "true" : "false");
     for (size_t i = 0; i < r->artifact_count && i < GBX_REPLY_ARTIFACTS_MAX; i++) {
         put_artifact(to, &is_first, r->artifacts[i].uri, r->artifacts[i].name,
                      r->artifacts[i].mime_type, r->artifacts[i].bytes);
         (void)gbx_buf_puts(to, "}");
     }
-    put_cut(to, &is_first, value, "result", value_type(r));
+    put_cut(to, &is_first, &cuts->value, "result", value_type(r));
+    put_cut(to, &is_first, &cuts->message, "error", "text/plain");
     put_cut(to, &is_first, logs, "logs", "text/plain");
     (void)gbx_buf_puts(to, "]");
     if (r->artifact_count > GBX_REPLY_ARTIFACTS_MAX)
@@ -190,8 +202,8 @@ void gbx_reply_link(gbx_buf *to, const char *uri, const char *name,
     (void)gbx_buf_printf(to, ",\"size\":%zu}", bytes);
 }
 
-void gbx_reply_blocks(const gbx_reply *r, const gbx_buf *text, const gbx_cut *value,
-                      const gbx_cut *logs, gbx_buf *to)
+void gbx_reply_blocks(const gbx_reply *r, const gbx_buf *text,
+                      const gbx_reply_cuts *cuts, gbx_buf *to)
 {
     (void)gbx_buf_puts(to, "[{\"type\":\"text\",\"text\":");
     (void)gbx_json_append_string(to, text->data, text->len);
@@ -200,9 +212,10 @@ void gbx_reply_blocks(const gbx_reply *r, const gbx_buf *text, const gbx_cut *va
          i < r->artifact_count && i < GBX_REPLY_ARTIFACTS_MAX && !r->has_no_links; i++)
         gbx_reply_link(to, r->artifacts[i].uri, r->artifacts[i].name,
                        r->artifacts[i].mime_type, r->artifacts[i].bytes);
-    if (value->uri[0] != 0 && !r->has_no_links)
-        gbx_reply_link(to, value->uri, "result", value_type(r), value->total);
-    if (logs->uri[0] != 0 && !r->has_no_links)
-        gbx_reply_link(to, logs->uri, "logs", "text/plain", logs->total);
+    if (!r->has_no_links) {
+        put_link(to, &cuts->value, "result", value_type(r));
+        put_link(to, &cuts->message, "error", "text/plain");
+        put_link(to, &cuts->logs, "logs", "text/plain");
+    }
     (void)gbx_buf_puts(to, "]");
 }

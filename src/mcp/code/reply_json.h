@@ -6,12 +6,19 @@
 #include "mcp/code/cut.h"
 #include "mcp/code/reply.h"
 
-void gbx_reply_structure(const gbx_reply *reply, const gbx_cut *value,
-                         const gbx_cut *logs, gbx_buf *to);
+/* Of what is long, what is shown. */
+typedef struct gbx_reply_cuts {
+    gbx_cut value;
+    gbx_cut logs;
+    gbx_cut message; /* of the error, which has what is shown already */
+} gbx_reply_cuts;
+
+void gbx_reply_structure(const gbx_reply *reply, const gbx_reply_cuts *cuts,
+                         gbx_buf *to);
 /* Append a comma and a block that links to a resource. */
 void gbx_reply_link(gbx_buf *to, const char *uri, const char *name,
                     const char *mime_type, size_t bytes);
-void gbx_reply_blocks(const gbx_reply *reply, const gbx_buf *text, const gbx_cut *value,
-                      const gbx_cut *logs, gbx_buf *to);
+void gbx_reply_blocks(const gbx_reply *reply, const gbx_buf *text,
+                      const gbx_reply_cuts *cuts, gbx_buf *to);
 
 #endif

@@ -274,8 +274,7 @@ bool gbx_value_of_result(gbx_view result, const gbx_value_keeper *keeper, gbx_bu
     if (gbx_value_is_error(result)) {
         gbx_buf_init(&text, BYTES_MAX);
         append_reason(result, &text);
-        (void)gbx_utf8_append_lossy(message, text.data,
-                                    text.len < MESSAGE_MAX ? text.len : MESSAGE_MAX);
+        (void)gbx_utf8_append_ends(message, text.data, text.len, MESSAGE_MAX);
         gbx_buf_cleanup(&text);
         return false;
     }

@@ -18,7 +18,7 @@ typedef struct gbx_value_keeper {
 } gbx_value_keeper;
 
 /* True: the value's JSON is appended to `to`. False: the tool says that it failed, and
- * why is appended to message as text. */
+ * why is appended to message as text, head and tail of what is long. */
 bool gbx_value_of_result(gbx_view result, const gbx_value_keeper *keeper, gbx_buf *to,
                          gbx_buf *message);
 

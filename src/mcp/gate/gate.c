@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/nearest.h"
+#include "base/utf8.h"
 #include "mcp/gate/parts.h"
 #include "policy/secrets.h"
 
@@ -18,6 +19,7 @@
 #include <sys/random.h>
 
 #define MESSAGE_MAX GBX_KIB(4)
+#define WORDS_MAX   GBX_MIB(64) /* of which a message has head and tail */
 
 static void free_call(gbx_gate_call *call)
 {
@@ -205,13 +207,6 @@ static bool fill_call(gbx_gate_call *call, const gbx_gate_ask *ask)
 }
 
 /* The end of the last whole character before max. */
-static size_t cut_at(const uint8_t *text, size_t max)
-{
-    while (max > 0 && (text[max] & 0xC0) == 0x80)
-        max--;
-    return max;
-}
-
 /* ---- for the other parts -------------------------------------------------------- */
 
 bool gbx_gate_called_back(gbx_gate_call *call)
@@ -244,6 +239,7 @@ void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, 
     gbx_gate_reply reply = {.code = code, .message = "", .retryable = call->retryable};
     GBX_CLEANUP(gbx_free) char *text = NULL;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown;
     va_list args;
     int len;
 
@@ -252,14 +248,13 @@ void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, 
     va_end(args);
     if (len < 0)
         text = NULL; /* it is not said what it is then */
-    gbx_buf_init(&clean, MESSAGE_MAX * 8);
+    gbx_buf_init(&clean, WORDS_MAX);
+    gbx_buf_init(&shown, MESSAGE_MAX * 4);
     /* Nothing is cut before it was looked through: a cut would hide half of a value. */
     if (text != NULL && gbx_gate_redact(call->gate, text, (size_t)len, &clean) &&
-        gbx_buf_append(&clean, "", 1)) {
-        reply.message = (const char *)clean.data;
-        if (clean.len > MESSAGE_MAX)
-            clean.data[cut_at(clean.data, MESSAGE_MAX)] = '\0';
-    }
+        gbx_utf8_append_ends(&shown, clean.data, clean.len, MESSAGE_MAX) &&
+        gbx_buf_append(&shown, "", 1))
+        reply.message = (const char *)shown.data;
     gbx_gate_finish(call, &reply);
 }
 

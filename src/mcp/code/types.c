@@ -19,6 +19,7 @@ const TSLanguage *tree_sitter_typescript(void);
 enum action {
     KEEP,
     BLANK,     /* the node */
+    MODIFIER,  /* the node, at the front of an element of a class */
     STATEMENT, /* the node, or the export that it is part of */
     TAIL,      /* all after the first child: `x as T` */
     REFUSE,
@@ -33,7 +34,7 @@ static const struct rule {
     const char *hint;
 } rules[] = {
     {"abstract_method_signature", STATEMENT, NULL, NULL},
-    {"accessibility_modifier", BLANK, NULL, NULL},
+    {"accessibility_modifier", MODIFIER, NULL, NULL},
     {"adding_type_annotation", BLANK, NULL, NULL},
     {"ambient_declaration", STATEMENT, NULL, NULL},
     {"as_expression", TAIL, NULL, NULL},
@@ -55,7 +56,7 @@ static const struct rule {
     {"omitting_type_annotation", BLANK, NULL, NULL},
     {"opting_type_annotation", BLANK, NULL, NULL},
     {"optional_parameter", PARAMETER, NULL, NULL},
-    {"override_modifier", BLANK, NULL, NULL},
+    {"override_modifier", MODIFIER, NULL, NULL},
     {"required_parameter", PARAMETER, NULL, NULL},
     {"satisfies_expression", TAIL, NULL, NULL},
     {"type_alias_declaration", STATEMENT, NULL, NULL},
@@ -169,6 +170,71 @@ static uint32_t token_below(const gbx_tree *t, uint32_t i, const char *text)
     return GBX_NO_NODE;
 }
 
+static bool has_break(const gbx_tree *t, size_t start, size_t end)
+{
+    return start < end && memchr(t->text + start, '\n', end - start) != NULL;
+}
+
+/*
+ * Where type i ends: the grammar takes brackets on the next line for a part of it, where
+ * TypeScript has a statement end.
+ */
+static size_t type_end(const gbx_tree *t, uint32_t i)
+{
+    size_t end = t->nodes[i].end;
+
+    for (; has_name(t, i, "lookup_type") || has_name(t, i, "array_type"); i++) {
+        uint32_t bracket = token_below(t, i, "[");
+
+        if (bracket != GBX_NO_NODE &&
+            has_break(t, t->nodes[i + 1].end, t->nodes[bracket].start))
+            end = t->nodes[i + 1].end;
+    }
+    return end;
+}
+
+/* Nor can what is `x as T` be called or have members: with a bracket on the next line, the
+ * grammar says so. */
+static bool is_taken_on(const gbx_tree *t, uint32_t i)
+{
+    uint32_t parent = t->nodes[i].parent;
+    uint32_t next = t->nodes[i].next;
+
+    if (parent == GBX_NO_NODE || i != parent + 1 ||
+        (t->nodes[parent].kind != GBX_NODE_CALL &&
+         t->nodes[parent].kind != GBX_NODE_SUBSCRIPT))
+        return false;
+    while (next < t->count && t->nodes[next].kind == GBX_NODE_COMMENT)
+        next = t->nodes[next].next;
+    return next < t->count && has_break(t, t->nodes[i].end, t->nodes[next].start);
+}
+
+/* i: a child after the first of `x as T`. */
+static void blank_tail(struct pass *p, uint32_t i)
+{
+    const gbx_tree *t = p->t;
+    uint32_t whole = t->nodes[i].parent;
+    uint32_t second = t->nodes[whole + 1].next;
+    size_t end = type_end(t, i);
+
+    blank(p->to, t->nodes[i].start, end);
+    if (end < t->nodes[i].end || (i == second && is_taken_on(t, whole)))
+        p->to[t->nodes[second].start] = ';';
+}
+
+/* A modifier. The line before what it stood before must not go on there. */
+static void blank_modifier(struct pass *p, uint32_t i)
+{
+    const gbx_tree *t = p->t;
+    uint32_t element = t->nodes[i].parent;
+
+    blank_node(p, i);
+    if (element != GBX_NO_NODE && t->nodes[element].start == t->nodes[i].start &&
+        t->nodes[element].parent != GBX_NO_NODE &&
+        t->nodes[t->nodes[element].parent].kind == GBX_NODE_CLASS_BODY)
+        p->to[t->nodes[i].start] = ';';
+}
+
 static void blank_statement(struct pass *p, uint32_t i)
 {
     uint32_t parent = p->t->nodes[i].parent;
@@ -200,6 +266,25 @@ static void join_arrow(struct pass *p, uint32_t i)
         return;
     p->to[p->t->nodes[list].end - 1] = ' ';
     p->to[type->end - 1] = ')';
+}
+
+/* Between async and the parameters, either: the opening one moves to where type parameters
+ * begin. */
+static void join_async(struct pass *p, uint32_t i)
+{
+    const gbx_tree *t = p->t;
+    uint32_t parent = t->nodes[i].parent;
+    uint32_t list;
+
+    if (parent == GBX_NO_NODE || t->nodes[parent].kind != GBX_NODE_ARROW ||
+        !has_name(t, i, "type_parameters"))
+        return;
+    list = gbx_tree_child(t, parent, GBX_FIELD_PARAMETERS);
+    if (list == GBX_NO_NODE || t->text[t->nodes[list].start] != '(' ||
+        !has_break(t, t->nodes[i].start, t->nodes[list].start))
+        return;
+    p->to[t->nodes[list].start] = ' ';
+    p->to[t->nodes[i].start] = '(';
 }
 
 static bool is_property(const gbx_tree *t, uint32_t parameter)
@@ -244,6 +329,13 @@ static bool goes(const gbx_tree *t, uint32_t i)
     return false;
 }
 
+/* After return, a line break that is left of a cast would end the statement. */
+static bool is_long_cast(const gbx_tree *t, uint32_t i)
+{
+    return has_name(t, t->nodes[i].parent, "type_assertion") &&
+           has_break(t, t->nodes[i].start, t->nodes[i].end);
+}
+
 /* Where the pass goes on: below the node, or after it. */
 static uint32_t step(struct pass *p, uint32_t i)
 {
@@ -252,14 +344,18 @@ static uint32_t step(struct pass *p, uint32_t i)
 
     if (node->parent != GBX_NO_NODE && i != node->parent + 1 &&
         rule_of(p, node->parent)->action == TAIL) {
-        blank_node(p, i);
+        blank_tail(p, i);
         return node->next;
     }
     switch ((enum action)rule->action) {
     case BLANK:
+        if (is_long_cast(p->t, i))
+            refuse(p, i, "a cast of several lines is refused", "write value as Type");
         blank_node(p, i);
         join_arrow(p, i);
+        join_async(p, i);
         return node->next;
+    case MODIFIER: blank_modifier(p, i); return node->next;
     case STATEMENT: blank_statement(p, i); return node->next;
     case REFUSE: refuse(p, i, rule->message, rule->hint); return node->next;
     case PARAMETER: return take_parameter(p, i) ? node->next : i + 1;
@@ -272,7 +368,7 @@ static uint32_t step(struct pass *p, uint32_t i)
     case TAIL: break;
     }
     if (goes(p->t, i))
-        blank_node(p, i);
+        blank_modifier(p, i);
     return i + 1;
 }
 

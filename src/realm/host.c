@@ -16,6 +16,9 @@
         const JSValueRef argv[], JSValueRef *exception
 #define UNUSED ((void)function, (void)self, (void)argc, (void)exception)
 
+#define LARGE_BYTES  GBX_KIB(256)
+#define PASSED_BYTES GBX_MIB(8)
+
 /* A string's UTF-8, to be freed; an unpaired surrogate becomes U+FFFD. */
 static char *text_of(JSContextRef ctx, JSValueRef value, size_t *ret_len)
 {
@@ -56,6 +59,22 @@ static void tell_limit(gbx_realm *realm, uint8_t limit)
     realm->host->limited(realm->host->user, limit);
 }
 
+/*
+ * The engine counts what its cells hold, and learns late that a text of many megabytes is
+ * needed no more: code that hands over one after the other would be out of memory with
+ * nothing of it in use. What the call under way needs is on the stack, where it is seen.
+ */
+static void collect_passed(gbx_realm *realm, uint64_t bytes)
+{
+    if (bytes < LARGE_BYTES)
+        return;
+    if (realm->host_passed >= PASSED_BYTES) {
+        realm->host_passed = 0;
+        JSSynchronousGarbageCollectForDebugging(realm->ctx);
+    }
+    realm->host_passed += bytes;
+}
+
 /* request(id, name, text, bytes): 0 if it is on its way. */
 static JSValueRef on_request(ARGUMENTS)
 {
@@ -69,6 +88,7 @@ static JSValueRef on_request(ARGUMENTS)
                 args_len + msg.bytes.len <= realm->host_out_left;
 
     UNUSED;
+    collect_passed(realm, args_len + msg.bytes.len);
     if (fits) {
         msg.name = (gbx_span){(const uint8_t *)name, name_len};
         msg.args = (gbx_span){(const uint8_t *)args, args_len};
@@ -160,6 +180,7 @@ void gbx_host_begin(gbx_realm *realm)
     const gbx_msg_call *in = realm->in;
 
     realm->host_out_left = in->host_out_bytes;
+    realm->host_passed = 0;
     realm->host_open = 0;
     realm->host_answers = 0;
     realm->host_limited = 0;
@@ -200,6 +221,9 @@ void gbx_realm_answer(gbx_realm *realm, const gbx_msg_answer *msg)
 {
     JSContextRef ctx = realm->ctx;
     JSValueRef exception = NULL;
+
+    collect_passed(realm, msg->json.len + msg->bytes.len);
+
     JSValueRef args[] = {
         JSValueMakeNumber(ctx, msg->id),
         JSValueMakeBoolean(ctx, msg->is_error != 0),

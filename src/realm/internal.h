@@ -166,7 +166,8 @@ struct gbx_realm {
     JSValueRef env;          /* NULL: the call has none */
     JSValueRef rejected[GBX_REJECTIONS_MAX][2];
     uint64_t host_out_left; /* bytes of arguments that may still go out */
-    uint64_t host_open;     /* requests without an answer */
+    uint64_t host_passed; /* bytes of large texts since the last collection for them */
+    uint64_t host_open;   /* requests without an answer */
     uint64_t host_answers;
     JSValueRef host_exception; /* what an answer's reaction threw past everything */
 

@@ -230,6 +230,17 @@ test('large arguments need no more memory than they are large', async () => {
   assert.equal(result.structuredContent.result, 12);
 });
 
+test('values that are large and needed no more are no memory', async () => {
+  const kept = await execute(`let count = 0;
+    for (; count < 5; count++) await artifact('a', 'y'.repeat(12e6));
+    return count;`);
+  assert.equal(kept.structuredContent.result, 5, textOf(kept));
+  const asked = await execute(`let count = 0;
+    for (; count < 12; count++) await servers.memory.tools('z'.repeat(10e6)).catch(() => {});
+    return count;`);
+  assert.equal(asked.structuredContent.result, 12, textOf(asked));
+});
+
 test('a call that nobody awaits is cancelled, and told', async () => {
   const result = await execute(
     "servers.everything['trigger-long-running-operation']({ duration: 60, steps: 2 }); return 1");

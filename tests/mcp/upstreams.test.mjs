@@ -3,7 +3,7 @@
 // told what went wrong, in the server's own words.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -255,4 +255,18 @@ test('names that reorder text are shown escaped', async () => {
     assert.ok(shown.includes('b\\u{202e}c') && !shown.includes('\u202e'), shown);
   }
   assert.doesNotMatch(textOf(await call('provision', { server: 'up' })), /\u202e/);
+});
+
+test('calls that are made while a server starts reach it in their order', async () => {
+  const file = join(folder, 'order');
+  const counting = fileURLToPath(new URL('counting-upstream.mjs', import.meta.url));
+  const path = join(folder, 'order.json'); // no rules: which tools read is asked of the server
+  writeFileSync(path, JSON.stringify({ mcpServers: { up: { command: process.execPath, args: [counting, file] } } }));
+  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
+  await other.initialize();
+  await Promise.all([0, 1, 2, 3, 4].map((n) =>
+    other.call('call', { server: 'up', tool: 'look', args: { n } })));
+  await other.close();
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  assert.deepEqual(lines.map((line) => JSON.parse(line).args.n), [0, 1, 2, 3, 4]);
 });

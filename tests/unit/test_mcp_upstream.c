@@ -169,6 +169,33 @@ static void test_environment__is_what_is_listed_and_configured(void **state)
     answer_cleanup(&a);
 }
 
+typedef struct asked {
+    char *order; /* the names of those that were told */
+    char name;
+} asked;
+
+static void on_told(void *user, const gbx_upstream_reply *reply)
+{
+    const asked *a = user;
+
+    assert_int_equal(reply->fault, GBX_UPSTREAM_OK);
+    (void)strncat(a->order, &a->name, 1);
+}
+
+static void test_tools__are_told_in_the_order_in_which_they_were_asked_for(void **state)
+{
+    servers *s = *state;
+    char order[4] = "";
+    asked all[] = {{order, 'a'}, {order, 'b'}, {order, 'c'}};
+
+    start(s, "");
+    for (size_t i = 0; i < GBX_COUNTOF(all); i++)
+        gbx_upstream_learn(s->all, "bad", on_told, &all[i]);
+    for (int i = 0; i < 1000 && order[2] == '\0'; i++)
+        servers_turn(s, 10);
+    assert_string_equal(order, "abc");
+}
+
 static void test_arguments__that_are_no_object_go_nowhere(void **state)
 {
     servers *s = *state;
@@ -450,6 +477,7 @@ int main(void)
         WITH(test_ping__of_the_server_is_answered),
         WITH(test_progress__reaches_its_call),
         WITH(test_environment__is_what_is_listed_and_configured),
+        WITH(test_tools__are_told_in_the_order_in_which_they_were_asked_for),
         WITH(test_arguments__that_are_no_object_go_nowhere),
         WITH(test_era__legacy_is_known_by_any_error),
         WITH(test_era__modern_has_meta_on_every_request),

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void link_into(gbx_upstream_call *call, gbx_upstream_call **list)
+/* At the end of what waits, or of what is to be told: both are in order. */
+static void append(gbx_upstream_call *call, gbx_upstream_call ***end)
 {
-    call->next = *list;
-    call->link = list;
-    if (call->next != NULL)
-        call->next->link = &call->next;
-    *list = call;
+    call->next = NULL;
+    call->link = *end;
+    **end = call;
+    *end = &call->next;
 }
 
 static bool is_waiting(const gbx_upstream_call *call)
@@ -113,6 +113,7 @@ static void on_progress(void *user, const char *message, size_t len)
 void gbx_call_unlink(gbx_upstream_call *call)
 {
     gbx_server *server = call->server;
+    gbx_upstream_call ***end = NULL;
 
     if (call->link == NULL)
         return;
@@ -123,9 +124,12 @@ void gbx_call_unlink(gbx_upstream_call *call)
     } else if (is_waiting(call)) {
         server->waiting_count--;
         server->waiting_bytes -= call->args_len;
-        if (call->next == NULL)
-            server->waiting_end = call->link;
+        end = &server->waiting_end;
+    } else {
+        end = &call->all->ended_end;
     }
+    if (end != NULL && call->next == NULL)
+        *end = call->link;
     *call->link = call->next;
     if (call->next != NULL)
         call->next->link = call->link;
@@ -138,10 +142,7 @@ void gbx_call_enqueue(gbx_upstream_call *call)
     gbx_server *server = call->server;
 
     call->since_ns = gbx_clock_now_ns();
-    call->next = NULL;
-    call->link = server->waiting_end;
-    *server->waiting_end = call;
-    server->waiting_end = &call->next;
+    append(call, &server->waiting_end);
     server->waiting_count++;
     server->waiting_bytes += call->args_len;
 }
@@ -184,7 +185,11 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
     call->session = session;
     call->server->in_flight++;
     call->all->in_flight++;
-    link_into(call, &call->all->flying);
+    call->next = call->all->flying;
+    call->link = &call->all->flying;
+    if (call->next != NULL)
+        call->next->link = &call->next;
+    call->all->flying = call;
 }
 
 void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply)
@@ -209,6 +214,6 @@ void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
     call->message = strdup(message);
     if (call->message == NULL) /* it is what tells an ended call from a waiting one */
         call->server = NULL;
-    link_into(call, &call->all->ended);
+    append(call, &call->all->ended_end);
     gbx_upstreams_wake(call->all);
 }

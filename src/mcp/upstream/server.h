@@ -86,7 +86,8 @@ struct gbx_upstreams {
     size_t in_flight;
     size_t next_server;        /* who is asked first whether it can go on: in turn */
     gbx_upstream_call *flying; /* in flight, of all servers */
-    gbx_upstream_call *ended;  /* to be told in the next turn */
+    gbx_upstream_call *ended;  /* to be told in the next turn, in order */
+    gbx_upstream_call **ended_end;
     bool is_closing;
     struct event *turn;
 };

@@ -151,6 +151,7 @@ gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
         return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
     all->loop = loop;
     all->config = config;
+    all->ended_end = &all->ended;
     if (hooks != NULL)
         all->hooks = *hooks;
     if (config->rules != NULL)

@@ -293,47 +293,6 @@ static void test_a_client_that_does_not_read__is_given_up(void **state)
     assert_int_equal(s->client.gave_up, 1);
 }
 
-static void test_what_is_held__runs_in_order_when_released(void **state)
-{
-    scene *s = *state;
-
-    gbx_mcp_server_hold(s->client.server);
-    gbx_mcp_server_hold(s->client.server);
-    call(s, "1", ",\"arguments\":{\"n\":1}");
-    call(s, "2", ",\"arguments\":{\"n\":2}");
-    call(s, "3", "");
-    cancel(s, "3");
-    mcp_client_say(&s->client, "\"id\":4,\"method\":\"ping\"");
-    gbx_mcp_server_release(s->client.server);
-    mcp_client_expect(&s->client, "{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":{}}");
-    assert_int_equal(s->count, 0);
-    gbx_mcp_server_release(s->client.server);
-    (void)mcp_client_hear(&s->client);
-    assert_int_equal(s->count, 2);
-    assert_string_equal(s->arguments, "{\"n\":2}");
-}
-
-static void test_a_tool_that_waits_itself__is_never_held(void **state)
-{
-    scene *s = *state;
-
-    assert_true(gbx_mcp_server_set_tool(s->client.server,
-                                        &(gbx_mcp_tool){.name = "wait",
-                                                        .input_schema = "{}",
-                                                        .call = wait_call,
-                                                        .user = s,
-                                                        .waits_itself = true}));
-    gbx_mcp_server_hold(s->client.server);
-    call(s, "1", ",\"arguments\":{\"n\":1}");
-    assert_int_equal(s->count, 1);
-    mcp_client_say(
-        &s->client,
-        "\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"other\"}");
-    mcp_client_say(&s->client, "\"id\":3,\"method\":\"tools/list\"");
-    mcp_client_expect(&s->client, "");
-    gbx_mcp_server_release(s->client.server);
-}
-
 /* ---- progress and logs -------------------------------------------------------- */
 
 #define PROGRESS(rest)                                                        \
@@ -475,8 +434,6 @@ int main(void)
         CASE(test_an_id_in_flight__is_not_taken_twice),
         CASE(test_a_flood__is_refused_beyond_1024_in_flight),
         CASE(test_a_client_that_does_not_read__is_given_up),
-        CASE(test_a_tool_that_waits_itself__is_never_held),
-        CASE(test_what_is_held__runs_in_order_when_released),
         CASE(test_progress__grows_and_is_sent_to_who_asked),
         CASE(test_progress__whose_figure_has_not_grown_is_its_message),
         CASE(test_progress__has_a_rate),

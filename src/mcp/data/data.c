@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists wait no longer than this for what is in them; a client would give us up. */
-#define PATIENCE_MS 5000
-
 /* The shares of these are what a model is told of each; what is begun within is ended, and
  * offer.c leaves out what makes that too much. */
 #define DESCRIPTIONS_MAX 7200
@@ -37,18 +34,10 @@ static void release(gbx_mcp_data *d)
     gbx_mcp_server_release(d->server);
 }
 
-static void on_impatience(evutil_socket_t fd, short what, void *user)
-{
-    (void)fd;
-    (void)what;
-    release(user);
-}
-
-/* Can something be said of every dataset? */
-static bool is_described(const gbx_mcp_data *d)
+static bool all_described(const gbx_mcp_data *d)
 {
     for (size_t i = 0; i < d->count; i++)
-        if (d->sets[i].told.type == NULL && !d->sets[i].is_settled)
+        if (!gbx_data_is_described(&d->sets[i]))
             return false;
     return true;
 }
@@ -161,13 +150,11 @@ static void watch_files(gbx_mcp_data *d)
 
 static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
 {
-    struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
     gbx_status status;
 
     d->artifacts = gbx_artifacts_new_of("compute-", ARTIFACT_BYTES, ARTIFACT_MS);
-    d->patience = evtimer_new(gbx_mcp_loop_base(d->loop), on_impatience, d);
     d->again = evtimer_new(gbx_mcp_loop_base(d->loop), on_again, d);
-    if (d->artifacts == NULL || d->patience == NULL || d->again == NULL ||
+    if (d->artifacts == NULL || d->again == NULL ||
         pthread_mutex_init(&d->log_lock, NULL) != 0)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for datasets");
     d->loader.room = DESCRIPTIONS_MAX / d->count;
@@ -181,12 +168,16 @@ static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
         return status;
     gbx_mcp_server_hold(d->server);
     d->is_held = true;
-    (void)evtimer_add(d->patience, &patience);
     gbx_offer_all(d);
     return GBX_OK;
 }
 
 /* ---- public to other modules -------------------------------------------- */
+
+bool gbx_data_is_described(const gbx_dataset_state *set)
+{
+    return set->told.type != NULL || set->is_settled;
+}
 
 bool gbx_data_is_ready(const gbx_mcp_data *d, const gbx_dataset_state *set)
 {
@@ -213,7 +204,7 @@ void gbx_data_arrived(gbx_mcp_data *d, gbx_load_outcome *o)
     } else {
         take_dataset(d, o);
     }
-    if (is_described(d))
+    if (all_described(d))
         release(d);
     gbx_compute_go_on(d);
 }
@@ -252,8 +243,6 @@ void gbx_mcp_data_free(gbx_mcp_data *d)
     gbx_data_watch_free(d->watch);
     gbx_data_loader_stop(&d->loader);
     gbx_compute_end_all(d);
-    if (d->patience != NULL)
-        event_free(d->patience);
     if (d->again != NULL)
         event_free(d->again);
     for (size_t i = 0; i < d->count; i++) {

@@ -11,8 +11,8 @@ typedef struct gbx_mcp_data gbx_mcp_data;
 
 /*
  * Register `compute` and a resource a dataset; files are read on threads of their own, a
- * few at once; lists wait until they are known (gbx_mcp_server_hold()), calls for what they
- * use.
+ * few at once; lists wait until they are known (gbx_mcp_server_hold()), calls and reads for
+ * what they use.
  *
  * specs: "NAME=FILE" as --data has them. options: of the engine. Borrowed until freed.
  * GBX_E_USAGE names what is wrong with a spec.

@@ -173,10 +173,12 @@ struct gbx_mcp_data {
     char engine_problem[GBX_ERROR_MESSAGE_SIZE];
     bool is_held;        /* lists wait for us */
     struct event *again; /* for databases that are held */
-    struct event *patience;
     gbx_compute *calls;
     pthread_mutex_t log_lock;
 };
+
+/* Can something be said of it? */
+bool gbx_data_is_described(const gbx_dataset_state *set);
 
 /* What the loader's threads have found out; on the loop. */
 void gbx_data_arrived(gbx_mcp_data *data, gbx_load_outcome *outcome);

@@ -230,8 +230,7 @@ static void offer_tool(gbx_mcp_data *d)
                             .output_schema = output_schema,
                             .annotations = annotations_for(d->options.policy),
                             .call = gbx_compute_call,
-                            .user = d,
-                            .waits_itself = true});
+                            .user = d});
     gbx_buf_cleanup(&description);
     gbx_buf_cleanup(&schema);
 }
@@ -328,7 +327,8 @@ static void offer_resources(gbx_mcp_data *d)
                                     "records",
                                 .mime_type = "application/json",
                                 .read = read_dataset,
-                                .user = d});
+                                .user = d,
+                                .is_pending = !gbx_data_is_described(&d->sets[i])});
     (void)gbx_mcp_server_set_resource(
         d->server,
         &(gbx_mcp_resource){

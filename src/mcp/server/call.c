@@ -69,6 +69,24 @@ static bool lacks_argument(const gbx_mcp_entry *entry, gbx_view arguments,
     return false;
 }
 
+/* The resource or template of params.uri, which is copied, or "" if it is too long. */
+static gbx_mcp_entry *resource_of(const gbx_mcp_request *request,
+                                  char uri[GBX_MCP_URI_MAX])
+{
+    const gbx_mcp_registry *lists = request->server->lists;
+    gbx_mcp_entry *entry;
+
+    if (!gbx_rpc_copy_text(gbx_view_member(request->params, "uri"), uri,
+                           GBX_MCP_URI_MAX)) {
+        uri[0] = '\0';
+        return NULL;
+    }
+    entry = gbx_mcp_registry_find(&lists[GBX_MCP_RESOURCES], uri);
+    if (entry == NULL)
+        entry = gbx_mcp_registry_match(&lists[GBX_MCP_TEMPLATES], uri);
+    return entry;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_mcp_on_call(gbx_mcp_request *request)
@@ -83,21 +101,8 @@ void gbx_mcp_on_call(gbx_mcp_request *request)
     tool->call(tool->user, request, arguments);
 }
 
-bool gbx_mcp_call_waits_itself(const gbx_mcp_request *request)
-{
-    gbx_view view = gbx_view_member(request->params, "name");
-    const gbx_mcp_entry *tool = NULL;
-    char name[NAME_SIZE];
-
-    if (request->method->run == gbx_mcp_on_call &&
-        gbx_rpc_copy_text(view, name, sizeof name))
-        tool = gbx_mcp_registry_find(&request->server->lists[GBX_MCP_TOOLS], name);
-    return tool != NULL && tool->waits_itself;
-}
-
 void gbx_mcp_on_read(gbx_mcp_request *request)
 {
-    gbx_mcp_registry *lists = request->server->lists;
     gbx_view view = gbx_view_member(request->params, "uri");
     char uri[GBX_MCP_URI_MAX];
     gbx_mcp_entry *entry;
@@ -106,17 +111,19 @@ void gbx_mcp_on_read(gbx_mcp_request *request)
         gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "uri must be a string");
         return;
     }
-    if (!gbx_rpc_copy_text(view, uri, sizeof uri)) {
-        gbx_mcp_fail_no_resource(request, "");
-        return;
-    }
-    entry = gbx_mcp_registry_find(&lists[GBX_MCP_RESOURCES], uri);
-    if (entry == NULL)
-        entry = gbx_mcp_registry_match(&lists[GBX_MCP_TEMPLATES], uri);
+    entry = resource_of(request, uri);
     if (entry == NULL)
         gbx_mcp_fail_no_resource(request, uri);
     else
         entry->read(entry->user, request, uri);
+}
+
+bool gbx_mcp_read_is_pending(const gbx_mcp_request *request)
+{
+    char uri[GBX_MCP_URI_MAX];
+    const gbx_mcp_entry *entry = resource_of(request, uri);
+
+    return entry != NULL && entry->is_pending;
 }
 
 void gbx_mcp_on_get_prompt(gbx_mcp_request *request)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * methods - all that a client may say, in which era, and whether it waits for the lists
- * to be known. There is no default handler: what is not in a table does not exist.
+ * methods - all that a client may say, in which era, and what waits for what is not
+ * known yet. There is no default handler: what is not in a table does not exist.
  */
 #include "mcp/server/parts.h"
 
@@ -10,6 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool always(const gbx_mcp_request *request)
+{
+    (void)request;
+    return true;
+}
+
 static const gbx_mcp_method methods[] = {
     {.name = "initialize", .in_legacy = true, .run = gbx_mcp_on_initialize},
     {.name = "ping", .in_legacy = true, .run = gbx_mcp_reply_empty},
@@ -17,31 +23,30 @@ static const gbx_mcp_method methods[] = {
     {.name = "tools/list",
      .in_legacy = true,
      .in_modern = true,
-     .waits = true,
+     .waits = always,
      .list = GBX_MCP_TOOLS,
      .run = gbx_mcp_on_list},
     {.name = "tools/call",
      .in_legacy = true,
      .in_modern = true,
-     .waits = true,
      .is_stateful = true,
      .run = gbx_mcp_on_call},
     {.name = "resources/list",
      .in_legacy = true,
      .in_modern = true,
-     .waits = true,
+     .waits = always,
      .list = GBX_MCP_RESOURCES,
      .run = gbx_mcp_on_list},
     {.name = "resources/templates/list",
      .in_legacy = true,
      .in_modern = true,
-     .waits = true,
+     .waits = always,
      .list = GBX_MCP_TEMPLATES,
      .run = gbx_mcp_on_list},
     {.name = "resources/read",
      .in_legacy = true,
      .in_modern = true,
-     .waits = true,
+     .waits = gbx_mcp_read_is_pending,
      .is_stateful = true,
      .run = gbx_mcp_on_read},
     {.name = "resources/subscribe", .in_legacy = true, .run = gbx_mcp_on_subscribe},
@@ -49,19 +54,17 @@ static const gbx_mcp_method methods[] = {
     {.name = "prompts/list",
      .in_legacy = true,
      .in_modern = true,
-     .waits = true,
+     .waits = always,
      .list = GBX_MCP_PROMPTS,
      .run = gbx_mcp_on_list},
     {.name = "prompts/get",
      .in_legacy = true,
      .in_modern = true,
-     .waits = true,
      .is_stateful = true,
      .run = gbx_mcp_on_get_prompt},
     {.name = "completion/complete",
      .in_legacy = true,
      .in_modern = true,
-     .waits = true,
      .run = gbx_mcp_on_complete},
     {.name = "logging/setLevel", .in_legacy = true, .run = gbx_mcp_on_set_level},
     {.name = "subscriptions/listen", .in_modern = true, .run = gbx_mcp_on_listen},
@@ -97,6 +100,12 @@ static const char *overload(const gbx_mcp_session *session, size_t len)
     if (session->request_bytes + len > GBX_MCP_MESSAGE_MAX)
         return "the requests in flight are too large together";
     return NULL;
+}
+
+static bool must_wait(const gbx_mcp_request *request)
+{
+    return request->method->waits != NULL && gbx_mcp_is_held(request->server) &&
+           request->method->waits(request);
 }
 
 static void on_request(gbx_mcp_session *session, const gbx_rpc_message *message,
@@ -150,8 +159,7 @@ static void on_request(gbx_mcp_session *session, const gbx_rpc_message *message,
                                      message->payload.len};
     gbx_mcp_request_bind(request, message->id,
                          gbx_view_member(request->params, "_meta"));
-    request->is_held = method->waits && session->server->holds > 0 &&
-                       !gbx_mcp_call_waits_itself(request);
+    request->is_held = must_wait(request);
     if (!request->is_held)
         method->run(request);
 }
@@ -193,15 +201,16 @@ void gbx_mcp_dispatch(gbx_mcp_session *session, const gbx_rpc_message *message,
 /* The first that came runs first; it is the last in the list. */
 void gbx_mcp_run_held(gbx_mcp_server *server)
 {
-    while (server->holds == 0) {
-        gbx_mcp_request *held = NULL;
+    gbx_mcp_request *held;
 
+    do {
+        held = NULL;
         for (gbx_mcp_request *r = server->requests; r != NULL; r = r->next)
-            if (r->is_held)
+            if (r->is_held && !must_wait(r))
                 held = r;
-        if (held == NULL)
-            return;
-        held->is_held = false;
-        held->method->run(held);
-    }
+        if (held != NULL) {
+            held->is_held = false;
+            held->method->run(held);
+        }
+    } while (held != NULL);
 }

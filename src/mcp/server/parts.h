@@ -125,6 +125,9 @@ struct gbx_mcp_server {
     size_t page_entries;
     uint32_t ask_ms;
     unsigned holds;
+    bool is_impatient; /* with the holds that there are */
+    uint32_t hold_ms;
+    struct event *patience;
     gbx_mcp_request *requests;
     gbx_mcp_session *sessions;
     gbx_mcp_ask_entry *orphans; /* questions of requests that ended before them */
@@ -137,6 +140,7 @@ struct gbx_mcp_server {
 
 /* Have gbx_mcp_settle() called soon. */
 void gbx_mcp_settle_soon(gbx_mcp_server *server);
+bool gbx_mcp_is_held(const gbx_mcp_server *server);
 
 /* ---- request.c ------------------------------------------------------------ */
 
@@ -204,9 +208,9 @@ void gbx_mcp_on_set_level(gbx_mcp_request *request);
 
 void gbx_mcp_on_list(gbx_mcp_request *request);
 void gbx_mcp_on_call(gbx_mcp_request *request);
-/* Of a tool that is there and waits for what it needs: a hold does not concern it. */
-bool gbx_mcp_call_waits_itself(const gbx_mcp_request *request);
 void gbx_mcp_on_read(gbx_mcp_request *request);
+/* Is what it names pending? */
+bool gbx_mcp_read_is_pending(const gbx_mcp_request *request);
 void gbx_mcp_on_get_prompt(gbx_mcp_request *request);
 void gbx_mcp_on_complete(gbx_mcp_request *request);
 void gbx_mcp_on_subscribe(gbx_mcp_request *request);
@@ -227,8 +231,9 @@ struct gbx_mcp_method {
     const char *name;
     bool in_legacy;
     bool in_modern;
-    bool waits;       /* while the server is held */
-    bool is_stateful; /* may be answered with input_required */
+    bool (*waits)(
+        const gbx_mcp_request *request); /* while the server is held? or NULL */
+    bool is_stateful;                    /* may be answered with input_required */
     gbx_mcp_list list;
     void (*run)(gbx_mcp_request *request);
 };
@@ -236,7 +241,7 @@ struct gbx_mcp_method {
 /* message was read from text. */
 void gbx_mcp_dispatch(gbx_mcp_session *session, const gbx_rpc_message *message,
                       const char *text, size_t len);
-/* Run what has waited for the last hold to be released. */
+/* Run what waits no longer. */
 void gbx_mcp_run_held(gbx_mcp_server *server);
 
 /* ---- ask.c, retry.c ------------------------------------------------------- */

@@ -32,7 +32,7 @@ typedef struct gbx_mcp_entry {
     gbx_mcp_prompt_fn get;
     gbx_mcp_complete_fn complete;
     void *user;
-    bool waits_itself;
+    bool is_pending; /* of a resource */
 } gbx_mcp_entry;
 
 typedef struct gbx_mcp_registry {

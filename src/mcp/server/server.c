@@ -11,6 +11,7 @@
 
 #define PAGE_ENTRIES 200
 #define ASK_MS       300000
+#define HOLD_MS      5000
 #define TEXT_MAX     ((size_t)1024 * 1024)
 
 /* How often it is looked whether a person has taken too long. */
@@ -24,10 +25,19 @@ static void on_settle(evutil_socket_t fd, short what, void *arg)
     (void)what;
     gbx_mcp_request_settle(server);
     gbx_mcp_asks_settle(server);
-    if (server->holds == 0) {
-        gbx_mcp_run_held(server);
+    gbx_mcp_run_held(server);
+    if (!gbx_mcp_is_held(server))
         gbx_mcp_announce(server);
-    }
+}
+
+static void on_impatience(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_mcp_server *server = arg;
+
+    (void)fd;
+    (void)what;
+    server->is_impatient = true;
+    gbx_mcp_settle_soon(server);
 }
 
 static void on_expiry(evutil_socket_t fd, short what, void *arg)
@@ -133,11 +143,13 @@ gbx_status gbx_mcp_server_new(gbx_mcp_loop *loop, const gbx_mcp_server_options *
     server->page_entries =
         options->page_entries > 0 ? options->page_entries : PAGE_ENTRIES;
     server->ask_ms = options->ask_ms > 0 ? options->ask_ms : ASK_MS;
+    server->hold_ms = options->hold_ms > 0 ? options->hold_ms : HOLD_MS;
     server->info = print_info(options);
     server->settle = event_new(base, -1, 0, on_settle, server);
     server->expiry = event_new(base, -1, EV_PERSIST, on_expiry, server);
+    server->patience = evtimer_new(base, on_impatience, server);
     if (server->info == NULL || server->settle == NULL || server->expiry == NULL ||
-        event_add(server->expiry, &expiry_period) != 0 ||
+        server->patience == NULL || event_add(server->expiry, &expiry_period) != 0 ||
         !gbx_mcp_server_set_instructions(server, options->instructions)) {
         gbx_mcp_server_free(server);
         return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
@@ -162,6 +174,8 @@ void gbx_mcp_server_free(gbx_mcp_server *server)
         event_free(server->settle);
     if (server->expiry != NULL)
         event_free(server->expiry);
+    if (server->patience != NULL)
+        event_free(server->patience);
     gbx_mcp_seal_cleanup(&server->seal);
     free(server->info);
     free(server->instructions);
@@ -187,9 +201,7 @@ bool gbx_mcp_server_set_instructions(gbx_mcp_server *server, const char *text)
 bool gbx_mcp_server_set_tool(gbx_mcp_server *server, const gbx_mcp_tool *tool)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = TEXT_MAX};
-    gbx_mcp_entry entry = {.call = tool->call,
-                           .user = tool->user,
-                           .waits_itself = tool->waits_itself};
+    gbx_mcp_entry entry = {.call = tool->call, .user = tool->user};
 
     if (!is_name(tool->name) || !is_object(tool->input_schema) ||
         (tool->output_schema != NULL && !is_object(tool->output_schema)) ||
@@ -216,12 +228,19 @@ void gbx_mcp_server_remove_tool(gbx_mcp_server *server, const char *name)
 
 void gbx_mcp_server_hold(gbx_mcp_server *server)
 {
-    server->holds++;
+    struct timeval after = {server->hold_ms / 1000,
+                            (suseconds_t)(server->hold_ms % 1000) * 1000};
+
+    if (server->holds++ == 0)
+        (void)evtimer_add(server->patience, &after);
 }
 
 void gbx_mcp_server_release(gbx_mcp_server *server)
 {
-    server->holds--;
+    if (--server->holds == 0) {
+        server->is_impatient = false;
+        (void)evtimer_del(server->patience);
+    }
     gbx_mcp_settle_soon(server);
 }
 
@@ -232,7 +251,8 @@ bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
     bool is_template = resource->uri_template != NULL;
     gbx_mcp_entry entry = {.read = resource->read,
                            .complete = resource->complete,
-                           .user = resource->user};
+                           .user = resource->user,
+                           .is_pending = resource->is_pending};
 
     if (resource->uri[0] == '\0' || strlen(resource->uri) >= GBX_MCP_URI_MAX)
         return false;
@@ -249,6 +269,7 @@ bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
     append_member(&shown, "description", resource->description);
     append_member(&shown, "mimeType", resource->mime_type);
     (void)gbx_buf_puts(&shown, "}");
+    gbx_mcp_settle_soon(server); /* it may be what is waited for */
     return put(server, is_template ? GBX_MCP_TEMPLATES : GBX_MCP_RESOURCES, &entry,
                resource->uri, &shown);
 }
@@ -295,4 +316,9 @@ void gbx_mcp_server_remove_prompt(gbx_mcp_server *server, const char *name)
 void gbx_mcp_settle_soon(gbx_mcp_server *server)
 {
     event_active(server->settle, 0, 0);
+}
+
+bool gbx_mcp_is_held(const gbx_mcp_server *server)
+{
+    return server->holds > 0 && !server->is_impatient;
 }

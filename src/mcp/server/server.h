@@ -31,6 +31,7 @@ typedef struct gbx_mcp_server_options {
     const char *instructions; /* for the model */
     size_t page_entries;      /* of a list; 0: 200 */
     uint32_t ask_ms;          /* how long a person has; 0: 300000 */
+    uint32_t hold_ms;         /* how long what is held waits; 0: 5000 */
 } gbx_mcp_server_options;
 
 gbx_status gbx_mcp_server_new(gbx_mcp_loop *loop, const gbx_mcp_server_options *options,
@@ -57,7 +58,6 @@ typedef struct gbx_mcp_tool {
     const char *meta;          /* JSON object for _meta, or NULL */
     gbx_mcp_tool_fn call;
     void *user;
-    bool waits_itself; /* for what its calls need: they are never held */
 } gbx_mcp_tool;
 
 /* Add a tool, or put it in the place of that name. Clients are told if anything that
@@ -66,9 +66,9 @@ bool gbx_mcp_server_set_tool(gbx_mcp_server *server, const gbx_mcp_tool *tool);
 void gbx_mcp_server_remove_tool(gbx_mcp_server *server, const char *name);
 
 /*
- * While held, lists of tools, resources and prompts and calls of tools wait (not
- * initialize, discover, ping, and tools that wait themselves): what a server offers is
- * not known before its data is loaded. Holds are counted.
+ * While held, lists of tools, resources and prompts wait, and reads of resources that are
+ * pending: what a server offers is not known before its data is loaded. Nothing else does.
+ * Holds are counted; after hold_ms they no longer matter, or a client would give us up.
  */
 void gbx_mcp_server_hold(gbx_mcp_server *server);
 void gbx_mcp_server_release(gbx_mcp_server *server);
@@ -93,6 +93,8 @@ typedef struct gbx_mcp_resource {
     gbx_mcp_read_fn read;
     void *user;
     gbx_mcp_complete_fn complete; /* of a template's arguments, or NULL */
+    bool
+        is_pending; /* there is nothing to be read yet: to be set again when there is */
 } gbx_mcp_resource;
 
 bool gbx_mcp_server_set_resource(gbx_mcp_server *server,

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// held: what is slow to start delays the lists of what there is, for five seconds at most, and
+// nobody who does not use it.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Wire, killAll } from './wire.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'held-'));
+after(() => {
+  killAll();
+  rmSync(folder, { recursive: true });
+});
+const put = (name, text) => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+const env = { GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder };
+const configure = (mcpServers) => put('mcp.json',
+  JSON.stringify({ mcpServers, glovebox: { rules: [{ action: 'allow' }] } }));
+const silent = { command: 'sleep', args: ['60'], glovebox: { eager: true } };
+const plain = { command: process.execPath, glovebox: { eager: true },
+  args: [fileURLToPath(new URL('plain-upstream.mjs', import.meta.url))] };
+
+async function open(...args) {
+  const wire = new Wire(process.env.GLOVEBOX, ['mcp', ...args], { env });
+  await wire.initialize();
+  return wire;
+}
+
+/** Those are answered while the lists, and what waits as they do, are not yet; then these are. */
+async function expectLists(wire, those, late = []) {
+  const start = performance.now();
+  const lists = ['tools/list', 'prompts/list', 'resources/list'].map((method) => wire.ask(method));
+  let answered = 0;
+  for (const each of [...lists, ...late]) each.then(() => { answered++; });
+  for (const { error, result } of await Promise.all(those)) {
+    assert.equal(error, undefined);
+    assert.notEqual(result.isError, true, JSON.stringify(result));
+  }
+  assert.equal(answered, 0);
+  await Promise.all([...lists, ...late]);
+  const ms = performance.now() - start;
+  assert.ok(ms > 3000 && (ms < 8000 || process.env.SANITIZED), `${ms} ms`);
+}
+
+test('an eager server that does not start delays the lists alone', async () => {
+  const wire = await open('--config', configure({ silent, plain }));
+  await expectLists(wire, [
+    wire.call('execute', { code: 'return (await servers.plain.list_items()).items.length' }),
+    wire.call('call', { server: 'plain', tool: 'list_items' }),
+    wire.call('provision', { server: 'plain' }),
+    wire.call('discover', { server: 'plain' }),
+    wire.ask('prompts/get', { name: 'execute', arguments: { task: 'x' } }),
+  ]);
+  await wire.close();
+});
+
+test('a query that runs on delays the lists, and what is told of its own data', async () => {
+  const endless = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) AS n FROM c';
+  const orders = put('orders.json', '[1,2,3]');
+  const wire = await open('--data', `slow=sqlite:${put('empty.db', '')}?query=${endless}`,
+    '--data', `orders=${orders}`, '--config', configure({ plain }));
+  const [slow, quick] = ['slow', 'orders'].map((name) =>
+    wire.ask('resources/read', { uri: `glovebox://dataset/${name}` }));
+  await expectLists(wire, [
+    quick,
+    wire.call('execute', { code: 'return 1' }),
+    wire.call('call', { server: 'plain', tool: 'list_items' }),
+    wire.call('discover', {}),
+    wire.ask('prompts/get', { name: 'compute', arguments: { task: 'x', dataset: 'slow' } }),
+    wire.ask('completion/complete', { ref: { type: 'ref/prompt', name: 'compute' }, argument: { name: 'dataset', value: 's' } }),
+  ], [slow]);
+  assert.equal(JSON.parse((await quick).result.contents[0].text).type, 'integer[]');
+  await wire.close();
+});

@@ -419,14 +419,14 @@ static int open_hasty(void **state)
     return 0;
 }
 
-static void test_a_legacy_person_who_takes_too_long__has_dismissed_it(void **state)
+static void test_a_legacy_person_who_takes_too_long__has_not_answered(void **state)
 {
     scene *s = *state;
 
     s->ends_when_answered = true;
     start_legacy(s, "{\"elicitation\":{}}");
     wait_until(s, &s->answered, 1);
-    assert_int_equal(s->answers[0], GBX_MCP_ANSWER_CANCEL);
+    assert_int_equal(s->answers[0], GBX_MCP_ANSWER_LATE);
     (void)mcp_client_expect_part(&s->client, "notifications/cancelled");
 }
 
@@ -475,7 +475,7 @@ int main(void)
         CASE(test_work_that_ends_while_a_person_thinks__waits_for_the_client),
         CASE(test_modern__is_asked_only_if_this_request_says_it_can),
         CASE(test_a_cancelled_return__ends_the_work),
-        HASTY(test_a_legacy_person_who_takes_too_long__has_dismissed_it),
+        HASTY(test_a_legacy_person_who_takes_too_long__has_not_answered),
         HASTY(test_a_modern_client_that_never_returns__ends_the_work),
         HASTY(test_a_state__expires_by_itself),
     };

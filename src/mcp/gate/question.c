@@ -89,7 +89,7 @@ static bool put_schema(gbx_buf *to, const gbx_gate_call *call)
     return gbx_buf_append(to, "", 1);
 }
 
-/* ---- nobody to ask ------------------------------------------------------------------ */
+/* ---- nobody who answers ------------------------------------------------------------------ */
 
 /* With the rule that would let it pass. */
 static void refuse_unasked(gbx_gate_call *call, const char *why)
@@ -195,6 +195,8 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
         return;
     if (answer == GBX_MCP_ANSWER_NOBODY) {
         refuse_unasked(call, "the client cannot ask anybody");
+    } else if (answer == GBX_MCP_ANSWER_LATE) {
+        refuse_unasked(call, "nobody has answered in time");
     } else if (answer == GBX_MCP_ANSWER_CANCEL) {
         call->answer = "dismissed";
         gbx_gate_refuse(call, "DENIED", "nobody has allowed this call");

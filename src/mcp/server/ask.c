@@ -3,7 +3,8 @@
  * ask - questions to a person, from the handler's call to its answer.
  *
  * Answers are given in a turn of the loop of their own, and every question gets one: the
- * person's, or that nobody can be asked, or, if its request ends first, CANCEL.
+ * person's, or that nobody can be asked or has answered in time, or, if its request ends
+ * first, CANCEL.
  */
 #include "mcp/server/parts.h"
 
@@ -179,7 +180,7 @@ void gbx_mcp_asks_expire(gbx_mcp_server *server)
             if (!is_legacy_sent(r, ask) || now < ask->until_ns)
                 continue;
             withdraw(r->session, ask);
-            answer(server, ask, GBX_MCP_ANSWER_CANCEL);
+            answer(server, ask, GBX_MCP_ANSWER_LATE);
         }
         if (r->round > 0 && r->id_len == 0 && now >= r->retry_until_ns)
             gbx_mcp_request_cancel(r);

@@ -203,6 +203,7 @@ typedef enum gbx_mcp_answer {
     GBX_MCP_ANSWER_ACCEPT,
     GBX_MCP_ANSWER_DECLINE,
     GBX_MCP_ANSWER_CANCEL, /* dismissed, or the request was cancelled meanwhile */
+    GBX_MCP_ANSWER_LATE,   /* there is none: the person has taken too long */
     GBX_MCP_ANSWER_NOBODY, /* the client cannot ask, or answered with an error */
 } gbx_mcp_answer;
 

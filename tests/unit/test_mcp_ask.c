@@ -352,6 +352,21 @@ static void test_what_was_not_answered__is_asked_again(void **state)
     assert_int_equal(s->calls, 1);
 }
 
+static void test_who_returns_and_can_ask_nobody__is_not_asked(void **state)
+{
+    scene *s = *state;
+    char said[1024];
+
+    say_modern(s, "1", "");
+    (void)hear_state(s);
+    (void)snprintf(said, sizeof said,
+                   "\"id\":2," CALL "," MODERN_META ",\"requestState\":\"%s\"}",
+                   s->state);
+    mcp_client_say(&s->client, said);
+    assert_string_equal(hear_state(s), MODERN_DONE("2"));
+    assert_int_equal(s->answers[0], GBX_MCP_ANSWER_NOBODY);
+}
+
 static void test_work_that_ends_while_a_person_thinks__waits_for_the_client(
     void **state)
 {
@@ -472,6 +487,7 @@ int main(void)
         CASE(test_a_state_of_another_request__is_refused),
         CASE(test_a_state_that_was_made_up__is_refused),
         CASE(test_what_was_not_answered__is_asked_again),
+        CASE(test_who_returns_and_can_ask_nobody__is_not_asked),
         CASE(test_work_that_ends_while_a_person_thinks__waits_for_the_client),
         CASE(test_modern__is_asked_only_if_this_request_says_it_can),
         CASE(test_a_cancelled_return__ends_the_work),

@@ -151,6 +151,8 @@ bool gbx_mcp_retry_take(gbx_mcp_session *session, const gbx_mcp_method *method,
         return true;
     }
     take_answers(request, responses);
+    if (!request->era.can_ask) /* each request says what its client can do */
+        gbx_mcp_asks_end(request, GBX_MCP_ANSWER_NOBODY);
     gbx_mcp_settle_soon(session->server);
     return true;
 }

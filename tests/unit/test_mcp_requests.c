@@ -341,6 +341,20 @@ static void test_progress__whose_figure_has_not_grown_is_its_message(void **stat
                                       "6,\"message\":\"six\""));
 }
 
+static void test_progress__may_begin_with_nothing_done(void **state)
+{
+    scene *s = *state;
+
+    call(s, "2", ",\"_meta\":{\"progressToken\":\"t\"}");
+    gbx_mcp_progress_at(s->waiting[0], -1, 2, NULL, 0);
+    gbx_mcp_progress_at(s->waiting[0], 0, 2, "none", 4);
+    gbx_mcp_progress_at(s->waiting[0], 0, 2, NULL, 0);
+    gbx_mcp_progress_at(s->waiting[0], 1, 2, "one", 3);
+    mcp_client_expect(&s->client,
+                      PROGRESS("0,\"total\":2,\"message\":\"none\"") "\n" PROGRESS(
+                          "1,\"total\":2,\"message\":\"one\""));
+}
+
 static void test_progress__has_a_rate(void **state)
 {
     scene *s = *state;
@@ -436,6 +450,7 @@ int main(void)
         CASE(test_a_client_that_does_not_read__is_given_up),
         CASE(test_progress__grows_and_is_sent_to_who_asked),
         CASE(test_progress__whose_figure_has_not_grown_is_its_message),
+        CASE(test_progress__may_begin_with_nothing_done),
         CASE(test_progress__has_a_rate),
         CASE(test_logs__are_sent_from_the_level_that_was_asked_for),
         CASE(test_a_prompt__needs_its_required_arguments),

@@ -27,6 +27,9 @@
 
 typedef struct gbx_mcp_method gbx_mcp_method;
 
+/* None was sent: any figure has grown since. */
+#define GBX_MCP_NO_PROGRESS (-1.0)
+
 /* A rate: so many at once, and so many a second. */
 typedef struct gbx_mcp_rate {
     double left;
@@ -71,7 +74,7 @@ struct gbx_mcp_request {
     size_t id_len; /* 0: nobody waits */
     char token[GBX_RPC_ID_MAX];
     size_t token_len; /* 0: no progress is wanted */
-    double progress;
+    double progress;  /* that was sent */
     gbx_mcp_rate rate;
     bool is_held;       /* its handler has not been called */
     bool is_cancelled;  /* the client said so, or is gone */

@@ -22,6 +22,12 @@ static bool asked_for(const gbx_mcp_request *request, gbx_mcp_level level)
     return era->log_level >= 0 && (int)level >= era->log_level;
 }
 
+/* The next whole number, from 1 on. */
+static double next_figure(const gbx_mcp_request *request)
+{
+    return floor(fmax(request->progress, 0)) + 1;
+}
+
 static bool has_room(gbx_mcp_request *request)
 {
     gbx_mcp_session *session = request->session;
@@ -35,8 +41,7 @@ static bool has_room(gbx_mcp_request *request)
 void gbx_mcp_progress(gbx_mcp_request *request, double total, const char *message,
                       size_t message_len)
 {
-    gbx_mcp_progress_at(request, floor(request->progress) + 1, total, message,
-                        message_len);
+    gbx_mcp_progress_at(request, next_figure(request), total, message, message_len);
 }
 
 void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total,
@@ -45,13 +50,12 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
     gbx_buf to;
 
     /* Three decimals are sent: what they do not show has not grown. */
-    progress = isfinite(progress) && progress < FIGURE_END
-                   ? floor(progress * 1000) / 1000
-                   : request->progress;
+    progress = progress >= 0 && progress < FIGURE_END ? floor(progress * 1000) / 1000
+                                                      : request->progress;
     if (progress <= request->progress && (message == NULL || message_len == 0))
         return;
     if (progress <= request->progress) { /* the words count: a number must grow */
-        progress = floor(request->progress) + 1;
+        progress = next_figure(request);
         total = -1;
     }
     if (request->id_len == 0 || request->token_len == 0 || !has_room(request))

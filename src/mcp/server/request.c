@@ -93,7 +93,7 @@ void gbx_mcp_request_bind(gbx_mcp_request *request, gbx_view id, gbx_view meta)
     memcpy(request->id, id.at, id.len);
     request->id_len = id.len;
     request->token_len = 0;
-    request->progress = 0;
+    request->progress = GBX_MCP_NO_PROGRESS;
     if (!gbx_rpc_is_id(token))
         return;
     memcpy(request->token, token.at, token.len);

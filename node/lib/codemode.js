@@ -216,11 +216,12 @@ const FIGURE_END = 2 ** 52;
 function progressTo(extra) {
   const progressToken = extra?._meta?.progressToken ?? extra?.mcpReq?._meta?.progressToken;
   const send = extra?.sendNotification ?? extra?.mcpReq?.notify;
-  let last = 0;
+  let last = -1;
   if (progressToken === undefined || typeof send !== 'function') return undefined;
   return ({ progress, total, message }) => {
-    last = progress > last && progress < FIGURE_END ? progress : last + 1; /* it only ever grows */
-    const params = { progressToken, progress: last, total, message };
+    const has = progress >= 0 && progress > last && progress < FIGURE_END; /* it only ever grows */
+    last = has ? progress : Math.max(last, 0) + 1;
+    const params = { progressToken, progress: last, total: has ? total : undefined, message };
     Promise.resolve(send({ method: 'notifications/progress', params })).catch(() => {});
   };
 }

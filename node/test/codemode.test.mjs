@@ -262,6 +262,15 @@ describe('a run says what it did', () => {
     assert.deepEqual(seen, [1, 5, 6, 7]);
   });
 
+  it('progress that begins with nothing done, and a total only beside its own figure', async () => {
+    const seen = [];
+    await mode.handler({ code: 'for (let i = 0; i < 3; i++) progress(i, 3, "a"); progress(1, 3, "b"); progress(-1, 3, "c"); await sleep(1)' }, {
+      _meta: { progressToken: 1 },
+      sendNotification: async ({ params }) => seen.push([params.progress, params.total]),
+    });
+    assert.deepEqual(seen, [[0, 3], [1, 3], [2, 3], [3, undefined], [4, undefined]]);
+  });
+
   it('progress, while it runs', async () => {
     const seen = [];
     await mode.run('progress(1, 2, "half"); progress("words"); await sleep(1)', { onProgress: (p) => seen.push(p) });

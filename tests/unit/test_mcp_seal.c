@@ -115,6 +115,14 @@ static gbx_mcp_digest digest_of(const char *method, const char *params)
     return digest;
 }
 
+static gbx_mcp_digest digest_in(const char *before, const char *value)
+{
+    char text[4096];
+
+    (void)snprintf(text, sizeof text, "%s%s}", before, value);
+    return digest_of("m", text);
+}
+
 static void test_a_digest__is_of_what_the_request_means(void **state)
 {
     static const char *const others[] = {
@@ -138,6 +146,122 @@ static void test_a_digest__is_of_what_the_request_means(void **state)
     }
 }
 
+static void test_a_digest__is_the_same_however_it_is_written(void **state)
+{
+    static const struct {
+        const char *one;
+        const char *other;
+    } rows[] = {
+        {"{\"name\":\"t\",\"arguments\":{\"a\":[{\"b\":1,\"c\":2}],\"d\":{}}}",
+         "{\"arguments\":{\"d\":{},\"a\":[{\"c\":2,\"b\":1}]},\"name\":\"t\"}"},
+        {"{\"a\":\"\u00e9/\U0001f600\",\"\u00e9\":\"\\n\"}",
+         "{\"\\u00E9\":\"\\u000a\",\"a\":\"\\u00e9\\/\\ud83d\\uDE00\"}"},
+        {"[5e3]", "[5000]"},
+        {"[5E+3]", "[5000.000]"},
+        {"[0.0012]", "[12e-4]"},
+        {"[1200]", "[1.2e0003]"},
+        {"[-10.50]", "[-105e-1]"},
+        {"[0]", "[0.00E9]"},
+        {"[100]", "[0.1e3]"},
+        {"[12345678901234567890]", "[1234567890123456789.0e1]"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        gbx_mcp_digest one = digest_in("{\"x\":", rows[i].one);
+        gbx_mcp_digest other = digest_in("{\"x\":", rows[i].other);
+
+        assert_memory_equal(&one, &other, sizeof one);
+    }
+}
+
+/* Each is another request than all the others. */
+static void test_a_digest__tells_apart_whatever_a_reader_may(void **state)
+{
+    static const char *const texts[] = {"[]",
+                                        "{}",
+                                        "\"\"",
+                                        "null",
+                                        "true",
+                                        "false",
+                                        "0",
+                                        "-0",
+                                        "1",
+                                        "-1",
+                                        "10",
+                                        "0.1",
+                                        "0.01",
+                                        "101",
+                                        "11",
+                                        "1.01",
+                                        "\"1\"",
+                                        "[1]",
+                                        "[[]]",
+                                        "[{}]",
+                                        "[1,1]",
+                                        "[11]",
+                                        "[\"1,1\"]",
+                                        "12345678901234567890",
+                                        "12345678901234567891",
+                                        "1e400",
+                                        "1e401",
+                                        "-1e400",
+                                        "0.1000000000000000055511151231257827",
+                                        "1e9999999999999999999",
+                                        "1e9999999999999999998",
+                                        "{\"a\":1}",
+                                        "{\"a\":\"1\"}",
+                                        "{\"A\":1}",
+                                        "{\"b\":1}",
+                                        "{\"a\":1,\"b\":2}",
+                                        "{\"a\":2,\"b\":1}",
+                                        "{\"a\":1,\"a\":2}",
+                                        "{\"a\":2,\"a\":1}",
+                                        "{\"a\":{\"b\":2}}",
+                                        "{\"a\":[],\"b\":2}",
+                                        "{\"a\":[\"b\",2]}",
+                                        "\"\\ud800\"",
+                                        "\"\\udc00\"",
+                                        "\"\\ufffd\"",
+                                        "\"\\\\ud800\"",
+                                        "\"a\\u0000\"",
+                                        "\"a\"",
+                                        "\"a \"",
+                                        "[\"a\",\"b\"]",
+                                        "[\"ab\"]",
+                                        "[\"a\\\",\\\"b\"]",
+                                        "{\"\\ud800\":1}",
+                                        "{\"\\udc00\":1}"};
+    gbx_mcp_digest digests[GBX_COUNTOF(texts)];
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
+        digests[i] = digest_in("{\"x\":", texts[i]);
+        for (size_t k = 0; k < i; k++)
+            assert_memory_not_equal(&digests[i], &digests[k], sizeof digests[i]);
+    }
+}
+
+static void test_a_digest__of_what_is_nested_deeply_is_one(void **state)
+{
+    char one[2100] = "";
+    char other[2100] = "";
+    gbx_mcp_digest digests[3];
+    (void)state;
+
+    for (int i = 0; i < 900; i++)
+        one[i] = other[i] = '[';
+    one[900] = '1';
+    other[900] = '2';
+    for (int i = 0; i < 900; i++)
+        one[901 + i] = other[901 + i] = ']';
+    digests[0] = digest_in("{\"x\":", one);
+    digests[1] = digest_in("{ \"x\" : ", one);
+    digests[2] = digest_in("{\"x\":", other);
+    assert_memory_equal(&digests[0], &digests[1], sizeof digests[0]);
+    assert_memory_not_equal(&digests[0], &digests[2], sizeof digests[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +270,9 @@ int main(void)
         cmocka_unit_test(test_every_changed_character__breaks_the_seal),
         cmocka_unit_test(test_another_process__has_another_key),
         cmocka_unit_test(test_a_digest__is_of_what_the_request_means),
+        cmocka_unit_test(test_a_digest__is_the_same_however_it_is_written),
+        cmocka_unit_test(test_a_digest__tells_apart_whatever_a_reader_may),
+        cmocka_unit_test(test_a_digest__of_what_is_nested_deeply_is_one),
     };
 
     return cmocka_run_group_tests_name("mcp_seal", tests, NULL, NULL);

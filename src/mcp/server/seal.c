@@ -42,38 +42,6 @@ static bool same(const uint8_t *a, const uint8_t *b, size_t len)
     return different == 0;
 }
 
-/* JSON text without the white space between its tokens. */
-static void add_tokens(gbx_sha256 *s, gbx_view value)
-{
-    bool in_string = false;
-    size_t start = 0;
-    size_t i;
-
-    for (i = 0; i < value.len; i++) {
-        char c = value.at[i];
-
-        if (in_string && c == '\\') {
-            i++;
-        } else if (c == '"') {
-            in_string = !in_string;
-        } else if (!in_string && (c == ' ' || c == '\t' || c == '\r' || c == '\n')) {
-            gbx_sha256_add(s, value.at + start, i - start);
-            start = i + 1;
-        }
-    }
-    gbx_sha256_add(s, value.at + start, i - start);
-}
-
-static bool is_of_the_retry(gbx_view name)
-{
-    static const char *const members[] = {"_meta", "inputResponses", "requestState"};
-
-    for (size_t i = 0; i < GBX_COUNTOF(members); i++)
-        if (gbx_view_is_text(name, members[i]))
-            return true;
-    return false;
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_mcp_seal_init(gbx_mcp_seal *seal)
@@ -152,24 +120,4 @@ void gbx_mcp_hmac(const uint8_t *key, size_t key_len, const void *data, size_t l
     gbx_sha256_end(&s, ret);
     explicit_bzero(pad, sizeof pad);
     explicit_bzero(&s, sizeof s);
-}
-
-void gbx_mcp_digest_request(const char *method, gbx_view params, gbx_mcp_digest *ret)
-{
-    size_t cursor = 0;
-    gbx_view name;
-    gbx_view value;
-    gbx_sha256 s;
-
-    gbx_sha256_init(&s);
-    gbx_sha256_add(&s, method, strlen(method) + 1);
-    while (gbx_view_next(params, &cursor, &name, &value)) {
-        if (is_of_the_retry(name))
-            continue;
-        add_tokens(&s, name);
-        gbx_sha256_add(&s, ":", 1);
-        add_tokens(&s, value);
-        gbx_sha256_add(&s, ",", 1);
-    }
-    gbx_sha256_end(&s, ret->bytes);
 }

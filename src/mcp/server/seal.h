@@ -9,8 +9,7 @@
 #ifndef GBX_MCP_SERVER_SEAL_H
 #define GBX_MCP_SERVER_SEAL_H
 
-#include "base/json_view.h"
-#include "base/sha256.h"
+#include "mcp/server/digest.h"
 
 #define GBX_MCP_STATE_ID_SIZE 16
 /* Characters of a state, its NUL included: 92 bytes in base64. */
@@ -19,10 +18,6 @@
 typedef struct gbx_mcp_state_id {
     uint8_t bytes[GBX_MCP_STATE_ID_SIZE];
 } gbx_mcp_state_id;
-
-typedef struct gbx_mcp_digest {
-    uint8_t bytes[GBX_SHA256_SIZE];
-} gbx_mcp_digest;
 
 typedef struct gbx_mcp_seal {
     uint8_t key[GBX_SHA256_SIZE];
@@ -51,9 +46,5 @@ bool gbx_mcp_unseal_state(const gbx_mcp_seal *seal, const char *text, size_t len
 /* HMAC-SHA-256 (RFC 2104). */
 void gbx_mcp_hmac(const uint8_t *key, size_t key_len, const void *data, size_t len,
                   uint8_t ret[GBX_SHA256_SIZE]);
-
-/* Of a method and its parameters less _meta, inputResponses and requestState: the same
- * for the same request, however its text is spaced. */
-void gbx_mcp_digest_request(const char *method, gbx_view params, gbx_mcp_digest *ret);
 
 #endif

@@ -183,19 +183,23 @@ static bool offer_data(serving *s)
     return status == GBX_OK || fail_host(s, status);
 }
 
+/* Read by the handler alone. */
+static volatile sig_atomic_t exit_status;
+
 static void on_alarm(int number)
 {
     (void)number;
     /* Workers and upstream servers die with us: the kernel sees to it. */
-    _exit(0);
+    _exit(exit_status);
 }
 
 /* Nothing that is freed may hold the end up: a client that waits would kill us anyway. */
-static void limit_the_end(void)
+static void limit_the_end(int status)
 {
     struct sigaction action = {.sa_handler = on_alarm};
     struct itimerval timer = {.it_value = {.tv_usec = (suseconds_t)FREE_MS * 1000}};
 
+    exit_status = status;
     (void)sigaction(SIGALRM, &action, NULL);
     (void)setitimer(ITIMER_REAL, &timer, NULL);
 }
@@ -217,6 +221,27 @@ static int lose_lines(serving *s, gbx_trouble *trouble)
     gbx_trouble_output(trouble);
     gbx_trouble_print(&s->err, trouble);
     return trouble->exit;
+}
+
+/* Has it ended because its input or output is of no use? Then that is said. */
+static int look_at_the_end(serving *s, int status)
+{
+    gbx_trouble trouble = {0};
+    int read_errno = gbx_mcp_stdio_read_errno(s->stdio);
+    int write_errno = gbx_mcp_stdio_write_errno(s->stdio);
+
+    if (read_errno != 0) {
+        (void)gbx_fail(&trouble.err, GBX_E_OS, "cannot read standard input: %s",
+                       gbx_fail_reason(read_errno));
+        gbx_trouble_input(&trouble, GBX_E_OS);
+        gbx_trouble_print(&s->err, &trouble);
+        return trouble.exit;
+    }
+    if (write_errno == 0)
+        return status;
+    (void)gbx_fail(&trouble.err, GBX_E_OS, "cannot write to standard output: %s",
+                   gbx_fail_reason(write_errno));
+    return lose_lines(s, &trouble);
 }
 
 static int close_servers(serving *s, int status)
@@ -246,8 +271,8 @@ static int serve(mcp_args *args)
     if (gbx_policy_args_make(&args->policy, &s.policy, &s.trouble) &&
         open_security_log(&s) && take_descriptors(&s) && start_server(&s) &&
         offer_data(&s)) {
-        status = gbx_mcp_loop_run(s.loop);
-        limit_the_end();
+        status = look_at_the_end(&s, gbx_mcp_loop_run(s.loop));
+        limit_the_end(status);
     } else {
         gbx_trouble_print(&s.err, &s.trouble);
         status = s.trouble.exit;

@@ -144,6 +144,20 @@ test('input from a file or from nowhere is input', () => {
   }
 });
 
+test('input that cannot be read, and output that cannot be written, are told of', () => {
+  const ping = `printf '{"jsonrpc":"2.0","id":1,"method":"ping"}\\n' | `;
+  for (const [before, redirect, code, said] of [
+    ['', '</', 66, /cannot read standard input: it is a directory/],
+    [ping, '>/dev/full', 74, /cannot write to standard output: No space left/],
+    [ping, '| true', 0, /^$/], // who reads no more has what he wants
+  ]) {
+    const { status, stderr } = spawnSync('bash', ['-o', 'pipefail', '-c',
+      `${before}"$GLOVEBOX" mcp --config ${config} ${redirect}`]);
+    assert.match(String(stderr), said);
+    assert.equal(status, code);
+  }
+});
+
 test('nothing to serve, and a word that is no command, are wrong use', () => {
   for (const [args, said] of [[[], /give --data or --config/], [['imprt'], /did you mean 'mcp import'/]]) {
     const { status, stdout, stderr } = spawnSync(process.env.GLOVEBOX, ['mcp', ...args], { input: '' });

@@ -211,7 +211,7 @@ uint64_t gbx_mcp_out_written(const gbx_mcp_out *out)
     return out->written;
 }
 
-bool gbx_mcp_out_is_broken(const gbx_mcp_out *out)
+int gbx_mcp_out_errno(const gbx_mcp_out *out)
 {
-    return out->os_errno != 0;
+    return out->os_errno;
 }

@@ -44,6 +44,7 @@ bool gbx_mcp_out_is_full(const gbx_mcp_out *out);
 size_t gbx_mcp_out_waiting(const gbx_mcp_out *out);
 /* Of all that was sent, what the pipe has taken. */
 uint64_t gbx_mcp_out_written(const gbx_mcp_out *out);
-bool gbx_mcp_out_is_broken(const gbx_mcp_out *out);
+/* Why it is broken, or 0. */
+int gbx_mcp_out_errno(const gbx_mcp_out *out);
 
 #endif

@@ -38,7 +38,8 @@ struct gbx_mcp_stdio {
     gbx_mcp_out *out;
     gbx_mcp_lines lines;
     int in_fd;
-    bool is_file; /* always readable, and epoll will not have it */
+    int read_errno; /* why nothing more can be read, or 0 */
+    bool is_file;   /* always readable, and epoll will not have it */
     struct event *readable;
     struct event *signals[3];
     struct event *timer;
@@ -97,7 +98,7 @@ static void on_check(evutil_socket_t fd, short what, void *arg)
     if (s->phase != ENDING)
         return;
     if (gbx_mcp_server_unfinished(s->server) == 0 &&
-        (gbx_mcp_out_waiting(s->out) == 0 || gbx_mcp_out_is_broken(s->out)))
+        (gbx_mcp_out_waiting(s->out) == 0 || gbx_mcp_out_errno(s->out) != 0))
         gbx_mcp_loop_stop(s->loop, 0);
     else
         (void)event_add(s->check, &(struct timeval){.tv_usec = 2000});
@@ -197,6 +198,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
         gbx_mcp_lines_feed(&s->lines, s->chunk, (size_t)n);
         s->has_lines = true;
     } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+        s->read_errno = n < 0 ? errno : 0;
         /* A last line without its newline is what people type into pipes. */
         if (gbx_mcp_lines_end(&s->lines, &line, &len) == GBX_MCP_LINE)
             gbx_mcp_session_take(s->session, line, len);
@@ -250,6 +252,12 @@ static void on_broken(void *user, int os_errno)
 static void on_drained(void *user)
 {
     listen_on(user);
+}
+
+/* The client is gone: that is how servers end. */
+static bool is_ordinary(int os_errno)
+{
+    return os_errno == 0 || os_errno == EPIPE || os_errno == ECONNRESET;
 }
 
 /* ---- life ----------------------------------------------------------------- */
@@ -315,6 +323,18 @@ gbx_status gbx_mcp_stdio_new(gbx_mcp_loop *loop, gbx_mcp_server *server, int in_
     listen_on(s);
     *ret = s;
     return GBX_OK;
+}
+
+int gbx_mcp_stdio_read_errno(const gbx_mcp_stdio *s)
+{
+    return is_ordinary(s->read_errno) ? 0 : s->read_errno;
+}
+
+int gbx_mcp_stdio_write_errno(const gbx_mcp_stdio *s)
+{
+    int os_errno = gbx_mcp_out_errno(s->out);
+
+    return is_ordinary(os_errno) ? 0 : os_errno;
 }
 
 void gbx_mcp_stdio_free(gbx_mcp_stdio *s)

@@ -22,6 +22,11 @@ typedef struct gbx_mcp_stdio gbx_mcp_stdio;
 gbx_status gbx_mcp_stdio_new(gbx_mcp_loop *loop, gbx_mcp_server *server, int in_fd,
                              int out_fd, gbx_mcp_stdio **ret, gbx_error *reterr);
 
+/* Why the end has come, if it is that a descriptor cannot be read or written; else 0, and
+ * so if the client is gone. */
+int gbx_mcp_stdio_read_errno(const gbx_mcp_stdio *stdio);
+int gbx_mcp_stdio_write_errno(const gbx_mcp_stdio *stdio);
+
 /* Ends the session. NULL is ignored. */
 void gbx_mcp_stdio_free(gbx_mcp_stdio *stdio);
 

@@ -166,7 +166,7 @@ tool('pings', (id) => ask('ping', {}, (a) => write({ id, result: text(JSON.strin
 tool('progress', (id, args, meta) => {
   const progressToken = meta.progressToken;
   for (let i = 1; i <= 3; i++) {
-    const params = { progressToken, progress: i, message: `step ${i}` };
+    const params = { progressToken, progress: i, total: 3, ...(i < 3 && { message: `step ${i}` }) };
     write({ method: 'notifications/progress', params });
   }
   write({ id, result: text('done') });

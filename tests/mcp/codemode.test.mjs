@@ -179,6 +179,22 @@ test('without a value, a function that nothing has called is named', async () =>
   assert.match(textOf(result), /^No value returned; 1 log line; collect is declared but not called\n/);
 });
 
+test('progress of a tool is told with its name, to who asks for progress', async () => {
+  const seen = [];
+  const options = { onprogress: (p) => seen.push(p.message) };
+  const name = 'trigger-long-running-operation';
+  const args = { duration: 0.3, steps: 3 };
+  const told = [1, 2, 3].map((n) => `everything.${name}: ${n}/3`);
+  await call('call', { server: 'everything', tool: name, args }, options);
+  assert.deepEqual(seen.splice(0), told);
+  const code = `return await servers.everything.call('${name}', input)`;
+  await call('execute', { code, input: args }, options);
+  assert.deepEqual(seen.splice(0), told);
+  const quiet = await execute(code, { input: args });
+  assert.ok(!quiet.isError, textOf(quiet));
+  assert.deepEqual(seen, []);
+});
+
 test('what is too long is cut in the middle and can be read in pages', async () => {
   const result = await execute("return Array.from({ length: 20000 }, (_, i) => 'row ' + i)");
   const text = textOf(result);

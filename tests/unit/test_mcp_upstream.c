@@ -144,7 +144,7 @@ static void test_progress__reaches_its_call(void **state)
 
     start(s, "");
     servers_call(s, "bad", "progress", "{}", &a);
-    assert_string_equal(a.progress, "step 1,step 2,step 3,");
+    assert_string_equal(a.progress, "step 1,step 2,3/3,");
     answer_cleanup(&a);
 }
 

@@ -143,6 +143,14 @@ static void on_passed(void *user, const gbx_gate_reply *reply)
     free_direct(d);
 }
 
+static void on_progress(void *user, const char *message, size_t len)
+{
+    const struct gbx_direct *d = user;
+
+    if (d->code != NULL)
+        gbx_code_say_progress(d->request, d->server, d->tool, message, len);
+}
+
 static void on_cancel(void *user)
 {
     struct gbx_direct *d = user;
@@ -161,6 +169,8 @@ static bool pass(struct gbx_direct *d)
                         .run = "",
                         .other_name = other_name};
 
+    if (gbx_mcp_wants_progress(d->request))
+        ask.progress = on_progress;
     d->passage = gbx_gate_start(d->code->gate, &ask, on_passed, d);
     return d->passage != NULL;
 }

@@ -9,6 +9,8 @@
 #include "mcp/code/recent.h"
 #include "mcp/code/search.h"
 
+#define GBX_CODE_PROGRESS_MAX 2000 /* of one message */
+
 struct gbx_nested;
 struct gbx_code_run;
 struct gbx_direct;
@@ -110,6 +112,10 @@ void gbx_code_say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *t
                   bool is_error);
 void gbx_code_say_wrong(gbx_mcp_code *code, gbx_mcp_request *request,
                         const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* What a tool says while a call of it runs, with the names of both before it. */
+void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
+                           const char *tool, const char *message, size_t len);
 
 /* ---- arguments (arguments.c, names.c) ------------------------------------------------- */
 

@@ -112,6 +112,14 @@ static const char *other_name(void *user)
     return other;
 }
 
+static void on_progress(void *user, const char *message, size_t len)
+{
+    const gbx_nested *n = user;
+
+    if (n->run != NULL && !n->run->is_ending)
+        gbx_code_say_progress(n->run->request, n->server, n->tool, message, len);
+}
+
 static void pass(gbx_nested *n)
 {
     static const char no_memory[] = "there is no memory for the call";
@@ -127,6 +135,8 @@ static void pass(gbx_nested *n)
                         .line = n->line,
                         .other_name = other_name};
 
+    if (gbx_mcp_wants_progress(run->request))
+        ask.progress = on_progress;
     if (run->box_run != NULL)
         gbx_box_name(run->box_run, name);
     if (name[0] != 0)

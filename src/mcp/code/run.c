@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRESS_MAX 2000
-#define NAMED_MAX    8
+#define NAMED_MAX 8
 
 static void free_run(gbx_code_run *run)
 {
@@ -92,7 +91,8 @@ static void on_log(void *user, gbx_log_level level, const char *text, size_t len
     (void)gbx_buf_puts(&line, prefixes[level <= GBX_LOG_ERROR ? level : 0]);
     text_at = line.len;
     (void)gbx_gate_redact(run->code->gate, text,
-                          gbx_artifacts_border(text, len, PROGRESS_MAX), &line);
+                          gbx_artifacts_border(text, len, GBX_CODE_PROGRESS_MAX),
+                          &line);
     if (!line.failed) {
         gbx_mcp_progress(run->request, -1, (char *)line.data, line.len);
         gbx_mcp_log_line(run->request, level, (char *)line.data + text_at,

@@ -2,12 +2,14 @@
 /* say - replies that are text and nothing else. */
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "mcp/code/cut.h"
 #include "mcp/code/inner.h"
 #include "mcp/code/reply_json.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The text, and a link to the whole of it. */
 static void write_blocks(const gbx_buf *shown, const gbx_cut *cut, gbx_buf *to)
@@ -60,4 +62,20 @@ void gbx_code_say_wrong(gbx_mcp_code *code, gbx_mcp_request *request,
     va_end(args);
     buf.len = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
     gbx_code_say(code, request, &buf, true);
+}
+
+void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
+                           const char *tool, const char *message, size_t len)
+{
+    gbx_buf line;
+
+    gbx_buf_init(&line, GBX_KIB(8));
+    (void)gbx_buf_printf(&line, "%s.", server);
+    (void)gbx_utf8_append_escaped(&line, tool, strlen(tool), GBX_ESCAPE_LINE);
+    (void)gbx_buf_puts(&line, ": ");
+    (void)gbx_buf_append(&line, message,
+                         gbx_artifacts_border(message, len, GBX_CODE_PROGRESS_MAX));
+    if (!line.failed)
+        gbx_mcp_progress(request, -1, (char *)line.data, line.len);
+    gbx_buf_cleanup(&line);
 }

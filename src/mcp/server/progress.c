@@ -80,6 +80,11 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
     gbx_mcp_session_send(request->session, &to);
 }
 
+bool gbx_mcp_wants_progress(const gbx_mcp_request *request)
+{
+    return request->id_len > 0 && request->token_len > 0;
+}
+
 void gbx_mcp_log(gbx_mcp_request *request, gbx_mcp_level level, const char *logger,
                  const char *data, size_t data_len)
 {

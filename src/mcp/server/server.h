@@ -139,6 +139,9 @@ void gbx_mcp_progress(gbx_mcp_request *request, double total, const char *messag
 void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total,
                          const char *message, size_t message_len);
 
+/* Has it asked for progress? Others need not be asked for theirs if it has not. */
+bool gbx_mcp_wants_progress(const gbx_mcp_request *request);
+
 typedef enum gbx_mcp_level {
     GBX_MCP_DEBUG,
     GBX_MCP_INFO,

@@ -80,6 +80,25 @@ static void answer_result(gbx_pending *p, gbx_view result)
     answer(p, &reply);
 }
 
+/* Its words, or "3/10". False: there are neither. */
+static bool put_progress(gbx_view params, gbx_buf *to)
+{
+    gbx_view message = gbx_view_member(params, "message");
+    gbx_view progress = gbx_view_member(params, "progress");
+    gbx_view total = gbx_view_member(params, "total");
+
+    if (gbx_view_kind(message) == '"' && message.len > 2)
+        return gbx_view_append_text(message, to);
+    if (gbx_view_kind(progress) != '0')
+        return false;
+    (void)gbx_buf_append(to, progress.at, progress.len);
+    if (gbx_view_kind(total) == '0') {
+        (void)gbx_buf_puts(to, "/");
+        (void)gbx_buf_append(to, total.at, total.len);
+    }
+    return !to->failed;
+}
+
 /* On one line for every reader: some take a carriage return for the end of one. In JSON
  * it can only be white space between tokens. */
 static void put_args(gbx_buf *text, const char *args, size_t len)
@@ -124,7 +143,6 @@ void gbx_session_answer_call(gbx_pending *p, const gbx_upstream_reply *reply)
 
 void gbx_session_on_progress(gbx_session *s, gbx_view params)
 {
-    gbx_view message = gbx_view_member(params, "message");
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     int64_t id;
 
@@ -134,7 +152,7 @@ void gbx_session_on_progress(gbx_session *s, gbx_view params)
         if (p->id != id || p->progress == NULL)
             continue;
         gbx_buf_init(&text, GBX_KIB(64));
-        if (gbx_view_kind(message) == '"' && gbx_view_append_text(message, &text))
+        if (put_progress(params, &text))
             p->progress(p->user, (const char *)text.data, text.len);
         return;
     }

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/nearest.h"
+#include "mcp/rpc/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +26,12 @@ static const char execute_words[] =
     "Promise.all, filter and join in the code, and return what was asked for, not what "
     "was read. Where the script would change something, be sure that it is meant.";
 
-static const char *known(const gbx_mcp_prompt_about *about, const char *name)
+static bool is_known(const gbx_mcp_prompt_about *about, const char *name)
 {
     for (size_t i = 0; i < about->count; i++)
         if (strcmp(about->names[i], name) == 0)
-            return about->names[i];
-    return NULL;
+            return true;
+    return false;
 }
 
 static void fail_unknown(const gbx_mcp_prompt_about *about, gbx_mcp_request *request,
@@ -46,26 +47,42 @@ static void fail_unknown(const gbx_mcp_prompt_about *about, gbx_mcp_request *req
     gbx_mcp_fail(request, GBX_MCP_INVALID_PARAMS, text);
 }
 
+/* The one that it is about, which is known, or "" if it is left out; forms of hosts send an
+ * empty text for that, and some clients null. False: the request has failed. */
+static bool take_name(const gbx_mcp_prompt_about *about, gbx_mcp_request *request,
+                      gbx_view arguments, char *ret, size_t size)
+{
+    gbx_view view = gbx_view_member(arguments, about->thing);
+    char text[128];
+
+    *ret = '\0';
+    if (view.at == NULL || gbx_view_kind(view) == 'n')
+        return true;
+    if (!gbx_rpc_copy_text(view, ret, size)) {
+        (void)snprintf(text, sizeof text, "'%s' is not the name of a %s", about->thing,
+                       about->thing);
+        gbx_mcp_fail(request, GBX_MCP_INVALID_PARAMS, text);
+        return false;
+    }
+    if (*ret == '\0' || is_known(about, ret))
+        return true;
+    fail_unknown(about, request, ret);
+    return false;
+}
+
 static void on_get(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     const gbx_mcp_prompt_about *about = user;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = TEXT_MAX};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name = {.ceiling = 1024};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf result = {.ceiling = TEXT_MAX * 2};
-    gbx_view thing = gbx_view_member(arguments, about->thing);
     bool is_data = strcmp(about->thing, "dataset") == 0;
+    char name[1024];
 
+    if (!take_name(about, request, arguments, name, sizeof name))
+        return;
     (void)gbx_view_append_text(gbx_view_member(arguments, "task"), &text);
-    if (gbx_view_kind(thing) == '"' && thing.len > 2) {
-        (void)gbx_view_take_text(thing, &name);
-        (void)gbx_buf_append(&name, "", 1);
-        if (name.failed || known(about, (char *)name.data) == NULL) {
-            fail_unknown(about, request, name.failed ? "" : (char *)name.data);
-            return;
-        }
-        (void)gbx_buf_printf(&text, "\n\nThis is about the %s %s.", about->thing,
-                             (char *)name.data);
-    }
+    if (name[0] != '\0')
+        (void)gbx_buf_printf(&text, "\n\nThis is about the %s %s.", about->thing, name);
     (void)gbx_buf_printf(&text, "\n\nUse the tool %s", about->tool);
     (void)gbx_buf_puts(&text, is_data ? compute_words : execute_words);
     (void)gbx_buf_puts(&result,

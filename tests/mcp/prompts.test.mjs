@@ -48,6 +48,10 @@ test('a prompt has the task, and what it is about if that is known', async () =>
   assert.match(text, /^How "many"\?\nExactly\.\n\nThis is about the dataset orders\.\n\nUse the tool compute, which/);
   assert.match(await get('mcp_execute', { task: 'x' }), /^x\n\nUse the tool mcp_execute, which/);
   await assert.rejects(get('compute', { task: 'x', dataset: 'ordres' }), /did you mean 'orders'/);
+  for (const dataset of [5, ['orders'], 'orders\0', 'orders\ud800'])
+    await assert.rejects(get('compute', { task: 'x', dataset }), { code: -32602, message: /'dataset' is not the name of a dataset/ });
+  for (const dataset of [null, '', undefined])
+    assert.match(await get('compute', { task: 'x', dataset }), /^x\n\nUse the tool/);
   await assert.rejects(get('compute', {}), /needs the argument 'task'/);
   await client.close();
 });

@@ -174,6 +174,8 @@ test('what fails says where, shows it, and how to repair it', async () => {
   assert.equal(await code({ code: '1', dataset: 'peple' }), 'INVALID_ARGS');
   const named = await compute(client, { code: '1', dataset: 'peple' });
   assert.match(named.content[0].text, /did you mean 'people'/);
+  const halved = await compute(client, { code: '() => "\ud800"' });
+  assert.match(halved.content[0].text, /'code' has half of a surrogate pair in it/);
   const misnamed = await compute(client, { code: '1', inputs: {} });
   assert.match(misnamed.content[0].text, /did you mean 'input'/);
   await client.close();

@@ -149,7 +149,7 @@ test('input that cannot be read, and output that cannot be written, are told of'
   for (const [before, redirect, code, said] of [
     ['', '</', 66, /cannot read standard input: it is a directory/],
     [ping, '>/dev/full', 74, /cannot write to standard output: No space left/],
-    [ping, '| true', 0, /^$/], // who reads no more has what he wants
+    [ping, '| true', 0, /^(?!.*cannot)/s], // who reads no more has what he wants
   ]) {
     const { status, stderr } = spawnSync('bash', ['-o', 'pipefail', '-c',
       `${before}"$GLOVEBOX" mcp --config ${config} ${redirect}`]);

@@ -187,10 +187,11 @@ static const char *nearest_set(const gbx_mcp_data *d, const char *name)
 static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
 {
     gbx_view view = gbx_view_member(c->arguments, name);
+    bool is_taken = gbx_view_kind(view) == '"' && gbx_view_take_text(view, to);
     char error[128];
 
-    if (gbx_view_kind(view) == '"' && gbx_view_take_text(view, to) &&
-        gbx_buf_append(to, "", 1) && strlen((const char *)to->data) + 1 == to->len) {
+    if (is_taken && gbx_buf_append(to, "", 1) &&
+        strlen((const char *)to->data) + 1 == to->len) {
         to->len--;
         return true;
     }
@@ -198,6 +199,10 @@ static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
         (void)snprintf(error, sizeof error, "'%s' is missing", name);
     else if (gbx_view_kind(view) != '"')
         (void)snprintf(error, sizeof error, "'%s' is not a string", name);
+    else if (!is_taken && !to->failed)
+        (void)snprintf(error, sizeof error,
+                       "'%s' has half of a surrogate pair in it, which is no character",
+                       name);
     else
         (void)snprintf(error, sizeof error,
                        "'%s' has more than %zu bytes, or a NUL in it", name,

@@ -271,3 +271,18 @@ test('calls that are made while a server starts reach it in their order', async 
   const lines = readFileSync(file, 'utf8').trim().split('\n');
   assert.deepEqual(lines.map((line) => JSON.parse(line).args.n), [0, 1, 2, 3, 4]);
 });
+
+test('a link or a sound goes to clients whose version has it, and is text to others', async () => {
+  const path = configure('links.json', { up: told(`[${TOOL}]`) });
+  const result = { content: [{ type: 'resource_link', uri: 'demo://1', name: 'one' },
+    { type: 'audio', data: 'AAEC', mimeType: 'audio/wav' }] };
+  for (const [version, types] of [['2024-11-05', ['text', 'text']], ['2025-03-26', ['text', 'audio']],
+    ['2025-06-18', ['resource_link', 'audio']]]) {
+    const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
+    await other.initialize(version);
+    const { content } = (await other.call('call', { server: 'up', tool: 'tell', args: { result } })).result;
+    await other.close();
+    assert.deepEqual(content.slice(0, -1).map(({ type }) => type), types);
+    assert.match(content.at(-1).text, /links of that server cannot be read here/);
+  }
+});

@@ -17,6 +17,7 @@ typedef struct world {
     gbx_artifacts *store;
     gbx_buf blocks;
     gbx_buf left_out;
+    const char *version; /* of the client */
 } world;
 
 static int set_up(void **state)
@@ -26,6 +27,7 @@ static int set_up(void **state)
     w->store = gbx_artifacts_new(10 << 20, 1000);
     gbx_buf_init(&w->blocks, 16 << 20);
     gbx_buf_init(&w->left_out, 4096);
+    w->version = "2026-07-28";
     *state = w;
     return 0;
 }
@@ -47,7 +49,7 @@ static const char *write_blocks(world *w, const char *content, size_t len)
     gbx_blocks_room room = {.max = ROOM,
                             .store = w->store,
                             .name = "tool",
-                            .takes_links = true};
+                            .version = w->version};
     gbx_view view;
 
     assert_true(gbx_view_open(content, len, &view));
@@ -122,6 +124,33 @@ static void test_block__that_no_client_knows_becomes_text(void **state)
         blocks = write_blocks(*state, content, strlen(content));
         assert_int_equal(strncmp(blocks, ",{\"type\":\"text\",\"text\":\"", 24), 0);
         assert_int_equal(count_of(blocks, "\"type\":\""), 1);
+    }
+}
+
+static void test_block__that_a_version_does_not_have_becomes_text(void **state)
+{
+    static const struct {
+        const char *version;
+        size_t texts;
+        size_t audio;
+        size_t links;
+    } rows[] = {{"2024-11-05", 2, 0, 0},
+                {"2025-03-26", 1, 1, 0},
+                {"2025-06-18", 0, 1, 1}};
+    static const char content[] =
+        "[{\"type\":\"audio\",\"data\":\"AAEC\",\"mimeType\":\"audio/wav\"},"
+        "{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"n\"}]";
+    world *w = *state;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *blocks;
+
+        w->version = rows[i].version;
+        blocks = write_blocks(w, content, sizeof content - 1);
+        assert_int_equal(count_of(blocks, "{\"type\":\"text\""), rows[i].texts);
+        assert_int_equal(count_of(blocks, "{\"type\":\"audio\""), rows[i].audio);
+        assert_int_equal(count_of(blocks, "{\"type\":\"resource_link\""),
+                         rows[i].links);
     }
 }
 
@@ -227,6 +256,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_block__that_no_client_knows_becomes_text,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_block__that_a_version_does_not_have_becomes_text, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             test_block__loses_the_members_that_are_not_as_they_must_be, set_up,
             tear_down),

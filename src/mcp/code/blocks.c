@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "mcp/code/cut.h"
 #include "mcp/code/reply_json.h"
+#include "mcp/server/server.h"
 
 #include <string.h>
 
@@ -39,19 +40,21 @@ typedef struct member {
 /* A list ends in NOTHING. */
 static const struct {
     const char *name;
+    const char *since; /* the version of the protocol that has it */
     member members[7];
 } types[] = {
-    {"text", {{"text", TEXT, MUST}}},
-    {"image", {{"data", BASE64, MUST}, {"mimeType", TEXT, MUST}}},
-    {"audio", {{"data", BASE64, MUST}, {"mimeType", TEXT, MUST}}},
+    {"text", "", {{"text", TEXT, MUST}}},
+    {"image", "", {{"data", BASE64, MUST}, {"mimeType", TEXT, MUST}}},
+    {"audio", "2025-03-26", {{"data", BASE64, MUST}, {"mimeType", TEXT, MUST}}},
     {"resource_link",
+     GBX_MCP_LINKS_SINCE,
      {{"uri", TEXT, MUST},
       {"name", TEXT, MUST},
       {"title", TEXT, MAY},
       {"description", TEXT, MAY},
       {"mimeType", TEXT, MAY},
       {"size", NUMBER, MAY}}},
-    {"resource", {{"resource", RESOURCE, MUST}}},
+    {"resource", "", {{"resource", RESOURCE, MUST}}},
 };
 
 /* Of every block. */
@@ -197,15 +200,18 @@ static bool put_resource(gbx_view view, writer *w)
 
 /* ---- blocks ------------------------------------------------------------------------ */
 
-/* Append a comma and the block. False: it is none, and nothing was appended. */
-static bool put_block(gbx_view block, gbx_buf *to, size_t *ret_data_len)
+/* Append a comma and the block. False: it is none in that version, and nothing was
+ * appended. */
+static bool put_block(gbx_view block, const char *version, gbx_buf *to,
+                      size_t *ret_data_len)
 {
     gbx_view type = gbx_view_member(block, "type");
     size_t before = to->len;
     writer w = {.to = to};
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (!gbx_view_is_text(type, types[i].name))
+        if (!gbx_view_is_text(type, types[i].name) ||
+            strcmp(version, types[i].since) < 0)
             continue;
         (void)gbx_buf_printf(to, ",{\"type\":\"%s\"", types[i].name);
         if (put_members(block, types[i].members, &w) &&
@@ -220,7 +226,7 @@ static bool put_block(gbx_view block, gbx_buf *to, size_t *ret_data_len)
 }
 
 /* False: there is no room for all of them. */
-static bool put_all(gbx_view content, size_t max, gbx_buf *to)
+static bool put_all(gbx_view content, const gbx_blocks_room *room, gbx_buf *to)
 {
     size_t start = to->len;
     size_t data_len = 0;
@@ -231,10 +237,10 @@ static bool put_all(gbx_view content, size_t max, gbx_buf *to)
     while (gbx_view_next(content, &cursor, &none, &block)) {
         size_t its_data = 0;
 
-        if (!put_block(block, to, &its_data))
+        if (!put_block(block, room->version, to, &its_data))
             gbx_blocks_text(to, block.at, block.len);
         data_len += its_data;
-        if (to->failed || to->len - start - data_len > max)
+        if (to->failed || to->len - start - data_len > room->max)
             return false;
     }
     return true;
@@ -257,9 +263,10 @@ static gbx_view text_of(gbx_view block)
 
 /* Texts and what is shown as text into one, a line between them; images and files, while
  * what is beside their data has room, to `files`. How many had none; *ret_used is what the others have used of it. */
-static size_t part(gbx_view content, size_t max, gbx_buf *texts, gbx_buf *files,
-                   size_t *ret_used)
+static size_t part(gbx_view content, const gbx_blocks_room *room, gbx_buf *texts,
+                   gbx_buf *files, size_t *ret_used)
 {
+    size_t max = room->max / 4;
     size_t data_len = 0;
     size_t left_out = 0;
     size_t cursor = 0;
@@ -272,7 +279,7 @@ static size_t part(gbx_view content, size_t max, gbx_buf *texts, gbx_buf *files,
         size_t before = files->len;
         size_t its_data = 0;
 
-        if (text.at == NULL && put_block(block, files, &its_data)) {
+        if (text.at == NULL && put_block(block, room->version, files, &its_data)) {
             if (its_data > 0 && files->len - data_len - its_data <= max) {
                 data_len += its_data;
                 continue;
@@ -304,7 +311,7 @@ static void put_text(const void *text, size_t len, size_t max,
     gbx_cut_say(&cut, "result", room->max, left_out);
     gbx_cut_append(&cut, &shown);
     gbx_blocks_text(to, shown.data, shown.len);
-    if (cut.uri[0] != 0 && room->takes_links)
+    if (cut.uri[0] != 0 && strcmp(room->version, GBX_MCP_LINKS_SINCE) >= 0)
         gbx_reply_link(to, cut.uri, room->name, "text/plain", cut.total);
     to->failed = to->failed || shown.failed;
 }
@@ -319,7 +326,7 @@ static void put_cut(gbx_view content, const gbx_blocks_room *room, gbx_buf *to,
 
     gbx_buf_init(&texts, CONTENT_MAX);
     gbx_buf_init(&files, CONTENT_MAX);
-    without = part(content, room->max / 4, &texts, &files, &used);
+    without = part(content, room, &texts, &files, &used);
     if (texts.len > 0)
         put_text(texts.data, texts.len, room->max - used, room, to, left_out);
     if (without > 0)
@@ -336,7 +343,7 @@ void gbx_blocks_write(gbx_view content, const gbx_blocks_room *room, gbx_buf *to
 {
     size_t before = to->len;
 
-    if (gbx_view_kind(content) != '[' || put_all(content, room->max, to) || to->failed)
+    if (gbx_view_kind(content) != '[' || put_all(content, room, to) || to->failed)
         return;
     to->len = before;
     put_cut(content, room, to, left_out);

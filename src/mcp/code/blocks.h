@@ -16,7 +16,7 @@ typedef struct gbx_blocks_room {
     size_t max; /* bytes of all blocks, but for the data of images and files */
     gbx_artifacts *store; /* for a text that is longer */
     const char *name;     /* of what is kept there */
-    bool takes_links;     /* the client knows of links */
+    const char *version;  /* of the protocol, as the client speaks it */
     int64_t now_ns;
 } gbx_blocks_room;
 

@@ -56,16 +56,30 @@ static void put_reason(gbx_view result, gbx_buf *to)
     gbx_buf_cleanup(&message);
 }
 
+/* Links of a server are good there alone: a client that follows one asks us for it. */
+static bool has_links(gbx_view content)
+{
+    size_t cursor = 0;
+    gbx_view none;
+    gbx_view block;
+
+    while (gbx_view_next(content, &cursor, &none, &block))
+        if (gbx_view_is_text(gbx_view_member(block, "type"), "resource_link"))
+            return true;
+    return false;
+}
+
 /* What it cost stands after what came back; what was cut, before it. */
 static void answer(struct gbx_direct *d, gbx_view result)
 {
     double ms = (double)(gbx_clock_now_ns() - d->start_ns) / (double)GBX_NS_PER_MS;
     gbx_view structured = gbx_view_member(result, "structuredContent");
+    gbx_view content = gbx_view_member(result, "content");
     gbx_mcp_result out = {.is_error = gbx_value_is_error(result)};
     gbx_blocks_room room = {.max = (size_t)d->code->settings->reply_bytes,
                             .store = d->code->artifacts,
                             .name = d->tool,
-                            .takes_links = gbx_mcp_takes_links(d->request),
+                            .version = gbx_mcp_request_version(d->request),
                             .now_ns = gbx_clock_now_ns()};
     gbx_buf blocks;
     gbx_buf first;
@@ -74,7 +88,7 @@ static void answer(struct gbx_direct *d, gbx_view result)
     gbx_buf_init(&blocks, CONTENT_MAX);
     gbx_buf_init(&first, GBX_KIB(16));
     gbx_buf_init(&all, CONTENT_MAX);
-    gbx_blocks_write(gbx_view_member(result, "content"), &room, &blocks, &first);
+    gbx_blocks_write(content, &room, &blocks, &first);
     if (gbx_view_kind(structured) == '{' && structured.len <= room.max) {
         out.structured = structured.at;
         out.structured_len = structured.len;
@@ -88,8 +102,11 @@ static void answer(struct gbx_direct *d, gbx_view result)
     (void)gbx_buf_append(&all, blocks.data, blocks.len);
     (void)gbx_buf_printf(&all,
                          ",{\"type\":\"text\",\"text\":\"(1 call; %.0f ms; %zu "
-                         "bytes)\"}]",
-                         ms, result.len);
+                         "bytes%s)\"}]",
+                         ms, result.len,
+                         has_links(content)
+                             ? "; links of that server cannot be read here"
+                             : "");
     if (!all.failed)
         all.data[0] = '['; /* where the first comma is */
     out.content = (char *)all.data;

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define META         "io.modelcontextprotocol/"
-#define MODERN       "2026-07-28"
 #define LEGACY_FIRST "2025-11-25"
 
 static const char *const legacy_versions[] = {LEGACY_FIRST, "2025-06-18", "2025-03-26",
@@ -85,7 +84,7 @@ gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_session *session, gbx_view para
     }
     if (gbx_view_kind(version) != '"')
         return GBX_MCP_ERA_META;
-    if (!gbx_view_is_text(version, MODERN))
+    if (!gbx_view_is_text(version, GBX_MCP_MODERN))
         return GBX_MCP_ERA_VERSION;
     if (gbx_view_kind(capabilities) != '{')
         return GBX_MCP_ERA_META;
@@ -104,7 +103,7 @@ void gbx_mcp_era_refuse(gbx_mcp_session *session, gbx_view id, gbx_view params,
     static const char *const texts[] = {
         [GBX_MCP_ERA_NONE] =
             "no protocol version: send 'initialize' first (" LEGACY_FIRST
-            " and before), or _meta with " META "protocolVersion (" MODERN ")",
+            " and before), or _meta with " META "protocolVersion (" GBX_MCP_MODERN ")",
         [GBX_MCP_ERA_META] =
             "_meta must have " META "protocolVersion, a string, and " META
             "clientCapabilities, an object",
@@ -121,7 +120,7 @@ void gbx_mcp_era_refuse(gbx_mcp_session *session, gbx_view id, gbx_view params,
     (void)gbx_rpc_copy_text(gbx_view_member(gbx_view_member(params, "_meta"),
                                             META "protocolVersion"),
                             requested, sizeof requested);
-    (void)gbx_buf_puts(&data, "{\"supported\":[\"" MODERN "\"],\"requested\":");
+    (void)gbx_buf_puts(&data, "{\"supported\":[\"" GBX_MCP_MODERN "\"],\"requested\":");
     (void)gbx_json_append_string(&data, requested, strlen(requested));
     (void)gbx_buf_puts(&data, "}");
     (void)gbx_buf_append(&data, "", 1);
@@ -164,7 +163,8 @@ void gbx_mcp_on_discover(gbx_mcp_request *request)
 
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
     (void)gbx_buf_printf(&to,
-                         ",\"supportedVersions\":[\"" MODERN "\"],\"capabilities\":%s",
+                         ",\"supportedVersions\":[\"" GBX_MCP_MODERN
+                         "\"],\"capabilities\":%s",
                          capabilities_text);
     append_instructions(&to, request->server);
     gbx_mcp_reply_cacheable(&to, request);

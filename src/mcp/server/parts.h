@@ -19,6 +19,9 @@
 /* What one message may hold, in or out. */
 #define GBX_MCP_MESSAGE_MAX ((size_t)64 * 1024 * 1024)
 
+/* The version of every modern request. */
+#define GBX_MCP_MODERN "2026-07-28"
+
 #define GBX_MCP_REQUESTS_MAX   1024 /* of a session, in flight */
 #define GBX_MCP_LISTENS_MAX    32
 #define GBX_MCP_SUBSCRIBED_MAX 1024 /* URIs of a session or a subscription */

@@ -176,10 +176,16 @@ gbx_view gbx_mcp_request_meta(const gbx_mcp_request *request, const char *name)
     return gbx_view_member(meta_of(request), name);
 }
 
+const char *gbx_mcp_request_version(const gbx_mcp_request *request)
+{
+    return request->era.is_modern || request->session == NULL
+               ? GBX_MCP_MODERN
+               : request->session->version;
+}
+
 bool gbx_mcp_takes_links(const gbx_mcp_request *request)
 {
-    return request->era.is_modern || request->session == NULL ||
-           strcmp(request->session->version, "2025-06-18") >= 0;
+    return strcmp(gbx_mcp_request_version(request), GBX_MCP_LINKS_SINCE) >= 0;
 }
 
 bool gbx_mcp_can_ask(const gbx_mcp_request *request)

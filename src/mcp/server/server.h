@@ -162,7 +162,10 @@ void gbx_mcp_log(gbx_mcp_request *request, gbx_mcp_level level, const char *logg
 void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char *text,
                       size_t len);
 
+/* "2025-06-18": what its client and we speak. Later versions are greater texts. */
+const char *gbx_mcp_request_version(const gbx_mcp_request *request);
 /* May its result link to resources? Versions before 2025-06-18 have no block for that. */
+#define GBX_MCP_LINKS_SINCE "2025-06-18"
 bool gbx_mcp_takes_links(const gbx_mcp_request *request);
 
 /* "traceparent", "tracestate", "baggage" of the request's _meta, or no value. */

@@ -2,10 +2,14 @@
 /* cleanup - see cleanup.h. */
 #include "base/cleanup.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
+
+#define SPARE_MAX 16
 
 /* ---- public to other modules -------------------------------------------- */
 
@@ -41,6 +45,22 @@ int gbx_fd_take(int *fd)
 
     *fd = -1;
     return taken;
+}
+
+bool gbx_fd_has_spare(size_t count)
+{
+    int fds[SPARE_MAX];
+    size_t n = 0;
+    int e;
+
+    assert(count <= SPARE_MAX);
+    while (n < count && (fds[n] = eventfd(0, EFD_CLOEXEC)) >= 0)
+        n++;
+    e = errno;
+    for (size_t i = 0; i < n; i++)
+        (void)close(fds[i]);
+    errno = e;
+    return n == count;
 }
 
 void gbx_free(void *pointer_to_pointer)

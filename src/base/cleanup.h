@@ -25,6 +25,10 @@ void gbx_fd_close(int *fd);
 /* Move the descriptor out of *fd, leaving -1. */
 int gbx_fd_take(int *fd);
 
+/* Could so many descriptors more be opened? At most 16 are asked for; false with errno.
+ * For libraries that end the process when they get none. */
+bool gbx_fd_has_spare(size_t count);
+
 /* free() for GBX_CLEANUP; the argument is a pointer to the pointer. */
 void gbx_free(void *pointer_to_pointer);
 

@@ -6,6 +6,7 @@
  */
 #include "broker/engine.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 
 #include <errno.h>
@@ -14,6 +15,12 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+/* An event loop needs four descriptors, and libevent ends the whole process when it gets no
+ * socket; whether it will is found out first. The others are for what threads of the host
+ * open between that and the loop, a program that they start, say. A template with one
+ * worker needs nearly as many. */
+#define SPARE_FDS 16
 
 static void drive(gbx_run *run);
 
@@ -359,23 +366,6 @@ static void *supervise(void *arg)
     return NULL;
 }
 
-/* An event loop needs four. libevent ends the whole process when it gets no pipe, so
- * whether it will is found out first. */
-static bool has_spare_descriptors(void)
-{
-    int fds[4];
-    size_t count = 0;
-    int e;
-
-    while (count < GBX_COUNTOF(fds) && (fds[count] = eventfd(0, EFD_CLOEXEC)) >= 0)
-        count++;
-    e = errno;
-    for (size_t i = 0; i < count; i++)
-        (void)close(fds[i]);
-    errno = e;
-    return count == GBX_COUNTOF(fds);
-}
-
 /* Deadlines to the microsecond: without this flag, to the next millisecond. */
 static struct event_base *make_base(void)
 {
@@ -399,7 +389,7 @@ gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr)
     sigset_t before;
     int e;
 
-    if (!has_spare_descriptors())
+    if (!gbx_fd_has_spare(SPARE_FDS))
         return gbx_fail(reterr, GBX_E_OS, "cannot make an event loop: %s",
                         strerror(errno));
     engine->base = make_base();

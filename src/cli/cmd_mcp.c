@@ -147,7 +147,8 @@ static bool start_server(serving *s)
     gbx_security_log_use(&s->security_log, &s->options);
     s->loop = gbx_mcp_loop_new();
     if (s->loop == NULL)
-        return fail_host(s, gbx_fail(&s->trouble.err, GBX_E_NOMEM, "out of memory"));
+        return fail_host(s, gbx_fail(&s->trouble.err, GBX_E_OS,
+                                     "cannot make an event loop: %s", strerror(errno)));
     status = gbx_mcp_server_new(s->loop, &about, &s->server, &s->trouble.err);
     if (status == GBX_OK)
         status = gbx_mcp_stdio_new(s->loop, s->server, s->in_fd, s->out_fd, &s->stdio,

@@ -114,8 +114,11 @@ static gbx_status examine(examination *e, gbx_error *reterr)
     gbx_status status;
 
     e->loop = gbx_mcp_loop_new();
+    if (e->loop == NULL)
+        return gbx_fail(reterr, GBX_E_OS, "cannot make an event loop: %s",
+                        strerror(errno));
     e->findings = calloc(e->config->server_count + 1, sizeof *e->findings);
-    if (e->loop == NULL || e->findings == NULL)
+    if (e->findings == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
     status = gbx_upstreams_new(e->loop, e->config, &hooks, &e->upstreams, reterr);
     if (status != GBX_OK)

@@ -8,9 +8,11 @@
 #include "until.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -64,6 +66,52 @@ static void test_host__that_runs_out_of_descriptors(void **state)
 {
     (void)state;
     in_child(run_out_of_descriptors);
+}
+
+/* As a thread of the host does that starts a program. */
+static void *open_and_close(void *arg)
+{
+    atomic_bool *is_over = arg;
+
+    while (!atomic_load(is_over)) {
+        int fds[8];
+        int count = 0;
+
+        while (count < 8 && (fds[count] = dup(0)) >= 0)
+            count++;
+        while (count > 0)
+            (void)close(fds[--count]);
+    }
+    return NULL;
+}
+
+/* What was free a moment ago need not be free when it is needed. */
+static bool lose_descriptors_to_others(void)
+{
+    atomic_bool is_over = false;
+    struct rlimit limit;
+    struct rlimit tight;
+    pthread_t other;
+
+    (void)getrlimit(RLIMIT_NOFILE, &limit);
+    tight = (struct rlimit){proc_fds() + 8, limit.rlim_max};
+    CHECK(pthread_create(&other, NULL, open_and_close, &is_over) == 0);
+    for (int i = 0; i < 2000; i++) {
+        gbx_engine *engine = NULL;
+        gbx_error error = {0};
+
+        CHECK(setrlimit(RLIMIT_NOFILE, &tight) == 0);
+        CHECK(gbx_engine_new(NULL, &engine, &error) != GBX_OK);
+        CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    }
+    atomic_store(&is_over, true);
+    return pthread_join(other, NULL) == 0;
+}
+
+static void test_host__that_takes_the_descriptors_itself(void **state)
+{
+    (void)state;
+    in_child(lose_descriptors_to_others);
 }
 
 /* The same in the middle of an engine's life. */
@@ -254,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_host__that_runs_out_of_descriptors),
+        cmocka_unit_test(test_host__that_takes_the_descriptors_itself),
         cmocka_unit_test(test_host__that_runs_out_of_descriptors_later),
         cmocka_unit_test(test_unavailable__says_that_descriptors_are_out),
         cmocka_unit_test(test_host__that_runs_out_of_processes),

@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -110,12 +112,35 @@ static void test_a_stop_before_the_run__is_not_lost(void **state)
     gbx_mcp_loop_free(NULL);
 }
 
+/* Not the end of the process. */
+static void test_a_loop_without_descriptors__is_none(void **state)
+{
+    int next = dup(0);
+    struct rlimit limit;
+    (void)state;
+
+    assert_true(next >= 0);
+    (void)close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    for (rlim_t spare = 0; spare <= 4; spare++) {
+        struct rlimit tight = {(rlim_t)next + spare, limit.rlim_max};
+        gbx_mcp_loop *loop;
+
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
+        loop = gbx_mcp_loop_new();
+        assert_int_equal(loop != NULL, spare == 4);
+        gbx_mcp_loop_free(loop);
+    }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_posts_of_all_threads__run_on_the_loop_in_order),
         cmocka_unit_test(test_posts_after_the_stop__are_dropped),
         cmocka_unit_test(test_a_stop_before_the_run__is_not_lost),
+        cmocka_unit_test(test_a_loop_without_descriptors__is_none),
     };
 
     return cmocka_run_group_tests_name("mcp_loop", tests, NULL, NULL);

@@ -73,11 +73,15 @@ static void on_woken(evutil_socket_t fd, short what, void *arg)
     free_posts(at);
 }
 
+/* libevent ends the process if it gets none of its three descriptors. */
 static struct event_base *new_base(void)
 {
-    struct event_config *config = event_config_new();
+    struct event_config *config;
     struct event_base *base = NULL;
 
+    if (!gbx_fd_has_spare(3))
+        return NULL;
+    config = event_config_new();
     if (config != NULL && event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK) == 0)
         base = event_base_new_with_config(config);
     if (config != NULL)

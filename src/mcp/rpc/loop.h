@@ -14,7 +14,7 @@
 
 typedef struct gbx_mcp_loop gbx_mcp_loop;
 
-/* NULL if memory is out. */
+/* NULL if memory is out, or descriptors are: errno. */
 gbx_mcp_loop *gbx_mcp_loop_new(void);
 
 /* Posts that did not run are dropped. NULL is ignored. */

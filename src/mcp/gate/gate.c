@@ -206,7 +206,6 @@ static bool fill_call(gbx_gate_call *call, const gbx_gate_ask *ask)
     return true;
 }
 
-/* The end of the last whole character before max. */
 /* ---- for the other parts -------------------------------------------------------- */
 
 bool gbx_gate_called_back(gbx_gate_call *call)

@@ -11,6 +11,7 @@ import { messageOf } from './thrown.js';
 const NAME_MAX = 256;
 const QUERY_MAX = 1000;
 const WORDS_MAX = 20;
+const MESSAGE_MAX = 2000; // of progress
 const DISCOVER_MOST = 50;
 const LISTS_MOST = 5; // that one server is asked for in one run: all but the last have failed
 
@@ -145,7 +146,7 @@ export class Run {
     await this.#ask(call, args);
     this.#needRunning();
     const { result, value, isValue, failure } = await this.#within(timeoutMs, call, (signal) =>
-      server.call(call.tool, args, { signal, timeoutMs }));
+      server.call(call.tool, args, { signal, timeoutMs, onProgress: this.#progressOf(call) }));
     return result === undefined || (isValue && !isRaw) ? value : valueOf(result, isRaw, failure);
   }
 
@@ -235,8 +236,18 @@ export class Run {
     this.#onProgress?.({
       progress: typeof progress === 'number' ? progress : undefined,
       total: typeof total === 'number' ? total : undefined,
-      message: isText(message, 2000) && message !== '' ? message : undefined,
+      message: isText(message, MESSAGE_MAX) && message !== '' ? message : undefined,
     });
+  }
+
+  /* Several calls may run at once: what a tool says has its name before it. */
+  #progressOf({ server, tool }) {
+    if (this.#onProgress === undefined) return undefined;
+    return ({ progress, total, message }) => {
+      if (this.#signal.aborted) return;
+      const words = message || (total === undefined ? `${progress}` : `${progress}/${total}`);
+      this.#onProgress({ progress: undefined, total: undefined, message: `${server}.${tool}: ${words}`.slice(0, MESSAGE_MAX) });
+    };
   }
 
   #artifact(name, value, mimeType, settings) {

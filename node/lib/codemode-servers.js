@@ -39,8 +39,8 @@ async function listOfClient(client) {
 }
 
 /* Version 1 of the SDK has the schema of the result between the two. */
-function callClient(client, tool, args, { signal, timeoutMs }) {
-  const options = { signal, timeout: timeoutMs };
+function callClient(client, tool, args, { signal, timeoutMs, onProgress }) {
+  const options = { signal, timeout: timeoutMs, ...(onProgress && { onprogress: onProgress }) };
   const request = { name: tool, arguments: args };
   return client.callTool.length === 2 ? client.callTool(request, options) : client.callTool(request, undefined, options);
 }

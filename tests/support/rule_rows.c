@@ -2,6 +2,8 @@
 /* rule_rows - see rule_rows.h. */
 #include "rule_rows.h"
 
+#include "base/cleanup.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,12 +37,13 @@ answer ask_with(const gbx_gate_rules *rules, const char *call, gbx_gate_hint hin
     char tool[64];
     int at = 0;
     json_t *args;
-    const char *why;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
     gbx_gate_verdict verdict;
 
+    gbx_buf_init(&why, GBX_KIB(1));
     assert_int_equal(sscanf(call, "%63[^/]/%63[^ ] %n", server, tool, &at), 2);
     if (!gbx_gate_args_open(call + at, strlen(call + at), &args, &why)) {
-        assert_non_null(why);
+        assert_true(why.len > 0);
         return NO_ARGS;
     }
     verdict = gbx_gate_decide(rules, server, tool, args, hint);

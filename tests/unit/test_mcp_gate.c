@@ -71,6 +71,37 @@ static void test_arguments__that_parsers_read_differently_go_nowhere(void **stat
     close_gate();
 }
 
+static void test_arguments__that_are_refused_are_named(void **state)
+{
+    static const struct {
+        const char *args;
+        const char *said;
+    } rows[] = {
+        {"{\"to\":\"x\",\"text\":\"Hi \\ud83c\"}",
+         "the argument 'text' holds half of a character: "},
+        {"{\"rows\":[{\"a\":1},{\"b c\":[2, \"\\udc00\"]}]}",
+         "the argument 'rows[1].b c[1]' holds half of a character: "},
+        {"{\"id\":9223372036854775808}",
+         "the argument 'id' is a number that not every program reads alike: "},
+        {"{\"a\":{\"b\":1e999}}",
+         "the argument 'a.b' is a number that not every program reads alike: "},
+        {"{\"a\":{\"b\\u0000\":1}}", "the argument 'a.b\\u{0}' has NUL in its name"},
+        {"{\"a\":{\"b\":1,\"b\":2}}", "the argument 'a.b' is there twice"},
+        {"7", "the arguments are no object"},
+    };
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    open_gate("\"rules\": [{\"action\": \"allow\"}]");
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        outcome o = call(&p, "plain", rows[i].args, "");
+
+        assert_string_equal(o.code, "INVALID_ARGS");
+        assert_memory_equal(o.message, rows[i].said, strlen(rows[i].said));
+    }
+    close_gate();
+}
+
 static void test_arguments__reach_the_server_as_they_were_judged(void **state)
 {
     static const char args[] = " {\"b\" : 1.50e1, \"a\":\"\\u00e9\" } ";
@@ -343,6 +374,7 @@ int main(void)
         cmocka_unit_test(test_default__reads_pass_and_others_need_a_person),
         cmocka_unit_test(test_deny__is_said_before_a_server_is_started),
         cmocka_unit_test(test_arguments__that_parsers_read_differently_go_nowhere),
+        cmocka_unit_test(test_arguments__that_are_refused_are_named),
         cmocka_unit_test(test_arguments__reach_the_server_as_they_were_judged),
         cmocka_unit_test(test_names__that_are_none_suggest_the_nearest),
         cmocka_unit_test(test_fault__of_a_server_has_its_name),

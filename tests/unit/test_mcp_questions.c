@@ -2,6 +2,7 @@
 /* mcp_questions - a person is asked, and what becomes of the answers. */
 #include "mcp_stage.h"
 
+#include "base/cleanup.h"
 #include "mcp/config/replace.h"
 #include "mcp/rules/rules.h"
 
@@ -292,9 +293,10 @@ static void test_always__does_not_overrule_another_default(void **state)
 static void check_file(const char *tool, const char *text, gbx_gate_action wanted)
 {
     gbx_mcp_config *now = NULL;
-    const char *why;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
     json_t *args;
 
+    gbx_buf_init(&why, GBX_KIB(1));
     assert_int_equal(gbx_mcp_config_load(path, &now, NULL), GBX_OK);
     assert_true(gbx_gate_args_open(text, strlen(text), &args, &why));
     assert_int_equal(

@@ -284,10 +284,11 @@ static void make_rule(const char *rules, const char *tool, const char *call,
     gbx_mcp_config *config = config_of(rules);
     gbx_gate_verdict verdict;
     json_t *args;
-    const char *why;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
     gbx_buf buf;
 
     gbx_buf_init(&buf, 256);
+    gbx_buf_init(&why, GBX_KIB(1));
     assert_true(gbx_gate_args_open(call, strlen(call), &args, &why));
     verdict = gbx_gate_decide(config->rules, "files", tool, args, hint);
     assert_int_equal(verdict.action, GBX_GATE_ASK);

@@ -152,7 +152,9 @@ static void begin(gbx_gate_call *call)
 {
     const gbx_mcp_upstream_config *server =
         gbx_mcp_config_server(call->gate->config, call->server);
-    const char *why;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
+
+    gbx_buf_init(&why, GBX_KIB(1));
 
     if (server != NULL && server->fault != NULL) {
         gbx_gate_refuse(call, "UPSTREAM_START", "%s", server->fault);
@@ -163,7 +165,7 @@ static void begin(gbx_gate_call *call)
         return;
     }
     if (!gbx_gate_args_open(call->args_text, call->args_len, &call->args, &why)) {
-        gbx_gate_refuse(call, "INVALID_ARGS", "%s", why);
+        gbx_gate_refuse(call, "INVALID_ARGS", "%.*s", (int)why.len, (char *)why.data);
         return;
     }
     gbx_gate_go_on(call);

@@ -9,14 +9,8 @@
 #include "mcp/rules/letters.h"
 #include "mcp/rules/rules.h"
 
-#include "base/cleanup.h"
-#include "base/json.h"
-
 #include <stdint.h>
 #include <string.h>
-
-#define ARGS_MAX  GBX_MIB(16)
-#define DEPTH_MAX 200
 
 typedef struct looking {
     const gbx_gate_condition *condition;
@@ -97,23 +91,6 @@ static bool holds_from(looking *l, const json_t *value, size_t step)
     return value != NULL && holds_from(l, value, step + 1);
 }
 
-/* No deeper than DEPTH_MAX. */
-static bool has_proto(const json_t *value)
-{
-    if (json_is_array(value)) {
-        for (size_t i = 0; i < json_array_size(value); i++)
-            if (has_proto(json_array_get(value, i)))
-                return true;
-        return false;
-    }
-    for (void *at = json_object_iter((json_t *)(uintptr_t)value); at != NULL;
-         at = json_object_iter_next((json_t *)(uintptr_t)value, at))
-        if (strcmp(json_object_iter_key(at), "__proto__") == 0 ||
-            has_proto(json_object_iter_value(at)))
-            return true;
-    return false;
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_gate_condition_holds(const gbx_gate_condition *condition, const json_t *args,
@@ -124,35 +101,4 @@ bool gbx_gate_condition_holds(const gbx_gate_condition *condition, const json_t 
 
     *ret_why = l.why;
     return holds;
-}
-
-bool gbx_gate_args_open(const char *text, size_t len, json_t **ret,
-                        const char **ret_why)
-{
-    json_error_t e;
-    json_t *args;
-
-    *ret_why = NULL;
-    if (len > ARGS_MAX)
-        *ret_why = "the arguments are larger than 16 MiB";
-    else if (!gbx_json_check(text, len, DEPTH_MAX, NULL))
-        *ret_why = "the arguments are not JSON, or are nested deeper than 200";
-    if (*ret_why != NULL)
-        return false;
-    args = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &e);
-    if (args == NULL)
-        *ret_why = json_error_code(&e) == json_error_duplicate_key
-                       ? "a member is there twice"
-                       : "the arguments are no object, or hold a number or a character "
-                         "that not every program reads alike";
-    else if (!json_is_object(args))
-        *ret_why = "the arguments are no object";
-    else if (has_proto(args))
-        *ret_why = "no argument is called '__proto__'";
-    if (*ret_why != NULL) {
-        json_decref(args);
-        return false;
-    }
-    *ret = args;
-    return true;
 }

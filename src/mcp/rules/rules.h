@@ -13,6 +13,7 @@
 #ifndef GBX_MCP_RULES_RULES_H
 #define GBX_MCP_RULES_RULES_H
 
+#include "base/buf.h"
 #include "policy/policy.h"
 
 #include <jansson.h>
@@ -92,10 +93,9 @@ gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server
                                  gbx_gate_hint hint);
 
 /* Arguments of a call as values, which are those that every parser makes of them: no
- * member twice, none called "__proto__". On failure *ret_why, constant, says why not;
- * json_decref() *ret. */
-bool gbx_gate_args_open(const char *text, size_t len, json_t **ret,
-                        const char **ret_why);
+ * member twice, none called "__proto__", no half of a character. On failure why, empty
+ * before and with room for 1 KiB, says which and why not; json_decref() *ret. */
+bool gbx_gate_args_open(const char *text, size_t len, json_t **ret, gbx_buf *why);
 
 /* Does the condition hold? *ret_why as with gbx_glob_value(). */
 bool gbx_gate_condition_holds(const gbx_gate_condition *condition, const json_t *args,

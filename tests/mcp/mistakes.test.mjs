@@ -327,3 +327,28 @@ test('what a list hands to its function beside an element is no option', async (
   assert.deepEqual(await valueOf(`const all = await Promise.all([{ id: 1 }, { id: 2 }].map(servers.up.get_item));
     return all.map((each) => each.args.id);`), [1, 2]);
 });
+
+for (const [code, hint] of [
+  ['const r = await servers.up.list_items(); r.content[0].text', /^a call gives the content itself/],
+  ['const { content } = await servers.up.list_items(); content[0]', /^a call gives the content itself/],
+  ['(await servers.up.list_items()).structuredContent.items', /^a call gives the content itself/],
+  ['const r = await servers.up.list_items(); r.items[0].content[0]', /^the value before the last/],
+  ['async ({ servers }) => servers.up.list_items()', /leave the parameter out$/],
+  ['async function run({ servers, input }) { return servers.up.list_items() }', /leave the parameter out$/],
+  ['async (context) => context.servers.up.list_items()', /leave the parameter out$/],
+  ['const { a } = (await servers.up.list_items()).none', /^the value on the right/],
+  ['await up.list_items()', /^did you mean servers\.up\?$/],
+  ['await Up.list_items()', /^did you mean servers\.up\?$/],
+  ['await upp.list_items()', /^declare it/],
+]) {
+  test(`what it is called here is said of a habit from elsewhere: ${code}`, async () => {
+    assert.match((await errorOf(code)).hint, hint);
+  });
+}
+
+test("a tool that is named with its server's name is found without it", async () => {
+  for (const tool of ['up.get_item', 'mcp__up__get_item', 'up__get_itm'])
+    assert.match(textOf(await call('call', { server: 'up', tool })), /did you mean 'get_item'\?$/);
+  assert.match(textOf(await call('call', { server: 'up', tool: 'zebra' })),
+    /: discover\(\{ server: "up" \}\) lists its tools$/);
+});

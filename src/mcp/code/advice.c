@@ -8,7 +8,6 @@
 #include "base/cleanup.h"
 #include "guard/text.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* What of a line says that it fetches what is there without it. */
@@ -87,7 +86,7 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
         strncmp(message, "'import", 7) == 0 || strncmp(message, "'require", 8) == 0;
     const char *found;
 
-    if (is_module && has_one_of(OURS, line, line_len))
+    if (is_module && gbx_code_names_ours(line, line_len))
         return THERE;
     if (strstr(hint, "--allow") == NULL && strstr(hint, "outside") == NULL)
         return NULL;
@@ -98,4 +97,9 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
     else
         found = topic_of(message, strlen(message));
     return found != NULL ? found : OTHERWISE;
+}
+
+bool gbx_code_names_ours(const char *text, size_t len)
+{
+    return has_one_of(OURS, text, len);
 }

@@ -3,11 +3,15 @@
 #ifndef GBX_MCP_CODE_ADVICE_H
 #define GBX_MCP_CODE_ADVICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* message: of the error; hint: the guard's, or ""; line: of the code, where it failed.
  * A constant, or NULL: the hint is good here, too. */
 const char *gbx_code_advice(const char *message, const char *hint, const char *line,
                             size_t line_len);
+
+/* Does the text name one of the globals that are there in code mode alone? */
+bool gbx_code_names_ours(const char *text, size_t len);
 
 #endif

@@ -10,6 +10,7 @@
 #include "mcp/code/advice.h"
 #include "mcp/code/hint.h"
 #include "mcp/code/run.h"
+#include "mcp/code/slip.h"
 #include "mcp/code/unawaited.h"
 
 #include <stdlib.h>
@@ -182,22 +183,35 @@ static void explain_aggregate(const gbx_code_run *run, struct material *m,
     gbx_buf_cleanup(&text);
 }
 
-/* line: where it failed. */
-static const char *hint_for(const gbx_code_run *run, const char *code, uint32_t line)
+/* The line of the code that has that number, from 1; the last for one past the end. */
+static const char *find_line(const gbx_code_run *run, uint32_t line, size_t *ret_len)
 {
-    const char *hint = gbx_result_hint(run->result);
     const char *end = run->text + run->text_len;
     const char *at = run->text;
     const char *eol;
-    const char *better;
 
     for (uint32_t n = 1; n < line && at < end; n++) {
         eol = memchr(at, '\n', (size_t)(end - at));
         at = eol != NULL ? eol + 1 : end;
     }
     eol = memchr(at, '\n', (size_t)(end - at));
-    better = gbx_code_advice(gbx_result_error(run->result), hint, at,
-                             (size_t)((eol != NULL ? eol : end) - at));
+    *ret_len = (size_t)((eol != NULL ? eol : end) - at);
+    return at;
+}
+
+/* line: where it failed. */
+static const char *hint_for(const gbx_code_run *run, const char *code, uint32_t line,
+                            struct material *m)
+{
+    const char *hint = gbx_result_hint(run->result);
+    const char *message = gbx_result_error(run->result);
+    size_t len;
+    const char *text = find_line(run, line, &len);
+    const char *better = gbx_code_advice(message, hint, text, len);
+
+    m->hint = gbx_code_slip(run, message, text, len);
+    if (m->hint != NULL)
+        return m->hint;
     if (better != NULL)
         return better;
     if (hint[0] != 0)
@@ -255,6 +269,22 @@ static char *await_hint(const gbx_code_run *run, bool is_type_error,
     return made;
 }
 
+/* Before any other: what else is said may be true of the promise alone. */
+static void take_await_hint(const gbx_code_run *run, struct material *m,
+                            gbx_reply_error *ret)
+{
+    bool is_type_error = strcmp(m->name, "TypeError") == 0;
+    char *hint = NULL;
+
+    if (is_type_error || strcmp(m->name, "SyntaxError") == 0)
+        hint = await_hint(run, is_type_error, ret->message, ret->line, ret->hint);
+    if (hint == NULL)
+        return;
+    free(m->hint);
+    m->hint = hint;
+    ret->hint = hint;
+}
+
 /* The engine has only heard that it is to stop. */
 static void say_late(const gbx_code_run *run, gbx_reply_error *ret)
 {
@@ -300,11 +330,8 @@ static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *r
     ret->line = at.line;
     ret->column = at.column;
     ret->frame = m->frame != NULL ? m->frame : "";
-    ret->hint = hint_for(run, ret->code, at.line);
-    if (strcmp(m->name, "TypeError") == 0 || strcmp(m->name, "SyntaxError") == 0)
-        m->hint = await_hint(run, m->name[0] == 'T', ret->message, at.line, ret->hint);
-    if (m->hint != NULL)
-        ret->hint = m->hint;
+    ret->hint = hint_for(run, ret->code, at.line, m);
+    take_await_hint(run, m, ret);
     /* The engine's own limit is for runs that the deadline has lost sight of. */
     if (gbx_result_code(run->result) == GBX_CODE_TIMEOUT ||
         (run->is_late && gbx_result_code(run->result) == GBX_CODE_ABORTED))

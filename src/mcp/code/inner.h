@@ -47,6 +47,8 @@ const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
 /* What is known of a server; false if nobody has heard of it. */
 bool gbx_code_info(const gbx_mcp_code *code, const char *server,
                    gbx_upstream_info *ret);
+/* The server that a variable is named for, as my_files for "my-files", or NULL. */
+const char *gbx_code_meant_server(const gbx_mcp_code *code, const char *name);
 /* The true name of a tool that is written in another way (readFile for read_file), or
  * NULL; free() it. */
 char *gbx_code_other_name(const gbx_mcp_code *code, const char *server,

@@ -80,6 +80,19 @@ static bool has_name(const struct names *names, const char *tool)
     return false;
 }
 
+/* Other hosts put the server's name before the tool's: files.read, mcp__files__read. */
+static const char *without_server(const char *server, const char *tool)
+{
+    size_t len = strlen(server);
+    const char *name = strncmp(tool, "mcp__", 5) == 0 ? tool + 5 : tool;
+    const char *rest;
+
+    if (strncmp(name, server, len) != 0)
+        return tool;
+    rest = name + len + strspn(name + len, "._-/:");
+    return rest > name + len && *rest != 0 ? rest : tool;
+}
+
 /* The nearest of each server; nothing where a server has that tool. */
 static void no_tool_anywhere(const gbx_mcp_code *code, const char *tool,
                              gbx_buf *message)
@@ -151,6 +164,27 @@ bool gbx_code_info(const gbx_mcp_code *code, const char *server, gbx_upstream_in
     return false;
 }
 
+const char *gbx_code_meant_server(const gbx_mcp_code *code, const char *name)
+{
+    const char *found = NULL;
+    char wanted[NAME_SIZE];
+
+    fold(name, wanted);
+    for (size_t i = 0; i < code->config->server_count; i++) {
+        const gbx_mcp_upstream_config *server = &code->config->servers[i];
+        char other[NAME_SIZE];
+
+        if (!gbx_code_is_listed(server))
+            continue;
+        if (strcmp(server->name, name) == 0)
+            return server->name;
+        fold(server->name, other);
+        if (found == NULL && wanted[0] != 0 && strcmp(other, wanted) == 0)
+            found = server->name;
+    }
+    return found;
+}
+
 char *gbx_code_other_name(const gbx_mcp_code *code, const char *server,
                           const char *tool)
 {
@@ -198,13 +232,15 @@ void gbx_code_no_tool(const gbx_mcp_code *code, const char *server, const char *
         return;
     read_names(info.tools, &names);
     if (!has_name(&names, tool)) {
-        near = gbx_nearest(tool, (const char *const *)names.list, names.count);
+        near = gbx_nearest(without_server(server, tool),
+                           (const char *const *)names.list, names.count);
         (void)gbx_buf_printf(message, "the server '%s' has no tool '%.256s'", server,
                              tool);
         if (near != NULL)
             (void)gbx_buf_printf(message, ": did you mean '%s'?", near);
         else
-            (void)gbx_buf_printf(message, ": await servers[\"%s\"].tools() lists them",
+            (void)gbx_buf_printf(message,
+                                 ": discover({ server: \"%s\" }) lists its tools",
                                  server);
     }
     free_names(&names);

@@ -8,6 +8,7 @@
  */
 #include "fuzz.h"
 
+#include "base/cleanup.h"
 #include "mcp/config/config.h"
 #include "mcp/config/edit.h"
 #include "mcp/hosts/toml.h"
@@ -58,14 +59,15 @@ static void check_allowed(const json_t *args)
 static void arguments(const char *text, size_t len)
 {
     json_t *args = NULL;
-    const char *why;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
     gbx_gate_verdict verdict;
 
     if (judge == NULL)
         assert(gbx_mcp_config_parse(rules, sizeof rules - 1, NULL, &judge, NULL) ==
                GBX_OK);
+    gbx_buf_init(&why, GBX_KIB(1));
     if (!gbx_gate_args_open(text, len, &args, &why)) {
-        assert(why != NULL && args == NULL);
+        assert(why.len > 0 && args == NULL);
         return;
     }
     verdict = gbx_gate_decide(judge->rules, "a", "t", args, GBX_GATE_HINT_OTHER);

@@ -36,6 +36,14 @@ static const struct row {
     {"{\"type\":\"object\",\"additionalProperties\":false}", "{}"},
     {"{\"type\":\"object\",\"additionalProperties\":{\"type\":\"number\"}}",
      "{ [key: string]: number }"},
+    {"{\"type\":\"object\",\"patternProperties\":{\"^x\":{\"type\":\"number\"}},"
+     "\"additionalProperties\":false}",
+     "{ [key: string]: (number) }"},
+    {"{\"patternProperties\":{\"^x\":{\"type\":\"number\"},\"^y\":{}},"
+     "\"additionalProperties\":{\"type\":\"string\"}}",
+     "{ [key: string]: (number) | (unknown) | string }"},
+    {"{\"type\":[\"object\",\"null\"],\"properties\":{\"a\":{}},\"anyOf\":[true]}",
+     "({\n  a?: unknown;\n} | null) & ((unknown))"},
     {"{\"properties\":{\"a\":{\"type\":\"string\"},\"b-c\":{}},\"required\":[\"a\"]}",
      "{\n  a: string;\n  \"b-c\"?: unknown;\n}"},
     {"{\"properties\":{\"a\":{},\"a\":{\"type\":\"string\"},\"\\u0061\":{}}}",
@@ -74,6 +82,11 @@ static void test_arguments__may_be_left_out_if_nothing_must_be_given(void **stat
         {"{\"anyOf\":[{\"required\":[\"y\"]},{\"required\":[\"x\"]}]}", false},
         {"{\"oneOf\":[{\"required\":[\"y\"]}]}", false},
         {"{\"oneOf\":[]}", true},
+        {"{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"required\":[\"x\"]}}}", false},
+        {"{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"required\":[]}}}", true},
+        {"{\"allOf\":[{\"$ref\":\"#/$defs/a\"}],\"$defs\":{\"a\":{\"required\":[\"x\"]}}}",
+         false},
+        {"{\"$ref\":\"#\"}", true},
     };
 
     (void)state;

@@ -71,6 +71,17 @@ static bool is_required(gbx_view schema, gbx_view wanted)
     return false;
 }
 
+/* Is it made of others? Then its members are not listed, but there are some. */
+static bool is_composed(gbx_view schema)
+{
+    static const char *const keywords[] = {"$ref", "allOf", "oneOf", "anyOf"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(keywords); i++)
+        if (gbx_view_member(schema, keywords[i]).at != NULL)
+            return true;
+    return false;
+}
+
 /* files.read_text_file(path, head?, tail?) - Read a file. */
 static void write_summary(const gbx_search_doc *doc, gbx_buf *to)
 {
@@ -97,6 +108,8 @@ static void write_summary(const gbx_search_doc *doc, gbx_buf *to)
         write_name(name, to);
         (void)gbx_buf_puts(to, is_required(schema, name) ? "" : "?");
     }
+    if (is_composed(schema) && count <= MEMBERS_MAX)
+        (void)gbx_buf_puts(to, count > 0 ? ", ..." : "...");
     (void)gbx_buf_puts(to, is_called ? "}) - " : ") - ");
     gbx_declare_summary(to, doc->tool, SUMMARY_MAX);
     (void)gbx_buf_puts(to, "\n");

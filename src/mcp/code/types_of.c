@@ -107,9 +107,9 @@ static gbx_view step(gbx_view at, const char *part, size_t len)
 }
 
 /* "#/$defs/a"; no value for anything else. */
-static gbx_view follow(struct writer *w, gbx_view ref)
+static gbx_view follow(gbx_view root, gbx_view ref)
 {
-    gbx_view at = w->root;
+    gbx_view at = root;
     const char *part = ref.at + 1;
     const char *end = ref.at + ref.len - 1;
 
@@ -131,7 +131,7 @@ static gbx_view follow(struct writer *w, gbx_view ref)
 
 static void write_reference(struct writer *w, gbx_view ref, unsigned depth)
 {
-    gbx_view target = follow(w, ref);
+    gbx_view target = follow(w->root, ref);
 
     for (unsigned i = 0; i < w->open_count; i++)
         if (w->open[i] == target.at)
@@ -250,12 +250,20 @@ static void write_object(struct writer *w, gbx_view schema, unsigned depth)
 {
     gbx_view members = gbx_view_member(schema, "properties");
     gbx_view rest = gbx_view_member(schema, "additionalProperties");
+    gbx_view fitting = gbx_view_member(schema, "patternProperties");
+    bool has_fitting = gbx_view_kind(fitting) == '{' && fitting.len > 2;
+    bool has_rest = gbx_view_kind(rest) == '{';
     unsigned count =
         gbx_view_kind(members) == '{' ? write_members(w, schema, members, depth) : 0;
 
-    if (gbx_view_kind(rest) == '{') {
+    if (has_rest || has_fitting) {
         put(w, count > 0 ? " & { [key: string]: " : "{ [key: string]: ");
-        write_type(w, rest, depth + 1);
+        if (has_fitting)
+            write_list(w, fitting, " | ", depth);
+        if (has_rest && has_fitting)
+            put(w, " | ");
+        if (has_rest)
+            write_type(w, rest, depth + 1);
         put(w, " }");
     } else if (count == 0) {
         put(w, gbx_view_kind(rest) == 'f' ? "{}" : "{ [key: string]: unknown }");
@@ -326,7 +334,8 @@ static void write_plain(struct writer *w, gbx_view schema, unsigned depth)
     } else if (type.at != NULL) {
         write_named(w, type, schema, depth);
     } else if (gbx_view_member(schema, "properties").at != NULL ||
-               gbx_view_member(schema, "additionalProperties").at != NULL) {
+               gbx_view_member(schema, "additionalProperties").at != NULL ||
+               gbx_view_member(schema, "patternProperties").at != NULL) {
         write_object(w, schema, depth);
     } else if (gbx_view_member(schema, "items").at != NULL ||
                gbx_view_member(schema, "prefixItems").at != NULL) {
@@ -357,8 +366,11 @@ static bool write_composed(struct writer *w, gbx_view schema, unsigned depth)
         if (gbx_view_kind(list) != '[')
             continue;
         if (is_more(schema)) {
+            bool is_choice = gbx_view_kind(gbx_view_member(schema, "type")) == '[';
+
+            put(w, is_choice ? "(" : "");
             write_plain(w, schema, depth);
-            put(w, " & ");
+            put(w, is_choice ? ") & " : " & ");
         }
         put(w, "(");
         write_list(w, list, keywords[i].between, depth);
@@ -399,11 +411,16 @@ static void write_type(struct writer *w, gbx_view schema, unsigned depth)
 
 /* ---- what must be given ---------------------------------------------------------------- */
 
-static bool is_all_optional(gbx_view schema, unsigned depth);
+struct asking {
+    gbx_view root;
+    unsigned nodes;
+};
+
+static bool is_all_optional(struct asking *a, gbx_view schema, unsigned depth);
 
 /* Of the schemas that the keyword lists: is there one, or are all of them so? */
-static bool lists_optional(gbx_view schema, const char *keyword, bool all,
-                           unsigned depth)
+static bool lists_optional(struct asking *a, gbx_view schema, const char *keyword,
+                           bool all, unsigned depth)
 {
     gbx_view list = gbx_view_member(schema, keyword);
     size_t cursor = 0;
@@ -414,25 +431,29 @@ static bool lists_optional(gbx_view schema, const char *keyword, bool all,
 
     while (gbx_view_kind(list) == '[' && gbx_view_next(list, &cursor, &name, &value)) {
         count++;
-        optional += is_all_optional(value, depth + 1);
+        optional += is_all_optional(a, value, depth + 1);
     }
     return count == 0 || (all ? optional == count : optional > 0);
 }
 
-static bool is_all_optional(gbx_view schema, unsigned depth)
+static bool is_all_optional(struct asking *a, gbx_view schema, unsigned depth)
 {
+    gbx_view ref = gbx_view_member(schema, "$ref");
     gbx_view list = gbx_view_member(schema, "required");
     size_t cursor = 0;
     gbx_view name;
     gbx_view value;
 
-    if (depth > COMPOSED_MAX)
+    if (depth > COMPOSED_MAX || a->nodes++ >= NODES_MAX)
         return true;
     if (gbx_view_kind(list) == '[' && gbx_view_next(list, &cursor, &name, &value))
         return false;
-    return lists_optional(schema, "allOf", true, depth) &&
-           lists_optional(schema, "anyOf", false, depth) &&
-           lists_optional(schema, "oneOf", false, depth);
+    if (gbx_view_kind(ref) == '"' &&
+        !is_all_optional(a, follow(a->root, ref), depth + 1))
+        return false;
+    return lists_optional(a, schema, "allOf", true, depth) &&
+           lists_optional(a, schema, "anyOf", false, depth) &&
+           lists_optional(a, schema, "oneOf", false, depth);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -448,5 +469,7 @@ void gbx_types_of(gbx_buf *to, gbx_view schema, unsigned indent)
 
 bool gbx_types_all_optional(gbx_view schema)
 {
-    return schema.len > SCHEMA_MAX || is_all_optional(schema, 0);
+    struct asking a = {.root = schema};
+
+    return schema.len > SCHEMA_MAX || is_all_optional(&a, schema, 0);
 }

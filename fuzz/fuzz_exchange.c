@@ -171,6 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)gbx_exchange_call(&w.x, &call);
     while (in.left > 8)
         step(&w, &in);
+    gbx_exchange_end(&w.x);
     assert(!w.x.is_nomem);
     assert(w.heard == gbx_result_log_count(w.result));
     assert(w.result->stats.log_bytes <= w.limits.log_bytes + GBX_LOG_LINE_COST);

@@ -12,10 +12,17 @@
 #include <stdio.h>
 #include <string.h>
 
+static void tell_line(gbx_exchange *x)
+{
+    gbx_log line;
+
+    if (x->on_log != NULL && gbx_result_take_unseen_log(x->result, &line))
+        x->on_log(x->log_user, &line);
+}
+
 static bool on_log(gbx_exchange *x, gbx_span body, int64_t now_ns)
 {
     gbx_msg_log msg;
-    gbx_log line;
 
     if (!gbx_msg_get_log(body, &msg))
         return false;
@@ -25,8 +32,7 @@ static bool on_log(gbx_exchange *x, gbx_span body, int64_t now_ns)
         x->is_nomem = true;
         return true;
     }
-    if (x->on_log != NULL && gbx_result_take_unseen_log(x->result, &line))
-        x->on_log(x->log_user, &line);
+    tell_line(x);
     return true;
 }
 
@@ -294,6 +300,12 @@ void gbx_exchange_sent(gbx_exchange *x, size_t len)
         x->head_sent += len;
     else
         x->tail_sent += len;
+}
+
+void gbx_exchange_end(gbx_exchange *x)
+{
+    gbx_result_end_line(x->result);
+    tell_line(x);
 }
 
 void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len, int64_t now_ns)

@@ -75,6 +75,9 @@ bool gbx_exchange_wake(gbx_exchange *x);
 gbx_span gbx_exchange_output(const gbx_exchange *x);
 void gbx_exchange_sent(gbx_exchange *x, size_t len);
 
+/* Nothing more is heard: a line of the console whose rest never came is told as it is. */
+void gbx_exchange_end(gbx_exchange *x);
+
 /* At most GBX_EXCHANGE_FEED_MAX bytes from the worker, at now_ns. Nothing is taken
  * after the end. */
 void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len,

@@ -262,6 +262,7 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
         static const char *const jits[] = {"", "full", "baseline", "off"};
 
         measure(run, now_ns, &evidence);
+        gbx_exchange_end(&run->exchange);
         r->jit = jits[run->engine->settings.options.jit];
     }
     if (run->has_exchange && run->exchange.is_nomem) {

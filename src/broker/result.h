@@ -80,6 +80,10 @@ gbx_result *gbx_result_new(void);
 bool gbx_result_add_log(gbx_result *result, gbx_log_level level, double time_ms,
                         gbx_span text, uint32_t log_max, uint8_t flags);
 
+/* Nothing follows: a line whose rest never came ends where it is, and the result is
+ * marked. */
+void gbx_result_end_line(gbx_result *result);
+
 /* The next line that is whole and that the live callback has not had; false if it has had
  * all. */
 bool gbx_result_take_unseen_log(gbx_result *result, gbx_log *ret);

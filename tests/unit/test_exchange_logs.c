@@ -292,6 +292,25 @@ static void test_live__a_line_in_pieces_comes_once_and_whole(void **state)
     peer_cleanup(&p);
 }
 
+static void test_live__a_line_that_was_begun_is_heard_at_the_end(void **state)
+{
+    heard h = {.text = ""};
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    p.x.on_log = on_log;
+    p.x.log_user = &h;
+    say_line(&p, 1, 0, "a", 1);
+    say_line(&p, 1, GBX_LOG_GOES_ON, "b", 1);
+
+    gbx_exchange_end(&p.x);
+    gbx_exchange_end(&p.x);
+
+    assert_string_equal(h.text, "1:a 1:b ");
+    assert_true(gbx_result_logs_truncated(p.result));
+    peer_cleanup(&p);
+}
+
 static void test_live__lines_past_the_cap_are_not_heard(void **state)
 {
     heard h = {.text = ""};
@@ -344,6 +363,7 @@ int main(void)
         cmocka_unit_test(test_cap__cuts_are_marked_though_there_is_room),
         cmocka_unit_test(test_cap__a_call_goes_on_past_it),
         cmocka_unit_test(test_live__lines_come_in_order_each_once),
+        cmocka_unit_test(test_live__a_line_that_was_begun_is_heard_at_the_end),
         cmocka_unit_test(test_live__lines_past_the_cap_are_not_heard),
         cmocka_unit_test(test_live__is_silent_after_the_end),
     };

@@ -248,6 +248,17 @@ static void fill(char stem[60], const char *form, const char *letter)
                                 *form == '$' ? letter : form);
 }
 
+static void test_patterns__that_end_in_a_slash_fit_the_root(void **state)
+{
+    const char *why;
+    (void)state;
+
+    assert_true(gbx_glob_value("*/", "/", 1, GBX_GLOB_EXACT, &why));
+    assert_true(gbx_glob_value("*/", "/", 1, GBX_GLOB_WIDE, &why));
+    assert_true(gbx_glob_value("*/", "a", 1, GBX_GLOB_WIDE, &why));
+    assert_false(gbx_glob_value("*/", "a/b", 3, GBX_GLOB_WIDE, &why));
+}
+
 /* The folded pattern is shorter than what was written. */
 static void test_patterns__with_letters_that_become_shorter_fit_themselves(void **state)
 {
@@ -292,6 +303,7 @@ int main(void)
         cmocka_unit_test(test_letters__have_one_form_that_is_no_longer),
         cmocka_unit_test(
             test_patterns__with_letters_that_become_shorter_fit_themselves),
+        cmocka_unit_test(test_patterns__that_end_in_a_slash_fit_the_root),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

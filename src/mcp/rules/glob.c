@@ -220,6 +220,12 @@ bool gbx_glob_value(const char *pattern, const char *text, size_t len, gbx_glob_
         return false;
     if (m.kind == GBX_GLOB_PATH && gbx_plain_has_scheme(text, len))
         return false;
-    return how == GBX_GLOB_EXACT || m.kind == GBX_GLOB_TEXT ? match(&m, text, len)
-                                                            : match_wide(&m, text, len);
+    if (how == GBX_GLOB_EXACT || m.kind == GBX_GLOB_TEXT)
+        return match(&m, text, len);
+    if (match_wide(&m, text, len))
+        return true;
+    /* A pattern may be of nothing but what was cut off it: the root, of one that ends in
+     * a slash. */
+    m = open(pattern, m.kind, GBX_GLOB_EXACT);
+    return match(&m, text, len);
 }

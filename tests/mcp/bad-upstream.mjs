@@ -317,6 +317,7 @@ function take(message) {
 if (has('greets')) write({ method: 'notifications/message', params: { level: 'info', data: 'hello' } });
 const lines = createInterface({ input: process.stdin });
 const start = Number(words.get('slow') ?? 0);
+const opens = new Promise((resolve) => setTimeout(resolve, Math.max(0, start - performance.now())));
 const held = [];
 let isTurned = !has('backwards');
 lines.on('line', (line) => {
@@ -327,7 +328,8 @@ lines.on('line', (line) => {
     if (isTurned) held.forEach((one) => take(JSON.parse(one)));
     return;
   }
-  setTimeout(() => take(JSON.parse(line)), Math.max(0, start - performance.now()));
+  /* All of the same delay, so that they keep their order. */
+  opens.then(() => setTimeout(() => take(JSON.parse(line)), 0));
 });
 lines.on('close', () => {
   if (!has('stubborn')) process.exit(0);

@@ -268,7 +268,8 @@ static void test_era__server_that_dies_of_the_question_is_started_again(void **s
  * that the other question has been sent meanwhile. */
 static void test_era__dying_of_the_question_is_known_whatever_was_said(void **state)
 {
-    static const char *const words[] = {"greets dies-on-probe", "refuses-probe"};
+    static const char *const words[] = {"greets dies-on-probe", "refuses-probe",
+                                        "slow=3500 dies-on-probe"};
     servers *s = *state;
 
     for (size_t i = 0; i < GBX_COUNTOF(words); i++)

@@ -266,7 +266,7 @@ static bool serves(gbx_template *t)
 {
     gbx_engine *engine = t->engine;
 
-    if (t->preload_seq != engine->preload_seq)
+    if (t->content_seq != engine->content_seq)
         return false;
     t->state = GBX_TEMPLATE_SERVING;
     if (engine->current != NULL)
@@ -275,11 +275,11 @@ static bool serves(gbx_template *t)
     engine->wasted = 0;
     engine->fork_ns = 0;
     engine->has_started = true;
-    if (t->is_for_preload) { /* workers without the preload serve nobody any more */
+    if (t->is_renewal) { /* workers with what was before serve nobody any more */
         engine->load_seq++;
         engine->coming = 0;
         gbx_pool_discard_stale(engine);
-        gbx_preloads_end(engine, t, NULL);
+        gbx_renewal_end(engine, t, NULL);
     }
     (void)pthread_cond_broadcast(&engine->changed);
     gbx_pool_fill(engine);
@@ -319,8 +319,8 @@ static bool on_hello(gbx_template *t, gbx_span body)
         explain_group(&engine->facts, engine, &t->process);
         ok = is_enough(engine, &error);
     }
-    if (!ok && t->is_for_preload)
-        gbx_preloads_end(engine, t, &error);
+    if (!ok && t->is_renewal)
+        gbx_renewal_end(engine, t, &error);
     if (!ok && !engine->has_started) {
         engine->start_error = error;
         engine->has_started = true;
@@ -345,6 +345,19 @@ static bool on_hello(gbx_template *t, gbx_span body)
     return ok;
 }
 
+/* Whoever waits for the template hears why it will not serve. The lock is held. */
+static void refuse_renewal(gbx_template *t, gbx_span message)
+{
+    gbx_error error = {0};
+    char text[sizeof t->engine->load_message];
+
+    if (!t->is_renewal)
+        return;
+    copy_line(text, sizeof text, message);
+    (void)gbx_fail(&error, GBX_E_DATA, "%s", text);
+    gbx_renewal_end(t->engine, t, &error);
+}
+
 static bool on_loaded(gbx_template *t, gbx_span body)
 {
     gbx_engine *engine = t->engine;
@@ -353,9 +366,12 @@ static bool on_loaded(gbx_template *t, gbx_span body)
 
     if (!gbx_msg_get_loaded(body, &msg) || t->loads_pending == 0)
         return false;
-    if (t->state == GBX_TEMPLATE_LOADING && !msg.ok)
-        return false; /* a call must not find less than the engine has */
     (void)pthread_mutex_lock(&engine->lock);
+    if (t->state == GBX_TEMPLATE_LOADING && !msg.ok) {
+        refuse_renewal(t, msg.message);
+        (void)pthread_mutex_unlock(&engine->lock);
+        return false; /* a call must not find less than the engine has */
+    }
     t->loads_pending--;
     if (t->state == GBX_TEMPLATE_LOADING && t->loads_pending == 0) {
         ok = serves(t);

@@ -84,8 +84,9 @@ typedef struct gbx_template {
     uint64_t ready_load_seq;  /* with which; supervisor thread */
     bool was_useful;          /* a worker of it became READY */
     uint32_t function_serial; /* of the last function that its CONFIG names */
-    uint64_t preload_seq;     /* preloads it has */
-    bool is_for_preload;      /* somebody waits in gbx_engine_preload() for it */
+    uint64_t content_seq;     /* of the preloads and datasets it has */
+    bool is_renewal;          /* somebody waits in gbx_renew_template() for it */
+    uint64_t replaced_bytes;  /* in it, of datasets: their memory is lost to it */
     int64_t born_ns;
     int64_t watched_ns;     /* the FORK that watch.c waits for the answer of */
     int64_t watched_cpu_ns; /* processor time when it began to */
@@ -116,12 +117,12 @@ typedef struct gbx_dataset {
     uint8_t sha256[GBX_SHA256_SIZE];
 } gbx_dataset;
 
-/* Who waits for a template with one more preload, on the stack of its thread. */
-typedef struct gbx_preloading {
+/* Who waits for a template with what the engine now has, on the stack of its thread. */
+typedef struct gbx_renewal {
     bool is_started; /* the template is */
     bool is_done;
     gbx_error error; /* status OK: it serves */
-} gbx_preloading;
+} gbx_renewal;
 
 typedef struct gbx_run_list {
     gbx_run *first;
@@ -174,8 +175,8 @@ struct gbx_engine {
     gbx_run_list inbox;   /* submitted, not yet seen by the supervisor */
     gbx_dataset *datasets;
     gbx_dataset *preloads; /* their sources, in their order */
-    uint64_t preload_seq;  /* changes with the list */
-    gbx_preloading *preloading;
+    uint64_t content_seq;  /* changes with what only a new template can be given */
+    gbx_renewal *renewal;
     uint64_t load_seq;
     bool load_failed; /* of the load in progress */
     bool load_done;
@@ -296,6 +297,10 @@ bool gbx_control_take_frames(gbx_template *t);
 
 /* ---- loader.c -------------------------------------------------------------- */
 
+/* Is the template that serves being given something? It forks nobody meanwhile. The lock
+ * is held. */
+bool gbx_loader_is_busy(const gbx_engine *engine);
+
 /* Give the template one more function's name, and wait until workers have it. */
 gbx_status gbx_loader_expose(gbx_engine *engine, const gbx_function *function,
                              gbx_error *reterr);
@@ -309,10 +314,15 @@ uint32_t gbx_preloads_count(const gbx_engine *engine);
 /* All of them, after CONFIG. */
 bool gbx_preloads_send(gbx_template *t);
 
+/* ---- renew.c --------------------------------------------------------------- */
+
+/* Have a template started with what the lists now hold, and wait until it serves; nothing
+ * changes if it fails. The lock is held, and the engine is settled. */
+gbx_status gbx_renew_template(gbx_engine *engine, gbx_error *reterr);
+
 /* The template (NULL: it did not even start) serves, or will not: then why. Tells who
  * waits for it. The lock is held. */
-void gbx_preloads_end(gbx_engine *engine, const gbx_template *t,
-                      const gbx_error *error);
+void gbx_renewal_end(gbx_engine *engine, const gbx_template *t, const gbx_error *error);
 
 /* ---- supervisor.c ---------------------------------------------------------- */
 

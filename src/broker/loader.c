@@ -23,6 +23,12 @@
 #define DATASET_NAME_MAX 64
 #define LOAD_PATIENCE_NS (INT64_C(60000) * GBX_NS_PER_MS)
 
+/* The heap of a template does not get back what a dataset leaves that is replaced in it
+ * (worker/heap.h), and nobody is forked while it parses: little is replaced in place, for
+ * more there is a new template beside the one that serves. */
+#define REPLACED_MAX  GBX_MIB(1)
+#define REPLACED_EACH GBX_KIB(16)
+
 /* An identifier, so that datasets.NAME can be written; ASCII is enough for a name. */
 static bool is_name(const char *name)
 {
@@ -137,10 +143,43 @@ static void replace_workers(gbx_engine *engine)
     gbx_pool_fill(engine);
 }
 
-static gbx_status load(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
+static uint64_t cost_in_place(const gbx_dataset *d, const gbx_dataset *old)
+{
+    return old == NULL ? 0 : d->size + old->size + REPLACED_EACH;
+}
+
+/* The lock is held. */
+static gbx_status put_in_place(gbx_engine *engine, const gbx_dataset *d, uint64_t cost,
+                               gbx_error *reterr)
 {
     update u = {"load the dataset", d->name, d, GBX_E_DATA};
+    gbx_status status = send_and_wait(engine, &u, reterr);
+
+    if (status == GBX_OK) {
+        if (engine->current != NULL)
+            engine->current->replaced_bytes += cost;
+        replace_workers(engine);
+    }
+    return status;
+}
+
+/* The lock is held. */
+static gbx_status put_in_new(gbx_engine *engine, const gbx_dataset *d,
+                             gbx_error *reterr)
+{
+    gbx_error error = {0};
+    gbx_status status = gbx_renew_template(engine, &error);
+
+    return status == GBX_OK
+               ? GBX_OK
+               : gbx_fail(reterr, status, "cannot load the dataset '%s': %s", d->name,
+                          error.message);
+}
+
+static gbx_status load(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
+{
     gbx_dataset *old = NULL;
+    uint64_t cost;
     gbx_status status;
 
     (void)pthread_mutex_lock(&engine->lock);
@@ -154,10 +193,12 @@ static gbx_status load(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
     d->serial = ++engine->next_dataset;
     gbx_loader_link(&engine->datasets, d, &old);
     gbx_confine_weigh(engine);
-    status = send_and_wait(engine, &u, reterr);
-    if (status == GBX_OK) {
-        replace_workers(engine);
-    } else {
+    cost = cost_in_place(d, old);
+    if (engine->current->replaced_bytes + cost > REPLACED_MAX)
+        status = put_in_new(engine, d, reterr);
+    else
+        status = put_in_place(engine, d, cost, reterr);
+    if (status != GBX_OK) {
         gbx_loader_unlink(&engine->datasets, d, old);
         gbx_confine_weigh(engine);
         old = d;
@@ -171,6 +212,11 @@ static gbx_status load(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
 }
 
 /* ---- public to other modules -------------------------------------------- */
+
+bool gbx_loader_is_busy(const gbx_engine *engine)
+{
+    return engine->is_loading && engine->renewal == NULL;
+}
 
 gbx_status gbx_loader_expose(gbx_engine *engine, const gbx_function *function,
                              gbx_error *reterr)

@@ -152,7 +152,7 @@ static size_t forks_wanted(const gbx_engine *engine)
     size_t want = may_wait_for_pause(engine) ? 0 : size_for_now(engine);
 
     want += engine->waiting.count;
-    if (t == NULL || engine->is_closing || engine->is_loading || have >= want ||
+    if (t == NULL || engine->is_closing || gbx_loader_is_busy(engine) || have >= want ||
         engine->alive >= o->max_workers || t->forks >= o->recycle_calls ||
         (engine->fork_ns != 0 && gbx_clock_now_ns() < engine->fork_ns))
         return 0;

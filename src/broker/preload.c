@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * preload - the host's own scripts are kept as datasets are, in sealed memfds, and every
- * template is given all of them before it says HELLO. So one more is a new template: the
- * old one serves until the new one does, and goes on if that fails.
+ * template is given all of them before it says HELLO. So one more is a new template.
  */
 #include "broker/loader.h"
 
@@ -74,32 +73,6 @@ static size_t count(const gbx_engine *engine)
     return n;
 }
 
-/* Have a template started with what the list now holds; the lock is held. */
-static gbx_status replace_template(gbx_engine *engine, gbx_error *reterr)
-{
-    gbx_preloading mine = {.is_done = false};
-    gbx_status status;
-
-    engine->preload_seq++; /* a template that starts without it must not serve */
-    engine->is_loading = true;
-    /* gbx_preloads_end() takes it out again, or the lines below do. */
-    /* cppcheck-suppress autoVariables */
-    engine->preloading = &mine;
-    gbx_supervisor_wake(engine);
-    /* Whatever happens to the template, the supervisor ends its patience. */
-    while (!mine.is_done && !engine->is_closing)
-        (void)pthread_cond_wait(&engine->changed, &engine->lock);
-    if (!mine.is_done) {
-        engine->preloading = NULL;
-        engine->is_loading = false;
-        return gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed");
-    }
-    status = mine.error.status;
-    if (status != GBX_OK && reterr != NULL)
-        *reterr = mine.error;
-    return status;
-}
-
 static gbx_status preload(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
 {
     gbx_dataset *old = NULL;
@@ -114,11 +87,9 @@ static gbx_status preload(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
             status = gbx_fail(reterr, GBX_E_USAGE, "an engine has at most %u preloads",
                               GBX_PRELOADS_MAX);
         else
-            status = replace_template(engine, reterr);
-        if (status != GBX_OK) {
+            status = gbx_renew_template(engine, reterr);
+        if (status != GBX_OK)
             gbx_loader_unlink(&engine->preloads, d, old);
-            engine->preload_seq++;
-        }
     }
     if (status != GBX_OK)
         old = d;
@@ -177,21 +148,6 @@ bool gbx_preloads_send(gbx_template *t)
 uint32_t gbx_preloads_count(const gbx_engine *engine)
 {
     return (uint32_t)count(engine);
-}
-
-void gbx_preloads_end(gbx_engine *engine, const gbx_template *t, const gbx_error *error)
-{
-    gbx_preloading *p = engine->preloading;
-
-    /* Whoever waits now may wait for another template than this. */
-    if (p == NULL || (t != NULL && t->preload_seq != engine->preload_seq))
-        return;
-    if (error != NULL)
-        p->error = *error;
-    p->is_done = true;
-    engine->preloading = NULL; /* from here on another may be first */
-    engine->is_loading = false;
-    (void)pthread_cond_broadcast(&engine->changed);
 }
 
 /* ---- public API ---------------------------------------------------------- */

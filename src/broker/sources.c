@@ -132,7 +132,8 @@ gbx_status gbx_sources_take(gbx_engine *engine, gbx_record_head *to,
     (void)pthread_mutex_lock(&engine->lock);
     ok = copy_all(engine->datasets, to, &to->datasets) &&
          copy_all(engine->preloads, to, &to->preloads);
-    *ret_load_seq = engine->load_seq;
+    /* What is on its way is in the lists, and in no worker yet: none fits. */
+    *ret_load_seq = engine->is_loading ? 0 : engine->load_seq;
     (void)pthread_mutex_unlock(&engine->lock);
     return ok ? GBX_OK
               : gbx_fail(

@@ -230,7 +230,7 @@ static bool needs_template(gbx_engine *engine, int64_t now)
         is_starting = is_starting || at->state < GBX_TEMPLATE_SERVING;
     if (engine->runner.execute != NULL) /* calls execute elsewhere */
         return false;
-    if (engine->preloading != NULL && !engine->preloading->is_started)
+    if (engine->renewal != NULL && !engine->renewal->is_started)
         return !is_starting && !engine->is_spawning && !engine->is_closing;
     if (is_starting || engine->is_spawning || engine->is_closing ||
         engine->is_loading || now < engine->retry_ns ||
@@ -243,8 +243,8 @@ static bool needs_template(gbx_engine *engine, int64_t now)
 static void fail_start(gbx_engine *engine, const gbx_error *error)
 {
     (void)pthread_mutex_lock(&engine->lock);
-    if (engine->preloading != NULL) {
-        gbx_preloads_end(engine, NULL, error);
+    if (engine->renewal != NULL) {
+        gbx_renewal_end(engine, NULL, error);
     } else {
         engine->failed_starts++;
         engine->retry_ns = gbx_clock_now_ns() + INT64_C(200) * GBX_NS_PER_MS;
@@ -269,8 +269,8 @@ static void look_after_templates(gbx_engine *engine)
     (void)pthread_mutex_lock(&engine->lock);
     needed = needs_template(engine, gbx_clock_now_ns());
     engine->is_spawning = needed; /* a load must not begin meanwhile */
-    if (needed && engine->preloading != NULL)
-        engine->preloading->is_started = true;
+    if (needed && engine->renewal != NULL)
+        engine->renewal->is_started = true;
     (void)pthread_mutex_unlock(&engine->lock);
     if (!needed)
         return;

@@ -20,7 +20,8 @@
  * machine needs for its start or for a dataset, so that only a hang meets it. */
 #define TEMPLATE_PATIENCE_S 30
 
-#define DIED_EARLY "the worker program died before it was ready"
+#define DIED_EARLY   "the worker program died before it was ready"
+#define DIED_LOADING "the template died while loading: the data does not fit"
 
 static void lacks(gbx_template *t, const char *what, int error)
 {
@@ -102,6 +103,7 @@ static void died(gbx_template *t)
     gbx_worker *next;
     bool was_useful;
     bool was_current;
+    bool was_loading;
     bool ran_group_out = gbx_cgroup_take_kill(&engine->group);
 
     gbx_audit_engine_event(engine, GBX_AUDIT_TEMPLATE_DIED, "");
@@ -110,17 +112,21 @@ static void died(gbx_template *t)
     (void)pthread_mutex_lock(&engine->lock);
     was_useful = t->was_useful || t->state == GBX_TEMPLATE_RETIRED;
     was_current = engine->current == t;
+    was_loading = t->state == GBX_TEMPLATE_LOADING;
     t->state = GBX_TEMPLATE_DEAD;
     if (was_current)
         engine->current = NULL;
     (void)pthread_mutex_unlock(&engine->lock);
     end_later(t);
     (void)pthread_mutex_lock(&engine->lock);
-    if (t->is_for_preload && !was_useful) {
+    if (t->is_renewal && !was_useful) {
         gbx_error error = {0};
 
-        (void)gbx_fail(&error, GBX_E_OS, DIED_EARLY);
-        gbx_preloads_end(engine, t, &error);
+        if (was_loading)
+            (void)gbx_fail(&error, GBX_E_DATA, DIED_LOADING);
+        else
+            (void)gbx_fail(&error, GBX_E_OS, DIED_EARLY);
+        gbx_renewal_end(engine, t, &error);
     } else if (!was_useful) {
         engine->failed_starts++;
         if (engine->lack[0] == 0)
@@ -136,11 +142,11 @@ static void died(gbx_template *t)
             engine->has_started = true;
         }
     }
-    if (was_current && engine->is_loading && engine->preloading == NULL) {
+    if (was_current && gbx_loader_is_busy(engine)) {
         engine->load_failed = true;
         engine->load_done = true;
-        (void)snprintf(engine->load_message, sizeof engine->load_message,
-                       "the template died while loading: the data does not fit");
+        (void)snprintf(engine->load_message, sizeof engine->load_message, "%s",
+                       DIED_LOADING);
     }
     for (gbx_worker *w = engine->workers; w != NULL; w = next) {
         next = w->next;
@@ -255,7 +261,7 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     t->process = (gbx_spawned){.control = -1, .pidfd = -1};
     t->born_ns = gbx_clock_now_ns();
     gbx_buf_init(&t->in, GBX_KIB(64));
-    t->preload_seq = engine->preload_seq;
+    t->content_seq = engine->content_seq;
     status = gbx_spawn(&options, &t->process, &err);
     if (status == GBX_OK && (!send_config(t) || !gbx_preloads_send(t)))
         status = gbx_fail(&err, GBX_E_OS, DIED_EARLY);
@@ -275,7 +281,7 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     (void)pthread_mutex_lock(&engine->lock);
     t->next = engine->templates;
     engine->templates = t;
-    t->is_for_preload = engine->preloading != NULL;
+    t->is_renewal = engine->renewal != NULL;
     engine->templates_started++;
     engine->is_spawning = false;
     (void)pthread_mutex_unlock(&engine->lock);

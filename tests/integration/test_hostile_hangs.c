@@ -12,13 +12,6 @@
 
 #include <cmocka.h>
 
-static bool is_alive(void *user)
-{
-    gbx_call call = script_of("result 1");
-
-    return call_code(user, &call) == GBX_CODE_VALUE;
-}
-
 typedef struct slow {
     double start_failed_ms;
     gbx_status status;
@@ -57,9 +50,9 @@ static bool heals(const char *plan, double *ret_ms)
     if (gbx_engine_new(&options, &engine, NULL) != GBX_OK)
         return false;
     for (int i = 0; i < 6; i++)
-        (void)is_alive(engine);
+        (void)is_hostile_alive(engine);
     start = now_ms();
-    healed = until(is_alive, engine, 20000);
+    healed = until(is_hostile_alive, engine, 20000);
     *ret_ms = now_ms() - start;
     gbx_engine_free(engine);
     return healed;

@@ -21,13 +21,6 @@
 
 #include <cmocka.h>
 
-static void check_one_line(const char *text)
-{
-    for (const char *at = text; *at != 0; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            fail_msg("a control character in '%s'", text);
-}
-
 /* ---- engines that do not start ------------------------------------------- */
 
 static gbx_status start_fails(const gbx_options *options, gbx_error *error)
@@ -315,13 +308,6 @@ static void test_worker__that_dies_idle_is_replaced(void **state)
 
 /* ---- death and hang of the template at each step of a fork ----------------- */
 
-static bool is_alive(void *user)
-{
-    gbx_call call = script_of("result 1");
-
-    return call_code(user, &call) == GBX_CODE_VALUE;
-}
-
 static void test_template__that_dies_in_a_fork_is_replaced(void **state)
 {
     static const char *const steps[] = {"fork", "forked", "sent"};
@@ -336,44 +322,14 @@ static void test_template__that_dies_in_a_fork_is_replaced(void **state)
         (void)snprintf(plan, sizeof plan, "at-%s=exit,only=4", steps[i]);
         options = hostile_options(plan);
         engine = engine_start(&options);
-        assert_true(until(is_alive, engine, 5000));
+        assert_true(until(is_hostile_alive, engine, 5000));
         for (int n = 0; n < 20; n++) /* worker 4 comes and is lost */
-            (void)is_alive(engine);
-        assert_true(until(is_alive, engine, 5000));
+            (void)is_hostile_alive(engine);
+        assert_true(until(is_hostile_alive, engine, 5000));
         assert_true(report_number(engine, "templatesStarted") >= 2);
         gbx_engine_free(engine);
         footprint_check(&before);
     }
-}
-
-static void test_load__fails_with_the_reason_that_the_template_gives(void **state)
-{
-    gbx_options options = hostile_options("load-fails");
-    gbx_engine *engine = engine_start(&options);
-    gbx_error error = {0};
-
-    (void)state;
-    assert_int_equal(gbx_engine_load(engine, "d", "[1]", 3, GBX_DATA_JSON, &error),
-                     GBX_E_DATA);
-
-    assert_non_null(strstr(error.message, "fit"));
-    check_one_line(error.message);
-    check_hostile_alive(engine);
-    gbx_engine_free(engine);
-}
-
-static void test_load__fails_when_the_template_dies_of_it(void **state)
-{
-    gbx_options options = hostile_options("at-load=exit");
-    gbx_engine *engine = engine_start(&options);
-    gbx_error error = {0};
-
-    (void)state;
-    assert_int_equal(gbx_engine_load(engine, "d", "[1]", 3, GBX_DATA_JSON, &error),
-                     GBX_E_DATA);
-
-    assert_true(until(is_alive, engine, 5000)); /* the next template has no dataset */
-    gbx_engine_free(engine);
 }
 
 int main(void)
@@ -398,8 +354,6 @@ int main(void)
         cmocka_unit_test(test_worker__that_is_ready_twice_breaks_the_protocol),
         cmocka_unit_test(test_worker__that_dies_idle_is_replaced),
         cmocka_unit_test(test_template__that_dies_in_a_fork_is_replaced),
-        cmocka_unit_test(test_load__fails_with_the_reason_that_the_template_gives),
-        cmocka_unit_test(test_load__fails_when_the_template_dies_of_it),
     };
 
     return cmocka_run_group_tests_name("hostile template", tests, NULL, NULL);

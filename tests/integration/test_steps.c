@@ -40,13 +40,6 @@ static const struct action {
 
 #define ACTIONS (sizeof actions / sizeof actions[0])
 
-static bool is_hostile_alive(void *user)
-{
-    gbx_call call = script_of("result 1");
-
-    return call_code(user, &call) == GBX_CODE_VALUE;
-}
-
 /* The first six workers do it, those after them are well. */
 static void check_step(const char *step, const struct action *action, bool has_result)
 {

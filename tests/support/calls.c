@@ -116,6 +116,20 @@ void check_hostile_alive(gbx_engine *engine)
     gbx_result_free(result);
 }
 
+bool is_hostile_alive(void *engine)
+{
+    gbx_call call = script_of("result 1");
+
+    return call_code(engine, &call) == GBX_CODE_VALUE;
+}
+
+void check_one_line(const char *text)
+{
+    for (const char *at = text; *at != 0; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            fail_msg("a control character in '%s'", text);
+}
+
 double report_number(gbx_engine *engine, const char *key)
 {
     char quoted[64];

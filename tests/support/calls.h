@@ -37,6 +37,8 @@ void check_value(gbx_engine *engine, const char *code, const char *input,
                  const char *value);
 void check_alive(gbx_engine *engine);         /* real worker: 1 + 1 */
 void check_hostile_alive(gbx_engine *engine); /* hostile worker: a RESULT */
+bool is_hostile_alive(void *engine);          /* the same as an until_fn */
+void check_one_line(const char *text);        /* it has no control characters */
 
 /* A number of gbx_engine_report(), by its key. */
 double report_number(gbx_engine *engine, const char *key);

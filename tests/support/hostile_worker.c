@@ -340,13 +340,27 @@ static void reap(int signals)
             }
 }
 
-static void load(void)
+/* Larger than the directive says, if it is there at all. */
+static bool is_too_large(const char *directive, gbx_span body)
 {
-    gbx_msg_loaded loaded = {.ok = !hostile_plan_has("load-fails"),
-                             .message = span_of(hostile_plan_has("load-fails")
-                                                    ? "it does \x1b[7mnot\n fit"
-                                                    : "")};
+    gbx_msg_load msg;
+
+    return hostile_plan_has(directive) && gbx_msg_get_load(body, &msg) &&
+           msg.size > hostile_plan_number(directive, 0);
+}
+
+static void load(gbx_span body)
+{
+    bool fails = is_too_large("load-fails", body);
+    gbx_msg_loaded loaded = {.ok = !fails,
+                             .message =
+                                 span_of(fails ? "it does \x1b[7mnot\n fit" : "")};
     gbx_buf buf;
+
+    if (is_too_large("load-exits", body))
+        _exit(0);
+    if (is_too_large("load-hangs", body))
+        hostile_act("hang");
 
     hostile_plan_step("load", 0);
     gbx_buf_init(&buf, 256);
@@ -382,7 +396,7 @@ static int serve(void)
         if (!get_frame(&header, body, sizeof body))
             return 0;
         if (header.type == GBX_MSG_LOAD)
-            load();
+            load((gbx_span){body, header.body_len});
         else if (gbx_msg_get_fork((gbx_span){body, header.body_len}, &worker_id))
             fork_worker(worker_id);
     }

@@ -82,12 +82,14 @@ static bool is_below(const process *all, size_t count, const process *p, pid_t r
     return false;
 }
 
-static size_t field_kib(const char *name)
+static size_t field_kib(pid_t pid, const char *name)
 {
+    char path[64];
     char text[4096];
     const char *at;
 
-    if (!read_text("/proc/self/status", text, sizeof text))
+    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    if (!read_text(path, text, sizeof text))
         return 0;
     at = strstr(text, name);
     return at != NULL ? strtoul(at + strlen(name), NULL, 10) : 0;
@@ -150,12 +152,17 @@ size_t proc_fds(void)
 
 size_t proc_rss_kib(void)
 {
-    return field_kib("VmRSS:");
+    return proc_rss_kib_of(getpid());
+}
+
+size_t proc_rss_kib_of(pid_t pid)
+{
+    return field_kib(pid, "VmRSS:");
 }
 
 size_t proc_peak_kib(void)
 {
-    return field_kib("VmHWM:");
+    return field_kib(getpid(), "VmHWM:");
 }
 
 void proc_reset_peak(void)
@@ -194,6 +201,13 @@ size_t proc_workers(pid_t template_pid, pid_t *ret, size_t max)
     for (size_t i = 0; i < tree.count && count < max; i++)
         ret[count++] = tree.pids[i];
     return count;
+}
+
+pid_t proc_parent(pid_t pid)
+{
+    process p;
+
+    return read_stat(pid, &p) ? p.parent : 0;
 }
 
 char proc_state(pid_t pid)

@@ -21,13 +21,16 @@ size_t proc_zombies(void);
 size_t proc_fds(void);
 long proc_fds_of(pid_t pid); /* -1: not to be seen */
 size_t proc_rss_kib(void);
-size_t proc_peak_kib(void); /* since proc_reset_peak() */
+size_t proc_rss_kib_of(pid_t pid); /* 0: there is no such process */
+size_t proc_peak_kib(void);        /* since proc_reset_peak() */
 void proc_reset_peak(void);
 
 /* The one child of this process, which must be an engine's template; 0 if there is not
  * exactly one. And the children of that: workers. */
 pid_t proc_template(void);
 size_t proc_workers(pid_t template_pid, pid_t *ret, size_t max);
+
+pid_t proc_parent(pid_t pid); /* 0: there is no such process */
 
 /* One letter of /proc/PID/stat: 'R', 'S', 'T', 'Z'...; 0 if there is no such process. */
 char proc_state(pid_t pid);

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* A worker program that fails where it is given a dataset, or never says that it has it. */
+#include "calls.h"
+#include "proc.h"
+#include "until.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void test_load__fails_with_the_reason_that_the_template_gives(void **state)
+{
+    gbx_options options = hostile_options("load-fails");
+    gbx_engine *engine = engine_start(&options);
+    gbx_error error = {0};
+
+    (void)state;
+    assert_int_equal(gbx_engine_load(engine, "d", "[1]", 3, GBX_DATA_JSON, &error),
+                     GBX_E_DATA);
+
+    assert_non_null(strstr(error.message, "fit"));
+    check_one_line(error.message);
+    check_hostile_alive(engine);
+    gbx_engine_free(engine);
+}
+
+static void test_load__fails_when_the_template_dies_of_it(void **state)
+{
+    gbx_options options = hostile_options("at-load=exit");
+    gbx_engine *engine = engine_start(&options);
+    gbx_error error = {0};
+
+    (void)state;
+    assert_int_equal(gbx_engine_load(engine, "d", "[1]", 3, GBX_DATA_JSON, &error),
+                     GBX_E_DATA);
+
+    assert_true(
+        until(is_hostile_alive, engine, 5000)); /* the next template has no dataset */
+    gbx_engine_free(engine);
+}
+
+/* A large one in the place of another is loaded into a template beside the one that
+ * serves. */
+static void test_load__that_a_new_template_fails_leaves_what_was(void **state)
+{
+    static const struct {
+        const char *plan;
+        const char *message;
+    } cases[] = {{"load-fails=100", "fit"},
+                 {"load-exits=100", "the data does not fit"}};
+    size_t size = 2 << 20;
+    char *json = malloc(size);
+
+    (void)state;
+    memset(json, ' ', size);
+    json[0] = '1';
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        gbx_options options = hostile_options(cases[i].plan);
+        gbx_engine *engine = engine_start(&options);
+        gbx_error error = {0};
+
+        assert_int_equal(gbx_engine_load(engine, "d", "[1]", 3, GBX_DATA_JSON, &error),
+                         GBX_OK);
+        assert_int_equal(gbx_engine_load(engine, "d", json, size, GBX_DATA_JSON,
+                                         &error),
+                         GBX_E_DATA);
+
+        assert_non_null(strstr(error.message, "cannot load the dataset 'd': "));
+        assert_non_null(strstr(error.message, cases[i].message));
+        check_one_line(error.message);
+        assert_int_equal(report_number(engine, "jsonBytes"), 3);
+        check_hostile_alive(engine);
+        assert_int_equal(gbx_engine_load(engine, "d", "[2]", 3, GBX_DATA_JSON, &error),
+                         GBX_OK);
+        gbx_engine_free(engine);
+    }
+    free(json);
+}
+
+typedef struct reload {
+    gbx_engine *engine;
+    gbx_status status;
+} reload;
+
+static void *load_large(void *user)
+{
+    reload *r = user;
+    size_t size = 2 << 20;
+    char *json = malloc(size);
+
+    memset(json, ' ', size);
+    json[0] = '1';
+    r->status = gbx_engine_load(r->engine, "d", json, size, GBX_DATA_JSON, NULL);
+    free(json);
+    return NULL;
+}
+
+static pid_t template_beside(pid_t serving)
+{
+    proc_tree tree;
+
+    proc_look(getpid(), &tree);
+    for (size_t i = 0; i < tree.count; i++)
+        if (tree.pids[i] != serving && proc_parent(tree.pids[i]) == getpid())
+            return tree.pids[i];
+    return 0;
+}
+
+static bool is_another_begun(void *user)
+{
+    return template_beside(*(pid_t *)user) != 0;
+}
+
+static void test_load__of_a_large_one_in_the_place_of_another_holds_up_nobody(
+    void **state)
+{
+    gbx_options options = hostile_options("load-hangs=100");
+    reload r = {.engine = engine_start(&options)};
+    pthread_t loader;
+    pid_t serving;
+
+    (void)state;
+    assert_int_equal(gbx_engine_load(r.engine, "d", "[1]", 3, GBX_DATA_JSON, NULL),
+                     GBX_OK);
+    serving = proc_template();
+    assert_true(serving > 0);
+    assert_int_equal(pthread_create(&loader, NULL, load_large, &r), 0);
+    assert_true(until(is_another_begun, &serving, 5000));
+    for (int i = 0; i < 50; i++) /* far more than there are workers ready */
+        check_hostile_alive(r.engine);
+    assert_int_equal(kill(template_beside(serving), SIGKILL), 0);
+    (void)pthread_join(loader, NULL);
+
+    assert_int_not_equal(r.status, GBX_OK);
+    gbx_engine_free(r.engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_load__fails_with_the_reason_that_the_template_gives),
+        cmocka_unit_test(test_load__fails_when_the_template_dies_of_it),
+        cmocka_unit_test(test_load__that_a_new_template_fails_leaves_what_was),
+        cmocka_unit_test(
+            test_load__of_a_large_one_in_the_place_of_another_holds_up_nobody),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

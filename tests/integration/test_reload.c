@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Datasets that are replaced again and again cost what one costs. */
+#include "calls.h"
+#include "proc.h"
+#include "until.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* [{"id":0,"name":"..."},...], other texts for another seed; the caller frees it. */
+static char *records(size_t count, unsigned seed, size_t *ret_len)
+{
+    char *json = malloc(count * 64 + 16);
+    size_t len = 1;
+
+    json[0] = '[';
+    for (size_t i = 0; i < count; i++)
+        len +=
+            (size_t)sprintf(json + len, "%s{\"id\":%zu,\"name\":\"record %u of %zu\"}",
+                            i > 0 ? "," : "", i, seed, i);
+    json[len++] = ']';
+    *ret_len = len;
+    return json;
+}
+
+static void load_records(gbx_engine *engine, size_t count, unsigned seed)
+{
+    gbx_error error = {0};
+    size_t len;
+    char *json = records(count, seed, &len);
+
+    if (gbx_engine_load(engine, "d", json, len, GBX_DATA_JSON, &error) != GBX_OK)
+        fail_msg("%s", error.message);
+    free(json);
+}
+
+static bool is_alone(void *user)
+{
+    (void)user;
+    return proc_template() != 0; /* the one before has ended */
+}
+
+/* Of the engine's template in KiB, once its dataset was loaded so many times. */
+static size_t template_after(size_t count, unsigned times)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine;
+    char expected[32];
+    size_t kib;
+
+    options.pool_size = 1;
+    engine = engine_start(&options);
+    for (unsigned i = 0; i < times; i++)
+        load_records(engine, count, i);
+    (void)snprintf(expected, sizeof expected, "[%zu,\"record %u of 1\"]", count,
+                   times - 1);
+    check_value(engine, "() => [datasets.d.length, datasets.d[1].name]", NULL,
+                expected);
+    assert_true(until(is_alone, NULL, 5000));
+    kib = proc_rss_kib_of(proc_template());
+    gbx_engine_free(engine);
+    return kib;
+}
+
+static void test_reload__leaves_nothing_of_what_was_replaced(void **state)
+{
+    static const struct {
+        size_t count;
+        unsigned times;
+    } cases[] = {{40000, 21}, {1000, 301}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t once = template_after(cases[i].count, 1);
+        size_t often = template_after(cases[i].count, cases[i].times);
+
+        assert_true(once > 0);
+        if (often > once + once / 3)
+            fail_msg("%zu records: %zu KiB after one load, %zu after %u",
+                     cases[i].count, once, often, cases[i].times);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reload__leaves_nothing_of_what_was_replaced),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

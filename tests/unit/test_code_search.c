@@ -75,6 +75,200 @@ static void test_search__finds_what_is_meant(void **state)
     }
 }
 
+/* The names of those that fit, best first. */
+static void expect(const char *const *list, size_t count, const char *query,
+                   const char *names)
+{
+    gbx_search_doc docs[8];
+    char found[512] = "";
+    size_t len = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        docs[i] = (gbx_search_doc){.server = "up"};
+        assert_true(gbx_view_open(list[i], strlen(list[i]), &docs[i].tool));
+    }
+    assert_true(gbx_search_rank(docs, count, query, strlen(query)));
+    for (size_t i = 0; i < count && docs[i].score > 0; i++) {
+        gbx_view name = gbx_view_member(docs[i].tool, "name");
+
+        len += (size_t)snprintf(found + len, sizeof found - len, "%s%.*s",
+                                i > 0 ? " " : "", (int)name.len - 2, name.at + 1);
+    }
+    if (strcmp(found, names) != 0)
+        fail_msg("%s: %s", query, found);
+}
+
+#define EXPECT(list, query, names) \
+    expect(list, sizeof list / sizeof *list, query, names)
+
+static void test_search__reads_escapes(void **state)
+{
+    static const char *const list[] = {
+        "{\"name\":\"a\",\"description\":\"one\\nwidget\\tgadget\\\"quoted\\\\slashed\"}",
+        "{\"name\":\"b\",\"description\":\"\\u0437\\u0430\\u043c\\u0435\\u0442\\u043a\\u0430"
+        "\",\"inputSchema\":{\"properties\":{\"\\u00fcber\":{}}}}",
+        "{\"name\":\"c\",\"description\":\"\\ud83d\\ude00smiley \\ud800lonely\"}",
+    };
+
+    (void)state;
+    EXPECT(list, "widget", "a");
+    EXPECT(list, "gadget", "a");
+    EXPECT(list, "quoted", "a");
+    EXPECT(list, "slashed", "a");
+    EXPECT(list, "заметка", "b");
+    EXPECT(list, "über", "b");
+    EXPECT(list, "smiley", "c");
+    EXPECT(list, "lonely", "c");
+    EXPECT(list, "nwidget", "");
+}
+
+static void test_search__knows_the_cases_of_all_letters(void **state)
+{
+    static const char *const list[] = {
+        "{\"name\":\"a\",\"description\":\"Ёлка, ÄRGER and ΣΟΦΟΣ\"}",
+        "{\"name\":\"b\",\"description\":\"ёлка, ärger and σοφος\"}",
+    };
+
+    (void)state;
+    EXPECT(list, "ёлка", "a b");
+    EXPECT(list, "ЁЛКА", "a b");
+    EXPECT(list, "Ärger", "a b");
+    EXPECT(list, "σοφοσ", "a b");
+}
+
+static void test_search__parts_words_at_signs_of_all_scripts(void **state)
+{
+    static const char *const list[] = {
+        "{\"name\":\"a\",\"description\":\"“alpha”—beta…gamma«delta»\"}",
+        "{\"name\":\"b\",\"description\":\"検索、保存。ФАЙЛ（ｘ）\"}",
+    };
+
+    (void)state;
+    EXPECT(list, "alpha", "a");
+    EXPECT(list, "beta", "a");
+    EXPECT(list, "gamma", "a");
+    EXPECT(list, "delta", "a");
+    EXPECT(list, "保存", "b");
+    EXPECT(list, "файл", "b");
+}
+
+static void test_search__finds_words_where_no_gaps_are_written(void **state)
+{
+    static const char *const list[] = {
+        "{\"name\":\"a\",\"description\":\"删除文件和目录\"}",
+        "{\"name\":\"b\",\"description\":\"ファイルを検索する\"}",
+        "{\"name\":\"c\",\"description\":\"PDF파일을 업로드합니다\"}",
+        "{\"name\":\"d\",\"description\":\"ค้นหาไฟล์\"}",
+    };
+
+    (void)state;
+    EXPECT(list, "文件", "a");
+    EXPECT(list, "目录", "a");
+    EXPECT(list, "件", "a");
+    EXPECT(list, "录", "a");
+    EXPECT(list, "検索", "b");
+    EXPECT(list, "ファイル", "b");
+    EXPECT(list, "pdf", "c");
+    EXPECT(list, "파일", "c");
+    EXPECT(list, "ไฟล์", "d");
+    EXPECT(list, "图像", "");
+}
+
+static void test_search__goes_by_words_that_say_something(void **state)
+{
+    static const char *const list[] = {
+        "{\"name\":\"a\",\"description\":\"how to do it: the way of the list to the end\"}",
+        "{\"name\":\"b\",\"description\":\"a diagram\"}",
+        "{\"name\":\"withdraw\",\"description\":\"money\"}",
+    };
+
+    (void)state;
+    EXPECT(list, "how to draw a diagram of the money", "withdraw b");
+    EXPECT(list, "how to do it", "a");
+    EXPECT(list, "withdraw", "withdraw");
+}
+
+static void test_search__finds_beginnings_after_the_words_themselves(void **state)
+{
+    static const char *const list[] = {
+        "{\"name\":\"repository_repository\",\"description\":\"repository repository\"}",
+        "{\"name\":\"a\",\"description\":\"a very long text about many another thing, in "
+        "which repo is one word among all the others that it has\"}",
+        "{\"name\":\"listing\"}",
+        "{\"name\":\"boxes\"}",
+        "{\"name\":\"index\"}",
+    };
+
+    (void)state;
+    EXPECT(list, "repo", "a repository_repository");
+    EXPECT(list, "repos", "a repository_repository");
+    EXPECT(list, "repositories", "repository_repository a");
+    EXPECT(list, "list", "listing");
+    EXPECT(list, "box", "boxes");
+    EXPECT(list, "indexes", "index");
+    EXPECT(list, "re", "");
+}
+
+static void test_search__knows_a_name_in_one_word_and_in_parts(void **state)
+{
+    static const char *const list[] = {
+        "{\"name\":\"GitHubSearch\"}", "{\"name\":\"read_text_file\"}",
+        "{\"name\":\"read_file\"}",    "{\"name\":\"kebab-case-name\"}",
+        "{\"name\":\"createissue\"}",
+    };
+
+    (void)state;
+    EXPECT(list, "github search", "GitHubSearch");
+    EXPECT(list, "gitHubSearch", "GitHubSearch");
+    EXPECT(list, "kebabCaseName", "kebab-case-name");
+    EXPECT(list, "readFile", "read_file read_text_file");
+    EXPECT(list, "read-text-file", "read_text_file read_file");
+    EXPECT(list, "create_issue", "createissue");
+}
+
+#define MANY 5000
+
+/* All of them fit, each better than the one before: an order that is slow for some. */
+static void test_search__ranks_thousands_of_tools_the_same_each_time(void **state)
+{
+    static gbx_search_doc docs[MANY];
+    static char texts[MANY][64];
+
+    (void)state;
+    for (unsigned i = 0; i < MANY; i++) {
+        (void)snprintf(texts[i], sizeof texts[i], "{\"name\":\"x\",\"title\":\"%.*s\"}",
+                       (int)(MANY - i) / 200, "a-a-a-a-a-a-a-a-a-a-a-a-a-a-a");
+        docs[i] = (gbx_search_doc){.server = "up"};
+        assert_true(gbx_view_open(texts[i], strlen(texts[i]), &docs[i].tool));
+    }
+    assert_true(gbx_search_rank(docs, MANY, "x", 1));
+    for (size_t i = 1; i < MANY; i++) {
+        assert_true(docs[i - 1].score >= docs[i].score);
+        if (docs[i - 1].score == docs[i].score)
+            assert_true(docs[i - 1].tool.at < docs[i].tool.at);
+    }
+}
+
+/* A string of escapes that is cut in the middle of one. */
+static void test_search__reads_a_text_as_far_as_it_goes(void **state)
+{
+    static char text[40000];
+    gbx_search_doc doc = {.server = "up"};
+
+    (void)state;
+    for (size_t shift = 0; shift < 12; shift++) {
+        size_t len = (size_t)snprintf(text, sizeof text, "{\"name\":\"first%.*s",
+                                      (int)shift, "............");
+
+        while (len < sizeof text - 20)
+            len += (size_t)snprintf(text + len, 13, "\\ud83d\\ude00");
+        (void)snprintf(text + len, 4, "\"}");
+        assert_true(gbx_view_open(text, strlen(text), &doc.tool));
+        assert_true(gbx_search_rank(&doc, 1, "first", 5));
+        assert_true(doc.score > 0);
+    }
+}
+
 static void test_search__without_words_moves_nothing(void **state)
 {
     static const char *const queries[] = {"", "  ", "?!-", "\""};
@@ -115,6 +309,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_search__finds_what_is_meant),
+        cmocka_unit_test(test_search__reads_escapes),
+        cmocka_unit_test(test_search__knows_the_cases_of_all_letters),
+        cmocka_unit_test(test_search__parts_words_at_signs_of_all_scripts),
+        cmocka_unit_test(test_search__finds_words_where_no_gaps_are_written),
+        cmocka_unit_test(test_search__goes_by_words_that_say_something),
+        cmocka_unit_test(test_search__finds_beginnings_after_the_words_themselves),
+        cmocka_unit_test(test_search__knows_a_name_in_one_word_and_in_parts),
+        cmocka_unit_test(test_search__ranks_thousands_of_tools_the_same_each_time),
+        cmocka_unit_test(test_search__reads_a_text_as_far_as_it_goes),
         cmocka_unit_test(test_search__without_words_moves_nothing),
         cmocka_unit_test(test_search__takes_tools_of_any_kind),
     };

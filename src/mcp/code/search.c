@@ -3,122 +3,107 @@
 #include "mcp/code/search.h"
 
 #include "base/cleanup.h"
+#include "mcp/code/words.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TERMS_MAX   16
-#define WORD_MAX    32
+#define TERMS_MAX   24
 #define TEXT_MAX    GBX_KIB(16) /* of one description that is looked at */
 #define MEMBERS_MAX 64
 
 #define K1          1.2
 #define B           0.75
 #define NAME_WEIGHT 3.0
+#define NEAR_WEIGHT 0.1 /* so little that the word itself comes first */
+
+/* Letters that one word needs to be the beginning of another: of the query's, and of a
+ * tool's, which are many. */
+#define BEGINNING_MIN 3
+#define REMAINDER_MIN 4
 
 struct term {
-    char word[WORD_MAX + 1];
-    size_t docs; /* that have it */
+    gbx_word word;
+    size_t docs;      /* that have it */
+    size_t near_docs; /* that have words near it, or it */
 };
 
 struct query {
     struct term terms[TERMS_MAX];
     size_t count;
+    bool takes_stops; /* for want of other words */
+    bool
+        is_asked[256]; /* may a word with that first byte be one of them, or near it? */
 };
 
 /* What one tool says of the query. */
 struct counts {
     double of[TERMS_MAX];
+    double near[TERMS_MAX];
     double length;
 };
 
-/* ---- words --------------------------------------------------------------------- */
-
-struct cutter {
-    const char *text;
-    size_t len;
-    size_t at;
-};
-
-static bool is_letter(char c)
-{
-    return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
-}
-
-/* Between c and next begins a word: readFile, HTTPServer (before Server). */
-static bool is_border(const char *text, size_t at, size_t len)
-{
-    bool was_upper = isupper((unsigned char)text[at - 1]) != 0;
-    bool upper = isupper((unsigned char)text[at]) != 0;
-    bool then_lower = at + 1 < len && islower((unsigned char)text[at + 1]);
-
-    return (upper && !was_upper) || (upper && was_upper && then_lower);
-}
-
-static char lower(char c)
-{
-    return (char)tolower((unsigned char)c);
-}
-
-/* "files" and "file" are one word; "status" and "class" lose nothing that matters. */
-static void stem(char *word, size_t len)
-{
-    if (len > 4 && strcmp(word + len - 3, "ies") == 0) {
-        memcpy(word + len - 3, "y", 2);
-    } else if (len > 3 && word[len - 1] == 's' && word[len - 2] != 's') {
-        word[len - 1] = 0;
-    }
-}
-
-/* The next word in lower case; false at the end. */
-static bool next_word(struct cutter *c, char ret[WORD_MAX + 1])
-{
-    size_t n = 0;
-
-    while (c->at < c->len && !is_letter(c->text[c->at]))
-        c->at++;
-    if (c->at >= c->len)
-        return false;
-    do {
-        if (n < WORD_MAX)
-            ret[n++] = lower(c->text[c->at]);
-        c->at++;
-    } while (c->at < c->len && is_letter(c->text[c->at]) &&
-             !is_border(c->text, c->at, c->len));
-    ret[n] = 0;
-    stem(ret, n);
-    return true;
-}
-
 /* ---- counting -------------------------------------------------------------------- */
 
-static void count_words(const struct query *q, const char *text, size_t len,
-                        double weight, struct counts *ret)
-{
-    struct cutter c = {text, len, 0};
-    char word[WORD_MAX + 1];
+struct counting {
+    const struct query *query;
+    gbx_buf text; /* of a string that has escapes */
+    double weight;
+    struct counts *ret;
+};
 
-    while (next_word(&c, word)) {
-        ret->length += weight;
-        for (size_t i = 0; i < q->count; i++)
-            if (strcmp(q->terms[i].word, word) == 0)
-                ret->of[i] += weight;
+static bool begins(const gbx_word *word, const gbx_word *with)
+{
+    return word->len > with->len && memcmp(word->text, with->text, with->len) == 0;
+}
+
+/* "repo" is near "repository" and that near it; a letter of Chinese is near its pairs. */
+static bool is_near(const gbx_word *term, const gbx_word *word)
+{
+    if (word->is_stop || term->is_dense != word->is_dense)
+        return false;
+    if (term->is_dense)
+        return term->letters == 1 && strstr(word->text, term->text) != NULL;
+    return (term->letters >= BEGINNING_MIN && begins(word, term)) ||
+           (word->letters >= REMAINDER_MIN && begins(term, word));
+}
+
+static void count_word(void *user, const gbx_word *word)
+{
+    const struct counting *c = user;
+
+    c->ret->length += c->weight;
+    if (!c->query->is_asked[(unsigned char)word->text[0]])
+        return;
+    for (size_t i = 0; i < c->query->count; i++) {
+        const gbx_word *term = &c->query->terms[i].word;
+
+        if (term->len == word->len && memcmp(term->text, word->text, term->len) == 0)
+            c->ret->of[i] += c->weight;
+        else if (is_near(term, word))
+            c->ret->near[i] += c->weight;
     }
 }
 
-/* A JSON string as it is written: escapes separate words as well as what they are. */
-static void count_view(const struct query *q, gbx_view text, double weight,
-                       struct counts *ret)
+/* Bounded before its escapes are read, of which the last may be cut: it is read whole. */
+static void count_view(struct counting *c, gbx_view view, double weight)
 {
-    if (gbx_view_kind(text) == '"')
-        count_words(q, text.at + 1, text.len - 2 < TEXT_MAX ? text.len - 2 : TEXT_MAX,
-                    weight, ret);
+    if (gbx_view_kind(view) != '"')
+        return;
+    if (view.len > TEXT_MAX)
+        view.len = TEXT_MAX;
+    c->weight = weight;
+    if (memchr(view.at, '\\', view.len) == NULL) {
+        gbx_words(view.at + 1, view.len - 2, count_word, c);
+        return;
+    }
+    c->text.len = 0;
+    (void)gbx_view_append_text(view, &c->text);
+    gbx_words((char *)c->text.data, c->text.len, count_word, c);
 }
 
-static void count_tool(const struct query *q, const gbx_search_doc *doc,
-                       struct counts *ret)
+static void count_tool(struct counting *c, const gbx_search_doc *doc)
 {
     gbx_view members =
         gbx_view_member(gbx_view_member(doc->tool, "inputSchema"), "properties");
@@ -127,71 +112,88 @@ static void count_tool(const struct query *q, const gbx_search_doc *doc,
     gbx_view name;
     gbx_view value;
 
-    *ret = (struct counts){.length = 0};
-    count_words(q, doc->server, strlen(doc->server), 1, ret);
-    count_view(q, gbx_view_member(doc->tool, "name"), NAME_WEIGHT, ret);
-    count_view(q, gbx_view_member(doc->tool, "title"), 1, ret);
-    count_view(q, gbx_view_member(doc->tool, "description"), 1, ret);
+    c->weight = 1;
+    gbx_words(doc->server, strlen(doc->server), count_word, c);
+    count_view(c, gbx_view_member(doc->tool, "name"), NAME_WEIGHT);
+    count_view(c, gbx_view_member(doc->tool, "title"), 1);
+    count_view(c, gbx_view_member(doc->tool, "description"), 1);
     while (gbx_view_kind(members) == '{' && seen++ < MEMBERS_MAX &&
            gbx_view_next(members, &cursor, &name, &value)) {
-        count_view(q, name, 1, ret);
-        count_view(q, gbx_view_member(value, "description"), 0.5, ret);
+        count_view(c, name, 1);
+        count_view(c, gbx_view_member(value, "description"), 0.5);
     }
+}
+
+/* ---- ranking --------------------------------------------------------------------- */
+
+static void add_term(void *user, const gbx_word *word)
+{
+    struct query *q = user;
+
+    if (q->count == TERMS_MAX || (word->is_stop && !q->takes_stops))
+        return;
+    for (size_t i = 0; i < q->count; i++)
+        if (strcmp(q->terms[i].word.text, word->text) == 0)
+            return;
+    q->terms[q->count++] = (struct term){.word = *word};
+    if (word->is_dense && word->letters == 1)
+        memset(q->is_asked + 0x80, true, 0x80);
+    else
+        q->is_asked[(unsigned char)word->text[0]] = true;
 }
 
 static void read_query(const char *text, size_t len, struct query *ret)
 {
-    struct cutter c = {text, len, 0};
-    char word[WORD_MAX + 1];
-
-    ret->count = 0;
-    while (ret->count < TERMS_MAX && next_word(&c, word)) {
-        bool is_new = true;
-
-        for (size_t i = 0; i < ret->count; i++)
-            is_new = is_new && strcmp(ret->terms[i].word, word) != 0;
-        if (!is_new)
-            continue;
-        memcpy(ret->terms[ret->count].word, word, sizeof word);
-        ret->terms[ret->count++].docs = 0;
-    }
+    *ret = (struct query){.count = 0};
+    gbx_words(text, len, add_term, ret);
+    ret->takes_stops = ret->count == 0;
+    if (ret->takes_stops)
+        gbx_words(text, len, add_term, ret);
 }
 
+/* From 0 to K1 + 1: the tenth time says less than the first, and so does a long text. */
+static double weigh(double times, double length)
+{
+    return times * (K1 + 1) / (times + K1 * (1 - B + B * length));
+}
+
+/* length: beside the mean. */
 static double score(const struct query *q, const struct counts *c, double docs,
-                    double mean)
+                    double length)
 {
     double sum = 0;
 
     for (size_t i = 0; i < q->count; i++) {
-        double with = (double)q->terms[i].docs;
+        const struct term *t = &q->terms[i];
+        double with = (double)(t->docs > 0 ? t->docs : t->near_docs);
         double rarity = log(1 + (docs - with + 0.5) / (with + 0.5));
 
-        sum += rarity * c->of[i] * (K1 + 1) /
-               (c->of[i] + K1 * (1 - B + B * c->length / mean));
+        sum += rarity *
+               (weigh(c->of[i], length) + NEAR_WEIGHT * weigh(c->near[i], length));
     }
     return sum;
 }
 
-/* Stable, and quick enough: the table of a search is short or already in order. */
-static void sort(gbx_search_doc *docs, size_t count)
+/* Best first; there are no equals, whatever sorts them. */
+static int compare(const void *a, const void *b)
 {
-    for (size_t i = 1; i < count; i++) {
-        gbx_search_doc one = docs[i];
-        size_t k = i;
+    const gbx_search_doc *one = a;
+    const gbx_search_doc *other = b;
 
-        for (; k > 0 && docs[k - 1].score < one.score; k--)
-            docs[k] = docs[k - 1];
-        docs[k] = one;
-    }
+    if (one->score != other->score)
+        return one->score > other->score ? -1 : 1;
+    return one->place < other->place ? -1 : 1;
 }
 
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_search_rank(gbx_search_doc *docs, size_t count, const char *query, size_t len)
 {
+    struct counting c;
     struct counts *counts;
     struct query q;
     double total = 0;
+    bool is_whole;
 
     read_query(query, len, &q);
     if (q.count == 0 || count == 0)
@@ -199,16 +201,25 @@ bool gbx_search_rank(gbx_search_doc *docs, size_t count, const char *query, size
     counts = calloc(count, sizeof *counts);
     if (counts == NULL)
         return false;
+    c.query = &q;
+    gbx_buf_init(&c.text, TEXT_MAX);
     for (size_t i = 0; i < count; i++) {
-        count_tool(&q, &docs[i], &counts[i]);
+        c.ret = &counts[i];
+        count_tool(&c, &docs[i]);
         total += counts[i].length;
-        for (size_t k = 0; k < q.count; k++)
+        for (size_t k = 0; k < q.count; k++) {
             q.terms[k].docs += counts[i].of[k] > 0;
+            q.terms[k].near_docs += counts[i].of[k] + counts[i].near[k] > 0;
+        }
     }
-    for (size_t i = 0; i < count; i++)
-        docs[i].score =
-            score(&q, &counts[i], (double)count, total > 0 ? total / (double)count : 1);
+    for (size_t i = 0; i < count; i++) {
+        docs[i].place = i;
+        docs[i].score = score(&q, &counts[i], (double)count,
+                              total > 0 ? counts[i].length * (double)count / total : 1);
+    }
+    is_whole = !c.text.failed;
+    gbx_buf_cleanup(&c.text);
     free(counts);
-    sort(docs, count);
-    return true;
+    qsort(docs, count, sizeof *docs, compare);
+    return is_whole;
 }

@@ -2,8 +2,9 @@
 /*
  * search - which tools may be meant: BM25 over names, descriptions and parameters.
  *
- * Words are cut where a person sees them: readTextFile and read_text_file are the same
- * three. Nothing is kept between searches: a few thousand tools take milliseconds.
+ * A word that only begins like one of the query counts a little: "repo" finds
+ * "repository", after what has "repo". Words as "the" and "of" do not count, unless there
+ * are no others. Nothing is kept between searches: a few thousand tools take milliseconds.
  */
 #ifndef GBX_MCP_CODE_SEARCH_H
 #define GBX_MCP_CODE_SEARCH_H
@@ -14,6 +15,7 @@ typedef struct gbx_search_doc {
     const char *server;
     gbx_view tool; /* as tools/list has it */
     double score;
+    size_t place; /* before the search */
 } gbx_search_doc;
 
 /* Score every tool, and sort: best first, equals in the order they had. A query without

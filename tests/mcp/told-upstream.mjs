@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // told-upstream: a server that has the tools, and gives the answers, that it is told.
 //
-//   node told-upstream.mjs [TOOLS]
+//   node told-upstream.mjs [TOOLS] [escaped]
 //
 // TOOLS is the list of its tools as JSON, or an expression of JavaScript for it. A call is
 // answered with the argument `result` or `error` as it is, or else with the tool's name; with
 // `times`, the content of `result` comes so often. What is in the variable KEY is told with its
-// own name.
+// own name. `escaped` writes JSON as some other languages do: "\u00e9" and "\/".
 import { createInterface } from 'node:readline';
 
 const { KEY = '' } = process.env;
@@ -28,8 +28,11 @@ function answer(method, params) {
   }
 }
 
+const escape = (json) => process.argv[3] !== 'escaped' ? json : json.replaceAll('/', '\\/')
+  .replace(/[^\0-\x7f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
   if (id !== undefined)
-    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...answer(method, params) })}\n`);
+    process.stdout.write(`${escape(JSON.stringify({ jsonrpc: '2.0', id, ...answer(method, params) }))}\n`);
 });

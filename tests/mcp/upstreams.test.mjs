@@ -258,6 +258,25 @@ test('names that reorder text are shown escaped', async () => {
   assert.doesNotMatch(textOf(await call('provision', { server: 'up' })), /\u202e/);
 });
 
+test('a tool whose name and description are written with escapes is found by both', async () => {
+  const up = told("[{ name: 'größe/datei', description: '検索', inputSchema: { type: 'object' } }]");
+  up.args.push('escaped');
+  const path = configure('escaped.json', { up, other: told(`[${TOOL}]`) });
+  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
+  await other.initialize();
+  for (const args of [{ tool: 'größe/datei' }, { query: 'Größe' }, { query: '検索' }])
+    assert.equal(textOf((await other.call('discover', { ...args, detail: 'names' })).result).replace('.', ': '),
+      'up: größe/datei\n', JSON.stringify(args));
+  await other.close();
+});
+
+test('who finds nothing is told where something is', async () => {
+  assert.match(textOf(await call('discover', { query: 'zebra' })),
+    /^No tool fits; there are 2 of up, 3 of long, 4096 of many\. Without a query all are listed\.\n\[dead/);
+  assert.match(textOf(await call('discover', { query: 'zebra', server: 'long' })), /^No tool fits; there are 3 of long\. /);
+  assert.match(textOf(await call('discover', { query: 'zebra', server: 'dead' })), /^No tool is known\.\n\[dead is not/);
+});
+
 test('calls that are made while a server starts reach it in their order', async () => {
   const file = join(folder, 'order');
   const counting = fileURLToPath(new URL('counting-upstream.mjs', import.meta.url));

@@ -13,6 +13,7 @@
 #define TYPES_MAX   8  /* and that it declares */
 #define SUMMARY_MAX 120
 #define MEMBERS_MAX 12
+#define SERVERS_MAX 20 /* of those that could have been meant */
 
 struct discovery {
     gbx_mcp_code *code;
@@ -147,6 +148,45 @@ static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_
     }
 }
 
+static size_t count_tools(gbx_view tools)
+{
+    size_t count = 0;
+    size_t cursor = 0;
+    gbx_view key;
+    gbx_view tool;
+
+    while (gbx_view_next(tools, &cursor, &key, &tool))
+        count++;
+    return count;
+}
+
+/* Nothing fits: where there is something, by servers. */
+static void write_nothing(const gbx_mcp_code *code, const gbx_code_query *q,
+                          gbx_buf *to)
+{
+    size_t named = 0;
+    size_t more = 0;
+
+    for (size_t i = 0; q->words[0] != 0 && i < gbx_upstreams_count(code->upstreams);
+         i++) {
+        gbx_upstream_info info = gbx_upstreams_info(code->upstreams, i);
+        size_t count = q->server[0] == 0 || strcmp(q->server, info.name) == 0
+                           ? count_tools(info.tools)
+                           : 0;
+
+        if (count > 0 && named == SERVERS_MAX)
+            more++;
+        else if (count > 0)
+            (void)gbx_buf_printf(to, "%s%zu of %s",
+                                 named++ == 0 ? "No tool fits; there are " : ", ",
+                                 count, info.name);
+    }
+    if (more > 0)
+        (void)gbx_buf_printf(to, ", and those of %zu more servers", more);
+    (void)gbx_buf_puts(to, named == 0 ? "No tool is known.\n"
+                                      : ". Without a query all are listed.\n");
+}
+
 /* False: it names a tool that there is not. to is empty before. */
 static bool write_found(const struct discovery *d, gbx_buf *to)
 {
@@ -171,8 +211,7 @@ static bool write_found(const struct discovery *d, gbx_buf *to)
         return false;
     }
     if (total == 0)
-        (void)gbx_buf_printf(to, "No tool %s; without a query all are listed.\n",
-                             is_search ? "fits" : "is known");
+        write_nothing(d->code, q, to);
     else if (types)
         gbx_declare(to, docs, count);
     else if (strcmp(detail, "names") == 0)

@@ -10,14 +10,6 @@
 #define TOOLS_MAX 5000
 #define FOUND_MAX 20
 
-static bool is_name(gbx_view view, const char *name)
-{
-    size_t len = strlen(name);
-
-    return gbx_view_kind(view) == '"' && view.len == len + 2 &&
-           memcmp(view.at + 1, name, len) == 0;
-}
-
 static size_t gather(const gbx_mcp_code *code, const gbx_code_query *q,
                      gbx_search_doc *docs)
 {
@@ -32,7 +24,8 @@ static size_t gather(const gbx_mcp_code *code, const gbx_code_query *q,
         if (q->server[0] != 0 && strcmp(info.name, q->server) != 0)
             continue;
         while (count < TOOLS_MAX && gbx_view_next(info.tools, &cursor, &key, &tool))
-            if (q->tool[0] == 0 || is_name(gbx_view_member(tool, "name"), q->tool))
+            if (q->tool[0] == 0 ||
+                gbx_view_is_text(gbx_view_member(tool, "name"), q->tool))
                 docs[count++] = (gbx_search_doc){.server = info.name, .tool = tool};
     }
     return count;

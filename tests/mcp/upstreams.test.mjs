@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Wire, killAll } from './wire.mjs';
 
@@ -99,6 +100,48 @@ test('who asks for the tools of a server that does not start is told why', async
   assert.deepEqual(await valueOf(
     'return [...new Set((await discover()).map((each) => each.server))].sort()'),
     ['long', 'many', 'up']);
+});
+
+// Fails to start until there is the file, and from then on never comes.
+const failing = (file) => ({ command: 'sh',
+  args: ['-c', `[ -e ${file} ] && exec sleep 600; echo no database >&2; exit 3`] });
+
+test('a server whose last start has failed keeps nobody waiting who asks for the tools of all', async () => {
+  const file = join(folder, 'hangs');
+  const path = configure('broken.json', { bad: failing(file), up: told(`[${TOOL}]`) });
+  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
+  await other.initialize();
+  const names = async () => textOf((await other.call('discover')).result);
+  assert.match(await names(), /^up: tell\n\[bad is not there, and is started again when it is asked for: it ended with status 3; .*no database\]\n$/);
+  writeFileSync(file, '');
+  const waits = other.call('discover', { server: 'bad' }).then(() => 'who waits for it', () => '');
+  assert.match(await Promise.race([waits, names()]), /^up: tell\n\[bad is not there, and is being started again: it ended with status 3;/);
+  const inside = other.call('execute', { code: 'return (await discover("")).map((each) => each.tool)' });
+  assert.deepEqual((await Promise.race([waits, inside])).result.structuredContent.result, ['tell']);
+  await other.close();
+});
+
+test('a server that has failed is started again behind the answers, and is there once it has come', async () => {
+  const file = join(folder, 'mended');
+  const bad = { command: process.execPath,
+    args: [fileURLToPath(new URL('bad-upstream.mjs', import.meta.url)), 'crashes-at-start', `upgrade=${file}`] };
+  const path = configure('mended.json', { bad, up: told(`[${TOOL}]`) });
+  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
+  await other.initialize();
+  const names = async () => textOf((await other.call('discover')).result);
+  const until = async (fits) => {
+    for (let i = 0; i < 1000; i++) {
+      const text = await names();
+      if (fits.test(text)) return;
+      assert.match(text, /^up: tell\n\[bad is not there, and is .*: it ended with status 9/);
+      await sleep(20);
+    }
+    assert.fail(`never: ${fits}`);
+  };
+  await until(/^up: tell\n\[bad is not there, and is not started again for [1-9] s: it ended with status 9/);
+  writeFileSync(file, '');
+  await until(/^bad: echo, .*\nup: tell\n$/);
+  await other.close();
 });
 
 test('a JSON-RPC error of a server keeps its code', async () => {

@@ -135,7 +135,22 @@ static void test_circuit__opens_after_five_failures_and_says_so(void **state)
     expect_fault(s, "echo", GBX_UPSTREAM_OPEN, "left alone");
     assert_true(gbx_clock_now_ns() - start_ns < 2000 * GBX_NS_PER_MS);
     assert_int_equal(gbx_upstreams_info(s->all, 0).state, GBX_UPSTREAM_BROKEN);
+    assert_in_range(gbx_upstreams_info(s->all, 0).retry_ms, 20000, 30001);
     assert_non_null(strstr(gbx_upstreams_info(s->all, 0).fault, "status 9"));
+}
+
+static void test_retry__takes_no_place_of_calls_however_often_it_is_asked_for(
+    void **state)
+{
+    servers *s = *state;
+
+    servers_add_bad(s, "bad", "mute")->start_ms = 500;
+    servers_start(s);
+    for (int i = 0; i < 2000; i++)
+        gbx_upstream_retry(s->all, "bad");
+    assert_int_equal(gbx_upstreams_info(s->all, 0).state, GBX_UPSTREAM_STARTING);
+    assert_int_equal(gbx_upstreams_info(s->all, 0).retry_ms, 0);
+    expect_fault(s, "echo", GBX_UPSTREAM_START, "not ready after 500 ms");
 }
 
 static void test_broken__server_does_not_stop_the_others(void **state)
@@ -455,6 +470,7 @@ int main(void)
         WITH(test_crash__is_tried_again_once),
         WITH(test_another_try__is_for_what_has_done_no_harm_yet),
         WITH(test_crash__ends_all_calls_of_the_process),
+        WITH(test_retry__takes_no_place_of_calls_however_often_it_is_asked_for),
         WITH(test_circuit__opens_after_five_failures_and_says_so),
         WITH(test_broken__server_does_not_stop_the_others),
         WITH(test_hang__ends_with_its_time_and_the_server_is_told),

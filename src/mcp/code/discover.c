@@ -127,6 +127,26 @@ static const char *detail_of(const gbx_code_query *q)
     return q->words[0] != 0 || q->server[0] != 0 ? "summary" : "names";
 }
 
+static void write_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, ": ");
+    gbx_code_put_fault(code, fault, to);
+}
+
+/* When it is tried again, and what has become of it last. */
+static void write_failure(const gbx_mcp_code *code, const gbx_upstream_info *info,
+                          gbx_buf *to)
+{
+    if (info->state == GBX_UPSTREAM_STARTING)
+        (void)gbx_buf_puts(to, ", and is being started again");
+    else if (info->retry_ms > 0)
+        (void)gbx_buf_printf(to, ", and is not started again for %u s",
+                             (info->retry_ms + 999) / 1000);
+    else
+        (void)gbx_buf_puts(to, ", and is started again when it is asked for");
+    write_fault(code, info->fault, to);
+}
+
 /* Servers that could not be asked. */
 static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_buf *to)
 {
@@ -138,12 +158,13 @@ static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_
         if (gbx_view_kind(info.tools) == '[' || (c != NULL && !gbx_code_is_listed(c)) ||
             (q->server[0] != 0 && strcmp(q->server, info.name) != 0))
             continue;
-        (void)gbx_buf_printf(to, "[%s is not there: ", info.name);
-        gbx_code_put_fault(code,
-                           c != NULL && c->fault != NULL ? c->fault
-                           : info.fault[0] != 0          ? info.fault
-                                                : "it has not started yet, ask again",
-                           to);
+        (void)gbx_buf_printf(to, "[%s is not there", info.name);
+        if (c != NULL && c->fault != NULL)
+            write_fault(code, c->fault, to);
+        else if (info.fault[0] == 0)
+            (void)gbx_buf_puts(to, ": it has not started yet, ask again");
+        else
+            write_failure(code, &info, to);
         (void)gbx_buf_puts(to, "]\n");
     }
 }

@@ -64,9 +64,9 @@ void gbx_code_no_tool(const gbx_mcp_code *code, const char *server, const char *
  * borrowed, and hostile. */
 typedef void (*gbx_learnt_fn)(void *user, const gbx_upstream_reply *failure);
 
-/* Calls done once, never from inside, when the tools of the server (NULL: of all) are
- * known, or after a while. starts: a server whose tools are known is started, too. False
- * if memory is out. */
+/* Calls done once, never from inside, when the tools of the server (NULL: of all but those
+ * whose last start has failed) are known, or after a while. starts: a server whose tools
+ * are known is started, too. False if memory is out. */
 bool gbx_code_learn(gbx_mcp_code *code, const char *server, bool starts,
                     gbx_learnt_fn done, void (*drop)(void *user), void *user);
 /* Code mode ends: instead of done, drop is called (or, if it is NULL, nothing). */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * learn - servers start when somebody asks what they can do. One that does not come up
- * delays the answer about the others by so long and no longer.
+ * delays the answer about the others by so long and no longer; one whose last start has
+ * failed does not delay it at all: it is started again for who asks next.
  */
 #include "mcp/code/inner.h"
 
@@ -74,6 +75,29 @@ static bool must_ask(const gbx_mcp_code *code, const char *server, bool starts)
            gbx_view_kind(info.tools) != '[';
 }
 
+/* It has been waited for before. */
+static bool has_failed(const gbx_mcp_code *code, const char *server)
+{
+    gbx_upstream_info info;
+
+    return gbx_code_info(code, server, &info) && info.fault[0] != 0;
+}
+
+static bool is_asked_for(const gbx_mcp_upstream_config *config, const char *server)
+{
+    return !config->disabled && (server == NULL || strcmp(config->name, server) == 0);
+}
+
+static void ask(struct learning *l, gbx_mcp_code *code, const char *server)
+{
+    if (!l->is_of_one && has_failed(code, server)) {
+        gbx_upstream_retry(code->upstreams, server);
+        return;
+    }
+    l->pending++;
+    gbx_upstream_learn(code->upstreams, server, on_learnt, l);
+}
+
 /* ---- public to other files of this folder --------------------------------- */
 
 bool gbx_code_learn(gbx_mcp_code *code, const char *server, bool starts,
@@ -101,11 +125,8 @@ bool gbx_code_learn(gbx_mcp_code *code, const char *server, bool starts,
     for (size_t i = 0; i < code->config->server_count; i++) {
         const gbx_mcp_upstream_config *c = &code->config->servers[i];
 
-        if (c->disabled || (server != NULL && strcmp(c->name, server) != 0) ||
-            !must_ask(code, c->name, starts))
-            continue;
-        l->pending++;
-        gbx_upstream_learn(code->upstreams, c->name, on_learnt, l);
+        if (is_asked_for(c, server) && must_ask(code, c->name, starts))
+            ask(l, code, c->name);
     }
     if (l->pending == 0)
         wait.tv_sec = 0;

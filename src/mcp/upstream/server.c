@@ -420,6 +420,13 @@ gbx_upstream_state gbx_server_state(const gbx_server *server)
     return server->failures > 0 ? GBX_UPSTREAM_BROKEN : GBX_UPSTREAM_STOPPED;
 }
 
+uint32_t gbx_server_retry_ms(const gbx_server *server)
+{
+    int64_t left_ns = server->retry_ns - gbx_clock_now_ns();
+
+    return left_ns > 0 ? (uint32_t)(left_ns / GBX_NS_PER_MS + 1) : 0;
+}
+
 bool gbx_server_init(gbx_server *server, gbx_upstreams *all,
                      const gbx_mcp_upstream_config *config)
 {

@@ -107,6 +107,7 @@ void gbx_server_pump(gbx_server *server);
 void gbx_server_start(gbx_server *server);
 bool gbx_server_may_start(const gbx_server *server);
 gbx_upstream_state gbx_server_state(const gbx_server *server);
+uint32_t gbx_server_retry_ms(const gbx_server *server);
 
 /* One of its calls has ended so. */
 void gbx_server_note_end(gbx_server *server, gbx_session *session,

@@ -127,7 +127,8 @@ typedef struct gbx_upstream_info {
     const char *server_name; /* as it calls itself, or "" */
     const char *version;     /* or "" */
     const char *instructions;
-    const char *fault;        /* why it is BROKEN, or "" */
+    const char *fault;        /* why it is or was BROKEN, or "" */
+    uint32_t retry_ms;        /* for so long it is not tried again */
     double start_ms;          /* spawn to the first list of tools */
     const char *containment;  /* what holds its processes together, in words, or "" */
     gbx_view tools;           /* JSON array of all pages, or no value while not known */
@@ -157,5 +158,9 @@ const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
  * server NULL: all, each with one call of done (message names a failed one). */
 void gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
                         gbx_upstream_done_fn done, void *user);
+
+/* Have a server that has failed started again as soon as it may be, for nobody who would
+ * wait for it. Cheap, however often it is asked. */
+void gbx_upstream_retry(gbx_upstreams *upstreams, const char *server);
 
 #endif

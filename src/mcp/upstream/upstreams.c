@@ -138,6 +138,12 @@ static bool is_object(const char *text, size_t len)
     return gbx_view_open(text, len, &view) && gbx_view_kind(view) == '{';
 }
 
+static void on_retried(void *user, const gbx_upstream_reply *reply)
+{
+    (void)user;
+    (void)reply; /* what is known of the server says the same */
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
@@ -257,6 +263,7 @@ gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams, size_t inde
         .version = server->facts.server_version,
         .instructions = instructions != NULL ? instructions : "",
         .fault = server->fault,
+        .retry_ms = gbx_server_retry_ms(server),
         .start_ms = server->facts.start_ms,
         .containment =
             server->facts.containment != NULL ? server->facts.containment : "",
@@ -309,4 +316,12 @@ void gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
         if (call != NULL)
             refuse_server(upstreams, call, server);
     }
+}
+
+void gbx_upstream_retry(gbx_upstreams *upstreams, const char *server)
+{
+    const gbx_server *found = find_server(upstreams, server);
+
+    if (found != NULL && found->waiting_count == 0)
+        gbx_upstream_learn(upstreams, server, on_retried, NULL);
 }

@@ -19,8 +19,15 @@ const HALF = /\p{Surrogate}/gu; // half a character, which no URI can hold
 
 const isText = (value, most) => typeof value === 'string' && value.length <= most;
 
+/* They say nothing of what is meant; as in src/mcp/code/words.c. */
+const STOPS = new Set(`a an and are as at be by can do does for from has have how i if in into is it its me my of on or
+  our so that the their them there these they this those to was we what when where which who why will with you your`.split(/\s+/));
+
 function wordsOf(query) {
-  return isText(query, QUERY_MAX) ? query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, WORDS_MAX) : [];
+  if (!isText(query, QUERY_MAX)) return [];
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const telling = words.filter((word) => !STOPS.has(word));
+  return (telling.length > 0 ? telling : words).slice(0, WORDS_MAX);
 }
 
 /* The words of a query, against name and description. */

@@ -116,6 +116,12 @@ return got`;
       [{ server: 'mail-box', tool: 'send', description: 'Sends a letter.', inputSchema: mail.tools[0].inputSchema }]);
   });
 
+  it('and can ask for them in a sentence', async () => {
+    assert.deepEqual(await result('return (await discover("How to send a letter")).map((found) => found.tool)'), ['send']);
+    assert.deepEqual(await result('return (await servers.shop.tools("the orders")).map((tool) => tool.name)'), ['list']);
+    assert.deepEqual(await result('return await discover("how")'), []);
+  });
+
   it('and reaches nothing else', async () => {
     assert.deepEqual(await result('return ["process", "require", "fetch", "fs", "crypto"].map((name) => typeof globalThis[name])'),
       Array(5).fill('undefined'));

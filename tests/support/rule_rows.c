@@ -3,6 +3,7 @@
 #include "rule_rows.h"
 
 #include "base/cleanup.h"
+#include "parsed_config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +18,6 @@ static const char *const answers[] = {"allow", "ask", "deny", "fault", "no argum
 
 gbx_mcp_config *config_of(const char *rules)
 {
-    gbx_mcp_config *config = NULL;
-    gbx_error error = {0};
     char text[2048];
 
     (void)snprintf(text, sizeof text,
@@ -26,9 +25,7 @@ gbx_mcp_config *config_of(const char *rules)
                    "\"git.hub\":{\"command\":\"x\"},\"web\":{\"command\":\"x\"}},"
                    "\"glovebox\":{\"rules\":[%s]}}",
                    rules);
-    if (gbx_mcp_config_parse(text, strlen(text), NULL, &config, &error) != GBX_OK)
-        fail_msg("%s: %s", rules, error.message);
-    return config;
+    return parsed_config(NULL, text);
 }
 
 answer ask_with(const gbx_gate_rules *rules, const char *call, gbx_gate_hint hint)

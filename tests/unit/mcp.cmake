@@ -5,15 +5,20 @@ gbx_unit_test(mcp_message gbx_mcp_rpc)
 gbx_unit_test(mcp_loop gbx_mcp_rpc)
 gbx_unit_test(mcp_out gbx_mcp_rpc)
 
+# A configuration, from a text that is one.
+add_library(gbx_parsed_config STATIC support/parsed_config.c)
+target_include_directories(gbx_parsed_config PUBLIC support)
+target_link_libraries(gbx_parsed_config PUBLIC gbx_mcp_config gbx_flags gbx_sanitize
+    PkgConfig::CMOCKA)
+
 # What rules make of calls, as rows of a table.
 add_library(gbx_rule_rows STATIC support/rule_rows.c)
 target_include_directories(gbx_rule_rows PUBLIC support)
-target_link_libraries(gbx_rule_rows PUBLIC gbx_mcp_config gbx_flags gbx_sanitize
-    PkgConfig::CMOCKA)
+target_link_libraries(gbx_rule_rows PUBLIC gbx_parsed_config)
 
 # The configuration: its text, and the schema that editors use.
-gbx_unit_test(mcp_config gbx_mcp_config gbx_documents)
-gbx_unit_test(mcp_hidden gbx_mcp_config)
+gbx_unit_test(mcp_config gbx_mcp_config gbx_documents gbx_parsed_config)
+gbx_unit_test(mcp_hidden gbx_mcp_config gbx_parsed_config)
 gbx_unit_test(mcp_edit gbx_mcp_config)
 gbx_unit_test(mcp_rules gbx_rule_rows gbx_mcp_config)
 gbx_unit_test(mcp_spellings gbx_rule_rows gbx_mcp_config)

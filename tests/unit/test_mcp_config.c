@@ -4,6 +4,7 @@
  * is held against the same documents by policy/schema.mjs.
  */
 #include "documents.h"
+#include "parsed_config.h"
 
 #include "base/cleanup.h"
 #include "mcp/config/config.h"
@@ -56,16 +57,6 @@ static int teardown(void **state)
     (void)unlink(token);
     (void)unlink(path);
     return rmdir(base);
-}
-
-static gbx_mcp_config *parse(const char *json)
-{
-    gbx_mcp_config *config = NULL;
-    gbx_error error = {0};
-
-    if (gbx_mcp_config_parse(json, strlen(json), path, &config, &error) != GBX_OK)
-        fail_msg("%u:%u: %s", error.line, error.column, error.message);
-    return config;
 }
 
 static gbx_status try_text(const char *text, size_t len, gbx_error *reterr)
@@ -139,7 +130,8 @@ static void test_command__runs_in_a_folder_below_that_of_the_file(void **state)
 
 static void test_command__fills_every_field(void **state)
 {
-    gbx_mcp_config *config = parse(
+    gbx_mcp_config *config = parsed_config(
+        path,
         "{\"mcpServers\": {\"a\": {\"command\": \"${GBX_TEST_DIR}/bin\","
         "\"args\": [\"-y\", \"${GBX_TEST_UNSET:-none}\", \"${GBX_TEST_EMPTY:-full}\","
         "\"$5 ${1} ${env:GBX_TEST_DIR}\", \"\"], \"env\": {\"A\": \"b\", \"C\": \"\"},"
@@ -175,8 +167,8 @@ static void test_command__fills_every_field(void **state)
 
 static void test_url__fills_every_field(void **state)
 {
-    gbx_mcp_config *config =
-        parse("{\"servers\": {\"a\": {\"url\": \"https://x.example/mcp\", \"headers\":"
+    gbx_mcp_config *config = parsed_config(
+        path, "{\"servers\": {\"a\": {\"url\": \"https://x.example/mcp\", \"headers\":"
               "{\"Authorization\": \"Bearer ${GBX_TEST_TOKEN}\"}},"
               "\"b\": {\"type\": \"sse\", \"url\": \"https://y.example/\"},"
               "\"c\": {\"url\": 5, \"disabled\": true}}}");
@@ -198,7 +190,8 @@ static void test_url__fills_every_field(void **state)
 
 static void test_numbers_and_null__are_what_hosts_mean_by_them(void **state)
 {
-    gbx_mcp_config *config = parse(
+    gbx_mcp_config *config = parsed_config(
+        path,
         "{\"servers\": {\"a\": {\"command\": \"x\", \"args\": null,"
         "\"env\": {\"A\": -1.50e3, \"B\": null , \"C\": 8080\n, \"D\": \"d\"}},"
         "\"b\": {\"url\": \"https://x/\", \"headers\": {\"X-A\":5}, \"env\": null}}}");
@@ -219,7 +212,8 @@ static void test_numbers_and_null__are_what_hosts_mean_by_them(void **state)
 
 static void test_variable__that_is_not_set_stops_its_server_alone(void **state)
 {
-    gbx_mcp_config *config = parse(
+    gbx_mcp_config *config = parsed_config(
+        path,
         "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"args\": [\"y\", \"${GBX_TEST_UNSET}\"]},"
         "\"b\": {\"command\": \"${GBX_TEST_UNSET}\", \"cwd\": \"${GBX_OTHER_UNSET}/${GBX_TEST_UNSET}\"},"
         "\"c\": {\"command\": \"x\"}}}");
@@ -245,7 +239,8 @@ static void test_variable__that_is_set_to_nonsense_stops_its_server_alone(void *
 
     assert_int_equal(setenv("GBX_TEST_EMPTY", "", 1), 0);
     assert_int_equal(setenv("GBX_TEST_LINES", "ab\ncd", 1), 0);
-    config = parse(
+    config = parsed_config(
+        path,
         "{\"mcpServers\": {\"empty\": {\"command\": \"${GBX_TEST_EMPTY}\"},"
         "\"no-url\": {\"url\": \"${GBX_TEST_LINES}\"},"
         "\"line\": {\"url\": \"http://a/\", \"headers\": {\"X\": \"${GBX_TEST_LINES}\"}},"
@@ -349,7 +344,7 @@ static void test_manual__shows_configurations(void **state)
         at = strstr(text, "```");
         assert_non_null(at);
         *at++ = '\0';
-        gbx_mcp_config_free(parse(text));
+        gbx_mcp_config_free(parsed_config(path, text));
         shown++;
     }
     assert_true(shown > 0);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* mcp_hidden - which values of a configuration never come back. */
+#include "parsed_config.h"
+
 #include "base/cleanup.h"
 #include "mcp/config/config.h"
 #include "mcp/rules/rules.h"
@@ -16,7 +18,7 @@
 #include <cmocka.h>
 
 static char base[] = "/tmp/gbx-mcp-XXXXXX";
-static char path[64];
+static char path[64]; /* of the token; a configuration is as if beside it */
 
 static int setup(void **state)
 {
@@ -40,17 +42,6 @@ static int teardown(void **state)
     return rmdir(base);
 }
 
-/* As if it was beside the file of the token. */
-static gbx_mcp_config *parse(const char *json)
-{
-    gbx_mcp_config *config = NULL;
-    gbx_error error = {0};
-
-    if (gbx_mcp_config_parse(json, strlen(json), path, &config, &error) != GBX_OK)
-        fail_msg("%u:%u: %s", error.line, error.column, error.message);
-    return config;
-}
-
 /* What is taken out of answers: the values, not the names of those who declared them. */
 static bool strips(const gbx_mcp_config *config, const char *text, const char *wanted)
 {
@@ -69,7 +60,8 @@ static bool strips(const gbx_mcp_config *config, const char *text, const char *w
 
 static void test_secrets__of_env_and_headers_are_known_by_their_names(void **state)
 {
-    gbx_mcp_config *config = parse(
+    gbx_mcp_config *config = parsed_config(
+        path,
         "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"args\": [\"${GBX_TEST_TOKEN}\"],"
         "\"env\": {\"PRIMARY_KEY\": \"customer_id\", \"SIGNING_KEY\": \"k0-zyxwvutsrqponm\", \"API_KEY\": \"written-out\", \"PLACE\": \"${GBX_TEST_DIR}\"}},"
         "\"b\": {\"url\": \"https://x/\", \"headers\": {\"X-Org\": \"${GBX_TEST_DIR}\","
@@ -88,7 +80,8 @@ static void test_secrets__of_env_and_headers_are_known_by_their_names(void **sta
 
 static void test_secrets__with_blanks_in_them_are_known_whole(void **state)
 {
-    gbx_mcp_config *config = parse(
+    gbx_mcp_config *config = parsed_config(
+        path,
         "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"env\": {"
         "\"APP_PASSWORD\": \"abcd efgh ijkl mnop\", \"MYSQL_PASS\": \"Tr0ub4dor-xyzzy\","
         "\"SSH_PASSPHRASE\": \"correct-horse\", \"SOME_SECRET\": \"open password\","
@@ -139,7 +132,7 @@ static void test_secrets__are_no_paths_and_have_their_names_as_whole_words(void 
                        "{\"servers\": {\"a\": {\"command\": \"x\", \"env\": {\"%.*s\": "
                        "\"%s\"}}}}",
                        name_len, pair, value);
-        config = parse(text);
+        config = parsed_config(path, text);
         if ((config->rules->secrets->secret_count > 0) != is_secret)
             fail_msg("%s", pair);
         gbx_mcp_config_free(config);
@@ -148,7 +141,8 @@ static void test_secrets__are_no_paths_and_have_their_names_as_whole_words(void 
 
 static void test_secrets__declared_are_for_their_servers_alone(void **state)
 {
-    gbx_mcp_config *config = parse(
+    gbx_mcp_config *config = parsed_config(
+        path,
         "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"env\": {\"TOKEN\": \"something-else\"}},"
         "\"b\": {\"command\": \"y\"}}, \"glovebox\": {\"secrets\": {\"TOKEN\":"
         "{\"from\": \"GBX_TEST_TOKEN\", \"servers\": [\"a\"]}, \"FILE\":"

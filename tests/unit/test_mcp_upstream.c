@@ -14,31 +14,14 @@
 
 #include <cmocka.h>
 
-static void start(servers *s, const char *words)
-{
-    (void)servers_add_bad(s, "bad", words);
-    servers_start(s);
-}
-
-static void expect(servers *s, const char *tool, const char *text)
-{
-    servers_expect(s, "bad", tool, "{}", text);
-}
-
-static void expect_fault(servers *s, const char *tool, gbx_upstream_fault fault,
-                         const char *words)
-{
-    servers_expect_fault(s, "bad", tool, "{}", fault, words);
-}
-
 /* ---- answers -------------------------------------------------------------- */
 
 static void test_answer__is_matched_by_its_id(void **state)
 {
-    start(*state, "");
-    expect(*state, "wrong-id", "right");
-    expect(*state, "twice", "once");
-    expect(*state, "echo", "{}");
+    bad_start(*state, "");
+    bad_expect(*state, "wrong-id", "right");
+    bad_expect(*state, "twice", "once");
+    bad_expect(*state, "echo", "{}");
 }
 
 static void test_answers__come_in_any_order(void **state)
@@ -47,7 +30,7 @@ static void test_answers__come_in_any_order(void **state)
     answer late;
     answer a;
 
-    start(s, "");
+    bad_start(s, "");
     (void)servers_begin(s, "bad", "late", "{\"ms\":300}", &late);
     servers_call(s, "bad", "echo", "{}", &a);
     assert_false(late.is_there);
@@ -60,9 +43,9 @@ static void test_answers__come_in_any_order(void **state)
 
 static void test_noise__on_standard_output_is_passed_over(void **state)
 {
-    start(*state, "noisy");
-    expect(*state, "noise", "heard");
-    expect(*state, "talks", "heard");
+    bad_start(*state, "noisy");
+    bad_expect(*state, "noise", "heard");
+    bad_expect(*state, "talks", "heard");
     assert_true(((servers *)*state)->log_lines > 0);
 }
 
@@ -70,10 +53,10 @@ static void test_flood__of_errors_leaves_the_last_line(void **state)
 {
     servers *s = *state;
 
-    start(s, "");
-    expect(s, "flood", "flooded");
+    bad_start(s, "");
+    bad_expect(s, "flood", "flooded");
     assert_true(s->log_lines < 2000);
-    expect_fault(s, "crash", GBX_UPSTREAM_EXIT, "the last line");
+    bad_expect_fault(s, "crash", GBX_UPSTREAM_EXIT, "the last line");
 }
 
 static void test_long__answers_are_taken_up_to_32_mib(void **state)
@@ -81,7 +64,7 @@ static void test_long__answers_are_taken_up_to_32_mib(void **state)
     servers *s = *state;
     answer a;
 
-    start(s, "");
+    bad_start(s, "");
     servers_call(s, "bad", "big", "{\"bytes\":20000000}", &a);
     assert_int_equal(a.fault, GBX_UPSTREAM_OK);
     assert_true(a.result_len > 20000000);
@@ -93,13 +76,13 @@ static void test_long__answer_of_64_mib_ends_its_call_and_no_other(void **state)
     servers *s = *state;
     answer late;
 
-    start(s, "");
+    bad_start(s, "");
     (void)servers_begin(s, "bad", "late", "{\"ms\":2000}", &late);
-    expect_fault(s, "long", GBX_UPSTREAM_PROTOCOL, "longer than 32 MiB");
+    bad_expect_fault(s, "long", GBX_UPSTREAM_PROTOCOL, "longer than 32 MiB");
     servers_wait(s, &late);
     assert_int_equal(late.fault, GBX_UPSTREAM_OK);
     answer_cleanup(&late);
-    expect(s, "echo", "{}");
+    bad_expect(s, "echo", "{}");
 }
 
 static void test_refusal__is_the_servers_own_code_and_words(void **state)
@@ -107,7 +90,7 @@ static void test_refusal__is_the_servers_own_code_and_words(void **state)
     servers *s = *state;
     answer a;
 
-    start(s, "");
+    bad_start(s, "");
     servers_call(s, "bad", "refuse", "{}", &a);
     assert_int_equal(a.fault, GBX_UPSTREAM_REFUSED);
     assert_int_equal(a.code, -32050);
@@ -116,25 +99,25 @@ static void test_refusal__is_the_servers_own_code_and_words(void **state)
 
 static void test_result__that_is_none_is_a_fault_of_protocol(void **state)
 {
-    start(*state, "");
-    expect_fault(*state, "array", GBX_UPSTREAM_PROTOCOL, "no object");
-    expect_fault(*state, "refuse-badly", GBX_UPSTREAM_PROTOCOL, "error");
-    expect_fault(*state, "unknown-type", GBX_UPSTREAM_PROTOCOL, "unknown type");
+    bad_start(*state, "");
+    bad_expect_fault(*state, "array", GBX_UPSTREAM_PROTOCOL, "no object");
+    bad_expect_fault(*state, "refuse-badly", GBX_UPSTREAM_PROTOCOL, "error");
+    bad_expect_fault(*state, "unknown-type", GBX_UPSTREAM_PROTOCOL, "unknown type");
 }
 
 static void test_input__that_nobody_can_give_is_said_so(void **state)
 {
-    start(*state, "");
-    expect_fault(*state, "input", GBX_UPSTREAM_INPUT, "asks for input");
-    expect_fault(*state, "url", GBX_UPSTREAM_INPUT, "sign in");
+    bad_start(*state, "");
+    bad_expect_fault(*state, "input", GBX_UPSTREAM_INPUT, "asks for input");
+    bad_expect_fault(*state, "url", GBX_UPSTREAM_INPUT, "sign in");
     /* A request of the server's own is refused, and the tool decides. */
-    expect(*state, "asks", "-32601");
+    bad_expect(*state, "asks", "-32601");
 }
 
 static void test_ping__of_the_server_is_answered(void **state)
 {
-    start(*state, "");
-    expect(*state, "pings", "{}");
+    bad_start(*state, "");
+    bad_expect(*state, "pings", "{}");
 }
 
 static void test_progress__reaches_its_call(void **state)
@@ -142,7 +125,7 @@ static void test_progress__reaches_its_call(void **state)
     servers *s = *state;
     answer a;
 
-    start(s, "");
+    bad_start(s, "");
     servers_call(s, "bad", "progress", "{}", &a);
     assert_string_equal(a.progress, "step 1,step 2,3/3,");
     answer_cleanup(&a);
@@ -188,7 +171,7 @@ static void test_tools__are_told_in_the_order_in_which_they_were_asked_for(void 
     char order[4] = "";
     asked all[] = {{order, 'a'}, {order, 'b'}, {order, 'c'}};
 
-    start(s, "");
+    bad_start(s, "");
     for (size_t i = 0; i < GBX_COUNTOF(all); i++)
         gbx_upstream_learn(s->all, "bad", on_told, &all[i]);
     for (int i = 0; i < 1000 && order[2] == '\0'; i++)
@@ -200,7 +183,7 @@ static void test_arguments__that_are_no_object_go_nowhere(void **state)
 {
     servers *s = *state;
 
-    start(s, "");
+    bad_start(s, "");
     servers_expect_fault(s, "bad", "echo", "[1]", GBX_UPSTREAM_PROTOCOL, "object");
     servers_expect_fault(s, "bad", "echo", "{\"a\":1}}", GBX_UPSTREAM_PROTOCOL,
                          "object");
@@ -241,16 +224,16 @@ static unsigned starts_of(servers *s)
 
 static void test_era__legacy_is_known_by_any_error(void **state)
 {
-    start(*state, "");
-    expect(*state, "echo", "{}");
+    bad_start(*state, "");
+    bad_expect(*state, "echo", "{}");
     expect_era(*state, "2025-11-25");
     assert_int_equal(starts_of(*state), 1);
 }
 
 static void test_era__modern_has_meta_on_every_request(void **state)
 {
-    start(*state, "modern");
-    expect(*state, "echo", "{}");
+    bad_start(*state, "modern");
+    bad_expect(*state, "echo", "{}");
     expect_era(*state, "2026-07-28");
 }
 
@@ -258,8 +241,8 @@ static void test_era__server_that_dies_of_the_question_is_started_again(void **s
 {
     servers *s = *state;
 
-    start(s, "dies-on-probe");
-    expect(s, "echo", "{}");
+    bad_start(s, "dies-on-probe");
+    bad_expect(s, "echo", "{}");
     expect_era(s, "2025-11-25");
     assert_int_equal(starts_of(s), 2);
 }
@@ -286,12 +269,12 @@ static void test_era__is_remembered_if_the_question_was_costly(void **state)
     gbx_upstream_hooks none = {0};
     gbx_error error;
 
-    start(s, "dies-on-probe");
-    expect(s, "echo", "{}");
+    bad_start(s, "dies-on-probe");
+    bad_expect(s, "echo", "{}");
     gbx_upstreams_free(s->all);
     assert_int_equal(gbx_upstreams_new(s->loop, &s->config, &none, &s->all, &error),
                      GBX_OK);
-    expect(s, "echo", "{}");
+    bad_expect(s, "echo", "{}");
 
     assert_int_equal(starts_of(s), 3); /* two at first, one now */
 }
@@ -306,13 +289,13 @@ static void test_era__remembered_wrongly_is_asked_again(void **state)
 
     (void)snprintf(path, sizeof path, "%s/upgraded", s->directory);
     (void)snprintf(words, sizeof words, "dies-on-probe upgrade=%s", path);
-    start(s, words);
-    expect(s, "echo", "{}");
+    bad_start(s, words);
+    bad_expect(s, "echo", "{}");
     gbx_upstreams_free(s->all);
     (void)fclose(fopen(path, "w"));
     assert_int_equal(gbx_upstreams_new(s->loop, &s->config, &none, &s->all, &error),
                      GBX_OK);
-    expect(s, "echo", "{}");
+    bad_expect(s, "echo", "{}");
 
     expect_era(s, "2026-07-28");
 }
@@ -323,7 +306,7 @@ static void test_era__silent_server_is_legacy(void **state)
 
     servers_add_bad(s, "bad", "silent-on-probe")->start_ms = 6000;
     servers_start(s);
-    expect(s, "echo", "{}");
+    bad_expect(s, "echo", "{}");
     expect_era(s, "2025-11-25");
     assert_int_equal(starts_of(s), 1);
 }
@@ -334,7 +317,7 @@ static void test_era__slow_start_is_no_silence(void **state)
 
     servers_add_bad(s, "bad", "modern slow=2500")->start_ms = 6000;
     servers_start(s);
-    expect(s, "echo", "{}");
+    bad_expect(s, "echo", "{}");
     expect_era(s, "2026-07-28");
 }
 
@@ -344,7 +327,7 @@ static void test_era__refused_one_leaves_time_for_the_other(void **state)
 
     servers_add_bad(s, "bad", "modern backwards")->start_ms = 6000;
     servers_start(s);
-    expect(s, "echo", "{}");
+    bad_expect(s, "echo", "{}");
     expect_era(s, "2026-07-28");
 }
 
@@ -366,7 +349,7 @@ static void test_tools__of_all_pages_are_known(void **state)
     servers *s = *state;
     answer a;
 
-    start(s, "pages=7");
+    bad_start(s, "pages=7");
     servers_learn(s, "bad", &a);
     assert_non_null(strstr(a.result, "\"echo\""));
     assert_non_null(strstr(a.result, "\"cancelled\""));
@@ -375,31 +358,31 @@ static void test_tools__of_all_pages_are_known(void **state)
 
 static void test_tools__without_end_are_read_to_a_bound(void **state)
 {
-    start(*state, "endless-pages");
-    expect(*state, "echo", "{}");
+    bad_start(*state, "endless-pages");
+    bad_expect(*state, "echo", "{}");
 }
 
 static void test_tools__that_are_none_are_a_failure_to_start(void **state)
 {
-    start(*state, "no-list");
-    expect_fault(*state, "echo", GBX_UPSTREAM_START, "no list of tools");
+    bad_start(*state, "no-list");
+    bad_expect_fault(*state, "echo", GBX_UPSTREAM_START, "no list of tools");
 }
 
 static void test_tools__that_cannot_be_told_are_explained_by_the_server(void **state)
 {
-    start(*state, "list-fails");
-    expect_fault(*state, "echo", GBX_UPSTREAM_START,
-                 "does not tell its tools: the database is down");
+    bad_start(*state, "list-fails");
+    bad_expect_fault(*state, "echo", GBX_UPSTREAM_START,
+                     "does not tell its tools: the database is down");
 }
 
 static void test_tools__are_known_one_by_one(void **state)
 {
     servers *s = *state;
 
-    start(s, "");
+    bad_start(s, "");
     assert_int_equal(gbx_upstreams_tool(s->all, "bad", "echo"),
                      GBX_UPSTREAM_TOOL_UNKNOWN);
-    expect(s, "echo", "{}");
+    bad_expect(s, "echo", "{}");
 
     assert_int_equal(gbx_upstreams_tool(s->all, "bad", "echo"),
                      GBX_UPSTREAM_TOOL_OTHER);
@@ -419,15 +402,15 @@ static bool has_new_tool(servers *s)
 
 static void follow_change(servers *s, const char *words)
 {
-    start(s, words);
-    expect_fault(s, "new-tool", GBX_UPSTREAM_UNKNOWN_TOOL, "has no tool");
+    bad_start(s, words);
+    bad_expect_fault(s, "new-tool", GBX_UPSTREAM_UNKNOWN_TOOL, "has no tool");
     assert_int_equal(s->changes, 1);
-    expect(s, "change", "changed");
+    bad_expect(s, "change", "changed");
     for (int i = 0; i < 100 && !has_new_tool(s); i++)
         servers_turn(s, 50);
 
     assert_int_equal(s->changes, 2);
-    expect(s, "new-tool", "{}");
+    bad_expect(s, "new-tool", "{}");
 }
 
 static void test_tools__that_change_are_followed(void **state)
@@ -446,8 +429,8 @@ static void test_tools__changes_in_a_flood_are_one_question(void **state)
     char text[16];
     answer a;
 
-    start(s, "");
-    expect(s, "changes", "changed");
+    bad_start(s, "");
+    bad_expect(s, "changes", "changed");
     servers_turn(s, 600);
     servers_call(s, "bad", "lists", "{}", &a);
     answer_text(&a, text, sizeof text);

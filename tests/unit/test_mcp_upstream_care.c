@@ -20,53 +20,36 @@
 
 #include <cmocka.h>
 
-static void start(servers *s, const char *words)
-{
-    (void)servers_add_bad(s, "bad", words);
-    servers_start(s);
-}
-
-static void expect(servers *s, const char *tool, const char *text)
-{
-    servers_expect(s, "bad", tool, "{}", text);
-}
-
-static void expect_fault(servers *s, const char *tool, gbx_upstream_fault fault,
-                         const char *words)
-{
-    servers_expect_fault(s, "bad", tool, "{}", fault, words);
-}
-
 /* ---- crashes -------------------------------------------------------------- */
 
 static void test_crash__ends_its_call_and_the_next_finds_a_new_process(void **state)
 {
-    start(*state, "");
-    expect_fault(*state, "crash", GBX_UPSTREAM_EXIT, "it ended with status 7");
-    expect(*state, "echo", "{}");
-    expect_fault(*state, "kill", GBX_UPSTREAM_EXIT, "it was killed by signal 9");
-    expect(*state, "echo", "{}");
-    expect_fault(*state, "close", GBX_UPSTREAM_EXIT, "it");
-    expect(*state, "echo", "{}");
+    bad_start(*state, "");
+    bad_expect_fault(*state, "crash", GBX_UPSTREAM_EXIT, "it ended with status 7");
+    bad_expect(*state, "echo", "{}");
+    bad_expect_fault(*state, "kill", GBX_UPSTREAM_EXIT, "it was killed by signal 9");
+    bad_expect(*state, "echo", "{}");
+    bad_expect_fault(*state, "close", GBX_UPSTREAM_EXIT, "it");
+    bad_expect(*state, "echo", "{}");
 }
 
 static void test_crash__is_tried_again_only_if_the_tool_does_no_harm_twice(void **state)
 {
-    start(*state, "");
-    expect_fault(*state, "crash-once", GBX_UPSTREAM_EXIT, "status 7");
-    expect(*state, "crash-once", "survived");
+    bad_start(*state, "");
+    bad_expect_fault(*state, "crash-once", GBX_UPSTREAM_EXIT, "status 7");
+    bad_expect(*state, "crash-once", "survived");
 }
 
 static void test_crash__in_a_tool_that_only_reads_is_not_seen(void **state)
 {
-    start(*state, "");
-    expect(*state, "crash-once-safe", "survived");
+    bad_start(*state, "");
+    bad_expect(*state, "crash-once-safe", "survived");
 }
 
 static void test_crash__is_tried_again_once(void **state)
 {
-    start(*state, "");
-    expect_fault(*state, "crash-safe", GBX_UPSTREAM_EXIT, "status 7");
+    bad_start(*state, "");
+    bad_expect_fault(*state, "crash-safe", GBX_UPSTREAM_EXIT, "status 7");
 }
 
 static void test_another_try__is_for_what_has_done_no_harm_yet(void **state)
@@ -113,8 +96,8 @@ static void test_crash__ends_all_calls_of_the_process(void **state)
     answer a;
     answer b;
 
-    start(s, "");
-    expect(s, "echo", "{}");
+    bad_start(s, "");
+    bad_expect(s, "echo", "{}");
     (void)servers_begin(s, "bad", "hang", "{}", &a);
     (void)servers_begin(s, "bad", "crash", "{}", &b);
     servers_wait(s, &a);
@@ -128,11 +111,11 @@ static void test_circuit__opens_after_five_failures_and_says_so(void **state)
     servers *s = *state;
     int64_t start_ns;
 
-    start(s, "crashes-at-start");
+    bad_start(s, "crashes-at-start");
     for (int i = 0; i < 5; i++)
-        expect_fault(s, "echo", GBX_UPSTREAM_START, "cannot open the database");
+        bad_expect_fault(s, "echo", GBX_UPSTREAM_START, "cannot open the database");
     start_ns = gbx_clock_now_ns();
-    expect_fault(s, "echo", GBX_UPSTREAM_OPEN, "left alone");
+    bad_expect_fault(s, "echo", GBX_UPSTREAM_OPEN, "left alone");
     assert_true(gbx_clock_now_ns() - start_ns < 2000 * GBX_NS_PER_MS);
     assert_int_equal(gbx_upstreams_info(s->all, 0).state, GBX_UPSTREAM_BROKEN);
     assert_in_range(gbx_upstreams_info(s->all, 0).retry_ms, 20000, 30001);
@@ -150,7 +133,7 @@ static void test_retry__takes_no_place_of_calls_however_often_it_is_asked_for(
         gbx_upstream_retry(s->all, "bad");
     assert_int_equal(gbx_upstreams_info(s->all, 0).state, GBX_UPSTREAM_STARTING);
     assert_int_equal(gbx_upstreams_info(s->all, 0).retry_ms, 0);
-    expect_fault(s, "echo", GBX_UPSTREAM_START, "not ready after 500 ms");
+    bad_expect_fault(s, "echo", GBX_UPSTREAM_START, "not ready after 500 ms");
 }
 
 static void test_broken__server_does_not_stop_the_others(void **state)
@@ -164,7 +147,7 @@ static void test_broken__server_does_not_stop_the_others(void **state)
     servers_start(s);
     (void)servers_begin(s, "mute", "echo", "{}", &mute);
     servers_expect_fault(s, "crashing", "echo", "{}", GBX_UPSTREAM_START, "database");
-    expect(s, "echo", "{}");
+    bad_expect(s, "echo", "{}");
     assert_false(mute.is_there);
     servers_wait(s, &mute);
 
@@ -180,8 +163,8 @@ static void test_hang__ends_with_its_time_and_the_server_is_told(void **state)
 
     servers_add_bad(s, "bad", "")->timeout_ms = 300;
     servers_start(s);
-    expect_fault(s, "hang", GBX_UPSTREAM_TIMEOUT, "no answer after 300 ms");
-    expect(s, "cancelled", "[\"the call has taken too long\"]");
+    bad_expect_fault(s, "hang", GBX_UPSTREAM_TIMEOUT, "no answer after 300 ms");
+    bad_expect(s, "cancelled", "[\"the call has taken too long\"]");
 }
 
 static void test_hang__of_the_whole_server_is_its_end(void **state)
@@ -196,7 +179,7 @@ static void test_hang__of_the_whole_server_is_its_end(void **state)
     servers_call(s, "bad", "pid", "{}", &a);
     answer_text(&a, before, sizeof before);
     answer_cleanup(&a);
-    expect_fault(s, "spin", GBX_UPSTREAM_TIMEOUT, "500 ms");
+    bad_expect_fault(s, "spin", GBX_UPSTREAM_TIMEOUT, "500 ms");
     while (gbx_upstreams_info(s->all, 0).state == GBX_UPSTREAM_READY)
         servers_turn(s, 100);
     servers_call(s, "bad", "env", "{}", &a);
@@ -212,14 +195,14 @@ static void test_cancel__is_told_to_the_server_and_once_to_the_caller(void **sta
     gbx_upstream_call *call;
     answer a;
 
-    start(s, "");
-    expect(s, "echo", "{}");
+    bad_start(s, "");
+    bad_expect(s, "echo", "{}");
     call = servers_begin(s, "bad", "hang", "{}", &a);
     gbx_upstream_cancel(call);
     assert_false(a.is_there);
     servers_wait(s, &a);
     assert_int_equal(a.fault, GBX_UPSTREAM_CANCELLED);
-    expect(s, "cancelled", "[\"the caller has cancelled it\"]");
+    bad_expect(s, "cancelled", "[\"the caller has cancelled it\"]");
 }
 
 static void test_cancel__before_the_server_runs(void **state)
@@ -227,7 +210,7 @@ static void test_cancel__before_the_server_runs(void **state)
     servers *s = *state;
     answer a;
 
-    start(s, "");
+    bad_start(s, "");
     gbx_upstream_cancel(servers_begin(s, "bad", "echo", "{}", &a));
     servers_wait(s, &a);
     assert_int_equal(a.fault, GBX_UPSTREAM_CANCELLED);
@@ -345,14 +328,14 @@ static void test_idle__server_is_stopped_and_started_again(void **state)
 
     servers_add_bad(s, "bad", "")->idle_ms = 200;
     servers_start(s);
-    expect(s, "echo", "{}");
+    bad_expect(s, "echo", "{}");
     while (gbx_upstreams_info(s->all, 0).state != GBX_UPSTREAM_STOPPED)
         servers_turn(s, 50);
     assert_true(until(marked_none, s->mark, 10) || true);
     servers_turn(s, 1000);
     assert_int_equal(marked_count(s->mark), 0);
     assert_non_null(gbx_upstreams_info(s->all, 0).tools.at);
-    expect(s, "echo", "{}");
+    bad_expect(s, "echo", "{}");
 }
 
 static void test_end__of_all_takes_the_most_stubborn_along_in_a_second(void **state)
@@ -365,7 +348,7 @@ static void test_end__of_all_takes_the_most_stubborn_along_in_a_second(void **st
     (void)servers_add_bad(s, "bad", "stubborn");
     (void)servers_add_bad(s, "worse", "stubborn");
     servers_start(s);
-    expect(s, "echo", "{}");
+    bad_expect(s, "echo", "{}");
     servers_expect(s, "worse", "echo", "{}", "{}");
     (void)servers_begin(s, "bad", "hang", "{}", &a);
     (void)servers_begin(s, "worse", "spin", "{}", &b);
@@ -388,7 +371,7 @@ static void kill_in_a_call(servers *s, const char *words)
 
     assert_true(owner >= 0);
     if (owner == 0) {
-        start(s, words);
+        bad_start(s, words);
         (void)servers_begin(s, "bad", "hang", "{}", &a);
         servers_turn(s, 60000);
         _exit(1);
@@ -420,29 +403,29 @@ static void test_trust__ends_with_the_word_that_tools_have_changed(void **state)
 {
     servers *s = *state;
 
-    start(s, "");
+    bad_start(s, "");
     s->trust = GBX_UPSTREAM_TRUSTS_READS;
-    expect(s, "turns", "turned"); /* and said before that: its tools are others */
-    expect_fault(s, "turns", GBX_UPSTREAM_CHANGED, another);
+    bad_expect(s, "turns", "turned"); /* and said before that: its tools are others */
+    bad_expect_fault(s, "turns", GBX_UPSTREAM_CHANGED, another);
     s->trust = GBX_UPSTREAM_TRUSTS_OTHER;
-    expect(s, "turns", "turned");
+    bad_expect(s, "turns", "turned");
     s->trust = GBX_UPSTREAM_TRUSTS_NOTHING;
-    expect(s, "turns", "turned");
+    bad_expect(s, "turns", "turned");
 }
 
 static void test_trust__is_not_carried_over_to_another_process(void **state)
 {
     servers *s = *state;
 
-    start(s, "");
+    bad_start(s, "");
     s->trust = GBX_UPSTREAM_TRUSTS_READS;
-    expect(s, "reads-at-first", "read");
+    bad_expect(s, "reads-at-first", "read");
     s->trust = GBX_UPSTREAM_TRUSTS_NOTHING;
-    expect_fault(s, "crash", GBX_UPSTREAM_EXIT, "status 7");
+    bad_expect_fault(s, "crash", GBX_UPSTREAM_EXIT, "status 7");
     s->trust = GBX_UPSTREAM_TRUSTS_READS;
-    expect_fault(s, "reads-at-first", GBX_UPSTREAM_CHANGED, another);
+    bad_expect_fault(s, "reads-at-first", GBX_UPSTREAM_CHANGED, another);
     s->trust = GBX_UPSTREAM_TRUSTS_OTHER;
-    expect(s, "reads-at-first", "read");
+    bad_expect(s, "reads-at-first", "read");
 }
 
 /* It says with each of its answers that its tools have changed. */
@@ -450,12 +433,12 @@ static void test_trust__waits_for_one_list_and_not_for_ever(void **state)
 {
     servers *s = *state;
 
-    start(s, "");
+    bad_start(s, "");
     for (int i = 0; i < 5; i++) {
         s->trust = GBX_UPSTREAM_TRUSTS_NOTHING;
-        expect(s, "changes", "changed");
+        bad_expect(s, "changes", "changed");
         s->trust = GBX_UPSTREAM_TRUSTS_OTHER;
-        expect(s, "changes", "changed");
+        bad_expect(s, "changes", "changed");
     }
 }
 

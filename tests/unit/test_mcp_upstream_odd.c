@@ -13,35 +13,18 @@
 
 #include <cmocka.h>
 
-static void start(servers *s, const char *words)
-{
-    (void)servers_add_bad(s, "bad", words);
-    servers_start(s);
-}
-
-static void expect(servers *s, const char *tool, const char *text)
-{
-    servers_expect(s, "bad", tool, "{}", text);
-}
-
-static void expect_fault(servers *s, const char *tool, gbx_upstream_fault fault,
-                         const char *words)
-{
-    servers_expect_fault(s, "bad", tool, "{}", fault, words);
-}
-
 /* ---- answers -------------------------------------------------------------- */
 
 static void test_answer__may_have_its_id_as_text(void **state)
 {
-    start(*state, "");
-    expect(*state, "id-as-text", "taken");
+    bad_start(*state, "");
+    bad_expect(*state, "id-as-text", "taken");
 }
 
 static void test_answer__of_another_encoding_is_read_but_for_its_letters(void **state)
 {
-    start(*state, "");
-    expect(*state, "latin", "caf\xEF\xBF\xBD");
+    bad_start(*state, "");
+    bad_expect(*state, "latin", "caf\xEF\xBF\xBD");
 }
 
 static void test_answer__that_cannot_be_read_ends_its_call_and_no_other(void **state)
@@ -52,13 +35,13 @@ static void test_answer__that_cannot_be_read_ends_its_call_and_no_other(void **s
     servers_add_bad(s, "bad", "")->timeout_ms = 20000;
     servers_start(s);
     (void)servers_begin(s, "bad", "late", "{\"ms\":3000}", &late);
-    expect_fault(s, "nan", GBX_UPSTREAM_PROTOCOL, "it is not JSON");
-    expect_fault(s, "nul", GBX_UPSTREAM_PROTOCOL, "at byte 0");
-    expect_fault(s, "deep", GBX_UPSTREAM_PROTOCOL, "nested too deep");
-    expect_fault(s, "broken-line", GBX_UPSTREAM_PROTOCOL, "it is not JSON");
-    expect_fault(s, "neither", GBX_UPSTREAM_PROTOCOL, "a result or an error");
-    expect_fault(s, "long-head", GBX_UPSTREAM_PROTOCOL, "longer than 32 MiB");
-    expect_fault(s, "long-end", GBX_UPSTREAM_PROTOCOL, "longer than 32 MiB");
+    bad_expect_fault(s, "nan", GBX_UPSTREAM_PROTOCOL, "it is not JSON");
+    bad_expect_fault(s, "nul", GBX_UPSTREAM_PROTOCOL, "at byte 0");
+    bad_expect_fault(s, "deep", GBX_UPSTREAM_PROTOCOL, "nested too deep");
+    bad_expect_fault(s, "broken-line", GBX_UPSTREAM_PROTOCOL, "it is not JSON");
+    bad_expect_fault(s, "neither", GBX_UPSTREAM_PROTOCOL, "a result or an error");
+    bad_expect_fault(s, "long-head", GBX_UPSTREAM_PROTOCOL, "longer than 32 MiB");
+    bad_expect_fault(s, "long-end", GBX_UPSTREAM_PROTOCOL, "longer than 32 MiB");
     servers_wait(s, &late);
     assert_int_equal(late.fault, GBX_UPSTREAM_OK);
     answer_cleanup(&late);
@@ -71,7 +54,7 @@ static void lose_lists(servers *s, const char *words)
 {
     servers_add_bad(s, "bad", words)->timeout_ms = 500;
     servers_start(s);
-    expect(s, "change", "changed");
+    bad_expect(s, "change", "changed");
     servers_turn(s, 400);
     s->trust = GBX_UPSTREAM_TRUSTS_OTHER;
 }
@@ -81,10 +64,10 @@ static void test_list__that_does_not_come_is_asked_for_once_more(void **state)
     servers *s = *state;
 
     lose_lists(s, "loses=1");
-    expect(s, "lists", "3");
-    expect(s, "new-tool", "{}");
+    bad_expect(s, "lists", "3");
+    bad_expect(s, "new-tool", "{}");
     s->trust = GBX_UPSTREAM_TRUSTS_NOTHING;
-    expect(s, "cancelled", "[\"the list has taken too long\"]");
+    bad_expect(s, "cancelled", "[\"the list has taken too long\"]");
 }
 
 static void test_list__that_does_not_come_twice_is_the_end_of_the_process(void **state)
@@ -98,7 +81,7 @@ static void test_list__that_does_not_come_twice_is_the_end_of_the_process(void *
     assert_true(a.is_retryable); /* it was never sent */
     answer_cleanup(&a);
     servers_turn(s, 500);
-    expect(s, "lists", "1");
+    bad_expect(s, "lists", "1");
 }
 
 /* ---- input ---------------------------------------------------------------- */
@@ -113,10 +96,10 @@ static void test_input__that_is_closed_is_the_end_of_the_process_but_for_its_cal
 
     servers_add_bad(s, "bad", "")->timeout_ms = 5000;
     servers_start(s);
-    expect(s, "echo", "{}");
+    bad_expect(s, "echo", "{}");
     (void)servers_begin(s, "bad", "late", "{\"ms\":3000}", &late);
-    expect(s, "close-input", "closed");
-    expect(s, "echo", "{}");
+    bad_expect(s, "close-input", "closed");
+    bad_expect(s, "echo", "{}");
     assert_false(late.is_there);
     servers_wait(s, &late);
 

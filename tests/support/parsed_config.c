@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* parsed_config - see parsed_config.h. */
+#include "parsed_config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+gbx_mcp_config *parsed_config(const char *path, const char *json)
+{
+    gbx_mcp_config *config = NULL;
+    gbx_error error = {0};
+
+    if (gbx_mcp_config_parse(json, strlen(json), path, &config, &error) != GBX_OK)
+        fail_msg("%u:%u: %s: %s", error.line, error.column, error.message, json);
+    return config;
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * advice - a model cannot start the command with another policy, and nothing is outside of
- * its script but the servers: these are what it is sent to.
+ * advice - a model can change its code, and no setting: it cannot start the command with
+ * another policy, and nothing is outside of its script but the servers and the data. These
+ * are what it is sent to.
  */
 #include "mcp/code/advice.h"
 
@@ -40,6 +41,26 @@ static const struct {
 
 #define OTHER_SITE \
     "ask a site that is allowed, or call a tool of a server, servers.NAME.tool(args)"
+
+/* What only who runs the server could follow, and what it means for a script; in order:
+ * the particular before the general. */
+static const struct {
+    const char *part;
+    const char *told;
+} settings[] = {
+    {"--allow fetch=SITE", "ask a site that is allowed, or do without this request"},
+    {"--allow fetch", "fetch is off here: use the tools and data that there are"},
+    {"--allow file", "files are off here: use the tools and data that there are"},
+    {"--allow crypto", "hashing is off here: do without it"},
+    {"--allow env", "variables are off here: write the value into the code"},
+    {"or load the data as a dataset", "give the code less data at once"},
+    {"raise the memory limit",
+     "use less memory: work on the data in smaller pieces, and keep only what is needed"},
+    {"loop that does not end", "look for a loop that does not end, or do less at once"},
+    {"or raise the limit", "the host did not answer in time: try again"},
+    {"run fewer calls at once",
+     "the server is busy: run fewer calls at once, or try later"},
+};
 
 static bool is_listed(const char *words, const char *word, size_t len)
 {
@@ -89,7 +110,7 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
     if (is_module && gbx_code_names_ours(line, line_len))
         return THERE;
     if (strstr(hint, "--allow") == NULL && strstr(hint, "outside") == NULL)
-        return NULL;
+        return gbx_advice_for_hint(hint);
     if (strstr(hint, "ask a site") != NULL)
         found = OTHER_SITE;
     else if (is_module)
@@ -102,4 +123,12 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
 bool gbx_code_names_ours(const char *text, size_t len)
 {
     return has_one_of(OURS, text, len);
+}
+
+const char *gbx_advice_for_hint(const char *hint)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(settings); i++)
+        if (strstr(hint, settings[i].part) != NULL)
+            return settings[i].told;
+    return hint;
 }

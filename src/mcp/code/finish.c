@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "guard/guard.h"
 #include "mcp/code/advice.h"
-#include "mcp/code/hint.h"
 #include "mcp/code/run.h"
 #include "mcp/code/slip.h"
 #include "mcp/code/unawaited.h"
@@ -203,19 +202,17 @@ static const char *find_line(const gbx_code_run *run, uint32_t line, size_t *ret
 static const char *hint_for(const gbx_code_run *run, const char *code, uint32_t line,
                             struct material *m)
 {
-    const char *hint = gbx_result_hint(run->result);
     const char *message = gbx_result_error(run->result);
     size_t len;
     const char *text = find_line(run, line, &len);
-    const char *better = gbx_code_advice(message, hint, text, len);
+    const char *better =
+        gbx_code_advice(message, gbx_result_hint(run->result), text, len);
 
     m->hint = gbx_code_slip(run, message, text, len);
     if (m->hint != NULL)
         return m->hint;
-    if (better != NULL)
+    if (better[0] != 0)
         return better;
-    if (hint[0] != 0)
-        return gbx_hint_for_model(hint);
     if (strcmp(code, "OUTPUT_TOO_LARGE") == 0)
         return "filter, count or slice before you return; or keep it: await "
                "artifact(name, value)";

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "guard/guard.h"
+#include "mcp/code/advice.h"
 #include "mcp/code/cut.h"
-#include "mcp/code/hint.h"
 #include "mcp/code/script.h"
 #include "mcp/data/inner.h"
 #include "mcp/data/number.h"
@@ -272,7 +272,7 @@ static const char *hint_for(const gbx_result *result)
 static void take_error(reply *r, const char *code, size_t code_len,
                        const gbx_script *script, const char *advice)
 {
-    r->hint = advice[0] != 0 ? advice : gbx_hint_for_model(gbx_result_hint(r->result));
+    r->hint = advice[0] != 0 ? advice : gbx_advice_for_hint(gbx_result_hint(r->result));
     if (r->hint[0] == 0)
         r->hint = hint_for(r->result);
     r->at = gbx_result_location(r->result);

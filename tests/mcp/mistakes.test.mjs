@@ -328,6 +328,9 @@ test('what a list hands to its function beside an element is no option', async (
     return all.map((each) => each.args.id);`), [1, 2]);
 });
 
+const CONTENT = /^a call gives the content itself/;
+const CALLS = /^tools are called by their server: servers\["NAME"\]\.call\("tool", \{ name: value \}\) \(there are: up, unset\)$/;
+
 for (const [code, hint] of [
   ['const r = await servers.up.list_items(); r.content[0].text', /^a call gives the content itself/],
   ['const { content } = await servers.up.list_items(); content[0]', /^a call gives the content itself/],
@@ -340,6 +343,27 @@ for (const [code, hint] of [
   ['await up.list_items()', /^did you mean servers\.up\?$/],
   ['await Up.list_items()', /^did you mean servers\.up\?$/],
   ['await upp.list_items()', /^declare it/],
+  ['const { content: [x] } = await servers.up.list_items()', CONTENT],
+  ['const { content: [{ text }] } = await servers.up.list_items()', CONTENT],
+  ['const r = await servers.up.list_items(); const { content: [x] } = r', CONTENT],
+  ['const { structuredContent: { items } } = await servers.up.list_items()', CONTENT],
+  ['const { structuredContent } = await servers.up.list_items(); structuredContent.items', CONTENT],
+  ['const { content } = await servers.up.list_items(); content.map((c) => c.text)', CONTENT],
+  ['const { content } = await servers.up.list_items(); for (const c of content) {}', CONTENT],
+  ['await servers.up.list_items().then(({ content: [x] }) => x.text)', CONTENT],
+  ['const { tags: [x] } = await servers.up.list_items()', /^the value before the last/],
+  ["const { tags: [x] } = await servers.up.call('wait', { content: [1] })", /^the value before the last/],
+  ['const r = await servers.up.list_items(); r.content; const [x] = r.tags', /^the value before the last/],
+  ['const content = await servers.up.list_items(); content.tags.length', /^the value before the last/],
+  ["await callTool('list_items', {})", CALLS],
+  ["await call_tool('up', 'list_items', {})", CALLS],
+  ["await call('list_items')", CALLS],
+  ["await use_mcp_tool({ server_name: 'up', tool_name: 'list_items' })", CALLS],
+  ["await mcp.callTool('list_items', {})", CALLS],
+  ["client.callTool({ name: 'list_items', arguments: {} })", CALLS],
+  ['await tools.list_items({})', CALLS],
+  ["tools.filter((tool) => tool.name !== 'call')", /^declare it/],
+  ["const x = clients.callTool('list_items')", /^declare it/],
 ]) {
   test(`what it is called here is said of a habit from elsewhere: ${code}`, async () => {
     assert.match((await errorOf(code)).hint, hint);

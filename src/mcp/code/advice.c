@@ -11,9 +11,6 @@
 
 #include <string.h>
 
-/* What of a line says that it fetches what is there without it. */
-#define OURS "servers glovebox discover artifact progress ToolError"
-
 #define THERE                                                                          \
     "servers, discover, artifact, progress, sleep and input are there already: leave " \
     "this line out"
@@ -75,25 +72,10 @@ static bool is_listed(const char *words, const char *word, size_t len)
     }
 }
 
-/* Is one of the words in the text? */
-static bool has_one_of(const char *words, const char *text, size_t len)
-{
-    for (size_t i = 0; i < len;) {
-        size_t start = i;
-
-        while (i < len && gbx_text_is_name((unsigned char)text[i]))
-            i++;
-        if (i > start && is_listed(words, text + start, i - start))
-            return true;
-        i += i == start;
-    }
-    return false;
-}
-
 static const char *topic_of(const char *text, size_t len)
 {
     for (size_t i = 0; i < GBX_COUNTOF(topics); i++)
-        if (has_one_of(topics[i].words, text, len))
+        if (gbx_code_has_one_of(topics[i].words, text, len))
             return topics[i].hint;
     return NULL;
 }
@@ -107,7 +89,8 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
         strncmp(message, "'import", 7) == 0 || strncmp(message, "'require", 8) == 0;
     const char *found;
 
-    if (is_module && gbx_code_names_ours(line, line_len))
+    /* A line that fetches what is there without it. */
+    if (is_module && gbx_code_has_one_of(GBX_CODE_OURS, line, line_len))
         return THERE;
     if (strstr(hint, "--allow") == NULL && strstr(hint, "outside") == NULL)
         return gbx_advice_for_hint(hint);
@@ -120,15 +103,24 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
     return found != NULL ? found : OTHERWISE;
 }
 
-bool gbx_code_names_ours(const char *text, size_t len)
-{
-    return has_one_of(OURS, text, len);
-}
-
 const char *gbx_advice_for_hint(const char *hint)
 {
     for (size_t i = 0; i < GBX_COUNTOF(settings); i++)
         if (strstr(hint, settings[i].part) != NULL)
             return settings[i].told;
     return hint;
+}
+
+bool gbx_code_has_one_of(const char *words, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        size_t start = i;
+
+        while (i < len && gbx_text_is_name((unsigned char)text[i]))
+            i++;
+        if (i > start && is_listed(words, text + start, i - start))
+            return true;
+        i += i == start;
+    }
+    return false;
 }

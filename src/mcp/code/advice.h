@@ -14,7 +14,10 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
 /* Where there may be none: a constant, or the hint itself. */
 const char *gbx_advice_for_hint(const char *hint);
 
-/* Does the text name one of the globals that are there in code mode alone? */
-bool gbx_code_names_ours(const char *text, size_t len);
+/* The globals that are there in code mode alone. */
+#define GBX_CODE_OURS "servers glovebox discover artifact progress ToolError"
+
+/* Is one of the words, between single spaces, a name in the text? */
+bool gbx_code_has_one_of(const char *words, const char *text, size_t len);
 
 #endif

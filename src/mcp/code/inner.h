@@ -49,6 +49,8 @@ bool gbx_code_info(const gbx_mcp_code *code, const char *server,
                    gbx_upstream_info *ret);
 /* The server that a variable is named for, as my_files for "my-files", or NULL. */
 const char *gbx_code_meant_server(const gbx_mcp_code *code, const char *name);
+/* Append the names of all servers that code hears of: "there are: files, web". */
+void gbx_code_put_servers(const gbx_mcp_code *code, gbx_buf *to);
 /* The true name of a tool that is written in another way (readFile for read_file), or
  * NULL; free() it. */
 char *gbx_code_other_name(const gbx_mcp_code *code, const char *server,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define SERVERS_MAX 512 /* that are looked at for the nearest */
+#define NAMED_MAX   20  /* that a message names */
 #define MEANT_MAX   5
 #define NAME_SIZE   (GBX_TOOL_NAME_MAX + 1)
 
@@ -52,24 +53,28 @@ static void read_names(gbx_view tools, struct names *ret)
     }
 }
 
-static void say_unknown(const gbx_mcp_code *code, const char *name, gbx_buf *message)
+/* Those that code hears of; how many. */
+static size_t list_servers(const gbx_mcp_code *code, const char *ret[SERVERS_MAX])
 {
-    const char *names[SERVERS_MAX] = {NULL};
-    const char *near;
     size_t count = 0;
 
     for (size_t i = 0; i < code->config->server_count && count < SERVERS_MAX; i++)
         if (gbx_code_is_listed(&code->config->servers[i]))
-            names[count++] = code->config->servers[i].name;
-    near = gbx_nearest(name, names, count);
+            ret[count++] = code->config->servers[i].name;
+    return count;
+}
+
+static void say_unknown(const gbx_mcp_code *code, const char *name, gbx_buf *message)
+{
+    const char *names[SERVERS_MAX] = {NULL};
+    const char *near = gbx_nearest(name, names, list_servers(code, names));
+
     (void)gbx_buf_printf(message, "there is no server '%.64s'", name);
     if (near != NULL)
         (void)gbx_buf_printf(message, ": did you mean '%s'?", near);
-    (void)gbx_buf_puts(message, count > 0 ? " (there are:" : " (there are none)");
-    for (size_t i = 0; i < count && i < 20; i++)
-        (void)gbx_buf_printf(message, "%s %s", i > 0 ? "," : "", names[i]);
-    if (count > 0)
-        (void)gbx_buf_puts(message, count > 20 ? ", ...)" : ")");
+    (void)gbx_buf_puts(message, " (");
+    gbx_code_put_servers(code, message);
+    (void)gbx_buf_puts(message, ")");
 }
 
 static bool has_name(const struct names *names, const char *tool)
@@ -183,6 +188,17 @@ const char *gbx_code_meant_server(const gbx_mcp_code *code, const char *name)
             found = server->name;
     }
     return found;
+}
+
+void gbx_code_put_servers(const gbx_mcp_code *code, gbx_buf *to)
+{
+    const char *names[SERVERS_MAX] = {NULL};
+    size_t count = list_servers(code, names);
+
+    (void)gbx_buf_puts(to, count > 0 ? "there are:" : "there are none");
+    for (size_t i = 0; i < count && i < NAMED_MAX; i++)
+        (void)gbx_buf_printf(to, "%s %s", i > 0 ? "," : "", names[i]);
+    (void)gbx_buf_puts(to, count > NAMED_MAX ? ", ..." : "");
 }
 
 char *gbx_code_other_name(const gbx_mcp_code *code, const char *server,

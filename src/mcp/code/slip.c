@@ -16,6 +16,15 @@
 #define UNKNOWN   "Can't find variable: "
 #define NO_OBJECT "is not an object (evaluating '"
 
+/* What other hosts have for calling a tool, and on what. */
+#define CALLERS                                                                       \
+    "call callTool call_tool callMcpTool callMCPTool call_mcp_tool useTool use_tool " \
+    "useMcpTool use_mcp_tool invokeTool invoke_tool runTool run_tool executeTool "    \
+    "execute_tool"
+#define CLIENTS "mcp mcpClient mcp_client client session tools"
+
+#define PATTERN_MAX 256 /* bytes of { ... }; a line may be long, and full of braces */
+
 #define LEAVE_OUT                                                                      \
     "servers, discover, artifact, progress, sleep and input are there already: leave " \
     "the parameter out"
@@ -67,31 +76,110 @@ static bool has_our_pattern(const char *line, size_t len)
         while (at < end && *at == ' ')
             at++;
         close = at < end && *at == '{' ? memchr(at, '}', (size_t)(end - at)) : NULL;
-        if (close != NULL && gbx_code_names_ours(at, (size_t)(close - at)))
+        if (close != NULL &&
+            gbx_code_has_one_of(GBX_CODE_OURS, at, (size_t)(close - at)))
             return true;
     }
     return false;
 }
 
-/* r.content[0], content[0] or (await f()).content, without more before it: a member of an
- * item of an answer may really be missing. */
+static bool is_wrapper(const char *text, size_t len)
+{
+    return gbx_code_has_one_of("content structuredContent", text, len);
+}
+
+/* r.content[0], content[0], content.map or (await f()).content, without more before it: a
+ * member of an item of an answer may really be missing. */
 static bool is_wrapper_missing(const char *message)
 {
     const char *at = strstr(message, MISSING);
+    size_t n;
 
     if (at == NULL)
         return false;
     at += strlen(MISSING);
+    n = name_length(at);
     if (strncmp(at, "(await ", 7) == 0) {
         const char *close = strstr(at, ").");
 
         at = close != NULL ? close + 2 : at;
-    } else if (at[name_length(at)] == '.') {
-        at += name_length(at) + 1;
+    } else if (at[n] == '.') {
+        if (is_wrapper(at, n))
+            return at[n + 1 + name_length(at + n + 1)] == '\'';
+        at += n + 1;
     }
-    return (strncmp(at, "content", 7) == 0 &&
-            !gbx_text_is_name((unsigned char)at[7])) ||
-           strncmp(at, "structuredContent", 17) == 0;
+    return is_wrapper(at, name_length(at));
+}
+
+/* The engine has no words for what is taken apart: it names the pattern, the call before,
+ * or nothing. */
+static bool is_taken_apart(const char *message)
+{
+    const char *at = strstr(message, MISSING);
+    size_t len = strlen(message);
+
+    if (at == NULL)
+        return strstr(message, "cannot be destructured") != NULL;
+    return at[strlen(MISSING)] == '[' ||
+           (len > 3 && strcmp(message + len - 3, ")')") == 0);
+}
+
+/* The end of what the brace at at opens; NULL: it is far away, or on another line. */
+static const char *closing_brace(const char *at, const char *end)
+{
+    size_t depth = 0;
+
+    if (end - at > PATTERN_MAX)
+        end = at + PATTERN_MAX;
+    for (; at < end; at++) {
+        depth += *at == '{';
+        depth -= *at == '}';
+        if (depth == 0)
+            return at;
+    }
+    return NULL;
+}
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && *at == ' ')
+        at++;
+    return at;
+}
+
+/* { content: [x] } = ..., ({ content: [x] }) => ... or (... of content). */
+static bool takes_wrapper_apart(const char *line, size_t len)
+{
+    static const char loop[] = " of content)";
+    const char *end = line + len;
+
+    for (const char *at = line; (at = memchr(at, '{', (size_t)(end - at))) != NULL;
+         at++) {
+        const char *close = closing_brace(at, end);
+        const char *next = close != NULL ? skip_blanks(close + 1, end) : end;
+
+        if (next < end && *next == ')')
+            next = skip_blanks(next + 1, end);
+        if (next < end && *next == '=' && is_wrapper(at, (size_t)(close - at)))
+            return true;
+    }
+    return memmem(line, len, loop, sizeof loop - 1) != NULL;
+}
+
+/* callTool(...), mcp.callTool(...) or await tools.name(...)? */
+static bool is_call_of_host(const char *name, const char *line, size_t len)
+{
+    size_t n = name_length(name);
+    const char *at = memmem(line, len, name, n);
+    const char *end = line + len;
+
+    if (gbx_code_has_one_of(CALLERS, name, n))
+        return true;
+    if (at == NULL || !gbx_code_has_one_of(CLIENTS, name, n) || at + n == end ||
+        at[n] != '.')
+        return false;
+    return (at - line >= 6 && memcmp(at - 6, "await ", 6) == 0) ||
+           gbx_code_has_one_of(CALLERS, at + n + 1, name_length(at + n + 1));
 }
 
 static char *name_server(const gbx_code_run *run, const char *name)
@@ -110,6 +198,28 @@ static char *name_server(const gbx_code_run *run, const char *name)
     return gbx_buf_take_string(&hint, NULL);
 }
 
+static char *name_calls(const gbx_code_run *run)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf hint;
+
+    gbx_buf_init(&hint, GBX_KIB(4));
+    (void)gbx_buf_puts(&hint, "tools are called by their server: "
+                              "servers[\"NAME\"].call(\"tool\", { name: value }) (");
+    gbx_code_put_servers(run->code, &hint);
+    (void)gbx_buf_puts(&hint, ")");
+    return gbx_buf_take_string(&hint, NULL);
+}
+
+/* What there is in place of a variable that there is not. */
+static char *name_other(const gbx_code_run *run, const char *name, const char *line,
+                        size_t line_len)
+{
+    char *server = name_server(run, name);
+
+    return server == NULL && is_call_of_host(name, line, line_len) ? name_calls(run)
+                                                                   : server;
+}
+
 /* ---- public to other files of this folder --------------------------------- */
 
 char *gbx_code_slip(const gbx_code_run *run, const char *message, const char *line,
@@ -118,12 +228,14 @@ char *gbx_code_slip(const gbx_code_run *run, const char *message, const char *li
     const char *unknown = strstr(message, UNKNOWN);
 
     if (unknown != NULL)
-        return name_server(run, unknown + strlen(UNKNOWN));
+        return name_other(run, unknown + strlen(UNKNOWN), line, line_len);
     if (is_servers_missing(message) ||
         (strstr(message, "cannot be destructured") != NULL &&
          has_our_pattern(line, line_len)))
         return strdup(LEAVE_OUT);
-    if (run->call_count > 0 && is_wrapper_missing(message))
+    if (run->call_count > 0 &&
+        (is_wrapper_missing(message) ||
+         (is_taken_apart(message) && takes_wrapper_apart(line, line_len))))
         return strdup(THE_CONTENT);
     return NULL;
 }

@@ -320,6 +320,30 @@ test('who finds nothing is told where something is', async () => {
   assert.match(textOf(await call('discover', { query: 'zebra', server: 'dead' })), /^No tool is known\.\n\[dead is not/);
 });
 
+test('a summary says of a schema that is made of others that there are more arguments', async () => {
+  const a = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
+  const many = Object.fromEntries(Array.from({ length: 13 }, (_, i) => [`p${i}`, {}]));
+  const rows = [
+    ['none', {}, '()'],
+    ['own', a, '(a)'],
+    ['one', { oneOf: [a] }, '(...)'],
+    ['any', { ...a, anyOf: [{ required: ['b'] }] }, '(a, ...)'],
+    ['all', { properties: { b: {} }, allOf: [a] }, '(b?, ...)'],
+    ['ref', { $ref: '#/$defs/a', $defs: { a } }, '(...)'],
+    ['lots', { properties: many, oneOf: [a] }, `(${Object.keys(many).slice(0, 12).join('?, ')}?, ...)`],
+    ['nested', { properties: { b: { oneOf: [a] } } }, '(b?)'],
+    ['call', { oneOf: [a] }, '("call", {...})', '.call'],
+  ];
+  const tools = rows.map(([name, schema]) => ({ name, description: 'It does.', inputSchema: { type: 'object', ...schema } }));
+  const path = configure('composed.json', { made: told(JSON.stringify(tools)) });
+  const own = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
+  await own.initialize();
+  const summary = textOf((await own.call('discover', { server: 'made', detail: 'summary' })).result);
+  await own.close();
+  assert.deepEqual(summary.trimEnd().split('\n'),
+    rows.map(([name, , args, how = `.${name}`]) => `made${how}${args} - It does.`));
+});
+
 test('calls that are made while a server starts reach it in their order', async () => {
   const file = join(folder, 'order');
   const counting = fileURLToPath(new URL('counting-upstream.mjs', import.meta.url));

@@ -2,7 +2,7 @@
 // Datasets follow their path: whatever is exchanged on the way to a file, what lies there
 // now is what code finds.
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -19,9 +19,10 @@ after(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** limit: what `ulimit` takes, or nothing. */
-async function open(path, limit) {
-  const args = ['mcp', '--data', `d=${at(path)}`];
+/** limit: what `ulimit` takes, or nothing; query: of a database. */
+async function open(path, { limit, query } = {}) {
+  const source = query === undefined ? at(path) : `sqlite:${at(path)}?query=${query}`;
+  const args = ['mcp', '--data', `d=${source}`];
   const env = { GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH };
   const wire = limit === undefined
     ? new Wire(process.env.GLOVEBOX, args, { env })
@@ -83,9 +84,26 @@ test('a link on the way that is made to lead elsewhere', async () => {
   await wire.close();
 });
 
+test('a database behind a link, whose log lies beside the file itself', async (t) => {
+  const sqlite = await import('node:sqlite').catch(() => undefined);
+  if (sqlite === undefined) return t.skip('this Node has no node:sqlite');
+  mkdirSync(at('base'));
+  const db = new sqlite.DatabaseSync(at('base/a.db'));
+  db.exec('PRAGMA journal_mode=WAL; CREATE TABLE t(n); INSERT INTO t VALUES (1)');
+  symlinkSync('base/a.db', at('link.db'));
+  const wire = await open('link.db', { query: 'SELECT n FROM t' });
+  assert.equal(await count(wire), 1);
+  const { mtimeMs } = statSync(at('base/a.db'));
+  db.exec('INSERT INTO t VALUES (2)');
+  assert.equal(statSync(at('base/a.db')).mtimeMs, mtimeMs); // the log alone is another
+  await until(wire, 2);
+  db.close();
+  await wire.close();
+});
+
 test('one that the engine never took is not told as what it was before', async () => {
   write('large/a.json', 100000);
-  const wire = await open('large/a.json', '-f 4');
+  const wire = await open('large/a.json', { limit: '-f 4' });
   while (!/cannot be used|could not be read/.test(await described(wire))) await rest();
   assert.match(await described(wire), /d: cannot be used: /);
   await wire.close();

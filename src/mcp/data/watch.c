@@ -74,16 +74,24 @@ static void look_at(const char *path, size_t which, looks *ret)
     ret->of[which].written = st.st_mtim;
 }
 
+/* It is beside the file that a link leads to, as SQLite has it. */
+static void look_at_log(const char *path, looks *ret)
+{
+    GBX_CLEANUP(gbx_free) char *real = realpath(path, NULL);
+    char log[PATH_MAX];
+
+    if (real != NULL && snprintf(log, sizeof log, "%s-wal", real) < (int)sizeof log)
+        look_at(log, 1, ret);
+}
+
 static looks look(const gbx_spec *spec)
 {
     looks now;
-    char log[PATH_MAX];
 
     memset(&now, 0, sizeof now); /* compared as bytes */
     look_at(spec->path, 0, &now);
-    if (spec->format == GBX_SPEC_SQLITE &&
-        snprintf(log, sizeof log, "%s-wal", spec->path) < (int)sizeof log)
-        look_at(log, 1, &now);
+    if (spec->format == GBX_SPEC_SQLITE)
+        look_at_log(spec->path, &now);
     return now;
 }
 

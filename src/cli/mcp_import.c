@@ -58,7 +58,7 @@ static void read_hosts(gbx_import *im, const import_args *args)
 
 static bool import_all(gbx_import *im, const import_args *args, gbx_trouble *trouble)
 {
-    if (!gbx_import_open(im, args->config, trouble))
+    if (!gbx_import_open(im, args->config, args->dry_run, trouble))
         return false;
     read_hosts(im, args);
     if (im->place_count == 0 && im->exit != 0)
@@ -84,7 +84,7 @@ static int import_main(const gbx_command *self, int argc, char **argv)
 {
     import_args args = {.config = NULL};
     void *const into[] = {&args, &args.common};
-    GBX_CLEANUP(gbx_import_close) gbx_import im = {.own_is_new = false};
+    GBX_CLEANUP(gbx_import_close) gbx_import im = {.own_lock = -1};
     gbx_trouble trouble = {0};
     int count = 0;
     int status = gbx_command_parse(self, into, argc, argv, &count);

@@ -24,6 +24,7 @@ typedef struct gbx_import_place {
 
 typedef struct gbx_import {
     char own_path[PATH_MAX];
+    int own_lock;    /* nobody else changes our file before we have; -1: none */
     gbx_edit own;    /* our file, as it will be */
     bool own_is_new; /* it is not there yet */
     bool own_changed;
@@ -38,8 +39,9 @@ typedef struct gbx_import {
     gbx_term err;
 } gbx_import;
 
-/* Our file as it stands. */
-bool gbx_import_open(gbx_import *im, const char *path, gbx_trouble *trouble);
+/* Our file as it stands. It is ours alone until gbx_import_close(), unless is_dry. */
+bool gbx_import_open(gbx_import *im, const char *path, bool is_dry,
+                     gbx_trouble *trouble);
 void gbx_import_close(gbx_import *im);
 
 /* Every place of one host; or a file by its path. What cannot be read is said, and keeps

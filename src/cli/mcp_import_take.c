@@ -6,10 +6,13 @@
 #include "base/nearest.h"
 #include "cli/mcp_commands.h"
 #include "mcp/config/config.h"
+#include "mcp/config/replace.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- what is said ------------------------------------------------------------------ */
 
@@ -303,9 +306,25 @@ static gbx_status load(const gbx_import *im, gbx_error *reterr)
     return status;
 }
 
+/* Who answers "always" changes the file, too: which is not done to one that may not be
+ * written, and that is no reason not to replace it. */
+static bool lock_own(gbx_import *im, gbx_trouble *trouble)
+{
+    struct stat st;
+
+    if (stat(im->own_path, &st) < 0 || !S_ISREG(st.st_mode) ||
+        access(im->own_path, W_OK) < 0 ||
+        gbx_file_lock(im->own_path, &im->own_lock, &trouble->err) == GBX_OK)
+        return true;
+    gbx_trouble_output(trouble);
+    trouble->hint = "somebody else is changing it: try again";
+    return false;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
-bool gbx_import_open(gbx_import *im, const char *path, gbx_trouble *trouble)
+bool gbx_import_open(gbx_import *im, const char *path, bool is_dry,
+                     gbx_trouble *trouble)
 {
     gbx_host_file_text file = {.root = NULL};
     gbx_status status = GBX_OK;
@@ -318,6 +337,8 @@ bool gbx_import_open(gbx_import *im, const char *path, gbx_trouble *trouble)
         gbx_trouble_input(trouble, status);
         return false;
     }
+    if (!is_dry && !lock_own(im, trouble))
+        return false;
     status = gbx_host_file_read(im->own_path, &file, &trouble->err);
     im->own_is_new = status == GBX_E_OS && trouble->err.os_errno == ENOENT;
     if (status != GBX_OK && !im->own_is_new) {
@@ -367,6 +388,7 @@ void gbx_import_close(gbx_import *im)
         gbx_host_place_cleanup(&im->places[i].place);
     gbx_edit_close(&im->own);
     json_decref(im->servers);
+    gbx_fd_close(&im->own_lock);
 }
 
 void gbx_import_host(gbx_import *im, gbx_host_kind host)

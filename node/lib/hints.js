@@ -16,6 +16,7 @@ const OF_THE_ENGINE = [
   [/allow (it|them) with [^,]*, or /, ''],
   [/^raise the memory limit, or load the data as a dataset$/, 'give the code less data at once'],
   [/, or raise [^,]*$/, ''],
+  [/^the host lacks .*$/, 'whoever runs this must free some of what is lacking, or raise its limit'],
   [/^expose\(\) gives .*$/, 'the input is data alone: leave functions out of it'],
   [/^load\(\) parts of it .*$/, 'give the code less data at once'],
 ];

@@ -23,11 +23,11 @@ function file(name, value) {
   return path;
 }
 
-async function start(data) {
+async function start(data, env = {}) {
   const client = new Client({ name: 'test', version: '1' });
   clients.push(client);
   await client.connect(new StdioClientTransport({
-    command, args: ['mcp', ...data.flatMap((d) => ['--data', d])], stderr: 'ignore',
+    command, args: ['mcp', ...data.flatMap((d) => ['--data', d])], stderr: 'ignore', env: { ...process.env, ...env },
   }));
   return client;
 }
@@ -76,7 +76,15 @@ test('code that reads a dataset which could not be read is refused, however it r
     assert.equal(name, 'UNAVAILABLE', code);
     assert.match(hint, /dataset: "orders"$/);
   }
-  assert.equal((await call(client, { code: 'data.length', dataset: 'bad' })).hint, 'whoever runs this server must repair the file');
+  assert.equal((await call(client, { code: 'data.length', dataset: 'bad' })).hint, 'whoever runs this server must mend that');
+});
+
+test('an engine that cannot be made is for who runs the server', async () => {
+  const client = await start([`orders=${file('orders.json', orders)}`], { GLOVEBOX_WORKER: '/nonexistent' });
+  const { code, error, hint } = await call(client, { code: 'data.length' });
+  assert.equal(code, 'UNAVAILABLE');
+  assert.match(error, /^cannot open the worker program/);
+  assert.equal(hint, 'whoever runs this server must mend that');
 });
 
 test('a field, a string or a variable with the name of such a dataset is none', async () => {

@@ -53,6 +53,17 @@ test('a configuration in which no server is found is said to have none', async (
   }
 });
 
+test('a box that cannot be made is for who runs the server', async () => {
+  const none = new Wire(process.env.GLOVEBOX, ['mcp', '--config', join(folder, 'mcp.json')], { env: {
+    GLOVEBOX_WORKER: '/nonexistent', PATH: process.env.PATH, HOME: folder } });
+  await none.initialize();
+  const { error } = (await none.call('execute', { code: '1' })).result.structuredContent;
+  await none.close();
+  assert.equal(error.code, 'UNAVAILABLE');
+  assert.match(error.message, /^cannot open the worker program/);
+  assert.equal(error.hint, 'whoever runs this server must mend that');
+});
+
 test('a server whose variable is not set is reported by the name of that', async () => {
   const why = /'unset' cannot start: the environment variable 'NOT_SET_ANYWHERE' is not set/;
   for (const [name, args] of [['provision', { server: 'unset' }], ['discover', { server: 'unset' }],

@@ -3,3 +3,4 @@
 foreach(part blocks recent search types_of value reply)
     gbx_unit_test(code_${part} gbx_mcp_code)
 endforeach()
+gbx_host_test(code_advice gbx_mcp_code)

@@ -55,6 +55,8 @@ static const struct {
      "use less memory: work on the data in smaller pieces, and keep only what is needed"},
     {"loop that does not end", "look for a loop that does not end, or do less at once"},
     {"or raise the limit", "the host did not answer in time: try again"},
+    {"the host lacks", "whoever runs this server must free some of what is lacking, or "
+                       "raise its limit"},
     {"run fewer calls at once",
      "the server is busy: run fewer calls at once, or try later"},
 };

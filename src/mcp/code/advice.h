@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* After a failure that no code is the reason of, or gets around. */
+#define GBX_ADVICE_MEND "whoever runs this server must mend that"
+
 /* Where there are servers. message: of the error; hint: the guard's, or ""; line: of the
  * code, where it failed. A constant, or the hint itself. */
 const char *gbx_code_advice(const char *message, const char *hint, const char *line,

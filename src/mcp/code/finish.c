@@ -404,6 +404,8 @@ void gbx_code_run_finish(gbx_code_run *run)
     } else {
         reply.error.code = run->is_late ? "TIMEOUT" : "UNAVAILABLE";
         reply.error.message = run->error.message;
+        reply.error.hint =
+            run->is_late || run->error.status == GBX_E_CLOSED ? "" : GBX_ADVICE_MEND;
     }
     send_reply(run->code, run->request, &reply);
     cleanup(&m);

@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "base/utf8.h"
 #include "guard/guard.h"
+#include "mcp/code/advice.h"
 #include "mcp/code/script.h"
 #include "mcp/data/inner.h"
 #include "mcp/data/naming.h"
@@ -363,7 +364,7 @@ static void refuse_unread(gbx_compute *c, const gbx_dataset_state *set)
                    set->spec.name, set->problem);
     n = snprintf(hint, sizeof hint, "%s",
                  set->is_held ? "somebody holds the database: try again in some seconds"
-                              : "whoever runs this server must repair the file");
+                              : GBX_ADVICE_MEND);
     if (other != NULL)
         (void)snprintf(hint + n, sizeof hint - (size_t)n,
                        "; code that needs only another can be called with it: dataset: "
@@ -412,7 +413,7 @@ static void begin(gbx_compute *c)
 
     c->is_begun = true;
     if (c->data->engine == NULL) {
-        refuse(c, "UNAVAILABLE", c->data->engine_problem, "");
+        refuse(c, "UNAVAILABLE", c->data->engine_problem, GBX_ADVICE_MEND);
     } else if (make_script(c)) {
         unread = find_unread(c);
         if (unread != NULL)

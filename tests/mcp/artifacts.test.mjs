@@ -41,6 +41,48 @@ test('all that a script keeps is kept; what is not named is counted', async () =
   assert.equal(result.contents[0].text, 'text 69');
 });
 
+/** One with a secret, and with code under way that ends so: "now" was told. */
+async function openWithSecret(end) {
+  const path = join(folder, 'secret.json');
+  writeFileSync(path, JSON.stringify({ mcpServers: { up: { command: 'true' } },
+    glovebox: { secrets: { KEY: { value: 't0ken-of-the-test', servers: ['up'] } } } }));
+  const own = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
+    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder } });
+  await own.initialize();
+  own.say({ id: 'long', method: 'tools/call', params: { name: 'execute', _meta: { progressToken: 1 },
+    arguments: { code: `console.log('now'); ${end}`, input: 't0ken-of-the-test' } } });
+  await own.hear((m) => m.method === 'notifications/progress');
+  return own;
+}
+
+test('a server ends while it looks through a long result', async () => {
+  for (const method of ['notifications/cancelled', undefined]) {
+    const own = await openWithSecret("return '%'.repeat(9e6) + input");
+    await new Promise((resolve) => { setTimeout(resolve, 500); });
+    if (method !== undefined) own.say({ method, params: { requestId: 'long' } });
+    await own.ask('ping');
+    assert.equal((await own.close()).code, 0);
+    assert.deepEqual(own.told.filter((m) => m.id === 'long'), []);
+  }
+});
+
+test('a long result is looked through for secrets while others are served', async () => {
+  const own = await openWithSecret("return '%'.repeat(9e6) + input");
+  const start = performance.now();
+  let slowest = 0;
+  while (!own.told.some((m) => m.id === 'long')) {
+    const asked = performance.now();
+    await own.ask('ping');
+    slowest = Math.max(slowest, performance.now() - asked);
+  }
+  const whole = performance.now() - start;
+  const { result } = await own.hear((m) => m.id === 'long');
+  assert.ok(result.content[0].text.includes('%{{secret:KEY}}'));
+  assert.ok(!JSON.stringify(result).includes('t0ken'));
+  assert.ok(slowest < whole / 2, `a ping took ${slowest} ms of ${whole}`);
+  await own.close();
+});
+
 test('so is all that a tool gives', async () => {
   const { structuredContent: s } = await execute('return servers.up.say({ result: input })',
     { content: Array(80).fill(image) });

@@ -22,7 +22,6 @@
 
 /* What a reply borrows. */
 struct material {
-    gbx_buf value;
     gbx_buf words; /* logs, each ending in NUL; then name, message */
     gbx_reply_log *logs;
     gbx_reply_call *calls;
@@ -34,7 +33,6 @@ struct material {
 
 static void cleanup(struct material *m)
 {
-    gbx_buf_cleanup(&m->value);
     gbx_buf_cleanup(&m->words);
     free(m->logs);
     free(m->calls);
@@ -348,9 +346,10 @@ static void take_result(gbx_code_run *run, struct material *m, gbx_reply *ret)
         take_error(run, m, &ret->error);
         return;
     }
-    (void)gbx_gate_redact(run->code->gate, value, len, &m->value);
-    ret->value = (char *)m->value.data;
-    ret->value_len = m->value.len;
+    if (!run->is_sifted)
+        (void)gbx_gate_redact(run->code->gate, value, len, &run->value);
+    ret->value = (char *)run->value.data;
+    ret->value_len = run->value.len;
 }
 
 /* ---- the reply ------------------------------------------------------------------------ */
@@ -375,7 +374,32 @@ static void send_reply(gbx_mcp_code *code, gbx_mcp_request *request,
     gbx_reply_cleanup(&texts);
 }
 
+static void on_sifted(void *user, const gbx_gate_sifted *sifted)
+{
+    gbx_code_run *run = user;
+
+    run->sift = NULL;
+    run->is_sifted = true;
+    if (sifted->done)
+        (void)gbx_buf_append(&run->value, sifted->text.at, sifted->text.len);
+    gbx_code_run_release(run);
+}
+
 /* ---- public to other files of this folder --------------------------------- */
+
+bool gbx_code_run_sift(gbx_code_run *run)
+{
+    size_t len;
+    const char *value;
+
+    if (run->is_sifted || run->result == NULL ||
+        gbx_result_code(run->result) != GBX_CODE_VALUE)
+        return false;
+    value = gbx_result_value(run->result, &len);
+    run->sift = gbx_gate_redact_later(run->code->gate, value, len, on_sifted, run);
+    run->holders += run->sift != NULL;
+    return run->sift != NULL;
+}
 
 void gbx_code_run_finish(gbx_code_run *run)
 {
@@ -396,7 +420,6 @@ void gbx_code_run_finish(gbx_code_run *run)
                        .ms_left = gbx_code_run_left_ms(run),
                        .error = {.name = "", .message = "", .frame = "", .hint = ""}};
 
-    gbx_buf_init(&m.value, ALL_MAX);
     gbx_buf_init(&m.words, ALL_MAX);
     take_calls(run, &m, &reply);
     if (run->result != NULL) {

@@ -23,6 +23,7 @@ static void free_run(gbx_code_run *run)
             run->next->link = run->link;
     }
     gbx_code_run_unwatch(run);
+    gbx_gate_forget(run->sift);
     for (gbx_nested *n = run->calls, *next; n != NULL; n = next) {
         next = n->next;
         gbx_nested_free(n);
@@ -30,6 +31,7 @@ static void free_run(gbx_code_run *run)
     for (size_t i = 0; i < GBX_RUN_FAULTS_MAX; i++)
         free(run->faults[i].message);
     gbx_result_free(run->result);
+    gbx_buf_cleanup(&run->value);
     gbx_script_cleanup(&run->script);
     free(run->artifacts);
     free(run->lines);
@@ -71,7 +73,8 @@ static void note_open(gbx_code_run *run)
 
 static void finish_if_over(gbx_code_run *run)
 {
-    if (run->box_run != NULL || run->open > 0 || run->holders > 0)
+    if (run->box_run != NULL || run->open > 0 || run->holders > 0 ||
+        gbx_code_run_sift(run))
         return;
     gbx_gate_end_run(run->code->gate, run->id);
     gbx_code_run_finish(run);
@@ -259,6 +262,7 @@ gbx_status gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
     run->code = code;
     run->request = request;
     run->calls_end = &run->calls;
+    gbx_buf_init(&run->value, GBX_RUN_VALUE_MAX);
     run->timeout_ms = timeout_ms;
     run->start_ns = gbx_clock_now_ns();
     run->text = malloc(text->len + 1);

@@ -10,6 +10,7 @@
 
 #define GBX_RUN_ARTIFACTS_MAX 1000
 #define GBX_RUN_FAULTS_MAX    8
+#define GBX_RUN_VALUE_MAX     GBX_MIB(512)
 #define GBX_RUN_WHY_SIZE      120 /* of why nothing was kept */
 
 /* What servers.js says beyond the limit of what code may ask the host. */
@@ -50,6 +51,9 @@ typedef struct gbx_code_run {
     bool is_ending;     /* the box is through; calls are being cancelled */
     gbx_result *result; /* owned, then; NULL: nothing ran */
     gbx_error error;
+    gbx_gate_sift *sift; /* of its value, or NULL */
+    gbx_buf value;       /* without secrets, once is_sifted */
+    bool is_sifted;
     unsigned holders;          /* questions that still know it */
     struct gbx_code_run *next; /* of open_runs */
     struct gbx_code_run **link;
@@ -95,6 +99,9 @@ void gbx_code_run_fault(gbx_code_run *run, const char *code, const char *message
 /* What the box asks (asked.c). */
 void gbx_code_run_asked(void *user, gbx_request request, gbx_view args);
 
+/* Look through a value that is long, first: false if there is none, or it was done. Else
+ * the run is held until it is (finish.c). */
+bool gbx_code_run_sift(gbx_code_run *run);
 /* Write the reply and end the request (finish.c). */
 void gbx_code_run_finish(gbx_code_run *run);
 /* A reply of a run that never was: what is wrong with the arguments or the code. */

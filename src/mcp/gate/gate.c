@@ -10,7 +10,6 @@
 #include "base/nearest.h"
 #include "base/utf8.h"
 #include "mcp/gate/parts.h"
-#include "policy/secrets.h"
 
 #include <stdarg.h>
 #include <stdio.h>

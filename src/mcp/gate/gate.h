@@ -69,4 +69,23 @@ void gbx_gate_end_run(gbx_gate *gate, const char *run);
  * runs). False: it could not be looked through, and must not be passed on. */
 bool gbx_gate_redact(const gbx_gate *gate, const char *text, size_t len, gbx_buf *to);
 
+/* A text that was looked through on a thread: borrowed until it returns. */
+typedef struct gbx_gate_sifted {
+    gbx_view text; /* without values of secrets */
+    bool done; /* false: it could not be looked through, and must not be passed on */
+    bool changed;
+} gbx_gate_sifted;
+
+typedef void (*gbx_gate_sifted_fn)(void *user, const gbx_gate_sifted *sifted);
+
+typedef struct gbx_gate_sift gbx_gate_sift;
+
+/* The same of what may take long, while others are served. text is copied; tell is called
+ * once, never from inside, at the latest by gbx_gate_free(). NULL: it takes no time, or
+ * there is no thread for it: that is gbx_gate_redact()'s. */
+gbx_gate_sift *gbx_gate_redact_later(gbx_gate *gate, const char *text, size_t len,
+                                     gbx_gate_sifted_fn tell, void *user);
+/* tell is not called any more. NULL is ignored. */
+void gbx_gate_forget(gbx_gate_sift *sift);
+
 #endif

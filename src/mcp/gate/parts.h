@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "mcp/gate/gate.h"
 #include "mcp/rules/rules.h"
+#include "policy/secrets.h"
 
 #define GBX_GATE_RUN_SIZE 64
 
@@ -31,8 +32,6 @@ typedef struct gbx_gate_grant {
  * more often than he reads says yes to anything. */
 #define GBX_GATE_QUESTIONS_MAX 30
 
-typedef struct gbx_gate_sift gbx_gate_sift;
-
 /* Lines of one run's refusals; and of all runs' at once, and in a second after that. */
 #define GBX_GATE_REFUSAL_LINES    50u
 #define GBX_GATE_REFUSALS_AT_ONCE 500u
@@ -48,7 +47,7 @@ struct gbx_gate {
     struct gbx_gate_call
         *calls; /* all that are not gone, in the order of their start */
     struct gbx_gate_call **calls_end;
-    gbx_gate_sift *sifts; /* answers that are being looked through */
+    gbx_gate_sift *sifts; /* texts that are being looked through */
     gbx_gate_grant grants[GBX_GATE_GRANTS_MAX]; /* a ring: the oldest is forgotten */
     size_t grant_count;
     double questions; /* that may be asked now; grows with time */
@@ -144,14 +143,8 @@ gbx_status gbx_gate_write_rule(const gbx_gate_call *call, gbx_error *reterr);
 
 /* Secrets in, the call, secrets out. */
 void gbx_gate_pass(gbx_gate_call *call);
-/* result was looked through for secrets, as gbx_secrets_strip() says it: the call ends. */
-void gbx_gate_give(gbx_gate_call *call, gbx_view result, bool done, bool changed,
-                   const gbx_buf *out);
 
 /* ---- sift.c --------------------------------------------------------------------- */
-
-/* Longer ones are not looked through on the loop. */
-#define GBX_GATE_SIFT_BYTES GBX_KIB(64)
 
 /* Bytes that so many without secrets may be. */
 static inline size_t gbx_gate_sift_ceiling(size_t len)
@@ -159,12 +152,12 @@ static inline size_t gbx_gate_sift_ceiling(size_t len)
     return len * 8 + GBX_KIB(4);
 }
 
-/* Look through result, which is copied, and give it to the call later. False: there is no
- * memory or thread for it. */
-bool gbx_gate_sift_start(gbx_gate_call *call, gbx_view result);
-/* Nobody wants it any more; NULL is ignored. */
+/* As gbx_gate_redact_later(), of any kind of text. */
+gbx_gate_sift *gbx_gate_sift_start(gbx_gate *gate, gbx_secret_text kind, gbx_view text,
+                                   gbx_gate_sifted_fn tell, void *user);
+/* It need not go on; tell is called soon. NULL is ignored. */
 void gbx_gate_sift_stop(gbx_gate_sift *sift);
-/* All calls are over: their threads end. */
+/* All calls are over: their threads end, and tell is called for each. */
 void gbx_gate_sift_end_all(gbx_gate *gate);
 
 /* ---- trail.c -------------------------------------------------------------------- */

@@ -6,7 +6,6 @@
  */
 #include "base/cleanup.h"
 #include "mcp/gate/parts.h"
-#include "policy/secrets.h"
 
 #include <string.h>
 
@@ -22,21 +21,50 @@ static const char *code_of(gbx_upstream_fault fault)
     return gbx_upstream_fault_name(fault);
 }
 
+/* The result, looked through for secrets: the call ends. */
+static void give(gbx_gate_call *call, const gbx_gate_sifted *sifted)
+{
+    gbx_gate_reply reply = {.message = "", .result = sifted->text};
+
+    if (!sifted->done)
+        gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
+                        "the answer is too large to be looked through for secrets");
+    else if (sifted->changed &&
+             !gbx_view_open(sifted->text.at, sifted->text.len, &reply.result))
+        gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
+                        "the answer is no JSON without the secrets in it");
+    else
+        gbx_gate_finish(call, &reply);
+}
+
+static void on_sifted(void *user, const gbx_gate_sifted *sifted)
+{
+    gbx_gate_call *call = user;
+
+    call->sift = NULL;
+    if (gbx_gate_called_back(call))
+        give(call, sifted);
+}
+
 static void give_result(gbx_gate_call *call, gbx_view result)
 {
-    const gbx_policy *secrets = call->gate->config->rules->secrets;
+    gbx_gate_sifted sifted = {.text = result};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out;
-    bool changed = false;
-    bool done;
 
     gbx_buf_init(&out, gbx_gate_sift_ceiling(result.len));
-    if (result.len > GBX_GATE_SIFT_BYTES && secrets != NULL &&
-        secrets->secret_count > 0 && gbx_gate_sift_start(call, result))
+    call->result_bytes = result.len;
+    call->sift =
+        gbx_gate_sift_start(call->gate, GBX_SECRET_DATA, result, on_sifted, call);
+    if (call->sift != NULL) {
+        call->callbacks++;
         return;
-    done = gbx_secrets_strip(secrets, GBX_SECRET_DATA,
-                             (gbx_span){(const uint8_t *)result.at, result.len}, &out,
-                             &changed);
-    gbx_gate_give(call, result, done, changed, &out);
+    }
+    sifted.done = gbx_secrets_strip(call->gate->config->rules->secrets, GBX_SECRET_DATA,
+                                    (gbx_span){(const uint8_t *)result.at, result.len},
+                                    &out, &sifted.changed);
+    if (sifted.changed)
+        sifted.text = (gbx_view){(const char *)out.data, out.len};
+    give(call, &sifted);
 }
 
 static void on_reply(void *user, const gbx_upstream_reply *reply)
@@ -125,23 +153,6 @@ static void make_call(gbx_gate_call *call, gbx_span args)
 }
 
 /* ---- for the other parts ---------------------------------------------------- */
-
-void gbx_gate_give(gbx_gate_call *call, gbx_view result, bool done, bool changed,
-                   const gbx_buf *out)
-{
-    gbx_gate_reply reply = {.message = "", .result = result};
-
-    call->result_bytes = result.len;
-    if (!done)
-        gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
-                        "the answer is too large to be looked through for secrets");
-    else if (changed &&
-             !gbx_view_open((const char *)out->data, out->len, &reply.result))
-        gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
-                        "the answer is no JSON without the secrets in it");
-    else
-        gbx_gate_finish(call, &reply);
-}
 
 void gbx_gate_pass(gbx_gate_call *call)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sift - a long answer is looked through for secrets on a thread of its own: a hostile one
+ * sift - a long text is looked through for secrets on a thread of its own: a hostile one
  * takes seconds, in which others want to be served. The thread has a copy, and tells its
  * end to the loop through a descriptor; all else of it is the loop's.
  */
 #include "base/cleanup.h"
 #include "mcp/gate/parts.h"
-#include "policy/secrets.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -16,11 +15,16 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+/* Longer ones are not looked through on the loop. */
+#define SIFT_BYTES GBX_KIB(64)
+
 struct gbx_gate_sift {
     gbx_gate_sift *next;
-    gbx_gate_sift **link; /* of the gate's list */
-    gbx_gate_call *call;
+    gbx_gate_sift **link;    /* of the gate's list */
+    gbx_gate_sifted_fn tell; /* NULL: nobody wants to know */
+    void *user;
     const gbx_policy *secrets;
+    gbx_secret_text kind;
     uint8_t *data;
     size_t len;
     gbx_buf out;
@@ -49,9 +53,8 @@ static void *look_through(void *user)
     gbx_gate_sift *s = user;
     const uint64_t one = 1;
 
-    s->done = gbx_secrets_strip_until(s->secrets, GBX_SECRET_DATA,
-                                      (gbx_span){s->data, s->len}, &s->stop, &s->out,
-                                      &s->changed);
+    s->done = gbx_secrets_strip_until(s->secrets, s->kind, (gbx_span){s->data, s->len},
+                                      &s->stop, &s->out, &s->changed);
     while (write(s->over_fd, &one, sizeof one) < 0 && errno == EINTR)
         continue;
     return NULL;
@@ -60,29 +63,27 @@ static void *look_through(void *user)
 /* ---- on the loop ------------------------------------------------------------------- */
 
 /* The thread is at its end, or will soon be. */
-static gbx_gate_call *end(gbx_gate_sift *s)
+static void end(gbx_gate_sift *s)
 {
-    gbx_gate_call *call = s->call;
+    gbx_gate_sifted sifted;
 
     (void)pthread_join(s->thread, NULL);
     *s->link = s->next;
     if (s->next != NULL)
         s->next->link = s->link;
-    call->sift = NULL;
-    return call;
+    sifted = (gbx_gate_sifted){{(const char *)s->data, s->len}, s->done, s->changed};
+    if (s->changed)
+        sifted.text = (gbx_view){(const char *)s->out.data, s->out.len};
+    if (s->tell != NULL)
+        s->tell(s->user, &sifted);
+    free_sift(s);
 }
 
 static void on_over(evutil_socket_t fd, short what, void *arg)
 {
-    gbx_gate_sift *s = arg;
-    gbx_gate_call *call = end(s);
-    gbx_view view = {(const char *)s->data, s->len};
-
     (void)fd;
     (void)what;
-    if (gbx_gate_called_back(call))
-        gbx_gate_give(call, view, s->done, s->changed, &s->out);
-    free_sift(s);
+    end(arg);
 }
 
 /* Signals are the loop's. */
@@ -100,38 +101,41 @@ static bool start_thread(gbx_gate_sift *s)
 
 /* ---- for the other parts ----------------------------------------------------------- */
 
-bool gbx_gate_sift_start(gbx_gate_call *call, gbx_view result)
+gbx_gate_sift *gbx_gate_sift_start(gbx_gate *gate, gbx_secret_text kind, gbx_view text,
+                                   gbx_gate_sifted_fn tell, void *user)
 {
-    gbx_gate *gate = call->gate;
-    gbx_gate_sift *s = calloc(1, sizeof *s);
+    const gbx_policy *secrets = gate->config->rules->secrets;
+    bool is_long =
+        text.len > SIFT_BYTES && secrets != NULL && secrets->secret_count > 0;
+    gbx_gate_sift *s = is_long ? calloc(1, sizeof *s) : NULL;
 
     if (s == NULL)
-        return false;
-    s->call = call;
-    s->secrets = gate->config->rules->secrets;
-    s->len = result.len;
-    s->data = malloc(result.len);
-    gbx_buf_init(&s->out, gbx_gate_sift_ceiling(result.len));
+        return NULL;
+    s->tell = tell;
+    s->user = user;
+    s->secrets = secrets;
+    s->kind = kind;
+    s->len = text.len;
+    s->data = malloc(text.len);
+    gbx_buf_init(&s->out, gbx_gate_sift_ceiling(text.len));
     atomic_init(&s->stop, false);
     s->over_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (s->over_fd >= 0)
         s->over =
             event_new(gbx_mcp_loop_base(gate->loop), s->over_fd, EV_READ, on_over, s);
     if (s->data != NULL)
-        memcpy(s->data, result.at, result.len);
+        memcpy(s->data, text.at, text.len);
     if (s->data == NULL || s->over == NULL || event_add(s->over, NULL) != 0 ||
         !start_thread(s)) {
         free_sift(s);
-        return false;
+        return NULL;
     }
     s->link = &gate->sifts;
     s->next = gate->sifts;
     if (s->next != NULL)
         s->next->link = &s->next;
     gate->sifts = s;
-    call->sift = s;
-    call->callbacks++;
-    return true;
+    return s;
 }
 
 void gbx_gate_sift_stop(gbx_gate_sift *sift)
@@ -143,10 +147,23 @@ void gbx_gate_sift_stop(gbx_gate_sift *sift)
 void gbx_gate_sift_end_all(gbx_gate *gate)
 {
     while (gate->sifts != NULL) {
-        gbx_gate_sift *s = gate->sifts;
-
-        gbx_gate_sift_stop(s);
-        (void)gbx_gate_called_back(end(s)); /* it is over: its last callback frees it */
-        free_sift(s);
+        gbx_gate_sift_stop(gate->sifts);
+        end(gate->sifts);
     }
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_gate_sift *gbx_gate_redact_later(gbx_gate *gate, const char *text, size_t len,
+                                     gbx_gate_sifted_fn tell, void *user)
+{
+    return gbx_gate_sift_start(gate, GBX_SECRET_LINE, (gbx_view){text, len}, tell,
+                               user);
+}
+
+void gbx_gate_forget(gbx_gate_sift *sift)
+{
+    if (sift != NULL)
+        sift->tell = NULL;
+    gbx_gate_sift_stop(sift);
 }

@@ -55,33 +55,49 @@ async function openWithSecret(end) {
   return own;
 }
 
-test('a server ends while it looks through a long result', async () => {
-  for (const method of ['notifications/cancelled', undefined]) {
-    const own = await openWithSecret("return '%'.repeat(9e6) + input");
-    await new Promise((resolve) => { setTimeout(resolve, 500); });
-    if (method !== undefined) own.say({ method, params: { requestId: 'long' } });
-    await own.ask('ping');
-    assert.equal((await own.close()).code, 0);
-    assert.deepEqual(own.told.filter((m) => m.id === 'long'), []);
-  }
+const LONG = "'%'.repeat(9e6) + input";
+
+test('a server ends while it looks through what is long', async () => {
+  for (const end of [`return ${LONG}`, `await artifact('a', ${LONG})`])
+    for (const method of ['notifications/cancelled', undefined]) {
+      const own = await openWithSecret(end);
+      await new Promise((resolve) => { setTimeout(resolve, 500); });
+      if (method !== undefined) own.say({ method, params: { requestId: 'long' } });
+      await own.ask('ping');
+      assert.equal((await own.close()).code, 0);
+      assert.deepEqual(own.told.filter((m) => m.id === 'long'), []);
+    }
 });
 
-test('a long result is looked through for secrets while others are served', async () => {
-  const own = await openWithSecret("return '%'.repeat(9e6) + input");
-  const start = performance.now();
-  let slowest = 0;
-  while (!own.told.some((m) => m.id === 'long')) {
-    const asked = performance.now();
-    await own.ask('ping');
-    slowest = Math.max(slowest, performance.now() - asked);
-  }
-  const whole = performance.now() - start;
-  const { result } = await own.hear((m) => m.id === 'long');
-  assert.ok(result.content[0].text.includes('%{{secret:KEY}}'));
-  assert.ok(!JSON.stringify(result).includes('t0ken'));
-  assert.ok(slowest < whole / 2, `a ping took ${slowest} ms of ${whole}`);
-  await own.close();
-});
+for (const [what, end] of [
+  ['result', `return ${LONG}`],
+  ['artifact', `const kept = [artifact('a', ${LONG}), artifact('b', input), artifact('c', new Uint8Array(3))];
+    return (await Promise.all(kept)).map((each) => each.bytes)`],
+  ['artifact that nobody waits for', `artifact('a', ${LONG}); return 1`],
+])
+  test(`a long ${what} is looked through for secrets while others are served`, async () => {
+    const own = await openWithSecret(end);
+    const start = performance.now();
+    let slowest = 0;
+    while (!own.told.some((m) => m.id === 'long')) {
+      const asked = performance.now();
+      await own.ask('ping');
+      slowest = Math.max(slowest, performance.now() - asked);
+    }
+    const whole = performance.now() - start;
+    const { result } = await own.hear((m) => m.id === 'long');
+    const { uri, bytes } = result.structuredContent.artifacts?.[0] ?? { uri: undefined };
+    if (uri === undefined) assert.ok(result.content[0].text.includes('%{{secret:KEY}}'));
+    else {
+      assert.equal(bytes, 9e6 + '{{secret:KEY}}'.length);
+      const page = await own.ask('resources/read', { uri: `${uri}?offset=${9e6 - 1}&length=100` });
+      assert.equal(page.result.contents[0].text, '%{{secret:KEY}}');
+    }
+    if (what === 'artifact') assert.deepEqual(result.structuredContent.result, [bytes, 14, 3]);
+    assert.ok(!JSON.stringify(result).includes('t0ken'));
+    assert.ok(slowest < whole / 2, `a ping took ${slowest} ms of ${whole}`);
+    await own.close();
+  });
 
 test('so is all that a tool gives', async () => {
   const { structuredContent: s } = await execute('return servers.up.say({ result: input })',

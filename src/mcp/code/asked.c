@@ -5,22 +5,15 @@
  * All of it is hostile: code can call the function itself, with anything. The line is the
  * code's own word, and only bounded.
  */
-#include "base/base64.h"
+#include "mcp/code/asked.h"
+
 #include "base/cleanup.h"
-#include "mcp/code/run.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ARGS_MAX 5
 #define LINE_MAX 10000000
-
-struct asked {
-    gbx_code_run *run;
-    gbx_request request;
-    gbx_view args[ARGS_MAX]; /* after the operation */
-};
 
 static bool is_text(gbx_view view, const char *text)
 {
@@ -28,21 +21,6 @@ static bool is_text(gbx_view view, const char *text)
 
     return gbx_view_kind(view) == '"' && view.len == len + 2 &&
            memcmp(view.at + 1, text, len) == 0;
-}
-
-static char *take_text(gbx_view view, size_t max)
-{
-    gbx_buf text;
-    char *taken;
-
-    gbx_buf_init(&text, max);
-    if (gbx_view_kind(view) != '"' || !gbx_view_append_text(view, &text) ||
-        memchr(text.data != NULL ? text.data : (const uint8_t *)"", 0, text.len) !=
-            NULL)
-        text.failed = true;
-    taken = gbx_buf_take_string(&text, NULL);
-    gbx_buf_cleanup(&text);
-    return taken;
 }
 
 static uint32_t line_of(gbx_view settings)
@@ -53,15 +31,9 @@ static uint32_t line_of(gbx_view settings)
     return line;
 }
 
-static void refuse(const struct asked *a, const char *code, const char *message)
-{
-    gbx_code_run_fault(a->run, code, message);
-    gbx_nested_refuse(a->run->code, a->request, code, message, strlen(message), false);
-}
-
 /* ---- call ------------------------------------------------------------------------------ */
 
-static gbx_nested *read_call(const struct asked *a)
+static gbx_nested *read_call(const gbx_asked *a)
 {
     gbx_nested *n = calloc(1, sizeof *n);
 
@@ -70,8 +42,8 @@ static gbx_nested *read_call(const struct asked *a)
     n->code = a->run->code;
     n->run = a->run;
     n->request = a->request;
-    n->server = take_text(a->args[0], 64);
-    n->tool = take_text(a->args[1], GBX_TOOL_NAME_MAX);
+    n->server = gbx_asked_text(a->args[0], 64);
+    n->tool = gbx_asked_text(a->args[1], GBX_TOOL_NAME_MAX);
     n->args = strndup(a->args[2].at, a->args[2].len);
     n->args_len = a->args[2].len;
     n->line = line_of(a->args[3]);
@@ -95,7 +67,7 @@ static void take_name(gbx_code_run *run)
         (void)snprintf(run->id, sizeof run->id, "%s", name);
 }
 
-static void on_call(const struct asked *a)
+static void on_call(const gbx_asked *a)
 {
     gbx_code_run *run = a->run;
     const char *why;
@@ -106,22 +78,23 @@ static void on_call(const struct asked *a)
         take_name(run);
     if (run->call_count >= run->code->settings->calls) {
         run->refused++;
-        refuse(a, "CALL_LIMIT",
-               "the limit on calls of one execute is reached: ask for more at once");
+        gbx_asked_refuse(
+            a, "CALL_LIMIT",
+            "the limit on calls of one execute is reached: ask for more at once");
         return;
     }
     n = gbx_view_kind(a->args[2]) == '{' ? read_call(a) : NULL;
     if (n == NULL) {
-        refuse(a, "INVALID_ARGS",
-               gbx_code_is_long_name(a->args[1])
-                   ? GBX_CODE_LONG_NAME
-                   : "a call has a server, a tool and an object");
+        gbx_asked_refuse(a, "INVALID_ARGS",
+                         gbx_code_is_long_name(a->args[1])
+                             ? GBX_CODE_LONG_NAME
+                             : "a call has a server, a tool and an object");
         return;
     }
     gbx_buf_init(&message, GBX_KIB(8));
     if (gbx_code_find_server(run->code, n->server, &message, &why) == NULL) {
         (void)gbx_buf_append(&message, "", 1);
-        refuse(a, why, message.data != NULL ? (char *)message.data : "");
+        gbx_asked_refuse(a, why, message.data != NULL ? (char *)message.data : "");
         gbx_nested_free(n);
     } else {
         run->call_count++;
@@ -180,7 +153,7 @@ static void refuse_unlearnt(const struct question *q, const gbx_upstream_reply *
 static void on_learnt(void *user, const gbx_upstream_reply *failure)
 {
     struct question *q = user;
-    struct asked a = {.run = q->run, .request = q->request};
+    gbx_asked a = {.run = q->run, .request = q->request};
     gbx_buf message;
 
     gbx_buf_init(&message, GBX_KIB(8));
@@ -189,7 +162,7 @@ static void on_learnt(void *user, const gbx_upstream_reply *failure)
     if (!q->run->is_ending && failure != NULL)
         refuse_unlearnt(q, failure);
     else if (!q->run->is_ending && message.len > 0 && gbx_buf_append(&message, "", 1))
-        refuse(&a, "NOT_FOUND", (char *)message.data);
+        gbx_asked_refuse(&a, "NOT_FOUND", (char *)message.data);
     else if (!q->run->is_ending)
         answer_question(q);
     gbx_buf_cleanup(&message);
@@ -197,7 +170,7 @@ static void on_learnt(void *user, const gbx_upstream_reply *failure)
     free(q);
 }
 
-static void ask(const struct asked *a, gbx_view words, gbx_view settings, bool whole)
+static void ask(const gbx_asked *a, gbx_view words, gbx_view settings, bool whole)
 {
     struct question *q = calloc(1, sizeof *q);
     gbx_mcp_code *code = a->run->code;
@@ -206,7 +179,7 @@ static void ask(const struct asked *a, gbx_view words, gbx_view settings, bool w
 
     gbx_buf_init(&message, GBX_KIB(8));
     if (q == NULL) {
-        refuse(a, "UNAVAILABLE", "memory is out");
+        gbx_asked_refuse(a, "UNAVAILABLE", "memory is out");
     } else if (whole && !gbx_code_take_name(a->args[0], q->query.server,
                                             sizeof q->query.server)) {
         (void)gbx_buf_puts(&message, "tools are of a server");
@@ -227,22 +200,22 @@ static void ask(const struct asked *a, gbx_view words, gbx_view settings, bool w
         (void)gbx_buf_puts(&message, "memory is out");
     }
     if (message.len > 0 && gbx_buf_append(&message, "", 1))
-        refuse(a, why, (char *)message.data);
+        gbx_asked_refuse(a, why, (char *)message.data);
     gbx_buf_cleanup(&message);
     free(q);
 }
 
-static void on_tools(const struct asked *a)
+static void on_tools(const gbx_asked *a)
 {
     ask(a, a->args[1], (gbx_view){NULL, 0}, true);
 }
 
-static void on_discover(const struct asked *a)
+static void on_discover(const gbx_asked *a)
 {
     ask(a, a->args[0], a->args[1], false);
 }
 
-/* ---- progress and artifact ----------------------------------------------------------------- */
+/* ---- progress and faults -------------------------------------------------------------------- */
 
 static double number_of(gbx_view view)
 {
@@ -254,7 +227,7 @@ static double number_of(gbx_view view)
     return strtod(text, NULL);
 }
 
-static void on_progress(const struct asked *a)
+static void on_progress(const gbx_asked *a)
 {
     double at = number_of(a->args[0]);
     double total = number_of(a->args[1]);
@@ -276,78 +249,12 @@ static void on_progress(const struct asked *a)
     gbx_box_answer(a->run->code->box, a->request, "{}", 2);
 }
 
-/* The bytes of the value: base64's, a string's, or the JSON itself. */
-static bool take_bytes(gbx_view value, bool is_bytes, gbx_buf *to)
-{
-    gbx_view text = is_bytes ? gbx_view_member(value, "base64") : value;
-
-    if (!is_bytes && gbx_view_kind(value) != '"')
-        return gbx_buf_append(to, value.at, value.len);
-    if (gbx_view_kind(text) != '"' || !gbx_view_append_text(text, to))
-        return false;
-    return !is_bytes || to->len == 0 ||
-           gbx_base64_decode((char *)to->data, to->len, to->data, &to->len);
-}
-
-/* The type that the code has given, or the usual one; false if it is none. */
-static bool take_mime(const struct asked *a, bool is_bytes,
-                      char ret[GBX_ARTIFACT_MIME_SIZE])
-{
-    const char *usual = is_bytes                           ? "application/octet-stream"
-                        : gbx_view_kind(a->args[1]) == '"' ? "text/plain"
-                                                           : "application/json";
-    GBX_CLEANUP(gbx_free) char *given = take_text(a->args[2], GBX_KIB(1));
-
-    if (gbx_view_kind(a->args[2]) != '"' || (given != NULL && given[0] == 0))
-        given = strdup(usual);
-    return given != NULL && gbx_artifacts_mime(given, ret);
-}
-
-static void on_artifact(const struct asked *a)
-{
-    bool is_bytes = gbx_view_is_true(gbx_view_member(a->args[3], "bytes"));
-    GBX_CLEANUP(gbx_free) char *name = take_text(a->args[0], 200);
-    char mime_type[GBX_ARTIFACT_MIME_SIZE];
-    char why[GBX_RUN_WHY_SIZE];
-    gbx_buf bytes;
-    gbx_buf clean;
-    gbx_buf answer;
-
-    gbx_buf_init(&bytes, GBX_MIB(256));
-    gbx_buf_init(&clean, GBX_MIB(256));
-    gbx_buf_init(&answer, GBX_KIB(4));
-    if (!take_mime(a, is_bytes, mime_type)) {
-        refuse(a, "INVALID_ARGS",
-               "mimeType is a type and a subtype, as in \"text/csv\"");
-    } else if (a->args[1].at == NULL || !take_bytes(a->args[1], is_bytes, &bytes) ||
-               (!is_bytes && !gbx_gate_redact(a->run->code->gate, (char *)bytes.data,
-                                              bytes.len, &clean))) {
-        refuse(a, "INVALID_ARGS", "an artifact has a name and a value");
-    } else {
-        const gbx_buf *kept = is_bytes ? &bytes : &clean;
-
-        (void)gbx_buf_puts(&answer, "{\"value\":");
-        if (gbx_code_run_try_keep(a->run,
-                                  name != NULL && name[0] != 0 ? name : "artifact",
-                                  mime_type, kept->data, kept->len, &answer, why)) {
-            (void)gbx_buf_puts(&answer, "}");
-            gbx_box_answer(a->run->code->box, a->request, (char *)answer.data,
-                           answer.len);
-        } else {
-            refuse(a, "ARTIFACT_LIMIT", why);
-        }
-    }
-    gbx_buf_cleanup(&bytes);
-    gbx_buf_cleanup(&clean);
-    gbx_buf_cleanup(&answer);
-}
-
 /* Only codes that the script gives; the rest of an answer does not depend on it. */
-static void on_fault(const struct asked *a)
+static void on_fault(const gbx_asked *a)
 {
     static const char *const codes[] = {"NOT_FOUND", "INVALID_ARGS", "CALL_LIMIT",
                                         "INPUT_TOO_LARGE"};
-    GBX_CLEANUP(gbx_free) char *message = take_text(a->args[1], GBX_KIB(4));
+    GBX_CLEANUP(gbx_free) char *message = gbx_asked_text(a->args[1], GBX_KIB(4));
 
     for (size_t i = 0; message != NULL && i < GBX_COUNTOF(codes); i++)
         if (is_text(a->args[0], codes[i]))
@@ -357,22 +264,43 @@ static void on_fault(const struct asked *a)
 
 /* ---- public to other files of this folder --------------------------------- */
 
+char *gbx_asked_text(gbx_view view, size_t max)
+{
+    gbx_buf text;
+    char *taken;
+
+    gbx_buf_init(&text, max);
+    if (gbx_view_kind(view) != '"' || !gbx_view_append_text(view, &text) ||
+        memchr(text.data != NULL ? text.data : (const uint8_t *)"", 0, text.len) !=
+            NULL)
+        text.failed = true;
+    taken = gbx_buf_take_string(&text, NULL);
+    gbx_buf_cleanup(&text);
+    return taken;
+}
+
+void gbx_asked_refuse(const gbx_asked *a, const char *code, const char *message)
+{
+    gbx_code_run_fault(a->run, code, message);
+    gbx_nested_refuse(a->run->code, a->request, code, message, strlen(message), false);
+}
+
 void gbx_code_run_asked(void *user, gbx_request request, gbx_view args)
 {
     static const struct {
         const char *name;
-        void (*serve)(const struct asked *a);
-    } operations[] = {{"call", on_call},         {"tools", on_tools},
-                      {"discover", on_discover}, {"progress", on_progress},
-                      {"artifact", on_artifact}, {"fault", on_fault}};
-    struct asked a = {.run = user, .request = request};
+        void (*serve)(const gbx_asked *a);
+    } operations[] = {{"call", on_call},           {"tools", on_tools},
+                      {"discover", on_discover},   {"progress", on_progress},
+                      {"artifact", gbx_code_keep}, {"fault", on_fault}};
+    gbx_asked a = {.run = user, .request = request};
     gbx_view operation = {NULL, 0};
     gbx_view name;
     size_t cursor = 0;
 
     (void)gbx_view_next(args, &cursor, &name, &operation);
-    for (size_t i = 0; i < ARGS_MAX && gbx_view_next(args, &cursor, &name, &a.args[i]);
-         i++)
+    for (size_t i = 0;
+         i < GBX_ASKED_ARGS && gbx_view_next(args, &cursor, &name, &a.args[i]); i++)
         continue;
     for (size_t i = 0; i < GBX_COUNTOF(operations); i++) {
         if (!is_text(operation, operations[i].name))
@@ -380,5 +308,5 @@ void gbx_code_run_asked(void *user, gbx_request request, gbx_view args)
         operations[i].serve(&a);
         return;
     }
-    refuse(&a, "INVALID_ARGS", "there is no such operation");
+    gbx_asked_refuse(&a, "INVALID_ARGS", "there is no such operation");
 }

@@ -24,6 +24,7 @@ static void free_run(gbx_code_run *run)
     }
     gbx_code_run_unwatch(run);
     gbx_gate_forget(run->sift);
+    gbx_code_run_drop_keepings(run);
     for (gbx_nested *n = run->calls, *next; n != NULL; n = next) {
         next = n->next;
         gbx_nested_free(n);
@@ -104,6 +105,15 @@ static void on_log(void *user, gbx_log_level level, const char *text, size_t len
     gbx_buf_cleanup(&line);
 }
 
+/* Nobody waits for what it has given. */
+static bool was_stopped(const gbx_code_run *run)
+{
+    gbx_code code =
+        run->result != NULL ? gbx_result_code(run->result) : GBX_CODE_ABORTED;
+
+    return code == GBX_CODE_ABORTED || code == GBX_CODE_TIMEOUT;
+}
+
 static void on_done(void *user, gbx_result *result, const gbx_error *error)
 {
     gbx_code_run *run = user;
@@ -113,6 +123,8 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
     run->result = result;
     run->error = *error;
     run->is_ending = true;
+    if (was_stopped(run))
+        gbx_code_run_drop_keepings(run);
     run->holders++; /* the last call that is cancelled must not end the run beneath us */
     note_open(run);
     for (gbx_nested *n = run->calls; n != NULL; n = n->next)

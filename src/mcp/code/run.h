@@ -22,6 +22,8 @@ typedef struct gbx_run_fault {
     char *message;
 } gbx_run_fault;
 
+typedef struct gbx_keeping gbx_keeping;
+
 typedef struct gbx_code_run {
     gbx_mcp_code *code;
     gbx_mcp_request *request;
@@ -40,8 +42,9 @@ typedef struct gbx_code_run {
     gbx_nested *calls;      /* all of them, in their order */
     gbx_nested **calls_end;
     size_t call_count;
-    size_t refused; /* over the limit of calls; not in the list */
-    size_t open;    /* calls that have not ended */
+    size_t refused;        /* over the limit of calls; not in the list */
+    size_t open;           /* calls that have not ended */
+    gbx_keeping *keepings; /* artifacts to be; the first is being looked through */
     gbx_reply_artifact *artifacts;
     size_t artifact_count;
     size_t artifact_room;
@@ -95,6 +98,9 @@ void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_typ
 
 /* A ToolError of that code was made, or will be; code is [A-Z_]. */
 void gbx_code_run_fault(gbx_code_run *run, const char *code, const char *message);
+
+/* Those that are not kept yet never will be (keep.c). */
+void gbx_code_run_drop_keepings(gbx_code_run *run);
 
 /* What the box asks (asked.c). */
 void gbx_code_run_asked(void *user, gbx_request request, gbx_view args);

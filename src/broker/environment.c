@@ -16,6 +16,8 @@
  * what they save, and for that an entry to a function is one turn of a loop, not fifteen.
  * A heap of this kind is collected after each MiB at first, which a call with an input of
  * one would see four times: two are as good, and keep what is not yet collected small.
+ * A large one may have garbage of thrice its size before it is collected, a dataset in it
+ * counted: code that holds nothing would meet the limit of its memory. 16 MiB are enough.
  * Symbols are bound at the start: workers lack libraries that a search would pass
  * (worker/image.c), and would each search anew.
  */
@@ -26,7 +28,8 @@
         "JSC_jitMemoryReservationSize=33554432",                                      \
         "JSC_thresholdForOptimizeAfterWarmUp=15000",                                  \
         "JSC_executionCounterIncrementForEntry=1",                                    \
-        "JSC_thresholdForFTLOptimizeAfterWarmUp=500000", "JSC_smallHeapSize=2097152"
+        "JSC_thresholdForFTLOptimizeAfterWarmUp=500000", "JSC_smallHeapSize=2097152", \
+        "JSC_gcMaxHeapSize=16777216"
 
 static const char *const full[] = {COMMON, NULL};
 static const char *const baseline[] = {COMMON, "JSC_useDFGJIT=0", NULL};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Datasets that are replaced again and again cost what one costs. */
+/* Large datasets: one that is replaced costs nothing more, and code beside one has the
+ * memory that it is promised. */
 #include "calls.h"
 #include "proc.h"
 #include "until.h"
@@ -87,10 +88,24 @@ static void test_reload__leaves_nothing_of_what_was_replaced(void **state)
     }
 }
 
+static void test_memory__of_garbage_is_had_back_before_the_limit_is_met(void **state)
+{
+    gbx_engine *engine = engine_start(NULL);
+
+    (void)state;
+    load_records(engine, 400000, 1);
+    check_value(engine,
+                "d => { let n = 0; for (const r of d) for (const [k, v] of "
+                "Object.entries(r)) n += v === null; return n }",
+                NULL, "0");
+    gbx_engine_free(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reload__leaves_nothing_of_what_was_replaced),
+        cmocka_unit_test(test_memory__of_garbage_is_had_back_before_the_limit_is_met),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,6 +102,43 @@ static void test_pages__are_denied_in_every_spelling(void **state)
     check_rows(rows, GBX_COUNTOF(rows));
 }
 
+/* Many servers take ";x=1" at the end of a part for no part of its name. */
+static void test_parameters__of_parts_of_a_path_hide_no_page(void **state)
+{
+#define DENY_B     DENY_PAGE("/b/**")
+#define ALLOW_B    ALLOWED("\"url\":\"https://a.example/b/**\"")
+#define GET(after) "web/get {\"url\":\"https://a.example" after "\"}"
+    static const row rows[] = {
+        {DENY_B, GET("/b;x=1/c"), DENY},
+        {DENY_B, GET("/b;x=1;y/c;z"), DENY},
+        {DENY_B, GET("/b;"), DENY},
+        {DENY_B, GET("/b;x/"), DENY},
+        {DENY_B, GET("/b;x?q#f"), DENY},
+        {DENY_B, GET("/b%3Bx=1/c"), DENY},
+        {DENY_B, GET("/b%253bx=1/c"), DENY},
+        {DENY_B, GET("/x/..;/b/c"), FAULT},
+        {DENY_B, GET("/x/..%3b/b/c"), FAULT},
+        {DENY_B, GET("/.;/b/c"), FAULT},
+        {DENY_B, GET("/;/b/c"), FAULT},
+        {DENY_B, GET("/x;y/c"), ALLOW},
+        {DENY_B, GET("/bc;x"), ALLOW},
+        {DENY_B, GET("/x?b;/b/c"), ALLOW},
+        {DENY_B, "web/get {\"url\":\"https://b.example/b;x/c\"}", ALLOW},
+        {DENY_PAGE("/b;v=1/c"), GET("/b;v=1/c;w"), DENY},
+        {DENY_PAGE("/b;v=1/c"), GET("/b/c"), ALLOW},
+        {DENY_PAGE("/"), GET("/;x"), FAULT},
+        {ALLOW_B, GET("/b/c;x=1"), ALLOW},
+        {ALLOW_B, GET("/b;x=1/c"), ASK},
+        {ALLOW_B, GET("/b/..;/c"), FAULT},
+        {ALLOW_B, GET("/b/..;x=1"), FAULT},
+        {ALLOW_B, GET("/b/;/c"), FAULT},
+        {ALLOWED("\"path\":\"/b/**\""), "files/r {\"path\":\"/b/..;/c\"}", ALLOW},
+    };
+    (void)state;
+
+    check_rows(rows, GBX_COUNTOF(rows));
+}
+
 #define DENY_FILE  DENIED("\"path\":\"/srv/s.txt\"")
 #define DENY_INDEX DENY_PAGE("/b")
 
@@ -297,6 +334,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hosts__are_told_in_one_way_alone),
         cmocka_unit_test(test_pages__are_denied_in_every_spelling),
+        cmocka_unit_test(test_parameters__of_parts_of_a_path_hide_no_page),
         cmocka_unit_test(test_white_space__of_every_script_is_no_end_of_a_path),
         cmocka_unit_test(test_patterns__with_stars_are_not_taken_for_broken_ones),
         cmocka_unit_test(test_letters__of_every_script_are_denied_in_every_case),

@@ -120,9 +120,40 @@ static void feed(const matching *m, places *at, char c)
     *at = next;
 }
 
+/* Where a text has got to that may as well have no parameters: "/a;x=1/b" is "/a/b" to
+ * many servers. Only what asks or denies looks past those of a URL. */
+typedef struct detour {
+    bool is_path; /* and not yet the query */
+    bool is_open; /* within parameters */
+    places from;  /* where they begin */
+} detour;
+
+static void unite(const matching *m, places *to, const places *with)
+{
+    for (size_t i = 0; i <= m->len; i++)
+        to->at[i] = to->at[i] || with->at[i];
+}
+
+/* Before what begins at text is fed; at the end there is nothing. */
+static void turn(const matching *m, detour *d, places *at, const char *text, size_t len)
+{
+    bool is_end = len == 0 || *text == '/' || *text == '?' || *text == '#';
+
+    if (!d->is_path)
+        return;
+    if (d->is_open && is_end)
+        unite(m, at, &d->from);
+    else if (!d->is_open && gbx_plain_is(';', text, len))
+        d->from = *at;
+    else
+        return;
+    d->is_open = !d->is_open;
+}
+
 static bool match(const matching *m, const char *text, size_t len)
 {
     places a = {{false}};
+    detour d = {.is_path = m->kind == GBX_GLOB_URL && m->how == GBX_GLOB_WIDE};
     char some[4];
     size_t some_len;
 
@@ -133,10 +164,13 @@ static bool match(const matching *m, const char *text, size_t len)
                                             3) == 0)
         reach(m, &a, 3); /* a path may begin with the name itself */
     for (size_t i = 0; i < len;) {
+        turn(m, &d, &a, text + i, len - i);
+        d.is_path = d.is_path && text[i] != '?' && text[i] != '#';
         i += take(m, text + i, len - i, some, &some_len);
         for (size_t k = 0; k < some_len; k++)
             feed(m, &a, some[k]);
     }
+    turn(m, &d, &a, text + len, 0);
     return a.at[m->len];
 }
 

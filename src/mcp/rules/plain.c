@@ -18,6 +18,8 @@ static const char why_space[] =
     "there is white space or a control character at its beginning or end, or a line end";
 static const char why_dots[] = "write the path without '.' and '..'";
 static const char why_slashes[] = "write the path with single slashes";
+static const char why_nameless[] =
+    "write the path with something before each ';', or without it";
 static const char why_escaped[] = "write the path without escapes";
 static const char why_relative[] = "write the whole path, from '/' on";
 static const char why_file[] = "write the path alone, without 'file:'";
@@ -78,8 +80,9 @@ static bool needs_no_escape(char c)
 }
 
 /* Parts between slashes, of which some may hide: no dots alone, none empty but before
- * the first slash and after the last. */
-static const char *check_parts(const char *text, size_t len)
+ * the first slash and after the last. What follows ';' in a part of a URL is no part of
+ * its name to many servers: "..;" is "..". */
+static const char *check_parts(const char *text, size_t len, gbx_glob_kind kind)
 {
     size_t at = 0;
     bool escaped = false;
@@ -89,6 +92,7 @@ static const char *check_parts(const char *text, size_t len)
         size_t dots = 0;
         size_t others = 0;
         bool slash = false;
+        bool ended = false;
 
         while (at < len && !slash) {
             size_t from = at;
@@ -97,11 +101,14 @@ static const char *check_parts(const char *text, size_t len)
             slash = c == '/' || c == '\\';
             escaped = escaped || (slash && text[from] != '/') || c == '\0' ||
                       (at - from > 1 && needs_no_escape(c));
-            dots += c == '.';
-            others += !slash && c != '.';
+            ended = ended || (kind == GBX_GLOB_URL && c == ';');
+            dots += !ended && c == '.';
+            others += !ended && !slash && c != '.';
         }
         if (others == 0 && (dots == 1 || dots == 2))
             return why_dots;
+        if (ended && dots + others == 0)
+            return why_nameless;
         if (escaped)
             return why_escaped;
         if (slash && !first && dots + others == 0)
@@ -169,7 +176,7 @@ static const char *check_path(const char *pattern, const char *text, size_t len,
         return NULL; /* a URL is below no folder */
     if (how == GBX_GLOB_WIDE && pattern[0] == '/' && (len == 0 || text[0] != '/'))
         return why_relative;
-    why = check_parts(text, len);
+    why = check_parts(text, len, GBX_GLOB_PATH);
     return why == NULL && how == GBX_GLOB_WIDE ? check_forms(pattern, text, len) : why;
 }
 
@@ -201,7 +208,7 @@ static const char *check_rest(const char *pattern, const char *text, size_t len,
         return why_no_path;
     while (path_len < len && text[path_len] != '?' && text[path_len] != '#')
         path_len++;
-    why = check_parts(text, path_len);
+    why = check_parts(text, path_len, GBX_GLOB_URL);
     if (why != NULL || how == GBX_GLOB_EXACT || rest == NULL)
         return why;
     for (query_len = path_len; query_len < len && text[query_len] != '#';)
@@ -271,6 +278,13 @@ static bool has_blank_end(const char *text, size_t len)
 }
 
 /* ---- public to other modules -------------------------------------------- */
+
+bool gbx_plain_is(char c, const char *text, size_t len)
+{
+    size_t at = 0;
+
+    return len > 0 && decoded(text, len, &at) == c;
+}
 
 bool gbx_plain_has_scheme(const char *text, size_t len)
 {

@@ -19,6 +19,9 @@ const char *gbx_plain_objection(const char *pattern, gbx_glob_kind kind,
  * most. */
 const char *gbx_plain_pattern_objection(const char *pattern);
 
+/* Does the text begin with that character, as it is or in escapes? */
+bool gbx_plain_is(char c, const char *text, size_t len);
+
 /* "scheme://" at its beginning? */
 bool gbx_plain_has_scheme(const char *text, size_t len);
 

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "mcp/config/config.h"
 #include "mcp/config/jsonc.h"
+#include "mcp/config/variable.h"
 #include "mcp/rules/rules.h"
 
 #include <setjmp.h>
@@ -126,6 +127,59 @@ static void test_command__runs_in_a_folder_below_that_of_the_file(void **state)
     assert_cwd("/etc/mcp.json", "/whole", "/whole");
     assert_cwd("here/mcp.json", "sub", "here/sub");
     assert_cwd("mcp.json", "sub", "./sub");
+}
+
+/* What args[0] is with its variables. */
+static void assert_filled(const char *text, const char *wanted)
+{
+    char document[200];
+    gbx_mcp_config *config;
+
+    (void)snprintf(
+        document, sizeof document,
+        "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"args\": [\"%s\"]}}}", text);
+    config = parsed_config(NULL, document);
+    assert_string_equal(config->servers[0].args[0], wanted);
+    gbx_mcp_config_free(config);
+}
+
+static void test_variables__are_text_behind_a_dollar(void **state)
+{
+    (void)state;
+
+    assert_filled("a$${GBX_TEST_DIR}b", "a${GBX_TEST_DIR}b");
+    assert_filled("$$${GBX_TEST_DIR}", "$/srv/data");
+    assert_filled("$$$${GBX_TEST_DIR}", "$${GBX_TEST_DIR}");
+    assert_filled("$${input:x}", "${input:x}");
+    assert_filled("$${", "${");
+    assert_filled("${", "${");
+    assert_filled("$$ $$$5 a$$", "$$ $$$5 a$$");
+}
+
+static void test_variables__stay_text_that_was_escaped(void **state)
+{
+    static const char *const texts[] = {"",
+                                        "$",
+                                        "${",
+                                        "a$${HOME}b$$${c",
+                                        "$ $$ {$",
+                                        "{",
+                                        "${input:x}${env:HOME}$",
+                                        "$$$$$${"};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
+        gbx_buf buf;
+        char *escaped;
+
+        gbx_buf_init(&buf, 100);
+        (void)gbx_buf_puts(&buf, "");
+        gbx_variables_escape(texts[i], &buf);
+        escaped = gbx_buf_take_string(&buf, NULL);
+        assert_non_null(escaped);
+        assert_filled(escaped, texts[i]);
+        free(escaped);
+    }
 }
 
 static void test_command__fills_every_field(void **state)
@@ -376,6 +430,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_documents__are_taken_or_refused_at_their_places),
         cmocka_unit_test(test_nothing__has_the_documented_defaults),
+        cmocka_unit_test(test_variables__are_text_behind_a_dollar),
+        cmocka_unit_test(test_variables__stay_text_that_was_escaped),
         cmocka_unit_test(test_command__fills_every_field),
         cmocka_unit_test(test_command__runs_in_a_folder_below_that_of_the_file),
         cmocka_unit_test(test_url__fills_every_field),

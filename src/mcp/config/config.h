@@ -6,8 +6,8 @@
  *                     "tickets": {"type": "http", "url": "...", "headers": {...}}},
  *      "glovebox": {"toolNames": "mcp_", "limits": {...}, "rules": [...]}}
  *
- * ${VAR} and ${VAR:-default} are filled in from the environment. Strict below our own
- * key, lenient outside it: the hosts add keys of theirs.
+ * ${VAR} and ${VAR:-default} are filled in from the environment, $${VAR} is text. Strict
+ * below our own key, lenient outside it: the hosts add keys of theirs.
  */
 #ifndef GBX_MCP_CONFIG_CONFIG_H
 #define GBX_MCP_CONFIG_CONFIG_H

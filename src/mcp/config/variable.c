@@ -78,6 +78,25 @@ static gbx_status put(const reference *ref, gbx_variable_fn used, void *user,
     return used(user, ref->name, value);
 }
 
+/* What stands before the next "${" that is not escaped goes to `to`; the text from there
+ * on, or NULL. */
+static const char *copy_plain(const char *text, gbx_buf *to)
+{
+    while (*text != '\0') {
+        size_t plain = strcspn(text, "$");
+        size_t dollars = strspn(text + plain, "$");
+        bool opens = text[plain + dollars] == '{';
+
+        (void)gbx_buf_append(to, text, plain + (opens ? dollars / 2 : dollars));
+        text += plain + dollars;
+        if (opens && dollars % 2 == 1)
+            return text - 1;
+        if (opens)
+            (void)gbx_buf_append(to, text++, 1);
+    }
+    return NULL;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user,
@@ -88,20 +107,16 @@ gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user
 
     gbx_buf_init(&buf, GBX_MCP_TEXT_MAX);
     (void)gbx_buf_puts(&buf, "");
-    while (*text != '\0' && status == GBX_OK) {
-        size_t plain = strcspn(text, "$");
+    while (status == GBX_OK && (text = copy_plain(text, &buf)) != NULL) {
         reference ref;
 
-        (void)gbx_buf_append(&buf, text, plain);
-        text += plain;
-        if (*text == '\0')
-            break;
-        if (text[1] == '{' && (status = refuse_editor(text, reterr)) == GBX_OK &&
-            take(text, &ref)) {
+        status = refuse_editor(text, reterr);
+        if (status == GBX_OK && take(text, &ref)) {
             status = put(&ref, used, user, &buf);
             text += ref.len;
-        } else {
-            (void)gbx_buf_append(&buf, text++, 1);
+        } else if (status == GBX_OK) {
+            (void)gbx_buf_append(&buf, text, 2);
+            text += 2;
         }
     }
     if (status == GBX_OK && buf.failed)
@@ -134,4 +149,17 @@ char *gbx_variables_unset(char *const *names, size_t count)
     (void)gbx_buf_printf(&text, " %s not set: set %s, or write ${%s:-default}",
                          count > 1 ? "are" : "is", count > 1 ? "them" : "it", names[0]);
     return gbx_buf_take_string(&text, NULL);
+}
+
+void gbx_variables_escape(const char *text, gbx_buf *to)
+{
+    while (*text != '\0') {
+        size_t plain = strcspn(text, "$");
+        size_t dollars = strspn(text + plain, "$");
+
+        (void)gbx_buf_append(to, text, plain + dollars);
+        if (text[plain + dollars] == '{')
+            (void)gbx_buf_append(to, text + plain, dollars);
+        text += plain + dollars;
+    }
 }

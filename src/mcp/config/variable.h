@@ -2,8 +2,9 @@
 /*
  * variable - ${VAR}, ${VAR:-default} and ${env:VAR} in texts of a configuration.
  *
- * What is not of these forms stays as it is, but for the forms that editors fill in and
- * nobody here can.
+ * "$${" is "${" as text; of any number of '$' before a '{' two are one, and an odd last
+ * one begins a variable. What is not of these forms stays as it is, but for the forms that
+ * editors fill in and nobody here can.
  */
 #ifndef GBX_MCP_CONFIG_VARIABLE_H
 #define GBX_MCP_CONFIG_VARIABLE_H
@@ -24,6 +25,9 @@ typedef gbx_status (*gbx_variable_fn)(void *user, const char *name, const char *
  * GBX_E_POLICY without a place: the text is too long, or wants an editor. */
 gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user,
                               char **ret, gbx_error *reterr);
+
+/* Append what gbx_variables_fill() makes that very text of. */
+void gbx_variables_escape(const char *text, gbx_buf *to);
 
 /* What to say of names that are not set, in one sentence; free() it. NULL: no memory. */
 char *gbx_variables_unset(char *const *names, size_t count);

@@ -191,6 +191,11 @@ const char *gbx_host_title(gbx_host_kind host)
     return titles[host];
 }
 
+bool gbx_host_fills(gbx_host_kind host)
+{
+    return host != GBX_HOST_CLAUDE && host != GBX_HOST_CODEX;
+}
+
 void gbx_host_places(gbx_host_kind host, gbx_host_place *places, size_t max,
                      size_t *ret_count)
 {

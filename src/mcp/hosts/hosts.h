@@ -26,6 +26,10 @@ extern const char *const gbx_host_names[];
 /* "Claude Code" */
 const char *gbx_host_title(gbx_host_kind host);
 
+/* Does it fill in "${...}" in how it starts a server? No host that does has a way to write
+ * one that stays. */
+bool gbx_host_fills(gbx_host_kind host);
+
 #define GBX_HOST_KEYS_MAX 3
 
 /* One place where a host may have servers. */

@@ -190,8 +190,19 @@ static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dr
         gbx_trouble_input(trouble, status);
         return false;
     }
-    if (!gbx_mcp_own_program(program) ||
-        !gbx_host_rewrite(&file, &from->place, &us, name, &text)) {
+    if (!gbx_mcp_own_program(program)) {
+        status = gbx_fail(&trouble->err, GBX_E_OS, "cannot tell where this program is");
+        gbx_trouble_host(trouble, status);
+        return false;
+    }
+    if (!gbx_host_keeps(from->place.host, program) ||
+        !gbx_host_keeps(from->place.host, im->own_path)) {
+        leave_file(im, from,
+                   "no way to write '${', which is in the path of glovebox or of its "
+                   "configuration");
+        return true;
+    }
+    if (!gbx_host_rewrite(&file, &from->place, &us, name, &text)) {
         leave_file(im, from, "servers where they cannot be replaced");
         return true;
     }

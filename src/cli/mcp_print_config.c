@@ -102,6 +102,21 @@ static gbx_status fill_words(words *w, const print_args *args, gbx_error *reterr
     return status;
 }
 
+/* The host would start us with something else. */
+static gbx_status check_words(const words *w, gbx_host_kind host, const char *program,
+                              gbx_error *reterr)
+{
+    const char *filled = gbx_host_keeps(host, program) ? NULL : program;
+
+    for (size_t i = 0; i < w->count && filled == NULL; i++)
+        filled = gbx_host_keeps(host, w->list[i]) ? NULL : w->list[i];
+    return filled == NULL
+               ? GBX_OK
+               : gbx_fail(reterr, GBX_E_USAGE,
+                          "%s fills in '${...}', and '%s' cannot be written for it",
+                          gbx_host_title(host), filled);
+}
+
 static void free_words(words *w)
 {
     for (size_t i = 0; i < w->text_count; i++) {
@@ -187,12 +202,16 @@ static int print(const print_args *args, gbx_host_kind host)
 
     gbx_buf_init(&text, GBX_MIB(1));
     status = fill_words(&w, args, &trouble.err);
-    if (status != GBX_OK) {
-        gbx_trouble_input(&trouble, status);
-    } else if (!gbx_mcp_own_program(program) ||
-               !gbx_host_print(host, name, program, w.list, &text)) {
+    if (status == GBX_OK && !gbx_mcp_own_program(program)) {
         status = gbx_fail(&trouble.err, GBX_E_OS, "cannot tell where this program is");
         gbx_trouble_host(&trouble, status);
+    } else {
+        if (status == GBX_OK)
+            status = check_words(&w, host, program, &trouble.err);
+        if (status == GBX_OK && !gbx_host_print(host, name, program, w.list, &text))
+            status = gbx_fail(&trouble.err, GBX_E_NOMEM, "memory is out");
+        if (status != GBX_OK)
+            gbx_trouble_input(&trouble, status);
     }
     if (status != GBX_OK) {
         gbx_trouble_print(&err, &trouble);

@@ -33,3 +33,22 @@ test('import: dollars before what a host fills in stay dollars, and a folder sta
   const folder = odd.replace('${', () => '$${');
   assert.deepEqual(u.servers().v, { command: 'v', cwd: `${folder}/sub`, args: [`$${folder}`, 'a$${HOME}'] });
 });
+
+test('print-config and import --rewrite: a host that would fill in a path is not given it', () => {
+  const u = user({ 'home/.cursor/mcp.json': { mcpServers: { a: { command: 'x' } } }, 'home/.codex/config.toml': '[mcp_servers.b]\ncommand = "y"\n' });
+  for (const host of ['claude-code', 'cursor', 'vscode']) {
+    for (const given of [['--data', 'o=/srv/${HOME}.json'], ['--config', '/srv/${HOME}.json'], ['--data', 'd=sqlite:/o.db?query=SELECT "${x}"']]) {
+      const { status, stdout, stderr } = u.run('print-config', host, ...given);
+      assert.deepEqual([status, stdout], [64, ''], host);
+      assert.match(stderr, /^glovebox: (Claude Code|Cursor|VS Code) fills in '\$\{\.\.\.\}', and '.*\$\{.*' cannot be written for it\n/);
+    }
+  }
+  for (const host of ['claude', 'codex'])
+    assert.match(u.run('print-config', host, '--data', 'o=/srv/${HOME}.json').stdout, /"o=\/srv\/\$\{HOME\}\.json"/);
+  const before = u.read('home/.cursor/mcp.json');
+  const result = u.run('import', '--rewrite', '--config', join(u.root, '${HOME}.json'));
+  assert.equal(result.status, 65, result.stderr);
+  assert.match(result.stdout, /not rewritten: .*\.cursor\/mcp\.json has no way to write '\$\{'/);
+  assert.equal(u.read('home/.cursor/mcp.json'), before);
+  assert.match(u.read('home/.codex/config.toml'), /\$\{HOME\}\.json/);
+});

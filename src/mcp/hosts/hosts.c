@@ -196,6 +196,11 @@ bool gbx_host_fills(gbx_host_kind host)
     return host != GBX_HOST_CLAUDE && host != GBX_HOST_CODEX;
 }
 
+bool gbx_host_keeps(gbx_host_kind host, const char *text)
+{
+    return !gbx_host_fills(host) || strstr(text, "${") == NULL;
+}
+
 void gbx_host_places(gbx_host_kind host, gbx_host_place *places, size_t max,
                      size_t *ret_count)
 {

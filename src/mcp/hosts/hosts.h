@@ -29,6 +29,8 @@ const char *gbx_host_title(gbx_host_kind host);
 /* Does it fill in "${...}" in how it starts a server? No host that does has a way to write
  * one that stays. */
 bool gbx_host_fills(gbx_host_kind host);
+/* Does what it starts get that text as it is? */
+bool gbx_host_keeps(gbx_host_kind host, const char *text);
 
 #define GBX_HOST_KEYS_MAX 3
 

@@ -174,6 +174,39 @@ static void leave_file(gbx_import *im, const gbx_import_place *place, const char
         im->exit = gbx_status_exit(GBX_E_DATA);
 }
 
+/* What would stand in for the servers that are taken is an entry of a person's: Codex has
+ * to be told by it which variables we need. */
+static bool check_entry(gbx_import *im, const gbx_import_place *place,
+                        const gbx_host_file_text *file, const json_t *needs)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
+    const json_t *servers = gbx_host_servers(file, &place->place);
+    const char *name;
+    json_t *entry;
+
+    gbx_buf_init(&why, GBX_KIB(64));
+    json_object_foreach((json_t *)(uintptr_t)servers, name, entry)
+    {
+        if (!file->is_toml || !gbx_host_is_us_with(entry, im->own_path) ||
+            gbx_host_gives(entry, needs))
+            continue;
+        (void)gbx_buf_puts(&why, "glovebox without the variables that it needs now: "
+                                 "write ");
+        (void)gbx_host_put_needs(needs, &why);
+        (void)gbx_buf_printf(&why, " into [mcp_servers.%s]", name);
+        leave_file(im, place,
+                   gbx_buf_append(&why, "", 1) ? (const char *)why.data
+                                               : "glovebox without variables");
+        return false;
+    }
+    return true;
+}
+
+static void release(json_t **value)
+{
+    json_decref(*value);
+}
+
 static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dry,
                         gbx_trouble *trouble)
 {
@@ -182,7 +215,8 @@ static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dr
     char backup[PATH_MAX];
     char program[PATH_MAX];
     char name[GBX_HOST_NAME_SIZE] = "";
-    const gbx_host_start us = {program, im->own_path};
+    GBX_CLEANUP(release) json_t *needs = gbx_host_needs(im->own_path);
+    const gbx_host_start us = {program, im->own_path, needs};
     gbx_status status = gbx_host_file_read(from->place.path, &file, &trouble->err);
 
     gbx_buf_init(&text, GBX_MIB(80));
@@ -202,6 +236,8 @@ static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dr
                    "configuration");
         return true;
     }
+    if (!check_entry(im, from, &file, needs))
+        return true;
     if (!gbx_host_rewrite(&file, &from->place, &us, name, &text)) {
         leave_file(im, from, "servers where they cannot be replaced");
         return true;

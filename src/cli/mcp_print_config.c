@@ -6,7 +6,7 @@
 #include "cli/failure.h"
 #include "cli/mcp_commands.h"
 #include "mcp/data/spec.h"
-#include "mcp/hosts/hosts.h"
+#include "mcp/hosts/take.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -46,6 +46,7 @@ typedef struct words {
     gbx_spec specs[GBX_OPT_LIST_MAX];
     size_t text_count;
     char config[PATH_MAX];
+    json_t *needs; /* of config */
 } words;
 
 /* NAME=FILE and NAME=sqlite:FILE?query=...: the file as it is from any folder. What 'mcp'
@@ -95,6 +96,7 @@ static gbx_status fill_words(words *w, const print_args *args, gbx_error *reterr
     if (has_config) {
         w->list[w->count++] = "--config";
         w->list[w->count++] = w->config;
+        w->needs = gbx_host_needs(w->config);
     }
     for (size_t i = 0; i < args->data.count && status == GBX_OK; i++)
         status = put_data(w, args->data.item[i], reterr);
@@ -123,6 +125,7 @@ static void free_words(words *w)
         gbx_buf_cleanup(&w->texts[i]);
         gbx_spec_cleanup(&w->specs[i]);
     }
+    json_decref(w->needs);
 }
 
 /* The host would say that the server has failed, and not why. */
@@ -208,7 +211,8 @@ static int print(const print_args *args, gbx_host_kind host)
     } else {
         if (status == GBX_OK)
             status = check_words(&w, host, program, &trouble.err);
-        if (status == GBX_OK && !gbx_host_print(host, name, program, w.list, &text))
+        if (status == GBX_OK &&
+            !gbx_host_print(host, name, program, w.list, w.needs, &text))
             status = gbx_fail(&trouble.err, GBX_E_NOMEM, "memory is out");
         if (status != GBX_OK)
             gbx_trouble_input(&trouble, status);

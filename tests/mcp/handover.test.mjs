@@ -52,3 +52,33 @@ test('print-config and import --rewrite: a host that would fill in a path is not
   assert.equal(u.read('home/.cursor/mcp.json'), before);
   assert.match(u.read('home/.codex/config.toml'), /\$\{HOME\}\.json/);
 });
+
+test('import --rewrite and print-config: Codex is told of every variable that we need', () => {
+  const own = '{"mcpServers": {"a": {"command": "x", "args": ["${HOME}/${DIR}", "$${NOT}"], "glovebox": {"env": ["GIVEN", "LANG"]}}, /* off */ "b": {"disabled": true, "url": "${env:URL:-https://b/}", "headers": {"H": "${DIR}"}}}, "glovebox": {"secrets": {"L": {"from": "KEY_OF_L", "servers": ["a"]}}}}';
+  const codex = '[mcp_servers.figma]\nurl = "https://mcp.figma.com/mcp"\nbearer_token_env_var = "FIGMA_TOKEN"\n\n[mcp_servers.gh]\ncommand = "sh"\nargs = ["-c", "exit 0"]\nenv_vars = ["GITHUB_TOKEN"]\n';
+  const u = user({ 'home/.config/glovebox/mcp.json': own, 'home/.codex/config.toml': codex });
+  const env = { FIGMA_TOKEN: 'abc', GITHUB_TOKEN: 'def', KEY_OF_L: 'ghi-0123456789', URL: 'https://b/', DIR: 'd' };
+  const result = u.runAs({ env }, 'import', '--rewrite');
+  assert.equal(result.status, 0, result.stdout + result.stderr);
+  const line = 'env_vars = ["DIR", "GIVEN", "URL", "FIGMA_TOKEN", "GITHUB_TOKEN", "KEY_OF_L"]\n';
+  assert.ok(u.read('home/.codex/config.toml').endsWith(`\nargs = ["mcp", "--config", "${u.own}"]\n${line}`), u.read('home/.codex/config.toml'));
+  assert.ok(u.run('print-config', 'codex').stdout.endsWith(line));
+  for (const host of ['claude', 'claude-code', 'cursor', 'vscode'])
+    assert.doesNotMatch(u.run('print-config', host).stdout, /env_vars|DIR/);
+  assert.match(u.runAs({ env }, 'import').stdout, /that is glovebox\n/);
+});
+
+test('import --rewrite: an entry of ours in Codex that gives too little takes no server\'s place', () => {
+  const ours = (more) => `[mcp_servers.box]\ncommand = "glovebox"\nargs = ["mcp", "--config", "@HOME@/.config/glovebox/mcp.json"]\n${more}\n`;
+  const figma = '[mcp_servers.figma]\nurl = "https://mcp.figma.com/mcp"\nbearer_token_env_var = "FIGMA_TOKEN"\n';
+  const u = user({ 'home/.codex/config.toml': ours('') + figma });
+  const result = u.run('import', '--rewrite');
+  assert.equal(result.status, 65);
+  assert.match(result.stdout, /not rewritten: .*config\.toml has glovebox without the variables that it needs now: write env_vars = \["FIGMA_TOKEN"\] into \[mcp_servers\.box\]\n/);
+  assert.equal(u.read('home/.codex/config.toml'), u.fill(ours('') + figma));
+  for (const more of ['env_vars = ["X", "FIGMA_TOKEN"]\n', 'env = {FIGMA_TOKEN = "abc"}\n']) {
+    writeFileSync(join(u.home, '.codex/config.toml'), u.fill(ours(more) + figma));
+    assert.equal(u.run('import', '--rewrite').status, 0);
+    assert.equal(u.read('home/.codex/config.toml'), u.fill(ours(more)));
+  }
+});

@@ -114,7 +114,7 @@ test('import --rewrite: the hosts start us, all else in their files stays, and h
   assert.deepEqual(u.json('home/.config/Code/User/settings.json'), { 'editor.x': 1, mcp: { servers: us } });
   const toml = u.read('home/.codex/config.toml');
   assert.ok(toml.startsWith(CODEX.slice(0, CODEX.indexOf('[mcp_servers.docs]')) + '[tui]\ntheme = "dark"\n'), toml);
-  assert.ok(toml.endsWith(`[mcp_servers."glovebox"]\ncommand = "${glovebox}"\nargs = ["mcp", "--config", "${u.own}"]\n`));
+  assert.ok(toml.endsWith(`[mcp_servers."glovebox"]\ncommand = "${glovebox}"\nargs = ["mcp", "--config", "${u.own}"]\nenv_vars = ["INPUT_API_KEY", "DB"]\n`), toml);
   for (const name of Object.keys(ALL)) {
     const at = join(u.root, name);
     const backups = readdirSync(dirname(at)).filter((n) => n.startsWith(`${at.split('/').at(-1)}.backup`)).sort();

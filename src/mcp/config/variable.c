@@ -78,8 +78,8 @@ static gbx_status put(const reference *ref, gbx_variable_fn used, void *user,
     return used(user, ref->name, value);
 }
 
-/* What stands before the next "${" that is not escaped goes to `to`; the text from there
- * on, or NULL. */
+/* What stands before the next "${" that is not escaped goes to `to`, unless that is NULL;
+ * the text from there on, or NULL. */
 static const char *copy_plain(const char *text, gbx_buf *to)
 {
     while (*text != '\0') {
@@ -87,12 +87,14 @@ static const char *copy_plain(const char *text, gbx_buf *to)
         size_t dollars = strspn(text + plain, "$");
         bool opens = text[plain + dollars] == '{';
 
-        (void)gbx_buf_append(to, text, plain + (opens ? dollars / 2 : dollars));
+        if (to != NULL)
+            (void)gbx_buf_append(to, text, plain + (opens ? dollars / 2 : dollars));
         text += plain + dollars;
         if (opens && dollars % 2 == 1)
             return text - 1;
-        if (opens)
-            (void)gbx_buf_append(to, text++, 1);
+        if (opens && to != NULL)
+            (void)gbx_buf_append(to, text, 1);
+        text += opens;
     }
     return NULL;
 }
@@ -149,6 +151,20 @@ char *gbx_variables_unset(char *const *names, size_t count)
     (void)gbx_buf_printf(&text, " %s not set: set %s, or write ${%s:-default}",
                          count > 1 ? "are" : "is", count > 1 ? "them" : "it", names[0]);
     return gbx_buf_take_string(&text, NULL);
+}
+
+void gbx_variables_each(const char *text, void (*each)(void *user, const char *name),
+                        void *user)
+{
+    reference ref;
+
+    while ((text = copy_plain(text, NULL)) != NULL) {
+        bool taken = take(text, &ref);
+
+        if (taken)
+            each(user, ref.name);
+        text += taken ? ref.len : 2;
+    }
 }
 
 void gbx_variables_escape(const char *text, gbx_buf *to)

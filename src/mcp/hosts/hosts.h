@@ -71,9 +71,12 @@ bool gbx_host_codex_file(char path[PATH_MAX]);
 /* Where we look for ours without --config: $XDG_CONFIG_HOME/glovebox/mcp.json. */
 bool gbx_host_own_path(char path[PATH_MAX]);
 
-/* Append what that host needs to have one server of that name; args ends in NULL. */
+/* Append what that host needs to have one server of that name; args ends in NULL. needs:
+ * an array of names of variables that the server has to get; only Codex must be told. */
 bool gbx_host_print(gbx_host_kind host, const char *name, const char *command,
-                    const char *const *args, gbx_buf *to);
+                    const char *const *args, const json_t *needs, gbx_buf *to);
+/* Append env_vars = ["A"], as Codex has it. */
+bool gbx_host_put_needs(const json_t *needs, gbx_buf *to);
 /* The value of one server alone, as JSON. */
 bool gbx_host_put_server(const char *command, const char *const *args, gbx_buf *to);
 

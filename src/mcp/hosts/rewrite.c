@@ -18,7 +18,18 @@ typedef struct outcome {
     const gbx_host_start *us;
 } outcome;
 
-static bool decide(const json_t *servers, const gbx_host_start *us,
+/* What our entry is when it is read; only Codex has to be told of variables. */
+static json_t *entry_of(const gbx_host_start *us, bool is_toml)
+{
+    json_t *entry = json_pack("{s:s,s:[s,s,s]}", "command", us->command, "args", "mcp",
+                              "--config", us->config);
+
+    if (is_toml && json_array_size(us->needs) > 0)
+        (void)json_object_set(entry, "env_vars", (json_t *)(uintptr_t)us->needs);
+    return entry;
+}
+
+static bool decide(const json_t *servers, const gbx_host_start *us, bool is_toml,
                    char name[GBX_HOST_NAME_SIZE], outcome *ret)
 {
     bool has_us = false;
@@ -36,9 +47,7 @@ static bool decide(const json_t *servers, const gbx_host_start *us,
     for (unsigned i = 2; json_object_get(ret->servers, name) != NULL; i++)
         (void)snprintf(name, GBX_HOST_NAME_SIZE, "glovebox-%u", i);
     return has_us ||
-           json_object_set_new(ret->servers, name,
-                               json_pack("{s:s,s:[s,s,s]}", "command", us->command,
-                                         "args", "mcp", "--config", us->config)) == 0;
+           json_object_set_new(ret->servers, name, entry_of(us, is_toml)) == 0;
 }
 
 static gbx_view find(const gbx_edit *edit, const gbx_host_place *place)
@@ -139,7 +148,8 @@ static bool rewrite_toml(const gbx_host_file_text *file, const gbx_host_place *p
             (void)gbx_buf_puts(to, "\n");
         if (to->len > 0)
             (void)gbx_buf_puts(to, "\n");
-        (void)gbx_host_print(GBX_HOST_CODEX, to_be->name, to_be->us->command, args, to);
+        (void)gbx_host_print(GBX_HOST_CODEX, to_be->name, to_be->us->command, args,
+                             to_be->us->needs, to);
     }
     /* Servers may stand before the first table, too: as `mcp_servers.x.command = ...`. */
     done = !to->failed &&
@@ -156,7 +166,7 @@ bool gbx_host_rewrite(const gbx_host_file_text *file, const gbx_host_place *plac
                       gbx_buf *to)
 {
     outcome to_be;
-    bool done = decide(gbx_host_servers(file, place), us, name, &to_be);
+    bool done = decide(gbx_host_servers(file, place), us, file->is_toml, name, &to_be);
 
     if (done)
         done = file->is_toml ? rewrite_toml(file, place, &to_be, to)

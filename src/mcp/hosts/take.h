@@ -64,10 +64,17 @@ bool gbx_host_is_us_with(const json_t *entry, const char *config);
 #define GBX_HOST_NAME_SIZE 65
 void gbx_host_clean_name(const char *name, char out[GBX_HOST_NAME_SIZE]);
 
+/* Names of the variables that a configuration of ours refers to, but for those that every
+ * host gives to its servers; json_decref() it. Of a file that cannot be read: none. */
+json_t *gbx_host_needs(const char *config);
+/* Does an entry of Codex's give all of them to its server? */
+bool gbx_host_gives(const json_t *entry, const json_t *needs);
+
 /* How a host has to start us. */
 typedef struct gbx_host_start {
     const char *command;
     const char *config; /* by its whole path */
+    const json_t *needs;
 } gbx_host_start;
 
 /*

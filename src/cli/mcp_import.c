@@ -139,14 +139,18 @@ static void say_name_of_us(const gbx_import *im, const char *name)
 static const char *why_left(const gbx_import *im, const gbx_import_place *place)
 {
     size_t untaken = 0;
+    size_t less = 0;
     size_t unapproved = 0;
 
     for (size_t i = 0; i < im->place_count; i++)
         if (gbx_host_same_file(im->places[i].place.path, place->place.path)) {
             untaken += im->places[i].found - im->places[i].taken;
+            less += im->places[i].less;
             unapproved += im->places[i].unapproved;
         }
     return untaken > 0 ? "servers that were not taken"
+           : less > 0
+               ? "servers that will not do here what they do there: see the notes"
            : unapproved > 0
                ? "servers without a known approval: look at them, and name "
                  "the file by '--from'"
@@ -309,9 +313,10 @@ const gbx_command gbx_command_mcp_import = {
         "name gets a name of its own. What a project has and nobody is known to have\n"
         "approved is taken as disabled, unless --from names the file. With --rewrite the\n"
         "hosts start glovebox instead; a file that has a server that could not be taken,\n"
-        "or has no known approval, stays wholly as it is. Every file that changes is kept\n"
-        "as it was beside it. A file that cannot be read, or is not rewritten, is said,\n"
-        "and all others are taken; the exit status is 65 then, or 66 if it may not be read.",
+        "is less here than there, or has no known approval, stays wholly as it is. Every\n"
+        "file that changes is kept as it was beside it. A file that cannot be read, or is\n"
+        "not rewritten, is said, and all others are taken; the exit status is 65 then, or\n"
+        "66 if it may not be read.",
     .examples = "glovebox mcp import --dry-run\n"
                 "glovebox mcp import --from cursor --rewrite\n"
                 "glovebox mcp import --from ./team.json --config ./mcp.json",

@@ -19,6 +19,7 @@ typedef struct gbx_import_place {
     const json_t *inputs; /* of its file, while that is read */
     size_t found;         /* servers, without us */
     size_t taken;         /* or there already */
+    size_t less;          /* of which something works there, and will not here */
     size_t unapproved;    /* of those; only we have them as disabled */
 } gbx_import_place;
 

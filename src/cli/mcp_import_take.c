@@ -206,14 +206,16 @@ static void take_other(gbx_import *im, gbx_import_place *to, const char *name,
                        gbx_buf *notes)
 {
     gbx_host_kind host = to->place.host;
+    bool is_less;
     json_t *ours = gbx_host_take(&to->place, to->inputs, entry,
                                  json_string_value(json_object_get(answers->off, name)),
-                                 on_note, notes);
+                                 on_note, notes, &is_less);
     bool waits = ours != NULL && is_unapproved(answers, name, entry);
 
     if (waits)
         (void)json_object_set_new(ours, "disabled", json_true());
     to->found++;
+    to->less += is_less;
     to->taken += take_entry(im, host, name, ours);
     if (waits &&
         json_is_true(json_object_get(find_there(im, name, host, ours), "disabled"))) {

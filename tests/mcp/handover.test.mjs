@@ -82,3 +82,32 @@ test('import --rewrite: an entry of ours in Codex that gives too little takes no
     assert.equal(u.read('home/.codex/config.toml'), u.fill(ours(more)));
   }
 });
+
+test('import --rewrite: a server that signs in there in a way that is not known here stays there', () => {
+  const url = 'https://r.example/mcp';
+  for (const [lost, note] of [
+    [{ headersHelper: '/bin/token' }, /its "headersHelper" is not run: give it a header/],
+    [{ oauth: { clientId: 'x' } }, /it signs in by OAuth \("oauth"\), which is not done here/],
+    [{ auth: { CLIENT_ID: 'x' } }, /it signs in by OAuth \("auth"\)/],
+    [{ envFile: '.env' }, /its "envFile" is not read/],
+  ]) {
+    const u = user({ 'home/.claude.json': { mcpServers: { a: { type: 'http', url, ...lost }, b: { command: 'y' } } } });
+    const before = u.read('home/.claude.json');
+    const result = u.run('import', '--rewrite');
+    assert.equal(result.status, 65, result.stdout);
+    assert.match(result.stdout, note);
+    assert.match(result.stdout, /a: taken\n[^]*not rewritten: .*\.claude\.json has servers that will not do here what they do there: see the notes\n/);
+    assert.equal(u.read('home/.claude.json'), before);
+    assert.equal(u.run('import').status, 0);
+    assert.equal(u.run('import', '--rewrite').status, 65);
+  }
+  const none = user({ 'home/.claude.json': { mcpServers: { a: { type: 'http', url, oauth: null, auth: false } } } });
+  assert.equal(none.run('import', '--rewrite').status, 0);
+});
+
+test('import: a variable of Codex\'s that is no name is not passed over', () => {
+  const u = user({ 'home/.codex/config.toml': '[mcp_servers.a]\ncommand = "x"\nenv_vars = [{name = "T", source = "remote"}]\n' });
+  const result = u.run('import', '--rewrite');
+  assert.equal(result.status, 65);
+  assert.match(result.stdout, /a: not taken\n {4}note: it is left alone: glovebox\.env\[0\]: /);
+});

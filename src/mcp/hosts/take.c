@@ -74,8 +74,7 @@ static void take_codex(const gbx_taking *t, json_t *entry)
         json_integer_value(ms) <= 600000)
         (void)json_object_set(own_key(entry), "startMs", ms);
     (void)json_object_del(entry, "startup_timeout_ms");
-    if (json_is_array(names) && json_array_size(names) > 0 &&
-        json_is_string(json_array_get(names, 0)))
+    if (json_array_size(names) > 0) /* what is no name there is none here either */
         (void)json_object_set(own_key(entry), "env", names);
     take_codex_headers(entry);
     if (json_object_get(entry, "enabled_tools") != NULL ||
@@ -114,18 +113,31 @@ static void take_folder(const gbx_taking *t, json_t *entry)
         (void)json_object_set_new(entry, "cwd", below(folder, text));
 }
 
-static void look_for_trouble(const gbx_taking *t, const json_t *entry)
+/* What hosts do for a server and we do not. */
+static void look_for_trouble(gbx_taking *t, const json_t *entry)
 {
-    if (json_object_get(entry, "envFile") != NULL)
-        gbx_taking_say(
-            t,
-            "its %s is not read: give the variables to glovebox itself, and name them "
-            "under \"glovebox\": {\"env\": [...]}",
-            "\"envFile\"");
-    if (json_object_get(entry, "oauth") != NULL ||
-        json_object_get(entry, "auth") != NULL)
-        gbx_taking_say(t, "it signs in by %s, which is not done here: give it a header",
-                       "OAuth");
+    static const char sign_in[] =
+        "it signs in by OAuth (\"%s\"), which is not done here: give it a header";
+    static const struct {
+        const char *key;
+        const char *note;
+    } rows[] = {
+        {"envFile",
+         "its \"%s\" is not read: give the variables to glovebox itself, and "
+         "name them under \"glovebox\": {\"env\": [...]}"},
+        {"headersHelper", "its \"%s\" is not run: give it a header with a variable"},
+        {"oauth", sign_in},
+        {"auth", sign_in},
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        const json_t *value = json_object_get(entry, rows[i].key);
+
+        if (value == NULL || json_is_null(value) || json_is_false(value))
+            continue;
+        gbx_taking_say(t, rows[i].note, rows[i].key);
+        t->less = true;
+    }
 }
 
 /* Would it be taken as ours? Variables that are not set are another question. */
@@ -199,10 +211,12 @@ const json_t *gbx_host_inputs(const gbx_host_file_text *file,
 
 json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
                       const json_t *entry, const char *off_by, gbx_host_note_fn note,
-                      void *user)
+                      void *user, bool *ret_less)
 {
-    gbx_taking t = {place, inputs, note, user};
+    gbx_taking t = {place, inputs, note, user, false};
     json_t *ours = json_is_object(entry) ? json_deep_copy(entry) : NULL;
+
+    *ret_less = false;
 
     if (ours == NULL) {
         gbx_taking_say(&t, "it is left alone: %s", "it is no object");
@@ -217,6 +231,7 @@ json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
         gbx_taking_say(&t, "it is taken as disabled, as '%s' has it", off_by);
     }
     look_for_trouble(&t, ours);
+    *ret_less = t.less;
     if (is_whole(&t, ours))
         return ours;
     json_decref(ours);

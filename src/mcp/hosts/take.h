@@ -51,10 +51,11 @@ void gbx_host_answers_cleanup(gbx_host_answers *answers);
 typedef void (*gbx_host_note_fn)(void *user, const char *note);
 
 /* An entry of that host as ours: json_decref() it. inputs: of its file, or NULL. off_by: the
- * file that has it switched off, or NULL. NULL: it cannot be one, and a note has said why. */
+ * file that has it switched off, or NULL. NULL: it cannot be one, and a note has said why.
+ * *ret_less: something of it works there and will not here, which a note has said. */
 json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
                       const json_t *entry, const char *off_by, gbx_host_note_fn note,
-                      void *user);
+                      void *user, bool *ret_less);
 
 /* Is it us? With that configuration? */
 bool gbx_host_is_us(const json_t *entry);

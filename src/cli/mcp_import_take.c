@@ -128,19 +128,18 @@ static bool is_same(const json_t *ours, const json_t *entry)
     return same;
 }
 
-/* The very same server, under a name that it may have got before: with as many servers as
- * there are, no number is higher unless somebody has taken some out. NULL: it is new. */
-static const json_t *find_there(const gbx_import *im, const char *name,
-                                gbx_host_kind host, const json_t *entry)
+/* The very same server, under a name that it may have got before, which goes to out: with
+ * as many servers as there are, no number is higher unless somebody has taken some out.
+ * False: it is new. */
+static bool find_there(const gbx_import *im, const char *name, gbx_host_kind host,
+                       const json_t *entry, char out[GBX_HOST_NAME_SIZE])
 {
-    char other[GBX_HOST_NAME_SIZE];
-
     for (unsigned i = 0; i <= json_object_size(im->servers) + 1; i++) {
-        name_of(name, host, i, other);
-        if (is_same(json_object_get(im->servers, other), entry))
-            return json_object_get(im->servers, other);
+        name_of(name, host, i, out);
+        if (is_same(json_object_get(im->servers, out), entry))
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 static bool put_server(gbx_import *im, const char *name, json_t *entry)
@@ -176,13 +175,12 @@ static bool is_unapproved(const gbx_host_answers *answers, const char *name,
            !json_is_false(json_object_get(entry, "enabled"));
 }
 
-/* What becomes of an entry that is not us: ours is what it is here, or NULL. False: it
- * is left alone. */
+/* What becomes of an entry that is not us: ours is what it is here, or NULL. Its name here
+ * goes to chosen. False: it is left alone. */
 static bool take_entry(gbx_import *im, gbx_host_kind host, const char *name,
-                       json_t *ours)
+                       json_t *ours, char chosen[GBX_HOST_NAME_SIZE])
 {
-    char chosen[GBX_HOST_NAME_SIZE] = "";
-    bool there = ours != NULL && find_there(im, name, host, ours) != NULL;
+    bool there = ours != NULL && find_there(im, name, host, ours, chosen);
     bool done = there;
 
     if (ours != NULL && !there) {
@@ -205,7 +203,7 @@ static void take_other(gbx_import *im, gbx_import_place *to, const char *name,
                        const json_t *entry, const gbx_host_answers *answers,
                        gbx_buf *notes)
 {
-    gbx_host_kind host = to->place.host;
+    char chosen[GBX_HOST_NAME_SIZE];
     bool is_less;
     json_t *ours = gbx_host_take(&to->place, to->inputs, entry,
                                  json_string_value(json_object_get(answers->off, name)),
@@ -215,14 +213,20 @@ static void take_other(gbx_import *im, gbx_import_place *to, const char *name,
     if (waits)
         (void)json_object_set_new(ours, "disabled", json_true());
     to->found++;
-    to->less += is_less;
-    to->taken += take_entry(im, host, name, ours);
-    if (waits &&
-        json_is_true(json_object_get(find_there(im, name, host, ours), "disabled"))) {
-        to->unapproved++;
-        on_note(notes, "it is taken as disabled, since it comes with the folder, and "
-                       "no approval of it is known");
+    if (take_entry(im, to->place.host, name, ours, chosen)) {
+        to->taken++;
+        if (!gbx_import_rules(im, &to->place, answers, name, entry, chosen, notes))
+            is_less = true;
+        waits =
+            waits && json_is_true(json_object_get(json_object_get(im->servers, chosen),
+                                                  "disabled"));
+        to->unapproved += waits;
+        if (waits)
+            on_note(notes,
+                    "it is taken as disabled, since it comes with the folder, and "
+                    "no approval of it is known");
     }
+    to->less += is_less;
     json_decref(ours);
 }
 
@@ -330,6 +334,7 @@ bool gbx_import_open(gbx_import *im, const char *path, bool is_dry,
 {
     gbx_host_file_text file = {.root = NULL};
     gbx_status status = GBX_OK;
+    const json_t *own;
 
     if (path == NULL)
         status = gbx_mcp_own_config(im->own_path, &trouble->err);
@@ -353,6 +358,11 @@ bool gbx_import_open(gbx_import *im, const char *path, bool is_dry,
         (void)json_object_update(im->servers, json_object_get(file.root, "mcpServers"));
     if (file.root != NULL)
         (void)json_object_update(im->servers, json_object_get(file.root, "servers"));
+    own = json_object_get(file.root, "glovebox");
+    im->defaults = json_incref(json_object_get(own, "defaults"));
+    im->rules = json_object_get(own, "rules") != NULL
+                    ? json_incref(json_object_get(own, "rules"))
+                    : json_array();
     if (im->servers == NULL ||
         !gbx_edit_open(&im->own, im->own_is_new ? "{\n}\n" : file.text,
                        im->own_is_new ? 4 : file.len)) {
@@ -391,6 +401,8 @@ void gbx_import_close(gbx_import *im)
     gbx_edit_close(&im->own);
     json_decref(im->servers);
     gbx_fd_close(&im->own_lock);
+    json_decref(im->rules);
+    json_decref(im->defaults);
 }
 
 void gbx_import_host(gbx_import *im, gbx_host_kind host)

@@ -111,3 +111,64 @@ test('import: a variable of Codex\'s that is no name is not passed over', () => 
   assert.equal(result.status, 65);
   assert.match(result.stdout, /a: not taken\n {4}note: it is left alone: glovebox\.env\[0\]: /);
 });
+
+const rules = (u) => JSON.parse(u.read('home/.config/glovebox/mcp.json')).glovebox?.rules;
+
+test('import: tools that Claude Code denies, or asks about, are that here', () => {
+  const servers = (...names) => ({ mcpServers: Object.fromEntries(names.map((name) => [name, { command: name }])) });
+  const u = user({
+    'home/.claude.json': servers('github', 'my.docs', 'internal', 'git', 'free'),
+    'project/.mcp.json': servers('github', 'mine'),
+    'home/.cursor/mcp.json': servers('cursor'),
+    'home/.claude/settings.json': { permissions: { deny: ['mcp__github__get_secret_alerts', 'mcp__internal', 'Bash(rm:*)', 'mcp__my_docs__drop*'], ask: ['mcp__github__*'], allow: ['mcp__free'] } },
+    'project/.claude/settings.json': { permissions: { deny: ['mcp__mine__x?', 'mcp__*__drop', 'mcp__mine__y', 5] } },
+    'project/.claude/settings.local.json': { permissions: { ask: ['mcp__gi*'] } },
+  });
+  const result = u.run('import', '--rewrite', '--from', '.mcp.json', '--from', 'claude-code', '--from', 'cursor');
+  assert.equal(result.status, 0, result.stdout + result.stderr);
+  const said = (server, action) => rules(u).filter((rule) => rule.server === server && rule.action === action).map((rule) => [rule.tool ?? '*'].flat());
+  assert.deepEqual(said('github', 'deny'), [['drop', 'get?secret?alerts']]);
+  assert.deepEqual(said('github', 'ask'), [['*']]);
+  assert.deepEqual(said('my.docs', 'deny'), [['drop', 'drop*']]);
+  assert.deepEqual(said('internal', 'deny'), [['*']]);
+  assert.deepEqual([said('git', 'deny'), said('git', 'ask')], [[['drop']], [['*']]]);
+  assert.deepEqual(said('mine', 'deny'), [['x\\?', 'drop', 'y']]);
+  assert.deepEqual([said('free', 'deny'), said('cursor', 'deny')], [[['drop']], []]);
+  assert.ok(rules(u).every((rule) => rule.action !== 'allow'));
+  assert.match(result.stdout, /internal: taken\n {4}note: as the host has it for tools of it, there is the rule \{"action":"deny","server":"internal"\}\n/);
+  assert.match(u.run('import', '--from', 'claude-code').stdout, /nothing to write/);
+});
+
+test('import: a rule that is taken overrules none that is there, and is overruled by none', () => {
+  const host = { 'home/.claude.json': { mcpServers: { a: { command: 'x' } } }, 'home/.claude/settings.json': { permissions: { deny: ['mcp__a__d'], ask: ['mcp__a__q'] } } };
+  const [deny, ask] = [{ action: 'deny', server: 'a', tool: 'd' }, { action: 'ask', server: 'a', tool: 'q' }];
+  const [no, yes] = [{ action: 'deny', tool: 'q' }, { action: 'allow', tool: '*' }];
+  for (const [glovebox, wanted, status] of [
+    [{}, [deny, ask], 0],
+    [{ rules: [no, yes] }, [deny, no, ask, yes], 0],
+    [{ rules: [yes, no] }, [deny, yes, no], 65],
+    [{ rules: [yes, ask, no, deny] }, [yes, ask, no, deny], 0],
+    [{ defaults: { other: 'deny' } }, [deny], 65],
+  ]) {
+    const u = user({ ...host, 'home/.config/glovebox/mcp.json': { glovebox } });
+    const result = u.run('import', '--rewrite');
+    assert.equal(result.status, status, result.stdout + result.stderr);
+    assert.deepEqual(rules(u), wanted);
+    assert.equal(u.read('home/.claude.json').includes('"a"'), status !== 0);
+    assert.equal(/write \{"action":"ask","server":"a","tool":"q"\} among the rules/.test(result.stdout), status !== 0);
+  }
+});
+
+test('import: the lists of tools of Codex are rules, or are said to have to be', () => {
+  const toml = '[mcp_servers.a]\ncommand = "x"\ndisabled_tools = ["drop_all", "b*"]\n';
+  const u = user({ 'home/.codex/config.toml': toml });
+  assert.equal(u.run('import', '--rewrite').status, 0);
+  assert.deepEqual(rules(u), [{ action: 'deny', server: 'a', tool: ['drop_all', 'b\\*'] }]);
+  const only = user({ 'home/.codex/config.toml': '[mcp_servers.a]\ncommand = "x"\nenabled_tools = ["get"]\n' });
+  const result = only.run('import', '--rewrite');
+  assert.equal(result.status, 65);
+  assert.match(result.stdout, /such as \{"action":"ask","server":"a","tool":\["get"\]\}\n.*write \{"action":"deny","server":"a"\} after the rules that speak of them\n/);
+  const own = only.json('home/.config/glovebox/mcp.json');
+  writeFileSync(only.own, JSON.stringify({ ...own, glovebox: { rules: [{ action: 'allow', server: 'a', tool: 'get' }, { action: 'deny', server: 'a' }] } }));
+  assert.equal(only.run('import', '--rewrite').status, 0);
+});

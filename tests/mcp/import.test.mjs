@@ -175,13 +175,14 @@ test('import: where nobody can tell what was rejected, nothing is taken', () => 
     'project/.mcp.json': { mcpServers: { a: { command: 'x' } } },
     'project/.claude/settings.json': '{"disabledMcpjsonServers": ["a"',
     'home/.claude.json': { mcpServers: { b: { command: 'y' } } },
+    'home/.cursor/mcp.json': { mcpServers: { c: { command: 'z' } } },
   });
   const result = u.run('import', '--rewrite');
   assert.equal(result.status, 65);
   assert.match(result.stdout, /not taken: which of them are switched off cannot be read/);
   assert.match(result.stdout, /not rewritten: .*\/\.mcp\.json has servers that were not taken/);
   assert.match(result.stderr, /^glovebox: .*\/\.claude\/settings\.json:1:\d+: .*\n$/);
-  assert.deepEqual(u.servers(), { b: { command: 'y' } });
+  assert.deepEqual(u.servers(), { c: { command: 'z' } });
   assert.deepEqual(u.json('project/.mcp.json').mcpServers, { a: { command: 'x' } });
 });
 

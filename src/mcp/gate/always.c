@@ -10,10 +10,9 @@
 #include "mcp/gate/parts.h"
 
 #include "base/cleanup.h"
-#include "mcp/config/edit.h"
+#include "mcp/config/add_rule.h"
 #include "mcp/config/replace.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,23 +54,6 @@ static bool still_asks(const gbx_gate_call *call, const gbx_gate_rules *now,
         return verdict.rule == call->verdict.rule;
     return strcmp(was->items[call->verdict.rule].text, now->items[verdict.rule].text) ==
            0;
-}
-
-static bool insert(gbx_edit *edit, size_t index, const char *rule)
-{
-    gbx_view own = gbx_view_member(edit->root, "glovebox");
-    gbx_view rules = gbx_view_member(own, "rules");
-    char *array = NULL;
-    bool done;
-
-    if (rules.at != NULL)
-        return gbx_edit_add_item(edit, rules, index, rule);
-    if (asprintf(&array, own.at != NULL ? "[%s]" : "{\"rules\": [%s]}", rule) < 0)
-        return false;
-    done = own.at != NULL ? gbx_edit_add_member(edit, own, "rules", array)
-                          : gbx_edit_add_member(edit, edit->root, "glovebox", array);
-    free(array);
-    return done;
 }
 
 static void release(gbx_mcp_config **config)
@@ -133,7 +115,7 @@ gbx_status gbx_gate_write_rule(const gbx_gate_call *call, gbx_error *reterr)
         !gbx_buf_append(&rule, "", 1))
         return cannot(reterr, "no rule of at most 64 KiB fits this call for certain");
     if (!gbx_edit_open(&edit, (const char *)text.data, text.len) ||
-        !insert(&edit, verdict.rule, (const char *)rule.data))
+        !gbx_config_add_rule(&edit, verdict.rule, (const char *)rule.data))
         status = cannot(reterr, "the file cannot be edited");
     else
         status = write_edited(call->gate->config, &edit, reterr);

@@ -6,7 +6,8 @@
  * VS Code and Codex ask before they start what it has, and Claude Code keeps the answers
  * in its settings: a server that was rejected there must not start here, and neither must
  * one that nobody was asked about. The project's own settings say nothing of approval,
- * unless its folder is trusted: they come with it, too.
+ * unless its folder is trusted: they come with it, too. What they take away counts: tools
+ * that are denied, or asked about, are that here.
  */
 #include "mcp/hosts/take.h"
 
@@ -26,6 +27,7 @@ static const char disabled[] = "disabledMcpServers";
 typedef struct reading {
     gbx_host_answers *to;
     char *path; /* of the file that is read */
+    bool is_project_file;
     bool may_approve;
     gbx_error *reterr;
 } reading;
@@ -52,6 +54,15 @@ static void add_answers(const reading *r, const json_t *settings)
         r->to->all_on || json_is_true(json_object_get(settings, all_approved));
 }
 
+/* What was said of tools. */
+static void add_permissions(const reading *r, const json_t *settings)
+{
+    const json_t *permissions = json_object_get(settings, "permissions");
+
+    add_names(r, json_object_get(permissions, "deny"), r->to->denied);
+    add_names(r, json_object_get(permissions, "ask"), r->to->asked);
+}
+
 /* The file at r->path, which need not be there: then it is empty. */
 static gbx_status read_file(const reading *r, gbx_host_file_text *ret)
 {
@@ -74,13 +85,14 @@ static gbx_status add_settings(const reading *r, const char *folder, const char 
     if (snprintf(r->path, PATH_MAX, "%s%s", folder, name) >= PATH_MAX)
         return GBX_OK;
     status = read_file(r, &file);
-    add_answers(r, file.root);
+    if (r->is_project_file)
+        add_answers(r, file.root);
+    add_permissions(r, file.root);
     return status;
 }
 
 /* What was answered in that folder: "projects" of the user's file. */
-static gbx_status add_project(const reading *r, const char *folder,
-                              bool is_project_file, bool *ret_trusted)
+static gbx_status add_project(const reading *r, const char *folder, bool *ret_trusted)
 {
     GBX_CLEANUP(gbx_host_file_cleanup) gbx_host_file_text file = {.root = NULL};
     gbx_status status;
@@ -91,21 +103,19 @@ static gbx_status add_project(const reading *r, const char *folder,
         return GBX_OK;
     status = read_file(r, &file);
     project = json_object_get(json_object_get(file.root, "projects"), folder);
-    if (is_project_file)
+    if (r->is_project_file)
         add_answers(r, project);
     add_names(r, json_object_get(project, disabled), r->to->off);
     *ret_trusted = json_is_true(json_object_get(project, "hasTrustDialogAccepted"));
     return status;
 }
 
-static gbx_status read_claude_code(reading *r, const char *folder, bool is_project_file)
+static gbx_status read_claude_code(reading *r, const char *folder)
 {
     char user[PATH_MAX];
     bool is_trusted;
-    gbx_status status = add_project(r, folder, is_project_file, &is_trusted);
+    gbx_status status = add_project(r, folder, &is_trusted);
 
-    if (!is_project_file)
-        return status;
     r->may_approve = is_trusted;
     if (status == GBX_OK)
         status = add_settings(r, folder, "/.claude/settings.local.json");
@@ -114,6 +124,8 @@ static gbx_status read_claude_code(reading *r, const char *folder, bool is_proje
     r->may_approve = true;
     if (status == GBX_OK && gbx_host_claude_file("settings.json", user))
         status = add_settings(r, user, "");
+    if (status == GBX_OK)
+        status = add_settings(r, "/etc/claude-code", "/managed-settings.json");
     return status;
 }
 
@@ -145,14 +157,14 @@ static bool is_of_project(const gbx_host_place *place)
 gbx_status gbx_host_answers_read(const gbx_host_place *place, gbx_host_answers *ret,
                                  char path[PATH_MAX], gbx_error *reterr)
 {
-    reading r = {ret, path, true, reterr};
     const char *name = strrchr(place->path, '/');
     bool is_claude_file = name != NULL && strcmp(name, "/.mcp.json") == 0;
+    reading r = {ret, path, is_claude_file, true, reterr};
     char folder[PATH_MAX];
     char user[PATH_MAX];
 
-    *ret = (gbx_host_answers){json_object(), json_object(),
-                              place->is_named || !is_of_project(place)};
+    *ret = (gbx_host_answers){json_object(), json_object(), json_object(),
+                              json_object(), place->is_named || !is_of_project(place)};
     if (place->host == GBX_HOST_CODEX && !ret->all_on)
         return read_codex(&r, place->folder);
     if (place->host != GBX_HOST_CLAUDE_CODE ||
@@ -163,12 +175,14 @@ gbx_status gbx_host_answers_read(const gbx_host_place *place, gbx_host_answers *
         (void)snprintf(folder, sizeof folder, "%s", place->folder);
     else if (getcwd(folder, sizeof folder) == NULL)
         return GBX_OK;
-    return read_claude_code(&r, folder, is_claude_file);
+    return read_claude_code(&r, folder);
 }
 
 void gbx_host_answers_cleanup(gbx_host_answers *answers)
 {
     json_decref(answers->off);
     json_decref(answers->on);
+    json_decref(answers->denied);
+    json_decref(answers->asked);
     *answers = (gbx_host_answers){.off = NULL};
 }

@@ -72,13 +72,20 @@ static const gbx_jsonc_wanted projects[] = {{"*", in_project}, {NULL, NULL}};
 static const gbx_jsonc_wanted in_settings[] = {{"servers", NULL},
                                                {"inputs", NULL},
                                                {NULL, NULL}};
-static const gbx_jsonc_wanted in_ours[] = {{"secrets", NULL}, {NULL, NULL}};
+static const gbx_jsonc_wanted in_permissions[] = {{"deny", NULL},
+                                                  {"ask", NULL},
+                                                  {NULL, NULL}};
+static const gbx_jsonc_wanted in_ours[] = {{"rules", NULL},
+                                           {"defaults", NULL},
+                                           {"secrets", NULL},
+                                           {NULL, NULL}};
 static const gbx_jsonc_wanted wanted[] = {{"mcpServers", NULL},
                                           {"glovebox", in_ours},
                                           {"servers", NULL},
                                           {"inputs", NULL},
                                           {"mcp", in_settings},
                                           {"projects", projects},
+                                          {"permissions", in_permissions},
                                           {"disabledMcpjsonServers", NULL},
                                           {"enabledMcpjsonServers", NULL},
                                           {"enableAllProjectMcpServers", NULL},

@@ -63,7 +63,7 @@ static void take_codex_headers(json_t *entry)
     (void)json_object_del(entry, "bearer_token_env_var");
 }
 
-static void take_codex(const gbx_taking *t, json_t *entry)
+static void take_codex(json_t *entry)
 {
     json_t *names = json_object_get(entry, "env_vars");
     json_t *ms = json_object_get(entry, "startup_timeout_ms");
@@ -77,10 +77,6 @@ static void take_codex(const gbx_taking *t, json_t *entry)
     if (json_array_size(names) > 0) /* what is no name there is none here either */
         (void)json_object_set(own_key(entry), "env", names);
     take_codex_headers(entry);
-    if (json_object_get(entry, "enabled_tools") != NULL ||
-        json_object_get(entry, "disabled_tools") != NULL)
-        gbx_taking_say(t, "%s have no effect: write rules instead",
-                       "its lists of tools");
 }
 
 /* text below folder, or that alone; text NULL. No variable begins in a folder's name. */
@@ -224,7 +220,7 @@ json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
     }
     gbx_taking_texts(&t, ours);
     if (place->host == GBX_HOST_CODEX)
-        take_codex(&t, ours);
+        take_codex(ours);
     take_folder(&t, ours);
     if (off_by != NULL) {
         (void)json_object_set_new(ours, "disabled", json_true());

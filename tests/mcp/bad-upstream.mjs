@@ -6,7 +6,10 @@
 //
 //   dies-on-probe      ends without a word when it is asked of which era it is
 //   refuses-probe      answers that with an error before it ends
+//   refuses-nobody     answers that with an error without an id; then ends, unless it is
+//                      begun within two seconds
 //   greets             says something as soon as it runs
+//   pings-first        asks whether we are there, as soon as it runs
 //   silent-on-probe    ignores that question
 //   modern             speaks 2026-07-28, and refuses initialize
 //   other-version      speaks a version that nobody knows
@@ -191,6 +194,8 @@ tool('turns', (id) => {
 }, { readOnlyHint: true });
 // Says so in the first process alone.
 tool('reads-at-first', (id) => write({ id, result: text('read') }), { readOnlyHint: starts === 1 });
+tool('starts', (id) => write({ id, result: text(String(starts)) }));
+tool('first-ping', (id) => write({ id, result: text(firstPing) }));
 tool('lists', (id) => write({ id, result: text(String(listCount)) }));
 tool('cancelled', (id) => write({ id, result: text(JSON.stringify(cancelled)) }));
 
@@ -213,6 +218,8 @@ function changed() {
 const asked = new Map();
 const cancelled = [];
 let listCount = 0;
+let firstPing = 'not answered';
+let patience;
 
 function ask(method, params, then) {
   const id = `server-${asked.size}`;
@@ -249,6 +256,11 @@ const methods = {
     if (has('refuses-probe')) write({ id, error: { code: -32600, message: 'initialize first' } });
     if (has('refuses-probe') || has('dies-on-probe')) process.exit(1);
     if (has('silent-on-probe')) return;
+    if (has('refuses-nobody')) {
+      patience = setTimeout(() => process.exit(1), 2000);
+      write({ error: { code: -32600, message: 'initialize first' } });
+      return;
+    }
     if (!has('modern')) throw { code: -32000, message: 'not initialized' };
     const result = complete({
       supportedVersions: [has('other-version') ? '2031-01-01' : MODERN],
@@ -261,6 +273,7 @@ const methods = {
     write({ id, result });
   },
   initialize: (id, params) => {
+    clearTimeout(patience);
     if (has('modern')) throw { code: -32022, message: 'unsupported version', data: { supported: [MODERN] } };
     const protocolVersion = has('other-version') ? '1999-01-01' : params.protocolVersion;
     const capabilities = { tools: { listChanged: true } };
@@ -315,6 +328,7 @@ function take(message) {
 }
 
 if (has('greets')) write({ method: 'notifications/message', params: { level: 'info', data: 'hello' } });
+if (has('pings-first')) ask('ping', {}, (answer) => (firstPing = JSON.stringify(answer.result)));
 const lines = createInterface({ input: process.stdin });
 const start = Number(words.get('slow') ?? 0);
 const opens = new Promise((resolve) => setTimeout(resolve, Math.max(0, start - performance.now())));

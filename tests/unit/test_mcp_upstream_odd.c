@@ -13,6 +13,20 @@
 
 #include <cmocka.h>
 
+/* ---- eras ----------------------------------------------------------------- */
+
+static void test_era__refused_about_nobody_knows_what_is_refused(void **state)
+{
+    bad_start(*state, "refuses-nobody");
+    bad_expect(*state, "starts", "1");
+}
+
+static void test_ping__is_answered_before_the_era_is_known(void **state)
+{
+    bad_start(*state, "pings-first");
+    bad_expect(*state, "first-ping", "{}");
+}
+
 /* ---- answers -------------------------------------------------------------- */
 
 static void test_answer__may_have_its_id_as_text(void **state)
@@ -112,6 +126,8 @@ static void test_input__that_is_closed_is_the_end_of_the_process_but_for_its_cal
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        WITH(test_era__refused_about_nobody_knows_what_is_refused),
+        WITH(test_ping__is_answered_before_the_era_is_known),
         WITH(test_answer__may_have_its_id_as_text),
         WITH(test_answer__of_another_encoding_is_read_but_for_its_letters),
         WITH(test_answer__that_cannot_be_read_ends_its_call_and_no_other),

@@ -14,6 +14,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An error about nobody knows what is about the question of the era, while nothing else
+ * was asked: a strict server reads no further than the method. */
+static int64_t find_refused(const gbx_session *s, const gbx_rpc_message *message)
+{
+    const gbx_pending *p = s->pending;
+    bool is_sole = p != NULL && p->next == NULL && p->ask == GBX_ASK_DISCOVER;
+
+    return is_sole && message->kind == GBX_RPC_ERROR && s->phase == GBX_PHASE_ASKING
+               ? p->id
+               : 0;
+}
+
 /* Our question, answered: the id is found wherever a sound server would write it. */
 static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t about)
 {
@@ -24,6 +36,8 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
     if (message->id.at != NULL && (about == 0 || message->kind != GBX_RPC_ERROR) &&
         !gbx_id_read(message->id, &id))
         id = 0;
+    if (message->id.at == NULL && about == 0)
+        id = find_refused(s, message);
     p = gbx_session_take(s, id);
     if (p == NULL) {
         gbx_session_log(s, "an answer that nobody waits for was dropped");
@@ -41,13 +55,14 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
 }
 
 /* Nothing was declared that a server might ask for, but for ping; in the era without
- * requests from servers, nothing is answered. */
+ * requests from servers, nothing is answered, once that is known to be its era. */
 static void on_request(gbx_session *s, const gbx_rpc_message *message)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     gbx_link_message about = {0};
+    bool is_guess = s->is_process && s->phase == GBX_PHASE_ASKING;
 
-    if (s->facts.is_modern) {
+    if (s->facts.is_modern && !is_guess) {
         gbx_session_log(s, "a request was dropped: servers of this era have none");
         return;
     }

@@ -9,6 +9,7 @@
 //   refuses-nobody     answers that with an error without an id; then ends, unless it is
 //                      begun within two seconds
 //   greets             says something as soon as it runs
+//   banner[=TEXT]      says that without the end of a line, so that an answer follows on it
 //   pings-first        asks whether we are there, as soon as it runs
 //   silent-on-probe    ignores that question
 //   modern             speaks 2026-07-28, and refuses initialize
@@ -328,6 +329,7 @@ function take(message) {
 }
 
 if (has('greets')) write({ method: 'notifications/message', params: { level: 'info', data: 'hello' } });
+if (has('banner')) process.stdout.write(words.get('banner') ?? 'Server v1 is ready. ');
 if (has('pings-first')) ask('ping', {}, (answer) => (firstPing = JSON.stringify(answer.result)));
 const lines = createInterface({ input: process.stdin });
 const start = Number(words.get('slow') ?? 0);

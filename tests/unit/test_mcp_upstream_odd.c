@@ -8,8 +8,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -19,6 +21,36 @@ static void test_era__refused_about_nobody_knows_what_is_refused(void **state)
 {
     bad_start(*state, "refuses-nobody");
     bad_expect(*state, "starts", "1");
+}
+
+/* Whether it is asked of its era first, or is known to die of that. */
+static void test_era__is_asked_again_if_the_answer_was_lost_behind_a_banner(
+    void **state)
+{
+    static const char *const words[] = {"banner", "banner modern",
+                                        "banner={\"v\": modern",
+                                        "banner dies-on-probe"};
+    servers *s = *state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
+        servers_add_bad(s, words[i], words[i])->start_ms = 9000;
+    servers_start(s);
+    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
+        servers_expect(s, words[i], "echo", "{}", "{}");
+    servers_expect(s, "banner", "starts", "{}", "1");
+}
+
+/* Or each later start would begin with the question whose answer is lost. */
+static void test_era__is_not_remembered_as_silence_if_the_answer_was_lost(void **state)
+{
+    servers *s = *state;
+    char path[128];
+
+    (void)snprintf(path, sizeof path, "%s/glovebox/eras", s->directory);
+    servers_add_bad(s, "bad", "banner")->start_ms = 3000;
+    servers_start(s);
+    expect(s, "echo", "{}");
+    assert_int_not_equal(access(path, F_OK), 0);
 }
 
 static void test_ping__is_answered_before_the_era_is_known(void **state)
@@ -127,6 +159,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH(test_era__refused_about_nobody_knows_what_is_refused),
+        WITH(test_era__is_asked_again_if_the_answer_was_lost_behind_a_banner),
+        WITH(test_era__is_not_remembered_as_silence_if_the_answer_was_lost),
         WITH(test_ping__is_answered_before_the_era_is_known),
         WITH(test_answer__may_have_its_id_as_text),
         WITH(test_answer__of_another_encoding_is_read_but_for_its_letters),

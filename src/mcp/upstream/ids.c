@@ -129,6 +129,13 @@ int64_t gbx_id_find(const char *text, size_t len)
                                                                               : 0;
 }
 
+int64_t gbx_id_find_behind(const char *text, size_t len)
+{
+    const char *at = len > 0 ? memmem(text, len, "{\"", 2) : NULL;
+
+    return at != NULL ? gbx_id_find(at, len - (size_t)(at - text)) : 0;
+}
+
 int64_t gbx_id_find_in_head(const char *text, size_t len)
 {
     found f = scan(text, len, 0);

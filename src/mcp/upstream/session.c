@@ -353,7 +353,7 @@ bool gbx_session_died_of_question(const gbx_session *session)
 
 bool gbx_session_was_silent(const gbx_session *session)
 {
-    return session->was_silent;
+    return session->was_silent && !session->was_asked_again;
 }
 
 size_t gbx_session_calls(const gbx_session *session)

@@ -51,9 +51,10 @@ struct gbx_session {
     bool tells_tools;  /* its capabilities say so */
     bool tells_changes;
     bool is_process;
-    bool was_silent;  /* initialize was sent since discover had no answer */
-    bool is_deaf;     /* it has closed its input: perhaps on its way to its end */
-    bool died_asking; /* by itself, and nobody knows of which era it was */
+    bool was_silent;      /* initialize was sent since discover had no answer */
+    bool was_asked_again; /* of its era: the first answer was lost */
+    bool is_deaf;         /* it has closed its input: perhaps on its way to its end */
+    bool died_asking;     /* by itself, and nobody knows of which era it was */
     gbx_pending *pending;
     int64_t last_id;
     size_t calls;
@@ -106,6 +107,8 @@ void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message);
 void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message);
 /* The question of the era has no answer, and will have none. */
 void gbx_session_on_no_discover(gbx_session *s);
+/* The answer to this question of the era was there, and cannot be read. */
+void gbx_session_on_lost(gbx_session *s, int64_t id);
 
 /* ---- session_tools.c ------------------------------------------------------ */
 

@@ -185,6 +185,8 @@ static void on_message(void *user, const char *text, size_t len, int64_t about)
         id = gbx_id_find(text, len);
     (void)snprintf(told, sizeof told, "its answer cannot be read: %s", why);
     fail_request(s, id, told);
+    if (id == 0 && s->phase == GBX_PHASE_ASKING)
+        gbx_session_on_lost(s, gbx_id_find_behind(text, len));
 }
 
 static void on_too_long(void *user, const char *head, size_t head_len, const char *tail,

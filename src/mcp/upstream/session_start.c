@@ -94,6 +94,22 @@ static bool ask_to_initialize(gbx_session *s)
     return gbx_session_ask(s, GBX_ASK_INITIALIZE, "initialize", params) != 0;
 }
 
+static bool ask_to_discover(gbx_session *s)
+{
+    s->facts.is_modern = true;
+    return gbx_session_ask(s, GBX_ASK_DISCOVER, "server/discover", "") != 0;
+}
+
+/* Its answer was lost. Once: a server that loses two has no other. */
+static void ask_again(gbx_session *s, gbx_ask ask)
+{
+    if (s->was_asked_again)
+        return;
+    s->was_asked_again = true;
+    if (ask == GBX_ASK_DISCOVER ? !ask_to_discover(s) : !ask_to_initialize(s))
+        gbx_session_lose(s, "it does not take the first message");
+}
+
 static bool is_asked(const gbx_session *s, gbx_ask ask)
 {
     const gbx_pending *p = s->pending;
@@ -140,10 +156,9 @@ bool gbx_session_begin(gbx_session *s)
     (void)snprintf(s->facts.version, sizeof s->facts.version, "%s", GBX_MODERN_VERSION);
     if (s->options.hint == GBX_ERA_LEGACY)
         return ask_to_initialize(s);
-    s->facts.is_modern = true;
     if (s->link->ops->is_silence_an_answer)
         (void)event_add(s->silence_timer, &silence);
-    return gbx_session_ask(s, GBX_ASK_DISCOVER, "server/discover", "") != 0;
+    return ask_to_discover(s);
 }
 
 void gbx_session_on_no_discover(gbx_session *s)
@@ -151,6 +166,15 @@ void gbx_session_on_no_discover(gbx_session *s)
     (void)event_del(s->silence_timer);
     if (s->phase == GBX_PHASE_ASKING && !ask_to_initialize(s))
         gbx_session_lose(s, "it does not take the first message");
+}
+
+void gbx_session_on_lost(gbx_session *s, int64_t id)
+{
+    gbx_pending *p = gbx_session_take(s, id);
+
+    if (p != NULL)
+        ask_again(s, p->ask);
+    free(p);
 }
 
 void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message)
@@ -203,6 +227,7 @@ void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message)
     if (message->kind == GBX_RPC_ERROR && is_asked(s, GBX_ASK_DISCOVER)) {
         gbx_session_log(s,
                         "initialize was refused: it may be of the other era, and slow");
+        ask_again(s, GBX_ASK_DISCOVER);
     } else if (message->kind == GBX_RPC_ERROR) {
         copy_text(gbx_rpc_error_message(message->payload), text, sizeof text);
         (void)snprintf(why, sizeof why, "it refused to begin: %s", text);

@@ -4,7 +4,9 @@
 #include "servers.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -51,6 +53,43 @@ static void test_era__is_not_remembered_as_silence_if_the_answer_was_lost(void *
     servers_start(s);
     expect(s, "echo", "{}");
     assert_int_not_equal(access(path, F_OK), 0);
+}
+
+/* The one server that is remembered; since when, and since when from now on. */
+static int64_t remembered_ms(const servers *s, int64_t since_ms)
+{
+    char path[128];
+    char key[128];
+    char since[128];
+    FILE *file;
+
+    (void)snprintf(path, sizeof path, "%s/glovebox/eras", s->directory);
+    file = fopen(path, "r+");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%64s %64s", key, since), 2);
+    rewind(file);
+    if (since_ms != 0)
+        (void)fprintf(file, "%s %" PRId64 "\n", key, since_ms);
+    assert_int_equal(fclose(file), 0);
+    return strtoll(since, NULL, 10);
+}
+
+static void test_era__is_remembered_since_it_was_found_out(void **state)
+{
+    servers *s = *state;
+    int64_t yesterday_ms = gbx_clock_wall_ms() - INT64_C(24) * 60 * 60 * 1000;
+    gbx_upstream_hooks none = {0};
+    gbx_error error;
+
+    start(s, "dies-on-probe");
+    expect(s, "echo", "{}");
+    assert_true(remembered_ms(s, yesterday_ms) > yesterday_ms);
+    gbx_upstreams_free(s->all);
+    assert_int_equal(gbx_upstreams_new(s->loop, &s->config, &none, &s->all, &error),
+                     GBX_OK);
+    expect(s, "starts", "3"); /* two at first, one now: it was gone by */
+
+    assert_int_equal(remembered_ms(s, 0), yesterday_ms);
 }
 
 static void test_ping__is_answered_before_the_era_is_known(void **state)
@@ -161,6 +200,7 @@ int main(void)
         WITH(test_era__refused_about_nobody_knows_what_is_refused),
         WITH(test_era__is_asked_again_if_the_answer_was_lost_behind_a_banner),
         WITH(test_era__is_not_remembered_as_silence_if_the_answer_was_lost),
+        WITH(test_era__is_remembered_since_it_was_found_out),
         WITH(test_ping__is_answered_before_the_era_is_known),
         WITH(test_answer__may_have_its_id_as_text),
         WITH(test_answer__of_another_encoding_is_read_but_for_its_letters),

@@ -130,6 +130,20 @@ static void take_tools(gbx_server *server, const gbx_session *session)
         server->all->hooks.tools_changed(server->all->hooks.user, server->config->name);
 }
 
+/* Kept since it was found out: what has only been gone by is asked again in a week. */
+static void note_era(gbx_server *server, const gbx_session *session)
+{
+    gbx_eras *eras = &server->all->eras;
+    bool was_silent =
+        gbx_session_was_silent(session) && !gbx_session_facts_of(session)->is_modern;
+    bool has_died = server->hint == GBX_ERA_LEGACY &&
+                    server->config->transport == GBX_MCP_STDIO &&
+                    !gbx_eras_is_legacy(eras, server->era_key);
+
+    if (was_silent || has_died)
+        gbx_eras_note(eras, server->era_key, true, gbx_clock_wall_ms());
+}
+
 static void on_ready(void *user, gbx_session *session)
 {
     gbx_server *server = user;
@@ -143,11 +157,7 @@ static void on_ready(void *user, gbx_session *session)
                    sizeof server->facts.server_name);
     gbx_clean_copy(secrets, facts->server_version, server->facts.server_version,
                    sizeof server->facts.server_version);
-    if (gbx_session_was_silent(session) && !facts->is_modern)
-        gbx_eras_note(&server->all->eras, server->era_key, true, gbx_clock_wall_ms());
-    else if (server->hint == GBX_ERA_LEGACY &&
-             server->config->transport == GBX_MCP_STDIO)
-        gbx_eras_note(&server->all->eras, server->era_key, true, gbx_clock_wall_ms());
+    note_era(server, session);
     take_tools(server, session);
     gbx_upstreams_wake(server->all);
 }

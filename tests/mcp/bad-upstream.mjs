@@ -21,6 +21,8 @@
 //   pages=N            tells its tools on so many pages
 //   endless-pages      tells a further page each time
 //   no-list            tells its tools as a text
+//   no-second-list     tells them so when it is asked for the second time
+//   huge               tells a tool of 17 MiB before all others
 //   list-fails         answers with an error when it is asked for them
 //   loses=N            never answers the second list that it is asked for, nor N - 1 after it
 //   noisy              writes lines that are no messages between all others
@@ -231,7 +233,7 @@ function ask(method, params, then) {
 function listTools(params) {
   listCount++;
   if (listCount > 1 && listCount < 2 + Number(words.get('loses') ?? 0)) return undefined;
-  if (has('no-list')) return { tools: 'many' };
+  if (has('no-list') || (has('no-second-list') && listCount === 2)) return { tools: 'many' };
   if (has('list-fails')) throw { code: -32603, message: 'the database is down' };
   const pages = Number(words.get('pages') ?? 1);
   const page = Number(params?.cursor ?? 0);
@@ -245,6 +247,7 @@ function listTools(params) {
       annotations: tools.get(name).annotations,
     })),
   });
+  if (has('huge')) result.tools.unshift({ name: 'huge', description: 'd'.repeat(17 * MIB) });
   if (has('endless-pages') || page + 1 < pages) result.nextCursor = String(page + 1);
   if (has('modern')) Object.assign(result, { ttlMs: 1000, cacheScope: 'public' });
   return result;

@@ -51,6 +51,39 @@ static void test_tools__are_told_without_secrets(void **state)
     gbx_policy_free(policy);
 }
 
+/* A secret's name may be longer than its value. */
+static void test_tools__that_grow_too_long_are_left_out(void **state)
+{
+    gbx_policy *policy = gbx_policy_new();
+    gbx_tools theirs;
+    gbx_tools ours;
+    gbx_buf list;
+    char why[GBX_TOOLS_DROPPED_SIZE];
+    (void)state;
+
+    assert_int_equal(gbx_policy_secret(policy, "A_RATHER_LONG_NAME_OF_A_SHORT_VALUE",
+                                       "k9.x7-q2", NULL, "a", NULL),
+                     GBX_OK);
+    gbx_buf_init(&list, GBX_MIB(8));
+    (void)gbx_buf_puts(&list, "[{\"name\":\"long\",\"description\":\"");
+    for (int i = 0; i < 400000; i++)
+        (void)gbx_buf_puts(&list, "k9.x7-q2 ");
+    assert_true(gbx_buf_puts(&list, "\"},{\"name\":\"short\"}]"));
+    gbx_tools_open(&theirs);
+    assert_true(
+        gbx_tools_add(&theirs, (gbx_view){(const char *)list.data, list.len}, NULL));
+    assert_true(gbx_tools_close(&theirs));
+    assert_true(gbx_clean_tools(policy, &theirs, &ours));
+
+    assert_non_null(gbx_tools_find(&ours, "short"));
+    gbx_tools_say_dropped(&ours, why, sizeof why);
+    assert_string_equal(why, "1 left out: 1 with which the list is longer than 16 MiB");
+    gbx_tools_cleanup(&theirs);
+    gbx_tools_cleanup(&ours);
+    gbx_buf_cleanup(&list);
+    gbx_policy_free(policy);
+}
+
 static void test_text__is_cut_after_it_was_looked_through(void **state)
 {
     gbx_policy *policy = secret();
@@ -108,6 +141,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tools__are_told_without_secrets),
+        cmocka_unit_test(test_tools__that_grow_too_long_are_left_out),
         cmocka_unit_test(test_text__is_cut_after_it_was_looked_through),
         cmocka_unit_test(test_tail__shows_no_half_of_a_secret),
     };

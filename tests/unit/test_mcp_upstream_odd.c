@@ -169,6 +169,32 @@ static void test_list__that_does_not_come_twice_is_the_end_of_the_process(void *
     bad_expect(s, "lists", "1");
 }
 
+static void test_list__that_is_none_ends_no_call_in_flight(void **state)
+{
+    servers *s = *state;
+    answer late;
+
+    start(s, "no-second-list");
+    (void)servers_begin(s, "bad", "late", "{\"ms\":1500}", &late);
+    expect(s, "change", "changed");
+    servers_wait(s, &late);
+    assert_int_equal(late.fault, GBX_UPSTREAM_OK);
+    answer_cleanup(&late);
+    assert_non_null(strstr(s->last_log, "is no list of tools"));
+    s->trust = GBX_UPSTREAM_TRUSTS_OTHER; /* goes by the list: it is read once more */
+    expect(s, "new-tool", "{}");
+}
+
+static void test_list__is_there_but_for_a_tool_that_makes_it_too_long(void **state)
+{
+    servers *s = *state;
+
+    start(s, "huge");
+    expect(s, "echo", "{}");
+    assert_string_equal(gbx_upstreams_info(s->all, 0).left_out_why,
+                        "1 left out: 1 with which the list is longer than 16 MiB");
+}
+
 /* ---- input ---------------------------------------------------------------- */
 
 /* What was asked before that is answered; what comes later has not begun, and is begun on
@@ -207,6 +233,8 @@ int main(void)
         WITH(test_answer__that_cannot_be_read_ends_its_call_and_no_other),
         WITH(test_list__that_does_not_come_is_asked_for_once_more),
         WITH(test_list__that_does_not_come_twice_is_the_end_of_the_process),
+        WITH(test_list__that_is_none_ends_no_call_in_flight),
+        WITH(test_list__is_there_but_for_a_tool_that_makes_it_too_long),
         WITH(test_input__that_is_closed_is_the_end_of_the_process_but_for_its_calls),
     };
 

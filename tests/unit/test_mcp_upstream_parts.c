@@ -233,6 +233,7 @@ static void test_tools__every_reason_is_told_at_once(void **state)
         tools.flaws[i] = 1000000;
     gbx_tools_say_dropped(&tools, dropped, sizeof dropped);
     assert_non_null(strstr(dropped, "1000000 beyond the first 4096"));
+    assert_non_null(strstr(dropped, "1000000 with a secret in the name"));
 }
 
 /* Each name is compared with those before it. */

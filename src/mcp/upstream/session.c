@@ -61,7 +61,7 @@ static void on_page_timer(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    gbx_session_on_no_tools(arg);
+    gbx_session_on_no_tools(arg, "it does not answer when it is asked for its tools");
 }
 
 static void on_listen_timer(evutil_socket_t fd, short what, void *arg)

@@ -114,8 +114,8 @@ void gbx_session_on_lost(gbx_session *s, int64_t id);
 
 void gbx_session_list(gbx_session *s);
 void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message);
-/* Once it is ready: a page has not come in time, or cannot be read. */
-void gbx_session_on_no_tools(gbx_session *s);
+/* A page has not come in time, or is none. That is its end before it is ready alone. */
+void gbx_session_on_no_tools(gbx_session *s, const char *why);
 /* The list that was asked for once more does not come: the known one stays. */
 void gbx_session_keep_tools(gbx_session *s);
 void gbx_session_listen(gbx_session *s);

@@ -124,12 +124,7 @@ static void fail_request(gbx_session *s, int64_t id, const char *why)
     case GBX_ASK_CALL:
         gbx_session_fail_call(s, p, GBX_UPSTREAM_PROTOCOL, why, false);
         return;
-    case GBX_ASK_TOOLS:
-        if (s->phase == GBX_PHASE_READY)
-            gbx_session_on_no_tools(s);
-        else
-            gbx_session_lose(s, why);
-        break;
+    case GBX_ASK_TOOLS: gbx_session_on_no_tools(s, why); break;
     case GBX_ASK_INITIALIZE: gbx_session_lose(s, why); break;
     }
     free(p);

@@ -13,7 +13,7 @@
 #define PAGES_MAX       200
 #define CURSOR_MAX      GBX_KIB(8)
 #define LIST_PAUSE_MS   250  /* between two questions for the list */
-#define UNLISTED_MAX    2    /* lists without an answer: then it is started again */
+#define UNLISTED_MAX    2    /* lists that did not come: then it is started again */
 #define LISTEN_PAUSE_MS 5000 /* before the stream of changes is asked for again */
 
 /* At the start there is a limit to all of it. */
@@ -81,7 +81,7 @@ static void end_list(gbx_session *s)
     char dropped[GBX_TOOLS_DROPPED_SIZE];
 
     if (!gbx_tools_close(&s->coming)) {
-        gbx_session_lose(s, "its list of tools is too long");
+        gbx_session_on_no_tools(s, "out of memory");
         return;
     }
     gbx_tools_say_dropped(&s->coming, dropped, sizeof dropped);
@@ -152,7 +152,7 @@ void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
     }
     if (!gbx_tools_add(&s->coming, gbx_view_member(message->payload, "tools"),
                        has_headers ? gbx_params_are_sound : NULL)) {
-        gbx_session_lose(s, "its list of tools is no list of tools");
+        gbx_session_on_no_tools(s, "its list of tools is no list of tools");
         return;
     }
     note_ttl(s, message->payload);
@@ -161,11 +161,15 @@ void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
 }
 
 /* Those that are known stay, but nobody goes by them without asking once more. */
-void gbx_session_on_no_tools(gbx_session *s)
+void gbx_session_on_no_tools(gbx_session *s, const char *why)
 {
+    if (s->phase == GBX_PHASE_LISTING) {
+        gbx_session_lose(s, why);
+        return;
+    }
     (void)event_del(s->page_timer);
     gbx_session_drop_call(s, s->page_id, "the list has taken too long");
-    gbx_session_log(s, "it does not answer when it is asked for its tools");
+    gbx_session_log(s, "%s", why);
     if (++s->unlisted == UNLISTED_MAX) {
         gbx_session_end(s, "it does not tell its tools any more");
         return;

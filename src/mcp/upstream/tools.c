@@ -47,10 +47,13 @@ static gbx_tool_flaw read_tool(const gbx_tools *tools, gbx_view view,
         return GBX_TOOL_NO_SCHEMA;
     if (is_sound != NULL && schema.at != NULL && !is_sound(schema))
         return GBX_TOOL_UNSOUND;
+    /* With a comma before it, and the bracket at the end. */
+    if (tools->json.len + view.len + 2 > GBX_TOOLS_BYTES_MAX)
+        return GBX_TOOL_TOO_LONG;
     return GBX_TOOL_FINE;
 }
 
-/* False: memory is out, or they are too long. */
+/* False: memory is out. */
 static bool add_tool(gbx_tools *tools, gbx_view view, const char *name)
 {
     gbx_view hints = gbx_view_member(view, "annotations");
@@ -91,7 +94,7 @@ static bool add_page(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound,
     while (gbx_view_next(page, &cursor, &none, &view)) {
         gbx_tool_flaw flaw = read_tool(tools, view, is_sound, name, sizeof name);
 
-        if (known != NULL &&
+        if (known != NULL && flaw != GBX_TOOL_TOO_LONG &&
             (flaw != GBX_TOOL_FINE || gbx_tools_find(known, name) == NULL))
             flaw = GBX_TOOL_SECRET;
         if (flaw != GBX_TOOL_FINE) {
@@ -177,11 +180,13 @@ void gbx_tools_say_dropped(const gbx_tools *tools, char *ret, size_t size)
         [GBX_TOOL_NO_SCHEMA] = "with an inputSchema that is no object",
         [GBX_TOOL_UNSOUND] = "with an x-mcp-header against the rules",
         [GBX_TOOL_TOO_MANY] = "beyond the first 4096",
+        [GBX_TOOL_TOO_LONG] = "with which the list is longer than 16 MiB",
         [GBX_TOOL_SECRET] = "with a secret in the name",
     };
     gbx_buf text;
 
-    _Static_assert(GBX_TOOL_NAME_MAX == 256 && GBX_TOOLS_MAX == 4096,
+    _Static_assert(GBX_TOOL_NAME_MAX == 256 && GBX_TOOLS_MAX == 4096 &&
+                       GBX_TOOLS_BYTES_MAX == GBX_MIB(16),
                    "the words say so");
     gbx_buf_init(&text, size - 1);
     if (tools->dropped > 0)

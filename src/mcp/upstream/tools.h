@@ -10,6 +10,7 @@
 
 #include "mcp/upstream/upstream.h"
 
+/* Of all definitions together: one that does not fit is left out. */
 #define GBX_TOOLS_BYTES_MAX GBX_MIB(16)
 
 typedef struct gbx_tool {
@@ -28,6 +29,7 @@ typedef enum gbx_tool_flaw {
     GBX_TOOL_NO_SCHEMA,
     GBX_TOOL_UNSOUND,
     GBX_TOOL_TOO_MANY,
+    GBX_TOOL_TOO_LONG,
     GBX_TOOL_SECRET,
     GBX_TOOL_FLAWS,
     GBX_TOOL_FINE = GBX_TOOL_FLAWS

@@ -154,6 +154,7 @@ tool('close', () => closeSync(1));
 tool('refuse', (id) => {
   write({ id, error: { code: -32050, message: 'not \u001b[31mtoday', data: { a: 1 } } });
 });
+tool('refuse-with', (id, error) => write({ id, error: { code: -32602, ...error } }));
 tool('refuse-badly', (id) => write({ id, error: 'no' }));
 tool('array', (id) => write({ id, result: [1, 2] }));
 tool('neither', (id) => write({ id }));

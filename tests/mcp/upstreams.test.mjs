@@ -144,12 +144,13 @@ test('a server that has failed is started again behind the answers, and is there
   await other.close();
 });
 
-test('a JSON-RPC error of a server keeps its code', async () => {
+test('a JSON-RPC error of a server keeps its code and its data', async () => {
   const error = { code: -32602, message: 'bad args', data: { field: 'x' } };
   const told = await errorOf('await servers.up.tell(input)', { error });
-  assert.deepEqual([told.code, told.message], ['UPSTREAM_REFUSED', 'bad args (error -32602)']);
+  const message = 'bad args (error -32602): {"field":"x"}';
+  assert.deepEqual([told.code, told.message], ['UPSTREAM_REFUSED', message]);
   const direct = await call('call', { server: 'up', tool: 'tell', args: { error } });
-  assert.equal(textOf(direct), 'UPSTREAM_REFUSED: bad args (error -32602)');
+  assert.equal(textOf(direct), `UPSTREAM_REFUSED: ${message}`);
   assert.equal((await errorOf('await servers.up.tell(input)', { error: { code: -32000 } })).message,
     'no reason was given (error -32000)');
 });

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "mcp/rules/rules.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -51,7 +52,7 @@ static void test_era__is_not_remembered_as_silence_if_the_answer_was_lost(void *
     (void)snprintf(path, sizeof path, "%s/glovebox/eras", s->directory);
     servers_add_bad(s, "bad", "banner")->start_ms = 3000;
     servers_start(s);
-    expect(s, "echo", "{}");
+    bad_expect(s, "echo", "{}");
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
@@ -81,13 +82,13 @@ static void test_era__is_remembered_since_it_was_found_out(void **state)
     gbx_upstream_hooks none = {0};
     gbx_error error;
 
-    start(s, "dies-on-probe");
-    expect(s, "echo", "{}");
+    bad_start(s, "dies-on-probe");
+    bad_expect(s, "echo", "{}");
     assert_true(remembered_ms(s, yesterday_ms) > yesterday_ms);
     gbx_upstreams_free(s->all);
     assert_int_equal(gbx_upstreams_new(s->loop, &s->config, &none, &s->all, &error),
                      GBX_OK);
-    expect(s, "starts", "3"); /* two at first, one now: it was gone by */
+    bad_expect(s, "starts", "3"); /* two at first, one now: it was gone by */
 
     assert_int_equal(remembered_ms(s, 0), yesterday_ms);
 }
@@ -132,6 +133,54 @@ static void test_answer__that_cannot_be_read_ends_its_call_and_no_other(void **s
     answer_cleanup(&late);
 }
 
+static void test_refusal__is_told_with_what_the_server_adds_to_it(void **state)
+{
+    static const char *const rows[][2] = {
+        {"{\"message\":\"bad\",\"data\":{\"field\":\"x\"}}",
+         "bad (error -32602): {\"field\":\"x\"}"},
+        {"{\"message\":\"bad\",\"data\":\"\\\"x\\\" is none\"}",
+         "bad (error -32602): \"x\" is none"},
+        {"{\"message\":\"\",\"data\":\"x\"}", "x (error -32602)"},
+        {"{\"message\":\"bad\",\"data\":null}", "bad (error -32602)"},
+        {"{\"message\":\"bad\",\"data\":\"\"}", "bad (error -32602)"},
+        {"{}", "no reason was given (error -32602)"},
+    };
+    servers *s = *state;
+    answer a;
+
+    bad_start(s, "");
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        servers_call(s, "bad", "refuse-with", rows[i][0], &a);
+        assert_int_equal(a.fault, GBX_UPSTREAM_REFUSED);
+        assert_string_equal(a.message, rows[i][1]);
+    }
+}
+
+/* Cut after it was looked through, at both ends of what is shown. */
+static void test_refusal__shows_no_half_of_a_secret(void **state)
+{
+    static const char value[] = "t0ken-of-the-test";
+    gbx_gate_rules rules = {.secrets = gbx_policy_new()};
+    servers *s = *state;
+    char args[4096];
+    answer a;
+
+    assert_int_equal(gbx_policy_secret(rules.secrets, "KEY", value, NULL, "bad", NULL),
+                     GBX_OK);
+    s->config.rules = &rules;
+    bad_start(s, "");
+    for (int before = 490; before < 520; before++) {
+        (void)snprintf(args, sizeof args,
+                       "{\"message\":\"bad\",\"data\":\"%0*d%s%01000d%s%0*d\"}", before,
+                       0, value, 0, value, before, 0);
+        servers_call(s, "bad", "refuse-with", args, &a);
+        assert_null(strstr(a.message, "t0"));
+        assert_null(strstr(a.message, "est"));
+        assert_in_range(strlen(a.message), 1024, 1100);
+    }
+    gbx_policy_free(rules.secrets);
+}
+
 /* ---- lists ---------------------------------------------------------------- */
 
 /* Calls go by what it says of its tools; it has said that this is not true any more. */
@@ -174,23 +223,23 @@ static void test_list__that_is_none_ends_no_call_in_flight(void **state)
     servers *s = *state;
     answer late;
 
-    start(s, "no-second-list");
+    bad_start(s, "no-second-list");
     (void)servers_begin(s, "bad", "late", "{\"ms\":1500}", &late);
-    expect(s, "change", "changed");
+    bad_expect(s, "change", "changed");
     servers_wait(s, &late);
     assert_int_equal(late.fault, GBX_UPSTREAM_OK);
     answer_cleanup(&late);
     assert_non_null(strstr(s->last_log, "is no list of tools"));
     s->trust = GBX_UPSTREAM_TRUSTS_OTHER; /* goes by the list: it is read once more */
-    expect(s, "new-tool", "{}");
+    bad_expect(s, "new-tool", "{}");
 }
 
 static void test_list__is_there_but_for_a_tool_that_makes_it_too_long(void **state)
 {
     servers *s = *state;
 
-    start(s, "huge");
-    expect(s, "echo", "{}");
+    bad_start(s, "huge");
+    bad_expect(s, "echo", "{}");
     assert_string_equal(gbx_upstreams_info(s->all, 0).left_out_why,
                         "1 left out: 1 with which the list is longer than 16 MiB");
 }
@@ -231,6 +280,8 @@ int main(void)
         WITH(test_answer__may_have_its_id_as_text),
         WITH(test_answer__of_another_encoding_is_read_but_for_its_letters),
         WITH(test_answer__that_cannot_be_read_ends_its_call_and_no_other),
+        WITH(test_refusal__is_told_with_what_the_server_adds_to_it),
+        WITH(test_refusal__shows_no_half_of_a_secret),
         WITH(test_list__that_does_not_come_is_asked_for_once_more),
         WITH(test_list__that_does_not_come_twice_is_the_end_of_the_process),
         WITH(test_list__that_is_none_ends_no_call_in_flight),

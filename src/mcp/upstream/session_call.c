@@ -4,7 +4,10 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/utf8.h"
+#include "mcp/upstream/clean.h"
 #include "mcp/upstream/ids.h"
+#include "mcp/upstream/process.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +18,7 @@
 #define MESSAGE_MAX (GBX_LINK_MESSAGE_MAX + GBX_KIB(64))
 
 #define WORDS_MAX GBX_KIB(64) /* of an error */
+#define DATA_MAX  GBX_KIB(1)  /* of what comes with them */
 
 #define HEADER_MISMATCH    (-32020)
 #define MISSING_CAPABILITY (-32021)
@@ -29,22 +33,49 @@ static void answer(gbx_pending *p, const gbx_upstream_reply *reply)
     free(p);
 }
 
-/* Its words and its code: some servers say more by that than by words. */
-static void put_refusal(gbx_view error, int code, gbx_buf *to)
+/* What it adds to its words, without values of secrets: cut after it was looked through.
+ * Nothing if memory is out. */
+static void put_data(const gbx_session *s, gbx_view data, gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    GBX_CLEANUP(gbx_free) char *clean = NULL;
+
+    gbx_buf_init(&text, data.len + 1);
+    if (gbx_view_kind(data) == '"')
+        (void)gbx_view_append_text(data, &text);
+    else if (gbx_view_kind(data) != 0 && gbx_view_kind(data) != 'n')
+        (void)gbx_rpc_append_json(&text, data.at, data.len);
+    if (gbx_buf_append(&text, "", 1))
+        clean = gbx_clean_text(s->options.yard->secrets, (const char *)text.data);
+    if (clean != NULL)
+        (void)gbx_utf8_append_ends(to, clean, strlen(clean), DATA_MAX);
+}
+
+/* Its words, its code and its data: some servers say more by these than by words. */
+static void put_refusal(const gbx_session *s, gbx_view error, int code, gbx_buf *to)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf words = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf data = {0};
+    bool has_words;
 
     gbx_buf_init(&words, WORDS_MAX);
+    gbx_buf_init(&data, DATA_MAX + GBX_KIB(1));
     (void)gbx_view_append_text(gbx_rpc_error_message(error), &words);
-    if (words.failed || words.len == 0)
-        (void)gbx_buf_puts(to, "no reason was given");
-    else
+    put_data(s, gbx_view_member(error, "data"), &data);
+    has_words = !words.failed && words.len > 0;
+    if (has_words)
         (void)gbx_buf_append(to, words.data, words.len);
+    else if (data.len > 0)
+        (void)gbx_buf_append(to, data.data, data.len);
+    else
+        (void)gbx_buf_puts(to, "no reason was given");
     (void)gbx_buf_printf(to, " (error %d)", code);
+    if (has_words && data.len > 0)
+        (void)gbx_buf_printf(to, ": %.*s", (int)data.len, (const char *)data.data);
     (void)gbx_buf_append(to, "", 1);
 }
 
-static void answer_error(gbx_pending *p, gbx_view error)
+static void answer_error(const gbx_session *s, gbx_pending *p, gbx_view error)
 {
     gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_REFUSED,
                                 .code = gbx_rpc_error_code(error)};
@@ -52,8 +83,8 @@ static void answer_error(gbx_pending *p, gbx_view error)
 
     if (reply.code == MISSING_CAPABILITY || reply.code == URL_NEEDED)
         reply.fault = GBX_UPSTREAM_INPUT;
-    gbx_buf_init(&text, WORDS_MAX + 64);
-    put_refusal(error, reply.code, &text);
+    gbx_buf_init(&text, WORDS_MAX + DATA_MAX + GBX_KIB(2));
+    put_refusal(s, error, reply.code, &text);
     reply.message = text.failed ? "no reason was given" : (const char *)text.data;
     answer(p, &reply);
 }
@@ -119,7 +150,7 @@ void gbx_session_on_call(gbx_session *s, gbx_pending *p, const gbx_rpc_message *
     if (message->kind == GBX_RPC_ERROR) {
         if (gbx_rpc_error_code(message->payload) == HEADER_MISMATCH)
             gbx_session_on_change(s); /* it wants other headers than it has told us */
-        answer_error(p, message->payload);
+        answer_error(s, p, message->payload);
     } else {
         answer_result(p, message->payload);
     }

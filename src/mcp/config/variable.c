@@ -65,10 +65,16 @@ static gbx_status refuse_editor(const char *text, gbx_error *reterr)
 }
 
 static gbx_status put(const reference *ref, gbx_variable_fn used, void *user,
-                      gbx_buf *to)
+                      gbx_buf *to, gbx_error *reterr)
 {
     const char *value = getenv(ref->name);
 
+    /* It ends at the first brace, the inner one: what is left would be text. */
+    if (ref->otherwise_len > 1 &&
+        memmem(ref->otherwise, ref->otherwise_len, "${", 2) != NULL)
+        return gbx_fail(reterr, GBX_E_POLICY,
+                        "the default of '${%s:-...}' cannot hold another variable",
+                        ref->name);
     if ((value == NULL || *value == '\0') && ref->otherwise != NULL) {
         (void)gbx_buf_append(to, ref->otherwise, ref->otherwise_len);
         return GBX_OK;
@@ -114,7 +120,7 @@ gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user
 
         status = refuse_editor(text, reterr);
         if (status == GBX_OK && take(text, &ref)) {
-            status = put(&ref, used, user, &buf);
+            status = put(&ref, used, user, &buf, reterr);
             text += ref.len;
         } else if (status == GBX_OK) {
             (void)gbx_buf_append(&buf, text, 2);

@@ -22,7 +22,8 @@
 typedef gbx_status (*gbx_variable_fn)(void *user, const char *name, const char *value);
 
 /* *ret is the text with its variables, nothing for one that is not set; free() it.
- * GBX_E_POLICY without a place: the text is too long, or wants an editor. */
+ * GBX_E_POLICY without a place: the text is too long, wants an editor, or has a variable in
+ * a default. */
 gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user,
                               char **ret, gbx_error *reterr);
 

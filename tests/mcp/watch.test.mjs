@@ -2,7 +2,9 @@
 // Datasets follow their path: whatever is exchanged on the way to a file, what lies there
 // now is what code finds.
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -42,6 +44,15 @@ const rest = () => new Promise((resolve) => { setTimeout(resolve, 20); });
 /** Until code finds so many; the test's own limit is the deadline. */
 async function until(wire, wanted) {
   while (await count(wire) !== wanted) await rest();
+}
+
+/** Until code has found something else so often. */
+async function changes(wire, times) {
+  for (let last = await count(wire); times > 0; await rest()) {
+    const now = await count(wire);
+    if (now !== last) times -= 1;
+    last = now;
+  }
 }
 
 test('a folder that is removed and made again', async () => {
@@ -107,4 +118,32 @@ test('one that the engine never took is not told as what it was before', async (
   while (!/cannot be used|could not be read/.test(await described(wire))) await rest();
   assert.match(await described(wire), /d: cannot be used: /);
   await wire.close();
+});
+
+test('a log that is never at rest is read up to its last whole line', { timeout: 60000 }, async () => {
+  mkdirSync(at('log'));
+  writeFileSync(at('log/a.ndjson'), '{"v":0}\n{"v"');
+  const wire = await open('log/a.ndjson');
+  let lines = 1; // and the half of one
+  const writing = setInterval(() => appendFileSync(at('log/a.ndjson'), `:${lines++}}\n{"v"`), 10);
+  await changes(wire, 3);
+  assert.match(await described(wire), /\nd: [\d,]+ records/);
+  clearInterval(writing);
+  appendFileSync(at('log/a.ndjson'), `:${lines++}}`);
+  await until(wire, lines);
+  await wire.close();
+});
+
+test('a database that is never at rest is read', { timeout: 60000 }, async (t) => {
+  const sqlite = await import('node:sqlite').catch(() => undefined);
+  if (sqlite === undefined) return t.skip('this Node has no node:sqlite');
+  const db = new sqlite.DatabaseSync(at('live.db'));
+  db.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; CREATE TABLE t(a); INSERT INTO t VALUES (0)');
+  const wire = await open('live.db', { query: 'SELECT a FROM t' });
+  const writing = setInterval(() => db.exec('INSERT INTO t VALUES (1)'), 5);
+  await changes(wire, 2);
+  clearInterval(writing);
+  await until(wire, db.prepare('SELECT count(*) AS n FROM t').get().n);
+  await wire.close();
+  db.close();
 });

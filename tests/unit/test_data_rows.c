@@ -378,7 +378,8 @@ static void test_a_query__without_end_is_stopped(void **state)
                                           "SELECT i+1 FROM n) SELECT sum(i) FROM n"),
                                     &spec, &error),
                      GBX_OK);
-    assert_int_equal(gbx_source_read(&spec, &stop, &source, &error), GBX_E_CLOSED);
+    assert_int_equal(gbx_source_read(&spec, GBX_SOURCE_WHOLE, &stop, &source, &error),
+                     GBX_E_CLOSED);
     gbx_spec_cleanup(&spec);
 }
 

@@ -123,6 +123,34 @@ static void test_sizes__are_of_what_was_read(void **state)
     gbx_source_cleanup(&source);
 }
 
+static void check_lines(place *p, const char *name, const char *text, const char *json)
+{
+    gbx_source source;
+    gbx_spec spec;
+
+    assert_int_equal(gbx_spec_parse(write_file(p, name, text, strlen(text)), &spec,
+                                    NULL),
+                     GBX_OK);
+    assert_int_equal(gbx_source_read(&spec, GBX_SOURCE_LINES, NULL, &source, NULL),
+                     GBX_OK);
+    assert_int_equal(source.view.len, strlen(json));
+    assert_memory_equal(source.view.at, json, strlen(json));
+    gbx_source_cleanup(&source);
+    gbx_spec_cleanup(&spec);
+}
+
+static void test_a_file_that_is_written_to__is_read_to_its_last_whole_line(void **state)
+{
+    place *p = *state;
+
+    check_lines(p, "a.ndjson", "{\"v\":1}\n{\"v\":2", "[{\"v\":1}]");
+    check_lines(p, "b.ndjson", "1\n23", "[1]"); /* of 234, for all we know */
+    check_lines(p, "c.ndjson", "1\n23\n", "[1,23]");
+    check_lines(p, "d.csv", "a,b\n1,2\n3,45", "[{\"a\":1,\"b\":2}]");
+    check_lines(p, "e.json", "[1,\n2]", "[1,\n2]");
+    becomes(write_file(p, "f.ndjson", "1\n23", 4), "[1,23]");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -133,6 +161,7 @@ int main(void)
         TEST(test_files__that_are_none_say_why),
         TEST(test_what_is_no_file__is_not_waited_for),
         TEST(test_sizes__are_of_what_was_read),
+        TEST(test_a_file_that_is_written_to__is_read_to_its_last_whole_line),
 #undef TEST
     };
 

@@ -66,7 +66,7 @@ static void on_again(evutil_socket_t fd, short what, void *user)
     (void)what;
     for (size_t i = 0; i < d->count; i++)
         if (d->sets[i].is_held)
-            gbx_data_loader_want(&d->loader, i);
+            gbx_data_loader_want(&d->loader, i, GBX_SOURCE_WHOLE);
 }
 
 static void take_dataset(gbx_mcp_data *d, gbx_load_outcome *o)
@@ -90,11 +90,11 @@ static void take_dataset(gbx_mcp_data *d, gbx_load_outcome *o)
         gbx_mcp_server_resource_updated(d->server, set->uri);
 }
 
-static void on_changed(void *user, size_t index)
+static void on_changed(void *user, size_t index, gbx_source_extent extent)
 {
     gbx_mcp_data *d = user;
 
-    gbx_data_loader_want(&d->loader, index);
+    gbx_data_loader_want(&d->loader, index, extent);
 }
 
 /* ---- making one ----------------------------------------------------------------------- */

@@ -55,7 +55,8 @@ typedef struct gbx_load_slot {
     bool is_busy;    /* a thread reads it: no other does */
     bool is_waiting; /* for its turn with the engine */
     bool was_loaded;
-    bool is_held; /* by somebody else, which is why it is refused */
+    bool is_held;             /* by somebody else, which is why it is refused */
+    gbx_source_extent extent; /* that is wanted; with the lock */
     uint8_t sha256[GBX_SHA256_SIZE];
 } gbx_load_slot;
 
@@ -83,7 +84,8 @@ typedef struct gbx_data_loader {
 gbx_status gbx_data_loader_start(gbx_data_loader *loader, gbx_mcp_data *data,
                                  gbx_error *reterr);
 /* Have a dataset read, again. From the loop. */
-void gbx_data_loader_want(gbx_data_loader *loader, size_t index);
+void gbx_data_loader_want(gbx_data_loader *loader, size_t index,
+                          gbx_source_extent extent);
 /* Joins the threads and frees the engine; calls in flight end as aborted. */
 void gbx_data_loader_stop(gbx_data_loader *loader);
 
@@ -93,12 +95,12 @@ void gbx_told_cleanup(gbx_told *told);
 
 typedef struct gbx_data_watch gbx_data_watch;
 
-/* changed(user, index) is called on the loop some time after files have changed, and not
- * while they go on changing. NULL: memory is out. */
-gbx_data_watch *gbx_data_watch_new(gbx_mcp_loop *loop, const gbx_spec *const *specs,
-                                   size_t count,
-                                   void (*changed)(void *user, size_t index),
-                                   void *user);
+/* changed(user, index, extent) is called on the loop some time after files have changed:
+ * when they hold still, and now and then of one that never does, with GBX_SOURCE_LINES.
+ * NULL: memory is out. */
+gbx_data_watch *gbx_data_watch_new(
+    gbx_mcp_loop *loop, const gbx_spec *const *specs, size_t count,
+    void (*changed)(void *user, size_t index, gbx_source_extent extent), void *user);
 void gbx_data_watch_free(gbx_data_watch *watch);
 
 /* ---- compute.c: calls ---------------------------------------------------------------- */

@@ -223,13 +223,13 @@ static void tell_refused(gbx_data_loader *l, size_t index, const gbx_error *erro
     l->slots[index].is_held = false;
 }
 
-static void load(gbx_data_loader *l, size_t index)
+static void load(gbx_data_loader *l, size_t index, gbx_source_extent extent)
 {
     gbx_error error = {0};
     gbx_source source;
 
-    if (gbx_source_read(&l->data->sets[index].spec, &l->stop, &source, &error) !=
-        GBX_OK) {
+    if (gbx_source_read(&l->data->sets[index].spec, extent, &l->stop, &source,
+                        &error) != GBX_OK) {
         tell_refused(l, index, &error);
         return;
     }
@@ -260,7 +260,7 @@ static bool find_wanted(const gbx_data_loader *l, size_t *ret)
 }
 
 /* The next that is wanted, ours until end_reading(); false at the end. */
-static bool take_wanted(gbx_data_loader *l, size_t *ret)
+static bool take_wanted(gbx_data_loader *l, size_t *ret, gbx_source_extent *ret_extent)
 {
     bool found = false;
 
@@ -268,6 +268,7 @@ static bool take_wanted(gbx_data_loader *l, size_t *ret)
     while (!atomic_load(&l->stop) && !(found = find_wanted(l, ret)))
         (void)pthread_cond_wait(&l->changed, &l->lock);
     if (found) {
+        *ret_extent = l->slots[*ret].extent;
         l->slots[*ret].is_wanted = false;
         l->slots[*ret].is_busy = true;
         l->queries += is_query(l, *ret);
@@ -289,10 +290,11 @@ static void end_reading(gbx_data_loader *l, size_t index)
 static void *read_wanted(void *user)
 {
     gbx_data_loader *l = user;
+    gbx_source_extent extent;
     size_t index;
 
-    while (take_wanted(l, &index)) {
-        load(l, index);
+    while (take_wanted(l, &index, &extent)) {
+        load(l, index, extent);
         end_reading(l, index);
     }
     return NULL;
@@ -345,10 +347,11 @@ gbx_status gbx_data_loader_start(gbx_data_loader *l, gbx_mcp_data *data,
                : gbx_fail(reterr, GBX_E_OS, "cannot start a thread for datasets");
 }
 
-void gbx_data_loader_want(gbx_data_loader *l, size_t index)
+void gbx_data_loader_want(gbx_data_loader *l, size_t index, gbx_source_extent extent)
 {
     (void)pthread_mutex_lock(&l->lock);
     l->slots[index].is_wanted = true;
+    l->slots[index].extent = extent;
     (void)pthread_cond_broadcast(&l->changed);
     (void)pthread_mutex_unlock(&l->lock);
 }

@@ -148,7 +148,16 @@ static gbx_view view_of(const gbx_buf *json)
     return (gbx_view){.at = text + start, .len = end - start};
 }
 
-static gbx_status take_text(gbx_buf *file, const atomic_bool *stop, gbx_source *source,
+/* How long is it without what stands behind its last end of a line? */
+static size_t length_of_lines(const char *text, size_t len)
+{
+    const char *last = memrchr(text, '\n', len);
+
+    return last != NULL ? (size_t)(last + 1 - text) : len;
+}
+
+static gbx_status take_text(gbx_buf *file, gbx_source_extent extent,
+                            const atomic_bool *stop, gbx_source *source,
                             gbx_error *reterr)
 {
     const char *text = file->len > 0 ? (const char *)file->data : "";
@@ -165,6 +174,8 @@ static gbx_status take_text(gbx_buf *file, const atomic_bool *stop, gbx_source *
     }
     if (source->format == GBX_SPEC_GUESS)
         source->format = guess(text, len);
+    if (extent == GBX_SOURCE_LINES && source->format != GBX_SPEC_JSON)
+        len = length_of_lines(text, len);
     switch ((unsigned)source->format) {
     case GBX_SPEC_JSON: return take_json(file, text, len, &source->json, reterr);
     case GBX_SPEC_NDJSON: return take_lines(text, len, &source->json, reterr);
@@ -177,8 +188,9 @@ static gbx_status take_text(gbx_buf *file, const atomic_bool *stop, gbx_source *
     }
 }
 
-static gbx_status read_source(const gbx_spec *spec, const atomic_bool *stop,
-                              gbx_source *source, gbx_error *reterr)
+static gbx_status read_source(const gbx_spec *spec, gbx_source_extent extent,
+                              const atomic_bool *stop, gbx_source *source,
+                              gbx_error *reterr)
 {
     gbx_buf file = {0};
     gbx_status status;
@@ -194,18 +206,18 @@ static gbx_status read_source(const gbx_spec *spec, const atomic_bool *stop,
     status = read_file(spec, stop, &file, reterr);
     source->file_bytes = file.len;
     if (status == GBX_OK)
-        status = take_text(&file, stop, source, reterr);
+        status = take_text(&file, extent, stop, source, reterr);
     gbx_buf_cleanup(&file);
     return status;
 }
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_status gbx_source_read(const gbx_spec *spec, const atomic_bool *stop,
-                           gbx_source *ret, gbx_error *reterr)
+gbx_status gbx_source_read(const gbx_spec *spec, gbx_source_extent extent,
+                           const atomic_bool *stop, gbx_source *ret, gbx_error *reterr)
 {
     gbx_source source = {.format = spec->format};
-    gbx_status status = read_source(spec, stop, &source, reterr);
+    gbx_status status = read_source(spec, extent, stop, &source, reterr);
 
     if (status == GBX_OK && !gbx_buf_append(&source.json, "", 1))
         status = gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");

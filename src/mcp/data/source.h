@@ -15,6 +15,13 @@
 /* Of a file, and of the JSON that it becomes. */
 #define GBX_SOURCE_MAX ((size_t)1 << 30)
 
+/* How far a file is read. */
+typedef enum gbx_source_extent {
+    GBX_SOURCE_WHOLE,
+    GBX_SOURCE_LINES, /* of one that is being written to: what has lines, without a last
+                         one that may not be all there yet */
+} gbx_source_extent;
+
 typedef struct gbx_source {
     gbx_spec_format format; /* that was found, never GUESS */
     gbx_buf json;
@@ -25,8 +32,8 @@ typedef struct gbx_source {
 
 /* GBX_E_DATA: not valid, with line and column where they are known. GBX_E_OS: cannot be
  * read. GBX_E_CLOSED: *stop was set. *ret is to be cleaned up on success alone. */
-gbx_status gbx_source_read(const gbx_spec *spec, const atomic_bool *stop,
-                           gbx_source *ret, gbx_error *reterr);
+gbx_status gbx_source_read(const gbx_spec *spec, gbx_source_extent extent,
+                           const atomic_bool *stop, gbx_source *ret, gbx_error *reterr);
 void gbx_source_cleanup(gbx_source *source);
 
 /* GBX_E_OS if there is no such regular file; quick. */

@@ -3,7 +3,8 @@
  * watch - the folders of files are watched, not the files: whoever saves one well puts
  * another in its place. What has happened is not read from events but from the files:
  * after an event each is looked at until two looks agree. A writer that never rests is
- * waited for no longer than PATIENCE_TICKS.
+ * waited for no longer than PATIENCE_TICKS: then its file is told of as it is, and again
+ * when it rests.
  *
  * Events only make it quick. A folder can be exchanged as well, by a link on the way to it
  * or under its own name, and what is watched then is no longer what the path leads to; some
@@ -58,7 +59,7 @@ struct gbx_data_watch {
     struct event *look;
     watched *files;
     size_t count;
-    void (*changed)(void *user, size_t index);
+    void (*changed)(void *user, size_t index, gbx_source_extent extent);
     void *user;
 };
 
@@ -137,8 +138,11 @@ static void start_tick(gbx_data_watch *w)
         (void)evtimer_add(w->tick, &after);
 }
 
+/* Patience is not renewed by what it is had with. */
 static void look_soon(watched *f)
 {
+    if (f->is_due)
+        return;
     f->is_due = true;
     f->patience = PATIENCE_TICKS;
 }
@@ -171,6 +175,18 @@ static void on_readable(evutil_socket_t fd, short what, void *user)
     }
 }
 
+static void tell(gbx_data_watch *w, size_t index, const looks *now,
+                 gbx_source_extent extent)
+{
+    watched *f = &w->files[index];
+
+    f->loaded = *now;
+    f->is_sure = extent == GBX_SOURCE_LINES; /* the rest is read in any case */
+    f->patience = PATIENCE_TICKS;
+    watch_folders(w, f); /* the path may lead elsewhere now */
+    w->changed(w->user, index, extent);
+}
+
 /* True if it must be looked at again. */
 static bool settle(gbx_data_watch *w, size_t index)
 {
@@ -179,15 +195,13 @@ static bool settle(gbx_data_watch *w, size_t index)
     bool is_still = equal(&now, &f->last);
 
     f->last = now;
-    if (!is_still && --f->patience > 0)
-        return true;
-    if (equal(&now, &f->loaded) && !f->is_sure)
-        return false;
-    f->loaded = now;
-    f->is_sure = false;
-    watch_folders(w, f); /* the path may lead elsewhere now */
-    w->changed(w->user, index);
-    return false;
+    if (!is_still) {
+        if (--f->patience <= 0)
+            tell(w, index, &now, GBX_SOURCE_LINES);
+    } else if (f->is_sure || !equal(&now, &f->loaded)) {
+        tell(w, index, &now, GBX_SOURCE_WHOLE);
+    }
+    return !is_still;
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *user)
@@ -243,10 +257,9 @@ static bool start(gbx_data_watch *w, struct event_base *base)
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_data_watch *gbx_data_watch_new(gbx_mcp_loop *loop, const gbx_spec *const *specs,
-                                   size_t count,
-                                   void (*changed)(void *user, size_t index),
-                                   void *user)
+gbx_data_watch *gbx_data_watch_new(
+    gbx_mcp_loop *loop, const gbx_spec *const *specs, size_t count,
+    void (*changed)(void *user, size_t index, gbx_source_extent extent), void *user)
 {
     gbx_data_watch *w = calloc(1, sizeof *w);
 

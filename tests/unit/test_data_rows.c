@@ -316,6 +316,22 @@ static void test_a_query__can_only_read(void **state)
     becomes(query(p, "SELECT count(*) AS n FROM t"), "[{\"n\":3}]");
 }
 
+static void test_a_query__with_a_parameter_is_refused(void **state)
+{
+    static const char *const queries[] = {
+        "SELECT id FROM t WHERE id = ?",
+        "SELECT id FROM t WHERE id = :id",
+        "SELECT id FROM t LIMIT $n",
+        "SELECT @a AS a",
+    };
+    place *p = *state;
+
+    make_database(p, schema);
+    for (size_t i = 0; i < GBX_COUNTOF(queries); i++)
+        refused(query(p, queries[i]), GBX_E_DATA, "has a parameter");
+    becomes(query(p, "SELECT ':id?' AS a"), "[{\"a\":\":id?\"}]");
+}
+
 static void test_a_query__may_use_virtual_tables_and_write_to_none(void **state)
 {
     static const char *const queries[] = {
@@ -417,6 +433,7 @@ int main(void)
         TEST(test_rows__with_text_that_is_not_utf8_are_refused),
         TEST(test_rows__are_objects),
         TEST(test_a_query__can_only_read),
+        TEST(test_a_query__with_a_parameter_is_refused),
         TEST(test_a_query__may_use_virtual_tables_and_write_to_none),
         TEST(test_a_query__that_is_wrong_is_told_with_its_place),
         TEST(test_a_database__that_is_none_is_refused),

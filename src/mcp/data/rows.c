@@ -264,6 +264,11 @@ static gbx_status prepare(rows *r)
     if (!r->lib.sqlite3_stmt_readonly(r->statement) ||
         r->lib.sqlite3_column_count(r->statement) == 0)
         return gbx_fail(r->err, GBX_E_DATA, "the query is no SELECT");
+    if (r->lib.sqlite3_bind_parameter_count(r->statement) > 0) /* it would be NULL */
+        return gbx_fail(
+            r->err, GBX_E_DATA,
+            "the query has a parameter, and nothing is put in for it: write "
+            "the value in its place, a text in single quotes");
     return GBX_OK;
 }
 

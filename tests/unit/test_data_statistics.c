@@ -62,6 +62,35 @@ static void test_figures__are_of_five_values_at_least(void **state)
         }
 }
 
+static void test_dates__are_in_the_order_of_their_times(void **state)
+{
+    static const char *const cases[][3] = {
+        {"2024-01-01T00:00:00+14:00", "2023-12-31T12:00:00Z",
+         "2023-12-31T23:00:00-05:00"},
+        {"2024-02-29 23:59", "2024-03-01", "2024-03-01T00:00:00.5Z"},
+        {"2024-05-01 10:00:00.25 +0530", "2024-05-01T04:30:00.250000001Z",
+         "2024-05-01 10:00 UTC"},
+        {"1969-12-31T23:59:59Z", "1970-01-01", "1969-12-31T20:00-09"},
+        {"0000-02-29", "0000-03-01", "9999-12-31"},
+        {"0000-01-01", "0000-01-02", "0000-02-29"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
+        char json[300], wanted[120];
+        char *text;
+
+        (void)snprintf(json, sizeof json, "[\"%s\",\"%s\",\"%s\",\"%s\",\"%s\"]",
+                       cases[i][1], cases[i][2], cases[i][0], cases[i][1], cases[i][2]);
+        (void)snprintf(wanted, sizeof wanted, "\"first\":\"%s\",\"last\":\"%s\"",
+                       cases[i][0], cases[i][2]);
+        text = told(json, STATISTICS, 0);
+        if (strstr(text, wanted) == NULL)
+            fail_msg("%s", text);
+        free(text);
+    }
+}
+
 static void test_dates__are_told_with_nothing_behind_them(void **state)
 {
     static const char *const none[] = {
@@ -193,6 +222,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statistics__say_what_can_be_said),
         cmocka_unit_test(test_figures__are_of_five_values_at_least),
+        cmocka_unit_test(test_dates__are_in_the_order_of_their_times),
         cmocka_unit_test(test_dates__are_told_with_nothing_behind_them),
         cmocka_unit_test(test_dates__have_times_and_zones_in_many_ways),
         cmocka_unit_test(test_numbers__are_told_as_code_sees_them),

@@ -94,9 +94,9 @@ static void put_dates(const gbx_shape *s, gbx_buf *to)
     if (s->dates < GBX_DESCRIBE_OFTEN || !gbx_shape_are_dates(s))
         return;
     (void)gbx_buf_puts(to, ",\"first\":");
-    (void)gbx_describe_string(s->first_date, VALUE_CHARS, false, to);
+    (void)gbx_describe_string(s->first_date.text, VALUE_CHARS, false, to);
     (void)gbx_buf_puts(to, ",\"last\":");
-    (void)gbx_describe_string(s->last_date, VALUE_CHARS, false, to);
+    (void)gbx_describe_string(s->last_date.text, VALUE_CHARS, false, to);
 }
 
 static int by_count(const void *a, const void *b)

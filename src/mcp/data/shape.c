@@ -4,7 +4,6 @@
 
 #include "mcp/data/describe_text.h"
 #include "mcp/data/number.h"
-#include "mcp/data/shape_date.h"
 #include "mcp/data/shape_distinct.h"
 
 #include <ctype.h>
@@ -74,24 +73,26 @@ static void look_at_number(looking *l, gbx_shape *s, gbx_view v)
     s->numbers++;
 }
 
-static bool is_before(gbx_view a, gbx_view b)
+/* Of the same time the text that was first stays. */
+static void take_dates(gbx_shape *s, const gbx_shape_date *first,
+                       const gbx_shape_date *last)
 {
-    int order = memcmp(a.at, b.at, a.len < b.len ? a.len : b.len);
-
-    return order < 0 || (order == 0 && a.len < b.len);
+    if (s->dates == 0 || gbx_shape_date_is_before(first, &s->first_date))
+        s->first_date = *first;
+    if (s->dates == 0 || gbx_shape_date_is_before(&s->last_date, last))
+        s->last_date = *last;
 }
 
 static void look_at_string(gbx_shape *s, gbx_view v)
 {
+    gbx_shape_date date;
+
     s->kinds |= GBX_SHAPE_STRING;
     if (v.len > s->longest)
         s->longest = v.len;
-    if (!gbx_shape_is_date(v))
+    if (!gbx_shape_date_read(v, &date))
         return;
-    if (s->dates == 0 || is_before(v, s->first_date))
-        s->first_date = v;
-    if (s->dates == 0 || is_before(s->last_date, v))
-        s->last_date = v;
+    take_dates(s, &date, &date);
     s->dates++;
 }
 
@@ -234,12 +235,8 @@ static void merge_figures(gbx_shape *into, const gbx_shape *from)
         into->min = into->numbers == 0 || from->min < into->min ? from->min : into->min;
         into->max = into->numbers == 0 || from->max > into->max ? from->max : into->max;
     }
-    if (from->dates > 0) {
-        if (into->dates == 0 || is_before(from->first_date, into->first_date))
-            into->first_date = from->first_date;
-        if (into->dates == 0 || is_before(into->last_date, from->last_date))
-            into->last_date = from->last_date;
-    }
+    if (from->dates > 0)
+        take_dates(into, &from->first_date, &from->last_date);
     into->kinds |= from->kinds;
     into->count += from->count;
     into->nulls += from->nulls;

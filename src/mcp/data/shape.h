@@ -14,6 +14,7 @@
 
 #include "base/json_view.h"
 #include "mcp/data/sensitive.h"
+#include "mcp/data/shape_date.h"
 
 #include <stdatomic.h>
 
@@ -52,8 +53,8 @@ typedef struct gbx_shape {
     uint64_t infinite; /* too large for a double */
     uint64_t inexact;  /* integers of which code does not see all digits */
     double min, max;
-    uint64_t dates; /* see shape_date.h */
-    gbx_view first_date, last_date;
+    uint64_t dates;
+    gbx_shape_date first_date, last_date;
     size_t longest;    /* string, in bytes of JSON */
     uint64_t elements; /* of all arrays */
 

@@ -20,18 +20,36 @@ static size_t skip(gbx_view v, size_t at, const char *form)
     return at + i;
 }
 
-static size_t skip_fraction(gbx_view v, size_t at)
+static int two_digits(const char *s)
 {
+    return (s[0] - '0') * 10 + s[1] - '0';
+}
+
+static size_t skip_fraction(gbx_view v, size_t at, uint32_t *ret_ns)
+{
+    uint32_t unit = 1000000000;
     size_t end = at + 1;
 
     if (v.at[at] != '.' && v.at[at] != ',')
         return at;
-    while (end <= at + FRACTION_MAX && isdigit((unsigned char)v.at[end]))
-        end++;
+    while (end <= at + FRACTION_MAX && isdigit((unsigned char)v.at[end])) {
+        unit /= 10;
+        *ret_ns += unit * (uint32_t)(v.at[end++] - '0');
+    }
     return end > at + 1 ? end : at;
 }
 
-static size_t skip_zone(gbx_view v, size_t at)
+/* +02:00, +0200, +02: so many seconds is it ahead. */
+static int offset_of(const char *s, size_t len)
+{
+    int seconds = two_digits(s + 1) * 3600;
+
+    if (len > 3)
+        seconds += two_digits(s + len - 2) * 60;
+    return s[0] == '-' ? -seconds : seconds;
+}
+
+static size_t skip_zone(gbx_view v, size_t at, int *ret_offset)
 {
     static const char *const zones[] = {"Z",     "UTC",   "+dd:dd", "-dd:dd",
                                         "+dddd", "-dddd", "+dd",    "-dd"};
@@ -40,32 +58,65 @@ static size_t skip_zone(gbx_view v, size_t at)
     for (size_t i = 0; i < GBX_COUNTOF(zones); i++) {
         size_t end = skip(v, start, zones[i]);
 
-        if (end > start)
+        if (end > start) {
+            if (zones[i][1] == 'd')
+                *ret_offset = offset_of(v.at + start, end - start);
             return end;
+        }
     }
     return at;
 }
 
 static bool is_within(const char *two, int min, int max)
 {
-    int number = (two[0] - '0') * 10 + two[1] - '0';
+    int number = two_digits(two);
 
     return number >= min && number <= max;
 }
 
+/* Since 1970, in the calendar of today; a year begins in March, so that a leap day is its
+ * last, and 400 years later, so that none is negative. */
+static int64_t days_of(const char *date)
+{
+    int month = two_digits(date + 5);
+    int64_t year = two_digits(date) * 100 + two_digits(date + 2) - (month < 3) + 400;
+    int64_t day = (153 * ((month + 9) % 12) + 2) / 5 + two_digits(date + 8) - 1;
+
+    return year * 365 + year / 4 - year / 100 + year / 400 + day - 865565;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
-bool gbx_shape_is_date(gbx_view v)
+bool gbx_shape_date_read(gbx_view v, gbx_shape_date *ret)
 {
+    gbx_shape_date date = {.text = v};
     size_t at = skip(v, 1, "dddd-dd-dd");
     size_t minutes;
+    int offset = 0;
 
     if (at == 1 || !is_within(v.at + 6, 1, 12) || !is_within(v.at + 9, 1, 31))
         return false;
+    date.second = days_of(v.at + 1) * 86400;
     minutes = skip(v, at, v.at[at] == 'T' ? "Tdd:dd" : " dd:dd");
     if (minutes > at) {
+        date.second +=
+            two_digits(v.at + minutes - 5) * 3600 + two_digits(v.at + minutes - 2) * 60;
         at = skip(v, minutes, ":dd");
-        at = skip_zone(v, at > minutes ? skip_fraction(v, at) : at);
+        if (at > minutes) {
+            date.second += two_digits(v.at + at - 2);
+            at = skip_fraction(v, at, &date.nanosecond);
+        }
+        at = skip_zone(v, at, &offset);
+        date.second -= offset;
     }
-    return at + 1 == v.len;
+    if (at + 1 != v.len)
+        return false;
+    *ret = date;
+    return true;
+}
+
+bool gbx_shape_date_is_before(const gbx_shape_date *a, const gbx_shape_date *b)
+{
+    return a->second < b->second ||
+           (a->second == b->second && a->nanosecond < b->nanosecond);
 }

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* shape_date - which texts are dates. */
+/* shape_date - which texts are dates, and which is before which. */
 #ifndef GBX_MCP_DATA_SHAPE_DATE_H
 #define GBX_MCP_DATA_SHAPE_DATE_H
 
 #include "base/json_view.h"
 
+typedef struct gbx_shape_date {
+    gbx_view text;  /* borrowed */
+    int64_t second; /* since 1970; without a zone as if it were UTC */
+    uint32_t nanosecond;
+} gbx_shape_date;
+
 /* "2024-05-01", perhaps with a time, a fraction of its seconds and a zone ("2024-05-01
  * 10:20:30.5 +0200", "...UTC"), and with nothing else: the first and the last of a field
  * are shown. string: a JSON string; one with escapes is none. */
-bool gbx_shape_is_date(gbx_view string);
+bool gbx_shape_date_read(gbx_view string, gbx_shape_date *ret);
+
+/* As times: "2024-05-01T01:00+02:00" is before "2024-05-01T00:00Z". */
+bool gbx_shape_date_is_before(const gbx_shape_date *a, const gbx_shape_date *b);
 
 #endif

@@ -110,6 +110,23 @@ static void test_names__of_what_nobody_shows(void **state)
         "nombre_cliente",
         "Stra\xc3\x9f"
         "e",
+        "address1",
+        "address_2",
+        "Billing Address1",
+        "phone2",
+        "ip4",
+        "pin1",
+        "mac",
+        "MAC1",
+        "mnemonic",
+        "seed_phrase",
+        "card_no",
+        "cardno",
+        "cc_num",
+        "nationalInsuranceNumber",
+        "Ausweisnummer",
+        "Handynummer",
+        "mobil",
     };
     (void)state;
 
@@ -126,7 +143,8 @@ static void test_names__of_ordinary_fields(void **state)
         "compass",    "price",        "status",    "created_at",    "description",
         "",           "\xc3\xa4rger", "tags",      "account_notes", "zipped",
         "ipsum",      "chips",        "tips",      "swift",         "headphones",
-        "microphone", "nom_produit",  "direction",
+        "microphone", "nom_produit",  "direction", "machine",       "postcard",
+        "card_color", "mobility",     "sha256",    "line1",
     };
     (void)state;
 
@@ -222,6 +240,25 @@ static void test_looks__of_what_nobody_shows(void **state)
         "https://x.example/?limit=10&token=abc",
         "Bearer abc123def456ghi789",
         "Authorization: Basic dXNlcjpwdw==",
+        "2001:db8::1",
+        "2001:0db8:85a3::8a2e:0370:7334",
+        "2001:DB8:0:0:8:800:200C:417A",
+        "fe80::1%eth0",
+        "fe80::1:",
+        "::ffff:abcd:1",
+        "[2001:db8::1]:443",
+        "http://[2001:db8::1]/x",
+        "client:2001:db8::1",
+        "10,2001:db8::1,x",
+        "$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy",
+        "$2b$12$KIXQJ6v6c8Z7e3Q9y1vOQe5m0e8rJq8q7mZy8pQ1Q3r5t7u9w0y2a",
+        "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHQ$RdescudvJCsgt3ub+b7dWQ",
+        "$6$rounds=5000$usesomesilly$D4IrlXatmP7rx3P3InaxBeoomnAihCKRVQ",
+        "pbkdf2_sha256$600000$c29tZXNhbHQ$RdescudvJCsgt3ubb7dWQ",
+        "hash:$2b$12$KIXQJ6v6c8Z7e3Q9y1vOQe5m0e8rJq8q7mZy8pQ1Q3r5t7u9w0y2a",
+        "https://a.example/b?sv=1&sig=aB3%2F",
+        "https://x.example/?session=abc1",
+        "https://x.example/?a=1&SID=7",
     };
     (void)state;
 
@@ -266,6 +303,23 @@ static void test_looks__of_ordinary_values(void **state)
         "the bearer of good news",
         "color=red;size=12",
         "Note: call back",
+        "12:30:45",
+        "2024-05-01T12:30:45",
+        "00:1A:2B:3C:4D:5E",
+        "00:11:22:33:44:55:66:77",
+        "10:20:30:40:50:60:70:80:90",
+        "1:2:3:4:5:6:7",
+        "std::vector",
+        "dead::beef",
+        "a::b1",
+        "::",
+        "f64::EPSILON",
+        "ratio 1::2",
+        "$5 and $10",
+        "$5$10$20$30$40$50$60$70",
+        "US$100",
+        "https://x.example/?sid=&signal=1&sessions=2",
+        "https://x.example/a?",
     };
     (void)state;
 

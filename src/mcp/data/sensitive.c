@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "mcp/data/sensitive_address.h"
 #include "mcp/data/sensitive_key.h"
 #include "mcp/data/sensitive_number.h"
 #include "mcp/data/sensitive_pair.h"
@@ -82,39 +83,6 @@ static bool is_iban(const char *s, size_t len)
     return rest == 1;
 }
 
-/* Four numbers up to 255 at s, and no digit or further number behind them. */
-static bool begins_ipv4(const char *s, size_t len)
-{
-    size_t at = 0;
-
-    for (int part = 0; part < 4; part++) {
-        unsigned value = 0;
-        size_t start;
-
-        if (part > 0 && (at == len || s[at++] != '.'))
-            return false;
-        for (start = at; at < len && at - start < 3 && isdigit((unsigned char)s[at]);
-             at++)
-            value = value * 10 + (unsigned)(s[at] - '0');
-        if (at == start || value > 255)
-            return false;
-    }
-    return at == len ||
-           (!isalnum((unsigned char)s[at]) &&
-            (s[at] != '.' || at + 1 == len || !isdigit((unsigned char)s[at + 1])));
-}
-
-/* An address anywhere in it: with a port, in a URL, in a list. */
-static bool has_ipv4(const char *s, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (isdigit((unsigned char)s[i]) &&
-            (i == 0 || (!isalnum((unsigned char)s[i - 1]) && s[i - 1] != '.')) &&
-            begins_ipv4(s + i, len - i))
-            return true;
-    return false;
-}
-
 /* tel:+14155550123 */
 static bool is_phone_link(const char *s, size_t len)
 {
@@ -125,6 +93,29 @@ static bool is_phone_link(const char *s, size_t len)
     for (size_t i = 4; i < len; i++)
         digits += isdigit((unsigned char)s[i]) != 0;
     return digits >= PHONE_MIN;
+}
+
+/* ?sig=..., ?sid=...: what these are nowhere but in the query of a URL. */
+static bool is_link_of_session(const char *query, size_t len)
+{
+    static const char *const names[] = {"sig", "signature", "session", "sid"};
+    const char *end = query + len;
+
+    while (query < end) {
+        size_t room = (size_t)(end - ++query);
+
+        for (size_t i = 0; i < GBX_COUNTOF(names); i++) {
+            size_t n = strlen(names[i]);
+
+            if (room > n + 1 && query[n] == '=' && query[n + 1] != '&' &&
+                strncasecmp(query, names[i], n) == 0)
+                return true;
+        }
+        query = memchr(query, '&', room);
+        if (query == NULL)
+            return false;
+    }
+    return false;
 }
 
 /* user:password@ in a URL, and what a query calls a token. */
@@ -138,11 +129,16 @@ static bool is_telling_url(const char *s, size_t len)
     if (memchr(scheme, '@', len - (size_t)(scheme - s)) != NULL)
         return true;
     query = memchr(scheme, '?', len - (size_t)(scheme - s));
-    return query != NULL && gbx_sensitive_name(query, len - (size_t)(query - s), false);
+    if (query == NULL)
+        return false;
+    len -= (size_t)(query - s);
+    return gbx_sensitive_name(query, len, false) || is_link_of_session(query, len);
 }
 
 static bool is_telling(const char *s, size_t len)
 {
+    if (gbx_sensitive_has_address(s, len))
+        return true;
     /* What a sentence puts around it is not part of it. */
     while (len > 0 && strchr("\"'()<>[]{},;:!", s[0]) != NULL) {
         s++;
@@ -153,7 +149,7 @@ static bool is_telling(const char *s, size_t len)
     if (len == 0)
         return false;
     return is_email(s, len) || gbx_sensitive_is_key(s, len) || is_iban(s, len) ||
-           has_ipv4(s, len) || is_phone_link(s, len) || is_telling_url(s, len);
+           is_phone_link(s, len) || is_telling_url(s, len);
 }
 
 /* ---- runs of digits ---------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #define KEY_MIN    20 /* a shorter mix of letters and digits may be a name of anything */
 #define SECRET_MIN 12 /* letters and digits in a row, in what has the prefix of a key */
 #define UUID_LEN   36
+#define HASH_MIN   20 /* of a password: behind what says how it was made */
 
 static bool has_prefix(const char *s, size_t len)
 {
@@ -87,14 +88,36 @@ static bool is_random(const char *s, size_t len)
     return false;
 }
 
+/* $2b$12$..., $argon2id$v=19$..., pbkdf2_sha256$600000$...: the hash of a password. */
+static bool is_hash(const char *s, size_t len)
+{
+    size_t at = len > 0 && s[0] == '$', dollars = 0, digits = 0, letters = 0;
+    size_t start = at;
+
+    while (at < len && (isalnum((unsigned char)s[at]) || s[at] == '-' || s[at] == '_'))
+        at++;
+    if (at == start || at == len || s[at] != '$' || len - at < HASH_MIN)
+        return false;
+    for (at++; at < len; at++) {
+        unsigned char c = (unsigned char)s[at];
+
+        if (!isalnum(c) && strchr("$./+=,-_", c) == NULL)
+            return false;
+        dollars += c == '$';
+        digits += isdigit(c) != 0;
+        letters += isalpha(c) != 0;
+    }
+    return dollars > 0 && digits > 0 && letters > 0;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_sensitive_is_key(const char *s, size_t len)
 {
-    return has_prefix(s, len) || is_random(s, len);
+    return has_prefix(s, len) || is_random(s, len) || is_hash(s, len);
 }
 
 bool gbx_sensitive_is_marked_key(const char *s, size_t len)
 {
-    return has_prefix(s, len) && has_secret(s, len);
+    return (has_prefix(s, len) && has_secret(s, len)) || is_hash(s, len);
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sensitive_word - the words of a name: customerEMail and customer_e-mail are customer, e
+ * and mail. Where a capital follows a small letter, a word begins; accents do not count,
+ * nor do digits at the end of a word.
+ */
+#ifndef GBX_MCP_DATA_SENSITIVE_WORD_H
+#define GBX_MCP_DATA_SENSITIVE_WORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* More words are no name of a field. */
+#define GBX_WORDS_MAX 12
+#define GBX_WORD_SIZE 32
+
+typedef struct gbx_words {
+    char list[GBX_WORDS_MAX][GBX_WORD_SIZE];
+    size_t count;
+    char joined[GBX_WORDS_MAX * GBX_WORD_SIZE]; /* all, without anything between */
+    size_t joined_len;
+} gbx_words;
+
+void gbx_words_take(const char *name, size_t len, gbx_words *w);
+
+bool gbx_words_has(const gbx_words *w, const char *word);
+bool gbx_words_have_any(const gbx_words *w, const char *const *list, size_t count);
+
+/* Does one of these begin where a word does, over words, or end one? In the plural the
+ * name of a number says how many there are: none of these then. */
+bool gbx_words_have_part(const gbx_words *w, const char *const *parts, size_t count,
+                         bool is_number);
+
+#endif

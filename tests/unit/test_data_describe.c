@@ -167,18 +167,6 @@ static void test_columns_without_records__are_told_by_name(void **state)
     gbx_buf_cleanup(&text);
 }
 
-static void test_names_of_people__are_masked_and_those_of_things_are_not(void **state)
-{
-    (void)state;
-
-    tells(
-        "[{\"customer\":{\"id\":\"C1\",\"name\":\"Ada Byron\",\"plan\":{\"name\":\"Gold\"}},"
-        "\"item\":{\"name\":\"Lamp\"},\"users\":[{\"name\":\"Bo Li\"}]}]",
-        EXAMPLES,
-        "{customer:{id:\"C1\",name:\"Xxx Xxxxx\",plan:{name:\"Gold\"}},item:{name:\"Lamp\"},"
-        "users:[{name:\"Xx Xx\"}]}\n");
-}
-
 static void test_counts__are_shown_where_texts_of_that_name_are_not(void **state)
 {
     (void)state;
@@ -432,7 +420,6 @@ int main(void)
         cmocka_unit_test(test_secrets_inside_text__are_in_no_part_of_it),
         cmocka_unit_test(test_keys_that_are_masked__are_those_of_a_map),
         cmocka_unit_test(test_columns_without_records__are_told_by_name),
-        cmocka_unit_test(test_names_of_people__are_masked_and_those_of_things_are_not),
         cmocka_unit_test(test_counts__are_shown_where_texts_of_that_name_are_not),
         cmocka_unit_test(test_texts__are_cut_and_steer_nothing),
         cmocka_unit_test(test_maps__are_told_by_all_of_their_members),

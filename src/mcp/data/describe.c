@@ -35,7 +35,7 @@ static void put_or(typing *t, bool *is_first)
 /* Few values that occur often: they are what a filter needs to know. */
 static bool is_choice(const gbx_shape *s, gbx_sensitive_place place)
 {
-    if (place == GBX_SENSITIVE_ALL || s->tops == NULL || s->top_count > LITERALS ||
+    if (gbx_describe_hides_text(place) || s->tops == NULL || s->top_count > LITERALS ||
         s->top_count == 0 || (s->kinds & ~(unsigned)GBX_SHAPE_NULL) != GBX_SHAPE_STRING)
         return false;
     for (size_t i = 0; i < s->top_count; i++)
@@ -67,6 +67,7 @@ static void put_fields(typing *t, const gbx_shape *s, gbx_sensitive_place place)
 {
     size_t i;
 
+    place = gbx_describe_inside_all(place, s);
     (void)gbx_buf_puts(t->to, "{ ");
     for (i = 0; i < s->field_count && t->to->len < t->until; i++) {
         const gbx_shape_field *f = &s->fields[i];
@@ -204,6 +205,7 @@ static void put_members(example *e, gbx_view object, gbx_sensitive_place place,
     bool has_key = false; /* masked ones are alike: one is enough */
     gbx_view name, value;
 
+    place = gbx_describe_inside(place, object);
     (void)gbx_buf_puts(e->to, "{");
     while (gbx_view_next(object, &cursor, &name, &value)) {
         bool is_key = e->to->len < e->until && gbx_describe_is_sensitive_value(name);
@@ -256,7 +258,8 @@ static void put_example(example *e, gbx_view v, gbx_sensitive_place place, int d
     else if (kind == '[')
         put_elements(e, v, place, depth);
     else if (kind == '"')
-        (void)gbx_describe_string(v, EXAMPLE_CHARS, place == GBX_SENSITIVE_ALL, e->to);
+        (void)gbx_describe_string(v, EXAMPLE_CHARS, gbx_describe_hides_text(place),
+                                  e->to);
     else if (kind == '0' &&
              (place == GBX_SENSITIVE_ALL || gbx_describe_is_sensitive_value(v)))
         (void)gbx_describe_masked_number((gbx_view){v.at, v.len < 24 ? v.len : 24},

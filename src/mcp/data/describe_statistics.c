@@ -201,20 +201,25 @@ static void put_below(listing *l, const gbx_shape *s, const char *step, gbx_buf 
 static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
                     gbx_sensitive_place place)
 {
+    gbx_sensitive_place inside;
     size_t len = path->len;
 
     if (l->fields == FIELDS_MAX || l->to->len > ROOM || path->failed)
         return;
     if (len > 0) {
         (void)gbx_buf_puts(l->to, l->fields++ == 0 ? "\n" : ",\n");
-        put_one(s, path, of, place == GBX_SENSITIVE_ALL, l->to);
+        put_one(s, path, of,
+                (s->kinds & GBX_SHAPE_STRING) != 0 ? gbx_describe_hides_text(place)
+                                                   : place == GBX_SENSITIVE_ALL,
+                l->to);
     }
+    inside = gbx_describe_inside_all(place, s);
     for (size_t i = 0; i < s->field_count; i++) {
         const gbx_shape_field *f = &s->fields[i];
 
         (void)gbx_buf_puts(path, len > 0 ? "." : "");
         (void)gbx_describe_name(f->name, path);
-        put_all(l, f->shape, path, s->objects, gbx_describe_below_field(place, f));
+        put_all(l, f->shape, path, s->objects, gbx_describe_below_field(inside, f));
         path->len = len;
         path->failed = false;
     }

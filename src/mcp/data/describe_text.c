@@ -54,6 +54,26 @@ static bool is_identifier(const uint8_t *text, size_t len)
     return true;
 }
 
+/* Are all values numbers that are not null? */
+static bool are_numbers(const gbx_shape *s)
+{
+    return (s->kinds &
+            ~(unsigned)(GBX_SHAPE_NULL | GBX_SHAPE_NUMBER | GBX_SHAPE_INTEGER)) == 0;
+}
+
+/* With memory out nothing is shown anyway: see gbx_describe_below(). */
+static bool is_personal(gbx_view name, bool is_number)
+{
+    gbx_buf text;
+    bool is;
+
+    take(name, &text);
+    is = text.failed ||
+         gbx_sensitive_is_personal((const char *)text.data, text.len, is_number);
+    gbx_buf_cleanup(&text);
+    return is;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_describe_string(gbx_view string, size_t max, bool is_sensitive, gbx_buf *to)
@@ -111,11 +131,37 @@ gbx_sensitive_place gbx_describe_below(gbx_sensitive_place place, gbx_view name,
 gbx_sensitive_place gbx_describe_below_field(gbx_sensitive_place place,
                                              const gbx_shape_field *field)
 {
-    unsigned kinds = field->shape->kinds & ~(unsigned)GBX_SHAPE_NULL;
+    return gbx_describe_below(place, field->name, are_numbers(field->shape));
+}
 
-    return gbx_describe_below(place, field->name,
-                              (kinds &
-                               ~(unsigned)(GBX_SHAPE_NUMBER | GBX_SHAPE_INTEGER)) == 0);
+gbx_sensitive_place gbx_describe_inside(gbx_sensitive_place place, gbx_view object)
+{
+    size_t cursor = 0;
+    gbx_view name, value;
+
+    while (place == GBX_SENSITIVE_NOTHING &&
+           gbx_view_next(object, &cursor, &name, &value))
+        if (is_personal(name, gbx_view_kind(value) == '0'))
+            return GBX_SENSITIVE_PERSON;
+    return place;
+}
+
+gbx_sensitive_place gbx_describe_inside_all(gbx_sensitive_place place,
+                                            const gbx_shape *objects)
+{
+    for (size_t i = 0; place == GBX_SENSITIVE_NOTHING && i < objects->field_count;
+         i++) {
+        const gbx_shape_field *f = &objects->fields[i];
+
+        if (is_personal(f->name, are_numbers(f->shape)))
+            return GBX_SENSITIVE_PERSON;
+    }
+    return place;
+}
+
+bool gbx_describe_hides_text(gbx_sensitive_place place)
+{
+    return place == GBX_SENSITIVE_SOMEBODY || place == GBX_SENSITIVE_ALL;
 }
 
 bool gbx_describe_is_sensitive_value(gbx_view value)

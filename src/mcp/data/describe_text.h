@@ -22,7 +22,15 @@ bool gbx_describe_name(gbx_view name, gbx_buf *to);
 gbx_sensitive_place gbx_describe_below(gbx_sensitive_place place, gbx_view name,
                                        bool is_number);
 
-/* The same, of all values of a field. */
+/* What an object is that is found there: a person, if one of its members says so. */
+gbx_sensitive_place gbx_describe_inside(gbx_sensitive_place place, gbx_view object);
+gbx_sensitive_place gbx_describe_inside_all(gbx_sensitive_place place,
+                                            const gbx_shape *objects);
+
+/* Is a text hidden that is found there? */
+bool gbx_describe_hides_text(gbx_sensitive_place place);
+
+/* The same as gbx_describe_below(), of all values of a field. */
 gbx_sensitive_place gbx_describe_below_field(gbx_sensitive_place place,
                                              const gbx_shape_field *field);
 

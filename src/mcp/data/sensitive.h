@@ -22,13 +22,18 @@ bool gbx_sensitive_is_secret(const char *name, size_t len, bool is_number);
 /* What a value is by the names on the way to it. */
 typedef enum gbx_sensitive_place {
     GBX_SENSITIVE_NOTHING,
-    GBX_SENSITIVE_PERSON, /* of a person, where a "name" is nobody's business */
-    GBX_SENSITIVE_ALL,    /* is to be masked, and what is in it */
+    GBX_SENSITIVE_PERSON,   /* of a person, where a "name" is nobody's business */
+    GBX_SENSITIVE_SOMEBODY, /* the person: the same, and as a text it is their name */
+    GBX_SENSITIVE_ALL,      /* is to be masked, and what is in it */
 } gbx_sensitive_place;
 
 /* What the member of that name is, in an object that is `place`. */
 gbx_sensitive_place gbx_sensitive_below(gbx_sensitive_place place, const char *name,
                                         size_t len, bool is_number);
+
+/* Is what has a member of that name a person, so that its "name" is theirs: does it have
+ * an e-mail address, a date of birth, a salary? */
+bool gbx_sensitive_is_personal(const char *name, size_t len, bool is_number);
 
 /* Is it, or does it contain, an e-mail address, a key or token, a secret behind its name
  * (Password=...;), the number of a card, an account or a phone, an IP address? */

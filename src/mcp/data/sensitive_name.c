@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "mcp/data/sensitive_word.h"
 
-#include <stdio.h>
+#include <ctype.h>
 #include <string.h>
 
 /* A count of tokens is not a token. */
@@ -19,26 +19,65 @@ static bool is_figure(const gbx_words *w)
     return gbx_words_have_any(w, figures, GBX_COUNTOF(figures));
 }
 
-/* Whose name is that of a human being, and not of a thing. */
-static bool is_person(const gbx_words *w)
+/* Whose name is that of a human being, and not of a thing; or in the plural. */
+static bool is_person_word(const char *word)
 {
     static const char *const persons[] = {
-        "customer", "user",      "person",   "patient",     "employee",    "contact",
-        "member",   "student",   "guest",    "passenger",   "applicant",   "author",
-        "owner",    "recipient", "buyer",    "seller",      "tenant",      "client",
-        "driver",   "physician", "doctor",   "beneficiary", "insured",     "holder",
-        "payer",    "payee",     "assignee", "cardholder",  "candidate",   "attendee",
-        "kunde",    "kunden",    "benutzer", "mitarbeiter", "utilisateur", "cliente",
-        "usuario",  "empleado",
+        "customer",     "user",          "person",          "patient",
+        "employee",     "contact",       "member",          "student",
+        "guest",        "passenger",     "applicant",       "author",
+        "owner",        "recipient",     "buyer",           "seller",
+        "tenant",       "client",        "driver",          "physician",
+        "doctor",       "beneficiary",   "insured",         "holder",
+        "payer",        "payee",         "assignee",        "cardholder",
+        "candidate",    "attendee",      "sender",          "teacher",
+        "participant",  "manager",       "supervisor",      "subscriber",
+        "visitor",      "pupil",         "kunde",           "kunden",
+        "benutzer",     "mitarbeiter",   "patienten",       "empfanger",
+        "empfaenger",   "kontakt",       "teilnehmer",      "inhaber",
+        "kontoinhaber", "karteninhaber", "ansprechpartner", "utilisateur",
+        "cliente",      "usuario",       "empleado",        "paciente",
     };
-    char plural[GBX_WORD_SIZE + 1];
 
     for (size_t i = 0; i < GBX_COUNTOF(persons); i++) {
-        (void)snprintf(plural, sizeof plural, "%ss", persons[i]);
-        if (gbx_words_has(w, persons[i]) || gbx_words_has(w, plural))
+        size_t len = strlen(persons[i]);
+
+        if (strncmp(word, persons[i], len) == 0 &&
+            (word[len] == 0 || strcmp(word + len, "s") == 0))
             return true;
     }
-    return gbx_words_has(w, "people");
+    return strcmp(word, "people") == 0;
+}
+
+static bool is_person(const gbx_words *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (is_person_word(w->list[i]))
+            return true;
+    return false;
+}
+
+/* Is the person what it is about: customer, account_owner, but not customer_type? */
+static bool is_somebody(const gbx_words *w)
+{
+    size_t i = w->count;
+
+    while (i > 0 && isdigit((unsigned char)w->list[i - 1][0])) /* contact 2 */
+        i--;
+    return i > 0 && is_person_word(w->list[i - 1]);
+}
+
+/* For what one gives a name: billing name, legal name. */
+static bool is_role(const char *word)
+{
+    static const char *const roles[] = {
+        "billing", "shipping", "delivery", "display", "legal", "real", "cust",
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(roles); i++)
+        if (strcmp(word, roles[i]) == 0)
+            return true;
+    return false;
 }
 
 /* Of a person: the person again, and no thing of theirs, as a plan or an order is. */
@@ -57,6 +96,37 @@ static bool is_name(const gbx_words *w)
     static const char *const names[] = {"name", "nom", "nombre"};
 
     return gbx_words_have_any(w, names, GBX_COUNTOF(names));
+}
+
+/* Somebody's: customer_name, BillingName; in one word, too: Kundenname. */
+static bool is_name_of_person(const gbx_words *w)
+{
+    bool has_name = is_name(w);
+
+    for (size_t i = 0; i < w->count; i++) {
+        char word[GBX_WORD_SIZE];
+        size_t len = strlen(w->list[i]);
+
+        memcpy(word, w->list[i], len + 1);
+        if (has_name && (is_person_word(word) || is_role(word)))
+            return true;
+        if (len < 5 || strcmp(word + len - 4, "name") != 0)
+            continue;
+        word[len - 4] = 0;
+        if (is_person_word(word) || is_role(word))
+            return true;
+    }
+    return false;
+}
+
+/* In what is of a person: theirs. */
+static bool is_own_name(const gbx_words *w, bool is_number)
+{
+    static const char *const names[] = {"first", "last", "middle"};
+
+    return w->count == 1 &&
+           (is_name(w) ||
+            (!is_number && gbx_words_have_any(w, names, GBX_COUNTOF(names))));
 }
 
 /* What opens something. */
@@ -89,49 +159,29 @@ static bool is_mail(const gbx_words *w)
            gbx_words_has(w, "mail");
 }
 
-static bool is_sensitive(const gbx_words *w, bool is_number)
+/* Which things and companies rarely have. */
+static bool is_of_person(const gbx_words *w, bool is_number)
 {
     static const char *const parts[] = {
         "phone",
-        "creditcard",
-        "cardnumber",
-        "cardno",
-        "sortcode",
         "passport",
-        "iban",
         "taxid",
         "nationalid",
         "nationalinsurance",
         "firstname",
         "lastname",
         "surname",
-        "fullname",
         "maidenname",
         "givenname",
         "familyname",
         "middlename",
         "forename",
-        "username",
-        "accountholder",
-        "cardholder",
+        "nickname",
         "birth",
         "socialsecurity",
-        "accountnumber",
-        "bankaccount",
-        "ccnumber",
-        "ccnum",
-        "routingnumber",
-        "zipcode",
-        "licenseplate",
         "driverlicen",
         "driverslicen",
         "drivinglicen",
-        "ipaddr",
-        "clientip",
-        "remoteip",
-        "macaddr",
-        "postcode",
-        "postalcode",
         /* German, French, Spanish */
         "vorname",
         "nachname",
@@ -142,50 +192,83 @@ static bool is_sensitive(const gbx_words *w, bool is_number)
         "rufnummer",
         "ausweis",
         "anschrift",
+        "prenom",
+        "nomdefamille",
+        "naissance",
+        "apellido",
+        "nacimiento",
+        "direccion",
+    };
+    static const char *const alone[] = {
+        "ssn",  "dob",    "mobile", "mobil", "tel", "handy", "fax",
+        "born", "msisdn", "fname",  "lname", "dni", "movil",
+    };
+
+    return (!is_number && is_mail(w)) ||
+           gbx_words_have_part(w, parts, GBX_COUNTOF(parts), is_number) ||
+           gbx_words_have_any(w, alone, GBX_COUNTOF(alone));
+}
+
+/* Where somebody lives, or something stands or is stored. */
+static bool is_address(const gbx_words *w)
+{
+    static const char *const alone[] = {
+        "street",  "addr",    "address",
+        "adresse", "strasse", "strase", /* with a sharp s */
+    };
+
+    return gbx_words_have_any(w, alone, GBX_COUNTOF(alone));
+}
+
+static bool is_sensitive(const gbx_words *w, bool is_number)
+{
+    static const char *const parts[] = {
+        "creditcard",
+        "cardnumber",
+        "cardno",
+        "sortcode",
+        "iban",
+        "fullname",
+        "username",
+        "accountholder",
+        "cardholder",
+        "accountnumber",
+        "bankaccount",
+        "ccnumber",
+        "ccnum",
+        "routingnumber",
+        "zipcode",
+        "licenseplate",
+        "ipaddr",
+        "clientip",
+        "remoteip",
+        "macaddr",
+        "postcode",
+        "postalcode",
+        /* German, French, Spanish */
         "postleitzahl",
         "kontonummer",
         "kartennummer",
         "steuernummer",
-        "prenom",
-        "nomdefamille",
-        "naissance",
         "codepostal",
         "numerodecompte",
-        "apellido",
-        "nacimiento",
         "codigopostal",
-        "direccion",
         "numerodecuenta",
         "tarjetadecredito",
     };
     static const char *const alone[] = {
-        "pin",     "ssn",
-        "cvv",     "cvc",
-        "dob",     "mobile",
-        "mobil",   "tel",
-        "handy",   "fax",
-        "bic",     "ip",
-        "ips",     "ipv",
-        "mac",     "street",
-        "acct",    "zip",
-        "iban",    "addr",
-        "address", "born",
-        "postal",  "imei",
-        "imsi",    "msisdn",
-        "fname",   "lname",
-        "adresse", "plz",
-        "dni",     "movil",
-        "strasse", "strase" /* with a sharp s */,
+        "pin",  "cvv", "cvc",  "bic",    "ip",   "ips",  "ipv", "mac",
+        "acct", "zip", "iban", "postal", "imei", "imsi", "plz",
     };
     static const char *const numbered[] = {"account", "card", "cc"};
     static const char *const numbers[] = {"no", "nr", "num", "number"};
 
     if (is_number && is_figure(w))
         return false;
-    return is_secret(w, is_number) || (!is_number && is_mail(w)) ||
+    return is_secret(w, is_number) || is_of_person(w, is_number) || is_address(w) ||
+           is_name_of_person(w) ||
            gbx_words_have_part(w, parts, GBX_COUNTOF(parts), is_number) ||
            gbx_words_have_any(w, alone, GBX_COUNTOF(alone)) ||
-           (is_name(w) && is_person(w)) ||
            (gbx_words_have_any(w, numbered, GBX_COUNTOF(numbered)) &&
             gbx_words_have_any(w, numbers, GBX_COUNTOF(numbers)));
 }
@@ -205,14 +288,34 @@ gbx_sensitive_place gbx_sensitive_below(gbx_sensitive_place place, const char *n
 {
     gbx_words w;
 
+    bool is_in_person =
+        place == GBX_SENSITIVE_PERSON || place == GBX_SENSITIVE_SOMEBODY;
+
     gbx_words_take(name, len, &w);
     if (place == GBX_SENSITIVE_ALL || is_sensitive(&w, is_number) ||
-        (place == GBX_SENSITIVE_PERSON && w.count == 1 && is_name(&w)))
+        (is_in_person && is_own_name(&w, is_number)))
         return GBX_SENSITIVE_ALL;
-    return (place == GBX_SENSITIVE_PERSON && is_aspect(&w)) ||
-                   (is_person(&w) && !is_figure(&w))
-               ? GBX_SENSITIVE_PERSON
-               : GBX_SENSITIVE_NOTHING;
+    if (is_person(&w) && !is_figure(&w))
+        return is_somebody(&w) ? GBX_SENSITIVE_SOMEBODY : GBX_SENSITIVE_PERSON;
+    return is_in_person && is_aspect(&w) ? GBX_SENSITIVE_PERSON : GBX_SENSITIVE_NOTHING;
+}
+
+bool gbx_sensitive_is_personal(const char *name, size_t len, bool is_number)
+{
+    /* Shown themselves, but of nobody else. */
+    static const char *const signs[] = {
+        "salary", "wage", "gehalt",     "salaire", "salario",
+        "gender", "sex",  "geschlecht", "patient", "diagnosis",
+    };
+    static const char *const machines[] = {"ip", "ipv", "mac", "host", "server"};
+    gbx_words w;
+
+    gbx_words_take(name, len, &w);
+    if (is_number && is_figure(&w))
+        return false;
+    return is_of_person(&w, is_number) ||
+           gbx_words_have_any(&w, signs, GBX_COUNTOF(signs)) ||
+           (is_address(&w) && !gbx_words_have_any(&w, machines, GBX_COUNTOF(machines)));
 }
 
 bool gbx_sensitive_is_secret(const char *name, size_t len, bool is_number)

@@ -121,8 +121,10 @@ static void merge_child(looking *l, gbx_shape **into, gbx_shape **from)
  * nobody's business. */
 static gbx_shape **place_in_map(gbx_shape *s, gbx_view name)
 {
-    if (gbx_describe_below(GBX_SENSITIVE_NOTHING, name, false) == GBX_SENSITIVE_PERSON)
-        s->members = GBX_SENSITIVE_PERSON;
+    gbx_sensitive_place place = gbx_describe_below(GBX_SENSITIVE_NOTHING, name, false);
+
+    if (place < GBX_SENSITIVE_ALL && place > s->members)
+        s->members = place;
     return gbx_describe_below(GBX_SENSITIVE_PERSON, name, false) == GBX_SENSITIVE_ALL
                ? &s->hidden
                : &s->member;

@@ -303,7 +303,9 @@ static void test_every_truncation__is_looked_at(void **state)
     static const char text[] =
         "88.217183633 +1 (415) 555-0123 a@b.c 4111-1111-1111-1111 1.2.3.4 "
         "token=\"a b\" Pwd=c d;e=f Bearer abc123def456 authorization: basic  x "
-        "c:4111111111111111,DE89370400440532013000|AKIAIOSFODNN7EXAMPLE#(415)555-0123";
+        "c:4111111111111111,DE89370400440532013000|AKIAIOSFODNN7EXAMPLE#(415)555-0123 "
+        "2001:db8::1, a:fe80::1%e h:$2b$12$KIXQJ6v6c8Z7e3Q9y1vOQe5m "
+        "http://h/?a=1&sid=2";
     (void)state;
 
     for (size_t len = 0; len < sizeof text; len++) {

@@ -2,6 +2,7 @@
 // datasets: what a model is told when there are many, and when code names one in another way
 // than it is called with.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -107,11 +108,36 @@ test('a dataset that is read where it is not: the hint says where it is', async 
     [{ code: '(d) => d.readings.length', dataset: 'orders' }, /^write datasets\.readings: data is the dataset 'orders' itself/],
     [{ code: '({ orders }) => orders.length', dataset: 'orders' }, /^write datasets\.orders: data is the dataset 'orders' itself/],
     [{ code: '({ data }) => data.length', dataset: 'orders' }, /^data is the dataset 'orders' itself: /],
+    [{ code: '({ orders }) => orders', dataset: 'orders' }, /^data is the dataset 'orders' itself: /],
+    [{ code: '({ readings }) => readings', dataset: 'orders' }, /^write datasets\.readings: data is the dataset 'orders' itself/],
   ])
     assert.match((await call(client, args)).hint, hint, args.code);
   assert.equal(Object.keys((await call(client, { code: 'data', dataset: null })).value).length, 2);
   assert.equal((await call(client, { code: 'data', dataset: 7 })).error, "'dataset' is not a string");
   assert.equal((await call(client, { code: 'data', dataset: 'x'.repeat(400) })).error, "'dataset' has more than 255 bytes, or a NUL in it");
+});
+
+test('a dataset that there is none of: the hint says which there are', async () => {
+  const client = await start([`orders=${file('orders.json', orders)}`, `readings=${file('readings.json', readings)}`]);
+  for (const args of [
+    { code: '({ zz }) => zz.length' }, { code: '(d) => d.zz.length' }, { code: '() => datasets.zz.length' },
+    { code: '() => datasets.zz.length', dataset: 'orders' }, { code: 'data.zz[0]' },
+  ])
+    assert.equal((await call(client, args)).hint, "there is no dataset 'zz': there are orders, readings", args.code);
+  for (const args of [
+    { code: '(d) => d.zz.length', dataset: 'orders' }, { code: '(d) => d.orders.zz.length' },
+    { code: '() => { const datasets = { a: {} }; return datasets.a.b.c }' },
+    { code: '(d) => d.orders.map(({ zz }) => zz.length)' }, { code: '(d, { zz }) => zz.length', input: {} },
+    { code: '() => undefined', dataset: 'orders' }, { code: '({ zz }) => zz', dataset: 'orders' },
+  ])
+    assert.doesNotMatch((await call(client, args)).hint ?? '', /no dataset|itself/, args.code);
+});
+
+test('a runner that has no datasets is refused at the start', () => {
+  const { status, stderr } = spawnSync(command,
+    ['mcp', '--runner', 'memory', '--data', `orders=${file('orders.json', orders)}`], { input: '', encoding: 'utf8' });
+  assert.notEqual(status, 0);
+  assert.match(stderr, /a runner other than 'process' has no datasets/);
 });
 
 test('an input that is read and was not given: the hint says so, and nothing of it else', async () => {

@@ -108,6 +108,12 @@ static void say_object(const failed *f, gbx_buf *to)
                        f->called->data->sets[0].spec.name);
 }
 
+static void say_none(const failed *f, const char *name, gbx_buf *to)
+{
+    (void)gbx_buf_printf(to, "there is no dataset '%s': ", name);
+    gbx_data_say_names(f->called->data, to);
+}
+
 /* ---- what failed ---------------------------------------------------------------------- */
 
 static bool is_data(const failed *f)
@@ -122,16 +128,27 @@ static bool is_input(const failed *f)
                                   : strcmp(f->root, "input") == 0;
 }
 
+/* Is it the object of all datasets? */
+static bool is_all(const failed *f)
+{
+    return (f->called->set == NULL && is_data(f)) ||
+           (!f->naming.is_parameter && strcmp(f->root, "datasets") == 0);
+}
+
 /* undefined is not an object (evaluating 'd.orders.length') */
 static void advise_missing(failed *f, gbx_buf *to)
 {
     const gbx_called *c = f->called;
 
     if (f->member[0] != 0) {
-        if (c->set != NULL && is_data(f) && find_set(f, f->member) != NULL)
+        if (is_all(f) && find_set(f, f->member) == NULL)
+            say_none(f, f->member, to);
+        else if (c->set != NULL && is_data(f) && find_set(f, f->member) != NULL)
             say_dataset(f, f->member, to);
     } else if (f->naming.is_parameter && find_set(f, f->root) != NULL) {
         say_dataset(f, f->root, to);
+    } else if (c->set == NULL && f->naming.in_pattern && f->naming.index == 0) {
+        say_none(f, f->root, to);
     } else if (c->set != NULL && f->naming.in_pattern && f->naming.index == 0 &&
                strcmp(f->root, "data") == 0) {
         say_itself(f, to);
@@ -169,6 +186,27 @@ static void advise(failed *f, const char *message, gbx_buf *to)
     }
 }
 
+/* ({ orders }) => orders, called with a dataset: it has no member of that name. */
+static void advise_nothing(failed *f, gbx_buf *to)
+{
+    const gbx_mcp_data *d = f->called->data;
+
+    if (f->called->set == NULL || !gbx_naming_takes_apart(f->code, f->len, 0))
+        return;
+    for (size_t i = 0; i < d->count; i++) {
+        const char *name = d->sets[i].spec.name;
+        gbx_naming naming = gbx_naming_of(f->code, f->len, name, strlen(name));
+
+        if (!naming.in_pattern || naming.index != 0)
+            continue;
+        if (&d->sets[i] == f->called->set)
+            say_itself(f, to);
+        else
+            say_dataset(f, name, to);
+        return;
+    }
+}
+
 /* ---- public to other files of this folder --------------------------------- */
 
 void gbx_compute_advise(const gbx_called *called, const gbx_script *script,
@@ -176,6 +214,11 @@ void gbx_compute_advise(const gbx_called *called, const gbx_script *script,
 {
     failed f = {.called = called, .code = script->code, .len = script->code_len};
 
+    size_t value_len = 0;
+
     if (gbx_result_code(result) == GBX_CODE_RUNTIME)
         advise(&f, gbx_result_error(result), to);
+    else if (gbx_result_code(result) == GBX_CODE_VALUE &&
+             (gbx_result_value(result, &value_len) == NULL || value_len == 0))
+        advise_nothing(&f, to);
 }

@@ -28,7 +28,6 @@
 
 #define CODE_MAX GBX_MIB(1)
 
-#define NAMED_MAX  20 /* datasets that an error names */
 #define NAME_BYTES 256
 
 struct gbx_compute {
@@ -257,10 +256,8 @@ static void refuse_name(gbx_compute *c, const char *name)
                                   gbx_artifacts_border(name, strlen(name),
                                                        GBX_SPEC_NAME_MAX),
                                   GBX_ESCAPE_LINE);
-    (void)gbx_buf_printf(&error, "': there %s ", d->count == 1 ? "is" : "are");
-    for (size_t i = 0; i < d->count && i < NAMED_MAX; i++)
-        (void)gbx_buf_printf(&error, "%s%s", i > 0 ? ", " : "", d->sets[i].spec.name);
-    (void)gbx_buf_puts(&error, d->count > NAMED_MAX ? ", ..." : "");
+    (void)gbx_buf_puts(&error, "': ");
+    gbx_data_say_names(d, &error);
     (void)snprintf(hint, sizeof hint, "%s%s%s",
                    near != NULL ? "did you mean '" : "leave 'dataset' out",
                    near != NULL ? near : "", near != NULL ? "'?" : " for all of them");

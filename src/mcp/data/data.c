@@ -15,6 +15,7 @@
 #define DESCRIPTION_MIN  240
 
 #define DATASETS_MAX 256
+#define NAMED_MAX    20 /* of them, where they are listed */
 
 /* A database that somebody holds, who may let it go as it was, is asked again after this. */
 #define HELD_MS 3000
@@ -191,6 +192,14 @@ bool gbx_data_is_ready(const gbx_mcp_data *d, const gbx_dataset_state *set)
     return true;
 }
 
+void gbx_data_say_names(const gbx_mcp_data *d, gbx_buf *to)
+{
+    (void)gbx_buf_printf(to, "there %s ", d->count == 1 ? "is" : "are");
+    for (size_t i = 0; i < d->count && i < NAMED_MAX; i++)
+        (void)gbx_buf_printf(to, "%s%s", i > 0 ? ", " : "", d->sets[i].spec.name);
+    (void)gbx_buf_puts(to, d->count > NAMED_MAX ? ", ..." : "");
+}
+
 void gbx_data_arrived(gbx_mcp_data *d, gbx_load_outcome *o)
 {
     if (o->kind == GBX_LOAD_ENGINE) {
@@ -220,6 +229,12 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     if (d == NULL || count == 0) {
         free(d);
         return gbx_fail(reterr, GBX_E_USAGE, "there is no dataset");
+    }
+    if (options->runner != NULL || (options->runner_name != NULL &&
+                                    strcmp(options->runner_name, "process") != 0)) {
+        free(d);
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED,
+                        "a runner other than 'process' has no datasets");
     }
     d->loop = loop;
     d->server = server;

@@ -125,7 +125,7 @@ typedef struct gbx_called {
 } gbx_called;
 
 /* code: what the model wrote; script: where it is in what ran; advice: what to do about
- * the error, "": what the engine says. */
+ * the error or the value that is missing, "": what the engine says. */
 struct gbx_script;
 void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char *code,
                        size_t code_len, const struct gbx_script *script,
@@ -136,7 +136,7 @@ void gbx_compute_refuse(gbx_mcp_request *request, const char *code, const char *
 
 /* ---- advise.c: errors that come from how code was called ------------------------------ */
 
-/* Append what to do about it; nothing if that is not the reason. */
+/* Append what to do about an error, or about no value; nothing if that is not the reason. */
 void gbx_compute_advise(const gbx_called *called, const struct gbx_script *script,
                         const gbx_result *result, gbx_buf *to);
 
@@ -181,6 +181,9 @@ struct gbx_mcp_data {
 
 /* Can something be said of it? */
 bool gbx_data_is_described(const gbx_dataset_state *set);
+
+/* Append "there are orders, customers": the first of them. */
+void gbx_data_say_names(const gbx_mcp_data *data, gbx_buf *to);
 
 /* What the loader's threads have found out; on the loop. */
 void gbx_data_arrived(gbx_mcp_data *data, gbx_load_outcome *outcome);

@@ -77,9 +77,10 @@ static void say_value(const reply *r, gbx_buf *to)
     if (r->value.total == 0) {
         (void)gbx_buf_puts(to, "no value returned; ");
         put_log_count(r, to);
-        (void)gbx_buf_puts(to, gbx_result_log_count(r->result) > 0
-                                   ? ""
-                                   : ". Return a value, or end with an expression");
+        if (r->hint[0] != 0)
+            (void)gbx_buf_printf(to, "\nhint: %s", r->hint);
+        else if (gbx_result_log_count(r->result) == 0)
+            (void)gbx_buf_puts(to, ". Return a value, or end with an expression");
         return;
     }
     if (r->value.tail != NULL)
@@ -214,11 +215,14 @@ static void put_structured(const reply *r, gbx_buf *to)
     gbx_stats stats = gbx_result_stats(r->result);
 
     (void)gbx_buf_printf(to, "{\"ok\":%s", r->ok ? "true" : "false");
-    if (r->ok)
+    if (r->ok) {
         put_value(r, to);
-    else
+        if (r->hint[0] != 0)
+            put_string(to, "hint", r->hint);
+    } else {
         put_error(to, gbx_code_name(gbx_result_code(r->result)),
                   gbx_result_error(r->result), &r->at, r->hint);
+    }
     put_logs(r, to);
     (void)gbx_buf_puts(to, ",\"stats\":{\"wallMs\":");
     (void)gbx_json_append_number(to, stats.wall_ms);
@@ -298,10 +302,12 @@ void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char 
     gbx_buf_init(&content, ALL_MAX);
     gbx_buf_init(&structured, ALL_MAX);
     r.ok = gbx_result_code(result) == GBX_CODE_VALUE;
-    if (r.ok)
+    if (r.ok) {
         take_value(&r);
-    else
+        r.hint = advice;
+    } else {
         take_error(&r, code, code_len, script, advice);
+    }
     take_logs(&r);
     put_content(&r, &content);
     put_structured(&r, &structured);

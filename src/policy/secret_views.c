@@ -12,29 +12,25 @@
 
 #include "policy/unescape.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * What is undone, and below it, what is undone then: the encodings that programs put
- * into one another are JSON in JSON, a URL or a page in JSON, JSON or a URL in a URL,
- * lines of base64 in JSON. A list ends in NONE; FORM counts if a value has a space.
+ * What is undone in what else has been undone, as programs put encodings into one
+ * another: JSON in JSON, a URL, a page or lines of base64 in JSON, JSON or a URL in a
+ * URL. A list ends in NONE; FORM counts if a value has a space.
  */
-static const struct {
-    gbx_escaping first;
-    gbx_escaping then[6];
-} tree[] = {
-    {GBX_ESCAPING_JSON,
-     {GBX_ESCAPING_JSON, GBX_ESCAPING_PERCENT, GBX_ESCAPING_HTML, GBX_ESCAPING_LINES,
-      GBX_ESCAPING_FORM}},
-    {GBX_ESCAPING_PERCENT, {GBX_ESCAPING_JSON, GBX_ESCAPING_PERCENT}},
-    {GBX_ESCAPING_HTML, {GBX_ESCAPING_NONE}},
-    {GBX_ESCAPING_LINES, {GBX_ESCAPING_NONE}},
-    {GBX_ESCAPING_FORM, {GBX_ESCAPING_NONE}},
+static const gbx_escaping within[][6] = {
+    [GBX_ESCAPING_NONE] = {GBX_ESCAPING_JSON, GBX_ESCAPING_PERCENT, GBX_ESCAPING_HTML,
+                           GBX_ESCAPING_LINES, GBX_ESCAPING_FORM}, /* the data */
+    [GBX_ESCAPING_JSON] = {GBX_ESCAPING_JSON, GBX_ESCAPING_PERCENT, GBX_ESCAPING_HTML,
+                           GBX_ESCAPING_LINES, GBX_ESCAPING_FORM},
+    [GBX_ESCAPING_PERCENT] = {GBX_ESCAPING_JSON, GBX_ESCAPING_PERCENT},
+    [GBX_ESCAPING_LINES] = {GBX_ESCAPING_NONE},
 };
 
-#define FAMILIES  (sizeof tree / sizeof tree[0])
-#define VIEWS_MAX 12
+#define VIEWS_MAX 17
 
 /* Is it to be stopped? It is looked at so rarely. */
 #define STOP_BYTES 4096
@@ -42,6 +38,7 @@ static const struct {
 typedef struct view {
     gbx_escaping how;
     bool is_active;
+    bool wakes[256]; /* it becomes active at this byte */
     uint32_t state;
     size_t seen;    /* bytes of this view since it became active, and before */
     size_t *starts; /* a ring: where in the data its last bytes come from */
@@ -69,7 +66,6 @@ typedef struct finder {
     view views[VIEWS_MAX];
     size_t view_count;
     bool parts[256]; /* some family becomes active at this byte */
-    bool wakes[FAMILIES][256];
 } finder;
 
 /* ---- hits ------------------------------------------------------------------ */
@@ -78,6 +74,13 @@ static bool is_base64(uint8_t c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
            c == '+' || c == '/' || c == '-' || c == '_';
+}
+
+/* The n of \n: a line end of base64 that is a string of JSON. */
+static bool is_escaped(gbx_span data, size_t at)
+{
+    return at > 0 && data.data[at - 1] == '\\' &&
+           memchr("bfnrt", data.data[at], 5) != NULL;
 }
 
 static void append_hit(finder *f, const gbx_hit *hit)
@@ -105,7 +108,7 @@ static void found(finder *f, uint32_t form_number, size_t start, size_t end)
     gbx_hit *last = f->hits->count > 0 ? &f->hits->items[f->hits->count - 1] : NULL;
 
     if ((form->edges & GBX_FORM_EDGE_BEFORE) != 0 && start > 0 &&
-        is_base64(f->data.data[start - 1]))
+        is_base64(f->data.data[start - 1]) && !is_escaped(f->data, start - 1))
         hit.start--;
     if ((form->edges & GBX_FORM_EDGE_AFTER) != 0 && end < f->data.len &&
         is_base64(f->data.data[end]))
@@ -198,7 +201,7 @@ static void emit(finder *f, view *v, uint8_t byte, size_t start, size_t end)
     for (size_t i = 0; i < v->below_count; i++) {
         view *b = &v->below[i];
 
-        if (!b->is_active && !gbx_unescape_begins(b->how, byte))
+        if (!b->is_active && !b->wakes[byte])
             continue;
         if (!b->is_active)
             activate(f, b, v, 0);
@@ -276,7 +279,7 @@ static size_t apart(finder *f, size_t at)
         for (size_t i = 0; i < f->family_count; i++) {
             view *v = &f->families[i];
 
-            if (!v->is_active && !f->wakes[i][byte])
+            if (!v->is_active && !v->wakes[byte])
                 continue;
             if (!v->is_active)
                 activate(f, v, NULL, at);
@@ -295,13 +298,12 @@ static size_t apart(finder *f, size_t at)
     return at;
 }
 
-static void end(finder *f)
+/* There is no more: what waits is decided, the upper view's first. */
+static void end(finder *f, view *v)
 {
-    for (size_t i = 0; i < f->family_count; i++) {
-        undo(f, &f->families[i], true);
-        for (size_t k = 0; k < f->families[i].below_count; k++)
-            undo(f, &f->families[i].below[k], true);
-    }
+    undo(f, v, true);
+    for (size_t i = 0; i < v->below_count; i++)
+        end(f, &v->below[i]);
 }
 
 static void find(finder *f)
@@ -321,16 +323,8 @@ static void find(finder *f)
             step(f, at);
         at++;
     }
-    end(f);
-}
-
-static view *add_view(finder *f, gbx_escaping how)
-{
-    view *v = &f->views[f->view_count];
-
-    v->how = how;
-    v->starts = f->rings + f->view_count++ * (f->ring_mask + 1);
-    return v;
+    for (size_t i = 0; i < f->family_count; i++)
+        end(f, &f->families[i]);
 }
 
 static bool counts(const finder *f, gbx_escaping how)
@@ -339,33 +333,56 @@ static bool counts(const finder *f, gbx_escaping how)
            (how != GBX_ESCAPING_FORM || f->forms->has_space);
 }
 
-/* What is below a view that follows would sleep through its escapes: so a family wakes
- * for those too. */
-static void wake_at(finder *f, size_t family, gbx_escaping how)
+static void add_view(finder *f, gbx_escaping how)
 {
+    view *v = &f->views[f->view_count];
+
+    assert(f->view_count < VIEWS_MAX);
+    v->how = how;
+    v->starts = f->rings + f->view_count++ * (f->ring_mask + 1);
     for (unsigned byte = 0; byte < 256; byte++)
-        if (gbx_unescape_begins(how, (uint8_t)byte))
-            f->wakes[family][byte] = f->parts[byte] = true;
+        v->wakes[byte] = gbx_unescape_begins(how, (uint8_t)byte);
 }
 
-static void plant(finder *f)
+/* What is below a view that follows would sleep through its escapes: so a view wakes for
+ * those too. */
+static void wake_for(view *v, const view *below)
 {
-    f->families = f->views;
-    for (size_t i = 0; i < FAMILIES; i++) {
-        if (!counts(f, tree[i].first))
-            continue;
-        (void)add_view(f, tree[i].first);
-        wake_at(f, f->family_count++, tree[i].first);
-    }
-    for (size_t i = 0; i < f->family_count; i++) {
-        view *v = &f->families[i];
+    for (unsigned byte = 0; byte < 256; byte++)
+        v->wakes[byte] = v->wakes[byte] || below->wakes[byte];
+}
 
-        v->below = &f->views[f->view_count];
-        for (size_t k = 0; counts(f, tree[i].then[k]); k++, v->below_count++) {
-            (void)add_view(f, tree[i].then[k]);
-            wake_at(f, i, tree[i].then[k]);
-        }
+/*
+ * The views of what is within v, which undoes so many; first those of one level. It is
+ * two at once; and in JSON in JSON one more, since a tool gives JSON as the text of a
+ * message, which is JSON.
+ */
+static void plant(finder *f, view *v, unsigned undone)
+{
+    v->below = &f->views[f->view_count];
+    for (const gbx_escaping *how = within[v->how]; counts(f, *how); how++) {
+        add_view(f, *how);
+        v->below_count++;
     }
+    for (size_t i = 0; i < v->below_count; i++) {
+        view *b = &v->below[i];
+        bool is_json = v->how == GBX_ESCAPING_JSON && b->how == GBX_ESCAPING_JSON;
+
+        if (undone == 0 || (undone == 1 && is_json))
+            plant(f, b, undone + 1);
+        wake_for(v, b);
+    }
+}
+
+/* All views are below the data as it is. */
+static void plant_all(finder *f)
+{
+    view data = {.how = GBX_ESCAPING_NONE};
+
+    plant(f, &data, 0);
+    f->families = data.below;
+    f->family_count = data.below_count;
+    memcpy(f->parts, data.wakes, sizeof f->parts);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -388,7 +405,7 @@ bool gbx_secret_find(const gbx_secret_forms *forms, gbx_span data,
         f->hits = ret;
         f->stop = stop;
         f->ring_mask = ring - 1;
-        plant(f);
+        plant_all(f);
         find(f);
         done = !f->failed;
         sort_and_merge(ret);

@@ -101,6 +101,45 @@ static void test_secrets__with_blanks_in_them_are_known_whole(void **state)
     gbx_mcp_config_free(config);
 }
 
+static void test_secrets__inherited_are_known_by_their_names_too(void **state)
+{
+    gbx_mcp_config *config;
+    (void)state;
+
+    assert_int_equal(setenv("INHERITED_TOKEN", "Bearer from-the-environment-1", 1), 0);
+    assert_int_equal(setenv("INHERITED_MODE", "ordinary-text-1", 1), 0);
+    config = parsed_config(
+        NULL, "{\"servers\": {\"a\": {\"command\": \"x\", \"glovebox\": {\"env\": "
+              "[\"INHERITED_TOKEN\", \"INHERITED_MODE\", \"UNSET_TOKEN\"]}}}}");
+    assert_int_equal(config->servers[0].inherit_count, 3);
+    assert_true(strips(config, "from-the-environment-1", "{{secret:INHERITED_TOKEN}}"));
+    assert_true(strips(config, "ordinary-text-1", NULL));
+    gbx_mcp_config_free(config);
+}
+
+static void test_secrets__are_known_without_white_space_and_by_their_lines(void **state)
+{
+    gbx_mcp_config *config = parsed_config(
+        NULL,
+        "{\"servers\": {\"a\": {\"command\": \"x\", \"env\": {"
+        "\"A_TOKEN\": \"with-a-line-end\\n\", \"B_TOKEN\": \" \\t between-blanks \","
+        "\"SIGNING_KEY\": \"customer_id\\n\","
+        "\"TLS_PRIVATE_KEY\": \"-----BEGIN PRIVATE KEY-----\\r\\n"
+        "MIIEvQIBADANBgkqhkiG9w0B\\r\\n  AQEFAASCBKcwggSjAgEAAoIB\\r\\nshort1==\\r\\n"
+        "-----END PRIVATE KEY-----\\r\\n\"}}}}");
+    (void)state;
+
+    assert_true(strips(config, "with-a-line-end", "{{secret:A_TOKEN}}"));
+    assert_true(strips(config, "between-blanks", "{{secret:B_TOKEN}}"));
+    assert_true(strips(config, "customer_id", NULL));
+    assert_true(
+        strips(config, "MIIEvQIBADANBgkqhkiG9w0B", "{{secret:TLS_PRIVATE_KEY}}"));
+    assert_true(
+        strips(config, "AQEFAASCBKcwggSjAgEAAoIB", "{{secret:TLS_PRIVATE_KEY_2}}"));
+    assert_true(strips(config, "-----BEGIN PRIVATE KEY----- short1==", NULL));
+    gbx_mcp_config_free(config);
+}
+
 static void test_secrets__are_no_paths_and_have_their_names_as_whole_words(void **state)
 {
     static const char *const plain[] = {"MEMORY_FILE_PATH=memory-of-user-1.json",
@@ -177,6 +216,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_secrets__of_env_and_headers_are_known_by_their_names),
         cmocka_unit_test(test_secrets__with_blanks_in_them_are_known_whole),
+        cmocka_unit_test(test_secrets__inherited_are_known_by_their_names_too),
+        cmocka_unit_test(
+            test_secrets__are_known_without_white_space_and_by_their_lines),
         cmocka_unit_test(
             test_secrets__are_no_paths_and_have_their_names_as_whole_words),
         cmocka_unit_test(test_secrets__declared_are_for_their_servers_alone),

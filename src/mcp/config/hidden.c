@@ -9,13 +9,18 @@
 
 #include "base/cleanup.h"
 #include "policy/grants.h"
+#include "policy/lists.h"
 #include "policy/secrets.h"
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME_SIZE 112
+
+/* What is shorter may be an ordinary word. */
+#define LONG 16u
 
 static bool is_taken(const gbx_policy *policy, const char *name)
 {
@@ -54,12 +59,14 @@ static void choose_name(const gbx_policy *policy, const char *from, char out[NAM
         (void)snprintf(out, NAME_SIZE, "%s_%u", name, i);
 }
 
-static bool is_text(const char *value, size_t len)
+static bool is_control(char c)
 {
-    for (size_t i = 0; i < len; i++)
-        if ((unsigned char)value[i] < 0x20 || value[i] == 0x7F)
-            return false;
-    return true;
+    return (unsigned char)c < 0x20 || c == 0x7F;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || is_control(c);
 }
 
 /* "./a", "C:\\a", "https://host/path": where something is. An address with a user or a
@@ -82,7 +89,7 @@ static bool is_place(const char *value)
 /* "customer_id" is no key of the secret kind, and would be cut out of every answer. */
 static bool looks_random(const char *value, size_t len)
 {
-    return len >= 16 && strcspn(value, "0123456789") < len && !is_place(value);
+    return len >= LONG && strcspn(value, "0123456789") < len && !is_place(value);
 }
 
 /* signingKey: where a capital follows a small letter, a word begins. */
@@ -111,6 +118,55 @@ static bool has_word(const char *name, const char *word, word_place place)
              (place != LAST || at[len] == '\0')))
             return true;
     return false;
+}
+
+/* The length of text but for the blanks at its ends; *text begins behind them. */
+static size_t without_blanks(const char **text, size_t len)
+{
+    while (len > 0 && is_blank(**text)) {
+        ++*text;
+        len--;
+    }
+    while (len > 0 && is_blank((*text)[len - 1]))
+        len--;
+    return len;
+}
+
+/* Up to a line end, or what else no secret can have in it. */
+static size_t line_length(const char *text)
+{
+    size_t len = 0;
+
+    while (text[len] != '\0' && !is_control(text[len]))
+        len++;
+    return len;
+}
+
+static gbx_status keep(gbx_json_reader *r, gbx_mcp_sound sound, const char *name,
+                       const char *value)
+{
+    gbx_policy *policy = r->policy;
+    size_t len = strlen(value);
+    gbx_secret *secret;
+    char chosen[NAME_SIZE];
+
+    if (len < GBX_SECRET_MIN || len > GBX_SECRET_MAX || is_known(policy, value, len) ||
+        (sound == GBX_MCP_PERHAPS && !looks_random(value, len)))
+        return GBX_OK;
+    choose_name(policy, name, chosen);
+    return gbx_json_placed(r, gbx_grant_secret(policy,
+                                               &(gbx_entry){.name = chosen,
+                                                            .name_len = strlen(chosen),
+                                                            .value = value,
+                                                            .value_len = len},
+                                               &secret, r->err));
+}
+
+/* Of one of several lines: a word of a secret is one, if it is long. Others must look
+ * like one: "-----BEGIN PRIVATE KEY-----" is in every file. */
+static gbx_mcp_sound sound_of_line(gbx_mcp_sound sound, const char *line)
+{
+    return strlen(line) < LONG || strchr(line, ' ') != NULL ? GBX_MCP_PERHAPS : sound;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -148,20 +204,28 @@ gbx_mcp_sound gbx_mcp_sounds_secret(const char *name)
 gbx_status gbx_mcp_keep_secret(gbx_json_reader *r, gbx_mcp_sound sound,
                                const char *name, const char *value)
 {
-    gbx_policy *policy = r->policy;
-    size_t len = strlen(value);
-    gbx_secret *secret;
-    char chosen[NAME_SIZE];
+    gbx_status status = GBX_OK;
+    bool is_whole;
+    char *copy;
+    size_t len;
 
-    if (len < GBX_SECRET_MIN || len > GBX_SECRET_MAX || !is_text(value, len) ||
-        is_known(policy, value, len) || sound == GBX_MCP_PLAIN ||
-        (sound == GBX_MCP_PERHAPS && !looks_random(value, len)))
+    if (sound == GBX_MCP_PLAIN)
         return GBX_OK;
-    choose_name(policy, name, chosen);
-    return gbx_json_placed(r, gbx_grant_secret(policy,
-                                               &(gbx_entry){.name = chosen,
-                                                            .name_len = strlen(chosen),
-                                                            .value = value,
-                                                            .value_len = len},
-                                               &secret, r->err));
+    len = without_blanks(&value, strlen(value));
+    copy = strndup(value, len);
+    if (copy == NULL)
+        return gbx_list_nomem(r->err);
+    is_whole = line_length(copy) == len;
+    for (char *line = copy; status == GBX_OK && line < copy + len;) {
+        const char *kept = line;
+        size_t line_len = line_length(line);
+        size_t kept_len = without_blanks(&kept, line_len);
+
+        line[kept + kept_len - line] = '\0';
+        status = keep(r, is_whole ? sound : sound_of_line(sound, kept), name, kept);
+        line += line_len + 1;
+    }
+    explicit_bzero(copy, len);
+    free(copy);
+    return status;
 }

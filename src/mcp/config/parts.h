@@ -43,7 +43,9 @@ typedef enum gbx_mcp_sound {
 gbx_mcp_sound gbx_mcp_sounds_secret(const char *name);
 
 /* A value that must not come back from a server: kept under a name like that, for
- * nobody to use. Values that are too short to be secret are let be. */
+ * nobody to use, without white space at its ends; of several lines, each that looks like
+ * a secret. Values that are too short to be secret are let be, and those that are too
+ * long. */
 gbx_status gbx_mcp_keep_secret(gbx_json_reader *r, gbx_mcp_sound sound,
                                const char *name, const char *value);
 

@@ -153,14 +153,14 @@ typedef struct pairs {
     gbx_mcp_upstream_config *headers_of; /* NULL: they are variables */
 } pairs;
 
-/* What a value that was written out keeps secret: of a header "Bearer abc" also "abc"; of
- * a variable that, if it looks like more than the second word of a phrase. */
-static gbx_status keep_written(gbx_json_reader *r, const pairs *p, gbx_mcp_sound sound,
+/* What a value keeps secret that a server gets as it is: of a header "Bearer abc" also
+ * "abc"; of a variable that, if it looks like more than the second word of a phrase. */
+static gbx_status keep_written(gbx_json_reader *r, bool is_header, gbx_mcp_sound sound,
                                const char *name, const char *value)
 {
     const char *rest = value + strcspn(value, " ");
     gbx_mcp_sound of_rest =
-        p->headers_of == NULL && sound == GBX_MCP_SECRET ? GBX_MCP_PERHAPS : sound;
+        !is_header && sound == GBX_MCP_SECRET ? GBX_MCP_PERHAPS : sound;
     gbx_status status = gbx_mcp_keep_secret(r, of_rest, name, rest + strspn(rest, " "));
 
     return status == GBX_OK ? gbx_mcp_keep_secret(r, sound, name, value) : status;
@@ -223,7 +223,7 @@ static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *
     if (p->headers_of != NULL && strpbrk(room->value, "\r\n") != NULL)
         return refuse_text(r, p->headers_of, value, "a header has no line end in it",
                            "a variable of a header has a line end in it");
-    return keep_written(r, p, sound, name, room->value);
+    return keep_written(r, p->headers_of != NULL, sound, name, room->value);
 }
 
 static gbx_status read_env(gbx_json_reader *r, const json_t *value,
@@ -274,10 +274,15 @@ static gbx_status add_inherited(gbx_json_reader *r, const char *text, size_t len
                                 void *target)
 {
     gbx_mcp_upstream_config *server = target;
+    const char *value = getenv(text);
+    gbx_status status;
 
     if (len == 0 || memchr(text, '=', len) != NULL)
         return gbx_refuse(r->err, text, 0, "this is no name of a variable");
-    return gbx_names_add(&server->inherit, &server->inherit_count, text, len, r->err);
+    status = gbx_names_add(&server->inherit, &server->inherit_count, text, len, r->err);
+    return status == GBX_OK && value != NULL
+               ? keep_written(r, false, gbx_mcp_sounds_secret(text), text, value)
+               : status;
 }
 
 static gbx_status read_description(gbx_json_reader *r, const json_t *value,

@@ -15,13 +15,33 @@ static bool append_point(gbx_buf *buf, uint32_t c)
     return gbx_buf_append(buf, out, n);
 }
 
-/* Characters that move the cursor, reorder text or end a line somewhere. */
+/* Of an emoji or a letter: in text or in colour. Nothing else is drawn of them. */
+static bool is_shape(uint32_t c)
+{
+    return c == 0xFE0E || c == 0xFE0F;
+}
+
+/* Characters that move the cursor, reorder text or end a line somewhere, and those that
+ * nobody sees: Default_Ignorable_Code_Point of Unicode, but for what is_shape(), and the
+ * blank of Braille. */
 static bool is_steering(uint32_t c)
 {
-    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C ||
-           (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
-           (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF ||
-           (c >= 0xE0000 && c <= 0xE007F);
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {{0xAD, 0xAD},       {0x34F, 0x34F},     {0x61C, 0x61C},
+                  {0x115F, 0x1160},   {0x17B4, 0x17B5},   {0x180B, 0x180F},
+                  {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},
+                  {0x2800, 0x2800},   {0x3164, 0x3164},   {0xFE00, 0xFE0D},
+                  {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFF8},
+                  {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+
+    if (c < ranges[0].first)
+        return c < 0x20 || (c >= 0x7F && c < 0xA0);
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0] && c >= ranges[i].first;
+         i++)
+        if (c <= ranges[i].last)
+            return true;
+    return false;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -168,8 +188,9 @@ bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len, gbx_esc
     for (size_t i = 0; i < len;) {
         size_t n = gbx_utf8_sequence(d + i, len - i);
         uint32_t c = n == 0 ? 0xFFFD : gbx_utf8_decode(d + i, n);
-        bool keep =
-            !is_steering(c) || (how == GBX_ESCAPE_TEXT && (c == '\n' || c == '\t'));
+        bool keep = is_steering(c)
+                        ? (how & GBX_ESCAPE_TEXT) != 0 && (c == '\n' || c == '\t')
+                        : (how & GBX_ESCAPE_SHAPES) == 0 || !is_shape(c);
 
         if (keep ? !append_point(buf, c) : !gbx_buf_printf(buf, "\\u{%x}", (unsigned)c))
             return false;

@@ -32,9 +32,14 @@ bool gbx_utf8_append_lossy(gbx_buf *buf, const void *data, size_t len);
  * " [... N bytes ...] ". */
 bool gbx_utf8_append_ends(gbx_buf *buf, const void *data, size_t len, size_t max);
 
-/* Append so that a terminal or a text log cannot be steered by it: C0, DEL, C1, bidi
- * controls and line separators become \u{...}; newline and tab are kept if asked. */
-typedef enum gbx_escape { GBX_ESCAPE_LINE, GBX_ESCAPE_TEXT } gbx_escape;
+/* Append so that a terminal or a text log cannot be steered by it, and nothing in it is
+ * hidden: C0, DEL, C1, bidi controls, line separators and what is not drawn become
+ * \u{...}. */
+typedef enum gbx_escape {
+    GBX_ESCAPE_LINE = 0,
+    GBX_ESCAPE_TEXT = 1,   /* newline and tab are kept */
+    GBX_ESCAPE_SHAPES = 2, /* with one of these: what selects an emoji's shape, too */
+} gbx_escape;
 bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len,
                              gbx_escape how);
 

@@ -38,6 +38,17 @@ static void test_question__shows_tool_server_line_and_arguments(void **state)
     close_gate();
 }
 
+static void test_question__shows_what_cannot_be_seen(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    open_gate("");
+    (void)call(&p, "plain", "{\"path\":\"/a\\u00adb\\u3164c\\u2800d\\ufe0fe\"}", "");
+    assert_non_null(strstr(p.message, "/a\\u{ad}b\\u{3164}c\\u{2800}d\\u{fe0f}e"));
+    close_gate();
+}
+
 static void test_question__says_what_it_does_not_show(void **state)
 {
     gbx_mcp_request p = person(ONCE);
@@ -461,6 +472,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_question__shows_tool_server_line_and_arguments),
+        cmocka_unit_test(test_question__shows_what_cannot_be_seen),
         cmocka_unit_test(test_question__says_what_it_does_not_show),
         cmocka_unit_test(test_answer__of_no_kind_that_was_offered_is_no),
         cmocka_unit_test(test_answer__that_is_no_or_none_denies),

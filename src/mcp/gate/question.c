@@ -29,7 +29,7 @@ static const char never[] = "deny";
 
 static void put_text(gbx_buf *to, const char *text, size_t len, gbx_escape how)
 {
-    (void)gbx_utf8_append_escaped(to, text, len, how);
+    (void)gbx_utf8_append_escaped(to, text, len, how | GBX_ESCAPE_SHAPES);
 }
 
 static void put_args(gbx_buf *to, const gbx_gate_call *call)

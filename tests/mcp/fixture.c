@@ -159,11 +159,10 @@ typedef struct interview {
 
 static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
 {
-    static const char *const names[] = {[GBX_MCP_ANSWER_ACCEPT] = "accept",
-                                        [GBX_MCP_ANSWER_DECLINE] = "decline",
-                                        [GBX_MCP_ANSWER_CANCEL] = "cancel",
-                                        [GBX_MCP_ANSWER_LATE] = "late",
-                                        [GBX_MCP_ANSWER_NOBODY] = "nobody"};
+    static const char *const names[] = {
+        [GBX_MCP_ANSWER_ACCEPT] = "accept", [GBX_MCP_ANSWER_DECLINE] = "decline",
+        [GBX_MCP_ANSWER_CANCEL] = "cancel", [GBX_MCP_ANSWER_LATE] = "late",
+        [GBX_MCP_ANSWER_NOBODY] = "nobody", [GBX_MCP_ANSWER_ENDED] = "ended"};
     static const char schema[] =
         "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"}},"
         "\"required\":[\"name\"]}";

@@ -268,7 +268,7 @@ test('cancellation: a call that is taken back while a person thinks is never mad
   assert.deepEqual(box.reached().map((c) => c.tool), ['look']);
   await box.client.close();
   const line = box.lines().find((l) => l.event === 'mcp.call' && l.tool === 'change');
-  assert.ok(line && line.ok === false, JSON.stringify(line));
+  assert.deepEqual([line?.code, line?.answer], ['ABORTED', undefined], JSON.stringify(line));
 });
 
 test('secrets: references are filled in for their server, and no value comes back', async () => {

@@ -181,7 +181,7 @@ static void test_a_cancelled_call__withdraws_its_question(void **state)
         "\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}");
     mcp_client_expect(&s->client, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
                                   "cancelled\",\"params\":{\"requestId\":1}}");
-    assert_int_equal(s->answers[0], GBX_MCP_ANSWER_CANCEL);
+    assert_int_equal(s->answers[0], GBX_MCP_ANSWER_ENDED);
     assert_int_equal(s->answered, 1);
     assert_int_equal(s->cancels, 1);
 }
@@ -198,7 +198,7 @@ static void test_a_request_that_ends_first__answers_its_questions(void **state)
     assert_int_equal(s->answered, 0);
     (void)mcp_client_expect_part(&s->client, "too late");
     assert_int_equal(s->answered, 2);
-    assert_int_equal(s->answers[1], GBX_MCP_ANSWER_CANCEL);
+    assert_int_equal(s->answers[1], GBX_MCP_ANSWER_ENDED);
 }
 
 /* ---- modern -------------------------------------------------------------------- */
@@ -377,7 +377,7 @@ static void test_work_that_ends_while_a_person_thinks__waits_for_the_client(
     (void)hear_state(s);
     gbx_mcp_finish(s->request, &(gbx_mcp_result){.text = "done", .text_len = 4});
     assert_string_equal(hear_state(s), "");
-    assert_int_equal(s->answers[0], GBX_MCP_ANSWER_CANCEL);
+    assert_int_equal(s->answers[0], GBX_MCP_ANSWER_ENDED);
     assert_int_equal(gbx_mcp_server_unfinished(s->client.server), 0);
     come_back(s, "2", "{\"ask-1\":{\"action\":\"accept\"}}");
     assert_string_equal(hear_state(s), MODERN_DONE("2"));
@@ -468,7 +468,7 @@ static void test_a_state__expires_by_itself(void **state)
     come_back(s, "2", "{\"ask-1\":{\"action\":\"accept\"}}");
     (void)mcp_client_expect_part(&s->client, "\"id\":2,\"error\":{\"code\":-32602");
     wait_until(s, &s->cancels, 1);
-    assert_int_equal(s->answers[0], GBX_MCP_ANSWER_CANCEL);
+    assert_int_equal(s->answers[0], GBX_MCP_ANSWER_ENDED);
 }
 
 #define CASE(name)  cmocka_unit_test_setup_teardown(name, open_scene, close_scene)

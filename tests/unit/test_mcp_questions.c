@@ -86,6 +86,7 @@ static void test_answer__that_is_no_or_none_denies(void **state)
         const char *code;
     } rows[] = {{GBX_MCP_ANSWER_DECLINE, "DENIED"},
                 {GBX_MCP_ANSWER_CANCEL, "DENIED"},
+                {GBX_MCP_ANSWER_ENDED, "ABORTED"},
                 {GBX_MCP_ANSWER_LATE, "NEEDS_APPROVAL"},
                 {GBX_MCP_ANSWER_NOBODY, "NEEDS_APPROVAL"}};
     (void)state;

@@ -197,6 +197,8 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
         refuse_unasked(call, "the client cannot ask anybody");
     } else if (answer == GBX_MCP_ANSWER_LATE) {
         refuse_unasked(call, "nobody has answered in time");
+    } else if (answer == GBX_MCP_ANSWER_ENDED) {
+        gbx_gate_refuse(call, "ABORTED", "the call was cancelled");
     } else if (answer == GBX_MCP_ANSWER_CANCEL) {
         call->answer = "dismissed";
         gbx_gate_refuse(call, "DENIED", "nobody has allowed this call");

@@ -4,7 +4,7 @@
  *
  * Answers are given in a turn of the loop of their own, and every question gets one: the
  * person's, or that nobody can be asked or has answered in time, or, if its request ends
- * first, CANCEL.
+ * first, ENDED.
  */
 #include "mcp/server/parts.h"
 
@@ -151,7 +151,7 @@ void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *sche
     if (can)
         ask->params = print_params(request, message, schema);
     if (request->is_cancelled)
-        answer(request->server, ask, GBX_MCP_ANSWER_CANCEL);
+        answer(request->server, ask, GBX_MCP_ANSWER_ENDED);
     else if (ask->params == NULL)
         answer(request->server, ask, GBX_MCP_ANSWER_NOBODY);
     gbx_mcp_settle_soon(request->server);
@@ -201,7 +201,7 @@ void gbx_mcp_asks_end(gbx_mcp_request *request, gbx_mcp_answer how)
 
 void gbx_mcp_asks_free(gbx_mcp_request *request)
 {
-    gbx_mcp_asks_end(request, GBX_MCP_ANSWER_CANCEL);
+    gbx_mcp_asks_end(request, GBX_MCP_ANSWER_ENDED);
     while (request->asks != NULL) {
         gbx_mcp_ask_entry *ask = request->asks;
 

@@ -147,7 +147,7 @@ void gbx_mcp_reply_end(gbx_mcp_request *request, gbx_buf *to)
         gbx_buf_cleanup(&request->outcome);
         request->outcome = *to;
         request->is_finished = true;
-        gbx_mcp_asks_end(request, GBX_MCP_ANSWER_CANCEL);
+        gbx_mcp_asks_end(request, GBX_MCP_ANSWER_ENDED);
         return;
     }
     if (to->failed || !session->hooks.send(session->hooks.user, to->data, to->len))

@@ -134,7 +134,7 @@ void gbx_mcp_request_cancel(gbx_mcp_request *request)
         gbx_mcp_request_free(request); /* no handler knows of it */
         return;
     }
-    gbx_mcp_asks_end(request, GBX_MCP_ANSWER_CANCEL);
+    gbx_mcp_asks_end(request, GBX_MCP_ANSWER_ENDED);
     request->is_cancel_due = request->cancel != NULL;
     gbx_mcp_settle_soon(request->server);
 }

@@ -208,9 +208,10 @@ void gbx_mcp_fail(gbx_mcp_request *request, int code, const char *message);
 typedef enum gbx_mcp_answer {
     GBX_MCP_ANSWER_ACCEPT,
     GBX_MCP_ANSWER_DECLINE,
-    GBX_MCP_ANSWER_CANCEL, /* dismissed, or the request was cancelled meanwhile */
+    GBX_MCP_ANSWER_CANCEL, /* dismissed */
     GBX_MCP_ANSWER_LATE,   /* there is none: the person has taken too long */
     GBX_MCP_ANSWER_NOBODY, /* the client cannot ask, or answered with an error */
+    GBX_MCP_ANSWER_ENDED,  /* there is none: the request is over, or was cancelled */
 } gbx_mcp_answer;
 
 /* Does the client of this request say that it can show a form? */
@@ -221,7 +222,7 @@ bool gbx_mcp_can_ask(const gbx_mcp_request *request);
  * as input_required with a sealed state, and goes on when the client comes back with it;
  * for the handler there is no difference but time. Several may be asked at once by one
  * request. done is called exactly once, on the loop's thread, never from inside; with
- * CANCEL after the request has ended, if it ends before the answer.
+ * ENDED after the request has ended, if it ends before the answer.
  *
  * schema: JSON object, flat, as elicitation has it. content: what was filled in, or no
  * value.

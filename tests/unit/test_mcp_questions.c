@@ -19,49 +19,6 @@
 
 /* ---- questions ------------------------------------------------------------------------ */
 
-static void test_question__shows_tool_server_line_and_arguments(void **state)
-{
-    gbx_mcp_request p = person(ONCE);
-    (void)state;
-
-    open_gate("\"rules\": [{\"action\": \"ask\", \"reason\": \"it costs\"}]");
-    assert_string_equal(
-        call(&p, "write_file", "{\"path\":\"/x\\u202ey\\u001b[2J\"}", "r-1").code, "");
-
-    assert_non_null(strstr(p.message, "tool write_file of the server files"));
-    assert_non_null(strstr(p.message, "Line 7 of the script"));
-    assert_non_null(strstr(p.message, "Rule 1 asks: it costs"));
-    assert_non_null(strstr(p.message, "\"path\": \"/x"));
-    assert_null(strstr(p.message, "\xE2\x80\xAE"));
-    assert_null(strchr(p.message, '\x1b'));
-    assert_non_null(strstr(p.schema, "\"always allow\""));
-    close_gate();
-}
-
-static void test_question__shows_what_cannot_be_seen(void **state)
-{
-    gbx_mcp_request p = person(ONCE);
-    (void)state;
-
-    open_gate("");
-    (void)call(&p, "plain", "{\"path\":\"/a\\u00adb\\u3164c\\u2800d\\ufe0fe\"}", "");
-    assert_non_null(strstr(p.message, "/a\\u{ad}b\\u{3164}c\\u{2800}d\\u{fe0f}e"));
-    close_gate();
-}
-
-static void test_question__says_what_it_does_not_show(void **state)
-{
-    gbx_mcp_request p = person(ONCE);
-    char args[6000];
-    (void)state;
-
-    open_gate("");
-    (void)snprintf(args, sizeof args, "{\"a\":\"%05000d\"}", 0);
-    (void)call(&p, "plain", args, "");
-    assert_non_null(strstr(p.message, "bytes more that are not shown here"));
-    close_gate();
-}
-
 static void test_answer__of_no_kind_that_was_offered_is_no(void **state)
 {
     static const char *const contents[] = {NULL, "{}", "{\"answer\":true}",
@@ -472,9 +429,6 @@ static void test_nobody__is_told_a_rule_that_overrules_no_denial(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_question__shows_tool_server_line_and_arguments),
-        cmocka_unit_test(test_question__shows_what_cannot_be_seen),
-        cmocka_unit_test(test_question__says_what_it_does_not_show),
         cmocka_unit_test(test_answer__of_no_kind_that_was_offered_is_no),
         cmocka_unit_test(test_answer__that_is_no_or_none_denies),
         cmocka_unit_test(test_grant__holds_as_long_as_it_was_given_for),

@@ -94,6 +94,7 @@ struct gbx_gate_call {
     gbx_gate_verdict verdict;
     bool decided;       /* by the verdict */
     unsigned changes;   /* of what its server says of the tool, since it was decided */
+    bool is_shown;      /* to a person: every argument, if shortened */
     const char *answer; /* of a person, for the log; constant, or NULL */
     bool retryable;
     bool cancelled;
@@ -119,6 +120,11 @@ void gbx_gate_go_on(gbx_gate_call *call);
 void gbx_gate_question(gbx_gate_call *call);
 /* A question of that request has been answered: the next may be asked. */
 void gbx_gate_next_question(gbx_gate *gate, gbx_mcp_request *request);
+
+/* ---- shown.c ---------------------------------------------------------------- */
+
+/* Append arguments, escaped, in some lines. False if not every one of them is there. */
+bool gbx_gate_show_args(json_t *args, gbx_buf *to);
 
 /* ---- grants.c ---------------------------------------------------------------- */
 

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_ARGS  3000 /* bytes of arguments */
 #define SHOWN_RULE  2048 /* of the rule that would allow a call */
 #define MESSAGE_MAX GBX_KIB(32)
 
@@ -27,38 +26,21 @@ static const char never[] = "deny";
 
 /* ---- what is shown --------------------------------------------------------------- */
 
-static void put_text(gbx_buf *to, const char *text, size_t len, gbx_escape how)
+static void put_name(gbx_buf *to, const char *name)
 {
-    (void)gbx_utf8_append_escaped(to, text, len, how | GBX_ESCAPE_SHAPES);
+    (void)gbx_utf8_append_escaped(to, name, strlen(name),
+                                  GBX_ESCAPE_LINE | GBX_ESCAPE_SHAPES);
 }
 
-static void put_args(gbx_buf *to, const gbx_gate_call *call)
-{
-    GBX_CLEANUP(gbx_free) char *text = json_dumps(call->args, JSON_INDENT(2));
-    size_t len = text != NULL ? strlen(text) : 0;
-    size_t shown = len;
-
-    (void)gbx_buf_puts(to, "\n\nArguments:\n");
-    if (shown > SHOWN_ARGS)
-        for (shown = SHOWN_ARGS; shown > 0 && ((uint8_t)text[shown] & 0xC0) == 0x80;)
-            shown--;
-    put_text(to, text != NULL ? text : "", shown, GBX_ESCAPE_TEXT);
-    if (text == NULL)
-        (void)gbx_buf_puts(to, "(they cannot be shown)");
-    if (shown < len)
-        (void)gbx_buf_printf(to, "\n... and %zu bytes more that are not shown here",
-                             len - shown);
-}
-
-static bool put_message(gbx_buf *to, const gbx_gate_call *call)
+static bool put_message(gbx_buf *to, gbx_gate_call *call)
 {
     const gbx_gate_rules *rules = call->gate->config->rules;
     size_t rule = call->verdict.rule;
 
     (void)gbx_buf_puts(to, "Allow a call of the tool ");
-    put_text(to, call->tool, strlen(call->tool), GBX_ESCAPE_LINE);
+    put_name(to, call->tool);
     (void)gbx_buf_puts(to, " of the server ");
-    put_text(to, call->server, strlen(call->server), GBX_ESCAPE_LINE);
+    put_name(to, call->server);
     (void)gbx_buf_puts(to, "?");
     if (call->line != 0)
         (void)gbx_buf_printf(to, "\nLine %u of the script makes it.", call->line);
@@ -69,20 +51,23 @@ static bool put_message(gbx_buf *to, const gbx_gate_call *call)
     else
         (void)gbx_buf_printf(to, "\nRule %zu asks: %s", rule + 1,
                              rules->items[rule].reason);
-    put_args(to, call);
+    (void)gbx_buf_puts(to, "\n\nArguments:\n");
+    call->is_shown = gbx_gate_show_args(call->args, to);
     return gbx_buf_append(to, "", 1);
 }
 
+/* Of a call that cannot be shown, no others can be allowed with it. */
 static bool put_schema(gbx_buf *to, const gbx_gate_call *call)
 {
     (void)gbx_buf_printf(to,
                          "{\"type\":\"object\",\"properties\":{\"answer\":{\"type\":"
                          "\"string\",\"title\":\"Answer\",\"enum\":[\"%s\"",
                          once);
-    if (call->run[0] != '\0')
+    if (call->is_shown && call->run[0] != '\0')
         (void)gbx_buf_printf(to, ",\"%s\"", for_run);
-    (void)gbx_buf_printf(to, ",\"%s\"", for_session);
-    if (gbx_gate_can_write(call))
+    if (call->is_shown)
+        (void)gbx_buf_printf(to, ",\"%s\"", for_session);
+    if (call->is_shown && gbx_gate_can_write(call))
         (void)gbx_buf_printf(to, ",\"%s\"", for_ever);
     (void)gbx_buf_printf(to, ",\"%s\"],\"default\":\"%s\"}},\"required\":[\"answer\"]}",
                          never, once);
@@ -173,6 +158,8 @@ static bool allows(gbx_gate_call *call, gbx_view content)
 {
     if (is_answer(content, once)) {
         call->answer = "once";
+    } else if (!call->is_shown) {
+        return false;
     } else if (is_answer(content, for_run)) {
         call->answer = "run";
         gbx_gate_remember(call->gate, call, false, true);

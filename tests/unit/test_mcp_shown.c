@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp_shown - what a person is shown of a call, and what can be answered to that. */
+#include "mcp_stage.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_question__shows_tool_server_line_and_arguments(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    open_gate("\"rules\": [{\"action\": \"ask\", \"reason\": \"it costs\"}]");
+    assert_string_equal(
+        call(&p, "write_file", "{\"path\":\"/x\\u202ey\\u001b[2J\"}", "r-1").code, "");
+
+    assert_non_null(strstr(p.message, "tool write_file of the server files"));
+    assert_non_null(strstr(p.message, "Line 7 of the script"));
+    assert_non_null(strstr(p.message, "Rule 1 asks: it costs"));
+    assert_non_null(strstr(p.message, "\"path\": \"/x"));
+    assert_null(strstr(p.message, "\xE2\x80\xAE"));
+    assert_null(strchr(p.message, '\x1b'));
+    assert_non_null(strstr(p.schema, "\"always allow\""));
+    close_gate();
+}
+
+static void test_question__shows_what_cannot_be_seen(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    open_gate("");
+    (void)call(&p, "plain", "{\"path\":\"/a\\u00adb\\u3164c\\u2800d\\ufe0fe\"}", "");
+    assert_non_null(strstr(p.message, "/a\\u{ad}b\\u{3164}c\\u{2800}d\\u{fe0f}e"));
+    close_gate();
+}
+
+/* Everything that a call is about stands behind what is long. */
+static void test_question__shows_every_argument_however_long_one_is(void **state)
+{
+    gbx_mcp_request p = person(SESSION);
+    char args[9000];
+    (void)state;
+
+    open_gate("");
+    (void)snprintf(
+        args, sizeof args,
+        "{\"content\":\"begin%05000dend\",\"path\":\"/home/you/.ssh/config\"}", 0);
+    (void)call(&p, "plain", args, "");
+    assert_non_null(strstr(p.message, "\"path\": \"/home/you/.ssh/config\""));
+    assert_non_null(strstr(p.message, "\"content\": \"begin000"));
+    assert_non_null(strstr(p.message, " bytes ...] 000"));
+    assert_non_null(strstr(p.message, "000end\""));
+    assert_non_null(strstr(p.schema, "allow for this session"));
+    close_gate();
+}
+
+static void test_question__shows_the_begin_of_a_long_list_and_what_comes_after(
+    void **state)
+{
+    gbx_mcp_request p = person(SESSION);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf args;
+    (void)state;
+
+    open_gate("");
+    gbx_buf_init(&args, GBX_KIB(256));
+    (void)gbx_buf_puts(&args, "{\"rows\":[{\"n\":0}");
+    for (int i = 1; i < 2000; i++)
+        (void)gbx_buf_printf(&args, ",{\"n\":%d}", i);
+    (void)gbx_buf_puts(&args, "],\"wide\":{\"m0\":0");
+    for (int i = 1; i < 2000; i++)
+        (void)gbx_buf_printf(&args, ",\"m%d\":0", i);
+    assert_true(gbx_buf_append(&args, "},\"table\":\"orders\"}", 22));
+    (void)call(&p, "plain", (const char *)args.data, "");
+    assert_non_null(strstr(p.message, "\"n\": 0"));
+    assert_non_null(strstr(p.message, "\"m0\": 0"));
+    assert_non_null(strstr(p.message, " more ...]\""));
+    assert_non_null(strstr(p.message, "\"table\": \"orders\""));
+    assert_non_null(strstr(p.schema, "allow for this session"));
+    close_gate();
+}
+
+static void test_question__that_cannot_name_all_arguments_is_about_one_call(
+    void **state)
+{
+    static const char *const answers[] = {RUN, SESSION, ALWAYS};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf args;
+    (void)state;
+
+    gbx_buf_init(&args, GBX_KIB(64));
+    (void)gbx_buf_puts(&args, "{\"a0\":0");
+    for (int i = 1; i < 1000; i++)
+        (void)gbx_buf_printf(&args, ",\"a%d\":0", i);
+    assert_true(gbx_buf_append(&args, "}", 2));
+    for (size_t i = 0; i < GBX_COUNTOF(answers); i++) {
+        gbx_mcp_request p = person(answers[i]);
+
+        open_gate("");
+        assert_string_equal(call(&p, "plain", (const char *)args.data, "r-1").code,
+                            "DENIED");
+        assert_non_null(strstr(p.message, "bytes more that are not shown here"));
+        assert_non_null(strstr(p.schema, "\"allow this call\",\"deny\""));
+        close_gate();
+    }
+}
+
+static void test_question__that_cannot_name_all_arguments_can_be_answered(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    char args[9000];
+    (void)state;
+
+    open_gate("");
+    (void)snprintf(args, sizeof args, "{\"%05000d\":1}", 0);
+    assert_string_equal(call(&p, "plain", args, "r-1").code, "");
+    assert_non_null(strstr(p.message, "bytes more that are not shown here"));
+    close_gate();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_question__shows_tool_server_line_and_arguments),
+        cmocka_unit_test(test_question__shows_what_cannot_be_seen),
+        cmocka_unit_test(test_question__shows_every_argument_however_long_one_is),
+        cmocka_unit_test(
+            test_question__shows_the_begin_of_a_long_list_and_what_comes_after),
+        cmocka_unit_test(
+            test_question__that_cannot_name_all_arguments_is_about_one_call),
+        cmocka_unit_test(test_question__that_cannot_name_all_arguments_can_be_answered),
+    };
+
+    return cmocka_run_group_tests(tests, stage_setup, stage_teardown);
+}

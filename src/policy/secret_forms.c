@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/vault.h"
+#include "policy/secrets.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -112,6 +113,21 @@ static void add_base64(gbx_secret_forms *f, const gbx_secret *s, uint32_t index,
                  (end % 6 != 0 ? GBX_FORM_EDGE_AFTER : 0));
 }
 
+/* What of a value is looked for: blanks at its ends may be lost on the way. A value that
+ * would be too short without them is whole. */
+static gbx_secret between_blanks(const gbx_secret *s)
+{
+    gbx_secret part = *s;
+
+    while (part.value_len > 0 && *part.value == ' ') {
+        part.value++;
+        part.value_len--;
+    }
+    while (part.value_len > 0 && part.value[part.value_len - 1] == ' ')
+        part.value_len--;
+    return part.value_len >= GBX_SECRET_MIN ? part : *s;
+}
+
 static void add_secret(gbx_secret_forms *f, const gbx_secret *s, uint32_t index)
 {
     add_itself(f, s, index);
@@ -183,8 +199,11 @@ gbx_secret_forms *gbx_secret_forms_new(const gbx_secret *secrets, size_t count)
 
     if (f == NULL)
         return NULL;
-    for (size_t i = 0; i < count; i++)
-        add_secret(f, &secrets[i], (uint32_t)i);
+    for (size_t i = 0; i < count; i++) {
+        gbx_secret part = between_blanks(&secrets[i]);
+
+        add_secret(f, &part, (uint32_t)i);
+    }
     queue = malloc(f->node_count * sizeof *queue);
     if (queue == NULL) {
         gbx_secret_forms_free(f);

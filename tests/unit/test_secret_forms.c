@@ -279,6 +279,31 @@ static void test_strip__of_what_overlaps_itself_takes_all_of_it(void **state)
     gbx_policy_free(own);
 }
 
+/* Many a program takes them off. */
+static void test_strip__of_a_value_with_blanks_at_its_ends_does_without_them(
+    void **state)
+{
+    gbx_policy *own = gbx_policy_new();
+    gbx_buf buf;
+    bool changed;
+    (void)state;
+    assert_int_equal(gbx_policy_secret(own, "A", " of-blanks-1 ", "a.b", NULL, NULL),
+                     GBX_OK);
+    assert_int_equal(gbx_policy_secret(own, "B", "  short  ", "a.b", NULL, NULL),
+                     GBX_OK);
+    gbx_buf_init(&buf, 1000);
+
+    assert_true(gbx_secrets_strip(own, GBX_SECRET_LINE,
+                                  span_of("[of-blanks-1][short][  short  ]"), &buf,
+                                  &changed));
+
+    assert_true(changed);
+    assert_true(gbx_buf_append(&buf, "", 1));
+    assert_string_equal((const char *)buf.data, "[{{secret:A}}][short][{{secret:B}}]");
+    gbx_buf_cleanup(&buf);
+    gbx_policy_free(own);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +312,8 @@ int main(void)
         cmocka_unit_test(test_empty_and_unprepared__pass_nothing_unlooked),
         cmocka_unit_test(test_strip__that_does_not_fit_says_so),
         cmocka_unit_test(test_strip__of_what_overlaps_itself_takes_all_of_it),
+        cmocka_unit_test(
+            test_strip__of_a_value_with_blanks_at_its_ends_does_without_them),
     };
 
     return cmocka_run_group_tests_name("secret_forms", tests, set_up, tear_down);

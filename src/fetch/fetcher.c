@@ -10,6 +10,9 @@
 
 #define STALL_MS_DEFAULT 10000u
 
+/* Of all calls. */
+#define CONNECTIONS_MAX 256L
+
 static void take_defaults(gbx_fetcher_options *options)
 {
     if (options->stall_ms == 0)
@@ -110,7 +113,7 @@ gbx_status gbx_fetcher_new(const gbx_fetcher_options *options, gbx_fetcher **ret
     take_defaults(&fetcher->options);
     fetcher->resolver = gbx_resolver_new(options->base, fetcher->options.hosts_path,
                                          fetcher->options.resolv_path);
-    fetcher->multi = gbx_multi_new(&fetcher->lib, options->base);
+    fetcher->multi = gbx_multi_new(&fetcher->lib, options->base, CONNECTIONS_MAX);
     if (options->transport != NULL)
         fetcher->transport =
             gbx_transport_new(options->base, options->transport,

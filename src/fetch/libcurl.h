@@ -21,6 +21,7 @@
     XX(curl_easy_cleanup)        \
     XX(curl_easy_getinfo)        \
     XX(curl_easy_init)           \
+    XX(curl_easy_pause)          \
     XX(curl_easy_setopt)         \
     XX(curl_easy_strerror)       \
     XX(curl_free)                \

@@ -10,9 +10,6 @@
 #include <event2/event.h>
 #include <stdlib.h>
 
-/* More at once wait inside libcurl, under the same deadline. */
-#define CONNECTIONS_MAX 256L
-
 struct gbx_multi {
     const gbx_libcurl *lib;
     CURLM *curl;
@@ -94,7 +91,8 @@ static int set_timer(CURLM *curl, long ms, void *user)
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_multi *gbx_multi_new(const gbx_libcurl *lib, struct event_base *base)
+gbx_multi *gbx_multi_new(const gbx_libcurl *lib, struct event_base *base,
+                         long connections_max)
 {
     gbx_multi *multi = calloc(1, sizeof *multi);
 
@@ -115,7 +113,7 @@ gbx_multi *gbx_multi_new(const gbx_libcurl *lib, struct event_base *base)
     (void)multi->lib->curl_multi_setopt(multi->curl, CURLMOPT_PIPELINING,
                                         CURLPIPE_NOTHING);
     (void)multi->lib->curl_multi_setopt(multi->curl, CURLMOPT_MAX_TOTAL_CONNECTIONS,
-                                        CONNECTIONS_MAX);
+                                        connections_max);
     return multi;
 }
 

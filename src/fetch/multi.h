@@ -13,8 +13,10 @@ struct event_base;
 
 typedef struct gbx_multi gbx_multi;
 
-/* lib is borrowed. NULL: memory is out. */
-gbx_multi *gbx_multi_new(const gbx_libcurl *lib, struct event_base *base);
+/* lib is borrowed. Requests that find connections_max of them in use wait for one, under
+ * their own deadlines; 0: whoever sends them keeps count. NULL: memory is out. */
+gbx_multi *gbx_multi_new(const gbx_libcurl *lib, struct event_base *base,
+                         long connections_max);
 
 /* No transfer may be left. */
 void gbx_multi_free(gbx_multi *multi);

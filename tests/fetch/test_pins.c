@@ -43,7 +43,7 @@ static int set_up(void **state)
     if (f == NULL || gbx_libcurl_load(&f->lib, NULL) != GBX_OK)
         return -1;
     f->base = event_base_new();
-    f->multi = gbx_multi_new(&f->lib, f->base);
+    f->multi = gbx_multi_new(&f->lib, f->base, 0);
     f->server = server_start(NULL);
     f->port = server_port(f->server);
     memcpy(f->request.method, "GET", 4);

@@ -39,7 +39,7 @@ function greet({ method: verb }, response, message, session) {
 /**
  * A server, and a client of glovebox's with it as its server `up`. on(request, response,
  * message) returns true for what it has answered or will; what it leaves, and is no call, is
- * answered as usual, and a call with "done".
+ * answered as usual, and a call with "done". The server `other` has the path /other of it.
  */
 export async function meet(t, on, { session = () => 's1', own = {}, config = {}, env = {} } = {}) {
   const seen = []; // "POST tools/call", in order
@@ -54,9 +54,10 @@ export async function meet(t, on, { session = () => 's1', own = {}, config = {},
   await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
   const folder = mkdtempSync(join(tmpdir(), 'web-'));
   const path = join(folder, 'mcp.json');
+  const address = `http://127.0.0.1:${server.address().port}`;
   writeFileSync(path, JSON.stringify({
-    mcpServers: { up: { type: 'http', url: `http://127.0.0.1:${server.address().port}/mcp`,
-      ...config, glovebox: own } },
+    mcpServers: { up: { type: 'http', url: `${address}/mcp`, ...config, glovebox: own },
+      other: { type: 'http', url: `${address}/other` } },
     glovebox: { rules: [{ action: 'allow' }] } }));
   const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
     GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder, ...env } });
@@ -70,7 +71,7 @@ export async function meet(t, on, { session = () => 's1', own = {}, config = {},
   return {
     wire, server, seen,
     count: (what) => seen.filter((each) => each === what).length,
-    call: async (tool = 'write', args = {}) =>
-      (await wire.call('call', { server: 'up', tool, args })).result.content[0].text,
+    call: async (tool = 'write', args = {}, name = 'up') =>
+      (await wire.call('call', { server: name, tool, args })).result.content[0].text,
   };
 }

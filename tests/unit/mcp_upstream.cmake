@@ -17,6 +17,7 @@ gbx_unit_test(mcp_upstream_care gbx_servers)
 gbx_unit_test(mcp_upstream_odd gbx_servers)
 gbx_unit_test(mcp_upstream_clean gbx_mcp_upstream)
 gbx_unit_test(mcp_upstream_parts gbx_mcp_upstream)
+gbx_unit_test(mcp_sse gbx_mcp_upstream)
 gbx_unit_test(mcp_upstream_hostile gbx_servers gbx_hostile_net)
 
 # Servers of others, from npm (tests/mcp/package.json).

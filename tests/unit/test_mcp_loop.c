@@ -112,6 +112,40 @@ static void test_a_stop_before_the_run__is_not_lost(void **state)
     gbx_mcp_loop_free(NULL);
 }
 
+typedef struct busy {
+    gbx_mcp_loop *loop;
+    struct event *event;
+    unsigned turns;
+} busy;
+
+/* Due again before it returns; not for ever, or the test would have no end. */
+static void on_busy(evutil_socket_t fd, short what, void *arg)
+{
+    busy *b = arg;
+    (void)fd;
+    (void)what;
+
+    if (b->turns == 10)
+        assert_true(gbx_mcp_loop_post(b->loop, stop_it, b->loop));
+    if (++b->turns < 100000000)
+        event_active(b->event, 0, 0);
+    else
+        gbx_mcp_loop_stop(b->loop, 1);
+}
+
+static void test_what_is_always_due__does_not_hold_up_what_is_posted(void **state)
+{
+    busy b = {.loop = gbx_mcp_loop_new()};
+    (void)state;
+
+    b.event = event_new(gbx_mcp_loop_base(b.loop), -1, 0, on_busy, &b);
+    event_active(b.event, 0, 0);
+
+    assert_int_equal(gbx_mcp_loop_run(b.loop), 3);
+    event_free(b.event);
+    gbx_mcp_loop_free(b.loop);
+}
+
 /* Not the end of the process. */
 static void test_a_loop_without_descriptors__is_none(void **state)
 {
@@ -139,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_posts_of_all_threads__run_on_the_loop_in_order),
         cmocka_unit_test(test_posts_after_the_stop__are_dropped),
+        cmocka_unit_test(test_what_is_always_due__does_not_hold_up_what_is_posted),
         cmocka_unit_test(test_a_stop_before_the_run__is_not_lost),
         cmocka_unit_test(test_a_loop_without_descriptors__is_none),
     };

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the client that do no I/O: streams of events, lists of tools, headers, and
- * what is kept of somebody's last words. */
+/* The parts of the client that do no I/O: lists of tools, headers, and what is kept of
+ * somebody's last words. */
 #include "base/cleanup.h"
 #include "mcp/upstream/ending.h"
 #include "mcp/upstream/environ.h"
 #include "mcp/upstream/ids.h"
 #include "mcp/upstream/params.h"
-#include "mcp/upstream/sse.h"
 #include "mcp/upstream/tools.h"
 
 #include <setjmp.h>
@@ -17,150 +16,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-/* ---- events --------------------------------------------------------------- */
-
-/* All events of a text fed in pieces of so many bytes: "name:data|name:data|". */
-static void events_of(const char *text, size_t len, size_t piece, gbx_buf *ret)
-{
-    gbx_sse_event event;
-    gbx_sse sse;
-
-    gbx_buf_init(ret, GBX_KIB(64));
-    gbx_sse_init(&sse, 1000);
-    for (size_t at = 0; at < len; at += piece) {
-        assert_true(gbx_sse_feed(&sse, text + at, len - at < piece ? len - at : piece));
-        while (gbx_sse_next(&sse, &event)) {
-            (void)gbx_buf_printf(ret, "%s:", event.name);
-            (void)gbx_buf_append(ret, event.data, event.len);
-            (void)gbx_buf_puts(ret, "|");
-        }
-    }
-    (void)gbx_buf_append(ret, "", 1);
-    gbx_sse_cleanup(&sse);
-}
-
-static const struct {
-    const char *text;
-    const char *events;
-} streams[] = {
-    {"data: one\n\n", "message:one|"},
-    {"data: one\r\n\r\n", "message:one|"},
-    {"data: one\r\rdata: two\r\r", "message:one|message:two|"},
-    {"event: endpoint\ndata: /m?x=1\n\n", "endpoint:/m?x=1|"},
-    {"data:no blank\n\n", "message:no blank|"},
-    {"data:  two blanks\n\n", "message: two blanks|"},
-    {"data: a\ndata: b\ndata\n\n", "message:a\nb\n|"},
-    {": a comment\n\n:\ndata: x\n\n", "message:x|"},
-    {"event: lonely\n\ndata: x\n\n", "message:x|"},
-    {"id: 5\nretry: 100\nunknown: y\ndatax: z\ndata: x\n\n", "message:x|"},
-    {"\xef\xbb\xbf"
-     "data: x\n\n",
-     "message:x|"},
-    {"\xef\xbb\xbf"
-     "event: endpoint\ndata: /m\n\n",
-     "endpoint:/m|"},
-    {"data: x\n\n\xef\xbb\xbf"
-     "data: y\n\ndata: z\n\n",
-     "message:x|message:z|"},
-    {"data: cut", ""},
-    {"data: cut\n", ""},
-};
-
-static void test_events__are_the_same_in_pieces_of_any_size(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < GBX_COUNTOF(streams); i++) {
-        size_t len = strlen(streams[i].text);
-
-        for (size_t piece = 1; piece <= len; piece++) {
-            gbx_buf found;
-
-            events_of(streams[i].text, len, piece, &found);
-            assert_string_equal((const char *)found.data, streams[i].events);
-            gbx_buf_cleanup(&found);
-        }
-    }
-}
-
-static void test_events__have_a_ceiling(void **state)
-{
-    char text[2048];
-    gbx_sse sse;
-    gbx_sse_event event;
-    bool fed = true;
-    (void)state;
-
-    memset(text, 'x', sizeof text);
-    gbx_sse_init(&sse, 1000);
-    for (int i = 0; i < 20 && fed; i++) {
-        fed = gbx_sse_feed(&sse, "data: ", 6) && gbx_sse_feed(&sse, text, 100) &&
-              gbx_sse_feed(&sse, "\n", 1);
-        assert_false(gbx_sse_next(&sse, &event));
-    }
-
-    assert_false(fed);
-    gbx_sse_cleanup(&sse);
-}
-
-static void test_events__that_are_many_are_read_in_one_pass(void **state)
-{
-    static const char one[] = "data:x\n\n";
-    enum { EVENTS = 2000000 };
-    size_t len = sizeof one - 1;
-    char *text = malloc(EVENTS * len);
-    size_t count = 0;
-    gbx_sse_event event;
-    gbx_sse sse;
-    (void)state;
-
-    for (size_t i = 0; i < EVENTS; i++)
-        memcpy(text + i * len, one, len);
-    gbx_sse_init(&sse, EVENTS * len);
-    assert_true(gbx_sse_feed(&sse, text, EVENTS * len));
-    while (gbx_sse_next(&sse, &event))
-        count++;
-
-    assert_int_equal(count, EVENTS);
-    assert_true(gbx_sse_feed(&sse, text, EVENTS * len));
-    gbx_sse_cleanup(&sse);
-    free(text);
-}
-
-/* What was read is no part of what has a ceiling. */
-static void test_events__that_were_read_leave_room_for_others(void **state)
-{
-    gbx_sse_event event;
-    gbx_sse sse;
-    (void)state;
-
-    gbx_sse_init(&sse, 100);
-    for (int i = 0; i < 1000; i++) {
-        assert_true(gbx_sse_feed(&sse, "data: 0123456789\n\ndata: 0123456789", 34));
-        assert_true(gbx_sse_next(&sse, &event));
-        assert_true(gbx_sse_feed(&sse, "\r\n\r\n", 4));
-        assert_true(gbx_sse_next(&sse, &event));
-        assert_false(gbx_sse_next(&sse, &event));
-    }
-    gbx_sse_cleanup(&sse);
-}
-
-static void test_events__id_and_retry_are_kept(void **state)
-{
-    static const char text[] = "id: 5\nretry: 100\ndata: x\n\nretry: 1x\ndata: y\n\n";
-    gbx_sse sse;
-    gbx_sse_event event;
-    (void)state;
-
-    gbx_sse_init(&sse, 1000);
-    assert_true(gbx_sse_feed(&sse, text, strlen(text)));
-    assert_true(gbx_sse_next(&sse, &event));
-    assert_true(gbx_sse_next(&sse, &event));
-
-    assert_string_equal(sse.id, "5");
-    assert_int_equal(sse.retry_ms, 100);
-    gbx_sse_cleanup(&sse);
-}
 
 /* ---- tools ---------------------------------------------------------------- */
 
@@ -474,11 +329,6 @@ static void test_id__may_be_written_as_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events__are_the_same_in_pieces_of_any_size),
-        cmocka_unit_test(test_events__have_a_ceiling),
-        cmocka_unit_test(test_events__that_are_many_are_read_in_one_pass),
-        cmocka_unit_test(test_events__that_were_read_leave_room_for_others),
-        cmocka_unit_test(test_events__id_and_retry_are_kept),
         cmocka_unit_test(test_tools__that_cannot_be_called_are_dropped),
         cmocka_unit_test(test_tools__without_a_schema_take_any_object),
         cmocka_unit_test(test_tools__every_reason_is_told_at_once),

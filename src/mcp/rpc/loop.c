@@ -73,6 +73,10 @@ static void on_woken(evutil_socket_t fd, short what, void *arg)
     free_posts(at);
 }
 
+/* For what is due: then the kernel is asked again what else is. What keeps itself busy, a
+ * server with endless events say, holds up neither signals nor the others. */
+#define TURN_US 1000
+
 /* libevent ends the process if it gets none of its three descriptors. */
 static struct event_base *new_base(void)
 {
@@ -82,7 +86,10 @@ static struct event_base *new_base(void)
     if (!gbx_fd_has_spare(3))
         return NULL;
     config = event_config_new();
-    if (config != NULL && event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK) == 0)
+    if (config != NULL && event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK) == 0 &&
+        event_config_set_max_dispatch_interval(config,
+                                               &(struct timeval){.tv_usec = TURN_US},
+                                               -1, 0) == 0)
         base = event_base_new_with_config(config);
     if (config != NULL)
         event_config_free(config);

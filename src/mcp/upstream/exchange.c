@@ -13,6 +13,9 @@
 #define CONNECT_MS       10000L
 #define HEADER_BYTES_MAX GBX_KIB(64)
 
+/* Of a stream, and not looked at yet: with so much no more is read. */
+#define AHEAD_MAX GBX_MIB(1)
+
 typedef struct exchange {
     gbx_exchange shared;
     gbx_exchange_options o;
@@ -26,6 +29,7 @@ typedef struct exchange {
     bool has_head;
     bool is_head_told;
     bool is_added;
+    bool is_paused; /* events come faster than they are looked at */
     bool is_over;
     CURLcode result;
 } exchange;
@@ -145,9 +149,14 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
     exchange *e = user;
     gbx_exchange_response *r = &e->shared.response;
     size_t len = size * count;
-    bool taken = r->is_stream ? gbx_sse_feed(&r->sse, data, len)
-                              : gbx_buf_append(&r->body, data, len);
+    bool taken;
 
+    if (r->is_stream && gbx_sse_ahead(&r->sse) > AHEAD_MAX) {
+        e->is_paused = true;
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    taken = r->is_stream ? gbx_sse_feed(&r->sse, data, len)
+                         : gbx_buf_append(&r->body, data, len);
     if (!taken) {
         r->is_too_long = true;
         return 0;
@@ -176,10 +185,24 @@ static void on_over(void *user, CURLcode result)
     event_active(e->turn, 0, 0);
 }
 
+/* What libcurl has kept meanwhile is taken in here. */
+static void read_on(exchange *e)
+{
+    CURLcode result;
+
+    e->is_paused = false;
+    result = e->o.lib->curl_easy_pause(e->easy, CURLPAUSE_CONT);
+    if (result == CURLE_OK)
+        return;
+    gbx_multi_remove(e->o.multi, e->easy);
+    on_over(e, result);
+}
+
 /* One event a turn: the hook may free the exchange. */
 static void on_turn(evutil_socket_t fd, short what, void *user)
 {
     exchange *e = user;
+    gbx_exchange_response *r = &e->shared.response;
     gbx_sse_event event;
 
     (void)fd;
@@ -190,12 +213,16 @@ static void on_turn(evutil_socket_t fd, short what, void *user)
         e->o.hooks.head(e->o.user, &e->shared);
         return;
     }
-    if (e->shared.response.is_stream && gbx_sse_next(&e->shared.response.sse, &event)) {
+    if (r->is_stream && gbx_sse_next(&r->sse, &event)) {
         event_active(e->turn, 0, 0);
         e->o.hooks.event(e->o.user, &e->shared, &event);
         return;
     }
-    if (e->is_over)
+    if (r->is_stream && r->sse.has_more)
+        event_active(e->turn, 0, 0);
+    else if (e->is_paused)
+        read_on(e);
+    else if (e->is_over)
         e->o.hooks.done(e->o.user, &e->shared, e->result);
 }
 

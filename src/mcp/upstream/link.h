@@ -3,7 +3,8 @@
  * link - the way to one upstream server: a process of ours, or an address.
  *
  * Messages go out and come in whole. A link that is lost is lost for ever; who wants
- * another makes one. Loop's thread only; hooks come from the loop, never from inside.
+ * another makes one. Loop's thread only; hooks come from the loop, never from
+ * inside, but for log.
  */
 #ifndef GBX_MCP_UPSTREAM_LINK_H
 #define GBX_MCP_UPSTREAM_LINK_H

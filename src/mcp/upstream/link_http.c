@@ -19,6 +19,9 @@
 /* For a DELETE that nobody waits for. */
 #define FAREWELL_MS 2000
 
+/* For a message that nobody waits for, to be taken. */
+#define ASIDE_MS 5000
+
 /* For the message that has to be through before the others to be answered. */
 #define SETTLE_MS 1000
 
@@ -102,6 +105,12 @@ static void end_settling(gbx_http *h)
     gbx_http_send_later(h);
 }
 
+static void end_aside(gbx_http *h)
+{
+    h->asides--;
+    gbx_http_send_later(h);
+}
+
 static void on_settle_timeout(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
@@ -175,6 +184,8 @@ static void on_done(void *user, gbx_exchange *exchange, CURLcode result)
     unlink_exchange(h, exchange);
     if (exchange == h->settling)
         end_settling(h);
+    if (exchange->id == 0)
+        end_aside(h);
     if (result != CURLE_OK && !exchange->was_answered)
         gbx_http_take_break(h, exchange, result);
     else if (result == CURLE_OK && status >= 200 && status < 300)
@@ -226,6 +237,7 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
         .is_sent_once = message->name != NULL,
         .is_first_try = message->name != NULL && !message->is_again,
         .id = message->id,
+        .timeout_ms = message->id == 0 ? ASIDE_MS : 0,
         .hooks = {on_head, on_event, on_done},
         .user = h,
     };
@@ -252,6 +264,7 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
         return false;
     exchange->next = h->exchanges;
     h->exchanges = exchange;
+    h->asides += message->id == 0;
     if (method != NULL && strcmp(method, "notifications/initialized") == 0) {
         h->settling = exchange;
         (void)event_add(h->settle, &(struct timeval){.tv_sec = SETTLE_MS / 1000});
@@ -275,7 +288,7 @@ static bool send_message(gbx_link *link, const gbx_link_message *message)
     }
     if (h->is_sse && h->endpoint == NULL)
         return gbx_http_hold(h, message->text, message->len, message->id);
-    if (h->settling != NULL)
+    if (!gbx_http_may_go(h, message))
         return gbx_http_later(h, message);
     if (is_first && !gbx_http_hold(h, message->text, message->len, message->id))
         return false;

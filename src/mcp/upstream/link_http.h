@@ -43,6 +43,8 @@ typedef struct gbx_link_http_state {
     gbx_exchange *settling;
     struct event *settle;
     struct gbx_http_waiting *later;
+    unsigned asides; /* messages without an id that are under way */
+    bool has_dropped_asides;
 } gbx_http;
 
 /* ---- link_http.c ---------------------------------------------------------- */
@@ -78,8 +80,11 @@ bool gbx_http_hold(gbx_http *h, const char *text, size_t len, int64_t id);
 
 /* ---- link_later.c --------------------------------------------------------- */
 
+/* May it be sent at once? */
+bool gbx_http_may_go(const gbx_http *h, const gbx_link_message *message);
+/* Keep it until it may. False: too many wait, or memory is out. */
 bool gbx_http_later(gbx_http *h, const gbx_link_message *message);
-/* All of them, in order; what cannot be sent now never is. */
+/* All that may go, in order; what cannot be sent then never is. */
 void gbx_http_send_later(gbx_http *h);
 /* The one of that id, or all if it is 0. */
 void gbx_http_drop_later(gbx_http *h, int64_t id);

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* link_later - messages that must not overtake the one that begins the session. */
+/*
+ * link_later - messages that must not overtake the one that begins the session, and those
+ * that nobody waits for, replies and notifications: a server that takes none of them is
+ * told a few at a time, so that it holds neither connections nor memory.
+ */
 #include "mcp/upstream/link_http.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Messages without an id: under way at once, and those that wait. */
+#define ASIDES_AT_ONCE 4
+#define ASIDES_WAITING 64
 
 static void free_waiting(gbx_http_waiting *w)
 {
@@ -12,13 +20,41 @@ static void free_waiting(gbx_http_waiting *w)
     free(w);
 }
 
+static unsigned count_asides(const gbx_http *h)
+{
+    unsigned count = 0;
+
+    for (const gbx_http_waiting *w = h->later; w != NULL; w = w->next)
+        count += w->id == 0;
+    return count;
+}
+
+static void say_dropped(gbx_http *h)
+{
+    if (!h->has_dropped_asides)
+        h->hooks.log(h->hooks.user,
+                     "it is slow to take replies and notifications: those "
+                     "that are too many are dropped");
+    h->has_dropped_asides = true;
+}
+
 /* ---- the rest of the link ------------------------------------------------- */
+
+bool gbx_http_may_go(const gbx_http *h, const gbx_link_message *message)
+{
+    return h->settling == NULL && (message->id != 0 || h->asides < ASIDES_AT_ONCE);
+}
 
 bool gbx_http_later(gbx_http *h, const gbx_link_message *message)
 {
-    gbx_http_waiting *w = calloc(1, sizeof *w + message->len);
     gbx_http_waiting **at = &h->later;
+    gbx_http_waiting *w;
 
+    if (message->id == 0 && count_asides(h) == ASIDES_WAITING) {
+        say_dropped(h);
+        return false;
+    }
+    w = calloc(1, sizeof *w + message->len);
     if (w == NULL)
         return false;
     w->id = message->id;
@@ -35,8 +71,10 @@ bool gbx_http_later(gbx_http *h, const gbx_link_message *message)
 
 void gbx_http_send_later(gbx_http *h)
 {
-    while (h->later != NULL) {
-        gbx_http_waiting *w = h->later;
+    gbx_http_waiting **at = &h->later;
+
+    while (*at != NULL) {
+        gbx_http_waiting *w = *at;
         gbx_link_message message = {.text = w->text,
                                     .len = w->len,
                                     .id = w->id,
@@ -44,7 +82,11 @@ void gbx_http_send_later(gbx_http *h)
                                     .name = w->name,
                                     .is_again = w->is_again};
 
-        h->later = w->next;
+        if (!gbx_http_may_go(h, &message)) {
+            at = &w->next;
+            continue;
+        }
+        *at = w->next;
         (void)gbx_http_post(h, &message);
         free_waiting(w);
     }

@@ -2,9 +2,14 @@
 /* sse - lines end in CR, LF or both; see sse.h. */
 #include "mcp/upstream/sse.h"
 
+#include "base/cleanup.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of lines that make no event, in one call: others want their turn. */
+#define LOOK_BYTES GBX_KIB(64)
 
 static bool is_field(const char *line, size_t len, const char *name, const char **ret,
                      size_t *ret_len)
@@ -109,6 +114,11 @@ void gbx_sse_cleanup(gbx_sse *sse)
     gbx_buf_cleanup(&sse->data);
 }
 
+size_t gbx_sse_ahead(const gbx_sse *sse)
+{
+    return sse->in.len - (sse->seen > sse->start ? sse->seen : sse->start);
+}
+
 bool gbx_sse_feed(gbx_sse *sse, const void *data, size_t len)
 {
     if (len > sse->in.ceiling - sse->in.len)
@@ -122,7 +132,9 @@ bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
     size_t len;
     size_t used;
     bool found = false;
+    size_t until;
 
+    sse->has_more = false;
     if (!skip_mark(sse))
         return false;
     at = sse->start;
@@ -136,7 +148,8 @@ bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
         at += sse->in.data[at] == '\n';
         sse->had_cr = false;
     }
-    while (!found && next_line(sse, at, &len, &used)) {
+    until = at + LOOK_BYTES;
+    while (!found && at < until && next_line(sse, at, &len, &used)) {
         if (len > 0)
             take_field(sse, (const char *)sse->in.data + at, len);
         else
@@ -150,6 +163,7 @@ bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
         }
     }
     sse->start = at;
+    sse->has_more = !found && at >= until && !sse->data.failed;
     if (at > sse->in.len / 2)
         drop_read(sse);
     if (!found || sse->data.failed)

@@ -3,8 +3,10 @@
  * sse - a stream of events (the HTML standard's), bytes in, events out. No I/O.
  *
  *     gbx_sse_feed(&sse, bytes, n);
- *     while (gbx_sse_next(&sse, &event))
- *         ...
+ *     do
+ *         while (gbx_sse_next(&sse, &event))
+ *             ...
+ *     while (sse.has_more);
  */
 #ifndef GBX_MCP_UPSTREAM_SSE_H
 #define GBX_MCP_UPSTREAM_SSE_H
@@ -26,6 +28,7 @@ typedef struct gbx_sse {
     bool has_data;
     bool is_told; /* data was the last event's; it is dropped at the next call */
     bool had_cr;
+    bool has_more; /* the last call has not looked at all that is there */
 } gbx_sse;
 
 /* Borrowed until the next call. */
@@ -38,9 +41,13 @@ typedef struct gbx_sse_event {
 void gbx_sse_init(gbx_sse *sse, size_t event_max);
 void gbx_sse_cleanup(gbx_sse *sse);
 
+/* How much of what came was not looked at yet. */
+size_t gbx_sse_ahead(const gbx_sse *sse);
+
 /* False: an event is longer than event_max, or memory is out; the stream is of no use. */
 bool gbx_sse_feed(gbx_sse *sse, const void *data, size_t len);
-/* False: no event is complete, or it was too long (then data.failed). */
+/* False: no event is complete, or it was too long (then data.failed), or none is among the
+ * next that can be looked at in short time (then has_more: call it again). */
 bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret);
 
 #endif

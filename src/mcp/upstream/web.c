@@ -35,7 +35,9 @@ gbx_status gbx_web_new(struct event_base *base, gbx_web **ret, gbx_error *reterr
     web->base = base;
     status = gbx_libcurl_load(&web->lib, reterr);
     if (status == GBX_OK) {
-        web->multi = gbx_multi_new(&web->lib, base);
+        /* Each link bounds its own: with a limit to all of them, a server that answers
+         * nothing would take those of the others. */
+        web->multi = gbx_multi_new(&web->lib, base, 0);
         if (web->multi == NULL)
             status = gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
     }

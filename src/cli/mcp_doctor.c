@@ -162,6 +162,14 @@ static bool is_off(const gbx_mcp_upstream_config *server)
     return server->disabled && server->fault == NULL;
 }
 
+static void print_unsent(const gbx_term *out, const gbx_mcp_upstream_config *server)
+{
+    if (server->unsent_headers != NULL)
+        (void)fprintf(out->stream, "  (" GBX_MCP_UNSENT_FORMAT ")",
+                      server->unsent_headers);
+    (void)fputc('\n', out->stream);
+}
+
 static void print_row(const gbx_term *out, const gbx_mcp_upstream_config *server,
                       const finding *f)
 {
@@ -173,7 +181,7 @@ static void print_row(const gbx_term *out, const gbx_mcp_upstream_config *server
     if (!f->ok) {
         gbx_term_paint(out, GBX_PAINT_RED, "fails   ");
         gbx_term_foreign(out, f->fault, strlen(f->fault), GBX_ESCAPE_LINE);
-        (void)fputc('\n', out->stream);
+        print_unsent(out, server);
         return;
     }
     gbx_term_paint(out, GBX_PAINT_GREEN, "serves  ");
@@ -185,7 +193,7 @@ static void print_row(const gbx_term *out, const gbx_mcp_upstream_config *server
         (void)fprintf(out->stream, "  (%s)", f->containment);
     if (f->left_out > 0)
         (void)fprintf(out->stream, "  (%s)", f->left_out_why);
-    (void)fputc('\n', out->stream);
+    print_unsent(out, server);
 }
 
 static void put_text(gbx_buf *buf, const char *name, const char *text)
@@ -225,6 +233,8 @@ static void print_json(const gbx_term *out, const examination *e, bool ok)
         } else if (!is_off(server)) {
             put_text(&buf, "error", f->fault);
         }
+        if (server->unsent_headers != NULL)
+            put_text(&buf, "unsentHeaders", server->unsent_headers);
         (void)gbx_buf_puts(&buf, "}");
     }
     if (gbx_buf_puts(&buf, "]}"))

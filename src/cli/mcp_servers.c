@@ -39,6 +39,20 @@ static void on_log(void *user, const char *server, const char *line)
         (void)!write(STDERR_FILENO, text.data, text.len);
 }
 
+static void say_unsent(gbx_mcp_servers *servers)
+{
+    char line[512];
+
+    for (size_t i = 0; i < servers->config->server_count; i++) {
+        const gbx_mcp_upstream_config *one = &servers->config->servers[i];
+
+        if (one->unsent_headers == NULL || one->disabled)
+            continue;
+        (void)snprintf(line, sizeof line, GBX_MCP_UNSENT_FORMAT, one->unsent_headers);
+        on_log(servers, one->name, line);
+    }
+}
+
 /* The engine's lines and the gate's go to one log: the command's before the file's. */
 static gbx_status open_log(gbx_mcp_servers *servers, gbx_error *reterr)
 {
@@ -80,6 +94,7 @@ gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, const char *path,
                               reterr);
     if (status != GBX_OK)
         return status;
+    say_unsent(servers);
     if (servers->options.on_audit != NULL)
         gbx_gate_on_audit(servers->gate, servers->options.on_audit,
                           servers->options.audit_user);

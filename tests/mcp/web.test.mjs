@@ -70,6 +70,22 @@ test('no proxy of the environment sees what is sent to a server', async (t) => {
   assert.deepEqual(seen, []);
 });
 
+test('a header that the transport sets itself is sent once, and said not to be as configured', async (t) => {
+  const bad = [];
+  const { call, wire } = await meet(t, ({ method: verb, headers, rawHeaders }) => {
+    const names = rawHeaders.filter((each, i) => i % 2 === 0).map((name) => name.toLowerCase());
+    if (new Set(names).size < names.length || headers['x-own'] !== 'kept' ||
+      (verb === 'POST' && headers['content-type'] !== 'application/json')) bad.push(rawHeaders);
+    return false;
+  }, { config: { headers: { 'content-type': 'text/x', Accept: 'x/y', 'MCP-Protocol-Version': '1',
+    'Content-Length': '3', 'mcp-session-id': 'forged', 'X-Own': 'kept' } } });
+
+  assert.equal(await call(), 'done');
+  assert.equal(await call(), 'done');
+  assert.deepEqual(bad, []);
+  assert.match(wire.stderr, /up: not sent as configured, .*: content-type, Accept, MCP-Protocol-Version, /);
+});
+
 for (const [how, refuse] of [
   ['an error of no id', (r) => json(r, 400, { id: null, error: { code: -32000, message: 'Bad Request: no session' } })],
   ['an error of its own id', (r) => json(r, 400, { id: 'server-error', error: { code: -32600, message: 'no session' } })],

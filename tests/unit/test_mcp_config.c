@@ -264,6 +264,27 @@ static void test_numbers_and_null__are_what_hosts_mean_by_them(void **state)
     gbx_mcp_config_free(config);
 }
 
+static void test_headers__that_the_transport_sets_are_left_out_and_named(void **state)
+{
+    gbx_mcp_config *config = parsed_config(
+        NULL,
+        "{\"servers\": {\"a\": {\"url\": \"https://x/\", \"headers\": {\"accept\": \"*/*\","
+        "\"X-Own\": \"1\", \"Content-TYPE\": \"text/x\", \"mcp-param-x\": \"y\","
+        "\"Host\": \"z\", \"Mcp-Session-Id\": \"s\", \"Accepted\": \"2\"}},"
+        "\"b\": {\"url\": \"https://y/\", \"headers\": {\"X\": \"1\"}}}}");
+    const gbx_mcp_upstream_config *a = gbx_mcp_config_server(config, "a");
+    (void)state;
+
+    assert_int_equal(a->header_count, 3);
+    assert_string_equal(a->headers[0].name, "X-Own");
+    assert_string_equal(a->headers[1].name, "Host");
+    assert_string_equal(a->headers[2].name, "Accepted");
+    assert_string_equal(a->unsent_headers,
+                        "accept, Content-TYPE, mcp-param-x, Mcp-Session-Id");
+    assert_null(gbx_mcp_config_server(config, "b")->unsent_headers);
+    gbx_mcp_config_free(config);
+}
+
 static void test_variable__that_is_not_set_stops_its_server_alone(void **state)
 {
     gbx_mcp_config *config = parsed_config(
@@ -436,6 +457,7 @@ int main(void)
         cmocka_unit_test(test_command__runs_in_a_folder_below_that_of_the_file),
         cmocka_unit_test(test_url__fills_every_field),
         cmocka_unit_test(test_numbers_and_null__are_what_hosts_mean_by_them),
+        cmocka_unit_test(test_headers__that_the_transport_sets_are_left_out_and_named),
         cmocka_unit_test(test_variable__that_is_not_set_stops_its_server_alone),
         cmocka_unit_test(test_variable__that_is_set_to_nonsense_stops_its_server_alone),
         cmocka_unit_test(test_members__of_hosts_need_not_be_what_a_parser_can_hold),

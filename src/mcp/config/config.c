@@ -59,6 +59,7 @@ static void free_server(gbx_mcp_upstream_config *server)
     free(server->cwd);
     free(server->url);
     free_variables(server->headers, server->header_count);
+    free(server->unsent_headers);
     gbx_names_cut(server->inherit, 0, server->inherit_count);
     free(server->inherit);
     free(server->description);

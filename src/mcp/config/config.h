@@ -42,6 +42,9 @@ typedef struct gbx_mcp_upstream_config {
     char *url;
     gbx_mcp_variable *headers;
     size_t header_count;
+    char
+        *unsent_headers; /* names of those that are the transport's own, which sets them
+                           * itself: none of `headers`; or NULL */
     char **inherit; /* names of further variables of ours; "glovebox": {"env": [...]} */
     size_t inherit_count;
     char *description;      /* one line for the model, or NULL */
@@ -55,6 +58,10 @@ typedef struct gbx_mcp_upstream_config {
     char *fault; /* why it cannot be used, then it is disabled: a variable is not set,
                   * or to what cannot be used */
 } gbx_mcp_upstream_config;
+
+/* For people; takes unsent_headers. */
+#define GBX_MCP_UNSENT_FORMAT \
+    "not sent as configured, but as the transport sets them: %.400s"
 
 typedef struct gbx_mcp_settings {
     char *tool_prefix;       /* "" or "mcp_" */

@@ -23,6 +23,10 @@ static inline gbx_mcp_reader *gbx_mcp_reader_of(gbx_json_reader *r)
 gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
                                const json_t *value, void *target);
 
+/* Leaves out the headers that the transport sets itself, and keeps their names. */
+gbx_status gbx_mcp_drop_own_headers(gbx_json_reader *r,
+                                    gbx_mcp_upstream_config *server);
+
 /* Our own key at the top. */
 gbx_status gbx_mcp_read_settings(gbx_json_reader *r, const json_t *value);
 void gbx_mcp_settings_default(gbx_mcp_settings *settings);

@@ -241,9 +241,10 @@ static gbx_status read_headers(gbx_json_reader *r, const json_t *value,
 {
     entry *e = target;
     pairs p = {&e->server->headers, &e->server->header_count, e->server};
+    gbx_status status = gbx_json_read_members(r, value, read_pair, &p);
     (void)key;
 
-    return gbx_json_read_members(r, value, read_pair, &p);
+    return status == GBX_OK ? gbx_mcp_drop_own_headers(r, e->server) : status;
 }
 
 static gbx_status read_type(gbx_json_reader *r, const json_t *value,

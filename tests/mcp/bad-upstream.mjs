@@ -93,8 +93,13 @@ tool('wrong-id', (id) => {
 });
 tool('id-as-text', (id) => write({ id: `${id}`, result: text('taken') }));
 const raw = (id, result) => process.stdout.write(`{"jsonrpc": "2.0", "id": ${id}, "result": ${result}}\n`);
-tool('latin', (id) => {
-  process.stdout.write(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id, result: text('café') })}\n`, 'latin1'));
+const latin = (message) => process.stdout.write(
+  Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`, 'latin1'));
+tool('latin', (id) => latin({ id, result: text('café') }));
+tool('latin-long', (id) => {
+  const much = 'é'.repeat(100000);
+  latin({ method: 'notifications/message', params: { data: much } });
+  latin({ id, result: { ...text('café'), _meta: { much } } });
 });
 tool('nan', (id) => raw(id, '{"content": [], "structuredContent": {"mean": NaN}}'));
 tool('nul', (id) => process.stdout.write(`\0{"jsonrpc":"2.0","result":{"content":[]},"id":${id}}\n`));

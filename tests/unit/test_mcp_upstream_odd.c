@@ -113,6 +113,17 @@ static void test_answer__of_another_encoding_is_read_but_for_its_letters(void **
     bad_expect(*state, "latin", "caf\xEF\xBF\xBD");
 }
 
+/* What is as long and no answer is not worth the work. */
+static void test_answer__of_another_encoding_is_read_when_it_is_long(void **state)
+{
+    servers *s = *state;
+
+    bad_start(s, "");
+    bad_expect(s, "latin-long", "caf\xEF\xBF\xBD");
+    assert_int_equal(s->log_lines, 1);
+    assert_non_null(strstr(s->last_log, "a line was dropped: it is not JSON"));
+}
+
 static void test_answer__that_cannot_be_read_ends_its_call_and_no_other(void **state)
 {
     servers *s = *state;
@@ -279,6 +290,7 @@ int main(void)
         WITH(test_ping__is_answered_before_the_era_is_known),
         WITH(test_answer__may_have_its_id_as_text),
         WITH(test_answer__of_another_encoding_is_read_but_for_its_letters),
+        WITH(test_answer__of_another_encoding_is_read_when_it_is_long),
         WITH(test_answer__that_cannot_be_read_ends_its_call_and_no_other),
         WITH(test_refusal__is_told_with_what_the_server_adds_to_it),
         WITH(test_refusal__shows_no_half_of_a_secret),

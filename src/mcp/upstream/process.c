@@ -22,13 +22,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHUNK_BYTES GBX_KIB(64)
+/* Lines may be short: thousands of them are in one. */
+#define CHUNK_BYTES GBX_KIB(8)
 
-/* Of one descriptor in one turn of the loop: others want theirs. */
-#define CHUNKS_AT_ONCE 8
+/* Of one descriptor in one turn of the loop, and no more once so much time has passed:
+ * others want theirs. */
+#define CHUNKS_AT_ONCE 64
+#define TURN_NS        GBX_NS_PER_MS
 
 /* What is still in the pipes when everything has ended, and no more. */
-#define CHUNKS_AT_END 2048
+#define CHUNKS_AT_END 16384
+#define END_NS        (10000 * GBX_NS_PER_MS)
 
 /* Of a line that was too long: enough to find its id in. */
 #define HEAD_BYTES 128
@@ -232,13 +236,14 @@ static void take_errors(gbx_process *p, const char *chunk, size_t len)
             tell_error_line(p, line, line_len);
 }
 
-/* False at the end of what it says there. */
-static bool read_some(gbx_process *p, int fd, unsigned chunks,
+/* False at the end of what it says there. for_ns: no other chunk after so long. */
+static bool read_some(gbx_process *p, int fd, unsigned chunks, int64_t for_ns,
                       void (*take)(gbx_process *p, const char *chunk, size_t len))
 {
+    int64_t until_ns = gbx_clock_now_ns() + for_ns;
     char chunk[CHUNK_BYTES];
 
-    for (unsigned i = 0; i < chunks; i++) {
+    for (unsigned i = 0; i < chunks && (i == 0 || gbx_clock_now_ns() < until_ns); i++) {
         ssize_t n = read(fd, chunk, sizeof chunk);
 
         if (n > 0)
@@ -256,7 +261,7 @@ static void on_output(evutil_socket_t fd, short what, void *arg)
     gbx_process *p = arg;
 
     (void)what;
-    if (read_some(p, fd, CHUNKS_AT_ONCE, take_output))
+    if (read_some(p, fd, CHUNKS_AT_ONCE, TURN_NS, take_output))
         return;
     (void)event_del(p->on_output);
     p->ending.output_closed = true;
@@ -271,7 +276,7 @@ static void on_errors(evutil_socket_t fd, short what, void *arg)
     gbx_process *p = arg;
 
     (void)what;
-    if (!read_some(p, fd, 1, take_errors))
+    if (!read_some(p, fd, CHUNKS_AT_ONCE, TURN_NS, take_errors))
         (void)event_del(p->on_errors);
 }
 
@@ -311,8 +316,8 @@ static void on_gone(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     take_reports(p);
-    (void)read_some(p, p->at.output, CHUNKS_AT_END, take_output);
-    (void)read_some(p, p->at.errors, CHUNKS_AT_END, take_errors);
+    (void)read_some(p, p->at.output, CHUNKS_AT_END, END_NS, take_output);
+    (void)read_some(p, p->at.errors, CHUNKS_AT_END, END_NS, take_errors);
     reap(p);
     tell_end(p);
     /* From now on it is nobody's: who had it was told so. */

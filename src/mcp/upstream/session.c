@@ -155,6 +155,15 @@ gbx_pending *gbx_session_take(gbx_session *s, int64_t id)
     return NULL;
 }
 
+bool gbx_session_awaits(const gbx_session *s, int64_t id)
+{
+    const gbx_pending *p = s->pending;
+
+    while (p != NULL && p->id != id)
+        p = p->next;
+    return p != NULL;
+}
+
 bool gbx_session_send(gbx_session *s, const gbx_buf *text,
                       const gbx_link_message *about)
 {

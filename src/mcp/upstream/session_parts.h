@@ -93,6 +93,7 @@ bool gbx_session_send(gbx_session *s, const gbx_buf *text,
 gbx_pending *gbx_session_expect(gbx_session *s, gbx_ask ask);
 /* The one of that id, taken out; NULL if nobody waits for it. free() it. */
 gbx_pending *gbx_session_take(gbx_session *s, int64_t id);
+bool gbx_session_awaits(const gbx_session *s, int64_t id);
 void gbx_session_log(gbx_session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

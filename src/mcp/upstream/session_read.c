@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A longer message whose bytes are no characters has to be an answer. */
+#define LOSSY_MAX GBX_KIB(64)
+
 /* An error about nobody knows what is about the question of the era, while nothing else
  * was asked: a strict server reads no further than the method. */
 static int64_t find_refused(const gbx_session *s, const gbx_rpc_message *message)
@@ -130,14 +133,24 @@ static void fail_request(gbx_session *s, int64_t id, const char *why)
     free(p);
 }
 
-/* Bytes that are no characters become U+FFFD, in clean: text of another encoding is of
- * more use with them than not at all. */
-static bool read_message(const char *text, size_t len, gbx_buf *clean,
-                         gbx_rpc_message *ret, gbx_rpc_fault *fault)
+/* Whom does it answer, which cannot be read? */
+static int64_t find_id(const char *text, size_t len, int64_t about,
+                       const gbx_rpc_fault *fault)
 {
-    if (gbx_rpc_read(text, len, ret, fault))
-        return true;
+    int64_t id = about;
+
+    if (about == 0 && (fault->is_answerable || !gbx_id_read(fault->id, &id)))
+        id = gbx_id_find(text, len);
+    return id;
+}
+
+/* Bytes that are no characters become U+FFFD, in clean: text of another encoding is of
+ * more use with them than not at all. A long one that nobody waits for is not worth it. */
+static bool read_lossy(const gbx_session *s, const char *text, size_t len, int64_t id,
+                       gbx_buf *clean, gbx_rpc_message *ret, gbx_rpc_fault *fault)
+{
     if (fault->code != GBX_RPC_PARSE_ERROR ||
+        (len > LOSSY_MAX && !gbx_session_awaits(s, id)) ||
         gbx_utf8_valid((const uint8_t *)text, len, NULL))
         return false;
     gbx_buf_init(clean, len * 3);
@@ -164,11 +177,12 @@ static void on_message(void *user, const char *text, size_t len, int64_t about)
     gbx_session *s = user;
     gbx_rpc_message message;
     gbx_rpc_fault fault;
-    int64_t id = about;
+    bool is_read = gbx_rpc_read(text, len, &message, &fault);
+    int64_t id = is_read ? about : find_id(text, len, about, &fault);
     char why[200];
     char told[240];
 
-    if (read_message(text, len, &clean, &message, &fault)) {
+    if (is_read || read_lossy(s, text, len, id, &clean, &message, &fault)) {
         take_message(s, &message, about);
         if (about != 0)
             fail_request(s, about, "it answers with what is no answer");
@@ -176,8 +190,6 @@ static void on_message(void *user, const char *text, size_t len, int64_t about)
     }
     say_fault(text, len, &fault, why, sizeof why);
     gbx_session_log(s, "a line was dropped: %s", why);
-    if (about == 0 && (fault.is_answerable || !gbx_id_read(fault.id, &id)))
-        id = gbx_id_find(text, len);
     (void)snprintf(told, sizeof told, "its answer cannot be read: %s", why);
     fail_request(s, id, told);
     if (id == 0 && s->phase == GBX_PHASE_ASKING)

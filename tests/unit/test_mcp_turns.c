@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* A server that floods has its turn, and no more: others have theirs in between. */
+#include "mcp/upstream/process.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "marked.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TURNS_WANTED 100
+
+/* A line takes as long, so that a turn's millisecond has a thousand of them. */
+#define LINE_NS 1000
+
+typedef struct scene {
+    gbx_mcp_loop *loop;
+    struct event *turn;
+    unsigned turns; /* in which lines came */
+    unsigned lines; /* in this turn */
+    unsigned most;
+} scene;
+
+static void on_line(void *user, const char *line, size_t len)
+{
+    int64_t until_ns = gbx_clock_now_ns() + LINE_NS;
+    scene *s = user;
+
+    (void)line;
+    (void)len;
+    s->lines++;
+    while (gbx_clock_now_ns() < until_ns)
+        continue;
+}
+
+static void on_long_line(void *user, const char *head, size_t head_len,
+                         const char *tail, size_t tail_len)
+{
+    (void)user;
+    (void)head;
+    (void)head_len;
+    (void)tail;
+    (void)tail_len;
+    fail_msg("there is no long line");
+}
+
+static void on_error_line(void *user, const char *line)
+{
+    (void)user;
+    (void)line;
+}
+
+static void on_deaf(void *user, uint64_t written)
+{
+    (void)user;
+    (void)written;
+}
+
+static void on_ended(void *user, const char *why, bool is_lasting)
+{
+    (void)user;
+    (void)is_lasting;
+    fail_msg("it has ended: %s", why);
+}
+
+/* Another, who is always due. */
+static void on_turn(evutil_socket_t fd, short what, void *arg)
+{
+    scene *s = arg;
+
+    (void)fd;
+    (void)what;
+    s->most = s->lines > s->most ? s->lines : s->most;
+    s->turns += s->lines > 0;
+    s->lines = 0;
+    event_active(s->turn, 0, 0);
+    if (s->turns == TURNS_WANTED)
+        gbx_mcp_loop_stop(s->loop, 0);
+}
+
+static void test_a_flood_of_short_lines__leaves_others_their_turns(void **state)
+{
+    scene s = {.loop = gbx_mcp_loop_new()};
+    gbx_yard yard = {0};
+    gbx_process *process;
+    char mark[64];
+    char option[] = "-c";
+    char script[] = "yes '{}'";
+    char *args[] = {option, script, NULL};
+    char *environment[] = {mark, NULL};
+    gbx_error error;
+    gbx_process_options options = {
+        .loop = s.loop,
+        .yard = &yard,
+        .command = {.program = "/bin/sh", .args = args, .environment = environment},
+        .line_max = 1000,
+        .waiting_max = 1000,
+        .patience_ms = 300,
+        .hooks = {&s, on_line, on_long_line, on_error_line, on_deaf, on_ended},
+    };
+    (void)state;
+
+    marked_name(mark, sizeof mark);
+    s.turn = event_new(gbx_mcp_loop_base(s.loop), -1, 0, on_turn, &s);
+    event_active(s.turn, 0, 0);
+    assert_int_equal(gbx_process_start(&options, &process, &error), GBX_OK);
+    assert_int_equal(gbx_mcp_loop_run(s.loop), 0);
+
+    assert_in_range(s.most, 1, 6000);
+    gbx_yard_clear(&yard, 50);
+    event_free(s.turn);
+    gbx_mcp_loop_free(s.loop);
+    assert_int_equal(marked_count(mark), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_flood_of_short_lines__leaves_others_their_turns),
+    };
+
+    (void)signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -56,7 +56,8 @@ export async function meet(t, on, { session = () => 's1', own = {}, config = {},
   const path = join(folder, 'mcp.json');
   const address = `http://127.0.0.1:${server.address().port}`;
   writeFileSync(path, JSON.stringify({
-    mcpServers: { up: { type: 'http', url: `${address}/mcp`, ...config, glovebox: own },
+    mcpServers: { up: { type: 'http', url: `${address}/mcp`, glovebox: own,
+      ...(typeof config === 'function' ? config(server.address().port) : config) },
       other: { type: 'http', url: `${address}/other` } },
     glovebox: { rules: [{ action: 'allow' }] } }));
   const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {

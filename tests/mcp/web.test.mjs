@@ -269,6 +269,27 @@ test('a refusal says why, and whether another try is worth it', async (t) => {
   }
 });
 
+for (const [how, config, expected, worth] of [
+  ['speaks no TLS', (port) => ({ url: `https://127.0.0.1:${port}/` }), /it cannot be reached/, false],
+  ['has no such port', () => ({ url: 'http://127.0.0.1:99999/' }), /it cannot be reached/, false],
+  ['sends messages elsewhere', (port) => ({ type: 'sse', url: `http://127.0.0.1:${port}/` }), /an endpoint that is not its own/, false],
+  ['speaks an unknown version', (port) => ({ url: `http://127.0.0.1:${port}/` }), /no version of MCP that is known/, false],
+  ['is not there', () => ({ url: 'http://127.0.0.1:1/' }), /it cannot be reached/, true],
+])
+  test(`a start of a server that ${how} is ${worth ? '' : 'not '}worth another try`, async (t) => {
+    const { call } = await meet(t, ({ method: verb }, response, message) => {
+      if (verb === 'GET') openStream(response);
+      if (verb === 'GET') response.write('event: endpoint\ndata: http://127.0.0.2/\n\n');
+      if (message?.method === 'initialize')
+        json(response, 200, { id: message.id, result: { protocolVersion: '2099-01-01', capabilities: {} } });
+      return verb === 'GET' || message?.method === 'initialize';
+    }, { config });
+
+    const said = await call();
+    assert.match(said, expected);
+    assert.equal(said.includes('worth another try'), worth, said);
+  });
+
 for (const [status, worth] of [[401, false], [307, false], [429, true], [503, true]])
   test(`a start that is refused by ${status} is ${worth ? '' : 'not '}worth another try`, async (t) => {
     const { call } = await meet(t, (request, response) => {

@@ -3,6 +3,7 @@
  * bounded time and memory, and none gets what was meant for another. */
 #include "http_server.h"
 #include "servers.h"
+#include "tls_identity.h"
 
 #include "base/cleanup.h"
 
@@ -154,12 +155,38 @@ static void test_redirect__is_not_followed(void **state)
     server_stop(other);
 }
 
+static void test_certificate__of_no_known_authority_is_for_a_person_to_mend(
+    void **state)
+{
+    servers *s = *state;
+    tls_identity *identity = identity_new("127.0.0.1", false);
+    server_options options = {.identity = identity};
+    server *web = server_start(&options);
+    char url[256];
+    answer a;
+
+    (void)snprintf(url, sizeof url, "https://127.0.0.1:%u/ok", server_port(web));
+    servers_add_url(s, "web", GBX_MCP_HTTP, url);
+    servers_start(s);
+    servers_call(s, "web", "echo", "{}", &a);
+
+    assert_int_equal(a.fault, GBX_UPSTREAM_START);
+    assert_non_null(strstr(a.message, "certificate"));
+    assert_false(a.is_retryable);
+    answer_cleanup(&a);
+    server_stop(web);
+    identity_free(identity);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hostile__server_cannot_be_started),
         cmocka_unit_test_setup_teardown(test_redirect__is_not_followed, servers_set_up,
                                         servers_tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_certificate__of_no_known_authority_is_for_a_person_to_mend,
+            servers_set_up, servers_tear_down),
     };
 
     return cmocka_run_group_tests_name("mcp upstream hostile", tests, NULL, NULL);

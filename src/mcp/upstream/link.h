@@ -41,8 +41,9 @@ typedef struct gbx_link_hooks {
     void (*unanswered)(void *user, int64_t about, gbx_upstream_fault fault,
                        const char *why, gbx_unanswered how);
     /* Neither does this one, and nothing was done for it: the server has forgotten us, or
-     * cannot be reached. Others may still be answered; nothing more is worth sending. */
-    void (*forgotten)(void *user, int64_t about, const char *why);
+     * cannot be reached. Others may still be answered; nothing more is worth sending.
+     * is_lasting: as of lost. */
+    void (*forgotten)(void *user, int64_t about, const char *why, bool is_lasting);
     /* Of all the bytes that were sent, no more than these have come to be read, and no
      * others will; answers may still come. */
     void (*deaf)(void *user, uint64_t written, const char *why);

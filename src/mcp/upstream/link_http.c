@@ -352,9 +352,9 @@ static void leave(gbx_link *link, bool is_hopeless)
     free_http(h);
 }
 
-void gbx_http_lose(gbx_http *h, const char *why)
+void gbx_http_lose(gbx_http *h, const char *why, bool is_lasting)
 {
-    h->hooks.lost(h->hooks.user, why, false);
+    h->hooks.lost(h->hooks.user, why, is_lasting);
     free_http(h);
 }
 

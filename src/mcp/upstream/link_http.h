@@ -54,10 +54,12 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message);
 /* The headers that every request has. */
 void gbx_http_common_headers(const gbx_http *h, gbx_http_headers *headers);
 /* The end of the link from inside: told, and freed. */
-void gbx_http_lose(gbx_http *h, const char *why);
+void gbx_http_lose(gbx_http *h, const char *why, bool is_lasting);
 
 /* ---- link_refusal.c ------------------------------------------------------- */
 
+/* No connection, and none before a person has mended the address or the certificate. */
+bool gbx_http_is_lasting(CURLcode result);
 /* Is this the answer to that request of ours, whatever it says? */
 bool gbx_http_is_answer(const char *text, size_t len, int64_t id);
 bool gbx_http_is_error(const gbx_buf *body);

@@ -19,10 +19,7 @@
 static bool is_unreachable(CURLcode result)
 {
     return result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST ||
-           result == CURLE_COULDNT_RESOLVE_PROXY ||
-           result == CURLE_PEER_FAILED_VERIFICATION ||
-           result == CURLE_SSL_CONNECT_ERROR || result == CURLE_URL_MALFORMAT ||
-           result == CURLE_UNSUPPORTED_PROTOCOL;
+           result == CURLE_COULDNT_RESOLVE_PROXY || gbx_http_is_lasting(result);
 }
 
 /* 401 and its like decide nothing about the era: another answer may come to somebody else. */
@@ -95,6 +92,13 @@ static bool is_forgotten(const gbx_http *h, const gbx_exchange *exchange)
 
 /* ---- the rest of the link ------------------------------------------------- */
 
+bool gbx_http_is_lasting(CURLcode result)
+{
+    return result == CURLE_PEER_FAILED_VERIFICATION ||
+           result == CURLE_SSL_CONNECT_ERROR || result == CURLE_URL_MALFORMAT ||
+           result == CURLE_UNSUPPORTED_PROTOCOL;
+}
+
 bool gbx_http_is_answer(const char *text, size_t len, int64_t id)
 {
     gbx_rpc_message message;
@@ -132,7 +136,7 @@ void gbx_http_take_break(gbx_http *h, const gbx_exchange *exchange, CURLcode res
                    gbx_exchange_error(exchange, result));
     /* Nothing of it was sent. Others may be under way on other connections. */
     if (is_unreachable(result))
-        hooks.forgotten(hooks.user, exchange->id, why);
+        hooks.forgotten(hooks.user, exchange->id, why, gbx_http_is_lasting(result));
     else
         hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_EXIT, why,
                          GBX_UNANSWERED);
@@ -185,7 +189,7 @@ void gbx_http_take_refusal(gbx_http *h, const gbx_exchange *exchange)
 
     if (is_forgotten(h, exchange)) {
         h->is_forgotten = true;
-        hooks.forgotten(hooks.user, exchange->id, "its session has ended");
+        hooks.forgotten(hooks.user, exchange->id, "its session has ended", false);
     } else if (gbx_http_is_error(body)) {
         hooks.message(hooks.user, (const char *)body->data, body->len, exchange->id);
     } else {

@@ -65,7 +65,7 @@ static void take_endpoint(gbx_http *h, const gbx_sse_event *event)
         return;
     h->endpoint = resolve(h, event->data, event->len);
     if (h->endpoint == NULL) {
-        gbx_http_lose(h, "it names an endpoint that is not its own");
+        gbx_http_lose(h, "it names an endpoint that is not its own", true);
         return;
     }
     first = (gbx_link_message){.text = (const char *)h->held.data,
@@ -73,7 +73,7 @@ static void take_endpoint(gbx_http *h, const gbx_sse_event *event)
                                .id = h->held_id,
                                .method = "initialize"};
     if (h->held.len > 0 && !gbx_http_post(h, &first))
-        gbx_http_lose(h, "out of memory");
+        gbx_http_lose(h, "out of memory", false);
 }
 
 static void on_event(void *user, gbx_exchange *exchange, const gbx_sse_event *event)
@@ -101,7 +101,7 @@ static void lose_stream(gbx_http *h, const gbx_exchange *stream, CURLcode result
                        stream->response.status);
     else
         (void)snprintf(why, sizeof why, "its stream of events has ended");
-    gbx_http_lose(h, why);
+    gbx_http_lose(h, why, gbx_http_is_lasting(result));
 }
 
 static bool is_open(const gbx_exchange *stream)

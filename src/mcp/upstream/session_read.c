@@ -239,7 +239,7 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
     free(p);
 }
 
-static void on_forgotten(void *user, int64_t about, const char *why)
+static void on_forgotten(void *user, int64_t about, const char *why, bool is_lasting)
 {
     gbx_session *s = user;
     gbx_pending *p = gbx_session_take(s, about);
@@ -248,6 +248,7 @@ static void on_forgotten(void *user, int64_t about, const char *why)
         gbx_session_fail_call(s, p, GBX_UPSTREAM_EXIT, why, true);
     else
         free(p);
+    s->facts.is_lasting = is_lasting;
     gbx_session_end(s, why);
 }
 

@@ -130,6 +130,8 @@ static void fail_version(gbx_session *s, gbx_view supported)
     (void)snprintf(why, sizeof why,
                    "it speaks no version of MCP that is known here: %.*s",
                    (int)list.len, list.len > 0 ? (const char *)list.data : "");
+    /* What was remembered of its era may be why: then it is asked the other question. */
+    s->facts.is_lasting = s->options.hint == GBX_ERA_ASK;
     gbx_session_lose(s, why);
 }
 

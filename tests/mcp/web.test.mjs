@@ -232,6 +232,37 @@ test('a session is ended by DELETE when glovebox ends, and nobody waits long for
   }
 });
 
+/** Two servers with so many tools each, of so many parameters. */
+const crowd = (t, length, parameters) => {
+  const properties = Object.fromEntries(Array.from({ length: parameters }, (_, i) =>
+    [`a_parameter_with_a_name_that_is_longer_than_most_of_them_and_hardly_ever_seen_${i}`, { type: 'string' }]));
+  return meet(t, ({ url }, response, message) => {
+    if (message?.method !== 'tools/list') return false;
+    const word = url === '/mcp' ? 'one' : 'another';
+    json(response, 200, { id: message.id, result: { tools: Array.from({ length }, (_, i) =>
+      ({ name: `${word}_${i}`, inputSchema: { type: 'object', properties } })) } });
+    return true;
+  });
+};
+
+test('discover knows the tools of all servers, however many there are', async (t) => {
+  const { wire } = await crowd(t, 3000, 0);
+  const discover = async (args) => (await wire.call('discover', args)).result.content[0].text;
+  const { result } = await wire.call('execute', { code: 'return (await discover("")).length' });
+
+  assert.match(await discover({ query: 'another_2999', detail: 'names' }), /^other\.another_2999\n/);
+  assert.equal(result.structuredContent.result, 6000);
+  assert.match(await discover({ detail: 'types' }), /and 1976 more: ask with a query \*\/\n {2}};\n};\n$/);
+});
+
+test('a list of tools that is too long to be written is none', async (t) => {
+  const { wire } = await crowd(t, 1024, 64);
+  const { result } = await wire.call('discover', { detail: 'types' });
+
+  assert.equal(result.isError, true);
+  assert.equal(result.content[0].text, 'the list is longer than 8 MiB: ask for one server, or with a query');
+});
+
 const refusals = [
   ['401', (r) => raw(r, 'application/json', '{"error":"invalid_token"}', 401),
     'UPSTREAM_REFUSED: it answers with HTTP status 401: {"error":"invalid_token"}'],

@@ -117,6 +117,9 @@ struct question {
 
 static void answer_question(struct question *q)
 {
+    static const char too_long[] =
+        "the list is longer than 64 MiB: ask for one server, or "
+        "with a query";
     gbx_mcp_code *code = q->run->code;
     gbx_buf answer;
 
@@ -129,6 +132,9 @@ static void answer_question(struct question *q)
     (void)gbx_buf_puts(&answer, "}");
     if (!answer.failed)
         gbx_box_answer(code->box, q->request, (char *)answer.data, answer.len);
+    else
+        gbx_nested_refuse(code, q->request, "OUTPUT_TOO_LARGE", too_long,
+                          strlen(too_long), false);
     gbx_buf_cleanup(&answer);
 }
 

@@ -84,23 +84,30 @@ static void write_server(gbx_buf *to, const gbx_search_doc *docs, size_t count,
 {
     uint64_t seen[NAMES_MAX];
     size_t seen_count = 0;
+    size_t more = 0;
 
     (void)gbx_buf_puts(to, "  ");
     (void)gbx_json_append_string(to, docs[first].server, strlen(docs[first].server));
     (void)gbx_buf_puts(to, ": {\n");
-    for (size_t i = first; i < count && seen_count < NAMES_MAX; i++) {
+    for (size_t i = first; i < count; i++) {
         gbx_view name = gbx_view_member(docs[i].tool, "name");
         uint64_t hash;
 
         if (gbx_view_kind(name) != '"' ||
             strcmp(docs[i].server, docs[first].server) != 0)
             continue;
+        if (seen_count == NAMES_MAX) {
+            more++;
+            continue;
+        }
         hash = gbx_types_hash(name);
         if (is_seen(seen, seen_count, hash))
             continue;
         seen[seen_count++] = hash;
         gbx_declare_tool(to, docs[i].tool);
     }
+    if (more > 0)
+        (void)gbx_buf_printf(to, "    /* and %zu more: ask with a query */\n", more);
     (void)gbx_buf_puts(to, "  };\n");
 }
 
@@ -162,10 +169,11 @@ void gbx_declare(gbx_buf *to, const gbx_search_doc *docs, size_t count)
 {
     (void)gbx_buf_puts(to, "declare const servers: {\n");
     for (size_t i = 0; i < count; i++) {
-        bool is_first = true;
+        /* Those of one server come together, as a rule, and there may be many. */
+        bool is_first = i == 0 || docs[i - 1].server != docs[i].server;
 
-        for (size_t k = 0; k < i; k++)
-            is_first = is_first && strcmp(docs[k].server, docs[i].server) != 0;
+        for (size_t k = 0; k < i && is_first; k++)
+            is_first = strcmp(docs[k].server, docs[i].server) != 0;
         if (is_first)
             write_server(to, docs, count, i);
     }

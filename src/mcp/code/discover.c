@@ -257,7 +257,14 @@ static void on_learnt(void *user, const gbx_upstream_reply *failure)
     gbx_buf_init(&text, REPLY_MAX);
     is_known = write_found(d, &text);
     write_absent(d->code, &d->query, &text);
-    gbx_code_say(d->code, d->request, &text, !is_known);
+    if (text.failed)
+        gbx_code_say_wrong(
+            d->code, d->request,
+            "the list is longer than %u MiB: ask for one server, or with a "
+            "query",
+            (unsigned)(REPLY_MAX >> 20));
+    else
+        gbx_code_say(d->code, d->request, &text, !is_known);
     gbx_buf_cleanup(&text);
     free(d);
 }

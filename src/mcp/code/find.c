@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOOLS_MAX 5000
 #define FOUND_MAX 20
 
+/* Their number; docs NULL: they are only counted. */
 static size_t gather(const gbx_mcp_code *code, const gbx_code_query *q,
                      gbx_search_doc *docs)
 {
@@ -23,10 +23,14 @@ static size_t gather(const gbx_mcp_code *code, const gbx_code_query *q,
 
         if (q->server[0] != 0 && strcmp(info.name, q->server) != 0)
             continue;
-        while (count < TOOLS_MAX && gbx_view_next(info.tools, &cursor, &key, &tool))
-            if (q->tool[0] == 0 ||
-                gbx_view_is_text(gbx_view_member(tool, "name"), q->tool))
-                docs[count++] = (gbx_search_doc){.server = info.name, .tool = tool};
+        while (gbx_view_next(info.tools, &cursor, &key, &tool)) {
+            if (q->tool[0] != 0 &&
+                !gbx_view_is_text(gbx_view_member(tool, "name"), q->tool))
+                continue;
+            if (docs != NULL)
+                docs[count] = (gbx_search_doc){.server = info.name, .tool = tool};
+            count++;
+        }
     }
     return count;
 }
@@ -83,12 +87,12 @@ bool gbx_code_read_query(gbx_view words, gbx_view settings, gbx_code_query *ret,
 bool gbx_code_find(const gbx_mcp_code *code, const gbx_code_query *query, size_t limit,
                    gbx_search_doc **ret, size_t *ret_count, size_t *ret_total)
 {
-    gbx_search_doc *docs = malloc(TOOLS_MAX * sizeof *docs);
-    size_t count;
+    size_t count = gather(code, query, NULL);
+    gbx_search_doc *docs = calloc(count + 1, sizeof *docs);
 
     if (docs == NULL)
         return false;
-    count = gather(code, query, docs);
+    (void)gather(code, query, docs);
     if (!gbx_search_rank(docs, count, query->words, strlen(query->words))) {
         free(docs);
         return false;
@@ -110,8 +114,8 @@ void gbx_code_find_json(const gbx_mcp_code *code, const gbx_code_query *query,
     size_t count = 0;
     size_t total;
 
-    (void)gbx_code_find(code, query, query->words[0] != 0 ? FOUND_MAX : TOOLS_MAX,
-                        &docs, &count, &total);
+    (void)gbx_code_find(code, query, query->words[0] != 0 ? FOUND_MAX : SIZE_MAX, &docs,
+                        &count, &total);
     (void)gbx_buf_puts(to, "[");
     for (size_t i = 0; i < count; i++) {
         gbx_view name = gbx_view_member(docs[i].tool, "name");
@@ -147,7 +151,7 @@ void gbx_code_tools_json(const gbx_mcp_code *code, const gbx_code_query *query,
     size_t count = 0;
     size_t total;
 
-    (void)gbx_code_find(code, query, TOOLS_MAX, &docs, &count, &total);
+    (void)gbx_code_find(code, query, SIZE_MAX, &docs, &count, &total);
     (void)gbx_buf_puts(to, "[");
     for (size_t i = 0; i < count; i++) {
         if (i > 0)

@@ -28,7 +28,8 @@ static const char *const libraries[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
 #    define ORDER RTLD_DEEPBIND
 #endif
 
-/* Never unloaded: what it brings leaves callbacks for the end of the program. */
+/* Never unloaded: what it brings leaves callbacks for the end of the program, and threads
+ * of its own may still look up names. */
 static void *open_library(void)
 {
     void *library = NULL;

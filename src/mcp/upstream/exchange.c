@@ -276,6 +276,15 @@ static bool set_request(exchange *e)
            set_body(e);
 }
 
+/* A name that is being looked up is looked up by a thread of libcurl's: the loop does not
+ * wait for it, whatever the name server does. A libcurl before 7.87 knows only to wait. */
+static bool set_quick_exit(exchange *e)
+{
+    CURLcode result = e->o.lib->curl_easy_setopt(e->easy, CURLOPT_QUICK_EXIT, 1L);
+
+    return result == CURLE_OK || result == CURLE_UNKNOWN_OPTION;
+}
+
 static bool set_up(exchange *e)
 {
     const gbx_libcurl *lib = e->o.lib;
@@ -284,6 +293,7 @@ static bool set_up(exchange *e)
     return lib->curl_easy_setopt(c, CURLOPT_URL, e->o.url) == CURLE_OK &&
            lib->curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
            lib->curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+           set_quick_exit(e) &&
            lib->curl_easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) ==
                CURLE_OK &&
            /* Whoever set a proxy for other programs did not mean to show it our headers. */

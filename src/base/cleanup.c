@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -30,6 +31,19 @@ bool gbx_fd_write(int fd, const void *data, size_t len)
         len -= (size_t)n;
     }
     return true;
+}
+
+bool gbx_fd_offer(int fd, const void *data, size_t len, int wait_ms)
+{
+    struct pollfd out = {.fd = fd, .events = POLLOUT};
+    int n;
+
+    do
+        n = poll(&out, 1, wait_ms);
+    while (n < 0 && errno == EINTR);
+    if (n == 0)
+        errno = EAGAIN;
+    return n == 1 && gbx_fd_write(fd, data, len);
 }
 
 void gbx_fd_close(int *fd)

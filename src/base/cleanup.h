@@ -19,6 +19,10 @@
 /* Write all of it, whatever signals come; false with errno, how much was written unknown. */
 bool gbx_fd_write(int fd, const void *data, size_t len);
 
+/* The same if it has room for it within wait_ms, and no wait beyond; false with errno, which
+ * is EAGAIN if it has none. At most PIPE_BUF bytes, of one thread at a time. */
+bool gbx_fd_offer(int fd, const void *data, size_t len, int wait_ms);
+
 /* Close *fd if it is one, and make it -1. */
 void gbx_fd_close(int *fd);
 

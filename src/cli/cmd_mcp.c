@@ -124,7 +124,8 @@ static bool open_security_log(serving *s)
 
     if (path == NULL)
         return true;
-    if (gbx_security_log_open(&s->security_log, path, &s->trouble.err) != GBX_OK) {
+    if (gbx_security_log_open(&s->security_log, path, GBX_LOG_GOES_ON,
+                              &s->trouble.err) != GBX_OK) {
         gbx_trouble_output(&s->trouble);
         return false;
     }
@@ -220,6 +221,7 @@ static void cleanup(serving *s)
 static int lose_lines(serving *s, gbx_trouble *trouble)
 {
     gbx_trouble_output(trouble);
+    exit_status = trouble->exit; /* the print may be what holds the end up */
     gbx_trouble_print(&s->err, trouble);
     return trouble->exit;
 }

@@ -208,8 +208,8 @@ static bool open_security_log(run *r)
 {
     const char *path = r->args->security_log;
 
-    if (path == NULL ||
-        gbx_security_log_open(&r->security_log, path, &r->trouble.err) == GBX_OK)
+    if (path == NULL || gbx_security_log_open(&r->security_log, path, GBX_LOG_WAITS,
+                                              &r->trouble.err) == GBX_OK)
         return true;
     gbx_trouble_output(&r->trouble);
     return false;

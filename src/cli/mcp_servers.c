@@ -4,8 +4,6 @@
 
 #include "base/cleanup.h"
 
-#include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,21 +20,36 @@ static void on_tools(void *user, const char *server)
 
 /* For a person, who may not be reading: a line that would have to wait is dropped, since
  * everything else would wait with it. */
+static void say(gbx_buf *text)
+{
+    text->len = text->len < LINE_BYTES ? text->len : LINE_BYTES - 1;
+    if (gbx_buf_append(text, "\n", 1))
+        (void)gbx_fd_offer(STDERR_FILENO, text->data, text->len, 0);
+}
+
 static void on_log(void *user, const char *server, const char *line)
 {
     const gbx_mcp_servers *servers = user;
-    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
     gbx_buf_init(&text, GBX_KIB(64));
     (void)gbx_buf_printf(&text, "glovebox: %s: ", server);
-    if (servers->gate == NULL ||
-        !gbx_gate_redact(servers->gate, line, strlen(line), &text))
-        return;
-    text.len = text.len < LINE_BYTES ? text.len : LINE_BYTES - 1;
-    if (gbx_buf_append(&text, "\n", 1) && poll(&out, 1, 0) == 1 &&
-        (out.revents & POLLOUT) != 0)
-        (void)!write(STDERR_FILENO, text.data, text.len);
+    if (servers->gate != NULL &&
+        gbx_gate_redact(servers->gate, line, strlen(line), &text))
+        say(&text);
+}
+
+/* Not an error: a host may start us before the first server is there. */
+static void say_none(const char *path)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+
+    gbx_buf_init(&text, GBX_KIB(64));
+    (void)gbx_buf_printf(&text,
+                         "glovebox: there are no servers in '%s': they belong under "
+                         "\"mcpServers\", or \"servers\", at its top",
+                         path);
+    say(&text);
 }
 
 static void say_unsent(gbx_mcp_servers *servers)
@@ -60,7 +73,7 @@ static gbx_status open_log(gbx_mcp_servers *servers, gbx_error *reterr)
     gbx_status status = GBX_OK;
 
     if (servers->options.on_audit == NULL && path != NULL) {
-        status = gbx_security_log_open(&servers->log, path, reterr);
+        status = gbx_security_log_open(&servers->log, path, GBX_LOG_GOES_ON, reterr);
         gbx_security_log_use(&servers->log, &servers->options);
     }
     return status;
@@ -78,12 +91,8 @@ gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, const char *path,
     gbx_status status = gbx_mcp_config_load(path, &servers->config, reterr);
 
     servers->options = *options;
-    /* Not an error: a host may start us before the first server is there. */
     if (status == GBX_OK && servers->config->server_count == 0)
-        (void)fprintf(stderr,
-                      "glovebox: there are no servers in '%s': they belong under "
-                      "\"mcpServers\", or \"servers\", at its top\n",
-                      path);
+        say_none(path);
     if (status == GBX_OK)
         status = open_log(servers, reterr);
     if (status == GBX_OK)

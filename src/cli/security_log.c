@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A reader who is there has read what waits by then. */
+#define LINE_MS 100
+
 static const char *why(int error)
 {
     switch (error) {
@@ -17,7 +20,8 @@ static const char *why(int error)
     case EACCES: return "no permission";
     case EISDIR: return "it is a directory";
     case ELOOP: return "it is a symbolic link";
-    case ENXIO: return "nobody reads from it";
+    case ENXIO:
+    case EAGAIN: return "nobody reads from it";
     default: return strerror(error);
     }
 }
@@ -29,35 +33,54 @@ static gbx_status fail(gbx_error *reterr, const char *what, const char *name, in
                     why(error));
 }
 
+/* One line at a time: two that found the same room would wait for more. */
+static bool offer(gbx_security_log *log, const char *line, size_t len)
+{
+    bool is_taken;
+
+    (void)pthread_mutex_lock(&log->lock);
+    is_taken = gbx_fd_offer(log->fd, line, len, log->is_stuck ? 0 : LINE_MS);
+    log->is_stuck = !is_taken;
+    (void)pthread_mutex_unlock(&log->lock);
+    return is_taken;
+}
+
+static bool is_file(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 /* On whatever thread; the rest of a line that was not taken whole is not lost. */
 static void on_line(void *user, const char *line, size_t len)
 {
     gbx_security_log *log = user;
     int none = 0;
 
-    if (!gbx_fd_write(log->fd, line, len))
+    if (!(log->goes_on ? offer(log, line, len) : gbx_fd_write(log->fd, line, len)))
         (void)atomic_compare_exchange_strong(&log->error, &none, errno);
 }
 
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
-                                 gbx_error *reterr)
+                                 gbx_log_patience patience, gbx_error *reterr)
 {
     /* O_NONBLOCK: a fifo without a reader is an error, not a wait. */
     const int flags =
         O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
 
     if (strcmp(path, "-") == 0) {
-        *log = (gbx_security_log){.fd = STDERR_FILENO,
-                                  .is_open = true,
-                                  .name = "standard error"};
-        return GBX_OK;
+        *log = (gbx_security_log){.fd = STDERR_FILENO, .name = "standard error"};
+    } else {
+        *log = (gbx_security_log){.fd = open(path, flags, 0600), .name = path};
+        if (log->fd < 0)
+            return fail(reterr, "open", path, errno);
+        (void)fcntl(log->fd, F_SETFL, O_APPEND); /* a slow reader is waited for */
     }
-    *log = (gbx_security_log){.fd = open(path, flags, 0600), .name = path};
-    if (log->fd < 0)
-        return fail(reterr, "open", path, errno);
-    (void)fcntl(log->fd, F_SETFL, O_APPEND); /* a slow reader is waited for */
+    (void)pthread_mutex_init(&log->lock, NULL);
+    log->goes_on = patience == GBX_LOG_GOES_ON && !is_file(log->fd);
     log->is_open = true;
     return GBX_OK;
 }
@@ -76,6 +99,8 @@ gbx_status gbx_security_log_close(gbx_security_log *log, gbx_error *reterr)
 
     if (log->is_open && log->fd != STDERR_FILENO && close(log->fd) != 0 && error == 0)
         error = errno;
+    if (log->is_open)
+        (void)pthread_mutex_destroy(&log->lock);
     log->is_open = false;
     return error == 0 ? GBX_OK : fail(reterr, "write", log->name, error);
 }

@@ -10,20 +10,30 @@
 
 #include "base/fail.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+
+/* A reader who takes nothing: what then? A file takes everything. */
+typedef enum gbx_log_patience {
+    GBX_LOG_WAITS,   /* he is waited for */
+    GBX_LOG_GOES_ON, /* for a moment only; lines are left out until he reads again */
+} gbx_log_patience;
 
 /* Zeroed: there is none. */
 typedef struct gbx_security_log {
     int fd; /* with is_open */
     bool is_open;
+    bool goes_on;
+    bool is_stuck; /* with the lock: the last line was left out */
+    pthread_mutex_t lock;
     const char *name; /* borrowed */
     atomic_int error; /* errno of the first line that was not written */
 } gbx_security_log;
 
 /* path "-" is standard error. */
 gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
-                                 gbx_error *reterr);
+                                 gbx_log_patience patience, gbx_error *reterr);
 
 /* Have the engine that is made of options write here. */
 void gbx_security_log_use(gbx_security_log *log, gbx_options *options);

@@ -3,7 +3,9 @@
 // nobody but who asked for it.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeFileSync, writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
@@ -44,3 +46,71 @@ test('a name that is looked up for ever ends its call in time, and holds up noth
   assert.equal(code, 0);
   again.catch(() => {});
 });
+
+/** A pipe that is full, for somebody's standard error. read(): what was written since. */
+function fullPipe(t, name) {
+  const path = join(folder, name);
+  execFileSync('mkfifo', [path]);
+  const own = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  const theirs = openSync(path, constants.O_WRONLY);
+  const full = () => {
+    try {
+      for (;;) writeSync(own, Buffer.alloc(4096));
+    } catch (error) {
+      assert.equal(error.code, 'EAGAIN');
+    }
+  };
+  full();
+  t.after(() => [own, theirs].forEach(closeSync));
+  const read = () => {
+    const parts = [];
+    const part = Buffer.alloc(65536);
+    try {
+      for (;;) parts.push(Buffer.from(part.subarray(0, readSync(own, part))));
+    } catch (error) {
+      assert.equal(error.code, 'EAGAIN');
+    }
+    return Buffer.concat(parts).toString().replaceAll('\0', '');
+  };
+  return { theirs, read };
+}
+
+test('a security log on standard error that nobody reads holds up neither calls nor the end', async (t) => {
+  const config = join(folder, 'audit.json');
+  writeFileSync(config, JSON.stringify({
+    mcpServers: { idle: { command: 'cat' } }, glovebox: { audit: '-' } }));
+  const pipe = fullPipe(t, 'audit');
+  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config],
+    { stdio: ['pipe', 'pipe', pipe.theirs] });
+  await wire.initialize();
+
+  const first = await soon('a call', wire.call('execute', { code: 'return 1' }), 5000);
+  pipe.read();
+  await soon('another', wire.call('execute', { code: 'return 2' }), 5000);
+  const lines = pipe.read();
+  wire.child.kill('SIGTERM');
+  const { code } = await soon('the end', wire.exited);
+
+  assert.equal(first.result.structuredContent.result, 1);
+  assert.match(lines, /"event":"call.started"/); // he reads again, and gets lines again
+  assert.match(pipe.read(), /cannot write the security log 'standard error': nobody reads from it/);
+  assert.equal(code, 74);
+});
+
+for (const [what, name, option] of [
+  ['a dataset that cannot be read', 'd.ndjson', (path) => ['--data', `d=${path}`]],
+  ['servers that are not there', 'none.json', (path) => ['--config', path]],
+])
+  test(`a warning of ${what} that nobody reads holds up neither answers nor the end`, async (t) => {
+    const path = join(folder, name);
+    writeFileSync(path, name === 'none.json' ? '{"mcpServers":{}}' : '{"a":\n');
+    const wire = new Wire(process.env.GLOVEBOX, ['mcp', ...option(path)],
+      { stdio: ['pipe', 'pipe', fullPipe(t, `pipe-${name}`).theirs] });
+
+    await soon('the beginning', wire.initialize(), 5000);
+    await soon('the list', wire.ask('tools/list'), 5000);
+    wire.child.kill('SIGTERM');
+    const { code } = await soon('the end', wire.exited);
+
+    assert.equal(code, 0);
+  });

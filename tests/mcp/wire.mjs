@@ -25,7 +25,7 @@ export class Wire {
     this.stderr = '';
     this.nextId = 1;
     this.child.stdin.on('error', () => {});
-    this.child.stderr.setEncoding('utf8').on('data', (text) => { this.stderr += text; });
+    this.child.stderr?.setEncoding('utf8').on('data', (text) => { this.stderr += text; });
     this.exited = new Promise((resolve) => {
       this.child.on('close', (code, signal) => resolve({ code, signal, at: performance.now() }));
     });

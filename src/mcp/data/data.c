@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* data - datasets from --data to what clients see of them. */
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "mcp/data/inner.h"
 
 #include <event2/event.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The shares of these are what a model is told of each; what is begun within is ended, and
  * offer.c leaves out what makes that too much. */
@@ -19,6 +22,9 @@
 
 /* A database that somebody holds, who may let it go as it was, is asked again after this. */
 #define HELD_MS 3000
+
+/* Of a line for a person: what a pipe with room takes at once. */
+#define WARNING_BYTES ((size_t)1024)
 
 /* Values that were too long to be shown. */
 #define ARTIFACT_BYTES (UINT64_C(64) << 20)
@@ -43,11 +49,24 @@ static bool all_described(const gbx_mcp_data *d)
     return true;
 }
 
-/* A person reads this, not the client. */
-static void warn(const gbx_dataset_state *set)
+/* A person reads this, not the client, or nobody does: then it is left out, since all else
+ * would wait with it. */
+static __attribute__((format(printf, 1, 2))) void warn(const char *format, ...)
 {
-    fprintf(stderr, "glovebox: dataset '%s': %s%s\n", set->spec.name, set->problem,
-            set->is_loaded ? "; what was read before stays" : "");
+    char line[WARNING_BYTES];
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (n < 0)
+        return;
+    if ((size_t)n >= sizeof line) {
+        n = sizeof line - 1;
+        line[n - 1] = '\n';
+    }
+    (void)gbx_fd_offer(STDERR_FILENO, line, (size_t)n, 0);
 }
 
 static void take_told(gbx_dataset_state *set, gbx_load_outcome *o)
@@ -83,7 +102,8 @@ static void take_dataset(gbx_mcp_data *d, gbx_load_outcome *o)
     memcpy(set->problem, o->problem, sizeof set->problem);
     set->is_held = o->is_held;
     if (o->kind == GBX_LOAD_REFUSED)
-        warn(set);
+        warn("glovebox: dataset '%s': %s%s\n", set->spec.name, set->problem,
+             set->is_loaded ? "; what was read before stays" : "");
     if (set->is_held && !evtimer_pending(d->again, NULL))
         (void)evtimer_add(d->again, &while_held);
     gbx_offer_all(d);
@@ -145,8 +165,7 @@ static void watch_files(gbx_mcp_data *d)
         d->watch = gbx_data_watch_new(d->loop, specs, d->count, on_changed, d);
     free(specs);
     if (d->watch == NULL)
-        fprintf(stderr,
-                "glovebox: files that change are not read again: memory is out\n");
+        warn("glovebox: files that change are not read again: memory is out\n");
 }
 
 static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
@@ -209,7 +228,7 @@ void gbx_data_arrived(gbx_mcp_data *d, gbx_load_outcome *o)
         (void)pthread_mutex_unlock(&d->loader.lock);
         memcpy(d->engine_problem, o->problem, sizeof d->engine_problem);
         if (d->engine == NULL)
-            fprintf(stderr, "glovebox: %s\n", d->engine_problem);
+            warn("glovebox: %s\n", d->engine_problem);
     } else {
         take_dataset(d, o);
     }

@@ -179,6 +179,13 @@ test('without a value, a function that nothing has called is named', async () =>
   assert.match(textOf(result), /^No value returned; 1 log line; collect is declared but not called\n/);
 });
 
+test('an empty line of the console is a line', async () => {
+  const seen = [];
+  await call('execute', { code: `console.log(''); console.warn(''); await sleep(120);` },
+    { onprogress: (p) => seen.push(p.message) });
+  assert.deepEqual(seen, ['', '[warn] ']);
+});
+
 test('progress of a tool is told with its name, to who asks for progress', async () => {
   const seen = [];
   const options = { onprogress: (p) => seen.push(p.message) };

@@ -88,6 +88,7 @@ static void on_log(void *user, gbx_log_level level, const char *text, size_t len
 {
     static const char *const prefixes[] = {"[debug] ", "", "", "[warn] ", "[error] "};
     gbx_code_run *run = user;
+    const char *said;
     size_t text_at;
     gbx_buf line;
 
@@ -98,9 +99,10 @@ static void on_log(void *user, gbx_log_level level, const char *text, size_t len
                           gbx_artifacts_border(text, len, GBX_CODE_PROGRESS_MAX),
                           &line);
     if (!line.failed) {
-        gbx_mcp_progress(run->request, -1, (char *)line.data, line.len);
-        gbx_mcp_log_line(run->request, level, (char *)line.data + text_at,
-                         line.len - text_at);
+        said =
+            line.data != NULL ? (const char *)line.data : ""; /* an empty line is one */
+        gbx_mcp_progress(run->request, -1, said, line.len);
+        gbx_mcp_log_line(run->request, level, said + text_at, line.len - text_at);
     }
     gbx_buf_cleanup(&line);
 }

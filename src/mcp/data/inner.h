@@ -40,7 +40,7 @@ typedef enum gbx_load_kind {
 } gbx_load_kind;
 
 typedef struct gbx_load_outcome {
-    gbx_mcp_data *data;
+    struct gbx_load_outcome *next;
     size_t index; /* of the dataset */
     gbx_load_kind kind;
     bool has_told;
@@ -78,6 +78,8 @@ typedef struct gbx_data_loader {
     size_t queries;      /* with the lock: that are being run */
     size_t next;         /* with the lock: where what is wanted is looked for first */
     gbx_load_slot *slots;
+    gbx_load_outcome *found; /* with the lock: for the loop, in order */
+    gbx_load_outcome **found_last;
     size_t room; /* bytes of description that a dataset may have */
 } gbx_data_loader;
 

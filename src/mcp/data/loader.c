@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * loader - one thread starts the engine while a few others read; what they find is posted.
- * A post that fails for want of memory is lost: then the lists wait no longer than they
- * are patient.
+ * What is found while memory is out is lost: then the lists wait no longer than they are
+ * patient.
  *
  * A query may take a minute: there is always a reader that takes none.
  */
@@ -23,28 +23,49 @@
 
 static void arrive(void *arg);
 
-static void post(gbx_load_outcome *o)
+/* What the loop never comes to is freed with the loader. */
+static void post(gbx_data_loader *l, gbx_load_outcome *o)
 {
-    if (gbx_mcp_loop_post(o->data->loop, arrive, o))
-        return;
+    (void)pthread_mutex_lock(&l->lock);
+    *l->found_last = o;
+    l->found_last = &o->next;
+    (void)pthread_mutex_unlock(&l->lock);
+    (void)gbx_mcp_loop_post(l->data->loop, arrive, l); /* else it comes with the next */
+}
+
+static gbx_load_outcome *take_found(gbx_data_loader *l)
+{
+    gbx_load_outcome *o;
+
+    (void)pthread_mutex_lock(&l->lock);
+    o = l->found;
+    if (o != NULL)
+        l->found = o->next;
+    if (l->found == NULL)
+        l->found_last = &l->found;
+    (void)pthread_mutex_unlock(&l->lock);
+    return o;
+}
+
+static void outcome_free(gbx_load_outcome *o)
+{
     gbx_told_cleanup(&o->told);
     free(o);
 }
 
-static gbx_load_outcome *outcome_new(gbx_data_loader *l, size_t index,
-                                     gbx_load_kind kind)
+static gbx_load_outcome *outcome_new(size_t index, gbx_load_kind kind)
 {
     gbx_load_outcome *o = calloc(1, sizeof *o);
 
     if (o != NULL)
-        *o = (gbx_load_outcome){.data = l->data, .index = index, .kind = kind};
+        *o = (gbx_load_outcome){.index = index, .kind = kind};
     return o;
 }
 
 static void tell(gbx_data_loader *l, size_t index, gbx_load_kind kind, gbx_told *told,
                  const char *problem)
 {
-    gbx_load_outcome *o = outcome_new(l, index, kind);
+    gbx_load_outcome *o = outcome_new(index, kind);
 
     if (o == NULL)
         return;
@@ -55,7 +76,7 @@ static void tell(gbx_data_loader *l, size_t index, gbx_load_kind kind, gbx_told 
     }
     o->is_held = kind == GBX_LOAD_REFUSED && l->slots[index].is_held;
     (void)snprintf(o->problem, sizeof o->problem, "%s", problem);
-    post(o);
+    post(l, o);
 }
 
 /* ---- the engine's thread ----------------------------------------------------------- */
@@ -304,11 +325,13 @@ static void *read_wanted(void *user)
 
 static void arrive(void *arg)
 {
-    gbx_load_outcome *o = arg;
+    gbx_data_loader *l = arg;
+    gbx_load_outcome *o;
 
-    gbx_data_arrived(o->data, o);
-    gbx_told_cleanup(&o->told);
-    free(o);
+    while ((o = take_found(l)) != NULL) {
+        gbx_data_arrived(l->data, o);
+        outcome_free(o);
+    }
 }
 
 /* Signals are the loop's. */
@@ -335,6 +358,7 @@ gbx_status gbx_data_loader_start(gbx_data_loader *l, gbx_mcp_data *data,
     if (l->slots == NULL || pthread_mutex_init(&l->lock, NULL) != 0)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for datasets");
     (void)pthread_cond_init(&l->changed, NULL);
+    l->found_last = &l->found;
     for (size_t i = 0; i < data->count; i++)
         l->slots[i].is_wanted = true;
     while (l->reader_count < GBX_LOADER_READERS && l->reader_count < data->count &&
@@ -358,6 +382,8 @@ void gbx_data_loader_want(gbx_data_loader *l, size_t index, gbx_source_extent ex
 
 void gbx_data_loader_stop(gbx_data_loader *l)
 {
+    gbx_load_outcome *o;
+
     if (l->slots == NULL)
         return;
     atomic_store(&l->stop, true);
@@ -370,6 +396,8 @@ void gbx_data_loader_stop(gbx_data_loader *l)
     for (size_t i = 0; i < l->reader_count; i++)
         (void)pthread_join(l->readers[i], NULL);
     gbx_engine_free(l->engine);
+    while ((o = take_found(l)) != NULL)
+        outcome_free(o);
     (void)pthread_cond_destroy(&l->changed);
     (void)pthread_mutex_destroy(&l->lock);
     free(l->slots);

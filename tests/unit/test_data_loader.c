@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* loader - what its threads find out, and who has it in the end. */
+#include "base/cleanup.h"
+#include "mcp/data/data.h"
+#include "sources.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Only a sanitizer sees it. */
+static void test_loader__gives_back_what_the_loop_never_came_to(void **state)
+{
+    static const gbx_mcp_server_options about = {.name = "glovebox", .version = "1"};
+    const char *spec = write_file(*state, "a.json", "[1]", 3);
+    gbx_mcp_loop *loop = gbx_mcp_loop_new();
+    gbx_mcp_server *server = NULL;
+    gbx_mcp_data *data = NULL;
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_error error = {0};
+
+    options.worker_path = "/nowhere/glovebox-worker"; /* that too is found out */
+    assert_int_equal(gbx_mcp_server_new(loop, &about, &server, &error), GBX_OK);
+    assert_int_equal(
+        gbx_mcp_data_new(loop, server, &spec, 1, &options, &data, &error), GBX_OK);
+
+    gbx_mcp_data_free(data);
+    gbx_mcp_server_free(server);
+    gbx_mcp_loop_free(loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            test_loader__gives_back_what_the_loop_never_came_to, enter_place,
+            leave_place),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

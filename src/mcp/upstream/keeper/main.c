@@ -33,7 +33,7 @@
 
 typedef struct keeper {
     int signals;       /* a signalfd */
-    pid_t child;       /* the command, or process 1 */
+    pid_t child;       /* the command, or process 1; -1: it was collected */
     bool is_subreaper; /* everything else is found below us */
     bool is_first;     /* process 1 of the namespace */
     bool tells;        /* whose child is the command */
@@ -95,8 +95,10 @@ static void kill_all(const keeper *k)
     if (k->is_first)
         _exit(0);
     if (!k->is_subreaper) {
-        (void)kill(k->child, SIGKILL);
-        (void)waitpid(k->child, NULL, 0);
+        if (k->child > 0) {
+            (void)kill(k->child, SIGKILL);
+            (void)waitpid(k->child, NULL, 0);
+        }
         _exit(0);
     }
     while (waitpid(-1, NULL, WNOHANG) >= 0 || errno == EINTR) {
@@ -116,8 +118,9 @@ static void terminate(const keeper *k)
         (void)kill(k->child, SIGTERM);
 }
 
-/* The child's end is the server's: what else it started has nobody to serve. */
-static void reap(const keeper *k)
+/* The child's end is the server's: what else it started has nobody to serve. Its number may
+ * be another's from now on. */
+static void reap(keeper *k)
 {
     int status;
     pid_t pid;
@@ -127,11 +130,12 @@ static void reap(const keeper *k)
             continue;
         if (k->tells)
             report(GBX_KEEPER_ENDED, status);
+        k->child = -1;
         kill_all(k);
     }
 }
 
-static void on_signal(const keeper *k)
+static void on_signal(keeper *k)
 {
     struct signalfd_siginfo info;
 
@@ -160,7 +164,7 @@ static void on_control(const keeper *k, short what)
         kill_all(k);
 }
 
-static void watch(const keeper *k)
+static void watch(keeper *k)
 {
     struct pollfd fds[] = {
         {.fd = GBX_KEEPER_FD, .events = (short)(k->is_first ? 0 : POLLIN)},

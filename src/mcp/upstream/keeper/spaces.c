@@ -55,10 +55,11 @@ static bool mount_proc(void)
 /* Process 1: what is left to do before its parent may call it one. */
 static bool settle(bool in_user_ns, unsigned uid, unsigned gid, gbx_containment *ret)
 {
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* our parent may die meanwhile */
     if (in_user_ns && !map_ids(uid, gid))
         return false;
     *ret = mount_proc() ? GBX_CONTAIN_PID_NS : GBX_CONTAIN_PID_NS_ONLY;
-    /* After the change of rights that the namespace was, which would clear it. */
+    /* Again after the change of rights that the namespace was, which would clear it. */
     return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
 }
 

@@ -72,9 +72,10 @@ static bool is_at(int fd, const char *path)
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_status gbx_file_lock(const char *path, int *ret_fd, gbx_error *reterr)
+gbx_status gbx_file_lock_within(const char *path, int wait_ms, int *ret_fd,
+                                gbx_error *reterr)
 {
-    int64_t until_ns = gbx_clock_now_ns() + LOCK_MS * GBX_NS_PER_MS;
+    int64_t until_ns = gbx_clock_now_ns() + wait_ms * GBX_NS_PER_MS;
 
     do {
         GBX_CLEANUP(gbx_fd_close) int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
@@ -91,6 +92,11 @@ gbx_status gbx_file_lock(const char *path, int *ret_fd, gbx_error *reterr)
         (void)nanosleep(&(struct timespec)LOCK_STEP, NULL);
     } while (gbx_clock_now_ns() < until_ns);
     return cannot(path, EBUSY, reterr);
+}
+
+gbx_status gbx_file_lock(const char *path, int *ret_fd, gbx_error *reterr)
+{
+    return gbx_file_lock_within(path, LOCK_MS, ret_fd, reterr);
 }
 
 gbx_status gbx_file_replace(const char *path, const char *data, size_t len,

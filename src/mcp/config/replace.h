@@ -11,11 +11,14 @@
 
 /*
  * Open the file at path to change it: until *ret_fd, which reads it, is closed, nobody
- * else gets it by this function. Waits for who has it, two seconds at most. The lock is
- * on the file that is there and needs none beside it; where there are no locks, there is
- * none.
+ * else gets it by this function. Sleeps until who has it lets it go, two seconds at most.
+ * The lock is on the file that is there and needs none beside it; where there are no
+ * locks, there is none.
  */
 gbx_status gbx_file_lock(const char *path, int *ret_fd, gbx_error *reterr);
+/* The same for who holds up others while he sleeps. */
+gbx_status gbx_file_lock_within(const char *path, int wait_ms, int *ret_fd,
+                                gbx_error *reterr);
 
 /*
  * Write len bytes as the file at path; its mode stays, one that is new has 0600. A

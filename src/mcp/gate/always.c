@@ -21,6 +21,9 @@
     (GBX_MIB(4) + GBX_KIB(16)) /* read_all() asks for room beyond the end */
 #define RULE_MAX GBX_KIB(64)
 
+/* For another that writes a rule just now: everything else of ours waits with us. */
+#define LOCK_MS 100
+
 static gbx_status cannot(gbx_error *reterr, const char *why)
 {
     return gbx_fail(reterr, GBX_E_USAGE, "the rule cannot be written: %s", why);
@@ -101,7 +104,7 @@ gbx_status gbx_gate_write_rule(const gbx_gate_call *call, gbx_error *reterr)
 
     gbx_buf_init(&text, FILE_MAX);
     gbx_buf_init(&rule, RULE_MAX);
-    if (file == NULL || gbx_file_lock(file, &fd, NULL) != GBX_OK ||
+    if (file == NULL || gbx_file_lock_within(file, LOCK_MS, &fd, NULL) != GBX_OK ||
         !read_all(fd, &text))
         return cannot(reterr, "the file cannot be read, or another holds it");
     status =

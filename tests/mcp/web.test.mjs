@@ -53,6 +53,31 @@ test('the id of a session may have 8 KiB, and a longer one is said to be too lon
   }
 });
 
+test('a batch on a stream that was answered is read to its end, though its replies close the stream', async (t) => {
+  const streams = [];
+  const replies = [];
+  const { call } = await meet(t, (request, response, message) => {
+    if (message?.id !== undefined && message.method === undefined) {
+      replies.push(message.id);
+      json(response, 202);
+      return true;
+    }
+    if (!isCall(message)) return false;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(`data: ${text(message)}\n\n`);
+    streams.push(response);
+    return true;
+  });
+  const ping = (id, params) => ({ jsonrpc: '2.0', id, method: 'ping', params });
+
+  for (let i = 0; i < 5; i++) assert.equal(await call(), 'done');
+  streams[0].write(`data: ${JSON.stringify([ping(1), ping(2, { pad: 'x'.repeat(20 << 20) }), ping(3)])}\n\n`);
+  await until(() => replies.length === 3);
+
+  assert.deepEqual(replies.sort(), [1, 2, 3]);
+  assert.equal(await call(), 'done');
+});
+
 test('no proxy of the environment sees what is sent to a server', async (t) => {
   const seen = [];
   const proxy = createServer((request, response) => {

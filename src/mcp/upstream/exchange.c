@@ -31,6 +31,8 @@ typedef struct exchange {
     bool is_added;
     bool is_paused; /* events come faster than they are looked at */
     bool is_over;
+    bool is_telling; /* a hook is being called, and may read the response */
+    bool is_dropped; /* by that hook: what it reads goes when it has returned */
     CURLcode result;
 } exchange;
 
@@ -198,15 +200,12 @@ static void read_on(exchange *e)
     on_over(e, result);
 }
 
-/* One event a turn: the hook may free the exchange. */
-static void on_turn(evutil_socket_t fd, short what, void *user)
+/* One event a turn: the hook may have the exchange freed. */
+static void tell(exchange *e)
 {
-    exchange *e = user;
     gbx_exchange_response *r = &e->shared.response;
     gbx_sse_event event;
 
-    (void)fd;
-    (void)what;
     if (e->has_head && !e->is_head_told && e->o.hooks.head != NULL) {
         e->is_head_told = true;
         event_active(e->turn, 0, 0);
@@ -224,6 +223,28 @@ static void on_turn(evutil_socket_t fd, short what, void *user)
         read_on(e);
     else if (e->is_over)
         e->o.hooks.done(e->o.user, &e->shared, e->result);
+}
+
+static void free_memory(exchange *e)
+{
+    drop_session(&e->shared.response);
+    gbx_buf_cleanup(&e->shared.response.body);
+    gbx_sse_cleanup(&e->shared.response.sse);
+    free(e->body);
+    free(e);
+}
+
+static void on_turn(evutil_socket_t fd, short what, void *user)
+{
+    exchange *e = user;
+
+    (void)fd;
+    (void)what;
+    e->is_telling = true;
+    tell(e);
+    e->is_telling = false;
+    if (e->is_dropped)
+        free_memory(e);
 }
 
 static size_t on_read(char *to, size_t size, size_t count, void *user)
@@ -354,11 +375,10 @@ void gbx_exchange_free(gbx_exchange *shared)
     if (e->turn != NULL)
         event_free(e->turn);
     e->o.lib->curl_slist_free_all(e->o.headers);
-    drop_session(&e->shared.response);
-    gbx_buf_cleanup(&e->shared.response.body);
-    gbx_sse_cleanup(&e->shared.response.sse);
-    free(e->body);
-    free(e);
+    if (e->is_telling)
+        e->is_dropped = true;
+    else
+        free_memory(e);
 }
 
 const char *gbx_exchange_error(const gbx_exchange *shared, CURLcode result)

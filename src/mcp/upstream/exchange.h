@@ -24,6 +24,7 @@ typedef enum gbx_http_method {
     GBX_HTTP_DELETE,
 } gbx_http_method;
 
+/* Each may have the exchange freed; what it was told of stays until it returns. */
 typedef struct gbx_exchange_hooks {
     /* Its status and headers are there; before its events, once. May be NULL. */
     void (*head)(void *user, gbx_exchange *exchange);

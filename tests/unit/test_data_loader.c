@@ -24,8 +24,8 @@ static void test_loader__gives_back_what_the_loop_never_came_to(void **state)
 
     options.worker_path = "/nowhere/glovebox-worker"; /* that too is found out */
     assert_int_equal(gbx_mcp_server_new(loop, &about, &server, &error), GBX_OK);
-    assert_int_equal(
-        gbx_mcp_data_new(loop, server, &spec, 1, &options, &data, &error), GBX_OK);
+    assert_int_equal(gbx_mcp_data_new(loop, server, &spec, 1, &options, &data, &error),
+                     GBX_OK);
 
     gbx_mcp_data_free(data);
     gbx_mcp_server_free(server);

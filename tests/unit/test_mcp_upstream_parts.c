@@ -304,6 +304,15 @@ static void test_id__of_an_answer_is_found_where_only_the_answer_has_it(void **s
     }
 }
 
+static void test_id__that_is_missing_is_none(void **state)
+{
+    int64_t id = 0;
+    (void)state;
+
+    assert_false(gbx_id_read((gbx_view){0}, &id));
+    assert_int_equal(id, 0);
+}
+
 static void test_id__may_be_written_as_text(void **state)
 {
     static const struct {
@@ -339,6 +348,7 @@ int main(void)
         cmocka_unit_test(test_tail__says_why_and_not_where),
         cmocka_unit_test(test_ending__is_never_longer_than_its_room),
         cmocka_unit_test(test_id__of_an_answer_is_found_where_only_the_answer_has_it),
+        cmocka_unit_test(test_id__that_is_missing_is_none),
         cmocka_unit_test(test_id__may_be_written_as_text),
         cmocka_unit_test(test_environment__of_the_configuration_comes_last),
     };

@@ -111,11 +111,13 @@ static bool is_object(const char *text, size_t len)
 bool gbx_id_read(gbx_view view, int64_t *ret)
 {
     bool is_text = gbx_view_kind(view) == '"';
-    const char *end = view.at + view.len - is_text;
+    const char *end;
     int64_t id;
 
-    if ((!is_text && gbx_view_kind(view) != '0') ||
-        read_digits(view.at + is_text, end, &id) != end || id == 0)
+    if (!is_text && gbx_view_kind(view) != '0')
+        return false;
+    end = view.at + view.len - is_text;
+    if (read_digits(view.at + is_text, end, &id) != end || id == 0)
         return false;
     *ret = id;
     return true;

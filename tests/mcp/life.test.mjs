@@ -3,7 +3,7 @@
 // what one call does is no other's business.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
@@ -54,6 +54,30 @@ for (const [how, end] of [
     await gone(all);
   });
 }
+
+test('an engine that could not start is started again when it is needed', async () => {
+  const worker = join(folder, 'glovebox-worker');
+  const data = join(folder, 'd.json');
+  writeFileSync(data, '[1,2,3]');
+  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config, '--data', `d=${data}`],
+    { env: { ...process.env, GLOVEBOX_WORKER: worker } });
+  await wire.initialize();
+  const execute = async () => (await wire.call('execute', { code: 'return 6 * 7' })).result;
+  const compute = async () => (await wire.call('compute', { code: '(data) => data.length' })).result;
+
+  for (const { isError, content } of [await execute(), await compute()]) {
+    assert.ok(isError);
+    assert.match(content[0].text, /^UNAVAILABLE/);
+  }
+  symlinkSync(process.env.GLOVEBOX_WORKER, worker);
+  const values = await until(async () => {
+    const results = [await execute(), await compute()];
+    return !results.some((each) => each.isError) && results.map((each) => parseInt(each.content[0].text, 10));
+  });
+
+  assert.deepEqual(values, [42, 3]);
+  await wire.close();
+});
 
 test('SIGKILL leaves no process', async () => {
   const wire = await serve();

@@ -7,6 +7,7 @@
  */
 #include "mcp/code/box.h"
 
+#include "base/backoff.h"
 #include "base/fail.h"
 
 #include <pthread.h>
@@ -54,7 +55,8 @@ struct gbx_box {
     bool has_starter;
     gbx_engine *engine; /* the starter's until is_ready */
     bool is_ready;
-    gbx_error failure; /* status is not GBX_OK: it has */
+    gbx_error failure; /* of the last start; status is not GBX_OK: it has failed */
+    gbx_backoff backoff;
     gbx_box_run *runs;
     pthread_mutex_t lock; /* of notes and id */
     struct note *notes;
@@ -240,6 +242,8 @@ static void begin(gbx_box_run *run)
 static void on_ready(gbx_box *box, const gbx_error *error)
 {
     box->failure = *error;
+    if (error->status != GBX_OK)
+        gbx_backoff_fail(&box->backoff, gbx_clock_now_ns());
     box->is_ready = error->status == GBX_OK;
     for (gbx_box_run *run = box->runs; run != NULL; run = run->next) {
         if (run->is_over)
@@ -249,6 +253,31 @@ static void on_ready(gbx_box *box, const gbx_error *error)
         else
             end_later(run, error);
     }
+}
+
+static bool start(gbx_box *box)
+{
+    box->has_starter = box->function != NULL &&
+                       pthread_create(&box->starter, NULL, start_engine, box) == 0;
+    return box->has_starter;
+}
+
+/* What the machine was short of when the engine did not start it may have by now. */
+static void start_again(gbx_box *box)
+{
+    int64_t now_ns = gbx_clock_now_ns();
+
+    if (!gbx_backoff_is_over(&box->backoff, now_ns))
+        return;
+    if (box->has_starter) /* it has ended, or is about to: its note is the last it does */
+        (void)pthread_join(box->starter, NULL);
+    (void)pthread_mutex_lock(&box->lock);
+    box->id[0] = 0;
+    (void)pthread_mutex_unlock(&box->lock);
+    if (start(box))
+        box->failure = (gbx_error){.status = GBX_OK};
+    else
+        gbx_backoff_fail(&box->backoff, now_ns);
 }
 
 static gbx_box_run *find_run(gbx_box *box, gbx_ticket ticket)
@@ -308,9 +337,7 @@ gbx_box *gbx_box_new(gbx_mcp_loop *loop, const gbx_options *options,
     }
     box->function = strdup(function);
     box->hooks = *hooks;
-    box->has_starter = box->function != NULL &&
-                       pthread_create(&box->starter, NULL, start_engine, box) == 0;
-    if (box->has_starter)
+    if (start(box))
         return box;
     gbx_box_free(box);
     return NULL;
@@ -373,6 +400,8 @@ gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
     }
     run->next = box->runs;
     box->runs = run;
+    if (box->failure.status != GBX_OK)
+        start_again(box);
     if (box->failure.status != GBX_OK)
         end_later(run, &box->failure);
     else if (box->is_ready)

@@ -453,6 +453,7 @@ void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
     gbx_mcp_on_cancel(request, on_cancel, c);
     if (!check_names(c) || !take_text(c, "code", &c->code) || !choose_dataset(c))
         return;
+    gbx_data_try_again(d);
     if (gbx_data_is_ready(d, c->needs))
         begin(c);
 }

@@ -199,6 +199,17 @@ bool gbx_data_is_described(const gbx_dataset_state *set)
     return set->told.type != NULL || set->is_settled;
 }
 
+void gbx_data_try_again(gbx_mcp_data *d)
+{
+    if (!d->is_engine_done || d->engine != NULL ||
+        !gbx_backoff_is_over(&d->backoff, gbx_clock_now_ns()))
+        return;
+    d->is_engine_done = false;
+    for (size_t i = 0; i < d->count; i++) /* what has no engine was loaded nowhere */
+        d->sets[i].is_settled = false;
+    gbx_data_loader_again(&d->loader);
+}
+
 bool gbx_data_is_ready(const gbx_mcp_data *d, const gbx_dataset_state *set)
 {
     if (!d->is_engine_done || d->engine == NULL)
@@ -227,8 +238,10 @@ void gbx_data_arrived(gbx_mcp_data *d, gbx_load_outcome *o)
         d->engine = d->loader.engine;
         (void)pthread_mutex_unlock(&d->loader.lock);
         memcpy(d->engine_problem, o->problem, sizeof d->engine_problem);
-        if (d->engine == NULL)
+        if (d->engine == NULL) {
+            gbx_backoff_fail(&d->backoff, gbx_clock_now_ns());
             warn("glovebox: %s\n", d->engine_problem);
+        }
     } else {
         take_dataset(d, o);
     }

@@ -9,6 +9,7 @@
 #ifndef GBX_MCP_DATA_INNER_H
 #define GBX_MCP_DATA_INNER_H
 
+#include "base/backoff.h"
 #include "base/sha256.h"
 #include "mcp/code/artifacts.h"
 #include "mcp/code/recent.h"
@@ -88,6 +89,8 @@ gbx_status gbx_data_loader_start(gbx_data_loader *loader, gbx_mcp_data *data,
 /* Have a dataset read, again. From the loop. */
 void gbx_data_loader_want(gbx_data_loader *loader, size_t index,
                           gbx_source_extent extent);
+/* The engine could not be made: try again, and read everything that it is to have. */
+void gbx_data_loader_again(gbx_data_loader *loader);
 /* Joins the threads and frees the engine; calls in flight end as aborted. */
 void gbx_data_loader_stop(gbx_data_loader *loader);
 
@@ -175,6 +178,7 @@ struct gbx_mcp_data {
     gbx_engine *engine; /* NULL: not yet, or engine_problem says why */
     bool is_engine_done;
     char engine_problem[GBX_ERROR_MESSAGE_SIZE];
+    gbx_backoff backoff; /* of making it */
     bool is_held;        /* lists wait for us */
     struct event *again; /* for databases that are held */
     gbx_compute *calls;
@@ -190,7 +194,10 @@ void gbx_data_say_names(const gbx_mcp_data *data, gbx_buf *to);
 /* What the loader's threads have found out; on the loop. */
 void gbx_data_arrived(gbx_mcp_data *data, gbx_load_outcome *outcome);
 
-/* The engine is there, or never will be; and the first load of the dataset is through, or
+/* If there is no engine, and it has been a while, have it made: then it is waited for. */
+void gbx_data_try_again(gbx_mcp_data *data);
+
+/* The engine is there, or could not be made; and the first load of the dataset is through, or
  * those of all if set is NULL. */
 bool gbx_data_is_ready(const gbx_mcp_data *data, const gbx_dataset_state *set);
 

@@ -81,6 +81,17 @@ static void tell(gbx_data_loader *l, size_t index, gbx_load_kind kind, gbx_told 
 
 /* ---- the engine's thread ----------------------------------------------------------- */
 
+/* engine NULL: problem says why. */
+static void end_engine(gbx_data_loader *l, gbx_engine *engine, const char *problem)
+{
+    (void)pthread_mutex_lock(&l->lock);
+    l->engine = engine;
+    l->is_engine_done = true;
+    (void)pthread_cond_broadcast(&l->changed);
+    (void)pthread_mutex_unlock(&l->lock);
+    tell(l, 0, GBX_LOAD_ENGINE, NULL, problem);
+}
+
 static void *make_engine(void *user)
 {
     gbx_data_loader *l = user;
@@ -88,12 +99,7 @@ static void *make_engine(void *user)
     gbx_engine *engine = NULL;
     gbx_status status = gbx_engine_new(&l->data->options, &engine, &error);
 
-    (void)pthread_mutex_lock(&l->lock);
-    l->engine = engine;
-    l->is_engine_done = true;
-    (void)pthread_cond_broadcast(&l->changed);
-    (void)pthread_mutex_unlock(&l->lock);
-    tell(l, 0, GBX_LOAD_ENGINE, NULL, status == GBX_OK ? "" : error.message);
+    end_engine(l, engine, status == GBX_OK ? "" : error.message);
     return NULL;
 }
 
@@ -110,7 +116,7 @@ static bool is_turn(const gbx_data_loader *l, size_t index)
 
 /*
  * What is ready goes in one by one, in the order of the list: the object of all has its
- * members in it, unless one is slow. NULL: there is no engine, and never will be.
+ * members in it, unless one is slow. NULL: there is no engine.
  */
 static gbx_engine *take_turn(gbx_data_loader *l, size_t index)
 {
@@ -378,6 +384,21 @@ void gbx_data_loader_want(gbx_data_loader *l, size_t index, gbx_source_extent ex
     l->slots[index].extent = extent;
     (void)pthread_cond_broadcast(&l->changed);
     (void)pthread_mutex_unlock(&l->lock);
+}
+
+void gbx_data_loader_again(gbx_data_loader *l)
+{
+    if (l->has_engine_thread) /* it has told its end, or is about to */
+        (void)pthread_join(l->engine_thread, NULL);
+    (void)pthread_mutex_lock(&l->lock);
+    l->is_engine_done = false;
+    for (size_t i = 0; i < l->data->count; i++)
+        l->slots[i].is_wanted = true;
+    (void)pthread_cond_broadcast(&l->changed);
+    (void)pthread_mutex_unlock(&l->lock);
+    l->has_engine_thread = start_thread(&l->engine_thread, make_engine, l) == 0;
+    if (!l->has_engine_thread)
+        end_engine(l, NULL, "cannot start a thread for datasets");
 }
 
 void gbx_data_loader_stop(gbx_data_loader *l)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The modules of the host's side once more, for tests: what the worker shares is built
-# without sanitizers, since its seal would kill what they do; here nothing is.
+# The modules of the host's side once more, for tests and for fuzzing: with what fuzzing
+# needs, and with what is the worker's alone (crypto), which is built without sanitizers, since
+# its seal would kill what they do.
 if(TARGET gbx_checked)
     return()
 endif()

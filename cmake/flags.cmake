@@ -40,9 +40,23 @@ if(GLOVEBOX_SANITIZE)
     target_link_options(gbx_sanitize INTERFACE -fsanitize=${GLOVEBOX_SANITIZE})
 endif()
 
-# A module of the host side, and one of the worker's side.
+# A module of the host side, or one of the worker's side.
 function(gbx_module name)
     cmake_parse_arguments(M "" "" "SOURCES;DEPENDS" ${ARGN})
     add_library(${name} STATIC ${M_SOURCES})
     target_link_libraries(${name} PUBLIC gbx_flags gbx_harden ${M_DEPENDS})
+endfunction()
+
+# A module that both sides have. The worker's is NAME_plain: the same one, unless sanitizers
+# look at the host's. Of its DEPENDS, SHARED are such modules.
+function(gbx_shared_module name)
+    cmake_parse_arguments(M "" "" "SOURCES;SHARED;DEPENDS" ${ARGN})
+    gbx_module(${name} SOURCES ${M_SOURCES} DEPENDS ${M_SHARED} ${M_DEPENDS})
+    if(GLOVEBOX_SANITIZE)
+        target_link_libraries(${name} PUBLIC gbx_sanitize)
+        list(TRANSFORM M_SHARED APPEND _plain)
+        gbx_module(${name}_plain SOURCES ${M_SOURCES} DEPENDS ${M_SHARED} ${M_DEPENDS})
+    else()
+        add_library(${name}_plain ALIAS ${name})
+    endif()
 endfunction()

@@ -8,6 +8,11 @@ if(GLOVEBOX_SANITIZE)
     include(../cmake/checked.cmake)
     set(host_modules gbx_checked)
     set(crypto_modules gbx_checked)
+    # In the command too: what both sides have is looked at there, and in no worker.
+    add_test(NAME sanitizers_look_at_the_host_alone COMMAND sh -c
+        "nm $<TARGET_FILE:gbx_base> $<TARGET_FILE:gbx_wire> | grep -qE '__(asan_report|tsan_read)' &&
+         ! nm $<TARGET_FILE:glovebox-worker> | grep -qE '__(a|t|ub)san_'")
+    set_tests_properties(sanitizers_look_at_the_host_alone PROPERTIES LABELS unit TIMEOUT 60)
 endif()
 function(gbx_host_test name)
     gbx_unit_test(${name} ${ARGN} ${host_modules})

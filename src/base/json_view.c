@@ -249,3 +249,22 @@ bool gbx_view_is_true(gbx_view view)
 {
     return gbx_view_kind(view) == 't';
 }
+
+void gbx_json_mend_halves(char *json, size_t len)
+{
+    const char *end = json + len;
+    char *at = json;
+
+    while (at < end && (at = memchr(at, '\\', (size_t)(end - at))) != NULL) {
+        size_t left = (size_t)(end - at) - 1;
+
+        if (left < 5 || at[1] != 'u') {
+            at += 2;
+        } else if (is_unpaired(at + 1, left)) {
+            memcpy(at, "\\ufffd", 6);
+            at += 6;
+        } else {
+            at += (unit(at + 2) & 0xF800) == 0xD800 ? 12 : 6;
+        }
+    }
+}

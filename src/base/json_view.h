@@ -44,4 +44,8 @@ bool gbx_view_take_text(gbx_view view, gbx_buf *to);
 
 bool gbx_view_is_true(gbx_view view);
 
+/* JSON text, in place: the escape of an unpaired surrogate becomes that of U+FFFD, for
+ * readers that refuse a text with one. */
+void gbx_json_mend_halves(char *json, size_t len);
+
 #endif

@@ -5,7 +5,7 @@
 //
 // TOOLS is the list of its tools as JSON, or an expression of JavaScript for it. A call is
 // answered with the argument `result` or `error` as it is, or else with the tool's name; with
-// `times`, the content of `result` comes so often. What is in the variable KEY is told with its
+// `times`, the content of `result` comes so often; with `half`, half a character. What is in the variable KEY is told with its
 // own name. `escaped` writes JSON as some other languages do: "\u00e9" and "\/".
 import { createInterface } from 'node:readline';
 
@@ -19,9 +19,11 @@ function answer(method, params) {
         serverInfo: { name: `told${KEY && `-${KEY}`}`, version: '1' } } };
     case 'tools/list': return { result: { tools } };
     case 'tools/call': {
-      const { result, error, times } = params.arguments ?? {};
+      const { result, error, times, half } = params.arguments ?? {};
       if (error !== undefined) return { error };
       if (times !== undefined) result.content = Array(times).fill(result.content).flat();
+      if (half !== undefined)
+        return { result: { content: [{ type: 'text', text: 'a\ud83d' }], structuredContent: { 'a\ud83d': 'b\udc00' } } };
       return { result: result ?? { content: [{ type: 'text', text: params.name }] } };
     }
     default: return { result: {} };

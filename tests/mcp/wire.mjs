@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // wire: a server as a process, and the lines that go in and out of it, without an SDK.
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
@@ -9,6 +10,12 @@ export const META = {
 };
 
 const running = new Set();
+
+/** Half a character, in a name or a text: readers that are strict refuse the whole line. */
+function isWhole(value) {
+  if (typeof value === 'string') return value.isWellFormed();
+  return value === null || typeof value !== 'object' || Object.entries(value).flat().every(isWhole);
+}
 
 /** After a test that failed in the middle: what it has left would keep the runner alive. */
 export function killAll() {
@@ -30,7 +37,9 @@ export class Wire {
       this.child.on('close', (code, signal) => resolve({ code, signal, at: performance.now() }));
     });
     createInterface({ input: this.child.stdout }).on('line', (line) => {
-      this.told.push(JSON.parse(line)); // stdout is pure, or this throws
+      const message = JSON.parse(line); // stdout is pure, or this throws
+      if (/\\ud/i.test(line)) assert.ok(isWhole(message), line.slice(0, 2000));
+      this.told.push(message);
       this.waiting.splice(0).forEach((wake) => wake());
     });
     this.exited.then(() => this.waiting.splice(0).forEach((wake) => wake()));

@@ -153,6 +153,29 @@ static void test_escapes__become_what_they_stand_for(void **state)
         assert_text(open_text(cases[i][0]), cases[i][1]);
 }
 
+static void test_half_a_pair__is_mended_in_place(void **state)
+{
+    static const char *const cases[][2] = {
+        {"\"\\ud83d\"", "\"\\ufffd\""},
+        {"{\"k\\uDe00\":[\"\\ud83d\\ud83d\\ude00\"]}",
+         "{\"k\\ufffd\":[\"\\ufffd\\ud83d\\ude00\"]}"},
+        {"\"\\ude00\\ud83dx\\ud83d\\u0041\"", "\"\\ufffd\\ufffdx\\ufffd\\u0041\""},
+        {"\"\\ud83d\\\\ude00\\n\"", "\"\\ufffd\\\\ude00\\n\""},
+        {"\"\\ud83d\\ude00 \\\\ud83d \\u00e9\"",
+         "\"\\ud83d\\ude00 \\\\ud83d \\u00e9\""},
+        {"[1,\"\"]", "[1,\"\"]"},
+        {"", ""},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
+        GBX_CLEANUP(gbx_free) char *text = strdup(cases[i][0]);
+
+        gbx_json_mend_halves(text, strlen(text));
+        assert_string_equal(text, cases[i][1]);
+    }
+}
+
 static void test_what_is_not_json__is_not_opened(void **state)
 {
     static const char *const texts[] = {"", "{", "[1,]", "nul", "\"", "1 2"};
@@ -172,6 +195,7 @@ int main(void)
         cmocka_unit_test(test_a_walk__meets_every_element_once),
         cmocka_unit_test(test_a_walk__of_nothing_ends_at_once),
         cmocka_unit_test(test_escapes__become_what_they_stand_for),
+        cmocka_unit_test(test_half_a_pair__is_mended_in_place),
         cmocka_unit_test(test_what_is_not_json__is_not_opened),
     };
 

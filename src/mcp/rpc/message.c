@@ -224,19 +224,17 @@ gbx_view gbx_rpc_error_message(gbx_view error)
 
 bool gbx_rpc_append_json(gbx_buf *to, const char *json, size_t len)
 {
-    /* In JSON a newline can only be white space between tokens. */
-    while (len > 0) {
-        const char *newline = memchr(json, '\n', len);
-        size_t n = newline != NULL ? (size_t)(newline - json) : len;
+    char *at;
+    char *end;
 
-        (void)gbx_buf_append(to, json, n);
-        if (newline == NULL)
-            break;
-        (void)gbx_buf_puts(to, " ");
-        json += n + 1;
-        len -= n + 1;
-    }
-    return !to->failed;
+    if (len == 0 || !gbx_buf_append(to, json, len))
+        return !to->failed;
+    end = (char *)to->data + to->len;
+    /* In JSON a newline can only be white space between tokens. */
+    for (at = end - len; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++)
+        *at = ' ';
+    gbx_json_mend_halves(end - len, len);
+    return true;
 }
 
 void gbx_rpc_begin_result(gbx_buf *to, gbx_view id)

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// strict: half a character, an unpaired surrogate, has an escape in JSON that many readers
+// refuse, and the whole line with it. Wherever one comes from, it goes out as U+FFFD; wire.mjs
+// looks at every line.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Wire, killAll } from './wire.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'strict-'));
+const TOOLS = "[{ name: 'tell', description: 'x\\ud83d', annotations: { readOnlyHint: true }, inputSchema: { type: 'object' } }]";
+let wire;
+before(async () => {
+  const path = (name, text) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  wire = new Wire(process.env.GLOVEBOX, ['mcp', '--data', `rows=${path('rows.json', '[1,2]')}`,
+    '--config', path('mcp.json', JSON.stringify({ mcpServers: { up: { command: process.execPath,
+      args: [fileURLToPath(new URL('told-upstream.mjs', import.meta.url)), TOOLS] } } }))]);
+  await wire.initialize();
+});
+after(async () => {
+  await wire.close();
+  killAll();
+  rmSync(folder, { recursive: true });
+});
+
+const structured = async (name, args) => (await wire.call(name, args)).result.structuredContent;
+
+test('half a character in what code returns, prints or throws is U+FFFD', async () => {
+  const compute = (code) => structured('compute', { code });
+  assert.equal((await compute('"a\u{1f600}b".slice(0, 2)')).value, 'a\ufffd');
+  assert.deepEqual((await compute('({ ["\u{1f600}".slice(1)]: ["\u{1f600}", "\\\\ud83d"] })')).value,
+    { '\ufffd': ['\u{1f600}', '\\ud83d'] });
+  await compute('data => { console.log("\u{1f600}".slice(1)); throw new Error("\u{1f600}".slice(1)); }');
+  await compute('"\u{1f600}".slice(0, 1).repeat(100000)');
+  assert.equal((await structured('execute', { code: 'return "\u{1f600}".slice(1)' })).result, '\ufffd');
+  await structured('execute', { code: 'console.log("\u{1f600}".slice(1)); throw new Error("\u{1f600}".slice(1))' });
+});
+
+test('so it is in what a server answers, and tells of its tools', async () => {
+  const run = async (code) => (await structured('execute', { code })).result;
+  assert.deepEqual(await run('return servers.up.tell({ half: true })'), { 'a\ufffd': 'b\ufffd' });
+  assert.equal((await run('return servers.up.call("tell", { half: true }, { raw: true })')).content[0].text, 'a\ufffd');
+  assert.equal((await run('return servers.up.tools()'))[0].description, 'x\ufffd');
+  const { result } = await wire.call('call', { server: 'up', tool: 'tell', args: { half: true } });
+  assert.equal(result.content[0].text, 'a\ufffd');
+  assert.deepEqual(result.structuredContent, { 'a\ufffd': 'b\ufffd' });
+  await wire.call('discover', { query: 'tell' });
+});

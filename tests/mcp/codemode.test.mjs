@@ -214,6 +214,7 @@ test('what is too long is cut in the middle and can be read in pages', async () 
   let whole = '';
   for (let at = `${uri}?offset=0&length=40000`; at !== undefined;) {
     const [page] = (await client.readResource({ uri: at })).contents;
+    assert.equal(page.uri, at);
     whole += page.text;
     at = page._meta.next;
   }

@@ -223,6 +223,7 @@ test('a long result is cut in the open, and can be paged through', async () => {
   let next = `${s.truncated.resource}?offset=0&length=40000`;
   while (next !== undefined) {
     const { contents: [page] } = await client.readResource({ uri: next });
+    assert.equal(page.uri, next);
     text += page.text;
     next = page._meta.next;
   }

@@ -336,6 +336,7 @@ static void check_pages(gbx_artifacts *store, unsigned length)
         assert_true(gbx_artifacts_read(store, uri, 0, &page));
         assert_true(gbx_view_open((char *)page.data, page.len, &view));
         assert_true(gbx_view_next(view, &cursor, &next, &view));
+        assert_true(gbx_view_is_text(gbx_view_member(view, "uri"), uri));
         assert_true(gbx_view_append_text(gbx_view_member(view, "text"), &part));
         strncat(all, (char *)part.data, part.len);
         next = gbx_view_member(gbx_view_member(view, "_meta"), "next");

@@ -127,7 +127,8 @@ static size_t next_border(const gbx_artifact *a, size_t at)
     return at;
 }
 
-static void write_range(const gbx_artifact *a, struct range range, gbx_buf *to)
+static void write_range(const gbx_artifact *a, const char *uri, struct range range,
+                        gbx_buf *to)
 {
     size_t start = range.offset < a->len ? range.offset : a->len;
     size_t end = range.length < a->len - start ? start + range.length : a->len;
@@ -139,7 +140,7 @@ static void write_range(const gbx_artifact *a, struct range range, gbx_buf *to)
             end = next_border(a, end);
     }
     (void)gbx_buf_puts(to, "[{\"uri\":");
-    (void)gbx_json_append_string(to, a->uri, strlen(a->uri));
+    (void)gbx_json_append_string(to, uri, strlen(uri));
     (void)gbx_buf_puts(to, ",\"mimeType\":");
     (void)gbx_json_append_string(to, a->mime_type, strlen(a->mime_type));
     if (a->is_text) {
@@ -236,7 +237,7 @@ bool gbx_artifacts_read(gbx_artifacts *store, const char *uri, int64_t now_ns,
     for (gbx_artifact *a = store->oldest; a != NULL; a = a->next) {
         if (strlen(a->uri) != len || memcmp(a->uri, uri, len) != 0)
             continue;
-        write_range(a, range, to);
+        write_range(a, uri, range, to);
         return !to->failed;
     }
     return false;

@@ -24,8 +24,9 @@
 
 #include <glovebox/version.h>
 
-/* For what is left to be freed after GBX_MCP_STDIO_END_MS, of the whole second. */
-#define FREE_MS 350
+/* For what is left to be freed after GBX_MCP_STDIO_END_MS: both leave of the whole second
+ * what a busy machine takes. */
+#define FREE_MS 250
 
 typedef struct mcp_args {
     gbx_opt_list data;

@@ -7,7 +7,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
-import { busyOne, descendants, isAlive, tick, until } from './processes.mjs';
+import { busyOne, descendants, isAlive, nameOf, tick, until } from './processes.mjs';
 import { META, Wire, killAll } from './wire.mjs';
 
 afterEach(killAll);
@@ -78,6 +78,28 @@ test('an engine that could not start is started again when it is needed', async 
   assert.deepEqual(values, [42, 3]);
   await wire.close();
 });
+
+for (const [tool, args] of [['discover', {}], ['provision', { server: 'mute' }]]) {
+  test(`${tool} waits for a server that says nothing, and no longer when it is cancelled or the input ends`, async () => {
+    const path = join(folder, 'mute.json');
+    writeFileSync(path, JSON.stringify({ mcpServers: { mute: { command: 'sleep', args: ['1000'] } } }));
+    const ends = [];
+    for (const isCancelled of [true, true, true, false, false, false]) {
+      const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path]);
+      await wire.initialize();
+      wire.say({ id: 'wait', method: 'tools/call', params: { name: tool, arguments: args } });
+      await until(() => descendants(wire.child.pid).some((pid) => nameOf(pid) === 'sleep'));
+      if (isCancelled) wire.say({ method: 'notifications/cancelled', params: { requestId: 'wait' } });
+      await wire.ask('ping');
+      const begin = performance.now();
+      wire.child.stdin.end();
+      ends.push((await wire.exited).at - begin);
+    }
+    // The best of a few: the bounds are ours, the machine's load is not.
+    assert.ok(Math.min(...ends.slice(0, 3)) < 400, `${ends} ms`);
+    assert.ok(Math.min(...ends.slice(3)) < 700, `${ends} ms`);
+  });
+}
 
 test('SIGKILL leaves no process', async () => {
   const wire = await serve();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// processes: who descends from whom, who is gone, and who is busy, from /proc.
+// processes: who descends from whom, who is gone, what it is called, and who is busy, from /proc.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Fields of /proc/PID/stat after the name, or null: state is [0], ppid [1], utime [11]. */
@@ -33,6 +33,14 @@ export function descendants(root) {
   };
   walk(root);
   return found;
+}
+
+export function nameOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    return ''; // it is gone
+  }
 }
 
 export const ticks = (pid) => Number(stat(pid)?.[11] ?? 0);

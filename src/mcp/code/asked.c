@@ -197,7 +197,7 @@ static void ask(const gbx_asked *a, gbx_view words, gbx_view settings, bool whol
         q->whole = whole;
         a->run->holders++;
         if (gbx_code_learn(code, q->query.server[0] != 0 ? q->query.server : NULL,
-                           false, on_learnt, free, q)) {
+                           false, NULL, on_learnt, free, q)) {
             gbx_buf_cleanup(&message);
             return;
         }

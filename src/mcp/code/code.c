@@ -133,7 +133,7 @@ static bool await_eager(gbx_mcp_code *code)
     if (eager == 0)
         return true;
     gbx_mcp_server_hold(code->server);
-    if (gbx_code_learn(code, NULL, false, on_eager, NULL, code))
+    if (gbx_code_learn(code, NULL, false, NULL, on_eager, NULL, code))
         return true;
     gbx_mcp_server_release(code->server);
     return false;

@@ -361,7 +361,7 @@ void gbx_code_provision(void *user, gbx_mcp_request *request, gbx_view arguments
             (void)gbx_buf_puts(&message,
                                "give server, the name of one that is configured");
         else if (gbx_code_find_server(code, p->server, &message, &why) != NULL &&
-                 gbx_code_learn(code, p->server, true, on_provided, free, p))
+                 gbx_code_learn(code, p->server, true, request, on_provided, free, p))
             p = NULL;
         else if (message.len > 0)
             (void)gbx_buf_puts(&message, "; nothing is installed by this tool");

@@ -292,7 +292,7 @@ void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments)
         (d->query.server[0] == 0 ||
          gbx_code_find_server(code, d->query.server, &message, &why) != NULL) &&
         gbx_code_learn(code, d->query.server[0] != 0 ? d->query.server : NULL, false,
-                       on_learnt, free, d)) {
+                       request, on_learnt, free, d)) {
         gbx_buf_cleanup(&message);
         return;
     }

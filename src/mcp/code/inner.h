@@ -67,10 +67,12 @@ void gbx_code_no_tool(const gbx_mcp_code *code, const char *server, const char *
 typedef void (*gbx_learnt_fn)(void *user, const gbx_upstream_reply *failure);
 
 /* Calls done once, never from inside, when the tools of the server (NULL: of all but those
- * whose last start has failed) are known, or after a while. starts: a server whose tools
- * are known is started, too. False if memory is out. */
+ * whose last start has failed) are known, after a while, or when the request (NULL: none)
+ * is cancelled. starts: a server whose tools are known is started, too. False if memory
+ * is out. */
 bool gbx_code_learn(gbx_mcp_code *code, const char *server, bool starts,
-                    gbx_learnt_fn done, void (*drop)(void *user), void *user);
+                    gbx_mcp_request *request, gbx_learnt_fn done,
+                    void (*drop)(void *user), void *user);
 /* Code mode ends: instead of done, drop is called (or, if it is NULL, nothing). */
 void gbx_code_learn_no_more(gbx_mcp_code *code);
 

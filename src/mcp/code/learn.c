@@ -14,6 +14,7 @@
 #define PATIENCE_S 15
 
 struct learning {
+    gbx_mcp_request *request; /* whose end ends the wait, or NULL */
     gbx_learnt_fn done;
     void (*drop)(void *user);
     void *user;
@@ -28,6 +29,8 @@ struct learning {
 static void detach(struct learning *l)
 {
     l->is_told = true;
+    if (l->request != NULL)
+        gbx_mcp_on_cancel(l->request, NULL, NULL);
     event_free(l->timer);
     *l->link = l->next;
     if (l->next != NULL)
@@ -63,6 +66,11 @@ static void on_timer(evutil_socket_t fd, short what, void *user)
     (void)fd;
     (void)what;
     tell(l, l->pending > 0 ? &late : NULL);
+}
+
+static void on_cancel(void *user)
+{
+    tell(user, NULL);
 }
 
 static bool must_ask(const gbx_mcp_code *code, const char *server, bool starts)
@@ -101,13 +109,15 @@ static void ask(struct learning *l, gbx_mcp_code *code, const char *server)
 /* ---- public to other files of this folder --------------------------------- */
 
 bool gbx_code_learn(gbx_mcp_code *code, const char *server, bool starts,
-                    gbx_learnt_fn done, void (*drop)(void *user), void *user)
+                    gbx_mcp_request *request, gbx_learnt_fn done,
+                    void (*drop)(void *user), void *user)
 {
     struct learning *l = calloc(1, sizeof *l);
     struct timeval wait = {PATIENCE_S, 0};
 
     if (l == NULL)
         return false;
+    l->request = request;
     l->done = done;
     l->drop = drop;
     l->user = user;
@@ -131,6 +141,8 @@ bool gbx_code_learn(gbx_mcp_code *code, const char *server, bool starts,
     if (l->pending == 0)
         wait.tv_sec = 0;
     (void)event_add(l->timer, &wait);
+    if (request != NULL)
+        gbx_mcp_on_cancel(request, on_cancel, l);
     return true;
 }
 

@@ -21,7 +21,7 @@
 #define SPARE_BYTES ((size_t)1024 * 1024)
 
 #define GRACE_MS 300 /* for answers, after the end of input */
-#define WIND_MS  300 /* for handlers that were cancelled */
+#define WIND_MS  150 /* for handlers that were cancelled */
 
 static const struct timeval stall_period = {.tv_usec = 250000};
 

@@ -13,7 +13,7 @@
 #include "mcp/server/server.h"
 
 /* From the reason to end to the stop of the loop. */
-#define GBX_MCP_STDIO_END_MS 600
+#define GBX_MCP_STDIO_END_MS 450
 
 typedef struct gbx_mcp_stdio gbx_mcp_stdio;
 

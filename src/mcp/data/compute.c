@@ -20,9 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls that run or wait; the engine has its own queue behind. */
-#define CALLS_MAX 512
-
 /* Console lines that wait for the loop; what does not fit is in the result anyway. */
 #define LINES_MAX GBX_KIB(64)
 
@@ -420,26 +417,16 @@ static void begin(gbx_compute *c)
     }
 }
 
-static size_t count_calls(const gbx_mcp_data *d)
-{
-    size_t count = 0;
-
-    for (const gbx_compute *c = d->calls; c != NULL; c = c->next)
-        count++;
-    return count;
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     gbx_mcp_data *d = user;
-    gbx_compute *c = count_calls(d) < CALLS_MAX ? calloc(1, sizeof *c) : NULL;
+    gbx_compute *c = calloc(1, sizeof *c);
     gbx_compute **at = &d->calls;
 
     if (c == NULL) {
-        gbx_compute_refuse(request, "UNAVAILABLE", "too many calls are running",
-                           "try again when one has ended", NULL);
+        gbx_compute_refuse(request, "UNAVAILABLE", "no memory for the call", "", NULL);
         return;
     }
     c->data = d;
@@ -460,14 +447,13 @@ void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
 
 void gbx_compute_go_on(gbx_mcp_data *d)
 {
-    gbx_compute *waiting[CALLS_MAX];
-    size_t count = 0;
+    gbx_compute *next;
 
-    for (gbx_compute *c = d->calls; c != NULL && count < CALLS_MAX; c = c->next)
+    for (gbx_compute *c = d->calls; c != NULL; c = next) {
+        next = c->next; /* it may be gone after that, no other */
         if (!c->is_begun && gbx_data_is_ready(d, c->needs))
-            waiting[count++] = c;
-    for (size_t i = 0; i < count; i++) /* it may be gone after that, no other */
-        begin(waiting[i]);
+            begin(c);
+    }
 }
 
 void gbx_compute_end_all(gbx_mcp_data *d)

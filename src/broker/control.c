@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -126,15 +127,27 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
     (void)pthread_mutex_unlock(&engine->lock);
 }
 
+/* We had no room for its descriptors: it has met the end of its channel, and will be
+ * reported. */
+static void lose_worker(gbx_engine *engine, gbx_worker *w)
+{
+    gbx_queue_lacks(engine, "the descriptors of a worker could not be received",
+                    EMFILE);
+    gbx_pool_discard(engine, w);
+}
+
 static bool on_forked(gbx_template *t, gbx_span body)
 {
     static const struct timeval patience = {READY_PATIENCE_S, 0};
     gbx_engine *engine = t->engine;
     gbx_msg_forked msg;
     gbx_worker *w;
+    bool is_lost;
 
-    if (!gbx_msg_get_forked(body, &msg) ||
-        (msg.error == 0 && (t->fd_count < 2 || !is_socket(t->fds[0]))))
+    if (!gbx_msg_get_forked(body, &msg) || (msg.error == 0 && t->fd_count < 2))
+        return false;
+    is_lost = msg.error == 0 && t->fds[0] < 0;
+    if (msg.error == 0 && !is_lost && !is_socket(t->fds[0]))
         return false;
     (void)pthread_mutex_lock(&engine->lock);
     w = gbx_pool_find(engine, msg.worker_id);
@@ -150,9 +163,11 @@ static bool on_forked(gbx_template *t, gbx_span body)
         t->fd_count -= 2;
         memmove(t->fds, t->fds + 2, t->fd_count * sizeof t->fds[0]);
         w->state = GBX_WORKER_STARTING;
+        if (is_lost)
+            lose_worker(engine, w);
     }
     (void)pthread_mutex_unlock(&engine->lock);
-    if (w == NULL || msg.error != 0)
+    if (w == NULL || msg.error != 0 || is_lost)
         return w != NULL;
     (void)fcntl(w->channel, F_SETFL, O_NONBLOCK);
     w->pid = pid_of(w->pidfd);

@@ -75,7 +75,7 @@ typedef struct gbx_template {
     struct event *control;
     struct event *ended; /* killed, not reaped yet */
     gbx_buf in;
-    int fds[8]; /* received, not yet claimed by a frame */
+    int fds[8]; /* received, not yet claimed by a frame; -1: lost */
     size_t fd_count;
     uint64_t forks;
     uint32_t workers; /* alive or not yet reported */

@@ -30,6 +30,42 @@ static void lacks(gbx_template *t, const char *what, int error)
     (void)pthread_mutex_unlock(&t->engine->lock);
 }
 
+static void keep(gbx_template *t, int fd)
+{
+    if (t->fd_count < GBX_COUNTOF(t->fds))
+        t->fds[t->fd_count++] = fd;
+    else
+        gbx_fd_close(&fd);
+}
+
+/* The descriptors of one recvmsg, which are those of one frame: the kernel reads no
+ * further than the message that has some. If we had no room for both, -1 stands for each,
+ * so that the frame is known by it. */
+static void take_descriptors(gbx_template *t, struct msghdr *msg)
+{
+    bool is_cut = (msg->msg_flags & MSG_CTRUNC) != 0;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL; c = CMSG_NXTHDR(msg, c)) {
+        size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            int fd;
+
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+            if (is_cut)
+                (void)close(fd);
+            else
+                keep(t, fd);
+        }
+    }
+    if (is_cut) {
+        keep(t, -1);
+        keep(t, -1);
+    }
+}
+
 /* One recvmsg: bytes into t->in, at most two descriptors into t->fds. */
 static ssize_t receive(gbx_template *t)
 {
@@ -51,23 +87,7 @@ static ssize_t receive(gbx_template *t)
     if (n <= 0)
         return n;
     t->in.len += (size_t)n;
-    if ((msg.msg_flags & MSG_CTRUNC) != 0)
-        lacks(t, "the descriptors of a worker could not be received", EMFILE);
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c != NULL; c = CMSG_NXTHDR(&msg, c)) {
-        size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        for (size_t i = 0; i < count; i++) {
-            int fd;
-
-            memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
-            if (t->fd_count < GBX_COUNTOF(t->fds))
-                t->fds[t->fd_count++] = fd;
-            else
-                (void)close(fd);
-        }
-    }
+    take_descriptors(t, &msg);
     return n;
 }
 
@@ -369,7 +389,7 @@ void gbx_template_end(gbx_template *t)
         event_free(t->ended);
     gbx_spawned_close(&t->process);
     for (size_t i = 0; i < t->fd_count; i++)
-        (void)close(t->fds[i]);
+        gbx_fd_close(&t->fds[i]);
     gbx_buf_cleanup(&t->in);
     free(t);
 }

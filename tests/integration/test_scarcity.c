@@ -46,15 +46,13 @@ static bool run_out_of_descriptors(void)
             for (int i = 0; i < 3; i++) {
                 gbx_code code = call_code(engine, &call);
 
-                CHECK(code == GBX_CODE_VALUE || code == GBX_CODE_UNAVAILABLE ||
-                      code == GBX_CODE_CRASHED);
+                CHECK(code == GBX_CODE_VALUE || code == GBX_CODE_UNAVAILABLE);
             }
         } else {
             CHECK(status == GBX_E_OS || status == GBX_E_NOMEM);
             CHECK(*error.message != 0);
         }
         CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
-        /* A template whose descriptors could not be received is replaced: maybe now. */
         CHECK(status != GBX_OK || until(child_is_alive, engine, 10000));
         gbx_engine_free(engine);
         CHECK(proc_descendants() == 0);
@@ -160,9 +158,7 @@ static bool say_that_descriptors_are_out(void)
         gbx_result_free(result);
         begin = now_ms();
         CHECK(gbx_execute(engine, &call, &result, NULL) == GBX_OK);
-        /* A call that runs when the template is given up goes with it. */
-    } while (gbx_result_code(result) == GBX_CODE_VALUE ||
-             gbx_result_code(result) == GBX_CODE_CRASHED);
+    } while (gbx_result_code(result) == GBX_CODE_VALUE);
     CHECK(gbx_result_code(result) == GBX_CODE_UNAVAILABLE);
     CHECK(strstr(gbx_result_error(result), "within 5000 ms") == NULL ||
           now_ms() - begin >= 4999);
@@ -177,6 +173,48 @@ static void test_unavailable__says_that_descriptors_are_out(void **state)
 {
     (void)state;
     in_child(say_that_descriptors_are_out);
+}
+
+/* Calls for which there is nothing left, beside one that runs. */
+static bool run_out_beside_a_call(void)
+{
+    gbx_limits limits = timeout_of(300);
+    gbx_call call = call_of("() => 1");
+    gbx_call longer = call_of("async () => { await sleep(1500); return 2; }");
+    gbx_engine *engine = NULL;
+    struct rlimit limit;
+    struct rlimit none;
+    gbx_ticket ticket;
+    inbox box;
+    pid_t pid;
+
+    inbox_init(&box, 100);
+    CHECK(child_engine(&engine));
+    CHECK(child_is_alive(engine));
+    pid = proc_template();
+    CHECK(gbx_submit(engine, &longer, inbox_done, &box, &ticket, NULL) == GBX_OK);
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    none = (struct rlimit){3, limit.rlim_max};
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    call.limits = &limits;
+    for (gbx_code code = GBX_CODE_VALUE; code != GBX_CODE_UNAVAILABLE;) {
+        code = call_code(engine, &call);
+        CHECK(code == GBX_CODE_VALUE || code == GBX_CODE_UNAVAILABLE);
+    }
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    CHECK(until(child_is_alive, engine, 10000));
+    CHECK(proc_template() == pid);
+    CHECK(inbox_wait(&box, 1, 10000) && inbox_code(&box, ticket) == GBX_CODE_VALUE);
+    inbox_cleanup(&box);
+    gbx_engine_free(engine);
+    CHECK(proc_descendants() == 0 && proc_zombies() == 0);
+    return true;
+}
+
+static void test_calls__that_run_when_descriptors_are_out_go_on(void **state)
+{
+    (void)state;
+    in_child(run_out_beside_a_call);
 }
 
 /* ---- processes ----------------------------------------------------------------------- */
@@ -305,6 +343,7 @@ int main(void)
         cmocka_unit_test(test_host__that_takes_the_descriptors_itself),
         cmocka_unit_test(test_host__that_runs_out_of_descriptors_later),
         cmocka_unit_test(test_unavailable__says_that_descriptors_are_out),
+        cmocka_unit_test(test_calls__that_run_when_descriptors_are_out_go_on),
         cmocka_unit_test(test_host__that_runs_out_of_processes),
         cmocka_unit_test(test_host__that_may_write_no_large_file),
         cmocka_unit_test(test_deadlines__hold_on_a_busy_machine),

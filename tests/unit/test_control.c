@@ -286,6 +286,34 @@ static void test_forked__of_nobody_or_without_descriptors_ends_it(void **state)
     puppet_cleanup(&p);
 }
 
+static void test_forked__whose_descriptors_were_lost_is_one_worker_less(void **state)
+{
+    gbx_msg_forked forked = {.worker_id = 1};
+    gbx_buf buf;
+    puppet p;
+    (void)state;
+    gbx_buf_init(&buf, 256);
+    assert_true(gbx_msg_put_forked(&buf, &forked));
+    puppet_init(&p, NULL);
+    serve(&p);
+    p.template->fds[0] = p.template->fds[1] = -1;
+    p.template->fd_count = 2;
+
+    assert_true(puppet_hear(&p, buf.data, buf.len));
+    assert_int_equal(p.engine.coming, 4);
+    assert_int_equal(p.template->fd_count, 0);
+    assert_true(puppet_say_forked(&p, 2, 0));
+    puppet_say_ready(&p, 0);
+    assert_int_equal(p.engine.ready_count, 1);
+    assert_true(puppet_is_sound(&p));
+    assert_true(puppet_say_exited(&p, 1, 0));
+
+    assert_null(gbx_pool_find(&p.engine, 1));
+    assert_true(puppet_is_sound(&p));
+    gbx_buf_cleanup(&buf);
+    puppet_cleanup(&p);
+}
+
 static void test_forked__with_an_error_is_asked_for_again_later(void **state)
 {
     puppet p;
@@ -446,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_forked__brings_a_worker_and_ready_makes_it_one),
         cmocka_unit_test(test_forked__twice_for_a_worker_ends_the_template),
         cmocka_unit_test(test_forked__of_nobody_or_without_descriptors_ends_it),
+        cmocka_unit_test(test_forked__whose_descriptors_were_lost_is_one_worker_less),
         cmocka_unit_test(test_forked__with_an_error_is_asked_for_again_later),
         cmocka_unit_test(test_ready__anything_else_is_the_end_of_the_worker),
         cmocka_unit_test(test_ready__a_closed_channel_is_the_end_of_the_worker),

@@ -16,8 +16,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
+
+/* A template with one worker needs nearly as many. Calls that have taken them all would
+ * wait for workers that nobody can receive. */
+#define SPARE_FDS 16
 
 struct gbx_drive {
     gbx_run run;
@@ -35,6 +40,17 @@ static bool watch(const gbx_drive *d, int operation, int fd, uint32_t events)
     return epoll_ctl(d->fd, operation, fd, &event) == 0;
 }
 
+/* Descriptors are given from the lowest on: below this one all are taken. */
+static bool leaves_some(int fd)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)fd + SPARE_FDS < limit.rlim_cur)
+        return true;
+    errno = EMFILE;
+    return false;
+}
+
 static gbx_status open_descriptors(gbx_drive *d, gbx_error *reterr)
 {
     d->fd = epoll_create1(EPOLL_CLOEXEC);
@@ -45,6 +61,7 @@ static gbx_status open_descriptors(gbx_drive *d, gbx_error *reterr)
     d->run.is_stepped = d->run.calls.wake_fd >= 0;
     (void)pthread_mutex_unlock(&d->run.engine->lock);
     if (d->fd < 0 || d->timer < 0 || d->run.calls.wake_fd < 0 ||
+        !leaves_some(d->run.calls.wake_fd) ||
         !watch(d, EPOLL_CTL_ADD, d->timer, EPOLLIN) ||
         !watch(d, EPOLL_CTL_ADD, d->run.calls.wake_fd, EPOLLIN))
         return gbx_fail(reterr, GBX_E_OS, "no descriptors for a call: %s",

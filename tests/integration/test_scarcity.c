@@ -3,6 +3,7 @@
  * Machines with nothing to spare: no descriptor, no process, no file, no processor. An engine
  * says clearly what it cannot do, and does it when it can again.
  */
+#include "base/cleanup.h"
 #include "child.h"
 #include "proc.h"
 #include "until.h"
@@ -21,6 +22,7 @@
 
 #include <cmocka.h>
 
+#include <glovebox/drive.h>
 #include <glovebox/preload.h>
 
 /* With n descriptors left an engine starts and works or says clearly why not; with
@@ -217,6 +219,62 @@ static void test_calls__that_run_when_descriptors_are_out_go_on(void **state)
     in_child(run_out_beside_a_call);
 }
 
+/* As many driven calls at once as there are descriptors for, and more of them as soon as
+ * some have ended: each takes what a worker would need. */
+static bool crowd_out_the_workers(void)
+{
+    gbx_call call = call_of("() => 1");
+    gbx_drive *drives[64] = {NULL};
+    gbx_engine *engine = NULL;
+    size_t begun = 0;
+    size_t ended = 0;
+    size_t refused = 0;
+    struct rlimit limit;
+    gbx_error error;
+
+    CHECK(child_engine(&engine));
+    CHECK(child_is_alive(engine));
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    limit.rlim_cur = proc_fds() + 60;
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    while (ended < 200) {
+        size_t i = begun < 200 ? 0 : GBX_COUNTOF(drives);
+
+        for (; i < GBX_COUNTOF(drives); i++) {
+            if (drives[i] != NULL)
+                continue;
+            if (gbx_drive_new(engine, &call, &drives[i], NULL, &error) != GBX_OK)
+                break;
+            begun++;
+        }
+        refused += i < GBX_COUNTOF(drives);
+        CHECK(i == GBX_COUNTOF(drives) ||
+              strstr(error.message, strerror(EMFILE)) != NULL);
+        for (i = 0; i < GBX_COUNTOF(drives); i++) {
+            gbx_result *result = drives[i] != NULL ? gbx_drive_step(drives[i]) : NULL;
+
+            if (result == NULL)
+                continue;
+            CHECK(gbx_result_code(result) == GBX_CODE_VALUE);
+            gbx_result_free(result);
+            gbx_drive_free(drives[i]);
+            drives[i] = NULL;
+            ended++;
+        }
+    }
+    CHECK(refused > 0);
+    for (size_t i = 0; i < GBX_COUNTOF(drives); i++)
+        gbx_drive_free(drives[i]);
+    gbx_engine_free(engine);
+    return true;
+}
+
+static void test_calls__leave_descriptors_for_the_workers_they_wait_for(void **state)
+{
+    (void)state;
+    in_child(crowd_out_the_workers);
+}
+
 /* ---- processes ----------------------------------------------------------------------- */
 
 static bool run_out_of_processes(void)
@@ -344,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_host__that_runs_out_of_descriptors_later),
         cmocka_unit_test(test_unavailable__says_that_descriptors_are_out),
         cmocka_unit_test(test_calls__that_run_when_descriptors_are_out_go_on),
+        cmocka_unit_test(test_calls__leave_descriptors_for_the_workers_they_wait_for),
         cmocka_unit_test(test_host__that_runs_out_of_processes),
         cmocka_unit_test(test_host__that_may_write_no_large_file),
         cmocka_unit_test(test_deadlines__hold_on_a_busy_machine),

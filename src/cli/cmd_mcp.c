@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -266,6 +267,18 @@ static int close_security_log(serving *s, int status)
     return lose_lines(s, &trouble);
 }
 
+/* Each call takes some, and the usual limit is for programs that use select(). Servers
+ * have taken down before what they were meant to get. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int serve(mcp_args *args)
 {
     serving s = {.args = args, .in_fd = -1, .out_fd = -1};
@@ -275,6 +288,7 @@ static int serve(mcp_args *args)
     if (gbx_policy_args_make(&args->policy, &s.policy, &s.trouble) &&
         open_security_log(&s) && take_descriptors(&s) && start_server(&s) &&
         offer_data(&s)) {
+        raise_descriptor_limit();
         status = look_at_the_end(&s, gbx_mcp_loop_run(s.loop));
         limit_the_end(status);
     } else {

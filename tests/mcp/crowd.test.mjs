@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// crowd: about as many calls at once as the layer of the protocol takes.
+// crowd: about as many calls at once as the layer of the protocol takes, also where few
+// descriptors are allowed at first.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { Wire, killAll } from './wire.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'crowd-'));
@@ -13,7 +15,9 @@ const file = (name, text) => {
   return join(folder, name);
 };
 const served = ['mcp', '--timeout', '60000', '--data', `rows=${file('rows.json', '[1,2]')}`,
-  '--config', file('mcp.json', '{"mcpServers":{}}')];
+  '--config', file('mcp.json', JSON.stringify({ mcpServers: { limited: { command: 'sh',
+    args: ['-c', 'ulimit -Sn > "$0"; exec "$1" "$2"', join(folder, 'limit'), process.execPath,
+      fileURLToPath(new URL('told-upstream.mjs', import.meta.url))] } } }))];
 afterEach(killAll);
 after(() => rmSync(folder, { recursive: true }));
 
@@ -23,7 +27,7 @@ async function answers(wire, count, name, code) {
   const counts = {};
   for (const { error, result } of told) {
     const s = result?.structuredContent;
-    const what = error?.message ?? s?.error ?? s?.value ?? s?.result;
+    const what = error?.message ?? s?.error?.message ?? s?.error ?? s?.value ?? s?.result;
     counts[what] = (counts[what] ?? 0) + 1;
   }
   return counts;
@@ -34,5 +38,23 @@ test('a thousand calls at once are answered', async () => {
   await wire.initialize();
   assert.deepEqual(await answers(wire, 1000, 'compute', 'data.length'), { 2: 1000 });
   assert.deepEqual(await answers(wire, 1000, 'execute', 'return 2'), { 2: 1000 });
+  await wire.close();
+});
+
+test('where the soft limit of descriptors is low the hard one counts, and servers get what there was', async () => {
+  const wire = new Wire('sh', ['-c', 'ulimit -Sn 256 && exec "$0" "$@"', process.env.GLOVEBOX, ...served]);
+  await wire.initialize();
+  assert.deepEqual(await answers(wire, 500, 'execute', 'return 2'), { 2: 500 });
+  await wire.call('provision', { server: 'limited' });
+  assert.equal(readFileSync(join(folder, 'limit'), 'utf8').trim(), '256');
+  await wire.close();
+});
+
+test('where the hard one is low, too, calls wait or are told so, and none that runs ends', async () => {
+  const wire = new Wire('sh', ['-c', 'ulimit -n 256 && exec "$0" "$@"', process.env.GLOVEBOX, ...served]);
+  await wire.initialize();
+  const { 2: done, ...others } = await answers(wire, 300, 'execute', 'return 2');
+  assert.ok(done > 0);
+  for (const why of Object.keys(others)) assert.match(why, /Too many open files/);
   await wire.close();
 });

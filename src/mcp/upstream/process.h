@@ -23,6 +23,7 @@ typedef struct gbx_process gbx_process;
 typedef struct gbx_yard {
     gbx_process *first;
     struct gbx_web *web;       /* what links over HTTP share; NULL: there was none */
+    rlim_t descriptors;        /* see gbx_command */
     const gbx_policy *secrets; /* in no last words; borrowed, or NULL */
 } gbx_yard;
 

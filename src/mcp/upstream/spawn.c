@@ -140,8 +140,8 @@ static int execute(const char *path, char *const *argv, char *const *environment
     return error;
 }
 
-/* keeper, mode, directory, program, arguments. */
-static char **arguments_of(const gbx_command *command)
+/* keeper, mode, descriptors, directory, program, arguments; number is borrowed. */
+static char **arguments_of(const gbx_command *command, char *number)
 {
     static char name[] = "glovebox-keeper";
     static char best[] = GBX_KEEPER_BEST;
@@ -152,18 +152,19 @@ static char **arguments_of(const gbx_command *command)
 
     while (command->args != NULL && command->args[count] != NULL)
         count++;
-    argv = calloc(count + 5, sizeof *argv);
+    argv = calloc(count + 6, sizeof *argv);
     if (argv == NULL)
         return NULL;
     argv[0] = name;
     argv[1] = command->is_plain ? plain : best;
+    argv[2] = number;
     /* execve() takes pointers to what it does not change. */
-    memcpy(&argv[2], &command->directory, sizeof argv[2]);
-    if (argv[2] == NULL)
-        argv[2] = here;
-    memcpy(&argv[3], &command->program, sizeof argv[3]);
+    memcpy(&argv[3], &command->directory, sizeof argv[3]);
+    if (argv[3] == NULL)
+        argv[3] = here;
+    memcpy(&argv[4], &command->program, sizeof argv[4]);
     if (count > 0)
-        memcpy(argv + 4, command->args, count * sizeof *argv);
+        memcpy(argv + 5, command->args, count * sizeof *argv);
     return argv;
 }
 
@@ -180,13 +181,16 @@ gbx_status gbx_command_spawn(const gbx_command *command, gbx_spawned_command *re
                              gbx_error *reterr)
 {
     GBX_CLEANUP(close_ends) ends e = {{-1, -1, -1, -1}, {-1, -1, -1, -1}};
-    GBX_CLEANUP(gbx_free) char **argv = arguments_of(command);
+    char number[24];
+    GBX_CLEANUP(gbx_free) char **argv = arguments_of(command, number);
     char path[PATH_MAX] = "";
     pid_t pid = 0;
     int pidfd;
 
     if (argv == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "cannot start a server: out of memory");
+    (void)snprintf(number, sizeof number, "%llu",
+                   (unsigned long long)command->descriptors);
     if (!find_keeper(path, sizeof path))
         return gbx_fail(reterr, GBX_E_OS,
                         "cannot find 'glovebox-keeper' beside this program: set "

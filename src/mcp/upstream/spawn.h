@@ -6,6 +6,7 @@
 #include "base/fail.h"
 
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 typedef struct gbx_command {
@@ -13,6 +14,7 @@ typedef struct gbx_command {
     char *const *args;   /* without the program itself; NULL at the end, or NULL */
     char *const *environment;
     const char *directory; /* NULL: ours */
+    rlim_t descriptors;    /* the soft limit of how many it may have; 0: ours */
     bool is_plain;         /* without namespaces, even where there are */
 } gbx_command;
 

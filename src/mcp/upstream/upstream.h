@@ -70,7 +70,8 @@ typedef struct gbx_upstream_hooks {
     void (*log)(void *user, const char *server, const char *line); /* may be NULL */
 } gbx_upstream_hooks;
 
-/* config is borrowed and outlives the object. */
+/* config is borrowed and outlives the object. Servers get the limit of descriptors that
+ * this process has now, whenever they are started. */
 gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
                              const gbx_upstream_hooks *hooks, gbx_upstreams **ret,
                              gbx_error *reterr);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* Waiting for one server: more is a script that does not wait. */
 #define WAITING_MAX       1000
@@ -138,6 +139,14 @@ static bool is_object(const char *text, size_t len)
     return gbx_view_open(text, len, &view) && gbx_view_kind(view) == '{';
 }
 
+/* A later change of ours is none of the servers'. */
+static rlim_t descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
 static void on_retried(void *user, const gbx_upstream_reply *reply)
 {
     (void)user;
@@ -162,6 +171,7 @@ gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
         all->hooks = *hooks;
     if (config->rules != NULL)
         all->yard.secrets = config->rules->secrets;
+    all->yard.descriptors = descriptor_limit();
     gbx_eras_open(&all->eras, gbx_clock_wall_ms());
     all->turn = event_new(gbx_mcp_loop_base(loop), -1, 0, on_turn, all);
     all->servers =

@@ -3,8 +3,9 @@
  * keeper - the words between us and glovebox-keeper, the small program that starts one
  * upstream server and sees to it that nothing of it outlives us.
  *
- *     glovebox-keeper best|plain DIRECTORY COMMAND [ARGUMENT...]
+ *     glovebox-keeper best|plain DESCRIPTORS DIRECTORY COMMAND [ARGUMENT...]
  *
+ * DESCRIPTORS is the soft limit of how many the command may have, 0 for the keeper's own.
  * Descriptors 0 to 2 become the command's; on GBX_KEEPER_FD, a socket of datagrams in
  * order, the keeper reports and is told. Once our end of it is closed, for whatever
  * reason, everything that the command has started is killed.

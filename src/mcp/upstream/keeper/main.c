@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -73,8 +74,22 @@ static bool let_go_of_stdio(void)
     return done;
 }
 
-static void become_command(const char *directory, char **argv)
+/* Of who started us; ours may be higher than is good for a program that knows select(). */
+static void limit_descriptors(const char *number)
 {
+    rlim_t soft = strtoull(number, NULL, 10);
+    struct rlimit limit;
+
+    if (soft == 0 || getrlimit(RLIMIT_NOFILE, &limit) < 0 || soft > limit.rlim_max)
+        return;
+    limit.rlim_cur = soft;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* argv: descriptors, directory, command, its arguments. */
+static void become_command(char **argv)
+{
+    const char *directory = argv[1];
     sigset_t none;
 
     (void)sigemptyset(&none);
@@ -84,7 +99,8 @@ static void become_command(const char *directory, char **argv)
         _exit(127);
     }
     (void)setsid();
-    (void)execvp(argv[0], argv);
+    limit_descriptors(argv[0]);
+    (void)execvp(argv[2], argv + 2);
     report(GBX_KEEPER_NO_COMMAND, errno);
     _exit(127);
 }
@@ -182,14 +198,14 @@ static void watch(keeper *k)
 }
 
 /* Fork the command; only for who will wait for it. */
-static void keep_command(keeper *k, const char *directory, char **argv)
+static void keep_command(keeper *k, char **argv)
 {
     k->tells = true;
     k->child = fork();
     if (k->child == 0) {
         if (k->is_subreaper)
             (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        become_command(directory, argv);
+        become_command(argv);
     }
     if (k->child < 0) {
         report(GBX_KEEPER_NO_COMMAND, errno);
@@ -213,9 +229,9 @@ int main(int argc, char **argv)
     keeper k = {0};
     gbx_containment how = GBX_CONTAIN_UNKNOWN;
 
-    if (argc < 4) {
+    if (argc < 5) {
         (void)dprintf(2, "usage: glovebox-keeper " GBX_KEEPER_BEST "|" GBX_KEEPER_PLAIN
-                         " DIRECTORY COMMAND [ARGUMENT...]\n"
+                         " DESCRIPTORS DIRECTORY COMMAND [ARGUMENT...]\n"
                          "It is started by glovebox mcp, for one server each.\n");
         return EXIT_USAGE;
     }
@@ -230,7 +246,7 @@ int main(int argc, char **argv)
         k.is_first = true;
         report(GBX_KEEPER_CONTAINED, how);
         if (!is_abandoned())
-            keep_command(&k, argv[2], argv + 3);
+            keep_command(&k, argv + 2);
         return EXIT_LOST;
     }
     if (k.child > 0) {
@@ -243,6 +259,6 @@ int main(int argc, char **argv)
     (void)prctl(PR_SET_PDEATHSIG, SIGHUP);
     report(GBX_KEEPER_CONTAINED, GBX_CONTAIN_SUBREAPER);
     if (!is_abandoned())
-        keep_command(&k, argv[2], argv + 3);
+        keep_command(&k, argv + 2);
     return EXIT_LOST;
 }

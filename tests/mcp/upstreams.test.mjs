@@ -373,3 +373,17 @@ test('a link or a sound goes to clients whose version has it, and is text to oth
     assert.match(content.at(-1).text, /links of that server cannot be read here/);
   }
 });
+
+test('a value that has no block is told as text, too, in every version', async () => {
+  const path = configure('values.json', { up: told(`[${TOOL}]`) });
+  const result = { content: [], structuredContent: { sum: 2 } };
+  for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
+    const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
+    await other.initialize(version);
+    const told = (await other.call('call', { server: 'up', tool: 'tell', args: { result } })).result;
+    await other.close();
+    assert.deepEqual(told.structuredContent, { sum: 2 });
+    assert.deepEqual(told.content[0], { type: 'text', text: '{"sum":2}' });
+    assert.equal(told.content.length, 2);
+  }
+});

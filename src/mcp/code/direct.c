@@ -69,7 +69,8 @@ static bool has_links(gbx_view content)
     return false;
 }
 
-/* What it cost stands after what came back; what was cut, before it. */
+/* What it cost stands after what came back; what was cut, before it. Many hosts show blocks
+ * alone, and old ones know nothing else: a value without one is repeated as text. */
 static void answer(struct gbx_direct *d, gbx_view result)
 {
     double ms = (double)(gbx_clock_now_ns() - d->start_ns) / (double)GBX_NS_PER_MS;
@@ -95,7 +96,7 @@ static void answer(struct gbx_direct *d, gbx_view result)
     }
     if (out.is_error && blocks.len == 0)
         put_reason(result, &blocks);
-    else if (structured.at != NULL && out.structured == NULL && blocks.len == 0)
+    else if (structured.at != NULL && blocks.len == 0)
         gbx_blocks_json(structured, &room, &blocks, &first);
     if (first.len > 0)
         gbx_blocks_text(&all, first.data, first.len);

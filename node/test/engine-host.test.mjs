@@ -95,6 +95,19 @@ test('an answer that JSON cannot hold is an error in the box, not a loss', () =>
     assert.match(result.value[3], /a Map/);
   }));
 
+test('arguments that are nested too deep are an error of the call, and harm nothing', () =>
+  withEngine({}, async (engine) => {
+    await engine.expose({ echo: (a) => a });
+    const result = await script(engine, `
+      let a = 1;
+      for (let i = 0; i < 5000; i++) a = [a];
+      let said;
+      try { await echo(a); } catch (e) { said = [e.name, e.message]; }
+      [said, await echo(2)]`);
+
+    assert.deepEqual(result.value, [['TypeError', 'the arguments are nested deeper than 1000 levels'], 2]);
+  }));
+
 test('large arguments and answers arrive', () =>
   withEngine({ memoryLimit: 512 }, async (engine) => {
     await engine.expose({ echo: (text) => text });

@@ -258,6 +258,26 @@ bool gbx_json_check(const char *text, size_t len, size_t max_depth,
     return false;
 }
 
+bool gbx_json_is_deeper(const char *text, size_t len, size_t max_depth)
+{
+    size_t depth = 0;
+    bool in_text = false;
+
+    if (len / 2 <= max_depth) /* every level is opened and closed */
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '"')
+            in_text = !in_text;
+        else if (in_text)
+            i += text[i] == '\\';
+        else if (text[i] == ']' || text[i] == '}')
+            depth--;
+        else if ((text[i] == '[' || text[i] == '{') && depth++ == max_depth)
+            return true;
+    }
+    return false;
+}
+
 bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len)
 {
     const uint8_t *d = text;

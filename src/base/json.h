@@ -25,6 +25,9 @@ typedef struct gbx_json_fault {
 bool gbx_json_check(const char *text, size_t len, size_t max_depth,
                     gbx_json_fault *ret_fault);
 
+/* Is text, known to be JSON, nested deeper than gbx_json_check() takes at max_depth? */
+bool gbx_json_is_deeper(const char *text, size_t len, size_t max_depth);
+
 /* Append text as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
 bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len);
 

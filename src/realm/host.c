@@ -6,6 +6,8 @@
  */
 #include "realm/internal.h"
 
+#include "base/json.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -75,7 +77,11 @@ static void collect_passed(gbx_realm *realm, uint64_t bytes)
     realm->host_passed += bytes;
 }
 
-/* request(id, name, text, bytes): 0 if it is on its way. */
+/* What becomes of a request, as host.js knows it too. */
+enum { SENT = 0, OVER_THE_BYTES = 1, TOO_DEEP = 2 };
+
+/* request(id, name, text, bytes): SENT if it is on its way. What the host would take for an
+ * attack, because no message of ours has it, is not sent. */
 static JSValueRef on_request(ARGUMENTS)
 {
     gbx_realm *realm = gbx_realm_self();
@@ -84,12 +90,13 @@ static JSValueRef on_request(ARGUMENTS)
     size_t name_len, args_len;
     char *name = text_of(ctx, argv[1], &name_len);
     char *args = text_of(ctx, argv[2], &args_len);
+    bool is_deep = gbx_json_is_deeper(args, args_len, GBX_JSON_DEPTH_MAX);
     bool fits = realm->host->request != NULL &&
                 args_len + msg.bytes.len <= realm->host_out_left;
 
     UNUSED;
     collect_passed(realm, args_len + msg.bytes.len);
-    if (fits) {
+    if (fits && !is_deep) {
         msg.name = (gbx_span){(const uint8_t *)name, name_len};
         msg.args = (gbx_span){(const uint8_t *)args, args_len};
         realm->host_out_left -= args_len + msg.bytes.len;
@@ -100,7 +107,7 @@ static JSValueRef on_request(ARGUMENTS)
         tell_limit(realm, GBX_LIMITED_BYTES);
     free(name);
     free(args);
-    return JSValueMakeNumber(ctx, fits ? 0 : 1);
+    return JSValueMakeNumber(ctx, !fits ? OVER_THE_BYTES : is_deep ? TOO_DEEP : SENT);
 }
 
 /* reached(): the limit on calls. */
@@ -167,6 +174,8 @@ JSObjectRef gbx_host_natives(gbx_realm *realm)
             gbx_native(realm->ctx, "reached", on_reached), 0);
     gbx_set(realm->ctx, natives, "limits", gbx_native(realm->ctx, "limits", on_limits),
             0);
+    gbx_set(realm->ctx, natives, "depth",
+            JSValueMakeNumber(realm->ctx, GBX_JSON_DEPTH_MAX), 0);
     return natives;
 }
 

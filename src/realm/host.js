@@ -11,7 +11,7 @@
  */
 (function (natives, control, explain) {
   'use strict';
-  const { request, withdraw, limits, reached } = natives;
+  const { request, withdraw, limits, reached, depth } = natives;
   const { apply, defineProperty, deleteProperty, ownKeys, setPrototypeOf } = Reflect;
   const { stringify, parse } = JSON;
   const ErrorOf = Error, PromiseOf = Promise, TypeErrorOf = TypeError;
@@ -68,13 +68,16 @@
     }
   }
 
-  /* 0: sent. Else the host's limit on bytes is reached. */
+  /* 0: sent. 1: the host's limit on bytes is reached. 2: too deep for any host. */
   function send(entry) {
-    if (request(entry.id, entry.name, entry.text, entry.bytes) !== 0) {
+    const refused = request(entry.id, entry.name, entry.text, entry.bytes);
+    if (refused !== 0) {
       delete open[entry.id];
-      entry.reject(describe(entry.error, 'RangeError',
-        `${entry.name}: the arguments of all calls together are over the limit`,
-        'ERR_HOST_BYTES'));
+      entry.reject(refused === 2
+        ? describe(entry.error, 'TypeError', `the arguments are nested deeper than ${depth} levels`, '')
+        : describe(entry.error, 'RangeError',
+          `${entry.name}: the arguments of all calls together are over the limit`,
+          'ERR_HOST_BYTES'));
       return;
     }
     flying++;

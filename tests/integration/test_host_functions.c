@@ -97,6 +97,17 @@ static const struct row {
      "async () => { const o = {}; o.o = o; try { await echo(o) } catch (e) {"
      " return e.message.includes('cycle') } }",
      "true"},
+    {"arguments as deep as any may be go through",
+     "async () => { let a = 1; for (let i = 0; i < 999; i++) a = [a];"
+     " return JSON.stringify(await echo(a)).length }",
+     "2001"},
+    {"arguments that are deeper are refused",
+     "async () => { let a = 1; for (let i = 0; i < 1000; i++) a = [a];"
+     " let b = a; for (let i = 0; i < 5000; i++) b = { b };"
+     " return (await Promise.allSettled([echo(a), echo('[', b), echo(1)]))"
+     ".map(r => r.value ?? r.reason.name + ': ' + r.reason.message) }",
+     "[\"TypeError: the arguments are nested deeper than 1000 levels\","
+     "\"TypeError: the arguments are nested deeper than 1000 levels\",[1]]"},
     {"what toJSON throws is the code's own",
      "async () => { try { await echo({ toJSON() { throw 7 } }) } catch (e) { return e } }",
      "7"},

@@ -127,6 +127,17 @@ test('a tool that gives too many is told of those that are not kept', async () =
     { error: 'a script keeps 1000 artifacts at most', mimeType: 'image/png', bytes: 3 });
 });
 
+test('a value that is too deep is a failure that code can catch', async () => {
+  const { structuredContent: s } = await execute(`let a = 1;
+    for (let i = 0; i < 5000; i++) a = [a];
+    const codes = [];
+    for (const use of [() => artifact('a', a), () => servers.up.say({ a })])
+      await use().catch((e) => codes.push([e.name, e.code, e.message]));
+    return codes;`);
+  assert.deepEqual(s.result, Array(2).fill(['ToolError', 'INVALID_ARGS',
+    'the arguments are nested deeper than 1000 levels']));
+});
+
 test('a value that is too large to be handed over is a failure with its code', async () => {
   const { structuredContent: s } = await execute("await artifact('a', '\\u0001'.repeat(2e7))");
   assert.equal(s.error.code, 'INPUT_TOO_LARGE');

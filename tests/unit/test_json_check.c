@@ -308,6 +308,7 @@ static void test_depth__holds_at_the_limit_and_not_one_past_it(void **state)
 
         if (limit + is_past > 0) {
             assert_int_equal(gbx_json_check(text, len, limit, &fault), !is_past);
+            assert_int_equal(gbx_json_is_deeper(text, len, limit), is_past);
             if (is_past)
                 assert_string_equal(fault.message, "nested too deep");
         }
@@ -346,6 +347,16 @@ static void test_depth__is_given_back_by_siblings(void **state)
 
     assert_true(gbx_json_check(TEXT("[[],[],{\"a\":[]},[[1]]]"), 3, NULL));
     assert_false(gbx_json_check(TEXT("[[],[],{\"a\":[]},[[1]]]"), 2, NULL));
+    assert_false(gbx_json_is_deeper(TEXT("[[],[],{\"a\":[]},[[1]]]"), 3));
+    assert_true(gbx_json_is_deeper(TEXT("[[],[],{\"a\":[]},[[1]]]"), 2));
+}
+
+static void test_depth__of_what_stands_in_texts_is_none(void **state)
+{
+    (void)state;
+
+    assert_false(gbx_json_is_deeper(TEXT("[\"[[[\\\"[{\",{\"[\\\\\":\"[\"}]"), 2));
+    assert_true(gbx_json_is_deeper(TEXT("[\"[[[\\\"[{\",{\"[\\\\\":[]}]"), 2));
 }
 
 int main(void)
@@ -361,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_depth__asked_for_past_the_maximum_is_the_maximum),
         cmocka_unit_test(test_depth__of_a_million_costs_no_stack),
         cmocka_unit_test(test_depth__is_given_back_by_siblings),
+        cmocka_unit_test(test_depth__of_what_stands_in_texts_is_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

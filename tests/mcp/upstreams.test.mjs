@@ -255,6 +255,16 @@ test('every tool of a server that has many is known by its name', async () => {
     (await discover({ tool: 'tool_4093' })).length]`), ['tool_4095', 'tool_4094', 1, 1]);
 });
 
+test('every tool of a server that has many is declared', async () => {
+  const said = textOf(await call('discover', { server: 'many', detail: 'types' }));
+  const [uri] = said.match(/artifact:\S+(?=,)/);
+  const pages = [];
+  for (let at = uri; at !== undefined; at = pages.at(-1)._meta?.next)
+    pages.push((await wire.ask('resources/read', { uri: at })).result.contents[0]);
+  const declared = pages.map(({ text }) => text).join('').match(/\btool_\d+\(/g);
+  assert.equal(new Set(declared).size, 4096);
+});
+
 test('tools that cannot be called are counted, and those without a schema are not among them', async () => {
   const path = configure('odd.json', { odd: told(`[${TOOL}, { name: 'free' }, { name: 'x', inputSchema: [] },
     { name: 'u'.repeat(257), inputSchema: {} }]`), many: told(

@@ -5,12 +5,12 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "mcp/code/types_of.h"
+#include "mcp/upstream/upstream.h"
 
 #include <string.h>
 
 #define ONE_MAX     GBX_KIB(12)
 #define SUMMARY_MAX 160
-#define NAMES_MAX   1024
 #define TAKEN_MAX   32 /* bytes of the longest name that is */
 
 /* Up to the end of the first sentence or paragraph. */
@@ -82,32 +82,25 @@ static bool is_seen(const uint64_t *seen, size_t count, uint64_t hash)
 static void write_server(gbx_buf *to, const gbx_search_doc *docs, size_t count,
                          size_t first)
 {
-    uint64_t seen[NAMES_MAX];
+    uint64_t seen[GBX_TOOLS_MAX]; /* no server has more */
     size_t seen_count = 0;
-    size_t more = 0;
 
     (void)gbx_buf_puts(to, "  ");
     (void)gbx_json_append_string(to, docs[first].server, strlen(docs[first].server));
     (void)gbx_buf_puts(to, ": {\n");
-    for (size_t i = first; i < count; i++) {
+    for (size_t i = first; i < count && seen_count < GBX_TOOLS_MAX; i++) {
         gbx_view name = gbx_view_member(docs[i].tool, "name");
         uint64_t hash;
 
         if (gbx_view_kind(name) != '"' ||
             strcmp(docs[i].server, docs[first].server) != 0)
             continue;
-        if (seen_count == NAMES_MAX) {
-            more++;
-            continue;
-        }
         hash = gbx_types_hash(name);
         if (is_seen(seen, seen_count, hash))
             continue;
         seen[seen_count++] = hash;
         gbx_declare_tool(to, docs[i].tool);
     }
-    if (more > 0)
-        (void)gbx_buf_printf(to, "    /* and %zu more: ask with a query */\n", more);
     (void)gbx_buf_puts(to, "  };\n");
 }
 

@@ -15,7 +15,6 @@
 #define MEMBERS_MAX  64
 #define CHOICES_MAX  24
 #define LITERAL_MAX  60
-#define POINTER_MAX  200
 #define DESCRIBE_MAX 100
 #define NUMBER_MAX   15
 #define COMPOSED_MAX 4 /* of schemas in each other, for what must be given */
@@ -90,48 +89,9 @@ static void write_literals(struct writer *w, gbx_view list)
 
 /* ---- references ---------------------------------------------------------------- */
 
-/* One step of a JSON pointer, decoded: "a~1b" is "a/b". */
-static gbx_view step(gbx_view at, const char *part, size_t len)
-{
-    char name[POINTER_MAX + 1];
-    size_t n = 0;
-
-    for (size_t i = 0; i < len; i++) {
-        bool is_escape = part[i] == '~' && i + 1 < len;
-
-        name[n++] = (char)(!is_escape ? part[i] : part[i + 1] == '1' ? '/' : '~');
-        i += is_escape;
-    }
-    name[n] = 0;
-    return gbx_view_member(at, name);
-}
-
-/* "#/$defs/a"; no value for anything else. */
-static gbx_view follow(gbx_view root, gbx_view ref)
-{
-    gbx_view at = root;
-    const char *part = ref.at + 1;
-    const char *end = ref.at + ref.len - 1;
-
-    if (ref.len > POINTER_MAX || part == end || *part++ != '#')
-        return (gbx_view){NULL, 0};
-    while (part < end && at.at != NULL) {
-        const char *next;
-
-        if (*part++ != '/')
-            return (gbx_view){NULL, 0};
-        next = memchr(part, '/', (size_t)(end - part));
-        if (next == NULL)
-            next = end;
-        at = step(at, part, (size_t)(next - part));
-        part = next;
-    }
-    return at;
-}
-
 static void write_reference(struct writer *w, gbx_view ref, unsigned depth)
 {
-    gbx_view target = follow(w->root, ref);
+    gbx_view target = gbx_types_follow(w->root, ref);
 
     for (unsigned i = 0; i < w->open_count; i++)
         if (w->open[i] == target.at)
@@ -172,6 +132,34 @@ static void write_list(struct writer *w, gbx_view list, const char *between,
 
 /* ---- objects ------------------------------------------------------------------------ */
 
+/* Names that were written already. */
+struct written {
+    uint64_t hashes[2 * MEMBERS_MAX];
+    unsigned count;
+};
+
+/* False: it is among them. */
+static bool add_new(struct written *names, gbx_view name)
+{
+    uint64_t hash = gbx_types_hash(name);
+
+    for (unsigned i = 0; i < names->count; i++)
+        if (names->hashes[i] == hash)
+            return false;
+    names->hashes[names->count++] = hash;
+    return true;
+}
+
+static bool requires_any(gbx_view schema)
+{
+    gbx_view list = gbx_view_member(schema, "required");
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view value;
+
+    return gbx_view_kind(list) == '[' && gbx_view_next(list, &cursor, &name, &value);
+}
+
 static bool is_required(gbx_view schema, gbx_view wanted)
 {
     gbx_view list = gbx_view_member(schema, "required");
@@ -209,41 +197,57 @@ static void write_member(struct writer *w, gbx_view schema, gbx_view name,
     put(w, ";");
 }
 
-static unsigned write_members(struct writer *w, gbx_view schema, gbx_view members,
-                              unsigned depth)
+static void write_members(struct writer *w, gbx_view schema, gbx_view members,
+                          struct written *names, unsigned depth)
 {
-    uint64_t seen[MEMBERS_MAX];
-    unsigned count = 0;
     size_t cursor = 0;
     gbx_view name;
     gbx_view value;
 
-    while (count < MEMBERS_MAX && gbx_view_next(members, &cursor, &name, &value)) {
-        uint64_t hash = gbx_types_hash(name);
-        bool is_new = true;
-
-        for (unsigned i = 0; i < count; i++)
-            is_new = is_new && seen[i] != hash;
-        if (!is_new)
+    while (names->count < MEMBERS_MAX &&
+           gbx_view_next(members, &cursor, &name, &value)) {
+        if (!add_new(names, name))
             continue;
-        if (count == 0)
+        if (names->count == 1)
             put(w, "{");
-        seen[count++] = hash;
         w->indent++;
         write_member(w, schema, name, value, depth);
         w->indent--;
     }
-    if (count == MEMBERS_MAX && gbx_view_next(members, &cursor, &name, &value)) {
+    if (names->count == MEMBERS_MAX && gbx_view_next(members, &cursor, &name, &value)) {
         w->indent++;
         begin_line(w);
         put(w, "/* and more */");
         w->indent--;
     }
-    if (count > 0) {
+    if (names->count > 0) {
         begin_line(w);
         put(w, "}");
     }
-    return count;
+}
+
+/* What must be given and was not written: that is all that is known of it. */
+static void write_unlisted(struct writer *w, gbx_view schema, struct written *names)
+{
+    gbx_view list = gbx_view_member(schema, "required");
+    unsigned before = names->count;
+    unsigned count = 0;
+    size_t cursor = 0;
+    gbx_view none;
+    gbx_view name;
+
+    while (gbx_view_kind(list) == '[' && gbx_view_next(list, &cursor, &none, &name)) {
+        if (gbx_view_kind(name) != '"' || !add_new(names, name))
+            continue;
+        put(w, count > 0 ? "; " : before > 0 ? " & { " : "{ ");
+        if (count++ == MEMBERS_MAX - 1) {
+            put(w, "/* and more */");
+            break;
+        }
+        (void)gbx_types_name(w->to, name);
+        put(w, ": unknown");
+    }
+    put(w, count > 0 ? " }" : "");
 }
 
 static void write_object(struct writer *w, gbx_view schema, unsigned depth)
@@ -253,11 +257,13 @@ static void write_object(struct writer *w, gbx_view schema, unsigned depth)
     gbx_view fitting = gbx_view_member(schema, "patternProperties");
     bool has_fitting = gbx_view_kind(fitting) == '{' && fitting.len > 2;
     bool has_rest = gbx_view_kind(rest) == '{';
-    unsigned count =
-        gbx_view_kind(members) == '{' ? write_members(w, schema, members, depth) : 0;
+    struct written names = {.count = 0};
 
+    if (gbx_view_kind(members) == '{')
+        write_members(w, schema, members, &names, depth);
+    write_unlisted(w, schema, &names);
     if (has_rest || has_fitting) {
-        put(w, count > 0 ? " & { [key: string]: " : "{ [key: string]: ");
+        put(w, names.count > 0 ? " & { [key: string]: " : "{ [key: string]: ");
         if (has_fitting)
             write_list(w, fitting, " | ", depth);
         if (has_rest && has_fitting)
@@ -265,7 +271,7 @@ static void write_object(struct writer *w, gbx_view schema, unsigned depth)
         if (has_rest)
             write_type(w, rest, depth + 1);
         put(w, " }");
-    } else if (count == 0) {
+    } else if (names.count == 0) {
         put(w, gbx_view_kind(rest) == 'f' ? "{}" : "{ [key: string]: unknown }");
     }
 }
@@ -335,7 +341,8 @@ static void write_plain(struct writer *w, gbx_view schema, unsigned depth)
         write_named(w, type, schema, depth);
     } else if (gbx_view_member(schema, "properties").at != NULL ||
                gbx_view_member(schema, "additionalProperties").at != NULL ||
-               gbx_view_member(schema, "patternProperties").at != NULL) {
+               gbx_view_member(schema, "patternProperties").at != NULL ||
+               requires_any(schema)) {
         write_object(w, schema, depth);
     } else if (gbx_view_member(schema, "items").at != NULL ||
                gbx_view_member(schema, "prefixItems").at != NULL) {
@@ -349,7 +356,7 @@ static void write_plain(struct writer *w, gbx_view schema, unsigned depth)
 static bool is_more(gbx_view schema)
 {
     return gbx_view_member(schema, "properties").at != NULL ||
-           gbx_view_member(schema, "items").at != NULL;
+           gbx_view_member(schema, "items").at != NULL || requires_any(schema);
 }
 
 /* The first of the keywords by which a schema is made of others. */
@@ -439,17 +446,13 @@ static bool lists_optional(struct asking *a, gbx_view schema, const char *keywor
 static bool is_all_optional(struct asking *a, gbx_view schema, unsigned depth)
 {
     gbx_view ref = gbx_view_member(schema, "$ref");
-    gbx_view list = gbx_view_member(schema, "required");
-    size_t cursor = 0;
-    gbx_view name;
-    gbx_view value;
 
     if (depth > COMPOSED_MAX || a->nodes++ >= NODES_MAX)
         return true;
-    if (gbx_view_kind(list) == '[' && gbx_view_next(list, &cursor, &name, &value))
+    if (requires_any(schema))
         return false;
     if (gbx_view_kind(ref) == '"' &&
-        !is_all_optional(a, follow(a->root, ref), depth + 1))
+        !is_all_optional(a, gbx_types_follow(a->root, ref), depth + 1))
         return false;
     return lists_optional(a, schema, "allOf", true, depth) &&
            lists_optional(a, schema, "anyOf", false, depth) &&

@@ -16,6 +16,9 @@
 /* Append the type of schema; no value is `unknown`. indent: of lines that are begun. */
 void gbx_types_of(gbx_buf *to, gbx_view schema, unsigned indent);
 
+/* What "#/$defs/a" leads to in the schema that is root; no value for anything else. */
+gbx_view gbx_types_follow(gbx_view root, gbx_view ref);
+
 /* Is there nothing that a caller must give? Then the arguments may be left out. */
 bool gbx_types_all_optional(gbx_view schema);
 

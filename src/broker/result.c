@@ -116,31 +116,33 @@ gbx_result *gbx_result_new(void)
 bool gbx_result_add_log(gbx_result *r, gbx_log_level level, double time_ms,
                         gbx_span text, uint32_t log_max, uint8_t flags)
 {
-    uint64_t cost = r->stats.log_bytes + r->log_count * GBX_LOG_LINE_COST;
-    bool goes_on = (flags & GBX_LOG_GOES_ON) != 0;
-    gbx_result_line line = r->line;
+    bool is_more = r->line == GBX_RESULT_LINE_OPEN;
+    bool is_cut = (flags & GBX_LOG_CUT) != 0;
+    uint64_t lines = r->log_count + !is_more;
+    uint64_t cost = r->stats.log_bytes + text.len + lines * GBX_LOG_LINE_COST;
 
-    if ((flags & GBX_LOG_CUT) != 0)
+    if (r->line == GBX_RESULT_LINE_LOST ||
+        cost > (uint64_t)log_max + GBX_LOG_LINE_COST || (is_cut && text.len == 0)) {
         r->is_truncated = true;
-    if (line == GBX_RESULT_LINE_LOST ||
-        cost + text.len > (uint64_t)log_max + GBX_LOG_LINE_COST) {
-        r->is_truncated = true;
-        r->line = goes_on ? GBX_RESULT_LINE_LOST : GBX_RESULT_LINE_NEW;
+        r->line = GBX_RESULT_LINE_LOST;
         return true;
     }
-    if (line == GBX_RESULT_LINE_OPEN ? !continue_line(r, text)
-                                     : !start_line(r, level, time_ms, text))
+    if (is_more ? !continue_line(r, text) : !start_line(r, level, time_ms, text))
         return false;
-    r->line = goes_on ? GBX_RESULT_LINE_OPEN : GBX_RESULT_LINE_NEW;
+    r->is_truncated = r->is_truncated || is_cut;
+    r->line = is_cut                           ? GBX_RESULT_LINE_LOST
+              : (flags & GBX_LOG_GOES_ON) != 0 ? GBX_RESULT_LINE_OPEN
+                                               : GBX_RESULT_LINE_NEW;
     r->stats.log_bytes += text.len;
     return true;
 }
 
 void gbx_result_end_line(gbx_result *r)
 {
-    if (r->line == GBX_RESULT_LINE_OPEN)
-        r->is_truncated = true;
-    r->line = GBX_RESULT_LINE_NEW;
+    if (r->line != GBX_RESULT_LINE_OPEN)
+        return;
+    r->is_truncated = true;
+    r->line = GBX_RESULT_LINE_LOST;
 }
 
 bool gbx_result_take_unseen_log(gbx_result *r, gbx_log *ret)

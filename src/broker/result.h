@@ -11,10 +11,6 @@
 
 #include <glovebox/record.h>
 
-/* Each console line costs this much of the log limit beside its text: a flood of
- * empty lines is bounded too. */
-#define GBX_LOG_LINE_COST 32
-
 /* "9f3a61c2-17" with its NUL: eight digits of the engine, a ticket. */
 #define GBX_CALL_ID_SIZE 32
 
@@ -22,7 +18,7 @@
 typedef enum gbx_result_line {
     GBX_RESULT_LINE_NEW,  /* a line of its own */
     GBX_RESULT_LINE_OPEN, /* more of the last line */
-    GBX_RESULT_LINE_LOST, /* more of one that was dropped, at least in part */
+    GBX_RESULT_LINE_LOST, /* too late: what is kept has no gaps */
 } gbx_result_line;
 
 struct gbx_result {
@@ -75,7 +71,7 @@ void gbx_result_set_replay(gbx_result *result, gbx_replay_text which, gbx_span t
 gbx_result *gbx_result_new(void);
 
 /* False if memory is out. Bytes are made valid UTF-8. Past log_max (in text bytes
- * and line costs) the text is dropped and the result marked. flags: GBX_LOG_* of the wire;
+ * and line costs) the text is dropped with all that follows, and the result marked. flags: GBX_LOG_* of the wire;
  * what follows a text that goes on belongs to its line. */
 bool gbx_result_add_log(gbx_result *result, gbx_log_level level, double time_ms,
                         gbx_span text, uint32_t log_max, uint8_t flags);

@@ -5,7 +5,6 @@
  * A line longer than a frame may be goes in pieces, cut between characters, which the host
  * joins: each but the last is marked as one that goes on. When the
  * share is used up one last piece is marked as cut, and the rest of the call is silent.
- * Each piece costs its bytes and one more: empty lines are not free.
  */
 #include "base/utf8.h"
 #include "realm/internal.h"
@@ -27,10 +26,13 @@ static size_t whole(const char *text, size_t len, size_t room)
 
 static void send(gbx_realm *realm, uint8_t level, const char *text, size_t len)
 {
+    bool fits = realm->log_left >= GBX_LOG_LINE_COST;
+
+    realm->log_left -= fits ? GBX_LOG_LINE_COST : realm->log_left;
     do {
         size_t left = (size_t)realm->log_left;
         size_t n = whole(text, len, left < GBX_LOG_LINE_MAX ? left : GBX_LOG_LINE_MAX);
-        bool cut = left == 0 || (n < len && left - n < 4);
+        bool cut = !fits || (n < len && left - n < 4);
         gbx_msg_log line = {
             .level = level,
             .flags = cut       ? GBX_LOG_CUT
@@ -40,7 +42,7 @@ static void send(gbx_realm *realm, uint8_t level, const char *text, size_t len)
         };
 
         realm->host->log(realm->host->user, &line);
-        realm->log_left -= n < left ? n + 1 : left;
+        realm->log_left -= n;
         realm->log_ended = cut;
         text += n;
         len -= n;

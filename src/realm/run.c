@@ -31,7 +31,7 @@ static void begin(gbx_realm *realm, const gbx_msg_call *call,
 {
     realm->in = call;
     realm->host = host;
-    realm->log_left = call->log_bytes;
+    realm->log_left = call->log_bytes + GBX_LOG_LINE_COST; /* the first is free */
     realm->log_ended = false;
     realm->promise = NULL;
     realm->data = NULL;

@@ -118,7 +118,10 @@ enum { GBX_LIMITED_CALLS = 1, GBX_LIMITED_BYTES = 2 };
 #define GBX_MESSAGE_MAX  GBX_KIB(8)
 #define GBX_STACK_MAX    GBX_KIB(16)
 #define GBX_LOG_LINE_MAX GBX_KIB(64) /* longer console lines come in several LOGs */
-#define GBX_WAIT_MS_MAX  600000u
+/* Each console line but the first costs this much of a call's share of text beside its
+ * bytes: a flood of empty lines is bounded too. Both sides count alike. */
+#define GBX_LOG_LINE_COST 32u
+#define GBX_WAIT_MS_MAX   600000u
 
 /* ---- host -> worker ----------------------------------------------------- */
 

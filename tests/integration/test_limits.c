@@ -151,6 +151,11 @@ static void test_logs__are_cut_at_their_limit(void **state)
     assert_true(gbx_result_logs_truncated(result));
     assert_true(gbx_result_log_count(result) > 100);
     assert_true(gbx_result_stats(result).log_bytes <= 10000);
+    for (size_t i = 0; i + 1 < gbx_result_log_count(result); i++) {
+        gbx_log line = gbx_result_log(result, i);
+
+        assert_int_equal(strtoul(line.text + strlen("line "), NULL, 10), i);
+    }
     gbx_result_free(result);
     result = measured_run("() => { console.log('a'); console.error('b') }", &limits,
                           GBX_CODE_VALUE);

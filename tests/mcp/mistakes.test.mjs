@@ -199,6 +199,18 @@ test('a reply that is cut has a link to the whole, for clients that know links',
   await old.close();
 });
 
+test('of a log that is too long the beginning is kept, without gaps', async () => {
+  const small = await open({ outputBytes: 5000 });
+  const { structuredContent: s, content } = (await small.call('execute', { code:
+    "for (let i = 0; i < 100; i++) console.log(i + ' ' + 'x'.repeat(i % 7 * 20)); return 1" })).result;
+  await small.close();
+  assert.equal(s.truncated, true);
+  assert.ok(s.logs.length > 20 && s.logs.length < 100, s.logs.length);
+  s.logs.forEach((line, i) => assert.equal(parseInt(line, 10), i));
+  assert.ok(textOf({ content }).startsWith(
+    `[logs over the limit of a run: ${s.logs.length} lines are kept, `), textOf({ content }));
+});
+
 test('a tool of a name that is taken is shown as it can be called', async () => {
   assert.match(textOf(await call('discover', { server: 'up', tool: 'then' })),
     /^ {4}call\(tool: "then", args\?: \{ \[key: string\]: unknown \}\): Promise<any>;$/m);

@@ -248,6 +248,25 @@ static void test_logs__beside_a_long_value_have_a_quarter(void **state)
     free(text);
 }
 
+static void test_logs__that_were_lost_are_said_and_the_rest_is_not_called_the_whole(
+    void **state)
+{
+    gbx_reply_log logs[80];
+    gbx_reply reply = chatty(logs, 80);
+    char *text;
+
+    reply.logs_cut = true;
+    text = text_of(*state, &reply, NULL);
+
+    assert_ptr_equal(
+        strstr(text, "[logs over the limit of a run: 80 lines are kept, the last one"),
+        text);
+    assert_non_null(strstr(text, "\n[logs cut: the first "));
+    assert_non_null(strstr(text, "; all that was kept is the resource "));
+    assert_null(strstr(text, "the whole"));
+    free(text);
+}
+
 static void test_logs__have_the_room_that_the_error_leaves(void **state)
 {
     gbx_reply_log logs[40];
@@ -432,6 +451,7 @@ int main(void)
         STORED(test_reply__that_is_too_long_is_cut_in_the_middle),
         STORED(test_logs__have_the_room_that_the_value_leaves),
         STORED(test_logs__beside_a_long_value_have_a_quarter),
+        STORED(test_logs__that_were_lost_are_said_and_the_rest_is_not_called_the_whole),
         STORED(test_logs__have_the_room_that_the_error_leaves),
         STORED(test_error__that_is_too_long_is_cut_in_the_middle),
         STORED(test_error__that_was_cut_before_is_truncated),

@@ -142,8 +142,7 @@ static void test_pieces__of_a_line_that_is_cut_are_one_line(void **state)
     peer_cleanup(&p);
 }
 
-static void test_pieces__past_the_cap_are_dropped_with_the_rest_of_the_line(
-    void **state)
+static void test_pieces__past_the_cap_are_dropped_with_all_that_follows(void **state)
 {
     char text[PEER_LOG_MAX];
     peer p;
@@ -157,9 +156,8 @@ static void test_pieces__past_the_cap_are_dropped_with_the_rest_of_the_line(
     say_line(&p, 1, 0, "c", 1);
     say_line(&p, 1, 0, "d", 1);
 
-    assert_int_equal(gbx_result_log_count(p.result), 2);
+    assert_int_equal(gbx_result_log_count(p.result), 1);
     assert_string_equal(gbx_result_log(p.result, 0).text, "a");
-    assert_string_equal(gbx_result_log(p.result, 1).text, "d");
     assert_true(gbx_result_logs_truncated(p.result));
     peer_cleanup(&p);
 }
@@ -195,9 +193,41 @@ static void test_cap__a_flood_of_empty_lines_is_bounded(void **state)
         say_line(&p, 1, 0, "", 0);
 
     assert_int_equal(gbx_result_log_count(p.result),
-                     PEER_LOG_MAX / GBX_LOG_LINE_COST + 2);
+                     PEER_LOG_MAX / GBX_LOG_LINE_COST + 1);
     assert_true(gbx_result_logs_truncated(p.result));
     assert_true(p.result->log_capacity <= 64);
+    peer_cleanup(&p);
+}
+
+static void test_cap__what_is_kept_has_no_gaps(void **state)
+{
+    char text[PEER_LOG_MAX];
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    memset(text, 'x', sizeof text);
+
+    say_line(&p, 1, 0, "a", 1);
+    say_line(&p, 1, 0, text, sizeof text);
+    say_line(&p, 1, 0, "b", 1);
+    say_line(&p, 1, GBX_LOG_CUT, "", 0);
+
+    assert_int_equal(gbx_result_log_count(p.result), 1);
+    assert_true(gbx_result_logs_truncated(p.result));
+    peer_cleanup(&p);
+}
+
+static void test_cap__that_leaves_nothing_of_a_line_makes_no_empty_one(void **state)
+{
+    peer p;
+    (void)state;
+    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+
+    say_line(&p, 1, 0, "a", 1);
+    say_line(&p, 1, GBX_LOG_CUT, "", 0);
+
+    assert_int_equal(gbx_result_log_count(p.result), 1);
+    assert_true(gbx_result_logs_truncated(p.result));
     peer_cleanup(&p);
 }
 
@@ -355,11 +385,12 @@ int main(void)
         cmocka_unit_test(test_text__of_nothing_but_nul_is_as_many_marks),
         cmocka_unit_test(test_pieces__are_one_line),
         cmocka_unit_test(test_pieces__of_a_line_that_is_cut_are_one_line),
-        cmocka_unit_test(
-            test_pieces__past_the_cap_are_dropped_with_the_rest_of_the_line),
+        cmocka_unit_test(test_pieces__past_the_cap_are_dropped_with_all_that_follows),
         cmocka_unit_test(test_live__a_line_in_pieces_comes_once_and_whole),
         cmocka_unit_test(test_cap__a_line_that_fills_it_stays_and_one_more_does_not),
         cmocka_unit_test(test_cap__a_flood_of_empty_lines_is_bounded),
+        cmocka_unit_test(test_cap__what_is_kept_has_no_gaps),
+        cmocka_unit_test(test_cap__that_leaves_nothing_of_a_line_makes_no_empty_one),
         cmocka_unit_test(test_cap__cuts_are_marked_though_there_is_room),
         cmocka_unit_test(test_cap__a_call_goes_on_past_it),
         cmocka_unit_test(test_live__lines_come_in_order_each_once),

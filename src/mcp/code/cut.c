@@ -35,9 +35,10 @@ void gbx_cut_say(const gbx_cut *cut, const char *what, size_t page, gbx_buf *to)
                          cut->total - cut->head_len - cut->tail_len);
     if (cut->uri[0] != 0)
         (void)gbx_buf_printf(to,
-                             "the whole is the resource %s, in pages "
+                             "%s is the resource %s, in pages "
                              "%s?offset=0&length=%zu]\n",
-                             cut->uri, cut->uri, page);
+                             cut->is_rest ? "all that was kept" : "the whole", cut->uri,
+                             cut->uri, page);
     else
         (void)gbx_buf_puts(to, "the whole is too large to be kept: return less]\n");
 }

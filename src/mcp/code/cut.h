@@ -11,6 +11,7 @@ typedef struct gbx_cut {
     const char *tail; /* NULL: nothing was cut, head is all */
     size_t tail_len;
     size_t total;
+    bool is_rest;                    /* more than that was there once, and is lost */
     char uri[GBX_ARTIFACT_URI_SIZE]; /* of the whole; "" if it could not be kept */
 } gbx_cut;
 

@@ -147,10 +147,14 @@ static void write_text(const gbx_reply *r, const struct parts *p, size_t cap,
 {
     gbx_cut_say(&p->cuts.value, "result", cap, to);
     gbx_cut_say(&p->cuts.message, "error", cap, to);
-    gbx_cut_say(&p->cuts.logs, "logs", cap, to);
     if (r->logs_cut)
-        (void)gbx_buf_puts(to,
-                           "[logs cut: over the limit of a run, the rest is lost]\n");
+        (void)
+            gbx_buf_printf(to,
+                           "[logs over the limit of a run: %zu line%s kept, the last "
+                           "one perhaps in part; what came after is lost: print less, "
+                           "or keep it by artifact()]\n",
+                           r->log_count, r->log_count == 1 ? " is" : "s are");
+    gbx_cut_say(&p->cuts.logs, "logs", cap, to);
     if (r->error.code != NULL) {
         (void)gbx_buf_append(to, p->error.data, p->error.len);
         write_effects(r, to);
@@ -234,6 +238,7 @@ bool gbx_code_reply_write(const gbx_reply *reply, size_t cap, gbx_artifacts *sto
     cuts->logs = gbx_cut_text((char *)p.logs.data, p.logs.len,
                               logs_share(p.value.len + p.error.len, cap), store, "logs",
                               "text/plain", now_ns);
+    cuts->logs.is_rest = reply->logs_cut;
     cuts->value =
         gbx_cut_text((char *)p.value.data, p.value.len,
                      cap - (cuts->logs.head_len + cuts->logs.tail_len), store, "result",

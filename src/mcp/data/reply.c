@@ -111,7 +111,8 @@ static void say_logs(const reply *r, gbx_buf *to)
     gbx_cut_say(&r->logs, "log", PAGE_BYTES, to);
     put_log_count(r, to);
     (void)gbx_buf_puts(to, gbx_result_logs_truncated(r->result)
-                               ? ", cut at the limit of a call:\n"
+                               ? ", up to the limit of a call; what came after is "
+                                 "lost:\n"
                                : ":\n");
     gbx_cut_append(&r->logs, to);
 }
@@ -260,6 +261,7 @@ static void take_logs(reply *r)
     r->logs =
         gbx_cut_text((const char *)r->printed.data, r->printed.len, LOGS_MAX,
                      r->data->artifacts, "log.txt", "text/plain", gbx_clock_now_ns());
+    r->logs.is_rest = gbx_result_logs_truncated(r->result) != 0;
 }
 
 static const char *hint_for(const gbx_result *result)

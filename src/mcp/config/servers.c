@@ -440,7 +440,8 @@ static gbx_status check_name(gbx_json_reader *r, const char *name)
     if (len == 0 || len > NAME_MAX_LEN || name[strspn(name, letters)] != '\0')
         return gbx_json_refuse_key(r,
                                    "a server's name has from 1 to %d letters, "
-                                   "digits, '_', '.' and '-'",
+                                   "digits, '_', '.' and '-': 'glovebox mcp import "
+                                   "--from FILE' renames those of a host's file",
                                    NAME_MAX_LEN);
     if (gbx_mcp_config_server(gbx_mcp_reader_of(r)->config, name) != NULL)
         return gbx_json_refuse_key(r, "there is a server of this name already");

@@ -4,6 +4,7 @@
 #include "mcp/server/stdio.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "mcp/rpc/lines.h"
 #include "mcp/rpc/out.h"
 #include "mcp/server/session.h"
@@ -19,6 +20,9 @@
 /* Responses may fill the queue; errors that say so still have room after it. */
 #define OUT_BYTES   ((size_t)65 * 1024 * 1024)
 #define SPARE_BYTES ((size_t)1024 * 1024)
+
+/* Lines are taken for so long, then signals and all else have their turn. */
+#define TURN_NS (5 * GBX_NS_PER_MS)
 
 #define GRACE_MS 300 /* for answers, after the end of input */
 #define WIND_MS  150 /* for handlers that were cancelled */
@@ -44,6 +48,7 @@ struct gbx_mcp_stdio {
     struct event *signals[3];
     struct event *timer;
     struct event *check; /* is everything through? */
+    struct event *rest;  /* the next turn of lines */
     struct event *stall; /* while reading has stopped */
     size_t stalled_bytes;
     bool has_lines; /* of the chunk, that were not taken yet */
@@ -82,7 +87,9 @@ static void begin_draining(gbx_mcp_stdio *s)
         return;
     s->phase = DRAINING;
     stop_reading(s);
-    arm(s, GRACE_MS);
+    if (!event_pending(s->timer, EV_TIMEOUT,
+                       NULL)) /* else it was seen before: on_rest() */
+        arm(s, GRACE_MS);
     event_active(s->check, 0, 0);
 }
 
@@ -110,9 +117,9 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (s->phase == DRAINING)
+    if (s->phase != ENDING)
         begin_ending(s);
-    else if (s->phase == ENDING)
+    else
         gbx_mcp_loop_stop(s->loop, 0);
 }
 
@@ -128,14 +135,16 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
 
 /* ---- input ---------------------------------------------------------------- */
 
-/* The lines of the chunk, as long as their answers have somewhere to go; the rest waits,
- * and the next chunk with it. */
+/* The lines of the chunk, for a turn and as long as their answers have somewhere to go; the
+ * rest waits, and the next chunk with it. */
 static void take_lines(gbx_mcp_stdio *s)
 {
+    int64_t until_ns = gbx_clock_now_ns() + TURN_NS;
     const char *line;
     size_t len;
 
-    while (s->has_lines && !gbx_mcp_out_is_full(s->out)) {
+    while (s->phase == SERVING && s->has_lines && !gbx_mcp_out_is_full(s->out) &&
+           gbx_clock_now_ns() < until_ns) {
         gbx_mcp_line_kind kind = gbx_mcp_lines_next(&s->lines, &line, &len);
 
         if (kind == GBX_MCP_LINE)
@@ -154,7 +163,12 @@ static void listen_on(gbx_mcp_stdio *s)
     take_lines(s);
     if (s->phase != SERVING)
         return;
-    if (s->has_lines || gbx_mcp_out_is_full(s->out)) {
+    if (s->has_lines && !gbx_mcp_out_is_full(s->out)) {
+        (void)event_del(s->stall);
+        (void)event_add(s->rest, &now);
+        return;
+    }
+    if (gbx_mcp_out_is_full(s->out)) {
         if (!event_pending(s->stall, EV_TIMEOUT, NULL)) {
             s->stalled_bytes = gbx_mcp_out_waiting(s->out);
             (void)event_add(s->stall, &stall_period);
@@ -165,20 +179,40 @@ static void listen_on(gbx_mcp_stdio *s)
         begin_draining(s);
 }
 
-/* While nothing is read, the end of input is not seen: who has closed it and takes nothing
- * either is gone. Who takes something, if slowly, gets it all. */
+/* While nothing is read, the end of input is not seen. */
+static bool has_hung_up(const gbx_mcp_stdio *s)
+{
+    struct pollfd input = {.fd = s->in_fd, .events = POLLRDHUP};
+
+    return poll(&input, 1, 0) > 0 && (input.revents & (POLLHUP | POLLRDHUP)) != 0;
+}
+
+/* Who has gone gets answers for a while, also to lines that have not been taken yet; what
+ * is begun later would only be cancelled. */
+static void on_rest(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_mcp_stdio *s = arg;
+
+    (void)fd;
+    (void)what;
+    if (s->phase == SERVING && !event_pending(s->timer, EV_TIMEOUT, NULL) &&
+        has_hung_up(s))
+        arm(s, GRACE_MS);
+    listen_on(s);
+}
+
+/* Who has closed the input and takes nothing either is gone. Who takes something, if
+ * slowly, gets it all. */
 static void on_stall(evutil_socket_t fd, short what, void *arg)
 {
     gbx_mcp_stdio *s = arg;
-    struct pollfd input = {.fd = s->in_fd, .events = POLLRDHUP};
     size_t waiting = gbx_mcp_out_waiting(s->out);
 
     (void)fd;
     (void)what;
     if (s->phase != SERVING || (!s->has_lines && !gbx_mcp_out_is_full(s->out)))
         return;
-    if (waiting >= s->stalled_bytes && poll(&input, 1, 0) > 0 &&
-        (input.revents & (POLLHUP | POLLRDHUP)) != 0) {
+    if (waiting >= s->stalled_bytes && has_hung_up(s)) {
         begin_ending(s);
         return;
     }
@@ -274,8 +308,10 @@ static bool make_events(gbx_mcp_stdio *s)
     s->readable = event_new(base, s->in_fd, s->is_file ? 0 : EV_READ, on_readable, s);
     s->timer = event_new(base, -1, 0, on_timer, s);
     s->check = event_new(base, -1, 0, on_check, s);
+    s->rest = event_new(base, -1, 0, on_rest, s);
     s->stall = event_new(base, -1, 0, on_stall, s);
-    if (s->readable == NULL || s->timer == NULL || s->check == NULL || s->stall == NULL)
+    if (s->readable == NULL || s->timer == NULL || s->check == NULL ||
+        s->rest == NULL || s->stall == NULL)
         return false;
     for (size_t i = 0; i < GBX_COUNTOF(numbers); i++) {
         s->signals[i] =
@@ -348,6 +384,7 @@ void gbx_mcp_stdio_free(gbx_mcp_stdio *s)
     free_event(&s->readable);
     free_event(&s->timer);
     free_event(&s->check);
+    free_event(&s->rest);
     free_event(&s->stall);
     for (size_t i = 0; i < GBX_COUNTOF(s->signals); i++)
         free_event(&s->signals[i]);

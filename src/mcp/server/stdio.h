@@ -3,9 +3,10 @@
  * stdio - a session on standard input and output, from its first byte to its end.
  *
  * The end is: end of input, a signal that asks us to go, or a client that does not read.
- * Requests in flight have a moment to be answered after the end of input, none otherwise;
- * then they are cancelled, their handlers have a moment to be through, and the loop is
- * stopped, all within STDIO_END_MS. A client that does not read stops being read from.
+ * Requests, begun or not, have a moment to be answered after the end of input, none
+ * otherwise; then they are cancelled, their handlers have a moment to be through, and the
+ * loop is stopped, all within STDIO_END_MS. A client that does not read stops being read
+ * from.
  */
 #ifndef GBX_MCP_SERVER_STDIO_H
 #define GBX_MCP_SERVER_STDIO_H

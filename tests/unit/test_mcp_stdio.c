@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* stdio - lines that wait do not keep the loop from what ends the server. */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "mcp/server/stdio.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define LINES   300
+#define BUSY_NS (6 * GBX_NS_PER_MS)
+
+typedef struct scene {
+    gbx_mcp_loop *loop;
+    gbx_mcp_server *server;
+    gbx_mcp_stdio *stdio;
+    int in[2];
+    int out;
+    bool asks_to_end; /* the first call does */
+    int calls;
+} scene;
+
+/* Keeps the loop for longer than lines may. */
+static void busy_call(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    scene *s = user;
+    int64_t until_ns = gbx_clock_now_ns() + BUSY_NS;
+
+    (void)arguments;
+    if (s->calls++ == 0 && s->asks_to_end)
+        (void)raise(SIGTERM);
+    while (gbx_clock_now_ns() < until_ns)
+        continue;
+    gbx_mcp_finish_error(request, "done");
+}
+
+static void say(scene *s, const char *line)
+{
+    size_t len = strlen(line);
+
+    assert_int_equal(write(s->in[1], line, len), len);
+}
+
+static int start(void **state)
+{
+    scene *s = calloc(1, sizeof *s);
+
+    if (s == NULL || pipe2(s->in, O_CLOEXEC | O_NONBLOCK) != 0)
+        return -1;
+    *state = s;
+    s->out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    s->loop = gbx_mcp_loop_new();
+    if (s->loop == NULL ||
+        gbx_mcp_server_new(s->loop,
+                           &(gbx_mcp_server_options){.name = "test", .version = "1"},
+                           &s->server, NULL) != GBX_OK ||
+        !gbx_mcp_server_set_tool(s->server, &(gbx_mcp_tool){.name = "busy",
+                                                            .description = "",
+                                                            .input_schema =
+                                                                "{\"type\":\"object\"}",
+                                                            .call = busy_call,
+                                                            .user = s}) ||
+        gbx_mcp_stdio_new(s->loop, s->server, s->in[0], s->out, &s->stdio, NULL) !=
+            GBX_OK)
+        return -1;
+    say(s, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
+           "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{"
+           "\"name\":\"t\",\"version\":\"1\"}}}\n");
+    for (int i = 1; i <= LINES; i++) {
+        char line[128];
+
+        (void)snprintf(line, sizeof line,
+                       "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\","
+                       "\"params\":{\"name\":\"busy\",\"arguments\":{}}}\n",
+                       i);
+        say(s, line);
+    }
+    return 0;
+}
+
+static int finish(void **state)
+{
+    scene *s = *state;
+
+    gbx_mcp_stdio_free(s->stdio);
+    gbx_mcp_server_free(s->server);
+    gbx_mcp_loop_free(s->loop);
+    gbx_fd_close(&s->in[0]);
+    gbx_fd_close(&s->in[1]);
+    gbx_fd_close(&s->out);
+    free(s);
+    return 0;
+}
+
+static void test_a_signal__is_seen_between_lines(void **state)
+{
+    scene *s = *state;
+
+    s->asks_to_end = true;
+    (void)gbx_mcp_loop_run(s->loop);
+
+    assert_in_range(s->calls, 1, 3);
+}
+
+/* What is begun later than answers are waited for would only be cancelled. */
+static void test_a_client_that_has_gone__is_served_for_a_while_only(void **state)
+{
+    scene *s = *state;
+
+    gbx_fd_close(&s->in[1]);
+    (void)gbx_mcp_loop_run(s->loop);
+
+    assert_in_range(s->calls, 2, LINES / 2);
+}
+
+static void test_a_client_that_has_not_gone__is_served_to_its_last_line(void **state)
+{
+    scene *s = *state;
+
+    say(s, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+    while (s->calls < LINES)
+        (void)event_base_loop(gbx_mcp_loop_base(s->loop), EVLOOP_ONCE);
+
+    assert_int_equal(s->calls, LINES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
+        TEST(test_a_signal__is_seen_between_lines),
+        TEST(test_a_client_that_has_gone__is_served_for_a_while_only),
+        TEST(test_a_client_that_has_not_gone__is_served_to_its_last_line),
+#undef TEST
+    };
+
+    return cmocka_run_group_tests_name("stdio", tests, NULL, NULL);
+}

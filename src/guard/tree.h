@@ -160,7 +160,8 @@ typedef struct gbx_tree {
     uint32_t count;
 } gbx_tree;
 
-/* False if the time bound was reached: then there is no tree. */
+/* False if the time bound was reached, or the thread's patience is lost (patience.h): then
+ * there is no tree. */
 bool gbx_tree_parse(gbx_tree *t, const char *text, size_t len);
 
 /* The same by another grammar, whose names of nodes are the same where it has the same

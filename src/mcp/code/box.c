@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * box - the loop drives the runs: between a worker and the loop there is no other thread.
+ * What the guard reads of long code when a run begins, it reads aside.
  * What comes of the starter's thread, and the end of runs that have no engine, is a note
  * that is posted to the loop. Notes are in a list as well: those that the loop never comes
  * to are freed with the box.
@@ -29,6 +30,10 @@ struct gbx_box_run {
     gbx_drive *drive; /* NULL: waits for the engine */
     struct event *event;
     gbx_ticket ticket;
+    gbx_aside_job job; /* that makes the drive, of long code */
+    gbx_patience *patience;
+    gbx_error error; /* of making it */
+    bool is_making;  /* the drive, ticket and error are the job's */
     bool is_aborted;
     bool is_over; /* done was called, or will be by a note */
     gbx_box_run *next;
@@ -45,6 +50,7 @@ struct note {
 
 struct gbx_box {
     gbx_mcp_loop *loop;
+    gbx_aside *aside;
     gbx_options options;
     gbx_preload preload;
     gbx_audit_fn audit;
@@ -199,23 +205,27 @@ static void on_log(void *user, const gbx_log *log)
     run->box->hooks.log(run->user, log->level, log->text, log->text_len);
 }
 
+/* An error is explained by whoever reads it, not here: that takes as long as it takes. */
 static void on_step(evutil_socket_t fd, short what, void *arg)
 {
     static const gbx_error none = {.status = GBX_OK};
+    gbx_patience no_time = {.left_ns = 0};
     gbx_box_run *run = arg;
-    gbx_result *result = gbx_drive_step(run->drive);
+    gbx_result *result;
 
     (void)fd;
     (void)what;
+    gbx_patience_begin(&no_time);
+    result = gbx_drive_step(run->drive);
+    gbx_patience_end(&no_time);
     if (result != NULL)
         end_run(run, result, &none);
 }
 
-static void begin(gbx_box_run *run)
+static void make_drive(void *user)
 {
-    struct event_base *base = gbx_mcp_loop_base(run->box->loop);
+    gbx_box_run *run = user;
     gbx_call call = GBX_CALL_INIT;
-    gbx_error error = {.status = GBX_OK};
 
     call.form = GBX_FORM_SCRIPT;
     call.flags = GBX_CALL_LENT;
@@ -226,17 +236,44 @@ static void begin(gbx_box_run *run)
     call.limits = &run->limits;
     call.on_log = on_log;
     call.log_user = run;
-    if (run->is_aborted) {
-        (void)gbx_fail(&error, GBX_E_CLOSED, "cancelled before it began");
-    } else if (gbx_drive_new(run->box->engine, &call, &run->drive, &run->ticket,
-                             &error) == GBX_OK) {
+    run->error.status =
+        gbx_drive_new(run->box->engine, &call, &run->drive, &run->ticket, &run->error);
+}
+
+static void watch_drive(void *user)
+{
+    struct event_base *base = gbx_mcp_loop_base(((gbx_box_run *)user)->box->loop);
+    gbx_box_run *run = user;
+
+    run->is_making = false;
+    if (run->error.status == GBX_OK) {
         run->event = event_new(base, gbx_drive_fd(run->drive), EV_READ | EV_PERSIST,
                                on_step, run);
-        if (run->event != NULL && event_add(run->event, NULL) == 0)
-            return;
-        (void)gbx_fail(&error, GBX_E_NOMEM, "no memory for a run");
+        if (run->event == NULL || event_add(run->event, NULL) != 0)
+            (void)gbx_fail(&run->error, GBX_E_NOMEM, "no memory for a run");
+        else if (run->is_aborted)
+            gbx_abort(run->box->engine, run->ticket);
     }
-    end_later(run, &error);
+    if (run->error.status != GBX_OK)
+        end_later(run, &run->error);
+}
+
+static void begin(gbx_box_run *run)
+{
+    if (run->code_len <= GBX_ASIDE_SHORT) {
+        make_drive(run);
+        watch_drive(run);
+        return;
+    }
+    run->job = (gbx_aside_job){.work = make_drive,
+                               .done = watch_drive,
+                               .user = run,
+                               .patience = run->patience};
+    run->is_making = gbx_aside_give(run->box->aside, &run->job);
+    if (run->is_making)
+        return;
+    (void)gbx_fail(&run->error, GBX_E_NOMEM, "no memory for a run");
+    end_later(run, &run->error);
 }
 
 static void on_ready(gbx_box *box, const gbx_error *error)
@@ -315,7 +352,7 @@ static void on_note(void *arg)
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_box *gbx_box_new(gbx_mcp_loop *loop, const gbx_options *options,
+gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_aside *aside, const gbx_options *options,
                      const char *preload_name, char *preload_source, size_t preload_len,
                      const char *function, const gbx_box_hooks *hooks)
 {
@@ -327,6 +364,7 @@ gbx_box *gbx_box_new(gbx_mcp_loop *loop, const gbx_options *options,
         return NULL;
     }
     box->loop = loop;
+    box->aside = aside;
     box->options = *options;
     box->preload = (gbx_preload){preload_name, preload_source, preload_len};
     if (options->on_audit != NULL) {
@@ -380,8 +418,8 @@ static char *copy(const char *text, size_t len)
 }
 
 gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
-                           const char *input, size_t input_len,
-                           const gbx_limits *limits, void *user)
+                           gbx_view input, const gbx_limits *limits,
+                           gbx_patience *patience, void *user)
 {
     gbx_box_run *run = calloc(1, sizeof *run);
 
@@ -391,9 +429,10 @@ gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
     run->user = user;
     run->code = copy(code, code_len);
     run->code_len = code_len;
-    run->input = copy(input, input_len);
-    run->input_len = input_len;
+    run->input = copy(input.at, input.len);
+    run->input_len = input.len;
     run->limits = *limits;
+    run->patience = patience;
     if (run->code == NULL || run->input == NULL) {
         free_run(run);
         return NULL;
@@ -416,7 +455,11 @@ void gbx_box_abort(gbx_box_run *run)
     if (run->is_aborted || run->is_over)
         return;
     run->is_aborted = true;
-    if (run->ticket != 0) {
+    if (run->is_making && !gbx_aside_withdraw(run->box->aside, &run->job))
+        return; /* soon, when it is made */
+    if (run->is_making)
+        run->is_making = false;
+    else if (run->ticket != 0) {
         gbx_abort(run->box->engine, run->ticket);
         return;
     }

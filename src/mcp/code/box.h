@@ -10,6 +10,7 @@
 #define GBX_MCP_CODE_BOX_H
 
 #include "base/json_view.h"
+#include "mcp/code/aside.h"
 #include "mcp/rpc/loop.h"
 
 #include <glovebox/glovebox.h>
@@ -24,24 +25,26 @@ typedef struct gbx_box_hooks {
      * gbx_box_answer(), once. Borrowed until it returns. */
     void (*request)(void *user, gbx_request request, gbx_view args);
     void (*log)(void *user, gbx_log_level level, const char *text, size_t len);
-    /* Last of all, once. result is the callee's from now on; NULL: nothing ran, and error
-     * says why. */
+    /* Last of all, once. result is the callee's from now on, and an error in it is not
+     * explained (gbx_guard_explain()); NULL: nothing ran, and error says why. */
     void (*done)(void *user, gbx_result *result, const gbx_error *error);
 } gbx_box_hooks;
 
 /* options are copied, what they point to is borrowed until the box is freed, but for
- * preloads: these are the box's. name: of the function of the host. */
-gbx_box *gbx_box_new(gbx_mcp_loop *loop, const gbx_options *options,
+ * preloads: these are the box's. name: of the function of the host. aside is borrowed, and
+ * freed before the box. */
+gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_aside *aside, const gbx_options *options,
                      const char *preload_name, char *preload_source, size_t preload_len,
                      const char *function, const gbx_box_hooks *hooks);
 
 /* The loop does not run any more. Runs end without done. NULL is ignored. */
 void gbx_box_free(gbx_box *box);
 
-/* code and input are copied. limits: or NULL. NULL if memory is out. */
+/* code and input are copied; patience, for the guard, is borrowed until done. NULL if
+ * memory is out. */
 gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
-                           const char *input, size_t input_len,
-                           const gbx_limits *limits, void *user);
+                           gbx_view input, const gbx_limits *limits,
+                           gbx_patience *patience, void *user);
 /* done is called all the same, never from inside. */
 void gbx_box_abort(gbx_box_run *run);
 

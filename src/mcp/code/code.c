@@ -100,8 +100,8 @@ static bool start_box(gbx_mcp_code *code, const gbx_options *options)
     if (source == NULL)
         return false;
     set_limits(code->settings, &own.limits);
-    code->box = gbx_box_new(code->loop, &own, GBX_CODE_PRELOAD_NAME, source, len,
-                            GBX_CODE_HOST_NAME, &gbx_code_run_hooks);
+    code->box = gbx_box_new(code->loop, code->aside, &own, GBX_CODE_PRELOAD_NAME,
+                            source, len, GBX_CODE_HOST_NAME, &gbx_code_run_hooks);
     return code->box != NULL;
 }
 
@@ -165,7 +165,8 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     (void)snprintf(code->id, sizeof code->id, "%08x", salt);
     code->artifacts = gbx_artifacts_new(config->settings.artifact_bytes,
                                         config->settings.artifact_ms);
-    if (code->artifacts != NULL && start_box(code, options) &&
+    code->aside = gbx_aside_new(loop);
+    if (code->artifacts != NULL && code->aside != NULL && start_box(code, options) &&
         gbx_code_register(code) && offer_artifacts(code) && await_eager(code)) {
         *ret = code;
         return GBX_OK;
@@ -187,6 +188,7 @@ void gbx_mcp_code_free(gbx_mcp_code *code)
 {
     if (code == NULL)
         return;
+    gbx_aside_free(code->aside); /* it works on runs */
     gbx_code_learn_no_more(code);
     gbx_code_abandon_calls(code);
     while (code->open_runs != NULL)

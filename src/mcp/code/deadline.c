@@ -51,8 +51,7 @@ static void on_tick(evutil_socket_t fd, short what, void *user)
         return;
     }
     run->is_late = true;
-    if (run->box_run != NULL)
-        gbx_box_abort(run->box_run);
+    gbx_code_run_stop(run);
 }
 
 /* ---- public to other files of this folder --------------------------------- */

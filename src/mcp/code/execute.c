@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* execute - what a model gives is read, and a run begins; it ends the request. */
 #include "base/cleanup.h"
-#include "guard/guard.h"
 #include "mcp/code/run.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void wrong(gbx_mcp_code *code, gbx_mcp_request *request, const char *error_code,
                   const char *message, const char *hint)
@@ -58,33 +56,6 @@ static bool refuse_others(gbx_mcp_code *code, gbx_mcp_request *request,
     return true;
 }
 
-/* Code that cannot be run, with the lines around what is wrong with it. */
-static void refuse_code(gbx_mcp_code *code, gbx_mcp_request *request,
-                        const gbx_buf *text, gbx_reply_error *error)
-{
-    GBX_CLEANUP(gbx_free) char *frame = NULL;
-
-    if (error->line > 0)
-        frame =
-            gbx_guard_frame((char *)text->data, text->len, error->line, error->column);
-    if (frame != NULL)
-        error->frame = frame;
-    gbx_code_run_refuse(code, request, error);
-}
-
-static void begin(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *text,
-                  gbx_view input, uint32_t timeout_ms)
-{
-    gbx_reply_error error;
-    gbx_status status =
-        gbx_code_run_start(code, request, text, input, timeout_ms, &error);
-
-    if (status == GBX_E_DATA)
-        refuse_code(code, request, text, &error);
-    else if (status != GBX_OK)
-        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
-}
-
 /* ---- public to other files of this folder --------------------------------- */
 
 void gbx_code_execute(void *user, gbx_mcp_request *request, gbx_view arguments)
@@ -104,6 +75,7 @@ void gbx_code_execute(void *user, gbx_mcp_request *request, gbx_view arguments)
         wrong(code, request, "INVALID_ARGS", "'timeout_ms' is a number of milliseconds",
               "leave it out for the longest that there is");
     else if (take_code(code, request, gbx_view_member(arguments, "code"), &text))
-        begin(code, request, &text, gbx_view_member(arguments, "input"), timeout_ms);
+        gbx_code_run_start(code, request, &text, gbx_view_member(arguments, "input"),
+                           timeout_ms);
     gbx_buf_cleanup(&text);
 }

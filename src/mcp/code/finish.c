@@ -10,7 +10,6 @@
 #include "mcp/code/advice.h"
 #include "mcp/code/run.h"
 #include "mcp/code/slip.h"
-#include "mcp/code/unawaited.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -200,11 +199,12 @@ static const char *find_line(const gbx_code_run *run, uint32_t line, size_t *ret
 static const char *hint_for(const gbx_code_run *run, const char *code, uint32_t line,
                             struct material *m)
 {
+    const char *told = gbx_result_hint(run->result);
+    const char *hint = told[0] != 0 ? told : run->meaning.advice.hint;
     const char *message = gbx_result_error(run->result);
     size_t len;
     const char *text = find_line(run, line, &len);
-    const char *better =
-        gbx_code_advice(message, gbx_result_hint(run->result), text, len);
+    const char *better = gbx_code_advice(message, hint, text, len);
 
     m->hint = gbx_code_slip(run, message, text, len);
     if (m->hint != NULL)
@@ -228,19 +228,19 @@ static const gbx_nested *find_open(const gbx_code_run *run)
 
 /*
  * That a value is missing, or no list, is true of a promise as well, and then it is no
- * help. line: where it failed. NULL: no call looks forgotten.
+ * help. NULL: no call looks forgotten.
  */
 static char *await_hint(const gbx_code_run *run, bool is_type_error,
-                        const char *message, uint32_t line, const char *otherwise)
+                        const char *otherwise)
 {
     const gbx_nested *open = is_type_error ? find_open(run) : NULL;
     const gbx_script *script = &run->script;
-    gbx_unawaited call;
     gbx_buf hint;
     char *made;
 
     gbx_buf_init(&hint, GBX_KIB(4));
-    if (gbx_unawaited_find(script->code, script->code_len, message, line, &call)) {
+    if (run->meaning.is_unawaited) {
+        gbx_unawaited call = run->meaning.unawaited;
         size_t len = call.end - call.start;
 
         (void)gbx_buf_puts(&hint, "did you forget await? ");
@@ -272,7 +272,7 @@ static void take_await_hint(const gbx_code_run *run, struct material *m,
     char *hint = NULL;
 
     if (is_type_error || strcmp(m->name, "SyntaxError") == 0)
-        hint = await_hint(run, is_type_error, ret->message, ret->line, ret->hint);
+        hint = await_hint(run, is_type_error, ret->hint);
     if (hint == NULL)
         return;
     free(m->hint);
@@ -317,6 +317,10 @@ static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *r
         m->message = gbx_buf_take_string(&clean, NULL);
     }
     gbx_buf_cleanup(&clean);
+    if (run->meaning.advice.line != 0) {
+        at.line = run->meaning.advice.line;
+        at.column = run->meaning.advice.column;
+    }
     gbx_script_map(&run->script, &at.line, &at.column);
     if (at.line > 0)
         m->frame = gbx_guard_frame(run->text, run->text_len, at.line, at.column);

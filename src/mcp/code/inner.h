@@ -4,6 +4,7 @@
 #define GBX_MCP_CODE_INNER_H
 
 #include "mcp/code/artifacts.h"
+#include "mcp/code/aside.h"
 #include "mcp/code/box.h"
 #include "mcp/code/code.h"
 #include "mcp/code/recent.h"
@@ -24,6 +25,7 @@ struct gbx_mcp_code {
     const gbx_policy *policy; /* of the command, or NULL */
     gbx_upstreams *upstreams;
     gbx_gate *gate;
+    gbx_aside *aside;
     gbx_box *box;
     gbx_artifacts *artifacts;
     gbx_recent recent; /* of execute */

@@ -35,13 +35,25 @@ static void forget(struct gbx_recent_script *kept)
     *kept = (struct gbx_recent_script){.text = NULL};
 }
 
-/* Without memory for it, it is parsed again the next time. */
-static void keep(gbx_recent *recent, const char *text, size_t len,
-                 const gbx_script *script)
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_recent_find(const gbx_recent *recent, const char *text, size_t len,
+                     gbx_script *ret)
+{
+    const gbx_script *known = find(recent, text, len);
+
+    return known != NULL && copy(known, ret);
+}
+
+void gbx_recent_keep(gbx_recent *recent, const char *text, size_t len,
+                     const gbx_script *script)
 {
     struct gbx_recent_script *place = &recent->kept[recent->next];
-    char *own = malloc(len);
+    char *own;
 
+    if (len == 0 || len > GBX_RECENT_TEXT_MAX || find(recent, text, len) != NULL)
+        return;
+    own = malloc(len);
     if (own == NULL)
         return;
     forget(place);
@@ -53,22 +65,6 @@ static void keep(gbx_recent *recent, const char *text, size_t len,
     place->text = own;
     place->len = len;
     recent->next = (recent->next + 1) % GBX_RECENT_MAX;
-}
-
-/* ---- public to other modules -------------------------------------------- */
-
-gbx_status gbx_recent_make(gbx_recent *recent, const char *text, size_t len,
-                           const char *arguments, gbx_script *ret, gbx_error *reterr)
-{
-    const gbx_script *known = find(recent, text, len);
-    gbx_status status;
-
-    if (known != NULL && copy(known, ret))
-        return GBX_OK;
-    status = gbx_script_make(text, len, arguments, ret, reterr);
-    if (status == GBX_OK && known == NULL && len > 0 && len <= GBX_RECENT_TEXT_MAX)
-        keep(recent, text, len, ret);
-    return status;
 }
 
 void gbx_recent_cleanup(gbx_recent *recent)

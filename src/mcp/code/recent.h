@@ -23,9 +23,13 @@ typedef struct gbx_recent {
     size_t next; /* the place that is taken next */
 } gbx_recent;
 
-/* As gbx_script_make(), of which `arguments` is the same for all of one recent. */
-gbx_status gbx_recent_make(gbx_recent *recent, const char *text, size_t len,
-                           const char *arguments, gbx_script *ret, gbx_error *reterr);
+/* What was kept for that text; false if nothing was. */
+bool gbx_recent_find(const gbx_recent *recent, const char *text, size_t len,
+                     gbx_script *ret);
+/* What gbx_script_make() has made of it, with the same arguments for all of one recent;
+ * both are copied. Without memory for it, it is parsed again the next time. */
+void gbx_recent_keep(gbx_recent *recent, const char *text, size_t len,
+                     const gbx_script *script);
 
 /* A zeroed one has kept nothing. */
 void gbx_recent_cleanup(gbx_recent *recent);

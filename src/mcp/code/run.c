@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "guard/guard.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,20 +132,121 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
     note_open(run);
     for (gbx_nested *n = run->calls; n != NULL; n = n->next)
         gbx_nested_cancel(n);
-    run->holders--;
-    finish_if_over(run);
+    gbx_code_run_study(run);
 }
 
 /* The client wants it to stop, or is gone. */
 static void on_cancel(void *user)
 {
-    gbx_code_run *run = user;
-
-    if (run->box_run != NULL)
-        gbx_box_abort(run->box_run);
+    gbx_code_run_stop(user);
 }
 
 const gbx_box_hooks gbx_code_run_hooks = {gbx_code_run_asked, on_log, on_done};
+
+/* ---- the code, until it runs ------------------------------------------------------------- */
+
+static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
+                          const gbx_buf *text)
+{
+    gbx_code_run *run = calloc(1, sizeof *run);
+
+    if (run == NULL)
+        return NULL;
+    run->code = code;
+    run->request = request;
+    run->calls_end = &run->calls;
+    gbx_buf_init(&run->value, GBX_RUN_VALUE_MAX);
+    run->start_ns = gbx_clock_now_ns();
+    run->patience = gbx_aside_patience(code->aside, text->len);
+    run->text = malloc(text->len + 1);
+    run->lines = calloc(code->config->server_count + 1, sizeof *run->lines);
+    if (run->text == NULL || run->lines == NULL) {
+        free_run(run);
+        return NULL;
+    }
+    memcpy(run->text, text->data, text->len);
+    run->text[text->len] = 0;
+    run->text_len = text->len;
+    run->next = code->open_runs;
+    run->link = &code->open_runs;
+    if (run->next != NULL)
+        run->next->link = &run->next;
+    code->open_runs = run;
+    return run;
+}
+
+/* Maybe for the second time. */
+static void make_script(void *user)
+{
+    gbx_code_run *run = user;
+
+    gbx_script_cleanup(&run->script);
+    run->error.status =
+        gbx_script_make(run->text, run->text_len, "input", &run->script, &run->error);
+}
+
+static void fail(gbx_code_run *run)
+{
+    gbx_mcp_fail(run->request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+    free_run(run);
+}
+
+/* Code that cannot be run, with the lines around what is wrong with it. */
+static void refuse(gbx_code_run *run)
+{
+    const gbx_script *script = &run->script;
+    GBX_CLEANUP(gbx_free) char *frame = NULL;
+    gbx_reply_error error = {.code = "SYNTAX",
+                             .name = "",
+                             .message = script->message,
+                             .line = script->line,
+                             .column = script->column,
+                             .frame = "",
+                             .hint = script->hint};
+
+    if (error.line > 0)
+        frame = gbx_guard_frame(run->text, run->text_len, error.line, error.column);
+    if (frame != NULL)
+        error.frame = frame;
+    gbx_code_run_refuse(run->code, run->request, &error);
+    free_run(run);
+}
+
+static void begin(gbx_code_run *run)
+{
+    gbx_mcp_code *code = run->code;
+    gbx_limits limits = GBX_LIMITS_INIT;
+
+    if (run->script.message != NULL) {
+        refuse(run);
+        return;
+    }
+    (void)snprintf(run->id, sizeof run->id, "%s-%llu", code->id,
+                   (unsigned long long)++code->runs);
+    limits.cpu_ms = run->timeout_ms; /* of the clock: deadline.c */
+    run->box_run = gbx_box_start(code->box, run->script.code, run->script.code_len,
+                                 run->input, &limits, &run->patience, run);
+    if (run->box_run == NULL)
+        fail(run);
+}
+
+/* It is made, or it was stopped before. */
+static void on_script(void *user)
+{
+    gbx_code_run *run = user;
+
+    run->is_reading = false;
+    if (run->is_stopped) {
+        (void)gbx_fail(&run->error, GBX_E_CLOSED, "cancelled before it began");
+        gbx_code_run_finish(run);
+        free_run(run);
+    } else if (run->error.status != GBX_OK) {
+        fail(run);
+    } else {
+        gbx_recent_keep(&run->code->recent, run->text, run->text_len, &run->script);
+        begin(run);
+    }
+}
 
 /* ---- public to other files of this folder --------------------------------- */
 
@@ -264,59 +366,38 @@ void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_typ
         put_handle(NULL, why, mime_type, len, handle);
 }
 
-gbx_status gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
-                              const gbx_buf *text, gbx_view input, uint32_t timeout_ms,
-                              gbx_reply_error *reterr)
+void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
+                        const gbx_buf *text, gbx_view input, uint32_t timeout_ms)
 {
-    gbx_limits limits = GBX_LIMITS_INIT;
-    gbx_code_run *run = calloc(1, sizeof *run);
+    gbx_code_run *run = make(code, request, text);
 
-    if (run == NULL)
-        return GBX_E_NOMEM;
-    run->code = code;
-    run->request = request;
-    run->calls_end = &run->calls;
-    gbx_buf_init(&run->value, GBX_RUN_VALUE_MAX);
+    if (run == NULL) {
+        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+        return;
+    }
+    run->input = input.at != NULL ? input : (gbx_view){"null", 4};
     run->timeout_ms = timeout_ms;
-    run->start_ns = gbx_clock_now_ns();
-    run->text = malloc(text->len + 1);
-    run->lines = calloc(code->config->server_count + 1, sizeof *run->lines);
-    if (run->text == NULL || run->lines == NULL ||
-        gbx_recent_make(&code->recent, (char *)text->data, text->len, "input",
-                        &run->script, NULL) != GBX_OK) {
-        free_run(run);
-        return GBX_E_NOMEM;
-    }
-    memcpy(run->text, text->data, text->len);
-    run->text[text->len] = 0;
-    run->text_len = text->len;
-    if (run->script.message != NULL) {
-        *reterr = (gbx_reply_error){.code = "SYNTAX",
-                                    .name = "",
-                                    .message = run->script.message,
-                                    .line = run->script.line,
-                                    .column = run->script.column,
-                                    .frame = "",
-                                    .hint = run->script.hint};
-        free_run(run);
-        return GBX_E_DATA;
-    }
-    (void)snprintf(run->id, sizeof run->id, "%s-%llu", code->id,
-                   (unsigned long long)++code->runs);
-    limits.cpu_ms = timeout_ms; /* of the clock: deadline.c */
-    run->box_run = gbx_box_start(code->box, run->script.code, run->script.code_len,
-                                 input.at != NULL ? input.at : "null",
-                                 input.at != NULL ? input.len : 4, &limits, run);
-    if (run->box_run == NULL) {
-        free_run(run);
-        return GBX_E_NOMEM;
-    }
     (void)gbx_code_run_watch(run); /* without it, the engine's own limit counts */
-    run->next = code->open_runs;
-    run->link = &code->open_runs;
-    if (run->next != NULL)
-        run->next->link = &run->next;
-    code->open_runs = run;
     gbx_mcp_on_cancel(request, on_cancel, run);
-    return GBX_OK;
+    if (gbx_recent_find(&code->recent, run->text, run->text_len, &run->script)) {
+        begin(run);
+        return;
+    }
+    run->job = (gbx_aside_job){make_script, on_script, run, .patience = &run->patience};
+    switch (gbx_aside_read(code->aside, &run->job, run->text_len)) {
+    case GBX_ASIDE_NOW: on_script(run); break;
+    case GBX_ASIDE_LATER: run->is_reading = true; break;
+    case GBX_ASIDE_NEVER: fail(run); break;
+    }
+}
+
+void gbx_code_run_stop(gbx_code_run *run)
+{
+    if (run->box_run != NULL)
+        gbx_box_abort(run->box_run);
+    if (!run->is_reading || run->is_stopped)
+        return;
+    run->is_stopped = true;
+    if (gbx_aside_withdraw(run->code->aside, &run->job))
+        on_script(run);
 }

@@ -3,10 +3,12 @@
 #ifndef GBX_MCP_CODE_RUN_H
 #define GBX_MCP_CODE_RUN_H
 
+#include "guard/guard.h"
 #include "mcp/code/inner.h"
 #include "mcp/code/nested.h"
 #include "mcp/code/reply.h"
 #include "mcp/code/script.h"
+#include "mcp/code/unawaited.h"
 
 #define GBX_RUN_ARTIFACTS_MAX 1000
 #define GBX_RUN_FAULTS_MAX    8
@@ -24,14 +26,26 @@ typedef struct gbx_run_fault {
 
 typedef struct gbx_keeping gbx_keeping;
 
+/* What an error means, by the code (study.c). */
+typedef struct gbx_run_meaning {
+    gbx_guard_advice advice; /* the position is that in the code that was run */
+    bool is_unawaited;
+    gbx_unawaited unawaited;
+} gbx_run_meaning;
+
 typedef struct gbx_code_run {
     gbx_mcp_code *code;
     gbx_mcp_request *request;
     char id[40]; /* as the gate's log has it */
     char *text;  /* as it was given */
     size_t text_len;
+    gbx_view input; /* of the request */
     gbx_script script;
-    gbx_box_run *box_run; /* NULL: over */
+    gbx_aside_job job;     /* that makes the script, or finds the meaning */
+    gbx_patience patience; /* with the code, in all */
+    bool is_reading;       /* the job makes the script */
+    bool is_stopped;       /* while it was read */
+    gbx_box_run *box_run;  /* NULL: over, or not begun */
     uint32_t timeout_ms;
     int64_t start_ns;
     struct event *timer;
@@ -57,21 +71,21 @@ typedef struct gbx_code_run {
     gbx_gate_sift *sift; /* of its value, or NULL */
     gbx_buf value;       /* without secrets, once is_sifted */
     bool is_sifted;
-    unsigned holders;          /* questions that still know it */
+    gbx_run_meaning meaning;   /* of the result, if it is an error */
+    unsigned holders;          /* questions and jobs that still know it */
     struct gbx_code_run *next; /* of open_runs */
     struct gbx_code_run **link;
 } gbx_code_run;
 
-/*
- * Begin. text: the code, of at least one byte and without NUL at its end; input may be no
- * value. GBX_E_DATA: the code cannot be run, *reterr says why, in constant strings.
- * GBX_E_NOMEM: nothing was begun either. On GBX_OK the run ends the request.
- */
-gbx_status gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
-                              const gbx_buf *text, gbx_view input, uint32_t timeout_ms,
-                              gbx_reply_error *reterr);
+/* Begin. text: the code, of at least one byte and without NUL at its end; input may be no
+ * value. The run ends the request. */
+void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
+                        const gbx_buf *text, gbx_view input, uint32_t timeout_ms);
 
-/* The time limit (deadline.c): when it is reached, the box is aborted and is_late set. */
+/* It has taken too long, or nobody wants it any more: it ends soon, if not at once. */
+void gbx_code_run_stop(gbx_code_run *run);
+
+/* The time limit (deadline.c): when it is reached, the run is stopped and is_late set. */
 bool gbx_code_run_watch(gbx_code_run *run);
 void gbx_code_run_unwatch(gbx_code_run *run);
 double gbx_code_run_left_ms(const gbx_code_run *run);
@@ -108,6 +122,10 @@ void gbx_code_run_asked(void *user, gbx_request request, gbx_view args);
 /* Look through a value that is long, first: false if there is none, or it was done. Else
  * the run is held until it is (finish.c). */
 bool gbx_code_run_sift(gbx_code_run *run);
+
+/* Find the meaning of the result, then call gbx_code_run_release() (study.c). */
+void gbx_code_run_study(gbx_code_run *run);
+
 /* Write the reply and end the request (finish.c). */
 void gbx_code_run_finish(gbx_code_run *run);
 /* A reply of a run that never was: what is wrong with the arguments or the code. */

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
+#include "guard/patience.h"
 #include "guard/text.h"
 #include "guard/tree.h"
 
@@ -100,7 +101,8 @@ static bool binds(const struct search *s, const gbx_tree *t, uint32_t pattern)
 {
     if (pattern == GBX_NO_NODE)
         return false;
-    for (uint32_t i = pattern; i < t->nodes[pattern].next; i++)
+    for (uint32_t i = pattern; i < t->nodes[pattern].next && !gbx_patience_is_over();
+         i++)
         if ((t->nodes[i].kind == GBX_NODE_IDENTIFIER ||
              t->nodes[i].kind == GBX_NODE_SHORTHAND_PATTERN) &&
             is_used(s, t->text + t->nodes[i].start,

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compute - a call from its arguments to the engine, its console lines on their way to the
- * client, its end. The engine's thread touches a call in two places only: it appends lines
- * under a lock, and posts the result.
+ * compute - a call from its arguments to what can begin (running.c), its console lines on
+ * their way to the client, its end. The engine's thread touches a call in two places only:
+ * it appends lines under a lock, and posts the result.
  */
+#include "mcp/data/compute.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
-#include "guard/guard.h"
-#include "mcp/code/advice.h"
-#include "mcp/code/script.h"
-#include "mcp/data/inner.h"
-#include "mcp/data/naming.h"
 #include "mcp/rpc/message.h"
+#include "policy/policy.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,50 +21,22 @@
 
 #define CODE_MAX GBX_MIB(1)
 
-#define NAME_BYTES 256
+/* The library's limit of this form, where nobody sets another. */
+#define CODE_BYTES 51200
 
-struct gbx_compute {
-    gbx_compute *next; /* in data->calls */
-    gbx_mcp_data *data;
-    gbx_mcp_request *request;
-    gbx_view arguments;
-    gbx_buf code;
-    gbx_script script;
-    const gbx_dataset_state *set;   /* that it is called with; NULL: all of them */
-    const gbx_dataset_state *needs; /* what it waits for; NULL: all of them */
-    bool is_begun;                  /* it does not wait any more */
-    gbx_ticket ticket;              /* 0: not submitted yet */
-    gbx_result *result;
-    gbx_buf lines;  /* under data->log_lock: of each its level, its text, NUL */
-    bool is_posted; /* and somebody will take them */
-};
+#define NAME_BYTES 256
 
 /* ---- life --------------------------------------------------------------------------- */
 
 static void release(gbx_compute *c)
 {
     gbx_result_free(c->result);
+    free(c->in_doubt);
     gbx_script_cleanup(&c->script);
     gbx_buf_cleanup(&c->code);
+    gbx_buf_cleanup(&c->advice);
     gbx_buf_cleanup(&c->lines);
     free(c);
-}
-
-static void forget(gbx_compute *c)
-{
-    gbx_compute **at = &c->data->calls;
-
-    while (*at != c)
-        at = &(*at)->next;
-    *at = c->next;
-    release(c);
-}
-
-static void refuse(gbx_compute *c, const char *code, const char *error,
-                   const char *hint)
-{
-    gbx_compute_refuse(c->request, code, error, hint, NULL);
-    forget(c);
 }
 
 static void on_cancel(void *user)
@@ -78,7 +46,7 @@ static void on_cancel(void *user)
     if (c->ticket != 0)
         gbx_abort(c->data->engine, c->ticket); /* it ends as any other */
     else
-        refuse(c, "ABORTED", "the call was cancelled before it began", "");
+        gbx_compute_cancel(c);
 }
 
 /* ---- from the engine's thread ------------------------------------------------------------ */
@@ -109,53 +77,44 @@ static void lines_arrived(void *arg)
     take_lines(arg);
 }
 
-/* Posts run in their order: the one of the end comes behind all of these. */
-static void on_log(void *user, const gbx_log *log)
+/* It failed, or gave nothing: that may come from how it was called. */
+static bool may_need_advice(const gbx_result *result)
+{
+    size_t len = 0;
+
+    return gbx_result_code(result) == GBX_CODE_RUNTIME ||
+           (gbx_result_code(result) == GBX_CODE_VALUE &&
+            (gbx_result_value(result, &len) == NULL || len == 0));
+}
+
+static void advise(void *user)
 {
     gbx_compute *c = user;
-    uint8_t level = (uint8_t)log->level;
-    bool must_post = false;
+    gbx_called called = {c->data, c->set,
+                         gbx_view_member(c->arguments, "input").at != NULL};
 
-    (void)pthread_mutex_lock(&c->data->log_lock);
-    if (gbx_buf_reserve(&c->lines, log->text_len + 2) != NULL) {
-        (void)gbx_buf_append(&c->lines, &level, 1);
-        (void)gbx_buf_append(&c->lines, log->text, log->text_len + 1);
-        must_post = !c->is_posted;
-        c->is_posted = true;
-    } else {
-        c->lines.failed = false; /* full: later ones may fit again */
-    }
-    (void)pthread_mutex_unlock(&c->data->log_lock);
-    if (must_post && !gbx_mcp_loop_post(c->data->loop, lines_arrived, c)) {
-        (void)pthread_mutex_lock(&c->data->log_lock);
-        c->is_posted = false;
-        (void)pthread_mutex_unlock(&c->data->log_lock);
-    }
+    c->advice.len = 0; /* maybe for the second time */
+    gbx_compute_advise(&called, &c->script, c->result, &c->advice);
+}
+
+static void reply(void *user)
+{
+    gbx_compute *c = user;
+    bool has_advice = gbx_buf_append(&c->advice, "", 1);
+
+    gbx_compute_reply(c->data, c->request, (const char *)c->code.data, c->code.len,
+                      &c->script, has_advice ? (const char *)c->advice.data : "",
+                      c->result);
+    gbx_compute_forget(c);
 }
 
 static void ended(void *arg)
 {
     gbx_compute *c = arg;
-    gbx_called called = {c->data, c->set,
-                         gbx_view_member(c->arguments, "input").at != NULL};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf advice;
 
-    gbx_buf_init(&advice, GBX_KIB(4));
-    gbx_compute_advise(&called, &c->script, c->result, &advice);
-    gbx_compute_reply(c->data, c->request, (const char *)c->code.data, c->code.len,
-                      &c->script,
-                      gbx_buf_append(&advice, "", 1) ? (const char *)advice.data : "",
-                      c->result);
-    forget(c);
-}
-
-static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
-{
-    gbx_compute *c = user;
-
-    (void)ticket;
-    c->result = result;
-    (void)gbx_mcp_loop_post(c->data->loop, ended, c); /* else it is ended with us */
+    c->is_over = true;
+    if (!c->is_given) /* else its ticket is on its way to us */
+        gbx_compute_end(c);
 }
 
 /* ---- arguments --------------------------------------------------------------------------- */
@@ -204,9 +163,36 @@ static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
         (void)snprintf(error, sizeof error,
                        "'%s' has more than %zu bytes, or a NUL in it", name,
                        to->ceiling - 1);
-    refuse(c, "INVALID_ARGS", error,
-           strcmp(name, "code") == 0 ? "give the code as a string: (data) => result"
-                                     : "give the name of a dataset, or leave it out");
+    gbx_compute_refuse_call(c, "INVALID_ARGS", error,
+                            strcmp(name, "code") == 0
+                                ? "give the code as a string: (data) => result"
+                                : "give the name of a dataset, or leave it out");
+    return false;
+}
+
+/* What the engine will hold the code to. */
+static uint32_t code_limit(const gbx_options *options)
+{
+    uint32_t most = options->limits.code_bytes;
+    uint32_t own = options->policy != NULL ? options->policy->limits.code_bytes : 0;
+
+    if (own != 0 && (most == 0 || own < most))
+        most = own;
+    return most != 0 ? most : CODE_BYTES;
+}
+
+/* In the engine's words, but before anything reads it. */
+static bool check_length(gbx_compute *c)
+{
+    uint32_t most = code_limit(&c->data->options);
+    char error[128];
+
+    if (c->code.len <= most)
+        return true;
+    (void)snprintf(error, sizeof error, "the code is %zu bytes, and %u are the limit",
+                   c->code.len, most);
+    gbx_compute_refuse_call(c, "INVALID_CODE", error,
+                            "shorten the code; values for it go into 'input'");
     return false;
 }
 
@@ -234,7 +220,7 @@ static bool check_names(gbx_compute *c)
                                     : "the arguments are code, dataset",
                        near != NULL ? near : " and input",
                        near != NULL ? "'?" : "; values for the code go into input");
-        refuse(c, "INVALID_ARGS", error, hint);
+        gbx_compute_refuse_call(c, "INVALID_ARGS", error, hint);
         return false;
     }
     return true;
@@ -258,10 +244,11 @@ static void refuse_name(gbx_compute *c, const char *name)
     (void)snprintf(hint, sizeof hint, "%s%s%s",
                    near != NULL ? "did you mean '" : "leave 'dataset' out",
                    near != NULL ? near : "", near != NULL ? "'?" : " for all of them");
-    refuse(c, "INVALID_ARGS",
-           gbx_buf_append(&error, "", 1) ? (const char *)error.data
-                                         : "there is no dataset of that name",
-           hint);
+    gbx_compute_refuse_call(c, "INVALID_ARGS",
+                            gbx_buf_append(&error, "", 1)
+                                ? (const char *)error.data
+                                : "there is no dataset of that name",
+                            hint);
 }
 
 /* All are datasets.NAME, too, whichever it is called with. */
@@ -296,128 +283,68 @@ static bool choose_dataset(gbx_compute *c)
     return true;
 }
 
-/* ---- running ------------------------------------------------------------------------------- */
+/* ---- public to other files of this folder --------------------------------- */
 
-/* False, and refused, if it cannot be run. */
-static bool make_script(gbx_compute *c)
+void gbx_compute_forget(gbx_compute *c)
 {
-    const char *text = (const char *)c->code.data;
-    gbx_location at;
-    char *frame;
+    gbx_compute **at = &c->data->calls;
 
-    if (gbx_recent_make(&c->data->recent, text, c->code.len, "data, input", &c->script,
-                        NULL) != GBX_OK) {
-        refuse(c, "UNAVAILABLE", "no memory for the call", "");
-        return false;
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    release(c);
+}
+
+void gbx_compute_refuse_call(gbx_compute *c, const char *code, const char *error,
+                             const char *hint)
+{
+    gbx_compute_refuse(c->request, code, error, hint, NULL);
+    gbx_compute_forget(c);
+}
+
+void gbx_compute_end(gbx_compute *c)
+{
+    if (!may_need_advice(c->result)) {
+        reply(c);
+        return;
     }
-    if (c->script.message == NULL)
-        return true;
-    at = (gbx_location){.line = c->script.line, .column = c->script.column};
-    at.frame = frame = gbx_guard_frame(text, c->code.len, at.line, at.column);
-    gbx_compute_refuse(c->request, "SYNTAX", c->script.message, c->script.hint, &at);
-    free(frame);
-    forget(c);
-    return false;
+    c->job = (gbx_aside_job){advise, reply, c, .patience = &c->patience};
+    if (gbx_aside_read(c->data->aside, &c->job, c->code.len) != GBX_ASIDE_LATER)
+        reply(c);
 }
 
-static void submit(gbx_compute *c)
+/* Posts run in their order: the one of the end comes behind all of these. */
+void gbx_compute_on_log(void *user, const gbx_log *log)
 {
-    gbx_view input = gbx_view_member(c->arguments, "input");
-    gbx_call call = GBX_CALL_INIT;
-    gbx_error error = {0};
+    gbx_compute *c = user;
+    uint8_t level = (uint8_t)log->level;
+    bool must_post = false;
 
-    call.form = GBX_FORM_SCRIPT;
-    call.code = c->script.code;
-    call.code_len = c->script.code_len;
-    call.dataset = c->set != NULL ? c->set->spec.name : "*";
-    if (input.at != NULL) {
-        call.input = input.at;
-        call.input_len = input.len;
+    (void)pthread_mutex_lock(&c->data->log_lock);
+    if (gbx_buf_reserve(&c->lines, log->text_len + 2) != NULL) {
+        (void)gbx_buf_append(&c->lines, &level, 1);
+        (void)gbx_buf_append(&c->lines, log->text, log->text_len + 1);
+        must_post = !c->is_posted;
+        c->is_posted = true;
+    } else {
+        c->lines.failed = false; /* full: later ones may fit again */
     }
-    call.on_log = on_log;
-    call.log_user = c;
-    if (gbx_submit(c->data->engine, &call, on_done, c, &c->ticket, &error) != GBX_OK)
-        refuse(c, "UNAVAILABLE", error.message, "");
-}
-
-static const gbx_dataset_state *first_loaded(const gbx_mcp_data *d)
-{
-    for (size_t i = 0; i < d->count; i++)
-        if (d->sets[i].is_loaded)
-            return &d->sets[i];
-    return NULL;
-}
-
-static void refuse_unread(gbx_compute *c, const gbx_dataset_state *set)
-{
-    const gbx_dataset_state *other = c->set == NULL ? first_loaded(c->data) : NULL;
-    char error[GBX_ERROR_MESSAGE_SIZE + 160], hint[320];
-    int n;
-
-    (void)snprintf(error, sizeof error, "dataset '%s' could not be read: %s",
-                   set->spec.name, set->problem);
-    n = snprintf(hint, sizeof hint, "%s",
-                 set->is_held ? "somebody holds the database: try again in some seconds"
-                              : GBX_ADVICE_MEND);
-    if (other != NULL)
-        (void)snprintf(hint + n, sizeof hint - (size_t)n,
-                       "; code that needs only another can be called with it: dataset: "
-                       "\"%s\"",
-                       other->spec.name);
-    refuse(c, "UNAVAILABLE", error, hint);
-}
-
-static bool is_of_name(char character)
-{
-    return isalnum((unsigned char)character) || character == '_' || character == '$';
-}
-
-static bool mentions(const gbx_compute *c, const char *name)
-{
-    const char *code = (const char *)c->code.data;
-    const char *end = code + c->code.len;
-    size_t len = strlen(name);
-
-    for (const char *at = code;
-         (at = memmem(at, (size_t)(end - at), name, len)) != NULL; at++)
-        if ((at == code || !is_of_name(at[-1])) &&
-            (at + len == end || !is_of_name(at[len])))
-            return true;
-    return false;
-}
-
-/* One that the code counts on: it would be missing among the others without a word. */
-static const gbx_dataset_state *find_unread(const gbx_compute *c)
-{
-    if (c->set != NULL && !c->set->is_loaded)
-        return c->set;
-    for (size_t i = 0; c->needs == NULL && i < c->data->count; i++) {
-        const char *name = c->data->sets[i].spec.name;
-
-        if (!c->data->sets[i].is_loaded && mentions(c, name) &&
-            gbx_naming_reads(c->script.code, c->script.code_len, name))
-            return &c->data->sets[i];
-    }
-    return NULL;
-}
-
-static void begin(gbx_compute *c)
-{
-    const gbx_dataset_state *unread;
-
-    c->is_begun = true;
-    if (c->data->engine == NULL) {
-        refuse(c, "UNAVAILABLE", c->data->engine_problem, GBX_ADVICE_MEND);
-    } else if (make_script(c)) {
-        unread = find_unread(c);
-        if (unread != NULL)
-            refuse_unread(c, unread);
-        else
-            submit(c);
+    (void)pthread_mutex_unlock(&c->data->log_lock);
+    if (must_post && !gbx_mcp_loop_post(c->data->loop, lines_arrived, c)) {
+        (void)pthread_mutex_lock(&c->data->log_lock);
+        c->is_posted = false;
+        (void)pthread_mutex_unlock(&c->data->log_lock);
     }
 }
 
-/* ---- public to other modules -------------------------------------------- */
+void gbx_compute_on_done(void *user, gbx_ticket ticket, gbx_result *result)
+{
+    gbx_compute *c = user;
+
+    (void)ticket;
+    c->result = result;
+    (void)gbx_mcp_loop_post(c->data->loop, ended, c); /* else it is ended with us */
+}
 
 void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
@@ -433,16 +360,19 @@ void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
     c->request = request;
     c->arguments = arguments;
     gbx_buf_init(&c->code, CODE_MAX);
+    gbx_buf_init(&c->advice, GBX_KIB(4));
     gbx_buf_init(&c->lines, LINES_MAX);
     while (*at != NULL)
         at = &(*at)->next;
     *at = c;
     gbx_mcp_on_cancel(request, on_cancel, c);
-    if (!check_names(c) || !take_text(c, "code", &c->code) || !choose_dataset(c))
+    if (!check_names(c) || !take_text(c, "code", &c->code) || !check_length(c) ||
+        !choose_dataset(c))
         return;
+    c->patience = gbx_aside_patience(d->aside, c->code.len);
     gbx_data_try_again(d);
     if (gbx_data_is_ready(d, c->needs))
-        begin(c);
+        gbx_compute_begin(c);
 }
 
 void gbx_compute_go_on(gbx_mcp_data *d)
@@ -452,7 +382,7 @@ void gbx_compute_go_on(gbx_mcp_data *d)
     for (gbx_compute *c = d->calls; c != NULL; c = next) {
         next = c->next; /* it may be gone after that, no other */
         if (!c->is_begun && gbx_data_is_ready(d, c->needs))
-            begin(c);
+            gbx_compute_begin(c);
     }
 }
 

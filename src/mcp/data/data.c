@@ -174,7 +174,8 @@ static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
 
     d->artifacts = gbx_artifacts_new_of("compute-", ARTIFACT_BYTES, ARTIFACT_MS);
     d->again = evtimer_new(gbx_mcp_loop_base(d->loop), on_again, d);
-    if (d->artifacts == NULL || d->again == NULL ||
+    d->aside = gbx_aside_new(d->loop);
+    if (d->artifacts == NULL || d->again == NULL || d->aside == NULL ||
         pthread_mutex_init(&d->log_lock, NULL) != 0)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for datasets");
     d->loader.room = DESCRIPTIONS_MAX / d->count;
@@ -288,6 +289,7 @@ void gbx_mcp_data_free(gbx_mcp_data *d)
     if (d == NULL)
         return;
     gbx_data_watch_free(d->watch);
+    gbx_aside_free(d->aside); /* it gives calls to the engine */
     gbx_data_loader_stop(&d->loader);
     gbx_compute_end_all(d);
     if (d->again != NULL)

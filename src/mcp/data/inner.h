@@ -12,6 +12,7 @@
 #include "base/backoff.h"
 #include "base/sha256.h"
 #include "mcp/code/artifacts.h"
+#include "mcp/code/aside.h"
 #include "mcp/code/recent.h"
 #include "mcp/data/data.h"
 #include "mcp/data/source.h"
@@ -108,7 +109,7 @@ gbx_data_watch *gbx_data_watch_new(
     void (*changed)(void *user, size_t index, gbx_source_extent extent), void *user);
 void gbx_data_watch_free(gbx_data_watch *watch);
 
-/* ---- compute.c: calls ---------------------------------------------------------------- */
+/* ---- compute.c, running.c: calls ---------------------------------------------------- */
 
 typedef struct gbx_compute gbx_compute;
 typedef struct gbx_dataset_state gbx_dataset_state;
@@ -174,6 +175,7 @@ struct gbx_mcp_data {
     gbx_data_loader loader;
     gbx_data_watch *watch;
     gbx_artifacts *artifacts;
+    gbx_aside *aside;   /* for the code of calls */
     gbx_recent recent;  /* of compute */
     gbx_engine *engine; /* NULL: not yet, or engine_problem says why */
     bool is_engine_done;

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
+#include "guard/patience.h"
 #include "guard/tree.h"
 
 #include <string.h>
@@ -89,6 +90,8 @@ static bool find_parameter(const gbx_tree *t, uint32_t function, const char *nam
          index++) {
         uint32_t bare = without_default(t, i);
 
+        if (gbx_patience_is_over()) /* parameters of functions, for each use of a name */
+            return false;
         if (!has_name(t, bare, name, len))
             continue;
         *ret = (gbx_naming){.is_parameter = true,
@@ -206,7 +209,7 @@ static void look(void *user)
     look_at_parameters(s, &t);
     for (uint32_t i = 1; i < t.count && !s->reads; i++)
         s->reads = is_named(s, &t, i) && is_read(&t, i);
-    s->is_parsed = true;
+    s->is_parsed = !gbx_patience_is_over();
 }
 
 static void search(struct search *s)

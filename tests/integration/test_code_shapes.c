@@ -279,6 +279,40 @@ static const struct row types[] = {
     {"with a return type of several lines",
      "const f = async <T,>\n(x: T, k: number): Promise<{\n a: T }> => ({a: x});\nreturn f(k = 2)\nvar k",
      "{\"a\":2}"},
+    {"a type whose name has dots is all type",
+     "const y = {C: 1}\nreturn [y as A.B.C, y satisfies A.B.C.D, `${(y as A.B.C).C}`]",
+     "[{\"C\":1},{\"C\":1},\"1\"]"},
+    {"and so is what is made of it",
+     "const y = [{C: 1}], f = (x) => x\n"
+     "return [y as A.B.C<D>[], y as A.B.C | D.E.F, f(y as keyof A.B.C), y as () => A.B.C, "
+     "y as A.B.C & {C: 1}, y as A.B.C['C'], y as A.B.C satisfies D.E.F].flat()",
+     "~[{\"C\":1},{\"C\":1},{\"C\":1},{\"C\":1},{\"C\":1},{\"C\":1},{\"C\":1}]"},
+    {"and an operator behind it is none of it",
+     "const y = null, z = {C: 1}\nconst a = y as A.B\n  .C\n(0)\n"
+     "return [a, y as A.B.C ?? 3, z as A.B.C ? 1 : 2, (z as A.B.C).C]",
+     "[null,3,1,1]"},
+    {"and the end of the line ends it", "const y = [1] as A.B.C\n(() => 2)()\nreturn y",
+     "[1]"},
+    {"a type without a name has no member", "return [3] as number[]\n  .map(String)",
+     "[\"3\"]"},
+    {"a call of a type is refused", "const f = (x) => x as Foo\n  .map(1)",
+     "~what 'as' or 'satisfies' gives is called"},
+    {"a name that never ends is refused",
+     "return 1 as A.B.C | D.E.F | G.H.I | J.K.L | M.N.O | P.Q.R | S.T.U | V.W.X | Y.Z.A",
+     "it cannot be told where the type ends @1:10"},
+    {"a field that is only declared is none",
+     "class A { constructor(o) { Object.assign(this, o) } }\n"
+     "class B extends A { y = 1\n declare id: number\n public declare readonly a?: 5 }\n"
+     "return new B({id: 1, a: 2})",
+     "{\"id\":1,\"a\":2,\"y\":1}"},
+    {"nor is an abstract one",
+     "abstract class A { abstract name: string; protected abstract readonly b: number }\n"
+     "class B extends A { get name() { return 'b' } }\nreturn [new B().name, 'b' in new B()]",
+     "[\"b\",false]"},
+    {"a field may have such a name",
+     "class A { declare = 1; abstract = 2 }\n"
+     "return new A()",
+     "{\"declare\":1,\"abstract\":2}"},
     {"a cast of several lines is refused", "return <\n any\n>5",
      "a cast of several lines is refused @1:8"},
     {"an enum is refused", "const a = 1;\n  enum A { B }",

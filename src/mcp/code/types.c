@@ -10,11 +10,9 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
-#include "guard/tree.h"
+#include "mcp/code/types_path.h"
 
 #include <string.h>
-
-const TSLanguage *tree_sitter_typescript(void);
 
 enum action {
     KEEP,
@@ -24,6 +22,7 @@ enum action {
     TAIL,      /* all after the first child: `x as T` */
     REFUSE,
     PARAMETER, /* `this: T` goes; `private x` is refused */
+    FIELD,     /* one that is only declared makes no property */
     MODULE,    /* an import or export that goes if it is one of types */
 };
 
@@ -57,6 +56,7 @@ static const struct rule {
     {"opting_type_annotation", BLANK, NULL, NULL},
     {"optional_parameter", PARAMETER, NULL, NULL},
     {"override_modifier", MODIFIER, NULL, NULL},
+    {"public_field_definition", FIELD, NULL, NULL},
     {"required_parameter", PARAMETER, NULL, NULL},
     {"satisfies_expression", TAIL, NULL, NULL},
     {"type_alias_declaration", STATEMENT, NULL, NULL},
@@ -78,8 +78,6 @@ static const struct mark {
     {"?", "public_field_definition"},
     {"?", "method_definition"},
     {"abstract", "abstract_class_declaration"},
-    {"abstract", "public_field_definition"},
-    {"declare", "public_field_definition"},
     {"readonly", "public_field_definition"},
 };
 
@@ -193,17 +191,21 @@ static size_t type_end(const gbx_tree *t, uint32_t i)
     return end;
 }
 
-/* Nor can what is `x as T` be called or have members: with a bracket on the next line, the
- * grammar says so. */
+/* Nor can what is `x as T` be called or have members: the grammar says so of a bracket,
+ * which is on the next line. */
 static bool is_taken_on(const gbx_tree *t, uint32_t i)
 {
     uint32_t parent = t->nodes[i].parent;
+
+    return parent != GBX_NO_NODE && i == parent + 1 &&
+           (t->nodes[parent].kind == GBX_NODE_CALL ||
+            t->nodes[parent].kind == GBX_NODE_SUBSCRIPT);
+}
+
+static bool breaks_after(const gbx_tree *t, uint32_t i)
+{
     uint32_t next = t->nodes[i].next;
 
-    if (parent == GBX_NO_NODE || i != parent + 1 ||
-        (t->nodes[parent].kind != GBX_NODE_CALL &&
-         t->nodes[parent].kind != GBX_NODE_SUBSCRIPT))
-        return false;
     while (next < t->count && t->nodes[next].kind == GBX_NODE_COMMENT)
         next = t->nodes[next].next;
     return next < t->count && has_break(t, t->nodes[i].end, t->nodes[next].start);
@@ -216,9 +218,16 @@ static void blank_tail(struct pass *p, uint32_t i)
     uint32_t whole = t->nodes[i].parent;
     uint32_t second = t->nodes[whole + 1].next;
     size_t end = type_end(t, i);
+    bool is_taken = i == second && is_taken_on(t, whole);
 
+    if (is_taken && !breaks_after(t, whole))
+        refuse(p, i, "what 'as' or 'satisfies' gives is called without parentheses",
+               "write (value as Type)(...)");
+    if (i == second && gbx_types_is_cut(t, t->nodes[whole].parent))
+        refuse(p, i, "it cannot be told where the type ends",
+               "put parentheses around it: (value as A.B.C)");
     blank(p->to, t->nodes[i].start, end);
-    if (end < t->nodes[i].end || (i == second && is_taken_on(t, whole)))
+    if (end < t->nodes[i].end || is_taken)
         p->to[t->nodes[second].start] = ';';
 }
 
@@ -359,6 +368,12 @@ static uint32_t step(struct pass *p, uint32_t i)
     case STATEMENT: blank_statement(p, i); return node->next;
     case REFUSE: refuse(p, i, rule->message, rule->hint); return node->next;
     case PARAMETER: return take_parameter(p, i) ? node->next : i + 1;
+    case FIELD:
+        if (token_below(p->t, i, "abstract") == GBX_NO_NODE &&
+            token_below(p->t, i, "declare") == GBX_NO_NODE)
+            return i + 1;
+        blank_statement(p, i);
+        return node->next;
     case MODULE:
         if (token_below(p->t, i, "type") == GBX_NO_NODE)
             return i + 1;
@@ -380,9 +395,8 @@ void gbx_types_take(const char *text, size_t len, char *to, gbx_types_fault *ret
     gbx_tree t;
 
     *ret_fault = (gbx_types_fault){NULL, NULL, 0};
-    if (!gbx_tree_parse_as(&t, tree_sitter_typescript(), text, len) || t.has_error)
+    if (!gbx_types_parse(&t, text, len) || t.has_error)
         return;
-    gbx_tree_flatten(&t);
     p.t = &t;
     p.known = gbx_arena_calloc(ts_language_symbol_count(t.language), 1);
     for (uint32_t i = 0; i < t.count;)

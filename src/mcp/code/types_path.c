@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * types_path - to the grammar `x as A.B.C` is the member C of `x as A.B`: where the type
+ * ends, it sees the dot of an expression. In TypeScript no member can follow there, so that
+ * the dot is always of the type. A copy in which such a dot is a letter, A.B_C, is parsed
+ * again: what stands around it, `A.B.C<D>[]`, comes out right as well, in its place.
+ */
+#include "mcp/code/types_path.h"
+
+#include "guard/arena.h"
+#include "guard/text.h"
+
+#include <string.h>
+
+/* Each joins one dot behind every `as`: of `A.B.C | D.E.F`, the second one after the first. */
+#define ROUNDS_MAX 8
+
+const TSLanguage *tree_sitter_typescript(void);
+
+static bool is_typed(const gbx_tree *t, uint32_t i)
+{
+    const char *name = gbx_tree_symbol_name(t, i);
+
+    return strcmp(name, "as_expression") == 0 ||
+           strcmp(name, "satisfies_expression") == 0;
+}
+
+static bool ends_in_name(const char *text, size_t end)
+{
+    unsigned char last = (unsigned char)text[end - 1];
+
+    return last >= 0x80 || gbx_text_is_name(last);
+}
+
+static bool has_dot(const gbx_tree *t, uint32_t i)
+{
+    for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
+        if (t->nodes[c].kind == GBX_NODE_TOKEN && gbx_tree_is(t, c, "."))
+            return true;
+    return false;
+}
+
+static void join(const gbx_tree *t, uint32_t i, char *text)
+{
+    size_t end = t->nodes[i + 1].end;
+    uint32_t property = gbx_tree_child(t, i, GBX_FIELD_PROPERTY);
+
+    memset(text + end, '_', t->nodes[property].start - end);
+}
+
+static bool join_all(const gbx_tree *t, char *text)
+{
+    bool joined = false;
+
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (!gbx_types_is_cut(t, i))
+            continue;
+        join(t, i, text);
+        joined = true;
+    }
+    return joined;
+}
+
+static void forget(gbx_tree *t)
+{
+    gbx_arena_free(t->nodes);
+    ts_tree_delete(t->tree);
+    ts_parser_delete(t->parser);
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+bool gbx_types_is_cut(const gbx_tree *t, uint32_t i)
+{
+    uint32_t property;
+
+    if (t->nodes[i].kind != GBX_NODE_MEMBER || t->nodes[i].next == i + 1 ||
+        !is_typed(t, i + 1) || !ends_in_name(t->text, t->nodes[i + 1].end))
+        return false;
+    property = gbx_tree_child(t, i, GBX_FIELD_PROPERTY);
+    return property != GBX_NO_NODE &&
+           t->nodes[property].kind == GBX_NODE_PROPERTY_NAME && has_dot(t, i);
+}
+
+bool gbx_types_parse(gbx_tree *t, const char *text, size_t len)
+{
+    char *copy = gbx_arena_calloc(len + 1, 1);
+
+    memcpy(copy, text, len);
+    for (size_t round = 1; gbx_tree_parse_as(t, tree_sitter_typescript(), copy, len);
+         round++) {
+        gbx_tree_flatten(t);
+        if (round == ROUNDS_MAX || !join_all(t, copy)) {
+            t->text = text; /* which has the line breaks around dots as well */
+            return true;
+        }
+        forget(t);
+    }
+    return false;
+}

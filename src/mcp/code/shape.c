@@ -264,8 +264,21 @@ static uint32_t find_named(const struct look *l, uint32_t value)
     return GBX_NO_NODE;
 }
 
-/* `{ total }` and `{ count: n }` at the end: to the engine a block of one statement, to
- * whoever writes it an object. */
+/* `total`, or `total, late`. */
+static bool is_names(const gbx_tree *t, uint32_t i)
+{
+    if (i == GBX_NO_NODE)
+        return false;
+    for (uint32_t c = i; c < t->nodes[i].next; c++)
+        if (t->nodes[c].kind != GBX_NODE_IDENTIFIER &&
+            t->nodes[c].kind != GBX_NODE_SEQUENCE &&
+            t->nodes[c].kind != GBX_NODE_TOKEN && !is_comment(t, c))
+            return false;
+    return true;
+}
+
+/* `{ total }`, `{ total, late }` and `{ count: n }` at the end: to the engine a block of one
+ * statement, to whoever writes it an object. */
 static bool is_object(const gbx_tree *t, uint32_t block)
 {
     uint32_t only = GBX_NO_NODE;
@@ -287,10 +300,8 @@ static bool is_object(const gbx_tree *t, uint32_t block)
     }
     if (only == GBX_NO_NODE || t->text[t->nodes[only].end - 1] == ';')
         return false;
-    if (t->nodes[only].kind == GBX_NODE_EXPRESSION_STATEMENT) {
-        value = gbx_tree_inner(t, only);
-        return value != GBX_NO_NODE && t->nodes[value].kind == GBX_NODE_IDENTIFIER;
-    }
+    if (t->nodes[only].kind == GBX_NODE_EXPRESSION_STATEMENT)
+        return is_names(t, gbx_tree_inner(t, only));
     if (t->nodes[only].kind != GBX_NODE_LABELED)
         return false;
     value = gbx_tree_child(t, only, GBX_FIELD_BODY);

@@ -186,6 +186,14 @@ uint32_t gbx_faults_bracket(const gbx_tree *t, bool *ret_is_open)
     return depth > 0 ? open[depth - 1] : GBX_NO_NODE;
 }
 
+size_t gbx_faults_first(const gbx_tree *t)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->nodes[i].kind == GBX_NODE_ERROR || t->nodes[i].missing)
+            return t->nodes[i].start;
+    return t->len;
+}
+
 bool gbx_faults_open_string(const gbx_tree *t, uint32_t i)
 {
     const gbx_node *n = &t->nodes[i];

@@ -17,6 +17,9 @@ void gbx_faults_find(gbx_tree *t, size_t base, gbx_findings *f);
  * it; else it closes nothing. */
 uint32_t gbx_faults_bracket(const gbx_tree *t, bool *ret_is_open);
 
+/* Where the first error of the flat tree t begins; the end if it has none. */
+size_t gbx_faults_first(const gbx_tree *t);
+
 /* True if node i is a string that ends at no quote of its own, or after its line. */
 bool gbx_faults_open_string(const gbx_tree *t, uint32_t i);
 

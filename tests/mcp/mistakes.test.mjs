@@ -117,6 +117,26 @@ test('what was awaited is no forgotten await', async () => {
   ]) assert.doesNotMatch((await errorOf(code)).hint, /await/);
 });
 
+test('a slip in code that has types is told, and not that it has types', async (t) => {
+  if ((await execute('const a: number = 1; return a')).isError) return t.skip('built without types');
+  for (const [code, line, message, hint] of [
+    ['const a: number = 1;\nconst b = {\n  x: a\n  y: 2\n};', 4, /Unexpected identifier 'y'/, /',' is missing/],
+    ['const a: number = 1;\nif (a > 0 {\n  return a;\n}', 2, /Expected '\)'/, /./],
+    ['async function run(): Promise<number> {\n  return 1;\n}}', 3, /closes nothing/, /remove it/],
+    ['const a: = 1;\nreturn a as any', 1, /Unexpected token ':'/, /./],
+    ['const a: any = 1;\ntype A = { x: number, y: };\nreturn a', 2, /neither JavaScript/, /a slip/],
+    ['const a: any = 1;\ninterface A { x: number y: B }', 2, /neither JavaScript/, /a slip/],
+    ['const r: any = [];\nfor (const k of r) {\n  await k;\n', 2, /./, /close/],
+    ["function f(a: string) { return typeof a === string }\nreturn f('a')", 1, /string/, /no values/],
+  ]) {
+    const error = await errorOf(code);
+    assert.equal(error.line, line, code);
+    assert.match(error.message, message);
+    assert.match(error.hint, hint);
+    assert.doesNotMatch(error.hint, /this is TypeScript/);
+  }
+});
+
 test('what JSON cannot hold is named as the code knows it, and is the fault of the arguments', async () => {
   for (const [code, message] of [
     ['await servers.up.get_item({ m: new Map })', /^args\.m is a Map/],

@@ -59,6 +59,11 @@ static const struct {
                        "raise its limit"},
     {"run fewer calls at once",
      "the server is busy: run fewer calls at once, or try later"},
+#ifdef GBX_CODE_TAKES_TYPES
+    {"this is TypeScript",
+     "types are taken out of code that is right otherwise, and are no values: look for "
+     "the slip here, or just before"},
+#endif
 };
 
 static bool is_listed(const char *words, const char *word, size_t len)

@@ -4,7 +4,9 @@
  * shape of what is left; put in what makes its value the script's.
  *
  * By the JavaScript grammar alone, f<T>(x) would be two comparisons: code that both
- * understand is what TypeScript says it is.
+ * understand is what TypeScript says it is. What neither understands goes to the engine
+ * without what looks like types, so that it finds the slip and not the first type; and with
+ * an end that lets none of it run.
  */
 #include "mcp/code/script.h"
 
@@ -12,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
+#include "guard/faults.h"
 #include "guard/text.h"
 #include "mcp/code/shape.h"
 #include "mcp/code/tidy.h"
@@ -20,11 +23,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Three trees, one after the other; as much for each as the guard gives. */
-#define ARENA_BASE     GBX_MIB(48)
-#define ARENA_PER_BYTE 480
+/* Five trees, one after the other; as much for each as the guard gives. */
+#define ARENA_BASE     GBX_MIB(80)
+#define ARENA_PER_BYTE 800
 
 #define RETURN "return "
+#define BROKEN "\nvoid" /* to the engine, an end that comes too early */
 
 struct work {
     const char *arguments; /* of functions that are called */
@@ -36,6 +40,7 @@ struct work {
     gbx_shape shape;
     gbx_types_fault fault;
     bool had_types;
+    bool is_broken; /* neither language; what looked like types is gone */
 };
 
 /* No code that parses has such a backslash. */
@@ -49,11 +54,48 @@ static void find_escape(struct work *w, size_t len)
             (gbx_types_fault){"a backslash stands outside of a string", hint, at};
 }
 
+static bool is_javascript(const char *text, size_t len)
+{
+    gbx_tree t;
+
+    return gbx_tree_parse(&t, text, len) && !t.has_error;
+}
+
+static void take_types(struct work *w, size_t len)
+{
+    const char *text = w->text + w->region.start;
+    char *copy = w->copy + w->region.start;
+
+    if (gbx_types_take(text, len, copy, &w->fault))
+        return;
+    if (is_javascript(text, len)) {
+        memcpy(copy, text, len);
+        w->fault = (gbx_types_fault){NULL, NULL, 0};
+        return;
+    }
+    w->is_broken = memcmp(copy, text, len) != 0;
+}
+
+/* Nothing that runs stands behind what begins at at. */
+static bool is_last(gbx_tree *t, size_t at)
+{
+    gbx_tree_flatten(t);
+    for (uint32_t i = 1; i < t->count; i = t->nodes[i].next)
+        if (t->nodes[i].start > at && t->nodes[i].kind != GBX_NODE_COMMENT &&
+            t->nodes[i].kind != GBX_NODE_EMPTY &&
+            t->nodes[i].kind != GBX_NODE_FUNCTION_DECLARATION)
+            return false;
+    return true;
+}
+
 /* `{ total, n: 2 }` at the end is no block, and an object as soon as it is returned. */
 static void find_object(struct work *w, size_t len)
 {
-    const char *code = w->copy + w->region.start;
+    const char *code = w->text + w->region.start;
+    char *copy = w->copy + w->region.start;
     size_t word = sizeof RETURN - 1;
+    char *taken = gbx_arena_calloc(len + word, 1);
+    gbx_types_fault fault;
     size_t at = len;
     gbx_tree t;
 
@@ -64,10 +106,39 @@ static void find_object(struct work *w, size_t len)
     memcpy(w->spare, code, at);
     memcpy(w->spare + at, RETURN, word);
     memcpy(w->spare + at + word, code + at, len - at);
-    if (!gbx_tree_parse(&t, w->spare, len + word) || t.has_error)
+    memcpy(taken, w->spare, len + word);
+    if (!gbx_types_take(w->spare, len + word, taken, &fault))
+        memcpy(taken, w->spare, len + word);
+    if (fault.message != NULL || !gbx_tree_parse(&t, taken, len + word) ||
+        t.has_error || !is_last(&t, at))
         return;
+    memcpy(copy, taken, at);
+    memcpy(copy + at, taken + at + word, len - at);
+    w->is_broken = false;
     w->shape.returns = true;
     w->shape.start = at;
+}
+
+/*
+ * t: of what is left of broken code. What the engine would not find: nothing in it, or a
+ * bracket that closes the function which it puts around the code.
+ */
+static void find_fault(struct work *w, const gbx_tree *t)
+{
+    bool is_open = false;
+    uint32_t bracket = t->has_error ? gbx_faults_bracket(t, &is_open) : GBX_NO_NODE;
+
+    if (t->has_error && (bracket == GBX_NO_NODE || is_open ||
+                         t->nodes[bracket].start > gbx_faults_first(t)))
+        return;
+    if (t->has_error && t->nodes[bracket].start <= w->fault.offset)
+        w->fault =
+            (gbx_types_fault){"this bracket closes nothing",
+                              "remove it, or open it before", t->nodes[bracket].start};
+    else
+        w->fault = (gbx_types_fault){"this is neither JavaScript nor TypeScript",
+                                     "look for a slip here, or a little before",
+                                     w->fault.offset};
 }
 
 static void look(void *user)
@@ -76,8 +147,7 @@ static void look(void *user)
     size_t len = w->region.end - w->region.start;
     gbx_tree t;
 
-    gbx_types_take(w->text + w->region.start, len, w->copy + w->region.start,
-                   &w->fault);
+    take_types(w, len);
     w->had_types = memcmp(w->copy, w->text, w->len) != 0;
     if (!gbx_tree_parse(&t, w->copy + w->region.start, len))
         return;
@@ -87,6 +157,8 @@ static void look(void *user)
     gbx_shape_find(&t, w->copy + w->region.start, &w->shape);
     if (t.has_error)
         find_object(w, len);
+    if (w->is_broken && w->fault.message == NULL)
+        find_fault(w, &t);
 }
 
 static void insert(gbx_script *s, gbx_buf *to, const char *text)
@@ -119,6 +191,8 @@ static void compose(struct work *w, gbx_script *s, gbx_buf *to)
                        shape->name_end - shape->name_start);
         gbx_buf_printf(to, "(%s);", w->arguments);
     }
+    if (w->is_broken)
+        gbx_buf_puts(to, BROKEN);
     gbx_buf_append(to, w->copy + w->region.end, w->len - w->region.end);
 }
 
@@ -169,7 +243,7 @@ gbx_status gbx_script_make(const char *text, size_t len, const char *arguments,
             GBX_ARENA_DONE) {
             memcpy(copy, given, len);
             w.shape = (gbx_shape){.calls_expression = false};
-            w.had_types = false;
+            w.had_types = w.is_broken = false;
             w.fault = (gbx_types_fault){NULL, NULL, 0};
         }
         gbx_utf8_position(given, len, w.region.end, &made.last_line, &column);

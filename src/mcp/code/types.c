@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
+#include "guard/faults.h"
 #include "mcp/code/types_path.h"
 
 #include <string.h>
@@ -389,16 +390,23 @@ static uint32_t step(struct pass *p, uint32_t i)
 
 /* ---- public to other modules -------------------------------------------- */
 
-void gbx_types_take(const char *text, size_t len, char *to, gbx_types_fault *ret_fault)
+bool gbx_types_take(const char *text, size_t len, char *to, gbx_types_fault *ret_fault)
 {
     struct pass p = {.to = to, .fault = ret_fault};
+    size_t error;
     gbx_tree t;
 
     *ret_fault = (gbx_types_fault){NULL, NULL, 0};
-    if (!gbx_types_parse(&t, text, len) || t.has_error)
-        return;
+    if (!gbx_types_parse(&t, text, len))
+        return true; /* who knows */
     p.t = &t;
     p.known = gbx_arena_calloc(ts_language_symbol_count(t.language), 1);
     for (uint32_t i = 0; i < t.count;)
         i = step(&p, i);
+    if (!t.has_error)
+        return true;
+    error = gbx_faults_first(&t);
+    if (ret_fault->message == NULL || error < ret_fault->offset)
+        *ret_fault = (gbx_types_fault){NULL, NULL, error};
+    return false;
 }

@@ -9,6 +9,7 @@
 #ifndef GBX_MCP_CODE_TYPES_H
 #define GBX_MCP_CODE_TYPES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct gbx_types_fault {
@@ -18,9 +19,10 @@ typedef struct gbx_types_fault {
 } gbx_types_fault;
 
 /*
- * Blank the types in `to`, a copy of the text; if the text is no TypeScript, or was built
- * without its grammar, nothing happens. Inside gbx_arena_run().
+ * Blank the types in `to`, a copy of the text; without the grammar nothing happens. False if
+ * the text is no TypeScript: then what looks like types is blank, and where the first thing
+ * is wrong is the fault's offset, if it has no message. Inside gbx_arena_run().
  */
-void gbx_types_take(const char *text, size_t len, char *to, gbx_types_fault *ret_fault);
+bool gbx_types_take(const char *text, size_t len, char *to, gbx_types_fault *ret_fault);
 
 #endif

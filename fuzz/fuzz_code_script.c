@@ -26,7 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size > 4096)
         return 0;
-    assert(gbx_script_make((const char *)data, size, "input", &script, NULL) == GBX_OK);
+    assert(gbx_script_make((const char *)data, size, GBX_SCRIPT_INPUT, &script, NULL) ==
+           GBX_OK);
     assert(script.code_len >= size);
     breaks = count_breaks(script.code, script.code_len);
     assert(breaks - count_breaks((const char *)data, size) <= 1);

@@ -39,7 +39,8 @@ static char *outcome(const char *code)
     uint32_t line, column;
     char *text = NULL;
 
-    assert_int_equal(gbx_script_make(code, strlen(code), "input", &script, NULL),
+    assert_int_equal(gbx_script_make(code, strlen(code), GBX_SCRIPT_INPUT, &script,
+                                     NULL),
                      GBX_OK);
     if (script.message != NULL) {
         assert_true(asprintf(&text, "%s @%u:%u", script.message, script.line,

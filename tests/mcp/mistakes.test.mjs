@@ -117,6 +117,26 @@ test('what was awaited is no forgotten await', async () => {
   ]) assert.doesNotMatch((await errorOf(code)).hint, /await/);
 });
 
+test('where no input is given, a default value of the function that is called stands in', async () => {
+  for (const code of ['async function run({ n = 3 } = {}) { return n }', 'async ({ n = 3 } = {}) => n',
+    'async function run(n = 3) { return n }', 'export default (n: any = 3) => n']) {
+    if (code.includes('any') && (await execute('const a: any = 1; return a')).isError) continue;
+    assert.equal(await valueOf(code), 3, code);
+    const given = await call('execute', { code, input: { n: 4 } });
+    assert.match(textOf(given), /4/, code);
+  }
+  assert.equal(await valueOf('return input'), null);
+});
+
+test('a parameter for what is there already is told to be left out, if there is an input', async () => {
+  for (const code of ['async ({ input }) => input.a', 'async ({ servers, input }) => {\n  return input[0]\n}',
+    'async (servers) => (await servers.up.list_items()).items', '({ input }) => ({ ...input }.a.b)']) {
+    const { error } = (await call('execute', { code, input: { a: 1 } })).structuredContent;
+    if (code.includes('...')) assert.doesNotMatch(error.hint, /leave the parameter out/);
+    else assert.match(error.hint, /leave the parameter out$/, code);
+  }
+});
+
 test('a slip in code that has types is told, and not that it has types', async (t) => {
   if ((await execute('const a: number = 1; return a')).isError) return t.skip('built without types');
   for (const [code, line, message, hint] of [

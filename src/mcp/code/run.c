@@ -181,8 +181,8 @@ static void make_script(void *user)
     gbx_code_run *run = user;
 
     gbx_script_cleanup(&run->script);
-    run->error.status =
-        gbx_script_make(run->text, run->text_len, "input", &run->script, &run->error);
+    run->error.status = gbx_script_make(run->text, run->text_len, GBX_SCRIPT_INPUT,
+                                        &run->script, &run->error);
 }
 
 static void fail(gbx_code_run *run)

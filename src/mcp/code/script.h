@@ -37,7 +37,10 @@ typedef struct gbx_script {
     uint32_t column;
 } gbx_script;
 
-/* text is copied; arguments are what a function that is called gets: "input", or
+/* The input as an argument: where there is none, a default value stands in. */
+#define GBX_SCRIPT_INPUT "input ?? undefined"
+
+/* text is copied; arguments are what a function that is called gets: GBX_SCRIPT_INPUT, or
  * "data, input". Only GBX_E_NOMEM fails. */
 gbx_status gbx_script_make(const char *text, size_t len, const char *arguments,
                            gbx_script *ret, gbx_error *reterr);

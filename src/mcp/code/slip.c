@@ -42,7 +42,8 @@ static size_t name_length(const char *text)
     return n;
 }
 
-/* What is missing is "servers", or a member of that name: it is there without. */
+/* What is missing is "servers", a member of it, or a member of that name: it is there
+ * without. */
 static bool is_servers_missing(const char *message)
 {
     const char *at = strstr(message, NO_OBJECT);
@@ -61,26 +62,36 @@ static bool is_servers_missing(const char *message)
         return false;
     if (at[n] == '.')
         n += 1 + name_length(at + n + 1);
-    return at[n] == '\'' || at[n] == '[';
+    return at[n] == '\'' || at[n] == '[' ||
+           (at[n] == '.' && at[n + 1 + name_length(at + n + 1)] == '\'');
 }
 
-/* ({ servers }) => ..., which is given nothing. */
-static bool has_our_pattern(const char *line, size_t len)
+/* ({ servers }) => ..., with one of the words. */
+static bool has_pattern(const char *words, const char *text, size_t len)
 {
-    const char *end = line + len;
+    const char *end = text + len;
 
-    for (const char *at = line; (at = memchr(at, '(', (size_t)(end - at))) != NULL;) {
+    for (const char *at = text; (at = memchr(at, '(', (size_t)(end - at))) != NULL;) {
         const char *close;
 
         at++;
         while (at < end && *at == ' ')
             at++;
         close = at < end && *at == '{' ? memchr(at, '}', (size_t)(end - at)) : NULL;
-        if (close != NULL &&
-            gbx_code_has_one_of(GBX_CODE_OURS, at, (size_t)(close - at)))
+        if (close != NULL && gbx_code_has_one_of(words, at, (size_t)(close - at)))
             return true;
     }
     return false;
+}
+
+/* ({ input }) => ..., which is given the input itself; ours is null at worst. */
+static bool is_input_inside(const char *message, const char *text, size_t len)
+{
+    const char *at = strstr(message, MISSING "input");
+    char after = at != NULL ? at[strlen(MISSING "input")] : 0;
+
+    return (after == '.' || after == '[' || after == '\'') &&
+           has_pattern("input", text, len);
 }
 
 static bool is_wrapper(const char *text, size_t len)
@@ -230,8 +241,9 @@ char *gbx_code_slip(const gbx_code_run *run, const char *message, const char *li
     if (unknown != NULL)
         return name_other(run, unknown + strlen(UNKNOWN), line, line_len);
     if (is_servers_missing(message) ||
+        is_input_inside(message, run->text, run->text_len) ||
         (strstr(message, "cannot be destructured") != NULL &&
-         has_our_pattern(line, line_len)))
+         has_pattern(GBX_CODE_OURS, line, line_len)))
         return strdup(LEAVE_OUT);
     if (run->call_count > 0 &&
         (is_wrapper_missing(message) ||

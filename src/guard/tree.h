@@ -42,6 +42,7 @@
     XX(COMPUTED_NAME, "computed_property_name")                    \
     XX(CONTINUE, "continue_statement")                             \
     XX(DO, "do_statement")                                         \
+    XX(ELSE, "else_clause")                                        \
     XX(EMPTY, "empty_statement")                                   \
     XX(EXPORT, "export_statement")                                 \
     XX(EXPRESSION_STATEMENT, "expression_statement")               \
@@ -56,6 +57,7 @@
     XX(HASH_BANG, "hash_bang_line")                                \
     XX(HTML_COMMENT, "html_comment")                               \
     XX(IDENTIFIER, "identifier")                                   \
+    XX(IF, "if_statement")                                         \
     XX(IMPORT_WORD, "import")                                      \
     XX(IMPORT_CLAUSE, "import_clause")                             \
     XX(IMPORT_SPECIFIER, "import_specifier")                       \
@@ -91,6 +93,7 @@
     XX(SWITCH_BODY, "switch_body")                                 \
     XX(SWITCH, "switch_statement")                                 \
     XX(TEMPLATE, "template_string")                                \
+    XX(TRY, "try_statement")                                       \
     XX(UNARY, "unary_expression")                                  \
     XX(UPDATE, "update_expression")                                \
     XX(USING_DECLARATION, "using_declaration")                     \

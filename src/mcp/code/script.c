@@ -115,8 +115,8 @@ static void find_object(struct work *w, size_t len)
     memcpy(copy, taken, at);
     memcpy(copy + at, taken + at + word, len - at);
     w->is_broken = false;
-    w->shape.returns = true;
-    w->shape.start = at;
+    w->shape.returns[0] = at;
+    w->shape.return_count = 1;
 }
 
 /*
@@ -174,12 +174,15 @@ static void compose(struct work *w, gbx_script *s, gbx_buf *to)
     size_t base = w->region.start;
     size_t at = 0;
 
-    if (shape->calls_expression || shape->returns) {
-        gbx_buf_append(to, w->copy, base + shape->start);
-        insert(s, to, shape->returns ? RETURN : "(");
-        at = base + shape->start;
+    for (size_t i = 0; i < shape->return_count; i++) {
+        gbx_buf_append(to, w->copy + at, base + shape->returns[i] - at);
+        insert(s, to, RETURN);
+        at = base + shape->returns[i];
     }
     if (shape->calls_expression) {
+        gbx_buf_append(to, w->copy, base + shape->start);
+        insert(s, to, "(");
+        at = base + shape->start;
         gbx_buf_append(to, w->copy + at, base + shape->end - at);
         gbx_buf_printf(to, "\n)(%s)", w->arguments); /* a comment may be last */
         at = base + shape->end;
@@ -191,6 +194,8 @@ static void compose(struct work *w, gbx_script *s, gbx_buf *to)
                        shape->name_end - shape->name_start);
         gbx_buf_printf(to, "(%s);", w->arguments);
     }
+    if (shape->is_void)
+        gbx_buf_puts(to, "\nreturn;");
     if (w->is_broken)
         gbx_buf_puts(to, BROKEN);
     gbx_buf_append(to, w->copy + w->region.end, w->len - w->region.end);
@@ -205,6 +210,8 @@ static void report_fault(const struct work *w, gbx_script *s)
     gbx_utf8_position(w->text, w->len, w->region.start + w->fault.offset, &s->line,
                       &s->column);
 }
+
+_Static_assert(GBX_SHAPE_RETURNS_MAX <= GBX_SCRIPT_INSERTS_MAX, "all of them fit");
 
 static bool is_text(const char *text, size_t len)
 {
@@ -252,7 +259,7 @@ gbx_status gbx_script_make(const char *text, size_t len, const char *arguments,
     made.had_types = w.had_types;
     made.uncalled = w.region.start + w.shape.uncalled_start;
     made.uncalled_len = w.shape.uncalled_end - w.shape.uncalled_start;
-    gbx_buf_init(&code, len + 256 + w.shape.name_end);
+    gbx_buf_init(&code, len + 512 + w.shape.name_end);
     compose(&w, &made, &code);
     made.code = gbx_buf_take_string(&code, &made.code_len);
     if (made.code == NULL)
@@ -267,8 +274,9 @@ void gbx_script_map(const gbx_script *script, uint32_t *line, uint32_t *column)
         *line = script->last_line;
         *column = 0;
     }
-    for (size_t i = 0; i<script->insert_count && * column> 0; i++) {
-        const gbx_script_insert *in = &script->inserts[i];
+    /* From the last: the places of those before it are of the code with all of them. */
+    for (size_t i = script->insert_count; i > 0 && *column > 0; i--) {
+        const gbx_script_insert *in = &script->inserts[i - 1];
         uint32_t at_line, at_column;
 
         gbx_utf8_position(script->code, script->code_len, in->offset, &at_line,

@@ -19,7 +19,7 @@ typedef struct gbx_script_insert {
     size_t len;
 } gbx_script_insert;
 
-#define GBX_SCRIPT_INSERTS_MAX 2
+#define GBX_SCRIPT_INSERTS_MAX 16
 
 typedef struct gbx_script {
     char *code; /* what is run, in the form script */

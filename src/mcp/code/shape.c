@@ -330,6 +330,53 @@ static bool is_nameless(const gbx_tree *t, uint32_t i)
            gbx_tree_child(t, i, GBX_FIELD_NAME) == GBX_NO_NODE;
 }
 
+static void add_return(gbx_shape *ret, size_t start)
+{
+    ret->returns[ret->return_count++] = start;
+}
+
+/* The last statement of a block, or what stands behind the block. */
+static uint32_t last_of_block(const gbx_tree *t, uint32_t block)
+{
+    uint32_t last = t->nodes[block].next;
+
+    for (uint32_t c = block + 1; c < t->nodes[block].next; c = t->nodes[c].next)
+        if (!is_comment(t, c) && t->nodes[c].kind != GBX_NODE_TOKEN &&
+            t->nodes[c].kind != GBX_NODE_EMPTY)
+            last = c;
+    return last;
+}
+
+/*
+ * The last expressions of all branches of an if, try or block at the end. The engine has a
+ * value for a loop too, that of its last round, but none in a function: what a script
+ * comes to must not depend on whether it waits for something.
+ */
+static void find_tails(const struct look *l, gbx_shape *ret)
+{
+    const gbx_tree *t = l->t;
+
+    for (uint32_t i = l->last; i < t->nodes[l->last].next;) {
+        switch ((unsigned)t->nodes[i].kind) {
+        case GBX_NODE_IF:
+        case GBX_NODE_ELSE:
+        case GBX_NODE_TRY:
+        case GBX_NODE_CATCH: i++; continue;
+        case GBX_NODE_BLOCK: i = last_of_block(t, i); continue;
+        case GBX_NODE_EXPRESSION_STATEMENT:
+            if (ret->return_count == GBX_SHAPE_RETURNS_MAX) {
+                ret->return_count = 0;
+                return;
+            }
+            add_return(ret, t->nodes[i].start);
+            break;
+        default: break;
+        }
+        i = t->nodes[i].next;
+    }
+    ret->is_void = ret->return_count == 0;
+}
+
 static void decide(const struct look *l, gbx_shape *ret)
 {
     const gbx_tree *t = l->t;
@@ -348,8 +395,7 @@ static void decide(const struct look *l, gbx_shape *ret)
     if (entry == GBX_NO_NODE && l->declared != GBX_NO_NODE)
         entry = find_default(l);
     if (entry == GBX_NO_NODE && (l->last == l->exported || is_object(t, l->last))) {
-        ret->returns = true;
-        ret->start = t->nodes[l->last].start;
+        add_return(ret, t->nodes[l->last].start);
         return;
     }
     if (entry == GBX_NO_NODE &&
@@ -361,8 +407,9 @@ static void decide(const struct look *l, gbx_shape *ret)
         ret->name_start = t->nodes[entry].start;
         ret->name_end = t->nodes[entry].end;
     } else if (l->last_value != GBX_NO_NODE) {
-        ret->returns = true;
-        ret->start = t->nodes[l->last_value].start;
+        add_return(ret, t->nodes[l->last_value].start);
+    } else {
+        find_tails(l, ret);
     }
 }
 

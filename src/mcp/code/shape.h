@@ -5,12 +5,17 @@
 
 #include "guard/tree.h"
 
+#define GBX_SHAPE_RETURNS_MAX 16
+
 /* Offsets in the text of the tree. */
 typedef struct gbx_shape {
     bool calls_expression; /* [start, end) is a function that is to be called */
-    bool returns;          /* [start, ...) is the expression that is the value */
+    bool is_void;          /* no value is meant, whatever the engine finds */
     size_t start;
     size_t end;
+    size_t returns
+        [GBX_SHAPE_RETURNS_MAX]; /* where expressions begin that are the value, */
+    size_t return_count;         /* in order */
     size_t name_start;     /* the function of this name is to be called at the end; */
     size_t name_end;       /* 0: none */
     size_t uncalled_start; /* the last function that nothing uses, if none is called; */

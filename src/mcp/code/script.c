@@ -136,9 +136,11 @@ static void find_fault(struct work *w, const gbx_tree *t)
             (gbx_types_fault){"this bracket closes nothing",
                               "remove it, or open it before", t->nodes[bracket].start};
     else
-        w->fault = (gbx_types_fault){"this is neither JavaScript nor TypeScript",
-                                     "look for a slip here, or a little before",
-                                     w->fault.offset};
+        w->fault =
+            (gbx_types_fault){"neither JavaScript nor TypeScript can be read here",
+                              "look for a slip here, or a little before; a type "
+                              "that is right can be left away",
+                              w->fault.offset};
 }
 
 static void look(void *user)

@@ -39,6 +39,7 @@ for (const [how, end] of [
   ['end of input', (wire) => wire.child.stdin.end()],
   ['SIGTERM', (wire) => wire.child.kill('SIGTERM')],
   ['SIGINT', (wire) => wire.child.kill('SIGINT')],
+  ['a client that does not read any more', (wire) => wire.child.stdout.destroy()],
   ['a client that has closed everything', (wire) => { wire.child.stdin.destroy(); wire.child.stdout.destroy(); }],
 ]) {
   test(`${how} ends the server within a second and all it has started, while a call spins`, async () => {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -239,6 +240,74 @@ static void test_a_file__is_written_to_at_once(void **state)
     gbx_fd_close(&fd);
 }
 
+/* fd is the other end's; does the queue find out that it has been closed? */
+static void check_reader_goes(scene *s, int *fd)
+{
+    assert_true(gbx_mcp_out_watch(s->out, s->loop));
+    assert_true(gbx_mcp_out_send(s->out, "x", 1));
+    (void)event_base_loop(gbx_mcp_loop_base(s->loop), EVLOOP_NONBLOCK);
+    assert_int_equal(s->broken, 0);
+
+    gbx_fd_close(fd);
+    (void)event_base_loop(gbx_mcp_loop_base(s->loop), EVLOOP_NONBLOCK);
+    (void)event_base_loop(gbx_mcp_loop_base(s->loop), EVLOOP_NONBLOCK);
+
+    assert_int_equal(s->broken, EPIPE);
+    assert_false(gbx_mcp_out_send(s->out, "y", 1));
+}
+
+static void test_a_reader_that_goes__is_known_without_a_message(void **state)
+{
+    scene s;
+    (void)state;
+    open_scene(&s);
+
+    check_reader_goes(&s, &s.read_fd);
+
+    close_scene(&s);
+}
+
+static void open_socket_scene(scene *s)
+{
+    gbx_mcp_out_hooks hooks = {.user = s, .broken = on_broken, .drained = on_drained};
+    int ends[2];
+
+    *s = (scene){.loop = gbx_mcp_loop_new()};
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    s->read_fd = ends[0];
+    s->write_fd = ends[1];
+    s->out = gbx_mcp_out_new(s->loop, s->write_fd, CEILING, &hooks);
+    assert_non_null(s->out);
+}
+
+static void test_a_socket_that_goes__is_known_too(void **state)
+{
+    scene s;
+    (void)state;
+    open_socket_scene(&s);
+    assert_int_equal(send(s.read_fd, "input", 5, 0), 5); /* is no end */
+
+    check_reader_goes(&s, &s.read_fd);
+
+    close_scene(&s);
+}
+
+static void test_a_socket_that_says_no_more__still_reads(void **state)
+{
+    scene s;
+    (void)state;
+    open_socket_scene(&s);
+    assert_true(gbx_mcp_out_watch(s.out, s.loop));
+
+    assert_int_equal(shutdown(s.read_fd, SHUT_WR), 0);
+    (void)event_base_loop(gbx_mcp_loop_base(s.loop), EVLOOP_NONBLOCK);
+    (void)event_base_loop(gbx_mcp_loop_base(s.loop), EVLOOP_NONBLOCK);
+
+    assert_int_equal(s.broken, 0);
+    assert_true(gbx_mcp_out_send(s.out, "x", 1));
+    close_scene(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +318,9 @@ int main(void)
         cmocka_unit_test(test_what_is_gathered__is_written_at_the_end_of_the_turn),
         cmocka_unit_test(test_what_is_gathered__is_said_before_it_is_closed),
         cmocka_unit_test(test_what_is_gathered__waits_for_a_slow_reader_as_all_does),
+        cmocka_unit_test(test_a_reader_that_goes__is_known_without_a_message),
+        cmocka_unit_test(test_a_socket_that_goes__is_known_too),
+        cmocka_unit_test(test_a_socket_that_says_no_more__still_reads),
         cmocka_unit_test(test_a_file__is_written_to_at_once),
     };
 

@@ -5,10 +5,13 @@
  */
 #include "mcp/rpc/out.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +25,8 @@ struct gbx_mcp_out {
     gbx_mcp_out_hooks hooks;
     struct event *writable; /* NULL: writing never has to wait (files, terminals) */
     struct event *broken;   /* active once, so that hooks never run inside send */
+    struct event *gone;     /* is the reader; or NULL */
+    int gone_fd;            /* an epoll set that is readable then, or -1 */
     struct event *gathered; /* active once this turn has something to write, or NULL */
     gbx_buf queue;
     size_t start; /* of what is not written yet */
@@ -53,6 +58,8 @@ static void break_off(gbx_mcp_out *out, int os_errno)
     forget_written(out);
     if (out->writable != NULL)
         (void)event_del(out->writable);
+    if (out->gone != NULL)
+        (void)event_del(out->gone);
     event_active(out->broken, 0, 0);
 }
 
@@ -101,6 +108,16 @@ static void on_broken(evutil_socket_t fd, short what, void *arg)
         out->hooks.broken(out->hooks.user, out->os_errno);
 }
 
+static void on_gone(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_mcp_out *out = arg;
+
+    (void)fd;
+    (void)what;
+    if (out->os_errno == 0)
+        break_off(out, EPIPE);
+}
+
 /* A terminal's flags are those of the whole session: not ours to change. */
 static void stop_blocking(gbx_mcp_out *out)
 {
@@ -129,6 +146,7 @@ gbx_mcp_out *gbx_mcp_out_new(gbx_mcp_loop *loop, int fd, size_t ceiling,
     if (out == NULL)
         return NULL;
     out->fd = fd;
+    out->gone_fd = -1;
     out->hooks = *hooks;
     gbx_buf_init(&out->queue, ceiling);
     stop_blocking(out);
@@ -157,6 +175,9 @@ void gbx_mcp_out_free(gbx_mcp_out *out)
         event_free(out->writable);
     if (out->broken != NULL)
         event_free(out->broken);
+    if (out->gone != NULL)
+        event_free(out->gone);
+    gbx_fd_close(&out->gone_fd);
     if (out->flags >= 0)
         (void)fcntl(out->fd, F_SETFL, out->flags);
     gbx_buf_cleanup(&out->queue);
@@ -167,6 +188,21 @@ bool gbx_mcp_out_gather(gbx_mcp_out *out, gbx_mcp_loop *loop)
 {
     out->gathered = event_new(gbx_mcp_loop_base(loop), -1, 0, on_writable, out);
     return out->gathered != NULL;
+}
+
+/* libevent knows no wish for nothing but an error or a hang-up; a set of our own, in which
+ * nothing is asked for, has them. What does not fit into one has no reader that could go. */
+bool gbx_mcp_out_watch(gbx_mcp_out *out, gbx_mcp_loop *loop)
+{
+    struct epoll_event nothing = {.events = 0};
+
+    out->gone_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (out->gone_fd < 0)
+        return false;
+    if (epoll_ctl(out->gone_fd, EPOLL_CTL_ADD, out->fd, &nothing) < 0)
+        return errno == EPERM;
+    out->gone = event_new(gbx_mcp_loop_base(loop), out->gone_fd, EV_READ, on_gone, out);
+    return out->gone != NULL && event_add(out->gone, NULL) == 0;
 }
 
 bool gbx_mcp_out_send(gbx_mcp_out *out, const void *data, size_t len)

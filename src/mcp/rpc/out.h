@@ -32,6 +32,9 @@ gbx_mcp_out *gbx_mcp_out_new(gbx_mcp_loop *loop, int fd, size_t ceiling,
 /* What is sent in one turn of the loop is written in one go at its end: for a reader that
  * works on what there is as soon as it is woken. False if memory is out. */
 bool gbx_mcp_out_gather(gbx_mcp_out *out, gbx_mcp_loop *loop);
+/* That the reader is gone is known without anything being sent. False if memory or
+ * descriptors are out. */
+bool gbx_mcp_out_watch(gbx_mcp_out *out, gbx_mcp_loop *loop);
 /* What the reader has not taken is dropped. NULL is ignored. */
 void gbx_mcp_out_free(gbx_mcp_out *out);
 

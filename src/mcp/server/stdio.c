@@ -352,7 +352,8 @@ gbx_status gbx_mcp_stdio_new(gbx_mcp_loop *loop, gbx_mcp_server *server, int in_
     gbx_mcp_lines_init(&s->lines, GBX_MCP_LINE_MAX);
     s->out = gbx_mcp_out_new(loop, out_fd, OUT_BYTES, &out_hooks);
     s->session = gbx_mcp_session_new(server, &hooks);
-    if (s->out == NULL || s->session == NULL || !make_events(s)) {
+    if (s->out == NULL || s->session == NULL || !make_events(s) ||
+        !gbx_mcp_out_watch(s->out, loop)) {
         gbx_mcp_stdio_free(s);
         return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
     }

@@ -4,6 +4,8 @@
  * what the code logged and what it has already done. Over the limit head and tail stay, and
  * the first line says exactly what was cut.
  */
+import { mendHalves } from './half.js';
+
 const MOST_LOG_LINES = 100;
 
 function seconds(ms) {
@@ -71,5 +73,5 @@ export function answerOf(outcome, mostCharacters) {
   const { result, logs: lines, ...rest } = outcome;
   const structuredContent = { ...rest, truncated, logs: lines.slice(0, MOST_LOG_LINES), artifacts: artifacts.map(({ value, ...about }) => about) };
   if (ok && result !== undefined && !isCut) structuredContent.result = result;
-  return { content: [{ type: 'text', text: parts.filter(Boolean).join('\n') }], structuredContent, isError: !ok };
+  return mendHalves({ content: [{ type: 'text', text: parts.filter(Boolean).join('\n') }], structuredContent, isError: !ok });
 }

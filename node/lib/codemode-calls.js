@@ -5,6 +5,7 @@
  */
 import { isObject } from './argument.js';
 import { CallError, notFound, valueOf } from './codemode-servers.js';
+import { mendText } from './half.js';
 import { InvalidData, snapshot, Taken, whole } from './input.js';
 import { messageOf } from './thrown.js';
 
@@ -14,8 +15,6 @@ const WORDS_MAX = 20;
 const MESSAGE_MAX = 2000; // of progress
 const DISCOVER_MOST = 50;
 const LISTS_MOST = 5; // that one server is asked for in one run: all but the last have failed
-
-const HALF = /\p{Surrogate}/gu; // half a character, which no URI can hold
 
 const isText = (value, most) => typeof value === 'string' && value.length <= most;
 
@@ -264,7 +263,7 @@ export class Run {
     const content = isBytes ? Buffer.from(value.base64, 'base64') : value;
     const bytes = isBytes ? content.length : Buffer.byteLength(JSON.stringify(content) ?? '');
     const artifact = {
-      name: isText(name, NAME_MAX) && name !== '' ? name.replace(HALF, '\ufffd') : `artifact-${this.artifacts.length + 1}`,
+      name: isText(name, NAME_MAX) && name !== '' ? mendText(name) : `artifact-${this.artifacts.length + 1}`,
       mimeType: isText(mimeType, NAME_MAX) ? mimeType
         : isBytes ? 'application/octet-stream' : typeof content === 'string' ? 'text/plain' : 'application/json',
       bytes,

@@ -4,6 +4,7 @@
  * the model, the same as data for programs.
  */
 import { needName, needNumber, needObject, needText } from './argument.js';
+import { mendHalves } from './half.js';
 import { InvalidData, jsonOf } from './input.js';
 
 const DETAILS = { subject: 'details', root: 'details' };
@@ -44,7 +45,8 @@ export class ToolErrorBuilder {
 
   /** The result of a tool, as the protocol has it. */
   toResult() {
-    const { code, message, suggestion, details, retryAfter } = this.#error;
+    const error = mendHalves(this.#error);
+    const { code, message, suggestion, details, retryAfter } = error;
     const lines = [`${code}: ${message}`];
     if (suggestion) lines.push(`What to do: ${suggestion}`);
     for (const [name, value] of Object.entries(details ?? {}))
@@ -52,7 +54,7 @@ export class ToolErrorBuilder {
     if (retryAfter > 0) lines.push(`Try again after ${retryAfter} s.`);
     return {
       content: [{ type: 'text', text: lines.join('\n') }],
-      structuredContent: { error: this.#error },
+      structuredContent: { error },
       isError: true,
     };
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* tool-result - what a handler returned, as the protocol has the result of a tool. */
 import { isObject } from './argument.js';
+import { mendHalves, mendText } from './half.js';
 import { hintOfCode } from './hints.js';
 import { InvalidData, jsonOf } from './input.js';
 import { partsOf } from './thrown.js';
@@ -55,6 +56,9 @@ function isResult(value) {
   return value.content.length > 0 || Object.keys(value).every((name) => Object.hasOwn(PARTS, name));
 }
 
+/* Or a text that looks like it: JSON.stringify writes whole characters as they are. */
+const HALF_ESCAPED = /\\ud[89a-f]/;
+
 const RETURNED = { subject: 'what the tool returned', root: 'result' };
 
 function textOf(value) {
@@ -78,8 +82,8 @@ export function returnedBy(result) {
 export function toToolResult(returned) {
   if (returned instanceof ToolErrorBuilder) return returned.toResult();
   const text = textOf(returned);
-  if (isResult(returned)) return returned;
-  const result = { content: [{ type: 'text', text: typeof returned === 'string' ? returned : text }] };
+  if (isResult(returned)) return HALF_ESCAPED.test(text) ? mendHalves(JSON.parse(text)) : returned;
+  const result = { content: [{ type: 'text', text: typeof returned === 'string' ? mendText(returned) : text }] };
   values.set(result, returned);
   return result;
 }

@@ -432,6 +432,7 @@ describe('the tool', () => {
     assert.match(textOf(answer), /^\{"n":5\}\nLog:\nx\n\[1 call, \d+ ms, \d+\.\d MB\]$/);
     assert.deepEqual(answer.structuredContent.result, { n: 5 });
     assert.equal(answer.isError, false);
+    assert.equal((await mode.handler({ code: 'return "\u{1f600}".slice(1)' })).structuredContent.result, '\ufffd');
     assert.match(textOf(await mode.handler({ code: 'console.log(1)' })), /^No value was returned; 1 log line\./);
   });
 

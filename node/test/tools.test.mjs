@@ -154,8 +154,8 @@ describe('what a client sends is held against the parameters', () => {
 
   it('counts the characters of a string as JSON Schema does', async () => {
     const g = createSandboxTools();
-    g.query('t').withString('s', '', { min: 2, max: 2 }).handle(({ s }) => s);
-    for (const s of ['ab', '\u{1f600}\u{1f600}', '\ud83d\ud83d', '\ude00\ud83d']) assert.equal(textOf(await g.callTool('t', { s })), s);
+    g.query('t').withString('s', '', { min: 2, max: 2 }).handle(({ s }) => `${[...s].length}`);
+    for (const s of ['ab', '\u{1f600}\u{1f600}', '\ud83d\ud83d', '\ude00\ud83d']) assert.equal(textOf(await g.callTool('t', { s })), '2');
     assert.match(textOf(await g.callTool('t', { s: '\u{1f600}' })), /s must have at least 2 characters, and has 1/);
     assert.match(textOf(await g.callTool('t', { s: 'a\u{1f600}b' })), /s must have at most 2 characters, and has 3/);
   });
@@ -184,6 +184,14 @@ describe('a handler returns', () => {
   it('a result of the protocol, which is passed on', async () => {
     const image = { content: [{ type: 'image', data: '', mimeType: 'image/png' }] };
     assert.equal(await returns(image), image);
+  });
+
+  it('half a character, which goes out as U+FFFD: many clients refuse a message with one', async () => {
+    assert.deepEqual(await returns('a\ud83d'), { content: [{ type: 'text', text: 'a\ufffd' }] });
+    const [content, error] = [[{ type: 'text', text: '\u{1f600}\ud83d' }], f.error('E', 'a\udc00').details({ 'b\udc00': 'c\udc00' })];
+    assert.deepEqual(await returns({ content, structuredContent: { 'a\ud83d': ['\ud83d'] } }),
+      { content: [{ type: 'text', text: '\u{1f600}\ufffd' }], structuredContent: { 'a\ufffd': ['\ufffd'] } });
+    assert.deepEqual((await returns(error)).structuredContent.error, { code: 'E', message: 'a\ufffd', details: { 'b\ufffd': 'c\ufffd' } });
   });
 
   it('a result with contents of every type that the protocol has, or with none', async () => {

@@ -77,7 +77,7 @@ static void test_question__shows_the_begin_of_a_long_list_and_what_comes_after(
     (void)gbx_buf_puts(&args, "],\"wide\":{\"m0\":0");
     for (int i = 1; i < 2000; i++)
         (void)gbx_buf_printf(&args, ",\"m%d\":0", i);
-    assert_true(gbx_buf_append(&args, "},\"table\":\"orders\"}", 22));
+    assert_true(gbx_buf_append(&args, "},\"table\":\"orders\"}", 20));
     (void)call(&p, "plain", (const char *)args.data, "");
     assert_non_null(strstr(p.message, "\"n\": 0"));
     assert_non_null(strstr(p.message, "\"m0\": 0"));

@@ -199,13 +199,13 @@ static bool look_for_value(const decoded *d, const char *value, const gbx_hits *
 
 static void check_hits(gbx_span data)
 {
-    static const gbx_escaping chains[][2] = {
-        {GBX_ESCAPING_NONE, GBX_ESCAPING_NONE},
-        {GBX_ESCAPING_JSON, GBX_ESCAPING_NONE},
-        {GBX_ESCAPING_PERCENT, GBX_ESCAPING_NONE},
-        {GBX_ESCAPING_HTML, GBX_ESCAPING_NONE},
-        {GBX_ESCAPING_LINES, GBX_ESCAPING_NONE},
-        {GBX_ESCAPING_FORM, GBX_ESCAPING_NONE},
+    static const gbx_escaping chains[][3] = {
+        {GBX_ESCAPING_NONE},
+        {GBX_ESCAPING_JSON},
+        {GBX_ESCAPING_PERCENT},
+        {GBX_ESCAPING_HTML},
+        {GBX_ESCAPING_LINES},
+        {GBX_ESCAPING_FORM},
         {GBX_ESCAPING_JSON, GBX_ESCAPING_JSON},
         {GBX_ESCAPING_JSON, GBX_ESCAPING_PERCENT},
         {GBX_ESCAPING_JSON, GBX_ESCAPING_HTML},
@@ -213,6 +213,11 @@ static void check_hits(gbx_span data)
         {GBX_ESCAPING_JSON, GBX_ESCAPING_FORM},
         {GBX_ESCAPING_PERCENT, GBX_ESCAPING_JSON},
         {GBX_ESCAPING_PERCENT, GBX_ESCAPING_PERCENT},
+        {GBX_ESCAPING_JSON, GBX_ESCAPING_JSON, GBX_ESCAPING_JSON},
+        {GBX_ESCAPING_JSON, GBX_ESCAPING_JSON, GBX_ESCAPING_PERCENT},
+        {GBX_ESCAPING_JSON, GBX_ESCAPING_JSON, GBX_ESCAPING_HTML},
+        {GBX_ESCAPING_JSON, GBX_ESCAPING_JSON, GBX_ESCAPING_LINES},
+        {GBX_ESCAPING_JSON, GBX_ESCAPING_JSON, GBX_ESCAPING_FORM},
     };
     static decoded d;
     gbx_hits hits;
@@ -231,8 +236,8 @@ static void check_hits(gbx_span data)
             d.from[i] = i;
             d.to[i] = i + 1;
         }
-        undo(chains[c][0], &d);
-        undo(chains[c][1], &d);
+        for (size_t i = 0; i < GBX_COUNTOF(chains[c]); i++)
+            undo(chains[c][i], &d);
         for (size_t i = 0; i < GBX_COUNTOF(values); i++)
             any = look_for_value(&d, values[i], &hits) || any;
     }

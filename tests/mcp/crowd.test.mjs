@@ -21,6 +21,9 @@ const served = ['mcp', '--timeout', '60000', '--data', `rows=${file('rows.json',
 afterEach(killAll);
 after(() => rmSync(folder, { recursive: true }));
 
+/** A sanitizer makes each slower. */
+const MANY = process.env.SANITIZED ? 600 : 1000;
+
 /** How often each answer came. */
 async function answers(wire, count, name, code) {
   const told = await Promise.all(Array.from({ length: count }, () => wire.call(name, { code })));
@@ -33,11 +36,11 @@ async function answers(wire, count, name, code) {
   return counts;
 }
 
-test('a thousand calls at once are answered', async () => {
+test(`${MANY} calls at once are answered`, async () => {
   const wire = new Wire(process.env.GLOVEBOX, served);
   await wire.initialize();
-  assert.deepEqual(await answers(wire, 1000, 'compute', 'data.length'), { 2: 1000 });
-  assert.deepEqual(await answers(wire, 1000, 'execute', 'return 2'), { 2: 1000 });
+  assert.deepEqual(await answers(wire, MANY, 'compute', 'data.length'), { 2: MANY });
+  assert.deepEqual(await answers(wire, MANY, 'execute', 'return 2'), { 2: MANY });
   await wire.close();
 });
 

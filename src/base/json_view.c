@@ -208,6 +208,18 @@ bool gbx_view_next(gbx_view container, size_t *cursor, gbx_view *ret_name,
     return true;
 }
 
+size_t gbx_view_count(gbx_view container)
+{
+    size_t cursor = 0;
+    size_t count = 0;
+    gbx_view name;
+    gbx_view value;
+
+    while (gbx_view_next(container, &cursor, &name, &value))
+        count++;
+    return count;
+}
+
 bool gbx_view_append_text(gbx_view view, gbx_buf *to)
 {
     if (gbx_view_kind(view) != '"')

@@ -35,6 +35,9 @@ gbx_view gbx_view_member(gbx_view object, const char *name);
 bool gbx_view_next(gbx_view container, size_t *cursor, gbx_view *ret_name,
                    gbx_view *ret_value);
 
+/* Of an array, or members of an object; 0 of anything else. */
+size_t gbx_view_count(gbx_view container);
+
 /* Append a string's characters, any other value as it is written. */
 bool gbx_view_append_text(gbx_view view, gbx_buf *to);
 

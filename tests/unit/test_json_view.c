@@ -118,6 +118,7 @@ static void test_a_walk__meets_every_element_once(void **state)
         count++;
     }
     assert_int_equal(count, GBX_COUNTOF(elements));
+    assert_int_equal(gbx_view_count(list), GBX_COUNTOF(elements));
 }
 
 static void test_a_walk__of_nothing_ends_at_once(void **state)
@@ -132,6 +133,7 @@ static void test_a_walk__of_nothing_ends_at_once(void **state)
         gbx_view value;
 
         assert_false(gbx_view_next(open_text(texts[i]), &cursor, &name, &value));
+        assert_int_equal(gbx_view_count(open_text(texts[i])), 0);
     }
 }
 

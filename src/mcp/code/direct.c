@@ -243,18 +243,6 @@ static void write_tools(gbx_view tools, gbx_buf *to)
     }
 }
 
-static size_t count_tools(gbx_view tools)
-{
-    size_t cursor = 0;
-    size_t count = 0;
-    gbx_view key;
-    gbx_view tool;
-
-    while (gbx_view_next(tools, &cursor, &key, &tool))
-        count++;
-    return count;
-}
-
 static void on_provided(void *user, const gbx_upstream_reply *failure)
 {
     struct provision *p = user;
@@ -270,7 +258,7 @@ static void on_provided(void *user, const gbx_upstream_reply *failure)
                              "%s is ready: %s %s, protocol %s, started in %.0f ms, %zu "
                              "tools",
                              p->server, info.server_name, info.version, info.era,
-                             info.start_ms, count_tools(info.tools));
+                             info.start_ms, gbx_view_count(info.tools));
         write_tools(info.tools, &text);
         if (info.left_out > 0)
             (void)gbx_buf_printf(&text, " (%s)", info.left_out_why);

@@ -169,18 +169,6 @@ static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_
     }
 }
 
-static size_t count_tools(gbx_view tools)
-{
-    size_t count = 0;
-    size_t cursor = 0;
-    gbx_view key;
-    gbx_view tool;
-
-    while (gbx_view_next(tools, &cursor, &key, &tool))
-        count++;
-    return count;
-}
-
 /* Nothing fits: where there is something, by servers. */
 static void write_nothing(const gbx_mcp_code *code, const gbx_code_query *q,
                           gbx_buf *to)
@@ -192,7 +180,7 @@ static void write_nothing(const gbx_mcp_code *code, const gbx_code_query *q,
          i++) {
         gbx_upstream_info info = gbx_upstreams_info(code->upstreams, i);
         size_t count = q->server[0] == 0 || strcmp(q->server, info.name) == 0
-                           ? count_tools(info.tools)
+                           ? gbx_view_count(info.tools)
                            : 0;
 
         if (count > 0 && named == SERVERS_MAX)

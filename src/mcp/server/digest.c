@@ -167,15 +167,11 @@ static member *members_of(gbx_view object, bool (*is_left_out)(gbx_view name),
     size_t cursor = 0;
     gbx_view name;
     gbx_view value;
-    member *all;
+    member *all = calloc(gbx_view_count(object) + 1, sizeof *all);
 
-    while (gbx_view_next(object, &cursor, &name, &value))
-        count++;
-    all = calloc(count + 1, sizeof *all);
     if (all == NULL)
         return NULL;
-    count = 0;
-    for (cursor = 0; gbx_view_next(object, &cursor, &name, &value);) {
+    while (gbx_view_next(object, &cursor, &name, &value)) {
         gbx_sha256 s;
 
         if (is_left_out != NULL && is_left_out(name))

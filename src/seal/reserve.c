@@ -3,7 +3,8 @@
  * reserve - the engine keeps 4 GiB of address space for the shapes of objects and
  * touches some pages of it. What grows in there makes no mapping, so no limit would
  * notice; with its tail inaccessible it is bounded like all the rest. Undoing that is
- * refused by RLIMIT_DATA, which counts a page when it becomes writable.
+ * refused by a worker's RLIMIT_DATA, which counts a page when it becomes writable; the
+ * template has none, and opens the tail for as long as it loads a dataset.
  */
 #include "base/cleanup.h"
 #include "seal/steps.h"
@@ -18,9 +19,9 @@
 /* By its size it is recognised: nothing else asks for so much at once. */
 #define RESERVATION_BYTES (UINT64_C(4) << 30)
 
-/* Left open after what is in use: shapes of the largest honest call. Each takes about
- * 128 bytes, so 32 MiB are a quarter of a million new ones. */
-#define OPEN_BYTES GBX_MIB(32)
+/* Left open after what is in use, at the least: shapes of the largest honest call. Each
+ * takes about 128 bytes, so 32 MiB are a quarter of a million new ones. */
+#define OPEN_BYTES_MIN GBX_MIB(32)
 
 #define WINDOW_BYTES GBX_MIB(16)
 
@@ -47,19 +48,30 @@ static bool find_end_of_use(char *start, size_t size, char **ret)
     return true;
 }
 
-/* False if the tail of the block at start could not be closed. */
-static bool close_tail(gbx_seal *seal, char *start)
+/* A quarter of the memory limit, as it is of the default one. */
+static size_t open_bytes(const gbx_seal *seal)
 {
-    char *end = start + RESERVATION_BYTES;
+    uint64_t quarter = seal->memory_bytes / 4;
+
+    return quarter > OPEN_BYTES_MIN ? (size_t)quarter : OPEN_BYTES_MIN;
+}
+
+/* False if the tail could not be closed. */
+static bool close_tail(gbx_seal *seal, gbx_reserve *r)
+{
+    char *end = r->start + RESERVATION_BYTES;
+    size_t open = open_bytes(seal);
     char *keep;
 
-    if (!find_end_of_use(start, RESERVATION_BYTES, &keep))
+    r->closed = end;
+    if (!find_end_of_use(r->start, RESERVATION_BYTES, &keep))
         return false;
-    if ((size_t)(end - keep) <= OPEN_BYTES)
+    if ((size_t)(end - keep) <= open)
         return true;
-    keep += OPEN_BYTES;
+    keep += open;
     if (mprotect(keep, (size_t)(end - keep), PROT_NONE) < 0)
         return false;
+    r->closed = keep;
     seal->closed_bytes += (uint64_t)(end - keep);
     return true;
 }
@@ -69,11 +81,15 @@ static bool close_tail(gbx_seal *seal, char *start)
 static bool close_within(gbx_seal *seal, uintptr_t from, uintptr_t to)
 {
     uintptr_t block = (from + RESERVATION_BYTES - 1) & ~(RESERVATION_BYTES - 1);
+    gbx_reserve *r;
 
-    if (to - from < RESERVATION_BYTES)
-        return true;
-    return block < to && to - block >= RESERVATION_BYTES &&
-           close_tail(seal, (char *)block);
+    if (to - from < RESERVATION_BYTES || block >= to || to - block < RESERVATION_BYTES)
+        return to - from < RESERVATION_BYTES;
+    if (seal->reserve_count == GBX_COUNTOF(seal->reserves))
+        return false;
+    r = &seal->reserves[seal->reserve_count++];
+    r->start = (char *)block;
+    return close_tail(seal, r);
 }
 
 /* "from-to rw-p ..." in hexadecimal. */
@@ -107,4 +123,28 @@ void gbx_reserve_close(gbx_seal *seal)
     }
     if (f != NULL)
         (void)fclose(f);
+}
+
+void gbx_reserve_open(gbx_seal *seal)
+{
+    for (size_t i = 0; i < seal->reserve_count; i++) {
+        gbx_reserve *r = &seal->reserves[i];
+        size_t size = (size_t)(r->start + RESERVATION_BYTES - r->closed);
+
+        /* Where the kernel refuses, what is open has to do. */
+        if (size == 0 || mprotect(r->closed, size, PROT_READ | PROT_WRITE) < 0)
+            continue;
+        r->closed += size;
+        seal->closed_bytes -= size;
+    }
+}
+
+bool gbx_reserve_close_again(gbx_seal *seal)
+{
+    bool closed = true;
+
+    seal->closed_bytes = 0;
+    for (size_t i = 0; i < seal->reserve_count; i++)
+        closed = close_tail(seal, &seal->reserves[i]) && closed;
+    return closed;
 }

@@ -46,6 +46,12 @@ typedef struct gbx_filter {
     unsigned short len;       /* instructions */
 } gbx_filter;
 
+/* Address space that the engine has reserved and whose tail is inaccessible. */
+typedef struct gbx_reserve {
+    char *start;
+    char *closed; /* from here to its end */
+} gbx_reserve;
+
 typedef struct gbx_seal {
     uint32_t layers_off;   /* bits left out: attack mode only */
     uint32_t ns_made;      /* bits of the namespaces that spawn made */
@@ -56,9 +62,11 @@ typedef struct gbx_seal {
     uint32_t landlock_abi;      /* 0: none */
     gbx_filter worker_filter;   /* the table of seccomp_table.h, class by class */
     gbx_filter template_filter; /* wider: what the template needs to fork workers */
-    uint64_t closed_bytes;      /* of the engine's reservations, made inaccessible */
-    int statm_fd;               /* sizes of the template; -1: not open */
-    pid_t template_pid;         /* to see in a fork whether its parent still lives */
+    gbx_reserve reserves[4];    /* this engine makes one */
+    size_t reserve_count;
+    uint64_t closed_bytes; /* of them, made inaccessible */
+    int statm_fd;          /* sizes of the template; -1: not open */
+    pid_t template_pid;    /* to see in a fork whether its parent still lives */
 } gbx_seal;
 
 /* Step 1b, before the engine starts: look at what spawn established (ns_made: the
@@ -69,6 +77,12 @@ void gbx_seal_init(gbx_seal *seal, uint32_t layers_off, uint32_t ns_made,
 /* Step 2. Ends by sealing a probe as a worker and looking at it; then every element
  * of seal->layers is final. */
 void gbx_seal_template(gbx_seal *seal);
+
+/* Around the loading of a dataset, in the template, where no code of a call runs: its
+ * shapes of objects may be more than a call may make. False if the template must end,
+ * since what it would fork had no bound. */
+void gbx_reserve_open(gbx_seal *seal);
+bool gbx_reserve_close_again(gbx_seal *seal);
 
 /* Step 3, in the child. channel is moved to GBX_CHANNEL_FD. False if a required
  * layer failed: the caller must exit without reading anything. */

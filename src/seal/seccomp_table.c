@@ -116,6 +116,7 @@ static const gbx_rule template[] = {
     {CALL(munmap), EXECUTE, "the heap", {{0}}},
     {CALL(mremap), EXECUTE, "the heap", {{0}}},
     {CALL(madvise), EXECUTE, "the heap", {{0}}},
+    {CALL(mincore), EXECUTE, "how much of the engine's reserve a dataset took", {{0}}},
     {CALL(brk), EXECUTE, "the heap", {{0}}},
     {CALL(futex), EXECUTE, "locks", {{0}}},
     {CALL(sched_yield), EXECUTE, "locks", {{0}}},

@@ -202,7 +202,10 @@ static bool load(template *t, gbx_span body, int fd)
     } else {
         gbx_span json = {data, (size_t)msg.size};
 
+        gbx_reserve_open(&t->seal);
         loaded.ok = gbx_realm_load(t->realm, msg.name, json, reason, sizeof reason);
+        if (!gbx_reserve_close_again(&t->seal))
+            return false;
         (void)munmap(data, (size_t)msg.size);
         gbx_realm_settle(t->realm, t->config.warm);
         gbx_heap_close_holes();

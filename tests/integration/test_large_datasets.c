@@ -101,11 +101,38 @@ static void test_memory__of_garbage_is_had_back_before_the_limit_is_met(void **s
     gbx_engine_free(engine);
 }
 
+/* As many sets of field names as records: no call may make as many. */
+static void test_load__takes_more_shapes_than_a_call_may_make(void **state)
+{
+    static const size_t count = 300000;
+    gbx_engine *engine = engine_start(NULL);
+    char *json = malloc(count * 16);
+    gbx_error error = {0};
+    gbx_call bomb = call_of("() => { const own = []; for (let i = 0; i < 1000000; i++) "
+                            "own.push({ ['own' + i]: 1 }); return own.length }");
+    size_t len = 0;
+
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        len += (size_t)sprintf(json + len, "{\"k%zu\":1}\n", i);
+    if (gbx_engine_load(engine, "d", json, len, GBX_DATA_NDJSON, &error) != GBX_OK)
+        fail_msg("%s", error.message);
+    free(json);
+
+    check_value(engine,
+                "d => { const own = []; for (let i = 0; i < 100000; i++) "
+                "own.push({ ['own' + i]: 1 }); return [d.length, own.length] }",
+                NULL, "[300000,100000]");
+    check_code(engine, &bomb, GBX_CODE_MEMORY);
+    gbx_engine_free(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reload__leaves_nothing_of_what_was_replaced),
         cmocka_unit_test(test_memory__of_garbage_is_had_back_before_the_limit_is_met),
+        cmocka_unit_test(test_load__takes_more_shapes_than_a_call_may_make),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,12 +72,41 @@ static int close_and_reopen(char *block)
     return mprotect(closed, GBX_MIB(192), PROT_READ | PROT_WRITE) == 0 ? 5 : 0;
 }
 
-static void test_reservation__is_closed_and_cannot_be_had_back(void **state)
+/* The kernel looks, so that what is not there is no fault. */
+static bool is_there(int pipe_end, const char *at)
+{
+    return write(pipe_end, at, 1) == 1;
+}
+
+static int load_and_close(char *block)
+{
+    gbx_seal seal = {.statm_fd = -1, .memory_bytes = GBX_MIB(512)};
+    const size_t used = GBX_MIB(640);
+    uint64_t closed;
+    int ends[2];
+
+    gbx_reserve_close(&seal);
+    closed = seal.closed_bytes;
+    if (pipe(ends) < 0 || is_there(ends[1], block + used))
+        return 1;
+    gbx_reserve_open(&seal);
+    if (seal.closed_bytes != 0 || !is_there(ends[1], block + RESERVED - 1))
+        return 2;
+    for (size_t at = 0; at < used; at += GBX_MIB(4))
+        block[at] = 1;
+    if (!gbx_reserve_close_again(&seal) || seal.closed_bytes >= closed)
+        return 3;
+    /* A quarter of the limit past what is in use, and no more. */
+    if (!is_there(ends[1], block + used + GBX_MIB(120)))
+        return 4;
+    return is_there(ends[1], block + used + GBX_MIB(129)) ? 5 : 0;
+}
+
+static void check_reservation(int (*in_child)(char *block))
 {
     int status = -1;
     char *block;
     pid_t pid = -1;
-    (void)state;
 
     /* The shadow of a sanitizer is such a reservation too. */
     if (HAS_SHADOW || ON_VALGRIND) {
@@ -88,12 +117,24 @@ static void test_reservation__is_closed_and_cannot_be_had_back(void **state)
     assert_non_null(block);
     pid = fork();
     if (pid == 0)
-        _exit(close_and_reopen(block));
+        _exit(in_child(block));
     assert_int_equal(waitpid(pid, &status, 0), pid);
 
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
     (void)munmap(block, RESERVED);
+}
+
+static void test_reservation__is_closed_and_cannot_be_had_back(void **state)
+{
+    (void)state;
+    check_reservation(close_and_reopen);
+}
+
+static void test_reservation__is_open_while_a_dataset_is_loaded(void **state)
+{
+    (void)state;
+    check_reservation(load_and_close);
 }
 
 /* ---- limits and descriptors ----------------------------------------------------------- */
@@ -255,6 +296,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reservation__is_closed_and_cannot_be_had_back),
+        cmocka_unit_test(test_reservation__is_open_while_a_dataset_is_loaded),
         cmocka_unit_test(test_limits__let_memory_grow_by_so_much_and_no_more),
         cmocka_unit_test(test_descriptors__all_but_the_channel_are_closed),
         cmocka_unit_test(test_worker__dies_with_its_template_within_100_ms),

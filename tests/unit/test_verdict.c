@@ -209,6 +209,28 @@ static void test_died__past_the_reserve_is_memory_at_any_limit(void **state)
     assert_int_equal(v.code, GBX_CODE_CRASHED);
 }
 
+/* Nothing was refused, so that what is full is the reserve; a signal of abort() is not
+ * what an access past its end makes. */
+static void test_died__of_a_full_reserve_names_the_shapes(void **state)
+{
+    gbx_exchange refused = {.was_refused = true};
+    gbx_evidence e = {.end = GBX_END_DIED,
+                      .wait_status = SIGSEGV,
+                      .growth_bytes = MEMORY / 4 + 1};
+    (void)state;
+
+    assert_non_null(
+        strstr(decide(e).message, "sets of field names than the memory limit"));
+    assert_non_null(strstr(decide(e).hint, "use a Map"));
+    e.wait_status = SIGABRT;
+    assert_string_equal(decide(e).message,
+                        "needed more memory than the limit of 128 MiB");
+    e.wait_status = SIGSEGV;
+    e.exchange = &refused;
+    assert_string_equal(decide(e).message,
+                        "needed more memory than the limit of 128 MiB");
+}
+
 static void test_died__every_exit_status_is_a_crash(void **state)
 {
     gbx_exchange x = {.was_refused = true};
@@ -400,6 +422,7 @@ int main(void)
         cmocka_unit_test(test_died__the_kernels_kill_is_the_limit_that_was_met),
         cmocka_unit_test(test_died__processor_time_changes_no_other_signal),
         cmocka_unit_test(test_died__past_the_reserve_is_memory_at_any_limit),
+        cmocka_unit_test(test_died__of_a_full_reserve_names_the_shapes),
         cmocka_unit_test(test_died__every_exit_status_is_a_crash),
         cmocka_unit_test(test_memory__of_a_large_input_names_the_input),
         cmocka_unit_test(

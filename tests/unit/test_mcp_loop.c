@@ -29,6 +29,7 @@ typedef struct job {
     scene *scene;
     int thread;
     int number;
+    gbx_mcp_post post;
 } job;
 
 static job jobs[THREADS][POSTS];
@@ -49,10 +50,11 @@ static void *post_all(void *arg)
 {
     job *mine = arg;
 
-    for (int i = 0; i < POSTS; i++)
-        if (!gbx_mcp_loop_post(mine[i].scene->loop, run_job, &mine[i]))
-            return NULL;
-    return arg;
+    for (int i = 0; i < POSTS; i++) {
+        mine[i].post = (gbx_mcp_post){.run = run_job, .arg = &mine[i]};
+        gbx_mcp_loop_post(mine[i].scene->loop, &mine[i].post);
+    }
+    return NULL;
 }
 
 static void test_posts_of_all_threads__run_on_the_loop_in_order(void **state)
@@ -91,13 +93,48 @@ static void never(void *arg)
 static void test_posts_after_the_stop__are_dropped(void **state)
 {
     gbx_mcp_loop *loop = gbx_mcp_loop_new();
+    gbx_mcp_post stop = {.run = stop_it, .arg = loop};
+    gbx_mcp_post before = {.run = never};
+    gbx_mcp_post after = {.run = never};
     (void)state;
 
-    assert_true(gbx_mcp_loop_post(loop, stop_it, loop));
-    assert_true(gbx_mcp_loop_post(loop, never, NULL));
+    gbx_mcp_loop_post(loop, &stop);
+    gbx_mcp_loop_post(loop, &before);
     assert_int_equal(gbx_mcp_loop_run(loop), 3);
-    assert_true(gbx_mcp_loop_post(loop, never, NULL));
+    gbx_mcp_loop_post(loop, &after);
     gbx_mcp_loop_free(loop);
+}
+
+typedef struct again {
+    gbx_mcp_loop *loop;
+    gbx_mcp_post post;
+    int ran;
+} again;
+
+static void run_again(void *arg)
+{
+    again *a = arg;
+
+    a->ran++;
+    if (a->ran == 3)
+        gbx_mcp_loop_stop(a->loop, 0);
+    else
+        gbx_mcp_loop_post(a->loop, &a->post);
+}
+
+static void test_what_is_posted_already__runs_once_and_can_be_posted_again(void **state)
+{
+    again a = {.loop = gbx_mcp_loop_new()};
+    gbx_mcp_post other = {.run = never};
+    (void)state;
+
+    a.post = (gbx_mcp_post){.run = run_again, .arg = &a};
+    gbx_mcp_loop_post(a.loop, &a.post);
+    gbx_mcp_loop_post(a.loop, &a.post);
+    assert_int_equal(gbx_mcp_loop_run(a.loop), 0);
+    assert_int_equal(a.ran, 3);
+    gbx_mcp_loop_post(a.loop, &other); /* the list is whole */
+    gbx_mcp_loop_free(a.loop);
 }
 
 static void test_a_stop_before_the_run__is_not_lost(void **state)
@@ -114,6 +151,7 @@ static void test_a_stop_before_the_run__is_not_lost(void **state)
 
 typedef struct busy {
     gbx_mcp_loop *loop;
+    gbx_mcp_post stop;
     struct event *event;
     unsigned turns;
 } busy;
@@ -126,7 +164,7 @@ static void on_busy(evutil_socket_t fd, short what, void *arg)
     (void)what;
 
     if (b->turns == 10)
-        assert_true(gbx_mcp_loop_post(b->loop, stop_it, b->loop));
+        gbx_mcp_loop_post(b->loop, &b->stop);
     if (++b->turns < 100000000)
         event_active(b->event, 0, 0);
     else
@@ -138,6 +176,7 @@ static void test_what_is_always_due__does_not_hold_up_what_is_posted(void **stat
     busy b = {.loop = gbx_mcp_loop_new()};
     (void)state;
 
+    b.stop = (gbx_mcp_post){.run = stop_it, .arg = b.loop};
     b.event = event_new(gbx_mcp_loop_base(b.loop), -1, 0, on_busy, &b);
     event_active(b.event, 0, 0);
 
@@ -173,6 +212,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_posts_of_all_threads__run_on_the_loop_in_order),
         cmocka_unit_test(test_posts_after_the_stop__are_dropped),
+        cmocka_unit_test(
+            test_what_is_posted_already__runs_once_and_can_be_posted_again),
         cmocka_unit_test(test_what_is_always_due__does_not_hold_up_what_is_posted),
         cmocka_unit_test(test_a_stop_before_the_run__is_not_lost),
         cmocka_unit_test(test_a_loop_without_descriptors__is_none),

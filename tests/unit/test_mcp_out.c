@@ -170,16 +170,18 @@ static void stop_loop(void *loop)
 
 static void test_what_is_gathered__is_written_at_the_end_of_the_turn(void **state)
 {
+    gbx_mcp_post stop = {.run = stop_loop};
     scene s;
     (void)state;
 
     open_scene(&s);
+    stop.arg = s.loop;
     assert_true(gbx_mcp_out_gather(s.out, s.loop));
     assert_true(gbx_mcp_out_send(s.out, "one", 3));
     assert_true(gbx_mcp_out_send(s.out, "two", 3));
     assert_int_equal(in_pipe(&s), 0);
     assert_int_equal(gbx_mcp_out_waiting(s.out), 6);
-    assert_true(gbx_mcp_loop_post(s.loop, stop_loop, s.loop));
+    gbx_mcp_loop_post(s.loop, &stop);
     (void)gbx_mcp_loop_run(s.loop);
     assert_int_equal(in_pipe(&s), 6);
     assert_int_equal(gbx_mcp_out_waiting(s.out), 0);

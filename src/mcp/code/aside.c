@@ -29,13 +29,6 @@ struct gbx_aside {
     gbx_aside_job **last;
 };
 
-static void on_done(void *arg)
-{
-    gbx_aside_job *job = arg;
-
-    job->done(job->user);
-}
-
 /* NULL: it is the end. */
 static gbx_aside_job *next_job(gbx_aside *aside)
 {
@@ -54,7 +47,6 @@ static gbx_aside_job *next_job(gbx_aside *aside)
     return job;
 }
 
-/* What cannot be posted is lost: memory is out. */
 static void *run(void *arg)
 {
     gbx_aside *aside = arg;
@@ -64,7 +56,7 @@ static void *run(void *arg)
         gbx_patience_begin(job->patience);
         job->work(job->user);
         gbx_patience_end(job->patience);
-        (void)gbx_mcp_loop_post(aside->loop, on_done, job);
+        gbx_mcp_loop_post(aside->loop, &job->post);
     }
     return NULL;
 }
@@ -125,6 +117,7 @@ bool gbx_aside_give(gbx_aside *aside, gbx_aside_job *job)
     if (!has_thread(aside))
         return false;
     job->next = NULL;
+    job->post = (gbx_mcp_post){.run = job->done, .arg = job->user};
     (void)pthread_mutex_lock(&aside->lock);
     *aside->last = job;
     aside->last = &job->next;

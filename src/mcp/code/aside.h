@@ -29,7 +29,8 @@ typedef struct gbx_aside_job {
     void (*done)(void *user);
     void *user;
     gbx_patience *patience;     /* of all that is done with one text */
-    struct gbx_aside_job *next; /* its own */
+    struct gbx_aside_job *next; /* its own, as the post */
+    gbx_mcp_post post;
 } gbx_aside_job;
 
 /* NULL: memory is out. The thread begins with the first job. */

@@ -2,9 +2,8 @@
 /*
  * box - the loop drives the runs: between a worker and the loop there is no other thread.
  * What the guard reads of long code when a run begins, it reads aside.
- * What comes of the starter's thread, and the end of runs that have no engine, is a note
- * that is posted to the loop. Notes are in a list as well: those that the loop never comes
- * to are freed with the box.
+ * What comes of the starter's thread, and the end of runs that have no engine, is posted to
+ * the loop.
  */
 #include "mcp/code/box.h"
 
@@ -35,17 +34,9 @@ struct gbx_box_run {
     gbx_error error; /* of making it */
     bool is_making;  /* the drive, ticket and error are the job's */
     bool is_aborted;
-    bool is_over; /* done was called, or will be by a note */
+    bool is_over;          /* done was called, or will be by the post */
+    gbx_mcp_post end_post; /* of a run that ends without the engine, by its error */
     gbx_box_run *next;
-};
-
-/* READY, or the end of a run. */
-struct note {
-    gbx_box *box;
-    gbx_box_run *run; /* NULL: READY */
-    gbx_error error;
-    struct note *next;
-    struct note **link; /* what points here */
 };
 
 struct gbx_box {
@@ -61,55 +52,14 @@ struct gbx_box {
     bool has_starter;
     gbx_engine *engine; /* the starter's until is_ready */
     bool is_ready;
+    gbx_error outcome; /* of a start, the starter's until the post of it has come */
+    gbx_mcp_post start_post;
     gbx_error failure; /* of the last start; status is not GBX_OK: it has failed */
     gbx_backoff backoff;
     gbx_box_run *runs;
-    pthread_mutex_t lock; /* of notes and id */
-    struct note *notes;
-    char id[16]; /* of the engine, once its log has begun */
+    pthread_mutex_t lock; /* of id */
+    char id[16];          /* of the engine, once its log has begun */
 };
-
-/* ---- notes ------------------------------------------------------------------------ */
-
-static void unlink_note(struct note *n)
-{
-    (void)pthread_mutex_lock(&n->box->lock);
-    *n->link = n->next;
-    if (n->next != NULL)
-        n->next->link = n->link;
-    (void)pthread_mutex_unlock(&n->box->lock);
-}
-
-static void on_note(void *arg);
-
-/* Takes the note, and from any thread. What cannot be posted is lost: memory is out. */
-static void post(struct note *n)
-{
-    gbx_box *box = n->box;
-
-    (void)pthread_mutex_lock(&box->lock);
-    n->next = box->notes;
-    n->link = &box->notes;
-    if (n->next != NULL)
-        n->next->link = &n->next;
-    box->notes = n;
-    (void)pthread_mutex_unlock(&box->lock);
-    if (!gbx_mcp_loop_post(box->loop, on_note, n)) {
-        unlink_note(n);
-        free(n);
-    }
-}
-
-static struct note *make_note(gbx_box *box, gbx_box_run *run)
-{
-    struct note *n = calloc(1, sizeof *n);
-
-    if (n == NULL)
-        return NULL;
-    n->box = box;
-    n->run = run;
-    return n;
-}
 
 /* ---- on the engine's threads --------------------------------------------------------- */
 
@@ -138,25 +88,23 @@ static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call
 static void *start_engine(void *arg)
 {
     gbx_box *box = arg;
-    struct note *n = make_note(box, NULL);
+    gbx_error *error = &box->outcome;
     gbx_engine *engine = NULL;
 
-    if (n == NULL)
-        return NULL;
-    n->error.status = gbx_engine_new(&box->options, &engine, &n->error);
-    if (n->error.status == GBX_OK)
-        n->error.status =
-            gbx_engine_expose(engine, box->function, on_request, box, &n->error);
+    error->status = gbx_engine_new(&box->options, &engine, error);
+    if (error->status == GBX_OK)
+        error->status =
+            gbx_engine_expose(engine, box->function, on_request, box, error);
     /* Last: the template that comes of it knows the function, and warms both. */
-    if (n->error.status == GBX_OK)
-        n->error.status =
+    if (error->status == GBX_OK)
+        error->status =
             gbx_engine_preload(engine, box->preload.name, box->preload.source,
-                               box->preload.source_len, &n->error);
-    if (n->error.status == GBX_OK)
-        box->engine = engine; /* the loop looks when the note has come */
+                               box->preload.source_len, error);
+    if (error->status == GBX_OK)
+        box->engine = engine; /* the loop looks when the post has come */
     else
         gbx_engine_free(engine);
-    post(n);
+    gbx_mcp_loop_post(box->loop, &box->start_post);
     return NULL;
 }
 
@@ -186,16 +134,21 @@ static void end_run(gbx_box_run *run, gbx_result *result, const gbx_error *error
     free_run(run);
 }
 
-/* A run that ends without the engine ends by a note as well: never from inside. */
+static void on_end(void *arg)
+{
+    gbx_box_run *run = arg;
+    gbx_error error = run->error;
+
+    end_run(run, NULL, &error);
+}
+
+/* A run that ends without the engine ends by a post: never from inside. */
 static void end_later(gbx_box_run *run, const gbx_error *error)
 {
-    struct note *n = make_note(run->box, run);
-
     run->is_over = true;
-    if (n == NULL)
-        return;
-    n->error = *error;
-    post(n);
+    run->error = *error;
+    run->end_post = (gbx_mcp_post){.run = on_end, .arg = run};
+    gbx_mcp_loop_post(run->box->loop, &run->end_post);
 }
 
 static void on_log(void *user, const gbx_log *log)
@@ -276,8 +229,11 @@ static void begin(gbx_box_run *run)
     end_later(run, &run->error);
 }
 
-static void on_ready(gbx_box *box, const gbx_error *error)
+static void on_ready(void *arg)
 {
+    gbx_box *box = arg;
+    const gbx_error *error = &box->outcome;
+
     box->failure = *error;
     if (error->status != GBX_OK)
         gbx_backoff_fail(&box->backoff, gbx_clock_now_ns());
@@ -294,6 +250,8 @@ static void on_ready(gbx_box *box, const gbx_error *error)
 
 static bool start(gbx_box *box)
 {
+    box->outcome = (gbx_error){.status = GBX_OK};
+    box->start_post = (gbx_mcp_post){.run = on_ready, .arg = box};
     box->has_starter = box->function != NULL &&
                        pthread_create(&box->starter, NULL, start_engine, box) == 0;
     return box->has_starter;
@@ -306,7 +264,7 @@ static void start_again(gbx_box *box)
 
     if (!gbx_backoff_is_over(&box->backoff, now_ns))
         return;
-    if (box->has_starter) /* it has ended, or is about to: its note is the last it does */
+    if (box->has_starter) /* it has ended, or is about to: its post is the last it does */
         (void)pthread_join(box->starter, NULL);
     (void)pthread_mutex_lock(&box->lock);
     box->id[0] = 0;
@@ -317,11 +275,12 @@ static void start_again(gbx_box *box)
         gbx_backoff_fail(&box->backoff, now_ns);
 }
 
+/* The ticket of one that is being made is the job's still, and none that asks. */
 static gbx_box_run *find_run(gbx_box *box, gbx_ticket ticket)
 {
     gbx_box_run *run = box->runs;
 
-    while (run != NULL && run->ticket != ticket)
+    while (run != NULL && (run->is_making || run->ticket != ticket))
         run = run->next;
     return run;
 }
@@ -336,18 +295,6 @@ static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call
     (void)engine;
     if (run != NULL && gbx_view_open(call->args, call->args_len, &args))
         box->hooks.request(run->user, call->request, args);
-}
-
-static void on_note(void *arg)
-{
-    struct note *n = arg;
-
-    unlink_note(n);
-    if (n->run == NULL)
-        on_ready(n->box, &n->error);
-    else
-        end_run(n->run, NULL, &n->error);
-    free(n);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -387,12 +334,6 @@ void gbx_box_free(gbx_box *box)
         return;
     if (box->has_starter)
         (void)pthread_join(box->starter, NULL);
-    while (box->notes != NULL) {
-        struct note *n = box->notes;
-
-        unlink_note(n);
-        free(n);
-    }
     while (box->runs != NULL) { /* before the engine: they are its calls */
         gbx_box_run *run = box->runs;
 

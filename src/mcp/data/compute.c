@@ -330,11 +330,8 @@ void gbx_compute_on_log(void *user, const gbx_log *log)
         c->lines.failed = false; /* full: later ones may fit again */
     }
     (void)pthread_mutex_unlock(&c->data->log_lock);
-    if (must_post && !gbx_mcp_loop_post(c->data->loop, lines_arrived, c)) {
-        (void)pthread_mutex_lock(&c->data->log_lock);
-        c->is_posted = false;
-        (void)pthread_mutex_unlock(&c->data->log_lock);
-    }
+    if (must_post)
+        gbx_mcp_loop_post(c->data->loop, &c->lines_post);
 }
 
 void gbx_compute_on_done(void *user, gbx_ticket ticket, gbx_result *result)
@@ -343,7 +340,7 @@ void gbx_compute_on_done(void *user, gbx_ticket ticket, gbx_result *result)
 
     (void)ticket;
     c->result = result;
-    (void)gbx_mcp_loop_post(c->data->loop, ended, c); /* else it is ended with us */
+    gbx_mcp_loop_post(c->data->loop, &c->end_post);
 }
 
 void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
@@ -362,6 +359,8 @@ void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
     gbx_buf_init(&c->code, CODE_MAX);
     gbx_buf_init(&c->advice, GBX_KIB(4));
     gbx_buf_init(&c->lines, LINES_MAX);
+    c->lines_post = (gbx_mcp_post){.run = lines_arrived, .arg = c};
+    c->end_post = (gbx_mcp_post){.run = ended, .arg = c};
     while (*at != NULL)
         at = &(*at)->next;
     *at = c;

@@ -82,7 +82,8 @@ typedef struct gbx_data_loader {
     gbx_load_slot *slots;
     gbx_load_outcome *found; /* with the lock: for the loop, in order */
     gbx_load_outcome **found_last;
-    size_t room; /* bytes of description that a dataset may have */
+    gbx_mcp_post arrival; /* of them */
+    size_t room;          /* bytes of description that a dataset may have */
 } gbx_data_loader;
 
 gbx_status gbx_data_loader_start(gbx_data_loader *loader, gbx_mcp_data *data,

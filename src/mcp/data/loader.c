@@ -30,7 +30,7 @@ static void post(gbx_data_loader *l, gbx_load_outcome *o)
     *l->found_last = o;
     l->found_last = &o->next;
     (void)pthread_mutex_unlock(&l->lock);
-    (void)gbx_mcp_loop_post(l->data->loop, arrive, l); /* else it comes with the next */
+    gbx_mcp_loop_post(l->data->loop, &l->arrival);
 }
 
 static gbx_load_outcome *take_found(gbx_data_loader *l)
@@ -359,6 +359,7 @@ gbx_status gbx_data_loader_start(gbx_data_loader *l, gbx_mcp_data *data,
                                  gbx_error *reterr)
 {
     l->data = data;
+    l->arrival = (gbx_mcp_post){.run = arrive, .arg = l};
     atomic_init(&l->stop, false);
     l->slots = calloc(data->count, sizeof *l->slots);
     if (l->slots == NULL || pthread_mutex_init(&l->lock, NULL) != 0)

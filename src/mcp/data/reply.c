@@ -13,6 +13,7 @@
 #include "mcp/code/script.h"
 #include "mcp/data/inner.h"
 #include "mcp/data/number.h"
+#include "mcp/rpc/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -342,12 +343,15 @@ void gbx_compute_refuse(gbx_mcp_request *request, const char *code, const char *
     (void)gbx_buf_puts(&structured, "{\"ok\":false");
     put_error(&structured, code, error, at, hint);
     (void)gbx_buf_puts(&structured, ",\"logs\":[]}");
-    gbx_mcp_finish(request,
-                   &(gbx_mcp_result){.text = (const char *)text.data,
-                                     .text_len = text.len,
-                                     .structured = (const char *)structured.data,
-                                     .structured_len = structured.len,
-                                     .is_error = true});
+    if (text.failed || structured.failed)
+        gbx_mcp_fail(request, GBX_RPC_INTERNAL_ERROR, "memory is out");
+    else
+        gbx_mcp_finish(request,
+                       &(gbx_mcp_result){.text = (const char *)text.data,
+                                         .text_len = text.len,
+                                         .structured = (const char *)structured.data,
+                                         .structured_len = structured.len,
+                                         .is_error = true});
     gbx_buf_cleanup(&text);
     gbx_buf_cleanup(&structured);
 }

@@ -14,36 +14,21 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-typedef struct post {
-    struct post *next;
-    void (*run)(void *arg);
-    void *arg;
-} post;
-
 struct gbx_mcp_loop {
     struct event_base *base;
     struct event *woken;
     int wake_fd;
-    pthread_mutex_t lock; /* of first and last */
-    post *first;
-    post **last;
+    pthread_mutex_t lock; /* of the list and what is the loop's in a post */
+    gbx_mcp_post *first;
+    gbx_mcp_post **last;
     bool stopped;
     int status;
 };
 
-static void free_posts(post *at)
+/* The list is the caller's until each of it is begun. */
+static gbx_mcp_post *take_posts(gbx_mcp_loop *loop)
 {
-    while (at != NULL) {
-        post *next = at->next;
-
-        free(at);
-        at = next;
-    }
-}
-
-static post *take_posts(gbx_mcp_loop *loop)
-{
-    post *all;
+    gbx_mcp_post *all;
 
     (void)pthread_mutex_lock(&loop->lock);
     all = loop->first;
@@ -53,24 +38,34 @@ static post *take_posts(gbx_mcp_loop *loop)
     return all;
 }
 
+/* From here on it can be posted again. */
+static gbx_mcp_post *begin_post(gbx_mcp_loop *loop, gbx_mcp_post *post)
+{
+    gbx_mcp_post *next;
+
+    (void)pthread_mutex_lock(&loop->lock);
+    next = post->next;
+    post->is_posted = false;
+    (void)pthread_mutex_unlock(&loop->lock);
+    return next;
+}
+
 /* What is posted meanwhile waits for the next turn, so that events have theirs. */
 static void on_woken(evutil_socket_t fd, short what, void *arg)
 {
     gbx_mcp_loop *loop = arg;
     uint64_t count;
     ssize_t got = read(fd, &count, sizeof count);
-    post *at = take_posts(loop);
+    gbx_mcp_post *at = take_posts(loop);
 
     (void)got; /* nothing to read: someone else's wake-up took it, the list counts */
     (void)what;
     while (at != NULL && !loop->stopped) {
-        post *next = at->next;
+        gbx_mcp_post *next = begin_post(loop, at);
 
         at->run(at->arg);
-        free(at);
         at = next;
     }
-    free_posts(at);
 }
 
 /* For what is due: then the kernel is asked again what else is. What keeps itself busy, a
@@ -125,7 +120,6 @@ void gbx_mcp_loop_free(gbx_mcp_loop *loop)
 {
     if (loop == NULL)
         return;
-    free_posts(take_posts(loop));
     if (loop->woken != NULL)
         event_free(loop->woken);
     if (loop->base != NULL)
@@ -140,24 +134,27 @@ struct event_base *gbx_mcp_loop_base(gbx_mcp_loop *loop)
     return loop->base;
 }
 
-bool gbx_mcp_loop_post(gbx_mcp_loop *loop, void (*run)(void *arg), void *arg)
+void gbx_mcp_loop_post(gbx_mcp_loop *loop, gbx_mcp_post *post)
 {
     static const uint64_t one = 1;
-    post *p = malloc(sizeof *p);
+    bool is_new;
     ssize_t done;
 
-    if (p == NULL)
-        return false;
-    *p = (post){.run = run, .arg = arg};
     (void)pthread_mutex_lock(&loop->lock);
-    *loop->last = p;
-    loop->last = &p->next;
+    is_new = !post->is_posted;
+    if (is_new) {
+        post->is_posted = true;
+        post->next = NULL;
+        *loop->last = post;
+        loop->last = &post->next;
+    }
     (void)pthread_mutex_unlock(&loop->lock);
+    if (!is_new)
+        return;
     /* EAGAIN: the counter is full, so the loop is awake already. */
     do
         done = write(loop->wake_fd, &one, sizeof one);
     while (done < 0 && errno == EINTR);
-    return true;
 }
 
 int gbx_mcp_loop_run(gbx_mcp_loop *loop)

@@ -14,6 +14,15 @@
 
 typedef struct gbx_mcp_loop gbx_mcp_loop;
 
+/* What is to happen on the loop's thread. Memory of who posts it, kept until it runs or the
+ * loop is freed: so posting cannot fail. All zero but run and arg at first. */
+typedef struct gbx_mcp_post {
+    void (*run)(void *arg);
+    void *arg;
+    struct gbx_mcp_post *next; /* the loop's, as what follows */
+    bool is_posted;
+} gbx_mcp_post;
+
 /* NULL if memory is out, or descriptors are: errno. */
 gbx_mcp_loop *gbx_mcp_loop_new(void);
 
@@ -23,9 +32,9 @@ void gbx_mcp_loop_free(gbx_mcp_loop *loop);
 /* For events and timers of modules; only on the loop's thread. */
 struct event_base *gbx_mcp_loop_base(gbx_mcp_loop *loop);
 
-/* From any thread: have run(arg) called on the loop's thread, in the order of the posts.
- * False if memory is out; nothing was posted then. */
-bool gbx_mcp_loop_post(gbx_mcp_loop *loop, void (*run)(void *arg), void *arg);
+/* From any thread: have run(arg) called on the loop's thread, in the order of the posts. It
+ * may free the post, and post it again. What is posted and has not run is not posted twice. */
+void gbx_mcp_loop_post(gbx_mcp_loop *loop, gbx_mcp_post *post);
 
 /* Until gbx_mcp_loop_stop(); returns its status. */
 int gbx_mcp_loop_run(gbx_mcp_loop *loop);

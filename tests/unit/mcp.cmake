@@ -22,6 +22,7 @@ gbx_unit_test(mcp_hidden gbx_mcp_config gbx_parsed_config)
 gbx_unit_test(mcp_edit gbx_mcp_config)
 gbx_unit_test(mcp_rules gbx_rule_rows gbx_mcp_config)
 gbx_unit_test(mcp_spellings gbx_rule_rows gbx_mcp_config)
+gbx_unit_test(mcp_disguises gbx_rule_rows gbx_mcp_config)
 # Its servers and its person are played by the test.
 add_library(gbx_mcp_stage STATIC unit/mcp_stage.c)
 target_include_directories(gbx_mcp_stage PUBLIC unit)

@@ -5,6 +5,7 @@
 
 #include "mcp/rules/letters.h"
 #include "mcp/rules/plain.h"
+#include "mcp/rules/resolved.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -22,6 +23,7 @@ typedef struct matching {
     size_t host_end; /* and ends here */
     gbx_glob_kind kind;
     gbx_glob_how how;
+    bool is_anywhere; /* it may begin before any slash of the text */
 } matching;
 
 static char lower(char c)
@@ -164,6 +166,8 @@ static bool match(const matching *m, const char *text, size_t len)
                                             3) == 0)
         reach(m, &a, 3); /* a path may begin with the name itself */
     for (size_t i = 0; i < len;) {
+        if (m->is_anywhere && text[i] == '/')
+            reach(m, &a, 0);
         turn(m, &d, &a, text + i, len - i);
         d.is_path = d.is_path && text[i] != '?' && text[i] != '#';
         i += take(m, text + i, len - i, some, &some_len);
@@ -225,6 +229,23 @@ static bool match_wide(const matching *m, const char *text, size_t len)
     return match(m, text, without_slashes(text, len));
 }
 
+/* In a form that a text has as a path. */
+static bool match_form(const matching *m, const char *text, size_t len,
+                       gbx_resolved_slashes slashes)
+{
+    char form[GBX_GLOB_TEXT_MAX];
+    size_t form_len = gbx_resolved(text, len, slashes, form);
+
+    return (form_len != len || memcmp(form, text, len) != 0) &&
+           match(m, form, form_len);
+}
+
+static bool match_text(const matching *m, const char *text, size_t len)
+{
+    return match(m, text, len) || match_form(m, text, len, GBX_RESOLVED_ONE) ||
+           match_form(m, text, len, GBX_RESOLVED_BOTH);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_glob_kind gbx_glob_kind_of(const char *pattern)
@@ -252,10 +273,16 @@ bool gbx_glob_value(const char *pattern, const char *text, size_t len, gbx_glob_
     *ret_why = gbx_plain_objection(pattern, m.kind, text, len, how);
     if (*ret_why != NULL)
         return false;
-    if (m.kind == GBX_GLOB_PATH && gbx_plain_has_scheme(text, len))
-        return false;
-    if (how == GBX_GLOB_EXACT || m.kind == GBX_GLOB_TEXT)
+    /* An address is below no folder, but what is no address to every program may be. */
+    if (m.kind == GBX_GLOB_PATH && gbx_plain_has_scheme(text, len)) {
+        if (how == GBX_GLOB_EXACT || gbx_plain_is_remote(text, len))
+            return false;
+        m.is_anywhere = true;
+    }
+    if (how == GBX_GLOB_EXACT)
         return match(&m, text, len);
+    if (m.kind == GBX_GLOB_TEXT)
+        return match_text(&m, text, len);
     if (match_wide(&m, text, len))
         return true;
     /* A pattern may be of nothing but what was cut off it: the root, of one that ends in

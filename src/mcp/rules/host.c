@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 #define PORT_DIGITS_MAX 5
 
@@ -140,9 +141,19 @@ static const char *check_v6(const char *text, size_t len)
 
 /* ---- public to other modules -------------------------------------------- */
 
+bool gbx_host_is_needed(const char *text, size_t len)
+{
+    static const char *const schemes[] = {"http:", "https:", "ws:", "wss:", "ftp:"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(schemes); i++)
+        if (len >= strlen(schemes[i]) &&
+            strncasecmp(text, schemes[i], strlen(schemes[i])) == 0)
+            return true;
+    return false;
+}
+
 const char *gbx_host_objection(const char *scheme, const char *host, size_t len)
 {
-    static const char *const need_host[] = {"http:", "https:", "ws:", "wss:", "ftp:"};
     const char *close = len > 0 && host[0] == '[' ? memchr(host, ']', len) : NULL;
     const char *colon = close != NULL ? close + 1 : memchr(host, ':', len);
     size_t name_len = colon != NULL ? (size_t)(colon - host) : len;
@@ -150,10 +161,9 @@ const char *gbx_host_objection(const char *scheme, const char *host, size_t len)
 
     if (begins(scheme, "file:") && strncmp(host, "localhost", len) == 0 && len == 9)
         return why_local;
-    /* Browsers skip any number of slashes before the host of these. */
-    for (size_t i = 0; i < GBX_COUNTOF(need_host); i++)
-        if (len == 0 && begins(scheme, need_host[i]))
-            return why_none;
+    /* Browsers skip any number of slashes before it. */
+    if (len == 0 && gbx_host_is_needed(scheme, (size_t)(host - scheme)))
+        return why_none;
     why = close != NULL ? check_v6(host + 1, name_len - 2) : check_name(host, name_len);
     if (why != NULL || name_len == len)
         return why;

@@ -8,10 +8,14 @@
 #ifndef GBX_MCP_RULES_HOST_H
 #define GBX_MCP_RULES_HOST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* NULL, or why not, constant. scheme: a text that begins with "https:" or the like; host:
  * what is between the slashes, with its port. */
 const char *gbx_host_objection(const char *scheme, const char *host, size_t len);
+
+/* Does text begin with a scheme, in any case, that needs a host: "https:" or the like? */
+bool gbx_host_is_needed(const char *text, size_t len);
 
 #endif

@@ -79,44 +79,68 @@ static bool needs_no_escape(char c)
            c == '.';
 }
 
-/* Parts between slashes, of which some may hide: no dots alone, none empty but before
- * the first slash and after the last. What follows ';' in a part of a URL is no part of
+/* What is between two slashes, of which some may hide. */
+typedef struct part {
+    size_t dots;
+    size_t others;
+    bool slash;   /* one follows */
+    bool ended;   /* by ';' */
+    bool escaped; /* something in it that needs no escape, or the slash */
+} part;
+
+/* *at moves past the part and its slash. What follows ';' in a part of a URL is no part of
  * its name to many servers: "..;" is "..". */
+static part next_part(const char *text, size_t len, gbx_glob_kind kind, size_t *at)
+{
+    part p = {0};
+
+    while (*at < len && !p.slash) {
+        size_t from = *at;
+        char c = decoded(text, len, at);
+
+        p.slash = c == '/' || c == '\\';
+        p.escaped = p.escaped || (p.slash && text[from] != '/') || c == '\0' ||
+                    (*at - from > 1 && needs_no_escape(c));
+        p.ended = p.ended || (kind == GBX_GLOB_URL && c == ';');
+        p.dots += !p.ended && c == '.';
+        p.others += !p.ended && !p.slash && c != '.';
+    }
+    return p;
+}
+
+/* No dots alone, no part empty but before the first slash and after the last. */
 static const char *check_parts(const char *text, size_t len, gbx_glob_kind kind)
 {
     size_t at = 0;
-    bool escaped = false;
     bool first = true;
 
     for (;;) {
-        size_t dots = 0;
-        size_t others = 0;
-        bool slash = false;
-        bool ended = false;
+        part p = next_part(text, len, kind, &at);
 
-        while (at < len && !slash) {
-            size_t from = at;
-            char c = decoded(text, len, &at);
-
-            slash = c == '/' || c == '\\';
-            escaped = escaped || (slash && text[from] != '/') || c == '\0' ||
-                      (at - from > 1 && needs_no_escape(c));
-            ended = ended || (kind == GBX_GLOB_URL && c == ';');
-            dots += !ended && c == '.';
-            others += !ended && !slash && c != '.';
-        }
-        if (others == 0 && (dots == 1 || dots == 2))
+        if (p.others == 0 && (p.dots == 1 || p.dots == 2))
             return why_dots;
-        if (ended && dots + others == 0)
+        if (p.ended && p.dots + p.others == 0)
             return why_nameless;
-        if (escaped)
+        if (p.escaped)
             return why_escaped;
-        if (slash && !first && dots + others == 0)
+        if (p.slash && !first && p.dots + p.others == 0)
             return why_slashes;
-        if (!slash)
+        if (!p.slash)
             return NULL;
         first = false;
     }
+}
+
+/* To a program that knows no schemes "https:" is a folder, which ".." leads out of. */
+static const char *check_climb(const char *text, size_t len)
+{
+    for (size_t at = 0; at < len;) {
+        part p = next_part(text, len, GBX_GLOB_PATH, &at);
+
+        if (p.others == 0 && p.dots == 2)
+            return why_dots;
+    }
+    return NULL;
 }
 
 /* Which characters a pattern has as they are, and which as escapes. */
@@ -168,12 +192,20 @@ static const char *check_forms(const char *pattern, const char *text, size_t len
 static const char *check_path(const char *pattern, const char *text, size_t len,
                               gbx_glob_how how)
 {
+    size_t scheme = scheme_len(text, len);
     const char *why;
 
-    if (scheme_len(text, len) == 5 && strncasecmp(text, "file:", 5) == 0)
+    if (scheme == 5 && strncasecmp(text, "file:", 5) == 0)
         return why_file;
-    if (gbx_plain_has_scheme(text, len))
-        return NULL; /* a URL is below no folder */
+    if (gbx_plain_has_scheme(text, len) && how == GBX_GLOB_EXACT)
+        return NULL; /* it fits nothing that allows */
+    if (gbx_plain_is_remote(text, len))
+        return check_climb(text, len);
+    /* One letter is a drive, not a scheme. */
+    if (gbx_plain_has_scheme(text, len) && scheme > 2) {
+        why = check_parts(text + scheme + 2, len - scheme - 2, GBX_GLOB_PATH);
+        return why == NULL ? check_forms(pattern, text, len) : why;
+    }
     if (how == GBX_GLOB_WIDE && pattern[0] == '/' && (len == 0 || text[0] != '/'))
         return why_relative;
     why = check_parts(text, len, GBX_GLOB_PATH);
@@ -291,6 +323,11 @@ bool gbx_plain_has_scheme(const char *text, size_t len)
     size_t n = scheme_len(text, len);
 
     return n > 0 && len >= n + 2 && text[n] == '/' && text[n + 1] == '/';
+}
+
+bool gbx_plain_is_remote(const char *text, size_t len)
+{
+    return gbx_plain_has_scheme(text, len) && gbx_host_is_needed(text, len);
 }
 
 const char *gbx_plain_objection(const char *pattern, gbx_glob_kind kind,

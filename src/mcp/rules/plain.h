@@ -25,4 +25,8 @@ bool gbx_plain_is(char c, const char *text, size_t len);
 /* "scheme://" at its beginning? */
 bool gbx_plain_has_scheme(const char *text, size_t len);
 
+/* Is that the scheme of an address that every program looks for on a network? Of others
+ * ("sqlite:///srv/x") some are of files. */
+bool gbx_plain_is_remote(const char *text, size_t len);
+
 #endif

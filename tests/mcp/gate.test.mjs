@@ -242,10 +242,22 @@ for (const [what, rules] of Object.entries({ 'before its tools are known': [{ ac
     assert.match(text(gone), /NOT_FOUND/);
     await box.client.close();
     assert.deepEqual(box.lines().filter((l) => l.event === 'mcp.call').map((l) => [l.tool, l.ok, l.decision]),
-      [['look', !isDenied, isDenied ? 'deny' : 'allow'], ['look', !isDenied, isDenied ? 'deny' : 'allow'],
-        ['loook', false, undefined]]);
+      [[isDenied ? 'Look' : 'look', !isDenied, isDenied ? 'deny' : 'allow'],
+        [isDenied ? 'LOOK' : 'look', !isDenied, isDenied ? 'deny' : 'allow'],
+        ['loook', false, isDenied ? 'allow' : undefined]]); // nothing has started the server then
   });
 }
+
+test('names: what is denied by the name it is called by stays so once the tools are known', async () => {
+  const box = await open('v1', { rules: [{ action: 'deny', tool: 'lo_ok' }, { action: 'allow' }] });
+  for (const known of [false, true]) {
+    assert.match(text(await box.call('lo_ok', { n: 1 })), /DENIED/, `${known}`);
+    assert.match(text(await box.execute('return await servers.counting.lo_ok({ n: 1 })')), /DENIED/, `${known}`);
+    assert.ok(!(await box.call('look', { n: 2 })).isError);
+  }
+  assert.deepEqual(box.reached().map((c) => c.args.n), [2, 2]);
+  await box.client.close();
+});
 
 test('cancellation: a call that is taken back while a person thinks is never made', async () => {
   let isAsked;

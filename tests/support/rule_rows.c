@@ -43,7 +43,7 @@ answer ask_with(const gbx_gate_rules *rules, const char *call, gbx_gate_hint hin
         assert_true(why.len > 0);
         return NO_ARGS;
     }
-    verdict = gbx_gate_decide(rules, server, tool, args, hint);
+    verdict = gbx_gate_decide(rules, server, tool, NULL, args, hint);
     json_decref(args);
     assert_false(verdict.needs_hint);
     return verdict.fault != NULL ? FAULT : (answer)verdict.action;

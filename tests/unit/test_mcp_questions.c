@@ -269,9 +269,10 @@ static void check_file(const char *tool, const char *text, gbx_gate_action wante
     gbx_buf_init(&why, GBX_KIB(1));
     assert_int_equal(gbx_mcp_config_load(path, &now, NULL), GBX_OK);
     assert_true(gbx_gate_args_open(text, strlen(text), &args, &why));
-    assert_int_equal(
-        gbx_gate_decide(now->rules, "files", tool, args, GBX_GATE_HINT_OTHER).action,
-        wanted);
+    assert_int_equal(gbx_gate_decide(now->rules, "files", tool, NULL, args,
+                                     GBX_GATE_HINT_OTHER)
+                         .action,
+                     wanted);
     json_decref(args);
     gbx_mcp_config_free(now);
 }

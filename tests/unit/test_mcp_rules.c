@@ -42,6 +42,11 @@ static void test_rules__the_first_that_fits_decides(void **state)
         {"{\"action\":\"allow\",\"readOnly\":false}", "web/read {}", ALLOW},
         {"{\"action\":\"allow\",\"readOnly\":true}", "web/read {}", ASK},
         {"{\"action\":\"deny\",\"tool\":\"constructor\"}", "web/constructor {}", DENY},
+        {"{\"action\":\"deny\",\"tool\":\"delete*\"}", "web/Delete_all {}", DENY},
+        {"{\"action\":\"deny\",\"tool\":\"Delete\"}", "web/dELETE {}", DENY},
+        {"{\"action\":\"deny\",\"tool\":\"delete\"}", "web/deleted {}", ASK},
+        {"{\"action\":\"ask\",\"tool\":\"delete\"},{\"action\":\"allow\"}",
+         "web/Delete {}", ASK},
     };
     (void)state;
 
@@ -249,19 +254,60 @@ static void test_hint__is_asked_for_where_it_matters_alone(void **state)
     gbx_gate_verdict verdict;
     (void)state;
 
-    verdict = gbx_gate_decide(config->rules, "files", "a", args, GBX_GATE_HINT_UNKNOWN);
+    verdict =
+        gbx_gate_decide(config->rules, "files", "a", NULL, args, GBX_GATE_HINT_UNKNOWN);
     assert_false(verdict.needs_hint);
     assert_int_equal(verdict.rule, 0);
-    verdict = gbx_gate_decide(config->rules, "files", "b", args, GBX_GATE_HINT_UNKNOWN);
+    verdict =
+        gbx_gate_decide(config->rules, "files", "b", NULL, args, GBX_GATE_HINT_UNKNOWN);
     assert_true(verdict.needs_hint);
-    verdict = gbx_gate_decide(config->rules, "files", "b", args, GBX_GATE_HINT_OTHER);
+    verdict =
+        gbx_gate_decide(config->rules, "files", "b", NULL, args, GBX_GATE_HINT_OTHER);
     assert_int_equal(verdict.action, GBX_GATE_DENY);
     assert_int_equal(verdict.rule, 1);
-    verdict = gbx_gate_decide(config->rules, "files", "b", args, GBX_GATE_HINT_READS);
+    verdict =
+        gbx_gate_decide(config->rules, "files", "b", NULL, args, GBX_GATE_HINT_READS);
     assert_int_equal(verdict.action, GBX_GATE_ALLOW);
     assert_int_equal(verdict.rule, GBX_GATE_NO_RULE);
     json_decref(args);
     gbx_mcp_config_free(config);
+}
+
+static gbx_gate_action decide_called(const char *rules, const char *tool,
+                                     const char *called)
+{
+    gbx_mcp_config *config = config_of(rules);
+    json_t *args = json_object();
+    gbx_gate_verdict verdict = gbx_gate_decide(config->rules, "files", tool, called,
+                                               args, GBX_GATE_HINT_OTHER);
+
+    json_decref(args);
+    gbx_mcp_config_free(config);
+    return verdict.action;
+}
+
+static void test_other_name__of_a_call_is_denied_but_not_allowed(void **state)
+{
+    static const struct {
+        const char *rules;
+        gbx_gate_action wanted;
+    } rows[] = {
+        {"{\"action\":\"deny\",\"tool\":\"delete_repo\"},{\"action\":\"allow\"}",
+         GBX_GATE_DENY},
+        {"{\"action\":\"deny\",\"tool\":\"deleteRepo\"},{\"action\":\"allow\"}",
+         GBX_GATE_DENY},
+        {"{\"action\":\"ask\",\"tool\":\"delete_*\"},{\"action\":\"allow\"}",
+         GBX_GATE_ASK},
+        {"{\"action\":\"allow\",\"tool\":\"delete_repo\"},{\"action\":\"deny\"}",
+         GBX_GATE_DENY},
+        {"{\"action\":\"allow\",\"tool\":\"deleteRepo\"},{\"action\":\"deny\"}",
+         GBX_GATE_ALLOW},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++)
+        assert_int_equal(decide_called(rows[i].rules, "deleteRepo", "delete_repo"),
+                         rows[i].wanted);
 }
 
 /* The time is that of the pattern times the text, not more. */
@@ -290,7 +336,7 @@ static void make_rule(const char *rules, const char *tool, const char *call,
     gbx_buf_init(&buf, 256);
     gbx_buf_init(&why, GBX_KIB(1));
     assert_true(gbx_gate_args_open(call, strlen(call), &args, &why));
-    verdict = gbx_gate_decide(config->rules, "files", tool, args, hint);
+    verdict = gbx_gate_decide(config->rules, "files", tool, NULL, args, hint);
     assert_int_equal(verdict.action, GBX_GATE_ASK);
     if (!gbx_gate_rule_for(config->rules, &verdict, "files", tool, args, &buf))
         buf.len = 0;
@@ -357,6 +403,7 @@ int main(void)
         cmocka_unit_test(test_types__cannot_be_played_with),
         cmocka_unit_test(test_members__are_what_every_parser_finds),
         cmocka_unit_test(test_hint__is_asked_for_where_it_matters_alone),
+        cmocka_unit_test(test_other_name__of_a_call_is_denied_but_not_allowed),
         cmocka_unit_test(test_globs__that_are_all_stars_end),
         cmocka_unit_test(test_rule_for__fits_the_very_tool),
         cmocka_unit_test(test_rule_for__looks_at_what_the_rule_that_asked_looks_at),

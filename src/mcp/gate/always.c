@@ -48,7 +48,8 @@ static bool still_asks(const gbx_gate_call *call, const gbx_gate_rules *now,
 {
     const gbx_gate_rules *was = call->gate->config->rules;
     gbx_gate_verdict verdict =
-        gbx_gate_decide(now, call->server, call->tool, call->args, call->verdict.hint);
+        gbx_gate_decide(now, call->server, call->tool, call->called, call->args,
+                        call->verdict.hint);
 
     *ret = verdict;
     if (verdict.fault != NULL || verdict.needs_hint || verdict.action != GBX_GATE_ASK)

@@ -26,6 +26,7 @@ static void free_call(gbx_gate_call *call)
         event_free(call->later);
     free(call->server);
     free(call->tool);
+    free(call->called);
     free(call->args_text);
     json_decref(call->args);
     free(call);
@@ -266,7 +267,7 @@ bool gbx_gate_rename(gbx_gate_call *call)
     call->other_name = NULL;
     if (copy == NULL)
         return false;
-    free(call->tool);
+    call->called = call->tool;
     call->tool = copy;
     return true;
 }
@@ -283,7 +284,7 @@ void gbx_gate_go_on(gbx_gate_call *call)
         return;
     }
     call->verdict = gbx_gate_decide(call->gate->config->rules, call->server, call->tool,
-                                    call->args, hint);
+                                    call->called, call->args, hint);
     if (call->verdict.fault != NULL) {
         gbx_gate_refuse(
             call, "INVALID_ARGS",

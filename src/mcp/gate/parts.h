@@ -78,6 +78,7 @@ struct gbx_gate_call {
     unsigned callbacks; /* that will still come */
     char *server;
     char *tool;
+    char *called; /* by this other name, once it is known to be one; or NULL */
     char *args_text;
     size_t args_len;
     json_t *args;
@@ -110,7 +111,8 @@ void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, 
 void gbx_gate_finish(gbx_gate_call *call, const gbx_gate_reply *reply);
 /* A callback has come; true if the call is to go on. */
 bool gbx_gate_called_back(gbx_gate_call *call);
-/* Is there another name of its tool? Then it has that now, and is to be judged by it. */
+/* Is there another name of its tool? Then it has that now, and is to be judged
+ * by it as well. */
 bool gbx_gate_rename(gbx_gate_call *call);
 /* Decide (again), and go on from there. */
 void gbx_gate_go_on(gbx_gate_call *call);

@@ -35,7 +35,7 @@ static const char *tool_of_pattern(const char *pattern, const char *server)
     if (end == NULL ||
         snprintf(servers, sizeof servers, "%.*s", (int)(end - pattern - 5),
                  pattern + 5) >= (int)sizeof servers ||
-        strchr(servers, '*') == NULL || !gbx_glob_name(servers, server))
+        strchr(servers, '*') == NULL || !gbx_glob_name(servers, server, GBX_GLOB_EXACT))
         return NULL;
     return end + 2;
 }

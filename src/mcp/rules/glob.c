@@ -255,9 +255,9 @@ gbx_glob_kind gbx_glob_kind_of(const char *pattern)
     return strstr(pattern, "://") != NULL ? GBX_GLOB_URL : GBX_GLOB_PATH;
 }
 
-bool gbx_glob_name(const char *pattern, const char *name)
+bool gbx_glob_name(const char *pattern, const char *name, gbx_glob_how how)
 {
-    matching m = open(pattern, GBX_GLOB_TEXT, GBX_GLOB_EXACT);
+    matching m = open(pattern, GBX_GLOB_TEXT, how);
 
     return match(&m, name, strlen(name));
 }

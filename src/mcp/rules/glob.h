@@ -34,8 +34,9 @@ typedef enum gbx_glob_how { GBX_GLOB_EXACT, GBX_GLOB_WIDE } gbx_glob_how;
 
 gbx_glob_kind gbx_glob_kind_of(const char *pattern);
 
-/* Names of servers and tools: every pattern is as one without a slash. */
-bool gbx_glob_name(const char *pattern, const char *name);
+/* Names of servers and tools: every pattern is as one without a slash, and what asks or
+ * denies matches in another case of letters alone. */
+bool gbx_glob_name(const char *pattern, const char *name, gbx_glob_how how);
 
 /* *ret_why is NULL, or why the text cannot be judged by this pattern, constant; the
  * result is then of no use. */

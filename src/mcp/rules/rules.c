@@ -10,14 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool fits_name(char *const *globs, size_t count, const char *name)
+static bool fits_name(char *const *globs, size_t count, const char *name,
+                      gbx_glob_how how)
 {
     if (count == 0)
         return true;
     for (size_t i = 0; i < count; i++)
-        if (gbx_glob_name(globs[i], name))
+        if (gbx_glob_name(globs[i], name, how))
             return true;
     return false;
+}
+
+/* What asks or denies also fits the name that a tool was called by. */
+static bool fits_tool(const gbx_gate_rule *rule, const char *tool, const char *called)
+{
+    gbx_glob_how how = rule->action == GBX_GATE_ALLOW ? GBX_GLOB_EXACT : GBX_GLOB_WIDE;
+
+    return fits_name(rule->tools, rule->tool_count, tool, how) ||
+           (how == GBX_GLOB_WIDE && called != NULL &&
+            fits_name(rule->tools, rule->tool_count, called, how));
 }
 
 /* All conditions; verdict->fault if one cannot be judged and none fails before it. */
@@ -158,17 +169,16 @@ void gbx_gate_rules_free(gbx_gate_rules *rules)
 }
 
 gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server,
-                                 const char *tool, const json_t *args,
-                                 gbx_gate_hint hint)
+                                 const char *tool, const char *called,
+                                 const json_t *args, gbx_gate_hint hint)
 {
     gbx_gate_verdict verdict = {.rule = GBX_GATE_NO_RULE, .hint = hint};
 
     for (size_t i = 0; i < rules->count; i++) {
         const gbx_gate_rule *rule = &rules->items[i];
 
-        if (!fits_name(rule->servers, rule->server_count, server) ||
-            !fits_name(rule->tools, rule->tool_count, tool) ||
-            !fits_args(rule, args, &verdict))
+        if (!fits_name(rule->servers, rule->server_count, server, GBX_GLOB_EXACT) ||
+            !fits_tool(rule, tool, called) || !fits_args(rule, args, &verdict))
             continue;
         verdict.used_hint |= rule->hint != GBX_GATE_HINT_UNKNOWN;
         if (rule->hint != GBX_GATE_HINT_UNKNOWN && hint == GBX_GATE_HINT_UNKNOWN) {

@@ -87,10 +87,11 @@ typedef struct gbx_gate_verdict {
 gbx_gate_rules *gbx_gate_rules_new(void);
 void gbx_gate_rules_free(gbx_gate_rules *rules);
 
-/* args: an object, from gbx_gate_args_open(). */
+/* called: by what other name the tool was called, or NULL; args: an object, from
+ * gbx_gate_args_open(). */
 gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server,
-                                 const char *tool, const json_t *args,
-                                 gbx_gate_hint hint);
+                                 const char *tool, const char *called,
+                                 const json_t *args, gbx_gate_hint hint);
 
 /* Arguments of a call as values, which are those that every parser makes of them: no
  * member twice, none called "__proto__", no half of a character. On failure why, empty

@@ -62,7 +62,7 @@ static gbx_status check_server(gbx_json_reader *r, const char *text)
     const char *nearest;
 
     for (size_t i = 0; i < all->server_count; i++)
-        if (gbx_glob_name(text, all->servers[i]))
+        if (gbx_glob_name(text, all->servers[i], GBX_GLOB_EXACT))
             return GBX_OK;
     nearest = gbx_nearest(text, all->servers, all->server_count);
     (void)gbx_quote(quote, text, strlen(text));

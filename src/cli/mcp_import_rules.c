@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "mcp/config/add_rule.h"
+#include "policy/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static bool find_index(const gbx_import *im, const json_t *rule, size_t *ret)
 static void note(gbx_buf *notes, const char *before, const json_t *rule,
                  const char *after)
 {
-    GBX_CLEANUP(gbx_free) char *text = json_dumps(rule, JSON_COMPACT);
+    GBX_CLEANUP(gbx_free) char *text = gbx_json_text(rule, JSON_COMPACT);
 
     (void)gbx_buf_printf(notes, "%s%s%s\n", before, text != NULL ? text : "", after);
 }
@@ -60,7 +61,7 @@ static void note(gbx_buf *notes, const char *before, const json_t *rule,
 /* False: it is not there, and a note says so. */
 static bool add(gbx_import *im, json_t *rule, gbx_buf *notes)
 {
-    GBX_CLEANUP(gbx_free) char *text = json_dumps(rule, JSON_COMPACT);
+    GBX_CLEANUP(gbx_free) char *text = gbx_json_text(rule, JSON_COMPACT);
     size_t index;
 
     if (is_there(im, rule))

@@ -7,6 +7,7 @@
 #include "cli/mcp_commands.h"
 #include "mcp/config/config.h"
 #include "mcp/config/replace.h"
+#include "policy/json_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -144,7 +145,7 @@ static bool find_there(const gbx_import *im, const char *name, gbx_host_kind hos
 
 static bool put_server(gbx_import *im, const char *name, json_t *entry)
 {
-    GBX_CLEANUP(gbx_free) char *text = json_dumps(entry, JSON_COMPACT);
+    GBX_CLEANUP(gbx_free) char *text = gbx_json_text(entry, JSON_COMPACT);
     gbx_view servers = gbx_view_member(im->own.root, "mcpServers");
 
     if (text == NULL)

@@ -315,3 +315,9 @@ test('doctor: each server with its era, tools and time; the broken ones with the
   assert.match(table.stdout, /^unset +fails .*'SURELY_NOT_SET' is not set/m);
   assert.match(table.stdout, /^broken +fails /m);
 });
+
+test('import: numbers of an entry stay as they were written', () => {
+  const u = user({ 'home/.config/Claude/claude_desktop_config.json': { mcpServers: { geo: { command: 'x', lat: 48.1, of: [0.1] } } } });
+  assert.equal(u.run('import').status, 0);
+  assert.match(u.read('home/.config/glovebox/mcp.json'), /"lat":48\.1,"of":\[0\.1\]\}/);
+});

@@ -381,6 +381,8 @@ static void test_rule_for__looks_at_what_the_rule_that_asked_looks_at(void **sta
          "{\"a\":\"y\"}",
          ALLOW_W ",\"args\":{\"a\":[\"x\",\"y\"]},\"readOnly\":false}"},
         {ASK_ABOUT "\"server\":\"*\"}", "{}", ALLOW_W "}"},
+        {ASK_ABOUT "\"args\":{\"n\":19.99}}", "{\"n\":19.99}",
+         ALLOW_W ",\"args\":{\"n\":19.99}}"},
         /* What only may be meant is not allowed by what allows. */
         {ASK_ABOUT "\"args\":{\"path\":\"/srv/**\"}}", "{\"path\":\"/SRV/x\"}", ""},
         {ASK_ABOUT "\"args\":{\"n\":1}}", "{\"n\":\"1\"}", ""},

@@ -42,6 +42,19 @@ static void test_question__shows_what_cannot_be_seen(void **state)
     close_gate();
 }
 
+static void test_question__shows_the_numbers_that_are_sent(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    open_gate("");
+    (void)call(&p, "plain", "{\"amount\":19.99,\"tax\":0.1,\"n\":[0.7]}", "");
+    assert_non_null(strstr(p.message, "\"amount\": 19.99,"));
+    assert_non_null(strstr(p.message, "\"tax\": 0.1,"));
+    assert_non_null(strstr(p.message, " 0.7\n"));
+    close_gate();
+}
+
 /* Everything that a call is about stands behind what is long. */
 static void test_question__shows_every_argument_however_long_one_is(void **state)
 {
@@ -129,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_question__shows_tool_server_line_and_arguments),
         cmocka_unit_test(test_question__shows_what_cannot_be_seen),
+        cmocka_unit_test(test_question__shows_the_numbers_that_are_sent),
         cmocka_unit_test(test_question__shows_every_argument_however_long_one_is),
         cmocka_unit_test(
             test_question__shows_the_begin_of_a_long_list_and_what_comes_after),

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "policy/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +96,7 @@ static json_t *shorten(json_t *value, size_t limit)
 static char *print(json_t *args, size_t limit)
 {
     json_t *shorter = shorten_object(args, limit, SIZE_MAX);
-    char *text = shorter != NULL ? json_dumps(shorter, JSON_INDENT(2)) : NULL;
+    char *text = shorter != NULL ? gbx_json_text(shorter, JSON_INDENT(2)) : NULL;
 
     json_decref(shorter);
     return text;
@@ -105,7 +106,7 @@ static char *print(json_t *args, size_t limit)
 
 bool gbx_gate_show_args(json_t *args, gbx_buf *to)
 {
-    GBX_CLEANUP(gbx_free) char *text = json_dumps(args, JSON_INDENT(2));
+    GBX_CLEANUP(gbx_free) char *text = gbx_json_text(args, JSON_INDENT(2));
     size_t limit = LONGEST;
     size_t shown;
     size_t len;

@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "mcp/rules/glob.h"
 #include "mcp/rules/plain.h"
+#include "policy/json_text.h"
 #include "policy/lists.h"
 #include "policy/policy_json.h"
 #include "policy/refuse.h"
@@ -287,7 +288,7 @@ static gbx_status read_rule(gbx_json_reader *r, const json_t *value, void *targe
         status = gbx_json_require(r, value, "action", "\"allow\", \"ask\" or \"deny\"");
     if (status != GBX_OK)
         return status;
-    rule->text = json_dumps(value, JSON_COMPACT);
+    rule->text = gbx_json_text(value, JSON_COMPACT);
     return rule->text != NULL ? GBX_OK : gbx_list_nomem(r->err);
 }
 

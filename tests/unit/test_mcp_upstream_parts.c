@@ -2,6 +2,7 @@
 /* The parts of the client that do no I/O: lists of tools, headers, and what is kept of
  * somebody's last words. */
 #include "base/cleanup.h"
+#include "mcp/upstream/clean.h"
 #include "mcp/upstream/ending.h"
 #include "mcp/upstream/environ.h"
 #include "mcp/upstream/ids.h"
@@ -111,6 +112,58 @@ static void test_tools__beyond_the_first_are_not_looked_at(void **state)
     assert_int_equal(tools.flaws[GBX_TOOL_TOO_MANY], 5000 - GBX_TOOLS_MAX);
     gbx_tools_cleanup(&tools);
     gbx_buf_cleanup(&list);
+}
+
+static void test_tools__there_twice_are_what_both_entries_say(void **state)
+{
+    static const char *const texts[] = {
+        "[{\"name\":\"a\",\"annotations\":{\"readOnlyHint\":true}},"
+        "{\"name\":\"a\",\"annotations\":{\"readOnlyHint\":false}}]",
+        "[{\"name\":\"a\",\"annotations\":{\"destructiveHint\":true}},"
+        "{\"name\":\"a\",\"annotations\":{\"readOnlyHint\":true}}]",
+        "[{\"name\":\"a\",\"annotations\":{\"readOnlyHint\":true}},{\"name\":\"a\"}]",
+        "[{\"name\":\"a\",\"annotations\":{\"readOnlyHint\":true}},"
+        "{\"name\":\"a\",\"annotations\":{\"readOnlyHint\":true}}]",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
+        gbx_policy *none = gbx_policy_new();
+        gbx_tools tools;
+        gbx_tools clean;
+
+        gbx_tools_open(&tools);
+        assert_true(
+            gbx_tools_add(&tools, (gbx_view){texts[i], strlen(texts[i])}, NULL));
+        assert_true(gbx_tools_close(&tools));
+        assert_true(gbx_clean_tools(none, &tools, &clean));
+        assert_int_equal(tools.list[0].is_reading, i == 3);
+        assert_int_equal(clean.list[0].is_reading, i == 3);
+        assert_int_equal(clean.list[0].is_repeatable, i == 3);
+        gbx_tools_cleanup(&clean);
+        gbx_tools_cleanup(&tools);
+        gbx_policy_free(none);
+    }
+}
+
+static void test_tools__that_are_said_to_do_more_are_not_the_same(void **state)
+{
+    static const char once[] =
+        "[{\"name\":\"a\",\"annotations\":{\"readOnlyHint\":true}}]";
+    static const char twice[] =
+        "[{\"name\":\"a\",\"annotations\":{\"readOnlyHint\":true}},{\"name\":\"a\"}]";
+    gbx_tools a;
+    gbx_tools b;
+    (void)state;
+
+    gbx_tools_open(&a);
+    gbx_tools_open(&b);
+    assert_true(gbx_tools_add(&a, (gbx_view){once, strlen(once)}, NULL));
+    assert_true(gbx_tools_add(&b, (gbx_view){twice, strlen(twice)}, NULL));
+    assert_true(gbx_tools_same(&a, &a));
+    assert_false(gbx_tools_same(&a, &b));
+    gbx_tools_cleanup(&a);
+    gbx_tools_cleanup(&b);
 }
 
 static void test_tools__hints_say_what_may_be_repeated(void **state)
@@ -341,6 +394,8 @@ int main(void)
         cmocka_unit_test(test_tools__that_cannot_be_called_are_dropped),
         cmocka_unit_test(test_tools__without_a_schema_take_any_object),
         cmocka_unit_test(test_tools__every_reason_is_told_at_once),
+        cmocka_unit_test(test_tools__there_twice_are_what_both_entries_say),
+        cmocka_unit_test(test_tools__that_are_said_to_do_more_are_not_the_same),
         cmocka_unit_test(test_tools__hints_say_what_may_be_repeated),
         cmocka_unit_test(test_schema__is_sound_or_the_tool_is_not_called),
         cmocka_unit_test(test_tail__keeps_the_last_lines_of_a_flood),

@@ -25,6 +25,14 @@ static bool is_schema(gbx_view schema)
     return schema.at == NULL || kind == 'n' || kind == '{';
 }
 
+static gbx_tool *find(const gbx_tools *tools, const char *name)
+{
+    for (size_t i = 0; i < tools->count; i++)
+        if (strcmp(tools->list[i].name, name) == 0)
+            return &tools->list[i];
+    return NULL;
+}
+
 /* Why the tool cannot be called, or its name. */
 static gbx_tool_flaw read_tool(const gbx_tools *tools, gbx_view view,
                                gbx_tools_check *is_sound, char *name, size_t size)
@@ -41,7 +49,7 @@ static gbx_tool_flaw read_tool(const gbx_tools *tools, gbx_view view,
                                                                    : GBX_TOOL_NO_NAME;
     if (!is_name(name))
         return GBX_TOOL_NO_NAME;
-    if (gbx_tools_find(tools, name) != NULL)
+    if (find(tools, name) != NULL)
         return GBX_TOOL_TWICE;
     if (!is_schema(schema))
         return GBX_TOOL_NO_SCHEMA;
@@ -53,13 +61,37 @@ static gbx_tool_flaw read_tool(const gbx_tools *tools, gbx_view view,
     return GBX_TOOL_FINE;
 }
 
+/* What it says of itself: is_reading and is_repeatable alone. */
+static gbx_tool hints_of(gbx_view view)
+{
+    gbx_view hints = gbx_view_member(view, "annotations");
+    bool is_reading = gbx_view_is_true(gbx_view_member(hints, "readOnlyHint"));
+
+    return (gbx_tool){
+        .is_reading = is_reading,
+        .is_repeatable =
+            is_reading || gbx_view_is_true(gbx_view_member(hints, "idempotentHint")),
+    };
+}
+
+/* What two entries say of one tool holds where both say it: which of them is called, only
+ * the server knows. */
+static void take_less(gbx_tools *tools, const char *name, const gbx_tool *other)
+{
+    gbx_tool *tool = find(tools, name);
+
+    if (tool == NULL)
+        return;
+    tool->is_reading = tool->is_reading && other->is_reading;
+    tool->is_repeatable = tool->is_repeatable && other->is_repeatable;
+}
+
 /* False: memory is out. */
 static bool add_tool(gbx_tools *tools, gbx_view view, const char *name)
 {
-    gbx_view hints = gbx_view_member(view, "annotations");
     gbx_tool *list = realloc(tools->list, (tools->count + 1) * sizeof *list);
     char *copy = strdup(name);
-    bool is_reading;
+    gbx_tool tool = hints_of(view);
 
     if (list != NULL)
         tools->list = list;
@@ -67,17 +99,12 @@ static bool add_tool(gbx_tools *tools, gbx_view view, const char *name)
         free(copy);
         return false;
     }
-    is_reading = gbx_view_is_true(gbx_view_member(hints, "readOnlyHint"));
-    list[tools->count++] = (gbx_tool){
-        .name = copy,
-        .is_reading = is_reading,
-        .is_repeatable =
-            is_reading || gbx_view_is_true(gbx_view_member(hints, "idempotentHint")),
-    };
-    if (tools->count > 1)
+    if (tools->count > 0)
         (void)gbx_buf_puts(&tools->json, ",");
-    list[tools->count - 1].at = tools->json.len;
-    list[tools->count - 1].len = view.len; /* of one line as of many */
+    tool.name = copy;
+    tool.at = tools->json.len;
+    tool.len = view.len; /* of one line as of many */
+    list[tools->count++] = tool;
     return gbx_rpc_append_json(&tools->json, view.at, view.len);
 }
 
@@ -97,6 +124,11 @@ static bool add_page(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound,
         if (known != NULL && flaw != GBX_TOOL_TOO_LONG &&
             (flaw != GBX_TOOL_FINE || gbx_tools_find(known, name) == NULL))
             flaw = GBX_TOOL_SECRET;
+        if (flaw == GBX_TOOL_TWICE) {
+            gbx_tool twin = hints_of(view);
+
+            take_less(tools, name, &twin);
+        }
         if (flaw != GBX_TOOL_FINE) {
             tools->dropped++;
             tools->flaws[flaw]++;
@@ -128,6 +160,8 @@ bool gbx_tools_add_known(gbx_tools *tools, gbx_view page, const gbx_tools *known
 
 void gbx_tools_add_flaws(gbx_tools *tools, const gbx_tools *other)
 {
+    for (size_t i = 0; i < other->count; i++)
+        take_less(tools, other->list[i].name, &other->list[i]);
     tools->dropped += other->dropped;
     for (size_t i = 0; i < GBX_TOOL_FLAWS; i++)
         tools->flaws[i] += other->flaws[i];
@@ -156,10 +190,7 @@ gbx_view gbx_tools_schema(const gbx_tools *tools, const gbx_tool *tool)
 
 const gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name)
 {
-    for (size_t i = 0; i < tools->count; i++)
-        if (strcmp(tools->list[i].name, name) == 0)
-            return &tools->list[i];
-    return NULL;
+    return find(tools, name);
 }
 
 const char *gbx_tools_nearest(const gbx_tools *tools, const char *name)
@@ -210,6 +241,13 @@ gbx_view gbx_tools_view(const gbx_tools *tools)
 
 bool gbx_tools_same(const gbx_tools *a, const gbx_tools *b)
 {
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count;
+         i++) /* an entry that was left out may have said so */
+        if (a->list[i].is_reading != b->list[i].is_reading ||
+            a->list[i].is_repeatable != b->list[i].is_repeatable)
+            return false;
     return a->json.len == b->json.len &&
            (a->json.len == 0 || memcmp(a->json.data, b->json.data, a->json.len) == 0);
 }

@@ -15,7 +15,7 @@
 
 typedef struct gbx_tool {
     char *name;
-    bool is_reading;    /* readOnlyHint */
+    bool is_reading;    /* readOnlyHint, of every entry of this name */
     bool is_repeatable; /* that, or idempotentHint */
     size_t at;          /* of its definition in the list's JSON */
     size_t len;
@@ -53,7 +53,8 @@ bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound);
 /* The same for a list that was read from another: tools whose names are not in it, if it
  * is not NULL, are left out, since their names were changed on the way. */
 bool gbx_tools_add_known(gbx_tools *tools, gbx_view page, const gbx_tools *known);
-/* What was left out of another list was left out of this one. */
+/* What was left out of another list was left out of this one, and no tool does less than
+ * it does there. */
 void gbx_tools_add_flaws(gbx_tools *tools, const gbx_tools *other);
 bool gbx_tools_close(gbx_tools *tools);
 void gbx_tools_cleanup(gbx_tools *tools);

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "cli/failure.h"
 #include "cli/mcp_commands.h"
+#include "cli/mcp_doctor_rules.h"
 #include "mcp/hosts/hosts.h"
 #include "mcp/rules/rules.h"
 #include "mcp/upstream/upstream.h"
@@ -52,6 +53,7 @@ typedef struct examination {
     gbx_mcp_loop *loop;
     gbx_upstreams *upstreams;
     finding *findings; /* one a server */
+    gbx_view *tools;   /* of each server, or no value */
     size_t open;
 } examination;
 
@@ -118,7 +120,8 @@ static gbx_status examine(examination *e, gbx_error *reterr)
         return gbx_fail(reterr, GBX_E_OS, "cannot make an event loop: %s",
                         strerror(errno));
     e->findings = calloc(e->config->server_count + 1, sizeof *e->findings);
-    if (e->findings == NULL)
+    e->tools = calloc(e->config->server_count + 1, sizeof *e->tools);
+    if (e->findings == NULL || e->tools == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
     status = gbx_upstreams_new(e->loop, e->config, &hooks, &e->upstreams, reterr);
     if (status != GBX_OK)
@@ -136,6 +139,9 @@ static gbx_status examine(examination *e, gbx_error *reterr)
     }
     if (e->open > 0)
         (void)gbx_mcp_loop_run(e->loop);
+    for (size_t i = 0; i < e->config->server_count; i++)
+        if (e->findings[i].ok)
+            e->tools[i] = gbx_upstreams_info(e->upstreams, i).tools;
     return GBX_OK;
 }
 
@@ -144,6 +150,7 @@ static void release(examination *e)
     gbx_upstreams_free(e->upstreams);
     gbx_mcp_loop_free(e->loop);
     free(e->findings);
+    free(e->tools);
     gbx_mcp_config_free(e->config);
 }
 
@@ -196,10 +203,31 @@ static void print_row(const gbx_term *out, const gbx_mcp_upstream_config *server
     print_unsent(out, server);
 }
 
+static void print_idle(void *user, size_t rule, const char *pattern)
+{
+    const gbx_term *out = user;
+
+    gbx_term_paint(out, GBX_PAINT_YELLOW, "rule");
+    (void)fprintf(out->stream, " %zu: no tool fits '", rule);
+    gbx_term_foreign(out, pattern, strlen(pattern), GBX_ESCAPE_LINE);
+    (void)fputs("'\n", out->stream);
+}
+
 static void put_text(gbx_buf *buf, const char *name, const char *text)
 {
     (void)gbx_buf_printf(buf, ",\"%s\":", name);
     (void)gbx_json_append_safe(buf, text, strlen(text));
+}
+
+static void put_idle(void *user, size_t rule, const char *pattern)
+{
+    gbx_buf *buf = user;
+
+    (void)gbx_buf_printf(buf, "%s{\"rule\":%zu",
+                         buf->len > 0 && buf->data[buf->len - 1] != '[' ? "," : "",
+                         rule);
+    put_text(buf, "tool", pattern);
+    (void)gbx_buf_puts(buf, "}");
 }
 
 static void print_json(const gbx_term *out, const examination *e, bool ok)
@@ -237,6 +265,8 @@ static void print_json(const gbx_term *out, const examination *e, bool ok)
             put_text(&buf, "unsentHeaders", server->unsent_headers);
         (void)gbx_buf_puts(&buf, "}");
     }
+    (void)gbx_buf_puts(&buf, "],\"idlePatterns\":[");
+    gbx_mcp_idle_patterns(e->config, e->tools, put_idle, &buf);
     if (gbx_buf_puts(&buf, "]}"))
         gbx_term_json(out, (const char *)buf.data, buf.len);
     (void)fputc('\n', out->stream);
@@ -256,6 +286,7 @@ static int report(const doctor_args *args, const examination *e)
     } else {
         for (size_t i = 0; i < e->config->server_count; i++)
             print_row(&out, &e->config->servers[i], &e->findings[i]);
+        gbx_mcp_idle_patterns(e->config, e->tools, print_idle, &out);
     }
     return ok ? 0 : gbx_status_exit(GBX_E_UNSUPPORTED);
 }
@@ -320,8 +351,8 @@ const gbx_command gbx_command_mcp_doctor = {
     .usage = "mcp doctor [options]",
     .description =
         "Starts every server that is not disabled, all at once, and prints the version of\n"
-        "the protocol that it speaks, its tools, and the time until they were known. Exit\n"
-        "status 69 if one of them fails.",
+        "the protocol that it speaks, its tools, and the time until they were known, and\n"
+        "which patterns of the rules fit no tool. Exit status 69 if a server fails.",
     .examples = "glovebox mcp doctor\n"
                 "glovebox mcp doctor --config ./mcp.json --json",
     .tables = tables,

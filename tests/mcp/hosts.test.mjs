@@ -321,3 +321,19 @@ test('import: numbers of an entry stay as they were written', () => {
   assert.equal(u.run('import').status, 0);
   assert.match(u.read('home/.config/glovebox/mcp.json'), /"lat":48\.1,"of":\[0\.1\]\}/);
 });
+
+test('doctor: patterns of rules that fit no tool are said, but of servers that do not tell', () => {
+  const rules = [{ action: 'deny', tool: ['LOOK', 'delete_repo', 'd*'] }, { action: 'allow', server: 'good', tool: ['look', 'Look'] },
+    { action: 'deny', server: ['good', 'broken'], tool: 'other' }];
+  const u = user({});
+  const good = { command: process.execPath, args: [join(import.meta.dirname, 'counting-upstream.mjs'), join(u.root, 'calls')] };
+  const doctor = (mcpServers, some, ...args) => {
+    writeFileSync(join(u.project, 'mcp.json'), JSON.stringify({ mcpServers, glovebox: { rules: some } }));
+    return u.run('doctor', '--config', 'mcp.json', ...args).stdout;
+  };
+  assert.deepEqual(JSON.parse(doctor({ good }, rules.slice(0, 2), '--json')).idlePatterns,
+    [{ rule: 1, tool: 'delete_repo' }, { rule: 1, tool: 'd*' }, { rule: 2, tool: 'Look' }]);
+  assert.match(doctor({ good }, rules.slice(0, 2)), /^rule 1: no tool fits 'delete_repo'$/m);
+  assert.deepEqual(JSON.parse(doctor({ good, broken: { command: '/nowhere' } }, rules, '--json')).idlePatterns,
+    [{ rule: 2, tool: 'Look' }]);
+});

@@ -14,26 +14,31 @@
 
 /* ---- public to other modules -------------------------------------------- */
 
-bool gbx_fd_write(int fd, const void *data, size_t len)
+size_t gbx_fd_put(int fd, const void *data, size_t len)
 {
     const char *at = data;
+    size_t done = 0;
 
-    while (len > 0) {
-        ssize_t n = write(fd, at, len);
+    while (done < len) {
+        ssize_t n = write(fd, at + done, len - done);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n == 0)
             errno = EIO;
         if (n <= 0)
-            return false;
-        at += n;
-        len -= (size_t)n;
+            break;
+        done += (size_t)n;
     }
-    return true;
+    return done;
 }
 
-bool gbx_fd_offer(int fd, const void *data, size_t len, int wait_ms)
+bool gbx_fd_write(int fd, const void *data, size_t len)
+{
+    return gbx_fd_put(fd, data, len) == len;
+}
+
+bool gbx_fd_has_room(int fd, int wait_ms)
 {
     struct pollfd out = {.fd = fd, .events = POLLOUT};
     int n;
@@ -43,7 +48,12 @@ bool gbx_fd_offer(int fd, const void *data, size_t len, int wait_ms)
     while (n < 0 && errno == EINTR);
     if (n == 0)
         errno = EAGAIN;
-    return n == 1 && gbx_fd_write(fd, data, len);
+    return n == 1;
+}
+
+bool gbx_fd_offer(int fd, const void *data, size_t len, int wait_ms)
+{
+    return gbx_fd_has_room(fd, wait_ms) && gbx_fd_write(fd, data, len);
 }
 
 void gbx_fd_close(int *fd)

@@ -16,10 +16,17 @@
 #define GBX_KIB(n)      ((size_t)(n)*1024)
 #define GBX_MIB(n)      ((size_t)(n)*1024 * 1024)
 
-/* Write all of it, whatever signals come; false with errno, how much was written unknown. */
+/* Write all of it, whatever signals come; how much it was, less than len with errno. */
+size_t gbx_fd_put(int fd, const void *data, size_t len);
+
+/* The same; false with errno, how much was written unknown. */
 bool gbx_fd_write(int fd, const void *data, size_t len);
 
-/* The same if it has room for it within wait_ms, and no wait beyond; false with errno, which
+/* Is there room to write, or is there within wait_ms? false with errno, which is EAGAIN
+ * if there is none. */
+bool gbx_fd_has_room(int fd, int wait_ms);
+
+/* Write all of it if there is room for it within wait_ms, and no wait beyond; false with errno, which
  * is EAGAIN if it has none. At most PIPE_BUF bytes, of one thread at a time. */
 bool gbx_fd_offer(int fd, const void *data, size_t len, int wait_ms);
 

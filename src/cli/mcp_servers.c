@@ -113,14 +113,18 @@ gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, const char *path,
 
 gbx_status gbx_mcp_servers_close(gbx_mcp_servers *servers, gbx_error *reterr)
 {
+    gbx_status status;
+
     gbx_upstreams_part(servers->upstreams);
     gbx_mcp_code_free(servers->code);
     gbx_gate_free(servers->gate);
     servers->gate = NULL; /* servers may still say something */
     gbx_upstreams_free(servers->upstreams);
+    /* Before the configuration, which has its name. */
+    status = gbx_security_log_close(&servers->log, reterr);
     gbx_mcp_config_free(servers->config);
     servers->code = NULL;
     servers->upstreams = NULL;
     servers->config = NULL;
-    return gbx_security_log_close(&servers->log, reterr);
+    return status;
 }

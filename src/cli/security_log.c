@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,16 +34,44 @@ static gbx_status fail(gbx_error *reterr, const char *what, const char *name, in
                     why(error));
 }
 
+/* A line of which there was room for a part is ended before the next. */
+static bool put(gbx_security_log *log, const char *line, size_t len)
+{
+    size_t done;
+
+    if (log->is_torn && gbx_fd_put(log->fd, "\n", 1) != 1)
+        return false;
+    done = gbx_fd_put(log->fd, line, len);
+    log->is_torn = done > 0 && done < len;
+    return done == len;
+}
+
 /* One line at a time: two that found the same room would wait for more. */
 static bool offer(gbx_security_log *log, const char *line, size_t len)
 {
     bool is_taken;
 
     (void)pthread_mutex_lock(&log->lock);
-    is_taken = gbx_fd_offer(log->fd, line, len, log->is_stuck ? 0 : LINE_MS);
+    is_taken =
+        (!log->goes_on || gbx_fd_has_room(log->fd, log->is_stuck ? 0 : LINE_MS)) &&
+        put(log, line, len);
     log->is_stuck = !is_taken;
     (void)pthread_mutex_unlock(&log->lock);
     return is_taken;
+}
+
+/* Whoever has to see to it hears of it while it can be mended; once, and is not waited
+ * for. */
+static void say_lost(const gbx_security_log *log, int error)
+{
+    char line[512];
+    gbx_error err = {0};
+    int n;
+
+    (void)fail(&err, "write", log->name, error);
+    n = snprintf(line, sizeof line, "glovebox: %.300s; calls go on without it\n",
+                 err.message);
+    (void)gbx_fd_offer(STDERR_FILENO, line, (size_t)n, 0);
 }
 
 static bool is_file(int fd)
@@ -57,9 +86,13 @@ static void on_line(void *user, const char *line, size_t len)
 {
     gbx_security_log *log = user;
     int none = 0;
+    int error;
 
-    if (!(log->goes_on ? offer(log, line, len) : gbx_fd_write(log->fd, line, len)))
-        (void)atomic_compare_exchange_strong(&log->error, &none, errno);
+    if (offer(log, line, len))
+        return;
+    error = errno;
+    if (atomic_compare_exchange_strong(&log->error, &none, error) && log->says)
+        say_lost(log, error);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -81,6 +114,7 @@ gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
     }
     (void)pthread_mutex_init(&log->lock, NULL);
     log->goes_on = patience == GBX_LOG_GOES_ON && !is_file(log->fd);
+    log->says = patience == GBX_LOG_GOES_ON && log->fd != STDERR_FILENO;
     log->is_open = true;
     return GBX_OK;
 }

@@ -17,7 +17,8 @@
 /* A reader who takes nothing: what then? A file takes everything. */
 typedef enum gbx_log_patience {
     GBX_LOG_WAITS,   /* he is waited for */
-    GBX_LOG_GOES_ON, /* for a moment only; lines are left out until he reads again */
+    GBX_LOG_GOES_ON, /* for a moment only; lines are left out until he reads again, and
+                        that is said at the first */
 } gbx_log_patience;
 
 /* Zeroed: there is none. */
@@ -25,9 +26,11 @@ typedef struct gbx_security_log {
     int fd; /* with is_open */
     bool is_open;
     bool goes_on;
+    bool says;     /* the first line that is not written, on standard error */
     bool is_stuck; /* with the lock: the last line was left out */
+    bool is_torn;  /* with the lock: the last line was written in part */
     pthread_mutex_t lock;
-    const char *name; /* borrowed */
+    const char *name; /* borrowed until it is closed */
     atomic_int error; /* errno of the first line that was not written */
 } gbx_security_log;
 

@@ -97,6 +97,29 @@ test('a security log on standard error that nobody reads holds up neither calls 
   assert.equal(code, 74);
 });
 
+test('a security log that has no room is said at once, at the end by its name, and calls go on', async () => {
+  const config = join(folder, 'full.json');
+  writeFileSync(config, JSON.stringify({
+    mcpServers: { idle: { command: 'cat' } }, glovebox: { audit: '/dev/full' } }));
+  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config]);
+  const lines = () => wire.stderr.split('\n').filter(Boolean);
+  await wire.initialize();
+
+  const first = await wire.call('execute', { code: 'return 1' });
+  const second = await wire.call('execute', { code: 'return 2' });
+  const before = lines();
+  wire.child.kill('SIGTERM');
+  const { code } = await soon('the end', wire.exited);
+
+  const why = "cannot write the security log '/dev/full': No space left on device";
+  assert.equal(first.result.structuredContent.result, 1);
+  assert.equal(second.result.structuredContent.result, 2);
+  assert.deepEqual(before, [`glovebox: ${why}; calls go on without it`]);
+  assert.equal(lines().length, 2);
+  assert.ok(lines()[1].includes(why), lines()[1]);
+  assert.equal(code, 74);
+});
+
 for (const [what, name, option] of [
   ['a dataset that cannot be read', 'd.ndjson', (path) => ['--data', `d=${path}`]],
   ['servers that are not there', 'none.json', (path) => ['--config', path]],

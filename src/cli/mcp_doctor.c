@@ -169,11 +169,20 @@ static bool is_off(const gbx_mcp_upstream_config *server)
     return server->disabled && server->fault == NULL;
 }
 
-static void print_unsent(const gbx_term *out, const gbx_mcp_upstream_config *server)
+static void print_notes(const gbx_term *out, const gbx_mcp_upstream_config *server)
 {
     if (server->unsent_headers != NULL)
         (void)fprintf(out->stream, "  (" GBX_MCP_UNSENT_FORMAT ")",
                       server->unsent_headers);
+    if (server->weak_count > 0)
+        (void)fputs("  (not taken out of answers: ", out->stream);
+    for (size_t i = 0; i < server->weak_count; i++) {
+        (void)fputs(i > 0 ? ", " : "", out->stream);
+        gbx_term_foreign(out, server->weak[i], strlen(server->weak[i]),
+                         GBX_ESCAPE_LINE);
+    }
+    if (server->weak_count > 0)
+        (void)fputs(", a password that is short, a word or a number)", out->stream);
     (void)fputc('\n', out->stream);
 }
 
@@ -188,7 +197,7 @@ static void print_row(const gbx_term *out, const gbx_mcp_upstream_config *server
     if (!f->ok) {
         gbx_term_paint(out, GBX_PAINT_RED, "fails   ");
         gbx_term_foreign(out, f->fault, strlen(f->fault), GBX_ESCAPE_LINE);
-        print_unsent(out, server);
+        print_notes(out, server);
         return;
     }
     gbx_term_paint(out, GBX_PAINT_GREEN, "serves  ");
@@ -200,7 +209,7 @@ static void print_row(const gbx_term *out, const gbx_mcp_upstream_config *server
         (void)fprintf(out->stream, "  (%s)", f->containment);
     if (f->left_out > 0)
         (void)fprintf(out->stream, "  (%s)", f->left_out_why);
-    print_unsent(out, server);
+    print_notes(out, server);
 }
 
 static void print_idle(void *user, size_t rule, const char *pattern)
@@ -228,6 +237,15 @@ static void put_idle(void *user, size_t rule, const char *pattern)
                          rule);
     put_text(buf, "tool", pattern);
     (void)gbx_buf_puts(buf, "}");
+}
+
+static void put_weak(gbx_buf *buf, const gbx_mcp_upstream_config *server)
+{
+    for (size_t i = 0; i < server->weak_count; i++) {
+        (void)gbx_buf_puts(buf, i == 0 ? ",\"weakPasswords\":[" : ",");
+        (void)gbx_json_append_safe(buf, server->weak[i], strlen(server->weak[i]));
+    }
+    (void)gbx_buf_puts(buf, server->weak_count > 0 ? "]" : "");
 }
 
 static void print_json(const gbx_term *out, const examination *e, bool ok)
@@ -263,6 +281,7 @@ static void print_json(const gbx_term *out, const examination *e, bool ok)
         }
         if (server->unsent_headers != NULL)
             put_text(&buf, "unsentHeaders", server->unsent_headers);
+        put_weak(&buf, server);
         (void)gbx_buf_puts(&buf, "}");
     }
     (void)gbx_buf_puts(&buf, "],\"idlePatterns\":[");

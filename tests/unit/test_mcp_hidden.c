@@ -140,6 +140,31 @@ static void test_secrets__are_known_without_white_space_and_by_their_lines(void 
     gbx_mcp_config_free(config);
 }
 
+/* Is the value of NAME=value known, by its name and what it looks like? */
+static bool is_guessed(const char *pair)
+{
+    int name_len = (int)strcspn(pair, "=");
+    gbx_mcp_config *config;
+    char text[200];
+    bool found;
+
+    (void)snprintf(text, sizeof text,
+                   "{\"servers\": {\"a\": {\"command\": \"x\", \"env\": {\"%.*s\": "
+                   "\"%s\"}}}}",
+                   name_len, pair, pair + name_len + 1);
+    config = parsed_config(path, text);
+    found = config->rules->secrets->secret_count > 0;
+    gbx_mcp_config_free(config);
+    return found;
+}
+
+static void assert_guessed(const char *const *pairs, size_t count, bool wanted)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_guessed(pairs[i]) != wanted)
+            fail_msg("%s", pairs[i]);
+}
+
 static void test_secrets__are_no_paths_and_have_their_names_as_whole_words(void **state)
 {
     static const char *const plain[] = {"MEMORY_FILE_PATH=memory-of-user-1.json",
@@ -159,23 +184,66 @@ static void test_secrets__are_no_paths_and_have_their_names_as_whole_words(void 
                                          "HOOK_KEY=https://h.example/?k=0123456"};
     (void)state;
 
-    for (size_t i = 0; i < GBX_COUNTOF(plain) + GBX_COUNTOF(secret); i++) {
-        bool is_secret = i >= GBX_COUNTOF(plain);
-        const char *pair = is_secret ? secret[i - GBX_COUNTOF(plain)] : plain[i];
-        int name_len = (int)strcspn(pair, "=");
-        const char *value = pair + name_len + 1;
-        char text[200];
-        gbx_mcp_config *config;
+    assert_guessed(plain, GBX_COUNTOF(plain), false);
+    assert_guessed(secret, GBX_COUNTOF(secret), true);
+}
 
-        (void)snprintf(text, sizeof text,
-                       "{\"servers\": {\"a\": {\"command\": \"x\", \"env\": {\"%.*s\": "
-                       "\"%s\"}}}}",
-                       name_len, pair, value);
-        config = parsed_config(path, text);
-        if ((config->rules->secrets->secret_count > 0) != is_secret)
-            fail_msg("%s", pair);
-        gbx_mcp_config_free(config);
-    }
+static void test_secrets__are_nothing_that_ordinary_data_has_in_it(void **state)
+{
+    static const char *const ordinary[] = {
+        "POSTGRES_PASSWORD=postgres",
+        "DB_PASSWORD=Password",
+        "DB_PASSWORD=12345678",
+        "MAX_TOKENS=10000000",
+        "COOKIE_NAME=session_id_1",
+        "AWS_SECRETS_REGION=ap-southeast-1",
+        "TOKEN_TYPE=urn:ietf:params:oauth:token-type:jwt1",
+        "SECRETS_FILE=secrets-of-project-1.json",
+        "TOKEN_ENDPOINT=https://login.example.com/o2/token",
+        "GOOGLE_APPLICATION_CREDENTIALS=/home/me1/.config/gcloud/a_1.json"};
+    static const char *const secret[] = {
+        "DB_PASSWORD=postgres1",
+        "DB_PASSWORD=hunter-two",
+        "DB_PASSWORD=kXqPwzRtYbNm",
+        "DB_PASSWORD=1234567890123456",
+        "AWS_SECRET_ACCESS_KEY=/ExaMPle1/KeyKeyKeyKey7+KeyKeyKey",
+        "DB_PASSWORD=/a8Xk2pQ",
+        "SLACK_TOKEN_URL=https://h.example/services/T0123456789abcdef",
+        "TOKEN_URL=https://user:pass1@h.example/t"};
+    (void)state;
+
+    assert_guessed(ordinary, GBX_COUNTOF(ordinary), false);
+    assert_guessed(secret, GBX_COUNTOF(secret), true);
+}
+
+static void test_passwords__that_stay_in_answers_are_told(void **state)
+{
+    gbx_mcp_config *config = parsed_config(
+        NULL,
+        "{\"servers\": {\"a\": {\"command\": \"x\", \"env\": {"
+        "\"A_PASSWORD\": \"postgres\", \"B_PASSWORD\": \"short-1\", \"C_PASS\": \"\","
+        "\"D_PASSWORD\": \"quite-long-1\", \"MAX_TOKENS\": \"10000000\"}}}}");
+    const gbx_mcp_upstream_config *server = &config->servers[0];
+    (void)state;
+
+    assert_int_equal(server->weak_count, 2);
+    assert_string_equal(server->weak[0], "A_PASSWORD");
+    assert_string_equal(server->weak[1], "B_PASSWORD");
+    gbx_mcp_config_free(config);
+}
+
+static void test_secrets__that_are_words_are_known_if_they_are_declared(void **state)
+{
+    gbx_mcp_config *config =
+        parsed_config(NULL,
+                      "{\"servers\": {\"a\": {\"command\": \"x\", \"env\": {"
+                      "\"A_PASSWORD\": \"postgres\"}}}, \"glovebox\": {\"secrets\": {"
+                      "\"PW\": {\"value\": \"postgres\", \"servers\": [\"a\"]}}}}");
+    (void)state;
+
+    assert_true(strips(config, "postgres", "{{secret:PW}}"));
+    assert_int_equal(config->servers[0].weak_count, 0);
+    gbx_mcp_config_free(config);
 }
 
 static void test_secrets__declared_are_for_their_servers_alone(void **state)
@@ -221,6 +289,9 @@ int main(void)
             test_secrets__are_known_without_white_space_and_by_their_lines),
         cmocka_unit_test(
             test_secrets__are_no_paths_and_have_their_names_as_whole_words),
+        cmocka_unit_test(test_secrets__are_nothing_that_ordinary_data_has_in_it),
+        cmocka_unit_test(test_passwords__that_stay_in_answers_are_told),
+        cmocka_unit_test(test_secrets__that_are_words_are_known_if_they_are_declared),
         cmocka_unit_test(test_secrets__declared_are_for_their_servers_alone),
     };
 

@@ -62,6 +62,8 @@ static void free_server(gbx_mcp_upstream_config *server)
     free(server->unsent_headers);
     gbx_names_cut(server->inherit, 0, server->inherit_count);
     free(server->inherit);
+    gbx_names_cut(server->weak, 0, server->weak_count);
+    free(server->weak);
     free(server->description);
     free(server->fault);
 }

@@ -47,6 +47,9 @@ typedef struct gbx_mcp_upstream_config {
                            * itself: none of `headers`; or NULL */
     char **inherit; /* names of further variables of ours; "glovebox": {"env": [...]} */
     size_t inherit_count;
+    char **weak; /* names of passwords that are short, a word or a number:
+                             * they stay in answers */
+    size_t weak_count;
     char *description;      /* one line for the model, or NULL */
     uint32_t timeout_ms;    /* of one call; default 60000 */
     uint32_t start_ms;      /* until it must have answered; default 30000 */

@@ -69,27 +69,64 @@ static bool is_blank(char c)
     return c == ' ' || is_control(c);
 }
 
-/* "./a", "C:\\a", "https://host/path": where something is. An address with a user or a
- * query in it may be secret itself. */
-static bool is_place(const char *value)
-{
-    static const char *const beginnings[] = {"/", "./", "../", "~/"};
-    const char *colon = strchr(value, ':');
-    const char *host = colon != NULL ? colon + 3 : NULL;
-
-    for (size_t i = 0; i < GBX_COUNTOF(beginnings); i++)
-        if (strncmp(value, beginnings[i], strlen(beginnings[i])) == 0)
-            return true;
-    if (colon == value + 1 && isalpha((unsigned char)*value))
-        return colon[1] == '\\' || colon[1] == '/';
-    return colon != NULL && strncmp(colon, "://", 3) == 0 &&
-           strchr(host, '?') == NULL && memchr(host, '@', strcspn(host, "/#")) == NULL;
-}
+#define DIGITS  "0123456789"
+#define SMALL   "abcdefghijklmnopqrstuvwxyz"
+#define CAPITAL "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 /* "customer_id" is no key of the secret kind, and would be cut out of every answer. */
 static bool looks_random(const char *value, size_t len)
 {
-    return len >= LONG && strcspn(value, "0123456789") < len && !is_place(value);
+    return len >= LONG && strcspn(value, DIGITS) < len;
+}
+
+/* One of the parts between slashes, that has no dot as names of files have. */
+static bool has_random_part(const char *path)
+{
+    while (*path != '\0') {
+        size_t len = strcspn(path, "/");
+
+        if (looks_random(path, len) && memchr(path, '.', len) == NULL)
+            return true;
+        path += len + (path[len] == '/');
+    }
+    return false;
+}
+
+/* "./a", "/a/b", "C:\\a", "https://host/path": where something is. Base64 may begin with a
+ * slash, too; an address with a user or a query in it may be secret itself. */
+static bool is_place(const char *value)
+{
+    static const char *const beginnings[] = {"./", "../", "~/"};
+    const char *colon = strchr(value, ':');
+    const char *host = colon != NULL ? colon + 3 : NULL;
+
+    if (*value == '/' && strchr(value + 1, '/') != NULL)
+        return !has_random_part(value);
+    for (size_t i = 0; i < GBX_COUNTOF(beginnings); i++)
+        if (strncmp(value, beginnings[i], strlen(beginnings[i])) == 0)
+            return !has_random_part(value);
+    if (colon == value + 1 && isalpha((unsigned char)*value))
+        return colon[1] == '\\' || colon[1] == '/';
+    return colon != NULL && strncmp(colon, "://", 3) == 0 &&
+           strchr(host, '?') == NULL &&
+           memchr(host, '@', strcspn(host, "/#")) == NULL &&
+           !has_random_part(host + strcspn(host, "/"));
+}
+
+/* "10000000", "1.5": any data may have it in it, and would be another then. */
+static bool is_number(const char *value, size_t len)
+{
+    return len < LONG && strspn(value, DIGITS ".") == len;
+}
+
+/* "postgres", "Password", "CHANGEME": likewise, and guessed in no time. */
+static bool is_common_word(const char *value, size_t len)
+{
+    size_t capital = strspn(value, CAPITAL);
+
+    return len < LONG &&
+           (capital == len ||
+            (capital <= 1 && capital + strspn(value + capital, SMALL) == len));
 }
 
 /* signingKey: where a capital follows a small letter, a word begins. */
@@ -142,6 +179,24 @@ static size_t line_length(const char *text)
     return len;
 }
 
+static bool is_password(const char *name)
+{
+    return has_word(name, "PASSW", ANYWHERE) || has_word(name, "PASS", LAST);
+}
+
+/* A password that stays in answers is told. */
+static gbx_status note_weak(gbx_json_reader *r, const char *name)
+{
+    gbx_mcp_config *config = gbx_mcp_reader_of(r)->config;
+    gbx_mcp_upstream_config *server = &config->servers[config->server_count - 1];
+    size_t len = strlen(name);
+
+    if (!is_password(name) || gbx_names_find(server->weak, 0, server->weak_count, name,
+                                             len) < server->weak_count)
+        return GBX_OK;
+    return gbx_names_add(&server->weak, &server->weak_count, name, len, r->err);
+}
+
 static gbx_status keep(gbx_json_reader *r, gbx_mcp_sound sound, const char *name,
                        const char *value)
 {
@@ -150,9 +205,12 @@ static gbx_status keep(gbx_json_reader *r, gbx_mcp_sound sound, const char *name
     gbx_secret *secret;
     char chosen[NAME_SIZE];
 
-    if (len < GBX_SECRET_MIN || len > GBX_SECRET_MAX || is_known(policy, value, len) ||
-        (sound == GBX_MCP_PERHAPS && !looks_random(value, len)))
+    if (len == 0 || len > GBX_SECRET_MAX || is_known(policy, value, len) ||
+        is_place(value) || (sound == GBX_MCP_PERHAPS && !looks_random(value, len)))
         return GBX_OK;
+    if (len < GBX_SECRET_MIN || is_number(value, len) ||
+        (is_password(name) && is_common_word(value, len)))
+        return note_weak(r, name);
     choose_name(policy, name, chosen);
     return gbx_json_placed(r, gbx_grant_secret(policy,
                                                &(gbx_entry){.name = chosen,
@@ -167,6 +225,26 @@ static gbx_status keep(gbx_json_reader *r, gbx_mcp_sound sound, const char *name
 static gbx_mcp_sound sound_of_line(gbx_mcp_sound sound, const char *line)
 {
     return strlen(line) < LONG || strchr(line, ' ') != NULL ? GBX_MCP_PERHAPS : sound;
+}
+
+/* What a name ends in may say that it is of something about a secret. */
+static gbx_mcp_sound sound_of_ending(const char *name)
+{
+    static const struct {
+        const char *word;
+        gbx_mcp_sound at_most;
+    } endings[] = {
+        {"FILE", GBX_MCP_PLAIN},       {"PATH", GBX_MCP_PLAIN},
+        {"DIR", GBX_MCP_PLAIN},        {"REGION", GBX_MCP_PLAIN},
+        {"NAME", GBX_MCP_PLAIN},       {"TYPE", GBX_MCP_PLAIN},
+        {"URL", GBX_MCP_PERHAPS},      {"URI", GBX_MCP_PERHAPS},
+        {"ENDPOINT", GBX_MCP_PERHAPS}, {"HEADER", GBX_MCP_PERHAPS},
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(endings); i++)
+        if (has_word(name, endings[i].word, LAST))
+            return endings[i].at_most;
+    return GBX_MCP_SECRET;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -195,9 +273,11 @@ gbx_mcp_sound gbx_mcp_sounds_secret(const char *name)
         {"PAT", WHOLE, GBX_MCP_PERHAPS},
     };
 
+    gbx_mcp_sound at_most = sound_of_ending(name);
+
     for (size_t i = 0; i < GBX_COUNTOF(words); i++)
         if (has_word(name, words[i].word, words[i].place))
-            return words[i].sound;
+            return words[i].sound < at_most ? words[i].sound : at_most;
     return GBX_MCP_PLAIN;
 }
 

@@ -246,6 +246,61 @@ static void test_secrets__that_are_words_are_known_if_they_are_declared(void **s
     gbx_mcp_config_free(config);
 }
 
+static void test_secrets__in_arguments_are_known_by_their_names(void **state)
+{
+    gbx_mcp_config *config = parsed_config(
+        NULL,
+        "{\"servers\": {\"a\": {\"command\": \"x\", \"args\": ["
+        "\"--header\", \"Authorization: Bearer key-of-a-header\","
+        "\"--header=X-Api-Key:key-behind-equals\","
+        "\"-e\", \"GITHUB_TOKEN=key-of-a-variable\", \"--token\", \"key-of-its-own\","
+        "\"--env=DB_PASSWORD=key-of-an-option\", \"--api-key=key-at-once\","
+        "\"postgresql://bob:key-of-bob@host/db\","
+        "\"https://h.example/?n=1&api_key=key-of-a-query#x\","
+        "\"--token-file\", \"file-of-tokens-1.json\", \"--verbose\", \"ordinary-1\","
+        "\"FOO=ordinary-2\", \"-e\", \"OTHER_TOKEN\", \"https://h.example/ordinary-3\"]}}}");
+    static const char *const known[][2] = {
+        {"key-of-a-header", "{{secret:Authorization}}"},
+        {"key-behind-equals", "{{secret:X_Api_Key}}"},
+        {"key-of-a-variable", "{{secret:GITHUB_TOKEN}}"},
+        {"key-of-its-own", "{{secret:token}}"},
+        {"key-of-an-option", "{{secret:DB_PASSWORD}}"},
+        {"key-at-once", "{{secret:api_key}}"},
+        {"key-of-bob", "{{secret:PASSWORD}}"},
+        {"key-of-a-query", "{{secret:api_key_2}}"}};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(known); i++)
+        if (!strips(config, known[i][0], known[i][1]))
+            fail_msg("%s", known[i][0]);
+    assert_true(
+        strips(config, "file-of-tokens-1.json ordinary-1 FOO=ordinary-2", NULL));
+    assert_true(strips(config, "OTHER_TOKEN https://h.example/ordinary-3", NULL));
+    gbx_mcp_config_free(config);
+}
+
+static void test_secrets__in_addresses_are_known_whatever_they_are_called(void **state)
+{
+    gbx_mcp_config *config = parsed_config(
+        NULL, "{\"servers\": {\"a\": {\"command\": \"x\", \"env\": {"
+              "\"DATABASE_URL\": \"postgresql://bob:p@ss-of-bob@host/db\","
+              "\"INDEX\": \"https://0123456789abcdef@host/\","
+              "\"AUTH_HEADER\": \"Bearer key-of-auth-0123\","
+              "\"SOME_TOKEN\": \"Bearer key-without-number\","
+              "\"PLAIN_URL\": \"https://user@host/\"}},"
+              "\"b\": {\"url\": \"http://bob:key-of-bob@h/mcp?api_key=key-of-url\"}}}");
+    (void)state;
+
+    assert_true(strips(config, "p@ss-of-bob", "{{secret:DATABASE_URL}}"));
+    assert_true(strips(config, "0123456789abcdef", "{{secret:INDEX}}"));
+    assert_true(strips(config, "key-of-auth-0123", "{{secret:AUTH_HEADER}}"));
+    assert_true(strips(config, "key-without-number", "{{secret:SOME_TOKEN}}"));
+    assert_true(strips(config, "https://user@host/", NULL));
+    assert_true(strips(config, "key-of-bob", "{{secret:PASSWORD}}"));
+    assert_true(strips(config, "key-of-url", "{{secret:api_key}}"));
+    gbx_mcp_config_free(config);
+}
+
 static void test_secrets__declared_are_for_their_servers_alone(void **state)
 {
     gbx_mcp_config *config = parsed_config(
@@ -292,6 +347,8 @@ int main(void)
         cmocka_unit_test(test_secrets__are_nothing_that_ordinary_data_has_in_it),
         cmocka_unit_test(test_passwords__that_stay_in_answers_are_told),
         cmocka_unit_test(test_secrets__that_are_words_are_known_if_they_are_declared),
+        cmocka_unit_test(test_secrets__in_arguments_are_known_by_their_names),
+        cmocka_unit_test(test_secrets__in_addresses_are_known_whatever_they_are_called),
         cmocka_unit_test(test_secrets__declared_are_for_their_servers_alone),
     };
 

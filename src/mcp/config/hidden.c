@@ -271,6 +271,7 @@ gbx_mcp_sound gbx_mcp_sounds_secret(const char *name)
         {"KEY", ENDING, GBX_MCP_PERHAPS},
         {"KEYS", ENDING, GBX_MCP_PERHAPS},
         {"PAT", WHOLE, GBX_MCP_PERHAPS},
+        {"AUTH", WHOLE, GBX_MCP_PERHAPS},
     };
 
     gbx_mcp_sound at_most = sound_of_ending(name);

@@ -53,4 +53,17 @@ gbx_mcp_sound gbx_mcp_sounds_secret(const char *name);
 gbx_status gbx_mcp_keep_secret(gbx_json_reader *r, gbx_mcp_sound sound,
                                const char *name, const char *value);
 
+/* What a server gets as it is, and what it is called by its name. */
+typedef enum gbx_mcp_written {
+    GBX_MCP_VARIABLE, /* or an option */
+    GBX_MCP_HEADER,
+} gbx_mcp_written;
+
+/* As gbx_mcp_keep_secret() by the sound of the name; of "Bearer abc" also "abc", and of
+ * "scheme://user:password@host" the password, whatever the name. */
+gbx_status gbx_mcp_keep_written(gbx_json_reader *r, gbx_mcp_written kind,
+                                const char *name, const char *value);
+gbx_status gbx_mcp_keep_url(gbx_json_reader *r, const char *url);
+gbx_status gbx_mcp_keep_args(gbx_json_reader *r, const gbx_mcp_upstream_config *server);
+
 #endif

@@ -142,9 +142,10 @@ static gbx_status read_args(gbx_json_reader *r, const json_t *value,
                             const gbx_json_key *key, void *target)
 {
     entry *e = target;
+    gbx_status status = gbx_json_read_items(r, value, read_arg, e->server);
     (void)key;
 
-    return gbx_json_read_items(r, value, read_arg, e->server);
+    return status == GBX_OK ? gbx_mcp_keep_args(r, e->server) : status;
 }
 
 typedef struct pairs {
@@ -152,19 +153,6 @@ typedef struct pairs {
     size_t *count;
     gbx_mcp_upstream_config *headers_of; /* NULL: they are variables */
 } pairs;
-
-/* What a value keeps secret that a server gets as it is: of a header "Bearer abc" also
- * "abc"; of a variable that, if it looks like more than the second word of a phrase. */
-static gbx_status keep_written(gbx_json_reader *r, bool is_header, gbx_mcp_sound sound,
-                               const char *name, const char *value)
-{
-    const char *rest = value + strcspn(value, " ");
-    gbx_mcp_sound of_rest =
-        !is_header && sound == GBX_MCP_SECRET ? GBX_MCP_PERHAPS : sound;
-    gbx_status status = gbx_mcp_keep_secret(r, of_rest, name, rest + strspn(rest, " "));
-
-    return status == GBX_OK ? gbx_mcp_keep_secret(r, sound, name, value) : status;
-}
 
 static gbx_status check_pair(gbx_json_reader *r, const pairs *p, const char *name)
 {
@@ -223,7 +211,10 @@ static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *
     if (p->headers_of != NULL && strpbrk(room->value, "\r\n") != NULL)
         return refuse_text(r, p->headers_of, value, "a header has no line end in it",
                            "a variable of a header has a line end in it");
-    return keep_written(r, p->headers_of != NULL, sound, name, room->value);
+    return gbx_mcp_keep_written(r,
+                                p->headers_of != NULL ? GBX_MCP_HEADER
+                                                      : GBX_MCP_VARIABLE,
+                                name, room->value);
 }
 
 static gbx_status read_env(gbx_json_reader *r, const json_t *value,
@@ -282,7 +273,7 @@ static gbx_status add_inherited(gbx_json_reader *r, const char *text, size_t len
         return gbx_refuse(r->err, text, 0, "this is no name of a variable");
     status = gbx_names_add(&server->inherit, &server->inherit_count, text, len, r->err);
     return status == GBX_OK && value != NULL
-               ? keep_written(r, false, gbx_mcp_sounds_secret(text), text, value)
+               ? gbx_mcp_keep_written(r, GBX_MCP_VARIABLE, text, value)
                : status;
 }
 
@@ -405,15 +396,19 @@ static gbx_status check_whole(gbx_json_reader *r, const json_t *value, entry *e)
 {
     gbx_mcp_upstream_config *server = e->server;
     const char *url = server->url;
+    gbx_status status = GBX_OK;
 
     if (!e->has_type && url != NULL)
         server->transport = GBX_MCP_HTTP;
     if (server->command != NULL && url != NULL)
         return gbx_json_refuse(r, "there are a \"command\" and a \"url\": a server has "
                                   "one of them");
+    if (url != NULL)
+        status = gbx_mcp_keep_url(r, url);
+    if (status != GBX_OK)
+        return status;
     if (server->transport == GBX_MCP_STDIO) {
-        gbx_status status = gbx_json_require(r, value, "command", "or a \"url\"");
-
+        status = gbx_json_require(r, value, "command", "or a \"url\"");
         if (status == GBX_OK && (server->command == NULL || *server->command == '\0'))
             return refuse_text(r, server, json_object_get(value, "command"),
                                "the \"command\" is empty",

@@ -200,19 +200,6 @@ test('import: numbers and null are taken as hosts mean them', () => {
   assert.match(result.stdout, /c: not taken\n {4}note: it is left alone: env\.B: this is true, where a string belongs/);
 });
 
-test('import: what an editor alone fills in, and every variable that is not set, is said', () => {
-  const u = user({
-    'home/.cursor/mcp.json': { mcpServers: {
-      a: { command: 'x', args: ['${workspaceFolder}/y'] },
-      b: { command: '${SURELY_NOT_SET}', args: ['${NOR_THIS}${AND_NOT_THAT}'], env: { K: '${NOR_THIS}' } },
-    } },
-  });
-  const { stdout } = u.run('import');
-  assert.match(stdout, /a: not taken\n {4}note: it is left alone: args\[0\]: '\$\{workspaceFolder\.\.\.' is filled in by an editor alone: write \$\{VAR\}\n/);
-  assert.match(stdout, /note: the environment variables 'SURELY_NOT_SET', 'NOR_THIS' and 'AND_NOT_THAT' are not set: set them, or write \$\{SURELY_NOT_SET:-default\}\n/);
-  assert.match(u.run('--config', join(u.home, '.cursor/mcp.json')).stderr, /or take the file over with 'glovebox mcp import'/);
-});
-
 test('import --from FILE: a file that hosts know is what it is without being named', () => {
   const u = user({
     'project/.mcp.json': { mcpServers: { z: { command: './z.sh' }, y: { command: 'y' } } },
@@ -259,44 +246,6 @@ test('a byte order mark before a configuration is none of it', () => {
   assert.match(u.run('doctor').stdout, /^d +disabled$/m);
   assert.match(u.run('doctor', '--config', 'bad.json').stderr, /bad\.json:1:14: /);
   assert.match(u.run('import', '--from', 'worse.json').stderr, /worse\.json:1:6: expected ':'/);
-});
-
-test('import: the folder of a project, its name, and inputs with a default are filled in', () => {
-  const inputs = [{ id: 'api-key', type: 'promptString', password: true },
-    { id: 'region', type: 'pickString', options: ['eu', 'us'], default: 'eu' },
-    { id: 'empty', type: 'promptString', default: '' },
-    { id: 'braces', type: 'promptString', default: '{a}' }, { id: 'odd', default: 5 }, 7];
-  const entry = { command: 'x', args: ['${workspaceFolder:app}/a', '${workspaceFolderBasename}.db',
-    '${input:api-key}', '${input:region}', '${input:empty}', '${input:braces}', '${input:odd}'] };
-  const u = user({
-    'project/.vscode/mcp.json': { inputs, servers: { a: entry } },
-    'project/.vscode/settings.json': { inputs: [], mcp: { inputs: [inputs[1]], servers: {
-      b: { type: 'http', url: 'https://${input:region}.test/${input:other}' } } } },
-    'project/.cursor/mcp.json': { inputs, mcpServers: { c: { command: '${workspaceFolderBasename}' } } },
-    'home/.cursor/mcp.json': { mcpServers: { d: { command: '${workspaceFolderBasename}' } } },
-  });
-  const { stdout, stderr, status } = u.run('import');
-  assert.equal(status, 0, stderr);
-  assert.deepEqual(u.servers(), {
-    c: { command: 'project', cwd: u.project, disabled: true },
-    a: { command: 'x', cwd: u.project, disabled: true, args: [`${u.project}/a`, 'project.db', '${INPUT_API_KEY}',
-      '${INPUT_REGION:-eu}', '${INPUT_EMPTY:-}', '${INPUT_BRACES}', '${INPUT_ODD}'] },
-    b: { type: 'http', url: 'https://${INPUT_REGION:-eu}.test/${INPUT_OTHER}', disabled: true },
-  });
-  assert.match(stdout, /note: the editor asks for a value: set it as the variable INPUT_API_KEY\n/);
-  assert.match(stdout, /note: the editor asks for a value: without the variable INPUT_REGION it is the default\n/);
-  assert.match(stdout, /d: not taken\n/);
-});
-
-test('import: an input is no variable that is set for something else, and no other input', () => {
-  const inputs = [{ id: 'user', default: 'postgres' }, { id: 'path' }, { id: 'api key' }, { id: 5 },
-    { id: 'api-key', default: 'x' }, { id: '9' }, { id: 'ä' }, { id: 'ö' }, { id: 'API_KEY' }];
-  const ids = ['user', 'path', 'api key', 'api-key', '9', 'ä', 'ö', 'API_KEY', 'api.key', 'unlisted'];
-  const u = user({ 'project/.vscode/mcp.json': { inputs, servers: { a: { command: 'x', args: ids.map((id) => `\${input:${id}}`) } } } });
-  const result = u.run('import');
-  assert.equal(result.status, 0, result.stderr);
-  assert.deepEqual(u.servers().a.args, ['${INPUT_USER:-postgres}', '${INPUT_PATH}', '${INPUT_API_KEY}', '${INPUT_API_KEY_2:-x}',
-    '${INPUT_9}', '${INPUT___}', '${INPUT____2}', '${INPUT_API_KEY_3}', '${INPUT_API_KEY_4}', '${INPUT_UNLISTED}']);
 });
 
 test('import: a folder that a server of a project names is below the project', () => {

@@ -103,6 +103,46 @@ static bool put_folder(const gbx_taking *t, const char *inner, size_t len, gbx_b
     return true;
 }
 
+/* Is it one of those that editors alone know? Who reads the entry says so. */
+static bool is_of_editors(const char *inner, size_t len)
+{
+    static const char *const names[] = {"cwd",          "defaultBuildTask",
+                                        "execPath",     "extensionInstallFolder",
+                                        "file",         "fileBasename",
+                                        "fileDirname",  "fileBasenameNoExtension",
+                                        "fileExtname",  "fileWorkspaceFolder",
+                                        "lineNumber",   "fileDirnameBasename",
+                                        "columnNumber", "relativeFile",
+                                        "selectedText", "relativeFileDirname",
+                                        "workspaceRoot"};
+    static const char *const beginnings[] = {"command:", "config:", "workspaceFolder"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        if (strlen(names[i]) == len && memcmp(inner, names[i], len) == 0)
+            return true;
+    for (size_t i = 0; i < GBX_COUNTOF(beginnings); i++)
+        if (strncmp(inner, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+/* What else there is: in Claude Code a variable. Editors leave it as it is, and the server
+ * may fill it in from what env gives it. */
+static void put_other(const gbx_taking *t, const char *text, size_t len, gbx_buf *to)
+{
+    if (t->place->host != GBX_HOST_CLAUDE_CODE && !is_of_editors(text + 2, len - 3))
+        (void)gbx_buf_puts(to, "$");
+    (void)gbx_buf_append(to, text, len);
+}
+
+static bool is_separator(const char *inner, size_t len)
+{
+    static const char name[] = "pathSeparator";
+
+    return (len == 1 && *inner == '/') ||
+           (len == sizeof name - 1 && memcmp(inner, name, len) == 0);
+}
+
 /* One reference at text, "${...}" of len bytes. */
 static void put_reference(const gbx_taking *t, const char *text, size_t len,
                           gbx_buf *to)
@@ -116,8 +156,10 @@ static void put_reference(const gbx_taking *t, const char *text, size_t len,
         (void)gbx_buf_printf(to, "${%.*s}", (int)inner_len - 4, inner + 4);
     else if (inner_len == 8 && strncmp(inner, "userHome", 8) == 0)
         (void)gbx_buf_puts(to, "${HOME}");
+    else if (t->place->host != GBX_HOST_CLAUDE_CODE && is_separator(inner, inner_len))
+        (void)gbx_buf_puts(to, "/");
     else if (!put_folder(t, inner, inner_len, to))
-        (void)gbx_buf_append(to, text, len);
+        put_other(t, text, len, to);
 }
 
 /* What is no reference, and has a '$' only at its end: dollars of them before a '{' or
@@ -128,6 +170,16 @@ static void put_dollars(size_t dollars, bool before_brace, gbx_buf *to)
         (void)gbx_buf_puts(to, "$");
 }
 
+/* "${", or "$${" that is text: dollars before it would be its own. */
+static bool begins_reference(const gbx_buf *ours)
+{
+    size_t dollars = 0;
+
+    while (dollars < ours->len && ours->data[dollars] == '$')
+        dollars++;
+    return dollars > 0 && dollars < ours->len && ours->data[dollars] == '{';
+}
+
 /* A reference that ends at `end`, with the dollars that are text before it. */
 static void put_whole(const gbx_taking *t, size_t dollars, const char *text,
                       const char *end, gbx_buf *to)
@@ -136,7 +188,7 @@ static void put_whole(const gbx_taking *t, size_t dollars, const char *text,
 
     gbx_buf_init(&ours, GBX_MIB(1));
     put_reference(t, text, (size_t)(end + 1 - text), &ours);
-    put_dollars(dollars, ours.len > 1 && memcmp(ours.data, "${", 2) == 0, to);
+    put_dollars(dollars, begins_reference(&ours), to);
     (void)gbx_buf_append(to, ours.data, ours.len);
     to->failed = to->failed || ours.failed;
 }

@@ -39,6 +39,16 @@ static const gbx_opt rows[] = {
 static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
 static const gbx_opt_table *const tables[] = {&table, &gbx_common_table};
 
+#define NARROWED ", with no more rights for others than the files of the hosts have"
+
+static bool takes_rights(const gbx_import *im)
+{
+    struct stat st;
+
+    return im->own_changed && stat(im->own_path, &st) == 0 &&
+           (st.st_mode & im->withheld) != 0;
+}
+
 static void read_hosts(gbx_import *im, const import_args *args)
 {
     for (int i = 0; i < GBX_HOST_COUNT && args->from.count == 0; i++)
@@ -72,9 +82,9 @@ static bool import_all(gbx_import *im, const import_args *args, gbx_trouble *tro
     if (!gbx_import_check(im, trouble))
         return false;
     if (args->dry_run)
-        (void)fprintf(im->out.stream,
-                      im->own_changed ? "would write %s\n" : "nothing to write to %s\n",
-                      im->own_path);
+        (void)fprintf(im->out.stream, "%s %s%s\n",
+                      im->own_changed ? "would write" : "nothing to write to",
+                      im->own_path, takes_rights(im) ? NARROWED : "");
     else if (!gbx_import_write(im, trouble))
         return false;
     return !args->rewrite || gbx_import_rewrite(im, args->dry_run, trouble);
@@ -252,7 +262,7 @@ static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dr
         (void)fputc('\n', im->out.stream);
         return true;
     }
-    status = gbx_file_replace(from->place.path, (const char *)text.data, text.len,
+    status = gbx_file_replace(from->place.path, (const char *)text.data, text.len, 0,
                               backup, &trouble->err);
     if (status != GBX_OK) {
         gbx_trouble_output(trouble);
@@ -269,6 +279,7 @@ static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dr
 bool gbx_import_write(gbx_import *im, gbx_trouble *trouble)
 {
     char backup[PATH_MAX];
+    bool narrows = takes_rights(im);
 
     if (!im->own_changed) {
         (void)fprintf(im->out.stream, "nothing to write to %s\n", im->own_path);
@@ -276,11 +287,12 @@ bool gbx_import_write(gbx_import *im, gbx_trouble *trouble)
     }
     make_folders(im->own_path);
     if (gbx_file_replace(im->own_path, (const char *)im->own.text.data,
-                         im->own.text.len, backup, &trouble->err) != GBX_OK) {
+                         im->own.text.len, im->withheld, backup,
+                         &trouble->err) != GBX_OK) {
         gbx_trouble_output(trouble);
         return false;
     }
-    (void)fprintf(im->out.stream, "wrote %s", im->own_path);
+    (void)fprintf(im->out.stream, "wrote %s%s", im->own_path, narrows ? NARROWED : "");
     say_backup(im, backup);
     return true;
 }

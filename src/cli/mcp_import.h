@@ -29,6 +29,7 @@ typedef struct gbx_import {
     gbx_edit own;    /* our file, as it will be */
     bool own_is_new; /* it is not there yet */
     bool own_changed;
+    mode_t withheld;       /* rights of others to a file that servers were taken from */
     gbx_status own_status; /* of loading our file as it stands */
     gbx_error own_err;
     json_t *servers;  /* all of ours: those that were there, and those that are taken */

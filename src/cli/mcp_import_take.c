@@ -281,10 +281,19 @@ static void take_servers(gbx_import *im, gbx_import_place *to, const json_t *ser
     }
 }
 
+/* Who may not read a host's file may not read in ours what is from there. */
+static void withhold(gbx_import *im, const char *path)
+{
+    struct stat st;
+
+    im->withheld |= stat(path, &st) == 0 ? ~st.st_mode & 0077 : 0077;
+}
+
 static void take_place(gbx_import *im, gbx_host_file_text *file, gbx_host_place *place)
 {
     const json_t *servers = gbx_host_servers(file, place);
     gbx_import_place *to = &im->places[im->place_count];
+    size_t before = json_object_size(im->servers);
 
     if (json_object_size(servers) == 0 || im->place_count == GBX_IMPORT_PLACES_MAX ||
         is_taken(im, place)) {
@@ -298,6 +307,8 @@ static void take_place(gbx_import *im, gbx_host_file_text *file, gbx_host_place 
     gbx_term_foreign(&im->out, place->path, strlen(place->path), GBX_ESCAPE_LINE);
     (void)fputc('\n', im->out.stream);
     take_servers(im, to, servers);
+    if (json_object_size(im->servers) > before)
+        withhold(im, place->path);
     to->inputs = NULL;
 }
 

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { glovebox, user } from './user.mjs';
@@ -447,4 +447,36 @@ test('import: a file that somebody else goes on changing is left alone, and can 
   assert.match(result.stderr, /cannot write '.*mcp\.json': .*busy\n.*hint: somebody else is changing it: try again\n$/s);
   assert.equal(u.read('home/.config/glovebox/mcp.json'), '{}');
   assert.deepEqual(u.json('project/host.json').mcpServers, { b: { command: 'y' } });
+});
+
+test('import: nobody may read in our file what he may not in the file of the host', () => {
+  const u = user({
+    'home/.claude.json': { mcpServers: { a: { command: 'x', env: { T: 'for one person' } } } },
+    'home/.cursor/mcp.json': { mcpServers: { b: { command: 'y' } } },
+    'home/.config/glovebox/mcp.json': { mcpServers: {} },
+  });
+  const mode = () => (statSync(u.own).mode & 0o777).toString(8);
+  chmodSync(u.own, 0o664);
+  chmodSync(join(u.home, '.cursor/mcp.json'), 0o644);
+  chmodSync(join(u.home, '.claude.json'), 0o600);
+
+  const open = u.run('import', '--from', 'cursor', '--dry-run');
+  assert.match(open.stdout, /would write .*mcp\.json, with no more rights for others/);
+  assert.equal(mode(), '664');
+  u.run('import', '--from', 'cursor');
+  assert.equal(mode(), '644');
+  const narrow = u.run('import');
+  assert.match(narrow.stdout, /wrote .*mcp\.json, with no more rights for others than the files of the hosts have; as it was: /);
+  assert.equal(mode(), '600');
+});
+
+test('import: a server that two hosts have, with defaults written out or not, is taken once', () => {
+  const u = user({
+    'home/.claude.json': { mcpServers: { fs: { type: 'stdio', command: 'x', args: [], env: {} }, far: { type: 'http', url: 'https://f.test' } } },
+    'home/.cursor/mcp.json': { mcpServers: { fs: { command: 'x', disabled: false, enabled: true, env: null, headers: {} }, far: { url: 'https://f.test', headers: {} } } },
+    'home/.config/Code/User/mcp.json': { servers: { fs: { command: 'x', env: { A: 'b' } }, far: { type: 'sse', url: 'https://f.test' } } },
+  });
+  const result = u.run('import');
+  assert.equal(result.status, 0, result.stderr);
+  assert.deepEqual(Object.keys(u.servers()), ['fs', 'far', 'fs-vscode', 'far-vscode']);
 });

@@ -328,7 +328,7 @@ static pid_t hold_and_replace(const char *text)
         int fd;
         bool done = gbx_file_lock(path, &fd, NULL) == GBX_OK &&
                     write(ready[1], "x", 1) == 1 && usleep(40000) == 0 &&
-                    gbx_file_replace(path, text, strlen(text), NULL, NULL) == GBX_OK;
+                    gbx_file_replace(path, text, strlen(text), 0, NULL, NULL) == GBX_OK;
 
         _exit(done ? 0 : 1);
     }

@@ -100,7 +100,7 @@ gbx_status gbx_file_lock(const char *path, int *ret_fd, gbx_error *reterr)
 }
 
 gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
-                            char backup[PATH_MAX], gbx_error *reterr)
+                            mode_t withheld, char backup[PATH_MAX], gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_free) char *real = realpath(path, NULL);
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
@@ -122,8 +122,8 @@ gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
         return cannot(path, errno, reterr);
     if (!is_new && (st.st_uid != geteuid() || st.st_gid != getegid()))
         (void)!fchown(fd, st.st_uid, st.st_gid);
-    if (fchmod(fd, st.st_mode & 07777) != 0 || !gbx_fd_write(fd, data, len) ||
-        fsync(fd) != 0)
+    if (fchmod(fd, st.st_mode & 07777 & ~withheld) != 0 ||
+        !gbx_fd_write(fd, data, len) || fsync(fd) != 0)
         status = cannot(path, errno, reterr);
     if (status == GBX_OK && backup != NULL) {
         backup[0] = '\0';

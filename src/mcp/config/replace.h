@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /*
  * Open the file at path to change it: until *ret_fd, which reads it, is closed, nobody
@@ -21,13 +22,13 @@ gbx_status gbx_file_lock_within(const char *path, int wait_ms, int *ret_fd,
                                 gbx_error *reterr);
 
 /*
- * Write len bytes as the file at path; its mode stays, one that is new has 0600. A
- * symbolic link is followed. backup, if not NULL, gets the path under which the old
+ * Write len bytes as the file at path; its mode stays, but for the bits in withheld, one
+ * that is new has 0600. A symbolic link is followed. backup, if not NULL, gets the path under which the old
  * contents are now (never one that was there before), or "" if there were none.
  *
  * GBX_E_OS: nothing has changed, but for a backup perhaps.
  */
 gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
-                            char backup[PATH_MAX], gbx_error *reterr);
+                            mode_t withheld, char backup[PATH_MAX], gbx_error *reterr);
 
 #endif

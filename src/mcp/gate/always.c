@@ -76,7 +76,7 @@ static gbx_status write_edited(const gbx_mcp_config *config, gbx_edit *edit,
     if (status != GBX_OK)
         return status;
     return gbx_file_replace(config->path, (const char *)edit->text.data, edit->text.len,
-                            NULL, reterr);
+                            0, NULL, reterr);
 }
 
 /* ---- for the other parts ---------------------------------------------------- */

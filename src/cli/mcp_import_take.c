@@ -110,12 +110,35 @@ static void choose_name(const gbx_import *im, const char *name, gbx_host_kind ho
     } while (json_object_get(im->servers, out) != NULL);
 }
 
+/* Some hosts write out what others leave to be understood. */
+static json_t *without_defaults(const json_t *entry)
+{
+    static const char *const lists[] = {"args", "env", "headers"};
+    json_t *copy = json_copy((json_t *)(uintptr_t)entry);
+    const char *type = json_string_value(json_object_get(copy, "type"));
+    const char *usual = json_object_get(copy, "url") != NULL ? "http" : "stdio";
+
+    for (size_t i = 0; i < GBX_COUNTOF(lists); i++) {
+        const json_t *list = json_object_get(copy, lists[i]);
+
+        if (json_object_size(list) == 0 && json_array_size(list) == 0)
+            (void)json_object_del(copy, lists[i]);
+    }
+    if (type != NULL && strcmp(type, usual) == 0)
+        (void)json_object_del(copy, "type");
+    if (!json_is_true(json_object_get(copy, "disabled")))
+        (void)json_object_del(copy, "disabled");
+    if (!json_is_false(json_object_get(copy, "enabled")))
+        (void)json_object_del(copy, "enabled");
+    return copy;
+}
+
 /* Whether it is disabled is no difference, unless only ours is: then it is not there for
  * who has it as one that starts. */
 static bool is_same(const json_t *ours, const json_t *entry)
 {
-    json_t *a = json_copy((json_t *)(uintptr_t)ours);
-    json_t *b = json_copy((json_t *)(uintptr_t)entry);
+    json_t *a = without_defaults(ours);
+    json_t *b = without_defaults(entry);
     bool same;
 
     if (json_is_true(json_object_get(b, "disabled")) ||

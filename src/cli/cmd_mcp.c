@@ -376,8 +376,9 @@ const gbx_command gbx_command_mcp = {
         "Serves models: one JSON-RPC message a line on standard input and output, in\n"
         "2026-07-28 as in the versions from 2024-11-05 on. Nothing else is ever written\n"
         "to standard output. It ends with its input, or by SIGTERM, within a second.",
-    .examples = "claude mcp add orders -- glovebox mcp --data orders=orders.csv\n"
-                "claude mcp add servers -- glovebox mcp --config servers.json",
+    .examples =
+        "claude mcp add orders -- glovebox mcp --data orders=\"$PWD/orders.csv\"\n"
+        "claude mcp add servers -- glovebox mcp --config \"$PWD/servers.json\"",
     .tables = tables,
     .table_count = GBX_COUNTOF(tables),
     .subcommands = subcommands,

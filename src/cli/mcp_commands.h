@@ -5,7 +5,9 @@
 
 #include "cli/cli.h"
 
+#include <jansson.h>
 #include <limits.h>
+#include <stdio.h>
 
 extern const gbx_command gbx_command_mcp_import;
 extern const gbx_command gbx_command_mcp_doctor;
@@ -20,5 +22,9 @@ gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr);
 /* The path of a configuration as it is from any folder; the file need not be there.
  * GBX_E_OS: no file can be. */
 gbx_status gbx_mcp_whole_path(const char *path, char out[PATH_MAX], gbx_error *reterr);
+
+/* Says which variables of that list, which a configuration refers to, Claude Desktop does
+ * not pass on by itself; behind before. */
+void gbx_mcp_say_needs(FILE *to, const char *before, const json_t *needs);
 
 #endif

@@ -271,6 +271,8 @@ static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dr
     (void)fprintf(im->out.stream, "rewrote %s", from->place.path);
     say_name_of_us(im, name);
     say_backup(im, backup);
+    if (from->place.host == GBX_HOST_CLAUDE)
+        gbx_mcp_say_needs(im->out.stream, "  note: it needs ", needs);
     return true;
 }
 

@@ -223,6 +223,8 @@ static int print(const print_args *args, gbx_host_kind host)
     }
     print_missing(&w);
     print_places(host);
+    if (host == GBX_HOST_CLAUDE)
+        gbx_mcp_say_needs(stderr, "Needs ", w.needs);
     if (host == GBX_HOST_CLAUDE_CODE)
         print_claude_command(name, program, &w);
     (void)fwrite(text.data, 1, text.len, stdout);
@@ -290,6 +292,18 @@ bool gbx_mcp_own_program(char path[PATH_MAX])
         return false;
     path[n] = '\0';
     return true;
+}
+
+void gbx_mcp_say_needs(FILE *to, const char *before, const json_t *needs)
+{
+    for (size_t i = 0; i < json_array_size(needs); i++)
+        (void)fprintf(to, "%s%s", i > 0 ? ", " : before,
+                      json_string_value(json_array_get(needs, i)));
+    if (json_array_size(needs) > 0)
+        (void)
+            fputs(": the configuration refers to it, and Claude Desktop passes on what "
+                  "\"env\" of this entry has, and little else\n",
+                  to);
 }
 
 gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr)

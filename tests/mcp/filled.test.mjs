@@ -14,7 +14,7 @@ test('import: what an editor alone fills in, and every variable that is not set,
   });
   const { stdout } = u.run('import');
   assert.match(stdout, /a: not taken\n {4}note: it is left alone: args\[0\]: '\$\{workspaceFolder\.\.\.' is filled in by an editor alone: write \$\{VAR\}\n/);
-  assert.match(stdout, /note: the environment variables 'SURELY_NOT_SET', 'NOR_THIS' and 'AND_NOT_THAT' are not set: set them, or write \$\{SURELY_NOT_SET:-default\}\n/);
+  assert.match(stdout, /note: the environment variables 'SURELY_NOT_SET', 'NOR_THIS' and 'AND_NOT_THAT' are not set: set them \(some hosts pass on only what "env" of the entry of glovebox has\), or write \$\{SURELY_NOT_SET:-default\}\n/);
   assert.match(u.run('--config', join(u.home, '.cursor/mcp.json')).stderr, /or take the file over with 'glovebox mcp import'/);
 });
 

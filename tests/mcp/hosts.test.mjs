@@ -202,6 +202,17 @@ test('print-config: with nothing to serve it is what import writes, and said if 
   assert.deepEqual(JSON.parse(data.stdout).mcpServers.glovebox.args, ['mcp', '--data', 'a=/x.csv']);
 });
 
+test('print-config and import: Claude Desktop passes few variables on, and those that are needed are said', () => {
+  const u = user({
+    'home/.config/Claude/claude_desktop_config.json': { mcpServers: { a: { command: 'x' } } },
+    'home/.config/glovebox/mcp.json': { mcpServers: { t: { url: 'https://t.test', headers: { A: '${TICKETS_TOKEN}', B: '${HOME}${OTHER}' } } } },
+  });
+  const why = /TICKETS_TOKEN, OTHER: the configuration refers to it, and Claude Desktop passes on what "env" of this entry has/;
+  assert.match(u.run('print-config', 'claude').stderr, why);
+  assert.doesNotMatch(u.run('print-config', 'cursor').stderr, /TICKETS_TOKEN/);
+  assert.match(u.run('import', '--rewrite').stdout, why);
+});
+
 test('print-config: the command is words of a shell, and what mcp refuses is refused', () => {
   const u = user({ 'project/1.csv': 'a\n1\n' });
   const file = 'my "srv" $HOME\'s.csv';

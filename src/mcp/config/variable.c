@@ -154,8 +154,11 @@ char *gbx_variables_unset(char *const *names, size_t count)
                              : i + 1 < count ? ","
                                              : " and",
                              names[i]);
-    (void)gbx_buf_printf(&text, " %s not set: set %s, or write ${%s:-default}",
-                         count > 1 ? "are" : "is", count > 1 ? "them" : "it", names[0]);
+    (void)gbx_buf_printf(
+        &text,
+        " %s not set: set %s (some hosts pass on only what \"env\" of the "
+        "entry of glovebox has), or write ${%s:-default}",
+        count > 1 ? "are" : "is", count > 1 ? "them" : "it", names[0]);
     return gbx_buf_take_string(&text, NULL);
 }
 

@@ -346,6 +346,28 @@ static bool is_long_cast(const gbx_tree *t, uint32_t i)
            has_break(t, t->nodes[i].start, t->nodes[i].end);
 }
 
+/* An import or export of nothing but types: `type` stands before all, or before each. */
+static bool is_of_types(const gbx_tree *t, uint32_t i)
+{
+    size_t types = 0;
+
+    if (token_below(t, i, "type") != GBX_NO_NODE)
+        return true;
+    for (uint32_t c = i + 1; c < t->nodes[i].next; c++) {
+        uint32_t parent = t->nodes[c].parent;
+        bool is_listed =
+            has_name(t, c, "import_specifier") || has_name(t, c, "export_specifier");
+
+        if (is_listed && token_below(t, c, "type") == GBX_NO_NODE)
+            return false;
+        if (!is_listed && has_name(t, parent, "import_clause") &&
+            !has_name(t, c, "named_imports"))
+            return false;
+        types += is_listed;
+    }
+    return types > 0;
+}
+
 /* Where the pass goes on: below the node, or after it. */
 static uint32_t step(struct pass *p, uint32_t i)
 {
@@ -370,13 +392,16 @@ static uint32_t step(struct pass *p, uint32_t i)
     case REFUSE: refuse(p, i, rule->message, rule->hint); return node->next;
     case PARAMETER: return take_parameter(p, i) ? node->next : i + 1;
     case FIELD:
+        if (token_below(p->t, i, "accessor") != GBX_NO_NODE)
+            refuse(p, i, "an accessor field is more than a type",
+                   "leave 'accessor' out");
         if (token_below(p->t, i, "abstract") == GBX_NO_NODE &&
             token_below(p->t, i, "declare") == GBX_NO_NODE)
             return i + 1;
         blank_statement(p, i);
         return node->next;
     case MODULE:
-        if (token_below(p->t, i, "type") == GBX_NO_NODE)
+        if (!is_of_types(p->t, i))
             return i + 1;
         blank_statement(p, i);
         return node->next;
@@ -397,7 +422,7 @@ bool gbx_types_take(const char *text, size_t len, char *to, gbx_types_fault *ret
     gbx_tree t;
 
     *ret_fault = (gbx_types_fault){NULL, NULL, 0};
-    if (!gbx_types_parse(&t, text, len))
+    if (!gbx_types_parse(&t, text, len, to))
         return true; /* who knows */
     p.t = &t;
     p.known = gbx_arena_calloc(ts_language_symbol_count(t.language), 1);

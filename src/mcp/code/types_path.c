@@ -9,6 +9,7 @@
 
 #include "guard/arena.h"
 #include "guard/text.h"
+#include "mcp/code/types_words.h"
 
 #include <string.h>
 
@@ -61,6 +62,14 @@ static bool join_all(const gbx_tree *t, char *text)
     return joined;
 }
 
+/* False if there is nothing left to do. */
+static bool mend(const gbx_tree *t, char *text, char *to)
+{
+    bool joined = join_all(t, text);
+
+    return (t->has_error && gbx_types_mend_words(t, text, to)) || joined;
+}
+
 static void forget(gbx_tree *t)
 {
     gbx_arena_free(t->nodes);
@@ -82,7 +91,7 @@ bool gbx_types_is_cut(const gbx_tree *t, uint32_t i)
            t->nodes[property].kind == GBX_NODE_PROPERTY_NAME && has_dot(t, i);
 }
 
-bool gbx_types_parse(gbx_tree *t, const char *text, size_t len)
+bool gbx_types_parse(gbx_tree *t, const char *text, size_t len, char *to)
 {
     char *copy = gbx_arena_calloc(len + 1, 1);
 
@@ -90,7 +99,7 @@ bool gbx_types_parse(gbx_tree *t, const char *text, size_t len)
     for (size_t round = 1; gbx_tree_parse_as(t, tree_sitter_typescript(), copy, len);
          round++) {
         gbx_tree_flatten(t);
-        if (round == ROUNDS_MAX || !join_all(t, copy)) {
+        if (round == ROUNDS_MAX || !mend(t, copy, to)) {
             t->text = text; /* which has the line breaks around dots as well */
             return true;
         }

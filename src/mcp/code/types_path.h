@@ -7,10 +7,11 @@
 
 /*
  * Parse as TypeScript, and lay flat: to the tree, `x as A.B.C` is all type behind x, unless
- * gbx_types_is_cut() says so. False if the time bound was reached; then there is no tree.
+ * gbx_types_is_cut() says so. What types_words.h mends is blank in `to`, a copy of the text.
+ * False if the time bound was reached; then there is no tree.
  * Inside gbx_arena_run().
  */
-bool gbx_types_parse(gbx_tree *t, const char *text, size_t len);
+bool gbx_types_parse(gbx_tree *t, const char *text, size_t len, char *to);
 
 /* True if i is a member to the tree, and to TypeScript the end of a type's name. */
 bool gbx_types_is_cut(const gbx_tree *t, uint32_t i);

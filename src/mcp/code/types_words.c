@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * types_words - modifiers in places where the grammar knows none, and names that it takes
+ * for modifiers. Which of the two a word is, TypeScript tells by what follows it.
+ */
+#include "mcp/code/types_words.h"
+
+#include "base/cleanup.h"
+#include "guard/text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static size_t skip_blanks(const gbx_tree *t, size_t at)
+{
+    while (at < t->len && isspace((unsigned char)t->text[at]))
+        at++;
+    return at;
+}
+
+static bool is_name_byte(char c)
+{
+    return (unsigned char)c >= 0x80 || gbx_text_is_name((unsigned char)c);
+}
+
+static size_t word_end(const gbx_tree *t, size_t at)
+{
+    while (at < t->len && is_name_byte(t->text[at]))
+        at++;
+    return at;
+}
+
+static bool is_word(const gbx_tree *t, size_t at, const char *word)
+{
+    size_t len = strlen(word);
+
+    return word_end(t, at) - at == len && memcmp(t->text + at, word, len) == 0;
+}
+
+/* After the end of a modifier: a name on its line, else it is itself one. */
+static bool is_modifier_at(const gbx_tree *t, size_t at)
+{
+    while (at < t->len && (t->text[at] == ' ' || t->text[at] == '\t'))
+        at++;
+    return at < t->len &&
+           (is_name_byte(t->text[at]) || strchr("[#'\"", t->text[at]) != NULL);
+}
+
+/* `[key: string]`: no expression in brackets begins so. */
+static bool is_index_at(const gbx_tree *t, size_t at)
+{
+    size_t name, end;
+
+    if (at >= t->len || t->text[at] != '[')
+        return false;
+    name = skip_blanks(t, at + 1);
+    end = word_end(t, name);
+    at = skip_blanks(t, end);
+    return end > name && at < t->len && t->text[at] == ':';
+}
+
+/* `static` that the grammar has only behind what follows. */
+static bool is_early_static(const gbx_tree *t, uint32_t i)
+{
+    size_t next = skip_blanks(t, t->nodes[i].end);
+
+    return gbx_tree_is(t, i, "static") &&
+           (is_word(t, next, "declare") || is_word(t, next, "accessor")) &&
+           is_modifier_at(t, word_end(t, next));
+}
+
+/* One that it does not have at all. */
+static bool is_static_index(const gbx_tree *t, uint32_t i)
+{
+    return gbx_tree_is(t, i, "static") &&
+           is_index_at(t, skip_blanks(t, t->nodes[i].end));
+}
+
+/* A modifier to the grammar, whatever follows. */
+static bool is_name(const gbx_tree *t, uint32_t i)
+{
+    size_t next = skip_blanks(t, t->nodes[i].end);
+
+    return (gbx_tree_is(t, i, "abstract") || gbx_tree_is(t, i, "accessor")) &&
+           next < t->len && strchr(":?!=;(<}", t->text[next]) != NULL;
+}
+
+/* `out as T`, `out in all`: then it is a name. */
+static bool is_operator_at(const gbx_tree *t, size_t at)
+{
+    static const char *const words[] = {"as",         "extends", "in",
+                                        "instanceof", "of",      "satisfies"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
+        if (is_word(t, at, words[i]))
+            return true;
+    return false;
+}
+
+/* The `in` or `out` of `<in out T extends U>`. before: the last character of the code. */
+static bool is_variance(const gbx_tree *t, uint32_t i, char before)
+{
+    size_t next = skip_blanks(t, t->nodes[i].end);
+
+    return (gbx_tree_is(t, i, "in") || gbx_tree_is(t, i, "out")) &&
+           (before == '<' || before == ',') && next < t->len &&
+           is_name_byte(t->text[next]) && !is_operator_at(t, next);
+}
+
+/* What is written over node i, then blanks; or 0. */
+static char mark_of(const gbx_tree *t, uint32_t i, char before)
+{
+    if (is_static_index(t, i))
+        return ';'; /* the line before must not go on with the bracket */
+    if (is_early_static(t, i) || is_variance(t, i, before))
+        return ' ';
+    return is_name(t, i) ? '_' : 0;
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+bool gbx_types_mend_words(const gbx_tree *t, char *text, char *to)
+{
+    bool mended = false;
+    char before = 0;
+
+    for (uint32_t i = 0; i < t->count; i++) {
+        const gbx_node *node = &t->nodes[i];
+        size_t len = node->end - node->start;
+        char mark = mark_of(t, i, before);
+
+        if (mark != 0) {
+            memset(text + node->start, mark == '_' ? '_' : ' ', len);
+            text[node->start] = mark;
+            mended = true;
+        }
+        if (mark != 0 && mark != '_')
+            memcpy(to + node->start, text + node->start, len);
+        if (node->next == i + 1 && node->kind != GBX_NODE_COMMENT && len > 0)
+            before = text[node->end - 1];
+    }
+    return mended;
+}

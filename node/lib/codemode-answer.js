@@ -17,7 +17,7 @@ function valueText(outcome) {
     const lines = outcome.logs.length;
     return `No value was returned; ${lines === 1 ? '1 log line' : `${lines} log lines`}.`;
   }
-  return typeof outcome.result === 'string' ? outcome.result : JSON.stringify(outcome.result);
+  return typeof outcome.result === 'string' ? outcome.result : JSON.stringify(mendHalves(outcome.result));
 }
 
 function errorText({ code, message, line, column, frame, hint }) {

@@ -4,6 +4,7 @@
  * of createSandboxTools(), or plain functions. Each becomes {list(), call(tool, args, options)}.
  */
 import { isObject, wrong } from './argument.js';
+import { mendHalves } from './half.js';
 import { nearest } from './nearest.js';
 import { messageOf } from './thrown.js';
 import { returnedBy } from './tool-result.js';
@@ -162,7 +163,7 @@ const CODES = { __proto__: null, INVALID_ARGUMENTS: 'INVALID_ARGS', UNKNOWN_TOOL
 function failureOf(result, content) {
   const { structuredContent } = result;
   const code = CODES[structuredContent?.error?.code] ?? 'UPSTREAM';
-  const words = textOf(content) || (structuredContent === undefined ? '' : JSON.stringify(structuredContent));
+  const words = textOf(content) || (structuredContent === undefined ? '' : JSON.stringify(mendHalves(structuredContent)));
   return new CallError(code, words || 'the tool failed and did not say why');
 }
 

@@ -82,8 +82,10 @@ export function returnedBy(result) {
 export function toToolResult(returned) {
   if (returned instanceof ToolErrorBuilder) return returned.toResult();
   const text = textOf(returned);
-  if (isResult(returned)) return HALF_ESCAPED.test(text) ? mendHalves(JSON.parse(text)) : returned;
-  const result = { content: [{ type: 'text', text: typeof returned === 'string' ? mendText(returned) : text }] };
+  const mended = HALF_ESCAPED.test(text) ? mendHalves(JSON.parse(text)) : undefined;
+  if (isResult(returned)) return mended ?? returned;
+  const shown = mended === undefined ? text : JSON.stringify(mended);
+  const result = { content: [{ type: 'text', text: typeof returned === 'string' ? mendText(returned) : shown }] };
   values.set(result, returned);
   return result;
 }

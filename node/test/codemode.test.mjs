@@ -433,6 +433,7 @@ describe('the tool', () => {
     assert.deepEqual(answer.structuredContent.result, { n: 5 });
     assert.equal(answer.isError, false);
     assert.equal((await mode.handler({ code: 'return "\u{1f600}".slice(1)' })).structuredContent.result, '\ufffd');
+    assert.match(textOf(await mode.handler({ code: 'return ["\u{1f600}".slice(1)]' })), /^\["\ufffd"\]\n/);
     assert.match(textOf(await mode.handler({ code: 'console.log(1)' })), /^No value was returned; 1 log line\./);
   });
 

@@ -188,6 +188,7 @@ describe('a handler returns', () => {
 
   it('half a character, which goes out as U+FFFD: many clients refuse a message with one', async () => {
     assert.deepEqual(await returns('a\ud83d'), { content: [{ type: 'text', text: 'a\ufffd' }] });
+    assert.deepEqual(await returns({ a: '\ud83d', b: '\\ud83d' }), { content: [{ type: 'text', text: '{"a":"\ufffd","b":"\\\\ud83d"}' }] });
     const [content, error] = [[{ type: 'text', text: '\u{1f600}\ud83d' }], f.error('E', 'a\udc00').details({ 'b\udc00': 'c\udc00' })];
     assert.deepEqual(await returns({ content, structuredContent: { 'a\ud83d': ['\ud83d'] } }),
       { content: [{ type: 'text', text: '\u{1f600}\ufffd' }], structuredContent: { 'a\ufffd': ['\ufffd'] } });

@@ -222,8 +222,11 @@ size_t gbx_view_count(gbx_view container)
 
 bool gbx_view_append_text(gbx_view view, gbx_buf *to)
 {
-    if (gbx_view_kind(view) != '"')
-        return gbx_buf_append(to, view.at, view.len);
+    if (gbx_view_kind(view) != '"') {
+        if (view.len > 0 && gbx_buf_append(to, view.at, view.len))
+            gbx_json_mend_halves((char *)to->data + to->len - view.len, view.len);
+        return !to->failed;
+    }
     for (size_t i = 1; i + 1 < view.len;) {
         if (view.at[i] != '\\') {
             (void)gbx_buf_append(to, view.at + i, 1);

@@ -42,6 +42,22 @@ test('half a character in what code returns, prints or throws is U+FFFD', async 
   await structured('execute', { code: 'console.log("\u{1f600}".slice(1)); throw new Error("\u{1f600}".slice(1))' });
 });
 
+/* Of the first block, which a strict reader of JSON reads as well. */
+const shown = async (name, args) => (await wire.call(name, args)).result.content[0].text;
+const HALF = '"\u{1f600}".slice(1)';
+
+test('it is in what is shown of a value as text, and in what is kept of it', async () => {
+  assert.match(await shown('execute', { code: `return { a: ${HALF}, b: "\\\\ud83d" }` }), /^\{"a":"\\ufffd","b":"\\\\ud83d"\}\n/);
+  assert.equal(await shown('compute', { code: `({ a: ${HALF} })` }), '{"a":"\\ufffd"}');
+  const { uri } = await structured('execute', { code: `return artifact("a", [${HALF}])` }).then(({ result }) => result);
+  assert.equal((await wire.ask('resources/read', { uri })).result.contents[0].text, '["\\ufffd"]');
+  const told = (result) => shown('call', { server: 'up', tool: 'tell', args: { result, half: true } });
+  assert.equal(await told({ content: [], structuredContent: { a: 'HALF' } }), '{"a":"\\ufffd"}');
+  assert.equal(await told({ content: [{ type: 'new', a: 'HALF' }] }), '{"type":"new","a":"\\ufffd"}');
+  assert.equal(await told({ isError: true, content: [], structuredContent: { a: 'HALF' } }), '{"a":"\\ufffd"}');
+  assert.equal(await told({ content: [{ type: 'text', text: '"\\ud83d" is an escape' }] }), '"\\ud83d" is an escape');
+});
+
 test('so it is in what a server answers, and tells of its tools', async () => {
   const run = async (code) => (await structured('execute', { code })).result;
   assert.deepEqual(await run('return servers.up.tell({ half: true })'), { 'a\ufffd': 'b\ufffd' });

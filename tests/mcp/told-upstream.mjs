@@ -5,7 +5,8 @@
 //
 // TOOLS is the list of its tools as JSON, or an expression of JavaScript for it. A call is
 // answered with the argument `result` or `error` as it is, or else with the tool's name; with
-// `times`, the content of `result` comes so often; with `half`, half a character. What is in the variable KEY is told with its
+// `times`, the content of `result` comes so often; with `half`, half a character, which
+// with `result` stands where that has HALF. What is in the variable KEY is told with its
 // own name. `escaped` writes JSON as some other languages do: "\u00e9" and "\/".
 import { createInterface } from 'node:readline';
 
@@ -22,6 +23,8 @@ function answer(method, params) {
       const { result, error, times, half } = params.arguments ?? {};
       if (error !== undefined) return { error };
       if (times !== undefined) result.content = Array(times).fill(result.content).flat();
+      if (half !== undefined && result !== undefined)
+        return { result: JSON.parse(JSON.stringify(result).replaceAll('HALF', '\\ud83d')) };
       if (half !== undefined)
         return { result: { content: [{ type: 'text', text: 'a\ud83d' }], structuredContent: { 'a\ud83d': 'b\udc00' } } };
       return { result: result ?? { content: [{ type: 'text', text: params.name }] } };

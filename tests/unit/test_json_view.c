@@ -155,6 +155,20 @@ static void test_escapes__become_what_they_stand_for(void **state)
         assert_text(open_text(cases[i][0]), cases[i][1]);
 }
 
+static void test_other_values__are_written_without_half_a_pair(void **state)
+{
+    static const char *const cases[][2] = {
+        {"{\"a\":[1,\"\\ud83d\",\"\\ud83d\\ude00\"]}",
+         "{\"a\":[1,\"\\ufffd\",\"\\ud83d\\ude00\"]}"},
+        {"[\"\\\\ud83d\"]", "[\"\\\\ud83d\"]"},
+        {"-1.50", "-1.50"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(cases); i++)
+        assert_text(open_text(cases[i][0]), cases[i][1]);
+}
+
 static void test_half_a_pair__is_mended_in_place(void **state)
 {
     static const char *const cases[][2] = {
@@ -197,6 +211,7 @@ int main(void)
         cmocka_unit_test(test_a_walk__meets_every_element_once),
         cmocka_unit_test(test_a_walk__of_nothing_ends_at_once),
         cmocka_unit_test(test_escapes__become_what_they_stand_for),
+        cmocka_unit_test(test_other_values__are_written_without_half_a_pair),
         cmocka_unit_test(test_half_a_pair__is_mended_in_place),
         cmocka_unit_test(test_what_is_not_json__is_not_opened),
     };

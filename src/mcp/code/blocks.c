@@ -225,6 +225,17 @@ static bool put_block(gbx_view block, const char *version, gbx_buf *to,
     return false;
 }
 
+/* JSON as text. */
+static void put_as_text(gbx_view value, gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+
+    gbx_buf_init(&text, CONTENT_MAX);
+    (void)gbx_view_append_text(value, &text);
+    gbx_blocks_text(to, text.data, text.len);
+    to->failed = to->failed || text.failed;
+}
+
 /* False: there is no room for all of them. */
 static bool put_all(gbx_view content, const gbx_blocks_room *room, gbx_buf *to)
 {
@@ -238,7 +249,7 @@ static bool put_all(gbx_view content, const gbx_blocks_room *room, gbx_buf *to)
         size_t its_data = 0;
 
         if (!put_block(block, room->version, to, &its_data))
-            gbx_blocks_text(to, block.at, block.len);
+            put_as_text(block, to);
         data_len += its_data;
         if (to->failed || to->len - start - data_len > room->max)
             return false;
@@ -352,7 +363,12 @@ void gbx_blocks_write(gbx_view content, const gbx_blocks_room *room, gbx_buf *to
 void gbx_blocks_json(gbx_view value, const gbx_blocks_room *room, gbx_buf *to,
                      gbx_buf *left_out)
 {
-    put_text(value.at, value.len, room->max, room, to, left_out);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+
+    gbx_buf_init(&text, CONTENT_MAX);
+    (void)gbx_view_append_text(value, &text);
+    put_text(text.data, text.len, room->max, room, to, left_out);
+    to->failed = to->failed || text.failed;
 }
 
 void gbx_blocks_text(gbx_buf *to, const void *text, size_t len)

@@ -39,9 +39,7 @@ static bool take_bytes(gbx_view value, bool is_bytes, gbx_buf *to)
 {
     gbx_view text = is_bytes ? gbx_view_member(value, "base64") : value;
 
-    if (!is_bytes && gbx_view_kind(value) != '"')
-        return gbx_buf_append(to, value.at, value.len);
-    if (gbx_view_kind(text) != '"' || !gbx_view_append_text(text, to))
+    if ((is_bytes && gbx_view_kind(text) != '"') || !gbx_view_append_text(text, to))
         return false;
     return !is_bytes || to->len == 0 ||
            gbx_base64_decode((char *)to->data, to->len, to->data, &to->len);

@@ -252,7 +252,7 @@ static void append_reason(gbx_view result, gbx_buf *to)
     append_texts(gbx_view_member(result, "content"), to);
     if (to->len == 0 && gbx_view_kind(structured) != 'n' &&
         structured.len > sizeof "{}" - 1)
-        (void)gbx_buf_append(to, structured.at, structured.len);
+        (void)gbx_view_append_text(structured, to);
     if (to->len == 0)
         (void)gbx_buf_puts(to, "the tool failed and did not say why");
 }

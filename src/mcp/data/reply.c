@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/json_view.h"
 #include "guard/guard.h"
 #include "mcp/code/advice.h"
 #include "mcp/code/cut.h"
@@ -30,6 +31,7 @@ typedef struct reply {
     gbx_result *result;
     bool ok;
     bool has_links; /* the client knows them */
+    gbx_buf json;   /* of the value */
     gbx_cut value;
     gbx_cut logs;
     gbx_buf printed; /* all console lines */
@@ -242,8 +244,11 @@ static void take_value(reply *r)
     size_t len = 0;
     const char *value = gbx_result_value(r->result, &len);
 
-    r->value = gbx_cut_text(value, len, VALUE_MAX, r->data->artifacts, "result.json",
-                            "application/json", gbx_clock_now_ns());
+    if (gbx_buf_append(&r->json, value, len))
+        gbx_json_mend_halves((char *)r->json.data, len);
+    r->value = gbx_cut_text((const char *)r->json.data, r->json.len, VALUE_MAX,
+                            r->data->artifacts, "result.json", "application/json",
+                            gbx_clock_now_ns());
 }
 
 static void take_logs(reply *r)
@@ -301,6 +306,7 @@ void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char 
                .hint = ""};
     gbx_buf content, structured;
 
+    gbx_buf_init(&r.json, ALL_MAX);
     gbx_buf_init(&r.printed, ALL_MAX);
     gbx_buf_init(&content, ALL_MAX);
     gbx_buf_init(&structured, ALL_MAX);
@@ -314,7 +320,7 @@ void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char 
     take_logs(&r);
     put_content(&r, &content);
     put_structured(&r, &structured);
-    if (content.failed || structured.failed)
+    if (content.failed || structured.failed || r.json.failed)
         gbx_compute_refuse(request, "UNAVAILABLE", "no memory for the reply", "", NULL);
     else
         gbx_mcp_finish(request,
@@ -323,6 +329,7 @@ void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char 
                                          .structured = (const char *)structured.data,
                                          .structured_len = structured.len,
                                          .is_error = !r.ok});
+    gbx_buf_cleanup(&r.json);
     gbx_buf_cleanup(&r.printed);
     gbx_buf_cleanup(&content);
     gbx_buf_cleanup(&structured);

@@ -72,6 +72,17 @@ static void send_instead(gbx_mcp_request *request)
         session->hooks.give_up(session->hooks.user);
 }
 
+/* JSON as text. */
+static void add_shown(gbx_buf *to, const char *json, size_t len)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {0};
+
+    gbx_buf_init(&shown, len + 1);
+    (void)gbx_view_append_text((gbx_view){json, len}, &shown);
+    (void)gbx_json_append_string(to, shown.data, shown.len);
+    to->failed = to->failed || shown.failed;
+}
+
 static void add_content(gbx_buf *to, const gbx_mcp_result *result)
 {
     bool has_text = result->text != NULL || result->structured == NULL;
@@ -86,8 +97,7 @@ static void add_content(gbx_buf *to, const gbx_mcp_result *result)
         else if (has_text)
             (void)gbx_json_append_string(to, result->text, result->text_len);
         else
-            (void)gbx_json_append_string(to, result->structured,
-                                         result->structured_len);
+            add_shown(to, result->structured, result->structured_len);
         (void)gbx_buf_puts(to, "}]");
     }
     if (result->structured != NULL) {

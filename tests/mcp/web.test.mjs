@@ -357,3 +357,16 @@ for (const [status, worth] of [[401, false], [307, false], [429, true], [503, tr
     assert.match(said, new RegExp(`^UPSTREAM_START: .*HTTP status ${status}`));
     assert.equal(said.includes('worth another try'), worth);
   });
+
+for (const [status, worth] of [[401, false], [403, false], [307, false], [429, true], [503, true]])
+  for (const [how, type] of [['of the transport before', 'sse'], ['that is found to be of it', 'http']])
+    test(`a stream ${how} that is refused by ${status} is ${worth ? '' : 'not '}worth another try`, async (t) => {
+      const { call } = await meet(t, ({ method: verb }, response) => {
+        json(response, verb === 'GET' ? status : 404);
+        return true;
+      }, { config: { type } });
+
+      const said = await call();
+      assert.match(said, new RegExp(`^UPSTREAM_START: .*HTTP status ${status}`));
+      assert.equal(said.includes('worth another try'), worth);
+    });

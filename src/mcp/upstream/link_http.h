@@ -60,6 +60,9 @@ void gbx_http_lose(gbx_http *h, const char *why, bool is_lasting);
 
 /* No connection, and none before a person has mended the address or the certificate. */
 bool gbx_http_is_lasting(CURLcode result);
+/* What a status that is none of success says of the request. 401 and its like decide nothing
+ * about the era: another answer may come to somebody else. */
+gbx_unanswered gbx_http_meaning_of(long status);
 /* Is this the answer to that request of ours, whatever it says? */
 bool gbx_http_is_answer(const char *text, size_t len, int64_t id);
 bool gbx_http_is_error(const gbx_buf *body);

@@ -22,19 +22,6 @@ static bool is_unreachable(CURLcode result)
            result == CURLE_COULDNT_RESOLVE_PROXY || gbx_http_is_lasting(result);
 }
 
-/* 401 and its like decide nothing about the era: another answer may come to somebody else. */
-static gbx_unanswered meaning_of(long status)
-{
-    if (status == 429 || status == 408)
-        return GBX_UNANSWERED_LATER;
-    if (status < 400 || status == 401 || status == 403 || status == 407)
-        return GBX_UNANSWERED_LASTING;
-    if (status < 500)
-        return GBX_UNANSWERED_SPOKEN;
-    /* Of a gateway: what is behind it may have begun. */
-    return status >= 502 && status <= 504 ? GBX_UNANSWERED_PASSING : GBX_UNANSWERED;
-}
-
 /* Somebody else's words, in one line, or as much of them as fits. */
 static void put_words(const gbx_http *h, const char *text, size_t len, gbx_buf *to)
 {
@@ -97,6 +84,18 @@ bool gbx_http_is_lasting(CURLcode result)
     return result == CURLE_PEER_FAILED_VERIFICATION ||
            result == CURLE_SSL_CONNECT_ERROR || result == CURLE_URL_MALFORMAT ||
            result == CURLE_UNSUPPORTED_PROTOCOL;
+}
+
+gbx_unanswered gbx_http_meaning_of(long status)
+{
+    if (status == 429 || status == 408)
+        return GBX_UNANSWERED_LATER;
+    if (status < 400 || status == 401 || status == 403 || status == 407)
+        return GBX_UNANSWERED_LASTING;
+    if (status < 500)
+        return GBX_UNANSWERED_SPOKEN;
+    /* Of a gateway: what is behind it may have begun. */
+    return status >= 502 && status <= 504 ? GBX_UNANSWERED_PASSING : GBX_UNANSWERED;
 }
 
 bool gbx_http_is_answer(const char *text, size_t len, int64_t id)
@@ -197,6 +196,6 @@ void gbx_http_take_refusal(gbx_http *h, const gbx_exchange *exchange)
         put_status(h, &exchange->response, &why);
         hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_REFUSED,
                          why.failed ? "it refuses this" : (const char *)why.data,
-                         meaning_of(status));
+                         gbx_http_meaning_of(status));
     }
 }

@@ -90,18 +90,21 @@ static void on_event(void *user, gbx_exchange *exchange, const gbx_sse_event *ev
 
 static void lose_stream(gbx_http *h, const gbx_exchange *stream, CURLcode result)
 {
+    long status = stream->response.status;
+    bool is_refused = result == CURLE_OK && status != 200 &&
+                      gbx_http_meaning_of(status) == GBX_UNANSWERED_LASTING;
     char why[400];
 
     if (result != CURLE_OK)
         (void)snprintf(why, sizeof why, "its stream of events broke: %s",
                        gbx_exchange_error(stream, result));
-    else if (stream->response.status != 200 || !stream->response.is_stream)
+    else if (status != 200 || !stream->response.is_stream)
         (void)snprintf(why, sizeof why,
                        "it answers with HTTP status %ld, and with no stream of events",
-                       stream->response.status);
+                       status);
     else
         (void)snprintf(why, sizeof why, "its stream of events has ended");
-    gbx_http_lose(h, why, gbx_http_is_lasting(result));
+    gbx_http_lose(h, why, is_refused || gbx_http_is_lasting(result));
 }
 
 static bool is_open(const gbx_exchange *stream)

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct import_args {
     gbx_opt_list from;
@@ -111,20 +110,6 @@ static int import_main(const gbx_command *self, int argc, char **argv)
     (void)fflush(stdout);
     gbx_trouble_print(&im.err, &trouble);
     return trouble.exit;
-}
-
-/* The folder of our own file, and those above it. */
-static void make_folders(const char *path)
-{
-    char folder[PATH_MAX];
-
-    (void)snprintf(folder, sizeof folder, "%s", path);
-    for (char *at = folder + 1; *at != '\0'; at++)
-        if (*at == '/') {
-            *at = '\0';
-            (void)mkdir(folder, 0700);
-            *at = '/';
-        }
 }
 
 static void say_backup(const gbx_import *im, const char *backup)
@@ -287,7 +272,6 @@ bool gbx_import_write(gbx_import *im, gbx_trouble *trouble)
         (void)fprintf(im->out.stream, "nothing to write to %s\n", im->own_path);
         return true;
     }
-    make_folders(im->own_path);
     if (gbx_file_replace(im->own_path, (const char *)im->own.text.data,
                          im->own.text.len, im->withheld, backup,
                          &trouble->err) != GBX_OK) {

@@ -2,8 +2,7 @@
 // import: what users have in the files of their hosts besides plain servers, and what has
 // to become of it.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -408,45 +407,6 @@ test('import: more servers than a configuration has are refused before anything 
   assert.match(result.stderr, /there are more than 256 servers/);
   assert.ok(!existsSync(u.own));
   assert.deepEqual(u.json('project/host.json').mcpServers, many);
-});
-
-/** Somebody who answers "always" now: the file's lock, held while the script runs. */
-async function holding(path, script) {
-  const holder = spawn('flock', ['-F', path, 'sh', '-c', `echo held; ${script}`, path],
-    { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(holder.stdout, 'data');
-  return holder;
-}
-
-test('import: what somebody else changes at the same time is not lost', async () => {
-  const u = user({
-    'home/.config/glovebox/mcp.json': { mcpServers: { a: { command: 'x' } } },
-    'project/host.json': { mcpServers: { b: { command: 'y' } } },
-  });
-  const other = JSON.stringify({ mcpServers: { a: { command: 'x' } },
-    glovebox: { rules: [{ action: 'allow', server: 'a', tool: 't' }] } });
-  const holder = await holding(u.own, `sleep 0.7; echo '${other}' >"$0.new"; mv "$0.new" "$0"`);
-  const result = u.run('import', '--from', 'host.json');
-  assert.equal(result.status, 0, result.stderr);
-  const own = u.json('home/.config/glovebox/mcp.json');
-  assert.deepEqual(own.glovebox.rules, [{ action: 'allow', server: 'a', tool: 't' }]);
-  assert.deepEqual(own.mcpServers, { a: { command: 'x' }, b: { command: 'y' } });
-  if (holder.exitCode === null) await once(holder, 'exit');
-});
-
-test('import: a file that somebody else goes on changing is left alone, and can be looked at', async () => {
-  const u = user({
-    'home/.config/glovebox/mcp.json': '{}',
-    'project/host.json': { mcpServers: { b: { command: 'y' } } },
-  });
-  const holder = await holding(u.own, 'exec sleep 60');
-  assert.equal(u.run('import', '--from', 'host.json', '--dry-run').status, 0);
-  const result = u.run('import', '--from', 'host.json', '--rewrite');
-  holder.kill();
-  assert.equal(result.status, 74);
-  assert.match(result.stderr, /cannot write '.*mcp\.json': .*busy\n.*hint: somebody else is changing it: try again\n$/s);
-  assert.equal(u.read('home/.config/glovebox/mcp.json'), '{}');
-  assert.deepEqual(u.json('project/host.json').mcpServers, { b: { command: 'y' } });
 });
 
 test('import: nobody may read in our file what he may not in the file of the host', () => {

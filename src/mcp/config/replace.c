@@ -46,16 +46,22 @@ static gbx_status keep_old(const char *path, char backup[PATH_MAX], gbx_error *r
     return cannot(backup, EEXIST, reterr);
 }
 
-static void sync_folder(const char *path)
+/* The folder of a whole path, to be freed; or NULL. */
+static char *folder_of(const char *path)
 {
-    GBX_CLEANUP(gbx_free) char *folder = strdup(path);
-    GBX_CLEANUP(gbx_fd_close) int fd = -1;
-    char *slash = folder != NULL ? strrchr(folder, '/') : NULL;
+    const char *slash = strrchr(path, '/');
 
     if (slash == NULL)
-        return;
-    slash[slash == folder ? 1 : 0] = '\0';
-    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        return NULL;
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+static void sync_folder(const char *path)
+{
+    GBX_CLEANUP(gbx_free) char *folder = folder_of(path);
+    GBX_CLEANUP(gbx_fd_close)
+    int fd = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
     if (fd >= 0)
         (void)fsync(fd);
 }
@@ -70,15 +76,13 @@ static bool is_at(int fd, const char *path)
            own.st_ino == now.st_ino;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
-gbx_status gbx_file_lock_within(const char *path, int wait_ms, int *ret_fd,
-                                gbx_error *reterr)
+static gbx_status lock_within(const char *path, int flags, int wait_ms, int *ret_fd,
+                              gbx_error *reterr)
 {
     int64_t until_ns = gbx_clock_now_ns() + wait_ms * GBX_NS_PER_MS;
 
     do {
-        GBX_CLEANUP(gbx_fd_close) int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+        GBX_CLEANUP(gbx_fd_close) int fd = open(path, flags | O_CLOEXEC | O_NOCTTY);
         bool is_taken;
 
         if (fd < 0)
@@ -94,9 +98,26 @@ gbx_status gbx_file_lock_within(const char *path, int wait_ms, int *ret_fd,
     return cannot(path, EBUSY, reterr);
 }
 
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_file_lock_within(const char *path, int wait_ms, int *ret_fd,
+                                gbx_error *reterr)
+{
+    return lock_within(path, O_RDWR, wait_ms, ret_fd, reterr);
+}
+
 gbx_status gbx_file_lock(const char *path, int *ret_fd, gbx_error *reterr)
 {
     return gbx_file_lock_within(path, LOCK_MS, ret_fd, reterr);
+}
+
+gbx_status gbx_file_lock_new(const char *path, int *ret_fd, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_free) char *folder = folder_of(path);
+
+    if (folder == NULL || access(folder, W_OK) != 0)
+        return GBX_OK;
+    return lock_within(folder, O_RDONLY | O_DIRECTORY, LOCK_MS, ret_fd, reterr);
 }
 
 gbx_status gbx_file_replace(const char *path, const char *data, size_t len,

@@ -20,6 +20,9 @@ gbx_status gbx_file_lock(const char *path, int *ret_fd, gbx_error *reterr);
 /* The same for who holds up others while he sleeps. */
 gbx_status gbx_file_lock_within(const char *path, int wait_ms, int *ret_fd,
                                 gbx_error *reterr);
+/* The same for a file that is not there: the lock is on its folder. Who waited for it may
+ * find one. Where nothing can be written, there is no lock, and *ret_fd stays. */
+gbx_status gbx_file_lock_new(const char *path, int *ret_fd, gbx_error *reterr);
 
 /*
  * Write len bytes as the file at path; its mode stays, but for the bits in withheld, one

@@ -88,7 +88,7 @@ static void name_of(const char *name, gbx_host_kind host, unsigned index,
 {
     char clean[GBX_HOST_NAME_SIZE];
 
-    gbx_host_clean_name(name, clean);
+    gbx_mcp_clean_name(name, clean);
     if (index == 0)
         (void)snprintf(out, GBX_HOST_NAME_SIZE, "%s", clean);
     else if (index == 1)

@@ -29,9 +29,11 @@ typedef struct gbx_mcp_variable {
     char *value;
 } gbx_mcp_variable;
 
+#define GBX_MCP_NAME_MAX 64
+
 /* One upstream server. */
 typedef struct gbx_mcp_upstream_config {
-    char *name; /* the key, 1 to 64 characters of [A-Za-z0-9_.-] */
+    char *name; /* the key: gbx_mcp_is_name() */
     gbx_mcp_transport transport;
     char *command;
     char **args; /* ends in NULL */
@@ -102,5 +104,10 @@ void gbx_mcp_config_free(gbx_mcp_config *config);
 
 const gbx_mcp_upstream_config *gbx_mcp_config_server(const gbx_mcp_config *config,
                                                      const char *name);
+
+/* May a server be called so? */
+bool gbx_mcp_is_name(const char *name);
+/* name as one that a server may have, into out: "Google Drive" is "Google-Drive". */
+void gbx_mcp_clean_name(const char *name, char out[GBX_MCP_NAME_MAX + 1]);
 
 #endif

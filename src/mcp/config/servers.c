@@ -17,9 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SERVERS_MAX  256
-#define ITEMS_MAX    1000 /* of args, env or headers */
-#define NAME_MAX_LEN 64
+#define SERVERS_MAX 256
+#define ITEMS_MAX   1000 /* of args, env or headers */
 
 /* What a server's entry says of how to reach it. */
 typedef struct entry {
@@ -428,16 +427,15 @@ static gbx_status check_whole(gbx_json_reader *r, const json_t *value, entry *e)
 
 static gbx_status check_name(gbx_json_reader *r, const char *name)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  "0123456789_.-";
-    size_t len = strlen(name);
+    char clean[GBX_MCP_NAME_MAX + 1];
 
-    if (len == 0 || len > NAME_MAX_LEN || name[strspn(name, letters)] != '\0')
+    gbx_mcp_clean_name(name, clean);
+    if (!gbx_mcp_is_name(name))
         return gbx_json_refuse_key(r,
                                    "a server's name has from 1 to %d letters, "
-                                   "digits, '_', '.' and '-': 'glovebox mcp import "
-                                   "--from FILE' renames those of a host's file",
-                                   NAME_MAX_LEN);
+                                   "digits, '_', '.' and '-': write \"%s\", or take "
+                                   "them all over by 'glovebox mcp import --from FILE'",
+                                   GBX_MCP_NAME_MAX, clean);
     if (gbx_mcp_config_server(gbx_mcp_reader_of(r)->config, name) != NULL)
         return gbx_json_refuse_key(r, "there is a server of this name already");
     return GBX_OK;

@@ -3,7 +3,6 @@
 #include "mcp/hosts/taking.h"
 
 #include "base/cleanup.h"
-#include "mcp/config/config.h"
 #include "mcp/config/variable.h"
 
 #include <stdio.h>
@@ -261,20 +260,4 @@ bool gbx_host_is_us_with(const json_t *entry, const char *config)
             return true;
     }
     return false;
-}
-
-void gbx_host_clean_name(const char *name, char out[GBX_HOST_NAME_SIZE])
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  "0123456789_.-";
-    size_t len = 0;
-
-    for (; *name != '\0' && len + 1 < GBX_HOST_NAME_SIZE; name++)
-        if (strchr(letters, *name) != NULL)
-            out[len++] = *name;
-        else if (len > 0 && out[len - 1] != '-')
-            out[len++] = '-';
-    out[len] = '\0';
-    if (len == 0)
-        (void)snprintf(out, GBX_HOST_NAME_SIZE, "server");
 }

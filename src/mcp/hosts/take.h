@@ -8,6 +8,7 @@
 #ifndef GBX_MCP_HOSTS_TAKE_H
 #define GBX_MCP_HOSTS_TAKE_H
 
+#include "mcp/config/config.h"
 #include "mcp/config/edit.h"
 #include "mcp/hosts/hosts.h"
 
@@ -73,9 +74,7 @@ json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
 bool gbx_host_is_us(const json_t *entry);
 bool gbx_host_is_us_with(const json_t *entry, const char *config);
 
-/* name as one that we take, into out. */
-#define GBX_HOST_NAME_SIZE 65
-void gbx_host_clean_name(const char *name, char out[GBX_HOST_NAME_SIZE]);
+#define GBX_HOST_NAME_SIZE (GBX_MCP_NAME_MAX + 1)
 
 /* Names of the variables that a configuration of ours refers to, but for those that every
  * host gives to its servers; json_decref() it. Of a file that cannot be read: none. */

@@ -66,7 +66,7 @@ void realm_environment(char **argv);
 /* "key=value" as realm_run has them. */
 bool realm_call_option(realm_call *call, char *option);
 
-/* Run in a fork, killed after deadline_ms (0: 10 s). free() the text. */
+/* Run in a fork, killed after deadline_ms (0: a minute). free() the text. */
 char *realm_outcome(const realm_call *call, unsigned deadline_ms);
 
 /* What the engine alone, not locked down, makes of (code)(): its value as JSON. free()

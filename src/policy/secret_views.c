@@ -340,16 +340,16 @@ static void add_view(finder *f, gbx_escaping how)
     assert(f->view_count < VIEWS_MAX);
     v->how = how;
     v->starts = f->rings + f->view_count++ * (f->ring_mask + 1);
-    for (unsigned byte = 0; byte < 256; byte++)
-        v->wakes[byte] = gbx_unescape_begins(how, (uint8_t)byte);
+    for (const char *byte = GBX_ESCAPE_BEGINS; *byte != 0; byte++)
+        v->wakes[(uint8_t)*byte] = gbx_unescape_begins(how, (uint8_t)*byte);
 }
 
 /* What is below a view that follows would sleep through its escapes: so a view wakes for
  * those too. */
 static void wake_for(view *v, const view *below)
 {
-    for (unsigned byte = 0; byte < 256; byte++)
-        v->wakes[byte] = v->wakes[byte] || below->wakes[byte];
+    for (const char *byte = GBX_ESCAPE_BEGINS; *byte != 0; byte++)
+        v->wakes[(uint8_t)*byte] |= below->wakes[(uint8_t)*byte];
 }
 
 /*

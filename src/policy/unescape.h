@@ -29,6 +29,9 @@ typedef struct gbx_unescaped {
     uint8_t taken; /* 0: more bytes are needed to tell */
 } gbx_unescaped;
 
+/* All bytes with which an escape of any kind can begin: texts are short, tables are not. */
+#define GBX_ESCAPE_BEGINS "\\%+&\n\r"
+
 /* Can an escape begin with this byte? */
 bool gbx_unescape_begins(gbx_escaping how, uint8_t byte);
 

@@ -186,6 +186,11 @@ void gbx_mcp_progress(gbx_mcp_request *request, double total, const char *messag
                    message);
 }
 
+bool gbx_mcp_hears_progress(gbx_mcp_request *request)
+{
+    return !request->is_deaf;
+}
+
 void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char *text,
                       size_t len)
 {

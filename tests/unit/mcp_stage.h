@@ -52,6 +52,7 @@ struct gbx_mcp_request {
     char schema[1024];
     char told[1024]; /* as progress */
     char logged[1024];
+    bool is_deaf; /* to progress */
 };
 
 /* Who accepts, with that content. */

@@ -391,6 +391,31 @@ static void test_logs__are_sent_from_the_level_that_was_asked_for(void **state)
     mcp_client_expect(&s->client, "");
 }
 
+static void test_a_line__is_heard_if_it_would_be_sent_now(void **state)
+{
+    scene *s = *state;
+    size_t sent = 0;
+
+    call(s, "1", "");
+    assert_false(gbx_mcp_hears_progress(s->waiting[0]));
+    assert_false(gbx_mcp_hears_line(s->waiting[0], GBX_LOG_ERROR));
+    call(s, "2", ",\"_meta\":{\"progressToken\":\"t\"}");
+    assert_true(gbx_mcp_hears_progress(s->waiting[1]));
+    s->client.is_full = true;
+    assert_false(gbx_mcp_hears_progress(s->waiting[1]));
+    assert_false(gbx_mcp_hears_line(s->waiting[1], GBX_LOG_DEBUG));
+    s->client.is_full = false;
+    for (; gbx_mcp_hears_line(s->waiting[1], GBX_LOG_DEBUG); sent++)
+        gbx_mcp_progress(s->waiting[1], -1, "m", 1);
+    assert_in_range(sent, 100, 1000);
+    mcp_client_say(&s->client, "\"id\":9,\"method\":\"logging/setLevel\",\"params\":{"
+                               "\"level\":\"warning\"}");
+    (void)mcp_client_hear(&s->client);
+    assert_false(gbx_mcp_hears_line(s->waiting[0], GBX_LOG_INFO));
+    assert_true(gbx_mcp_hears_line(s->waiting[0], GBX_LOG_WARN));
+    assert_false(gbx_mcp_hears_progress(s->waiting[0]));
+}
+
 /* ---- prompts and completion ----------------------------------------------------- */
 
 static void test_a_prompt__needs_its_required_arguments(void **state)
@@ -453,6 +478,7 @@ int main(void)
         CASE(test_progress__may_begin_with_nothing_done),
         CASE(test_progress__has_a_rate),
         CASE(test_logs__are_sent_from_the_level_that_was_asked_for),
+        CASE(test_a_line__is_heard_if_it_would_be_sent_now),
         CASE(test_a_prompt__needs_its_required_arguments),
         CASE(test_completion__gives_at_most_a_hundred),
     };

@@ -42,6 +42,17 @@ static void test_secrets__are_filled_in_outside_and_never_come_back(void **state
     close_gate();
 }
 
+static void test_progress__that_nobody_hears_is_not_made_ready(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    open_gate(SECRET);
+    p.is_deaf = true;
+    assert_string_equal(call(&p, "plain", "{}", "r-1").progress, "");
+    close_gate();
+}
+
 static void test_secrets__cannot_end_the_string_they_are_put_into(void **state)
 {
     gbx_mcp_request p = person(ONCE);
@@ -182,6 +193,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_secrets__are_filled_in_outside_and_never_come_back),
+        cmocka_unit_test(test_progress__that_nobody_hears_is_not_made_ready),
         cmocka_unit_test(test_secrets__cannot_end_the_string_they_are_put_into),
         cmocka_unit_test(test_secrets__are_in_no_question_and_no_error),
         cmocka_unit_test(test_secrets__at_the_end_of_a_long_error_are_not_cut),

@@ -233,7 +233,7 @@ static double number_of(gbx_view view)
     return strtod(text, NULL);
 }
 
-static void on_progress(const gbx_asked *a)
+static void tell_progress(const gbx_asked *a)
 {
     double at = number_of(a->args[0]);
     double total = number_of(a->args[1]);
@@ -252,6 +252,12 @@ static void on_progress(const gbx_asked *a)
         gbx_mcp_progress(a->run->request, total, (char *)clean.data, clean.len);
     gbx_buf_cleanup(&text);
     gbx_buf_cleanup(&clean);
+}
+
+static void on_progress(const gbx_asked *a)
+{
+    if (gbx_mcp_hears_progress(a->run->request))
+        tell_progress(a);
     gbx_box_answer(a->run->code->box, a->request, "{}", 2);
 }
 

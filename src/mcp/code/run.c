@@ -93,6 +93,8 @@ static void on_log(void *user, gbx_log_level level, const char *text, size_t len
     size_t text_at;
     gbx_buf line;
 
+    if (!gbx_mcp_hears_line(run->request, level))
+        return;
     gbx_buf_init(&line, GBX_KIB(64));
     (void)gbx_buf_puts(&line, prefixes[level <= GBX_LOG_ERROR ? level : 0]);
     text_at = line.len;

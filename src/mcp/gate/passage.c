@@ -98,6 +98,7 @@ static void on_progress(void *user, const char *message, size_t len)
 
     gbx_buf_init(&clean, len * 8 + GBX_KIB(4));
     if (call->state == GBX_GATE_CALLING && call->progress != NULL &&
+        gbx_mcp_hears_progress(call->request) &&
         gbx_gate_redact(call->gate, message, len, &clean))
         call->progress(call->user, (const char *)clean.data, clean.len);
 }

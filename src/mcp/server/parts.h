@@ -39,6 +39,7 @@ typedef struct gbx_mcp_rate {
     int64_t at_ns;
 } gbx_mcp_rate;
 
+bool gbx_mcp_rate_has(gbx_mcp_rate *rate); /* one more, now */
 bool gbx_mcp_rate_take(gbx_mcp_rate *rate);
 
 /* What a request says of itself: version, capabilities, level of logs. */

@@ -28,12 +28,30 @@ static double next_figure(const gbx_mcp_request *request)
     return floor(fmax(request->progress, 0)) + 1;
 }
 
+static bool is_read(const gbx_mcp_request *request)
+{
+    return !request->session->hooks.is_full(request->session->hooks.user);
+}
+
+static bool take_room(gbx_mcp_request *request)
+{
+    return is_read(request) && gbx_mcp_rate_take(&request->rate);
+}
+
 static bool has_room(gbx_mcp_request *request)
 {
-    gbx_mcp_session *session = request->session;
+    return is_read(request) && gbx_mcp_rate_has(&request->rate);
+}
 
-    return !session->hooks.is_full(session->hooks.user) &&
-           gbx_mcp_rate_take(&request->rate);
+static gbx_mcp_level level_of(gbx_log_level level)
+{
+    static const gbx_mcp_level levels[] = {[GBX_LOG_DEBUG] = GBX_MCP_DEBUG,
+                                           [GBX_LOG_LOG] = GBX_MCP_INFO,
+                                           [GBX_LOG_INFO] = GBX_MCP_INFO,
+                                           [GBX_LOG_WARN] = GBX_MCP_WARNING,
+                                           [GBX_LOG_ERROR] = GBX_MCP_ERROR};
+
+    return levels[level <= GBX_LOG_ERROR ? level : GBX_LOG_LOG];
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -58,7 +76,7 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
         progress = next_figure(request);
         total = -1;
     }
-    if (request->id_len == 0 || request->token_len == 0 || !has_room(request))
+    if (!gbx_mcp_wants_progress(request) || !take_room(request))
         return;
     request->progress = progress;
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
@@ -85,12 +103,17 @@ bool gbx_mcp_wants_progress(const gbx_mcp_request *request)
     return request->id_len > 0 && request->token_len > 0;
 }
 
+bool gbx_mcp_hears_progress(gbx_mcp_request *request)
+{
+    return gbx_mcp_wants_progress(request) && has_room(request);
+}
+
 void gbx_mcp_log(gbx_mcp_request *request, gbx_mcp_level level, const char *logger,
                  const char *data, size_t data_len)
 {
     gbx_buf to;
 
-    if (!asked_for(request, level) || !has_room(request))
+    if (!asked_for(request, level) || !take_room(request))
         return;
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, "notifications/message");
@@ -107,12 +130,7 @@ void gbx_mcp_log(gbx_mcp_request *request, gbx_mcp_level level, const char *logg
 void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char *text,
                       size_t len)
 {
-    static const gbx_mcp_level levels[] = {[GBX_LOG_DEBUG] = GBX_MCP_DEBUG,
-                                           [GBX_LOG_LOG] = GBX_MCP_INFO,
-                                           [GBX_LOG_INFO] = GBX_MCP_INFO,
-                                           [GBX_LOG_WARN] = GBX_MCP_WARNING,
-                                           [GBX_LOG_ERROR] = GBX_MCP_ERROR};
-    gbx_mcp_level as = levels[level <= GBX_LOG_ERROR ? level : GBX_LOG_LOG];
+    gbx_mcp_level as = level_of(level);
     gbx_buf data;
 
     if (!asked_for(request, as))
@@ -122,4 +140,10 @@ void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char 
     if (!data.failed)
         gbx_mcp_log(request, as, "console", (const char *)data.data, data.len);
     gbx_buf_cleanup(&data);
+}
+
+bool gbx_mcp_hears_line(gbx_mcp_request *request, gbx_log_level level)
+{
+    return (gbx_mcp_wants_progress(request) || asked_for(request, level_of(level))) &&
+           has_room(request);
 }

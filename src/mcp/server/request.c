@@ -20,7 +20,7 @@ static gbx_view meta_of(const gbx_mcp_request *request)
 
 /* ---- public to other modules -------------------------------------------- */
 
-bool gbx_mcp_rate_take(gbx_mcp_rate *rate)
+bool gbx_mcp_rate_has(gbx_mcp_rate *rate)
 {
     int64_t now = gbx_clock_now_ns();
 
@@ -31,7 +31,12 @@ bool gbx_mcp_rate_take(gbx_mcp_rate *rate)
     rate->at_ns = now;
     if (rate->left > RATE_BURST)
         rate->left = RATE_BURST;
-    if (rate->left < 1)
+    return rate->left >= 1;
+}
+
+bool gbx_mcp_rate_take(gbx_mcp_rate *rate)
+{
+    if (!gbx_mcp_rate_has(rate))
         return false;
     rate->left -= 1;
     return true;

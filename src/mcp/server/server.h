@@ -141,6 +141,8 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
 
 /* Has it asked for progress? Others need not be asked for theirs if it has not. */
 bool gbx_mcp_wants_progress(const gbx_mcp_request *request);
+/* And would it be sent at this moment? What would not need not be made ready. */
+bool gbx_mcp_hears_progress(gbx_mcp_request *request);
 
 typedef enum gbx_mcp_level {
     GBX_MCP_DEBUG,
@@ -161,6 +163,8 @@ void gbx_mcp_log(gbx_mcp_request *request, gbx_mcp_level level, const char *logg
 /* The same of a console line of code. */
 void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char *text,
                       size_t len);
+/* Would such a line be sent at this moment, as progress or as a message? */
+bool gbx_mcp_hears_line(gbx_mcp_request *request, gbx_log_level level);
 
 /* "2025-06-18": what its client and we speak. Later versions are greater texts. */
 const char *gbx_mcp_request_version(const gbx_mcp_request *request);

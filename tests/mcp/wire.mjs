@@ -54,7 +54,7 @@ export class Wire {
   }
 
   /** The first message that fits and was not taken yet, now or when it comes. */
-  async hear(fits, ms = 20000) {
+  async hear(fits, ms = 60000) {
     const end = performance.now() + ms;
     let over = false;
     this.exited.then(() => { over = true; });

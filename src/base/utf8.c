@@ -2,9 +2,25 @@
 /* utf8 - validity is decided in exactly one place, gbx_utf8_sequence(). */
 #include "base/utf8.h"
 
+#include <string.h>
+
+/* So many bytes are looked at in one step while they are ASCII: they have no high bit. */
+typedef uint64_t word;
+#define HIGH_BITS UINT64_C(0x8080808080808080)
+
 static bool is_tail(uint8_t byte)
 {
     return (byte & 0xC0) == 0x80;
+}
+
+static bool starts_with_ascii(const uint8_t *data, size_t len)
+{
+    word first;
+
+    if (len < sizeof first)
+        return false;
+    memcpy(&first, data, sizeof first);
+    return (first & HIGH_BITS) == 0;
 }
 
 static bool append_point(gbx_buf *buf, uint32_t c)
@@ -114,8 +130,13 @@ bool gbx_utf8_valid(const uint8_t *data, size_t len, size_t *ret_bad)
     size_t i = 0;
 
     while (i < len) {
-        size_t n = data[i] < 0x80 ? 1 : gbx_utf8_sequence(data + i, len - i);
+        size_t n;
 
+        if (starts_with_ascii(data + i, len - i)) {
+            i += sizeof(word);
+            continue;
+        }
+        n = gbx_utf8_sequence(data + i, len - i);
         if (n == 0) {
             if (ret_bad != NULL)
                 *ret_bad = i;
@@ -147,15 +168,15 @@ bool gbx_utf8_append_utf16(gbx_buf *buf, const uint16_t *units, size_t count)
 bool gbx_utf8_append_lossy(gbx_buf *buf, const void *data, size_t len)
 {
     const uint8_t *d = data;
+    size_t bad;
 
-    for (size_t i = 0; i < len;) {
-        size_t n = gbx_utf8_sequence(d + i, len - i);
-
-        if (n == 0 ? !append_point(buf, 0xFFFD) : !gbx_buf_append(buf, d + i, n))
+    while (!gbx_utf8_valid(d, len, &bad)) {
+        if (!gbx_buf_append(buf, d, bad) || !append_point(buf, 0xFFFD))
             return false;
-        i += n == 0 ? 1 : n;
+        d += bad + 1;
+        len -= bad + 1;
     }
-    return true;
+    return gbx_buf_append(buf, d, len);
 }
 
 static bool is_inside(const uint8_t *data, size_t len, size_t at)

@@ -103,6 +103,27 @@ static void test_sequence__takes_every_character_and_no_surrogate(void **state)
     }
 }
 
+/* Beside it nothing but ASCII, which is taken in steps. */
+static void test_valid__finds_a_bad_byte_at_every_place(void **state)
+{
+    uint8_t text[40];
+    size_t bad = 0;
+    (void)state;
+
+    for (size_t len = 1; len <= sizeof text; len++)
+        for (size_t at = 0; at < len; at++) {
+            memset(text, 'a', len);
+            assert_true(gbx_utf8_valid(text, len, &bad));
+            text[at] = 0xC3; /* of which one more is needed */
+            assert_false(gbx_utf8_valid(text, len, &bad));
+            assert_int_equal(bad, at);
+            if (at + 1 == len)
+                continue;
+            text[at + 1] = 0xA9;
+            assert_true(gbx_utf8_valid(text, len, &bad));
+        }
+}
+
 static void test_valid__says_where_it_is_not(void **state)
 {
     size_t bad = 99;
@@ -322,6 +343,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sequence__knows_every_boundary),
         cmocka_unit_test(test_sequence__takes_every_character_and_no_surrogate),
+        cmocka_unit_test(test_valid__finds_a_bad_byte_at_every_place),
         cmocka_unit_test(test_valid__says_where_it_is_not),
         cmocka_unit_test(test_utf16__becomes_utf8_and_lone_surrogates_the_mark),
         cmocka_unit_test(test_lossy__keeps_what_is_valid_and_marks_each_bad_byte),

@@ -41,6 +41,18 @@ test('all that a script keeps is kept; what is not named is counted', async () =
   assert.equal(result.contents[0].text, 'text 69');
 });
 
+/** How long it takes until the call has ended, and the longest wait of a ping meanwhile. */
+async function serveOthers(own) {
+  const start = performance.now();
+  let slowest = 0;
+  while (!own.told.some((m) => m.id === 'long')) {
+    const asked = performance.now();
+    await own.ask('ping');
+    slowest = Math.max(slowest, performance.now() - asked);
+  }
+  return { slowest, whole: performance.now() - start };
+}
+
 /** One with a secret, and with code under way that ends so: "now" was told. */
 async function openWithSecret(end) {
   const path = join(folder, 'secret.json');
@@ -77,14 +89,7 @@ for (const [what, end] of [
 ])
   test(`a long ${what} is looked through for secrets while others are served`, async () => {
     const own = await openWithSecret(end);
-    const start = performance.now();
-    let slowest = 0;
-    while (!own.told.some((m) => m.id === 'long')) {
-      const asked = performance.now();
-      await own.ask('ping');
-      slowest = Math.max(slowest, performance.now() - asked);
-    }
-    const whole = performance.now() - start;
+    const { slowest, whole } = await serveOthers(own);
     const { result } = await own.hear((m) => m.id === 'long');
     const { uri, bytes } = result.structuredContent.artifacts?.[0] ?? { uri: undefined };
     if (uri === undefined) assert.ok(result.content[0].text.includes('%{{secret:KEY}}'));
@@ -98,6 +103,23 @@ for (const [what, end] of [
     assert.ok(slowest < whole / 2, `a ping took ${slowest} ms of ${whole}`);
     await own.close();
   });
+
+test('so are many console lines, which are told in their order', async () => {
+  const own = await openWithSecret(`for (let i = 0; i < 4500; i++) console.log(i, '%'.repeat(1990));
+    console.log(input); return 1`);
+  const { slowest, whole } = await serveOthers(own);
+  const { result } = await own.hear((m) => m.id === 'long');
+  const { uri, bytes } = result.structuredContent.artifacts[0];
+  const page = await own.ask('resources/read', { uri: `${uri}?offset=${bytes - 20}&length=100` });
+  assert.ok(page.result.contents[0].text.endsWith('%\n{{secret:KEY}}\n'));
+  assert.ok(!JSON.stringify(own.told).includes('t0ken'));
+  const told = own.told.filter((m) => m.method === 'notifications/progress')
+    .map((m) => parseInt(m.params.message, 10)).filter((i) => !Number.isNaN(i));
+  assert.ok(told.length > 50, `${told.length} lines`);
+  assert.deepEqual(told, told.toSorted((a, b) => a - b));
+  assert.ok(slowest < whole / 6, `a ping took ${slowest} ms of ${whole}`);
+  await own.close();
+});
 
 test('so is all that a tool gives', async () => {
   const { structuredContent: s } = await execute('return servers.up.say({ result: input })',

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * finish - from the engine's result to the reply. What leaves us is without secrets: the
- * value, what was printed, what went wrong.
+ * value and what was printed (strip.c), what went wrong.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -16,13 +16,10 @@
 
 #define REASONS_MAX  5 /* of an AggregateError */
 #define REASON_BYTES 300
-#define ALL_MAX      GBX_MIB(512)
 #define CALLEE_MAX   80 /* of a call that a hint names */
 
 /* What a reply borrows. */
 struct material {
-    gbx_buf words; /* logs, each ending in NUL; then name, message */
-    gbx_reply_log *logs;
     gbx_reply_call *calls;
     char *frame;
     char *message;
@@ -32,8 +29,6 @@ struct material {
 
 static void cleanup(struct material *m)
 {
-    gbx_buf_cleanup(&m->words);
-    free(m->logs);
     free(m->calls);
     free(m->frame);
     free(m->message);
@@ -41,31 +36,7 @@ static void cleanup(struct material *m)
     free(m->hint);
 }
 
-static const char *const levels[] = {"debug", "log", "info", "warn", "error"};
-
 /* ---- parts -------------------------------------------------------------------------- */
-
-static void take_logs(const gbx_code_run *run, struct material *m, gbx_reply *ret)
-{
-    size_t count = gbx_result_log_count(run->result);
-
-    m->logs = calloc(count > 0 ? count : 1, sizeof *m->logs);
-    if (m->logs == NULL)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        gbx_log log = gbx_result_log(run->result, i);
-        size_t at = m->words.len;
-
-        (void)gbx_gate_redact(run->code->gate, log.text, log.text_len, &m->words);
-        m->logs[i] = (gbx_reply_log){levels[log.level <= GBX_LOG_ERROR ? log.level : 1],
-                                     NULL, m->words.len - at};
-    }
-    for (size_t i = 0, at = 0; i < count; at += m->logs[i++].len)
-        m->logs[i].text = m->words.data != NULL ? (char *)m->words.data + at : "";
-    ret->logs = m->logs;
-    ret->log_count = count;
-    ret->logs_cut = gbx_result_logs_truncated(run->result) != 0;
-}
 
 static void take_calls(const gbx_code_run *run, struct material *m, gbx_reply *ret)
 {
@@ -340,18 +311,16 @@ static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *r
 static void take_result(gbx_code_run *run, struct material *m, gbx_reply *ret)
 {
     gbx_stats stats = gbx_result_stats(run->result);
-    size_t len;
-    const char *value = gbx_result_value(run->result, &len);
 
-    take_logs(run, m, ret);
+    ret->logs = run->logs;
+    ret->log_count = run->log_count;
+    ret->logs_cut = gbx_result_logs_truncated(run->result) != 0;
     ret->cpu_ms = stats.cpu_ms;
     ret->memory_bytes = stats.peak_memory_bytes;
     if (gbx_result_code(run->result) != GBX_CODE_VALUE) {
         take_error(run, m, &ret->error);
         return;
     }
-    if (!run->is_sifted)
-        (void)gbx_gate_redact(run->code->gate, value, len, &run->value);
     ret->value = (char *)run->value.data;
     ret->value_len = run->value.len;
 }
@@ -378,39 +347,14 @@ static void send_reply(gbx_mcp_code *code, gbx_mcp_request *request,
     gbx_reply_cleanup(&texts);
 }
 
-static void on_sifted(void *user, const gbx_gate_sifted *sifted)
-{
-    gbx_code_run *run = user;
-
-    run->sift = NULL;
-    run->is_sifted = true;
-    if (sifted->done)
-        (void)gbx_buf_append(&run->value, sifted->text.at, sifted->text.len);
-    gbx_code_run_release(run);
-}
-
 /* ---- public to other files of this folder --------------------------------- */
-
-bool gbx_code_run_sift(gbx_code_run *run)
-{
-    size_t len;
-    const char *value;
-
-    if (run->is_sifted || run->result == NULL ||
-        gbx_result_code(run->result) != GBX_CODE_VALUE)
-        return false;
-    value = gbx_result_value(run->result, &len);
-    run->sift = gbx_gate_redact_later(run->code->gate, value, len, on_sifted, run);
-    run->holders += run->sift != NULL;
-    return run->sift != NULL;
-}
 
 void gbx_code_run_finish(gbx_code_run *run)
 {
     double wall_ms =
         (double)(gbx_clock_now_ns() - run->start_ns) / (double)GBX_NS_PER_MS;
     uint32_t calls = run->code->settings->calls;
-    struct material m = {.logs = NULL};
+    struct material m = {.calls = NULL};
     gbx_reply reply = {.has_no_links = !gbx_mcp_takes_links(run->request),
                        .artifacts = run->artifacts,
                        .artifact_count = run->artifact_count,
@@ -424,7 +368,10 @@ void gbx_code_run_finish(gbx_code_run *run)
                        .ms_left = gbx_code_run_left_ms(run),
                        .error = {.name = "", .message = "", .frame = "", .hint = ""}};
 
-    gbx_buf_init(&m.words, ALL_MAX);
+    if (run->result != NULL && !run->is_stripped) {
+        gbx_mcp_fail(run->request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+        return;
+    }
     take_calls(run, &m, &reply);
     if (run->result != NULL) {
         take_result(run, &m, &reply);

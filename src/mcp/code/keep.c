@@ -133,10 +133,10 @@ static void go_on(gbx_code_run *run)
     gbx_keeping *k;
 
     while ((k = run->keepings) != NULL) {
+        gbx_view text = {(const char *)k->bytes.data, k->bytes.len};
+
         if (!k->is_bytes)
-            k->sift =
-                gbx_gate_redact_later(run->code->gate, (const char *)k->bytes.data,
-                                      k->bytes.len, on_sifted, k);
+            k->sift = gbx_gate_redact_later(run->code->gate, &text, 1, on_sifted, k);
         if (k->sift != NULL)
             return;
         keep_at_once(k);

@@ -34,6 +34,8 @@ static void free_run(gbx_code_run *run)
         free(run->faults[i].message);
     gbx_result_free(run->result);
     gbx_buf_cleanup(&run->value);
+    gbx_buf_cleanup(&run->printed);
+    free(run->logs);
     gbx_script_cleanup(&run->script);
     free(run->artifacts);
     free(run->lines);
@@ -76,7 +78,7 @@ static void note_open(gbx_code_run *run)
 static void finish_if_over(gbx_code_run *run)
 {
     if (run->box_run != NULL || run->open > 0 || run->holders > 0 ||
-        gbx_code_run_sift(run))
+        gbx_code_run_strip(run))
         return;
     gbx_gate_end_run(run->code->gate, run->id);
     gbx_code_run_finish(run);
@@ -158,6 +160,7 @@ static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
     run->request = request;
     run->calls_end = &run->calls;
     gbx_buf_init(&run->value, GBX_RUN_VALUE_MAX);
+    gbx_buf_init(&run->printed, GBX_RUN_PRINTED_MAX);
     run->start_ns = gbx_clock_now_ns();
     run->patience = gbx_aside_patience(code->aside, text->len);
     run->text = malloc(text->len + 1);

@@ -13,6 +13,7 @@
 #define GBX_RUN_ARTIFACTS_MAX 1000
 #define GBX_RUN_FAULTS_MAX    8
 #define GBX_RUN_VALUE_MAX     GBX_MIB(512)
+#define GBX_RUN_PRINTED_MAX   GBX_MIB(512)
 #define GBX_RUN_WHY_SIZE      120 /* of why nothing was kept */
 
 /* What servers.js says beyond the limit of what code may ask the host. */
@@ -68,9 +69,12 @@ typedef struct gbx_code_run {
     bool is_ending;     /* the box is through; calls are being cancelled */
     gbx_result *result; /* owned, then; NULL: nothing ran */
     gbx_error error;
-    gbx_gate_sift *sift; /* of its value, or NULL */
-    gbx_buf value;       /* without secrets, once is_sifted */
-    bool is_sifted;
+    gbx_gate_sift *sift; /* of what leaves it, or NULL */
+    gbx_buf value;       /* without secrets, once is_stripped */
+    gbx_buf printed;     /* the same of its logs, one after the other */
+    gbx_reply_log *logs;
+    size_t log_count;
+    bool is_stripped;
     gbx_run_meaning meaning;   /* of the result, if it is an error */
     unsigned holders;          /* questions and jobs that still know it */
     struct gbx_code_run *next; /* of open_runs */
@@ -119,9 +123,9 @@ void gbx_code_run_drop_keepings(gbx_code_run *run);
 /* What the box asks (asked.c). */
 void gbx_code_run_asked(void *user, gbx_request request, gbx_view args);
 
-/* Look through a value that is long, first: false if there is none, or it was done. Else
- * the run is held until it is (finish.c). */
-bool gbx_code_run_sift(gbx_code_run *run);
+/* Look through what leaves the run for secrets: false if that was done. Else the run is
+ * held until it is (strip.c). */
+bool gbx_code_run_strip(gbx_code_run *run);
 
 /* Find the meaning of the result, then call gbx_code_run_release() (study.c). */
 void gbx_code_run_study(gbx_code_run *run);

@@ -76,15 +76,16 @@ typedef struct gbx_gate_sifted {
     bool changed;
 } gbx_gate_sifted;
 
+/* sifted: as many as were given, in their order. */
 typedef void (*gbx_gate_sifted_fn)(void *user, const gbx_gate_sifted *sifted);
 
 typedef struct gbx_gate_sift gbx_gate_sift;
 
-/* The same of what may take long, while others are served. text is copied; tell is called
- * once, never from inside, at the latest by gbx_gate_free(). NULL: it takes no time, or
- * there is no thread for it: that is gbx_gate_redact()'s. */
-gbx_gate_sift *gbx_gate_redact_later(gbx_gate *gate, const char *text, size_t len,
-                                     gbx_gate_sifted_fn tell, void *user);
+/* The same of what may take long, while others are served. The texts are copied; tell is
+ * called once, never from inside, at the latest by gbx_gate_free(). NULL: it takes no
+ * time, or there is no thread for it: that is gbx_gate_redact()'s. */
+gbx_gate_sift *gbx_gate_redact_later(gbx_gate *gate, const gbx_view *texts,
+                                     size_t count, gbx_gate_sifted_fn tell, void *user);
 /* tell is not called any more. NULL is ignored. */
 void gbx_gate_forget(gbx_gate_sift *sift);
 

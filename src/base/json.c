@@ -67,6 +67,13 @@ static uint64_t zero_bytes(uint64_t eight)
     return (eight - EACH(0x01)) & ~eight & EACH(0x80);
 }
 
+/* Are they characters that are themselves in a string of JSON? */
+static inline bool are_plain(uint64_t eight)
+{
+    return ((eight | (eight - EACH(0x20))) & EACH(0x80)) == 0 &&
+           zero_bytes(eight ^ EACH('"')) == 0 && zero_bytes(eight ^ EACH('\\')) == 0;
+}
+
 /* Past characters that are themselves: eight at a time, for texts are long. */
 static void skip_plain(checker *c)
 {
@@ -74,8 +81,7 @@ static void skip_plain(checker *c)
 
     for (; c->end - c->at >= 8; c->at += 8) {
         memcpy(&eight, c->at, sizeof eight);
-        if (((eight | (eight - EACH(0x20))) & EACH(0x80)) != 0 ||
-            zero_bytes(eight ^ EACH('"')) != 0 || zero_bytes(eight ^ EACH('\\')) != 0)
+        if (!are_plain(eight))
             break;
     }
     while (c->at < c->end && *c->at >= 0x20 && *c->at < 0x80 && *c->at != '"' &&
@@ -100,11 +106,13 @@ static bool string(checker *c)
         } else if (*c->at < 0x20) {
             return refuse(c, "control character in a string: escape it");
         } else {
-            size_t n = gbx_utf8_sequence(c->at, (size_t)(c->end - c->at));
+            do {
+                size_t n = gbx_utf8_sequence(c->at, (size_t)(c->end - c->at));
 
-            if (n == 0)
-                return refuse(c, "invalid UTF-8");
-            c->at += n;
+                if (n == 0)
+                    return refuse(c, "invalid UTF-8");
+                c->at += n;
+            } while (c->at < c->end && *c->at >= 0x80);
         }
     }
 }
@@ -237,6 +245,52 @@ static bool values(checker *c, size_t max_depth)
     return c->at == c->end || refuse(c, "unexpected text after the JSON value");
 }
 
+/* ---- writing ------------------------------------------------------------ */
+
+/* So many bytes are written as they are. */
+static size_t plain_run(const uint8_t *d, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len) {
+        uint64_t eight = 0;
+        size_t n;
+
+        if (len - i >= sizeof eight)
+            memcpy(&eight, d + i, sizeof eight); /* else NULs, which are not plain */
+        if (are_plain(eight) && zero_bytes(eight ^ EACH(0x7F)) == 0) {
+            i += sizeof eight;
+            continue;
+        }
+        if (d[i] < 0x20 || d[i] == '"' || d[i] == '\\' || d[i] == 0x7F)
+            break;
+        do {
+            n = gbx_utf8_sequence(d + i, len - i);
+            i += n;
+        } while (n > 0 && i < len && d[i] >= 0x80);
+        if (n == 0)
+            break;
+    }
+    return i;
+}
+
+/* What is not written as it is: escaped, or no character. */
+static void append_special(gbx_buf *buf, uint8_t byte)
+{
+    static const char hex[] = "0123456789abcdef";
+    const char *escape =
+        (const char[]){'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]};
+
+    if (byte == '"' || byte == '\\')
+        (void)gbx_buf_append(buf, (const uint8_t[]){'\\', byte}, 2);
+    else if (byte == '\n')
+        (void)gbx_buf_append(buf, "\\n", 2);
+    else if (byte < 0x80)
+        (void)gbx_buf_append(buf, escape, 6);
+    else
+        (void)gbx_buf_append(buf, "\xEF\xBF\xBD", 3);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_json_check(const char *text, size_t len, size_t max_depth,
@@ -283,28 +337,13 @@ bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len)
     const uint8_t *d = text;
 
     (void)gbx_buf_puts(buf, "\"");
-    for (size_t i = 0; i < len;) {
-        size_t run = i;
+    for (size_t i = 0; i < len && !buf->failed;) {
+        size_t run = plain_run(d + i, len - i);
 
-        while (run < len && d[run] >= 0x20 && d[run] < 0x7F && d[run] != '"' &&
-               d[run] != '\\')
-            run++;
-        if (run > i) {
-            (void)gbx_buf_append(buf, d + i, run - i);
-            i = run;
-        } else if (d[i] == '"' || d[i] == '\\') {
-            (void)gbx_buf_printf(buf, "\\%c", d[i++]);
-        } else if (d[i] == '\n') {
-            (void)gbx_buf_puts(buf, "\\n");
-            i++;
-        } else if (d[i] < 0x20 || d[i] == 0x7F) {
-            (void)gbx_buf_printf(buf, "\\u%04x", (unsigned)d[i++]);
-        } else {
-            size_t n = gbx_utf8_sequence(d + i, len - i);
-
-            (void)gbx_utf8_append_lossy(buf, d + i, n == 0 ? 1 : n);
-            i += n == 0 ? 1 : n;
-        }
+        (void)gbx_buf_append(buf, d + i, run);
+        i += run;
+        if (i < len)
+            append_special(buf, d[i++]);
     }
     return gbx_buf_puts(buf, "\"");
 }

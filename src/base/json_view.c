@@ -110,6 +110,16 @@ static size_t append_escape(gbx_buf *to, const char *text, size_t left)
     return 1;
 }
 
+/* Up to the next escape; returns how many characters that is. */
+static size_t append_plain(gbx_buf *to, const char *text, size_t left)
+{
+    const char *slash = memchr(text, '\\', left);
+    size_t plain = slash != NULL ? (size_t)(slash - text) : left;
+
+    (void)gbx_buf_append(to, text, plain);
+    return plain;
+}
+
 /* The characters of a string that has escapes. No buffer: a name is asked for often, and
  * what has more than six characters for each of the text's bytes is another. */
 static bool is_text_escaped(gbx_view view, const char *text, size_t len)
@@ -177,14 +187,28 @@ char gbx_view_kind(gbx_view view)
 
 gbx_view gbx_view_member(gbx_view object, const char *name)
 {
+    gbx_view value;
+
+    gbx_view_members(object, &name, 1, &value);
+    return value;
+}
+
+void gbx_view_members(gbx_view object, const char *const *names, size_t count,
+                      gbx_view *ret)
+{
     size_t cursor = 0;
+    size_t found = 0;
     gbx_view key;
     gbx_view value;
 
-    while (gbx_view_kind(object) == '{' && gbx_view_next(object, &cursor, &key, &value))
-        if (gbx_view_is_text(key, name))
-            return value;
-    return (gbx_view){0};
+    memset(ret, 0, count * sizeof *ret);
+    while (found < count && gbx_view_kind(object) == '{' &&
+           gbx_view_next(object, &cursor, &key, &value))
+        for (size_t i = 0; i < count; i++)
+            if (ret[i].at == NULL && gbx_view_is_text(key, names[i])) {
+                ret[i] = value;
+                found++;
+            }
 }
 
 bool gbx_view_next(gbx_view container, size_t *cursor, gbx_view *ret_name,
@@ -222,19 +246,17 @@ size_t gbx_view_count(gbx_view container)
 
 bool gbx_view_append_text(gbx_view view, gbx_buf *to)
 {
+    size_t end = view.len - 1;
+
     if (gbx_view_kind(view) != '"') {
         if (view.len > 0 && gbx_buf_append(to, view.at, view.len))
             gbx_json_mend_halves((char *)to->data + to->len - view.len, view.len);
         return !to->failed;
     }
-    for (size_t i = 1; i + 1 < view.len;) {
-        if (view.at[i] != '\\') {
-            (void)gbx_buf_append(to, view.at + i, 1);
-            i++;
-        } else {
-            i++;
-            i += append_escape(to, view.at + i, view.len - 1 - i);
-        }
+    for (size_t i = 1; i < end && !to->failed;) {
+        i += append_plain(to, view.at + i, end - i);
+        if (i < end)
+            i += 1 + append_escape(to, view.at + i + 1, end - i - 1);
     }
     return !to->failed;
 }
@@ -246,11 +268,7 @@ bool gbx_view_take_text(gbx_view view, gbx_buf *to)
     if (gbx_view_kind(view) != '"')
         return false;
     for (size_t i = 1; i < end;) {
-        const char *slash = memchr(view.at + i, '\\', end - i);
-        size_t plain = (slash != NULL ? (size_t)(slash - view.at) : end) - i;
-
-        (void)gbx_buf_append(to, view.at + i, plain);
-        i += plain;
+        i += append_plain(to, view.at + i, end - i);
         if (i == end)
             break;
         if (is_unpaired(view.at + i + 1, end - i - 1))

@@ -27,6 +27,9 @@ bool gbx_view_is_text(gbx_view view, const char *text);
 /* The first member of that name of an object, as gbx_view_is_text(); no value if there is
  * none. */
 gbx_view gbx_view_member(gbx_view object, const char *name);
+/* The same of different names, in one pass over what may be long. */
+void gbx_view_members(gbx_view object, const char *const *names, size_t count,
+                      gbx_view *ret);
 
 /*
  * Walk an array or an object: *cursor is 0 at first. *ret_name is the member's name as a

@@ -2,6 +2,7 @@
 /* json - what we write is JSON, whatever the text, the number or the locale. */
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/json_view.h"
 
 #include <locale.h>
 #include <math.h>
@@ -66,6 +67,36 @@ static void test_string__of_any_two_bytes_is_json(void **state)
             fail_msg("%04x", i);
     }
     gbx_buf_cleanup(&buf);
+}
+
+/* Eight bytes are looked at in one step: each byte at every place among them, and what is
+ * read back is what was written. */
+static void test_string__is_itself_with_any_byte_at_any_place(void **state)
+{
+    gbx_buf json;
+    gbx_buf back;
+    (void)state;
+
+    gbx_buf_init(&json, 256);
+    gbx_buf_init(&back, 256);
+    for (unsigned byte = 0; byte < 0x80; byte++)
+        for (size_t at = 0; at < 19; at++) {
+            char text[] = "0123456789abc\u00e9\u20ac!";
+            gbx_view view = {NULL, 0};
+
+            if (((uint8_t)text[at] & 0x80) != 0)
+                continue;
+            text[at] = (char)byte;
+            json.len = back.len = 0;
+            assert_true(gbx_json_append_string(&json, text, sizeof text - 1));
+            assert_true(gbx_view_open((const char *)json.data, json.len, &view));
+            assert_null(memchr(view.at, 0x7F, view.len));
+            assert_true(gbx_view_append_text(view, &back));
+            assert_int_equal(back.len, sizeof text - 1);
+            assert_memory_equal(back.data, text, back.len);
+        }
+    gbx_buf_cleanup(&json);
+    gbx_buf_cleanup(&back);
 }
 
 static void test_string__says_when_the_ceiling_is_reached(void **state)
@@ -299,6 +330,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_string__is_quoted_and_escaped),
         cmocka_unit_test(test_string__of_any_two_bytes_is_json),
+        cmocka_unit_test(test_string__is_itself_with_any_byte_at_any_place),
         cmocka_unit_test(test_string__says_when_the_ceiling_is_reached),
         cmocka_unit_test(test_number__has_at_most_three_decimals),
         cmocka_unit_test(test_number__is_json_up_to_the_largest),

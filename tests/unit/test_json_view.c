@@ -46,6 +46,23 @@ static void test_members__are_found_by_name(void **state)
     assert_text(gbx_view_member(deep, "n"), "-1.5e3");
 }
 
+static void test_members__of_several_names_are_the_first_of_each(void **state)
+{
+    static const char *const names[] = {"b", "missing", "a"};
+    gbx_view ret[3] = {{"old", 3}, {"old", 3}, {"old", 3}};
+    (void)state;
+
+    gbx_view_members(open_text("{\"a\":1,\"c\":[{\"b\":0}],\"\\u0062\":\"2\",\"a\":3,"
+                               "\"b\":4}"),
+                     names, 3, ret);
+    assert_text(ret[0], "2");
+    assert_null(ret[1].at);
+    assert_text(ret[2], "1");
+    gbx_view_members(open_text("[1,2]"), names, 3, ret);
+    for (size_t i = 0; i < 3; i++)
+        assert_null(ret[i].at);
+}
+
 /* RFC 8259, 8.3: strings are compared by their characters. Some writers, PHP's by
  * default, escape every slash. */
 static void test_texts__are_compared_by_their_characters(void **state)
@@ -206,6 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_members__are_found_by_name),
+        cmocka_unit_test(test_members__of_several_names_are_the_first_of_each),
         cmocka_unit_test(test_texts__are_compared_by_their_characters),
         cmocka_unit_test(test_what_is_not_there__is_no_value),
         cmocka_unit_test(test_a_walk__meets_every_element_once),

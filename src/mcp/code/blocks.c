@@ -37,11 +37,13 @@ typedef struct member {
     need need;
 } member;
 
+#define MEMBERS_MAX 6
+
 /* A list ends in NOTHING. */
 static const struct {
     const char *name;
     const char *since; /* the version of the protocol that has it */
-    member members[7];
+    member members[MEMBERS_MAX + 1];
 } types[] = {
     {"text", "", {{"text", TEXT, MUST}}},
     {"image", "", {{"data", BASE64, MUST}, {"mimeType", TEXT, MUST}}},
@@ -172,18 +174,23 @@ static bool is_fit(gbx_view value, member_kind kind)
 /* Of members that are there twice the first counts, and goes out alone. */
 static bool put_members(gbx_view object, const member *members, writer *w)
 {
-    for (; members->kind != NOTHING; members++) {
-        gbx_view value = gbx_view_member(object, members->name);
+    const char *names[MEMBERS_MAX] = {NULL};
+    gbx_view values[MEMBERS_MAX];
+    size_t count = 0;
 
-        if (!is_fit(value, members->kind)) {
-            if (members->need == MUST)
+    for (; members[count].kind != NOTHING; count++)
+        names[count] = members[count].name;
+    gbx_view_members(object, names, count, values);
+    for (size_t i = 0; i < count; i++) {
+        if (!is_fit(values[i], members[i].kind)) {
+            if (members[i].need == MUST)
                 return false;
             continue;
         }
         (void)gbx_buf_printf(w->to,
                              "%s\"%s\":", w->to->data[w->to->len - 1] == '{' ? "" : ",",
-                             members->name);
-        if (!put_value(value, members->kind, w))
+                             names[i]);
+        if (!put_value(values[i], members[i].kind, w))
             return false;
     }
     return true;

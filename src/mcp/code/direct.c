@@ -74,9 +74,8 @@ static bool has_links(gbx_view content)
 static void answer(struct gbx_direct *d, gbx_view result)
 {
     double ms = (double)(gbx_clock_now_ns() - d->start_ns) / (double)GBX_NS_PER_MS;
-    gbx_view structured = gbx_view_member(result, "structuredContent");
-    gbx_view content = gbx_view_member(result, "content");
-    gbx_mcp_result out = {.is_error = gbx_value_is_error(result)};
+    gbx_value_parts parts = gbx_value_parts_of(result);
+    gbx_mcp_result out = {.is_error = parts.is_error};
     gbx_blocks_room room = {.max = (size_t)d->code->settings->reply_bytes,
                             .store = d->code->artifacts,
                             .name = d->tool,
@@ -89,15 +88,15 @@ static void answer(struct gbx_direct *d, gbx_view result)
     gbx_buf_init(&blocks, CONTENT_MAX);
     gbx_buf_init(&first, GBX_KIB(16));
     gbx_buf_init(&all, CONTENT_MAX);
-    gbx_blocks_write(content, &room, &blocks, &first);
-    if (gbx_view_kind(structured) == '{' && structured.len <= room.max) {
-        out.structured = structured.at;
-        out.structured_len = structured.len;
+    gbx_blocks_write(parts.content, &room, &blocks, &first);
+    if (gbx_view_kind(parts.structured) == '{' && parts.structured.len <= room.max) {
+        out.structured = parts.structured.at;
+        out.structured_len = parts.structured.len;
     }
     if (out.is_error && blocks.len == 0)
         put_reason(result, &blocks);
-    else if (structured.at != NULL && blocks.len == 0)
-        gbx_blocks_json(structured, &room, &blocks, &first);
+    else if (parts.structured.at != NULL && blocks.len == 0)
+        gbx_blocks_json(parts.structured, &room, &blocks, &first);
     if (first.len > 0)
         gbx_blocks_text(&all, first.data, first.len);
     (void)gbx_buf_append(&all, blocks.data, blocks.len);
@@ -105,7 +104,7 @@ static void answer(struct gbx_direct *d, gbx_view result)
                          ",{\"type\":\"text\",\"text\":\"(1 call; %.0f ms; %zu "
                          "bytes%s)\"}]",
                          ms, result.len,
-                         has_links(content)
+                         has_links(parts.content)
                              ? "; links of that server cannot be read here"
                              : "");
     if (!all.failed)

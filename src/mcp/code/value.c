@@ -26,41 +26,45 @@ static bool is_text(gbx_view view, const char *text)
            memcmp(view.at + 1, text, len) == 0;
 }
 
-static bool is_text_block(gbx_view block)
-{
-    return is_text(gbx_view_member(block, "type"), "text");
-}
-
 /* The text of a block of text, or of an embedded resource of text; or no value. */
 static gbx_view text_of(gbx_view block)
 {
-    if (is_text_block(block))
-        return gbx_view_member(block, "text");
-    if (is_text(gbx_view_member(block, "type"), "resource"))
-        return gbx_view_member(gbx_view_member(block, "resource"), "text");
+    enum { TYPE, TEXT, RESOURCE, MEMBERS };
+    static const char *const names[] = {"type", "text", "resource"};
+    gbx_view m[MEMBERS];
+
+    gbx_view_members(block, names, MEMBERS, m);
+    if (is_text(m[TYPE], "text"))
+        return m[TEXT];
+    if (is_text(m[TYPE], "resource"))
+        return gbx_view_member(m[RESOURCE], "text");
     return (gbx_view){NULL, 0};
 }
 
 /* ---- text ------------------------------------------------------------------------- */
 
-/* All texts, a line between them. */
-static void append_texts(gbx_view content, gbx_buf *to)
+/* All texts, a line between them; how many blocks there are, and of how many that was. */
+static void append_texts(gbx_view content, gbx_buf *to, size_t *ret_blocks,
+                         size_t *ret_texts)
 {
     size_t cursor = 0;
-    bool is_first = true;
+    size_t blocks = 0;
+    size_t texts = 0;
     gbx_view name;
     gbx_view block;
 
     while (gbx_view_next(content, &cursor, &name, &block)) {
         gbx_view text = text_of(block);
 
+        blocks++;
         if (gbx_view_kind(text) != '"')
             continue;
-        if (!is_first)
+        if (texts++ > 0)
             (void)gbx_buf_puts(to, "\n");
-        is_first = false;
         (void)gbx_view_append_text(text, to);
     }
+    *ret_blocks = blocks;
+    *ret_texts = texts;
 }
 
 /* Text that is a JSON object or array is that; a number in a text stays a text, whose
@@ -157,27 +161,19 @@ static void append_blocks(gbx_view content, size_t count,
 static void append_content(gbx_view content, const gbx_value_keeper *keeper,
                            gbx_buf *to)
 {
-    size_t cursor = 0;
-    size_t count = 0;
-    bool only_text = true;
-    gbx_view name;
-    gbx_view block;
+    size_t blocks;
+    size_t texts;
     gbx_buf text;
 
-    while (gbx_view_next(content, &cursor, &name, &block)) {
-        count++;
-        only_text = only_text && gbx_view_kind(text_of(block)) == '"';
-    }
-    if (count == 0) {
+    gbx_buf_init(&text, BYTES_MAX);
+    append_texts(content, &text, &blocks, &texts);
+    if (blocks == 0)
         (void)gbx_buf_puts(to, "null");
-    } else if (only_text) {
-        gbx_buf_init(&text, BYTES_MAX);
-        append_texts(content, &text);
+    else if (texts == blocks)
         append_parsed(&text, to);
-        gbx_buf_cleanup(&text);
-    } else {
-        append_blocks(content, count, keeper, to);
-    }
+    else
+        append_blocks(content, blocks, keeper, to);
+    gbx_buf_cleanup(&text);
 }
 
 /* ---- structured content --------------------------------------------------------------- */
@@ -245,11 +241,13 @@ static void append_structured(gbx_view value, unsigned depth,
 }
 
 /* Why a tool failed: its texts, or else what it has instead of them. */
-static void append_reason(gbx_view result, gbx_buf *to)
+static void append_reason(const gbx_value_parts *parts, gbx_buf *to)
 {
-    gbx_view structured = gbx_view_member(result, "structuredContent");
+    gbx_view structured = parts->structured;
+    size_t blocks;
+    size_t texts;
 
-    append_texts(gbx_view_member(result, "content"), to);
+    append_texts(parts->content, to, &blocks, &texts);
     if (to->len == 0 && gbx_view_kind(structured) != 'n' &&
         structured.len > sizeof "{}" - 1)
         (void)gbx_view_append_text(structured, to);
@@ -259,29 +257,33 @@ static void append_reason(gbx_view result, gbx_buf *to)
 
 /* ---- public to other modules -------------------------------------------- */
 
-bool gbx_value_is_error(gbx_view result)
+gbx_value_parts gbx_value_parts_of(gbx_view result)
 {
-    return gbx_view_is_true(gbx_view_member(result, "isError"));
+    static const char *const names[] = {"structuredContent", "content", "isError"};
+    gbx_view m[GBX_COUNTOF(names)];
+
+    gbx_view_members(result, names, GBX_COUNTOF(names), m);
+    return (gbx_value_parts){m[0], m[1], gbx_view_is_true(m[2])};
 }
 
 bool gbx_value_of_result(gbx_view result, const gbx_value_keeper *keeper, gbx_buf *to,
                          gbx_buf *message)
 {
-    gbx_view structured = gbx_view_member(result, "structuredContent");
-    gbx_view content = gbx_view_member(result, "content");
+    gbx_value_parts parts = gbx_value_parts_of(result);
     gbx_buf text;
 
-    if (gbx_value_is_error(result)) {
+    if (parts.is_error) {
         gbx_buf_init(&text, BYTES_MAX);
-        append_reason(result, &text);
+        append_reason(&parts, &text);
         (void)gbx_utf8_append_ends(message, text.data, text.len, MESSAGE_MAX);
         gbx_buf_cleanup(&text);
         return false;
     }
-    if (!is_absent(structured, content))
-        append_structured(structured, has_media(content) ? 0 : DEPTH_MAX, keeper, to);
-    else if (gbx_view_kind(content) == '[')
-        append_content(content, keeper, to);
+    if (!is_absent(parts.structured, parts.content))
+        append_structured(parts.structured, has_media(parts.content) ? 0 : DEPTH_MAX,
+                          keeper, to);
+    else if (gbx_view_kind(parts.content) == '[')
+        append_content(parts.content, keeper, to);
     else
         (void)gbx_buf_puts(to, "null");
     return true;

@@ -22,7 +22,13 @@ typedef struct gbx_value_keeper {
 bool gbx_value_of_result(gbx_view result, const gbx_value_keeper *keeper, gbx_buf *to,
                          gbx_buf *message);
 
-/* Does the result say isError? */
-bool gbx_value_is_error(gbx_view result);
+/* Its members, in one pass: those that are missing are no value. */
+typedef struct gbx_value_parts {
+    gbx_view structured;
+    gbx_view content;
+    bool is_error;
+} gbx_value_parts;
+
+gbx_value_parts gbx_value_parts_of(gbx_view result);
 
 #endif

@@ -91,17 +91,21 @@ static void answer_error(const gbx_session *s, gbx_pending *p, gbx_view error)
 
 static void answer_result(gbx_pending *p, gbx_view result)
 {
+    enum { TYPE, CONTENT, MEMBERS };
+    static const char *const names[] = {"resultType", "content"};
     gbx_upstream_reply reply = {.message = "", .result = result};
-    gbx_view type = gbx_view_member(result, "resultType");
-    char content = gbx_view_kind(gbx_view_member(result, "content"));
+    gbx_view m[MEMBERS];
+    char content;
 
+    gbx_view_members(result, names, MEMBERS, m);
+    content = gbx_view_kind(m[CONTENT]);
     if (gbx_view_kind(result) != '{') {
         reply = (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
                                      .message = "the result is no object"};
-    } else if (gbx_view_is_text(type, "input_required")) {
+    } else if (gbx_view_is_text(m[TYPE], "input_required")) {
         reply =
             (gbx_upstream_reply){.fault = GBX_UPSTREAM_INPUT, .message = needs_input};
-    } else if (type.at != NULL && !gbx_view_is_text(type, "complete")) {
+    } else if (m[TYPE].at != NULL && !gbx_view_is_text(m[TYPE], "complete")) {
         reply = (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
                                      .message = "the result is of an unknown type"};
     } else if (content != 0 && content != 'n' && content != '[') {

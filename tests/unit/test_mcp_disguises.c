@@ -95,6 +95,10 @@ static void test_schemes__lead_past_no_denial_of_a_path(void **state)
         {FOLDER, READ("a/https://../../srv/private/k"), FAULT},
         {ONE, READ("xx:///srv/k.txt"), DENY},
         {ONE, READ("xx:///srv/k.txt/"), DENY},
+        {ONE, READ("xx:///srv/k.txt?mode=ro"), DENY},
+        {ONE, READ("xx:///srv/k.txt/#a"), DENY},
+        {ONE, READ("xx:///srv/k.txt.old?k.txt"), ALLOW},
+        {NAMED, READ("xx://a/.env?b#c"), DENY},
     };
     (void)state;
 

@@ -214,13 +214,13 @@ static size_t without_slashes(const char *text, size_t len)
     return len;
 }
 
-/* Without what leads to no other path or page: slashes at the end and, of a URL, the part
- * that no server is told, and then the query. */
+/* Without what leads to no other path or page: slashes at the end and, of an address, the
+ * part that no server is told, and then the query. */
 static bool match_wide(const matching *m, const char *text, size_t len)
 {
     if (match(m, text, len) || match(m, text, without_slashes(text, len)))
         return true;
-    if (m->kind != GBX_GLOB_URL)
+    if (m->kind != GBX_GLOB_URL && !m->is_anywhere)
         return false;
     len = before(text, len, '#');
     if (match(m, text, without_slashes(text, len)))

@@ -48,6 +48,9 @@ bool gbx_import_open(gbx_import *im, const char *path, bool is_dry,
                      gbx_trouble *trouble);
 void gbx_import_close(gbx_import *im);
 
+/* A file that cannot be read: where, and how it ends the command. */
+void gbx_import_name_file(gbx_trouble *trouble, const char *path, gbx_status status);
+
 /* Every place of one host; or a file by its path. What cannot be read is said, and keeps
  * nothing else from being taken: im->exit. */
 void gbx_import_host(gbx_import *im, gbx_host_kind host);

@@ -146,17 +146,18 @@ static bool is_same(const json_t *ours, const json_t *entry)
     return same;
 }
 
-/* The very same server, under a name that it may have got before, which goes to out: with
- * as many servers as there are, no number is higher unless somebody has taken some out.
- * False: it is new. */
-static bool find_there(const gbx_import *im, const char *name, gbx_host_kind host,
-                       const json_t *entry, char out[GBX_HOST_NAME_SIZE])
+/* The very same server, under a name that it may have got before from whichever host, which
+ * goes to out: with as many servers as there are, no number is higher unless somebody has
+ * taken some out. False: it is new. */
+static bool find_there(const gbx_import *im, const char *name, const json_t *entry,
+                       char out[GBX_HOST_NAME_SIZE])
 {
-    for (unsigned i = 0; i <= json_object_size(im->servers) + 1; i++) {
-        name_of(name, host, i, out);
-        if (is_same(json_object_get(im->servers, out), entry))
-            return true;
-    }
+    for (int host = 0; host < GBX_HOST_COUNT; host++)
+        for (unsigned i = 0; i <= json_object_size(im->servers) + 1; i++) {
+            name_of(name, (gbx_host_kind)host, i, out);
+            if (is_same(json_object_get(im->servers, out), entry))
+                return true;
+        }
     return false;
 }
 
@@ -198,7 +199,7 @@ static bool is_unapproved(const gbx_host_answers *answers, const char *name,
 static bool take_entry(gbx_import *im, gbx_host_kind host, const char *name,
                        json_t *ours, char chosen[GBX_HOST_NAME_SIZE])
 {
-    bool there = ours != NULL && find_there(im, name, host, ours, chosen);
+    bool there = ours != NULL && find_there(im, name, ours, chosen);
     bool done = there;
 
     if (ours != NULL && !there) {

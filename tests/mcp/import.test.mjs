@@ -439,4 +439,9 @@ test('import: a server that two hosts have, with defaults written out or not, is
   const result = u.run('import');
   assert.equal(result.status, 0, result.stderr);
   assert.deepEqual(Object.keys(u.servers()), ['fs', 'far', 'fs-vscode', 'far-vscode']);
+  // Nor is it another if it got a name of the one host's, since its own was another's.
+  writeFileSync(u.own, JSON.stringify({ mcpServers: { fs: { command: 'mine' } } }));
+  const once = u.run('import');
+  assert.match(once.stdout, /fs: is there already/);
+  assert.deepEqual(Object.keys(u.servers()).filter((name) => name.startsWith('fs')), ['fs', 'fs-claude-code', 'fs-vscode']);
 });

@@ -195,6 +195,7 @@ static void test_secrets__are_nothing_that_ordinary_data_has_in_it(void **state)
         "DB_PASSWORD=Password",
         "DB_PASSWORD=12345678",
         "MAX_TOKENS=10000000",
+        "DATABASE_URL=postgresql://postgres:postgres@localhost/db",
         "COOKIE_NAME=session_id_1",
         "AWS_SECRETS_REGION=ap-southeast-1",
         "TOKEN_TYPE=urn:ietf:params:oauth:token-type:jwt1",
@@ -202,6 +203,7 @@ static void test_secrets__are_nothing_that_ordinary_data_has_in_it(void **state)
         "TOKEN_ENDPOINT=https://login.example.com/o2/token",
         "GOOGLE_APPLICATION_CREDENTIALS=/home/me1/.config/gcloud/a_1.json"};
     static const char *const secret[] = {
+        "AUTHORIZATION=123456789012",
         "DB_PASSWORD=postgres1",
         "DB_PASSWORD=hunter-two",
         "DB_PASSWORD=kXqPwzRtYbNm",
@@ -266,7 +268,7 @@ static void test_secrets__in_arguments_are_known_by_their_names(void **state)
         {"key-of-its-own", "{{secret:token}}"},
         {"key-of-an-option", "{{secret:DB_PASSWORD}}"},
         {"key-at-once", "{{secret:api_key}}"},
-        {"key-of-bob", "{{secret:PASSWORD}}"},
+        {"key-of-bob", "{{secret:URL_PASSWORD}}"},
         {"key-of-a-query", "{{secret:api_key_2}}"}};
     (void)state;
 
@@ -291,12 +293,12 @@ static void test_secrets__in_addresses_are_known_whatever_they_are_called(void *
               "\"b\": {\"url\": \"http://bob:key-of-bob@h/mcp?api_key=key-of-url\"}}}");
     (void)state;
 
-    assert_true(strips(config, "p@ss-of-bob", "{{secret:DATABASE_URL}}"));
+    assert_true(strips(config, "p@ss-of-bob", "{{secret:DATABASE_URL_PASSWORD}}"));
     assert_true(strips(config, "0123456789abcdef", "{{secret:INDEX}}"));
     assert_true(strips(config, "key-of-auth-0123", "{{secret:AUTH_HEADER}}"));
     assert_true(strips(config, "key-without-number", "{{secret:SOME_TOKEN}}"));
     assert_true(strips(config, "https://user@host/", NULL));
-    assert_true(strips(config, "key-of-bob", "{{secret:PASSWORD}}"));
+    assert_true(strips(config, "key-of-bob", "{{secret:URL_PASSWORD}}"));
     assert_true(strips(config, "key-of-url", "{{secret:api_key}}"));
     gbx_mcp_config_free(config);
 }

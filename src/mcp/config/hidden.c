@@ -184,6 +184,11 @@ static bool is_password(const char *name)
     return has_word(name, "PASSW", ANYWHERE) || has_word(name, "PASS", LAST);
 }
 
+static bool is_ordinary(const char *name, const char *value, size_t len)
+{
+    return is_number(value, len) || (is_password(name) && is_common_word(value, len));
+}
+
 /* A password that stays in answers is told. */
 static gbx_status note_weak(gbx_json_reader *r, const char *name)
 {
@@ -206,10 +211,11 @@ static gbx_status keep(gbx_json_reader *r, gbx_mcp_sound sound, const char *name
     char chosen[NAME_SIZE];
 
     if (len == 0 || len > GBX_SECRET_MAX || is_known(policy, value, len) ||
-        is_place(value) || (sound == GBX_MCP_PERHAPS && !looks_random(value, len)))
+        (sound < GBX_MCP_CERTAIN && is_place(value)) ||
+        (sound == GBX_MCP_PERHAPS && !looks_random(value, len)))
         return GBX_OK;
-    if (len < GBX_SECRET_MIN || is_number(value, len) ||
-        (is_password(name) && is_common_word(value, len)))
+    if (len < GBX_SECRET_MIN ||
+        (sound < GBX_MCP_CERTAIN && is_ordinary(name, value, len)))
         return note_weak(r, name);
     choose_name(policy, name, chosen);
     return gbx_json_placed(r, gbx_grant_secret(policy,
@@ -244,7 +250,7 @@ static gbx_mcp_sound sound_of_ending(const char *name)
     for (size_t i = 0; i < GBX_COUNTOF(endings); i++)
         if (has_word(name, endings[i].word, LAST))
             return endings[i].at_most;
-    return GBX_MCP_SECRET;
+    return GBX_MCP_CERTAIN;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -262,7 +268,7 @@ gbx_mcp_sound gbx_mcp_sounds_secret(const char *name)
         {"PASSPHRASE", ANYWHERE, GBX_MCP_SECRET},
         {"PASS", LAST, GBX_MCP_SECRET},
         {"CREDENTIAL", ANYWHERE, GBX_MCP_SECRET},
-        {"AUTHORIZATION", ANYWHERE, GBX_MCP_SECRET},
+        {"AUTHORIZATION", ANYWHERE, GBX_MCP_CERTAIN},
         {"COOKIE", ANYWHERE, GBX_MCP_SECRET},
         {"API_KEY", ANYWHERE, GBX_MCP_SECRET},
         {"API-KEY", ANYWHERE, GBX_MCP_SECRET},

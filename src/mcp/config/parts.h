@@ -41,7 +41,8 @@ const char *gbx_mcp_slip_of(const char *name, const char *const *words, size_t c
 typedef enum gbx_mcp_sound {
     GBX_MCP_PLAIN,
     GBX_MCP_PERHAPS, /* if it looks like one */
-    GBX_MCP_SECRET,
+    GBX_MCP_SECRET,  /* unless it is a place, or as ordinary as other data */
+    GBX_MCP_CERTAIN, /* whatever it looks like */
 } gbx_mcp_sound;
 
 gbx_mcp_sound gbx_mcp_sounds_secret(const char *name);

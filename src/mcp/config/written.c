@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "policy/lists.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -52,6 +53,17 @@ static gbx_status keep_query(gbx_json_reader *r, const char *query)
     return status;
 }
 
+/* Its name says what it is: one that is a common word stays in answers. */
+static gbx_status keep_password(gbx_json_reader *r, const char *name, const char *value,
+                                size_t len)
+{
+    GBX_CLEANUP(gbx_free) char *of_name = NULL;
+
+    if (asprintf(&of_name, "%s_PASSWORD", name) < 0)
+        return gbx_list_nomem(r->err);
+    return keep_part(r, GBX_MCP_SECRET, of_name, value, len);
+}
+
 /* scheme://user:password@host/path?query; who is there without a password may be one. */
 static gbx_status keep_address(gbx_json_reader *r, const char *name, const char *text)
 {
@@ -65,13 +77,11 @@ static gbx_status keep_address(gbx_json_reader *r, const char *name, const char 
     if (user == NULL)
         return GBX_OK;
     at = memrchr(user, '@', strcspn(user, "/?#"));
-    if (at != NULL) {
-        colon = memchr(user, ':', (size_t)(at - user));
-        status = colon != NULL
-                     ? keep_part(r, GBX_MCP_SECRET, name, colon + 1,
-                                 (size_t)(at - colon - 1))
-                     : keep_part(r, GBX_MCP_PERHAPS, name, user, (size_t)(at - user));
-    }
+    colon = at != NULL ? memchr(user, ':', (size_t)(at - user)) : NULL;
+    if (colon != NULL)
+        status = keep_password(r, name, colon + 1, (size_t)(at - colon - 1));
+    else if (at != NULL)
+        status = keep_part(r, GBX_MCP_PERHAPS, name, user, (size_t)(at - user));
     query = strchr(user, '?');
     return status == GBX_OK && query != NULL ? keep_query(r, query + 1) : status;
 }
@@ -101,7 +111,7 @@ static gbx_status keep_argument(gbx_json_reader *r, const char *text)
             return gbx_list_nomem(r->err);
         if (len == 0 || (begin[len] != '=' && begin[len] != ':') ||
             strncmp(begin + len, "://", 3) == 0)
-            return keep_address(r, "PASSWORD", text);
+            return keep_address(r, "URL", text);
         value += 1 + strspn(value + 1, " ");
         sound = gbx_mcp_sounds_secret(name);
         if (sound != GBX_MCP_PLAIN)
@@ -128,7 +138,7 @@ gbx_status gbx_mcp_keep_written(gbx_json_reader *r, gbx_mcp_written kind,
     size_t first = strcspn(value, " ");
     const char *rest = value + first;
     gbx_mcp_sound of_rest =
-        sound == GBX_MCP_SECRET && kind == GBX_MCP_VARIABLE && !is_scheme(value, first)
+        sound >= GBX_MCP_SECRET && kind == GBX_MCP_VARIABLE && !is_scheme(value, first)
             ? GBX_MCP_PERHAPS
             : sound;
     gbx_status status = gbx_mcp_keep_secret(r, of_rest, name, rest + strspn(rest, " "));
@@ -140,7 +150,7 @@ gbx_status gbx_mcp_keep_written(gbx_json_reader *r, gbx_mcp_written kind,
 
 gbx_status gbx_mcp_keep_url(gbx_json_reader *r, const char *url)
 {
-    return keep_address(r, "PASSWORD", url);
+    return keep_address(r, "URL", url);
 }
 
 gbx_status gbx_mcp_keep_args(gbx_json_reader *r, const gbx_mcp_upstream_config *server)

@@ -275,6 +275,14 @@ static const struct row types[] = {
      "const f = (a: number): {\n  b: number,\n} => ({b: a});\nreturn f(1)",
      "{\"b\":1}"},
     {"catch and for", "try { throw 1 } catch (e: unknown) { return e as number }", "1"},
+    {"two comparisons are no call with types",
+     "const lo = 1, w = {max: 5}, f = (...of) => of; let x = 3\n"
+     "return [...f(x < lo, x > (w.max)), ...f(x < 5, w.max > (x + 1)), x < lo | w > (x)]",
+     "[false,false,true,true,0]"},
+    {"but of a variable that shares its name with a type",
+     "const A = {}, f = (...of) => of\ntype A = number\nclass B {}\n"
+     "return [f<A>(1), f<B, B[]>(2)]",
+     "[[1],[2]]"},
     {"comparisons stay", "const a = 1, b = 2, c = 3;\nreturn a < b && b > (c)",
      "false"},
     {"a line that ends in a type is not joined to a parenthesis",

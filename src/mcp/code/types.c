@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "guard/arena.h"
 #include "guard/faults.h"
+#include "mcp/code/types_compared.h"
 #include "mcp/code/types_path.h"
 
 #include <string.h>
@@ -18,6 +19,7 @@
 enum action {
     KEEP,
     BLANK,     /* the node */
+    ARGUMENTS, /* the node, if it is no comparison */
     MODIFIER,  /* the node, at the front of an element of a class */
     STATEMENT, /* the node, or the export that it is part of */
     TAIL,      /* all after the first child: `x as T` */
@@ -62,7 +64,7 @@ static const struct rule {
     {"satisfies_expression", TAIL, NULL, NULL},
     {"type_alias_declaration", STATEMENT, NULL, NULL},
     {"type_annotation", BLANK, NULL, NULL},
-    {"type_arguments", BLANK, NULL, NULL},
+    {"type_arguments", ARGUMENTS, NULL, NULL},
     {"type_parameters", BLANK, NULL, NULL},
     {"type_predicate_annotation", BLANK, NULL, NULL},
 };
@@ -88,6 +90,7 @@ struct pass {
     uint8_t
         *known; /* by symbol: 0 not looked up, else 1 + index of the rule or past it */
     gbx_types_fault *fault;
+    gbx_types_names names;
 };
 
 static const struct rule keep = {"", KEEP, NULL, NULL};
@@ -380,7 +383,10 @@ static uint32_t step(struct pass *p, uint32_t i)
         return node->next;
     }
     switch ((enum action)rule->action) {
+    case ARGUMENTS:
     case BLANK:
+        if (rule->action == ARGUMENTS && gbx_types_is_compared(p->t, i, &p->names))
+            return node->next;
         if (is_long_cast(p->t, i))
             refuse(p, i, "a cast of several lines is refused", "write value as Type");
         blank_node(p, i);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * types_compared - only what the names stand for tells a call's type arguments from two
+ * comparisons. A name that the code declares as a variable and as a type is the type.
+ */
+#include "mcp/code/types_compared.h"
+
+#include "base/cleanup.h"
+#include "guard/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a name below such a node is declared, by its field; NONE: wherever it stands. */
+static const struct place {
+    const char *parent;
+    uint8_t field;
+} places[] = {
+    {"variable_declarator", GBX_FIELD_NAME}, {"function_declaration", GBX_FIELD_NAME},
+    {"arrow_function", GBX_FIELD_PARAMETER}, {"required_parameter", GBX_FIELD_NONE},
+    {"optional_parameter", GBX_FIELD_NONE},  {"for_in_statement", GBX_FIELD_LEFT},
+    {"array_pattern", GBX_FIELD_NONE},       {"rest_pattern", GBX_FIELD_NONE},
+    {"pair_pattern", GBX_FIELD_VALUE},       {"assignment_pattern", GBX_FIELD_LEFT},
+};
+
+/* What is an operand as well as a type, and what such are made of. */
+static const char *const operands[] = {
+    "type_identifier",
+    "nested_type_identifier",
+    "identifier",
+    "union_type",
+    "intersection_type",
+    "lookup_type",
+    "literal_type",
+    "parenthesized_type",
+    "number",
+    "nested_identifier",
+    "member_expression",
+    "property_identifier",
+    "string",
+    "string_fragment",
+    "escape_sequence",
+    "unary_expression",
+    "comment",
+    "true",
+    "false",
+    "null",
+    "undefined",
+};
+
+static bool is_type(const gbx_tree *t, uint32_t i)
+{
+    return strcmp(gbx_tree_symbol_name(t, i), "type_identifier") == 0;
+}
+
+static bool is_variable(const gbx_tree *t, uint32_t i)
+{
+    uint32_t parent = t->nodes[i].parent;
+    const char *name;
+
+    if (t->nodes[i].kind == GBX_NODE_SHORTHAND_PATTERN)
+        return true;
+    if (t->nodes[i].kind != GBX_NODE_IDENTIFIER || parent == GBX_NO_NODE)
+        return false;
+    name = gbx_tree_symbol_name(t, parent);
+    for (size_t p = 0; p < GBX_COUNTOF(places); p++)
+        if (strcmp(name, places[p].parent) == 0)
+            return places[p].field == GBX_FIELD_NONE ||
+                   places[p].field == t->nodes[i].field;
+    return false;
+}
+
+/* class A, type A, <A>: a name of a type that is declared, not used. */
+static bool is_declared_type(const gbx_tree *t, uint32_t i)
+{
+    return t->nodes[i].field == GBX_FIELD_NAME && is_type(t, i) &&
+           strcmp(gbx_tree_symbol_name(t, t->nodes[i].parent), "generic_type") != 0 &&
+           strcmp(gbx_tree_symbol_name(t, t->nodes[i].parent),
+                  "nested_type_identifier") != 0;
+}
+
+/* A type before a variable of its name. */
+static int compare(const void *a, const void *b)
+{
+    const gbx_types_name *x = a;
+    const gbx_types_name *y = b;
+    int order = memcmp(x->text, y->text, x->len < y->len ? x->len : y->len);
+
+    if (order != 0)
+        return order;
+    return x->len != y->len ? (x->len < y->len ? -1 : 1) : y->is_type - x->is_type;
+}
+
+static gbx_types_name name_of(const gbx_tree *t, uint32_t i)
+{
+    const gbx_node *n = &t->nodes[i];
+
+    return (gbx_types_name){t->text + n->start, n->end - n->start, is_type(t, i)};
+}
+
+static void learn(const gbx_tree *t, gbx_types_names *names)
+{
+    names->items = gbx_arena_calloc(t->count + 1, sizeof *names->items);
+    for (uint32_t i = 0; i < t->count; i++)
+        if (is_variable(t, i) || is_declared_type(t, i))
+            names->items[names->count++] = name_of(t, i);
+    qsort(names->items, names->count, sizeof *names->items, compare);
+}
+
+static bool has(const gbx_types_names *names, gbx_types_name name, bool is_a_type)
+{
+    name.is_type = is_a_type;
+    return bsearch(&name, names->items, names->count, sizeof name, compare) != NULL;
+}
+
+static bool is_operand(const gbx_tree *t, uint32_t i)
+{
+    if (t->nodes[i].kind == GBX_NODE_TOKEN)
+        return true;
+    for (size_t o = 0; o < GBX_COUNTOF(operands); o++)
+        if (strcmp(gbx_tree_symbol_name(t, i), operands[o]) == 0)
+            return true;
+    return false;
+}
+
+/* The name itself, not a member of that name. */
+static bool is_name(const gbx_tree *t, uint32_t i)
+{
+    return t->nodes[i].kind == GBX_NODE_IDENTIFIER ||
+           (is_type(t, i) && strcmp(gbx_tree_symbol_name(t, t->nodes[i].parent),
+                                    "nested_type_identifier") != 0);
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+bool gbx_types_is_compared(const gbx_tree *t, uint32_t i, gbx_types_names *names)
+{
+    bool found = false;
+
+    if (t->nodes[t->nodes[i].parent].kind != GBX_NODE_CALL)
+        return false;
+    for (uint32_t k = i + 1; k < t->nodes[i].next; k++)
+        if (!is_operand(t, k))
+            return false;
+    if (names->items == NULL)
+        learn(t, names);
+    for (uint32_t k = i + 1; k < t->nodes[i].next; k++) {
+        if (!is_name(t, k))
+            continue;
+        if (has(names, name_of(t, k), true))
+            return false;
+        found = found || has(names, name_of(t, k), false);
+    }
+    return found;
+}

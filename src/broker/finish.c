@@ -136,6 +136,12 @@ static void locate(gbx_run *run, gbx_verdict *v, const char *text)
                       &advice);
     if (*v->hint == 0)
         v->hint = advice.hint;
+    if (advice.message != NULL) {
+        (void)snprintf(v->message, sizeof v->message, "SyntaxError: %s",
+                       advice.message);
+        free(r->thrown_message);
+        r->thrown_message = strdup(advice.message);
+    }
     r->location.line = advice.line;
     r->location.column = advice.column;
     if (advice.line == 0)
@@ -211,6 +217,8 @@ static void fill(gbx_run *run, gbx_verdict *v)
     if (run->has_exchange && run->exchange.state == GBX_EXCHANGE_ERROR &&
         v->code != GBX_CODE_INVALID_DATA)
         locate(run, v, text);
+    if (*v->message != 0)
+        text = v->message;
     (void)gbx_result_fail(r, v->code, text, v->hint);
     free(thrown);
     if (!was_thrown(run))

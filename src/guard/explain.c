@@ -81,6 +81,7 @@ static void answer(void *user)
     else
         gbx_explain_runtime(&c);
     q->advice->hint = c.hint;
+    q->advice->message = c.said;
     if (c.at != GBX_NO_OFFSET)
         gbx_lines_position(q->text, q->len, q->region.start + c.at, &q->advice->line,
                            &q->advice->column);
@@ -167,6 +168,7 @@ void gbx_guard_explain(const char *code, size_t len, gbx_form form, gbx_code fai
                          .advice = advice};
 
     advice->hint = "";
+    advice->message = NULL;
     if (code == NULL || len == 0 ||
         (failed_as != GBX_CODE_SYNTAX && failed_as != GBX_CODE_RUNTIME))
         return;

@@ -26,6 +26,7 @@ typedef struct gbx_case {
     size_t work;      /* nodes that may still be visited by looking things up */
     size_t at;        /* out: where it really is, or GBX_NO_OFFSET to leave it */
     const char *hint; /* out: constant */
+    const char *said; /* out: constant, in place of the message, or NULL */
 } gbx_case;
 
 /* One line of a table: the first whose text is part of the message counts. */

@@ -334,6 +334,26 @@ static bool is_bare_object(const gbx_leaves *l, uint32_t k)
            gbx_leaf_is(l, gbx_leaf_before(l, opener), "=>");
 }
 
+static const char *unexpected(const gbx_tree *t, uint32_t i)
+{
+    switch (t->text[t->nodes[i].start]) {
+    case ')': return "Unexpected token ')'";
+    case ']': return "Unexpected token ']'";
+    default: return "Unexpected token '}'";
+    }
+}
+
+/* A bracket that closes ours: the engine reads on as if it were right, and stumbles over
+ * what comes next. */
+static bool closes_ours(const gbx_case *c, uint32_t i)
+{
+    size_t start = c->tree.nodes[i].start;
+
+    return start <= c->line_end &&
+           (start >= c->line_start ||
+            strstr(c->message, "to end a compound expression") != NULL);
+}
+
 /* Brackets first: where one is open, the engine only sees the end come too early. */
 static bool explain_bracket(gbx_case *c, uint32_t culprit)
 {
@@ -353,11 +373,10 @@ static bool explain_bracket(gbx_case *c, uint32_t culprit)
         c->hint = HINT_OPEN;
         return true;
     }
-    if (!is_open && ((culprit == GBX_NO_LEAF && c->past_end) ||
-                     (c->tree.nodes[i].start >= c->line_start &&
-                      c->tree.nodes[i].start <= c->line_end))) {
+    if (!is_open && ((culprit == GBX_NO_LEAF && c->past_end) || closes_ours(c, i))) {
         c->at = c->tree.nodes[i].start;
         c->hint = HINT_CLOSE;
+        c->said = unexpected(&c->tree, i);
         return true;
     }
     return false;

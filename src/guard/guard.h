@@ -81,11 +81,14 @@ gbx_status gbx_guard_report(const char *code, size_t code_len, gbx_form form,
 
 /* What the engine said about a failed call, made better for who must repair it.
  * line and column (0: unknown) go in as the engine gave them, in the caller's text,
- * and come out corrected; hint is a constant string or "". */
+ * and come out corrected; hint is a constant string or "". message is NULL, or a
+ * constant that is said in place of the engine's, which speaks of what we put around the
+ * code. */
 typedef struct gbx_guard_advice {
     uint32_t line;
     uint32_t column;
     const char *hint;
+    const char *message;
 } gbx_guard_advice;
 
 /* message is the engine's, as told by the worker: hostile, but only ever compared. */

@@ -157,6 +157,19 @@ test('a slip in code that has types is told, and not that it has types', async (
   }
 });
 
+test('a bracket too many is told where it stands, without words on what is around the code', async () => {
+  for (const [code, line, column] of [
+    ['}\nreturn 1', 1, 1],
+    ['const a = 1;\nif (a) {\n  console.log(a);\n}}\nconst b = 2;\nreturn b;', 4, 2],
+    ['for (const x of [1]) {\n  console.log(x);\n}\n}\n\nawait sleep(1);\nreturn 2;', 4, 1],
+  ]) {
+    const error = await errorOf(code);
+    assert.equal(error.message, "Unexpected token '}'");
+    assert.deepEqual([error.line, error.column], [line, column]);
+    assert.match(error.hint, /this bracket closes nothing/);
+  }
+});
+
 test('what JSON cannot hold is named as the code knows it, and is the fault of the arguments', async () => {
   for (const [code, message] of [
     ['await servers.up.get_item({ m: new Map })', /^args\.m is a Map/],

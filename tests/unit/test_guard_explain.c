@@ -125,6 +125,8 @@ static void test_guard_explain__finds_the_bracket_at_fault(void **state)
          "Unexpected token ')'. Expected a ';' following a return statement.", 2, 23,
          "closes nothing"},
         {"(d) => d }", 1, 0, "Unexpected token '}'" AFTER_ALL, 1, 10, "closes nothing"},
+        {"(d) => {\n  if (d) {\n  }}\n}\nd();\nreturn d", 5, 0,
+         "Unexpected identifier 'd'" AFTER_ALL, 4, 1, "closes nothing"},
         {"(d) => {\n  return [1, 2\n}", 3, 0,
          "Unexpected token '}'. Expected either a closing ']' or a ',' following an array "
          "element.",

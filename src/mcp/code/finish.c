@@ -283,7 +283,12 @@ static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *r
     if (code != NULL)
         ret->code = code;
     keep_lines(thrown, m);
-    if (gbx_gate_redact(run->code->gate, m->message, strlen(m->message), &clean)) {
+    if (run->meaning.advice.message != NULL) {
+        free(m->message);
+        m->message = strdup(run->meaning.advice.message);
+    }
+    if (m->message != NULL &&
+        gbx_gate_redact(run->code->gate, m->message, strlen(m->message), &clean)) {
         free(m->message);
         m->message = gbx_buf_take_string(&clean, NULL);
     }

@@ -16,6 +16,7 @@
 
 #define TAIL_UNITS 2048 /* of a message that is too long */
 #define MARK_SIZE  64   /* of how much of it is left out */
+#define CAUSES_MAX 1024 /* bytes of what follows the message */
 
 typedef struct frame {
     const char *name;
@@ -89,21 +90,21 @@ static void append_tail(JSStringRef text, size_t count, gbx_buf *to)
 }
 
 /* A message: of one that is too long head and tail. Its cause may stand at its end. */
-static size_t copy_message(gbx_realm *realm, JSValueRef value)
+static size_t copy_message(gbx_realm *realm, JSValueRef value, size_t size)
 {
     char *to = realm->message;
-    size_t len = gbx_value_copy(realm->ctx, value, to, GBX_MESSAGE_MAX);
+    size_t len = gbx_value_copy(realm->ctx, value, to, size);
     JSStringRef text;
     size_t left;
     gbx_buf tail;
 
-    if (len + 4 < GBX_MESSAGE_MAX)
+    if (len + 4 < size)
         return len;
     text = JSValueToStringCopy(realm->ctx, value, NULL);
     if (text != NULL && JSStringGetLength(text) > gbx_utf16_units(to, len)) {
-        gbx_buf_init(&tail, GBX_MESSAGE_MAX);
+        gbx_buf_init(&tail, size);
         append_tail(text, TAIL_UNITS, &tail);
-        len = gbx_string_copy(text, to, GBX_MESSAGE_MAX - MARK_SIZE - tail.len);
+        len = gbx_string_copy(text, to, size - MARK_SIZE - tail.len);
         left = JSStringGetLength(text) - gbx_utf16_units(to, len) -
                gbx_utf16_units((char *)tail.data, tail.len);
         len +=
@@ -117,14 +118,32 @@ static size_t copy_message(gbx_realm *realm, JSValueRef value)
     return len;
 }
 
-static size_t read_message(gbx_realm *realm, JSObjectRef error)
+/* With room for what is appended. */
+static size_t read_message(gbx_realm *realm, JSObjectRef error, size_t room)
 {
     JSValueRef exception = NULL;
     JSValueRef value =
         JSObjectGetProperty(realm->ctx, error, realm->n_message, &exception);
 
     realm->message[0] = 0;
-    return exception == NULL ? copy_message(realm, value) : 0;
+    return exception == NULL ? copy_message(realm, value, GBX_MESSAGE_MAX - room) : 0;
+}
+
+/* The message, and what the error names as its cause. */
+static size_t read_words(gbx_realm *realm, JSObjectRef error)
+{
+    JSValueRef args[] = {error, realm->causes_options};
+    JSValueRef text;
+    char causes[CAUSES_MAX];
+    size_t added, len;
+
+    if (!JSObjectHasProperty(realm->ctx, error, realm->n_cause))
+        return read_message(realm, error, 0);
+    text = JSObjectCallAsFunction(realm->ctx, realm->inspect, NULL, 2, args, NULL);
+    added = gbx_value_copy(realm->ctx, text, causes, sizeof causes);
+    len = read_message(realm, error, added);
+    memcpy(realm->message + len, causes, added + 1);
+    return len + added;
 }
 
 static size_t read_text(gbx_realm *realm, JSObjectRef object, JSStringRef name,
@@ -144,9 +163,9 @@ static size_t show(gbx_realm *realm, JSValueRef value)
     JSValueRef text;
 
     if (JSValueIsString(realm->ctx, value))
-        return copy_message(realm, value);
+        return copy_message(realm, value, GBX_MESSAGE_MAX);
     text = JSObjectCallAsFunction(realm->ctx, realm->inspect, NULL, 2, args, NULL);
-    return copy_message(realm, text);
+    return copy_message(realm, text, GBX_MESSAGE_MAX);
 }
 
 static void locate(gbx_realm *realm, JSObjectRef error, gbx_msg_error *ret)
@@ -167,14 +186,19 @@ static void describe_object(gbx_realm *realm, JSValueRef exception, gbx_msg_erro
     gbx_kind kind = gbx_cell_kind(&realm->cells, realm->ctx, exception);
     size_t len;
 
-    ret->message.len = read_message(realm, error);
-    ret->name.len = read_text(realm, error, realm->n_name, realm->name, GBX_NAME_MAX);
-    if (kind != GBX_KIND_ERROR && ret->message.len == 0)
-        ret->message.len = show(realm, exception);
-    else if (kind == GBX_KIND_ERROR && ret->name.len == 0)
-        ret->name.len = (size_t)snprintf(realm->name, sizeof realm->name, "Error");
     /* A DOMException is none of the engine's errors, and has a stack all the same. */
     len = read_text(realm, error, realm->n_stack, realm->raw, sizeof realm->raw);
+    if (kind == GBX_KIND_ERROR)
+        ret->message.len = read_words(realm, error);
+    else if (len > 0)
+        ret->message.len = read_message(realm, error, 0);
+    if (kind == GBX_KIND_ERROR || ret->message.len > 0)
+        ret->name.len =
+            read_text(realm, error, realm->n_name, realm->name, GBX_NAME_MAX);
+    else
+        ret->message.len = show(realm, exception);
+    if (kind == GBX_KIND_ERROR && ret->name.len == 0)
+        ret->name.len = (size_t)snprintf(realm->name, sizeof realm->name, "Error");
     ret->stack.len = gbx_frames(&realm->origin, realm->raw, len, realm->stack,
                                 GBX_STACK_MAX, &ret->line, &ret->column);
     if (ret->line == 0 && kind == GBX_KIND_ERROR)

@@ -129,8 +129,7 @@
     }
     const tag = find(f, toStringTag);
     const type = typeof tag === 'string' && tag !== '' ? tag : 'Function';
-    return typeof name === 'string' && name !== ''
-      ? `[${type}: ${name}]` : `[${type} (anonymous)]`;
+    return typeof name === 'string' && name !== '' ? `[${type}: ${name}]` : `[${type} (anonymous)]`;
   }
 
   function showString(ctx, value) {
@@ -163,15 +162,18 @@
     }
   }
 
-  function showError(ctx, error, keys) {
+  function headOf(error) {
     const message = find(error, 'message');
-    const stack = find(error, 'stack');
     let name = find(error, 'name');
     const own = className(error);
     if (typeof name !== 'string' || name === '') name = own ?? 'Error';
     if (name === 'Error' && own !== null && own !== '') name = own;
-    let head = name;
-    if (typeof message === 'string' && message !== '') head += `: ${message}`;
+    return typeof message === 'string' && message !== '' ? `${name}: ${message}` : name;
+  }
+
+  function showError(ctx, error, keys) {
+    const stack = find(error, 'stack');
+    const head = headOf(error);
     const at = typeof stack === 'string' ? frames(stack) : '';
     let all = at === '' ? `[${head}]` : `${head}\n${at}`;
     if (ctx.indent > 0) {
@@ -339,8 +341,7 @@
           const state = promise(value);
           if (state === undefined) return;
           if (state.status === 0) push(d.output, '<pending>');
-          else push(d.output,
-            (state.status === 2 ? '<rejected> ' : '') + show(ctx, state.value, depth));
+          else push(d.output, (state.status === 2 ? '<rejected> ' : '') + show(ctx, state.value, depth));
         };
         break;
       case 'WeakMap': case 'WeakSet':
@@ -460,6 +461,31 @@
     return layOut(ctx, d, depth, value);
   }
 
+  /* An error on one line, with what it has beside its message, such as a code. */
+  function oneLine(ctx, error) {
+    const keys = ownKeys(error), words = [];
+    for (let i = 0; i < min(keys.length, ITEMS); i++) {
+      const { enumerable, value } = getOwnPropertyDescriptor(error, keys[i]);
+      if (enumerable && value !== undefined && typeof value !== 'object')
+        push(words, showProperty(ctx, error, keys[i], 0, false));
+    }
+    return headOf(error) + (words.length === 0 ? '' : ` { ${join(words, ', ')} }`);
+  }
+
+  /* Two causes of an error at most, as far as no message before says them. */
+  function showCauses(ctx, error) {
+    let all = headOf(error);
+    const { length } = all;
+    for (let level = 0; level < 2 && kind(error) === 'Error'; level++) {
+      error = getOwnPropertyDescriptor(error, 'cause')?.value;
+      const shown = kind(error) === 'Error' ? oneLine(ctx, error) : show(ctx, error, 0);
+      const message = kind(error) === 'Error' ? find(error, 'message') : error;
+      if (error === undefined || typeof message === 'string' && indexOf(all, message) >= 0) continue;
+      all += `; cause: ${shown}`;
+    }
+    return slice(all, length);
+  }
+
   return function inspect(value, options) {
     const ctx = {
       __proto__: null, indent: 0, level: 0, open: [], circular: [], budget: BUDGET,
@@ -467,7 +493,7 @@
       maxString: STRING,
     };
     try {
-      return show(ctx, value, 0);
+      return options.causes === true ? showCauses(ctx, value) : show(ctx, value, 0);
     } catch {
       return '[too deep to show]';
     }

@@ -33,6 +33,7 @@ static void make_names(gbx_realm *realm)
     realm->n_then = name("then");
     realm->n_name = name("name");
     realm->n_message = name("message");
+    realm->n_cause = name("cause");
     realm->n_stack = name("stack");
     realm->n_line = name("line");
     realm->n_column = name("column");
@@ -110,6 +111,7 @@ static bool take_helpers(gbx_realm *realm, JSObjectRef helpers)
         {&realm->errors, "errors"},
         {&realm->top_this, "topThis"},
         {&realm->inspect_options, "inspectOptions"},
+        {&realm->causes_options, "causesOptions"},
     };
 
     for (size_t i = 0; i < GBX_COUNTOF(table); i++) {

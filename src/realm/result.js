@@ -255,6 +255,7 @@
     errors: { __proto__: null, TypeError, RangeError },
     topThis: Object.freeze({}),
     inspectOptions: { __proto__: null },
+    causesOptions: { __proto__: null, causes: true },
     pending: () => ({ __proto__: null, value: undefined, status: 0 }),
   };
 })

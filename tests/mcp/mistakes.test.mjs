@@ -170,6 +170,18 @@ test('a bracket too many is told where it stands, without words on what is aroun
   }
 });
 
+test('what a tool said is told of an error that was made of its error', async () => {
+  const { code, message, line } = await errorOf(`try {
+  await servers.up.call('nosuch');
+} catch (e) {
+  throw new Error('no users', { cause: e });
+}`);
+  assert.deepEqual([code, line], ['RUNTIME', 4]);
+  assert.match(message, /^no users; cause: ToolError: .*nosuch.* tool: 'nosuch', code: 'NOT_FOUND'/);
+  assert.equal((await errorOf("throw { code: 'E_RATE', message: 'slow down' }")).message,
+    "{ code: 'E_RATE', message: 'slow down' }");
+});
+
 test('what JSON cannot hold is named as the code knows it, and is the fault of the arguments', async () => {
   for (const [code, message] of [
     ['await servers.up.get_item({ m: new Map })', /^args\.m is a Map/],

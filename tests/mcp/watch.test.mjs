@@ -3,7 +3,8 @@
 // now is what code finds.
 import assert from 'node:assert/strict';
 import {
-  appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync,
+  appendFileSync, closeSync, mkdirSync, mkdtempSync, openSync, renameSync, rmSync, statSync,
+  symlinkSync, writeFileSync, writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -131,6 +132,38 @@ test('a log that is never at rest is read up to its last whole line', { timeout:
   clearInterval(writing);
   appendFileSync(at('log/a.ndjson'), `:${lines++}}`);
   await until(wire, lines);
+  await wire.close();
+});
+
+test('a log whose writer stops in the middle of lines has the rows that are whole, and says so', async () => {
+  mkdirSync(at('buffered'));
+  writeFileSync(at('buffered/a.csv'), 'id,amount\n1,123456789\n');
+  writeFileSync(at('buffered/b.ndjson'), '{"v":1}\n{"v"');
+  const rows = await open('buffered/a.csv');
+  const lines = await open('buffered/b.ndjson');
+  assert.equal(await count(lines), 1);
+  assert.match(await described(lines), /\nd: 1 records, without a last line that has no end yet, 12 bytes/);
+  const fd = openSync(at('buffered/a.csv'), 'a');
+  writeSync(fd, '2,123456789\n3,12');
+  await until(rows, 2);
+  assert.match(await described(rows), /\nd: 2 records, without a last line that has no end yet, /);
+  writeSync(fd, '3456789\n');
+  await until(rows, 3);
+  assert.match(await described(rows), /\nd: 3 records, \d/);
+  closeSync(fd);
+  await rows.close();
+  await lines.close();
+});
+
+test('what is told of data that stayed the same is told anew', async () => {
+  mkdirSync(at('told'));
+  writeFileSync(at('told/a.csv'), 'a,b\n');
+  const wire = await open('told/a.csv');
+  assert.match(await described(wire), /a: unknown; b: unknown/);
+  writeFileSync(at('told/a.csv'), 'region,total\n');
+  while (!/region: unknown; total: unknown/.test(await described(wire))) await rest();
+  writeFileSync(at('told/a.csv'), 'region;total\r\n\r\n');
+  while (!/\nd: 0 records, 16 bytes/.test(await described(wire))) await rest();
   await wire.close();
 });
 

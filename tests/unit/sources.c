@@ -53,7 +53,7 @@ gbx_status read_spec(const char *text, gbx_source *ret, gbx_error *error)
 
     if (status != GBX_OK)
         return status;
-    status = gbx_source_read(&spec, GBX_SOURCE_WHOLE, NULL, ret, error);
+    status = gbx_source_read(&spec, GBX_SOURCE_WHOLE, NULL, NULL, ret, error);
     gbx_spec_cleanup(&spec);
     return status;
 }

@@ -394,7 +394,8 @@ static void test_a_query__without_end_is_stopped(void **state)
                                           "SELECT i+1 FROM n) SELECT sum(i) FROM n"),
                                     &spec, &error),
                      GBX_OK);
-    assert_int_equal(gbx_source_read(&spec, GBX_SOURCE_WHOLE, &stop, &source, &error),
+    assert_int_equal(gbx_source_read(&spec, GBX_SOURCE_WHOLE, NULL, &stop, &source,
+                                     &error),
                      GBX_E_CLOSED);
     gbx_spec_cleanup(&spec);
 }

@@ -131,7 +131,8 @@ static void check_lines(place *p, const char *name, const char *text, const char
     assert_int_equal(gbx_spec_parse(write_file(p, name, text, strlen(text)), &spec,
                                     NULL),
                      GBX_OK);
-    assert_int_equal(gbx_source_read(&spec, GBX_SOURCE_LINES, NULL, &source, NULL),
+    assert_int_equal(gbx_source_read(&spec, GBX_SOURCE_LINES, NULL, NULL, &source,
+                                     NULL),
                      GBX_OK);
     assert_int_equal(source.view.len, strlen(json));
     assert_memory_equal(source.view.at, json, strlen(json));
@@ -151,6 +152,70 @@ static void test_a_file_that_is_written_to__is_read_to_its_last_whole_line(void 
     becomes(write_file(p, "f.ndjson", "1\n23", 4), "[1,23]");
 }
 
+/* What is there is that JSON, and whether a line without an end was left out. */
+static void reads(place *p, gbx_source_past *past, const char *name, const char *text,
+                  const char *json, bool is_cut)
+{
+    gbx_source source;
+    gbx_error error = {0};
+    gbx_spec spec;
+
+    assert_int_equal(gbx_spec_parse(write_file(p, name, text, strlen(text)), &spec,
+                                    NULL),
+                     GBX_OK);
+    if (gbx_source_read(&spec, GBX_SOURCE_WHOLE, past, NULL, &source, &error) != GBX_OK)
+        fail_msg("%s: %s", text, error.message);
+    if (source.view.len != strlen(json) ||
+        memcmp(source.view.at, json, strlen(json)) != 0)
+        fail_msg("%s: %.*s", text, (int)source.view.len, source.view.at);
+    assert_int_equal(source.is_cut, is_cut);
+    gbx_source_cleanup(&source);
+    gbx_spec_cleanup(&spec);
+}
+
+static void test_a_last_line_without_an_end__is_left_out_if_it_is_at_fault(void **state)
+{
+    place *p = *state;
+
+    reads(p, NULL, "a.ndjson", "{\"v\":1}\n{\"v\":2", "[{\"v\":1}]", true);
+    reads(p, NULL, "b.ndjson", "{\"v\":1}\n{\"v\":2}", "[{\"v\":1},{\"v\":2}]", false);
+    reads(p, NULL, "c.csv", "a,b\n1,2\n3", "[{\"a\":1,\"b\":2}]", true);
+    reads(p, NULL, "d.csv", "a,b\n1,2\n3,4", "[{\"a\":1,\"b\":2},\n{\"a\":3,\"b\":4}]",
+          false);
+    reads(p, NULL, "e.csv", "a,b\n1,2\n3,\"x\ny\n", "[{\"a\":1,\"b\":2}]", true);
+    refused(write_file(p, "f.csv", "a,b\n1,2\n3\n", 10), GBX_E_DATA, "line 3");
+    refused(write_file(p, "g.csv", "a,b\n1,2\n3,4,5", 13), GBX_E_DATA, "line 3");
+    refused(write_file(p, "h.csv", "a,b\n1\n3", 7), GBX_E_DATA, "line 2");
+    refused(write_file(p, "i.ndjson", "{]\n{", 4), GBX_E_DATA, "line 1");
+    refused(write_file(p, "j.ndjson", "{\"v\":", 5), GBX_E_DATA, "line 1");
+}
+
+static void test_a_table_that_grows__has_no_row_without_an_end(void **state)
+{
+    place *p = *state;
+    gbx_source_past past = {0};
+
+    reads(p, &past, "a.csv", "a,b\n1,2\n3,4", "[{\"a\":1,\"b\":2},\n{\"a\":3,\"b\":4}]",
+          false);
+    reads(p, &past, "a.csv", "a,b\n1,2\n3,456\n7,8",
+          "[{\"a\":1,\"b\":2},\n{\"a\":3,\"b\":456}]", true);
+    reads(p, &past, "a.csv", "a,b\n1,2\n3,456\n7,8",
+          "[{\"a\":1,\"b\":2},\n{\"a\":3,\"b\":456}]", true);
+    reads(p, &past, "a.csv", "a,b\n5,6\n7,8", "[{\"a\":5,\"b\":6},\n{\"a\":7,\"b\":8}]",
+          false);
+}
+
+static void test_lines_that_grow__are_whole_where_no_number_ends_them(void **state)
+{
+    place *p = *state;
+    gbx_source_past past = {0};
+
+    reads(p, &past, "a.ndjson", "{\"v\":1}\n", "[{\"v\":1}]", false);
+    reads(p, &past, "a.ndjson", "{\"v\":1}\n{\"v\":2}", "[{\"v\":1},{\"v\":2}]", false);
+    reads(p, &past, "a.ndjson", "{\"v\":1}\n{\"v\":2}\n34", "[{\"v\":1},{\"v\":2}]",
+          true);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -162,6 +227,9 @@ int main(void)
         TEST(test_what_is_no_file__is_not_waited_for),
         TEST(test_sizes__are_of_what_was_read),
         TEST(test_a_file_that_is_written_to__is_read_to_its_last_whole_line),
+        TEST(test_a_last_line_without_an_end__is_left_out_if_it_is_at_fault),
+        TEST(test_a_table_that_grows__has_no_row_without_an_end),
+        TEST(test_lines_that_grow__are_whole_where_no_number_ends_them),
 #undef TEST
     };
 

@@ -65,7 +65,8 @@ static bool quoted(gbx_csv *csv, gbx_csv_cell *ret)
     for (;;) {
         const char *quote = memchr(csv->text + csv->at, '"', csv->len - csv->at);
 
-        if (quote == NULL)
+        csv->is_open = quote == NULL;
+        if (csv->is_open)
             return refuse(csv, open, "this quote is never closed");
         csv->at = (size_t)(quote - csv->text) + 1;
         if (csv->at == csv->len || csv->text[csv->at] != '"')
@@ -185,6 +186,32 @@ char gbx_csv_guess(const char *text, size_t len, size_t *ret_start)
         }
     }
     return best;
+}
+
+size_t gbx_csv_finished(const char *text, size_t len, char delimiter)
+{
+    gbx_csv csv;
+    size_t body = 0, width = 0;
+    char guess = gbx_csv_guess(text, len, &body);
+
+    gbx_csv_init(&csv, text, len, delimiter != 0 ? delimiter : guess);
+    csv.at = body;
+    while (gbx_csv_more(&csv)) {
+        gbx_csv_cell cell = {.is_last = false};
+        size_t start = csv.at, cells = 0;
+
+        while (!cell.is_last && gbx_csv_cell_next(&csv, &cell))
+            cells++;
+        if (csv.message != NULL)
+            return csv.is_open ? start : len;
+        if (width == 0)
+            width = cells;
+        if (csv.at == len)
+            return cells > width || text[len - 1] == '\n' || text[len - 1] == '\r'
+                       ? len
+                       : start;
+    }
+    return len;
 }
 
 bool gbx_csv_append(const gbx_csv_cell *cell, gbx_buf *to)

@@ -19,6 +19,7 @@ typedef struct gbx_csv {
     size_t at;
     char delimiter;
     const char *message; /* why it was refused, at the byte `at`; NULL: it was not */
+    bool is_open;        /* and more text could mend that: a quote is not closed */
 } gbx_csv;
 
 typedef struct gbx_csv_cell {
@@ -41,6 +42,10 @@ bool gbx_csv_cell_next(gbx_csv *csv, gbx_csv_cell *ret);
  * ',', which is what it is if none does. A first line "sep=;", as spreadsheets write it,
  * decides, and *ret_start is then behind it. */
 char gbx_csv_guess(const char *text, size_t len, size_t *ret_start);
+
+/* How long is it without a last record that may go on? It has no line end behind it, and no
+ * more cells than the first. delimiter: 0 to find it out. */
+size_t gbx_csv_finished(const char *text, size_t len, char delimiter);
 
 /* Append the cell's characters. */
 bool gbx_csv_append(const gbx_csv_cell *cell, gbx_buf *to);

@@ -51,6 +51,12 @@ typedef struct gbx_load_outcome {
     bool is_held; /* refused for as long as somebody else holds the database */
 } gbx_load_outcome;
 
+/* By which what was loaded is known again. */
+typedef struct gbx_load_digests {
+    uint8_t data[GBX_SHA256_SIZE];
+    uint8_t told[GBX_SHA256_SIZE]; /* of all that it is told by, the data among it */
+} gbx_load_digests;
+
 /* One dataset as the readers know it; flags with the lock, the rest is whose that reads. */
 typedef struct gbx_load_slot {
     bool is_wanted;
@@ -59,7 +65,8 @@ typedef struct gbx_load_slot {
     bool was_loaded;
     bool is_held;             /* by somebody else, which is why it is refused */
     gbx_source_extent extent; /* that is wanted; with the lock */
-    uint8_t sha256[GBX_SHA256_SIZE];
+    gbx_source_past past;     /* of the file */
+    gbx_load_digests loaded;
 } gbx_load_slot;
 
 /* So many datasets are read at once. */

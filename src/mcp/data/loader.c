@@ -150,6 +150,17 @@ static char *take(gbx_buf *text, bool ok)
     return gbx_buf_take_string(text, NULL);
 }
 
+static bool put_size(const gbx_source *source, const gbx_shape *shape, bool is_empty,
+                     gbx_buf *to)
+{
+    if (is_empty)
+        (void)gbx_buf_puts(to, "0 records");
+    else
+        (void)gbx_describe_size(shape, source->view, to);
+    return gbx_buf_puts(to, source->is_cut ? ", without a last line that has no end yet"
+                                           : "");
+}
+
 /* False if memory is out, or nobody waits. */
 static bool make_told(gbx_data_loader *l, const gbx_source *source, gbx_told *told)
 {
@@ -172,9 +183,7 @@ static bool make_told(gbx_data_loader *l, const gbx_source *source, gbx_told *to
     else
         told->type = take(&text, gbx_describe_type(shape, l->room / 2, &text));
     gbx_buf_init(&text, TOLD_MAX);
-    told->size = columns.at != NULL
-                     ? strdup("0 records")
-                     : take(&text, gbx_describe_size(shape, source->view, &text));
+    told->size = take(&text, put_size(source, shape, columns.at != NULL, &text));
     gbx_buf_init(&text, TOLD_MAX);
     told->examples =
         take(&text, gbx_describe_examples(source->view, "  ", l->room / 2, &text));
@@ -201,22 +210,38 @@ static gbx_status put_into_engine(gbx_data_loader *l, size_t index,
     return status;
 }
 
+static void digest(const gbx_source *source, gbx_load_digests *ret)
+{
+    uint64_t also[] = {source->file_bytes, source->format, source->is_cut};
+    gbx_sha256 told;
+
+    gbx_sha256_of(source->view.at, source->view.len, ret->data);
+    gbx_sha256_init(&told);
+    gbx_sha256_add(&told, ret->data, sizeof ret->data);
+    gbx_sha256_add(&told, also, sizeof also);
+    gbx_sha256_add(&told, source->columns.data, source->columns.len);
+    gbx_sha256_end(&told, ret->told);
+}
+
 /* The file was read: tell of it and load it, unless it is what it was. */
 static void take_source(gbx_data_loader *l, size_t index, const gbx_source *source)
 {
     gbx_load_slot *slot = &l->slots[index];
-    uint8_t sha256[GBX_SHA256_SIZE];
+    gbx_load_digests digests = {0};
     gbx_error error = {0};
     gbx_told told = {0};
     bool is_first = !slot->was_loaded;
+    bool is_same;
 
-    if (!is_first) {
-        gbx_sha256_of(source->view.at, source->view.len, sha256);
-        if (memcmp(sha256, slot->sha256, sizeof sha256) == 0) {
-            tell(l, index, GBX_LOAD_UNCHANGED, NULL, "");
-            return;
-        }
+    if (!is_first)
+        digest(source, &digests);
+    if (!is_first &&
+        memcmp(digests.told, slot->loaded.told, sizeof digests.told) == 0) {
+        tell(l, index, GBX_LOAD_UNCHANGED, NULL, "");
+        return;
     }
+    is_same =
+        !is_first && memcmp(digests.data, slot->loaded.data, sizeof digests.data) == 0;
     if (!make_told(l, source, &told)) {
         gbx_told_cleanup(&told);
         tell(l, index, GBX_LOAD_REFUSED, NULL, "no memory to describe it");
@@ -224,12 +249,12 @@ static void take_source(gbx_data_loader *l, size_t index, const gbx_source *sour
     }
     if (is_first)
         tell(l, index, GBX_LOAD_DESCRIBED, &told, "");
-    if (put_into_engine(l, index, source, &error) == GBX_OK) {
+    if (is_same || put_into_engine(l, index, source, &error) == GBX_OK) {
         slot->was_loaded = true;
         tell(l, index, GBX_LOAD_LOADED, is_first ? NULL : &told, "");
         if (is_first)
-            gbx_sha256_of(source->view.at, source->view.len, sha256);
-        memcpy(slot->sha256, sha256, sizeof sha256);
+            digest(source, &digests);
+        slot->loaded = digests;
     } else {
         tell(l, index, GBX_LOAD_REFUSED, NULL, error.message);
     }
@@ -255,8 +280,8 @@ static void load(gbx_data_loader *l, size_t index, gbx_source_extent extent)
     gbx_error error = {0};
     gbx_source source;
 
-    if (gbx_source_read(&l->data->sets[index].spec, extent, &l->stop, &source,
-                        &error) != GBX_OK) {
+    if (gbx_source_read(&l->data->sets[index].spec, extent, &l->slots[index].past,
+                        &l->stop, &source, &error) != GBX_OK) {
         tell_refused(l, index, &error);
         return;
     }

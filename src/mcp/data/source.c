@@ -4,9 +4,11 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "mcp/data/csv.h"
 #include "mcp/data/rows.h"
 #include "mcp/data/table.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,6 +17,9 @@
 #include <unistd.h>
 
 #define READ_AT_ONCE GBX_MIB(4)
+
+/* Of the end of a file, by which it is known again. */
+#define END_BYTES GBX_KIB(64)
 
 /* As many names as a table may have, each as long as it may be, and escaped. */
 #define COLUMNS_MAX GBX_MIB(32)
@@ -36,7 +41,7 @@ static gbx_status check_kind(const gbx_spec *spec, const struct stat *st,
                : gbx_fail(reterr, GBX_E_OS, "'%s' is not a file", name_of(spec));
 }
 
-static gbx_status open_file(const gbx_spec *spec, int *ret, size_t *ret_size,
+static gbx_status open_file(const gbx_spec *spec, int *ret, struct stat *ret_st,
                             gbx_error *reterr)
 {
     /* Without waiting: a FIFO must be refused, not waited for. */
@@ -52,17 +57,42 @@ static gbx_status open_file(const gbx_spec *spec, int *ret, size_t *ret_size,
         return status;
     if (st.st_size > (off_t)GBX_SOURCE_MAX)
         return gbx_fail(reterr, GBX_E_DATA, "'%s' is larger than 1 GiB", name_of(spec));
-    *ret_size = (size_t)st.st_size;
+    *ret_st = st;
     *ret = gbx_fd_take(&fd);
     return GBX_OK;
 }
 
-static gbx_status read_file(const gbx_spec *spec, const atomic_bool *stop, gbx_buf *to,
-                            gbx_error *reterr)
+static void digest_end(const gbx_buf *file, size_t end, uint8_t ret[GBX_SHA256_SIZE])
+{
+    size_t n = end < END_BYTES ? end : END_BYTES;
+
+    gbx_sha256_of(n > 0 ? file->data + end - n : NULL, n, ret);
+}
+
+static void remember(const struct stat *st, const gbx_buf *file, gbx_source_past *past)
+{
+    bool goes_on = past->bytes > 0 && st->st_dev == past->device &&
+                   st->st_ino == past->inode && file->len >= past->bytes;
+    uint8_t end[GBX_SHA256_SIZE];
+
+    if (goes_on) {
+        digest_end(file, past->bytes, end);
+        goes_on = memcmp(end, past->end, sizeof end) == 0;
+    }
+    past->grows = goes_on && (past->grows || file->len > past->bytes);
+    past->device = st->st_dev;
+    past->inode = st->st_ino;
+    past->bytes = file->len;
+    digest_end(file, file->len, past->end);
+}
+
+static gbx_status read_file(const gbx_spec *spec, gbx_source_past *past,
+                            const atomic_bool *stop, gbx_buf *to, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
-    size_t size = 0;
-    gbx_status status = open_file(spec, &fd, &size, reterr);
+    struct stat st = {0};
+    gbx_status status = open_file(spec, &fd, &st, reterr);
+    size_t size = (size_t)st.st_size;
 
     if (status != GBX_OK)
         return status;
@@ -81,6 +111,8 @@ static gbx_status read_file(const gbx_spec *spec, const atomic_bool *stop, gbx_b
             return gbx_fail(reterr, GBX_E_OS, "cannot read '%s'", name_of(spec));
         to->len += (size_t)n;
     }
+    if (past != NULL)
+        remember(&st, to, past);
     return GBX_OK;
 }
 
@@ -148,17 +180,70 @@ static gbx_view view_of(const gbx_buf *json)
     return (gbx_view){.at = text + start, .len = end - start};
 }
 
-/* How long is it without what stands behind its last end of a line? */
-static size_t length_of_lines(const char *text, size_t len)
+/* Nothing was read; what was is freed. */
+static void begin_source(gbx_source *source)
 {
-    const char *last = memrchr(text, '\n', len);
-
-    return last != NULL ? (size_t)(last + 1 - text) : len;
+    gbx_source_cleanup(source);
+    gbx_buf_init(&source->json, GBX_SOURCE_MAX + 1);
+    gbx_buf_init(&source->columns, COLUMNS_MAX);
 }
 
-static gbx_status take_text(gbx_buf *file, gbx_source_extent extent,
-                            const atomic_bool *stop, gbx_source *source,
-                            gbx_error *reterr)
+/* ---- lines and rows ------------------------------------------------------------- */
+
+static gbx_status take_rows(const char *text, size_t len, const atomic_bool *stop,
+                            gbx_source *source, gbx_error *reterr)
+{
+    if (source->format == GBX_SPEC_NDJSON)
+        return take_lines(text, len, &source->json, reterr);
+    return gbx_table_read(text, len, source->format == GBX_SPEC_TSV ? '\t' : 0, stop,
+                          &source->json, &source->columns, reterr);
+}
+
+/* How long is it without a last line that has no end? All of it if there is no other. */
+static size_t finished(const char *text, size_t len, gbx_spec_format format)
+{
+    const char *last = format == GBX_SPEC_NDJSON ? memrchr(text, '\n', len) : NULL;
+    size_t n = last != NULL ? (size_t)(last + 1 - text)
+               : format == GBX_SPEC_NDJSON
+                   ? 0
+                   : gbx_csv_finished(text, len, format == GBX_SPEC_TSV ? '\t' : 0);
+
+    return n > 0 ? n : len;
+}
+
+/* Can the end of it be that of one value as well as the middle of another? What JSON has
+ * brackets or quotes around is whole where it ends. */
+static bool may_go_on(const char *text, size_t len, gbx_spec_format format)
+{
+    if (len == 0 || text[len - 1] == '\n' || text[len - 1] == '\r')
+        return false;
+    return format != GBX_SPEC_NDJSON || isdigit((unsigned char)text[len - 1]);
+}
+
+static gbx_status take_finished_rows(const char *text, size_t len, bool grows,
+                                     const atomic_bool *stop, gbx_source *source,
+                                     gbx_error *reterr)
+{
+    size_t n = grows && may_go_on(text, len, source->format)
+                   ? finished(text, len, source->format)
+                   : len;
+    gbx_status status = take_rows(text, n, stop, source, reterr);
+
+    if (status == GBX_E_DATA && n == len) {
+        n = finished(text, len, source->format);
+        if (n == len)
+            return status;
+        begin_source(source);
+        if (take_rows(text, n, stop, source, NULL) != GBX_OK)
+            return status;
+        status = GBX_OK;
+    }
+    source->is_cut = n < len;
+    return status;
+}
+
+static gbx_status take_text(gbx_buf *file, bool grows, const atomic_bool *stop,
+                            gbx_source *source, gbx_error *reterr)
 {
     const char *text = file->len > 0 ? (const char *)file->data : "";
     size_t len = file->len;
@@ -174,39 +259,31 @@ static gbx_status take_text(gbx_buf *file, gbx_source_extent extent,
     }
     if (source->format == GBX_SPEC_GUESS)
         source->format = guess(text, len);
-    if (extent == GBX_SOURCE_LINES && source->format != GBX_SPEC_JSON)
-        len = length_of_lines(text, len);
-    switch ((unsigned)source->format) {
-    case GBX_SPEC_JSON: return take_json(file, text, len, &source->json, reterr);
-    case GBX_SPEC_NDJSON: return take_lines(text, len, &source->json, reterr);
-    case GBX_SPEC_TSV:
-        return gbx_table_read(text, len, '\t', stop, &source->json, &source->columns,
-                              reterr);
-    default:
-        return gbx_table_read(text, len, 0, stop, &source->json, &source->columns,
-                              reterr);
-    }
+    return source->format == GBX_SPEC_JSON
+               ? take_json(file, text, len, &source->json, reterr)
+               : take_finished_rows(text, len, grows, stop, source, reterr);
 }
 
 static gbx_status read_source(const gbx_spec *spec, gbx_source_extent extent,
-                              const atomic_bool *stop, gbx_source *source,
-                              gbx_error *reterr)
+                              gbx_source_past *past, const atomic_bool *stop,
+                              gbx_source *source, gbx_error *reterr)
 {
     gbx_buf file = {0};
     gbx_status status;
+    bool grows;
 
-    gbx_buf_init(&source->json, GBX_SOURCE_MAX + 1);
-    gbx_buf_init(&source->columns, COLUMNS_MAX);
+    begin_source(source);
     if (spec->format == GBX_SPEC_SQLITE) {
         status = gbx_source_probe(spec, reterr);
         return status == GBX_OK ? gbx_rows_read(spec->path, spec->query, stop,
                                                 &source->json, &source->columns, reterr)
                                 : status;
     }
-    status = read_file(spec, stop, &file, reterr);
+    status = read_file(spec, past, stop, &file, reterr);
     source->file_bytes = file.len;
+    grows = extent == GBX_SOURCE_LINES || (past != NULL && past->grows);
     if (status == GBX_OK)
-        status = take_text(&file, extent, stop, source, reterr);
+        status = take_text(&file, grows, stop, source, reterr);
     gbx_buf_cleanup(&file);
     return status;
 }
@@ -214,10 +291,11 @@ static gbx_status read_source(const gbx_spec *spec, gbx_source_extent extent,
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_source_read(const gbx_spec *spec, gbx_source_extent extent,
-                           const atomic_bool *stop, gbx_source *ret, gbx_error *reterr)
+                           gbx_source_past *past, const atomic_bool *stop,
+                           gbx_source *ret, gbx_error *reterr)
 {
     gbx_source source = {.format = spec->format};
-    gbx_status status = read_source(spec, extent, stop, &source, reterr);
+    gbx_status status = read_source(spec, extent, past, stop, &source, reterr);
 
     if (status == GBX_OK && !gbx_buf_append(&source.json, "", 1))
         status = gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");
@@ -241,10 +319,9 @@ gbx_status gbx_source_probe(const gbx_spec *spec, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
     struct stat st;
-    size_t size;
 
     if (spec->format != GBX_SPEC_SQLITE)
-        return open_file(spec, &fd, &size, reterr);
+        return open_file(spec, &fd, &st, reterr);
     /* Not opened: to close it would take away the locks that a query of another dataset
      * has on it, which are the whole process's. */
     if (stat(spec->path, &st) < 0 ||

@@ -322,6 +322,28 @@ static void test_every_truncation__is_looked_at(void **state)
     }
 }
 
+static void test_logins_and_sessions_of_headers__are_sensitive_by_themselves(
+    void **state)
+{
+    static const char *const telling[] = {
+        "Basic dXNlcjpwYXNz",   "basic dXNlcjpwYXNz",       "sid=abcdef",
+        "a=b; sid=abcdef; c=d", "PHPSESSID=abcdefgh; x=y",  "connect.sid=s%3Aabc",
+        "SESSION=ZmFrZQ",       "JSESSIONID=0123456789abc",
+    };
+    static const char *const others[] = {
+        "Basic training", "Basic plan", "basic dXNlcg==", "inside=out",  "sid=7",
+        "session=3",      "sid",        "a session = it", "residence=x",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(telling); i++)
+        if (!gbx_sensitive_looks(telling[i], strlen(telling[i])))
+            fail_msg("%s", telling[i]);
+    for (size_t i = 0; i < GBX_COUNTOF(others); i++)
+        if (gbx_sensitive_looks(others[i], strlen(others[i])))
+            fail_msg("%s", others[i]);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -334,6 +356,8 @@ int main(void)
         cmocka_unit_test(test_in_the_middle_of_a_run__what_nobody_shows_is_masked),
         cmocka_unit_test(test_in_the_middle_of_a_run__ordinary_values_are_shown),
         cmocka_unit_test(test_every_truncation__is_looked_at),
+        cmocka_unit_test(
+            test_logins_and_sessions_of_headers__are_sensitive_by_themselves),
     };
 
     return cmocka_run_group_tests_name("sensitive", tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "mcp/data/describe_text.h"
 #include "mcp/data/number.h"
+#include "mcp/data/sibling.h"
 
 #include <string.h>
 
@@ -75,7 +76,7 @@ static void put_fields(typing *t, const gbx_shape *s, gbx_sensitive_place place)
         (void)gbx_buf_puts(t->to, i == 0 ? "" : "; ");
         (void)gbx_describe_name(f->name, t->to);
         (void)gbx_buf_puts(t->to, f->shape->count < s->objects ? "?: " : ": ");
-        put_type(t, f->shape, gbx_describe_below_field(place, f));
+        put_type(t, f->shape, gbx_describe_below_field(place, s, f));
     }
     if (i < s->field_count)
         (void)gbx_buf_printf(t->to, "; /* and %zu more fields */", s->field_count - i);
@@ -131,13 +132,14 @@ static void put_array(typing *t, const gbx_shape *s, gbx_sensitive_place place)
     unsigned all = s->element != NULL ? s->element->kinds : 0;
     unsigned kinds =
         (all & GBX_SHAPE_NUMBER) != 0 ? all & ~(unsigned)GBX_SHAPE_INTEGER : all;
-    bool is_union = (kinds & (kinds - 1)) != 0 ||
-                    (s->element != NULL && is_choice(s->element, place));
+    bool is_union = (kinds & (kinds - 1)) != 0;
 
     if (s->element == NULL) {
         (void)gbx_buf_puts(t->to, s->elements == 0 ? "[]" : "array");
         return;
     }
+    place = gbx_shape_beside(s, s->element, place);
+    is_union |= is_choice(s->element, place);
     (void)gbx_buf_puts(t->to, is_union ? "(" : "");
     put_type(t, s->element, place);
     (void)gbx_buf_puts(t->to, is_union ? ")[]" : "[]");
@@ -196,7 +198,42 @@ typedef struct example {
     size_t until;
 } example;
 
+/* Of the elements of an array, and of those of the arrays in it; or none. */
+typedef struct naming {
+    gbx_view own;
+    gbx_view below;
+} naming;
+
 static void put_example(example *e, gbx_view v, gbx_sensitive_place place, int depth);
+static void put_elements(example *e, gbx_view array, gbx_sensitive_place place,
+                         int depth, naming names);
+
+/* A row of values that have these names; the row of the names themselves has none. */
+static void put_row(example *e, gbx_view row, gbx_sensitive_place place, int depth,
+                    gbx_view names)
+{
+    if (names.at != NULL && gbx_view_kind(row) == '[' && row.at != names.at &&
+        depth < EXAMPLE_DEPTH)
+        put_elements(e, row, place, depth, (naming){.own = names});
+    else
+        put_example(e, row, place, depth);
+}
+
+/* object: which has it, and is `place`; depth: of the value. */
+static void put_member(example *e, gbx_view object, gbx_view name, gbx_view value,
+                       gbx_sensitive_place place, int depth)
+{
+    bool is_number = gbx_view_kind(value) == '0';
+    gbx_sensitive_place below =
+        gbx_sibling_place(object, name, gbx_describe_below(place, name, is_number),
+                          is_number);
+    gbx_view columns = gbx_sibling_columns(object, name);
+
+    if (columns.at != NULL && gbx_view_kind(value) == '[' && depth < EXAMPLE_DEPTH)
+        put_elements(e, value, below, depth, (naming){.below = columns});
+    else
+        put_example(e, value, below, depth);
+}
 
 static void put_members(example *e, gbx_view object, gbx_sensitive_place place,
                         int depth)
@@ -218,29 +255,47 @@ static void put_members(example *e, gbx_view object, gbx_sensitive_place place,
         (void)gbx_buf_puts(e->to, count++ == 0 ? "" : ",");
         (void)gbx_describe_name(name, e->to);
         (void)gbx_buf_puts(e->to, ":");
-        put_example(e, value,
-                    gbx_describe_below(place, name, gbx_view_kind(value) == '0'),
-                    depth + 1);
+        put_member(e, object, name, value, place, depth + 1);
     }
     if (left > 0)
         (void)gbx_buf_printf(e->to, "%s/* %zu more */", count > 0 ? ", " : "", left);
     (void)gbx_buf_puts(e->to, "}");
 }
 
-static void put_elements(example *e, gbx_view array, gbx_sensitive_place place,
-                         int depth)
+/* What an element is by the next of the names, or by the first of two. */
+static gbx_sensitive_place place_of_element(gbx_view value, gbx_sensitive_place place,
+                                            gbx_view name, gbx_sensitive_place inside)
 {
-    size_t cursor = 0, count = 0, left = 0;
-    gbx_view name, value;
+    gbx_sensitive_place own;
 
+    if (name.at == NULL || name.at == value.at)
+        return place;
+    own = gbx_describe_below(inside, name, gbx_view_kind(value) == '0');
+    return own > place ? own : place;
+}
+
+static void put_elements(example *e, gbx_view array, gbx_sensitive_place place,
+                         int depth, naming names)
+{
+    size_t cursor = 0, named = 0, count = 0, left = 0;
+    gbx_view pair = names.own.at == NULL ? gbx_sibling_pair(array) : (gbx_view){0};
+    gbx_sensitive_place inside = gbx_describe_inside_row(names.own);
+    gbx_view none, value;
+
+    if (names.below.at == NULL)
+        names.below = gbx_sibling_header(array);
     (void)gbx_buf_puts(e->to, "[");
-    while (gbx_view_next(array, &cursor, &name, &value)) {
+    while (gbx_view_next(array, &cursor, &none, &value)) {
+        gbx_view name =
+            names.own.at != NULL ? gbx_sibling_next(names.own, &named) : pair;
+        gbx_sensitive_place own = place_of_element(value, place, name, inside);
+
         if (count == EXAMPLE_ELEMENTS || e->to->len >= e->until) {
             left++;
             continue;
         }
         (void)gbx_buf_puts(e->to, count++ == 0 ? "" : ",");
-        put_example(e, value, place, depth + 1);
+        put_row(e, value, own, depth + 1, names.below);
     }
     if (left > 0)
         (void)gbx_buf_printf(e->to, "%s/* %zu more */", count > 0 ? ", " : "", left);
@@ -256,7 +311,7 @@ static void put_example(example *e, gbx_view v, gbx_sensitive_place place, int d
     else if (kind == '{')
         put_members(e, v, place, depth);
     else if (kind == '[')
-        put_elements(e, v, place, depth);
+        put_elements(e, v, place, depth, (naming){0});
     else if (kind == '"')
         (void)gbx_describe_string(v, EXAMPLE_CHARS, gbx_describe_hides_text(place),
                                   e->to);
@@ -270,13 +325,14 @@ static void put_example(example *e, gbx_view v, gbx_sensitive_place place, int d
         (void)gbx_buf_append(e->to, v.at, v.len);
 }
 
-static void put_line(gbx_view v, const char *indent, size_t room, gbx_buf *to)
+static void put_line(gbx_view v, gbx_view names, const char *indent, size_t room,
+                     gbx_buf *to)
 {
     example e = {.to = to};
 
     (void)gbx_buf_puts(to, indent);
     e.until = to->len + room;
-    put_example(&e, v, GBX_SENSITIVE_NOTHING, 0);
+    put_row(&e, v, GBX_SENSITIVE_NOTHING, 0, names);
     (void)gbx_buf_puts(to, "\n");
 }
 
@@ -344,13 +400,14 @@ bool gbx_describe_size(const gbx_shape *shape, gbx_view view, gbx_buf *to)
 bool gbx_describe_examples(gbx_view view, const char *indent, size_t room, gbx_buf *to)
 {
     size_t cursor = 0;
+    gbx_view names = gbx_sibling_header(view);
     gbx_view name, value;
 
     if (gbx_view_kind(view) != '[') {
-        put_line(view, indent, room, to);
+        put_line(view, (gbx_view){0}, indent, room, to);
         return !to->failed;
     }
     for (int n = 0; n < EXAMPLES && gbx_view_next(view, &cursor, &name, &value); n++)
-        put_line(value, indent, room / EXAMPLES, to);
+        put_line(value, names, indent, room / EXAMPLES, to);
     return !to->failed;
 }

@@ -219,14 +219,15 @@ static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
 
         (void)gbx_buf_puts(path, len > 0 ? "." : "");
         (void)gbx_describe_name(f->name, path);
-        put_all(l, f->shape, path, s->objects, gbx_describe_below_field(inside, f));
+        put_all(l, f->shape, path, s->objects, gbx_describe_below_field(inside, s, f));
         path->len = len;
         path->failed = false;
     }
     put_below(l, s->keyed, "[key]", path, place);
     put_below(l, s->member, "[key]", path, gbx_shape_below(s, place));
     put_below(l, s->hidden, "[sensitive key]", path, GBX_SENSITIVE_ALL);
-    put_below(l, s->element, "[]", path, place);
+    if (s->element != NULL)
+        put_below(l, s->element, "[]", path, gbx_shape_beside(s, s->element, place));
 }
 
 /* ---- public to other modules -------------------------------------------- */

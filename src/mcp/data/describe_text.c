@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "mcp/data/sibling.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -52,13 +53,6 @@ static bool is_identifier(const uint8_t *text, size_t len)
         if (!isalnum(text[i]) && text[i] != '_' && text[i] != '$')
             return false;
     return true;
-}
-
-/* Are all values numbers that are not null? */
-static bool are_numbers(const gbx_shape *s)
-{
-    return (s->kinds &
-            ~(unsigned)(GBX_SHAPE_NULL | GBX_SHAPE_NUMBER | GBX_SHAPE_INTEGER)) == 0;
 }
 
 /* With memory out nothing is shown anyway: see gbx_describe_below(). */
@@ -129,9 +123,15 @@ gbx_sensitive_place gbx_describe_below(gbx_sensitive_place place, gbx_view name,
 }
 
 gbx_sensitive_place gbx_describe_below_field(gbx_sensitive_place place,
+                                             const gbx_shape *objects,
                                              const gbx_shape_field *field)
 {
-    return gbx_describe_below(place, field->name, are_numbers(field->shape));
+    gbx_sensitive_place below =
+        gbx_describe_below(place, field->name, gbx_shape_are_numbers(field->shape));
+
+    return (field->shape->role & GBX_SIBLING_VALUE) != 0
+               ? gbx_shape_beside(objects, field->shape, below)
+               : below;
 }
 
 gbx_sensitive_place gbx_describe_inside(gbx_sensitive_place place, gbx_view object)
@@ -153,10 +153,21 @@ gbx_sensitive_place gbx_describe_inside_all(gbx_sensitive_place place,
          i++) {
         const gbx_shape_field *f = &objects->fields[i];
 
-        if (is_personal(f->name, are_numbers(f->shape)))
+        if (is_personal(f->name, gbx_shape_are_numbers(f->shape)))
             return GBX_SENSITIVE_PERSON;
     }
     return place;
+}
+
+gbx_sensitive_place gbx_describe_inside_row(gbx_view names)
+{
+    size_t cursor = 0;
+    gbx_view name;
+
+    while ((name = gbx_sibling_next(names, &cursor)).at != NULL)
+        if (is_personal(name, false))
+            return GBX_SENSITIVE_PERSON;
+    return GBX_SENSITIVE_NOTHING;
 }
 
 bool gbx_describe_hides_text(gbx_sensitive_place place)

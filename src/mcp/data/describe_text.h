@@ -27,11 +27,15 @@ gbx_sensitive_place gbx_describe_inside(gbx_sensitive_place place, gbx_view obje
 gbx_sensitive_place gbx_describe_inside_all(gbx_sensitive_place place,
                                             const gbx_shape *objects);
 
+/* The same of an array whose elements have these names. */
+gbx_sensitive_place gbx_describe_inside_row(gbx_view names);
+
 /* Is a text hidden that is found there? */
 bool gbx_describe_hides_text(gbx_sensitive_place place);
 
-/* The same as gbx_describe_below(), of all values of a field. */
+/* The same as gbx_describe_below(), of all values of a field of these objects. */
 gbx_sensitive_place gbx_describe_below_field(gbx_sensitive_place place,
+                                             const gbx_shape *objects,
                                              const gbx_shape_field *field);
 
 /* By looks. */

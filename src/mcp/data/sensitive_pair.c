@@ -5,6 +5,8 @@
  */
 #include "mcp/data/sensitive_pair.h"
 
+#include "base/base64.h"
+#include "base/cleanup.h"
 #include "mcp/data/sensitive.h"
 
 #include <ctype.h>
@@ -15,6 +17,7 @@
 #define BLANKS_MAX     4
 #define TOKEN_MIN      8
 #define TOKEN_LONG     20 /* no word is */
+#define LOGIN_MAX      512
 
 static bool is_blank(char c)
 {
@@ -112,26 +115,55 @@ static bool is_scheme(const char *text, size_t end)
     static const char *const schemes[] = {"bearer", "basic", "token", "digest"};
     size_t start = word_start(text, end);
 
-    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+    for (size_t i = 0; i < GBX_COUNTOF(schemes); i++)
         if (strlen(schemes[i]) == end - start &&
             strncasecmp(text + start, schemes[i], end - start) == 0)
             return true;
     return false;
 }
 
-/* Bearer abc123def456: what follows has a digit, or is longer than words are. */
+/* user:password as base64. */
+static bool is_login(const char *text, size_t len)
+{
+    uint8_t login[LOGIN_MAX / 4 * 3];
+    size_t n = 0;
+
+    return len <= LOGIN_MAX && gbx_base64_decode(text, len, login, &n) &&
+           memchr(login, ':', n) != NULL;
+}
+
+/* Bearer abc123def456: what follows has a digit, or is longer than words are. Basic
+ * dXNlcjpwYXNz: it is a login. */
 static bool is_borne(const char *text, size_t len, size_t at)
 {
     size_t name_end = before_blanks(text, at);
     size_t start = word_start(text, name_end);
     size_t digits = 0, n = 0;
 
-    if (name_end == at || name_end - start != 6 ||
-        strncasecmp(text + start, "bearer", 6) != 0)
+    if (name_end == at)
         return false;
     for (; at + n < len && !isspace((unsigned char)text[at + n]); n++)
         digits += isdigit((unsigned char)text[at + n]) != 0;
-    return n >= TOKEN_LONG || (n >= TOKEN_MIN && digits > 0);
+    if (name_end - start == 5 && strncasecmp(text + start, "basic", 5) == 0)
+        return is_login(text + at, n);
+    return name_end - start == 6 && strncasecmp(text + start, "bearer", 6) == 0 &&
+           (n >= TOKEN_LONG || (n >= TOKEN_MIN && digits > 0));
+}
+
+/* What a cookie has a session under: sid=..., PHPSESSID=..., connect.sid=... */
+static bool is_named_session(const char *text, size_t end)
+{
+    static const char *const names[] = {"sid", "session", "sessid"};
+    size_t start = word_start(text, end);
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++) {
+        size_t n = strlen(names[i]);
+
+        if (end - start >= n && strncasecmp(text + end - n, names[i], n) == 0 &&
+            (end - start == n || text[end - n - 1] == '.' || n == 6))
+            return true;
+    }
+    return false;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -148,6 +180,9 @@ size_t gbx_sensitive_pair_end(const char *text, size_t len, size_t at)
     if (text[before - 1] != '=' && text[before - 1] != ':')
         return at;
     end = value_end(text, len, at);
+    if (text[at - 1] == '=' && is_named_session(text, at - 1) &&
+        !is_number(text, at, end))
+        return end;
     if (!is_named_secret(text, before - 1, is_number(text, at, end)))
         return at;
     next = end;

@@ -5,6 +5,8 @@
 #include "mcp/data/describe_text.h"
 #include "mcp/data/number.h"
 #include "mcp/data/shape_distinct.h"
+#include "mcp/data/shape_map.h"
+#include "mcp/data/sibling.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -17,18 +19,12 @@
 /* All integers of so many digits are doubles. */
 #define EXACT_DIGITS 15
 
-typedef struct looking {
-    const atomic_bool *stop;
-    size_t nodes;
-    size_t nodes_max;
-    size_t fields_max;
-    uint32_t values;
-    bool failed;
-} looking;
+/* Different names of values that never came. */
+#define NAMES_ASKED 64
 
-static void look(looking *l, gbx_shape *s, gbx_view value, int depth);
+static void look(gbx_looking *l, gbx_shape *s, gbx_view value, int depth);
 
-static gbx_shape *node_new(looking *l)
+static gbx_shape *node_new(gbx_looking *l)
 {
     gbx_shape *s;
 
@@ -55,7 +51,7 @@ static bool is_integer(gbx_view v)
 }
 
 /* Numbers are told apart as code sees them: many a text is the same one. */
-static void look_at_number(looking *l, gbx_shape *s, gbx_view v)
+static void look_at_number(gbx_looking *l, gbx_shape *s, gbx_view v)
 {
     double n = gbx_number_read(v.at, v.len) + 0.0; /* there is one zero */
     bool is_whole = is_integer(v);
@@ -73,16 +69,6 @@ static void look_at_number(looking *l, gbx_shape *s, gbx_view v)
     s->numbers++;
 }
 
-/* Of the same time the text that was first stays. */
-static void take_dates(gbx_shape *s, const gbx_shape_date *first,
-                       const gbx_shape_date *last)
-{
-    if (s->dates == 0 || gbx_shape_date_is_before(first, &s->first_date))
-        s->first_date = *first;
-    if (s->dates == 0 || gbx_shape_date_is_before(&s->last_date, last))
-        s->last_date = *last;
-}
-
 static void look_at_string(gbx_shape *s, gbx_view v)
 {
     gbx_shape_date date;
@@ -92,192 +78,15 @@ static void look_at_string(gbx_shape *s, gbx_view v)
         s->longest = v.len;
     if (!gbx_shape_date_read(v, &date))
         return;
-    take_dates(s, &date, &date);
+    gbx_shape_take_dates(s, &date, &date);
     s->dates++;
 }
 
 /* ---- objects and arrays --------------------------------------------------------------- */
 
-static bool has_name(const gbx_shape_field *f, gbx_view name)
+static gbx_shape *find_in_map(gbx_looking *l, gbx_shape *s, gbx_view name)
 {
-    return f->name.len == name.len && memcmp(f->name.at, name.at, name.len) == 0;
-}
-
-static void merge(looking *l, gbx_shape *into, gbx_shape *from);
-
-/* from is used up. */
-static void merge_child(looking *l, gbx_shape **into, gbx_shape **from)
-{
-    gbx_shape *taken = *from;
-
-    *from = NULL;
-    if (*into == NULL)
-        *into = taken;
-    else if (taken != NULL)
-        merge(l, *into, taken);
-}
-
-/* A member of a map is any other's like, but for one whose name says that its value is
- * nobody's business. */
-static gbx_shape **place_in_map(gbx_shape *s, gbx_view name)
-{
-    gbx_sensitive_place place = gbx_describe_below(GBX_SENSITIVE_NOTHING, name, false);
-
-    if (place < GBX_SENSITIVE_ALL && place > s->members)
-        s->members = place;
-    return gbx_describe_below(GBX_SENSITIVE_PERSON, name, false) == GBX_SENSITIVE_ALL
-               ? &s->hidden
-               : &s->member;
-}
-
-/* From too many fields to any of them. */
-static void make_map(looking *l, gbx_shape *s)
-{
-    if (s->is_map)
-        return;
-    s->is_map = true;
-    merge_child(l, &s->member, &s->keyed);
-    for (size_t i = 0; i < s->field_count; i++)
-        merge_child(l, place_in_map(s, s->fields[i].name), &s->fields[i].shape);
-    free(s->fields);
-    s->fields = NULL;
-    s->field_count = s->field_room = s->next = 0;
-}
-
-static gbx_shape_field *field_named(const gbx_shape *s, gbx_view name)
-{
-    for (size_t i = 0; i < s->field_count; i++)
-        if (has_name(&s->fields[i], name))
-            return &s->fields[i];
-    return NULL;
-}
-
-/* The records that the values are, or that are in them if they are lists; NULL: there is
- * something else. Columns by the numbers of their rows are no records. */
-static const gbx_shape *records_of(const gbx_shape *s)
-{
-    if (s->element != NULL && (s->kinds & ~(unsigned)GBX_SHAPE_NULL) == GBX_SHAPE_ARRAY)
-        s = s->element;
-    if ((s->kinds & ~(unsigned)GBX_SHAPE_NULL) != GBX_SHAPE_OBJECT ||
-        s->field_count == 0 || isdigit((unsigned char)s->fields[0].name.at[1]))
-        return NULL;
-    return s;
-}
-
-/* Have all members records, which have nearly the same fields? */
-static bool are_alike(const gbx_shape *s)
-{
-    const gbx_shape *fullest = NULL;
-    size_t known = 0, all = 0;
-
-    for (size_t i = 0; i < s->field_count; i++) {
-        const gbx_shape *records = records_of(s->fields[i].shape);
-
-        if (records == NULL)
-            return false;
-        if (fullest == NULL || records->field_count > fullest->field_count)
-            fullest = records;
-    }
-    for (size_t i = 0; i < s->field_count; i++) {
-        const gbx_shape *records = records_of(s->fields[i].shape);
-
-        all += records->field_count;
-        for (size_t f = 0; f < records->field_count; f++)
-            known += field_named(fullest, records->fields[f].name) != NULL;
-    }
-    return known * 4 >= all * 3;
-}
-
-/* Is one field more too many? Whether they are alike is asked once: what comes behind so
- * many that are is taken for the same, and need not be kept apart until then. */
-static bool is_full(const looking *l, const gbx_shape *s)
-{
-    return s->field_count == l->fields_max ||
-           (s->field_count == GBX_SHAPE_ALIKE_MAX && are_alike(s));
-}
-
-static bool has_room(looking *l, gbx_shape *s)
-{
-    size_t room = s->field_room == 0 ? 8 : s->field_room * 2;
-    gbx_shape_field *grown;
-
-    if (s->field_count < s->field_room)
-        return true;
-    grown = realloc(s->fields, room * sizeof *grown);
-    l->failed |= grown == NULL;
-    if (grown == NULL)
-        return false;
-    s->fields = grown;
-    s->field_room = room;
-    return true;
-}
-
-static void merge_field(looking *l, gbx_shape *into, gbx_shape_field *f)
-{
-    gbx_shape_field *known = into->is_map ? NULL : field_named(into, f->name);
-
-    if (known != NULL) {
-        merge_child(l, &known->shape, &f->shape);
-        return;
-    }
-    if (!into->is_map && is_full(l, into))
-        make_map(l, into);
-    if (into->is_map)
-        merge_child(l, place_in_map(into, f->name), &f->shape);
-    else if (has_room(l, into))
-        into->fields[into->field_count++] = *f;
-    else
-        gbx_shape_free(f->shape);
-    f->shape = NULL;
-}
-
-static void merge_figures(gbx_shape *into, const gbx_shape *from)
-{
-    if (from->numbers > 0) {
-        into->min = into->numbers == 0 || from->min < into->min ? from->min : into->min;
-        into->max = into->numbers == 0 || from->max > into->max ? from->max : into->max;
-    }
-    if (from->dates > 0)
-        take_dates(into, &from->first_date, &from->last_date);
-    into->kinds |= from->kinds;
-    into->count += from->count;
-    into->nulls += from->nulls;
-    into->objects += from->objects;
-    into->numbers += from->numbers;
-    into->infinite += from->infinite;
-    into->inexact += from->inexact;
-    into->sum += from->sum;
-    into->dates += from->dates;
-    into->elements += from->elements;
-    into->has_more |= from->has_more;
-    into->members = into->members > from->members ? into->members : from->members;
-    if (from->longest > into->longest)
-        into->longest = from->longest;
-}
-
-/* What was seen at two places, as if it had been one. from is used up. */
-static void merge(looking *l, gbx_shape *into, gbx_shape *from)
-{
-    merge_figures(into, from);
-    l->failed |= !gbx_shape_join_values(into, from);
-    if (from->is_map)
-        make_map(l, into);
-    for (size_t i = 0; i < from->field_count; i++)
-        merge_field(l, into, &from->fields[i]);
-    from->field_count = 0;
-    if (into->keyed == NULL)
-        into->key = from->key;
-    merge_child(l, into->is_map ? &into->member : &into->keyed, &from->keyed);
-    merge_child(l, &into->member, &from->member);
-    merge_child(l, &into->hidden, &from->hidden);
-    merge_child(l, &into->element, &from->element);
-    gbx_shape_free(from);
-    l->nodes--;
-}
-
-static gbx_shape *find_in_map(looking *l, gbx_shape *s, gbx_view name)
-{
-    gbx_shape **place = place_in_map(s, name);
+    gbx_shape **place = gbx_shape_place_in_map(s, name);
 
     if (*place == NULL)
         *place = node_new(l);
@@ -285,20 +94,22 @@ static gbx_shape *find_in_map(looking *l, gbx_shape *s, gbx_view name)
     return *place;
 }
 
-static gbx_shape *add_field(looking *l, gbx_shape *s, gbx_view name)
+static gbx_shape *add_field(gbx_looking *l, gbx_shape *s, gbx_view name)
 {
     gbx_shape *made;
 
-    if (is_full(l, s)) {
-        make_map(l, s);
+    if (gbx_shape_is_full(l, s)) {
+        gbx_shape_make_map(l, s);
         return find_in_map(l, s, name);
     }
-    if (!has_room(l, s))
+    if (!gbx_shape_has_room(l, s))
         return NULL;
     made = node_new(l);
     s->has_more |= made == NULL;
     if (made == NULL)
         return NULL;
+    made->role = gbx_sibling_role(name);
+    s->has_values |= (made->role & GBX_SIBLING_VALUE) != 0;
     if (s->field_count >= GBX_SHAPE_FIELDS_MAX) {
         /* The sets of so many columns would be half a gigabyte. */
         made->is_distinct_more = true;
@@ -310,7 +121,7 @@ static gbx_shape *add_field(looking *l, gbx_shape *s, gbx_view name)
 }
 
 /* A field would be told by name, which is nobody's business: one stands for all. */
-static gbx_shape *find_keyed(looking *l, gbx_shape *s, gbx_view name)
+static gbx_shape *find_keyed(gbx_looking *l, gbx_shape *s, gbx_view name)
 {
     if (s->keyed == NULL) {
         s->keyed = node_new(l);
@@ -321,7 +132,7 @@ static gbx_shape *find_keyed(looking *l, gbx_shape *s, gbx_view name)
 }
 
 /* Records have the same members in the same order, more often than not. */
-static gbx_shape *find_field(looking *l, gbx_shape *s, gbx_view name)
+static gbx_shape *find_field(gbx_looking *l, gbx_shape *s, gbx_view name)
 {
     if (s->is_map)
         return find_in_map(l, s, name);
@@ -329,7 +140,7 @@ static gbx_shape *find_field(looking *l, gbx_shape *s, gbx_view name)
         size_t at = s->next + i;
 
         at -= at >= s->field_count ? s->field_count : 0;
-        if (has_name(&s->fields[at], name)) {
+        if (gbx_shape_has_name(&s->fields[at], name)) {
             s->next = at + 1 < s->field_count ? at + 1 : 0;
             return s->fields[at].shape;
         }
@@ -342,10 +153,45 @@ static gbx_shape *find_field(looking *l, gbx_shape *s, gbx_view name)
     return add_field(l, s, name);
 }
 
-static void look_at_members(looking *l, gbx_shape *s, gbx_view object, int depth)
+/* What is beside that name in objects, or below it in arrays. */
+static void take_name(gbx_shape *s, gbx_view text, gbx_sensitive_place inside)
+{
+    for (int is_number = 0; is_number < 2; is_number++) {
+        gbx_sensitive_place place = gbx_describe_below(inside, text, is_number != 0);
+
+        if (place > s->beside[is_number])
+            s->beside[is_number] = place;
+    }
+}
+
+static void take_names(gbx_shape *s, gbx_view names)
+{
+    gbx_sensitive_place inside = GBX_SENSITIVE_NOTHING;
+    size_t cursor = 0;
+    gbx_view name;
+
+    if (names.at != NULL)
+        inside = gbx_describe_inside_row(names);
+    while (s != NULL && (name = gbx_sibling_next(names, &cursor)).at != NULL)
+        take_name(s, name, inside);
+}
+
+/* Does it say something that was not said before? Of objects that have no value beside it
+ * only the first names are asked, and of arrays no more than are told apart. */
+static bool is_new(const gbx_shape *s, const gbx_shape *name, size_t distinct_before)
+{
+    if (name->is_distinct_more)
+        return s->has_values;
+    return name->distinct > distinct_before &&
+           (s->has_values || s->objects == 0 || name->distinct <= NAMES_ASKED);
+}
+
+static void look_at_members(gbx_looking *l, gbx_shape *s, gbx_view object, int depth)
 {
     size_t cursor = 0;
     gbx_view name, value;
+    gbx_view columns = {0};
+    gbx_shape *rows = NULL;
 
     s->kinds |= GBX_SHAPE_OBJECT;
     s->objects++;
@@ -353,15 +199,27 @@ static void look_at_members(looking *l, gbx_shape *s, gbx_view object, int depth
         return;
     while (!l->failed && gbx_view_next(object, &cursor, &name, &value)) {
         gbx_shape *field = find_field(l, s, name);
+        size_t distinct = field != NULL ? field->distinct : 0;
 
-        if (field != NULL)
-            look(l, field, value, depth + 1);
+        if (field == NULL)
+            continue;
+        look(l, field, value, depth + 1);
+        if ((field->role & GBX_SIBLING_NAME) != 0 && gbx_view_kind(value) == '"' &&
+            is_new(s, field, distinct))
+            take_name(s, value, GBX_SENSITIVE_NOTHING);
+        if ((field->role & GBX_SIBLING_COLUMNS) != 0 && gbx_view_kind(value) == '[')
+            columns = value;
+        if ((field->role & GBX_SIBLING_ROWS) != 0)
+            rows = field;
     }
+    if (columns.at != NULL && rows != NULL && !s->is_map)
+        take_names(rows->element, columns);
 }
 
-static void look_at_elements(looking *l, gbx_shape *s, gbx_view array, int depth)
+static void look_at_elements(gbx_looking *l, gbx_shape *s, gbx_view array, int depth)
 {
     size_t cursor = 0;
+    size_t distinct = s->element != NULL ? s->element->distinct : 0;
     gbx_view name, value;
 
     s->kinds |= GBX_SHAPE_ARRAY;
@@ -372,9 +230,14 @@ static void look_at_elements(looking *l, gbx_shape *s, gbx_view array, int depth
         if (s->element != NULL)
             look(l, s->element, value, depth + 1);
     }
+    if (s->element == NULL)
+        return;
+    take_names(s->element, gbx_sibling_header(array));
+    if (is_new(s, s->element, distinct) && (name = gbx_sibling_pair(array)).at != NULL)
+        take_name(s, name, GBX_SENSITIVE_NOTHING);
 }
 
-static void look(looking *l, gbx_shape *s, gbx_view value, int depth)
+static void look(gbx_looking *l, gbx_shape *s, gbx_view value, int depth)
 {
     s->count++;
     if (++l->values % VALUES_AT_ONCE == 0 && l->stop != NULL)
@@ -394,7 +257,7 @@ static void look(looking *l, gbx_shape *s, gbx_view value, int depth)
     l->failed |= !gbx_shape_tell_apart(s, value, value);
 }
 
-static gbx_shape *look_at_all(looking *l, gbx_view view)
+static gbx_shape *look_at_all(gbx_looking *l, gbx_view view)
 {
     gbx_shape *s = node_new(l);
 
@@ -410,18 +273,18 @@ static gbx_shape *look_at_all(looking *l, gbx_view view)
 
 gbx_shape *gbx_shape_of(gbx_view view, const atomic_bool *stop)
 {
-    looking l = {.stop = stop,
-                 .nodes_max = GBX_SHAPE_NODES_MAX,
-                 .fields_max = GBX_SHAPE_FIELDS_MAX};
+    gbx_looking l = {.stop = stop,
+                     .nodes_max = GBX_SHAPE_NODES_MAX,
+                     .fields_max = GBX_SHAPE_FIELDS_MAX};
 
     return look_at_all(&l, view);
 }
 
 gbx_shape *gbx_shape_of_table(gbx_view view, const atomic_bool *stop)
 {
-    looking l = {.stop = stop,
-                 .nodes_max = GBX_SHAPE_COLUMNS_MAX + GBX_SHAPE_NODES_MAX,
-                 .fields_max = GBX_SHAPE_COLUMNS_MAX};
+    gbx_looking l = {.stop = stop,
+                     .nodes_max = GBX_SHAPE_COLUMNS_MAX + GBX_SHAPE_NODES_MAX,
+                     .fields_max = GBX_SHAPE_COLUMNS_MAX};
 
     return look_at_all(&l, view);
 }
@@ -440,6 +303,20 @@ void gbx_shape_free(gbx_shape *s)
     free(s->hashes);
     free(s->tops);
     free(s);
+}
+
+gbx_sensitive_place gbx_shape_beside(const gbx_shape *s, const gbx_shape *value,
+                                     gbx_sensitive_place place)
+{
+    gbx_sensitive_place beside = s->beside[gbx_shape_are_numbers(value)];
+
+    return beside > place ? beside : place;
+}
+
+bool gbx_shape_are_numbers(const gbx_shape *s)
+{
+    return (s->kinds &
+            ~(unsigned)(GBX_SHAPE_NULL | GBX_SHAPE_NUMBER | GBX_SHAPE_INTEGER)) == 0;
 }
 
 gbx_sensitive_place gbx_shape_below(const gbx_shape *map, gbx_sensitive_place place)

@@ -75,7 +75,12 @@ typedef struct gbx_shape {
     struct gbx_shape *element; /* of arrays; NULL: none, or too deep */
     unsigned kinds;            /* of the values */
     gbx_sensitive_place members; /* of maps: what some of their names make of them */
+    /* Of objects and arrays: what a text, and what a number, in them is by what is beside it
+     * in any of them. */
+    gbx_sensitive_place beside[2];
+    unsigned role;         /* of a field, for others of its object: GBX_SIBLING_ bits */
     bool is_map;           /* its names are ids: `member` is what any of them has */
+    bool has_values;       /* a field that others may name */
     bool has_more;         /* fields that are not among these */
     bool is_distinct_more; /* values than are counted */
 } gbx_shape;
@@ -91,6 +96,13 @@ gbx_shape *gbx_shape_of(gbx_view view, const atomic_bool *stop);
  * GBX_SHAPE_FIELDS_MAX values are counted, not told apart. */
 gbx_shape *gbx_shape_of_table(gbx_view view, const atomic_bool *stop);
 void gbx_shape_free(gbx_shape *shape);
+
+/* What a field of the objects, or an element of the arrays, is that is `place` by its name. */
+gbx_sensitive_place gbx_shape_beside(const gbx_shape *shape, const gbx_shape *value,
+                                     gbx_sensitive_place place);
+
+/* Are all values numbers that are not null? */
+bool gbx_shape_are_numbers(const gbx_shape *shape);
 
 /* What the members of a map are, which is in a place of that kind. */
 gbx_sensitive_place gbx_shape_below(const gbx_shape *map, gbx_sensitive_place place);

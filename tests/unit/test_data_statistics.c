@@ -62,6 +62,58 @@ static void test_figures__are_of_five_values_at_least(void **state)
         }
 }
 
+/* Six visits of one are not of six. */
+static void test_figures__are_of_five_records_at_least(void **state)
+{
+    static const char visits[] =
+        "[{\"diag\":\"HIV\",\"cost\":101,\"on\":\"2024-01-01\"},"
+        "{\"diag\":\"HIV\",\"cost\":101,\"on\":\"2024-01-01\"},"
+        "{\"diag\":\"HIV\",\"cost\":101,\"on\":\"2024-01-01\"},"
+        "{\"diag\":\"HIV\",\"cost\":101,\"on\":\"2024-01-01\"},"
+        "{\"diag\":\"HIV\",\"cost\":101,\"on\":\"2024-01-01\"}]";
+    static const char *const forms[][2] = {
+        {"[{\"visits\":", "},{\"visits\":[]},{\"visits\":[]},{\"visits\":[]}]"},
+        {"{\"patients\":[{\"visits\":", "},{\"visits\":[]}]}"},
+        {"[[", ",[]]]"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(forms); i++) {
+        char json[1000];
+
+        (void)snprintf(json, sizeof json, "%s%s%s", forms[i][0], visits, forms[i][1]);
+        for (int what = TYPE; what <= STATISTICS; what += STATISTICS) {
+            char *text = told(json, (part)what, 10000);
+
+            if (strstr(text, "HIV") != NULL || strstr(text, "101") != NULL ||
+                strstr(text, "2024") != NULL)
+                fail_msg("%s", text);
+            free(text);
+        }
+    }
+    tells(visits, TYPE, "{ diag: \"HIV\"; cost: integer; on: \"2024-01-01\" }[]");
+}
+
+static void test_figures__are_of_five_records_of_a_map(void **state)
+{
+    static const char five[] = "[{\"n\":5},{\"n\":5},{\"n\":5},{\"n\":5},{\"n\":5}]";
+    char *map = map_of(30, five, "[{\"n\":1}]", "");
+    char *text = told(map, STATISTICS, 0);
+    (void)state;
+
+    assert_null(strstr(text, "\"value\":5"));
+    assert_non_null(strstr(text, "\"value\":1,\"count\":29"));
+    free(text);
+    free(map);
+    map = map_of(30, "{\"a\":1}", "{\"a\":1}", "");
+    assert_true(asprintf(&text, "[{\"m\":%s},{\"m\":{}}]", map) > 0);
+    free(map);
+    map = told(text, STATISTICS, 0);
+    assert_null(strstr(map, "\"value\":1"));
+    free(map);
+    free(text);
+}
+
 static void test_dates__are_in_the_order_of_their_times(void **state)
 {
     static const char *const cases[][3] = {
@@ -222,6 +274,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statistics__say_what_can_be_said),
         cmocka_unit_test(test_figures__are_of_five_values_at_least),
+        cmocka_unit_test(test_figures__are_of_five_records_at_least),
+        cmocka_unit_test(test_figures__are_of_five_records_of_a_map),
         cmocka_unit_test(test_dates__are_in_the_order_of_their_times),
         cmocka_unit_test(test_dates__are_told_with_nothing_behind_them),
         cmocka_unit_test(test_dates__have_times_and_zones_in_many_ways),

@@ -40,7 +40,7 @@ static bool is_choice(const gbx_shape *s, gbx_sensitive_place place)
         s->top_count == 0 || (s->kinds & ~(unsigned)GBX_SHAPE_NULL) != GBX_SHAPE_STRING)
         return false;
     for (size_t i = 0; i < s->top_count; i++)
-        if (s->tops[i].count < GBX_DESCRIBE_OFTEN ||
+        if (s->tops[i].records.count < GBX_DESCRIBE_OFTEN ||
             s->tops[i].value.len > LITERAL_BYTES ||
             gbx_describe_is_sensitive_value(s->tops[i].value))
             return false;

@@ -77,7 +77,7 @@ static void put_mean(const gbx_shape *s, gbx_buf *to)
 
 static void put_numbers(const gbx_shape *s, gbx_buf *to)
 {
-    if (s->numbers < GBX_DESCRIBE_OFTEN || looks_sensitive(s->min) ||
+    if (s->number_records.count < GBX_DESCRIBE_OFTEN || looks_sensitive(s->min) ||
         looks_sensitive(s->max))
         return;
     (void)gbx_buf_puts(to, ",\"min\":");
@@ -91,7 +91,7 @@ static void put_numbers(const gbx_shape *s, gbx_buf *to)
 /* Of a field that has other texts too, a date says whose they are. */
 static void put_dates(const gbx_shape *s, gbx_buf *to)
 {
-    if (s->dates < GBX_DESCRIBE_OFTEN || !gbx_shape_are_dates(s))
+    if (s->date_records.count < GBX_DESCRIBE_OFTEN || !gbx_shape_are_dates(s))
         return;
     (void)gbx_buf_puts(to, ",\"first\":");
     (void)gbx_describe_string(s->first_date.text, VALUE_CHARS, false, to);
@@ -137,7 +137,8 @@ static void put_tops(const gbx_shape *s, gbx_buf *to)
     for (size_t i = 0; i < s->top_count; i++) {
         gbx_view v = tops[i].value;
 
-        if (tops[i].count < GBX_DESCRIBE_OFTEN || gbx_describe_is_sensitive_value(v))
+        if (tops[i].records.count < GBX_DESCRIBE_OFTEN ||
+            gbx_describe_is_sensitive_value(v))
             continue;
         (void)gbx_buf_printf(to, "%s{\"value\":", separator);
         if (gbx_view_kind(v) == '"')

@@ -7,8 +7,8 @@
 #include "mcp/data/sensitive.h"
 #include "mcp/data/shape.h"
 
-/* A value occurs so often before it is no more about one record; and a field has so many
- * before the least and the greatest of them are not. */
+/* A value occurs in so many records before it is no more about one; and a field has values
+ * in so many before the least and the greatest of them are not. */
 #define GBX_DESCRIBE_OFTEN 5
 
 /* Append a JSON string, cut to about max characters with "…", its characters escaped so

@@ -56,7 +56,8 @@ static void look_at_number(gbx_looking *l, gbx_shape *s, gbx_view v)
     double n = gbx_number_read(v.at, v.len) + 0.0; /* there is one zero */
     bool is_whole = is_integer(v);
 
-    l->failed |= !gbx_shape_tell_apart(s, v, (gbx_view){(const char *)&n, sizeof n});
+    l->failed |=
+        !gbx_shape_tell_apart(s, v, (gbx_view){(const char *)&n, sizeof n}, l->record);
     s->kinds |= is_whole ? GBX_SHAPE_INTEGER : GBX_SHAPE_NUMBER;
     if (!isfinite(n)) {
         s->infinite++;
@@ -67,9 +68,10 @@ static void look_at_number(gbx_looking *l, gbx_shape *s, gbx_view v)
     s->max = s->numbers == 0 || n > s->max ? n : s->max;
     s->sum += n;
     s->numbers++;
+    gbx_shape_take_record(&s->number_records, l->record);
 }
 
-static void look_at_string(gbx_shape *s, gbx_view v)
+static void look_at_string(const gbx_looking *l, gbx_shape *s, gbx_view v)
 {
     gbx_shape_date date;
 
@@ -80,6 +82,7 @@ static void look_at_string(gbx_shape *s, gbx_view v)
         return;
     gbx_shape_take_dates(s, &date, &date);
     s->dates++;
+    gbx_shape_take_record(&s->date_records, l->record);
 }
 
 /* ---- objects and arrays --------------------------------------------------------------- */
@@ -186,21 +189,38 @@ static bool is_new(const gbx_shape *s, const gbx_shape *name, size_t distinct_be
            (s->has_values || s->objects == 0 || name->distinct <= NAMES_ASKED);
 }
 
+/* Are there many members, all of them records, or lists of them? */
+static bool has_records(gbx_view object)
+{
+    size_t cursor = 0, count = 0;
+    gbx_view name, value;
+
+    while (gbx_view_next(object, &cursor, &name, &value)) {
+        if (gbx_view_kind(value) != '{' && gbx_view_kind(value) != '[')
+            return false;
+        count++;
+    }
+    return count > GBX_SHAPE_ALIKE_MAX;
+}
+
 static void look_at_members(gbx_looking *l, gbx_shape *s, gbx_view object, int depth)
 {
     size_t cursor = 0;
     gbx_view name, value;
     gbx_view columns = {0};
     gbx_shape *rows = NULL;
+    bool was_in_record = l->is_in_record;
 
     s->kinds |= GBX_SHAPE_OBJECT;
     s->objects++;
     if (depth == GBX_SHAPE_DEPTH_MAX)
         return;
+    l->is_in_record = was_in_record || has_records(object);
     while (!l->failed && gbx_view_next(object, &cursor, &name, &value)) {
         gbx_shape *field = find_field(l, s, name);
         size_t distinct = field != NULL ? field->distinct : 0;
 
+        l->record += !was_in_record;
         if (field == NULL)
             continue;
         look(l, field, value, depth + 1);
@@ -212,6 +232,7 @@ static void look_at_members(gbx_looking *l, gbx_shape *s, gbx_view object, int d
         if ((field->role & GBX_SIBLING_ROWS) != 0)
             rows = field;
     }
+    l->is_in_record = was_in_record;
     if (columns.at != NULL && rows != NULL && !s->is_map)
         take_names(rows->element, columns);
 }
@@ -220,16 +241,20 @@ static void look_at_elements(gbx_looking *l, gbx_shape *s, gbx_view array, int d
 {
     size_t cursor = 0;
     size_t distinct = s->element != NULL ? s->element->distinct : 0;
+    bool was_in_record = l->is_in_record;
     gbx_view name, value;
 
     s->kinds |= GBX_SHAPE_ARRAY;
+    l->is_in_record = true;
     while (!l->failed && gbx_view_next(array, &cursor, &name, &value)) {
         s->elements++;
+        l->record += !was_in_record;
         if (s->element == NULL && depth < GBX_SHAPE_DEPTH_MAX)
             s->element = node_new(l);
         if (s->element != NULL)
             look(l, s->element, value, depth + 1);
     }
+    l->is_in_record = was_in_record;
     if (s->element == NULL)
         return;
     take_names(s->element, gbx_sibling_header(array));
@@ -251,10 +276,10 @@ static void look(gbx_looking *l, gbx_shape *s, gbx_view value, int depth)
         return;
     case 't':
     case 'f': s->kinds |= GBX_SHAPE_BOOLEAN; break;
-    case '"': look_at_string(s, value); break;
+    case '"': look_at_string(l, s, value); break;
     default: look_at_number(l, s, value); return;
     }
-    l->failed |= !gbx_shape_tell_apart(s, value, value);
+    l->failed |= !gbx_shape_tell_apart(s, value, value, l->record);
 }
 
 static gbx_shape *look_at_all(gbx_looking *l, gbx_view view)

@@ -8,6 +8,10 @@
  * keys of a map, not fields: all of these members have one node. So are the names of many
  * members that are records of one form: they are ids. Everything is bounded: fields, depth,
  * nodes, values that are told apart. What is beyond is said to be.
+ *
+ * A record is an element of an outermost array: what is in it many times is of one record.
+ * Outside of arrays every member of an object is one, and in a map of records all that is
+ * in it is of that one.
  */
 #ifndef GBX_MCP_DATA_SHAPE_H
 #define GBX_MCP_DATA_SHAPE_H
@@ -36,11 +40,18 @@ enum {
     GBX_SHAPE_ARRAY = 64,
 };
 
+/* In how many records; they have numbers, from 1 on. */
+typedef struct gbx_shape_records {
+    uint64_t count;
+    uint64_t first, last;
+} gbx_shape_records;
+
 /* How often one value occurs. */
 typedef struct gbx_shape_top {
     uint64_t hash;
     gbx_view value; /* borrowed from the JSON */
     uint64_t count;
+    gbx_shape_records records;
 } gbx_shape_top;
 
 typedef struct gbx_shape {
@@ -49,11 +60,13 @@ typedef struct gbx_shape {
     uint64_t nulls;
     uint64_t objects; /* of the values */
 
-    uint64_t numbers;  /* that are finite */
+    uint64_t numbers; /* that are finite */
+    gbx_shape_records number_records;
     uint64_t infinite; /* too large for a double */
     uint64_t inexact;  /* integers of which code does not see all digits */
     double min, max;
     uint64_t dates;
+    gbx_shape_records date_records;
     gbx_shape_date first_date, last_date;
     size_t longest;    /* string, in bytes of JSON */
     uint64_t elements; /* of all arrays */

@@ -55,11 +55,12 @@ static bool grow_hashes(gbx_shape *s)
     return true;
 }
 
-static void count_top(gbx_shape *s, gbx_view value, uint64_t h, uint64_t count)
+static void count_top(gbx_shape *s, const gbx_shape_top *seen)
 {
     for (size_t i = 0; i < s->top_count; i++)
-        if (s->tops[i].hash == h) {
-            s->tops[i].count += count;
+        if (s->tops[i].hash == seen->hash) {
+            s->tops[i].count += seen->count;
+            gbx_shape_join_records(&s->tops[i].records, &seen->records);
             return;
         }
     if (s->top_count == GBX_SHAPE_TOP_MAX) {
@@ -67,7 +68,7 @@ static void count_top(gbx_shape *s, gbx_view value, uint64_t h, uint64_t count)
         s->tops = NULL;
         return;
     }
-    s->tops[s->top_count++] = (gbx_shape_top){h, value, count};
+    s->tops[s->top_count++] = *seen;
 }
 
 static void stop_counting(gbx_shape *s)
@@ -92,7 +93,28 @@ static bool add_hash(gbx_shape *s, uint64_t h)
 
 /* ---- public to other modules -------------------------------------------- */
 
-bool gbx_shape_tell_apart(gbx_shape *s, gbx_view value, gbx_view seen)
+void gbx_shape_take_record(gbx_shape_records *records, uint64_t record)
+{
+    gbx_shape_join_records(records, &(gbx_shape_records){1, record, record});
+}
+
+void gbx_shape_join_records(gbx_shape_records *into, const gbx_shape_records *from)
+{
+    if (from->count == 0)
+        return;
+    if (into->count == 0) {
+        *into = *from;
+        return;
+    }
+    if (from->first > into->last || from->last < into->first)
+        into->count += from->count;
+    else if (from->count > into->count)
+        into->count = from->count;
+    into->first = from->first < into->first ? from->first : into->first;
+    into->last = from->last > into->last ? from->last : into->last;
+}
+
+bool gbx_shape_tell_apart(gbx_shape *s, gbx_view value, gbx_view seen, uint64_t record)
 {
     uint64_t h;
 
@@ -100,7 +122,7 @@ bool gbx_shape_tell_apart(gbx_shape *s, gbx_view value, gbx_view seen)
         return true;
     h = hash_of(seen);
     if (s->tops != NULL)
-        count_top(s, value, h, 1);
+        count_top(s, &(gbx_shape_top){h, value, 1, {1, record, record}});
     return add_hash(s, h);
 }
 
@@ -114,7 +136,7 @@ bool gbx_shape_join_values(gbx_shape *into, const gbx_shape *from)
     }
     for (size_t i = 0; i < from->top_count && from->tops != NULL && into->tops != NULL;
          i++)
-        count_top(into, from->tops[i].value, from->tops[i].hash, from->tops[i].count);
+        count_top(into, &from->tops[i]);
     if (from->is_distinct_more && !into->is_distinct_more)
         stop_counting(into);
     for (size_t i = 0; ok && i < from->hash_room && !into->is_distinct_more; i++)

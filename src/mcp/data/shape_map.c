@@ -104,6 +104,8 @@ static void merge_figures(gbx_shape *into, const gbx_shape *from)
     into->inexact += from->inexact;
     into->sum += from->sum;
     into->dates += from->dates;
+    gbx_shape_join_records(&into->number_records, &from->number_records);
+    gbx_shape_join_records(&into->date_records, &from->date_records);
     into->elements += from->elements;
     into->has_more |= from->has_more;
     into->members = into->members > from->members ? into->members : from->members;

@@ -15,6 +15,8 @@ typedef struct gbx_looking {
     size_t nodes_max;
     size_t fields_max;
     uint32_t values;
+    uint64_t record; /* that what is looked at is of */
+    bool is_in_record;
     bool failed;
 } gbx_looking;
 

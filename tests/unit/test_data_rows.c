@@ -419,6 +419,31 @@ static void test_columns__are_told_where_no_row_tells_them(void **state)
     gbx_source_cleanup(&source);
 }
 
+static void test_a_row__that_cannot_be_read_is_not_quoted(void **state)
+{
+    static const char *const queries[] = {
+        "SELECT json_extract('{}', k) FROM t",
+        "SELECT json_set('{}', k, 1) FROM t",
+        "SELECT x FROM f WHERE x MATCH (SELECT k FROM t WHERE n = 2)",
+    };
+    place *p = *state;
+
+    make_database(p,
+                  "CREATE TABLE t(n, k);"
+                  "INSERT INTO t VALUES (1, '$.a'), (2, 'geheim hunter2 \"');"
+                  "CREATE VIRTUAL TABLE f USING fts5(x); INSERT INTO f VALUES ('a')");
+    for (size_t i = 0; i < GBX_COUNTOF(queries); i++) {
+        gbx_source source;
+        gbx_error error = {0};
+
+        assert_int_equal(read_spec(query(p, queries[i]), &source, &error), GBX_E_DATA);
+        if (strstr(error.message, "hunter2") != NULL ||
+            strstr(error.message, i < 2 ? "cannot read row 2: SQL logic error"
+                                        : "cannot read row 1: ") == NULL)
+            fail_msg("%s", error.message);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -440,6 +465,7 @@ int main(void)
         TEST(test_a_database__that_is_none_is_refused),
         TEST(test_a_query__without_end_is_stopped),
         TEST(test_columns__are_told_where_no_row_tells_them),
+        TEST(test_a_row__that_cannot_be_read_is_not_quoted),
 #undef TEST
     };
 

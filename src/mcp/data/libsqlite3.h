@@ -27,6 +27,7 @@
     XX(sqlite3_errcode)              \
     XX(sqlite3_errmsg)               \
     XX(sqlite3_error_offset)         \
+    XX(sqlite3_errstr)               \
     XX(sqlite3_exec)                 \
     XX(sqlite3_file_control)         \
     XX(sqlite3_finalize)             \

@@ -77,43 +77,66 @@ static bool needs_folder(const rows *r)
            (code_of(r) == SQLITE_READONLY || code_of(r) == SQLITE_CANTOPEN);
 }
 
+/* Is it for a reason that has nothing to do with what SQLite says? It is told then. */
+static bool fail_otherwise(const rows *r, const char *what, gbx_status *ret)
+{
+    if (r->stop != NULL && atomic_load(r->stop))
+        *ret = gbx_fail(r->err, GBX_E_CLOSED, "nobody waits for the query");
+    else if (r->is_late)
+        *ret = gbx_fail(r->err, GBX_E_DATA, "the query ran for more than %d s",
+                        GBX_ROWS_MS / 1000);
+    else if (needs_folder(r))
+        *ret =
+            gbx_fail(r->err, GBX_E_DATA,
+                     "%s: what was written last is in a file beside it (-wal or "
+                     "-journal), and is read from there only where the folder may be "
+                     "written to",
+                     what);
+    else
+        return false;
+    return true;
+}
+
+static gbx_status fail_saying(const rows *r, const char *what, const char *message)
+{
+    (void)gbx_fail(r->err, GBX_E_DATA, "%s: %s", what, message);
+    if (r->err != NULL && is_held(r)) /* that passes, and no file need change for it */
+        r->err->os_errno = EBUSY;
+    return GBX_E_DATA;
+}
+
 static gbx_status fail(const rows *r, const char *what)
 {
-    char message[256];
-    gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    const char *message = r->lib.sqlite3_errmsg(r->db);
     int offset = r->db != NULL ? r->lib.sqlite3_error_offset(r->db) : -1;
     uint32_t line = 0, column = 0;
+    gbx_status status;
 
-    if (r->stop != NULL && atomic_load(r->stop))
-        return gbx_fail(r->err, GBX_E_CLOSED, "nobody waits for the query");
-    if (r->is_late)
-        return gbx_fail(r->err, GBX_E_DATA, "the query ran for more than %d s",
-                        GBX_ROWS_MS / 1000);
-    if (needs_folder(r))
-        return gbx_fail(
-            r->err, GBX_E_DATA,
-            "%s: what was written last is in a file beside it (-wal or "
-            "-journal), and is read from there only where the folder may be "
-            "written to",
-            what);
+    gbx_buf_init(&text, 256);
+    if (fail_otherwise(r, what, &status))
+        return status;
     /* It quotes the query and the database. */
-    gbx_buf_init(&text, sizeof message - 1);
-    (void)gbx_utf8_append_escaped(&text, r->lib.sqlite3_errmsg(r->db),
-                                  strnlen(r->lib.sqlite3_errmsg(r->db), 120),
+    (void)gbx_utf8_append_escaped(&text, message, strnlen(message, 120),
                                   GBX_ESCAPE_LINE);
-    (void)snprintf(message, sizeof message, "%.*s", (int)text.len,
-                   text.data != NULL ? (const char *)text.data : "");
-    gbx_buf_cleanup(&text);
-    if (offset < 0) {
-        (void)gbx_fail(r->err, GBX_E_DATA, "%s: %s", what, message);
-        if (r->err != NULL &&
-            is_held(r)) /* that passes, and no file need change for it */
-            r->err->os_errno = EBUSY;
-        return GBX_E_DATA;
-    }
+    message = gbx_buf_append(&text, "", 1) ? (const char *)text.data : "";
+    if (offset < 0)
+        return fail_saying(r, what, message);
     gbx_utf8_position(r->query, strlen(r->query), (size_t)offset, &line, &column);
     return gbx_fail_at(r->err, GBX_E_DATA, line, column, "%s: line %u, column %u: %s",
                        what, line, column, message);
+}
+
+/* While rows are read SQLite quotes what is in them, and this is told to models. */
+static gbx_status fail_in_row(const rows *r, unsigned long long row)
+{
+    char what[64];
+    gbx_status status;
+
+    (void)snprintf(what, sizeof what, "cannot read row %llu", row);
+    return fail_otherwise(r, what, &status)
+               ? status
+               : fail_saying(r, what, r->lib.sqlite3_errstr(code_of(r)));
 }
 
 /* ---- what is allowed ---------------------------------------------------------- */
@@ -405,7 +428,7 @@ static gbx_status read_all(rows *r, gbx_buf *to, gbx_buf *columns)
                             to->ceiling >> 20);
     }
     if (status != SQLITE_DONE)
-        return fail(r, "cannot read the rows");
+        return fail_in_row(r, row + 1);
     (void)gbx_buf_puts(to, *between == '[' ? "[]" : "]");
     if (*between == '[' && columns != NULL && !put_names(r, columns))
         to->failed = true;
@@ -426,12 +449,8 @@ static gbx_status run(rows *r, gbx_buf *to, gbx_buf *columns)
 
 static void empty(gbx_buf *buf)
 {
-    size_t ceiling = buf != NULL ? buf->ceiling : 0;
-
-    if (buf == NULL)
-        return;
-    gbx_buf_cleanup(buf);
-    gbx_buf_init(buf, ceiling);
+    if (buf != NULL)
+        gbx_buf_cleanup(buf);
 }
 
 /* Where that is possible: as a file that nobody writes, which leaves nothing beside it.

@@ -99,6 +99,33 @@ static void test_files__that_are_none_say_why(void **state)
             "nested too deep");
 }
 
+static void test_files__of_other_encodings_say_which(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t len;
+        const char *message;
+    } cases[] = {
+        {"\xff\xfe\0\0a\0\0\0", 8, "line 1, column 1: UTF-32: convert"},
+        {"\0\0\xfe\xff\0\0\0a", 8, "UTF-32"},
+        {"\xfe\xff\0a", 4, "UTF-16: convert"},
+        {"a\0,\0b\0", 6, "UTF-16: convert"},
+        {"\0a\0,\0b", 6, "UTF-16: convert"},
+        {"PK\3\4\24\0\6\0", 8, "an Excel workbook or a zip archive: save it as CSV"},
+        {"\xd0\xcf\x11\xe0\xa1", 5, "an old Excel workbook"},
+        {"\x1f\x8b\x08\0", 4, "compressed with gzip: unpack it"},
+        {"\x28\xb5\x2f\xfd$", 5, "compressed with zstd"},
+    };
+    static const char *const names[] = {"a.csv", "b.json", "c.ndjson", "d"};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(cases); i++)
+        for (size_t n = 0; n < GBX_COUNTOF(names); n++)
+            refused(write_file(*state, names[n], cases[i].text, cases[i].len),
+                    GBX_E_DATA, cases[i].message);
+    refused(write_file(*state, "e.csv", "a\0b\n", 4), GBX_E_DATA, "a NUL character");
+}
+
 static void test_what_is_no_file__is_not_waited_for(void **state)
 {
     place *p = *state;
@@ -224,6 +251,7 @@ int main(void)
         TEST(test_specs__that_are_none_say_why),
         TEST(test_files__are_json_lines_or_tables),
         TEST(test_files__that_are_none_say_why),
+        TEST(test_files__of_other_encodings_say_which),
         TEST(test_what_is_no_file__is_not_waited_for),
         TEST(test_sizes__are_of_what_was_read),
         TEST(test_a_file_that_is_written_to__is_read_to_its_last_whole_line),

@@ -18,6 +18,9 @@
 
 #define READ_AT_ONCE GBX_MIB(4)
 
+/* Characters of UTF-16 without a byte order mark, by which it is known. */
+#define HALVES 2
+
 /* Of the end of a file, by which it is known again. */
 #define END_BYTES GBX_KIB(64)
 
@@ -242,17 +245,57 @@ static gbx_status take_finished_rows(const char *text, size_t len, bool grows,
     return status;
 }
 
+/* Every other byte of the first is no character: Latin letters in UTF-16. */
+static bool has_halves(const char *text, size_t len, size_t at)
+{
+    size_t n = 0;
+
+    while (n < HALVES && 2 * n + 1 < len && text[at + 2 * n] == 0 &&
+           text[(at ^ 1) + 2 * n] != 0)
+        n++;
+    return n == HALVES;
+}
+
+/* Texts that are not UTF-8, and what is no text, by how they begin. */
+static gbx_status check_encoding(const char *text, size_t len, gbx_error *reterr)
+{
+#define CONVERT ": convert the file to UTF-8, for instance with iconv"
+    static const struct {
+        const char *begins;
+        size_t len;
+        const char *what;
+    } forms[] = {
+        {"\xff\xfe\0\0", 4, "UTF-32" CONVERT},
+        {"\0\0\xfe\xff", 4, "UTF-32" CONVERT},
+        {"\xff\xfe", 2, "UTF-16" CONVERT},
+        {"\xfe\xff", 2, "UTF-16" CONVERT},
+        {"PK\3\4", 4, "an Excel workbook or a zip archive: save it as CSV in UTF-8"},
+        {"\xd0\xcf\x11\xe0", 4, "an old Excel workbook: save it as CSV in UTF-8"},
+        {"\x1f\x8b", 2, "compressed with gzip: unpack it"},
+        {"\x28\xb5\x2f\xfd", 4, "compressed with zstd: unpack it"},
+    };
+    const char *what = NULL;
+
+    for (size_t i = 0; what == NULL && i < GBX_COUNTOF(forms); i++)
+        if (len >= forms[i].len && memcmp(text, forms[i].begins, forms[i].len) == 0)
+            what = forms[i].what;
+    if (what == NULL && (has_halves(text, len, 0) || has_halves(text, len, 1)))
+        what = "UTF-16" CONVERT;
+#undef CONVERT
+    return what == NULL
+               ? GBX_OK
+               : gbx_fail_at(reterr, GBX_E_DATA, 1, 1, "line 1, column 1: %s", what);
+}
+
 static gbx_status take_text(gbx_buf *file, bool grows, const atomic_bool *stop,
                             gbx_source *source, gbx_error *reterr)
 {
     const char *text = file->len > 0 ? (const char *)file->data : "";
     size_t len = file->len;
+    gbx_status status = check_encoding(text, len, reterr);
 
-    if (len >= 2 &&
-        (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
-        return gbx_fail_at(reterr, GBX_E_DATA, 1, 1,
-                           "line 1, column 1: UTF-16: convert the file to UTF-8, for "
-                           "instance with iconv");
+    if (status != GBX_OK)
+        return status;
     if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
         text += 3;
         len -= 3;

@@ -161,6 +161,105 @@ static void test_names__of_ordinary_fields(void **state)
             fail_msg("%s", names[i]);
 }
 
+static void test_names__of_forms_in_several_languages(void **state)
+{
+    static const char *const names[] = {
+        "Geb.-Datum",
+        "GebDatum",
+        "Geb. am",
+        "Geboren am",
+        "N\xc3\xa9 le",
+        "fecha_nac",
+        "nacido_el",
+        "D.O.B.",
+        "Patient d.o.b",
+        "bday",
+        "yob", /* births */
+        "Card Name",
+        "NameOnCard",
+        "name_on_card",
+        "PAN",
+        "card_pan",
+        "Kreditkarte",
+        "Kreditkartennr",
+        "Kartennr.",
+        "security_code",
+        "carte_bancaire", /* cards */
+        "Kontonr.",
+        "Konto-Nr.",
+        "KontoNr",
+        "RIB",
+        "num_compte",
+        "n\xc2\xba cuenta", /* accounts */
+        "sms_code",
+        "verification_code",
+        "recovery_codes",
+        "backup_codes",
+        "passcode",
+        "PSWD",
+        "privkey",
+        "clave",
+        "cred",
+        "clave_acceso", /* what opens something */
+        "Sozialversicherungsnummer",
+        "SV-Nummer",
+        "SVNR",
+        "NIR",
+        "NIE",
+        "NIF",
+        "CPF",
+        "num\xc3\xa9ro de s\xc3\xa9"
+        "curit\xc3\xa9 sociale",
+        "Steuer-ID",
+        "Steuernr",
+        "Reisepass",
+        "Passnummer",
+        "Passnr.",
+        "F\xc3\xbchrerschein",
+        "KVNR",
+        "MRN",
+        "medical_record_number", /* identities */
+        "Rufnr.",
+        "Festnetz",
+        "celular",
+        "cell",
+        "cell_no",
+        "Familienname",
+        "first_nm",
+        "Mailadresse",
+        "calle",
+        "rue",
+        "Str.",
+        "x_forwarded_for",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        if (!gbx_sensitive_name(names[i], strlen(names[i]), false))
+            fail_msg("%s", names[i]);
+}
+
+static void test_names__that_only_look_like_those(void **state)
+{
+    static const char *const names[] = {
+        "n_elements",    "nelement",       "nie_bestellt",
+        "panel",         "pan_tilt",       "cell_color",
+        "string",        "structure",      "ribbon",
+        "credit",        "clave_producto", "Artikelnr.",
+        "Rechnungs-Nr.", "Kundennr",       "nr",
+        "x_y",           "a.b.c",          "rueda",
+        "card_type",     "gebaeude",       "code",
+        "status_code",   "hausboot",       "reported",
+        "cells",         "e.g.",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        if (gbx_sensitive_name(names[i], strlen(names[i]), false))
+            fail_msg("%s", names[i]);
+    assert_false(gbx_sensitive_name("str", 3, true));
+}
+
 static void test_names__of_numbers_that_say_how_many(void **state)
 {
     static const char *const names[] = {
@@ -210,8 +309,9 @@ static void test_a_name__is_of_a_person_in_the_profile_of_one_too(void **state)
 static void test_a_text__is_a_name_where_the_person_is_what_it_is_of(void **state)
 {
     static const char *const persons[] = {
-        "customer",  "client",   "Contact 1",     "assigned_employee", "assignee",
-        "attendees", "patients", "account_owner", "Kontoinhaber",      "people",
+        "customer",     "client",   "Contact 1",     "assigned_employee", "assignee",
+        "attendees",    "patients", "account_owner", "Kontoinhaber",      "people",
+        "Auftraggeber", "Mieter",   "titulaire",     "Reporter",          "Assigned To",
     };
     static const char *const others[] = {"customer_type", "user_agent", "member_since",
                                          "guest_count",   "product",    "kundentyp"};
@@ -232,6 +332,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names__of_what_nobody_shows),
         cmocka_unit_test(test_names__of_ordinary_fields),
+        cmocka_unit_test(test_names__of_forms_in_several_languages),
+        cmocka_unit_test(test_names__that_only_look_like_those),
         cmocka_unit_test(test_names__of_numbers_that_say_how_many),
         cmocka_unit_test(test_names__of_numbers_that_nobody_shows),
         cmocka_unit_test(test_a_name__is_of_a_person_in_the_profile_of_one_too),

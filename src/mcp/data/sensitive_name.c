@@ -23,20 +23,25 @@ static bool is_figure(const gbx_words *w)
 static bool is_person_word(const char *word)
 {
     static const char *const persons[] = {
-        "customer",     "user",          "person",          "patient",
-        "employee",     "contact",       "member",          "student",
-        "guest",        "passenger",     "applicant",       "author",
-        "owner",        "recipient",     "buyer",           "seller",
-        "tenant",       "client",        "driver",          "physician",
-        "doctor",       "beneficiary",   "insured",         "holder",
-        "payer",        "payee",         "assignee",        "cardholder",
-        "candidate",    "attendee",      "sender",          "teacher",
-        "participant",  "manager",       "supervisor",      "subscriber",
-        "visitor",      "pupil",         "kunde",           "kunden",
-        "benutzer",     "mitarbeiter",   "patienten",       "empfanger",
-        "empfaenger",   "kontakt",       "teilnehmer",      "inhaber",
-        "kontoinhaber", "karteninhaber", "ansprechpartner", "utilisateur",
-        "cliente",      "usuario",       "empleado",        "paciente",
+        "customer",       "user",          "person",          "patient",
+        "employee",       "contact",       "member",          "student",
+        "guest",          "passenger",     "applicant",       "author",
+        "owner",          "recipient",     "buyer",           "seller",
+        "tenant",         "client",        "driver",          "physician",
+        "doctor",         "beneficiary",   "insured",         "holder",
+        "payer",          "payee",         "assignee",        "cardholder",
+        "candidate",      "attendee",      "sender",          "teacher",
+        "participant",    "manager",       "supervisor",      "subscriber",
+        "visitor",        "pupil",         "kunde",           "kunden",
+        "benutzer",       "mitarbeiter",   "patienten",       "empfanger",
+        "empfaenger",     "kontakt",       "teilnehmer",      "inhaber",
+        "kontoinhaber",   "karteninhaber", "ansprechpartner", "utilisateur",
+        "cliente",        "usuario",       "empleado",        "paciente",
+        "reporter",       "requester",     "submitter",       "landlord",
+        "spouse",         "guardian",      "instructor",      "auftraggeber",
+        "besteller",      "mieter",        "vermieter",       "bearbeiter",
+        "sachbearbeiter", "betreuer",      "vorgesetzter",    "titulaire",
+        "destinataire",
     };
 
     for (size_t i = 0; i < GBX_COUNTOF(persons); i++) {
@@ -60,18 +65,22 @@ static bool is_person(const gbx_words *w)
 /* Is the person what it is about: customer, account_owner, but not customer_type? */
 static bool is_somebody(const gbx_words *w)
 {
+    static const char *const whole[] = {"assignedto"};
     size_t i = w->count;
 
+    if (gbx_words_are_any(w, whole, GBX_COUNTOF(whole)))
+        return true;
     while (i > 0 && isdigit((unsigned char)w->list[i - 1][0])) /* contact 2 */
         i--;
     return i > 0 && is_person_word(w->list[i - 1]);
 }
 
-/* For what one gives a name: billing name, legal name. */
+/* For what one gives a name: billing name, legal name; and the name on a card. */
 static bool is_role(const char *word)
 {
     static const char *const roles[] = {
-        "billing", "shipping", "delivery", "display", "legal", "real", "cust",
+        "billing", "shipping", "delivery", "display", "legal",       "real",
+        "cust",    "card",     "karte",    "carte",   "kreditkarte", "tarjeta",
     };
 
     for (size_t i = 0; i < GBX_COUNTOF(roles); i++)
@@ -134,20 +143,77 @@ static bool is_secret(const gbx_words *w, bool is_number)
 {
     /* Long enough that they mean it wherever they stand. */
     static const char *const parts[] = {
-        "password",      "passwd",    "passphrase", "secret",        "token",
-        "credential",    "apikey",    "accesskey",  "privatekey",    "secretkey",
-        "accountkey",    "sharedkey", "signingkey", "encryptionkey", "sshkey",
-        "authorization", "sessionid", "cookie",     "bearer",        "securityanswer",
-        "passwort",      "kennwort",  "motdepasse", "contrasena",    "seedphrase",
-        "mnemonic",
+        "password",     "passwd",           "passphrase",    "secret",
+        "token",        "credential",       "apikey",        "accesskey",
+        "privatekey",   "secretkey",        "accountkey",    "sharedkey",
+        "signingkey",   "encryptionkey",    "sshkey",        "authorization",
+        "sessionid",    "cookie",           "bearer",        "securityanswer",
+        "passwort",     "kennwort",         "motdepasse",    "contrasena",
+        "seedphrase",   "mnemonic",         "passcode",      "privkey",
+        "smscode",      "verificationcode", "recoverycode",  "backupcode",
+        "securitycode", "claveacceso",      "clavedeacceso",
     };
     static const char *const alone[] = {
-        "pwd", "pw", "pass", "auth", "otp", "totp", "mfa", "2fa", "jwt", "csrf", "mdp",
+        "pwd", "pw",  "pass", "auth", "otp",  "totp", "mfa",
+        "2fa", "jwt", "csrf", "mdp",  "pswd", "cred", "creds",
     };
+    static const char *const whole[] = {"clave"}; /* of a product it is its code */
 
     return !(is_number && is_figure(w)) &&
            (gbx_words_have_part(w, parts, GBX_COUNTOF(parts), is_number) ||
-            gbx_words_have_any(w, alone, GBX_COUNTOF(alone)));
+            gbx_words_have_any(w, alone, GBX_COUNTOF(alone)) ||
+            gbx_words_are_any(w, whole, GBX_COUNTOF(whole)));
+}
+
+/* When somebody was born. */
+static bool is_birth(const gbx_words *w, bool is_number)
+{
+    static const char *const parts[] = {
+        "birth", "geburt", "naissance", "nacimiento", "fechanac", "fechadenac",
+    };
+    static const char *const alone[] = {
+        "dob", "yob", "bday", "born", "geb", "geboren", "nacido", "nacida",
+    };
+    static const char *const whole[] = {"nele", "neele"};
+
+    return gbx_words_have_part(w, parts, GBX_COUNTOF(parts), is_number) ||
+           gbx_words_have_any(w, alone, GBX_COUNTOF(alone)) ||
+           gbx_words_are_any(w, whole, GBX_COUNTOF(whole));
+}
+
+/* By what a state or an insurance knows somebody. */
+static bool is_identity(const gbx_words *w, bool is_number)
+{
+    static const char *const parts[] = {
+        "passport",
+        "taxid",
+        "nationalid",
+        "nationalinsurance",
+        "socialsecurity",
+        "driverlicen",
+        "driverslicen",
+        "drivinglicen",
+        "medicalrecord",
+        "ausweis",
+        "reisepass",
+        "passnummer",
+        "fuhrerschein",
+        "fuehrerschein",
+        "steuerid",
+        "sozialversicherung",
+        "rentenversicherungsnummer",
+        "versichertennummer",
+        "svnummer",
+        "kvnummer",
+        "securitesociale",
+        "numsecu",
+    };
+    static const char *const alone[] = {"ssn", "dni", "nif", "cpf", "curp", "mrn"};
+    static const char *const whole[] = {"nir", "nie", "stnummer"};
+
+    return gbx_words_have_part(w, parts, GBX_COUNTOF(parts), is_number) ||
+           gbx_words_have_any(w, alone, GBX_COUNTOF(alone)) ||
+           gbx_words_are_any(w, whole, GBX_COUNTOF(whole));
 }
 
 /* Which no number is: email_sent says how many. */
@@ -164,12 +230,10 @@ static bool is_of_person(const gbx_words *w, bool is_number)
 {
     static const char *const parts[] = {
         "phone",
-        "passport",
-        "taxid",
-        "nationalid",
-        "nationalinsurance",
         "firstname",
+        "firstnm",
         "lastname",
+        "lastnm",
         "surname",
         "maidenname",
         "givenname",
@@ -177,53 +241,55 @@ static bool is_of_person(const gbx_words *w, bool is_number)
         "middlename",
         "forename",
         "nickname",
-        "birth",
-        "socialsecurity",
-        "driverlicen",
-        "driverslicen",
-        "drivinglicen",
         /* German, French, Spanish */
         "vorname",
         "nachname",
-        "geburt",
+        "familienname",
         "telefon",
         "handynummer",
         "mobilnummer",
+        "mobilfunk",
         "rufnummer",
-        "ausweis",
+        "festnetz",
         "anschrift",
+        "mailadresse",
         "prenom",
         "nomdefamille",
-        "naissance",
         "apellido",
-        "nacimiento",
         "direccion",
     };
     static const char *const alone[] = {
-        "ssn",  "dob",    "mobile", "mobil", "tel", "handy", "fax",
-        "born", "msisdn", "fname",  "lname", "dni", "movil",
+        "mobile", "mobil", "tel",     "handy",  "fax",     "msisdn",
+        "fname",  "lname", "celular", "zuname", "rufname", "movil",
     };
+    static const char *const whole[] = {"cell"};
 
-    return (!is_number && is_mail(w)) ||
+    return (!is_number && is_mail(w)) || is_birth(w, is_number) ||
+           is_identity(w, is_number) ||
            gbx_words_have_part(w, parts, GBX_COUNTOF(parts), is_number) ||
-           gbx_words_have_any(w, alone, GBX_COUNTOF(alone));
+           gbx_words_have_any(w, alone, GBX_COUNTOF(alone)) ||
+           gbx_words_are_any(w, whole, GBX_COUNTOF(whole));
 }
 
 /* Where somebody lives, or something stands or is stored. */
-static bool is_address(const gbx_words *w)
+static bool is_address(const gbx_words *w, bool is_number)
 {
     static const char *const alone[] = {
         "street",  "addr",    "address",
         "adresse", "strasse", "strase", /* with a sharp s */
+        "calle",   "rue",     "hausnummer",
     };
+    static const char *const whole[] = {"str"}; /* as a number it is a strength */
 
-    return gbx_words_have_any(w, alone, GBX_COUNTOF(alone));
+    return gbx_words_have_any(w, alone, GBX_COUNTOF(alone)) ||
+           (!is_number && gbx_words_are_any(w, whole, GBX_COUNTOF(whole)));
 }
 
 static bool is_sensitive(const gbx_words *w, bool is_number)
 {
     static const char *const parts[] = {
         "creditcard",
+        "cardpan",
         "cardnumber",
         "cardno",
         "sortcode",
@@ -243,6 +309,8 @@ static bool is_sensitive(const gbx_words *w, bool is_number)
         "clientip",
         "remoteip",
         "macaddr",
+        "hwaddr",
+        "forwardedfor",
         "postcode",
         "postalcode",
         /* German, French, Spanish */
@@ -255,20 +323,30 @@ static bool is_sensitive(const gbx_words *w, bool is_number)
         "codigopostal",
         "numerodecuenta",
         "tarjetadecredito",
+        "kreditkarte",
+        "cartebancaire",
+        "numtarjeta",
+        "numerotarjeta",
+        "numcompte",
+        "numerocompte",
+        "numcuenta",
+        "numerocuenta",
     };
     static const char *const alone[] = {
         "pin",  "cvv", "cvc",  "bic",    "ip",   "ips",  "ipv", "mac",
-        "acct", "zip", "iban", "postal", "imei", "imsi", "plz",
+        "acct", "zip", "iban", "postal", "imei", "imsi", "plz", "rib",
     };
-    static const char *const numbered[] = {"account", "card", "cc"};
-    static const char *const numbers[] = {"no", "nr", "num", "number"};
+    static const char *const whole[] = {"pan", "ncuenta", "ncompte"};
+    static const char *const numbered[] = {"account", "card", "cc", "cell"};
+    static const char *const numbers[] = {"no", "nummer", "num", "number"};
 
     if (is_number && is_figure(w))
         return false;
-    return is_secret(w, is_number) || is_of_person(w, is_number) || is_address(w) ||
-           is_name_of_person(w) ||
+    return is_secret(w, is_number) || is_of_person(w, is_number) ||
+           is_address(w, is_number) || is_name_of_person(w) ||
            gbx_words_have_part(w, parts, GBX_COUNTOF(parts), is_number) ||
            gbx_words_have_any(w, alone, GBX_COUNTOF(alone)) ||
+           gbx_words_are_any(w, whole, GBX_COUNTOF(whole)) ||
            (gbx_words_have_any(w, numbered, GBX_COUNTOF(numbered)) &&
             gbx_words_have_any(w, numbers, GBX_COUNTOF(numbers)));
 }
@@ -295,7 +373,7 @@ gbx_sensitive_place gbx_sensitive_below(gbx_sensitive_place place, const char *n
     if (place == GBX_SENSITIVE_ALL || is_sensitive(&w, is_number) ||
         (is_in_person && is_own_name(&w, is_number)))
         return GBX_SENSITIVE_ALL;
-    if (is_person(&w) && !is_figure(&w))
+    if ((is_person(&w) || is_somebody(&w)) && !is_figure(&w))
         return is_somebody(&w) ? GBX_SENSITIVE_SOMEBODY : GBX_SENSITIVE_PERSON;
     return is_in_person && is_aspect(&w) ? GBX_SENSITIVE_PERSON : GBX_SENSITIVE_NOTHING;
 }
@@ -315,7 +393,8 @@ bool gbx_sensitive_is_personal(const char *name, size_t len, bool is_number)
         return false;
     return is_of_person(&w, is_number) ||
            gbx_words_have_any(&w, signs, GBX_COUNTOF(signs)) ||
-           (is_address(&w) && !gbx_words_have_any(&w, machines, GBX_COUNTOF(machines)));
+           (is_address(&w, is_number) &&
+            !gbx_words_have_any(&w, machines, GBX_COUNTOF(machines)));
 }
 
 bool gbx_sensitive_is_secret(const char *name, size_t len, bool is_number)

@@ -14,20 +14,48 @@ static char lower(char c)
     return c;
 }
 
+/* Nr, Kontonr: Nummer, Kontonummer. */
+static void spell_number(char *word, size_t *len)
+{
+    static const char full[] = "ummer";
+
+    if (*len < 2 || memcmp(word + *len - 2, "nr", 2) != 0 ||
+        *len - 1 + strlen(full) >= GBX_WORD_SIZE)
+        return;
+    memcpy(word + *len - 1, full, strlen(full));
+    *len += strlen(full) - 1;
+}
+
+static void add_letter(gbx_words *w, char letter)
+{
+    char *word = w->list[w->count - 1];
+    size_t len = strlen(word);
+
+    if (len + 1 == GBX_WORD_SIZE)
+        return;
+    word[len] = w->joined[w->joined_len++] = letter;
+    word[len + 1] = w->joined[w->joined_len] = 0;
+}
+
 /* Of address2 that is address. */
 static void end_word(gbx_words *w, char *word, size_t *len)
 {
     size_t plain = *len;
+    bool is_letter = *len == 1 && isalpha((unsigned char)word[0]);
 
     while (plain > 0 && isdigit((unsigned char)word[plain - 1]))
         plain--;
     *len = plain > 0 ? plain : *len;
-    if (*len == 0 || w->count == GBX_WORDS_MAX)
-        return;
-    word[*len] = 0;
-    memcpy(w->list[w->count++], word, *len + 1);
-    memcpy(w->joined + w->joined_len, word, *len + 1);
-    w->joined_len += *len;
+    spell_number(word, len);
+    if (*len > 0 && is_letter && w->is_spelled) {
+        add_letter(w, word[0]);
+    } else if (*len > 0 && w->count < GBX_WORDS_MAX) {
+        word[*len] = 0;
+        memcpy(w->list[w->count++], word, *len + 1);
+        memcpy(w->joined + w->joined_len, word, *len + 1);
+        w->joined_len += *len;
+        w->is_spelled = is_letter;
+    }
     *len = 0;
 }
 
@@ -110,6 +138,14 @@ bool gbx_words_have_any(const gbx_words *w, const char *const *list, size_t coun
 {
     for (size_t i = 0; i < count; i++)
         if (gbx_words_has(w, list[i]))
+            return true;
+    return false;
+}
+
+bool gbx_words_are_any(const gbx_words *w, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(w->joined, list[i]) == 0)
             return true;
     return false;
 }

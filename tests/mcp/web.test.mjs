@@ -153,6 +153,29 @@ test('a call that is refused by 400 and its own id is not made again', async (t)
   assert.equal(count('POST tools/call'), 1);
 });
 
+for (const [how, reply] of [
+  ['a traceback', 'Traceback (most recent call last):\n  File "server.py", line 3\n'],
+  ['an empty line first', '\r\n\r\nHTTP/1.1 200 OK\r\n\r\n'],
+  ['JSON alone', '{"jsonrpc":"2.0","id":4,"result":{"content":[]}}'],
+  ['a version of HTTP that there is not', 'HTTP/3.1 200 OK\r\n\r\n'],
+])
+  test(`a call that is answered by ${how}, which is not HTTP, is made once`, async (t) => {
+    const { call, count } = await meet(t, (request, response, message) => {
+      if (!isCall(message)) return false;
+      request.socket.end(reply);
+      return true;
+    });
+
+    assert.match(await call(), /^UPSTREAM_PROTOCOL: it answers with what is not HTTP: .*[^)]$/);
+    assert.equal(count('POST tools/call'), 1);
+  });
+
+test('a start that is answered by what is not HTTP is not worth another try', async (t) => {
+  const { call } = await meet(t, (request) => request.socket.end('hello'));
+
+  assert.match(await call(), /^UPSTREAM_START: .*it answers with what is not HTTP: .*[^)]$/);
+});
+
 test('a connection that cannot be made ends no call on another', async (t) => {
   const started = Promise.withResolvers();
   const { call, server } = await meet(t, async (request, response, message) => {

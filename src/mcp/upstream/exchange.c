@@ -381,6 +381,15 @@ void gbx_exchange_free(gbx_exchange *shared)
         free_memory(e);
 }
 
+bool gbx_exchange_was_sent(const gbx_exchange *shared)
+{
+    const exchange *e = (const exchange *)shared;
+    long request_size = 0;
+
+    (void)e->o.lib->curl_easy_getinfo(e->easy, CURLINFO_REQUEST_SIZE, &request_size);
+    return request_size > 0;
+}
+
 const char *gbx_exchange_error(const gbx_exchange *shared, CURLcode result)
 {
     const exchange *e = (const exchange *)shared;

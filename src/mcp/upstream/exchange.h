@@ -79,6 +79,9 @@ struct gbx_exchange {
 gbx_exchange *gbx_exchange_start(const gbx_exchange_options *options);
 void gbx_exchange_free(gbx_exchange *shared);
 
+/* Has the server been sent any of it? */
+bool gbx_exchange_was_sent(const gbx_exchange *shared);
+
 /* In libcurl's words, for people. */
 const char *gbx_exchange_error(const gbx_exchange *shared, CURLcode result);
 

@@ -23,6 +23,8 @@
 typedef enum gbx_unanswered {
     GBX_UNANSWERED,         /* nothing: perhaps it was done */
     GBX_UNANSWERED_PASSING, /* perhaps it was; the server may answer a little later */
+    GBX_UNANSWERED_ODD,     /* perhaps it was; it is no server of ours, until a person
+                             * has mended something */
     /* Nothing was done for it, and the server: */
     GBX_UNANSWERED_SPOKEN,  /* is there and answers, but not to this */
     GBX_UNANSWERED_LATER,   /* may take it a little later */

@@ -58,7 +58,8 @@ void gbx_http_lose(gbx_http *h, const char *why, bool is_lasting);
 
 /* ---- link_refusal.c ------------------------------------------------------- */
 
-/* No connection, and none before a person has mended the address or the certificate. */
+/* No connection, or none that speaks HTTP, and none before a person has mended the address
+ * or the certificate. */
 bool gbx_http_is_lasting(CURLcode result);
 /* What a status that is none of success says of the request. 401 and its like decide nothing
  * about the era: another answer may come to somebody else. */

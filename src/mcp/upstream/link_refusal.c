@@ -16,10 +16,17 @@
 #define LOOKED_AT_MAX GBX_KIB(64)
 #define WHY_MAX       GBX_KIB(4)
 
-static bool is_unreachable(CURLcode result)
+/* Nothing of it was sent. Some of these codes also say that the response is none. */
+static bool is_unreachable(const gbx_exchange *exchange, CURLcode result)
 {
-    return result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST ||
-           result == CURLE_COULDNT_RESOLVE_PROXY || gbx_http_is_lasting(result);
+    return !gbx_exchange_was_sent(exchange) &&
+           (result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST ||
+            result == CURLE_COULDNT_RESOLVE_PROXY || gbx_http_is_lasting(result));
+}
+
+static bool is_no_http(CURLcode result)
+{
+    return result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY;
 }
 
 /* Somebody else's words, in one line, or as much of them as fits. */
@@ -123,19 +130,25 @@ void gbx_http_take_break(gbx_http *h, const gbx_exchange *exchange, CURLcode res
 {
     const gbx_link_hooks hooks = h->hooks;
     char why[400];
+    bool is_away;
 
     if (exchange->response.is_too_long) {
         hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL,
                          "the answer is longer than 32 MiB", GBX_UNANSWERED);
         return;
     }
+    is_away = is_unreachable(exchange, result);
     (void)snprintf(why, sizeof why, "%s: %s",
-                   is_unreachable(result) ? "it cannot be reached"
-                                          : "the connection broke",
+                   is_away              ? "it cannot be reached"
+                   : is_no_http(result) ? "it answers with what is not HTTP"
+                                        : "the connection broke",
                    gbx_exchange_error(exchange, result));
-    /* Nothing of it was sent. Others may be under way on other connections. */
-    if (is_unreachable(result))
+    /* Others may be under way on other connections. */
+    if (is_away)
         hooks.forgotten(hooks.user, exchange->id, why, gbx_http_is_lasting(result));
+    else if (is_no_http(result))
+        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL, why,
+                         GBX_UNANSWERED_ODD);
     else
         hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_EXIT, why,
                          GBX_UNANSWERED);

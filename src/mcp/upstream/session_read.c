@@ -233,7 +233,8 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
     else if (p->ask == GBX_ASK_TOOLS && s->phase == GBX_PHASE_READY)
         gbx_session_keep_tools(s);
     else {
-        s->facts.is_lasting = how == GBX_UNANSWERED_LASTING;
+        s->facts.is_lasting =
+            how == GBX_UNANSWERED_LASTING || how == GBX_UNANSWERED_ODD;
         gbx_session_end(s, why); /* the server may go on with what it was told */
     }
     free(p);

@@ -20,6 +20,7 @@ function(gbx_mcp_test name)
 endfunction()
 
 gbx_mcp_test(artifacts)
+gbx_mcp_test(changes)
 gbx_mcp_test(compute)
 gbx_mcp_test(datasets)
 gbx_mcp_test(filled)

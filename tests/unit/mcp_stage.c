@@ -114,6 +114,13 @@ gbx_upstream_tool gbx_upstreams_tool(const gbx_upstreams *upstreams, const char 
     return GBX_UPSTREAM_TOOL_MISSING;
 }
 
+bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, const char *server)
+{
+    (void)upstreams;
+    (void)server;
+    return false;
+}
+
 const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
                                        const char *server, const char *tool)
 {

@@ -280,7 +280,11 @@ void gbx_gate_go_on(gbx_gate_call *call)
     if (missing && gbx_gate_rename(call))
         hint = hint_of(call, &missing);
     if (missing) {
-        refuse_tool(call);
+        if (call->state != GBX_GATE_LEARNING &&
+            gbx_upstreams_is_dated(call->gate->upstreams, call->server))
+            learn(call);
+        else
+            refuse_tool(call);
         return;
     }
     call->verdict = gbx_gate_decide(call->gate->config->rules, call->server, call->tool,

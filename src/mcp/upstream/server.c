@@ -283,19 +283,12 @@ static void refuse_unknown(gbx_server *server, gbx_upstream_call *call)
     gbx_call_end_later(call, GBX_UPSTREAM_UNKNOWN_TOOL, message);
 }
 
-/* Is the list still good, for who asks only for it? */
-static bool is_list_fresh(const gbx_server *server)
-{
-    return server->knows_tools &&
-           (server->tools_until_ns == 0 || gbx_clock_now_ns() < server->tools_until_ns);
-}
-
 /* Nothing is known to speak against what the session says of its tools, or it was asked
  * since the call has come: more cannot be known, and nobody waits for ever. */
 static bool is_current(const gbx_server *server, const gbx_session *session,
                        const gbx_upstream_call *call)
 {
-    return (is_list_fresh(server) && !gbx_session_is_stale(session)) ||
+    return (gbx_server_is_list_fresh(server) && !gbx_session_is_stale(session)) ||
            gbx_session_listed_ns(session) >= call->since_ns;
 }
 
@@ -335,7 +328,7 @@ static void send_waiting(gbx_server *server)
 
         next = call->next;
         if (call->tool == NULL) {
-            if (is_list_fresh(server))
+            if (gbx_server_is_list_fresh(server))
                 gbx_call_end_later(call, GBX_UPSTREAM_OK, "");
             else if (session != NULL)
                 gbx_session_list_again(session);
@@ -357,6 +350,12 @@ static void widen(gbx_server *server)
 }
 
 /* ---- the rest of upstream ------------------------------------------------- */
+
+bool gbx_server_is_list_fresh(const gbx_server *server)
+{
+    return server->knows_tools &&
+           (server->tools_until_ns == 0 || gbx_clock_now_ns() < server->tools_until_ns);
+}
 
 bool gbx_server_may_start(const gbx_server *server)
 {

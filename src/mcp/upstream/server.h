@@ -106,6 +106,8 @@ void gbx_server_cleanup(gbx_server *server);
 void gbx_server_pump(gbx_server *server);
 void gbx_server_start(gbx_server *server);
 bool gbx_server_may_start(const gbx_server *server);
+/* Is the list still good, for who asks only for it? */
+bool gbx_server_is_list_fresh(const gbx_server *server);
 gbx_upstream_state gbx_server_state(const gbx_server *server);
 uint32_t gbx_server_retry_ms(const gbx_server *server);
 

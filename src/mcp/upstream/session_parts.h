@@ -50,6 +50,9 @@ struct gbx_session {
     bool is_stale;     /* the list was said to change while it was being read */
     bool tells_tools;  /* its capabilities say so */
     bool tells_changes;
+    bool is_listening;        /* its changes are told: the stream of them is open */
+    unsigned listen_failures; /* to open it, one after the other */
+    uint32_t ttl_ms;          /* of the list, as it says itself */
     bool is_process;
     bool was_silent;      /* initialize was sent since discover had no answer */
     bool was_asked_again; /* of its era: the first answer was lost */
@@ -120,7 +123,10 @@ void gbx_session_on_no_tools(gbx_session *s, const char *why);
 /* The list that was asked for once more does not come: the known one stays. */
 void gbx_session_keep_tools(gbx_session *s);
 void gbx_session_listen(gbx_session *s);
-void gbx_session_on_listen_end(gbx_session *s);
+/* The stream of changes is open: what was before it was not told. */
+void gbx_session_on_acknowledged(gbx_session *s, gbx_view params);
+/* It is not, or not any more; with what it was answered, or NULL. */
+void gbx_session_on_listen_end(gbx_session *s, const gbx_rpc_message *message);
 void gbx_session_on_change(gbx_session *s);
 
 /* ---- session_call.c ------------------------------------------------------- */

@@ -50,7 +50,7 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
     case GBX_ASK_DISCOVER: gbx_session_on_discover(s, message); break;
     case GBX_ASK_INITIALIZE: gbx_session_on_initialize(s, message); break;
     case GBX_ASK_TOOLS: gbx_session_on_tools(s, message); break;
-    case GBX_ASK_LISTEN: gbx_session_on_listen_end(s); break;
+    case GBX_ASK_LISTEN: gbx_session_on_listen_end(s, message); break;
     case GBX_ASK_CHECK: (void)event_del(s->check_timer); break;
     case GBX_ASK_CALL: gbx_session_on_call(s, p, message); return;
     }
@@ -87,6 +87,8 @@ static void on_notification(gbx_session *s, const gbx_rpc_message *message)
         gbx_session_on_progress(s, message->payload);
     else if (strcmp(message->method, "notifications/tools/list_changed") == 0)
         gbx_session_on_change(s);
+    else if (strcmp(message->method, "notifications/subscriptions/acknowledged") == 0)
+        gbx_session_on_acknowledged(s, message->payload);
 }
 
 static void take_message(gbx_session *s, const gbx_rpc_message *message, int64_t about)
@@ -122,7 +124,7 @@ static void fail_request(gbx_session *s, int64_t id, const char *why)
         if (!s->was_silent)
             gbx_session_on_no_discover(s);
         break;
-    case GBX_ASK_LISTEN: gbx_session_on_listen_end(s); break;
+    case GBX_ASK_LISTEN: gbx_session_on_listen_end(s, NULL); break;
     case GBX_ASK_CHECK: (void)event_del(s->check_timer); break;
     case GBX_ASK_CALL:
         gbx_session_fail_call(s, p, GBX_UPSTREAM_PROTOCOL, why, false);
@@ -229,7 +231,7 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
     if (p->ask == GBX_ASK_DISCOVER && how == GBX_UNANSWERED_SPOKEN)
         gbx_session_on_no_discover(s);
     else if (p->ask == GBX_ASK_LISTEN)
-        gbx_session_on_listen_end(s);
+        gbx_session_on_listen_end(s, NULL);
     else if (p->ask == GBX_ASK_TOOLS && s->phase == GBX_PHASE_READY)
         gbx_session_keep_tools(s);
     else {

@@ -10,11 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_MAX       200
-#define CURSOR_MAX      GBX_KIB(8)
-#define LIST_PAUSE_MS   250  /* between two questions for the list */
-#define UNLISTED_MAX    2    /* lists that did not come: then it is started again */
-#define LISTEN_PAUSE_MS 5000 /* before the stream of changes is asked for again */
+#define PAGES_MAX     200
+#define CURSOR_MAX    GBX_KIB(8)
+#define LIST_PAUSE_MS 250 /* between two questions for the list */
+#define UNLISTED_MAX  2   /* lists that did not come: then it is started again */
+
+/* Before the stream of changes is asked for again; twice as long each time that it does not
+ * open. */
+#define LISTEN_PAUSE_MS     5000
+#define LISTEN_PAUSE_MS_MAX 60000
 
 /* At the start there is a limit to all of it. */
 static void ask_page(gbx_session *s, const char *params)
@@ -101,14 +105,33 @@ static void end_list(gbx_session *s)
         gbx_session_on_change(s);
 }
 
+/* It holds as long as it says, unless what changes is told. */
+static void note_listening(gbx_session *s, bool is_listening)
+{
+    s->is_listening = is_listening;
+    s->facts.tools_ttl_ms = is_listening ? 0 : s->ttl_ms;
+}
+
 static void note_ttl(gbx_session *s, gbx_view result)
 {
     int64_t ms;
 
-    s->facts.tools_ttl_ms = 0;
-    if (s->facts.is_modern && !s->tells_changes &&
-        gbx_rpc_integer(gbx_view_member(result, "ttlMs"), &ms) && ms > 0)
-        s->facts.tools_ttl_ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
+    s->ttl_ms = 0;
+    if (s->facts.is_modern && gbx_rpc_integer(gbx_view_member(result, "ttlMs"), &ms) &&
+        ms > 0)
+        s->ttl_ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
+    note_listening(s, s->is_listening);
+}
+
+static void listen_later(gbx_session *s)
+{
+    uint32_t ms = LISTEN_PAUSE_MS;
+
+    for (unsigned i = 0; i < s->listen_failures && ms < LISTEN_PAUSE_MS_MAX; i++)
+        ms *= 2;
+    ms = ms < LISTEN_PAUSE_MS_MAX ? ms : LISTEN_PAUSE_MS_MAX;
+    s->listen_failures++; /* until the next one is open */
+    (void)event_add(s->listen_timer, &(struct timeval){.tv_sec = ms / 1000});
 }
 
 static void lose_for_error(gbx_session *s, gbx_view error)
@@ -193,15 +216,37 @@ void gbx_session_listen(gbx_session *s)
                           "\"notifications\":{\"toolsListChanged\":true}");
 }
 
-void gbx_session_on_listen_end(gbx_session *s)
+void gbx_session_on_acknowledged(gbx_session *s, gbx_view params)
 {
-    if (s->phase == GBX_PHASE_READY)
-        (void)event_add(s->listen_timer,
-                        &(struct timeval){.tv_sec = LISTEN_PAUSE_MS / 1000});
+    gbx_view taken = gbx_view_member(params, "notifications");
+
+    if (s->phase != GBX_PHASE_READY ||
+        !gbx_view_is_true(gbx_view_member(taken, "toolsListChanged")))
+        return;
+    s->listen_failures = 0;
+    note_listening(s, true);
+    gbx_session_on_change(s);
+}
+
+void gbx_session_on_listen_end(gbx_session *s, const gbx_rpc_message *message)
+{
+    bool has_none = message != NULL && message->kind == GBX_RPC_ERROR &&
+                    gbx_rpc_error_code(message->payload) == GBX_RPC_METHOD_NOT_FOUND;
+
+    if (s->phase != GBX_PHASE_READY)
+        return;
+    if (s->is_listening) {
+        note_listening(s, false);
+        s->options.hooks.listed(s->options.hooks.user, s); /* it held until now */
+    }
+    if (!has_none)
+        listen_later(s);
 }
 
 void gbx_session_on_change(gbx_session *s)
 {
+    if (s->phase == GBX_PHASE_LISTING)
+        s->is_stale = true;
     if (s->phase != GBX_PHASE_READY || evtimer_pending(s->list_timer, NULL))
         return;
     (void)event_add(s->list_timer,

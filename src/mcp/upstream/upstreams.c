@@ -297,6 +297,14 @@ gbx_upstream_tool gbx_upstreams_tool(const gbx_upstreams *upstreams, const char 
     return known->is_reading ? GBX_UPSTREAM_TOOL_READS : GBX_UPSTREAM_TOOL_OTHER;
 }
 
+bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, const char *server)
+{
+    const gbx_server *found = find_server(upstreams, server);
+
+    return found != NULL && gbx_server_state(found) == GBX_UPSTREAM_READY &&
+           !gbx_server_is_list_fresh(found);
+}
+
 const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
                                        const char *server, const char *tool)
 {

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// Servers whose tools become others: when that is heard of, and when it is asked.
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { killAll } from './wire.mjs';
+import { json, meet, sleep } from './web.mjs';
+
+after(killAll);
+
+const event = (response, message) =>
+  response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`);
+const until = async (holds, ms = 15000) => {
+  const end = performance.now() + ms;
+  while (!holds() && performance.now() < end) await sleep(20);
+  assert.ok(holds());
+};
+
+/** A server of 2026-07-28 with the tools that `tools` has at the time; listen(response, id) is
+ * asked for the stream of its changes. */
+function meetModern(t, { tools, listen, ttlMs = 0, delay = 0 }) {
+  return meet(t, async (request, response, message) => {
+    const { id, method } = message;
+    const complete = (result) => json(response, 200, { id, result: { resultType: 'complete', ...result } });
+    if (method === 'server/discover')
+      complete({ supportedVersions: ['2026-07-28'], capabilities: { tools: { listChanged: true } } });
+    else if (method === 'tools/list')
+      complete({ ttlMs, tools: tools.map((name) => ({ name, inputSchema: { type: 'object' } })) });
+    else if (method === 'tools/call') complete({ content: [{ type: 'text', text: message.params.name }] });
+    else if (method === 'subscriptions/listen') {
+      await sleep(delay);
+      listen(response, id);
+    } else json(response, 202);
+    return true;
+  });
+}
+
+const acknowledge = (response, id) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  event(response, { method: 'notifications/subscriptions/acknowledged',
+    params: { _meta: { 'io.modelcontextprotocol/subscriptionId': id }, notifications: { toolsListChanged: true } } });
+};
+const refuse = (response, id) => json(response, 404, { id, error: { code: -32601, message: 'no' } });
+
+describe('changes', { concurrency: true }, () => {
+  test('a tool that comes after the first list and before changes are told is there', async (t) => {
+    const tools = ['first'];
+    const { call, count } = await meetModern(t, { tools, delay: 300, listen: (response, id) => {
+      tools.push('second');
+      acknowledge(response, id);
+    } });
+
+    assert.equal(await call('first'), 'first');
+    await until(() => count('POST tools/list') === 2);
+    await sleep(100);
+    assert.equal(await call('second'), 'second');
+  });
+
+  test('a tool that comes while nobody tells it is there once changes are told again', async (t) => {
+    const tools = ['first'];
+    const streams = [];
+    const { call, count } = await meetModern(t, { tools, listen: (response, id) => {
+      acknowledge(response, id);
+      streams.push(response);
+    } });
+
+    assert.equal(await call('first'), 'first');
+    await until(() => count('POST tools/list') === 2);
+    tools.push('second');
+    streams[0].destroy();
+    await until(() => count('POST tools/list') === 3);
+    await sleep(100);
+    assert.equal(streams.length, 2);
+    assert.equal(await call('second'), 'second');
+  });
+
+  test('a list holds as long as it says, while nobody tells its changes', async (t) => {
+    const tools = ['first'];
+    const { call, count } = await meetModern(t, { tools, ttlMs: 300, listen: refuse });
+
+    assert.equal(await call('first'), 'first');
+    tools.push('second');
+    await sleep(400);
+    assert.equal(await call('second'), 'second');
+    await sleep(6000);
+    assert.equal(count('POST subscriptions/listen'), 1); // it knows no such request
+  });
+
+  test('a list holds while its changes are told, whatever it says', async (t) => {
+    const { call, count } = await meetModern(t, { tools: ['first'], ttlMs: 300, listen: acknowledge });
+
+    assert.equal(await call('first'), 'first');
+    await until(() => count('POST tools/list') === 2);
+    await sleep(500);
+    assert.match(await call('second'), /^NOT_FOUND/);
+    assert.equal(count('POST tools/list'), 2);
+  });
+
+  test('a change that is told while the first list is read is read, too', async (t) => {
+    const tools = ['first'];
+    let lists = 0;
+    let stream;
+    const { call } = await meet(t, async (request, response, message) => {
+      if (request.method === 'GET') {
+        stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+        stream.flushHeaders();
+        return true;
+      }
+      if (message?.method !== 'tools/list') return false;
+      const told = tools.map((name) => ({ name, inputSchema: { type: 'object' } }));
+      if (++lists === 1) {
+        tools.push('second');
+        await until(() => stream !== undefined);
+        event(stream, { method: 'notifications/tools/list_changed' });
+        await sleep(200);
+      }
+      json(response, 200, { id: message.id, result: { tools: told } });
+      return true;
+    });
+
+    assert.equal(await call('first'), 'done');
+    await until(() => lists === 2);
+    await sleep(100);
+    assert.equal(await call('second'), 'done');
+  });
+});

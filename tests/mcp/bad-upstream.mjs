@@ -13,6 +13,8 @@
 //   pings-first        asks whether we are there, as soon as it runs
 //   silent-on-probe    ignores that question
 //   modern             speaks 2026-07-28, and refuses initialize
+//   silent-on-initialize  ignores that
+//   both               speaks that and the versions before
 //   other-version      speaks a version that nobody knows
 //   crashes-at-start   ends with status 9 before it reads anything
 //   mute               reads and never answers
@@ -204,6 +206,7 @@ tool('turns', (id) => {
 // Says so in the first process alone.
 tool('reads-at-first', (id) => write({ id, result: text('read') }), { readOnlyHint: starts === 1 });
 tool('starts', (id) => write({ id, result: text(String(starts)) }));
+tool('told', (id) => write({ id, result: text(told.join()) }));
 tool('first-ping', (id) => write({ id, result: text(firstPing) }));
 tool('lists', (id) => write({ id, result: text(String(listCount)) }));
 tool('cancelled', (id) => write({ id, result: text(JSON.stringify(cancelled)) }));
@@ -226,6 +229,7 @@ function changed() {
 
 const asked = new Map();
 const cancelled = [];
+const told = []; // the methods of notifications
 let listCount = 0;
 let firstPing = 'not answered';
 let patience;
@@ -271,7 +275,7 @@ const methods = {
       write({ error: { code: -32600, message: 'initialize first' } });
       return;
     }
-    if (!has('modern')) throw { code: -32000, message: 'not initialized' };
+    if (!has('modern') && !has('both')) throw { code: -32000, message: 'not initialized' };
     const result = complete({
       supportedVersions: [has('other-version') ? '2031-01-01' : MODERN],
       capabilities: { tools: { listChanged: true } },
@@ -284,6 +288,7 @@ const methods = {
   },
   initialize: (id, params) => {
     clearTimeout(patience);
+    if (has('silent-on-initialize')) return;
     if (has('modern')) throw { code: -32022, message: 'unsupported version', data: { supported: [MODERN] } };
     const protocolVersion = has('other-version') ? '1999-01-01' : params.protocolVersion;
     const capabilities = { tools: { listChanged: true } };
@@ -323,6 +328,7 @@ function take(message) {
     return;
   }
   if (message.id === undefined) {
+    told.push(message.method);
     if (message.method === 'notifications/cancelled') cancelled.push(message.params.reason);
     return;
   }

@@ -26,6 +26,27 @@ static void test_era__refused_about_nobody_knows_what_is_refused(void **state)
     bad_expect(*state, "starts", "1");
 }
 
+/* One that starts so slowly that both questions were sent has answered both. */
+static void test_era__of_a_server_of_both_is_the_one_it_was_begun_in(void **state)
+{
+    servers *s = *state;
+
+    servers_add_bad(s, "bad", "both slow=2500")->start_ms = 6000;
+    servers_start(s);
+    bad_expect(s, "told", "notifications/initialized");
+    assert_string_equal(gbx_upstreams_info(s->all, 0).era, "2025-11-25");
+}
+
+static void test_era__is_modern_if_the_other_question_is_never_answered(void **state)
+{
+    servers *s = *state;
+
+    servers_add_bad(s, "bad", "modern silent-on-initialize slow=2500")->start_ms = 6000;
+    servers_start(s);
+    bad_expect(s, "echo", "{}");
+    assert_string_equal(gbx_upstreams_info(s->all, 0).era, "2026-07-28");
+}
+
 /* Whether it is asked of its era first, or is known to die of that. */
 static void test_era__is_asked_again_if_the_answer_was_lost_behind_a_banner(
     void **state)
@@ -284,6 +305,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH(test_era__refused_about_nobody_knows_what_is_refused),
+        WITH(test_era__of_a_server_of_both_is_the_one_it_was_begun_in),
+        WITH(test_era__is_modern_if_the_other_question_is_never_answered),
         WITH(test_era__is_asked_again_if_the_answer_was_lost_behind_a_banner),
         WITH(test_era__is_not_remembered_as_silence_if_the_answer_was_lost),
         WITH(test_era__is_remembered_since_it_was_found_out),

@@ -40,14 +40,9 @@ static void on_start_timeout(evutil_socket_t fd, short what, void *arg)
 
 static void on_silence(evutil_socket_t fd, short what, void *arg)
 {
-    gbx_session *s = arg;
-
     (void)fd;
     (void)what;
-    if (s->phase == GBX_PHASE_ASKING && !s->was_silent) {
-        s->was_silent = true;
-        gbx_session_on_no_discover(s);
-    }
+    gbx_session_on_silence(arg);
 }
 
 static void on_list_timer(evutil_socket_t fd, short what, void *arg)
@@ -362,7 +357,7 @@ bool gbx_session_died_of_question(const gbx_session *session)
 
 bool gbx_session_was_silent(const gbx_session *session)
 {
-    return session->was_silent && !session->was_asked_again;
+    return session->was_silent && !session->was_asked_again && !session->knows_modern;
 }
 
 size_t gbx_session_calls(const gbx_session *session)

@@ -54,7 +54,9 @@ struct gbx_session {
     unsigned listen_failures; /* to open it, one after the other */
     uint32_t ttl_ms;          /* of the list, as it says itself */
     bool is_process;
-    bool was_silent;      /* initialize was sent since discover had no answer */
+    bool was_silent;   /* initialize was sent since discover had no answer */
+    bool knows_modern; /* it has answered discover, too late: what it says to initialize
+                        * counts */
     bool was_asked_again; /* of its era: the first answer was lost */
     bool is_deaf;         /* it has closed its input: perhaps on its way to its end */
     bool died_asking;     /* by itself, and nobody knows of which era it was */
@@ -111,6 +113,10 @@ void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message);
 void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message);
 /* The question of the era has no answer, and will have none. */
 void gbx_session_on_no_discover(gbx_session *s);
+/* The same of what follows on it. */
+void gbx_session_on_no_initialize(gbx_session *s, const char *why);
+/* What was asked last has no answer yet. */
+void gbx_session_on_silence(gbx_session *s);
 /* The answer to this question of the era was there, and cannot be read. */
 void gbx_session_on_lost(gbx_session *s, int64_t id);
 

@@ -130,7 +130,7 @@ static void fail_request(gbx_session *s, int64_t id, const char *why)
         gbx_session_fail_call(s, p, GBX_UPSTREAM_PROTOCOL, why, false);
         return;
     case GBX_ASK_TOOLS: gbx_session_on_no_tools(s, why); break;
-    case GBX_ASK_INITIALIZE: gbx_session_lose(s, why); break;
+    case GBX_ASK_INITIALIZE: gbx_session_on_no_initialize(s, why); break;
     }
     free(p);
 }

@@ -119,6 +119,15 @@ static bool is_asked(const gbx_session *s, gbx_ask ask)
     return p != NULL;
 }
 
+static void wait_for_silence(gbx_session *s)
+{
+    uint32_t ms =
+        s->options.start_ms / 3 < SILENCE_MS ? s->options.start_ms / 3 : SILENCE_MS;
+
+    (void)event_add(s->silence_timer,
+                    &(struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000});
+}
+
 static void fail_version(gbx_session *s, gbx_view supported)
 {
     char why[256];
@@ -131,8 +140,8 @@ static void fail_version(gbx_session *s, gbx_view supported)
                    "it speaks no version of MCP that is known here: %.*s",
                    (int)list.len, list.len > 0 ? (const char *)list.data : "");
     /* What was remembered of its era may be why: then it is asked the other question. */
-    s->facts.is_lasting = s->options.hint == GBX_ERA_ASK;
-    gbx_session_lose(s, why);
+    s->facts.is_lasting = s->options.hint == GBX_ERA_ASK && !s->knows_modern;
+    gbx_session_on_no_initialize(s, why);
 }
 
 static void become(gbx_session *s, const char *version, bool is_modern)
@@ -151,15 +160,11 @@ static void become(gbx_session *s, const char *version, bool is_modern)
 
 bool gbx_session_begin(gbx_session *s)
 {
-    uint32_t ms =
-        s->options.start_ms / 3 < SILENCE_MS ? s->options.start_ms / 3 : SILENCE_MS;
-    struct timeval silence = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
-
     (void)snprintf(s->facts.version, sizeof s->facts.version, "%s", GBX_MODERN_VERSION);
     if (s->options.hint == GBX_ERA_LEGACY)
         return ask_to_initialize(s);
     if (s->link->ops->is_silence_an_answer)
-        (void)event_add(s->silence_timer, &silence);
+        wait_for_silence(s);
     return ask_to_discover(s);
 }
 
@@ -168,6 +173,26 @@ void gbx_session_on_no_discover(gbx_session *s)
     (void)event_del(s->silence_timer);
     if (s->phase == GBX_PHASE_ASKING && !ask_to_initialize(s))
         gbx_session_lose(s, "it does not take the first message");
+}
+
+void gbx_session_on_no_initialize(gbx_session *s, const char *why)
+{
+    if (s->knows_modern)
+        become(s, GBX_MODERN_VERSION, true);
+    else
+        gbx_session_lose(s, why);
+}
+
+void gbx_session_on_silence(gbx_session *s)
+{
+    if (s->phase != GBX_PHASE_ASKING)
+        return;
+    if (s->knows_modern) {
+        become(s, GBX_MODERN_VERSION, true);
+    } else if (!s->was_silent) {
+        s->was_silent = true;
+        gbx_session_on_no_discover(s);
+    }
 }
 
 void gbx_session_on_lost(gbx_session *s, int64_t id)
@@ -211,10 +236,15 @@ void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message)
             fail_version(s, versions);
         return;
     }
-    if (!note_facts(s, message->payload, info))
+    if (!note_facts(s, message->payload, info)) {
         gbx_session_lose(s, "out of memory");
-    else
+    } else if (is_asked(s, GBX_ASK_INITIALIZE)) {
+        /* A server of both eras is of the one that it was begun in. */
+        s->knows_modern = true;
+        wait_for_silence(s);
+    } else {
         become(s, GBX_MODERN_VERSION, true);
+    }
 }
 
 void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message)
@@ -233,7 +263,7 @@ void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message)
     } else if (message->kind == GBX_RPC_ERROR) {
         copy_text(gbx_rpc_error_message(message->payload), text, sizeof text);
         (void)snprintf(why, sizeof why, "it refused to begin: %s", text);
-        gbx_session_lose(s, why);
+        gbx_session_on_no_initialize(s, why);
     } else if (!gbx_rpc_copy_text(said, version, sizeof version) ||
                !is_legacy_version(version)) {
         fail_version(s, said);

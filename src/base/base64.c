@@ -2,6 +2,8 @@
 /* base64 - see base64.h. */
 #include "base/base64.h"
 
+#include <string.h>
+
 static const char digits[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -15,6 +17,17 @@ static uint32_t value_of(char c)
     if (c >= '0' && c <= '9')
         return (uint32_t)(c - '0') + 52;
     return c == '+' ? 62 : c == '/' ? 63 : 64;
+}
+
+/* How much is left of it without blanks and ends of lines. */
+static size_t drop_blanks(char *text, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        if (text[i] != ' ' && (text[i] < '\t' || text[i] > '\r'))
+            text[n++] = text[i];
+    return n;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -71,5 +84,27 @@ bool gbx_base64_decode(const char *text, size_t len, uint8_t *to, size_t *ret_le
             *at++ = (uint8_t)(bits >> (16 - 8 * k));
     }
     *ret_len = (size_t)(at - to);
+    return true;
+}
+
+bool gbx_base64_undo(gbx_buf *buf)
+{
+    char *text = (char *)buf->data;
+    size_t len = drop_blanks(text, buf->len);
+    size_t whole = len - len % 4;
+    char last[4] = "====";
+    size_t last_len;
+
+    if (len % 4 != 0 && whole > 0 && text[whole - 1] == '=')
+        return false;
+    memcpy(last, text + whole, len % 4);
+    if (!gbx_base64_decode(text, whole, buf->data, &buf->len))
+        return false;
+    if (len % 4 == 0)
+        return true;
+    if (!gbx_base64_decode(last, sizeof last, (uint8_t *)last, &last_len))
+        return false;
+    memcpy(buf->data + buf->len, last, last_len);
+    buf->len += last_len;
     return true;
 }

@@ -12,4 +12,8 @@ bool gbx_base64_append(gbx_buf *to, const void *data, size_t len);
  * text; *ret_len is how many. */
 bool gbx_base64_decode(const char *text, size_t len, uint8_t *to, size_t *ret_len);
 
+/* What is in buf becomes the bytes that it is the base64 of, as others write it: in lines,
+ * and perhaps without the padding. False: it is none, and what is in buf is of no use. */
+bool gbx_base64_undo(gbx_buf *buf);
+
 #endif

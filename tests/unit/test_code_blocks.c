@@ -96,6 +96,22 @@ static void test_block__that_is_known_stays_as_it_is(void **state)
     }
 }
 
+static void test_block__has_its_data_in_whole_groups(void **state)
+{
+    static const char *const written[] = {"AAEC\\nAAE=\\n", "AAECAAE", "AAEC\\u0041AE"};
+
+    for (size_t i = 0; i < sizeof written / sizeof written[0]; i++) {
+        char content[256];
+
+        (void)snprintf(content, sizeof content,
+                       "[{\"type\":\"image\",\"data\":\"%s\",\"mimeType\":\"a/b\"}]",
+                       written[i]);
+        assert_string_equal(
+            write_blocks(*state, content, strlen(content)),
+            ",{\"type\":\"image\",\"data\":\"AAECAAE=\",\"mimeType\":\"a/b\"}");
+    }
+}
+
 static void test_block__that_no_client_knows_becomes_text(void **state)
 {
     static const char *const odd[] = {
@@ -253,6 +269,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_block__that_is_known_stays_as_it_is,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_block__has_its_data_in_whole_groups,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_block__that_no_client_knows_becomes_text,
                                         set_up, tear_down),

@@ -47,6 +47,10 @@ static const struct row {
      "[\"a\",{\"kept\":\"application/octet-stream\",\"bytes\":2}]"},
     {"{\"content\":[{\"type\":\"image\",\"data\":\"aGk=\",\"mimeType\":\"image/\\u202epng\"}]}",
      "{\"kept\":\"application/octet-stream\",\"bytes\":2}"},
+    {"{\"content\":[{\"type\":\"image\",\"data\":\"a\\nGk\\r\\n\"}]}",
+     "{\"kept\":\"application/octet-stream\",\"bytes\":2}"},
+    {"{\"content\":[{\"type\":\"resource\",\"resource\":{\"blob\":\"\"}}]}",
+     "{\"kept\":\"application/octet-stream\",\"bytes\":0}"},
     {"{\"content\":[{\"type\":\"image\",\"data\":\"!\"}]}",
      "{\"error\":\"its data is not base64\"}"},
     {"{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\",\"text\":\"t\"}}]}",
@@ -72,7 +76,7 @@ static void keep(void *user, const char *mime_type, const void *data, size_t len
                  gbx_buf *handle)
 {
     (void)user;
-    assert_memory_equal(data, "hi", 2);
+    assert_memory_equal(data, "hi", len);
     (void)gbx_buf_printf(handle, "{\"kept\":\"%s\",\"bytes\":%zu}", mime_type, len);
 }
 

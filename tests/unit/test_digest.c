@@ -85,12 +85,36 @@ static void test_base64__is_one_text_for_the_same_bytes(void **state)
         assert_false(gbx_base64_decode(wrong[i], strlen(wrong[i]), back, &len));
 }
 
+static void test_base64__of_others_is_in_lines_and_not_padded(void **state)
+{
+    static const char *const right[] = {"Zm9vYg==",         "Zm9vYg",
+                                        "Zm9v\r\nYg==\r\n", "Zm9vYg\n=",
+                                        " Z m\t9\nvY g",    "Zm9v\n\nYg=\n="};
+    static const char *const wrong[] = {"Z",  "Zh",    "Zm9=Z", "Zg==Zg", "=",
+                                        "==", "Zm9vY", "Zm9v=", "Zm9-",   "Zg\xA0=="};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(right) + GBX_COUNTOF(wrong); i++) {
+        bool is_right = i < GBX_COUNTOF(right);
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+
+        gbx_buf_init(&buf, 100);
+        (void)gbx_buf_puts(&buf, is_right ? right[i] : wrong[i - GBX_COUNTOF(right)]);
+        assert_int_equal(gbx_base64_undo(&buf), is_right);
+        if (is_right)
+            assert_int_equal(buf.len, 4);
+        if (is_right)
+            assert_memory_equal(buf.data, "foob", 4);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sha256__is_that_of_the_standard_however_it_comes),
         cmocka_unit_test(test_base64__goes_both_ways),
         cmocka_unit_test(test_base64__is_one_text_for_the_same_bytes),
+        cmocka_unit_test(test_base64__of_others_is_in_lines_and_not_padded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,15 +84,19 @@ typedef struct writer {
 
 /* ---- members ---------------------------------------------------------------------- */
 
-static bool is_base64(gbx_view view)
+/* As every client reads it, however the server wrote it. */
+static bool put_base64(gbx_view view, writer *w)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
-    size_t len;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf data = {0};
+    size_t before = w->to->len;
+    bool is_put;
 
-    gbx_buf_init(&text, CONTENT_MAX);
-    return gbx_view_take_text(view, &text) &&
-           (text.len == 0 ||
-            gbx_base64_decode((char *)text.data, text.len, text.data, &len));
+    gbx_buf_init(&data, CONTENT_MAX);
+    is_put = gbx_view_take_text(view, &data) &&
+             (data.len == 0 || gbx_base64_undo(&data)) && gbx_buf_puts(w->to, "\"") &&
+             gbx_base64_append(w->to, data.data, data.len) && gbx_buf_puts(w->to, "\"");
+    w->data_len += w->to->len - before;
+    return is_put;
 }
 
 /* In digits: there are numbers in JSON that no number of a client is. */
@@ -153,16 +157,16 @@ static bool put_value(gbx_view value, member_kind kind, writer *w)
         return !w->to->failed;
     }
     if (kind == BASE64)
-        w->data_len += value.len;
+        return put_base64(value, w);
     return gbx_buf_append(w->to, value.at, value.len);
 }
 
 static bool is_fit(gbx_view value, member_kind kind)
 {
     switch (kind) {
-    case TEXT: return gbx_view_kind(value) == '"';
+    case TEXT:
+    case BASE64: return gbx_view_kind(value) == '"';
     case NUMBER: return is_plain_number(value);
-    case BASE64: return gbx_view_kind(value) == '"' && is_base64(value);
     case OBJECT:
     case RESOURCE:
     case ANNOTATIONS: return gbx_view_kind(value) == '{';

@@ -101,13 +101,13 @@ static void append_bytes(gbx_view data, gbx_view mime, const gbx_value_keeper *k
 {
     char mime_type[GBX_ARTIFACT_MIME_SIZE];
     gbx_buf text;
-    size_t len;
 
     copy_mime(mime, mime_type);
     gbx_buf_init(&text, BYTES_MAX);
     if (gbx_view_kind(data) == '"' && gbx_view_append_text(data, &text) &&
-        text.len > 0 && gbx_base64_decode((char *)text.data, text.len, text.data, &len))
-        keeper->keep(keeper->user, mime_type, text.data, len, to);
+        (text.len == 0 || gbx_base64_undo(&text)))
+        keeper->keep(keeper->user, mime_type, text.len > 0 ? (char *)text.data : "",
+                     text.len, to);
     else
         (void)gbx_buf_puts(to, "{\"error\":\"its data is not base64\"}");
     gbx_buf_cleanup(&text);

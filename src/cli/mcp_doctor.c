@@ -207,7 +207,7 @@ static void print_row(const gbx_term *out, const gbx_mcp_upstream_config *server
     gbx_term_foreign(out, f->server, strlen(f->server), GBX_ESCAPE_LINE);
     if (f->containment[0] != '\0' && strcmp(f->containment, "pid namespace") != 0)
         (void)fprintf(out->stream, "  (%s)", f->containment);
-    if (f->left_out > 0)
+    if (f->left_out_why[0] != '\0')
         (void)fprintf(out->stream, "  (%s)", f->left_out_why);
     print_notes(out, server);
 }
@@ -272,7 +272,7 @@ static void print_json(const gbx_term *out, const examination *e, bool ok)
                                  ",\"tools\":%zu,\"readOnlyTools\":%zu,"
                                  "\"leftOutTools\":%zu",
                                  f->tools, f->reading, f->left_out);
-            if (f->left_out > 0)
+            if (f->left_out_why[0] != '\0')
                 put_text(&buf, "leftOut", f->left_out_why);
             (void)gbx_buf_puts(&buf, ",\"startMs\":");
             (void)gbx_json_append_number(&buf, f->start_ms);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Servers whose tools become others: when that is heard of, and when it is asked.
+// Lists of tools: of how many pages they are, and when they are read again.
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { killAll } from './wire.mjs';
@@ -121,5 +121,46 @@ describe('changes', { concurrency: true }, () => {
     await until(() => lists === 2);
     await sleep(100);
     assert.equal(await call('second'), 'done');
+  });
+});
+
+/** A server that tells the tools tool_0 ... of this page, and the cursor to the next. */
+async function meetPages(t, next) {
+  let lists = 0;
+  const { wire, call } = await meet(t, (request, response, message) => {
+    if (message?.method !== 'tools/list') return false;
+    const page = lists++;
+    json(response, 200, { id: message.id, result: { nextCursor: next(page),
+      tools: [{ name: `tool_${page}`, inputSchema: { type: 'object' } }] } });
+    return true;
+  });
+  const said = (await wire.call('provision', { server: 'up' })).result.content[0].text;
+  return { said, call, lists };
+}
+
+describe('pages', () => {
+  test('a list of one tool a page is read to its end', async (t) => {
+    const { said, call } = await meetPages(t, (page) => (page < 299 ? `${page + 1}` : undefined));
+
+    assert.equal(await call('tool_299'), 'done');
+    assert.doesNotMatch(said, /further pages/);
+  });
+
+  test('a list whose cursors come again ends there, and that is said', async (t) => {
+    for (const [length, most] of [[1, 2], [3, 10]]) {
+      const { said, lists } = await meetPages(t, (page) => `${page % length}`);
+
+      assert.match(said, /\(further pages were not read\)$/);
+      assert.ok(lists <= most, `${lists}`);
+    }
+  });
+
+  test('a cursor of more than 8 KiB is not followed, and that is said', async (t) => {
+    for (const [length, lists, expected] of [[8190, 2, /tool_1$/], [8191, 1, /\(further pages were not read\)$/]]) {
+      const met = await meetPages(t, (page) => (page === 0 ? 'c'.repeat(length) : undefined));
+
+      assert.match(met.said, expected);
+      assert.equal(met.lists, lists);
+    }
   });
 });

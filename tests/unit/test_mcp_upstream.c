@@ -358,8 +358,12 @@ static void test_tools__of_all_pages_are_known(void **state)
 
 static void test_tools__without_end_are_read_to_a_bound(void **state)
 {
-    bad_start(*state, "endless-pages");
-    bad_expect(*state, "echo", "{}");
+    servers *s = *state;
+
+    bad_start(s, "endless-pages");
+    bad_expect(s, "echo", "{}");
+    assert_string_equal(gbx_upstreams_info(s->all, 0).left_out_why,
+                        "further pages were not read");
 }
 
 static void test_tools__that_are_none_are_a_failure_to_start(void **state)

@@ -259,7 +259,7 @@ static void on_provided(void *user, const gbx_upstream_reply *failure)
                              p->server, info.server_name, info.version, info.era,
                              info.start_ms, gbx_view_count(info.tools));
         write_tools(info.tools, &text);
-        if (info.left_out > 0)
+        if (info.left_out_why[0] != 0)
             (void)gbx_buf_printf(&text, " (%s)", info.left_out_why);
     } else {
         (void)gbx_buf_printf(&text, "%s did not start: ", p->server);

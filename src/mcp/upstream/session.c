@@ -325,6 +325,7 @@ void gbx_session_free(gbx_session *session)
         free(gbx_session_take(session, session->pending->id));
     gbx_tools_cleanup(&session->tools);
     gbx_tools_cleanup(&session->coming);
+    gbx_buf_cleanup(&session->cursor);
     free(session->facts.instructions);
     free(session);
 }

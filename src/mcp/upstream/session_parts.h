@@ -44,6 +44,7 @@ struct gbx_session {
     gbx_tools tools;
     gbx_tools coming; /* pages of a list that is under way */
     unsigned pages;
+    gbx_buf cursor; /* to one of them: if it comes again, there is no end to them */
     bool is_listing;
     int64_t page_id;   /* of the question for the page that is awaited */
     unsigned unlisted; /* lists without an answer, one after the other */

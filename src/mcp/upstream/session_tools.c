@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_MAX     200
+#define PAGES_MAX     200 /* more than there are tools */
 #define CURSOR_MAX    GBX_KIB(8)
 #define LIST_PAUSE_MS 250 /* between two questions for the list */
 #define UNLISTED_MAX  2   /* lists that did not come: then it is started again */
@@ -42,22 +42,39 @@ static void begin_list(gbx_session *s)
     s->is_stale = false;
     s->asked_ns = gbx_clock_now_ns();
     s->pages = 0;
+    s->cursor.len = 0;
     ask_page(s, "");
 }
 
-/* False: there is none, or the server goes in circles. */
+/* Was the server there before? One cursor is kept, of the page whose number was the last
+ * power of two: sooner or later it is one of the circle, and the circle shorter. */
+static bool goes_in_circles(gbx_session *s, gbx_view cursor)
+{
+    if (cursor.len == s->cursor.len &&
+        memcmp(cursor.at, s->cursor.data, cursor.len) == 0)
+        return true;
+    if ((s->pages & (s->pages - 1)) == 0) {
+        s->cursor.len = 0;
+        s->cursor.ceiling = CURSOR_MAX;
+        (void)gbx_buf_append(&s->cursor, cursor.at, cursor.len);
+    }
+    return false;
+}
+
+/* False: there is none, or none that is worth it. */
 static bool ask_next(gbx_session *s, gbx_view result)
 {
     gbx_view cursor = gbx_view_member(result, "nextCursor");
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf params = {0};
 
-    if (gbx_view_kind(cursor) != '"' || cursor.len <= 2 || cursor.len > CURSOR_MAX)
+    if (gbx_view_kind(cursor) != '"' || cursor.len <= 2)
         return false;
-    if (++s->pages >= PAGES_MAX) {
-        gbx_session_log(s, "its list of tools has no end: %d pages were read",
-                        PAGES_MAX);
+    s->pages++;
+    s->coming.is_cut = cursor.len > CURSOR_MAX || goes_in_circles(s, cursor) ||
+                       s->pages >= s->coming.count + PAGES_MAX ||
+                       gbx_tools_is_full(&s->coming);
+    if (s->coming.is_cut)
         return false;
-    }
     gbx_buf_init(&params, CURSOR_MAX + 64);
     (void)gbx_buf_puts(&params, "\"cursor\":");
     (void)gbx_buf_append(&params, cursor.at, cursor.len + 0);

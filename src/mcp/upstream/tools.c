@@ -41,7 +41,7 @@ static gbx_tool_flaw read_tool(const gbx_tools *tools, gbx_view view,
     gbx_view written = gbx_view_member(view, "name");
 
     /* Each name is compared with all before it: there must be an end to that. */
-    if (tools->count + tools->dropped >= GBX_TOOLS_MAX)
+    if (gbx_tools_is_full(tools))
         return GBX_TOOL_TOO_MANY;
 
     if (!gbx_rpc_copy_text(written, name, size))
@@ -163,8 +163,14 @@ void gbx_tools_add_flaws(gbx_tools *tools, const gbx_tools *other)
     for (size_t i = 0; i < other->count; i++)
         take_less(tools, other->list[i].name, &other->list[i]);
     tools->dropped += other->dropped;
+    tools->is_cut = tools->is_cut || other->is_cut;
     for (size_t i = 0; i < GBX_TOOL_FLAWS; i++)
         tools->flaws[i] += other->flaws[i];
+}
+
+bool gbx_tools_is_full(const gbx_tools *tools)
+{
+    return tools->count + tools->dropped >= GBX_TOOLS_MAX;
 }
 
 bool gbx_tools_close(gbx_tools *tools)
@@ -226,6 +232,9 @@ void gbx_tools_say_dropped(const gbx_tools *tools, char *ret, size_t size)
         if (tools->flaws[i] > 0)
             (void)gbx_buf_printf(&text, "%s%zu %s", said++ > 0 ? ", " : ": ",
                                  tools->flaws[i], words[i]);
+    if (tools->is_cut)
+        (void)gbx_buf_printf(&text, "%sfurther pages were not read",
+                             text.len > 0 ? "; " : "");
     if (text.len > 0)
         memcpy(ret, text.data, text.len);
     ret[text.len] = '\0';

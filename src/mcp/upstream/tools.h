@@ -42,6 +42,7 @@ typedef struct gbx_tools {
     size_t count;
     size_t dropped; /* left out */
     size_t flaws[GBX_TOOL_FLAWS];
+    bool is_cut; /* the server has more pages, and they were not read */
 } gbx_tools;
 
 /* May a tool with such a schema of its input be called? NULL: any. */
@@ -56,6 +57,8 @@ bool gbx_tools_add_known(gbx_tools *tools, gbx_view page, const gbx_tools *known
 /* What was left out of another list was left out of this one, and no tool does less than
  * it does there. */
 void gbx_tools_add_flaws(gbx_tools *tools, const gbx_tools *other);
+/* Is there no place for one more, whatever it is? */
+bool gbx_tools_is_full(const gbx_tools *tools);
 bool gbx_tools_close(gbx_tools *tools);
 void gbx_tools_cleanup(gbx_tools *tools);
 
@@ -68,7 +71,7 @@ const gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name);
 /* The name that may have been meant, or NULL. */
 const char *gbx_tools_nearest(const gbx_tools *tools, const char *name);
 
-/* "2 left out: 1 with no name, 1 there twice", or "". */
+/* "2 left out: 1 with no name, 1 there twice; further pages were not read", or "". */
 void gbx_tools_say_dropped(const gbx_tools *tools, char *ret, size_t size);
 
 gbx_view gbx_tools_view(const gbx_tools *tools); /* no value while it is not closed */

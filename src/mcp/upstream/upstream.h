@@ -20,7 +20,7 @@
 #define GBX_UPSTREAM_TIMEOUT_MS 60000
 
 /* "2 left out: 1 with no name, 1 there twice", and all other reasons. */
-#define GBX_TOOLS_DROPPED_SIZE 400
+#define GBX_TOOLS_DROPPED_SIZE 512
 
 typedef struct gbx_upstreams gbx_upstreams;
 typedef struct gbx_upstream_call gbx_upstream_call;

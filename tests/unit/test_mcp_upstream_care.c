@@ -189,6 +189,19 @@ static void test_hang__of_the_whole_server_is_its_end(void **state)
     answer_cleanup(&a);
 }
 
+/* Though nothing says that they may be done twice. */
+static void test_hang__takes_no_calls_along_that_come_while_it_is_found_out(
+    void **state)
+{
+    servers *s = *state;
+
+    servers_add_bad(s, "bad", "")->timeout_ms = 1500;
+    servers_start(s);
+    bad_expect(s, "echo", "{}");
+    bad_expect_fault(s, "spin", GBX_UPSTREAM_TIMEOUT, "1500 ms");
+    bad_expect(s, "starts", "2");
+}
+
 static void test_cancel__is_told_to_the_server_and_once_to_the_caller(void **state)
 {
     servers *s = *state;
@@ -458,6 +471,7 @@ int main(void)
         WITH(test_broken__server_does_not_stop_the_others),
         WITH(test_hang__ends_with_its_time_and_the_server_is_told),
         WITH(test_hang__of_the_whole_server_is_its_end),
+        WITH(test_hang__takes_no_calls_along_that_come_while_it_is_found_out),
         WITH(test_cancel__is_told_to_the_server_and_once_to_the_caller),
         WITH(test_cancel__before_the_server_runs),
         WITH(test_many__calls_wait_in_line),

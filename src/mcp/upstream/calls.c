@@ -217,3 +217,19 @@ void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
     append(call, &call->all->ended_end);
     gbx_upstreams_wake(call->all);
 }
+
+void gbx_call_refuse_unknown(gbx_upstream_call *call)
+{
+    const gbx_server *server = call->server;
+    const char *nearest = gbx_tools_nearest(&server->tools, call->tool);
+    char message[1024];
+
+    if (nearest != NULL)
+        (void)snprintf(message, sizeof message,
+                       "the server '%s' has no tool '%s': did you mean '%s'?",
+                       server->config->name, call->tool, nearest);
+    else
+        (void)snprintf(message, sizeof message, "the server '%s' has no tool '%s'",
+                       server->config->name, call->tool);
+    gbx_call_end_later(call, GBX_UPSTREAM_UNKNOWN_TOOL, message);
+}

@@ -34,7 +34,16 @@ static bool is_open(const gbx_server *server)
     return server->failures >= FAILURES_MAX && gbx_clock_now_ns() < server->retry_ns;
 }
 
-/* The one with the least to do, or NULL: none is ready. */
+static bool has_ready(const gbx_server *server)
+{
+    for (size_t i = 0; i < server->session_count; i++)
+        if (gbx_session_is_ready(server->sessions[i]))
+            return true;
+    return false;
+}
+
+/* The one with the least to do, or NULL: none is ready. What is sent to one that may have
+ * hung is lost with it, and nobody knows whether it was begun. */
 static gbx_session *pick(const gbx_server *server)
 {
     gbx_session *best = NULL;
@@ -42,7 +51,7 @@ static gbx_session *pick(const gbx_server *server)
     for (size_t i = 0; i < server->session_count; i++) {
         gbx_session *s = server->sessions[i];
 
-        if (gbx_session_is_ready(s) &&
+        if (gbx_session_is_ready(s) && !gbx_session_is_checked(s) &&
             (best == NULL || gbx_session_calls(s) < gbx_session_calls(best)))
             best = s;
     }
@@ -168,6 +177,12 @@ static void on_listed(void *user, gbx_session *session)
     gbx_upstreams_wake(((gbx_server *)user)->all);
 }
 
+static void on_checked(void *user, gbx_session *session)
+{
+    (void)session;
+    gbx_upstreams_wake(((gbx_server *)user)->all);
+}
+
 /* True: it was no failure of the server's, and is tried again in another way. */
 static bool try_other_era(gbx_server *server, const gbx_session *session)
 {
@@ -268,21 +283,6 @@ static bool has_room(const gbx_server *server)
                or_else(server->all->config->settings.calls_at_once, 32);
 }
 
-static void refuse_unknown(gbx_server *server, gbx_upstream_call *call)
-{
-    const char *nearest = gbx_tools_nearest(&server->tools, call->tool);
-    char message[1024];
-
-    if (nearest != NULL)
-        (void)snprintf(message, sizeof message,
-                       "the server '%s' has no tool '%s': did you mean '%s'?",
-                       server->config->name, call->tool, nearest);
-    else
-        (void)snprintf(message, sizeof message, "the server '%s' has no tool '%s'",
-                       server->config->name, call->tool);
-    gbx_call_end_later(call, GBX_UPSTREAM_UNKNOWN_TOOL, message);
-}
-
 /* Nothing is known to speak against what the session says of its tools, or it was asked
  * since the call has come: more cannot be known, and nobody waits for ever. */
 static bool is_current(const gbx_server *server, const gbx_session *session,
@@ -309,7 +309,7 @@ static void try_to_send(gbx_server *server, gbx_session *session,
         gbx_call_arm(call);
         gbx_session_list_now(session);
     } else if (tool == NULL) {
-        refuse_unknown(server, call);
+        gbx_call_refuse_unknown(call);
     } else if (!is_trusted(tool, call->trust)) {
         take_tools(server, session); /* of several processes, the last may say less */
         gbx_call_end_later(call, GBX_UPSTREAM_CHANGED,
@@ -372,7 +372,7 @@ void gbx_server_start(gbx_server *server)
         .config = server->config,
         .hint = server->hint,
         .start_ms = or_else(server->config->start_ms, 30000),
-        .hooks = {server, on_ready, on_listed, on_log, on_ending, on_lost},
+        .hooks = {server, on_ready, on_listed, on_checked, on_log, on_ending, on_lost},
     };
     gbx_error error;
     gbx_session *session;
@@ -422,7 +422,7 @@ void gbx_server_note_end(gbx_server *server, gbx_session *session,
 
 gbx_upstream_state gbx_server_state(const gbx_server *server)
 {
-    if (pick(server) != NULL)
+    if (has_ready(server))
         return GBX_UPSTREAM_READY;
     if (server->session_count > 0)
         return GBX_UPSTREAM_STARTING;

@@ -127,6 +127,8 @@ void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply);
 /* The same in the next turn of the loop. */
 void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
                         const char *message);
+/* The server has no such tool: that is its end, in the next turn of the loop. */
+void gbx_call_refuse_unknown(gbx_upstream_call *call);
 /* Take it out of whatever list it is in. */
 void gbx_call_unlink(gbx_upstream_call *call);
 

@@ -380,6 +380,11 @@ void gbx_session_check(gbx_session *session)
         gbx_session_lose(session, "it does not read what it is told");
 }
 
+bool gbx_session_is_checked(const gbx_session *session)
+{
+    return evtimer_pending(session->check_timer, NULL);
+}
+
 void gbx_session_list_again(gbx_session *session)
 {
     gbx_session_on_change(session);

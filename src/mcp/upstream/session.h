@@ -27,6 +27,8 @@ typedef struct gbx_session_hooks {
     void (*ready)(void *user, gbx_session *session);
     /* The list of tools was read once more, or could not be. */
     void (*listed)(void *user, gbx_session *session);
+    /* It is still there: the check is over. */
+    void (*checked)(void *user, gbx_session *session);
     void (*log)(void *user, const char *line);
     /* The server has forgotten it, or is out of reach: nothing more is sent, and it is lost once the calls in
      * flight have ended. */
@@ -97,6 +99,8 @@ size_t gbx_session_calls(const gbx_session *session); /* in flight */
 
 /* Is it still there? If it says nothing within a while, it is lost. */
 void gbx_session_check(gbx_session *session);
+/* Has it been asked so, and said nothing yet? */
+bool gbx_session_is_checked(const gbx_session *session);
 
 /* Its tools may be others: ask again. */
 void gbx_session_list_again(gbx_session *session);

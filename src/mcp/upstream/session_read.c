@@ -29,6 +29,12 @@ static int64_t find_refused(const gbx_session *s, const gbx_rpc_message *message
                : 0;
 }
 
+static void on_check(gbx_session *s)
+{
+    (void)event_del(s->check_timer);
+    s->options.hooks.checked(s->options.hooks.user, s);
+}
+
 /* Our question, answered: the id is found wherever a sound server would write it. */
 static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t about)
 {
@@ -51,7 +57,7 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
     case GBX_ASK_INITIALIZE: gbx_session_on_initialize(s, message); break;
     case GBX_ASK_TOOLS: gbx_session_on_tools(s, message); break;
     case GBX_ASK_LISTEN: gbx_session_on_listen_end(s, message); break;
-    case GBX_ASK_CHECK: (void)event_del(s->check_timer); break;
+    case GBX_ASK_CHECK: on_check(s); break;
     case GBX_ASK_CALL: gbx_session_on_call(s, p, message); return;
     }
     free(p);
@@ -125,7 +131,7 @@ static void fail_request(gbx_session *s, int64_t id, const char *why)
             gbx_session_on_no_discover(s);
         break;
     case GBX_ASK_LISTEN: gbx_session_on_listen_end(s, NULL); break;
-    case GBX_ASK_CHECK: (void)event_del(s->check_timer); break;
+    case GBX_ASK_CHECK: on_check(s); break;
     case GBX_ASK_CALL:
         gbx_session_fail_call(s, p, GBX_UPSTREAM_PROTOCOL, why, false);
         return;

@@ -176,6 +176,33 @@ test('a start that is answered by what is not HTTP is not worth another try', as
   assert.match(await call(), /^UPSTREAM_START: .*it answers with what is not HTTP: .*[^)]$/);
 });
 
+for (const [how, times, often] of [['write', 1, 'once'], ['read', 2, 'twice']])
+  test(`a call that is refused by 404 and its own id is made ${often} if its tool says that it does ${how}`, async (t) => {
+    const { call, count } = await meet(t, (request, response, message) => {
+      if (!isCall(message) || message.params.arguments.path === undefined) return false;
+      json(response, 404, { id: message.id, error: { code: -32602, message: 'no such file' } });
+      return true;
+    });
+
+    assert.match(await call(how, { path: '/' }), /^UPSTREAM_REFUSED: no such file/);
+    assert.equal(count('POST tools/call'), times);
+    assert.equal(await call(how), 'done');
+    assert.equal(count('POST initialize'), 1 + times);
+  });
+
+test('an answer in a stream of events counts, whatever the status, and ends no session', async (t) => {
+  const { call, count } = await meet(t, (request, response, message) => {
+    if (!isCall(message)) return false;
+    raw(response, 'text/event-stream', `data: ${text(message)}\n\n`, 400);
+    return true;
+  });
+
+  assert.equal(await call(), 'done');
+  await sleep(100);
+  assert.equal(await call(), 'done');
+  assert.equal(count('POST initialize'), 1);
+});
+
 test('a connection that cannot be made ends no call on another', async (t) => {
   const started = Promise.withResolvers();
   const { call, server } = await meet(t, async (request, response, message) => {

@@ -347,6 +347,7 @@ gbx_exchange *gbx_exchange_start(const gbx_exchange_options *options)
     e->shared.id = options->id;
     e->shared.method = options->method;
     e->shared.is_first_try = options->is_first_try;
+    e->shared.is_last_try = options->is_last_try;
     e->entry = (gbx_multi_entry){on_over, e};
     gbx_buf_init(&e->shared.response.body, GBX_LINK_MESSAGE_MAX);
     gbx_sse_init(&e->shared.response.sse, GBX_LINK_MESSAGE_MAX);

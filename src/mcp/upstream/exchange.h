@@ -45,6 +45,7 @@ typedef struct gbx_exchange_options {
     size_t body_len;
     bool is_sent_once; /* never again by libcurl, whatever becomes of the connection */
     bool is_first_try; /* the owner's: a call that was not made before */
+    bool is_last_try;  /* likewise: one that is not made again once it was answered */
     int64_t id;        /* of the request that it carries, or 0 */
     uint32_t timeout_ms; /* 0: none */
     gbx_exchange_hooks hooks;
@@ -71,6 +72,7 @@ struct gbx_exchange {
     int64_t id;
     gbx_http_method method;
     bool is_first_try;
+    bool is_last_try;
     bool was_answered; /* the owner's: the answer to id was among the events */
     gbx_exchange_response response;
 };

@@ -42,9 +42,9 @@ typedef struct gbx_link_hooks {
     /* This request gets no answer. */
     void (*unanswered)(void *user, int64_t about, gbx_upstream_fault fault,
                        const char *why, gbx_unanswered how);
-    /* Neither does this one, and nothing was done for it: the server has forgotten us, or
-     * cannot be reached. Others may still be answered; nothing more is worth sending.
-     * is_lasting: as of lost. */
+    /* Neither does this one, if it is not 0, and nothing was done for it: the server has
+     * forgotten us, or cannot be reached. Others may still be answered; nothing more is
+     * worth sending. is_lasting: as of lost. */
     void (*forgotten)(void *user, int64_t about, const char *why, bool is_lasting);
     /* Of all the bytes that were sent, no more than these have come to be read, and no
      * others will; answers may still come. */
@@ -65,6 +65,7 @@ typedef struct gbx_link_message {
     const char *method; /* of a request or a notification, else NULL */
     const char *name;   /* of the tool that it calls, or NULL */
     bool is_again;      /* that call was made before, and came to nothing */
+    bool is_repeatable; /* it does no harm twice */
     gbx_view schema;    /* of the tool's input, or no value */
     gbx_view args;      /* of the call */
 } gbx_link_message;

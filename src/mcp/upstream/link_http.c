@@ -186,11 +186,11 @@ static void on_done(void *user, gbx_exchange *exchange, CURLcode result)
         end_settling(h);
     if (exchange->id == 0)
         end_aside(h);
-    if (result != CURLE_OK && !exchange->was_answered)
-        gbx_http_take_break(h, exchange, result);
-    else if (result == CURLE_OK && status >= 200 && status < 300)
+    if (result == CURLE_OK && status >= 200 && status < 300)
         take_answer(h, exchange);
-    else if (result == CURLE_OK && !try_transport_before(h, exchange))
+    else if (result != CURLE_OK && !exchange->was_answered)
+        gbx_http_take_break(h, exchange, result);
+    else if (!exchange->was_answered && !try_transport_before(h, exchange))
         gbx_http_take_refusal(h, exchange);
     gbx_exchange_free(exchange);
 }
@@ -236,6 +236,8 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
         .body_len = message->len,
         .is_sent_once = message->name != NULL,
         .is_first_try = message->name != NULL && !message->is_again,
+        .is_last_try =
+            message->name != NULL && (message->is_again || !message->is_repeatable),
         .id = message->id,
         .timeout_ms = message->id == 0 ? ASIDE_MS : 0,
         .hooks = {on_head, on_event, on_done},

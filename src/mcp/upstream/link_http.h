@@ -13,6 +13,7 @@ typedef struct gbx_http_waiting {
     char *method; /* or NULL, likewise name */
     char *name;
     bool is_again;
+    bool is_repeatable;
     size_t len;
     char text[];
 } gbx_http_waiting;

@@ -60,6 +60,7 @@ bool gbx_http_later(gbx_http *h, const gbx_link_message *message)
     w->id = message->id;
     w->len = message->len;
     w->is_again = message->is_again;
+    w->is_repeatable = message->is_repeatable;
     memcpy(w->text, message->text, message->len);
     w->method = message->method != NULL ? strdup(message->method) : NULL;
     w->name = message->name != NULL ? strdup(message->name) : NULL;
@@ -80,7 +81,8 @@ void gbx_http_send_later(gbx_http *h)
                                     .id = w->id,
                                     .method = w->method,
                                     .name = w->name,
-                                    .is_again = w->is_again};
+                                    .is_again = w->is_again,
+                                    .is_repeatable = w->is_repeatable};
 
         if (!gbx_http_may_go(h, &message)) {
             at = &w->next;

@@ -68,20 +68,26 @@ static void put_status(const gbx_http *h, const gbx_exchange_response *r, gbx_bu
     (void)gbx_buf_append(to, "", 1);
 }
 
+/* What it says of this very request. */
+static bool is_about(const gbx_exchange *exchange)
+{
+    const gbx_buf *body = &exchange->response.body;
+
+    return body->len > 0 &&
+           gbx_http_is_answer((const char *)body->data, body->len, exchange->id);
+}
+
 /* Does it not know our session any more, and has done nothing for this request? By 404 it
  * says so. By 400 without our id it says that it has read nothing, and servers that were
  * started anew mean the same by it; but it is believed only once of each call. */
 static bool is_forgotten(const gbx_http *h, const gbx_exchange *exchange)
 {
-    const gbx_buf *body = &exchange->response.body;
     long status = exchange->response.status;
 
     if (h->session == NULL || h->is_modern)
         return false;
     return status == 404 ||
-           (status == 400 && exchange->is_first_try &&
-            (body->len == 0 ||
-             !gbx_http_is_answer((const char *)body->data, body->len, exchange->id)));
+           (status == 400 && exchange->is_first_try && !is_about(exchange));
 }
 
 /* ---- the rest of the link ------------------------------------------------- */
@@ -200,9 +206,18 @@ void gbx_http_take_refusal(gbx_http *h, const gbx_exchange *exchange)
     long status = exchange->response.status;
 
     if (is_forgotten(h, exchange)) {
+        /* Or is it what a call asks for that was not found? Then it is answered. */
+        bool is_told = exchange->is_last_try && is_about(exchange);
+
         h->is_forgotten = true;
-        hooks.forgotten(hooks.user, exchange->id, "its session has ended", false);
-    } else if (gbx_http_is_error(body)) {
+        hooks.forgotten(hooks.user, is_told ? 0 : exchange->id, "its session has ended",
+                        false);
+        if (is_told)
+            hooks.message(hooks.user, (const char *)body->data, body->len,
+                          exchange->id);
+        return;
+    }
+    if (gbx_http_is_error(body)) {
         hooks.message(hooks.user, (const char *)body->data, body->len, exchange->id);
     } else {
         gbx_buf_init(&why, WHY_MAX);

@@ -201,7 +201,8 @@ int64_t gbx_session_start_call(gbx_session *session, const gbx_session_call *cal
     const gbx_tool *tool = gbx_tools_find(&session->tools, call->tool);
     gbx_link_message about = {.method = "tools/call",
                               .name = call->tool,
-                              .is_again = call->is_again};
+                              .is_again = call->is_again,
+                              .is_repeatable = tool != NULL && tool->is_repeatable};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     int64_t token = 0;
 

@@ -3,6 +3,7 @@
 #include "cli/mcp_servers.h"
 
 #include "base/cleanup.h"
+#include "base/utf8.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -30,12 +31,15 @@ static void say(gbx_buf *text)
 static void on_log(void *user, const char *server, const char *line)
 {
     const gbx_mcp_servers *servers = user;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
+    gbx_buf_init(&clean, GBX_KIB(64));
     gbx_buf_init(&text, GBX_KIB(64));
     (void)gbx_buf_printf(&text, "glovebox: %s: ", server);
     if (servers->gate != NULL &&
-        gbx_gate_redact(servers->gate, line, strlen(line), &text))
+        gbx_gate_redact(servers->gate, line, strlen(line), &clean) &&
+        gbx_utf8_append_escaped(&text, clean.data, clean.len, GBX_ESCAPE_LINE))
         say(&text);
 }
 

@@ -338,6 +338,30 @@ test('a list of tools that is too long to be written is none', async (t) => {
   assert.equal(result.content[0].text, 'the list is longer than 8 MiB: ask for one server, or with a query');
 });
 
+test('what a server says of itself and of its progress steers no terminal', async (t) => {
+  const { wire } = await meet(t, ({ url }, response, message) => {
+    const progressToken = message?.params?._meta?.progressToken;
+    if (message?.method === 'initialize' && url === '/other')
+      json(response, 200, { id: message.id, error: { code: -32000, message: 'no\u001b[2J\u009b' } });
+    else if (message?.method === 'initialize')
+      json(response, 200, { id: message.id, result: { protocolVersion: '2025-06-18', capabilities: { tools: {} },
+        serverInfo: { name: 'w\u001b[31m', version: '1\u202e\n2' } } });
+    else if (isCall(message))
+      raw(response, 'text/event-stream', `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress',
+        params: { progressToken, progress: 1, message: '\u001b[1mh\r'.repeat(100) } })}\n\ndata: ${text(message)}\n\n`);
+    else return false;
+    return true;
+  });
+  const provided = async (server) => (await wire.call('provision', { server })).result.content[0].text;
+
+  assert.match(await provided('up'), /^up is ready: w\\u\{1b\}\[31m 1\\u\{202e\}\\u\{a\}2, /);
+  assert.match(await provided('other'), /^other did not start: .*no\\u\{1b\}\[2J\\u\{9b\}$/);
+  await wire.call('execute', { code: 'return servers.up.write({})' }, { progressToken: 7 });
+  const { params } = await wire.hear((m) => m.method === 'notifications/progress' && /up.write: /.test(m.params.message));
+  assert.ok(params.message.startsWith('up.write: \\u{1b}[1mh\\u{d}\\u{1b}'), params.message);
+  assert.match(wire.stderr, /other: it refused to begin: no\\u\{1b\}\[2J\\u\{9b\}\n/);
+});
+
 const refusals = [
   ['401', (r) => raw(r, 'application/json', '{"error":"invalid_token"}', 401),
     'UPSTREAM_REFUSED: it answers with HTTP status 401: {"error":"invalid_token"}'],

@@ -242,6 +242,18 @@ static void write_tools(gbx_view tools, gbx_buf *to)
     }
 }
 
+static void write_facts(const char *server, const gbx_upstream_info *info, gbx_buf *to)
+{
+    (void)gbx_buf_printf(to, "%s is ready: ", server);
+    (void)gbx_utf8_append_escaped(to, info->server_name, strlen(info->server_name),
+                                  GBX_ESCAPE_LINE);
+    (void)gbx_buf_puts(to, " ");
+    (void)gbx_utf8_append_escaped(to, info->version, strlen(info->version),
+                                  GBX_ESCAPE_LINE);
+    (void)gbx_buf_printf(to, ", protocol %s, started in %.0f ms, %zu tools", info->era,
+                         info->start_ms, gbx_view_count(info->tools));
+}
+
 static void on_provided(void *user, const gbx_upstream_reply *failure)
 {
     struct provision *p = user;
@@ -253,11 +265,7 @@ static void on_provided(void *user, const gbx_upstream_reply *failure)
     (void)failure; /* what is known of the server says the same */
     gbx_buf_init(&text, GBX_MIB(1));
     if (is_ready) {
-        (void)gbx_buf_printf(&text,
-                             "%s is ready: %s %s, protocol %s, started in %.0f ms, %zu "
-                             "tools",
-                             p->server, info.server_name, info.version, info.era,
-                             info.start_ms, gbx_view_count(info.tools));
+        write_facts(p->server, &info, &text);
         write_tools(info.tools, &text);
         if (info.left_out_why[0] != 0)
             (void)gbx_buf_printf(&text, " (%s)", info.left_out_why);

@@ -2,6 +2,7 @@
 /* names - of servers, from the configuration; of tools, from what servers have told. */
 #include "base/cleanup.h"
 #include "base/nearest.h"
+#include "base/utf8.h"
 #include "mcp/code/inner.h"
 
 #include <ctype.h>
@@ -284,7 +285,7 @@ void gbx_code_put_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to
 
     gbx_buf_init(&clean, GBX_KIB(64));
     if (gbx_gate_redact(code->gate, fault, strlen(fault), &clean))
-        (void)gbx_buf_append(to, clean.data, clean.len);
+        (void)gbx_utf8_append_escaped(to, clean.data, clean.len, GBX_ESCAPE_LINE);
     else
         (void)gbx_buf_puts(to, "why cannot be shown");
     gbx_buf_cleanup(&clean);

@@ -69,12 +69,14 @@ void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
 {
     gbx_buf line;
 
-    gbx_buf_init(&line, GBX_KIB(8));
+    gbx_buf_init(&line, GBX_KIB(8) + (size_t)GBX_CODE_PROGRESS_MAX * 6);
     (void)gbx_buf_printf(&line, "%s.", server);
     (void)gbx_utf8_append_escaped(&line, tool, strlen(tool), GBX_ESCAPE_LINE);
     (void)gbx_buf_puts(&line, ": ");
-    (void)gbx_buf_append(&line, message,
-                         gbx_artifacts_border(message, len, GBX_CODE_PROGRESS_MAX));
+    (void)gbx_utf8_append_escaped(&line, message,
+                                  gbx_artifacts_border(message, len,
+                                                       GBX_CODE_PROGRESS_MAX),
+                                  GBX_ESCAPE_LINE);
     if (!line.failed)
         gbx_mcp_progress(request, -1, (char *)line.data, line.len);
     gbx_buf_cleanup(&line);

@@ -28,6 +28,7 @@
 //   list-fails         answers with an error when it is asked for them
 //   loses=N            never answers the second list that it is asked for, nor N - 1 after it
 //   noisy              writes lines that are no messages between all others
+//   fractions          writes 1 as 1.0 where it is an id
 //   stubborn           ignores SIGTERM and the end of its input, and so do its daemons
 //   count=FILE         appends a line to it at each start
 //   upgrade=FILE       if there is such a file, it is `modern` instead of all else
@@ -65,7 +66,8 @@ if (has('stubborn')) {
 
 function write(message) {
   if (has('noisy')) process.stdout.write('listening on port 3000...\n{"log":\n\n42\n');
-  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const line = JSON.stringify({ jsonrpc: '2.0', ...message });
+  process.stdout.write(`${has('fractions') ? line.replace(/"id":\d+/, '$&.0') : line}\n`);
 }
 
 function complete(result) {

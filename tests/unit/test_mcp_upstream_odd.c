@@ -128,6 +128,13 @@ static void test_answer__may_have_its_id_as_text(void **state)
     bad_expect(*state, "id-as-text", "taken");
 }
 
+static void test_answer__may_have_its_id_with_a_fraction_of_nothing(void **state)
+{
+    bad_start(*state, "fractions");
+    bad_expect(*state, "echo", "{}");
+    bad_expect_fault(*state, "refuse-badly", GBX_UPSTREAM_PROTOCOL, "cannot be read");
+}
+
 static void test_answer__of_another_encoding_is_read_but_for_its_letters(void **state)
 {
     bad_start(*state, "");
@@ -312,6 +319,7 @@ int main(void)
         WITH(test_era__is_remembered_since_it_was_found_out),
         WITH(test_ping__is_answered_before_the_era_is_known),
         WITH(test_answer__may_have_its_id_as_text),
+        WITH(test_answer__may_have_its_id_with_a_fraction_of_nothing),
         WITH(test_answer__of_another_encoding_is_read_but_for_its_letters),
         WITH(test_answer__of_another_encoding_is_read_when_it_is_long),
         WITH(test_answer__that_cannot_be_read_ends_its_call_and_no_other),

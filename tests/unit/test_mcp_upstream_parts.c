@@ -330,6 +330,7 @@ static const struct {
     {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}", 0, 0, 0},
     {"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"con", 7, 7, 0},
     {"{\"jsonrpc\":\"2.0\",\"id\":7", 0, 0, 0},
+    {"{\"jsonrpc\":\"2.0\",\"id\":7.0}", 7, 7, 7},
     {"{\"jsonrpc\":\"2.0\",\"id\":7.5}", 0, 0, 0},
     {"{\"jsonrpc\":\"2.0\",\"id\":null}", 0, 0, 0},
     {"{\"id\":7,\"result\":{}}", 0, 7, 7},
@@ -366,16 +367,16 @@ static void test_id__that_is_missing_is_none(void **state)
     assert_int_equal(id, 0);
 }
 
-static void test_id__may_be_written_as_text(void **state)
+static void test_id__may_be_written_as_text_or_with_a_fraction_of_nothing(void **state)
 {
     static const struct {
         const char *json;
         int64_t id; /* 0: it is none of ours */
-    } rows[] = {{"5", 5},      {"\"5\"", 5},
-                {"\"05\"", 0}, {"\"\"", 0},
-                {"\"5x\"", 0}, {"\"-5\"", 0},
-                {"-5", 0},     {"5.0", 0},
-                {"null", 0},   {"12345678901234567890", 0}};
+    } rows[] = {
+        {"5.0", 5},     {"50.00", 50}, {"5.01", 0},   {"5.0e1", 0},
+        {"\"5.0\"", 0}, {"0.0", 0},    {"5", 5},      {"\"5\"", 5},
+        {"\"05\"", 0},  {"\"\"", 0},   {"\"5x\"", 0}, {"\"-5\"", 0},
+        {"-5", 0},      {"5.5", 0},    {"null", 0},   {"12345678901234567890", 0}};
     (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
@@ -404,7 +405,7 @@ int main(void)
         cmocka_unit_test(test_ending__is_never_longer_than_its_room),
         cmocka_unit_test(test_id__of_an_answer_is_found_where_only_the_answer_has_it),
         cmocka_unit_test(test_id__that_is_missing_is_none),
-        cmocka_unit_test(test_id__may_be_written_as_text),
+        cmocka_unit_test(test_id__may_be_written_as_text_or_with_a_fraction_of_nothing),
         cmocka_unit_test(test_environment__of_the_configuration_comes_last),
     };
 

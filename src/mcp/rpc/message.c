@@ -76,6 +76,18 @@ static bool read_call(gbx_view m[MEMBERS], gbx_rpc_message *ret, gbx_rpc_fault *
     return true;
 }
 
+/* Of an answer: to some servers every number is one with a fraction, and 1 is 1.0. */
+static bool is_answer_id(gbx_view view)
+{
+    size_t len = view.len;
+
+    while (gbx_view_kind(view) == '0' && len > 0 && view.at[len - 1] == '0')
+        len--;
+    if (len > 1 && len < view.len && view.at[len - 1] == '.')
+        view.len = len - 1;
+    return gbx_rpc_is_id(view);
+}
+
 static bool read_response(gbx_view m[MEMBERS], gbx_rpc_message *ret,
                           gbx_rpc_fault *fault)
 {
@@ -86,7 +98,9 @@ static bool read_response(gbx_view m[MEMBERS], gbx_rpc_message *ret,
                       "a response has a result or an error");
     if (gbx_view_kind(m[ID]) == 'n' && is_error)
         ret->id = (gbx_view){0}; /* about nobody knows what */
-    else if (!gbx_rpc_is_id(m[ID]) && (m[ID].at != NULL || !is_error))
+    else if (is_answer_id(m[ID]))
+        ret->id = m[ID];
+    else if (m[ID].at != NULL || !is_error)
         return refuse(fault, GBX_RPC_INVALID_REQUEST,
                       "the id of a response is a string or an integer");
     if (is_error && gbx_view_kind(m[ERROR]) != '{')

@@ -47,13 +47,26 @@ static const char *read_digits(const char *at, const char *end, int64_t *ret)
     return at;
 }
 
+/* Past the fraction that says that there is none. */
+static const char *skip_zeros(const char *at, const char *end)
+{
+    if (end - at < 2 || at[0] != '.' || at[1] != '0')
+        return at;
+    for (at++; at < end && *at == '0';)
+        at++;
+    return at;
+}
+
 /* As it stands before a comma, a brace or the like: it may be cut off, or go on. */
 static int64_t id_at(const char *at, const char *end)
 {
     int64_t id;
+    bool is_text;
 
     at = skip_blanks(at, end);
-    at = read_digits(at + (at < end && *at == '"'), end, &id);
+    is_text = at < end && *at == '"';
+    at = read_digits(at + is_text, end, &id);
+    at = is_text ? at : skip_zeros(at, end);
     return at < end && memchr("0123456789.eE", *at, 13) == NULL ? id : 0;
 }
 
@@ -112,12 +125,14 @@ bool gbx_id_read(gbx_view view, int64_t *ret)
 {
     bool is_text = gbx_view_kind(view) == '"';
     const char *end;
+    const char *at;
     int64_t id;
 
     if (!is_text && gbx_view_kind(view) != '0')
         return false;
     end = view.at + view.len - is_text;
-    if (read_digits(view.at + is_text, end, &id) != end || id == 0)
+    at = read_digits(view.at + is_text, end, &id);
+    if ((is_text ? at : skip_zeros(at, end)) != end || id == 0)
         return false;
     *ret = id;
     return true;

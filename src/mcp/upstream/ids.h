@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-/* The number that we have sent as an id; some servers write it as a string. */
+/* The number that we have sent as an id; some servers write it as a string,
+ * or as 1.0. */
 bool gbx_id_read(gbx_view view, int64_t *ret);
 
 /* The id of an answer that cannot be read as JSON, or is none of the protocol's: a member

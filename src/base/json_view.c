@@ -244,15 +244,19 @@ size_t gbx_view_count(gbx_view container)
     return count;
 }
 
+bool gbx_view_append_json(gbx_view view, gbx_buf *to)
+{
+    if (view.len > 0 && gbx_buf_append(to, view.at, view.len))
+        gbx_json_mend_halves((char *)to->data + to->len - view.len, view.len);
+    return !to->failed;
+}
+
 bool gbx_view_append_text(gbx_view view, gbx_buf *to)
 {
     size_t end = view.len - 1;
 
-    if (gbx_view_kind(view) != '"') {
-        if (view.len > 0 && gbx_buf_append(to, view.at, view.len))
-            gbx_json_mend_halves((char *)to->data + to->len - view.len, view.len);
-        return !to->failed;
-    }
+    if (gbx_view_kind(view) != '"')
+        return gbx_view_append_json(view, to);
     for (size_t i = 1; i < end && !to->failed;) {
         i += append_plain(to, view.at + i, end - i);
         if (i < end)

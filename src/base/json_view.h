@@ -41,8 +41,11 @@ bool gbx_view_next(gbx_view container, size_t *cursor, gbx_view *ret_name,
 /* Of an array, or members of an object; 0 of anything else. */
 size_t gbx_view_count(gbx_view container);
 
-/* Append a string's characters, any other value as it is written; of half a surrogate pair
- * U+FFFD, or its escape. */
+/* Append a value as it is written, but without half of a surrogate pair: that is the
+ * escape of U+FFFD. */
+bool gbx_view_append_json(gbx_view view, gbx_buf *to);
+
+/* Append a string's characters, any other value likewise. */
 bool gbx_view_append_text(gbx_view view, gbx_buf *to);
 
 /* Append a string's characters. False for any other value, for an unpaired surrogate,

@@ -242,7 +242,7 @@ static void put_as_text(gbx_view value, gbx_buf *to)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
 
     gbx_buf_init(&text, CONTENT_MAX);
-    (void)gbx_view_append_text(value, &text);
+    (void)gbx_view_append_json(value, &text);
     gbx_blocks_text(to, text.data, text.len);
     to->failed = to->failed || text.failed;
 }
@@ -377,7 +377,7 @@ void gbx_blocks_json(gbx_view value, const gbx_blocks_room *room, gbx_buf *to,
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
 
     gbx_buf_init(&text, CONTENT_MAX);
-    (void)gbx_view_append_text(value, &text);
+    (void)gbx_view_append_json(value, &text);
     put_text(text.data, text.len, room->max, room, to, left_out);
     to->failed = to->failed || text.failed;
 }

@@ -60,29 +60,10 @@ static bool is_index_at(const gbx_tree *t, size_t at)
 }
 
 /* `static` that the grammar has only behind what follows. */
-static bool is_early_static(const gbx_tree *t, uint32_t i)
+static bool is_early_static(const gbx_tree *t, size_t next)
 {
-    size_t next = skip_blanks(t, t->nodes[i].end);
-
-    return gbx_tree_is(t, i, "static") &&
-           (is_word(t, next, "declare") || is_word(t, next, "accessor")) &&
+    return (is_word(t, next, "declare") || is_word(t, next, "accessor")) &&
            is_modifier_at(t, word_end(t, next));
-}
-
-/* One that it does not have at all. */
-static bool is_static_index(const gbx_tree *t, uint32_t i)
-{
-    return gbx_tree_is(t, i, "static") &&
-           is_index_at(t, skip_blanks(t, t->nodes[i].end));
-}
-
-/* A modifier to the grammar, whatever follows. */
-static bool is_name(const gbx_tree *t, uint32_t i)
-{
-    size_t next = skip_blanks(t, t->nodes[i].end);
-
-    return (gbx_tree_is(t, i, "abstract") || gbx_tree_is(t, i, "accessor")) &&
-           next < t->len && strchr(":?!=;(<}", t->text[next]) != NULL;
 }
 
 /* `out as T`, `out in all`: then it is a name. */
@@ -97,24 +78,34 @@ static bool is_operator_at(const gbx_tree *t, size_t at)
     return false;
 }
 
-/* The `in` or `out` of `<in out T extends U>`. before: the last character of the code. */
-static bool is_variance(const gbx_tree *t, uint32_t i, char before)
+/* Is what stands before that the `in` or `out` of `<in out T extends U>`? */
+static bool is_varied_at(const gbx_tree *t, size_t at)
 {
-    size_t next = skip_blanks(t, t->nodes[i].end);
-
-    return (gbx_tree_is(t, i, "in") || gbx_tree_is(t, i, "out")) &&
-           (before == '<' || before == ',') && next < t->len &&
-           is_name_byte(t->text[next]) && !is_operator_at(t, next);
+    return at < t->len && is_name_byte(t->text[at]) && !is_operator_at(t, at);
 }
 
-/* What is written over node i, then blanks; or 0. */
+/* What is written over node i, then blanks; or 0. before: the last character of the code. */
 static char mark_of(const gbx_tree *t, uint32_t i, char before)
 {
-    if (is_static_index(t, i))
-        return ';'; /* the line before must not go on with the bracket */
-    if (is_early_static(t, i) || is_variance(t, i, before))
-        return ' ';
-    return is_name(t, i) ? '_' : 0;
+    size_t end = t->nodes[i].end;
+
+    if (gbx_tree_is(t, i, "static")) {
+        size_t next = skip_blanks(t, end);
+
+        /* The line before must not go on with the bracket. */
+        return is_index_at(t, next) ? ';' : is_early_static(t, next) ? ' ' : 0;
+    }
+    if (gbx_tree_is(t, i, "in") || gbx_tree_is(t, i, "out"))
+        return (before == '<' || before == ',') && is_varied_at(t, skip_blanks(t, end))
+                   ? ' '
+                   : 0;
+    if (gbx_tree_is(t, i, "abstract") || gbx_tree_is(t, i, "accessor")) {
+        size_t next = skip_blanks(t, end);
+
+        /* To the grammar a modifier, whatever follows. */
+        return next < t->len && strchr(":?!=;(<}", t->text[next]) != NULL ? '_' : 0;
+    }
+    return 0;
 }
 
 /* ---- public to other files of this folder --------------------------------- */

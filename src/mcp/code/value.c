@@ -250,7 +250,7 @@ static void append_reason(const gbx_value_parts *parts, gbx_buf *to)
     append_texts(parts->content, to, &blocks, &texts);
     if (to->len == 0 && gbx_view_kind(structured) != 'n' &&
         structured.len > sizeof "{}" - 1)
-        (void)gbx_view_append_text(structured, to);
+        (void)gbx_view_append_json(structured, to);
     if (to->len == 0)
         (void)gbx_buf_puts(to, "the tool failed and did not say why");
 }

@@ -244,8 +244,7 @@ static void take_value(reply *r)
     size_t len = 0;
     const char *value = gbx_result_value(r->result, &len);
 
-    if (gbx_buf_append(&r->json, value, len))
-        gbx_json_mend_halves((char *)r->json.data, len);
+    (void)gbx_view_append_json((gbx_view){value, len}, &r->json);
     r->value = gbx_cut_text((const char *)r->json.data, r->json.len, VALUE_MAX,
                             r->data->artifacts, "result.json", "application/json",
                             gbx_clock_now_ns());

@@ -78,7 +78,7 @@ static void add_shown(gbx_buf *to, const char *json, size_t len)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {0};
 
     gbx_buf_init(&shown, len + 1);
-    (void)gbx_view_append_text((gbx_view){json, len}, &shown);
+    (void)gbx_view_append_json((gbx_view){json, len}, &shown);
     (void)gbx_json_append_string(to, shown.data, shown.len);
     to->failed = to->failed || shown.failed;
 }

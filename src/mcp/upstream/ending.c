@@ -20,6 +20,8 @@ static void print_cause(const gbx_ending *e, char *text, size_t size)
     else if (e->no_command != 0)
         (void)snprintf(text, size, "its command '%s' cannot be executed: %s",
                        e->command, strerror(e->no_command));
+    else if (e->was_stopped && e->output_closed)
+        (void)snprintf(text, size, "it closed its output and went on running");
     else if (e->has_status && WIFSIGNALED(e->status))
         (void)snprintf(text, size, "it was killed by signal %d (%s)",
                        WTERMSIG(e->status), strsignal(WTERMSIG(e->status)));

@@ -26,6 +26,7 @@ typedef struct gbx_ending {
     bool has_status;
     int status; /* as of waitpid() */
     bool output_closed;
+    bool was_stopped; /* by us, who had no more use for it: the status says no more */
 } gbx_ending;
 
 gbx_stop_step gbx_stop_harder(gbx_stop_step step);

@@ -128,6 +128,7 @@ static void stop_harder(gbx_process *p)
                                (suseconds_t)(p->patience_ms % 1000) * 1000};
 
     p->stopping = gbx_stop_harder(p->stopping);
+    p->ending.was_stopped = p->stopping > GBX_STOP_INPUT;
     if (p->stopping == GBX_STOP_INPUT)
         close_input(p);
     else if (p->stopping == GBX_STOP_TERMINATE)

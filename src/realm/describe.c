@@ -14,9 +14,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TAIL_UNITS 2048 /* of a message that is too long */
-#define MARK_SIZE  64   /* of how much of it is left out */
-#define CAUSES_MAX 1024 /* bytes of what follows the message */
+#define TAIL_UNITS     2048 /* of a message that is too long */
+#define MARK_SIZE      64   /* of how much of it is left out */
+#define CLASSES_MAX    8    /* of one error */
+#define CLASS_NAME_MAX 128
+#define CAUSES_MAX     1024 /* bytes of what follows the message */
 
 typedef struct frame {
     const char *name;
@@ -180,6 +182,57 @@ static void locate(gbx_realm *realm, JSObjectRef error, gbx_msg_error *ret)
     gbx_origin_map(&realm->origin, &ret->line, &ret->column);
 }
 
+/* The names of the error's class and of those that it extends. */
+static size_t read_classes(gbx_realm *realm, JSObjectRef error,
+                           char names[CLASSES_MAX][CLASS_NAME_MAX])
+{
+    JSValueRef exception = NULL;
+    JSValueRef class =
+        JSObjectGetProperty(realm->ctx, error, realm->n_constructor, &exception);
+    size_t count = 0;
+
+    while (exception == NULL && count < CLASSES_MAX &&
+           JSValueIsObject(realm->ctx, class) &&
+           read_text(realm, gbx_object(class), realm->n_name, names[count],
+                     CLASS_NAME_MAX) > 0) {
+        count++;
+        class = JSObjectGetPrototype(realm->ctx, gbx_object(class));
+    }
+    return count;
+}
+
+/*
+ * The place of an error of the code's own class: it was made in constructors, the innermost
+ * frames, and is thrown where the first of them was called.
+ */
+static void leave_constructors(gbx_realm *realm, JSObjectRef error, size_t len,
+                               gbx_msg_error *ret)
+{
+    char names[CLASSES_MAX][CLASS_NAME_MAX];
+    size_t count = read_classes(realm, error, names);
+    const char *end = realm->raw + len;
+    frame f;
+
+    for (const char *line = realm->raw, *next; line < end; line = next + 1) {
+        bool is_made_here = false;
+
+        next = memchr(line, '\n', (size_t)(end - line));
+        if (next == NULL)
+            next = end;
+        if (!parse_frame(line, (size_t)(next - line), &f))
+            continue;
+        for (size_t i = 0; i < count; i++)
+            is_made_here |= strlen(names[i]) == f.name_len &&
+                            memcmp(names[i], f.name, f.name_len) == 0;
+        if (is_made_here)
+            continue;
+        gbx_origin_map(&realm->origin, &f.line, &f.column);
+        ret->line = f.line;
+        ret->column = f.column;
+        return;
+    }
+}
+
 static void describe_object(gbx_realm *realm, JSValueRef exception, gbx_msg_error *ret)
 {
     JSObjectRef error = gbx_object(exception);
@@ -201,7 +254,9 @@ static void describe_object(gbx_realm *realm, JSValueRef exception, gbx_msg_erro
         ret->name.len = (size_t)snprintf(realm->name, sizeof realm->name, "Error");
     ret->stack.len = gbx_frames(&realm->origin, realm->raw, len, realm->stack,
                                 GBX_STACK_MAX, &ret->line, &ret->column);
-    if (ret->line == 0 && kind == GBX_KIND_ERROR)
+    if (kind == GBX_KIND_ERROR && ret->line != 0)
+        leave_constructors(realm, error, len, ret);
+    else if (kind == GBX_KIND_ERROR)
         locate(realm, error, ret);
 }
 

@@ -34,6 +34,7 @@ static void make_names(gbx_realm *realm)
     realm->n_name = name("name");
     realm->n_message = name("message");
     realm->n_cause = name("cause");
+    realm->n_constructor = name("constructor");
     realm->n_stack = name("stack");
     realm->n_line = name("line");
     realm->n_column = name("column");

@@ -24,6 +24,8 @@
 #define HINT_ARRAY                                                                   \
     "the value has no such method: it is no array; look at what the input is, e.g. " \
     "data.items or Object.values(data)"
+#define HINT_SEMICOLON \
+    "a ';' is missing at the end of this line: the '(' on the next one makes it a call"
 #define HINT_METHOD "there is no such function: check its name and what the value is"
 #define HINT_FILES                                                                   \
     "of fs there is readFile(path, encoding) alone, which gives a promise: nothing " \
@@ -97,7 +99,7 @@ static const struct {
     const char *names; /* separated by single spaces */
     const char *hint;
 } unknown[] = {
-    {"fetch Request Response Headers AbortController",
+    {"fetch Request Response Headers AbortController AbortSignal",
      "fetch is off: allow it with --allow fetch=HOST, or make the request outside"},
     {"XMLHttpRequest WebSocket EventSource axios http https", NO_NETWORK},
     {"fs",
@@ -331,6 +333,18 @@ static void point_to(gbx_case *c, const char *name, size_t len)
             c->at = gbx_case_leaf_start(c, k);
 }
 
+/* What follows on the next line was meant as a statement of its own: the engine's place is
+ * the end of what it has tried to call. */
+static bool is_line_called(const gbx_case *c)
+{
+    size_t at = c->offset;
+    bool has_break = false;
+
+    while (at < c->tree.len && strchr(" \t\r\n", c->tree.text[at]) != NULL)
+        has_break |= c->tree.text[at++] == '\n';
+    return has_break && at < c->tree.len && c->tree.text[at] == '(';
+}
+
 static bool explain_value(gbx_case *c)
 {
     const char *text;
@@ -348,6 +362,10 @@ static bool explain_value(gbx_case *c)
         const char *call = memchr(text, '(', len);
         size_t callee = call != NULL ? (size_t)(call - text) : len;
 
+        if (is_line_called(c)) {
+            c->hint = HINT_SEMICOLON;
+            return true;
+        }
         point_to_name(c);
         c->hint = gbx_begins_with_promise(c, text, len) || gbx_line_spreads_promise(c)
                       ? HINT_PROMISE

@@ -41,8 +41,9 @@
 #define DO_BUILTIN \
     "use what JavaScript itself has: Array, Map, Set, JSON, Math, Intl, RegExp"
 #define DO_RETURN "return the text instead, and write it outside"
-#define DO_FORM \
-    "leave the word out: the code is found by its form, not by what it exports"
+#define DO_FORM                                                                              \
+    "leave the word out, and all of a statement that does no more than export: the code is " \
+    "found by its form"
 #define DO_WRITE "write the code out, or choose among functions by a key of an object"
 
 static const gbx_word words[] = {

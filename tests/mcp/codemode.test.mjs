@@ -186,6 +186,16 @@ test('an empty line of the console is a line', async () => {
   assert.deepEqual(seen, ['', '[warn] ']);
 });
 
+test("progress in the protocol's form is the same as in ours", async () => {
+  const seen = [];
+  await client.callTool({ name: 'execute', arguments: { code: `
+    progress({ progress: 5, total: 10, message: 'half' }); await sleep(30);
+    progress({ message: 'text alone' }); await sleep(30)` } }, undefined,
+  { onprogress: ({ progress, total, message }) => seen.push([progress, total, message]) });
+  assert.deepEqual(seen[0], [5, 10, 'half']);
+  assert.equal(seen[1][2], 'text alone');
+});
+
 test('progress of a tool is told with its name, to who asks for progress', async () => {
   const seen = [];
   const options = { onprogress: (p) => seen.push(p.message) };

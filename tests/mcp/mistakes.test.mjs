@@ -321,6 +321,31 @@ test('a habit of other clients is answered with the way of this one', async () =
   assert.match((await errorOf("await servers.up.get_item('1')")).message, /^arguments are one object/);
 });
 
+test('a tool that is called as other hosts call it, or on what is no function, is told how', async () => {
+  await call('discover', { server: 'up' });
+  for (const code of ['mcp__up__wait({})', 'await up__wait({})', 'await wait({})'])
+    assert.equal((await errorOf(code)).hint, 'did you mean servers.up.wait(args)?', code);
+  for (const code of ["servers('up').wait()", "await servers.up('wait', {})"])
+    assert.match((await errorOf(code)).hint, /^tools are called by their server: servers\["NAME"\]\.call/);
+  assert.match((await errorOf("await servers.call('up', 'wait', {})")).message,
+    /^there is no server 'call': write servers\.NAME\.call\("tool", \{ name: value \}\) \(there are: /);
+  assert.equal((await errorOf('up_wit({})')).hint, 'declare it, or check its spelling');
+});
+
+test("habits of other worlds have an answer of this one's", async () => {
+  for (const [code, hint] of [
+    ['const c = new AbortController(); return 1', /timeoutMs.*Promise\.race/],
+    ['return AbortSignal.timeout(5)', /timeoutMs.*Promise\.race/],
+    ["return btoa('a')", /toBase64/],
+    ['const x = 1\n(async () => 2)()', /a ';' is missing at the end of this line/],
+    ['function main() { return 9 }\nexport { main as default }', /all of a statement/],
+  ])
+    assert.match((await errorOf(code)).hint, hint);
+  assert.equal(await valueOf('#!/usr/bin/env node\nconst x: number = 3;\nreturn x'), 3);
+  assert.equal(await valueOf("return typeof new Uint8Array(1).toBase64() + btoaIs()\n"
+    + 'function btoaIs() { return Uint8Array.fromBase64("AA==").length }'), 'string1');
+});
+
 test('code and values that are empty are called empty', async () => {
   for (const code of ['', '  \n']) {
     const error = await errorOf(code);

@@ -29,6 +29,12 @@ static const struct {
     {"crypto createHash createHmac",
      "no hashes are computed in the code: call a tool that does, if await "
      "discover(\"hash\") finds one"},
+    {"AbortController AbortSignal",
+     "a call is bounded by its options, servers.NAME.tool(args, { timeoutMs: 5000 }), and "
+     "the first of several is await Promise.race([...])"},
+    {"btoa atob",
+     "new Uint8Array(bytes).toBase64() and Uint8Array.fromBase64(text) are there; await "
+     "artifact(name, bytes) keeps bytes as they are"},
     {"env process", "give the value to the code as its input"},
 };
 

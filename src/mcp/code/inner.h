@@ -62,6 +62,10 @@ char *gbx_code_other_name(const gbx_mcp_code *code, const char *server,
 void gbx_code_no_tool(const gbx_mcp_code *code, const char *server, const char *tool,
                       gbx_buf *message);
 
+/* Append the calls of the tool that a word names as other hosts do: tool, server__tool or
+ * mcp__server__tool. Nothing if no server has it. */
+void gbx_code_put_call(const gbx_mcp_code *code, const char *word, gbx_buf *to);
+
 /* ---- learning what tools there are (learn.c) ----------------------------------------- */
 
 /* failure: why the one server that was asked for has not told its tools, or NULL. It is

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
+#include "guard/text.h"
 #include "mcp/code/inner.h"
 
 #include <ctype.h>
@@ -97,6 +98,17 @@ static const char *without_server(const char *server, const char *tool)
         return tool;
     rest = name + len + strspn(name + len, "._-/:");
     return rest > name + len && *rest != 0 ? rest : tool;
+}
+
+/* A server's name as code writes it behind a dot. */
+static char *as_word(const char *name)
+{
+    char *word = strdup(name);
+
+    for (char *at = word; at != NULL && *at != 0; at++)
+        if (!gbx_text_is_name((unsigned char)*at) || *at == '$')
+            *at = '_';
+    return word;
 }
 
 /* The nearest of each server; nothing where a server has that tool. */
@@ -232,6 +244,27 @@ char *gbx_code_other_name(const gbx_mcp_code *code, const char *server,
         return found;
     free(found);
     return NULL;
+}
+
+void gbx_code_put_call(const gbx_mcp_code *code, const char *word, gbx_buf *to)
+{
+    size_t meant = 0;
+
+    for (size_t i = 0; i < gbx_upstreams_count(code->upstreams) && meant < MEANT_MAX;
+         i++) {
+        gbx_upstream_info info = gbx_upstreams_info(code->upstreams, i);
+        GBX_CLEANUP(gbx_free) char *alias = as_word(info.name);
+        const char *tool = alias != NULL ? without_server(alias, word) : word;
+        struct names names;
+
+        read_names(info.tools, &names);
+        if (alias != NULL &&
+            (has_name(&names, tool) || (names.count == 0 && tool != word)))
+            (void)gbx_buf_printf(to, "%sservers.%s.%s(args)",
+                                 meant++ == 0 ? "did you mean " : " or ", alias, tool);
+        free_names(&names);
+    }
+    (void)gbx_buf_puts(to, meant > 0 ? "?" : "");
 }
 
 void gbx_code_no_tool(const gbx_mcp_code *code, const char *server, const char *tool,

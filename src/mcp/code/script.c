@@ -247,6 +247,8 @@ gbx_status gbx_script_make(const char *text, size_t len, const char *arguments,
     memcpy(copy, given, len + 1);
     if (is_text(given, len)) {
         w.region = gbx_text_region(given, len);
+        gbx_tidy_first_line(given + w.region.start, w.region.end - w.region.start);
+        memcpy(copy, given, len);
         /* What is abandoned half-way leaves nothing: then the code is as it was. */
         if (gbx_arena_run(ARENA_BASE + ARENA_PER_BYTE * len, look, &w) !=
             GBX_ARENA_DONE) {

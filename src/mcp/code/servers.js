@@ -232,13 +232,19 @@
     return best;
   }
 
-  function unknownServer(name) {
-    const meant = name.length <= 64 ? nearest(name, names) : undefined;
+  function listed() {
     let list = '';
     for (let i = 0; i < names.length && i < 20; i++) list += (i > 0 ? ', ' : '') + names[i];
+    return names.length > 0 ? ` (there are: ${list}${names.length > 20 ? ', ...' : ''})` : '';
+  }
+
+  function unknownServer(name) {
+    if (name === 'call' || HABITS[name] === 1)
+      return `there is no server '${name}': write servers.NAME.call("tool", { name: value })`
+        + listed();
+    const meant = name.length <= 64 ? nearest(name, names) : undefined;
     return `there is no server '${slice(name, 0, 64)}'`
-      + (meant !== undefined ? `: did you mean '${meant}'?` : '')
-      + (names.length > 0 ? ` (there are: ${list}${names.length > 20 ? ', ...' : ''})` : '');
+      + (meant !== undefined ? `: did you mean '${meant}'?` : '') + listed();
   }
 
   /* ---- servers ------------------------------------------------------------- */
@@ -378,8 +384,11 @@
       }]);
   }
 
-  /* progress('text'), progress(0.5, 'text'), progress(3, 10, 'text') */
+  /* progress('text'), progress(0.5, 'text'), progress(3, 10, 'text'), and the protocol's
+   * progress({ progress: 3, total: 10, message: 'text' }) */
   function progress(...args) {
+    if (typeof args[0] === 'object' && args[0] !== null)
+      args = [args[0].progress, args[0].total, args[0].message];
     let message = '', count = 0;
     const figures = [null, null];
     for (let i = 0; i < args.length && i < 3; i++) {

@@ -42,6 +42,20 @@ static size_t name_length(const char *text)
     return n;
 }
 
+/* servers("NAME") or servers.NAME("tool", ...) */
+static bool is_server_called(const char *message)
+{
+    static const char before[] = "TypeError: servers";
+    const char *at = strstr(message, " is not a function");
+
+    if (strncmp(message, before, sizeof before - 1) != 0 || at == NULL)
+        return false;
+    message += sizeof before - 1;
+    if (*message == '.')
+        message += 1 + name_length(message + 1);
+    return message == at;
+}
+
 /* What is missing is "servers", a member of it, or a member of that name: it is there
  * without. */
 static bool is_servers_missing(const char *message)
@@ -209,6 +223,33 @@ static char *name_server(const gbx_code_run *run, const char *name)
     return gbx_buf_take_string(&hint, NULL);
 }
 
+static bool is_called(const char *name, size_t n, const char *line, size_t len)
+{
+    const char *end = line + len;
+
+    for (const char *at = line;
+         (at = memmem(at, (size_t)(end - at), name, n)) != NULL && at + n < end; at++)
+        if (at[n] == '(' && (at == line || !gbx_text_is_name((unsigned char)at[-1])))
+            return true;
+    return false;
+}
+
+/* get_user, tracker__get_user or mcp__tracker__get_user: other hosts' names of a tool. */
+static char *name_tool(const gbx_code_run *run, const char *name, const char *line,
+                       size_t line_len)
+{
+    size_t n = name_length(name);
+    GBX_CLEANUP(gbx_free) char *word = strndup(name, n);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf hint;
+
+    gbx_buf_init(&hint, GBX_KIB(1));
+    if (word == NULL || n == 0 || n > GBX_TOOL_NAME_MAX ||
+        !is_called(name, n, line, line_len))
+        return NULL;
+    gbx_code_put_call(run->code, word, &hint);
+    return hint.len > 0 ? gbx_buf_take_string(&hint, NULL) : NULL;
+}
+
 static char *name_calls(const gbx_code_run *run)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf hint;
@@ -227,8 +268,10 @@ static char *name_other(const gbx_code_run *run, const char *name, const char *l
 {
     char *server = name_server(run, name);
 
-    return server == NULL && is_call_of_host(name, line, line_len) ? name_calls(run)
-                                                                   : server;
+    if (server != NULL)
+        return server;
+    return is_call_of_host(name, line, line_len) ? name_calls(run)
+                                                 : name_tool(run, name, line, line_len);
 }
 
 /* ---- public to other files of this folder --------------------------------- */
@@ -240,6 +283,8 @@ char *gbx_code_slip(const gbx_code_run *run, const char *message, const char *li
 
     if (unknown != NULL)
         return name_other(run, unknown + strlen(UNKNOWN), line, line_len);
+    if (is_server_called(message))
+        return name_calls(run);
     if (is_servers_missing(message) ||
         is_input_inside(message, run->text, run->text_len) ||
         (strstr(message, "cannot be destructured") != NULL &&

@@ -133,3 +133,9 @@ size_t gbx_tidy_escape(const char *text, size_t len, const char **ret_hint)
     }
     return len;
 }
+
+void gbx_tidy_first_line(char *text, size_t len)
+{
+    if (len >= 2 && memcmp(text, "#!", 2) == 0)
+        memcpy(text, "//", 2);
+}

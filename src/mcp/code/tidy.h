@@ -16,4 +16,7 @@ void gbx_tidy_fence(char *text, size_t len);
  * that one escaping too many has left; len if there is none. *ret_hint is a constant. */
 size_t gbx_tidy_escape(const char *text, size_t len, const char **ret_hint);
 
+/* A first line for a shell, #!, is a comment, as it is to the language. */
+void gbx_tidy_first_line(char *text, size_t len);
+
 #endif

@@ -89,6 +89,22 @@ static bool is_unpaired(const char *text, size_t left)
     return first > 0xDBFF || !has_next || (unit(text + 7) & 0xFC00) != 0xDC00;
 }
 
+/* The backslash of the first unpaired surrogate; NULL if there is none. */
+static const char *find_half(const char *at, const char *end)
+{
+    while (at < end && (at = memchr(at, '\\', (size_t)(end - at))) != NULL) {
+        size_t left = (size_t)(end - at) - 1;
+
+        if (left < 5 || at[1] != 'u')
+            at += 2;
+        else if (is_unpaired(at + 1, left))
+            return at;
+        else
+            at += (unit(at + 2) & 0xF800) == 0xD800 ? 12 : 6;
+    }
+    return NULL;
+}
+
 /* The escape at text[at], after its backslash; returns how many characters it has. */
 static size_t append_escape(gbx_buf *to, const char *text, size_t left)
 {
@@ -174,6 +190,11 @@ bool gbx_view_open(const char *text, size_t len, gbx_view *ret)
         len--;
     *ret = (gbx_view){.at = text, .len = len};
     return true;
+}
+
+gbx_view gbx_view_string_at(const char *at)
+{
+    return (gbx_view){.at = at, .len = past_string(at, 0)};
 }
 
 char gbx_view_kind(gbx_view view)
@@ -282,6 +303,12 @@ bool gbx_view_take_text(gbx_view view, gbx_buf *to)
     return !to->failed;
 }
 
+bool gbx_view_has_half(gbx_view view)
+{
+    return gbx_view_kind(view) == '"' &&
+           find_half(view.at + 1, view.at + view.len - 1) != NULL;
+}
+
 bool gbx_view_is_true(gbx_view view)
 {
     return gbx_view_kind(view) == 't';
@@ -289,19 +316,10 @@ bool gbx_view_is_true(gbx_view view)
 
 void gbx_json_mend_halves(char *json, size_t len)
 {
-    const char *end = json + len;
-    char *at = json;
+    const char *half = json;
 
-    while (at < end && (at = memchr(at, '\\', (size_t)(end - at))) != NULL) {
-        size_t left = (size_t)(end - at) - 1;
-
-        if (left < 5 || at[1] != 'u') {
-            at += 2;
-        } else if (is_unpaired(at + 1, left)) {
-            memcpy(at, "\\ufffd", 6);
-            at += 6;
-        } else {
-            at += (unit(at + 2) & 0xF800) == 0xD800 ? 12 : 6;
-        }
+    while ((half = find_half(half, json + len)) != NULL) {
+        memcpy(json + (half - json), "\\ufffd", 6);
+        half += 6;
     }
 }

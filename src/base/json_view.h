@@ -18,6 +18,9 @@ typedef struct gbx_view {
 /* False if text is not JSON. */
 bool gbx_view_open(const char *text, size_t len, gbx_view *ret);
 
+/* The string whose first quote is at at, in text that is JSON. */
+gbx_view gbx_view_string_at(const char *at);
+
 /* '{', '[', '"', 't', 'f', 'n', '0' for every number, or 0 for no value. */
 char gbx_view_kind(gbx_view view);
 
@@ -51,6 +54,9 @@ bool gbx_view_append_text(gbx_view view, gbx_buf *to);
 /* Append a string's characters. False for any other value, for an unpaired surrogate,
  * which has none, and if there is no room; what was appended then is of no use. */
 bool gbx_view_take_text(gbx_view view, gbx_buf *to);
+
+/* A string with an unpaired surrogate? */
+bool gbx_view_has_half(gbx_view view);
 
 bool gbx_view_is_true(gbx_view view);
 

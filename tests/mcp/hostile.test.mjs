@@ -7,7 +7,9 @@
 //     = nothing comes before the answer to a ping
 //
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
 import { peakMib, until } from './processes.mjs';
 import { Wire, killAll } from './wire.mjs';
@@ -83,6 +85,26 @@ test('a message of 15 MB is answered', async () => {
   const a = 'x'.repeat(15e6);
   const { result } = await wire.call('echo', { a });
   assert.equal(result.structuredContent.a, a);
+  await wire.close();
+});
+
+test('arguments of a million values cost what their text does, with a rule about them too', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'glovebox-hostile-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const config = join(folder, 'mcp.json');
+  writeFileSync(config, JSON.stringify({
+    mcpServers: { plain: { command: process.execPath, args: [join(import.meta.dirname, 'plain-upstream.mjs')] } },
+    glovebox: { rules: [{ action: 'deny', tool: 'wait', args: { 'a[].path': '/etc/**' } }] },
+  }));
+  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config]);
+  await wire.initialize();
+  const { result } = await wire.call('execute', { code: `
+    const a = new Array(1e6).fill({});
+    const made = await Promise.all([1, 2, 3, 4].map(() => servers.plain.wait({ ms: 500, a })));
+    a[999999] = { path: '/etc/x' };
+    return [made.join(), await servers.plain.wait({ a }).catch((e) => e.code)].join();` });
+  assert.match(result.content[0].text, /^waited,waited,waited,waited,DENIED$/m);
+  assert.ok(peakMib(wire.child.pid) < 150 * overhead, `${peakMib(wire.child.pid)} MiB`);
   await wire.close();
 });
 

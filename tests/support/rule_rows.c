@@ -33,7 +33,7 @@ answer ask_with(const gbx_gate_rules *rules, const char *call, gbx_gate_hint hin
     char server[64];
     char tool[64];
     int at = 0;
-    json_t *args;
+    gbx_view args;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
     gbx_gate_verdict verdict;
 
@@ -44,7 +44,6 @@ answer ask_with(const gbx_gate_rules *rules, const char *call, gbx_gate_hint hin
         return NO_ARGS;
     }
     verdict = gbx_gate_decide(rules, server, tool, NULL, args, hint);
-    json_decref(args);
     assert_false(verdict.needs_hint);
     return verdict.fault != NULL ? FAULT : (answer)verdict.action;
 }

@@ -87,6 +87,10 @@ static void test_arguments__that_are_refused_are_named(void **state)
          "the argument 'a.b' is a number that not every program reads alike: "},
         {"{\"a\":{\"b\\u0000\":1}}", "the argument 'a.b\\u{0}' has NUL in its name"},
         {"{\"a\":{\"b\":1,\"b\":2}}", "the argument 'a.b' is there twice"},
+        {"{\"b\":0,\"a\":[{\"b\":1},{\"b\":{},\"c\":\"\",\"\\u0062\":2}]}",
+         "the argument 'a[1].b' is there twice"},
+        {"{\"a\":[{\"\\u005f_proto__\":1}]}",
+         "the argument 'a[0].__proto__' cannot have that name"},
         {"7", "the arguments are no object"},
     };
     gbx_mcp_request p = person(ONCE);

@@ -264,7 +264,7 @@ static void check_file(const char *tool, const char *text, gbx_gate_action wante
 {
     gbx_mcp_config *now = NULL;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
-    json_t *args;
+    gbx_view args;
 
     gbx_buf_init(&why, GBX_KIB(1));
     assert_int_equal(gbx_mcp_config_load(path, &now, NULL), GBX_OK);
@@ -273,7 +273,6 @@ static void check_file(const char *tool, const char *text, gbx_gate_action wante
                                      GBX_GATE_HINT_OTHER)
                          .action,
                      wanted);
-    json_decref(args);
     gbx_mcp_config_free(now);
 }
 

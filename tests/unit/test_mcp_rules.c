@@ -232,6 +232,11 @@ static void test_members__are_what_every_parser_finds(void **state)
         {DENY_ETC, "files/r {\"n\":1e999}", NO_ARGS},
         {DENY_ETC, "files/r {\"n\":123456789012345678901234567890}", NO_ARGS},
         {DENY_ETC, "files/r [\"/etc/x\"]", NO_ARGS},
+        {DENY_ETC, "files/r {\"a\":{\"path\":1},\"path\":\"/etc/x\"}", DENY},
+        {DENY_ETC, "files/r {\"a\":\"{\\\"path\\\":1\",\"path\":\"/etc/x\"}", DENY},
+        {DENY_ETC, "files/r {\"a\":\"\\\\\",\"path\":\"/etc\\/x\"}", DENY},
+        {DENY_ETC, "files/r {\"n\":-9223372036854775808,\"path\":\"/etc/x\"}", DENY},
+        {DENY_ETC, "files/r {\"n\":1e-999,\"path\":\"/etc/\\ud83d\\ude00\"}", DENY},
         {DENY_ETC, "files/r {\"path\":\"/data/x\"} x", NO_ARGS},
         {DENY_ETC, "files/r {\"path\":\"/data/x\",}", NO_ARGS},
         {DENY_ETC, "files/r {'path':1}", NO_ARGS},
@@ -250,7 +255,7 @@ static void test_hint__is_asked_for_where_it_matters_alone(void **state)
 {
     gbx_mcp_config *config = config_of("{\"action\":\"allow\",\"tool\":\"a\"},"
                                        "{\"action\":\"deny\",\"readOnly\":false}");
-    json_t *args = json_object();
+    gbx_view args = {"{}", 2};
     gbx_gate_verdict verdict;
     (void)state;
 
@@ -269,7 +274,6 @@ static void test_hint__is_asked_for_where_it_matters_alone(void **state)
         gbx_gate_decide(config->rules, "files", "b", NULL, args, GBX_GATE_HINT_READS);
     assert_int_equal(verdict.action, GBX_GATE_ALLOW);
     assert_int_equal(verdict.rule, GBX_GATE_NO_RULE);
-    json_decref(args);
     gbx_mcp_config_free(config);
 }
 
@@ -277,11 +281,10 @@ static gbx_gate_action decide_called(const char *rules, const char *tool,
                                      const char *called)
 {
     gbx_mcp_config *config = config_of(rules);
-    json_t *args = json_object();
+    gbx_view args = {"{}", 2};
     gbx_gate_verdict verdict = gbx_gate_decide(config->rules, "files", tool, called,
                                                args, GBX_GATE_HINT_OTHER);
 
-    json_decref(args);
     gbx_mcp_config_free(config);
     return verdict.action;
 }
@@ -329,7 +332,7 @@ static void make_rule(const char *rules, const char *tool, const char *call,
 {
     gbx_mcp_config *config = config_of(rules);
     gbx_gate_verdict verdict;
-    json_t *args;
+    gbx_view args;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
     gbx_buf buf;
 
@@ -341,7 +344,6 @@ static void make_rule(const char *rules, const char *tool, const char *call,
     if (!gbx_gate_rule_for(config->rules, &verdict, "files", tool, args, &buf))
         buf.len = 0;
     (void)snprintf(to, 256, "%.*s", (int)buf.len, (char *)buf.data);
-    json_decref(args);
     gbx_buf_cleanup(&buf);
     gbx_mcp_config_free(config);
 }

@@ -75,6 +75,32 @@ static void test_question__shows_every_argument_however_long_one_is(void **state
     close_gate();
 }
 
+static void test_question__shows_what_is_short_as_it_is(void **state)
+{
+    gbx_mcp_request p = person(SESSION);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf args;
+    (void)state;
+
+    open_gate("");
+    gbx_buf_init(&args, GBX_KIB(8));
+    (void)gbx_buf_printf(&args, "{\"n\":0.1,\"no\":[],\"none\":{},\"t\":\"%02000de\"",
+                         0);
+    (void)gbx_buf_puts(&args, ",\"a\\u0062\":[{\"q\":\"\\u0022\"}");
+    for (int i = 0; i < 100; i++)
+        (void)gbx_buf_puts(&args, ",1");
+    assert_true(gbx_buf_append(&args, "]}", 3));
+    (void)call(&p, "plain", (const char *)args.data, "");
+    assert_non_null(
+        strstr(p.message,
+               "{\n  \"n\": 0.1,\n  \"no\": [],\n  \"none\": {},\n  \"t\": "));
+    assert_non_null(
+        strstr(p.message, "\"ab\": [\n    {\n      \"q\": \"\\\"\"\n    },"));
+    assert_null(strstr(p.message, "more ...]"));
+    assert_null(strstr(p.message, "bytes ...]"));
+    assert_non_null(strstr(p.message, "    1\n  ]\n}"));
+    close_gate();
+}
+
 static void test_question__shows_the_begin_of_a_long_list_and_what_comes_after(
     void **state)
 {
@@ -144,6 +170,7 @@ int main(void)
         cmocka_unit_test(test_question__shows_what_cannot_be_seen),
         cmocka_unit_test(test_question__shows_the_numbers_that_are_sent),
         cmocka_unit_test(test_question__shows_every_argument_however_long_one_is),
+        cmocka_unit_test(test_question__shows_what_is_short_as_it_is),
         cmocka_unit_test(
             test_question__shows_the_begin_of_a_long_list_and_what_comes_after),
         cmocka_unit_test(

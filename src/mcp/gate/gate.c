@@ -28,7 +28,6 @@ static void free_call(gbx_gate_call *call)
     free(call->tool);
     free(call->called);
     free(call->args_text);
-    json_decref(call->args);
     free(call);
 }
 

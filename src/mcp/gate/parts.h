@@ -81,7 +81,7 @@ struct gbx_gate_call {
     char *called; /* by this other name, once it is known to be one; or NULL */
     char *args_text;
     size_t args_len;
-    json_t *args;
+    gbx_view args; /* of args_text, once it was found to be fit */
     char run[GBX_GATE_RUN_SIZE];
     uint32_t line;
     uint32_t timeout_ms;
@@ -126,7 +126,7 @@ void gbx_gate_next_question(gbx_gate *gate, gbx_mcp_request *request);
 /* ---- shown.c ---------------------------------------------------------------- */
 
 /* Append arguments, escaped, in some lines. False if not every one of them is there. */
-bool gbx_gate_show_args(json_t *args, gbx_buf *to);
+bool gbx_gate_show_args(gbx_view args, gbx_buf *to);
 
 /* ---- grants.c ---------------------------------------------------------------- */
 

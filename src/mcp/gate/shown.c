@@ -8,124 +8,127 @@
 #include "mcp/gate/parts.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/utf8.h"
-#include "policy/json_text.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define SHOWN_ARGS 3000 /* bytes of arguments */
+#define WHOLE_MAX \
+    GBX_MIB(128) /* of which they are the first: six for each of the text */
 
 /* What texts are shortened to, and lists to a part of that: by half each time. */
 #define LONGEST  2048u
 #define SHORTEST 32u
 #define ITEMS_OF 32u
 
-/* What these return is the caller's; NULL: memory is out. */
-static json_t *shorten(json_t *value, size_t limit);
+/* One try: what does not fit in to is not to be shown so. */
+typedef struct sheet {
+    gbx_buf *to;
+    size_t limit; /* of one text */
+} sheet;
 
-static json_t *shorten_text(json_t *text, size_t limit)
+static void put_value(sheet *s, gbx_view value, size_t depth);
+
+static void put_line(sheet *s, size_t depth)
 {
+    (void)gbx_buf_printf(s->to, "\n%*s", (int)depth * 2, "");
+}
+
+static void put_text(gbx_buf *to, gbx_view text, size_t limit)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf whole;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf ends;
-    size_t len = json_string_length(text);
 
-    gbx_buf_init(&ends, GBX_KIB(4));
-    if (len <= limit)
-        return json_incref(text);
-    if (!gbx_utf8_append_ends(&ends, json_string_value(text), len, limit))
-        return NULL;
-    return json_stringn((const char *)ends.data, ends.len);
+    gbx_buf_init(&whole, text.len);
+    gbx_buf_init(&ends, text.len + GBX_KIB(1));
+    if (!gbx_view_append_text(text, &whole) ||
+        !gbx_utf8_append_ends(&ends, whole.data, whole.len, limit))
+        to->failed = true;
+    else if (gbx_view_kind(text) == '"')
+        (void)gbx_json_append_string(to, ends.data, ends.len);
+    else
+        (void)gbx_buf_append(to, ends.data, ends.len);
 }
 
-static json_t *note_rest(size_t count)
+/* Of an array or an object, which is not empty, what is first. */
+static void put_first(sheet *s, gbx_view value, size_t most, size_t depth)
 {
-    return json_sprintf("[... %zu more ...]", count);
-}
+    bool named = gbx_view_kind(value) == '{';
+    size_t cursor = 0;
+    size_t count = 0;
+    gbx_view name, item;
 
-static json_t *shorten_array(json_t *array, size_t limit)
-{
-    json_t *copy = json_array();
-    size_t count = json_array_size(array);
-    size_t most = limit / ITEMS_OF;
-    int failed = 0;
-
-    for (size_t i = 0; i < count && i < most; i++)
-        failed |= json_array_append_new(copy, shorten(json_array_get(array, i), limit));
-    if (count > most)
-        failed |= json_array_append_new(copy, note_rest(count - most));
-    if (failed == 0)
-        return copy;
-    json_decref(copy);
-    return NULL;
-}
-
-static json_t *shorten_object(json_t *object, size_t limit, size_t most)
-{
-    json_t *copy = json_object();
-    size_t count = json_object_size(object);
-    size_t done = 0;
-    int failed = 0;
-    const char *name;
-    json_t *value;
-
-    json_object_foreach(object, name, value)
-    {
-        if (done++ == most)
-            break;
-        failed |= json_object_set_new(copy, name, shorten(value, limit));
+    (void)gbx_buf_puts(s->to, named ? "{" : "[");
+    while (!s->to->failed && gbx_view_next(value, &cursor, &name, &item)) {
+        if (count++ >= most)
+            continue;
+        (void)gbx_buf_puts(s->to, count > 1 ? "," : "");
+        put_line(s, depth + 1);
+        if (named) {
+            put_text(s->to, name, SIZE_MAX);
+            (void)gbx_buf_puts(s->to, ": ");
+        }
+        put_value(s, item, depth + 1);
     }
-    if (count > most)
-        failed |= json_object_set_new(copy, "...", note_rest(count - most));
-    if (failed == 0)
-        return copy;
-    json_decref(copy);
-    return NULL;
+    if (count > most) {
+        (void)gbx_buf_puts(s->to, most > 0 ? "," : "");
+        put_line(s, depth + 1);
+        (void)gbx_buf_printf(s->to, "%s\"[... %zu more ...]\"",
+                             named ? "\"...\": " : "", count - most);
+    }
+    put_line(s, depth);
+    (void)gbx_buf_puts(s->to, named ? "}" : "]");
 }
 
-static json_t *shorten(json_t *value, size_t limit)
+/* No deeper than arguments are. */
+static void put_value(sheet *s, gbx_view value, size_t depth)
 {
-    if (json_is_string(value))
-        return shorten_text(value, limit);
-    if (json_is_array(value))
-        return shorten_array(value, limit);
-    if (json_is_object(value))
-        return shorten_object(value, limit, limit / ITEMS_OF);
-    return json_incref(value);
+    char kind = gbx_view_kind(value);
+    size_t cursor = 0;
+    gbx_view name, item;
+
+    if (kind != '{' && kind != '[')
+        put_text(s->to, value, s->limit);
+    else if (!gbx_view_next(value, &cursor, &name, &item))
+        (void)gbx_buf_puts(s->to, kind == '{' ? "{}" : "[]");
+    else
+        put_first(s, value, depth == 0 ? SIZE_MAX : s->limit / ITEMS_OF, depth);
 }
 
-static char *print(json_t *args, size_t limit)
+static bool print(gbx_view args, size_t limit, size_t ceiling, gbx_buf *to)
 {
-    json_t *shorter = shorten_object(args, limit, SIZE_MAX);
-    char *text = shorter != NULL ? gbx_json_text(shorter, JSON_INDENT(2)) : NULL;
+    sheet s = {.to = to, .limit = limit};
 
-    json_decref(shorter);
-    return text;
+    gbx_buf_cleanup(to);
+    gbx_buf_init(to, ceiling);
+    put_value(&s, args, 0);
+    return !to->failed;
 }
 
 /* ---- for the other parts ---------------------------------------------------- */
 
-bool gbx_gate_show_args(json_t *args, gbx_buf *to)
+bool gbx_gate_show_args(gbx_view args, gbx_buf *to)
 {
-    GBX_CLEANUP(gbx_free) char *text = gbx_json_text(args, JSON_INDENT(2));
-    size_t limit = LONGEST;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
     size_t shown;
-    size_t len;
+    bool fits;
 
-    for (; text != NULL && strlen(text) > SHOWN_ARGS && limit >= SHORTEST; limit /= 2) {
-        free(text);
-        text = print(args, limit);
-    }
-    if (text == NULL) {
+    gbx_buf_init(&text, SHOWN_ARGS);
+    /* What is longer than that does not fit whole, however it is written. */
+    fits = args.len <= SHOWN_ARGS * 6 && print(args, SIZE_MAX, SHOWN_ARGS, &text);
+    for (size_t limit = LONGEST; !fits && limit >= SHORTEST; limit /= 2)
+        fits = print(args, limit, limit > SHORTEST ? SHOWN_ARGS : WHOLE_MAX, &text);
+    if (!fits) {
         (void)gbx_buf_puts(to, "(they cannot be shown)");
         return false;
     }
-    len = shown = strlen(text);
+    shown = text.len;
     if (shown > SHOWN_ARGS)
-        for (shown = SHOWN_ARGS; shown > 0 && ((uint8_t)text[shown] & 0xC0) == 0x80;)
+        for (shown = SHOWN_ARGS; shown > 0 && (text.data[shown] & 0xC0) == 0x80;)
             shown--;
-    (void)gbx_utf8_append_escaped(to, text, shown, GBX_ESCAPE_TEXT | GBX_ESCAPE_SHAPES);
-    if (shown < len)
+    (void)gbx_utf8_append_escaped(to, text.data, shown,
+                                  GBX_ESCAPE_TEXT | GBX_ESCAPE_SHAPES);
+    if (shown < text.len)
         (void)gbx_buf_printf(to, "\n... and %zu bytes more that are not shown here",
-                             len - shown);
-    return shown == len;
+                             text.len - shown);
+    return shown == text.len;
 }

@@ -5,12 +5,16 @@
  * An allowing rule needs the very type that it names. For the others a value of another
  * type may be what was meant: a server may make "1" of 1, or read the first of an array.
  */
+#include "base/cleanup.h"
 #include "mcp/rules/glob.h"
 #include "mcp/rules/letters.h"
 #include "mcp/rules/rules.h"
 
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* A letter of a name is at most two escapes. */
+#define LETTER_MAX 12
 
 typedef struct looking {
     const gbx_gate_condition *condition;
@@ -19,64 +23,83 @@ typedef struct looking {
 } looking;
 
 /* Some servers find "Path", or "paſs", for "path" and "pass": those in Go, say. */
-static bool is_twin(const char *a, const char *b)
+static bool is_twin(gbx_view name, const char *wanted)
 {
-    return strcmp(a, b) != 0 && gbx_letters_same(a, b);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+
+    gbx_buf_init(&text, name.len);
+    return name.len - 2 <= LETTER_MAX * strlen(wanted) &&
+           gbx_view_append_text(name, &text) && gbx_buf_append(&text, "", 1) &&
+           gbx_letters_same((const char *)text.data, wanted);
 }
 
-static const json_t *member(looking *l, const json_t *object, const char *name)
+static gbx_view member(looking *l, gbx_view object, const char *wanted)
 {
-    for (void *at = json_object_iter((json_t *)(uintptr_t)object); at != NULL;
-         at = json_object_iter_next((json_t *)(uintptr_t)object, at))
-        if (is_twin(json_object_iter_key(at), name)) {
+    gbx_view found = {0};
+    gbx_view name, value;
+
+    for (size_t cursor = 0; gbx_view_next(object, &cursor, &name, &value);) {
+        if (gbx_view_is_text(name, wanted)) {
+            found = value;
+        } else if (is_twin(name, wanted)) {
             l->why = "write its name in the case that the tool has it in";
-            return NULL;
+            return (gbx_view){0};
         }
-    return json_object_get(object, name);
+    }
+    return found;
 }
 
-static bool literal_holds(const looking *l, const json_t *value)
+static bool literal_holds(const looking *l, gbx_view value)
 {
     const json_t *want = l->condition->literal;
+    char kind = gbx_view_kind(value);
 
-    if (json_is_number(want) && json_is_number(value))
-        return json_number_value(want) == json_number_value(value);
-    if (json_is_boolean(want) && json_is_boolean(value))
-        return json_is_true(want) == json_is_true(value);
+    if (json_is_number(want) && kind == '0')
+        return json_number_value(want) == strtod(value.at, NULL);
+    if (json_is_boolean(want) && (kind == 't' || kind == 'f'))
+        return json_is_true(want) == gbx_view_is_true(value);
     return !l->allows;
 }
 
-static bool leaf_holds(looking *l, const json_t *value)
+static bool leaf_holds(looking *l, gbx_view value)
 {
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
     bool holds = false;
 
+    gbx_buf_init(&text, value.len);
     if (l->condition->literal != NULL)
         return literal_holds(l, value);
-    if (!json_is_string(value))
+    if (gbx_view_kind(value) != '"')
         return !l->allows;
+    if (!gbx_view_take_text(value, &text) || !gbx_buf_append(&text, "", 1))
+        l->why = "it does not fit in memory";
     for (size_t i = 0; i < l->condition->glob_count && l->why == NULL && !holds; i++)
-        holds = gbx_glob_value(l->condition->globs[i], json_string_value(value),
-                               json_string_length(value),
-                               l->allows ? GBX_GLOB_EXACT : GBX_GLOB_WIDE, &l->why);
+        holds = gbx_glob_value(l->condition->globs[i], (const char *)text.data,
+                               text.len - 1, l->allows ? GBX_GLOB_EXACT : GBX_GLOB_WIDE,
+                               &l->why);
     return holds && l->why == NULL;
 }
 
-static bool holds_from(looking *l, const json_t *value, size_t step);
+static bool holds_from(looking *l, gbx_view value, size_t step);
 
-static bool elements_hold(looking *l, const json_t *array, size_t step)
+static bool elements_hold(looking *l, gbx_view array, size_t step)
 {
-    size_t count = json_array_size(array);
+    size_t cursor = 0;
+    size_t count = 0;
     size_t held = 0;
+    gbx_view name, value;
 
-    for (size_t i = 0; i < count && l->why == NULL; i++)
-        held += holds_from(l, json_array_get(array, i), step);
+    while (l->why == NULL && gbx_view_next(array, &cursor, &name, &value)) {
+        held += holds_from(l, value, step);
+        count++;
+    }
     if (l->why != NULL)
         return false;
     return l->allows ? count > 0 && held == count : held > 0;
 }
 
 /* As deep as the rule's own path. */
-static bool holds_from(looking *l, const json_t *value, size_t step)
+static bool holds_from(looking *l, gbx_view value, size_t step)
 {
     const char *name;
 
@@ -84,16 +107,17 @@ static bool holds_from(looking *l, const json_t *value, size_t step)
         return leaf_holds(l, value);
     name = l->condition->steps[step].name;
     if (name == NULL)
-        return json_is_array(value) ? elements_hold(l, value, step + 1) : !l->allows;
-    if (!json_is_object(value))
+        return gbx_view_kind(value) == '[' ? elements_hold(l, value, step + 1)
+                                           : !l->allows;
+    if (gbx_view_kind(value) != '{')
         return !l->allows;
     value = member(l, value, name);
-    return value != NULL && holds_from(l, value, step + 1);
+    return value.at != NULL && holds_from(l, value, step + 1);
 }
 
 /* ---- public to other modules -------------------------------------------- */
 
-bool gbx_gate_condition_holds(const gbx_gate_condition *condition, const json_t *args,
+bool gbx_gate_condition_holds(const gbx_gate_condition *condition, gbx_view args,
                               gbx_gate_action action, const char **ret_why)
 {
     looking l = {.condition = condition, .allows = action == GBX_GATE_ALLOW};

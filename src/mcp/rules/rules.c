@@ -32,7 +32,7 @@ static bool fits_tool(const gbx_gate_rule *rule, const char *tool, const char *c
 }
 
 /* All conditions; verdict->fault if one cannot be judged and none fails before it. */
-static bool fits_args(const gbx_gate_rule *rule, const json_t *args,
+static bool fits_args(const gbx_gate_rule *rule, gbx_view args,
                       gbx_gate_verdict *verdict)
 {
     const char *fault = NULL;
@@ -97,7 +97,7 @@ static void append_exact(const char *name, gbx_buf *to)
 }
 
 /* Would the call fit if the rule were to allow it? */
-static bool fits_exactly(const gbx_gate_rule *rule, const json_t *args)
+static bool fits_exactly(const gbx_gate_rule *rule, gbx_view args)
 {
     const char *why = NULL;
 
@@ -169,8 +169,8 @@ void gbx_gate_rules_free(gbx_gate_rules *rules)
 }
 
 gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server,
-                                 const char *tool, const char *called,
-                                 const json_t *args, gbx_gate_hint hint)
+                                 const char *tool, const char *called, gbx_view args,
+                                 gbx_gate_hint hint)
 {
     gbx_gate_verdict verdict = {.rule = GBX_GATE_NO_RULE, .hint = hint};
 
@@ -200,8 +200,7 @@ gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server
 }
 
 bool gbx_gate_rule_for(const gbx_gate_rules *rules, const gbx_gate_verdict *asked,
-                       const char *server, const char *tool, const json_t *args,
-                       gbx_buf *to)
+                       const char *server, const char *tool, gbx_view args, gbx_buf *to)
 {
     gbx_gate_action other =
         asked->hint == GBX_GATE_HINT_READS ? rules->others : rules->reads;

@@ -14,6 +14,7 @@
 #define GBX_MCP_RULES_RULES_H
 
 #include "base/buf.h"
+#include "base/json_view.h"
 #include "policy/policy.h"
 
 #include <jansson.h>
@@ -90,16 +91,16 @@ void gbx_gate_rules_free(gbx_gate_rules *rules);
 /* called: by what other name the tool was called, or NULL; args: an object, from
  * gbx_gate_args_open(). */
 gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server,
-                                 const char *tool, const char *called,
-                                 const json_t *args, gbx_gate_hint hint);
+                                 const char *tool, const char *called, gbx_view args,
+                                 gbx_gate_hint hint);
 
-/* Arguments of a call as values, which are those that every parser makes of them: no
- * member twice, none called "__proto__", no half of a character. On failure why, empty
- * before and with room for 1 KiB, says which and why not; json_decref() *ret. */
-bool gbx_gate_args_open(const char *text, size_t len, json_t **ret, gbx_buf *why);
+/* Arguments of a call, of which every parser makes the same values: no member twice, none
+ * called "__proto__", no half of a character. *ret borrows text. On failure why, empty
+ * before and with room for 1 KiB, says which and why not. */
+bool gbx_gate_args_open(const char *text, size_t len, gbx_view *ret, gbx_buf *why);
 
 /* Does the condition hold? *ret_why as with gbx_glob_value(). */
-bool gbx_gate_condition_holds(const gbx_gate_condition *condition, const json_t *args,
+bool gbx_gate_condition_holds(const gbx_gate_condition *condition, gbx_view args,
                               gbx_gate_action action, const char **ret_why);
 
 /* {"action":"allow","server":...,"tool":...}, with what else the rule that asked looks at:
@@ -107,7 +108,7 @@ bool gbx_gate_condition_holds(const gbx_gate_condition *condition, const json_t 
  * would be asked about there, and no others. False: there is no room, or it would not fit
  * this call, since what allows fits only what is certain. */
 bool gbx_gate_rule_for(const gbx_gate_rules *rules, const gbx_gate_verdict *asked,
-                       const char *server, const char *tool, const json_t *args,
+                       const char *server, const char *tool, gbx_view args,
                        gbx_buf *to);
 
 #endif

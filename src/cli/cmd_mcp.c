@@ -29,6 +29,9 @@
  * what a busy machine takes. */
 #define FREE_MS 250
 
+/* Most scripts only wait, for servers or people: that takes 2 MB and six descriptors. */
+#define WORKERS_MAX 256
+
 typedef struct mcp_args {
     gbx_opt_list data;
     const char *config;
@@ -147,6 +150,7 @@ static bool start_server(serving *s)
 
     s->options = gbx_engine_args_options(&s->args->engine, &s->args->limits);
     s->options.policy = s->policy;
+    s->options.max_workers = WORKERS_MAX;
     gbx_security_log_use(&s->security_log, &s->options);
     s->loop = gbx_mcp_loop_new();
     if (s->loop == NULL)

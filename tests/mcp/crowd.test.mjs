@@ -53,6 +53,30 @@ test('where the soft limit of descriptors is low the hard one counts, and server
   await wire.close();
 });
 
+test('a hundred scripts that wait hold up no other', async () => {
+  const wire = new Wire(process.env.GLOVEBOX, served);
+  await wire.initialize();
+  await wire.call('execute', { code: 'return 1' });
+  const waiting = answers(wire, 100, 'execute', 'await sleep(20000); return 1');
+  const { result } = await wire.call('execute', { code: 'return 2', timeout_ms: 15000 });
+  assert.equal(result.structuredContent.result, 2, result.content[0].text);
+  wire.child.kill('SIGTERM');
+  await Promise.allSettled([waiting, wire.exited]);
+});
+
+test('a script that has not begun in its time is told so', async () => {
+  const wire = new Wire(process.env.GLOVEBOX, served);
+  await wire.initialize();
+  await wire.call('execute', { code: 'return 1' });
+  const waiting = answers(wire, 256, 'execute', 'await sleep(20000); return 1');
+  const { result } = await wire.call('execute', { code: 'return 2', timeout_ms: 1000 });
+  const { error } = result.structuredContent;
+  assert.equal(error.code, 'UNAVAILABLE', result.content[0].text);
+  assert.match(error.message, /^has not begun within the time limit/);
+  wire.child.kill('SIGTERM');
+  await Promise.allSettled([waiting, wire.exited]);
+});
+
 test('where the hard one is low, too, calls wait or are told so, and none that runs ends', async () => {
   const wire = new Wire('sh', ['-c', 'ulimit -n 256 && exec "$0" "$@"', process.env.GLOVEBOX, ...served]);
   await wire.initialize();

@@ -251,13 +251,21 @@ static void take_await_hint(const gbx_code_run *run, struct material *m,
     ret->hint = hint;
 }
 
-/* The engine has only heard that it is to stop. */
+/* The engine has only heard that it is to stop. What has had no worker took no time. */
 static void say_late(const gbx_code_run *run, gbx_reply_error *ret)
 {
     gbx_stats stats = gbx_result_stats(run->result);
 
-    ret->code = "TIMEOUT";
     ret->name = "";
+    if (stats.wall_ms <= 0) {
+        ret->code = "UNAVAILABLE";
+        ret->message =
+            "has not begun within the time limit: as many scripts as can run "
+            "at once run, or wait for servers or people";
+        ret->hint = "try again when some of them have ended";
+        return;
+    }
+    ret->code = "TIMEOUT";
     ret->message = "ran past the time limit";
     ret->hint = stats.cpu_ms > run->timeout_ms / 2.0
                     ? "look for a loop that does not end"

@@ -13,16 +13,25 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Requests of a session that wait for their clients to come back. */
-#define SUSPENDED_MAX 256
+/* Requests of a session that wait for their clients to come back: half of the scripts that
+ * can run at once (cmd_mcp.c), for each of them holds one. */
+#define SUSPENDED_MAX 128
 
-static size_t count_suspended(const gbx_mcp_session *session)
+/* A client that has not come back for so long will hardly do so: the oldest makes room. */
+static void make_room(const gbx_mcp_session *session)
 {
+    gbx_mcp_request *oldest = NULL;
     size_t count = 0;
 
-    for (const gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
-        count += r->session == session && r->round > 0 && r->id_len == 0;
-    return count;
+    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next) {
+        if (r->session != session || r->round == 0 || r->id_len > 0 || r->is_cancelled)
+            continue;
+        count++;
+        if (oldest == NULL || r->retry_until_ns < oldest->retry_until_ns)
+            oldest = r;
+    }
+    if (count >= SUSPENDED_MAX)
+        gbx_mcp_request_cancel(oldest);
 }
 
 static void append_questions(gbx_buf *to, gbx_mcp_request *request)
@@ -98,11 +107,11 @@ void gbx_mcp_retry_ask(gbx_mcp_request *request)
     gbx_mcp_state state;
     gbx_buf to;
 
-    if (count_suspended(request->session) >= SUSPENDED_MAX ||
-        (request->round == 0 && !gbx_mcp_state_id_new(&request->handle))) {
+    if (request->round == 0 && !gbx_mcp_state_id_new(&request->handle)) {
         gbx_mcp_asks_end(request, GBX_MCP_ANSWER_NOBODY);
         return;
     }
+    make_room(request->session);
     if (request->round++ == 0)
         gbx_mcp_digest_request(request->method->name, request->params,
                                &request->digest);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* parked - work that waits for its client to come back: what it takes from others. */
+#include "mcp_client.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct lot {
+    mcp_client client;
+    int ended;       /* questions */
+    char state[200]; /* the last requestState */
+} lot;
+
+static void on_cancel(void *user)
+{
+    gbx_mcp_finish_error(user, "cancelled");
+}
+
+static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
+{
+    lot *l = user;
+    (void)content;
+
+    l->ended += answer == GBX_MCP_ANSWER_ENDED;
+}
+
+/* Work that ends when it is cancelled, and no sooner. */
+static void park(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    (void)arguments;
+    gbx_mcp_on_cancel(request, on_cancel, request);
+    gbx_mcp_ask(request, "May I?", "{}", on_answer, user);
+}
+
+static int open_lot(void **state)
+{
+    gbx_mcp_server_options options = {.name = "test", .version = "1", .ask_ms = 60000};
+    lot *l = calloc(1, sizeof *l);
+
+    mcp_client_open(&l->client, &options);
+    assert_true(
+        gbx_mcp_server_set_tool(l->client.server, &(gbx_mcp_tool){.name = "park",
+                                                                  .input_schema = "{}",
+                                                                  .call = park,
+                                                                  .user = l}));
+    *state = l;
+    return 0;
+}
+
+static int close_lot(void **state)
+{
+    lot *l = *state;
+
+    mcp_client_close(&l->client);
+    free(l);
+    return 0;
+}
+
+static void say(lot *l, int id, const char *more)
+{
+    char said[2048];
+
+    (void)snprintf(said, sizeof said,
+                   "\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"park\","
+                   "" MODERN_META_ASK "%s}",
+                   id, more);
+    mcp_client_say(&l->client, said);
+}
+
+/* The call's state is kept. */
+static void leave(lot *l, int id, const char *more)
+{
+    const char *at;
+
+    say(l, id, more);
+    at = strstr(mcp_client_hear(&l->client), ",\"requestState\":\"");
+    assert_non_null(at);
+    (void)snprintf(l->state, sizeof l->state, "%.*s", (int)strcspn(at + 17, "\""),
+                   at + 17);
+}
+
+static void come_back(lot *l, int id, const char *state, const char *more)
+{
+    char all[1024];
+
+    (void)snprintf(all, sizeof all, ",\"requestState\":\"%s\"%s", state, more);
+    say(l, id, all);
+}
+
+static void test_one_too_many__ends_the_oldest_that_nobody_came_back_to(void **state)
+{
+    lot *l = *state;
+    char first[sizeof l->state];
+
+    leave(l, 1, "");
+    memcpy(first, l->state, sizeof first);
+    for (int i = 2; i <= 128; i++)
+        leave(l, i, "");
+    assert_int_equal(l->ended, 0);
+    leave(l, 129, "");
+    assert_int_equal(l->ended, 1);
+    assert_int_equal(gbx_mcp_server_unfinished(l->client.server), 128);
+    come_back(l, 130, first, "");
+    (void)mcp_client_expect_part(&l->client, "\"id\":130,\"error\":{\"code\":-32602");
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, open_lot, close_lot)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        CASE(test_one_too_many__ends_the_oldest_that_nobody_came_back_to),
+    };
+
+    return cmocka_run_group_tests_name("mcp_parked", tests, NULL, NULL);
+}

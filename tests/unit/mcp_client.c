@@ -71,7 +71,7 @@ void mcp_client_say_line(mcp_client *client, const char *line)
 
 void mcp_client_say(mcp_client *client, const char *members)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = 100000};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = GBX_MIB(16)};
 
     (void)gbx_buf_puts(&line, "{\"jsonrpc\":\"2.0\",");
     (void)gbx_buf_puts(&line, members);

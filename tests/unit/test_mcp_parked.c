@@ -65,13 +65,16 @@ static int close_lot(void **state)
 
 static void say(lot *l, int id, const char *more)
 {
-    char said[2048];
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
 
-    (void)snprintf(said, sizeof said,
-                   "\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"park\","
-                   "" MODERN_META_ASK "%s}",
-                   id, more);
-    mcp_client_say(&l->client, said);
+    gbx_buf_init(&said, GBX_MIB(15));
+    (void)gbx_buf_printf(
+        &said,
+        "\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"park\","
+        "" MODERN_META_ASK "%s}",
+        id, more);
+    assert_true(gbx_buf_append(&said, "", 1));
+    mcp_client_say(&l->client, (const char *)said.data);
 }
 
 /* The call's state is kept. */
@@ -88,10 +91,12 @@ static void leave(lot *l, int id, const char *more)
 
 static void come_back(lot *l, int id, const char *state, const char *more)
 {
-    char all[1024];
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf all;
 
-    (void)snprintf(all, sizeof all, ",\"requestState\":\"%s\"%s", state, more);
-    say(l, id, all);
+    gbx_buf_init(&all, GBX_MIB(15));
+    (void)gbx_buf_printf(&all, ",\"requestState\":\"%s\"%s", state, more);
+    assert_true(gbx_buf_append(&all, "", 1));
+    say(l, id, (const char *)all.data);
 }
 
 static void test_one_too_many__ends_the_oldest_that_nobody_came_back_to(void **state)
@@ -111,12 +116,36 @@ static void test_one_too_many__ends_the_oldest_that_nobody_came_back_to(void **s
     (void)mcp_client_expect_part(&l->client, "\"id\":130,\"error\":{\"code\":-32602");
 }
 
+static void test_large_ones__do_not_count_as_in_flight(void **state)
+{
+    lot *l = *state;
+    char *large = calloc(1, GBX_MIB(13));
+    char states[5][sizeof l->state];
+
+    (void)snprintf(large, GBX_MIB(13), ",\"arguments\":{\"a\":\"%*s\"}",
+                   (int)GBX_MIB(12), "x");
+    for (int i = 0; i < 5; i++) {
+        leave(l, i, large);
+        memcpy(states[i], l->state, sizeof l->state);
+    }
+    leave(l, 5, "");
+    for (int i = 0; i < 5; i++) {
+        come_back(l, 10 + i, states[i], large);
+        (void)mcp_client_expect_part(&l->client, "input_required");
+    }
+    assert_int_equal(l->ended, 0);
+    leave(l, 20, large); /* the sixth */
+    assert_true(l->ended > 0);
+    free(large);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, open_lot, close_lot)
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         CASE(test_one_too_many__ends_the_oldest_that_nobody_came_back_to),
+        CASE(test_large_ones__do_not_count_as_in_flight),
     };
 
     return cmocka_run_group_tests_name("mcp_parked", tests, NULL, NULL);

@@ -138,14 +138,15 @@ static void on_request(gbx_mcp_session *session, const gbx_rpc_message *message,
                                "a request with this id is in flight", NULL);
         return;
     }
+    /* Who comes back brings nothing that is kept, and takes something away. */
+    if (era.is_modern && method->is_stateful &&
+        gbx_mcp_retry_take(session, method, message))
+        return;
     if (too_much != NULL) {
         gbx_mcp_session_refuse(session, message->id, GBX_RPC_INTERNAL_ERROR, too_much,
                                NULL);
         return;
     }
-    if (era.is_modern && method->is_stateful &&
-        gbx_mcp_retry_take(session, method, message))
-        return;
     request = gbx_mcp_request_new(session, text, len);
     if (request == NULL) {
         gbx_mcp_session_refuse(session, message->id, GBX_RPC_INTERNAL_ERROR,

@@ -91,6 +91,7 @@ struct gbx_mcp_request {
     gbx_mcp_state_id handle; /* with round > 0 */
     gbx_mcp_digest digest;   /* of method and params, as the retry must have them */
     int64_t retry_until_ns;  /* while no id: when the client is given up */
+    bool is_parked;          /* until then; it does not count as in flight */
     size_t members_at;       /* in a result that was begun: its first comma */
     gbx_buf outcome;  /* "result":... or "error":..., while nobody waits for it */
     bool is_finished; /* outcome holds it; the handler is through */
@@ -118,7 +119,7 @@ struct gbx_mcp_session {
     gbx_mcp_listen *listens;
     size_t listen_count;
     size_t request_count; /* with an id */
-    size_t request_bytes; /* of the texts of its requests */
+    size_t request_bytes; /* of the texts of its requests that are not parked */
     int64_t last_rpc_id;  /* of our requests to it */
     bool is_ended;
 };

@@ -76,7 +76,7 @@ void gbx_mcp_request_free(gbx_mcp_request *request)
 
     gbx_mcp_request_unbind(request);
     gbx_mcp_asks_free(request);
-    if (request->session != NULL)
+    if (request->session != NULL && !request->is_parked)
         request->session->request_bytes -= request->text_len;
     if (request->prev != NULL)
         request->prev->next = request->next;

@@ -17,21 +17,29 @@
  * can run at once (cmd_mcp.c), for each of them holds one. */
 #define SUSPENDED_MAX 128
 
-/* A client that has not come back for so long will hardly do so: the oldest makes room. */
-static void make_room(const gbx_mcp_session *session)
+/* A client that has not come back for so long will hardly do so: the oldest make room, in
+ * number and in bytes. */
+static void make_room(const gbx_mcp_request *request)
 {
-    gbx_mcp_request *oldest = NULL;
-    size_t count = 0;
+    gbx_mcp_request *oldest;
+    size_t count, bytes;
 
-    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next) {
-        if (r->session != session || r->round == 0 || r->id_len > 0 || r->is_cancelled)
-            continue;
-        count++;
-        if (oldest == NULL || r->retry_until_ns < oldest->retry_until_ns)
-            oldest = r;
-    }
-    if (count >= SUSPENDED_MAX)
+    do {
+        oldest = NULL;
+        count = 0;
+        bytes = request->text_len;
+        for (gbx_mcp_request *r = request->server->requests; r != NULL; r = r->next) {
+            if (r->session != request->session || !r->is_parked || r->is_cancelled)
+                continue;
+            count++;
+            bytes += r->text_len;
+            if (oldest == NULL || r->retry_until_ns < oldest->retry_until_ns)
+                oldest = r;
+        }
+        if (oldest == NULL || (count < SUSPENDED_MAX && bytes <= GBX_MCP_MESSAGE_MAX))
+            return;
         gbx_mcp_request_cancel(oldest);
+    } while (true);
 }
 
 static void append_questions(gbx_buf *to, gbx_mcp_request *request)
@@ -111,7 +119,7 @@ void gbx_mcp_retry_ask(gbx_mcp_request *request)
         gbx_mcp_asks_end(request, GBX_MCP_ANSWER_NOBODY);
         return;
     }
-    make_room(request->session);
+    make_room(request);
     if (request->round++ == 0)
         gbx_mcp_digest_request(request->method->name, request->params,
                                &request->digest);
@@ -125,6 +133,8 @@ void gbx_mcp_retry_ask(gbx_mcp_request *request)
     gbx_mcp_reply_begin(&to, request, "input_required", NULL);
     append_questions(&to, request);
     (void)gbx_buf_printf(&to, ",\"requestState\":\"%s\"", sealed);
+    request->is_parked = true;
+    request->session->request_bytes -= request->text_len;
     gbx_mcp_reply_interim(request, &to);
 }
 
@@ -153,6 +163,8 @@ bool gbx_mcp_retry_take(gbx_mcp_session *session, const gbx_mcp_method *method,
                                NULL);
         return true;
     }
+    request->is_parked = false;
+    session->request_bytes += request->text_len;
     gbx_mcp_request_bind(request, message->id, gbx_view_member(params, "_meta"));
     (void)gbx_mcp_era_read(session, params, &request->era);
     if (request->is_finished) {

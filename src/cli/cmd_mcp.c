@@ -27,7 +27,7 @@
 
 /* For what is left to be freed after GBX_MCP_STDIO_END_MS: both leave of the whole second
  * what a busy machine takes. */
-#define FREE_MS 250
+#define FREE_MS 200
 
 /* Most scripts only wait, for servers or people: that takes 2 MB and six descriptors. */
 #define WORKERS_MAX 256

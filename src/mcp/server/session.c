@@ -2,12 +2,17 @@
 /* session - what a line is, before it is a request. */
 #include "mcp/server/parts.h"
 
+#include "base/cleanup.h"
+#include "base/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /* JSON-RPC batches came and went with one version. */
 #define BATCH_VERSION "2025-03-26"
 #define BATCH_MAX     100
+
+#define SHOWN_NAME_MAX 256
 
 static void take_view(gbx_mcp_session *session, gbx_view value)
 {
@@ -96,6 +101,24 @@ void gbx_mcp_session_take_too_long(gbx_mcp_session *session)
 size_t gbx_mcp_session_in_flight(const gbx_mcp_session *session)
 {
     return session->request_count;
+}
+
+void gbx_mcp_session_name_oldest(const gbx_mcp_session *session, gbx_buf *to)
+{
+    const gbx_mcp_request *oldest = NULL;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
+
+    gbx_buf_init(&name, SHOWN_NAME_MAX);
+    for (const gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
+        if (r->session == session && r->id_len > 0)
+            oldest = r;
+    if (oldest == NULL)
+        return;
+    (void)gbx_buf_puts(to, oldest->method->name);
+    if (!gbx_view_take_text(gbx_view_member(oldest->params, "name"), &name))
+        return;
+    (void)gbx_buf_puts(to, " ");
+    (void)gbx_utf8_append_escaped(to, name.data, name.len, GBX_ESCAPE_LINE);
 }
 
 size_t gbx_mcp_server_unfinished(const gbx_mcp_server *server)

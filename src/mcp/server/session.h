@@ -35,6 +35,8 @@ void gbx_mcp_session_take_too_long(gbx_mcp_session *session);
 
 /* Requests that the client waits for. */
 size_t gbx_mcp_session_in_flight(const gbx_mcp_session *session);
+/* Append what the oldest of them asks for, escaped: "tools/call execute". */
+void gbx_mcp_session_name_oldest(const gbx_mcp_session *session, gbx_buf *to);
 /* Requests of this server whose handlers are not through, whether anyone waits or not. */
 size_t gbx_mcp_server_unfinished(const gbx_mcp_server *server);
 

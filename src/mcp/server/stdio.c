@@ -24,7 +24,9 @@
 /* Lines are taken for so long, then signals and all else have their turn. */
 #define TURN_NS (5 * GBX_NS_PER_MS)
 
-#define GRACE_MS 300 /* for answers, after the end of input */
+/* For answers, after the end of input: what begins a server that was never used takes a
+ * third of a second. */
+#define GRACE_MS 500
 #define WIND_MS  150 /* for handlers that were cancelled */
 
 static const struct timeval stall_period = {.tv_usec = 250000};
@@ -53,6 +55,7 @@ struct gbx_mcp_stdio {
     size_t stalled_bytes;
     bool has_lines; /* of the chunk, that were not taken yet */
     phase phase;
+    bool has_ended; /* the input */
     int signal_count;
     char chunk[CHUNK_BYTES];
 };
@@ -86,6 +89,7 @@ static void begin_draining(gbx_mcp_stdio *s)
     if (s->phase != SERVING)
         return;
     s->phase = DRAINING;
+    s->has_ended = true;
     stop_reading(s);
     if (!event_pending(s->timer, EV_TIMEOUT,
                        NULL)) /* else it was seen before: on_rest() */
@@ -111,16 +115,37 @@ static void on_check(evutil_socket_t fd, short what, void *arg)
         (void)event_add(s->check, &(struct timeval){.tv_usec = 2000});
 }
 
+/* Who pipes requests in, and gets no answer, would not know why. */
+static void say_unanswered(const gbx_mcp_stdio *s)
+{
+    size_t count = gbx_mcp_session_in_flight(s->session);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+
+    if (count == 0)
+        return;
+    gbx_buf_init(&text, GBX_KIB(1));
+    (void)gbx_buf_printf(&text,
+                         "glovebox: the input ended; %zu request%s not answered (",
+                         count, count == 1 ? " was" : "s were");
+    gbx_mcp_session_name_oldest(s->session, &text);
+    (void)gbx_buf_puts(&text, count == 1 ? ")\n" : ", ...)\n");
+    if (!text.failed)
+        (void)gbx_fd_offer(STDERR_FILENO, text.data, text.len, 0);
+}
+
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
     gbx_mcp_stdio *s = arg;
 
     (void)fd;
     (void)what;
-    if (s->phase != ENDING)
-        begin_ending(s);
-    else
+    if (s->phase == ENDING) {
         gbx_mcp_loop_stop(s->loop, 0);
+        return;
+    }
+    if (s->has_ended)
+        say_unanswered(s);
+    begin_ending(s);
 }
 
 static void on_signal(evutil_socket_t number, short what, void *arg)
@@ -301,6 +326,7 @@ static bool make_events(gbx_mcp_stdio *s)
     static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
     struct event_base *base = gbx_mcp_loop_base(s->loop);
     struct stat st;
+    sigset_t ours;
 
     s->is_file =
         fstat(s->in_fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ||
@@ -313,12 +339,16 @@ static bool make_events(gbx_mcp_stdio *s)
     if (s->readable == NULL || s->timer == NULL || s->check == NULL ||
         s->rest == NULL || s->stall == NULL)
         return false;
+    (void)sigemptyset(&ours);
     for (size_t i = 0; i < GBX_COUNTOF(numbers); i++) {
+        (void)sigaddset(&ours, numbers[i]);
         s->signals[i] =
             event_new(base, numbers[i], EV_SIGNAL | EV_PERSIST, on_signal, s);
         if (s->signals[i] == NULL || event_add(s->signals[i], NULL) != 0)
             return false;
     }
+    /* A host may have started us with them blocked. */
+    (void)sigprocmask(SIG_UNBLOCK, &ours, NULL);
     return true;
 }
 

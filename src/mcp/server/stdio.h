@@ -14,12 +14,12 @@
 #include "mcp/server/server.h"
 
 /* From the reason to end to the stop of the loop. */
-#define GBX_MCP_STDIO_END_MS 450
+#define GBX_MCP_STDIO_END_MS 650
 
 typedef struct gbx_mcp_stdio gbx_mcp_stdio;
 
 /* Serve on two descriptors, which are borrowed, and stop the loop with status 0 at the
- * end. Handles SIGTERM, SIGINT and SIGHUP: the second of them exits at once. */
+ * end. Handles SIGTERM, SIGINT and SIGHUP, blocked or not: the second of them exits at once. */
 gbx_status gbx_mcp_stdio_new(gbx_mcp_loop *loop, gbx_mcp_server *server, int in_fd,
                              int out_fd, gbx_mcp_stdio **ret, gbx_error *reterr);
 

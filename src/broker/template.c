@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,8 +21,20 @@
  * machine needs for its start or for a dataset, so that only a hang meets it. */
 #define TEMPLATE_PATIENCE_S 30
 
-#define DIED_EARLY   "the worker program died before it was ready"
+#define DIED_EARLY "the worker program died before it was ready"
+/* Where the engine's reservations do not fit. */
+#define DIED_CONFINED \
+    DIED_EARLY ": it needs more address space than it may have (RLIMIT_AS, ulimit -v)"
 #define DIED_LOADING "the template died while loading: the data does not fit"
+
+static const char *died_early(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
+               ? DIED_CONFINED
+               : DIED_EARLY;
+}
 
 static void lacks(gbx_template *t, const char *what, int error)
 {
@@ -145,12 +158,12 @@ static void died(gbx_template *t)
         if (was_loading)
             (void)gbx_fail(&error, GBX_E_DATA, DIED_LOADING);
         else
-            (void)gbx_fail(&error, GBX_E_OS, DIED_EARLY);
+            (void)gbx_fail(&error, GBX_E_OS, "%s", died_early());
         gbx_renewal_end(engine, t, &error);
     } else if (!was_useful) {
         engine->failed_starts++;
         if (engine->lack[0] == 0)
-            gbx_queue_lacks(engine, DIED_EARLY, 0);
+            gbx_queue_lacks(engine, died_early(), 0);
         engine->retry_ns =
             gbx_clock_now_ns() +
             (INT64_C(50) << (engine->failed_starts < 6 ? engine->failed_starts : 6)) *
@@ -158,7 +171,7 @@ static void died(gbx_template *t)
         if (engine->failed_starts >= GBX_FAILED_STARTS_MAX)
             gbx_queue_fail_all(engine);
         if (!engine->has_started) {
-            (void)gbx_fail(&engine->start_error, GBX_E_OS, DIED_EARLY);
+            (void)gbx_fail(&engine->start_error, GBX_E_OS, "%s", died_early());
             engine->has_started = true;
         }
     }
@@ -284,7 +297,7 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     t->content_seq = engine->content_seq;
     status = gbx_spawn(&options, &t->process, &err);
     if (status == GBX_OK && (!send_config(t) || !gbx_preloads_send(t)))
-        status = gbx_fail(&err, GBX_E_OS, DIED_EARLY);
+        status = gbx_fail(&err, GBX_E_OS, "%s", died_early());
     if (status == GBX_OK) {
         t->control = event_new(engine->base, t->process.control, EV_READ | EV_PERSIST,
                                on_control, t);

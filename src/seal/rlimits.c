@@ -87,8 +87,18 @@ static bool limit_memory(const gbx_seal *seal)
 
     if (!read_sizes(seal->statm_fd, &total, &data))
         return false;
-    return set(RLIMIT_DATA, data * page + growth) &&
-           set(RLIMIT_AS, total * page + growth + seal->closed_bytes + STACK_BYTES);
+    return set_at_most(RLIMIT_DATA, data * page + growth) &&
+           set_at_most(RLIMIT_AS,
+                       total * page + growth + seal->closed_bytes + STACK_BYTES);
+}
+
+/* Whoever has started us may allow less: then that is what a worker gets. */
+static void lower_cpu(gbx_seal *seal)
+{
+    struct rlimit now;
+
+    if (getrlimit(RLIMIT_CPU, &now) == 0 && now.rlim_max < seal->cpu_s)
+        seal->cpu_s = (uint32_t)now.rlim_max;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -99,6 +109,7 @@ void gbx_rlimits_prepare(gbx_seal *seal)
 
     if (gbx_layer_is_off(seal, GBX_LAYER_RLIMITS))
         return;
+    lower_cpu(seal);
     fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     /* Out of the way of the channel's place. */
     if (fd >= 0)

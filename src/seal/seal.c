@@ -25,36 +25,43 @@
 
 /* What a probe found, as its exit status. */
 enum {
-    PROBE_SEAL = 10,   /* gbx_seal_worker's steps failed */
+    PROBE_FILTER = 10, /* the filter could not be set */
     PROBE_FDS = 11,    /* a descriptor was left open */
-    PROBE_LIMITS = 12, /* a limit is not what was asked */
+    PROBE_LIMITS = 12, /* a limit could not be set, or is not what was asked */
     PROBE_DEATH = 13,  /* no death signal */
     PROBE_ALIVE = 14,  /* a forbidden call came back */
+    PROBE_DIED = 15,   /* there was none */
 };
 
 static const gbx_layer by_worker[] = {GBX_LAYER_NO_FDS, GBX_LAYER_RLIMITS,
                                       GBX_LAYER_DEATH_SIGNAL, GBX_LAYER_SECCOMP};
 
-static bool before_filter(const gbx_seal *seal)
+/* 0, or what fails. */
+static int before_filter(const gbx_seal *seal)
 {
-    return gbx_rlimits_worker(seal) && gbx_fds_close(seal) && gbx_privs_worker(seal);
+    if (!gbx_rlimits_worker(seal))
+        return PROBE_LIMITS;
+    if (!gbx_fds_close(seal))
+        return PROBE_FDS;
+    return gbx_privs_worker(seal) ? 0 : PROBE_DEATH;
 }
 
 /* In the child: be a worker, look at what became of us, then do what kills. */
 static _Noreturn void probe(const gbx_seal *seal)
 {
-    int status = PROBE_ALIVE;
+    int status = before_filter(seal);
 
-    if (!before_filter(seal))
-        status = PROBE_SEAL;
-    else if (!gbx_fds_verify(seal))
+    if (status != 0)
+        _exit(status);
+    status = PROBE_ALIVE;
+    if (!gbx_fds_verify(seal))
         status = PROBE_FDS;
     else if (!gbx_rlimits_verify(seal))
         status = PROBE_LIMITS;
     else if (!gbx_privs_verify(seal))
         status = PROBE_DEATH;
     else if (!gbx_seccomp_worker(seal))
-        status = PROBE_SEAL;
+        status = PROBE_FILTER;
     else
         (void)syscall(SYS_getppid);
     _exit(status);
@@ -83,7 +90,7 @@ static void judge(gbx_seal *seal, int status)
                             code == PROBE_FDS      ? "a descriptor stays open"
                             : code == PROBE_LIMITS ? "a limit cannot be set"
                             : code == PROBE_DEATH  ? "no death signal"
-                            : code == PROBE_SEAL   ? "a step fails"
+                            : code == PROBE_FILTER ? "the filter cannot be set"
                                                    : "the probe died");
     }
 }
@@ -98,7 +105,7 @@ static void prove(gbx_seal *seal)
     if (pid > 0)
         while (wait4(pid, &status, 0, NULL) < 0 && errno == EINTR)
             continue;
-    judge(seal, pid > 0 ? status : PROBE_SEAL << 8);
+    judge(seal, pid > 0 ? status : PROBE_DIED << 8);
 }
 
 /* ---- to the steps --------------------------------------------------------- */
@@ -159,7 +166,8 @@ void gbx_seal_template(gbx_seal *seal)
 bool gbx_seal_worker(const gbx_seal *seal, int channel)
 {
     assert(channel >= 0);
-    return gbx_fds_place(channel) && before_filter(seal) && gbx_seccomp_worker(seal);
+    return gbx_fds_place(channel) && before_filter(seal) == 0 &&
+           gbx_seccomp_worker(seal);
 }
 
 void gbx_seal_cleanup(gbx_seal *seal)

@@ -56,7 +56,7 @@ typedef struct gbx_seal {
     uint32_t layers_off;   /* bits left out: attack mode only */
     uint32_t ns_made;      /* bits of the namespaces that spawn made */
     uint64_t memory_bytes; /* most growth of data that any call may have */
-    uint32_t cpu_s;        /* RLIMIT_CPU */
+    uint32_t cpu_s;        /* RLIMIT_CPU, once it is no more than the host's */
     uint64_t room_bytes;   /* of memory_bytes: what a fork has already, untouched */
     gbx_layer_state layers[GBX_LAYER_COUNT];
     uint32_t landlock_abi;      /* 0: none */

@@ -172,6 +172,40 @@ static void test_limits__let_memory_grow_by_so_much_and_no_more(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* Without the right to raise a limit, as a template is. */
+static int obey_less(void)
+{
+    const struct rlimit less = {.rlim_cur = 60, .rlim_max = 60};
+    gbx_seal seal = {.statm_fd = -1, .memory_bytes = GBX_MIB(64), .cpu_s = 122};
+
+    if (setrlimit(RLIMIT_CPU, &less) != 0 ||
+        (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0))
+        return 1;
+    gbx_rlimits_prepare(&seal);
+    if (!gbx_rlimits_worker(&seal))
+        return 2;
+    return gbx_rlimits_verify(&seal) && seal.cpu_s == 60 ? 0 : 3;
+}
+
+static void test_limits__are_no_higher_than_the_host_allows(void **state)
+{
+    int status = -1;
+    pid_t pid;
+    (void)state;
+
+    if (HAS_SHADOW || ON_VALGRIND) {
+        print_message("skipped: memory is the sanitizer's to count, or valgrind's\n");
+        skip();
+    }
+    pid = fork();
+    if (pid == 0)
+        _exit(obey_less());
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static int keep_one(void)
 {
     gbx_seal seal = {.statm_fd = -1};
@@ -298,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_reservation__is_closed_and_cannot_be_had_back),
         cmocka_unit_test(test_reservation__is_open_while_a_dataset_is_loaded),
         cmocka_unit_test(test_limits__let_memory_grow_by_so_much_and_no_more),
+        cmocka_unit_test(test_limits__are_no_higher_than_the_host_allows),
         cmocka_unit_test(test_descriptors__all_but_the_channel_are_closed),
         cmocka_unit_test(test_worker__dies_with_its_template_within_100_ms),
         cmocka_unit_test(test_worker__would_live_on_without_the_death_signal),

@@ -13,12 +13,14 @@
 #include <cmocka.h>
 
 #define HOLD_MS 200
+#define BEAT_MS 300
 
 static int open_client(void **state)
 {
     static const gbx_mcp_server_options options = {.name = "test",
                                                    .version = "1",
-                                                   .hold_ms = HOLD_MS};
+                                                   .hold_ms = HOLD_MS,
+                                                   .beat_ms = BEAT_MS};
     static mcp_client client;
 
     mcp_client_open(&client, &options);
@@ -142,6 +144,42 @@ static void test_a_hold__does_not_last_for_ever(void **state)
     gbx_mcp_server_release(c->server);
 }
 
+static void wait_for_ever(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    gbx_mcp_request **waiting = user;
+    (void)arguments;
+
+    *waiting = request;
+}
+
+static void test_silence__is_broken_for_who_asked_for_progress(void **state)
+{
+    mcp_client *c = *state;
+    gbx_mcp_request *waiting = NULL;
+
+    assert_true(
+        gbx_mcp_server_set_tool(c->server, &(gbx_mcp_tool){.name = "wait",
+                                                           .input_schema = "{}",
+                                                           .call = wait_for_ever,
+                                                           .user = &waiting}));
+    (void)mcp_client_hear(c);
+    mcp_client_say(c,
+                   "\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"wait\","
+                   "\"_meta\":{\"progressToken\":\"t\"}}");
+    mcp_client_expect(c, "");
+    (void)usleep(600 * 1000);
+    (void)mcp_client_expect_part(
+        c, "\"progress\":0.001,\"message\":\"still at work, 0 s\"");
+    gbx_mcp_progress_at(waiting, 1, 2, NULL, 0);
+    (void)mcp_client_expect_part(c, "\"progress\":1,\"total\":2}");
+    (void)usleep(600 * 1000);
+    (void)mcp_client_expect_part(c, "\"progress\":1.001,");
+    gbx_mcp_finish_error(waiting, "over");
+    (void)mcp_client_expect_part(c, "\"id\":1");
+    (void)usleep(600 * 1000);
+    mcp_client_expect(c, "");
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, open_client, close_client)
 
 int main(void)
@@ -151,6 +189,7 @@ int main(void)
         CASE(test_a_hold__concerns_lists_alone),
         CASE(test_a_read_of_what_is_pending__waits_for_it_alone),
         CASE(test_a_hold__does_not_last_for_ever),
+        CASE(test_silence__is_broken_for_who_asked_for_progress),
     };
 
     return cmocka_run_group_tests_name("mcp_hold", tests, NULL, NULL);

@@ -42,6 +42,9 @@ typedef struct gbx_mcp_rate {
 bool gbx_mcp_rate_has(gbx_mcp_rate *rate); /* one more, now */
 bool gbx_mcp_rate_take(gbx_mcp_rate *rate);
 
+/* To whoever has asked for progress and has heard nothing for beat_ms: it goes on. */
+void gbx_mcp_beat(gbx_mcp_server *server);
+
 /* What a request says of itself: version, capabilities, level of logs. */
 typedef struct gbx_mcp_era {
     bool is_modern;
@@ -79,6 +82,8 @@ struct gbx_mcp_request {
     char token[GBX_RPC_ID_MAX];
     size_t token_len; /* 0: no progress is wanted */
     double progress;  /* that was sent */
+    int64_t bound_ns; /* since when this id waits */
+    int64_t said_ns;  /* when progress was last sent, or it began to wait */
     gbx_mcp_rate rate;
     bool is_held;       /* its handler has not been called */
     bool is_cancelled;  /* the client said so, or is gone */
@@ -135,6 +140,7 @@ struct gbx_mcp_server {
     unsigned holds;
     bool is_impatient; /* with the holds that there are */
     uint32_t hold_ms;
+    uint32_t beat_ms;
     struct event *patience;
     gbx_mcp_request *requests;
     gbx_mcp_session *sessions;

@@ -3,13 +3,18 @@
  * and none where the client does not read at all. */
 #include "mcp/server/parts.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* From here on one more may be the same number. */
 #define FIGURE_END 4503599627370496.0 /* 2^52 */
+
+/* More than what is sent of a number can show, less than any figure of a handler's own. */
+#define SIGN_OF_LIFE 0.0015
 
 static bool asked_for(const gbx_mcp_request *request, gbx_mcp_level level)
 {
@@ -79,6 +84,7 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
     if (!gbx_mcp_wants_progress(request) || !take_room(request))
         return;
     request->progress = progress;
+    request->said_ns = gbx_clock_now_ns();
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, "notifications/progress");
     (void)gbx_buf_puts(&to, "{\"progressToken\":");
@@ -96,6 +102,25 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
     (void)gbx_buf_puts(&to, "}");
     gbx_rpc_end(&to);
     gbx_mcp_session_send(request->session, &to);
+}
+
+void gbx_mcp_beat(gbx_mcp_server *server)
+{
+    int64_t now = gbx_clock_now_ns();
+    char text[80];
+
+    for (gbx_mcp_request *r = server->requests; r != NULL; r = r->next) {
+        int n;
+
+        if (!gbx_mcp_wants_progress(r) ||
+            now - r->said_ns < (int64_t)server->beat_ms * GBX_NS_PER_MS)
+            continue;
+        n = snprintf(text, sizeof text, "%s, %lld s",
+                     r->asks != NULL ? "waiting for a person" : "still at work",
+                     (long long)((now - r->bound_ns) / (1000 * GBX_NS_PER_MS)));
+        gbx_mcp_progress_at(r, fmax(r->progress, 0) + SIGN_OF_LIFE, -1, text,
+                            (size_t)n);
+    }
 }
 
 bool gbx_mcp_wants_progress(const gbx_mcp_request *request)

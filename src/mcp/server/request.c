@@ -99,6 +99,7 @@ void gbx_mcp_request_bind(gbx_mcp_request *request, gbx_view id, gbx_view meta)
     request->id_len = id.len;
     request->token_len = 0;
     request->progress = GBX_MCP_NO_PROGRESS;
+    request->bound_ns = request->said_ns = gbx_clock_now_ns();
     if (!gbx_rpc_is_id(token))
         return;
     memcpy(request->token, token.at, token.len);

@@ -12,6 +12,7 @@
 #define PAGE_ENTRIES 200
 #define ASK_MS       300000
 #define HOLD_MS      5000
+#define BEAT_MS      10000
 #define TEXT_MAX     ((size_t)1024 * 1024)
 
 /* How often it is looked whether a person has taken too long. */
@@ -45,6 +46,7 @@ static void on_expiry(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     gbx_mcp_asks_expire(arg);
+    gbx_mcp_beat(arg);
 }
 
 static void append_member(gbx_buf *to, const char *name, const char *value)
@@ -144,6 +146,7 @@ gbx_status gbx_mcp_server_new(gbx_mcp_loop *loop, const gbx_mcp_server_options *
         options->page_entries > 0 ? options->page_entries : PAGE_ENTRIES;
     server->ask_ms = options->ask_ms > 0 ? options->ask_ms : ASK_MS;
     server->hold_ms = options->hold_ms > 0 ? options->hold_ms : HOLD_MS;
+    server->beat_ms = options->beat_ms > 0 ? options->beat_ms : BEAT_MS;
     server->info = print_info(options);
     server->settle = event_new(base, -1, 0, on_settle, server);
     server->expiry = event_new(base, -1, EV_PERSIST, on_expiry, server);

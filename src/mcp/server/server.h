@@ -32,6 +32,7 @@ typedef struct gbx_mcp_server_options {
     size_t page_entries;      /* of a list; 0: 200 */
     uint32_t ask_ms;          /* how long a person has; 0: 300000 */
     uint32_t hold_ms;         /* how long what is held waits; 0: 5000 */
+    uint32_t beat_ms;         /* of silence, then a sign of life; 0: 10000 */
 } gbx_mcp_server_options;
 
 gbx_status gbx_mcp_server_new(gbx_mcp_loop *loop, const gbx_mcp_server_options *options,
@@ -130,7 +131,8 @@ void gbx_mcp_on_cancel(gbx_mcp_request *request, void (*fn)(void *user), void *u
 bool gbx_mcp_cancelled(const gbx_mcp_request *request);
 
 /* To the client if it asked for progress, else nothing; strictly increasing and at a
- * bounded rate by the server's doing. total < 0: unknown. */
+ * bounded rate by the server's doing, which tells of itself that work goes on where nothing
+ * else is told. total < 0: unknown. */
 void gbx_mcp_progress(gbx_mcp_request *request, double total, const char *message,
                       size_t message_len);
 /* The same with a figure of the caller's own. Where that has not grown, the message goes

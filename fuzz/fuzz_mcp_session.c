@@ -96,7 +96,7 @@ static void read_it(void *user, gbx_mcp_request *request, const char *uri)
 {
     (void)user;
     if (strlen(uri) % 2 == 0)
-        gbx_mcp_fail_no_resource(request, uri);
+        gbx_mcp_fail_no_resource(request, uri, NULL);
     else
         gbx_mcp_finish_resource(request, "[]", 2);
 }

@@ -407,18 +407,37 @@ static void test_artifacts__that_are_small_cost_more_than_their_bytes(void **sta
     gbx_buf_cleanup(&page);
 }
 
+static void test_pages__that_are_none_are_told_from_what_is_gone(void **state)
+{
+    gbx_artifacts *store = *state;
+    const char *kept = gbx_artifacts_add(store, "a", "text/plain", "abcdef", 6, 0)->uri;
+    char whole[80];
+    char escaped[120];
+    char wrong[100];
+    gbx_buf page;
+
+    gbx_buf_init(&page, 1 << 20);
+    (void)snprintf(whole, sizeof whole, "%s?", kept);
+    (void)snprintf(escaped, sizeof escaped, "%s?offset%%3D1%%26length%%3d2", kept);
+    (void)snprintf(wrong, sizeof wrong, "%s?offset=-1", kept);
+    assert_true(gbx_artifacts_read(store, whole, 0, &page));
+    assert_true(gbx_artifacts_read(store, escaped, 0, &page));
+    assert_true(gbx_buf_append(&page, "", 1));
+    assert_non_null(strstr((char *)page.data, "\"text\":\"abcdef\""));
+    assert_non_null(strstr((char *)page.data, "\"text\":\"bc\""));
+    assert_false(gbx_artifacts_read(store, wrong, 0, &page));
+    assert_non_null(strstr(gbx_artifacts_fault(store, wrong), "has no such page"));
+    assert_non_null(
+        strstr(gbx_artifacts_fault(store, "artifact://x/1"), "none any more"));
+    gbx_buf_cleanup(&page);
+}
+
 static void test_artifacts__that_are_asked_for_wrongly_are_not_there(void **state)
 {
-    static const char *const queries[] = {"?offset=-1",
-                                          "?offset=",
-                                          "?length=1&offset=99999999999999999999",
-                                          "?other=1",
-                                          "?offset=1;length=2",
-                                          "/",
-                                          "?",
-                                          "?offset=1&",
-                                          "?length=0",
-                                          "?offset=1&length=0"};
+    static const char *const queries[] = {
+        "?offset=-1", "?offset=",           "?length=1&offset=99999999999999999999",
+        "?other=1",   "?offset=1;length=2", "/",
+        "?offset=1&", "?length=0",          "?offset=1&length=0"};
     const gbx_artifact *kept =
         gbx_artifacts_add(*state, "n", "text/plain", "abc", 3, 0);
     char uri[160];
@@ -458,6 +477,7 @@ int main(void)
         STORED(test_pages__are_the_whole_and_end_between_characters),
         STORED(test_artifacts__that_are_old_or_too_many_are_gone),
         STORED(test_artifacts__that_are_small_cost_more_than_their_bytes),
+        STORED(test_pages__that_are_none_are_told_from_what_is_gone),
         STORED(test_artifacts__that_are_asked_for_wrongly_are_not_there),
     };
 

@@ -95,7 +95,7 @@ static void ask(void *user, gbx_mcp_request *request, gbx_view arguments)
 static void read_it(void *user, gbx_mcp_request *request, const char *uri)
 {
     (void)user;
-    gbx_mcp_fail_no_resource(request, uri);
+    gbx_mcp_fail_no_resource(request, uri, NULL);
 }
 
 static void get(void *user, gbx_mcp_request *request, gbx_view arguments)

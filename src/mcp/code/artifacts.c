@@ -14,6 +14,9 @@
 
 #define NAME_BYTES 200
 
+/* Of a range in bytes. */
+#define QUERY_SIZE 100
+
 struct gbx_artifacts {
     const char *origin;
     uint64_t max_bytes;
@@ -63,6 +66,16 @@ static void append(gbx_artifacts *store, gbx_artifact *a)
     store->bytes += cost_of(a->len);
 }
 
+static const gbx_artifact *find(const gbx_artifacts *store, const char *uri)
+{
+    size_t len = strcspn(uri, "?");
+    const gbx_artifact *a = store->oldest;
+
+    while (a != NULL && (strlen(a->uri) != len || memcmp(a->uri, uri, len) != 0))
+        a = a->next;
+    return a;
+}
+
 static char *copy(const void *data, size_t len)
 {
     char *made = malloc(len + 1);
@@ -96,11 +109,32 @@ static bool read_number(const char **at, size_t *ret)
     return *at > from;
 }
 
-/* "?offset=N&length=M", either alone, or nothing. */
-static bool read_range(const char *query, struct range *ret)
+/* As it was meant, where '=' and '&' came as escapes. */
+static bool take_query(const char *given, char ret[QUERY_SIZE])
 {
+    size_t n = 0;
+
+    for (const char *at = given; *at != 0; at++) {
+        bool is_escape = strncasecmp(at, "%3d", 3) == 0 || strncmp(at, "%26", 3) == 0;
+
+        if (n + 1 == QUERY_SIZE)
+            return false;
+        ret[n++] = !is_escape ? *at : at[1] == '3' ? '=' : '&';
+        at += is_escape ? 2 : 0;
+    }
+    ret[n] = 0;
+    return true;
+}
+
+/* "?offset=N&length=M", either alone, or nothing. */
+static bool read_range(const char *given, struct range *ret)
+{
+    char query[QUERY_SIZE];
+
     *ret = (struct range){0, SIZE_MAX};
-    if (*query == 0)
+    if (!take_query(given, query))
+        return false;
+    if (query[0] == 0 || query[1] == 0)
         return true;
     for (const char *at = query; *at != 0;) {
         bool ok = false;
@@ -227,20 +261,30 @@ const gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
 bool gbx_artifacts_read(gbx_artifacts *store, const char *uri, int64_t now_ns,
                         gbx_buf *to)
 {
-    const char *query = strchr(uri, '?');
-    size_t len = query != NULL ? (size_t)(query - uri) : strlen(uri);
+    const gbx_artifact *a;
     struct range range;
 
     expire(store, now_ns);
-    if (!read_range(query != NULL ? query : "", &range))
+    a = find(store, uri);
+    if (a == NULL || !read_range(uri + strlen(a->uri), &range))
         return false;
-    for (gbx_artifact *a = store->oldest; a != NULL; a = a->next) {
-        if (strlen(a->uri) != len || memcmp(a->uri, uri, len) != 0)
-            continue;
-        write_range(a, uri, range, to);
-        return !to->failed;
-    }
-    return false;
+    write_range(a, uri, range, to);
+    return !to->failed;
+}
+
+const char *gbx_artifacts_fault(const gbx_artifacts *store, const char *uri)
+{
+    const gbx_artifact *a = find(store, uri);
+    struct range range;
+
+    if (a == NULL)
+        return "there is no such artifact, or none any more: each is kept for a while, "
+               "and the oldest go first";
+    return read_range(uri + strlen(a->uri), &range)
+               ? "the artifact is too large to be read whole: read pages of it, "
+                 "?offset=N&length=M"
+               : "the artifact has no such page: write ?offset=N&length=M, in bytes, and "
+                 "a length of 1 at least";
 }
 
 size_t gbx_artifacts_border(const char *text, size_t len, size_t at)

@@ -41,12 +41,15 @@ const gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
                                       const char *mime_type, const void *data,
                                       size_t len, int64_t now_ns);
 
-/* Append the contents that resources/read answers with for URI or URI?offset=N&length=M:
- * bytes, of text whole characters, and one at least, under the uri that was asked for.
+/* Append the contents that resources/read answers with for URI or URI?offset=N&length=M,
+ * also with %3D and %26 in it: bytes, of text whole characters, and one at least, under the uri that was asked for.
  * Each says where it is and what comes next. False if there is no such thing (any more),
  * or what is asked for is no range; of a length of 0 there is none. */
 bool gbx_artifacts_read(gbx_artifacts *store, const char *uri, int64_t now_ns,
                         gbx_buf *to);
+
+/* Why there is nothing to read of uri, constant. */
+const char *gbx_artifacts_fault(const gbx_artifacts *store, const char *uri);
 
 /* A MIME type, as hosts may trust it to be: "type/subtype" with its parameters, in printable
  * ASCII, without the spaces around those. False if text is none. */

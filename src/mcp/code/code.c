@@ -30,7 +30,8 @@ static void on_read(void *user, gbx_mcp_request *request, const char *uri)
     if (gbx_artifacts_read(code->artifacts, uri, gbx_clock_now_ns(), &contents))
         gbx_mcp_finish_resource(request, (char *)contents.data, contents.len);
     else
-        gbx_mcp_fail_no_resource(request, uri);
+        gbx_mcp_fail_no_resource(request, uri,
+                                 gbx_artifacts_fault(code->artifacts, uri));
     gbx_buf_cleanup(&contents);
 }
 

@@ -283,7 +283,7 @@ static void read_dataset(void *user, gbx_mcp_request *request, const char *uri)
     gbx_buf text, contents;
 
     if (set == NULL) {
-        gbx_mcp_fail_no_resource(request, uri);
+        gbx_mcp_fail_no_resource(request, uri, NULL);
         return;
     }
     gbx_buf_init(&text, TEXT_MAX);
@@ -310,7 +310,7 @@ static void read_artifact(void *user, gbx_mcp_request *request, const char *uri)
     if (gbx_artifacts_read(d->artifacts, uri, gbx_clock_now_ns(), &contents))
         gbx_mcp_finish_resource(request, (const char *)contents.data, contents.len);
     else
-        gbx_mcp_fail_no_resource(request, uri);
+        gbx_mcp_fail_no_resource(request, uri, gbx_artifacts_fault(d->artifacts, uri));
     gbx_buf_cleanup(&contents);
 }
 

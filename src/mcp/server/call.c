@@ -113,7 +113,7 @@ void gbx_mcp_on_read(gbx_mcp_request *request)
     }
     entry = resource_of(request, uri);
     if (entry == NULL)
-        gbx_mcp_fail_no_resource(request, uri);
+        gbx_mcp_fail_no_resource(request, uri, NULL);
     else
         entry->read(entry->user, request, uri);
 }

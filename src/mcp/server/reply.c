@@ -282,7 +282,8 @@ void gbx_mcp_finish_prompt(gbx_mcp_request *request, const char *result, size_t 
     gbx_mcp_reply_end(request, &to);
 }
 
-void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri)
+void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri,
+                              const char *message)
 {
     GBX_CLEANUP(gbx_buf_cleanup)
     gbx_buf data = {.ceiling = (size_t)GBX_MCP_URI_MAX * 8};
@@ -292,7 +293,8 @@ void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri)
     (void)gbx_json_append_string(&data, uri, strlen(uri));
     (void)gbx_buf_puts(&data, "}");
     (void)gbx_buf_append(&data, "", 1);
-    gbx_mcp_fail_with(request, code, "there is no such resource",
+    gbx_mcp_fail_with(request, code,
+                      message != NULL ? message : "there is no such resource",
                       data.failed ? NULL : (const char *)data.data);
 }
 

@@ -205,8 +205,9 @@ void gbx_mcp_finish_error(gbx_mcp_request *request, const char *text);
 #define GBX_MCP_INVALID_PARAMS (-32602)
 #define GBX_MCP_INTERNAL_ERROR (-32603)
 #define GBX_MCP_METHOD_MISSING (-32601)
-/* -32602 or -32002, as the era has it. */
-void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri);
+/* -32602 or -32002, as the era has it. message NULL: there is none of that uri. */
+void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri,
+                              const char *message);
 void gbx_mcp_fail(gbx_mcp_request *request, int code, const char *message);
 
 /* ---- asking a person ------------------------------------------------------ */

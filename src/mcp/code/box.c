@@ -362,6 +362,7 @@ gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
                            gbx_view input, const gbx_limits *limits,
                            gbx_patience *patience, void *user)
 {
+    gbx_box_run **at = &box->runs; /* they begin in the order of their coming */
     gbx_box_run *run = calloc(1, sizeof *run);
 
     if (run == NULL)
@@ -378,8 +379,9 @@ gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
         free_run(run);
         return NULL;
     }
-    run->next = box->runs;
-    box->runs = run;
+    while (*at != NULL)
+        at = &(*at)->next;
+    *at = run;
     if (box->failure.status != GBX_OK)
         start_again(box);
     if (box->failure.status != GBX_OK)

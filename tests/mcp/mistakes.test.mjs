@@ -109,6 +109,13 @@ for (const [what, code, hint] of [
   });
 }
 
+test('a value that has a promise in its text is said to lack an await', async () => {
+  const said = /did you forget await\? \[object Promise\] in the value is a promise/;
+  assert.match(textOf(await execute(`const item = servers.up.get_item();
+    await servers.up.list_items(); return \`the item: \${item}\``)), said);
+  assert.doesNotMatch(textOf(await execute("return '[object Promise]'")), said);
+});
+
 test('what was awaited is no forgotten await', async () => {
   for (const code of [
     'const r = await servers.up.list_items();\nreturn r.nothing.length;',

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PROMISE      "[object Promise]"
 #define REASONS_MAX  5 /* of an AggregateError */
 #define REASON_BYTES 300
 #define CALLEE_MAX   80 /* of a call that a hint names */
@@ -334,6 +335,10 @@ static void take_result(gbx_code_run *run, struct material *m, gbx_reply *ret)
         take_error(run, m, &ret->error);
         return;
     }
+    if (ret->note[0] == 0 && run->call_count > 0 &&
+        memmem(run->value.data, run->value.len, PROMISE, sizeof PROMISE - 1) != NULL)
+        ret->note = "did you forget await? " PROMISE
+                    " in the value is a promise, such as a call gives";
     ret->value = (char *)run->value.data;
     ret->value_len = run->value.len;
 }

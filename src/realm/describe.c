@@ -158,6 +158,22 @@ static size_t read_text(gbx_realm *realm, JSObjectRef object, JSStringRef name,
     return exception == NULL ? gbx_value_copy(realm->ctx, value, to, size) : 0;
 }
 
+/* Of an object that is no error, what a name and a message would leave out. */
+static bool has_more(gbx_realm *realm, JSObjectRef object)
+{
+    JSPropertyNameArrayRef names = JSObjectCopyPropertyNames(realm->ctx, object);
+    bool found = false;
+
+    for (size_t i = 0; i < JSPropertyNameArrayGetCount(names) && !found; i++) {
+        JSStringRef name = JSPropertyNameArrayGetNameAtIndex(names, i);
+
+        found = !JSStringIsEqual(name, realm->n_name) &&
+                !JSStringIsEqual(name, realm->n_message);
+    }
+    JSPropertyNameArrayRelease(names);
+    return found;
+}
+
 /* What was thrown is no error: show it as the console would. */
 static size_t show(gbx_realm *realm, JSValueRef value)
 {
@@ -237,18 +253,19 @@ static void describe_object(gbx_realm *realm, JSValueRef exception, gbx_msg_erro
 {
     JSObjectRef error = gbx_object(exception);
     gbx_kind kind = gbx_cell_kind(&realm->cells, realm->ctx, exception);
+    bool is_shown;
     size_t len;
 
     /* A DOMException is none of the engine's errors, and has a stack all the same. */
     len = read_text(realm, error, realm->n_stack, realm->raw, sizeof realm->raw);
-    if (kind == GBX_KIND_ERROR)
-        ret->message.len = read_words(realm, error);
-    else if (len > 0)
-        ret->message.len = read_message(realm, error, 0);
-    if (kind == GBX_KIND_ERROR || ret->message.len > 0)
+    ret->message.len = kind == GBX_KIND_ERROR ? read_words(realm, error)
+                                              : read_message(realm, error, 0);
+    is_shown = kind != GBX_KIND_ERROR && len == 0 && ret->message.len > 0 &&
+               has_more(realm, error);
+    if (!is_shown)
         ret->name.len =
             read_text(realm, error, realm->n_name, realm->name, GBX_NAME_MAX);
-    else
+    if (is_shown || (kind != GBX_KIND_ERROR && ret->message.len == 0))
         ret->message.len = show(realm, exception);
     if (kind == GBX_KIND_ERROR && ret->name.len == 0)
         ret->name.len = (size_t)snprintf(realm->name, sizeof realm->name, "Error");

@@ -108,6 +108,69 @@ test('hostile names, texts and schemas are TypeScript all the same', { skip }, (
   assert.ok(declarations.length < 3_000_000);
 });
 
+const A = object({ id: { type: 'string' } }, ['id']);
+const chooses = (key, properties) => ({
+  if: object({ action: { const: key } }), then: object(properties, Object.keys(properties)),
+});
+
+// What a schema allows, and what it does not allow.
+const called = [
+  ['its composition is more than one keyword', { allOf: [A], oneOf: [object({ k: { const: 'a' } }, ['k']),
+    object({ k: { const: 'b' }, q: { type: 'number' } }, ['k', 'q'])] },
+  [{ id: 'x', k: 'a' }, { id: 'x', k: 'b', q: 1 }], [{ id: 'x' }, { k: 'a' }, { id: 'x', k: 'b' }]],
+  ['it has members beside a reference',
+    { $ref: '#/$defs/A', ...object({ extra: { type: 'number' } }, ['extra']), $defs: { A } },
+    [{ id: 'x', extra: 1 }], [{ id: 'x' }, { extra: 1 }]],
+  ['it asks for members if another has a value', { ...object({ action: { enum: ['create', 'delete'] } },
+    ['action']), allOf: [chooses('create', { title: { type: 'string' } }),
+    chooses('delete', { n: { type: 'number' } })] },
+  [{ action: 'create', title: 'x' }, { action: 'delete', n: 1 }], [{ title: 'x' }, { action: 'x' }]],
+  ['it asks for members if another is there',
+    { ...object({ a: { type: 'string' } }), dependentSchemas: { a: object({ b: { type: 'number' } }, ['b']) } },
+    [{ a: 'x', b: 2 }, {}], [{ a: 1 }]],
+  ['its constraints are split', object({ s: { type: 'string', anyOf: [{ format: 'uuid' }, { format: 'email' }] },
+    o: { type: 'object', additionalProperties: { type: 'string' },
+      anyOf: [{ required: ['x'] }, { required: ['y'] }] } }),
+  [{ s: 'x' }, { o: { y: '1', q: 'r' } }], [{ s: 1 }, { o: { y: 1 } }, { o: { q: 'r' } }]],
+  ['it has a long list of values', object({ a: { enum: [null, ...Array.from({ length: 300 }, (_, i) => `c${i}`)] },
+    b: { enum: [1, 2, 'x'.repeat(70)] } }),
+  [{ a: null }, { a: 'c299' }, { b: 2 }, { b: 'x'.repeat(70) }], [{ a: 1 }, { b: null }]],
+  ['other members have another type', { ...A, additionalProperties: { type: 'number' } },
+    [{ id: 'x' }, { id: 'x', n: 1 }], [{ n: 1 }, { id: 1 }]],
+  ['other members may be anything', { ...A, additionalProperties: true }, [{ id: 'x', z: [] }], [{ z: 1 }]],
+  ['members go by patterns', { type: 'object', patternProperties: { '^x-': { type: 'number' } } },
+    [{ 'x-1': 1, y: 's' }, {}], []],
+  ['a tuple ends', object({ t: { prefixItems: [{ type: 'string' }, { type: 'number' }], items: false },
+    u: { items: [{ type: 'string' }], additionalItems: { type: 'null' } } }),
+  [{ t: ['x', 1] }, { u: ['x', null, null] }], [{ t: ['x', 1, 2] }, { u: ['x', 1] }]],
+  ['definitions are in each other', { ...object({ f: { anyOf: [{ $ref: '#/$defs/F' }, { type: 'null' }] } }, ['f']),
+    $defs: { F: object({ c: { type: 'array', items: { $ref: '#/$defs/C' } } }),
+      C: object({ v: { anyOf: [{ $ref: '#/$defs/V' }, { type: 'null' }] } }),
+      V: object({ r: { $ref: '#/$defs/R' }, f: { $ref: '#/$defs/F' } }),
+      R: object({ min: { type: 'number' } }, ['min']) } },
+  [{ f: null }, { f: { c: [{ v: { r: { min: 1 }, f: { c: [] } } }] } }], [{ f: { c: [{ v: { r: {} } }] } }]],
+  ['it is large', { ...A, $defs: { Big: { description: 'x'.repeat(70_000) } } }, [{ id: 'x' }], [{}, { id: 1 }]],
+];
+
+for (const [why, schema, right, wrong] of called) {
+  test(`arguments that a schema allows are those that its type allows: ${why}`, { skip }, () => {
+    const declarations = declare({ all: [tool('t', schema)] });
+    const call = (value) => `await servers.all.t(${JSON.stringify(value)});`;
+    assert.deepEqual(compile(declarations, right.map(call).join('\n')), []);
+    for (const value of wrong) {
+      assert.notDeepEqual(compile(declarations, call(value)), [], JSON.stringify(value));
+    }
+  });
+}
+
+test('a parameter of the only tool that is asked for is described at more length', { skip }, () => {
+  const described = tool('a', object({ x: { description: 'word '.repeat(200) } }));
+  const one = declare({ up: [described] });
+  const two = declare({ up: [described, tool('b', {})] });
+  assert.match(one, /(word ){60}\.\.\. \*\//);
+  assert.doesNotMatch(two, /(word ){21}/);
+});
+
 test('no name or literal shows what follows it in another order', { skip }, () => {
   const odd = 'a\u202eb\u2066c\u0085\u{e0041}"\\d';
   const declarations = declare({ files: [

@@ -13,6 +13,12 @@
 
 #include <cmocka.h>
 
+/* 120 bytes. */
+#define NAME20 "abcdefghijabcdefghij"
+#define NAME   NAME20 NAME20 NAME20 NAME20 NAME20 NAME20
+
+static const gbx_types_form form = {.nested_max = 10, .describe_max = 100};
+
 static const struct row {
     const char *schema;
     const char *type;
@@ -23,27 +29,74 @@ static const struct row {
     {"{\"type\":\"string\",\"nullable\":true}", "string | null"},
     {"{\"enum\":[\"a\",1,null,true]}", "\"a\" | 1 | null | true"},
     {"{\"enum\":[]}", "never"},
-    {"{\"enum\":[{}]}", "unknown"},
+    {"{\"enum\":[{}]}", "{ [key: string]: unknown } /* one of 1: see tools() */"},
+    {"{\"enum\":[\"a\",{},[],1e999,false]}",
+     "\"a\" | false | number | { [key: string]: unknown } | Array<unknown> "
+     "/* one of 5: see tools() */"},
+    {"{\"const\":{}}", "{ [key: string]: unknown }"},
     {"{\"const\":\"x\"}", "\"x\""},
-    {"{\"const\":1e999}", "unknown"},
+    {"{\"const\":1e999}", "number"},
     {"{\"type\":\"array\",\"items\":{\"type\":\"number\"}}", "Array<number>"},
     {"{\"type\":\"array\"}", "Array<unknown>"},
-    {"{\"prefixItems\":[{\"type\":\"string\"},{}]}", "[string, unknown, ...unknown[]]"},
-    {"{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"number\"}]}",
-     "((string) | (number))"},
-    {"{\"allOf\":[{\"type\":\"string\"},{}]}", "((string) & (unknown))"},
+    {"{\"prefixItems\":[{\"type\":\"string\"},{}]}",
+     "[string, unknown, ...Array<unknown>]"},
+    {"{\"prefixItems\":[{\"type\":\"string\"}],\"items\":false}", "[string]"},
+    {"{\"prefixItems\":[{}],\"items\":{\"type\":\"null\"}}",
+     "[unknown, ...Array<null>]"},
+    {"{\"prefixItems\":[{},{}],\"maxItems\":2}", "[unknown, unknown]"},
+    {"{\"items\":[{\"type\":\"string\"}],\"additionalItems\":false}", "[string]"},
+    {"{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"number\"}]}", "string | number"},
+    {"{\"anyOf\":[{\"type\":\"string\"},{}]}", "string | unknown"},
+    {"{\"allOf\":[{\"type\":\"string\"},{}]}", "string"},
+    {"{\"allOf\":[{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]},"
+     "{\"enum\":[\"a\",null]},{\"enum\":[\"a\",null]}]}",
+     "(string | null) & (\"a\" | null)"},
+    {"{\"type\":\"string\",\"anyOf\":[{\"format\":\"uuid\"},{\"format\":\"email\"}]}",
+     "string"},
+    {"{\"type\":\"string\",\"anyOf\":[{\"const\":\"a\"},{\"format\":\"email\"}]}",
+     "(\"a\" | unknown) & string"},
+    {"{\"type\":\"string\",\"oneOf\":[{\"const\":\"a\"},{\"const\":\"b\"}]}",
+     "\"a\" | \"b\""},
+    {"{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"},"
+     "\"anyOf\":[{\"required\":[\"x\"]},{\"required\":[\"y\"]}]}",
+     "{ [key: string]: string } & ({ x: unknown } | { y: unknown })"},
+    {"{\"required\":[\"p\"],\"$ref\":\"#/$defs/b\",\"allOf\":[{\"required\":[\"c\"]}],"
+     "\"oneOf\":[{\"required\":[\"d\"]}],\"anyOf\":[{\"required\":[\"e\"]},"
+     "{\"required\":[\"f\"]}],\"$defs\":{\"b\":{\"required\":[\"b\"]}}}",
+     "{ p: unknown } & { b: unknown } & { c: unknown } & { d: unknown } & "
+     "({ e: unknown } | { f: unknown })"},
+    {"{\"type\":\"object\",\"allOf\":[{\"if\":{\"required\":[\"a\"]},\"then\":{\"required\":"
+     "[\"b\"]},\"else\":{\"required\":[\"c\"]}}],\"dependentSchemas\":{\"d\":{\"required\":"
+     "[\"e\"]}}}",
+     "{ a: unknown } & { b: unknown } | { c: unknown } | "
+     "{ d: unknown } & { e: unknown } | {}"},
+    {"{\"type\":\"object\",\"if\":{},\"then\":{\"minProperties\":1}}",
+     "{ [key: string]: unknown }"},
     {"{\"type\":\"object\"}", "{ [key: string]: unknown }"},
     {"{\"type\":\"object\",\"additionalProperties\":false}", "{}"},
     {"{\"type\":\"object\",\"additionalProperties\":{\"type\":\"number\"}}",
      "{ [key: string]: number }"},
     {"{\"type\":\"object\",\"patternProperties\":{\"^x\":{\"type\":\"number\"}},"
      "\"additionalProperties\":false}",
-     "{ [key: string]: (number) }"},
+     "{ [key: string]: number }"},
     {"{\"patternProperties\":{\"^x\":{\"type\":\"number\"},\"^y\":{}},"
      "\"additionalProperties\":{\"type\":\"string\"}}",
-     "{ [key: string]: (number) | (unknown) | string }"},
+     "{ [key: string]: number | unknown | string }"},
+    {"{\"patternProperties\":{\"^x\":{\"type\":\"number\"}}}",
+     "{ [key: string]: unknown /* others: number */ }"},
+    {"{\"properties\":{\"a\":{\"type\":\"string\"}},\"additionalProperties\":true}",
+     "{\n  a?: string;\n  [key: string]: unknown;\n}"},
+    {"{\"properties\":{\"a\":{\"type\":\"string\"}},"
+     "\"additionalProperties\":{\"type\":\"number\"}}",
+     "{\n  a?: string;\n  [key: string]: unknown /* others: number */;\n}"},
+    {"{\"properties\":{\"a\":{\"type\":\"string\"}},"
+     "\"additionalProperties\":{\"enum\":[\"*/\"]}}",
+     "{\n  a?: string;\n  [key: string]: unknown /* others: see tools() */;\n}"},
+    {"{\"properties\":{\"a\":{\"type\":\"number\"}},"
+     "\"additionalProperties\":{\"type\":\"number\"}}",
+     "{\n  a?: number;\n} & { [key: string]: number }"},
     {"{\"type\":[\"object\",\"null\"],\"properties\":{\"a\":{}},\"anyOf\":[true]}",
-     "({\n  a?: unknown;\n} | null) & ((unknown))"},
+     "{\n  a?: unknown;\n} | null"},
     {"{\"properties\":{\"a\":{\"type\":\"string\"},\"b-c\":{}},\"required\":[\"a\"]}",
      "{\n  a: string;\n  \"b-c\"?: unknown;\n}"},
     {"{\"properties\":{\"a\":{\"type\":\"string\"}},"
@@ -54,9 +107,9 @@ static const struct row {
     {"{\"type\":\"object\",\"required\":[\"must\"]}", "{ must: unknown }"},
     {"{\"properties\":{\"a\":{},\"b\":{}},"
      "\"anyOf\":[{\"required\":[\"a\"]},{\"required\":[\"b\"]}]}",
-     "{\n  a?: unknown;\n  b?: unknown;\n} & (({ a: unknown }) | ({ b: unknown }))"},
+     "{\n  a?: unknown;\n  b?: unknown;\n} & ({ a: unknown } | { b: unknown })"},
     {"{\"required\":[\"a\"],\"allOf\":[{\"properties\":{\"a\":{}}}]}",
-     "{ a: unknown } & (({\n  a?: unknown;\n}))"},
+     "{ a: unknown } & {\n  a?: unknown;\n}"},
     {"{\"required\":[]}", "unknown"},
     {"{\"properties\":{\"a\":{},\"a\":{\"type\":\"string\"},\"\\u0061\":{}}}",
      "{\n  a?: unknown;\n}"},
@@ -69,12 +122,31 @@ static const struct row {
      "null"},
     {"{\"$ref\":\"#\\/$defs\\/a\",\"$defs\":{\"a\":{\"type\":\"null\"}}}", "null"},
     {"{\"$ref\":\"#/$defs/a%00\",\"$defs\":{\"a\":{}}}", "unknown"},
-    {"{\"$ref\":\"#\"}", "unknown"},
+    {"{\"$ref\":\"#\"}", "unknown /* as # */"},
     {"{\"$ref\":\"https://elsewhere/a\"}", "unknown"},
     {"{\"$ref\":\"#/none\"}", "unknown"},
     {"{\"properties\":{\"next\":{\"$ref\":\"#/$defs/n\"}},\"$defs\":{\"n\":{\"properties\":"
      "{\"next\":{\"$ref\":\"#/$defs/n\"}}}}}",
-     "{\n  next?: {\n    next?: unknown;\n  };\n}"},
+     "{\n  next?: {\n    next?: unknown /* as #/$defs/n */;\n  };\n}"},
+    {"{\"properties\":{\"next\":{\"$ref\":\"#\"}}}",
+     "{\n  next?: unknown /* as # */;\n}"},
+    {"{\"$ref\":\"#/$defs/T/oneOf/1\",\"$defs\":{\"T\":{\"oneOf\":[{},{\"type\":\"null\"}]}}}",
+     "null"},
+    {"{\"$ref\":\"#/$defs/T/2\",\"$defs\":{\"T\":[{}]}}", "unknown"},
+    {"{\"$ref\":\"#/$defs/T/x\",\"$defs\":{\"T\":[{\"type\":\"null\"}]}}", "unknown"},
+    {"{\"$ref\":\"#here\",\"$defs\":{\"T\":{\"$anchor\":\"here\",\"type\":\"null\"}}}",
+     "null"},
+    {"{\"$ref\":\"t.json\",\"$defs\":{\"T\":{\"$id\":\"t.json\",\"type\":\"null\"}}}",
+     "null"},
+    {"{\"$id\":\"a:b\",\"$ref\":\"a:b#/$defs/T\",\"$defs\":{\"T\":{\"type\":\"null\"}}}",
+     "null"},
+    {"{\"$ref\":\"a:c#/$defs/T\",\"$defs\":{\"T\":{\"type\":\"null\"}}}", "unknown"},
+    {"{\"properties\":{\"n\":{\"description\":\"Size\",\"default\":20,\"minimum\":1,"
+     "\"maximum\":100},\"t\":{\"default\":\"*/\",\"format\":\"date-time\","
+     "\"exclusiveMinimum\":0},\"u\":{\"default\":null,\"minimum\":0}}}",
+     "{\n  /** Size @default 20, 1..100 */ n?: unknown;\n"
+     "  /** @default \"*|\", > 0, date-time */ t?: unknown;\n"
+     "  /** >= 0 */ u?: unknown;\n}"},
     {"true", "unknown"},
     {"false", "never"},
     {"7", "unknown"},
@@ -124,7 +196,7 @@ static void test_types__say_what_the_schema_says(void **state)
 
         gbx_buf_init(&to, 1 << 16);
         assert_true(gbx_view_open(rows[i].schema, strlen(rows[i].schema), &view));
-        gbx_types_of(&to, view, 0);
+        gbx_types_of(&to, view, &form);
         if (to.len != strlen(rows[i].type) ||
             memcmp(to.data, rows[i].type, to.len) != 0)
             fail_msg("%s\n  expected %s\n  was      %.*s", rows[i].schema, rows[i].type,
@@ -152,36 +224,87 @@ static void test_types__that_explode_are_cut(void **state)
                            i > 0 ? "," : "", i, i + 1, i + 1);
     (void)gbx_buf_puts(&schema, "}}");
     assert_true(gbx_view_open((char *)schema.data, schema.len, &view));
-    gbx_types_of(&to, view, 0);
+    gbx_types_of(&to, view, &form);
     assert_false(to.failed);
     assert_true(to.len < 20000);
     gbx_buf_cleanup(&schema);
     gbx_buf_cleanup(&to);
 }
 
-static void test_declaration__of_a_tool_that_is_too_long_is_short(void **state)
+/* The declaration of a tool whose schema is what begins the text, count times what is in
+ * the middle (with its number) and what ends it. */
+static char *declare_long(const char *start, const char *middle, int count,
+                          const char *end)
 {
     gbx_buf tool;
     gbx_view view;
     gbx_buf to;
 
-    (void)state;
-    gbx_buf_init(&tool, 1 << 20);
+    gbx_buf_init(&tool, 1 << 24);
     gbx_buf_init(&to, 1 << 20);
-    (void)gbx_buf_puts(
-        &tool,
-        "{\"name\":\"t\",\"inputSchema\":{\"properties\":{\"a\":{\"properties\":{");
-    for (int i = 0; i < 64; i++)
-        (void)gbx_buf_printf(
-            &tool, "%s\"p%d\":{\"properties\":{\"%0200d\":{},\"b%0200d\":{}}}",
-            i > 0 ? "," : "", i, i, i);
-    (void)gbx_buf_puts(&tool, "}}}}}");
+    (void)gbx_buf_printf(&tool, "{\"name\":\"t\",\"inputSchema\":{%s", start);
+    for (int i = 0; i < count; i++) {
+        (void)gbx_buf_puts(&tool, i > 0 ? "," : "");
+        for (const char *at = middle; *at != 0; at++)
+            (void)gbx_buf_printf(&tool, *at == '%' ? "%d" : "%c", *at == '%' ? i : *at);
+    }
+    (void)gbx_buf_printf(&tool, "%s}}", end);
     assert_true(gbx_view_open((char *)tool.data, tool.len, &view));
     gbx_declare_tool(&to, view);
-    (void)gbx_buf_append(&to, "", 1);
-    assert_string_equal((char *)to.data, "    t(args?: any): Promise<any>;\n");
     gbx_buf_cleanup(&tool);
-    gbx_buf_cleanup(&to);
+    return gbx_buf_take_string(&to, NULL);
+}
+
+static void test_declaration__of_a_tool_that_is_too_long_leaves_out_what_is_deep(
+    void **state)
+{
+    char *text =
+        declare_long("\"required\":[\"a\"],\"properties\":{\"a\":{\"properties\":{",
+                     "\"p%\":{\"properties\":{\"" NAME "\":{},\"b" NAME "\":{}}}", 64,
+                     "}}}");
+
+    (void)state;
+    assert_non_null(strstr(text, "    t(args: {\n      a: {\n"));
+    assert_non_null(strstr(text, "p63?: unknown /* see tools() */;"));
+    assert_null(strstr(text, NAME));
+    free(text);
+}
+
+static void test_declaration__that_fits_in_no_form_says_that_arguments_must_be_given(
+    void **state)
+{
+    char *text = declare_long("\"required\":[\"a\"],\"properties\":{\"a\":{},",
+                              "\"" NAME NAME "%\":{}", 62, "}");
+
+    (void)state;
+    assert_string_equal(text, "    t(args: any /* see tools() */): Promise<any>;\n");
+    free(text);
+}
+
+static void test_declaration__of_a_large_schema_has_what_it_asks_for(void **state)
+{
+    char *text = declare_long("\"required\":[\"a\"],\"properties\":{\"a\":{\"type\":"
+                              "\"string\"}},\"$defs\":{",
+                              "\"" NAME "%\":{}", 1000, "}");
+
+    (void)state;
+    assert_string_equal(text,
+                        "    t(args: {\n      a: string;\n    }): Promise<any>;\n");
+    free(text);
+}
+
+static void test_enum__of_many_values_has_the_first_and_the_kinds_of_the_others(
+    void **state)
+{
+    char *text = declare_long("\"properties\":{\"a\":{\"enum\":[null,", "\"value-%\"",
+                              300, "]}}");
+
+    (void)state;
+    assert_non_null(strstr(text, "a?: null | \"value-0\" | \"value-1\" | "));
+    assert_non_null(strstr(text, "\"value-23\" | "));
+    assert_non_null(strstr(text, " | string /* one of 301: see tools() */;"));
+    assert_true(strlen(text) < 600);
+    free(text);
 }
 
 static void test_declaration__names_servers_and_tools_once(void **state)
@@ -226,7 +349,13 @@ int main(void)
         cmocka_unit_test(test_arguments__may_be_left_out_if_nothing_must_be_given),
         cmocka_unit_test(test_types__say_what_the_schema_says),
         cmocka_unit_test(test_types__that_explode_are_cut),
-        cmocka_unit_test(test_declaration__of_a_tool_that_is_too_long_is_short),
+        cmocka_unit_test(
+            test_declaration__of_a_tool_that_is_too_long_leaves_out_what_is_deep),
+        cmocka_unit_test(
+            test_declaration__that_fits_in_no_form_says_that_arguments_must_be_given),
+        cmocka_unit_test(test_declaration__of_a_large_schema_has_what_it_asks_for),
+        cmocka_unit_test(
+            test_enum__of_many_values_has_the_first_and_the_kinds_of_the_others),
         cmocka_unit_test(test_declaration__names_servers_and_tools_once),
     };
 

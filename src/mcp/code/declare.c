@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* declare - a declaration is written whole or, if it is too long, in its shortest form. */
+/* declare - a declaration is written whole or, if it is too long, in the
+ * longest of shorter forms that fits. */
 #include "mcp/code/declare.h"
 
 #include "base/cleanup.h"
@@ -9,9 +10,12 @@
 
 #include <string.h>
 
-#define ONE_MAX     GBX_KIB(12)
-#define SUMMARY_MAX 160
-#define TAKEN_MAX   32 /* bytes of the longest name that is */
+#define ONE_MAX      GBX_KIB(12)
+#define SUMMARY_MAX  160
+#define DESCRIBE_MAX 100 /* bytes of what a parameter is */
+#define DESCRIBE_ONE 300 /* where it is the only tool that is asked for */
+#define NESTED_MAX   10
+#define TAKEN_MAX    32 /* bytes of the longest name that is */
 
 /* Up to the end of the first sentence or paragraph. */
 static gbx_view first_sentence(gbx_view text)
@@ -51,7 +55,8 @@ static void write_head(gbx_buf *to, gbx_view tool)
     (void)gbx_buf_puts(to, "(");
 }
 
-static void write_whole(gbx_buf *to, gbx_view tool)
+/* The arguments and the result; without a form, only whether there must be arguments. */
+static void write_whole(gbx_buf *to, gbx_view tool, const gbx_types_form *form)
 {
     static const char any_object[] = "{\"type\":\"object\"}";
     gbx_view input = gbx_view_member(tool, "inputSchema");
@@ -60,12 +65,16 @@ static void write_whole(gbx_buf *to, gbx_view tool)
     /* What it is called with is an object, whether its server says so or nothing. */
     if (input.at == NULL || gbx_view_kind(input) == 'n')
         input = (gbx_view){any_object, sizeof any_object - 1};
-    write_head(to, tool);
+    if (form == NULL) {
+        (void)gbx_buf_puts(to, gbx_types_all_optional(input) ? "args?" : "args");
+        (void)gbx_buf_puts(to, ": any /* see tools() */): Promise<any>;");
+        return;
+    }
     (void)gbx_buf_puts(to, gbx_types_all_optional(input) ? "args?: " : "args: ");
-    gbx_types_of(to, input, 2);
+    gbx_types_of(to, input, form);
     (void)gbx_buf_puts(to, "): Promise<");
     if (gbx_view_kind(output) == '{')
-        gbx_types_of(to, output, 2);
+        gbx_types_of(to, output, form);
     else
         (void)gbx_buf_puts(to, "any");
     (void)gbx_buf_puts(to, ">;");
@@ -77,6 +86,47 @@ static bool is_seen(const uint64_t *seen, size_t count, uint64_t hash)
         if (seen[i] == hash)
             return true;
     return false;
+}
+
+/* In the first form that fits. */
+static void write_fitting(gbx_buf *to, gbx_view tool, size_t describe_max)
+{
+    const gbx_types_form forms[] = {{2, NESTED_MAX, describe_max},
+                                    {2, NESTED_MAX, DESCRIBE_MAX},
+                                    {2, 3, DESCRIBE_MAX},
+                                    {2, 2, DESCRIBE_MAX / 2},
+                                    {2, 1, 0}};
+
+    for (size_t i = 0; i <= GBX_COUNTOF(forms); i++) {
+        bool fits;
+        gbx_buf one;
+
+        gbx_buf_init(&one, ONE_MAX);
+        write_whole(&one, tool, i < GBX_COUNTOF(forms) ? &forms[i] : NULL);
+        fits = !one.failed;
+        if (fits)
+            (void)gbx_buf_append(to, one.data, one.len);
+        gbx_buf_cleanup(&one);
+        if (fits)
+            return;
+    }
+}
+
+static void declare_tool(gbx_buf *to, gbx_view tool, size_t describe_max)
+{
+    size_t before;
+
+    (void)gbx_buf_puts(to, "    /** ");
+    before = to->len;
+    gbx_declare_summary(to, tool, SUMMARY_MAX);
+    if (to->len == before && to->len >= 8) /* nothing to say */
+        to->len -= 8;
+    else
+        (void)gbx_buf_puts(to, " */\n");
+    (void)gbx_buf_puts(to, "    ");
+    write_head(to, tool);
+    write_fitting(to, tool, describe_max);
+    (void)gbx_buf_puts(to, "\n");
 }
 
 static void write_server(gbx_buf *to, const gbx_search_doc *docs, size_t count,
@@ -99,7 +149,7 @@ static void write_server(gbx_buf *to, const gbx_search_doc *docs, size_t count,
         if (is_seen(seen, seen_count, hash))
             continue;
         seen[seen_count++] = hash;
-        gbx_declare_tool(to, docs[i].tool);
+        declare_tool(to, docs[i].tool, count == 1 ? DESCRIBE_ONE : DESCRIBE_MAX);
     }
     (void)gbx_buf_puts(to, "  };\n");
 }
@@ -135,27 +185,7 @@ void gbx_declare_summary(gbx_buf *to, gbx_view tool, size_t max)
 
 void gbx_declare_tool(gbx_buf *to, gbx_view tool)
 {
-    gbx_buf one;
-    size_t before;
-
-    (void)gbx_buf_puts(to, "    /** ");
-    before = to->len;
-    gbx_declare_summary(to, tool, SUMMARY_MAX);
-    if (to->len == before && to->len >= 8) /* nothing to say */
-        to->len -= 8;
-    else
-        (void)gbx_buf_puts(to, " */\n");
-    (void)gbx_buf_puts(to, "    ");
-    gbx_buf_init(&one, ONE_MAX);
-    write_whole(&one, tool);
-    if (!one.failed) {
-        (void)gbx_buf_append(to, one.data, one.len);
-    } else {
-        write_head(to, tool);
-        (void)gbx_buf_puts(to, "args?: any): Promise<any>;");
-    }
-    gbx_buf_cleanup(&one);
-    (void)gbx_buf_puts(to, "\n");
+    declare_tool(to, tool, DESCRIBE_MAX);
 }
 
 void gbx_declare(gbx_buf *to, const gbx_search_doc *docs, size_t count)

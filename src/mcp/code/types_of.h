@@ -4,8 +4,8 @@
  *
  * Schemas come from upstream servers: hostile. Whatever they hold, what is written is
  * valid TypeScript, of bounded length after a bounded amount of work; what is too deep, too
- * much, recursive or not understood is `unknown`. Only references within the schema are
- * followed.
+ * much, recursive or not understood is `unknown`, and a value that the schema allows is not
+ * refused. Only references within the schema are followed.
  */
 #ifndef GBX_MCP_CODE_TYPES_OF_H
 #define GBX_MCP_CODE_TYPES_OF_H
@@ -13,10 +13,17 @@
 #include "base/buf.h"
 #include "base/json_view.h"
 
-/* Append the type of schema; no value is `unknown`. indent: of lines that are begun. */
-void gbx_types_of(gbx_buf *to, gbx_view schema, unsigned indent);
+typedef struct gbx_types_form {
+    unsigned indent;     /* of lines that are begun */
+    unsigned nested_max; /* objects and arrays in each other */
+    size_t describe_max; /* bytes of a parameter's description */
+} gbx_types_form;
 
-/* What "#/$defs/a" leads to in the schema that is root; no value for anything else. */
+/* Append the type of schema; no value is `unknown`. */
+void gbx_types_of(gbx_buf *to, gbx_view schema, const gbx_types_form *form);
+
+/* What "#/$defs/a" leads to in the schema that is root, or the $anchor or $id of one of its
+ * definitions; no value for anything else. */
 gbx_view gbx_types_follow(gbx_view root, gbx_view ref);
 
 /* Is there nothing that a caller must give? Then the arguments may be left out. */

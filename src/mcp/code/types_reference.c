@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define POINTER_MAX 200
@@ -35,6 +36,20 @@ static void decode_percent(gbx_buf *text)
     text->len = n;
 }
 
+static gbx_view element(gbx_view array, const char *index)
+{
+    size_t cursor = 0;
+    size_t left = strlen(index) < 5 ? (size_t)strtoul(index, NULL, 10) : SIZE_MAX;
+    gbx_view name;
+    gbx_view value;
+
+    if (index[0] != 0 && strspn(index, "0123456789") == strlen(index))
+        while (gbx_view_next(array, &cursor, &name, &value))
+            if (left-- == 0)
+                return value;
+    return (gbx_view){NULL, 0};
+}
+
 /* One step of the pointer: "a~1b" is "a/b". */
 static gbx_view step(gbx_view at, const char *part, size_t len)
 {
@@ -48,7 +63,56 @@ static gbx_view step(gbx_view at, const char *part, size_t len)
         i += is_escape;
     }
     name[n] = 0;
-    return gbx_view_member(at, name);
+    return gbx_view_kind(at) == '[' ? element(at, name) : gbx_view_member(at, name);
+}
+
+/* The definition that calls itself so by the keyword. */
+static gbx_view find_named(gbx_view root, const char *keyword, const char *wanted)
+{
+    static const char *const places[] = {"$defs", "definitions"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(places); i++) {
+        gbx_view defs = gbx_view_member(root, places[i]);
+        size_t cursor = 0;
+        gbx_view name;
+        gbx_view value;
+
+        while (gbx_view_kind(defs) == '{' &&
+               gbx_view_next(defs, &cursor, &name, &value))
+            if (gbx_view_is_text(gbx_view_member(value, keyword), wanted))
+                return value;
+    }
+    return (gbx_view){NULL, 0};
+}
+
+/* Without the root's own address before the fragment. */
+static const char *fragment_of(gbx_view root, char *text)
+{
+    char *hash = strchr(text, '#');
+    bool is_own;
+
+    if (hash == NULL || hash == text)
+        return hash;
+    *hash = 0;
+    is_own = gbx_view_is_text(gbx_view_member(root, "$id"), text);
+    *hash = '#';
+    return is_own ? hash : NULL;
+}
+
+static gbx_view walk(gbx_view root, const char *part)
+{
+    gbx_view at = root;
+
+    while (*part != 0 && at.at != NULL) {
+        size_t len;
+
+        if (*part++ != '/')
+            return (gbx_view){NULL, 0};
+        len = strcspn(part, "/");
+        at = step(at, part, len);
+        part += len;
+    }
+    return at;
 }
 
 /* ---- public to other files of this folder --------------------------------- */
@@ -57,28 +121,18 @@ gbx_view gbx_types_follow(gbx_view root, gbx_view ref)
 {
     static const gbx_view nothing = {NULL, 0};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
-    const char *part;
-    const char *end;
-    gbx_view at = root;
+    const char *fragment;
 
     gbx_buf_init(&text, POINTER_MAX);
-    if (!gbx_view_take_text(ref, &text) || text.len == 0 || text.data[0] != '#')
+    if (!gbx_view_take_text(ref, &text) || text.len == 0)
         return nothing;
     decode_percent(&text);
-    if (memchr(text.data, 0, text.len) != NULL)
+    if (memchr(text.data, 0, text.len) != NULL || !gbx_buf_append(&text, "", 1))
         return nothing;
-    part = (const char *)text.data + 1;
-    end = (const char *)text.data + text.len;
-    while (part < end && at.at != NULL) {
-        const char *next;
-
-        if (*part++ != '/')
-            return nothing;
-        next = memchr(part, '/', (size_t)(end - part));
-        if (next == NULL)
-            next = end;
-        at = step(at, part, (size_t)(next - part));
-        part = next;
-    }
-    return at;
+    fragment = fragment_of(root, (char *)text.data);
+    if (fragment == NULL)
+        return find_named(root, "$id", (const char *)text.data);
+    if (fragment[1] == 0 || fragment[1] == '/')
+        return walk(root, fragment + 1);
+    return find_named(root, "$anchor", fragment + 1);
 }

@@ -34,12 +34,17 @@ function objectType({ properties, required }, depth) {
   return `{ ${members.join('; ')}${names.length > MOST_MEMBERS ? '; ...' : ''} }`;
 }
 
-function typeOf(schema, depth = 0) {
-  if (!isObject(schema) || depth > 2 * MOST_DEPTH) return 'any';
-  if (Array.isArray(schema.enum)) return unionOf(schema.enum, (value) => JSON.stringify(value));
-  if (schema.const !== undefined) return JSON.stringify(schema.const);
-  const some = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(some)) return unionOf(some, (each) => typeOf(each, depth + 1));
+/* The types of the schemas that it is made of, but those that say nothing. */
+function partsOf({ allOf, oneOf, anyOf }, depth) {
+  const all = Array.isArray(allOf) ? allOf.slice(0, MOST_MEMBERS) : [];
+  const choices = [oneOf, anyOf].filter(Array.isArray).map((list) => {
+    const types = list.slice(0, MOST_MEMBERS + 1).map((each) => typeOf(each, depth + 1));
+    return types.every((type) => type === 'any') ? 'any' : unionOf(types, (type) => type);
+  });
+  return [...all.map((each) => typeOf(each, depth + 1)), ...choices].filter((type) => type !== 'any');
+}
+
+function plainType(schema, depth) {
   const types = Array.isArray(schema.type) ? schema.type : [schema.type];
   return unionOf(types, (type) => {
     if (type === 'integer' || type === 'number') return 'number';
@@ -48,6 +53,17 @@ function typeOf(schema, depth = 0) {
     if (type === 'object' || schema.properties !== undefined) return objectType(schema, depth);
     return 'any';
   });
+}
+
+function typeOf(schema, depth = 0) {
+  if (!isObject(schema) || depth > 2 * MOST_DEPTH) return 'any';
+  if (Array.isArray(schema.enum)) return unionOf(schema.enum, (value) => JSON.stringify(value));
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  const parts = partsOf(schema, depth);
+  const hasMembers = isObject(schema.properties) && Object.keys(schema.properties).length > 0;
+  if (hasMembers || parts.length === 0) parts.unshift(plainType(schema, depth));
+  if (parts.length === 1) return parts[0];
+  return parts.map((part) => part.includes(' | ') ? `(${part})` : part).join(' & ');
 }
 
 function firstSentence(text) {

@@ -405,6 +405,24 @@ describe('the tool', () => {
     many.dispose();
   });
 
+  it('is described by all that the schemas of tools are made of', async () => {
+    const object = (properties, more) => ({ type: 'object', properties, ...more });
+    const string = { type: 'string' };
+    const schemas = {
+      choice: object({ id: string }, { required: ['id'], oneOf: [object({ a: string }), object({ b: string })] }),
+      all: { allOf: [object({ a: string }), object({ b: string })], anyOf: [object({ c: string }), object({ d: string })] },
+      split: object({ s: { type: 'string', anyOf: [{ format: 'uuid' }, { format: 'email' }] } }),
+    };
+    const tools = Object.entries(schemas).map(([name, inputSchema]) => ({ name, inputSchema }));
+    const client = { listTools: async () => ({ tools }), callTool: async () => ({ content: [] }) };
+    const made = await createCodeMode({ servers: { up: client } }).prepare();
+    const { description } = made.definition;
+    made.dispose();
+    assert.ok(description.includes('call("choice", { id: string } & ({ a?: string } | { b?: string }))'));
+    assert.ok(description.includes('call("all", { a?: string } & { b?: string } & ({ c?: string } | { d?: string }))'));
+    assert.ok(description.includes('call("split", { s?: string })'));
+  });
+
   it('is described whatever servers say of their tools', async () => {
     let deep = { type: 'string' };
     for (let i = 0; i < 20000; i++) deep = { anyOf: [deep] };

@@ -17,7 +17,9 @@
 #define NAME20 "abcdefghijabcdefghij"
 #define NAME   NAME20 NAME20 NAME20 NAME20 NAME20 NAME20
 
-static const gbx_types_form form = {.nested_max = 10, .describe_max = 100};
+static const gbx_types_form form = {.nested_max = 10,
+                                    .values_max = 24,
+                                    .describe_max = 100};
 
 static const struct row {
     const char *schema;
@@ -281,6 +283,21 @@ static void test_declaration__that_fits_in_no_form_says_that_arguments_must_be_g
     free(text);
 }
 
+static void test_declaration__that_is_too_long_shows_fewer_values(void **state)
+{
+    char *text =
+        declare_long("\"required\":[\"p0\"],\"properties\":{",
+                     "\"p%\":{\"enum\":[\"" NAME20 "0\",\"" NAME20 "1\",\"" NAME20
+                     "2\",\"" NAME20 "3\",\"" NAME20 "4\",\"" NAME20 "5\",\"" NAME20
+                     "6\",\"" NAME20 "7\",\"" NAME20 "8\"]}",
+                     64, "}");
+
+    (void)state;
+    assert_non_null(strstr(text, "p0: \"" NAME20 "0\" | \"" NAME20 "1\" | string "
+                                 "/* one of 9: see tools() */;"));
+    free(text);
+}
+
 static void test_declaration__of_a_large_schema_has_what_it_asks_for(void **state)
 {
     char *text = declare_long("\"required\":[\"a\"],\"properties\":{\"a\":{\"type\":"
@@ -353,6 +370,7 @@ int main(void)
             test_declaration__of_a_tool_that_is_too_long_leaves_out_what_is_deep),
         cmocka_unit_test(
             test_declaration__that_fits_in_no_form_says_that_arguments_must_be_given),
+        cmocka_unit_test(test_declaration__that_is_too_long_shows_fewer_values),
         cmocka_unit_test(test_declaration__of_a_large_schema_has_what_it_asks_for),
         cmocka_unit_test(
             test_enum__of_many_values_has_the_first_and_the_kinds_of_the_others),

@@ -15,6 +15,7 @@
 #define DESCRIBE_MAX 100 /* bytes of what a parameter is */
 #define DESCRIBE_ONE 300 /* where it is the only tool that is asked for */
 #define NESTED_MAX   10
+#define VALUES_MAX   24
 #define TAKEN_MAX    32 /* bytes of the longest name that is */
 
 /* Up to the end of the first sentence or paragraph. */
@@ -91,11 +92,11 @@ static bool is_seen(const uint64_t *seen, size_t count, uint64_t hash)
 /* In the first form that fits. */
 static void write_fitting(gbx_buf *to, gbx_view tool, size_t describe_max)
 {
-    const gbx_types_form forms[] = {{2, NESTED_MAX, describe_max},
-                                    {2, NESTED_MAX, DESCRIBE_MAX},
-                                    {2, 3, DESCRIBE_MAX},
-                                    {2, 2, DESCRIBE_MAX / 2},
-                                    {2, 1, 0}};
+    const gbx_types_form forms[] = {{2, NESTED_MAX, VALUES_MAX, describe_max},
+                                    {2, NESTED_MAX, VALUES_MAX, DESCRIBE_MAX},
+                                    {2, 3, VALUES_MAX, DESCRIBE_MAX},
+                                    {2, 2, VALUES_MAX / 2, DESCRIBE_MAX / 2},
+                                    {2, 1, 2, 0}};
 
     for (size_t i = 0; i <= GBX_COUNTOF(forms); i++) {
         bool fits;

@@ -9,7 +9,7 @@
 
 #define LITERAL_MAX 60
 #define NUMBER_MAX  15
-#define LIST_MAX    400 /* bytes of values; the first CHOICES_MAX are there in any case */
+#define VALUE_MEAN  16 /* bytes of a value, in a list that is not cut by their number */
 #define DEFAULT_MAX 40
 #define FORMAT_MAX  24
 
@@ -143,6 +143,7 @@ gbx_types_kind gbx_types_write_values(gbx_types_writer *w, gbx_view list)
 {
     size_t start = w->to->len;
     size_t cursor = 0;
+    unsigned max = w->form->values_max;
     unsigned left_out = 0;
     unsigned count = 0;
     gbx_view name;
@@ -151,7 +152,7 @@ gbx_types_kind gbx_types_write_values(gbx_types_writer *w, gbx_view list)
     while (gbx_view_next(list, &cursor, &name, &value)) {
         size_t before = w->to->len;
 
-        if (count >= GBX_TYPES_CHOICES_MAX && before - start >= LIST_MAX) {
+        if (count >= max && before - start >= (size_t)max * VALUE_MEAN) {
             left_out |= kind_bit(value);
             continue;
         }

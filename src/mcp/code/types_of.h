@@ -16,6 +16,7 @@
 typedef struct gbx_types_form {
     unsigned indent;     /* of lines that are begun */
     unsigned nested_max; /* objects and arrays in each other */
+    unsigned values_max; /* of an enum, or more that are short */
     size_t describe_max; /* bytes of a parameter's description */
 } gbx_types_form;
 

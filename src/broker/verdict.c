@@ -30,18 +30,14 @@ static void say_memory(const gbx_evidence *e, gbx_verdict *v)
     }
 }
 
-/* No allocation was refused: what is full is what the engine keeps for shapes, which
- * grows with the limit and is not counted (seal/reserve.c). */
-static void say_shapes(const gbx_evidence *e, gbx_verdict *v)
+/* No allocation was refused: what is full is what the engine keeps for shapes, which no
+ * limit makes larger (seal/reserve.c). */
+static void say_shapes(gbx_verdict *v)
 {
     v->code = GBX_CODE_MEMORY;
-    SAY(v,
-        "made objects of more different sets of field names than the memory limit of "
-        "%llu MiB allows",
-        (unsigned long long)e->limits->memory_bytes >> 20);
-    v->hint =
-        "use a Map, or arrays, where names of fields are data, or raise the memory "
-        "limit";
+    SAY(v, "made objects of too many different sets of field names: there is room for "
+           "about 250,000");
+    v->hint = "use a Map, or arrays, where names of fields are data";
 }
 
 /* The sum was over its limit, and this one had most of it. */
@@ -64,8 +60,8 @@ static void say_timeout(const gbx_evidence *e, gbx_verdict *v)
     v->hint = "look for a loop that does not end, or raise the limit";
 }
 
-/* What a worker has at the least of the engine's reserve for the shapes of objects
- * (seal/reserve.c); what fills it takes more beside it. */
+/* What a worker has of the engine's reserve for the shapes of objects (seal/reserve.c):
+ * it is as large whatever the limit, and what fills it takes more beside it. */
 #define RESERVE_BYTES GBX_MIB(32)
 
 /*
@@ -93,7 +89,7 @@ static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
         return;
     case SIGSEGV:
         if (is_full && !was_refused) {
-            say_shapes(e, v);
+            say_shapes(v);
             return;
         }
         /* fallthrough */

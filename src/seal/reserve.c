@@ -19,9 +19,10 @@
 /* By its size it is recognised: nothing else asks for so much at once. */
 #define RESERVATION_BYTES (UINT64_C(4) << 30)
 
-/* Left open after what is in use, at the least: shapes of the largest honest call. Each
- * takes about 128 bytes, so 32 MiB are a quarter of a million new ones. */
-#define OPEN_BYTES_MIN GBX_MIB(32)
+/* Left open after what is in use: shapes of the largest honest call. Each takes about
+ * 128 bytes, so 32 MiB are a quarter of a million new ones. The same whatever the limit of
+ * memory is: a call may have a lower one, and what is open counts against none. */
+#define OPEN_BYTES GBX_MIB(32)
 
 #define WINDOW_BYTES GBX_MIB(16)
 
@@ -48,27 +49,18 @@ static bool find_end_of_use(char *start, size_t size, char **ret)
     return true;
 }
 
-/* A quarter of the memory limit, as it is of the default one. */
-static size_t open_bytes(const gbx_seal *seal)
-{
-    uint64_t quarter = seal->memory_bytes / 4;
-
-    return quarter > OPEN_BYTES_MIN ? (size_t)quarter : OPEN_BYTES_MIN;
-}
-
 /* False if the tail could not be closed. */
 static bool close_tail(gbx_seal *seal, gbx_reserve *r)
 {
     char *end = r->start + RESERVATION_BYTES;
-    size_t open = open_bytes(seal);
     char *keep;
 
     r->closed = end;
     if (!find_end_of_use(r->start, RESERVATION_BYTES, &keep))
         return false;
-    if ((size_t)(end - keep) <= open)
+    if ((size_t)(end - keep) <= OPEN_BYTES)
         return true;
-    keep += open;
+    keep += OPEN_BYTES;
     if (mprotect(keep, (size_t)(end - keep), PROT_NONE) < 0)
         return false;
     r->closed = keep;

@@ -96,10 +96,10 @@ static int load_and_close(char *block)
         block[at] = 1;
     if (!gbx_reserve_close_again(&seal) || seal.closed_bytes >= closed)
         return 3;
-    /* A quarter of the limit past what is in use, and no more. */
-    if (!is_there(ends[1], block + used + GBX_MIB(120)))
+    /* 32 MiB past the last page in use, which is 4 MiB before this, and no more. */
+    if (!is_there(ends[1], block + used + GBX_MIB(27)))
         return 4;
-    return is_there(ends[1], block + used + GBX_MIB(129)) ? 5 : 0;
+    return is_there(ends[1], block + used + GBX_MIB(29)) ? 5 : 0;
 }
 
 static void check_reservation(int (*in_child)(char *block))

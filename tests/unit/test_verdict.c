@@ -220,7 +220,7 @@ static void test_died__of_a_full_reserve_names_the_shapes(void **state)
     (void)state;
 
     assert_non_null(
-        strstr(decide(e).message, "sets of field names than the memory limit"));
+        strstr(decide(e).message, "too many different sets of field names"));
     assert_non_null(strstr(decide(e).hint, "use a Map"));
     e.wait_status = SIGABRT;
     assert_string_equal(decide(e).message,

@@ -57,8 +57,6 @@ static const struct {
     {"--allow crypto", "hashing is off here: do without it"},
     {"--allow env", "variables are off here: write the value into the code"},
     {"or load the data as a dataset", "give the code less data at once"},
-    {"names of fields are data",
-     "use a Map, or arrays, where names of fields are data"},
     {"raise the memory limit",
      "use less memory: work on the data in smaller pieces, and keep only what is needed"},
     {"loop that does not end", "look for a loop that does not end, or do less at once"},

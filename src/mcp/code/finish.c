@@ -335,7 +335,7 @@ static void take_result(gbx_code_run *run, struct material *m, gbx_reply *ret)
         take_error(run, m, &ret->error);
         return;
     }
-    if (ret->note[0] == 0 && run->call_count > 0 &&
+    if (ret->note[0] == 0 && run->call_count > 0 && run->value.len > 0 &&
         memmem(run->value.data, run->value.len, PROMISE, sizeof PROMISE - 1) != NULL)
         ret->note = "did you forget await? " PROMISE
                     " in the value is a promise, such as a call gives";

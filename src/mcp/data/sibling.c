@@ -27,9 +27,7 @@ static const struct {
 /* '[' and then that, as far as white space is none. */
 static bool begins_with(gbx_view v, char c)
 {
-    size_t n = v.len > 0 ? 1 + strspn(v.at + 1, " \t\r\n") : 0;
-
-    return gbx_view_kind(v) == '[' && v.at[n] == c;
+    return gbx_view_kind(v) == '[' && v.at[1 + strspn(v.at + 1, " \t\r\n")] == c;
 }
 
 static bool are_texts(gbx_view array)

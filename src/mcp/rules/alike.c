@@ -92,11 +92,15 @@ static int compare(const void *a, const void *b, void *text)
 static void close_object(reading *r)
 {
     size_t start = r->starts[--r->depth];
-    member *members = (member *)(void *)(r->members.data + start);
-    size_t count = (r->members.len - start) / sizeof *members;
+    size_t count = (r->members.len - start) / sizeof(member);
+    member *members;
 
-    if (count > 1)
-        qsort_r(members, count, sizeof *members, compare, (void *)(uintptr_t)r->text);
+    if (count < 2) {
+        r->members.len = start;
+        return;
+    }
+    members = (member *)(void *)(r->members.data + start);
+    qsort_r(members, count, sizeof *members, compare, (void *)(uintptr_t)r->text);
     for (size_t i = 1; i < count && r->fault == NULL; i++)
         if (compare(&members[i - 1], &members[i], (void *)(uintptr_t)r->text) == 0)
             object_to(r,

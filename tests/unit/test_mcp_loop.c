@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -94,14 +95,18 @@ static void test_posts_after_the_stop__are_dropped(void **state)
 {
     gbx_mcp_loop *loop = gbx_mcp_loop_new();
     gbx_mcp_post stop = {.run = stop_it, .arg = loop};
-    gbx_mcp_post before = {.run = never};
+    gbx_mcp_post *before = calloc(1, sizeof *before);
     gbx_mcp_post after = {.run = never};
     (void)state;
 
+    assert_non_null(before);
+    before->run = never;
     gbx_mcp_loop_post(loop, &stop);
-    gbx_mcp_loop_post(loop, &before);
+    gbx_mcp_loop_post(loop, before);
     assert_int_equal(gbx_mcp_loop_run(loop), 3);
+    free(before); /* it is not the loop's any more */
     gbx_mcp_loop_post(loop, &after);
+    assert_false(after.is_posted);
     gbx_mcp_loop_free(loop);
 }
 

@@ -18,7 +18,9 @@ struct gbx_mcp_loop {
     struct event_base *base;
     struct event *woken;
     int wake_fd;
-    pthread_mutex_t lock; /* of the list and what is the loop's in a post */
+    pthread_mutex_t
+        lock; /* of the list, what is the loop's in a post, and stopped where
+                             another thread looks */
     gbx_mcp_post *first;
     gbx_mcp_post **last;
     bool stopped;
@@ -141,7 +143,7 @@ void gbx_mcp_loop_post(gbx_mcp_loop *loop, gbx_mcp_post *post)
     ssize_t done;
 
     (void)pthread_mutex_lock(&loop->lock);
-    is_new = !post->is_posted;
+    is_new = !post->is_posted && !loop->stopped;
     if (is_new) {
         post->is_posted = true;
         post->next = NULL;
@@ -168,7 +170,11 @@ void gbx_mcp_loop_stop(gbx_mcp_loop *loop, int status)
 {
     if (loop->stopped)
         return;
+    (void)pthread_mutex_lock(&loop->lock);
     loop->stopped = true;
+    loop->first = NULL; /* whose memory it is may give it back from here on */
+    loop->last = &loop->first;
+    (void)pthread_mutex_unlock(&loop->lock);
     loop->status = status;
     (void)event_base_loopbreak(loop->base);
 }

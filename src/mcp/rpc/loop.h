@@ -15,7 +15,7 @@
 typedef struct gbx_mcp_loop gbx_mcp_loop;
 
 /* What is to happen on the loop's thread. Memory of who posts it, kept until it runs or the
- * loop is freed: so posting cannot fail. All zero but run and arg at first. */
+ * loop was stopped: so posting cannot fail. All zero but run and arg at first. */
 typedef struct gbx_mcp_post {
     void (*run)(void *arg);
     void *arg;
@@ -33,7 +33,8 @@ void gbx_mcp_loop_free(gbx_mcp_loop *loop);
 struct event_base *gbx_mcp_loop_base(gbx_mcp_loop *loop);
 
 /* From any thread: have run(arg) called on the loop's thread, in the order of the posts. It
- * may free the post, and post it again. What is posted and has not run is not posted twice. */
+ * may free the post, and post it again. What is posted and has not run is not posted twice;
+ * after the stop nothing is. */
 void gbx_mcp_loop_post(gbx_mcp_loop *loop, gbx_mcp_post *post);
 
 /* Until gbx_mcp_loop_stop(); returns its status. */

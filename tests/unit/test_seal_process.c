@@ -153,11 +153,16 @@ static int fill_past(uint64_t bytes)
     return mapped <= bytes && mapped + GBX_MIB(2) > bytes ? 0 : 2;
 }
 
-static void test_limits__let_memory_grow_by_so_much_and_no_more(void **state)
+static int fill_past_limit(void)
+{
+    return fill_past(GBX_MIB(64));
+}
+
+/* In a child: limits are of the process. */
+static void check_limits(int (*in_child)(void))
 {
     int status = -1;
     pid_t pid;
-    (void)state;
 
     if (HAS_SHADOW || ON_VALGRIND) {
         print_message("skipped: memory is the sanitizer's to count, or valgrind's\n");
@@ -165,11 +170,17 @@ static void test_limits__let_memory_grow_by_so_much_and_no_more(void **state)
     }
     pid = fork();
     if (pid == 0)
-        _exit(fill_past(GBX_MIB(64)));
+        _exit(in_child());
     assert_int_equal(waitpid(pid, &status, 0), pid);
 
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void test_limits__let_memory_grow_by_so_much_and_no_more(void **state)
+{
+    (void)state;
+    check_limits(fill_past_limit);
 }
 
 /* Without the right to raise a limit, as a template is. */
@@ -189,21 +200,8 @@ static int obey_less(void)
 
 static void test_limits__are_no_higher_than_the_host_allows(void **state)
 {
-    int status = -1;
-    pid_t pid;
     (void)state;
-
-    if (HAS_SHADOW || ON_VALGRIND) {
-        print_message("skipped: memory is the sanitizer's to count, or valgrind's\n");
-        skip();
-    }
-    pid = fork();
-    if (pid == 0)
-        _exit(obey_less());
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    check_limits(obey_less);
 }
 
 static int keep_one(void)

@@ -58,7 +58,6 @@ static void take_lines(gbx_compute *c)
     (void)pthread_mutex_lock(&c->data->log_lock);
     lines = c->lines;
     gbx_buf_init(&c->lines, LINES_MAX);
-    c->is_posted = false;
     (void)pthread_mutex_unlock(&c->data->log_lock);
     for (size_t at = 0; at < lines.len;) {
         gbx_log_level level = (gbx_log_level)lines.data[at];
@@ -324,8 +323,7 @@ void gbx_compute_on_log(void *user, const gbx_log *log)
     if (gbx_buf_reserve(&c->lines, log->text_len + 2) != NULL) {
         (void)gbx_buf_append(&c->lines, &level, 1);
         (void)gbx_buf_append(&c->lines, log->text, log->text_len + 1);
-        must_post = !c->is_posted;
-        c->is_posted = true;
+        must_post = true;
     } else {
         c->lines.failed = false; /* full: later ones may fit again */
     }

@@ -36,7 +36,6 @@ struct gbx_compute {
     bool is_given;     /* the job, which reads the code or submits the call */
     bool is_cancelled; /* meanwhile */
     bool is_over;      /* the engine is through with it */
-    bool is_posted;    /* under data->log_lock: somebody will take the lines */
     gbx_mcp_post lines_post;
     gbx_mcp_post end_post;
 };

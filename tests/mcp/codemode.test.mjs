@@ -186,6 +186,13 @@ test('an empty line of the console is a line', async () => {
   assert.deepEqual(seen, ['', '[warn] ']);
 });
 
+test('what is said right before the answer is heard by the official client', async () => {
+  const seen = [];
+  for (let i = 0; i < 10; i++)
+    await call('execute', { code: `console.log(${i}); return 1` }, { onprogress: (p) => seen.push(p.message) });
+  assert.deepEqual(seen, Array.from({ length: 10 }, (_, i) => String(i)));
+});
+
 test("progress in the protocol's form is the same as in ours", async () => {
   const seen = [];
   await client.callTool({ name: 'execute', arguments: { code: `

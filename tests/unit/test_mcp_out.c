@@ -219,6 +219,96 @@ static void test_what_is_gathered__waits_for_a_slow_reader_as_all_does(void **st
     close_scene(&s);
 }
 
+static void open_socket_scene(scene *s)
+{
+    gbx_mcp_out_hooks hooks = {.user = s, .broken = on_broken, .drained = on_drained};
+    int ends[2];
+
+    *s = (scene){.loop = gbx_mcp_loop_new()};
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    s->read_fd = ends[0];
+    s->write_fd = ends[1];
+    s->out = gbx_mcp_out_new(s->loop, s->write_fd, CEILING, &hooks);
+    assert_non_null(s->out);
+}
+
+static void send_parts(scene *s, const char *parts)
+{
+    for (const char *at = parts; *at != '\0'; at++) {
+        if (at > parts)
+            gbx_mcp_out_part(s->out);
+        assert_true(gbx_mcp_out_send(s->out, at, 1));
+    }
+}
+
+static void wait_until_written(scene *s, size_t left)
+{
+    while (gbx_mcp_out_waiting(s->out) > left)
+        assert_int_equal(event_base_loop(gbx_mcp_loop_base(s->loop), EVLOOP_ONCE), 0);
+}
+
+/* One part a read, whatever time passes between them. */
+static void check_parts_are_read_alone(scene *s)
+{
+    char read_now[4] = "";
+
+    send_parts(s, "abc");
+    for (size_t i = 0; i < 3; i++) {
+        wait_until_written(s, 2 - i);
+        assert_int_equal(read(s->read_fd, read_now, sizeof read_now), 1);
+        assert_int_equal(read_now[0], "abc"[i]);
+    }
+}
+
+static void test_a_part__is_not_read_in_one_go_with_what_was_before(void **state)
+{
+    scene s;
+    (void)state;
+
+    open_scene(&s);
+    send_parts(&s, "a");
+    gbx_mcp_out_part(s.out);
+    assert_true(gbx_mcp_out_send(s.out, "b", 1));
+    assert_int_equal(in_pipe(&s), 1);
+    close_scene(&s);
+
+    open_scene(&s);
+    check_parts_are_read_alone(&s);
+    close_scene(&s);
+}
+
+static void test_a_part_in_a_socket__waits_for_its_reader_and_not_for_us(void **state)
+{
+    scene s;
+    (void)state;
+
+    open_socket_scene(&s);
+    send_parts(&s, "a");
+    gbx_mcp_out_part(s.out);
+    assert_true(gbx_mcp_out_send(s.out, "b", 1));
+    assert_int_equal(in_pipe(&s), 1);
+    close_scene(&s);
+
+    open_socket_scene(&s);
+    assert_int_equal(send(s.read_fd, "input", 5, 0), 5); /* which we do not read */
+    check_parts_are_read_alone(&s);
+    send_parts(&s, "d");
+    assert_int_equal(gbx_mcp_out_waiting(s.out), 0);
+    close_scene(&s);
+}
+
+static void test_a_part_that_nobody_reads__is_written_all_the_same(void **state)
+{
+    scene s;
+    (void)state;
+
+    open_scene(&s);
+    send_parts(&s, "abc");
+    wait_until_written(&s, 0);
+    assert_int_equal(in_pipe(&s), 3);
+    close_scene(&s);
+}
+
 static void test_a_file__is_written_to_at_once(void **state)
 {
     gbx_mcp_out_hooks hooks = {0};
@@ -232,7 +322,9 @@ static void test_a_file__is_written_to_at_once(void **state)
     assert_true(fd >= 0);
     (void)unlink(path);
     out = gbx_mcp_out_new(loop, fd, CEILING, &hooks);
-    assert_true(gbx_mcp_out_send(out, "hello", 5));
+    assert_true(gbx_mcp_out_send(out, "hel", 3));
+    gbx_mcp_out_part(out);
+    assert_true(gbx_mcp_out_send(out, "lo", 2));
     assert_int_equal(gbx_mcp_out_waiting(out), 0);
     assert_int_equal(pread(fd, back, 5, 0), 5);
     assert_string_equal(back, "hello");
@@ -267,19 +359,6 @@ static void test_a_reader_that_goes__is_known_without_a_message(void **state)
     check_reader_goes(&s, &s.read_fd);
 
     close_scene(&s);
-}
-
-static void open_socket_scene(scene *s)
-{
-    gbx_mcp_out_hooks hooks = {.user = s, .broken = on_broken, .drained = on_drained};
-    int ends[2];
-
-    *s = (scene){.loop = gbx_mcp_loop_new()};
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-    s->read_fd = ends[0];
-    s->write_fd = ends[1];
-    s->out = gbx_mcp_out_new(s->loop, s->write_fd, CEILING, &hooks);
-    assert_non_null(s->out);
 }
 
 static void test_a_socket_that_goes__is_known_too(void **state)
@@ -323,6 +402,9 @@ int main(void)
         cmocka_unit_test(test_a_reader_that_goes__is_known_without_a_message),
         cmocka_unit_test(test_a_socket_that_goes__is_known_too),
         cmocka_unit_test(test_a_socket_that_says_no_more__still_reads),
+        cmocka_unit_test(test_a_part__is_not_read_in_one_go_with_what_was_before),
+        cmocka_unit_test(test_a_part_in_a_socket__waits_for_its_reader_and_not_for_us),
+        cmocka_unit_test(test_a_part_that_nobody_reads__is_written_all_the_same),
         cmocka_unit_test(test_a_file__is_written_to_at_once),
     };
 

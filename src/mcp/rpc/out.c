@@ -6,18 +6,24 @@
 #include "mcp/rpc/out.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* What is kept of an emptied buffer's memory, and how much is written in one go. */
 #define KEPT_BYTES  ((size_t)256 * 1024)
 #define WRITE_BYTES ((size_t)1024 * 1024)
+
+/* How long, and how often, a reader is waited for that has not taken one part yet. */
+#define PART_NS (50 * GBX_NS_PER_MS)
+static const struct timeval part_period = {.tv_usec = 500};
 
 struct gbx_mcp_out {
     int fd;
@@ -31,8 +37,12 @@ struct gbx_mcp_out {
     gbx_buf queue;
     size_t start; /* of what is not written yet */
     uint64_t written;
-    int os_errno;  /* why it is broken, or 0 */
-    bool was_full; /* and drained was not called since */
+    gbx_buf parts;   /* of the stream: uint64_t, where each of them begins */
+    int64_t part_ns; /* since when the first of them waits, or 0 */
+    struct event *part_due;
+    unsigned long ask_unread; /* of ioctl(), or 0: nobody can tell */
+    int os_errno;             /* why it is broken, or 0 */
+    bool was_full;            /* and drained was not called since */
 };
 
 static void forget_written(gbx_mcp_out *out)
@@ -60,13 +70,45 @@ static void break_off(gbx_mcp_out *out, int os_errno)
         (void)event_del(out->writable);
     if (out->gone != NULL)
         (void)event_del(out->gone);
+    (void)event_del(out->part_due);
     event_active(out->broken, 0, 0);
+}
+
+/* Is something in the pipe that its reader has not taken? */
+static bool is_unread(const gbx_mcp_out *out)
+{
+    int bytes = 0;
+
+    return ioctl(out->fd, out->ask_unread, &bytes) == 0 && bytes > 0;
+}
+
+/* How much may be written: up to the next part, and nothing of that before its time. */
+static size_t writable_bytes(gbx_mcp_out *out)
+{
+    uint64_t begins;
+
+    while (out->parts.len > 0) {
+        memcpy(&begins, out->parts.data, sizeof begins);
+        if (begins > out->written)
+            return (size_t)(begins - out->written);
+        if (out->part_ns == 0)
+            out->part_ns = gbx_clock_now_ns();
+        if (is_unread(out) && gbx_clock_now_ns() - out->part_ns < PART_NS) {
+            (void)event_add(out->part_due, &part_period);
+            return 0;
+        }
+        out->part_ns = 0;
+        gbx_buf_consume(&out->parts, sizeof begins);
+    }
+    return out->queue.len - out->start;
 }
 
 static void flush_queue(gbx_mcp_out *out)
 {
-    while (out->os_errno == 0 && out->start < out->queue.len) {
-        size_t n = out->queue.len - out->start;
+    size_t n;
+
+    while (out->os_errno == 0 && out->start < out->queue.len &&
+           (n = writable_bytes(out)) > 0) {
         ssize_t done = write(out->fd, out->queue.data + out->start,
                              n < WRITE_BYTES ? n : WRITE_BYTES);
 
@@ -127,6 +169,8 @@ static void stop_blocking(gbx_mcp_out *out)
     out->flags = -1;
     if (fstat(out->fd, &st) < 0 || (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)))
         return;
+    /* FIONREAD of a socket is what we could read. */
+    out->ask_unread = S_ISFIFO(st.st_mode) ? FIONREAD : TIOCOUTQ;
     flags = fcntl(out->fd, F_GETFL);
     if (flags < 0 || (flags & O_NONBLOCK) != 0)
         return;
@@ -149,12 +193,14 @@ gbx_mcp_out *gbx_mcp_out_new(gbx_mcp_loop *loop, int fd, size_t ceiling,
     out->gone_fd = -1;
     out->hooks = *hooks;
     gbx_buf_init(&out->queue, ceiling);
+    gbx_buf_init(&out->parts, ceiling);
     stop_blocking(out);
     out->broken = event_new(base, -1, 0, on_broken, out);
+    out->part_due = event_new(base, -1, 0, on_writable, out);
     flags = fcntl(fd, F_GETFL);
     if (flags >= 0 && (flags & O_NONBLOCK) != 0)
         out->writable = event_new(base, fd, EV_WRITE, on_writable, out);
-    if (out->broken == NULL ||
+    if (out->broken == NULL || out->part_due == NULL ||
         (flags >= 0 && (flags & O_NONBLOCK) != 0 && out->writable == NULL)) {
         gbx_mcp_out_free(out);
         return NULL;
@@ -175,12 +221,15 @@ void gbx_mcp_out_free(gbx_mcp_out *out)
         event_free(out->writable);
     if (out->broken != NULL)
         event_free(out->broken);
+    if (out->part_due != NULL)
+        event_free(out->part_due);
     if (out->gone != NULL)
         event_free(out->gone);
     gbx_fd_close(&out->gone_fd);
     if (out->flags >= 0)
         (void)fcntl(out->fd, F_SETFL, out->flags);
     gbx_buf_cleanup(&out->queue);
+    gbx_buf_cleanup(&out->parts);
     free(out);
 }
 
@@ -230,6 +279,16 @@ bool gbx_mcp_out_send(gbx_mcp_out *out, const void *data, size_t len)
         flush_queue(out);
     out->was_full = out->was_full || gbx_mcp_out_is_full(out);
     return true;
+}
+
+void gbx_mcp_out_part(gbx_mcp_out *out)
+{
+    uint64_t begins = out->written + gbx_mcp_out_waiting(out);
+
+    if (out->ask_unread == 0 || out->os_errno != 0)
+        return;
+    if (!gbx_buf_append(&out->parts, &begins, sizeof begins))
+        out->parts.failed = false; /* they are read in one go, then */
 }
 
 bool gbx_mcp_out_is_full(const gbx_mcp_out *out)

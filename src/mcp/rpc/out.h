@@ -42,6 +42,11 @@ void gbx_mcp_out_free(gbx_mcp_out *out);
  * of memory, or broken. */
 bool gbx_mcp_out_send(gbx_mcp_out *out, const void *data, size_t len);
 
+/* What is sent from here on is not read in one go with what was sent before: it is written
+ * when the reader has taken that, or takes nothing for 50 ms. Nothing of the kind for what
+ * is no pipe or socket. */
+void gbx_mcp_out_part(gbx_mcp_out *out);
+
 /* Does more than a sixteenth of the ceiling wait? */
 bool gbx_mcp_out_is_full(const gbx_mcp_out *out);
 size_t gbx_mcp_out_waiting(const gbx_mcp_out *out);

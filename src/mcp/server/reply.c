@@ -56,6 +56,19 @@ static void append_error(gbx_buf *to, int code, const char *message, const char 
     }
 }
 
+/* Clients forget who listens to progress when the answer is there, before they look at what
+ * was read with it. */
+static bool send_answer(const gbx_mcp_request *request, const gbx_buf *answer)
+{
+    const gbx_mcp_session_hooks *hooks = &request->session->hooks;
+
+    if (answer->failed)
+        return false;
+    if (request->progress > GBX_MCP_NO_PROGRESS && hooks->part != NULL)
+        hooks->part(hooks->user);
+    return hooks->send(hooks->user, answer->data, answer->len);
+}
+
 /* What came out is too long, or memory is: say that at least. */
 static void send_instead(gbx_mcp_request *request)
 {
@@ -145,8 +158,6 @@ void gbx_mcp_reply_cacheable(gbx_buf *to, const gbx_mcp_request *request)
 
 void gbx_mcp_reply_end(gbx_mcp_request *request, gbx_buf *to)
 {
-    gbx_mcp_session *session = request->session;
-
     if (is_forgotten(request)) {
         gbx_buf_cleanup(to);
         gbx_mcp_request_free(request);
@@ -160,7 +171,7 @@ void gbx_mcp_reply_end(gbx_mcp_request *request, gbx_buf *to)
         gbx_mcp_asks_end(request, GBX_MCP_ANSWER_ENDED);
         return;
     }
-    if (to->failed || !session->hooks.send(session->hooks.user, to->data, to->len))
+    if (!send_answer(request, to))
         send_instead(request);
     gbx_buf_cleanup(to);
     gbx_mcp_request_free(request);
@@ -169,25 +180,21 @@ void gbx_mcp_reply_end(gbx_mcp_request *request, gbx_buf *to)
 void gbx_mcp_reply_outcome(gbx_mcp_request *request)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
-    gbx_mcp_session *session = request->session;
     gbx_buf *outcome = &request->outcome;
 
     (void)gbx_buf_puts(&to, "{\"jsonrpc\":\"2.0\",\"id\":");
     (void)gbx_buf_append(&to, request->id, request->id_len);
     (void)gbx_buf_puts(&to, ",");
     (void)gbx_buf_append(&to, outcome->data, outcome->len);
-    if (to.failed || outcome->failed ||
-        !session->hooks.send(session->hooks.user, to.data, to.len))
+    if (outcome->failed || !send_answer(request, &to))
         send_instead(request);
     gbx_mcp_request_free(request);
 }
 
 void gbx_mcp_reply_interim(gbx_mcp_request *request, gbx_buf *to)
 {
-    gbx_mcp_session *session = request->session;
-
     close_result(request, to);
-    if (to->failed || !session->hooks.send(session->hooks.user, to->data, to->len))
+    if (!send_answer(request, to))
         send_instead(request);
     gbx_buf_cleanup(to);
     gbx_mcp_request_unbind(request);

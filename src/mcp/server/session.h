@@ -16,6 +16,8 @@ typedef struct gbx_mcp_session_hooks {
     void *user;
     /* Whole messages with their newlines; copied. False: there is no room, or nobody. */
     bool (*send)(void *user, const void *data, size_t len);
+    /* What is sent next is not to be read in one go with what was sent before. May be NULL. */
+    void (*part)(void *user);
     /* So much waits that what may be left out (progress, logs) is left out. */
     bool (*is_full)(void *user);
     /* A response could not be sent: the client does not read, and never will. */

@@ -277,6 +277,13 @@ static bool on_send(void *user, const void *data, size_t len)
     return gbx_mcp_out_send(s->out, data, len);
 }
 
+static void on_part(void *user)
+{
+    gbx_mcp_stdio *s = user;
+
+    gbx_mcp_out_part(s->out);
+}
+
 static bool on_is_full(void *user)
 {
     gbx_mcp_stdio *s = user;
@@ -367,6 +374,7 @@ gbx_status gbx_mcp_stdio_new(gbx_mcp_loop *loop, gbx_mcp_server *server, int in_
     gbx_mcp_stdio *s = calloc(1, sizeof *s);
     gbx_mcp_session_hooks hooks = {.user = s,
                                    .send = on_send,
+                                   .part = on_part,
                                    .is_full = on_is_full,
                                    .give_up = on_give_up,
                                    .idle = on_idle};

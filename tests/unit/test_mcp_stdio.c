@@ -3,7 +3,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "mcp/server/stdio.h"
+#include "support/failing_malloc.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -25,6 +27,7 @@ typedef struct scene {
     int in[2];
     int out;
     bool asks_to_end; /* the first call does */
+    bool starves;     /* the first call, and all that follows */
     int calls;
 } scene;
 
@@ -39,6 +42,8 @@ static void busy_call(void *user, gbx_mcp_request *request, gbx_view arguments)
         (void)raise(SIGTERM);
     while (gbx_clock_now_ns() < until_ns)
         continue;
+    if (s->starves)
+        failing_malloc_arm(1, FAIL_FROM_THEN_ON);
     gbx_mcp_finish_error(request, "done");
 }
 
@@ -132,6 +137,18 @@ static void test_a_client_that_has_not_gone__is_served_to_its_last_line(void **s
     assert_int_equal(s->calls, LINES);
 }
 
+static void test_an_end_for_want_of_memory__is_told_from_that_of_a_client(void **state)
+{
+    scene *s = *state;
+
+    s->starves = true;
+    (void)gbx_mcp_loop_run(s->loop);
+
+    assert_true(failing_malloc_disarm());
+    assert_int_equal(gbx_mcp_stdio_write_errno(s->stdio), ENOMEM);
+    assert_int_equal(gbx_mcp_stdio_read_errno(s->stdio), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +156,7 @@ int main(void)
         TEST(test_a_signal__is_seen_between_lines),
         TEST(test_a_client_that_has_gone__is_served_for_a_while_only),
         TEST(test_a_client_that_has_not_gone__is_served_to_its_last_line),
+        TEST(test_an_end_for_want_of_memory__is_told_from_that_of_a_client),
 #undef TEST
     };
 

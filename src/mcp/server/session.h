@@ -20,7 +20,7 @@ typedef struct gbx_mcp_session_hooks {
     void (*part)(void *user);
     /* So much waits that what may be left out (progress, logs) is left out. */
     bool (*is_full)(void *user);
-    /* A response could not be sent: the client does not read, and never will. */
+    /* A response could not be sent: memory is out, or the client does not read at all. */
     void (*give_up)(void *user);
     /* The last request in flight has ended. */
     void (*idle)(void *user);

@@ -45,6 +45,7 @@ struct gbx_mcp_stdio {
     gbx_mcp_lines lines;
     int in_fd;
     int read_errno; /* why nothing more can be read, or 0 */
+    bool gave_up;
     bool is_file;   /* always readable, and epoll will not have it */
     struct event *readable;
     struct event *signals[3];
@@ -295,6 +296,7 @@ static void on_give_up(void *user)
 {
     gbx_mcp_stdio *s = user;
 
+    s->gave_up = true;
     event_active(s->timer, EV_TIMEOUT, 0);
     if (s->phase == SERVING)
         s->phase = DRAINING; /* the timer ends it, not we from inside of a handler */
@@ -409,6 +411,9 @@ int gbx_mcp_stdio_write_errno(const gbx_mcp_stdio *s)
 {
     int os_errno = gbx_mcp_out_errno(s->out);
 
+    /* There is room for short answers when there is none for others: memory is out. */
+    if (os_errno == 0 && s->gave_up)
+        return ENOMEM;
     return is_ordinary(os_errno) ? 0 : os_errno;
 }
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -314,7 +315,8 @@ static void test_always__finds_the_rule_where_others_have_come_before_it(void **
     close_gate();
 }
 
-/* As another glovebox does that writes a rule: it takes its time. Returns its id. */
+/* As another glovebox does that writes a rule: it is not through when we come. Returns its
+ * id. */
 static pid_t hold_and_replace(const char *text)
 {
     int ready[2];
@@ -324,9 +326,13 @@ static pid_t hold_and_replace(const char *text)
     assert_int_equal(pipe(ready), 0);
     pid = fork();
     if (pid == 0) {
+        struct inotify_event opened;
+        int come = inotify_init1(IN_CLOEXEC);
         int fd;
         bool done = gbx_file_lock(path, &fd, NULL) == GBX_OK &&
-                    write(ready[1], "x", 1) == 1 && usleep(40000) == 0 &&
+                    inotify_add_watch(come, path, IN_OPEN) >= 0 &&
+                    write(ready[1], "x", 1) == 1 &&
+                    read(come, &opened, sizeof opened) == sizeof opened &&
                     gbx_file_replace(path, text, strlen(text), 0, NULL, NULL) == GBX_OK;
 
         _exit(done ? 0 : 1);

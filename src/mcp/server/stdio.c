@@ -46,7 +46,7 @@ struct gbx_mcp_stdio {
     int in_fd;
     int read_errno; /* why nothing more can be read, or 0 */
     bool gave_up;
-    bool is_file;   /* always readable, and epoll will not have it */
+    bool is_file; /* always readable, and epoll will not have it */
     struct event *readable;
     struct event *signals[3];
     struct event *timer;

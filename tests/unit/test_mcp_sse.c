@@ -181,6 +181,24 @@ static void test_events__id_and_retry_are_kept(void **state)
     gbx_sse_cleanup(&sse);
 }
 
+static void test_events__an_id_counts_once_its_event_is_whole(void **state)
+{
+    gbx_sse sse;
+    gbx_sse_event event;
+    (void)state;
+
+    gbx_sse_init(&sse, 1000);
+    assert_true(gbx_sse_feed(&sse, "id: 5\n\nid: 6\ndata: x\n", 21));
+    assert_false(gbx_sse_next(&sse, &event));
+    assert_string_equal(sse.id, "5");
+    assert_true(gbx_sse_feed(&sse, "\nid\n\n", 6));
+    assert_true(gbx_sse_next(&sse, &event));
+    assert_string_equal(sse.id, "6");
+    assert_false(gbx_sse_next(&sse, &event));
+    assert_string_equal(sse.id, "");
+    gbx_sse_cleanup(&sse);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +208,7 @@ int main(void)
         cmocka_unit_test(test_a_flood_of_no_events__is_looked_at_in_steps),
         cmocka_unit_test(test_events__that_were_read_leave_room_for_others),
         cmocka_unit_test(test_events__id_and_retry_are_kept),
+        cmocka_unit_test(test_events__an_id_counts_once_its_event_is_whole),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,8 @@ typedef struct exchange {
     bool has_head;
     bool is_head_told;
     bool is_added;
-    bool is_paused; /* events come faster than they are looked at */
+    bool is_waiting; /* for its time to be sent */
+    bool is_paused;  /* events come faster than they are looked at */
     bool is_over;
     bool is_telling; /* a hook is being called, and may read the response */
     bool is_dropped; /* by that hook: what it reads goes when it has returned */
@@ -200,6 +201,22 @@ static void read_on(exchange *e)
     on_over(e, result);
 }
 
+static bool begin_now(exchange *e)
+{
+    e->is_waiting = false;
+    e->is_added = gbx_multi_add(e->o.multi, e->easy, &e->entry);
+    return e->is_added;
+}
+
+static bool begin_later(exchange *e)
+{
+    struct timeval after = {e->o.delay_ms / 1000,
+                            (suseconds_t)(e->o.delay_ms % 1000) * 1000};
+
+    e->is_waiting = true;
+    return event_add(e->turn, &after) == 0;
+}
+
 /* One event a turn: the hook may have the exchange freed. */
 static void tell(exchange *e)
 {
@@ -241,7 +258,10 @@ static void on_turn(evutil_socket_t fd, short what, void *user)
     (void)fd;
     (void)what;
     e->is_telling = true;
-    tell(e);
+    if (!e->is_waiting)
+        tell(e);
+    else if (!begin_now(e))
+        on_over(e, CURLE_OUT_OF_MEMORY);
     e->is_telling = false;
     if (e->is_dropped)
         free_memory(e);
@@ -357,11 +377,10 @@ gbx_exchange *gbx_exchange_start(const gbx_exchange_options *options)
     if (e->body != NULL && options->body_len > 0)
         memcpy(e->body, options->body, options->body_len);
     if (e->body == NULL || e->turn == NULL || e->easy == NULL || !set_up(e) ||
-        !gbx_multi_add(options->multi, e->easy, &e->entry)) {
+        !(options->delay_ms > 0 ? begin_later(e) : begin_now(e))) {
         gbx_exchange_free(&e->shared);
         return NULL;
     }
-    e->is_added = true;
     return &e->shared;
 }
 

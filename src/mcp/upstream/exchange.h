@@ -48,6 +48,7 @@ typedef struct gbx_exchange_options {
     bool is_last_try;  /* likewise: one that is not made again once it was answered */
     int64_t id;        /* of the request that it carries, or 0 */
     uint32_t timeout_ms; /* 0: none */
+    uint32_t delay_ms;   /* before it is sent */
     gbx_exchange_hooks hooks;
     void *user;
 } gbx_exchange_options;

@@ -39,6 +39,8 @@ typedef struct gbx_link_hooks {
     /* One that was too long: how it begins, and how it ended. */
     void (*too_long)(void *user, const char *head, size_t head_len, const char *tail,
                      size_t tail_len);
+    /* Does somebody wait for the answer to this request? */
+    bool (*awaits)(void *user, int64_t id);
     /* This request gets no answer. */
     void (*unanswered)(void *user, int64_t about, gbx_upstream_fault fault,
                        const char *why, gbx_unanswered how);

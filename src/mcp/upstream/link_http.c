@@ -176,24 +176,35 @@ static bool try_transport_before(gbx_http *h, const gbx_exchange *exchange)
     return gbx_http_open_stream(h);
 }
 
+static void take_end(gbx_http *h, gbx_exchange *exchange, CURLcode result)
+{
+    long status = exchange->response.status;
+
+    if (exchange->method == GBX_HTTP_GET && !exchange->was_answered)
+        gbx_http_take_no_rest(h, exchange, result);
+    else if (result == CURLE_OK && status >= 200 && status < 300)
+        take_answer(h, exchange);
+    else if (result != CURLE_OK && !exchange->was_answered)
+        gbx_http_take_break(h, exchange, result);
+    else if (!exchange->was_answered && !try_transport_before(h, exchange))
+        gbx_http_take_refusal(h, exchange);
+}
+
 static void on_done(void *user, gbx_exchange *exchange, CURLcode result)
 {
     gbx_http *h = user;
-    long status = exchange->response.status;
 
     unlink_exchange(h, exchange);
     if (exchange == h->settling)
         end_settling(h);
     if (exchange->id == 0)
         end_aside(h);
-    if (result == CURLE_OK && status >= 200 && status < 300)
-        take_answer(h, exchange);
-    else if (result != CURLE_OK && !exchange->was_answered)
-        gbx_http_take_break(h, exchange, result);
-    else if (!exchange->was_answered && !try_transport_before(h, exchange))
-        gbx_http_take_refusal(h, exchange);
+    if (!gbx_http_resume(h, exchange))
+        take_end(h, exchange, result);
     gbx_exchange_free(exchange);
 }
+
+const gbx_exchange_hooks gbx_http_hooks = {on_head, on_event, on_done};
 
 /* ---- messages ------------------------------------------------------------- */
 
@@ -240,7 +251,7 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
             message->name != NULL && (message->is_again || !message->is_repeatable),
         .id = message->id,
         .timeout_ms = message->id == 0 ? ASIDE_MS : 0,
-        .hooks = {on_head, on_event, on_done},
+        .hooks = gbx_http_hooks,
         .user = h,
     };
     gbx_exchange *exchange;

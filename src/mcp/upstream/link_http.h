@@ -50,6 +50,8 @@ typedef struct gbx_link_http_state {
 
 /* ---- link_http.c ---------------------------------------------------------- */
 
+/* What becomes of the exchange of a request; the user is the link. */
+extern const gbx_exchange_hooks gbx_http_hooks;
 /* POST this text; id 0: no answer is expected. */
 bool gbx_http_post(gbx_http *h, const gbx_link_message *message);
 /* The headers that every request has. */
@@ -84,6 +86,14 @@ bool gbx_http_open_stream(gbx_http *h);
 void gbx_http_stream_again(evutil_socket_t fd, short what, void *arg);
 /* Keep a message until the stream has said where to send it. */
 bool gbx_http_hold(gbx_http *h, const char *text, size_t len, int64_t id);
+
+/* ---- link_resume.c -------------------------------------------------------- */
+
+/* The exchange of a request is over. True: before its answer, and the rest of its stream is
+ * asked for. */
+bool gbx_http_resume(gbx_http *h, const gbx_exchange *ended);
+/* What was to be the rest is none. */
+void gbx_http_take_no_rest(gbx_http *h, const gbx_exchange *exchange, CURLcode result);
 
 /* ---- link_later.c --------------------------------------------------------- */
 

@@ -217,6 +217,11 @@ static void on_too_long(void *user, const char *head, size_t head_len, const cha
     fail_request(s, id, "the answer is longer than 32 MiB");
 }
 
+static bool on_awaits(void *user, int64_t id)
+{
+    return gbx_session_awaits(user, id);
+}
+
 static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
                           const char *why, gbx_unanswered how)
 {
@@ -320,6 +325,7 @@ gbx_link_hooks gbx_session_hooks_of(gbx_session *s)
     return (gbx_link_hooks){.user = s,
                             .message = on_message,
                             .too_long = on_too_long,
+                            .awaits = on_awaits,
                             .unanswered = on_unanswered,
                             .forgotten = on_forgotten,
                             .deaf = on_deaf,

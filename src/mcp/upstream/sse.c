@@ -53,10 +53,19 @@ static void take_field(gbx_sse *sse, const char *line, size_t len)
                        (int)(n < GBX_SSE_NAME_MAX ? n : GBX_SSE_NAME_MAX), value);
     } else if (is_field(line, len, "id", &value, &n)) {
         if (n <= GBX_SSE_ID_MAX && memchr(value, 0, n) == NULL)
-            (void)snprintf(sse->id, sizeof sse->id, "%.*s", (int)n, value);
+            (void)snprintf(sse->next_id, sizeof sse->next_id, "%.*s", (int)n, value);
     } else if (is_field(line, len, "retry", &value, &n)) {
         take_retry(sse, value, n);
     }
+}
+
+/* An empty line: true if there is an event to tell. */
+static bool end_event(gbx_sse *sse)
+{
+    memcpy(sse->id, sse->next_id, sizeof sse->id);
+    if (!sse->has_data)
+        sse->name[0] = 0;
+    return sse->has_data;
 }
 
 /* A line without its end; false if there is no whole one. *ret_used counts its end. */
@@ -153,9 +162,7 @@ bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
         if (len > 0)
             take_field(sse, (const char *)sse->in.data + at, len);
         else
-            found = sse->has_data;
-        if (len == 0 && !found)
-            sse->name[0] = 0;
+            found = end_event(sse);
         at += used;
         if (sse->had_cr && at < sse->in.len) {
             at += sse->in.data[at] == '\n';

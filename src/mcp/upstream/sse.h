@@ -22,9 +22,10 @@ typedef struct gbx_sse {
     size_t seen;  /* to there is no end of a line */
     gbx_buf data;
     char name[GBX_SSE_NAME_MAX + 1];
-    char id[GBX_SSE_ID_MAX + 1]; /* the last one; stays between events */
-    uint32_t retry_ms;           /* 0: it was not said */
-    bool is_begun;               /* a mark of UTF-8 before it all was looked for */
+    char id[GBX_SSE_ID_MAX + 1]; /* of the last whole event; stays between events */
+    char next_id[GBX_SSE_ID_MAX + 1]; /* of the one that is being read */
+    uint32_t retry_ms;                /* 0: it was not said */
+    bool is_begun;                    /* a mark of UTF-8 before it all was looked for */
     bool has_data;
     bool is_told; /* data was the last event's; it is dropped at the next call */
     bool had_cr;

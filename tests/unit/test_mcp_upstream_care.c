@@ -139,21 +139,22 @@ static void test_retry__takes_no_place_of_calls_however_often_it_is_asked_for(
 
 static void test_broken__server_does_not_stop_the_others(void **state)
 {
+    gbx_upstream_call *call;
     servers *s = *state;
     answer mute;
 
-    servers_add_bad(s, "mute", "mute")->start_ms = 1500;
+    (void)servers_add_bad(s, "mute", "mute");
     (void)servers_add_bad(s, "crashing", "crashes-at-start");
     (void)servers_add_bad(s, "bad", "");
     servers_start(s);
-    (void)servers_begin(s, "mute", "echo", "{}", &mute);
+    call = servers_begin(s, "mute", "echo", "{}", &mute);
     servers_expect_fault(s, "crashing", "echo", "{}", GBX_UPSTREAM_START, "database");
     bad_expect(s, "echo", "{}");
-    assert_false(mute.is_there);
-    servers_wait(s, &mute);
 
-    assert_int_equal(mute.fault, GBX_UPSTREAM_START);
-    assert_non_null(strstr(mute.message, "it was not ready after 1500 ms"));
+    assert_false(mute.is_there);
+    assert_int_equal(gbx_upstreams_info(s->all, 0).state, GBX_UPSTREAM_STARTING);
+    gbx_upstream_cancel(call);
+    servers_wait(s, &mute);
 }
 
 /* ---- hangs ---------------------------------------------------------------- */

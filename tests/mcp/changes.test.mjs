@@ -2,6 +2,7 @@
 // Lists of tools: of how many pages they are, and when they are read again.
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { killAll } from './wire.mjs';
 import { json, meet, sleep } from './web.mjs';
 
@@ -121,6 +122,45 @@ describe('changes', { concurrency: true }, () => {
     await until(() => lists === 2);
     await sleep(100);
     assert.equal(await call('second'), 'done');
+  });
+});
+
+/** bad-upstream, as a process. */
+const processOf = (...words) => ({ config: { type: 'stdio', url: undefined, command: process.execPath,
+  args: [fileURLToPath(new URL('bad-upstream.mjs', import.meta.url)), ...words] } });
+
+describe('a call that changes the tools', { concurrency: true }, () => {
+  for (const [era, words] of [['legacy', []], ['modern', ['modern']]]) {
+    test(`${era}: the tool that it brings can be called next, in the same script`, async (t) => {
+      const { wire } = await meet(t, () => false, processOf(...words));
+      const code = `await servers.up.change();\nreturn servers.up.call('new-tool', { a: 1 });`;
+
+      const { structuredContent } = (await wire.call('execute', { code })).result;
+
+      assert.deepEqual(structuredContent.result, { a: 1 });
+    });
+
+    test(`${era}: the tool that it brings is in the lists at once`, async (t) => {
+      const { wire, call } = await meet(t, () => false, processOf(...words));
+      const code = `return (await servers.up.tools('new')).map((tool) => tool.name)`;
+      await call('change');
+
+      const [script, found] = await Promise.all([wire.call('execute', { code }),
+        wire.call('discover', { server: 'up', tool: 'new-tool' })]);
+
+      assert.ok(script.result.structuredContent.result.includes('new-tool'));
+      assert.match(found.result.content[0].text, /"new-tool"\(/);
+    });
+  }
+
+  test('a list that does not come leaves the one that is known', async (t) => {
+    const { wire, call } = await meet(t, () => false, processOf('no-second-list'));
+    await call('change');
+
+    const { structuredContent } = (await wire.call('execute',
+      { code: 'return (await servers.up.tools()).length > 10' })).result;
+
+    assert.equal(structuredContent.result, true);
   });
 });
 

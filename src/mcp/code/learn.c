@@ -73,14 +73,14 @@ static void on_cancel(void *user)
     tell(user, NULL);
 }
 
-static bool must_ask(const gbx_mcp_code *code, const char *server, bool starts)
+/* Its tools, even if they might be others by now; and if it has to be there, it is. */
+static bool is_known(const gbx_mcp_code *code, const char *server, bool starts)
 {
     gbx_upstream_info info;
 
-    if (!gbx_code_info(code, server, &info))
-        return false;
-    return (starts && info.state != GBX_UPSTREAM_READY) ||
-           gbx_view_kind(info.tools) != '[';
+    return !gbx_code_info(code, server, &info) ||
+           ((!starts || info.state == GBX_UPSTREAM_READY) &&
+            gbx_view_kind(info.tools) == '[');
 }
 
 /* It has been waited for before. */
@@ -135,8 +135,14 @@ bool gbx_code_learn(gbx_mcp_code *code, const char *server, bool starts,
     for (size_t i = 0; i < code->config->server_count; i++) {
         const gbx_mcp_upstream_config *c = &code->config->servers[i];
 
-        if (is_asked_for(c, server) && must_ask(code, c->name, starts))
+        if (!is_asked_for(c, server))
+            continue;
+        if (!is_known(code, c->name, starts)) {
             ask(l, code, c->name);
+        } else if (gbx_upstreams_is_dated(code->upstreams, c->name)) {
+            l->is_of_one = false; /* what is known will do */
+            ask(l, code, c->name);
+        }
     }
     if (l->pending == 0)
         wait.tv_sec = 0;

@@ -106,37 +106,7 @@ static void remove_session(gbx_server *server, const gbx_session *session)
 
 static void on_log(void *user, const char *line)
 {
-    const gbx_server *server = user;
-
-    if (server->all->hooks.log != NULL)
-        server->all->hooks.log(server->all->hooks.user, server->config->name, line);
-}
-
-static void take_tools(gbx_server *server, const gbx_session *session)
-{
-    uint32_t ttl_ms = gbx_session_facts_of(session)->tools_ttl_ms;
-    gbx_tools ours;
-
-    server->tools_until_ns =
-        ttl_ms == 0 ? 0 : gbx_clock_now_ns() + (int64_t)ttl_ms * GBX_NS_PER_MS;
-    if (!gbx_clean_tools(server->all->yard.secrets, gbx_session_tools(session),
-                         &ours)) {
-        gbx_tools_cleanup(&ours);
-        return;
-    }
-    server->left_out = ours.dropped;
-    gbx_tools_say_dropped(&ours, server->left_out_why, sizeof server->left_out_why);
-    if (server->knows_tools && gbx_tools_same(&server->tools, &ours)) {
-        gbx_tools_cleanup(&ours);
-        return;
-    }
-    if (ours.flaws[GBX_TOOL_SECRET] > 0)
-        on_log(server, server->left_out_why);
-    gbx_tools_cleanup(&server->tools);
-    server->tools = ours;
-    server->knows_tools = true;
-    if (server->all->hooks.tools_changed != NULL)
-        server->all->hooks.tools_changed(server->all->hooks.user, server->config->name);
+    gbx_server_log(user, line);
 }
 
 /* Kept since it was found out: what has only been gone by is asked again in a week. */
@@ -167,13 +137,13 @@ static void on_ready(void *user, gbx_session *session)
     gbx_clean_copy(secrets, facts->server_version, server->facts.server_version,
                    sizeof server->facts.server_version);
     note_era(server, session);
-    take_tools(server, session);
+    gbx_server_take_tools(server, session);
     gbx_upstreams_wake(server->all);
 }
 
 static void on_listed(void *user, gbx_session *session)
 {
-    take_tools(user, session);
+    gbx_server_take_tools(user, session);
     gbx_upstreams_wake(((gbx_server *)user)->all);
 }
 
@@ -283,15 +253,6 @@ static bool has_room(const gbx_server *server)
                or_else(server->all->config->settings.calls_at_once, 32);
 }
 
-/* Nothing is known to speak against what the session says of its tools, or it was asked
- * since the call has come: more cannot be known, and nobody waits for ever. */
-static bool is_current(const gbx_server *server, const gbx_session *session,
-                       const gbx_upstream_call *call)
-{
-    return (gbx_server_is_list_fresh(server) && !gbx_session_is_stale(session)) ||
-           gbx_session_listed_ns(session) >= call->since_ns;
-}
-
 static bool is_trusted(const gbx_tool *tool, gbx_upstream_trust trust)
 {
     return trust == GBX_UPSTREAM_TRUSTS_NOTHING ||
@@ -305,13 +266,14 @@ static void try_to_send(gbx_server *server, gbx_session *session,
     const gbx_tool *tool = gbx_tools_find(gbx_session_tools(session), call->tool);
 
     if (call->trust != GBX_UPSTREAM_TRUSTS_NOTHING &&
-        !is_current(server, session, call)) {
+        !gbx_server_is_current(server, session, call)) {
         gbx_call_arm(call);
         gbx_session_list_now(session);
     } else if (tool == NULL) {
         gbx_call_refuse_unknown(call);
     } else if (!is_trusted(tool, call->trust)) {
-        take_tools(server, session); /* of several processes, the last may say less */
+        gbx_server_take_tools(
+            server, session); /* of several processes, the last may say less */
         gbx_call_end_later(call, GBX_UPSTREAM_CHANGED,
                            "the server says another thing of this tool than before");
     } else if (has_room(server)) {
@@ -327,14 +289,10 @@ static void send_waiting(gbx_server *server)
         gbx_session *session = pick(server);
 
         next = call->next;
-        if (call->tool == NULL) {
-            if (gbx_server_is_list_fresh(server))
-                gbx_call_end_later(call, GBX_UPSTREAM_OK, "");
-            else if (session != NULL)
-                gbx_session_list_again(session);
-        } else if (session != NULL) {
+        if (call->tool == NULL)
+            gbx_server_learn(server, call);
+        else if (session != NULL)
             try_to_send(server, session, call);
-        }
     }
 }
 
@@ -350,12 +308,6 @@ static void widen(gbx_server *server)
 }
 
 /* ---- the rest of upstream ------------------------------------------------- */
-
-bool gbx_server_is_list_fresh(const gbx_server *server)
-{
-    return server->knows_tools &&
-           (server->tools_until_ns == 0 || gbx_clock_now_ns() < server->tools_until_ns);
-}
 
 bool gbx_server_may_start(const gbx_server *server)
 {
@@ -403,6 +355,12 @@ void gbx_server_pump(gbx_server *server)
         widen(server);
     }
     watch_idleness(server);
+}
+
+void gbx_server_log(const gbx_server *server, const char *line)
+{
+    if (server->all->hooks.log != NULL)
+        server->all->hooks.log(server->all->hooks.user, server->config->name, line);
 }
 
 void gbx_server_note_end(gbx_server *server, gbx_session *session,

@@ -106,14 +106,27 @@ void gbx_server_cleanup(gbx_server *server);
 void gbx_server_pump(gbx_server *server);
 void gbx_server_start(gbx_server *server);
 bool gbx_server_may_start(const gbx_server *server);
-/* Is the list still good, for who asks only for it? */
-bool gbx_server_is_list_fresh(const gbx_server *server);
 gbx_upstream_state gbx_server_state(const gbx_server *server);
 uint32_t gbx_server_retry_ms(const gbx_server *server);
 
 /* One of its calls has ended so. */
 void gbx_server_note_end(gbx_server *server, gbx_session *session,
                          gbx_upstream_fault fault);
+
+void gbx_server_log(const gbx_server *server, const char *line);
+
+/* ---- server_tools.c ------------------------------------------------------- */
+
+/* Its tools are those that this process has told. */
+void gbx_server_take_tools(gbx_server *server, const gbx_session *session);
+/* Nothing is known to speak against what the process says of its tools, or it was asked
+ * since the call has come: more cannot be known, and nobody waits for ever. */
+bool gbx_server_is_current(const gbx_server *server, const gbx_session *session,
+                           const gbx_upstream_call *call);
+/* A call that is after the list alone: it ends, or what speaks against the list is asked. */
+void gbx_server_learn(gbx_server *server, gbx_upstream_call *call);
+/* Is it there, and might say other tools than are known of it? */
+bool gbx_server_is_dated(const gbx_server *server);
 
 /* ---- calls.c -------------------------------------------------------------- */
 

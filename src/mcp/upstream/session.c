@@ -385,11 +385,6 @@ bool gbx_session_is_checked(const gbx_session *session)
     return evtimer_pending(session->check_timer, NULL);
 }
 
-void gbx_session_list_again(gbx_session *session)
-{
-    gbx_session_on_change(session);
-}
-
 bool gbx_session_is_stale(const gbx_session *session)
 {
     return session->is_listing || session->is_stale ||

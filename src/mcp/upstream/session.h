@@ -102,9 +102,6 @@ void gbx_session_check(gbx_session *session);
 /* Has it been asked so, and said nothing yet? */
 bool gbx_session_is_checked(const gbx_session *session);
 
-/* Its tools may be others: ask again. */
-void gbx_session_list_again(gbx_session *session);
-
 /* Has it said that its tools are others than those that are known? */
 bool gbx_session_is_stale(const gbx_session *session);
 /* When it was asked for those that are known. */

@@ -151,7 +151,7 @@ typedef enum gbx_upstream_tool {
 /* Cheap: asked for every call, however long the list is. */
 gbx_upstream_tool gbx_upstreams_tool(const gbx_upstreams *upstreams, const char *server,
                                      const char *tool);
-/* Is the server there, and its last list older than that server says that it holds? */
+/* Is the server there, and has it said that its list is another now, or held no longer? */
 bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, const char *server);
 /* The name that may have been meant, or NULL. Borrowed, as gbx_upstream_info is. */
 const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,

@@ -301,8 +301,7 @@ bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, const char *server)
 {
     const gbx_server *found = find_server(upstreams, server);
 
-    return found != NULL && gbx_server_state(found) == GBX_UPSTREAM_READY &&
-           !gbx_server_is_list_fresh(found);
+    return found != NULL && gbx_server_is_dated(found);
 }
 
 const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,

@@ -2,6 +2,7 @@
 /* nearest - see nearest.h. */
 #include "base/nearest.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define WORD_MAX GBX_NEAREST_WORD_MAX
@@ -36,6 +37,31 @@ static size_t distance(const char *a, const char *b)
     return row[b_len];
 }
 
+/* Edits from one to the other; what was begun, but not written to its end, is near. */
+static size_t edits(const char *word, const char *candidate)
+{
+    size_t len = strlen(word);
+
+    return len >= 3 && strncmp(candidate, word, len) == 0 ? 1
+                                                          : distance(word, candidate);
+}
+
+/* False: it is too long. */
+static bool fold(const char *name, char ret[WORD_MAX + 1])
+{
+    size_t n = 0;
+
+    for (; *name != '\0'; name++) {
+        if (strchr("_-./ ", *name) != NULL)
+            continue;
+        if (n == WORD_MAX)
+            return false;
+        ret[n++] = *name >= 'A' && *name <= 'Z' ? (char)(*name - 'A' + 'a') : *name;
+    }
+    ret[n] = '\0';
+    return true;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 const char *gbx_nearest(const char *word, const char *const *candidates, size_t count)
@@ -51,9 +77,31 @@ const char *gbx_nearest(const char *word, const char *const *candidates, size_t 
 
         if (strlen(candidates[i]) > WORD_MAX)
             continue;
-        d = word_len >= 3 && strncmp(candidates[i], word, word_len) == 0
-                ? 1
-                : distance(word, candidates[i]);
+        d = edits(word, candidates[i]);
+        if (d < least && d < word_len) {
+            least = d;
+            nearest = candidates[i];
+        }
+    }
+    return nearest;
+}
+
+const char *gbx_nearest_name(const char *name, const char *const *candidates,
+                             size_t count)
+{
+    const char *nearest = NULL;
+    char word[WORD_MAX + 1];
+    char other[WORD_MAX + 1];
+    size_t least;
+    size_t word_len;
+
+    if (!fold(name, word))
+        return NULL;
+    word_len = strlen(word);
+    least = word_len > 9 ? word_len / 3 : 3;
+    for (size_t i = 0; i < count; i++) {
+        size_t d = fold(candidates[i], other) ? edits(word, other) : least;
+
         if (d < least && d < word_len) {
             least = d;
             nearest = candidates[i];

@@ -6,9 +6,14 @@
 #include <stddef.h>
 
 /* A longer word is no misspelt one. */
-#define GBX_NEAREST_WORD_MAX 40
+#define GBX_NEAREST_WORD_MAX 64
 
 /* The candidate nearest to word by edit distance, or NULL if none is near. */
 const char *gbx_nearest(const char *word, const char *const *candidates, size_t count);
+
+/* The same of names that others have chosen, as of tools: neither case nor what stands
+ * between words counts (readFil is near read_file), and a long one may differ in more. */
+const char *gbx_nearest_name(const char *name, const char *const *candidates,
+                             size_t count);
 
 #endif

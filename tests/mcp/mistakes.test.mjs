@@ -231,6 +231,7 @@ test('an artifact has a type that hosts can read, or is refused', async () => {
 
 test('discover of a tool that is not there suggests the nearest', async () => {
   const meant = /^the server 'up' has no tool 'get_itm': did you mean 'get_item'\?/;
+  assert.match((await errorOf('return servers.up.getItm()')).message, /did you mean 'get_item'\?/); // another style
   const result = await call('discover', { server: 'up', tool: 'get_itm' });
   assert.equal(result.isError, true);
   assert.match(textOf(result), meant);

@@ -69,7 +69,7 @@ static size_t list_servers(const gbx_mcp_code *code, const char *ret[SERVERS_MAX
 static void say_unknown(const gbx_mcp_code *code, const char *name, gbx_buf *message)
 {
     const char *names[SERVERS_MAX] = {NULL};
-    const char *near = gbx_nearest(name, names, list_servers(code, names));
+    const char *near = gbx_nearest_name(name, names, list_servers(code, names));
 
     (void)gbx_buf_printf(message, "there is no server '%.64s'", name);
     if (near != NULL)
@@ -127,7 +127,7 @@ static void no_tool_anywhere(const gbx_mcp_code *code, const char *tool,
 
         read_names(info.tools, &names);
         is_there = has_name(&names, tool);
-        near = gbx_nearest(tool, (const char *const *)names.list, names.count);
+        near = gbx_nearest_name(tool, (const char *const *)names.list, names.count);
         if (near != NULL && meant < MEANT_MAX)
             (void)gbx_buf_printf(message, "%s'%s.%s'",
                                  meant++ == 0 ? ": did you mean " : " or ", info.name,
@@ -282,8 +282,8 @@ void gbx_code_no_tool(const gbx_mcp_code *code, const char *server, const char *
         return;
     read_names(info.tools, &names);
     if (!has_name(&names, tool)) {
-        near = gbx_nearest(without_server(server, tool),
-                           (const char *const *)names.list, names.count);
+        near = gbx_nearest_name(without_server(server, tool),
+                                (const char *const *)names.list, names.count);
         (void)gbx_buf_printf(message, "the server '%s' has no tool '%.256s'", server,
                              tool);
         if (near != NULL)

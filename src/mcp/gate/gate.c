@@ -78,7 +78,7 @@ static void refuse_server(gbx_gate_call *call)
     for (size_t i = 0; i < config->server_count && count < GBX_COUNTOF(names); i++)
         if (!config->servers[i].disabled)
             names[count++] = config->servers[i].name;
-    nearest = gbx_nearest(call->server, names, count);
+    nearest = gbx_nearest_name(call->server, names, count);
     gbx_gate_refuse(call, "NOT_FOUND", "there is no server of this name%s%s%s",
                     nearest != NULL ? ": did you mean '" : "",
                     nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");

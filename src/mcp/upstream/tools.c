@@ -205,7 +205,7 @@ const char *gbx_tools_nearest(const gbx_tools *tools, const char *name)
 
     for (size_t i = 0; i < tools->count; i++)
         candidates[i] = tools->list[i].name;
-    return gbx_nearest(name, candidates, tools->count);
+    return gbx_nearest_name(name, candidates, tools->count);
 }
 
 void gbx_tools_say_dropped(const gbx_tools *tools, char *ret, size_t size)

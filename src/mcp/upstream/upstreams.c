@@ -102,7 +102,7 @@ static void refuse_server(gbx_upstreams *all, gbx_upstream_call *call, const cha
 
     for (size_t i = 0; i < all->count && count < GBX_COUNTOF(candidates); i++)
         candidates[count++] = all->servers[i].config->name;
-    nearest = gbx_nearest(name, candidates, count);
+    nearest = gbx_nearest_name(name, candidates, count);
     if (nearest != NULL)
         (void)snprintf(message, sizeof message,
                        "there is no server '%.128s': did you mean '%s'?", name,

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* nearest - which of the words that there are may have been meant. */
+#include "base/nearest.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const char *const tools[] = {
+    "read_text_file",           "list_directory",
+    "create_entities",          "get-sum",
+    "\xe6\x97\xa5\xe6\x9c\xac", "list_repository_vulnerability_alerts_for_organization",
+};
+
+static const char *name_near(const char *name)
+{
+    return gbx_nearest_name(name, tools, GBX_COUNTOF(tools));
+}
+
+static void test_name__case_and_what_is_between_words_do_not_count(void **state)
+{
+    (void)state;
+
+    assert_string_equal(name_near("readTextFil"), "read_text_file");
+    assert_string_equal(name_near("READ-TXT-FILE"), "read_text_file");
+    assert_string_equal(name_near("getSumm"), "get-sum");
+}
+
+static void test_name__a_long_one_may_differ_in_more(void **state)
+{
+    (void)state;
+
+    assert_string_equal(name_near("create_entity"), "create_entities");
+    assert_string_equal(name_near("list_directories"), "list_directory");
+    assert_string_equal(name_near(
+                            "list_repository_vulnerability_alert_for_organisation"),
+                        tools[5]);
+}
+
+static void test_name__another_one_is_not_near(void **state)
+{
+    (void)state;
+
+    assert_null(name_near("delete_branch"));
+    assert_null(name_near("sum"));
+    assert_null(name_near(""));
+    assert_null(name_near("_"));
+    assert_null(
+        name_near("-----------------------------------------"
+                  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"));
+}
+
+static void test_name__what_was_begun_is_near(void **state)
+{
+    (void)state;
+
+    assert_string_equal(name_near("readText"), "read_text_file");
+    assert_string_equal(name_near("\xe6\x97\xa5"), tools[4]);
+}
+
+static void test_word__is_near_by_two_edits_and_its_case_counts(void **state)
+{
+    static const char *const words[] = {"timeoutMs", "calls"};
+    (void)state;
+
+    assert_string_equal(gbx_nearest("timeoutms", words, 2), "timeoutMs");
+    assert_string_equal(gbx_nearest("cals", words, 2), "calls");
+    assert_null(gbx_nearest("TIMEOUTMS", words, 2));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_name__case_and_what_is_between_words_do_not_count),
+        cmocka_unit_test(test_name__a_long_one_may_differ_in_more),
+        cmocka_unit_test(test_name__another_one_is_not_near),
+        cmocka_unit_test(test_name__what_was_begun_is_near),
+        cmocka_unit_test(test_word__is_near_by_two_edits_and_its_case_counts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

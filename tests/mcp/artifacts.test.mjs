@@ -41,6 +41,17 @@ test('all that a script keeps is kept; what is not named is counted', async () =
   assert.equal(result.contents[0].text, 'text 69');
 });
 
+test('bytes without a type of their own are read as bytes, whatever they look like', async () => {
+  for (const [bytes, type] of [[[1, 2, 3], ''], [[104, 105], ''], [[255], ''], [[], ''], [[104, 105], 'text/csv']]) {
+    const { structuredContent: { result: uri } } = await execute(
+      `return (await artifact('x', new Uint8Array(${JSON.stringify(bytes)}), '${type}')).uri`);
+    const { blob, text } = (await wire.ask('resources/read', { uri })).result.contents[0];
+
+    if (type === '') assert.deepEqual([...Buffer.from(blob, 'base64')], bytes);
+    else assert.equal(text, 'hi');
+  }
+});
+
 /** How long it takes until the call has ended, and the longest wait of a ping meanwhile. */
 async function serveOthers(own) {
   const start = performance.now();

@@ -3,6 +3,7 @@
 #include "mcp/code/artifacts.h"
 
 #include "base/base64.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
@@ -86,6 +87,19 @@ static char *copy(const void *data, size_t len)
         memcpy(made, data, len);
     made[len] = 0;
     return made;
+}
+
+/* What is bytes by its type is read as bytes, whatever they look like: a reader must not
+ * find them in another place for their content. */
+static bool is_text(const char *mime_type, const char *data, size_t len)
+{
+    static const char *const bytes[] = {"image/", "audio/", "video/", "font/",
+                                        "application/octet-stream"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(bytes); i++)
+        if (strncmp(mime_type, bytes[i], strlen(bytes[i])) == 0)
+            return false;
+    return gbx_utf8_valid((const uint8_t *)data, len, NULL);
 }
 
 /* ---- reading -------------------------------------------------------------------- */
@@ -245,9 +259,7 @@ const gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
         return NULL;
     }
     a->len = len;
-    a->is_text = gbx_utf8_valid((const uint8_t *)a->data, len, NULL) &&
-                 strncmp(mime_type, "image/", 6) != 0 &&
-                 strncmp(mime_type, "audio/", 6) != 0;
+    a->is_text = is_text(a->mime_type, a->data, len);
     a->expires_ns = now_ns + store->keep_ns;
     (void)snprintf(a->uri, sizeof a->uri, GBX_ARTIFACT_SCHEME "%s%08x/%llu",
                    store->origin, store->salt, (unsigned long long)++store->last);

@@ -18,7 +18,7 @@ const until = async (holds, ms = 15000) => {
 
 /** A server of 2026-07-28 with the tools that `tools` has at the time; listen(response, id) is
  * asked for the stream of its changes. */
-function meetModern(t, { tools, listen, ttlMs = 0, delay = 0 }) {
+function meetModern(t, { tools, listen, ttlMs, delay = 0 }) {
   return meet(t, async (request, response, message) => {
     const { id, method } = message;
     const complete = (result) => json(response, 200, { id, result: { resultType: 'complete', ...result } });
@@ -85,6 +85,21 @@ describe('changes', { concurrency: true }, () => {
     await sleep(6000);
     assert.equal(count('POST subscriptions/listen'), 1); // it knows no such request
   });
+
+  for (const [time, ttlMs] of [['none', 0], ['what is no time', 'long'], ['nothing', undefined]])
+    test(`a list that says ${time} of how long it holds is read again for who goes by it`, async (t) => {
+      const tools = ['first'];
+      const { wire, call, count } = await meetModern(t, { tools, ttlMs, listen: refuse });
+
+      assert.equal(await call('first'), 'first');
+      assert.equal(count('POST tools/list'), 1);
+      tools.push('second', 'third');
+      await sleep(300);
+      assert.match((await wire.call('discover', { server: 'up', detail: 'names' })).result.content[0].text, /second/);
+      tools.push('fourth');
+      await sleep(300);
+      assert.equal(await call('fourth'), 'fourth');
+    });
 
   test('a list holds while its changes are told, whatever it says', async (t) => {
     const { call, count } = await meetModern(t, { tools: ['first'], ttlMs: 300, listen: acknowledge });

@@ -129,13 +129,14 @@ static void note_listening(gbx_session *s, bool is_listening)
     s->facts.tools_ttl_ms = is_listening ? 0 : s->ttl_ms;
 }
 
+/* No time at all, or none that is told, is the pause between two questions. */
 static void note_ttl(gbx_session *s, gbx_view result)
 {
     int64_t ms;
 
-    s->ttl_ms = 0;
-    if (s->facts.is_modern && gbx_rpc_integer(gbx_view_member(result, "ttlMs"), &ms) &&
-        ms > 0)
+    if (!gbx_rpc_integer(gbx_view_member(result, "ttlMs"), &ms) || ms < LIST_PAUSE_MS)
+        ms = LIST_PAUSE_MS;
+    if (s->facts.is_modern)
         s->ttl_ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
     note_listening(s, s->is_listening);
 }

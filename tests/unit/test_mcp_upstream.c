@@ -120,6 +120,13 @@ static void test_ping__of_the_server_is_answered(void **state)
     bad_expect(*state, "pings", "{}");
 }
 
+static void test_request__of_a_server_of_the_era_without_them_is_answered(void **state)
+{
+    bad_start(*state, "modern");
+    bad_expect(*state, "pings", "{}");
+    bad_expect(*state, "asks", "-32601");
+}
+
 static void test_progress__reaches_its_call(void **state)
 {
     servers *s = *state;
@@ -459,6 +466,7 @@ int main(void)
         WITH(test_result__that_is_none_is_a_fault_of_protocol),
         WITH(test_input__that_nobody_can_give_is_said_so),
         WITH(test_ping__of_the_server_is_answered),
+        WITH(test_request__of_a_server_of_the_era_without_them_is_answered),
         WITH(test_progress__reaches_its_call),
         WITH(test_environment__is_what_is_listed_and_configured),
         WITH(test_tools__are_told_in_the_order_in_which_they_were_asked_for),

@@ -63,15 +63,15 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
     free(p);
 }
 
-/* Nothing was declared that a server might ask for, but for ping; in the era without
- * requests from servers, nothing is answered, once that is known to be its era. */
+/* Nothing was declared that a server might ask for, but for ping. In the era without
+ * requests from servers a process is told so all the same, as long as somebody in it
+ * waits for an answer; at an address there is nothing to answer with. */
 static void on_request(gbx_session *s, const gbx_rpc_message *message)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     gbx_link_message about = {0};
-    bool is_guess = s->is_process && s->phase == GBX_PHASE_ASKING;
 
-    if (s->facts.is_modern && !is_guess) {
+    if (s->facts.is_modern && !s->is_process) {
         gbx_session_log(s, "a request was dropped: servers of this era have none");
         return;
     }

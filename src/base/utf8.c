@@ -187,18 +187,18 @@ static bool is_inside(const uint8_t *data, size_t len, size_t at)
 bool gbx_utf8_append_ends(gbx_buf *buf, const void *data, size_t len, size_t max)
 {
     const uint8_t *d = data;
-    size_t head = len <= max ? len : max / 2;
-    size_t tail = len <= max ? len : len - (max - max / 2);
+    size_t head = max / 2;
+    size_t tail;
 
-    if (len > max) {
-        while (head > 0 && is_inside(d, len, head))
-            head--;
-        while (is_inside(d, len, tail))
-            tail++;
-    }
+    if (len <= max)
+        return gbx_utf8_append_lossy(buf, data, len);
+    tail = len - (max - head);
+    while (head > 0 && is_inside(d, len, head))
+        head--;
+    while (is_inside(d, len, tail))
+        tail++;
     return gbx_utf8_append_lossy(buf, d, head) &&
-           (tail == head ||
-            gbx_buf_printf(buf, " [... %zu bytes ...] ", tail - head)) &&
+           gbx_buf_printf(buf, " [... %zu bytes ...] ", tail - head) &&
            gbx_utf8_append_lossy(buf, d + tail, len - tail);
 }
 

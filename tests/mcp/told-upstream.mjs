@@ -17,7 +17,7 @@ function answer(method, params) {
   switch (method) {
     case 'initialize':
       return { result: { protocolVersion: '2025-11-25', capabilities: { tools: {} },
-        serverInfo: { name: `told${KEY && `-${KEY}`}`, version: '1' } } };
+        serverInfo: { name: `told${KEY && `-${KEY}`}`, version: '1' }, instructions: '' } };
     case 'tools/list': return { result: { tools } };
     case 'tools/call': {
       const { result, error, times, half } = params.arguments ?? {};

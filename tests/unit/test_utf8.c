@@ -210,6 +210,16 @@ static void test_ends__are_head_and_tail_between_characters(void **state)
     }
 }
 
+static void test_ends__of_nothing_are_nothing(void **state)
+{
+    gbx_buf buf;
+    (void)state;
+
+    gbx_buf_init(&buf, 64);
+    assert_true(gbx_utf8_append_ends(&buf, NULL, 0, 8)); /* as of an empty buffer */
+    assert_int_equal(buf.len, 0);
+}
+
 static void test_writers__say_when_the_ceiling_is_reached(void **state)
 {
     static const uint16_t units[] = {'a', 0x20AC};
@@ -348,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_utf16__becomes_utf8_and_lone_surrogates_the_mark),
         cmocka_unit_test(test_lossy__keeps_what_is_valid_and_marks_each_bad_byte),
         cmocka_unit_test(test_ends__are_head_and_tail_between_characters),
+        cmocka_unit_test(test_ends__of_nothing_are_nothing),
         cmocka_unit_test(test_writers__say_when_the_ceiling_is_reached),
         cmocka_unit_test(test_escaped__leaves_nothing_that_steers),
         cmocka_unit_test(test_escaped__shows_nul_too),

@@ -32,7 +32,7 @@ static char *copy_message(const char *message, size_t len)
     char *copy;
 
     gbx_buf_init(&text, GBX_MIB(1));
-    for (; (nul = memchr(message, 0, len)) != NULL; message = nul + 1) {
+    for (; len > 0 && (nul = memchr(message, 0, len)) != NULL; message = nul + 1) {
         (void)gbx_buf_append(&text, message, (size_t)(nul - message));
         (void)gbx_buf_puts(&text, "\xEF\xBF\xBD");
         len -= (size_t)(nul + 1 - message);

@@ -71,7 +71,7 @@ static bool note_facts(gbx_session *s, gbx_view result, gbx_view info)
     gbx_buf_init(&text, GBX_KIB(256));
     if (gbx_view_kind(instructions) != '"' ||
         !gbx_view_take_text(instructions, &text) ||
-        memchr(text.data, 0, text.len) != NULL) {
+        (text.len > 0 && memchr(text.data, 0, text.len) != NULL)) {
         gbx_buf_cleanup(&text);
         gbx_buf_init(&text, 1);
     }

@@ -181,6 +181,7 @@ static void test_refusal__is_told_with_what_the_server_adds_to_it(void **state)
          "bad (error -32602): \"x\" is none"},
         {"{\"message\":\"\",\"data\":\"x\"}", "x (error -32602)"},
         {"{\"message\":\"bad\",\"data\":null}", "bad (error -32602)"},
+        {"{\"message\":\"\\u0000bad\\u0000args\"}", " bad args (error -32602)"},
         {"{\"message\":\"bad\",\"data\":\"\"}", "bad (error -32602)"},
         {"{}", "no reason was given (error -32602)"},
     };

@@ -61,6 +61,8 @@ static void put_refusal(const gbx_session *s, gbx_view error, int code, gbx_buf 
     gbx_buf_init(&words, WORDS_MAX);
     gbx_buf_init(&data, DATA_MAX + GBX_KIB(1));
     (void)gbx_view_append_text(gbx_rpc_error_message(error), &words);
+    for (size_t i = 0; i < words.len; i++)
+        words.data[i] = words.data[i] == '\0' ? ' ' : words.data[i];
     put_data(s, gbx_view_member(error, "data"), &data);
     has_words = !words.failed && words.len > 0;
     if (has_words)

@@ -64,6 +64,27 @@ test('a hundred scripts that wait hold up no other', async () => {
   await Promise.allSettled([waiting, wire.exited]);
 });
 
+test('thousands of questions that a script asks at once hold up no other, nor its end', async () => {
+  const tools = `Array.from({ length: 4000 }, (_, i) => ({ name: 'read_' + i,
+    description: 'Reads the file of that number. '.repeat(20), inputSchema: { type: 'object' } }))`;
+  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', file('many.json', JSON.stringify({
+    mcpServers: { many: { command: process.execPath,
+      args: [fileURLToPath(new URL('told-upstream.mjs', import.meta.url)), tools] } } }))]);
+  await wire.initialize();
+  await wire.call('provision', { server: 'many' });
+  const ended = [];
+  const asks = wire.call('execute', { timeout_ms: 3000,
+    code: 'await Promise.all(Array.from({ length: 2500 }, (_, i) => discover(`read file ${i}`)))' });
+  const other = new Promise((resolve) => { setTimeout(resolve, 300); })
+    .then(() => wire.call('execute', { code: 'return 2' }));
+  other.then(() => ended.push('other'));
+  await asks;
+  ended.push('asks');
+  await other;
+  assert.deepEqual(ended, ['other', 'asks']);
+  await wire.close();
+});
+
 test('a script that has not begun in its time is told so', async () => {
   const wire = new Wire(process.env.GLOVEBOX, served);
   await wire.initialize();

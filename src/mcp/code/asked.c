@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <event2/event.h>
+
 #define LINE_MAX 10000000
 
 static bool is_text(gbx_view view, const char *text)
@@ -108,14 +110,15 @@ static void on_call(const gbx_asked *a)
 
 /* ---- tools and discover ------------------------------------------------------------------ */
 
-struct question {
+struct gbx_question {
     gbx_code_run *run;
     gbx_request request;
     gbx_code_query query;
     bool whole; /* tools as they are, not what discover says of them */
+    gbx_question *next;
 };
 
-static void answer_question(struct question *q)
+static void answer_tools(const gbx_question *q)
 {
     static const char too_long[] =
         "the list is longer than 64 MiB: ask for one server, or "
@@ -139,7 +142,7 @@ static void answer_question(struct question *q)
 }
 
 /* A list that is empty would say that the server had none. */
-static void refuse_unlearnt(const struct question *q, const gbx_upstream_reply *failure)
+static void refuse_unlearnt(const gbx_question *q, const gbx_upstream_reply *failure)
 {
     const char *error_code = gbx_upstream_fault_name(failure->fault);
     const char *message = "the server cannot be started";
@@ -156,35 +159,88 @@ static void refuse_unlearnt(const struct question *q, const gbx_upstream_reply *
     gbx_buf_cleanup(&clean);
 }
 
-static void on_learnt(void *user, const gbx_upstream_reply *failure)
+static void answer_question(const gbx_question *q)
 {
-    struct question *q = user;
     gbx_asked a = {.run = q->run, .request = q->request};
     gbx_buf message;
 
     gbx_buf_init(&message, GBX_KIB(8));
     if (q->query.tool[0] != 0)
         gbx_code_no_tool(q->run->code, q->query.server, q->query.tool, &message);
-    if (!q->run->is_ending && failure != NULL)
-        refuse_unlearnt(q, failure);
-    else if (!q->run->is_ending && message.len > 0 && gbx_buf_append(&message, "", 1))
+    if (message.len > 0 && gbx_buf_append(&message, "", 1))
         gbx_asked_refuse(&a, "NOT_FOUND", (char *)message.data);
-    else if (!q->run->is_ending)
-        answer_question(q);
+    else
+        answer_tools(q);
     gbx_buf_cleanup(&message);
+}
+
+static void wait_for_turn(gbx_code_run *run)
+{
+    static const struct timeval now = {0, 0};
+
+    (void)event_add(run->turn, &now);
+}
+
+static void on_turn(evutil_socket_t fd, short what, void *user)
+{
+    gbx_code_run *run = user;
+    gbx_question *q = run->questions;
+
+    (void)fd;
+    (void)what;
+    run->questions = q->next;
+    if (q->next != NULL)
+        wait_for_turn(run);
+    answer_question(q);
+    free(q);
+    gbx_code_run_release(run);
+}
+
+/* An answer takes as long as there are many tools, and code may ask thousands at once: each
+ * has a turn of the loop of its own. */
+static void line_up(gbx_question *q)
+{
+    gbx_code_run *run = q->run;
+
+    if (run->questions != NULL) {
+        *run->questions_end = q;
+    } else {
+        run->questions = q;
+        wait_for_turn(run);
+    }
+    run->questions_end = &q->next;
+}
+
+static void on_learnt(void *user, const gbx_upstream_reply *failure)
+{
+    gbx_question *q = user;
+
+    if (!q->run->is_ending && failure == NULL) {
+        line_up(q);
+        return;
+    }
+    if (!q->run->is_ending)
+        refuse_unlearnt(q, failure);
     gbx_code_run_release(q->run);
     free(q);
 }
 
+static bool has_turns(gbx_code_run *run)
+{
+    if (run->turn == NULL)
+        run->turn = event_new(gbx_mcp_loop_base(run->code->loop), -1, 0, on_turn, run);
+    return run->turn != NULL;
+}
+
 static void ask(const gbx_asked *a, gbx_view words, gbx_view settings, bool whole)
 {
-    struct question *q = calloc(1, sizeof *q);
+    gbx_question *q = calloc(1, sizeof *q);
     gbx_mcp_code *code = a->run->code;
     const char *why = "INVALID_ARGS";
     gbx_buf message;
 
     gbx_buf_init(&message, GBX_KIB(8));
-    if (q == NULL) {
+    if (q == NULL || !has_turns(a->run)) {
         gbx_asked_refuse(a, "UNAVAILABLE", "memory is out");
     } else if (whole && !gbx_code_take_name(a->args[0], q->query.server,
                                             sizeof q->query.server)) {
@@ -295,6 +351,20 @@ void gbx_asked_refuse(const gbx_asked *a, const char *code, const char *message)
 {
     gbx_code_run_fault(a->run, code, message);
     gbx_nested_refuse(a->run->code, a->request, code, message, strlen(message), false);
+}
+
+void gbx_code_run_drop_questions(gbx_code_run *run)
+{
+    gbx_question *q;
+
+    while ((q = run->questions) != NULL) {
+        run->questions = q->next;
+        run->holders--;
+        free(q);
+    }
+    if (run->turn != NULL)
+        event_free(run->turn);
+    run->turn = NULL;
 }
 
 void gbx_code_run_asked(void *user, gbx_request request, gbx_view args)

@@ -26,6 +26,7 @@ static void free_run(gbx_code_run *run)
     gbx_code_run_unwatch(run);
     gbx_gate_forget(run->sift);
     gbx_code_run_drop_keepings(run);
+    gbx_code_run_drop_questions(run);
     for (gbx_nested *n = run->calls, *next; n != NULL; n = next) {
         next = n->next;
         gbx_nested_free(n);
@@ -130,6 +131,7 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
     run->result = result;
     run->error = *error;
     run->is_ending = true;
+    gbx_code_run_drop_questions(run);
     if (was_stopped(run))
         gbx_code_run_drop_keepings(run);
     run->holders++; /* the last call that is cancelled must not end the run beneath us */

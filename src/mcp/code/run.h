@@ -26,6 +26,7 @@ typedef struct gbx_run_fault {
 } gbx_run_fault;
 
 typedef struct gbx_keeping gbx_keeping;
+typedef struct gbx_question gbx_question;
 
 /* What an error means, by the code (study.c). */
 typedef struct gbx_run_meaning {
@@ -57,9 +58,12 @@ typedef struct gbx_code_run {
     gbx_nested *calls;      /* all of them, in their order */
     gbx_nested **calls_end;
     size_t call_count;
-    size_t refused;        /* over the limit of calls; not in the list */
-    size_t open;           /* calls that have not ended */
-    gbx_keeping *keepings; /* artifacts to be; the first is being looked through */
+    size_t refused;          /* over the limit of calls; not in the list */
+    size_t open;             /* calls that have not ended */
+    gbx_keeping *keepings;   /* artifacts to be; the first is being looked through */
+    gbx_question *questions; /* about tools that are known; the first is next */
+    gbx_question **questions_end;
+    struct event *turn; /* of the first */
     gbx_reply_artifact *artifacts;
     size_t artifact_count;
     size_t artifact_room;
@@ -119,6 +123,9 @@ void gbx_code_run_fault(gbx_code_run *run, const char *code, const char *message
 
 /* Those that are not kept yet never will be (keep.c). */
 void gbx_code_run_drop_keepings(gbx_code_run *run);
+
+/* Nobody waits for answers any more (asked.c). */
+void gbx_code_run_drop_questions(gbx_code_run *run);
 
 /* What the box asks (asked.c). */
 void gbx_code_run_asked(void *user, gbx_request request, gbx_view args);

@@ -313,6 +313,41 @@ static void test_other_name__of_a_call_is_denied_but_not_allowed(void **state)
                          rows[i].wanted);
 }
 
+/* Many texts, each as long as one may be: a rule that looks at all of them would hold up
+ * everybody for seconds. */
+static void test_lists__are_looked_at_in_bounds(void **state)
+{
+    static const struct {
+        const char *rule;
+        size_t texts;
+        answer wanted;
+    } rows[] = {
+        {"{\"action\":\"deny\",\"args\":{\"a[]\":\"*y\"}}", 60, ASK},
+        {"{\"action\":\"deny\",\"args\":{\"a[]\":\"*y\"}}", 70, FAULT},
+        {"{\"action\":\"deny\",\"args\":{\"a[]\":[\"*y\",\"*z\"]}}", 40, FAULT},
+        {"{\"action\":\"allow\",\"args\":{\"a[]\":\"x*\"}}", 70, FAULT},
+        {"{\"action\":\"allow\",\"args\":{\"a[]\":\"*\"}}", 240, ALLOW},
+    };
+    static char text[64000];
+    (void)state;
+
+    memset(text, 'x', sizeof text - 1);
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        gbx_mcp_config *config = config_of(rows[i].rule);
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf call;
+
+        gbx_buf_init(&call, GBX_MIB(16));
+        (void)gbx_buf_puts(&call, "files/r {\"a\":[");
+        for (size_t k = 0; k < rows[i].texts; k++)
+            (void)gbx_buf_printf(&call, "%s\"%s\"", k > 0 ? "," : "", text);
+        assert_true(gbx_buf_append(&call, "]}", 3));
+        assert_int_equal(ask_with(config->rules, (const char *)call.data,
+                                  GBX_GATE_HINT_OTHER),
+                         rows[i].wanted);
+        gbx_mcp_config_free(config);
+    }
+}
+
 /* The time is that of the pattern times the text, not more. */
 static void test_globs__that_are_all_stars_end(void **state)
 {
@@ -408,6 +443,7 @@ int main(void)
         cmocka_unit_test(test_members__are_what_every_parser_finds),
         cmocka_unit_test(test_hint__is_asked_for_where_it_matters_alone),
         cmocka_unit_test(test_other_name__of_a_call_is_denied_but_not_allowed),
+        cmocka_unit_test(test_lists__are_looked_at_in_bounds),
         cmocka_unit_test(test_globs__that_are_all_stars_end),
         cmocka_unit_test(test_rule_for__fits_the_very_tool),
         cmocka_unit_test(test_rule_for__looks_at_what_the_rule_that_asked_looks_at),

@@ -16,9 +16,13 @@
 /* A letter of a name is at most two escapes. */
 #define LETTER_MAX 12
 
+/* Bytes of text that a condition looks at, for each pattern: others wait while it does. */
+#define TEXTS_MAX GBX_MIB(4)
+
 typedef struct looking {
     const gbx_gate_condition *condition;
     bool allows;
+    size_t len; /* of what was looked at so far */
     const char *why;
 } looking;
 
@@ -73,10 +77,16 @@ static bool leaf_holds(looking *l, gbx_view value)
         return !l->allows;
     if (!gbx_view_take_text(value, &text) || !gbx_buf_append(&text, "", 1))
         l->why = "it does not fit in memory";
-    for (size_t i = 0; i < l->condition->glob_count && l->why == NULL && !holds; i++)
-        holds = gbx_glob_value(l->condition->globs[i], (const char *)text.data,
-                               text.len - 1, l->allows ? GBX_GLOB_EXACT : GBX_GLOB_WIDE,
-                               &l->why);
+    for (size_t i = 0; i < l->condition->glob_count && l->why == NULL && !holds; i++) {
+        const char *glob = l->condition->globs[i];
+
+        holds = gbx_glob_value(glob, (const char *)text.data, text.len - 1,
+                               l->allows ? GBX_GLOB_EXACT : GBX_GLOB_WIDE, &l->why);
+        l->len += gbx_glob_is_any(glob) ? 0 : text.len;
+        if (l->why == NULL && l->len > TEXTS_MAX)
+            l->why =
+                "there is more text in the list than the 4 MiB that a rule looks at";
+    }
     return holds && l->why == NULL;
 }
 

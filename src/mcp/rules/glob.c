@@ -13,6 +13,7 @@
 
 /* Where in the pattern the text may have got to: a flag for each of its bytes. */
 typedef struct places {
+    bool any;
     bool at[GBX_GLOB_MAX + 2];
 } places;
 
@@ -54,6 +55,7 @@ static bool wild_takes(const matching *m, size_t i, size_t stars, char c)
 /* Place i is reached: so is what follows a star that stands for nothing. */
 static void reach(const matching *m, places *p, size_t i)
 {
+    p->any = true;
     while (!p->at[i]) {
         p->at[i] = true;
         if (i < m->len && m->pattern[i] == '*')
@@ -70,6 +72,7 @@ static void reach(const matching *m, places *p, size_t i)
 
 static void step(const matching *m, const places *from, places *to, char c)
 {
+    to->any = false;
     memset(to->at, 0, m->len + 1);
     for (size_t i = 0; i < m->len; i++) {
         char want = m->pattern[i];
@@ -113,13 +116,13 @@ static size_t take(const matching *m, const char *text, size_t len, char ret[4],
 
 static void feed(const matching *m, places *at, char c)
 {
-    places next;
+    places from;
 
+    memcpy(from.at, at->at, m->len + 1);
     if (((uint8_t)c & 0xC0) == 0x80)
-        step_within(m, at, &next, c);
+        step_within(m, &from, at, c);
     else
-        step(m, at, &next, c);
-    *at = next;
+        step(m, &from, at, c);
 }
 
 /* Where a text has got to that may as well have no parameters: "/a;x=1/b" is "/a/b" to
@@ -132,6 +135,7 @@ typedef struct detour {
 
 static void unite(const matching *m, places *to, const places *with)
 {
+    to->any = to->any || with->any;
     for (size_t i = 0; i <= m->len; i++)
         to->at[i] = to->at[i] || with->at[i];
 }
@@ -154,7 +158,7 @@ static void turn(const matching *m, detour *d, places *at, const char *text, siz
 
 static bool match(const matching *m, const char *text, size_t len)
 {
-    places a = {{false}};
+    places a = {.any = false};
     detour d = {.is_path = m->kind == GBX_GLOB_URL && m->how == GBX_GLOB_WIDE};
     char some[4];
     size_t some_len;
@@ -173,6 +177,8 @@ static bool match(const matching *m, const char *text, size_t len)
         i += take(m, text + i, len - i, some, &some_len);
         for (size_t k = 0; k < some_len; k++)
             feed(m, &a, some[k]);
+        if (!a.any && !m->is_anywhere && !d.is_open)
+            return false;
     }
     turn(m, &d, &a, text + len, 0);
     return a.at[m->len];
@@ -255,6 +261,11 @@ gbx_glob_kind gbx_glob_kind_of(const char *pattern)
     return strstr(pattern, "://") != NULL ? GBX_GLOB_URL : GBX_GLOB_PATH;
 }
 
+bool gbx_glob_is_any(const char *pattern)
+{
+    return strcmp(pattern, "**") == 0 || strcmp(pattern, "*") == 0;
+}
+
 bool gbx_glob_name(const char *pattern, const char *name, gbx_glob_how how)
 {
     matching m = open(pattern, GBX_GLOB_TEXT, how);
@@ -268,7 +279,7 @@ bool gbx_glob_value(const char *pattern, const char *text, size_t len, gbx_glob_
     matching m = open(pattern, gbx_glob_kind_of(pattern), how);
 
     *ret_why = NULL;
-    if (strcmp(pattern, "**") == 0 || strcmp(pattern, "*") == 0)
+    if (gbx_glob_is_any(pattern))
         return true;
     *ret_why = gbx_plain_objection(pattern, m.kind, text, len, how);
     if (*ret_why != NULL)

@@ -34,6 +34,9 @@ typedef enum gbx_glob_how { GBX_GLOB_EXACT, GBX_GLOB_WIDE } gbx_glob_how;
 
 gbx_glob_kind gbx_glob_kind_of(const char *pattern);
 
+/* It fits every text, which is not looked at. */
+bool gbx_glob_is_any(const char *pattern);
+
 /* Names of servers and tools: every pattern is as one without a slash, and what asks or
  * denies matches in another case of letters alone. */
 bool gbx_glob_name(const char *pattern, const char *name, gbx_glob_how how);

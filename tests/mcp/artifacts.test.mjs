@@ -138,6 +138,33 @@ test('so is all that a tool gives', async () => {
   assert.equal(s.result.filter((each) => typeof each.uri === 'string').length, 80);
 });
 
+test('text that comes as bytes has no secret in it, and a long one is read as bytes', async () => {
+  const path = join(folder, 'bytes.json');
+  const hex = Buffer.from('t0ken-of-the-test').toString('hex');
+  writeFileSync(path, JSON.stringify({ mcpServers: { up: { command: process.execPath,
+    args: [fileURLToPath(new URL('told-upstream.mjs', import.meta.url)), '[{name:"say"}]'] } },
+  glovebox: { rules: [{ action: 'allow' }],
+    secrets: { KEY: { value: 't0ken-of-the-test', servers: ['up'] } } } }));
+  const own = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
+    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder } });
+  await own.initialize();
+  const blobOf = (text) => ({ content: [{ type: 'resource',
+    resource: { uri: 'x:1', mimeType: 'text/plain', blob: Buffer.from(text).toString('base64') } }] });
+  const read = async (code, text) => {
+    const { result } = await own.call('execute', { code, input: blobOf(text) });
+    const [{ uri }] = result.structuredContent.artifacts;
+    return (await own.ask('resources/read', { uri: `${uri}?length=100` })).result.contents[0];
+  };
+  const plain = 'return await servers.up.say({ result: input })';
+  const asBytes = `const { content: [{ resource }] } = await servers.up.say({ result: input }, { raw: true });
+    return await artifact('a', Uint8Array.fromBase64(resource.blob), 'text/plain')`;
+  for (const code of [plain, asBytes])
+    assert.equal((await read(code, `a ${hex} b`)).text, 'a {{secret:KEY}} b');
+  assert.equal((await read(plain, 'é'.repeat(40000))).blob, Buffer.from('é'.repeat(50)).toString('base64'));
+  assert.equal((await read(plain, '')).text, '');
+  await own.close();
+});
+
 test('what is beyond the limits throws, and says which', async () => {
   const { structuredContent: s } = await execute(`const reasons = [];
     await artifact('a', 'x'.repeat(1000000));

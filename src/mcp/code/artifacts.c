@@ -89,19 +89,6 @@ static char *copy(const void *data, size_t len)
     return made;
 }
 
-/* What is bytes by its type is read as bytes, whatever they look like: a reader must not
- * find them in another place for their content. */
-static bool is_text(const char *mime_type, const char *data, size_t len)
-{
-    static const char *const bytes[] = {"image/", "audio/", "video/", "font/",
-                                        "application/octet-stream"};
-
-    for (size_t i = 0; i < GBX_COUNTOF(bytes); i++)
-        if (strncmp(mime_type, bytes[i], strlen(bytes[i])) == 0)
-            return false;
-    return gbx_utf8_valid((const uint8_t *)data, len, NULL);
-}
-
 /* ---- reading -------------------------------------------------------------------- */
 
 struct range {
@@ -238,9 +225,20 @@ void gbx_artifacts_free(gbx_artifacts *store)
     free(store);
 }
 
-const gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
-                                      const char *mime_type, const void *data,
-                                      size_t len, int64_t now_ns)
+bool gbx_artifacts_is_text(const char *mime_type, const void *data, size_t len)
+{
+    static const char *const bytes[] = {"image/", "audio/", "video/", "font/",
+                                        "application/octet-stream"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(bytes); i++)
+        if (strncmp(mime_type, bytes[i], strlen(bytes[i])) == 0)
+            return false;
+    return gbx_utf8_valid(data, len, NULL);
+}
+
+gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
+                                const char *mime_type, const void *data, size_t len,
+                                int64_t now_ns)
 {
     gbx_artifact *a;
 
@@ -259,7 +257,7 @@ const gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
         return NULL;
     }
     a->len = len;
-    a->is_text = is_text(a->mime_type, a->data, len);
+    a->is_text = gbx_artifacts_is_text(mime_type, a->data, len);
     a->expires_ns = now_ns + store->keep_ns;
     (void)snprintf(a->uri, sizeof a->uri, GBX_ARTIFACT_SCHEME "%s%08x/%llu",
                    store->origin, store->salt, (unsigned long long)++store->last);

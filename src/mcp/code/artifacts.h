@@ -22,7 +22,7 @@ typedef struct gbx_artifact {
     char *mime_type; /* likewise */
     char *data;
     size_t len;
-    bool is_text; /* UTF-8 */
+    bool is_text; /* it is read as text, and not in base64 */
     int64_t expires_ns;
     struct gbx_artifact *next; /* younger */
 } gbx_artifact;
@@ -35,11 +35,15 @@ gbx_artifacts *gbx_artifacts_new_of(const char *origin, uint64_t max_bytes,
                                     uint32_t keep_ms);
 void gbx_artifacts_free(gbx_artifacts *store);
 
+/* UTF-8, and not bytes by its type: a reader must not find those in another place for their
+ * content. */
+bool gbx_artifacts_is_text(const char *mime_type, const void *data, size_t len);
+
 /* Everything is copied. NULL if it is more than all that may be kept, or memory is out.
- * Borrowed, valid until the next change. */
-const gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
-                                      const char *mime_type, const void *data,
-                                      size_t len, int64_t now_ns);
+ * Borrowed, valid until the next change; of its members is_text may be set. */
+gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
+                                const char *mime_type, const void *data, size_t len,
+                                int64_t now_ns);
 
 /* Append the contents that resources/read answers with for URI or URI?offset=N&length=M,
  * also with %3D and %26 in it: bytes, of text whole characters, and one at least, under the uri that was asked for.

@@ -19,7 +19,7 @@ struct gbx_keeping {
     char *name;
     char mime_type[GBX_ARTIFACT_MIME_SIZE];
     gbx_buf bytes;
-    bool is_bytes; /* and no text */
+    bool is_bytes; /* and is not read as text */
     gbx_gate_sift *sift;
     gbx_keeping *next; /* of the run */
 };
@@ -72,13 +72,17 @@ static gbx_keeping *take(const gbx_asked *a)
     k->asked = (gbx_asked){.run = a->run, .request = a->request};
     k->is_bytes = gbx_view_is_true(gbx_view_member(a->args[3], "bytes"));
     k->name = gbx_asked_text(a->args[0], 200);
-    if (!take_mime(a, k->is_bytes, k->mime_type))
+    if (!take_mime(a, k->is_bytes, k->mime_type)) {
         gbx_asked_refuse(a, "INVALID_ARGS",
                          "mimeType is a type and a subtype, as in \"text/csv\"");
-    else if (a->args[1].at == NULL || !take_bytes(a->args[1], k->is_bytes, &k->bytes))
+    } else if (a->args[1].at == NULL ||
+               !take_bytes(a->args[1], k->is_bytes, &k->bytes)) {
         gbx_asked_refuse(a, "INVALID_ARGS", "an artifact has a name and a value");
-    else
+    } else {
+        k->is_bytes = k->is_bytes &&
+                      !gbx_artifacts_is_text(k->mime_type, k->bytes.data, k->bytes.len);
         return k;
+    }
     free_keeping(k);
     return NULL;
 }
@@ -100,7 +104,7 @@ static void keep(const gbx_keeping *k, gbx_view text)
         gbx_asked_refuse(&k->asked, "INVALID_ARGS",
                          "an artifact has a name and a value");
     } else if (gbx_code_run_try_keep(run, has_name ? k->name : "artifact", k->mime_type,
-                                     text.at, text.len, &answer, why)) {
+                                     text.at, text.len, k->is_bytes, &answer, why)) {
         (void)gbx_buf_puts(&answer, "}");
         gbx_box_answer(run->code->box, k->asked.request, (char *)answer.data,
                        answer.len);

@@ -9,12 +9,14 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "guard/guard.h"
+#include "mcp/rules/rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMED_MAX 8
+#define NAMED_MAX  8
+#define TEXT_BYTES GBX_KIB(64) /* that are looked through while others wait */
 
 static void free_run(gbx_code_run *run)
 {
@@ -324,11 +326,11 @@ void gbx_code_run_fault(gbx_code_run *run, const char *code, const char *message
 }
 
 bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime_type,
-                           const void *data, size_t len, gbx_buf *handle,
+                           const void *data, size_t len, bool is_bytes, gbx_buf *handle,
                            char why[GBX_RUN_WHY_SIZE])
 {
     uint64_t max = run->code->settings->artifact_bytes;
-    const gbx_artifact *kept = NULL;
+    gbx_artifact *kept = NULL;
     gbx_reply_artifact *a;
 
     if (run->artifact_count == GBX_RUN_ARTIFACTS_MAX) {
@@ -350,6 +352,7 @@ bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime
         (void)snprintf(why, GBX_RUN_WHY_SIZE, "there is no memory for it");
         return false;
     }
+    kept->is_text = kept->is_text && !is_bytes;
     memcpy(a->uri, kept->uri, sizeof a->uri);
     (void)snprintf(a->name, sizeof a->name, "%.*s",
                    (int)gbx_artifacts_border(name, strlen(name), sizeof a->name - 1),
@@ -364,12 +367,23 @@ bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime
     return true;
 }
 
+/* What is read as text is looked through as one: in base64 it was another. What would take
+ * long is not read as text. */
 void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_type,
                        const void *data, size_t len, gbx_buf *handle)
 {
+    bool has_secrets = run->code->config->rules->secrets->secret_count > 0;
+    bool is_bytes = has_secrets && len > TEXT_BYTES;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
     char why[GBX_RUN_WHY_SIZE];
 
-    if (!gbx_code_run_try_keep(run, name, mime_type, data, len, handle, why))
+    gbx_buf_init(&clean, len * 8 + GBX_KIB(4));
+    if (has_secrets && !is_bytes && gbx_artifacts_is_text(mime_type, data, len)) {
+        is_bytes = !gbx_gate_redact(run->code->gate, data, len, &clean);
+        data = is_bytes || clean.len == 0 ? data : clean.data;
+        len = is_bytes ? len : clean.len;
+    }
+    if (!gbx_code_run_try_keep(run, name, mime_type, data, len, is_bytes, handle, why))
         put_handle(NULL, why, mime_type, len, handle);
 }
 

@@ -108,12 +108,13 @@ void gbx_code_run_release(gbx_code_run *run);
 /* A nested call of the run has ended. */
 void gbx_code_run_settled(gbx_code_run *run);
 
-/* Keep bytes for who reads the reply, and append their handle as JSON. False: they are not
- * kept, why says so in words. */
+/* Keep what was looked through for who reads the reply, and append its handle as JSON;
+ * is_bytes: it is not read as text in any case. False: it is not kept, why says so in
+ * words. */
 bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime_type,
-                           const void *data, size_t len, gbx_buf *handle,
+                           const void *data, size_t len, bool is_bytes, gbx_buf *handle,
                            char why[GBX_RUN_WHY_SIZE]);
-/* The same of what a tool has given, whose other parts are of use: a handle is appended in
+/* The same of bytes that a tool has given, whose other parts are of use: a handle is appended in
  * any case, and says why there is nothing behind it. */
 void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_type,
                        const void *data, size_t len, gbx_buf *handle);

@@ -82,6 +82,19 @@ static gbx_unescaped utf16(const uint8_t *data, size_t len)
     return point(0x10000 + ((high & 0x3FF) << 10 | (low & 0x3FF)), 12);
 }
 
+/* \u{X}, as in JavaScript. */
+static gbx_unescaped braced(const uint8_t *data, size_t len)
+{
+    uint32_t value;
+    size_t n = hex(data + 3, len - 3, 6, &value);
+
+    if (n + 3 == len)
+        return need_more;
+    if (n == 0 || data[n + 3] != '}' || value > 0x10FFFF)
+        return as_itself(data[0]);
+    return point(value, (uint8_t)(n + 4));
+}
+
 static gbx_unescaped json(const uint8_t *data, size_t len)
 {
     static const char letters[] = "\"\\/'bfnrt";
@@ -92,6 +105,8 @@ static gbx_unescaped json(const uint8_t *data, size_t len)
 
     if (len == 1)
         return need_more;
+    if (data[1] == 'u' && len > 2 && data[2] == '{')
+        return braced(data, len);
     if (data[1] == 'u')
         return utf16(data, len);
     if (data[1] == 'x') {
@@ -144,21 +159,29 @@ static gbx_unescaped html(const uint8_t *data, size_t len)
         const char *text;
         char meant;
     } names[] = {
-        {"&amp;", '&'},   {"&lt;", '<'},  {"&gt;", '>'},   {"&quot;", '"'},
-        {"&apos;", '\''}, {"&sol;", '/'}, {"&plus;", '+'}, {"&equals;", '='},
+        {"&amp;", '&'},    {"&lt;", '<'},     {"&gt;", '>'},     {"&quot;", '"'},
+        {"&apos;", '\''},  {"&sol;", '/'},    {"&plus;", '+'},   {"&equals;", '='},
+        {"&excl;", '!'},   {"&num;", '#'},    {"&dollar;", '$'}, {"&percnt;", '%'},
+        {"&lpar;", '('},   {"&rpar;", ')'},   {"&ast;", '*'},    {"&comma;", ','},
+        {"&period;", '.'}, {"&colon;", ':'},  {"&semi;", ';'},   {"&quest;", '?'},
+        {"&commat;", '@'}, {"&lsqb;", '['},   {"&lbrack;", '['}, {"&bsol;", '\\'},
+        {"&rsqb;", ']'},   {"&rbrack;", ']'}, {"&Hat;", '^'},    {"&lowbar;", '_'},
+        {"&grave;", '`'},  {"&lcub;", '{'},   {"&lbrace;", '{'}, {"&vert;", '|'},
+        {"&verbar;", '|'}, {"&rcub;", '}'},   {"&rbrace;", '}'},
     };
 
     if (len == 1)
         return need_more;
     if (data[1] == '#')
         return html_number(data, len);
+    if ((data[1] | 0x20) < 'a' || (data[1] | 0x20) > 'z')
+        return as_itself(data[0]); /* no name begins so */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         size_t name_len = strlen(names[i].text);
 
-        if (len < name_len && memcmp(data, names[i].text, len) == 0)
-            return need_more;
-        if (len >= name_len && memcmp(data, names[i].text, name_len) == 0)
-            return one((uint8_t)names[i].meant, (uint8_t)name_len);
+        if (memcmp(data, names[i].text, len < name_len ? len : name_len) == 0)
+            return len < name_len ? need_more
+                                  : one((uint8_t)names[i].meant, (uint8_t)name_len);
     }
     return as_itself(data[0]);
 }

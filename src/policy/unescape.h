@@ -13,7 +13,7 @@
 
 typedef enum gbx_escaping {
     GBX_ESCAPING_NONE,
-    GBX_ESCAPING_JSON,    /* \n \/ \u0041 \x41 */
+    GBX_ESCAPING_JSON,    /* \n \/ \u0041 \x41 \u{41} */
     GBX_ESCAPING_PERCENT, /* %41 */
     GBX_ESCAPING_FORM,    /* %41 and + for a space */
     GBX_ESCAPING_HTML,    /* &amp; &#65; &#x41; */

@@ -172,6 +172,35 @@ static void test_dates__are_told_with_nothing_behind_them(void **state)
     }
 }
 
+#define ISO     "string /* ISO date */[]"
+#define FOREIGN "string /* date that new Date() does not read */[]"
+
+static void test_dates__that_the_engine_does_not_read_are_told_so(void **state)
+{
+    static const struct {
+        const char *date;
+        const char *type;
+    } dates[] = {
+        {"\"2024-05-01\"", ISO},
+        {"\"2024-05-01T10:20\"", ISO},
+        {"\"2024-05-01T10:20:30.5-0200\"", ISO},
+        {"\"2024-05-01 10:20:30+02\"", ISO},
+        {"\"2024-05-01T10:20:30+02\"", FOREIGN},
+        {"\"2024-05-01 10:20 Z\"", FOREIGN},
+        {"\"2024-05-01 10:20:30 +0200\"", FOREIGN},
+        {"\"2024-05-01 10:20:30 UTC\"", FOREIGN},
+        {"\"2024-05-01 10:20:30,5\"", FOREIGN},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(dates); i++) {
+        char json[80];
+
+        (void)snprintf(json, sizeof json, "[%s,\"2024-05-02\"]", dates[i].date);
+        tells(json, TYPE, dates[i].type);
+    }
+}
+
 static void test_dates__have_times_and_zones_in_many_ways(void **state)
 {
     static const char *const dates[] = {
@@ -278,6 +307,7 @@ int main(void)
         cmocka_unit_test(test_figures__are_of_five_records_of_a_map),
         cmocka_unit_test(test_dates__are_in_the_order_of_their_times),
         cmocka_unit_test(test_dates__are_told_with_nothing_behind_them),
+        cmocka_unit_test(test_dates__that_the_engine_does_not_read_are_told_so),
         cmocka_unit_test(test_dates__have_times_and_zones_in_many_ways),
         cmocka_unit_test(test_numbers__are_told_as_code_sees_them),
         cmocka_unit_test(test_means__are_within_the_range),

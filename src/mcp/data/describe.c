@@ -146,6 +146,15 @@ static void put_array(typing *t, const gbx_shape *s, gbx_sensitive_place place)
 }
 
 /* With what a model would be wrong about: an id of 19 digits is not what it seems. */
+static void put_text(typing *t, const gbx_shape *s)
+{
+    (void)gbx_buf_puts(t->to, "string");
+    if (gbx_shape_are_dates(s))
+        (void)gbx_buf_puts(t->to, s->foreign_dates == 0
+                                      ? " /* ISO date */"
+                                      : " /* date that new Date() does not read */");
+}
+
 static void put_number(typing *t, const gbx_shape *s)
 {
     (void)gbx_buf_puts(t->to, s->kinds & GBX_SHAPE_NUMBER ? "number" : "integer");
@@ -172,8 +181,7 @@ static void put_type(typing *t, const gbx_shape *s, gbx_sensitive_place place)
         if (is_choice(s, place))
             put_choice(t, s);
         else
-            (void)gbx_buf_puts(t->to, gbx_shape_are_dates(s) ? "string /* ISO date */"
-                                                             : "string");
+            put_text(t, s);
     }
     if ((s->kinds & (GBX_SHAPE_NUMBER | GBX_SHAPE_INTEGER)) != 0) {
         put_or(t, &is_first);

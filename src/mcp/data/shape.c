@@ -82,6 +82,7 @@ static void look_at_string(const gbx_looking *l, gbx_shape *s, gbx_view v)
         return;
     gbx_shape_take_dates(s, &date, &date);
     s->dates++;
+    s->foreign_dates += date.is_foreign;
     gbx_shape_take_record(&s->date_records, l->record);
 }
 

@@ -66,6 +66,7 @@ typedef struct gbx_shape {
     uint64_t inexact;  /* integers of which code does not see all digits */
     double min, max;
     uint64_t dates;
+    uint64_t foreign_dates; /* that the engine's Date does not read */
     gbx_shape_records date_records;
     gbx_shape_date first_date, last_date;
     size_t longest;    /* string, in bytes of JSON */

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 
 #include <ctype.h>
+#include <string.h>
 
 #define FRACTION_MAX 9
 
@@ -67,6 +68,19 @@ static size_t skip_zone(gbx_view v, size_t at, int *ret_offset)
     return at;
 }
 
+/* What JavaScriptCore's Date makes an invalid one of: a comma, a blank before the zone or
+ * UTC as its name, and after a T hours alone as the zone. at: after the minutes. */
+static bool is_foreign(gbx_view v, size_t at, size_t end)
+{
+    gbx_view rest = {v.at + at, end - at};
+    bool has_hours_alone =
+        rest.len >= 3 && (v.at[end - 3] == '+' || v.at[end - 3] == '-');
+
+    return memchr(rest.at, ',', rest.len) != NULL ||
+           memchr(rest.at, ' ', rest.len) != NULL || v.at[end - 1] == 'C' ||
+           (v.at[11] == 'T' && has_hours_alone);
+}
+
 static bool is_within(const char *two, int min, int max)
 {
     int number = two_digits(two);
@@ -108,6 +122,7 @@ bool gbx_shape_date_read(gbx_view v, gbx_shape_date *ret)
         }
         at = skip_zone(v, at, &offset);
         date.second -= offset;
+        date.is_foreign = is_foreign(v, minutes, at);
     }
     if (at + 1 != v.len)
         return false;

@@ -9,6 +9,7 @@ typedef struct gbx_shape_date {
     gbx_view text;  /* borrowed */
     int64_t second; /* since 1970; without a zone as if it were UTC */
     uint32_t nanosecond;
+    bool is_foreign; /* the engine's Date does not read it */
 } gbx_shape_date;
 
 /* "2024-05-01", perhaps with a time, a fraction of its seconds and a zone ("2024-05-01

@@ -104,6 +104,7 @@ static void merge_figures(gbx_shape *into, const gbx_shape *from)
     into->inexact += from->inexact;
     into->sum += from->sum;
     into->dates += from->dates;
+    into->foreign_dates += from->foreign_dates;
     gbx_shape_join_records(&into->number_records, &from->number_records);
     gbx_shape_join_records(&into->date_records, &from->date_records);
     into->elements += from->elements;

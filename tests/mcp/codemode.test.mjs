@@ -127,6 +127,19 @@ await servers.files.read_text_file({ path: '/etc/passwd' });`);
   assert.match(textOf(result), /done before that: files\.list_allowed_directories \(line 1\)/);
 });
 
+test('code that has taken a value for another is told what the call gave', async () => {
+  const read = `const r = await servers.files.read_text_file({ path: ${JSON.stringify(join(data, '0.txt'))} });`;
+  const gave = /files\.read_text_file \(line 1\) -> \{ content: string \}/;
+
+  for (const use of ["r.split('\\n')", 'r.map(String)', 'JSON.parse(r)', 'r.content[0].text.length']) {
+    const text = textOf(await execute(`${read} return ${use};`));
+    assert.match(text, gave);
+    assert.doesNotMatch(text, /without \.content/);
+  }
+  assert.match(textOf(await execute(`${read} return r.contents;`)),
+    /^No value returned; files\.read_text_file \(line 1\) gave \{ content: string \}\n/);
+});
+
 test('a rule that denies is a ToolError, and a line of the log with the line of the code', async () => {
   const result = await execute(`
 

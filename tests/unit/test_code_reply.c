@@ -142,7 +142,8 @@ static void test_reply__names_the_first_artifacts_and_counts_the_rest(void **sta
 
 static void test_reply__of_a_failure_says_what_was_done_before(void **state)
 {
-    gbx_reply_call calls[] = {{"s", "a", NULL, 2, 1, 5}, {"s", "b", "DENIED", 3, 1, 0}};
+    gbx_reply_call calls[] = {{"s", "a", NULL, 2, 1, 5, "{ content: string }"},
+                              {"s", "b", "DENIED", 3, 1, 0, ""}};
     gbx_reply reply = quiet();
 
     reply.calls = calls;
@@ -159,6 +160,13 @@ static void test_reply__of_a_failure_says_what_was_done_before(void **state)
         "DENIED at line 3, column 4: ToolError: no\n> 3 | b()\nhint: ask\ndone before "
         "that: s.a (line 2)\n(2 calls, 1 of them failed; 0 ms, 0 ms of them computing; "
         "0.0 MB; left: 10 calls, 5.0 s)");
+
+    reply.error = (gbx_reply_error){"RUNTIME", "", "x", 0, 0, "", ""};
+    check(
+        *state, &reply,
+        "RUNTIME: x\ndone before that: s.a (line 2) -> { content: string }\n(2 calls, "
+        "1 of them failed; 0 ms, 0 ms of them computing; 0.0 MB; left: 10 calls, 5.0 "
+        "s)");
 }
 
 /* Head, mark and tail are what the first line says, and the whole can be read in pages. */

@@ -134,9 +134,48 @@ static void test_errors__that_are_long_keep_head_and_tail(void **state)
     gbx_buf_cleanup(&message);
 }
 
+static void test_sketches__are_a_few_words_of_any_value(void **state)
+{
+    static const struct {
+        const char *value;
+        const char *sketch;
+    } sketches[] = {
+        {"\"a\"", "string"},
+        {"-1.5", "number"},
+        {"null", "null"},
+        {"false", "boolean"},
+        {"{}", "{}"},
+        {"[]", "[]"},
+        {"[1,\"a\"]", "[number, ...]"},
+        {"[[1]]", "[[...]]"},
+        {"{\"content\":\"a\"}", "{ content: string }"},
+        {"[{\"id\":1,\"at\":{},\"of\":[]},2]",
+         "[{ id: number, at: {...}, of: [...] }, ...]"},
+        {"{\"a b\":1,\"c\":2}", "{ c: number, ... }"},
+        {"{\"\\u202e\":1,\"\xE2\x80\xAE\":2}", "{ ... }"},
+        {"{\"a\":1,\"b\":1,\"c\":1,\"d\":1}",
+         "{ a: number, b: number, c: number, d: number }"},
+        {"[{\"abcdefghijklmnop\":true,\"abcdefghijklmnoq\":true,"
+         "\"abcdefghijklmnor\":true,\"abcdefghijklmnos\":true,\"e\":1},2]",
+         "[{ abcdefghijklmnop: boolean, abcdefghijklmnoq: boolean, abcdefghijklmnor: "
+         "boolean, abcdefghijklmnos: boolean, ... }, ...]"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof sketches / sizeof sketches[0]; i++) {
+        char sketch[GBX_VALUE_SKETCH_SIZE];
+        gbx_view view;
+
+        assert_true(gbx_view_open(sketches[i].value, strlen(sketches[i].value), &view));
+        gbx_value_sketch(view, sketch);
+        assert_string_equal(sketch, sketches[i].sketch);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sketches__are_a_few_words_of_any_value),
         cmocka_unit_test(test_results__are_data_text_or_an_error),
         cmocka_unit_test(test_errors__that_are_long_keep_head_and_tail),
     };

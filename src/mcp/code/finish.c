@@ -50,7 +50,8 @@ static void take_calls(const gbx_code_run *run, struct material *m, gbx_reply *r
                                                        .code = n->failed,
                                                        .line = n->line,
                                                        .ms = n->ms,
-                                                       .bytes = n->bytes};
+                                                       .bytes = n->bytes,
+                                                       .gave = n->gave};
     ret->calls = m->calls;
 }
 

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "mcp/code/run.h"
-#include "mcp/code/value.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +54,8 @@ static void fail(gbx_nested *n, const char *error_code, const char *message, siz
 static void answer_result(gbx_nested *n, gbx_view result)
 {
     static const char too_large[] = "the tool's result is too large for the box";
+    static const char before[] = "{\"value\":";
+    const size_t start = sizeof before - 1;
     gbx_value_keeper keeper = {keep_bytes, n};
     gbx_buf answer;
     gbx_buf message;
@@ -62,15 +63,19 @@ static void answer_result(gbx_nested *n, gbx_view result)
     n->bytes = result.len;
     gbx_buf_init(&answer, ANSWER_MAX);
     gbx_buf_init(&message, GBX_KIB(16));
-    (void)gbx_buf_puts(&answer, "{\"value\":");
+    (void)gbx_buf_puts(&answer, before);
     if (n->raw)
         (void)gbx_buf_append(&answer, result.at, result.len);
     if (n->raw || gbx_value_of_result(result, &keeper, &answer, &message)) {
         (void)gbx_buf_puts(&answer, "}");
-        if (answer.failed)
+        if (answer.failed) {
             fail(n, "OUTPUT_TOO_LARGE", too_large, strlen(too_large), false);
-        else
+        } else {
+            gbx_view value = {(char *)answer.data + start, answer.len - start - 1};
+
+            gbx_value_sketch(value, n->gave);
             gbx_box_answer(n->code->box, n->request, (char *)answer.data, answer.len);
+        }
     } else {
         fail(n, "TOOL_ERROR", (char *)message.data, message.len, false);
     }

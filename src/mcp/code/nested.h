@@ -10,6 +10,7 @@
 #define GBX_MCP_CODE_NESTED_H
 
 #include "mcp/code/inner.h"
+#include "mcp/code/value.h"
 
 struct gbx_nested;
 
@@ -42,7 +43,8 @@ typedef struct gbx_nested {
     int64_t start_ns;
     double ms;
     size_t bytes;
-    struct gbx_nested *next; /* of the run, in the order of the calls */
+    char gave[GBX_VALUE_SKETCH_SIZE]; /* or "" */
+    struct gbx_nested *next;          /* of the run, in the order of the calls */
     struct gbx_nested *next_waiting;
 } gbx_nested;
 

@@ -73,22 +73,57 @@ static void write_error(const gbx_reply *r, gbx_buf *to)
         (void)gbx_buf_printf(to, "hint: %s\n", e->hint);
 }
 
-/* What a run that failed has done all the same. */
+static void write_call(const gbx_reply_call *call, gbx_buf *to)
+{
+    (void)gbx_buf_printf(to, "%s.%s", call->server, call->tool);
+    if (call->line > 0)
+        (void)gbx_buf_printf(to, " (line %u)", call->line);
+}
+
+/* Is what it gave of use, after the other? Of one tool it is much the same each time. */
+static bool is_telling(const gbx_reply_call *call, const gbx_reply_call *before)
+{
+    return call->gave != NULL && call->gave[0] != 0 &&
+           (before == NULL || strcmp(call->tool, before->tool) != 0 ||
+            strcmp(call->server, before->server) != 0);
+}
+
+/* What a run that failed has done all the same; and where the failure is the code's own,
+ * which may have taken a value for another, what that gave. */
 static void write_effects(const gbx_reply *r, gbx_buf *to)
 {
+    bool is_own = strcmp(r->error.code, "RUNTIME") == 0;
+    const gbx_reply_call *before = NULL;
     size_t named = 0;
 
     for (size_t i = 0; i < r->call_count && named < TOOLS_MAX; i++) {
-        if (r->calls[i].code != NULL)
+        const gbx_reply_call *call = &r->calls[i];
+
+        if (call->code != NULL)
             continue;
-        (void)gbx_buf_printf(to, "%s%s.%s", named == 0 ? "done before that: " : ", ",
-                             r->calls[i].server, r->calls[i].tool);
-        if (r->calls[i].line > 0)
-            (void)gbx_buf_printf(to, " (line %u)", r->calls[i].line);
-        named++;
+        (void)gbx_buf_puts(to, named++ == 0 ? "done before that: " : ", ");
+        write_call(call, to);
+        if (is_own && is_telling(call, before))
+            (void)gbx_buf_printf(to, " -> %s", call->gave);
+        before = call;
     }
     if (named > 0)
         (void)gbx_buf_puts(to, named == TOOLS_MAX ? ", ...\n" : "\n");
+}
+
+/* A member that there is not looks like no value: what the last call gave tells. */
+static void write_last_call(const gbx_reply *r, gbx_buf *to)
+{
+    const gbx_reply_call *last = NULL;
+
+    for (size_t i = 0; i < r->call_count; i++)
+        if (r->calls[i].code == NULL)
+            last = &r->calls[i];
+    if (last == NULL || !is_telling(last, NULL))
+        return;
+    (void)gbx_buf_puts(to, "; ");
+    write_call(last, to);
+    (void)gbx_buf_printf(to, " gave %s", last->gave);
 }
 
 static void write_no_value(const gbx_reply *r, gbx_buf *to)
@@ -102,6 +137,8 @@ static void write_no_value(const gbx_reply *r, gbx_buf *to)
                              (int)gbx_artifacts_border(r->uncalled, r->uncalled_len,
                                                        UNCALLED_MAX),
                              r->uncalled);
+    else if (r->log_count == 0)
+        write_last_call(r, to);
     (void)gbx_buf_puts(to, "\n");
 }
 

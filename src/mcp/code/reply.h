@@ -23,7 +23,8 @@ typedef struct gbx_reply_call {
     const char *code; /* why it failed, or NULL */
     uint32_t line;
     double ms;
-    size_t bytes; /* of its result */
+    size_t bytes;     /* of its result */
+    const char *gave; /* what that was, in a few words; or NULL */
 } gbx_reply_call;
 
 typedef struct gbx_reply_error {

@@ -113,6 +113,15 @@ static bool is_wrapper(const char *text, size_t len)
     return gbx_code_has_one_of("content structuredContent", text, len);
 }
 
+/* Has a tool such a member of its own? */
+static bool is_wrapper_given(const gbx_code_run *run)
+{
+    for (const gbx_nested *n = run->calls; n != NULL; n = n->next)
+        if (is_wrapper(n->gave, strlen(n->gave)))
+            return true;
+    return false;
+}
+
 /* r.content[0], content[0], content.map or (await f()).content, without more before it: a
  * member of an item of an answer may really be missing. */
 static bool is_wrapper_missing(const char *message)
@@ -290,7 +299,7 @@ char *gbx_code_slip(const gbx_code_run *run, const char *message, const char *li
         (strstr(message, "cannot be destructured") != NULL &&
          has_pattern(GBX_CODE_OURS, line, line_len)))
         return strdup(LEAVE_OUT);
-    if (run->call_count > 0 &&
+    if (run->call_count > 0 && !is_wrapper_given(run) &&
         (is_wrapper_missing(message) ||
          (is_taken_apart(message) && takes_wrapper_apart(line, line_len))))
         return strdup(THE_CONTENT);

@@ -9,14 +9,22 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "guard/text.h"
 #include "mcp/code/artifacts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MESSAGE_MAX GBX_KIB(4)
 #define BYTES_MAX   GBX_MIB(256)
 #define DEPTH_MAX   16 /* of structured content in which media are looked for */
+
+/* What a sketch has of an object. */
+#define SKETCH_NAMES    4
+#define SKETCH_NAME_MAX 18 /* with its quotes */
+_Static_assert(SKETCH_NAMES *(SKETCH_NAME_MAX + 9) + 16 <= GBX_VALUE_SKETCH_SIZE,
+               "of a list, too");
 
 static bool is_text(gbx_view view, const char *text)
 {
@@ -255,6 +263,56 @@ static void append_reason(const gbx_value_parts *parts, gbx_buf *to)
         (void)gbx_buf_puts(to, "the tool failed and did not say why");
 }
 
+/* ---- sketches --------------------------------------------------------------------------- */
+
+static const char *kind_name(gbx_view value)
+{
+    switch (gbx_view_kind(value)) {
+    case '{': return "{...}";
+    case '[': return "[...]";
+    case '"': return "string";
+    case '0': return "number";
+    case 'n': return "null";
+    default: return "boolean";
+    }
+}
+
+/* Letters that a line can show, and no escape. */
+static bool is_plain_name(gbx_view name)
+{
+    if (name.len < 3 || name.len > SKETCH_NAME_MAX)
+        return false;
+    for (size_t i = 1; i + 1 < name.len; i++)
+        if ((unsigned char)name.at[i] >= 0x80 ||
+            !gbx_text_is_name((unsigned char)name.at[i]))
+            return false;
+    return true;
+}
+
+/* "{ a: number, b: string, ... }" */
+static void sketch_object(gbx_view object, gbx_buf *to)
+{
+    size_t cursor = 0;
+    size_t told = 0;
+    bool has_more = false;
+    gbx_view name;
+    gbx_view member;
+
+    (void)gbx_buf_puts(to, "{");
+    while (told <= SKETCH_NAMES && gbx_view_next(object, &cursor, &name, &member)) {
+        if (told == SKETCH_NAMES || !is_plain_name(name)) {
+            has_more = true;
+            told += told == SKETCH_NAMES;
+            continue;
+        }
+        (void)gbx_buf_printf(to, "%s%.*s: %s", told++ > 0 ? ", " : " ",
+                             (int)name.len - 2, name.at + 1, kind_name(member));
+    }
+    if (has_more)
+        (void)gbx_buf_puts(to, told > 0 ? ", ..." : " ...");
+    (void)gbx_buf_puts(to, told > 0 || has_more ? " }" : "}");
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_value_parts gbx_value_parts_of(gbx_view result)
@@ -287,4 +345,29 @@ bool gbx_value_of_result(gbx_view result, const gbx_value_keeper *keeper, gbx_bu
     else
         (void)gbx_buf_puts(to, "null");
     return true;
+}
+
+void gbx_value_sketch(gbx_view value, char ret[GBX_VALUE_SKETCH_SIZE])
+{
+    bool is_list = gbx_view_kind(value) == '[';
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view item = value;
+    gbx_buf text;
+
+    gbx_buf_init(&text, GBX_VALUE_SKETCH_SIZE);
+    (void)gbx_buf_puts(&text, is_list ? "[" : "");
+    if (!is_list || gbx_view_next(value, &cursor, &name, &item)) {
+        if (gbx_view_kind(item) == '{')
+            sketch_object(item, &text);
+        else
+            (void)gbx_buf_puts(&text, kind_name(item));
+    }
+    if (is_list)
+        (void)gbx_buf_puts(&text, gbx_view_next(value, &cursor, &name, &item) ? ", ...]"
+                                                                              : "]");
+    (void)gbx_buf_append(&text, "", 1);
+    (void)snprintf(ret, GBX_VALUE_SKETCH_SIZE, "%s",
+                   text.failed ? "" : (const char *)text.data);
+    gbx_buf_cleanup(&text);
 }

@@ -22,6 +22,11 @@ typedef struct gbx_value_keeper {
 bool gbx_value_of_result(gbx_view result, const gbx_value_keeper *keeper, gbx_buf *to,
                          gbx_buf *message);
 
+/* What a value is, in a few words of printable text: "string", "{ content: string }",
+ * "[{ id: number, ... }, ...]". */
+#define GBX_VALUE_SKETCH_SIZE 128
+void gbx_value_sketch(gbx_view value, char ret[GBX_VALUE_SKETCH_SIZE]);
+
 /* Its members, in one pass: those that are missing are no value. */
 typedef struct gbx_value_parts {
     gbx_view structured;

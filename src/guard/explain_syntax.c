@@ -24,6 +24,10 @@
 #define HINT_JSX    "this is JSX: there is no page here, so return data, not elements"
 #define HINT_PROSE  "this is prose, not code: give the code alone"
 #define HINT_PYTHON "this looks like Python: write it in JavaScript"
+#define HINT_SQL    "this looks like SQL: write it in JavaScript"
+#define HINT_USING                                                                     \
+    "there is no 'using' here: declare it with const, and end what needs it in try { " \
+    "... } finally { ... }"
 #define HINT_STRING                                                                         \
     "nothing closes this string: a string in quotes ends on its line, one in `backquotes` " \
     "may go on"
@@ -299,6 +303,10 @@ static const char *foreign(const gbx_case *c, uint32_t *ret_k)
     if (gbx_leaf_is_one_of(l, before, "def print elif lambda") ||
         gbx_leaf_is(l, gbx_leaf_before(l, before), "def"))
         return HINT_PYTHON;
+    if (gbx_leaf_is_one_of(l, before, "SELECT FROM"))
+        return HINT_SQL;
+    if (gbx_leaf_is(l, before, "using"))
+        return HINT_USING;
     return is_prose(l, k) ? HINT_PROSE : NULL;
 }
 

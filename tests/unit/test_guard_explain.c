@@ -245,6 +245,10 @@ static void test_guard_explain__knows_what_is_no_javascript_at_all(void **state)
         {"(d) => <div>a</div>", 1, 0, "Unexpected token '<'", 1, 8, "JSX"},
         {"def f(x):", 1, 0, "Unexpected identifier 'f'", 1, 5, "Python"},
         {"print \"a\"", 1, 0, "Unexpected string literal \"a\"", 1, 7, "Python"},
+        {"SELECT a FROM b", 1, 0, "Unexpected identifier 'a'", 1, 8, "SQL"},
+        {"SELECT * FROM b", 1, 0, "Unexpected identifier 'b'", 1, 15, "SQL"},
+        {"() => { using a = b; }", 1, 15, "Unexpected identifier 'a'", 1, 15,
+         "finally"},
     };
     (void)state;
 

@@ -105,6 +105,9 @@ test('a dataset that is read where it is not: the hint says where it is', async 
     [{ code: 'orders.length' }, /^write datasets\.orders: data is an object of all/],
     [{ code: '(orders, readings) => readings.map((r) => r.at)' }, /^write datasets\.readings: /],
     [{ code: '(d) => d.filter((o) => o.bad)' }, /^data is an object of all datasets: write data\.orders, or/],
+    [{ code: '(readings) => readings.filter((r) => r.at)' }, /^write datasets\.readings: data is an object of all/],
+    [{ code: '(d) => d.length' }, /^data is an object of all datasets: write data\.orders, or/],
+    [{ code: 'data[0]' }, /^data is an object of all datasets: write data\.orders, or/],
     [{ code: '(d) => d.readings.length', dataset: 'orders' }, /^write datasets\.readings: data is the dataset 'orders' itself/],
     [{ code: '({ orders }) => orders.length', dataset: 'orders' }, /^write datasets\.orders: data is the dataset 'orders' itself/],
     [{ code: '({ data }) => data.length', dataset: 'orders' }, /^data is the dataset 'orders' itself: /],
@@ -128,9 +131,10 @@ test('a dataset that there is none of: the hint says which there are', async () 
     { code: '(d) => d.zz.length', dataset: 'orders' }, { code: '(d) => d.orders.zz.length' },
     { code: '() => { const datasets = { a: {} }; return datasets.a.b.c }' },
     { code: '(d) => d.orders.map(({ zz }) => zz.length)' }, { code: '(d, { zz }) => zz.length', input: {} },
-    { code: '() => undefined', dataset: 'orders' }, { code: '({ zz }) => zz', dataset: 'orders' },
+    { code: '() => undefined', dataset: 'orders' }, { code: '(d) => d.orders.forEach(() => {})' },
+    { code: '(d) => { console.log(Object.keys(d)); }' }, { code: '({ zz }) => zz', dataset: 'orders' },
   ])
-    assert.doesNotMatch((await call(client, args)).hint ?? '', /no dataset|itself/, args.code);
+    assert.doesNotMatch((await call(client, args)).hint ?? '', /no dataset|itself|object of all/, args.code);
 });
 
 test('a runner that has no datasets is refused at the start', () => {

@@ -181,9 +181,22 @@ static void advise(failed *f, const char *message, gbx_buf *to)
         if (at == NULL || at[0] != '.' || at[1 + name_length(at + 1)] != '(')
             return;
         f->naming = gbx_naming_of(f->code, f->len, f->root, strlen(f->root));
-        if (is_data(f))
+        if (is_data(f) && find_set(f, f->root) != NULL)
+            say_dataset(f, f->root, to);
+        else if (is_data(f))
             say_object(f, to);
     }
+}
+
+/* (d) => d.length, called with all datasets: something else of their object. */
+static bool reads_no_dataset(const failed *f)
+{
+    const gbx_mcp_data *d = f->called->data;
+
+    for (size_t i = 0; i < d->count; i++)
+        if (gbx_naming_reads(f->code, f->len, d->sets[i].spec.name))
+            return false;
+    return true;
 }
 
 /* ({ orders }) => orders, called with a dataset: it has no member of that name. */
@@ -213,12 +226,15 @@ void gbx_compute_advise(const gbx_called *called, const gbx_script *script,
                         const gbx_result *result, gbx_buf *to)
 {
     failed f = {.called = called, .code = script->code, .len = script->code_len};
-
     size_t value_len = 0;
 
     if (gbx_result_code(result) == GBX_CODE_RUNTIME)
         advise(&f, gbx_result_error(result), to);
-    else if (gbx_result_code(result) == GBX_CODE_VALUE &&
-             (gbx_result_value(result, &value_len) == NULL || value_len == 0))
-        advise_nothing(&f, to);
+    if (gbx_result_code(result) != GBX_CODE_VALUE ||
+        (gbx_result_value(result, &value_len) != NULL && value_len > 0))
+        return;
+    advise_nothing(&f, to);
+    if (called->set == NULL && gbx_result_log_count(result) == 0 &&
+        reads_no_dataset(&f))
+        say_object(&f, to);
 }

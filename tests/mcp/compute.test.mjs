@@ -143,7 +143,7 @@ test('a hint is for a model, which can change its code and no setting', async ()
   for (const [code, said] of [
     ['() => fetch', /fetch is off here/], ["async () => fetch('https://a.example')", /fetch is off here/], ['() => fs', /files are off here/],
     ['() => { const a = []; for (;;) a.push(new Uint8Array(1e7).fill(1)); }', /use less memory/], ['() => { for (;;); }', /do less at once/],
-    ['() => 1n', /return String\(n\)/],
+    ['() => 1n', /return String\(n\)/], ["() => atob('YQ==')", /Uint8Array\.fromBase64\(text\)/],
   ]) {
     const { structuredContent: s, content } = await compute(client, { code });
     assert.match(s.hint, said, code);

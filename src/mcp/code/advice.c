@@ -56,6 +56,8 @@ static const struct {
     {"--allow file", "files are off here: use the tools and data that there are"},
     {"--allow crypto", "hashing is off here: do without it"},
     {"--allow env", "variables are off here: write the value into the code"},
+    {"base64 is not built in",
+     "new Uint8Array(bytes).toBase64() and Uint8Array.fromBase64(text) are there"},
     {"or load the data as a dataset", "give the code less data at once"},
     {"raise the memory limit",
      "use less memory: work on the data in smaller pieces, and keep only what is needed"},

@@ -90,6 +90,7 @@
         });
     }
     if (getOwnPropertyDescriptor(this, 'cause') !== undefined) plain.cause = this.cause;
+    if (getOwnPropertyDescriptor(this, 'errors') !== undefined) plain.errors = this.errors;
     return plain;
   });
 

@@ -372,7 +372,7 @@ test('discover lists, searches and declares', async () => {
   const found = textOf(await call('discover', { query: 'read text file', detail: 'names' }));
   assert.match(found, /^files\.read_file\nfiles\.read_text_file\n/);
   const summary = textOf(await call('discover', { server: 'memory' }));
-  assert.match(summary, /memory\.search_nodes\(query\) - Search/);
+  assert.match(summary, /memory\.search_nodes\(\{query\}\) - Search/);
   const types = textOf(await call('discover', { server: 'memory', tool: 'search_nodes' }));
   assert.match(types, /^declare const servers: \{\n {2}"memory": \{\n.*search_nodes\(args: \{/s);
   const inside = await execute("return (await discover('entities')).map((t) => t.server)");

@@ -83,7 +83,7 @@ static bool is_composed(gbx_view schema)
     return false;
 }
 
-/* files.read_text_file(path, head?, tail?) - Read a file. */
+/* files.read_text_file({path, head?, tail?}) - Read a file. */
 static void write_summary(const gbx_search_doc *doc, gbx_buf *to)
 {
     gbx_view schema = gbx_view_member(doc->tool, "inputSchema");
@@ -98,7 +98,7 @@ static void write_summary(const gbx_search_doc *doc, gbx_buf *to)
     is_called = gbx_declare_by_call(gbx_view_member(doc->tool, "name"));
     (void)gbx_buf_puts(to, is_called ? "call(\"" : "");
     write_name(gbx_view_member(doc->tool, "name"), to);
-    (void)gbx_buf_puts(to, is_called ? "\", {" : "(");
+    (void)gbx_buf_puts(to, is_called ? "\", {" : "({");
     while (gbx_view_kind(members) == '{' &&
            gbx_view_next(members, &cursor, &name, &value)) {
         if (count++ == MEMBERS_MAX) {
@@ -111,7 +111,7 @@ static void write_summary(const gbx_search_doc *doc, gbx_buf *to)
     }
     if (is_composed(schema) && count <= MEMBERS_MAX)
         (void)gbx_buf_puts(to, count > 0 ? ", ..." : "...");
-    (void)gbx_buf_puts(to, is_called ? "}) - " : ") - ");
+    (void)gbx_buf_puts(to, "}) - ");
     gbx_declare_summary(to, doc->tool, SUMMARY_MAX);
     (void)gbx_buf_puts(to, "\n");
 }

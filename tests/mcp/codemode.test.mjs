@@ -140,6 +140,13 @@ test('code that has taken a value for another is told what the call gave', async
     /^No value returned; files\.read_text_file \(line 1\) gave \{ content: string \}\n/);
 });
 
+test('an input that is the text of JSON is said to be a text', async () => {
+  for (const code of ['return input.ids[0]', 'input.map(String)', 'for (const id of input.ids.values()) id'])
+    assert.match((await execute(code, { input: '{"ids":[1]}' })).structuredContent.error.hint,
+      /^input is a text: .* JSON\.parse\(input\)$/, code);
+  assert.doesNotMatch((await execute('input.a.b', { input: {} })).structuredContent.error.hint, /a text/);
+});
+
 test('a rule that denies is a ToolError, and a line of the log with the line of the code', async () => {
   const result = await execute(`
 

@@ -149,6 +149,10 @@ test('an input that is read and was not given: the hint says so, and nothing of 
   const hint = async (code, more) => (await call(client, { code, ...more })).hint;
   for (const code of ['(d, i) => i.min', '(data, input) => input[0]', 'input.min', '(d, { min }) => min'])
     assert.equal(await hint(code), "no input was given: send it in the argument 'input'", code);
+  const text = { input: '{"ids":[1]}' };
+  for (const code of ['(d, i) => i.ids.length', 'input.ids[0]', '(d, input) => input.map(String)'])
+    assert.match(await hint(code, text), /^input is a text: .* JSON\.parse\(input\)$/, code);
+  assert.equal((await call(client, { code: '(d, i) => i.length', ...text })).value, 11);
   for (const [code, more] of [
     ['(d, i) => i.a.b', { input: {} }], ['(d) => d.map((o, i) => i.min.max)'], ['(d) => d.map((o, i) => o.input.min)'],
     ['({ length }) => length.a.b', {}], ['(d, { min } = {}) => min.a'],

@@ -29,6 +29,10 @@
     "servers, discover, artifact, progress, sleep and input are there already: leave " \
     "the parameter out"
 
+#define A_TEXT                                                                \
+    "input is a text: give the value itself in the argument 'input', or use " \
+    "JSON.parse(input)"
+
 #define THE_CONTENT                                                                     \
     "a call gives the content itself, without .content or .structuredContent: use the " \
     "value; servers.NAME.tool(args, { raw: true }) has them"
@@ -292,6 +296,8 @@ char *gbx_code_slip(const gbx_code_run *run, const char *message, const char *li
 
     if (unknown != NULL)
         return name_other(run, unknown + strlen(UNKNOWN), line, line_len);
+    if (gbx_view_kind(run->input) == '"' && strstr(message, "'input.") != NULL)
+        return strdup(A_TEXT);
     if (is_server_called(message))
         return name_calls(run);
     if (is_servers_missing(message) ||

@@ -92,6 +92,12 @@ static void say_no_input(gbx_buf *to)
     (void)gbx_buf_puts(to, "no input was given: send it in the argument 'input'");
 }
 
+static void say_text(gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, "input is a text: give the value itself in the argument "
+                           "'input', or use JSON.parse(input)");
+}
+
 static void say_itself(const failed *f, gbx_buf *to)
 {
     (void)gbx_buf_printf(
@@ -140,7 +146,9 @@ static void advise_missing(failed *f, gbx_buf *to)
 {
     const gbx_called *c = f->called;
 
-    if (f->member[0] != 0) {
+    if (gbx_view_kind(c->input) == '"' && is_input(f)) {
+        say_text(to);
+    } else if (f->member[0] != 0) {
         if (is_all(f) && find_set(f, f->member) == NULL)
             say_none(f, f->member, to);
         else if (c->set != NULL && is_data(f) && find_set(f, f->member) != NULL)
@@ -152,9 +160,22 @@ static void advise_missing(failed *f, gbx_buf *to)
     } else if (c->set != NULL && f->naming.in_pattern && f->naming.index == 0 &&
                strcmp(f->root, "data") == 0) {
         say_itself(f, to);
-    } else if (!c->has_input && is_input(f)) {
+    } else if (c->input.at == NULL && is_input(f)) {
         say_no_input(to);
     }
+}
+
+/* d.filter is not a function. (In 'd.filter(...)', 'd.filter' is undefined) */
+static void advise_method(const failed *f, gbx_buf *to)
+{
+    const gbx_called *c = f->called;
+
+    if (gbx_view_kind(c->input) == '"' && is_input(f))
+        say_text(to);
+    else if (c->set == NULL && is_data(f) && find_set(f, f->root) != NULL)
+        say_dataset(f, f->root, to);
+    else if (c->set == NULL && is_data(f))
+        say_object(f, to);
 }
 
 static void advise(failed *f, const char *message, gbx_buf *to)
@@ -168,7 +189,7 @@ static void advise(failed *f, const char *message, gbx_buf *to)
             find_set(f, f->root) != NULL)
             say_dataset(f, f->root, to);
     } else if (strstr(message, "cannot be destructured") != NULL) {
-        if (!f->called->has_input && gbx_naming_takes_apart(f->code, f->len, 1))
+        if (f->called->input.at == NULL && gbx_naming_takes_apart(f->code, f->len, 1))
             say_no_input(to);
     } else if ((at = strstr(message, missing)) != NULL) {
         if (strstr(message, "undefined is not an object") == NULL ||
@@ -176,15 +197,12 @@ static void advise(failed *f, const char *message, gbx_buf *to)
             return;
         f->naming = gbx_naming_of(f->code, f->len, f->root, strlen(f->root));
         advise_missing(f, to);
-    } else if ((at = strstr(message, method)) != NULL && f->called->set == NULL) {
+    } else if ((at = strstr(message, method)) != NULL) {
         at = take_name(at + sizeof method - 1, f->root);
         if (at == NULL || at[0] != '.' || at[1 + name_length(at + 1)] != '(')
             return;
         f->naming = gbx_naming_of(f->code, f->len, f->root, strlen(f->root));
-        if (is_data(f) && find_set(f, f->root) != NULL)
-            say_dataset(f, f->root, to);
-        else if (is_data(f))
-            say_object(f, to);
+        advise_method(f, to);
     }
 }
 

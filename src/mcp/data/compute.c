@@ -89,8 +89,7 @@ static bool may_need_advice(const gbx_result *result)
 static void advise(void *user)
 {
     gbx_compute *c = user;
-    gbx_called called = {c->data, c->set,
-                         gbx_view_member(c->arguments, "input").at != NULL};
+    gbx_called called = {c->data, c->set, gbx_view_member(c->arguments, "input")};
 
     c->advice.len = 0; /* maybe for the second time */
     gbx_compute_advise(&called, &c->script, c->result, &c->advice);

@@ -135,7 +135,7 @@ void gbx_compute_end_all(gbx_mcp_data *data);
 typedef struct gbx_called {
     const gbx_mcp_data *data;
     const gbx_dataset_state *set;
-    bool has_input;
+    gbx_view input; /* or no value */
 } gbx_called;
 
 /* code: what the model wrote; script: where it is in what ran; advice: what to do about

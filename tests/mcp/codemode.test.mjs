@@ -140,6 +140,12 @@ test('code that has taken a value for another is told what the call gave', async
     /^No value returned; files\.read_text_file \(line 1\) gave \{ content: string \}\n/);
 });
 
+test('a script that is late and has called nothing is not told to make its calls at once', async () => {
+  const { error } = (await execute('await sleep(5000)', { timeout_ms: 900 })).structuredContent;
+  assert.deepEqual([error.code, error.hint],
+    ['TIMEOUT', 'look for a loop that does not end, or give a longer timeout_ms']);
+});
+
 test('an input that is the text of JSON is said to be a text', async () => {
   for (const code of ['return input.ids[0]', 'input.map(String)', 'for (const id of input.ids.values()) id'])
     assert.match((await execute(code, { input: '{"ids":[1]}' })).structuredContent.error.hint,

@@ -269,8 +269,9 @@ static void say_late(const gbx_code_run *run, gbx_reply_error *ret)
     }
     ret->code = "TIMEOUT";
     ret->message = "ran past the time limit";
-    ret->hint = stats.cpu_ms > run->timeout_ms / 2.0
-                    ? "look for a loop that does not end"
+    /* One that spins may have had little of a busy processor. */
+    ret->hint = run->call_count == 0 || stats.cpu_ms > run->timeout_ms / 2.0
+                    ? "look for a loop that does not end, or give a longer timeout_ms"
                     : "make calls at once with Promise.all, ask for less, or give a "
                       "longer timeout_ms";
 }

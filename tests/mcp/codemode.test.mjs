@@ -140,6 +140,15 @@ test('code that has taken a value for another is told what the call gave', async
     /^No value returned; files\.read_text_file \(line 1\) gave \{ content: string \}\n/);
 });
 
+test('an input that is read and was not given is said to be missing', async () => {
+  for (const code of ['return input.ids[0]', 'for (const id of input) {}', 'const { ids } = input; ids',
+    'async (input) => input.ids', 'input.map(String)'])
+    assert.equal((await execute(code)).structuredContent.error.hint,
+      "no input was given: send it in the argument 'input'", code);
+  for (const [code, more] of [['const inputs = null; inputs.a', {}], ['input.a.b', { input: {} }], ['({ input }) => input.a', {}]])
+    assert.doesNotMatch((await execute(code, more)).structuredContent.error.hint, /no input/, code);
+});
+
 test('a script that is late and has called nothing is not told to make its calls at once', async () => {
   const { error } = (await execute('await sleep(5000)', { timeout_ms: 900 })).structuredContent;
   assert.deepEqual([error.code, error.hint],

@@ -33,6 +33,8 @@
     "input is a text: give the value itself in the argument 'input', or use " \
     "JSON.parse(input)"
 
+#define NO_INPUT "no input was given: send it in the argument 'input'"
+
 #define THE_CONTENT                                                                     \
     "a call gives the content itself, without .content or .structuredContent: use the " \
     "value; servers.NAME.tool(args, { raw: true }) has them"
@@ -110,6 +112,18 @@ static bool is_input_inside(const char *message, const char *text, size_t len)
 
     return (after == '.' || after == '[' || after == '\'') &&
            has_pattern("input", text, len);
+}
+
+/* input.ids, of input or { ids } = input */
+static bool is_input_missing(const char *message, const char *line, size_t line_len)
+{
+    static const char evaluated[] = NO_OBJECT "input";
+    const char *at = strstr(message, evaluated);
+
+    if (at == NULL)
+        return strstr(message, "cannot be destructured") != NULL &&
+               memmem(line, line_len, "= input", strlen("= input")) != NULL;
+    return !gbx_text_is_name((unsigned char)at[sizeof evaluated - 1]);
 }
 
 static bool is_wrapper(const char *text, size_t len)
@@ -296,8 +310,6 @@ char *gbx_code_slip(const gbx_code_run *run, const char *message, const char *li
 
     if (unknown != NULL)
         return name_other(run, unknown + strlen(UNKNOWN), line, line_len);
-    if (gbx_view_kind(run->input) == '"' && strstr(message, "'input.") != NULL)
-        return strdup(A_TEXT);
     if (is_server_called(message))
         return name_calls(run);
     if (is_servers_missing(message) ||
@@ -305,6 +317,10 @@ char *gbx_code_slip(const gbx_code_run *run, const char *message, const char *li
         (strstr(message, "cannot be destructured") != NULL &&
          has_pattern(GBX_CODE_OURS, line, line_len)))
         return strdup(LEAVE_OUT);
+    if (gbx_view_kind(run->input) == '"' && strstr(message, "'input.") != NULL)
+        return strdup(A_TEXT);
+    if (gbx_view_kind(run->input) == 'n' && is_input_missing(message, line, line_len))
+        return strdup(NO_INPUT);
     if (run->call_count > 0 && !is_wrapper_given(run) &&
         (is_wrapper_missing(message) ||
          (is_taken_apart(message) && takes_wrapper_apart(line, line_len))))

@@ -49,10 +49,8 @@ typedef struct start {
     int cgroup;      /* or -1 */
     bool is_grouped; /* it was made there */
     bool user_ns;    /* try one */
-    uid_t uid;       /* to be */
-    gid_t gid;
-    bool change_ids; /* from root to uid, gid */
-    pid_t pid;       /* of the template; 0 until it is forked */
+    bool is_root;
+    pid_t pid; /* of the template; 0 until it is forked */
     uint32_t ns_made;
     int ns_errno;
     int user_ns_errno;
@@ -113,18 +111,21 @@ static void format_map(char *to, unsigned id)
     memcpy(to, " 1\n", 4);
 }
 
-/* The raw calls: glibc's would signal every thread that it believes we have. */
+/* The raw calls: glibc's would signal every thread that it believes we have. A root that may
+ * not change its ids, or in whose namespace there is no nobody, is a user like any other. */
 static void become_nobody(start *s)
 {
-    if (syscall(SYS_setgroups, 0, NULL) < 0 && errno != EPERM)
-        give_up(s, "drop supplementary groups");
-    if (syscall(SYS_setresgid, s->gid, s->gid, s->gid) < 0 ||
-        syscall(SYS_setresuid, s->uid, s->uid, s->uid) < 0)
+    if ((syscall(SYS_setgroups, 0, NULL) < 0 && errno != EPERM) ||
+        ((syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) < 0 ||
+          syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY) < 0) &&
+         errno != EPERM && errno != EINVAL))
         give_up(s, "become nobody");
 }
 
 static void enter_user_ns(start *s)
 {
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
     char map[24];
 
     /* A change of ids, ours just now or the host's long ago, makes /proc/self root's;
@@ -135,12 +136,12 @@ static void enter_user_ns(start *s)
         leave(1);
     }
     (void)write_file("/proc/self/setgroups", "deny");
-    format_map(map, s->uid);
+    format_map(map, uid);
     if (!write_file("/proc/self/uid_map", map)) {
         s->user_ns_errno = errno;
         leave(1);
     }
-    format_map(map, s->gid);
+    format_map(map, gid);
     if (!write_file("/proc/self/gid_map", map)) {
         s->user_ns_errno = errno;
         leave(1);
@@ -200,7 +201,7 @@ static void take_namespaces(start *s)
         enter_cgroup(s); /* still with the host's rights */
     if (s->is_grouped)
         s->ns_made |= GBX_LAYER_BIT(GBX_LAYER_CGROUP);
-    if (s->change_ids && s->user_ns)
+    if (s->is_root && s->user_ns)
         become_nobody(s);
     if (s->user_ns)
         enter_user_ns(s);
@@ -375,9 +376,7 @@ gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
                  .environment = gbx_worker_environment(options->jit),
                  .layers_off = options->layers_off,
                  .cgroup = options->cgroup,
-                 .uid = geteuid() == 0 ? NOBODY : geteuid(),
-                 .gid = geteuid() == 0 ? NOBODY : getegid(),
-                 .change_ids = geteuid() == 0};
+                 .is_root = geteuid() == 0};
     status = attempt(s, reterr);
     if (status == GBX_OK)
         status = collect(s, &spawned, path, reterr);

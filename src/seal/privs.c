@@ -53,14 +53,16 @@ static bool have_no_caps(void)
     return true;
 }
 
-/* Real root, for want of a user namespace: become nobody while we still may. */
+/* Real root, for want of a user namespace: become nobody while we still may. Who may not, or
+ * has no nobody to become, is a user like any other once the capabilities are gone. */
 static bool leave_root(void)
 {
     if (geteuid() != 0)
         return true;
-    return syscall(SYS_setgroups, 0, NULL) == 0 &&
-           syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) == 0 &&
-           syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY) == 0;
+    return (syscall(SYS_setgroups, 0, NULL) == 0 &&
+            syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) == 0 &&
+            syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY) == 0) ||
+           errno == EPERM || errno == EINVAL;
 }
 
 static void drop_caps(gbx_seal *seal)

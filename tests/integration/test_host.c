@@ -10,8 +10,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <locale.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -21,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -138,6 +141,55 @@ static void test_host__that_blocks_every_signal(void **state)
 {
     (void)state;
     in_child(block_signals);
+}
+
+/* ---- who it is ------------------------------------------------------------------- */
+
+static bool write_text(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+    (void)close(fd);
+    return written;
+}
+
+/* As in a container of an ordinary user: there is root, and no other id. */
+static bool be_root_of_a_namespace(void)
+{
+    char uids[32];
+    char gids[32];
+
+    (void)snprintf(uids, sizeof uids, "0 %u 1", geteuid());
+    (void)snprintf(gids, sizeof gids, "0 %u 1", getegid());
+    if (unshare(CLONE_NEWUSER) != 0)
+        return true; /* not to be had here */
+    CHECK(write_text("/proc/self/setgroups", "deny"));
+    CHECK(write_text("/proc/self/uid_map", uids));
+    CHECK(write_text("/proc/self/gid_map", gids));
+    return child_life();
+}
+
+static void test_host__that_is_root_where_no_other_id_is(void **state)
+{
+    (void)state;
+    in_child(be_root_of_a_namespace);
+}
+
+/* As in a container that was started with --cap-drop=ALL. */
+static bool be_root_without_capabilities(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+
+    CHECK(syscall(SYS_capset, &header, none) == 0);
+    return child_life();
+}
+
+static void test_host__that_is_root_and_may_not_change_its_ids(void **state)
+{
+    (void)state;
+    in_child(be_root_without_capabilities);
 }
 
 /* ---- environment ------------------------------------------------------------------- */
@@ -392,6 +444,8 @@ int main(void)
         cmocka_unit_test(test_host__that_waits_for_any_child),
         cmocka_unit_test(test_host__whose_system_calls_are_interrupted),
         cmocka_unit_test(test_host__that_blocks_every_signal),
+        cmocka_unit_test(test_host__that_is_root_where_no_other_id_is),
+        cmocka_unit_test(test_host__that_is_root_and_may_not_change_its_ids),
         cmocka_unit_test(test_host__with_a_hostile_environment),
         cmocka_unit_test(test_host__of_another_locale),
         cmocka_unit_test(test_host__without_standard_descriptors),

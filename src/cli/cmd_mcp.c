@@ -162,7 +162,7 @@ static bool start_server(serving *s)
                                    &s->trouble.err);
     if (status == GBX_OK && s->args->config != NULL) {
         status = gbx_mcp_servers_open(&s->servers, s->args->config, s->loop, s->server,
-                                      &s->options, &s->trouble.err);
+                                      &s->security_log, &s->options, &s->trouble.err);
         if (status != GBX_OK)
             s->trouble.file = s->args->config;
         if (status != GBX_OK && s->servers.config == NULL) {
@@ -253,15 +253,6 @@ static int look_at_the_end(serving *s, int status)
     return lose_lines(s, &trouble);
 }
 
-static int close_servers(serving *s, int status)
-{
-    gbx_trouble trouble = {0};
-
-    if (gbx_mcp_servers_close(&s->servers, &trouble.err) == GBX_OK)
-        return status;
-    return lose_lines(s, &trouble);
-}
-
 static int close_security_log(serving *s, int status)
 {
     gbx_trouble trouble = {0};
@@ -299,7 +290,7 @@ static int serve(mcp_args *args)
         gbx_trouble_print(&s.err, &s.trouble);
         status = s.trouble.exit;
     }
-    status = close_servers(&s, status);
+    gbx_mcp_servers_close(&s.servers);
     cleanup(&s);
     return close_security_log(&s, status);
 }

@@ -70,35 +70,24 @@ static void say_unsent(gbx_mcp_servers *servers)
     }
 }
 
-/* The engine's lines and the gate's go to one log: the command's before the file's. */
-static gbx_status open_log(gbx_mcp_servers *servers, gbx_error *reterr)
-{
-    const char *path = servers->config->settings.audit_path;
-    gbx_status status = GBX_OK;
-
-    if (servers->options.on_audit == NULL && path != NULL) {
-        status = gbx_security_log_open(&servers->log, path, GBX_LOG_GOES_ON, reterr);
-        gbx_security_log_use(&servers->log, &servers->options);
-    }
-    return status;
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, const char *path,
                                 gbx_mcp_loop *loop, gbx_mcp_server *server,
-                                const gbx_options *options, gbx_error *reterr)
+                                gbx_security_log *log, gbx_options *options,
+                                gbx_error *reterr)
 {
     gbx_upstream_hooks hooks = {.user = servers,
                                 .tools_changed = on_tools,
                                 .log = on_log};
     gbx_status status = gbx_mcp_config_load(path, &servers->config, reterr);
 
-    servers->options = *options;
     if (status == GBX_OK && servers->config->server_count == 0)
         say_none(path);
-    if (status == GBX_OK)
-        status = open_log(servers, reterr);
+    if (status == GBX_OK && !log->is_open &&
+        servers->config->settings.audit_path != NULL)
+        status = gbx_security_log_open(log, servers->config->settings.audit_path,
+                                       GBX_LOG_GOES_ON, reterr);
     if (status == GBX_OK)
         status = gbx_upstreams_new(loop, servers->config, &hooks, &servers->upstreams,
                                    reterr);
@@ -108,27 +97,22 @@ gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, const char *path,
     if (status != GBX_OK)
         return status;
     say_unsent(servers);
-    if (servers->options.on_audit != NULL)
-        gbx_gate_on_audit(servers->gate, servers->options.on_audit,
-                          servers->options.audit_user);
+    gbx_security_log_use(log, options);
+    if (options->on_audit != NULL)
+        gbx_gate_on_audit(servers->gate, options->on_audit, options->audit_user);
     return gbx_mcp_code_new(loop, server, servers->config, servers->upstreams,
-                            servers->gate, &servers->options, &servers->code, reterr);
+                            servers->gate, options, &servers->code, reterr);
 }
 
-gbx_status gbx_mcp_servers_close(gbx_mcp_servers *servers, gbx_error *reterr)
+void gbx_mcp_servers_close(gbx_mcp_servers *servers)
 {
-    gbx_status status;
-
     gbx_upstreams_part(servers->upstreams);
     gbx_mcp_code_free(servers->code);
     gbx_gate_free(servers->gate);
     servers->gate = NULL; /* servers may still say something */
     gbx_upstreams_free(servers->upstreams);
-    /* Before the configuration, which has its name. */
-    status = gbx_security_log_close(&servers->log, reterr);
     gbx_mcp_config_free(servers->config);
     servers->code = NULL;
     servers->upstreams = NULL;
     servers->config = NULL;
-    return status;
 }

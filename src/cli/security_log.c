@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -104,14 +105,20 @@ gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
     const int flags =
         O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
 
-    if (strcmp(path, "-") == 0) {
-        *log = (gbx_security_log){.fd = STDERR_FILENO, .name = "standard error"};
-    } else {
-        *log = (gbx_security_log){.fd = open(path, flags, 0600), .name = path};
-        if (log->fd < 0)
-            return fail(reterr, "open", path, errno);
-        (void)fcntl(log->fd, F_SETFL, O_APPEND); /* a slow reader is waited for */
+    bool is_stderr = strcmp(path, "-") == 0;
+
+    *log =
+        (gbx_security_log){.fd = is_stderr ? STDERR_FILENO : open(path, flags, 0600)};
+    if (log->fd < 0)
+        return fail(reterr, "open", path, errno);
+    log->name = strdup(is_stderr ? "standard error" : path);
+    if (log->name == NULL) {
+        if (!is_stderr)
+            (void)close(log->fd);
+        return gbx_fail(reterr, GBX_E_NOMEM, "memory is out");
     }
+    if (!is_stderr)
+        (void)fcntl(log->fd, F_SETFL, O_APPEND); /* a slow reader is waited for */
     (void)pthread_mutex_init(&log->lock, NULL);
     log->goes_on = patience == GBX_LOG_GOES_ON && !is_file(log->fd);
     log->says = patience == GBX_LOG_GOES_ON && log->fd != STDERR_FILENO;
@@ -129,6 +136,7 @@ void gbx_security_log_use(gbx_security_log *log, gbx_options *options)
 
 gbx_status gbx_security_log_close(gbx_security_log *log, gbx_error *reterr)
 {
+    gbx_status status = GBX_OK;
     int error = log->error;
 
     if (log->is_open && log->fd != STDERR_FILENO && close(log->fd) != 0 && error == 0)
@@ -136,5 +144,9 @@ gbx_status gbx_security_log_close(gbx_security_log *log, gbx_error *reterr)
     if (log->is_open)
         (void)pthread_mutex_destroy(&log->lock);
     log->is_open = false;
-    return error == 0 ? GBX_OK : fail(reterr, "write", log->name, error);
+    if (error != 0)
+        status = fail(reterr, "write", log->name, error);
+    free(log->name);
+    log->name = NULL;
+    return status;
 }

@@ -30,7 +30,7 @@ typedef struct gbx_security_log {
     bool is_stuck; /* with the lock: the last line was left out */
     bool is_torn;  /* with the lock: the last line was written in part */
     pthread_mutex_t lock;
-    const char *name; /* borrowed until it is closed */
+    char *name;
     atomic_int error; /* errno of the first line that was not written */
 } gbx_security_log;
 

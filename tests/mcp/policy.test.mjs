@@ -2,7 +2,7 @@
 // The command's own policy beside its tools: what it gives to code comes on top of what
 // code has without it, and is told to models and hosts.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -142,3 +142,16 @@ for (const [args, annotations] of [
     assert.deepEqual((await computeWith(...args)).annotations, annotations);
   });
 }
+
+test('the security log of the configuration has the calls of compute, too', async () => {
+  const logged = file('logged.json', { ...JSON.parse(readFileSync(config, 'utf8')),
+    glovebox: { audit: 'calls.log', rules: [{ action: 'allow' }] } });
+  const wire = await open('--config', logged, '--data', `d=${data}`);
+  await wire.call('compute', { code: '(d) => d.length' });
+  await wire.call('execute', { code: 'return servers.up.list_items()' });
+  await wire.close();
+  const lines = readFileSync(join(folder, 'calls.log'), 'utf8').trim().split('\n').map((l) => JSON.parse(l));
+  const of = (event) => lines.filter((line) => line.event === event);
+  assert.deepEqual(['engine.started', 'call.started', 'mcp.call', 'engine.ended']
+    .map((event) => of(event).length), [2, 2, 1, 2]);
+});

@@ -21,19 +21,28 @@
  * machine needs for its start or for a dataset, so that only a hang meets it. */
 #define TEMPLATE_PATIENCE_S 30
 
-#define DIED_EARLY "the worker program died before it was ready"
-/* Where the engine's reservations do not fit. */
-#define DIED_CONFINED \
-    DIED_EARLY ": it needs more address space than it may have (RLIMIT_AS, ulimit -v)"
+#define DIED_EARLY   "the worker program died before it was ready"
 #define DIED_LOADING "the template died while loading: the data does not fit"
 
-static const char *died_early(void)
+static bool is_limited(int resource)
 {
     struct rlimit limit;
 
-    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
-               ? DIED_CONFINED
-               : DIED_EARLY;
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* Where the engine's reservations do not fit, or its start cannot look at itself. */
+static const char *died_early(void)
+{
+    if (is_limited(RLIMIT_AS))
+        return DIED_EARLY
+            ": it needs more address space than it may have (RLIMIT_AS, ulimit -v)";
+    if (is_limited(RLIMIT_DATA))
+        return DIED_EARLY
+            ": it needs more memory than it may have (RLIMIT_DATA, ulimit -d)";
+    if (access("/proc/self/maps", R_OK) != 0)
+        return DIED_EARLY ": it needs /proc, which is not mounted here";
+    return DIED_EARLY;
 }
 
 static void lacks(gbx_template *t, const char *what, int error)

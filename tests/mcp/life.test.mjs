@@ -240,3 +240,20 @@ test('closed descriptors are wrong use, said on stderr', () => {
     assert.match(String(stderr), /standard input or output is closed/);
   }
 });
+
+for (const [limit, status, stdout, stderr] of [
+  ['-d 1024', 71, /^$/, /^glovebox: cannot start code mode: Resource temporarily unavailable$/m],
+  ['-d 500000', 0, /needs more memory than it may have \(RLIMIT_DATA, ulimit -d\)/, /./],
+  ['-v 4000000', 0, /needs more address space than it may have \(RLIMIT_AS, ulimit -v\)/, /./],
+]) {
+  // A sanitizer's own reservations are larger than that.
+  test(`what cannot start says which limit is too low: ulimit ${limit}`, { skip: !!process.env.SANITIZED }, () => {
+    const said = spawnSync('sh', ['-c', `ulimit ${limit}; exec "$0" mcp --config "$1"`,
+      process.env.GLOVEBOX, config], { encoding: 'utf8', input: [
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { _meta: META, name: 'execute', arguments: { code: '1' } } },
+    ].map((message) => `${JSON.stringify(message)}\n`).join('') });
+    assert.equal(said.status, status, said.stderr);
+    assert.match(said.stdout, stdout);
+    assert.match(said.stderr, stderr);
+  });
+}

@@ -10,6 +10,7 @@
 #include "base/backoff.h"
 #include "base/fail.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,10 +251,14 @@ static void on_ready(void *arg)
 
 static bool start(gbx_box *box)
 {
+    int error = ENOMEM;
+
     box->outcome = (gbx_error){.status = GBX_OK};
     box->start_post = (gbx_mcp_post){.run = on_ready, .arg = box};
-    box->has_starter = box->function != NULL &&
-                       pthread_create(&box->starter, NULL, start_engine, box) == 0;
+    if (box->function != NULL)
+        error = pthread_create(&box->starter, NULL, start_engine, box);
+    box->has_starter = error == 0;
+    errno = error;
     return box->has_starter;
 }
 

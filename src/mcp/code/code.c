@@ -172,8 +172,9 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
         *ret = code;
         return GBX_OK;
     }
+    status = gbx_fail(reterr, GBX_E_OS, "cannot start code mode");
     gbx_mcp_code_free(code);
-    return gbx_fail(reterr, GBX_E_NOMEM, "cannot start code mode");
+    return status;
 }
 
 void gbx_mcp_code_tools_changed(gbx_mcp_code *code, const char *server)

@@ -164,6 +164,12 @@ test('import: the lists of tools of Codex are rules, or are said to have to be',
   const u = user({ 'home/.codex/config.toml': toml });
   assert.equal(u.run('import', '--rewrite').status, 0);
   assert.deepEqual(rules(u), [{ action: 'deny', server: 'a', tool: ['drop_all', 'b\\*'] }]);
+  const asked = user({ 'home/.codex/config.toml': '[mcp_servers.a]\ncommand = "x"\n[mcp_servers.a.tools.get]\n'
+    + 'approval_mode = "prompt"\n[mcp_servers.a.tools.put]\napproval_mode = "approve"\n'
+    + '[mcp_servers.b]\ncommand = "y"\ndefault_tools_approval_mode = "prompt"\n'
+    + '[mcp_servers.c]\ncommand = "z"\ndefault_tools_approval_mode = "writes"\n' });
+  assert.equal(asked.run('import', '--rewrite').status, 0);
+  assert.deepEqual(rules(asked), [{ action: 'ask', server: 'b' }, { action: 'ask', server: 'a', tool: 'get' }]);
   const only = user({ 'home/.codex/config.toml': '[mcp_servers.a]\ncommand = "x"\nenabled_tools = ["get"]\n' });
   const result = only.run('import', '--rewrite');
   assert.equal(result.status, 65);

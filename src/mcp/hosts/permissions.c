@@ -95,6 +95,26 @@ static void add_codex(json_t *tools, const json_t *names)
             add_tool(tools, json_string_value(json_array_get(names, i)), false);
 }
 
+static bool asks(const json_t *mode)
+{
+    return json_is_string(mode) && strcmp(json_string_value(mode), "prompt") == 0;
+}
+
+/* Of a server, or of single tools. Its other modes ask about no more than we do. */
+static void add_codex_asked(json_t *tools, const json_t *entry)
+{
+    const char *name;
+    json_t *tool;
+
+    if (asks(json_object_get(entry, "default_tools_approval_mode")))
+        add_tool(tools, "*", true);
+    json_object_foreach(json_object_get(entry, "tools"), name, tool)
+    {
+        if (asks(json_object_get(tool, "approval_mode")))
+            add_tool(tools, name, false);
+    }
+}
+
 static bool has_all(const json_t *tools)
 {
     for (size_t i = 0; i < json_array_size(tools); i++)
@@ -128,8 +148,10 @@ json_t *gbx_host_rules(const gbx_host_place *place, const gbx_host_answers *answ
     json_t *denied = json_array();
     json_t *asked = json_array();
 
-    if (place->host == GBX_HOST_CODEX)
+    if (place->host == GBX_HOST_CODEX) {
         add_codex(denied, json_object_get(entry, "disabled_tools"));
+        add_codex_asked(asked, entry);
+    }
     add_claude(denied, answers->denied, name);
     add_claude(asked, answers->asked, name);
     add_rule(rules, "deny", ours, denied);

@@ -283,6 +283,31 @@ static void test_declaration__that_fits_in_no_form_says_that_arguments_must_be_g
     free(text);
 }
 
+/* As in the template strings of many servers. */
+static void test_summary__is_the_first_paragraph_that_says_something(void **state)
+{
+    static const char *const descriptions[] = {
+        "\\n      Read a file, or a part of it.\\n\\n      More.",
+        "\\r\\n\\tRead a file, or a part of it. More.",
+        "  Read a file, or a part of it."};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof descriptions / sizeof *descriptions; i++) {
+        char tool[200];
+        gbx_view view;
+        gbx_buf to;
+
+        (void)snprintf(tool, sizeof tool, "{\"name\":\"t\",\"description\":\"%s\"}",
+                       descriptions[i]);
+        assert_true(gbx_view_open(tool, strlen(tool), &view));
+        gbx_buf_init(&to, 200);
+        gbx_declare_summary(&to, view, 160);
+        assert_int_equal(to.len, strlen("Read a file, or a part of it"));
+        assert_memory_equal(to.data, "Read a file, or a part of it", to.len);
+        gbx_buf_cleanup(&to);
+    }
+}
+
 static void test_declaration__that_is_too_long_shows_fewer_values(void **state)
 {
     char *text =
@@ -371,6 +396,7 @@ int main(void)
         cmocka_unit_test(
             test_declaration__that_fits_in_no_form_says_that_arguments_must_be_given),
         cmocka_unit_test(test_declaration__that_is_too_long_shows_fewer_values),
+        cmocka_unit_test(test_summary__is_the_first_paragraph_that_says_something),
         cmocka_unit_test(test_declaration__of_a_large_schema_has_what_it_asks_for),
         cmocka_unit_test(
             test_enum__of_many_values_has_the_first_and_the_kinds_of_the_others),

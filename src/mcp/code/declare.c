@@ -18,13 +18,23 @@
 #define VALUES_MAX   24
 #define TAKEN_MAX    32 /* bytes of the longest name that is */
 
-/* Up to the end of the first sentence or paragraph. */
+/* The bytes of the blank that a string goes on with, as it is or as its escape. */
+static size_t blank_length(gbx_view text, size_t at)
+{
+    if (text.at[at] == '\\')
+        return memchr("nrt", text.at[at + 1], 3) != NULL ? 2 : 0;
+    return text.at[at] == ' ' ? 1 : 0;
+}
+
+/* Up to the end of the first sentence or paragraph that says something. */
 static gbx_view first_sentence(gbx_view text)
 {
     size_t i = 1;
 
     if (gbx_view_kind(text) != '"')
         return (gbx_view){NULL, 0};
+    while (blank_length(text, i) > 0)
+        i += blank_length(text, i);
     for (; i + 1 < text.len; i++) {
         if (text.at[i] == '\\' && text.at[i + 1] == 'n')
             break;

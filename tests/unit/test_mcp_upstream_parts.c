@@ -254,6 +254,25 @@ static void test_tail__says_why_and_not_where(void **state)
                               "   requireStack: [] | Node.js v20.20.2");
 }
 
+/* What follows it here are the members of the error, and elsewhere how to use the program. */
+static void test_tail__begins_with_the_error_that_has_scrolled_out(void **state)
+{
+    static const char node[] =
+        "  throw err;\n  ^\n\n"
+        "TypeError [ERR_X]: Cannot find module '../build/keytar.node'\nRequire stack:\n"
+        "    at Module._load (node:internal/modules/cjs/loader:1038:27) {\n"
+        "  code: 'MODULE_NOT_FOUND',\n  stderr: null,\n  errors: 1\n}\n\nNode.js v22\n";
+    gbx_tail tail = {.len = 0};
+    char text[600];
+
+    (void)state;
+    gbx_tail_add(&tail, node, sizeof node - 1);
+    tail_text(&tail, 3, text, sizeof text);
+    assert_string_equal(text, "TypeError [ERR_X]: Cannot find module "
+                              "'../build/keytar.node' | ... |   stderr: null, | "
+                              "  errors: 1 | Node.js v22");
+}
+
 static void test_tail__keeps_the_last_lines_of_a_flood(void **state)
 {
     static gbx_tail tail;
@@ -399,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_tools__that_are_said_to_do_more_are_not_the_same),
         cmocka_unit_test(test_tools__hints_say_what_may_be_repeated),
         cmocka_unit_test(test_schema__is_sound_or_the_tool_is_not_called),
+        cmocka_unit_test(test_tail__begins_with_the_error_that_has_scrolled_out),
         cmocka_unit_test(test_tail__keeps_the_last_lines_of_a_flood),
         cmocka_unit_test(test_tools__beyond_the_first_are_not_looked_at),
         cmocka_unit_test(test_tail__says_why_and_not_where),

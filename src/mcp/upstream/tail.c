@@ -36,29 +36,41 @@ static gbx_span without_first_line(gbx_span text)
     return (gbx_span){text.data + gone, text.len - gone};
 }
 
-static void print_lines(const char *text, size_t len, unsigned lines, gbx_buf *to)
+/* "Error: ...", "TypeError [CODE]: ...", "fatal error: ..." */
+static bool names_fault(const char *line, size_t len)
 {
-    const char *from = text + len; /* of the lines to be printed */
-    const char *end = from;
-    unsigned found = 0;
-    bool first = true;
+    const char *end = line + len;
 
-    while (from > text && found < lines) {
-        const char *line = from - 1;
-
-        while (line > text && line[-1] != '\n')
-            line--;
-        found += !is_idle(line, (size_t)(from - line));
-        from = line;
+    while ((line = memmem(line, (size_t)(end - line), "rror", 4)) != NULL) {
+        line += 4;
+        if (line < end &&
+            (*line == ':' || (end - line > 1 && memcmp(line, " [", 2) == 0)))
+            return true;
     }
+    return false;
+}
+
+/* Where the line before begins. */
+static const char *line_before(const char *text, const char *at)
+{
+    const char *line = at - 1;
+
+    while (line > text && line[-1] != '\n')
+        line--;
+    return line;
+}
+
+static void print_lines(const char *from, const char *end, gbx_buf *to)
+{
+    const char *separator = "";
+
     while (from < end) {
         const char *newline = memchr(from, '\n', (size_t)(end - from));
         const char *stop = newline != NULL ? newline : end;
 
         if (!is_idle(from, (size_t)(stop - from))) {
-            if (!first)
-                (void)gbx_buf_puts(to, " | ");
-            first = false;
+            (void)gbx_buf_puts(to, separator);
+            separator = " | ";
             (void)gbx_utf8_append_escaped(to, from,
                                           stop - from < LINE_BYTES
                                               ? (size_t)(stop - from)
@@ -67,6 +79,34 @@ static void print_lines(const char *text, size_t len, unsigned lines, gbx_buf *t
         }
         from = newline != NULL ? newline + 1 : end;
     }
+}
+
+/* What comes behind the reason (how the program is used, what an error has as members) may
+ * be more than that. */
+static void print_last(const char *text, size_t len, unsigned lines, gbx_buf *to)
+{
+    const char *end = text + len;
+    const char *from = end; /* of the last lines */
+    bool has_reason = false;
+
+    for (unsigned found = 0; from > text && found < lines;) {
+        const char *line = line_before(text, from);
+
+        found += !is_idle(line, (size_t)(from - line));
+        has_reason = has_reason || names_fault(line, (size_t)(from - line));
+        from = line;
+    }
+    for (const char *at = from; at > text && !has_reason;) {
+        const char *line = line_before(text, at);
+
+        has_reason = names_fault(line, (size_t)(at - line));
+        if (has_reason) {
+            print_lines(line, at, to);
+            (void)gbx_buf_puts(to, " | ... | ");
+        }
+        at = line;
+    }
+    print_lines(from, end, to);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -102,6 +142,6 @@ bool gbx_tail_print(const gbx_tail *tail, const gbx_policy *secrets, unsigned li
         return false;
     if (changed)
         text = (gbx_span){clean.data, clean.len};
-    print_lines((const char *)text.data, text.len, lines, to);
+    print_last((const char *)text.data, text.len, lines, to);
     return !to->failed;
 }

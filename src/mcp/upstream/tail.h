@@ -18,7 +18,8 @@ void gbx_tail_add(gbx_tail *tail, const char *data, size_t len);
 
 /* Append the last lines that say something, no frames of a stack, at most `lines`, " | "
  * between them, such that no terminal is steered by them, and without values of secrets
- * (NULL: there are none). */
+ * (NULL: there are none). If none of them names an error, the last one that does comes
+ * before them. */
 bool gbx_tail_print(const gbx_tail *tail, const gbx_policy *secrets, unsigned lines,
                     gbx_buf *to);
 

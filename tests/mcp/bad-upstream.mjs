@@ -17,7 +17,7 @@
 //   both               speaks that and the versions before
 //   other-version      speaks a version that nobody knows
 //   crashes-at-start   ends with status 9 before it reads anything
-//   mute               reads and never answers
+//   mute               reads, says that it waits, and never answers
 //   slow=MS            answers nothing for so long after its start
 //   backwards          answers the first two lines when it has both, the second first
 //   pages=N            tells its tools on so many pages
@@ -52,6 +52,7 @@ let listening = null;
 
 if (has('count')) appendFileSync(words.get('count'), `${process.pid}\n`);
 const starts = has('count') ? readFileSync(words.get('count'), 'utf8').split('\n').length - 1 : 1;
+if (has('mute')) process.stderr.write('waiting for a login\n');
 if (has('crashes-at-start')) {
   process.stderr.write('cannot open the database\n');
   process.exit(9);

@@ -26,6 +26,17 @@ static void test_era__refused_about_nobody_knows_what_is_refused(void **state)
     bad_expect(*state, "starts", "1");
 }
 
+static void test_start__that_takes_too_long_is_told_with_the_last_words(void **state)
+{
+    servers *s = *state;
+
+    servers_add_bad(s, "bad", "mute")->start_ms = 4000;
+    servers_start(s);
+    bad_expect_fault(
+        s, "echo", GBX_UPSTREAM_START,
+        "it was not ready after 4000 ms; its last words: waiting for a login");
+}
+
 /* One that starts so slowly that both questions were sent has answered both. */
 static void test_era__of_a_server_of_both_is_the_one_it_was_begun_in(void **state)
 {
@@ -313,6 +324,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH(test_era__refused_about_nobody_knows_what_is_refused),
+        WITH(test_start__that_takes_too_long_is_told_with_the_last_words),
         WITH(test_era__of_a_server_of_both_is_the_one_it_was_begun_in),
         WITH(test_era__is_modern_if_the_other_question_is_never_answered),
         WITH(test_era__is_asked_again_if_the_answer_was_lost_behind_a_banner),

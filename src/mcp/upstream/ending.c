@@ -87,15 +87,13 @@ void gbx_ending_note(gbx_ending *ending, const gbx_keeper_report *report)
     }
 }
 
-void gbx_ending_print(const gbx_ending *ending, const gbx_tail *errors,
-                      const gbx_policy *secrets, char *text, size_t size)
+void gbx_ending_add_words(const gbx_tail *errors, const gbx_policy *secrets, char *text,
+                          size_t size)
 {
+    size_t len = strlen(text);
     gbx_buf words;
-    size_t len;
     size_t n;
 
-    print_cause(ending, text, size);
-    len = strlen(text);
     gbx_buf_init(&words, (size_t)GBX_TAIL_BYTES * 12);
     (void)gbx_buf_puts(&words, "; its last words: ");
     n = words.len;
@@ -105,4 +103,11 @@ void gbx_ending_print(const gbx_ending *ending, const gbx_tail *errors,
         text[len + n] = 0;
     }
     gbx_buf_cleanup(&words);
+}
+
+void gbx_ending_print(const gbx_ending *ending, const gbx_tail *errors,
+                      const gbx_policy *secrets, char *text, size_t size)
+{
+    print_cause(ending, text, size);
+    gbx_ending_add_words(errors, secrets, text, size);
 }

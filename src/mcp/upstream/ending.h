@@ -38,6 +38,10 @@ bool gbx_ending_is_lasting(const gbx_ending *ending);
 void gbx_ending_name(gbx_ending *ending, const char *command, const char *directory);
 void gbx_ending_note(gbx_ending *ending, const gbx_keeper_report *report);
 
+/* Append "; its last words: ..." to the text, if there are any. */
+void gbx_ending_add_words(const gbx_tail *errors, const gbx_policy *secrets, char *text,
+                          size_t size);
+
 /* "it ended with status 1; its last words: ...": escaped, without values of secrets (NULL:
  * there are none), at most size - 1 bytes. */
 void gbx_ending_print(const gbx_ending *ending, const gbx_tail *errors,

@@ -84,6 +84,8 @@ typedef struct gbx_link_ops {
     /* No hook is called any more, and the link is no longer yours. is_hopeless: it does
      * not deserve to be asked politely. */
     void (*leave)(gbx_link *link, bool is_hopeless);
+    /* Append what the server has said last of how it is, if it can. */
+    void (*add_words)(const gbx_link *link, char *text, size_t size);
     /* What holds its processes, in words, once it is ready; constant, "" for none. */
     const char *(*containment)(const gbx_link *link);
     /* Are arguments sent as headers, too? Then only sound tools can be called. */

@@ -371,6 +371,13 @@ void gbx_http_lose(gbx_http *h, const char *why, bool is_lasting)
     free_http(h);
 }
 
+static void add_words(const gbx_link *link, char *text, size_t size)
+{
+    (void)link;
+    (void)text;
+    (void)size;
+}
+
 static const char *containment(const gbx_link *link)
 {
     (void)link;
@@ -382,6 +389,7 @@ static const gbx_link_ops ops = {
     .forget = forget,
     .agree = agree,
     .leave = leave,
+    .add_words = add_words,
     .containment = containment,
     .has_headers = true,
     .is_silence_an_answer = false,

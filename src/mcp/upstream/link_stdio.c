@@ -80,6 +80,11 @@ static void leave(gbx_link *link, bool is_hopeless)
     free(link);
 }
 
+static void add_words(const gbx_link *link, char *text, size_t size)
+{
+    gbx_process_add_words(((const link_stdio *)link)->process, text, size);
+}
+
 static const char *containment(const gbx_link *link)
 {
     static const char *const words[] = {
@@ -98,6 +103,7 @@ static const gbx_link_ops ops = {
     .forget = forget,
     .agree = agree,
     .leave = leave,
+    .add_words = add_words,
     .containment = containment,
     .is_silence_an_answer = true,
 };

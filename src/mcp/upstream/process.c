@@ -427,6 +427,11 @@ void gbx_process_leave(gbx_process *process, bool is_hopeless)
     stop_harder(process);
 }
 
+void gbx_process_add_words(const gbx_process *process, char *text, size_t size)
+{
+    gbx_ending_add_words(&process->errors, process->secrets, text, size);
+}
+
 gbx_containment gbx_process_containment(gbx_process *process)
 {
     take_reports(process); /* it may have come, and not been looked at */

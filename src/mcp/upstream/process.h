@@ -63,6 +63,9 @@ bool gbx_process_send(gbx_process *process, const void *data, size_t len);
  * end of its input, later SIGTERM, later SIGKILL; is_hopeless: at once. */
 void gbx_process_leave(gbx_process *process, bool is_hopeless);
 
+/* As gbx_ending_add_words(), of one that has not ended. */
+void gbx_process_add_words(const gbx_process *process, char *text, size_t size);
+
 gbx_containment gbx_process_containment(gbx_process *process);
 pid_t gbx_process_keeper(const gbx_process *process);
 

@@ -12,6 +12,8 @@
 
 #define CHECK_MS 5000
 
+#define WORDS_MAX 1024 /* of why it is not ready */
+
 /* Lines of ours about a server in a second: noise must not become our noise. */
 #define LOG_BURST 20
 
@@ -25,7 +27,7 @@ static struct timeval after_ms(uint32_t ms)
 static void on_start_timeout(evutil_socket_t fd, short what, void *arg)
 {
     gbx_session *s = arg;
-    char why[128];
+    char why[WORDS_MAX];
 
     (void)fd;
     (void)what;
@@ -35,6 +37,7 @@ static void on_start_timeout(evutil_socket_t fd, short what, void *arg)
     }
     (void)snprintf(why, sizeof why, "it was not ready after %" PRIu32 " ms",
                    s->options.start_ms);
+    s->link->ops->add_words(s->link, why, sizeof why);
     gbx_session_lose(s, why);
 }
 

@@ -218,6 +218,26 @@ static void test_secrets__are_nothing_that_ordinary_data_has_in_it(void **state)
     assert_guessed(secret, GBX_COUNTOF(secret), true);
 }
 
+/* As of the servers that take headers or a whole file so. */
+static void test_secrets__in_json_are_known_by_the_names_of_its_members(void **state)
+{
+    gbx_mcp_config *config = parsed_config(
+        NULL,
+        "{\"servers\": {\"a\": {\"command\": \"x\", \"env\": {\"OPENAPI_MCP_HEADERS\":"
+        "\"{\\\"Authorization\\\": \\\"Bearer ntn-of-a-page\\\", \\\"Notion-Version\\\":"
+        " \\\"2022-06-28-and-so-on\\\"}\", \"ACCOUNT\": \" {\\\"web\\\": {\\\"client_secret"
+        "\\\": \\\"in-the-web-1\\\"}}\", \"NOT_JSON\": \"{\\\"api_key\\\": \\\"in-no-json-1\"},"
+        "\"args\": [\"-e\", \"HEADERS={\\\"x-api-key\\\":\\\"of-an-argument\\\"}\"]}}}");
+    (void)state;
+
+    assert_true(strips(config, "ntn-of-a-page", "{{secret:Authorization}}"));
+    assert_true(strips(config, "2022-06-28-and-so-on", NULL));
+    assert_true(strips(config, "in-the-web-1", "{{secret:client_secret}}"));
+    assert_true(strips(config, "in-no-json-1", NULL));
+    assert_true(strips(config, "of-an-argument", "{{secret:x_api_key}}"));
+    gbx_mcp_config_free(config);
+}
+
 static void test_passwords__that_stay_in_answers_are_told(void **state)
 {
     gbx_mcp_config *config = parsed_config(
@@ -347,6 +367,7 @@ int main(void)
         cmocka_unit_test(
             test_secrets__are_no_paths_and_have_their_names_as_whole_words),
         cmocka_unit_test(test_secrets__are_nothing_that_ordinary_data_has_in_it),
+        cmocka_unit_test(test_secrets__in_json_are_known_by_the_names_of_its_members),
         cmocka_unit_test(test_passwords__that_stay_in_answers_are_told),
         cmocka_unit_test(test_secrets__that_are_words_are_known_if_they_are_declared),
         cmocka_unit_test(test_secrets__in_arguments_are_known_by_their_names),

@@ -61,7 +61,7 @@ typedef enum gbx_mcp_written {
 } gbx_mcp_written;
 
 /* As gbx_mcp_keep_secret() by the sound of the name; of "Bearer abc" also "abc", and of
- * "scheme://user:password@host" the password, whatever the name. */
+ * "scheme://user:password@host" the password, whatever the name; of JSON its members. */
 gbx_status gbx_mcp_keep_written(gbx_json_reader *r, gbx_mcp_written kind,
                                 const char *name, const char *value);
 gbx_status gbx_mcp_keep_url(gbx_json_reader *r, const char *url);

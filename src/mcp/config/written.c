@@ -3,7 +3,7 @@
  * written - the secrets in what a server gets as it is: env, headers, arguments, its URL.
  *
  * By their names, as in hidden.c: of a variable, a header, an option or a part of a query.
- * A password in a URL needs none.
+ * A password in a URL needs none, and in JSON the members have theirs.
  */
 #include "mcp/config/parts.h"
 
@@ -86,6 +86,37 @@ static gbx_status keep_address(gbx_json_reader *r, const char *name, const char 
     return status == GBX_OK && query != NULL ? keep_query(r, query + 1) : status;
 }
 
+/* {"Authorization": "Bearer abc"}: what is in it, by the name next to it. */
+static gbx_status keep_json(gbx_json_reader *r, const char *name, json_t *value)
+{
+    gbx_status status = GBX_OK;
+    const char *member;
+    json_t *inner;
+
+    if (json_is_string(value))
+        return gbx_mcp_keep_written(r, GBX_MCP_VARIABLE, name,
+                                    json_string_value(value));
+    for (size_t i = 0; status == GBX_OK && i < json_array_size(value); i++)
+        status = keep_json(r, name, json_array_get(value, i));
+    json_object_foreach(value, member, inner)
+    {
+        if (status == GBX_OK)
+            status = keep_json(r, member, inner);
+    }
+    return status;
+}
+
+/* What has a secret in it although its own name does not say so. */
+static gbx_status keep_inner(gbx_json_reader *r, const char *name, const char *text)
+{
+    json_t *json = json_loads(text, 0, NULL);
+    gbx_status status =
+        json != NULL ? keep_json(r, name, json) : keep_address(r, name, text);
+
+    json_decref(json);
+    return status;
+}
+
 /* What stands before a key as its kind. */
 static bool is_scheme(const char *value, size_t len)
 {
@@ -111,7 +142,7 @@ static gbx_status keep_argument(gbx_json_reader *r, const char *text)
             return gbx_list_nomem(r->err);
         if (len == 0 || (begin[len] != '=' && begin[len] != ':') ||
             strncmp(begin + len, "://", 3) == 0)
-            return keep_address(r, "URL", text);
+            return keep_inner(r, "URL", text);
         value += 1 + strspn(value + 1, " ");
         sound = gbx_mcp_sounds_secret(name);
         if (sound != GBX_MCP_PLAIN)
@@ -145,7 +176,7 @@ gbx_status gbx_mcp_keep_written(gbx_json_reader *r, gbx_mcp_written kind,
 
     if (status == GBX_OK)
         status = gbx_mcp_keep_secret(r, sound, name, value);
-    return status == GBX_OK ? keep_address(r, name, value) : status;
+    return status == GBX_OK ? keep_inner(r, name, value) : status;
 }
 
 gbx_status gbx_mcp_keep_url(gbx_json_reader *r, const char *url)

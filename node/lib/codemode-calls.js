@@ -36,12 +36,12 @@ function matches(tool, words) {
 }
 
 /* {value} for the script in the box, as JSON: what cannot be that is the fault of who answers,
- * and no call that took place. */
-async function taken(value, who) {
+ * and no call that took place. more: of further members. */
+async function taken(value, who, more = '') {
   if (value === undefined) return new Taken('{}');
   const place = { subject: `the answer of ${who}`, root: 'answer' };
   try {
-    return new Taken(await whole(snapshot(value, place, (text) => `{"value":${text}}`)));
+    return new Taken(await whole(snapshot(value, place, (text) => `{"value":${text}${more}}`)));
   } catch (error) {
     throw error instanceof InvalidData ? new CallError('UPSTREAM', error.message) : error;
   }
@@ -230,10 +230,12 @@ export class Run {
     const names = isText(server, NAME_MAX) ? [server] : [...this.#servers.keys()];
     const lists = await Promise.allSettled(names.map((name) => this.#listed(name, this.#server(name))));
     if (names.length === 1 && lists[0].status === 'rejected') throw lists[0].reason;
-    return lists.flatMap(({ value = [] }) => value)
+    const absent = names.filter((_, i) => lists[i].status === 'rejected').join(', ');
+    const found = lists.flatMap(({ value = [] }) => value)
       .filter((each) => (isText(tool, NAME_MAX) ? each.name === tool : matches(each, words)))
       .slice(0, DISCOVER_MOST)
       .map(({ server: from, name, description, inputSchema }) => ({ server: from, tool: name, description, inputSchema }));
+    return taken(found, "'discover'", absent === '' ? '' : `,"absent":${JSON.stringify(absent)}`);
   }
 
   /* ---- what the code says meanwhile ------------------------------------------------ */

@@ -31,6 +31,16 @@ describe('a listener of progress', () => {
       }));
 });
 
+describe('discover', () => {
+  it('says which servers are not in what it has found', () =>
+    withMode({ servers: { s: { f: () => 1 },
+      gone: { listTools: async () => { throw new Error('no key'); }, callTool: async () => ({}) } } }, async (mode) => {
+      const { result, logs } = await mode.run('return (await discover("f")).map((found) => found.tool)');
+      assert.deepEqual(result, ['f']);
+      assert.match(JSON.stringify(logs), /not in what discover\(\) found: gone; /);
+    }));
+});
+
 /* Long code is submitted on a thread, short code is not. */
 const LONG = `/* ${'-'.repeat(5000)} */ `;
 

@@ -331,6 +331,13 @@ test('who finds nothing is told where something is', async () => {
   assert.match(textOf(await call('discover', { query: 'zebra', server: 'dead' })), /^No tool is known\.\n\[dead is not/);
 });
 
+test('code is told which servers are not in what it has found', async () => {
+  const { result, logs } = await execute("return (await discover('tell')).map((t) => t.server)");
+  assert.deepEqual(result, ['up']);
+  assert.match(JSON.stringify(logs), /not in what discover\(\) found: dead; discover/);
+  assert.deepEqual((await execute("await discover('tell', { server: 'up' })")).logs, []);
+});
+
 test('a summary says of a schema that is made of others that there are more arguments', async () => {
   const a = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
   const many = Object.fromEntries(Array.from({ length: 13 }, (_, i) => [`p${i}`, {}]));

@@ -8,6 +8,7 @@
 #include "mcp/code/asked.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -118,6 +119,20 @@ struct gbx_question {
     gbx_question *next;
 };
 
+/* Without them a list would seem to be of all. */
+static void put_absent(const gbx_question *q, gbx_buf *answer)
+{
+    gbx_buf names;
+
+    gbx_buf_init(&names, GBX_KIB(64));
+    gbx_code_put_absent(q->run->code, &q->query, &names);
+    if (names.len > 0) {
+        (void)gbx_buf_puts(answer, ",\"absent\":");
+        (void)gbx_json_append_string(answer, (char *)names.data, names.len);
+    }
+    gbx_buf_cleanup(&names);
+}
+
 static void answer_tools(const gbx_question *q)
 {
     static const char too_long[] =
@@ -132,6 +147,7 @@ static void answer_tools(const gbx_question *q)
         gbx_code_tools_json(code, &q->query, &answer);
     else
         gbx_code_find_json(code, &q->query, &answer);
+    put_absent(q, &answer);
     (void)gbx_buf_puts(&answer, "}");
     if (!answer.failed)
         gbx_box_answer(code->box, q->request, (char *)answer.data, answer.len);
@@ -191,7 +207,8 @@ static void on_turn(evutil_socket_t fd, short what, void *user)
     run->questions = q->next;
     if (q->next != NULL)
         wait_for_turn(run);
-    answer_question(q);
+    if (!run->is_ending)
+        answer_question(q);
     free(q);
     gbx_code_run_release(run);
 }

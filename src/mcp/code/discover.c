@@ -147,7 +147,14 @@ static void write_failure(const gbx_mcp_code *code, const gbx_upstream_info *inf
     write_fault(code, info->fault, to);
 }
 
-/* Servers that could not be asked. */
+/* It could not be asked. */
+static bool is_absent(const gbx_code_query *q, const gbx_upstream_info *info,
+                      const gbx_mcp_upstream_config *c)
+{
+    return gbx_view_kind(info->tools) != '[' && (c == NULL || gbx_code_is_listed(c)) &&
+           (q->server[0] == 0 || strcmp(q->server, info->name) == 0);
+}
+
 static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_buf *to)
 {
     for (size_t i = 0; i < gbx_upstreams_count(code->upstreams); i++) {
@@ -155,8 +162,7 @@ static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_
         const gbx_mcp_upstream_config *c =
             gbx_mcp_config_server(code->config, info.name);
 
-        if (gbx_view_kind(info.tools) == '[' || (c != NULL && !gbx_code_is_listed(c)) ||
-            (q->server[0] != 0 && strcmp(q->server, info.name) != 0))
+        if (!is_absent(q, &info, c))
             continue;
         (void)gbx_buf_printf(to, "[%s is not there", info.name);
         if (c != NULL && c->fault != NULL)
@@ -258,6 +264,21 @@ static void on_learnt(void *user, const gbx_upstream_reply *failure)
 }
 
 /* ---- public to other files of this folder --------------------------------- */
+
+void gbx_code_put_absent(const gbx_mcp_code *code, const gbx_code_query *query,
+                         gbx_buf *to)
+{
+    const char *separator = "";
+
+    for (size_t i = 0; i < gbx_upstreams_count(code->upstreams); i++) {
+        gbx_upstream_info info = gbx_upstreams_info(code->upstreams, i);
+
+        if (!is_absent(query, &info, gbx_mcp_config_server(code->config, info.name)))
+            continue;
+        (void)gbx_buf_printf(to, "%s%s", separator, info.name);
+        separator = ", ";
+    }
+}
 
 void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments)
 {

@@ -97,6 +97,9 @@ bool gbx_code_find(const gbx_mcp_code *code, const gbx_code_query *query, size_t
 /* Read what code or a model asks for; false: message says what is wrong. */
 bool gbx_code_read_query(gbx_view words, gbx_view settings, gbx_code_query *ret,
                          gbx_buf *message);
+/* The names of those that could not be asked, or nothing. */
+void gbx_code_put_absent(const gbx_mcp_code *code, const gbx_code_query *query,
+                         gbx_buf *to);
 /* The answers for code, JSON: to discover(), and to servers.x.tools(), which are tools as
  * their servers list them. */
 void gbx_code_find_json(const gbx_mcp_code *code, const gbx_code_query *query,

@@ -120,9 +120,12 @@
   }
 
   function settle(answer, error, server, tool, resolve, reject) {
-    if (typeof answer === 'object' && answer !== null && answer.error === undefined)
+    if (typeof answer === 'object' && answer !== null && answer.error === undefined) {
+      if (typeof answer.absent === 'string' && typeof warn === 'function')
+        warn(`not there, and not in what discover() found: ${answer.absent}; `
+          + 'discover({ server }) says why');
       resolve(answer.value);
-    else
+    } else
       reject(describe(error, server, tool, typeof answer === 'object' && answer !== null
         ? answer.error : { code: 'UNAVAILABLE', message: 'the host did not answer' }));
   }

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "mcp/rules/rules.h"
+#include "mcp/upstream/server.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -318,6 +319,64 @@ static void test_input__that_is_closed_is_the_end_of_the_process_but_for_its_cal
     answer_cleanup(&late);
 }
 
+/* ---- starts --------------------------------------------------------------- */
+
+static void on_learnt(void *user, const gbx_upstream_reply *reply)
+{
+    (void)user;
+    (void)reply;
+}
+
+static void expect_starting(const servers *s, const char *wanted)
+{
+    char starting[SERVERS_MAX + 1] = "";
+
+    for (size_t i = 0; i < gbx_upstreams_count(s->all); i++)
+        (void)strcat(starting,
+                     gbx_upstreams_info(s->all, i).state == GBX_UPSTREAM_STARTING
+                         ? "x"
+                         : "-");
+    assert_string_equal(starting, wanted);
+}
+
+static void test_starts__are_in_turn_but_for_what_is_called(void **state)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    servers *s = *state;
+    gbx_upstream_call *call;
+    answer called;
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        servers_add_command(s, names[i], "sleep", "60")->start_ms = 60000;
+    servers_start(s);
+    s->all->starts_at_once = 2;
+    gbx_upstream_learn(s->all, NULL, on_learnt, NULL);
+    servers_turn(s, 700);
+    expect_starting(s, "xx---");
+    call = servers_begin(s, "d", "echo", "{}", &called);
+    expect_starting(s, "xx-x-");
+    servers_turn(s, 5000);
+    expect_starting(s, "xxxxx");
+    gbx_upstream_cancel(call);
+    servers_wait(s, &called);
+    answer_cleanup(&called);
+}
+
+/* Nobody waits for what has ended. */
+static void test_starts__go_on_when_others_have_ended(void **state)
+{
+    servers *s = *state;
+
+    (void)servers_add_command(s, "a", "false", "");
+    servers_add_command(s, "b", "sleep", "60")->start_ms = 60000;
+    servers_start(s);
+    s->all->starts_at_once = 1;
+    gbx_upstream_learn(s->all, NULL, on_learnt, NULL);
+    expect_starting(s, "x-");
+    servers_turn(s, 2000);
+    expect_starting(s, "-x");
+}
+
 #define WITH(f) cmocka_unit_test_setup_teardown(f, servers_set_up, servers_tear_down)
 
 int main(void)
@@ -343,6 +402,8 @@ int main(void)
         WITH(test_list__that_is_none_ends_no_call_in_flight),
         WITH(test_list__is_there_but_for_a_tool_that_makes_it_too_long),
         WITH(test_input__that_is_closed_is_the_end_of_the_process_but_for_its_calls),
+        WITH(test_starts__are_in_turn_but_for_what_is_called),
+        WITH(test_starts__go_on_when_others_have_ended),
     };
 
     return cmocka_run_group_tests_name("mcp upstream odd", tests, NULL, NULL);

@@ -329,6 +329,7 @@ void gbx_server_start(gbx_server *server)
     gbx_error error;
     gbx_session *session;
 
+    server->started_ns = gbx_clock_now_ns();
     if (gbx_session_new(&options, &session, &error) == GBX_OK) {
         server->sessions[server->session_count++] = session;
         return;
@@ -340,17 +341,12 @@ void gbx_server_start(gbx_server *server)
 
 void gbx_server_pump(gbx_server *server)
 {
-    int64_t left_ns = server->retry_ns - gbx_clock_now_ns();
-    struct timeval after = {left_ns / 1000000000, left_ns % 1000000000 / 1000 + 1};
-
     send_waiting(server);
     if (server->waiting_count > 0 && server->session_count == 0) {
         if (is_open(server))
             fail_waiting(server, GBX_UPSTREAM_OPEN, server->fault);
-        else if (gbx_server_may_start(server))
-            gbx_server_start(server);
-        else if (left_ns > 0)
-            (void)event_add(server->retry, &after);
+        else
+            gbx_server_start_in_turn(server);
     } else if (server->waiting_count > 0 || server->in_flight > 0) {
         widen(server);
     }

@@ -61,6 +61,7 @@ struct gbx_server {
     size_t in_flight;
     unsigned failures; /* one after the other */
     int64_t retry_ns;  /* not tried before */
+    int64_t started_ns;
     struct event *retry;
     struct event *idle;
     char fault[1024]; /* of the last failure, or "" */
@@ -84,6 +85,7 @@ struct gbx_upstreams {
     gbx_server *servers;
     size_t count;
     size_t in_flight;
+    size_t starts_at_once;     /* of programs that nobody calls yet */
     size_t next_server;        /* who is asked first whether it can go on: in turn */
     gbx_upstream_call *flying; /* in flight, of all servers */
     gbx_upstream_call *ended;  /* to be told in the next turn, in order */
@@ -127,6 +129,14 @@ bool gbx_server_is_current(const gbx_server *server, const gbx_session *session,
 void gbx_server_learn(gbx_server *server, gbx_upstream_call *call);
 /* Is it there, and might say other tools than are known of it? */
 bool gbx_server_is_dated(const gbx_server *server);
+
+/* ---- starts.c ------------------------------------------------------------- */
+
+/* As many as this machine starts without harm. */
+size_t gbx_starts_at_once(void);
+/* Now, or as soon as it may be: after a pause, and when one of those that start is ready,
+ * has ended, or takes long. */
+void gbx_server_start_in_turn(gbx_server *server);
 
 /* ---- calls.c -------------------------------------------------------------- */
 

@@ -167,6 +167,7 @@ gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
     all->loop = loop;
     all->config = config;
     all->ended_end = &all->ended;
+    all->starts_at_once = gbx_starts_at_once();
     if (hooks != NULL)
         all->hooks = *hooks;
     if (config->rules != NULL)

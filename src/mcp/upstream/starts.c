@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * starts - who asks what there is asks all servers, and dozens of programs that start at once
+ * take each other's time until none is ready in its own. So they go in turn; one that a call
+ * waits for does not.
+ */
+#include "mcp/upstream/server.h"
+
+#include "base/clock.h"
+
+#include <unistd.h>
+
+#define EACH_PROCESSOR 2u
+
+/* One that is not ready by then waits for something else than a processor. */
+#define PLACE_NS (3000 * GBX_NS_PER_MS)
+
+/* Until it is looked whether a place is free so. */
+#define LOOK_NS (500 * GBX_NS_PER_MS)
+
+static bool is_called(const gbx_server *server)
+{
+    for (const gbx_upstream_call *call = server->waiting; call != NULL;
+         call = call->next)
+        if (call->tool != NULL)
+            return true;
+    return false;
+}
+
+static bool has_place(const gbx_server *server, int64_t now_ns)
+{
+    return gbx_server_state(server) == GBX_UPSTREAM_STARTING &&
+           server->config->transport == GBX_MCP_STDIO &&
+           now_ns - server->started_ns < PLACE_NS;
+}
+
+static bool has_turn(const gbx_server *server)
+{
+    const gbx_upstreams *all = server->all;
+    int64_t now_ns = gbx_clock_now_ns();
+    size_t places = 0;
+
+    if (server->config->transport != GBX_MCP_STDIO || is_called(server))
+        return true;
+    for (size_t i = 0; i < all->count; i++)
+        places += has_place(&all->servers[i], now_ns);
+    return places < all->starts_at_once;
+}
+
+/* ---- the rest of upstream ------------------------------------------------- */
+
+size_t gbx_starts_at_once(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return EACH_PROCESSOR * (processors > 0 ? (size_t)processors : 1);
+}
+
+void gbx_server_start_in_turn(gbx_server *server)
+{
+    bool may_start = gbx_server_may_start(server);
+    int64_t left_ns = may_start ? LOOK_NS : server->retry_ns - gbx_clock_now_ns();
+    struct timeval after = {left_ns / 1000000000, left_ns % 1000000000 / 1000 + 1};
+
+    if (may_start && has_turn(server))
+        gbx_server_start(server);
+    else if (left_ns > 0)
+        (void)event_add(server->retry, &after);
+}

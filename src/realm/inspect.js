@@ -472,16 +472,21 @@
     return headOf(error) + (words.length === 0 ? '' : ` { ${join(words, ', ')} }`);
   }
 
+  /* Whether a cause adds no word to what is said; without a message it may, by a code. */
+  function isSaid(all, cause) {
+    if (cause === undefined || cause === '') return true;
+    const message = typeof cause === 'object' && cause !== null ? find(cause, 'message') : cause;
+    return typeof message === 'string' && message !== '' && indexOf(all, message) >= 0;
+  }
+
   /* Two causes of an error at most, as far as no message before says them. */
   function showCauses(ctx, error) {
     let all = headOf(error);
     const { length } = all;
     for (let level = 0; level < 2 && kind(error) === 'Error'; level++) {
       error = getOwnPropertyDescriptor(error, 'cause')?.value;
-      const shown = kind(error) === 'Error' ? oneLine(ctx, error) : show(ctx, error, 0);
-      const message = kind(error) === 'Error' ? find(error, 'message') : error;
-      if (error === undefined || typeof message === 'string' && indexOf(all, message) >= 0) continue;
-      all += `; cause: ${shown}`;
+      if (isSaid(all, error)) continue;
+      all += `; cause: ${kind(error) === 'Error' ? oneLine(ctx, error) : show(ctx, error, 0)}`;
     }
     return slice(all, length);
   }

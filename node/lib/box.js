@@ -2,6 +2,8 @@
 //
 // box - what is behind an engine, and the calls that are on their way. The engine's object
 // may be forgotten while its calls run: they hold the box, the box holds the processes.
+import { types } from 'node:util';
+
 import {
   addon, ASKED, AUDIT, DONE, FETCH, hold, job, LINE, LINES, listen, problem, refusal, release,
 } from './native.js';
@@ -161,7 +163,7 @@ export class Call {
     try {
       this.ticket = addon.submit(this.box.handle, this.number, form, code, input, extra);
     } catch (error) {
-      if (error instanceof TypeError) this.fail(asArgument(error));
+      if (error.name === 'TypeError') this.fail(asArgument(error));
       else this.end(failure('UNAVAILABLE', error.message));
       return;
     }
@@ -368,7 +370,7 @@ async function transport(box, token, request) {
     for (const [name, value] of new Headers(response.headers ?? {})) headers.push(name, value);
     const { body } = response;
     const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
-    if (bytes !== undefined && bytes !== null && !(bytes instanceof Uint8Array)) {
+    if (bytes !== undefined && bytes !== null && !types.isUint8Array(bytes)) {
       throw new TypeError('the body must be a string or a Uint8Array');
     }
     answer(response.status, response.statusText, headers, bytes ?? undefined, undefined);

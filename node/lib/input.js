@@ -6,6 +6,8 @@
 // changed afterwards gets in. Handing a large text over is done in slices with the event loop
 // between; and so is looking for values that JSON.stringify leaves out without a word, where
 // that takes longer than one slice.
+import { types } from 'node:util';
+
 import { wrong } from './argument.js';
 import { explain, INPUT, lookAtOnce, lookInSlices } from './lost.js';
 import { addon } from './native.js';
@@ -148,7 +150,7 @@ export function given(json, name = 'inputJson') {
     if (json.length <= MEDIUM) return { text: json, ready: undefined, look: undefined };
     return { text: undefined, ready: quiet(handOver(json)), look: undefined };
   }
-  if (json instanceof Uint8Array) {
+  if (types.isUint8Array(json)) {
     return { text: undefined, ready: quiet(handOverBytes(json, name)), look: undefined };
   }
   throw wrong(name, 'a string or a Uint8Array', json);

@@ -161,7 +161,7 @@ export function secondOpinion(form, code) {
   if (found === undefined) return undefined;
   const { error, prefix } = found;
   /* A stack that is too small for deep code says nothing about the code. */
-  if (!(error instanceof SyntaxError) || isNewer(error, proper[0])) return null;
+  if (error.name !== 'SyntaxError' || isNewer(error, proper[0])) return null;
   const { offset, isKnown } = placeOf(error, prefix, proper[0]);
   const words = inEngineWords(error.message, proper[0].slice(offset));
   return [error.message, ...addon.explain(form, code, words, ...positionOf(offset, isKnown, proper))];

@@ -119,6 +119,46 @@ test('a bundle that the package was put into can be run', { skip: hasEsbuild ? f
   }
 });
 
+/* As test runners load modules: with the globals of a realm of its own, and Node's bytes. */
+const ELSEWHERE = `
+const { createRequire } = require('node:module');
+const { readFileSync } = require('node:fs');
+const vm = require('node:vm');
+const { AbortController, AbortSignal, clearTimeout, Headers, performance, setImmediate, setTimeout, TextDecoder, TextEncoder } = globalThis;
+const context = vm.createContext({
+  AbortController, AbortSignal, clearTimeout, console, Headers, performance, process, setImmediate, setTimeout, TextDecoder, TextEncoder,
+});
+const module_ = { exports: {} };
+vm.runInContext('(function (module, exports, require, __filename) {' + readFileSync('whole.cjs') + '\\n})', context)(
+  module_, module_.exports, createRequire(__filename), __filename);
+const { SandboxEngine, validateSandboxCode } = module_.exports;
+(async () => {
+  const body = Buffer.from('body');
+  const engine = new SandboxEngine({ fetch: ['a.example'], transport: () => ({ status: 200, body }) });
+  const { value } = await engine.run({ code: '(d) => d', inputJson: new TextEncoder().encode('[1]') });
+  await engine.loadJson('rows', Buffer.from('[2]'));
+  const fetched = await engine.execute("async () => (await fetch('https://a.example/')).text()");
+  const wrong = await engine.run({ code: '() => 1', limits: { timeoutMs: 60000 } }).catch(({ name }) => name);
+  const twice = validateSandboxCode('() => { let a; let a }');
+  console.log(JSON.stringify([value, (await engine.execute('(d) => d')).value, fetched.value, wrong, twice.ok]));
+  engine.dispose();
+})();
+`;
+
+test('in a realm of its own it takes the bytes of Node, and sees its errors', { skip: hasEsbuild ? false : 'there is no esbuild' }, () => {
+  const place = mkdtempSync(join(tmpdir(), 'glovebox-realm-'));
+  const native = process.env.GLOVEBOX_ADDON
+    ?? join(folder, 'native', `${process.platform}-${process.arch}`, 'glovebox.node');
+  try {
+    writeFileSync(join(place, 'elsewhere.cjs'), ELSEWHERE);
+    run(folder, 'esbuild', 'lib/index.js', '--bundle', '--platform=node', '--format=cjs', '--log-level=error',
+      `--outfile=${join(place, 'whole.cjs')}`);
+    assert.equal(run(place, 'env', `GLOVEBOX_ADDON=${native}`, process.execPath, 'elsewhere.cjs'), '[[1],[2],"body","TypeError",false]\n');
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+});
+
 test('the instruction is that of the MCP server', async () => {
   const { SANDBOX_SYSTEM_INSTRUCTION } = await import('../lib/index.js');
 

@@ -276,9 +276,16 @@ static bool is_name(source *s, JSStringRef name, const char *text)
     JSValueRef value = JSValueMakeString(ctx, name);
     JSValueRef yes =
         JSObjectCallAsFunction(ctx, s->realm->is_identifier, NULL, 1, &value, NULL);
-    gbx_span none = {NULL, 0};
+    gbx_span as_parameter = {(const uint8_t *)text, strlen(text)};
+    JSStringRef function;
+    bool ok;
 
-    return yes != NULL && JSValueToBoolean(ctx, yes) && is_async_body(s, text, none);
+    if (yes == NULL || !JSValueToBoolean(ctx, yes))
+        return false;
+    function = compose(STRICT "(async function(", as_parameter, "){})");
+    ok = parses(s, function);
+    JSStringRelease(function);
+    return ok;
 }
 
 /* Add one binding: to the parameters' text and to the arguments. */

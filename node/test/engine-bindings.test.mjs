@@ -78,3 +78,8 @@ for (const [name, use, most] of [
     const ratio = await stallRatio(many, async () => assert.equal(await use(), 100000), most);
     assert.ok(ratio <= most, `JSON.stringify takes 1, the longest stall is ${ratio}`);
   });
+
+test('bindings with another form are wrong use', async () => {
+  await assert.rejects(engine.run({ form: 'script', code: 'a', bindings: { a: 1 } }),
+    { name: 'TypeError', message: 'bindings are for form body alone' });
+});

@@ -229,7 +229,7 @@ export interface SandboxRunOptions {
   inputJson?: string | Uint8Array | undefined;
   /** The dataset that the function is called with, or '*' for an object of all. */
   dataset?: string | undefined;
-  /** Form 'body': params, env, and names of your own. */
+  /** Of form 'body' alone: params, env, and names of your own. */
   bindings?: Record<string, unknown> | undefined;
   limits?: SandboxLimits | undefined;
   /** Narrower than the engine's. */

@@ -100,9 +100,12 @@ static gbx_status check_fetch(const gbx_engine *engine, gbx_error *reterr)
 gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
                           gbx_error *reterr)
 {
-    gbx_engine *engine = calloc(1, sizeof *engine);
+    gbx_engine *engine;
     gbx_status status;
 
+    if (ret_engine == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "ret_engine is missing");
+    engine = calloc(1, sizeof *engine);
     if (engine == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the engine");
     engine->wake_fd = -1;

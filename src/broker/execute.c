@@ -210,9 +210,12 @@ void gbx_engine_leave(gbx_engine *engine)
 gbx_status gbx_execute(gbx_engine *engine, const gbx_call *call,
                        gbx_result **ret_result, gbx_error *reterr)
 {
-    gbx_status status = gbx_engine_enter(engine, call, reterr);
+    gbx_status status;
     gbx_run run;
 
+    if (ret_result == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "ret_result is missing");
+    status = gbx_engine_enter(engine, call, reterr);
     if (status != GBX_OK)
         return status;
     status = gbx_run_init(&run, engine, call, reterr);

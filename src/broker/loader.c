@@ -394,6 +394,8 @@ gbx_status gbx_engine_load(gbx_engine *engine, const char *name, const char *jso
     if (engine == NULL || engine->magic != GBX_ENGINE_MAGIC || name == NULL ||
         json == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "engine, name or json is missing");
+    if (format > GBX_DATA_NDJSON)
+        return gbx_fail(reterr, GBX_E_USAGE, "format is not one of its values");
     if (!is_name(name))
         return gbx_fail(reterr, GBX_E_USAGE,
                         "a dataset's name must be an identifier of at most %d letters, "

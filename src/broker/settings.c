@@ -285,6 +285,8 @@ gbx_status gbx_call_import(const gbx_call *given, gbx_call *ret, gbx_error *rete
                         "call.dataset is not for form body, which sees datasets");
     if (ret->input_len > UINT32_MAX / 2 || ret->bindings_len > UINT32_MAX / 4)
         return gbx_fail(reterr, GBX_E_USAGE, "call.input is larger than 2 GiB");
+    if (ret->bindings_len > 0 && ret->form != GBX_FORM_BODY)
+        return gbx_fail(reterr, GBX_E_USAGE, "call.bindings are for form body alone");
     if (ret->code == NULL)
         ret->code = "";
     return GBX_OK;

@@ -203,6 +203,15 @@ static void test_name__must_be_an_identifier(void **state)
     check_value(*state, "() => datasets._$1 + datasets.constructor", NULL, "5");
 }
 
+static void test_format__must_be_one_of_its_values(void **state)
+{
+    gbx_error error;
+
+    assert_int_equal(gbx_engine_load(*state, "odd", "1", 1, (gbx_data_format)2, &error),
+                     GBX_E_USAGE);
+    assert_string_equal(error.message, "format is not one of its values");
+}
+
 static void test_datasets__are_listed_in_the_report(void **state)
 {
     char *report = NULL;
@@ -355,6 +364,7 @@ int main(void)
         TEST(test_ndjson__is_an_array_of_its_lines),
         TEST(test_ndjson__names_the_line_that_is_bad),
         TEST(test_name__must_be_an_identifier),
+        TEST(test_format__must_be_one_of_its_values),
         TEST(test_datasets__are_listed_in_the_report),
         TEST(test_dataset__of_many_megabytes_costs_calls_nothing),
         TEST(test_load__while_others_call),

@@ -136,6 +136,20 @@ static void test_free__at_once_after_new(void **state)
     gbx_engine_free(NULL);
 }
 
+static void test_new__and_execute_need_a_place_for_what_they_give(void **state)
+{
+    gbx_call call = GBX_CALL_INIT;
+    gbx_engine *engine = engine_of(1);
+    gbx_error error;
+    (void)state;
+
+    assert_int_equal(gbx_engine_new(NULL, NULL, &error), GBX_E_USAGE);
+    assert_string_equal(error.message, "ret_engine is missing");
+    assert_int_equal(gbx_execute(engine, &call, NULL, &error), GBX_E_USAGE);
+    assert_string_equal(error.message, "ret_result is missing");
+    gbx_engine_free(engine);
+}
+
 static void test_free__leaves_no_process_when_it_returns(void **state)
 {
     gbx_engine *engine = engine_of(8);
@@ -456,6 +470,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
         TEST(test_free__aborts_what_is_running_and_what_waits),
         TEST(test_free__at_once_after_new),
+        TEST(test_new__and_execute_need_a_place_for_what_they_give),
         TEST(test_free__leaves_no_process_when_it_returns),
         TEST(test_engines__may_live_beside_each_other),
         TEST(test_engines__share_neither_workers_nor_datasets),

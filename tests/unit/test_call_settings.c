@@ -268,16 +268,21 @@ static void test_call__fields_out_of_range_are_refused_by_name(void **state)
     gbx_call flags = GBX_CALL_INIT;
     gbx_call size = GBX_CALL_INIT;
     gbx_call dataset = GBX_CALL_INIT;
+    gbx_call bindings = GBX_CALL_INIT;
     (void)state;
     dataset.dataset = "*";
     dataset.form = GBX_FORM_BODY;
     form.form = (gbx_form)4;
+    bindings.form = GBX_FORM_SCRIPT;
+    bindings.bindings = "{}";
+    bindings.bindings_len = 2;
     flags.flags = 16;
     size.struct_size = 0;
 
     assert_call_refused(&form, "call.form is not one of its values");
     assert_call_refused(&dataset,
                         "call.dataset is not for form body, which sees datasets");
+    assert_call_refused(&bindings, "call.bindings are for form body alone");
     assert_call_refused(&flags, "call.flags has an unknown bit");
     assert_call_refused(&size, "call.struct_size is not set");
 }

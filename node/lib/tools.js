@@ -3,7 +3,7 @@
  * tools - tools of an MCP server that run a model's code: declared in a few words, served
  * by the official SDK, ended when the client cancels or goes.
  */
-import { isObject, needKnown, needObject, received, wrong } from './argument.js';
+import { isObject, needKnown, needObject, wrong } from './argument.js';
 import { EngineCache } from './engine-cache.js';
 import { RequestEngine, serveRequest } from './request.js';
 import { ToolBuilder } from './tool-builder.js';
@@ -15,7 +15,8 @@ import { nearest } from './nearest.js';
 
 function unknownTool(name, names) {
   const meant = typeof name === 'string' ? nearest(name, names) : undefined;
-  return new ToolErrorBuilder('UNKNOWN_TOOL', `there is no tool ${received(name)}`)
+  const asked = typeof name === 'string' && name.length <= 128 ? `tool ${JSON.stringify(name)}` : 'such tool';
+  return new ToolErrorBuilder('UNKNOWN_TOOL', `there is no ${asked}`)
     .suggest(meant === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${meant}?`).toResult();
 }
 

@@ -17,6 +17,8 @@
 #define HINT_MISSING                                                                      \
     "the value before the last '.' or '[' is missing for at least one item: test it, or " \
     "write '?.' instead of '.'"
+#define HINT_ARGUMENT \
+    "what it is given is null or undefined: test it, or give a default, value ?? {}"
 #define HINT_PATTERN \
     "the value on the right is missing: give it a default, const { a } = value ?? {}"
 #define HINT_ITERATE \
@@ -74,6 +76,9 @@ static const gbx_wording wordings[] = {
     {"is not a constructor",
      "only a class or a plain function can be called with 'new'"},
     {"cannot be destructured", HINT_PATTERN},
+    {"null or undefined", HINT_ARGUMENT},
+    {"AggregateError",
+     "every promise was rejected: catch the error, its 'errors' say why"},
     {"with no initial value",
      "give reduce its second argument, the value for an empty list"},
     {"callback must be a function", "pass a function, not the result of calling it"},
@@ -352,9 +357,13 @@ static bool explain_value(gbx_case *c)
 
     if (gbx_message_quoted(c->message, "is not an object", "(evaluating '", "')", &text,
                            &len)) {
-        c->hint = gbx_begins_with_promise(c, text, len) ? HINT_PROMISE
-                  : *text == '[' || *text == '{'        ? HINT_PATTERN
-                                                        : HINT_MISSING;
+        char end = len > 0 ? text[len - 1] : '\0';
+
+        c->hint = gbx_begins_with_promise(c, text, len)            ? HINT_PROMISE
+                  : end == ']' && *text == '['                     ? HINT_PATTERN
+                  : end == '}' && *text == '{'                     ? HINT_PATTERN
+                  : end == ')' && strncmp(text, "Object.", 7) == 0 ? HINT_ARGUMENT
+                                                                   : HINT_MISSING;
         return true;
     }
     if (gbx_message_quoted(c->message, "is not a function", "(In '", "', '", &text,

@@ -158,17 +158,22 @@ static size_t read_text(gbx_realm *realm, JSObjectRef object, JSStringRef name,
     return exception == NULL ? gbx_value_copy(realm->ctx, value, to, size) : 0;
 }
 
-/* Of an object that is no error, what a name and a message would leave out. */
+/* Of an object that is no error, what a name and a message would leave out. What it inherits,
+ * as from the prototype of an older sort of error, is not shown either. */
 static bool has_more(gbx_realm *realm, JSObjectRef object)
 {
     JSPropertyNameArrayRef names = JSObjectCopyPropertyNames(realm->ctx, object);
+    JSValueRef proto = JSObjectGetPrototype(realm->ctx, object);
+    bool has_proto = JSValueIsObject(realm->ctx, proto);
     bool found = false;
 
     for (size_t i = 0; i < JSPropertyNameArrayGetCount(names) && !found; i++) {
         JSStringRef name = JSPropertyNameArrayGetNameAtIndex(names, i);
 
-        found = !JSStringIsEqual(name, realm->n_name) &&
-                !JSStringIsEqual(name, realm->n_message);
+        found =
+            !JSStringIsEqual(name, realm->n_name) &&
+            !JSStringIsEqual(name, realm->n_message) &&
+            !(has_proto && JSObjectHasProperty(realm->ctx, gbx_object(proto), name));
     }
     JSPropertyNameArrayRelease(names);
     return found;

@@ -50,10 +50,12 @@ function partsOf(thrown) {
   const isObject = (typeof thrown === 'object' && thrown !== null) || typeof thrown === 'function';
   const shown = () => inspect(thrown, { customInspect: false });
   try {
+    const isError = thrown instanceof Error;
     const { message, name, stack } = isObject ? thrown : { message: thrown };
-    const own = { name: typeof name === 'string' ? name : undefined, message: shown() };
-    if (typeof message !== 'string') return own;
-    return { name: own.name || (thrown instanceof Error ? 'Error' : undefined), message, stack };
+    const own = { name: typeof name === 'string' && name !== '' ? name : undefined, message: shown() };
+    if (typeof message !== 'string' || (isObject && !isError && message === '')) return own;
+    const hasMore = isObject && !isError && typeof stack !== 'string' && Object.keys(thrown).some((key) => key !== 'name' && key !== 'message');
+    return hasMore ? { message: own.message } : { name: own.name ?? (isError ? 'Error' : undefined), message, stack };
   } catch {
     return { message: shown() };
   }

@@ -74,10 +74,22 @@ static bool settle32(uint32_t *value, uint32_t standard, uint32_t min, uint32_t 
     return true;
 }
 
+static bool is_known(const gbx_limits *l, gbx_error *reterr)
+{
+    static const uint64_t none[sizeof l->reserved / sizeof l->reserved[0]];
+
+    if (memcmp(l->reserved, none, sizeof none) == 0)
+        return true;
+    (void)gbx_fail(reterr, GBX_E_USAGE,
+                   "limits has fields that this version of the library lacks");
+    return false;
+}
+
 static bool settle_limits(gbx_limits *l, gbx_error *reterr)
 {
     l->struct_size = sizeof *l;
-    return settle32(&l->timeout_ms, 5000, 1, TIMEOUT_MS_MAX, "limits.timeout_ms",
+    return is_known(l, reterr) &&
+           settle32(&l->timeout_ms, 5000, 1, TIMEOUT_MS_MAX, "limits.timeout_ms",
                     reterr) &&
            settle32(&l->cpu_ms, l->timeout_ms, 1, TIMEOUT_MS_MAX, "limits.cpu_ms",
                     reterr) &&

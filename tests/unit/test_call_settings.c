@@ -192,6 +192,19 @@ static void test_limits__follow_the_rule_of_struct_size(void **state)
     assert_string_equal(error.message, "call.limits.struct_size is not set");
 }
 
+static void test_limits__of_a_later_version_are_not_ignored(void **state)
+{
+    gbx_limits asked = GBX_LIMITS_INIT;
+    gbx_limits got;
+    gbx_error error;
+    (void)state;
+    asked.reserved[7] = 1;
+
+    assert_int_equal(resolve(&asked, &got, &error), GBX_E_USAGE);
+    assert_string_equal(error.message,
+                        "limits has fields that this version of the library lacks");
+}
+
 /* ---- calls -------------------------------------------------------------------------- */
 
 static void assert_call_refused(const gbx_call *call, const char *message)
@@ -323,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_limits__a_lower_timeout_lowers_the_processor_time),
         cmocka_unit_test(test_limits__of_a_script_has_less_code),
         cmocka_unit_test(test_limits__follow_the_rule_of_struct_size),
+        cmocka_unit_test(test_limits__of_a_later_version_are_not_ignored),
         cmocka_unit_test(test_call__comes_through_whole),
         cmocka_unit_test(test_call__without_code_has_empty_code),
         cmocka_unit_test(test_call__older_and_newer_ones_are_understood),

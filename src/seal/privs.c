@@ -59,8 +59,9 @@ static bool leave_root(void)
 {
     if (geteuid() != 0)
         return true;
-    return (syscall(SYS_setgroups, 0, NULL) == 0 &&
-            syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) == 0 &&
+    if (syscall(SYS_setgroups, 0, NULL) < 0 && errno != EPERM)
+        return false;
+    return (syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) == 0 &&
             syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY) == 0) ||
            errno == EPERM || errno == EINVAL;
 }

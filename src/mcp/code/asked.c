@@ -207,8 +207,7 @@ static void on_turn(evutil_socket_t fd, short what, void *user)
     run->questions = q->next;
     if (q->next != NULL)
         wait_for_turn(run);
-    if (!run->is_ending)
-        answer_question(q);
+    answer_question(q);
     free(q);
     gbx_code_run_release(run);
 }

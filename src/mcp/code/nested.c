@@ -73,8 +73,8 @@ static void answer_result(gbx_nested *n, gbx_view result)
         } else {
             gbx_view value = {(char *)answer.data + start, answer.len - start - 1};
 
-            gbx_value_sketch(value, n->gave);
             gbx_box_answer(n->code->box, n->request, (char *)answer.data, answer.len);
+            gbx_value_sketch(value, n->gave);
         }
     } else {
         fail(n, "TOOL_ERROR", (char *)message.data, message.len, false);

@@ -342,14 +342,14 @@ test('a summary says of a schema that is made of others that there are more argu
   const a = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
   const many = Object.fromEntries(Array.from({ length: 13 }, (_, i) => [`p${i}`, {}]));
   const rows = [
-    ['none', {}, '()'],
-    ['own', a, '(a)'],
-    ['one', { oneOf: [a] }, '(...)'],
-    ['any', { ...a, anyOf: [{ required: ['b'] }] }, '(a, ...)'],
-    ['all', { properties: { b: {} }, allOf: [a] }, '(b?, ...)'],
-    ['ref', { $ref: '#/$defs/a', $defs: { a } }, '(...)'],
-    ['lots', { properties: many, oneOf: [a] }, `(${Object.keys(many).slice(0, 12).join('?, ')}?, ...)`],
-    ['nested', { properties: { b: { oneOf: [a] } } }, '(b?)'],
+    ['none', {}, '({})'],
+    ['own', a, '({a})'],
+    ['one', { oneOf: [a] }, '({...})'],
+    ['any', { ...a, anyOf: [{ required: ['b'] }] }, '({a, ...})'],
+    ['all', { properties: { b: {} }, allOf: [a] }, '({b?, ...})'],
+    ['ref', { $ref: '#/$defs/a', $defs: { a } }, '({...})'],
+    ['lots', { properties: many, oneOf: [a] }, `({${Object.keys(many).slice(0, 12).join('?, ')}?, ...})`],
+    ['nested', { properties: { b: { oneOf: [a] } } }, '({b?})'],
     ['call', { oneOf: [a] }, '("call", {...})', '.call'],
   ];
   const tools = rows.map(([name, schema]) => ({ name, description: 'It does.', inputSchema: { type: 'object', ...schema } }));

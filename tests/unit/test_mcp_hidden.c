@@ -238,6 +238,29 @@ static void test_secrets__in_json_are_known_by_the_names_of_its_members(void **s
     gbx_mcp_config_free(config);
 }
 
+static void test_secrets__behind_their_kind_are_known_whatever_is_before_it(
+    void **state)
+{
+    gbx_mcp_config *config = parsed_config(
+        NULL,
+        "{\"servers\": {\"a\": {\"command\": \"x\", \"env\": {"
+        "\"API_HEADERS\": \"X-Team:blue, Authorization:Bearer key-of-api-12345678,X: y\","
+        "\"MORE\": \"authorization=basic dXNlcjpwYXNzd29yZDEy\","
+        "\"PLAN\": \"the basic plan-for-all-of-us with bearer tokens\","
+        "\"X_BEARER\": \"words-of-x\", \"REDIS_PWD\": \"words-of-redis\","
+        "\"PWD\": \"/home/somebody/project\"}}}}");
+    (void)state;
+
+    assert_true(strips(config, "key-of-api-12345678", "{{secret:API_HEADERS}}"));
+    assert_true(strips(config, "dXNlcjpwYXNzd29yZDEy", "{{secret:MORE}}"));
+    assert_true(strips(config, "plan-for-all-of-us", NULL));
+    assert_true(strips(config, "tokens", NULL));
+    assert_true(strips(config, "words-of-x", "{{secret:X_BEARER}}"));
+    assert_true(strips(config, "words-of-redis", "{{secret:REDIS_PWD}}"));
+    assert_true(strips(config, "/home/somebody/project", NULL));
+    gbx_mcp_config_free(config);
+}
+
 static void test_passwords__that_stay_in_answers_are_told(void **state)
 {
     gbx_mcp_config *config = parsed_config(
@@ -368,6 +391,8 @@ int main(void)
             test_secrets__are_no_paths_and_have_their_names_as_whole_words),
         cmocka_unit_test(test_secrets__are_nothing_that_ordinary_data_has_in_it),
         cmocka_unit_test(test_secrets__in_json_are_known_by_the_names_of_its_members),
+        cmocka_unit_test(
+            test_secrets__behind_their_kind_are_known_whatever_is_before_it),
         cmocka_unit_test(test_passwords__that_stay_in_answers_are_told),
         cmocka_unit_test(test_secrets__that_are_words_are_known_if_they_are_declared),
         cmocka_unit_test(test_secrets__in_arguments_are_known_by_their_names),

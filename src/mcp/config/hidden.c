@@ -181,7 +181,8 @@ static size_t line_length(const char *text)
 
 static bool is_password(const char *name)
 {
-    return has_word(name, "PASSW", ANYWHERE) || has_word(name, "PASS", LAST);
+    return has_word(name, "PASSW", ANYWHERE) || has_word(name, "PASS", LAST) ||
+           has_word(name, "PWD", LAST);
 }
 
 static bool is_ordinary(const char *name, const char *value, size_t len)
@@ -267,6 +268,8 @@ gbx_mcp_sound gbx_mcp_sounds_secret(const char *name)
         {"PASSW", ANYWHERE, GBX_MCP_SECRET},
         {"PASSPHRASE", ANYWHERE, GBX_MCP_SECRET},
         {"PASS", LAST, GBX_MCP_SECRET},
+        {"PWD", LAST, GBX_MCP_SECRET},
+        {"BEARER", WHOLE, GBX_MCP_SECRET},
         {"CREDENTIAL", ANYWHERE, GBX_MCP_SECRET},
         {"AUTHORIZATION", ANYWHERE, GBX_MCP_CERTAIN},
         {"COOKIE", ANYWHERE, GBX_MCP_SECRET},

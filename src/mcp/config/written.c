@@ -86,6 +86,22 @@ static gbx_status keep_address(gbx_json_reader *r, const char *name, const char 
     return status == GBX_OK && query != NULL ? keep_query(r, query + 1) : status;
 }
 
+/* "Authorization: Bearer abc, X: y", whatever it is called. */
+static gbx_status keep_keys(gbx_json_reader *r, const char *name, const char *text)
+{
+    static const char *const schemes[] = {"Bearer ", "Basic "};
+    gbx_status status = GBX_OK;
+
+    for (size_t i = 0; i < GBX_COUNTOF(schemes); i++)
+        for (const char *at = text;
+             status == GBX_OK && (at = strcasestr(at, schemes[i])) != NULL;) {
+            at += strlen(schemes[i]);
+            at += strspn(at, " ");
+            status = keep_part(r, GBX_MCP_PERHAPS, name, at, strcspn(at, " ,;|\"'"));
+        }
+    return status;
+}
+
 /* {"Authorization": "Bearer abc"}: what is in it, by the name next to it. */
 static gbx_status keep_json(gbx_json_reader *r, const char *name, json_t *value)
 {
@@ -114,7 +130,7 @@ static gbx_status keep_inner(gbx_json_reader *r, const char *name, const char *t
         json != NULL ? keep_json(r, name, json) : keep_address(r, name, text);
 
     json_decref(json);
-    return status;
+    return status == GBX_OK ? keep_keys(r, name, text) : status;
 }
 
 /* What stands before a key as its kind. */

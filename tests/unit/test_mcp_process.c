@@ -412,8 +412,8 @@ static void test_orphans__die_with_our_end_of_the_socket(void **state)
 
     (void)snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));
     assert_int_equal(gbx_command_spawn(&command, &at, &error), GBX_OK);
-    (void)usleep(200000); /* its daemon is born, or will die with its parents */
-    assert_true(marked_some(w->mark));
+    assert_true(until(marked_some, w->mark, 10000));
+    (void)usleep(100000); /* its daemon is born, or will die with its parents */
     (void)close(at.control);
 
     assert_true(until(marked_none, w->mark, 5000));

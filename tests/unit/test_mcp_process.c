@@ -431,13 +431,17 @@ static void test_orphans__die_though_all_of_them_are_stopped(void **state)
     int ends[2];
     pid_t keeper = 0;
     pid_t owner;
+    int status;
 
     assert_int_equal(pipe(ends), 0);
     owner = fork();
     if (owner == 0) {
-        if (try_start(w, "sh", "sleep 600; :", NULL) == GBX_OK) {
+        w->wanted = 1; /* when it speaks, all is set up */
+        if (try_start(w, "sh", "echo up; sleep 600; :", NULL) == GBX_OK) {
+            run(w);
             keeper = gbx_process_keeper(w->process);
             (void)!write(ends[1], &keeper, sizeof keeper);
+            w->wanted = 0;
             run(w);
         }
         _exit(1);
@@ -449,7 +453,8 @@ static void test_orphans__die_though_all_of_them_are_stopped(void **state)
     marked_signal(w->mark,
                   SIGSTOP); /* every process of it: no word is heard any more */
     (void)kill(owner, SIGKILL);
-    assert_int_equal(waitpid(owner, NULL, 0), owner);
+    assert_int_equal(waitpid(owner, &status, 0), owner);
+    assert_true(WIFSIGNALED(status));
 
     assert_true(until(marked_none, w->mark, 5000));
     (void)close(ends[0]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is left of TypeScript, character by character where it stood. That it does what it
- * should, the engine says (tests/integration/test_code_shapes.c). */
+ * should, the engine says (tests/integration/test_code_typed.c). */
 #include "guard/arena.h"
 #include "mcp/code/types.h"
 

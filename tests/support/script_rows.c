@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* script_rows - see script_rows.h. */
+#include "script_rows.h"
+
+#include "calls.h"
+#include "mcp/code/script.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static gbx_engine *engine;
+
+/* The value; or what went wrong, with its place in `code`. The input is {"n": 5}. */
+static char *outcome(const char *code)
+{
+    static const char input[] = "{\"n\":5}";
+    gbx_call call = GBX_CALL_INIT;
+    gbx_script script;
+    gbx_result *result;
+    uint32_t line, column;
+    char *text = NULL;
+
+    assert_int_equal(gbx_script_make(code, strlen(code), GBX_SCRIPT_INPUT, &script,
+                                     NULL),
+                     GBX_OK);
+    if (script.message != NULL) {
+        assert_true(asprintf(&text, "%s @%u:%u", script.message, script.line,
+                             script.column) > 0);
+        gbx_script_cleanup(&script);
+        return text;
+    }
+    call.form = GBX_FORM_SCRIPT;
+    call.code = script.code;
+    call.code_len = script.code_len;
+    call.input = input;
+    call.input_len = sizeof input - 1;
+    result = call_run(engine, &call);
+    line = gbx_result_location(result).line;
+    column = gbx_result_location(result).column;
+    gbx_script_map(&script, &line, &column);
+    if (gbx_result_code(result) != GBX_CODE_VALUE)
+        assert_true(
+            asprintf(&text, "%s @%u:%u", gbx_result_error(result), line, column) > 0);
+    else
+        text = strdup(gbx_result_value(result, NULL)[0] != 0
+                          ? gbx_result_value(result, NULL)
+                          : "undefined");
+    gbx_result_free(result);
+    gbx_script_cleanup(&script);
+    return text;
+}
+
+/* ---- public to the tests ------------------------------------------------------ */
+
+int script_rows_start(void **state)
+{
+    (void)state;
+    engine = engine_start(NULL);
+    return 0;
+}
+
+int script_rows_finish(void **state)
+{
+    (void)state;
+    gbx_engine_free(engine);
+    return 0;
+}
+
+size_t script_rows_check(const script_row *rows, size_t count, const char *prefix)
+{
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *expected = rows[i].value;
+        char *text = outcome(rows[i].code);
+        char *at = prefix != NULL ? strrchr(text, '@') : NULL;
+        const char *was = at != NULL ? at + 1 : text;
+        bool same = expected[0] == '~'
+                        ? strncmp(was, expected + 1, strlen(expected + 1)) == 0
+                        : strcmp(was, expected) == 0;
+
+        if (!same)
+            print_message("%s\n  expected %s\n  was      %s\n", rows[i].name, expected,
+                          text);
+        wrong += !same;
+        free(text);
+    }
+    return wrong;
+}

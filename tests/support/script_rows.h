@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* script_rows - scripts with what comes of them, checked one by one. */
+#ifndef GBX_TESTS_SCRIPT_ROWS_H
+#define GBX_TESTS_SCRIPT_ROWS_H
+
+#include <stddef.h>
+
+typedef struct script_row {
+    const char *name;
+    const char *code;
+    const char *value; /* "~": how it begins */
+} script_row;
+
+/* Set up and tear down the engine that runs them. */
+int script_rows_start(void **state);
+int script_rows_finish(void **state);
+
+/* How many are wrong, said. prefix: only what follows its last character is looked at. */
+size_t script_rows_check(const script_row *rows, size_t count, const char *prefix);
+
+#define CHECK(rows, prefix) \
+    assert_int_equal(script_rows_check(rows, sizeof(rows) / sizeof(rows)[0], prefix), 0)
+
+#endif

@@ -150,6 +150,14 @@ static const script_row shapes[] = {
      "undefined"},
     {"a class at the end is no value", "class A {}", "undefined"},
     {"a generator is not called", "function* run() { yield 1 }", "undefined"},
+    {"a line without a semicolon is not joined to the function at the end",
+     "const k = 1\nasync () => k", "1"},
+    {"nor to one in an export",
+     "const k = [2]\nexport default async function () {\n return k }", "[2]"},
+    {"nor to one in parentheses, where the export keeps them apart",
+     "const k = 3\nexport default (async () => k)", "3"},
+    {"two directives and a function", "'use strict'\n'other'\nfunction () { return 4 }",
+     "4"},
     {"nothing but comments is refused", "// nothing", "~the code is only comments"},
 };
 
@@ -167,6 +175,8 @@ static const script_row places[] = {
     {"in a last expression", "let a = await 1;\nnope()", "2:1"},
     {"in run", "async function run() {\n  nope() }", "2:3"},
     {"in a fence", "```js\nasync () => nope()\n```", "2:13"},
+    {"in a function behind a line without a semicolon", "let a\nasync () => nope()",
+     "2:13"},
     {"before a call that is returned", "nope();\nfunction nop() {}", "1:1"},
 };
 

@@ -183,7 +183,7 @@ static void compose(struct work *w, gbx_script *s, gbx_buf *to)
     }
     if (shape->calls_expression) {
         gbx_buf_append(to, w->copy, base + shape->start);
-        insert(s, to, "(");
+        insert(s, to, ";("); /* the line before must not go on with the bracket */
         at = base + shape->start;
         gbx_buf_append(to, w->copy + at, base + shape->end - at);
         gbx_buf_printf(to, "\n)(%s)", w->arguments); /* a comment may be last */

@@ -386,9 +386,13 @@ static void decide(const struct look *l, gbx_shape *ret)
     if (is_callable(t, value) &&
         (t->nodes[value].kind != GBX_NODE_FUNCTION_DECLARATION ||
          is_nameless(t, value))) {
+        uint32_t whole = t->nodes[l->last].kind == GBX_NODE_EXPRESSION_STATEMENT
+                             ? gbx_tree_inner(t, l->last)
+                             : l->last;
+
         ret->calls_expression = true;
-        ret->start = t->nodes[value].start;
-        ret->end = t->nodes[value].end;
+        ret->start = t->nodes[whole].start;
+        ret->end = t->nodes[whole].end;
         return;
     }
     entry = find_named(l, l->exported != GBX_NO_NODE ? l->exported : value);

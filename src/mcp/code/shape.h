@@ -9,8 +9,9 @@
 
 /* Offsets in the text of the tree. */
 typedef struct gbx_shape {
-    bool calls_expression; /* [start, end) is a function that is to be called */
-    bool is_void;          /* no value is meant, whatever the engine finds */
+    bool
+        calls_expression; /* the statement of [start, end) is a function to be called */
+    bool is_void;         /* no value is meant, whatever the engine finds */
     size_t start;
     size_t end;
     size_t returns

@@ -158,6 +158,25 @@ static const script_row shapes[] = {
      "const k = 3\nexport default (async () => k)", "3"},
     {"two directives and a function", "'use strict'\n'other'\nfunction () { return 4 }",
      "4"},
+    {"export default an arrow before its helpers",
+     "export default async (i) => help() + i.n\nfunction help() { return k }\nconst k = 4",
+     "9"},
+    {"a function without a name before them",
+     "const k = 1\nexport default async function (i) { return help() + i.n }\n"
+     "function help() { return k }",
+     "6"},
+    {"a value before them", "export default [help()]\nfunction help() { return 4 }\n",
+     "[4]"},
+    {"an object", "const a = 1\nexport default { a }\nexport const meta = 2",
+     "{\"a\":1}"},
+    {"but what is returned counts", "export default [1]\nfunction help() {}\nreturn 2",
+     "2"},
+    {"and what is called at the end",
+     "export default main\nasync function main() { return 3 }\nawait main()", "3"},
+    {"or anywhere",
+     "let n = 1\nexport default main\nfunction main() { n++ }\nmain()\n"
+     "if (n != 2) throw new Error(`${n}`)",
+     "undefined"},
     {"nothing but comments is refused", "// nothing", "~the code is only comments"},
 };
 
@@ -177,6 +196,7 @@ static const script_row places[] = {
     {"in a fence", "```js\nasync () => nope()\n```", "2:13"},
     {"in a function behind a line without a semicolon", "let a\nasync () => nope()",
      "2:13"},
+    {"in an export before others", "let a\nexport default () => nope()\nlet b", "2:22"},
     {"before a call that is returned", "nope();\nfunction nop() {}", "1:1"},
 };
 

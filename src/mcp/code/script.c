@@ -28,6 +28,8 @@
 #define ARENA_PER_BYTE 800
 
 #define RETURN "return "
+#define KEPT   "$default"
+#define KEEP   "var " KEPT " = "
 #define BROKEN "\nvoid" /* to the engine, an end that comes too early */
 
 struct work {
@@ -189,7 +191,19 @@ static void compose(struct work *w, gbx_script *s, gbx_buf *to)
         gbx_buf_printf(to, "\n)(%s)", w->arguments); /* a comment may be last */
         at = base + shape->end;
     }
+    if (shape->keeps) {
+        gbx_buf_append(to, w->copy, base + shape->start);
+        insert(s, to, KEEP);
+        at = base + shape->start;
+        gbx_buf_append(to, w->copy + at, base + shape->end - at);
+        insert(s, to, ";");
+        at = base + shape->end;
+    }
     gbx_buf_append(to, w->copy + at, w->region.end - at);
+    if (shape->keeps && shape->calls_kept)
+        gbx_buf_printf(to, "\nreturn " KEPT "(%s);", w->arguments);
+    else if (shape->keeps)
+        gbx_buf_puts(to, "\nreturn " KEPT ";");
     if (shape->name_end > 0) {
         gbx_buf_puts(to, "\nreturn ");
         gbx_buf_append(to, w->copy + base + shape->name_start,

@@ -89,6 +89,13 @@ static bool is_default(const gbx_tree *t, uint32_t exported)
     return false;
 }
 
+/* A function declaration after `export default` may lack a name: it is an expression. */
+static bool is_nameless(const gbx_tree *t, uint32_t i)
+{
+    return t->nodes[i].kind == GBX_NODE_FUNCTION_DECLARATION &&
+           gbx_tree_child(t, i, GBX_FIELD_NAME) == GBX_NO_NODE;
+}
+
 static void look_at_statement(struct look *l, uint32_t i)
 {
     const gbx_tree *t = l->t;
@@ -98,6 +105,8 @@ static void look_at_statement(struct look *l, uint32_t i)
 
         if (inner != GBX_NO_NODE && is_default(t, i))
             l->declared = inner;
+        if (inner != GBX_NO_NODE && is_nameless(t, inner))
+            l->exported = inner;
         if (inner == GBX_NO_NODE)
             l->exported = inner = gbx_tree_child(t, i, GBX_FIELD_VALUE);
         if (inner == GBX_NO_NODE)
@@ -264,6 +273,29 @@ static uint32_t find_named(const struct look *l, uint32_t value)
     return GBX_NO_NODE;
 }
 
+static bool is_function_name(const struct look *l, uint32_t value)
+{
+    for (size_t i = 0; i < l->name_count; i++)
+        if (is_same_name(l->t, value, l->names[i]))
+            return true;
+    return false;
+}
+
+/* Is what is exported by itself the value, though others are declared behind it? */
+static bool is_kept(const struct look *l)
+{
+    return l->exported != GBX_NO_NODE && !l->has_return && l->last != l->exported &&
+           l->last_value == GBX_NO_NODE && !is_function_name(l, l->exported);
+}
+
+static void keep(const struct look *l, gbx_shape *ret)
+{
+    ret->keeps = true;
+    ret->calls_kept = is_callable(l->t, unwrap(l->t, l->exported));
+    ret->start = l->t->nodes[l->exported].start;
+    ret->end = l->t->nodes[l->exported].end;
+}
+
 /* `total`, or `total, late`. */
 static bool is_names(const gbx_tree *t, uint32_t i)
 {
@@ -321,13 +353,6 @@ static void drop_export(const gbx_tree *t, uint32_t i, char *to)
     for (size_t at = t->nodes[i].start; at < t->nodes[inner].start; at++)
         if (to[at] != '\n' && to[at] != '\r')
             to[at] = ' ';
-}
-
-/* A function declaration after `export default` may lack a name: it is an expression. */
-static bool is_nameless(const gbx_tree *t, uint32_t i)
-{
-    return t->nodes[i].kind == GBX_NODE_FUNCTION_DECLARATION &&
-           gbx_tree_child(t, i, GBX_FIELD_NAME) == GBX_NO_NODE;
 }
 
 static void add_return(gbx_shape *ret, size_t start)
@@ -398,6 +423,10 @@ static void decide(const struct look *l, gbx_shape *ret)
     entry = find_named(l, l->exported != GBX_NO_NODE ? l->exported : value);
     if (entry == GBX_NO_NODE && l->declared != GBX_NO_NODE)
         entry = find_default(l);
+    if (entry == GBX_NO_NODE && is_kept(l)) {
+        keep(l, ret);
+        return;
+    }
     if (entry == GBX_NO_NODE && (l->last == l->exported || is_object(t, l->last))) {
         add_return(ret, t->nodes[l->last].start);
         return;

@@ -11,7 +11,9 @@
 typedef struct gbx_shape {
     bool
         calls_expression; /* the statement of [start, end) is a function to be called */
-    bool is_void;         /* no value is meant, whatever the engine finds */
+    bool keeps; /* [start, end) is the value, or a function to be called at the end, */
+    bool calls_kept; /* though it stands before others */
+    bool is_void;    /* no value is meant, whatever the engine finds */
     size_t start;
     size_t end;
     size_t returns

@@ -197,6 +197,12 @@ static const script_row places[] = {
     {"in a function behind a line without a semicolon", "let a\nasync () => nope()",
      "2:13"},
     {"in an export before others", "let a\nexport default () => nope()\nlet b", "2:22"},
+    {"of a slip in an export",
+     "export default async function main() {\n  const x = ;\n}", "2:13"},
+    {"of one in an export without a name",
+     "const k = 1\nexport default async function () {\n  const x = ;\n}", "3:13"},
+    {"of one in an arrow that is exported",
+     "export const k = 1\nexport default async () => {\n  const x = ;\n}", "3:13"},
     {"before a call that is returned", "nope();\nfunction nop() {}", "1:1"},
 };
 

@@ -92,7 +92,8 @@ static bool is_default(const gbx_tree *t, uint32_t exported)
 /* A function declaration after `export default` may lack a name: it is an expression. */
 static bool is_nameless(const gbx_tree *t, uint32_t i)
 {
-    return t->nodes[i].kind == GBX_NODE_FUNCTION_DECLARATION &&
+    return (t->nodes[i].kind == GBX_NODE_FUNCTION_DECLARATION ||
+            t->nodes[i].kind == GBX_NODE_FUNCTION) &&
            gbx_tree_child(t, i, GBX_FIELD_NAME) == GBX_NO_NODE;
 }
 
@@ -353,6 +354,8 @@ static void drop_export(const gbx_tree *t, uint32_t i, char *to)
     for (size_t at = t->nodes[i].start; at < t->nodes[inner].start; at++)
         if (to[at] != '\n' && to[at] != '\r')
             to[at] = ' ';
+    if (t->has_error && is_nameless(t, inner))
+        memcpy(to + t->nodes[i].start, "0,", 2); /* an expression: the slip is inside */
 }
 
 static void add_return(gbx_shape *ret, size_t start)
@@ -471,8 +474,6 @@ void gbx_shape_find(const gbx_tree *t, char *to, gbx_shape *ret)
                      .only_declares = !has_outside(t, GBX_NODE_AWAIT)};
 
     *ret = (gbx_shape){.calls_expression = false};
-    if (t->has_error || t->count == 0)
-        return;
     for (uint32_t i = 1; i < t->count; i = t->nodes[i].next) {
         if (is_comment(t, i) || t->nodes[i].kind == GBX_NODE_EMPTY ||
             t->nodes[i].kind == GBX_NODE_TOKEN)
@@ -481,7 +482,7 @@ void gbx_shape_find(const gbx_tree *t, char *to, gbx_shape *ret)
             drop_export(t, i, to);
         look_at_statement(&l, i);
     }
-    if (l.last == GBX_NO_NODE)
+    if (t->has_error || l.last == GBX_NO_NODE)
         return;
     l.has_return = has_outside(t, GBX_NODE_RETURN);
     decide(&l, ret);

@@ -25,8 +25,8 @@ typedef struct gbx_shape {
     size_t uncalled_end;   /* 0: none */
 } gbx_shape;
 
-/* t: flat. Nothing is found in a tree with errors. to: a copy of its text, in which
- * `export` and `export default` before what stands by itself become blanks. */
+/* t: flat. In a tree with errors nothing is found. to: a copy of its text, in which `export`
+ * and `export default` before what stands by itself become blanks, whatever the tree. */
 void gbx_shape_find(const gbx_tree *t, char *to, gbx_shape *ret);
 
 #endif

@@ -68,6 +68,18 @@ static void test_the_second_of_two__is_told_as_the_first_says(void **state)
           "{headers:[[\"X-Api-Key\",\"xxxxx\"],[\"Xxxxxx\",\"text\"]]}\n");
 }
 
+static void test_the_second_of_two__is_told_as_the_first_says_in_every_row(void **state)
+{
+    (void)state;
+
+    tells("[{\"headers\":[[\"Accept\",\"text\"],[\"X-Api-Key\",\"horse\"]]}]", EXAMPLES,
+          "{headers:[[\"Accept\",\"text\"],[\"X-Api-Key\",\"xxxxx\"]]}\n");
+    tells("[[\"cookie\",\"horse\"],[\"password\",\"battery\"]]", EXAMPLES,
+          "[\"cookie\",\"xxxxx\"]\n[\"xxxxxxxx\",\"xxxxxxx\"]\n");
+    tells("{\"columns\":[\"what\",\"it\"],\"data\":[[\"password\",\"battery\"]]}",
+          EXAMPLES, "{columns:[\"what\",\"it\"],data:[[\"password\",\"xxxxxxx\"]]}\n");
+}
+
 static void test_rows__are_told_as_the_names_of_their_columns_say(void **state)
 {
     (void)state;
@@ -101,6 +113,8 @@ int main(void)
         cmocka_unit_test(test_a_value__is_told_as_the_name_beside_it_says),
         cmocka_unit_test(test_a_value__that_no_name_hides_is_told),
         cmocka_unit_test(test_the_second_of_two__is_told_as_the_first_says),
+        cmocka_unit_test(
+            test_the_second_of_two__is_told_as_the_first_says_in_every_row),
         cmocka_unit_test(test_rows__are_told_as_the_names_of_their_columns_say),
         cmocka_unit_test(test_rows__are_told_as_the_first_of_them_says),
     };

@@ -270,7 +270,7 @@ static void put_members(example *e, gbx_view object, gbx_sensitive_place place,
     (void)gbx_buf_puts(e->to, "}");
 }
 
-/* What an element is by the next of the names, or by the first of two. */
+/* What an element is by the name of its column, or by the first of two. */
 static gbx_sensitive_place place_of_element(gbx_view value, gbx_sensitive_place place,
                                             gbx_view name, gbx_sensitive_place inside)
 {
@@ -286,7 +286,7 @@ static void put_elements(example *e, gbx_view array, gbx_sensitive_place place,
                          int depth, naming names)
 {
     size_t cursor = 0, named = 0, count = 0, left = 0;
-    gbx_view pair = names.own.at == NULL ? gbx_sibling_pair(array) : (gbx_view){0};
+    gbx_view pair = gbx_sibling_pair(array);
     gbx_sensitive_place inside = gbx_describe_inside_row(names.own);
     gbx_view none, value;
 
@@ -294,10 +294,10 @@ static void put_elements(example *e, gbx_view array, gbx_sensitive_place place,
         names.below = gbx_sibling_header(array);
     (void)gbx_buf_puts(e->to, "[");
     while (gbx_view_next(array, &cursor, &none, &value)) {
-        gbx_view name =
-            names.own.at != NULL ? gbx_sibling_next(names.own, &named) : pair;
+        gbx_view name = gbx_sibling_next(names.own, &named);
         gbx_sensitive_place own = place_of_element(value, place, name, inside);
 
+        own = place_of_element(value, own, pair, GBX_SENSITIVE_NOTHING);
         if (count == EXAMPLE_ELEMENTS || e->to->len >= e->until) {
             left++;
             continue;

@@ -201,6 +201,30 @@ static void test_dates__that_the_engine_does_not_read_are_told_so(void **state)
     }
 }
 
+static void test_dates__that_no_calendar_and_no_clock_has_are_text(void **state)
+{
+    static const char *const texts[] = {
+        "2024-02-30",       "2023-02-29",          "2100-02-29",
+        "2024-04-31",       "2024-05-01T25:00",    "2024-05-01T24:00:01",
+        "2024-05-01 10:60", "2024-05-01 10:20:61", "2024-05-01T10:20+24:00",
+    };
+    static const char *const dates[] = {
+        "2024-02-29",          "2000-02-29",           "2024-12-31",
+        "2024-05-01T24:00:00", "2016-12-31T23:59:60Z",
+    };
+    char json[80];
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
+        (void)snprintf(json, sizeof json, "[\"%s\",\"2024-05-02\"]", texts[i]);
+        tells(json, TYPE, "string[]");
+    }
+    for (size_t i = 0; i < GBX_COUNTOF(dates); i++) {
+        (void)snprintf(json, sizeof json, "[\"%s\",\"2024-05-02\"]", dates[i]);
+        tells(json, TYPE, ISO);
+    }
+}
+
 static void test_dates__have_times_and_zones_in_many_ways(void **state)
 {
     static const char *const dates[] = {
@@ -308,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_dates__are_in_the_order_of_their_times),
         cmocka_unit_test(test_dates__are_told_with_nothing_behind_them),
         cmocka_unit_test(test_dates__that_the_engine_does_not_read_are_told_so),
+        cmocka_unit_test(test_dates__that_no_calendar_and_no_clock_has_are_text),
         cmocka_unit_test(test_dates__have_times_and_zones_in_many_ways),
         cmocka_unit_test(test_numbers__are_told_as_code_sees_them),
         cmocka_unit_test(test_means__are_within_the_range),

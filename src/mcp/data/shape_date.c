@@ -41,13 +41,13 @@ static size_t skip_fraction(gbx_view v, size_t at, uint32_t *ret_ns)
 }
 
 /* +02:00, +0200, +02: so many seconds is it ahead. */
-static int offset_of(const char *s, size_t len)
+static bool read_offset(const char *s, size_t len, int *ret_seconds)
 {
-    int seconds = two_digits(s + 1) * 3600;
+    int hours = two_digits(s + 1);
+    int minutes = len > 3 ? two_digits(s + len - 2) : 0;
 
-    if (len > 3)
-        seconds += two_digits(s + len - 2) * 60;
-    return s[0] == '-' ? -seconds : seconds;
+    *ret_seconds = (hours * 60 + minutes) * (s[0] == '-' ? -60 : 60);
+    return hours <= 23 && minutes <= 59;
 }
 
 static size_t skip_zone(gbx_view v, size_t at, int *ret_offset)
@@ -59,11 +59,11 @@ static size_t skip_zone(gbx_view v, size_t at, int *ret_offset)
     for (size_t i = 0; i < GBX_COUNTOF(zones); i++) {
         size_t end = skip(v, start, zones[i]);
 
-        if (end > start) {
-            if (zones[i][1] == 'd')
-                *ret_offset = offset_of(v.at + start, end - start);
-            return end;
-        }
+        if (end > start)
+            return zones[i][1] != 'd' ||
+                           read_offset(v.at + start, end - start, ret_offset)
+                       ? end
+                       : at;
     }
     return at;
 }
@@ -81,11 +81,26 @@ static bool is_foreign(gbx_view v, size_t at, size_t end)
            (v.at[11] == 'T' && has_hours_alone);
 }
 
-static bool is_within(const char *two, int min, int max)
+/* yyyy-mm-dd: does the calendar have it? */
+static bool is_day(const char *date)
 {
-    int number = two_digits(two);
+    static const char days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int century = two_digits(date), year = two_digits(date + 2);
+    int month = two_digits(date + 5), day = two_digits(date + 8);
+    bool is_leap = (year != 0 ? year : century) % 4 == 0;
 
-    return number >= min && number <= max;
+    return month >= 1 && month <= 12 && day >= 1 && day <= days[month - 1] &&
+           (month != 2 || day < 29 || is_leap);
+}
+
+/* hh:mm: of a clock that shows midnight as 24:00, too, and leap seconds. */
+static bool read_time(const char *time, int second, int64_t *to)
+{
+    int minute = two_digits(time + 3);
+    int seconds = two_digits(time) * 3600 + minute * 60 + second;
+
+    *to += seconds;
+    return minute <= 59 && second <= 60 && seconds <= 86400;
 }
 
 /* Since 1970, in the calendar of today; a year begins in March, so that a leap day is its
@@ -106,20 +121,20 @@ bool gbx_shape_date_read(gbx_view v, gbx_shape_date *ret)
     gbx_shape_date date = {.text = v};
     size_t at = skip(v, 1, "dddd-dd-dd");
     size_t minutes;
-    int offset = 0;
+    int offset = 0, second = 0;
 
-    if (at == 1 || !is_within(v.at + 6, 1, 12) || !is_within(v.at + 9, 1, 31))
+    if (at == 1 || !is_day(v.at + 1))
         return false;
     date.second = days_of(v.at + 1) * 86400;
     minutes = skip(v, at, v.at[at] == 'T' ? "Tdd:dd" : " dd:dd");
     if (minutes > at) {
-        date.second +=
-            two_digits(v.at + minutes - 5) * 3600 + two_digits(v.at + minutes - 2) * 60;
         at = skip(v, minutes, ":dd");
         if (at > minutes) {
-            date.second += two_digits(v.at + at - 2);
+            second = two_digits(v.at + at - 2);
             at = skip_fraction(v, at, &date.nanosecond);
         }
+        if (!read_time(v.at + minutes - 5, second, &date.second))
+            return false;
         at = skip_zone(v, at, &offset);
         date.second -= offset;
         date.is_foreign = is_foreign(v, minutes, at);

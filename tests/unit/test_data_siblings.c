@@ -36,6 +36,12 @@ static void test_a_value__is_told_as_the_name_beside_it_says(void **state)
     tells_nowhere("{\"e\":1,\"attribute\":\"first_name\",\"val\":\"Alice\"}", "Alice");
     tells_nowhere("{\"env\":[{\"setting\":\"smtp_password\",\"value\":\"hunter2\"}]}",
                   "hunter2");
+    tells_nowhere("{\"label\":\"Passwort\",\"value\":\"hunter2\"}", "hunter2");
+    tells_nowhere("{\"k\":\"session_token\",\"v\":\"hunter2\"}", "hunter2");
+    tells_nowhere("{\"field\":\"last_name\",\"old\":\"Alice\",\"new\":\"Alice\"}",
+                  "Alice");
+    tells_nowhere("{\"attribute\":\"phone\",\"oldValue\":null,\"new_value\":\"Alice\"}",
+                  "Alice");
     tells("[{\"name\":\"password\",\"value\":\"hunter2\"},"
           "{\"name\":\"HOME\",\"value\":\"/root\"}]",
           EXAMPLES,

@@ -54,8 +54,10 @@
     return error;
   }
 
-  /* As the result is: what JSON would lose in silence is an error that names it. */
+  /* As the result is: what JSON would lose in silence is an error that names it. A getter
+   * or toJSON of what is encoded may itself make a call. */
   function encode(args) {
+    const before = control[0];
     control[0] = 1;
     try {
       return stringify(args);
@@ -64,7 +66,7 @@
       const why = explain(args, 'arguments');
       throw why === undefined ? error : new TypeErrorOf(why);
     } finally {
-      control[0] = 0;
+      control[0] = before;
     }
   }
 
@@ -96,7 +98,7 @@
   /* plain: the promise is for the value alone, not for { value, bytes }. */
   function start(name, args, bytes, plain) {
     const entry = {
-      __proto__: null, id: nextId++, name, text: undefined, bytes, plain, sent: false,
+      __proto__: null, id: 0, name, text: undefined, bytes, plain, sent: false,
       error: new ErrorOf(), resolve: undefined, reject: undefined,
     };
     const promise = new PromiseOf((resolve, reject) => {
@@ -126,6 +128,7 @@
       return { __proto__: null, id: entry.id, promise };
     }
     calls--;
+    entry.id = nextId++; /* now: they are sent in their order */
     open[entry.id] = entry;
     if (flying < atOnce) send(entry);
     else waiting[last++] = entry.id;

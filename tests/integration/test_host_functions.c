@@ -111,6 +111,14 @@ static const struct row {
     {"what toJSON throws is the code's own",
      "async () => { try { await echo({ toJSON() { throw 7 } }) } catch (e) { return e } }",
      "7"},
+    {"a call that toJSON of an argument makes is a call of its own",
+     "async () => { let inner; const outer = await echo({ toJSON() {"
+     " inner = echo('in'); return 'out' } }); return [outer, await inner] }",
+     "[[\"out\"],[\"in\"]]"},
+    {"and hides nothing of what follows it",
+     "async () => { try { await echo({ get a() { echo(1) } }, new Map()) } catch (e) {"
+     " return e.message.startsWith('arguments[1] is a Map') } }",
+     "true"},
     {"answers come in any order",
      "async () => { const order = []; await Promise.all([30, 1].map(async ms => {"
      " await db.late(ms); order.push(ms) })); return order }",
@@ -211,6 +219,13 @@ static void test_uncaught__has_the_place_of_the_call(void **state)
     assert_int_equal(gbx_result_location(result).line, 2);
     assert_int_equal(gbx_result_stats(result).host_calls, 1);
     gbx_result_free(result);
+}
+
+static void test_result__whose_toJSON_calls_is_as_strict_as_others(void **state)
+{
+    (void)state;
+    check_error("() => [{ toJSON() { echo(1); return 1 } }, new Map()]",
+                GBX_CODE_RUNTIME, "a Map");
 }
 
 static void test_late__after_the_call_has_ended_finds_nobody(void **state)
@@ -340,6 +355,7 @@ int main(void)
     static const struct CMUnitTest endings[] = {
         ENDING(test_never_answered__is_a_timeout_that_says_by_whom),
         ENDING(test_uncaught__has_the_place_of_the_call),
+        ENDING(test_result__whose_toJSON_calls_is_as_strict_as_others),
         ENDING(test_late__after_the_call_has_ended_finds_nobody),
         ENDING(test_worker__killed_between_request_and_answer_ends_its_call),
         ENDING(test_abort__while_the_host_thinks_ends_the_call),

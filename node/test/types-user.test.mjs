@@ -56,6 +56,12 @@ validateSandboxCode('', { form: none, crypto: none });
 const ends: (() => void)[] = [engine, forge, tools, mode].map((each) => () => each[Symbol.dispose]());
 const promises: Promise<void>[] = [engine, client].map((each) => each[Symbol.asyncDispose]());
 void [ends, promises];
+
+const { ok, value, code, error, hint } = await engine.run<number>({ code: '' });
+const told: string = ok ? value.toFixed() : code + error + (hint ?? '');
+const { result, error: thrown } = await client.attempt({ code: '' });
+const { violations } = validateSandboxCode('');
+void [told, result, thrown?.message, violations?.length];
 `;
 
 for (const [title, options] of [
@@ -65,6 +71,21 @@ for (const [title, options] of [
 ]) {
   it(`options that are undefined, and disposal, compile ${title}`, () => {
     assert.equal(compile({ 'optional.ts': OPTIONAL }, { skipLibCheck: false, ...options }), '');
+  });
+}
+
+/* Where a document leaves the data to the reader, it is declared. */
+const documents = ['node.md', 'node-tools.md', 'migrating.md'].flatMap((name) => {
+  const text = readFileSync(fileURLToPath(new URL(`../../docs/${name}`, import.meta.url)), 'utf8');
+  return [...text.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, program]) => program)
+    .filter((program) => program.includes("from 'glovebox'"))
+    .map((program, at) => [`${name}-${at}.mts`, `declare const records: unknown;\n${program}`]);
+});
+
+for (const moduleResolution of ['node16', 'bundler']) {
+  it(`the programs in the documents compile as TypeScript, ${moduleResolution}`, () => {
+    const module = moduleResolution === 'node16' ? 'node16' : 'esnext';
+    assert.equal(compile(Object.fromEntries(documents), { module, moduleResolution }), '');
   });
 }
 

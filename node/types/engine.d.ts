@@ -52,13 +52,21 @@ interface SandboxOutcome {
   callId?: string;
 }
 
+/* What the other kind has is there as undefined: `const { ok, value, error } = await ...`. */
 export interface SandboxSuccess<T = unknown> extends SandboxOutcome {
   ok: true;
   value: T;
+  code?: undefined;
+  error?: undefined;
+  hint?: undefined;
+  path?: undefined;
+  location?: undefined;
+  stack?: undefined;
 }
 
 export interface SandboxFailure extends SandboxOutcome {
   ok: false;
+  value?: undefined;
   code: SandboxErrorCode;
   /** One line for who must repair the code. Parts of it are written by the code. */
   error: string;

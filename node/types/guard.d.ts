@@ -15,7 +15,7 @@ export interface SandboxViolation {
 }
 
 export type GuardResult =
-  | { ok: true }
+  | { ok: true; violation?: undefined; violations?: undefined }
   | { ok: false; violation: string; violations: SandboxViolation[] };
 
 /** What the engine would allow is no violation; of the limits, `codeBytes` counts. */

@@ -88,7 +88,7 @@ export interface SandboxClient {
   execute(args: SandboxExecuteArgs): Promise<SandboxExecuteResult>;
   /** The same as a value; rejects for wrong use alone. */
   attempt(args: SandboxExecuteArgs): Promise<
-    { ok: true; result: unknown } | { ok: false; error: SandboxAttemptError }
+    { ok: true; result: unknown; error?: undefined } | { ok: false; result?: undefined; error: SandboxAttemptError }
   >;
   dispose(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

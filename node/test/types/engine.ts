@@ -31,7 +31,7 @@ export async function use(signal: AbortSignal | undefined): Promise<number> {
   const code: SandboxErrorCode = result.code;
   const line: number | undefined = result.location?.line;
   // @ts-expect-error a failure has no value
-  void result.value;
+  const none: string[] = result.value;
   await engine.expose({ db: { query: async (sql: string, limit: number) => [sql, limit] }, now: () => Date.now() });
   await engine.load('orders', [1, 2, 3]);
   await engine.loadJson('orders', new Uint8Array());

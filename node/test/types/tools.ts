@@ -42,12 +42,12 @@ const tool: SandboxTool = f
     const result = await ctx.sandbox.execute<number>(code, orders, { signal });
     if (!result.ok) {
       // @ts-expect-error there is no value where there is an error
-      result.value;
+      const none: number = result.value;
       return f.error(result.code, result.error).suggest(result.hint ?? '').details({ count, order, tags, x, y, open, sure }).retryAfter(1);
     }
     const value: number = result.value;
     // @ts-expect-error an error there is not
-    result.error;
+    const error: string = result.error;
     return value;
   });
 

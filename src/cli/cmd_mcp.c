@@ -181,6 +181,13 @@ static bool offer_data(serving *s)
     const gbx_opt_list *data = &s->args->data;
     gbx_status status;
 
+    for (size_t i = 0; i < data->count; i++) {
+        status = gbx_mcp_data_probe(data->item[i], &s->trouble.err);
+        if (status != GBX_OK) {
+            gbx_trouble_input(&s->trouble, status);
+            return false;
+        }
+    }
     if (data->count == 0)
         return true;
     status = gbx_mcp_data_new(s->loop, s->server, data->item, data->count, &s->options,

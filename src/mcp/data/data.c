@@ -2,6 +2,7 @@
 /* data - datasets from --data to what clients see of them. */
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fail.h"
 #include "mcp/data/inner.h"
 
 #include <event2/event.h>
@@ -145,8 +146,6 @@ static gbx_status take_specs(gbx_mcp_data *d, const char *const *specs, size_t c
             return status;
         d->count = i + 1;
         status = check_name(d, i, reterr);
-        if (status == GBX_OK) /* a name that is mistyped is told to who typed it */
-            status = gbx_source_probe(&d->sets[i].spec, reterr);
         if (status != GBX_OK)
             return status;
         (void)snprintf(d->sets[i].uri, sizeof d->sets[i].uri, "glovebox://dataset/%s",
@@ -194,6 +193,20 @@ static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
 }
 
 /* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_mcp_data_probe(const char *spec, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_spec_cleanup) gbx_spec parsed = {0};
+    gbx_status status = gbx_spec_parse(spec, &parsed, reterr);
+
+    if (status == GBX_OK)
+        status = gbx_source_probe(&parsed, reterr);
+    return status != GBX_E_OS
+               ? status
+               : gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", parsed.path,
+                          reterr->os_errno != 0 ? gbx_fail_reason(reterr->os_errno)
+                                                : "it is not a file");
+}
 
 bool gbx_data_is_described(const gbx_dataset_state *set)
 {

@@ -23,4 +23,8 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             gbx_error *reterr);
 void gbx_mcp_data_free(gbx_mcp_data *data);
 
+/* For who has typed it: GBX_E_OS if there is no file that can be read, with its path, which
+ * no model is told. */
+gbx_status gbx_mcp_data_probe(const char *spec, gbx_error *reterr);
+
 #endif

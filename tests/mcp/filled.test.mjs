@@ -40,7 +40,7 @@ test('import: the folder of a project, its name, and inputs with a default are f
     { id: 'region', type: 'pickString', options: ['eu', 'us'], default: 'eu' },
     { id: 'empty', type: 'promptString', default: '' },
     { id: 'braces', type: 'promptString', default: '{a}' }, { id: 'odd', default: 5 }, 7];
-  const entry = { command: 'x', args: ['${workspaceFolder:app}/a', '${workspaceFolderBasename}.db',
+  const entry = { command: 'x', args: ['${workspaceFolder:project}/a', '${workspaceFolderBasename}.db',
     '${input:api-key}', '${input:region}', '${input:empty}', '${input:braces}', '${input:odd}'] };
   const u = user({
     'project/.vscode/mcp.json': { inputs, servers: { a: entry } },
@@ -60,6 +60,14 @@ test('import: the folder of a project, its name, and inputs with a default are f
   assert.match(stdout, /note: the editor asks for a value: set it as the variable INPUT_API_KEY\n/);
   assert.match(stdout, /note: the editor asks for a value: without the variable INPUT_REGION it is the default\n/);
   assert.match(stdout, /d: not taken\n/);
+});
+
+test('import: another folder of a workspace is not taken for the one of the project', () => {
+  const entry = (name) => ({ command: `\${workspaceFolder:${name}}/x` });
+  const u = user({ 'project/.vscode/mcp.json': { servers: { a: entry('other'), b: entry('project'), c: entry('proj'), d: entry('') } } });
+  const { stdout } = u.run('import');
+  assert.deepEqual(u.servers(), { b: { command: `${u.project}/x`, cwd: u.project, disabled: true } });
+  assert.match(stdout, /a: not taken\n {4}note: it is left alone: command: '\$\{workspaceFolder\.\.\.' is filled in by an editor alone/);
 });
 
 test('import: an input is no variable that is set for something else, and no other input', () => {

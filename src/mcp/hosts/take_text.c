@@ -84,22 +84,28 @@ static void put_input(const gbx_taking *t, const char *id, size_t len, gbx_buf *
         name);
 }
 
+static bool is_word(const char *text, size_t len, const char *word)
+{
+    return len == strlen(word) && memcmp(text, word, len) == 0;
+}
+
 /* The folder of the project, whole or its name alone; false: it is not what is meant, or
- * there is none. Of several folders of a workspace only this one is known. */
+ * there is none. Of several folders of a workspace only this one is known, by its name. */
 static bool put_folder(const gbx_taking *t, const char *inner, size_t len, gbx_buf *to)
 {
-    static const char whole[] = "workspaceFolder";
-    static const char last[] = "workspaceFolderBasename";
+    static const char named[] = "workspaceFolder:";
     const char *folder = t->place->folder;
     const char *slash = strrchr(folder, '/');
-    bool is_last = len == sizeof last - 1 && memcmp(inner, last, len) == 0;
-    bool is_whole = len >= sizeof whole - 1 &&
-                    memcmp(inner, whole, sizeof whole - 1) == 0 &&
-                    (len == sizeof whole - 1 || inner[sizeof whole - 1] == ':');
+    const char *name = slash != NULL ? slash + 1 : folder;
+    size_t skip = sizeof named - 1;
+    bool is_name = is_word(inner, len, "workspaceFolderBasename");
+    bool is_folder = is_word(inner, len, "workspaceFolder") ||
+                     (len > skip && memcmp(inner, named, skip) == 0 &&
+                      is_word(inner + skip, len - skip, name));
 
-    if (folder[0] == '\0' || (!is_last && !is_whole))
+    if (folder[0] == '\0' || (!is_name && !is_folder))
         return false;
-    gbx_variables_escape(is_last && slash != NULL ? slash + 1 : folder, to);
+    gbx_variables_escape(is_name ? name : folder, to);
     return true;
 }
 

@@ -54,7 +54,7 @@ test('print-config and import --rewrite: a host that would fill in a path is not
 });
 
 test('import --rewrite and print-config: Codex is told of every variable that we need', () => {
-  const own = '{"mcpServers": {"a": {"command": "x", "args": ["${HOME}/${DIR}", "$${NOT}"], "glovebox": {"env": ["GIVEN", "LANG"]}}, /* off */ "b": {"disabled": true, "url": "${env:URL:-https://b/}", "headers": {"H": "${DIR}"}}}, "glovebox": {"secrets": {"L": {"from": "KEY_OF_L", "servers": ["a"]}}}}';
+  const own = '{"mcpServers": {"a": {"command": "x", "args": ["${HOME}/${DIR}", "$${NOT}"], "envFile": "${NOT_READ}/.env", "glovebox": {"env": ["GIVEN", "LANG"]}}, /* off */ "b": {"disabled": true, "url": "${env:URL:-https://b/}", "headers": {"H": "${DIR}"}}}, "glovebox": {"secrets": {"L": {"from": "KEY_OF_L", "servers": ["a"]}}}}';
   const codex = '[mcp_servers.figma]\nurl = "https://mcp.figma.com/mcp"\nbearer_token_env_var = "FIGMA_TOKEN"\n\n[mcp_servers.gh]\ncommand = "sh"\nargs = ["-c", "exit 0"]\nenv_vars = ["GITHUB_TOKEN"]\n';
   const u = user({ 'home/.config/glovebox/mcp.json': own, 'home/.codex/config.toml': codex });
   const env = { FIGMA_TOKEN: 'abc', GITHUB_TOKEN: 'def', KEY_OF_L: 'ghi-0123456789', URL: 'https://b/', DIR: 'd' };

@@ -54,6 +54,9 @@ static void add_texts(const json_t *value, json_t *needs)
 
 static void add_servers(const json_t *servers, json_t *needs)
 {
+    /* Of the rest, which is the hosts', nothing is filled in. */
+    static const char *const filled[] = {"command", "args", "env",
+                                         "cwd",     "url",  "headers"};
     const char *name;
     json_t *entry;
 
@@ -62,7 +65,8 @@ static void add_servers(const json_t *servers, json_t *needs)
         const json_t *names =
             json_object_get(json_object_get(entry, "glovebox"), "env");
 
-        add_texts(entry, needs);
+        for (size_t i = 0; i < GBX_COUNTOF(filled); i++)
+            add_texts(json_object_get(entry, filled[i]), needs);
         for (size_t i = 0; i < json_array_size(names); i++)
             if (json_is_string(json_array_get(names, i)))
                 add(needs, json_string_value(json_array_get(names, i)));

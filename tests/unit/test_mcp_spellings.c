@@ -296,6 +296,17 @@ static void test_patterns__that_end_in_a_slash_fit_the_root(void **state)
     assert_false(gbx_glob_value("*/", "a/b", 3, GBX_GLOB_WIDE, &why));
 }
 
+static void test_paths__with_backslashes_are_told_to_have_slashes(void **state)
+{
+    const char *why = NULL;
+    (void)state;
+
+    (void)gbx_glob_value("/srv/**", "/srv\\x", 6, GBX_GLOB_WIDE, &why);
+
+    assert_non_null(why);
+    assert_non_null(strstr(why, "with '/'"));
+}
+
 /* The folded pattern is shorter than what was written. */
 static void test_patterns__with_letters_that_become_shorter_fit_themselves(void **state)
 {
@@ -342,6 +353,7 @@ int main(void)
         cmocka_unit_test(
             test_patterns__with_letters_that_become_shorter_fit_themselves),
         cmocka_unit_test(test_patterns__that_end_in_a_slash_fit_the_root),
+        cmocka_unit_test(test_paths__with_backslashes_are_told_to_have_slashes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ static const char why_dots[] = "write the path without '.' and '..'";
 static const char why_slashes[] = "write the path with single slashes";
 static const char why_nameless[] =
     "write the path with something before each ';', or without it";
-static const char why_escaped[] = "write the path without escapes";
+static const char why_escaped[] = "write the path with '/', and without escapes";
 static const char why_relative[] = "write the whole path, from '/' on";
 static const char why_file[] = "write the path alone, without 'file:'";
 static const char why_scheme[] = "write the address with '//' after its scheme";

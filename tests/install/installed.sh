@@ -100,6 +100,8 @@ for file in bin/glovebox-keeper share/glovebox/policy.schema.json \
 done
 bash -n "$prefix/share/bash-completion/completions/glovebox" || fail 'the completion fails'
 for page in "$source"/docs/man/*.scd; do
+    # What fills a line may break a command after a hyphen that is not its own.
+    sed -n '/^# EXAMPLES/,$p' "$page" | grep -q '^	' && fail "$page fills a command"
     page=$(basename "$page" .scd)
     [ -s "$prefix/share/man/man${page##*.}/$page" ] || fail "no page $page"
 done

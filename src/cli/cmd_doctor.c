@@ -161,8 +161,8 @@ const gbx_command gbx_command_doctor = {
         "Starts an engine and reports what it found: versions, the level of just-in-time\n"
         "compilation, and each layer of the seal: whether it stands and, if not, why and\n"
         "what would bring it. Exit status 69 if a required layer is missing, or, with\n"
-        "--require strict, any layer. With --attack, about a hundred attacks are tried\n"
-        "natively from inside; exit status 20 if one succeeds. None does harm.",
+        "--require strict, any layer. With --attack, more than a hundred attacks are\n"
+        "tried natively from inside; exit status 20 if one succeeds. None does harm.",
     .examples = "glovebox doctor\n"
                 "glovebox doctor --attack\n"
                 "glovebox doctor --require strict --json",

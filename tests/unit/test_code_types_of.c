@@ -308,6 +308,31 @@ static void test_summary__is_the_first_paragraph_that_says_something(void **stat
     }
 }
 
+static void test_summary__says_that_a_tool_which_is_only_a_task_cannot_be_called(
+    void **state)
+{
+    static const char start[] = "{\"name\":\"t\",\"description\":\"Study it\","
+                                "\"execution\":{\"taskSupport\":\"";
+    static const char *const kinds[] = {"required", "optional"};
+    static const char *const summaries[] = {
+        "[cannot be called here: only as a task] Study it", "Study it"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char tool[200];
+        gbx_view view;
+        gbx_buf to;
+
+        (void)snprintf(tool, sizeof tool, "%s%s\"}}", start, kinds[i]);
+        assert_true(gbx_view_open(tool, strlen(tool), &view));
+        gbx_buf_init(&to, 200);
+        gbx_declare_summary(&to, view, 160);
+        assert_int_equal(to.len, strlen(summaries[i]));
+        assert_memory_equal(to.data, summaries[i], to.len);
+        gbx_buf_cleanup(&to);
+    }
+}
+
 static void test_declaration__that_is_too_long_shows_fewer_values(void **state)
 {
     char *text =
@@ -397,6 +422,8 @@ int main(void)
             test_declaration__that_fits_in_no_form_says_that_arguments_must_be_given),
         cmocka_unit_test(test_declaration__that_is_too_long_shows_fewer_values),
         cmocka_unit_test(test_summary__is_the_first_paragraph_that_says_something),
+        cmocka_unit_test(
+            test_summary__says_that_a_tool_which_is_only_a_task_cannot_be_called),
         cmocka_unit_test(test_declaration__of_a_large_schema_has_what_it_asks_for),
         cmocka_unit_test(
             test_enum__of_many_values_has_the_first_and_the_kinds_of_the_others),

@@ -189,7 +189,10 @@ bool gbx_declare_by_call(gbx_view name)
 void gbx_declare_summary(gbx_buf *to, gbx_view tool, size_t max)
 {
     gbx_view text = first_sentence(gbx_view_member(tool, "description"));
+    gbx_view execution = gbx_view_member(tool, "execution");
 
+    if (gbx_view_is_text(gbx_view_member(execution, "taskSupport"), "required"))
+        (void)gbx_buf_puts(to, "[cannot be called here: only as a task] ");
     if (text.len > 2)
         gbx_types_comment(to, text, max);
 }

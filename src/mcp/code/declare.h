@@ -18,7 +18,8 @@ void gbx_declare_tool(gbx_buf *to, gbx_view tool);
  */
 void gbx_declare(gbx_buf *to, const gbx_search_doc *docs, size_t count);
 
-/* The first sentence of a description, or nothing, as a comment may have it. */
+/* The first sentence of a description, or nothing, as a comment may have it; before it, if
+ * calls of the tool must be tasks, that it cannot be called. */
 void gbx_declare_summary(gbx_buf *to, gbx_view tool, size_t max);
 
 #endif

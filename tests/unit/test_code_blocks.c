@@ -183,6 +183,48 @@ static void test_block__loses_the_members_that_are_not_as_they_must_be(void **st
                         "{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"n\"}");
 }
 
+/* A client that is strict refuses the whole answer for one that is no time. */
+static void test_block__has_the_time_of_its_change_if_that_is_one(void **state)
+{
+    static const char *const times[] = {"2025-01-12T15:00:58Z",
+                                        "2024-02-29T00:00:00.125+05:30",
+                                        "1999-12-31T23:59:59-23:59"};
+    static const char *const others[] = {"yesterday",
+                                         "2025-01-12",
+                                         "2025-02-29T15:00:58Z",
+                                         "2025-01-12T24:00:00Z",
+                                         "2025-01-12T15:00:60Z",
+                                         "2025-13-12T15:00:58Z",
+                                         "2025-01-12T15:00:58",
+                                         "2025-01-12T15:00:58.Z",
+                                         "2025-01-12T15:00:58+24:00",
+                                         "2025-01-12T15:00:58Z ",
+                                         "2025-01-00T15:00:58Z",
+                                         "2025-01-12T15:00:58+05:60"};
+    char content[256];
+    char expected[256];
+
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        (void)snprintf(content, sizeof content,
+                       "[{\"type\":\"text\",\"text\":\"\",\"annotations\":"
+                       "{\"lastModified\":\"%s\",\"priority\":1}}]",
+                       times[i]);
+        (void)snprintf(expected, sizeof expected,
+                       "\"annotations\":{\"priority\":1,\"lastModified\":\"%s\"}}",
+                       times[i]);
+        assert_non_null(
+            strstr(write_blocks(*state, content, strlen(content)), expected));
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        (void)snprintf(content, sizeof content,
+                       "[{\"type\":\"text\",\"text\":\"\",\"annotations\":"
+                       "{\"lastModified\":\"%s\"}}]",
+                       others[i]);
+        assert_non_null(strstr(write_blocks(*state, content, strlen(content)),
+                               "\"annotations\":{}}"));
+    }
+}
+
 /* ---- all of them ----------------------------------------------------------------- */
 
 /* "[BLOCK,BLOCK...]"; free() it. */
@@ -276,6 +318,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             test_block__that_a_version_does_not_have_becomes_text, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_block__has_the_time_of_its_change_if_that_is_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             test_block__loses_the_members_that_are_not_as_they_must_be, set_up,
             tear_down),

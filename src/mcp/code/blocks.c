@@ -13,6 +13,7 @@
 #include "mcp/server/server.h"
 
 #include <string.h>
+#include <time.h>
 
 #define CONTENT_MAX GBX_MIB(512)
 
@@ -127,10 +128,50 @@ static bool is_priority(gbx_view view)
            (*view.at == '0' || strspn(view.at, "1.0") >= view.len);
 }
 
+/* What follows the text of that form, d being a digit; or NULL. */
+static const char *after_form(const char *text, const char *form)
+{
+    for (; *form != 0; form++, text++)
+        if (*form == 'd' ? *text < '0' || *text > '9' : *text != *form)
+            return NULL;
+    return text;
+}
+
+static bool is_zone(const char *text)
+{
+    if (*text == 'Z')
+        return text[1] == '"';
+    return (*text == '+' || *text == '-') && after_form(text + 1, "dd:dd\"") != NULL &&
+           strncmp(text + 1, "24", 2) < 0 && text[4] < '6';
+}
+
+/* A time of a day that there is, with its zone: clients that are strict refuse the whole
+ * answer for another one. */
+static bool is_moment(gbx_view view)
+{
+    struct tm said = {0};
+    struct tm real;
+    const char *rest;
+
+    if (gbx_view_kind(view) != '"')
+        return false;
+    rest = after_form(view.at + 1, "dddd-dd-ddTdd:dd:dd");
+    if (rest == NULL || strptime(view.at + 1, "%Y-%m-%dT%H:%M:%S", &said) != rest)
+        return false;
+    real = said;
+    (void)timegm(&real); /* makes the first of March of the 30th of February */
+    if (real.tm_mday != said.tm_mday || real.tm_sec != said.tm_sec)
+        return false;
+    if (after_form(rest, ".d") != NULL)
+        rest += 1 + strspn(rest + 1, "0123456789");
+    return is_zone(rest);
+}
+
 static void put_annotations(gbx_view view, gbx_buf *to)
 {
     gbx_view audience = gbx_view_member(view, "audience");
     gbx_view priority = gbx_view_member(view, "priority");
+    gbx_view modified = gbx_view_member(view, "lastModified");
     const char *comma = "";
 
     (void)gbx_buf_puts(to, "{");
@@ -142,6 +183,11 @@ static void put_annotations(gbx_view view, gbx_buf *to)
     if (is_priority(priority)) {
         (void)gbx_buf_printf(to, "%s\"priority\":", comma);
         (void)gbx_buf_append(to, priority.at, priority.len);
+        comma = ",";
+    }
+    if (is_moment(modified)) {
+        (void)gbx_buf_printf(to, "%s\"lastModified\":", comma);
+        (void)gbx_buf_append(to, modified.at, modified.len);
     }
     (void)gbx_buf_puts(to, "}");
 }

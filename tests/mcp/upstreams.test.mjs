@@ -404,3 +404,12 @@ test('a value that has no block is told as text, too, in every version', async (
     assert.equal(told.content.length, 2);
   }
 });
+
+test('a tool that gives nothing is said to, unless it has failed', async () => {
+  for (const result of [{}, { content: [] }, { content: null }]) {
+    const direct = await call('call', { server: 'up', tool: 'tell', args: { result } });
+    assert.match(textOf(direct), /^\(1 call; \d+ ms; \d+ bytes; the tool gave nothing back\)$/);
+  }
+  const failed = await call('call', { server: 'up', tool: 'tell', args: { result: { isError: true } } });
+  assert.match(failed.content.at(-1).text, /bytes\)$/);
+});

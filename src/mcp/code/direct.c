@@ -69,6 +69,14 @@ static bool has_links(gbx_view content)
     return false;
 }
 
+/* What there is to know of what came back, beside it. */
+static const char *remark(gbx_view content, const gbx_buf *blocks)
+{
+    if (blocks->len == 0)
+        return "; the tool gave nothing back";
+    return has_links(content) ? "; links of that server cannot be read here" : "";
+}
+
 /* What it cost stands after what came back; what was cut, before it. Many hosts show blocks
  * alone, and old ones know nothing else: a value without one is repeated as text. */
 static void answer(struct gbx_direct *d, gbx_view result)
@@ -103,10 +111,7 @@ static void answer(struct gbx_direct *d, gbx_view result)
     (void)gbx_buf_printf(&all,
                          ",{\"type\":\"text\",\"text\":\"(1 call; %.0f ms; %zu "
                          "bytes%s)\"}]",
-                         ms, result.len,
-                         has_links(parts.content)
-                             ? "; links of that server cannot be read here"
-                             : "");
+                         ms, result.len, remark(parts.content, &blocks));
     if (!all.failed)
         all.data[0] = '['; /* where the first comma is */
     out.content = (char *)all.data;

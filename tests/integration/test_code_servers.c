@@ -137,6 +137,14 @@ static const struct row ordinary[] = {
      "my-server"},
     {"capitals do not hide a server", "return servers.TICKETS",
      "~ToolError: there is no server 'TICKETS': did you mean 'tickets'?"},
+    {"who tells more than is heard has calls left",
+     "for (let i = 0; i < 100000; i++) progress(i); return (await "
+     "servers.files.read())[2]",
+     "\"read\""},
+    {"and so has who waits meanwhile",
+     "for (let i = 0; i < 8000; i++) { progress(i); if (i % 20 === 0) await sleep(0) }"
+     "return (await servers.files.read())[2]",
+     "\"read\""},
     {"tools asks for a list", "return await servers.files.tools('read')",
      "[\"tools\",\"files\",\"read\",{\"line\":1}]"},
     {"of all tools", "return (await servers.files.tools())[2]", "null"},

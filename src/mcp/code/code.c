@@ -66,7 +66,8 @@ static void set_limits(const gbx_mcp_settings *s, gbx_limits *limits)
     limits->output_bytes = at_most(s->output_bytes, OUTPUT_MAX);
     limits->log_bytes = (uint32_t)at_most(s->output_bytes, LOG_MAX);
     limits->code_bytes = (uint32_t)CODE_MAX;
-    limits->host_calls = (uint32_t)at_most((uint64_t)s->calls * 2 + 1000, 1000000);
+    limits->host_calls =
+        (uint32_t)at_most((uint64_t)s->calls * 2 + 1000 + GBX_CODE_TOLD_MAX, 1000000);
     limits->host_out_bytes = GBX_MIB(256);
     limits->host_in_bytes = GBX_MIB(1024);
 }

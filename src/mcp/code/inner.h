@@ -11,6 +11,7 @@
 #include "mcp/code/search.h"
 
 #define GBX_CODE_PROGRESS_MAX 2000 /* of one message */
+#define GBX_CODE_TOLD_MAX     5000 /* messages that one script may tell; as in servers.js */
 
 struct gbx_nested;
 struct gbx_code_run;

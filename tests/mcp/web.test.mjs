@@ -399,6 +399,30 @@ test('a refusal says why, and whether another try is worth it', async (t) => {
   }
 });
 
+test('what follows an answer as trailers says nothing of it', async (t) => {
+  const { call } = await meet(t, (request, response, message) => {
+    if (!isCall(message)) return false;
+    response.writeHead(200, { 'content-type': 'application/json', trailer: 'Content-Type' });
+    response.write(text(message));
+    response.addTrailers({ 'Content-Type': 'text/event-stream' });
+    response.end();
+    return true;
+  });
+
+  assert.equal(await call(), 'done');
+});
+
+test('headers of more than 64 KiB are said to be too many', async (t) => {
+  const { call } = await meet(t, (request, response, message) => {
+    if (!isCall(message)) return false;
+    const headers = Array.from({ length: 9 }, (_, i) => [`x-${i}`, 'a'.repeat(8000)]);
+    json(response, 200, done(message.id), Object.fromEntries(headers));
+    return true;
+  });
+
+  assert.equal(await call(), 'UPSTREAM_EXIT: the connection broke: its headers have more than 64 KiB');
+});
+
 for (const [how, config, expected, worth] of [
   ['speaks no TLS', (port) => ({ url: `https://127.0.0.1:${port}/` }), /it cannot be reached/, false],
   ['has no such port', () => ({ url: 'http://127.0.0.1:99999/' }), /it cannot be reached/, false],

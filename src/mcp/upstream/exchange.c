@@ -129,6 +129,8 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
     e->header_bytes += len;
     if (e->header_bytes > HEADER_BYTES_MAX)
         return 0;
+    if (e->has_head)
+        return len; /* a trailer: what it says of the body comes too late */
     /* A further head, after 100 Continue say, starts anew. */
     if (len > 5 && memcmp(line, "HTTP/", 5) == 0) {
         r->content_type[0] = r->encoding[0] = r->location[0] = 0;
@@ -414,6 +416,8 @@ const char *gbx_exchange_error(const gbx_exchange *shared, CURLcode result)
 {
     const exchange *e = (const exchange *)shared;
 
+    if (e->header_bytes > HEADER_BYTES_MAX)
+        return "its headers have more than 64 KiB";
     if (result == CURLE_SEND_FAIL_REWIND)
         return "it ended without an answer";
     return e->error[0] != 0 ? e->error : e->o.lib->curl_easy_strerror(result);

@@ -27,12 +27,18 @@ export function notFound(what, name, names) {
 
 /* ---- a client of the SDK ------------------------------------------------------------- */
 
+/* A call is no task, and a server refuses one of a tool that runs only so. */
+function described(tool) {
+  if (tool.execution?.taskSupport !== 'required') return tool;
+  return { ...tool, description: `[cannot be called here: only as a task] ${tool.description ?? ''}` };
+}
+
 async function listOfClient(client) {
   const tools = [];
   let cursor;
   for (let page = 0; page < MOST_PAGES; page++) {
     const answer = await client.listTools(cursor === undefined ? undefined : { cursor });
-    for (const tool of answer.tools ?? []) if (isObject(tool) && typeof tool.name === 'string') tools.push(tool);
+    for (const tool of answer.tools ?? []) if (isObject(tool) && typeof tool.name === 'string') tools.push(described(tool));
     cursor = answer.nextCursor;
     if (cursor === undefined) break;
   }

@@ -51,3 +51,15 @@ for (const sdk of sdks)
     it('has a tool that fails', () => withClient(async (client) =>
       assert.deepEqual(await thrownBy(client, 'fail', {}), ['UPSTREAM', false, 'NO_STOCK: nothing left'])));
   });
+
+it('a tool that is only a task is described as one that cannot be called', async () => {
+  const tools = ['required', 'optional'].map((taskSupport) => ({
+    name: taskSupport, description: 'Study it', inputSchema: { type: 'object' }, execution: { taskSupport } }));
+  const client = { listTools: async () => ({ tools }), callTool: async () => ({ content: [] }) };
+  const mode = await createCodeMode({ servers: { up: client }, memoryMB: 32 }).prepare();
+  const { result } = await mode.run('[await servers.up.tools(), await discover("study")]');
+  mode.dispose();
+  const expected = ['[cannot be called here: only as a task] Study it', 'Study it'];
+  for (const found of result) assert.deepEqual(found.map(({ description }) => description), expected);
+  for (const each of expected) assert.ok(mode.definition.description.includes(`// ${each}`), each);
+});

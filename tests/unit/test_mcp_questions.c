@@ -38,6 +38,22 @@ static void test_answer__of_no_kind_that_was_offered_is_no(void **state)
     }
 }
 
+/* A form that a client sends back unfilled says nothing of its person. */
+static void test_answer__that_was_not_offered_is_nobodys_word_for_the_run(void **state)
+{
+    gbx_mcp_request p = person("{}");
+    outcome first;
+
+    (void)state;
+    open_gate("");
+    first = call(&p, "plain", "{}", "r-1");
+    assert_non_null(strstr(first.message, "none of the answers that it was offered"));
+    p.content = ONCE;
+    assert_string_equal(call(&p, "plain", "{}", "r-1").code, "");
+    assert_int_equal(p.asked, 2);
+    close_gate();
+}
+
 static void test_answer__that_is_no_or_none_denies(void **state)
 {
     static const struct {
@@ -440,6 +456,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answer__of_no_kind_that_was_offered_is_no),
+        cmocka_unit_test(test_answer__that_was_not_offered_is_nobodys_word_for_the_run),
         cmocka_unit_test(test_answer__that_is_no_or_none_denies),
         cmocka_unit_test(test_grant__holds_as_long_as_it_was_given_for),
         cmocka_unit_test(test_grant__is_for_the_rule_that_asked),

@@ -189,10 +189,15 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
     } else if (answer == GBX_MCP_ANSWER_CANCEL) {
         call->answer = "dismissed";
         gbx_gate_refuse(call, "DENIED", "nobody has allowed this call");
-    } else if (answer == GBX_MCP_ANSWER_DECLINE || !allows(call, content)) {
+    } else if (answer == GBX_MCP_ANSWER_DECLINE || is_answer(content, never)) {
         call->answer = "declined";
         gbx_gate_remember(call->gate, call, false, false);
         gbx_gate_refuse(call, "DENIED", "a person has declined this call");
+    } else if (!allows(call, content)) {
+        call->answer = "dismissed";
+        gbx_gate_refuse(call, "DENIED",
+                        "nobody has allowed this call: the client came back with none "
+                        "of the answers that it was offered");
     } else {
         gbx_mcp_request *request = call->request;
         gbx_gate *gate = call->gate;

@@ -70,9 +70,20 @@ export interface SandboxTool {
   readonly annotations: ToolAnnotations;
 }
 
-/** A result as `tools/call` has it. */
+/** What the content of a result consists of: what the protocol knows. */
+export type SandboxToolContent =
+  | { type: 'text'; text: string; [key: string]: any }
+  | { type: 'image' | 'audio'; data: string; mimeType: string; [key: string]: any }
+  | { type: 'resource_link'; uri: string; name: string; [key: string]: any }
+  | {
+      type: 'resource';
+      resource: { uri: string; text: string; [key: string]: any } | { uri: string; blob: string; [key: string]: any };
+      [key: string]: any;
+    };
+
+/** A result as `tools/call` has it; handlers of the SDK may return it. */
 export interface SandboxToolResult {
-  content: { type: string; [key: string]: unknown }[];
+  content: SandboxToolContent[];
   structuredContent?: Record<string, unknown>;
   isError?: boolean;
   [key: string]: unknown;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What the compiler must accept, and what it must refuse, of forge, runner and code mode. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import {
   createCodeMode, createSandboxClient, createSandboxTools, glovebox, memory, memoryAdapter, nodeWorkerAdapter,
   SandboxedToolForge, SandboxExecutionError,
@@ -89,6 +90,11 @@ if (outcome.ok) outcome.result.toFixed();
 else outcome.error.hint.length;
 outcome.calls[0]?.ms.toFixed();
 (await mode.handler({ code: '1' }, { signal: new AbortController().signal })).content[0]?.type;
+/* Their results are those of handlers of the SDK. */
+const server = new McpServer({ name: 'a', version: '1' });
+server.registerTool(definition.name, { description: definition.description }, (extra) => mode.handler({ code: '1' }, extra));
+server.registerTool('sum', {}, () => tools.callTool('sum'));
+server.registerTool('no', {}, () => tools.error('NO', 'not today').toResult());
 // @ts-expect-error not a server
 createCodeMode({ servers: { a: 1 } });
 // @ts-expect-error no servers

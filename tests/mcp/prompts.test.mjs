@@ -63,5 +63,7 @@ test('datasets and servers are completed; tasks, and servers that are off, are n
   assert.deepEqual(await complete(client, 'mcp_execute', 'server', 'f'), ['files', 'fetch']);
   assert.deepEqual(await complete(client, 'mcp_execute', 'server', 'off'), []);
   assert.deepEqual(await complete(client, 'compute', 'task', ''), []);
+  await assert.rejects(complete(client, 'execute', 'server', 'f'),
+    /there is no prompt 'execute'/);
   await client.close();
 });

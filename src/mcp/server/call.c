@@ -8,18 +8,6 @@
 
 #define NAME_SIZE 129
 
-static void fail_unknown(gbx_mcp_request *request, gbx_mcp_list list, const char *what,
-                         const char *name)
-{
-    const char *nearest = gbx_mcp_registry_nearest(&request->server->lists[list], name);
-    char text[512];
-
-    (void)snprintf(text, sizeof text, "there is no %s '%s'%s%s%s", what, name,
-                   nearest != NULL ? ": did you mean '" : "",
-                   nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
-    gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, text);
-}
-
 /* The entry that params.name names; else the request has failed. */
 static gbx_mcp_entry *named(gbx_mcp_request *request, gbx_mcp_list list,
                             const char *what)
@@ -35,7 +23,7 @@ static gbx_mcp_entry *named(gbx_mcp_request *request, gbx_mcp_list list,
     }
     entry = gbx_mcp_registry_find(&request->server->lists[list], name);
     if (entry == NULL)
-        fail_unknown(request, list, what, name);
+        gbx_mcp_fail_unknown(request, list, what, name);
     return entry;
 }
 
@@ -88,6 +76,18 @@ static gbx_mcp_entry *resource_of(const gbx_mcp_request *request,
 }
 
 /* ---- public to other modules -------------------------------------------- */
+
+void gbx_mcp_fail_unknown(gbx_mcp_request *request, gbx_mcp_list list,
+                          const char *what, const char *name)
+{
+    const char *nearest = gbx_mcp_registry_nearest(&request->server->lists[list], name);
+    char text[512];
+
+    (void)snprintf(text, sizeof text, "there is no %s '%s'%s%s%s", what, name,
+                   nearest != NULL ? ": did you mean '" : "",
+                   nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+    gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, text);
+}
 
 void gbx_mcp_on_call(gbx_mcp_request *request)
 {

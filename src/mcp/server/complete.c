@@ -8,29 +8,43 @@
 
 #define VALUES_MAX 100 /* the protocol's */
 #define NAMES_MAX  ((size_t)1024 * 1024)
+#define NAME_SIZE  129
 
-/* The entry that ref is about; NULL and a word about it. */
-static gbx_mcp_entry *referred(const gbx_mcp_server *server, gbx_view ref,
-                               const char **ret_fault)
+static gbx_mcp_entry *find_template(const gbx_mcp_server *server, const char *uri)
 {
     const gbx_mcp_registry *templates = &server->lists[GBX_MCP_TEMPLATES];
-    char name[GBX_MCP_URI_MAX];
 
-    *ret_fault =
-        "ref must be of type ref/prompt with a name, or ref/resource with a uri";
-    if (gbx_view_is_text(gbx_view_member(ref, "type"), "ref/prompt") &&
-        gbx_rpc_copy_text(gbx_view_member(ref, "name"), name, sizeof name)) {
-        *ret_fault = "there is no such prompt";
-        return gbx_mcp_registry_find(&server->lists[GBX_MCP_PROMPTS], name);
-    }
-    if (!gbx_view_is_text(gbx_view_member(ref, "type"), "ref/resource") ||
-        !gbx_rpc_copy_text(gbx_view_member(ref, "uri"), name, sizeof name))
-        return NULL;
-    *ret_fault = "there is no such resource template";
     for (size_t i = 0; i < templates->count; i++)
-        if (strcmp(templates->entries[i]->pattern, name) == 0)
+        if (strcmp(templates->entries[i]->pattern, uri) == 0)
             return templates->entries[i];
-    return gbx_mcp_registry_find(&server->lists[GBX_MCP_RESOURCES], name);
+    return gbx_mcp_registry_find(&server->lists[GBX_MCP_RESOURCES], uri);
+}
+
+/* The entry that ref is about; else the request has failed. */
+static gbx_mcp_entry *referred(gbx_mcp_request *request, gbx_view ref)
+{
+    const gbx_mcp_server *server = request->server;
+    gbx_mcp_entry *entry = NULL;
+    char prompt[NAME_SIZE];
+    char uri[GBX_MCP_URI_MAX];
+
+    if (gbx_view_is_text(gbx_view_member(ref, "type"), "ref/prompt") &&
+        gbx_rpc_copy_text(gbx_view_member(ref, "name"), prompt, sizeof prompt)) {
+        entry = gbx_mcp_registry_find(&server->lists[GBX_MCP_PROMPTS], prompt);
+        if (entry == NULL)
+            gbx_mcp_fail_unknown(request, GBX_MCP_PROMPTS, "prompt", prompt);
+    } else if (gbx_view_is_text(gbx_view_member(ref, "type"), "ref/resource") &&
+               gbx_rpc_copy_text(gbx_view_member(ref, "uri"), uri, sizeof uri)) {
+        entry = find_template(server, uri);
+        if (entry == NULL)
+            gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
+                         "there is no such resource template");
+    } else {
+        gbx_mcp_fail(
+            request, GBX_RPC_INVALID_PARAMS,
+            "ref must be of type ref/prompt with a name, or ref/resource with a uri");
+    }
+    return entry;
 }
 
 /* The first values of names, which are JSON strings with commas between them. */
@@ -62,17 +76,13 @@ void gbx_mcp_on_complete(gbx_mcp_request *request)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names = {.ceiling = NAMES_MAX};
     gbx_view argument = gbx_view_member(request->params, "argument");
-    const char *fault;
-    gbx_mcp_entry *entry =
-        referred(request->server, gbx_view_member(request->params, "ref"), &fault);
-    char name[129];
+    gbx_mcp_entry *entry = referred(request, gbx_view_member(request->params, "ref"));
+    char name[NAME_SIZE];
     char prefix[1025];
     gbx_buf to;
 
-    if (entry == NULL) {
-        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, fault);
+    if (entry == NULL)
         return;
-    }
     if (!gbx_rpc_copy_text(gbx_view_member(argument, "name"), name, sizeof name) ||
         !gbx_rpc_copy_text(gbx_view_member(argument, "value"), prefix, sizeof prefix)) {
         gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,

@@ -222,6 +222,9 @@ void gbx_mcp_on_set_level(gbx_mcp_request *request);
 
 void gbx_mcp_on_list(gbx_mcp_request *request);
 void gbx_mcp_on_call(gbx_mcp_request *request);
+/* There is nothing of that name in list; the nearest is named. what: "tool". */
+void gbx_mcp_fail_unknown(gbx_mcp_request *request, gbx_mcp_list list, const char *what,
+                          const char *name);
 void gbx_mcp_on_read(gbx_mcp_request *request);
 /* Is what it names pending? */
 bool gbx_mcp_read_is_pending(const gbx_mcp_request *request);

@@ -4,6 +4,7 @@
  * it must be and what was passed. Nothing that code in the box does ends here.
  */
 import { lossOf } from './lost.js';
+import { isSignal } from './signals.js';
 
 /* What was passed, in a few words; its own text is shown only where that is short. */
 export function received(value) {
@@ -70,8 +71,10 @@ export function needTexts(value, name) {
   return value;
 }
 
-/* An option that is not there is one that was spelt wrong: it is never ignored. */
+/* An option that is not there is one that was spelt wrong: it is never ignored. Nor is a
+ * signal that came without its name, which has no members of its own. */
 export function needKnown(options, known, name) {
+  if (isSignal(options)) throw new TypeError(`${name} must be an object, such as { signal }, not an AbortSignal itself`);
   for (const key of Object.keys(options))
     if (!known.includes(key))
       throw new TypeError(`${name}.${key} is not an option: there are ${known.join(', ')}`);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { SandboxEngine } from '../lib/index.js';
+import { createCodeMode, SandboxEngine } from '../lib/index.js';
 import { boxes, isAlive, until } from './support/processes.mjs';
 
 const engine = new SandboxEngine({ timeout: 60000 });
@@ -28,6 +28,14 @@ async function busy() {
   const before = new Map(boxes().map((one) => [one.pid, one.ticks]));
   return until(() => boxes().find((one) => one.ticks > (before.get(one.pid) ?? 0) + 2));
 }
+
+test('a signal in place of options is refused: it would end nothing', async () => {
+  const { signal } = new AbortController();
+  const wrong = { name: 'TypeError', message: 'options must be an object, such as { signal }, not an AbortSignal itself' };
+
+  await assert.rejects(engine.execute('() => 1', 1, signal), wrong);
+  await assert.rejects(createCodeMode({ servers: { a: { b: () => 1 } } }).run('1', signal), wrong);
+});
 
 test('aborted before: ABORTED, and no process was touched', async () => {
   const untouched = new SandboxEngine();

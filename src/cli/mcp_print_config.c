@@ -129,16 +129,17 @@ static void free_words(words *w)
 }
 
 /* The host would say that the server has failed, and not why. */
-static void print_missing(const words *w)
+static void print_missing(const print_args *args, const words *w)
 {
     char path[PATH_MAX];
 
     if (w->config[0] != '\0' && access(w->config, F_OK) != 0)
         (void)fprintf(
             stderr,
-            "There is no %s yet: 'glovebox mcp import' makes one of the servers "
+            "There is no %s yet: 'glovebox mcp import%s%s' makes one of the servers "
             "that hosts have;\n--data NAME=FILE serves data instead.\n",
-            w->config);
+            w->config, args->config != NULL ? " --config " : "",
+            args->config != NULL ? args->config : "");
     for (size_t i = 0; i < w->text_count; i++)
         if (access(w->specs[i].path, F_OK) != 0 &&
             gbx_mcp_whole_path(w->specs[i].path, path, NULL) == GBX_OK)
@@ -221,7 +222,7 @@ static int print(const print_args *args, gbx_host_kind host)
         gbx_trouble_print(&err, &trouble);
         return trouble.exit;
     }
-    print_missing(&w);
+    print_missing(args, &w);
     print_places(host);
     if (host == GBX_HOST_CLAUDE)
         gbx_mcp_say_needs(stderr, "Needs ", w.needs);

@@ -281,6 +281,8 @@ test('import and doctor: what was meant is said, and how to begin', () => {
   assert.equal(doctor.status, 66);
   assert.match(doctor.stderr, /there is no such file\n {2}hint: 'glovebox mcp import' makes one of the servers that hosts have\n$/);
   assert.match(u.run('doctor', '--config', 'nowhere.json').stderr, /no such file\n$/);
+  assert.match(u.run('print-config', 'cursor').stderr, /^There is no .*\/glovebox\/mcp\.json yet: 'glovebox mcp import' makes one/);
+  assert.match(u.run('print-config', 'cursor', '--config', 'no.json').stderr, /^There is no .*\/project\/no\.json yet: 'glovebox mcp import --config no\.json' makes one/);
   for (const command of [['import'], ['doctor'], ['print-config', 'cursor']])
     assert.match(u.run(...command, '--config=').stderr, /^glovebox: cannot read the configuration '': there is no such file\n$/);
 });

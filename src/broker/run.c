@@ -253,6 +253,8 @@ static bool step_started(gbx_run *run, int64_t now_ns)
         return false;
     }
     step_waiting(run, now_ns);
+    if (run->exchange.is_nomem) /* an answer is lost, and nothing would wake us */
+        return end(run, GBX_END_SAID);
     return gbx_replayer_is_over(run) && end(run, GBX_END_REPLAYED);
 }
 

@@ -4,6 +4,11 @@
 #include "support/failing_malloc.h"
 #include "support/fault_session.h"
 
+#include "calls.h"
+
+#include <glovebox/drive.h>
+#include <glovebox/host.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -29,10 +34,58 @@ static void test_every_allocation__can_fail(void **state)
     assert_in_range(count, 30, 3000);
 }
 
+static void on_call(void *user, gbx_engine *engine, const gbx_host_call *call)
+{
+    (void)engine;
+    *(gbx_request *)user = call->request;
+}
+
+static gbx_result *step(gbx_drive *drive)
+{
+    struct pollfd fd = {.fd = gbx_drive_fd(drive), .events = POLLIN};
+
+    assert_int_equal(poll(&fd, 1, 20000), 1);
+    return gbx_drive_step(drive);
+}
+
+static void test_an_answer_that_cannot_be_kept__ends_the_call(void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_call call = call_of("async () => await f()");
+    gbx_result *result = NULL;
+    gbx_request request = 0;
+    gbx_drive *drive;
+    gbx_engine *engine;
+    (void)state;
+
+    options.limits.timeout_ms = 60000;
+    engine = engine_start(&options);
+    assert_int_equal(gbx_engine_expose(engine, "f", on_call, &request, NULL), GBX_OK);
+    assert_int_equal(gbx_drive_new(engine, &call, &drive, NULL, NULL), GBX_OK);
+    while (request == 0)
+        assert_null(step(drive));
+    /* The worker waits, and says nothing more. */
+    while (poll(&(struct pollfd){.fd = gbx_drive_fd(drive), .events = POLLIN}, 1, 200) >
+           0)
+        assert_null(gbx_drive_step(drive));
+
+    failing_malloc_arm(1, FAIL_ONCE);
+    assert_int_equal(gbx_answer(engine, request, "2", 1, NULL), GBX_OK);
+    assert_true(failing_malloc_disarm());
+    while (result == NULL)
+        result = step(drive);
+
+    assert_int_equal(gbx_result_code(result), GBX_CODE_UNAVAILABLE);
+    gbx_result_free(result);
+    gbx_drive_free(drive);
+    gbx_engine_free(engine);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_allocation__can_fail),
+        cmocka_unit_test(test_an_answer_that_cannot_be_kept__ends_the_call),
     };
 
     failing_malloc_take_libevent();

@@ -307,9 +307,27 @@ static void test_blocks__of_images_are_whole_or_counted(void **state)
         strstr((char *)w->left_out.data, " more images or files are left out"));
 }
 
+static void test_blocks__that_get_no_memory_at_all_have_failed(void **state)
+{
+    static const char content[] = "[{\"type\":\"text\",\"text\":\"a\"}]";
+    gbx_blocks_room room = {.max = ROOM, .name = "tool", .version = "2026-07-28"};
+    gbx_view view;
+    gbx_buf none;
+    (void)state;
+
+    gbx_buf_init(&none, 1);
+    assert_true(gbx_view_open(content, sizeof content - 1, &view));
+
+    gbx_blocks_write(view, &room, &none, &none);
+
+    assert_true(none.failed);
+    gbx_buf_cleanup(&none);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blocks__that_get_no_memory_at_all_have_failed),
         cmocka_unit_test_setup_teardown(test_block__that_is_known_stays_as_it_is,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_block__has_its_data_in_whole_groups,

@@ -270,8 +270,8 @@ static bool put_block(gbx_view block, const char *version, gbx_buf *to,
         if (!gbx_view_is_text(type, types[i].name) ||
             strcmp(version, types[i].since) < 0)
             continue;
-        (void)gbx_buf_printf(to, ",{\"type\":\"%s\"", types[i].name);
-        if (put_members(block, types[i].members, &w) &&
+        if (gbx_buf_printf(to, ",{\"type\":\"%s\"", types[i].name) &&
+            put_members(block, types[i].members, &w) &&
             put_members(block, common, &w) && gbx_buf_puts(to, "}")) {
             *ret_data_len = w.data_len;
             return true;

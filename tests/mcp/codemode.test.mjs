@@ -107,12 +107,14 @@ test('a tool that fails is an exception with all that is needed', async () => {
   const result = await execute(`try {
       await servers.files.read_text_file({ path: '/etc/passwd' });
     } catch (e) {
-      return [e instanceof ToolError, e.name, e.server, e.tool, e.code, e.retryable, e.message];
+      return [e instanceof ToolError, e.name, e.server, e.tool, e.code, e.retryable, e.message,
+        JSON.stringify(e)];
     }`);
-  const [is, name, from, tool, code, retryable, message] = result.structuredContent.result;
+  const [is, name, from, tool, code, retryable, message, json] = result.structuredContent.result;
   assert.deepEqual([is, name, from, tool, code, retryable],
     [true, 'ToolError', 'files', 'read_text_file', 'TOOL_ERROR', false]);
   assert.match(message, /Access denied/);
+  assert.deepEqual(JSON.parse(json), { name, message, server: from, tool, code, retryable });
 });
 
 test('one that nobody catches ends the script where it is, and says what was done', async () => {

@@ -65,6 +65,10 @@
 
   class ToolError extends ErrorOf {}
   put(ToolError.prototype, 'name', 'ToolError', false);
+  /* As an error that is returned: JSON.stringify() alone would lose what it says. */
+  put(ToolError.prototype, 'toJSON', function () {
+    return { name: this.name, message: this.message, ...this };
+  }, false);
 
   /* As every stack: the code's own frames alone. */
   function ownFrames(stack) {

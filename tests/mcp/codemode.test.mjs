@@ -157,6 +157,13 @@ test('a script that is late and has called nothing is not told to make its calls
     ['TIMEOUT', 'look for a loop that does not end, or give a longer timeout_ms']);
 });
 
+test('a script that had all the time that there is is not told to take more', async () => {
+  const own = await open({ mcpServers: servers, glovebox: { limits: { timeoutMs: 900 } } });
+  for (const code of ['await sleep(5000)', 'while (true) {}'])
+    assert.match((await own.callTool({ name: 'execute', arguments: { code, timeout_ms: 60000 } }))
+      .structuredContent.error.hint, /^look for a loop .* in several scripts$/);
+});
+
 test('an input that is the text of JSON is said to be a text', async () => {
   for (const code of ['return input.ids[0]', 'input.map(String)', 'for (const id of input.ids.values()) id'])
     assert.match((await execute(code, { input: '{"ids":[1]}' })).structuredContent.error.hint,

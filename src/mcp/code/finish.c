@@ -257,6 +257,8 @@ static void take_await_hint(const gbx_code_run *run, struct material *m,
 static void say_late(const gbx_code_run *run, gbx_reply_error *ret)
 {
     gbx_stats stats = gbx_result_stats(run->result);
+    bool is_spinning;
+    bool can_be_longer;
 
     ret->name = "";
     if (stats.wall_ms <= 0) {
@@ -270,10 +272,20 @@ static void say_late(const gbx_code_run *run, gbx_reply_error *ret)
     ret->code = "TIMEOUT";
     ret->message = "ran past the time limit";
     /* One that spins may have had little of a busy processor. */
-    ret->hint = run->call_count == 0 || stats.cpu_ms > run->timeout_ms / 2.0
-                    ? "look for a loop that does not end, or give a longer timeout_ms"
-                    : "make calls at once with Promise.all, ask for less, or give a "
-                      "longer timeout_ms";
+    is_spinning = run->call_count == 0 || stats.cpu_ms > run->timeout_ms / 2.0;
+    can_be_longer = run->timeout_ms < run->code->settings->timeout_ms;
+    if (is_spinning)
+        ret->hint = can_be_longer
+                        ? "look for a loop that does not end, or give a longer "
+                          "timeout_ms"
+                        : "look for a loop that does not end, or do the task "
+                          "in several scripts";
+    else
+        ret->hint = can_be_longer
+                        ? "make calls at once with Promise.all, ask for less, "
+                          "or give a longer timeout_ms"
+                        : "make calls at once with Promise.all, ask for less, "
+                          "or do the task in several scripts";
 }
 
 static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *ret)

@@ -77,8 +77,8 @@ static gbx_mcp_entry *resource_of(const gbx_mcp_request *request,
 
 /* ---- public to other modules -------------------------------------------- */
 
-void gbx_mcp_fail_unknown(gbx_mcp_request *request, gbx_mcp_list list,
-                          const char *what, const char *name)
+void gbx_mcp_fail_unknown(gbx_mcp_request *request, gbx_mcp_list list, const char *what,
+                          const char *name)
 {
     const char *nearest = gbx_mcp_registry_nearest(&request->server->lists[list], name);
     char text[512];

@@ -175,6 +175,16 @@ static const struct row faults[] = {
      CAUGHT(
          "await servers.files.fail()") "[e instanceof Error, e instanceof ToolError] }",
      "[true,true]"},
+    {"as JSON it has what it says",
+     "return JSON.parse(JSON.stringify(new ToolError('a')))",
+     "{\"name\":\"ToolError\",\"message\":\"a\"}"},
+    {"as a result its cause, too",
+     "return [new ToolError('a', { cause: new Error('b') })]",
+     "[{\"name\":\"ToolError\",\"message\":\"a\",\"cause\":{\"name\":\"Error\","
+     "\"message\":\"b\"}}]"},
+    {"and nothing that JSON would lose",
+     "return Object.assign(new ToolError('a'), { m: new Map() })",
+     "~result.m is a Map"},
     {"whose stack is where the call is",
      "const f = async () => {\n await servers.files.fail() };\n" CAUGHT(
          "await f()") "e.stack.split('\\n')[0].replace(/:\\d+$/, '') }",

@@ -65,10 +65,22 @@
 
   class ToolError extends ErrorOf {}
   put(ToolError.prototype, 'name', 'ToolError', false);
-  /* As an error that is returned: JSON.stringify() alone would lose what it says. */
-  put(ToolError.prototype, 'toJSON', function () {
+  /* Of a result the realm makes what it makes of every error; JSON.stringify() in the code
+   * would lose what it says. */
+  const { get: leaving } = Reflect.getOwnPropertyDescriptor(ErrorOf.prototype, 'toJSON');
+  function spelled() {
     return { name: this.name, message: this.message, ...this };
-  }, false);
+  }
+  defineProperty(ToolError.prototype, 'toJSON', {
+    get() {
+      const whole = apply(leaving, this, []);
+      return whole !== undefined ? whole : spelled;
+    },
+    set(own) {
+      put(this, 'toJSON', own, true);
+    },
+    enumerable: false, configurable: true,
+  });
 
   /* As every stack: the code's own frames alone. */
   function ownFrames(stack) {

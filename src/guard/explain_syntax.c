@@ -71,8 +71,9 @@ static uint32_t find_culprit(const gbx_case *c)
     size_t len;
     uint32_t k, end;
 
-    if (!gbx_message_quoted(c->message, "", "'", "'", &text, &len) &&
-        !gbx_message_quoted(c->message, "string literal", "\"", "\"", &text, &len))
+    /* What was expected instead is in single quotes as well, behind it. */
+    if (!gbx_message_quoted(c->message, "string literal \"", "", "\"", &text, &len) &&
+        !gbx_message_quoted(c->message, "", "'", "'", &text, &len))
         return GBX_NO_LEAF;
     for (gbx_case_line(c, &k, &end); k < end; k++) {
         if (!leaf_matches(c, k, text, len))

@@ -90,6 +90,21 @@ static bool is_last(gbx_tree *t, size_t at)
     return true;
 }
 
+/* A brace at at, of the code, before which the line has as many blanks as the first one. */
+static bool opens_line(const struct work *w, size_t at)
+{
+    const char *first = w->text + w->region.start;
+    const char *brace = first + at;
+    size_t blanks = 0;
+
+    while (first - blanks > w->text && (first[-1 - (ptrdiff_t)blanks] == ' ' ||
+                                        first[-1 - (ptrdiff_t)blanks] == '\t'))
+        blanks++;
+    return *brace == '{' &&
+           (at == 0 || (at > blanks && brace[-1 - (ptrdiff_t)blanks] == '\n' &&
+                        memcmp(brace - blanks, first - blanks, blanks) == 0));
+}
+
 /* `{ total, n: 2 }` at the end is no block, and an object as soon as it is returned. */
 static void find_object(struct work *w, size_t len)
 {
@@ -101,7 +116,7 @@ static void find_object(struct work *w, size_t len)
     size_t at = len;
     gbx_tree t;
 
-    while (at > 0 && (code[at - 1] != '{' || (at > 1 && code[at - 2] != '\n')))
+    while (at > 0 && !opens_line(w, at - 1))
         at--;
     if (at-- == 0)
         return;

@@ -261,7 +261,7 @@ static void blank_statement(struct pass *p, uint32_t i)
 
 /*
  * Between the parameters of an arrow function and its arrow there may be no line break,
- * and in a type there may: the closing parenthesis moves to where the type ends.
+ * and before and in a type there may: the closing parenthesis moves to where the type ends.
  */
 static void join_arrow(struct pass *p, uint32_t i)
 {
@@ -269,11 +269,11 @@ static void join_arrow(struct pass *p, uint32_t i)
     uint32_t parent = type->parent;
     uint32_t list;
 
-    if (parent == GBX_NO_NODE || p->t->nodes[parent].kind != GBX_NODE_ARROW ||
-        memchr(p->t->text + type->start, '\n', type->end - type->start) == NULL)
+    if (parent == GBX_NO_NODE || p->t->nodes[parent].kind != GBX_NODE_ARROW)
         return;
     list = gbx_tree_child(p->t, parent, GBX_FIELD_PARAMETERS);
     if (list == GBX_NO_NODE || p->t->nodes[list].end > type->start ||
+        !has_break(p->t, p->t->nodes[list].end, type->end) ||
         p->t->text[p->t->nodes[list].end - 1] != ')' ||
         (uint8_t)p->t->text[type->end - 1] >= 0x80)
         return;
@@ -349,7 +349,17 @@ static bool is_long_cast(const gbx_tree *t, uint32_t i)
            has_break(t, t->nodes[i].start, t->nodes[i].end);
 }
 
-/* An import or export of nothing but types: `type` stands before all, or before each. */
+/* export {} */
+static bool is_empty_clause(const gbx_tree *t, uint32_t i)
+{
+    for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
+        if (has_name(t, c, "export_clause"))
+            return token_below(t, i, "from") == GBX_NO_NODE;
+    return false;
+}
+
+/* An import or export of nothing but types: `type` stands before all, or before each; or
+ * `export {}`, which only says that a file is a module. */
 static bool is_of_types(const gbx_tree *t, uint32_t i)
 {
     size_t types = 0;
@@ -368,7 +378,7 @@ static bool is_of_types(const gbx_tree *t, uint32_t i)
             return false;
         types += is_listed;
     }
-    return types > 0;
+    return types > 0 || is_empty_clause(t, i);
 }
 
 /* Where the pass goes on: below the node, or after it. */

@@ -23,6 +23,9 @@ static const struct place {
     {"pair_pattern", GBX_FIELD_VALUE},       {"assignment_pattern", GBX_FIELD_LEFT},
 };
 
+/* What code has without a declaration. */
+static const gbx_types_name given[] = {{"data", 4, false}, {"input", 5, false}};
+
 /* What is an operand as well as a type, and what such are made of. */
 static const char *const operands[] = {
     "type_identifier",
@@ -100,7 +103,10 @@ static gbx_types_name name_of(const gbx_tree *t, uint32_t i)
 
 static void learn(const gbx_tree *t, gbx_types_names *names)
 {
-    names->items = gbx_arena_calloc(t->count + 1, sizeof *names->items);
+    names->items =
+        gbx_arena_calloc(t->count + GBX_COUNTOF(given), sizeof *names->items);
+    for (size_t g = 0; g < GBX_COUNTOF(given); g++)
+        names->items[names->count++] = given[g];
     for (uint32_t i = 0; i < t->count; i++)
         if (is_variable(t, i) || is_declared_type(t, i))
             names->items[names->count++] = name_of(t, i);

@@ -4,6 +4,7 @@
 #include "base/json_view.h"
 #include "calls.h"
 #include "mcp/code/preload.h"
+#include "script_rows.h"
 
 #include <glovebox/host.h>
 #include <glovebox/preload.h>
@@ -87,16 +88,10 @@ static int finish(void **state)
     return 0;
 }
 
-struct row {
-    const char *name;
-    const char *code;
-    const char *value;
-};
-
 #define CAUGHT(call) "try { " call " } catch (e) { return "
 #define FIELDS       "[e.name, e.code, e.server, e.tool, e.message, e.retryable] }"
 
-static const struct row ordinary[] = {
+static const script_row ordinary[] = {
     {"call goes out with its line",
      "\n\nreturn await servers.files.call('read', {a: 1})",
      "[\"call\",\"files\",\"read\",{\"a\":1},{\"line\":3,\"raw\":false}]"},
@@ -168,7 +163,7 @@ static const struct row ordinary[] = {
      "2"},
 };
 
-static const struct row faults[] = {
+static const script_row faults[] = {
     {"a refusal is a ToolError", CAUGHT("await servers.files.fail()") FIELDS,
      "[\"ToolError\",\"DENIED\",\"files\",\"fail\",\"a rule says no\",true]"},
     {"that is an Error and a ToolError",
@@ -229,7 +224,7 @@ static const struct row faults[] = {
      "[5000,\"CALL_LIMIT\"]"},
 };
 
-static const struct row hostile[] = {
+static const script_row hostile[] = {
     {"patched prototypes change nothing of a call",
      "const no = () => { throw new Error('patched') }; const names = "
      "Object.getOwnPropertyNames;"
@@ -317,42 +312,28 @@ static char *outcome(const char *code)
     return text;
 }
 
-static void check(const struct row *rows, size_t count)
-{
-    size_t wrong = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const char *expected = rows[i].value;
-        char *text = outcome(rows[i].code);
-        bool same = expected[0] == '~'
-                        ? strncmp(text, expected + 1, strlen(expected + 1)) == 0
-                        : strcmp(text, expected) == 0;
-
-        if (!same)
-            print_message("%s\n  expected %s\n  was      %s\n", rows[i].name, expected,
-                          text);
-        wrong += !same;
-        free(text);
-    }
-    assert_int_equal(wrong, 0);
-}
-
 static void test_servers__are_functions(void **state)
 {
     (void)state;
-    check(ordinary, sizeof ordinary / sizeof ordinary[0]);
+    assert_int_equal(script_rows_compare(ordinary, sizeof ordinary / sizeof ordinary[0],
+                                         NULL, outcome),
+                     0);
 }
 
 static void test_faults__are_tool_errors(void **state)
 {
     (void)state;
-    check(faults, sizeof faults / sizeof faults[0]);
+    assert_int_equal(script_rows_compare(faults, sizeof faults / sizeof faults[0], NULL,
+                                         outcome),
+                     0);
 }
 
 static void test_hostile_code__changes_nothing_outside_itself(void **state)
 {
     (void)state;
-    check(hostile, sizeof hostile / sizeof hostile[0]);
+    assert_int_equal(script_rows_compare(hostile, sizeof hostile / sizeof hostile[0],
+                                         NULL, outcome),
+                     0);
 }
 
 int main(void)

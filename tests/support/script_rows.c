@@ -72,13 +72,14 @@ int script_rows_finish(void **state)
     return 0;
 }
 
-size_t script_rows_check(const script_row *rows, size_t count, const char *prefix)
+size_t script_rows_compare(const script_row *rows, size_t count, const char *prefix,
+                           char *(*outcome_of)(const char *code))
 {
     size_t wrong = 0;
 
     for (size_t i = 0; i < count; i++) {
         const char *expected = rows[i].value;
-        char *text = outcome(rows[i].code);
+        char *text = outcome_of(rows[i].code);
         char *at = prefix != NULL ? strrchr(text, '@') : NULL;
         const char *was = at != NULL ? at + 1 : text;
         bool same = expected[0] == '~'
@@ -92,4 +93,9 @@ size_t script_rows_check(const script_row *rows, size_t count, const char *prefi
         free(text);
     }
     return wrong;
+}
+
+size_t script_rows_check(const script_row *rows, size_t count, const char *prefix)
+{
+    return script_rows_compare(rows, count, prefix, outcome);
 }

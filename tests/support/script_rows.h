@@ -15,7 +15,11 @@ typedef struct script_row {
 int script_rows_start(void **state);
 int script_rows_finish(void **state);
 
-/* How many are wrong, said. prefix: only what follows its last character is looked at. */
+/* How many are wrong by what outcome_of() has of them, said. It gives a text to be freed. */
+size_t script_rows_compare(const script_row *rows, size_t count, const char *prefix,
+                           char *(*outcome_of)(const char *code));
+
+/* The same by that engine. prefix: only what follows its last character is looked at. */
 size_t script_rows_check(const script_row *rows, size_t count, const char *prefix);
 
 #define CHECK(rows, prefix) \

@@ -13,7 +13,9 @@
 #include "cli/run_input.h"
 #include "cli/security_log.h"
 
+#include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <glovebox/preload.h>
 
@@ -248,8 +250,29 @@ static bool execute(run *r, gbx_call *call)
 
 /* ---- output ------------------------------------------------------------------- */
 
+/* `glovebox run report.js`, as with other commands: the name was refused as code. (It is
+ * an argument: it ends in NUL.) */
+static void see_file(run *r)
+{
+    const gbx_text *code = &r->input.code;
+    struct stat st;
+    gbx_code why;
+
+    if (r->result == NULL || r->args->file != NULL || code->len >= PATH_MAX)
+        return;
+    why = gbx_result_code(r->result);
+    if ((why != GBX_CODE_INVALID_CODE && why != GBX_CODE_SYNTAX) ||
+        stat(code->data, &st) != 0 || !S_ISREG(st.st_mode))
+        return;
+    gbx_trouble_code(&r->trouble, why, NULL);
+    (void)gbx_fail(&r->trouble.err, GBX_E_DATA,
+                   "'%s' is a file: put --file before it, and what is in it is run",
+                   code->data);
+}
+
 static int print(run *r)
 {
+    see_file(r);
     /* The worker says that the input is not JSON; here is where, in which file. */
     if (r->result != NULL && gbx_result_code(r->result) == GBX_CODE_INVALID_DATA &&
         r->input.data.data != NULL && !r->args->json &&

@@ -142,6 +142,8 @@ count=$((count + 1))
 
 # ---- wrong use ----
 want 64 '' *'there is no code'* run
+want 15 '' "glovebox: INVALID_CODE: 'count.js' is a file: put --file before it, and what is in it is run" run count.js
+want 12 '' "glovebox: SYNTAX: './count.js' is a file: put --file before it, and what is in it is run" run ./count.js
 want 64 '' *'more than one argument'* run a b
 want 64 '' *'give one of them'* run a --file b
 want 64 '' *"did you mean '--timeout'"* run a --timout 4

@@ -4,7 +4,7 @@
  * as in a box, as far as this process can do it.
  */
 import { Console } from 'node:console';
-import { types } from 'node:util';
+import { inspect, types } from 'node:util';
 
 import { jsonOf, InvalidData } from './input.js';
 import { lossOf } from './lost.js';
@@ -91,14 +91,56 @@ function readable(given, copies, key = '') {
   return copy;
 }
 
-/** The result as it leaves a box; what could not is a text that says why, thrown. */
-export function resultOf(value) {
+/** As many values of a result are looked at for what became null. */
+const VISITS = 10000;
+
+const isIdentifier = (name) => /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u.test(name);
+
+/* What JSON has null for: a word for it, or undefined for what it can hold. */
+function nameOfLost(value, inList) {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : String(value);
+  if (types.isDate(value)) return Number.isNaN(value.getTime()) ? 'an invalid Date' : undefined;
+  const names = { undefined: 'undefined', function: 'a Function', symbol: 'a Symbol' };
+  return inList ? names[typeof value] : undefined;
+}
+
+/* What became null in silence, as the sentence that a box tells; or undefined. */
+function nullsOf(root) {
+  let visits = 0, lost = 0, first;
+  const visit = (value, path, inList) => {
+    const name = nameOfLost(value, inList);
+    visits++;
+    if (name !== undefined) first ??= `${path} is ${name}`, lost++;
+    else if (typeof value === 'object' && value !== null && !types.isProxy(value)) visitMembers(value, path);
+  };
+  const visitMembers = (object, path) => {
+    const isList = Array.isArray(object) || types.isTypedArray(object);
+    if (typeof object.toJSON === 'function') return;
+    for (const key of isList ? object.keys() : Object.keys(object)) {
+      if (visits >= VISITS) return;
+      const own = Object.getOwnPropertyDescriptor(object, key);
+      if (own === undefined || own.get !== undefined) continue;
+      visit(own.value, isList ? `${path}[${key}]` : isIdentifier(key) ? `${path}.${key}` : `${path}[${inspect(key)}]`, isList);
+    }
+  };
+  visit(root, 'result', false);
+  if (lost === 0) return undefined;
+  const more = visits >= VISITS ? ', as were others' : lost === 1 ? '' : lost === 2 ? ', as was another value' : `, as were ${lost - 1} more values`;
+  return `${first}, which JSON cannot hold: it was returned as null${more}`;
+}
+
+/** The result as it leaves a box; what could not is a text that says why, thrown. What became
+ *  null is told as a line. */
+export function resultOf(value, tell) {
   if (value === undefined) return undefined;
   const isLost = typeof value === 'function' || typeof value === 'symbol';
   const copy = isLost ? value : readable(value, new Map());
   if (copy === undefined) return undefined;
   try {
-    return JSON.parse(jsonOf(copy, RESULT));
+    const json = jsonOf(copy, RESULT);
+    const nulls = json.includes('null') ? nullsOf(value) : undefined;
+    if (nulls !== undefined) tell('warn', nulls);
+    return JSON.parse(json);
   } catch (error) {
     if (error instanceof InvalidData) throw `${error.message}, which JSON cannot hold`;
     throw error;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <glovebox/glovebox.h>
+
 /* Counting the bytes of a larger result would cost a copy of it. */
 #define COUNT_UNITS_MAX GBX_MIB(16)
 
@@ -118,6 +120,24 @@ static bool refuse(gbx_realm *realm, JSValueRef value, JSObjectRef explain,
     return false;
 }
 
+/* What became null in silence is told as a line of the console, if there is one. */
+static void tell_nulls(gbx_realm *realm, JSValueRef value, gbx_span json)
+{
+    JSValueRef why;
+    JSStringRef text;
+
+    if ((realm->in->flags & GBX_CALL_WIRE_CONSOLE) == 0 ||
+        memmem(json.data, json.len, "null", 4) == NULL)
+        return;
+    why =
+        JSObjectCallAsFunction(realm->ctx, realm->explain_nulls, NULL, 1, &value, NULL);
+    if (why == NULL || !JSValueIsString(realm->ctx, why))
+        return;
+    text = JSValueToStringCopy(realm->ctx, why, NULL);
+    gbx_console_emit(realm, GBX_LOG_WARN, text);
+    JSStringRelease(text);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_serialise(gbx_realm *realm, JSValueRef value, uint64_t limit,
@@ -154,5 +174,7 @@ bool gbx_serialise(gbx_realm *realm, JSValueRef value, uint64_t limit,
     }
     ok = encode(realm, json, limit, ret, ret_error);
     JSStringRelease(json);
+    if (ok)
+        tell_nulls(realm, value, ret->json);
     return ok;
 }

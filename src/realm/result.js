@@ -15,6 +15,7 @@
   const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const { isArray } = Array;
   const { get: mapGet, set: mapSet, delete: mapDelete } = Map.prototype;
+  const getTime = Date.prototype.getTime;
   const regexpToString = RegExp.prototype.toString;
   const regexpExec = RegExp.prototype.exec;
   const typedArrays = getPrototypeOf(Uint8Array.prototype);
@@ -221,6 +222,68 @@
     return units;
   }
 
+  /* What JSON has null for: a word for it, or undefined for what it can hold. */
+  function nameOfLost(value, inList) {
+    if (typeof value === 'number') {
+      if (value !== value) return 'NaN';
+      return value === Infinity ? 'Infinity' : value === -Infinity ? '-Infinity' : undefined;
+    }
+    if (kind(value) === 'Date') {
+      const time = apply(getTime, value, []);
+      return time === time ? undefined : 'an invalid Date';
+    }
+    if (!inList) return undefined; /* JSON leaves such a member out */
+    if (typeof value === 'undefined') return 'undefined';
+    return typeof value === 'function' ? 'a Function'
+      : typeof value === 'symbol' ? 'a Symbol' : undefined;
+  }
+
+  /*
+   * What became null in a result that JSON could hold: one sentence that names the first,
+   * or undefined. Of a large result the first VISITS values are looked at; a hole in a list
+   * and what a getter or toJSON gave are not told.
+   */
+  function explainNulls(root) {
+    const VISITS = 10000;
+    let visits = 0, lost = 0, first = '';
+
+    function visit(value, path, inList) {
+      const name = nameOfLost(value, inList);
+      visits++;
+      if (name !== undefined) {
+        if (lost++ === 0) first = `${path()} is ${name}`;
+      } else if (typeof value === 'object' && value !== null && kind(value) !== 'Proxy' &&
+          !hasToJSON(value)) {
+        visitMembers(value, path);
+      }
+    }
+
+    function visitMembers(object, path) {
+      const length = isArray(object) ? object.length
+        : typedArray(object) !== undefined ? apply(typedLength, object, []) : undefined;
+      const keys = length === undefined ? ownKeys(object) : undefined;
+      const count = length === undefined ? keys.length : length;
+      for (let i = 0; i < count && visits < VISITS; i++) {
+        const key = length === undefined ? keys[i] : i;
+        const own = getOwnPropertyDescriptor(object, key);
+        if (own === undefined || !own.enumerable || own.get !== undefined ||
+            typeof key === 'symbol') continue;
+        visit(own.value, () => step(path(), key, length !== undefined), length !== undefined);
+      }
+    }
+
+    try {
+      visit(root, () => 'result', false);
+    } catch {
+      /* Nested too deeply for this: what was found so far is told. */
+    }
+    if (lost === 0) return undefined;
+    const more = visits >= VISITS ? ', as were others'
+      : lost === 1 ? '' : lost === 2 ? ', as was another value'
+        : `, as were ${lost - 1} more values`;
+    return `${first}, which JSON cannot hold: it was returned as null${more}`;
+  }
+
   function article(type) {
     return type === 'Iterator' || type === 'ArrayBuffer' || type === 'AsyncIterator'
       ? `an ${type}` : `a ${type}`;
@@ -248,6 +311,7 @@
     watch,
     explain,
     explainTop,
+    explainNulls,
     leastUnits,
     isIdentifier,
     call: Function.prototype.call,

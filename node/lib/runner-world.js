@@ -96,41 +96,49 @@ const VISITS = 10000;
 
 const isIdentifier = (name) => /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u.test(name);
 
+/** What JSON has null for in a list, and nothing as a member. */
+const LEFT_OUT = { undefined: 'undefined', function: 'a Function', symbol: 'a Symbol' };
+
 /* What JSON has null for: a word for it, or undefined for what it can hold. */
-function nameOfLost(value, inList) {
+function nameOfNull(value) {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : String(value);
-  if (types.isDate(value)) return Number.isNaN(value.getTime()) ? 'an invalid Date' : undefined;
-  const names = { undefined: 'undefined', function: 'a Function', symbol: 'a Symbol' };
-  return inList ? names[typeof value] : undefined;
+  return types.isDate(value) && Number.isNaN(value.getTime()) ? 'an invalid Date' : undefined;
 }
 
-/* What became null in silence, as the sentence that a box tells; or undefined. */
-function nullsOf(root) {
+/* What was lost in silence, as the sentence that a box tells; or undefined. */
+function lostOf(root) {
   let visits = 0, lost = 0, first;
-  const visit = (value, path, inList) => {
-    const name = nameOfLost(value, inList);
-    visits++;
-    if (name !== undefined) first ??= `${path} is ${name}`, lost++;
-    else if (typeof value === 'object' && value !== null && !types.isProxy(value)) visitMembers(value, path);
+  const lose = (path, name, whole, as) => {
+    lost++;
+    first ??= `${path} is ${name}, which JSON cannot hold: ${whole} was returned as ${as}`;
   };
-  const visitMembers = (object, path) => {
-    const isList = Array.isArray(object) || types.isTypedArray(object);
-    if (typeof object.toJSON === 'function') return;
+  const visit = (value, path, inList) => {
+    const name = nameOfNull(value) ?? (inList ? LEFT_OUT[typeof value] : undefined);
+    visits++;
+    if (name !== undefined) lose(path, name, 'it', 'null');
+    else if (typeof value === 'object' && value !== null && !types.isProxy(value) && typeof value.toJSON !== 'function')
+      visitMembers(value, path, Array.isArray(value) || types.isTypedArray(value));
+  };
+  const visitMembers = (object, path, isList) => {
+    let missing, isEmpty = !isList;
     for (const key of isList ? object.keys() : Object.keys(object)) {
-      if (visits >= VISITS) return;
+      if (visits >= VISITS) break;
       const own = Object.getOwnPropertyDescriptor(object, key);
-      if (own === undefined || own.get !== undefined) continue;
-      visit(own.value, isList ? `${path}[${key}]` : isIdentifier(key) ? `${path}.${key}` : `${path}[${inspect(key)}]`, isList);
+      const at = isList ? `${path}[${key}]` : isIdentifier(key) ? `${path}.${key}` : `${path}[${inspect(key)}]`;
+      const name = isList || own.get !== undefined ? undefined : LEFT_OUT[typeof own.value];
+      if (name === undefined) isEmpty = false;
+      else missing ??= [at, name];
+      if (name === undefined && own !== undefined && own.get === undefined) visit(own.value, at, isList);
     }
+    if (missing !== undefined && isEmpty) lose(...missing, path, '{}');
   };
   visit(root, 'result', false);
-  if (lost === 0) return undefined;
-  const more = visits >= VISITS ? ', as were others' : lost === 1 ? '' : lost === 2 ? ', as was another value' : `, as were ${lost - 1} more values`;
-  return `${first}, which JSON cannot hold: it was returned as null${more}`;
+  return lost < 2 ? first : visits >= VISITS ? `${first}; others were lost, too`
+    : lost === 2 ? `${first}; another value was lost, too` : `${first}; ${lost - 1} more values were lost, too`;
 }
 
 /** The result as it leaves a box; what could not is a text that says why, thrown. What became
- *  null is told as a line. */
+ *  null or {} is told as a line. */
 export function resultOf(value, tell) {
   if (value === undefined) return undefined;
   const isLost = typeof value === 'function' || typeof value === 'symbol';
@@ -138,8 +146,8 @@ export function resultOf(value, tell) {
   if (copy === undefined) return undefined;
   try {
     const json = jsonOf(copy, RESULT);
-    const nulls = json.includes('null') ? nullsOf(value) : undefined;
-    if (nulls !== undefined) tell('warn', nulls);
+    const lost = /null|\{\}/.test(json) ? lostOf(value) : undefined;
+    if (lost !== undefined) tell('warn', lost);
     return JSON.parse(json);
   } catch (error) {
     if (error instanceof InvalidData) throw `${error.message}, which JSON cannot hold`;

@@ -135,7 +135,7 @@ describe('the console and the results of ordinary code', () => {
     'return [new Error("x"), Object.assign(new TypeError("t", { cause: 1 }), { code: "X" }), /x/g]',
     'return new Error("x")', 'return /x/', 'return new Uint8Array(2)', 'return { a: new Float64Array([1.5, NaN]) }',
     'return { f() {}, s: Symbol(), u: undefined, list: [() => 1] }', 'return new String("s")',
-    'return { "a b": [undefined, 1], mean: -1 / 0, when: new Date(NaN) }', 'return NaN', 'return [{ get x() { return NaN; } }, { toJSON: () => NaN }, null]',
+    'return { "a b": [undefined, 1], mean: -1 / 0, when: new Date(NaN) }', 'return NaN', 'return { list: [{ run() {} }], none: {} }', 'return { run() {}, s: undefined }', 'return [{ get x() { return NaN; } }, { toJSON: () => NaN }, null]',
     'return { toJSON() { return { when: new Date(0) }; } }', 'return [, 1]',
     '```js\nreturn 1\n```', 'await sleep(1); const id = setInterval(() => {}, 1); clearInterval(id); return typeof id',
   ]) {

@@ -142,7 +142,7 @@ struct gbx_realm {
     JSStringRef n_then, n_name, n_message, n_cause, n_constructor, n_stack, n_line,
         n_column, n_source_url;
     JSStringRef n_status, n_value, n_execute, n_run, n_params, n_env, n_console;
-    JSObjectRef call, watch, explain, explain_top, explain_nulls, least_units;
+    JSObjectRef call, watch, explain, explain_top, explain_lost, least_units;
     JSObjectRef is_identifier, parse;
     JSObjectRef async_function;
     JSObjectRef pending, inspect, inspect_options, errors;

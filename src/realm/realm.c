@@ -104,7 +104,7 @@ static bool take_helpers(gbx_realm *realm, JSObjectRef helpers)
         {&realm->watch, "watch"},
         {&realm->explain, "explain"},
         {&realm->explain_top, "explainTop"},
-        {&realm->explain_nulls, "explainNulls"},
+        {&realm->explain_lost, "explainLost"},
         {&realm->least_units, "leastUnits"},
         {&realm->is_identifier, "isIdentifier"},
         {&realm->parse, "parse"},

@@ -120,17 +120,18 @@ static bool refuse(gbx_realm *realm, JSValueRef value, JSObjectRef explain,
     return false;
 }
 
-/* What became null in silence is told as a line of the console, if there is one. */
-static void tell_nulls(gbx_realm *realm, JSValueRef value, gbx_span json)
+/* What became null or {} in silence is told as a line of the console, if there is one. */
+static void tell_lost(gbx_realm *realm, JSValueRef value, gbx_span json)
 {
     JSValueRef why;
     JSStringRef text;
 
     if ((realm->in->flags & GBX_CALL_WIRE_CONSOLE) == 0 ||
-        memmem(json.data, json.len, "null", 4) == NULL)
+        (memmem(json.data, json.len, "null", 4) == NULL &&
+         memmem(json.data, json.len, "{}", 2) == NULL))
         return;
     why =
-        JSObjectCallAsFunction(realm->ctx, realm->explain_nulls, NULL, 1, &value, NULL);
+        JSObjectCallAsFunction(realm->ctx, realm->explain_lost, NULL, 1, &value, NULL);
     if (why == NULL || !JSValueIsString(realm->ctx, why))
         return;
     text = JSValueToStringCopy(realm->ctx, why, NULL);
@@ -175,6 +176,6 @@ bool gbx_serialise(gbx_realm *realm, JSValueRef value, uint64_t limit,
     ok = encode(realm, json, limit, ret, ret_error);
     JSStringRelease(json);
     if (ok)
-        tell_nulls(realm, value, ret->json);
+        tell_lost(realm, value, ret->json);
     return ok;
 }

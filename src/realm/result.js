@@ -222,54 +222,71 @@
     return units;
   }
 
+  /* What JSON has null for in a list, and nothing as a member. */
+  const LEFT_OUT = {
+    __proto__: null, 'undefined': 'undefined', 'function': 'a Function', 'symbol': 'a Symbol',
+  };
+
   /* What JSON has null for: a word for it, or undefined for what it can hold. */
-  function nameOfLost(value, inList) {
+  function nameOfNull(value) {
     if (typeof value === 'number') {
       if (value !== value) return 'NaN';
       return value === Infinity ? 'Infinity' : value === -Infinity ? '-Infinity' : undefined;
     }
-    if (kind(value) === 'Date') {
-      const time = apply(getTime, value, []);
-      return time === time ? undefined : 'an invalid Date';
-    }
-    if (!inList) return undefined; /* JSON leaves such a member out */
-    if (typeof value === 'undefined') return 'undefined';
-    return typeof value === 'function' ? 'a Function'
-      : typeof value === 'symbol' ? 'a Symbol' : undefined;
+    if (kind(value) !== 'Date') return undefined;
+    const time = apply(getTime, value, []);
+    return time === time ? undefined : 'an invalid Date';
   }
 
   /*
-   * What became null in a result that JSON could hold: one sentence that names the first,
-   * or undefined. Of a large result the first VISITS values are looked at; a hole in a list
-   * and what a getter or toJSON gave are not told.
+   * What was lost in a result that JSON could hold, as null or since an object came out
+   * empty: one sentence that names the first, or undefined. Of a large result the first
+   * VISITS values are looked at; a hole in a list and what a getter or toJSON gave are not
+   * told.
    */
-  function explainNulls(root) {
+  function explainLost(root) {
     const VISITS = 10000;
     let visits = 0, lost = 0, first = '';
 
+    function lose(path, name, whole, as) {
+      if (lost++ === 0)
+        first = `${path} is ${name}, which JSON cannot hold: ${whole} was returned as ${as}`;
+    }
+
     function visit(value, path, inList) {
-      const name = nameOfLost(value, inList);
+      const name = nameOfNull(value) ?? (inList ? LEFT_OUT[typeof value] : undefined);
       visits++;
-      if (name !== undefined) {
-        if (lost++ === 0) first = `${path()} is ${name}`;
-      } else if (typeof value === 'object' && value !== null && kind(value) !== 'Proxy' &&
-          !hasToJSON(value)) {
-        visitMembers(value, path);
+      if (name !== undefined) lose(path(), name, 'it', 'null');
+      else if (typeof value !== 'object' || value === null) return;
+      else if (kind(value) === 'Proxy' || hasToJSON(value)) return;
+      else if (isArray(value)) visitItems(value, value.length, path);
+      else if (typedArray(value) !== undefined) visitItems(value, apply(typedLength, value, []), path);
+      else visitMembers(value, path);
+    }
+
+    function visitItems(list, length, path) {
+      for (let i = 0; i < length && visits < VISITS; i++) {
+        const own = getOwnPropertyDescriptor(list, i);
+        if (own !== undefined && own.get === undefined)
+          visit(own.value, () => step(path(), i, true), true);
       }
     }
 
     function visitMembers(object, path) {
-      const length = isArray(object) ? object.length
-        : typedArray(object) !== undefined ? apply(typedLength, object, []) : undefined;
-      const keys = length === undefined ? ownKeys(object) : undefined;
-      const count = length === undefined ? keys.length : length;
-      for (let i = 0; i < count && visits < VISITS; i++) {
-        const key = length === undefined ? keys[i] : i;
+      const keys = ownKeys(object);
+      let missing, kept = false; /* the first member that is left out; is there another? */
+      for (let i = 0; i < keys.length && visits < VISITS; i++) {
+        const key = keys[i];
         const own = getOwnPropertyDescriptor(object, key);
-        if (own === undefined || !own.enumerable || own.get !== undefined ||
-            typeof key === 'symbol') continue;
-        visit(own.value, () => step(path(), key, length !== undefined), length !== undefined);
+        if (typeof key === 'symbol' || !own.enumerable) continue;
+        const name = own.get === undefined ? LEFT_OUT[typeof own.value] : undefined;
+        if (name === undefined) kept = true;
+        else missing ??= { __proto__: null, key, name };
+        if (name === undefined && own.get === undefined)
+          visit(own.value, () => step(path(), key, false), false);
       }
+      if (missing !== undefined && !kept)
+        lose(step(path(), missing.key, false), missing.name, path(), '{}');
     }
 
     try {
@@ -278,10 +295,9 @@
       /* Nested too deeply for this: what was found so far is told. */
     }
     if (lost === 0) return undefined;
-    const more = visits >= VISITS ? ', as were others'
-      : lost === 1 ? '' : lost === 2 ? ', as was another value'
-        : `, as were ${lost - 1} more values`;
-    return `${first}, which JSON cannot hold: it was returned as null${more}`;
+    return lost === 1 ? first : visits >= VISITS ? `${first}; others were lost, too`
+      : lost === 2 ? `${first}; another value was lost, too`
+        : `${first}; ${lost - 1} more values were lost, too`;
   }
 
   function article(type) {
@@ -311,7 +327,7 @@
     watch,
     explain,
     explainTop,
-    explainNulls,
+    explainLost,
     leastUnits,
     isIdentifier,
     call: Function.prototype.call,

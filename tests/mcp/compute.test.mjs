@@ -382,7 +382,7 @@ test('a file that is broken at the start is told of, and taken when it is whole'
   assert.equal(isError, true);
   assert.equal(s.code, 'UNAVAILABLE');
   writeFileSync(path, 'a,b\n1,2\n');
-  await until(async () => /late: 1 records/.test(await description(client)));
+  await until(async () => /late: 1 record\b/.test(await description(client)));
   await until(async () => (await compute(client, { code: 'data.length' })).structuredContent.value === 1);
   assert.ok(seen.changes > 0);
   await client.close();

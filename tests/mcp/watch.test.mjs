@@ -142,7 +142,7 @@ test('a log whose writer stops in the middle of lines has the rows that are whol
   const rows = await open('buffered/a.csv');
   const lines = await open('buffered/b.ndjson');
   assert.equal(await count(lines), 1);
-  assert.match(await described(lines), /\nd: 1 records, without a last line that has no end yet, 12 bytes/);
+  assert.match(await described(lines), /\nd: 1 record, without a last line that has no end yet, 12 bytes/);
   const fd = openSync(at('buffered/a.csv'), 'a');
   writeSync(fd, '2,123456789\n3,12');
   await until(rows, 2);

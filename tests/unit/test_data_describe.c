@@ -77,7 +77,7 @@ static void test_sizes__are_said(void **state)
 
     tells("[{},{}]", SIZE, "2 records");
     tells("[1,2,3]", SIZE, "3 elements");
-    tells("{\"a\":1}", SIZE, "one object of 1 fields");
+    tells("{\"a\":1}", SIZE, "one object of 1 field");
     tells("\"x\"", SIZE, "one value");
 }
 
@@ -144,7 +144,7 @@ static void test_keys_that_are_masked__are_those_of_a_map(void **state)
     tells(both, TYPE,
           "{ id: integer; at: { total?: integer; [key: string /* like "
           "\"+00 000 0000000\" */]: number } }[]");
-    tells("{\"a\":1,\"ada@example.com\":2}", SIZE, "one object of 1 fields and 1 keys");
+    tells("{\"a\":1,\"ada@example.com\":2}", SIZE, "one object of 1 field and 1 key");
 }
 
 static void test_columns_without_records__are_told_by_name(void **state)
@@ -360,7 +360,7 @@ static void test_tables__of_many_columns_say_how_many(void **state)
 
     (void)state;
     assert_true(asprintf(&json, "[%s]", row) > 0);
-    tells(json, SIZE, "1 records of 101 fields");
+    tells(json, SIZE, "1 record of 101 fields");
     free(json);
     free(row);
 }

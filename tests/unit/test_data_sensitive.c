@@ -225,6 +225,12 @@ static void test_a_secret_behind_its_name__is_masked_alone(void **state)
         {"Api Key: x1", "Api Key: x0"},
         {"with Bearer abc123de, ok", "with Bearer xxx000xx, ok"},
         {"Authorization: Bearer a.b c", "Authorization: Xxxxxx x.x c"},
+        {"<user><password>hunter2</password><n>1</n></user>",
+         "<user><password>xxxxxx0</password><n>1</n></user>"},
+        {"<w:ApiKey type=\"a\"> Zz 9 </w:ApiKey><tokens>5</tokens>",
+         "<w:ApiKey type=\"x\"> Xx 0 </w:ApiKey><tokens>5</tokens>"},
+        {"</token> 5 > token <b>token</b> <password",
+         "</token> 5 > token <b>token</b> <password"},
         {"Authorization: Basic dXNlcg==\nHost: h",
          "Authorization: Xxxxx xXXxxx==\nHost: h"},
     };

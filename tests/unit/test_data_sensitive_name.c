@@ -14,6 +14,17 @@ static void test_names__of_what_nobody_shows(void **state)
 {
     static const char *const names[] = {
         "password",
+        "license_key",
+        "productKey",
+        "master-key",
+        "activation_code",
+        "webhook",
+        "slack_webhook_url",
+        "connectionString",
+        "puk",
+        "wpa_psk",
+        "vat_id",
+        "insurance_number",
         "userPassword",
         "PASSWORD_HASH",
         "api_key",

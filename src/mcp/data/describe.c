@@ -382,8 +382,9 @@ bool gbx_describe_size(const gbx_shape *shape, gbx_view view, gbx_buf *to)
         (void)gbx_number_put_count(to, shape->elements);
         (void)gbx_buf_puts(to, shape->element != NULL &&
                                        shape->element->kinds == GBX_SHAPE_OBJECT
-                                   ? " records"
-                                   : " elements");
+                                   ? " record"
+                                   : " element");
+        (void)gbx_buf_puts(to, shape->elements == 1 ? "" : "s");
         if (shape->element != NULL && shape->element->field_count > WIDE) {
             (void)gbx_buf_puts(to, " of ");
             (void)gbx_number_put_count(to, shape->element->field_count);
@@ -394,13 +395,14 @@ bool gbx_describe_size(const gbx_shape *shape, gbx_view view, gbx_buf *to)
         if (shape->is_map)
             return gbx_buf_puts(to, "one object, used as a map");
         if (shape->keyed == NULL || shape->field_count > 0)
-            (void)gbx_buf_printf(to, "one object of %zu fields", shape->field_count);
+            (void)gbx_buf_printf(to, "one object of %zu field%s", shape->field_count,
+                                 shape->field_count == 1 ? "" : "s");
         if (shape->keyed == NULL)
             return !to->failed;
         (void)gbx_buf_puts(to,
                            shape->field_count > 0 ? " and " : "one object, a map of ");
         (void)gbx_number_put_count(to, shape->keyed->count);
-        return gbx_buf_puts(to, " keys");
+        return gbx_buf_puts(to, shape->keyed->count == 1 ? " key" : " keys");
     default: return gbx_buf_puts(to, "one value");
     }
 }

@@ -143,21 +143,26 @@ static bool is_secret(const gbx_words *w, bool is_number)
 {
     /* Long enough that they mean it wherever they stand. */
     static const char *const parts[] = {
-        "password",     "passwd",           "passphrase",    "secret",
-        "token",        "credential",       "apikey",        "accesskey",
-        "privatekey",   "secretkey",        "accountkey",    "sharedkey",
-        "signingkey",   "encryptionkey",    "sshkey",        "authorization",
-        "sessionid",    "cookie",           "bearer",        "securityanswer",
-        "passwort",     "kennwort",         "motdepasse",    "contrasena",
-        "seedphrase",   "mnemonic",         "passcode",      "privkey",
-        "smscode",      "verificationcode", "recoverycode",  "backupcode",
-        "securitycode", "claveacceso",      "clavedeacceso",
+        "password",     "passwd",           "passphrase",     "secret",
+        "token",        "credential",       "apikey",         "accesskey",
+        "privatekey",   "secretkey",        "accountkey",     "sharedkey",
+        "signingkey",   "encryptionkey",    "sshkey",         "authorization",
+        "sessionid",    "cookie",           "bearer",         "securityanswer",
+        "passwort",     "kennwort",         "motdepasse",     "contrasena",
+        "seedphrase",   "mnemonic",         "passcode",       "privkey",
+        "smscode",      "verificationcode", "recoverycode",   "backupcode",
+        "securitycode", "claveacceso",      "clavedeacceso",  "licensekey",
+        "licencekey",   "productkey",       "serialkey",      "masterkey",
+        "recoverykey",  "activationkey",    "activationcode", "resetcode",
+        "resetlink",    "invitecode",       "invitationcode", "pairingcode",
+        "webhookurl",   "connectionstring", "connstr",
     };
     static const char *const alone[] = {
-        "pwd", "pw",  "pass", "auth", "otp",  "totp", "mfa",
-        "2fa", "jwt", "csrf", "mdp",  "pswd", "cred", "creds",
+        "pwd", "pw",   "pass", "auth", "otp",  "totp",  "mfa", "2fa",
+        "jwt", "csrf", "mdp",  "pswd", "cred", "creds", "puk", "psk",
     };
-    static const char *const whole[] = {"clave"}; /* of a product it is its code */
+    /* clave: of a product it is its code */
+    static const char *const whole[] = {"clave", "webhook"};
 
     return !(is_number && is_figure(w)) &&
            (gbx_words_have_part(w, parts, GBX_COUNTOF(parts), is_number) ||
@@ -207,11 +212,21 @@ static bool is_identity(const gbx_words *w, bool is_number)
         "kvnummer",
         "securitesociale",
         "numsecu",
+        "insurancenumber",
+        "insuranceno",
+        "vatid",
+        "vatnumber",
+        "vatno",
+        "ustid",
+        "umsatzsteuerid",
     };
     static const char *const alone[] = {"ssn", "dni", "nif", "cpf", "curp", "mrn"};
     static const char *const whole[] = {"nir", "nie", "stnummer"};
+    static const char *const numbers[] = {
+        "vat"}; /* as a number it is a sum, or a rate */
 
-    return gbx_words_have_part(w, parts, GBX_COUNTOF(parts), is_number) ||
+    return (!is_number && gbx_words_are_any(w, numbers, GBX_COUNTOF(numbers))) ||
+           gbx_words_have_part(w, parts, GBX_COUNTOF(parts), is_number) ||
            gbx_words_have_any(w, alone, GBX_COUNTOF(alone)) ||
            gbx_words_are_any(w, whole, GBX_COUNTOF(whole));
 }

@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #define NAME_MAX_BYTES 64
+#define TAG_MAX_BYTES  128 /* with its attributes */
 #define BLANKS_MAX     4
 #define TOKEN_MIN      8
 #define TOKEN_LONG     20 /* no word is */
@@ -166,6 +167,27 @@ static bool is_named_session(const char *text, size_t end)
     return false;
 }
 
+/* <password>, <ns:apiKey type="text">: where the text behind it ends, or `at`. */
+static size_t tagged_end(const char *text, size_t len, size_t at, size_t before)
+{
+    size_t open = before - 1; /* of the tag's end */
+    size_t from, to, end;
+
+    while (open > 0 && before - open < TAG_MAX_BYTES && text[open - 1] != '<' &&
+           text[open - 1] != '>')
+        open--;
+    if (open == 0 || text[open - 1] != '<')
+        return at;
+    for (from = to = open; is_of_name(text[to]) || text[to] == ':'; to++)
+        if (text[to] == ':')
+            from = to + 1;
+    for (end = at; end < len && text[end] != '<';)
+        end++;
+    return gbx_sensitive_is_secret(text + from, to - from, is_number(text, at, end))
+               ? end
+               : at;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 size_t gbx_sensitive_pair_end(const char *text, size_t len, size_t at)
@@ -177,6 +199,8 @@ size_t gbx_sensitive_pair_end(const char *text, size_t len, size_t at)
         return at;
     if (is_borne(text, len, at))
         return plain_end(text, len, at);
+    if (text[before - 1] == '>')
+        return tagged_end(text, len, at, before);
     if (text[before - 1] != '=' && text[before - 1] != ':')
         return at;
     end = value_end(text, len, at);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sensitive_pair - secrets inside text that stand behind their names: Password=...; of a
- * connection, "token": "..." of JSON, Bearer ... of a header. */
+ * connection, "token": "..." of JSON, <token>... of XML, Bearer ... of a header. */
 #ifndef GBX_MCP_DATA_SENSITIVE_PAIR_H
 #define GBX_MCP_DATA_SENSITIVE_PAIR_H
 

@@ -14,6 +14,7 @@
   const { kind, typedArray, quote } = natives;
   const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const { isArray } = Array;
+  const MapOf = Map;
   const { get: mapGet, set: mapSet, delete: mapDelete } = Map.prototype;
   const getTime = Date.prototype.getTime;
   const regexpToString = RegExp.prototype.toString;
@@ -96,7 +97,7 @@
   });
 
   /* Interfaces of capabilities that are refused too, by their prototypes. */
-  const interfaces = new Map();
+  const interfaces = new MapOf();
   let hasInterfaces = false;
 
   function refuseInterface(proto, name, advice) {
@@ -153,7 +154,7 @@
    * Depth first, as JSON.stringify went.
    */
   function explain(root, name = 'result') {
-    const open = new Map();
+    const open = new MapOf();
     let visits = 0;
 
     function visit(value, path) {

@@ -244,17 +244,18 @@ export class Run {
     this.#onProgress?.({
       progress: typeof progress === 'number' ? progress : undefined,
       total: typeof total === 'number' ? total : undefined,
-      message: isText(message, MESSAGE_MAX) && message !== '' ? message : undefined,
+      message: isText(message, MESSAGE_MAX) && message !== '' ? mendText(message) : undefined,
     });
   }
 
   /* Several calls may run at once: what a tool says has its name before it. */
   #progressOf({ server, tool }) {
     if (this.#onProgress === undefined) return undefined;
-    return ({ progress, total, message }) => {
+    return ({ progress, total, message: said }) => {
       if (this.#signal.aborted) return;
-      const words = message || (total === undefined ? `${progress}` : `${progress}/${total}`);
-      this.#onProgress({ progress: undefined, total: undefined, message: `${server}.${tool}: ${words}`.slice(0, MESSAGE_MAX) });
+      const words = said || (total === undefined ? `${progress}` : `${progress}/${total}`);
+      const message = mendText(`${server}.${tool}: ${words}`.slice(0, MESSAGE_MAX));
+      this.#onProgress({ progress: undefined, total: undefined, message });
     };
   }
 

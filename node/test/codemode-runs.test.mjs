@@ -31,6 +31,17 @@ describe('a listener of progress', () => {
       }));
 });
 
+describe('progress', () => {
+  it('has no half of a character, whoever tells it and wherever it is cut', () =>
+    withMode({ servers: { s: { f: (_, { onProgress }) => onProgress({ progress: 1, message: `${'x'.repeat(1994)}\u{1f600}` }) } } },
+      async (mode) => {
+        const told = [];
+        await mode.run(`progress('a\\ud800'); progress('x'.repeat(1999) + '\u{1f600}'); await servers.s.f({})`,
+          { onProgress: ({ message }) => told.push(message) });
+        assert.deepEqual(told, ['a\ufffd', `${'x'.repeat(1999)}\ufffd`, `s.f: ${'x'.repeat(1994)}\ufffd`]);
+      }));
+});
+
 describe('discover', () => {
   it('says which servers are not in what it has found', () =>
     withMode({ servers: { s: { f: () => 1 },

@@ -14,9 +14,24 @@ const QUERY_MAX = 1000;
 const WORDS_MAX = 20;
 const MESSAGE_MAX = 2000; // of progress
 const DISCOVER_MOST = 50;
+const LINE_MAX = 10000000;
+const MIME_MAX = 100;
 const LISTS_MOST = 5; // that one server is asked for in one run: all but the last have failed
 
 const isText = (value, most) => typeof value === 'string' && value.length <= most;
+
+/* By the code's own word: bounded, and 0 if it says none. */
+const lineOf = (line) => (Number.isInteger(line) && line > 0 && line <= LINE_MAX ? line : 0);
+
+/* As src/mcp/code/artifacts.c has it: what reads it may make a header of it. */
+const MIME = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+ *(;[ -~]*)?$/;
+
+function mimeOf(given, usual) {
+  if (typeof given !== 'string' || given === '') return usual;
+  const made = given.replaceAll(' ', '');
+  if (given.length <= NAME_MAX && MIME.test(given) && made.length <= MIME_MAX) return made;
+  throw new CallError('INVALID_ARGS', 'mimeType is a type and a subtype, as in "text/csv"');
+}
 
 /* They say nothing of what is meant; as in src/mcp/code/words.c. */
 const STOPS = new Set(`a an and are as at be by can do does for from has have how i if in into is it its me my of on or
@@ -126,7 +141,7 @@ export class Run {
       throw new CallError('INVALID_ARGS', 'a call has the name of a tool and one object of arguments');
     if (this.calls.length >= this.#options.maxCalls)
       throw new CallError('CALL_LIMIT', `no more than ${this.#options.maxCalls} calls may be made in one run`);
-    const call = { server: name, tool, line: Number.isInteger(line) ? line : 0, ms: 0, ok: false, code: 'ABORTED' };
+    const call = { server: name, tool, line: lineOf(line), ms: 0, ok: false, code: 'ABORTED' };
     const begin = performance.now();
 
     this.calls.push(call);
@@ -267,8 +282,8 @@ export class Run {
     const bytes = isBytes ? content.length : Buffer.byteLength(JSON.stringify(content) ?? '');
     const artifact = {
       name: isText(name, NAME_MAX) && name !== '' ? mendText(name) : `artifact-${this.artifacts.length + 1}`,
-      mimeType: isText(mimeType, NAME_MAX) ? mimeType
-        : isBytes ? 'application/octet-stream' : typeof content === 'string' ? 'text/plain' : 'application/json',
+      mimeType: mimeOf(mimeType, isBytes ? 'application/octet-stream'
+        : typeof content === 'string' ? 'text/plain' : 'application/json'),
       bytes,
       value: content,
     };

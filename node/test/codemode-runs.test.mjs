@@ -42,6 +42,26 @@ describe('progress', () => {
       }));
 });
 
+describe('what code says past the functions that it has', () => {
+  it('of its line is bounded', () =>
+    withMode({ servers: { s: { f: () => 1 } } }, async (mode) => {
+      const { calls } = await mode.run(`for (const line of [3, 1e300, -5, 0.5, 'x', 10000001])
+        await codemode('call', 's', 'f', {}, { line });`);
+      assert.deepEqual(calls.map(({ line }) => line), [3, 0, 0, 0, 0, 0]);
+    }));
+
+  it('of the type of an artifact is a type, or refused', () =>
+    withMode({ servers: { s: { f: () => 1 } } }, async (mode) => {
+      const { result, artifacts } = await mode.run(`const all = [];
+        for (const type of ['text/csv', 'text/plain; charset=utf-8', '', null, 'csv', 'a/b\\nc: d', 'a/b\\ud800', 'a/' + 'b'.repeat(100)])
+          all.push(await artifact('a', 'b', type).then((kept) => kept.mimeType, (error) => error.code));
+        return all;`);
+      const refused = Array(4).fill('INVALID_ARGS');
+      assert.deepEqual(result, ['text/csv', 'text/plain;charset=utf-8', 'text/plain', 'text/plain', ...refused]);
+      assert.equal(artifacts.length, 4);
+    }));
+});
+
 describe('discover', () => {
   it('says which servers are not in what it has found', () =>
     withMode({ servers: { s: { f: () => 1 },

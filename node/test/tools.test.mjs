@@ -214,6 +214,13 @@ describe('a handler returns', () => {
       assert.deepEqual(await returns(data), { content: [{ type: 'text', text: JSON.stringify(data) }] });
   });
 
+  it('base64 with blanks in it, and a million of them that are none: looked at once', async () => {
+    const image = (data) => ({ content: [{ type: 'image', data, mimeType: 'image/png' }] });
+    for (const data of ['YQ= \n', 'YWI\n= ', ' YQ ==\n']) assert.deepEqual(await returns(image(data)), image(data));
+    for (const data of [`${' '.repeat(2 ** 20)}!`, `YQ=${' '.repeat(2 ** 20)}!`, 'YQ = =', 'YQ==='])
+      assert.equal(textOf(await returns(image(data))), JSON.stringify(image(data)));
+  });
+
   it('nothing that JSON would lose without a word', async () => {
     const cycle = {};
     cycle.self = cycle;

@@ -74,6 +74,21 @@ static void test_events__are_the_same_in_pieces_of_any_size(void **state)
     }
 }
 
+static void test_an_event__that_says_nothing_has_an_empty_text(void **state)
+{
+    static const char text[] = "event: endpoint\ndata:\n\n";
+    gbx_sse_event event;
+    gbx_sse sse;
+    (void)state;
+
+    gbx_sse_init(&sse, 1000);
+    assert_true(gbx_sse_feed(&sse, text, sizeof text - 1));
+    assert_true(gbx_sse_next(&sse, &event));
+    assert_int_equal(event.len, 0);
+    assert_non_null(event.data);
+    gbx_sse_cleanup(&sse);
+}
+
 static void test_events__have_a_ceiling(void **state)
 {
     char text[2048];
@@ -203,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_events__are_the_same_in_pieces_of_any_size),
+        cmocka_unit_test(test_an_event__that_says_nothing_has_an_empty_text),
         cmocka_unit_test(test_events__have_a_ceiling),
         cmocka_unit_test(test_events__that_are_many_are_read_in_one_pass),
         cmocka_unit_test(test_a_flood_of_no_events__is_looked_at_in_steps),

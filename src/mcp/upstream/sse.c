@@ -177,7 +177,7 @@ bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
         return false;
     sse->is_told = true;
     *ret = (gbx_sse_event){.name = sse->name[0] != 0 ? sse->name : "message",
-                           .data = (const char *)sse->data.data,
+                           .data = sse->data.len > 0 ? (char *)sse->data.data : "",
                            .len = sse->data.len};
     return true;
 }

@@ -468,3 +468,30 @@ for (const [status, worth] of [[401, false], [403, false], [307, false], [429, t
       assert.match(said, new RegExp(`^UPSTREAM_START: .*HTTP status ${status}`));
       assert.equal(said.includes('worth another try'), worth);
     });
+
+test('a ping on the stream of a server that has not said yet where to answer is answered later', async (t) => {
+  const pongs = [];
+  let stream;
+  const say = (message) => stream.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`);
+  const { call } = await meet(t, ({ method }, response, message) => {
+    if (method === 'GET') {
+      stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (let id = 1; id <= 6; id++) say({ id, method: 'ping' });
+      stream.write('event: endpoint\ndata: /post\n\n');
+      return true;
+    }
+    json(response, 202);
+    if (message.method === undefined) pongs.push(message.id);
+    else if (message.method === 'initialize')
+      say({ id: message.id, result: { protocolVersion: '2024-11-05', capabilities: { tools: {} },
+        serverInfo: { name: 'early', version: '1' } } });
+    else if (message.method === 'tools/list')
+      say({ id: message.id, result: { tools: [{ name: 'write', inputSchema: { type: 'object' } }] } });
+    else if (message.id !== undefined) say(done(message.id));
+    return true;
+  }, { config: { type: 'sse' }, own: { startMs: 4000 } });
+
+  assert.equal(await call(), 'done');
+  await until(() => pongs.length === 6);
+  assert.deepEqual(pongs.sort(), [1, 2, 3, 4, 5, 6]);
+});

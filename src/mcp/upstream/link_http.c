@@ -299,7 +299,7 @@ static bool send_message(gbx_link *link, const gbx_link_message *message)
         h->is_modern = false;
         h->version[0] = 0;
     }
-    if (h->is_sse && h->endpoint == NULL)
+    if (h->is_sse && h->endpoint == NULL && message->id != 0)
         return gbx_http_hold(h, message->text, message->len, message->id);
     if (!gbx_http_may_go(h, message))
         return gbx_http_later(h, message);

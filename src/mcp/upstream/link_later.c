@@ -42,7 +42,10 @@ static void say_dropped(gbx_http *h)
 
 bool gbx_http_may_go(const gbx_http *h, const gbx_link_message *message)
 {
-    return h->settling == NULL && (message->id != 0 || h->asides < ASIDES_AT_ONCE);
+    bool is_nowhere = h->is_sse && h->endpoint == NULL;
+
+    return !is_nowhere && h->settling == NULL &&
+           (message->id != 0 || h->asides < ASIDES_AT_ONCE);
 }
 
 bool gbx_http_later(gbx_http *h, const gbx_link_message *message)

@@ -74,6 +74,8 @@ static void take_endpoint(gbx_http *h, const gbx_sse_event *event)
                                .method = "initialize"};
     if (h->held.len > 0 && !gbx_http_post(h, &first))
         gbx_http_lose(h, "out of memory", false);
+    else
+        gbx_http_send_later(h);
 }
 
 static void on_event(void *user, gbx_exchange *exchange, const gbx_sse_event *event)

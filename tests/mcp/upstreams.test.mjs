@@ -47,6 +47,13 @@ const errorOf = async (code, input) => (await execute(code, input)).error;
 const valueOf = async (code, input) => (await execute(code, input)).result;
 const textOf = (result) => result.content[0].text;
 
+test('a task in place of an answer is told to be none', async () => {
+  const task = { taskId: 't', status: 'working', createdAt: '2026-01-01T00:00:00Z', ttl: null };
+  for (const result of [{ task }, { ...task, resultType: 'task' }])
+    assert.match((await errorOf('await servers.up.tell({ result: input })', result)).message, /answers with a task/);
+  assert.equal(await valueOf("return (await servers.up.tell({ result: input })).task", { structuredContent: { task: 1 }, task }), 1);
+});
+
 test('what a server says of its end is told and logged, without the secret in it', async () => {
   const path = configure('secret.json', { bad: { command: 'sh',
     args: ['-c', 'echo token is $API_TOKEN >&2; exit 3'], env: { API_TOKEN: '${UPSTREAMS_TEST_TOKEN}' } } });

@@ -27,6 +27,9 @@
 static const char needs_input[] =
     "the tool asks for input from a person, which a nested call cannot give";
 
+static const char is_task[] =
+    "it answers with a task, though none was asked for: whether and how that ends is not known";
+
 static void answer(gbx_pending *p, const gbx_upstream_reply *reply)
 {
     p->answer(p->user, reply);
@@ -93,8 +96,9 @@ static void answer_error(const gbx_session *s, gbx_pending *p, gbx_view error)
 
 static void answer_result(gbx_pending *p, gbx_view result)
 {
-    enum { TYPE, CONTENT, MEMBERS };
-    static const char *const names[] = {"resultType", "content"};
+    enum { TYPE, CONTENT, STRUCTURED, TASK, MEMBERS };
+    static const char *const names[] = {"resultType", "content", "structuredContent",
+                                        "task"};
     gbx_upstream_reply reply = {.message = "", .result = result};
     gbx_view m[MEMBERS];
     char content;
@@ -107,6 +111,11 @@ static void answer_result(gbx_pending *p, gbx_view result)
     } else if (gbx_view_is_text(m[TYPE], "input_required")) {
         reply =
             (gbx_upstream_reply){.fault = GBX_UPSTREAM_INPUT, .message = needs_input};
+    } else if (gbx_view_is_text(m[TYPE], "task") ||
+               (gbx_view_kind(m[TASK]) == '{' && m[CONTENT].at == NULL &&
+                m[STRUCTURED].at == NULL)) {
+        reply =
+            (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL, .message = is_task};
     } else if (m[TYPE].at != NULL && !gbx_view_is_text(m[TYPE], "complete")) {
         reply = (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
                                      .message = "the result is of an unknown type"};

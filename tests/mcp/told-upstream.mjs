@@ -6,7 +6,8 @@
 // TOOLS is the list of its tools as JSON, or an expression of JavaScript for it. A call is
 // answered with the argument `result` or `error` as it is, or else with the tool's name; with
 // `times`, the content of `result` comes so often; with `half`, half a character, which
-// with `result` stands where that has HALF. What is in the variable KEY is told with its
+// with `result` stands where that has HALF; with `says`, these are the params of log messages
+// before it, with the value of the variable KEY where they have KEY. What is in the variable KEY is told with its
 // own name. `escaped` writes JSON as some other languages do: "\u00e9" and "\/".
 import { createInterface } from 'node:readline';
 
@@ -20,7 +21,9 @@ function answer(method, params) {
         serverInfo: { name: `told${KEY && `-${KEY}`}`, version: '1' }, instructions: '' } };
     case 'tools/list': return { result: { tools } };
     case 'tools/call': {
-      const { result, error, times, half } = params.arguments ?? {};
+      const { result, error, times, half, says = [] } = params.arguments ?? {};
+      for (const each of says)
+        console.log(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: each }).replaceAll('KEY', KEY));
       if (error !== undefined) return { error };
       if (times !== undefined) result.content = Array(times).fill(result.content).flat();
       if (half !== undefined && result !== undefined)

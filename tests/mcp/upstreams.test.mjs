@@ -71,6 +71,23 @@ test('what a server says of its end is told and logged, without the secret in it
   }
 });
 
+test('a log message of a server is logged beside its standard error, without the secret in it', async () => {
+  const path = configure('says.json', { up: { ...told(`[${TOOL}]`), env: { KEY: '${UPSTREAMS_TEST_TOKEN}' } } });
+  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path],
+    { env: { ...env, UPSTREAMS_TEST_TOKEN: 'f00d-beef-12345' } });
+  await other.initialize();
+  const says = [{ level: 'warning', logger: 'db', data: 'disk of KEY is full\nfor ever\u0000\x1b[31m' },
+    { level: 'info', data: { rows: [1, 2] } }, { data: `${'x'.repeat(1995)}KEY` }, { data: 'y'.repeat(70000) },
+    { level: 5, logger: '', data: 'KEY' }, { level: 'debug' }, null];
+  await other.call('call', { server: 'up', tool: 'tell', args: { says } });
+  await other.close();
+  assert.match(other.stderr, /^glovebox: up: warning: db: disk of \{\{secret:UPSTREAMS_TEST_TOKEN\}\} is full\\u\{a\}for ever \\u\{1b\}\[31m$/m);
+  assert.match(other.stderr, /^glovebox: up: info: \{"rows":\s?\[1,\s?2\]\}$/m);
+  assert.match(other.stderr, /^glovebox: up: a log message of 70\d\d\d bytes was dropped$/m);
+  assert.match(other.stderr, /^glovebox: up: \{\{secret:UPSTREAMS_TEST_TOKEN\}\}$/m);
+  assert.doesNotMatch(other.stderr, /f00d|\x1b/);
+});
+
 test('what a server says of itself is told without the secret in it', async () => {
   const tools = "[process.env.KEY].flatMap((k) => ['a', 'tool_' + k].map((name) => ({ name, description: k,"
     + " inputSchema: { type: 'object', properties: { [k]: { default: k } } } })))";

@@ -70,6 +70,8 @@ struct gbx_session {
     int64_t listed_ns; /* the same of the one that is known */
     int64_t log_burst_ns;
     unsigned log_left;
+    int64_t says_burst_ns;
+    unsigned says_left;
     struct event *start_timer;
     struct event *silence_timer;
     struct event *list_timer; /* so that a flood of changes is no flood of questions */
@@ -106,6 +108,11 @@ void gbx_session_log(gbx_session *s, const char *format, ...)
 /* ---- session_read.c ------------------------------------------------------- */
 
 gbx_link_hooks gbx_session_hooks_of(gbx_session *s);
+
+/* ---- session_says.c ------------------------------------------------------- */
+
+/* A log message of the server's. */
+void gbx_session_on_says(gbx_session *s, gbx_view params);
 
 /* ---- session_start.c: eras ------------------------------------------------ */
 

@@ -95,6 +95,8 @@ static void on_notification(gbx_session *s, const gbx_rpc_message *message)
         gbx_session_on_change(s);
     else if (strcmp(message->method, "notifications/subscriptions/acknowledged") == 0)
         gbx_session_on_acknowledged(s, message->payload);
+    else if (strcmp(message->method, "notifications/message") == 0)
+        gbx_session_on_says(s, message->payload);
 }
 
 static void take_message(gbx_session *s, const gbx_rpc_message *message, int64_t about)

@@ -49,7 +49,7 @@ const textOf = (result) => result.content[0].text;
 
 test('a task in place of an answer is told to be none', async () => {
   const task = { taskId: 't', status: 'working', createdAt: '2026-01-01T00:00:00Z', ttl: null };
-  for (const result of [{ task }, { ...task, resultType: 'task' }])
+  for (const result of [{ task }, { task, content: [] }, { ...task, resultType: 'task' }])
     assert.match((await errorOf('await servers.up.tell({ result: input })', result)).message, /answers with a task/);
   assert.equal(await valueOf("return (await servers.up.tell({ result: input })).task", { structuredContent: { task: 1 }, task }), 1);
 });

@@ -112,7 +112,7 @@ static void answer_result(gbx_pending *p, gbx_view result)
         reply =
             (gbx_upstream_reply){.fault = GBX_UPSTREAM_INPUT, .message = needs_input};
     } else if (gbx_view_is_text(m[TYPE], "task") ||
-               (gbx_view_kind(m[TASK]) == '{' && m[CONTENT].at == NULL &&
+               (gbx_view_kind(m[TASK]) == '{' && gbx_view_count(m[CONTENT]) == 0 &&
                 m[STRUCTURED].at == NULL)) {
         reply =
             (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL, .message = is_task};

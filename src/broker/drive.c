@@ -248,8 +248,9 @@ gbx_status gbx_drive_new(gbx_engine *engine, const gbx_call *call,
     *ret_drive = d;
     if (d->run.phase == GBX_RUN_QUEUED)
         step_queued(&d->run);
-    if (d->run.phase == GBX_RUN_ENDED || !arm(d))
-        gbx_run_notify(&d->run); /* the first step finds out */
+    /* What could not be sent is answered by nobody: the first step finds out. */
+    if (d->run.phase == GBX_RUN_ENDED || d->run.exchange.is_nomem || !arm(d))
+        gbx_run_notify(&d->run);
     return GBX_OK;
 }
 

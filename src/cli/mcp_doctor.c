@@ -133,9 +133,10 @@ static gbx_status examine(examination *e, gbx_error *reterr)
                            e->config->servers[i].fault);
         if (e->config->servers[i].disabled)
             continue;
+        if (!gbx_upstream_learn(e->upstreams, e->config->servers[i].name, on_learned,
+                                &e->findings[i]))
+            return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
         e->open++;
-        gbx_upstream_learn(e->upstreams, e->config->servers[i].name, on_learned,
-                           &e->findings[i]);
     }
     if (e->open > 0)
         (void)gbx_mcp_loop_run(e->loop);

@@ -28,6 +28,22 @@ async function start(settings = {}) {
 }
 
 const asked = [
+  ['a call that fails', 'call', { server: 'fixture', tool: 'fail', args: {} }],
+  ['a call of no tool', 'call', { server: 'fixture', tool: 'fial', args: {} }],
+  ['a call of no server', 'call', { server: 'fixtrue', tool: 'fail', args: {} }],
+  ['tools that are looked up', 'discover', { query: 'echo', server: 'fixture' }],
+  ['a script of calls', 'execute', { code: `
+    const a = await Promise.all([1, 2, 3].map((i) => servers.fixture.echo({ i })));
+    await artifact('a', a);
+    await artifact('b', new Uint8Array(9));
+    progress(1, 2, 'half');
+    return [a, await discover('echo'), await servers.fixture.tools()].length;` }],
+  ['a script that meets errors', 'execute', { code: `
+    const said = [];
+    for (const ask of [() => servers.fixture.fail({}), () => servers.fixture.fial({}),
+      () => discover('x', { server: 'fixtrue' }), () => artifact('a', 1, 'none')])
+      await ask().catch((e) => said.push(e.code));
+    return said;` }],
   ['code that fails', 'execute', { code: 'return nothing.is.here' }],
   ['code that is none', 'execute', { code: 'return (' }],
 ];
@@ -40,7 +56,7 @@ for (const [what, name, args] of asked) {
       const answer = await wire.call(name, args, { nth });
       const text = answer.error?.message ?? answer.result.content[0].text;
 
-      assert.notEqual(text, '', `of the allocation ${nth}`);
+      assert.doesNotMatch(text, /^(No value returned|No tool fits.*\n)?$/, `of the allocation ${nth}`);
     }
     assert.equal((await wire.close()).code, 0);
   });

@@ -84,7 +84,7 @@ void gbx_upstream_cancel(gbx_upstream_call *call)
     event_active(call->event, EV_TIMEOUT, 0);
 }
 
-void gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
+bool gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
                         gbx_upstream_done_fn done, void *user)
 {
     gbx_upstream_call *call = new_call(done, user);
@@ -92,6 +92,7 @@ void gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
     assert_string_equal(server, "files");
     call->is_learning = true;
     upstreams->learned++;
+    return true;
 }
 
 gbx_upstream_tool gbx_upstreams_tool(const gbx_upstreams *upstreams, const char *server,

@@ -34,6 +34,15 @@ static uint32_t line_of(gbx_view settings)
     return line;
 }
 
+/* Without memory for its words it is refused all the same, for that. */
+static void refuse_by(const gbx_asked *a, const char *code, gbx_buf *message)
+{
+    bool has_words = message->len > 0 && gbx_buf_append(message, "", 1);
+
+    gbx_asked_refuse(a, has_words ? code : "UNAVAILABLE",
+                     has_words ? (char *)message->data : GBX_RUN_NO_MEMORY);
+}
+
 /* ---- call ------------------------------------------------------------------------------ */
 
 static gbx_nested *read_call(const gbx_asked *a)
@@ -96,8 +105,7 @@ static void on_call(const gbx_asked *a)
     }
     gbx_buf_init(&message, GBX_KIB(8));
     if (gbx_code_find_server(run->code, n->server, &message, &why) == NULL) {
-        (void)gbx_buf_append(&message, "", 1);
-        gbx_asked_refuse(a, why, message.data != NULL ? (char *)message.data : "");
+        refuse_by(a, why, &message);
         gbx_nested_free(n);
     } else {
         run->call_count++;
@@ -253,15 +261,14 @@ static void ask(const gbx_asked *a, gbx_view words, gbx_view settings, bool whol
     gbx_question *q = calloc(1, sizeof *q);
     gbx_mcp_code *code = a->run->code;
     const char *why = "INVALID_ARGS";
+    bool has_room = q != NULL && has_turns(a->run);
     gbx_buf message;
 
     gbx_buf_init(&message, GBX_KIB(8));
-    if (q == NULL || !has_turns(a->run)) {
-        gbx_asked_refuse(a, "UNAVAILABLE", "memory is out");
-    } else if (whole && !gbx_code_take_name(a->args[0], q->query.server,
-                                            sizeof q->query.server)) {
+    if (has_room && whole &&
+        !gbx_code_take_name(a->args[0], q->query.server, sizeof q->query.server)) {
         (void)gbx_buf_puts(&message, "tools are of a server");
-    } else if (gbx_code_read_query(words, settings, &q->query, &message) &&
+    } else if (has_room && gbx_code_read_query(words, settings, &q->query, &message) &&
                (q->query.server[0] == 0 ||
                 gbx_code_find_server(code, q->query.server, &message, &why) != NULL)) {
         q->run = a->run;
@@ -274,11 +281,8 @@ static void ask(const gbx_asked *a, gbx_view words, gbx_view settings, bool whol
             return;
         }
         a->run->holders--;
-        why = "UNAVAILABLE";
-        (void)gbx_buf_puts(&message, "memory is out");
     }
-    if (message.len > 0 && gbx_buf_append(&message, "", 1))
-        gbx_asked_refuse(a, why, (char *)message.data);
+    refuse_by(a, why, &message);
     gbx_buf_cleanup(&message);
     free(q);
 }

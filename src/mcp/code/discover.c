@@ -213,11 +213,14 @@ static bool write_found(const struct discovery *d, gbx_buf *to)
     size_t count = 0;
     size_t total = 0;
 
-    (void)gbx_code_find(d->code, q,
-                        !is_search ? SIZE_MAX
-                        : types    ? TYPES_MAX
-                                   : SEARCH_MAX,
-                        &docs, &count, &total);
+    if (!gbx_code_find(d->code, q,
+                       !is_search ? SIZE_MAX
+                       : types    ? TYPES_MAX
+                                  : SEARCH_MAX,
+                       &docs, &count, &total)) {
+        to->failed = true; /* an empty list would say that there is none */
+        return false;
+    }
     if (total == 0 && q->tool[0] != 0)
         gbx_code_no_tool(d->code, q->server, q->tool, to);
     if (to->len > 0) {

@@ -114,8 +114,9 @@ void gbx_code_find_json(const gbx_mcp_code *code, const gbx_code_query *query,
     size_t count = 0;
     size_t total;
 
-    (void)gbx_code_find(code, query, query->words[0] != 0 ? FOUND_MAX : SIZE_MAX, &docs,
-                        &count, &total);
+    if (!gbx_code_find(code, query, query->words[0] != 0 ? FOUND_MAX : SIZE_MAX, &docs,
+                       &count, &total))
+        to->failed = true; /* an empty list would say that there is none */
     (void)gbx_buf_puts(to, "[");
     for (size_t i = 0; i < count; i++) {
         gbx_view name = gbx_view_member(docs[i].tool, "name");

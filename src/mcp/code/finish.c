@@ -39,11 +39,12 @@ static void cleanup(struct material *m)
 
 /* ---- parts -------------------------------------------------------------------------- */
 
-static void take_calls(const gbx_code_run *run, struct material *m, gbx_reply *ret)
+/* False: memory is out. Without them it would seem that nothing had been done. */
+static bool take_calls(const gbx_code_run *run, struct material *m, gbx_reply *ret)
 {
     m->calls = calloc(run->call_count > 0 ? run->call_count : 1, sizeof *m->calls);
     if (m->calls == NULL)
-        return;
+        return false;
     for (const gbx_nested *n = run->calls; n != NULL; n = n->next)
         m->calls[ret->call_count++] = (gbx_reply_call){.server = n->server,
                                                        .tool = n->tool,
@@ -53,6 +54,7 @@ static void take_calls(const gbx_code_run *run, struct material *m, gbx_reply *r
                                                        .bytes = n->bytes,
                                                        .gave = n->gave};
     ret->calls = m->calls;
+    return true;
 }
 
 /* "ToolError: a rule says no" is that of a call that failed so, if there is one. message:
@@ -71,6 +73,8 @@ static const char *thrown_code(const gbx_code_run *run, const char *message)
     /* That one could not be told: telling is asking, too. */
     if (found == NULL && strcmp(message, GBX_RUN_ASKED_MAX) == 0)
         found = "CALL_LIMIT";
+    if (found == NULL && strcmp(message, GBX_RUN_NO_MEMORY) == 0)
+        found = "UNAVAILABLE";
     return found;
 }
 
@@ -349,6 +353,11 @@ static void take_result(gbx_code_run *run, struct material *m, gbx_reply *ret)
         take_error(run, m, &ret->error);
         return;
     }
+    if (run->is_value_lost) { /* which is not the same as none */
+        ret->error.code = "UNAVAILABLE";
+        ret->error.message = GBX_RUN_NO_MEMORY ": the value is lost";
+        return;
+    }
     if (ret->note[0] == 0 && run->call_count > 0 && run->value.len > 0 &&
         memmem(run->value.data, run->value.len, PROMISE, sizeof PROMISE - 1) != NULL)
         ret->note = "did you forget await? " PROMISE
@@ -400,11 +409,10 @@ void gbx_code_run_finish(gbx_code_run *run)
                        .ms_left = gbx_code_run_left_ms(run),
                        .error = {.name = "", .message = "", .frame = "", .hint = ""}};
 
-    if (run->result != NULL && !run->is_stripped) {
+    if ((run->result != NULL && !run->is_stripped) || !take_calls(run, &m, &reply)) {
         gbx_mcp_fail(run->request, GBX_MCP_INTERNAL_ERROR, "memory is out");
         return;
     }
-    take_calls(run, &m, &reply);
     if (run->result != NULL) {
         take_result(run, &m, &reply);
     } else {

@@ -23,6 +23,7 @@ struct learning {
     struct event *timer;
     unsigned pending; /* servers that have not answered */
     bool is_of_one;
+    bool is_short; /* of memory: one could not be asked */
     bool is_told;
 };
 
@@ -61,11 +62,13 @@ static void on_timer(evutil_socket_t fd, short what, void *user)
 {
     static const gbx_upstream_reply late = {.fault = GBX_UPSTREAM_START,
                                             .message = "it has not started yet"};
+    static const gbx_upstream_reply lack = {.fault = GBX_UPSTREAM_BUSY,
+                                            .message = "there is no memory to ask it"};
     struct learning *l = user;
 
     (void)fd;
     (void)what;
-    tell(l, l->pending > 0 ? &late : NULL);
+    tell(l, l->pending > 0 ? &late : l->is_short ? &lack : NULL);
 }
 
 static void on_cancel(void *user)
@@ -102,8 +105,10 @@ static void ask(struct learning *l, gbx_mcp_code *code, const char *server)
         gbx_upstream_retry(code->upstreams, server);
         return;
     }
-    l->pending++;
-    gbx_upstream_learn(code->upstreams, server, on_learnt, l);
+    if (gbx_upstream_learn(code->upstreams, server, on_learnt, l))
+        l->pending++;
+    else
+        l->is_short = true;
 }
 
 /* ---- public to other files of this folder --------------------------------- */

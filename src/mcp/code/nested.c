@@ -270,6 +270,9 @@ void gbx_nested_free(gbx_nested *nested)
 void gbx_nested_refuse(gbx_mcp_code *code, gbx_request request, const char *error_code,
                        const char *message, size_t len, bool retryable)
 {
+    static const char no_memory[] =
+        "{\"error\":{\"code\":\"UNAVAILABLE\",\"message\":\"" GBX_RUN_NO_MEMORY
+        "\",\"retryable\":true}}";
     gbx_buf answer;
 
     gbx_buf_init(&answer, GBX_MIB(1));
@@ -279,5 +282,7 @@ void gbx_nested_refuse(gbx_mcp_code *code, gbx_request request, const char *erro
     (void)gbx_buf_printf(&answer, ",\"retryable\":%s}}", retryable ? "true" : "false");
     if (!answer.failed)
         gbx_box_answer(code->box, request, (char *)answer.data, answer.len);
+    else /* code that is not answered waits until its time is over */
+        gbx_box_answer(code->box, request, no_memory, sizeof no_memory - 1);
     gbx_buf_cleanup(&answer);
 }

@@ -19,6 +19,9 @@
 /* What servers.js says beyond the limit of what code may ask the host. */
 #define GBX_RUN_ASKED_MAX "the limit on questions of one run is reached: ask less often"
 
+/* What a refusal says for whose own words there is no memory. */
+#define GBX_RUN_NO_MEMORY "the host is out of memory"
+
 /* A ToolError that is no call's. */
 typedef struct gbx_run_fault {
     char code[24];
@@ -79,6 +82,7 @@ typedef struct gbx_code_run {
     gbx_reply_log *logs;
     size_t log_count;
     bool is_stripped;
+    bool is_value_lost;        /* for want of memory */
     gbx_run_meaning meaning;   /* of the result, if it is an error */
     unsigned holders;          /* questions and jobs that still know it */
     struct gbx_code_run *next; /* of open_runs */

@@ -37,6 +37,12 @@ void gbx_code_say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *t
     gbx_buf_init(&blocks, 7 * cap + 16384);
     gbx_cut_say(&cut, "reply", cap, &shown);
     gbx_cut_append(&cut, &shown);
+    if (shown.failed ||
+        (is_error && shown.len == 0)) { /* there was none for the words */
+        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+        gbx_buf_cleanup(&shown);
+        return;
+    }
     result.text = shown.data != NULL ? (char *)shown.data : "";
     result.text_len = shown.len;
     if (cut.uri[0] != 0 && gbx_mcp_takes_links(request)) {

@@ -62,7 +62,7 @@ static void strip_now(gbx_code_run *run, const gbx_view *texts, size_t count)
 {
     const gbx_gate *gate = run->code->gate;
 
-    (void)gbx_gate_redact(gate, texts[0].at, texts[0].len, &run->value);
+    run->is_value_lost = !gbx_gate_redact(gate, texts[0].at, texts[0].len, &run->value);
     for (size_t i = 1; i < count; i++) {
         size_t before = run->printed.len;
 
@@ -86,6 +86,7 @@ static void on_sifted(void *user, const gbx_gate_sifted *sifted)
 
     run->sift = NULL;
     append(&sifted[0], &run->value);
+    run->is_value_lost = !sifted[0].done || run->value.failed;
     make_room(run, sifted, count);
     for (size_t i = 1; i <= count; i++) {
         size_t before = run->printed.len;

@@ -119,7 +119,11 @@ static void learn(gbx_gate_call *call)
     }
     call->state = GBX_GATE_LEARNING;
     call->callbacks++;
-    gbx_upstream_learn(call->gate->upstreams, call->server, on_learned, call);
+    if (gbx_upstream_learn(call->gate->upstreams, call->server, on_learned, call))
+        return;
+    call->callbacks--;
+    call->retryable = true;
+    gbx_gate_refuse(call, "UPSTREAM_BUSY", "there is no memory for the call");
 }
 
 /* ---- the steps ---------------------------------------------------------------- */

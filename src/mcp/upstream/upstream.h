@@ -158,8 +158,9 @@ const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
                                        const char *server, const char *tool);
 
 /* Start the server if need be and learn its tools; reply.result is the array of tools.
- * server NULL: all, each with one call of done (message names a failed one). */
-void gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
+ * server NULL: all, each with one call of done (message names a failed one). False: there
+ * is no memory, and done is not called for the one, or not for all. */
+bool gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
                         gbx_upstream_done_fn done, void *user);
 
 /* Have a server that has failed started again as soon as it may be, for nobody who would

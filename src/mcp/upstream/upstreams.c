@@ -313,9 +313,11 @@ const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
     return found != NULL ? gbx_tools_nearest(&found->tools, tool) : NULL;
 }
 
-void gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
+bool gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
                         gbx_upstream_done_fn done, void *user)
 {
+    bool is_asked = true;
+
     for (size_t i = 0; i < upstreams->count; i++) {
         const char *name = upstreams->servers[i].config->name;
         gbx_upstream_call *call;
@@ -323,11 +325,13 @@ void gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
         if (server != NULL && strcmp(server, name) != 0)
             continue;
         call = new_call(upstreams, done, user);
+        is_asked = is_asked && call != NULL;
         if (call != NULL)
             submit(upstreams, call, name);
         if (server != NULL)
-            return;
+            break;
     }
+    return is_asked;
     if (server != NULL) {
         gbx_upstream_call *call = new_call(upstreams, done, user);
 

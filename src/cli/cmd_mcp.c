@@ -137,6 +137,36 @@ static bool open_security_log(serving *s)
     return true;
 }
 
+/* Of two that may name it, the file is asked if the option has not. */
+static bool lacks_security_log(const serving *s)
+{
+    const gbx_mcp_config *config = s->servers.config;
+
+    return config != NULL && config->settings.audit_path != NULL &&
+           !s->security_log.is_open;
+}
+
+static bool open_servers(serving *s)
+{
+    gbx_status status =
+        gbx_mcp_servers_open(&s->servers, s->args->config, s->loop, s->server,
+                             &s->security_log, &s->options, &s->trouble.err);
+
+    if (status == GBX_OK)
+        status = gbx_mcp_prompts_execute(&s->prompts, s->server, s->servers.config,
+                                         &s->trouble.err);
+    if (status == GBX_OK)
+        return true;
+    s->trouble.file = s->args->config;
+    if (s->servers.config == NULL)
+        gbx_trouble_input(&s->trouble, status);
+    else if (lacks_security_log(s))
+        gbx_trouble_output(&s->trouble);
+    else
+        return fail_host(s, status);
+    return false;
+}
+
 static bool start_server(serving *s)
 {
     static const gbx_mcp_server_options about = {
@@ -160,20 +190,9 @@ static bool start_server(serving *s)
     if (status == GBX_OK)
         status = gbx_mcp_stdio_new(s->loop, s->server, s->in_fd, s->out_fd, &s->stdio,
                                    &s->trouble.err);
-    if (status == GBX_OK && s->args->config != NULL) {
-        status = gbx_mcp_servers_open(&s->servers, s->args->config, s->loop, s->server,
-                                      &s->security_log, &s->options, &s->trouble.err);
-        if (status != GBX_OK)
-            s->trouble.file = s->args->config;
-        if (status != GBX_OK && s->servers.config == NULL) {
-            gbx_trouble_input(&s->trouble, status);
-            return false;
-        }
-    }
-    if (status == GBX_OK && s->args->config != NULL)
-        status = gbx_mcp_prompts_execute(&s->prompts, s->server, s->servers.config,
-                                         &s->trouble.err);
-    return status == GBX_OK || fail_host(s, status);
+    if (status != GBX_OK)
+        return fail_host(s, status);
+    return s->args->config == NULL || open_servers(s);
 }
 
 static bool offer_data(serving *s)

@@ -61,3 +61,20 @@ for (const [what, name, args] of asked) {
     assert.equal((await wire.close()).code, 0);
   });
 }
+
+for (const [what, args, audit] of [
+  ['by the option', ['--security-log', join(folder, 'none/log')]],
+  ['in the configuration', [], join(folder, 'none/log')],
+]) {
+  test(`a security log named ${what} that cannot be opened ends the start with status 74`, async () => {
+    const config = join(folder, 'log.json');
+    writeFileSync(config, JSON.stringify({
+      mcpServers: { fixture: { command: process.env.FIXTURE } }, glovebox: { audit } }));
+    const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config, ...args]);
+
+    const { code } = await wire.exited;
+
+    assert.match(wire.stderr, /^glovebox: cannot open the security log '.*none.log': there is no such folder\n$/);
+    assert.equal(code, 74);
+  });
+}

@@ -149,6 +149,30 @@ static void test_an_end_for_want_of_memory__is_told_from_that_of_a_client(void *
     assert_int_equal(gbx_mcp_stdio_read_errno(s->stdio), 0);
 }
 
+/* Whose memory is out when it first waits for input, which then seems to have ended. */
+static void test_input__that_cannot_be_waited_for_has_not_ended(void **state)
+{
+    scene *s = *state;
+    gbx_mcp_stdio *started = NULL;
+    bool is_told = false;
+    bool has_failed = true;
+
+    for (size_t nth = 1; has_failed && !is_told; nth++) {
+        gbx_mcp_loop *loop = gbx_mcp_loop_new();
+        gbx_status status;
+
+        assert_non_null(loop);
+        failing_malloc_arm(nth, FAIL_ONCE);
+        status = gbx_mcp_stdio_new(loop, s->server, s->in[0], s->out, &started, NULL);
+        has_failed = failing_malloc_disarm();
+        is_told = status == GBX_OK && gbx_mcp_stdio_read_errno(started) == ENOMEM;
+        if (status == GBX_OK)
+            gbx_mcp_stdio_free(started);
+        gbx_mcp_loop_free(loop);
+    }
+    assert_true(is_told);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,8 +181,10 @@ int main(void)
         TEST(test_a_client_that_has_gone__is_served_for_a_while_only),
         TEST(test_a_client_that_has_not_gone__is_served_to_its_last_line),
         TEST(test_an_end_for_want_of_memory__is_told_from_that_of_a_client),
+        TEST(test_input__that_cannot_be_waited_for_has_not_ended),
 #undef TEST
     };
 
+    failing_malloc_take_libevent();
     return cmocka_run_group_tests_name("stdio", tests, NULL, NULL);
 }

@@ -201,8 +201,10 @@ static void listen_on(gbx_mcp_stdio *s)
         }
         return;
     }
-    if (event_add(s->readable, s->is_file ? &now : NULL) != 0)
+    if (event_add(s->readable, s->is_file ? &now : NULL) != 0) {
+        s->read_errno = errno != 0 ? errno : ENOMEM; /* it is no end of input */
         begin_draining(s);
+    }
 }
 
 /* While nothing is read, the end of input is not seen. */

@@ -227,3 +227,20 @@ test('a console line is one line, however long, and the whole log is whole', asy
   assert.equal(JSON.parse(first).a, '\u20ac'.repeat(60000));
   assert.equal(second, 'end');
 });
+
+test('an artifact that nobody awaits and that is not kept is told with the value', async () => {
+  const first = 'an artifact has at most 1000000 bytes, this one 1000001';
+  for (const [code, told] of [
+    ["artifact('a', 'x'.repeat(1000001)); return 5", `1 artifact was not kept: ${first}`],
+    [`artifact('a', 'x'.repeat(1000001)); artifact('b', 1, 'none'); servers.up.say({}); return 5`,
+      new RegExp(`^1 call was not awaited and cancelled: up.say .line 1.; 2 artifacts were not kept, the first for this: ${first}$`, 'm')],
+    ["await artifact('a', 'kept'); return 5", null],
+  ]) {
+    const { structuredContent: { ok, result }, content: [{ text }] } = await execute(code);
+
+    assert.deepEqual([ok, result], [true, 5]);
+    if (told === null) assert.doesNotMatch(text, /not kept/);
+    else if (typeof told === 'string') assert.ok(text.split('\n').includes(told), text);
+    else assert.match(text, told);
+  }
+});

@@ -26,6 +26,7 @@ struct material {
     char *message;
     char *name;
     char *hint; /* NULL: it is a constant */
+    char *note; /* NULL: it is the run's, or a constant */
 };
 
 static void cleanup(struct material *m)
@@ -35,6 +36,7 @@ static void cleanup(struct material *m)
     free(m->message);
     free(m->name);
     free(m->hint);
+    free(m->note);
 }
 
 /* ---- parts -------------------------------------------------------------------------- */
@@ -340,6 +342,24 @@ static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *r
         say_late(run, ret);
 }
 
+/* Behind what is noted already. */
+static void note_unkept(const gbx_code_run *run, struct material *m, gbx_reply *ret)
+{
+    gbx_buf text;
+
+    if (run->unkept == 0)
+        return;
+    gbx_buf_init(&text, GBX_KIB(16));
+    (void)gbx_buf_printf(&text, "%s%s%zu artifact%s not kept%s: %s", ret->note,
+                         ret->note[0] != 0 ? "; " : "", run->unkept,
+                         run->unkept == 1 ? " was" : "s were",
+                         run->unkept == 1 ? "" : ", the first for this",
+                         run->why_unkept);
+    m->note = gbx_buf_take_string(&text, NULL);
+    if (m->note != NULL)
+        ret->note = m->note;
+}
+
 static void take_result(gbx_code_run *run, struct material *m, gbx_reply *ret)
 {
     gbx_stats stats = gbx_result_stats(run->result);
@@ -362,6 +382,7 @@ static void take_result(gbx_code_run *run, struct material *m, gbx_reply *ret)
         memmem(run->value.data, run->value.len, PROMISE, sizeof PROMISE - 1) != NULL)
         ret->note = "did you forget await? " PROMISE
                     " in the value is a promise, such as a call gives";
+    note_unkept(run, m, ret);
     ret->value = (char *)run->value.data;
     ret->value_len = run->value.len;
 }

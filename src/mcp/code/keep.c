@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "mcp/code/asked.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,16 @@ static void free_keeping(gbx_keeping *k)
     gbx_buf_cleanup(&k->bytes);
     free(k->name);
     free(k);
+}
+
+/* The reply says so as well: who awaits no artifact does not hear of it. */
+static void refuse(const gbx_asked *a, const char *code, const char *why)
+{
+    gbx_code_run *run = a->run;
+
+    if (run->unkept++ == 0)
+        (void)snprintf(run->why_unkept, sizeof run->why_unkept, "%s", why);
+    gbx_asked_refuse(a, code, why);
 }
 
 /* ---- what is given ------------------------------------------------------------------ */
@@ -65,7 +76,7 @@ static gbx_keeping *take(const gbx_asked *a)
     gbx_keeping *k = calloc(1, sizeof *k);
 
     if (k == NULL) {
-        gbx_asked_refuse(a, "UNAVAILABLE", "memory is out");
+        refuse(a, "UNAVAILABLE", "memory is out");
         return NULL;
     }
     gbx_buf_init(&k->bytes, VALUE_MAX);
@@ -73,11 +84,11 @@ static gbx_keeping *take(const gbx_asked *a)
     k->is_bytes = gbx_view_is_true(gbx_view_member(a->args[3], "bytes"));
     k->name = gbx_asked_text(a->args[0], 200);
     if (!take_mime(a, k->is_bytes, k->mime_type)) {
-        gbx_asked_refuse(a, "INVALID_ARGS",
-                         "mimeType is a type and a subtype, as in \"text/csv\"");
+        refuse(a, "INVALID_ARGS",
+               "mimeType is a type and a subtype, as in \"text/csv\"");
     } else if (a->args[1].at == NULL ||
                !take_bytes(a->args[1], k->is_bytes, &k->bytes)) {
-        gbx_asked_refuse(a, "INVALID_ARGS", "an artifact has a name and a value");
+        refuse(a, "INVALID_ARGS", "an artifact has a name and a value");
     } else {
         k->is_bytes = k->is_bytes &&
                       !gbx_artifacts_is_text(k->mime_type, k->bytes.data, k->bytes.len);
@@ -101,15 +112,14 @@ static void keep(const gbx_keeping *k, gbx_view text)
     gbx_buf_init(&answer, GBX_KIB(4));
     (void)gbx_buf_puts(&answer, "{\"value\":");
     if (text.at == NULL) {
-        gbx_asked_refuse(&k->asked, "INVALID_ARGS",
-                         "an artifact has a name and a value");
+        refuse(&k->asked, "INVALID_ARGS", "an artifact has a name and a value");
     } else if (gbx_code_run_try_keep(run, has_name ? k->name : "artifact", k->mime_type,
                                      text.at, text.len, k->is_bytes, &answer, why)) {
         (void)gbx_buf_puts(&answer, "}");
         gbx_box_answer(run->code->box, k->asked.request, (char *)answer.data,
                        answer.len);
     } else {
-        gbx_asked_refuse(&k->asked, "ARTIFACT_LIMIT", why);
+        refuse(&k->asked, "ARTIFACT_LIMIT", why);
     }
     gbx_buf_cleanup(&answer);
 }

@@ -70,6 +70,8 @@ typedef struct gbx_code_run {
     gbx_reply_artifact *artifacts;
     size_t artifact_count;
     size_t artifact_room;
+    size_t unkept;                            /* artifacts that the code gave */
+    char why_unkept[GBX_RUN_WHY_SIZE];        /* the first */
     gbx_run_fault faults[GBX_RUN_FAULTS_MAX]; /* the last ones, a ring */
     size_t fault_count;
     char *note;         /* of calls that had not ended, or NULL */

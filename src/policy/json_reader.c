@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "base/utf8.h"
 #include "policy/json_place.h"
+#include "policy/json_whole.h"
 #include "policy/lists.h"
 #include "policy/refuse.h"
 
@@ -126,7 +127,13 @@ gbx_status gbx_json_decode(gbx_json_reader *r, const char *what, size_t bytes_ma
         return gbx_fail_at(r->err, GBX_E_POLICY, fault.line, fault.column, "%s",
                            fault.message);
     *ret = json_loadb(r->text, r->len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
-    return *ret != NULL ? GBX_OK : refuse_text(r, &e);
+    if (*ret == NULL)
+        return refuse_text(r, &e);
+    if (gbx_json_is_whole(r->text, r->len, *ret))
+        return GBX_OK;
+    json_decref(*ret);
+    *ret = NULL;
+    return gbx_list_nomem(r->err);
 }
 
 const char *gbx_json_written(const gbx_json_reader *r, size_t *ret_len)

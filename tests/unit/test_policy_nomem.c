@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A policy for which memory runs out at any moment: refused as that, nothing half kept,
  * nothing left behind (which a sanitizer and valgrind see). */
+#include "policy/policy.h"
 #include "support/failing_malloc.h"
 
 #include <glovebox/policy.h>
@@ -78,6 +79,23 @@ static bool load(void)
     return only_nomem(status, &error);
 }
 
+/* What is kept is what was written: a name that has lost a letter is another. */
+static bool keep_names(void)
+{
+    static const char name[] = "a.function.whose.name.is.long";
+    static const char json[] =
+        "{\"functions\": [\"a.function.whose.name.is.long\"], \"limits\": "
+        "{\"hostOutBytes\": 10000000}}";
+    gbx_policy *policy = NULL;
+    gbx_error error = {.status = GBX_OK};
+    gbx_status status = gbx_policy_parse(json, strlen(json), NULL, &policy, &error);
+
+    if (status == GBX_OK)
+        assert_true(gbx_policy_allows_function(policy, name));
+    gbx_policy_free(policy);
+    return only_nomem(status, &error);
+}
+
 /* The first, the second, ... allocation fails, until there is none to fail. */
 static void sweep(bool (*work)(void))
 {
@@ -104,6 +122,12 @@ static void test_parsing__is_refused_cleanly(void **state)
     sweep(parse);
 }
 
+static void test_parsing__keeps_names_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    sweep(keep_names);
+}
+
 static void test_refusing__is_refused_cleanly(void **state)
 {
     (void)state;
@@ -126,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parsing__is_refused_cleanly),
+        cmocka_unit_test(test_parsing__keeps_names_whole_or_not_at_all),
         cmocka_unit_test(test_refusing__is_refused_cleanly),
         cmocka_unit_test(test_adding__is_refused_cleanly),
         cmocka_unit_test(test_loading__is_refused_cleanly),

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "mcp/config/jsonc.h"
 #include "mcp/hosts/toml.h"
+#include "policy/json_whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,6 +107,8 @@ static gbx_status parse(gbx_host_file_text *file, char *text, size_t len,
                            fault.message);
     gbx_jsonc_keep(text, len, wanted);
     file->root = json_loads(text, JSON_REJECT_DUPLICATES, &e);
+    if (file->root != NULL && !gbx_json_is_whole(text, strlen(text), file->root))
+        return gbx_fail(reterr, GBX_E_NOMEM, "memory is out");
     if (file->root != NULL)
         return GBX_OK;
     gbx_utf8_position(text, len, e.position > 0 ? (size_t)e.position : 0, &line,

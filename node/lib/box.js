@@ -4,6 +4,7 @@
 // may be forgotten while its calls run: they hold the box, the box holds the processes.
 import { types } from 'node:util';
 
+import { turn } from './clock.js';
 import {
   addon, ASKED, AUDIT, DONE, FETCH, hold, job, LINE, LINES, listen, problem, refusal, release,
 } from './native.js';
@@ -338,7 +339,7 @@ async function callOf(box, ticket) {
   for (;;) {
     const number = addon.callOf(box.handle, ticket);
     if (number >= 0) return calls.get(number);
-    await new Promise((resolve) => setImmediate(resolve)); // the thread that submits it has not said yet
+    await turn(); // the thread that submits it has not said yet
   }
 }
 

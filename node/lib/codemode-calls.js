@@ -4,6 +4,7 @@
  * All of it is a stranger's word, and is held against limits and the embedder's own say.
  */
 import { isObject } from './argument.js';
+import { clearTimeout, now, setTimeout } from './clock.js';
 import { CallError, notFound, valueOf } from './codemode-servers.js';
 import { mendText } from './half.js';
 import { InvalidData, snapshot, Taken, whole } from './input.js';
@@ -142,7 +143,7 @@ export class Run {
     if (this.calls.length >= this.#options.maxCalls)
       throw new CallError('CALL_LIMIT', `no more than ${this.#options.maxCalls} calls may be made in one run`);
     const call = { server: name, tool, line: lineOf(line), ms: 0, ok: false, code: 'ABORTED' };
-    const begin = performance.now();
+    const begin = now();
 
     this.calls.push(call);
     try {
@@ -155,7 +156,7 @@ export class Run {
       call.code = error instanceof CallError ? error.code : 'UNAVAILABLE';
       throw error;
     } finally {
-      call.ms = Math.round((performance.now() - begin) * 10) / 10;
+      call.ms = Math.round((now() - begin) * 10) / 10;
     }
   }
 

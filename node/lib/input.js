@@ -9,6 +9,7 @@
 import { types } from 'node:util';
 
 import { wrong } from './argument.js';
+import { turn } from './clock.js';
 import { explain, INPUT, lookAtOnce, lookInSlices } from './lost.js';
 import { addon } from './native.js';
 
@@ -24,8 +25,6 @@ const PIECE = 1048576;
 const PART = 16384;
 
 const { stringify } = JSON;
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A large text in the addon's memory. */
 async function handOver(text) {

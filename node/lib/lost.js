@@ -3,6 +3,7 @@
 // lost - finds what JSON cannot hold: what JSON.stringify leaves out without a word, and
 // the place of what it throws at. The value is the embedder's: reading it runs getters and
 // traps of proxies, which may throw, and it may change between two slices of a look.
+import { now, turn } from './clock.js';
 import { messageOf } from './thrown.js';
 
 /** How long one slice of looking may take, and how long the first, which JSON.stringify's time
@@ -253,7 +254,7 @@ class Walk {
   /** Yields when the time of a slice is up; throws InvalidData at the first loss. */
   *over(root) {
     const stack = this.#stack;
-    let until = performance.now() + FIRST_MS;
+    let until = now() + FIRST_MS;
 
     this.#see(root, undefined);
     for (let count = 1; stack.length > 0 && stack.length < DEEPEST; count++) {
@@ -265,9 +266,9 @@ class Walk {
       }
       const i = at.next++;
       this.#see(at.value, at.keys === undefined ? i : at.keys[i]);
-      if ((count & 31) === 0 && performance.now() > until) {
+      if ((count & 31) === 0 && now() > until) {
         yield;
-        until = performance.now() + SLICE_MS;
+        until = now() + SLICE_MS;
       }
     }
   }
@@ -304,7 +305,7 @@ export function lookInSlices(value, text, place) {
   if (slices.next().done) return undefined;
   return async () => {
     walk.compareWith(text);
-    do await new Promise((resolve) => setImmediate(resolve));
+    do await turn();
     while (!slices.next().done);
   };
 }

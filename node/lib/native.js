@@ -8,6 +8,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+import { setImmediate } from './clock.js';
 import { here, require } from './here.js';
 
 /** The kinds of what the addon tells: node/src/engine.h. */

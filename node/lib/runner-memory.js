@@ -5,6 +5,7 @@
  */
 import { inspect } from 'node:util';
 
+import { clearTimeout, now, setTimeout } from './clock.js';
 import { hintOfCode } from './hints.js';
 import { BOUND, InvalidData, jsonOf } from './input.js';
 import { addon } from './native.js';
@@ -129,16 +130,16 @@ export function memory() {
       const given = runnerArguments(args);
       const bindings = bindingsOf(given);
       const logs = [];
-      const begun = performance.now();
+      const begun = now();
       const sink = new Sink(given.consoleSink ?? {});
       const tell = (level, text) => {
-        logs.push({ level, timeMs: performance.now() - begun, text });
+        logs.push({ level, timeMs: now() - begun, text });
         sink.tell(level, text);
       };
       warnOnce();
       const ended = await runIn(given, bindings, tell).then(
         (result) => ({ result }),
-        (error) => ({ failed: Object.assign(errorOf(error, 'RUNTIME'), { logs, executionMs: performance.now() - begun }) }));
+        (error) => ({ failed: Object.assign(errorOf(error, 'RUNTIME'), { logs, executionMs: now() - begun }) }));
       sink.end();
       if (ended.failed !== undefined) throw ended.failed;
       return { result: ended.result };

@@ -6,6 +6,7 @@
 import { Console } from 'node:console';
 import { inspect, types } from 'node:util';
 
+import { clearTimeout, setInterval, setTimeout } from './clock.js';
 import { jsonOf, InvalidData } from './input.js';
 import { lossOf } from './lost.js';
 

@@ -14,7 +14,8 @@
  *
  * In the box each is an async function: `await db.query('...')`. Its arguments arrive
  * as one JSON array; its answer is one JSON value. What JSON cannot hold is refused on
- * either side, never lost. How many calls, how many at once and how many bytes each
+ * either side, a function wherever it stands; what is left of other values is what is left
+ * of a result's (NaN and undefined are null). How many calls, how many at once and how many bytes each
  * way is bounded by gbx_limits.
  *
  * A request is named by a number: an answer that comes twice, after the call has ended

@@ -57,13 +57,17 @@
   /* As the result is: what JSON would lose in silence is an error that names it. A getter
    * or toJSON of what is encoded may itself make a call. */
   function encode(args) {
+    for (let i = 0; i < args.length; i++)
+      if (typeof args[i] === 'symbol')
+        throw new TypeErrorOf(
+          `arguments[${i}] is a Symbol, which JSON cannot hold: use its description`);
     const before = control[0];
-    control[0] = 1;
+    control[0] = 2;
     try {
       return stringify(args);
     } catch (error) {
       control[0] = 0;
-      const why = explain(args, 'arguments');
+      const why = explain(args, error, 'arguments');
       throw why === undefined ? error : new TypeErrorOf(why);
     } finally {
       control[0] = before;

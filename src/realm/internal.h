@@ -136,7 +136,7 @@ struct gbx_realm {
     bool can_fix_clock;
     gbx_cells cells;
     uint32_t *seed;    /* four words of Math.random, shared with lockdown.js */
-    uint32_t *control; /* [0]: the result is being serialised */
+    uint32_t *control; /* [0]: 1: the result is being serialised, 2: arguments */
 
     JSStringRef url, eval_off, input_name;
     JSStringRef n_then, n_name, n_message, n_cause, n_constructor, n_stack, n_line,

@@ -105,9 +105,11 @@ static bool encode(gbx_realm *realm, JSStringRef json, uint64_t limit,
 static bool refuse(gbx_realm *realm, JSValueRef value, JSObjectRef explain,
                    JSValueRef exception, gbx_msg_error *ret_error)
 {
+    JSValueRef args[] = {value, exception};
     JSValueRef why;
 
-    why = JSObjectCallAsFunction(realm->ctx, explain, NULL, 1, &value, NULL);
+    why = JSObjectCallAsFunction(realm->ctx, explain, NULL, exception != NULL ? 2 : 1,
+                                 args, NULL);
     if (!gbx_cell_is_oom(&realm->cells, realm->ctx, exception) && why != NULL &&
         JSValueIsString(realm->ctx, why)) {
         char text[1024];

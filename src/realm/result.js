@@ -4,8 +4,9 @@
  *
  * JSON.stringify itself is the engine's. What it would lose in silence (a Map becomes
  * {}) is caught by toJSON accessors that show nothing until the worker raises the
- * flag `control[0]`, after the guest's code has ended: to ordinary code,
- * JSON.stringify(new Map()) is {} as ever, and a toJSON of its own wins.
+ * flag `control[0]`: to 1 for the result, after the guest's code has ended, to 2 for the
+ * arguments of a function of the host, among which a function is lost, too. To ordinary
+ * code, JSON.stringify(new Map()) is {} as ever, and a toJSON of its own wins.
  *
  * Evaluates to a function of (natives, control); its value is what the C side calls.
  */
@@ -22,6 +23,7 @@
   const typedArrays = getPrototypeOf(Uint8Array.prototype);
   const typedLength = getOwnPropertyDescriptor(typedArrays, 'length').get;
   const LOST = { __proto__: null };
+  let lost; /* what it was thrown for */
 
   /* What has no JSON of its own, and what to do instead. */
   const ADVICE = {
@@ -40,16 +42,20 @@
     'Function': 'call it, or return its value',
   };
 
+  /* Of arguments: a result leaves out what is no data, but who passes a function means it. */
+  const NO_FUNCTION =
+    'a Function, which JSON cannot hold: pass what it returns, the host cannot call it';
+
   const ITERATORS = {
     __proto__: null,
     'Generator': 1, 'Array Iterator': 1, 'Map Iterator': 1, 'Set Iterator': 1,
     'String Iterator': 1, 'RegExp String Iterator': 1, 'Iterator Helper': 1,
   };
 
-  function whenLeaving(proto, toJSON) {
+  function whenLeaving(proto, toJSON, from = 1) {
     defineProperty(proto, 'toJSON', {
       get() {
-        return control[0] === 1 ? toJSON : undefined;
+        return control[0] >= from ? toJSON : undefined;
       },
       set(own) {
         defineProperty(this, 'toJSON', {
@@ -62,6 +68,7 @@
   }
 
   function refuse() {
+    lost = this;
     throw LOST;
   }
 
@@ -71,6 +78,7 @@
     getPrototypeOf(getPrototypeOf(async function* () {}.prototype)),
   ];
   for (let i = 0; i < refused.length; i++) whenLeaving(refused[i], refuse);
+  whenLeaving(Function.prototype, refuse, 2);
 
   whenLeaving(typedArrays, function () {
     const length = apply(typedLength, this, []);
@@ -150,11 +158,12 @@
 
   /*
    * Why a value could not become JSON: one sentence that names the path, or
-   * undefined if nothing is wrong with it (then the guest's own code threw).
+   * undefined if nothing is wrong with it (then the guest's own code threw what was thrown).
    * Depth first, as JSON.stringify went.
    */
-  function explain(root, name = 'result') {
+  function explain(root, thrown, name = 'result') {
     const open = new MapOf();
+    const isResult = name === 'result';
     let visits = 0;
 
     function visit(value, path) {
@@ -162,6 +171,8 @@
       if (++visits > 1000000) return undefined;
       if (ADVICE[type] !== undefined && (type === 'BigInt' || !hasToJSON(value)))
         return `${path} is ${article(type)}, which JSON cannot hold: ${ADVICE[type]}`;
+      if (typeof value === 'function' && !isResult && !hasToJSON(value))
+        return `${path} is ${NO_FUNCTION}`;
       if (typeof value !== 'object' || value === null || type === 'Proxy') return undefined;
       if (hasToJSON(value)) return undefined;
       const above = apply(mapGet, open, [value]);
@@ -181,10 +192,19 @@
     }
 
     try {
-      return visit(root, name);
+      return visit(root, name) ?? (thrown === LOST ? explainHidden(name) : undefined);
     } catch {
       return `${name} is nested too deeply for JSON`;
     }
+  }
+
+  /* Getters, toJSON and traps of proxies are not run a second time to find its place. */
+  function explainHidden(name) {
+    const type = typeOf(lost);
+    const what = typeof lost === 'function' ? NO_FUNCTION
+      : ADVICE[type] === undefined ? 'nothing that JSON can hold'
+      : `${article(type)}, which JSON cannot hold: ${ADVICE[type]}`;
+    return `what a getter, a toJSON or a proxy gave for a part of the ${name} is ${what}`;
   }
 
   /*

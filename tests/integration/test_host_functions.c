@@ -90,6 +90,25 @@ static const struct row {
      "async () => { try { await echo({ a: new Map() }) } catch (e) {"
      " return e.message.startsWith('arguments[0].a is a Map') } }",
      "true"},
+    {"a function is refused wherever it stands",
+     "async () => (await Promise.allSettled([echo(1, () => 1), echo({ a: [class {}] }),"
+     " echo({ get f() { return parseInt } }), echo(Object.assign(() => 1, { toJSON: () => 2 }))]))"
+     ".map(r => r.value ?? r.reason.message)",
+     "[\"arguments[1] is a Function, which JSON cannot hold: pass what it returns, the host "
+     "cannot call it\",\"arguments[0].a[0] is a Function, which JSON cannot hold: pass what it "
+     "returns, the host cannot call it\",\"what a getter, a toJSON or a proxy gave for a part of "
+     "the arguments is a Function, which JSON cannot hold: pass what it returns, the host cannot "
+     "call it\",[2]]"},
+    {"a symbol is refused",
+     "async () => { try { await echo(1, Symbol('x')) } catch (e) {"
+     " return e.name + ': ' + e.message } }",
+     "\"TypeError: arguments[1] is a Symbol, which JSON cannot hold: use its description\""},
+    {"what is no number is null", "async () => await echo(NaN, { a: 1 / 0 })",
+     "[null,{\"a\":null}]"},
+    {"to the code's own JSON a function is what it was",
+     "async () => { let own; await echo({ toJSON() { own = 'toJSON' in Object.keys;"
+     " return 1 } }); return [own, JSON.stringify({ f() {} }), parseInt.toJSON === undefined] }",
+     "[true,\"{}\",true]"},
     {"a bigint is refused",
      "async () => { try { await echo(1n) } catch (e) { return e.name } }",
      "\"TypeError\""},

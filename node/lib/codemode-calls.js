@@ -17,6 +17,7 @@ const MESSAGE_MAX = 2000; // of progress
 const DISCOVER_MOST = 50;
 const LINE_MAX = 10000000;
 const MIME_MAX = 100;
+const AWAITED_MOST = 3; // that a message names
 const LISTS_MOST = 5; // that one server is asked for in one run: all but the last have failed
 
 const isText = (value, most) => typeof value === 'string' && value.length <= most;
@@ -86,8 +87,10 @@ class Gate {
 }
 
 export class Run {
-  calls = [];
   artifacts = [];
+  #calls = [];
+  #begun = new Map(); // by the call, for those that are under way
+  #awaited = []; // names of what the code is waiting for
   #servers;
   #options;
   #signal;
@@ -120,11 +123,36 @@ export class Run {
     }
   }
 
+  /** The calls as they are now: what ends later, ends nobody's. */
+  get calls() {
+    return this.#calls.map((call) => ({ ...call, ms: this.#msOf(call) }));
+  }
+
+  /** What the code is waiting for, in words; '' if for nothing. */
+  get awaited() {
+    const names = [...new Set(this.#awaited)];
+    return names.slice(0, AWAITED_MOST).join(', ') + (names.length > AWAITED_MOST ? ', ...' : '');
+  }
+
+  async #waiting(name, work) {
+    this.#awaited.push(name);
+    try {
+      return await work();
+    } finally {
+      this.#awaited.splice(this.#awaited.indexOf(name), 1);
+    }
+  }
+
+  #msOf(call) {
+    const begin = this.#begun.get(call);
+    return begin === undefined ? call.ms : Math.round((now() - begin) * 10) / 10;
+  }
+
   #operations = {
     __proto__: null,
     call: (server, tool, args, settings) => this.#call(server, tool, args, settings),
-    tools: (server, query) => this.#tools(server, query),
-    discover: (query, settings) => this.#discover(query, settings),
+    tools: (server, query) => this.#waiting('tools()', () => this.#tools(server, query)),
+    discover: (query, settings) => this.#waiting('discover()', () => this.#discover(query, settings)),
     progress: (progress, total, message) => this.#progress(progress, total, message),
     artifact: (name, value, mimeType, settings) => this.#artifact(name, value, mimeType, settings),
   };
@@ -140,14 +168,15 @@ export class Run {
     const { line, raw, timeoutMs } = isObject(settings) ? settings : {};
     if (!isText(tool, NAME_MAX) || !isObject(args))
       throw new CallError('INVALID_ARGS', 'a call has the name of a tool and one object of arguments');
-    if (this.calls.length >= this.#options.maxCalls)
+    if (this.#calls.length >= this.#options.maxCalls)
       throw new CallError('CALL_LIMIT', `no more than ${this.#options.maxCalls} calls may be made in one run`);
     const call = { server: name, tool, line: lineOf(line), ms: 0, ok: false, code: 'ABORTED' };
-    const begin = now();
 
-    this.calls.push(call);
+    this.#begun.set(call, now());
+    this.#calls.push(call);
     try {
-      const made = await this.#gate.pass(() => this.#make(server, call, args, timeoutMs, raw === true));
+      const made = await this.#waiting(`${name}.${tool}`, () =>
+        this.#gate.pass(() => this.#make(server, call, args, timeoutMs, raw === true)));
       const value = await taken(made, `${name}.${tool}`);
       call.ok = true;
       delete call.code;
@@ -156,7 +185,8 @@ export class Run {
       call.code = error instanceof CallError ? error.code : 'UNAVAILABLE';
       throw error;
     } finally {
-      call.ms = Math.round((now() - begin) * 10) / 10;
+      call.ms = this.#msOf(call);
+      this.#begun.delete(call);
     }
   }
 

@@ -68,9 +68,14 @@ function shapeOf(code) {
 
 const POLICY = { console: true, timers: true, functions: [HOST_NAME] };
 
-function errorOf({ code, error, hint, location }) {
+/* The one function of the host says nothing: what it was asked for does. */
+const WAITING = `, waiting for the host to answer ${HOST_NAME}`;
+
+function errorOf({ code, error, hint, location }, awaited) {
   const { line = 0, column = 0, frame = '' } = location ?? {};
-  return { code, message: error, line, column, frame, hint: hintOfCode(hint) };
+  const isWaiting = code === 'TIMEOUT' && error.endsWith(WAITING);
+  const message = !isWaiting ? error : error.slice(0, -WAITING.length) + (awaited && `, waiting for ${awaited}`);
+  return { code, message, line, column, frame, hint: hintOfCode(hint) };
 }
 
 function usageOf({ executionMs, stats }, calls) {
@@ -146,12 +151,12 @@ class CodeMode {
     try {
       const result = await this.#engines.use({}, (engine) =>
         engine.run({ ...this.#call(code, options, outside), [ANSWERS]: run }), outside);
-      const { calls, artifacts } = run;
+      const { calls, artifacts, awaited } = run;
       const outcome = {
         ok: result.ok, logs: result.logs ?? [], calls, artifacts,
         truncated: result.logsTruncated === true, usage: usageOf(result, calls.length),
       };
-      return result.ok ? { ...outcome, result: result.value } : { ...outcome, error: errorOf(result) };
+      return result.ok ? { ...outcome, result: result.value } : { ...outcome, error: errorOf(result, awaited) };
     } finally {
       if (outside !== undefined) unwatch(outside, watcher);
       ended.abort(new Error('the run has ended'));

@@ -81,6 +81,35 @@ function holding() {
   return { tool: () => new Promise((resolve) => waiting.push(resolve)), waiting, go: () => waiting.splice(0).forEach((resolve) => resolve(1)) };
 }
 
+describe('a run that is over its time', () => {
+  const never = () => new Promise(() => {});
+  for (const [code, awaited] of [
+    ['await servers.s.never({ a: 1 })', ', waiting for s.never'],
+    ['await Promise.all(["b", "a", "b", "c"].map((tool) => servers.s.call(tool)))', ', waiting for s.b, s.a, s.c'],
+    ['for (const tool of "dcba") servers.s.call(tool); await sleep(9e9)', ', waiting for s.d, s.c, s.b, ...'],
+    ['await discover("x")', ', waiting for discover()'],
+    ['for (;;);', ''],
+  ])
+    it(`names what it was waiting for: ${code}`, () =>
+      withMode({
+        timeoutMs: 1000, servers: {
+          s: { never, a: never, b: never, c: never, d: never }, late: { listTools: never, callTool: never },
+        },
+      }, async (mode) => {
+        const { error } = await mode.run(code);
+        assert.deepEqual([error.code, error.message], ['TIMEOUT', `ran past the time limit of 1000 ms${awaited}`]);
+      }));
+
+  it('tells of calls how far they had come, and no more afterwards', () =>
+    withMode({ timeoutMs: 1000, servers: { s: { never } } }, async (mode) => {
+      const { calls } = await mode.run('await servers.s.never({})');
+      const told = structuredClone(calls);
+      assert.ok(calls[0].ms > 0, `${calls[0].ms} ms`);
+      await mode.run('return 1');
+      assert.deepEqual(calls, told);
+    }));
+});
+
 describe('runs beside each other', () => {
   it('have each their own calls, artifacts and answers', () =>
     withMode({ servers: { s: { same: ({ i }) => i } } }, async (mode) => {

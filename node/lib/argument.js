@@ -4,6 +4,7 @@
  * it must be and what was passed. Nothing that code in the box does ends here.
  */
 import { lossOf } from './lost.js';
+import { insteadOf } from './nearest.js';
 import { isSignal } from './signals.js';
 
 /* What was passed, in a few words; its own text is shown only where that is short. */
@@ -77,5 +78,5 @@ export function needKnown(options, known, name) {
   if (isSignal(options)) throw new TypeError(`${name} must be an object, such as { signal }, not an AbortSignal itself`);
   for (const key of Object.keys(options))
     if (!known.includes(key))
-      throw new TypeError(`${name}.${key} is not an option: there are ${known.join(', ')}`);
+      throw new TypeError(`${name}.${key} is not an option: ${insteadOf(key, known)}`);
 }

@@ -36,3 +36,9 @@ export function nearest(name, names) {
   }
   return found;
 }
+
+/** What to say of a name that does not exist: the one that was meant, or else all of them. */
+export function insteadOf(name, names) {
+  const meant = nearest(name, names);
+  return meant === undefined ? `there are ${names.join(', ')}` : `did you mean '${meant}'?`;
+}

@@ -7,8 +7,11 @@ import { resolve } from 'node:path';
 import { isObject } from './argument.js';
 import { InvalidData, jsonOf } from './input.js';
 import { workerPath } from './native.js';
+import { insteadOf } from './nearest.js';
 
 const MIB = 1048576;
+
+const { hasOwn } = Object;
 
 /** Of the console, in the order of the library's numbers for them. */
 export const LEVELS = ['debug', 'log', 'info', 'warn', 'error'];
@@ -86,7 +89,7 @@ export function takeLimits(given, prefix) {
   const taken = {};
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
-    if (LIMITS[name] === undefined) throw new TypeError(`${prefix}.${name} is not a limit`);
+    if (!hasOwn(LIMITS, name)) throw new TypeError(`${prefix}.${name} is not a limit: ${insteadOf(name, Object.keys(LIMITS))}`);
     taken[name] = number(`${prefix}.${name}`, value, LIMITS[name]);
   }
   return taken;
@@ -243,7 +246,9 @@ function takePreloads(given) {
 export function needOptions(options, others = []) {
   if (!isObject(options)) throw wrong('options', 'an object', options);
   for (const name of Object.keys(options)) {
-    if (!KNOWN.has(name) && !others.includes(name)) throw new TypeError(`there is no option '${name}'`);
+    if (KNOWN.has(name) || others.includes(name)) continue;
+    const instead = hasOwn(LIMITS, name) ? `it is one of the limits, limits.${name}` : insteadOf(name, [...KNOWN, ...others]);
+    throw new TypeError(`there is no option '${name}': ${instead}`);
   }
 }
 

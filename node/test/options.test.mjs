@@ -7,6 +7,30 @@ import { SandboxEngine, validateSandboxCode } from '../lib/index.js';
 
 const code = '() => 1';
 
+describe('an option that does not exist', () => {
+  const engine = new SandboxEngine();
+  after(() => engine.dispose());
+
+  for (const [name, message] of [
+    ['memoryLimt', "there is no option 'memoryLimt': did you mean 'memoryLimit'?"],
+    ['timeoutMs', "there is no option 'timeoutMs': it is one of the limits, limits.timeoutMs"],
+    ['Timeout', "there is no option 'Timeout': did you mean 'timeout'?"],
+    ['constructor', /^there is no option 'constructor': there are timeout, memoryLimit, maxOutputBytes, /],
+  ])
+    it(`is told with what was meant: ${name}`, () => {
+      for (const use of [() => new SandboxEngine({ [name]: 1 }), () => validateSandboxCode(code, { [name]: 1 })])
+        assert.throws(use, { name: 'TypeError', message });
+    });
+
+  it('is one of a limit and of a call as well', async () => {
+    assert.throws(() => new SandboxEngine({ limits: { timeout: 1 } }), { message: "limits.timeout is not a limit: did you mean 'timeoutMs'?" });
+    assert.throws(() => new SandboxEngine({ limits: { toString: 1 } }), /^TypeError: limits\.toString is not a limit: there are timeoutMs, /);
+    await assert.rejects(engine.run({ code, inputs: 1 }), { message: "options.inputs is not an option: did you mean 'input'?" });
+    await assert.rejects(engine.run({ code, limit: { timeoutMs: 1 } }), { message: "options.limit is not an option: did you mean 'limits'?" });
+    await assert.rejects(engine.execute(code, 1, { timeout: 1 }), { message: 'options.timeout is not an option: there are signal' });
+  });
+});
+
 describe('a TypeError of the library names the argument', () => {
   const engine = new SandboxEngine({ timeout: 1000 });
   after(() => engine.dispose());

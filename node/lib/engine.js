@@ -212,6 +212,10 @@ export class SandboxEngine {
       return;
     }
     if (signal) {
+      if (signal.aborted) { // by a getter of the input, say
+        call.end(failure('ABORTED', 'the call was aborted before it began'));
+        return;
+      }
       call.signal = signal;
       watch(signal, call);
     }

@@ -149,3 +149,19 @@ test('aborted at random times 1,000 times: each call ends, nothing stays', async
   // One template, and no more workers than are kept ready.
   await until(() => boxes().length <= 6);
 });
+
+test('aborted while the input is read: ABORTED, and nothing runs', async () => {
+  for (const read of [(stop) => ({ get a() { stop(); return 1; } }), (stop) => ({ toJSON() { stop(); return 1; } })]) {
+    const { signal, controller, listeners } = counted();
+    const result = await engine.execute('() => 1', read(() => controller.abort()), { signal });
+    assert.deepEqual([result.code, result.stats, listeners()], ['ABORTED', {}, 0]);
+  }
+});
+
+test('a signal of other make may call its listeners without a this', async () => {
+  let abort;
+  const signal = { aborted: false, addEventListener: (_, listener) => { abort = listener; }, removeEventListener() {} };
+  const running = engine.execute(ENDLESS, 1, { signal });
+  abort();
+  assert.equal((await running).code, 'ABORTED');
+});

@@ -4,6 +4,9 @@
 #include "base/utf8.h"
 #include "broker/engine.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static bool is_engine(const gbx_engine *engine)
 {
     return engine != NULL && engine->magic == GBX_ENGINE_MAGIC;
@@ -23,13 +26,21 @@ gbx_status gbx_answer(gbx_engine *engine, gbx_request request, const char *json,
 {
     gbx_msg_answer msg = {.json = {(const uint8_t *)json, json != NULL ? json_len : 0}};
     gbx_json_fault fault = {0};
+    char message[128];
 
     if (!is_engine(engine) || (json == NULL && json_len > 0) ||
         json_len > UINT32_MAX / 2)
         return gbx_fail(reterr, GBX_E_USAGE, "engine or json is not right");
     if (json != NULL && !gbx_json_check(json, json_len, GBX_JSON_DEPTH_MAX, &fault)) {
-        msg = gbx_error_answer("Error", "the host's answer is not JSON",
-                               "ERR_HOST_ANSWER");
+        /* What is wrong, not where: that is for the host. */
+        if (strcmp(fault.message, "nested too deep") == 0)
+            (void)snprintf(message, sizeof message,
+                           "the host's answer is nested deeper than %d levels",
+                           GBX_JSON_DEPTH_MAX);
+        else
+            (void)snprintf(message, sizeof message, "the host's answer is not JSON: %s",
+                           fault.message);
+        msg = gbx_error_answer("Error", message, "ERR_HOST_ANSWER");
         (void)gbx_hostcall_reply(engine, request, &msg);
         return gbx_fail_at(reterr, GBX_E_DATA, fault.line, fault.column,
                            "the answer is not JSON: %s at line %u, column %u",

@@ -183,8 +183,11 @@ static const struct row {
     {"an answer twice counts once", "async () => [await db.twice(), await echo(3)]",
      "[1,[3]]"},
     {"an answer that is no JSON is an error",
-     "async () => { try { await db.bad() } catch (e) { return e.code } }",
-     "\"ERR_HOST_ANSWER\""},
+     "async () => { try { await db.bad() } catch (e) { return [e.code, e.message] } }",
+     "[\"ERR_HOST_ANSWER\",\"the host's answer is not JSON: expected a JSON value\"]"},
+    {"an answer that is too deep is one, and says so",
+     "async () => { await db.bad(1000); try { await db.bad(1001) } catch (e) { return [e.code, e.message] } }",
+     "[\"ERR_HOST_ANSWER\",\"the host's answer is nested deeper than 1000 levels\"]"},
     {"what nobody awaits is asked all the same", "() => { nothing(); return 1 }", "1"},
     {"patched built-ins do not come between",
      "async () => { Array.prototype.push = Promise.prototype.then = JSON.stringify ="

@@ -104,9 +104,20 @@ static void on_twice(void *user, gbx_engine *engine, const gbx_host_call *call)
     note(f, gbx_answer_error(engine, call->request, NULL, "third", NULL, NULL));
 }
 
+/* No JSON; or, with a number, lists that are nested as deep as that. */
 static void on_bad(void *user, gbx_engine *engine, const gbx_host_call *call)
 {
-    note(begin(user, call), gbx_answer(engine, call->request, "{\"a\":}", 6, NULL));
+    host_functions *f = begin(user, call);
+    size_t depth = (size_t)strtoul(call->args + 1, NULL, 10);
+    char lists[4096];
+
+    assert_in_range(depth, 0, sizeof lists / 2);
+    memset(lists, '[', depth);
+    memset(lists + depth, ']', depth);
+    if (depth > 0)
+        note(f, gbx_answer(engine, call->request, lists, 2 * depth, NULL));
+    else
+        note(f, gbx_answer(engine, call->request, "{\"a\":}", 6, NULL));
 }
 
 static void on_huge(void *user, gbx_engine *engine, const gbx_host_call *call)

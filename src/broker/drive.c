@@ -226,9 +226,12 @@ gbx_status gbx_drive_new(gbx_engine *engine, const gbx_call *call,
                          gbx_drive **ret_drive, gbx_ticket *ret_ticket,
                          gbx_error *reterr)
 {
-    gbx_status status = gbx_engine_enter(engine, call, reterr);
+    gbx_status status;
     gbx_drive *d;
 
+    if (ret_drive == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "ret_drive is missing");
+    status = gbx_engine_enter(engine, call, reterr);
     if (status != GBX_OK)
         return status;
     d = calloc(1, sizeof *d);

@@ -105,6 +105,8 @@ gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json, gbx_error *ret
 
     if (engine == NULL || engine->magic != GBX_ENGINE_MAGIC)
         return gbx_fail(reterr, GBX_E_USAGE, "engine is not an engine");
+    if (ret_json == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "ret_json is missing");
     o = &engine->settings.options;
     facts = &engine->facts;
     (void)uname(&uts);

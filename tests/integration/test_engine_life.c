@@ -7,6 +7,8 @@
 #include "proc.h"
 #include "until.h"
 
+#include <glovebox/drive.h>
+
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -136,9 +138,9 @@ static void test_free__at_once_after_new(void **state)
     gbx_engine_free(NULL);
 }
 
-static void test_new__and_execute_need_a_place_for_what_they_give(void **state)
+static void test_what_gives_something__needs_a_place_for_it(void **state)
 {
-    gbx_call call = GBX_CALL_INIT;
+    gbx_call call = {.struct_size = sizeof call, .code = "() => 1", .code_len = 7};
     gbx_engine *engine = engine_of(1);
     gbx_error error;
     (void)state;
@@ -147,6 +149,10 @@ static void test_new__and_execute_need_a_place_for_what_they_give(void **state)
     assert_string_equal(error.message, "ret_engine is missing");
     assert_int_equal(gbx_execute(engine, &call, NULL, &error), GBX_E_USAGE);
     assert_string_equal(error.message, "ret_result is missing");
+    assert_int_equal(gbx_drive_new(engine, &call, NULL, NULL, &error), GBX_E_USAGE);
+    assert_string_equal(error.message, "ret_drive is missing");
+    assert_int_equal(gbx_engine_report(engine, NULL, &error), GBX_E_USAGE);
+    assert_string_equal(error.message, "ret_json is missing");
     gbx_engine_free(engine);
 }
 
@@ -470,7 +476,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
         TEST(test_free__aborts_what_is_running_and_what_waits),
         TEST(test_free__at_once_after_new),
-        TEST(test_new__and_execute_need_a_place_for_what_they_give),
+        TEST(test_what_gives_something__needs_a_place_for_it),
         TEST(test_free__leaves_no_process_when_it_returns),
         TEST(test_engines__may_live_beside_each_other),
         TEST(test_engines__share_neither_workers_nor_datasets),

@@ -18,9 +18,9 @@
  * JavaScript engine; `glovebox-worker` does.
  *
  * Threads: one engine may be used by many threads at once; a result by one at a time.
- * Each engine has one thread of its own. Signals: the library installs no handler; its
- * thread blocks every signal. Children: an engine has one, the template; a host that
- * waits for any child may reap it, harmlessly.
+ * Each engine has one thread of its own, which blocks every signal; no handler is
+ * installed. It has one child, the template, which a host may reap harmlessly. A child of
+ * fork() makes engines of its own: its parent's are GBX_E_USAGE, and it ends none.
  *
  * Two kinds of failure never mix. A gbx_status below zero says that the HOST could not
  * do its part; how the CODE ended is the gbx_code of a result.

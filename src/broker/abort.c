@@ -58,6 +58,8 @@ void gbx_signal_abort(gbx_signal *signal)
     (void)pthread_mutex_lock(&signal->lock);
     signal->is_thrown = true;
     for (gbx_run *run = signal->runs; run != NULL; run = run->next_signal) {
+        if (!gbx_engine_is_ours(run->engine))
+            continue;
         (void)pthread_mutex_lock(&run->engine->lock);
         gbx_run_abort_locked(run);
         (void)pthread_mutex_unlock(&run->engine->lock);
@@ -75,6 +77,8 @@ void gbx_signal_free(gbx_signal *signal)
 
 void gbx_abort(gbx_engine *engine, gbx_ticket ticket)
 {
+    if (!gbx_engine_is_ours(engine))
+        return;
     (void)pthread_mutex_lock(&engine->lock);
     for (gbx_run *run = engine->running.first; run != NULL; run = run->next) {
         if (run->ticket == ticket) {

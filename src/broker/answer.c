@@ -7,11 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_engine(const gbx_engine *engine)
-{
-    return engine != NULL && engine->magic == GBX_ENGINE_MAGIC;
-}
-
 static gbx_status nobody_waits(gbx_error *reterr)
 {
     return gbx_fail(reterr, GBX_E_CLOSED,
@@ -26,11 +21,13 @@ gbx_status gbx_answer(gbx_engine *engine, gbx_request request, const char *json,
 {
     gbx_msg_answer msg = {.json = {(const uint8_t *)json, json != NULL ? json_len : 0}};
     gbx_json_fault fault = {0};
+    gbx_status status = gbx_engine_need(engine, reterr);
     char message[128];
 
-    if (!is_engine(engine) || (json == NULL && json_len > 0) ||
-        json_len > UINT32_MAX / 2)
-        return gbx_fail(reterr, GBX_E_USAGE, "engine or json is not right");
+    if (status != GBX_OK)
+        return status;
+    if ((json == NULL && json_len > 0) || json_len > UINT32_MAX / 2)
+        return gbx_fail(reterr, GBX_E_USAGE, "json is missing, or too long");
     if (json != NULL && !gbx_json_check(json, json_len, GBX_JSON_DEPTH_MAX, &fault)) {
         /* What is wrong, not where: that is for the host. */
         if (strcmp(fault.message, "nested too deep") == 0)
@@ -53,9 +50,10 @@ gbx_status gbx_answer_error(gbx_engine *engine, gbx_request request, const char 
                             const char *message, const char *code, gbx_error *reterr)
 {
     gbx_msg_answer msg = gbx_error_answer(name, message, code);
+    gbx_status status = gbx_engine_need(engine, reterr);
 
-    if (!is_engine(engine))
-        return gbx_fail(reterr, GBX_E_USAGE, "engine is not an engine");
+    if (status != GBX_OK)
+        return status;
     if (!gbx_utf8_valid(msg.name.data, msg.name.len, NULL) ||
         !gbx_utf8_valid(msg.message.data, msg.message.len, NULL) ||
         !gbx_utf8_valid(msg.code.data, msg.code.len, NULL))

@@ -247,11 +247,12 @@ gbx_status gbx_engine_expose(gbx_engine *engine, const char *name, gbx_host_fn f
 {
     gbx_function *function;
     const gbx_policy *policy;
-    gbx_status status;
+    gbx_status status = gbx_engine_need(engine, reterr);
 
-    if (engine == NULL || engine->magic != GBX_ENGINE_MAGIC || name == NULL ||
-        fn == NULL)
-        return gbx_fail(reterr, GBX_E_USAGE, "engine, name or fn is missing");
+    if (status != GBX_OK)
+        return status;
+    if (name == NULL || fn == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "name or fn is missing");
     if (engine->runner.execute != NULL)
         return gbx_fail(reterr, GBX_E_UNSUPPORTED,
                         "the runner '%s' has no functions of the host",

@@ -266,7 +266,7 @@ gbx_result *gbx_drive_step(gbx_drive *drive)
 {
     gbx_run *run = &drive->run;
 
-    if (drive->is_over)
+    if (drive->is_over || !gbx_engine_is_ours(run->engine))
         return NULL;
     drain(drive);
     if (run->phase == GBX_RUN_QUEUED)
@@ -290,6 +290,8 @@ void gbx_drive_free(gbx_drive *drive)
     if (drive == NULL)
         return;
     engine = drive->run.engine;
+    if (!gbx_engine_is_ours(engine))
+        return;
     if (!drive->is_over) {
         (void)pthread_mutex_lock(&engine->lock);
         gbx_run_abort_locked(&drive->run);

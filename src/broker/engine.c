@@ -95,6 +95,24 @@ static gbx_status check_fetch(const gbx_engine *engine, gbx_error *reterr)
     return status;
 }
 
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_engine_is_ours(const gbx_engine *engine)
+{
+    return engine->owner == getpid();
+}
+
+gbx_status gbx_engine_need(const gbx_engine *engine, gbx_error *reterr)
+{
+    if (engine == NULL || engine->magic != GBX_ENGINE_MAGIC)
+        return gbx_fail(reterr, GBX_E_USAGE, "engine is not an engine");
+    if (!gbx_engine_is_ours(engine))
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "the engine belongs to the process that made it: a child of "
+                        "fork() makes one of its own");
+    return GBX_OK;
+}
+
 /* ---- public API ---------------------------------------------------------- */
 
 gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
@@ -108,6 +126,7 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
     engine = calloc(1, sizeof *engine);
     if (engine == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the engine");
+    engine->owner = getpid();
     engine->wake_fd = -1;
     gbx_cgroup_init(&engine->group);
     engine->load_seq = 1;
@@ -159,7 +178,8 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
 
 void gbx_engine_free(gbx_engine *engine)
 {
-    if (engine == NULL)
+    /* In a child its processes are the parent's; its memory ends with the child. */
+    if (engine == NULL || !gbx_engine_is_ours(engine))
         return;
     close_engine(engine);
     gbx_audit_engine_ended(engine);

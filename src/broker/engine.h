@@ -132,6 +132,7 @@ typedef struct gbx_run_list {
 
 struct gbx_engine {
     uint32_t magic;
+    pid_t owner; /* who made it: in a child of fork() it must not be used */
     gbx_settings settings;
     gbx_runner runner; /* execute NULL: processes of our own */
     void *runner_library;
@@ -197,6 +198,15 @@ struct gbx_engine {
 #define GBX_PAUSE_NS (INT64_C(400) * 1000)
 
 #define GBX_ENGINE_MAGIC 0x67627845u
+
+/* ---- engine.c ------------------------------------------------------------- */
+
+/* A child of fork() shares the sockets of its parent's workers, and may have locks that
+ * nobody will open: to be asked before anything else is done. */
+bool gbx_engine_is_ours(const gbx_engine *engine);
+
+/* Fails if it is none, or not ours. */
+gbx_status gbx_engine_need(const gbx_engine *engine, gbx_error *reterr);
 
 /* ---- pool.c: workers; the lock is held by the caller of all of these ----- */
 

@@ -136,11 +136,11 @@ static gbx_status run_on_process(gbx_run *run, gbx_error *reterr)
 static gbx_status check_engine(const gbx_engine *engine, const gbx_call *call,
                                gbx_error *reterr)
 {
-    if (engine == NULL || engine->magic != GBX_ENGINE_MAGIC)
-        return gbx_fail(reterr, GBX_E_USAGE, "engine is not an engine");
-    if (call == NULL)
+    gbx_status status = gbx_engine_need(engine, reterr);
+
+    if (status == GBX_OK && call == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "call is NULL");
-    return GBX_OK;
+    return status;
 }
 
 /*

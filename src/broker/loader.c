@@ -389,11 +389,12 @@ gbx_status gbx_engine_load(gbx_engine *engine, const char *name, const char *jso
                            size_t json_len, gbx_data_format format, gbx_error *reterr)
 {
     gbx_dataset *d = NULL;
-    gbx_status status;
+    gbx_status status = gbx_engine_need(engine, reterr);
 
-    if (engine == NULL || engine->magic != GBX_ENGINE_MAGIC || name == NULL ||
-        json == NULL)
-        return gbx_fail(reterr, GBX_E_USAGE, "engine, name or json is missing");
+    if (status != GBX_OK)
+        return status;
+    if (name == NULL || json == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "name or json is missing");
     if (format > GBX_DATA_NDJSON)
         return gbx_fail(reterr, GBX_E_USAGE, "format is not one of its values");
     if (!is_name(name))

@@ -156,10 +156,10 @@ gbx_status gbx_engine_preload(gbx_engine *engine, const char *name, const char *
                               size_t source_len, gbx_error *reterr)
 {
     gbx_dataset *d = NULL;
-    gbx_status status;
+    gbx_status status = gbx_engine_need(engine, reterr);
 
-    if (engine == NULL || engine->magic != GBX_ENGINE_MAGIC)
-        return gbx_fail(reterr, GBX_E_USAGE, "the engine is missing");
+    if (status != GBX_OK)
+        return status;
     if (engine->runner.execute != NULL)
         return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the runner '%s' has no preloads",
                         engine->runner.name);

@@ -146,10 +146,10 @@ gbx_status gbx_transport_answer(gbx_engine *engine, gbx_transport_token token,
                                 const gbx_transport_response *response,
                                 gbx_error *reterr)
 {
-    gbx_status status;
+    gbx_status status = gbx_engine_need(engine, reterr);
 
-    if (engine == NULL || engine->magic != GBX_ENGINE_MAGIC)
-        return gbx_fail(reterr, GBX_E_USAGE, "engine is not an engine");
+    if (status != GBX_OK)
+        return status;
     /* The lock keeps the fetcher from being freed meanwhile. */
     (void)pthread_mutex_lock(&engine->hostcalls.lock);
     if (engine->providers.fetcher != NULL)

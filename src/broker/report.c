@@ -101,10 +101,11 @@ gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json, gbx_error *ret
     const gbx_options *o;
     const gbx_engine_facts *facts;
     struct utsname uts = {.release = ""};
+    gbx_status status = gbx_engine_need(engine, reterr);
     gbx_buf buf;
 
-    if (engine == NULL || engine->magic != GBX_ENGINE_MAGIC)
-        return gbx_fail(reterr, GBX_E_USAGE, "engine is not an engine");
+    if (status != GBX_OK)
+        return status;
     if (ret_json == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "ret_json is missing");
     o = &engine->settings.options;

@@ -33,6 +33,7 @@ void puppet_init(puppet *p, const gbx_options *options)
     (void)pthread_mutex_init(&e->lock, NULL);
     (void)pthread_cond_init(&e->changed, NULL);
     e->magic = GBX_ENGINE_MAGIC;
+    e->owner = getpid();
     e->load_seq = 1;
     e->base = event_base_new();
     e->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -377,6 +377,26 @@ static void test_starts__go_on_when_others_have_ended(void **state)
     expect_starting(s, "-x");
 }
 
+static void on_unknown(void *user, const gbx_upstream_reply *reply)
+{
+    gbx_upstream_fault *fault = user;
+
+    *fault = reply->fault;
+}
+
+static void test_list__of_a_server_that_is_not_there_is_refused(void **state)
+{
+    servers *s = *state;
+    gbx_upstream_fault fault = GBX_UPSTREAM_OK;
+
+    (void)servers_add_command(s, "a", "false", "");
+    servers_start(s);
+    assert_true(gbx_upstream_learn(s->all, "nobody", on_unknown, &fault));
+    for (int i = 0; i < 1000 && fault == GBX_UPSTREAM_OK; i++)
+        servers_turn(s, 10);
+    assert_int_equal(fault, GBX_UPSTREAM_UNKNOWN_SERVER);
+}
+
 #define WITH(f) cmocka_unit_test_setup_teardown(f, servers_set_up, servers_tear_down)
 
 int main(void)
@@ -404,6 +424,7 @@ int main(void)
         WITH(test_input__that_is_closed_is_the_end_of_the_process_but_for_its_calls),
         WITH(test_starts__are_in_turn_but_for_what_is_called),
         WITH(test_starts__go_on_when_others_have_ended),
+        WITH(test_list__of_a_server_that_is_not_there_is_refused),
     };
 
     return cmocka_run_group_tests_name("mcp upstream odd", tests, NULL, NULL);

@@ -316,28 +316,27 @@ const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
 bool gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
                         gbx_upstream_done_fn done, void *user)
 {
+    gbx_upstream_call *call = NULL;
+    bool is_known = false;
     bool is_asked = true;
 
     for (size_t i = 0; i < upstreams->count; i++) {
         const char *name = upstreams->servers[i].config->name;
-        gbx_upstream_call *call;
 
         if (server != NULL && strcmp(server, name) != 0)
             continue;
+        is_known = true;
         call = new_call(upstreams, done, user);
         is_asked = is_asked && call != NULL;
         if (call != NULL)
             submit(upstreams, call, name);
-        if (server != NULL)
-            break;
     }
-    return is_asked;
-    if (server != NULL) {
-        gbx_upstream_call *call = new_call(upstreams, done, user);
-
-        if (call != NULL)
-            refuse_server(upstreams, call, server);
-    }
+    if (server == NULL || is_known)
+        return is_asked;
+    call = new_call(upstreams, done, user);
+    if (call != NULL)
+        refuse_server(upstreams, call, server);
+    return call != NULL;
 }
 
 void gbx_upstream_retry(gbx_upstreams *upstreams, const char *server)

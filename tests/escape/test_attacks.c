@@ -24,6 +24,7 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -192,6 +193,14 @@ static void test_seal__holds_without_any_one_layer(void **state)
                 demand(&m->missing[layer], i, "not stopped once a layer is gone");
 }
 
+static bool has_name_of_its_own(void)
+{
+    struct utsname names;
+
+    assert_int_equal(uname(&names), 0);
+    return strcmp(names.nodename, "glovebox") != 0;
+}
+
 /* Take a layer away and these tests fail: for each there is an attack that succeeds
  * without layers and that it stops alone. */
 static void test_layer__each_stops_an_attack(void **state)
@@ -206,6 +215,9 @@ static void test_layer__each_stops_an_attack(void **state)
             continue;
         for (size_t i = 0; i < gbx_attack_count(); i++)
             stops = stops || (is_real(m, i) && is_stopped(&m->alone[layer], i));
+        /* A host of that name, too, has nothing to hide. */
+        if (layer == GBX_LAYER_UTS_NS && !has_name_of_its_own())
+            continue;
         /* What takes privileges shows only where there are some. */
         if (layer == GBX_LAYER_NO_CAPS && geteuid() != 0)
             continue;

@@ -93,6 +93,7 @@ bool gbx_buf_printf(gbx_buf *buf, const char *format, ...)
     }
     ok = gbx_buf_append(buf, text, (size_t)n);
     if (text != small)
+        /* cppcheck-suppress autovarInvalidDeallocation */
         free(text);
     return ok;
 }

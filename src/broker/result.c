@@ -73,17 +73,18 @@ static bool continue_line(gbx_result *r, gbx_span text)
     size_t len;
     char *more = copy_text(text, &len);
     char *whole = (char *)(uintptr_t)line->text;
+    char *grown;
     size_t need = line->text_len + len + 1;
 
     if (more == NULL)
         return false;
     if (need > r->line_room) {
-        whole = realloc(whole, need * 2);
-        if (whole == NULL) {
+        grown = realloc(whole, need * 2);
+        if (grown == NULL) {
             free(more);
             return false;
         }
-        line->text = whole;
+        line->text = whole = grown;
         r->line_room = need * 2;
     }
     memcpy(whole + line->text_len, more, len + 1);

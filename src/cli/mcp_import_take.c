@@ -279,7 +279,7 @@ static bool is_taken(const gbx_import *im, const gbx_host_place *place)
 
 static void take_servers(gbx_import *im, gbx_import_place *to, const json_t *servers)
 {
-    GBX_CLEANUP(gbx_host_answers_cleanup) gbx_host_answers answers;
+    GBX_CLEANUP(gbx_host_answers_cleanup) gbx_host_answers answers = {.off = NULL};
     char path[PATH_MAX];
     gbx_error err = {0};
     gbx_status status = gbx_host_answers_read(&to->place, &answers, path, &err);

@@ -130,7 +130,7 @@ static bool take_query(const char *given, char ret[QUERY_SIZE])
 /* "?offset=N&length=M", either alone, or nothing. */
 static bool read_range(const char *given, struct range *ret)
 {
-    char query[QUERY_SIZE];
+    char query[QUERY_SIZE] = "";
 
     *ret = (struct range){0, SIZE_MAX};
     if (!take_query(given, query))

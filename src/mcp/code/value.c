@@ -220,7 +220,7 @@ static bool has_media(gbx_view content)
 static void append_structured(gbx_view value, unsigned depth,
                               const gbx_value_keeper *keeper, gbx_buf *to)
 {
-    int kind = gbx_view_kind(value);
+    char kind = gbx_view_kind(value);
     size_t cursor = 0;
     bool is_first = true;
     gbx_view name;

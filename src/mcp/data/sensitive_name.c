@@ -300,53 +300,55 @@ static bool is_address(const gbx_words *w, bool is_number)
            (!is_number && gbx_words_are_any(w, whole, GBX_COUNTOF(whole)));
 }
 
+/* Of money and places, long enough that they mean it wherever they stand. */
+static const char *const sensitive_parts[] = {
+    "creditcard",
+    "cardpan",
+    "cardnumber",
+    "cardno",
+    "sortcode",
+    "iban",
+    "fullname",
+    "username",
+    "accountholder",
+    "cardholder",
+    "accountnumber",
+    "bankaccount",
+    "ccnumber",
+    "ccnum",
+    "routingnumber",
+    "zipcode",
+    "licenseplate",
+    "ipaddr",
+    "clientip",
+    "remoteip",
+    "macaddr",
+    "hwaddr",
+    "forwardedfor",
+    "postcode",
+    "postalcode",
+    /* German, French, Spanish */
+    "postleitzahl",
+    "kontonummer",
+    "kartennummer",
+    "steuernummer",
+    "codepostal",
+    "numerodecompte",
+    "codigopostal",
+    "numerodecuenta",
+    "tarjetadecredito",
+    "kreditkarte",
+    "cartebancaire",
+    "numtarjeta",
+    "numerotarjeta",
+    "numcompte",
+    "numerocompte",
+    "numcuenta",
+    "numerocuenta",
+};
+
 static bool is_sensitive(const gbx_words *w, bool is_number)
 {
-    static const char *const parts[] = {
-        "creditcard",
-        "cardpan",
-        "cardnumber",
-        "cardno",
-        "sortcode",
-        "iban",
-        "fullname",
-        "username",
-        "accountholder",
-        "cardholder",
-        "accountnumber",
-        "bankaccount",
-        "ccnumber",
-        "ccnum",
-        "routingnumber",
-        "zipcode",
-        "licenseplate",
-        "ipaddr",
-        "clientip",
-        "remoteip",
-        "macaddr",
-        "hwaddr",
-        "forwardedfor",
-        "postcode",
-        "postalcode",
-        /* German, French, Spanish */
-        "postleitzahl",
-        "kontonummer",
-        "kartennummer",
-        "steuernummer",
-        "codepostal",
-        "numerodecompte",
-        "codigopostal",
-        "numerodecuenta",
-        "tarjetadecredito",
-        "kreditkarte",
-        "cartebancaire",
-        "numtarjeta",
-        "numerotarjeta",
-        "numcompte",
-        "numerocompte",
-        "numcuenta",
-        "numerocuenta",
-    };
     static const char *const alone[] = {
         "pin",  "cvv", "cvc",  "bic",    "ip",   "ips",  "ipv", "mac",
         "acct", "zip", "iban", "postal", "imei", "imsi", "plz", "rib",
@@ -359,7 +361,8 @@ static bool is_sensitive(const gbx_words *w, bool is_number)
         return false;
     return is_secret(w, is_number) || is_of_person(w, is_number) ||
            is_address(w, is_number) || is_name_of_person(w) ||
-           gbx_words_have_part(w, parts, GBX_COUNTOF(parts), is_number) ||
+           gbx_words_have_part(w, sensitive_parts, GBX_COUNTOF(sensitive_parts),
+                               is_number) ||
            gbx_words_have_any(w, alone, GBX_COUNTOF(alone)) ||
            gbx_words_are_any(w, whole, GBX_COUNTOF(whole)) ||
            (gbx_words_have_any(w, numbered, GBX_COUNTOF(numbered)) &&

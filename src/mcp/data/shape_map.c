@@ -153,15 +153,15 @@ bool gbx_shape_has_name(const gbx_shape_field *f, gbx_view name)
     return f->name.len == name.len && memcmp(f->name.at, name.at, name.len) == 0;
 }
 
-gbx_shape **gbx_shape_place_in_map(gbx_shape *s, gbx_view name)
+gbx_shape **gbx_shape_place_in_map(gbx_shape *map, gbx_view name)
 {
     gbx_sensitive_place place = gbx_describe_below(GBX_SENSITIVE_NOTHING, name, false);
 
-    if (place < GBX_SENSITIVE_ALL && place > s->members)
-        s->members = place;
+    if (place < GBX_SENSITIVE_ALL && place > map->members)
+        map->members = place;
     return gbx_describe_below(GBX_SENSITIVE_PERSON, name, false) == GBX_SENSITIVE_ALL
-               ? &s->hidden
-               : &s->member;
+               ? &map->hidden
+               : &map->member;
 }
 
 void gbx_shape_make_map(gbx_looking *l, gbx_shape *s)

@@ -353,7 +353,7 @@ const char *gbx_plain_pattern_objection(const char *pattern)
     size_t host_end = host + strcspn(pattern + host, "/");
     size_t name_len = strcspn(pattern + host, ":/[");
     bool is_wild = strcspn(pattern + host, "*?") < name_len;
-    char text[GBX_GLOB_MAX + 3];
+    char text[GBX_GLOB_MAX + 3] = "";
     size_t len = 0;
 
     for (size_t i = 0; i <= GBX_GLOB_MAX; i++) {

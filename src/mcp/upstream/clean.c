@@ -33,7 +33,7 @@ void gbx_clean_copy(const gbx_policy *secrets, const char *text, char *ret, size
     GBX_CLEANUP(gbx_free) char *clean = gbx_clean_text(secrets, text);
     size_t len = clean != NULL ? strlen(clean) : 0;
 
-    if (len >= size)
+    if (clean != NULL && len >= size)
         for (len = size - 1; len > 0 && ((uint8_t)clean[len] & 0xC0) == 0x80;)
             len--;
     if (len > 0)

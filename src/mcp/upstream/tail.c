@@ -137,7 +137,7 @@ bool gbx_tail_print(const gbx_tail *tail, const gbx_policy *secrets, unsigned li
     /* Lines are cut when they are printed; half a value would not be found. */
     if (secrets != NULL && tail->is_cut)
         text = without_first_line(text);
-    gbx_buf_init(&clean, GBX_TAIL_BYTES * 8);
+    gbx_buf_init(&clean, (size_t)GBX_TAIL_BYTES * 8);
     if (!gbx_secrets_strip(secrets, GBX_SECRET_LINE, text, &clean, &changed))
         return false;
     if (changed)

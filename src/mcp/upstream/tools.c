@@ -222,8 +222,7 @@ void gbx_tools_say_dropped(const gbx_tools *tools, char *ret, size_t size)
     };
     gbx_buf text;
 
-    _Static_assert(GBX_TOOL_NAME_MAX == 256 && GBX_TOOLS_MAX == 4096 &&
-                       GBX_TOOLS_BYTES_MAX == GBX_MIB(16),
+    _Static_assert(GBX_TOOL_NAME_MAX == 256 && GBX_TOOLS_MAX == 4096,
                    "the words say so");
     gbx_buf_init(&text, size - 1);
     if (tools->dropped > 0)

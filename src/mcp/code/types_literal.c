@@ -51,7 +51,8 @@ static unsigned write_kinds(gbx_types_writer *w, unsigned left_out, unsigned cou
 {
     for (size_t i = 0; i < GBX_COUNTOF(kinds); i++) {
         /* Either of the two is a boolean. */
-        bool is_again = kinds[i].kind == 'f' && i > 0 && (left_out & 1U << (i - 1)) != 0;
+        bool is_again =
+            kinds[i].kind == 'f' && i > 0 && (left_out & 1U << (i - 1)) != 0;
 
         if ((left_out & 1U << i) == 0 || is_again)
             continue;

@@ -114,7 +114,8 @@ bool gbx_gate_show_args(gbx_view args, gbx_buf *to)
 
     gbx_buf_init(&text, SHOWN_ARGS);
     /* What is longer than that does not fit whole, however it is written. */
-    fits = args.len <= (size_t)SHOWN_ARGS * 6 && print(args, SIZE_MAX, SHOWN_ARGS, &text);
+    fits =
+        args.len <= (size_t)SHOWN_ARGS * 6 && print(args, SIZE_MAX, SHOWN_ARGS, &text);
     for (size_t limit = LONGEST; !fits && limit >= SHORTEST; limit /= 2)
         fits = print(args, limit, limit > SHORTEST ? SHOWN_ARGS : WHOLE_MAX, &text);
     if (!fits) {

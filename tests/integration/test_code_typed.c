@@ -57,6 +57,17 @@ static const script_row types[] = {
      "const lo = 1, w = {max: 5}, f = (...of) => of; let x = 3\n"
      "return [...f(x < lo, x > (w.max)), ...f(x < 5, w.max > (x + 1)), x < lo | w > (x)]",
      "[false,false,true,true,0]"},
+    {"of two comparisons the second may be with a sign, or a list",
+     "const a = 1, b = 2, c = 3, d = [4], f = (...of) => of\n"
+     "return [...f(a < b, c > -1), ...[a < b, c > +5], ...f(a < b, c > [5][0]), a < b | c > -1,\n"
+     "  ...f(a < b, c > // of all\n -9), ...f(a < b, c /* d */ > /* e */ d[0])]",
+     "[true,true,true,false,true,false,1,true,true,true,false]"},
+    {"what a type is given to may be no call",
+     "const f = (x) => x\nconst g = f<string>\nconst h = [f<number>, 5]\n"
+     "return [g(1), h[0](2), (f<{a: 1}>)(3), f<number> ? 4 : 5]",
+     "[1,2,3,4]"},
+    {"a variable is no operand of a call without arguments",
+     "const T = 1, f = () => 2\nreturn f<T>()", "2"},
     {"but of a variable that shares its name with a type",
      "const A = {}, f = (...of) => of\ntype A = number\nclass B {}\n"
      "return [f<A>(1), f<B, B[]>(2)]",

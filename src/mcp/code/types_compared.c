@@ -2,6 +2,7 @@
 /*
  * types_compared - only what the names stand for tells a call's type arguments from two
  * comparisons. A name that the code declares as a variable and as a type is the type.
+ * Where no call follows, TypeScript goes by what does: f(a < b, c > -1) has no types.
  */
 #include "mcp/code/types_compared.h"
 
@@ -137,13 +138,44 @@ static bool is_name(const gbx_tree *t, uint32_t i)
                                     "nested_type_identifier") != 0);
 }
 
+/* f<T>(): nothing can be compared with nothing. */
+static bool has_arguments(const gbx_tree *t, uint32_t call)
+{
+    uint32_t arguments = gbx_tree_child(t, call, GBX_FIELD_ARGUMENTS);
+
+    return arguments == GBX_NO_NODE || gbx_tree_inner(t, arguments) != GBX_NO_NODE;
+}
+
+/*
+ * Does what follows f<T>, which no call does, make a comparison of it? So it is with what can
+ * only be an operand, on the same line, and with a sign on any.
+ */
+static bool is_operand_behind(const gbx_tree *t, uint32_t i)
+{
+    uint32_t next = t->nodes[i].next;
+    char first;
+
+    while (next < t->count && t->nodes[next].kind == GBX_NODE_COMMENT)
+        next = t->nodes[next].next;
+    if (next >= t->count)
+        return false;
+    first = t->text[t->nodes[next].start];
+    if (first == '+' || first == '-')
+        return true;
+    return first == '[' && memchr(t->text + t->nodes[i].end, '\n',
+                                  t->nodes[next].start - t->nodes[i].end) == NULL;
+}
+
 /* ---- public to other files of this folder --------------------------------- */
 
 bool gbx_types_is_compared(const gbx_tree *t, uint32_t i, gbx_types_names *names)
 {
+    uint32_t parent = t->nodes[i].parent;
     bool found = false;
 
-    if (t->nodes[t->nodes[i].parent].kind != GBX_NODE_CALL)
+    if (strcmp(gbx_tree_symbol_name(t, parent), "instantiation_expression") == 0)
+        return is_operand_behind(t, i);
+    if (t->nodes[parent].kind != GBX_NODE_CALL || !has_arguments(t, parent))
         return false;
     for (uint32_t k = i + 1; k < t->nodes[i].next; k++)
         if (!is_operand(t, k))

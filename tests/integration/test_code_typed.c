@@ -62,6 +62,22 @@ static const script_row types[] = {
      "return [...f(a < b, c > -1), ...[a < b, c > +5], ...f(a < b, c > [5][0]), a < b | c > -1,\n"
      "  ...f(a < b, c > // of all\n -9), ...f(a < b, c /* d */ > /* e */ d[0])]",
      "[true,true,true,false,true,false,1,true,true,true,false]"},
+    {"type arguments of a template are no comparison",
+     "const sql = (s, ...of) => s.raw.join('?') + of, o = {f: (x) => sql, g: sql}\n"
+     "return [sql<Row>`a${1 as any}`, sql<Row[]>`b`, o.g<{a: string; b: () => void}>`c`,\n"
+     "  o.f(1)<string | number>\n`d${sql<X>`e`}`, sql<Map<string, A.B>>`f`]",
+     "[\"a?1\",\"b\",\"c\",\"d?e\",\"f\"]"},
+    {"nor of the call of what may be missing",
+     "const f = (x) => x, none = null, T = 1\n"
+     "return [f<T>?.(1), f<Map<string, T[]>>?.(2), none<T>?.(3) ?? 4]",
+     "[1,2,4]"},
+    {"nor of an imported type",
+     "const f = (x: import('y').Z<string>): Promise<import(\"./z\").A.B<{a: 1}>[]> => x\n"
+     "return f(1)",
+     "1"},
+    {"what a template is compared with stays",
+     "const a = 1, b = 2, c = '3'\nreturn [(a < b) > `x`, a < 2 > `0`, a+1<b || c > `x`]",
+     "[false,true,false]"},
     {"what a type is given to may be no call",
      "const f = (x) => x\nconst g = f<string>\nconst h = [f<number>, 5]\n"
      "return [g(1), h[0](2), (f<{a: 1}>)(3), f<number> ? 4 : 5]",

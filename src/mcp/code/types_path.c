@@ -9,6 +9,7 @@
 
 #include "guard/arena.h"
 #include "guard/text.h"
+#include "mcp/code/types_given.h"
 #include "mcp/code/types_words.h"
 
 #include <string.h>
@@ -66,8 +67,9 @@ static bool join_all(const gbx_tree *t, char *text)
 static bool mend(const gbx_tree *t, char *text, char *to)
 {
     bool joined = join_all(t, text);
+    bool given = gbx_types_mend_given(t, text, to);
 
-    return (t->has_error && gbx_types_mend_words(t, text, to)) || joined;
+    return (t->has_error && gbx_types_mend_words(t, text, to)) || joined || given;
 }
 
 static void forget(gbx_tree *t)

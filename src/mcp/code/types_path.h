@@ -7,7 +7,7 @@
 
 /*
  * Parse as TypeScript, and lay flat: to the tree, `x as A.B.C` is all type behind x, unless
- * gbx_types_is_cut() says so. What types_words.h mends is blank in `to`, a copy of the text.
+ * gbx_types_is_cut() says so. What types_words.h and types_given.h mend is blank in `to`, a copy of the text.
  * False if the time bound was reached; then there is no tree.
  * Inside gbx_arena_run().
  */

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * types_given - to the grammar f<T>`x` is two comparisons, to TypeScript never. What stands
+ * between the brackets is parsed by itself: only what are type arguments of a call goes. And
+ * of import("y").Z it knows neither that it has such arguments nor that it can be one.
+ */
+#include "mcp/code/types_given.h"
+
+#include "guard/arena.h"
+#include "guard/text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define GIVEN_MAX 300 /* bytes of arguments that are looked at */
+#define TRY_MORE  8   /* bytes that a try costs besides */
+
+const TSLanguage *tree_sitter_typescript(void);
+
+static bool is_name_byte(char c)
+{
+    return (unsigned char)c >= 0x80 || gbx_text_is_name((unsigned char)c);
+}
+
+/* The '<' of the '>' at close, right behind what takes arguments; close: there is none. */
+static size_t find_open(const char *text, size_t close)
+{
+    size_t first = close > GIVEN_MAX ? close - GIVEN_MAX : 0;
+    size_t depth = 1;
+
+    for (size_t at = close; at > first + 1; at--) {
+        char c = text[at - 1];
+
+        if (c == '`')
+            return close;
+        depth += c == '>' && text[at - 2] != '=';
+        depth -= c == '<';
+        if (depth == 0)
+            return is_name_byte(text[at - 2]) || text[at - 2] == ')' ? at - 1 : close;
+    }
+    return close;
+}
+
+static bool is_ascii(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)text[i] >= 0x80)
+            return false;
+    return true;
+}
+
+/* Is [open, close] what a call can be given as types? Of ASCII, so that a blank for each
+ * byte moves no column. */
+static bool is_given(const char *text, size_t open, size_t close)
+{
+    char call[GIVEN_MAX + 8] = "f";
+    size_t len = close + 1 - open;
+    bool is_one = false;
+    gbx_tree t;
+
+    if (len < 3 || len > GIVEN_MAX || !is_ascii(text + open, len))
+        return false;
+    memcpy(call + 1, text + open, len);
+    memcpy(call + 1 + len, "()", 3);
+    if (!gbx_tree_parse_as(&t, tree_sitter_typescript(), call, len + 3))
+        return false;
+    if (!t.has_error) {
+        gbx_tree_flatten(&t);
+        for (uint32_t i = 0; i < t.count && !is_one; i++)
+            is_one = t.nodes[i].start == 1 && t.nodes[i].end == 1 + len &&
+                     strcmp(gbx_tree_symbol_name(&t, i), "type_arguments") == 0;
+        gbx_arena_free(t.nodes);
+    }
+    ts_tree_delete(t.tree);
+    ts_parser_delete(t.parser);
+    return is_one;
+}
+
+/* The arguments that node i stands behind. */
+static bool find_given(const gbx_tree *t, uint32_t i, size_t *ret_open,
+                       size_t *ret_close)
+{
+    const gbx_node *n = &t->nodes[i];
+    size_t at = n->start;
+
+    if (n->kind != GBX_NODE_TEMPLATE && !(t->has_error && gbx_tree_is(t, i, "?.") &&
+                                          n->end < t->len && t->text[n->end] == '('))
+        return false;
+    while (at > 0 && isspace((unsigned char)t->text[at - 1]))
+        at--;
+    if (at < 2 || t->text[at - 1] != '>' || t->text[at - 2] == '=')
+        return false;
+    *ret_close = at - 1;
+    *ret_open = find_open(t->text, *ret_close);
+    return *ret_open < *ret_close;
+}
+
+static void blank(char *to, size_t open, size_t close)
+{
+    for (size_t at = open; at <= close; at++)
+        if (to[at] != '\n' && to[at] != '\r')
+            to[at] = ' ';
+}
+
+/* Past `import("y")`, of whose first word i is the node; 0: it is none. */
+static size_t import_end(const gbx_tree *t, uint32_t i)
+{
+    const char *open = t->text + t->nodes[i].end;
+    const char *end = t->text + t->len;
+    const char *close;
+
+    if (end - open < 3 || *open != '(' || (open[1] != '"' && open[1] != '\''))
+        return 0;
+    close = memchr(open + 2, open[1], (size_t)(end - open) - 2);
+    return close != NULL && end - close > 1 && close[1] == ')'
+               ? (size_t)(close - t->text) + 2
+               : 0;
+}
+
+/* A name of the same length in place of each import("y"): of it there can be type arguments,
+ * and it can be one. */
+static bool name_imports(const gbx_tree *t, char *text)
+{
+    bool named = false;
+
+    for (uint32_t i = 0; i < t->count; i++) {
+        size_t end = gbx_tree_is(t, i, "import") ? import_end(t, i) : 0;
+
+        if (end == 0)
+            continue;
+        memset(text + t->nodes[i].start, '_', end - t->nodes[i].start);
+        named = true;
+    }
+    return named;
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+bool gbx_types_mend_given(const gbx_tree *t, char *text, char *to)
+{
+    size_t tried =
+        0; /* no more than the text once: the time is bounded as its parse is */
+    bool mended = false;
+    size_t open, close;
+
+    for (uint32_t i = 0; i < t->count && tried < t->len; i++) {
+        if (!find_given(t, i, &open, &close))
+            continue;
+        tried += close - open + TRY_MORE;
+        if (!is_given(t->text, open, close))
+            continue;
+        blank(text, open, close);
+        blank(to, open, close);
+        mended = true;
+    }
+    return (t->has_error && name_imports(t, text)) || mended;
+}

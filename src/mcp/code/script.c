@@ -16,6 +16,7 @@
 #include "guard/arena.h"
 #include "guard/faults.h"
 #include "guard/text.h"
+#include "mcp/code/exports.h"
 #include "mcp/code/shape.h"
 #include "mcp/code/tidy.h"
 #include "mcp/code/types.h"
@@ -23,9 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Five trees, one after the other; as much for each as the guard gives. */
-#define ARENA_BASE     GBX_MIB(80)
-#define ARENA_PER_BYTE 800
+/* Six trees, one after the other; as much for each as the guard gives. */
+#define ARENA_BASE     GBX_MIB(96)
+#define ARENA_PER_BYTE 960
 
 #define RETURN "return "
 #define KEPT   "$default"
@@ -173,6 +174,11 @@ static void look(void *user)
     if (t.has_error)
         find_escape(w, len);
     gbx_tree_flatten(&t);
+    if (gbx_exports_take(&t, w->copy + w->region.start)) {
+        if (!gbx_tree_parse(&t, w->copy + w->region.start, len))
+            return;
+        gbx_tree_flatten(&t);
+    }
     gbx_shape_find(&t, w->copy + w->region.start, &w->shape);
     if (t.has_error)
         find_object(w, len);

@@ -75,6 +75,8 @@ static const script_row types[] = {
      "const f = (x: import('y').Z<string>): Promise<import(\"./z\").A.B<{a: 1}>[]> => x\n"
      "return f(1)",
      "1"},
+    {"nor one that reads as an expression",
+     "return ((x) => x)(Array<import('y').Z>(3)).length", "3"},
     {"what a template is compared with stays",
      "const a = 1, b = 2, c = '3'\nreturn [(a < b) > `x`, a < 2 > `0`, a+1<b || c > `x`]",
      "[false,true,false]"},
@@ -108,6 +110,11 @@ static const script_row types[] = {
      "class A { y = 1\n readonly ['z'] = 2\n private readonly ['q'] = 3\n"
      " private in = 5 }\nreturn new A()",
      "{\"y\":1,\"z\":2,\"q\":3,\"in\":5}"},
+    {"nor is its name a word before what follows",
+     "class A { get: number\n static?: string\n set!: () => void\n constructor(o) { this.o = o }\n"
+     " async: any\n static: string\n go() { return this.o }\n get: number | // b\n null\n ['x'] = 1 }\n"
+     "return [new A(2).go(), Object.keys(new A(1))]",
+     "[2,[\"get\",\"static\",\"set\",\"async\",\"x\",\"o\"]]"},
     {"nor to a generator",
      "class A { y = 1\n private *gen() { yield this.y } }\nreturn [...new A().gen()]",
      "[1]"},

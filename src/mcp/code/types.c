@@ -300,6 +300,18 @@ static void join_async(struct pass *p, uint32_t i)
     p->to[t->nodes[i].start] = '(';
 }
 
+/* A field without a value, `get: T` or `static: T`: its name must not become a word before
+ * what is on the next line. */
+static void end_field(struct pass *p, uint32_t i)
+{
+    uint32_t field = p->t->nodes[i].parent;
+
+    if (has_name(p->t, i, "type_annotation") &&
+        has_name(p->t, field, "public_field_definition") &&
+        gbx_tree_child(p->t, field, GBX_FIELD_VALUE) == GBX_NO_NODE)
+        p->to[p->t->nodes[i].start] = ';';
+}
+
 static bool is_property(const gbx_tree *t, uint32_t parameter)
 {
     uint32_t first = parameter + 1;
@@ -402,6 +414,7 @@ static uint32_t step(struct pass *p, uint32_t i)
         blank_node(p, i);
         join_arrow(p, i);
         join_async(p, i);
+        end_field(p, i);
         return node->next;
     case MODIFIER: blank_modifier(p, i); return node->next;
     case STATEMENT: blank_statement(p, i); return node->next;

@@ -153,5 +153,5 @@ bool gbx_types_mend_given(const gbx_tree *t, char *text, char *to)
         blank(to, open, close);
         mended = true;
     }
-    return (t->has_error && name_imports(t, text)) || mended;
+    return name_imports(t, text) || mended;
 }

@@ -8,7 +8,7 @@
 /*
  * t: flat, of `text`. Blanks in text and in `to`, of the same length, type arguments before a
  * template, f<T>`x`; and, if there is an error, before the call of what may be missing,
- * f<T>?.(x). Then import("y") becomes a name in text, too. False if there is none of it.
+ * f<T>?.(x). And import("y") becomes a name in text. False if there is none of it.
  */
 bool gbx_types_mend_given(const gbx_tree *t, char *text, char *to);
 

@@ -80,6 +80,11 @@ static const script_row types[] = {
     {"what a template is compared with stays",
      "const a = 1, b = 2, c = '3'\nreturn [(a < b) > `x`, a < 2 > `0`, a+1<b || c > `x`]",
      "[false,true,false]"},
+    {"nor does a class beside a variable make types of them",
+     "class Limit { static max = 9 }\nconst x = 3, lo = 1, f = (...of) => of\n"
+     "return [...f(x < lo, Limit.max > (x)), x < lo, Limit.max > (x + 8), f<Limit>(1)[0],\n"
+     "  ...f(Limit.min < Limit.max, Limit.max > (x))]",
+     "[false,true,false,false,1,false,true]"},
     {"what a type is given to may be no call",
      "const f = (x) => x\nconst g = f<string>\nconst h = [f<number>, 5]\n"
      "return [g(1), h[0](2), (f<{a: 1}>)(3), f<number> ? 4 : 5]",

@@ -138,6 +138,15 @@ static bool is_name(const gbx_tree *t, uint32_t i)
                                     "nested_type_identifier") != 0);
 }
 
+/* A variable; and before a dot what is no namespace, a class, too. */
+static bool is_no_type(const gbx_tree *t, uint32_t i, const gbx_types_names *names)
+{
+    bool is_a_type = has(names, name_of(t, i), true);
+
+    return is_type(t, i) ? has(names, name_of(t, i), false) && !is_a_type
+                         : has(names, name_of(t, i), false) || is_a_type;
+}
+
 /* f<T>(): nothing can be compared with nothing. */
 static bool has_arguments(const gbx_tree *t, uint32_t call)
 {
@@ -185,9 +194,7 @@ bool gbx_types_is_compared(const gbx_tree *t, uint32_t i, gbx_types_names *names
     for (uint32_t k = i + 1; k < t->nodes[i].next; k++) {
         if (!is_name(t, k))
             continue;
-        if (has(names, name_of(t, k), true))
-            return false;
-        found = found || has(names, name_of(t, k), false);
+        found = found || is_no_type(t, k, names);
     }
     return found;
 }

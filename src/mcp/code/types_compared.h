@@ -18,7 +18,8 @@ typedef struct gbx_types_names {
 } gbx_types_names;
 
 /* True if node i, type arguments, are operands. Of a call: one is a variable that the code
- * declares, none is a type that it declares, and nothing is of a form that only types have.
+ * declares and no type, or a member of what it declares, and nothing is of a form that only
+ * types have.
  * Without a call: what follows is an operand. Inside gbx_arena_run(). */
 bool gbx_types_is_compared(const gbx_tree *t, uint32_t i, gbx_types_names *names);
 

@@ -73,6 +73,19 @@ static void test_word__is_near_by_two_edits_and_its_case_counts(void **state)
     assert_null(gbx_nearest("TIMEOUTMS", words, 2));
 }
 
+/* Names that are given up early hide none behind them. */
+static void test_word__the_nearest_is_found_wherever_it_stands(void **state)
+{
+    static const char *const words[] = {"abcdefgh", "xbcdefg", "abcdefx", "cdefg"};
+    (void)state;
+
+    assert_string_equal(gbx_nearest("abcdefgy", words, 4), "abcdefgh");
+    assert_string_equal(gbx_nearest("xbcdefz", words, 4), "xbcdefg");
+    assert_string_equal(gbx_nearest("bcdefx", words, 4), "abcdefx");
+    assert_string_equal(gbx_nearest("cdxfg", words, 4), "cdefg");
+    assert_null(gbx_nearest("zzcdefgzz", words, 4));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -81,6 +94,7 @@ int main(void)
         cmocka_unit_test(test_name__another_one_is_not_near),
         cmocka_unit_test(test_name__what_was_begun_is_near),
         cmocka_unit_test(test_word__is_near_by_two_edits_and_its_case_counts),
+        cmocka_unit_test(test_word__the_nearest_is_found_wherever_it_stands),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

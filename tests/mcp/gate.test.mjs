@@ -185,6 +185,20 @@ test('grants: always is written as a rule that the next server starts with', asy
     [{ action: 'allow', server: 'counting', tool: 'change' }]);
 });
 
+test('grants: always is no change of the configuration, but beside the edit of another it is', async () => {
+  for (const isEdited of [false, true]) {
+    const box = await open('v1', {}, accept('always allow'));
+    const discover = async () => text(await box.client.callTool({ name: 'discover', arguments: {} }));
+    if (isEdited) writeFileSync(box.config, `${readFileSync(box.config, 'utf8')}\n// mine\n`);
+    assert.ok(!(await box.call('change')).isError);
+    assert.match(readFileSync(box.config, 'utf8'), /"tool": ?"change"/);
+    assert.equal(/has changed since this server started/.test(await discover()), isEdited);
+    writeFileSync(box.config, `${readFileSync(box.config, 'utf8')}\n`);
+    assert.equal(/has changed since this server started/.test(await discover()), !isEdited);
+    await box.client.close();
+  }
+});
+
 test('concurrency: a question that is open holds up no other call', async () => {
   let answerNow;
   const answered = new Promise((resolve) => { answerNow = resolve; });

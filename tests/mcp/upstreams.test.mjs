@@ -3,9 +3,9 @@
 // told what went wrong, in the server's own words.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -108,6 +108,46 @@ test('what a server says of itself is told without the secret in it', async () =
   assert.match(said[0], /told-\{\{secret:UPSTREAMS_TEST_TOKEN\}\}.*1 tools: a \(1 left out: 1 with a secret in the name/);
   assert.match(said[1], /secret:UPSTREAMS_TEST_TOKEN/);
   assert.match(`${doctor.stdout}`, /told-\{\{secret/);
+});
+
+const CHANGED = /the configuration '[^']*' has changed since this server started: restart it to use it/;
+const edits = {
+  'is added to in place': { edit: (path) => configure(basename(path), { up: told(`[${TOOL}]`), more: told('[]') }), says: true },
+  'is replaced': { edit: (path) => renameSync(configure('other.json', { more: told('[]') }), path), says: true },
+  'is emptied': { edit: (path) => writeFileSync(path, ''), says: true },
+  'is written again as it was': { edit: (path) => writeFileSync(path, readFileSync(path)), says: false },
+  'is replaced by a copy': { edit: (path) => { copyFileSync(path, `${path}.copy`); renameSync(`${path}.copy`, path); }, says: false },
+  'goes away': { edit: (path) => rmSync(path), says: false },
+  'becomes a pipe': { edit: (path) => { rmSync(path); spawnSync('mkfifo', [path]); }, says: false },
+};
+for (const [name, { edit, says }] of Object.entries(edits))
+  test(`a configuration that ${name} while it is used is ${says ? 'told of once' : 'no change'}`, async () => {
+    const path = configure('edited.json', { up: told(`[${TOOL}]`) });
+    const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
+    await other.initialize();
+    const ask = async (tool, args) => (await other.call(tool, args)).result.content[0].text;
+    assert.doesNotMatch(await ask('discover', {}), CHANGED);
+    edit(path);
+    assert.doesNotMatch(await ask('execute', { code: 'return 1' }), CHANGED);
+    const first = await ask('discover', { server: 'more' });
+    assert.equal(CHANGED.test(first), says, first);
+    assert.match(first, /there is no server 'more'/); // what runs goes by what was read
+    for (const [tool, args] of [['discover', {}], ['provision', { server: 'up' }], ['provision', { server: 'more' }]])
+      assert.doesNotMatch(await ask(tool, args), CHANGED);
+    await other.close();
+    rmSync(path, { force: true });
+    assert.equal(other.stderr.split('has changed since').length - 1, says ? 1 : 0, other.stderr);
+  });
+
+test('a configuration that has changed is told of by provision, too, of a server that it knows or not', async () => {
+  for (const server of ['up', 'more']) {
+    const path = configure('provided.json', { up: told(`[${TOOL}]`) });
+    const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
+    await other.initialize();
+    configure('provided.json', { more: told('[]') });
+    assert.match((await other.call('provision', { server })).result.content[0].text, CHANGED, server);
+    await other.close();
+  }
 });
 
 test('who asks for the tools of a server that does not start is told why', async () => {

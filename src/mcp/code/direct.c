@@ -280,9 +280,21 @@ static void on_provided(void *user, const gbx_upstream_reply *failure)
                            info.fault[0] != 0 ? info.fault : "it has not answered yet",
                            &text);
     }
-    gbx_code_say(p->code, p->request, &text, !is_ready);
+    gbx_code_say_changed(p->code, p->request, &text, !is_ready);
     gbx_buf_cleanup(&text);
     free(p);
+}
+
+/* What is not known may have been configured since. */
+static void refuse_provision(gbx_mcp_code *code, gbx_mcp_request *request,
+                             const char *why, const gbx_buf *message)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+
+    gbx_buf_init(&text, GBX_KIB(16));
+    (void)gbx_buf_printf(&text, "%s: ", why);
+    (void)gbx_buf_append(&text, message->data, message->len);
+    gbx_code_say_changed(code, request, &text, true);
 }
 
 /* ---- arguments -------------------------------------------------------------------------- */
@@ -311,6 +323,7 @@ void gbx_code_call(void *user, gbx_mcp_request *request, gbx_view arguments)
     const char *why;
     gbx_buf message;
 
+    gbx_code_look_at_file(code);
     if (refuse_others(code, request, arguments, names))
         return;
     d = read_direct(code, arguments);
@@ -368,8 +381,7 @@ void gbx_code_provision(void *user, gbx_mcp_request *request, gbx_view arguments
             (void)gbx_buf_puts(&message, "; nothing is installed by this tool");
     }
     if (message.len > 0)
-        gbx_code_say_wrong(code, request, "%s: %.*s", why, (int)message.len,
-                           (char *)message.data);
+        refuse_provision(code, request, why, &message);
     else if (p != NULL)
         gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
     gbx_buf_cleanup(&message);

@@ -261,7 +261,7 @@ static void on_learnt(void *user, const gbx_upstream_reply *failure)
             "query",
             (unsigned)(REPLY_MAX >> 20));
     else
-        gbx_code_say(d->code, d->request, &text, !is_known);
+        gbx_code_say_changed(d->code, d->request, &text, !is_known);
     gbx_buf_cleanup(&text);
     free(d);
 }
@@ -308,7 +308,7 @@ void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments)
         gbx_buf_cleanup(&message);
         return;
     }
-    gbx_code_say(code, request, &message, true);
+    gbx_code_say_changed(code, request, &message, true);
     gbx_buf_cleanup(&message);
     free(d);
 }

@@ -66,6 +66,7 @@ void gbx_code_execute(void *user, gbx_mcp_request *request, gbx_view arguments)
     bool has_timeout = timeout.at != NULL && gbx_view_kind(timeout) != 'n';
     gbx_buf text;
 
+    gbx_code_look_at_file(code);
     if (refuse_others(code, request, arguments))
         return;
     gbx_buf_init(&text, (size_t)code->settings->code_bytes * 6 + 6);

@@ -33,8 +33,10 @@ struct gbx_mcp_code {
     struct gbx_code_run *open_runs;
     struct learning *learning;
     struct gbx_direct *directs;
-    char id[9];    /* of this object, in the log of the gate */
-    uint64_t runs; /* so far */
+    char id[9];        /* of this object, in the log of the gate */
+    uint64_t runs;     /* so far */
+    bool file_changed; /* the configuration; said on standard error */
+    bool change_told;  /* to the model, too */
 };
 
 /* ---- names of servers and tools (names.c) ------------------------------------------ */
@@ -128,6 +130,12 @@ void gbx_code_say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *t
                   bool is_error);
 void gbx_code_say_wrong(gbx_mcp_code *code, gbx_mcp_request *request,
                         const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The same; if the configuration has changed, the first of them begins with that. */
+void gbx_code_say_changed(gbx_mcp_code *code, gbx_mcp_request *request,
+                          const gbx_buf *text, bool is_error);
+/* Has it? Then a person is told, once. */
+void gbx_code_look_at_file(gbx_mcp_code *code);
 
 /* What a tool says while a call of it runs, with the names of both before it. */
 void gbx_code_say_progress(gbx_mcp_request *request, const char *server,

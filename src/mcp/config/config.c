@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "mcp/config/jsonc.h"
 #include "mcp/config/parts.h"
+#include "mcp/config/stamp.h"
 #include "policy/lists.h"
 #include "policy/refuse.h"
 #include "policy/secrets.h"
@@ -86,9 +87,10 @@ static gbx_mcp_config *config_new(const char *path)
         return NULL;
     gbx_mcp_settings_default(&config->settings);
     config->rules = gbx_gate_rules_new();
+    config->stamp = calloc(1, sizeof *config->stamp);
     config->path = path != NULL ? strdup(path) : NULL;
     if (config->settings.tool_prefix == NULL || config->rules == NULL ||
-        (path != NULL && config->path == NULL)) {
+        config->stamp == NULL || (path != NULL && config->path == NULL)) {
         gbx_mcp_config_free(config);
         return NULL;
     }
@@ -272,6 +274,8 @@ gbx_status gbx_mcp_config_load(const char *path, gbx_mcp_config **ret,
     if (status == GBX_OK)
         status = gbx_mcp_config_parse(buf.data != NULL ? (const char *)buf.data : "",
                                       buf.len, path, ret, reterr);
+    if (status == GBX_OK)
+        gbx_config_stamp_set((*ret)->stamp, fd, buf.data, buf.len);
     gbx_secrets_wipe(&buf);
     return status;
 }
@@ -286,6 +290,7 @@ void gbx_mcp_config_free(gbx_mcp_config *config)
     free(config->settings.tool_prefix);
     free(config->settings.audit_path);
     gbx_gate_rules_free(config->rules);
+    free(config->stamp);
     free(config->path);
     free(config);
 }

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "mcp/config/add_rule.h"
 #include "mcp/config/replace.h"
+#include "mcp/config/stamp.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,9 @@ gbx_status gbx_gate_write_rule(const gbx_gate_call *call, gbx_error *reterr)
         status = cannot(reterr, "the file cannot be edited");
     else
         status = write_edited(call->gate->config, &edit, reterr);
+    if (status == GBX_OK)
+        gbx_config_stamp_edited(call->gate->config, text.data, text.len, edit.text.data,
+                                edit.text.len);
     gbx_edit_close(&edit);
     return status;
 }

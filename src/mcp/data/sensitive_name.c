@@ -3,6 +3,7 @@
 #include "mcp/data/sensitive.h"
 
 #include "base/cleanup.h"
+#include "mcp/data/sensitive_tongue.h"
 #include "mcp/data/sensitive_word.h"
 
 #include <ctype.h>
@@ -51,7 +52,7 @@ static bool is_person_word(const char *word)
             (word[len] == 0 || strcmp(word + len, "s") == 0))
             return true;
     }
-    return strcmp(word, "people") == 0;
+    return strcmp(word, "people") == 0 || gbx_tongue_is_person_word(word);
 }
 
 static bool is_person(const gbx_words *w)
@@ -102,12 +103,12 @@ static bool is_aspect(const gbx_words *w)
 
 static bool is_name(const gbx_words *w)
 {
-    static const char *const names[] = {"name", "nom", "nombre"};
+    static const char *const names[] = {"name", "nom", "nombre", "nome", "naam"};
 
     return gbx_words_have_any(w, names, GBX_COUNTOF(names));
 }
 
-/* Somebody's: customer_name, BillingName; in one word, too: Kundenname. */
+/* Somebody's: customer_name, BillingName; in one word, too: Kundenname, klantnaam. */
 static bool is_name_of_person(const gbx_words *w)
 {
     bool has_name = is_name(w);
@@ -119,7 +120,8 @@ static bool is_name_of_person(const gbx_words *w)
         memcpy(word, w->list[i], len + 1);
         if (has_name && (is_person_word(word) || is_role(word)))
             return true;
-        if (len < 5 || strcmp(word + len - 4, "name") != 0)
+        if (len < 5 || (strcmp(word + len - 4, "name") != 0 &&
+                        strcmp(word + len - 4, "naam") != 0))
             continue;
         word[len - 4] = 0;
         if (is_person_word(word) || is_role(word))
@@ -167,7 +169,8 @@ static bool is_secret(const gbx_words *w, bool is_number)
     return !(is_number && is_figure(w)) &&
            (gbx_words_have_part(w, parts, GBX_COUNTOF(parts), is_number) ||
             gbx_words_have_any(w, alone, GBX_COUNTOF(alone)) ||
-            gbx_words_are_any(w, whole, GBX_COUNTOF(whole)));
+            gbx_words_are_any(w, whole, GBX_COUNTOF(whole)) ||
+            gbx_tongue_is(w, GBX_TONGUE_SECRET, is_number));
 }
 
 /* When somebody was born. */
@@ -281,6 +284,7 @@ static bool is_of_person(const gbx_words *w, bool is_number)
 
     return (!is_number && is_mail(w)) || is_birth(w, is_number) ||
            is_identity(w, is_number) ||
+           gbx_tongue_is(w, GBX_TONGUE_PERSONAL, is_number) ||
            gbx_words_have_part(w, parts, GBX_COUNTOF(parts), is_number) ||
            gbx_words_have_any(w, alone, GBX_COUNTOF(alone)) ||
            gbx_words_are_any(w, whole, GBX_COUNTOF(whole));
@@ -297,6 +301,7 @@ static bool is_address(const gbx_words *w, bool is_number)
     static const char *const whole[] = {"str"}; /* as a number it is a strength */
 
     return gbx_words_have_any(w, alone, GBX_COUNTOF(alone)) ||
+           gbx_tongue_is(w, GBX_TONGUE_ADDRESS, is_number) ||
            (!is_number && gbx_words_are_any(w, whole, GBX_COUNTOF(whole)));
 }
 
@@ -361,6 +366,7 @@ static bool is_sensitive(const gbx_words *w, bool is_number)
         return false;
     return is_secret(w, is_number) || is_of_person(w, is_number) ||
            is_address(w, is_number) || is_name_of_person(w) ||
+           gbx_tongue_is(w, GBX_TONGUE_NUMBER, is_number) ||
            gbx_words_have_part(w, sensitive_parts, GBX_COUNTOF(sensitive_parts),
                                is_number) ||
            gbx_words_have_any(w, alone, GBX_COUNTOF(alone)) ||
@@ -400,8 +406,9 @@ bool gbx_sensitive_is_personal(const char *name, size_t len, bool is_number)
 {
     /* Shown themselves, but of nobody else. */
     static const char *const signs[] = {
-        "salary", "wage", "gehalt",     "salaire", "salario",
-        "gender", "sex",  "geschlecht", "patient", "diagnosis",
+        "salary", "wage", "gehalt",     "salaire",  "salario",   "stipendio",
+        "gender", "sex",  "geschlecht", "patient",  "diagnosis", "salaris",
+        "sesso",  "sexo", "sexe",       "geslacht",
     };
     static const char *const machines[] = {"ip", "ipv", "mac", "host", "server"};
     gbx_words w;

@@ -242,7 +242,7 @@ bool gbx_tongue_is_person_word(const char *word)
     for (size_t i = 0; i < GBX_COUNTOF(persons); i++) {
         size_t len = strlen(persons[i]);
 
-        if (strncmp(word, persons[i], len) == 0 &&
+        if (word[0] == persons[i][0] && strncmp(word, persons[i], len) == 0 &&
             (word[len] == 0 || strcmp(word + len, "s") == 0))
             return true;
     }

@@ -5,6 +5,8 @@
 #include "base/cleanup.h"
 
 #include <ctype.h>
+#include <limits.h>
+#include <stdint.h>
 #include <string.h>
 
 static char lower(char c)
@@ -35,6 +37,7 @@ static void add_letter(gbx_words *w, char letter)
         return;
     word[len] = w->joined[w->joined_len++] = letter;
     word[len + 1] = w->joined[w->joined_len] = 0;
+    w->ends[w->count - 1] = w->joined_len;
 }
 
 /* Of address2 that is address. */
@@ -54,6 +57,7 @@ static void end_word(gbx_words *w, char *word, size_t *len)
         memcpy(w->list[w->count++], word, *len + 1);
         memcpy(w->joined + w->joined_len, word, *len + 1);
         w->joined_len += *len;
+        w->ends[w->count - 1] = w->joined_len;
         w->is_spelled = is_letter;
     }
     *len = 0;
@@ -81,24 +85,34 @@ static bool is_device(const char *word)
     return false;
 }
 
-/* Does it stand at w->joined[at] where words begin, or at the end of one? A number that is
- * named in the plural is how many there are. */
-static bool is_part_at(const gbx_words *w, size_t at, size_t len, bool is_number)
+/* At the beginning of that word, perhaps into others. A number that is named in the plural
+ * is how many there are. */
+static bool begins_at(const gbx_words *w, size_t word, const char *part, size_t len,
+                      bool is_number)
 {
-    size_t start = 0, end = 0, i = 0;
-    bool is_plural, is_first;
+    size_t start = word > 0 ? w->ends[word - 1] : 0;
 
-    while (end <= at) {
-        start = end;
-        end += strlen(w->list[i++]);
-    }
-    is_first = at == start;
-    if (!is_first && (at + len > end || is_device(w->joined + start)))
+    if (w->joined[start] != part[0] || strncmp(w->joined + start, part, len) != 0)
         return false;
-    while (end < at + len)
-        end += strlen(w->list[i++]);
-    is_plural = at + len + 1 == end && w->joined[at + len] == 's';
-    return is_plural ? !is_number : is_first || at + len == end;
+    while (w->ends[word] < start + len)
+        word++;
+    return !is_number || start + len + 1 != w->ends[word] ||
+           w->joined[start + len] != 's';
+}
+
+/* Inside of that word, up to its end or to that of its singular. */
+static bool ends_at(const gbx_words *w, size_t word, const char *part, size_t len,
+                    bool is_number)
+{
+    size_t start = word > 0 ? w->ends[word - 1] : 0;
+    size_t end = w->ends[word];
+    bool is_plural = !is_number && w->joined[end - 1] == 's';
+
+    for (int i = 0; i <= is_plural; i++, end--)
+        if (end > start + len && w->joined[end - 1] == part[len - 1] &&
+            strncmp(w->joined + end - len, part, len) == 0)
+            return !is_device(w->joined + start);
+    return false;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -129,7 +143,7 @@ void gbx_words_take(const char *name, size_t len, gbx_words *w)
 bool gbx_words_has(const gbx_words *w, const char *word)
 {
     for (size_t i = 0; i < w->count; i++)
-        if (strcmp(w->list[i], word) == 0)
+        if (w->list[i][0] == word[0] && strcmp(w->list[i], word) == 0)
             return true;
     return false;
 }
@@ -153,9 +167,19 @@ bool gbx_words_are_any(const gbx_words *w, const char *const *list, size_t count
 bool gbx_words_have_part(const gbx_words *w, const char *const *parts, size_t count,
                          bool is_number)
 {
-    for (size_t i = 0; i < count; i++)
-        for (const char *at = w->joined; (at = strstr(at, parts[i])) != NULL; at++)
-            if (is_part_at(w, (size_t)(at - w->joined), strlen(parts[i]), is_number))
+    bool has[UCHAR_MAX + 1] = {false}; /* most parts begin with what it has not */
+
+    for (size_t i = 0; i < w->joined_len; i++)
+        has[(unsigned char)w->joined[i]] = true;
+    for (size_t i = 0; i < count; i++) {
+        size_t len = has[(unsigned char)parts[i][0]] ? strlen(parts[i]) : SIZE_MAX;
+
+        if (len > w->joined_len)
+            continue;
+        for (size_t word = 0; word < w->count; word++)
+            if (begins_at(w, word, parts[i], len, is_number) ||
+                ends_at(w, word, parts[i], len, is_number))
                 return true;
+    }
     return false;
 }

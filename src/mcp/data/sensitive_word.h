@@ -20,7 +20,8 @@ typedef struct gbx_words {
     size_t count;
     char joined[GBX_WORDS_MAX * GBX_WORD_SIZE]; /* all, without anything between */
     size_t joined_len;
-    bool is_spelled; /* the last word, in letters that stand alone */
+    size_t ends[GBX_WORDS_MAX]; /* of the words in it */
+    bool is_spelled;            /* the last word, in letters that stand alone */
 } gbx_words;
 
 void gbx_words_take(const char *name, size_t len, gbx_words *w);

@@ -182,6 +182,41 @@ static void test_numbers_in_groups__that_no_phone_is_are_shown(void **state)
             fail_msg("%s", texts[i]);
 }
 
+/* As they are copied from pages, documents and contacts. */
+static void test_looks__of_what_is_written_with_other_signs(void **state)
+{
+    static const char *const texts[] = {
+        "\u202a+491712345678\u202c", /* within marks of direction, by a phone */
+        "+49\u00a0171\u00a02345678",
+        "06\u202f12\u202f34\u202f56\u202f78",
+        "4111\u00a01111\u00a01111\u00a01111",
+        "4111\u20111111\u20111111\u20111111",
+        "415\u2013555\u20130123",
+        "DE89\u00a03704\u00a00044\u00a00532\u00a00130\u00a000",
+        "\u0660\u0661\u0667\u0661-\u0662\u0663\u0664\u0665\u0666\u0667\u0668",
+        "ada\uff20example.com",
+        "\u200bsk-proj-abcdEFGH1234",
+        "gh\u00adp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "password\uff1ahunter2",
+        "password\u00a0=\u00a0hunter2",
+        "\ufeff192.168.10.20",
+    };
+    static const char *const others[] = {"1990\u20132000",
+                                         "1\u00a0250\u00a0000",
+                                         "10:00\u201312:00",
+                                         "caf\u00e9\u00a0au lait",
+                                         "\u202a\u202c",
+                                         "\u6771\u4eac\u3000\u6e2f\u533a"};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++)
+        if (!gbx_sensitive_looks(texts[i], strlen(texts[i])))
+            fail_msg("%s", texts[i]);
+    for (size_t i = 0; i < GBX_COUNTOF(others); i++)
+        if (gbx_sensitive_looks(others[i], strlen(others[i])))
+            fail_msg("%s", others[i]);
+}
+
 static void check_mask(bool (*mask)(const char *, size_t, gbx_buf *), const char *text,
                        const char *masked)
 {
@@ -207,6 +242,9 @@ static void test_mask__keeps_the_shape(void **state)
                "tel +00 000 0000000!");
     check_mask(gbx_sensitive_mask_parts, "DE89 3704 0044 0532 0130 00",
                "XX00 0000 0000 0000 0000 00");
+    check_mask(gbx_sensitive_mask_parts, "caf\u00e9 \u202a+491712345678\u202c, ok",
+               "caf\u00e9 \u202a+000000000000x, ok");
+    check_mask(gbx_sensitive_mask_parts, "ada\u00a0l@x.de", "xxxxx@x.xx");
 }
 
 static void test_a_secret_behind_its_name__is_masked_alone(void **state)
@@ -356,6 +394,7 @@ int main(void)
         cmocka_unit_test(test_looks__of_what_nobody_shows),
         cmocka_unit_test(test_looks__of_ordinary_values),
         cmocka_unit_test(test_phones__are_masked_however_they_are_written),
+        cmocka_unit_test(test_looks__of_what_is_written_with_other_signs),
         cmocka_unit_test(test_numbers_in_groups__that_no_phone_is_are_shown),
         cmocka_unit_test(test_mask__keeps_the_shape),
         cmocka_unit_test(test_a_secret_behind_its_name__is_masked_alone),

@@ -11,11 +11,13 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "mcp/data/sensitive_address.h"
+#include "mcp/data/sensitive_fold.h"
 #include "mcp/data/sensitive_key.h"
 #include "mcp/data/sensitive_number.h"
 #include "mcp/data/sensitive_pair.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -371,9 +373,7 @@ static bool is_iban_in_groups(const char *text, size_t len)
     return len <= IBAN_MAX + 9 && is_iban(text, len);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
-bool gbx_sensitive_looks(const char *text, size_t len)
+static bool looks_as_it_stands(const char *text, size_t len)
 {
     if (is_iban_in_groups(text, len))
         return true;
@@ -385,6 +385,54 @@ bool gbx_sensitive_looks(const char *text, size_t len)
             return true;
     }
     return false;
+}
+
+/* marks: of the bytes of what is shown, in which text[i] begins at from[i]; NULL: at i. */
+static void mark_parts(const char *text, size_t len, const size_t *from, char *marks)
+{
+    bool is_whole = is_iban_in_groups(text, len);
+
+    for (size_t at = 0; at < len;) {
+        bool is_sensitive = is_whole;
+        size_t end = is_whole ? len : next_part(text, len, at, &is_sensitive);
+        size_t start = from != NULL ? from[at] : at;
+
+        if (is_sensitive)
+            memset(marks + start, 1, (from != NULL ? from[end] : end) - start);
+        at = end;
+    }
+}
+
+static void put_marked(const char *text, size_t len, const char *marks, gbx_buf *to)
+{
+    for (size_t at = 0; at < len;) {
+        size_t end = at;
+
+        while (end < len && marks[end] == marks[at])
+            end++;
+        if (marks[at] != 0)
+            (void)gbx_sensitive_mask(text + at, end - at, to);
+        else
+            (void)gbx_buf_append(to, text + at, end - at);
+        at = end;
+    }
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_sensitive_looks(const char *text, size_t len)
+{
+    gbx_folded folded;
+    gbx_fold_result result;
+    bool looks;
+
+    if (looks_as_it_stands(text, len))
+        return true;
+    result = gbx_sensitive_fold(text, len, &folded);
+    looks = result == GBX_FOLD_NOMEM ||
+            (result == GBX_FOLD_DONE && looks_as_it_stands(folded.text, folded.len));
+    gbx_folded_cleanup(&folded);
+    return looks;
 }
 
 bool gbx_sensitive_mask(const char *text, size_t len, gbx_buf *to)
@@ -406,17 +454,19 @@ bool gbx_sensitive_mask(const char *text, size_t len, gbx_buf *to)
 
 bool gbx_sensitive_mask_parts(const char *text, size_t len, gbx_buf *to)
 {
-    if (is_iban_in_groups(text, len))
-        return gbx_sensitive_mask(text, len, to);
-    for (size_t at = 0; at < len;) {
-        bool is_sensitive;
-        size_t end = next_part(text, len, at, &is_sensitive);
+    gbx_folded folded;
+    gbx_fold_result result = gbx_sensitive_fold(text, len, &folded);
+    char *marks = calloc(len + 1, 1);
 
-        if (is_sensitive)
-            (void)gbx_sensitive_mask(text + at, end - at, to);
-        else
-            (void)gbx_buf_append(to, text + at, end - at);
-        at = end;
+    if (marks == NULL || result == GBX_FOLD_NOMEM) {
+        to->failed = true;
+    } else {
+        mark_parts(text, len, NULL, marks);
+        if (result == GBX_FOLD_DONE)
+            mark_parts(folded.text, folded.len, folded.from, marks);
+        put_marked(text, len, marks, to);
     }
+    free(marks);
+    gbx_folded_cleanup(&folded);
     return !to->failed;
 }

@@ -35,6 +35,7 @@ static void test_looks__of_what_nobody_shows(void **state)
         "DE89370400440532013000",
         "DE89 3704 0044 0532 0130 00",
         "GB82 WEST 1234 5698 7654 32",
+        "FR 14 20041 01005 0500013M026 06",
         "192.168.10.20",
         "10.0.0.1:8080",
         "http://10.0.0.1/x",
@@ -242,6 +243,14 @@ static void test_mask__keeps_the_shape(void **state)
                "tel +00 000 0000000!");
     check_mask(gbx_sensitive_mask_parts, "DE89 3704 0044 0532 0130 00",
                "XX00 0000 0000 0000 0000 00");
+    check_mask(gbx_sensitive_mask_parts,
+               "to FR14 2004 1010 0505 0001 3M02 606 on May 1",
+               "to XX00 0000 0000 0000 0000 0X00 000 on May 1");
+    check_mask(gbx_sensitive_mask_parts,
+               "IBAN:BE68-5390-0754-7034, GB82 WEST 1234 5698 7654 32.",
+               "IBAN:XX00-0000-0000-0000, XX00 XXXX 0000 0000 0000 00.");
+    check_mask(gbx_sensitive_mask_parts, "AB12 3456 some text that goes on",
+               "AB12 3456 some text that goes on");
     check_mask(gbx_sensitive_mask_parts, "caf\u00e9 \u202a+491712345678\u202c, ok",
                "caf\u00e9 \u202a+000000000000x, ok");
     check_mask(gbx_sensitive_mask_parts, "ada\u00a0l@x.de", "xxxxx@x.xx");

@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "mcp/data/sensitive_address.h"
 #include "mcp/data/sensitive_fold.h"
+#include "mcp/data/sensitive_iban.h"
 #include "mcp/data/sensitive_key.h"
 #include "mcp/data/sensitive_number.h"
 #include "mcp/data/sensitive_pair.h"
@@ -26,15 +27,7 @@
 #define PHONE_MAX  15
 #define CARD_MIN   13
 #define CARD_MAX   19
-#define IBAN_MIN   15
-#define IBAN_MAX   34
-
-static char upper(char c)
-{
-    if (c >= 'a' && c <= 'z')
-        return (char)(c - ('a' - 'A'));
-    return c;
-}
+#define IBAN_ROOM  43 /* with blanks */
 
 /* ---- runs without white space ------------------------------------------------------ */
 
@@ -47,42 +40,6 @@ static bool is_email(const char *s, size_t len)
         return false;
     dot = memchr(at, '.', len - (size_t)(at - s));
     return dot != NULL && dot > at + 1 && dot + 1 < s + len;
-}
-
-/* Without blanks; 0 if there is anything else than letters and digits, or too much. */
-static size_t take_plain(const char *s, size_t len, char plain[IBAN_MAX])
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < len; i++) {
-        if (s[i] == ' ')
-            continue;
-        if (n == IBAN_MAX || !isalnum((unsigned char)s[i]))
-            return 0;
-        plain[n++] = upper(s[i]);
-    }
-    return n;
-}
-
-/* ISO 13616: moved and spelled out as a number it is 1 modulo 97. */
-static bool is_iban(const char *s, size_t len)
-{
-    static const char form[] = "AA00";
-    char plain[IBAN_MAX];
-    size_t n = take_plain(s, len, plain);
-    unsigned rest = 0;
-
-    if (n < IBAN_MIN)
-        return false;
-    for (size_t i = 0; form[i] != 0; i++)
-        if ((form[i] == '0') != (isdigit((unsigned char)plain[i]) != 0))
-            return false;
-    for (size_t i = 0; i < n; i++) {
-        unsigned c = (unsigned char)plain[(i + 4) % n];
-
-        rest = c <= '9' ? (rest * 10 + c - '0') % 97 : (rest * 100 + c - 'A' + 10) % 97;
-    }
-    return rest == 1;
 }
 
 /* tel:+14155550123 */
@@ -150,8 +107,9 @@ static bool is_telling(const char *s, size_t len)
         len--;
     if (len == 0)
         return false;
-    return is_email(s, len) || gbx_sensitive_is_key(s, len) || is_iban(s, len) ||
-           is_phone_link(s, len) || is_telling_url(s, len);
+    return is_email(s, len) || gbx_sensitive_is_key(s, len) ||
+           gbx_sensitive_is_iban(s, len) || is_phone_link(s, len) ||
+           is_telling_url(s, len);
 }
 
 /* ---- runs of digits ---------------------------------------------------------------- */
@@ -292,7 +250,8 @@ static size_t inner_end(const char *s, size_t len, size_t at)
         end++;
     while (end > at && s[end - 1] == '.')
         end--;
-    if (gbx_sensitive_is_marked_key(s + at, end - at) || is_iban(s + at, end - at))
+    if (gbx_sensitive_is_marked_key(s + at, end - at) ||
+        gbx_sensitive_is_iban(s + at, end - at))
         return end;
     return at;
 }
@@ -368,15 +327,19 @@ static size_t next_part(const char *s, size_t len, size_t at, bool *ret_sensitiv
     return *ret_sensitive ? end : inner_part(s, len, at, end, ret_sensitive);
 }
 
-static bool is_iban_in_groups(const char *text, size_t len)
+/* An IBAN and nothing else, with blanks anywhere. */
+static bool is_all_iban(const char *text, size_t len)
 {
-    return len <= IBAN_MAX + 9 && is_iban(text, len);
+    return len <= IBAN_ROOM && gbx_sensitive_is_iban(text, len);
 }
 
 static bool looks_as_it_stands(const char *text, size_t len)
 {
-    if (is_iban_in_groups(text, len))
+    if (is_all_iban(text, len))
         return true;
+    for (size_t at = 0; at < len; at++)
+        if (gbx_sensitive_iban_end(text, len, at) > at)
+            return true;
     for (size_t at = 0; at < len;) {
         bool is_sensitive;
 
@@ -388,19 +351,27 @@ static bool looks_as_it_stands(const char *text, size_t len)
 }
 
 /* marks: of the bytes of what is shown, in which text[i] begins at from[i]; NULL: at i. */
+static void mark(size_t at, size_t end, const size_t *from, char *marks)
+{
+    size_t start = from != NULL ? from[at] : at;
+
+    memset(marks + start, 1, (from != NULL ? from[end] : end) - start);
+}
+
 static void mark_parts(const char *text, size_t len, const size_t *from, char *marks)
 {
-    bool is_whole = is_iban_in_groups(text, len);
-
     for (size_t at = 0; at < len;) {
-        bool is_sensitive = is_whole;
-        size_t end = is_whole ? len : next_part(text, len, at, &is_sensitive);
-        size_t start = from != NULL ? from[at] : at;
+        bool is_sensitive;
+        size_t end = next_part(text, len, at, &is_sensitive);
 
         if (is_sensitive)
-            memset(marks + start, 1, (from != NULL ? from[end] : end) - start);
+            mark(at, end, from, marks);
         at = end;
     }
+    for (size_t at = 0; at < len; at++)
+        mark(at, gbx_sensitive_iban_end(text, len, at), from, marks);
+    if (is_all_iban(text, len))
+        mark(0, len, from, marks);
 }
 
 static void put_marked(const char *text, size_t len, const char *marks, gbx_buf *to)

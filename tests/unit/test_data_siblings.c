@@ -86,6 +86,26 @@ static void test_the_second_of_two__is_told_as_the_first_says_in_every_row(void 
           EXAMPLES, "{columns:[\"what\",\"it\"],data:[[\"password\",\"xxxxxxx\"]]}\n");
 }
 
+static void test_what_is_behind_a_flag__is_told_as_the_flag_says(void **state)
+{
+    static const char serve[] =
+        "{\"args\":[\"serve\",\"--port\",\"8080\"],\"line\":\"x --port 80\"}";
+    char *json;
+    (void)state;
+
+    tells_nowhere(
+        "{\"cmd\":\"web\",\"args\":[\"-u\",\"root\",\"--password\",\"hunter2\"]}",
+        "hunter2");
+    tells_nowhere("{\"command\":[\"curl\",\"--oauth2-bearer\",\"hunter2\",\"x\"]}",
+                  "hunter2");
+    tells_nowhere("{\"line\":\"mysql --password hunter2 -u root\"}", "hunter2");
+    tells_nowhere("{\"line\":\"login --api-key 'hunter2'\"}", "hunter2");
+    json = list_of(5, serve, serve);
+    tells(json, TYPE,
+          "{ args: (\"serve\" | \"--port\" | \"8080\")[]; line: \"x --port 80\" }[]");
+    free(json);
+}
+
 static void test_rows__are_told_as_the_names_of_their_columns_say(void **state)
 {
     (void)state;
@@ -121,6 +141,7 @@ int main(void)
         cmocka_unit_test(test_the_second_of_two__is_told_as_the_first_says),
         cmocka_unit_test(
             test_the_second_of_two__is_told_as_the_first_says_in_every_row),
+        cmocka_unit_test(test_what_is_behind_a_flag__is_told_as_the_flag_says),
         cmocka_unit_test(test_rows__are_told_as_the_names_of_their_columns_say),
         cmocka_unit_test(test_rows__are_told_as_the_first_of_them_says),
     };

@@ -288,6 +288,7 @@ static void put_elements(example *e, gbx_view array, gbx_sensitive_place place,
     size_t cursor = 0, named = 0, count = 0, left = 0;
     gbx_view pair = gbx_sibling_pair(array);
     gbx_sensitive_place inside = gbx_describe_inside_row(names.own);
+    gbx_view flag = {0};
     gbx_view none, value;
 
     if (names.below.at == NULL)
@@ -298,6 +299,8 @@ static void put_elements(example *e, gbx_view array, gbx_sensitive_place place,
         gbx_sensitive_place own = place_of_element(value, place, name, inside);
 
         own = place_of_element(value, own, pair, GBX_SENSITIVE_NOTHING);
+        own = place_of_element(value, own, flag, GBX_SENSITIVE_NOTHING);
+        flag = gbx_sibling_flag(value);
         if (count == EXAMPLE_ELEMENTS || e->to->len >= e->until) {
             left++;
             continue;

@@ -188,6 +188,31 @@ static size_t tagged_end(const char *text, size_t len, size_t at, size_t before)
                : at;
 }
 
+/* Up to the next word, or its quote. */
+static size_t flagged_end(const char *text, size_t len, size_t at)
+{
+    size_t end = is_quote(text[at]) ? value_end(text, len, at) : at;
+
+    while (end < len && !isspace((unsigned char)text[end]))
+        end++;
+    return end;
+}
+
+/* --password hunter2 */
+static bool is_behind_flag(const char *text, size_t at)
+{
+    size_t end = before_blanks(text, at);
+    size_t start;
+
+    if (end == at)
+        return false;
+    start = word_start(text, end);
+    return end - start > 2 && text[start] == '-' && text[start + 1] == '-' &&
+           text[at] != '-' &&
+           gbx_sensitive_is_secret(text + start, end - start,
+                                   isdigit((unsigned char)text[at]) != 0);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 size_t gbx_sensitive_pair_end(const char *text, size_t len, size_t at)
@@ -199,6 +224,8 @@ size_t gbx_sensitive_pair_end(const char *text, size_t len, size_t at)
         return at;
     if (is_borne(text, len, at))
         return plain_end(text, len, at);
+    if (is_behind_flag(text, at))
+        return flagged_end(text, len, at);
     if (text[before - 1] == '>')
         return tagged_end(text, len, at, before);
     if (text[before - 1] != '=' && text[before - 1] != ':')

@@ -238,6 +238,15 @@ static void look_at_members(gbx_looking *l, gbx_shape *s, gbx_view object, int d
         take_names(rows->element, columns);
 }
 
+static void look_at_element(gbx_looking *l, gbx_shape *s, gbx_view value, int depth)
+{
+    size_t distinct = s->element->distinct;
+
+    look(l, s->element, value, depth);
+    if (gbx_sibling_flag(value).at != NULL && is_new(s, s->element, distinct))
+        take_name(s, value, GBX_SENSITIVE_NOTHING);
+}
+
 static void look_at_elements(gbx_looking *l, gbx_shape *s, gbx_view array, int depth)
 {
     size_t cursor = 0;
@@ -253,7 +262,7 @@ static void look_at_elements(gbx_looking *l, gbx_shape *s, gbx_view array, int d
         if (s->element == NULL && depth < GBX_SHAPE_DEPTH_MAX)
             s->element = node_new(l);
         if (s->element != NULL)
-            look(l, s->element, value, depth + 1);
+            look_at_element(l, s, value, depth + 1);
     }
     l->is_in_record = was_in_record;
     if (s->element == NULL)

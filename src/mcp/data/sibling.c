@@ -129,6 +129,13 @@ gbx_view gbx_sibling_pair(gbx_view array)
     return first;
 }
 
+gbx_view gbx_sibling_flag(gbx_view element)
+{
+    bool is_flag = element.len > 4 && memcmp(element.at, "\"--", 3) == 0;
+
+    return is_flag ? element : (gbx_view){0};
+}
+
 gbx_view gbx_sibling_next(gbx_view names, size_t *cursor)
 {
     gbx_view none, name;

@@ -33,6 +33,9 @@ gbx_view gbx_sibling_header(gbx_view array);
 /* The first of two elements, if it is a text. */
 gbx_view gbx_sibling_pair(gbx_view array);
 
+/* The element of a command, if it is the name of the next: --password; or no value. */
+gbx_view gbx_sibling_flag(gbx_view element);
+
 /* The next of such names, by its cursor: itself, or the "name" that it has. */
 gbx_view gbx_sibling_next(gbx_view names, size_t *cursor);
 

@@ -54,6 +54,14 @@ GBX_API int gbx_drive_fd(const gbx_drive *drive);
  */
 GBX_API GBX_MUST_USE gbx_result *gbx_drive_step(gbx_drive *drive);
 
+/**
+ * After a step that returned NULL: does the worker run, or wait for one answer at most, while no
+ * other call of the engine is under way? Then thread and worker take turns, and are better off on
+ * one processor: the worker is woken on that of the thread that steps, as is. A loop that has
+ * nothing else to do wins as much again if it stays there while it waits.
+ */
+GBX_API int gbx_drive_takes_turns(const gbx_drive *drive);
+
 /** End the call, if it has not ended, and forget it. Not from one of its callbacks.
  *  NULL is ignored. */
 GBX_API void gbx_drive_free(gbx_drive *drive);

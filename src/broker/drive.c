@@ -283,6 +283,11 @@ gbx_result *gbx_drive_step(gbx_drive *drive)
     return run->phase == GBX_RUN_ENDED ? finish(drive) : NULL;
 }
 
+int gbx_drive_takes_turns(const gbx_drive *drive)
+{
+    return drive->run.takes_turns;
+}
+
 void gbx_drive_free(gbx_drive *drive)
 {
     gbx_engine *engine;

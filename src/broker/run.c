@@ -6,6 +6,7 @@
 #include "broker/run.h"
 
 #include "base/clock.h"
+#include "base/place.h"
 #include "base/utf8.h"
 #include "broker/engine.h"
 #include "broker/loader.h"
@@ -139,6 +140,41 @@ static bool send_some(gbx_run *run)
     }
 }
 
+/* A number that has ended, and was reaped, may be another process's. */
+static bool is_there(const gbx_worker *w)
+{
+    return syscall(SYS_pidfd_send_signal, w->pidfd, 0, NULL, 0) == 0;
+}
+
+/* The thread that steps and the worker wait for each other: one thing is under way at most.
+ * Among several runs the thread may be long in coming to its end. */
+static bool takes_turns(gbx_run *run)
+{
+    gbx_engine *engine = run->engine;
+    bool is_alone;
+
+    if (!run->is_stepped || run->exchange.host_open > 1)
+        return false;
+    (void)pthread_mutex_lock(&engine->lock);
+    is_alone = engine->running.count == 1;
+    (void)pthread_mutex_unlock(&engine->lock);
+    return is_alone;
+}
+
+/* The worker wakes on this thread's processor, which is about to be free. It must be asleep, or
+ * the kernel stops a processor to move it: one that has asked for several things is woken by
+ * the reading of each. */
+static void send_here(gbx_run *run)
+{
+    gbx_worker *w = run->worker;
+    cpu_set_t before;
+    bool is_placed = is_there(w) && gbx_place_here(w->pid, &before);
+
+    (void)send_some(run);
+    if (is_placed)
+        gbx_place_anywhere(w->pid, &before);
+}
+
 typedef enum { HEARD_ALL, HEARD_MORE, HEARD_END } heard;
 
 /* Read until there is no more, the last message came or the channel closed; but not
@@ -200,6 +236,8 @@ static bool is_over_cpu(gbx_run *run, int64_t now_ns)
 
 static void step_waiting(gbx_run *run, int64_t now_ns)
 {
+    bool asked_one = run->exchange.last_request - run->woken_request == 1;
+
     if (run->exchange.state != GBX_EXCHANGE_WAITING)
         return;
     if (run->wake_ns == 0 && run->replayer == NULL) {
@@ -210,10 +248,14 @@ static void step_waiting(gbx_run *run, int64_t now_ns)
                               : gbx_hostcall_deliver(run) == 0 && now_ns < run->wake_ns)
         return;
     run->wake_ns = 0;
+    run->woken_request = run->exchange.last_request;
     gbx_recorder_wake(run);
     if (!gbx_exchange_wake(&run->exchange))
         run->exchange.is_nomem = true;
-    (void)send_some(run);
+    if (asked_one && run->exchange.host_open == 0 && takes_turns(run))
+        send_here(run);
+    else
+        (void)send_some(run);
 }
 
 static bool end(gbx_run *run, gbx_end how)
@@ -255,6 +297,7 @@ static bool step_started(gbx_run *run, int64_t now_ns)
     step_waiting(run, now_ns);
     if (run->exchange.is_nomem) /* an answer is lost, and nothing would wake us */
         return end(run, GBX_END_SAID);
+    run->takes_turns = takes_turns(run);
     return gbx_replayer_is_over(run) && end(run, GBX_END_REPLAYED);
 }
 

@@ -53,8 +53,10 @@ typedef struct gbx_run {
     struct gbx_worker *worker; /* set under the engine's lock */
     gbx_run_phase phase;
     atomic_bool is_aborted;
-    bool is_async;   /* the supervisor drives it */
-    bool is_stepped; /* drive.c: calls.wake_fd is open from the beginning */
+    bool is_async;          /* the supervisor drives it */
+    bool is_stepped;        /* drive.c: calls.wake_fd is open from the beginning */
+    uint32_t woken_request; /* the last one before it was woken */
+    bool takes_turns;       /* with the thread that steps: gbx_drive_takes_turns() */
     bool has_exchange;
     bool was_closed;        /* killed by us after it closed its channel */
     bool queue_failed;      /* set under the lock: will never get a worker */

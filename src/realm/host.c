@@ -238,16 +238,16 @@ void gbx_realm_answer(gbx_realm *realm, const gbx_msg_answer *msg)
         JSValueMakeBoolean(ctx, msg->is_error != 0),
         msg->json.len > 0 ? text_value(ctx, msg->json) : JSValueMakeUndefined(ctx),
         bytes_value(ctx, msg->bytes),
-        text_value(ctx, msg->name),
-        text_value(ctx, msg->message),
-        text_value(ctx, msg->code),
+        msg->is_error ? text_value(ctx, msg->name) : NULL,
+        msg->is_error ? text_value(ctx, msg->message) : NULL,
+        msg->is_error ? text_value(ctx, msg->code) : NULL,
     };
 
     realm->host_answers++;
     if (realm->host_open > 0)
         realm->host_open--;
-    JSObjectCallAsFunction(ctx, realm->answer, NULL, GBX_COUNTOF(args), args,
-                           &exception);
+    JSObjectCallAsFunction(ctx, realm->answer, NULL,
+                           msg->is_error ? GBX_COUNTOF(args) : 4, args, &exception);
     if (exception != NULL && realm->host_exception == NULL) {
         realm->host_exception = exception;
         JSValueProtect(ctx, exception);

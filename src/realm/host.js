@@ -74,16 +74,23 @@
     }
   }
 
+  /* Who makes errors of his own gets what ours would say. */
+  function fail(entry, name, message, code) {
+    entry.reject(entry.error !== undefined ? describe(entry.error, name, message, code)
+      : { __proto__: null, name, message, code: code !== '' ? code : undefined });
+  }
+
   /* 0: sent. 1: the host's limit on bytes is reached. 2: too deep for any host. */
   function send(entry) {
     const refused = request(entry.id, entry.name, entry.text, entry.bytes);
     if (refused !== 0) {
       delete open[entry.id];
-      entry.reject(refused === 2
-        ? describe(entry.error, 'TypeError', `the arguments are nested deeper than ${depth} levels`, '')
-        : describe(entry.error, 'RangeError',
+      if (refused === 2)
+        fail(entry, 'TypeError', `the arguments are nested deeper than ${depth} levels`, '');
+      else
+        fail(entry, 'RangeError',
           `${entry.name}: the arguments of all calls together are over the limit`,
-          'ERR_HOST_BYTES'));
+          'ERR_HOST_BYTES');
       return;
     }
     flying++;
@@ -99,6 +106,37 @@
     }
   }
 
+  function begin(entry, args) {
+    const { name } = entry;
+    if (calls < 0) {
+      const allowed = limits();
+      calls = allowed[0];
+      atOnce = allowed[1];
+    }
+    try {
+      entry.text = encode(args);
+    } catch (error) {
+      entry.reject(error);
+      return;
+    }
+    if (calls < 0) {
+      fail(entry, 'TypeError', `${name}: functions of the host serve calls, not preloads`,
+        'ERR_HOST_CALLS');
+      return;
+    }
+    if (calls === 0) {
+      reached();
+      fail(entry, 'RangeError', `${name}: the limit on calls of the host is reached`,
+        'ERR_HOST_CALLS');
+      return;
+    }
+    calls--;
+    entry.id = nextId++; /* now: they are sent in their order */
+    open[entry.id] = entry;
+    if (flying < atOnce) send(entry);
+    else waiting[last++] = entry.id;
+  }
+
   /* plain: the promise is for the value alone, not for { value, bytes }. */
   function start(name, args, bytes, plain) {
     const entry = {
@@ -109,34 +147,18 @@
       entry.resolve = resolve;
       entry.reject = reject;
     });
-    if (calls < 0) {
-      const allowed = limits();
-      calls = allowed[0];
-      atOnce = allowed[1];
-    }
-    try {
-      entry.text = encode(args);
-    } catch (error) {
-      entry.reject(error);
-      return { __proto__: null, id: entry.id, promise };
-    }
-    if (calls < 0) {
-      entry.reject(describe(entry.error, 'TypeError',
-        `${name}: functions of the host serve calls, not preloads`, 'ERR_HOST_CALLS'));
-      return { __proto__: null, id: entry.id, promise };
-    }
-    if (calls === 0) {
-      reached();
-      entry.reject(describe(entry.error, 'RangeError',
-        `${name}: the limit on calls of the host is reached`, 'ERR_HOST_CALLS'));
-      return { __proto__: null, id: entry.id, promise };
-    }
-    calls--;
-    entry.id = nextId++; /* now: they are sent in their order */
-    open[entry.id] = entry;
-    if (flying < atOnce) send(entry);
-    else waiting[last++] = entry.id;
+    begin(entry, args);
     return { __proto__: null, id: entry.id, promise };
+  }
+
+  /* For preloads, whose promises and errors are their own: resolve(value) or reject(error)
+   * is called as the answer comes, or at once, and must not throw. What is no exception of
+   * the arguments' own is { name, message, code }. */
+  function ask(name, args, resolve, reject) {
+    begin({
+      __proto__: null, id: 0, name, text: undefined, bytes: undefined, plain: true, sent: false,
+      error: undefined, resolve, reject,
+    }, args);
   }
 
   function call(name, args, bytes) {
@@ -152,7 +174,7 @@
       return;
     }
     delete open[id];
-    entry.reject(describe(entry.error, 'AbortError', `${entry.name}: cancelled`, 'ABORT_ERR'));
+    fail(entry, 'AbortError', `${entry.name}: cancelled`, 'ABORT_ERR');
   }
 
   function answer(id, isError, json, bytes, name, message, code) {
@@ -162,7 +184,7 @@
     flying--;
     sendWaiting();
     if (isError) {
-      entry.reject(describe(entry.error, name, message, code));
+      fail(entry, name, message, code);
       return;
     }
     const value = json === undefined ? undefined : parse(json);
@@ -232,5 +254,5 @@
     flying = first = last = 0;
   }
 
-  return { forget, call, start, cancel, answer, isWaiting, expose, withhold };
+  return { forget, call, start, ask, cancel, answer, isWaiting, expose, withhold };
 })

@@ -147,7 +147,7 @@ struct gbx_realm {
     JSObjectRef async_function;
     JSObjectRef pending, inspect, inspect_options, errors;
     JSObjectRef causes_options;
-    JSObjectRef answer, expose, withhold, forget; /* of host.js */
+    JSObjectRef answer, expose, withhold, forget, ask; /* of host.js */
     JSObjectRef preload_warm; /* what a preload has left to be run, or NULL */
     JSObjectRef granted[GBX_GRANTS_MAX]; /* by grant.c's table; NULL: not granted */
 

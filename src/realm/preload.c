@@ -127,7 +127,8 @@ static const char *run_one(gbx_realm *realm, gbx_realm_preload *preload)
 
 const char *gbx_preloads_run(gbx_realm *realm, const gbx_realm_setup *setup)
 {
-    JSObjectRef finish = gbx_call_script(realm, gbx_script_preload, 0, NULL);
+    JSValueRef ask = realm->ask;
+    JSObjectRef finish = gbx_call_script(realm, gbx_script_preload, 1, &ask);
     const char *reason = NULL;
     JSValueRef warm;
 

@@ -12,15 +12,20 @@
  * in each worker before its call, for what a short call that calls the host so often would
  * do; no call finds it.
  *
- * Evaluates to a function of nothing; its value takes the names away, and gives back that
- * function, or undefined.
+ * And it finds, at globalThis[Symbol.for('glovebox.ask')], host.js's own way to call a function
+ * of the host, for promises and errors that it makes itself: ask(name, args, resolve, reject).
+ *
+ * Evaluates to a function of ask; its value takes the names away, and gives back the function
+ * that was left, or undefined.
  */
-(function () {
+(function (ask) {
   'use strict';
   const global = globalThis;
   const { defineProperty, deleteProperty, getOwnPropertyDescriptor } = Reflect;
   const NAMES = ['self', 'window', 'global'];
   const WARM = Symbol.for('glovebox.warm');
+  const ASK = Symbol.for('glovebox.ask');
+  defineProperty(global, ASK, { value: ask, enumerable: false, configurable: true });
 
   const getters = { __proto__: null };
   for (let i = 0; i < NAMES.length; i++) {
@@ -48,6 +53,7 @@
     }
     const warm = global[WARM];
     deleteProperty(global, WARM);
+    deleteProperty(global, ASK);
     return typeof warm === 'function' ? warm : undefined;
   };
 })

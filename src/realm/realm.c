@@ -144,6 +144,7 @@ static const char *build_host(gbx_realm *realm, const gbx_realm_setup *setup,
     realm->answer = keep(realm, host, "answer");
     realm->expose = keep(realm, host, "expose");
     realm->withhold = keep(realm, host, "withhold");
+    realm->ask = keep(realm, host, "ask");
     realm->forget = keep(realm, host, "forget");
     return gbx_grants_make(realm, setup->capabilities, natives, host);
 }

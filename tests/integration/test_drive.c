@@ -3,11 +3,13 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "calls.h"
+#include "proc.h"
 #include "until.h"
 
 #include <glovebox/drive.h>
 #include <glovebox/host.h>
 #include <poll.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -310,6 +312,97 @@ static void test_functions__are_answered_by_any_thread(void **state)
     assert_int_equal(gbx_answer(a.engine, a.request, "5", 1, NULL), GBX_E_CLOSED);
 }
 
+typedef struct keep_asked {
+    gbx_request requests[8];
+    size_t count;
+} keep_asked;
+
+static void keep_call(void *user, gbx_engine *engine, const gbx_host_call *call)
+{
+    keep_asked *a = user;
+
+    (void)engine;
+    assert_true(a->count < sizeof a->requests / sizeof a->requests[0]);
+    a->requests[a->count++] = call->request;
+}
+
+static void step_until_asked(gbx_drive *drive, const keep_asked *a, size_t count)
+{
+    while (a->count < count) {
+        assert_true(is_readable(drive, PATIENCE_MS));
+        assert_null(gbx_drive_step(drive));
+    }
+}
+
+static void answer_kept(gbx_engine *engine, const keep_asked *a, size_t number)
+{
+    assert_int_equal(gbx_answer(engine, a->requests[number], "1", 1, NULL), GBX_OK);
+}
+
+static void test_turns__are_taken_while_one_thing_is_under_way(void **state)
+{
+    keep_asked a = {.count = 0};
+    gbx_call call =
+        call_of("async () => { let s = await ask();"
+                " for (const n of await Promise.all([ask(), ask()])) s += n;"
+                " return s + await ask() }");
+    gbx_call other = call_of("async () => { await sleep(20000) }");
+    gbx_drive *drive, *beside;
+
+    assert_int_equal(gbx_engine_expose(*state, "ask", keep_call, &a, NULL), GBX_OK);
+    drive = drive_of(*state, &call);
+    step_until_asked(drive, &a, 1);
+    assert_true(gbx_drive_takes_turns(drive));
+
+    answer_kept(*state, &a, 0);
+    step_until_asked(drive, &a, 3);
+    assert_false(gbx_drive_takes_turns(drive)); /* two are open */
+
+    answer_kept(*state, &a, 1);
+    answer_kept(*state, &a, 2);
+    step_until_asked(drive, &a, 4);
+    assert_true(gbx_drive_takes_turns(drive));
+
+    beside = drive_of(*state, &other);
+    answer_kept(*state, &a, 3);
+    assert_true(is_readable(drive, PATIENCE_MS));
+    assert_null(gbx_drive_step(drive));
+    assert_false(gbx_drive_takes_turns(drive)); /* another call is under way */
+    gbx_drive_free(beside);
+    check_end(drive, GBX_CODE_VALUE, "4");
+}
+
+/* One that has ended meanwhile says nothing. */
+static void check_placed_nowhere(void)
+{
+    pid_t workers[16];
+    size_t count = proc_workers(proc_template(), workers, 16);
+    cpu_set_t ours, its;
+
+    assert_int_equal(sched_getaffinity(0, sizeof ours, &ours), 0);
+    assert_true(count > 0);
+    for (size_t i = 0; i < count; i++)
+        if (sched_getaffinity(workers[i], sizeof its, &its) == 0)
+            assert_true(CPU_EQUAL(&its, &ours));
+}
+
+/* Whoever is woken on our processor may leave it. */
+static void test_turns__leave_a_worker_where_it_may_run(void **state)
+{
+    keep_asked a = {.count = 0};
+    gbx_call call = call_of("async () => { for (let i = 0; i < 5; i++) await ask() }");
+    gbx_drive *drive;
+
+    assert_int_equal(gbx_engine_expose(*state, "ask", keep_call, &a, NULL), GBX_OK);
+    drive = drive_of(*state, &call);
+    for (size_t i = 0; i < 5; i++) {
+        step_until_asked(drive, &a, i + 1);
+        check_placed_nowhere();
+        answer_kept(*state, &a, i);
+    }
+    check_end(drive, GBX_CODE_VALUE, NULL);
+}
+
 /* ---- wrong use ----------------------------------------------------------------- */
 
 static void test_drive__without_a_call_is_refused(void **state)
@@ -358,6 +451,8 @@ int main(void)
         ON_ENGINE(test_functions__are_asked_on_the_thread_that_steps),
         ON_ENGINE(test_functions__that_are_asked_without_end_leave_the_loop_free),
         ON_ENGINE(test_functions__are_answered_by_any_thread),
+        ON_ENGINE(test_turns__are_taken_while_one_thing_is_under_way),
+        ON_ENGINE(test_turns__leave_a_worker_where_it_may_run),
         ON_ENGINE(test_drive__without_a_call_is_refused),
     };
 

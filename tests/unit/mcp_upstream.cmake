@@ -3,8 +3,10 @@
 # that they may run beside others.
 gbx_unit_test(mcp_process gbx_mcp_upstream gbx_support)
 gbx_unit_test(mcp_turns gbx_mcp_upstream gbx_support)
+gbx_unit_test(mcp_places gbx_mcp_code gbx_mcp_upstream gbx_support)
 add_dependencies(test_mcp_process glovebox-keeper)
 add_dependencies(test_mcp_turns glovebox-keeper)
+add_dependencies(test_mcp_places glovebox-keeper)
 
 add_library(gbx_servers STATIC support/servers.c)
 target_include_directories(gbx_servers PUBLIC support)
@@ -29,7 +31,7 @@ if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/mcp/node_modules/@modelcontextprotocol/ser
 endif()
 
 # They start programs and wait for them.
-foreach(name mcp_process mcp_turns mcp_upstream mcp_upstream_care mcp_upstream_hostile
+foreach(name mcp_process mcp_turns mcp_places mcp_upstream mcp_upstream_care mcp_upstream_hostile
     mcp_upstream_odd mcp_servers mcp_upstream_sdk)
     if(TARGET test_${name})
         set_tests_properties(test_${name} PROPERTIES LABELS "integration;mcp" TIMEOUT 300)

@@ -6,6 +6,7 @@
 #include "mcp/code/aside.h"
 
 #include "base/clock.h"
+#include "base/place.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -63,8 +64,10 @@ static void *run(void *arg)
 
 static bool has_thread(gbx_aside *aside)
 {
-    if (!aside->has_thread)
+    if (!aside->has_thread) {
+        gbx_place_roam();
         aside->has_thread = pthread_create(&aside->thread, NULL, run, aside) == 0;
+    }
     return aside->has_thread;
 }
 

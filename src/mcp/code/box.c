@@ -9,6 +9,7 @@
 
 #include "base/backoff.h"
 #include "base/fail.h"
+#include "base/place.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -174,6 +175,8 @@ static void on_step(evutil_socket_t fd, short what, void *arg)
     gbx_patience_end(&no_time);
     if (result != NULL)
         end_run(run, result, &none);
+    else if (gbx_drive_takes_turns(run->drive))
+        gbx_mcp_loop_stay(run->box->loop);
 }
 
 static void make_drive(void *user)
@@ -255,6 +258,7 @@ static bool start(gbx_box *box)
 
     box->outcome = (gbx_error){.status = GBX_OK};
     box->start_post = (gbx_mcp_post){.run = on_ready, .arg = box};
+    gbx_place_roam();
     if (box->function != NULL)
         error = pthread_create(&box->starter, NULL, start_engine, box);
     box->has_starter = error == 0;

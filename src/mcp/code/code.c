@@ -57,6 +57,9 @@ static uint64_t at_most(uint64_t value, uint64_t max)
     return value < max ? value : max;
 }
 
+/* All of the engine's code that is worth it: the workers of one engine share them. */
+#define HUGE_PAGES 16
+
 /* Bounds of a run. Those of calls are ours: the engine's are far behind them. */
 static void set_limits(const gbx_mcp_settings *s, gbx_limits *limits)
 {
@@ -102,6 +105,7 @@ static bool start_box(gbx_mcp_code *code, const gbx_options *options)
     if (source == NULL)
         return false;
     set_limits(code->settings, &own.limits);
+    own.huge_pages = HUGE_PAGES;
     code->box = gbx_box_new(code->loop, code->aside, &own, GBX_CODE_PRELOAD_NAME,
                             source, len, GBX_CODE_HOST_NAME, &gbx_code_run_hooks);
     return code->box != NULL;

@@ -91,11 +91,8 @@
     return own;
   }
 
-  /* Made where the call is made, so that its stack shows where; filled in if it fails. */
-  function errorHere() {
-    return new ToolError();
-  }
-
+  /* A ToolError is made where the call is made, so that its stack shows where, by `new` itself:
+   * each frame of it is written out to find the line. It is filled in if the call fails. */
   function describe(error, server, tool, fault) {
     const { stack } = error;
     put(error, 'stack', typeof stack === 'string' ? ownFrames(stack) : '', false);
@@ -123,16 +120,20 @@
 
   /* ---- the host ------------------------------------------------------------ */
 
-  let hostFunction;
-  function ask(args) {
-    if (hostFunction === undefined) {
+  /* The realm's, for promises and errors of our own: with those of the host's function there
+   * would be two of each for one call. */
+  const askHost = global[Symbol.for('glovebox.ask')];
+  let isThere = false; /* the function: a call's policy may lack it */
+
+  function ask(args, resolve, no) {
+    if (!isThere) {
       const path = split(host, '.');
       let at = global;
       for (let i = 0; i < path.length && at !== undefined && at !== null; i++) at = at[path[i]];
       if (typeof at !== 'function') throw new ErrorOf('there is no host to ask');
-      hostFunction = at;
+      isThere = true;
     }
-    return apply(hostFunction, undefined, args);
+    askHost(host, args, resolve, no);
   }
 
   function settle(answer, error, server, tool, resolve, reject) {
@@ -146,10 +147,12 @@
         ? answer.error : { code: 'UNAVAILABLE', message: 'the host did not answer' }));
   }
 
+  function ignore() {}
+
   /* An error that is made here: the host hears of it, to know it if nobody catches it. */
   function fault(error, server, tool, code, message) {
     try {
-      then(ask(['fault', code, message]), () => {}, () => {});
+      ask(['fault', code, message], ignore, ignore);
     } catch {
       /* Then the answer calls it by a less fitting name. */
     }
@@ -198,7 +201,7 @@
   function request(error, server, tool, args, at, name) {
     return new PromiseOf((resolve, no) => {
       try {
-        then(ask(args), (answer) => settle(answer, error, server, tool, resolve, no),
+        ask(args, (answer) => settle(answer, error, server, tool, resolve, no),
           (thrown) => refuse(thrown, error, server, tool, no, at, name));
       } catch (thrown) {
         refuse(thrown, error, server, tool, no, at, name);
@@ -314,7 +317,7 @@
   }
 
   function callTool(server, tool, args, settings) {
-    const error = errorHere();
+    const error = new ToolError();
     const line = lineOf(error);
     if (typeof tool !== 'string')
       return reject(error, server, '', 'INVALID_ARGS', 'the name of the tool is a string');
@@ -335,7 +338,7 @@
   }
 
   function listTools(server, query) {
-    const error = errorHere();
+    const error = new ToolError();
     return request(error, server, '', ['tools', server,
       query === undefined || query === null ? null : `${query}`,
       { line: lineOf(error) }]);
@@ -376,7 +379,7 @@
       if (known[key] !== undefined) return known[key];
       if (aliases[key] !== undefined && aliases[key] !== null) return aliases[key];
       if (NEVER[key] === 1) return undefined;
-      throw fault(errorHere(), slice(key, 0, 64), '', 'NOT_FOUND', unknownServer(key));
+      throw fault(new ToolError(), slice(key, 0, 64), '', 'NOT_FOUND', unknownServer(key));
     },
   }), false);
   put(global, 'ToolError', ToolError, false);
@@ -387,7 +390,7 @@
   const number = (value) => typeof value === 'number' && isFinite(value) ? value : null;
 
   function discover(query, settings) {
-    const error = errorHere();
+    const error = new ToolError();
     const given = typeof query === 'object' && query !== null ? query
       : typeof settings === 'object' && settings !== null ? settings : {};
     const wrong = wrongOptions(typeof query === 'object' && query !== null ? query : settings,
@@ -421,7 +424,7 @@
     told++;
     telling++;
     try {
-      then(ask(said), heard, heard);
+      ask(said, heard, heard);
     } catch {
       telling--; /* Nobody listens: that is no reason for the code to fail. */
     }
@@ -482,7 +485,7 @@
   /* artifact(name, value) keeps the value for the reader of the answer, and is a promise
    * of { uri, bytes, mimeType }. */
   function artifact(name, value, mimeType) {
-    const error = errorHere();
+    const error = new ToolError();
     const kind = typeof value;
     if (kind === 'undefined')
       return reject(error, '', '', 'INVALID_ARGS',
@@ -538,7 +541,7 @@
       await discover('a');
       await artifact('a', 1);
       progress(1, 2, 'a');
-      settle({ error: { code: 'A', message: 'a' } }, errorHere(), name, 'a', nobody, nobody);
+      settle({ error: { code: 'A', message: 'a' } }, new ToolError(), name, 'a', nobody, nobody);
       try {
         await global.servers['no such server'];
       } catch {
@@ -559,7 +562,7 @@
 
   put(global, Symbol.for('glovebox.warm'), async (count) => {
     await (count > 0 ? warmOnce(count) : warmAll());
-    hostFunction = undefined;
+    isThere = false;
     told = telling = 0;
   }, false);
 })

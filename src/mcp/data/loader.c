@@ -7,6 +7,7 @@
  * A query may take a minute: there is always a reader that takes none.
  */
 #include "base/cleanup.h"
+#include "base/place.h"
 #include "mcp/data/describe.h"
 #include "mcp/data/inner.h"
 
@@ -373,6 +374,7 @@ static int start_thread(pthread_t *ret, void *(*run)(void *), void *user)
 
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    gbx_place_roam();
     status = pthread_create(ret, NULL, run, user);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return status;

@@ -5,6 +5,7 @@
  * end to the loop through a descriptor; all else of it is the loop's.
  */
 #include "base/cleanup.h"
+#include "base/place.h"
 #include "mcp/gate/parts.h"
 
 #include <errno.h>
@@ -109,6 +110,7 @@ static bool start_thread(gbx_gate_sift *s)
 
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    gbx_place_roam();
     status = pthread_create(&s->thread, NULL, look_through, s);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return status == 0;

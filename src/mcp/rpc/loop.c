@@ -6,6 +6,8 @@
 #include "mcp/rpc/loop.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/place.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -23,6 +25,7 @@ struct gbx_mcp_loop {
                              another thread looks */
     gbx_mcp_post *first;
     gbx_mcp_post **last;
+    bool stays; /* where it is, for the next turn */
     bool stopped;
     int status;
 };
@@ -93,6 +96,10 @@ static struct event_base *new_base(void)
     return base;
 }
 
+/* Who waits longer than this at a time wins nothing by staying, and somebody else may need the
+ * processor: where the thread runs next is the kernel's to say. */
+#define STAYS_NS GBX_NS_PER_MS
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_mcp_loop *gbx_mcp_loop_new(void)
@@ -161,9 +168,27 @@ void gbx_mcp_loop_post(gbx_mcp_loop *loop, gbx_mcp_post *post)
 
 int gbx_mcp_loop_run(gbx_mcp_loop *loop)
 {
-    if (!loop->stopped)
-        (void)event_base_loop(loop->base, EVLOOP_NO_EXIT_ON_EMPTY);
+    int64_t turn_ns = 0;
+    int failed = 0;
+
+    while (!loop->stopped && failed >= 0) {
+        int64_t start_ns = gbx_clock_now_ns();
+
+        if (loop->stays && turn_ns < STAYS_NS)
+            gbx_place_stay();
+        else
+            gbx_place_roam();
+        loop->stays = false;
+        failed = event_base_loop(loop->base, EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY);
+        turn_ns = gbx_clock_now_ns() - start_ns;
+    }
+    gbx_place_roam();
     return loop->status;
+}
+
+void gbx_mcp_loop_stay(gbx_mcp_loop *loop)
+{
+    loop->stays = true;
 }
 
 void gbx_mcp_loop_stop(gbx_mcp_loop *loop, int status)

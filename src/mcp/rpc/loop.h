@@ -37,6 +37,10 @@ struct event_base *gbx_mcp_loop_base(gbx_mcp_loop *loop);
  * after the stop nothing is. */
 void gbx_mcp_loop_post(gbx_mcp_loop *loop, gbx_mcp_post *post);
 
+/* The loop's thread takes turns with somebody: it stays on its processor until the end of the
+ * next turn, or where turns have become long. Only on the loop's thread. */
+void gbx_mcp_loop_stay(gbx_mcp_loop *loop);
+
 /* Until gbx_mcp_loop_stop(); returns its status. */
 int gbx_mcp_loop_run(gbx_mcp_loop *loop);
 void gbx_mcp_loop_stop(gbx_mcp_loop *loop, int status);

@@ -6,6 +6,7 @@
 #include "mcp/upstream/spawn.h"
 
 #include "base/cleanup.h"
+#include "base/place.h"
 #include "mcp/upstream/keeper/keeper.h"
 
 #include <errno.h>
@@ -131,6 +132,7 @@ static int execute(const char *path, char *const *argv, char *const *environment
     error = posix_spawnattr_init(&attributes);
     if (error == 0) {
         error = set_up(&actions, &attributes, e);
+        gbx_place_roam();
         if (error == 0)
             error =
                 posix_spawn(ret_pid, path, &actions, &attributes, argv, environment);

@@ -238,7 +238,7 @@ static void test_refusal__shows_no_half_of_a_secret(void **state)
 /* Calls go by what it says of its tools; it has said that this is not true any more. */
 static void lose_lists(servers *s, const char *words)
 {
-    servers_add_bad(s, "bad", words)->timeout_ms = 500;
+    servers_add_bad(s, "bad", words)->timeout_ms = 2000;
     servers_start(s);
     bad_expect(s, "change", "changed");
     servers_turn(s, 400);

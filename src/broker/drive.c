@@ -285,7 +285,7 @@ gbx_result *gbx_drive_step(gbx_drive *drive)
 
 int gbx_drive_takes_turns(const gbx_drive *drive)
 {
-    return drive->run.takes_turns;
+    return gbx_run_takes_turns(&drive->run);
 }
 
 void gbx_drive_free(gbx_drive *drive)

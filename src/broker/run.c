@@ -146,21 +146,6 @@ static bool is_there(const gbx_worker *w)
     return syscall(SYS_pidfd_send_signal, w->pidfd, 0, NULL, 0) == 0;
 }
 
-/* The thread that steps and the worker wait for each other: one thing is under way at most.
- * Among several runs the thread may be long in coming to its end. */
-static bool takes_turns(gbx_run *run)
-{
-    gbx_engine *engine = run->engine;
-    bool is_alone;
-
-    if (!run->is_stepped || run->exchange.host_open > 1)
-        return false;
-    (void)pthread_mutex_lock(&engine->lock);
-    is_alone = engine->running.count == 1;
-    (void)pthread_mutex_unlock(&engine->lock);
-    return is_alone;
-}
-
 /* The worker wakes on this thread's processor, which is about to be free. It must be asleep, or
  * the kernel stops a processor to move it: one that has asked for several things is woken by
  * the reading of each. */
@@ -252,7 +237,7 @@ static void step_waiting(gbx_run *run, int64_t now_ns)
     gbx_recorder_wake(run);
     if (!gbx_exchange_wake(&run->exchange))
         run->exchange.is_nomem = true;
-    if (asked_one && run->exchange.host_open == 0 && takes_turns(run))
+    if (asked_one && run->exchange.host_open == 0 && gbx_run_takes_turns(run))
         send_here(run);
     else
         (void)send_some(run);
@@ -297,7 +282,6 @@ static bool step_started(gbx_run *run, int64_t now_ns)
     step_waiting(run, now_ns);
     if (run->exchange.is_nomem) /* an answer is lost, and nothing would wake us */
         return end(run, GBX_END_SAID);
-    run->takes_turns = takes_turns(run);
     return gbx_replayer_is_over(run) && end(run, GBX_END_REPLAYED);
 }
 
@@ -453,6 +437,20 @@ int64_t gbx_run_next_ns(const gbx_run *run)
     if (run->wake_ns != 0 && run->wake_ns < next)
         next = run->wake_ns;
     return next;
+}
+
+bool gbx_run_takes_turns(const gbx_run *run)
+{
+    gbx_engine *engine = run->engine;
+    bool is_alone;
+
+    if (!run->is_stepped || run->phase != GBX_RUN_STARTED ||
+        run->exchange.host_open > 1)
+        return false;
+    (void)pthread_mutex_lock(&engine->lock);
+    is_alone = engine->running.count == 1;
+    (void)pthread_mutex_unlock(&engine->lock);
+    return is_alone;
 }
 
 bool gbx_run_wants_write(const gbx_run *run)

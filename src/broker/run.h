@@ -56,7 +56,6 @@ typedef struct gbx_run {
     bool is_async;          /* the supervisor drives it */
     bool is_stepped;        /* drive.c: calls.wake_fd is open from the beginning */
     uint32_t woken_request; /* the last one before it was woken */
-    bool takes_turns;       /* with the thread that steps: gbx_drive_takes_turns() */
     bool has_exchange;
     bool was_closed;        /* killed by us after it closed its channel */
     bool queue_failed;      /* set under the lock: will never get a worker */
@@ -108,6 +107,10 @@ bool gbx_run_step(gbx_run *run, int64_t now_ns);
 /* When to step again even if the channel is silent. */
 int64_t gbx_run_next_ns(const gbx_run *run);
 bool gbx_run_wants_write(const gbx_run *run);
+
+/* Does the thread that steps wait for the worker, or the worker for one answer at most? Among
+ * several runs the thread may be long in coming to its end: then not. */
+bool gbx_run_takes_turns(const gbx_run *run);
 
 /* End a run that never got a worker. */
 void gbx_run_end_unserved(gbx_run *run, gbx_end how);

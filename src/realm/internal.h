@@ -292,9 +292,9 @@ void gbx_env_begin(gbx_realm *realm, JSObjectRef made);
 
 /* Run what calls with these capabilities run first. */
 void gbx_warm_capabilities(gbx_realm *realm, uint32_t capabilities);
-/* What a preload has left for it: until it is compiled, or (calls > 0) what a call with so
- * many calls of the host does. */
-void gbx_warm_preloads(gbx_realm *realm, int calls);
+/* What a preload has left for it: until it is compiled, or as the script `code` calls it,
+ * for which it is gbx_warm(). */
+void gbx_warm_preloads(gbx_realm *realm, const char *code);
 
 /* ---- realm.c ------------------------------------------------------------------ */
 

@@ -224,9 +224,25 @@ static bool run_both(gbx_realm *realm)
                    "{\"a\":1,\"list\":[1,2]}", "{\"sum\":3}");
 }
 
-/* What a script may do; and as many as it takes to run all of it once. */
-#define CALLS_OF_A_SCRIPT 20
-#define CALLS_OF_A_PROOF  4
+/* As new to the engine as the code of a call, and of the shape that most have. */
+#define SCRIPT_OF_TWICE(calls)                                                          \
+    "let sum%s = 0; for (const one of [1, 2]) sum%s += one;"                            \
+    " const all%s = await Promise.all(Array.from({ length: 2 }, () => gbx_warm(" #calls \
+    "))); return { sum: sum%s, count: all%s.filter((one) => one !== null).length }"
+
+/* What a script may do; and as many calls as it takes to run all of it once. */
+static const char whole_script[] = SCRIPT_OF_TWICE(10);
+static const char short_script[] = SCRIPT_OF_TWICE(2);
+
+static void warm_preloads(gbx_realm *realm, const char *shape)
+{
+    char name[32];
+    char code[384];
+
+    make_name(name);
+    fill_shape(code, sizeof code, shape, name);
+    gbx_warm_preloads(realm, code);
+}
 
 /* ---- public to other modules -------------------------------------------- */
 
@@ -243,7 +259,7 @@ void gbx_realm_warm(gbx_realm *realm, int how_much)
     if (how_much > 0 && realm->capabilities != 0)
         gbx_warm_capabilities(realm, realm->capabilities);
     if (how_much > 0 && realm->preload_warm != NULL)
-        gbx_warm_preloads(realm, 0);
+        gbx_warm_preloads(realm, NULL);
     gbx_realm_settle(realm, how_much);
 }
 
@@ -262,8 +278,12 @@ void gbx_realm_settle(gbx_realm *realm, int how_much)
 
 bool gbx_realm_rehearse(gbx_realm *realm)
 {
-    if (realm->preload_warm != NULL)
-        gbx_warm_preloads(realm, CALLS_OF_A_SCRIPT);
+    /* All that a worker does, in its order: a call finds its memory behind what the worker
+     * has prepared. */
+    if (realm->preload_warm != NULL) {
+        (void)gbx_realm_prepare(realm);
+        warm_preloads(realm, whole_script);
+    }
     return run_both(realm);
 }
 
@@ -278,7 +298,7 @@ bool gbx_realm_rehearse_more(gbx_realm *realm)
 bool gbx_realm_prepare(gbx_realm *realm)
 {
     if (realm->preload_warm != NULL)
-        gbx_warm_preloads(realm, CALLS_OF_A_PROOF);
+        warm_preloads(realm, short_script);
     return gbx_realm_prove(realm);
 }
 

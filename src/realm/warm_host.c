@@ -9,9 +9,7 @@
 
 #include <glovebox/glovebox.h>
 
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define ASKED_MAX 8u
 #define CALLS_MAX 10000u /* of one run */
@@ -137,31 +135,17 @@ void gbx_warm_capabilities(gbx_realm *realm, uint32_t capabilities)
     gbx_host_forget(realm);
 }
 
-void gbx_warm_preloads(gbx_realm *realm, int calls)
+void gbx_warm_preloads(gbx_realm *realm, const char *code)
 {
     static const char name[] = "gbx_warm";
     JSStringRef key = JSStringCreateWithUTF8CString(name);
-    struct timespec ts;
-    unsigned long now;
-    char code[384];
 
     JSObjectSetProperty(realm->ctx, realm->global, key, realm->preload_warm,
                         kJSPropertyAttributeDontEnum, NULL);
-    if (calls > 0) {
-        /* As new to the engine as the code of a call, and of the shape that most have. */
-        (void)clock_gettime(CLOCK_MONOTONIC, &ts);
-        now = (unsigned long)ts.tv_nsec;
-        (void)snprintf(code, sizeof code,
-                       "let sum%lx = 0; for (const one of [1, 2]) sum%lx += one;"
-                       " const all%lx = await Promise.all(Array.from({ length: 2 },"
-                       " () => gbx_warm(%d)));"
-                       " return { sum: sum%lx,"
-                       " count: all%lx.filter((one) => one !== null).length }",
-                       now, now, now, (calls + 1) / 2, now, now);
+    if (code != NULL)
         play(realm, GBX_FORM_SCRIPT, code, "{}");
-    } else {
+    else
         play(realm, GBX_FORM_FUNCTION, "async () => { await gbx_warm(0) }", "{}");
-    }
     JSObjectDeleteProperty(realm->ctx, realm->global, key, NULL);
     JSStringRelease(key);
     gbx_host_forget(realm);

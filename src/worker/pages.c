@@ -31,8 +31,8 @@
 
 #define PAGE 4096u
 
-/* Larger mappings are the engine's reservations: hardly anything in them is written. */
-#define MAPPING_MAX GBX_MIB(32)
+/* Larger mappings are the engine's reservations, in use from their start on. */
+#define LOOKED_AT_MAX GBX_MIB(32)
 
 /* Every worker copies them, whether its call needs them or not. */
 #define AGAIN_MAX 512
@@ -90,10 +90,11 @@ static void look(gbx_pages *pages)
 
     for (size_t i = 0; pagemap >= 0 && i < maps.count; i++) {
         const gbx_mapping *m = &maps.list[i];
+        size_t len = m->to - m->from;
 
-        if ((m->prot & PROT_WRITE) != 0 && m->is_private &&
-            m->to - m->from <= MAPPING_MAX)
-            add_mapping(pages, pagemap, m->from, m->to,
+        if ((m->prot & PROT_WRITE) != 0 && m->is_private)
+            add_mapping(pages, pagemap, m->from,
+                        m->from + (len < LOOKED_AT_MAX ? len : LOOKED_AT_MAX),
                         m->file != 0 && strncmp(m->name, "memfd:", 6) != 0);
     }
     gbx_maps_free(&maps);

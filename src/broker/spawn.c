@@ -206,12 +206,13 @@ static void take_namespaces(start *s)
     if (s->user_ns)
         enter_user_ns(s);
     enter_other_ns(s);
-    pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
+    /* The kernel itself says who it is: this process may be killed as soon as it is. */
+    pid = syscall(SYS_clone, CLONE_PARENT | CLONE_PARENT_SETTID | SIGCHLD, NULL,
+                  &s->pid, NULL, NULL);
     if (pid < 0)
         give_up(s, "fork the template");
     if (pid == 0)
         become_template(s);
-    s->pid = (pid_t)pid;
     leave(0);
 }
 
@@ -299,8 +300,11 @@ static gbx_status collect(start *s, gbx_spawned *ret, const char *path,
             while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
                 continue;
         errno = s->failed_errno;
-        return gbx_fail(reterr, GBX_E_OS, "cannot start '%s': %s: %s", path,
-                        s->failed != NULL ? s->failed : "fork the template",
+        if (s->failed == NULL)
+            return gbx_fail(reterr, GBX_E_OS,
+                            "cannot start '%s': the process that starts it was killed",
+                            path);
+        return gbx_fail(reterr, GBX_E_OS, "cannot start '%s': %s: %s", path, s->failed,
                         strerror(s->failed_errno));
     }
     ret->pid = s->pid;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@
 #include <cmocka.h>
 
 /* What the host says of itself by its status. */
-enum { ALL_WELL = 0, NOT_TRACED = 10, NO_ENGINE, NO_CALL, LEFT_A_CHILD };
+enum { ALL_WELL = 0, NOT_TRACED = 10, NO_ENGINE, TOLD_WHY, NO_CALL, LEFT_A_CHILD };
 
 /* An engine, a call and its end; then there is no child, known or not. */
 static _Noreturn void be_host(void)
@@ -26,12 +27,15 @@ static _Noreturn void be_host(void)
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_call call = call_of("() => 1");
     gbx_engine *engine = NULL;
+    gbx_error error = {0};
 
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
         _exit(NOT_TRACED);
     (void)raise(SIGSTOP);
-    if (gbx_engine_new(&options, &engine, NULL) != GBX_OK)
-        _exit(NO_ENGINE);
+    if (gbx_engine_new(&options, &engine, &error) != GBX_OK)
+        _exit(strstr(error.message, "the process that starts it was killed") != NULL
+                  ? TOLD_WHY
+                  : NO_ENGINE);
     if (call_code(engine, &call) != GBX_CODE_VALUE)
         _exit(NO_CALL);
     gbx_engine_free(engine);
@@ -41,6 +45,7 @@ static _Noreturn void be_host(void)
 typedef struct trace {
     pid_t host;
     pid_t helper; /* forked by the host; 0 until then */
+    bool at_birth;
     bool killed;
     pid_t template;
 } trace;
@@ -52,14 +57,17 @@ static pid_t new_one(pid_t pid)
     return ptrace(PTRACE_GETEVENTMSG, pid, NULL, &made) < 0 ? 0 : (pid_t)made;
 }
 
-/* pid has forked. The helper has no moment to say whom. */
+/* pid has forked. The helper has no moment to do anything, or to say whom it has forked. */
 static void on_fork(trace *t, pid_t pid)
 {
-    if (t->helper == 0) {
+    bool is_first = t->helper == 0;
+
+    if (is_first)
         t->helper = new_one(pid);
-    } else if (pid == t->helper) {
+    else if (pid == t->helper)
         t->template = new_one(pid);
-        assert_int_equal(kill(pid, SIGKILL), 0);
+    if (t->at_birth ? is_first : pid == t->helper) {
+        assert_int_equal(kill(t->helper, SIGKILL), 0);
         t->killed = true;
     }
 }
@@ -92,12 +100,12 @@ static int follow(trace *t)
     return -1;
 }
 
-static void test_start__outlives_the_process_that_has_forked_the_template(void **state)
+/* What becomes of a host whose helper is killed. */
+static void check_ends(bool at_birth, int expected)
 {
-    trace t = {0};
+    trace t = {.at_birth = at_birth};
     int status;
 
-    (void)state;
     t.host = fork();
     assert_true(t.host >= 0);
     if (t.host == 0)
@@ -114,14 +122,27 @@ static void test_start__outlives_the_process_that_has_forked_the_template(void *
                      0);
     assert_int_equal(ptrace(PTRACE_CONT, t.host, NULL, 0), 0);
 
-    assert_int_equal(follow(&t), ALL_WELL);
+    assert_int_equal(follow(&t), expected);
     assert_true(t.killed);
+}
+
+static void test_start__outlives_the_process_that_has_forked_the_template(void **state)
+{
+    (void)state;
+    check_ends(false, ALL_WELL);
+}
+
+static void test_start__says_that_the_process_was_killed_before_it_forked(void **state)
+{
+    (void)state;
+    check_ends(true, TOLD_WHY);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_start__outlives_the_process_that_has_forked_the_template),
+        cmocka_unit_test(test_start__says_that_the_process_was_killed_before_it_forked),
     };
 
     return cmocka_run_group_tests_name("starts of which a part is killed", tests, NULL,

@@ -2,6 +2,8 @@
 /* fail - see fail.h. */
 #include "base/fail.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,6 +20,28 @@ __attribute__((format(printf, 3, 0))) static void fill(gbx_error *reterr,
         (void)vsnprintf(reterr->message, sizeof reterr->message, format, args);
     }
     errno = e;
+}
+
+/* System calls that are needed and that not every Linux has; with the flags we use. */
+static const struct call_age {
+    const char *call;
+    const char *since;
+} call_ages[] = {
+    {"close_range", GBX_LINUX_MIN},
+    {"pidfd_open", "5.3"},
+    {"seccomp", "3.17"},
+};
+
+/* Old profiles of containers answer EPERM to a call that they do not know; a kernel with
+ * the call and without its flag answers EINVAL. */
+static const char *needed_linux(const char *call, int error)
+{
+    if (error != ENOSYS && error != EPERM && error != EINVAL)
+        return NULL;
+    for (size_t i = 0; i < GBX_COUNTOF(call_ages); i++)
+        if (strcmp(call_ages[i].call, call) == 0)
+            return call_ages[i].since;
+    return NULL;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -55,4 +79,19 @@ const char *gbx_fail_reason(int error)
     case EISDIR: return "it is a directory";
     default: return strerror(error);
     }
+}
+
+const char *gbx_fail_call_reason(const char *call, int error,
+                                 char to[GBX_CALL_REASON_SIZE])
+{
+    const char *since = needed_linux(call, error);
+
+    if (since != NULL)
+        (void)snprintf(to, GBX_CALL_REASON_SIZE,
+                       "%s: %s; it needs Linux %s or later, and no seccomp profile "
+                       "that forbids it",
+                       call, strerror(error), since);
+    else
+        (void)snprintf(to, GBX_CALL_REASON_SIZE, "%s: %s", call, strerror(error));
+    return to;
 }

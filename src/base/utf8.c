@@ -220,6 +220,14 @@ bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len, gbx_esc
     return true;
 }
 
+void gbx_utf8_copy_line(char *to, size_t size, const void *data, size_t len)
+{
+    gbx_buf buf = {.data = (uint8_t *)to, .capacity = size - 1, .ceiling = size - 1};
+
+    (void)gbx_utf8_append_escaped(&buf, data, len, GBX_ESCAPE_LINE);
+    to[buf.len] = 0;
+}
+
 bool gbx_utf8_is_steering(const uint8_t *data, size_t n, uint32_t *ret_point)
 {
     *ret_point = gbx_utf8_decode(data, n);

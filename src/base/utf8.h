@@ -43,6 +43,9 @@ typedef enum gbx_escape {
 bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len,
                              gbx_escape how);
 
+/* The same as one line into an array: as much as fits before the NUL. */
+void gbx_utf8_copy_line(char *to, size_t size, const void *data, size_t len);
+
 /* Is the valid sequence of n bytes at data one of those; *ret_point is the character. */
 bool gbx_utf8_is_steering(const uint8_t *data, size_t n, uint32_t *ret_point);
 

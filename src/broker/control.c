@@ -202,19 +202,6 @@ static bool on_exited(gbx_template *t, gbx_span body)
     return true;
 }
 
-static void copy_line(char *to, size_t size, gbx_span text)
-{
-    gbx_buf buf;
-
-    gbx_buf_init(&buf, size - 1);
-    (void)gbx_utf8_append_escaped(&buf, text.data,
-                                  text.len < size / 2 ? text.len : size / 2,
-                                  GBX_ESCAPE_LINE);
-    memcpy(to, buf.data != NULL ? (const char *)buf.data : "", buf.len);
-    to[buf.len] = 0;
-    gbx_buf_cleanup(&buf);
-}
-
 /* Why the engine has no group, the host knows better than the template. */
 static void explain_group(gbx_engine_facts *facts, const gbx_engine *engine,
                           const gbx_spawned *process)
@@ -240,15 +227,17 @@ static void keep_facts(gbx_engine_facts *facts, const gbx_msg_hello *hello)
     facts->jit_page = hello->jit_page != 0;
     memset(facts->layers, 0,
            sizeof facts->layers); /* what is not named does not stand */
-    copy_line(facts->engine, sizeof facts->engine, hello->engine);
+    gbx_utf8_copy_line(facts->engine, sizeof facts->engine, hello->engine.data,
+                       hello->engine.len);
     for (size_t i = 0; i < hello->layer_count; i++) {
         const gbx_layer_report *layer = &hello->layers[i];
 
         if (layer->layer >= GBX_LAYER_COUNT)
             continue;
         facts->layers[layer->layer].stands = layer->stands != 0;
-        copy_line(facts->layers[layer->layer].reason, sizeof facts->layers[0].reason,
-                  layer->reason);
+        gbx_utf8_copy_line(facts->layers[layer->layer].reason,
+                           sizeof facts->layers[0].reason, layer->reason.data,
+                           layer->reason.len);
     }
 }
 
@@ -306,7 +295,7 @@ static void explain(const gbx_msg_hello *hello, gbx_error *reterr)
 {
     char text[GBX_ERROR_MESSAGE_SIZE];
 
-    copy_line(text, sizeof text, hello->failure);
+    gbx_utf8_copy_line(text, sizeof text, hello->failure.data, hello->failure.len);
     if (hello->preload > 0)
         (void)gbx_fail_at(reterr, GBX_E_DATA, hello->line, hello->column,
                           "cannot preload %s", text);
@@ -368,7 +357,7 @@ static void refuse_renewal(gbx_template *t, gbx_span message)
 
     if (!t->is_renewal)
         return;
-    copy_line(text, sizeof text, message);
+    gbx_utf8_copy_line(text, sizeof text, message.data, message.len);
     (void)gbx_fail(&error, GBX_E_DATA, "%s", text);
     gbx_renewal_end(t->engine, t, &error);
 }
@@ -392,7 +381,8 @@ static bool on_loaded(gbx_template *t, gbx_span body)
         ok = serves(t);
     } else if (t == engine->current && engine->is_loading) {
         engine->load_failed = !msg.ok;
-        copy_line(engine->load_message, sizeof engine->load_message, msg.message);
+        gbx_utf8_copy_line(engine->load_message, sizeof engine->load_message,
+                           msg.message.data, msg.message.len);
         engine->load_done = true;
         (void)pthread_cond_broadcast(&engine->changed);
     }

@@ -72,6 +72,34 @@ static void test_fail_at__carries_the_position(void **state)
     assert_string_equal(error.message, "expected ','");
 }
 
+static void test_call_reason__names_the_linux_that_has_the_call(void **state)
+{
+    static const int lacks[] = {ENOSYS, EPERM, EINVAL};
+    char text[GBX_CALL_REASON_SIZE];
+    (void)state;
+
+    for (size_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++) {
+        (void)gbx_fail_call_reason("pidfd_open", lacks[i], text);
+        assert_memory_equal(text, "pidfd_open: ", 12);
+        assert_non_null(strstr(text, strerror(lacks[i])));
+        assert_non_null(strstr(text, "Linux 5.3 or later"));
+        assert_non_null(strstr(text, "seccomp profile"));
+    }
+    assert_non_null(strstr(gbx_fail_call_reason("close_range", ENOSYS, text),
+                           "Linux " GBX_LINUX_MIN " or later"));
+}
+
+static void test_call_reason__blames_no_kernel_for_another_error(void **state)
+{
+    char text[GBX_CALL_REASON_SIZE];
+    (void)state;
+
+    assert_string_equal(gbx_fail_call_reason("pidfd_open", EMFILE, text),
+                        "pidfd_open: Too many open files");
+    assert_string_equal(gbx_fail_call_reason("unshare", EPERM, text),
+                        "unshare: Operation not permitted");
+}
+
 static void test_clock__does_not_go_back(void **state)
 {
     int64_t before = gbx_clock_now_ns();
@@ -102,6 +130,8 @@ int main(void)
         cmocka_unit_test(test_fail__keeps_errno_and_tells_it_for_os_errors_alone),
         cmocka_unit_test(test_fail__cuts_a_message_that_does_not_fit),
         cmocka_unit_test(test_fail_at__carries_the_position),
+        cmocka_unit_test(test_call_reason__names_the_linux_that_has_the_call),
+        cmocka_unit_test(test_call_reason__blames_no_kernel_for_another_error),
         cmocka_unit_test(test_clock__does_not_go_back),
         cmocka_unit_test(test_clock__counts_wall_time_from_1970),
     };

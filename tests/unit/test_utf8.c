@@ -299,6 +299,21 @@ static void test_escaped__leaves_nothing_that_steers(void **state)
     }
 }
 
+static void test_copied_line__is_cut_between_characters_and_always_ends(void **state)
+{
+    char to[8];
+    (void)state;
+
+    gbx_utf8_copy_line(to, sizeof to, "a\nb", 3);
+    assert_string_equal(to, "a\\u{a}b");
+    gbx_utf8_copy_line(to, sizeof to, "12345\xC3\xA9\xC3\xA9", 9);
+    assert_string_equal(to, "12345\xC3\xA9");
+    gbx_utf8_copy_line(to, sizeof to, "123\x1B", 4);
+    assert_string_equal(to, "123");
+    gbx_utf8_copy_line(to, sizeof to, NULL, 0);
+    assert_string_equal(to, "");
+}
+
 static void test_escaped__shows_nul_too(void **state)
 {
     gbx_buf buf;
@@ -361,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_ends__of_nothing_are_nothing),
         cmocka_unit_test(test_writers__say_when_the_ceiling_is_reached),
         cmocka_unit_test(test_escaped__leaves_nothing_that_steers),
+        cmocka_unit_test(test_copied_line__is_cut_between_characters_and_always_ends),
         cmocka_unit_test(test_escaped__shows_nul_too),
         cmocka_unit_test(test_position__counts_lines_and_characters),
     };

@@ -324,6 +324,15 @@ uint32_t gbx_preloads_count(const gbx_engine *engine);
 /* All of them, after CONFIG. */
 bool gbx_preloads_send(gbx_template *t);
 
+/* ---- program.c ------------------------------------------------------------- */
+
+#define GBX_SAID_SIZE 301
+
+/* What the worker program wrote to its error output before it was ready, as one line to
+ * print; a shared library that the loader did not find is named, with Debian's package of
+ * it. Its first line only; "" if it said nothing. Returns `to`. */
+const char *gbx_worker_said(const void *data, size_t len, char to[GBX_SAID_SIZE]);
+
 /* ---- renew.c --------------------------------------------------------------- */
 
 /* Have a template started with what the lists now hold, and wait until it serves; nothing

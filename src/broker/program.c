@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * program - find glovebox-worker. The descriptor is opened here, once, and executed:
- * the path is not looked up again, and need not be reachable for nobody.
+ * the path is not looked up again, and need not be reachable for nobody. And understand
+ * what the program says when it does not even begin.
  */
 #include "broker/spawn.h"
 
 #include "base/cleanup.h"
+#include "base/utf8.h"
+#include "broker/engine.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -80,6 +83,51 @@ static int search(char *path, size_t size)
     return fd;
 }
 
+/* The libraries of the worker, and how Debian and its relatives name the package of each
+ * before the number of the version. */
+static const struct library {
+    const char *name;
+    const char *package;
+} libraries[] = {
+    {"libjavascriptcoregtk-4.1.so.", "libjavascriptcoregtk-4.1-"},
+    {"libseccomp.so.", "libseccomp"},
+    {"libicui18n.so.", "libicu"},
+    {"libicuuc.so.", "libicu"},
+    {"libicudata.so.", "libicu"},
+};
+
+/* " (apt-get install PACKAGE)", or "". */
+static void put_package(char *to, size_t size, const char *library, size_t len)
+{
+    *to = 0;
+    for (size_t i = 0; i < GBX_COUNTOF(libraries); i++) {
+        size_t n = strlen(libraries[i].name);
+
+        if (len > n && strncmp(library, libraries[i].name, n) == 0)
+            (void)snprintf(to, size, " (apt-get install %s%.*s)", libraries[i].package,
+                           (int)(len - n), library + n);
+    }
+}
+
+/* "PROGRAM: error while loading shared libraries: LIBRARY: cannot open shared object file:
+ * ..." is what the loader says of a library that is nowhere. */
+static bool say_missing_library(const char *line, char to[GBX_SAID_SIZE])
+{
+    static const char loading[] = "error while loading shared libraries: ";
+    static const char absent[] = ": cannot open shared object file";
+    const char *at = strstr(line, loading);
+    const char *library = at != NULL ? at + strlen(loading) : NULL;
+    const char *end = at != NULL ? strstr(library, absent) : NULL;
+    char package[96];
+
+    if (end == NULL)
+        return false;
+    put_package(package, sizeof package, library, (size_t)(end - library));
+    (void)snprintf(to, GBX_SAID_SIZE, "the shared library '%.*s' is missing%s",
+                   (int)(end - library < 128 ? end - library : 128), library, package);
+    return true;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_worker_program_open(const char *asked, int *ret_fd, char *path,
@@ -101,4 +149,21 @@ gbx_status gbx_worker_program_open(const char *asked, int *ret_fd, char *path,
                         path, strerror(errno));
     *ret_fd = fd;
     return GBX_OK;
+}
+
+const char *gbx_worker_said(const void *data, size_t len, char to[GBX_SAID_SIZE])
+{
+    const char *at = data;
+    const char *end = at + len;
+    const char *line_end;
+    char line[GBX_SAID_SIZE];
+
+    while (at < end && strchr(" \t\r\n", *at) != NULL) /* a NUL too */
+        at++;
+    line_end = memchr(at, '\n', (size_t)(end - at));
+    gbx_utf8_copy_line(line, sizeof line, at,
+                       (size_t)((line_end != NULL ? line_end : end) - at));
+    if (!say_missing_library(line, to))
+        memcpy(to, line, sizeof line);
+    return to;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* program, environment - which program is executed, and with what around it. */
 #include "base/cleanup.h"
+#include "broker/engine.h"
 #include "broker/environment.h"
 #include "broker/spawn.h"
 
@@ -104,6 +105,80 @@ static void test_program__nowhere_to_be_found_says_what_to_do(void **state)
         assert_non_null(strstr(path, "glovebox-worker"));
 }
 
+/* ---- what it said -------------------------------------------------------------------- */
+
+static const char *said(const char *text)
+{
+    static char to[GBX_SAID_SIZE];
+
+    return gbx_worker_said(text, strlen(text), to);
+}
+
+static void test_said__names_the_missing_library_and_its_package(void **state)
+{
+    static const char *const rows[][2] = {
+        {"libjavascriptcoregtk-4.1.so.0", "libjavascriptcoregtk-4.1-0"},
+        {"libseccomp.so.2", "libseccomp2"},
+        {"libicui18n.so.72", "libicu72"},
+        {"libicudata.so.74", "libicu74"},
+        {"libsystemd.so.0", NULL},
+        {"libseccomp.so.", NULL},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        char line[256];
+        char right[256];
+
+        (void)snprintf(
+            line, sizeof line,
+            "glovebox-worker: error while loading shared libraries: %s: cannot "
+            "open shared object file: No such file or directory\n",
+            rows[i][0]);
+        (void)snprintf(right, sizeof right, "the shared library '%s' is missing%s%s%s",
+                       rows[i][0], rows[i][1] != NULL ? " (apt-get install " : "",
+                       rows[i][1] != NULL ? rows[i][1] : "",
+                       rows[i][1] != NULL ? ")" : "");
+        assert_string_equal(said(line), right);
+    }
+}
+
+static void test_said__of_anything_else_is_its_first_line(void **state)
+{
+    (void)state;
+
+    assert_string_equal(said(""), "");
+    assert_string_equal(said("\n \n"), "");
+    assert_string_equal(said(
+                            "\nworker: /lib/libc.so.6: version `GLIBC_2.38' not found\n"
+                            "and more\n"),
+                        "worker: /lib/libc.so.6: version `GLIBC_2.38' not found");
+    assert_string_equal(said(
+                            "error while loading shared libraries: libz.so.1: file too "
+                            "short"),
+                        "error while loading shared libraries: libz.so.1: file too "
+                        "short");
+}
+
+static void test_said__by_a_hostile_program_is_one_short_line(void **state)
+{
+    static const char long_name[] = "error while loading shared libraries: ";
+    char text[2000];
+    char to[GBX_SAID_SIZE];
+    (void)state;
+
+    assert_string_equal(gbx_worker_said("\0\x1B[2J\xFF\r\n", 8, to),
+                        "\\u{1b}[2J\xEF\xBF\xBD\\u{d}");
+    memset(text, 0x1B, sizeof text);
+    assert_true(strlen(gbx_worker_said(text, sizeof text, to)) < GBX_SAID_SIZE);
+    memset(text, 'a', sizeof text);
+    assert_int_equal(strlen(gbx_worker_said(text, sizeof text, to)), GBX_SAID_SIZE - 1);
+    memcpy(text, long_name, strlen(long_name));
+    memcpy(text + 240, ": cannot open shared object file", 32);
+    assert_true(strlen(gbx_worker_said(text, sizeof text, to)) < GBX_SAID_SIZE);
+    assert_non_null(strstr(to, "is missing"));
+}
+
 /* ---- environment ------------------------------------------------------------------- */
 
 static bool has(const char *const *environment, const char *text)
@@ -154,6 +229,9 @@ int main(void)
         cmocka_unit_test(test_program__of_the_environment_decides_alone),
         cmocka_unit_test(test_program__must_be_a_file_that_can_be_executed),
         cmocka_unit_test(test_program__nowhere_to_be_found_says_what_to_do),
+        cmocka_unit_test(test_said__names_the_missing_library_and_its_package),
+        cmocka_unit_test(test_said__of_anything_else_is_its_first_line),
+        cmocka_unit_test(test_said__by_a_hostile_program_is_one_short_line),
         cmocka_unit_test(test_environment__is_built_and_nothing_of_ours),
         cmocka_unit_test(test_environment__follows_the_level_of_jit),
     };

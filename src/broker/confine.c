@@ -5,6 +5,7 @@
  */
 #include "broker/confine.h"
 
+#include "base/clock.h"
 #include "broker/engine.h"
 
 /* What a worker at its limit may have beside it: the engine's reserve for the shapes of
@@ -22,6 +23,9 @@
 
 /* Beside workers and templates: the first children of starts, and proofs of seals. */
 #define PROCESSES_EXTRA 32
+
+/* Between two looks at the kills of the machine, where the engine has no group. */
+#define LOOK_NS (INT64_C(10000) * GBX_NS_PER_MS)
 
 static uint32_t templates_at_once(const gbx_options *o)
 {
@@ -58,6 +62,7 @@ gbx_status gbx_confine_open(gbx_engine *engine, gbx_error *reterr)
 
     if (gbx_cgroup_open(&engine->group, &gbx_cgroup_here, &limits))
         return GBX_OK;
+    gbx_confine_tick(engine);
     if (o->total_memory_bytes > 0 || o->total_cpu_percent > 0)
         return gbx_fail(reterr, GBX_E_UNSUPPORTED,
                         "options.%s needs a control group: %s",
@@ -65,6 +70,43 @@ gbx_status gbx_confine_open(gbx_engine *engine, gbx_error *reterr)
                                                   : "total_cpu_percent",
                         engine->group.reason);
     return GBX_OK;
+}
+
+void gbx_kills_look(gbx_kills *kills, uint64_t count, int64_t now_ns)
+{
+    kills->before = kills->looked_ns == 0 ? count : kills->latest;
+    kills->latest = count;
+    kills->looked_ns = now_ns;
+}
+
+bool gbx_kills_take(gbx_kills *kills, uint64_t count)
+{
+    if (count <= kills->before)
+        return false;
+    kills->before++;
+    if (kills->latest < kills->before)
+        kills->latest = kills->before;
+    return true;
+}
+
+void gbx_confine_tick(gbx_engine *engine)
+{
+    int64_t now = gbx_clock_now_ns();
+
+    if (engine->group.dir < 0 &&
+        (engine->kills.looked_ns == 0 || now - engine->kills.looked_ns >= LOOK_NS))
+        gbx_kills_look(&engine->kills, gbx_cgroup_kills_everywhere(&gbx_cgroup_here),
+                       now);
+}
+
+gbx_shortage gbx_confine_shortage(gbx_engine *engine)
+{
+    if (engine->group.dir >= 0)
+        return gbx_cgroup_take_kill(&engine->group) ? GBX_SHORTAGE_GROUP
+                                                    : GBX_SHORTAGE_NONE;
+    return gbx_kills_take(&engine->kills, gbx_cgroup_kills_everywhere(&gbx_cgroup_here))
+               ? GBX_SHORTAGE_MACHINE
+               : GBX_SHORTAGE_NONE;
 }
 
 void gbx_confine_weigh(gbx_engine *engine)

@@ -7,6 +7,7 @@
 #define GBX_BROKER_CONFINE_H
 
 #include "base/fail.h"
+#include "broker/verdict.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +22,26 @@ void gbx_confine_weigh(gbx_engine *engine);
 
 /* The most memory for the engine's datasets and options; pure. */
 uint64_t gbx_confine_memory(const gbx_options *options, uint64_t dataset_bytes);
+
+/* Kills for want of memory, on the whole machine. Those from before an engine looked say
+ * nothing of its processes. */
+typedef struct gbx_kills {
+    uint64_t before; /* so many there were at the look before the last */
+    uint64_t latest;
+    int64_t looked_ns; /* 0: never */
+} gbx_kills;
+
+void gbx_kills_look(gbx_kills *kills, uint64_t count, int64_t now_ns);
+
+/* True once for each that is new since then. */
+bool gbx_kills_take(gbx_kills *kills, uint64_t count);
+
+/* At every tick; supervisor thread only. */
+void gbx_confine_tick(gbx_engine *engine);
+
+/* A process of the engine was killed, and not by us: was it the kernel, for want of
+ * memory? Once for each; supervisor thread only. */
+gbx_shortage gbx_confine_shortage(gbx_engine *engine);
 
 /* When the last process has ended. */
 void gbx_confine_close(gbx_engine *engine);

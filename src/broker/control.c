@@ -191,10 +191,9 @@ static bool on_exited(gbx_template *t, gbx_span body)
     if (w != NULL && w->from == t && !w->has_exited) {
         /* Of those whom we killed ourselves some may be taken for the kernel's: then
          * nobody asks any more. */
-        w->ran_group_out = w->state != GBX_WORKER_SPENT &&
-                           WIFSIGNALED((int)msg.status) &&
-                           WTERMSIG((int)msg.status) == SIGKILL &&
-                           gbx_cgroup_take_kill(&engine->group);
+        if (w->state != GBX_WORKER_SPENT && WIFSIGNALED((int)msg.status) &&
+            WTERMSIG((int)msg.status) == SIGKILL)
+            w->shortage = gbx_confine_shortage(engine);
         gbx_pool_exited(engine, w, &msg);
         gbx_pool_fill_in_pauses(engine);
     }

@@ -52,9 +52,8 @@ typedef struct gbx_worker {
     struct event *ready; /* waits for READY; owned by the supervisor */
     struct gbx_run *run; /* while BUSY */
     bool has_exited;
-    bool is_lost; /* exited, but nobody knows how */
-    bool
-        ran_group_out; /* the kernel killed it, or its template, for the group's limit */
+    bool is_lost;          /* exited, but nobody knows how */
+    gbx_shortage shortage; /* when it, or its template, was killed */
     gbx_msg_exited exit;
 } gbx_worker;
 
@@ -137,6 +136,7 @@ struct gbx_engine {
     gbx_runner runner; /* execute NULL: processes of our own */
     void *runner_library;
     gbx_cgroup group; /* of all templates and workers, where one can be had */
+    gbx_kills kills;  /* for want of memory, where there is no group */
     gbx_known known;  /* code that the guard has passed; a lock of its own */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* start, load, end: rare things */

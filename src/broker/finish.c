@@ -41,7 +41,7 @@ static void measure(gbx_run *run, int64_t now_ns, gbx_evidence *evidence)
     stats->wall_ms = (double)(now_ns - run->exchange.start_ns) / 1e6;
     (void)pthread_mutex_lock(&run->engine->lock);
     evidence->wait_status = (int)w->exit.status;
-    evidence->ran_group_out = w->ran_group_out;
+    evidence->shortage = w->shortage;
     evidence->group_bytes = run->engine->group.limits.memory_bytes;
     if (w->has_exited && !w->is_lost) {
         peak_kib = w->exit.max_rss_kib;

@@ -298,7 +298,7 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
     has_exited = run->worker->has_exited;
     is_lost = run->worker->is_lost;
     status = (int)run->worker->exit.status;
-    is_ours = run->was_closed && !run->worker->ran_group_out;
+    is_ours = run->was_closed && run->worker->shortage == GBX_SHORTAGE_NONE;
     (void)pthread_mutex_unlock(&run->engine->lock);
     if (has_exited) {
         if (is_ours && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)

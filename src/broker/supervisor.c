@@ -316,6 +316,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     gbx_watch_templates(engine);
+    gbx_confine_tick(engine);
     look_after_all(engine);
     (void)pthread_mutex_lock(&engine->lock);
     gbx_pool_trim(engine);

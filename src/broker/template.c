@@ -146,7 +146,7 @@ static void died(gbx_template *t)
     bool was_useful;
     bool was_current;
     bool was_loading;
-    bool ran_group_out = gbx_cgroup_take_kill(&engine->group);
+    gbx_shortage shortage = gbx_confine_shortage(engine);
 
     gbx_audit_engine_event(engine, GBX_AUDIT_TEMPLATE_DIED, "");
     /* Other threads write to the control socket of the current template: it stops
@@ -194,7 +194,7 @@ static void died(gbx_template *t)
         next = w->next;
         if (w->from != t || w->has_exited)
             continue;
-        w->ran_group_out = ran_group_out;
+        w->shortage = shortage;
         gbx_pool_exited(engine, w, NULL);
     }
     (void)pthread_cond_broadcast(&engine->changed);

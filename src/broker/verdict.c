@@ -40,14 +40,32 @@ static void say_shapes(gbx_verdict *v)
     v->hint = "use a Map, or arrays, where names of fields are data";
 }
 
-/* The sum was over its limit, and this one had most of it. */
-static void say_group(const gbx_evidence *e, gbx_verdict *v)
+/* A sum was over its limit, and this one had most of it. */
+static void say_shortage(const gbx_evidence *e, gbx_verdict *v)
 {
     v->code = GBX_CODE_MEMORY;
-    SAY(v,
-        "the engine's calls together needed more memory than their limit of %llu MiB",
-        (unsigned long long)e->group_bytes >> 20);
-    v->hint = "run fewer calls at once, or raise total_memory_bytes";
+    if (e->shortage == GBX_SHORTAGE_GROUP) {
+        SAY(v,
+            "the engine's calls together needed more memory than their limit of %llu "
+            "MiB",
+            (unsigned long long)e->group_bytes >> 20);
+        v->hint = "run fewer calls at once, or raise total_memory_bytes";
+    } else {
+        SAY(v,
+            "the kernel killed the worker: this machine, or the container around it, "
+            "had no memory left");
+        v->hint = "run fewer calls at once, or with a smaller memory limit";
+    }
+}
+
+/* It was neither a limit nor the host. */
+static void say_killed(gbx_verdict *v)
+{
+    v->code = GBX_CODE_CRASHED;
+    SAY(v, "the worker was killed by signal 9 (KILL) from outside");
+    v->hint =
+        "find who killed it: a person, a program, or the kernel for want of memory "
+        "(its log says so)";
 }
 
 static void say_timeout(const gbx_evidence *e, gbx_verdict *v)
@@ -81,11 +99,13 @@ static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
         SAY(v, "the worker asked for a system call outside its table and was killed");
         return;
     case SIGXCPU: say_timeout(e, v); return;
-    case SIGKILL: /* the kernel's, since ours are known: processor limit or no memory */
-        if (e->cpu_ms + 50 >= e->limits->cpu_ms && !has_grown)
+    case SIGKILL: /* not ours, nor the kernel's for want of memory: those are known */
+        if (e->cpu_ms + 50 >= e->limits->cpu_ms)
             say_timeout(e, v);
-        else
+        else if (was_refused)
             say_memory(e, v);
+        else
+            say_killed(v);
         return;
     case SIGSEGV:
         if (is_full && !was_refused) {
@@ -161,8 +181,9 @@ static void judge_error(const gbx_evidence *e, gbx_verdict *v)
 void gbx_verdict_decide(const gbx_evidence *e, gbx_verdict *v)
 {
     *v = (gbx_verdict){.hint = ""};
-    if (e->ran_group_out && (e->end == GBX_END_DIED || e->end == GBX_END_LOST)) {
-        say_group(e, v);
+    if (e->shortage != GBX_SHORTAGE_NONE &&
+        (e->end == GBX_END_DIED || e->end == GBX_END_LOST)) {
+        say_shortage(e, v);
         return;
     }
     switch (e->end) {

@@ -23,6 +23,13 @@ typedef enum gbx_end {
     GBX_END_REPLAYED, /* a replay has heard enough, and says itself what that means */
 } gbx_end;
 
+/* What the kernel says of a process that it may have killed. */
+typedef enum gbx_shortage {
+    GBX_SHORTAGE_NONE,    /* nothing of want of memory */
+    GBX_SHORTAGE_GROUP,   /* all of the engine's processes together had too much */
+    GBX_SHORTAGE_MACHINE, /* the machine, or the container around us, had none left */
+} gbx_shortage;
+
 typedef struct gbx_evidence {
     gbx_end end;
     const gbx_exchange *exchange; /* NULL if no worker was had */
@@ -31,10 +38,10 @@ typedef struct gbx_evidence {
     uint64_t growth_bytes; /* resident memory over what it was at READY */
     double cpu_ms;
     uint64_t input_bytes;
-    bool ran_group_out; /* the kernel ended it because all of the engine's processes */
-    uint64_t group_bytes; /* together were over this */
-    bool is_late;         /* with NO_WORKER: all of the time has passed */
-    const char *lack;     /* with NO_WORKER: why none could be made; NULL: unknown */
+    gbx_shortage shortage; /* with DIED, LOST: when the worker or its template ended */
+    uint64_t group_bytes;  /* what the engine's processes may have together */
+    bool is_late;          /* with NO_WORKER: all of the time has passed */
+    const char *lack;      /* with NO_WORKER: why none could be made; NULL: unknown */
 } gbx_evidence;
 
 typedef struct gbx_verdict {

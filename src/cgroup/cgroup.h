@@ -66,6 +66,10 @@ bool gbx_cgroup_allow(gbx_cgroup *group, uint64_t memory_bytes);
  * is in, had no memory left. */
 bool gbx_cgroup_take_kill(gbx_cgroup *group);
 
+/* How many processes the kernel has killed for want of memory since it started, in any
+ * group or none; 0 where that is unknown. */
+uint64_t gbx_cgroup_kills_everywhere(const gbx_cgroup_world *world);
+
 /* Kill what is in it and remove it. Waits for the end of what is killed, not long. */
 void gbx_cgroup_close(gbx_cgroup *group);
 

@@ -200,6 +200,23 @@ bool gbx_cgroup_take_kill(gbx_cgroup *group)
     return false;
 }
 
+uint64_t gbx_cgroup_kills_everywhere(const gbx_cgroup_world *world)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    char text[GBX_KIB(16)];
+    char path[256];
+    size_t len = 0;
+    ssize_t n = 0;
+
+    (void)snprintf(path, sizeof path, "%s/vmstat", world->proc);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && len < sizeof text - 1 &&
+           (n = read(fd, text + len, sizeof text - 1 - len)) > 0)
+        len += (size_t)n;
+    text[len] = 0;
+    return gbx_cgroup_keyed(text, "oom_kill");
+}
+
 void gbx_cgroup_close(gbx_cgroup *group)
 {
     if (group->dir >= 0) {

@@ -34,7 +34,8 @@ static void test_limits__are_nothing_that_code_can_raise(void **state)
         {.end = GBX_END_CPU},
         {.end = GBX_END_SAID, .exchange = &full},
         {.end = GBX_END_SAID, .exchange = &full, .input_bytes = GBX_MIB(8)},
-        {.end = GBX_END_DIED, .ran_group_out = true},
+        {.end = GBX_END_DIED, .shortage = GBX_SHORTAGE_GROUP},
+        {.end = GBX_END_DIED, .shortage = GBX_SHORTAGE_MACHINE},
         {.end = GBX_END_NO_WORKER, .is_late = true},
         {.end = GBX_END_QUEUE_FULL},
     };

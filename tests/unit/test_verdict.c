@@ -109,7 +109,7 @@ static const struct {
 #define T GBX_CODE_TIMEOUT
 #define V GBX_CODE_VIOLATION
     {SIGSEGV, {C, M, M}}, {SIGBUS, {C, M, M}},    {SIGABRT, {C, M, M}},
-    {SIGTRAP, {C, M, M}}, {SIGILL, {C, M, M}},    {SIGKILL, {M, M, M}},
+    {SIGTRAP, {C, M, M}}, {SIGILL, {C, M, M}},    {SIGKILL, {C, M, C}},
     {SIGXCPU, {T, T, T}}, {SIGSYS, {V, V, V}},    {SIGFPE, {C, C, C}},
     {SIGTERM, {C, C, C}}, {SIGHUP, {C, C, C}},    {SIGINT, {C, C, C}},
     {SIGQUIT, {C, C, C}}, {SIGPIPE, {C, C, C}},   {SIGALRM, {C, C, C}},
@@ -162,23 +162,33 @@ static void test_died__with_a_core_is_no_different(void **state)
                      GBX_CODE_CRASHED);
 }
 
-static void test_died__the_kernels_kill_is_the_limit_that_was_met(void **state)
+static void test_died__killed_is_a_limit_only_if_one_was_met(void **state)
 {
     static const struct {
         int pressure;
         double cpu_ms;
         gbx_code code;
     } kills[] = {
-        {CALM, 0, GBX_CODE_MEMORY},    {CALM, 949, GBX_CODE_MEMORY},
+        {CALM, 0, GBX_CODE_CRASHED},   {CALM, 949, GBX_CODE_CRASHED},
         {CALM, 950, GBX_CODE_TIMEOUT}, {CALM, 3000, GBX_CODE_TIMEOUT},
         {REFUSED, 0, GBX_CODE_MEMORY}, {REFUSED, 3000, GBX_CODE_TIMEOUT},
-        {GROWN, 0, GBX_CODE_MEMORY},   {GROWN, 3000, GBX_CODE_MEMORY},
+        {GROWN, 0, GBX_CODE_CRASHED},  {GROWN, 3000, GBX_CODE_TIMEOUT},
     };
     (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(kills); i++)
         assert_int_equal(die_of(SIGKILL, kills[i].pressure, kills[i].cpu_ms).code,
                          kills[i].code);
+}
+
+static void test_died__killed_by_an_operator_is_said_to_be_so(void **state)
+{
+    gbx_verdict v = die_of(SIGKILL, CALM, 0);
+    (void)state;
+
+    assert_string_equal(v.message,
+                        "the worker was killed by signal 9 (KILL) from outside");
+    assert_non_null(strstr(v.hint, "who killed it"));
 }
 
 static void test_died__processor_time_changes_no_other_signal(void **state)
@@ -377,31 +387,38 @@ static void test_words__that_the_code_wrote_decide_nothing(void **state)
 
 /* ---- the group of all ------------------------------------------------------------ */
 
-static void test_group__a_kill_for_the_sum_is_memory_however_it_was_noticed(
+static void test_shortage__a_kill_for_a_sum_is_memory_however_it_was_noticed(
     void **state)
 {
     static const gbx_end noticed[] = {GBX_END_DIED, GBX_END_LOST};
+    static const struct {
+        gbx_shortage shortage;
+        const char *says;
+    } rows[] = {
+        {GBX_SHORTAGE_GROUP, "together needed more memory than their limit of 300 MiB"},
+        {GBX_SHORTAGE_MACHINE,
+         "this machine, or the container around it, had no memory"},
+    };
     (void)state;
 
-    for (size_t i = 0; i < 2; i++) {
-        gbx_verdict v = decide((gbx_evidence){.end = noticed[i],
+    for (size_t i = 0; i < 4; i++) {
+        gbx_verdict v = decide((gbx_evidence){.end = noticed[i % 2],
                                               .wait_status = SIGKILL,
                                               .cpu_ms = 5000,
-                                              .ran_group_out = true,
+                                              .shortage = rows[i / 2].shortage,
                                               .group_bytes = UINT64_C(300) << 20});
 
         assert_int_equal(v.code, GBX_CODE_MEMORY);
-        assert_non_null(strstr(v.message, "together needed more memory than their "
-                                          "limit of 300 MiB"));
+        assert_non_null(strstr(v.message, rows[i / 2].says));
     }
 }
 
-static void test_group__what_the_host_ended_keeps_its_own_reason(void **state)
+static void test_shortage__what_the_host_ended_keeps_its_own_reason(void **state)
 {
     gbx_verdict v =
-        decide((gbx_evidence){.end = GBX_END_DEADLINE, .ran_group_out = true});
+        decide((gbx_evidence){.end = GBX_END_DEADLINE, .shortage = GBX_SHORTAGE_GROUP});
     gbx_verdict aborted =
-        decide((gbx_evidence){.end = GBX_END_ABORT, .ran_group_out = true});
+        decide((gbx_evidence){.end = GBX_END_ABORT, .shortage = GBX_SHORTAGE_GROUP});
     (void)state;
 
     assert_int_equal(v.code, GBX_CODE_TIMEOUT);
@@ -412,14 +429,15 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(
-            test_group__a_kill_for_the_sum_is_memory_however_it_was_noticed),
-        cmocka_unit_test(test_group__what_the_host_ended_keeps_its_own_reason),
+            test_shortage__a_kill_for_a_sum_is_memory_however_it_was_noticed),
+        cmocka_unit_test(test_died__killed_by_an_operator_is_said_to_be_so),
+        cmocka_unit_test(test_shortage__what_the_host_ended_keeps_its_own_reason),
         cmocka_unit_test(test_said__a_value_is_success_without_a_word),
         cmocka_unit_test(test_said__each_failure_has_its_code),
         cmocka_unit_test(test_said__the_engines_own_out_of_memory_is_memory),
         cmocka_unit_test(test_died__each_signal_by_what_memory_did),
         cmocka_unit_test(test_died__with_a_core_is_no_different),
-        cmocka_unit_test(test_died__the_kernels_kill_is_the_limit_that_was_met),
+        cmocka_unit_test(test_died__killed_is_a_limit_only_if_one_was_met),
         cmocka_unit_test(test_died__processor_time_changes_no_other_signal),
         cmocka_unit_test(test_died__past_the_reserve_is_memory_at_any_limit),
         cmocka_unit_test(test_died__of_a_full_reserve_names_the_shapes),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* watch - a template that hangs is told from one that waits for a processor. */
+/* watch - a template that hangs is told from one that waits for a processor, and a kill for
+ * want of memory from any other. */
 #include "base/clock.h"
 #include "puppet.h"
 
@@ -7,6 +8,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -218,6 +220,48 @@ static void test_watch__ends_a_retired_one_too(void **state)
     assert_true(end(&s));
 }
 
+/* ---- kills for want of memory --------------------------------------------- */
+
+/* As long as the kernel's own. */
+static void test_kills__everywhere_are_what_the_machine_counts(void **state)
+{
+    char proc[] = "/tmp/gbx-test-proc-XXXXXX";
+    gbx_cgroup_world world = {.proc = proc};
+    char path[64];
+    FILE *f;
+    (void)state;
+    assert_non_null(mkdtemp(proc));
+    (void)snprintf(path, sizeof path, "%s/vmstat", proc);
+
+    assert_int_equal(gbx_cgroup_kills_everywhere(&world), 0);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fprintf(f, "%06000d\noom_kill 7\nzswpin 9\n", 0) > 6000);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(gbx_cgroup_kills_everywhere(&world), 7);
+
+    (void)unlink(path);
+    (void)rmdir(proc);
+}
+
+static void test_kills__from_before_two_looks_are_nobodys(void **state)
+{
+    gbx_kills kills = {0};
+    (void)state;
+
+    gbx_kills_look(&kills, 5, 1);
+    assert_false(gbx_kills_take(&kills, 5));
+    assert_true(gbx_kills_take(&kills, 7));
+    assert_true(gbx_kills_take(&kills, 7));
+    assert_false(gbx_kills_take(&kills, 7)); /* each once */
+    gbx_kills_look(&kills, 8, 2);
+    assert_true(gbx_kills_take(&kills, 8)); /* told after the look that counted it */
+    gbx_kills_look(&kills, 9, 3);
+    gbx_kills_look(&kills, 9, 4);
+
+    assert_false(gbx_kills_take(&kills, 9));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +273,8 @@ int main(void)
         cmocka_unit_test(test_watch__leaves_one_that_loads_a_dataset),
         cmocka_unit_test(test_watch__ends_whatever_has_not_answered_for_long),
         cmocka_unit_test(test_watch__ends_a_retired_one_too),
+        cmocka_unit_test(test_kills__everywhere_are_what_the_machine_counts),
+        cmocka_unit_test(test_kills__from_before_two_looks_are_nobodys),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

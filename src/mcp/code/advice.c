@@ -65,6 +65,7 @@ static const struct {
     {"or raise the limit", "the host did not answer in time: try again"},
     {"the host lacks", "whoever runs this server must free some of what is lacking, or "
                        "raise its limit"},
+    {"find who killed it", "the server's process for the code was killed: try again"},
     {"run fewer calls at once",
      "the server is busy: run fewer calls at once, or try later"},
 #ifdef GBX_CODE_TAKES_TYPES

@@ -172,6 +172,23 @@ void gbx_audit_engine_event(gbx_engine *engine, gbx_audit_event event,
     gbx_entry_emit(&e, detail);
 }
 
+void gbx_audit_engine_refusal(gbx_engine *engine, gbx_audit_event event,
+                              const char *detail)
+{
+    gbx_audit *a = &engine->audit;
+    bool may;
+
+    if (!gbx_audit_hears(engine, event))
+        return;
+    (void)pthread_mutex_lock(&a->lock);
+    may = gbx_bucket_take(&a->refusals, gbx_clock_now_ns());
+    (void)pthread_mutex_unlock(&a->lock);
+    if (may)
+        gbx_audit_engine_event(engine, event, detail);
+    else
+        a->dropped++;
+}
+
 void gbx_audit_engine_started(gbx_engine *engine)
 {
     static const char *const jits[] = {"default", "full", "baseline", "off"};

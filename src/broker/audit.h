@@ -74,6 +74,10 @@ void gbx_audit_engine_ended(gbx_engine *engine);
 void gbx_audit_engine_event(gbx_engine *engine, gbx_audit_event event,
                             const char *detail);
 
+/* The same, no oftener than refusals are said; the rest is counted as dropped. */
+void gbx_audit_engine_refusal(gbx_engine *engine, gbx_audit_event event,
+                              const char *detail);
+
 /* How logs name the call with this ticket; to has room for GBX_CALL_ID_SIZE. */
 void gbx_call_id(const gbx_engine *engine, gbx_ticket ticket, char *to);
 

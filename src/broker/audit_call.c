@@ -298,7 +298,7 @@ void gbx_audit_verdict(gbx_run *run, gbx_end how, const gbx_verdict *v)
         say_end(run, event, v);
         if (event == GBX_AUDIT_SECCOMP_KILL)
             gbx_audit_suspect(run, GBX_SUSPECT_SEAL);
-        if (event == GBX_AUDIT_PROTOCOL_VIOLATION)
+        if (event == GBX_AUDIT_PROTOCOL_VIOLATION && run->has_exchange)
             gbx_audit_suspect(run, GBX_SUSPECT_PROTOCOL);
     }
     if (run->worker != NULL &&

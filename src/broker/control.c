@@ -99,32 +99,67 @@ static uint64_t ready_rss_kib(const gbx_worker *w)
     return t->ready_rss_kib;
 }
 
-/* The worker's first and only message to the supervisor. */
+/* What is wrong with a worker's first message; NULL: it is READY. */
+static const char *fault_of(const uint8_t *data, size_t len, gbx_header *header)
+{
+    if (len < GBX_FRAME_HEADER_SIZE)
+        return "it was cut short";
+    if (!gbx_header_decode(data, header))
+        return "reserved bytes of its header were set";
+    if (header->type != GBX_MSG_READY)
+        return "it was not READY";
+    return header->body_len != 0 || header->call_id != 0 ? "it was malformed" : NULL;
+}
+
+/* The worker's first and only message to the supervisor has come, or its end, or neither
+ * in time. In `broken` stands what a worker that broke the protocol did, or "". False if no
+ * call waits that ends by that. The lock is held. */
+static bool take_first(gbx_worker *w, short what, const uint8_t *data, ssize_t n,
+                       char *broken, size_t size)
+{
+    gbx_engine *engine = w->from->engine;
+    gbx_header header = {0};
+    const char *fault = n > 0 ? fault_of(data, (size_t)n, &header) : NULL;
+
+    if (n > 0 && fault == NULL) {
+        engine->lack[0] = 0;
+        gbx_pool_ready(engine, w);
+        return true;
+    }
+    w->died_early = n <= 0 && (what & EV_READ) != 0;
+    if (!w->died_early && fault == NULL)
+        gbx_queue_lacks(engine, "a worker was not ready in time", 0);
+    gbx_pool_discard(engine, w);
+    if (fault == NULL)
+        return true;
+    (void)
+        snprintf(broken, size,
+                 "the worker broke the protocol with its first message and was killed: "
+                 "%s (message %u)",
+                 fault, header.type);
+    return gbx_queue_fail_first(engine, GBX_END_BROKEN, broken);
+}
+
 static void on_ready(evutil_socket_t fd, short what, void *arg)
 {
     gbx_worker *w = arg;
     gbx_engine *engine = w->from->engine;
     uint8_t data[GBX_FRAME_HEADER_SIZE];
-    gbx_header header;
-    bool is_ready = (what & EV_READ) != 0 &&
-                    recv(fd, data, sizeof data, MSG_DONTWAIT) == (ssize_t)sizeof data &&
-                    gbx_header_decode(data, &header) && header.type == GBX_MSG_READY &&
-                    header.body_len == 0 && header.call_id == 0;
+    ssize_t n = (what & EV_READ) != 0 ? recv(fd, data, sizeof data, MSG_DONTWAIT) : -1;
+    char broken[200] = "";
+    bool is_told = true;
 
     event_free(w->ready);
     w->ready = NULL;
     w->rss_kib = ready_rss_kib(w);
     (void)pthread_mutex_lock(&engine->lock);
     if (w->state == GBX_WORKER_STARTING) {
-        if (is_ready) {
-            engine->lack[0] = 0;
-            gbx_pool_ready(engine, w);
-        } else {
-            gbx_pool_discard(engine, w);
-        }
+        is_told = take_first(w, what, data, n, broken, sizeof broken);
         gbx_pool_fill_in_pauses(engine);
     }
     (void)pthread_mutex_unlock(&engine->lock);
+    if (!is_told)
+        gbx_audit_engine_refusal(engine, GBX_AUDIT_PROTOCOL_VIOLATION, broken);
 }
 
 /* We had no room for its descriptors: it has met the end of its channel, and will be
@@ -178,6 +213,19 @@ static bool on_forked(gbx_template *t, gbx_span body)
     return true;
 }
 
+/* How a worker ended that was never ready, as the template reports it. */
+static void lack_early_end(gbx_engine *engine, int status)
+{
+    char text[sizeof engine->lack];
+    int n = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    const char *name = WIFSIGNALED(status) ? sigabbrev_np(n) : NULL;
+
+    (void)snprintf(text, sizeof text, "a worker ended before it was ready: %s %d%s%s",
+                   WIFSIGNALED(status) ? "signal" : "exit status", n,
+                   name != NULL ? ", " : "", name != NULL ? name : "");
+    gbx_queue_lacks(engine, text, 0);
+}
+
 static bool on_exited(gbx_template *t, gbx_span body)
 {
     gbx_engine *engine = t->engine;
@@ -194,6 +242,8 @@ static bool on_exited(gbx_template *t, gbx_span body)
         if (w->state != GBX_WORKER_SPENT && WIFSIGNALED((int)msg.status) &&
             WTERMSIG((int)msg.status) == SIGKILL)
             w->shortage = gbx_confine_shortage(engine);
+        if (w->died_early)
+            lack_early_end(engine, (int)msg.status);
         gbx_pool_exited(engine, w, &msg);
         gbx_pool_fill_in_pauses(engine);
     }

@@ -128,8 +128,8 @@ static void step_queued(gbx_run *run)
     if (!has_worker) {
         if (atomic_load(&run->is_aborted) || engine->is_closing)
             how = GBX_END_ABORT;
-        else if (run->queue_failed)
-            how = gbx_queue_why_failed(engine);
+        else if (run->unserved != GBX_END_SAID)
+            how = run->unserved;
         else if (gbx_clock_now_ns() >= run->deadline_ns)
             how = GBX_END_NO_WORKER;
         if (how != GBX_END_SAID && run->is_waiting)

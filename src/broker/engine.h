@@ -52,6 +52,7 @@ typedef struct gbx_worker {
     struct event *ready; /* waits for READY; owned by the supervisor */
     struct gbx_run *run; /* while BUSY */
     bool has_exited;
+    bool died_early;       /* its channel has ended before READY */
     bool is_lost;          /* exited, but nobody knows how */
     gbx_shortage shortage; /* when it, or its template, was killed */
     gbx_msg_exited exit;
@@ -253,16 +254,17 @@ void gbx_pool_discard_stale(gbx_engine *engine);
 void gbx_queue_link(gbx_engine *engine, gbx_run *run);
 void gbx_queue_unlink(gbx_engine *engine, gbx_run *run);
 
-/* Take a worker, or wait for one, or set queue_failed. */
+/* Take a worker, or wait for one, or say in run->unserved why it gets none. */
 void gbx_queue_enter(gbx_engine *engine, gbx_run *run);
-
-/* Why queue_failed was set just now. */
-gbx_end gbx_queue_why_failed(const gbx_engine *engine);
 
 /* Why no worker could be made, for those who wait; error: an errno, or 0. */
 void gbx_queue_lacks(gbx_engine *engine, const char *what, int error);
 void gbx_queue_remove(gbx_engine *engine, gbx_run *run);
 gbx_run *gbx_queue_pop(gbx_engine *engine);
+
+/* End the oldest run that waits, for this reason; lack says it in words, or is "". False
+ * if nobody waits. */
+bool gbx_queue_fail_first(gbx_engine *engine, gbx_end how, const char *lack);
 
 /* No template can be had: nobody who waits will get a worker. */
 void gbx_queue_fail_all(gbx_engine *engine);

@@ -39,8 +39,8 @@ static gbx_end wait_for_worker(gbx_run *run)
     while (run->worker == NULL && how == GBX_END_SAID) {
         if (atomic_load(&run->is_aborted) || engine->is_closing)
             how = GBX_END_ABORT;
-        else if (run->queue_failed)
-            how = gbx_queue_why_failed(engine);
+        else if (run->unserved != GBX_END_SAID)
+            how = run->unserved;
         else if (pthread_cond_timedwait(&run->changed, &engine->lock, &deadline) ==
                      ETIMEDOUT &&
                  run->worker == NULL)

@@ -260,6 +260,7 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
     gbx_evidence evidence = {.end = how,
                              .exchange = run->has_exchange ? &run->exchange : NULL,
                              .limits = &run->limits,
+                             .lack = run->lack,
                              .input_bytes = run->call.input_len};
     gbx_result *r = run->result;
     gbx_verdict verdict;

@@ -77,11 +77,12 @@ void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
     if (atomic_load(&run->is_aborted))
         return;
     if (gbx_pool_take(engine, run) == NULL) {
-        if (engine->waiting.count >= engine->settings.options.queue_length ||
-            engine->failed_starts >= GBX_FAILED_STARTS_MAX) {
-            run->queue_failed = true;
+        if (engine->failed_starts >= GBX_FAILED_STARTS_MAX)
+            run->unserved = GBX_END_NO_WORKER;
+        else if (engine->waiting.count >= engine->settings.options.queue_length)
+            run->unserved = GBX_END_QUEUE_FULL;
+        if (run->unserved != GBX_END_SAID)
             return;
-        }
         if (engine->waiting.last != NULL)
             engine->waiting.last->next_wait = run;
         else
@@ -97,12 +98,6 @@ void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
         gbx_pool_fill(engine);
     else
         run->leaves_few = engine->ready_count + engine->coming < (pool_size + 1) / 2;
-}
-
-gbx_end gbx_queue_why_failed(const gbx_engine *engine)
-{
-    return engine->failed_starts >= GBX_FAILED_STARTS_MAX ? GBX_END_NO_WORKER
-                                                          : GBX_END_QUEUE_FULL;
 }
 
 void gbx_queue_lacks(gbx_engine *engine, const char *what, int error)
@@ -144,12 +139,20 @@ gbx_run *gbx_queue_pop(gbx_engine *engine)
     return run;
 }
 
+bool gbx_queue_fail_first(gbx_engine *engine, gbx_end how, const char *lack)
+{
+    gbx_run *run = gbx_queue_pop(engine);
+
+    if (run == NULL)
+        return false;
+    run->unserved = how;
+    (void)snprintf(run->lack, sizeof run->lack, "%s", lack);
+    gbx_run_notify(run);
+    return true;
+}
+
 void gbx_queue_fail_all(gbx_engine *engine)
 {
-    gbx_run *run;
-
-    while ((run = gbx_queue_pop(engine)) != NULL) {
-        run->queue_failed = true;
-        gbx_run_notify(run);
-    }
+    while (gbx_queue_fail_first(engine, GBX_END_NO_WORKER, ""))
+        continue;
 }

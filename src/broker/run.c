@@ -460,12 +460,8 @@ bool gbx_run_wants_write(const gbx_run *run)
 
 void gbx_run_end_unserved(gbx_run *run, gbx_end how)
 {
-    gbx_engine *engine = run->engine;
-
-    (void)pthread_mutex_lock(&engine->lock);
-    if (how == GBX_END_NO_WORKER && run->queue_failed)
-        how = gbx_queue_why_failed(engine);
-    (void)pthread_mutex_unlock(&engine->lock);
+    if (how == GBX_END_NO_WORKER && run->unserved != GBX_END_SAID)
+        how = run->unserved;
     gbx_run_finish(run, how, gbx_clock_now_ns());
     run->phase = GBX_RUN_ENDED;
 }

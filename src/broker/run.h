@@ -57,11 +57,12 @@ typedef struct gbx_run {
     bool is_stepped;        /* drive.c: calls.wake_fd is open from the beginning */
     uint32_t woken_request; /* the last one before it was woken */
     bool has_exchange;
-    bool was_closed;        /* killed by us after it closed its channel */
-    bool queue_failed;      /* set under the lock: will never get a worker */
-    bool is_driven;         /* async: the supervisor has taken it on */
-    bool is_waiting;        /* is in the queue; under the lock */
-    bool leaves_few;        /* took one of the last workers: more should be asked for */
+    bool was_closed;  /* killed by us after it closed its channel */
+    gbx_end unserved; /* why it never gets a worker; SAID: it may; under the lock */
+    char lack[200];   /* with it, what its worker did; "": the engine knows more */
+    bool is_driven;   /* async: the supervisor has taken it on */
+    bool is_waiting;  /* is in the queue; under the lock */
+    bool leaves_few;  /* took one of the last workers: more should be asked for */
     pthread_cond_t changed; /* worker set, worker exited, aborted */
     bool has_cond;
     gbx_done_fn on_done;

@@ -120,8 +120,9 @@ static void look_after_queued(gbx_run *run, int64_t now)
 
     (void)pthread_mutex_lock(&engine->lock);
     has_worker = run->worker != NULL;
-    give_up = !has_worker && (run->queue_failed || now >= run->deadline_ns ||
-                              atomic_load(&run->is_aborted) || engine->is_closing);
+    give_up =
+        !has_worker && (run->unserved != GBX_END_SAID || now >= run->deadline_ns ||
+                        atomic_load(&run->is_aborted) || engine->is_closing);
     if (give_up && run->is_waiting)
         gbx_queue_remove(engine, run);
     (void)pthread_mutex_unlock(&engine->lock);
@@ -158,7 +159,6 @@ static gbx_run *pop_inbox(gbx_engine *engine)
 static void take_inbox(gbx_engine *engine)
 {
     gbx_run *run;
-    gbx_end how;
 
     while ((run = pop_inbox(engine)) != NULL) {
         if (run->phase == GBX_RUN_ENDED) { /* the guard has decided */
@@ -174,10 +174,9 @@ static void take_inbox(gbx_engine *engine)
         }
         (void)pthread_mutex_lock(&engine->lock);
         gbx_queue_enter(engine, run);
-        how = gbx_queue_why_failed(engine);
         (void)pthread_mutex_unlock(&engine->lock);
-        if (run->queue_failed) {
-            gbx_run_end_unserved(run, how);
+        if (run->unserved != GBX_END_SAID) {
+            gbx_run_end_unserved(run, run->unserved);
             deliver(run);
         } else {
             run->is_driven = true;
@@ -199,7 +198,7 @@ static void look_after_runs(gbx_engine *engine)
             if (!run->is_async || !run->is_driven)
                 continue;
             if (run->phase == GBX_RUN_QUEUED
-                    ? run->worker != NULL || run->queue_failed ||
+                    ? run->worker != NULL || run->unserved != GBX_END_SAID ||
                           atomic_load(&run->is_aborted) || now >= run->deadline_ns ||
                           engine->is_closing
                     : atomic_load(&run->is_aborted) || gbx_hostcall_can_deliver(run) ||

@@ -195,7 +195,11 @@ void gbx_verdict_decide(const gbx_evidence *e, gbx_verdict *v)
         break;
     case GBX_END_BROKEN:
         v->code = GBX_CODE_VIOLATION;
-        SAY(v, "the worker broke the protocol and was killed: %s", e->exchange->reason);
+        if (e->exchange != NULL)
+            SAY(v, "the worker broke the protocol and was killed: %s",
+                e->exchange->reason);
+        else
+            SAY(v, "%.200s", e->lack);
         break;
     case GBX_END_DEADLINE:
     case GBX_END_CPU: say_timeout(e, v); break;

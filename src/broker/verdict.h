@@ -41,7 +41,8 @@ typedef struct gbx_evidence {
     gbx_shortage shortage; /* with DIED, LOST: when the worker or its template ended */
     uint64_t group_bytes;  /* what the engine's processes may have together */
     bool is_late;          /* with NO_WORKER: all of the time has passed */
-    const char *lack;      /* with NO_WORKER: why none could be made; NULL: unknown */
+    const char *lack; /* with NO_WORKER: why none could be made; NULL: unknown. With
+                         BROKEN and no exchange: what the worker did before READY */
 } gbx_evidence;
 
 typedef struct gbx_verdict {

@@ -4,6 +4,7 @@
 #include "audit_log.h"
 #include "calls.h"
 #include "proc.h"
+#include "until.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -305,6 +306,52 @@ static void test_event__is_said_once_by_its_cause(void **state)
     }
 }
 
+static bool is_violation_heard(void *log)
+{
+    return audit_log_heard(log, "protocol.violation") > 0;
+}
+
+/* Of workers in the pool, and of one that a call waits for. */
+static void test_event__of_a_first_message_names_the_call_that_it_ends(void **state)
+{
+    gbx_options options = hostile_options("ready-type=5");
+    gbx_call call = script_of("result 1");
+    gbx_engine *engine;
+    gbx_result *result;
+    size_t of_call = 0;
+    size_t of_engine = 0;
+    json_t *lines;
+    json_t *line;
+    size_t i;
+
+    (void)state;
+    audit_log_hear(&heard, &options);
+    engine = engine_start(&options);
+    assert_true(until(is_violation_heard, &heard, 10000));
+    result = call_run(engine, &call);
+    gbx_engine_free(engine);
+
+    assert_string_equal(gbx_code_name(gbx_result_code(result)), "VIOLATION");
+    lines = audit_log_lines(&heard);
+    json_array_foreach(lines, i, line)
+    {
+        if (strcmp(audit_log_text(line, "event"), "protocol.violation") != 0)
+            continue;
+        assert_string_equal(
+            audit_log_text(line, "message"),
+            "the worker broke the protocol with its first message and was killed: it "
+            "was not READY (message 5)");
+        if (strcmp(audit_log_text(line, "callId"), gbx_result_call_id(result)) == 0)
+            of_call++;
+        else
+            of_engine++;
+    }
+    assert_int_equal(of_call, 1);
+    assert_true(of_engine >= 1);
+    assert_int_equal(audit_log_count(lines, "suspicious"), 0); /* no code had it */
+    gbx_result_free(result);
+}
+
 /* What the code threw, what it was given and what it returned is nobody's log. */
 static void test_log__has_nothing_of_input_value_console_or_error(void **state)
 {
@@ -333,6 +380,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, before, after)
     static const struct CMUnitTest tests[] = {
         TEST(test_event__is_said_once_by_its_cause),
+        TEST(test_event__of_a_first_message_names_the_call_that_it_ends),
         TEST(test_log__has_nothing_of_input_value_console_or_error),
     };
 #undef TEST

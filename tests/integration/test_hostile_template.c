@@ -277,18 +277,49 @@ static void test_worker__that_is_never_ready_is_no_worker(void **state)
     (void)state;
     check_serving("at-start=exit", "UNAVAILABLE");
     check_serving("at-start=segv", "UNAVAILABLE");
-    check_serving("ready-half", "UNAVAILABLE");
-    check_serving("ready-type=2", "UNAVAILABLE");
-    check_serving("ready-type=5", "UNAVAILABLE");
-    check_serving("ready-id=7", "UNAVAILABLE");
     check_serving("ready-never", "UNAVAILABLE");
     check_serving("at-start=stop", "UNAVAILABLE");
+}
+
+static void test_worker__whose_first_message_is_wrong_breaks_the_protocol(void **state)
+{
+    (void)state;
+    check_serving("ready-half", "VIOLATION");
+    check_serving("ready-type=2", "VIOLATION");
+    check_serving("ready-type=5", "VIOLATION");
+    check_serving("ready-id=7", "VIOLATION");
+}
+
+static void test_worker__that_ended_before_it_was_ready_is_said_to_have(void **state)
+{
+    static const char *const rows[][2] = {
+        {"at-start=segv", "a worker ended before it was ready: signal 11, SEGV"},
+        {"at-start=exit", "a worker ended before it was ready: exit status "},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        gbx_options options = hostile_options(rows[i][0]);
+        gbx_call call = script_of("result 1");
+        gbx_engine *engine;
+        gbx_result *result;
+
+        options.limits.timeout_ms = 1000;
+        engine = engine_start(&options);
+        result = call_run(engine, &call);
+        assert_int_equal(gbx_result_code(result), GBX_CODE_UNAVAILABLE);
+        if (strstr(gbx_result_error(result), rows[i][1]) == NULL)
+            fail_msg("%s: %s", rows[i][0], gbx_result_error(result));
+        assert_null(strstr(gbx_result_json(result, NULL), "fewer calls"));
+        gbx_result_free(result);
+        gbx_engine_free(engine);
+    }
 }
 
 static void test_worker__that_was_not_ready_is_replaced(void **state)
 {
     (void)state;
-    check_serving("ready-half,first=3", "OK");
+    check_serving("ready-half,first=3", "OK VIOLATION");
     check_serving("at-start=segv,first=5", "OK");
     check_serving("at-start=exit,first=20", "OK UNAVAILABLE");
 }
@@ -350,6 +381,8 @@ int main(void)
         cmocka_unit_test(test_template__that_cannot_fork_makes_calls_unavailable),
         cmocka_unit_test(test_template__that_could_not_fork_is_asked_again),
         cmocka_unit_test(test_worker__that_is_never_ready_is_no_worker),
+        cmocka_unit_test(test_worker__whose_first_message_is_wrong_breaks_the_protocol),
+        cmocka_unit_test(test_worker__that_ended_before_it_was_ready_is_said_to_have),
         cmocka_unit_test(test_worker__that_was_not_ready_is_replaced),
         cmocka_unit_test(test_worker__that_is_ready_twice_breaks_the_protocol),
         cmocka_unit_test(test_worker__that_dies_idle_is_replaced),

@@ -118,10 +118,9 @@ static void test_queue__full_refuses_at_once_and_says_why(void **state)
 
     enter(&s, 2);
 
-    assert_false(s.runs[1].queue_failed);
-    assert_true(s.runs[2].queue_failed);
+    assert_int_equal(s.runs[1].unserved, GBX_END_SAID);
+    assert_int_equal(s.runs[2].unserved, GBX_END_QUEUE_FULL);
     assert_false(s.runs[2].is_waiting);
-    assert_int_equal(gbx_queue_why_failed(&s.p.engine), GBX_END_QUEUE_FULL);
     end(&s);
 }
 
@@ -139,11 +138,10 @@ static void test_queue__without_hope_of_a_template_refuses_at_once(void **state)
     enter(&s, 2);
 
     for (size_t i = 0; i < 3; i++) {
-        assert_true(s.runs[i].queue_failed);
+        assert_int_equal(s.runs[i].unserved, GBX_END_NO_WORKER);
         assert_false(s.runs[i].is_waiting);
     }
     assert_int_equal(s.p.engine.waiting.count, 0);
-    assert_int_equal(gbx_queue_why_failed(&s.p.engine), GBX_END_NO_WORKER);
     end(&s);
 }
 

@@ -318,6 +318,15 @@ static void test_unavailable__says_a_time_that_has_passed_and_what_was_lacking(
     assert_null(strstr(at_once.hint, "max_workers"));
 }
 
+static void test_broken__before_it_was_ready_is_what_the_worker_did(void **state)
+{
+    gbx_verdict v = decide((gbx_evidence){.end = GBX_END_BROKEN, .lack = "it did"});
+    (void)state;
+
+    assert_int_equal(v.code, GBX_CODE_VIOLATION);
+    assert_string_equal(v.message, "it did");
+}
+
 /* Whatever else was claimed or seen: the host knows what it did. */
 static void test_ended__by_the_host_is_what_the_host_did(void **state)
 {
@@ -445,6 +454,7 @@ int main(void)
         cmocka_unit_test(test_memory__of_a_large_input_names_the_input),
         cmocka_unit_test(
             test_unavailable__says_a_time_that_has_passed_and_what_was_lacking),
+        cmocka_unit_test(test_broken__before_it_was_ready_is_what_the_worker_did),
         cmocka_unit_test(test_ended__by_the_host_is_what_the_host_did),
         cmocka_unit_test(test_ended__without_a_worker_needs_no_exchange),
         cmocka_unit_test(test_words__that_the_code_wrote_decide_nothing),

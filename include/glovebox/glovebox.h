@@ -314,7 +314,7 @@ typedef struct gbx_location {
  * @param reterr     filled on failure only; may be NULL.
  *
  * @retval GBX_E_USAGE       an option is out of range; the message names it.
- * @retval GBX_E_UNSUPPORTED a required layer of the seal is missing.
+ * @retval GBX_E_UNSUPPORTED a required layer is missing, or the worker of another version.
  * @retval GBX_E_OS          the worker program could not be started.
  */
 GBX_API GBX_MUST_USE gbx_status gbx_engine_new(const gbx_options *options,

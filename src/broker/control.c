@@ -358,20 +358,30 @@ static bool on_hello(gbx_template *t, gbx_span body)
     gbx_engine *engine = t->engine;
     gbx_error error = {0};
     gbx_msg_hello hello;
+    uint32_t version;
     bool ok;
 
-    if (t->state != GBX_TEMPLATE_STARTING || !gbx_msg_get_hello(body, &hello) ||
-        hello.version != GBX_WIRE_VERSION)
+    if (t->state != GBX_TEMPLATE_STARTING ||
+        !gbx_msg_get_hello_version(body, &version) ||
+        (version == GBX_WIRE_VERSION && !gbx_msg_get_hello(body, &hello)))
         return false;
     (void)pthread_mutex_lock(&engine->lock);
-    ok = hello.failure.len == 0;
-    if (!ok) {
+    ok = version == GBX_WIRE_VERSION && hello.failure.len == 0;
+    if (version != GBX_WIRE_VERSION) {
+        (void)gbx_fail(&error, GBX_E_UNSUPPORTED,
+                       "the worker program is of another version (its protocol is %u, "
+                       "the library's %u): install both of one version, or set "
+                       "GLOVEBOX_WORKER to the right one",
+                       version, GBX_WIRE_VERSION);
+    } else if (!ok) {
         explain(&hello, &error);
     } else {
         keep_facts(&engine->facts, &hello);
         explain_group(&engine->facts, engine, &t->process);
         ok = is_enough(engine, &error);
     }
+    if (!ok)
+        gbx_queue_lacks(engine, error.message, 0);
     if (!ok && t->is_renewal)
         gbx_renewal_end(engine, t, &error);
     if (!ok && !engine->has_started) {

@@ -299,6 +299,8 @@ bool gbx_msg_get_load(gbx_span body, gbx_msg_load *ret);
 bool gbx_msg_get_expose(gbx_span body, gbx_span *ret_name);
 bool gbx_msg_get_preload(gbx_span body, gbx_msg_preload *ret);
 bool gbx_msg_get_attack(gbx_span body, uint64_t *ret_worker_id, gbx_msg_attack *ret);
+/* The version that a HELLO begins with, in every version. */
+bool gbx_msg_get_hello_version(gbx_span body, uint32_t *ret);
 bool gbx_msg_get_hello(gbx_span body, gbx_msg_hello *ret);
 bool gbx_msg_get_forked(gbx_span body, gbx_msg_forked *ret);
 bool gbx_msg_get_exited(gbx_span body, gbx_msg_exited *ret);

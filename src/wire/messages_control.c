@@ -161,6 +161,15 @@ bool gbx_msg_put_hello(gbx_buf *to, const gbx_msg_hello *msg)
     return gbx_frame_end(to, at, 0);
 }
 
+bool gbx_msg_get_hello_version(gbx_span body, uint32_t *ret)
+{
+    gbx_reader r;
+
+    gbx_reader_init(&r, body.data, body.len < 4 ? body.len : 4);
+    gbx_read_u32(&r, ret);
+    return gbx_reader_done(&r);
+}
+
 bool gbx_msg_get_hello(gbx_span body, gbx_msg_hello *ret)
 {
     gbx_reader r;

@@ -9,6 +9,7 @@
 #include "proc.h"
 #include "seal/layers.h"
 #include "until.h"
+#include "wire/messages.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,10 +41,8 @@ static gbx_status start_fails(const gbx_options *options, gbx_error *error)
 static void test_start__is_refused_when_the_program_talks_nonsense(void **state)
 {
     static const char *const plans[] = {
-        "hello-garbage",   "hello-length",    "hello-reserved",
-        "hello-short",     "hello-type=49",   "hello-type=51",
-        "hello-type=2",    "hello-half",      "hello-version=0",
-        "hello-version=2", "hello-version=4", "hello-version=4294967295",
+        "hello-garbage", "hello-length",  "hello-reserved", "hello-short",
+        "hello-type=49", "hello-type=51", "hello-type=2",   "hello-half",
     };
 
     (void)state;
@@ -54,6 +53,26 @@ static void test_start__is_refused_when_the_program_talks_nonsense(void **state)
         if (start_fails(&options, &error) != GBX_E_OS)
             fail_msg("%s: %s", plans[i], gbx_status_name(error.status));
         assert_non_null(strstr(error.message, "the worker program died"));
+    }
+}
+
+static void test_start__names_the_versions_of_a_program_of_another(void **state)
+{
+    static const char *const versions[] = {"0", "2", "99", "4294967295"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+        gbx_options options;
+        gbx_error error = {0};
+        char text[64];
+
+        (void)snprintf(text, sizeof text, "hello-version=%s", versions[i]);
+        options = hostile_options(text);
+        assert_int_equal(start_fails(&options, &error), GBX_E_UNSUPPORTED);
+        (void)snprintf(text, sizeof text, "(its protocol is %s, the library's %u)",
+                       versions[i], GBX_WIRE_VERSION);
+        assert_non_null(strstr(error.message, text));
+        assert_non_null(strstr(error.message, "GLOVEBOX_WORKER"));
     }
 }
 
@@ -367,6 +386,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_start__is_refused_when_the_program_talks_nonsense),
+        cmocka_unit_test(test_start__names_the_versions_of_a_program_of_another),
         cmocka_unit_test(test_start__is_refused_when_the_program_dies_at_a_step),
         cmocka_unit_test(test_start__names_the_failure_that_the_program_reports),
         cmocka_unit_test(test_start__is_refused_without_a_required_layer),

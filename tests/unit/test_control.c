@@ -132,23 +132,34 @@ static void test_hello__says_why_it_cannot_serve(void **state)
     puppet_cleanup(&p);
 }
 
-static void test_hello__of_another_version_or_layer_number(void **state)
+static void test_hello__of_another_layer_number_is_none_of_ours(void **state)
 {
-    gbx_msg_hello version = all_layers();
     gbx_msg_hello layer = all_layers();
     puppet p;
     (void)state;
-    version.version++;
-    layer.layers[0].layer = 255; /* of a newer worker: not one of ours */
-
-    (void)greet(&p, NULL, &version);
-    assert_int_equal(p.template->state, GBX_TEMPLATE_STARTING);
-    puppet_cleanup(&p);
+    layer.layers[0].layer = 255; /* of a newer worker */
     (void)greet(&p, NULL, &layer);
+
     assert_int_equal(p.template->state, GBX_TEMPLATE_SERVING);
     assert_false(p.engine.facts.layers[0].stands);
-
     puppet_cleanup(&p);
+}
+
+/* Nothing but the version is where it was. */
+static void test_hello__of_another_version_names_both_in_any_layout(void **state)
+{
+    static const uint8_t body[] = {77, 0, 0, 0, 0xFF, 0xFF, 0xFF};
+    (void)state;
+
+    for (uint8_t len = 4; len <= sizeof body; len++) {
+        puppet p;
+
+        puppet_init(&p, NULL);
+        assert_false(say_frame(&p, GBX_MSG_HELLO, body, len));
+        assert_non_null(strstr(p.engine.start_error.message, "its protocol is 77,"));
+        assert_string_equal(p.engine.lack, p.engine.start_error.message);
+        puppet_cleanup(&p);
+    }
 }
 
 /* ---- every type, before and after HELLO ------------------------------------------- */
@@ -466,7 +477,8 @@ int main(void)
         cmocka_unit_test(test_hello__with_each_layer_missing),
         cmocka_unit_test(test_hello__a_layer_not_reported_does_not_stand),
         cmocka_unit_test(test_hello__says_why_it_cannot_serve),
-        cmocka_unit_test(test_hello__of_another_version_or_layer_number),
+        cmocka_unit_test(test_hello__of_another_layer_number_is_none_of_ours),
+        cmocka_unit_test(test_hello__of_another_version_names_both_in_any_layout),
         cmocka_unit_test(test_every_type__that_is_not_a_templates_ends_it),
         cmocka_unit_test(test_bodies__of_no_length_or_too_long_end_it),
         cmocka_unit_test(test_length__over_the_limit_ends_it_at_the_header),

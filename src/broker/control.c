@@ -7,14 +7,13 @@
 #include "broker/engine.h"
 
 #include "base/utf8.h"
+#include "broker/pidfd.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -25,60 +24,6 @@
 
 /* What a frame of a template may be long at most, whatever it says. */
 #define BODY_MAX GBX_KIB(16)
-
-#define FDINFO_SIZE 512
-
-/* Through our own /proc. */
-static pid_t pid_by_proc(int pidfd)
-{
-    char text[FDINFO_SIZE];
-    const char *at;
-    ssize_t n;
-    int fd;
-
-    (void)snprintf(text, sizeof text, "/proc/self/fdinfo/%d", pidfd);
-    fd = open(text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    n = read(fd, text, sizeof text - 1);
-    (void)close(fd);
-    if (n <= 0)
-        return 0;
-    text[n] = 0;
-    at = strstr(text, "Pid:");
-    return at != NULL ? (pid_t)strtol(at + 4, NULL, 10) : 0;
-}
-
-/* Linux 6.13; not in Debian 12's headers. */
-typedef struct pidfd_info {
-    uint64_t mask;
-    uint64_t cgroup_id;
-    uint32_t pid;
-    uint32_t others[11];
-} pidfd_info;
-
-#define PIDFD_INFO_PID UINT64_C(1)
-#define PIDFD_GET_INFO _IOWR(0xFF, 11, pidfd_info)
-
-/* The pid of a pidfd as this process sees it; 0 if nobody says. */
-static pid_t pid_of(int pidfd)
-{
-    pidfd_info info = {.mask = PIDFD_INFO_PID};
-
-    if (ioctl(pidfd, PIDFD_GET_INFO, &info) == 0 && (info.mask & PIDFD_INFO_PID) != 0)
-        return (pid_t)info.pid;
-    return pid_by_proc(pidfd);
-}
-
-static int open_status(pid_t pid)
-{
-    char path[64];
-
-    if (pid <= 0)
-        return -1;
-    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    return open(path, O_RDONLY | O_CLOEXEC);
-}
 
 static bool is_socket(int fd)
 {
@@ -177,12 +122,16 @@ static bool on_forked(gbx_template *t, gbx_span body)
     gbx_engine *engine = t->engine;
     gbx_msg_forked msg;
     gbx_worker *w;
+    GBX_CLEANUP(gbx_fd_close) int status_fd = -1;
+    pid_t pid = 0;
     bool is_lost;
 
     if (!gbx_msg_get_forked(body, &msg) || (msg.error == 0 && t->fd_count < 2))
         return false;
     is_lost = msg.error == 0 && t->fds[0] < 0;
-    if (msg.error == 0 && !is_lost && !is_socket(t->fds[0]))
+    if (msg.error == 0 && !is_lost &&
+        (!is_socket(t->fds[0]) ||
+         !gbx_pidfd_is_child(t->fds[1], &t->process, &pid, &status_fd)))
         return false;
     (void)pthread_mutex_lock(&engine->lock);
     w = gbx_pool_find(engine, msg.worker_id);
@@ -195,6 +144,8 @@ static bool on_forked(gbx_template *t, gbx_span body)
     } else if (w != NULL) {
         w->channel = t->fds[0];
         w->pidfd = t->fds[1];
+        w->pid = pid;
+        w->status_fd = gbx_fd_take(&status_fd);
         t->fd_count -= 2;
         memmove(t->fds, t->fds + 2, t->fd_count * sizeof t->fds[0]);
         w->state = GBX_WORKER_STARTING;
@@ -205,8 +156,6 @@ static bool on_forked(gbx_template *t, gbx_span body)
     if (w == NULL || msg.error != 0 || is_lost)
         return w != NULL;
     (void)fcntl(w->channel, F_SETFL, O_NONBLOCK);
-    w->pid = pid_of(w->pidfd);
-    w->status_fd = open_status(w->pid);
     w->ready = event_new(engine->base, w->channel, EV_READ, on_ready, w);
     if (w->ready == NULL || event_add(w->ready, &patience) < 0)
         return false;

@@ -10,17 +10,14 @@
 #include "base/lines.h"
 #include "base/utf8.h"
 #include "broker/engine.h"
+#include "broker/pidfd.h"
 #include "broker/recorder.h"
 #include "broker/replayer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-/* The processor clock of another process, as clock_getcpuclockid() makes it. */
-#define PROCESS_CLOCK(pid) ((clockid_t)(~(unsigned)(pid) << 3 | 2u))
 
 static uint64_t field_kib(const char *text, const char *name)
 {
@@ -227,18 +224,9 @@ static void fill(gbx_run *run, gbx_verdict *v)
 
 /* ---- public to other modules -------------------------------------------- */
 
-int64_t gbx_process_cpu_ns(pid_t pid)
-{
-    struct timespec ts;
-
-    if (pid <= 0 || clock_gettime(PROCESS_CLOCK(pid), &ts) != 0)
-        return -1;
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
 int64_t gbx_worker_cpu_ns(const gbx_worker *worker)
 {
-    return gbx_process_cpu_ns(worker->pid);
+    return gbx_pidfd_cpu_ns(worker->pidfd, worker->pid);
 }
 
 uint64_t gbx_worker_rss_kib(const gbx_worker *worker, bool peak)

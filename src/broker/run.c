@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "broker/engine.h"
 #include "broker/loader.h"
+#include "broker/pidfd.h"
 #include "broker/recorder.h"
 #include "broker/replayer.h"
 #include "policy/policy.h"
@@ -140,12 +141,6 @@ static bool send_some(gbx_run *run)
     }
 }
 
-/* A number that has ended, and was reaped, may be another process's. */
-static bool is_there(const gbx_worker *w)
-{
-    return syscall(SYS_pidfd_send_signal, w->pidfd, 0, NULL, 0) == 0;
-}
-
 /* The worker wakes on this thread's processor, which is about to be free. It must be asleep, or
  * the kernel stops a processor to move it: one that has asked for several things is woken by
  * the reading of each. */
@@ -153,7 +148,7 @@ static void send_here(gbx_run *run)
 {
     gbx_worker *w = run->worker;
     cpu_set_t before;
-    bool is_placed = is_there(w) && gbx_place_here(w->pid, &before);
+    bool is_placed = gbx_pidfd_is_there(w->pidfd) && gbx_place_here(w->pid, &before);
 
     (void)send_some(run);
     if (is_placed)

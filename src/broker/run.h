@@ -136,7 +136,6 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns);
 void gbx_run_conclude(gbx_run *run);
 
 /* What the kernel says of a live worker; false if it does not. */
-int64_t gbx_process_cpu_ns(pid_t pid);
 int64_t gbx_worker_cpu_ns(const struct gbx_worker *worker);
 uint64_t gbx_worker_rss_kib(const struct gbx_worker *worker, bool peak);
 

@@ -7,9 +7,8 @@
 #include "broker/engine.h"
 
 #include "base/clock.h"
+#include "broker/pidfd.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,15 +26,14 @@
 #define STILL_TICKS 3
 
 /* The letter for its state in /proc/PID/stat; 0 where that cannot be read. */
-static char state_of(pid_t pid)
+static char state_of(const gbx_spawned *process)
 {
     char text[512];
     const char *end;
     ssize_t n;
     int fd;
 
-    (void)snprintf(text, sizeof text, "/proc/%d/stat", (int)pid);
-    fd = open(text, O_RDONLY | O_CLOEXEC);
+    fd = gbx_pidfd_open_proc(process->pidfd, process->pid, "stat");
     if (fd < 0)
         return 0;
     n = read(fd, text, sizeof text - 1);
@@ -50,8 +48,8 @@ static char state_of(pid_t pid)
 /* It sleeps with work to do, is stopped, or runs in circles. */
 static bool seems_to_hang(gbx_template *t)
 {
-    char state = state_of(t->process.pid);
-    int64_t cpu = gbx_process_cpu_ns(t->process.pid);
+    char state = state_of(&t->process);
+    int64_t cpu = gbx_pidfd_cpu_ns(t->process.pidfd, t->process.pid);
 
     if (cpu - t->watched_cpu_ns > SPIN_NS)
         return true;
@@ -64,7 +62,8 @@ static bool hangs(gbx_template *t, int64_t asked_ns, bool is_waited_for)
 
     if (t->watched_ns != asked_ns) {
         t->watched_ns = asked_ns;
-        t->watched_cpu_ns = asked_ns != 0 ? gbx_process_cpu_ns(t->process.pid) : -1;
+        t->watched_cpu_ns =
+            asked_ns != 0 ? gbx_pidfd_cpu_ns(t->process.pidfd, t->process.pid) : -1;
         if (t->watched_cpu_ns < 0)
             t->watched_cpu_ns = INT64_MAX; /* unknown: nothing is more */
         t->still_ticks = 0;

@@ -241,6 +241,8 @@ static void test_template__that_sends_wrong_descriptors_is_replaced(void **state
     check_serving("forked-fds=0", "UNAVAILABLE");
     check_serving("forked-fds=1", "UNAVAILABLE");
     check_serving("forked-null", "UNAVAILABLE");
+    check_serving("forked-no-pidfd", "UNAVAILABLE");
+    check_serving("forked-own", "UNAVAILABLE");
     check_serving("forked-swapped", "UNAVAILABLE");
     check_serving("fds-unasked", "UNAVAILABLE");
     check_serving("forked-fds=6", "OK UNAVAILABLE");

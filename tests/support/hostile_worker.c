@@ -251,6 +251,7 @@ static void say_forked(uint64_t worker_id, int host_end, int pidfd)
 {
     int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     int fds[8] = {host_end, pidfd, null_fd, null_fd, null_fd, null_fd};
+    int own = (int)syscall(SYS_pidfd_open, getpid(), 0);
     size_t count = hostile_plan_number("forked-fds", 2);
     gbx_msg_forked msg = {.worker_id = worker_id};
     gbx_buf buf;
@@ -259,6 +260,10 @@ static void say_forked(uint64_t worker_id, int host_end, int pidfd)
         msg.worker_id += 1000000;
     if (hostile_plan_has("forked-null"))
         fds[0] = fds[1] = null_fd;
+    if (hostile_plan_has("forked-no-pidfd"))
+        fds[1] = null_fd;
+    if (hostile_plan_has("forked-own"))
+        fds[1] = own;
     if (hostile_plan_has("forked-swapped")) {
         fds[0] = pidfd;
         fds[1] = host_end;
@@ -270,6 +275,8 @@ static void say_forked(uint64_t worker_id, int host_end, int pidfd)
     }
     if (null_fd >= 0)
         (void)close(null_fd);
+    if (own >= 0)
+        (void)close(own);
 }
 
 static void say_fork_failed(uint64_t worker_id)

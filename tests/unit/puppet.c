@@ -4,10 +4,14 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static void pair_up(int *near, int *far)
@@ -18,6 +22,30 @@ static void pair_up(int *near, int *far)
     assert(made == 0);
     *near = pair[0];
     *far = pair[1];
+}
+
+/* Every worker of every puppet, and child of the template, which we are: it waits until it
+ * is killed, and is never reaped. */
+static int worker_pidfd(void)
+{
+    static int pidfd = -1;
+    pid_t pid;
+
+    if (pidfd < 0) {
+        pid = fork();
+        if (pid == 0) {
+            (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+            for (;;)
+                (void)pause();
+        }
+        assert(pid > 0);
+        pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    }
+    if (pidfd < 0) {
+        (void)printf("skipped: no pidfd, as under valgrind\n");
+        exit(77);
+    }
+    return fcntl(pidfd, F_DUPFD_CLOEXEC, 0);
 }
 
 void puppet_init(puppet *p, const gbx_options *options)
@@ -39,7 +67,7 @@ void puppet_init(puppet *p, const gbx_options *options)
     e->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     assert(e->base != NULL && e->wake_fd >= 0);
     t->engine = e;
-    t->process = (gbx_spawned){.control = -1, .pidfd = -1};
+    t->process = (gbx_spawned){.control = -1, .pidfd = -1, .pid = getpid()};
     pair_up(&t->process.control, &p->far);
     gbx_buf_init(&t->in, GBX_KIB(64));
     e->templates = p->template = t;
@@ -93,7 +121,7 @@ void puppet_hand_over(puppet *p)
         return;
     pair_up(&near, &far);
     t->fds[t->fd_count++] = near;
-    t->fds[t->fd_count++] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    t->fds[t->fd_count++] = worker_pidfd();
     p->fars[p->far_count++] = far;
 }
 

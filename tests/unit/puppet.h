@@ -25,7 +25,7 @@ void puppet_cleanup(puppet *p);
 /* The template says these bytes; false if it must end. */
 bool puppet_hear(puppet *p, const void *data, size_t len);
 
-/* The template hands over a worker's channel and something that is no pidfd. */
+/* The template hands over a worker's channel and pidfd, of one process for all. */
 void puppet_hand_over(puppet *p);
 
 /* HELLO from a template that serves, every layer standing. */

@@ -22,21 +22,21 @@ __attribute__((format(printf, 3, 0))) static void fill(gbx_error *reterr,
     errno = e;
 }
 
-/* System calls that are needed and that not every Linux has; with the flags we use. */
+/* System calls that are needed and that not every Linux has. */
 static const struct call_age {
     const char *call;
     const char *since;
 } call_ages[] = {
     {"close_range", GBX_LINUX_MIN},
     {"pidfd_open", "5.3"},
+    {"pidfd_send_signal", "5.1"},
     {"seccomp", "3.17"},
 };
 
-/* Old profiles of containers answer EPERM to a call that they do not know; a kernel with
- * the call and without its flag answers EINVAL. */
+/* Old profiles of containers answer EPERM to a call that they do not know. */
 static const char *needed_linux(const char *call, int error)
 {
-    if (error != ENOSYS && error != EPERM && error != EINVAL)
+    if (error != ENOSYS && error != EPERM)
         return NULL;
     for (size_t i = 0; i < GBX_COUNTOF(call_ages); i++)
         if (strcmp(call_ages[i].call, call) == 0)

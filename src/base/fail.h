@@ -26,7 +26,7 @@ gbx_status gbx_fail_at(gbx_error *reterr, gbx_status status, uint32_t line,
 const char *gbx_fail_reason(int error);
 
 /* The oldest Linux with all that an engine and its processes ask of it. */
-#define GBX_LINUX_MIN "5.11"
+#define GBX_LINUX_MIN "5.9"
 
 #define GBX_CALL_REASON_SIZE 128
 

@@ -116,6 +116,19 @@ static void lose_worker(gbx_engine *engine, gbx_worker *w)
     gbx_pool_discard(engine, w);
 }
 
+/* Of what the template calls to make a worker only pidfd_open can be missing. */
+static void lack_fork(gbx_engine *engine, int error)
+{
+    char reason[GBX_CALL_REASON_SIZE];
+    char text[sizeof engine->lack];
+
+    (void)snprintf(text, sizeof text, "cannot fork a worker: %s",
+                   error == ENOSYS || error == EPERM
+                       ? gbx_fail_call_reason("pidfd_open", error, reason)
+                       : strerror(error));
+    gbx_queue_lacks(engine, text, 0);
+}
+
 static bool on_forked(gbx_template *t, gbx_span body)
 {
     static const struct timeval patience = {READY_PATIENCE_S, 0};
@@ -139,7 +152,7 @@ static bool on_forked(gbx_template *t, gbx_span body)
     if (w != NULL && (w->from != t || w->state != GBX_WORKER_FORKING))
         w = NULL;
     if (w != NULL && msg.error != 0) {
-        gbx_queue_lacks(engine, "cannot fork a worker", (int)(msg.error & 0xFFF));
+        lack_fork(engine, (int)(msg.error & 0xFFF));
         gbx_pool_exited(engine, w, NULL);
     } else if (w != NULL) {
         w->channel = t->fds[0];

@@ -120,6 +120,7 @@ gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json, gbx_error *ret
     (void)gbx_buf_printf(&buf, "\"isolated\":%s,",
                          engine->runner.execute == NULL ? "true" : "false");
     put_text(&buf, "kernel", uts.release);
+    put_text(&buf, "kernelNeeded", GBX_LINUX_MIN);
     put_text(&buf, "libevent", event_get_version());
     put_text(&buf, "worker", o->worker_path != NULL ? o->worker_path : "");
     put_text(&buf, "jit", jits[o->jit]);

@@ -45,6 +45,32 @@ static const char *died_early(void)
     return DIED_EARLY;
 }
 
+/* No system call of ours is to blame, whatever the last error was. */
+static gbx_status fail_early(gbx_error *reterr)
+{
+    const char *early = died_early();
+
+    errno = 0;
+    return gbx_fail(reterr, GBX_E_OS, "%s", early);
+}
+
+/* What cannot be held and killed must not run. */
+static gbx_status check_pidfds(const gbx_spawned *process, gbx_error *reterr)
+{
+    char reason[GBX_CALL_REASON_SIZE];
+    int fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+
+    if (fd < 0 && errno != ESRCH)
+        return gbx_fail(reterr, GBX_E_OS, "cannot watch the template: %s",
+                        gbx_fail_call_reason("pidfd_open", errno, reason));
+    gbx_fd_close(&fd);
+    if (syscall(SYS_pidfd_send_signal, process->pidfd, 0, NULL, 0) < 0 &&
+        errno != ESRCH)
+        return gbx_fail(reterr, GBX_E_OS, "cannot signal the template: %s",
+                        gbx_fail_call_reason("pidfd_send_signal", errno, reason));
+    return GBX_OK;
+}
+
 static void lacks(gbx_template *t, const char *what, int error)
 {
     (void)pthread_mutex_lock(&t->engine->lock);
@@ -167,7 +193,7 @@ static void died(gbx_template *t)
         if (was_loading)
             (void)gbx_fail(&error, GBX_E_DATA, DIED_LOADING);
         else
-            (void)gbx_fail(&error, GBX_E_OS, "%s", died_early());
+            (void)fail_early(&error);
         gbx_renewal_end(engine, t, &error);
     } else if (!was_useful) {
         engine->failed_starts++;
@@ -180,7 +206,7 @@ static void died(gbx_template *t)
         if (engine->failed_starts >= GBX_FAILED_STARTS_MAX)
             gbx_queue_fail_all(engine);
         if (!engine->has_started) {
-            (void)gbx_fail(&engine->start_error, GBX_E_OS, "%s", died_early());
+            (void)fail_early(&engine->start_error);
             engine->has_started = true;
         }
     }
@@ -305,8 +331,10 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     gbx_buf_init(&t->in, GBX_KIB(64));
     t->content_seq = engine->content_seq;
     status = gbx_spawn(&options, &t->process, &err);
+    if (status == GBX_OK)
+        status = check_pidfds(&t->process, &err);
     if (status == GBX_OK && (!send_config(t) || !gbx_preloads_send(t)))
-        status = gbx_fail(&err, GBX_E_OS, "%s", died_early());
+        status = fail_early(&err);
     if (status == GBX_OK) {
         t->control = event_new(engine->base, t->process.control, EV_READ | EV_PERSIST,
                                on_control, t);

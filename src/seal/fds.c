@@ -5,24 +5,12 @@
  */
 #include "seal/steps.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 /* Above any descriptor that the template can have: its limit (rlimits.c). */
 #define FDS_MAX 1024
-
-static bool close_from(unsigned first)
-{
-    if (syscall(SYS_close_range, first, ~0u, 0) == 0)
-        return true;
-    if (errno != ENOSYS) /* before Linux 5.9 */
-        return false;
-    for (unsigned fd = first; fd < FDS_MAX; fd++)
-        (void)close((int)fd);
-    return true;
-}
 
 /* ---- public to other modules -------------------------------------------- */
 
@@ -37,7 +25,7 @@ bool gbx_fds_close(const gbx_seal *seal)
         return true;
     for (int fd = 0; fd < GBX_CHANNEL_FD; fd++)
         (void)close(fd);
-    return close_from(GBX_CHANNEL_FD + 1);
+    return syscall(SYS_close_range, GBX_CHANNEL_FD + 1, ~0u, 0) == 0;
 }
 
 bool gbx_fds_verify(const gbx_seal *seal)

@@ -9,6 +9,7 @@
  * installed first, leaves it few numbers to try.
  */
 #include "base/cleanup.h"
+#include "base/fail.h"
 #include "seal/seccomp_table.h"
 #include "seal/steps.h"
 
@@ -125,6 +126,21 @@ static bool install(const gbx_filter *filter)
     return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
 
+/* libseccomp does not report it. A kernel with filters answers EFAULT to a NULL filter. */
+static bool is_lacking(gbx_seal *seal)
+{
+    long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL);
+    int error = errno;
+    char reason[GBX_CALL_REASON_SIZE];
+
+    if (result == 0 || error == EFAULT)
+        return false;
+    (void)gbx_fail_call_reason("seccomp", error, reason);
+    gbx_layer_lacks(seal, GBX_LAYER_SECCOMP, "%s%s", reason,
+                    error == EINVAL ? "; the kernel lacks CONFIG_SECCOMP_FILTER" : "");
+    return true;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_seccomp_compile(gbx_seal *seal)
@@ -133,7 +149,7 @@ void gbx_seccomp_compile(gbx_seal *seal)
     rule_list template[1];
     int e;
 
-    if (gbx_layer_is_off(seal, GBX_LAYER_SECCOMP))
+    if (gbx_layer_is_off(seal, GBX_LAYER_SECCOMP) || is_lacking(seal))
         return;
     worker[0].rules = gbx_rules_worker(&worker[0].count);
     worker[1].rules = gbx_rules_clock(&worker[1].count);
@@ -151,9 +167,7 @@ void gbx_seccomp_template(gbx_seal *seal)
     if (gbx_layer_is_off(seal, GBX_LAYER_SECCOMP) || seal->template_filter.code == NULL)
         return;
     if (!install(&seal->template_filter))
-        gbx_layer_lacks(seal, GBX_LAYER_SECCOMP,
-                        "the kernel refuses a filter: %s; it must be built with "
-                        "CONFIG_SECCOMP_FILTER",
+        gbx_layer_lacks(seal, GBX_LAYER_SECCOMP, "the kernel refuses a filter: %s",
                         strerror(errno));
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A worker program that is missing, cannot start, or is something else. */
 #include "calls.h"
+#include "child.h"
 #include "proc.h"
 #include "until.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -11,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -29,6 +32,8 @@ static void check_no_engine(const char *path, const char *said)
     assert_null(engine);
     if (strstr(error.message, said) == NULL)
         fail_msg("'%s' is not in '%s'", said, error.message);
+    if (strstr(error.message, "died before") != NULL)
+        assert_int_equal(error.os_errno, 0); /* of no call of ours */
     assert_true(now_ms() - begin < 5000);
     assert_int_equal(proc_descendants() + proc_zombies(), 0);
 }
@@ -61,6 +66,54 @@ static void test_worker_program__without_its_library(void **state)
     check_no_engine(LIBRARYLESS_PROGRAM, "died before it was ready");
 }
 
+/* ---- a kernel, or a container, without what is needed --------------------------------- */
+
+static const struct call {
+    int number;
+    const char *name;
+} calls[] = {
+    {SYS_pidfd_send_signal, "pidfd_send_signal"},
+    {SYS_seccomp, "seccomp"},
+};
+
+static const struct call *lacking;
+
+/* Whether the engine does not start or has no worker, the words are the same. */
+static bool is_named(void)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_call call = call_of("() => 1");
+    gbx_engine *engine = NULL;
+    gbx_result *result = NULL;
+    gbx_error error = {0};
+    const char *said = error.message;
+
+    options.limits.timeout_ms = 1000;
+    CHECK(proc_forbid(lacking->number, ENOSYS));
+    if (gbx_engine_new(&options, &engine, &error) == GBX_OK) {
+        CHECK(gbx_execute(engine, &call, &result, NULL) == GBX_OK);
+        said = gbx_result_error(result);
+    }
+    if (strstr(said, lacking->name) == NULL || strstr(said, "it needs Linux") == NULL) {
+        (void)dprintf(2, "%s: '%s'\n", lacking->name, said);
+        return false;
+    }
+    gbx_result_free(result);
+    if (engine != NULL)
+        gbx_engine_free(engine);
+    return proc_descendants() + proc_zombies() == 0;
+}
+
+static void test_kernel__without_a_call_is_named_with_the_linux_that_has_it(
+    void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        lacking = &calls[i];
+        in_child(is_named);
+    }
+}
+
 static void test_worker_program__of_a_path_too_long(void **state)
 {
     char path[600];
@@ -80,6 +133,8 @@ int main(void)
         cmocka_unit_test(test_worker_program__that_is_none),
         cmocka_unit_test(test_worker_program__without_its_library),
         cmocka_unit_test(test_worker_program__of_a_path_too_long),
+        cmocka_unit_test(
+            test_kernel__without_a_call_is_named_with_the_linux_that_has_it),
     };
 
     return cmocka_run_group_tests_name("worker program", tests, NULL, NULL);

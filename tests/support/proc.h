@@ -36,4 +36,8 @@ pid_t proc_parent(pid_t pid); /* 0: there is no such process */
 char proc_state(pid_t pid);
 bool proc_exists(pid_t pid);
 
+/* From now on this process, and what it starts, gets this error for a system call, as on a
+ * kernel that lacks it. False if that cannot be had. */
+bool proc_forbid(int number, int error);
+
 #endif

@@ -74,11 +74,11 @@ static void test_fail_at__carries_the_position(void **state)
 
 static void test_call_reason__names_the_linux_that_has_the_call(void **state)
 {
-    static const int lacks[] = {ENOSYS, EPERM, EINVAL};
+    static const int lacks[] = {ENOSYS, EPERM};
     char text[GBX_CALL_REASON_SIZE];
     (void)state;
 
-    for (size_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++) {
+    for (size_t i = 0; i < 2; i++) {
         (void)gbx_fail_call_reason("pidfd_open", lacks[i], text);
         assert_memory_equal(text, "pidfd_open: ", 12);
         assert_non_null(strstr(text, strerror(lacks[i])));

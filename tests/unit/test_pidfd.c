@@ -3,15 +3,13 @@
 #include "broker/pidfd.h"
 
 #include "base/cleanup.h"
+#include "proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,21 +139,6 @@ static void test_child__is_told_from_everything_else(void **state)
         fail_msg("%s", mistake);
 }
 
-/* No ioctl: PIDFD_GET_INFO is not there either. */
-static bool forbid_ioctl(void)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOTTY),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {.len = GBX_COUNTOF(code), .filter = code};
-
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 static void test_child__is_told_by_proc_where_the_kernel_says_nothing(void **state)
 {
     int status = 0;
@@ -163,7 +146,9 @@ static void test_child__is_told_by_proc_where_the_kernel_says_nothing(void **sta
     (void)state;
 
     if (pid == 0) {
-        const char *mistake = forbid_ioctl() ? find_mistake() : "the filter";
+        /* PIDFD_GET_INFO is not there either. */
+        const char *mistake =
+            proc_forbid(SYS_ioctl, ENOTTY) ? find_mistake() : "the filter";
 
         if (mistake != NULL)
             (void)fprintf(stderr, "%s\n", mistake);

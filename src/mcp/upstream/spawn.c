@@ -186,6 +186,7 @@ gbx_status gbx_command_spawn(const gbx_command *command, gbx_spawned_command *re
     char number[24];
     GBX_CLEANUP(gbx_free) char **argv = arguments_of(command, number);
     char path[PATH_MAX] = "";
+    char reason[GBX_CALL_REASON_SIZE];
     pid_t pid = 0;
     int pidfd;
 
@@ -207,7 +208,8 @@ gbx_status gbx_command_spawn(const gbx_command *command, gbx_spawned_command *re
                         strerror(errno));
     pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (pidfd < 0) {
-        (void)gbx_fail(reterr, GBX_E_OS, "cannot watch a server: %s", strerror(errno));
+        (void)gbx_fail(reterr, GBX_E_OS, "cannot watch a server: %s",
+                       gbx_fail_call_reason("pidfd_open", errno, reason));
         kill_child(pid);
         return GBX_E_OS;
     }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
@@ -158,6 +161,24 @@ test('what nobody awaits ends no process when it fails: calls tell, and so does 
     broken.dispose();`);
   assert.equal(code, 0, err);
   assert.match(out, /^UNAVAILABLE\ncannot preload a:1: SyntaxError/);
+});
+
+const HOSTILE = process.env.GLOVEBOX_HOSTILE_WORKER;
+
+test('why no worker can be started is what calls and report() say', { skip: HOSTILE === undefined }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'glovebox-'));
+  const worker = join(folder, 'hostile-worker@hello-version=9');
+  t.after(() => rm(folder, { recursive: true }));
+  await copyFile(HOSTILE, worker);
+  const { code, err, out } = await program(`
+    process.env.GLOVEBOX_WORKER = ${JSON.stringify(worker)};
+    const engine = new SandboxEngine();
+    console.log((await engine.execute('() => 1')).error);
+    await engine.report().catch((error) => console.log(error.message));`);
+  assert.equal(code, 0, err);
+  const [called, reported] = out.trim().split('\n');
+  assert.match(called, /^the worker program is of another version \(its protocol is 9, the library's \d+\)/);
+  assert.equal(reported, called);
 });
 
 test('wrong use that nobody awaits is not silent', async () => {

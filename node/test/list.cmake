@@ -2,7 +2,8 @@
 # Each file is a test of its own under the Node that was found, and the files that show
 # what a release of Node may break also under the others that npm has brought.
 set(node_tests_environment GLOVEBOX_ADDON=$<TARGET_FILE:glovebox-addon>
-    GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>)
+    GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>
+    GLOVEBOX_HOSTILE_WORKER=$<TARGET_FILE:hostile-worker>)
 if(GLOVEBOX_SANITIZE)
     message(STATUS "the addon is not tested under sanitizers: Node would have to have them")
     return()

@@ -163,22 +163,28 @@ test('what nobody awaits ends no process when it fails: calls tell, and so does 
   assert.match(out, /^UNAVAILABLE\ncannot preload a:1: SyntaxError/);
 });
 
-const HOSTILE = process.env.GLOVEBOX_HOSTILE_WORKER;
+const { GLOVEBOX_HOSTILE_WORKER: HOSTILE, GLOVEBOX_LIBRARYLESS: LIBRARYLESS } = process.env;
+const skip = HOSTILE === undefined || LIBRARYLESS === undefined;
 
-test('why no worker can be started is what calls and report() say', { skip: HOSTILE === undefined }, async (t) => {
+test('why no worker can be started is what calls and report() say', { skip }, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'glovebox-'));
   const worker = join(folder, 'hostile-worker@hello-version=9');
   t.after(() => rm(folder, { recursive: true }));
   await copyFile(HOSTILE, worker);
-  const { code, err, out } = await program(`
-    process.env.GLOVEBOX_WORKER = ${JSON.stringify(worker)};
-    const engine = new SandboxEngine();
-    console.log((await engine.execute('() => 1')).error);
-    await engine.report().catch((error) => console.log(error.message));`);
-  assert.equal(code, 0, err);
-  const [called, reported] = out.trim().split('\n');
-  assert.match(called, /^the worker program is of another version \(its protocol is 9, the library's \d+\)/);
-  assert.equal(reported, called);
+  for (const [path, why] of [
+    [worker, /^the worker program is of another version \(its protocol is 9, the library's \d+\)/],
+    [LIBRARYLESS, /^the worker program died before it was ready: the shared library 'lib\S+' is missing$/],
+  ]) {
+    const { code, err, out } = await program(`
+      process.env.GLOVEBOX_WORKER = ${JSON.stringify(path)};
+      const engine = new SandboxEngine();
+      console.log((await engine.execute('() => 1')).error);
+      await engine.report().catch((error) => console.log(error.message));`);
+    assert.equal(code, 0, err);
+    const [called, reported] = out.trim().split('\n');
+    assert.match(called, why);
+    assert.equal(reported, called);
+  }
 });
 
 test('wrong use that nobody awaits is not silent', async () => {

@@ -3,7 +3,8 @@
 # what a release of Node may break also under the others that npm has brought.
 set(node_tests_environment GLOVEBOX_ADDON=$<TARGET_FILE:glovebox-addon>
     GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>
-    GLOVEBOX_HOSTILE_WORKER=$<TARGET_FILE:hostile-worker>)
+    GLOVEBOX_HOSTILE_WORKER=$<TARGET_FILE:hostile-worker>
+    GLOVEBOX_LIBRARYLESS=$<TARGET_FILE:librarygone>)
 if(GLOVEBOX_SANITIZE)
     message(STATUS "the addon is not tested under sanitizers: Node would have to have them")
     return()

@@ -60,10 +60,11 @@ static void test_worker_program__that_is_none(void **state)
     (void)unlink(text);
 }
 
-static void test_worker_program__without_its_library(void **state)
+static void test_worker_program__without_its_library_names_it(void **state)
 {
     (void)state;
-    check_no_engine(LIBRARYLESS_PROGRAM, "died before it was ready");
+    check_no_engine(LIBRARYLESS_PROGRAM, "died before it was ready: the shared library "
+                                         "'liblibrarygone-library.so' is missing");
 }
 
 /* ---- a kernel, or a container, without what is needed --------------------------------- */
@@ -72,6 +73,8 @@ static const struct call {
     int number;
     const char *name;
 } calls[] = {
+    {SYS_close_range, "close_range"},
+    {SYS_pidfd_open, "pidfd_open"},
     {SYS_pidfd_send_signal, "pidfd_send_signal"},
     {SYS_seccomp, "seccomp"},
 };
@@ -131,7 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worker_program__that_is_none),
-        cmocka_unit_test(test_worker_program__without_its_library),
+        cmocka_unit_test(test_worker_program__without_its_library_names_it),
         cmocka_unit_test(test_worker_program__of_a_path_too_long),
         cmocka_unit_test(
             test_kernel__without_a_call_is_named_with_the_linux_that_has_it),

@@ -14,7 +14,7 @@ _glovebox() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local command=${COMP_WORDS[1]} options=
     local common='--color --help' engine='--require --jit --globals --runner'
-    engine+=' --total-memory --total-cpu'
+    engine+=' --total-memory --total-cpu --worker-uid --speculation'
     local policy='--policy --allow --secret'
 
     COMPREPLY=()
@@ -78,9 +78,10 @@ _glovebox() {
     --require) options='default strict' ;;
     --jit) options='full baseline off' ;;
     --globals) options='standard minimal' ;;
+    --speculation) options='default guarded' ;;
     --runner) options='process memory' ;;
     --color) options='auto always never' ;;
-    --total-memory | --total-cpu | --timeout | --cpu | --memory | --max-output | --params | --seed | --now) return ;;
+    --total-memory | --total-cpu | --worker-uid | --timeout | --cpu | --memory | --max-output | --params | --seed | --now) return ;;
     *)
         case $command in
         run)

@@ -118,6 +118,12 @@ typedef enum gbx_fresh {
     GBX_FRESH_EXEC = 1, /**< a new template for each call: about 20 ms, own layout */
 } gbx_fresh;
 
+/** What the processor may guess ahead in workers, where the kernel lets that be chosen. */
+typedef enum gbx_speculation {
+    GBX_SPECULATION_DEFAULT = 0, /**< what the kernel gives every program */
+    GBX_SPECULATION_GUARDED = 1, /**< no store bypass, no indirect branches; slower */
+} gbx_speculation;
+
 /** Bits of gbx_options.capabilities. */
 typedef enum gbx_capability {
     GBX_CAP_CONSOLE = 1, /**< console.log and friends, captured */
@@ -241,11 +247,13 @@ typedef struct gbx_options {
     uint64_t total_memory_bytes; /**< from 64 MiB; 0: what all workers may need */
     uint64_t total_cpu_percent;  /**< of one processor, 0: no such limit */
     uint32_t huge_pages;         /**< of 2 MiB, for its code; default 3, to 16 */
+    uint32_t worker_uid; /**< user and group of a root host's workers; 0: a free one */
+    gbx_speculation speculation; /**< GBX_E_UNSUPPORTED if it cannot be had */
 } gbx_options;
 
 /* clang-format off */
 #define GBX_OPTIONS_INIT {sizeof(gbx_options), GBX_LIMITS_INIT, 0, 0, 0, GBX_REQUIRE_DEFAULT, \
-    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0, 0}
+    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0, 0, 0, GBX_SPECULATION_DEFAULT}
 /* clang-format on */
 
 /** Bits of gbx_call.flags. */

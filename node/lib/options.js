@@ -48,6 +48,7 @@ const NUMBERS = {
   recycleCalls: [1, 4294967295],
   recycleMs: [1000, 4294967295],
   hugePages: [1, 16],
+  workerUid: [1, 4294967294],
 };
 
 /** A server makes many calls: a tenth more of them a second are worth 14 MiB to it. */
@@ -59,6 +60,7 @@ const WORDS = {
   jit: ['default', 'full', 'baseline', 'off'],
   globals: ['standard', 'minimal'],
   fresh: ['fork', 'exec'],
+  speculation: ['default', 'guarded'],
 };
 
 /** The same limits under the names that people know. */

@@ -48,6 +48,8 @@ static const field option_fields[] = {
     NARROW("recycleCalls", gbx_options, recycle_calls),
     NARROW("recycleMs", gbx_options, recycle_ms),
     NARROW("hugePages", gbx_options, huge_pages),
+    NARROW("workerUid", gbx_options, worker_uid),
+    NARROW("speculation", gbx_options, speculation),
 };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

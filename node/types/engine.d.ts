@@ -222,6 +222,10 @@ export interface SandboxConfig {
   recycleMs?: number | undefined;
   /** Of 2 MiB, once an engine, for its compiled code: 1 to 16, default 10. Fewer are slower. */
   hugePages?: number | undefined;
+  /** User and group of the workers where the host is root; default: a free one. */
+  workerUid?: number | undefined;
+  /** 'guarded': workers run without store bypass and indirect branch speculation, slower. */
+  speculation?: 'default' | 'guarded' | undefined;
 }
 
 /** How code is written, and so how it is called. */

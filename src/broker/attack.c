@@ -101,7 +101,6 @@ static gbx_status greet(gbx_attack_session *s, uint32_t layers_off, gbx_error *r
     gbx_msg_config config = {.version = GBX_WIRE_VERSION,
                              .attack_mode = 1,
                              .layers_off = layers_off,
-                             .ns_made = s->process.ns_made,
                              .memory_bytes = UINT64_C(128) << 20,
                              .cpu_s = 5};
     int fds[2] = {-1, -1};
@@ -164,12 +163,14 @@ gbx_status gbx_attack_open(const char *worker_path, gbx_jit jit, uint32_t layers
 
     if (s == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for a session");
-    s->process = (gbx_spawned){.control = -1, .pidfd = -1};
+    s->process = GBX_SPAWNED_INIT;
     gbx_cgroup_init(&s->group);
     if (!(layers_off & GBX_LAYER_BIT(GBX_LAYER_CGROUP)))
         (void)gbx_cgroup_open(&s->group, &gbx_cgroup_here, &group_limits);
     options.cgroup = s->group.dir;
     status = gbx_spawn(&options, &s->process, reterr);
+    (void)setsockopt(s->process.control, SOL_SOCKET, SO_PASSCRED, &(int){0},
+                     sizeof(int));
     if (status == GBX_OK)
         status = greet(s, layers_off, reterr);
     if (status != GBX_OK) {

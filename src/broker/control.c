@@ -240,6 +240,12 @@ static void keep_facts(gbx_engine_facts *facts, const gbx_msg_hello *hello)
            sizeof facts->layers); /* what is not named does not stand */
     gbx_utf8_copy_line(facts->engine, sizeof facts->engine, hello->engine.data,
                        hello->engine.len);
+    gbx_utf8_copy_line(facts->user, sizeof facts->user, hello->user.data,
+                       hello->user.len);
+    gbx_utf8_copy_line(facts->layout, sizeof facts->layout, hello->layout.data,
+                       hello->layout.len);
+    gbx_utf8_copy_line(facts->speculation, sizeof facts->speculation,
+                       hello->speculation.data, hello->speculation.len);
     for (size_t i = 0; i < hello->layer_count; i++) {
         const gbx_layer_report *layer = &hello->layers[i];
 
@@ -325,7 +331,8 @@ static bool on_hello(gbx_template *t, gbx_span body)
 
     if (t->state != GBX_TEMPLATE_STARTING ||
         !gbx_msg_get_hello_version(body, &version) ||
-        (version == GBX_WIRE_VERSION && !gbx_msg_get_hello(body, &hello)))
+        (version == GBX_WIRE_VERSION && (!gbx_msg_get_hello(body, &hello) ||
+                                         !gbx_spawned_settle(&t->process, t->sender))))
         return false;
     (void)pthread_mutex_lock(&engine->lock);
     ok = version == GBX_WIRE_VERSION && hello.failure.len == 0;

@@ -71,6 +71,7 @@ typedef struct gbx_template {
     struct gbx_template *next; /* in engine->templates */
     struct gbx_engine *engine;
     gbx_spawned process;
+    pid_t sender; /* of its first message, as the kernel says */
     gbx_template_state state;
     struct event *control;
     struct event *ended; /* killed, not reaped yet */
@@ -101,6 +102,9 @@ typedef struct gbx_engine_facts {
     bool oom_known;
     bool jit_page;
     char engine[64];
+    char user[256];
+    char layout[256];
+    char speculation[256];
     struct {
         bool stands;
         char reason[2 * GBX_LAYER_REASON_MAX + 2]; /* escaped */

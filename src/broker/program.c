@@ -18,6 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -128,7 +131,43 @@ static bool say_missing_library(const char *line, char to[GBX_SAID_SIZE])
     return true;
 }
 
+/* A copy in memory that its owner may execute and not read; -1 with errno. */
+static int copy_unreadable(int fd)
+{
+    GBX_CLEANUP(gbx_fd_close) int from = -1;
+    GBX_CLEANUP(gbx_fd_close) int copy = memfd_create("glovebox-worker", MFD_CLOEXEC);
+    struct stat st;
+    char path[40];
+    off_t at = 0;
+
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    from = open(path, O_RDONLY | O_CLOEXEC);
+    if (from < 0 || copy < 0 || fstat(from, &st) < 0)
+        return -1;
+    while (at < st.st_size)
+        if (sendfile(copy, from, &at, (size_t)(st.st_size - at)) <= 0)
+            return -1;
+    if (fchmod(copy, 0100) < 0)
+        return -1;
+    /* What is open for writing cannot be executed. */
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", copy);
+    return open(path, O_PATH | O_CLOEXEC);
+}
+
 /* ---- public to other modules -------------------------------------------- */
+
+void gbx_worker_program_hide(int *fd)
+{
+    int copy;
+
+    if (geteuid() == 0 || prctl(PR_GET_DUMPABLE) == 1)
+        return;
+    copy = copy_unreadable(*fd);
+    if (copy >= 0) {
+        gbx_fd_close(fd);
+        *fd = copy;
+    }
+}
 
 gbx_status gbx_worker_program_open(const char *asked, int *ret_fd, char *path,
                                    size_t path_size, gbx_error *reterr)

@@ -130,6 +130,11 @@ gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json, gbx_error *ret
              o->globals == GBX_GLOBALS_MINIMAL ? "minimal" : "standard");
     if (facts->known) {
         put_text(&buf, "engine", facts->engine);
+        if (facts->user[0] != 0) {
+            put_text(&buf, "user", facts->user);
+            put_text(&buf, "addressLayout", facts->layout);
+            put_text(&buf, "speculation", facts->speculation);
+        }
         (void)gbx_buf_printf(&buf,
                              "\"threads\":%u,\"landlockAbi\":%u,\"writableCode\":%s,"
                              "\"knowsOutOfMemory\":%s,",

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TIMEOUT_MS_MAX    600000u
 #define MEMORY_MIN        (UINT64_C(8) << 20)
@@ -123,7 +124,8 @@ static bool settle_choices(gbx_options *o, gbx_error *reterr)
     if (!choose(o->require, GBX_REQUIRE_STRICT, "options.require", reterr) ||
         !choose(o->jit, GBX_JIT_OFF, "options.jit", reterr) ||
         !choose(o->globals, GBX_GLOBALS_MINIMAL, "options.globals", reterr) ||
-        !choose(o->fresh, GBX_FRESH_EXEC, "options.fresh", reterr))
+        !choose(o->fresh, GBX_FRESH_EXEC, "options.fresh", reterr) ||
+        !choose(o->speculation, GBX_SPECULATION_GUARDED, "options.speculation", reterr))
         return false;
     if (o->jit == GBX_JIT_DEFAULT)
         o->jit = o->require == GBX_REQUIRE_STRICT ? GBX_JIT_OFF : GBX_JIT_FULL;
@@ -141,6 +143,13 @@ static bool settle_choices(gbx_options *o, gbx_error *reterr)
             (o->capabilities & PLAIN_CAPABILITIES) | o->policy->capabilities;
     if (o->fresh == GBX_FRESH_EXEC)
         o->recycle_calls = 1;
+    if (o->worker_uid != 0 && geteuid() != 0) {
+        (void)
+            gbx_fail(reterr, GBX_E_USAGE,
+                     "options.worker_uid needs a host that is root: workers of others "
+                     "are the host's own user");
+        return false;
+    }
     return settle32(&o->pool_size, 5, 1, 64, "options.pool_size", reterr) &&
            settle32(&o->max_workers, 64, 1, 1024, "options.max_workers", reterr) &&
            settle32(&o->queue_length, 1024, 1, 1u << 20, "options.queue_length",
@@ -150,6 +159,8 @@ static bool settle_choices(gbx_options *o, gbx_error *reterr)
            settle32(&o->recycle_ms, 600000, 1000, UINT32_MAX, "options.recycle_ms",
                     reterr) &&
            settle32(&o->huge_pages, 3, 1, 16, "options.huge_pages", reterr) &&
+           (o->worker_uid == 0 || settle32(&o->worker_uid, 0, 1, UINT32_MAX - 1,
+                                           "options.worker_uid", reterr)) &&
            (o->total_memory_bytes == 0 ||
             settle(&o->total_memory_bytes, 0, TOTAL_MEMORY_MIN, TOTAL_MEMORY_MAX,
                    "options.total_memory_bytes", reterr)) &&

@@ -31,25 +31,38 @@ static bool is_limited(int resource)
     return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
+#define DIED_EARLY_SIZE (sizeof DIED_EARLY + GBX_SAID_SIZE + 2)
+
 /* Where the engine's reservations do not fit, or its start cannot look at itself. */
-static const char *died_early(void)
+static const char *likely_cause(void)
 {
     if (is_limited(RLIMIT_AS))
-        return DIED_EARLY
-            ": it needs more address space than it may have (RLIMIT_AS, ulimit -v)";
+        return "it needs more address space than it may have (RLIMIT_AS, ulimit -v)";
     if (is_limited(RLIMIT_DATA))
-        return DIED_EARLY
-            ": it needs more memory than it may have (RLIMIT_DATA, ulimit -d)";
+        return "it needs more memory than it may have (RLIMIT_DATA, ulimit -d)";
     if (access("/proc/self/maps", R_OK) != 0)
-        return DIED_EARLY ": it needs /proc, which is not mounted here";
-    return DIED_EARLY;
+        return "it needs /proc, which is not mounted here";
+    return "";
+}
+
+/* What it said itself is the best that is known. Returns `to`. */
+static const char *died_early(const gbx_template *t, char to[DIED_EARLY_SIZE])
+{
+    char data[2048];
+    char said[GBX_SAID_SIZE];
+    size_t len = gbx_spawned_said(&t->process, data, sizeof data);
+    const char *cause = gbx_worker_said(data, len, said);
+
+    if (*cause == 0)
+        cause = likely_cause();
+    (void)snprintf(to, DIED_EARLY_SIZE, "%s%s%s", DIED_EARLY, *cause != 0 ? ": " : "",
+                   cause);
+    return to;
 }
 
 /* No system call of ours is to blame, whatever the last error was. */
-static gbx_status fail_early(gbx_error *reterr)
+static gbx_status fail_early(const char *early, gbx_error *reterr)
 {
-    const char *early = died_early();
-
     errno = 0;
     return gbx_fail(reterr, GBX_E_OS, "%s", early);
 }
@@ -96,6 +109,12 @@ static void take_descriptors(gbx_template *t, struct msghdr *msg)
     for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL; c = CMSG_NXTHDR(msg, c)) {
         size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred sender;
+
+            memcpy(&sender, CMSG_DATA(c), sizeof sender);
+            t->sender = sender.pid;
+        }
         if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
             continue;
         for (size_t i = 0; i < count; i++) {
@@ -119,7 +138,7 @@ static ssize_t receive(gbx_template *t)
 {
     union {
         struct cmsghdr align;
-        char space[CMSG_SPACE(2 * sizeof(int))];
+        char space[CMSG_SPACE(2 * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
     } control;
     uint8_t *room = gbx_buf_reserve(&t->in, GBX_KIB(16));
     struct iovec iov = {.iov_base = room, .iov_len = GBX_KIB(16)};
@@ -173,8 +192,10 @@ static void died(gbx_template *t)
     bool was_current;
     bool was_loading;
     gbx_shortage shortage = gbx_confine_shortage(engine);
+    char early[DIED_EARLY_SIZE];
 
     gbx_audit_engine_event(engine, GBX_AUDIT_TEMPLATE_DIED, "");
+    (void)died_early(t, early);
     /* Other threads write to the control socket of the current template: it stops
      * being that before the descriptor is closed. */
     (void)pthread_mutex_lock(&engine->lock);
@@ -193,12 +214,12 @@ static void died(gbx_template *t)
         if (was_loading)
             (void)gbx_fail(&error, GBX_E_DATA, DIED_LOADING);
         else
-            (void)fail_early(&error);
+            (void)fail_early(early, &error);
         gbx_renewal_end(engine, t, &error);
     } else if (!was_useful) {
         engine->failed_starts++;
         if (engine->lack[0] == 0)
-            gbx_queue_lacks(engine, died_early(), 0);
+            gbx_queue_lacks(engine, early, 0);
         engine->retry_ns =
             gbx_clock_now_ns() +
             (INT64_C(50) << (engine->failed_starts < 6 ? engine->failed_starts : 6)) *
@@ -206,7 +227,7 @@ static void died(gbx_template *t)
         if (engine->failed_starts >= GBX_FAILED_STARTS_MAX)
             gbx_queue_fail_all(engine);
         if (!engine->has_started) {
-            (void)fail_early(&engine->start_error);
+            (void)fail_early(early, &engine->start_error);
             engine->has_started = true;
         }
     }
@@ -261,8 +282,10 @@ static bool send_config(gbx_template *t)
         .globals = (uint8_t)o->globals,
         .warm = o->pool_size > 1 || o->fresh == GBX_FRESH_EXEC ? 1 : 0,
         .huge_pages = (uint8_t)o->huge_pages,
+        .flags = o->speculation == GBX_SPECULATION_GUARDED
+                     ? GBX_CONFIG_GUARD_SPECULATION
+                     : 0,
         .capabilities = o->capabilities,
-        .ns_made = t->process.ns_made,
         .memory_bytes = o->limits.memory_bytes,
         .cpu_s = o->limits.cpu_ms / 1000 + 2,
         .preloads = gbx_preloads_count(t->engine),
@@ -318,15 +341,17 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     const gbx_options *o = &engine->settings.options;
     gbx_spawn_options options = {.worker_path = o->worker_path,
                                  .jit = o->jit,
+                                 .uid = o->worker_uid,
                                  .cgroup = engine->group.dir};
     gbx_template *t = calloc(1, sizeof *t);
     gbx_error err = {0};
+    char early[DIED_EARLY_SIZE];
     gbx_status status;
 
     if (t == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for a template");
     t->engine = engine;
-    t->process = (gbx_spawned){.control = -1, .pidfd = -1};
+    t->process = GBX_SPAWNED_INIT;
     t->born_ns = gbx_clock_now_ns();
     gbx_buf_init(&t->in, GBX_KIB(64));
     t->content_seq = engine->content_seq;
@@ -334,7 +359,7 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     if (status == GBX_OK)
         status = check_pidfds(&t->process, &err);
     if (status == GBX_OK && (!send_config(t) || !gbx_preloads_send(t)))
-        status = fail_early(&err);
+        status = fail_early(died_early(t, early), &err);
     if (status == GBX_OK) {
         t->control = event_new(engine->base, t->process.control, EV_READ | EV_PERSIST,
                                on_control, t);

@@ -8,6 +8,7 @@
 static const char *const requires[] = {"default", "strict", NULL};
 static const char *const jits[] = {"full", "baseline", "off", NULL};
 static const char *const globals[] = {"standard", "minimal", NULL};
+static const char *const speculations[] = {"default", "guarded", NULL};
 
 static const gbx_opt limit_rows[] = {
     {"timeout", "MS", "wall clock of the call, in milliseconds (default 5000)",
@@ -49,6 +50,15 @@ static const gbx_opt engine_rows[] = {
      "processor time of all of them together, 100 being one processor; needs a "
      "delegated control group (default: no such limit)",
      GBX_OPT_NUMBER, offsetof(gbx_engine_args, total_cpu_percent), 1, 1000000, NULL},
+    {"worker-uid", "UID",
+     "user and group that the processes of calls become where the command runs as root "
+     "(default: one from 61184 to 65519 that is free)",
+     GBX_OPT_NUMBER, offsetof(gbx_engine_args, worker_uid), 1, UINT32_MAX - 1, NULL},
+    {"speculation", "LEVEL",
+     "default: what the kernel gives every program; guarded: calls run without store "
+     "bypass and indirect branch speculation, slower; not every machine can",
+     GBX_OPT_CHOICE, offsetof(gbx_engine_args, speculation), GBX_SPECULATION_DEFAULT, 0,
+     speculations},
 };
 
 /* ---- public to other modules -------------------------------------------- */
@@ -68,6 +78,8 @@ gbx_options gbx_engine_args_options(const gbx_engine_args *engine,
     options.runner_name = engine->runner;
     options.total_memory_bytes = GBX_MIB(engine->total_memory_mib);
     options.total_cpu_percent = engine->total_cpu_percent;
+    options.worker_uid = (uint32_t)engine->worker_uid;
+    options.speculation = (gbx_speculation)engine->speculation;
     if (limits != NULL) {
         options.limits.timeout_ms = (uint32_t)limits->timeout_ms;
         options.limits.cpu_ms = (uint32_t)limits->cpu_ms;

@@ -20,6 +20,8 @@ typedef struct gbx_engine_args {
     const char *runner; /* its name */
     uint64_t total_memory_mib;
     uint64_t total_cpu_percent;
+    uint64_t worker_uid;
+    int speculation; /* gbx_speculation */
 } gbx_engine_args;
 
 extern const gbx_opt_table gbx_limit_table;

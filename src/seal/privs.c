@@ -24,7 +24,6 @@
 #    define PR_MDWE_REFUSE_EXEC_GAIN 1
 #endif
 
-#define NOBODY    65534
 #define CAPS_MAX  64 /* bits of the widest set the kernel can have */
 #define CAP_WORDS _LINUX_CAPABILITY_U32S_3
 
@@ -53,19 +52,6 @@ static bool have_no_caps(void)
     return true;
 }
 
-/* Real root, for want of a user namespace: become nobody while we still may. Who may not, or
- * has no nobody to become, is a user like any other once the capabilities are gone. */
-static bool leave_root(void)
-{
-    if (geteuid() != 0)
-        return true;
-    if (syscall(SYS_setgroups, 0, NULL) < 0 && errno != EPERM)
-        return false;
-    return (syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) == 0 &&
-            syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY) == 0) ||
-           errno == EPERM || errno == EINVAL;
-}
-
 static void drop_caps(gbx_seal *seal)
 {
     static const struct __user_cap_data_struct none[CAP_WORDS];
@@ -79,9 +65,9 @@ static void drop_caps(gbx_seal *seal)
         (void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
     (void)prctl(PR_SET_SECUREBITS, LOCKED_SECUREBITS, 0, 0, 0);
     (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    if (!made_user_ns && !leave_root())
-        gbx_layer_lacks(seal, GBX_LAYER_NO_CAPS, "cannot become nobody: %s",
-                        strerror(errno));
+    if (!made_user_ns && !gbx_identity_take(&seal->identity))
+        gbx_layer_lacks(seal, GBX_LAYER_NO_CAPS, "cannot become user %u: %s",
+                        seal->identity.wanted[0], strerror(errno));
     else if (!set_caps(none) || !have_no_caps())
         gbx_layer_lacks(seal, GBX_LAYER_NO_CAPS, "cannot drop the capabilities: %s",
                         strerror(errno));

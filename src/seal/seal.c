@@ -138,13 +138,15 @@ void gbx_layer_lacks(gbx_seal *seal, gbx_layer layer, const char *format, ...)
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_seal_init(gbx_seal *seal, uint32_t layers_off, uint32_t ns_made,
-                   uint64_t memory_bytes, uint32_t cpu_s)
+                   const gbx_identity *identity, uint64_t memory_bytes, uint32_t cpu_s)
 {
     *seal = (gbx_seal){.layers_off = layers_off,
                        .ns_made = ns_made,
+                       .identity = *identity,
                        .memory_bytes = memory_bytes,
                        .cpu_s = cpu_s,
                        .statm_fd = -1};
+    gbx_identity_describe_layout(seal);
     gbx_namespaces_check(seal);
     gbx_cgroup_check(seal);
     gbx_rlimits_prepare(seal);
@@ -157,6 +159,7 @@ void gbx_seal_template(gbx_seal *seal)
     gbx_reserve_close(seal);
     gbx_root_empty(seal);
     gbx_privs_drop(seal);
+    gbx_identity_describe_user(seal);
     gbx_landlock_enforce(seal);
     gbx_rlimits_template(seal);
     gbx_seccomp_template(seal);

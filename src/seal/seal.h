@@ -3,7 +3,7 @@
  * seal - what the kernel will refuse, in the order in which it can be asked.
  *
  * Three steps, none of which can be undone:
- *   1. the host's spawn has made the namespaces and mapped the ids before exec;
+ *   1. worker/launch.c has made the namespaces and mapped the ids;
  *   2. gbx_seal_template(), once the engine, the realm and their files are loaded:
  *      empty read-only root, no capabilities, no_new_privs, landlock, MDWE, not
  *      dumpable, the limits that all workers share, a filter for the template
@@ -52,9 +52,19 @@ typedef struct gbx_reserve {
     char *closed; /* from here to its end */
 } gbx_reserve;
 
+/* Who the template is outside its user namespace, if that is not who the host is. */
+typedef struct gbx_identity {
+    uid_t wanted
+        [3];   /* the first of these that can be had, as a group too; ended by 0. One
+                        alone must be had. Of a host that is not root: none */
+    uid_t uid; /* which it has; 0: none of them */
+    uid_t hosts_uid;
+} gbx_identity;
+
 typedef struct gbx_seal {
-    uint32_t layers_off;   /* bits left out: attack mode only */
-    uint32_t ns_made;      /* bits of the namespaces that spawn made */
+    uint32_t layers_off; /* bits left out: attack mode only */
+    uint32_t ns_made;    /* bits of the namespaces that were made */
+    gbx_identity identity;
     uint64_t memory_bytes; /* most growth of data that any call may have */
     uint32_t cpu_s;        /* RLIMIT_CPU, once it is no more than the host's */
     uint64_t room_bytes;   /* of memory_bytes: what a fork has already, untouched */
@@ -67,12 +77,22 @@ typedef struct gbx_seal {
     uint64_t closed_bytes; /* of them, made inaccessible */
     int statm_fd;          /* sizes of the template; -1: not open */
     pid_t template_pid;    /* to see in a fork whether its parent still lives */
+    char user[128];        /* for people: who it is */
+    char layout[160];      /* is the address layout random, and if not, why */
+    char speculation[96];  /* what of the processor's speculation is off */
 } gbx_seal;
 
-/* Step 1b, before the engine starts: look at what spawn established (ns_made: the
- * bits it made) and compile the filters. */
+/* Step 1b, before the engine starts: look at what the launch established (ns_made: the
+ * bits it made; identity: whom it became) and compile the filters. */
 void gbx_seal_init(gbx_seal *seal, uint32_t layers_off, uint32_t ns_made,
-                   uint64_t memory_bytes, uint32_t cpu_s);
+                   const gbx_identity *identity, uint64_t memory_bytes, uint32_t cpu_s);
+
+/* Of this process and all that it forks. False if it is asked for and cannot be had. */
+bool gbx_identity_guard_speculation(gbx_seal *seal, bool is_asked);
+
+/* Before root is given up in favour of one of identity->wanted: a host without a user
+ * namespace. False with errno. */
+bool gbx_identity_take(gbx_identity *identity);
 
 /* Step 2. Ends by sealing a probe as a worker and looking at it; then every element
  * of seal->layers is final. */

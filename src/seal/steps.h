@@ -21,6 +21,7 @@ void gbx_layer_lacks(gbx_seal *seal, gbx_layer layer, const char *format, ...)
 
 /* ---- before the engine ---------------------------------------------------- */
 
+void gbx_identity_describe_layout(gbx_seal *seal); /* needs /proc */
 void gbx_namespaces_check(gbx_seal *seal);
 void gbx_cgroup_check(gbx_seal *seal);
 
@@ -38,6 +39,7 @@ void gbx_reserve_close(gbx_seal *seal);
 
 void gbx_root_empty(gbx_seal *seal);
 void gbx_privs_drop(gbx_seal *seal);
+void gbx_identity_describe_user(gbx_seal *seal);
 void gbx_landlock_enforce(gbx_seal *seal);
 void gbx_rlimits_template(gbx_seal *seal);
 void gbx_seccomp_template(gbx_seal *seal);

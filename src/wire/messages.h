@@ -175,6 +175,11 @@ typedef struct gbx_msg_call {
 
 /* ---- host <-> template -------------------------------------------------- */
 
+/* Of a CONFIG. */
+enum {
+    GBX_CONFIG_GUARD_SPECULATION = 1, /* or say why not */
+};
+
 typedef struct gbx_msg_config {
     uint32_t version;      /* GBX_WIRE_VERSION */
     uint8_t globals;       /* gbx_globals */
@@ -183,7 +188,7 @@ typedef struct gbx_msg_config {
     uint8_t huge_pages;    /* for the engine's code, at most so many */
     uint32_t capabilities; /* gbx_capability bits */
     uint32_t layers_off;   /* gbx_layer bits to leave out: the attack mode alone */
-    uint32_t ns_made;      /* gbx_layer bits of the namespaces that spawn made */
+    uint32_t flags;        /* GBX_CONFIG_* */
     uint64_t memory_bytes; /* the most that any call may have */
     uint32_t cpu_s;        /* RLIMIT_CPU of a worker */
     uint32_t preloads;     /* PRELOADs that follow, at most GBX_PRELOADS_MAX */
@@ -218,6 +223,9 @@ typedef struct gbx_msg_hello {
     uint32_t column;
     uint32_t layer_count;
     gbx_layer_report layers[GBX_LAYERS_MAX];
+    gbx_span user;   /* these three for people, all or none: who the template is, */
+    gbx_span layout; /* whether its address layout is random, */
+    gbx_span speculation; /* what of the processor's speculation is off */
 } gbx_msg_hello;
 
 typedef struct gbx_msg_forked {

@@ -17,7 +17,7 @@ bool gbx_msg_put_config(gbx_buf *to, const gbx_msg_config *msg)
     gbx_put_u8(to, msg->huge_pages);
     gbx_put_u32(to, msg->capabilities);
     gbx_put_u32(to, msg->layers_off);
-    gbx_put_u32(to, msg->ns_made);
+    gbx_put_u32(to, msg->flags);
     gbx_put_u64(to, msg->memory_bytes);
     gbx_put_u32(to, msg->cpu_s);
     gbx_put_u32(to, msg->preloads);
@@ -37,7 +37,7 @@ bool gbx_msg_get_config(gbx_span body, gbx_msg_config *ret)
     gbx_read_u8(&r, &ret->huge_pages);
     gbx_read_u32(&r, &ret->capabilities);
     gbx_read_u32(&r, &ret->layers_off);
-    gbx_read_u32(&r, &ret->ns_made);
+    gbx_read_u32(&r, &ret->flags);
     gbx_read_u64(&r, &ret->memory_bytes);
     gbx_read_u32(&r, &ret->cpu_s);
     gbx_read_u32(&r, &ret->preloads);
@@ -158,6 +158,11 @@ bool gbx_msg_put_hello(gbx_buf *to, const gbx_msg_hello *msg)
         gbx_put_u8(to, msg->layers[i].stands);
         gbx_put_span(to, msg->layers[i].reason);
     }
+    if (msg->user.len > 0) {
+        gbx_put_span(to, msg->user);
+        gbx_put_span(to, msg->layout);
+        gbx_put_span(to, msg->speculation);
+    }
     return gbx_frame_end(to, at, 0);
 }
 
@@ -192,6 +197,12 @@ bool gbx_msg_get_hello(gbx_span body, gbx_msg_hello *ret)
         gbx_read_u8(&r, &ret->layers[i].layer);
         gbx_read_flag(&r, &ret->layers[i].stands);
         gbx_read_span(&r, GBX_LAYER_REASON_MAX, &ret->layers[i].reason);
+    }
+    ret->user = ret->layout = ret->speculation = (gbx_span){0};
+    if (r.left > 0) {
+        gbx_read_span(&r, GBX_NAME_MAX, &ret->user);
+        gbx_read_span(&r, GBX_NAME_MAX, &ret->layout);
+        gbx_read_span(&r, GBX_NAME_MAX, &ret->speculation);
     }
     return gbx_reader_done(&r);
 }

@@ -134,7 +134,6 @@ static void unmap_clean(int pagemap, const gbx_range *range)
 
 /* What became a file's. */
 static gbx_ranges frozen;
-static int pagemap_fd = -1;
 
 /* ---- public to other modules -------------------------------------------- */
 
@@ -153,12 +152,11 @@ void gbx_freeze(bool (*run)(void *user), void *user)
         replace(fd, &frozen.list[i], touched);
     gbx_fd_close(&fd);
     gbx_touched_free(touched, &frozen);
-    pagemap_fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 }
 
 void gbx_freeze_end(void)
 {
-    for (size_t i = 0; pagemap_fd >= 0 && i < frozen.count; i++)
-        unmap_clean(pagemap_fd, &frozen.list[i]);
-    gbx_fd_close(&pagemap_fd);
+    for (size_t i = 0; gbx_pagemap() >= 0 && i < frozen.count; i++)
+        unmap_clean(gbx_pagemap(), &frozen.list[i]);
+    gbx_pagemap_close();
 }

@@ -3,7 +3,7 @@
  * glovebox-worker - the untrusted half. It is started by the library with a built
  * environment and one socket; by hand it only says what it is.
  */
-#include "seal/seal.h"
+#include "worker/launch.h"
 #include "worker/template.h"
 
 #include <glovebox/version.h>
@@ -14,8 +14,12 @@
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "--serve") == 0)
-        _exit(gbx_template_serve(GBX_CHANNEL_FD)); /* worker/image.h says why */
+    if (argc >= 2 && strcmp(argv[1], "--serve") == 0) {
+        gbx_launch launch;
+
+        gbx_launch_template(argv, argc, &launch);
+        _exit(gbx_template_serve(&launch)); /* worker/image.h says why */
+    }
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         (void)printf("glovebox-worker " GBX_VERSION "\n");
         return 0;

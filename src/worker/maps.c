@@ -7,6 +7,9 @@
  */
 #include "worker/maps.h"
 
+#include "base/cleanup.h"
+
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,4 +79,21 @@ void gbx_maps_free(gbx_maps *maps)
     if (maps->list != NULL)
         (void)munmap(maps->list, LIST_SIZE);
     *maps = (gbx_maps){0};
+}
+
+static int pagemap = -1;
+
+void gbx_pagemap_open(void)
+{
+    pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+}
+
+int gbx_pagemap(void)
+{
+    return pagemap;
+}
+
+void gbx_pagemap_close(void)
+{
+    gbx_fd_close(&pagemap);
 }

@@ -35,4 +35,12 @@ typedef struct gbx_maps {
 gbx_maps gbx_maps_read(bool with_own);
 void gbx_maps_free(gbx_maps *maps);
 
+/* Open /proc/self/pagemap, once, with the identity of the host: a process that may not be
+ * traced, or that is another user, may not. */
+void gbx_pagemap_open(void);
+
+/* Its descriptor, -1 if it could not be opened. */
+int gbx_pagemap(void);
+void gbx_pagemap_close(void);
+
 #endif

@@ -85,7 +85,7 @@ static void add_mapping(gbx_pages *pages, int pagemap, uintptr_t from, uintptr_t
 /* Every private writable mapping of this process. */
 static void look(gbx_pages *pages)
 {
-    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    int pagemap = gbx_pagemap();
     gbx_maps maps = gbx_maps_read(false);
 
     for (size_t i = 0; pagemap >= 0 && i < maps.count; i++) {
@@ -98,7 +98,6 @@ static void look(gbx_pages *pages)
                         m->file != 0 && strncmp(m->name, "memfd:", 6) != 0);
     }
     gbx_maps_free(&maps);
-    gbx_fd_close(&pagemap);
 }
 
 /* The same of what a child wrote from `from` on, up to so many pages in all. */

@@ -6,6 +6,7 @@
 #include "worker/template.h"
 
 #include "realm/threads.h"
+#include "wire/start.h"
 #include "worker/attack.h"
 #include "worker/channel.h"
 #include "worker/children.h"
@@ -89,6 +90,9 @@ static bool say_hello(template *t, gbx_msg_hello *hello, const char *failure)
     hello->version = GBX_WIRE_VERSION;
     hello->landlock_abi = t->seal.landlock_abi;
     hello->engine = text_span(gbx_realm_engine());
+    hello->user = text_span(t->seal.user);
+    hello->layout = text_span(t->seal.layout);
+    hello->speculation = text_span(t->seal.speculation);
     hello->failure = text_span(failure);
     hello->oom_known = t->realm != NULL && gbx_realm_knows_oom(t->realm);
     hello->layer_count = GBX_LAYER_COUNT;
@@ -378,20 +382,20 @@ static gbx_realm *make_realm(template *t, const char **ret_reason)
 
 /* ---- public to other modules -------------------------------------------- */
 
-int gbx_template_serve(int control)
+int gbx_template_serve(const gbx_launch *launch)
 {
     static template t; /* large, and lives as long as the process */
     gbx_msg_hello hello = {0};
     const char *reason = "";
 
-    t.control = control;
+    t.control = GBX_CONTROL_FD;
     (void)!nice(STEP_BELOW_HOST);
     gbx_heap_keep_together();
     if (!set_signals(&t) || !read_config(&t) ||
-        !gbx_preloads_read(&t.preloads, control, t.config.preloads))
+        !gbx_preloads_read(&t.preloads, t.control, t.config.preloads))
         return 3;
-    gbx_seal_init(&t.seal, t.config.layers_off, t.config.ns_made, t.config.memory_bytes,
-                  t.config.cpu_s);
+    gbx_seal_init(&t.seal, t.config.layers_off, launch->made, &launch->identity,
+                  t.config.memory_bytes, t.config.cpu_s);
     gbx_realm_forbid_threads();
     t.realm = make_realm(&t, &reason);
     gbx_preloads_report(&t.preloads, &hello);
@@ -403,6 +407,10 @@ int gbx_template_serve(int control)
         forget_handlers();
         make_light(&t);
         look_at_self(&hello);
+        if (!gbx_identity_guard_speculation(
+                &t.seal, (t.config.flags & GBX_CONFIG_GUARD_SPECULATION) != 0))
+            reason = "this machine cannot turn its processor's speculation off";
+        (void)dup2(1, 2); /* what fails from here on is said in a message */
         gbx_seal_template(&t.seal);
         if (hello.threads != 1)
             reason = "the engine has started a second thread: forks would not be whole";

@@ -6,7 +6,9 @@
 #ifndef GBX_WORKER_TEMPLATE_H
 #define GBX_WORKER_TEMPLATE_H
 
+#include "worker/launch.h"
+
 /* Serve the control socket until it closes; the exit status of the program. */
-int gbx_template_serve(int control);
+int gbx_template_serve(const gbx_launch *launch);
 
 #endif

@@ -48,7 +48,7 @@ FIELD(gbx_log, time_ms, 8);
 FIELD(gbx_log, text, 16);
 FIELD(gbx_log, text_len, 24);
 
-SIZE(gbx_options, 296);
+SIZE(gbx_options, 304);
 FIELD(gbx_options, struct_size, 0);
 FIELD(gbx_options, limits, 8);
 FIELD(gbx_options, pool_size, 136);
@@ -77,6 +77,8 @@ FIELD(gbx_options, preload_count, 264);
 FIELD(gbx_options, total_memory_bytes, 272);
 FIELD(gbx_options, total_cpu_percent, 280);
 FIELD(gbx_options, huge_pages, 288);
+FIELD(gbx_options, worker_uid, 292);
+FIELD(gbx_options, speculation, 296);
 
 SIZE(gbx_call, 144);
 FIELD(gbx_call, struct_size, 0);

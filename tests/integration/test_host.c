@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <locale.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -436,6 +437,79 @@ static void test_host__that_forked_and_kept_every_descriptor(void **state)
     in_child(have_a_child_that_stays);
 }
 
+/* ---- its end ------------------------------------------------------------------------ */
+
+static void say_begun(void *user, const gbx_log *log)
+{
+    (void)log;
+    (void)!write(*(int *)user, "!", 1);
+}
+
+/* Its call prints once, then spins. */
+static _Noreturn void spin(int begun)
+{
+    gbx_call call = call_of("() => { console.log(1); for (;;); }");
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine = NULL;
+
+    options.limits = timeout_of(600000);
+    if (gbx_engine_new(&options, &engine, NULL) != GBX_OK)
+        _exit(1);
+    call.on_log = say_begun;
+    call.log_user = &begun;
+    (void)call_code(engine, &call);
+    _exit(2);
+}
+
+/* The descriptors of all that it has started; its template is stopped. */
+static size_t stop_template_of(pid_t host, struct pollfd *ends, size_t max)
+{
+    proc_tree tree;
+    size_t n = 0;
+
+    proc_look(host, &tree);
+    for (size_t i = 0; i < tree.count && n < max; i++) {
+        ends[n].events = POLLIN;
+        ends[n].fd = (int)syscall(SYS_pidfd_open, tree.pids[i], 0);
+        if (ends[n].fd >= 0)
+            n++;
+        if (proc_parent(tree.pids[i]) == host)
+            assert_int_equal(kill(tree.pids[i], SIGSTOP), 0);
+    }
+    return n;
+}
+
+static void test_host__that_is_killed_takes_a_stopped_template_and_a_busy_worker(
+    void **state)
+{
+    struct pollfd ends[64];
+    int begun[2];
+    size_t count;
+    char byte;
+    pid_t host;
+    (void)state;
+
+    assert_int_equal(pipe(begun), 0);
+    host = fork();
+    if (host == 0)
+        spin(begun[1]);
+    assert_true(host > 0);
+    (void)close(begun[1]);
+    assert_int_equal(read(begun[0], &byte, 1), 1);
+    count = stop_template_of(host, ends, sizeof ends / sizeof ends[0]);
+    assert_true(count >= 2);
+    assert_int_equal(kill(host, SIGKILL), 0);
+    assert_int_equal(waitpid(host, NULL, 0), host);
+
+    for (size_t i = 0; i < count; i++) {
+        if (poll(&ends[i], 1, 30000) != 1)
+            (void)syscall(SYS_pidfd_send_signal, ends[i].fd, SIGKILL, NULL, 0);
+        assert_true((ends[i].revents & POLLIN) != 0);
+        (void)close(ends[i].fd);
+    }
+    (void)close(begun[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -452,6 +526,8 @@ int main(void)
         cmocka_unit_test(test_template__has_no_descriptor_of_the_host),
         cmocka_unit_test(test_host__whose_other_children_get_no_descriptor),
         cmocka_unit_test(test_host__that_forked_and_kept_every_descriptor),
+        cmocka_unit_test(
+            test_host__that_is_killed_takes_a_stopped_template_and_a_busy_worker),
     };
 
     return cmocka_run_group_tests_name("hosts", tests, NULL, NULL);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A template is forked by a process that lives for that alone. Whoever kills processes (the
- * kernel, for want of memory) may choose that one, as soon as there is the other.
+ * The start of a template, followed step by step. Whoever kills processes (the kernel, for
+ * want of memory) may choose any that takes part in it; whoever may trace processes must
+ * find nothing of the host in one that the host itself would not let him trace.
  */
 #include "calls.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,7 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,68 +28,90 @@
 /* What the host says of itself by its status. */
 enum { ALL_WELL = 0, NOT_TRACED = 10, NO_ENGINE, TOLD_WHY, NO_CALL, LEFT_A_CHILD };
 
-/* An engine, a call and its end; then there is no child, known or not. */
-static _Noreturn void be_host(void)
+/* In the host's memory, and behind a descriptor of it that is not closed by an exec. */
+static const char secret[] = "of-the-host-alone";
+static const char *const secret_file = "/etc/passwd";
+
+/* An engine, a call and its end; then there is no child, known or not. uid: to be as a
+ * daemon that was root and has changed its ids; 0: stay. */
+static _Noreturn void be_host(uid_t uid)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_call call = call_of("() => 1");
     gbx_engine *engine = NULL;
     gbx_error error = {0};
 
-    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
+    if (open(secret_file, O_RDONLY) < 0 || ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0 ||
+        (uid != 0 && (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 ||
+                      setresuid(uid, uid, uid) < 0)))
         _exit(NOT_TRACED);
     (void)raise(SIGSTOP);
     if (gbx_engine_new(&options, &engine, &error) != GBX_OK)
-        _exit(strstr(error.message, "the process that starts it was killed") != NULL
-                  ? TOLD_WHY
-                  : NO_ENGINE);
+        _exit(strstr(error.message, "died before it was ready") != NULL ? TOLD_WHY
+                                                                        : NO_ENGINE);
     if (call_code(engine, &call) != GBX_CODE_VALUE)
         _exit(NO_CALL);
     gbx_engine_free(engine);
     _exit(waitpid(-1, NULL, 0) > 0 ? LEFT_A_CHILD : ALL_WELL);
 }
 
+/* In the order of their births. */
+typedef enum role { PROGRAM, HELPER, TEMPLATE, ROLES } role;
+
+typedef enum moment { BIRTH, WHEN_TEMPLATE_IS_BORN, NEVER } moment;
+
 typedef struct trace {
     pid_t host;
-    pid_t helper; /* forked by the host; 0 until then */
-    bool at_birth;
+    uid_t uid;        /* of the host, if it is to change */
+    pid_t who[ROLES]; /* 0 until it is born */
+    role victim;
+    moment when;
     bool killed;
-    pid_t template;
+    void (*look)(struct trace *t, pid_t pid); /* at every step; may be NULL */
+    unsigned looks[ROLES];
+    unsigned looks_at_hosts; /* at those that still had something of the host */
 } trace;
 
-static pid_t new_one(pid_t pid)
+static void kill_victim(trace *t)
+{
+    assert_int_equal(kill(t->who[t->victim], SIGKILL), 0);
+    t->killed = true;
+}
+
+/* Forks of the host and of what comes of them; threads are born too, and are none. */
+static void on_birth(trace *t, pid_t parent)
 {
     unsigned long made = 0;
+    role born = PROGRAM;
 
-    return ptrace(PTRACE_GETEVENTMSG, pid, NULL, &made) < 0 ? 0 : (pid_t)made;
+    if (ptrace(PTRACE_GETEVENTMSG, parent, NULL, &made) < 0)
+        return;
+    while (born < ROLES && t->who[born] != 0)
+        born++;
+    if (born == ROLES || (born != PROGRAM && parent != t->who[PROGRAM]))
+        return;
+    t->who[born] = (pid_t)made;
+    if ((t->when == BIRTH && born == t->victim) ||
+        (t->when == WHEN_TEMPLATE_IS_BORN && born == TEMPLATE))
+        kill_victim(t);
 }
 
-/* pid has forked. The helper has no moment to do anything, or to say whom it has forked. */
-static void on_fork(trace *t, pid_t pid)
-{
-    bool is_first = t->helper == 0;
-
-    if (is_first)
-        t->helper = new_one(pid);
-    else if (pid == t->helper)
-        t->template = new_one(pid);
-    if (t->at_birth ? is_first : pid == t->helper) {
-        assert_int_equal(kill(t->helper, SIGKILL), 0);
-        t->killed = true;
-    }
-}
-
-/* One stop of one thread; the template goes its own way. */
+/* One stop of one thread; without a look, the template goes its own way. */
 static void on_stop(trace *t, pid_t pid, int status)
 {
     int sig = WSTOPSIG(status);
     int event = status >> 16;
 
-    if (event == PTRACE_EVENT_FORK)
-        on_fork(t, pid);
-    if (event != 0 || sig == SIGSTOP || sig == SIGTRAP)
+    if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK)
+        on_birth(t, pid);
+    if (t->look != NULL)
+        t->look(t, pid);
+    if (event != 0 || sig == SIGSTOP || sig == SIGTRAP || sig == (SIGTRAP | 0x80))
         sig = 0;
-    (void)ptrace(pid == t->template ? PTRACE_DETACH : PTRACE_CONT, pid, NULL, sig);
+    (void)ptrace(t->look != NULL           ? PTRACE_SYSCALL
+                 : pid == t->who[TEMPLATE] ? PTRACE_DETACH
+                                           : PTRACE_CONT,
+                 pid, NULL, sig);
 }
 
 /* Until the host has ended: its status. */
@@ -100,51 +129,210 @@ static int follow(trace *t)
     return -1;
 }
 
-/* What becomes of a host whose helper is killed. */
-static void check_ends(bool at_birth, int expected)
+/* How the host ends. */
+static int run(trace *t)
 {
-    trace t = {.at_birth = at_birth};
     int status;
 
-    t.host = fork();
-    assert_true(t.host >= 0);
-    if (t.host == 0)
-        be_host();
-    assert_int_equal(waitpid(t.host, &status, 0), t.host);
+    t->host = fork();
+    assert_true(t->host >= 0);
+    if (t->host == 0)
+        be_host(t->uid);
+    assert_int_equal(waitpid(t->host, &status, 0), t->host);
     if (WIFEXITED(status)) {
         assert_int_equal(WEXITSTATUS(status), NOT_TRACED);
         print_message("no process may be traced here\n");
         skip();
     }
-    assert_int_equal(ptrace(PTRACE_SETOPTIONS, t.host, NULL,
-                            PTRACE_O_TRACEFORK | PTRACE_O_TRACECLONE |
-                                PTRACE_O_EXITKILL),
+    assert_int_equal(ptrace(PTRACE_SETOPTIONS, t->host, NULL,
+                            PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+                                PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
+                                PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL),
                      0);
-    assert_int_equal(ptrace(PTRACE_CONT, t.host, NULL, 0), 0);
-
-    assert_int_equal(follow(&t), expected);
-    assert_true(t.killed);
+    assert_int_equal(ptrace(PTRACE_CONT, t->host, NULL, 0), 0);
+    return follow(t);
 }
 
-static void test_start__outlives_the_process_that_has_forked_the_template(void **state)
+/* ---- who is killed ---------------------------------------------------------- */
+
+static void test_start__survives_or_names_the_death_of_each_of_its_processes(
+    void **state)
 {
+    static const struct {
+        role victim;
+        moment when;
+        int expected;
+    } rows[] = {
+        {PROGRAM, BIRTH, TOLD_WHY},
+        {PROGRAM, WHEN_TEMPLATE_IS_BORN, ALL_WELL},
+        {HELPER, BIRTH, TOLD_WHY},
+        {TEMPLATE, BIRTH, TOLD_WHY},
+    };
     (void)state;
-    check_ends(false, ALL_WELL);
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        trace t = {.victim = rows[i].victim, .when = rows[i].when};
+        int status = run(&t);
+
+        if (t.who[TEMPLATE] == 0 && rows[i].when == WHEN_TEMPLATE_IS_BORN) {
+            print_message("no user or pid namespaces here\n");
+            continue;
+        }
+        if (status != rows[i].expected)
+            print_error("row %zu\n", i);
+        assert_int_equal(status, rows[i].expected);
+        assert_true(t.killed);
+    }
 }
 
-static void test_start__says_that_the_process_was_killed_before_it_forked(void **state)
+/* ---- who may trace ------------------------------------------------------------ */
+
+static long number_in_status(pid_t pid, const char *key, int index)
 {
+    char path[64];
+    char line[256];
+    long found = -1;
+    FILE *f;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    f = fopen(path, "re");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        char *at = line + strlen(key);
+
+        if (strncmp(line, key, strlen(key)) != 0)
+            continue;
+        for (int i = 0; i <= index; i++)
+            found = strtol(at, &at, 10);
+    }
+    if (f != NULL)
+        (void)fclose(f);
+    return found;
+}
+
+/* Could a process of that user, with no capability, read its memory? What the kernel asks
+ * for tracing, it asks for this. */
+static bool may_be_traced_by(pid_t pid, uid_t uid)
+{
+    int status = 0;
+    pid_t prober = fork();
+
+    if (prober == 0) {
+        char byte;
+        struct iovec ours = {&byte, 1};
+        struct iovec theirs = {(void *)(uintptr_t)1, 1};
+
+        if (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 ||
+            setresuid(uid, uid, uid) < 0)
+            _exit(2);
+        (void)process_vm_readv(pid, &ours, 1, &theirs, 1, 0);
+        _exit(errno == EFAULT ? 1 : 0); /* allowed, and nothing is mapped there */
+    }
+    assert_true(prober > 0 && waitpid(prober, &status, 0) == prober);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+    return WEXITSTATUS(status) == 1;
+}
+
+/* A descriptor of that number; the file's name, "" if it is none. */
+static bool has_fd(pid_t pid, int fd, char target[256])
+{
+    char path[64];
+    ssize_t n;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+    n = readlink(path, target, 255);
+    target[n > 0 ? n : 0] = 0;
+    return n > 0;
+}
+
+static bool has_open(pid_t pid, const char *file)
+{
+    char target[256];
+
+    for (int fd = 0; fd < 256; fd++)
+        if (has_fd(pid, fd, target) && strcmp(target, file) == 0)
+            return true;
+    return false;
+}
+
+/* One socket, to the process that has forked it. */
+static bool has_nothing(pid_t pid)
+{
+    char target[256];
+
+    for (int fd = 1; fd < 256; fd++)
+        if (has_fd(pid, fd, target))
+            return false;
+    return true;
+}
+
+/* Of a fork of the host and of this test, until it executes. */
+static bool has_our_memory(pid_t pid)
+{
+    char copy[sizeof secret] = "";
+    struct iovec ours = {copy, sizeof copy};
+    struct iovec theirs = {(void *)(uintptr_t)secret, sizeof secret};
+
+    return process_vm_readv(pid, &ours, 1, &theirs, 1, 0) == (ssize_t)sizeof secret &&
+           memcmp(copy, secret, sizeof secret) == 0;
+}
+
+static void look_for_leaks(trace *t, pid_t pid)
+{
+    role who = PROGRAM;
+    uid_t uid;
+
+    while (who < ROLES && t->who[who] != pid)
+        who++;
+    if (who == ROLES || kill(pid, 0) < 0)
+        return;
+    uid = (uid_t)number_in_status(pid, "Uid:", 1);
+    if (uid == (uid_t)-1)
+        return; /* it has ended */
+    t->looks[who]++;
+    if (may_be_traced_by(pid, uid == 0 ? 65534 : uid))
+        assert_true(who == HELPER && has_nothing(pid));
+    if (has_our_memory(pid) || has_open(pid, secret_file)) {
+        t->looks_at_hosts++;
+        assert_int_equal(uid, t->uid);
+    }
+}
+
+static void test_start__of_root_lets_nobody_else_trace_any_step_of_it(void **state)
+{
+    trace t = {.when = NEVER, .look = look_for_leaks};
     (void)state;
-    check_ends(true, TOLD_WHY);
+
+    if (geteuid() != 0) {
+        print_message("only root's processes become another user's\n");
+        skip();
+    }
+    assert_int_equal(run(&t), ALL_WELL);
+    assert_true(t.looks_at_hosts > 0 && t.looks[PROGRAM] > t.looks_at_hosts);
+    assert_true(t.looks[TEMPLATE] > 100);
+}
+
+static void test_start__of_a_host_that_was_root_lets_nobody_trace_it(void **state)
+{
+    trace t = {.when = NEVER, .look = look_for_leaks, .uid = 61100};
+    (void)state;
+
+    if (geteuid() != 0) {
+        print_message("only root can change its ids\n");
+        skip();
+    }
+    assert_int_equal(run(&t), ALL_WELL);
+    assert_true(t.looks_at_hosts > 0 && t.looks[PROGRAM] > t.looks_at_hosts);
+    assert_true(t.looks[TEMPLATE] > 100);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_start__outlives_the_process_that_has_forked_the_template),
-        cmocka_unit_test(test_start__says_that_the_process_was_killed_before_it_forked),
+        cmocka_unit_test(
+            test_start__survives_or_names_the_death_of_each_of_its_processes),
+        cmocka_unit_test(test_start__of_root_lets_nobody_else_trace_any_step_of_it),
+        cmocka_unit_test(test_start__of_a_host_that_was_root_lets_nobody_trace_it),
     };
 
-    return cmocka_run_group_tests_name("starts of which a part is killed", tests, NULL,
-                                       NULL);
+    return cmocka_run_group_tests_name("starts, step by step", tests, NULL, NULL);
 }

@@ -426,7 +426,7 @@ static int count_fds(void)
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "--serve") == 0) {
+    if (argc > 1 && strcmp(argv[1], "--serve") == 0) {
         hostile_plan_read();
         return serve();
     }

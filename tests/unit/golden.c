@@ -227,16 +227,16 @@ static bool call_encode(gbx_buf *to)
 }
 
 static const uint8_t config_body[] = {
-    3,    0, 0, 0,               /* version */
-    1,    0, 1,                  /* globals minimal, no attack mode, all warming */
-    8,                           /* huge pages */
-    3,    0, 0, 0,               /* capabilities */
-    0,    0, 0, 0,               /* layers off */
-    0x7F, 0, 0, 0,               /* namespaces made */
-    0,    0, 0, 8, 0,   0, 0, 0, /* memory: 128 MiB */
-    7,    0, 0, 0,               /* processor seconds */
-    1,    0, 0, 0,               /* preloads */
-    1,    0, 0, 0, 'f',          /* functions */
+    3, 0, 0, 0,               /* version */
+    1, 0, 1,                  /* globals minimal, no attack mode, all warming */
+    8,                        /* huge pages */
+    3, 0, 0, 0,               /* capabilities */
+    0, 0, 0, 0,               /* layers off */
+    1, 0, 0, 0,               /* speculation is guarded */
+    0, 0, 0, 8, 0,   0, 0, 0, /* memory: 128 MiB */
+    7, 0, 0, 0,               /* processor seconds */
+    1, 0, 0, 0,               /* preloads */
+    1, 0, 0, 0, 'f',          /* functions */
 };
 
 static bool config_decode(gbx_span body)
@@ -248,16 +248,17 @@ static bool config_decode(gbx_span body)
 
 static bool config_encode(gbx_buf *to)
 {
-    return gbx_msg_put_config(to, &(gbx_msg_config){.version = 3,
-                                                    .globals = 1,
-                                                    .warm = 1,
-                                                    .huge_pages = 8,
-                                                    .capabilities = 3,
-                                                    .ns_made = 0x7F,
-                                                    .memory_bytes = UINT64_C(128) << 20,
-                                                    .cpu_s = 7,
-                                                    .preloads = 1,
-                                                    .functions = TEXT("f")});
+    return gbx_msg_put_config(to,
+                              &(gbx_msg_config){.version = 3,
+                                                .globals = 1,
+                                                .warm = 1,
+                                                .huge_pages = 8,
+                                                .capabilities = 3,
+                                                .flags = GBX_CONFIG_GUARD_SPECULATION,
+                                                .memory_bytes = UINT64_C(128) << 20,
+                                                .cpu_s = 7,
+                                                .preloads = 1,
+                                                .functions = TEXT("f")});
 }
 
 static const uint8_t fork_body[] = {9, 0, 0, 0, 0, 0, 0, 1};

@@ -67,7 +67,8 @@ void puppet_init(puppet *p, const gbx_options *options)
     e->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     assert(e->base != NULL && e->wake_fd >= 0);
     t->engine = e;
-    t->process = (gbx_spawned){.control = -1, .pidfd = -1, .pid = getpid()};
+    t->process = GBX_SPAWNED_INIT;
+    t->process.pid = t->sender = getpid();
     pair_up(&t->process.control, &p->far);
     gbx_buf_init(&t->in, GBX_KIB(64));
     e->templates = p->template = t;

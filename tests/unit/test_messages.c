@@ -219,7 +219,7 @@ static void test_config__decodes_every_field(void **state)
     assert_int_equal(msg.huge_pages, 8);
     assert_int_equal(msg.capabilities, 3);
     assert_int_equal(msg.layers_off, 0);
-    assert_int_equal(msg.ns_made, 0x7F);
+    assert_int_equal(msg.flags, GBX_CONFIG_GUARD_SPECULATION);
     assert_true(msg.memory_bytes == UINT64_C(128) << 20);
     assert_int_equal(msg.cpu_s, 7);
 }
@@ -244,6 +244,35 @@ static void test_hello__decodes_every_field(void **state)
     assert_int_equal(msg.layers[0].stands, 1);
     assert_int_equal(msg.layers[1].layer, 7);
     assert_memory_equal(msg.layers[1].reason.data, "no", msg.layers[1].reason.len);
+}
+
+static gbx_span text(const char *of)
+{
+    return (gbx_span){(const uint8_t *)of, strlen(of)};
+}
+
+static void test_hello__may_say_who_it_is_in_whole(void **state)
+{
+    gbx_msg_hello said = {.version = GBX_WIRE_VERSION};
+    gbx_msg_hello heard;
+    gbx_buf buf;
+    gbx_span body;
+    (void)state;
+
+    said.user = text("u");
+    said.layout = text("la");
+    said.speculation = text("spe");
+    gbx_buf_init(&buf, 256);
+    assert_true(gbx_msg_put_hello(&buf, &said));
+    body =
+        (gbx_span){buf.data + GBX_FRAME_HEADER_SIZE, buf.len - GBX_FRAME_HEADER_SIZE};
+    assert_true(gbx_msg_get_hello(body, &heard));
+    assert_memory_equal(heard.user.data, "u", 1);
+    assert_int_equal(heard.layout.len, 2);
+    assert_int_equal(heard.speculation.len, 3);
+    for (size_t cut = 1; cut < 3 * 4 + 6; cut++)
+        assert_false(gbx_msg_get_hello((gbx_span){body.data, body.len - cut}, &heard));
+    gbx_buf_cleanup(&buf);
 }
 
 static void test_the_short_ones__decode_every_field(void **state)
@@ -291,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_call__decodes_every_field),
         cmocka_unit_test(test_config__decodes_every_field),
         cmocka_unit_test(test_hello__decodes_every_field),
+        cmocka_unit_test(test_hello__may_say_who_it_is_in_whole),
         cmocka_unit_test(test_the_short_ones__decode_every_field),
     };
 

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* launch - the order is in launch.h. */
+#include "worker/launch.h"
+
+#include "base/cleanup.h"
+#include "wire/messages.h"
+#include "wire/start.h"
+#include "worker/maps.h"
+
+#include <glovebox/version.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct space {
+    int flag;
+    gbx_layer layer;
+} spaces[] = {
+    {CLONE_NEWPID, GBX_LAYER_PID_NS}, {CLONE_NEWNS, GBX_LAYER_MOUNT_NS},
+    {CLONE_NEWNET, GBX_LAYER_NET_NS}, {CLONE_NEWIPC, GBX_LAYER_IPC_NS},
+    {CLONE_NEWUTS, GBX_LAYER_UTS_NS}, {CLONE_NEWCGROUP, GBX_LAYER_CGROUP_NS},
+};
+
+/* What the helper says once it is in a user namespace, or why it is not. */
+typedef struct helper_said {
+    int error;
+    int pid; /* as /proc knows it, which may be mounted for another pid namespace */
+} helper_said;
+
+static _Noreturn void end(const char *what)
+{
+    (void)fprintf(stderr, "glovebox-worker: %s: %s\n", what, strerror(errno));
+    _exit(3);
+}
+
+/* ---- the arguments ------------------------------------------------------- */
+
+static uint32_t number_of(const char *text)
+{
+    return (uint32_t)strtoul(text, NULL, 10);
+}
+
+/* The last element stays 0. */
+static void read_uids(const char *text, gbx_identity *identity)
+{
+    char *at = NULL;
+
+    for (size_t i = 0; i + 1 < GBX_COUNTOF(identity->wanted) && *text != 0; i++) {
+        identity->wanted[i] = (uid_t)strtoul(text, &at, 10);
+        text = *at == ',' ? at + 1 : at;
+    }
+}
+
+static void read_arguments(char **argv, int argc, gbx_launch *l)
+{
+    if (argc <= GBX_START_VERSION ||
+        number_of(argv[GBX_START_VERSION]) != GBX_WIRE_VERSION ||
+        argc != GBX_START_ARGS) {
+        (void)fprintf(stderr,
+                      "glovebox-worker: this is version " GBX_VERSION
+                      " (protocol %u), the library speaks protocol %s: install both of "
+                      "one version\n",
+                      GBX_WIRE_VERSION,
+                      argc > GBX_START_VERSION ? argv[GBX_START_VERSION] : "?");
+        _exit(3);
+    }
+    l->layers_off = number_of(argv[GBX_START_LAYERS_OFF]);
+    if (strcmp(argv[GBX_START_IS_GROUPED], "1") == 0)
+        l->made |= GBX_LAYER_BIT(GBX_LAYER_CGROUP);
+    read_uids(argv[GBX_START_UIDS], &l->identity);
+    l->identity.hosts_uid = geteuid();
+}
+
+/* ---- the user namespace ---------------------------------------------------- */
+
+/* Keeps the namespace until its socket is closed. It has nothing that is worth tracing it
+ * for, and may be: a process that may not has files in /proc that are root's alone. */
+static _Noreturn void be_helper(int sock)
+{
+    helper_said said = {0};
+    char link[16] = "";
+
+    if (dup2(sock, 0) < 0 || syscall(SYS_close_range, 1, ~0u, 0) < 0)
+        _exit(1);
+    (void)prctl(PR_SET_DUMPABLE, 1);
+    (void)!readlink("/proc/self", link, sizeof link - 1);
+    said.pid = (int)number_of(link);
+    if (unshare(CLONE_NEWUSER) < 0)
+        said.error = errno;
+    (void)!write(0, &said, sizeof said);
+    (void)!read(0, &said, sizeof said);
+    _exit(0);
+}
+
+static bool write_file(int dir, const char *name, const char *text)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
+
+    return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+}
+
+/* Root within it is `uid` outside. */
+static bool map(int dir, uid_t uid, gid_t gid)
+{
+    char text[24];
+
+    (void)snprintf(text, sizeof text, "0 %u 1\n", uid);
+    if (!write_file(dir, "uid_map", text))
+        return false;
+    (void)snprintf(text, sizeof text, "0 %u 1\n", gid);
+    return write_file(dir, "gid_map", text);
+}
+
+/* dir is the helper's in /proc. A map is written once, or refused and not written. */
+static bool map_ids(gbx_identity *identity, int dir)
+{
+    const uid_t *wanted = identity->wanted;
+
+    (void)write_file(dir, "setgroups", "deny");
+    for (size_t i = 0; wanted[i] != 0; i++) {
+        if (map(dir, wanted[i], wanted[i])) {
+            identity->uid = wanted[i];
+            return true;
+        }
+    }
+    if (wanted[0] != 0 && wanted[1] == 0)
+        return false; /* it alone would have done */
+    return map(dir, geteuid(), getegid());
+}
+
+/* The namespace that the helper has made, its ids mapped; -1 with errno. */
+static int open_user_ns(gbx_identity *identity, int sock)
+{
+    GBX_CLEANUP(gbx_fd_close) int dir = -1;
+    helper_said said;
+    char path[32];
+
+    errno = ECHILD;
+    if (read(sock, &said, sizeof said) != (ssize_t)sizeof said)
+        end("wait for the process that makes the user namespace");
+    errno = said.error;
+    if (said.error != 0)
+        return -1;
+    (void)snprintf(path, sizeof path, "/proc/%d", said.pid);
+    dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0 || !map_ids(identity, dir))
+        return -1;
+    return openat(dir, "ns/user", O_RDONLY | O_CLOEXEC);
+}
+
+static bool enter_user_ns(gbx_identity *identity)
+{
+    GBX_CLEANUP(gbx_fd_close) int ns = -1;
+    int pair[2];
+    pid_t helper;
+    int error;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return false;
+    helper = fork();
+    if (helper == 0)
+        be_helper(pair[1]);
+    (void)close(pair[1]);
+    if (helper > 0)
+        ns = open_user_ns(identity, pair[0]);
+    error = errno;
+    (void)close(pair[0]);
+    while (helper > 0 && waitpid(helper, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    errno = error;
+    return ns >= 0 && setns(ns, CLONE_NEWUSER) == 0;
+}
+
+/* ---- the other namespaces and the template ------------------------------------ */
+
+static void make_namespaces(gbx_launch *l)
+{
+    if (geteuid() == 0)
+        (void)setgroups(0, NULL); /* a user namespace would keep them */
+    if (!(l->layers_off & GBX_LAYER_BIT(GBX_LAYER_USER_NS))) {
+        if (enter_user_ns(&l->identity))
+            l->made |= GBX_LAYER_BIT(GBX_LAYER_USER_NS);
+        else
+            l->identity.uid = 0;
+    }
+    for (size_t i = 0; i < GBX_COUNTOF(spaces); i++)
+        if (!(l->layers_off & GBX_LAYER_BIT(spaces[i].layer)) &&
+            unshare(spaces[i].flag) == 0)
+            l->made |= GBX_LAYER_BIT(spaces[i].layer);
+}
+
+/* The raw call: a child of the host, which knows it by its process group. */
+static void fork_template(void)
+{
+    long pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
+
+    if (pid < 0)
+        end("fork the template");
+    if (pid > 0)
+        _exit(0);
+}
+
+/* Root of the user namespace is whom its map names; with a change of ids the process can
+ * be traced by nobody but root. */
+static void take_identity(const gbx_identity *identity)
+{
+    if (identity->uid == 0)
+        return;
+    if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0 ||
+        prctl(PR_SET_DUMPABLE, 0) < 0)
+        end("take the identity of a user of its own");
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_launch_template(char **argv, int argc, gbx_launch *ret)
+{
+    *ret = (gbx_launch){0};
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    read_arguments(argv, argc, ret);
+    make_namespaces(ret);
+    if (ret->made & GBX_LAYER_BIT(GBX_LAYER_PID_NS))
+        fork_template();
+    gbx_pagemap_open();
+    take_identity(&ret->identity);
+    /* A fork and a change of ids clear it. */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+}

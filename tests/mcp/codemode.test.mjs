@@ -375,8 +375,8 @@ test('the time in which a person is asked is not the script\'s', async () => {
     glovebox: { rules: [{ tool: 'echo', action: 'ask' }, { action: 'allow' }] } }, undefined,
   async ({ params }) => {
     await new Promise((resolve) => setTimeout(resolve, 6000));
-    const [name, choice] = Object.entries(params.requestedSchema.properties)[0] ?? [];
-    return { action: 'accept', content: name ? { [name]: choice.default ?? choice.enum[0] } : {} };
+    const [name] = Object.keys(params.requestedSchema.properties);
+    return { action: 'accept', content: { [name]: 'allow this call' } };
   });
   await own.callTool({ name: 'provision', arguments: { server: 'everything' } });
   const { structuredContent } = await own.callTool({ name: 'execute', arguments: {

@@ -19,9 +19,12 @@ const command = process.env.GLOVEBOX;
 const about = { name: 'test', version: '1' };
 const SECRET = 'sk-0123456789abcdef';
 
+// Clients that fill in what a form has ready where a person has left it as it is.
+const forms = { elicitation: { form: { applyDefaults: true } } };
+
 const ways = {
   v1: async (person, transport) => {
-    const client = new ClientV1(about, { capabilities: person ? { elicitation: {} } : {} });
+    const client = new ClientV1(about, { capabilities: person ? forms : {} });
     if (person) client.setRequestHandler(ElicitRequestSchema, person);
     await client.connect(new StdioV1(transport));
     return client;
@@ -31,8 +34,7 @@ const ways = {
 };
 
 async function connectV2(versionNegotiation, person, transport) {
-  const capabilities = person ? { elicitation: { form: {} } } : {};
-  const client = new ClientV2(about, { capabilities, versionNegotiation });
+  const client = new ClientV2(about, { capabilities: person ? forms : {}, versionNegotiation });
   if (person) client.setRequestHandler('elicitation/create', person);
   await client.connect(new StdioV2(transport));
   return client;
@@ -110,9 +112,10 @@ for (const way of Object.keys(ways)) {
     declines: { action: 'decline' },
     cancels: { action: 'cancel' },
     denies: { action: 'accept', content: { answer: 'deny' } },
+    'leaves the form as it is': { action: 'accept', content: {} },
   })) {
     test(`${way}: a person who ${name} is obeyed, nested and directly`, async () => {
-      const box = await open(way, {}, () => answer);
+      const box = await open(way, {}, () => structuredClone(answer));
       const nested = await box.execute(`
         try { await servers.counting.change({}); return 'made'; }
         catch (e) { return [e.name, e.server, e.tool, e.code]; }`);
@@ -173,6 +176,17 @@ test('grants: an answer for the run settles its other calls, in parallel too', a
   assert.equal(box.asked.length, 2);
   assert.equal(box.reached().length, 8);
   await box.client.close();
+});
+
+test('grants: an answer for the same arguments asks again for others', async () => {
+  const box = await open('v2 modern', {}, accept('allow for this run, with the same arguments'));
+  const code = 'for (const n of [1, 1, 2, 1, 2]) await servers.counting.change({ n });';
+  assert.ok(!(await box.execute(code)).isError);
+  assert.deepEqual(box.asked.map(({ message }) => /"n": (\d)/.exec(message)[1]), ['1', '2']);
+  assert.equal(box.reached().length, 5);
+  await box.client.close();
+  assert.deepEqual(box.lines().filter((l) => l.event === 'mcp.call').map((l) => l.answer),
+    ['same', 'before', 'same', 'before', 'before']);
 });
 
 test('grants: always is written as a rule that the next server starts with', async () => {

@@ -59,9 +59,15 @@ struct gbx_mcp_request {
 gbx_mcp_request person(const char *answer);
 
 #define ONCE    "{\"answer\":\"allow this call\"}"
+#define SAME    "{\"answer\":\"allow for this run, with the same arguments\"}"
 #define RUN     "{\"answer\":\"allow for this run\"}"
 #define SESSION "{\"answer\":\"allow for this session\"}"
 #define ALWAYS  "{\"answer\":\"always allow\"}"
+
+/* What the first rule does not ask about is denied. */
+#define ASK_THEN_DENY                                                              \
+    "\"rules\": [{\"action\": \"ask\", \"tool\": \"plain\", \"args\": {\"path\": " \
+    "\"/srv/**\"}}, {\"action\": \"deny\", \"tool\": \"plain\"}]"
 
 typedef struct outcome {
     size_t count;

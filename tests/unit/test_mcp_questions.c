@@ -21,39 +21,6 @@
 
 /* ---- questions ------------------------------------------------------------------------ */
 
-static void test_answer__of_no_kind_that_was_offered_is_no(void **state)
-{
-    static const char *const contents[] = {NULL, "{}", "{\"answer\":true}",
-                                           "{\"answer\":\"deny\"}",
-                                           "{\"answer\":\"allow\"}"};
-    (void)state;
-
-    for (size_t i = 0; i < GBX_COUNTOF(contents); i++) {
-        gbx_mcp_request p = person(contents[i]);
-
-        open_gate("");
-        assert_string_equal(call(&p, "plain", "{}", "").code, "DENIED");
-        assert_int_equal(played.started, 0);
-        close_gate();
-    }
-}
-
-/* A form that a client sends back unfilled says nothing of its person. */
-static void test_answer__that_was_not_offered_is_nobodys_word_for_the_run(void **state)
-{
-    gbx_mcp_request p = person("{}");
-    outcome first;
-
-    (void)state;
-    open_gate("");
-    first = call(&p, "plain", "{}", "r-1");
-    assert_non_null(strstr(first.message, "none of the answers that it was offered"));
-    p.content = ONCE;
-    assert_string_equal(call(&p, "plain", "{}", "r-1").code, "");
-    assert_int_equal(p.asked, 2);
-    close_gate();
-}
-
 static void test_answer__that_is_no_or_none_denies(void **state)
 {
     static const struct {
@@ -81,9 +48,10 @@ static void test_grant__holds_as_long_as_it_was_given_for(void **state)
 {
     static const struct {
         const char *answer;
+        size_t same_args;
         size_t same_run;
         size_t other_run;
-    } rows[] = {{ONCE, 2, 3}, {RUN, 1, 2}, {SESSION, 1, 1}};
+    } rows[] = {{ONCE, 2, 3, 4}, {SAME, 1, 2, 3}, {RUN, 1, 1, 2}, {SESSION, 1, 1, 1}};
     (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
@@ -91,15 +59,32 @@ static void test_grant__holds_as_long_as_it_was_given_for(void **state)
 
         open_gate("");
         (void)call(&p, "plain", "{}", "r-1");
+        (void)call(&p, "plain", "{}", "r-1");
+        assert_int_equal(p.asked, rows[i].same_args);
         (void)call(&p, "plain", "{\"a\":1}", "r-1");
         assert_int_equal(p.asked, rows[i].same_run);
         (void)call(&p, "plain", "{}", "r-2");
         assert_int_equal(p.asked, rows[i].other_run);
         (void)call(&p, "write_file", "{}", "r-1");
         assert_int_equal(p.asked, rows[i].other_run + 1);
-        assert_int_equal(played.started, 4);
+        assert_int_equal(played.started, 5);
         close_gate();
     }
+}
+
+static void test_grant__of_always_allows_what_the_shown_rule_allows(void **state)
+{
+    gbx_mcp_request p = person(ALWAYS);
+    (void)state;
+
+    open_gate("\"rules\": [{\"action\": \"ask\", \"args\": {\"path\": \"/srv/**\"}}]");
+    (void)call(&p, "plain", "{\"path\":\"/srv/x\"}", "");
+    (void)call(&p, "plain", "{\"path\":\"/srv/y\"}", "");
+    assert_int_equal(p.asked, 1);
+    /* The rule that asks is about this too; what allows fits only what is certain. */
+    (void)call(&p, "plain", "{\"path\":\"/SRV/x\"}", "");
+    assert_int_equal(p.asked, 2);
+    close_gate();
 }
 
 static void test_grant__is_for_the_rule_that_asked(void **state)
@@ -129,6 +114,20 @@ static void test_decline__is_not_asked_again_in_the_run(void **state)
     assert_string_equal(call(&p, "plain", "{}", "r-1").code, "DENIED");
     assert_int_equal(p.asked, 1);
     (void)call(&p, "plain", "{}", "r-2");
+    assert_int_equal(p.asked, 2);
+    close_gate();
+}
+
+static void test_decline__counts_more_than_what_was_allowed_before(void **state)
+{
+    gbx_mcp_request p = person(SAME);
+    (void)state;
+
+    open_gate("");
+    assert_string_equal(call(&p, "plain", "{}", "r-1").code, "");
+    p.how = GBX_MCP_ANSWER_DECLINE;
+    assert_string_equal(call(&p, "plain", "{\"a\":1}", "r-1").code, "DENIED");
+    assert_string_equal(call(&p, "plain", "{}", "r-1").code, "DENIED");
     assert_int_equal(p.asked, 2);
     close_gate();
 }
@@ -256,6 +255,25 @@ static void test_always__does_not_touch_a_file_that_has_changed(void **state)
         assert_string_equal(p.logged, p.told);
         close_gate();
     }
+}
+
+static void test_always__writes_no_other_rule_than_it_has_shown(void **state)
+{
+    static const char other[] =
+        "{\"mcpServers\": {\"files\": {\"command\": \"x\"}}, \"glovebox\": "
+        "{\"defaults\": {\"readOnly\": \"deny\"}}}";
+    gbx_mcp_request p = person(ALWAYS);
+    char text[4096];
+    (void)state;
+
+    open_gate("");
+    write_config(other);
+    assert_string_equal(call(&p, "plain", "{}", "").code, "");
+    assert_null(strstr(p.message, "readOnly"));
+    read_config(text, sizeof text);
+    assert_string_equal(text, other);
+    assert_non_null(strstr(lines, "\"answer\":\"unwritten\""));
+    close_gate();
 }
 
 static void test_always__does_not_overrule_another_default(void **state)
@@ -398,10 +416,6 @@ static void test_always__waits_for_nobody_for_long(void **state)
     close_gate();
 }
 
-#define ASK_THEN_DENY                                                              \
-    "\"rules\": [{\"action\": \"ask\", \"tool\": \"plain\", \"args\": {\"path\": " \
-    "\"/srv/**\"}}, {\"action\": \"deny\", \"tool\": \"plain\"}]"
-
 static void test_always__does_not_overrule_a_later_denial(void **state)
 {
     gbx_mcp_request p = person(ALWAYS);
@@ -412,20 +426,6 @@ static void test_always__does_not_overrule_a_later_denial(void **state)
     assert_non_null(strstr(lines, "\"answer\":\"always\""));
     check_file("plain", "{\"path\":\"/srv/y\"}", GBX_GATE_ALLOW);
     check_file("plain", "{\"path\":\"/etc/passwd\"}", GBX_GATE_DENY);
-    close_gate();
-}
-
-static void test_always__is_offered_where_a_rule_can_say_it(void **state)
-{
-    gbx_mcp_request p = person(ONCE);
-    (void)state;
-
-    open_gate(ASK_THEN_DENY);
-    (void)call(&p, "plain", "{\"path\":\"/srv/x\"}", "");
-    assert_non_null(strstr(p.schema, "\"always allow\""));
-    (void)call(&p, "plain", "{\"path\":\"/SRV/x\"}", "");
-    assert_int_equal(p.asked, 2);
-    assert_null(strstr(p.schema, "\"always allow\""));
     close_gate();
 }
 
@@ -455,24 +455,24 @@ static void test_nobody__is_told_a_rule_that_overrules_no_denial(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answer__of_no_kind_that_was_offered_is_no),
-        cmocka_unit_test(test_answer__that_was_not_offered_is_nobodys_word_for_the_run),
         cmocka_unit_test(test_answer__that_is_no_or_none_denies),
         cmocka_unit_test(test_grant__holds_as_long_as_it_was_given_for),
+        cmocka_unit_test(test_grant__of_always_allows_what_the_shown_rule_allows),
         cmocka_unit_test(test_grant__is_for_the_rule_that_asked),
         cmocka_unit_test(test_decline__is_not_asked_again_in_the_run),
+        cmocka_unit_test(test_decline__counts_more_than_what_was_allowed_before),
         cmocka_unit_test(test_questions__of_a_request_wait_for_each_other),
         cmocka_unit_test(test_questions__end_where_nobody_could_read_them),
         cmocka_unit_test(test_always__is_a_rule_before_the_one_that_asked),
         cmocka_unit_test(test_always__makes_rules_where_there_are_none),
         cmocka_unit_test(test_always__does_not_touch_a_file_that_has_changed),
+        cmocka_unit_test(test_always__writes_no_other_rule_than_it_has_shown),
         cmocka_unit_test(test_always__does_not_overrule_another_default),
         cmocka_unit_test(test_always__is_written_each_time_that_it_is_said),
         cmocka_unit_test(test_always__finds_the_rule_where_others_have_come_before_it),
         cmocka_unit_test(test_always__keeps_what_another_process_writes_at_that_time),
         cmocka_unit_test(test_always__waits_for_nobody_for_long),
         cmocka_unit_test(test_always__does_not_overrule_a_later_denial),
-        cmocka_unit_test(test_always__is_offered_where_a_rule_can_say_it),
         cmocka_unit_test(test_nobody__is_told_a_rule_that_overrules_no_denial),
     };
 

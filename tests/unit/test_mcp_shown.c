@@ -56,7 +56,7 @@ static void test_question__shows_the_numbers_that_are_sent(void **state)
 }
 
 /* Everything that a call is about stands behind what is long. */
-static void test_question__shows_every_argument_however_long_one_is(void **state)
+static void test_question__names_every_argument_however_long_one_is(void **state)
 {
     gbx_mcp_request p = person(SESSION);
     char args[9000];
@@ -71,7 +71,6 @@ static void test_question__shows_every_argument_however_long_one_is(void **state
     assert_non_null(strstr(p.message, "\"content\": \"begin000"));
     assert_non_null(strstr(p.message, " bytes ...] 000"));
     assert_non_null(strstr(p.message, "000end\""));
-    assert_non_null(strstr(p.schema, "allow for this session"));
     close_gate();
 }
 
@@ -98,6 +97,7 @@ static void test_question__shows_what_is_short_as_it_is(void **state)
     assert_null(strstr(p.message, "more ...]"));
     assert_null(strstr(p.message, "bytes ...]"));
     assert_non_null(strstr(p.message, "    1\n  ]\n}"));
+    assert_non_null(strstr(p.schema, "allow for this session"));
     close_gate();
 }
 
@@ -122,30 +122,34 @@ static void test_question__shows_the_begin_of_a_long_list_and_what_comes_after(
     assert_non_null(strstr(p.message, "\"m0\": 0"));
     assert_non_null(strstr(p.message, " more ...]\""));
     assert_non_null(strstr(p.message, "\"table\": \"orders\""));
-    assert_non_null(strstr(p.schema, "allow for this session"));
     close_gate();
 }
 
-static void test_question__that_cannot_name_all_arguments_is_about_one_call(
-    void **state)
+/* What is left out may be what the call is about. */
+static void test_question__that_leaves_a_part_out_is_about_one_call(void **state)
 {
-    static const char *const answers[] = {RUN, SESSION, ALWAYS};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf args;
+    static const char *const answers[] = {SAME, RUN, SESSION, ALWAYS};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names;
+    char text[9000];
     (void)state;
 
-    gbx_buf_init(&args, GBX_KIB(64));
-    (void)gbx_buf_puts(&args, "{\"a0\":0");
+    gbx_buf_init(&names, GBX_KIB(64));
+    (void)gbx_buf_puts(&names, "{\"a0\":0");
     for (int i = 1; i < 1000; i++)
-        (void)gbx_buf_printf(&args, ",\"a%d\":0", i);
-    assert_true(gbx_buf_append(&args, "}", 2));
-    for (size_t i = 0; i < GBX_COUNTOF(answers); i++) {
-        gbx_mcp_request p = person(answers[i]);
+        (void)gbx_buf_printf(&names, ",\"a%d\":0", i);
+    assert_true(gbx_buf_append(&names, "}", 2));
+    (void)snprintf(text, sizeof text, "{\"path\":\"/tmp/%03500d\"}", 0);
+    for (size_t i = 0; i < 2 * GBX_COUNTOF(answers); i++) {
+        gbx_mcp_request p = person(answers[i / 2]);
+        const char *args = i % 2 == 0 ? text : (const char *)names.data;
 
         open_gate("");
-        assert_string_equal(call(&p, "plain", (const char *)args.data, "r-1").code,
-                            "DENIED");
-        assert_non_null(strstr(p.message, "bytes more that are not shown here"));
-        assert_non_null(strstr(p.schema, "\"allow this call\",\"deny\""));
+        assert_string_equal(call(&p, "plain", args, "r-1").code, "DENIED");
+        assert_non_null(strstr(p.message, i % 2 == 0
+                                              ? " bytes ...] "
+                                              : "bytes more that are not shown here"));
+        assert_non_null(strstr(p.schema, "\"enum\":[\"deny\",\"allow this call\"]"));
+        assert_non_null(strstr(p.message, "not every part of the arguments is shown"));
         close_gate();
     }
 }
@@ -163,19 +167,136 @@ static void test_question__that_cannot_name_all_arguments_can_be_answered(void *
     close_gate();
 }
 
+/* A client may fill in a default, or the first answer, without asking anybody. */
+static void test_form__has_nothing_ready_that_allows(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    open_gate("");
+    (void)call(&p, "plain", "{}", "r-1");
+    assert_null(strstr(p.schema, "\"default\""));
+    assert_non_null(strstr(p.schema, "\"enum\":[\"deny\","));
+    assert_non_null(strstr(p.schema, "\"enumNames\":[\"deny\","));
+    close_gate();
+}
+
+static void test_form__says_what_each_answer_covers(void **state)
+{
+    static const struct {
+        const char *ours;
+        const char *run;
+        const char *covered[6];
+    } rows[] = {
+        {"",
+         "",
+         {"- deny: not this call\n", "- allow this call: this call, once\n",
+          "- allow for this session, with any arguments: every call of this tool in this "
+          "session that no rule is about\n",
+          "It is added after the last rule in ",
+          ":\n  {\"action\":\"allow\",\"server\":\"files\",\"tool\":\"plain\"}"}},
+        {ASK_THEN_DENY,
+         "r-1",
+         {"- deny: neither this call nor, in this run, another of this tool that rule 1 "
+          "asks about\n",
+          "- allow for this run, with the same arguments: every call of this tool in this "
+          "run with these arguments\n",
+          "- allow for this run, with any arguments: every call of this tool in this run "
+          "that rule 1 asks about\n",
+          "- always allow, by the rule shown: every call that this rule allows, from now on; "
+          "arguments that it does not name may be any. It is added before rule 1 in ",
+          ":\n  {\"action\":\"allow\",\"server\":\"files\",\"tool\":\"plain\",\"args\":"
+          "{\"path\":\"/srv/**\"}}"}}};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        gbx_mcp_request p = person(ONCE);
+
+        open_gate(rows[i].ours);
+        (void)call(&p, "plain", "{\"path\":\"/srv/x\"}", rows[i].run);
+        for (size_t k = 0; rows[i].covered[k] != NULL; k++)
+            assert_non_null(strstr(p.message, rows[i].covered[k]));
+        close_gate();
+    }
+}
+
+static void test_form__offers_nothing_for_a_run_where_there_is_none(void **state)
+{
+    gbx_mcp_request p = person(RUN);
+    (void)state;
+
+    open_gate("");
+    assert_string_equal(call(&p, "plain", "{}", "").code, "DENIED");
+    assert_null(strstr(p.schema, "this run"));
+    close_gate();
+}
+
+static void test_form__offers_always_where_a_rule_can_say_it(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    (void)state;
+
+    open_gate(ASK_THEN_DENY);
+    (void)call(&p, "plain", "{\"path\":\"/srv/x\"}", "");
+    assert_non_null(strstr(p.schema, "\"always allow\""));
+    p.content = ALWAYS;
+    assert_string_equal(call(&p, "plain", "{\"path\":\"/SRV/x\"}", "").code, "DENIED");
+    assert_int_equal(p.asked, 2);
+    assert_null(strstr(p.schema, "\"always allow\""));
+    close_gate();
+}
+
+static void test_answer__of_no_kind_that_was_offered_is_no(void **state)
+{
+    static const char *const contents[] = {NULL, "{}", "{\"answer\":true}",
+                                           "{\"answer\":\"deny\"}",
+                                           "{\"answer\":\"allow\"}"};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(contents); i++) {
+        gbx_mcp_request p = person(contents[i]);
+
+        open_gate("");
+        assert_string_equal(call(&p, "plain", "{}", "").code, "DENIED");
+        assert_int_equal(played.started, 0);
+        close_gate();
+    }
+}
+
+/* A form that a client sends back unfilled says nothing of its person. */
+static void test_answer__that_was_not_offered_is_nobodys_word_for_the_run(void **state)
+{
+    gbx_mcp_request p = person("{}");
+    outcome first;
+
+    (void)state;
+    open_gate("");
+    first = call(&p, "plain", "{}", "r-1");
+    assert_non_null(strstr(first.message, "none of the answers that it was offered"));
+    p.content = ONCE;
+    assert_string_equal(call(&p, "plain", "{}", "r-1").code, "");
+    assert_int_equal(p.asked, 2);
+    close_gate();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_question__shows_tool_server_line_and_arguments),
         cmocka_unit_test(test_question__shows_what_cannot_be_seen),
         cmocka_unit_test(test_question__shows_the_numbers_that_are_sent),
-        cmocka_unit_test(test_question__shows_every_argument_however_long_one_is),
+        cmocka_unit_test(test_question__names_every_argument_however_long_one_is),
         cmocka_unit_test(test_question__shows_what_is_short_as_it_is),
         cmocka_unit_test(
             test_question__shows_the_begin_of_a_long_list_and_what_comes_after),
-        cmocka_unit_test(
-            test_question__that_cannot_name_all_arguments_is_about_one_call),
+        cmocka_unit_test(test_question__that_leaves_a_part_out_is_about_one_call),
         cmocka_unit_test(test_question__that_cannot_name_all_arguments_can_be_answered),
+        cmocka_unit_test(test_form__has_nothing_ready_that_allows),
+        cmocka_unit_test(test_form__says_what_each_answer_covers),
+        cmocka_unit_test(test_form__offers_nothing_for_a_run_where_there_is_none),
+        cmocka_unit_test(test_form__offers_always_where_a_rule_can_say_it),
+        cmocka_unit_test(test_answer__of_no_kind_that_was_offered_is_no),
+        cmocka_unit_test(test_answer__that_was_not_offered_is_nobodys_word_for_the_run),
     };
 
     return cmocka_run_group_tests(tests, stage_setup, stage_teardown);

@@ -5,7 +5,8 @@
  * The file may have changed since it was read, by answers before this one too: the call is
  * judged by what it says now, and only if the very rule that has asked still asks, wherever
  * it stands, the new one goes before it. Then it allows nothing but what that rule would
- * ask about. What the file says next must still be a configuration.
+ * ask about. It is the rule that the person was shown, to the byte. What the file says
+ * next must still be a configuration.
  */
 #include "mcp/gate/parts.h"
 
@@ -20,7 +21,6 @@
 
 #define FILE_MAX \
     (GBX_MIB(4) + GBX_KIB(16)) /* read_all() asks for room beyond the end */
-#define RULE_MAX GBX_KIB(64)
 
 /* For another that writes a rule just now: everything else of ours waits with us. */
 #define LOCK_MS 100
@@ -82,15 +82,17 @@ static gbx_status write_edited(const gbx_mcp_config *config, gbx_edit *edit,
 
 /* ---- for the other parts ---------------------------------------------------- */
 
-bool gbx_gate_can_write(const gbx_gate_call *call)
+char *gbx_gate_rule_to_write(const gbx_gate_call *call)
 {
     const gbx_mcp_config *config = call->gate->config;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf rule;
 
-    gbx_buf_init(&rule, RULE_MAX);
-    return config->path != NULL && access(config->path, W_OK) == 0 &&
-           gbx_gate_rule_for(config->rules, &call->verdict, call->server, call->tool,
-                             call->args, &rule);
+    gbx_buf_init(&rule, GBX_GATE_RULE_MAX);
+    if (config->path == NULL || access(config->path, W_OK) != 0 ||
+        !gbx_gate_rule_for(config->rules, &call->verdict, call->server, call->tool,
+                           call->args, &rule))
+        return NULL;
+    return gbx_buf_take_string(&rule, NULL);
 }
 
 gbx_status gbx_gate_write_rule(const gbx_gate_call *call, gbx_error *reterr)
@@ -105,7 +107,7 @@ gbx_status gbx_gate_write_rule(const gbx_gate_call *call, gbx_error *reterr)
     gbx_status status;
 
     gbx_buf_init(&text, FILE_MAX);
-    gbx_buf_init(&rule, RULE_MAX);
+    gbx_buf_init(&rule, GBX_GATE_RULE_MAX);
     if (file == NULL || gbx_file_lock_within(file, LOCK_MS, &fd, NULL) != GBX_OK ||
         !read_all(fd, &text))
         return cannot(reterr, "the file cannot be read, or another holds it");
@@ -113,14 +115,13 @@ gbx_status gbx_gate_write_rule(const gbx_gate_call *call, gbx_error *reterr)
         gbx_mcp_config_parse((const char *)text.data, text.len, file, &now, reterr);
     if (status != GBX_OK)
         return status;
-    if (!still_asks(call, now->rules, &verdict))
-        return cannot(reterr, "the rules in the file are others by now");
-    if (!gbx_gate_rule_for(now->rules, &verdict, call->server, call->tool, call->args,
+    if (!still_asks(call, now->rules, &verdict) ||
+        !gbx_gate_rule_for(now->rules, &verdict, call->server, call->tool, call->args,
                            &rule) ||
-        !gbx_buf_append(&rule, "", 1))
-        return cannot(reterr, "no rule of at most 64 KiB fits this call for certain");
+        rule.len != strlen(call->rule) || memcmp(rule.data, call->rule, rule.len) != 0)
+        return cannot(reterr, "the rules in the file are others by now");
     if (!gbx_edit_open(&edit, (const char *)text.data, text.len) ||
-        !gbx_config_add_rule(&edit, verdict.rule, (const char *)rule.data))
+        !gbx_config_add_rule(&edit, verdict.rule, call->rule))
         status = cannot(reterr, "the file cannot be edited");
     else
         status = write_edited(call->gate->config, &edit, reterr);

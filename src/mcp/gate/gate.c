@@ -28,6 +28,7 @@ static void free_call(gbx_gate_call *call)
     free(call->tool);
     free(call->called);
     free(call->args_text);
+    free(call->rule);
     free(call);
 }
 

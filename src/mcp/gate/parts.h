@@ -11,19 +11,33 @@
 
 #include "audit/bucket.h"
 #include "base/cleanup.h"
+#include "base/sha256.h"
 #include "mcp/gate/gate.h"
 #include "mcp/rules/rules.h"
 #include "policy/secrets.h"
 
 #define GBX_GATE_RUN_SIZE 64
 
-/* What a person has answered once for more than one call, or that he has said no. */
+/* Bytes of a rule that a person is shown. */
+#define GBX_GATE_RULE_MAX 2048
+
+/* Which calls of a tool an answer covers, of those that the same rule asks about. */
+typedef enum gbx_gate_scope {
+    GBX_GATE_SCOPE_RUN_SAME, /* in this run, with the same arguments */
+    GBX_GATE_SCOPE_RUN,      /* in this run */
+    GBX_GATE_SCOPE_SESSION,
+    GBX_GATE_SCOPE_RULE, /* in this session, those that the shown rule allows */
+} gbx_gate_scope;
+
+/* An answer that covers more than one call. */
 typedef struct gbx_gate_grant {
+    gbx_gate_scope scope;
+    bool allows;
+    size_t rule;                 /* that asked */
     char run[GBX_GATE_RUN_SIZE]; /* "": of the whole session */
     char server[80];
     char tool[GBX_TOOL_NAME_MAX + 1];
-    size_t rule; /* that asked */
-    bool allows;
+    uint8_t digest[GBX_SHA256_SIZE]; /* of the arguments, or of the shown rule */
 } gbx_gate_grant;
 
 #define GBX_GATE_GRANTS_MAX 256
@@ -95,7 +109,8 @@ struct gbx_gate_call {
     gbx_gate_verdict verdict;
     bool decided;       /* by the verdict */
     unsigned changes;   /* of what its server says of the tool, since it was decided */
-    bool is_shown;      /* to a person: every argument, if shortened */
+    unsigned offered;   /* the answers that a person may choose from, as bits */
+    char *rule;         /* that "always" writes, as it was shown; NULL: not offered */
     const char *answer; /* of a person, for the log; constant, or NULL */
     bool retryable;
     bool cancelled;
@@ -125,7 +140,7 @@ void gbx_gate_next_question(gbx_gate *gate, gbx_mcp_request *request);
 
 /* ---- shown.c ---------------------------------------------------------------- */
 
-/* Append arguments, escaped, in some lines. False if not every one of them is there. */
+/* Append arguments, escaped, in some lines. False if any part of them is left out. */
 bool gbx_gate_show_args(gbx_view args, gbx_buf *to);
 
 /* ---- grants.c ---------------------------------------------------------------- */
@@ -137,14 +152,15 @@ typedef enum gbx_gate_granted {
 } gbx_gate_granted;
 
 gbx_gate_granted gbx_gate_look_up(const gbx_gate *gate, const gbx_gate_call *call);
-void gbx_gate_remember(gbx_gate *gate, const gbx_gate_call *call, bool whole_session,
+void gbx_gate_remember(gbx_gate *gate, const gbx_gate_call *call, gbx_gate_scope scope,
                        bool allows);
 
 /* ---- always.c ------------------------------------------------------------------ */
 
-/* Is there a file that a rule could be written to, and one that fits the call? */
-bool gbx_gate_can_write(const gbx_gate_call *call);
-/* The rule for the call's tool into the file, before the rule that has asked. */
+/* The rule for the call's tool that would be written to the configuration; NULL if it
+ * has no file that can be written, or no rule that can be shown fits the call. */
+char *gbx_gate_rule_to_write(const gbx_gate_call *call);
+/* call->rule into the file, before the rule that has asked. */
 gbx_status gbx_gate_write_rule(const gbx_gate_call *call, gbx_error *reterr);
 
 /* ---- passage.c ------------------------------------------------------------------ */

@@ -15,16 +15,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_RULE  2048 /* of the rule that would allow a call */
 #define MESSAGE_MAX GBX_KIB(32)
 
-static const char once[] = "allow this call";
-static const char for_run[] = "allow for this run";
-static const char for_session[] = "allow for this session";
-static const char for_ever[] = "always allow";
-static const char never[] = "deny";
+/* The first is no: some clients choose the first for a person who has not chosen. For the
+ * same reason the form has no default. */
+typedef enum choice { DENY, ONCE, RUN_SAME, RUN, SESSION, ALWAYS, CHOICES } choice;
+
+/* The title says what the answer covers, for clients that show titles; the message says
+ * more, for all. */
+static const struct {
+    const char *answer;
+    const char *title;
+} choices[CHOICES] = {
+    [DENY] = {"deny", "deny"},
+    [ONCE] = {"allow this call", "allow this call"},
+    [RUN_SAME] = {"allow for this run, with the same arguments",
+                  "allow for this run, with the same arguments"},
+    [RUN] = {"allow for this run", "allow for this run, with any arguments"},
+    [SESSION] = {"allow for this session",
+                 "allow for this session, with any arguments"},
+    [ALWAYS] = {"always allow", "always allow, by the rule shown"},
+};
+
+static bool is_offered(const gbx_gate_call *call, choice c)
+{
+    return (call->offered & 1u << c) != 0;
+}
+
+/* With a call that is not shown whole, no others can be allowed. */
+static void choose_offers(gbx_gate_call *call, bool is_whole)
+{
+    free(call->rule);
+    call->rule = is_whole ? gbx_gate_rule_to_write(call) : NULL;
+    call->offered = 1u << DENY | 1u << ONCE;
+    if (is_whole)
+        call->offered |= 1u << SESSION;
+    if (is_whole && call->run[0] != '\0')
+        call->offered |= 1u << RUN_SAME | 1u << RUN;
+    if (call->rule != NULL)
+        call->offered |= 1u << ALWAYS;
+}
 
 /* ---- what is shown --------------------------------------------------------------- */
+
+static void put_text(gbx_buf *to, const char *text)
+{
+    (void)gbx_utf8_append_escaped(to, text, strlen(text),
+                                  GBX_ESCAPE_TEXT | GBX_ESCAPE_SHAPES);
+}
 
 static void put_name(gbx_buf *to, const char *name)
 {
@@ -32,10 +70,72 @@ static void put_name(gbx_buf *to, const char *name)
                                   GBX_ESCAPE_LINE | GBX_ESCAPE_SHAPES);
 }
 
+static void put_asked(gbx_buf *to, const gbx_gate_call *call, const char *calls)
+{
+    if (call->verdict.rule == GBX_GATE_NO_RULE)
+        (void)gbx_buf_printf(to, "%s that no rule is about", calls);
+    else
+        (void)gbx_buf_printf(to, "%s that rule %zu asks about", calls,
+                             call->verdict.rule + 1);
+}
+
+static void put_always(gbx_buf *to, const gbx_gate_call *call)
+{
+    (void)gbx_buf_puts(to,
+                       "every call that this rule allows, from now on; arguments that "
+                       "it does not name may be any. It is added ");
+    if (call->verdict.rule == GBX_GATE_NO_RULE)
+        (void)gbx_buf_puts(to, "after the last rule");
+    else
+        (void)gbx_buf_printf(to, "before rule %zu", call->verdict.rule + 1);
+    (void)gbx_buf_puts(to, " in ");
+    put_name(to, call->gate->config->path);
+    (void)gbx_buf_puts(to, ":\n  ");
+    put_text(to, call->rule);
+}
+
+static void put_covered(gbx_buf *to, const gbx_gate_call *call, choice c)
+{
+    switch (c) {
+    case DENY:
+        if (call->run[0] == '\0')
+            (void)gbx_buf_puts(to, "not this call");
+        else
+            put_asked(to, call,
+                      "neither this call nor, in this run, another of this tool");
+        return;
+    case ONCE: (void)gbx_buf_puts(to, "this call, once"); return;
+    case RUN_SAME:
+        (void)gbx_buf_puts(to,
+                           "every call of this tool in this run with these arguments");
+        return;
+    case RUN: put_asked(to, call, "every call of this tool in this run"); return;
+    case SESSION:
+        put_asked(to, call, "every call of this tool in this session");
+        return;
+    case ALWAYS: put_always(to, call); return;
+    case CHOICES: return;
+    }
+}
+
+static void put_choices(gbx_buf *to, const gbx_gate_call *call)
+{
+    (void)gbx_buf_puts(to, "\n\nWhat the answers cover:");
+    for (choice c = 0; c < CHOICES; c++)
+        if (is_offered(call, c)) {
+            (void)gbx_buf_printf(to, "\n- %s: ", choices[c].title);
+            put_covered(to, call, c);
+        }
+    if (!is_offered(call, SESSION))
+        (void)gbx_buf_puts(to, "\nNo more can be allowed, since not every part of the "
+                               "arguments is shown.");
+}
+
 static bool put_message(gbx_buf *to, gbx_gate_call *call)
 {
-    const gbx_gate_rules *rules = call->gate->config->rules;
     size_t rule = call->verdict.rule;
+    const char *reason =
+        rule != GBX_GATE_NO_RULE ? call->gate->config->rules->items[rule].reason : NULL;
 
     (void)gbx_buf_puts(to, "Allow a call of the tool ");
     put_name(to, call->tool);
@@ -46,31 +146,29 @@ static bool put_message(gbx_buf *to, gbx_gate_call *call)
         (void)gbx_buf_printf(to, "\nLine %u of the script makes it.", call->line);
     if (rule == GBX_GATE_NO_RULE)
         (void)gbx_buf_puts(to, "\nNo rule is about this call.");
-    else if (rules->items[rule].reason == NULL)
-        (void)gbx_buf_printf(to, "\nRule %zu asks.", rule + 1);
     else
-        (void)gbx_buf_printf(to, "\nRule %zu asks: %s", rule + 1,
-                             rules->items[rule].reason);
+        (void)gbx_buf_printf(to, "\nRule %zu asks%s", rule + 1,
+                             reason != NULL ? ": " : ".");
+    if (reason != NULL)
+        put_text(to, reason);
     (void)gbx_buf_puts(to, "\n\nArguments:\n");
-    call->is_shown = gbx_gate_show_args(call->args, to);
+    choose_offers(call, gbx_gate_show_args(call->args, to));
+    put_choices(to, call);
     return gbx_buf_append(to, "", 1);
 }
 
-/* Of a call that cannot be shown, no others can be allowed with it. */
 static bool put_schema(gbx_buf *to, const gbx_gate_call *call)
 {
-    (void)gbx_buf_printf(to,
-                         "{\"type\":\"object\",\"properties\":{\"answer\":{\"type\":"
-                         "\"string\",\"title\":\"Answer\",\"enum\":[\"%s\"",
-                         once);
-    if (call->is_shown && call->run[0] != '\0')
-        (void)gbx_buf_printf(to, ",\"%s\"", for_run);
-    if (call->is_shown)
-        (void)gbx_buf_printf(to, ",\"%s\"", for_session);
-    if (call->is_shown && gbx_gate_can_write(call))
-        (void)gbx_buf_printf(to, ",\"%s\"", for_ever);
-    (void)gbx_buf_printf(to, ",\"%s\"],\"default\":\"%s\"}},\"required\":[\"answer\"]}",
-                         never, once);
+    (void)gbx_buf_puts(to, "{\"type\":\"object\",\"properties\":{\"answer\":{\"type\":"
+                           "\"string\",\"title\":\"Answer\",\"enum\":[");
+    for (choice c = 0; c < CHOICES; c++)
+        if (is_offered(call, c))
+            (void)gbx_buf_printf(to, "%s\"%s\"", c > 0 ? "," : "", choices[c].answer);
+    (void)gbx_buf_puts(to, "],\"enumNames\":[");
+    for (choice c = 0; c < CHOICES; c++)
+        if (is_offered(call, c))
+            (void)gbx_buf_printf(to, "%s\"%s\"", c > 0 ? "," : "", choices[c].title);
+    (void)gbx_buf_puts(to, "]}},\"required\":[\"answer\"]}");
     return gbx_buf_append(to, "", 1);
 }
 
@@ -82,7 +180,7 @@ static void refuse_unasked(gbx_gate_call *call, const char *why)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf rule;
     char place[80] = "at the end of";
 
-    gbx_buf_init(&rule, SHOWN_RULE);
+    gbx_buf_init(&rule, GBX_GATE_RULE_MAX);
     call->answer = "nobody";
     if (call->verdict.rule != GBX_GATE_NO_RULE)
         (void)snprintf(place, sizeof place, "before rule %zu in",
@@ -121,13 +219,16 @@ static bool take_question(gbx_gate *gate)
 
 /* ---- the answer --------------------------------------------------------------------- */
 
-static bool is_answer(gbx_view content, const char *wanted)
+/* CHOICES: the answer is none of those that were offered. */
+static choice choice_of(const gbx_gate_call *call, gbx_view content)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    gbx_view answer = gbx_view_member(content, "answer");
+    choice c = DENY;
 
-    gbx_buf_init(&text, 100);
-    return gbx_view_take_text(gbx_view_member(content, "answer"), &text) &&
-           text.len == strlen(wanted) && memcmp(text.data, wanted, text.len) == 0;
+    while (c < CHOICES &&
+           !(is_offered(call, c) && gbx_view_is_text(answer, choices[c].answer)))
+        c++;
+    return c;
 }
 
 /* Who has said "always" hears that it is for the session alone. */
@@ -150,36 +251,36 @@ static void keep_for_ever(gbx_gate_call *call)
         call->answer = "unwritten";
         say_unwritten(call, &err);
     }
-    gbx_gate_remember(call->gate, call, true, true);
+    gbx_gate_remember(call->gate, call, GBX_GATE_SCOPE_RULE, true);
 }
 
-/* Any answer but those that were offered is no. */
-static bool allows(gbx_gate_call *call, gbx_view content)
+static void keep(gbx_gate_call *call, choice c)
 {
-    if (is_answer(content, once)) {
+    static const struct {
+        const char *answer;
+        gbx_gate_scope scope;
+    } rows[CHOICES] = {[RUN_SAME] = {"same", GBX_GATE_SCOPE_RUN_SAME},
+                       [RUN] = {"run", GBX_GATE_SCOPE_RUN},
+                       [SESSION] = {"session", GBX_GATE_SCOPE_SESSION}};
+
+    if (c == ONCE) {
         call->answer = "once";
-    } else if (!call->is_shown) {
-        return false;
-    } else if (is_answer(content, for_run)) {
-        call->answer = "run";
-        gbx_gate_remember(call->gate, call, false, true);
-    } else if (is_answer(content, for_session)) {
-        call->answer = "session";
-        gbx_gate_remember(call->gate, call, true, true);
-    } else if (is_answer(content, for_ever)) {
+    } else if (c == ALWAYS) {
         keep_for_ever(call);
     } else {
-        return false;
+        call->answer = rows[c].answer;
+        gbx_gate_remember(call->gate, call, rows[c].scope, true);
     }
-    return true;
 }
 
 static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
 {
     gbx_gate_call *call = user;
+    choice c;
 
     if (!gbx_gate_called_back(call))
         return;
+    c = choice_of(call, content);
     if (answer == GBX_MCP_ANSWER_NOBODY) {
         refuse_unasked(call, "the client cannot ask anybody");
     } else if (answer == GBX_MCP_ANSWER_LATE) {
@@ -189,11 +290,11 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
     } else if (answer == GBX_MCP_ANSWER_CANCEL) {
         call->answer = "dismissed";
         gbx_gate_refuse(call, "DENIED", "nobody has allowed this call");
-    } else if (answer == GBX_MCP_ANSWER_DECLINE || is_answer(content, never)) {
+    } else if (answer == GBX_MCP_ANSWER_DECLINE || c == DENY) {
         call->answer = "declined";
-        gbx_gate_remember(call->gate, call, false, false);
+        gbx_gate_remember(call->gate, call, GBX_GATE_SCOPE_RUN, false);
         gbx_gate_refuse(call, "DENIED", "a person has declined this call");
-    } else if (!allows(call, content)) {
+    } else if (c == CHOICES) {
         call->answer = "dismissed";
         gbx_gate_refuse(call, "DENIED",
                         "nobody has allowed this call: the client came back with none "
@@ -202,6 +303,7 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
         gbx_mcp_request *request = call->request;
         gbx_gate *gate = call->gate;
 
+        keep(call, c);
         gbx_gate_pass(call);
         gbx_gate_next_question(gate, request);
     }

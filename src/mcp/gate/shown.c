@@ -3,7 +3,8 @@
  * shown - the arguments of a call as a person is shown them.
  *
  * Whoever writes a call could put what it is about behind what is long: so all that is
- * long is shortened, the longest most, until every argument is there.
+ * long is shortened, the longest most, until every argument is there. A call of which a
+ * part is left out can be allowed, but nothing else with it.
  */
 #include "mcp/gate/parts.h"
 
@@ -110,12 +111,14 @@ bool gbx_gate_show_args(gbx_view args, gbx_buf *to)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
     size_t shown;
+    bool is_whole;
     bool fits;
 
     gbx_buf_init(&text, SHOWN_ARGS);
     /* What is longer than that does not fit whole, however it is written. */
-    fits =
+    is_whole =
         args.len <= (size_t)SHOWN_ARGS * 6 && print(args, SIZE_MAX, SHOWN_ARGS, &text);
+    fits = is_whole;
     for (size_t limit = LONGEST; !fits && limit >= SHORTEST; limit /= 2)
         fits = print(args, limit, limit > SHORTEST ? SHOWN_ARGS : WHOLE_MAX, &text);
     if (!fits) {
@@ -131,5 +134,5 @@ bool gbx_gate_show_args(gbx_view args, gbx_buf *to)
     if (shown < text.len)
         (void)gbx_buf_printf(to, "\n... and %zu bytes more that are not shown here",
                              text.len - shown);
-    return shown == text.len;
+    return is_whole;
 }

@@ -4,6 +4,8 @@
  * It must stay free of recursion: its input is hostile.
  */
 #include "base/json.h"
+
+#include "base/cleanup.h"
 #include "base/utf8.h"
 
 #include <math.h>
@@ -350,36 +352,25 @@ bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len)
 
 bool gbx_json_append_safe(gbx_buf *buf, const void *text, size_t len)
 {
-    const uint8_t *d = text;
-    size_t done = 0; /* all before it is written */
+    size_t before = buf->len;
 
-    (void)gbx_buf_puts(buf, "\"");
-    for (size_t i = 0, n; i < len; i += n) {
-        uint32_t c = d[i];
+    return gbx_json_append_string(buf, text, len) &&
+           gbx_utf8_escape(buf, before, GBX_ESCAPE_JSON | GBX_ESCAPE_ALL);
+}
 
-        n = c < 0x80 ? 1 : gbx_utf8_sequence(d + i, len - i);
-        if (n == 0) {
-            n = 1;
-            c = 0xFFFD;
-        } else if (c != '"' && c != '\\' && !gbx_utf8_is_steering(d + i, n, &c)) {
-            continue;
-        }
-        (void)gbx_buf_append(buf, d + done, i - done);
-        done = i + n;
-        if (c == '"' || c == '\\')
-            (void)gbx_buf_printf(buf, "\\%c", (int)c);
-        else if (c == '\n')
-            (void)gbx_buf_puts(buf, "\\n");
-        else if (c < 0x10000)
-            (void)gbx_buf_printf(buf, "\\u%04x", (unsigned)c);
-        else
-            (void)gbx_buf_printf(buf, "\\u%04x\\u%04x",
-                                 (unsigned)(0xD800 + ((c - 0x10000) >> 10)),
-                                 (unsigned)(0xDC00 + (c & 0x3FF)));
-    }
-    if (len > done)
-        (void)gbx_buf_append(buf, d + done, len - done);
-    return gbx_buf_puts(buf, "\"");
+bool gbx_json_append_shown(gbx_buf *buf, const void *text, size_t len)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = SIZE_MAX};
+    gbx_escape how = GBX_ESCAPE_TEXT;
+
+    if (gbx_utf8_unescaped(text, len, how) == len)
+        return gbx_json_append_string(buf, text, len);
+    if (gbx_json_check(text, len, GBX_JSON_DEPTH_MAX, NULL))
+        how = GBX_ESCAPE_JSON;
+    if (gbx_utf8_append_escaped(&shown, text, len, how))
+        return gbx_json_append_string(buf, shown.data, shown.len);
+    buf->failed = true;
+    return false;
 }
 
 /* The radix character of printf is the locale's, and the locale is the embedder's:

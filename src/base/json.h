@@ -35,6 +35,10 @@ bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len);
  * \uXXXX. What is read from it is text, to the byte. */
 bool gbx_json_append_safe(gbx_buf *buf, const void *text, size_t len);
 
+/* Text that people or models read, as a JSON string: what nobody would see is in it as
+ * \u{...}; if the text is JSON itself, as \uXXXX, so that it stays the same JSON. */
+bool gbx_json_append_shown(gbx_buf *buf, const void *text, size_t len);
+
 /* Append a finite number as JSON with at most three decimals, whatever the locale;
  * else null. */
 bool gbx_json_append_number(gbx_buf *buf, double number);

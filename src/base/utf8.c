@@ -2,6 +2,7 @@
 /* utf8 - validity is decided in exactly one place, gbx_utf8_sequence(). */
 #include "base/utf8.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* So many bytes are looked at in one step while they are ASCII: they have no high bit. */
@@ -23,6 +24,18 @@ static bool starts_with_ascii(const uint8_t *data, size_t len)
     return (first & HIGH_BITS) == 0;
 }
 
+/* No byte of it is a control: below space, or DEL. */
+static bool starts_with_printable(const uint8_t *data, size_t len)
+{
+    word first;
+
+    if (!starts_with_ascii(data, len))
+        return false;
+    memcpy(&first, data, sizeof first);
+    return ((first + UINT64_C(0x6060606060606060)) & HIGH_BITS) == HIGH_BITS &&
+           ((first + UINT64_C(0x0101010101010101)) & HIGH_BITS) == 0;
+}
+
 static bool append_point(gbx_buf *buf, uint32_t c)
 {
     uint8_t out[4];
@@ -37,9 +50,15 @@ static bool is_shape(uint32_t c)
     return c == 0xFE0E || c == 0xFE0F;
 }
 
+/* Persian and Indic text and emoji are written with them. */
+static bool is_joiner(uint32_t c)
+{
+    return c == 0x200C || c == 0x200D;
+}
+
 /* Characters that move the cursor, reorder text or end a line somewhere, and those that
- * nobody sees: Default_Ignorable_Code_Point of Unicode, but for what is_shape(), and the
- * blank of Braille. */
+ * nobody sees: Default_Ignorable_Code_Point of Unicode, but for what is_shape(), controls
+ * of annotations and hieroglyphs, and the blank of Braille. */
 static bool is_steering(uint32_t c)
 {
     static const struct {
@@ -48,8 +67,9 @@ static bool is_steering(uint32_t c)
                   {0x115F, 0x1160},   {0x17B4, 0x17B5},   {0x180B, 0x180F},
                   {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},
                   {0x2800, 0x2800},   {0x3164, 0x3164},   {0xFE00, 0xFE0D},
-                  {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFF8},
-                  {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+                  {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},
+                  {0x13430, 0x1343F}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A},
+                  {0xE0000, 0xE0FFF}};
 
     if (c < ranges[0].first)
         return c < 0x20 || (c >= 0x7F && c < 0xA0);
@@ -58,6 +78,69 @@ static bool is_steering(uint32_t c)
         if (c <= ranges[i].last)
             return true;
     return false;
+}
+
+/* What may follow a character without being seen, and is kept then. */
+typedef enum bearer {
+    BEARS_NOTHING,
+    BEARS_SHAPE, /* of a key: "1", U+FE0F, U+20E3 */
+    BEARS_JOINER,
+    BEARS_BOTH,
+} bearer;
+
+static bearer bearer_of(uint32_t c)
+{
+    if (c == '#' || c == '*' || (c >= '0' && c <= '9'))
+        return BEARS_SHAPE;
+    return c >= 0xA9 ? BEARS_BOTH : BEARS_NOTHING;
+}
+
+/* Is the character at data[i], of n bytes, shown as it is? */
+static bool is_shown(const uint8_t *d, size_t len, size_t i, size_t n, gbx_escape how,
+                     bearer *before)
+{
+    uint32_t c = gbx_utf8_decode(d + i, n);
+    bearer b = *before;
+
+    *before = BEARS_NOTHING;
+    if ((how & GBX_ESCAPE_TEXT) != 0 &&
+        (c == '\n' || c == '\t' || (c == '\r' && i + 1 < len && d[i + 1] == '\n')))
+        return true;
+    if (is_shape(c)) {
+        *before = BEARS_JOINER;
+        return (how & GBX_ESCAPE_ALL) == 0 && (b == BEARS_SHAPE || b == BEARS_BOTH);
+    }
+    if (is_joiner(c))
+        return (how & GBX_ESCAPE_ALL) == 0 && (b == BEARS_JOINER || b == BEARS_BOTH);
+    *before = bearer_of(c);
+    return !is_steering(c);
+}
+
+/* What has room of it. */
+static bool append_run(gbx_buf *buf, const uint8_t *data, size_t len)
+{
+    size_t room = buf->ceiling - buf->len;
+
+    if (len <= room)
+        return gbx_buf_append(buf, data, len);
+    while (room > 0 && is_tail(data[room]))
+        room--;
+    (void)gbx_buf_append(buf, data, room);
+    buf->failed = true;
+    return false;
+}
+
+static bool append_escape(gbx_buf *buf, uint32_t c, gbx_escape how)
+{
+    if ((how & GBX_ESCAPE_JSON) != GBX_ESCAPE_JSON)
+        return gbx_buf_printf(buf, "\\u{%x}", (unsigned)c);
+    if (c == '\r') /* in JSON it is white space alone */
+        return gbx_buf_puts(buf, " ");
+    if (c < 0x10000)
+        return gbx_buf_printf(buf, "\\u%04x", (unsigned)c);
+    return gbx_buf_printf(buf, "\\u%04x\\u%04x",
+                          (unsigned)(0xD800 + ((c - 0x10000) >> 10)),
+                          (unsigned)(0xDC00 + (c & 0x3FF)));
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -202,22 +285,68 @@ bool gbx_utf8_append_ends(gbx_buf *buf, const void *data, size_t len, size_t max
            gbx_utf8_append_lossy(buf, d + tail, len - tail);
 }
 
+size_t gbx_utf8_unescaped(const void *data, size_t len, gbx_escape how)
+{
+    const uint8_t *d = data;
+    bearer before = BEARS_NOTHING;
+    size_t i = 0;
+
+    while (i < len) {
+        size_t n;
+
+        if (starts_with_printable(d + i, len - i)) {
+            i += sizeof(word);
+            before = bearer_of(d[i - 1]);
+            continue;
+        }
+        n = gbx_utf8_sequence(d + i, len - i);
+        if (n == 0 || !is_shown(d, len, i, n, how, &before))
+            break;
+        i += n;
+    }
+    return i;
+}
+
 bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len, gbx_escape how)
 {
     const uint8_t *d = data;
 
-    for (size_t i = 0; i < len;) {
-        size_t n = gbx_utf8_sequence(d + i, len - i);
-        uint32_t c = n == 0 ? 0xFFFD : gbx_utf8_decode(d + i, n);
-        bool keep = is_steering(c)
-                        ? (how & GBX_ESCAPE_TEXT) != 0 && (c == '\n' || c == '\t')
-                        : (how & GBX_ESCAPE_SHAPES) == 0 || !is_shape(c);
+    for (;;) {
+        size_t plain = gbx_utf8_unescaped(d, len, how);
+        size_t n;
 
-        if (keep ? !append_point(buf, c) : !gbx_buf_printf(buf, "\\u{%x}", (unsigned)c))
+        if (!append_run(buf, d, plain))
             return false;
-        i += n == 0 ? 1 : n;
+        if (plain == len)
+            return true;
+        n = gbx_utf8_sequence(d + plain, len - plain);
+        if (n == 0 ? !append_point(buf, 0xFFFD)
+                   : !append_escape(buf, gbx_utf8_decode(d + plain, n), how))
+            return false;
+        d += plain + (n == 0 ? 1 : n);
+        len -= plain + (n == 0 ? 1 : n);
     }
-    return true;
+}
+
+bool gbx_utf8_escape(gbx_buf *buf, size_t from, gbx_escape how)
+{
+    size_t plain = gbx_utf8_unescaped(buf->data + from, buf->len - from, how);
+    size_t len = buf->len - from - plain;
+    uint8_t *rest;
+    bool ok;
+
+    if (len == 0)
+        return !buf->failed;
+    rest = malloc(len);
+    if (rest == NULL) {
+        buf->failed = true;
+        return false;
+    }
+    memcpy(rest, buf->data + from + plain, len);
+    buf->len = from + plain;
+    ok = gbx_utf8_append_escaped(buf, rest, len, how);
+    free(rest);
+    return ok;
 }
 
 void gbx_utf8_copy_line(char *to, size_t size, const void *data, size_t len)

@@ -32,19 +32,30 @@ bool gbx_utf8_append_lossy(gbx_buf *buf, const void *data, size_t len);
  * " [... N bytes ...] ". */
 bool gbx_utf8_append_ends(gbx_buf *buf, const void *data, size_t len, size_t max);
 
-/* Append so that a terminal or a text log cannot be steered by it, and nothing in it is
+/*
+ * Append so that a terminal or a text log cannot be steered by it, and nothing in it is
  * hidden: C0, DEL, C1, bidi controls, line separators and what is not drawn become
- * \u{...}. */
+ * \u{...}. Kept is what text is written with: one joiner (U+200C, U+200D) or selector of
+ * an emoji's shape (U+FE0E, U+FE0F) after a character that can have one. Without room for
+ * all, what has room is appended, in whole characters and escapes.
+ */
 typedef enum gbx_escape {
     GBX_ESCAPE_LINE = 0,
-    GBX_ESCAPE_TEXT = 1,   /* newline and tab are kept */
-    GBX_ESCAPE_SHAPES = 2, /* with one of these: what selects an emoji's shape, too */
+    GBX_ESCAPE_TEXT = 1, /* newlines and tabs are kept, and CR before a newline */
+    GBX_ESCAPE_ALL = 2,  /* joiners and selectors are escaped, too */
+    GBX_ESCAPE_JSON = 5, /* text that is JSON: \uXXXX, which is the same JSON */
 } gbx_escape;
 bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len,
                              gbx_escape how);
 
 /* The same as one line into an array: as much as fits before the NUL. */
 void gbx_utf8_copy_line(char *to, size_t size, const void *data, size_t len);
+
+/* The same for what stands in the buffer from there on. */
+bool gbx_utf8_escape(gbx_buf *buf, size_t from, gbx_escape how);
+
+/* So many bytes of its beginning are appended as they are. */
+size_t gbx_utf8_unescaped(const void *data, size_t len, gbx_escape how);
 
 /* Is the valid sequence of n bytes at data one of those; *ret_point is the character. */
 bool gbx_utf8_is_steering(const uint8_t *data, size_t n, uint32_t *ret_point);

@@ -26,26 +26,6 @@ static bool wants_color(bool is_terminal, gbx_color color)
            (type == NULL || strcmp(type, "dumb") != 0);
 }
 
-/* One character as JSON that steers nothing; only inside strings is it not ASCII. */
-static bool append_json_character(gbx_buf *buf, const char *at, size_t len)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf escaped = {0};
-    unsigned long point;
-
-    gbx_buf_init(&escaped, 32);
-    if (!gbx_utf8_append_escaped(&escaped, at, len, GBX_ESCAPE_TEXT) ||
-        !gbx_buf_append(&escaped, "", 1))
-        return false;
-    if (memcmp(escaped.data, "\\u{", 3) != 0)
-        return gbx_buf_append(buf, at, len);
-    point = strtoul((const char *)escaped.data + 3, NULL, 16);
-    if (point < 0x10000)
-        return gbx_buf_printf(buf, "\\u%04lx", point);
-    point -= 0x10000;
-    return gbx_buf_printf(buf, "\\u%04lx\\u%04lx", 0xD800 + (point >> 10),
-                          0xDC00 + (point & 0x3FF));
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_term gbx_term_open(FILE *stream, gbx_color color)
@@ -75,8 +55,8 @@ void gbx_term_foreign(const gbx_term *term, const char *text, size_t len,
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
 
-    /* One character becomes at most ten: "\u{e0001}". */
-    gbx_buf_init(&buf, len * 10 + 1);
+    /* One byte becomes at most six: "\u{1b}". */
+    gbx_buf_init(&buf, len * 6 + 1);
     if (!gbx_utf8_append_escaped(&buf, text, len, how))
         (void)fputs("[no memory to print this]", term->stream);
     else if (buf.len > 0)
@@ -97,25 +77,10 @@ void gbx_term_block(const gbx_term *term, const char *text, int indent)
 
 void gbx_term_json(const gbx_term *term, const char *json, size_t len)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
-
-    if (!term->is_terminal) {
+    if (term->is_terminal)
+        gbx_term_foreign(term, json, len, GBX_ESCAPE_TEXT | GBX_ESCAPE_JSON);
+    else
         (void)fwrite(json, 1, len, term->stream);
-        return;
-    }
-    gbx_buf_init(&buf, len * 6 + 1); /* one byte becomes at most "\u007f" */
-    for (size_t i = 0; i < len;) {
-        size_t n = gbx_utf8_sequence((const uint8_t *)json + i, len - i);
-
-        if (n == 0 || !append_json_character(&buf, json + i, n)) {
-            (void)fputs("[this cannot be printed here: send it to a file]",
-                        term->stream);
-            return;
-        }
-        i += n;
-    }
-    if (buf.len > 0)
-        (void)fwrite(buf.data, 1, buf.len, term->stream);
 }
 
 void gbx_term_headline(const gbx_term *term, const char *what, const char *message)

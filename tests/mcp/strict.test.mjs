@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // strict: half a character, an unpaired surrogate, has an escape in JSON that many readers
-// refuse, and the whole line with it. Wherever one comes from, it goes out as U+FFFD; wire.mjs
-// looks at every line.
+// refuse, and the whole line with it. Wherever one comes from, it goes out as U+FFFD. What
+// nobody sees goes out as escapes, in text such that people see it. wire.mjs looks at every line.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { Wire, killAll } from './wire.mjs';
+import { HIDDEN, Wire, killAll } from './wire.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'strict-'));
 const TOOLS = "[{ name: 'tell', description: 'x\\ud83d', annotations: { readOnlyHint: true }, inputSchema: { type: 'object' } }]";
@@ -67,4 +67,55 @@ test('so it is in what a server answers, and tells of its tools', async () => {
   assert.equal(result.content[0].text, 'a\ufffd');
   assert.deepEqual(result.structuredContent, { 'a\ufffd': 'b\ufffd' });
   await wire.call('discover', { query: 'tell' });
+});
+
+// A direction, a C1 control, an escape, a tag of ASCII, a space of no width; and honest text.
+const SLY = '\u202e\u009b\u001b\u{e0041}\u200b';
+const SEEN = '\\u{202e}\\u{9b}\\u{1b}\\u{e0041}\\u{200b}';
+const AS_JSON = '\\u202e\\u009b\\u001b\\udb40\\udc41\\u200b';
+const HONEST = '\u{1f469}\u200d\u{1f680} \u0645\u06cc\u200c\u062e \u2764\ufe0f 1\ufe0f\u20e3 \u00a0';
+
+test('what nobody sees is seen in text, and exact in values', async () => {
+  const code = (end) => `console.log(input, ${JSON.stringify(HONEST)}); ${end}`;
+  const run = async (end) => (await wire.call('execute', { code: code(end), input: SLY })).result;
+  const text = await run('return input;');
+  assert.ok(text.content[0].text.startsWith(`${SEEN}\n`), text.content[0].text);
+  assert.equal(text.structuredContent.result, SLY);
+  assert.deepEqual(text.structuredContent.logs, [`${SEEN} ${HONEST}`]);
+  assert.ok(text.content[0].text.includes(`logs:\n${SEEN} ${HONEST}\n`));
+  const object = await run('return { [input]: input };');
+  assert.ok(object.content[0].text.startsWith(`{"${AS_JSON}":"${AS_JSON}"}\n`), object.content[0].text);
+  assert.deepEqual(object.structuredContent.result, { [SLY]: SLY });
+  const failed = await run('throw new Error(input);');
+  assert.equal(failed.structuredContent.error.message, SEEN);
+  assert.ok(failed.content[0].text.includes(SEEN));
+});
+
+test('of a value that is cut, what is shown is seen, and what is kept is exact', async () => {
+  const { structuredContent, content } = (await wire.call('execute', { code: `return input.repeat(20000)`, input: SLY })).result;
+  assert.doesNotMatch(content[0].text.replaceAll('\n', ''), HIDDEN);
+  assert.doesNotMatch(structuredContent.result.replaceAll('\n', ''), HIDDEN);
+  const [{ uri, preview }] = structuredContent.artifacts;
+  assert.ok(preview.startsWith(SEEN));
+  assert.ok((await wire.ask('resources/read', { uri })).result.contents[0].text.startsWith(SLY));
+});
+
+test('so it is in what data gives, and in what servers answer', async () => {
+  const { structuredContent, content } = (await wire.call('compute', {
+    code: `() => { const sly = ${JSON.stringify(SLY)}; console.log(sly); return [sly]; }` })).result;
+  assert.deepEqual(structuredContent.value, [SLY]);
+  assert.equal(structuredContent.logs[0].text, SEEN);
+  assert.deepEqual(content.map((block) => block.text), [`["${AS_JSON}"]`, `1 log line:\n${SEEN}`]);
+  const told = async (result) => (await wire.call('call', { server: 'up', tool: 'tell', args: { result } })).result;
+  const both = await told({ content: [{ type: 'text', text: SLY + HONEST }], structuredContent: { a: SLY } });
+  assert.equal(both.content[0].text, SEEN + HONEST);
+  assert.deepEqual(both.structuredContent, { a: SLY });
+  assert.equal((await told({ content: [], structuredContent: { a: SLY } })).content[0].text, `{"a":"${AS_JSON}"}`);
+});
+
+test('so it is in progress and in log messages', async () => {
+  await wire.ask('logging/setLevel', { level: 'debug' });
+  await wire.call('execute', { code: 'console.log(input)', input: SLY }, { progressToken: 'p' });
+  assert.equal((await wire.hear((m) => m.method === 'notifications/progress')).params.message, SEEN);
+  assert.equal((await wire.hear((m) => m.method === 'notifications/message')).params.data, SEEN);
 });

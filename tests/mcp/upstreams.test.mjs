@@ -220,7 +220,7 @@ test('a JSON-RPC error of a server keeps its code and its data', async () => {
 });
 
 test('a failure of many lines is the failure that it is, and keeps its lines', async () => {
-  for (const [said, shown] of [['line1\nline2', 'line1\nline2'], ['tab\tx', 'tab\tx'], ['a\r\nb', 'a\\u{d}\nb'],
+  for (const [said, shown] of [['line1\nline2', 'line1\nline2'], ['tab\tx', 'tab\tx'], ['a\r\nb', 'a\r\nb'], ['a\rb', 'a\\u{d}b'],
     ['esc\x1b[31mred', 'esc\\u{1b}[31mred'], ['bidi\u202ex', 'bidi\\u{202e}x'], ['nul\0x', 'nul\ufffdx'],
     ['plain', 'plain']]) {
     const result = { isError: true, content: [{ type: 'text', text: said }] };

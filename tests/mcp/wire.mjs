@@ -17,6 +17,9 @@ function isWhole(value) {
   return value === null || typeof value !== 'object' || Object.entries(value).flat().every(isWhole);
 }
 
+/** What nobody sees: in a line it stands as an escape, whoever reads the line. */
+export const HIDDEN = /[\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/u;
+
 /** After a test that failed in the middle: what it has left would keep the runner alive. */
 export function killAll() {
   for (const child of running) child.kill('SIGKILL');
@@ -38,6 +41,7 @@ export class Wire {
     });
     createInterface({ input: this.child.stdout }).on('line', (line) => {
       const message = JSON.parse(line); // stdout is pure, or this throws
+      assert.doesNotMatch(line, HIDDEN);
       if (/\\ud/i.test(line)) assert.ok(isWhole(message), line.slice(0, 2000));
       this.told.push(message);
       this.waiting.splice(0).forEach((wake) => wake());

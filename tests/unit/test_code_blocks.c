@@ -96,6 +96,35 @@ static void test_block__that_is_known_stays_as_it_is(void **state)
     }
 }
 
+static void test_block__shows_what_nobody_sees_in_its_text(void **state)
+{
+    static const struct {
+        const char *given;
+        const char *shown;
+    } rows[] = {
+        {"{\"type\":\"text\",\"text\":\"a\xE2\x80\xAE\\u009b\"}",
+         "{\"type\":\"text\",\"text\":\"a\\\\u{202e}\\\\u{9b}\"}"},
+        {"{\"type\":\"text\",\"text\":\"[\\\"\xE2\x80\xAE\\\"]\"}",
+         "{\"type\":\"text\",\"text\":\"[\\\"\\\\u202e\\\"]\"}"},
+        {"{\"type\":\"resource\",\"resource\":{\"uri\":\"u:a\",\"text\":\"\\u001b[2J\"}}",
+         "{\"type\":\"resource\",\"resource\":{\"uri\":\"u:a\",\"text\":\"\\\\u{1b}[2J\"}}"},
+        {"{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"\\u200b\",\"title\":"
+         "\"\\u200b\",\"description\":\"\\u200b\"}",
+         "{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"\\\\u{200b}\",\"title\":"
+         "\"\\\\u{200b}\",\"description\":\"\\\\u{200b}\"}"},
+        {"{\"type\":\"new\",\"a\":\"\xE2\x80\xAE\"}",
+         "{\"type\":\"text\",\"text\":\"{\\\"type\\\":\\\"new\\\",\\\"a\\\":\\\"\\\\u202e\\\"}\"}"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char content[256];
+
+        (void)snprintf(content, sizeof content, "[%s]", rows[i].given);
+        assert_string_equal(write_blocks(*state, content, strlen(content)) + 1,
+                            rows[i].shown);
+    }
+}
+
 static void test_block__has_its_data_in_whole_groups(void **state)
 {
     static const char *const written[] = {"AAEC\\nAAE=\\n", "AAECAAE", "AAEC\\u0041AE"};
@@ -329,6 +358,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks__that_get_no_memory_at_all_have_failed),
         cmocka_unit_test_setup_teardown(test_block__that_is_known_stays_as_it_is,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_block__shows_what_nobody_sees_in_its_text,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_block__has_its_data_in_whole_groups,
                                         set_up, tear_down),

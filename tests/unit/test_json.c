@@ -52,6 +52,28 @@ static void test_string__is_quoted_and_escaped(void **state)
     }
 }
 
+static void test_shown__has_what_nobody_sees_as_escapes(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *json;
+    } rows[] = {
+        {"plain \"\n", "\"plain \\\"\\n\""},
+        {"x\xE2\x80\xAEy\x1B", "\"x\\\\u{202e}y\\\\u{1b}\""},
+        {"{\"x\xE2\x80\xAE\":\"\xF3\xA0\x81\x81\"}",
+         "\"{\\\"x\\\\u202e\\\":\\\"\\\\udb40\\\\udc41\\\"}\""},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = 256};
+
+        assert_true(gbx_json_append_shown(&buf, rows[i].text, strlen(rows[i].text)));
+        assert_true(gbx_buf_append(&buf, "", 1));
+        assert_string_equal((char *)buf.data, rows[i].json);
+    }
+}
+
 static void test_string__of_any_two_bytes_is_json(void **state)
 {
     gbx_buf buf;
@@ -329,6 +351,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_string__is_quoted_and_escaped),
+        cmocka_unit_test(test_shown__has_what_nobody_sees_as_escapes),
         cmocka_unit_test(test_string__of_any_two_bytes_is_json),
         cmocka_unit_test(test_string__is_itself_with_any_byte_at_any_place),
         cmocka_unit_test(test_string__says_when_the_ceiling_is_reached),

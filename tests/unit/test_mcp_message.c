@@ -218,7 +218,7 @@ static void test_writers__make_one_line_a_message(void **state)
     gbx_rpc_begin_notification(&to, "n");
     (void)gbx_buf_puts(&to, "{}");
     gbx_rpc_end(&to);
-    gbx_rpc_append_error(&to, (gbx_view){0}, -32700, "a \"b\"\n", NULL);
+    gbx_rpc_append_error(&to, (gbx_view){0}, -32700, "a \"b\"\n\x1B", NULL);
     gbx_rpc_append_error(&to, (gbx_view){"3", 1}, -32022, "m", "{\"k\":[]}");
 
     (void)gbx_buf_append(&to, "", 1);
@@ -228,7 +228,7 @@ static void test_writers__make_one_line_a_message(void **state)
         "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":{}}\n"
         "{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":{}}\n"
         "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"a "
-        "\\\"b\\\"\\n\"}}\n"
+        "\\\"b\\\"\\n\\\\u{1b}\"}}\n"
         "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32022,\"message\":\"m\","
         "\"data\":{\"k\":[]}}}\n");
 }

@@ -240,6 +240,13 @@ static void test_writers__say_when_the_ceiling_is_reached(void **state)
 
 /* ---- what steers a terminal ------------------------------------------------- */
 
+#define ZWNJ  "\xE2\x80\x8C"
+#define ZWJ   "\xE2\x80\x8D"
+#define VS15  "\xEF\xB8\x8E"
+#define VS16  "\xEF\xB8\x8F"
+#define HEART "\xE2\x9D\xA4"
+#define WOMAN "\xF0\x9F\x91\xA9"
+
 static const struct {
     const char *given;
     const char *line;
@@ -250,6 +257,7 @@ static const struct {
      "plain \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80"},
     {"a\nb\tc", "a\\u{a}b\\u{9}c", "a\nb\tc"},
     {"a\rb", "a\\u{d}b", "a\\u{d}b"},
+    {"a\r\nb\r", "a\\u{d}\\u{a}b\\u{d}", "a\r\nb\\u{d}"},
     {"\x1B[2J", "\\u{1b}[2J", "\\u{1b}[2J"},
     {"\x1B]0;x\x07", "\\u{1b}]0;x\\u{7}", "\\u{1b}]0;x\\u{7}"},
     {"\b\v\f\x7F", "\\u{8}\\u{b}\\u{c}\\u{7f}", "\\u{8}\\u{b}\\u{c}\\u{7f}"},
@@ -272,6 +280,8 @@ static const struct {
      "\\u{2800}\\u{3164}\\u{ffa0}"},
     {"\xEF\xB8\x80\xF0\x9D\x85\xB3\xF3\xA0\x87\xAF", "\\u{fe00}\\u{1d173}\\u{e01ef}",
      "\\u{fe00}\\u{1d173}\\u{e01ef}"},
+    {"\xEF\xBF\xB9x\xEF\xBF\xBB\xF0\x93\x90\xB0", "\\u{fff9}x\\u{fffb}\\u{13430}",
+     "\\u{fff9}x\\u{fffb}\\u{13430}"},
     {"\xE2\x9C\x94\xEF\xB8\x8F", "\xE2\x9C\x94\xEF\xB8\x8F",
      "\xE2\x9C\x94\xEF\xB8\x8F"}, /* as an emoji, which people write */
     {"\xC2\xAC\xC2\xAE\xE2\xA0\x81\xE3\x85\xA3\xEF\xB7\xBF\xEF\xB8\x90\xEF\xBF\xA1",
@@ -312,6 +322,82 @@ static void test_copied_line__is_cut_between_characters_and_always_ends(void **s
     assert_string_equal(to, "123");
     gbx_utf8_copy_line(to, sizeof to, NULL, 0);
     assert_string_equal(to, "");
+}
+
+/* Text is kept as it is written; what could hide in it is not. */
+static void test_escaped__keeps_joiners_and_selectors_where_text_has_them(void **state)
+{
+    static const struct {
+        const char *given;
+        const char *shown;
+        const char *all; /* with GBX_ESCAPE_ALL */
+    } rows[] = {
+        {"\xD9\x85\xDB\x8C" ZWNJ "\xD8\xAE", NULL, "\xD9\x85\xDB\x8C\\u{200c}\xD8\xAE"},
+        {WOMAN ZWJ WOMAN, NULL, WOMAN "\\u{200d}" WOMAN},
+        {HEART VS16 ZWJ WOMAN, NULL, HEART "\\u{fe0f}\\u{200d}" WOMAN},
+        {"1" VS16 "\xE2\x83\xA3", NULL, "1\\u{fe0f}\xE2\x83\xA3"},
+        {"12345678" VS16, NULL, "12345678\\u{fe0f}"},
+        {HEART VS15, NULL, HEART "\\u{fe0e}"},
+        {"a" ZWJ "b" ZWNJ, "a\\u{200d}b\\u{200c}", "a\\u{200d}b\\u{200c}"},
+        {"abcdefgh" VS16, "abcdefgh\\u{fe0f}", "abcdefgh\\u{fe0f}"},
+        {"1" ZWJ, "1\\u{200d}", "1\\u{200d}"},
+        {VS16, "\\u{fe0f}", "\\u{fe0f}"},
+        {HEART VS16 VS15, HEART VS16 "\\u{fe0e}", HEART "\\u{fe0f}\\u{fe0e}"},
+        {WOMAN ZWJ ZWNJ, WOMAN ZWJ "\\u{200c}", WOMAN "\\u{200d}\\u{200c}"},
+        {WOMAN "\xE2\x80\xAE" ZWJ, WOMAN "\\u{202e}\\u{200d}",
+         WOMAN "\\u{202e}\\u{200d}"},
+    };
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, 256);
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        const char *given = rows[i].given;
+        const char *shown = rows[i].shown != NULL ? rows[i].shown : given;
+
+        assert_true(
+            gbx_utf8_append_escaped(&buf, given, strlen(given), GBX_ESCAPE_TEXT));
+        assert_text(&buf, shown);
+        assert_true(
+            gbx_utf8_append_escaped(&buf, given, strlen(given), GBX_ESCAPE_ALL));
+        assert_text(&buf, rows[i].all);
+        assert_int_equal(gbx_utf8_unescaped(given, strlen(given), GBX_ESCAPE_TEXT) ==
+                             strlen(given),
+                         rows[i].shown == NULL);
+    }
+}
+
+static void test_escaped__json_stays_the_same_json(void **state)
+{
+    static const char given[] =
+        "{\r\n\t\"a\x7F\xC2\x9B\":\r\"\xE2\x80\xAE\xF3\xA0\x81\x81\\u202e\"}";
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init(&buf, 256);
+
+    assert_true(gbx_buf_puts(&buf, "\x1B"));
+    assert_true(gbx_buf_append(&buf, given, sizeof given - 1));
+    assert_true(gbx_utf8_escape(&buf, 1, GBX_ESCAPE_JSON));
+    assert_text(&buf,
+                "\x1B{\r\n\t\"a\\u007f\\u009b\": \"\\u202e\\udb40\\udc41\\u202e\"}");
+}
+
+static void test_escaped__has_what_fits_in_whole_characters(void **state)
+{
+    static const char *const texts[] = {"abc\xC3\xA9", "abc\x1B",
+                                        "abc\xF0\x9F\x98\x80"};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
+        gbx_buf buf;
+
+        gbx_buf_init(&buf, 4);
+        assert_false(
+            gbx_utf8_append_escaped(&buf, texts[i], strlen(texts[i]), GBX_ESCAPE_LINE));
+        assert_int_equal(buf.len, 3);
+        assert_memory_equal(buf.data, "abc", 3);
+        gbx_buf_cleanup(&buf);
+    }
 }
 
 static void test_escaped__shows_nul_too(void **state)
@@ -377,6 +463,9 @@ int main(void)
         cmocka_unit_test(test_writers__say_when_the_ceiling_is_reached),
         cmocka_unit_test(test_escaped__leaves_nothing_that_steers),
         cmocka_unit_test(test_copied_line__is_cut_between_characters_and_always_ends),
+        cmocka_unit_test(test_escaped__keeps_joiners_and_selectors_where_text_has_them),
+        cmocka_unit_test(test_escaped__json_stays_the_same_json),
+        cmocka_unit_test(test_escaped__has_what_fits_in_whole_characters),
         cmocka_unit_test(test_escaped__shows_nul_too),
         cmocka_unit_test(test_position__counts_lines_and_characters),
     };

@@ -20,6 +20,7 @@
 typedef enum member_kind {
     NOTHING,
     TEXT,
+    SHOWN, /* to people and models */
     NUMBER,
     OBJECT,
     BASE64,
@@ -46,15 +47,15 @@ static const struct {
     const char *since; /* the version of the protocol that has it */
     member members[MEMBERS_MAX + 1];
 } types[] = {
-    {"text", "", {{"text", TEXT, MUST}}},
+    {"text", "", {{"text", SHOWN, MUST}}},
     {"image", "", {{"data", BASE64, MUST}, {"mimeType", TEXT, MUST}}},
     {"audio", "2025-03-26", {{"data", BASE64, MUST}, {"mimeType", TEXT, MUST}}},
     {"resource_link",
      GBX_MCP_LINKS_SINCE,
      {{"uri", TEXT, MUST},
-      {"name", TEXT, MUST},
-      {"title", TEXT, MAY},
-      {"description", TEXT, MAY},
+      {"name", SHOWN, MUST},
+      {"title", SHOWN, MAY},
+      {"description", SHOWN, MAY},
       {"mimeType", TEXT, MAY},
       {"size", NUMBER, MAY}}},
     {"resource", "", {{"resource", RESOURCE, MUST}}},
@@ -67,7 +68,7 @@ static const member common[] = {{"annotations", ANNOTATIONS, MAY},
 
 /* Of a resource. */
 static const member of_text[] = {{"uri", TEXT, MUST},
-                                 {"text", TEXT, MUST},
+                                 {"text", SHOWN, MUST},
                                  {"mimeType", TEXT, MAY},
                                  {"_meta", OBJECT, MAY},
                                  {NULL, NOTHING, MAY}};
@@ -98,6 +99,17 @@ static bool put_base64(gbx_view view, writer *w)
              gbx_base64_append(w->to, data.data, data.len) && gbx_buf_puts(w->to, "\"");
     w->data_len += w->to->len - before;
     return is_put;
+}
+
+static bool put_shown(gbx_view view, gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = CONTENT_MAX};
+
+    if (!gbx_view_append_text(view, &text))
+        return false;
+    if (gbx_utf8_unescaped(text.data, text.len, GBX_ESCAPE_TEXT) == text.len)
+        return gbx_buf_append(to, view.at, view.len);
+    return gbx_json_append_shown(to, text.data, text.len);
 }
 
 /* In digits: there are numbers in JSON that no number of a client is. */
@@ -204,6 +216,8 @@ static bool put_value(gbx_view value, member_kind kind, writer *w)
     }
     if (kind == BASE64)
         return put_base64(value, w);
+    if (kind == SHOWN)
+        return put_shown(value, w->to);
     return gbx_buf_append(w->to, value.at, value.len);
 }
 
@@ -211,6 +225,7 @@ static bool is_fit(gbx_view value, member_kind kind)
 {
     switch (kind) {
     case TEXT:
+    case SHOWN:
     case BASE64: return gbx_view_kind(value) == '"';
     case NUMBER: return is_plain_number(value);
     case OBJECT:
@@ -368,16 +383,16 @@ static size_t part(gbx_view content, const gbx_blocks_room *room, gbx_buf *texts
 }
 
 /* One text, cut if it must be, and a link to the whole of it. */
-static void put_text(const void *text, size_t len, size_t max,
+static void put_text(const gbx_buf *text, gbx_escape how, size_t max,
                      const gbx_blocks_room *room, gbx_buf *to, gbx_buf *left_out)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {0};
-    gbx_cut cut = gbx_cut_text(text, len, max, room->store, room->name, "text/plain",
-                               room->now_ns);
+    gbx_cut cut = gbx_cut_text((char *)text->data, text->len, max, room->store,
+                               room->name, "text/plain", room->now_ns);
 
     gbx_buf_init(&shown, CONTENT_MAX);
     gbx_cut_say(&cut, "result", room->max, left_out);
-    gbx_cut_append(&cut, &shown);
+    gbx_cut_append(&cut, how, &shown);
     gbx_blocks_text(to, shown.data, shown.len);
     if (cut.uri[0] != 0 && strcmp(room->version, GBX_MCP_LINKS_SINCE) >= 0)
         gbx_reply_link(to, cut.uri, room->name, "text/plain", cut.total);
@@ -396,7 +411,7 @@ static void put_cut(gbx_view content, const gbx_blocks_room *room, gbx_buf *to,
     gbx_buf_init(&files, CONTENT_MAX);
     without = part(content, room, &texts, &files, &used);
     if (texts.len > 0)
-        put_text(texts.data, texts.len, room->max - used, room, to, left_out);
+        put_text(&texts, GBX_ESCAPE_TEXT, room->max - used, room, to, left_out);
     if (without > 0)
         (void)gbx_buf_printf(left_out, "[%zu more images or files are left out]\n",
                              without);
@@ -424,13 +439,13 @@ void gbx_blocks_json(gbx_view value, const gbx_blocks_room *room, gbx_buf *to,
 
     gbx_buf_init(&text, CONTENT_MAX);
     (void)gbx_view_append_json(value, &text);
-    put_text(text.data, text.len, room->max, room, to, left_out);
+    put_text(&text, GBX_ESCAPE_JSON, room->max, room, to, left_out);
     to->failed = to->failed || text.failed;
 }
 
 void gbx_blocks_text(gbx_buf *to, const void *text, size_t len)
 {
     (void)gbx_buf_puts(to, ",{\"type\":\"text\",\"text\":");
-    (void)gbx_json_append_string(to, text, len);
+    (void)gbx_json_append_shown(to, text, len);
     (void)gbx_buf_puts(to, "}");
 }

@@ -43,14 +43,14 @@ void gbx_cut_say(const gbx_cut *cut, const char *what, size_t page, gbx_buf *to)
         (void)gbx_buf_puts(to, "the whole is too large to be kept: return less]\n");
 }
 
-void gbx_cut_append(const gbx_cut *cut, gbx_buf *to)
+void gbx_cut_append(const gbx_cut *cut, gbx_escape how, gbx_buf *to)
 {
-    (void)gbx_buf_append(to, cut->head, cut->head_len);
+    (void)gbx_utf8_append_escaped(to, cut->head, cut->head_len, how);
     if (cut->tail == NULL)
         return;
     (void)gbx_buf_printf(to, "\n[... %zu bytes ...]\n",
                          cut->total - cut->head_len - cut->tail_len);
-    (void)gbx_buf_append(to, cut->tail, cut->tail_len);
+    (void)gbx_utf8_append_escaped(to, cut->tail, cut->tail_len, how);
 }
 
 bool gbx_cut_is_marked(const char *text)

@@ -3,6 +3,7 @@
 #ifndef GBX_MCP_CODE_CUT_H
 #define GBX_MCP_CODE_CUT_H
 
+#include "base/utf8.h"
 #include "mcp/code/artifacts.h"
 
 typedef struct gbx_cut {
@@ -23,8 +24,12 @@ gbx_cut gbx_cut_text(const char *text, size_t len, size_t max, gbx_artifacts *st
  * if nothing was. page: bytes that a page may have. */
 void gbx_cut_say(const gbx_cut *cut, const char *what, size_t page, gbx_buf *to);
 
-/* Append head, a mark with the number of bytes left out, and tail. */
-void gbx_cut_append(const gbx_cut *cut, gbx_buf *to);
+/* Append head, a mark with the number of bytes left out, and tail, as they are shown. */
+void gbx_cut_append(const gbx_cut *cut, gbx_escape how, gbx_buf *to);
+
+/* A byte of text is at most so many when it is shown, and that as JSON. */
+#define GBX_CUT_SHOWN_MAX 6
+#define GBX_CUT_JSON_MAX  7
 
 /* Is a part of the text left out, with such a mark in its place? */
 bool gbx_cut_is_marked(const char *text);

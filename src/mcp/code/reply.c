@@ -200,12 +200,12 @@ static void write_text(const gbx_reply *r, const struct parts *p, size_t cap,
     } else if (p->value.len == 0) {
         (void)gbx_buf_puts(to, "The value is an empty text\n");
     } else {
-        gbx_cut_append(&p->cuts.value, to);
+        gbx_cut_append(&p->cuts.value, gbx_reply_escape(r), to);
         (void)gbx_buf_puts(to, "\n");
     }
     if (r->log_count > 0) {
         (void)gbx_buf_puts(to, "logs:\n");
-        gbx_cut_append(&p->cuts.logs, to);
+        gbx_cut_append(&p->cuts.logs, GBX_ESCAPE_TEXT, to);
         if (p->cuts.logs.tail != NULL)
             (void)gbx_buf_puts(to, "\n");
     }
@@ -242,7 +242,7 @@ static void cut_error(gbx_reply *shown, struct parts *p, size_t cap,
     most = p->error.len - most < len ? len - (p->error.len - most) : 0;
     p->cuts.message = gbx_cut_text(message, len, most > cap / 16 ? most : cap / 16,
                                    store, "error", "text/plain", now_ns);
-    gbx_cut_append(&p->cuts.message, &p->message);
+    gbx_cut_append(&p->cuts.message, GBX_ESCAPE_TEXT, &p->message);
     if (!gbx_buf_append(&p->message, "", 1))
         return;
     shown->error.message = (char *)p->message.data;
@@ -260,10 +260,9 @@ bool gbx_code_reply_write(const gbx_reply *reply, size_t cap, gbx_artifacts *sto
     gbx_reply_cuts *cuts = &p.cuts;
     bool ok;
 
-    gbx_buf_init(&ret->text, cap + WORDS_MAX);
-    /* A character of what is shown is at most six bytes of JSON. */
-    gbx_buf_init(&ret->structured, 8 * cap + 2 * WORDS_MAX);
-    gbx_buf_init(&ret->content, 7 * cap + 4 * WORDS_MAX);
+    gbx_buf_init(&ret->text, GBX_CUT_SHOWN_MAX * cap + WORDS_MAX);
+    gbx_buf_init(&ret->structured, GBX_CUT_JSON_MAX * cap + 2 * WORDS_MAX);
+    gbx_buf_init(&ret->content, GBX_CUT_JSON_MAX * cap + 4 * WORDS_MAX);
     gbx_buf_init(&p.value, reply->value_len + 1);
     gbx_buf_init(&p.logs, GBX_MIB(128));
     gbx_buf_init(&p.message, WORDS_MAX);

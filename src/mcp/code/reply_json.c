@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* reply_json - members are always there, so that programs need not ask. */
+/*
+ * reply_json - members are always there, so that programs need not ask. A value that is
+ * whole is exact; all else is for people to read, and nothing in it is hidden.
+ */
 #include "mcp/code/reply_json.h"
 
 #include "base/json.h"
@@ -12,7 +15,7 @@
 
 static void put_text(gbx_buf *to, const char *text)
 {
-    (void)gbx_json_append_string(to, text, strlen(text));
+    (void)gbx_json_append_shown(to, text, strlen(text));
 }
 
 static void put_member(gbx_buf *to, const char *name, const char *text)
@@ -31,8 +34,8 @@ static void put_result(const gbx_reply *r, const gbx_cut *cut, gbx_buf *to)
         (void)gbx_buf_append(to, r->value, r->value_len);
         return;
     }
-    gbx_buf_init(&shown, cut->head_len + cut->tail_len + 100);
-    gbx_cut_append(cut, &shown);
+    gbx_buf_init(&shown, GBX_CUT_SHOWN_MAX * (cut->head_len + cut->tail_len) + 100);
+    gbx_cut_append(cut, gbx_reply_escape(r), &shown);
     (void)gbx_json_append_string(to, shown.data, shown.len);
     gbx_buf_cleanup(&shown);
 }
@@ -65,7 +68,7 @@ static void put_logs(const gbx_reply *r, size_t cap, gbx_buf *to)
         }
         if (len > cap / 2)
             len = gbx_artifacts_border(r->logs[i].text, len, cap / 2);
-        (void)gbx_json_append_string(to, r->logs[i].text, len);
+        (void)gbx_json_append_shown(to, r->logs[i].text, len);
     }
     (void)gbx_buf_puts(to, "]");
 }
@@ -112,13 +115,18 @@ static void put_cut(gbx_buf *to, bool *is_first, const gbx_cut *cut, const char 
     put_artifact(to, is_first, cut->uri, name, mime_type, cut->total);
     len = gbx_artifacts_border(cut->head, cut->head_len, PREVIEW);
     (void)gbx_buf_puts(to, ",\"preview\":");
-    (void)gbx_json_append_string(to, cut->head, len);
+    (void)gbx_json_append_shown(to, cut->head, len);
     (void)gbx_buf_puts(to, "}");
+}
+
+static bool is_text(const gbx_reply *r)
+{
+    return r->value_len > 0 && r->value[0] == '"';
 }
 
 static const char *value_type(const gbx_reply *r)
 {
-    return r->value_len > 0 && r->value[0] == '"' ? "text/plain" : "application/json";
+    return is_text(r) ? "text/plain" : "application/json";
 }
 
 static void put_error(const gbx_reply_error *e, gbx_buf *to)
@@ -161,6 +169,11 @@ static void put_link(gbx_buf *to, const gbx_cut *cut, const char *name,
 }
 
 /* ---- public to other files of this folder --------------------------------- */
+
+gbx_escape gbx_reply_escape(const gbx_reply *r)
+{
+    return is_text(r) ? GBX_ESCAPE_TEXT : GBX_ESCAPE_JSON;
+}
 
 void gbx_reply_structure(const gbx_reply *r, const gbx_reply_cuts *cuts, gbx_buf *to)
 {
@@ -206,7 +219,7 @@ void gbx_reply_blocks(const gbx_reply *r, const gbx_buf *text,
                       const gbx_reply_cuts *cuts, gbx_buf *to)
 {
     (void)gbx_buf_puts(to, "[{\"type\":\"text\",\"text\":");
-    (void)gbx_json_append_string(to, text->data, text->len);
+    (void)gbx_json_append_shown(to, text->data, text->len);
     (void)gbx_buf_puts(to, "}");
     for (size_t i = 0;
          i < r->artifact_count && i < GBX_REPLY_ARTIFACTS_MAX && !r->has_no_links; i++)

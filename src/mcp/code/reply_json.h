@@ -13,6 +13,9 @@ typedef struct gbx_reply_cuts {
     gbx_cut message; /* of the error, which has what is shown already */
 } gbx_reply_cuts;
 
+/* How what is shown of the value is escaped. */
+gbx_escape gbx_reply_escape(const gbx_reply *reply);
+
 void gbx_reply_structure(const gbx_reply *reply, const gbx_reply_cuts *cuts,
                          gbx_buf *to);
 /* Append a comma and a block that links to a resource. */

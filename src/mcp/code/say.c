@@ -15,7 +15,7 @@
 static void write_blocks(const gbx_buf *shown, const gbx_cut *cut, gbx_buf *to)
 {
     (void)gbx_buf_puts(to, "[{\"type\":\"text\",\"text\":");
-    (void)gbx_json_append_string(to, shown->data, shown->len);
+    (void)gbx_json_append_shown(to, shown->data, shown->len);
     (void)gbx_buf_puts(to, "}");
     gbx_reply_link(to, cut->uri, "reply", "text/plain", cut->total);
     (void)gbx_buf_puts(to, "]");
@@ -33,10 +33,10 @@ void gbx_code_say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *t
     gbx_buf shown;
     gbx_buf blocks;
 
-    gbx_buf_init(&shown, cap + 1024);
-    gbx_buf_init(&blocks, 7 * cap + 16384);
+    gbx_buf_init(&shown, GBX_CUT_SHOWN_MAX * cap + 1024);
+    gbx_buf_init(&blocks, GBX_CUT_JSON_MAX * cap + 16384);
     gbx_cut_say(&cut, "reply", cap, &shown);
-    gbx_cut_append(&cut, &shown);
+    gbx_cut_append(&cut, GBX_ESCAPE_TEXT, &shown);
     if (shown.failed ||
         (is_error && shown.len == 0)) { /* there was none for the words */
         gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");

@@ -52,7 +52,7 @@ static const char *level_of(const gbx_log *log)
 static void put_text_block(gbx_buf *to, const gbx_buf *text)
 {
     (void)gbx_buf_puts(to, "{\"type\":\"text\",\"text\":");
-    (void)gbx_json_append_string(to, text->data, text->len);
+    (void)gbx_json_append_shown(to, text->data, text->len);
     (void)gbx_buf_puts(to, "}");
 }
 
@@ -89,7 +89,7 @@ static void say_value(const reply *r, gbx_buf *to)
     if (r->value.tail != NULL)
         (void)gbx_buf_puts(to, "[return less: filter, count or sum first, or slice] ");
     gbx_cut_say(&r->value, "result", PAGE_BYTES, to);
-    gbx_cut_append(&r->value, to);
+    gbx_cut_append(&r->value, GBX_ESCAPE_JSON, to);
 }
 
 static void say_error(gbx_buf *to, const char *code, const char *error,
@@ -117,7 +117,7 @@ static void say_logs(const reply *r, gbx_buf *to)
                                ? ", up to the limit of a call; what came after is "
                                  "lost:\n"
                                : ":\n");
-    gbx_cut_append(&r->logs, to);
+    gbx_cut_append(&r->logs, GBX_ESCAPE_TEXT, to);
 }
 
 static void put_content(const reply *r, gbx_buf *to)
@@ -151,7 +151,7 @@ static void put_content(const reply *r, gbx_buf *to)
 static void put_string(gbx_buf *to, const char *name, const char *text)
 {
     (void)gbx_buf_printf(to, ",\"%s\":", name);
-    (void)gbx_json_append_string(to, text, strlen(text));
+    (void)gbx_json_append_shown(to, text, strlen(text));
 }
 
 static void put_value(const reply *r, gbx_buf *to)
@@ -166,13 +166,13 @@ static void put_value(const reply *r, gbx_buf *to)
         return;
     }
     gbx_buf_init(&shown, ALL_MAX);
-    gbx_cut_append(&r->value, &shown);
+    gbx_cut_append(&r->value, GBX_ESCAPE_JSON, &shown);
     (void)gbx_buf_printf(to, ",\"truncated\":{\"bytes\":%zu,\"shown\":%zu,",
                          r->value.total, r->value.head_len + r->value.tail_len);
     if (r->value.uri[0] != 0)
         (void)gbx_buf_printf(to, "\"resource\":\"%s\",", r->value.uri);
     (void)gbx_buf_puts(to, "\"preview\":");
-    (void)gbx_json_append_string(to, shown.data, shown.len);
+    (void)gbx_json_append_shown(to, shown.data, shown.len);
     (void)gbx_buf_puts(to, "}");
     gbx_buf_cleanup(&shown);
 }
@@ -206,7 +206,7 @@ static void put_logs(const reply *r, gbx_buf *to)
             break;
         (void)gbx_buf_printf(to, "%s{\"level\":\"%s\",\"text\":", i > 0 ? "," : "",
                              level_of(&log));
-        (void)gbx_json_append_string(to, log.text, log.text_len);
+        (void)gbx_json_append_shown(to, log.text, log.text_len);
         (void)gbx_buf_puts(to, "}");
     }
     (void)gbx_buf_puts(to, "]");

@@ -61,13 +61,13 @@ static void choose_offers(gbx_gate_call *call, bool is_whole)
 static void put_text(gbx_buf *to, const char *text)
 {
     (void)gbx_utf8_append_escaped(to, text, strlen(text),
-                                  GBX_ESCAPE_TEXT | GBX_ESCAPE_SHAPES);
+                                  GBX_ESCAPE_TEXT | GBX_ESCAPE_ALL);
 }
 
 static void put_name(gbx_buf *to, const char *name)
 {
     (void)gbx_utf8_append_escaped(to, name, strlen(name),
-                                  GBX_ESCAPE_LINE | GBX_ESCAPE_SHAPES);
+                                  GBX_ESCAPE_LINE | GBX_ESCAPE_ALL);
 }
 
 static void put_asked(gbx_buf *to, const gbx_gate_call *call, const char *calls)

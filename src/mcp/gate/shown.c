@@ -130,7 +130,7 @@ bool gbx_gate_show_args(gbx_view args, gbx_buf *to)
         for (shown = SHOWN_ARGS; shown > 0 && (text.data[shown] & 0xC0) == 0x80;)
             shown--;
     (void)gbx_utf8_append_escaped(to, text.data, shown,
-                                  GBX_ESCAPE_TEXT | GBX_ESCAPE_SHAPES);
+                                  GBX_ESCAPE_TEXT | GBX_ESCAPE_ALL);
     if (shown < text.len)
         (void)gbx_buf_printf(to, "\n... and %zu bytes more that are not shown here",
                              text.len - shown);

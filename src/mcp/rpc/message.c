@@ -286,7 +286,7 @@ void gbx_rpc_append_error(gbx_buf *to, gbx_view id, int code, const char *messag
         (void)gbx_buf_append(to, id.at, id.len);
     }
     (void)gbx_buf_printf(to, ",\"error\":{\"code\":%d,\"message\":", code);
-    (void)gbx_json_append_string(to, message, strlen(message));
+    (void)gbx_json_append_shown(to, message, strlen(message));
     if (data != NULL) {
         (void)gbx_buf_puts(to, ",\"data\":");
         (void)gbx_rpc_append_json(to, data, strlen(data));

@@ -97,7 +97,7 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
     }
     if (message != NULL) {
         (void)gbx_buf_puts(&to, ",\"message\":");
-        (void)gbx_json_append_string(&to, message, message_len);
+        (void)gbx_json_append_shown(&to, message, message_len);
     }
     (void)gbx_buf_puts(&to, "}");
     gbx_rpc_end(&to);
@@ -161,7 +161,7 @@ void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char 
     if (!asked_for(request, as))
         return;
     gbx_buf_init(&data, GBX_MCP_MESSAGE_MAX);
-    (void)gbx_json_append_string(&data, text, len);
+    (void)gbx_json_append_shown(&data, text, len);
     if (!data.failed)
         gbx_mcp_log(request, as, "console", (const char *)data.data, data.len);
     gbx_buf_cleanup(&data);

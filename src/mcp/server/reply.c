@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -49,16 +50,24 @@ static bool is_forgotten(const gbx_mcp_request *request)
 static void append_error(gbx_buf *to, int code, const char *message, const char *data)
 {
     (void)gbx_buf_printf(to, "\"code\":%d,\"message\":", code);
-    (void)gbx_json_append_string(to, message, strlen(message));
+    (void)gbx_json_append_shown(to, message, strlen(message));
     if (data != NULL) {
         (void)gbx_buf_puts(to, ",\"data\":");
         (void)gbx_rpc_append_json(to, data, strlen(data));
     }
 }
 
+/* Every message to a client leaves here, one line of JSON: what nobody sees stands in it as
+ * an escape, for whoever reads the line. */
+static bool send_line(const gbx_mcp_session *session, gbx_buf *message)
+{
+    return gbx_utf8_escape(message, 0, GBX_ESCAPE_JSON) &&
+           session->hooks.send(session->hooks.user, message->data, message->len);
+}
+
 /* Clients forget who listens to progress when the answer is there, before they look at what
  * was read with it. */
-static bool send_answer(const gbx_mcp_request *request, const gbx_buf *answer)
+static bool send_answer(const gbx_mcp_request *request, gbx_buf *answer)
 {
     const gbx_mcp_session_hooks *hooks = &request->session->hooks;
 
@@ -66,7 +75,7 @@ static bool send_answer(const gbx_mcp_request *request, const gbx_buf *answer)
         return false;
     if (request->progress > GBX_MCP_NO_PROGRESS && hooks->part != NULL)
         hooks->part(hooks->user);
-    return hooks->send(hooks->user, answer->data, answer->len);
+    return send_line(request->session, answer);
 }
 
 /* What came out is too long, or memory is: say that at least. */
@@ -81,7 +90,7 @@ static void send_instead(gbx_mcp_request *request)
                  "read already",
                  NULL);
     (void)gbx_buf_puts(&to, "}}\n");
-    if (to.failed || !session->hooks.send(session->hooks.user, to.data, to.len))
+    if (!send_line(session, &to))
         session->hooks.give_up(session->hooks.user);
 }
 
@@ -92,7 +101,7 @@ static void add_shown(gbx_buf *to, const char *json, size_t len)
 
     gbx_buf_init(&shown, len + 1);
     (void)gbx_view_append_json((gbx_view){json, len}, &shown);
-    (void)gbx_json_append_string(to, shown.data, shown.len);
+    (void)gbx_json_append_shown(to, shown.data, shown.len);
     to->failed = to->failed || shown.failed;
 }
 
@@ -108,7 +117,7 @@ static void add_content(gbx_buf *to, const gbx_mcp_result *result)
         if (has_text && result->text == NULL)
             (void)gbx_buf_puts(to, "\"\"");
         else if (has_text)
-            (void)gbx_json_append_string(to, result->text, result->text_len);
+            (void)gbx_json_append_shown(to, result->text, result->text_len);
         else
             add_shown(to, result->structured, result->structured_len);
         (void)gbx_buf_puts(to, "}]");
@@ -222,7 +231,7 @@ void gbx_mcp_fail_with(gbx_mcp_request *request, int code, const char *message,
 void gbx_mcp_session_send(gbx_mcp_session *session, gbx_buf *message)
 {
     if (!message->failed && !session->is_ended)
-        (void)session->hooks.send(session->hooks.user, message->data, message->len);
+        (void)send_line(session, message);
     gbx_buf_cleanup(message);
 }
 

@@ -5,6 +5,7 @@
  * the first line says exactly what was cut.
  */
 import { mendHalves } from './half.js';
+import { shownJson, shownText } from './shown.js';
 
 const MOST_LOG_LINES = 100;
 
@@ -17,7 +18,7 @@ function valueText(outcome) {
     const lines = outcome.logs.length;
     return `No value was returned; ${lines === 1 ? '1 log line' : `${lines} log lines`}.`;
   }
-  return typeof outcome.result === 'string' ? outcome.result : JSON.stringify(mendHalves(outcome.result));
+  return typeof outcome.result === 'string' ? outcome.result : shownJson(JSON.stringify(mendHalves(outcome.result)));
 }
 
 function errorText({ code, message, line, column, frame, hint }) {
@@ -71,7 +72,8 @@ export function answerOf(outcome, mostCharacters) {
   ];
   const truncated = isCut || log.isCut || outcome.truncated;
   const { result, logs: lines, ...rest } = outcome;
-  const structuredContent = { ...rest, truncated, logs: lines.slice(0, MOST_LOG_LINES), artifacts: artifacts.map(({ value, ...about }) => about) };
+  const structuredContent = { ...rest, truncated, artifacts: artifacts.map(({ value, ...about }) => about),
+    logs: lines.slice(0, MOST_LOG_LINES).map((line) => ({ ...line, text: shownText(line.text) })) };
   if (ok && result !== undefined && !isCut) structuredContent.result = result;
-  return mendHalves({ content: [{ type: 'text', text: parts.filter(Boolean).join('\n') }], structuredContent, isError: !ok });
+  return mendHalves({ content: [{ type: 'text', text: shownText(parts.filter(Boolean).join('\n')) }], structuredContent, isError: !ok });
 }

@@ -16,6 +16,7 @@ import { hasForm } from './guard.js';
 import { hintOfCode } from './hints.js';
 import { Listeners } from './listeners.js';
 import { RequestEngine } from './request.js';
+import { shownText } from './shown.js';
 import { isSignal, unwatch, watch } from './signals.js';
 
 const MIB = 1048576;
@@ -196,7 +197,7 @@ class CodeMode {
   async handler(input, extra = {}) {
     const problem = this.#problem(input);
     if (problem !== undefined)
-      return { content: [{ type: 'text', text: `INVALID_ARGS: ${problem}` }], isError: true };
+      return { content: [{ type: 'text', text: shownText(`INVALID_ARGS: ${problem}`) }], isError: true };
     const { code, input: given, timeout_ms: timeoutMs } = input;
     const outcome = await this.run(code, {
       input: given, timeoutMs, signal: extra?.signal ?? extra?.mcpReq?.signal, onProgress: progressTo(extra),
@@ -226,7 +227,7 @@ function progressTo(extra) {
   return ({ progress, total, message }) => {
     const has = progress >= 0 && progress > last && progress < FIGURE_END; /* it only ever grows */
     last = has ? progress : Math.max(last, 0) + 1;
-    const params = { progressToken, progress: last, total: has ? total : undefined, message };
+    const params = { progressToken, progress: last, total: has ? total : undefined, message: message && shownText(message) };
     Promise.resolve(send({ method: 'notifications/progress', params })).catch(() => {});
   };
 }

@@ -6,6 +6,7 @@
 import { needName, needNumber, needObject, needText } from './argument.js';
 import { mendHalves } from './half.js';
 import { InvalidData, jsonOf } from './input.js';
+import { shownJson, shownText } from './shown.js';
 
 const DETAILS = { subject: 'details', root: 'details' };
 
@@ -50,10 +51,10 @@ export class ToolErrorBuilder {
     const lines = [`${code}: ${message}`];
     if (suggestion) lines.push(`What to do: ${suggestion}`);
     for (const [name, value] of Object.entries(details ?? {}))
-      lines.push(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+      lines.push(`${name}: ${typeof value === 'string' ? value : shownJson(JSON.stringify(value))}`);
     if (retryAfter > 0) lines.push(`Try again after ${retryAfter} s.`);
     return {
-      content: [{ type: 'text', text: lines.join('\n') }],
+      content: [{ type: 'text', text: shownText(lines.join('\n')) }],
       structuredContent: { error },
       isError: true,
     };

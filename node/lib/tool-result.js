@@ -4,6 +4,7 @@ import { isObject } from './argument.js';
 import { mendHalves, mendText } from './half.js';
 import { hintOfCode } from './hints.js';
 import { InvalidData, jsonOf } from './input.js';
+import { shownJson, shownText } from './shown.js';
 import { partsOf } from './thrown.js';
 import { ToolErrorBuilder } from './tool-error.js';
 
@@ -71,6 +72,15 @@ function textOf(value) {
   }
 }
 
+/* The same result, or a copy whose texts show what nobody would see. */
+function shownResult(result) {
+  const content = result.content.map((each) => {
+    const text = each.type === 'text' ? shownText(each.text) : each.text;
+    return text === each.text ? each : { ...each, text };
+  });
+  return content.every((each, i) => each === result.content[i]) ? result : { ...result, content };
+}
+
 /* What a text stands for: 3, null and 'null' are texts alike. */
 const values = new WeakMap();
 
@@ -84,9 +94,10 @@ export function toToolResult(returned) {
   if (returned instanceof ToolErrorBuilder) return returned.toResult();
   const text = textOf(returned);
   const mended = HALF_ESCAPED.test(text) ? mendHalves(JSON.parse(text)) : undefined;
-  if (isResult(returned)) return mended ?? returned;
-  const shown = mended === undefined ? text : JSON.stringify(mended);
-  const result = { content: [{ type: 'text', text: typeof returned === 'string' ? mendText(returned) : shown }] };
+  if (isResult(returned)) return shownResult(mended ?? returned);
+  const shown = typeof returned === 'string' ? shownText(mendText(returned))
+    : shownJson(mended === undefined ? text : JSON.stringify(mended));
+  const result = { content: [{ type: 'text', text: shown }] };
   values.set(result, returned);
   return result;
 }

@@ -42,6 +42,24 @@ describe('progress', () => {
       }));
 });
 
+describe('what nobody sees', () => {
+  it('is seen in the text and the logs of an answer, and exact in its result', () =>
+    withMode({ servers: { s: { f: () => 1 } } }, async (mode) => {
+      const sly = '"\\u202e\\x9b\\u{e0041}"';
+      const { content: [{ text }], structuredContent } = await mode.handler({ code: `console.log(${sly}); return [${sly}]` });
+      assert.match(text, /^\["\\u202e\\u009b\\udb40\\udc41"\]\nLog:\n\\u\{202e\}\\u\{9b\}\\u\{e0041\}\n/);
+      assert.deepEqual(structuredContent.result, ['\u202e\x9b\u{e0041}']);
+      assert.equal(structuredContent.logs[0].text, '\\u{202e}\\u{9b}\\u{e0041}');
+      const failed = await mode.handler({ code: `throw new Error(${sly})` });
+      for (const said of [failed.content[0].text, failed.structuredContent.error.message])
+        assert.ok(said.includes('\\u{202e}\\u{9b}\\u{e0041}'), said);
+      const told = [];
+      await mode.handler({ code: `progress(${sly}); return 1` }, { _meta: { progressToken: 1 },
+        sendNotification: ({ params }) => told.push(params.message) });
+      assert.deepEqual(told, ['\\u{202e}\\u{9b}\\u{e0041}']);
+    }));
+});
+
 describe('what code says past the functions that it has', () => {
   it('of its line is bounded', () =>
     withMode({ servers: { s: { f: () => 1 } } }, async (mode) => {

@@ -195,6 +195,19 @@ describe('a handler returns', () => {
     assert.deepEqual((await returns(error)).structuredContent.error, { code: 'E', message: 'a\ufffd', details: { 'b\ufffd': 'c\ufffd' } });
   });
 
+  it('what nobody sees, which text shows and JSON and values keep', async () => {
+    const [sly, seen, json] = ['\u202e\x9b\x1b\r\u{e0041}\ufff9', '\\u{202e}\\u{9b}\\u{1b}\\u{d}\\u{e0041}\\u{fff9}', '"\\u202e\\u009b"'];
+    assert.equal(textOf(await returns(sly)), seen);
+    assert.equal(textOf(await returns({ a: '\u202e\x9b' })), `{"a":${json}}`);
+    assert.equal(textOf(await returns('{\r"a": "\u202e\x9b"\r\n}')), `{ "a": ${json}\r\n}`);
+    assert.deepEqual(await returns({ content: [{ type: 'text', text: sly }], structuredContent: { sly } }),
+      { content: [{ type: 'text', text: seen }], structuredContent: { sly } });
+    assert.equal(textOf(await returns(f.error('E', sly).details({ sly, more: ['\u202e\x9b'] }))), `E: ${seen}\nsly: ${seen}\nmore: [${json}]`);
+    const honest = '\u{1f469}\u200d\u{1f680} \u0645\u06cc\u200c\u062e \u2764\ufe0f\u200d\u{1f525} 1\ufe0f\u20e3 a\r\nb\tc';
+    assert.equal(textOf(await returns(honest)), honest);
+    assert.equal(textOf(await returns('a\u200db\ufe0f1\u200c\u2764\ufe0f\ufe0e')), 'a\\u{200d}b\\u{fe0f}1\\u{200c}\u2764\ufe0f\\u{fe0e}');
+  });
+
   it('a result with contents of every type that the protocol has, or with none', async () => {
     for (const result of [
       { content: [{ type: 'text', text: 'a' }, { type: 'audio', data: 'YQ==', mimeType: 'audio/wav' }], structuredContent: { a: 1 }, isError: true },

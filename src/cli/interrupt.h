@@ -7,9 +7,7 @@
  * milliseconds and everything is cleaned up on the way out. A second one, should that
  * hang, ends this process; the kernel then kills what it had started.
  *
- * Start it once nothing blocks on the user any more (a prompt on standard input) and
- * before the engine, so that every process of the engine inherits the blocked signals:
- * a terminal sends them to all of the group.
+ * Start it once nothing blocks on the user any more (a prompt on standard input).
  */
 #ifndef GBX_CLI_INTERRUPT_H
 #define GBX_CLI_INTERRUPT_H

@@ -319,14 +319,22 @@ static bool read_config(template *t)
            (t->config.layers_off == 0 || t->config.attack_mode);
 }
 
-/* SIGCHLD through a descriptor; everything else as a fresh program has it. */
+/* SIGCHLD comes through a descriptor. Requests to end, which a terminal or a service manager
+ * sends to every process of the host, stay blocked here and in workers: the host decides
+ * what becomes of a call, and ends it by SIGKILL. Signals that stop stay as they are: host
+ * and workers then stop, and go on, together. */
 static bool set_signals(template *t)
 {
+    static const int requests[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     sigset_t set;
+    sigset_t blocked;
 
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGCHLD);
-    if (sigprocmask(SIG_SETMASK, &set, NULL) < 0)
+    blocked = set;
+    for (size_t i = 0; i < GBX_COUNTOF(requests); i++)
+        (void)sigaddset(&blocked, requests[i]);
+    if (sigprocmask(SIG_SETMASK, &blocked, NULL) < 0)
         return false;
     (void)signal(SIGCHLD, SIG_DFL);
     (void)signal(SIGPIPE, SIG_DFL);

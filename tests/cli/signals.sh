@@ -63,6 +63,20 @@ all_gone() {
     return 1
 }
 
+# What is sent to all but the command itself changes nothing of the call.
+spare_the_call() { # signal
+    local pid status family
+    setsid "$glovebox" run '() => { for (;;) {} }' --timeout 1500 2>"$err" >/dev/null &
+    pid=$!
+    wait_for_worker "$pid" || fail "$1: no worker was seen"
+    family=$(descendants "$pid")
+    # shellcheck disable=SC2086
+    kill -s "$1" $family
+    wait "$pid"
+    status=$?
+    [ $status -eq 10 ] || fail "$1 to all but the command: status $status, wanted 10: $(cat "$err")"
+}
+
 interrupt() { # how, status wanted, who: pid of the command -> those to signal
     local signal=$1 wanted=$2 status pid family
     setsid "$glovebox" run '() => { for (;;) {} }' --timeout 20000 2>"$err" >/dev/null &
@@ -90,6 +104,9 @@ interrupt HUP 17 command
 interrupt INT 17 command
 # A terminal sends Ctrl-C to every process of the group.
 interrupt INT 17 group
+for signal in INT QUIT HUP TERM; do
+    spare_the_call $signal
+done
 # Nothing can be caught here: the kernel must clean up.
 interrupt KILL 137 command
 exit $failed

@@ -15,7 +15,7 @@ _glovebox() {
     local command=${COMP_WORDS[1]} options=
     local common='--color --help' engine='--require --jit --globals --runner'
     engine+=' --total-memory --total-cpu --worker-uid --speculation'
-    local policy='--policy --allow --secret'
+    local policy='--policy --allow --secret --trust-files'
 
     COMPREPLY=()
     # --name=value comes as three words.
@@ -103,8 +103,8 @@ _glovebox() {
             fi
             options="--form --json $policy $common"
             ;;
-        'mcp import') options="--from --config --rewrite --dry-run $common" ;;
-        'mcp doctor') options="--config --json $common" ;;
+        'mcp import') options="--from --config --rewrite --dry-run --trust-files $common" ;;
+        'mcp doctor') options="--config --json --trust-files $common" ;;
         'mcp print-config')
             options="--config --data --name $common"
             [[ $cur == -* ]] || options='claude claude-code cursor vscode codex'

@@ -30,8 +30,8 @@ static void configuration(const char *text, size_t len)
     gbx_mcp_config *config = NULL;
     gbx_error error = {0};
 
-    if (gbx_mcp_config_parse(text, len, "/nonexistent/mcp.json", &config, &error) !=
-        GBX_OK)
+    if (gbx_mcp_config_parse(text, len, "/nonexistent/mcp.json", GBX_TRUST_OWN, &config,
+                             &error) != GBX_OK)
         check_message(&error);
     gbx_mcp_config_free(config);
 }
@@ -67,8 +67,8 @@ static void arguments(const char *text, size_t len)
     gbx_gate_verdict verdict;
 
     if (judge == NULL)
-        assert(gbx_mcp_config_parse(rules, sizeof rules - 1, NULL, &judge, NULL) ==
-               GBX_OK);
+        assert(gbx_mcp_config_parse(rules, sizeof rules - 1, NULL, GBX_TRUST_OWN,
+                                    &judge, NULL) == GBX_OK);
     gbx_buf_init(&why, GBX_KIB(1));
     if (!gbx_gate_args_open(text, len, &args, &why)) {
         assert(why.len > 0 && args.at == NULL);

@@ -22,6 +22,11 @@
 extern "C" {
 #endif
 
+/** Bits of the flags of gbx_policy_parse_with() and gbx_policy_load_with(). */
+typedef enum gbx_policy_flag {
+    GBX_POLICY_TRUST_FILES = 1, /**< take files whoever can change them */
+} gbx_policy_flag;
+
 /** A policy that allows nothing, or NULL if memory is out. */
 GBX_API gbx_policy *gbx_policy_new(void);
 
@@ -40,15 +45,40 @@ GBX_API GBX_MUST_USE gbx_status gbx_policy_parse(const char *json, size_t json_l
                                                  gbx_policy **ret_policy,
                                                  gbx_error *reterr);
 
+/** The same with gbx_policy_flag bits, which are the policy's from then on. */
+GBX_API GBX_MUST_USE gbx_status gbx_policy_parse_with(const char *json, size_t json_len,
+                                                      const char *base_dir,
+                                                      uint32_t flags,
+                                                      gbx_policy **ret_policy,
+                                                      gbx_error *reterr);
+
 /**
  * Read a policy from a file. Relative paths in it begin at its own directory, and code
  * can never read that file, whatever directories it may read.
  *
- * @retval GBX_E_OS the file cannot be read.
+ * This file, and every file that a policy names (secrets, certificates), must belong to
+ * root or to the effective user, and nobody else may write it; so must the directories and
+ * symbolic links on its path, but for those above $HOME. A directory that others may write
+ * needs the sticky bit, or is mounted read-only. Others may not read a secret either; one
+ * of root's is taken with a warning. A refusal has the command that repairs it
+ * (docs/policy.md).
+ *
+ * @retval GBX_E_OS the file cannot be read, or is refused: then os_errno is EPERM.
  */
 GBX_API GBX_MUST_USE gbx_status gbx_policy_load(const char *path,
                                                 gbx_policy **ret_policy,
                                                 gbx_error *reterr);
+
+/** The same with gbx_policy_flag bits, which are the policy's from then on. */
+GBX_API GBX_MUST_USE gbx_status gbx_policy_load_with(const char *path, uint32_t flags,
+                                                     gbx_policy **ret_policy,
+                                                     gbx_error *reterr);
+
+/**
+ * Warnings about files that the policy has taken; NULL: there are no more of them. Each is
+ * one line for the person who runs the host; borrowed until the policy changes or is freed.
+ */
+GBX_API const char *gbx_policy_warning(const gbx_policy *policy, size_t index);
 
 /**
  * Allow one thing more, in the words of the command's flag --allow:
@@ -85,7 +115,8 @@ GBX_API GBX_MUST_USE gbx_status gbx_policy_secret(gbx_policy *policy, const char
 /**
  * The same, with the value from where the host has it: the environment variable
  * @p source or, with a slash in it, the file of that path, without a line end at its
- * end. Code can never read that file.
+ * end. Code can never read that file, and others may neither change nor read it, as for
+ * gbx_policy_load().
  */
 GBX_API GBX_MUST_USE gbx_status
 gbx_policy_secret_from(gbx_policy *policy, const char *name, const char *source,

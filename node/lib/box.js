@@ -45,6 +45,7 @@ export class Box {
     this.waiting = new Set(); // calls that have not been submitted
     this.console = typeof options.console === 'object' ? options.console : undefined;
     this.baseDir = taken.baseDir;
+    this.trustFiles = taken.trustFiles;
     this.transport = options.transport;
     this.securityLog = options.securityLog;
     this.sink = undefined;

@@ -49,7 +49,7 @@ function freshNames(list, exposed) {
 }
 
 /** What addon.submit() takes beside code and input, or undefined. */
-function takeExtra(options, baseDir) {
+function takeExtra(options, { baseDir, trustFiles }) {
   const { bindings, dataset, limits, policy, seed, nowMs } = options;
   if (
     bindings === undefined && dataset === undefined && limits === undefined && policy === undefined &&
@@ -66,7 +66,7 @@ function takeExtra(options, baseDir) {
     extra.dataset = dataset;
   }
   if (limits !== undefined) extra.limits = takeLimits(limits, 'limits');
-  if (policy !== undefined) Object.assign(extra, { policy: policyJson(policy), baseDir });
+  if (policy !== undefined) Object.assign(extra, { policy: policyJson(policy), baseDir, trustFiles });
   if (seed !== undefined) extra.seed = takeNumber('seed', seed, 0, Number.MAX_SAFE_INTEGER);
   if (nowMs !== undefined) extra.nowMs = takeNumber('nowMs', nowMs, -8.64e15, 8.64e15);
   return extra;
@@ -171,7 +171,7 @@ export class SandboxEngine {
         throw new TypeError('input and inputJson exclude each other');
       }
       if (onLog !== undefined && typeof onLog !== 'function') throw wrong('onLog', 'a function', onLog);
-      return this.#run(takeForm(form), code, input, inputJson, signal, onLog, takeExtra(options, this.#box.baseDir), options[ANSWERS]);
+      return this.#run(takeForm(form), code, input, inputJson, signal, onLog, takeExtra(options, this.#box), options[ANSWERS]);
     } catch (error) {
       return Promise.reject(error);
     }

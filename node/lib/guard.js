@@ -4,7 +4,7 @@
 // parses: a word in a string or a comment is never a use.
 import { addon, problem } from './native.js';
 import { hintOfEngine } from './hints.js';
-import { asOption, needOptions, takeBaseDir, takeLimits, takePolicy, wrong } from './options.js';
+import { asOption, needOptions, takeBaseDir, takeLimits, takePolicy, takeTrust, wrong } from './options.js';
 import { secondOpinion } from './syntax.js';
 
 const FORMS = ['function', 'execute', 'body', 'script'];
@@ -52,7 +52,8 @@ function check(code, options) {
   if (typeof code !== 'string')
     return [form, [{ message: 'the code must be a string', line: 0, column: 0, code: 'INVALID_CODE', rule: 'form' }]];
   try {
-    return [form, violationsOf(addon.check(form, code, takePolicy(options), codeBytes, takeBaseDir(options)))];
+    const found = addon.check(form, code, takePolicy(options), codeBytes, takeBaseDir(options), takeTrust(options));
+    return [form, violationsOf(found)];
   } catch (error) {
     throw asOption(error, options);
   }

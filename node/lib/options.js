@@ -72,7 +72,7 @@ const FAMILIAR = {
 
 const OTHERS = [
   'limits', 'policy', 'console', 'fetch', 'fs', 'crypto', 'env', 'secrets', 'capabilities',
-  'preload', 'transport', 'securityLog', 'runner', 'baseDir',
+  'preload', 'transport', 'securityLog', 'runner', 'baseDir', 'trustFiles',
 ];
 
 const KNOWN = new Set([
@@ -264,6 +264,11 @@ export function takeBaseDir({ baseDir = '.' }) {
   }
 }
 
+/** Are the files of a policy taken whoever can change them? */
+export function takeTrust({ trustFiles = false }) {
+  return flag('trustFiles', trustFiles);
+}
+
 /** Everything for addon.open(). */
 export function takeOptions(options) {
   needOptions(options);
@@ -298,6 +303,7 @@ export function takeOptions(options) {
   if (options.preload !== undefined) taken.preloads = takePreloads(options.preload);
   taken.policy = takePolicy(options);
   taken.baseDir = takeBaseDir(options);
+  taken.trustFiles = takeTrust(options);
   taken.hasTransport = options.transport !== undefined;
   taken.hasSecurityLog = options.securityLog !== undefined;
   taken.workerPath = workerPath;

@@ -34,9 +34,9 @@ function needAnnotations(annotations) {
  */
 function needConfig(config) {
   takeOptions(needObject(config, 'config'));
-  const { policy, console, fetch, fs, crypto, capabilities, baseDir } = config;
+  const { policy, console, fetch, fs, crypto, capabilities, baseDir, trustFiles } = config;
   if (addon !== undefined && policy?.env === undefined && policy?.secrets === undefined)
-    hasForm('() => 1', { policy, console, fetch, fs, crypto, capabilities, baseDir });
+    hasForm('() => 1', { policy, console, fetch, fs, crypto, capabilities, baseDir, trustFiles });
   return { ...config, baseDir: takeBaseDir(config) };
 }
 

@@ -141,11 +141,12 @@ static bool take_bindings(napi_env env, napi_value extra, call *c)
     return true; /* or an exception is pending, which take_extra() sees */
 }
 
-/* extra: {bindings, dataset, policy, baseDir, limits, logs, seed, nowMs} */
+/* extra: {bindings, dataset, policy, baseDir, trustFiles, limits, logs, seed, nowMs} */
 static bool take_extra(napi_env env, napi_value extra, call *c)
 {
     napi_value value;
     napi_value base_dir;
+    napi_value trust_files;
     bool is_pending = false;
     double number;
     size_t ignored;
@@ -158,7 +159,8 @@ static bool take_extra(napi_env env, napi_value extra, call *c)
         c->core.dataset = c->dataset = gbx_node_string(env, value, &ignored);
     if (napi_get_named_property(env, extra, "policy", &value) == napi_ok &&
         napi_get_named_property(env, extra, "baseDir", &base_dir) == napi_ok &&
-        !gbx_node_policy_take(env, value, base_dir, &c->policy))
+        napi_get_named_property(env, extra, "trustFiles", &trust_files) == napi_ok &&
+        !gbx_node_policy_take(env, value, base_dir, trust_files, &c->policy))
         return false;
     c->core.policy = c->policy;
     if (napi_get_named_property(env, extra, "limits", &value) == napi_ok &&

@@ -43,8 +43,8 @@ static napi_value describe(napi_env env, const gbx_report *report)
 napi_value gbx_node_check(napi_env env, napi_callback_info info)
 {
     static const gbx_limits none = GBX_LIMITS_INIT;
-    size_t argc = 5;
-    napi_value argv[5];
+    size_t argc = 6;
+    napi_value argv[6];
     gbx_limits limits = none;
     gbx_node_text code;
     gbx_policy *policy = NULL;
@@ -55,7 +55,7 @@ napi_value gbx_node_check(napi_env env, napi_callback_info info)
 
     if (napi_get_cb_info(env, info, &argc, argv, NULL, NULL) != napi_ok ||
         napi_get_value_uint32(env, argv[0], &form) != napi_ok ||
-        !gbx_node_policy_take(env, argv[2], argv[4], &policy))
+        !gbx_node_policy_take(env, argv[2], argv[4], argv[5], &policy))
         return NULL;
     (void)napi_get_value_uint32(env, argv[3], &limits.code_bytes);
     if (gbx_node_text_take(env, argv[1], &code)) {

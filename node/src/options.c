@@ -122,6 +122,24 @@ static bool take_preloads(napi_env env, napi_value object, gbx_node_options *o)
     return o->preloads != NULL;
 }
 
+/* process.emitWarning(text): on standard error, unless the program listens. */
+static void emit_warnings(napi_env env, const gbx_policy *policy)
+{
+    const char *text;
+    napi_value process;
+    napi_value emit;
+    napi_value warning;
+
+    for (size_t i = 0; (text = gbx_policy_warning(policy, i)) != NULL; i++) {
+        if (napi_get_global(env, &process) != napi_ok ||
+            napi_get_named_property(env, process, "process", &process) != napi_ok ||
+            napi_get_named_property(env, process, "emitWarning", &emit) != napi_ok ||
+            napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &warning) != napi_ok)
+            return;
+        (void)napi_call_function(env, process, emit, 1, &warning, NULL);
+    }
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_node_throw(napi_env env, const gbx_error *error)
@@ -143,8 +161,9 @@ void gbx_node_limits_take(napi_env env, napi_value object, gbx_limits *ret)
 }
 
 bool gbx_node_policy_take(napi_env env, napi_value json, napi_value base_dir,
-                          gbx_policy **ret)
+                          napi_value trust_files, gbx_policy **ret)
 {
+    bool trusts_all = false;
     size_t len;
     size_t ignored;
     char *text = gbx_node_string(env, json, &len);
@@ -157,7 +176,10 @@ bool gbx_node_policy_take(napi_env env, napi_value json, napi_value base_dir,
     if (text == NULL)
         return napi_is_exception_pending(env, &is_pending) == napi_ok && !is_pending;
     base = gbx_node_string(env, base_dir, &ignored);
-    status = gbx_policy_parse(text, len, base, ret, &error);
+    (void)napi_get_value_bool(env, trust_files, &trusts_all);
+    status =
+        gbx_policy_parse_with(text, len, base, trusts_all ? GBX_POLICY_TRUST_FILES : 0,
+                              ret, &error);
     free(base);
     free(text);
     if (status != GBX_OK)
@@ -171,6 +193,7 @@ gbx_node_options *gbx_node_options_take(napi_env env, napi_value object)
     gbx_node_options *o = calloc(1, sizeof *o);
     napi_value policy;
     napi_value base_dir;
+    napi_value trust_files;
 
     if (o == NULL) {
         (void)napi_throw_error(env, "GBX_E_NOMEM", "no memory for options");
@@ -186,10 +209,12 @@ gbx_node_options *gbx_node_options_take(napi_env env, napi_value object)
     if (!take_preloads(env, object, o) ||
         napi_get_named_property(env, object, "policy", &policy) != napi_ok ||
         napi_get_named_property(env, object, "baseDir", &base_dir) != napi_ok ||
-        !gbx_node_policy_take(env, policy, base_dir, &o->core.policy)) {
+        napi_get_named_property(env, object, "trustFiles", &trust_files) != napi_ok ||
+        !gbx_node_policy_take(env, policy, base_dir, trust_files, &o->core.policy)) {
         gbx_node_options_free(o);
         return NULL;
     }
+    emit_warnings(env, o->core.policy);
     return o;
 }
 

@@ -29,9 +29,10 @@ void gbx_node_options_free(gbx_node_options *options);
 void gbx_node_limits_take(napi_env env, napi_value object, gbx_limits *ret);
 
 /* The policy in a JSON text, or NULL for none; relative paths of it begin at base_dir, if
- * that is a string. False with an exception thrown. */
+ * that is a string, and its files are taken unexamined if trust_files is true. False with
+ * an exception thrown. */
 bool gbx_node_policy_take(napi_env env, napi_value json, napi_value base_dir,
-                          gbx_policy **ret);
+                          napi_value trust_files, gbx_policy **ret);
 
 /* Throw what the library said: wrong use as TypeError, else as Error; .code is the
  * status' name. */

@@ -192,6 +192,9 @@ export interface SandboxConfig {
   /** Where relative paths of the policy, of a call's too, begin. Default: the directory that is
    * the current one when the engine is made. */
   baseDir?: string | undefined;
+  /** Take the files that the policy names (of secrets, `caFile`) whoever can change or read
+   * them. Default false: they are refused unless only root and this user can. */
+  trustFiles?: boolean | undefined;
   /** Capture console lines (default), do without a console, or stream them too. */
   console?: boolean | SandboxConsole | undefined;
   /** Sites that code may fetch from; an empty list is none. */

@@ -22,7 +22,7 @@ export type GuardResult =
 export type GuardOptions = { form?: SandboxForm | undefined } & Pick<
   SandboxConfig,
   'policy' | 'console' | 'fetch' | 'fs' | 'crypto' | 'env' | 'capabilities' | 'limits'
-  | 'baseDir'
+  | 'baseDir' | 'trustFiles'
 >;
 
 /** Check code without running it: early advice, no security boundary. */

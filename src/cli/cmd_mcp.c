@@ -146,11 +146,28 @@ static bool lacks_security_log(const serving *s)
            !s->security_log.is_open;
 }
 
+static bool read_servers(serving *s)
+{
+    gbx_status status;
+
+    if (s->args->config == NULL)
+        return true;
+    status = gbx_mcp_servers_read(&s->servers, s->args->config,
+                                  s->args->policy.trust_files ? GBX_TRUST_ALL
+                                                              : GBX_TRUST_OWN,
+                                  &s->trouble.err);
+    if (status == GBX_OK)
+        return true;
+    s->trouble.file = s->args->config;
+    gbx_trouble_input(&s->trouble, status);
+    return false;
+}
+
 static bool open_servers(serving *s)
 {
     gbx_status status =
-        gbx_mcp_servers_open(&s->servers, s->args->config, s->loop, s->server,
-                             &s->security_log, &s->options, &s->trouble.err);
+        gbx_mcp_servers_open(&s->servers, s->loop, s->server, &s->security_log,
+                             &s->options, &s->trouble.err);
 
     if (status == GBX_OK)
         status = gbx_mcp_prompts_execute(&s->prompts, s->server, s->servers.config,
@@ -158,12 +175,9 @@ static bool open_servers(serving *s)
     if (status == GBX_OK)
         return true;
     s->trouble.file = s->args->config;
-    if (s->servers.config == NULL)
-        gbx_trouble_input(&s->trouble, status);
-    else if (lacks_security_log(s))
-        gbx_trouble_output(&s->trouble);
-    else
+    if (!lacks_security_log(s))
         return fail_host(s, status);
+    gbx_trouble_output(&s->trouble);
     return false;
 }
 
@@ -307,8 +321,8 @@ static int serve(mcp_args *args)
 
     s.err = gbx_term_open(stderr, (gbx_color)args->common.color);
     if (gbx_policy_args_make(&args->policy, &s.policy, &s.trouble) &&
-        open_security_log(&s) && take_descriptors(&s) && start_server(&s) &&
-        offer_data(&s)) {
+        open_security_log(&s) && take_descriptors(&s) && read_servers(&s) &&
+        start_server(&s) && offer_data(&s)) {
         raise_descriptor_limit();
         status = look_at_the_end(&s, gbx_mcp_loop_run(s.loop));
         limit_the_end(status);

@@ -6,6 +6,7 @@
 #include "cli/failure.h"
 #include "cli/mcp_commands.h"
 #include "cli/mcp_doctor_rules.h"
+#include "cli/policy_args.h"
 #include "mcp/hosts/hosts.h"
 #include "mcp/rules/rules.h"
 #include "mcp/upstream/upstream.h"
@@ -19,6 +20,7 @@
 typedef struct doctor_args {
     const char *config;
     bool json;
+    bool trust_files;
     gbx_common_args common;
 } doctor_args;
 
@@ -28,6 +30,7 @@ static const gbx_opt rows[] = {
      GBX_OPT_TEXT, offsetof(doctor_args, config), 0, 0, NULL},
     {"json", NULL, "print one JSON object", GBX_OPT_FLAG, offsetof(doctor_args, json),
      0, 0, NULL},
+    GBX_OPT_TRUST_FILES(doctor_args, trust_files),
 };
 
 static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
@@ -327,7 +330,9 @@ static int doctor(const doctor_args *args)
     }
     if (status == GBX_OK) {
         trouble.file = path;
-        status = gbx_mcp_config_load(path, &e.config, &trouble.err);
+        status =
+            gbx_mcp_config_load(path, args->trust_files ? GBX_TRUST_ALL : GBX_TRUST_OWN,
+                                &e.config, &trouble.err);
     }
     if (status != GBX_OK) {
         gbx_trouble_input(&trouble, status);
@@ -335,6 +340,7 @@ static int doctor(const doctor_args *args)
             trouble.hint = "'glovebox mcp import' makes one of the servers that hosts "
                            "have";
     } else {
+        gbx_policy_print_warnings(e.config->rules->secrets);
         status = examine(&e, &trouble.err);
         if (status != GBX_OK)
             gbx_trouble_host(&trouble, status);

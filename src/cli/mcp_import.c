@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "cli/mcp_commands.h"
+#include "cli/policy_args.h"
 #include "mcp/config/config.h"
 #include "mcp/config/replace.h"
 
@@ -17,6 +18,7 @@ typedef struct import_args {
     const char *config;
     bool dry_run;
     bool rewrite;
+    bool trust_files;
     gbx_common_args common;
 } import_args;
 
@@ -34,6 +36,7 @@ static const gbx_opt rows[] = {
      GBX_OPT_FLAG, offsetof(import_args, rewrite), 0, 0, NULL},
     {"dry-run", NULL, "say what would be done, and write nothing", GBX_OPT_FLAG,
      offsetof(import_args, dry_run), 0, 0, NULL},
+    GBX_OPT_TRUST_FILES(import_args, trust_files),
 };
 
 static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
@@ -104,6 +107,7 @@ static int import_main(const gbx_command *self, int argc, char **argv)
     if (count > 0)
         return gbx_command_misuse(self, false,
                                   "mcp import takes no argument: see '--from'");
+    im.trust = args.trust_files ? GBX_TRUST_ALL : GBX_TRUST_OWN;
     im.out = gbx_term_open(stdout, (gbx_color)args.common.color);
     im.err = gbx_term_open(stderr, (gbx_color)args.common.color);
     if (import_all(&im, &args, &trouble))
@@ -217,7 +221,8 @@ static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dr
     char name[GBX_HOST_NAME_SIZE] = "";
     GBX_CLEANUP(release) json_t *needs = gbx_host_needs(im->own_path);
     const gbx_host_start us = {program, im->own_path, needs};
-    gbx_status status = gbx_host_file_read(from->place.path, &file, &trouble->err);
+    gbx_status status =
+        gbx_host_file_read(from->place.path, im->trust, &file, &trouble->err);
 
     gbx_buf_init(&text, GBX_MIB(80));
     if (status != GBX_OK) {

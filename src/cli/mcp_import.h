@@ -24,6 +24,7 @@ typedef struct gbx_import_place {
 } gbx_import_place;
 
 typedef struct gbx_import {
+    gbx_trust trust; /* of all files that are read */
     char own_path[PATH_MAX];
     int own_lock;    /* nobody else changes our file before we have; -1: none */
     gbx_edit own;    /* our file, as it will be */

@@ -19,7 +19,7 @@ static gbx_status load(const gbx_import *im, gbx_error *reterr)
     gbx_mcp_config *config = NULL;
     gbx_status status =
         gbx_mcp_config_parse((const char *)im->own.text.data, im->own.text.len,
-                             im->own_path, &config, reterr);
+                             im->own_path, im->trust, &config, reterr);
 
     gbx_mcp_config_free(config);
     return status;
@@ -62,9 +62,13 @@ static bool lock_own(gbx_import *im, gbx_trouble *trouble)
         status = lock_new(im, &trouble->err);
     if (status == GBX_OK && stat(im->own_path, &st) == 0 && S_ISREG(st.st_mode) &&
         access(im->own_path, W_OK) == 0)
-        status = gbx_file_lock(im->own_path, &im->own_lock, &trouble->err);
+        status = gbx_file_lock(im->own_path, im->trust, &im->own_lock, &trouble->err);
     if (status == GBX_OK)
         return true;
+    if (trouble->err.os_errno == EPERM) {
+        gbx_import_name_file(trouble, im->own_path, status);
+        return false;
+    }
     gbx_trouble_output(trouble);
     trouble->hint = "somebody else is changing it: try again";
     return false;
@@ -95,7 +99,7 @@ bool gbx_import_open(gbx_import *im, const char *path, bool is_dry,
     }
     if (!is_dry && !lock_own(im, trouble))
         return false;
-    status = gbx_host_file_read(im->own_path, &file, &trouble->err);
+    status = gbx_host_file_read(im->own_path, im->trust, &file, &trouble->err);
     im->own_is_new = status == GBX_E_OS && trouble->err.os_errno == ENOENT;
     if (status != GBX_OK && !im->own_is_new) {
         gbx_import_name_file(trouble, im->own_path, status);

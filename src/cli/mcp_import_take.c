@@ -282,7 +282,8 @@ static void take_servers(gbx_import *im, gbx_import_place *to, const json_t *ser
     GBX_CLEANUP(gbx_host_answers_cleanup) gbx_host_answers answers = {.off = NULL};
     char path[PATH_MAX];
     gbx_error err = {0};
-    gbx_status status = gbx_host_answers_read(&to->place, &answers, path, &err);
+    gbx_status status =
+        gbx_host_answers_read(&to->place, im->trust, &answers, path, &err);
     const char *name;
     json_t *entry;
 
@@ -341,7 +342,7 @@ void gbx_import_host(gbx_import *im, gbx_host_kind host)
     for (size_t i = 0; i < count; i++) {
         gbx_host_file_text file = {.root = NULL};
         gbx_error err = {0};
-        gbx_status status = gbx_host_file_read(places[i].path, &file, &err);
+        gbx_status status = gbx_host_file_read(places[i].path, im->trust, &file, &err);
 
         if (status == GBX_OK) {
             take_place(im, &file, &places[i]);
@@ -359,7 +360,7 @@ void gbx_import_file(gbx_import *im, const char *path)
     gbx_host_file_text file = {.root = NULL};
     gbx_host_place place;
     gbx_error err = {0};
-    gbx_status status = gbx_host_file_read(path, &file, &err);
+    gbx_status status = gbx_host_file_read(path, im->trust, &file, &err);
 
     if (status == GBX_OK) {
         if (gbx_host_place_of(path, file.root, file.is_toml, &place)) {

@@ -4,6 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "cli/policy_args.h"
+#include "mcp/rules/rules.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -72,20 +74,29 @@ static void say_unsent(gbx_mcp_servers *servers)
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, const char *path,
-                                gbx_mcp_loop *loop, gbx_mcp_server *server,
-                                gbx_security_log *log, gbx_options *options,
-                                gbx_error *reterr)
+gbx_status gbx_mcp_servers_read(gbx_mcp_servers *servers, const char *path,
+                                gbx_trust trust, gbx_error *reterr)
+{
+    gbx_status status = gbx_mcp_config_load(path, trust, &servers->config, reterr);
+
+    if (status != GBX_OK)
+        return status;
+    if (servers->config->server_count == 0)
+        say_none(path);
+    gbx_policy_print_warnings(servers->config->rules->secrets);
+    return GBX_OK;
+}
+
+gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, gbx_mcp_loop *loop,
+                                gbx_mcp_server *server, gbx_security_log *log,
+                                gbx_options *options, gbx_error *reterr)
 {
     gbx_upstream_hooks hooks = {.user = servers,
                                 .tools_changed = on_tools,
                                 .log = on_log};
-    gbx_status status = gbx_mcp_config_load(path, &servers->config, reterr);
+    gbx_status status = GBX_OK;
 
-    if (status == GBX_OK && servers->config->server_count == 0)
-        say_none(path);
-    if (status == GBX_OK && !log->is_open &&
-        servers->config->settings.audit_path != NULL)
+    if (!log->is_open && servers->config->settings.audit_path != NULL)
         status = gbx_security_log_open(log, servers->config->settings.audit_path,
                                        GBX_LOG_GOES_ON, reterr);
     if (status == GBX_OK)

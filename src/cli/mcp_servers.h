@@ -17,13 +17,16 @@ typedef struct gbx_mcp_servers {
     gbx_mcp_code *code;
 } gbx_mcp_servers;
 
-/* path: of the file with mcpServers. The log that it names is opened if there is none yet,
- * and written by all that is made of options then; both are the caller's. What was begun is
- * undone by gbx_mcp_servers_close(). */
-gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, const char *path,
-                                gbx_mcp_loop *loop, gbx_mcp_server *server,
-                                gbx_security_log *log, gbx_options *options,
-                                gbx_error *reterr);
+/* Reads the file with mcpServers. It may be a FIFO, which is waited for: signals must still
+ * do what they do in a fresh process. What was begun is undone by gbx_mcp_servers_close(). */
+gbx_status gbx_mcp_servers_read(gbx_mcp_servers *servers, const char *path,
+                                gbx_trust trust, gbx_error *reterr);
+
+/* What has been read comes to life. The log that it names is opened if there is none yet,
+ * and written by all that is made of options then; both are the caller's. */
+gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, gbx_mcp_loop *loop,
+                                gbx_mcp_server *server, gbx_security_log *log,
+                                gbx_options *options, gbx_error *reterr);
 
 /* After the loop has ended, before the server is freed and the log is closed. */
 void gbx_mcp_servers_close(gbx_mcp_servers *servers);

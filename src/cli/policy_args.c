@@ -3,11 +3,13 @@
  * read by every process of the machine. */
 #include "cli/policy_args.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const gbx_opt rows[] = {
     {"policy", "FILE",
@@ -22,6 +24,7 @@ static const gbx_opt rows[] = {
      "the file X if it has a slash, holds; for SITE,... alone. The code never sees "
      "it; repeatable",
      GBX_OPT_LIST, offsetof(gbx_policy_args, secrets), 0, 0, NULL},
+    GBX_OPT_TRUST_FILES(gbx_policy_args, trust_files),
 };
 
 static bool fail_option(gbx_policy_args *args, const char *option, const char *text,
@@ -60,24 +63,19 @@ static gbx_status add_secret(gbx_policy *policy, const char *text, gbx_error *er
 
 static bool begin(gbx_policy_args *args, gbx_policy **ret, gbx_trouble *trouble)
 {
+    const uint32_t flags = args->trust_files ? GBX_POLICY_TRUST_FILES : 0;
     gbx_error *err = &trouble->err;
     gbx_status status = GBX_OK;
 
     if (args->file != NULL) {
-        status = gbx_policy_load(args->file, ret, err);
+        status = gbx_policy_load_with(args->file, flags, ret, err);
         if (status == GBX_OK)
             return true;
-        if (status == GBX_E_OS)
-            (void)snprintf(err->message, sizeof err->message,
-                           "cannot read the policy '%.200s': %s", args->file,
-                           strerror(err->os_errno));
         trouble->file = args->file;
         gbx_trouble_input(trouble, status);
         return false;
     }
-    *ret = gbx_policy_new();
-    if (*ret == NULL)
-        status = gbx_fail(err, GBX_E_NOMEM, "no memory for the policy");
+    status = gbx_policy_parse_with("{}", 2, NULL, flags, ret, err);
     if (status == GBX_OK)
         status = gbx_policy_allow(*ret, "console", err);
     if (status == GBX_OK)
@@ -117,7 +115,23 @@ bool gbx_policy_args_make(gbx_policy_args *args, gbx_policy **ret, gbx_trouble *
             return fail_option(args, "--secret", args->secrets.item[i], status,
                                trouble);
     }
+    gbx_policy_print_warnings(policy);
     *ret = policy;
     policy = NULL;
     return true;
+}
+
+void gbx_policy_print_warnings(const gbx_policy *policy)
+{
+    const char *warning;
+
+    for (size_t i = 0; (warning = gbx_policy_warning(policy, i)) != NULL; i++) {
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line;
+
+        gbx_buf_init(&line, GBX_KIB(4)); /* what a pipe takes at once */
+        if (gbx_buf_puts(&line, "glovebox: warning: ") &&
+            gbx_utf8_append_escaped(&line, warning, strlen(warning), GBX_ESCAPE_LINE) &&
+            gbx_buf_puts(&line, "\n"))
+            (void)gbx_fd_offer(STDERR_FILENO, line.data, line.len, 0);
+    }
 }

@@ -36,9 +36,9 @@ typedef struct gbx_host_text {
     size_t len;
 } gbx_host_text;
 
-/* The contents of a file that holds one secret. Code can never read that file: it is
- * added to file->own. A relative path is below base_dir. */
-gbx_status gbx_host_file(gbx_file_policy *file, const char *base_dir, const char *path,
+/* The contents of a file that holds one secret, if the policy trusts it. Code can never
+ * read that file: it is added to policy->file.own. A relative path is below base_dir. */
+gbx_status gbx_host_file(gbx_policy *policy, const char *base_dir, const char *path,
                          size_t len, gbx_host_text *ret, gbx_error *reterr);
 void gbx_host_text_free(gbx_host_text *text);
 

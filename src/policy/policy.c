@@ -53,6 +53,7 @@ static void free_all(gbx_policy *policy)
     gbx_secrets_cut(policy->secrets, 0, policy->secret_count);
     free(policy->secrets);
     free_names(policy->functions, policy->function_count);
+    free_names(policy->warnings, policy->warning_count);
     free(policy);
 }
 
@@ -134,6 +135,12 @@ gbx_policy *gbx_policy_new(void)
     policy->file.max_bytes = FILE_BYTES;
     policy->limits.struct_size = sizeof policy->limits;
     return policy;
+}
+
+const char *gbx_policy_warning(const gbx_policy *policy, size_t index)
+{
+    return policy != NULL && index < policy->warning_count ? policy->warnings[index]
+                                                           : NULL;
 }
 
 void gbx_policy_free(gbx_policy *policy)

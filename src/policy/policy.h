@@ -15,6 +15,7 @@
 #include <glovebox/policy.h>
 
 #include "base/buf.h"
+#include "policy/trusted_file.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -106,6 +107,9 @@ struct gbx_policy {
     size_t function_count;
     bool all_functions;
     gbx_limits limits; /* 0: not said here */
+    gbx_trust trust;   /* which files are taken, of those that it names */
+    char **warnings;   /* of files that were taken all the same */
+    size_t warning_count;
 };
 
 /* The same policy once more; give it back with gbx_policy_free(). */

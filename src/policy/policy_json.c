@@ -125,7 +125,7 @@ static void release_policy(gbx_policy **policy)
     gbx_policy_free(*policy);
 }
 
-static gbx_status parse(gbx_json_reader *r, gbx_policy **ret)
+static gbx_status parse(gbx_json_reader *r, gbx_trust trust, gbx_policy **ret)
 {
     GBX_CLEANUP(release) json_t *value = NULL;
     GBX_CLEANUP(release_policy) gbx_policy *policy = gbx_policy_new();
@@ -134,6 +134,7 @@ static gbx_status parse(gbx_json_reader *r, gbx_policy **ret)
     if (policy == NULL)
         return gbx_list_nomem(r->err);
     status = gbx_json_decode(r, "policy", POLICY_BYTES_MAX, GBX_POLICY_DEPTH, &value);
+    policy->trust = trust;
     r->policy = policy;
     if (status == GBX_OK)
         status = read_policy(r, value);
@@ -156,7 +157,8 @@ static gbx_status read_all(int fd, const char *path, gbx_buf *buf, gbx_error *re
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return gbx_fail(reterr, GBX_E_OS, "cannot read the policy '%s'", path);
+            return gbx_fail(reterr, GBX_E_OS, "cannot read the policy '%s': %s", path,
+                            gbx_fail_reason(errno));
         if (buf->failed)
             return gbx_fail(reterr,
                             buf->len > POLICY_BYTES_MAX - GBX_KIB(16) ? GBX_E_POLICY
@@ -179,48 +181,68 @@ static char *directory_of(const char *path)
     return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
+static gbx_status take_flags(uint32_t flags, gbx_trust *ret, gbx_error *reterr)
+{
+    if ((flags & ~(uint32_t)GBX_POLICY_TRUST_FILES) != 0)
+        return gbx_fail(reterr, GBX_E_USAGE, "flags has bits that mean nothing");
+    *ret = (flags & GBX_POLICY_TRUST_FILES) != 0 ? GBX_TRUST_ALL : GBX_TRUST_OWN;
+    return GBX_OK;
+}
+
 /* ---- public ---------------------------------------------------------------- */
 
-gbx_status gbx_policy_parse(const char *json, size_t json_len, const char *base_dir,
-                            gbx_policy **ret_policy, gbx_error *reterr)
+gbx_status gbx_policy_parse_with(const char *json, size_t json_len,
+                                 const char *base_dir, uint32_t flags,
+                                 gbx_policy **ret_policy, gbx_error *reterr)
 {
     gbx_error err = {0};
     gbx_json_reader r = {.text = json,
                          .len = json_len,
                          .base_dir = base_dir != NULL ? base_dir : ".",
                          .err = &err};
-    gbx_status status;
+    gbx_trust trust = GBX_TRUST_OWN;
+    gbx_status status = take_flags(flags, &trust, reterr);
 
+    if (status != GBX_OK)
+        return status;
     if (json == NULL || ret_policy == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "json or ret_policy is NULL");
-    status = parse(&r, ret_policy);
+    status = parse(&r, trust, ret_policy);
     if (status != GBX_OK && reterr != NULL)
         *reterr = err;
     return status;
 }
 
-gbx_status gbx_policy_load(const char *path, gbx_policy **ret_policy, gbx_error *reterr)
+gbx_status gbx_policy_parse(const char *json, size_t json_len, const char *base_dir,
+                            gbx_policy **ret_policy, gbx_error *reterr)
+{
+    return gbx_policy_parse_with(json, json_len, base_dir, 0, ret_policy, reterr);
+}
+
+gbx_status gbx_policy_load_with(const char *path, uint32_t flags,
+                                gbx_policy **ret_policy, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
     GBX_CLEANUP(gbx_free) char *directory = NULL;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     GBX_CLEANUP(release_policy) gbx_policy *policy = NULL;
-    gbx_status status;
+    gbx_trusted_file file = {.path = path, .what = "the policy ", .flags = O_RDONLY};
+    gbx_status status = take_flags(flags, &file.trust, reterr);
 
     gbx_buf_init(&buf, POLICY_BYTES_MAX + GBX_KIB(16));
-    if (path == NULL || ret_policy == NULL)
-        return gbx_fail(reterr, GBX_E_USAGE, "path or ret_policy is NULL");
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return gbx_fail(reterr, GBX_E_OS, "cannot read the policy '%s'", path);
-    status = read_all(fd, path, &buf, reterr);
+    if (status == GBX_OK && (path == NULL || ret_policy == NULL))
+        status = gbx_fail(reterr, GBX_E_USAGE, "path or ret_policy is NULL");
+    if (status == GBX_OK)
+        status = gbx_trusted_file_open(&file, &fd, NULL, reterr);
+    if (status == GBX_OK)
+        status = read_all(fd, path, &buf, reterr);
     if (status != GBX_OK)
         return status;
     directory = directory_of(path);
     if (directory == NULL)
         return gbx_list_nomem(reterr);
-    status = gbx_policy_parse(buf.data != NULL ? (const char *)buf.data : "", buf.len,
-                              directory, &policy, reterr);
+    status = gbx_policy_parse_with(buf.data != NULL ? (const char *)buf.data : "",
+                                   buf.len, directory, flags, &policy, reterr);
     if (status == GBX_OK)
         status = gbx_file_disown(&policy->file, fd, reterr);
     if (buf.data != NULL)
@@ -230,4 +252,9 @@ gbx_status gbx_policy_load(const char *path, gbx_policy **ret_policy, gbx_error 
     *ret_policy = policy;
     policy = NULL;
     return GBX_OK;
+}
+
+gbx_status gbx_policy_load(const char *path, gbx_policy **ret_policy, gbx_error *reterr)
+{
+    return gbx_policy_load_with(path, 0, ret_policy, reterr);
 }

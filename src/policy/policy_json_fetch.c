@@ -7,6 +7,8 @@
 #include "policy/lists.h"
 #include "policy/refuse.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,10 +91,13 @@ static gbx_status add_nameserver(gbx_json_reader *r, const char *text, size_t le
 static gbx_status read_ca_file(gbx_json_reader *r, const json_t *value,
                                const gbx_json_key *key, void *target)
 {
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
     gbx_fetch_policy *fetch = target;
+    gbx_trusted_file file;
+    gbx_error err = {0};
+    struct stat st;
     char quote[GBX_QUOTE_SIZE];
     const char *name;
-    struct stat st;
     (void)key;
 
     if (!json_is_string(value))
@@ -103,8 +108,12 @@ static gbx_status read_ca_file(gbx_json_reader *r, const json_t *value,
         fetch->ca_file = NULL;
         return gbx_list_nomem(r->err);
     }
-    if (stat(fetch->ca_file, &st) != 0 || !S_ISREG(st.st_mode) ||
-        access(fetch->ca_file, R_OK) != 0)
+    file = (gbx_trusted_file){fetch->ca_file, "the CA file ", O_RDONLY | O_NONBLOCK,
+                              r->policy->trust, false};
+    if (gbx_trusted_file_open(&file, &fd, NULL, &err) != GBX_OK &&
+        err.os_errno == EPERM)
+        return gbx_json_refuse(r, "%s", err.message);
+    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         return gbx_json_refuse(r, "the file '%s' does not exist or cannot be read",
                                gbx_quote(quote, name, strlen(name)));
     return GBX_OK;

@@ -97,7 +97,7 @@ static gbx_status read_secret_file(gbx_json_reader *r, const json_t *value,
         return gbx_json_refuse_type(r, value, "the path of a file");
     if (secret->entry.value != NULL)
         return gbx_json_refuse_key(r, "there is a value already: give one of them");
-    status = gbx_host_file(&r->policy->file, r->base_dir, json_string_value(value),
+    status = gbx_host_file(r->policy, r->base_dir, json_string_value(value),
                            json_string_length(value), &secret->text, r->err);
     secret->entry.value = secret->text.data;
     secret->entry.value_len = secret->text.len;

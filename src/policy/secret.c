@@ -96,8 +96,7 @@ gbx_status gbx_policy_secret_from(gbx_policy *policy, const char *name,
     if (status != GBX_OK)
         return status;
     if (strchr(source, '/') != NULL) {
-        status =
-            gbx_host_file(&policy->file, ".", source, strlen(source), &text, reterr);
+        status = gbx_host_file(policy, ".", source, strlen(source), &text, reterr);
         value = text.data;
     } else {
         status = gbx_host_value(source, strlen(source), &value, reterr);

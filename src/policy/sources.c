@@ -27,6 +27,24 @@ static gbx_status refuse_file(const char *path, size_t len, int e, gbx_error *re
                       gbx_quote(quote, path, len), strerror(e));
 }
 
+/* full is the path by which it is opened, path what was written. */
+static gbx_status open_secret(gbx_policy *policy, const char *full, const char *path,
+                              size_t len, int *ret_fd, gbx_error *reterr)
+{
+    const gbx_trusted_file file = {full, "the secret ", O_RDONLY, policy->trust, true};
+    char warning[GBX_ERROR_MESSAGE_SIZE];
+    gbx_error err = {0};
+    gbx_status status = gbx_trusted_file_open(&file, ret_fd, warning, &err);
+
+    if (status != GBX_OK && err.os_errno != EPERM)
+        return refuse_file(path, len, err.os_errno, reterr);
+    if (status != GBX_OK)
+        return gbx_refuse(reterr, path, 0, "%s", err.message);
+    return *warning == '\0' ? GBX_OK
+                            : gbx_names_add(&policy->warnings, &policy->warning_count,
+                                            warning, strlen(warning), reterr);
+}
+
 /* Up to ROOM bytes of fd; -1 with errno if they cannot be read. */
 static ssize_t read_some(int fd, char *to)
 {
@@ -102,7 +120,7 @@ void gbx_host_text_free(gbx_host_text *text)
     *text = (gbx_host_text){0};
 }
 
-gbx_status gbx_host_file(gbx_file_policy *file, const char *base_dir, const char *path,
+gbx_status gbx_host_file(gbx_policy *policy, const char *base_dir, const char *path,
                          size_t len, gbx_host_text *ret, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
@@ -111,11 +129,10 @@ gbx_status gbx_host_file(gbx_file_policy *file, const char *base_dir, const char
     ssize_t n;
     gbx_status status = gbx_full_path(base_dir, path, len, full, reterr);
 
+    if (status == GBX_OK)
+        status = open_secret(policy, full, path, len, &fd, reterr);
     if (status != GBX_OK)
         return status;
-    fd = open(full, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return refuse_file(path, len, errno, reterr);
     text.data = gbx_vault_new(ROOM + 1);
     if (text.data == NULL)
         return gbx_list_nomem(reterr);
@@ -124,7 +141,7 @@ gbx_status gbx_host_file(gbx_file_policy *file, const char *base_dir, const char
         return refuse_file(path, len, errno, reterr);
     text.len = without_line_end(text.data, (size_t)n);
     text.data[text.len] = '\0';
-    status = gbx_file_disown(file, fd, reterr);
+    status = gbx_file_disown(&policy->file, fd, reterr);
     if (status != GBX_OK)
         return status;
     *ret = text;

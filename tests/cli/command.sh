@@ -10,6 +10,7 @@ glovebox=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+umask 077 # files that decide are refused if others may write them
 failed=0
 count=0
 
@@ -199,7 +200,7 @@ printf '{"limits": {"codeBytes": 1048576}}' >long.json
 printf '() => "%0100000d"' 1 >long.js
 want 15 '' 'long.js:*INVALID_CODE: *65536*' check long.js
 want 0 '' '' check long.js --policy long.json
-want 66 '' "glovebox: cannot read the policy 'nowhere.json': No such file or directory" run '() => 1' --policy nowhere.json
+want 66 '' "glovebox: cannot read the policy 'nowhere.json': there is no such file" run '() => 1' --policy nowhere.json
 want 78 '' "glovebox: --allow fetch=a.example,\*:1:17: *" run '() => 1' --allow 'fetch=a.example,*'
 want 78 '' "glovebox: --allow fecth=a:1:1: *did you mean 'fetch'?" run '() => 1' --allow fecth=a
 want 78 '' "glovebox: --allow file=nowhere:1:6: *" run '() => 1' --allow crypto --allow file=nowhere
@@ -207,6 +208,31 @@ want 78 '' "glovebox: the environment variable 'GBX_CLI_NONE' is not set*" run '
 want 64 '' "glovebox: '--secret' needs NAME=X@SITE*" run '() => 1' --secret T=GBX_CLI_TOKEN
 want 78 '' "glovebox: *'\*' would allow every host*" run '() => 1' --secret 'T=./token@*'
 want 78 '' "glovebox: *'T' is listed twice*" run '() => 1' --secret T=./token@a.example --secret T=GBX_CLI_TOKEN@a.example
+
+# ---- files that others can change decide nothing, unless that is asked for ----
+cp policy.json open.json
+cp token open-token
+chmod g+w open.json open-token
+printf '{"secrets": {"T": {"file": "token", "sites": ["a.example"]}}}' >files.json
+printf '{"secrets": {"T": {"file": "open-token", "sites": ["a.example"]}}}' >names.json
+refused="is refused, since others may * run chmod go-*w open* (the option trust-files takes it as it is)"
+want 66 '' "glovebox: the policy 'open.json' $refused" run '() => 1' --policy open.json
+want 66 '' "glovebox: the policy 'open.json' $refused" check count.js --policy open.json
+want 78 '' "glovebox: the secret '././open-token' is refused,*" run '() => 1' --secret T=./open-token@a.example
+want 78 '' "glovebox: names.json:1:*: secrets.T.file: the secret './open-token' is refused,*" run '() => 1' --policy names.json
+want 0 '1' '' run '() => 1' --policy open.json --secret T=./open-token@a.example --trust-files
+want 0 '1' '' run '() => 1' --policy names.json --trust-files
+want 0 '1' '' run '() => 1' --policy <(cat policy.json) --secret T=<(cat token)@a.example
+if [ "$(id -u)" = 0 ]; then
+    chmod 644 token
+    warning="glovebox: warning: others may read the secret *: it is taken since root owns it"
+    printf '{"mcpServers": {"a": {"command": "x", "disabled": true}}, "glovebox": {"secrets": {"T": {"file": "token", "servers": ["a"]}}}}' >warned.json
+    want 0 '1' "$warning" run '() => 1' --secret T=./token@a.example
+    want 0 '1' "$warning" run '() => 1' --policy files.json
+    want 0 'a *disabled' "$warning" mcp doctor --config warned.json
+    want 0 '' "$warning" mcp --config warned.json
+    chmod 600 token
+fi
 
 # ---- what is allowed is there, and nothing else is ----
 want 0 '\["object","object","undefined","undefined","undefined"\]' '' run '() => [typeof crypto, typeof env, typeof fetch, typeof console, typeof setTimeout]' --policy policy.json

@@ -323,6 +323,42 @@ test('import: a pipe where a host has a file is said, and not waited for', () =>
   assert.deepEqual(u.servers(), { a: { command: 'x' } });
 });
 
+test('import and doctor: a file that others can change is refused, unless all files are trusted', () => {
+  const u = user({
+    'home/.cursor/mcp.json': { mcpServers: { a: { command: 'x' } } },
+    'project/.mcp.json': { mcpServers: { b: { command: 'y' } } },
+    'project/own.json': { mcpServers: { c: { command: 'z', disabled: true } } },
+  });
+  const [host, own] = ['project/.mcp.json', 'project/own.json'].map((name) => join(u.root, name));
+  chmodSync(host, 0o622);
+  const some = u.run('import');
+  assert.equal(some.status, 66);
+  assert.match(some.stderr, /^glovebox: '.*\/\.mcp\.json' is refused, since others may write it, .*: run chmod go-w \/.*\/\.mcp\.json \(.*\)\n$/);
+  assert.deepEqual(u.servers(), { a: { command: 'x' } });
+  u.run('import', '--trust-files');
+  assert.deepEqual(Object.keys(u.servers()), ['a', 'b']);
+
+  for (const [args, status] of [[['doctor'], 0], [['import', '--from', 'cursor'], 0], [[], null]]) {
+    chmodSync(own, 0o622);
+    const refused = u.run(...args, '--config', own);
+    assert.deepEqual([refused.status, refused.stderr.includes(`run chmod go-w ${own} (`)], [66, true], refused.stderr);
+    if (status !== null) assert.equal(u.run(...args, '--config', own, '--trust-files').status, status);
+  }
+});
+
+test('import and doctor: what settles approval is refused as the servers are', () => {
+  const u = user({
+    'home/.claude.json': { projects: {} },
+    'home/.claude/settings.json': { enabledMcpjsonServers: ['b'] },
+    'project/.mcp.json': { mcpServers: { b: { command: 'y' } } },
+  });
+  chmodSync(join(u.home, '.claude/settings.json'), 0o622);
+  const result = u.run('import');
+  assert.equal(result.status, 66);
+  assert.match(result.stdout, /not taken: which of them are switched off cannot be read/);
+  assert.match(result.stderr, /\/\.claude\/settings\.json' is refused/);
+});
+
 test('import and doctor: why a file cannot be read is said', () => {
   const u = user({ 'home/.cursor/mcp.json': { mcpServers: { a: { command: 'x' } } } });
   const missing = "'nowhere.json': there is no such file\n";
@@ -416,15 +452,15 @@ test('import: nobody may read in our file what he may not in the file of the hos
     'home/.config/glovebox/mcp.json': { mcpServers: {} },
   });
   const mode = () => (statSync(u.own).mode & 0o777).toString(8);
-  chmodSync(u.own, 0o664);
-  chmodSync(join(u.home, '.cursor/mcp.json'), 0o644);
+  chmodSync(u.own, 0o644);
+  chmodSync(join(u.home, '.cursor/mcp.json'), 0o640);
   chmodSync(join(u.home, '.claude.json'), 0o600);
 
   const open = u.run('import', '--from', 'cursor', '--dry-run');
   assert.match(open.stdout, /would write .*mcp\.json, with no more rights for others/);
-  assert.equal(mode(), '664');
-  u.run('import', '--from', 'cursor');
   assert.equal(mode(), '644');
+  u.run('import', '--from', 'cursor');
+  assert.equal(mode(), '640');
   const narrow = u.run('import');
   assert.match(narrow.stdout, /wrote .*mcp\.json, with no more rights for others than the files of the hosts have; as it was: /);
   assert.equal(mode(), '600');

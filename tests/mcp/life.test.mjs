@@ -2,8 +2,8 @@
 // life: the server ends when it should and takes everything with it, whatever runs; and
 // what one call does is no other's business.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
@@ -55,6 +55,28 @@ for (const [how, end] of [
     await gone(all);
   });
 }
+
+/** The end to write to, once somebody reads from the other. */
+function reachable(fifo) {
+  try {
+    return openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    assert.equal(error.code, 'ENXIO');
+    return undefined;
+  }
+}
+
+test('SIGTERM ends a server that waits for its configuration, as it would any program', async () => {
+  const path = join(folder, 'fifo.json');
+  execFileSync('mkfifo', [path]);
+  for (const option of ['--config', '--policy']) {
+    const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config, option, path]);
+    const writer = await until(() => reachable(path));
+    wire.child.kill('SIGTERM');
+    await until(() => wire.child.signalCode === 'SIGTERM');
+    closeSync(writer);
+  }
+});
 
 test('an engine that could not start is started again when it is needed', async () => {
   const worker = join(folder, 'glovebox-worker');

@@ -11,9 +11,10 @@ endif()
 add_executable(mcp-fixture mcp/fixture.c)
 target_link_libraries(mcp-fixture PRIVATE gbx_mcp_server gbx_flags gbx_sanitize)
 
+# Whatever the umask here is: a configuration is refused that others may write.
 function(gbx_mcp_test name)
     add_test(NAME mcp_${name}
-        COMMAND ${mcp_node} --test --test-reporter=tap
+        COMMAND sh -c "umask 022 && exec \"$@\"" sh ${mcp_node} --test --test-reporter=tap
             ${CMAKE_CURRENT_SOURCE_DIR}/mcp/${name}.test.mjs)
     set_tests_properties(mcp_${name} PROPERTIES LABELS "integration;mcp" TIMEOUT 300
         ENVIRONMENT "GLOVEBOX=$<TARGET_FILE:glovebox-command>;GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>;FIXTURE=$<TARGET_FILE:mcp-fixture>;SANITIZED=${GLOVEBOX_SANITIZE}")
@@ -60,7 +61,7 @@ gbx_mcp_test(inspector)
 gbx_mcp_test(prompts)
 
 # docs/mcp-session.md is what programs say today.
-add_test(NAME mcp_session COMMAND ${mcp_node} ${PROJECT_SOURCE_DIR}/tools/mcp-session.mjs
+add_test(NAME mcp_session COMMAND sh -c "umask 022 && exec \"$@\"" sh ${mcp_node} ${PROJECT_SOURCE_DIR}/tools/mcp-session.mjs
     $<TARGET_FILE:glovebox-command> --check)
 set_tests_properties(mcp_session PROPERTIES LABELS "integration;mcp" TIMEOUT 120
     ENVIRONMENT "GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>")

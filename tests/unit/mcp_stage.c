@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -285,7 +286,7 @@ void open_gate(const char *ours)
                    "  \"glovebox\": {%s}\n}\n",
                    ours);
     write_config(text);
-    if (gbx_mcp_config_load(path, &config, &err) != GBX_OK)
+    if (gbx_mcp_config_load(path, GBX_TRUST_OWN, &config, &err) != GBX_OK)
         fail_msg("%s", err.message);
     loop = gbx_mcp_loop_new();
     assert_non_null(loop);
@@ -364,6 +365,7 @@ gbx_mcp_request person(const char *answer)
 int stage_setup(void **state)
 {
     (void)state;
+    (void)umask(077);
     if (mkdtemp(folder) == NULL)
         return -1;
     (void)snprintf(path, sizeof path, "%s/mcp.json", folder);

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The policy: its text, its questions, and the schema that editors use.
+gbx_host_test(trusted_file)
+target_link_options(test_trusted_file PRIVATE -Wl,--wrap=openat,--wrap=__openat_2)
+gbx_host_test(trusted_spaces)
 gbx_host_test(policy_sites)
 gbx_host_test(policy_allow)
 gbx_host_test(policy_covers)

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -40,6 +41,7 @@ static void write_file(const char *name, const char *text)
 static int setup(void **state)
 {
     (void)state;
+    (void)umask(077);
     if (mkdtemp(base) == NULL)
         return -1;
     (void)snprintf(path, sizeof path, "%s/mcp.json", base);
@@ -63,7 +65,8 @@ static int teardown(void **state)
 static gbx_status try_text(const char *text, size_t len, gbx_error *reterr)
 {
     gbx_mcp_config *config = NULL;
-    gbx_status status = gbx_mcp_config_parse(text, len, path, &config, reterr);
+    gbx_status status =
+        gbx_mcp_config_parse(text, len, path, GBX_TRUST_OWN, &config, reterr);
 
     assert_int_equal(status == GBX_OK, config != NULL);
     gbx_mcp_config_free(config);
@@ -84,7 +87,7 @@ static void test_nothing__has_the_documented_defaults(void **state)
     gbx_mcp_config *config = NULL;
     (void)state;
 
-    assert_int_equal(gbx_mcp_config_load(NULL, &config, NULL), GBX_OK);
+    assert_int_equal(gbx_mcp_config_load(NULL, GBX_TRUST_OWN, &config, NULL), GBX_OK);
 
     assert_int_equal(config->server_count, 0);
     assert_string_equal(config->settings.tool_prefix, "");
@@ -111,7 +114,8 @@ static void assert_cwd(const char *file, const char *cwd, const char *full)
     (void)snprintf(text, sizeof text,
                    "{\"mcpServers\": {\"a\": {\"command\": \"c\", \"cwd\": \"%s\"}}}",
                    cwd);
-    assert_int_equal(gbx_mcp_config_parse(text, strlen(text), file, &config, NULL),
+    assert_int_equal(gbx_mcp_config_parse(text, strlen(text), file, GBX_TRUST_OWN,
+                                          &config, NULL),
                      GBX_OK);
     assert_string_equal(gbx_mcp_config_server(config, "a")->cwd, full);
     gbx_mcp_config_free(config);
@@ -391,16 +395,36 @@ static void test_file__is_read_and_is_missed_by_its_name(void **state)
     gbx_error error = {0};
     (void)state;
 
-    assert_int_equal(gbx_mcp_config_load("/nonexistent/mcp.json", &config, &error),
+    assert_int_equal(gbx_mcp_config_load("/nonexistent/mcp.json", GBX_TRUST_OWN,
+                                         &config, &error),
                      GBX_E_OS);
     assert_non_null(strstr(error.message, "/nonexistent/mcp.json"));
     write_file("mcp.json", "{\"mcpServers\": {\"a\": {\"command\": \"x\"}},"
                            "\"glovebox\": {\"audit\": \"calls.log\"}}");
-    assert_int_equal(gbx_mcp_config_load(path, &config, &error), GBX_OK);
+    assert_int_equal(gbx_mcp_config_load(path, GBX_TRUST_OWN, &config, &error), GBX_OK);
     assert_string_equal(config->path, path);
     assert_int_equal(config->server_count, 1);
     assert_non_null(strstr(config->settings.audit_path, "gbx-mcp-"));
     gbx_mcp_config_free(config);
+}
+
+static void test_files__that_others_can_change_are_refused(void **state)
+{
+    static const char *const files[] = {"mcp.json", "token"};
+    gbx_mcp_config *config = NULL;
+    char open[64];
+    (void)state;
+
+    write_file("mcp.json", "{\"servers\": {\"a\": {\"command\": \"x\"}}, \"glovebox\": "
+                           "{\"secrets\": {\"K\": {\"file\": \"token\", "
+                           "\"servers\": [\"a\"]}}}}");
+    for (size_t i = 0; i < GBX_COUNTOF(files); i++) {
+        (void)snprintf(open, sizeof open, "%s/%s", base, files[i]);
+        assert_int_equal(chmod(open, 0622), 0);
+        assert_int_equal(gbx_mcp_config_load(path, GBX_TRUST_OWN, &config, NULL),
+                         i == 0 ? GBX_E_OS : GBX_E_POLICY);
+        assert_int_equal(chmod(open, 0600), 0);
+    }
 }
 
 /* What the manual shows as a whole configuration is one. */
@@ -466,6 +490,7 @@ int main(void)
         cmocka_unit_test(test_comments__and_last_commas_are_blanks_and_places_stay),
         cmocka_unit_test(test_messages__have_no_value_in_them),
         cmocka_unit_test(test_file__is_read_and_is_missed_by_its_name),
+        cmocka_unit_test(test_files__that_others_can_change_are_refused),
         cmocka_unit_test(test_manual__shows_configurations),
         cmocka_unit_test(test_truncation__is_never_fatal),
     };

@@ -223,7 +223,7 @@ static void test_always__makes_rules_where_there_are_none(void **state)
 
     open_gate("");
     (void)call(&p, "plain", "{}", "");
-    assert_int_equal(gbx_mcp_config_load(path, &now, NULL), GBX_OK);
+    assert_int_equal(gbx_mcp_config_load(path, GBX_TRUST_OWN, &now, NULL), GBX_OK);
     gbx_mcp_config_free(now);
     close_gate();
 }
@@ -276,6 +276,25 @@ static void test_always__writes_no_other_rule_than_it_has_shown(void **state)
     close_gate();
 }
 
+static void test_always__does_not_take_over_what_others_can_write(void **state)
+{
+    gbx_mcp_request p = person(ALWAYS);
+    char before[4096];
+    char after[4096];
+    (void)state;
+
+    open_gate("\"rules\": [{\"action\": \"ask\"}]");
+    assert_int_equal(chmod(path, 0622), 0);
+    read_config(before, sizeof before);
+    assert_string_equal(call(&p, "plain", "{}", "").code, "");
+    read_config(after, sizeof after);
+    assert_string_equal(after, before);
+    assert_non_null(strstr(lines, "\"answer\":\"unwritten\""));
+    assert_non_null(strstr(p.told, "chmod go-w "));
+    assert_int_equal(chmod(path, 0600), 0);
+    close_gate();
+}
+
 static void test_always__does_not_overrule_another_default(void **state)
 {
     static const char other[] =
@@ -302,7 +321,7 @@ static void check_file(const char *tool, const char *text, gbx_gate_action wante
     gbx_view args;
 
     gbx_buf_init(&why, GBX_KIB(1));
-    assert_int_equal(gbx_mcp_config_load(path, &now, NULL), GBX_OK);
+    assert_int_equal(gbx_mcp_config_load(path, GBX_TRUST_OWN, &now, NULL), GBX_OK);
     assert_true(gbx_gate_args_open(text, strlen(text), &args, &why));
     assert_int_equal(gbx_gate_decide(now->rules, "files", tool, NULL, args,
                                      GBX_GATE_HINT_OTHER)
@@ -363,7 +382,7 @@ static pid_t hold_and_replace(const char *text)
         struct inotify_event opened;
         int come = inotify_init1(IN_CLOEXEC);
         int fd;
-        bool done = gbx_file_lock(path, &fd, NULL) == GBX_OK &&
+        bool done = gbx_file_lock(path, GBX_TRUST_OWN, &fd, NULL) == GBX_OK &&
                     inotify_add_watch(come, path, IN_OPEN) >= 0 &&
                     write(ready[1], "x", 1) == 1 &&
                     read(come, &opened, sizeof opened) == sizeof opened &&
@@ -406,7 +425,7 @@ static void test_always__waits_for_nobody_for_long(void **state)
     (void)state;
 
     open_gate("\"rules\": [{\"action\": \"ask\"}]");
-    assert_int_equal(gbx_file_lock(path, &fd, NULL), GBX_OK);
+    assert_int_equal(gbx_file_lock(path, GBX_TRUST_OWN, &fd, NULL), GBX_OK);
     begin_ns = gbx_clock_now_ns();
     assert_string_equal(call(&p, "plain", "{}", "").code, "");
     assert_in_range(gbx_clock_now_ns() - begin_ns, 0, 1000 * GBX_NS_PER_MS);
@@ -467,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_always__makes_rules_where_there_are_none),
         cmocka_unit_test(test_always__does_not_touch_a_file_that_has_changed),
         cmocka_unit_test(test_always__writes_no_other_rule_than_it_has_shown),
+        cmocka_unit_test(test_always__does_not_take_over_what_others_can_write),
         cmocka_unit_test(test_always__does_not_overrule_another_default),
         cmocka_unit_test(test_always__is_written_each_time_that_it_is_said),
         cmocka_unit_test(test_always__finds_the_rule_where_others_have_come_before_it),

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -124,6 +125,23 @@ static void test_era__is_remembered_since_it_was_found_out(void **state)
     bad_expect(s, "starts", "3"); /* two at first, one now: it was gone by */
 
     assert_int_equal(remembered_ms(s, 0), yesterday_ms);
+}
+
+static void test_era__is_not_taken_from_a_file_that_others_can_write(void **state)
+{
+    servers *s = *state;
+    gbx_upstream_hooks none = {0};
+    char path[128];
+    gbx_error error;
+
+    bad_start(s, "dies-on-probe");
+    bad_expect(s, "echo", "{}");
+    gbx_upstreams_free(s->all);
+    (void)snprintf(path, sizeof path, "%s/glovebox/eras", s->directory);
+    assert_int_equal(chmod(path, 0622), 0);
+    assert_int_equal(gbx_upstreams_new(s->loop, &s->config, &none, &s->all, &error),
+                     GBX_OK);
+    bad_expect(s, "starts", "4"); /* the question costs a process once more */
 }
 
 static void test_ping__is_answered_before_the_era_is_known(void **state)
@@ -409,6 +427,7 @@ int main(void)
         WITH(test_era__is_asked_again_if_the_answer_was_lost_behind_a_banner),
         WITH(test_era__is_not_remembered_as_silence_if_the_answer_was_lost),
         WITH(test_era__is_remembered_since_it_was_found_out),
+        WITH(test_era__is_not_taken_from_a_file_that_others_can_write),
         WITH(test_ping__is_answered_before_the_era_is_known),
         WITH(test_answer__may_have_its_id_as_text),
         WITH(test_answer__may_have_its_id_with_a_fraction_of_nothing),

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -261,6 +262,39 @@ static void test_secret_from__reads_a_variable_or_a_file(void **state)
     gbx_policy_free(policy);
 }
 
+static void test_secret_from__refuses_a_file_that_others_can_read(void **state)
+{
+    char path[] = "/tmp/gbx-secret-XXXXXX";
+    int fd = mkstemp(path);
+    gbx_policy *policy = gbx_policy_new();
+    gbx_policy *trusting = NULL;
+    gbx_error error = {0};
+    bool is_roots = geteuid() == 0; /* then it is taken */
+    (void)state;
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "in-a-file\n", 10), 10);
+    assert_int_equal(fchmod(fd, 0604), 0);
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(gbx_policy_secret_from(policy, "A", path, "a.b", NULL, &error),
+                     is_roots ? GBX_OK : GBX_E_POLICY);
+    if (is_roots)
+        assert_non_null(strstr(gbx_policy_warning(policy, 0), path));
+    assert_null(gbx_policy_warning(policy, is_roots));
+    assert_int_equal(chmod(path, 0606), 0);
+    assert_int_equal(gbx_policy_secret_from(policy, "B", path, "a.b", NULL, &error),
+                     GBX_E_POLICY);
+    assert_non_null(strstr(error.message, "chmod go-rw /tmp/gbx-secret-"));
+    assert_int_equal(gbx_policy_parse_with("{}", 2, NULL, GBX_POLICY_TRUST_FILES,
+                                           &trusting, &error),
+                     GBX_OK);
+    assert_int_equal(gbx_policy_secret_from(trusting, "B", path, "a.b", NULL, &error),
+                     GBX_OK);
+    assert_int_equal(unlink(path), 0);
+    gbx_policy_free(trusting);
+    gbx_policy_free(policy);
+}
+
 static void test_a_policy_in_use__is_not_changed(void **state)
 {
     gbx_policy *policy = gbx_policy_new();
@@ -320,6 +354,7 @@ int main(void)
         cmocka_unit_test(test_secret__is_for_sites_and_functions),
         cmocka_unit_test(test_bad_secret__is_not_kept),
         cmocka_unit_test(test_secret_from__reads_a_variable_or_a_file),
+        cmocka_unit_test(test_secret_from__refuses_a_file_that_others_can_read),
         cmocka_unit_test(test_a_policy_in_use__is_not_changed),
         cmocka_unit_test(test_functions__are_named_one_by_one_or_below_a_name),
     };

@@ -9,6 +9,7 @@
 #include "policy/policy.h"
 #include "policy/site.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,6 +45,7 @@ static int setup(void **state)
     char path[128];
     (void)state;
 
+    (void)umask(077);
     if (mkdtemp(base) == NULL)
         return -1;
     in_base(path, "data");
@@ -359,6 +361,56 @@ static void test_load__says_what_cannot_be_read(void **state)
     assert_null(policy);
 }
 
+/* A policy and what it names, each in a file that others can change. */
+static void test_load__refuses_files_that_others_can_change(void **state)
+{
+    static const char *const texts[] = {
+        "{}",
+        "{\"secrets\": {\"S\": {\"file\": \"data/token\", \"sites\": [\"a.b\"]}}}",
+        "{\"fetch\": {\"allow\": [\"a.b\"], \"caFile\": \"data/one.json\"}}"};
+    static const char *const open_to_others[] = {"policy.json", "data/token",
+                                                 "data/one.json"};
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
+        gbx_policy *policy = NULL;
+        gbx_error error = {0};
+        char path[128];
+        char other[128];
+
+        write_file("policy.json", texts[i]);
+        in_base(path, "policy.json");
+        in_base(other, open_to_others[i]);
+        assert_int_equal(chmod(other, 0622), 0);
+        assert_int_equal(gbx_policy_load(path, &policy, &error),
+                         i == 0 ? GBX_E_OS : GBX_E_POLICY);
+        assert_int_equal(error.os_errno, i == 0 ? EPERM : 0);
+        assert_non_null(strstr(error.message, other));
+        assert_non_null(strstr(error.message, " is refused, since others may "));
+        assert_int_equal(gbx_policy_load_with(path, GBX_POLICY_TRUST_FILES, &policy,
+                                              &error),
+                         GBX_OK);
+        gbx_policy_free(policy);
+        assert_int_equal(chmod(other, 0600), 0);
+        assert_int_equal(gbx_policy_load(path, &policy, &error), GBX_OK);
+        assert_null(gbx_policy_warning(policy, 0));
+        gbx_policy_free(policy);
+    }
+}
+
+static void test_flags__that_mean_nothing_are_wrong_use(void **state)
+{
+    gbx_policy *policy = NULL;
+    char path[128];
+    (void)state;
+
+    in_base(path, "policy.json");
+    assert_int_equal(gbx_policy_load_with(path, 2, &policy, NULL), GBX_E_USAGE);
+    assert_int_equal(gbx_policy_parse_with("{}", 2, NULL, 3, &policy, NULL),
+                     GBX_E_USAGE);
+    assert_null(policy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +427,8 @@ int main(void)
         cmocka_unit_test(test_a_value__never_enters_a_message),
         cmocka_unit_test(test_load__begins_at_the_files_own_directory),
         cmocka_unit_test(test_load__says_what_cannot_be_read),
+        cmocka_unit_test(test_load__refuses_files_that_others_can_change),
+        cmocka_unit_test(test_flags__that_mean_nothing_are_wrong_use),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -73,7 +73,8 @@ static bool load(void)
 {
     gbx_policy *policy = NULL;
     gbx_error error = {.status = GBX_OK};
-    gbx_status status = gbx_policy_load(POLICY_EXAMPLE, &policy, &error);
+    gbx_status status =
+        gbx_policy_load_with(POLICY_EXAMPLE, GBX_POLICY_TRUST_FILES, &policy, &error);
 
     gbx_policy_free(policy);
     return only_nomem(status, &error);

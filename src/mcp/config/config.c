@@ -79,7 +79,7 @@ static void release_json(json_t **value)
     json_decref(*value);
 }
 
-static gbx_mcp_config *config_new(const char *path)
+static gbx_mcp_config *config_new(const char *path, gbx_trust trust)
 {
     gbx_mcp_config *config = calloc(1, sizeof *config);
 
@@ -94,6 +94,7 @@ static gbx_mcp_config *config_new(const char *path)
         gbx_mcp_config_free(config);
         return NULL;
     }
+    config->trust = config->rules->secrets->trust = trust;
     return config;
 }
 
@@ -217,9 +218,10 @@ static gbx_status read_file(int fd, const char *path, gbx_buf *buf, gbx_error *r
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
-                                gbx_mcp_config **ret, gbx_error *reterr)
+                                gbx_trust trust, gbx_mcp_config **ret,
+                                gbx_error *reterr)
 {
-    GBX_CLEANUP(release_config) gbx_mcp_config *config = config_new(path);
+    GBX_CLEANUP(release_config) gbx_mcp_config *config = config_new(path, trust);
     size_t mark_len = gbx_jsonc_mark_len(text, len);
     GBX_CLEANUP(gbx_free) char *copy = malloc(len + 1);
     GBX_CLEANUP(gbx_free) char *directory = directory_of(path);
@@ -256,24 +258,24 @@ gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
     return GBX_OK;
 }
 
-gbx_status gbx_mcp_config_load(const char *path, gbx_mcp_config **ret,
+gbx_status gbx_mcp_config_load(const char *path, gbx_trust trust, gbx_mcp_config **ret,
                                gbx_error *reterr)
 {
+    const gbx_trusted_file file = {path, "the configuration ", O_RDONLY, trust, false};
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
     gbx_status status;
     gbx_buf buf;
 
     if (path == NULL)
-        return gbx_mcp_config_parse("{}", 2, NULL, ret, reterr);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
-        return gbx_fail(reterr, GBX_E_OS, "cannot read the configuration '%s': %s",
-                        path, gbx_fail_reason(errno));
+        return gbx_mcp_config_parse("{}", 2, NULL, trust, ret, reterr);
+    status = gbx_trusted_file_open(&file, &fd, NULL, reterr);
+    if (status != GBX_OK)
+        return status;
     gbx_buf_init(&buf, CONFIG_BYTES_MAX + GBX_KIB(16));
     status = read_file(fd, path, &buf, reterr);
     if (status == GBX_OK)
         status = gbx_mcp_config_parse(buf.data != NULL ? (const char *)buf.data : "",
-                                      buf.len, path, ret, reterr);
+                                      buf.len, path, trust, ret, reterr);
     if (status == GBX_OK)
         gbx_config_stamp_set((*ret)->stamp, fd, buf.data, buf.len);
     gbx_secrets_wipe(&buf);

@@ -12,7 +12,7 @@
 #ifndef GBX_MCP_CONFIG_CONFIG_H
 #define GBX_MCP_CONFIG_CONFIG_H
 
-#include "base/fail.h"
+#include "policy/trusted_file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,7 +87,8 @@ struct gbx_config_stamp; /* see stamp.h */
 struct gbx_gate_rules;   /* "rules" and "secrets"; see rules/rules.h */
 
 typedef struct gbx_mcp_config {
-    char *path; /* of the file, for messages */
+    char *path;      /* of the file, for messages */
+    gbx_trust trust; /* of it, and of the files that it names */
     gbx_mcp_upstream_config *servers;
     size_t server_count;
     gbx_mcp_settings settings;
@@ -96,11 +97,12 @@ typedef struct gbx_mcp_config {
 } gbx_mcp_config;
 
 /* path NULL: the defaults and no server. GBX_E_POLICY with line and column if the text is
- * at fault, GBX_E_OS if the file cannot be read. */
-gbx_status gbx_mcp_config_load(const char *path, gbx_mcp_config **ret,
+ * at fault, GBX_E_OS if the file cannot be read or is refused. A FIFO is waited for. */
+gbx_status gbx_mcp_config_load(const char *path, gbx_trust trust, gbx_mcp_config **ret,
                                gbx_error *reterr);
 gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
-                                gbx_mcp_config **ret, gbx_error *reterr);
+                                gbx_trust trust, gbx_mcp_config **ret,
+                                gbx_error *reterr);
 /* Wipes what may be secret. NULL is ignored. */
 void gbx_mcp_config_free(gbx_mcp_config *config);
 

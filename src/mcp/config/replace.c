@@ -29,6 +29,15 @@ static gbx_status cannot(const char *path, int error, gbx_error *reterr)
     return gbx_fail(reterr, GBX_E_OS, "cannot write '%s': %s", path, strerror(error));
 }
 
+/* A refusal says itself what is to be done. */
+static gbx_status cannot_open(const char *path, const gbx_error *err, gbx_error *reterr)
+{
+    if (err->os_errno != EPERM)
+        return cannot(path, err->os_errno, reterr);
+    errno = EPERM;
+    return gbx_fail(reterr, GBX_E_OS, "%s", err->message);
+}
+
 /* The old file under one name more: the new one only takes the first. */
 static gbx_status keep_old(const char *path, char backup[PATH_MAX], gbx_error *reterr)
 {
@@ -76,48 +85,56 @@ static bool is_at(int fd, const char *path)
            own.st_ino == now.st_ino;
 }
 
-static gbx_status lock_within(const char *path, int flags, int wait_ms, int *ret_fd,
+static gbx_status lock_within(const gbx_trusted_file *file, int wait_ms, int *ret_fd,
                               gbx_error *reterr)
 {
     int64_t until_ns = gbx_clock_now_ns() + wait_ms * GBX_NS_PER_MS;
 
     do {
-        GBX_CLEANUP(gbx_fd_close) int fd = open(path, flags | O_CLOEXEC | O_NOCTTY);
+        GBX_CLEANUP(gbx_fd_close) int fd = -1;
+        gbx_error err = {0};
         bool is_taken;
 
-        if (fd < 0)
-            return cannot(path, errno, reterr);
+        if (gbx_trusted_file_open(file, &fd, NULL, &err) != GBX_OK)
+            return cannot_open(file->path, &err, reterr);
         is_taken = flock(fd, LOCK_EX | LOCK_NB) != 0 &&
                    (errno == EWOULDBLOCK || errno == EINTR);
-        if (!is_taken && is_at(fd, path)) {
+        if (!is_taken && is_at(fd, file->path)) {
             *ret_fd = gbx_fd_take(&fd);
             return GBX_OK;
         }
         (void)nanosleep(&(struct timespec)LOCK_STEP, NULL);
     } while (gbx_clock_now_ns() < until_ns);
-    return cannot(path, EBUSY, reterr);
+    return cannot(file->path, EBUSY, reterr);
 }
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_status gbx_file_lock_within(const char *path, int wait_ms, int *ret_fd,
-                                gbx_error *reterr)
+gbx_status gbx_file_lock_within(const char *path, gbx_trust trust, int wait_ms,
+                                int *ret_fd, gbx_error *reterr)
 {
-    return lock_within(path, O_RDWR, wait_ms, ret_fd, reterr);
+    const gbx_trusted_file file = {path, "the configuration ", O_RDWR, trust, false};
+
+    return lock_within(&file, wait_ms, ret_fd, reterr);
 }
 
-gbx_status gbx_file_lock(const char *path, int *ret_fd, gbx_error *reterr)
+gbx_status gbx_file_lock(const char *path, gbx_trust trust, int *ret_fd,
+                         gbx_error *reterr)
 {
-    return gbx_file_lock_within(path, LOCK_MS, ret_fd, reterr);
+    return gbx_file_lock_within(path, trust, LOCK_MS, ret_fd, reterr);
 }
 
 gbx_status gbx_file_lock_new(const char *path, int *ret_fd, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_free) char *folder = folder_of(path);
+    gbx_trusted_file file = {.what = "",
+                             .flags = O_RDONLY | O_DIRECTORY,
+                             .trust = GBX_TRUST_ALL}; /* nothing of it is read */
 
     if (folder == NULL || access(folder, W_OK) != 0)
         return GBX_OK;
-    return lock_within(folder, O_RDONLY | O_DIRECTORY, LOCK_MS, ret_fd, reterr);
+    file.path = folder;
+    return lock_within(&file, LOCK_MS, ret_fd, reterr);
 }
 
 gbx_status gbx_file_replace(const char *path, const char *data, size_t len,

@@ -4,7 +4,7 @@
 #ifndef GBX_MCP_CONFIG_REPLACE_H
 #define GBX_MCP_CONFIG_REPLACE_H
 
-#include "base/fail.h"
+#include "policy/trusted_file.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -14,12 +14,13 @@
  * Open the file at path to change it: until *ret_fd, which reads it, is closed, nobody
  * else gets it by this function. Sleeps until who has it lets it go, two seconds at most.
  * The lock is on the file that is there and needs none beside it; where there are no
- * locks, there is none.
+ * locks, there is none. A file that is not to be trusted is refused, with EPERM.
  */
-gbx_status gbx_file_lock(const char *path, int *ret_fd, gbx_error *reterr);
+gbx_status gbx_file_lock(const char *path, gbx_trust trust, int *ret_fd,
+                         gbx_error *reterr);
 /* The same for who holds up others while he sleeps. */
-gbx_status gbx_file_lock_within(const char *path, int wait_ms, int *ret_fd,
-                                gbx_error *reterr);
+gbx_status gbx_file_lock_within(const char *path, gbx_trust trust, int wait_ms,
+                                int *ret_fd, gbx_error *reterr);
 /* The same for a file that is not there: the lock is on its folder. Who waited for it may
  * find one. Where nothing can be written, there is no lock, and *ret_fd stays. */
 gbx_status gbx_file_lock_new(const char *path, int *ret_fd, gbx_error *reterr);

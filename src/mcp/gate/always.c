@@ -15,6 +15,7 @@
 #include "mcp/config/replace.h"
 #include "mcp/config/stamp.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -72,7 +73,7 @@ static gbx_status write_edited(const gbx_mcp_config *config, gbx_edit *edit,
     GBX_CLEANUP(release) gbx_mcp_config *next = NULL;
     gbx_status status =
         gbx_mcp_config_parse((const char *)edit->text.data, edit->text.len,
-                             config->path, &next, reterr);
+                             config->path, config->trust, &next, reterr);
 
     if (status != GBX_OK)
         return status;
@@ -97,7 +98,9 @@ char *gbx_gate_rule_to_write(const gbx_gate_call *call)
 
 gbx_status gbx_gate_write_rule(const gbx_gate_call *call, gbx_error *reterr)
 {
-    const char *file = call->gate->config->path;
+    const gbx_mcp_config *config = call->gate->config;
+    const char *file = config->path;
+    gbx_error err = {0};
     GBX_CLEANUP(release) gbx_mcp_config *now = NULL;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf rule;
@@ -108,11 +111,14 @@ gbx_status gbx_gate_write_rule(const gbx_gate_call *call, gbx_error *reterr)
 
     gbx_buf_init(&text, FILE_MAX);
     gbx_buf_init(&rule, GBX_GATE_RULE_MAX);
-    if (file == NULL || gbx_file_lock_within(file, LOCK_MS, &fd, NULL) != GBX_OK ||
+    if (file == NULL ||
+        gbx_file_lock_within(file, config->trust, LOCK_MS, &fd, &err) != GBX_OK ||
         !read_all(fd, &text))
-        return cannot(reterr, "the file cannot be read, or another holds it");
-    status =
-        gbx_mcp_config_parse((const char *)text.data, text.len, file, &now, reterr);
+        return cannot(reterr, err.os_errno == EPERM
+                                  ? err.message
+                                  : "the file cannot be read, or another holds it");
+    status = gbx_mcp_config_parse((const char *)text.data, text.len, file,
+                                  config->trust, &now, reterr);
     if (status != GBX_OK)
         return status;
     if (!still_asks(call, now->rules, &verdict) ||
@@ -124,9 +130,9 @@ gbx_status gbx_gate_write_rule(const gbx_gate_call *call, gbx_error *reterr)
         !gbx_config_add_rule(&edit, verdict.rule, call->rule))
         status = cannot(reterr, "the file cannot be edited");
     else
-        status = write_edited(call->gate->config, &edit, reterr);
+        status = write_edited(config, &edit, reterr);
     if (status == GBX_OK)
-        gbx_config_stamp_edited(call->gate->config, text.data, text.len, edit.text.data,
+        gbx_config_stamp_edited(config, text.data, text.len, edit.text.data,
                                 edit.text.len);
     gbx_edit_close(&edit);
     return status;

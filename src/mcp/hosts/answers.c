@@ -27,6 +27,7 @@ static const char disabled[] = "disabledMcpServers";
 typedef struct reading {
     gbx_host_answers *to;
     char *path; /* of the file that is read */
+    gbx_trust trust;
     bool is_project_file;
     bool may_approve;
     gbx_error *reterr;
@@ -67,7 +68,7 @@ static void add_permissions(const reading *r, const json_t *settings)
 static gbx_status read_file(const reading *r, gbx_host_file_text *ret)
 {
     gbx_error err = {0};
-    gbx_status status = gbx_host_file_read(r->path, ret, &err);
+    gbx_status status = gbx_host_file_read(r->path, r->trust, ret, &err);
 
     if (err.os_errno == ENOENT || err.os_errno == ENOTDIR)
         return GBX_OK;
@@ -154,12 +155,13 @@ static bool is_of_project(const gbx_host_place *place)
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_status gbx_host_answers_read(const gbx_host_place *place, gbx_host_answers *ret,
-                                 char path[PATH_MAX], gbx_error *reterr)
+gbx_status gbx_host_answers_read(const gbx_host_place *place, gbx_trust trust,
+                                 gbx_host_answers *ret, char path[PATH_MAX],
+                                 gbx_error *reterr)
 {
     const char *name = strrchr(place->path, '/');
     bool is_claude_file = name != NULL && strcmp(name, "/.mcp.json") == 0;
-    reading r = {ret, path, is_claude_file, true, reterr};
+    reading r = {ret, path, trust, is_claude_file, true, reterr};
     char folder[PATH_MAX];
     char user[PATH_MAX];
 

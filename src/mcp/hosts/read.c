@@ -24,14 +24,12 @@
 
 /* What a place of a host's has, if it is a file: a pipe there would be waited for. NULL, or
  * why not, with errno. */
-static const char *read_all(const char *path, gbx_buf *to)
+static const char *read_all(int fd, gbx_buf *to)
 {
-    GBX_CLEANUP(gbx_fd_close)
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat st;
     ssize_t n = 1;
 
-    if (fd < 0 || fstat(fd, &st) < 0)
+    if (fstat(fd, &st) < 0)
         return gbx_fail_reason(errno);
     errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
     if (!S_ISREG(st.st_mode))
@@ -135,17 +133,22 @@ static gbx_status read_json(gbx_host_file_text *file, gbx_error *reterr)
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_status gbx_host_file_read(const char *path, gbx_host_file_text *ret,
-                              gbx_error *reterr)
+gbx_status gbx_host_file_read(const char *path, gbx_trust trust,
+                              gbx_host_file_text *ret, gbx_error *reterr)
 {
+    const gbx_trusted_file trusted = {path, "", O_RDONLY | O_NONBLOCK, trust, false};
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
     gbx_host_file_text file = {.root = NULL};
     size_t n = strlen(path);
     const char *why;
     gbx_status status;
     gbx_buf buf;
 
+    status = gbx_trusted_file_open(&trusted, &fd, NULL, reterr);
+    if (status != GBX_OK)
+        return status;
     gbx_buf_init(&buf, FILE_MAX);
-    why = read_all(path, &buf);
+    why = read_all(fd, &buf);
     if (why != NULL) {
         gbx_buf_cleanup(&buf);
         return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", path, why);

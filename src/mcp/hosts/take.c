@@ -152,7 +152,8 @@ static bool is_whole(const gbx_taking *t, const json_t *entry)
     json_decref(root);
     if (text == NULL)
         return false;
-    done = gbx_mcp_config_parse(text, strlen(text), NULL, &config, &err) == GBX_OK;
+    done = gbx_mcp_config_parse(text, strlen(text), NULL, GBX_TRUST_OWN, &config,
+                                &err) == GBX_OK;
     if (done && config->servers[0].fault != NULL)
         gbx_taking_say(t, "%s", config->servers[0].fault);
     gbx_mcp_config_free(config);

@@ -20,9 +20,10 @@ typedef struct gbx_host_file_text {
     json_t *root;
 } gbx_host_file_text;
 
-/* GBX_E_OS (os_errno ENOENT: it is not there), GBX_E_DATA with line and column. */
-gbx_status gbx_host_file_read(const char *path, gbx_host_file_text *ret,
-                              gbx_error *reterr);
+/* GBX_E_OS (os_errno ENOENT: it is not there, EPERM: it is not to be trusted), GBX_E_DATA
+ * with line and column. */
+gbx_status gbx_host_file_read(const char *path, gbx_trust trust,
+                              gbx_host_file_text *ret, gbx_error *reterr);
 void gbx_host_file_cleanup(gbx_host_file_text *file);
 
 /* The servers at a place, borrowed; NULL: there are none. */
@@ -46,8 +47,9 @@ typedef struct gbx_host_answers {
 } gbx_host_answers;
 
 /* On failure path is the file that cannot be read. Clean up in any case. */
-gbx_status gbx_host_answers_read(const gbx_host_place *place, gbx_host_answers *ret,
-                                 char path[PATH_MAX], gbx_error *reterr);
+gbx_status gbx_host_answers_read(const gbx_host_place *place, gbx_trust trust,
+                                 gbx_host_answers *ret, char path[PATH_MAX],
+                                 gbx_error *reterr);
 void gbx_host_answers_cleanup(gbx_host_answers *answers);
 
 /*

@@ -94,14 +94,20 @@ static void save(const gbx_eras *eras)
 
 void gbx_eras_open(gbx_eras *eras, int64_t now_ms)
 {
+    gbx_trusted_file cache = {.what = "", .flags = O_RDONLY | O_NONBLOCK};
     char line[128];
     FILE *file;
+    int fd;
 
     eras->count = 0;
-    eras->path = find_path();
-    file = eras->path == NULL ? NULL : fopen(eras->path, "re");
-    if (file == NULL)
+    cache.path = eras->path = find_path();
+    if (cache.path == NULL || gbx_trusted_file_open(&cache, &fd, NULL, NULL) != GBX_OK)
         return;
+    file = fdopen(fd, "r");
+    if (file == NULL) {
+        gbx_fd_close(&fd);
+        return;
+    }
     while (fgets(line, sizeof line, file) != NULL && eras->count < GBX_ERAS_MAX) {
         int64_t since_ms;
 

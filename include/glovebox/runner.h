@@ -40,7 +40,8 @@ struct gbx_runner {
 #define GBX_RUNNER_INIT {sizeof(gbx_runner), NULL, NULL, NULL, NULL}
 /* clang-format on */
 
-/** The code returned; @p json is copied, NULL stands for undefined. */
+/** The code returned; @p json is copied without white space between its tokens, NULL
+ *  stands for undefined. */
 GBX_API GBX_MUST_USE gbx_status gbx_outcome_value(gbx_outcome *outcome,
                                                   const char *json, size_t json_len);
 

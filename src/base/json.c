@@ -8,8 +8,10 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A word of eight bytes b. */
@@ -19,6 +21,7 @@ typedef struct checker {
     const uint8_t *at;
     const uint8_t *end;
     const char *message;
+    bool is_strict; /* see gbx_json_check_strict() */
 } checker;
 
 static bool refuse(checker *c, const char *message)
@@ -27,10 +30,15 @@ static bool refuse(checker *c, const char *message)
     return false;
 }
 
+static bool is_space(uint8_t b)
+{
+    return b == ' ' || b == '\n' || b == '\t' || b == '\r';
+}
+
+/* Where white space is not allowed it is left, and is no token. */
 static void skip_space(checker *c)
 {
-    while (c->at < c->end &&
-           (*c->at == ' ' || *c->at == '\n' || *c->at == '\t' || *c->at == '\r'))
+    while (!c->is_strict && c->at < c->end && is_space(*c->at))
         c->at++;
 }
 
@@ -119,6 +127,42 @@ static bool string(checker *c)
     }
 }
 
+/* What follows an 'e'; what is beyond all reason stays that. */
+static int64_t exponent(const uint8_t *at, const uint8_t *end)
+{
+    bool is_negative = *at == '-';
+    int64_t value = 0;
+
+    for (at += *at == '-' || *at == '+'; at < end; at++)
+        if (value < INT64_C(1000000000000000))
+            value = value * 10 + (*at - '0');
+    return is_negative ? -value : value;
+}
+
+/* Does a number round to infinity? strtod() gets it without a point, since its radix
+ * character is the locale's, and with the 309 digits that can decide. */
+static bool is_infinite(const uint8_t *at, const uint8_t *end)
+{
+    char digits[DBL_MAX_10_EXP + 1 + sizeof "e-309"];
+    int64_t count = 0;
+    int64_t scale = 0; /* in powers of ten */
+    bool in_fraction = false;
+
+    for (; at < end && *at != 'e' && *at != 'E'; at++) {
+        in_fraction = in_fraction || *at == '.';
+        if (*at < '0') /* a sign or the point */
+            continue;
+        scale += count > DBL_MAX_10_EXP ? !in_fraction : -in_fraction;
+        if (count <= DBL_MAX_10_EXP && (count > 0 || *at != '0'))
+            digits[count++] = (char)*at;
+    }
+    scale += at < end ? exponent(at + 1, end) : 0;
+    if (count == 0 || count + scale != DBL_MAX_10_EXP + 1)
+        return count > 0 && count + scale > DBL_MAX_10_EXP + 1;
+    (void)snprintf(digits + count, sizeof "e-309", "e%d", (int)scale);
+    return isinf(strtod(digits, NULL));
+}
+
 static bool digits(checker *c)
 {
     if (c->at == c->end || *c->at < '0' || *c->at > '9')
@@ -130,6 +174,9 @@ static bool digits(checker *c)
 
 static bool number(checker *c)
 {
+    const uint8_t *start = c->at;
+    bool has_exponent;
+
     if (*c->at == '-')
         c->at++;
     if (c->at < c->end && *c->at == '0')
@@ -141,12 +188,17 @@ static bool number(checker *c)
         if (!digits(c))
             return false;
     }
-    if (c->at < c->end && (*c->at == 'e' || *c->at == 'E')) {
+    has_exponent = c->at < c->end && (*c->at == 'e' || *c->at == 'E');
+    if (has_exponent) {
         c->at++;
         if (c->at < c->end && (*c->at == '+' || *c->at == '-'))
             c->at++;
-        return digits(c);
+        if (!digits(c))
+            return false;
     }
+    if (c->is_strict && (has_exponent || c->at - start > DBL_MAX_10_EXP) &&
+        is_infinite(start, c->at))
+        return refuse(c, "number beyond the range of a double");
     return true;
 }
 
@@ -247,6 +299,23 @@ static bool values(checker *c, size_t max_depth)
     return c->at == c->end || refuse(c, "unexpected text after the JSON value");
 }
 
+static bool check(const char *text, size_t len, size_t max_depth, bool is_strict,
+                  gbx_json_fault *ret_fault)
+{
+    checker c = {.at = (const uint8_t *)text, .is_strict = is_strict};
+
+    c.end = len > 0 ? c.at + len : c.at; /* no text at all may come as NULL */
+    if (values(&c, max_depth < GBX_JSON_DEPTH_MAX ? max_depth : GBX_JSON_DEPTH_MAX))
+        return true;
+    if (ret_fault != NULL) {
+        ret_fault->offset = (size_t)(c.at - (const uint8_t *)text);
+        ret_fault->message = c.message;
+        gbx_utf8_position(text, len, ret_fault->offset, &ret_fault->line,
+                          &ret_fault->column);
+    }
+    return false;
+}
+
 /* ---- writing ------------------------------------------------------------ */
 
 /* So many bytes are written as they are. */
@@ -298,40 +367,31 @@ static void append_special(gbx_buf *buf, uint8_t byte)
 bool gbx_json_check(const char *text, size_t len, size_t max_depth,
                     gbx_json_fault *ret_fault)
 {
-    checker c = {.at = (const uint8_t *)text};
-
-    c.end = len > 0 ? c.at + len : c.at; /* no text at all may come as NULL */
-    if (max_depth > GBX_JSON_DEPTH_MAX)
-        max_depth = GBX_JSON_DEPTH_MAX;
-    if (values(&c, max_depth))
-        return true;
-    if (ret_fault != NULL) {
-        ret_fault->offset = (size_t)(c.at - (const uint8_t *)text);
-        ret_fault->message = c.message;
-        gbx_utf8_position(text, len, ret_fault->offset, &ret_fault->line,
-                          &ret_fault->column);
-    }
-    return false;
+    return check(text, len, max_depth, false, ret_fault);
 }
 
-bool gbx_json_is_deeper(const char *text, size_t len, size_t max_depth)
+bool gbx_json_check_strict(const char *text, size_t len, size_t max_depth,
+                           gbx_json_fault *ret_fault)
 {
-    size_t depth = 0;
+    return check(text, len, max_depth, true, ret_fault);
+}
+
+bool gbx_json_append_compact(gbx_buf *buf, const char *text, size_t len)
+{
+    size_t done = 0; /* all before it is written or left out */
     bool in_text = false;
 
-    if (len / 2 <= max_depth) /* every level is opened and closed */
-        return false;
     for (size_t i = 0; i < len; i++) {
         if (text[i] == '"')
             in_text = !in_text;
         else if (in_text)
             i += text[i] == '\\';
-        else if (text[i] == ']' || text[i] == '}')
-            depth--;
-        else if ((text[i] == '[' || text[i] == '{') && depth++ == max_depth)
-            return true;
+        else if (is_space((uint8_t)text[i])) {
+            (void)gbx_buf_append(buf, text + done, i - done);
+            done = i + 1;
+        }
     }
-    return false;
+    return gbx_buf_append(buf, text + done, len - done);
 }
 
 bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len)

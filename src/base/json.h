@@ -25,8 +25,14 @@ typedef struct gbx_json_fault {
 bool gbx_json_check(const char *text, size_t len, size_t max_depth,
                     gbx_json_fault *ret_fault);
 
-/* Is text, known to be JSON, nested deeper than gbx_json_check() takes at max_depth? */
-bool gbx_json_is_deeper(const char *text, size_t len, size_t max_depth);
+/* The same for JSON as JSON.stringify() writes it, and as a worker must: no white space
+ * between tokens, which some readers take for the end of a line, and no number that a
+ * double cannot hold. */
+bool gbx_json_check_strict(const char *text, size_t len, size_t max_depth,
+                           gbx_json_fault *ret_fault);
+
+/* Append text, known to be JSON, without the white space between its tokens. */
+bool gbx_json_append_compact(gbx_buf *buf, const char *text, size_t len);
 
 /* Append text as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
 bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len);

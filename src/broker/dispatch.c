@@ -169,13 +169,12 @@ void gbx_hostcall_take(void *user, const gbx_msg_hostcall *msg)
     const gbx_policy *policy = gbx_run_policy(run);
     const gbx_function *f;
     const char *builtin;
-    gbx_json_fault fault;
     gbx_request request;
 
     if (msg->args.data[0] != '[' ||
-        !gbx_json_check((const char *)msg->args.data, msg->args.len, GBX_JSON_DEPTH_MAX,
-                        &fault)) {
-        gbx_exchange_break(&run->exchange, "arguments that are no JSON array",
+        !gbx_json_check_strict((const char *)msg->args.data, msg->args.len,
+                               GBX_JSON_DEPTH_MAX, NULL)) {
+        gbx_exchange_break(&run->exchange, "arguments that are no compact JSON array",
                            GBX_MSG_HOSTCALL);
         return;
     }

@@ -72,7 +72,7 @@ static void check_value(gbx_result *r, gbx_verdict *v)
     gbx_json_fault fault;
 
     if (!r->has_value ||
-        gbx_json_check(r->value, r->value_len, GBX_JSON_DEPTH_MAX, &fault))
+        gbx_json_check_strict(r->value, r->value_len, GBX_JSON_DEPTH_MAX, &fault))
         return;
     if (strcmp(fault.message, "nested too deep") == 0) {
         v->code = GBX_CODE_RUNTIME;
@@ -83,7 +83,9 @@ static void check_value(gbx_result *r, gbx_verdict *v)
     } else {
         v->code = GBX_CODE_VIOLATION;
         (void)snprintf(v->message, sizeof v->message,
-                       "the worker sent a result that is not JSON: %s", fault.message);
+                       "the worker sent a result that is not JSON as JSON.stringify() "
+                       "writes it: %s",
+                       fault.message);
     }
 }
 

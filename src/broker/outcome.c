@@ -5,6 +5,7 @@
  */
 #include "broker/outcome.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "broker/engine.h"
@@ -59,18 +60,21 @@ gbx_status gbx_outcome_value(gbx_outcome *outcome, const char *json, size_t json
 {
     gbx_run *run = outcome->run;
     gbx_result *r = run->result;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf value = {0};
     bool filled;
 
     if (outcome->is_filled ||
         (json != NULL && !gbx_json_check(json, json_len, GBX_JSON_DEPTH_MAX, NULL)))
         return GBX_E_USAGE;
     outcome->is_filled = true;
-    if (json_len > run->limits.output_bytes)
+    gbx_buf_init(&value, json_len);
+    filled = gbx_json_append_compact(&value, json, json_len);
+    if (filled && value.len > run->limits.output_bytes)
         filled = gbx_result_fail(r, GBX_CODE_OUTPUT_TOO_LARGE,
                                  gbx_code_text(GBX_CODE_OUTPUT_TOO_LARGE), "");
-    else
-        filled = gbx_result_set_value(r, json == NULL,
-                                      (gbx_span){(const uint8_t *)json, json_len});
+    else if (filled)
+        filled =
+            gbx_result_set_value(r, json == NULL, (gbx_span){value.data, value.len});
     r->stats.output_bytes = r->value_len;
     return filled ? GBX_OK : GBX_E_NOMEM;
 }

@@ -90,7 +90,7 @@ static JSValueRef on_request(ARGUMENTS)
     size_t name_len, args_len;
     char *name = text_of(ctx, argv[1], &name_len);
     char *args = text_of(ctx, argv[2], &args_len);
-    bool is_deep = gbx_json_is_deeper(args, args_len, GBX_JSON_DEPTH_MAX);
+    bool is_deep = !gbx_json_check_strict(args, args_len, GBX_JSON_DEPTH_MAX, NULL);
     bool fits = realm->host->request != NULL &&
                 args_len + msg.bytes.len <= realm->host_out_left;
 

@@ -13,7 +13,7 @@
   'use strict';
   const global = globalThis;
   const {
-    defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys,
+    apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys,
   } = Reflect;
   const { freeze, seal } = Object;
 
@@ -79,6 +79,23 @@
     },
   }.random;
   defineProperty(Math, 'random', { value: random, writable: true, configurable: true });
+
+  /* The one way for JSON of the code's own spelling into a result or an argument. The host
+   * takes what stringify() can write: finite numbers, and text that has UTF-8. */
+  const { parse, rawJSON, stringify } = JSON;
+  const { isWellFormed } = String.prototype;
+  const RangeErrorOf = RangeError;
+  const bounded = {
+    rawJSON(text) {
+      const raw = rawJSON(text);
+      const value = parse(raw.rawJSON);
+      if (value === Infinity || value === -Infinity)
+        throw new RangeErrorOf('JSON.rawJSON: the number is beyond the range of a double: use a string');
+      return apply(isWellFormed, raw.rawJSON, []) ? raw : rawJSON(stringify(value));
+    },
+  }.rawJSON;
+  if (rawJSON !== undefined)
+    defineProperty(JSON, 'rawJSON', { value: bounded, writable: true, configurable: true });
 
   for (let i = 0; i < ABSENT.length; i++) deleteProperty(global, ABSENT[i]);
 

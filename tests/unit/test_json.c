@@ -121,6 +121,27 @@ static void test_string__is_itself_with_any_byte_at_any_place(void **state)
     gbx_buf_cleanup(&back);
 }
 
+static void test_compact__leaves_out_white_space_between_tokens_alone(void **state)
+{
+    static const char *const rows[][2] = {
+        {" \t[1 ,\r\n2 ]\n", "[1,2]"},
+        {"{ \"a \\\" b\" : \" \\\\\" , \"c\":null }",
+         "{\"a \\\" b\":\" \\\\\",\"c\":null}"},
+        {"12", "12"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        gbx_buf buf;
+
+        gbx_buf_init(&buf, 64);
+        assert_true(gbx_json_append_compact(&buf, rows[i][0], strlen(rows[i][0])));
+        assert_true(gbx_buf_append(&buf, "", 1));
+        assert_string_equal((char *)buf.data, rows[i][1]);
+        gbx_buf_cleanup(&buf);
+    }
+}
+
 static void test_string__says_when_the_ceiling_is_reached(void **state)
 {
     (void)state;
@@ -354,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_shown__has_what_nobody_sees_as_escapes),
         cmocka_unit_test(test_string__of_any_two_bytes_is_json),
         cmocka_unit_test(test_string__is_itself_with_any_byte_at_any_place),
+        cmocka_unit_test(test_compact__leaves_out_white_space_between_tokens_alone),
         cmocka_unit_test(test_string__says_when_the_ceiling_is_reached),
         cmocka_unit_test(test_number__has_at_most_three_decimals),
         cmocka_unit_test(test_number__is_json_up_to_the_largest),

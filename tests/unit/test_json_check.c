@@ -185,6 +185,58 @@ static const struct {
     {TEXT("{} garbage"), 3, "unexpected text after the JSON value"},
 };
 
+/* JSON that JSON.stringify() does not write. */
+static const struct {
+    const char *text;
+    size_t len;
+    size_t offset;
+} loose[] = {
+    {TEXT(" 1"), 0},
+    {TEXT("1\n"), 1},
+    {TEXT("{\r}"), 1},
+    {TEXT("[\t]"), 1},
+    {TEXT("{ \"a\":1}"), 1},
+    {TEXT("{\"a\" :1}"), 4},
+    {TEXT("{\"a\":\r1}"), 5},
+    {TEXT("{\"a\":1\n}"), 6},
+    {TEXT("[1,\r2]"), 3},
+    {TEXT("[1 ,2]"), 2},
+    {TEXT("1e309"), 5},
+    {TEXT("[-1E+999]"), 8},
+    {TEXT("1e99999999999999999999"), 22},
+    {TEXT("0.001797693134862315807938e311"), 30},
+    {TEXT("1797693134862315807938e287"), 26},
+    /* half way to 2 to the power of 1024 */
+    {TEXT(
+         "179769313486231580793728971405303415079934132710037826936173778980444968292764"
+         "750946649017977587207096330286416692887910946555547851940402630657488671505820"
+         "681908902000708383676273854845817711531764475730270069855571366959622842914819"
+         "860834936475292719074168444365510704342711559699508093042880177904174497792"),
+     309},
+};
+
+static const struct {
+    const char *text;
+    size_t len;
+} strict[] = {
+    {TEXT("null")},
+    {TEXT("[1,{\"a b\":\" \\n \"},[]]")},
+    {TEXT("1.7976931348623157e+308")},
+    {TEXT("-1797693134862315807e290")},
+    {TEXT("0.0000000000000000000000001e333")},
+    {TEXT("0e999")},
+    {TEXT("-0.000E+99999999999999999999")},
+    {TEXT("5e-999")},
+    {TEXT("1e-99999999999999999999")},
+    /* the same, less one; and many more digits that do not count */
+    {TEXT(
+        "179769313486231580793728971405303415079934132710037826936173778980444968292764"
+        "750946649017977587207096330286416692887910946555547851940402630657488671505820"
+        "681908902000708383676273854845817711531764475730270069855571366959622842914819"
+        "860834936475292719074168444365510704342711559699508093042880177904174497791."
+        "99999999999999999999999999999999999999999999999999999999")},
+};
+
 /* In an allocation of its own size: reading past it is seen. */
 static bool check(const char *text, size_t len, gbx_json_fault *ret_fault)
 {
@@ -220,6 +272,30 @@ static void test_check__refuses_all_that_is_not_and_says_where(void **state)
             strcmp(fault.message, refused[i].message) != 0)
             fail_msg("%s: %s at %zu", refused[i].text, fault.message, fault.offset);
     }
+}
+
+static void test_strict__refuses_what_stringify_does_not_write(void **state)
+{
+    gbx_json_fault fault;
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(loose); i++) {
+        assert_true(check(loose[i].text, loose[i].len, NULL));
+        if (gbx_json_check_strict(loose[i].text, loose[i].len, 10, &fault))
+            fail_msg("%s was accepted", loose[i].text);
+        if (fault.offset != loose[i].offset)
+            fail_msg("%s: %s at %zu", loose[i].text, fault.message, fault.offset);
+    }
+}
+
+static void test_strict__takes_all_that_it_does(void **state)
+{
+    gbx_json_fault fault;
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(strict); i++)
+        if (!gbx_json_check_strict(strict[i].text, strict[i].len, 10, &fault))
+            fail_msg("%s: %s at %zu", strict[i].text, fault.message, fault.offset);
 }
 
 static void test_check__no_truncation_of_a_container_is_json(void **state)
@@ -308,7 +384,6 @@ static void test_depth__holds_at_the_limit_and_not_one_past_it(void **state)
 
         if (limit + is_past > 0) {
             assert_int_equal(gbx_json_check(text, len, limit, &fault), !is_past);
-            assert_int_equal(gbx_json_is_deeper(text, len, limit), is_past);
             if (is_past)
                 assert_string_equal(fault.message, "nested too deep");
         }
@@ -347,16 +422,6 @@ static void test_depth__is_given_back_by_siblings(void **state)
 
     assert_true(gbx_json_check(TEXT("[[],[],{\"a\":[]},[[1]]]"), 3, NULL));
     assert_false(gbx_json_check(TEXT("[[],[],{\"a\":[]},[[1]]]"), 2, NULL));
-    assert_false(gbx_json_is_deeper(TEXT("[[],[],{\"a\":[]},[[1]]]"), 3));
-    assert_true(gbx_json_is_deeper(TEXT("[[],[],{\"a\":[]},[[1]]]"), 2));
-}
-
-static void test_depth__of_what_stands_in_texts_is_none(void **state)
-{
-    (void)state;
-
-    assert_false(gbx_json_is_deeper(TEXT("[\"[[[\\\"[{\",{\"[\\\\\":\"[\"}]"), 2));
-    assert_true(gbx_json_is_deeper(TEXT("[\"[[[\\\"[{\",{\"[\\\\\":[]}]"), 2));
 }
 
 int main(void)
@@ -364,6 +429,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_check__accepts_all_that_is_json),
         cmocka_unit_test(test_check__refuses_all_that_is_not_and_says_where),
+        cmocka_unit_test(test_strict__refuses_what_stringify_does_not_write),
+        cmocka_unit_test(test_strict__takes_all_that_it_does),
         cmocka_unit_test(test_check__no_truncation_of_a_container_is_json),
         cmocka_unit_test(test_check__sees_every_byte_wherever_it_stands),
         cmocka_unit_test(test_check__takes_no_text_at_all),
@@ -372,7 +439,6 @@ int main(void)
         cmocka_unit_test(test_depth__asked_for_past_the_maximum_is_the_maximum),
         cmocka_unit_test(test_depth__of_a_million_costs_no_stack),
         cmocka_unit_test(test_depth__is_given_back_by_siblings),
-        cmocka_unit_test(test_depth__of_what_stands_in_texts_is_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

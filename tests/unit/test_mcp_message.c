@@ -205,7 +205,7 @@ static void test_an_error_without_a_code__is_internal(void **state)
 
 static void test_writers__make_one_line_a_message(void **state)
 {
-    static const char pretty[] = "{\n  \"a\": 1\n}";
+    static const char pretty[] = "{\n  \"a\": 1\r\r\n}";
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = 10000};
     (void)state;
 
@@ -224,7 +224,7 @@ static void test_writers__make_one_line_a_message(void **state)
     (void)gbx_buf_append(&to, "", 1);
     assert_string_equal(
         (char *)to.data,
-        "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"result\":{   \"a\": 1 }}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"result\":{   \"a\": 1   }}\n"
         "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":{}}\n"
         "{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":{}}\n"
         "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"a "

@@ -111,6 +111,26 @@ static void test_value__comes_back_and_says_it_is_not_isolated(void **state)
     end(&f, engine);
 }
 
+static gbx_status give_lines(fake *f, gbx_outcome *outcome)
+{
+    (void)f;
+    return gbx_outcome_value(outcome, " [1,\r\n\" \"]\n", 11);
+}
+
+static void test_value__is_on_one_line_and_counted_so(void **state)
+{
+    fake f = {.act = give_lines};
+    gbx_engine *engine = start(&f, 7, 0);
+    gbx_result *r = run(engine, "(d) => d");
+    (void)state;
+
+    assert_int_equal(gbx_result_code(r), GBX_CODE_VALUE);
+    assert_string_equal(gbx_result_value(r, NULL), "[1,\" \"]");
+    assert_int_equal(gbx_result_stats(r).output_bytes, 7);
+    gbx_result_free(r);
+    end(&f, engine);
+}
+
 static void test_guard__stops_a_call_before_the_runner(void **state)
 {
     fake f = {.act = give_value};
@@ -451,6 +471,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_value__comes_back_and_says_it_is_not_isolated),
+        cmocka_unit_test(test_value__is_on_one_line_and_counted_so),
         cmocka_unit_test(test_guard__stops_a_call_before_the_runner),
         cmocka_unit_test(test_size__holds_without_the_guard),
         cmocka_unit_test(test_output__holds_at_the_limit_and_not_past_it),

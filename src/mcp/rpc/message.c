@@ -238,15 +238,15 @@ gbx_view gbx_rpc_error_message(gbx_view error)
 
 bool gbx_rpc_append_json(gbx_buf *to, const char *json, size_t len)
 {
-    char *at;
     char *end;
 
     if (len == 0 || !gbx_buf_append(to, json, len))
         return !to->failed;
     end = (char *)to->data + to->len;
-    /* In JSON a newline can only be white space between tokens. */
-    for (at = end - len; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++)
-        *at = ' ';
+    /* In JSON both can only be white space between tokens. */
+    for (const char *c = "\n\r"; *c != '\0'; c++)
+        for (char *at = end - len; (at = memchr(at, *c, (size_t)(end - at))) != NULL;)
+            *at = ' ';
     gbx_json_mend_halves(end - len, len);
     return true;
 }

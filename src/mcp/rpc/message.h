@@ -71,8 +71,9 @@ gbx_view gbx_rpc_error_message(gbx_view error);
 
 /* ---- writing -------------------------------------------------------------- */
 
-/* Append JSON so that it stays on one line, and that every reader takes it: half of a
- * surrogate pair, which many refuse, becomes U+FFFD. It must be JSON; as many bytes. */
+/* Append JSON so that it stays on one line, which for some readers a carriage return ends,
+ * and that every reader takes it: half of a surrogate pair, which many refuse, becomes
+ * U+FFFD. It must be JSON; as many bytes. */
 bool gbx_rpc_append_json(gbx_buf *to, const char *json, size_t len);
 
 /* {"jsonrpc":"2.0","id":ID,"result": -- the caller appends the value, and then ends. */

@@ -87,8 +87,8 @@ bool gbx_gate_args_open(const char *text, size_t len, gbx_view *ret, gbx_buf *wh
         (void)gbx_buf_puts(why, "the arguments are larger than 16 MiB");
         return false;
     }
-    if (!gbx_view_open(text, len, &args) ||
-        gbx_json_is_deeper(text, len, GBX_ALIKE_DEPTH)) {
+    if (!gbx_json_check(text, len, GBX_ALIKE_DEPTH, NULL) ||
+        !gbx_view_open(text, len, &args)) {
         (void)gbx_buf_puts(why,
                            "the arguments are not JSON, or are nested deeper than 200");
         return false;

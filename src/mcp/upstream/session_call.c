@@ -145,19 +145,6 @@ static bool put_progress(gbx_view params, gbx_buf *to)
     return !to->failed;
 }
 
-/* On one line for every reader: some take a carriage return for the end of one. In JSON
- * it can only be white space between tokens. */
-static void put_args(gbx_buf *text, const char *args, size_t len)
-{
-    size_t start = text->len;
-
-    if (!gbx_rpc_append_json(text, args, len))
-        return;
-    for (size_t i = start; i < text->len; i++)
-        if (text->data[i] == '\r')
-            text->data[i] = ' ';
-}
-
 /* ---- the rest of the session ---------------------------------------------- */
 
 void gbx_session_on_call(gbx_session *s, gbx_pending *p, const gbx_rpc_message *message)
@@ -233,7 +220,7 @@ int64_t gbx_session_start_call(gbx_session *session, const gbx_session_call *cal
     (void)gbx_buf_puts(&text, "{\"name\":");
     (void)gbx_json_append_string(&text, call->tool, strlen(call->tool));
     (void)gbx_buf_puts(&text, ",\"arguments\":");
-    put_args(&text, call->args, call->args_len);
+    (void)gbx_rpc_append_json(&text, call->args, call->args_len);
     if (session->facts.is_modern || token != 0 || call->meta != NULL) {
         (void)gbx_buf_puts(&text, ",");
         gbx_session_put_meta(session, token, call->meta, &text);

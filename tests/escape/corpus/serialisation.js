@@ -53,6 +53,17 @@ globalThis.JSON = Object.freeze({ stringify: () => "{\"ok\":false}", parse: () =
 //: value: true
 typeof JSON.rawJSON === "undefined" || (() => { try { JSON.rawJSON('{"a":1}'); return false; } catch { return true; } })()
 
+//// A053d a number of raw JSON that no double can hold
+//: why: honest code must not look like an attack: the host takes no such number
+//: expect: RUNTIME
+//: error: RangeError
+JSON.rawJSON("-1" + "0".repeat(400) + ".5e-91")
+
+//// A053e half a pair in raw JSON
+//: why: honest code must not look like an attack: it has no UTF-8 but as an escape
+//: value: ["\ud800",1.7976931348623157e+308,1e-999]
+[JSON.rawJSON('"\ud800"'), JSON.rawJSON("1.7976931348623157e+308"), JSON.rawJSON("1e-999")]
+
 //// A054 toJSON that changes the value under the serialiser
 //: why: one pass, consistent JSON, no crash
 //: value: {"a":[1],"b":[]}

@@ -42,7 +42,8 @@ static void escape(gbx_buf *to, const void *text, size_t len)
     (void)gbx_utf8_append_escaped(to, text, n, GBX_ESCAPE_LINE);
     if (n == len && !to->failed)
         return;
-    *to = (gbx_buf){to->data, to->len, to->capacity, to->capacity, false};
+    to->ceiling = to->capacity;
+    to->failed = false;
     (void)gbx_buf_puts(to, ELLIPSIS);
 }
 

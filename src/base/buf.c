@@ -1,11 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* buf - growth happens in exactly one place, gbx_buf_reserve(). Keep it that way. */
+/* buf - growth happens in exactly one place, gbx_buf_reserve(), and so does wiping, in
+ * wipe(). Keep it that way. */
 #include "base/buf.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void wipe(const gbx_buf *buf, size_t from, size_t to)
+{
+    if (buf->is_secret && from < to)
+        explicit_bzero(buf->data + from, to - from);
+}
+
+/* As realloc(), which would leave a secret where it was. */
+static uint8_t *resize(const gbx_buf *buf, size_t capacity)
+{
+    uint8_t *data;
+
+    if (!buf->is_secret || buf->data == NULL)
+        return realloc(buf->data, capacity);
+    data = malloc(capacity);
+    if (data == NULL)
+        return NULL;
+    memcpy(data, buf->data, buf->len);
+    wipe(buf, 0, buf->capacity);
+    free(buf->data);
+    return data;
+}
 
 /* ---- public to other modules -------------------------------------------- */
 
@@ -14,10 +37,16 @@ void gbx_buf_init(gbx_buf *buf, size_t ceiling)
     *buf = (gbx_buf){.ceiling = ceiling};
 }
 
+void gbx_buf_init_secret(gbx_buf *buf, size_t ceiling)
+{
+    *buf = (gbx_buf){.ceiling = ceiling, .is_secret = true};
+}
+
 void gbx_buf_cleanup(gbx_buf *buf)
 {
+    wipe(buf, 0, buf->capacity);
     free(buf->data);
-    *buf = (gbx_buf){.ceiling = buf->ceiling};
+    *buf = (gbx_buf){.ceiling = buf->ceiling, .is_secret = buf->is_secret};
 }
 
 uint8_t *gbx_buf_reserve(gbx_buf *buf, size_t n)
@@ -39,7 +68,7 @@ uint8_t *gbx_buf_reserve(gbx_buf *buf, size_t n)
             capacity = 64;
         if (capacity > buf->ceiling)
             capacity = buf->ceiling;
-        data = realloc(buf->data, capacity);
+        data = resize(buf, capacity);
         if (data == NULL) {
             buf->failed = true;
             return NULL;
@@ -71,27 +100,38 @@ bool gbx_buf_puts(gbx_buf *buf, const char *text)
 
 bool gbx_buf_printf(gbx_buf *buf, const char *format, ...)
 {
+    va_list args;
+    bool ok;
+
+    va_start(args, format);
+    ok = gbx_buf_vprintf(buf, format, args);
+    va_end(args);
+    return ok;
+}
+
+bool gbx_buf_vprintf(gbx_buf *buf, const char *format, va_list args)
+{
     char small[512];
     char *text = small;
-    va_list args;
+    va_list again;
     bool ok;
     int n;
 
-    va_start(args, format);
+    va_copy(again, args);
     n = vsnprintf(small, sizeof small, format, args);
-    va_end(args);
     assert(n >= 0); /* no format of ours has a value that cannot be printed */
-    if ((size_t)n >= sizeof small) {
+    if ((size_t)n >= sizeof small)
         text = malloc((size_t)n + 1);
-        if (text == NULL) {
-            buf->failed = true;
-            return false;
-        }
-        va_start(args, format);
-        (void)vsnprintf(text, (size_t)n + 1, format, args);
-        va_end(args);
+    if (text != NULL && text != small)
+        (void)vsnprintf(text, (size_t)n + 1, format, again);
+    va_end(again);
+    if (text == NULL) {
+        buf->failed = true;
+        return false;
     }
     ok = gbx_buf_append(buf, text, (size_t)n);
+    if (buf->is_secret)
+        explicit_bzero(text, (size_t)n);
     if (text != small)
         /* cppcheck-suppress autovarInvalidDeallocation */
         free(text);
@@ -105,6 +145,7 @@ void gbx_buf_consume(gbx_buf *buf, size_t n)
         return;
     memmove(buf->data, buf->data + n, buf->len - n);
     buf->len -= n;
+    wipe(buf, buf->len, buf->len + n);
 }
 
 char *gbx_buf_take_string(gbx_buf *buf, size_t *ret_len)
@@ -112,11 +153,11 @@ char *gbx_buf_take_string(gbx_buf *buf, size_t *ret_len)
     gbx_buf taken = *buf;
     char *string;
 
-    *buf = (gbx_buf){.ceiling = buf->ceiling};
+    *buf = (gbx_buf){.ceiling = buf->ceiling, .is_secret = buf->is_secret};
     taken.ceiling = taken.len + 1; /* the NUL is not part of the contents */
     string = (char *)gbx_buf_reserve(&taken, 1);
     if (string == NULL) {
-        free(taken.data);
+        gbx_buf_cleanup(&taken);
         return NULL;
     }
     taken.data[taken.len] = 0;

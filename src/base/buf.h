@@ -2,6 +2,9 @@
 /*
  * buf - bytes that grow up to a ceiling given at the start, never past it.
  *
+ * A secret one is wiped wherever it gives up what it held: it grows, is consumed, is
+ * cleaned up. What is taken out of it is its taker's to wipe.
+ *
  * A failed append (ceiling or memory) leaves the contents as they were and marks the
  * buffer failed for ever: a writer can append many times and ask once. A zeroed
  * gbx_buf is empty with ceiling 0. Not thread-safe.
@@ -20,9 +23,12 @@ typedef struct gbx_buf {
     size_t capacity;
     size_t ceiling; /* len never exceeds it */
     bool failed;    /* an append was refused */
+    bool is_secret;
 } gbx_buf;
 
 void gbx_buf_init(gbx_buf *buf, size_t ceiling);
+void gbx_buf_init_secret(gbx_buf *buf, size_t ceiling);
+/* Empty again, with its ceiling, and secret if it was. */
 void gbx_buf_cleanup(gbx_buf *buf);
 
 /* Room for n more bytes at data + len, not yet counted in len; NULL if refused. */
@@ -32,6 +38,8 @@ bool gbx_buf_append(gbx_buf *buf, const void *data, size_t len);
 bool gbx_buf_puts(gbx_buf *buf, const char *text);
 bool gbx_buf_printf(gbx_buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+bool gbx_buf_vprintf(gbx_buf *buf, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 /* Drop the first n bytes (n <= len). */
 void gbx_buf_consume(gbx_buf *buf, size_t n);

@@ -6,6 +6,7 @@
  * does not have is answered with an error, arguments that are no JSON array end the
  * worker, since its own script can make nothing else.
  */
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "broker/engine.h"
 #include "broker/recorder.h"
@@ -146,8 +147,8 @@ static void call_with_secrets(gbx_run *run, const gbx_function *f, gbx_request r
                               gbx_span args)
 {
     const gbx_policy *policy = gbx_run_policy(run);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf filled = {0};
     gbx_error error = {0};
-    gbx_buf filled;
 
     if (policy == NULL || !gbx_secrets_are_in(args)) {
         call_function(run, f, request, args);
@@ -157,7 +158,6 @@ static void call_with_secrets(gbx_run *run, const gbx_function *f, gbx_request r
         call_function(run, f, request, (gbx_span){filled.data, filled.len});
     else
         gbx_hostcall_refuse(run->engine, request, "Error", error.message, "ERR_SECRET");
-    gbx_secrets_wipe(&filled);
 }
 
 /* ---- public to other modules -------------------------------------------- */

@@ -124,6 +124,13 @@ gbx_reply *gbx_reply_copy(const gbx_msg_answer *msg)
     return r;
 }
 
+void gbx_reply_wipe(gbx_reply *reply)
+{
+    if (reply != NULL)
+        explicit_bzero(reply, sizeof *reply + (size_t)size_of(&reply->msg));
+    free(reply);
+}
+
 static void free_reply(gbx_reply *r)
 {
     gbx_note_free(r->asked.note);

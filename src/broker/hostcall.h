@@ -127,6 +127,8 @@ void gbx_hostcall_report(gbx_engine *engine, gbx_request request,
 
 /* A copy in one piece, for free(); NULL if memory is out. */
 gbx_reply *gbx_reply_copy(const gbx_msg_answer *msg);
+/* Free a copy that was not looked through for secrets. NULL is ignored. */
+void gbx_reply_wipe(gbx_reply *reply);
 
 /* An error as an answer; borrows the texts, of which any may be NULL, and cuts them. */
 gbx_msg_answer gbx_error_answer(const char *name, const char *message,

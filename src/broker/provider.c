@@ -98,7 +98,7 @@ static void drop_reply(void *user)
 {
     late_reply *late = user;
 
-    free(late->reply);
+    gbx_reply_wipe(late->reply);
     free(late);
 }
 

@@ -121,21 +121,15 @@ static bool add_header(gbx_easy *easy, const gbx_field *field)
 {
     const gbx_libcurl *lib = easy->lib;
     bool is_empty = field->value[0] == '\0';
-    gbx_buf line;
-    bool fine;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {0};
 
-    /* All of it at once: a buffer that grows leaves parts of a secret behind. "Name;" is
-     * how libcurl is told to send a header without a value. */
-    gbx_buf_init(&line, strlen(field->name) + strlen(field->value) + sizeof ": ");
-    (void)gbx_buf_reserve(&line, line.ceiling);
+    /* "Name;" is how libcurl is told to send a header without a value. */
+    gbx_buf_init_secret(&line,
+                        strlen(field->name) + strlen(field->value) + sizeof ": ");
     (void)gbx_buf_printf(&line, "%s%s%s", field->name, is_empty ? ";" : ": ",
                          field->value);
     (void)gbx_buf_append(&line, "", 1);
-    fine = !line.failed && append(lib, &easy->headers, (const char *)line.data);
-    if (line.data != NULL)
-        explicit_bzero(line.data, line.len);
-    gbx_buf_cleanup(&line);
-    return fine;
+    return !line.failed && append(lib, &easy->headers, (const char *)line.data);
 }
 
 static bool set_headers(gbx_easy *easy, const gbx_fields *headers)
@@ -173,13 +167,6 @@ static bool set_method(const gbx_libcurl *lib, CURL *curl,
            CURLE_OK;
 }
 
-static void wipe(const gbx_libcurl *lib, struct curl_slist *list)
-{
-    for (struct curl_slist *at = list; at != NULL; at = at->next)
-        explicit_bzero(at->data, strlen(at->data));
-    lib->curl_slist_free_all(list);
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_easy_init(gbx_easy *easy, const struct gbx_hop *hop)
@@ -205,7 +192,7 @@ void gbx_easy_cleanup(gbx_easy *easy)
         lib->curl_easy_cleanup(easy->curl);
     if (easy->share != NULL)
         (void)lib->curl_share_cleanup(easy->share);
-    wipe(lib, easy->headers);
+    gbx_libcurl_wipe(lib, easy->headers);
     lib->curl_slist_free_all(easy->resolve);
     *easy = (gbx_easy){0};
 }

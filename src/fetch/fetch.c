@@ -33,7 +33,7 @@ static void finish(gbx_fetch *fetch)
     gbx_msg_answer answer = {0};
 
     gbx_flight_abandon(fetch);
-    gbx_buf_init(&json, GBX_MIB(1));
+    gbx_buf_init_secret(&json, GBX_MIB(1));
     if (fetch->fault.code == GBX_FAULT_NONE &&
         !gbx_response_write(&fetch->response, fetch->url.text, fetch->redirects > 0,
                             &json))

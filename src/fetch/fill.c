@@ -45,9 +45,8 @@ static bool fill_one(const gbx_policy *policy, const gbx_url *url, gbx_field *fr
                                 .scheme = url->scheme};
     gbx_span text = {.data = (const uint8_t *)from->value, .len = strlen(from->value)};
     gbx_error error = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf filled = {0};
     gbx_status status;
-    gbx_buf filled;
-    bool fine;
 
     if (!gbx_secrets_are_in(text))
         return add(to, from, text, fault);
@@ -55,13 +54,10 @@ static bool fill_one(const gbx_policy *policy, const gbx_url *url, gbx_field *fr
     gbx_buf_init(&filled, FILLED_MAX);
     status = gbx_secrets_fill(policy, &target, text, &filled, &error);
     if (status == GBX_OK)
-        fine = add(to, from, (gbx_span){filled.data, filled.len}, fault);
-    else if (status == GBX_E_POLICY)
-        fine = gbx_fault_set(fault, GBX_FAULT_SECRET, "fetch: %s", error.message);
-    else
-        fine = host_memory(fault);
-    gbx_secrets_wipe(&filled);
-    return fine;
+        return add(to, from, (gbx_span){filled.data, filled.len}, fault);
+    if (status == GBX_E_POLICY)
+        return gbx_fault_set(fault, GBX_FAULT_SECRET, "fetch: %s", error.message);
+    return host_memory(fault);
 }
 
 /* ---- public to other modules -------------------------------------------- */

@@ -96,3 +96,10 @@ void gbx_libcurl_unload(const gbx_libcurl *lib)
     if (lib->curl_global_cleanup != NULL)
         lib->curl_global_cleanup();
 }
+
+void gbx_libcurl_wipe(const gbx_libcurl *lib, struct curl_slist *list)
+{
+    for (struct curl_slist *at = list; at != NULL; at = at->next)
+        explicit_bzero(at->data, strlen(at->data));
+    lib->curl_slist_free_all(list);
+}

@@ -60,4 +60,7 @@ typedef struct gbx_libcurl {
 gbx_status gbx_libcurl_load(gbx_libcurl *ret, gbx_error *reterr) GBX_MUST_USE;
 void gbx_libcurl_unload(const gbx_libcurl *lib);
 
+/* Free a list of headers; there may be secrets in them. */
+void gbx_libcurl_wipe(const gbx_libcurl *lib, struct curl_slist *list);
+
 #endif

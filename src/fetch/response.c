@@ -158,7 +158,8 @@ static bool end_head(gbx_head *head)
 void gbx_response_init(gbx_response *response, size_t max_bytes)
 {
     *response = (gbx_response){0};
-    gbx_buf_init(&response->body, max_bytes);
+    /* A server may send back what it was sent. */
+    gbx_buf_init_secret(&response->body, max_bytes);
 }
 
 void gbx_response_cleanup(gbx_response *response)
@@ -223,7 +224,7 @@ static void write_bytes(gbx_buf *to, const char *bytes)
 {
     gbx_buf text;
 
-    gbx_buf_init(&text, strlen(bytes) * 2);
+    gbx_buf_init_secret(&text, strlen(bytes) * 2);
     for (; *bytes != '\0'; bytes++) {
         uint8_t c = (uint8_t)*bytes;
         uint8_t pair[2] = {(uint8_t)(0xC0 | c >> 6), (uint8_t)(0x80 | (c & 0x3F))};

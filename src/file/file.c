@@ -196,7 +196,7 @@ static finding take_bytes(int fd, size_t max, size_t hint, gbx_buf *bytes)
 {
     char beyond;
 
-    gbx_buf_init(bytes, max);
+    gbx_buf_init_secret(bytes, max);
     for (;;) {
         size_t room = bytes->len == 0 ? hint + 1 : bytes->len;
         void *to = &beyond;

@@ -229,7 +229,7 @@ gbx_status gbx_policy_load_with(const char *path, uint32_t flags,
     gbx_trusted_file file = {.path = path, .what = "the policy ", .flags = O_RDONLY};
     gbx_status status = take_flags(flags, &file.trust, reterr);
 
-    gbx_buf_init(&buf, POLICY_BYTES_MAX + GBX_KIB(16));
+    gbx_buf_init_secret(&buf, POLICY_BYTES_MAX + GBX_KIB(16));
     if (status == GBX_OK && (path == NULL || ret_policy == NULL))
         status = gbx_fail(reterr, GBX_E_USAGE, "path or ret_policy is NULL");
     if (status == GBX_OK)
@@ -245,8 +245,6 @@ gbx_status gbx_policy_load_with(const char *path, uint32_t flags,
                                    buf.len, directory, flags, &policy, reterr);
     if (status == GBX_OK)
         status = gbx_file_disown(&policy->file, fd, reterr);
-    if (buf.data != NULL)
-        explicit_bzero(buf.data, buf.len); /* there may be secrets in it */
     if (status != GBX_OK)
         return status;
     *ret_policy = policy;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* secrets - see secrets.h. What is filled in is counted first: out never grows, since
- * growing would leave values behind in freed memory. */
+/* secrets - see secrets.h. */
 #include "policy/secrets.h"
 
 #include "base/fail.h"
@@ -85,41 +84,6 @@ static gbx_status take_reference(const gbx_policy *policy,
                         shown, name, to);
     *ret = secret;
     *ret_len = OPEN_LEN + len + CLOSE_LEN;
-    return GBX_OK;
-}
-
-/* Walk over text: with out, write; without, count only. */
-static gbx_status fill(const gbx_policy *policy, const gbx_secret_target *target,
-                       gbx_span text, gbx_buf *out, size_t *ret_len, gbx_error *reterr)
-{
-    const uint8_t *at = text.data;
-    size_t left = text.len;
-    size_t total = 0;
-
-    while (left > 0) {
-        const uint8_t *next = memmem(at, left, OPEN, OPEN_LEN);
-        size_t before = next != NULL ? (size_t)(next - at) : left;
-        const gbx_secret *secret = NULL;
-        size_t reference = 0;
-
-        if (next != NULL) {
-            gbx_status status =
-                take_reference(policy, target, (gbx_span){next, left - before}, &secret,
-                               &reference, reterr);
-
-            if (status != GBX_OK)
-                return status;
-        }
-        total += before + (secret != NULL ? secret->value_len : 0);
-        if (out != NULL) {
-            (void)gbx_buf_append(out, at, before);
-            if (secret != NULL)
-                (void)gbx_buf_append(out, secret->value, secret->value_len);
-        }
-        at += before + reference;
-        left -= before + reference;
-    }
-    *ret_len = total;
     return GBX_OK;
 }
 
@@ -268,21 +232,30 @@ bool gbx_secrets_are_in(gbx_span text)
 gbx_status gbx_secrets_fill(const gbx_policy *policy, const gbx_secret_target *target,
                             gbx_span text, gbx_buf *out, gbx_error *reterr)
 {
-    size_t len;
-    gbx_status status = fill(policy, target, text, NULL, &len, reterr);
+    out->is_secret = true;
+    while (text.len > 0) {
+        const uint8_t *next = memmem(text.data, text.len, OPEN, OPEN_LEN);
+        size_t before = next != NULL ? (size_t)(next - text.data) : text.len;
+        const gbx_secret *secret;
+        size_t reference;
+        gbx_status status;
 
-    if (status != GBX_OK)
-        return status;
-    if (len > 0 && gbx_buf_reserve(out, len) == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no room for a text with its secrets");
-    return fill(policy, target, text, out, &len, reterr);
-}
-
-void gbx_secrets_wipe(gbx_buf *buf)
-{
-    if (buf->data != NULL)
-        explicit_bzero(buf->data, buf->capacity);
-    gbx_buf_cleanup(buf);
+        (void)gbx_buf_append(out, text.data, before);
+        text = (gbx_span){text.data + before, text.len - before};
+        if (next == NULL)
+            break;
+        status = take_reference(policy, target, text, &secret, &reference, reterr);
+        if (status != GBX_OK) {
+            gbx_buf_cleanup(out);
+            return status;
+        }
+        (void)gbx_buf_append(out, secret->value, secret->value_len);
+        text = (gbx_span){text.data + reference, text.len - reference};
+    }
+    if (!out->failed)
+        return GBX_OK;
+    gbx_buf_cleanup(out);
+    return gbx_fail(reterr, GBX_E_NOMEM, "no room for a text with its secrets");
 }
 
 bool gbx_secrets_strip(const gbx_policy *policy, gbx_secret_text kind, gbx_span data,

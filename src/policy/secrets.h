@@ -45,20 +45,18 @@ bool gbx_secrets_are_in(gbx_span text);
 
 /*
  * Append text to out with every {{secret:NAME}} replaced by the value of that secret.
- * text is the code's own, and hostile; out must be empty.
+ * text is the code's own, and hostile; out must be empty, and is secret from then on.
  *
  * GBX_E_POLICY: a secret is unknown or not for that target, or a reference is not ended
  * well; the message names both and has no value in it. GBX_E_NOMEM: memory or the
- * ceiling of out. On failure nothing is in out; wipe it with gbx_secrets_wipe() after
- * use: it holds values.
+ * ceiling of out. On failure nothing is in out.
  */
 gbx_status gbx_secrets_fill(const gbx_policy *policy, const gbx_secret_target *target,
                             gbx_span text, gbx_buf *out, gbx_error *reterr);
-void gbx_secrets_wipe(gbx_buf *buf);
 
 /*
  * The same for JSON, arguments of that function: values as JSON writes them. out is made
- * ready here; wipe it in either case.
+ * ready here; clean it up in either case.
  */
 gbx_status gbx_secrets_fill_json(const gbx_policy *policy, const char *function,
                                  gbx_span args, gbx_buf *out, gbx_error *reterr);

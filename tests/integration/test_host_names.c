@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of the host: their names, and which calls have them. */
 #include "calls.h"
+#include "core_file.h"
 #include "host_functions.h"
 #include "proc.h"
 
@@ -9,7 +10,9 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -255,6 +258,68 @@ static void test_secret__reaches_the_function_and_never_the_code(void **state)
     gbx_engine_free(other);
 }
 
+static void repeat_alone(void *user, gbx_engine *of, const gbx_host_call *call)
+{
+    (void)user;
+    (void)!gbx_answer(of, call->request, call->args, call->args_len, NULL);
+}
+
+/* In two pieces: the test must not have it in memory itself. */
+static void write_secret(const char *path, const char *head, const char *tail)
+{
+    FILE *file = fopen(path, "we");
+
+    assert_non_null(file);
+    (void)setvbuf(file, NULL, _IONBF, 0);
+    (void)fputs(head, file);
+    (void)fputs(tail, file);
+    (void)fclose(file);
+}
+
+static void test_secret__is_in_no_core_of_the_host(void **state)
+{
+    static char control[64]; /* that a core is looked through well */
+    char path[] = "/tmp/gbx-secret-XXXXXX";
+    int fd = mkstemp(path);
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *other;
+    gbx_error error = {0};
+    core_file core;
+    const char *why;
+
+    (void)state;
+    assert_true(fd >= 0);
+    (void)close(fd);
+    write_secret(path, "c0re-\"secret", "-of the test");
+    options.policy = policy_of("{\"functions\": [\"*\"]}");
+    assert_int_equal(gbx_policy_secret_from(options.policy, "KEY", path, NULL, "api",
+                                            &error),
+                     GBX_OK);
+    (void)unlink(path);
+    other = engine_start(&options);
+    gbx_policy_free(options.policy);
+    assert_int_equal(gbx_engine_expose(other, "api", repeat_alone, NULL, NULL), GBX_OK);
+    check_value(other,
+                "async () => { const got = [];"
+                " for (const n of [0, 100, 5000, 100000])"
+                "  got.push((await api('x'.repeat(n) + '{{secret:KEY}}'))[0].slice(n));"
+                " return got }",
+                "null",
+                "[\"{{secret:KEY}}\",\"{{secret:KEY}}\",\"{{secret:KEY}}\","
+                "\"{{secret:KEY}}\"]");
+    (void)snprintf(control, sizeof control, "%s%s", "control-", "of-the-search");
+    if (!core_file_take(&core, &why)) {
+        gbx_engine_free(other);
+        print_message("skipped: %s\n", why);
+        skip();
+    }
+    gbx_engine_free(other);
+    assert_true(core_file_has(&core, "control-", "of-the-search"));
+    assert_false(core_file_has(&core, "c0re-\"secret", "-of the test"));
+    assert_false(core_file_has(&core, "c0re-\\\"secret", "-of the test"));
+    core_file_drop(&core);
+}
+
 static void answer_one(void *user, gbx_engine *of, const gbx_host_call *call)
 {
     (void)user;
@@ -308,6 +373,7 @@ int main(void)
         cmocka_unit_test(test_exposed__later_is_there_in_later_calls),
         cmocka_unit_test(test_exposed__is_there_after_the_template_was_replaced),
         cmocka_unit_test(test_secret__reaches_the_function_and_never_the_code),
+        cmocka_unit_test(test_secret__is_in_no_core_of_the_host),
         cmocka_unit_test(test_warming__of_capabilities_takes_no_calls_from_the_code),
         cmocka_unit_test(test_engines__do_not_share_functions_or_requests),
         cmocka_unit_test(test_policy__leaves_out_what_it_does_not_list),

@@ -66,6 +66,21 @@ static void test_failure__is_for_ever_even_if_less_would_fit(void **state)
     gbx_buf_cleanup(&buf);
 }
 
+static void test_secret__is_wiped_where_it_is_consumed(void **state)
+{
+    gbx_buf buf;
+    (void)state;
+    gbx_buf_init_secret(&buf, 64);
+    assert_true(gbx_buf_append(&buf, "abcdefgh", 8));
+
+    gbx_buf_consume(&buf, 5);
+    assert_memory_equal(buf.data, "fgh\0\0\0\0\0", 8);
+    gbx_buf_consume(&buf, 3);
+    assert_memory_equal(buf.data, "\0\0\0\0\0\0\0\0", 8);
+    gbx_buf_cleanup(&buf);
+    assert_true(buf.is_secret);
+}
+
 static void test_cleanup__makes_it_usable_again_with_its_ceiling(void **state)
 {
     gbx_buf buf;
@@ -229,6 +244,7 @@ int main(void)
         cmocka_unit_test(test_append__fills_exactly_to_the_ceiling),
         cmocka_unit_test(test_append__past_the_ceiling_keeps_the_contents),
         cmocka_unit_test(test_failure__is_for_ever_even_if_less_would_fit),
+        cmocka_unit_test(test_secret__is_wiped_where_it_is_consumed),
         cmocka_unit_test(test_cleanup__makes_it_usable_again_with_its_ceiling),
         cmocka_unit_test(test_capacity__never_passes_the_ceiling),
         cmocka_unit_test(test_reserve__counts_nothing_until_written),

@@ -364,7 +364,7 @@ static void test_secrets__declared_are_for_their_servers_alone(void **state)
                                       text, &out, NULL),
                      GBX_OK);
     assert_memory_equal(out.data, "t0ken-of-the-test", 17);
-    gbx_secrets_wipe(&out);
+    gbx_buf_cleanup(&out);
     gbx_buf_init(&out, 4096);
     assert_int_equal(gbx_secrets_fill(secrets, &(gbx_secret_target){.function = "b"},
                                       text, &out, NULL),

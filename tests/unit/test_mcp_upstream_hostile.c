@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Servers over HTTP that answer with anything: every one of them is a failure to start, in
- * bounded time and memory, and none gets what was meant for another. */
+ * bounded time and memory, and none gets what was meant for another. And what is left of a
+ * secret that a server was told, and told us back. */
+#include "core_file.h"
 #include "http_server.h"
 #include "servers.h"
 #include "tls_identity.h"
@@ -180,6 +182,46 @@ static void test_certificate__of_no_known_authority_is_for_a_person_to_mend(
     identity_free(identity);
 }
 
+/* One call whose arguments end in a secret, and which comes back with it. */
+static void echo_secret(servers *s, size_t len)
+{
+    size_t size = len + 64;
+    char *args = malloc(size);
+    answer a;
+
+    assert_non_null(args);
+    (void)memset(args, 'x', size);
+    (void)memcpy(args, "{\"k\":\"", 6);
+    (void)snprintf(args + 6 + len, size - 6 - len, "%s%s\"}", "c0re-secret",
+                   "-of-the-test");
+    servers_call(s, "bad", "echo", args, &a);
+    assert_int_equal(a.fault, GBX_UPSTREAM_OK);
+    assert_true(a.result_len > len);
+    explicit_bzero(a.result, a.result_len);
+    answer_cleanup(&a);
+    explicit_bzero(args, size);
+    free(args);
+}
+
+static void test_secret__is_in_no_core_once_its_call_has_ended(void **state)
+{
+    static char control[64]; /* that a core is looked through well */
+    core_file core;
+    const char *why;
+
+    bad_start(*state, "");
+    for (size_t len = 1; len < 1000000; len *= 7)
+        echo_secret(*state, len);
+    (void)snprintf(control, sizeof control, "%s%s", "control-", "of-the-search");
+    if (!core_file_take(&core, &why)) {
+        print_message("skipped: %s\n", why);
+        skip();
+    }
+    assert_true(core_file_has(&core, "control-", "of-the-search"));
+    assert_false(core_file_has(&core, "c0re-secret", "-of-the-test"));
+    core_file_drop(&core);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +231,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_certificate__of_no_known_authority_is_for_a_person_to_mend,
             servers_set_up, servers_tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_secret__is_in_no_core_once_its_call_has_ended, servers_set_up,
+            servers_tear_down),
     };
 
     return cmocka_run_group_tests_name("mcp upstream hostile", tests, NULL, NULL);

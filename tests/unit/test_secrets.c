@@ -196,7 +196,7 @@ static void test_fill__gives_a_value_to_whom_it_is_listed_for_alone(void **state
                 assert_memory_equal(out.data, fills[i].filled, out.len);
             assert_true(out.capacity <= out.len + 64); /* it never grew */
         }
-        gbx_secrets_wipe(&out);
+        gbx_buf_cleanup(&out);
         assert_null(out.data);
     }
 }
@@ -214,7 +214,7 @@ static void test_fill__that_does_not_fit_leaves_nothing(void **state)
                      GBX_E_NOMEM);
 
     assert_int_equal(out.len, 0);
-    gbx_secrets_wipe(&out);
+    gbx_buf_cleanup(&out);
 }
 
 static void test_fill__of_the_stripped_gives_it_back(void **state)
@@ -237,7 +237,7 @@ static void test_fill__of_the_stripped_gives_it_back(void **state)
     assert_memory_equal(back.data, "a tok-4f9a0c77e1b2 b", back.len);
     assert_false(gbx_secrets_are_in((gbx_span){back.data, back.len}));
     gbx_buf_cleanup(&out);
-    gbx_secrets_wipe(&back);
+    gbx_buf_cleanup(&back);
 }
 
 int main(void)

@@ -263,22 +263,21 @@ gbx_status gbx_mcp_config_load(const char *path, gbx_trust trust, gbx_mcp_config
 {
     const gbx_trusted_file file = {path, "the configuration ", O_RDONLY, trust, false};
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
     gbx_status status;
-    gbx_buf buf;
 
     if (path == NULL)
         return gbx_mcp_config_parse("{}", 2, NULL, trust, ret, reterr);
     status = gbx_trusted_file_open(&file, &fd, NULL, reterr);
     if (status != GBX_OK)
         return status;
-    gbx_buf_init(&buf, CONFIG_BYTES_MAX + GBX_KIB(16));
+    gbx_buf_init_secret(&buf, CONFIG_BYTES_MAX + GBX_KIB(16));
     status = read_file(fd, path, &buf, reterr);
     if (status == GBX_OK)
         status = gbx_mcp_config_parse(buf.data != NULL ? (const char *)buf.data : "",
                                       buf.len, path, trust, ret, reterr);
     if (status == GBX_OK)
         gbx_config_stamp_set((*ret)->stamp, fd, buf.data, buf.len);
-    gbx_secrets_wipe(&buf);
     return status;
 }
 

@@ -31,7 +31,7 @@ static bool splice(gbx_edit *edit, size_t from, size_t to, const gbx_buf *betwee
 {
     gbx_edit next = {.blanked = NULL};
 
-    gbx_buf_init(&next.text, TEXT_MAX);
+    gbx_buf_init_secret(&next.text, TEXT_MAX);
     (void)gbx_buf_append(&next.text, edit->text.data, from);
     (void)gbx_buf_append(&next.text, between->data, between->len);
     (void)gbx_buf_append(&next.text, edit->text.data + to, edit->text.len - to);
@@ -120,7 +120,7 @@ static bool fill_empty(gbx_edit *edit, gbx_view container, const gbx_buf *what)
     for (size_t i = 0; i < to - from; i++)
         if (memchr(blanks, inside[i], sizeof blanks) == NULL)
             to = from;
-    gbx_buf_init(&buf, TEXT_MAX);
+    gbx_buf_init_secret(&buf, TEXT_MAX);
     put_line_end(edit, &buf);
     (void)gbx_buf_append(&buf, indent, len);
     (void)gbx_buf_puts(&buf, "  ");
@@ -251,7 +251,7 @@ static bool add_after(gbx_edit *edit, gbx_view last, const char *line_of,
     size_t closing = closing_comma(edit, from);
     size_t to = past_comments(edit, closing > 0 ? closing + 1 : from);
 
-    gbx_buf_init(&buf, TEXT_MAX);
+    gbx_buf_init_secret(&buf, TEXT_MAX);
     (void)gbx_buf_puts(&buf, closing > 0 ? "" : ",");
     (void)gbx_buf_append(&buf, edit->text.data + from, to - from);
     put_gap(edit, offset(edit, line_of), to, &buf);
@@ -294,7 +294,7 @@ static bool cut_last(gbx_edit *edit, gbx_view key, gbx_view value, gbx_view befo
 bool gbx_edit_open(gbx_edit *edit, const char *text, size_t len)
 {
     *edit = (gbx_edit){.blanked = NULL};
-    gbx_buf_init(&edit->text, TEXT_MAX);
+    gbx_buf_init_secret(&edit->text, TEXT_MAX);
     if (gbx_buf_append(&edit->text, text, len) && look(edit))
         return true;
     gbx_edit_close(edit);
@@ -306,8 +306,6 @@ void gbx_edit_close(gbx_edit *edit)
     if (edit->blanked != NULL)
         explicit_bzero(edit->blanked, edit->text.len);
     free(edit->blanked);
-    if (edit->text.data != NULL)
-        explicit_bzero(edit->text.data, edit->text.capacity);
     gbx_buf_cleanup(&edit->text);
     *edit = (gbx_edit){.blanked = NULL};
 }
@@ -317,7 +315,7 @@ bool gbx_edit_replace(gbx_edit *edit, gbx_view value, const char *json)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     size_t from = offset(edit, value.at);
 
-    gbx_buf_init(&buf, TEXT_MAX);
+    gbx_buf_init_secret(&buf, TEXT_MAX);
     (void)gbx_buf_puts(&buf, json);
     return splice(edit, from, from + value.len, &buf);
 }

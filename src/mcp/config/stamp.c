@@ -56,8 +56,8 @@ bool gbx_config_has_changed(const gbx_mcp_config *config)
 {
     gbx_config_stamp *stamp = config->stamp;
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     struct stat now;
-    gbx_buf text;
     bool has_changed = false;
 
     if (!stamp->is_set || stat(config->path, &now) != 0 || !S_ISREG(now.st_mode) ||
@@ -66,13 +66,12 @@ bool gbx_config_has_changed(const gbx_mcp_config *config)
     fd = open(config->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &now) != 0 || !S_ISREG(now.st_mode))
         return false;
-    gbx_buf_init(&text, stamp->len + 1);
+    gbx_buf_init_secret(&text, stamp->len + 1);
     if (read_text(fd, stamp->len + 1, &text)) {
         has_changed = !has_digest(stamp, text.data, text.len);
         if (!has_changed)
             stamp->then = now;
     }
-    gbx_secrets_wipe(&text);
     return has_changed;
 }
 

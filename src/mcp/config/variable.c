@@ -110,10 +110,10 @@ static const char *copy_plain(const char *text, gbx_buf *to)
 gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user,
                               char **ret, gbx_error *reterr)
 {
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
     gbx_status status = GBX_OK;
-    gbx_buf buf;
 
-    gbx_buf_init(&buf, GBX_MCP_TEXT_MAX);
+    gbx_buf_init_secret(&buf, GBX_MCP_TEXT_MAX);
     (void)gbx_buf_puts(&buf, "");
     while (status == GBX_OK && (text = copy_plain(text, &buf)) != NULL) {
         reference ref;
@@ -136,9 +136,6 @@ gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user
         if (*ret == NULL)
             status = gbx_fail(reterr, GBX_E_NOMEM, "no memory for the configuration");
     }
-    if (buf.data != NULL)
-        explicit_bzero(buf.data, buf.capacity);
-    gbx_buf_cleanup(&buf);
     return status;
 }
 

@@ -242,21 +242,21 @@ void gbx_gate_finish(gbx_gate_call *call, const gbx_gate_reply *reply)
 void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, ...)
 {
     gbx_gate_reply reply = {.code = code, .message = "", .retryable = call->retryable};
-    GBX_CLEANUP(gbx_free) char *text = NULL;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown;
     va_list args;
-    int len;
 
-    va_start(args, format);
-    len = vasprintf(&text, format, args);
-    va_end(args);
-    if (len < 0)
-        text = NULL; /* it is not said what it is then */
+    gbx_buf_init_secret(&text, WORDS_MAX);
     gbx_buf_init(&clean, WORDS_MAX);
     gbx_buf_init(&shown, MESSAGE_MAX * 4);
-    /* Nothing is cut before it was looked through: a cut would hide half of a value. */
-    if (text != NULL && gbx_gate_redact(call->gate, text, (size_t)len, &clean) &&
+    va_start(args, format);
+    (void)gbx_buf_vprintf(&text, format, args);
+    va_end(args);
+    /* Nothing is cut before it was looked through: a cut would hide half of a value. Where
+     * memory is out it is not said what it is. */
+    if (!text.failed &&
+        gbx_gate_redact(call->gate, (const char *)text.data, text.len, &clean) &&
         gbx_utf8_append_ends(&shown, clean.data, clean.len, MESSAGE_MAX) &&
         gbx_buf_append(&shown, "", 1))
         reply.message = (const char *)shown.data;

@@ -158,9 +158,9 @@ static void make_call(gbx_gate_call *call, gbx_span args)
 void gbx_gate_pass(gbx_gate_call *call)
 {
     gbx_span args = {(const uint8_t *)call->args_text, call->args_len};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf filled = {0};
     gbx_error err = {0};
     gbx_status status;
-    gbx_buf filled;
 
     if (!gbx_secrets_are_in(args)) {
         make_call(call, args);
@@ -170,7 +170,6 @@ void gbx_gate_pass(gbx_gate_call *call)
                                    args, &filled, &err);
     if (status == GBX_OK)
         make_call(call, (gbx_span){filled.data, filled.len});
-    gbx_secrets_wipe(&filled);
-    if (status != GBX_OK)
+    else
         gbx_gate_refuse(call, "INVALID_ARGS", "%s", err.message);
 }

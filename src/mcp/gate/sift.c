@@ -27,8 +27,8 @@ struct gbx_gate_sift {
     void *user;
     const gbx_policy *secrets;
     gbx_secret_text kind;
-    char *data;  /* of all texts, as they were given */
-    gbx_buf out; /* of those that were changed */
+    gbx_buf data; /* of all texts, as they were given */
+    gbx_buf out;  /* of those that were changed */
     gbx_gate_sifted *texts;
     size_t count;
     atomic_bool stop;
@@ -44,7 +44,7 @@ static void free_sift(gbx_gate_sift *s)
     gbx_fd_close(&s->over_fd);
     gbx_buf_cleanup(&s->out);
     free(s->texts);
-    free(s->data);
+    gbx_buf_cleanup(&s->data);
     free(s);
 }
 
@@ -119,19 +119,15 @@ static bool start_thread(gbx_gate_sift *s)
 /* The texts themselves, one after the other; false: memory is out. */
 static bool copy(gbx_gate_sift *s, const gbx_view *texts, size_t count, size_t len)
 {
-    char *at;
-
-    s->data = malloc(len + 1);
+    gbx_buf_init_secret(&s->data, len + 1);
     s->texts = calloc(count, sizeof *s->texts);
-    if (s->data == NULL || s->texts == NULL)
+    if (s->texts == NULL || gbx_buf_reserve(&s->data, len + 1) == NULL)
         return false;
-    at = s->data;
     s->count = count;
     for (size_t i = 0; i < count; i++) {
-        if (texts[i].len > 0)
-            memcpy(at, texts[i].at, texts[i].len);
-        s->texts[i].text = (gbx_view){at, texts[i].len};
-        at += texts[i].len;
+        s->texts[i].text =
+            (gbx_view){(const char *)s->data.data + s->data.len, texts[i].len};
+        (void)gbx_buf_append(&s->data, texts[i].at, texts[i].len);
     }
     return true;
 }

@@ -9,13 +9,9 @@
 
 static void drop_part(gbx_mcp_lines *lines)
 {
-    size_t ceiling = lines->part.ceiling;
-
-    if (lines->part.capacity > KEPT_BYTES || lines->part.failed) {
+    if (lines->part.capacity > KEPT_BYTES || lines->part.failed)
         gbx_buf_cleanup(&lines->part);
-        gbx_buf_init(&lines->part, ceiling);
-    }
-    lines->part.len = 0;
+    gbx_buf_consume(&lines->part, lines->part.len);
     lines->given = false;
 }
 
@@ -58,7 +54,8 @@ static bool join(gbx_mcp_lines *lines, const char *at, size_t n)
 void gbx_mcp_lines_init(gbx_mcp_lines *lines, size_t line_max)
 {
     *lines = (gbx_mcp_lines){0};
-    gbx_buf_init(&lines->part, line_max);
+    gbx_buf_init_secret(&lines->part,
+                        line_max); /* an answer of a server may hold one */
 }
 
 void gbx_mcp_lines_cleanup(gbx_mcp_lines *lines)

@@ -47,18 +47,15 @@ struct gbx_mcp_out {
 
 static void forget_written(gbx_mcp_out *out)
 {
-    size_t ceiling = out->queue.ceiling;
+    bool is_all = out->start == out->queue.len;
 
-    if (out->start == out->queue.len) {
-        out->queue.len = out->start = 0;
-        if (out->queue.capacity > KEPT_BYTES) {
-            gbx_buf_cleanup(&out->queue);
-            gbx_buf_init(&out->queue, ceiling);
-        }
-    } else if (out->start > out->queue.len / 2) {
+    if (is_all && out->queue.capacity > KEPT_BYTES)
+        gbx_buf_cleanup(&out->queue);
+    else if (is_all || out->start > out->queue.len / 2)
         gbx_buf_consume(&out->queue, out->start);
-        out->start = 0;
-    }
+    else
+        return;
+    out->start = 0;
 }
 
 static void break_off(gbx_mcp_out *out, int os_errno)
@@ -192,7 +189,7 @@ gbx_mcp_out *gbx_mcp_out_new(gbx_mcp_loop *loop, int fd, size_t ceiling,
     out->fd = fd;
     out->gone_fd = -1;
     out->hooks = *hooks;
-    gbx_buf_init(&out->queue, ceiling);
+    gbx_buf_init_secret(&out->queue, ceiling); /* a server is told some */
     gbx_buf_init(&out->parts, ceiling);
     stop_blocking(out);
     out->broken = event_new(base, -1, 0, on_broken, out);

@@ -31,7 +31,7 @@ static void free_call(gbx_upstream_call *call)
     if (call->timer != NULL)
         event_free(call->timer);
     free(call->tool);
-    free(call->args);
+    gbx_buf_cleanup(&call->args);
     free(call->meta);
     free(call->message);
     free(call);
@@ -123,7 +123,7 @@ void gbx_call_unlink(gbx_upstream_call *call)
         call->all->in_flight--;
     } else if (is_waiting(call)) {
         server->waiting_count--;
-        server->waiting_bytes -= call->args_len;
+        server->waiting_bytes -= call->args.len;
         end = &server->waiting_end;
     } else {
         end = &call->all->ended_end;
@@ -144,7 +144,7 @@ void gbx_call_enqueue(gbx_upstream_call *call)
     call->since_ns = gbx_clock_now_ns();
     append(call, &server->waiting_end);
     server->waiting_count++;
-    server->waiting_bytes += call->args_len;
+    server->waiting_bytes += call->args.len;
 }
 
 /* Not while it stands in our line: a server does not answer for that. */
@@ -165,8 +165,8 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
 {
     gbx_session_call c = {
         .tool = call->tool,
-        .args = call->args,
-        .args_len = call->args_len,
+        .args = (const char *)call->args.data,
+        .args_len = call->args.len,
         .meta = call->meta,
         .is_again = call->was_retried,
         .user = call,

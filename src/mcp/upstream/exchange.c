@@ -20,7 +20,7 @@ typedef struct exchange {
     gbx_exchange shared;
     gbx_exchange_options o;
     CURL *easy;
-    char *body;
+    gbx_buf body;
     size_t sent; /* of body, if it is sent once */
     char error[CURL_ERROR_SIZE];
     gbx_multi_entry entry;
@@ -249,7 +249,7 @@ static void free_memory(exchange *e)
     drop_session(&e->shared.response);
     gbx_buf_cleanup(&e->shared.response.body);
     gbx_sse_cleanup(&e->shared.response.sse);
-    free(e->body);
+    gbx_buf_cleanup(&e->body);
     free(e);
 }
 
@@ -275,7 +275,7 @@ static size_t on_read(char *to, size_t size, size_t count, void *user)
     size_t left = e->o.body_len - e->sent;
     size_t len = size * count < left ? size * count : left;
 
-    memcpy(to, e->body + e->sent, len);
+    memcpy(to, e->body.data + e->sent, len);
     e->sent += len;
     return len;
 }
@@ -297,7 +297,7 @@ static bool set_body(exchange *e)
     CURL *c = e->easy;
 
     if (!e->o.is_sent_once)
-        return lib->curl_easy_setopt(c, CURLOPT_POSTFIELDS, e->body) == CURLE_OK;
+        return lib->curl_easy_setopt(c, CURLOPT_POSTFIELDS, e->body.data) == CURLE_OK;
     return lib->curl_easy_setopt(c, CURLOPT_READFUNCTION, on_read) == CURLE_OK &&
            lib->curl_easy_setopt(c, CURLOPT_READDATA, e) == CURLE_OK &&
            lib->curl_easy_setopt(c, CURLOPT_SEEKFUNCTION, on_seek) == CURLE_OK &&
@@ -362,7 +362,7 @@ gbx_exchange *gbx_exchange_start(const gbx_exchange_options *options)
     exchange *e = calloc(1, sizeof *e);
 
     if (e == NULL) {
-        options->lib->curl_slist_free_all(options->headers);
+        gbx_libcurl_wipe(options->lib, options->headers);
         return NULL;
     }
     e->o = *options;
@@ -371,14 +371,14 @@ gbx_exchange *gbx_exchange_start(const gbx_exchange_options *options)
     e->shared.is_first_try = options->is_first_try;
     e->shared.is_last_try = options->is_last_try;
     e->entry = (gbx_multi_entry){on_over, e};
-    gbx_buf_init(&e->shared.response.body, GBX_LINK_MESSAGE_MAX);
+    gbx_buf_init_secret(&e->shared.response.body, GBX_LINK_MESSAGE_MAX);
     gbx_sse_init(&e->shared.response.sse, GBX_LINK_MESSAGE_MAX);
-    e->body = malloc(options->body_len + 1);
+    gbx_buf_init_secret(&e->body, options->body_len + 1);
     e->turn = event_new(options->base, -1, 0, on_turn, e);
     e->easy = options->lib->curl_easy_init();
-    if (e->body != NULL && options->body_len > 0)
-        memcpy(e->body, options->body, options->body_len);
-    if (e->body == NULL || e->turn == NULL || e->easy == NULL || !set_up(e) ||
+    (void)gbx_buf_append(&e->body, options->body, options->body_len);
+    (void)gbx_buf_append(&e->body, "", 1); /* without it there is none to point to */
+    if (e->body.failed || e->turn == NULL || e->easy == NULL || !set_up(e) ||
         !(options->delay_ms > 0 ? begin_later(e) : begin_now(e))) {
         gbx_exchange_free(&e->shared);
         return NULL;
@@ -396,7 +396,7 @@ void gbx_exchange_free(gbx_exchange *shared)
         e->o.lib->curl_easy_cleanup(e->easy);
     if (e->turn != NULL)
         event_free(e->turn);
-    e->o.lib->curl_slist_free_all(e->o.headers);
+    gbx_libcurl_wipe(e->o.lib, e->o.headers);
     if (e->is_telling)
         e->is_dropped = true;
     else

@@ -62,7 +62,7 @@ void gbx_http_header_add_value(gbx_http_headers *headers, const char *name,
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
 
-    gbx_buf_init(&text, GBX_KIB(64));
+    gbx_buf_init_secret(&text, GBX_KIB(64));
     if (is_plain(value, len)) {
         (void)gbx_buf_append(&text, value, len);
     } else {
@@ -79,7 +79,7 @@ void gbx_http_header_add_value(gbx_http_headers *headers, const char *name,
 
 void gbx_http_headers_cleanup(gbx_http_headers *headers)
 {
-    headers->lib->curl_slist_free_all(headers->list);
+    gbx_libcurl_wipe(headers->lib, headers->list);
     headers->list = NULL;
 }
 

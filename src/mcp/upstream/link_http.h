@@ -14,8 +14,7 @@ typedef struct gbx_http_waiting {
     char *name;
     bool is_again;
     bool is_repeatable;
-    size_t len;
-    char text[];
+    gbx_buf text;
 } gbx_http_waiting;
 
 typedef struct gbx_link_http_state {

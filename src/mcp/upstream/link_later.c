@@ -15,6 +15,7 @@
 
 static void free_waiting(gbx_http_waiting *w)
 {
+    gbx_buf_cleanup(&w->text);
     free(w->method);
     free(w->name);
     free(w);
@@ -57,14 +58,17 @@ bool gbx_http_later(gbx_http *h, const gbx_link_message *message)
         say_dropped(h);
         return false;
     }
-    w = calloc(1, sizeof *w + message->len);
+    w = calloc(1, sizeof *w);
     if (w == NULL)
         return false;
+    gbx_buf_init_secret(&w->text, message->len);
+    if (!gbx_buf_append(&w->text, message->text, message->len)) {
+        free_waiting(w);
+        return false;
+    }
     w->id = message->id;
-    w->len = message->len;
     w->is_again = message->is_again;
     w->is_repeatable = message->is_repeatable;
-    memcpy(w->text, message->text, message->len);
     w->method = message->method != NULL ? strdup(message->method) : NULL;
     w->name = message->name != NULL ? strdup(message->name) : NULL;
     while (*at != NULL)
@@ -79,8 +83,8 @@ void gbx_http_send_later(gbx_http *h)
 
     while (*at != NULL) {
         gbx_http_waiting *w = *at;
-        gbx_link_message message = {.text = w->text,
-                                    .len = w->len,
+        gbx_link_message message = {.text = (const char *)w->text.data,
+                                    .len = w->text.len,
                                     .id = w->id,
                                     .method = w->method,
                                     .name = w->name,

@@ -58,7 +58,7 @@ static void add_header(const walk *w, const char *name, gbx_view value)
     if (kind != '"' && kind != '0' && kind != 't' && kind != 'f')
         return;
     (void)snprintf(header, sizeof header, "%s%s", GBX_PARAM_PREFIX, name);
-    gbx_buf_init(&text, GBX_KIB(16));
+    gbx_buf_init_secret(&text, GBX_KIB(16));
     if (gbx_view_append_text(value, &text))
         gbx_http_header_add_value(w->headers, header, (const char *)text.data,
                                   text.len);

@@ -94,6 +94,7 @@ static void free_process(gbx_process *p)
     gbx_fd_close(&p->at.output);
     gbx_fd_close(&p->at.errors);
     gbx_fd_close(&p->at.pidfd);
+    explicit_bzero(p, sizeof *p); /* there are ends of what it said */
     free(p);
 }
 
@@ -215,7 +216,7 @@ static void tell_error_line(gbx_process *p, const char *line, size_t len)
     if (p->is_told || p->error_lines_left == 0)
         return;
     p->error_lines_left--;
-    gbx_buf_init(&text, (size_t)ERROR_LINE_MAX * 8);
+    gbx_buf_init_secret(&text, (size_t)ERROR_LINE_MAX * 8);
     (void)gbx_utf8_append_escaped(&text, line, len, GBX_ESCAPE_LINE);
     (void)gbx_buf_append(&text, "", 1);
     if (!text.failed)
@@ -243,18 +244,18 @@ static bool read_some(gbx_process *p, int fd, unsigned chunks, int64_t for_ns,
 {
     int64_t until_ns = gbx_clock_now_ns() + for_ns;
     char chunk[CHUNK_BYTES];
+    ssize_t n = CHUNK_BYTES;
 
-    for (unsigned i = 0; i < chunks && (i == 0 || gbx_clock_now_ns() < until_ns); i++) {
-        ssize_t n = read(fd, chunk, sizeof chunk);
-
+    for (unsigned i = 0;
+         n == CHUNK_BYTES && i < chunks && (i == 0 || gbx_clock_now_ns() < until_ns);
+         i++) {
+        while ((n = read(fd, chunk, sizeof chunk)) < 0 && errno == EINTR)
+            continue;
         if (n > 0)
             take(p, chunk, (size_t)n);
-        else if (n == 0 || errno != EINTR)
-            return n < 0 && errno == EAGAIN;
-        if (n > 0 && (size_t)n < sizeof chunk)
-            return true;
     }
-    return true;
+    explicit_bzero(chunk, sizeof chunk); /* what was said may hold a secret */
+    return n > 0 || (n < 0 && errno == EAGAIN);
 }
 
 static void on_output(evutil_socket_t fd, short what, void *arg)

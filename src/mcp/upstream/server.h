@@ -30,8 +30,7 @@ struct gbx_upstream_call {
     gbx_session *session; /* that has it in flight, or NULL */
     int64_t id;           /* in the session */
     char *tool;           /* NULL: its tools are what is asked for */
-    char *args;
-    size_t args_len;
+    gbx_buf args;
     char *meta;
     uint32_t timeout_ms;
     gbx_upstream_trust trust;

@@ -43,7 +43,7 @@ static void put_data(const gbx_session *s, gbx_view data, gbx_buf *to)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     GBX_CLEANUP(gbx_free) char *clean = NULL;
 
-    gbx_buf_init(&text, data.len + 1);
+    gbx_buf_init_secret(&text, data.len + 1);
     if (gbx_view_kind(data) == '"')
         (void)gbx_view_append_text(data, &text);
     else if (gbx_view_kind(data) != 0 && gbx_view_kind(data) != 'n')
@@ -61,8 +61,8 @@ static void put_refusal(const gbx_session *s, gbx_view error, int code, gbx_buf 
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf data = {0};
     bool has_words;
 
-    gbx_buf_init(&words, WORDS_MAX);
-    gbx_buf_init(&data, DATA_MAX + GBX_KIB(1));
+    gbx_buf_init_secret(&words, WORDS_MAX);
+    gbx_buf_init_secret(&data, DATA_MAX + GBX_KIB(1));
     (void)gbx_view_append_text(gbx_rpc_error_message(error), &words);
     for (size_t i = 0; i < words.len; i++)
         words.data[i] = words.data[i] == '\0' ? ' ' : words.data[i];
@@ -88,7 +88,7 @@ static void answer_error(const gbx_session *s, gbx_pending *p, gbx_view error)
 
     if (reply.code == MISSING_CAPABILITY || reply.code == URL_NEEDED)
         reply.fault = GBX_UPSTREAM_INPUT;
-    gbx_buf_init(&text, WORDS_MAX + DATA_MAX + GBX_KIB(2));
+    gbx_buf_init_secret(&text, WORDS_MAX + DATA_MAX + GBX_KIB(2));
     put_refusal(s, error, reply.code, &text);
     reply.message = text.failed ? "no reason was given" : (const char *)text.data;
     answer(p, &reply);
@@ -184,7 +184,7 @@ void gbx_session_on_progress(gbx_session *s, gbx_view params)
     for (const gbx_pending *p = s->pending; p != NULL; p = p->next) {
         if (p->id != id || p->progress == NULL)
             continue;
-        gbx_buf_init(&text, GBX_KIB(64));
+        gbx_buf_init_secret(&text, GBX_KIB(64));
         if (put_progress(params, &text))
             p->progress(p->user, (const char *)text.data, text.len);
         return;
@@ -204,7 +204,7 @@ int64_t gbx_session_start_call(gbx_session *session, const gbx_session_call *cal
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     int64_t token = 0;
 
-    gbx_buf_init(&text, MESSAGE_MAX);
+    gbx_buf_init_secret(&text, MESSAGE_MAX);
     if (p == NULL)
         return 0;
     p->user = call->user;

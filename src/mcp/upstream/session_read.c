@@ -163,7 +163,7 @@ static bool read_lossy(const gbx_session *s, const char *text, size_t len, int64
         (len > LOSSY_MAX && !gbx_session_awaits(s, id)) ||
         gbx_utf8_valid((const uint8_t *)text, len, NULL))
         return false;
-    gbx_buf_init(clean, len * 3);
+    gbx_buf_init_secret(clean, len * 3);
     return gbx_utf8_append_lossy(clean, text, len) &&
            gbx_rpc_read((const char *)clean->data, clean->len, ret, fault);
 }

@@ -75,7 +75,7 @@ void gbx_session_on_says(gbx_session *s, gbx_view params)
 
     if (!may_say(s))
         return;
-    gbx_buf_init(&text, MESSAGE_MAX);
+    gbx_buf_init_secret(&text, MESSAGE_MAX);
     gbx_buf_init(&line, (size_t)TOLD_MAX * 8);
     if (!put_message(params, &text)) {
         gbx_session_log(s, "a log message of %zu bytes was dropped", params.len);

@@ -113,8 +113,8 @@ static void drop_read(gbx_sse *sse)
 void gbx_sse_init(gbx_sse *sse, size_t event_max)
 {
     *sse = (gbx_sse){0};
-    gbx_buf_init(&sse->in, event_max);
-    gbx_buf_init(&sse->data, event_max);
+    gbx_buf_init_secret(&sse->in, event_max);
+    gbx_buf_init_secret(&sse->data, event_max);
 }
 
 void gbx_sse_cleanup(gbx_sse *sse)
@@ -148,7 +148,7 @@ bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
         return false;
     at = sse->start;
     if (sse->is_told) {
-        sse->data.len = 0;
+        gbx_buf_consume(&sse->data, sse->data.len);
         sse->name[0] = 0;
         sse->is_told = sse->has_data = false;
     }

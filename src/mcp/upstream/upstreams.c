@@ -83,13 +83,13 @@ static gbx_upstream_call *new_call(gbx_upstreams *all, gbx_upstream_done_fn done
 static bool copy_request(gbx_upstream_call *call, const gbx_upstream_request *request)
 {
     call->tool = strdup(request->tool);
-    call->args = strndup(request->args, request->args_len);
-    call->args_len = request->args_len;
+    gbx_buf_init_secret(&call->args, request->args_len);
+    (void)gbx_buf_append(&call->args, request->args, request->args_len);
     call->meta = request->meta != NULL ? strdup(request->meta) : NULL;
     call->timeout_ms = request->timeout_ms;
     call->progress = request->progress;
     call->trust = request->trust;
-    return call->tool != NULL && call->args != NULL &&
+    return call->tool != NULL && !call->args.failed &&
            (request->meta == NULL || call->meta != NULL);
 }
 
@@ -123,7 +123,7 @@ static void submit(gbx_upstreams *all, gbx_upstream_call *call, const char *name
         gbx_call_end_later(call, GBX_UPSTREAM_UNKNOWN_SERVER,
                            "the server is disabled by the configuration");
     } else if (server->waiting_count >= WAITING_MAX ||
-               call->args_len > WAITING_BYTES_MAX - server->waiting_bytes) {
+               call->args.len > WAITING_BYTES_MAX - server->waiting_bytes) {
         gbx_call_end_later(call, GBX_UPSTREAM_BUSY, "too many calls wait for it");
     } else {
         call->server = server;

@@ -87,6 +87,11 @@ int gbx_command_misuse(const gbx_command *command, bool as_json, const char *mes
 /* The exit status that belongs to a failure of the host. */
 int gbx_status_exit(gbx_status status);
 
+/* Before secrets are read: from here on no core is written of this process, and no other
+ * process of the user's may read its memory. What it starts is as before, but for the soft
+ * limit on cores. */
+void gbx_cli_hide_memory(void);
+
 /* Flush standard output; returns status, or NO_OUTPUT if something was not written. */
 int gbx_cli_finish(int status);
 

@@ -8,6 +8,8 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 
 static const char *const colors[] = {"auto", "always", "never", NULL};
 
@@ -152,6 +154,18 @@ int gbx_status_exit(gbx_status status)
         if (table[i].status == status)
             return table[i].exit;
     return 70; /* the library is newer than this program */
+}
+
+/* Where cores go to a program, the limit does not count. */
+void gbx_cli_hide_memory(void)
+{
+    struct rlimit cores;
+
+    (void)prctl(PR_SET_DUMPABLE, 0);
+    if (getrlimit(RLIMIT_CORE, &cores) < 0)
+        return;
+    cores.rlim_cur = 0;
+    (void)setrlimit(RLIMIT_CORE, &cores);
 }
 
 int gbx_cli_finish(int status)

@@ -330,6 +330,7 @@ static int doctor(const doctor_args *args)
     }
     if (status == GBX_OK) {
         trouble.file = path;
+        gbx_cli_hide_memory();
         status =
             gbx_mcp_config_load(path, args->trust_files ? GBX_TRUST_ALL : GBX_TRUST_OWN,
                                 &e.config, &trouble.err);

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "cli/cli.h"
 #include "cli/policy_args.h"
 #include "mcp/rules/rules.h"
 
@@ -77,8 +78,11 @@ static void say_unsent(gbx_mcp_servers *servers)
 gbx_status gbx_mcp_servers_read(gbx_mcp_servers *servers, const char *path,
                                 gbx_trust trust, gbx_error *reterr)
 {
-    gbx_status status = gbx_mcp_config_load(path, trust, &servers->config, reterr);
+    gbx_status status;
 
+    if (path != NULL)
+        gbx_cli_hide_memory();
+    status = gbx_mcp_config_load(path, trust, &servers->config, reterr);
     if (status != GBX_OK)
         return status;
     if (servers->config->server_count == 0)

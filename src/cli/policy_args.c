@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "cli/cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +103,8 @@ bool gbx_policy_args_make(gbx_policy_args *args, gbx_policy **ret, gbx_trouble *
     *ret = NULL;
     if (args->file == NULL && args->allow.count == 0 && args->secrets.count == 0)
         return true;
+    if (args->file != NULL || args->secrets.count > 0)
+        gbx_cli_hide_memory();
     if (!begin(args, &policy, trouble))
         return false;
     for (size_t i = 0; i < args->allow.count; i++) {

@@ -1,14 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# signals - an interrupted command says so and leaves no process behind.
+# signals - an interrupted command says so and leaves no process behind; and one that has
+# secrets, no core.
 #
 #     tests/cli/signals.sh GLOVEBOX
 set -u
 
 glovebox=$1
-err=$(mktemp)
-trap 'rm -f "$err"' EXIT
+work=$(mktemp -d)
+err=$work/err
+trap 'rm -rf "$work"' EXIT
 failed=0
 
 fail() {
@@ -109,4 +111,68 @@ for signal in INT QUIT HUP TERM; do
 done
 # Nothing can be caught here: the kernel must clean up.
 interrupt KILL 137 command
+
+# Of a process that may not be looked at, the files in /proc are root's: whose they are shows
+# to ordinary users alone.
+ordinary=()
+if [ "$(id -u)" = 0 ]; then
+    chmod 755 "$work"
+    ordinary=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    "${ordinary[@]}" "$glovebox" run '() => 1' >/dev/null 2>&1 || ordinary=()
+fi
+printf 'value-of-the-test' >"$work/secret"
+printf '{"secrets": {"K": {"file": "secret", "functions": ["*"]}}}' >"$work/policy.json"
+printf '{"mcpServers": {"mute": {"command": "sleep", "args": ["100"]}}}' >"$work/config.json"
+chmod 644 "$work"/*
+
+# begin ARGUMENTS...: the command, with cores allowed; its input is the pipe "in".
+begin() {
+    (
+        ulimit -S -c "$(ulimit -H -c)"
+        exec "${ordinary[@]}" "$glovebox" "$@"
+    ) <"$work/in" >"$work/out" 2>"$err" &
+    pid=$!
+}
+
+# end_in_abort WHAT HIDDEN: is it hidden, once it runs, and is there no core then?
+end_in_abort() {
+    local owner limit wanted_owner=0 wanted_limit=0
+    if [ "$2" = no ]; then
+        wanted_owner=$(awk '/^Uid:/ { print $2 }' "/proc/$pid/status")
+        wanted_limit=$(ulimit -H -c)
+    fi
+    owner=$(stat -c %u "/proc/$pid/environ")
+    limit=$(awk '/^Max core file size/ { print $5 }' "/proc/$pid/limits")
+    [ "$owner" = "$wanted_owner" ] || fail "$1: its memory is $owner's, wanted $wanted_owner"
+    [ "$limit" = "$wanted_limit" ] || fail "$1: cores of $limit, wanted $wanted_limit"
+    kill -s ABRT "$pid"
+    wait "$pid" 2>/dev/null
+    [ "$2" = no ] || [ -z "$(find . -maxdepth 1 -name 'core*')" ] || fail "$1: a core"
+    rm -f core*
+}
+
+cd "$work" || exit 1
+mkfifo in
+exec 9<>in
+for option in '' '--secret K=./secret@a.example' '--policy policy.json'; do
+    # shellcheck disable=SC2086
+    begin run '() => { for (;;) {} }' --timeout 20000 $option
+    wait_for_worker "$pid" || fail "run $option: no worker was seen: $(cat "$err")"
+    end_in_abort "run $option" "${option:-no}"
+done
+begin mcp doctor --config config.json
+wait_for_worker "$pid" || fail "mcp doctor: no server was seen: $(cat "$err")"
+end_in_abort 'mcp doctor' yes
+for option in '' '--config config.json'; do
+    : >out
+    # shellcheck disable=SC2086
+    begin mcp --data d=policy.json $option
+    echo '{"jsonrpc":"2.0","id":1,"method":"ping"}' >&9
+    for ((i = 0; i < 500; i++)); do
+        [ -s out ] && break
+        sleep 0.02
+    done
+    [ -s out ] || fail "mcp $option: no answer: $(cat "$err")"
+    end_in_abort "mcp $option" "${option:-no}"
+done
 exit $failed

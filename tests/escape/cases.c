@@ -172,7 +172,7 @@ static void take_header(const reader *r, test_case *c, case_step *step, const ch
         c->layer = keep(value);
     else if (strcmp(key, "memory") == 0)
         take_memories(r, c, value);
-    else if (strcmp(key, "node") != 0)
+    else
         die(r, "unknown header '%s'", key);
 }
 

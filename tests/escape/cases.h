@@ -22,9 +22,8 @@
  * step's value beside the step's before it), form, input, bindings, seed, now, timeout
  * (ms), memory (MiB; a list runs the case with each), output and log-bytes, world
  * (standard, minimal: globals; closed: no capability; open: all that need no list of
- * what may be reached), jit (full, off), node (the first version of Node that can run
- * it), and bytes: on, which replaces {{e2 80 a8}}
- * in the code by these bytes and {{28 x 500}} by so many of one.
+ * what may be reached), jit (full, off), and bytes: on, which replaces {{e2 80 a8}} in
+ * the code by these bytes and {{28 x 500}} by so many of one.
  */
 #ifndef GBX_TESTS_CASES_H
 #define GBX_TESTS_CASES_H

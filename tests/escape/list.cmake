@@ -18,11 +18,11 @@ gbx_cases_test(corpus)
 gbx_cases_test(bombs)
 gbx_cases_test(ordinary)
 
-# The values expected of ordinary code are the language's: Node has the same.
-find_program(GLOVEBOX_NODE node)
-if(GLOVEBOX_NODE)
+# The values expected of ordinary code are the language's: Node has the same. It is the newest
+# that npm brings, because the one of the machine may lack part of the language.
+set(program ${PROJECT_SOURCE_DIR}/node/node_modules/node-24/bin/node)
+if(EXISTS ${program})
     add_test(NAME ordinary_with_node
-        COMMAND ${GLOVEBOX_NODE} ${CMAKE_CURRENT_SOURCE_DIR}/escape/with-node.mjs)
-    set_tests_properties(ordinary_with_node PROPERTIES LABELS escape TIMEOUT 60
-        SKIP_RETURN_CODE 77)
+        COMMAND ${program} ${CMAKE_CURRENT_SOURCE_DIR}/escape/with-node.mjs)
+    set_tests_properties(ordinary_with_node PROPERTIES LABELS escape TIMEOUT 60)
 endif()

@@ -18,12 +18,10 @@
 (data) => data.reduce((acc, p) => { (acc[p.team] ||= []).push(p.name); return acc; }, {})
 
 //// D004 Object.groupBy
-//: node: 21
 //: value: {"red":2,"blue":1,"green":1}
 (data) => Object.fromEntries(Object.entries(Object.groupBy(data, (p) => p.team)).map(([k, v]) => [k, v.length]))
 
 //// D005 Map.groupBy
-//: node: 21
 //: value: [[false,2],[true,2]]
 (data) => [...Map.groupBy(data, (p) => p.age > 30)].map(([k, v]) => [k, v.length]).sort((a, b) => a[0] - b[0])
 
@@ -116,17 +114,14 @@
 () => { const a = Array.from({ length: 1000 }, (_, i) => ({ k: i % 10, i })); a.sort((x, y) => x.k - y.k); return a.every((x, i) => i === 0 || a[i - 1].k < x.k || a[i - 1].i < x.i); }
 
 //// D028 Set methods
-//: node: 22
 //: value: [[1,2,3,4],[2,3],[1],[1,4],true,false,true]
 () => { const a = new Set([1, 2, 3]), b = new Set([2, 3, 4]); return [[...a.union(b)], [...a.intersection(b)], [...a.difference(b)], [...a.symmetricDifference(b)], new Set([2]).isSubsetOf(a), a.isSupersetOf(b), a.isDisjointFrom(new Set([9]))]; }
 
 //// D029 iterator helpers
-//: node: 22
 //: value: [[4,16],10,[1,2],true,[2,3]]
 () => [[1, 2, 3, 4].values().filter((x) => x % 2 === 0).map((x) => x * x).toArray(), [1, 2, 3, 4].values().reduce((a, b) => a + b), [1, 2, 3].values().take(2).toArray(), [1, 2].values().some((x) => x > 1), [...[1, 2, 3].values().drop(1)]]
 
 //// D030 iterator helpers over a generator
-//: node: 22
 //: value: [[0,2,4],[[0,"a"],[1,"b"]]]
 () => { function* nat() { for (let i = 0; ; i++) yield i; } return [nat().filter((x) => x % 2 === 0).take(3).toArray(), Iterator.from(["a", "b"]).map((x, i) => [i, x]).toArray()]; }
 

@@ -29,7 +29,6 @@ async () => { const log = []; const p = Promise.resolve(); p.then(() => log.push
 async () => { const out = []; try { await (async () => { throw new Error("x"); })(); } catch (e) { out.push(`caught ${e.message}`); } try { await (async () => null.x)(); } catch (e) { out.push(e.name); } return out; }
 
 //// P007 Promise.withResolvers
-//: node: 22
 //: value: 7
 async () => { const { promise, resolve } = Promise.withResolvers(); resolve(7); return promise; }
 
@@ -38,7 +37,6 @@ async () => { const { promise, resolve } = Promise.withResolvers(); resolve(7); 
 async () => { async function* g(n) { for (let i = 0; i < n; i++) yield i; } const a = []; for await (const x of g(3)) a.push(x); const b = []; for await (const x of [1, Promise.resolve(2)]) b.push(x); return [a, b]; }
 
 //// P009 Array.fromAsync
-//: node: 22
 //: value: [0,2,4]
 async () => { async function* g() { yield 0; yield 1; yield 2; } return Array.fromAsync(g(), (x) => x * 2); }
 

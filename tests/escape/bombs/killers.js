@@ -39,8 +39,8 @@ async () => { for (;;) await 0; }
 () => Array.from({ length: 3e5 }, (_, i) => i).sort(() => { for (let i = 0; i < 1e5; i++); return 1; })
 
 //// K07 catastrophic regular expression
-//: why: no interrupt inside the matcher
-() => /(a+)+$/.test('a'.repeat(40) + 'b')
+//: why: no interrupt inside the matcher, which gives one match up after a while
+() => { for (;;) /(a+)+$/.test('a'.repeat(40) + 'b'); }
 
 //// K08 another one
 //: why: as above

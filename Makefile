@@ -14,6 +14,8 @@
 #   make vm         control groups on Debian's kernel and systemd, in a virtual machine
 #   make asan       the tests with the host side under AddressSanitizer and UBSan
 #   make fuzz       every fuzz target for FUZZ_SECONDS=60 each
+#   make fresh      `make run` and `make test` in a Debian 12 that has nothing else: before
+#                   every release, as root
 #   make deps       what run, test, check and fuzz need
 
 BUILD        ?= build
@@ -22,28 +24,33 @@ PREFIX       ?= /usr/local
 DESTDIR      ?=
 FUZZ_SECONDS ?= 60
 ROUNDS       ?= 1000000
+# More for CMake: make test CMAKEFLAGS=-DCMAKE_COMPILE_WARNING_AS_ERROR=ON
+CMAKEFLAGS   ?=
 
 PRODUCTS := glovebox glovebox_static glovebox-command glovebox-worker
 
 # Ninja where there is one; a build folder keeps the generator it began with. Looked up
 # by the shell at that moment: install-deps may just have brought it.
 generator = $$(test -f $(1)/CMakeCache.txt || ! command -v ninja >/dev/null || echo "-G Ninja")
-configure = cmake -S . -B $(1) $(call generator,$(1)) --log-level=WARNING
+configure = cmake -S . -B $(1) $(call generator,$(1)) --log-level=WARNING $(CMAKEFLAGS)
+# Written at the end: a configuration that failed leaves none.
+configured = $(BUILD)/cmake_install.cmake
 
-.PHONY: all run test node install bench soak race check asan vm fuzz deps clean
+.PHONY: all run test node install bench soak race check asan vm fuzz fresh deps clean
 .NOTPARALLEL:
 
-all: $(BUILD)/CMakeCache.txt
+all: $(configured)
 	@cmake --build $(BUILD) --parallel
 
-# Without the tests: `make run` and `make install` need no test library.
-$(BUILD)/CMakeCache.txt:
-	$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=OFF \
-	    -DGLOVEBOX_BENCH=OFF
+# Without the tests: what begins with this needs no test library.
+$(configured):
+	@command -v cmake >/dev/null && $(call configure,$(BUILD)) \
+	    -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=OFF -DGLOVEBOX_BENCH=OFF || \
+	    { echo 'The build needs more than is installed here: run tools/install-deps'; exit 1; }
 
 run:
 	@tools/install-deps build
-	@$(MAKE) --no-print-directory $(BUILD)/CMakeCache.txt
+	@$(MAKE) --no-print-directory $(configured)
 	@cmake --build $(BUILD) --parallel --target $(PRODUCTS)
 	@printf '\n%s\n%s\n\n  $$ %s\n\n' \
 	    'examples/risky-orders.js over the 4,000 orders of examples/data/orders.json,' \
@@ -60,16 +67,18 @@ test:
 
 node:
 	@tools/install-deps build node
+	@$(MAKE) --no-print-directory $(configured)
 	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_ADDON=ON
 	@cmake --build $(BUILD) --parallel --target node
 
-install:
+install: $(configured)
 	@$(call configure,$(BUILD)) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	@cmake --build $(BUILD) --parallel
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)
 
 bench:
 	@tools/install-deps build
+	@$(MAKE) --no-print-directory $(configured)
 	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_BENCH=ON
 	@cmake --build $(BUILD) --parallel
 	@cmake --build $(BUILD) --target bench
@@ -79,6 +88,7 @@ ABORTS       ?= 100000
 
 soak:
 	@tools/install-deps build
+	@$(MAKE) --no-print-directory $(configured)
 	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_BENCH=ON
 	@cmake --build $(BUILD) --parallel --target glovebox-soak
 	@$(BUILD)/bin/glovebox-soak $(CALLS) $(ABORTS)
@@ -117,6 +127,10 @@ fuzz:
 	    -DGLOVEBOX_BENCH=OFF
 	@cmake --build build-fuzz --parallel
 	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
+
+fresh:
+	@tools/install-deps fresh
+	@tools/fresh-root
 
 deps:
 	@tools/install-deps build test check

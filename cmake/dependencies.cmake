@@ -7,7 +7,7 @@ find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(JSC REQUIRED IMPORTED_TARGET javascriptcoregtk-4.1)
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
-pkg_check_modules(EVENT REQUIRED IMPORTED_TARGET libevent_core libevent_extra libevent_pthreads)
+pkg_check_modules(EVENT REQUIRED IMPORTED_TARGET libevent_core libevent_extra)
 # Headers alone: the library is loaded where hashes are allowed, and linked by nobody.
 pkg_check_modules(OPENSSL REQUIRED libcrypto>=3.0)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)

@@ -5,3 +5,8 @@ if(GLOVEBOX_COMMAND AND NOT GLOVEBOX_SANITIZE)
         ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER})
     set_tests_properties(installed PROPERTIES LABELS integration TIMEOUT 120)
 endif()
+if(NOT GLOVEBOX_SANITIZE)
+    add_test(NAME makefile COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install/makefile.sh
+        ${PROJECT_SOURCE_DIR})
+    set_tests_properties(makefile PROPERTIES LABELS integration TIMEOUT 120)
+endif()

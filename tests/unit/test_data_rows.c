@@ -316,6 +316,27 @@ static void test_a_query__can_only_read(void **state)
     becomes(query(p, "SELECT count(*) AS n FROM t"), "[{\"n\":3}]");
 }
 
+/* They only read, but about the host, or they reach its code: nothing else refuses them. */
+static void test_a_query__is_refused_by_the_authorizer(void **state)
+{
+    static const char *const queries[] = {
+        "PRAGMA database_list",
+        "PRAGMA compile_options",
+        "SELECT file FROM pragma_database_list",
+        "SELECT name FROM pragma_function_list",
+        "SELECT (SELECT count(*) FROM pragma_module_list) AS n FROM t",
+        "WITH f AS (SELECT file FROM pragma_database_list) SELECT * FROM f",
+        "SELECT load_extension('/tmp/x.so')",
+        "SELECT fts3_tokenizer('simple')",
+        "SELECT id FROM t WHERE fts3_tokenizer('simple') IS NULL",
+    };
+    place *p = *state;
+
+    make_database(p, schema);
+    for (size_t i = 0; i < GBX_COUNTOF(queries); i++)
+        refused(query(p, queries[i]), GBX_E_DATA, "authoriz");
+}
+
 static void test_a_query__with_a_parameter_is_refused(void **state)
 {
     static const char *const queries[] = {
@@ -459,6 +480,7 @@ int main(void)
         TEST(test_rows__with_text_that_is_not_utf8_are_refused),
         TEST(test_rows__are_objects),
         TEST(test_a_query__can_only_read),
+        TEST(test_a_query__is_refused_by_the_authorizer),
         TEST(test_a_query__with_a_parameter_is_refused),
         TEST(test_a_query__may_use_virtual_tables_and_write_to_none),
         TEST(test_a_query__that_is_wrong_is_told_with_its_place),

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/patience.h"
 #include "broker/spawn.h"
 #include "cgroup/cgroup.h"
 #include "seal/layers.h"
@@ -19,10 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BODY_MAX    GBX_KIB(16)
-#define PATIENCE_MS 20000
-/* An attack that hangs on its own deadline has come to nothing. */
-#define ATTACK_PATIENCE_MS 3000
+#define BODY_MAX GBX_KIB(16)
 
 /* For the template, an attacker and its proof, and what attackers may leave. */
 static const gbx_cgroup_limits group_limits = {.memory_bytes = GBX_MIB(1024),
@@ -39,10 +37,10 @@ struct gbx_attack_session {
 
 /* Exactly len bytes before the time is over; descriptors that come along are kept in
  * fds (at most two, -1 where none). */
-static bool receive(gbx_attack_session *s, void *data, size_t len, int timeout_ms,
-                    int *fds)
+static bool receive(gbx_attack_session *s, void *data, size_t len,
+                    gbx_patience patience, int *fds)
 {
-    int64_t until = gbx_clock_now_ns() + timeout_ms * GBX_NS_PER_MS;
+    int64_t until = gbx_clock_now_ns() + gbx_patience_ns(patience);
     uint8_t *at = data;
 
     while (len > 0) {
@@ -77,14 +75,14 @@ static bool receive(gbx_attack_session *s, void *data, size_t len, int timeout_m
     return true;
 }
 
-static bool receive_frame(gbx_attack_session *s, gbx_header *header, int timeout_ms,
-                          int *fds)
+static bool receive_frame(gbx_attack_session *s, gbx_header *header,
+                          gbx_patience patience, int *fds)
 {
     uint8_t data[GBX_FRAME_HEADER_SIZE];
 
-    return receive(s, data, sizeof data, timeout_ms, fds) &&
+    return receive(s, data, sizeof data, patience, fds) &&
            gbx_header_decode(data, header) && header->body_len <= BODY_MAX &&
-           receive(s, s->body, header->body_len, PATIENCE_MS, fds);
+           receive(s, s->body, header->body_len, GBX_PATIENCE_ATTACK_FRAME, fds);
 }
 
 static bool send_all(gbx_attack_session *s, gbx_buf *buf)
@@ -110,7 +108,8 @@ static gbx_status greet(gbx_attack_session *s, uint32_t layers_off, gbx_error *r
 
     gbx_buf_init(&buf, 256);
     (void)gbx_msg_put_config(&buf, &config);
-    if (!send_all(s, &buf) || !receive_frame(s, &header, PATIENCE_MS, fds) ||
+    if (!send_all(s, &buf) ||
+        !receive_frame(s, &header, GBX_PATIENCE_ATTACK_FRAME, fds) ||
         header.type != GBX_MSG_HELLO ||
         !gbx_msg_get_hello((gbx_span){s->body, header.body_len}, &hello))
         return gbx_fail(reterr, GBX_E_PROTOCOL, "the worker program does not answer");
@@ -199,12 +198,13 @@ gbx_attack_outcome gbx_attack_try(gbx_attack_session *s, uint32_t index,
     *ret_detail = -1;
     gbx_buf_init(&buf, 256);
     (void)gbx_msg_put_attack(&buf, ++s->next_id, &attack);
-    if (!send_all(s, &buf) || !receive_frame(s, &header, PATIENCE_MS, fds) ||
+    if (!send_all(s, &buf) ||
+        !receive_frame(s, &header, GBX_PATIENCE_ATTACK_FRAME, fds) ||
         header.type != GBX_MSG_FORKED || fds[0] < 0)
         return GBX_ATTACK_UNKNOWN;
-    if (!receive_frame(s, &header, ATTACK_PATIENCE_MS, fds)) {
+    if (!receive_frame(s, &header, GBX_PATIENCE_ATTACK, fds)) {
         (void)syscall(SYS_pidfd_send_signal, fds[1], SIGKILL, NULL, 0);
-        (void)receive_frame(s, &header, PATIENCE_MS, fds);
+        (void)receive_frame(s, &header, GBX_PATIENCE_ATTACK_FRAME, fds);
     }
     if (header.type == GBX_MSG_EXITED &&
         gbx_msg_get_exited((gbx_span){s->body, header.body_len}, &exited) &&

@@ -6,6 +6,7 @@
  */
 #include "broker/engine.h"
 
+#include "base/patience.h"
 #include "base/utf8.h"
 #include "broker/pidfd.h"
 
@@ -20,7 +21,6 @@
 #include <unistd.h>
 
 /* A forked worker must be sealed and READY by then, or is replaced. */
-#define READY_PATIENCE_S 10
 
 /* What a frame of a template may be long at most, whatever it says. */
 #define BODY_MAX GBX_KIB(16)
@@ -131,7 +131,7 @@ static void lack_fork(gbx_engine *engine, int error)
 
 static bool on_forked(gbx_template *t, gbx_span body)
 {
-    static const struct timeval patience = {READY_PATIENCE_S, 0};
+    struct timeval patience = gbx_patience_timeval(GBX_PATIENCE_READY);
     gbx_engine *engine = t->engine;
     gbx_msg_forked msg;
     gbx_worker *w;

@@ -6,6 +6,7 @@
 #include "broker/run.h"
 
 #include "base/clock.h"
+#include "base/patience.h"
 #include "base/place.h"
 #include "base/utf8.h"
 #include "broker/engine.h"
@@ -25,14 +26,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* How long the template may take to report the end of a worker that has closed its
- * channel. Freeing gigabytes takes a while on a loaded machine. */
-#define GRACE_NS (INT64_C(3000) * GBX_NS_PER_MS)
-
-/* A process that ends closes its channel last: its end follows at once. One that has
- * not ended by now is still alive. */
-#define CLOSED_NS (INT64_C(100) * GBX_NS_PER_MS)
 
 /* 1 MiB, then the clock is looked at. */
 #define READS_PER_STEP 16
@@ -271,7 +264,7 @@ static bool step_started(gbx_run *run, int64_t now_ns)
     }
     if (what == HEARD_END || !can_read) {
         run->phase = GBX_RUN_DYING;
-        run->grace_ns = now_ns + CLOSED_NS;
+        run->grace_ns = now_ns + gbx_patience_ns(GBX_PATIENCE_CLOSED);
         return false;
     }
     step_waiting(run, now_ns);
@@ -307,7 +300,7 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
     /* A process that is ending keeps the status it has; one that only closed its
      * channel gets this one. */
     run->was_closed = true;
-    run->grace_ns = now_ns + GRACE_NS;
+    run->grace_ns = now_ns + gbx_patience_ns(GBX_PATIENCE_END);
     (void)syscall(SYS_pidfd_send_signal, run->worker->pidfd, SIGKILL, NULL, 0);
     return false;
 }

@@ -6,6 +6,7 @@
 #include "broker/engine.h"
 
 #include "base/clock.h"
+#include "base/patience.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -19,7 +20,6 @@
 
 /* The longest silence of a template that does not serve yet: far above what a loaded
  * machine needs for its start or for a dataset, so that only a hang meets it. */
-#define TEMPLATE_PATIENCE_S 30
 
 #define DIED_EARLY   "the worker program died before it was ready"
 #define DIED_LOADING "the template died while loading: the data does not fit"
@@ -337,7 +337,7 @@ static bool send_with(gbx_template *t, gbx_buf *buf, int fd)
 
 gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
 {
-    static const struct timeval patience = {TEMPLATE_PATIENCE_S, 0};
+    struct timeval patience = gbx_patience_timeval(GBX_PATIENCE_HELLO);
     const gbx_options *o = &engine->settings.options;
     gbx_spawn_options options = {.worker_path = o->worker_path,
                                  .jit = o->jit,

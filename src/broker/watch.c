@@ -7,17 +7,11 @@
 #include "broker/engine.h"
 
 #include "base/clock.h"
+#include "base/patience.h"
 #include "broker/pidfd.h"
 
 #include <string.h>
 #include <unistd.h>
-
-/* A fork takes a millisecond or few: after so long without an answer it hangs, whatever
- * it seems to do. */
-#define FORK_PATIENCE_NS (INT64_C(10000) * GBX_NS_PER_MS)
-
-/* After so long it is looked at, if a call waits for the fork. */
-#define LOOK_AFTER_NS (INT64_C(1000) * GBX_NS_PER_MS)
 
 /* Processor time that no fork takes. */
 #define SPIN_NS (INT64_C(1000) * GBX_NS_PER_MS)
@@ -68,9 +62,9 @@ static bool hangs(gbx_template *t, int64_t asked_ns, bool is_waited_for)
             t->watched_cpu_ns = INT64_MAX; /* unknown: nothing is more */
         t->still_ticks = 0;
     }
-    if (asked_ns == 0 || waited < LOOK_AFTER_NS)
+    if (asked_ns == 0 || waited < gbx_patience_ns(GBX_PATIENCE_FORK_LOOK))
         return false;
-    if (waited > FORK_PATIENCE_NS)
+    if (waited > gbx_patience_ns(GBX_PATIENCE_FORK))
         return true;
     t->still_ticks = is_waited_for && seems_to_hang(t) ? t->still_ticks + 1 : 0;
     return t->still_ticks >= STILL_TICKS;

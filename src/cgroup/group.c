@@ -9,6 +9,7 @@
 #include "cgroup/cgroup.h"
 
 #include "base/cleanup.h"
+#include "base/patience.h"
 #include "cgroup/file.h"
 #include "cgroup/parts.h"
 
@@ -31,9 +32,7 @@
 
 #define CPU_PERIOD_US 100000u
 
-/* How long what was killed may take to end: freeing gigabytes does take a while. */
-#define END_PATIENCE_MS 2000
-#define END_STEP_MS     20
+#define END_STEP_MS 20
 
 static const char *const needed[] = {"memory", "pids", NULL};
 
@@ -221,7 +220,9 @@ void gbx_cgroup_close(gbx_cgroup *group)
 {
     if (group->dir >= 0) {
         gbx_cgroup_kill(group->dir);
-        for (int ms = 0; ms < END_PATIENCE_MS && is_populated(group); ms += END_STEP_MS)
+        uint32_t end_ms = gbx_patience_ms(GBX_PATIENCE_GROUP);
+
+        for (uint32_t ms = 0; ms < end_ms && is_populated(group); ms += END_STEP_MS)
             (void)poll(NULL, 0, END_STEP_MS);
         (void)unlinkat(group->parent, group->name, AT_REMOVEDIR);
     }

@@ -3,6 +3,7 @@
 #include "mcp/upstream/exchange.h"
 
 #include "base/cleanup.h"
+#include "base/patience.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -10,7 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define CONNECT_MS       10000L
 #define HEADER_BYTES_MAX GBX_KIB(64)
 
 /* Of a stream, and not looked at yet: with so much no more is read. */
@@ -343,7 +343,8 @@ static bool set_up(exchange *e)
            lib->curl_easy_setopt(c, CURLOPT_PROXY, "") == CURLE_OK &&
            lib->curl_easy_setopt(c, CURLOPT_NOPROXY, "*") == CURLE_OK &&
            lib->curl_easy_setopt(c, CURLOPT_TCP_NODELAY, 1L) == CURLE_OK &&
-           lib->curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS) ==
+           lib->curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS,
+                                 (long)gbx_patience_ms(GBX_PATIENCE_CONNECT)) ==
                CURLE_OK &&
            lib->curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)e->o.timeout_ms) ==
                CURLE_OK &&

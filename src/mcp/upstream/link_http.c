@@ -7,6 +7,7 @@
 #include "mcp/upstream/link_http.h"
 
 #include "base/cleanup.h"
+#include "base/patience.h"
 #include "mcp/rpc/message.h"
 #include "mcp/upstream/ids.h"
 #include "mcp/upstream/params.h"
@@ -15,15 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* For a DELETE that nobody waits for. */
-#define FAREWELL_MS 2000
-
-/* For a message that nobody waits for, to be taken. */
-#define ASIDE_MS 5000
-
-/* For the message that has to be through before the others to be answered. */
-#define SETTLE_MS 1000
 
 /* Streams that were answered and are still open; servers close them, as a rule. */
 #define OPEN_MAX 4
@@ -250,7 +242,7 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
         .is_last_try =
             message->name != NULL && (message->is_again || !message->is_repeatable),
         .id = message->id,
-        .timeout_ms = message->id == 0 ? ASIDE_MS : 0,
+        .timeout_ms = message->id == 0 ? gbx_patience_ms(GBX_PATIENCE_ASIDE) : 0,
         .hooks = gbx_http_hooks,
         .user = h,
     };
@@ -279,8 +271,10 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
     h->exchanges = exchange;
     h->asides += message->id == 0;
     if (method != NULL && strcmp(method, "notifications/initialized") == 0) {
+        struct timeval patience = gbx_patience_timeval(GBX_PATIENCE_SETTLE);
+
         h->settling = exchange;
-        (void)event_add(h->settle, &(struct timeval){.tv_sec = SETTLE_MS / 1000});
+        (void)event_add(h->settle, &patience);
     }
     return true;
 }
@@ -343,7 +337,7 @@ static void say_farewell(gbx_http *h)
         .lib = &h->web->lib,
         .method = GBX_HTTP_DELETE,
         .url = h->config->url,
-        .timeout_ms = FAREWELL_MS,
+        .timeout_ms = gbx_patience_ms(GBX_PATIENCE_FAREWELL),
     };
 
     gbx_http_common_headers(h, &headers);

@@ -5,18 +5,18 @@
  */
 #include "mcp/upstream/link_http.h"
 
+#include "base/patience.h"
+
 #include <stdio.h>
 #include <string.h>
 
-/* Before the rest is asked for, unless the server says otherwise. */
-#define RESUME_MS     1000
-#define RESUME_MS_MIN 500
-
 static uint32_t delay_of(const gbx_sse *sse)
 {
-    uint32_t ms = sse->retry_ms != 0 ? sse->retry_ms : RESUME_MS;
+    uint32_t least_ms = gbx_patience_ms(GBX_PATIENCE_RESUME_MIN);
+    uint32_t ms =
+        sse->retry_ms != 0 ? sse->retry_ms : gbx_patience_ms(GBX_PATIENCE_RESUME);
 
-    return ms > RESUME_MS_MIN ? ms : RESUME_MS_MIN;
+    return ms > least_ms ? ms : least_ms;
 }
 
 static bool may_have_rest(const gbx_http *h, const gbx_exchange *ended)

@@ -6,16 +6,11 @@
 #include "mcp/upstream/link_http.h"
 
 #include "base/cleanup.h"
+#include "base/patience.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Before a stream that has ended is opened again, unless the server says otherwise; twice
- * as long each time that it could not be. */
-#define AGAIN_MS     3000
-#define AGAIN_MS_MIN 500
-#define AGAIN_MS_MAX 60000
 
 static bool same_part(const gbx_libcurl *lib, CURLU *a, CURLU *b, CURLUPart part)
 {
@@ -137,13 +132,15 @@ static bool has_none(const gbx_exchange *stream)
 
 static void open_later(gbx_http *h)
 {
-    uint32_t ms = h->again_ms != 0 ? h->again_ms : AGAIN_MS;
+    uint32_t least_ms = gbx_patience_ms(GBX_PATIENCE_STREAM_MIN);
+    uint32_t most_ms = gbx_patience_ms(GBX_PATIENCE_STREAM_MAX);
+    uint32_t ms = h->again_ms != 0 ? h->again_ms : gbx_patience_ms(GBX_PATIENCE_STREAM);
     struct timeval after;
 
-    ms = ms > AGAIN_MS_MIN ? ms : AGAIN_MS_MIN;
-    for (unsigned i = 0; i < h->stream_failures && ms < AGAIN_MS_MAX; i++)
+    ms = ms > least_ms ? ms : least_ms;
+    for (unsigned i = 0; i < h->stream_failures && ms < most_ms; i++)
         ms *= 2;
-    ms = ms < AGAIN_MS_MAX ? ms : AGAIN_MS_MAX;
+    ms = ms < most_ms ? ms : most_ms;
     after = (struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000};
     (void)event_add(h->again, &after);
 }

@@ -7,15 +7,14 @@
 #include "mcp/upstream/server.h"
 
 #include "base/clock.h"
+#include "base/patience.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FAILURES_MAX   5
-#define OPEN_MS        30000
-#define FIRST_PAUSE_MS 500 /* after the second failure; then twice as long each time */
+#define FAILURES_MAX 5
 
 static uint32_t or_else(uint32_t value, uint32_t otherwise)
 {
@@ -89,9 +88,9 @@ static void note_failure(gbx_server *server, const char *why, bool is_lasting)
 
     server->failures++;
     if (server->failures >= FAILURES_MAX)
-        pause_ms = OPEN_MS;
+        pause_ms = gbx_patience_ms(GBX_PATIENCE_OPEN);
     else if (server->failures > 1)
-        pause_ms = FIRST_PAUSE_MS << (server->failures - 2);
+        pause_ms = gbx_patience_ms(GBX_PATIENCE_RETRY) << (server->failures - 2);
     server->retry_ns = gbx_clock_now_ns() + (int64_t)pause_ms * GBX_NS_PER_MS;
     (void)snprintf(server->fault, sizeof server->fault, "%s", why);
     server->is_lasting = is_lasting;

@@ -4,13 +4,12 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/patience.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK_MS 5000
 
 #define WORDS_MAX 1024 /* of why it is not ready */
 
@@ -371,7 +370,7 @@ size_t gbx_session_calls(const gbx_session *session)
 
 void gbx_session_check(gbx_session *session)
 {
-    struct timeval patience = after_ms(CHECK_MS);
+    struct timeval patience = gbx_patience_timeval(GBX_PATIENCE_CHECK);
 
     if (session->phase != GBX_PHASE_READY ||
         evtimer_pending(session->check_timer, NULL))

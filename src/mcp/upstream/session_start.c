@@ -6,14 +6,11 @@
 #include "mcp/upstream/session_parts.h"
 
 #include "base/cleanup.h"
+#include "base/patience.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A server that says nothing for so long does not know the question; or it starts slowly,
- * and what it says to either is taken when it comes. */
-#define SILENCE_MS 3000
 
 #define UNSUPPORTED_VERSION (-32022)
 
@@ -121,8 +118,9 @@ static bool is_asked(const gbx_session *s, gbx_ask ask)
 
 static void wait_for_silence(gbx_session *s)
 {
+    uint32_t silence_ms = gbx_patience_ms(GBX_PATIENCE_SILENCE);
     uint32_t ms =
-        s->options.start_ms / 3 < SILENCE_MS ? s->options.start_ms / 3 : SILENCE_MS;
+        s->options.start_ms / 3 < silence_ms ? s->options.start_ms / 3 : silence_ms;
 
     (void)event_add(s->silence_timer,
                     &(struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000});

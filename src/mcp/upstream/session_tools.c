@@ -4,21 +4,16 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/patience.h"
 #include "mcp/upstream/params.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_MAX     200 /* more than there are tools */
-#define CURSOR_MAX    GBX_KIB(8)
-#define LIST_PAUSE_MS 250 /* between two questions for the list */
-#define UNLISTED_MAX  2   /* lists that did not come: then it is started again */
-
-/* Before the stream of changes is asked for again; twice as long each time that it does not
- * open. */
-#define LISTEN_PAUSE_MS     5000
-#define LISTEN_PAUSE_MS_MAX 60000
+#define PAGES_MAX    200 /* more than there are tools */
+#define CURSOR_MAX   GBX_KIB(8)
+#define UNLISTED_MAX 2 /* lists that did not come: then it is started again */
 
 /* At the start there is a limit to all of it. */
 static void ask_page(gbx_session *s, const char *params)
@@ -132,10 +127,11 @@ static void note_listening(gbx_session *s, bool is_listening)
 /* No time at all, or none that is told, is the pause between two questions. */
 static void note_ttl(gbx_session *s, gbx_view result)
 {
+    int64_t least_ms = gbx_patience_ms(GBX_PATIENCE_LIST);
     int64_t ms;
 
-    if (!gbx_rpc_integer(gbx_view_member(result, "ttlMs"), &ms) || ms < LIST_PAUSE_MS)
-        ms = LIST_PAUSE_MS;
+    if (!gbx_rpc_integer(gbx_view_member(result, "ttlMs"), &ms) || ms < least_ms)
+        ms = least_ms;
     if (s->facts.is_modern)
         s->ttl_ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
     note_listening(s, s->is_listening);
@@ -143,13 +139,15 @@ static void note_ttl(gbx_session *s, gbx_view result)
 
 static void listen_later(gbx_session *s)
 {
-    uint32_t ms = LISTEN_PAUSE_MS;
+    uint32_t most_ms = gbx_patience_ms(GBX_PATIENCE_LISTEN_MAX);
+    uint32_t ms = gbx_patience_ms(GBX_PATIENCE_LISTEN);
 
-    for (unsigned i = 0; i < s->listen_failures && ms < LISTEN_PAUSE_MS_MAX; i++)
+    for (unsigned i = 0; i < s->listen_failures && ms < most_ms; i++)
         ms *= 2;
-    ms = ms < LISTEN_PAUSE_MS_MAX ? ms : LISTEN_PAUSE_MS_MAX;
+    ms = ms < most_ms ? ms : most_ms;
     s->listen_failures++; /* until the next one is open */
-    (void)event_add(s->listen_timer, &(struct timeval){.tv_sec = ms / 1000});
+    (void)event_add(s->listen_timer,
+                    &(struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000});
 }
 
 static void lose_for_error(gbx_session *s, gbx_view error)
@@ -263,10 +261,12 @@ void gbx_session_on_listen_end(gbx_session *s, const gbx_rpc_message *message)
 
 void gbx_session_on_change(gbx_session *s)
 {
+    struct timeval pause;
+
     if (s->phase == GBX_PHASE_LISTING)
         s->is_stale = true;
     if (s->phase != GBX_PHASE_READY || evtimer_pending(s->list_timer, NULL))
         return;
-    (void)event_add(s->list_timer,
-                    &(struct timeval){.tv_usec = (suseconds_t)LIST_PAUSE_MS * 1000});
+    pause = gbx_patience_timeval(GBX_PATIENCE_LIST);
+    (void)event_add(s->list_timer, &pause);
 }

@@ -7,16 +7,11 @@
 #include "mcp/upstream/server.h"
 
 #include "base/clock.h"
+#include "base/patience.h"
 
 #include <unistd.h>
 
 #define EACH_PROCESSOR 2u
-
-/* One that is not ready by then waits for something else than a processor. */
-#define PLACE_NS (3000 * GBX_NS_PER_MS)
-
-/* Until it is looked whether a place is free so. */
-#define LOOK_NS (500 * GBX_NS_PER_MS)
 
 static bool is_called(const gbx_server *server)
 {
@@ -31,7 +26,7 @@ static bool has_place(const gbx_server *server, int64_t now_ns)
 {
     return gbx_server_state(server) == GBX_UPSTREAM_STARTING &&
            server->config->transport == GBX_MCP_STDIO &&
-           now_ns - server->started_ns < PLACE_NS;
+           now_ns - server->started_ns < gbx_patience_ns(GBX_PATIENCE_START_PLACE);
 }
 
 static bool has_turn(const gbx_server *server)
@@ -59,7 +54,8 @@ size_t gbx_starts_at_once(void)
 void gbx_server_start_in_turn(gbx_server *server)
 {
     bool may_start = gbx_server_may_start(server);
-    int64_t left_ns = may_start ? LOOK_NS : server->retry_ns - gbx_clock_now_ns();
+    int64_t left_ns = may_start ? gbx_patience_ns(GBX_PATIENCE_START_LOOK)
+                                : server->retry_ns - gbx_clock_now_ns();
     struct timeval after = {left_ns / 1000000000, left_ns % 1000000000 / 1000 + 1};
 
     if (may_start && has_turn(server))

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/nearest.h"
+#include "base/patience.h"
 #include "mcp/rules/rules.h"
 #include "mcp/upstream/server.h"
 #include "mcp/upstream/web.h"
@@ -18,11 +19,6 @@
 /* Waiting for one server: more is a script that does not wait. */
 #define WAITING_MAX       1000
 #define WAITING_BYTES_MAX GBX_MIB(64)
-
-/* For each step of the end of everything. */
-#define LAST_PATIENCE_MS 250
-/* For the last words to servers at an address; processes may use the time, too. */
-#define LAST_FAREWELL_MS 200
 
 static gbx_server *find_server(const gbx_upstreams *all, const char *name)
 {
@@ -201,7 +197,7 @@ void gbx_upstreams_part(gbx_upstreams *upstreams)
     upstreams->is_closing = true;
     for (size_t i = 0; i < upstreams->count; i++)
         gbx_server_stop(&upstreams->servers[i]);
-    gbx_web_finish(upstreams->yard.web, LAST_FAREWELL_MS);
+    gbx_web_finish(upstreams->yard.web, gbx_patience_ms(GBX_PATIENCE_LAST_FAREWELL));
 }
 
 void gbx_upstreams_free(gbx_upstreams *upstreams)
@@ -220,7 +216,7 @@ void gbx_upstreams_free(gbx_upstreams *upstreams)
         gbx_call_end(upstreams->flying, &reply);
     while (upstreams->ended != NULL)
         tell(upstreams->ended);
-    gbx_yard_clear(&upstreams->yard, LAST_PATIENCE_MS);
+    gbx_yard_clear(&upstreams->yard, gbx_patience_ms(GBX_PATIENCE_LAST_END));
     gbx_web_free(upstreams->yard.web);
     for (size_t i = 0; i < upstreams->count; i++)
         gbx_server_cleanup(&upstreams->servers[i]);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * patience - how long we wait for a process or a server of somebody else's, and before we
+ * ask it again. All of it is in this table, far above what a loaded machine needs.
+ *
+ * Some tests link tests/support/scaled_patience.c: there GLOVEBOX_PATIENCE=20 in the
+ * environment makes each a fifth. The product reads no such variable.
+ */
+#ifndef GBX_BASE_PATIENCE_H
+#define GBX_BASE_PATIENCE_H
+
+#include "base/clock.h"
+
+#include <stdint.h>
+#include <sys/time.h>
+
+/* XX(name, milliseconds, for what) */
+#define GBX_PATIENCE_MAP(XX)                                                           \
+    /* the engine for its processes */                                                 \
+    XX(HELLO, 30000, "a template to load the engine and to say so")                    \
+    XX(FORK, 10000, "a template to fork, whatever it seems to do")                     \
+    XX(FORK_LOOK, 1000, "a template to fork, until it is looked at")                   \
+    XX(READY, 10000, "a forked worker to say that it is sealed")                       \
+    XX(LOAD, 60000, "a template to parse a dataset")                                   \
+    XX(END, 3000, "a template to report the end of a worker, which may free much")     \
+    XX(CLOSED, 100,                                                                    \
+       "the end of a worker that has closed its channel: it comes at once")            \
+    XX(GROUP, 2000, "a killed control group to be empty")                              \
+    XX(ATTACK_FRAME, 20000, "each answer in a session of attacks")                     \
+    XX(ATTACK, 3000, "an attack: one that hangs has come to nothing")                  \
+    /* the client of other MCP servers */                                              \
+    XX(SILENCE, 3000, "an answer about the protocol, which slow starts may take")      \
+    XX(CHECK, 5000, "a ping, after a call that has taken too long")                    \
+    XX(START_PLACE, 3000, "a start that others wait for to be over")                   \
+    XX(START_LOOK, 500, "a place for a start, until it is looked for again")           \
+    XX(RETRY, 500, "a start after the second failure; twice as long after each more")  \
+    XX(OPEN, 30000, "a start after too many failures")                                 \
+    XX(LIST, 250, "the next question for a list of tools")                             \
+    XX(LISTEN, 5000, "a stream of changes that did not open; twice as long each time") \
+    XX(LISTEN_MAX, 60000, "and no longer than this")                                   \
+    XX(CONNECT, 10000, "a connection to a server")                                     \
+    XX(STREAM, 3000, "a stream that has ended, unless the server says otherwise")      \
+    XX(STREAM_MIN, 500, "and whatever it says")                                        \
+    XX(STREAM_MAX, 60000, "twice as long each time that it does not open")             \
+    XX(RESUME, 1000, "the rest of an answer, unless the server says otherwise")        \
+    XX(RESUME_MIN, 500, "and whatever it says")                                        \
+    XX(ASIDE, 5000, "a message that nobody waits for to be taken")                     \
+    XX(SETTLE, 1000, "the message before the first that is answered")                  \
+    XX(FAREWELL, 2000, "a DELETE that nobody waits for")                               \
+    XX(STDIO_END, 2000, "a server to end by itself, and again after SIGTERM")          \
+    XX(LAST_END, 250, "each step of the end of all servers")                           \
+    XX(LAST_FAREWELL, 200, "the last words to servers at an address")
+
+typedef enum gbx_patience {
+#define XX(name, ms, what) GBX_PATIENCE_##name,
+    GBX_PATIENCE_MAP(XX)
+#undef XX
+} gbx_patience;
+
+uint32_t gbx_patience_ms(gbx_patience patience);
+
+static inline int64_t gbx_patience_ns(gbx_patience patience)
+{
+    return gbx_patience_ms(patience) * GBX_NS_PER_MS;
+}
+
+static inline struct timeval gbx_patience_timeval(gbx_patience patience)
+{
+    uint32_t ms = gbx_patience_ms(patience);
+
+    return (struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000};
+}
+
+#endif

@@ -4,7 +4,8 @@
 #
 #   make            build into build/: bin/glovebox, bin/glovebox-worker, lib/libglovebox.*
 #   make run        install what is missing, build, do the main job on the example data
-#   make test       install what is missing, build, run every test
+#   make test       install what is missing, build, run the tests
+#   make test-all   and the ones of the package under every release of Node
 #   make node       the package for Node.js, built in place: node/native
 #   make install    PREFIX=/usr/local, DESTDIR= for packagers
 #   make bench      measure this machine, beside node
@@ -36,7 +37,10 @@ configure = cmake -S . -B $(1) $(call generator,$(1)) --log-level=WARNING $(CMAK
 # Written at the end: a configuration that failed leaves none.
 configured = $(BUILD)/cmake_install.cmake
 
-.PHONY: all run test node install bench soak race check asan vm fuzz fresh deps clean
+# Half of the tests wait most of the time: two for each processor.
+ctest_flags = --output-on-failure --no-tests=error --parallel $$((2 * $$(nproc)))
+
+.PHONY: all run test test-all node install bench soak race check asan vm fuzz fresh deps clean
 .NOTPARALLEL:
 
 all: $(configured)
@@ -58,12 +62,12 @@ run:
 	    'glovebox run --file examples/risky-orders.js --data examples/data/orders.json'
 	@$(BUILD)/bin/glovebox run --file examples/risky-orders.js --data examples/data/orders.json
 
-test:
+test test-all:
 	@tools/install-deps build test
 	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=ON \
 	    -DGLOVEBOX_ADDON=ON
 	@cmake --build $(BUILD) --parallel
-	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
+	@ctest --test-dir $(BUILD) $(ctest_flags) $(if $(filter %-all,$@),-C all)
 
 node:
 	@tools/install-deps build node
@@ -112,7 +116,7 @@ asan:
 	@$(call configure,build-asan) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=clang \
 	    -DGLOVEBOX_SANITIZE=address,undefined -DGLOVEBOX_BENCH=OFF
 	@cmake --build build-asan --parallel
-	@ctest --test-dir build-asan --output-on-failure --no-tests=error
+	@ctest --test-dir build-asan $(ctest_flags)
 
 vm:
 	@tools/install-deps build test vm

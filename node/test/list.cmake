@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Each file is a test of its own under the Node that was found, and the files that show
-# what a release of Node may break also under the others that npm has brought.
+# Each file is a test of its own under the Node that was found. Under the others that npm
+# has brought, the file that shows most of what a release of Node may break; the other such
+# files with `ctest -C all`.
 set(node_tests_environment GLOVEBOX_ADDON=$<TARGET_FILE:glovebox-addon>
     GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>
     GLOVEBOX_HOSTILE_WORKER=$<TARGET_FILE:hostile-worker>
@@ -10,26 +11,29 @@ if(GLOVEBOX_SANITIZE)
     return()
 endif()
 
-function(gbx_node_test name program)
-    add_test(NAME ${name} COMMAND ${program} --test ${ARGN})
-    set_tests_properties(${name} PROPERTIES LABELS node TIMEOUT 600 RUN_SERIAL ON
+# ARGN are options of add_test().
+function(gbx_node_test name program file)
+    add_test(NAME ${name} COMMAND ${program} --test ${file} ${ARGN})
+    set_tests_properties(${name} PROPERTIES LABELS node TIMEOUT 600
         ENVIRONMENT "${node_tests_environment}")
+    gbx_test_cost(${name})
 endfunction()
 
-file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/*.test.mjs)
+set(folder ${CMAKE_CURRENT_SOURCE_DIR}/test)
+file(GLOB files CONFIGURE_DEPENDS ${folder}/*.test.mjs)
 foreach(file ${files})
     get_filename_component(name ${file} NAME_WE)
     gbx_node_test(node_${name} ${GLOVEBOX_NODE} ${file})
 endforeach()
 
-set(core ${CMAKE_CURRENT_SOURCE_DIR}/test)
 foreach(release 18 22 24)
     set(program ${CMAKE_CURRENT_SOURCE_DIR}/node_modules/node-${release}/bin/node)
     if(EXISTS ${program})
-        gbx_node_test(node_${release} ${program} ${core}/engine.test.mjs
-            ${core}/engine-host.test.mjs ${core}/engine-abort.test.mjs
-            ${core}/engine-life.test.mjs ${core}/tools.test.mjs ${core}/tools-sdk.test.mjs
-            ${core}/forge.test.mjs ${core}/runner.test.mjs ${core}/runner-same.test.mjs ${core}/codemode.test.mjs
-            ${core}/syntax.test.mjs)
+        gbx_node_test(node_${release} ${program} ${folder}/engine.test.mjs)
+        foreach(name engine-host engine-abort engine-life tools tools-sdk forge runner
+                runner-same codemode syntax)
+            gbx_node_test(node_${release}_${name} ${program} ${folder}/${name}.test.mjs
+                CONFIGURATIONS all)
+        endforeach()
     endif()
 endforeach()

@@ -8,10 +8,14 @@ foreach(name attacks sweep)
     add_executable(test_${name} escape/test_${name}.c)
     target_link_libraries(test_${name} PRIVATE gbx_sweep gbx_attack_table
         PkgConfig::CMOCKA)
-    gbx_test(test_${name} escape 300)
-    set_tests_properties(test_${name} PROPERTIES RUN_SERIAL ON)
     add_dependencies(test_${name} glovebox-worker)
 endforeach()
+target_link_libraries(test_attacks PRIVATE gbx_scaled_patience)
+gbx_test(test_attacks escape 600)
+gbx_test(test_attacks_as_nobody escape 600 test_attacks nobody)
+set_property(TEST test_attacks test_attacks_as_nobody APPEND PROPERTY
+    ENVIRONMENT GLOVEBOX_PATIENCE=20)
+gbx_test(test_sweep escape 600)
 target_compile_definitions(test_sweep
     PRIVATE SYSCALLS_MD="${PROJECT_SOURCE_DIR}/docs/syscalls.md")
 

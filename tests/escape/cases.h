@@ -85,8 +85,9 @@ typedef struct test_case {
 } test_case;
 
 /* Run a cmocka test for each case of every *.js in GBX_ESCAPE/folder, by name of file,
- * after those of own (may be NULL); *state of each is its test_case. Returns how many
- * failed. Ends the program with the place if a file is not as above. */
+ * after those of own (may be NULL); *state of each is its test_case. With
+ * GLOVEBOX_SHARD=2/6 in the environment every sixth of them, beginning with the second.
+ * Returns how many failed. Ends the program with the place if a file is not as above. */
 int cases_run(const char *folder, CMUnitTestFunction fn, const struct CMUnitTest *own,
               size_t own_count, CMFixtureFunction start, CMFixtureFunction stop);
 

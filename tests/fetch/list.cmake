@@ -9,7 +9,7 @@ target_link_libraries(gbx_fetch_world
 function(gbx_fetch_test name)
     add_executable(test_fetch_${name} fetch/test_${name}.c)
     target_link_libraries(test_fetch_${name} PRIVATE gbx_fetch_world PkgConfig::CMOCKA)
-    gbx_test(test_fetch_${name} unit 120)
+    gbx_test(test_fetch_${name} unit 300)
 endfunction()
 
 gbx_fetch_test(ip)

@@ -3,7 +3,8 @@
 if(GLOVEBOX_COMMAND AND NOT GLOVEBOX_SANITIZE)
     add_test(NAME installed COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install/installed.sh
         ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER})
-    set_tests_properties(installed PROPERTIES LABELS integration TIMEOUT 120)
+    set_tests_properties(installed PROPERTIES LABELS integration TIMEOUT 300)
+    gbx_test_cost(installed)
 endif()
 if(NOT GLOVEBOX_SANITIZE)
     add_test(NAME makefile COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install/makefile.sh

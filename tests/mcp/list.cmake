@@ -16,8 +16,9 @@ function(gbx_mcp_test name)
     add_test(NAME mcp_${name}
         COMMAND sh -c "umask 022 && exec \"$@\"" sh ${mcp_node} --test --test-reporter=tap
             ${CMAKE_CURRENT_SOURCE_DIR}/mcp/${name}.test.mjs)
-    set_tests_properties(mcp_${name} PROPERTIES LABELS "integration;mcp" TIMEOUT 300
+    set_tests_properties(mcp_${name} PROPERTIES LABELS "integration;mcp" TIMEOUT 600
         ENVIRONMENT "GLOVEBOX=$<TARGET_FILE:glovebox-command>;GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>;FIXTURE=$<TARGET_FILE:mcp-fixture>;SANITIZED=${GLOVEBOX_SANITIZE}")
+    gbx_test_cost(mcp_${name})
 endfunction()
 
 gbx_mcp_test(artifacts)
@@ -63,6 +64,6 @@ gbx_mcp_test(prompts)
 # docs/mcp-session.md is what programs say today.
 add_test(NAME mcp_session COMMAND sh -c "umask 022 && exec \"$@\"" sh ${mcp_node} ${PROJECT_SOURCE_DIR}/tools/mcp-session.mjs
     $<TARGET_FILE:glovebox-command> --check)
-set_tests_properties(mcp_session PROPERTIES LABELS "integration;mcp" TIMEOUT 120
+set_tests_properties(mcp_session PROPERTIES LABELS "integration;mcp" TIMEOUT 300
     ENVIRONMENT "GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>")
 gbx_mcp_test(orphans)

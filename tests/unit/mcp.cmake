@@ -40,7 +40,7 @@ if(GLOVEBOX_NODE AND EXISTS ${GLOVEBOX_GRAMMARS}/ajv/package.json)
         ${CMAKE_CURRENT_SOURCE_DIR}/unit/policy/schema.mjs
         ${PROJECT_SOURCE_DIR}/share/mcp.schema.json
         ${CMAKE_CURRENT_SOURCE_DIR}/unit/mcp/documents.txt ${GLOVEBOX_GRAMMARS}/ajv 80)
-    set_tests_properties(mcp_schema PROPERTIES LABELS unit TIMEOUT 60)
+    set_tests_properties(mcp_schema PROPERTIES LABELS unit TIMEOUT 120)
 endif()
 add_library(gbx_mcp_client STATIC unit/mcp_client.c)
 target_include_directories(gbx_mcp_client PUBLIC unit)

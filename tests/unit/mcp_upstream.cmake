@@ -34,6 +34,6 @@ endif()
 foreach(name mcp_process mcp_turns mcp_places mcp_upstream mcp_upstream_care mcp_upstream_hostile
     mcp_upstream_odd mcp_servers mcp_upstream_sdk)
     if(TARGET test_${name})
-        set_tests_properties(test_${name} PROPERTIES LABELS "integration;mcp" TIMEOUT 300)
+        set_tests_properties(test_${name} PROPERTIES LABELS "integration;mcp" TIMEOUT 600)
     endif()
 endforeach()

@@ -24,7 +24,7 @@ if(GLOVEBOX_NODE AND EXISTS ${GLOVEBOX_GRAMMARS}/ajv/package.json)
         ${CMAKE_CURRENT_SOURCE_DIR}/unit/policy/schema.mjs
         ${PROJECT_SOURCE_DIR}/share/policy.schema.json
         ${CMAKE_CURRENT_SOURCE_DIR}/unit/policy/documents.txt ${GLOVEBOX_GRAMMARS}/ajv 140)
-    set_tests_properties(policy_schema PROPERTIES LABELS unit TIMEOUT 60)
+    set_tests_properties(policy_schema PROPERTIES LABELS unit TIMEOUT 120)
 endif()
 
 gbx_host_test(policy_nomem gbx_failing_malloc)

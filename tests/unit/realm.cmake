@@ -20,16 +20,16 @@ target_compile_definitions(test_realm
 foreach(group protections ordinary forms positions values timers attacks console preloads
         crypto env files web)
     add_test(NAME test_realm_${group} COMMAND test_realm ${group})
-    set_tests_properties(test_realm_${group} PROPERTIES LABELS unit TIMEOUT 120)
+    set_tests_properties(test_realm_${group} PROPERTIES LABELS unit TIMEOUT 300)
 endforeach()
 
 add_executable(test_realm_fork unit/test_realm_fork.c)
 target_link_libraries(test_realm_fork PRIVATE gbx_realm_call)
-gbx_test(test_realm_fork unit 120)
+gbx_test(test_realm_fork unit 300)
 
 add_executable(test_realm_hashes unit/test_realm_hashes.c)
 target_link_libraries(test_realm_hashes PRIVATE gbx_realm_call gbx_vectors)
-gbx_test(test_realm_hashes unit 120)
+gbx_test(test_realm_hashes unit 300)
 
 add_executable(test_image unit/test_image.c ${CMAKE_SOURCE_DIR}/src/worker/image.c
     ${CMAKE_SOURCE_DIR}/src/worker/maps.c
@@ -39,4 +39,4 @@ add_executable(test_image unit/test_image.c ${CMAKE_SOURCE_DIR}/src/worker/image
     ${CMAKE_SOURCE_DIR}/src/worker/freeze.c
     ${CMAKE_SOURCE_DIR}/src/worker/heap.c)
 target_link_libraries(test_image PRIVATE gbx_realm_call)
-gbx_test(test_image unit 120)
+gbx_test(test_image unit 300)

@@ -20,9 +20,9 @@
 
 /* What a machine that does other work may add to a time limit; to a memory limit what
  * the engine takes before the kernel says no. */
-#define LATE_MS    2000
+#define LATE_MS    5000
 #define MORE_MIB   48
-#define TIMEOUT_MS 20000
+#define TIMEOUT_MS 120000
 #define MEMORY_MIB 128
 
 /* Without the structural check, blocking; and with it, submitted. */
@@ -288,7 +288,12 @@ static gbx_limits limits_of(const case_step *step, uint32_t memory_mib)
 {
     gbx_limits limits = GBX_LIMITS_INIT;
 
-    limits.timeout_ms = step->timeout_ms != 0 ? (uint32_t)step->timeout_ms : TIMEOUT_MS;
+    /* Where a time limit is no right end, a loaded machine must not make it one. */
+    bool may_time_out =
+        ((step->codes | step->guard_codes) & 1U << GBX_CODE_TIMEOUT) != 0;
+
+    limits.timeout_ms =
+        may_time_out && step->timeout_ms != 0 ? (uint32_t)step->timeout_ms : TIMEOUT_MS;
     limits.memory_bytes = GBX_MIB(memory_mib != 0 ? memory_mib : MEMORY_MIB);
     limits.output_bytes = step->output_bytes != 0 ? step->output_bytes : GBX_MIB(1);
     limits.log_bytes = (uint32_t)step->log_bytes;

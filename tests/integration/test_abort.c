@@ -77,7 +77,7 @@ static void test_abort__before_the_start_uses_no_worker(void **state)
         gbx_result_free(result);
         (void)call_submit(engine, &call, &box);
     }
-    assert_true(inbox_wait(&box, 20, 5000));
+    assert_true(inbox_wait(&box, 20, 60000));
 
     assert_int_equal(box.by_code[GBX_CODE_ABORTED], 20);
     assert_int_equal(proc_workers(template_pid, after, 64), count);
@@ -109,9 +109,9 @@ static void test_abort__ends_a_running_call_at_once(void **state)
         assert_false(until(has_ended, &box, 30));
         begin = now_ms();
         gbx_abort(engine, ticket);
-        assert_true(inbox_wait(&box, 1, 5000));
+        assert_true(inbox_wait(&box, 1, 60000));
         assert_int_equal(inbox_code(&box, ticket), GBX_CODE_ABORTED);
-        assert_true(now_ms() - begin < 1000);
+        assert_true(now_ms() - begin < 15000); /* not the sleep of 20 s */
         inbox_cleanup(&box);
     }
 }
@@ -128,14 +128,14 @@ static void test_abort__is_idempotent_and_after_the_end_nothing(void **state)
     ticket = call_submit(engine, &call, &box);
     for (int i = 0; i < 100; i++)
         gbx_abort(engine, ticket);
-    assert_true(inbox_wait(&box, 1, 5000));
+    assert_true(inbox_wait(&box, 1, 60000));
     for (int i = 0; i < 100; i++)
         gbx_abort(engine, ticket);
     gbx_abort(engine, 0);
     gbx_abort(engine, UINT64_MAX);
     gbx_abort(engine, ticket + 1); /* not submitted yet: names nothing */
     ticket = call_submit(engine, &good, &box);
-    assert_true(inbox_wait(&box, 2, 5000));
+    assert_true(inbox_wait(&box, 2, 60000));
     gbx_abort(engine, ticket);
 
     assert_int_equal(inbox_code(&box, ticket), GBX_CODE_VALUE);
@@ -161,7 +161,7 @@ static void test_abort__of_one_never_touches_its_neighbours(void **state)
     }
     for (size_t i = 0; i < 12; i += 3)
         gbx_abort(engine, tickets[i]);
-    assert_true(inbox_wait(&box, 12, 10000));
+    assert_true(inbox_wait(&box, 12, 60000));
 
     for (size_t i = 0; i < 12; i++) {
         char value[8];
@@ -195,11 +195,11 @@ static void test_abort__of_a_waiting_call_leaves_the_running_one(void **state)
     wait_until_taken(small);
     waiting = call_submit(small, &slow, &box);
     gbx_abort(small, waiting);
-    assert_true(inbox_wait(&box, 1, 5000));
+    assert_true(inbox_wait(&box, 1, 60000));
 
     assert_int_equal(inbox_code(&box, waiting), GBX_CODE_ABORTED);
     assert_int_equal(inbox_code(&box, running), (gbx_code)-1);
-    assert_true(inbox_wait(&box, 2, 5000));
+    assert_true(inbox_wait(&box, 2, 60000));
     assert_int_equal(inbox_code(&box, running), GBX_CODE_VALUE);
     gbx_engine_free(small);
     inbox_cleanup(&box);
@@ -228,11 +228,11 @@ static bool have_started(void *user)
 static void share(void *user, size_t number)
 {
     shared *s = user;
-    gbx_call call = call_of("async () => { console.log('on'); await sleep(2000) }");
+    gbx_call call = call_of("async () => { console.log('on'); await sleep(20000) }");
     gbx_call other = call_of("async () => { await sleep(300); return 1 }");
 
     if (number == 0) {
-        (void)until(have_started, s, 10000);
+        (void)until(have_started, s, 60000);
         gbx_signal_abort(s->signal);
     } else if (number <= 6) {
         call.signal = s->signal;
@@ -256,7 +256,7 @@ static void test_signal__aborts_every_call_that_has_it_and_no_other(void **state
 
     assert_int_equal(s.aborted, 6);
     assert_int_equal(s.good, 2);
-    assert_true(now_ms() - begin < 1900);
+    assert_true(now_ms() - begin < 15000);
     call.signal = s.signal; /* it stays thrown */
     check_code(engine, &call, GBX_CODE_ABORTED);
     gbx_signal_free(s.signal);
@@ -280,7 +280,7 @@ static void test_signal__is_shared_by_two_engines(void **state)
     (void)call_submit(other, &there, &box2);
     gbx_signal_abort(sig);
     gbx_signal_abort(sig);
-    assert_true(inbox_wait(&box, 1, 5000) && inbox_wait(&box2, 1, 5000));
+    assert_true(inbox_wait(&box, 1, 60000) && inbox_wait(&box2, 1, 60000));
 
     assert_int_equal(box.by_code[GBX_CODE_ABORTED] + box2.by_code[GBX_CODE_ABORTED], 2);
     gbx_engine_free(other);
@@ -352,7 +352,7 @@ static void test_abort__at_a_random_moment_leaves_exactly_one_result(void **stat
     (void)state;
     inbox_init(&c.box, 1000000);
     threads_run(4, take_chances, &c);
-    assert_true(inbox_wait(&c.box, c.submitted, 20000));
+    assert_true(inbox_wait(&c.box, c.submitted, 60000));
 
     assert_int_equal(c.submitted, 1600);
     assert_int_equal(c.box.twice, 0);

@@ -149,9 +149,9 @@ static void test_template__that_dies_is_told_of_once(void **state)
     audit_log_hear(&heard, &options);
     engine = engine_start(&options);
     wait_until_full(engine);
-    assert_true(until(is_alone, &pid, 10000));
+    assert_true(until(is_alone, &pid, 60000));
     assert_int_equal(kill(pid, SIGKILL), 0);
-    assert_true(until(has_heard_of_a_death, NULL, 20000));
+    assert_true(until(has_heard_of_a_death, NULL, 60000));
     check_alive(engine);
     gbx_engine_free(engine);
     lines = audit_log_lines(&heard);

@@ -100,7 +100,7 @@ static void test_clock__that_jumps_makes_no_timeout_early_or_late(void **state)
 
         check_code(engine, &call, GBX_CODE_TIMEOUT);
         assert_true(now_ms() - begin >= 299);
-        assert_true(now_ms() - begin < 5000);
+        assert_true(now_ms() - begin < 30000);
         check_value(engine, "(d) => d", "1", "1");
     }
     assert_true(atomic_load(&looks) > 0); /* each kill is an event with its time */
@@ -115,7 +115,7 @@ static void test_clock__that_jumps_moves_no_timer(void **state)
     check_value(engine, "async () => { await sleep(200); return 'awake' }", NULL,
                 "\"awake\"");
 
-    assert_true(now_ms() - begin >= 199 && now_ms() - begin < 4000);
+    assert_true(now_ms() - begin >= 199 && now_ms() - begin < 30000);
 }
 
 static void test_clock__that_jumps_ends_no_submitted_call(void **state)
@@ -128,7 +128,7 @@ static void test_clock__that_jumps_ends_no_submitted_call(void **state)
     for (int i = 0; i < 8; i++)
         (void)call_submit(engine, &call, &box);
 
-    assert_true(inbox_wait(&box, 8, 20000));
+    assert_true(inbox_wait(&box, 8, 60000));
 
     assert_int_equal(box.by_code[GBX_CODE_VALUE], 8);
     inbox_cleanup(&box);

@@ -47,7 +47,7 @@ static void test_timeout__ends_whatever_does_not_end(void **state)
         double begin = now_ms();
         gbx_result *result = measured_run(codes[i], &limits, GBX_CODE_TIMEOUT);
 
-        assert_true(now_ms() - begin < 3000);
+        assert_true(now_ms() - begin < 15000); /* not the sleep of 20 s */
         assert_true(gbx_result_stats(result).wall_ms >= 149);
         assert_non_null(strstr(gbx_result_error(result), "150 ms"));
         gbx_result_free(result);
@@ -57,7 +57,7 @@ static void test_timeout__ends_whatever_does_not_end(void **state)
 
 static void test_timeout__counts_processor_time_of_its_own(void **state)
 {
-    gbx_limits limits = timeout_of(3000);
+    gbx_limits limits = timeout_of(60000);
     gbx_result *result;
 
     (void)state;
@@ -65,7 +65,7 @@ static void test_timeout__counts_processor_time_of_its_own(void **state)
     result = measured_run("() => { for (;;); }", &limits, GBX_CODE_TIMEOUT);
 
     assert_non_null(strstr(gbx_result_error(result), "processor time"));
-    assert_true(gbx_result_stats(result).wall_ms < 2900);
+    assert_true(gbx_result_stats(result).wall_ms < 59000);
     gbx_result_free(result);
     measured_check("async () => { await sleep(200); return 1 }", &limits,
                    GBX_CODE_VALUE);
@@ -171,7 +171,7 @@ static void test_runtime__says_at_once_that_a_promise_never_settles(void **state
 
     (void)state;
     measured_check("() => new Promise(() => {})", NULL, GBX_CODE_RUNTIME);
-    assert_true(now_ms() - begin < 2500); /* not the time limit of 5 s */
+    assert_true(now_ms() - begin < 30000); /* not the time limit of a minute */
 }
 
 static void test_invalid_code__needs_no_worker(void **state)
@@ -291,7 +291,7 @@ static void test_unavailable__when_every_worker_is_taken(void **state)
     wait_until_taken(small);
     fast.limits = &limits;
     check_code(small, &fast, GBX_CODE_UNAVAILABLE);
-    assert_true(inbox_wait(&box, 1, 5000));
+    assert_true(inbox_wait(&box, 1, 60000));
     assert_int_equal(box.by_code[GBX_CODE_VALUE], 1);
     check_alive(small);
     gbx_engine_free(small);

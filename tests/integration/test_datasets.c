@@ -71,7 +71,7 @@ static void test_dataset__that_a_call_names_comes_before_the_input(void **state)
     inbox_init(&box, 100);
     ticket = call_submit(*state, &call, &box);
     name[0] = '?'; /* what was submitted is a copy */
-    assert_true(inbox_wait(&box, 1, 5000));
+    assert_true(inbox_wait(&box, 1, 60000));
     assert_string_equal(gbx_result_value(box.results[ticket], NULL),
                         "[[2],{\"n\":3},true]");
     call.dataset = "*";
@@ -126,7 +126,7 @@ static void test_dataset__of_a_call_in_flight_stays_what_it_was(void **state)
     assert_false(inbox_wait(&box, 1, 50));
     load(*state, "d", "\"new\"");
     check_value(*state, "() => datasets.d", NULL, "\"new\"");
-    assert_true(inbox_wait(&box, 1, 5000));
+    assert_true(inbox_wait(&box, 1, 60000));
 
     assert_string_equal(gbx_result_value(box.results[ticket], NULL),
                         "[\"old\",\"old\"]");

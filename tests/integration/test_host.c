@@ -424,7 +424,7 @@ static bool have_a_child_that_stays(void)
     CHECK(child_ends_as(engine, "() => { for (;;); }", GBX_CODE_TIMEOUT));
     begin = now_ms();
     gbx_engine_free(engine);
-    CHECK(now_ms() - begin < 2000);
+    CHECK(now_ms() - begin < 15000);
     CHECK(proc_descendants() == 1);
     (void)kill(pid, SIGKILL);
     (void)waitpid(pid, NULL, 0);

@@ -212,7 +212,7 @@ static void test_row(void **state)
 static void check_error(const char *code, gbx_code expected, const char *text)
 {
     gbx_call call = call_of(code);
-    gbx_limits limits = timeout_of(200);
+    gbx_limits limits = timeout_of(expected == GBX_CODE_TIMEOUT ? 2000 : 60000);
     gbx_result *result;
 
     call.limits = &limits;
@@ -256,7 +256,7 @@ static void test_late__after_the_call_has_ended_finds_nobody(void **state)
 
     (void)state;
     for (int i = 0; i < 20; i++)
-        check_value(engine, "() => { db.late(30); return 1 }", "null", "1");
+        check_value(engine, "() => { db.late(1500); return 1 }", "null", "1");
     host_functions_settle(&host);
     assert_int_equal(host.closed - closed, 20);
 }
@@ -297,14 +297,14 @@ static void test_worker__killed_between_request_and_answer_ends_its_call(void **
 
     (void)state;
     assert_int_equal(pthread_create(&thread, NULL, run_victim, &v), 0);
-    assert_true(until(was_called, &before, 10000));
+    assert_true(until(was_called, &before, 60000));
     count = proc_workers(proc_template(), workers, 64);
     for (size_t i = 0; i < count; i++)
         (void)kill(workers[i], SIGKILL);
     (void)pthread_join(thread, NULL);
     assert_int_equal(v.code, GBX_CODE_MEMORY); /* any SIGKILL that was not ours */
     assert_int_equal(gbx_answer(engine, host.last, "1", 1, NULL), GBX_E_CLOSED);
-    assert_true(until(serves, NULL, 10000)); /* idle workers were killed too */
+    assert_true(until(serves, NULL, 60000)); /* idle workers were killed too */
 }
 
 static void test_abort__while_the_host_thinks_ends_the_call(void **state)
@@ -317,7 +317,7 @@ static void test_abort__while_the_host_thinks_ends_the_call(void **state)
     (void)state;
     v.call.signal = sig;
     assert_int_equal(pthread_create(&thread, NULL, run_victim, &v), 0);
-    assert_true(until(was_called, &before, 10000));
+    assert_true(until(was_called, &before, 60000));
     gbx_signal_abort(sig);
     (void)pthread_join(thread, NULL);
     assert_int_equal(v.code, GBX_CODE_ABORTED);
@@ -334,7 +334,7 @@ static void test_submitted__calls_are_answered_too(void **state)
     inbox_init(&box, 100000);
     for (int i = 0; i < 50; i++)
         (void)call_submit(engine, &call, &box);
-    assert_true(inbox_wait(&box, 50, 30000));
+    assert_true(inbox_wait(&box, 50, 60000));
     assert_int_equal(box.by_code[GBX_CODE_VALUE], 50);
     assert_int_equal(box.twice, 0);
     inbox_cleanup(&box);

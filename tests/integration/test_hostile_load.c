@@ -43,7 +43,7 @@ static void test_load__fails_when_the_template_dies_of_it(void **state)
                      GBX_E_DATA);
 
     assert_true(
-        until(is_hostile_alive, engine, 5000)); /* the next template has no dataset */
+        until(is_hostile_alive, engine, 60000)); /* the next template has no dataset */
     gbx_engine_free(engine);
 }
 
@@ -133,7 +133,7 @@ static void test_load__of_a_large_one_in_the_place_of_another_holds_up_nobody(
     serving = proc_template();
     assert_true(serving > 0);
     assert_int_equal(pthread_create(&loader, NULL, load_large, &r), 0);
-    assert_true(until(is_another_begun, &serving, 5000));
+    assert_true(until(is_another_begun, &serving, 60000));
     for (int i = 0; i < 50; i++) /* far more than there are workers ready */
         check_hostile_alive(r.engine);
     assert_int_equal(kill(template_beside(serving), SIGKILL), 0);

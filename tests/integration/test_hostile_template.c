@@ -374,10 +374,10 @@ static void test_template__that_dies_in_a_fork_is_replaced(void **state)
         (void)snprintf(plan, sizeof plan, "at-%s=exit,only=4", steps[i]);
         options = hostile_options(plan);
         engine = engine_start(&options);
-        assert_true(until(is_hostile_alive, engine, 5000));
+        assert_true(until(is_hostile_alive, engine, 60000));
         for (int n = 0; n < 20; n++) /* worker 4 comes and is lost */
             (void)is_hostile_alive(engine);
-        assert_true(until(is_hostile_alive, engine, 5000));
+        assert_true(until(is_hostile_alive, engine, 60000));
         assert_true(report_number(engine, "templatesStarted") >= 2);
         gbx_engine_free(engine);
         footprint_check(&before);

@@ -63,7 +63,7 @@ static size_t template_after(size_t count, unsigned times)
                    times - 1);
     check_value(engine, "() => [datasets.d.length, datasets.d[1].name]", NULL,
                 expected);
-    assert_true(until(is_alone, NULL, 5000));
+    assert_true(until(is_alone, NULL, 60000));
     kib = proc_rss_kib_of(proc_template());
     gbx_engine_free(engine);
     return kib;

@@ -93,7 +93,7 @@ static void test_log__comes_before_the_result_of_a_submitted_call(void **state)
     call.log_user = &l;
     assert_int_equal(gbx_submit(engine, &call, count_before_done, &l, NULL, NULL),
                      GBX_OK);
-    assert_true(until(is_done, &l, 5000));
+    assert_true(until(is_done, &l, 60000));
 
     assert_int_equal(l.count, 500);
     assert_int_equal(l.wrong, 0);

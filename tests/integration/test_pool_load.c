@@ -273,7 +273,7 @@ static void test_load__of_one_in_ten_hostile_leaves_the_others_right(void **stat
     double start;
 
     (void)state;
-    options.limits.timeout_ms = 20000;
+    options.limits.timeout_ms = 60000;
     l.hostile = engine_start(&options);
     start = now_ms();
     threads_run(50, call_one_of_hundred, &l);
@@ -281,7 +281,7 @@ static void test_load__of_one_in_ten_hostile_leaves_the_others_right(void **stat
     if (l.wrong > 0)
         fail_msg("%zu calls went wrong, the first: %s", (size_t)l.wrong, l.first_wrong);
     assert_int_equal(l.results, 100);
-    assert_true(now_ms() - start < 20000);
+    assert_true(now_ms() - start < 60000);
     gbx_engine_free(l.hostile);
 }
 
@@ -340,31 +340,30 @@ static void test_max_workers__is_never_passed(void **state)
 static void test_queue__past_its_length_is_unavailable_at_once(void **state)
 {
     gbx_options options = hostile_options("");
-    gbx_call slow = script_of("sleep 500\nresult 1");
+    gbx_call slow = script_of("sleep 2000\nresult 1");
     gbx_ticket tickets[5];
     gbx_engine *engine;
-    double start;
     inbox box;
 
     (void)state;
     options.pool_size = 1;
     options.max_workers = 1;
     options.queue_length = 2;
+    options.limits.timeout_ms = 60000;
     engine = engine_start(&options);
     wait_until_full(engine);
     inbox_init(&box, 100);
     tickets[0] = call_submit(engine, &slow, &box);
     wait_until_taken(engine);
-    start = now_ms();
     for (size_t i = 1; i < 5; i++)
         tickets[i] = call_submit(engine, &slow, &box);
-    assert_true(inbox_wait(&box, 2, 5000));
+    assert_true(inbox_wait(&box, 2, 60000));
 
-    assert_true(now_ms() - start < 400);
+    assert_int_equal(inbox_code(&box, tickets[0]), (gbx_code)-1);
     assert_int_equal(inbox_code(&box, tickets[3]), GBX_CODE_UNAVAILABLE);
     assert_int_equal(inbox_code(&box, tickets[4]), GBX_CODE_UNAVAILABLE);
     check_code(engine, &slow, GBX_CODE_UNAVAILABLE); /* blocking calls too */
-    assert_true(inbox_wait(&box, 5, 10000));
+    assert_true(inbox_wait(&box, 5, 60000));
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(inbox_code(&box, tickets[i]), GBX_CODE_VALUE);
     check_hostile_alive(engine);
@@ -387,7 +386,7 @@ static void test_queue__is_served_in_order(void **state)
     inbox_init(&box, 100);
     for (int i = 0; i < 10; i++)
         last = call_submit(engine, &call, &box);
-    while (!inbox_wait(&box, box.count + 1, 5000) ||
+    while (!inbox_wait(&box, box.count + 1, 60000) ||
            inbox_code(&box, last) == (gbx_code)-1)
         continue;
 
@@ -417,10 +416,10 @@ static void test_queue__ends_calls_whose_time_is_over(void **state)
     fast.limits = &limits;
     ticket = call_submit(engine, &fast, &box);
     check_code(engine, &fast, GBX_CODE_UNAVAILABLE);
-    assert_true(inbox_wait(&box, 1, 5000));
+    assert_true(inbox_wait(&box, 1, 60000));
 
     assert_int_equal(inbox_code(&box, ticket), GBX_CODE_UNAVAILABLE);
-    assert_true(inbox_wait(&box, 2, 5000));
+    assert_true(inbox_wait(&box, 2, 60000));
     gbx_engine_free(engine);
     inbox_cleanup(&box);
 }

@@ -402,7 +402,7 @@ static void test_preload__leaves_nothing_behind(void **state)
 
     preload(*state, "lib.js", LIBRARY);
     wait_until_full(*state);
-    assert_true(until(is_settled, NULL, 20000));
+    assert_true(until(is_settled, NULL, 60000));
     before = footprint_take();
     for (int i = 0; i < 3; i++) {
         preload(*state, "lib.js", LIBRARY);

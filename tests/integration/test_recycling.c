@@ -76,7 +76,7 @@ static void test_recycling__lets_running_calls_end(void **state)
     ticket = call_submit(engine, &slow, &box);
     for (int i = 0; i < 10; i++)
         check_alive(engine);
-    assert_true(inbox_wait(&box, 1, 5000));
+    assert_true(inbox_wait(&box, 1, 60000));
 
     assert_int_equal(inbox_code(&box, ticket), GBX_CODE_VALUE);
     assert_true(report_number(engine, "templatesStarted") >= 3);
@@ -99,7 +99,7 @@ static void test_recycling__by_age_needs_no_call(void **state)
     options.recycle_ms = 1000;
     engine = engine_start(&options);
 
-    assert_true(until(is_recycled, engine, 5000));
+    assert_true(until(is_recycled, engine, 60000));
     check_alive(engine);
     gbx_engine_free(engine);
 }

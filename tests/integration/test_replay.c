@@ -228,9 +228,9 @@ static void test_submitted_calls__are_recorded_and_replayed_too(void **state)
     call.record = recording;
     again.replay = recording;
     first = call_submit(w->engine, &call, &box);
-    assert_true(inbox_wait(&box, 1, 30000));
+    assert_true(inbox_wait(&box, 1, 60000));
     second = call_submit(w->engine, &again, &box);
-    assert_true(inbox_wait(&box, 2, 30000));
+    assert_true(inbox_wait(&box, 2, 60000));
 
     check_same(box.results[first], box.results[second]);
     inbox_cleanup(&box);

@@ -55,7 +55,7 @@ static bool run_out_of_descriptors(void)
             CHECK(*error.message != 0);
         }
         CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
-        CHECK(status != GBX_OK || until(child_is_alive, engine, 10000));
+        CHECK(status != GBX_OK || until(child_is_alive, engine, 60000));
         gbx_engine_free(engine);
         CHECK(proc_descendants() == 0);
     }
@@ -125,12 +125,12 @@ static bool run_out_later(void)
     for (rlim_t spare = 0; spare <= 8; spare++) {
         struct rlimit tight = {proc_fds() + spare, limit.rlim_max};
 
-        CHECK(until(child_is_alive, engine, 10000));
+        CHECK(until(child_is_alive, engine, 60000));
         CHECK(setrlimit(RLIMIT_NOFILE, &tight) == 0);
         for (int i = 0; i < 6; i++)
             (void)child_ends_as(engine, "() => 1", GBX_CODE_VALUE);
         CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
-        CHECK(until(child_is_alive, engine, 10000));
+        CHECK(until(child_is_alive, engine, 60000));
     }
     gbx_engine_free(engine);
     CHECK(proc_descendants() == 0 && proc_zombies() == 0);
@@ -204,9 +204,9 @@ static bool run_out_beside_a_call(void)
         CHECK(code == GBX_CODE_VALUE || code == GBX_CODE_UNAVAILABLE);
     }
     CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
-    CHECK(until(child_is_alive, engine, 10000));
+    CHECK(until(child_is_alive, engine, 60000));
     CHECK(proc_template() == pid);
-    CHECK(inbox_wait(&box, 1, 10000) && inbox_code(&box, ticket) == GBX_CODE_VALUE);
+    CHECK(inbox_wait(&box, 1, 60000) && inbox_code(&box, ticket) == GBX_CODE_VALUE);
     inbox_cleanup(&box);
     gbx_engine_free(engine);
     CHECK(proc_descendants() == 0 && proc_zombies() == 0);
@@ -303,7 +303,7 @@ static bool run_out_of_processes(void)
         CHECK(i < 5 || code == GBX_CODE_UNAVAILABLE);
     }
     CHECK(prlimit(pid, RLIMIT_NPROC, &limit, NULL) == 0);
-    CHECK(until(child_is_alive, engine, 5000));
+    CHECK(until(child_is_alive, engine, 60000));
     CHECK(proc_template() == pid);
     gbx_engine_free(engine);
     return true;

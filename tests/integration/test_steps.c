@@ -65,7 +65,7 @@ static void check_step(const char *step, const struct action *action, bool has_r
             fail_msg("%s: %s", plan, gbx_result_json(result, NULL));
         gbx_result_free(result);
     }
-    assert_true(until(is_hostile_alive, hostile, 10000));
+    assert_true(until(is_hostile_alive, hostile, 60000));
     gbx_engine_free(hostile);
     footprint_check(&before);
 }
@@ -160,12 +160,12 @@ static void check_killed(const char *code, size_t number)
     call.log_user = &has_started;
     inbox_init(&box, 100000);
     ticket = call_submit(engine, &call, &box);
-    assert_true(until(is_set, &has_started, 5000));
+    assert_true(until(is_set, &has_started, 60000));
     assert_int_not_equal(proc_template(), 0);
     count = proc_workers(proc_template(), pids, 64);
     for (size_t i = 0; i < count; i++)
         (void)kill(pids[i], signals[number].number);
-    assert_true(inbox_wait(&box, 1, 5000));
+    assert_true(inbox_wait(&box, 1, 60000));
 
     if (inbox_code(&box, ticket) != signals[number].code &&
             inbox_code(&box, ticket) != signals[number].or)
@@ -186,7 +186,7 @@ static bool is_alive(void *user)
 
 static void check_in_order(void)
 {
-    assert_true(until(is_alive, engine, 10000));
+    assert_true(until(is_alive, engine, 60000));
     wait_until_full(engine);
     check_alive(engine);
     wait_until_full(engine);
@@ -240,7 +240,7 @@ static void test_real_worker__stopped_idle_costs_one_call_its_time(void **state)
         (void)kill(pids[i], SIGSTOP);
     for (size_t i = 0; i < count; i++)
         tickets[i] = call_submit(engine, &call, &box);
-    assert_true(inbox_wait(&box, count, 20000));
+    assert_true(inbox_wait(&box, count, 60000));
     assert_int_equal(inbox_code(&box, tickets[0]), GBX_CODE_TIMEOUT);
     for (size_t i = 1; i < count; i++) /* by then one that is well may be the newest */
         if (inbox_code(&box, tickets[i]) != GBX_CODE_TIMEOUT)

@@ -39,11 +39,12 @@ const people = Array.from({ length: 50 }, (_, i) => ({
   address: { street: `Road ${i}`, city: 'Berlin' },
 }));
 
-/** A client, and what it was notified of. */
-async function start(data) {
+/** A client, and what it was notified of. A loaded machine may need far longer than the
+ * time limit that calls have by default. */
+async function start(data, timeout = 60000) {
   const transport = new StdioClientTransport({
     command,
-    args: ['mcp', ...data.flatMap((d) => ['--data', d])],
+    args: ['mcp', '--timeout', String(timeout), ...data.flatMap((d) => ['--data', d])],
     stderr: 'pipe',
   });
   const client = new Client({ name: 'test', version: '1' });
@@ -139,17 +140,19 @@ test('types in code do not matter', async (t) => {
 });
 
 test('a hint is for a model, which can change its code and no setting', async () => {
-  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
-  for (const [code, said] of [
+  const data = [`people=${file('people.json', JSON.stringify(people))}`];
+  const [patient, hasty] = [await start(data), await start(data, 300)];
+  for (const [code, said, by = patient] of [
     ['() => fetch', /fetch is off here/], ["async () => fetch('https://a.example')", /fetch is off here/], ['() => fs', /files are off here/],
-    ['() => { const a = []; for (;;) a.push(new Uint8Array(1e7).fill(1)); }', /use less memory/], ['() => { for (;;); }', /do less at once/],
+    ['() => { const a = []; for (;;) a.push(new Uint8Array(1e7).fill(1)); }', /use less memory/], ['() => { for (;;); }', /do less at once/, hasty],
     ['() => 1n', /return String\(n\)/], ["() => atob('YQ==')", /Uint8Array\.fromBase64\(text\)/],
   ]) {
-    const { structuredContent: s, content } = await compute(client, { code });
+    const { structuredContent: s, content } = await compute(by.client, { code });
     assert.match(s.hint, said, code);
     assert.doesNotMatch(content[0].text, /--allow|raise/, code);
   }
-  await client.close();
+  await patient.client.close();
+  await hasty.client.close();
 });
 
 test('what fails says where, shows it, and how to repair it', async () => {
@@ -165,7 +168,8 @@ test('what fails says where, shows it, and how to repair it', async () => {
 
   const code = async (args) => (await compute(client, args)).structuredContent.code;
   assert.equal(await code({ code: '(data) => {' }), 'SYNTAX');
-  assert.equal(await code({ code: '() => { for (;;); }' }), 'TIMEOUT');
+  const hasty = await start([`people=${file('people.json')}`], 300);
+  assert.equal((await compute(hasty.client, { code: '() => { for (;;); }' })).structuredContent.code, 'TIMEOUT');
   assert.equal(await code({ code: '() => eval("1")' }), 'INVALID_CODE');
   assert.equal(await code({ code: '() => new Array(1e9).fill(0)' }), 'MEMORY');
   assert.equal(await code({ code: '() => Array.from({ length: 2e6 }, (_, i) => i)' }), 'OUTPUT_TOO_LARGE');

@@ -28,7 +28,7 @@ async function start(data, env = {}) {
   const client = new Client({ name: 'test', version: '1' });
   clients.push(client);
   await client.connect(new StdioClientTransport({
-    command, args: ['mcp', ...data.flatMap((d) => ['--data', d])], stderr: 'ignore', env: { ...process.env, ...env },
+    command, args: ['mcp', '--timeout', '60000', ...data.flatMap((d) => ['--data', d])], stderr: 'ignore', env: { ...process.env, ...env },
   }));
   return client;
 }

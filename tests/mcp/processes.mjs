@@ -69,3 +69,10 @@ export function busyOne(root, atLeast = 3) {
 /** VmHWM, in MiB. */
 export const peakMib = (pid) =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+
+/** Takes the best of a few measures: the bound is ours, the machine's load is not. */
+export async function within(ms, measure) {
+  const all = [];
+  do all.push(await measure()); while (Math.min(...all) >= ms && all.length < 10);
+  if (Math.min(...all) >= ms) throw new Error(`${ms} ms were always passed: ${all}`);
+}

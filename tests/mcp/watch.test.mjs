@@ -25,7 +25,7 @@ after(() => {
 /** limit: what `ulimit` takes, or nothing; query: of a database. */
 async function open(path, { limit, query } = {}) {
   const source = query === undefined ? at(path) : `sqlite:${at(path)}?query=${query}`;
-  const args = ['mcp', '--data', `d=${source}`];
+  const args = ['mcp', '--timeout', '60000', '--data', `d=${source}`];
   const env = { GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH };
   const wire = limit === undefined
     ? new Wire(process.env.GLOVEBOX, args, { env })

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { after, test } from 'node:test';
+import { within } from './processes.mjs';
 import { killAll } from './wire.mjs';
 import { done, json, meet, raw, sleep } from './web.mjs';
 
@@ -296,14 +297,16 @@ test('a server that says 405 to the stream is not asked for it again', async (t)
 
 test('a session is ended by DELETE when glovebox ends, and nobody waits long for that', async (t) => {
   for (const isMute of [false, true]) {
-    const { call, count, wire } = await meet(t, (request) => isMute && request.method === 'DELETE');
-    assert.equal(await call(), 'done');
+    await within(1500, async () => {
+      const { call, count, wire } = await meet(t, (request) => isMute && request.method === 'DELETE');
+      assert.equal(await call(), 'done');
 
-    const before = performance.now();
-    const { code, at } = await wire.close();
-    assert.equal(code, 0);
-    assert.ok(at - before < 1500, `${at - before} ms`);
-    assert.equal(count('DELETE'), 1);
+      const before = performance.now();
+      const { code, at } = await wire.close();
+      assert.equal(code, 0);
+      assert.equal(count('DELETE'), 1);
+      return at - before;
+    });
   }
 });
 

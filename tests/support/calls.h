@@ -27,7 +27,8 @@ gbx_call script_of(const char *script);
 /* The same with other limits, which the call borrows. */
 gbx_limits timeout_of(uint32_t timeout_ms);
 
-gbx_engine *engine_start(const gbx_options *options); /* asserts */
+/* Asserts. Where options name no time limit it is far longer than the product's own. */
+gbx_engine *engine_start(const gbx_options *options);
 gbx_result *call_run(gbx_engine *engine, const gbx_call *call);
 gbx_code call_code(gbx_engine *engine, const gbx_call *call); /* -1: not GBX_OK */
 

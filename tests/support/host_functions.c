@@ -163,5 +163,5 @@ void host_functions_expose(host_functions *f, gbx_engine *engine)
 void host_functions_settle(host_functions *f)
 {
     (void)f;
-    assert_true(until(is_settled, NULL, 30000));
+    assert_true(until(is_settled, NULL, 60000));
 }

@@ -216,7 +216,7 @@ gbx_mcp_upstream_config *servers_add_everything(servers *s, const char *name,
         port, node(), SERVERS_FOLDER, is_sse ? "sse" : "streamableHttp");
     /* It does not end with its input, but the shell's ends. */
     s->background[s->background_count++] = popen(command, "w");
-    assert_true(until(is_listening, &port, 30000));
+    assert_true(until(is_listening, &port, 60000));
     (void)snprintf(url, sizeof s->urls[0], "http://127.0.0.1:%u/%s", port,
                    is_sse ? "sse" : "mcp");
     return servers_add_url(s, name, transport, url);

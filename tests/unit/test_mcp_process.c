@@ -377,12 +377,12 @@ static void kill_owner(world *w, const char *script)
             run(w);
         _exit(1);
     }
-    assert_true(until(marked_some, w->mark, 10000));
+    assert_true(until(marked_some, w->mark, 60000));
     (void)usleep(100000); /* its daemons are about to be born */
     (void)kill(owner, SIGKILL);
     assert_int_equal(waitpid(owner, NULL, 0), owner);
 
-    assert_true(until(marked_none, w->mark, 5000));
+    assert_true(until(marked_none, w->mark, 60000));
 }
 
 static void test_orphans__die_with_an_owner_that_is_killed(void **state)
@@ -412,11 +412,11 @@ static void test_orphans__die_with_our_end_of_the_socket(void **state)
 
     (void)snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));
     assert_int_equal(gbx_command_spawn(&command, &at, &error), GBX_OK);
-    assert_true(until(marked_some, w->mark, 10000));
+    assert_true(until(marked_some, w->mark, 60000));
     (void)usleep(100000); /* its daemon is born, or will die with its parents */
     (void)close(at.control);
 
-    assert_true(until(marked_none, w->mark, 5000));
+    assert_true(until(marked_none, w->mark, 60000));
     (void)waitpid(at.pid, NULL, 0);
     (void)close(at.pidfd);
     (void)close(at.input);
@@ -451,7 +451,7 @@ static void test_orphans__die_though_all_of_them_are_stopped(void **state)
     assert_int_equal(waitpid(owner, &status, 0), owner);
     assert_true(WIFSIGNALED(status));
 
-    assert_true(until(marked_none, w->mark, 5000));
+    assert_true(until(marked_none, w->mark, 60000));
     (void)close(ends[0]);
     (void)close(ends[1]);
 }

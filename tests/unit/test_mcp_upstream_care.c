@@ -392,7 +392,7 @@ static void kill_in_a_call(servers *s, const char *words)
         _exit(1);
     }
     s->mark[strlen(s->mark)] = '=';
-    assert_true(until(marked_some, s->mark, 20000));
+    assert_true(until(marked_some, s->mark, 60000));
     (void)usleep(800000); /* it is in the call, or will never be */
     (void)kill(owner, SIGKILL);
     assert_int_equal(waitpid(owner, NULL, 0), owner);

@@ -195,7 +195,9 @@ await sleep(10); return n;
 //// C137 an interval that clears itself
 //: why: as above
 //: value: 3
-let n = 0; const id = setInterval(() => { if (++n === 3) clearInterval(id); }, 1); await sleep(50); return n;
+let n = 0;
+await new Promise((done) => { const id = setInterval(() => { if (++n === 3) { clearInterval(id); done(); } }, 1); });
+await sleep(20); return n;
 
 //// C138 an exception in a timer
 //: why: nobody awaits it: the call fails with it, or it is told in the log

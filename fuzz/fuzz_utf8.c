@@ -33,8 +33,10 @@ static void check_escaped(const uint8_t *data, size_t size, gbx_escape how)
     assert(gbx_utf8_valid(buf.data, buf.len, NULL));
     for (size_t i = 0; i < buf.len; i++) {
         assert(buf.data[i] != 0x7F);
-        assert(buf.data[i] >= 0x20 || (how == GBX_ESCAPE_TEXT &&
-                                       (buf.data[i] == '\n' || buf.data[i] == '\t')));
+        assert(buf.data[i] >= 0x20 ||
+               (how == GBX_ESCAPE_TEXT &&
+                (buf.data[i] == '\n' || buf.data[i] == '\t' ||
+                 (buf.data[i] == '\r' && i + 1 < buf.len && buf.data[i + 1] == '\n'))));
         assert(buf.data[i] != 0xC2 || buf.data[i + 1] >= 0xA0); /* no C1 */
     }
     gbx_buf_cleanup(&buf);

@@ -15,7 +15,7 @@ import { SandboxEngine } from '../../node/lib/index.js';
 const orders = JSON.parse(readFileSync(new URL('../data/orders.json', import.meta.url), 'utf8'));
 const code = readFileSync(new URL('../risky-orders.js', import.meta.url), 'utf8');
 
-const engine = new SandboxEngine({ timeout: 2000, memoryLimit: 64 });
+const engine = new SandboxEngine({ timeout: 5000, memoryLimit: 64 });
 
 const result = await engine.execute(code, orders);
 if (!result.ok) throw new Error(`${result.code}: ${result.error}`);

@@ -213,7 +213,7 @@ describe('glovebox()', () => {
 
   it('ends with the signal', async () => {
     const call = new AbortController();
-    const running = client.execute({ code: 'for (;;);', signal: call.signal });
+    const running = client.execute({ code: 'for (;;);', signal: call.signal, timeout: 60000 });
     const rejected = assert.rejects(running, { code: 'ABORTED' });
     const busy = await busyWorkers(process.pid);
     call.abort();

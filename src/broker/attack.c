@@ -4,8 +4,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/patience.h"
+#include "base/timeouts.h"
 #include "broker/spawn.h"
+#include "broker/worker_uid.h"
 #include "cgroup/cgroup.h"
 #include "seal/layers.h"
 #include "wire/messages.h"
@@ -37,10 +38,10 @@ struct gbx_attack_session {
 
 /* Exactly len bytes before the time is over; descriptors that come along are kept in
  * fds (at most two, -1 where none). */
-static bool receive(gbx_attack_session *s, void *data, size_t len,
-                    gbx_patience patience, int *fds)
+static bool receive(gbx_attack_session *s, void *data, size_t len, gbx_timeout timeout,
+                    int *fds)
 {
-    int64_t until = gbx_clock_now_ns() + gbx_patience_ns(patience);
+    int64_t until = gbx_clock_now_ns() + gbx_timeout_ns(timeout);
     uint8_t *at = data;
 
     while (len > 0) {
@@ -76,13 +77,13 @@ static bool receive(gbx_attack_session *s, void *data, size_t len,
 }
 
 static bool receive_frame(gbx_attack_session *s, gbx_header *header,
-                          gbx_patience patience, int *fds)
+                          gbx_timeout timeout, int *fds)
 {
     uint8_t data[GBX_FRAME_HEADER_SIZE];
 
-    return receive(s, data, sizeof data, patience, fds) &&
+    return receive(s, data, sizeof data, timeout, fds) &&
            gbx_header_decode(data, header) && header->body_len <= BODY_MAX &&
-           receive(s, s->body, header->body_len, GBX_PATIENCE_ATTACK_FRAME, fds);
+           receive(s, s->body, header->body_len, GBX_TIMEOUT_ATTACK_FRAME, fds);
 }
 
 static bool send_all(gbx_attack_session *s, gbx_buf *buf)
@@ -109,7 +110,7 @@ static gbx_status greet(gbx_attack_session *s, uint32_t layers_off, gbx_error *r
     gbx_buf_init(&buf, 256);
     (void)gbx_msg_put_config(&buf, &config);
     if (!send_all(s, &buf) ||
-        !receive_frame(s, &header, GBX_PATIENCE_ATTACK_FRAME, fds) ||
+        !receive_frame(s, &header, GBX_TIMEOUT_ATTACK_FRAME, fds) ||
         header.type != GBX_MSG_HELLO ||
         !gbx_msg_get_hello((gbx_span){s->body, header.body_len}, &hello))
         return gbx_fail(reterr, GBX_E_PROTOCOL, "the worker program does not answer");
@@ -157,6 +158,7 @@ gbx_status gbx_attack_open(const char *worker_path, gbx_jit jit, uint32_t layers
     gbx_spawn_options options = {.worker_path = worker_path,
                                  .jit = jit,
                                  .layers_off = layers_off};
+    char uids[GBX_WORKER_UIDS_SIZE];
     gbx_attack_session *s = calloc(1, sizeof *s);
     gbx_status status;
 
@@ -167,6 +169,8 @@ gbx_status gbx_attack_open(const char *worker_path, gbx_jit jit, uint32_t layers
     if (!(layers_off & GBX_LAYER_BIT(GBX_LAYER_CGROUP)))
         (void)gbx_cgroup_open(&s->group, &gbx_cgroup_here, &group_limits);
     options.cgroup = s->group.dir;
+    gbx_worker_uid_choose(0, uids);
+    options.uids = uids;
     status = gbx_spawn(&options, &s->process, reterr);
     (void)setsockopt(s->process.control, SOL_SOCKET, SO_PASSCRED, &(int){0},
                      sizeof(int));
@@ -199,12 +203,12 @@ gbx_attack_outcome gbx_attack_try(gbx_attack_session *s, uint32_t index,
     gbx_buf_init(&buf, 256);
     (void)gbx_msg_put_attack(&buf, ++s->next_id, &attack);
     if (!send_all(s, &buf) ||
-        !receive_frame(s, &header, GBX_PATIENCE_ATTACK_FRAME, fds) ||
+        !receive_frame(s, &header, GBX_TIMEOUT_ATTACK_FRAME, fds) ||
         header.type != GBX_MSG_FORKED || fds[0] < 0)
         return GBX_ATTACK_UNKNOWN;
-    if (!receive_frame(s, &header, GBX_PATIENCE_ATTACK, fds)) {
+    if (!receive_frame(s, &header, GBX_TIMEOUT_ATTACK, fds)) {
         (void)syscall(SYS_pidfd_send_signal, fds[1], SIGKILL, NULL, 0);
-        (void)receive_frame(s, &header, GBX_PATIENCE_ATTACK_FRAME, fds);
+        (void)receive_frame(s, &header, GBX_TIMEOUT_ATTACK_FRAME, fds);
     }
     if (header.type == GBX_MSG_EXITED &&
         gbx_msg_get_exited((gbx_span){s->body, header.body_len}, &exited) &&

@@ -6,7 +6,7 @@
  */
 #include "broker/engine.h"
 
-#include "base/patience.h"
+#include "base/timeouts.h"
 #include "base/utf8.h"
 #include "broker/pidfd.h"
 
@@ -131,7 +131,7 @@ static void lack_fork(gbx_engine *engine, int error)
 
 static bool on_forked(gbx_template *t, gbx_span body)
 {
-    struct timeval patience = gbx_patience_timeval(GBX_PATIENCE_READY);
+    struct timeval patience = gbx_timeout_timeval(GBX_TIMEOUT_READY);
     gbx_engine *engine = t->engine;
     gbx_msg_forked msg;
     gbx_worker *w;

@@ -20,6 +20,7 @@
 #include "broker/run.h"
 #include "broker/settings.h"
 #include "broker/spawn.h"
+#include "broker/worker_uid.h"
 #include "cgroup/cgroup.h"
 #include "seal/layers.h"
 
@@ -157,6 +158,7 @@ struct gbx_engine {
     bool has_started;      /* the first template said HELLO, or failed to */
     gbx_error start_error; /* status OK if it serves */
     gbx_engine_facts facts;
+    char worker_uids[GBX_WORKER_UIDS_SIZE]; /* of its templates; "" before the first */
     gbx_template *templates;
     gbx_template *current;  /* forks are asked of it; NULL while none serves */
     uint32_t failed_starts; /* in a row: templates without one READY worker */

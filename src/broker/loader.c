@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/patience.h"
+#include "base/timeouts.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -103,7 +103,7 @@ typedef struct update {
 /* Hand it to the template that serves and wait for its answer; the lock is held. */
 static gbx_status send_and_wait(gbx_engine *engine, const update *u, gbx_error *reterr)
 {
-    int64_t until = gbx_clock_now_ns() + gbx_patience_ns(GBX_PATIENCE_LOAD);
+    int64_t until = gbx_clock_now_ns() + gbx_timeout_ns(GBX_TIMEOUT_LOAD);
     bool sent;
 
     engine->is_loading = true;
@@ -298,7 +298,7 @@ void gbx_loader_unlink(gbx_dataset **list, gbx_dataset *d, gbx_dataset *old)
 
 gbx_status gbx_loader_settle(gbx_engine *engine, gbx_error *reterr)
 {
-    int64_t until = gbx_clock_now_ns() + gbx_patience_ns(GBX_PATIENCE_LOAD);
+    int64_t until = gbx_clock_now_ns() + gbx_timeout_ns(GBX_TIMEOUT_LOAD);
 
     while (!is_settled(engine) && !engine->is_closing)
         if (!wait_changed(engine, until))

@@ -6,8 +6,8 @@
 #include "broker/run.h"
 
 #include "base/clock.h"
-#include "base/patience.h"
 #include "base/place.h"
+#include "base/timeouts.h"
 #include "base/utf8.h"
 #include "broker/engine.h"
 #include "broker/loader.h"
@@ -264,7 +264,7 @@ static bool step_started(gbx_run *run, int64_t now_ns)
     }
     if (what == HEARD_END || !can_read) {
         run->phase = GBX_RUN_DYING;
-        run->grace_ns = now_ns + gbx_patience_ns(GBX_PATIENCE_CLOSED);
+        run->grace_ns = now_ns + gbx_timeout_ns(GBX_TIMEOUT_CLOSED);
         return false;
     }
     step_waiting(run, now_ns);
@@ -300,7 +300,7 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
     /* A process that is ending keeps the status it has; one that only closed its
      * channel gets this one. */
     run->was_closed = true;
-    run->grace_ns = now_ns + gbx_patience_ns(GBX_PATIENCE_END);
+    run->grace_ns = now_ns + gbx_timeout_ns(GBX_TIMEOUT_END);
     (void)syscall(SYS_pidfd_send_signal, run->worker->pidfd, SIGKILL, NULL, 0);
     return false;
 }

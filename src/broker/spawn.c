@@ -12,7 +12,6 @@
 
 #include "base/cleanup.h"
 #include "broker/environment.h"
-#include "broker/worker_uid.h"
 #include "wire/messages.h"
 
 #include <errno.h>
@@ -35,7 +34,7 @@
 #define PROGRAM_FD (GBX_CONTROL_FD + 1)
 
 /* What the fork was doing when it failed. */
-enum { FAILED_DESCRIPTORS = 1, FAILED_CLOSE_RANGE, FAILED_EXEC };
+enum { FAILED_SESSION = 1, FAILED_DESCRIPTORS, FAILED_CLOSE_RANGE, FAILED_EXEC };
 
 /* The fork shares it with the host until it executes. */
 typedef struct fault {
@@ -57,7 +56,6 @@ typedef struct start {
     const char *argv[GBX_START_ARGS + 1];
     char version[12];
     char layers_off[12];
-    char uids[32];
 } start;
 
 /* Not _exit(): where a thread sanitizer is, that takes locks which another thread may have
@@ -92,7 +90,9 @@ static bool enter_cgroup(const start *s)
 /* The fork. */
 static _Noreturn void execute(start *s)
 {
-    (void)syscall(SYS_setsid); /* away from the terminal, in a group of its own */
+    /* Away from the terminal, and in a process group of its own. */
+    if (syscall(SYS_setsid) < 0)
+        give_up(s, FAILED_SESSION);
     if (s->cgroup >= 0 && (s->is_grouped || enter_cgroup(s)))
         s->argv[GBX_START_IS_GROUPED] = "1";
     for (int fd = 0; fd <= 1; fd++)
@@ -144,6 +144,7 @@ static gbx_status failed(const start *s, const char *path, gbx_error *reterr)
     case FAILED_EXEC:
         (void)snprintf(reason, sizeof reason, "%s", strerror(error));
         break;
+    case FAILED_SESSION: (void)gbx_fail_call_reason("setsid", error, reason); break;
     default:
         (void)snprintf(reason, sizeof reason, "its descriptors: %s", strerror(error));
     }
@@ -224,13 +225,12 @@ static void write_arguments(start *s, const gbx_spawn_options *options)
 {
     (void)snprintf(s->version, sizeof s->version, "%u", GBX_WIRE_VERSION);
     (void)snprintf(s->layers_off, sizeof s->layers_off, "%u", options->layers_off);
-    gbx_worker_uid_choose(options->uid, s->uids, sizeof s->uids);
     s->argv[0] = "glovebox-worker";
     s->argv[GBX_START_SERVE] = "--serve";
     s->argv[GBX_START_VERSION] = s->version;
     s->argv[GBX_START_LAYERS_OFF] = s->layers_off;
     s->argv[GBX_START_IS_GROUPED] = "0";
-    s->argv[GBX_START_UIDS] = s->uids;
+    s->argv[GBX_START_UIDS] = options->uids;
 }
 
 static void close_start(start *s)
@@ -268,6 +268,7 @@ static void end_group(gbx_spawned *spawned)
     (void)kill(-group, SIGKILL);
     while (waitid(P_PGID, (id_t)group, NULL, WEXITED) == 0 || errno == EINTR)
         continue;
+    wait_for(spawned->pidfd); /* if it could not make its group */
 }
 
 /* ---- public to other modules -------------------------------------------- */

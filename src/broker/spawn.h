@@ -22,7 +22,7 @@ typedef struct gbx_spawn_options {
     const char *worker_path; /* NULL: search */
     gbx_jit jit;             /* not DEFAULT */
     uint32_t layers_off;     /* gbx_layer bits: namespaces not to make (attack mode) */
-    uint32_t uid;            /* of a root host's template; 0: one that is free */
+    const char *uids;        /* whom a root host's template becomes (worker_uid.h) */
     int cgroup;              /* the directory of the group to be in; -1: the host's */
 } gbx_spawn_options;
 

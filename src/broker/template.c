@@ -6,7 +6,7 @@
 #include "broker/engine.h"
 
 #include "base/clock.h"
-#include "base/patience.h"
+#include "base/timeouts.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -337,11 +337,11 @@ static bool send_with(gbx_template *t, gbx_buf *buf, int fd)
 
 gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
 {
-    struct timeval patience = gbx_patience_timeval(GBX_PATIENCE_HELLO);
+    struct timeval patience = gbx_timeout_timeval(GBX_TIMEOUT_HELLO);
     const gbx_options *o = &engine->settings.options;
     gbx_spawn_options options = {.worker_path = o->worker_path,
                                  .jit = o->jit,
-                                 .uid = o->worker_uid,
+                                 .uids = engine->worker_uids,
                                  .cgroup = engine->group.dir};
     gbx_template *t = calloc(1, sizeof *t);
     gbx_error err = {0};
@@ -354,6 +354,8 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     t->process = GBX_SPAWNED_INIT;
     t->born_ns = gbx_clock_now_ns();
     gbx_buf_init(&t->in, GBX_KIB(64));
+    if (engine->worker_uids[0] == 0)
+        gbx_worker_uid_choose(o->worker_uid, engine->worker_uids);
     t->content_seq = engine->content_seq;
     status = gbx_spawn(&options, &t->process, &err);
     if (status == GBX_OK)

@@ -7,7 +7,7 @@
 #include "broker/engine.h"
 
 #include "base/clock.h"
-#include "base/patience.h"
+#include "base/timeouts.h"
 #include "broker/pidfd.h"
 
 #include <string.h>
@@ -62,9 +62,9 @@ static bool hangs(gbx_template *t, int64_t asked_ns, bool is_waited_for)
             t->watched_cpu_ns = INT64_MAX; /* unknown: nothing is more */
         t->still_ticks = 0;
     }
-    if (asked_ns == 0 || waited < gbx_patience_ns(GBX_PATIENCE_FORK_LOOK))
+    if (asked_ns == 0 || waited < gbx_timeout_ns(GBX_TIMEOUT_FORK_LOOK))
         return false;
-    if (waited > gbx_patience_ns(GBX_PATIENCE_FORK))
+    if (waited > gbx_timeout_ns(GBX_TIMEOUT_FORK))
         return true;
     t->still_ticks = is_waited_for && seems_to_hang(t) ? t->still_ticks + 1 : 0;
     return t->still_ticks >= STILL_TICKS;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* worker_uid - looked for once: a directory of names may be slow to answer. */
+/* worker_uid - see worker_uid.h. */
 #include "broker/worker_uid.h"
 
 #include <errno.h>
 #include <grp.h>
-#include <pthread.h>
 #include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -58,18 +57,13 @@ static uint32_t find_free(void)
     return 0;
 }
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static uint32_t found;
-
-static void find_once(void)
-{
-    found = find_free();
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
-void gbx_worker_uid_choose(uint32_t asked, char *to, size_t size)
+void gbx_worker_uid_choose(uint32_t asked, char to[GBX_WORKER_UIDS_SIZE])
 {
+    const size_t size = GBX_WORKER_UIDS_SIZE;
+    uint32_t found;
+
     to[0] = 0;
     if (geteuid() != 0)
         return;
@@ -77,7 +71,7 @@ void gbx_worker_uid_choose(uint32_t asked, char *to, size_t size)
         (void)snprintf(to, size, "%u", asked);
         return;
     }
-    (void)pthread_once(&once, find_once);
+    found = find_free();
     if (found != 0)
         (void)snprintf(to, size, "%u,%u", found, NOBODY);
     else

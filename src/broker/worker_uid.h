@@ -10,11 +10,12 @@
 #ifndef GBX_BROKER_WORKER_UID_H
 #define GBX_BROKER_WORKER_UID_H
 
-#include <stddef.h>
 #include <stdint.h>
 
+#define GBX_WORKER_UIDS_SIZE 32
+
 /* The program's argument GBX_START_UIDS; asked: 0 if none is configured. "" where the host
- * is not root. Looks for a free one once in the life of the process. Any thread. */
-void gbx_worker_uid_choose(uint32_t asked, char *to, size_t size);
+ * is not root. Asks the system's directory of names, which may be slow: once an engine. */
+void gbx_worker_uid_choose(uint32_t asked, char to[GBX_WORKER_UIDS_SIZE]);
 
 #endif

@@ -9,7 +9,7 @@
 #include "cgroup/cgroup.h"
 
 #include "base/cleanup.h"
-#include "base/patience.h"
+#include "base/timeouts.h"
 #include "cgroup/file.h"
 #include "cgroup/parts.h"
 
@@ -220,7 +220,7 @@ void gbx_cgroup_close(gbx_cgroup *group)
 {
     if (group->dir >= 0) {
         gbx_cgroup_kill(group->dir);
-        uint32_t end_ms = gbx_patience_ms(GBX_PATIENCE_GROUP);
+        uint32_t end_ms = gbx_timeout_ms(GBX_TIMEOUT_GROUP);
 
         for (uint32_t ms = 0; ms < end_ms && is_populated(group); ms += END_STEP_MS)
             (void)poll(NULL, 0, END_STEP_MS);

@@ -180,6 +180,22 @@ want 0 'glovebox 0.*' '' --version
 want 0 '*  17  ABORTED *' '' help exit-status
 want 0 'version  *layers of the seal*seccomp*' '' doctor
 want 0 '{"version":*"layers":\[{*}\]*}' '' doctor --json
+if [[ $(cat /proc/sys/kernel/randomize_va_space) == 2 ]]; then
+    printf '#!/bin/sh\nexec setarch -R %q "$@"\n' "$glovebox" >fixed
+    chmod +x fixed
+    glovebox=./fixed want 0 '*addressLayout     random*' '' doctor
+fi
+case $(id -u):$(awk '{print $3}' /proc/self/uid_map) in
+0:??????*) # root, with ids to become
+    want 0 '*user  *of no other process*' '' doctor
+    want 0 '*user  *12345, as configured*' '' doctor --worker-uid 12345
+    ;;
+0:*) ;;
+*)
+    want 0 "*user  *$(id -u), the host's own*" '' doctor
+    want 64 '' '*needs a host that is root*' run '() => 1' --worker-uid 12345
+    ;;
+esac
 
 want 0 '*none succeeds against the whole seal*' '' doctor --attack
 want 0 '{"attacks":\[{*"breaches":0,*}}' '' doctor --attack --json
@@ -188,7 +204,7 @@ want 0 '{"ok":true,"value":1,*"runner":"memory","isolated":false*' '' run '() =>
 # ---- what the code may reach: refused before anything runs, with the place ----
 printf '{\n  "console": true,\n  "fecth": {}\n}' >slip.json
 printf '{"file": {"allow": ["folder", "nowhere"]}}' >gone.json
-printf '{"crypto": true, "env": {"A": "b"}, "limits": {"timeoutMs": 70}}' >policy.json
+printf '{"crypto": true, "env": {"A": "b"}, "limits": {"timeoutMs": 700}}' >policy.json
 printf 'token-in-a-file\n' >token
 export GBX_CLI_TOKEN=token-in-the-environment
 unset GBX_CLI_NONE
@@ -240,7 +256,7 @@ want 0 '\["undefined","undefined","undefined","object","function"\]' '' run '() 
 want 0 '\["object","undefined","undefined","object","function"\]' '' run '() => [typeof crypto, typeof env, typeof fetch, typeof console, typeof setTimeout]' --allow crypto
 want 0 '"function"' '' run '() => typeof setTimeout' --policy policy.json --allow timers
 want 0 '"token-in-the-environment b"' '' run '() => env.GBX_CLI_TOKEN + " " + env.A' --policy policy.json --allow env=GBX_CLI_TOKEN
-want 10 '' 'glovebox: TIMEOUT: *70 ms*' run '() => { for (;;) {} }' --policy policy.json
+want 10 '' 'glovebox: TIMEOUT: *700 ms*' run '() => { for (;;) {} }' --policy policy.json
 want 15 '' "glovebox: INVALID_CODE: 'crypto' is off*--allow crypto*" run '() => crypto.randomUUID()'
 want 15 '' "glovebox: INVALID_CODE: 'fetch' is off*--allow fetch=HOST*" run '() => fetch("https://a.example")'
 want 15 '' "glovebox: INVALID_CODE: *'https://b.example'*" run '() => fetch("https://b.example")' --allow fetch=a.example

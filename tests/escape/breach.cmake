@@ -10,11 +10,11 @@ foreach(name attacks sweep)
         PkgConfig::CMOCKA)
     add_dependencies(test_${name} glovebox-worker)
 endforeach()
-target_link_libraries(test_attacks PRIVATE gbx_scaled_patience)
+target_link_libraries(test_attacks PRIVATE gbx_scaled_timeouts)
 gbx_test(test_attacks escape 600)
 gbx_test(test_attacks_as_nobody escape 600 test_attacks nobody)
 set_property(TEST test_attacks test_attacks_as_nobody APPEND PROPERTY
-    ENVIRONMENT GLOVEBOX_PATIENCE=20)
+    ENVIRONMENT GLOVEBOX_TIMEOUTS=20)
 gbx_test(test_sweep escape 600)
 target_compile_definitions(test_sweep
     PRIVATE SYSCALLS_MD="${PROJECT_SOURCE_DIR}/docs/syscalls.md")

@@ -258,7 +258,7 @@ static outcome shared(scene *s)
 
 static outcome spawn_into(scene *s)
 {
-    gbx_spawn_options options = {.jit = GBX_JIT_OFF};
+    gbx_spawn_options options = {.jit = GBX_JIT_OFF, .uids = ""};
     gbx_error error = {0};
     gbx_spawned spawned;
     gbx_cgroup group;

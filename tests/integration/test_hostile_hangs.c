@@ -3,7 +3,7 @@
  * Worker programs that hang: each wait of the engine for one has an end of its own, far
  * above what a loaded machine needs. All are waited for at once.
  */
-#include "base/patience.h"
+#include "base/timeouts.h"
 #include "calls.h"
 #include "until.h"
 
@@ -77,7 +77,7 @@ static void be_slow(void *user, size_t number)
 static void test_hangs__end_within_their_own_deadlines(void **state)
 {
     footprint before = footprint_take();
-    double hello_ms = gbx_patience_ms(GBX_PATIENCE_HELLO);
+    double hello_ms = gbx_timeout_ms(GBX_TIMEOUT_HELLO);
     slow all[4] = {{0}};
 
     (void)state;

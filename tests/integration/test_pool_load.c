@@ -177,7 +177,7 @@ typedef struct killing {
 
 static void kill_some(killing *k)
 {
-    static const int signals[] = {SIGSEGV, SIGABRT, SIGILL, SIGBUS, SIGFPE, SIGTERM};
+    static const int signals[] = {SIGSEGV, SIGABRT, SIGILL, SIGBUS, SIGFPE, SIGTRAP};
     struct timespec pause = {0, 3000000};
     unsigned seed = 1;
 

@@ -46,6 +46,7 @@ static _Noreturn void be_host(uid_t uid)
                       setresuid(uid, uid, uid) < 0)))
         _exit(NOT_TRACED);
     (void)raise(SIGSTOP);
+    options.limits = timeout_of(120000); /* every system call is traced */
     if (gbx_engine_new(&options, &engine, &error) != GBX_OK)
         _exit(strstr(error.message, "died before it was ready") != NULL ? TOLD_WHY
                                                                         : NO_ENGINE);

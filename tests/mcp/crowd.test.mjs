@@ -14,7 +14,7 @@ const file = (name, text) => {
   writeFileSync(join(folder, name), text);
   return join(folder, name);
 };
-const served = ['mcp', '--timeout', '60000', '--data', `rows=${file('rows.json', '[1,2]')}`,
+const served = ['mcp', '--timeout', '240000', '--data', `rows=${file('rows.json', '[1,2]')}`,
   '--config', file('mcp.json', JSON.stringify({ mcpServers: { limited: { command: 'sh',
     args: ['-c', 'ulimit -Sn > "$0"; exec "$1" "$2"', join(folder, 'limit'), process.execPath,
       fileURLToPath(new URL('told-upstream.mjs', import.meta.url))] } } }))];
@@ -73,7 +73,7 @@ test('thousands of questions that a script asks at once hold up no other, nor it
   await wire.initialize();
   await wire.call('provision', { server: 'many' });
   const ended = [];
-  const asks = wire.call('execute', { timeout_ms: 3000,
+  const asks = wire.call('execute', { timeout_ms: 8000,
     code: 'await Promise.all(Array.from({ length: 2500 }, (_, i) => discover(`read file ${i}`)))' });
   const other = new Promise((resolve) => { setTimeout(resolve, 300); })
     .then(() => wire.call('execute', { code: 'return 2' }));

@@ -58,7 +58,7 @@ export class Wire {
   }
 
   /** The first message that fits and was not taken yet, now or when it comes. */
-  async hear(fits, ms = 60000) {
+  async hear(fits, ms = 240000) {
     const end = performance.now() + ms;
     let over = false;
     this.exited.then(() => { over = true; });

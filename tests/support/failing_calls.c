@@ -25,8 +25,6 @@
 const failing_call failing_calls[] = {
     {"socketpair", EMFILE},
     {"pipe2", ENFILE},
-    {"_Fork", EAGAIN},
-    {"_Fork", ENOMEM},
     {"mmap", ENOMEM},
     {"memfd_create", EMFILE},
     {"eventfd", EMFILE},
@@ -50,19 +48,14 @@ const failing_call failing_calls[] = {
     {"recvmsg", ECONNRESET},
     {"recvmsg", EAGAIN},
     {"recvmsg", EMFILE},
-    {"poll", EINTR},
-    {"poll", ENOMEM},
     {"ppoll", EINTR},
     {"ppoll", ENOMEM},
     {"fcntl", EINVAL},
-    {"dup2", EMFILE},
-    {"unshare", EPERM},
-    {"unshare", ENOSPC},
-    {"prctl", EINVAL},
+    {"dup3", EMFILE},
+    {"setsockopt", ENOMEM},
     {"syscall", EPERM},
     {"syscall", ENOMEM},
     {"syscall", ENOSYS},
-    {"waitpid", EINTR},
     {"waitid", EINTR},
     {"getrandom", ENOSYS},
     {"clock_gettime", EINVAL},
@@ -150,10 +143,9 @@ WRAP(int, ppoll,
      (struct pollfd * fds, nfds_t count, const struct timespec *left,
       const sigset_t *mask),
      fds, count, left, mask)
-WRAP(int, poll, (struct pollfd * fds, nfds_t count, int timeout), fds, count, timeout)
-WRAP(int, dup2, (int from, int to), from, to)
-WRAP(int, unshare, (int flags), flags)
-WRAP(pid_t, waitpid, (pid_t pid, int *status, int options), pid, status, options)
+WRAP(int, dup3, (int from, int to, int flags), from, to, flags)
+WRAP(int, setsockopt, (int fd, int level, int name, const void *to, socklen_t size), fd,
+     level, name, to, size)
 WRAP(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), type, id,
      info, options)
 WRAP(ssize_t, getrandom, (void *to, size_t size, unsigned flags), to, size, flags)
@@ -176,13 +168,6 @@ WRAP_POINTER(struct event *, event_new,
              (struct event_base * base, evutil_socket_t fd, short what,
               event_callback_fn fn, void *user),
              base, fd, what, fn, user)
-
-pid_t __real__Fork(void);
-pid_t __wrap__Fork(void);
-pid_t __wrap__Fork(void)
-{
-    return is_due("_Fork") ? -1 : __real__Fork();
-}
 
 struct event_base *__real_event_base_new(void);
 struct event_base *__wrap_event_base_new(void);
@@ -227,19 +212,6 @@ int __wrap_fcntl(int fd, int command, ...)
     argument = va_arg(args, long);
     va_end(args);
     return is_due("fcntl") ? -1 : __real_fcntl(fd, command, argument);
-}
-
-int __real_prctl(int option, ...);
-int __wrap_prctl(int option, ...);
-int __wrap_prctl(int option, ...)
-{
-    va_list args;
-    unsigned long argument;
-
-    va_start(args, option);
-    argument = va_arg(args, unsigned long);
-    va_end(args);
-    return is_due("prctl") ? -1 : __real_prctl(option, argument, 0ul, 0ul, 0ul);
 }
 
 /* No call of the library's has more than five arguments after its number. */

@@ -2,6 +2,7 @@
 /* watch - a template that hangs is told from one that waits for a processor, and a kill for
  * want of memory from any other. */
 #include "base/clock.h"
+#include "base/timeouts.h"
 #include "puppet.h"
 
 #include <setjmp.h>
@@ -200,7 +201,7 @@ static void test_watch__ends_whatever_has_not_answered_for_long(void **state)
     stage s = {0};
 
     (void)state;
-    begin(&s, computes, 11 * SECOND_NS);
+    begin(&s, computes, gbx_timeout_ns(GBX_TIMEOUT_FORK) + SECOND_NS);
 
     watch(&s, 1);
 
@@ -212,7 +213,7 @@ static void test_watch__ends_a_retired_one_too(void **state)
     stage s = {0};
 
     (void)state;
-    begin(&s, sleeps, 11 * SECOND_NS);
+    begin(&s, sleeps, gbx_timeout_ns(GBX_TIMEOUT_FORK) + SECOND_NS);
     gbx_template_retire(s.p.template);
 
     watch(&s, 1);

@@ -41,7 +41,7 @@ const FUNCTIONS = [
   ['(d) => eval("1")', null],
 ];
 
-const engine = new SandboxEngine({ timeout: 400, memoryLimit: 32, maxOutputBytes: 1048576 });
+const engine = new SandboxEngine({ timeout: 3000, memoryLimit: 32, maxOutputBytes: 1048576 });
 
 for (const [code, data] of FUNCTIONS) {
   const result = await engine.execute(code, data);

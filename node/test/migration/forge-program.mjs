@@ -44,12 +44,12 @@ const TOOLS = [
   ['writing', 'function execute() { return fs.writeFile("x", "y"); }', null, []],
 ];
 
-const forge = new SandboxedToolForge({ timeoutMs: 400, memoryMB: 64, fsReadRoots: [process.cwd()] });
+const forge = new SandboxedToolForge({ timeoutMs: 3000, memoryMB: 64, fsReadRoots: [process.cwd()] });
 
 for (const [title, code, input, allowlist] of TOOLS) {
   const { valid, violations } = forge.validateCode(code, allowlist);
   const { success, output, error, executionTimeMs, memoryUsedBytes } =
-    await forge.execute({ code, input, allowlist, memoryMB: 64, timeoutMs: 400 });
+    await forge.execute({ code, input, allowlist, memoryMB: 64, timeoutMs: 3000 });
   console.log(JSON.stringify({
     title, valid, violations: violations.length > 0, success, output, error: typeof error,
     time: typeof executionTimeMs, memory: typeof memoryUsedBytes,

@@ -3,7 +3,7 @@
 #include "mcp/upstream/exchange.h"
 
 #include "base/cleanup.h"
-#include "base/patience.h"
+#include "base/timeouts.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -344,7 +344,7 @@ static bool set_up(exchange *e)
            lib->curl_easy_setopt(c, CURLOPT_NOPROXY, "*") == CURLE_OK &&
            lib->curl_easy_setopt(c, CURLOPT_TCP_NODELAY, 1L) == CURLE_OK &&
            lib->curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS,
-                                 (long)gbx_patience_ms(GBX_PATIENCE_CONNECT)) ==
+                                 (long)gbx_timeout_ms(GBX_TIMEOUT_CONNECT)) ==
                CURLE_OK &&
            lib->curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)e->o.timeout_ms) ==
                CURLE_OK &&

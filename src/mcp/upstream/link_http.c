@@ -7,7 +7,7 @@
 #include "mcp/upstream/link_http.h"
 
 #include "base/cleanup.h"
-#include "base/patience.h"
+#include "base/timeouts.h"
 #include "mcp/rpc/message.h"
 #include "mcp/upstream/ids.h"
 #include "mcp/upstream/params.h"
@@ -242,7 +242,7 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
         .is_last_try =
             message->name != NULL && (message->is_again || !message->is_repeatable),
         .id = message->id,
-        .timeout_ms = message->id == 0 ? gbx_patience_ms(GBX_PATIENCE_ASIDE) : 0,
+        .timeout_ms = message->id == 0 ? gbx_timeout_ms(GBX_TIMEOUT_ASIDE) : 0,
         .hooks = gbx_http_hooks,
         .user = h,
     };
@@ -271,7 +271,7 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
     h->exchanges = exchange;
     h->asides += message->id == 0;
     if (method != NULL && strcmp(method, "notifications/initialized") == 0) {
-        struct timeval patience = gbx_patience_timeval(GBX_PATIENCE_SETTLE);
+        struct timeval patience = gbx_timeout_timeval(GBX_TIMEOUT_SETTLE);
 
         h->settling = exchange;
         (void)event_add(h->settle, &patience);
@@ -337,7 +337,7 @@ static void say_farewell(gbx_http *h)
         .lib = &h->web->lib,
         .method = GBX_HTTP_DELETE,
         .url = h->config->url,
-        .timeout_ms = gbx_patience_ms(GBX_PATIENCE_FAREWELL),
+        .timeout_ms = gbx_timeout_ms(GBX_TIMEOUT_FAREWELL),
     };
 
     gbx_http_common_headers(h, &headers);

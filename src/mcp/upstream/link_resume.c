@@ -5,16 +5,16 @@
  */
 #include "mcp/upstream/link_http.h"
 
-#include "base/patience.h"
+#include "base/timeouts.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static uint32_t delay_of(const gbx_sse *sse)
 {
-    uint32_t least_ms = gbx_patience_ms(GBX_PATIENCE_RESUME_MIN);
+    uint32_t least_ms = gbx_timeout_ms(GBX_TIMEOUT_RESUME_MIN);
     uint32_t ms =
-        sse->retry_ms != 0 ? sse->retry_ms : gbx_patience_ms(GBX_PATIENCE_RESUME);
+        sse->retry_ms != 0 ? sse->retry_ms : gbx_timeout_ms(GBX_TIMEOUT_RESUME);
 
     return ms > least_ms ? ms : least_ms;
 }

@@ -3,7 +3,7 @@
 #include "mcp/upstream/link.h"
 
 #include "base/cleanup.h"
-#include "base/patience.h"
+#include "base/timeouts.h"
 #include "mcp/upstream/environ.h"
 #include "mcp/upstream/process.h"
 
@@ -124,7 +124,7 @@ gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
                     .descriptors = options->yard->descriptors},
         .line_max = GBX_LINK_MESSAGE_MAX,
         .waiting_max = GBX_LINK_WAITING_MAX,
-        .patience_ms = gbx_patience_ms(GBX_PATIENCE_STDIO_END),
+        .patience_ms = gbx_timeout_ms(GBX_TIMEOUT_STDIO_END),
         .hooks = {l, on_line, on_long_line, on_error_line, on_deaf, on_ended},
     };
     gbx_status status;

@@ -6,7 +6,7 @@
 #include "mcp/upstream/link_http.h"
 
 #include "base/cleanup.h"
-#include "base/patience.h"
+#include "base/timeouts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,9 +132,9 @@ static bool has_none(const gbx_exchange *stream)
 
 static void open_later(gbx_http *h)
 {
-    uint32_t least_ms = gbx_patience_ms(GBX_PATIENCE_STREAM_MIN);
-    uint32_t most_ms = gbx_patience_ms(GBX_PATIENCE_STREAM_MAX);
-    uint32_t ms = h->again_ms != 0 ? h->again_ms : gbx_patience_ms(GBX_PATIENCE_STREAM);
+    uint32_t least_ms = gbx_timeout_ms(GBX_TIMEOUT_STREAM_MIN);
+    uint32_t most_ms = gbx_timeout_ms(GBX_TIMEOUT_STREAM_MAX);
+    uint32_t ms = h->again_ms != 0 ? h->again_ms : gbx_timeout_ms(GBX_TIMEOUT_STREAM);
     struct timeval after;
 
     ms = ms > least_ms ? ms : least_ms;

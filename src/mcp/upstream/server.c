@@ -7,7 +7,7 @@
 #include "mcp/upstream/server.h"
 
 #include "base/clock.h"
-#include "base/patience.h"
+#include "base/timeouts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -88,9 +88,9 @@ static void note_failure(gbx_server *server, const char *why, bool is_lasting)
 
     server->failures++;
     if (server->failures >= FAILURES_MAX)
-        pause_ms = gbx_patience_ms(GBX_PATIENCE_OPEN);
+        pause_ms = gbx_timeout_ms(GBX_TIMEOUT_OPEN);
     else if (server->failures > 1)
-        pause_ms = gbx_patience_ms(GBX_PATIENCE_RETRY) << (server->failures - 2);
+        pause_ms = gbx_timeout_ms(GBX_TIMEOUT_RETRY) << (server->failures - 2);
     server->retry_ns = gbx_clock_now_ns() + (int64_t)pause_ms * GBX_NS_PER_MS;
     (void)snprintf(server->fault, sizeof server->fault, "%s", why);
     server->is_lasting = is_lasting;

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/patience.h"
+#include "base/timeouts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -370,7 +370,7 @@ size_t gbx_session_calls(const gbx_session *session)
 
 void gbx_session_check(gbx_session *session)
 {
-    struct timeval patience = gbx_patience_timeval(GBX_PATIENCE_CHECK);
+    struct timeval patience = gbx_timeout_timeval(GBX_TIMEOUT_CHECK);
 
     if (session->phase != GBX_PHASE_READY ||
         evtimer_pending(session->check_timer, NULL))

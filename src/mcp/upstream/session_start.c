@@ -6,7 +6,7 @@
 #include "mcp/upstream/session_parts.h"
 
 #include "base/cleanup.h"
-#include "base/patience.h"
+#include "base/timeouts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,7 +118,7 @@ static bool is_asked(const gbx_session *s, gbx_ask ask)
 
 static void wait_for_silence(gbx_session *s)
 {
-    uint32_t silence_ms = gbx_patience_ms(GBX_PATIENCE_SILENCE);
+    uint32_t silence_ms = gbx_timeout_ms(GBX_TIMEOUT_SILENCE);
     uint32_t ms =
         s->options.start_ms / 3 < silence_ms ? s->options.start_ms / 3 : silence_ms;
 

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/patience.h"
+#include "base/timeouts.h"
 #include "mcp/upstream/params.h"
 
 #include <stdio.h>
@@ -127,7 +127,7 @@ static void note_listening(gbx_session *s, bool is_listening)
 /* No time at all, or none that is told, is the pause between two questions. */
 static void note_ttl(gbx_session *s, gbx_view result)
 {
-    int64_t least_ms = gbx_patience_ms(GBX_PATIENCE_LIST);
+    int64_t least_ms = gbx_timeout_ms(GBX_TIMEOUT_LIST);
     int64_t ms;
 
     if (!gbx_rpc_integer(gbx_view_member(result, "ttlMs"), &ms) || ms < least_ms)
@@ -139,8 +139,8 @@ static void note_ttl(gbx_session *s, gbx_view result)
 
 static void listen_later(gbx_session *s)
 {
-    uint32_t most_ms = gbx_patience_ms(GBX_PATIENCE_LISTEN_MAX);
-    uint32_t ms = gbx_patience_ms(GBX_PATIENCE_LISTEN);
+    uint32_t most_ms = gbx_timeout_ms(GBX_TIMEOUT_LISTEN_MAX);
+    uint32_t ms = gbx_timeout_ms(GBX_TIMEOUT_LISTEN);
 
     for (unsigned i = 0; i < s->listen_failures && ms < most_ms; i++)
         ms *= 2;
@@ -267,6 +267,6 @@ void gbx_session_on_change(gbx_session *s)
         s->is_stale = true;
     if (s->phase != GBX_PHASE_READY || evtimer_pending(s->list_timer, NULL))
         return;
-    pause = gbx_patience_timeval(GBX_PATIENCE_LIST);
+    pause = gbx_timeout_timeval(GBX_TIMEOUT_LIST);
     (void)event_add(s->list_timer, &pause);
 }

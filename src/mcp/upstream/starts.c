@@ -7,7 +7,7 @@
 #include "mcp/upstream/server.h"
 
 #include "base/clock.h"
-#include "base/patience.h"
+#include "base/timeouts.h"
 
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ static bool has_place(const gbx_server *server, int64_t now_ns)
 {
     return gbx_server_state(server) == GBX_UPSTREAM_STARTING &&
            server->config->transport == GBX_MCP_STDIO &&
-           now_ns - server->started_ns < gbx_patience_ns(GBX_PATIENCE_START_PLACE);
+           now_ns - server->started_ns < gbx_timeout_ns(GBX_TIMEOUT_START_PLACE);
 }
 
 static bool has_turn(const gbx_server *server)
@@ -54,7 +54,7 @@ size_t gbx_starts_at_once(void)
 void gbx_server_start_in_turn(gbx_server *server)
 {
     bool may_start = gbx_server_may_start(server);
-    int64_t left_ns = may_start ? gbx_patience_ns(GBX_PATIENCE_START_LOOK)
+    int64_t left_ns = may_start ? gbx_timeout_ns(GBX_TIMEOUT_START_LOOK)
                                 : server->retry_ns - gbx_clock_now_ns();
     struct timeval after = {left_ns / 1000000000, left_ns % 1000000000 / 1000 + 1};
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * patience - how long we wait for a process or a server of somebody else's, and before we
+ * timeouts - how long we wait for a process or a server of somebody else's, and before we
  * ask it again. All of it is in this table, far above what a loaded machine needs.
  *
- * Some tests link tests/support/scaled_patience.c: there GLOVEBOX_PATIENCE=20 in the
+ * Some tests link tests/support/scaled_timeouts.c: there GLOVEBOX_TIMEOUTS=20 in the
  * environment makes each a fifth. The product reads no such variable.
  */
-#ifndef GBX_BASE_PATIENCE_H
-#define GBX_BASE_PATIENCE_H
+#ifndef GBX_BASE_TIMEOUTS_H
+#define GBX_BASE_TIMEOUTS_H
 
 #include "base/clock.h"
 
@@ -15,10 +15,10 @@
 #include <sys/time.h>
 
 /* XX(name, milliseconds, for what) */
-#define GBX_PATIENCE_MAP(XX)                                                           \
+#define GBX_TIMEOUT_MAP(XX)                                                            \
     /* the engine for its processes */                                                 \
     XX(HELLO, 30000, "a template to load the engine and to say so")                    \
-    XX(FORK, 10000, "a template to fork, whatever it seems to do")                     \
+    XX(FORK, 30000, "a template to fork, whatever it seems to do")                     \
     XX(FORK_LOOK, 1000, "a template to fork, until it is looked at")                   \
     XX(READY, 10000, "a forked worker to say that it is sealed")                       \
     XX(LOAD, 60000, "a template to parse a dataset")                                   \
@@ -51,22 +51,22 @@
     XX(LAST_END, 250, "each step of the end of all servers")                           \
     XX(LAST_FAREWELL, 200, "the last words to servers at an address")
 
-typedef enum gbx_patience {
-#define XX(name, ms, what) GBX_PATIENCE_##name,
-    GBX_PATIENCE_MAP(XX)
+typedef enum gbx_timeout {
+#define XX(name, ms, what) GBX_TIMEOUT_##name,
+    GBX_TIMEOUT_MAP(XX)
 #undef XX
-} gbx_patience;
+} gbx_timeout;
 
-uint32_t gbx_patience_ms(gbx_patience patience);
+uint32_t gbx_timeout_ms(gbx_timeout timeout);
 
-static inline int64_t gbx_patience_ns(gbx_patience patience)
+static inline int64_t gbx_timeout_ns(gbx_timeout timeout)
 {
-    return gbx_patience_ms(patience) * GBX_NS_PER_MS;
+    return gbx_timeout_ms(timeout) * GBX_NS_PER_MS;
 }
 
-static inline struct timeval gbx_patience_timeval(gbx_patience patience)
+static inline struct timeval gbx_timeout_timeval(gbx_timeout timeout)
 {
-    uint32_t ms = gbx_patience_ms(patience);
+    uint32_t ms = gbx_timeout_ms(timeout);
 
     return (struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000};
 }

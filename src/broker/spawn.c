@@ -34,7 +34,7 @@
 #define PROGRAM_FD (GBX_CONTROL_FD + 1)
 
 /* What the fork was doing when it failed. */
-enum { FAILED_SESSION = 1, FAILED_DESCRIPTORS, FAILED_CLOSE_RANGE, FAILED_EXEC };
+enum { FAILED_GROUP = 1, FAILED_DESCRIPTORS, FAILED_CLOSE_RANGE, FAILED_EXEC };
 
 /* The fork shares it with the host until it executes. */
 typedef struct fault {
@@ -90,9 +90,9 @@ static bool enter_cgroup(const start *s)
 /* The fork. */
 static _Noreturn void execute(start *s)
 {
-    /* Away from the terminal, and in a process group of its own. */
-    if (syscall(SYS_setsid) < 0)
-        give_up(s, FAILED_SESSION);
+    /* Not a session: the scheduler would weigh it as a whole against the host's. */
+    if (syscall(SYS_setpgid, 0, 0) < 0)
+        give_up(s, FAILED_GROUP);
     if (s->cgroup >= 0 && (s->is_grouped || enter_cgroup(s)))
         s->argv[GBX_START_IS_GROUPED] = "1";
     for (int fd = 0; fd <= 1; fd++)
@@ -144,7 +144,7 @@ static gbx_status failed(const start *s, const char *path, gbx_error *reterr)
     case FAILED_EXEC:
         (void)snprintf(reason, sizeof reason, "%s", strerror(error));
         break;
-    case FAILED_SESSION: (void)gbx_fail_call_reason("setsid", error, reason); break;
+    case FAILED_GROUP: (void)gbx_fail_call_reason("setpgid", error, reason); break;
     default:
         (void)snprintf(reason, sizeof reason, "its descriptors: %s", strerror(error));
     }

@@ -453,7 +453,9 @@ static _Noreturn void spin(int begun)
     gbx_engine *engine = NULL;
 
     options.limits = timeout_of(600000);
-    if (gbx_engine_new(&options, &engine, NULL) != GBX_OK)
+    /* The kernel sends SIGCONT to stopped processes when their session's last parent ends:
+     * in another session it has no part in this. */
+    if (gbx_engine_new(&options, &engine, NULL) != GBX_OK || setsid() < 0)
         _exit(1);
     call.on_log = say_begun;
     call.log_user = &begun;

@@ -2,6 +2,8 @@
 # Seconds that a test takes, where they are many. CTest starts the longest first, so that
 # no long one is left to run alone at the end.
 set_property(GLOBAL PROPERTY gbx_test_costs
+    node_package 60
+    node_types-user 50
     test_mcp_upstream_odd 45
     test_mcp_upstream_care 40
     mcp_conformance 35
@@ -37,6 +39,11 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     mcp_held 20
     mcp_hostile 20
     node_codemode 20
+    node_engine-input 30
+    node_engine-life 30
+    node_forge 30
+    node_engine-host 20
+    node_syntax 20
     test_failing_calls 20
     test_large_datasets 20
     test_scarcity 20
@@ -49,7 +56,7 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     node_docs 15
     node_engine-abort 15
     node_engine-hostile 15
-    node_engine-load 15
+    node_engine-load 30
     test_data_describe 15
     test_datasets 15
     test_engine_life 15

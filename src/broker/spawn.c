@@ -328,6 +328,7 @@ bool gbx_spawned_settle(gbx_spawned *spawned, pid_t pid)
         spawned->pidfd = pidfd;
         spawned->pid = pid;
     }
+    gbx_fd_close(&spawned->said); /* a template reports in messages */
     spawned->is_settled = true;
     return true;
 }

@@ -316,6 +316,19 @@ static void test_a_query__can_only_read(void **state)
     becomes(query(p, "SELECT count(*) AS n FROM t"), "[{\"n\":3}]");
 }
 
+static void test_a_query__has_bounded_memory(void **state)
+{
+    static const char hoards[] =
+        "WITH RECURSIVE c(n, x) AS (SELECT 0, '' UNION ALL SELECT n + 1, n || "
+        "hex(zeroblob(4000000)) FROM c WHERE n < 1000) "
+        "SELECT n FROM c ORDER BY x";
+    place *p = *state;
+
+    make_database(p, schema);
+    refused(query(p, hoards), GBX_E_DATA, "needs more than 512 MiB");
+    becomes(query(p, "SELECT count(*) AS n FROM t"), "[{\"n\":3}]");
+}
+
 /* They only read, but about the host, or they reach its code: nothing else refuses them. */
 static void test_a_query__is_refused_by_the_authorizer(void **state)
 {
@@ -480,6 +493,7 @@ int main(void)
         TEST(test_rows__with_text_that_is_not_utf8_are_refused),
         TEST(test_rows__are_objects),
         TEST(test_a_query__can_only_read),
+        TEST(test_a_query__has_bounded_memory),
         TEST(test_a_query__is_refused_by_the_authorizer),
         TEST(test_a_query__with_a_parameter_is_refused),
         TEST(test_a_query__may_use_virtual_tables_and_write_to_none),

@@ -31,6 +31,7 @@
     XX(sqlite3_exec)                 \
     XX(sqlite3_file_control)         \
     XX(sqlite3_finalize)             \
+    XX(sqlite3_hard_heap_limit64)    \
     XX(sqlite3_limit)                \
     XX(sqlite3_open_v2)              \
     XX(sqlite3_prepare_v3)           \

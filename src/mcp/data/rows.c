@@ -30,6 +30,8 @@
 
 #define CELL_MAX  (256 << 20)
 #define QUERY_MAX (64 << 10)
+/* Of all queries that run at the time. */
+#define HEAP_MIB 512
 
 /* What a double holds exactly, and so JavaScript. */
 #define INTEGER_MAX INT64_C(9007199254740991)
@@ -85,6 +87,10 @@ static bool fail_otherwise(const rows *r, const char *what, gbx_status *ret)
     else if (r->is_late)
         *ret = gbx_fail(r->err, GBX_E_DATA, "the query ran for more than %d s",
                         GBX_ROWS_MS / 1000);
+    else if (code_of(r) == SQLITE_NOMEM)
+        *ret = gbx_fail(r->err, GBX_E_DATA,
+                        "%s: it needs more than %d MiB: sort, group or join less", what,
+                        HEAP_MIB);
     else if (needs_folder(r))
         *ret =
             gbx_fail(r->err, GBX_E_DATA,
@@ -228,6 +234,9 @@ static bool configure(rows *r)
 /* file: a path, or with SQLITE_OPEN_URI as flags what says more than that. */
 static gbx_status open_database(rows *r, const char *file, int flags)
 {
+    /* Of the process, which runs no other SQLite: what a file can have computed in views
+     * of its own is held in memory. */
+    (void)r->lib.sqlite3_hard_heap_limit64(HEAP_MIB * (sqlite3_int64)1048576);
     if (r->lib.sqlite3_open_v2(file, &r->db,
                                SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX |
                                    SQLITE_OPEN_PRIVATECACHE | flags,

@@ -6,6 +6,7 @@
 #
 #     tests/cli/signals.sh GLOVEBOX
 set -u
+umask 077 # a secret that others may read is refused
 
 glovebox=$1
 work=$(mktemp -d)
@@ -123,7 +124,7 @@ fi
 printf 'value-of-the-test' >"$work/secret"
 printf '{"secrets": {"K": {"file": "secret", "functions": ["*"]}}}' >"$work/policy.json"
 printf '{"mcpServers": {"mute": {"command": "sleep", "args": ["100"]}}}' >"$work/config.json"
-chmod 644 "$work"/*
+[ ${#ordinary[@]} -eq 0 ] || chmod 644 "$work"/* # root's, which another user reads
 
 # begin ARGUMENTS...: the command, with cores allowed; its input is the pipe "in".
 begin() {

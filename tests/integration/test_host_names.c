@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -274,6 +275,7 @@ static void write_secret(const char *path, const char *before, const char *head,
     FILE *file = fopen(path, "we");
 
     assert_non_null(file);
+    assert_int_equal(fchmod(fileno(file), 0600), 0); /* else it is refused */
     (void)setvbuf(file, NULL, _IONBF, 0);
     (void)fputs(before, file);
     (void)fputs(head, file);

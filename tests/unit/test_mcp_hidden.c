@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -29,7 +30,8 @@ static int setup(void **state)
         return -1;
     (void)snprintf(path, sizeof path, "%s/token", base);
     file = fopen(path, "w");
-    if (file == NULL || fputs("t0ken-in-a-file\n", file) < 0 || fclose(file) != 0)
+    if (file == NULL || fchmod(fileno(file), 0600) < 0 ||
+        fputs("t0ken-in-a-file\n", file) < 0 || fclose(file) != 0)
         return -1;
     return setenv("GBX_TEST_TOKEN", "t0ken-of-the-test", 1) ||
            setenv("GBX_TEST_DIR", "/srv/data", 1);

@@ -39,6 +39,15 @@ const people = Array.from({ length: 50 }, (_, i) => ({
   address: { street: `Road ${i}`, city: 'Berlin' },
 }));
 
+const serving = new Map();
+
+/** The one server over the people, for all tests that leave it as it is. */
+function serve(timeout) {
+  if (!serving.has(timeout))
+    serving.set(timeout, start([`people=${file('people.json', JSON.stringify(people))}`], timeout));
+  return serving.get(timeout);
+}
+
 /** A client, and what it was notified of. A loaded machine may need far longer than the
  * time limit that calls have by default. */
 async function start(data, timeout = 60000) {
@@ -102,7 +111,7 @@ test('the description tells types and masked examples, and is the same each time
 });
 
 test('every shape of code that models write', async () => {
-  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  const { client } = await serve();
   for (const code of [
     '(data) => data.length',
     'data => data.length;',
@@ -124,11 +133,10 @@ test('every shape of code that models write', async () => {
     assert.equal(await value(client, code), 50, code);
   assert.deepEqual(await value(client, '(data, input) => [data.length, input.n]', { input: { n: 7 } }), [50, 7]);
   assert.equal(await value(client, '(data, input = 3) => input'), 3);
-  await client.close();
 });
 
 test('types in code do not matter', async (t) => {
-  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  const { client } = await serve();
   const { structuredContent: s } = await compute(client, { code: '(data: { id: number }[], input?: any): number => data.length' });
   if (!s.ok) {
     assert.match(s.hint, /TypeScript/);
@@ -136,12 +144,10 @@ test('types in code do not matter', async (t) => {
   } else {
     assert.equal(s.value, 50);
   }
-  await client.close();
 });
 
 test('a hint is for a model, which can change its code and no setting', async () => {
-  const data = [`people=${file('people.json', JSON.stringify(people))}`];
-  const [patient, hasty] = [await start(data), await start(data, 300)];
+  const [patient, hasty] = [await serve(), await serve(300)];
   for (const [code, said, by = patient] of [
     ['() => fetch', /fetch is off here/], ["async () => fetch('https://a.example')", /fetch is off here/], ['() => fs', /files are off here/],
     ['() => { const a = []; for (;;) a.push(new Uint8Array(1e7).fill(1)); }', /use less memory/], ['() => { for (;;); }', /do less at once/, hasty],
@@ -151,12 +157,10 @@ test('a hint is for a model, which can change its code and no setting', async ()
     assert.match(s.hint, said, code);
     assert.doesNotMatch(content[0].text, /--allow|raise/, code);
   }
-  await patient.client.close();
-  await hasty.client.close();
 });
 
 test('what fails says where, shows it, and how to repair it', async () => {
-  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  const { client } = await serve();
   const thrown = await compute(client, { code: '(data) =>\n  data.map((d) => d.adress.city)' });
   assert.equal(thrown.isError, true);
   assert.equal(thrown.structuredContent.code, 'RUNTIME');
@@ -168,7 +172,7 @@ test('what fails says where, shows it, and how to repair it', async () => {
 
   const code = async (args) => (await compute(client, args)).structuredContent.code;
   assert.equal(await code({ code: '(data) => {' }), 'SYNTAX');
-  const hasty = await start([`people=${file('people.json')}`], 300);
+  const hasty = await serve(300);
   assert.equal((await compute(hasty.client, { code: '() => { for (;;); }' })).structuredContent.code, 'TIMEOUT');
   assert.equal(await code({ code: '() => eval("1")' }), 'INVALID_CODE');
   assert.equal(await code({ code: '() => new Array(1e9).fill(0)' }), 'MEMORY');
@@ -182,21 +186,19 @@ test('what fails says where, shows it, and how to repair it', async () => {
   assert.match(halved.content[0].text, /'code' has half of a surrogate pair in it/);
   const misnamed = await compute(client, { code: '1', inputs: {} });
   assert.match(misnamed.content[0].text, /did you mean 'input'/);
-  await client.close();
 });
 
 test('silence is said in words, and logs come with the answer', async () => {
-  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  const { client } = await serve();
   const silent = await compute(client, { code: '(data) => { for (let i = 0; i < 3; i++) console.warn("line", i) }' });
   assert.equal(silent.content[0].text, 'no value returned; 3 log lines');
   assert.equal(silent.content[1].text, '3 log lines:\n[warn] line 0\n[warn] line 1\n[warn] line 2');
   assert.deepEqual(silent.structuredContent.logs[2], { level: 'warn', text: 'line 2' });
   assert.equal('value' in silent.structuredContent, false);
-  await client.close();
 });
 
 test('console lines are progress while the code runs', async () => {
-  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  const { client } = await serve();
   const seen = [];
   let hasEnded = false;
   const early = new Promise((resolve) => {
@@ -206,11 +208,10 @@ test('console lines are progress while the code runs', async () => {
   });
   assert.equal(await early, false);
   assert.deepEqual(seen, ['begun']);
-  await client.close();
 });
 
 test('a long result is cut in the open, and can be paged through', async () => {
-  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  const { client } = await serve();
   const whole = JSON.stringify(Array.from({ length: 3000 }, (_, i) => ({ i, text: `ü${i}` })));
   const { content, structuredContent: s } = await compute(client, {
     code: '() => Array.from({ length: 3000 }, (_, i) => ({ i, text: `ü${i}` }))',
@@ -232,7 +233,6 @@ test('a long result is cut in the open, and can be paged through', async () => {
     next = page._meta.next;
   }
   assert.equal(text, whole);
-  await client.close();
 });
 
 test('several datasets: by name, or all in one object', async () => {
@@ -292,14 +292,13 @@ test('files that are quick are in the order of the list, in the object of all', 
 });
 
 test('a call finds the data as it was loaded, whatever the last did to it', async () => {
-  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  const { client } = await serve();
   for (let i = 0; i < 6; i++)
     assert.equal(await value(client, '(data) => { const n = data.length; data.length = 0; return n }'), 50);
-  await client.close();
 });
 
 test('statistics never name a record', async () => {
-  const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  const { client } = await serve();
   const { resources } = await client.listResources();
   assert.deepEqual(resources.map((r) => r.uri), ['glovebox://dataset/people']);
   const { contents: [{ text }] } = await client.readResource({ uri: resources[0].uri });
@@ -312,11 +311,10 @@ test('statistics never name a record', async () => {
   assert.deepEqual(field('email'), { field: '[].email', kinds: ['string'], count: 50, nulls: 0, distinct: 50, sensitive: true });
   assert.doesNotMatch(text, /Person \d|example\.com|sk-live|Road/);
   await assert.rejects(client.readResource({ uri: 'glovebox://dataset/other' }));
-  await client.close();
 });
 
 test('a call that is cancelled is gone, and delays nobody', async () => {
-  const { client, transport } = await start([`people=${file('people.json', JSON.stringify(people))}`]);
+  const { client, transport } = await serve();
   await value(client, 'data.length');
   const stop = new AbortController();
   const spinning = compute(client, { code: '() => { for (;;); }' }, { signal: stop.signal });
@@ -327,7 +325,6 @@ test('a call that is cancelled is gone, and delays nobody', async () => {
   await assert.rejects(spinning);
   await until(() => !isAlive(pid));
   assert.equal(await value(client, 'data.length'), 50);
-  await client.close();
 });
 
 test('a file that changes is read again; a call that runs keeps what it had', async () => {

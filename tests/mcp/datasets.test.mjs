@@ -33,6 +33,13 @@ async function start(data, env = {}) {
   return client;
 }
 
+const once = (make) => {
+  let made;
+  return () => (made ??= make());
+};
+const withReadings = once(() => start([`orders=${file('orders.json', orders)}`, `readings=${file('readings.json', readings)}`]));
+const withBroken = once(() => start([`orders=${file('orders.json', orders)}`, `bad=${file('bad.json', '[1,')}`]));
+
 /** What is told of the datasets, once all are read: a list waits for five seconds at most. */
 async function told(client) {
   for (;;) {
@@ -66,7 +73,7 @@ const orders = Array.from({ length: 9 }, (_, i) => ({ id: i, bad: i > 6, lines: 
 const readings = Array.from({ length: 5 }, (_, i) => ({ at: i }));
 
 test('code that reads a dataset which could not be read is refused, however it reads it', async () => {
-  const client = await start([`orders=${file('orders.json', orders)}`, `bad=${file('bad.json', '[1,')}`]);
+  const client = await withBroken();
   for (const code of [
     '({ orders, bad }) => [orders.length, bad]', '({ bad: b }) => b', 'datasets.bad', 'globalThis.datasets.bad', 'data?.bad',
     '(d) => d["bad"]', '(d) => d[`bad`]', 'const { bad } = data; bad', '(d) => { const all = d; return all.bad }',
@@ -89,7 +96,7 @@ test('an engine that cannot be made is for who runs the server', async () => {
 });
 
 test('a field, a string or a variable with the name of such a dataset is none', async () => {
-  const client = await start([`orders=${file('orders.json', orders)}`, `bad=${file('bad.json', '[1,')}`]);
+  const client = await withBroken();
   for (const [code, value] of [
     ['(d) => d.orders.filter((o) => o.bad).length', 2], ['(d) => d.orders.map(({ bad }) => bad)[8]', true],
     ['(d) => d.orders[8].bad', true], ['(d) => d.orders.find((o) => o.id === 8).bad', true], ['() => "bad"', 'bad'],
@@ -100,7 +107,7 @@ test('a field, a string or a variable with the name of such a dataset is none', 
 });
 
 test('a dataset that is read where it is not: the hint says where it is', async () => {
-  const client = await start([`orders=${file('orders.json', orders)}`, `readings=${file('readings.json', readings)}`]);
+  const client = await withReadings();
   for (const [args, hint] of [
     [{ code: 'orders.length' }, /^write datasets\.orders: data is an object of all/],
     [{ code: '(orders, readings) => readings.map((r) => r.at)' }, /^write datasets\.readings: /],
@@ -121,7 +128,7 @@ test('a dataset that is read where it is not: the hint says where it is', async 
 });
 
 test('a dataset that there is none of: the hint says which there are', async () => {
-  const client = await start([`orders=${file('orders.json', orders)}`, `readings=${file('readings.json', readings)}`]);
+  const client = await withReadings();
   for (const args of [
     { code: '({ zz }) => zz.length' }, { code: '(d) => d.zz.length' }, { code: '() => datasets.zz.length' },
     { code: '() => datasets.zz.length', dataset: 'orders' }, { code: 'data.zz[0]' },

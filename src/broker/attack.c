@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/timeouts.h"
-#include "broker/spawn.h"
+#include "broker/engine.h"
 #include "broker/worker_uid.h"
 #include "cgroup/cgroup.h"
 #include "seal/layers.h"
@@ -105,17 +105,18 @@ static gbx_status greet(gbx_attack_session *s, uint32_t layers_off, gbx_error *r
     int fds[2] = {-1, -1};
     gbx_msg_hello hello;
     gbx_header header;
+    gbx_status status;
     gbx_buf buf;
 
     gbx_buf_init(&buf, 256);
     (void)gbx_msg_put_config(&buf, &config);
     if (!send_all(s, &buf) ||
         !receive_frame(s, &header, GBX_TIMEOUT_ATTACK_FRAME, fds) ||
-        header.type != GBX_MSG_HELLO ||
-        !gbx_msg_get_hello((gbx_span){s->body, header.body_len}, &hello))
-        return gbx_fail(reterr, GBX_E_PROTOCOL, "the worker program does not answer");
-    if (hello.failure.len > 0)
-        return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the worker program cannot serve");
+        header.type != GBX_MSG_HELLO)
+        return gbx_worker_died_early(&s->process, reterr);
+    status = gbx_hello_read((gbx_span){s->body, header.body_len}, &hello, reterr);
+    if (status != GBX_OK)
+        return status;
     for (size_t i = 0; i < hello.layer_count; i++)
         if (hello.layers[i].stands && hello.layers[i].layer < 32)
             s->layers |= 1u << hello.layers[i].layer;

@@ -116,19 +116,6 @@ static void lose_worker(gbx_engine *engine, gbx_worker *w)
     gbx_pool_discard(engine, w);
 }
 
-/* Of what the template calls to make a worker only pidfd_open can be missing. */
-static void lack_fork(gbx_engine *engine, int error)
-{
-    char reason[GBX_CALL_REASON_SIZE];
-    char text[sizeof engine->lack];
-
-    (void)snprintf(text, sizeof text, "cannot fork a worker: %s",
-                   error == ENOSYS || error == EPERM
-                       ? gbx_fail_call_reason("pidfd_open", error, reason)
-                       : strerror(error));
-    gbx_queue_lacks(engine, text, 0);
-}
-
 static bool on_forked(gbx_template *t, gbx_span body)
 {
     struct timeval patience = gbx_timeout_timeval(GBX_TIMEOUT_READY);
@@ -152,7 +139,7 @@ static bool on_forked(gbx_template *t, gbx_span body)
     if (w != NULL && (w->from != t || w->state != GBX_WORKER_FORKING))
         w = NULL;
     if (w != NULL && msg.error != 0) {
-        lack_fork(engine, (int)(msg.error & 0xFFF));
+        gbx_queue_lacks(engine, "cannot fork a worker", (int)(msg.error & 0xFFF));
         gbx_pool_exited(engine, w, NULL);
     } else if (w != NULL) {
         w->channel = t->fds[0];
@@ -308,17 +295,16 @@ static bool serves(gbx_template *t)
 }
 
 /* Why the template cannot serve, as it says. */
-static void explain(const gbx_msg_hello *hello, gbx_error *reterr)
+static gbx_status explain(const gbx_msg_hello *hello, gbx_error *reterr)
 {
     char text[GBX_ERROR_MESSAGE_SIZE];
 
     gbx_utf8_copy_line(text, sizeof text, hello->failure.data, hello->failure.len);
     if (hello->preload > 0)
-        (void)gbx_fail_at(reterr, GBX_E_DATA, hello->line, hello->column,
-                          "cannot preload %s", text);
-    else
-        (void)gbx_fail(reterr, GBX_E_UNSUPPORTED, "the worker program cannot serve: %s",
-                       text);
+        return gbx_fail_at(reterr, GBX_E_DATA, hello->line, hello->column,
+                           "cannot preload %s", text);
+    return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the worker program cannot serve: %s",
+                    text);
 }
 
 static bool on_hello(gbx_template *t, gbx_span body)
@@ -326,25 +312,15 @@ static bool on_hello(gbx_template *t, gbx_span body)
     gbx_engine *engine = t->engine;
     gbx_error error = {0};
     gbx_msg_hello hello;
-    uint32_t version;
-    bool ok;
+    gbx_status status = gbx_hello_read(body, &hello, &error);
+    bool ok = status == GBX_OK;
 
-    if (t->state != GBX_TEMPLATE_STARTING ||
-        !gbx_msg_get_hello_version(body, &version) ||
-        (version == GBX_WIRE_VERSION && (!gbx_msg_get_hello(body, &hello) ||
-                                         !gbx_spawned_settle(&t->process, t->sender))))
+    if (t->state != GBX_TEMPLATE_STARTING || status == GBX_E_PROTOCOL ||
+        (hello.version == GBX_WIRE_VERSION &&
+         !gbx_spawned_settle(&t->process, t->sender)))
         return false;
     (void)pthread_mutex_lock(&engine->lock);
-    ok = version == GBX_WIRE_VERSION && hello.failure.len == 0;
-    if (version != GBX_WIRE_VERSION) {
-        (void)gbx_fail(&error, GBX_E_UNSUPPORTED,
-                       "the worker program is of another version (its protocol is %u, "
-                       "the library's %u): install both of one version, or set "
-                       "GLOVEBOX_WORKER to the right one",
-                       version, GBX_WIRE_VERSION);
-    } else if (!ok) {
-        explain(&hello, &error);
-    } else {
+    if (ok) {
         keep_facts(&engine->facts, &hello);
         explain_group(&engine->facts, engine, &t->process);
         ok = is_enough(engine, &error);
@@ -439,6 +415,22 @@ static bool dispatch(gbx_template *t, const gbx_header *header, gbx_span body)
 }
 
 /* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_hello_read(gbx_span body, gbx_msg_hello *ret, gbx_error *reterr)
+{
+    if (!gbx_msg_get_hello_version(body, &ret->version))
+        return gbx_fail(reterr, GBX_E_PROTOCOL, "the worker program sent no version");
+    if (ret->version != GBX_WIRE_VERSION)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED,
+                        "the worker program is of another version (its protocol is %u, "
+                        "the library's %u): install both of one version, or set "
+                        "GLOVEBOX_WORKER to the right one",
+                        ret->version, GBX_WIRE_VERSION);
+    if (!gbx_msg_get_hello(body, ret))
+        return gbx_fail(reterr, GBX_E_PROTOCOL,
+                        "the first message of the worker program is malformed");
+    return ret->failure.len > 0 ? explain(ret, reterr) : GBX_OK;
+}
 
 bool gbx_control_take_frames(gbx_template *t)
 {

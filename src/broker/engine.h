@@ -313,6 +313,10 @@ void gbx_watch_templates(gbx_engine *engine);
  * not fit: the template must end. The lock is not held. */
 bool gbx_control_take_frames(gbx_template *t);
 
+/* HELLO. GBX_E_PROTOCOL: it is malformed; any other failure is why the program does not
+ * serve, and its version is read. On any thread. */
+gbx_status gbx_hello_read(gbx_span body, gbx_msg_hello *ret, gbx_error *reterr);
+
 /* ---- loader.c -------------------------------------------------------------- */
 
 /* Is the template that serves being given something? It forks nobody meanwhile. The lock
@@ -340,6 +344,10 @@ bool gbx_preloads_send(gbx_template *t);
  * print; a shared library that the loader did not find is named, with Debian's package of
  * it. Its first line only; "" if it said nothing. Returns `to`. */
 const char *gbx_worker_said(const void *data, size_t len, char to[GBX_SAID_SIZE]);
+
+/* The worker program ended before it was ready: fails with what it said itself, or else
+ * with what is likely to have kept it. */
+gbx_status gbx_worker_died_early(const gbx_spawned *process, gbx_error *reterr);
 
 /* ---- renew.c --------------------------------------------------------------- */
 

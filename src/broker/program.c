@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -131,6 +132,25 @@ static bool say_missing_library(const char *line, char to[GBX_SAID_SIZE])
     return true;
 }
 
+static bool is_limited(int resource)
+{
+    struct rlimit limit;
+
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* Where the engine's reservations do not fit, or its start cannot look at itself. */
+static const char *likely_cause(void)
+{
+    if (is_limited(RLIMIT_AS))
+        return "it needs more address space than it may have (RLIMIT_AS, ulimit -v)";
+    if (is_limited(RLIMIT_DATA))
+        return "it needs more memory than it may have (RLIMIT_DATA, ulimit -d)";
+    if (access("/proc/self/maps", R_OK) != 0)
+        return "it needs /proc, which is not mounted here";
+    return "";
+}
+
 /* A copy in memory that its owner may execute and not read; -1 with errno. */
 static int copy_unreadable(int fd)
 {
@@ -205,4 +225,18 @@ const char *gbx_worker_said(const void *data, size_t len, char to[GBX_SAID_SIZE]
     if (!say_missing_library(line, to))
         memcpy(to, line, sizeof line);
     return to;
+}
+
+gbx_status gbx_worker_died_early(const gbx_spawned *process, gbx_error *reterr)
+{
+    char data[2048];
+    char said[GBX_SAID_SIZE];
+    size_t len = gbx_spawned_said(process, data, sizeof data);
+    const char *cause = gbx_worker_said(data, len, said);
+
+    if (*cause == 0)
+        cause = likely_cause();
+    errno = 0; /* no system call of ours is to blame */
+    return gbx_fail(reterr, GBX_E_OS, "the worker program died before it was ready%s%s",
+                    *cause != 0 ? ": " : "", cause);
 }

@@ -13,59 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The longest silence of a template that does not serve yet: far above what a loaded
- * machine needs for its start or for a dataset, so that only a hang meets it. */
-
-#define DIED_EARLY   "the worker program died before it was ready"
 #define DIED_LOADING "the template died while loading: the data does not fit"
-
-static bool is_limited(int resource)
-{
-    struct rlimit limit;
-
-    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-}
-
-#define DIED_EARLY_SIZE (sizeof DIED_EARLY + GBX_SAID_SIZE + 2)
-
-/* Where the engine's reservations do not fit, or its start cannot look at itself. */
-static const char *likely_cause(void)
-{
-    if (is_limited(RLIMIT_AS))
-        return "it needs more address space than it may have (RLIMIT_AS, ulimit -v)";
-    if (is_limited(RLIMIT_DATA))
-        return "it needs more memory than it may have (RLIMIT_DATA, ulimit -d)";
-    if (access("/proc/self/maps", R_OK) != 0)
-        return "it needs /proc, which is not mounted here";
-    return "";
-}
-
-/* What it said itself is the best that is known. Returns `to`. */
-static const char *died_early(const gbx_template *t, char to[DIED_EARLY_SIZE])
-{
-    char data[2048];
-    char said[GBX_SAID_SIZE];
-    size_t len = gbx_spawned_said(&t->process, data, sizeof data);
-    const char *cause = gbx_worker_said(data, len, said);
-
-    if (*cause == 0)
-        cause = likely_cause();
-    (void)snprintf(to, DIED_EARLY_SIZE, "%s%s%s", DIED_EARLY, *cause != 0 ? ": " : "",
-                   cause);
-    return to;
-}
-
-/* No system call of ours is to blame, whatever the last error was. */
-static gbx_status fail_early(const char *early, gbx_error *reterr)
-{
-    errno = 0;
-    return gbx_fail(reterr, GBX_E_OS, "%s", early);
-}
 
 /* What cannot be held and killed must not run. */
 static gbx_status check_pidfds(const gbx_spawned *process, gbx_error *reterr)
@@ -192,10 +144,10 @@ static void died(gbx_template *t)
     bool was_current;
     bool was_loading;
     gbx_shortage shortage = gbx_confine_shortage(engine);
-    char early[DIED_EARLY_SIZE];
+    gbx_error early = {0};
 
     gbx_audit_engine_event(engine, GBX_AUDIT_TEMPLATE_DIED, "");
-    (void)died_early(t, early);
+    (void)gbx_worker_died_early(&t->process, &early);
     /* Other threads write to the control socket of the current template: it stops
      * being that before the descriptor is closed. */
     (void)pthread_mutex_lock(&engine->lock);
@@ -209,17 +161,13 @@ static void died(gbx_template *t)
     end_later(t);
     (void)pthread_mutex_lock(&engine->lock);
     if (t->is_renewal && !was_useful) {
-        gbx_error error = {0};
-
         if (was_loading)
-            (void)gbx_fail(&error, GBX_E_DATA, DIED_LOADING);
-        else
-            (void)fail_early(early, &error);
-        gbx_renewal_end(engine, t, &error);
+            (void)gbx_fail(&early, GBX_E_DATA, DIED_LOADING);
+        gbx_renewal_end(engine, t, &early);
     } else if (!was_useful) {
         engine->failed_starts++;
         if (engine->lack[0] == 0)
-            gbx_queue_lacks(engine, early, 0);
+            gbx_queue_lacks(engine, early.message, 0);
         engine->retry_ns =
             gbx_clock_now_ns() +
             (INT64_C(50) << (engine->failed_starts < 6 ? engine->failed_starts : 6)) *
@@ -227,7 +175,7 @@ static void died(gbx_template *t)
         if (engine->failed_starts >= GBX_FAILED_STARTS_MAX)
             gbx_queue_fail_all(engine);
         if (!engine->has_started) {
-            (void)fail_early(early, &engine->start_error);
+            engine->start_error = early;
             engine->has_started = true;
         }
     }
@@ -345,7 +293,6 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
                                  .cgroup = engine->group.dir};
     gbx_template *t = calloc(1, sizeof *t);
     gbx_error err = {0};
-    char early[DIED_EARLY_SIZE];
     gbx_status status;
 
     if (t == NULL)
@@ -361,7 +308,7 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     if (status == GBX_OK)
         status = check_pidfds(&t->process, &err);
     if (status == GBX_OK && (!send_config(t) || !gbx_preloads_send(t)))
-        status = fail_early(died_early(t, early), &err);
+        status = gbx_worker_died_early(&t->process, &err);
     if (status == GBX_OK) {
         t->control = event_new(engine->base, t->process.control, EV_READ | EV_PERSIST,
                                on_control, t);

@@ -5,6 +5,7 @@
  * code, and nothing is left when it is freed.
  */
 #include "base/json.h"
+#include "broker/attack.h"
 #include "calls.h"
 #include "proc.h"
 #include "seal/layers.h"
@@ -36,6 +37,22 @@ static gbx_status start_fails(const gbx_options *options, gbx_error *error)
         assert_null(engine);
     footprint_check(&before);
     return status;
+}
+
+/* It is no engine's, but what keeps the program from serving is the same. */
+static void check_attack_says_the_same(const gbx_options *options,
+                                       const gbx_error *called)
+{
+    footprint before = footprint_take();
+    gbx_attack_session *session = NULL;
+    gbx_error error = {0};
+
+    assert_int_equal(gbx_attack_open(options->worker_path, GBX_JIT_FULL, 0, &session,
+                                     &error),
+                     called->status);
+    assert_string_equal(error.message, called->message);
+    assert_null(session);
+    footprint_check(&before);
 }
 
 static void test_start__is_refused_when_the_program_talks_nonsense(void **state)
@@ -73,6 +90,7 @@ static void test_start__names_the_versions_of_a_program_of_another(void **state)
                        versions[i], GBX_WIRE_VERSION);
         assert_non_null(strstr(error.message, text));
         assert_non_null(strstr(error.message, "GLOVEBOX_WORKER"));
+        check_attack_says_the_same(&options, &error);
     }
 }
 
@@ -90,6 +108,7 @@ static void test_start__is_refused_when_the_program_dies_at_a_step(void **state)
 
         if (start_fails(&options, &error) != GBX_E_OS)
             fail_msg("%s: %s", plans[i], gbx_status_name(error.status));
+        check_attack_says_the_same(&options, &error);
     }
 }
 
@@ -103,6 +122,7 @@ static void test_start__names_the_failure_that_the_program_reports(void **state)
 
     assert_non_null(strstr(error.message, "cannot serve"));
     check_one_line(error.message);
+    check_attack_says_the_same(&options, &error);
 }
 
 static const struct {
@@ -309,6 +329,7 @@ static void test_worker__whose_first_message_is_wrong_breaks_the_protocol(void *
     check_serving("ready-type=2", "VIOLATION");
     check_serving("ready-type=5", "VIOLATION");
     check_serving("ready-id=7", "VIOLATION");
+    check_serving("ready-reserved", "VIOLATION");
 }
 
 static void test_worker__that_ended_before_it_was_ready_is_said_to_have(void **state)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A worker program that is missing, cannot start, or is something else. */
+#include "broker/attack.h"
 #include "calls.h"
 #include "child.h"
 #include "proc.h"
@@ -24,7 +25,9 @@ static void check_no_engine(const char *path, const char *said)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *engine = NULL;
+    gbx_attack_session *session = NULL;
     gbx_error error = {0};
+    gbx_error attack_error = {0};
     double begin = now_ms();
 
     options.worker_path = path;
@@ -34,6 +37,9 @@ static void check_no_engine(const char *path, const char *said)
         fail_msg("'%s' is not in '%s'", said, error.message);
     if (strstr(error.message, "died before") != NULL)
         assert_int_equal(error.os_errno, 0); /* of no call of ours */
+    assert_int_equal(gbx_attack_open(path, GBX_JIT_FULL, 0, &session, &attack_error),
+                     GBX_E_OS);
+    assert_string_equal(attack_error.message, error.message);
     assert_true(now_ms() - begin < 20000);
     assert_int_equal(proc_descendants() + proc_zombies(), 0);
 }

@@ -235,6 +235,8 @@ static _Noreturn void be_worker(int channel, uint64_t worker_id)
     (void)gbx_msg_put_empty(&buf, GBX_MSG_READY, hostile_plan_number("ready-id", 0));
     if (hostile_plan_has("ready-type"))
         buf.data[4] = (uint8_t)hostile_plan_number("ready-type", 0);
+    if (hostile_plan_has("ready-reserved"))
+        buf.data[5] = 1;
     if (hostile_plan_has("ready-half") &&
         worker_id <= hostile_plan_number("first", UINT64_MAX))
         buf.len /= 2;

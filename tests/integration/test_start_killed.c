@@ -58,7 +58,7 @@ static _Noreturn void be_host(uid_t uid)
                       setresuid(uid, uid, uid) < 0)))
         _exit(NOT_TRACED);
     (void)raise(SIGSTOP);
-    options.limits = timeout_of(120000); /* every system call is traced */
+    options.limits = timeout_of(600000);
     if (gbx_engine_new(&options, &engine, &error) != GBX_OK)
         _exit(strstr(error.message, "died before it was ready") != NULL ? TOLD_WHY
                                                                         : NO_ENGINE);

@@ -25,6 +25,14 @@ const USED = {
   'event-target-shim': 'glovebox-worker: Event and EventTarget',
   'core-js-pure': 'glovebox-worker: structuredClone, atob, btoa and DOMException',
 };
+// What packages have from others, under a licence of its own.
+const PARTS = {
+  'tree-sitter': {
+    name: 'Headers of ICU that tree-sitter brings',
+    path: 'vendor/tree-sitter/lib/src/unicode/LICENSE',
+    end: '\n2. Chinese/Japanese', // what follows is for data that is not there
+  },
+};
 const NEVER_BUILT = ['node-addon-api', 'node-gyp-build'];
 
 const lock = JSON.parse(read('tools/npm/package-lock.json'));
@@ -33,15 +41,23 @@ let text = `# Work of others
 What is in Glovebox's binaries beside its own work. Libraries that are linked come from the
 distribution, with their licences. Written by \`tools/third-party.mjs\`.
 `;
+function add(title, where, licence) {
+  const lines = licence.replaceAll('\r', '').replace(/[ \t]+$/gm, '').trim();
+  text += `\n## ${title}\n\nIn ${where}.\n\n\`\`\`\n${lines.replace(/^#+ /gm, '')}\n\`\`\`\n`;
+}
 for (const [path, { version, license, dev }] of Object.entries(lock.packages)) {
   const name = path.replace('node_modules/', '');
   if (path === '' || dev || NEVER_BUILT.includes(name)) continue;
   if (USED[name] === undefined) throw new Error(`third-party does not know ${name}`);
   const folder = `tools/npm/${path}/`;
   const file = readdirSync(new URL(folder, root)).find((entry) => /^licen[cs]e/i.test(entry));
-  const licence = read(folder + file).replaceAll('\r', '').replace(/[ \t]+$/gm, '').trim();
-  text += `\n## ${name} ${version} (${license})\n\nIn ${USED[name]}.\n\n`;
-  text += `\`\`\`\n${licence.replace(/^#+ /gm, '')}\n\`\`\`\n`;
+  const part = PARTS[name];
+  add(`${name} ${version} (${license})`, USED[name], read(folder + file));
+  if (part === undefined) continue;
+  const licence = read(folder + part.path);
+  const end = licence.indexOf(part.end);
+  if (end < 0) throw new Error(`third-party does not know the end of ${part.path}`);
+  add(`${part.name} (Unicode, ICU)`, USED[name], licence.slice(0, end));
 }
 if (process.argv[2] !== '--check') {
   writeFileSync(new URL('THIRD-PARTY.md', root), text);

@@ -8,7 +8,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { after, test } from 'node:test';
+import { after, test as testFor } from 'node:test';
 import { Wire, killAll } from './wire.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'watch-'));
@@ -42,7 +42,10 @@ const count = async (wire) =>
 
 const rest = () => new Promise((resolve) => { setTimeout(resolve, 20); });
 
-/** Until code finds so many; the test's own limit is the deadline. */
+/** What never comes is the failure of its test, not the end of the file. */
+const test = (name, body) => testFor(name, { timeout: 120000 }, body);
+
+/** Until code finds so many. */
 async function until(wire, wanted) {
   while (await count(wire) !== wanted) await rest();
 }
@@ -121,12 +124,13 @@ test('one that the engine never took is not told as what it was before', async (
   await wire.close();
 });
 
-test('a log that is never at rest is read up to its last whole line', { timeout: 60000 }, async () => {
+test('a log that is never at rest is read up to its last whole line', async (t) => {
   mkdirSync(at('log'));
   writeFileSync(at('log/a.ndjson'), '{"v":0}\n{"v"');
   const wire = await open('log/a.ndjson');
   let lines = 1; // and the half of one
   const writing = setInterval(() => appendFileSync(at('log/a.ndjson'), `:${lines++}}\n{"v"`), 10);
+  t.after(() => clearInterval(writing));
   await changes(wire, 3);
   assert.match(await described(wire), /\nd: [\d,]+ records/);
   clearInterval(writing);
@@ -167,13 +171,14 @@ test('what is told of data that stayed the same is told anew', async () => {
   await wire.close();
 });
 
-test('a database that is never at rest is read', { timeout: 60000 }, async (t) => {
+test('a database that is never at rest is read', async (t) => {
   const sqlite = await import('node:sqlite').catch(() => undefined);
   if (sqlite === undefined) return t.skip('this Node has no node:sqlite');
   const db = new sqlite.DatabaseSync(at('live.db'));
   db.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; CREATE TABLE t(a); INSERT INTO t VALUES (0)');
   const wire = await open('live.db', { query: 'SELECT a FROM t' });
   const writing = setInterval(() => db.exec('INSERT INTO t VALUES (1)'), 5);
+  t.after(() => clearInterval(writing)); // or a failure would never end
   await changes(wire, 2);
   clearInterval(writing);
   await until(wire, db.prepare('SELECT count(*) AS n FROM t').get().n);

@@ -4,8 +4,8 @@
  *
  * A configured one, else one between 61184 and 65519, the range that no distribution gives
  * to people, packages or containers, without a name and without a process; nobody only if
- * all of those are in use. Processes of the same user may signal, and while they are not
- * sealed trace, each other.
+ * 64 of those in a row are in use. Processes of the same user may signal, and while they
+ * are not sealed trace, each other.
  */
 #ifndef GBX_BROKER_WORKER_UID_H
 #define GBX_BROKER_WORKER_UID_H

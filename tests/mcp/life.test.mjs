@@ -68,16 +68,19 @@ function reachable(fifo) {
   }
 }
 
-test('SIGTERM ends a server that waits for its configuration, as it would any program', async () => {
+test('SIGTERM ends a server that waits for what it is to read, as it would any program', async () => {
   const path = join(folder, 'fifo.json');
-  execFileSync('mkfifo', [path]);
-  for (const option of ['--config', '--policy']) {
-    const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config, option, path]);
+  execFileSync('mkfifo', ['-m', '600', path]);
+  for (const [option, value] of [['--config', path], ['--policy', path], ['--secret', `KEY=${path}@a.example`]]) {
+    const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config, option, value]);
     const writer = await until(() => reachable(path));
     wire.child.kill('SIGTERM');
     await until(() => wire.child.signalCode === 'SIGTERM');
     closeSync(writer);
   }
+  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--data', `d=${path}`]); // is not waited for
+  assert.equal((await wire.exited).code, 66);
+  assert.match(wire.stderr, /it is not a file/);
 });
 
 test('an engine that could not start is started again when it is needed', async () => {

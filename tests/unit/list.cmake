@@ -80,6 +80,8 @@ gbx_host_test(settings)
 gbx_host_test(call_settings)
 gbx_host_test(outcome)
 gbx_host_test(program)
+target_link_options(test_program PRIVATE -Wl,--wrap=geteuid,--wrap=getpriority
+    -Wl,--wrap=getpwuid_r,--wrap=getgrgid_r)
 gbx_host_test(control gbx_puppet)
 gbx_host_test(pool gbx_puppet)
 gbx_host_test(signal gbx_puppet)

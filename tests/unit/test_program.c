@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* program, environment - which program is executed, and with what around it. */
+/* program, environment, worker_uid - which program is executed, with what around it, and
+ * as whom. */
 #include "base/cleanup.h"
 #include "broker/engine.h"
 #include "broker/environment.h"
 #include "broker/spawn.h"
+#include "broker/worker_uid.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -13,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -222,6 +228,117 @@ static void test_environment__follows_the_level_of_jit(void **state)
     assert_true(has(gbx_worker_environment(GBX_JIT_OFF), "JSC_useJIT=0"));
 }
 
+/* ---- worker_uid ---------------------------------------------------------------------- */
+
+/* A machine on which each number is in use in one way, or in none. */
+enum { PROCESS, USER_NAME, USER_TOO_LONG, GROUP_NAME, GROUP_TOO_LONG, FREE, WAYS };
+
+static struct {
+    bool is_there;
+    bool is_full;
+    uid_t host;
+} machine;
+
+static bool is_used(id_t id, int way)
+{
+    return machine.is_full || (int)(id % WAYS) == way;
+}
+
+uid_t __wrap_geteuid(void);
+uid_t __real_geteuid(void);
+int __wrap_getpriority(__priority_which_t which, id_t id);
+int __wrap_getpwuid_r(uid_t id, struct passwd *user, char *text, size_t size,
+                      struct passwd **ret);
+int __wrap_getgrgid_r(gid_t id, struct group *group, char *text, size_t size,
+                      struct group **ret);
+
+uid_t __wrap_geteuid(void)
+{
+    return machine.is_there ? machine.host : __real_geteuid();
+}
+
+int __wrap_getpriority(__priority_which_t which, id_t id)
+{
+    assert_int_equal(which, PRIO_USER);
+    if (is_used(id, PROCESS))
+        return 0;
+    errno = ESRCH;
+    return -1;
+}
+
+int __wrap_getpwuid_r(uid_t id, struct passwd *user, char *text, size_t size,
+                      struct passwd **ret)
+{
+    (void)text;
+    (void)size;
+    *ret = is_used(id, USER_NAME) ? user : NULL;
+    return is_used(id, USER_TOO_LONG) ? ERANGE : 0;
+}
+
+int __wrap_getgrgid_r(gid_t id, struct group *group, char *text, size_t size,
+                      struct group **ret)
+{
+    (void)text;
+    (void)size;
+    *ret = is_used(id, GROUP_NAME) ? group : NULL;
+    return is_used(id, GROUP_TOO_LONG) ? ERANGE : 0;
+}
+
+static const char *choose(uint32_t asked)
+{
+    static char uids[GBX_WORKER_UIDS_SIZE];
+
+    machine.is_there = true;
+    gbx_worker_uid_choose(asked, uids);
+    machine.is_there = false;
+    return uids;
+}
+
+static void test_uid__is_one_without_a_name_and_without_a_process(void **state)
+{
+    (void)state;
+    machine.is_full = false;
+    machine.host = 0;
+
+    for (int i = 0; i < 200; i++) {
+        unsigned uid = 0;
+        unsigned other = 0;
+
+        assert_int_equal(sscanf(choose(0), "%u,%u", &uid, &other), 2);
+        assert_in_range(uid, 61184, 65519);
+        assert_int_equal(uid % WAYS, FREE);
+        assert_int_equal(other, 65534); /* where the kernel refuses the first */
+    }
+}
+
+static void test_uid__is_nobodys_only_where_all_are_in_use(void **state)
+{
+    (void)state;
+    machine.is_full = true;
+    machine.host = 0;
+
+    assert_string_equal(choose(0), "65534,65534");
+}
+
+static void test_uid__that_is_configured_is_the_only_one(void **state)
+{
+    (void)state;
+    machine.is_full = true;
+    machine.host = 0;
+
+    assert_string_equal(choose(12345), "12345");
+}
+
+static void test_uid__of_a_host_that_is_not_root_stays(void **state)
+{
+    (void)state;
+    machine.is_full = false;
+    machine.host = 1000;
+
+    assert_string_equal(choose(0), "");
+    assert_string_equal(choose(12345), "");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -234,6 +351,10 @@ int main(void)
         cmocka_unit_test(test_said__by_a_hostile_program_is_one_short_line),
         cmocka_unit_test(test_environment__is_built_and_nothing_of_ours),
         cmocka_unit_test(test_environment__follows_the_level_of_jit),
+        cmocka_unit_test(test_uid__is_one_without_a_name_and_without_a_process),
+        cmocka_unit_test(test_uid__is_nobodys_only_where_all_are_in_use),
+        cmocka_unit_test(test_uid__that_is_configured_is_the_only_one),
+        cmocka_unit_test(test_uid__of_a_host_that_is_not_root_stays),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

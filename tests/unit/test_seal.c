@@ -316,6 +316,31 @@ static void test_table__of_the_template_gains_nothing(void **state)
         for (size_t k = 0; k < GBX_COUNTOF(never); k++)
             assert_int_not_equal(rules[i].number, never[k]);
 }
+/* ---- identity ------------------------------------------------------------------- */
+
+static void test_user__is_described_as_what_it_is(void **state)
+{
+    static const struct {
+        gbx_identity identity;
+        const char *described;
+    } rows[] = {
+        {{.wanted = {61184, 65534}, .uid = 61184}, "61184, of no other process"},
+        {{.wanted = {12345}, .uid = 12345}, "12345, as configured"},
+        {{.wanted = {61184, 65534}, .uid = 65534}, "nobody, whose processes may be "},
+        {{.wanted = {65534, 65534}, .uid = 65534}, "nobody, whose processes may be "},
+        {{.wanted = {61184, 65534}}, "root without capabilities: "},
+        {{.hosts_uid = 1000}, "1000, the host's own"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        gbx_seal seal = {.identity = rows[i].identity};
+
+        gbx_identity_describe_user(&seal);
+        assert_memory_equal(seal.user, rows[i].described, strlen(rows[i].described));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_table__gives_a_reason_a_line),
         cmocka_unit_test(test_table__answers_brk_with_success),
         cmocka_unit_test(test_table__of_the_template_gains_nothing),
+        cmocka_unit_test(test_user__is_described_as_what_it_is),
     };
 
     return cmocka_run_group_tests_name("seal", tests, NULL, NULL);

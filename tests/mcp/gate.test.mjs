@@ -2,7 +2,7 @@
 // gate: rules and people between scripts and upstream servers, with the official clients of
 // both generations; what reaches a server is counted by the server.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -13,7 +13,11 @@ import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/clien
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'glovebox-gate-'));
-after(() => rmSync(folder, { recursive: true }));
+const clients = [];
+after(async () => { // of a test that failed, too: its server would keep the file alive
+  await Promise.all(clients.map((client) => client.close()));
+  rmSync(folder, { recursive: true });
+});
 
 const command = process.env.GLOVEBOX;
 const about = { name: 'test', version: '1' };
@@ -67,6 +71,7 @@ async function open(way, ours, person) {
     command, args: ['mcp', '--config', config], stderr: 'pipe',
     env: { ...process.env, GATE_TEST_TOKEN: SECRET },
   });
+  clients.push(client);
   return {
     client, asked, config,
     reached: () => readFileSync(calls, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)),
@@ -327,4 +332,45 @@ test('secrets: references are filled in for their server, and no value comes bac
   assert.match(text(unknown), /INVALID_ARGS/);
   await box.client.close();
   assert.ok(!box.log().includes(SECRET));
+});
+
+/** Would a core of the process have that text? What a core leaves out is left out. */
+function isInMemory(pid, text) {
+  const chunk = Buffer.alloc(1 << 20);
+  const memory = openSync(`/proc/${pid}/mem`, 'r');
+  let found = false;
+  for (const [, from, to, flags] of readFileSync(`/proc/${pid}/smaps`, 'utf8')
+    .matchAll(/^([0-9a-f]+)-([0-9a-f]+) rw[^]*?^VmFlags:(.*)$/gm)) {
+    const end = parseInt(to, 16);
+    if (/ dd /.test(flags)) continue;
+    for (let at = parseInt(from, 16); at < end && !found;) {
+      const n = readSync(memory, chunk, 0, Math.min(chunk.length, end - at), at);
+      found = chunk.subarray(0, n).includes(text);
+      at += n < chunk.length ? n : n - text.length;
+    }
+  }
+  closeSync(memory);
+  return found;
+}
+
+test('secrets: once its calls have ended, none is in the memory that a core would have', async (t) => {
+  if (process.env.SANITIZED) return t.skip('a sanitizer keeps what is freed');
+  const value = 'c0re-secret-of-the-test';
+  const file = join(folder, 'secret');
+  writeFileSync(file, value, { mode: 0o600 });
+  const secrets = { KEY: { file, servers: ['counting'] } };
+  const box = await open('v1', { secrets, rules: [{ action: 'allow' }] }, null);
+  for (const n of [1000000, 30000, 1000, 30, 0]) { // what is freed last is kept longest
+    await box.call('plain', { auth: `${'x'.repeat(n)}{{secret:KEY}}` });
+    await box.execute(`console.log((await servers.counting.plain({ auth: 'x'.repeat(${n}) + '{{secret:KEY}}' })).args.auth)`);
+  }
+  assert.equal(box.reached().filter(({ args }) => args.auth.endsWith(value)).length, 10);
+  const { pid } = box.client.transport;
+  try {
+    assert.ok(isInMemory(pid, 'counting-upstream')); // the search is sound
+  } catch (error) {
+    if (error.code !== 'EACCES') throw error;
+    return t.skip('the process hides its memory from all but root');
+  }
+  assert.ok(!isInMemory(pid, value));
 });

@@ -185,6 +185,12 @@ if [[ $(cat /proc/sys/kernel/randomize_va_space) == 2 ]]; then
     chmod +x fixed
     glovebox=./fixed want 0 '*addressLayout     random*' '' doctor
 fi
+case $("$glovebox" doctor) in
+*speculation*'store bypass '*controll*) # which is no reason to go on without it
+    want 69 '' *"cannot turn its processor's speculation off"* run '() => 1' --speculation guarded
+    ;;
+*) want 0 '*speculation  *store bypass @(off|not affected), indirect branches @(off|not affected)*' '' doctor --speculation guarded ;;
+esac
 case $(id -u):$(awk '{print $3}' /proc/self/uid_map) in
 0:??????*) # root, with ids to become
     want 0 '*user  *of no other process*' '' doctor
@@ -247,6 +253,8 @@ if [ "$(id -u)" = 0 ]; then
     want 0 '1' "$warning" run '() => 1' --policy files.json
     want 0 'a *disabled' "$warning" mcp doctor --config warned.json
     want 0 '' "$warning" mcp --config warned.json
+    cp --preserve=mode token $'sly\e[2J'
+    want 0 '1' *'sly\\u{1b}?2J'* run '() => 1' --secret T=$'./sly\e[2J@a.example'
     chmod 600 token
 fi
 

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -341,6 +343,93 @@ static void test_user__is_described_as_what_it_is(void **state)
     }
 }
 
+static void test_layout__is_described_as_what_it_is(void **state)
+{
+    gbx_seal seal = {0};
+    int bits = personality(0xffffffff);
+    (void)state;
+
+    if (bits < 0 || personality((unsigned)bits | ADDR_NO_RANDOMIZE) < 0) {
+        print_message("skipped: no personality to be had\n");
+        skip();
+    }
+    gbx_identity_describe_layout(&seal);
+    (void)personality((unsigned)bits);
+    assert_memory_equal(seal.layout, "fixed: the host was started without", 35);
+}
+
+/* A kernel with these states of speculation, by PR_SPEC_*; -1: it knows nothing of one. */
+static struct {
+    bool is_there;
+    int states[2];
+} kernel;
+
+int __real_prctl(int option, ...);
+int __wrap_prctl(int option, ...);
+
+int __wrap_prctl(int option, ...)
+{
+    unsigned long given[4];
+    va_list args;
+    int *state;
+
+    va_start(args, option);
+    for (size_t i = 0; i < GBX_COUNTOF(given); i++)
+        given[i] = va_arg(args, unsigned long);
+    va_end(args);
+    if (!kernel.is_there)
+        return __real_prctl(option, given[0], given[1], given[2], given[3]);
+    assert_true(given[0] < 2); /* store bypass, indirect branches */
+    state = &kernel.states[given[0]];
+    if (option == PR_GET_SPECULATION_CTRL)
+        return *state;
+    assert_int_equal(option, PR_SET_SPECULATION_CTRL);
+    if (*state < 0 || (*state & PR_SPEC_PRCTL) == 0)
+        return -1;
+    *state = PR_SPEC_PRCTL | (int)given[1];
+    return 0;
+}
+
+static void test_speculation__is_off_where_that_is_asked_for_or_said_not_to_be(
+    void **state)
+{
+    enum { ON = PR_SPEC_PRCTL | PR_SPEC_ENABLE, FIXED = PR_SPEC_ENABLE };
+    static const struct {
+        int states[2];
+        bool is_asked;
+        bool is_had;
+        const char *described;
+    } rows[] = {
+        {{ON, ON}, false, true, "store bypass on, indirect branches on"},
+        {{ON, ON}, true, true, "store bypass off, indirect branches off"},
+        {{PR_SPEC_NOT_AFFECTED, ON},
+         true,
+         true,
+         "store bypass not affected, indirect branches off"},
+        {{ON, FIXED},
+         true,
+         false,
+         "store bypass off, indirect branches on, not controllable here"},
+        {{-1, ON},
+         true,
+         false,
+         "store bypass not controlled by this kernel, indirect branches off"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        gbx_seal seal = {0};
+        bool is_had;
+
+        memcpy(kernel.states, rows[i].states, sizeof kernel.states);
+        kernel.is_there = true;
+        is_had = gbx_identity_guard_speculation(&seal, rows[i].is_asked);
+        kernel.is_there = false;
+        assert_string_equal(seal.speculation, rows[i].described);
+        assert_int_equal(is_had, rows[i].is_had);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +442,9 @@ int main(void)
         cmocka_unit_test(test_table__answers_brk_with_success),
         cmocka_unit_test(test_table__of_the_template_gains_nothing),
         cmocka_unit_test(test_user__is_described_as_what_it_is),
+        cmocka_unit_test(test_layout__is_described_as_what_it_is),
+        cmocka_unit_test(
+            test_speculation__is_off_where_that_is_asked_for_or_said_not_to_be),
     };
 
     return cmocka_run_group_tests_name("seal", tests, NULL, NULL);

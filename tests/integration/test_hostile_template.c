@@ -58,8 +58,9 @@ static void check_attack_says_the_same(const gbx_options *options,
 static void test_start__is_refused_when_the_program_talks_nonsense(void **state)
 {
     static const char *const plans[] = {
-        "hello-garbage", "hello-length",  "hello-reserved", "hello-short",
-        "hello-type=49", "hello-type=51", "hello-type=2",   "hello-half",
+        "hello-garbage", "hello-length",  "hello-reserved",
+        "hello-short",   "hello-type=49", "hello-type=51",
+        "hello-type=2",  "hello-half",    "hello-stranger",
     };
 
     (void)state;
@@ -97,8 +98,10 @@ static void test_start__names_the_versions_of_a_program_of_another(void **state)
 static void test_start__is_refused_when_the_program_dies_at_a_step(void **state)
 {
     static const char *const plans[] = {
-        "at-begin=exit", "at-config=exit", "at-begin=kill",  "at-begin=segv",
-        "at-config=sys", "at-config=abrt", "at-config=term",
+        "at-begin=exit",  "at-config=exit",
+        "at-begin=kill",  "at-begin=segv",
+        "at-config=sys",  "at-config=abrt",
+        "at-config=term", "begin-forked,at-config=exit",
     };
 
     (void)state;

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -384,6 +385,12 @@ static int serve(void)
     gbx_header header;
     sigset_t set;
 
+    if (hostile_plan_has("begin-forked") && /* as a template is, a child of the host */
+        syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL) == 0) {
+        (void)close(CONTROL);
+        for (;;)
+            (void)pause();
+    }
     hostile_plan_step("begin", 0);
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGCHLD);
@@ -392,6 +399,11 @@ static int serve(void)
     if (!get_frame(&header, body, sizeof body) || header.type != GBX_MSG_CONFIG)
         return 3;
     hostile_plan_step("config", 0);
+    if (hostile_plan_has("hello-stranger")) { /* it is of no group of the host's */
+        if (fork() != 0)
+            (void)pause();
+        (void)setsid();
+    }
     say_hello();
     hostile_plan_step("hello", 0);
     say_more();

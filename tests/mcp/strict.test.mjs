@@ -113,6 +113,22 @@ test('so it is in what data gives, and in what servers answer', async () => {
   assert.equal((await told({ content: [], structuredContent: { a: SLY } })).content[0].text, `{"a":"${AS_JSON}"}`);
 });
 
+const texts = (value) => (typeof value === 'string' ? [value] : Object.values(value ?? {}).flatMap(texts));
+
+test('so it is in what is said of a failure', async () => {
+  const code = `(() => { throw Object.assign(new Error(${JSON.stringify(SLY)}), { name: '${SLY}' }) })() // \u202e`;
+  for (const [name, args] of [['execute', { code }], ['compute', { code: `() => ${code}` }]]) {
+    const { content, structuredContent } = (await wire.call(name, args)).result;
+    const told = texts([content, structuredContent]);
+    assert.ok(told.filter((text) => text.includes(SEEN)).length > 1);
+    for (const text of told) assert.doesNotMatch(text.replaceAll('\n', ''), HIDDEN);
+  }
+  for (const [method, params] of [['tools/call', { name: SLY }], ['resources/read', { uri: SLY }], [SLY, {}]]) {
+    const { error, result } = await wire.ask(method, params);
+    assert.doesNotMatch(error?.message ?? result.content[0].text, HIDDEN);
+  }
+});
+
 test('so it is in progress and in log messages', async () => {
   await wire.ask('logging/setLevel', { level: 'debug' });
   await wire.call('execute', { code: 'console.log(input)', input: SLY }, { progressToken: 'p' });

@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -95,10 +96,29 @@ static void test_hangs__end_within_their_own_deadlines(void **state)
     footprint_check(&before);
 }
 
+static void test_call__hears_that_no_worker_was_ready_in_time(void **state)
+{
+    gbx_options options = hostile_options("ready-never");
+    gbx_call call = script_of("result 1");
+    gbx_engine *engine;
+    gbx_result *result;
+
+    (void)state;
+    options.limits.timeout_ms = 3 * gbx_timeout_ms(GBX_TIMEOUT_READY);
+    engine = engine_start(&options);
+    result = call_run(engine, &call);
+    assert_int_equal(gbx_result_code(result), GBX_CODE_UNAVAILABLE);
+    if (strstr(gbx_result_error(result), "a worker was not ready in time") == NULL)
+        fail_msg("%s", gbx_result_error(result));
+    gbx_result_free(result);
+    gbx_engine_free(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hangs__end_within_their_own_deadlines),
+        cmocka_unit_test(test_call__hears_that_no_worker_was_ready_in_time),
     };
 
     return cmocka_run_group_tests_name("hostile hangs", tests, NULL, NULL);

@@ -73,6 +73,23 @@ static void test_worker_program__without_its_library_names_it(void **state)
                                          "'liblibrarygone-library.so' is missing");
 }
 
+static void test_worker_program__of_another_version_names_both(void **state)
+{
+    char command[600];
+    char said[300] = "";
+    FILE *program;
+    (void)state;
+
+    (void)snprintf(command, sizeof command, "'%s' --serve 9999 2>&1",
+                   getenv("GLOVEBOX_WORKER"));
+    program = popen(command, "re");
+    assert_non_null(program);
+    (void)!fgets(said, sizeof said, program);
+    assert_true(pclose(program) != 0);
+    if (strstr(said, "the library speaks protocol 9999: install both of one") == NULL)
+        fail_msg("it said '%s'", said);
+}
+
 /* ---- a kernel, or a container, without what is needed --------------------------------- */
 
 static const struct call {
@@ -141,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worker_program__that_is_none),
         cmocka_unit_test(test_worker_program__without_its_library_names_it),
+        cmocka_unit_test(test_worker_program__of_another_version_names_both),
         cmocka_unit_test(test_worker_program__of_a_path_too_long),
         cmocka_unit_test(
             test_kernel__without_a_call_is_named_with_the_linux_that_has_it),

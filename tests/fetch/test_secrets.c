@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* secrets - a value leaves the host in a header, for its own site, and for no other. */
+#include "freed.h"
 #include "named_server.h"
 
 #include "base/cleanup.h"
@@ -73,6 +74,17 @@ static void test_secret__is_filled_in_for_its_site(void **state)
 
     expect_code(r, "");
     assert_non_null(strstr((char *)r->body, "\r\nX-Key: Bearer " VALUE ".\r\n"));
+}
+
+static void test_secret__is_wiped_before_its_memory_is_freed(void **state)
+{
+    fixture *f = *state;
+    const fetch_result *r;
+
+    freed_watch(VALUE, "");
+    r = ask(f, "mine.test", "/to/302/%2fecho", "Bearer {{secret:TOKEN}}.");
+    assert_false(freed_was_seen());
+    assert_non_null(strstr((char *)r->body, VALUE));
 }
 
 static void test_secret__is_not_for_another_site(void **state)
@@ -149,6 +161,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         T(test_secret__is_filled_in_for_its_site),
+        T(test_secret__is_wiped_before_its_memory_is_freed),
         T(test_secret__is_not_for_another_site),
         T(test_secret__that_is_unknown_is_refused),
         T(test_secret__with_a_line_break_is_no_header),

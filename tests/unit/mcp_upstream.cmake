@@ -27,7 +27,7 @@ gbx_unit_test(mcp_upstream_hostile gbx_servers gbx_hostile_net)
 # Servers of others, from npm (tests/mcp/package.json).
 if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/mcp/node_modules/@modelcontextprotocol/server)
     gbx_unit_test(mcp_servers gbx_servers)
-    gbx_unit_test(mcp_upstream_sdk gbx_servers gbx_scaled_timeouts)
+    gbx_unit_test(mcp_upstream_sdk gbx_servers gbx_freed gbx_scaled_timeouts)
 endif()
 
 # They start programs and wait for them.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Servers made with the official SDKs, of both eras and over every transport. */
+#include "freed.h"
 #include "servers.h"
 
 #include "base/cleanup.h"
@@ -8,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -269,6 +271,55 @@ static void test_http__nobody_there_is_said_so(void **state)
 
 #define WITH(f) cmocka_unit_test_setup_teardown(f, servers_set_up, servers_tear_down)
 
+/* ---- secrets -------------------------------------------------------------- */
+
+/* A message of that length which ends in a secret, there and back. */
+static void echo_secret(servers *s, const char *name, size_t len)
+{
+    size_t size = len + 64;
+    char *args = malloc(size);
+    answer a;
+
+    assert_non_null(args);
+    (void)memset(args, 'x', size);
+    (void)memcpy(args, "{\"message\":\"", 12);
+    (void)snprintf(args + 12 + len, size - 12 - len, "%s%s\"}", "fr33d-secret",
+                   "-of-the-test");
+    freed_watch("fr33d-secret", "-of-the-test");
+    servers_call(s, name, "echo", args, &a);
+    if (freed_was_seen())
+        fail_msg("%s, %zu bytes: a secret was freed", name, len);
+    assert_int_equal(a.fault, GBX_UPSTREAM_OK);
+    assert_true(a.result_len > len);
+    answer_cleanup(&a);
+    free(args);
+}
+
+static void test_secret__is_wiped_before_its_memory_is_freed(void **state)
+{
+    static const struct {
+        const char *name;
+        gbx_mcp_transport transport;
+        const char *words;
+    } rows[] = {
+        {"modern", GBX_MCP_HTTP, "modern-http"},
+        {"streams", GBX_MCP_HTTP, "legacy-http"},
+        {"json", GBX_MCP_HTTP, "legacy-json"},
+        {"sse", GBX_MCP_SSE, "legacy-sse"},
+    };
+    servers *s = *state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++)
+        (void)servers_add_address(s, rows[i].name, rows[i].transport, rows[i].words);
+    (void)servers_add(s, "stdio", "sdk-servers.mjs", "modern-stdio");
+    servers_start(s);
+    for (size_t len = 1; len < 100000; len *= 17) {
+        for (size_t i = 0; i < GBX_COUNTOF(rows); i++)
+            echo_secret(s, rows[i].name, len);
+        echo_secret(s, "stdio", len);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +337,7 @@ int main(void)
         WITH(test_http__header_with_a_line_break_is_never_sent),
         WITH(test_http__arguments_are_headers_where_the_schema_says_so),
         WITH(test_http__nobody_there_is_said_so),
+        WITH(test_secret__is_wiped_before_its_memory_is_freed),
     };
 
     return cmocka_run_group_tests_name("mcp upstream sdk", tests, NULL, NULL);

@@ -209,20 +209,34 @@ static bool start_server(serving *s)
     return s->args->config == NULL || open_servers(s);
 }
 
+/* A file that cannot be read costs its own dataset alone: who uses it is told. Without any
+ * other there is nothing to serve. */
+static bool probe_data(serving *s)
+{
+    const gbx_opt_list *data = &s->args->data;
+    bool has_any = s->args->config != NULL;
+    gbx_status status = GBX_OK;
+
+    for (size_t i = 0; i < data->count && (status == GBX_OK || status == GBX_E_OS);
+         i++) {
+        status = gbx_mcp_data_probe(data->item[i], &s->trouble.err);
+        has_any = has_any || status == GBX_OK;
+    }
+    if (status == GBX_OK || (status == GBX_E_OS && has_any))
+        return true;
+    gbx_trouble_input(&s->trouble, status);
+    return false;
+}
+
 static bool offer_data(serving *s)
 {
     const gbx_opt_list *data = &s->args->data;
     gbx_status status;
 
-    for (size_t i = 0; i < data->count; i++) {
-        status = gbx_mcp_data_probe(data->item[i], &s->trouble.err);
-        if (status != GBX_OK) {
-            gbx_trouble_input(&s->trouble, status);
-            return false;
-        }
-    }
     if (data->count == 0)
         return true;
+    if (!probe_data(s))
+        return false;
     status = gbx_mcp_data_new(s->loop, s->server, data->item, data->count, &s->options,
                               &s->data, &s->trouble.err);
     if (status == GBX_OK)

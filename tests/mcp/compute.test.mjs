@@ -432,13 +432,20 @@ test('a database that somebody holds is asked again until he lets it go', async 
 });
 
 test('a dataset that could not be read is not silently missing among the others', async () => {
-  const { client } = await start([`good=${file('good.json', '[1,2]')}`, `bad=${file('bad.json', '[1,')}`]);
+  const gone = join(folder, 'gone.json');
+  const { client } = await start([`gone=${gone}`, `good=${file('good.json', '[1,2]')}`, `bad=${file('bad.json', '[1,')}`, `never=${gone}.csv`]);
   for (const code of ['({ good, bad }) => [good.length, bad]', 'datasets.bad', '(d) => d.good.length + d.bad.length']) {
     const result = await client.callTool({ name: 'compute', arguments: { code } });
     assert.match(result.content[0].text, /^UNAVAILABLE: dataset 'bad' could not be read/, code);
   }
   assert.equal(await value(client, '({ good }) => good.length'), 2);
   assert.equal(await value(client, '(d) => "badly".length + d.good.length'), 7);
+  const none = await client.callTool({ name: 'compute', arguments: { code: 'data.length', dataset: 'gone' } });
+  assert.match(none.content[0].text, /^UNAVAILABLE: dataset 'gone' could not be read: cannot read 'gone\.json': No such file/);
+  assert.match(await description(client), /gone: cannot be used: cannot read 'gone\.json'/);
+  file('gone.json', '[1,2,3]'); // it is read as soon as it is there
+  await until(async () => !(await client.callTool({ name: 'compute', arguments: { code: 'data.length', dataset: 'gone' } })).isError);
+  assert.equal(await value(client, '({ gone }) => gone.length'), 3);
   await client.close();
 });
 

@@ -59,13 +59,16 @@ static void say_none(const char *path)
     say(&text);
 }
 
-static void say_unsent(gbx_mcp_servers *servers)
+/* What is not as its configuration has it. */
+static void say_trouble(gbx_mcp_servers *servers)
 {
     char line[512];
 
     for (size_t i = 0; i < servers->config->server_count; i++) {
         const gbx_mcp_upstream_config *one = &servers->config->servers[i];
 
+        if (one->fault != NULL)
+            on_log(servers, one->name, one->fault);
         if (one->unsent_headers == NULL || one->disabled)
             continue;
         (void)snprintf(line, sizeof line, GBX_MCP_UNSENT_FORMAT, one->unsent_headers);
@@ -111,7 +114,7 @@ gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, gbx_mcp_loop *loop,
                               reterr);
     if (status != GBX_OK)
         return status;
-    say_unsent(servers);
+    say_trouble(servers);
     gbx_security_log_use(log, options);
     if (options->on_audit != NULL)
         gbx_gate_on_audit(servers->gate, options->on_audit, options->audit_user);

@@ -129,7 +129,7 @@ test('import --rewrite: the hosts start us, all else in their files stays, and h
 test('import: what cannot be taken is said, and its host is not rewritten', () => {
   const u = user({ 'home/.cursor/mcp.json': { mcpServers: { good: { command: 'x' }, bad: { args: [] }, worse: 5 } } });
   const result = u.run('import', '--rewrite');
-  assert.match(result.stdout, /bad: not taken\n {4}note: it is left alone: 'command' is missing/);
+  assert.match(result.stdout, /bad: not taken\n {4}note: it is left alone: 'command' is missing, or a 'url'\n/);
   assert.match(result.stdout, /worse: not taken/);
   assert.match(result.stdout, /not rewritten/);
   assert.equal(result.status, 65);
@@ -302,6 +302,7 @@ test('doctor: each server with its era, tools and time; the broken ones with the
       good: { command: process.execPath, args: counting },
       off: { command: 'x', disabled: true },
       unset: { command: 'x', env: { A: '${SURELY_NOT_SET}' } },
+      wrong: { type: 'ws', url: 'ws://x' },
       broken: { command: '/bin/sh', args: ['-c', 'echo key is $API_TOKEN >&2; exit 3'], env: { API_TOKEN: 'sk-0123456789' } },
     },
   }));
@@ -309,7 +310,7 @@ test('doctor: each server with its era, tools and time; the broken ones with the
   assert.equal(result.status, 69);
   const said = JSON.parse(result.stdout);
   assert.equal(said.ok, false);
-  const [good, off, unset, broken] = said.servers;
+  const [good, off, unset, wrong, broken] = said.servers;
   const { startMs, containment, ...facts } = good;
   assert.deepEqual(facts, {
     name: 'good', state: 'serves', era: '2025-11-25', server: 'counting 1', tools: 3, readOnlyTools: 1,
@@ -320,12 +321,15 @@ test('doctor: each server with its era, tools and time; the broken ones with the
   assert.deepEqual(off, { name: 'off', state: 'disabled' });
   assert.equal(unset.state, 'fails');
   assert.match(unset.error, /'SURELY_NOT_SET' is not set/);
+  assert.equal(wrong.state, 'fails');
+  assert.match(wrong.error, /^its configuration is wrong at line 1, column \d+: mcpServers\.wrong\.type: this is "stdio", "http" or "sse"$/);
   assert.match(broken.error, /UPSTREAM_START/);
   assert.ok(!result.stdout.includes('sk-0123456789'), result.stdout);
   const table = u.run('doctor', '--config', 'mcp.json');
   assert.match(table.stdout, /^good +serves +2025-11-25 +3 tools \(1 only read\) +\d+ ms {2}counting 1( {2}\(.*namespace.*\))?$/m);
   assert.match(table.stdout, /^off +disabled$/m);
   assert.match(table.stdout, /^unset +fails .*'SURELY_NOT_SET' is not set/m);
+  assert.match(table.stdout, /^wrong +fails .*wrong at line 1, column \d+/m);
   assert.match(table.stdout, /^broken +fails /m);
 });
 

@@ -84,6 +84,29 @@ test('a server whose variable is not set is reported by the name of that', async
   assert.equal((await errorOf('servers.off')).code, 'NOT_FOUND');
 });
 
+test('a server whose entry is wrong is reported with its place, and costs no other', async () => {
+  const path = join(folder, 'wrong.json');
+  const wrong = { 'no-command': { args: [] }, 'wrong-type': { command: 'x', env: [] }, 'no-object': 5,
+    half: { command: 'x', args: ['a', {}] }, 'half-env': { command: 'x', env: { A: [] } }, 'half-header': { url: 'https://x/', headers: { A: {} } },
+    'a b': plain, slip: { ...plain, disable: true }, 'unknown-key': { ...plain, glovebox: { timoutMs: 5 } } };
+  writeFileSync(path, JSON.stringify({ mcpServers: { ...wrong, up: plain }, glovebox: { rules: [{ action: 'allow' }] } }));
+  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
+    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder } });
+  await other.initialize();
+  const ask = async (name, args) => (await other.call(name, args)).result;
+  const value = (await ask('execute', { code: 'return (await servers.up.list_items()).items.length' })).structuredContent;
+  const all = textOf(await ask('discover', {}));
+  const one = (await ask('execute', { code: "return await servers['no-command'].x()" })).structuredContent;
+  await other.close();
+  assert.equal(value.ok, true, JSON.stringify(value));
+  for (const name of ['no-command', 'wrong-type', 'no-object', 'half', 'half-env', 'half-header', 'a-b', 'slip', 'unknown-key']) {
+    assert.match(all, new RegExp(`\\[${name} is not there: its configuration is wrong at line 1, column \\d+: mcpServers\\.`), name);
+    assert.match(other.stderr, new RegExp(`^glovebox: ${name}: its configuration is wrong at line 1, column \\d+`, 'm'), name);
+  }
+  assert.equal(one.error.code, 'UPSTREAM_START');
+  assert.match(one.error.message, /'no-command' cannot start: its configuration .*: 'command' is missing, or a 'url'/);
+});
+
 for (const [what, code, hint] of [
   ['a value that is a promise', 'const r = servers.up.list_items();\nreturn r.items.length;',
     /^did you forget await\? servers\.up\.list_items on line 1 gives a promise: write await before/],

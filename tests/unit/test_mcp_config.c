@@ -62,6 +62,26 @@ static int teardown(void **state)
     return rmdir(base);
 }
 
+/* What is wrong with the first server that is, as if it were the file's. */
+static gbx_status server_status(const gbx_mcp_config *config, gbx_error *reterr)
+{
+    for (size_t i = 0; i < config->server_count; i++) {
+        const gbx_mcp_upstream_config *server = &config->servers[i];
+        int at = 0;
+
+        if (!server->is_malformed)
+            continue;
+        assert_true(server->disabled);
+        assert_int_equal(sscanf(server->fault,
+                                "its configuration is wrong at line %u, column %u: %n",
+                                &reterr->line, &reterr->column, &at),
+                         2);
+        return gbx_fail_at(reterr, GBX_E_POLICY, reterr->line, reterr->column, "%s",
+                           server->fault + at);
+    }
+    return GBX_OK;
+}
+
 static gbx_status try_text(const char *text, size_t len, gbx_error *reterr)
 {
     gbx_mcp_config *config = NULL;
@@ -69,6 +89,8 @@ static gbx_status try_text(const char *text, size_t len, gbx_error *reterr)
         gbx_mcp_config_parse(text, len, path, GBX_TRUST_OWN, &config, reterr);
 
     assert_int_equal(status == GBX_OK, config != NULL);
+    if (status == GBX_OK)
+        status = server_status(config, reterr);
     gbx_mcp_config_free(config);
     return status;
 }
@@ -131,6 +153,63 @@ static void test_command__runs_in_a_folder_below_that_of_the_file(void **state)
     assert_cwd("/etc/mcp.json", "/whole", "/whole");
     assert_cwd("here/mcp.json", "sub", "here/sub");
     assert_cwd("mcp.json", "sub", "./sub");
+}
+
+static void test_command__that_is_a_path_is_below_where_it_runs(void **state)
+{
+    static const struct {
+        const char *members;
+        const char *command;
+    } rows[] = {
+        {"\"command\": \"srv\"", "srv"},
+        {"\"command\": \"./srv\"", "/etc/./srv"},
+        {"\"command\": \"bin/srv\", \"cwd\": null", "/etc/bin/srv"},
+        {"\"command\": \"./srv\", \"cwd\": \"sub\"", "./srv"},
+        {"\"command\": \"/bin/srv\"", "/bin/srv"},
+        {"\"command\": \"${GBX_TEST_DIR}/srv\"", "/srv/data/srv"},
+        {"\"command\": [\"./srv\", \"./x\"]", "/etc/./srv"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        char text[200];
+        gbx_mcp_config *config;
+
+        (void)snprintf(text, sizeof text, "{\"mcpServers\": {\"a\": {%s}}}",
+                       rows[i].members);
+        config = parsed_config("/etc/mcp.json", text);
+        assert_string_equal(config->servers[0].command, rows[i].command);
+        gbx_mcp_config_free(config);
+    }
+}
+
+static void test_tilde__is_the_home_directory_at_the_beginning_of_a_word(void **state)
+{
+    gbx_mcp_config *config;
+    static const char *const args[] = {"/home/us/a", "/home/us", "~",  "~a/b",
+                                       "a~/b",       "~/a",      "\\~"};
+    const gbx_mcp_upstream_config *a;
+    (void)state;
+
+    assert_int_equal(setenv("HOME", "/home/us", 1), 0);
+    config = parsed_config(
+        path,
+        "{\"mcpServers\": {\"a\": {\"command\": \"~/bin/x\", \"cwd\": \"~/w\", \"args\":"
+        "[\"~/a\", \"~\", \"\\\\~\", \"~a/b\", \"a~/b\", \"\\\\~/a\", \"\\\\\\\\~\"],"
+        "\"env\": {\"A\": \"~/a\"}}}}");
+    a = gbx_mcp_config_server(config, "a");
+    assert_string_equal(a->command, "/home/us/bin/x");
+    assert_string_equal(a->cwd, "/home/us/w");
+    assert_int_equal(a->arg_count, GBX_COUNTOF(args));
+    for (size_t i = 0; i < GBX_COUNTOF(args); i++)
+        assert_string_equal(a->args[i], args[i]);
+    assert_string_equal(a->env[0].value, "~/a");
+    gbx_mcp_config_free(config);
+    assert_int_equal(unsetenv("HOME"), 0);
+    config =
+        parsed_config(path, "{\"mcpServers\": {\"a\": {\"command\": \"~/bin/x\"}}}");
+    assert_non_null(strstr(config->servers[0].fault, "'HOME' is not set"));
+    gbx_mcp_config_free(config);
 }
 
 /* What args[0] is with its variables. */
@@ -243,6 +322,108 @@ static void test_url__fills_every_field(void **state)
     assert_int_equal(a->processes, 1);
     assert_int_equal(gbx_mcp_config_server(config, "b")->transport, GBX_MCP_SSE);
     assert_true(gbx_mcp_config_server(config, "c")->disabled);
+    gbx_mcp_config_free(config);
+}
+
+static void test_entries__are_taken_as_other_hosts_write_them(void **state)
+{
+    static const struct {
+        const char *entry;
+        gbx_mcp_transport transport;
+    } rows[] = {
+        {"{\"httpUrl\": \"https://x/\"}", GBX_MCP_HTTP},
+        {"{\"serverUrl\": \"https://x/\"}", GBX_MCP_HTTP},
+        {"{\"type\": \"remote\", \"url\": \"https://x/\"}", GBX_MCP_HTTP},
+        {"{\"transport\": \"sse\", \"url\": \"https://x/\"}", GBX_MCP_SSE},
+        {"{\"type\": \"local\", \"command\": \"c\", \"args\": [\"a\", \"5\"], \"env\": {\"E\": \"true\"}}",
+         GBX_MCP_STDIO},
+        {"{\"command\": [\"c\", \"a\", \"5\"], \"environment\": {\"E\": \"true\"}}",
+         GBX_MCP_STDIO},
+        {"{\"command\": [\"c\"], \"args\": [\"a\", 5], \"env\": {\"E\": true}}",
+         GBX_MCP_STDIO},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        char text[200];
+        gbx_mcp_config *config;
+        const gbx_mcp_upstream_config *a;
+
+        (void)snprintf(text, sizeof text, "{\"mcpServers\": {\"a\": %s}}",
+                       rows[i].entry);
+        config = parsed_config(path, text);
+        a = &config->servers[0];
+        assert_false(a->disabled);
+        assert_int_equal(a->transport, rows[i].transport);
+        if (a->transport != GBX_MCP_STDIO) {
+            assert_string_equal(a->url, "https://x/");
+        } else {
+            assert_string_equal(a->command, "c");
+            assert_int_equal(a->arg_count, 2);
+            assert_string_equal(a->args[0], "a");
+            assert_string_equal(a->args[1], "5");
+            assert_null(a->args[2]);
+            assert_string_equal(a->env[0].name, "E");
+            assert_string_equal(a->env[0].value, "true");
+        }
+        gbx_mcp_config_free(config);
+    }
+}
+
+static void test_server__that_is_wrong_costs_no_other(void **state)
+{
+    gbx_mcp_config *config = parsed_config(
+        path,
+        "{\"mcpServers\": {\"cwd\": {\"args\": [\"${GBX_TEST_UNSET}\"], \"cwd\": 5}, \"no-command\": {}, "
+        "\"half\": {\"command\": \"x\", \"env\": {\"A\": \"b\"}, \"args\": [\"a\", {}]},\n"
+        "\"type\": 5, \"a b\": {\"command\": \"x\"}, \"a-b\": {\"command\": \"x\"},\n"
+        "\"c d\": {\"command\": \"x\", \"disabled\": true}, \"twice\": {\"command\": \"x\"},\n"
+        "\"fine\": {\"command\": \"x\", \"args\": [\"${GBX_TEST_DIR}\"]}},\n"
+        "\"servers\": {\"twice\": {\"command\": \"y\"}, \"last\": {\"command\": \"x\"}},\n"
+        "\"glovebox\": {\"rules\": [{\"action\": \"deny\", \"server\": [\"type\", \"fine\"]}]}}");
+    static const struct {
+        const char *name;
+        const char *fault; /* or NULL */
+    } rows[] = {
+        {"cwd",
+         "its configuration is wrong at line 1, column 63: mcpServers.cwd.cwd: this "
+         "is a number, where a string belongs"},
+        {"no-command", "its configuration is wrong at line 1, column 81: "
+                       "mcpServers.no-command: 'command' is missing, or a 'url'"},
+        {"half",
+         "its configuration is wrong at line 1, column 143: mcpServers.half.args[1]: "
+         "this is an object, where a string belongs"},
+        {"type",
+         "its configuration is wrong at line 2, column 9: mcpServers.type: this "
+         "is a number, where an object belongs"},
+        {"a-b-2", "its configuration is wrong at line 2, column 12: mcpServers.a b: a "
+                  "server's name has from 1 to 64"},
+        {"a-b", NULL},
+        {"c-d", NULL},
+        {"twice", "its configuration is wrong at line 5, column 13: servers.twice: "
+                  "another server has this name: rename one"},
+        {"fine", NULL},
+        {"last", NULL},
+    };
+    (void)state;
+
+    assert_int_equal(config->server_count, GBX_COUNTOF(rows));
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        const gbx_mcp_upstream_config *one =
+            gbx_mcp_config_server(config, rows[i].name);
+
+        assert_non_null(one);
+        assert_int_equal(one->is_malformed, rows[i].fault != NULL);
+        assert_int_equal(one->disabled, rows[i].fault != NULL || i == 6);
+        if (rows[i].fault == NULL) {
+            assert_null(one->fault);
+            continue;
+        }
+        assert_memory_equal(one->fault, rows[i].fault, strlen(rows[i].fault));
+        assert_null(one->command);
+        assert_int_equal(one->arg_count + one->env_count + one->header_count, 0);
+    }
+    assert_string_equal(gbx_mcp_config_server(config, "fine")->args[0], "/srv/data");
     gbx_mcp_config_free(config);
 }
 
@@ -481,7 +662,11 @@ int main(void)
         cmocka_unit_test(test_variables__stay_text_that_was_escaped),
         cmocka_unit_test(test_command__fills_every_field),
         cmocka_unit_test(test_command__runs_in_a_folder_below_that_of_the_file),
+        cmocka_unit_test(test_command__that_is_a_path_is_below_where_it_runs),
+        cmocka_unit_test(test_tilde__is_the_home_directory_at_the_beginning_of_a_word),
         cmocka_unit_test(test_url__fills_every_field),
+        cmocka_unit_test(test_entries__are_taken_as_other_hosts_write_them),
+        cmocka_unit_test(test_server__that_is_wrong_costs_no_other),
         cmocka_unit_test(test_numbers_and_null__are_what_hosts_mean_by_them),
         cmocka_unit_test(test_headers__that_the_transport_sets_are_left_out_and_named),
         cmocka_unit_test(test_variable__that_is_not_set_stops_its_server_alone),

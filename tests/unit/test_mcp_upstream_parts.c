@@ -305,6 +305,33 @@ static void test_ending__is_never_longer_than_its_room(void **state)
     assert_memory_equal(text, "it ended with status 3; its last words: ", 40);
 }
 
+static void test_ending__says_what_may_be_meant_by_a_command_that_is_not_there(
+    void **state)
+{
+    static const struct {
+        const char *command;
+        const char *hint;
+    } rows[] = {
+        {"npx -y x",
+         "\"command\" is the program alone, and its arguments are \"args\""},
+        {"srv", "a program beside the configuration is \"./NAME\""},
+        {"/bin/srv", "cannot be executed: No such file or directory"},
+    };
+    static gbx_tail tail;
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        gbx_ending ending = {.no_command = ENOENT};
+        char text[256];
+        size_t len;
+
+        gbx_ending_name(&ending, rows[i].command, NULL);
+        gbx_ending_print(&ending, &tail, NULL, text, sizeof text);
+        len = strlen(text) - strlen(rows[i].hint);
+        assert_string_equal(text + len, rows[i].hint);
+    }
+}
+
 static void test_environment__of_the_configuration_comes_last(void **state)
 {
     gbx_mcp_variable mine[] = {{(char[]){"HOME"}, (char[]){"/elsewhere"}},
@@ -423,6 +450,8 @@ int main(void)
         cmocka_unit_test(test_tools__beyond_the_first_are_not_looked_at),
         cmocka_unit_test(test_tail__says_why_and_not_where),
         cmocka_unit_test(test_ending__is_never_longer_than_its_room),
+        cmocka_unit_test(
+            test_ending__says_what_may_be_meant_by_a_command_that_is_not_there),
         cmocka_unit_test(test_id__of_an_answer_is_found_where_only_the_answer_has_it),
         cmocka_unit_test(test_id__that_is_missing_is_none),
         cmocka_unit_test(test_id__may_be_written_as_text_or_with_a_fraction_of_nothing),

@@ -46,9 +46,8 @@ static void free_variables(gbx_mcp_variable *list, size_t count)
     free(list);
 }
 
-static void free_server(gbx_mcp_upstream_config *server)
+static void empty_server(gbx_mcp_upstream_config *server)
 {
-    free(server->name);
     free(server->command);
     for (size_t i = 0; i < server->arg_count; i++) {
         if (server->args[i] != NULL)
@@ -67,6 +66,12 @@ static void free_server(gbx_mcp_upstream_config *server)
     free(server->weak);
     free(server->description);
     free(server->fault);
+}
+
+static void free_server(gbx_mcp_upstream_config *server)
+{
+    empty_server(server);
+    free(server->name);
 }
 
 static void release_config(gbx_mcp_config **config)
@@ -213,6 +218,16 @@ static gbx_status read_file(int fd, const char *path, gbx_buf *buf, gbx_error *r
             return GBX_OK;
         buf->len += (size_t)n;
     }
+}
+
+/* ---- for the other parts ---------------------------------------------------- */
+
+void gbx_mcp_empty_server(gbx_mcp_upstream_config *server)
+{
+    char *name = server->name;
+
+    empty_server(server);
+    *server = (gbx_mcp_upstream_config){.name = name};
 }
 
 /* ---- public to other modules -------------------------------------------- */

@@ -7,7 +7,8 @@
  *      "glovebox": {"toolNames": "mcp_", "limits": {...}, "rules": [...]}}
  *
  * ${VAR} and ${VAR:-default} are filled in from the environment, $${VAR} is text. Strict
- * below our own key, lenient outside it: the hosts add keys of theirs.
+ * below our own key, lenient outside it: the hosts add keys of theirs. A server whose entry
+ * is wrong is disabled and says why; what else is wrong costs the whole file.
  */
 #ifndef GBX_MCP_CONFIG_CONFIG_H
 #define GBX_MCP_CONFIG_CONFIG_H
@@ -60,8 +61,10 @@ typedef struct gbx_mcp_upstream_config {
     uint32_t processes;     /* of the pool; default 1 */
     bool eager;             /* started with us instead of at the first use */
     bool disabled;
-    char *fault; /* why it cannot be used, then it is disabled: a variable is not set,
-                  * or to what cannot be used */
+    char *fault; /* why it cannot be used, then it is disabled: its entry is wrong, or a
+                  * variable is not set */
+    bool
+        is_malformed; /* its entry is wrong, with its variables: nothing else is here */
 } gbx_mcp_upstream_config;
 
 /* For people; takes unsent_headers. */

@@ -23,6 +23,9 @@ static inline gbx_mcp_reader *gbx_mcp_reader_of(gbx_json_reader *r)
 gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
                                const json_t *value, void *target);
 
+/* Nothing stays but its name: what was half read is of no use to anybody. */
+void gbx_mcp_empty_server(gbx_mcp_upstream_config *server);
+
 /* Leaves out the headers that the transport sets itself, and keeps their names. */
 gbx_status gbx_mcp_drop_own_headers(gbx_json_reader *r,
                                     gbx_mcp_upstream_config *server);

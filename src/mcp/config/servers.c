@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * servers - the entries of a hosts' file, each one server.
+ * servers - the entries of a hosts' file, each one server, as any host writes them.
  *
  * Members of the hosts that mean nothing here are passed over; those that mean something
- * must be what they are meant to be.
+ * must be what they are meant to be. An entry that is wrong cannot be used, and says why:
+ * the others can.
  */
 #include "mcp/config/parts.h"
 
@@ -55,71 +56,114 @@ static gbx_status on_variable(void *user, const char *name, const char *value)
     return gbx_mcp_keep_secret(u->r, own > u->sound ? own : u->sound, name, value);
 }
 
-/* Then it is as if it was switched off. */
-static gbx_status take_unset(gbx_mcp_reader *all, gbx_mcp_upstream_config *server)
+/* It is as if it was switched off, but says why. fault: NULL if memory is out. */
+static gbx_status put_out_of_use(gbx_mcp_reader *all, gbx_mcp_upstream_config *server,
+                                 char *fault)
 {
-    if (all->unset_count == 0)
-        return GBX_OK;
     server->disabled = true;
     free(server->fault);
-    server->fault = gbx_variables_unset(all->unset, all->unset_count);
+    server->fault = fault;
     gbx_names_cut(all->unset, 0, all->unset_count);
     all->unset_count = 0;
-    return server->fault != NULL ? GBX_OK : gbx_list_nomem(all->rules.json.err);
+    return fault != NULL ? GBX_OK : gbx_list_nomem(all->rules.json.err);
 }
 
-/* What a text must not be: `what`, for the file; or that of its variables, which are not
- * the file's, and stop their server alone: `fault`. */
-static gbx_status refuse_text(gbx_json_reader *r, gbx_mcp_upstream_config *server,
-                              const json_t *value, const char *what, const char *fault)
+static gbx_status take_unset(gbx_mcp_reader *all, gbx_mcp_upstream_config *server)
 {
-    if (!json_is_string(value) || strstr(json_string_value(value), "${") == NULL)
-        return gbx_json_refuse(r, "%s", what);
-    server->disabled = true;
-    if (server->fault == NULL)
-        server->fault = strdup(fault);
-    return server->fault != NULL ? GBX_OK : gbx_list_nomem(r->err);
+    return all->unset_count == 0
+               ? GBX_OK
+               : put_out_of_use(all, server,
+                                gbx_variables_unset(all->unset, all->unset_count));
+}
+
+/* What was refused is this server alone. */
+static gbx_status take_refusal(gbx_mcp_reader *all, gbx_mcp_upstream_config *server)
+{
+    gbx_error *err = all->rules.json.err;
+    char *fault = NULL;
+
+    if (asprintf(&fault, "its configuration is wrong at line %u, column %u: %s",
+                 err->line, err->column, err->message) < 0)
+        fault = NULL;
+    *err = (gbx_error){0};
+    gbx_mcp_empty_server(server);
+    server->is_malformed = true;
+    return put_out_of_use(all, server, fault);
+}
+
+static gbx_status fill(gbx_json_reader *r, const char *text, gbx_mcp_sound sound,
+                       char **ret)
+{
+    use u = {r, sound};
+    gbx_status status = gbx_variables_fill(text, on_variable, &u, ret, r->err);
+
+    return r->err->line == 0 ? gbx_json_placed(r, status) : status;
 }
 
 static gbx_status read_text(gbx_json_reader *r, const json_t *value,
                             gbx_mcp_sound sound, char **ret)
 {
-    use u = {r, sound};
-    gbx_status status;
-
     if (!json_is_string(value))
         return gbx_json_refuse_type(r, value, "a string");
-    status = gbx_variables_fill(json_string_value(value), on_variable, &u, ret, r->err);
-    return r->err->line == 0 ? gbx_json_placed(r, status) : status;
+    return fill(r, json_string_value(value), sound, ret);
 }
 
-/* key->offset is that of the char * in the server. */
-static gbx_status read_field(gbx_json_reader *r, const json_t *value,
-                             const gbx_json_key *key, void *target)
+/* Editors take a number and a boolean for its text. */
+static gbx_status read_value(gbx_json_reader *r, const json_t *value,
+                             gbx_mcp_sound sound, char **ret)
 {
-    entry *e = target;
+    const char *text = json_is_true(value) ? "true" : "false";
+    size_t len = strlen(text);
 
-    return read_text(r, value, GBX_MCP_PLAIN,
-                     (char **)(void *)((char *)e->server + key->offset));
+    if (json_is_number(value))
+        text = gbx_json_written(r, &len);
+    else if (!json_is_boolean(value))
+        return read_text(r, value, sound, ret);
+    *ret = strndup(text, len);
+    return *ret != NULL ? GBX_OK : gbx_list_nomem(r->err);
 }
 
-/* Relative to the file, as its other paths are. */
+/* A word of a command line, as a shell reads its beginning: "~" and "~/..." are below the
+ * home directory, "\~" is "~". */
+static gbx_status read_word(gbx_json_reader *r, const json_t *value, char **ret)
+{
+    const char *text = json_string_value(value);
+    const char *tilde = text != NULL ? text + strspn(text, "\\") : "";
+    GBX_CLEANUP(gbx_free) char *below = NULL;
+
+    if (*tilde != '~' || (tilde[1] != '/' && tilde[1] != '\0'))
+        return read_value(r, value, GBX_MCP_PLAIN, ret);
+    if (tilde > text)
+        return fill(r, text + 1, GBX_MCP_PLAIN, ret);
+    if (asprintf(&below, "${HOME}%s", tilde + 1) < 0)
+        return gbx_list_nomem(r->err);
+    return fill(r, below, GBX_MCP_PLAIN, ret);
+}
+
+/* A path is relative to the file, as its other paths are. */
+static gbx_status put_below_file(gbx_json_reader *r, char **path)
+{
+    char *below = NULL;
+
+    if (**path == '\0' || **path == '/')
+        return GBX_OK;
+    if (asprintf(&below, "%s/%s", r->base_dir, *path) < 0)
+        return gbx_list_nomem(r->err);
+    free(*path);
+    *path = below;
+    return GBX_OK;
+}
+
 static gbx_status read_cwd(gbx_json_reader *r, const json_t *value,
                            const gbx_json_key *key, void *target)
 {
     entry *e = target;
-    char *below = NULL;
-    char **cwd = &e->server->cwd;
-    gbx_status status = read_text(r, value, GBX_MCP_PLAIN, cwd);
+    gbx_status status = json_is_string(value)
+                            ? read_word(r, value, &e->server->cwd)
+                            : gbx_json_refuse_type(r, value, "a string");
     (void)key;
 
-    if (status != GBX_OK || *cwd == NULL || **cwd == '\0' || **cwd == '/')
-        return status;
-    if (asprintf(&below, "%s/%s", r->base_dir, *cwd) < 0)
-        return gbx_list_nomem(r->err);
-    free(*cwd);
-    *cwd = below;
-    return GBX_OK;
+    return status == GBX_OK ? put_below_file(r, &e->server->cwd) : status;
 }
 
 static gbx_status read_arg(gbx_json_reader *r, const json_t *value, void *target)
@@ -134,17 +178,57 @@ static gbx_status read_arg(gbx_json_reader *r, const json_t *value, void *target
     if (room == NULL)
         return gbx_list_nomem(r->err);
     server->args[server->arg_count] = NULL;
-    return read_text(r, value, GBX_MCP_PLAIN, &server->args[server->arg_count++]);
+    return read_word(r, value, &server->args[server->arg_count++]);
+}
+
+/* The command, then its arguments. */
+static gbx_status read_command_word(gbx_json_reader *r, const json_t *value,
+                                    void *target)
+{
+    gbx_mcp_upstream_config *server = target;
+
+    return server->command == NULL ? read_word(r, value, &server->command)
+                                   : read_arg(r, value, server);
 }
 
 static gbx_status read_args(gbx_json_reader *r, const json_t *value,
                             const gbx_json_key *key, void *target)
 {
     entry *e = target;
-    gbx_status status = gbx_json_read_items(r, value, read_arg, e->server);
+    bool is_command = strcmp(key->name, "command") == 0;
+    gbx_status status;
+
+    if (e->server->arg_count > 0 && json_array_size(value) > is_command)
+        return gbx_json_refuse(r, "\"command\" and \"args\" both list arguments: write "
+                                  "them in one of the two");
+    status = gbx_json_read_items(r, value, is_command ? read_command_word : read_arg,
+                                 e->server);
+    return status == GBX_OK ? gbx_mcp_keep_args(r, e->server) : status;
+}
+
+/* A program, or a list of it and its arguments. */
+static gbx_status read_command(gbx_json_reader *r, const json_t *value,
+                               const gbx_json_key *key, void *target)
+{
+    entry *e = target;
+
+    return json_is_array(value) ? read_args(r, value, key, target)
+           : json_is_string(value)
+               ? read_word(r, value, &e->server->command)
+               : gbx_json_refuse_type(r, value, "a string, or a list of strings,");
+}
+
+/* Hosts have three names for it. */
+static gbx_status read_url(gbx_json_reader *r, const json_t *value,
+                           const gbx_json_key *key, void *target)
+{
+    entry *e = target;
     (void)key;
 
-    return status == GBX_OK ? gbx_mcp_keep_args(r, e->server) : status;
+    if (e->server->url != NULL)
+        return gbx_json_refuse_key(r, "the server has another URL already: leave one "
+                                      "out");
+    return read_text(r, value, GBX_MCP_PLAIN, &e->server->url);
 }
 
 typedef struct pairs {
@@ -166,20 +250,6 @@ static gbx_status check_pair(gbx_json_reader *r, const pairs *p, const char *nam
                                           ? "this is no name of a header"
                                           : "this is no name of a variable");
     return GBX_OK;
-}
-
-/* A number is its text: editors take one for a string. */
-static gbx_status read_value(gbx_json_reader *r, const json_t *value,
-                             gbx_mcp_sound sound, char **ret)
-{
-    size_t len;
-    const char *text;
-
-    if (!json_is_number(value))
-        return read_text(r, value, sound, ret);
-    text = gbx_json_written(r, &len);
-    *ret = strndup(text, len);
-    return *ret != NULL ? GBX_OK : gbx_list_nomem(r->err);
 }
 
 static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *value,
@@ -208,8 +278,7 @@ static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *
     if (status != GBX_OK)
         return status;
     if (p->headers_of != NULL && strpbrk(room->value, "\r\n") != NULL)
-        return refuse_text(r, p->headers_of, value, "a header has no line end in it",
-                           "a variable of a header has a line end in it");
+        return gbx_json_refuse(r, "a header has no line end in it, with its variables");
     return gbx_mcp_keep_written(r,
                                 p->headers_of != NULL ? GBX_MCP_HEADER
                                                       : GBX_MCP_VARIABLE,
@@ -244,8 +313,11 @@ static gbx_status read_type(gbx_json_reader *r, const json_t *value,
         const char *name;
         gbx_mcp_transport transport;
     } types[] = {{"stdio", GBX_MCP_STDIO},
+                 {"local", GBX_MCP_STDIO},
                  {"http", GBX_MCP_HTTP},
+                 {"remote", GBX_MCP_HTTP},
                  {"streamable-http", GBX_MCP_HTTP},
+                 {"streamable_http", GBX_MCP_HTTP},
                  {"streamableHttp", GBX_MCP_HTTP},
                  {"sse", GBX_MCP_SSE}};
     entry *e = target;
@@ -335,110 +407,80 @@ static gbx_status read_ours(gbx_json_reader *r, const json_t *value,
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), e->server);
 }
 
-/* Some hosts write out what a server does not have. */
-static bool may_be_null(const char *name)
-{
-    static const char *const names[] = {"args", "env", "headers", "disabled",
-                                        "enabled"};
-
-    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
+/* Null is how some hosts write that there is none. */
 static gbx_status read_member(gbx_json_reader *r, const char *name, const json_t *value,
                               void *target)
 {
-#define FIELD(key, field)                                  \
-    {                                                      \
-        .name = (key), .read = read_field,                 \
-        .offset = offsetof(gbx_mcp_upstream_config, field) \
-    }
     static const gbx_json_key keys[] = {
-        {.name = "type", .read = read_type},
-        FIELD("command", command),
-        {.name = "args", .read = read_args},
-        {.name = "env", .read = read_env},
-        {.name = "cwd", .read = read_cwd},
-        FIELD("url", url),
-        {.name = "headers", .read = read_headers},
         {.name = "glovebox", .read = read_ours},
         {.name = "disabled", .read = read_switch},
         {.name = "enabled", .read = read_switch},
+        {.name = "type", .read = read_type},
+        {.name = "transport", .read = read_type},
+        {.name = "command", .read = read_command},
+        {.name = "args", .read = read_args},
+        {.name = "env", .read = read_env},
+        {.name = "environment", .read = read_env},
+        {.name = "cwd", .read = read_cwd},
+        {.name = "url", .read = read_url},
+        {.name = "httpUrl", .read = read_url},
+        {.name = "serverUrl", .read = read_url},
+        {.name = "headers", .read = read_headers},
     };
-#undef FIELD
-    static const char *const words[] = {"glovebox", "disabled", "enabled", "type",
-                                        "command",  "args",     "env",     "cwd",
-                                        "url",      "headers"};
+    const char *words[GBX_COUNTOF(keys)];
     entry *e = target;
-    const char *meant = gbx_mcp_slip_of(name, words, GBX_COUNTOF(words), 3);
+    const gbx_json_key *key = NULL;
+    const char *meant;
 
+    for (size_t i = 0; i < GBX_COUNTOF(keys); i++) {
+        words[i] = keys[i].name;
+        if (strcmp(keys[i].name, name) == 0)
+            key = &keys[i];
+    }
+    meant = gbx_mcp_slip_of(name, words, GBX_COUNTOF(words), 3);
     if (meant != NULL)
         return gbx_json_refuse_key(r, "there is no such key: did you mean '%s'?",
                                    meant);
-    for (size_t i = 0; i < GBX_COUNTOF(keys); i++) {
-        if (strcmp(keys[i].name, name) != 0)
-            continue;
-        /* Of a server that is switched off only our own key and the switches are looked
-         * at: its variables need not be set. */
-        if ((e->server->disabled && keys[i].read != read_ours &&
-             keys[i].read != read_switch) ||
-            (json_is_null(value) && may_be_null(name)))
-            return GBX_OK;
-        return keys[i].read(r, value, &keys[i], e);
-    }
-    return GBX_OK;
+    /* Of a server that is switched off only our own key and the switches are looked at:
+     * its variables need not be set. */
+    if (key == NULL || json_is_null(value) ||
+        (e->server->disabled && key->read != read_ours && key->read != read_switch))
+        return GBX_OK;
+    return key->read(r, value, key, e);
 }
 
-static gbx_status check_whole(gbx_json_reader *r, const json_t *value, entry *e)
+/* A command that is a path is below where it runs, or else below the file. */
+static gbx_status check_command(gbx_json_reader *r, gbx_mcp_upstream_config *server)
+{
+    if (server->command == NULL)
+        return gbx_json_refuse(r, "'command' is missing%s",
+                               server->url == NULL ? ", or a 'url'"
+                                                   : ": the 'type' is that of one");
+    if (*server->command == '\0')
+        return gbx_json_refuse(r, "the \"command\" is empty, with its variables");
+    if (server->cwd != NULL || strchr(server->command, '/') == NULL)
+        return GBX_OK;
+    return put_below_file(r, &server->command);
+}
+
+static gbx_status check_whole(gbx_json_reader *r, const entry *e)
 {
     gbx_mcp_upstream_config *server = e->server;
     const char *url = server->url;
-    gbx_status status = GBX_OK;
 
     if (!e->has_type && url != NULL)
         server->transport = GBX_MCP_HTTP;
     if (server->command != NULL && url != NULL)
         return gbx_json_refuse(r, "there are a \"command\" and a \"url\": a server has "
                                   "one of them");
-    if (url != NULL)
-        status = gbx_mcp_keep_url(r, url);
-    if (status != GBX_OK)
-        return status;
-    if (server->transport == GBX_MCP_STDIO) {
-        status = gbx_json_require(r, value, "command", "or a \"url\"");
-        if (status == GBX_OK && (server->command == NULL || *server->command == '\0'))
-            return refuse_text(r, server, json_object_get(value, "command"),
-                               "the \"command\" is empty",
-                               "the \"command\" is empty, as its variables are set");
-        return status;
-    }
+    if (server->transport == GBX_MCP_STDIO)
+        return check_command(r, server);
     if (url == NULL)
-        return gbx_json_require(r, value, "url", "the server is not a command");
+        return gbx_json_refuse(r, "'url' is missing: the server is not a command");
     if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
-        return refuse_text(
-            r, server, json_object_get(value, "url"),
-            "the \"url\" begins with http:// or https://",
-            "the \"url\" does not begin with http:// or https://, as its "
-            "variables are set");
-    return GBX_OK;
-}
-
-static gbx_status check_name(gbx_json_reader *r, const char *name)
-{
-    char clean[GBX_MCP_NAME_MAX + 1];
-
-    gbx_mcp_clean_name(name, clean);
-    if (!gbx_mcp_is_name(name))
-        return gbx_json_refuse_key(r,
-                                   "a server's name has from 1 to %d letters, "
-                                   "digits, '_', '.' and '-': write \"%s\", or take "
-                                   "them all over by 'glovebox mcp import --from FILE'",
-                                   GBX_MCP_NAME_MAX, clean);
-    if (gbx_mcp_config_server(gbx_mcp_reader_of(r)->config, name) != NULL)
-        return gbx_json_refuse_key(r, "there is a server of this name already");
-    return GBX_OK;
+        return gbx_json_refuse(r, "the URL begins with http:// or https://, with its "
+                                  "variables");
+    return gbx_mcp_keep_url(r, url);
 }
 
 static bool is_off(const json_t *value)
@@ -447,38 +489,91 @@ static bool is_off(const json_t *value)
            json_is_false(json_object_get(value, "enabled"));
 }
 
+static gbx_status read_entry(gbx_json_reader *r, const char *name, const json_t *value,
+                             gbx_mcp_upstream_config *server)
+{
+    entry e = {.server = server};
+    gbx_status status;
+
+    if (!server->disabled && !gbx_mcp_is_name(name))
+        return gbx_json_refuse_key(r,
+                                   "a server's name has from 1 to %d letters, "
+                                   "digits, '_', '.' and '-': write \"%s\", or take "
+                                   "them all over by 'glovebox mcp import --from FILE'",
+                                   GBX_MCP_NAME_MAX, server->name);
+    status = gbx_json_read_members(r, value, read_member, &e);
+    if (status == GBX_OK)
+        status = take_unset(gbx_mcp_reader_of(r), server);
+    return status == GBX_OK && !server->disabled ? check_whole(r, &e) : status;
+}
+
+static bool is_in_file(const gbx_rules_reader *rules, const char *name)
+{
+    for (size_t i = 0; i < rules->server_count; i++)
+        if (strcmp(rules->servers[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* What a server is called here whose name is none: nobody else is. */
+static void find_name(const gbx_mcp_reader *all, const char *name,
+                      char out[GBX_MCP_NAME_MAX + 1])
+{
+    char clean[GBX_MCP_NAME_MAX + 1];
+
+    gbx_mcp_clean_name(name, clean);
+    (void)snprintf(out, sizeof clean, "%s", clean);
+    for (unsigned i = 2; is_in_file(&all->rules, out) ||
+                         gbx_mcp_config_server(all->config, out) != NULL;
+         i++)
+        (void)snprintf(out, sizeof clean, "%.*s-%u", GBX_MCP_NAME_MAX - 11, clean, i);
+}
+
+static gbx_mcp_upstream_config *add_server(gbx_mcp_config *config, const char *name,
+                                           bool is_disabled)
+{
+    gbx_mcp_upstream_config *server =
+        gbx_list_room(&config->servers, config->server_count, sizeof *server);
+
+    if (server == NULL)
+        return NULL;
+    config->server_count++;
+    *server = (gbx_mcp_upstream_config){.name = strdup(name),
+                                        .args = calloc(1, sizeof(char *)),
+                                        .timeout_ms = 60000,
+                                        .start_ms = 30000,
+                                        .idle_ms = 300000,
+                                        .calls_at_once = 8,
+                                        .processes = 1,
+                                        .disabled = is_disabled};
+    return server->name != NULL && server->args != NULL ? server : NULL;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
                                const json_t *value, void *target)
 {
-    gbx_mcp_config *config = gbx_mcp_reader_of(r)->config;
-    entry e = {.server = NULL};
-    gbx_status status = check_name(r, name);
+    gbx_mcp_reader *all = gbx_mcp_reader_of(r);
+    gbx_mcp_config *config = all->config;
+    gbx_mcp_upstream_config *server =
+        (gbx_mcp_upstream_config *)(uintptr_t)gbx_mcp_config_server(config, name);
+    char own_name[GBX_MCP_NAME_MAX + 1];
+    gbx_status status;
     (void)target;
 
-    if (status != GBX_OK)
-        return status;
-    if (config->server_count == SERVERS_MAX)
+    if (server != NULL) { /* which of them is meant nobody knows */
+        status = gbx_json_refuse_key(r, "another server has this name: rename one");
+    } else if (config->server_count == SERVERS_MAX) {
         return gbx_json_refuse_key(r, "there are more than %d servers", SERVERS_MAX);
-    e.server = gbx_list_room(&config->servers, config->server_count, sizeof *e.server);
-    if (e.server == NULL)
-        return gbx_list_nomem(r->err);
-    config->server_count++;
-    *e.server = (gbx_mcp_upstream_config){.name = strdup(name),
-                                          .args = calloc(1, sizeof(char *)),
-                                          .timeout_ms = 60000,
-                                          .start_ms = 30000,
-                                          .idle_ms = 300000,
-                                          .calls_at_once = 8,
-                                          .processes = 1,
-                                          .disabled = is_off(value)};
-    if (e.server->name == NULL || e.server->args == NULL)
-        return gbx_list_nomem(r->err);
-    status = gbx_json_read_members(r, value, read_member, &e);
-    if (status == GBX_OK)
-        status = take_unset(gbx_mcp_reader_of(r), e.server);
-    if (status == GBX_OK && !e.server->disabled)
-        status = check_whole(r, value, &e);
-    return status;
+    } else {
+        if (!gbx_mcp_is_name(name))
+            find_name(all, name, own_name);
+        server =
+            add_server(config, gbx_mcp_is_name(name) ? name : own_name, is_off(value));
+        if (server == NULL)
+            return gbx_list_nomem(r->err);
+        status = read_entry(r, name, value, server);
+    }
+    return status == GBX_E_POLICY ? take_refusal(all, server) : status;
 }

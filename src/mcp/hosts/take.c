@@ -135,6 +135,23 @@ static void look_for_trouble(gbx_taking *t, const json_t *entry)
     }
 }
 
+/* Without the place in a file that nobody has, and without the advice to do what is being
+ * done. */
+static void say_why(const gbx_taking *t, const char *fault, bool is_left)
+{
+    static const char name[] = ": mcpServers.x";
+    const char *why = strstr(fault, name);
+    const char *advice;
+    char text[GBX_ERROR_MESSAGE_SIZE];
+
+    why = why != NULL ? why + sizeof name - 1 : fault;
+    why += strspn(why, ".: ");
+    advice = strstr(why, GBX_VARIABLES_IMPORT);
+    (void)snprintf(text, sizeof text, "%.*s",
+                   (int)(advice != NULL ? (size_t)(advice - why) : strlen(why)), why);
+    gbx_taking_say(t, is_left ? "it is left alone: %s" : "%s", text);
+}
+
 /* Would it be taken as ours? Variables that are not set are another question. */
 static bool is_whole(const gbx_taking *t, const json_t *entry)
 {
@@ -142,11 +159,9 @@ static bool is_whole(const gbx_taking *t, const json_t *entry)
     json_t *root = json_pack("{s:{s:o}}", "mcpServers", "x", copy);
     GBX_CLEANUP(gbx_free)
     char *text = root != NULL ? json_dumps(root, JSON_COMPACT) : NULL;
-    static const char name[] = "mcpServers.x"; /* of no interest to who has it */
     gbx_mcp_config *config = NULL;
     gbx_error err = {0};
-    const char *why;
-    char *advice;
+    const char *why = NULL;
     bool done;
 
     json_decref(root);
@@ -154,22 +169,16 @@ static bool is_whole(const gbx_taking *t, const json_t *entry)
         return false;
     done = gbx_mcp_config_parse(text, strlen(text), NULL, GBX_TRUST_OWN, &config,
                                 &err) == GBX_OK;
-    if (done && config->servers[0].fault != NULL)
-        gbx_taking_say(t, "%s", config->servers[0].fault);
-    gbx_mcp_config_free(config);
     explicit_bzero(text, strlen(text));
-    if (done)
-        return true;
-    why = err.message;
-    advice = strstr(err.message, GBX_VARIABLES_IMPORT); /* that is being done */
-    if (advice != NULL)
-        *advice = '\0';
-    if (strncmp(why, name, sizeof name - 1) == 0) {
-        why += sizeof name - 1;
-        why += strspn(why, ".: ");
-    }
-    gbx_taking_say(t, "it is left alone: %s", why);
-    return false;
+    if (!done)
+        why = err.message;
+    else if (config->servers[0].fault != NULL)
+        why = config->servers[0].fault;
+    if (why != NULL)
+        say_why(t, why, !done || config->servers[0].is_malformed);
+    done = done && !config->servers[0].is_malformed;
+    gbx_mcp_config_free(config);
+    return done;
 }
 
 /* ---- public to other modules -------------------------------------------- */

@@ -12,14 +12,26 @@
 
 #define LAST_LINES 5
 
+/* What may be meant by a command that is not there. */
+static const char *hint_of(const gbx_ending *e)
+{
+    if (e->no_command != ENOENT)
+        return "";
+    if (strchr(e->command, ' ') != NULL)
+        return ": \"command\" is the program alone, and its arguments are \"args\"";
+    return strchr(e->command, '/') == NULL
+               ? ": it is not in PATH; a program beside the configuration is \"./NAME\""
+               : "";
+}
+
 static void print_cause(const gbx_ending *e, char *text, size_t size)
 {
     if (e->no_directory != 0)
         (void)snprintf(text, size, "its directory '%s' cannot be entered: %s",
                        e->directory, strerror(e->no_directory));
     else if (e->no_command != 0)
-        (void)snprintf(text, size, "its command '%s' cannot be executed: %s",
-                       e->command, strerror(e->no_command));
+        (void)snprintf(text, size, "its command '%s' cannot be executed: %s%s",
+                       e->command, strerror(e->no_command), hint_of(e));
     else if (e->was_stopped && e->output_closed)
         (void)snprintf(text, size, "it closed its output and went on running");
     else if (e->has_status && WIFSIGNALED(e->status))

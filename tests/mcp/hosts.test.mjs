@@ -57,7 +57,7 @@ test('import: every host is read, and nothing of an entry is lost', () => {
     'files-cursor': { command: 'npx', args: ['${HOME}/d', '${HOME}'], autoApprove: ['r'] },
     'my-tickets': { url: 'https://t.example/mcp' },
     perp: { type: 'stdio', command: 'npx', args: [`${u.project}/x.js`], env: { KEY: '${INPUT_API_KEY}' }, cwd: u.project, disabled: true },
-    user: { command: 'u' },
+    user: { command: 'u', cwd: '~' },
     docs: { command: 'npx', args: ['-y', 'docs-mcp'], env: { A: 'b', 'C.d': 'eé' }, extra: { x: 1 }, glovebox: { startMs: 20000, timeoutMs: 1500 } },
     'remote-one': { url: 'https://r.example/mcp', headers: { 'X-A': 'b', Authorization: 'Bearer ${HOME}' } },
   });

@@ -250,7 +250,7 @@ test('a byte order mark before a configuration is none of it', () => {
 test('import: a folder that a server of a project names is below the project', () => {
   const file = (cwds) => Object.fromEntries(Object.entries(cwds).map(([name, cwd]) => [name, { command: 'x', cwd }]));
   const u = user({
-    'project/.mcp.json': { mcpServers: file({ a: 'sub', b: '../up', c: '/whole', d: '${HOME}/d' }) },
+    'project/.mcp.json': { mcpServers: file({ a: 'sub', b: '../up', c: '/whole', d: '${HOME}/d', n: null }) },
     'project/.vscode/mcp.json': { servers: file({ e: '${workspaceFolder}/pkg', f: 'pkg' }) },
     'project/.codex/config.toml': '[mcp_servers.g]\ncommand = "x"\ncwd = "sub"\n',
     'home/.cursor/mcp.json': { mcpServers: file({ h: 'sub' }) },
@@ -260,9 +260,41 @@ test('import: a folder that a server of a project names is below the project', (
   assert.equal(result.status, 0, result.stderr);
   assert.deepEqual(Object.fromEntries(Object.entries(u.servers()).map(([name, server]) => [name, server.cwd])), {
     a: `${u.project}/sub`, b: `${u.project}/../up`, c: '/whole', d: '${HOME}/d',
-    e: `${u.project}/pkg`, f: `${u.project}/pkg`, g: `${u.project}/sub`, h: 'sub',
+    n: u.project, e: `${u.project}/pkg`, f: `${u.project}/pkg`, g: `${u.project}/sub`, h: 'sub',
   });
   assert.equal(result.stdout.match(/note: its "cwd" is relative: here that is below the folder of the configuration\n/g).length, 1, result.stdout);
+});
+
+test('import: an entry of VS Code starts its server as VS Code does', () => {
+  const u = user({
+    'project/.vscode/mcp.json': { servers: {
+      a: { command: '~/bin/a', args: ['~/in', '\\~/text', 'x'], cwd: '~/work', env: { PATH: '/opt/bin' } },
+      b: { command: 'bin/b', env: { PATH: '${env:PATH}:/x' } } } },
+    'home/.config/Code/User/mcp.json': { servers: {
+      c: { command: './c', args: ['~'] }, d: { command: 'd', cwd: 'sub' }, e: { url: 'https://e.example/' } } },
+  });
+  const result = u.run('import', '--from', '.vscode/mcp.json', '--from', 'vscode');
+  assert.equal(result.status, 0, result.stderr);
+  assert.deepEqual(u.servers(), {
+    a: { command: '~/bin/a', args: ['~/in', '\\\\~/text', 'x'], cwd: '~/work', env: { PATH: '${PATH}:/opt/bin' } },
+    b: { command: 'bin/b', env: { PATH: '${PATH}:${PATH}:/x' }, cwd: u.project },
+    c: { command: './c', args: ['~'], cwd: '~' }, d: { command: 'd', cwd: '~/sub' }, e: { url: 'https://e.example/' },
+  });
+  assert.doesNotMatch(result.stdout, /note:/);
+});
+
+test('import: what a host does not read as the home directory is text here, and what is relative is said', () => {
+  const u = user({
+    'home/.cursor/mcp.json': { mcpServers: {
+      a: { command: 'a', args: ['~/in', '~'], env: { PATH: '/opt/bin' } }, b: { command: './b' } } },
+  });
+  const result = u.run('import');
+  assert.equal(result.status, 0, result.stderr);
+  assert.deepEqual(u.servers(), {
+    a: { command: 'a', args: ['\\~/in', '\\~'], env: { PATH: '/opt/bin' } }, b: { command: './b' },
+  });
+  assert.match(result.stdout, /b: taken\n {4}note: its "command" is relative: here that is below the folder of the configuration\n/);
+  assert.match(u.run('import', '--rewrite').stdout, /not rewritten: .*will not do here what they do there/);
 });
 
 test('import: servers of one name from many files are taken once, however often it is run', () => {

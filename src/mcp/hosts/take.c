@@ -90,22 +90,67 @@ static json_t *below(const char *folder, const char *text)
     return path.failed ? NULL : json_stringn((const char *)path.data, path.len);
 }
 
-/* Servers of a project run in its folder, or in one below it. */
-static void take_folder(const gbx_taking *t, json_t *entry)
+static bool is_tilde(const char *text)
+{
+    return text[0] == '~' && (text[1] == '/' || text[1] == '\0');
+}
+
+/* As far as it is written: not below what a variable stands for. */
+static bool is_relative(const char *text)
+{
+    return text != NULL && text[0] != '/' && !is_tilde(text) &&
+           strncmp(text, "${", 2) != 0;
+}
+
+/* VS Code adds to the PATH that it has. Every other host sets it, as we do. */
+static void take_path(json_t *entry)
+{
+    json_t *env = json_object_get(entry, "env");
+    const char *path = json_string_value(json_object_get(env, "PATH"));
+
+    if (path != NULL)
+        (void)json_object_set_new(env, "PATH", json_sprintf("${PATH}:%s", path));
+}
+
+/* VS Code alone reads "~" in an argument as the home directory, as we do. */
+static void take_tildes(const gbx_taking *t, json_t *entry)
+{
+    json_t *args = json_object_get(entry, "args");
+
+    for (size_t i = 0; i < json_array_size(args); i++) {
+        const char *text = json_string_value(json_array_get(args, i));
+        size_t escapes = text != NULL ? strspn(text, "\\") : 0;
+
+        if (text != NULL && is_tilde(text + escapes) &&
+            (escapes > 0 || t->place->host != GBX_HOST_VSCODE))
+            (void)json_array_set_new(args, i, json_sprintf("\\%s", text));
+    }
+}
+
+/* Servers of a project run in its folder, or in one below it; others of VS Code in the
+ * home directory, and of the other hosts wherever the host was started. */
+static void take_folder(gbx_taking *t, json_t *entry)
 {
     const char *folder = t->place->folder;
-    const json_t *cwd = json_object_get(entry, "cwd");
-    const char *text = json_string_value(cwd);
-    bool is_relative = text != NULL && text[0] != '/' && strncmp(text, "${", 2) != 0;
+    const char *command = json_string_value(json_object_get(entry, "command"));
+    const char *cwd = json_string_value(json_object_get(entry, "cwd"));
 
-    if (json_object_get(entry, "command") == NULL)
+    if (command == NULL)
         return;
-    if (folder[0] == '\0' && is_relative)
+    if (folder[0] == '\0' && t->place->host == GBX_HOST_VSCODE)
+        folder = "~";
+    if (folder[0] != '\0') {
+        if (cwd == NULL || is_relative(cwd))
+            (void)json_object_set_new(entry, "cwd", below(folder, cwd));
+        return;
+    }
+    if (is_relative(cwd) ||
+        (cwd == NULL && is_relative(command) && strchr(command, '/') != NULL)) {
         gbx_taking_say(
             t, "its %s is relative: here that is below the folder of the configuration",
-            "\"cwd\"");
-    else if (folder[0] != '\0' && (cwd == NULL || is_relative))
-        (void)json_object_set_new(entry, "cwd", below(folder, text));
+            cwd != NULL ? "\"cwd\"" : "\"command\"");
+        t->less = true;
+    }
 }
 
 /* What hosts do for a server and we do not. */
@@ -230,6 +275,9 @@ json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
     gbx_taking_texts(&t, ours);
     if (place->host == GBX_HOST_CODEX)
         take_codex(ours);
+    if (place->host == GBX_HOST_VSCODE)
+        take_path(ours);
+    take_tildes(&t, ours);
     take_folder(&t, ours);
     if (off_by != NULL) {
         (void)json_object_set_new(ours, "disabled", json_true());

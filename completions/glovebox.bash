@@ -103,7 +103,7 @@ _glovebox() {
             fi
             options="--form --json $policy $common"
             ;;
-        'mcp import') options="--from --config --rewrite --dry-run --trust-files $common" ;;
+        'mcp import') options="--from --config --dry-run --trust-files $common" ;;
         'mcp doctor') options="--config --json --trust-files $common" ;;
         'mcp print-config')
             options="--config --data --name $common"

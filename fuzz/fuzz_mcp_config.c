@@ -101,7 +101,7 @@ static void pattern(char *text, size_t len)
 
 static void toml(const char *text, size_t len)
 {
-    gbx_toml read = {.root = NULL};
+    json_t *read = NULL;
     gbx_error error = {0};
 
     if (gbx_toml_read(text, len, &read, &error) != GBX_OK) {
@@ -109,9 +109,7 @@ static void toml(const char *text, size_t len)
         assert(error.line >= 1);
         return;
     }
-    for (size_t i = 0; i < read.table_count; i++)
-        assert(read.tables[i].from < read.tables[i].to && read.tables[i].to <= len);
-    gbx_toml_cleanup(&read);
+    json_decref(read);
 }
 
 static void edits(const char *text, size_t len)
@@ -120,25 +118,15 @@ static void edits(const char *text, size_t len)
     gbx_view name;
     gbx_view value;
     size_t cursor = 0;
-    size_t members = 0;
 
     if (!gbx_edit_open(&edit, text, len))
         return;
     if (gbx_view_kind(edit.root) == '{' &&
-        gbx_edit_add_member(&edit, edit.root, "added", "[1]")) {
+        gbx_edit_add_member(&edit, edit.root, "added", "[1]"))
         assert(gbx_view_member(edit.root, "added").len == 3);
-        while (gbx_view_next(edit.root, &cursor, &name, &value))
-            members++;
-        for (; members > 0; members--) /* from both ends */
-            assert(gbx_edit_remove_member(&edit, edit.root,
-                                          members % 2 != 0 ? members - 1 : 0));
-        assert(!gbx_edit_remove_member(&edit, edit.root, 0));
-        cursor = 0;
-    }
     if (gbx_view_kind(edit.root) == '[' &&
         gbx_edit_add_item(&edit, edit.root, len % 3, "\"added\""))
         assert(gbx_view_next(edit.root, &cursor, &name, &value));
-    assert(gbx_edit_replace(&edit, edit.root, "{}"));
     gbx_edit_close(&edit);
 }
 

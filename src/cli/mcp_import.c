@@ -17,7 +17,6 @@ typedef struct import_args {
     gbx_opt_list from;
     const char *config;
     bool dry_run;
-    bool rewrite;
     bool trust_files;
     gbx_common_args common;
 } import_args;
@@ -31,9 +30,6 @@ static const gbx_opt rows[] = {
      "where the servers go; default: glovebox/mcp.json below $XDG_CONFIG_HOME or "
      "~/.config",
      GBX_OPT_TEXT, offsetof(import_args, config), 0, 0, NULL},
-    {"rewrite", NULL,
-     "also have the hosts start glovebox in place of the servers that were taken",
-     GBX_OPT_FLAG, offsetof(import_args, rewrite), 0, 0, NULL},
     {"dry-run", NULL, "say what would be done, and write nothing", GBX_OPT_FLAG,
      offsetof(import_args, dry_run), 0, 0, NULL},
     GBX_OPT_TRUST_FILES(import_args, trust_files),
@@ -69,6 +65,32 @@ static void read_hosts(gbx_import *im, const import_args *args)
     }
 }
 
+/* Its host goes on with a server, past us and our rules, until a person takes it out. */
+static void say_what_is_left(const gbx_import *im)
+{
+    for (size_t i = 0; i < im->place_count; i++) {
+        const gbx_import_place *at = &im->places[i];
+
+        if (at->taken.len == 0)
+            continue;
+        (void)fputs("next: take ", im->out.stream);
+        gbx_term_foreign(&im->out, (const char *)at->taken.data, at->taken.len,
+                         GBX_ESCAPE_LINE);
+        (void)fputs(" out of ", im->out.stream);
+        gbx_term_foreign(&im->out, at->place.path, strlen(at->place.path),
+                         GBX_ESCAPE_LINE);
+        if (!at->has_us) {
+            (void)fprintf(im->out.stream,
+                          ", and put in what 'glovebox mcp print-config %s --config ",
+                          gbx_host_names[at->place.host]);
+            gbx_term_foreign(&im->out, im->own_path, strlen(im->own_path),
+                             GBX_ESCAPE_LINE);
+            (void)fputs("' prints", im->out.stream);
+        }
+        (void)fputc('\n', im->out.stream);
+    }
+}
+
 static bool import_all(gbx_import *im, const import_args *args, gbx_trouble *trouble)
 {
     if (!gbx_import_open(im, args->config, args->dry_run, trouble))
@@ -90,7 +112,9 @@ static bool import_all(gbx_import *im, const import_args *args, gbx_trouble *tro
                       im->own_path, takes_rights(im) ? NARROWED : "");
     else if (!gbx_import_write(im, trouble))
         return false;
-    return !args->rewrite || gbx_import_rewrite(im, args->dry_run, trouble);
+    if (!args->dry_run)
+        say_what_is_left(im);
+    return true;
 }
 
 static int import_main(const gbx_command *self, int argc, char **argv)
@@ -128,145 +152,6 @@ static void say_backup(const gbx_import *im, const char *backup)
     (void)fputc('\n', im->out.stream);
 }
 
-/* Said where it is not the name that everybody expects. */
-static void say_name_of_us(const gbx_import *im, const char *name)
-{
-    if (name[0] != '\0' && strcmp(name, "glovebox") != 0)
-        (void)fprintf(im->out.stream, ", with glovebox as '%s'", name);
-}
-
-/* What its host would lose, of all places in that file; NULL: nothing. */
-static const char *why_left(const gbx_import *im, const gbx_import_place *place)
-{
-    size_t untaken = 0;
-    size_t less = 0;
-    size_t unapproved = 0;
-
-    for (size_t i = 0; i < im->place_count; i++)
-        if (gbx_host_same_file(im->places[i].place.path, place->place.path)) {
-            untaken += im->places[i].found - im->places[i].taken;
-            less += im->places[i].less;
-            unapproved += im->places[i].unapproved;
-        }
-    return untaken > 0 ? "servers that were not taken"
-           : less > 0
-               ? "servers that will not do here what they do there: see the notes"
-           : unapproved > 0
-               ? "servers without a known approval: look at them, and name "
-                 "the file by '--from'"
-               : NULL;
-}
-
-/* Has a place of the same file been before that one? */
-static bool is_said(const gbx_import *im, size_t index)
-{
-    const gbx_import_place *place = &im->places[index];
-
-    for (size_t i = 0; i < index; i++)
-        if (im->places[i].found > 0 &&
-            gbx_host_same_file(im->places[i].place.path, place->place.path))
-            return true;
-    return false;
-}
-
-/* A host that goes on with its servers, past us and our rules: who asked for another has
- * to hear of it, a script by the exit status. */
-static void leave_file(gbx_import *im, const gbx_import_place *place, const char *why)
-{
-    (void)fprintf(im->out.stream, "not rewritten: %s has %s\n", place->place.path, why);
-    if (im->exit == 0)
-        im->exit = gbx_status_exit(GBX_E_DATA);
-}
-
-/* What would stand in for the servers that are taken is an entry of a person's: Codex has
- * to be told by it which variables we need. */
-static bool check_entry(gbx_import *im, const gbx_import_place *place,
-                        const gbx_host_file_text *file, const json_t *needs)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
-    const json_t *servers = gbx_host_servers(file, &place->place);
-    const char *name;
-    json_t *entry;
-
-    gbx_buf_init(&why, GBX_KIB(64));
-    json_object_foreach((json_t *)(uintptr_t)servers, name, entry)
-    {
-        if (!file->is_toml || !gbx_host_is_us_with(entry, im->own_path) ||
-            gbx_host_gives(entry, needs))
-            continue;
-        (void)gbx_buf_puts(&why, "glovebox without the variables that it needs now: "
-                                 "write ");
-        (void)gbx_host_put_needs(needs, &why);
-        (void)gbx_buf_printf(&why, " into [mcp_servers.%s]", name);
-        leave_file(im, place,
-                   gbx_buf_append(&why, "", 1) ? (const char *)why.data
-                                               : "glovebox without variables");
-        return false;
-    }
-    return true;
-}
-
-static void release(json_t **value)
-{
-    json_decref(*value);
-}
-
-static bool write_place(gbx_import *im, const gbx_import_place *from, bool is_dry,
-                        gbx_trouble *trouble)
-{
-    GBX_CLEANUP(gbx_host_file_cleanup) gbx_host_file_text file = {.root = NULL};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
-    char backup[PATH_MAX];
-    char program[PATH_MAX];
-    char name[GBX_HOST_NAME_SIZE] = "";
-    GBX_CLEANUP(release) json_t *needs = gbx_host_needs(im->own_path);
-    const gbx_host_start us = {program, im->own_path, needs};
-    gbx_status status =
-        gbx_host_file_read(from->place.path, im->trust, &file, &trouble->err);
-
-    gbx_buf_init(&text, GBX_MIB(80));
-    if (status != GBX_OK) {
-        gbx_trouble_input(trouble, status);
-        return false;
-    }
-    if (!gbx_mcp_own_program(program)) {
-        status = gbx_fail(&trouble->err, GBX_E_OS, "cannot tell where this program is");
-        gbx_trouble_host(trouble, status);
-        return false;
-    }
-    if (!gbx_host_keeps(from->place.host, program) ||
-        !gbx_host_keeps(from->place.host, im->own_path)) {
-        leave_file(im, from,
-                   "no way to write '${', which is in the path of glovebox or of its "
-                   "configuration");
-        return true;
-    }
-    if (!check_entry(im, from, &file, needs))
-        return true;
-    if (!gbx_host_rewrite(&file, &from->place, &us, name, &text)) {
-        leave_file(im, from, "servers where they cannot be replaced");
-        return true;
-    }
-    if (is_dry) {
-        (void)fprintf(im->out.stream, "would rewrite %s", from->place.path);
-        say_name_of_us(im, name);
-        (void)fputc('\n', im->out.stream);
-        return true;
-    }
-    status = gbx_file_replace(from->place.path, (const char *)text.data, text.len, 0,
-                              backup, &trouble->err);
-    if (status != GBX_OK) {
-        gbx_trouble_output(trouble);
-        return false;
-    }
-    (void)fprintf(im->out.stream, "rewrote %s", from->place.path);
-    say_name_of_us(im, name);
-    say_backup(im, backup);
-    if (from->place.host == GBX_HOST_CLAUDE)
-        gbx_mcp_say_needs(im->out.stream, "  note: it needs ", needs);
-    return true;
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_import_write(gbx_import *im, gbx_trouble *trouble)
@@ -289,23 +174,6 @@ bool gbx_import_write(gbx_import *im, gbx_trouble *trouble)
     return true;
 }
 
-bool gbx_import_rewrite(gbx_import *im, bool is_dry, gbx_trouble *trouble)
-{
-    for (size_t i = 0; i < im->place_count; i++) {
-        const gbx_import_place *from = &im->places[i];
-
-        if (from->found == 0)
-            continue;
-        if (why_left(im, from) != NULL) {
-            if (!is_said(im, i))
-                leave_file(im, from, why_left(im, from));
-        } else if (!write_place(im, from, is_dry, trouble)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 const gbx_command gbx_command_mcp_import = {
     .name = "mcp import",
     .summary = "take over the servers that hosts have configured",
@@ -315,14 +183,12 @@ const gbx_command gbx_command_mcp_import = {
         "writes them into a configuration for 'glovebox mcp --config'. What is there\n"
         "stays; a server that is there already is not taken again, another of the same\n"
         "name gets a name of its own. What a project has and nobody is known to have\n"
-        "approved is taken as disabled, unless --from names the file. With --rewrite the\n"
-        "hosts start glovebox instead; a file that has a server that could not be taken,\n"
-        "is less here than there, or has no known approval, stays wholly as it is. Every\n"
-        "file that changes is kept as it was beside it. A file that cannot be read, or is\n"
-        "not rewritten, is said, and all others are taken; the exit status is 65 then, or\n"
+        "approved is taken as disabled, unless --from names the file. The hosts' files stay\n"
+        "as they are: what to take out of them, and what to put in, is said. A file that\n"
+        "cannot be read is said, and all others are taken; the exit status is 65 then, or\n"
         "66 if it may not be read.",
     .examples = "glovebox mcp import --dry-run\n"
-                "glovebox mcp import --from cursor --rewrite\n"
+                "glovebox mcp import --from cursor\n"
                 "glovebox mcp import --from ./team.json --config ./mcp.json",
     .tables = tables,
     .table_count = GBX_COUNTOF(tables),

@@ -2,8 +2,8 @@
 /*
  * mcp_import - servers of hosts, gathered into a configuration of ours.
  *
- * First everything is read and decided, then everything is written: ours first, if it
- * loads, then, if it is wanted, the hosts' files. Each file that changes has a backup.
+ * First everything is read and decided, then ours is written, if it loads, with a backup.
+ * The hosts' files stay as they are.
  */
 #ifndef GBX_CLI_MCP_IMPORT_H
 #define GBX_CLI_MCP_IMPORT_H
@@ -17,10 +17,8 @@
 typedef struct gbx_import_place {
     gbx_host_place place;
     const json_t *inputs; /* of its file, while that is read */
-    size_t found;         /* servers, without us */
-    size_t taken;         /* or there already */
-    size_t less;          /* of which something works there, and will not here */
-    size_t unapproved;    /* of those; only we have them as disabled */
+    gbx_buf taken;        /* names of servers that start here now: "a, b" */
+    bool has_us;          /* with our file */
 } gbx_import_place;
 
 typedef struct gbx_import {
@@ -39,7 +37,7 @@ typedef struct gbx_import {
     gbx_import_place places[GBX_IMPORT_PLACES_MAX];
     size_t place_count;
     char reported[PATH_MAX]; /* the last file that cannot be read */
-    int exit; /* of the first file that cannot be read or rewritten; 0: there is none */
+    int exit; /* of the first file that cannot be read; 0: there is none */
     gbx_term out;
     gbx_term err;
 } gbx_import;
@@ -58,16 +56,14 @@ void gbx_import_host(gbx_import *im, gbx_host_kind host);
 void gbx_import_file(gbx_import *im, const char *path);
 
 /* What the host keeps from being called of the server `name`, which is `ours` here, as
- * rules of ours. False: not all of it can be one, and a note has said what to write. */
-bool gbx_import_rules(gbx_import *im, const gbx_host_place *place,
+ * rules of ours. Of what cannot be one a note says what to write. */
+void gbx_import_rules(gbx_import *im, const gbx_host_place *place,
                       const gbx_host_answers *answers, const char *name,
                       const json_t *entry, const char *ours, gbx_buf *notes);
 
-/* Would our file load, as it will be? Else nothing is written: hosts would start us with
- * what we refuse. A rule may have waited for the servers that are taken now. */
+/* Would our file load, as it will be? Else nothing is written. A rule may have waited for
+ * the servers that are taken now. */
 bool gbx_import_check(gbx_import *im, gbx_trouble *trouble);
 bool gbx_import_write(gbx_import *im, gbx_trouble *trouble);
-/* Have each host start us instead, by every file of which all servers are taken. */
-bool gbx_import_rewrite(gbx_import *im, bool is_dry, gbx_trouble *trouble);
 
 #endif

@@ -149,8 +149,10 @@ bool gbx_import_check(gbx_import *im, gbx_trouble *trouble)
 
 void gbx_import_close(gbx_import *im)
 {
-    for (size_t i = 0; i < im->place_count; i++)
+    for (size_t i = 0; i < im->place_count; i++) {
         gbx_host_place_cleanup(&im->places[i].place);
+        gbx_buf_cleanup(&im->places[i].taken);
+    }
     gbx_edit_close(&im->own);
     json_decref(im->servers);
     gbx_fd_close(&im->own_lock);

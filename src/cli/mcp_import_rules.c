@@ -58,28 +58,27 @@ static void note(gbx_buf *notes, const char *before, const json_t *rule,
     (void)gbx_buf_printf(notes, "%s%s%s\n", before, text != NULL ? text : "", after);
 }
 
-/* False: it is not there, and a note says so. */
-static bool add(gbx_import *im, json_t *rule, gbx_buf *notes)
+/* Where it does not fit in, a note says so. */
+static void add(gbx_import *im, json_t *rule, gbx_buf *notes)
 {
     GBX_CLEANUP(gbx_free) char *text = gbx_json_text(rule, JSON_COMPACT);
     size_t index;
 
     if (is_there(im, rule))
-        return true;
+        return;
     if (text == NULL || !find_index(im, rule, &index) ||
         !gbx_config_add_rule(&im->own, index, text) ||
         json_array_insert(im->rules, index, rule) != 0) {
         note(notes, "the host asks about tools of it: write ", rule,
              " among the rules, where it fits in with the others");
-        return false;
+        return;
     }
     im->own_changed = true;
     note(notes, "as the host has it for tools of it, there is the rule ", rule, "");
-    return true;
 }
 
 /* A list of the only tools is rules of which only a person can say where they stand. */
-static bool check_only(const gbx_import *im, const json_t *only, const char *ours,
+static void check_only(const gbx_import *im, const json_t *only, const char *ours,
                        gbx_buf *notes)
 {
     json_t *rest = json_pack("{s:s,s:s}", "action", "deny", "server", ours);
@@ -96,21 +95,20 @@ static bool check_only(const gbx_import *im, const json_t *only, const char *our
              " after the rules that speak of them");
     json_decref(ask);
     json_decref(rest);
-    return done;
 }
 
 /* ---- public to other modules -------------------------------------------- */
 
-bool gbx_import_rules(gbx_import *im, const gbx_host_place *place,
+void gbx_import_rules(gbx_import *im, const gbx_host_place *place,
                       const gbx_host_answers *answers, const char *name,
                       const json_t *entry, const char *ours, gbx_buf *notes)
 {
     json_t *rules = gbx_host_rules(place, answers, name, entry, ours);
     const json_t *only = gbx_host_only(place, entry);
-    bool done = true;
 
     for (size_t i = 0; i < json_array_size(rules); i++)
-        done = add(im, json_array_get(rules, i), notes) && done;
+        add(im, json_array_get(rules, i), notes);
     json_decref(rules);
-    return (only == NULL || check_only(im, only, ours, notes)) && done;
+    if (only != NULL)
+        check_only(im, only, ours, notes);
 }

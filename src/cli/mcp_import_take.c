@@ -223,29 +223,27 @@ static void take_other(gbx_import *im, gbx_import_place *to, const char *name,
                        gbx_buf *notes)
 {
     char chosen[GBX_HOST_NAME_SIZE];
-    bool is_less;
     json_t *ours = gbx_host_take(&to->place, to->inputs, entry,
                                  json_string_value(json_object_get(answers->off, name)),
-                                 on_note, notes, &is_less);
+                                 on_note, notes);
     bool waits = ours != NULL && is_unapproved(answers, name, entry);
 
     if (waits)
         (void)json_object_set_new(ours, "disabled", json_true());
-    to->found++;
     if (take_entry(im, to->place.host, name, ours, chosen)) {
-        to->taken++;
-        if (!gbx_import_rules(im, &to->place, answers, name, entry, chosen, notes))
-            is_less = true;
-        waits =
-            waits && json_is_true(json_object_get(json_object_get(im->servers, chosen),
-                                                  "disabled"));
-        to->unapproved += waits;
-        if (waits)
+        const json_t *here = json_object_get(im->servers, chosen);
+        bool is_off = json_is_true(json_object_get(here, "disabled")) ||
+                      json_is_false(json_object_get(here, "enabled"));
+
+        gbx_import_rules(im, &to->place, answers, name, entry, chosen, notes);
+        if (waits && is_off)
             on_note(notes,
                     "it is taken as disabled, since it comes with the folder, and "
                     "no approval of it is known");
+        if (!is_off)
+            (void)gbx_buf_printf(&to->taken, "%s%s", to->taken.len > 0 ? ", " : "",
+                                 name);
     }
-    to->less += is_less;
     json_decref(ours);
 }
 
@@ -257,10 +255,12 @@ static void take_server(gbx_import *im, gbx_import_place *to, const char *name,
     gbx_buf_init(&notes, GBX_KIB(64));
     say_name(im, name);
     if (gbx_host_is_us(entry)) {
-        (void)fputs(gbx_host_is_us_with(entry, im->own_path)
-                        ? "that is glovebox\n"
-                        : "that is glovebox, with something else: it stays\n",
+        bool is_ours = gbx_host_is_us_with(entry, im->own_path);
+
+        (void)fputs(is_ours ? "that is glovebox\n"
+                            : "that is glovebox, with something else\n",
                     im->out.stream);
+        to->has_us = to->has_us || is_ours;
         return;
     }
     take_other(im, to, name, entry, answers, &notes);
@@ -295,7 +295,6 @@ static void take_servers(gbx_import *im, gbx_import_place *to, const json_t *ser
     } else {
         (void)fputs("  not taken: which of them are switched off cannot be read\n",
                     im->out.stream);
-        to->found = json_object_size(servers);
         report(im, path, status, &err);
     }
 }
@@ -320,6 +319,7 @@ static void take_place(gbx_import *im, gbx_host_file_text *file, gbx_host_place 
         return;
     }
     *to = (gbx_import_place){.place = *place, .inputs = gbx_host_inputs(file, place)};
+    gbx_buf_init(&to->taken, GBX_KIB(64));
     gbx_host_keep_numbers(file, place);
     im->place_count++;
     (void)fprintf(im->out.stream, "%s, ", gbx_host_title(place->host));

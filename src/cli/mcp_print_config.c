@@ -194,6 +194,29 @@ static void print_claude_command(const char *name, const char *program, const wo
     (void)fputc('\n', stderr);
 }
 
+/* This program, as a host has to start it. */
+static bool own_program(char path[PATH_MAX])
+{
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+    if (n <= 0)
+        return false;
+    path[n] = '\0';
+    return true;
+}
+
+static void print_needs(const json_t *needs)
+{
+    for (size_t i = 0; i < json_array_size(needs); i++)
+        (void)fprintf(stderr, "%s%s", i > 0 ? ", " : "Needs ",
+                      json_string_value(json_array_get(needs, i)));
+    if (json_array_size(needs) > 0)
+        (void)
+            fputs(": the configuration refers to it, and Claude Desktop passes on what "
+                  "\"env\" of this entry has, and little else\n",
+                  stderr);
+}
+
 static int print(const print_args *args, gbx_host_kind host)
 {
     GBX_CLEANUP(free_words) words w = {.count = 0};
@@ -206,7 +229,7 @@ static int print(const print_args *args, gbx_host_kind host)
 
     gbx_buf_init(&text, GBX_MIB(1));
     status = fill_words(&w, args, &trouble.err);
-    if (status == GBX_OK && !gbx_mcp_own_program(program)) {
+    if (status == GBX_OK && !own_program(program)) {
         status = gbx_fail(&trouble.err, GBX_E_OS, "cannot tell where this program is");
         gbx_trouble_host(&trouble, status);
     } else {
@@ -225,7 +248,7 @@ static int print(const print_args *args, gbx_host_kind host)
     print_missing(args, &w);
     print_places(host);
     if (host == GBX_HOST_CLAUDE)
-        gbx_mcp_say_needs(stderr, "Needs ", w.needs);
+        print_needs(w.needs);
     if (host == GBX_HOST_CLAUDE_CODE)
         print_claude_command(name, program, &w);
     (void)fwrite(text.data, 1, text.len, stdout);
@@ -284,28 +307,6 @@ static int print_config_main(const gbx_command *self, int argc, char **argv)
 }
 
 /* ---- public to other modules -------------------------------------------- */
-
-bool gbx_mcp_own_program(char path[PATH_MAX])
-{
-    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
-
-    if (n <= 0)
-        return false;
-    path[n] = '\0';
-    return true;
-}
-
-void gbx_mcp_say_needs(FILE *to, const char *before, const json_t *needs)
-{
-    for (size_t i = 0; i < json_array_size(needs); i++)
-        (void)fprintf(to, "%s%s", i > 0 ? ", " : before,
-                      json_string_value(json_array_get(needs, i)));
-    if (json_array_size(needs) > 0)
-        (void)
-            fputs(": the configuration refers to it, and Claude Desktop passes on what "
-                  "\"env\" of this entry has, and little else\n",
-                  to);
-}
 
 gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr)
 {

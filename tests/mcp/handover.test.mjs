@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// handover: what a server was in its host, it is behind us; where it cannot be, the host
-// keeps it, and that is said.
+// handover: what a server was in its host, it is behind us; where it cannot be, that is said.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,8 +33,8 @@ test('import: dollars before what a host fills in stay dollars, and a folder sta
   assert.deepEqual(u.servers().v, { command: 'v', cwd: `${folder}/sub`, args: [`$${folder}`, 'a$${HOME}'] });
 });
 
-test('print-config and import --rewrite: a host that would fill in a path is not given it', () => {
-  const u = user({ 'home/.cursor/mcp.json': { mcpServers: { a: { command: 'x' } } }, 'home/.codex/config.toml': '[mcp_servers.b]\ncommand = "y"\n' });
+test('print-config: a host that would fill in a path is not given it', () => {
+  const u = user({});
   for (const host of ['claude-code', 'cursor', 'vscode']) {
     for (const given of [['--data', 'o=/srv/${HOME}.json'], ['--config', '/srv/${HOME}.json'], ['--data', 'd=sqlite:/o.db?query=SELECT "${x}"']]) {
       const { status, stdout, stderr } = u.run('print-config', host, ...given);
@@ -45,70 +44,37 @@ test('print-config and import --rewrite: a host that would fill in a path is not
   }
   for (const host of ['claude', 'codex'])
     assert.match(u.run('print-config', host, '--data', 'o=/srv/${HOME}.json').stdout, /"o=\/srv\/\$\{HOME\}\.json"/);
-  const before = u.read('home/.cursor/mcp.json');
-  const result = u.run('import', '--rewrite', '--config', join(u.root, '${HOME}.json'));
-  assert.equal(result.status, 65, result.stderr);
-  assert.match(result.stdout, /not rewritten: .*\.cursor\/mcp\.json has no way to write '\$\{'/);
-  assert.equal(u.read('home/.cursor/mcp.json'), before);
-  assert.match(u.read('home/.codex/config.toml'), /\$\{HOME\}\.json/);
 });
 
-test('import --rewrite and print-config: Codex is told of every variable that we need', () => {
+test('print-config: Codex is told of every variable that we need', () => {
   const own = '{"mcpServers": {"a": {"command": "x", "args": ["${HOME}/${DIR}", "$${NOT}"], "envFile": "${NOT_READ}/.env", "glovebox": {"env": ["GIVEN", "LANG"]}}, /* off */ "b": {"disabled": true, "url": "${env:URL:-https://b/}", "headers": {"H": "${DIR}"}}}, "glovebox": {"secrets": {"L": {"from": "KEY_OF_L", "servers": ["a"]}}}}';
-  const codex = '[mcp_servers.figma]\nurl = "https://mcp.figma.com/mcp"\nbearer_token_env_var = "FIGMA_TOKEN"\n\n[mcp_servers.gh]\ncommand = "sh"\nargs = ["-c", "exit 0"]\nenv_vars = ["GITHUB_TOKEN"]\n';
-  const u = user({ 'home/.config/glovebox/mcp.json': own, 'home/.codex/config.toml': codex });
-  const env = { FIGMA_TOKEN: 'abc', GITHUB_TOKEN: 'def', KEY_OF_L: 'ghi-0123456789', URL: 'https://b/', DIR: 'd' };
-  const result = u.runAs({ env }, 'import', '--rewrite');
-  assert.equal(result.status, 0, result.stdout + result.stderr);
-  const line = 'env_vars = ["DIR", "GIVEN", "URL", "FIGMA_TOKEN", "GITHUB_TOKEN", "KEY_OF_L"]\n';
-  assert.ok(u.read('home/.codex/config.toml').endsWith(`\nargs = ["mcp", "--config", "${u.own}"]\n${line}`), u.read('home/.codex/config.toml'));
-  assert.ok(u.run('print-config', 'codex').stdout.endsWith(line));
+  const u = user({ 'home/.config/glovebox/mcp.json': own });
+  assert.ok(u.run('print-config', 'codex').stdout.endsWith(`\nargs = ["mcp", "--config", "${u.own}"]\nenv_vars = ["DIR", "GIVEN", "URL", "KEY_OF_L"]\n`));
   for (const host of ['claude', 'claude-code', 'cursor', 'vscode'])
     assert.doesNotMatch(u.run('print-config', host).stdout, /env_vars|DIR/);
-  assert.match(u.runAs({ env }, 'import').stdout, /that is glovebox\n/);
 });
 
-test('import --rewrite: an entry of ours in Codex that gives too little takes no server\'s place', () => {
-  const ours = (more) => `[mcp_servers.box]\ncommand = "glovebox"\nargs = ["mcp", "--config", "@HOME@/.config/glovebox/mcp.json"]\n${more}\n`;
-  const figma = '[mcp_servers.figma]\nurl = "https://mcp.figma.com/mcp"\nbearer_token_env_var = "FIGMA_TOKEN"\n';
-  const u = user({ 'home/.codex/config.toml': ours('') + figma });
-  const result = u.run('import', '--rewrite');
-  assert.equal(result.status, 65);
-  assert.match(result.stdout, /not rewritten: .*config\.toml has glovebox without the variables that it needs now: write env_vars = \["FIGMA_TOKEN"\] into \[mcp_servers\.box\]\n/);
-  assert.equal(u.read('home/.codex/config.toml'), u.fill(ours('') + figma));
-  for (const more of ['env_vars = ["X", "FIGMA_TOKEN"]\n', 'env = {FIGMA_TOKEN = "abc"}\n']) {
-    writeFileSync(join(u.home, '.codex/config.toml'), u.fill(ours(more) + figma));
-    assert.equal(u.run('import', '--rewrite').status, 0);
-    assert.equal(u.read('home/.codex/config.toml'), u.fill(ours(more)));
-  }
-});
-
-test('import --rewrite: a server that signs in there in a way that is not known here stays there', () => {
+test('import: what a host does for a server and we do not is said', () => {
   const url = 'https://r.example/mcp';
   for (const [lost, note] of [
     [{ headersHelper: '/bin/token' }, /its "headersHelper" is not run: give it a header/],
     [{ oauth: { clientId: 'x' } }, /it signs in by OAuth \("oauth"\), which is not done here/],
     [{ auth: { CLIENT_ID: 'x' } }, /it signs in by OAuth \("auth"\)/],
     [{ envFile: '.env' }, /its "envFile" is not read/],
+    [{ oauth: null, auth: false }, null],
   ]) {
-    const u = user({ 'home/.claude.json': { mcpServers: { a: { type: 'http', url, ...lost }, b: { command: 'y' } } } });
-    const before = u.read('home/.claude.json');
-    const result = u.run('import', '--rewrite');
-    assert.equal(result.status, 65, result.stdout);
-    assert.match(result.stdout, note);
-    assert.match(result.stdout, /a: taken\n[^]*not rewritten: .*\.claude\.json has servers that will not do here what they do there: see the notes\n/);
-    assert.equal(u.read('home/.claude.json'), before);
-    assert.equal(u.run('import').status, 0);
-    assert.equal(u.run('import', '--rewrite').status, 65);
+    const u = user({ 'home/.claude.json': { mcpServers: { a: { type: 'http', url, ...lost } } } });
+    const result = u.run('import');
+    assert.equal(result.status, 0, result.stderr);
+    if (note === null) assert.doesNotMatch(result.stdout, /note:/);
+    else assert.match(result.stdout, note);
   }
-  const none = user({ 'home/.claude.json': { mcpServers: { a: { type: 'http', url, oauth: null, auth: false } } } });
-  assert.equal(none.run('import', '--rewrite').status, 0);
 });
 
 test('import: a variable of Codex\'s that is no name is not passed over', () => {
   const u = user({ 'home/.codex/config.toml': '[mcp_servers.a]\ncommand = "x"\nenv_vars = [{name = "T", source = "remote"}]\n' });
-  const result = u.run('import', '--rewrite');
-  assert.equal(result.status, 65);
+  const result = u.run('import');
+  assert.equal(result.status, 0);
   assert.match(result.stdout, /a: not taken\n {4}note: it is left alone: glovebox\.env\[0\]: /);
 });
 
@@ -124,7 +90,7 @@ test('import: tools that Claude Code denies, or asks about, are that here', () =
     'project/.claude/settings.json': { permissions: { deny: ['mcp__mine__x?', 'mcp__*__drop', 'mcp__mine__y', 5] } },
     'project/.claude/settings.local.json': { permissions: { ask: ['mcp__gi*'] } },
   });
-  const result = u.run('import', '--rewrite', '--from', '.mcp.json', '--from', 'claude-code', '--from', 'cursor');
+  const result = u.run('import', '--from', '.mcp.json', '--from', 'claude-code', '--from', 'cursor');
   assert.equal(result.status, 0, result.stdout + result.stderr);
   const said = (server, action) => rules(u).filter((rule) => rule.server === server && rule.action === action).map((rule) => [rule.tool ?? '*'].flat());
   assert.deepEqual(said('github', 'deny'), [['drop', 'get?secret?alerts']]);
@@ -143,38 +109,36 @@ test('import: a rule that is taken overrules none that is there, and is overrule
   const host = { 'home/.claude.json': { mcpServers: { a: { command: 'x' } } }, 'home/.claude/settings.json': { permissions: { deny: ['mcp__a__d'], ask: ['mcp__a__q'] } } };
   const [deny, ask] = [{ action: 'deny', server: 'a', tool: 'd' }, { action: 'ask', server: 'a', tool: 'q' }];
   const [no, yes] = [{ action: 'deny', tool: 'q' }, { action: 'allow', tool: '*' }];
-  for (const [glovebox, wanted, status] of [
-    [{}, [deny, ask], 0],
-    [{ rules: [no, yes] }, [deny, no, ask, yes], 0],
-    [{ rules: [yes, no] }, [deny, yes, no], 65],
-    [{ rules: [yes, ask, no, deny] }, [yes, ask, no, deny], 0],
-    [{ defaults: { other: 'deny' } }, [deny], 65],
+  for (const [glovebox, wanted, fits] of [
+    [{}, [deny, ask], true],
+    [{ rules: [no, yes] }, [deny, no, ask, yes], true],
+    [{ rules: [yes, no] }, [deny, yes, no], false],
+    [{ rules: [yes, ask, no, deny] }, [yes, ask, no, deny], true],
+    [{ defaults: { other: 'deny' } }, [deny], false],
   ]) {
     const u = user({ ...host, 'home/.config/glovebox/mcp.json': { glovebox } });
-    const result = u.run('import', '--rewrite');
-    assert.equal(result.status, status, result.stdout + result.stderr);
+    const result = u.run('import');
+    assert.equal(result.status, 0, result.stdout + result.stderr);
     assert.deepEqual(rules(u), wanted);
-    assert.equal(u.read('home/.claude.json').includes('"a"'), status !== 0);
-    assert.equal(/write \{"action":"ask","server":"a","tool":"q"\} among the rules/.test(result.stdout), status !== 0);
+    assert.equal(/write \{"action":"ask","server":"a","tool":"q"\} among the rules/.test(result.stdout), !fits);
   }
 });
 
 test('import: the lists of tools of Codex are rules, or are said to have to be', () => {
   const toml = '[mcp_servers.a]\ncommand = "x"\ndisabled_tools = ["drop_all", "b*"]\n';
   const u = user({ 'home/.codex/config.toml': toml });
-  assert.equal(u.run('import', '--rewrite').status, 0);
+  assert.equal(u.run('import').status, 0);
   assert.deepEqual(rules(u), [{ action: 'deny', server: 'a', tool: ['drop_all', 'b\\*'] }]);
   const asked = user({ 'home/.codex/config.toml': '[mcp_servers.a]\ncommand = "x"\n[mcp_servers.a.tools.get]\n'
     + 'approval_mode = "prompt"\n[mcp_servers.a.tools.put]\napproval_mode = "approve"\n'
     + '[mcp_servers.b]\ncommand = "y"\ndefault_tools_approval_mode = "prompt"\n'
     + '[mcp_servers.c]\ncommand = "z"\ndefault_tools_approval_mode = "writes"\n' });
-  assert.equal(asked.run('import', '--rewrite').status, 0);
+  assert.equal(asked.run('import').status, 0);
   assert.deepEqual(rules(asked), [{ action: 'ask', server: 'b' }, { action: 'ask', server: 'a', tool: 'get' }]);
   const only = user({ 'home/.codex/config.toml': '[mcp_servers.a]\ncommand = "x"\nenabled_tools = ["get"]\n' });
-  const result = only.run('import', '--rewrite');
-  assert.equal(result.status, 65);
+  const result = only.run('import');
   assert.match(result.stdout, /such as \{"action":"ask","server":"a","tool":\["get"\]\}\n.*write \{"action":"deny","server":"a"\} after the rules that speak of them\n/);
   const own = only.json('home/.config/glovebox/mcp.json');
   writeFileSync(only.own, JSON.stringify({ ...own, glovebox: { rules: [{ action: 'allow', server: 'a', tool: 'get' }, { action: 'deny', server: 'a' }] } }));
-  assert.equal(only.run('import', '--rewrite').status, 0);
+  assert.doesNotMatch(only.run('import').stdout, /write \{/);
 });

@@ -6,68 +6,38 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { glovebox, user } from './user.mjs';
+import { user } from './user.mjs';
 
-const us = (u) => ({ command: glovebox, args: ['mcp', '--config', u.own] });
-
-test('import --rewrite: entries of glovebox with something else stay as they were', () => {
-  const kept = '"orders": {"command": "glovebox",   "args": ["mcp", "--data", "orders=/srv/orders.csv"]}';
-  const other = '"glovebox": {"command": "/usr/bin/glovebox", "args": ["mcp", "--config", "/other.json"]}';
-  const u = user({
-    'home/.cursor/mcp.json': `{\n  "mcpServers": {\n    // with rows\n    ${kept}, // 1\n    "fs": {"command": "x"}, // 2\n    // mine\n    ${other}\n  }\n}\n`,
-    'home/.claude.json': { mcpServers: { a: { command: 'x' }, 'glovebox-2': { command: 'glovebox', args: ['mcp', '--data', 'a=/b'] }, b: { command: 'y' } } },
-    'home/.config/Claude/claude_desktop_config.json': `{"mcpServers": {"glovebox": {"command": "not-us"}, ${kept}}}`,
-  });
-  const dry = u.run('import', '--rewrite', '--dry-run');
-  assert.match(dry.stdout, /orders: that is glovebox, with something else: it stays/);
-  assert.match(dry.stdout, /would rewrite .*\.cursor\/mcp\.json, with glovebox as 'glovebox-2'\n/);
-  const result = u.run('import', '--rewrite');
+test('import: the files of hosts stay, and what to take out of them is said', () => {
+  const files = {
+    'home/.cursor/mcp.json': '{"mcpServers": {"fs": {"command": "x"}, "off": {"command": "x", "disabled": true}, "bad": {}, "rows": {"command": "glovebox", "args": ["mcp", "--data", "a=/b"]}}}',
+    'home/.codex/config.toml': '[mcp_servers.a]\ncommand = "y"\n\n[mcp_servers."b c"]\ncommand = "y"\n\n[mcp_servers.box]\ncommand = "glovebox"\nargs = ["mcp", "--config", "@HOME@/.config/glovebox/mcp.json"]\n',
+    'project/.cursor/mcp.json': '{"mcpServers": {"new": {"command": "z"}}}',
+  };
+  const u = user(files);
+  assert.doesNotMatch(u.run('import', '--dry-run').stdout, /next:/);
+  const result = u.run('import');
   assert.equal(result.status, 0, result.stderr);
-  assert.match(result.stdout, /rewrote .*\.cursor\/mcp\.json, with glovebox as 'glovebox-2'; as it was: /);
-  assert.equal(u.read('home/.cursor/mcp.json'), `{\n  "mcpServers": {\n    // with rows\n    ${kept}, // 1\n    // mine\n    ${other},\n    "glovebox-2": {"command": "${glovebox}", "args": ["mcp", "--config", "${u.own}"]}\n  }\n}\n`);
-  assert.deepEqual(u.json('home/.claude.json').mcpServers, { 'glovebox-2': { command: 'glovebox', args: ['mcp', '--data', 'a=/b'] }, glovebox: us(u) });
-  assert.deepEqual(u.json('home/.config/Claude/claude_desktop_config.json').mcpServers,
-    { orders: { command: 'glovebox', args: ['mcp', '--data', 'orders=/srv/orders.csv'] }, glovebox: us(u) });
-});
-
-test('import --rewrite: glovebox with our configuration is there once', () => {
-  const u = user({
-    'home/.cursor/mcp.json': '{"mcpServers": {"box": {"command": "glovebox", "args": ["mcp", "--config=@HOME@/.config/glovebox/mcp.json"]}, "fs": {"command": "x"}}}',
-    'home/.codex/config.toml': '[mcp_servers.fs]\ncommand = "y"\n\n[mcp_servers.box]\ncommand = "glovebox"\nargs = ["mcp", "--config", "@HOME@/.config/glovebox/mcp.json"]\n',
-  });
-  const result = u.run('import', '--rewrite');
-  assert.equal(result.status, 0, result.stderr);
+  assert.match(result.stdout, /rows: that is glovebox, with something else\n/);
   assert.match(result.stdout, /box: that is glovebox\n/);
-  assert.equal(u.read('home/.cursor/mcp.json'), u.fill('{"mcpServers": {"box": {"command": "glovebox", "args": ["mcp", "--config=@HOME@/.config/glovebox/mcp.json"]}}}'));
-  assert.equal(u.read('home/.codex/config.toml'), u.fill('[mcp_servers.box]\ncommand = "glovebox"\nargs = ["mcp", "--config", "@HOME@/.config/glovebox/mcp.json"]\n'));
+  assert.deepEqual(result.stdout.match(/^next: .*$/gm), [
+    `next: take fs out of ${u.home}/.cursor/mcp.json, and put in what 'glovebox mcp print-config cursor --config ${u.own}' prints`,
+    `next: take a, b c out of ${u.home}/.codex/config.toml`,
+  ]);
+  for (const [name, text] of Object.entries(files)) assert.equal(u.read(name), u.fill(text));
+  assert.equal(u.run('import', '--rewrite').status, 64);
 });
 
-test('import --rewrite: Codex keeps its entries of glovebox, and what is said above tables', () => {
-  const kept = '# rows\n[mcp_servers.glovebox]\ncommand = "glovebox"\nargs = ["mcp", "--data", "a=/b"] # c\n\n[mcp_servers.glovebox.env]\nA = "b"\n\n';
-  const u = user({
-    'home/.codex/config.toml': `# top\n[mcp_servers.fs]\ncommand = "x"\n\n${kept}[mcp_servers."two"]\ncommand = "y"\n\n# theme\n[tui]\ntheme = "dark"\n\n[projects."@PROJECT@"]\ntrust_level = "trusted"\n`,
-    'project/.codex/config.toml': '[mcp_servers]\nfs = {command = "x"}\nbox = {command = "glovebox", args = ["mcp", "--data", "a=/b"]}\n',
-  });
-  const result = u.run('import', '--rewrite');
-  assert.equal(result.status, 65, result.stderr);
-  assert.equal(u.read('home/.codex/config.toml'),
-    `# top\n${kept}# theme\n[tui]\ntheme = "dark"\n\n[projects."${u.project}"]\ntrust_level = "trusted"\n\n[mcp_servers."glovebox-2"]\ncommand = "${glovebox}"\nargs = ["mcp", "--config", "${u.own}"]\n`);
-  // What stands on lines of one table is not taken apart.
-  assert.match(result.stdout, /not rewritten: .*project\/\.codex\/config\.toml has servers where they cannot be replaced/);
-  assert.match(u.read('project/.codex/config.toml'), /^fs = .*\nbox = /m);
-});
-
-test('import: from the home directory every file is read and rewritten once', () => {
+test('import: from the home directory every file is read once', () => {
   const u = user({
     'home/.cursor/mcp.json': { mcpServers: { c: { command: 'x' } } },
     'home/.codex/config.toml': '[mcp_servers.d]\ncommand = "y"\n',
   });
   const home = { cwd: u.home };
-  const result = u.runAs(home, 'import', '--rewrite', '--from', 'cursor', '--from', 'codex', '--from', 'cursor', '--from', '.cursor/mcp.json');
+  const result = u.runAs(home, 'import', '--from', 'cursor', '--from', 'codex', '--from', 'cursor', '--from', '.cursor/mcp.json');
   assert.equal(result.status, 0, result.stderr);
   assert.deepEqual(u.servers(), { c: { command: 'x' }, d: { command: 'y' } });
-  assert.equal(result.stdout.match(/^rewrote /gm).length, 2, result.stdout);
-  assert.ok(!existsSync(join(u.home, '.cursor/mcp.json.backup.2')));
+  assert.equal(result.stdout.match(/^next: /gm).length, 2, result.stdout);
   const places = u.runAs(home, 'print-config', 'cursor').stderr;
   assert.equal(places.match(/\.cursor\/mcp\.json/g).length, 1, places);
 });
@@ -81,13 +51,10 @@ test('import: a file that is broken is said with its place, and keeps no other f
     'project/x.json': { mcpServers: { d: { command: 'x' } } },
     'project/none.json': {},
   });
-  const broken = u.read('home/.cursor/mcp.json');
-  const result = u.run('import', '--rewrite');
+  const result = u.run('import');
   assert.equal(result.status, 65);
   assert.match(result.stderr, /^glovebox: .*\/\.claude\.json:1:2: .*\nglovebox: .*\/\.cursor\/mcp\.json:4:\d+: .*\n$/);
   assert.deepEqual(u.servers(), { a: { command: 'x' }, c: { command: 'z' } });
-  assert.match(u.read('home/.codex/config.toml'), /glovebox/);
-  assert.equal(u.read('home/.cursor/mcp.json'), broken);
   const files = u.run('import', '--from', 'none.json', '--from', 'not-there.json', '--from', 'x.json');
   assert.equal(files.status, 65);
   assert.match(files.stderr, /no servers in 'none\.json'.*\n.*'not-there\.json'/);
@@ -111,7 +78,7 @@ test('import: servers that were rejected in Claude Code are taken as disabled', 
   assert.match(result.stdout, /off: taken\n {4}note: it is taken as disabled, as '.*home\/\.claude\.json' has it\n/);
 });
 
-test('import: what a project has and nobody has approved is taken as disabled, and its file not rewritten', () => {
+test('import: what a project has and nobody has approved is taken as disabled', () => {
   const files = {
     'project/.mcp.json': { mcpServers: { a: { command: 'a' }, b: { command: 'b' } } },
     'project/.cursor/mcp.json': { mcpServers: { c: { command: 'c' } } },
@@ -125,25 +92,23 @@ test('import: what a project has and nobody has approved is taken as disabled, a
   };
   const u = user(files);
   const off = () => Object.entries(u.servers()).filter(([, server]) => server.disabled).map(([name]) => name);
-  const result = u.run('import', '--rewrite');
-  assert.equal(result.status, 65);
+  const result = u.run('import');
+  assert.equal(result.status, 0);
   assert.deepEqual(off(), ['b', 'c', 'd', 'e']);
   assert.match(result.stdout, /b: taken\n {4}note: it is taken as disabled, since it comes with the folder, and no approval of it is known\n/);
-  assert.deepEqual(result.stdout.match(/^not rewritten: .* has servers without a known approval: look at them, and name the file by '--from'$/gm).length, 3, result.stdout);
-  // Switched on, it would keep all of them from being loaded.
-  assert.match(result.stdout, /x: not taken\n[^]*not rewritten: .*\.vscode\/mcp\.json has servers that were not taken/);
-  assert.deepEqual(u.json('project/.vscode/mcp.json'), files['project/.vscode/mcp.json']);
+  assert.match(result.stdout, /x: not taken\n/);
+  assert.deepEqual(result.stdout.match(/^next: take .*?,? out of/gm), ['next: take a out of', 'next: take f out of', 'next: take g out of']);
   // Somebody has looked: that is said here, or to import.
   writeFileSync(u.own, u.read('home/.config/glovebox/mcp.json').replace(/,"cwd":"[^"]*","disabled":true/g, (found) => found.replace(',"disabled":true', found.includes('project"') ? ',"disabled":false' : '')));
   assert.deepEqual(off(), []);
   assert.match(u.run('import').stdout, /b: is there already[^]*c: is there already[^]*nothing to write/);
-  const seen = u.run('import', '--rewrite', '--from', 'cursor');
+  const seen = u.run('import', '--from', 'cursor');
   assert.deepEqual([seen.status, seen.stdout.includes('note')], [0, false], seen.stdout);
-  const named = u.run('import', '--rewrite', '--from', '.mcp.json', '--from', '.codex/config.toml');
+  assert.deepEqual(seen.stdout.match(/^next: take .*? out of/gm), ['next: take c out of', 'next: take g out of']);
+  const named = u.run('import', '--from', '.mcp.json', '--from', '.codex/config.toml');
   assert.equal(named.status, 0, named.stdout);
   assert.deepEqual(Object.keys(u.servers()), ['a', 'b', 'f', 'c', 'g', 'd', 'e']);
   assert.deepEqual(off(), []);
-  assert.equal(named.stdout.match(/^rewrote /gm).length, 2);
 });
 
 test('import: approval is read where hosts keep it, the project\'s own if its folder is trusted', () => {
@@ -176,13 +141,11 @@ test('import: where nobody can tell what was rejected, nothing is taken', () => 
     'home/.claude.json': { mcpServers: { b: { command: 'y' } } },
     'home/.cursor/mcp.json': { mcpServers: { c: { command: 'z' } } },
   });
-  const result = u.run('import', '--rewrite');
+  const result = u.run('import');
   assert.equal(result.status, 65);
   assert.match(result.stdout, /not taken: which of them are switched off cannot be read/);
-  assert.match(result.stdout, /not rewritten: .*\/\.mcp\.json has servers that were not taken/);
   assert.match(result.stderr, /^glovebox: .*\/\.claude\/settings\.json:1:\d+: .*\n$/);
   assert.deepEqual(u.servers(), { c: { command: 'z' } });
-  assert.deepEqual(u.json('project/.mcp.json').mcpServers, { a: { command: 'x' } });
 });
 
 test('import: numbers and null are taken as hosts mean them', () => {
@@ -237,11 +200,9 @@ test('a byte order mark before a configuration is none of it', () => {
     'project/bad.json': `${mark}{"glovebox": 5}`,
     'project/worse.json': `${mark}{"a" 5}`,
   });
-  const result = u.run('import', '--rewrite');
+  const result = u.run('import');
   assert.equal(result.status, 0, result.stderr);
   assert.equal(u.read('home/.config/glovebox/mcp.json'), `${mark}{"mcpServers": {"d": {"command": "x", "disabled": true}, "a": {"command":"x"}, "c": {"command":"z"}}}`);
-  assert.equal(u.read('home/.cursor/mcp.json'), u.fill(`${mark}{"mcpServers": {"glovebox": {"command": "@US@", "args": ["mcp", "--config", "${u.own}"]}}, "b": 1}`));
-  assert.ok(u.read('home/.codex/config.toml').startsWith(`${mark}[tui]\n`));
   assert.match(u.run('doctor').stdout, /^d +disabled$/m);
   assert.match(u.run('doctor', '--config', 'bad.json').stderr, /bad\.json:1:14: /);
   assert.match(u.run('import', '--from', 'worse.json').stderr, /worse\.json:1:6: expected ':'/);
@@ -294,7 +255,6 @@ test('import: what a host does not read as the home directory is text here, and 
     a: { command: 'a', args: ['\\~/in', '\\~'], env: { PATH: '/opt/bin' } }, b: { command: './b' },
   });
   assert.match(result.stdout, /b: taken\n {4}note: its "command" is relative: here that is below the folder of the configuration\n/);
-  assert.match(u.run('import', '--rewrite').stdout, /not rewritten: .*will not do here what they do there/);
 });
 
 test('import: servers of one name from many files are taken once, however often it is run', () => {
@@ -312,27 +272,6 @@ test('import: servers of one name from many files are taken once, however often 
   delete first['db-claude-code-2'];
   writeFileSync(u.own, JSON.stringify({ mcpServers: first }));
   assert.match(u.run('import', '--from', 'd.json').stdout, /db: is there already/);
-});
-
-test('import --rewrite: what people wrote beside the servers is theirs, whatever it is', () => {
-  const odd = '["half \\ud83d of a pair", "\\u0000", 123456789012345678901234567890, 1e400]';
-  const files = {
-    'home/.claude.json': (servers) => `{"history": ${odd}, /* c */ "a\\u0000b": 1,
-  "projects": {"@PROJECT@": {"history": ${odd}, "disabledMcpServers": ["a"], "enabledMcpjsonServers": ["c"]}, "/\\ud83d": {"mcpServers": {}}},
-  "same": 1, "same": 2, "mcpServers": {${servers('a')}}, "last": ${odd},}\n`,
-    'project/.vscode/settings.json': (servers) => `{"x": ${odd}, "mcp": {"y": ${odd}, "servers": {${servers('b')}}}, "projects": 1e400}`,
-    'project/.mcp.json': (servers) => `{"mcpServers": {${servers('c')}}}`,
-  };
-  const u = user(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, text((server) => `"${server}": {"command": "x"}`)])));
-  const result = u.run('import', '--rewrite', '--from', 'claude-code', '--from', '.vscode/settings.json');
-  assert.equal(result.stderr, '');
-  assert.equal(result.status, 0);
-  const servers = u.servers();
-  assert.deepEqual(Object.keys(servers).sort(), ['a', 'b', 'c']);
-  assert.equal(servers.a.disabled, true);
-  const entry = `"glovebox": {"command": "${glovebox}", "args": ["mcp", "--config", "${u.own}"]}`;
-  for (const [name, text] of Object.entries(files))
-    assert.equal(u.read(name), u.fill(text(() => entry)), name);
 });
 
 test('import: a server that is no JSON of ours is said where it is, behind what is not looked at', () => {
@@ -417,7 +356,7 @@ test('without a home directory, what needs one says so', () => {
   assert.equal(u.runAs({ env }, 'doctor', '--config', 'mine.json').status, 0);
 });
 
-test('import: a file of ours that does not load is refused with its place, and no host is sent to it', () => {
+test('import: a file of ours that does not load is refused with its place', () => {
   const host = { mcpServers: { a: { command: 'x' } } };
   for (const [ours, place] of [
     ['{"mcpServers": null}', '1:16: mcpServers: '],
@@ -427,7 +366,7 @@ test('import: a file of ours that does not load is refused with its place, and n
     ['{"glovebox": {"rule": []}}', '1:15: '],
   ]) {
     const u = user({ 'home/.config/glovebox/mcp.json': ours, 'project/host.json': host });
-    for (const more of [[], ['--rewrite'], ['--dry-run']]) {
+    for (const more of [[], ['--dry-run']]) {
       const result = u.run('import', '--from', 'host.json', ...more);
       assert.equal(result.status, 78, ours + result.stdout + result.stderr);
       assert.ok(result.stderr.startsWith(`glovebox: ${u.own}:${place}`), ours + result.stderr);
@@ -437,22 +376,6 @@ test('import: a file of ours that does not load is refused with its place, and n
     assert.equal(u.read('home/.config/glovebox/mcp.json'), ours);
     assert.deepEqual(u.json('project/host.json'), host);
   }
-});
-
-test('import --rewrite: a file of several places stays wholly, if a server of one was not taken', () => {
-  const files = {
-    'home/.claude.json': '{"projects": {"@PROJECT@": {"mcpServers": {"a": {"command": "x"}}}}, "mcpServers": {"b": {"type": "ws", "url": "wss://x"}, "c": {"command": "y"}}}',
-    'project/.vscode/settings.json': '{"servers": {"d": {"command": "x"}}, "mcp": {"servers": {"e": {"command": "y"}}}}',
-  };
-  const u = user(files);
-  for (const more of [['--dry-run'], []]) {
-    const result = u.run('import', '--rewrite', '--from', 'claude-code', '--from', '.vscode/settings.json', ...more);
-    assert.equal(result.status, 65);
-    assert.equal(result.stdout.match(/^not rewritten: .*\.claude\.json has servers that were not taken$/gm).length, 1, result.stdout);
-    assert.doesNotMatch(result.stdout, /rewr(i|o)te .*\.claude\.json/);
-  }
-  assert.equal(u.read('home/.claude.json'), u.fill(files['home/.claude.json']));
-  assert.match(u.read('project/.vscode/settings.json'), /"mcp": \{"servers": \{"glovebox"/);
 });
 
 test('import: a rule may wait for a server that is taken', () => {
@@ -468,7 +391,7 @@ test('import: a rule may wait for a server that is taken', () => {
 test('import: more servers than a configuration has are refused before anything is written', () => {
   const many = Object.fromEntries([...Array(257).keys()].map((i) => [`s${i}`, { command: 'x' }]));
   const u = user({ 'project/host.json': { mcpServers: many } });
-  const result = u.run('import', '--from', 'host.json', '--rewrite');
+  const result = u.run('import', '--from', 'host.json');
   assert.equal(result.status, 78);
   assert.match(result.stderr, /there are more than 256 servers/);
   assert.ok(!existsSync(u.own));

@@ -131,17 +131,6 @@ static bool fill_empty(gbx_edit *edit, gbx_view container, const gbx_buf *what)
     return splice(edit, from, to, &buf);
 }
 
-/* From what the member at from begins with, if nothing else is before it on its line. */
-static size_t line_start(const gbx_edit *edit, size_t from)
-{
-    const char *text = (const char *)edit->text.data;
-    size_t at = from;
-
-    while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t'))
-        at--;
-    return at > 0 && text[at - 1] == '\n' ? at : from;
-}
-
 /* Past the blanks after `at`, and past a comment up to the end of the line. */
 static size_t past_rest(const gbx_edit *edit, size_t at)
 {
@@ -161,31 +150,6 @@ static size_t comma_after(const gbx_edit *edit, gbx_view value)
 {
     return offset(edit, memchr(value.at + value.len, ',',
                                edit->text.len - offset(edit, value.at) - value.len));
-}
-
-static bool is_line_start(const gbx_edit *edit, size_t at)
-{
-    return at > 0 && edit->text.data[at - 1] == '\n';
-}
-
-static bool cut(gbx_edit *edit, size_t from, size_t to)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf nothing;
-
-    gbx_buf_init(&nothing, 1);
-    return splice(edit, from, to, &nothing);
-}
-
-/* A member that another follows goes with its comma. */
-static bool cut_before(gbx_edit *edit, gbx_view key, gbx_view value)
-{
-    size_t from = offset(edit, key.at);
-    size_t start = line_start(edit, from);
-    size_t to = past_rest(edit, comma_after(edit, value) + 1);
-
-    if (line_end_len(edit, to) > 0 && is_line_start(edit, start))
-        return cut(edit, start, to + line_end_len(edit, to));
-    return cut(edit, from, to);
 }
 
 /* Of the comma between the value that ends at `at` and the end of the list; 0: there is
@@ -261,34 +225,6 @@ static bool add_after(gbx_edit *edit, gbx_view last, const char *line_of,
     return splice(edit, from, to, &buf);
 }
 
-/* The last one goes with the comma after it, else with the one before it. */
-static bool cut_last(gbx_edit *edit, gbx_view key, gbx_view value, gbx_view before)
-{
-    const uint8_t *text;
-    size_t start = line_start(edit, offset(edit, key.at));
-    size_t to = offset(edit, value.at + value.len);
-    size_t comma = before.at != NULL ? comma_after(edit, before) : 0;
-    size_t closing = closing_comma(edit, to);
-    size_t rest;
-    bool ends_line;
-
-    if (closing > 0 && !cut(edit, closing, closing + 1))
-        return false;
-    text = edit->text.data;
-    rest = past_rest(edit, to);
-    ends_line = line_end_len(edit, rest) > 0;
-    if (ends_line)
-        to = rest;
-    /* With the end of the line before, if there is one after it: a comment may end so. */
-    if (is_line_start(edit, start) && ends_line)
-        start -= start > 1 && text[start - 2] == '\r' ? 2 : 1;
-    while (!is_line_start(edit, start) &&
-           (text[start - 1] == ' ' || text[start - 1] == '\t'))
-        start--;
-    return cut(edit, start, to) &&
-           (comma == 0 || closing > 0 || cut(edit, comma, comma + 1));
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_edit_open(gbx_edit *edit, const char *text, size_t len)
@@ -308,16 +244,6 @@ void gbx_edit_close(gbx_edit *edit)
     free(edit->blanked);
     gbx_buf_cleanup(&edit->text);
     *edit = (gbx_edit){.blanked = NULL};
-}
-
-bool gbx_edit_replace(gbx_edit *edit, gbx_view value, const char *json)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
-    size_t from = offset(edit, value.at);
-
-    gbx_buf_init_secret(&buf, TEXT_MAX);
-    (void)gbx_buf_puts(&buf, json);
-    return splice(edit, from, from + value.len, &buf);
 }
 
 bool gbx_edit_add_member(gbx_edit *edit, gbx_view object, const char *name,
@@ -366,23 +292,4 @@ bool gbx_edit_add_item(gbx_edit *edit, gbx_view array, size_t index, const char 
     }
     return last.at == NULL ? fill_empty(edit, array, &what)
                            : add_after(edit, last, last.at, &what);
-}
-
-bool gbx_edit_remove_member(gbx_edit *edit, gbx_view object, size_t index)
-{
-    gbx_view key;
-    gbx_view value;
-    gbx_view next_key;
-    gbx_view next;
-    gbx_view before = {NULL, 0};
-    size_t cursor = 0;
-
-    for (size_t i = 0; gbx_view_next(object, &cursor, &key, &value); i++) {
-        if (i == index)
-            return gbx_view_next(object, &cursor, &next_key, &next)
-                       ? cut_before(edit, key, value)
-                       : cut_last(edit, key, value, before);
-        before = value;
-    }
-    return false;
 }

@@ -22,13 +22,9 @@ void gbx_edit_close(gbx_edit *edit);
 
 /* Each ends all views; edit->root is the new one. json is one value. False: the text is
  * as it was. */
-bool gbx_edit_replace(gbx_edit *edit, gbx_view value, const char *json);
 bool gbx_edit_add_member(gbx_edit *edit, gbx_view object, const char *name,
                          const char *json);
 /* Before the element of that index, or as the last. */
 bool gbx_edit_add_item(gbx_edit *edit, gbx_view array, size_t index, const char *json);
-/* The member of that index, with its line if it has one and with what is said of it
- * there; comments on other lines stay. */
-bool gbx_edit_remove_member(gbx_edit *edit, gbx_view object, size_t index);
 
 #endif

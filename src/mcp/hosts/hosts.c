@@ -165,6 +165,19 @@ static void put_json_list(const char *const *args, gbx_buf *to)
     (void)gbx_buf_puts(to, "]");
 }
 
+static void put_needs(const json_t *needs, gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, "\nenv_vars = [");
+    for (size_t i = 0; i < json_array_size(needs); i++) {
+        const json_t *name = json_array_get(needs, i);
+
+        (void)gbx_buf_puts(to, i > 0 ? ", " : "");
+        (void)gbx_json_append_string(to, json_string_value(name),
+                                     json_string_length(name));
+    }
+    (void)gbx_buf_puts(to, "]");
+}
+
 /* A JSON string is a basic string of TOML, but for '/' that may be escaped: is not here. */
 static bool print_toml(const char *name, const char *command, const char *const *args,
                        const json_t *needs, gbx_buf *to)
@@ -175,10 +188,8 @@ static bool print_toml(const char *name, const char *command, const char *const 
     (void)gbx_json_append_string(to, command, strlen(command));
     (void)gbx_buf_puts(to, "\nargs = ");
     put_json_list(args, to);
-    if (json_array_size(needs) > 0) {
-        (void)gbx_buf_puts(to, "\n");
-        (void)gbx_host_put_needs(needs, to);
-    }
+    if (json_array_size(needs) > 0)
+        put_needs(needs, to);
     return gbx_buf_puts(to, "\n");
 }
 
@@ -302,28 +313,6 @@ bool gbx_host_own_path(char path[PATH_MAX])
 
     return base_path(CONFIG, from) &&
            snprintf(path, PATH_MAX, "%s/glovebox/mcp.json", from) < PATH_MAX;
-}
-
-bool gbx_host_put_needs(const json_t *needs, gbx_buf *to)
-{
-    (void)gbx_buf_puts(to, "env_vars = [");
-    for (size_t i = 0; i < json_array_size(needs); i++) {
-        const json_t *name = json_array_get(needs, i);
-
-        (void)gbx_buf_puts(to, i > 0 ? ", " : "");
-        (void)gbx_json_append_string(to, json_string_value(name),
-                                     json_string_length(name));
-    }
-    return gbx_buf_puts(to, "]");
-}
-
-bool gbx_host_put_server(const char *command, const char *const *args, gbx_buf *to)
-{
-    (void)gbx_buf_puts(to, "{\"command\": ");
-    (void)gbx_json_append_string(to, command, strlen(command));
-    (void)gbx_buf_puts(to, ", \"args\": ");
-    put_json_list(args, to);
-    return gbx_buf_puts(to, "}");
 }
 
 bool gbx_host_print(gbx_host_kind host, const char *name, const char *command,

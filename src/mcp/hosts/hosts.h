@@ -75,9 +75,5 @@ bool gbx_host_own_path(char path[PATH_MAX]);
  * an array of names of variables that the server has to get; only Codex must be told. */
 bool gbx_host_print(gbx_host_kind host, const char *name, const char *command,
                     const char *const *args, const json_t *needs, gbx_buf *to);
-/* Append env_vars = ["A"], as Codex has it. */
-bool gbx_host_put_needs(const json_t *needs, gbx_buf *to);
-/* The value of one server alone, as JSON. */
-bool gbx_host_put_server(const char *command, const char *const *args, gbx_buf *to);
 
 #endif

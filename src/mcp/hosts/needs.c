@@ -103,17 +103,3 @@ json_t *gbx_host_needs(const char *config)
                 needs);
     return needs;
 }
-
-bool gbx_host_gives(const json_t *entry, const json_t *needs)
-{
-    const json_t *names = json_object_get(entry, "env_vars");
-    const json_t *env = json_object_get(entry, "env");
-
-    for (size_t i = 0; i < json_array_size(needs); i++) {
-        const char *name = json_string_value(json_array_get(needs, i));
-
-        if (!has_text(names, name) && json_object_get(env, name) == NULL)
-            return false;
-    }
-    return true;
-}

@@ -49,17 +49,6 @@ static const char *read_all(int fd, gbx_buf *to)
     return n == 0 ? NULL : gbx_fail_reason(errno);
 }
 
-static gbx_status read_toml(gbx_host_file_text *file, gbx_error *reterr)
-{
-    gbx_toml toml = {.root = NULL};
-    gbx_status status = gbx_toml_read(file->text, file->len, &toml, reterr);
-
-    if (status == GBX_OK)
-        file->root = json_incref(toml.root);
-    gbx_toml_cleanup(&toml);
-    return status;
-}
-
 static const gbx_jsonc_wanted in_project[] = {{"mcpServers", NULL},
                                               {"disabledMcpjsonServers", NULL},
                                               {"enabledMcpjsonServers", NULL},
@@ -157,7 +146,8 @@ gbx_status gbx_host_file_read(const char *path, gbx_trust trust,
     if (file.text == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "memory is out");
     file.is_toml = n > 5 && strcmp(path + n - 5, ".toml") == 0;
-    status = file.is_toml ? read_toml(&file, reterr) : read_json(&file, reterr);
+    status = file.is_toml ? gbx_toml_read(file.text, file.len, &file.root, reterr)
+                          : read_json(&file, reterr);
     if (status == GBX_OK)
         *ret = file;
     else

@@ -129,7 +129,7 @@ static void take_tildes(const gbx_taking *t, json_t *entry)
 
 /* Servers of a project run in its folder, or in one below it; others of VS Code in the
  * home directory, and of the other hosts wherever the host was started. */
-static void take_folder(gbx_taking *t, json_t *entry)
+static void take_folder(const gbx_taking *t, json_t *entry)
 {
     const char *folder = t->place->folder;
     const char *command = json_string_value(json_object_get(entry, "command"));
@@ -149,12 +149,11 @@ static void take_folder(gbx_taking *t, json_t *entry)
         gbx_taking_say(
             t, "its %s is relative: here that is below the folder of the configuration",
             cwd != NULL ? "\"cwd\"" : "\"command\"");
-        t->less = true;
     }
 }
 
 /* What hosts do for a server and we do not. */
-static void look_for_trouble(gbx_taking *t, const json_t *entry)
+static void look_for_trouble(const gbx_taking *t, const json_t *entry)
 {
     static const char sign_in[] =
         "it signs in by OAuth (\"%s\"), which is not done here: give it a header";
@@ -176,7 +175,6 @@ static void look_for_trouble(gbx_taking *t, const json_t *entry)
         if (value == NULL || json_is_null(value) || json_is_false(value))
             continue;
         gbx_taking_say(t, rows[i].note, rows[i].key);
-        t->less = true;
     }
 }
 
@@ -261,12 +259,10 @@ const json_t *gbx_host_inputs(const gbx_host_file_text *file,
 
 json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
                       const json_t *entry, const char *off_by, gbx_host_note_fn note,
-                      void *user, bool *ret_less)
+                      void *user)
 {
-    gbx_taking t = {place, inputs, note, user, false};
+    const gbx_taking t = {place, inputs, note, user};
     json_t *ours = json_is_object(entry) ? json_deep_copy(entry) : NULL;
-
-    *ret_less = false;
 
     if (ours == NULL) {
         gbx_taking_say(&t, "it is left alone: %s", "it is no object");
@@ -284,7 +280,6 @@ json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
         gbx_taking_say(&t, "it is taken as disabled, as '%s' has it", off_by);
     }
     look_for_trouble(&t, ours);
-    *ret_less = t.less;
     if (is_whole(&t, ours))
         return ours;
     json_decref(ours);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * take - servers of a host's configuration as ours, and the host's file as one that has us
- * in their place.
+ * take - servers of a host's configuration as ours.
  *
  * Nothing of an entry is lost: members that mean nothing to us are taken over with it.
  */
@@ -67,10 +66,10 @@ typedef void (*gbx_host_note_fn)(void *user, const char *note);
 
 /* An entry of that host as ours: json_decref() it. inputs: of its file, or NULL. off_by: the
  * file that has it switched off, or NULL. NULL: it cannot be one, and a note has said why.
- * *ret_less: something of it works there and will not here, which a note has said. */
+ * So has one where something of it works there and will not here. */
 json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
                       const json_t *entry, const char *off_by, gbx_host_note_fn note,
-                      void *user, bool *ret_less);
+                      void *user);
 
 /* Is it us? With that configuration? */
 bool gbx_host_is_us(const json_t *entry);
@@ -81,24 +80,5 @@ bool gbx_host_is_us_with(const json_t *entry, const char *config);
 /* Names of the variables that a configuration of ours refers to, but for those that every
  * host gives to its servers; json_decref() it. Of a file that cannot be read: none. */
 json_t *gbx_host_needs(const char *config);
-/* Does an entry of Codex's give all of them to its server? */
-bool gbx_host_gives(const json_t *entry, const json_t *needs);
-
-/* How a host has to start us. */
-typedef struct gbx_host_start {
-    const char *command;
-    const char *config; /* by its whole path */
-    const json_t *needs;
-} gbx_host_start;
-
-/*
- * The host's file with us in place of all servers that are others, under a name that is
- * free: `name`. Servers that are us stay as they are; if one of them has that
- * configuration already, there is no other, and `name` is empty. False: it cannot be
- * changed by us.
- */
-bool gbx_host_rewrite(const gbx_host_file_text *file, const gbx_host_place *place,
-                      const gbx_host_start *us, char name[GBX_HOST_NAME_SIZE],
-                      gbx_buf *to);
 
 #endif

@@ -11,7 +11,6 @@ typedef struct gbx_taking {
     const json_t *inputs; /* what the editor asks for, or NULL */
     gbx_host_note_fn note;
     void *user;
-    bool less; /* something of it works there, and will not here */
 } gbx_taking;
 
 /* A note; format has one "%s". */

@@ -14,7 +14,6 @@ typedef struct gbx_toml_reader {
     const char *text;
     size_t at;
     size_t len;
-    size_t said; /* what is from here to the next thing is blank or comments */
     unsigned depth;
     const char *fault; /* constant, or NULL */
 } gbx_toml_reader;

@@ -35,11 +35,11 @@ _glovebox() {
     fi
     if [[ $command == mcp ]]; then
         if ((COMP_CWORD == 2)) && [[ $cur != -* ]]; then
-            COMPREPLY=($(compgen -W 'import doctor print-config' -- "$cur"))
+            COMPREPLY=($(compgen -W 'allow deny import doctor print-config' -- "$cur"))
             return
         fi
         case ${COMP_WORDS[2]} in
-        import | doctor | print-config) command="mcp ${COMP_WORDS[2]}" ;;
+        allow | deny | import | doctor | print-config) command="mcp ${COMP_WORDS[2]}" ;;
         esac
     fi
     case $prev in
@@ -103,6 +103,7 @@ _glovebox() {
             fi
             options="--form --json $policy $common"
             ;;
+        'mcp allow' | 'mcp deny') options="--config --yes --trust-files $common" ;;
         'mcp import') options="--from --config --dry-run --trust-files $common" ;;
         'mcp doctor') options="--config --json --trust-files $common" ;;
         'mcp print-config')

@@ -7,6 +7,8 @@
 
 #include <limits.h>
 
+extern const gbx_command gbx_command_mcp_allow;
+extern const gbx_command gbx_command_mcp_deny;
 extern const gbx_command gbx_command_mcp_import;
 extern const gbx_command gbx_command_mcp_doctor;
 extern const gbx_command gbx_command_mcp_print_config;

@@ -25,26 +25,12 @@ static gbx_status load(const gbx_import *im, gbx_error *reterr)
     return status;
 }
 
-/* The folder of our own file, and those above it. */
-static void make_folders(const char *path)
-{
-    char folder[PATH_MAX];
-
-    (void)snprintf(folder, sizeof folder, "%s", path);
-    for (char *at = folder + 1; *at != '\0'; at++)
-        if (*at == '/') {
-            *at = '\0';
-            (void)mkdir(folder, 0700);
-            *at = '/';
-        }
-}
-
 /* Two that are the first would each write what it has taken alone. */
 static gbx_status lock_new(gbx_import *im, gbx_error *reterr)
 {
     gbx_status status;
 
-    make_folders(im->own_path);
+    gbx_file_make_folders(im->own_path);
     status = gbx_file_lock_new(im->own_path, &im->own_lock, reterr);
     if (status == GBX_OK && access(im->own_path, F_OK) == 0)
         gbx_fd_close(&im->own_lock); /* it is there by now, and has a lock of its own */

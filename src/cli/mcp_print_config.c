@@ -3,6 +3,7 @@
  * snippet goes to standard output, where it belongs is said on standard error. */
 #include "base/cleanup.h"
 #include "base/nearest.h"
+#include "base/shell.h"
 #include "cli/failure.h"
 #include "cli/mcp_commands.h"
 #include "mcp/data/spec.h"
@@ -163,35 +164,19 @@ static void print_places(gbx_host_kind host)
     }
 }
 
-/* As a shell takes it: in quotes, unless all of it is plain. */
-static void print_word(const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_-./:=@%+,";
-
-    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
-        (void)fprintf(stderr, " %s", word);
-        return;
-    }
-    (void)fputs(" '", stderr);
-    for (const char *c = word; *c != '\0'; c++)
-        if (*c == '\'')
-            (void)fputs("'\\''", stderr);
-        else
-            (void)fputc(*c, stderr);
-    (void)fputs("'", stderr);
-}
-
 /* Claude Code has a command for it. */
 static void print_claude_command(const char *name, const char *program, const words *w)
 {
-    (void)fputs("or run:\n  claude mcp add --scope user", stderr);
-    print_word(name);
-    (void)fputs(" --", stderr);
-    print_word(program);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line;
+
+    gbx_buf_init(&line, GBX_MIB(1));
+    (void)gbx_shell_append(&line, name);
+    (void)gbx_buf_puts(&line, " --");
+    (void)gbx_shell_append(&line, program);
     for (size_t i = 0; i < w->count; i++)
-        print_word(w->list[i]);
-    (void)fputc('\n', stderr);
+        (void)gbx_shell_append(&line, w->list[i]);
+    (void)fprintf(stderr, "or run:\n  claude mcp add --scope user%.*s\n", (int)line.len,
+                  (const char *)line.data);
 }
 
 /* This program, as a host has to start it. */

@@ -2,6 +2,7 @@
 // gate: rules and people between scripts and upstream servers, with the official clients of
 // both generations; what reaches a server is counted by the server.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,11 +70,15 @@ async function open(way, ours, person) {
     return person(request.params);
   }), {
     command, args: ['mcp', '--config', config], stderr: 'pipe',
-    env: { ...process.env, GATE_TEST_TOKEN: SECRET },
+    env: { ...process.env, GATE_TEST_TOKEN: SECRET, XDG_STATE_HOME: at },
   });
   clients.push(client);
+  const run = (file, args, input = '') => spawnSync(file, args, { input, encoding: 'utf8',
+    env: { ...process.env, GATE_TEST_TOKEN: SECRET, XDG_STATE_HOME: at } });
   return {
     client, asked, config,
+    glovebox: (...args) => run(command, ['mcp', ...args, '--config', config]),
+    inTerminal: (input, ...args) => run('script', ['-qec', [command, 'mcp', ...args, '--config', config].join(' '), '/dev/null'], input),
     reached: () => readFileSync(calls, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)),
     lines: () => readFileSync(log, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)),
     log: () => readFileSync(log, 'utf8'),
@@ -201,6 +206,33 @@ test('grants: always is written as a rule that the next server starts with', asy
   await box.client.close();
   assert.deepEqual(JSON.parse(readFileSync(box.config, 'utf8')).glovebox.rules,
     [{ action: 'allow', server: 'counting', tool: 'change' }]);
+});
+
+test('allow and deny: a person says so in a terminal, and it is in effect without a restart', async (t) => {
+  const box = await open('v1', {}, null);
+  t.after(() => box.client.close());
+  const discover = async () => text(await box.client.callTool({ name: 'discover', arguments: { server: 'counting' } }));
+  assert.match(text(await box.call('change')), /run `glovebox mcp allow counting change --config [^ ]+`/);
+  assert.match(await discover(), /^counting\.look\(.*?\) - .*^counting\.change\(.*?\) \(asks a person\) - /ms);
+
+  const alone = box.glovebox('allow', 'counting', 'change');
+  assert.deepEqual([alone.status, /a person decides this: run it in a terminal, or with '--yes'/.test(alone.stderr)], [64, true], alone.stderr);
+  const no = box.inTerminal('n\n', 'allow', 'counting', 'change');
+  assert.match(no.stdout, /Every call of the tool 'change' of the server 'counting', with any arguments, is made without asking/);
+  assert.equal(no.status, 1);
+  assert.equal((await box.call('change')).isError, true);
+  assert.equal(box.inTerminal('y\n', 'allow', 'counting', 'change').status, 0);
+  assert.ok(!(await box.call('change')).isError);
+  assert.match(await discover(), /^counting\.change\(.*?\) - /m);
+
+  const denied = box.glovebox('deny', 'counting', 'look', '--yes');
+  assert.match(denied.stderr, /is refused\nin all sessions with .*\nwritten to .*\/glovebox\/grants\.json\n$/s);
+  assert.match(text(await box.call('look')), /^DENIED: a person has denied this tool/);
+  assert.match(await discover(), /counting\.look\(.*\) \(denied\) - /);
+  const found = await box.client.callTool({ name: 'execute', arguments: { code: "return (await discover('look')).find((t) => t.tool === 'look').approval" } });
+  assert.equal(found.structuredContent.result, 'denied');
+  assert.match(box.glovebox('allow', 'cuonting', 'x', '--yes').stderr, /there is no server 'cuonting' in '.*': did you mean 'counting'\?/);
+  assert.equal(box.reached().length, 1);
 });
 
 test('grants: always is no change of the configuration, but beside the edit of another it is', async () => {

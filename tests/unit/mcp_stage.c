@@ -369,12 +369,18 @@ int stage_setup(void **state)
     if (mkdtemp(folder) == NULL)
         return -1;
     (void)snprintf(path, sizeof path, "%s/mcp.json", folder);
-    return 0;
+    return setenv("XDG_STATE_HOME", folder, 1); /* nobody's grants but the test's */
 }
 
 int stage_teardown(void **state)
 {
     (void)state;
+    char grants[80];
+
     (void)unlink(path);
+    (void)snprintf(grants, sizeof grants, "%s/glovebox/grants.json", folder);
+    (void)unlink(grants);
+    (void)snprintf(grants, sizeof grants, "%s/glovebox", folder);
+    (void)rmdir(grants);
     return rmdir(folder);
 }

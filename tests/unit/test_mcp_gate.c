@@ -3,6 +3,7 @@
  * mcp_gate - calls on their way: what reaches a server, how often, with which bytes, and
  * what comes back of it.
  */
+#include "mcp/config/replace.h"
 #include "mcp/gate/parts.h"
 #include "mcp_stage.h"
 
@@ -10,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <jansson.h>
 
@@ -54,6 +56,120 @@ static void test_deny__is_said_before_a_server_is_started(void **state)
     assert_string_equal(o.code, "DENIED");
     assert_string_equal(o.message, "the rules do not allow this call: it is Friday");
     assert_int_equal(played.learned + played.started + p.asked, 0);
+    close_gate();
+}
+
+/* What a person runs beside the server. */
+static void grant(const char *tool, gbx_grant what)
+{
+    gbx_grants_file *grants = gbx_grants_file_new(path);
+    gbx_error err = {0};
+
+    assert_non_null(grants);
+    if (gbx_grants_file_put(grants, "files", tool, what, &err) != GBX_OK)
+        fail_msg("%s", err.message);
+    gbx_grants_file_free(grants);
+}
+
+static void write_grants(const char *text, mode_t mode)
+{
+    gbx_grants_file *grants = gbx_grants_file_new(path);
+    const char *file = gbx_grants_file_path(grants);
+
+    assert_int_equal(gbx_file_replace(file, text, strlen(text), 0, NULL, NULL), GBX_OK);
+    assert_int_equal(chmod(file, mode), 0);
+    gbx_grants_file_free(grants);
+}
+
+static const char *mark(const char *tool)
+{
+    char text[100];
+    gbx_view view;
+
+    (void)snprintf(text, sizeof text, "{\"name\":\"%s\"}", tool);
+    assert_true(gbx_view_open(text, strlen(text), &view));
+    return gbx_gate_mark(gate, "files", view);
+}
+
+static void test_grant__decides_from_the_next_call_on(void **state)
+{
+    gbx_mcp_request nobody = {.can_ask = false};
+    outcome o;
+    char command[200];
+    (void)state;
+
+    open_gate("");
+    o = call(&nobody, "plain", "{}", "");
+    assert_string_equal(o.code, "NEEDS_APPROVAL");
+    (void)snprintf(command, sizeof command,
+                   "ask the person to run `glovebox mcp allow files plain --config %s`",
+                   path);
+    assert_non_null(strstr(o.message, command));
+    assert_string_equal(mark("plain"), "asks a person");
+
+    grant("plain", GBX_GRANT_ALLOW);
+    assert_string_equal(call(&nobody, "plain", "{}", "").code, "");
+    assert_string_equal(call(&nobody, "plain", "{\"a\":1}", "r").code, "");
+    assert_non_null(strstr(lines, "\"answer\":\"allowed for good\""));
+    assert_string_equal(mark("plain"), "");
+    assert_string_equal(call(&nobody, "write_file", "{}", "").code, "NEEDS_APPROVAL");
+
+    grant("plain", GBX_GRANT_DENY);
+    grant("read_file", GBX_GRANT_DENY);
+    assert_string_equal(call(&nobody, "plain", "{}", "").code, "DENIED");
+    o = call(&nobody, "read_file", "{}", "");
+    assert_string_equal(o.code, "DENIED");
+    assert_non_null(strstr(o.message, "by 'glovebox mcp deny'"));
+    assert_string_equal(mark("read_file"), "denied");
+    close_gate();
+}
+
+static void test_grant__is_of_its_configuration_and_below_what_is_denied(void **state)
+{
+    gbx_mcp_request nobody = {.can_ask = false};
+    (void)state;
+
+    open_gate("\"rules\": [{\"action\": \"deny\", \"tool\": \"plain\"}]");
+    grant("plain", GBX_GRANT_ALLOW);
+    assert_non_null(
+        strstr(call(&nobody, "plain", "{}", "").message, "the rules do not allow"));
+    write_grants("{\"/other.json\": {\"files\": {\"write_file\": \"allow\"}}}", 0600);
+    assert_string_equal(call(&nobody, "write_file", "{}", "").code, "NEEDS_APPROVAL");
+    close_gate();
+}
+
+static void test_grants__that_nobody_can_tell_let_nothing_pass(void **state)
+{
+    gbx_mcp_request nobody = {.can_ask = false};
+    outcome o;
+    (void)state;
+
+    open_gate("");
+    write_grants("{}", 0602);
+    o = call(&nobody, "read_file", "{}", "");
+    assert_string_equal(o.code, "DENIED");
+    assert_non_null(strstr(o.message, "chmod go-w"));
+    assert_string_equal(mark("read_file"), "denied");
+    write_grants("[1]", 0600);
+    o = call(&nobody, "read_file", "{}", "");
+    assert_non_null(strstr(o.message, "are no JSON object"));
+    write_grants("{}", 0600);
+    assert_string_equal(call(&nobody, "read_file", "{}", "").code, "");
+    close_gate();
+}
+
+static void test_mark__says_what_depends_on_arguments(void **state)
+{
+    (void)state;
+
+    open_gate("\"rules\": [{\"action\": \"ask\", \"tool\": \"plain\", \"args\": "
+              "{\"path\": \"/srv/**\"}}, {\"action\": \"ask\", \"tool\": \"lies\", "
+              "\"args\": {\"a\": 1}}, {\"action\": \"allow\", \"tool\": \"plain\"}, "
+              "{\"action\": \"deny\", \"tool\": [\"plain\", \"write_*\"]}]");
+    write_grants("{}", 0600);
+    assert_string_equal(mark("plain"), "depends on arguments");
+    assert_string_equal(mark("lies"), "asks a person");
+    assert_string_equal(mark("write_file"), "denied");
     close_gate();
 }
 
@@ -377,6 +493,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_default__reads_pass_and_others_need_a_person),
         cmocka_unit_test(test_deny__is_said_before_a_server_is_started),
+        cmocka_unit_test(test_grant__decides_from_the_next_call_on),
+        cmocka_unit_test(test_grant__is_of_its_configuration_and_below_what_is_denied),
+        cmocka_unit_test(test_grants__that_nobody_can_tell_let_nothing_pass),
+        cmocka_unit_test(test_mark__says_what_depends_on_arguments),
         cmocka_unit_test(test_arguments__that_parsers_read_differently_go_nowhere),
         cmocka_unit_test(test_arguments__that_are_refused_are_named),
         cmocka_unit_test(test_arguments__reach_the_server_as_they_were_judged),

@@ -31,11 +31,20 @@ static void write_name(gbx_view name, gbx_buf *to)
     gbx_buf_cleanup(&text);
 }
 
+/* What the rules will say, where it is not simply done. */
+static void write_mark(const gbx_mcp_code *code, const gbx_search_doc *doc, gbx_buf *to)
+{
+    const char *mark = gbx_gate_mark(code->gate, doc->server, doc->tool);
+
+    if (mark[0] != '\0')
+        (void)gbx_buf_printf(to, " (%s)", mark);
+}
+
 /* ---- names ----------------------------------------------------------------------------- */
 
 /* A line a server; after a search, a line a tool, best first. */
-static void write_names(const gbx_search_doc *docs, size_t count, bool in_order,
-                        gbx_buf *to)
+static void write_names(const gbx_mcp_code *code, const gbx_search_doc *docs,
+                        size_t count, bool in_order, gbx_buf *to)
 {
     const char *server = "";
 
@@ -49,6 +58,7 @@ static void write_names(const gbx_search_doc *docs, size_t count, bool in_order,
         else
             (void)gbx_buf_puts(to, ", ");
         write_name(gbx_view_member(docs[i].tool, "name"), to);
+        write_mark(code, &docs[i], to);
         if (in_order)
             (void)gbx_buf_puts(to, "\n");
         server = docs[i].server;
@@ -84,7 +94,8 @@ static bool is_composed(gbx_view schema)
 }
 
 /* files.read_text_file({path, head?, tail?}) - Read a file. */
-static void write_summary(const gbx_search_doc *doc, gbx_buf *to)
+static void write_summary(const gbx_mcp_code *code, const gbx_search_doc *doc,
+                          gbx_buf *to)
 {
     gbx_view schema = gbx_view_member(doc->tool, "inputSchema");
     gbx_view members = gbx_view_member(schema, "properties");
@@ -111,9 +122,27 @@ static void write_summary(const gbx_search_doc *doc, gbx_buf *to)
     }
     if (is_composed(schema) && count <= MEMBERS_MAX)
         (void)gbx_buf_puts(to, count > 0 ? ", ..." : "...");
-    (void)gbx_buf_puts(to, "}) - ");
+    (void)gbx_buf_puts(to, "})");
+    write_mark(code, doc, to);
+    (void)gbx_buf_puts(to, " - ");
     gbx_declare_summary(to, doc->tool, SUMMARY_MAX);
     (void)gbx_buf_puts(to, "\n");
+}
+
+/* ---- types ------------------------------------------------------------------------------- */
+
+static void write_types(const gbx_mcp_code *code, const gbx_search_doc *docs,
+                        size_t count, gbx_buf *to)
+{
+    gbx_declare(to, docs, count);
+    for (size_t i = 0; i < count; i++) {
+        if (gbx_gate_mark(code->gate, docs[i].server, docs[i].tool)[0] == '\0')
+            continue;
+        (void)gbx_buf_printf(to, "[%s.", docs[i].server);
+        write_name(gbx_view_member(docs[i].tool, "name"), to);
+        write_mark(code, &docs[i], to);
+        (void)gbx_buf_puts(to, "]\n");
+    }
 }
 
 /* ---- the reply --------------------------------------------------------------------------- */
@@ -231,12 +260,12 @@ static bool write_found(const struct discovery *d, gbx_buf *to)
     if (total == 0)
         write_nothing(d->code, q, to);
     else if (types)
-        gbx_declare(to, docs, count);
+        write_types(d->code, docs, count, to);
     else if (strcmp(detail, "names") == 0)
-        write_names(docs, count, is_search, to);
+        write_names(d->code, docs, count, is_search, to);
     else
         for (size_t i = 0; i < count; i++)
-            write_summary(&docs[i], to);
+            write_summary(d->code, &docs[i], to);
     if (count < total)
         (void)gbx_buf_printf(to, "[the best %zu of %zu that fit; narrow the query]\n",
                              count, total);

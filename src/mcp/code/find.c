@@ -120,6 +120,7 @@ void gbx_code_find_json(const gbx_mcp_code *code, const gbx_code_query *query,
     (void)gbx_buf_puts(to, "[");
     for (size_t i = 0; i < count; i++) {
         gbx_view name = gbx_view_member(docs[i].tool, "name");
+        const char *mark;
         gbx_buf text;
 
         if (gbx_view_kind(name) != '"')
@@ -132,6 +133,9 @@ void gbx_code_find_json(const gbx_mcp_code *code, const gbx_code_query *query,
         gbx_declare_summary(&text, docs[i].tool, 160);
         (void)gbx_buf_puts(to, ",\"summary\":");
         (void)gbx_json_append_string(to, text.data, text.len);
+        mark = gbx_gate_mark(code->gate, docs[i].server, docs[i].tool);
+        if (mark[0] != '\0')
+            (void)gbx_buf_printf(to, ",\"approval\":\"%s\"", mark);
         if (wants_types) {
             text.len = 0;
             gbx_declare_tool(&text, docs[i].tool);

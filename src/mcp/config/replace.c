@@ -137,6 +137,19 @@ gbx_status gbx_file_lock_new(const char *path, int *ret_fd, gbx_error *reterr)
     return lock_within(&file, LOCK_MS, ret_fd, reterr);
 }
 
+void gbx_file_make_folders(const char *path)
+{
+    char folder[PATH_MAX];
+
+    (void)snprintf(folder, sizeof folder, "%s", path);
+    for (char *at = folder + 1; *at != '\0'; at++)
+        if (*at == '/') {
+            *at = '\0';
+            (void)mkdir(folder, 0700);
+            *at = '/';
+        }
+}
+
 gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
                             mode_t withheld, char backup[PATH_MAX], gbx_error *reterr)
 {

@@ -25,6 +25,10 @@ gbx_status gbx_file_lock_within(const char *path, gbx_trust trust, int wait_ms,
  * find one. Where nothing can be written, there is no lock, and *ret_fd stays. */
 gbx_status gbx_file_lock_new(const char *path, int *ret_fd, gbx_error *reterr);
 
+/* The folder of the file at path, and those above it, for the user alone where they are
+ * not there. */
+void gbx_file_make_folders(const char *path);
+
 /*
  * Write len bytes as the file at path; its mode stays, but for the bits in withheld, one
  * that is new has 0600. A symbolic link is followed. backup, if not NULL, gets the path under which the old

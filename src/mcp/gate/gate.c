@@ -137,10 +137,40 @@ static const char *reason_of(const gbx_gate_call *call)
                                     : NULL;
 }
 
+/* What a person has said for good goes before the rules, but for what they deny. False:
+ * the call is over. */
+static bool follow_grant(gbx_gate_call *call)
+{
+    gbx_error err = {0};
+    gbx_grant grant;
+
+    if (gbx_grants_file_find(call->gate->standing, call->server, call->tool, &grant,
+                             &err) != GBX_OK) {
+        gbx_gate_refuse(call, "DENIED",
+                        "nobody can tell whether a person has denied this tool: %s",
+                        err.message);
+        return false;
+    }
+    if (grant == GBX_GRANT_DENY) {
+        call->answer = "denied for good";
+        gbx_gate_refuse(call, "DENIED",
+                        "a person has denied this tool for good, by 'glovebox mcp "
+                        "deny'");
+        return false;
+    }
+    if (grant != GBX_GRANT_ALLOW || call->verdict.action != GBX_GATE_ASK)
+        return true;
+    call->answer = "allowed for good";
+    gbx_gate_pass(call);
+    return false;
+}
+
 static void follow(gbx_gate_call *call)
 {
     const char *reason = reason_of(call);
 
+    if (!follow_grant(call))
+        return;
     switch (call->verdict.action) {
     case GBX_GATE_DENY:
         gbx_gate_refuse(call, "DENIED", "the rules do not allow this call%s%s",
@@ -322,6 +352,11 @@ gbx_status gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the gate");
     gate->loop = loop;
     gate->config = config;
+    gate->standing = gbx_grants_file_new(config->path);
+    if (gate->standing == NULL) {
+        free(gate);
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the gate");
+    }
     gate->upstreams = upstreams;
     gate->calls_end = &gate->calls;
     gate->questions_ns = gbx_clock_now_ns();
@@ -351,6 +386,7 @@ void gbx_gate_free(gbx_gate *gate)
     }
     gbx_gate_sift_end_all(gate);
     gbx_gate_end_trails(gate);
+    gbx_grants_file_free(gate->standing);
     free(gate);
 }
 
@@ -399,6 +435,35 @@ void gbx_gate_cancel(gbx_gate_call *call)
 bool gbx_gate_is_asking(const gbx_gate_call *call)
 {
     return call->state == GBX_GATE_ASKING || call->state == GBX_GATE_QUEUED;
+}
+
+const char *gbx_gate_mark(const gbx_gate *gate, const char *server, gbx_view tool)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
+    gbx_view reads =
+        gbx_view_member(gbx_view_member(tool, "annotations"), "readOnlyHint");
+    gbx_gate_hint hint =
+        gbx_view_is_true(reads) ? GBX_GATE_HINT_READS : GBX_GATE_HINT_OTHER;
+    gbx_grant grant = GBX_GRANT_NONE;
+    gbx_gate_action action;
+    gbx_error err = {0};
+    bool depends;
+
+    gbx_buf_init(&name, GBX_TOOL_NAME_MAX + 1);
+    if (!gbx_view_append_text(gbx_view_member(tool, "name"), &name) ||
+        !gbx_buf_append(&name, "", 1))
+        return "";
+    action = gbx_gate_outlook(gate->config->rules, server, (const char *)name.data,
+                              hint, &depends);
+    if (gbx_grants_file_find(gate->standing, server, (const char *)name.data, &grant,
+                             &err) != GBX_OK ||
+        grant == GBX_GRANT_DENY)
+        return "denied";
+    if (depends)
+        return "depends on arguments";
+    if (action == GBX_GATE_ASK)
+        return grant == GBX_GRANT_ALLOW ? "" : "asks a person";
+    return action == GBX_GATE_DENY ? "denied" : "";
 }
 
 bool gbx_gate_redact(const gbx_gate *gate, const char *text, size_t len, gbx_buf *to)

@@ -65,6 +65,10 @@ bool gbx_gate_is_asking(const gbx_gate_call *call);
 /* No call of this run will come: the log hears what it has not been told of it. */
 void gbx_gate_end_run(gbx_gate *gate, const char *run);
 
+/* What a caller should know of a tool, as tools/list has it, before it is called: "denied",
+ * "asks a person", "depends on arguments", or "": it is called. Constant. */
+const char *gbx_gate_mark(const gbx_gate *gate, const char *server, gbx_view tool);
+
 /* Append text without values of secrets, for what leaves us otherwise (logs, results of
  * runs). False: it could not be looked through, and must not be passed on. */
 bool gbx_gate_redact(const gbx_gate *gate, const char *text, size_t len, gbx_buf *to);

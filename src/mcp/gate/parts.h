@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/sha256.h"
 #include "mcp/gate/gate.h"
+#include "mcp/gate/grants_file.h"
 #include "mcp/rules/rules.h"
 #include "policy/secrets.h"
 
@@ -64,7 +65,8 @@ struct gbx_gate {
     gbx_gate_sift *sifts; /* texts that are being looked through */
     gbx_gate_grant grants[GBX_GATE_GRANTS_MAX]; /* a ring: the oldest is forgotten */
     size_t grant_count;
-    double questions; /* that may be asked now; grows with time */
+    gbx_grants_file *standing; /* what was said for good */
+    double questions;          /* that may be asked now; grows with time */
     int64_t questions_ns;
     void (*on_line)(void *user, const char *line, size_t len);
     void *on_line_user;

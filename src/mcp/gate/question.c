@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/shell.h"
 #include "base/utf8.h"
 #include "mcp/gate/parts.h"
 
@@ -174,31 +175,50 @@ static bool put_schema(gbx_buf *to, const gbx_gate_call *call)
 
 /* ---- nobody who answers ------------------------------------------------------------------ */
 
-/* With the rule that would let it pass. */
+/* What a person could run to allow the tool: not who wrote the call, which may have a
+ * shell. */
+static void put_command(const gbx_gate_call *call, gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, "glovebox mcp allow");
+    (void)gbx_shell_append(to, call->server);
+    (void)gbx_shell_append(to, call->tool);
+    (void)gbx_buf_puts(to, " --config");
+    (void)gbx_shell_append(to, call->gate->config->path);
+}
+
+/* With the command and the rule that would let it pass. */
 static void refuse_unasked(gbx_gate_call *call, const char *why)
 {
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf how;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf rule;
-    char place[80] = "at the end of";
 
+    gbx_buf_init(&how, GBX_KIB(16));
     gbx_buf_init(&rule, GBX_GATE_RULE_MAX);
     call->answer = "nobody";
-    if (call->verdict.rule != GBX_GATE_NO_RULE)
-        (void)snprintf(place, sizeof place, "before rule %zu in",
-                       call->verdict.rule + 1);
+    if (call->gate->config->path != NULL) {
+        (void)gbx_buf_puts(&how, "do not allow it yourself: ask the person to run `");
+        put_command(call, &how);
+        (void)gbx_buf_puts(&how,
+                           "` in a terminal, which allows every call of this tool, "
+                           "or to add ");
+    } else {
+        (void)gbx_buf_puts(&how, "to allow it for good, add ");
+    }
     if (gbx_gate_rule_for(call->gate->config->rules, &call->verdict, call->server,
                           call->tool, call->args, &rule))
-        gbx_gate_refuse(
-            call, "NEEDS_APPROVAL",
-            "a person has to allow this call, and %s; to allow it for good, add "
-            "this rule %s \"rules\" under \"glovebox\" in the configuration: %.*s",
-            why, place, (int)rule.len, (const char *)rule.data);
+        (void)gbx_buf_puts(&how, "this rule");
     else
-        gbx_gate_refuse(
-            call, "NEEDS_APPROVAL",
-            "a person has to allow this call, and %s; to allow it for good, add a rule "
-            "that fits its arguments as they are written %s \"rules\" under "
-            "\"glovebox\" in the configuration",
-            why, place);
+        (void)gbx_buf_puts(&how, "a rule that fits its arguments as they are written");
+    if (call->verdict.rule != GBX_GATE_NO_RULE)
+        (void)gbx_buf_printf(&how, " before rule %zu in", call->verdict.rule + 1);
+    else
+        (void)gbx_buf_puts(&how, " at the end of");
+    (void)gbx_buf_puts(&how, " \"rules\" under \"glovebox\" in the configuration");
+    gbx_gate_refuse(call, "NEEDS_APPROVAL",
+                    "a person has to allow this call, and %s; %.*s%s%.*s", why,
+                    (int)how.len, (const char *)how.data,
+                    rule.failed || rule.len == 0 ? "" : ": ",
+                    rule.failed ? 0 : (int)rule.len, (const char *)rule.data);
 }
 
 /* One question less that may be asked; false if there were too many of late. */

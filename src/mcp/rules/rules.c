@@ -199,6 +199,33 @@ gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server
     return verdict;
 }
 
+gbx_gate_action gbx_gate_outlook(const gbx_gate_rules *rules, const char *server,
+                                 const char *tool, gbx_gate_hint hint,
+                                 bool *ret_depends)
+{
+    gbx_gate_action action = hint == GBX_GATE_HINT_READS ? rules->reads : rules->others;
+    bool may_be[GBX_GATE_DENY + 1] = {false};
+
+    for (size_t i = 0; i < rules->count; i++) {
+        const gbx_gate_rule *rule = &rules->items[i];
+
+        if (!fits_name(rule->servers, rule->server_count, server, GBX_GLOB_EXACT) ||
+            !fits_tool(rule, tool, NULL) ||
+            (rule->hint != GBX_GATE_HINT_UNKNOWN && rule->hint != hint))
+            continue;
+        if (rule->condition_count > 0) {
+            may_be[rule->action] = true;
+            continue;
+        }
+        action = rule->action;
+        break;
+    }
+    may_be[action] = true;
+    *ret_depends =
+        may_be[GBX_GATE_ALLOW] + may_be[GBX_GATE_ASK] + may_be[GBX_GATE_DENY] > 1;
+    return action;
+}
+
 bool gbx_gate_rule_for(const gbx_gate_rules *rules, const gbx_gate_verdict *asked,
                        const char *server, const char *tool, gbx_view args, gbx_buf *to)
 {

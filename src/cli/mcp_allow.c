@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp_allow - `glovebox mcp allow` and `deny`: a person says for good what becomes of the
+ * calls of one tool. An agent with a shell would say so, too: hence the terminal. */
+#include "base/cleanup.h"
+#include "base/nearest.h"
+#include "cli/failure.h"
+#include "cli/mcp_commands.h"
+#include "cli/policy_args.h"
+#include "mcp/config/config.h"
+#include "mcp/gate/grants_file.h"
+
+#include <string.h>
+#include <unistd.h>
+
+typedef struct grant_args {
+    const char *config;
+    bool yes;
+    bool trust_files;
+    gbx_common_args common;
+} grant_args;
+
+static const gbx_opt rows[] = {
+    {"config", "FILE",
+     "whose server it is; default: glovebox/mcp.json below $XDG_CONFIG_HOME or ~/.config",
+     GBX_OPT_TEXT, offsetof(grant_args, config), 0, 0, NULL},
+    {"yes", NULL, "do not ask: for scripts that a person runs", GBX_OPT_FLAG,
+     offsetof(grant_args, yes), 0, 0, NULL},
+    GBX_OPT_TRUST_FILES(grant_args, trust_files),
+};
+
+static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
+static const gbx_opt_table *const tables[] = {&table, &gbx_common_table};
+
+static gbx_status check_server(const char *path, gbx_trust trust, const char *name,
+                               gbx_trouble *trouble)
+{
+    gbx_mcp_config *config = NULL;
+    const char *names[256];
+    const char *nearest;
+    size_t count = 0;
+    gbx_status status = gbx_mcp_config_load(path, trust, &config, &trouble->err);
+
+    if (status != GBX_OK) {
+        trouble->file = path;
+        return status;
+    }
+    while (count < config->server_count && count < GBX_COUNTOF(names)) {
+        names[count] = config->servers[count].name;
+        count++;
+    }
+    nearest = gbx_nearest(name, names, count);
+    if (gbx_mcp_config_server(config, name) == NULL)
+        status = gbx_fail(&trouble->err, GBX_E_USAGE,
+                          "there is no server '%.64s' in '%s'%s%s%s", name, path,
+                          nearest != NULL ? ": did you mean '" : "",
+                          nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+    gbx_mcp_config_free(config);
+    return status;
+}
+
+static void say_what_it_covers(const gbx_term *to, bool allows, const char *server,
+                               const char *tool, const char *config)
+{
+    (void)fputs("Every call of the tool '", to->stream);
+    gbx_term_foreign(to, tool, strlen(tool), GBX_ESCAPE_LINE);
+    (void)fputs("' of the server '", to->stream);
+    gbx_term_foreign(to, server, strlen(server), GBX_ESCAPE_LINE);
+    (void)fprintf(to->stream, "', with any arguments, %s\nin all sessions with ",
+                  allows ? "is made without asking anybody" : "is refused");
+    gbx_term_foreign(to, config, strlen(config), GBX_ESCAPE_LINE);
+    (void)fprintf(to->stream, ",\nuntil 'glovebox mcp %s' says otherwise.%s\n",
+                  allows ? "deny" : "allow",
+                  allows ? " What the rules deny stays denied." : "");
+}
+
+static bool is_confirmed(const gbx_term *err)
+{
+    char answer[16] = "";
+
+    (void)fputs("Is that meant? [y/N] ", err->stream);
+    (void)fflush(err->stream);
+    return fgets(answer, sizeof answer, stdin) != NULL &&
+           (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static void release(gbx_grants_file **grants)
+{
+    gbx_grants_file_free(*grants);
+}
+
+static gbx_status write_grant(const char *config, const char *server, const char *tool,
+                              gbx_grant grant, const gbx_term *err, gbx_error *reterr)
+{
+    GBX_CLEANUP(release) gbx_grants_file *grants = gbx_grants_file_new(config);
+    gbx_status status = grants != NULL
+                            ? gbx_grants_file_put(grants, server, tool, grant, reterr)
+                            : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the grants");
+
+    if (status != GBX_OK)
+        return status;
+    (void)fputs("written to ", err->stream);
+    gbx_term_foreign(err, gbx_grants_file_path(grants),
+                     strlen(gbx_grants_file_path(grants)), GBX_ESCAPE_LINE);
+    (void)fputc('\n', err->stream);
+    return GBX_OK;
+}
+
+static int grant_tool(const gbx_command *self, const grant_args *args,
+                      const char *server, const char *tool, bool allows)
+{
+    gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
+    gbx_trouble trouble = {0};
+    char path[PATH_MAX];
+    gbx_status status = args->config != NULL
+                            ? gbx_mcp_whole_path(args->config, path, &trouble.err)
+                            : gbx_mcp_own_config(path, &trouble.err);
+
+    if (!args->yes && (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)))
+        return gbx_command_misuse(
+            self, false,
+            "a person decides this: run it in a terminal, or with "
+            "'--yes'");
+    gbx_cli_hide_memory();
+    if (status == GBX_OK)
+        status = check_server(path, args->trust_files ? GBX_TRUST_ALL : GBX_TRUST_OWN,
+                              server, &trouble);
+    if (status == GBX_OK) {
+        say_what_it_covers(&err, allows, server, tool, path);
+        if (!args->yes && !is_confirmed(&err))
+            return 1;
+        status =
+            write_grant(path, server, tool, allows ? GBX_GRANT_ALLOW : GBX_GRANT_DENY,
+                        &err, &trouble.err);
+    }
+    if (status == GBX_OK)
+        return 0;
+    gbx_trouble_input(&trouble, status);
+    gbx_trouble_print(&err, &trouble);
+    return trouble.exit;
+}
+
+static int grant_main(const gbx_command *self, int argc, char **argv, bool allows)
+{
+    grant_args args = {.config = NULL};
+    void *const into[] = {&args, &args.common};
+    int count = 0;
+    int status = gbx_command_parse(self, into, argc, argv, &count);
+
+    if (status >= 0)
+        return status;
+    if (count != 2)
+        return gbx_command_misuse(self, false, "this takes a server and a tool of it");
+    return gbx_cli_finish(grant_tool(self, &args, argv[0], argv[1], allows));
+}
+
+static int allow_main(const gbx_command *self, int argc, char **argv)
+{
+    return grant_main(self, argc, argv, true);
+}
+
+static int deny_main(const gbx_command *self, int argc, char **argv)
+{
+    return grant_main(self, argc, argv, false);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+const gbx_command gbx_command_mcp_allow = {
+    .name = "mcp allow",
+    .summary = "let a tool be called without asking anybody",
+    .usage = "mcp allow [options] SERVER TOOL",
+    .description =
+        "Every call of that tool is made from now on, also by servers that run already,\n"
+        "unless a rule denies it. Says what it covers, and asks in a terminal. The grant\n"
+        "is kept in glovebox/grants.json below $XDG_STATE_HOME or ~/.local/state.",
+    .examples = "glovebox mcp allow github create_issue --config ./mcp.json",
+    .tables = tables,
+    .table_count = GBX_COUNTOF(tables),
+    .run = allow_main,
+};
+
+const gbx_command gbx_command_mcp_deny = {
+    .name = "mcp deny",
+    .summary = "do not let a tool be called",
+    .usage = "mcp deny [options] SERVER TOOL",
+    .description =
+        "Every call of that tool is refused from now on, also by servers that run already,\n"
+        "whatever the rules say. Says what it covers, and asks in a terminal. It takes\n"
+        "the place of a grant by 'glovebox mcp allow'.",
+    .examples = "glovebox mcp deny github delete_repo",
+    .tables = tables,
+    .table_count = GBX_COUNTOF(tables),
+    .run = deny_main,
+};

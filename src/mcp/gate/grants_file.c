@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* grants_file - see grants_file.h. Whoever can write the file decides: it is examined as a
+ * configuration is. */
+#include "mcp/gate/grants_file.h"
+
+#include "base/cleanup.h"
+#include "mcp/config/replace.h"
+#include "policy/json_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FILE_MAX GBX_MIB(4)
+
+struct gbx_grants_file {
+    char path[PATH_MAX];
+    char config[PATH_MAX]; /* resolved; "": it has no grants */
+    struct stat read;      /* of the file when it was last read; zeroed: never */
+    json_t *root;
+    gbx_error err; /* of that reading */
+};
+
+/* False: there is no home directory. */
+static bool print_path(char path[PATH_MAX])
+{
+    const char *state = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+    int n = -1;
+
+    if (state != NULL && state[0] == '/')
+        n = snprintf(path, PATH_MAX, "%s/glovebox/grants.json", state);
+    else if (home != NULL && home[0] == '/')
+        n = snprintf(path, PATH_MAX, "%s/.local/state/glovebox/grants.json", home);
+    if (n > 0 && n < PATH_MAX)
+        return true;
+    path[0] = '\0';
+    return false;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+           a->st_size == b->st_size && a->st_mode == b->st_mode &&
+           a->st_uid == b->st_uid && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static gbx_status read_file(gbx_grants_file *g)
+{
+    const gbx_trusted_file file = {g->path, "the grants ", O_RDONLY | O_NONBLOCK,
+                                   GBX_TRUST_OWN, false};
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    json_error_t e;
+    gbx_status status = gbx_trusted_file_open(&file, &fd, NULL, &g->err);
+
+    if (status != GBX_OK)
+        return status;
+    if (g->read.st_size > (off_t)FILE_MAX || !S_ISREG(g->read.st_mode))
+        return gbx_fail(&g->err, GBX_E_DATA, "the grants '%s' are no file of ours",
+                        g->path);
+    g->root = json_loadfd(fd, JSON_REJECT_DUPLICATES, &e);
+    return json_is_object(g->root)
+               ? GBX_OK
+               : gbx_fail(
+                     &g->err, GBX_E_DATA,
+                     "the grants '%s' are no JSON object: repair line %d, or remove the "
+                     "file",
+                     g->path, e.line);
+}
+
+/* A file that is not there has no grants. */
+static gbx_status refresh(gbx_grants_file *g)
+{
+    struct stat now;
+
+    if (stat(g->path, &now) < 0 && (errno == ENOENT || errno == ENOTDIR))
+        now = (struct stat){0};
+    else if (is_same(&now, &g->read))
+        return g->err.status;
+    json_decref(g->root);
+    g->root = NULL;
+    g->err = (gbx_error){0};
+    g->read = now;
+    return now.st_ino != 0 ? read_file(g) : GBX_OK;
+}
+
+/* The object of that name in another, made if need be. */
+static json_t *enter(json_t *object, const char *name)
+{
+    json_t *inner = json_object_get(object, name);
+
+    if (json_is_object(inner))
+        return inner;
+    inner = json_object();
+    return json_object_set_new(object, name, inner) == 0 ? inner : NULL;
+}
+
+static gbx_status write_file(const gbx_grants_file *g, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_free) char *text = gbx_json_text(g->root, JSON_INDENT(2));
+
+    if (text == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the grants");
+    return gbx_file_replace(g->path, text, strlen(text), 0, NULL, reterr);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_grants_file *gbx_grants_file_new(const char *config)
+{
+    gbx_grants_file *g = calloc(1, sizeof *g);
+
+    if (g != NULL && print_path(g->path) &&
+        (config == NULL || realpath(config, g->config) == NULL))
+        g->config[0] = '\0';
+    return g;
+}
+
+void gbx_grants_file_free(gbx_grants_file *grants)
+{
+    if (grants == NULL)
+        return;
+    json_decref(grants->root);
+    free(grants);
+}
+
+gbx_status gbx_grants_file_find(gbx_grants_file *grants, const char *server,
+                                const char *tool, gbx_grant *ret, gbx_error *reterr)
+{
+    const char *grant;
+
+    *ret = GBX_GRANT_NONE;
+    if (grants->config[0] == '\0')
+        return GBX_OK;
+    if (refresh(grants) != GBX_OK) {
+        *reterr = grants->err;
+        return grants->err.status;
+    }
+    grant = json_string_value(json_object_get(
+        json_object_get(json_object_get(grants->root, grants->config), server), tool));
+    if (grant != NULL)
+        *ret = strcmp(grant, "allow") == 0 ? GBX_GRANT_ALLOW : GBX_GRANT_DENY;
+    return GBX_OK;
+}
+
+gbx_status gbx_grants_file_put(gbx_grants_file *grants, const char *server,
+                               const char *tool, gbx_grant grant, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_fd_close) int lock = -1; /* others read what we have written */
+    json_t *tools;
+    gbx_status status;
+
+    if (grants->config[0] == '\0')
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "there is no home directory to keep grants in, or the "
+                        "configuration is not a file");
+    gbx_file_make_folders(grants->path);
+    status = gbx_file_lock_new(grants->path, &lock, reterr);
+    if (status == GBX_OK && refresh(grants) != GBX_OK) {
+        *reterr = grants->err;
+        status = grants->err.status;
+    }
+    if (status != GBX_OK)
+        return status;
+    if (grants->root == NULL)
+        grants->root = json_object();
+    tools = enter(enter(grants->root, grants->config), server);
+    if (json_object_set_new(tools, tool,
+                            json_string(grant == GBX_GRANT_ALLOW ? "allow" : "deny")) !=
+        0)
+        return gbx_fail(
+            reterr, GBX_E_NOMEM,
+            "no memory for the grants, or the name of the tool is not text");
+    return write_file(grants, reterr);
+}
+
+const char *gbx_grants_file_path(const gbx_grants_file *grants)
+{
+    return grants->path;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * grants_file - what a person has said for good of single tools, in a file of our own:
+ * glovebox/grants.json below $XDG_STATE_HOME or ~/.local/state.
+ *
+ *     {"/home/you/mcp.json": {"SERVER": {"TOOL": "allow", "OTHER": "deny"}}}
+ *
+ * A grant covers every call of that tool by servers of that configuration. It is in effect
+ * for the next call, without a restart. What the rules deny stays denied.
+ */
+#ifndef GBX_MCP_GATE_GRANTS_FILE_H
+#define GBX_MCP_GATE_GRANTS_FILE_H
+
+#include "base/fail.h"
+
+typedef enum gbx_grant {
+    GBX_GRANT_NONE,
+    GBX_GRANT_ALLOW,
+    GBX_GRANT_DENY,
+} gbx_grant;
+
+typedef struct gbx_grants_file gbx_grants_file;
+
+/* For the configuration at that path, by whichever path; NULL, or no home directory: there
+ * are no grants. NULL if memory is out. */
+gbx_grants_file *gbx_grants_file_new(const char *config);
+void gbx_grants_file_free(gbx_grants_file *grants);
+
+/* GBX_E_OS, GBX_E_DATA: the file is there and cannot be read or trusted, so that nobody
+ * knows what it denies; the message says how to repair that. */
+gbx_status gbx_grants_file_find(gbx_grants_file *grants, const char *server,
+                                const char *tool, gbx_grant *ret, gbx_error *reterr);
+
+/* Writes the grant, in place of the one for the same tool. */
+gbx_status gbx_grants_file_put(gbx_grants_file *grants, const char *server,
+                               const char *tool, gbx_grant grant, gbx_error *reterr);
+
+/* Where the file is, or would be; "": there is no home directory. */
+const char *gbx_grants_file_path(const gbx_grants_file *grants);
+
+#endif

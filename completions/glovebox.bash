@@ -35,11 +35,11 @@ _glovebox() {
     fi
     if [[ $command == mcp ]]; then
         if ((COMP_CWORD == 2)) && [[ $cur != -* ]]; then
-            COMPREPLY=($(compgen -W 'allow deny import doctor print-config' -- "$cur"))
+            COMPREPLY=($(compgen -W 'allow deny import doctor' -- "$cur"))
             return
         fi
         case ${COMP_WORDS[2]} in
-        allow | deny | import | doctor | print-config) command="mcp ${COMP_WORDS[2]}" ;;
+        allow | deny | import | doctor) command="mcp ${COMP_WORDS[2]}" ;;
         esac
     fi
     case $prev in
@@ -106,10 +106,6 @@ _glovebox() {
         'mcp allow' | 'mcp deny') options="--config --yes --trust-files $common" ;;
         'mcp import') options="--from --config --dry-run --trust-files $common" ;;
         'mcp doctor') options="--config --json --trust-files $common" ;;
-        'mcp print-config')
-            options="--config --data --name $common"
-            [[ $cur == -* ]] || options='claude claude-code cursor vscode codex'
-            ;;
         mcp)
             options="--data --config --timeout --cpu --memory --max-output --security-log $policy $engine $common"
             ;;

@@ -125,8 +125,8 @@ block('json', JSON.stringify(first, null, 2));
 say('(`glovebox mcp import` writes such a file from the hosts that you have already.)');
 say('Do they start? What do they speak, and what do they have?');
 command('doctor', '--config', 'mcp.json');
-say('What Claude Code needs in order to have them through Glovebox:');
-command('print-config', 'claude-code', '--config', '/home/you/mcp.json');
+say('Claude Code has them through Glovebox from then on ([other hosts](hosts.md)):');
+block('console', '$ claude mcp add glovebox -- glovebox mcp --config /home/you/mcp.json');
 
 say('## What the model sees');
 let client = await connect('allow for this run');

@@ -86,9 +86,10 @@ static const gbx_opt_table *const tables[] = {
     &gbx_engine_table, &output_table,     &gbx_common_table,
 };
 
-static const gbx_command *const subcommands[] = {
-    &gbx_command_mcp_allow,  &gbx_command_mcp_deny,         &gbx_command_mcp_import,
-    &gbx_command_mcp_doctor, &gbx_command_mcp_print_config, NULL};
+static const gbx_command *const subcommands[] = {&gbx_command_mcp_allow,
+                                                 &gbx_command_mcp_deny,
+                                                 &gbx_command_mcp_import,
+                                                 &gbx_command_mcp_doctor, NULL};
 
 static bool fail_host(serving *s, gbx_status status)
 {

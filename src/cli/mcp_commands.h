@@ -11,7 +11,6 @@ extern const gbx_command gbx_command_mcp_allow;
 extern const gbx_command gbx_command_mcp_deny;
 extern const gbx_command gbx_command_mcp_import;
 extern const gbx_command gbx_command_mcp_doctor;
-extern const gbx_command gbx_command_mcp_print_config;
 
 /* Our configuration where none is named; GBX_E_USAGE: there is no home to have it in. */
 gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr);

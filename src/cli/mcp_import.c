@@ -80,12 +80,12 @@ static void say_what_is_left(const gbx_import *im)
         gbx_term_foreign(&im->out, at->place.path, strlen(at->place.path),
                          GBX_ESCAPE_LINE);
         if (!at->has_us) {
-            (void)fprintf(im->out.stream,
-                          ", and put in what 'glovebox mcp print-config %s --config ",
-                          gbx_host_names[at->place.host]);
+            (void)fputs(", and put in glovebox, as docs/hosts.md shows: 'glovebox mcp "
+                        "--config ",
+                        im->out.stream);
             gbx_term_foreign(&im->out, im->own_path, strlen(im->own_path),
                              GBX_ESCAPE_LINE);
-            (void)fputs("' prints", im->out.stream);
+            (void)fputs("'", im->out.stream);
         }
         (void)fputc('\n', im->out.stream);
     }

@@ -31,9 +31,7 @@ typedef struct gbx_import {
     mode_t withheld;       /* rights of others to a file that servers were taken from */
     gbx_status own_status; /* of loading our file as it stands */
     gbx_error own_err;
-    json_t *servers;  /* all of ours: those that were there, and those that are taken */
-    json_t *rules;    /* the same; not an array: there is something else */
-    json_t *defaults; /* of rules, or NULL */
+    json_t *servers; /* all of ours: those that were there, and those that are taken */
     gbx_import_place places[GBX_IMPORT_PLACES_MAX];
     size_t place_count;
     char reported[PATH_MAX]; /* the last file that cannot be read */
@@ -54,12 +52,6 @@ void gbx_import_name_file(gbx_trouble *trouble, const char *path, gbx_status sta
  * nothing else from being taken: im->exit. */
 void gbx_import_host(gbx_import *im, gbx_host_kind host);
 void gbx_import_file(gbx_import *im, const char *path);
-
-/* What the host keeps from being called of the server `name`, which is `ours` here, as
- * rules of ours. Of what cannot be one a note says what to write. */
-void gbx_import_rules(gbx_import *im, const gbx_host_place *place,
-                      const gbx_host_answers *answers, const char *name,
-                      const json_t *entry, const char *ours, gbx_buf *notes);
 
 /* Would our file load, as it will be? Else nothing is written. A rule may have waited for
  * the servers that are taken now. */

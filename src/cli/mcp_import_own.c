@@ -73,7 +73,6 @@ bool gbx_import_open(gbx_import *im, const char *path, bool is_dry,
 {
     gbx_host_file_text file = {.root = NULL};
     gbx_status status = GBX_OK;
-    const json_t *own;
 
     if (path == NULL)
         status = gbx_mcp_own_config(im->own_path, &trouble->err);
@@ -97,11 +96,6 @@ bool gbx_import_open(gbx_import *im, const char *path, bool is_dry,
         (void)json_object_update(im->servers, json_object_get(file.root, "mcpServers"));
     if (file.root != NULL)
         (void)json_object_update(im->servers, json_object_get(file.root, "servers"));
-    own = json_object_get(file.root, "glovebox");
-    im->defaults = json_incref(json_object_get(own, "defaults"));
-    im->rules = json_object_get(own, "rules") != NULL
-                    ? json_incref(json_object_get(own, "rules"))
-                    : json_array();
     if (im->servers == NULL ||
         !gbx_edit_open(&im->own, im->own_is_new ? "{\n}\n" : file.text,
                        im->own_is_new ? 4 : file.len)) {
@@ -142,6 +136,4 @@ void gbx_import_close(gbx_import *im)
     gbx_edit_close(&im->own);
     json_decref(im->servers);
     gbx_fd_close(&im->own_lock);
-    json_decref(im->rules);
-    json_decref(im->defaults);
 }

@@ -235,7 +235,6 @@ static void take_other(gbx_import *im, gbx_import_place *to, const char *name,
         bool is_off = json_is_true(json_object_get(here, "disabled")) ||
                       json_is_false(json_object_get(here, "enabled"));
 
-        gbx_import_rules(im, &to->place, answers, name, entry, chosen, notes);
         if (waits && is_off)
             on_note(notes,
                     "it is taken as disabled, since it comes with the folder, and "
@@ -277,6 +276,22 @@ static bool is_taken(const gbx_import *im, const gbx_host_place *place)
     return false;
 }
 
+/* Behind us their host sees our tools alone. */
+static void say_permissions(const gbx_import *im, const gbx_host_answers *answers)
+{
+    const char *path;
+    json_t *value;
+
+    json_object_foreach(answers->permissions, path, value)
+    {
+        (void)fputs("  note: what ", im->out.stream);
+        gbx_term_foreign(&im->out, path, strlen(path), GBX_ESCAPE_LINE);
+        (void)fputs(" denies, or asks about, is not taken: write rules, or use "
+                    "'glovebox mcp deny'\n",
+                    im->out.stream);
+    }
+}
+
 static void take_servers(gbx_import *im, gbx_import_place *to, const json_t *servers)
 {
     GBX_CLEANUP(gbx_host_answers_cleanup) gbx_host_answers answers = {.off = NULL};
@@ -292,6 +307,7 @@ static void take_servers(gbx_import *im, gbx_import_place *to, const json_t *ser
         {
             take_server(im, to, name, entry, &answers);
         }
+        say_permissions(im, &answers);
     } else {
         (void)fputs("  not taken: which of them are switched off cannot be read\n",
                     im->out.stream);

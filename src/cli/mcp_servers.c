@@ -5,10 +5,15 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
+#include "cli/mcp_commands.h"
 #include "cli/policy_args.h"
+#include "mcp/hosts/hosts.h"
 #include "mcp/rules/rules.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What a pipe that can be written to takes at once. */
@@ -77,6 +82,35 @@ static void say_trouble(gbx_mcp_servers *servers)
 }
 
 /* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr)
+{
+    return gbx_host_own_path(path)
+               ? GBX_OK
+               : gbx_fail(reterr, GBX_E_USAGE,
+                          "there is no home directory: give the file by '--config'");
+}
+
+gbx_status gbx_mcp_whole_path(const char *path, char out[PATH_MAX], gbx_error *reterr)
+{
+    char here[PATH_MAX] = "";
+    struct stat st;
+    int error = path[0] == '\0' ? ENOENT : 0;
+
+    if (error == 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        error = EISDIR;
+    if (error == 0 && realpath(path, out) != NULL)
+        return GBX_OK;
+    if (error == 0 && path[0] != '/' && getcwd(here, sizeof here) == NULL)
+        error = errno;
+    if (error == 0 && snprintf(out, PATH_MAX, "%s%s%s", here, path[0] != '/' ? "/" : "",
+                               path) >= PATH_MAX)
+        error = ENAMETOOLONG;
+    return error == 0
+               ? GBX_OK
+               : gbx_fail(reterr, GBX_E_OS, "cannot read the configuration '%s': %s",
+                          path, gbx_fail_reason(error));
+}
 
 gbx_status gbx_mcp_servers_read(gbx_mcp_servers *servers, const char *path,
                                 gbx_trust trust, gbx_error *reterr)

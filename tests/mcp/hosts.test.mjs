@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// hosts: the configurations of hosts taken over, pointed at us, and printed; and what the
-// doctor says of servers, good and bad.
+// hosts: the configurations of hosts taken over; and what the doctor says of servers, good
+// and bad.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { glovebox, user } from './user.mjs';
+import { user } from './user.mjs';
 
 const CODEX = `model = "o5" # keep
 [profiles.x]
@@ -135,99 +134,6 @@ test('import: files that are none are refused with their place, and nothing is w
   assert.match(none.stderr, /no host has any servers here/);
 });
 
-test('print-config: what each host needs, with whole paths', () => {
-  const u = user({ 'project/mcp.json': {} });
-  const args = ['--config', 'mcp.json', '--data', 'a=x.csv', '--data', 'b=sqlite:o.db?query=SELECT 1', '--data', 'c=/y.json'];
-  const start = ['mcp', '--config', join(u.project, 'mcp.json'), '--data', `a=${u.project}/x.csv`,
-    '--data', `b=sqlite:${u.project}/o.db?query=SELECT 1`, '--data', 'c=/y.json'];
-  for (const host of ['claude', 'claude-code', 'cursor']) {
-    const { stdout, status } = u.run('print-config', host, ...args);
-    assert.equal(status, 0);
-    assert.deepEqual(JSON.parse(stdout), { mcpServers: { glovebox: { command: glovebox, args: start } } });
-  }
-  const vscode = u.run('print-config', 'vscode', '--name', 'box', ...args);
-  assert.deepEqual(JSON.parse(vscode.stdout), { servers: { box: { type: 'stdio', command: glovebox, args: start } } });
-  assert.match(vscode.stderr, /\.vscode\/mcp\.json/);
-  const codex = u.run('print-config', 'codex', ...args);
-  assert.ok(codex.stdout.startsWith('[mcp_servers."glovebox"]\n'));
-  assert.match(u.run('print-config', 'claude-code', ...args).stderr, /claude mcp add --scope user glovebox -- /);
-  assert.match(u.run('print-config', 'curser').stderr, /did you mean 'cursor'/);
-  // What is printed for Codex is read from there again.
-  writeFileSync(join(u.project, 'c.toml'), codex.stdout);
-  assert.match(u.run('import', '--from', 'c.toml').stdout, /that is glovebox/);
-});
-
-test('print-config: with nothing to serve it is what import writes, and said if there is none', () => {
-  const u = user({});
-  const own = join(u.home, '.config/glovebox/mcp.json');
-  const first = u.run('print-config', 'claude');
-  assert.deepEqual(JSON.parse(first.stdout).mcpServers.glovebox.args, ['mcp', '--config', own]);
-  assert.match(first.stderr, /There is no .*mcp\.json yet: 'glovebox mcp import'/);
-  mkdirSync(join(u.home, '.config/glovebox'), { recursive: true });
-  writeFileSync(own, '{}');
-  const second = u.run('print-config', 'codex');
-  assert.ok(second.stdout.includes(own));
-  assert.doesNotMatch(second.stderr, /There is no/);
-  const data = u.run('print-config', 'claude', '--data', 'a=/x.csv');
-  assert.deepEqual(JSON.parse(data.stdout).mcpServers.glovebox.args, ['mcp', '--data', 'a=/x.csv']);
-});
-
-test('print-config: Claude Desktop passes few variables on, and those that are needed are said', () => {
-  const u = user({
-    'home/.config/Claude/claude_desktop_config.json': { mcpServers: { a: { command: 'x' } } },
-    'home/.config/glovebox/mcp.json': { mcpServers: { t: { url: 'https://t.test', headers: { A: '${TICKETS_TOKEN}', B: '${HOME}${OTHER}' } } } },
-  });
-  const why = /TICKETS_TOKEN, OTHER: the configuration refers to it, and Claude Desktop passes on what "env" of this entry has/;
-  assert.match(u.run('print-config', 'claude').stderr, why);
-  assert.doesNotMatch(u.run('print-config', 'cursor').stderr, /TICKETS_TOKEN/);
-});
-
-test('print-config: the command is words of a shell, and what mcp refuses is refused', () => {
-  const u = user({ 'project/1.csv': 'a\n1\n' });
-  const file = 'my "srv" $HOME\'s.csv';
-  const { stderr } = u.run('print-config', 'claude-code', '--name', 'box', '--data', `d=${file}`, '--data', 'a=x y.csv', '--data', 'b=csv:csv', '--data', 'c=x:y');
-  const command = /^ {2}claude (mcp add .*)$/m.exec(stderr)[1];
-  const words = spawnSync('/bin/sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' }).stdout.split('\n').slice(0, -1);
-  assert.deepEqual(words, ['mcp', 'add', '--scope', 'user', 'box', '--', glovebox, 'mcp',
-    '--data', `d=${u.project}/${file}`, '--data', `a=${u.project}/x y.csv`, '--data', `b=csv:${u.project}/csv`, '--data', `c=${u.project}/x:y`]);
-  assert.ok(!command.includes("'mcp'"), command);
-  for (const data of ['x', '1x=/a', 'a=', 'a=sqlite:/x', 'a=/x.db']) {
-    const said = u.run('--data', data);
-    const refused = u.run('print-config', 'cursor', '--data', data);
-    assert.equal(refused.status, 64, data);
-    assert.equal(refused.stdout, '');
-    assert.deepEqual([refused.stderr, refused.status], [said.stderr, said.status], data);
-  }
-  for (const args of [['--config='], ['--config', '.'], ['--data', 'a=1.csv', '--data', 'a=./1.csv']]) {
-    const said = u.run(...args);
-    const refused = u.run('print-config', 'cursor', ...args);
-    assert.deepEqual([refused.stdout, refused.stderr, refused.status], ['', said.stderr, said.status], args.join(' '));
-  }
-  const nameless = u.run('print-config', 'cursor', '--name', '');
-  assert.equal(nameless.status, 64);
-  assert.match(nameless.stderr, /the name of a server is not empty/);
-});
-
-test('print-config: a dataset that is not there is said', () => {
-  const u = user({ 'project/there.csv': 'a\n1\n' });
-  const { stderr, status } = u.run('print-config', 'cursor', '--data', 'a=there.csv', '--data', 'b=no.csv', '--data', 'c=sqlite:no.db?query=SELECT 1');
-  assert.equal(status, 0);
-  assert.deepEqual(stderr.match(/^There is no .*$/gm), [`There is no ${u.project}/no.csv yet, for --data b.`, `There is no ${u.project}/no.db yet, for --data c.`]);
-});
-
-test('print-config: a name that a host does not take is refused for it', () => {
-  const u = user({});
-  for (const name of ['my srv', 'a.b', 'ä', '"']) {
-    for (const host of ['claude-code', 'codex']) {
-      const { status, stdout, stderr } = u.run('print-config', host, '--name', name, '--data', 'a=/x.csv');
-      assert.deepEqual([status, stdout], [64, ''], host + name);
-      assert.match(stderr, /takes names of letters, digits, '_' and '-'/);
-    }
-    assert.equal(u.run('print-config', 'cursor', '--name', name, '--data', 'a=/x.csv').status, 0);
-  }
-  assert.equal(u.run('print-config', 'codex', '--name', 'My_srv-2', '--data', 'a=/x.csv').status, 0);
-});
-
 test('mcp: a command after options, and limits of nothing that is served, are refused', () => {
   const u = user({ 'project/mcp.json': {} });
   const late = u.run('--config', 'mcp.json', 'doctor');
@@ -250,10 +156,8 @@ test('import and doctor: what was meant is said, and how to begin', () => {
   assert.equal(doctor.status, 66);
   assert.match(doctor.stderr, /there is no such file\n {2}hint: 'glovebox mcp import' makes one of the servers that hosts have\n$/);
   assert.match(u.run('doctor', '--config', 'nowhere.json').stderr, /no such file\n$/);
-  assert.match(u.run('print-config', 'cursor').stderr, /^There is no .*\/glovebox\/mcp\.json yet: 'glovebox mcp import' makes one/);
-  assert.match(u.run('print-config', 'cursor', '--config', 'no.json').stderr, /^There is no .*\/project\/no\.json yet: 'glovebox mcp import --config no\.json' makes one/);
-  for (const command of [['import'], ['doctor'], ['print-config', 'cursor']])
-    assert.match(u.run(...command, '--config=').stderr, /^glovebox: cannot read the configuration '': there is no such file\n$/);
+  for (const command of ['import', 'doctor'])
+    assert.match(u.run(command, '--config=').stderr, /^glovebox: cannot read the configuration '': there is no such file\n$/);
 });
 
 test('mcp --config: what is wrong with a file is said as doctor says it', () => {

@@ -159,20 +159,6 @@ char *gbx_variables_unset(char *const *names, size_t count)
     return gbx_buf_take_string(&text, NULL);
 }
 
-void gbx_variables_each(const char *text, void (*each)(void *user, const char *name),
-                        void *user)
-{
-    reference ref;
-
-    while ((text = copy_plain(text, NULL)) != NULL) {
-        bool taken = take(text, &ref);
-
-        if (taken)
-            each(user, ref.name);
-        text += taken ? ref.len : 2;
-    }
-}
-
 void gbx_variables_escape(const char *text, gbx_buf *to)
 {
     while (*text != '\0') {

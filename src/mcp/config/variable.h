@@ -27,10 +27,6 @@ typedef gbx_status (*gbx_variable_fn)(void *user, const char *name, const char *
 gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user,
                               char **ret, gbx_error *reterr);
 
-/* Tell each name that text refers to, set or not, as often as it does. */
-void gbx_variables_each(const char *text, void (*each)(void *user, const char *name),
-                        void *user);
-
 /* Append what gbx_variables_fill() makes that very text of. */
 void gbx_variables_escape(const char *text, gbx_buf *to);
 

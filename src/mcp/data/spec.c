@@ -152,7 +152,6 @@ static gbx_status parse(const char *text, gbx_spec *spec, gbx_error *reterr)
         }
     if (*rest == 0)
         return gbx_fail(reterr, GBX_E_USAGE, "dataset '%s' has no file", spec->name);
-    spec->path_at = (size_t)(rest - text);
     spec->path = strdup(rest);
     if (spec->path == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");

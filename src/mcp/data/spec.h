@@ -27,8 +27,7 @@ typedef struct gbx_spec {
     char name[GBX_SPEC_NAME_MAX + 1];
     gbx_spec_format format;
     char *path;
-    size_t path_at; /* where it begins in the text */
-    char *query;    /* SQLITE only */
+    char *query; /* SQLITE only */
 } gbx_spec;
 
 /* GBX_E_USAGE says what is wrong. *ret is to be cleaned up on success alone. */

@@ -8,7 +8,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/shell.h"
 #include "base/utf8.h"
 #include "mcp/gate/parts.h"
 
@@ -175,15 +174,34 @@ static bool put_schema(gbx_buf *to, const gbx_gate_call *call)
 
 /* ---- nobody who answers ------------------------------------------------------------------ */
 
+/* As a shell takes it: in quotes, unless all of it is plain. */
+static void put_word(gbx_buf *to, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-./:=@%+,";
+
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        (void)gbx_buf_printf(to, " %s", word);
+        return;
+    }
+    (void)gbx_buf_puts(to, " '");
+    for (const char *c = word; *c != '\0'; c++)
+        if (*c == '\'')
+            (void)gbx_buf_puts(to, "'\\''");
+        else
+            (void)gbx_buf_append(to, c, 1);
+    (void)gbx_buf_puts(to, "'");
+}
+
 /* What a person could run to allow the tool: not who wrote the call, which may have a
  * shell. */
 static void put_command(const gbx_gate_call *call, gbx_buf *to)
 {
     (void)gbx_buf_puts(to, "glovebox mcp allow");
-    (void)gbx_shell_append(to, call->server);
-    (void)gbx_shell_append(to, call->tool);
+    put_word(to, call->server);
+    put_word(to, call->tool);
     (void)gbx_buf_puts(to, " --config");
-    (void)gbx_shell_append(to, call->gate->config->path);
+    put_word(to, call->gate->config->path);
 }
 
 /* With the command and the rule that would let it pass. */

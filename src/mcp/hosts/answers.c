@@ -6,8 +6,7 @@
  * VS Code and Codex ask before they start what it has, and Claude Code keeps the answers
  * in its settings: a server that was rejected there must not start here, and neither must
  * one that nobody was asked about. The project's own settings say nothing of approval,
- * unless its folder is trusted: they come with it, too. What they take away counts: tools
- * that are denied, or asked about, are that here.
+ * unless its folder is trusted: they come with it, too.
  */
 #include "mcp/hosts/take.h"
 
@@ -55,13 +54,25 @@ static void add_answers(const reading *r, const json_t *settings)
         r->to->all_on || json_is_true(json_object_get(settings, all_approved));
 }
 
-/* What was said of tools. */
+static bool is_of_servers(const json_t *patterns)
+{
+    for (size_t i = 0; i < json_array_size(patterns); i++) {
+        const char *pattern = json_string_value(json_array_get(patterns, i));
+
+        if (pattern != NULL && strncmp(pattern, "mcp__", 5) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What was said of tools is not taken, but a person has to hear of it. */
 static void add_permissions(const reading *r, const json_t *settings)
 {
     const json_t *permissions = json_object_get(settings, "permissions");
 
-    add_names(r, json_object_get(permissions, "deny"), r->to->denied);
-    add_names(r, json_object_get(permissions, "ask"), r->to->asked);
+    if (is_of_servers(json_object_get(permissions, "deny")) ||
+        is_of_servers(json_object_get(permissions, "ask")))
+        (void)json_object_set_new(r->to->permissions, r->path, json_true());
 }
 
 /* The file at r->path, which need not be there: then it is empty. */
@@ -166,7 +177,7 @@ gbx_status gbx_host_answers_read(const gbx_host_place *place, gbx_trust trust,
     char user[PATH_MAX];
 
     *ret = (gbx_host_answers){json_object(), json_object(), json_object(),
-                              json_object(), place->is_named || !is_of_project(place)};
+                              place->is_named || !is_of_project(place)};
     if (place->host == GBX_HOST_CODEX && !ret->all_on)
         return read_codex(&r, place->folder);
     if (place->host != GBX_HOST_CLAUDE_CODE ||
@@ -184,7 +195,6 @@ void gbx_host_answers_cleanup(gbx_host_answers *answers)
 {
     json_decref(answers->off);
     json_decref(answers->on);
-    json_decref(answers->denied);
-    json_decref(answers->asked);
+    json_decref(answers->permissions);
     *answers = (gbx_host_answers){.off = NULL};
 }

@@ -3,7 +3,6 @@
 #include "mcp/hosts/hosts.h"
 
 #include "base/cleanup.h"
-#include "base/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,47 +151,6 @@ static bool find_project(const char *path, const json_t *root, gbx_host_place *r
     return false;
 }
 
-/* ---- printing ------------------------------------------------------------------ */
-
-static void put_json_list(const char *const *args, gbx_buf *to)
-{
-    (void)gbx_buf_puts(to, "[");
-    for (size_t i = 0; args[i] != NULL; i++) {
-        if (i > 0)
-            (void)gbx_buf_puts(to, ", ");
-        (void)gbx_json_append_string(to, args[i], strlen(args[i]));
-    }
-    (void)gbx_buf_puts(to, "]");
-}
-
-static void put_needs(const json_t *needs, gbx_buf *to)
-{
-    (void)gbx_buf_puts(to, "\nenv_vars = [");
-    for (size_t i = 0; i < json_array_size(needs); i++) {
-        const json_t *name = json_array_get(needs, i);
-
-        (void)gbx_buf_puts(to, i > 0 ? ", " : "");
-        (void)gbx_json_append_string(to, json_string_value(name),
-                                     json_string_length(name));
-    }
-    (void)gbx_buf_puts(to, "]");
-}
-
-/* A JSON string is a basic string of TOML, but for '/' that may be escaped: is not here. */
-static bool print_toml(const char *name, const char *command, const char *const *args,
-                       const json_t *needs, gbx_buf *to)
-{
-    (void)gbx_buf_puts(to, "[mcp_servers.");
-    (void)gbx_json_append_string(to, name, strlen(name));
-    (void)gbx_buf_puts(to, "]\ncommand = ");
-    (void)gbx_json_append_string(to, command, strlen(command));
-    (void)gbx_buf_puts(to, "\nargs = ");
-    put_json_list(args, to);
-    if (json_array_size(needs) > 0)
-        put_needs(needs, to);
-    return gbx_buf_puts(to, "\n");
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
 const char *const gbx_host_names[] = {"claude", "claude-code", "cursor",
@@ -209,11 +167,6 @@ const char *gbx_host_title(gbx_host_kind host)
 bool gbx_host_fills(gbx_host_kind host)
 {
     return host != GBX_HOST_CLAUDE && host != GBX_HOST_CODEX;
-}
-
-bool gbx_host_keeps(gbx_host_kind host, const char *text)
-{
-    return !gbx_host_fills(host) || strstr(text, "${") == NULL;
 }
 
 void gbx_host_places(gbx_host_kind host, gbx_host_place *places, size_t max,
@@ -313,20 +266,4 @@ bool gbx_host_own_path(char path[PATH_MAX])
 
     return base_path(CONFIG, from) &&
            snprintf(path, PATH_MAX, "%s/glovebox/mcp.json", from) < PATH_MAX;
-}
-
-bool gbx_host_print(gbx_host_kind host, const char *name, const char *command,
-                    const char *const *args, const json_t *needs, gbx_buf *to)
-{
-    if (host == GBX_HOST_CODEX)
-        return print_toml(name, command, args, needs, to);
-    (void)gbx_buf_printf(to, "{\n  \"%s\": {\n    ",
-                         host == GBX_HOST_VSCODE ? "servers" : "mcpServers");
-    (void)gbx_json_append_string(to, name, strlen(name));
-    (void)gbx_buf_printf(to, ": {\n      %s\"command\": ",
-                         host == GBX_HOST_VSCODE ? "\"type\": \"stdio\",\n      " : "");
-    (void)gbx_json_append_string(to, command, strlen(command));
-    (void)gbx_buf_puts(to, ",\n      \"args\": ");
-    put_json_list(args, to);
-    return gbx_buf_puts(to, "\n    }\n  }\n}\n");
 }

@@ -26,12 +26,8 @@ extern const char *const gbx_host_names[];
 /* "Claude Code" */
 const char *gbx_host_title(gbx_host_kind host);
 
-/* Does it fill in "${...}" in how it starts a server? No host that does has a way to write
- * one that stays. */
+/* Does it fill in "${...}" in how it starts a server? */
 bool gbx_host_fills(gbx_host_kind host);
-/* Does what it starts get that text as it is? */
-bool gbx_host_keeps(gbx_host_kind host, const char *text);
-
 #define GBX_HOST_KEYS_MAX 3
 
 /* One place where a host may have servers. */
@@ -70,10 +66,5 @@ bool gbx_host_codex_file(char path[PATH_MAX]);
 
 /* Where we look for ours without --config: $XDG_CONFIG_HOME/glovebox/mcp.json. */
 bool gbx_host_own_path(char path[PATH_MAX]);
-
-/* Append what that host needs to have one server of that name; args ends in NULL. needs:
- * an array of names of variables that the server has to get; only Codex must be told. */
-bool gbx_host_print(gbx_host_kind host, const char *name, const char *command,
-                    const char *const *args, const json_t *needs, gbx_buf *to);
 
 #endif

@@ -157,6 +157,9 @@ static void look_for_trouble(const gbx_taking *t, const json_t *entry)
 {
     static const char sign_in[] =
         "it signs in by OAuth (\"%s\"), which is not done here: give it a header";
+    static const char no_rule[] =
+        "what its \"%s\" says of tools is not taken: write rules, or use 'glovebox mcp "
+        "deny'";
     static const struct {
         const char *key;
         const char *note;
@@ -164,6 +167,9 @@ static void look_for_trouble(const gbx_taking *t, const json_t *entry)
         {"envFile",
          "its \"%s\" is not read: give the variables to glovebox itself, and "
          "name them under \"glovebox\": {\"env\": [...]}"},
+        {"enabled_tools", no_rule},
+        {"disabled_tools", no_rule},
+        {"default_tools_approval_mode", no_rule},
         {"headersHelper", "its \"%s\" is not run: give it a header with a variable"},
         {"oauth", sign_in},
         {"auth", sign_in},

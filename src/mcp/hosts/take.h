@@ -38,11 +38,10 @@ void gbx_host_keep_numbers(gbx_host_file_text *file, const gbx_host_place *place
 
 /* What a person has said of the servers of a place, elsewhere than there. */
 typedef struct gbx_host_answers {
-    json_t *off;    /* switched off; by name the file that says so */
-    json_t *on;     /* approved; the same */
-    json_t *denied; /* patterns of tools, "mcp__server__tool"; the same */
-    json_t *asked;  /* those that a person is asked about; the same */
-    bool all_on;    /* all others are approved, too, or need not be */
+    json_t *off;         /* switched off; by name the file that says so */
+    json_t *on;          /* approved; the same */
+    json_t *permissions; /* files that deny tools of servers, or ask about them */
+    bool all_on;         /* all others are approved, too, or need not be */
 } gbx_host_answers;
 
 /* On failure path is the file that cannot be read. Clean up in any case. */
@@ -50,16 +49,6 @@ gbx_status gbx_host_answers_read(const gbx_host_place *place, gbx_trust trust,
                                  gbx_host_answers *ret, char path[PATH_MAX],
                                  gbx_error *reterr);
 void gbx_host_answers_cleanup(gbx_host_answers *answers);
-
-/*
- * What the host keeps from being called of a server, or asks about, as rules of ours for
- * the server that is `ours` here: an array of two at most, what denies before what asks;
- * json_decref() it. name and entry are the host's.
- */
-json_t *gbx_host_rules(const gbx_host_place *place, const gbx_host_answers *answers,
-                       const char *name, const json_t *entry, const char *ours);
-/* The only tools of it that the host has, borrowed; NULL: all. */
-const json_t *gbx_host_only(const gbx_host_place *place, const json_t *entry);
 
 /* What a person should hear of a server that is taken. */
 typedef void (*gbx_host_note_fn)(void *user, const char *note);
@@ -76,9 +65,5 @@ bool gbx_host_is_us(const json_t *entry);
 bool gbx_host_is_us_with(const json_t *entry, const char *config);
 
 #define GBX_HOST_NAME_SIZE (GBX_MCP_NAME_MAX + 1)
-
-/* Names of the variables that a configuration of ours refers to, but for those that every
- * host gives to its servers; json_decref() it. Of a file that cannot be read: none. */
-json_t *gbx_host_needs(const char *config);
 
 #endif

@@ -89,7 +89,7 @@ async function connect(answer) {
   });
   await client.connect(new StdioClientTransport({
     command: glovebox, args: ['mcp', '--config', join(folder, 'mcp.json')], stderr: 'ignore',
-    env: process.env,
+    env: { ...process.env, XDG_STATE_HOME: join(folder, '.local/state') },
   }));
   return client;
 }

@@ -88,10 +88,11 @@ static void release(gbx_grants_file **grants)
     gbx_grants_file_free(*grants);
 }
 
-static gbx_status write_grant(const char *config, const char *server, const char *tool,
-                              gbx_grant grant, const gbx_term *err, gbx_error *reterr)
+static gbx_status write_grant(const char *config, gbx_trust trust, const char *server,
+                              const char *tool, gbx_grant grant, const gbx_term *err,
+                              gbx_error *reterr)
 {
-    GBX_CLEANUP(release) gbx_grants_file *grants = gbx_grants_file_new(config);
+    GBX_CLEANUP(release) gbx_grants_file *grants = gbx_grants_file_new(config, trust);
     gbx_status status = grants != NULL
                             ? gbx_grants_file_put(grants, server, tool, grant, reterr)
                             : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the grants");
@@ -109,6 +110,7 @@ static int grant_tool(const gbx_command *self, const grant_args *args,
                       const char *server, const char *tool, bool allows)
 {
     gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
+    gbx_trust trust = args->trust_files ? GBX_TRUST_ALL : GBX_TRUST_OWN;
     gbx_trouble trouble = {0};
     char path[PATH_MAX];
     gbx_status status = args->config != NULL
@@ -122,15 +124,14 @@ static int grant_tool(const gbx_command *self, const grant_args *args,
             "'--yes'");
     gbx_cli_hide_memory();
     if (status == GBX_OK)
-        status = check_server(path, args->trust_files ? GBX_TRUST_ALL : GBX_TRUST_OWN,
-                              server, &trouble);
+        status = check_server(path, trust, server, &trouble);
     if (status == GBX_OK) {
         say_what_it_covers(&err, allows, server, tool, path);
         if (!args->yes && !is_confirmed(&err))
             return 1;
         status =
-            write_grant(path, server, tool, allows ? GBX_GRANT_ALLOW : GBX_GRANT_DENY,
-                        &err, &trouble.err);
+            write_grant(path, trust, server, tool,
+                        allows ? GBX_GRANT_ALLOW : GBX_GRANT_DENY, &err, &trouble.err);
     }
     if (status == GBX_OK)
         return 0;

@@ -31,14 +31,15 @@ static gbx_status lock_new(gbx_import *im, gbx_error *reterr)
     gbx_status status;
 
     gbx_file_make_folders(im->own_path);
-    status = gbx_file_lock_new(im->own_path, &im->own_lock, reterr);
+    status =
+        gbx_file_lock_folder(im->own_path, GBX_FILE_LOCK_MS, &im->own_lock, reterr);
     if (status == GBX_OK && access(im->own_path, F_OK) == 0)
         gbx_fd_close(&im->own_lock); /* it is there by now, and has a lock of its own */
     return status;
 }
 
-/* Who answers "always" changes the file, too: which is not done to one that may not be
- * written, and that is no reason not to replace it. */
+/* Another import changes the file, too. One that may not be written can be replaced all the
+ * same. */
 static bool lock_own(gbx_import *im, gbx_trouble *trouble)
 {
     gbx_status status = GBX_OK;

@@ -65,18 +65,17 @@ async function open(way, ours, person) {
     glovebox: { audit: log, ...ours },
   }));
   const asked = [];
+  const transport = { command, args: ['mcp', '--config', config], stderr: 'pipe',
+    env: { ...process.env, GATE_TEST_TOKEN: SECRET, XDG_STATE_HOME: at } };
   const client = await ways[way](person && (async (request) => {
     asked.push(request.params);
     return person(request.params);
-  }), {
-    command, args: ['mcp', '--config', config], stderr: 'pipe',
-    env: { ...process.env, GATE_TEST_TOKEN: SECRET, XDG_STATE_HOME: at },
-  });
+  }), transport);
   clients.push(client);
   const run = (file, args, input = '') => spawnSync(file, args, { input, encoding: 'utf8',
     env: { ...process.env, GATE_TEST_TOKEN: SECRET, XDG_STATE_HOME: at } });
   return {
-    client, asked, config,
+    client, asked, config, transport,
     glovebox: (...args) => run(command, ['mcp', ...args, '--config', config]),
     inTerminal: (input, ...args) => run('script', ['-qec', [command, 'mcp', ...args, '--config', config].join(' '), '/dev/null'], input),
     reached: () => readFileSync(calls, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)),
@@ -198,14 +197,18 @@ test('grants: an answer for the same arguments asks again for others', async () 
     ['same', 'before', 'same', 'before', 'before']);
 });
 
-test('grants: always is written as a rule that the next server starts with', async () => {
+test('grants: always is kept for the next server, and the configuration stays as it is', async () => {
   const box = await open('v1', {}, accept('always allow'));
+  const before = readFileSync(box.config, 'utf8');
   assert.ok(!(await box.call('change')).isError);
   assert.ok(!(await box.call('change')).isError);
   assert.equal(box.asked.length, 1);
   await box.client.close();
-  assert.deepEqual(JSON.parse(readFileSync(box.config, 'utf8')).glovebox.rules,
-    [{ action: 'allow', server: 'counting', tool: 'change' }]);
+  assert.equal(readFileSync(box.config, 'utf8'), before);
+  const next = await ways.v1(null, box.transport);
+  assert.ok(!(await next.callTool({ name: 'call', arguments: { server: 'counting', tool: 'change', args: {} } })).isError);
+  await next.close();
+  assert.equal(box.reached().length, 3);
 });
 
 test('allow and deny: a person says so in a terminal, and it is in effect without a restart', async (t) => {
@@ -235,18 +238,15 @@ test('allow and deny: a person says so in a terminal, and it is in effect withou
   assert.equal(box.reached().length, 1);
 });
 
-test('grants: always is no change of the configuration, but beside the edit of another it is', async () => {
-  for (const isEdited of [false, true]) {
-    const box = await open('v1', {}, accept('always allow'));
-    const discover = async () => text(await box.client.callTool({ name: 'discover', arguments: {} }));
-    if (isEdited) writeFileSync(box.config, `${readFileSync(box.config, 'utf8')}\n// mine\n`);
-    assert.ok(!(await box.call('change')).isError);
-    assert.match(readFileSync(box.config, 'utf8'), /"tool": ?"change"/);
-    assert.equal(/has changed since this server started/.test(await discover()), isEdited);
-    writeFileSync(box.config, `${readFileSync(box.config, 'utf8')}\n`);
-    assert.equal(/has changed since this server started/.test(await discover()), !isEdited);
-    await box.client.close();
-  }
+test('the configuration has changed when its contents have', async () => {
+  const box = await open('v1', {}, null);
+  const discover = async () => text(await box.client.callTool({ name: 'discover', arguments: {} }));
+  const before = readFileSync(box.config, 'utf8');
+  writeFileSync(box.config, before);
+  assert.doesNotMatch(await discover(), /has changed since this server started/);
+  writeFileSync(box.config, `${before}\n`);
+  assert.match(await discover(), /has changed since this server started/);
+  await box.client.close();
 });
 
 test('concurrency: a question that is open holds up no other call', async () => {

@@ -10,7 +10,7 @@ import { glovebox, user } from './user.mjs';
 
 const ROUNDS = 10;
 
-/** Somebody who answers "always" now: the file's lock, held while the script runs. */
+/** Somebody who changes it now: the file's lock, held while the script runs. */
 async function holding(path, script) {
   const holder = spawn('flock', ['-F', path, 'sh', '-c', `echo held; ${script}`, path],
     { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -372,15 +372,20 @@ int stage_setup(void **state)
     return setenv("XDG_STATE_HOME", folder, 1); /* nobody's grants but the test's */
 }
 
-int stage_teardown(void **state)
+void forget_grants(void)
 {
-    (void)state;
     char grants[80];
 
-    (void)unlink(path);
     (void)snprintf(grants, sizeof grants, "%s/glovebox/grants.json", folder);
     (void)unlink(grants);
     (void)snprintf(grants, sizeof grants, "%s/glovebox", folder);
     (void)rmdir(grants);
+}
+
+int stage_teardown(void **state)
+{
+    (void)state;
+    (void)unlink(path);
+    forget_grants();
     return rmdir(folder);
 }

@@ -87,6 +87,8 @@ extern char path[64];     /* of the configuration */
 void open_gate(const char *ours);
 void close_gate(void);
 void write_config(const char *text);
+/* What was granted for good. */
+void forget_grants(void);
 
 gbx_gate_call *start(outcome *to, gbx_mcp_request *request, const char *tool,
                      const char *args, const char *run);

@@ -62,7 +62,7 @@ static void test_deny__is_said_before_a_server_is_started(void **state)
 /* What a person runs beside the server. */
 static void grant(const char *tool, gbx_grant what)
 {
-    gbx_grants_file *grants = gbx_grants_file_new(path);
+    gbx_grants_file *grants = gbx_grants_file_new(path, GBX_TRUST_OWN);
     gbx_error err = {0};
 
     assert_non_null(grants);
@@ -73,12 +73,23 @@ static void grant(const char *tool, gbx_grant what)
 
 static void write_grants(const char *text, mode_t mode)
 {
-    gbx_grants_file *grants = gbx_grants_file_new(path);
+    gbx_grants_file *grants = gbx_grants_file_new(path, GBX_TRUST_OWN);
     const char *file = gbx_grants_file_path(grants);
 
     assert_int_equal(gbx_file_replace(file, text, strlen(text), 0, NULL, NULL), GBX_OK);
     assert_int_equal(chmod(file, mode), 0);
     gbx_grants_file_free(grants);
+}
+
+static int chmod_folder_of_grants(mode_t mode)
+{
+    gbx_grants_file *grants = gbx_grants_file_new(path, GBX_TRUST_OWN);
+    char folder[128];
+
+    (void)snprintf(folder, sizeof folder, "%s", gbx_grants_file_path(grants));
+    gbx_grants_file_free(grants);
+    *strrchr(folder, '/') = '\0';
+    return chmod(folder, mode);
 }
 
 static const char *mark(const char *tool)
@@ -154,6 +165,13 @@ static void test_grants__that_nobody_can_tell_let_nothing_pass(void **state)
     o = call(&nobody, "read_file", "{}", "");
     assert_non_null(strstr(o.message, "are no JSON object"));
     write_grants("{}", 0600);
+    assert_string_equal(call(&nobody, "read_file", "{}", "").code, "");
+    close_gate();
+
+    open_gate("");
+    assert_int_equal(chmod_folder_of_grants(0777), 0);
+    assert_string_equal(call(&nobody, "read_file", "{}", "").code, "DENIED");
+    assert_int_equal(chmod_folder_of_grants(0700), 0);
     assert_string_equal(call(&nobody, "read_file", "{}", "").code, "");
     close_gate();
 }

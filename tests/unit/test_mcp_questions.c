@@ -3,18 +3,14 @@
 #include "mcp_stage.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "mcp/config/replace.h"
-#include "mcp/rules/rules.h"
+#include "mcp/gate/grants_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/inotify.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -85,6 +81,7 @@ static void test_grant__of_always_allows_what_the_shown_rule_allows(void **state
     (void)call(&p, "plain", "{\"path\":\"/SRV/x\"}", "");
     assert_int_equal(p.asked, 2);
     close_gate();
+    forget_grants();
 }
 
 static void test_grant__is_for_the_rule_that_asked(void **state)
@@ -188,251 +185,72 @@ static void read_config(char *to, size_t size)
     (void)fclose(file);
 }
 
-static void test_always__is_a_rule_before_the_one_that_asked(void **state)
+/* What becomes of a call of plain in the next session, where nobody can be asked. */
+static void check_next(const char *ours, const char *args, const char *code)
 {
-    gbx_mcp_request p = person(ALWAYS);
-    char text[4096];
-    struct stat st;
-    (void)state;
+    gbx_mcp_request nobody = {.can_ask = false};
 
-    open_gate(
-        "\"rules\": [\n    {\"action\": \"deny\", \"args\": {\"n\": 3}}, // not three\n"
-        "    {\"action\": \"ask\"}, // all else\n  ]");
-    assert_int_equal(chmod(path, 0640), 0);
-    assert_string_equal(call(&p, "plain", "{}", "").code, "");
-    assert_string_equal(call(&p, "plain", "{}", "").code, "");
-    assert_int_equal(p.asked, 1);
-    read_config(text, sizeof text);
-    assert_string_equal(
-        text, "{ // mine\n  \"mcpServers\": {\"files\": {\"command\": \"x\"}},\n"
-              "  \"glovebox\": {\"rules\": [\n"
-              "    {\"action\": \"deny\", \"args\": {\"n\": 3}}, // not three\n"
-              "    {\"action\":\"allow\",\"server\":\"files\",\"tool\":\"plain\"},\n"
-              "    {\"action\": \"ask\"}, // all else\n  ]}\n}\n");
-    assert_int_equal(stat(path, &st), 0);
-    assert_int_equal(st.st_mode & 0777, 0640);
-    assert_non_null(strstr(lines, "\"answer\":\"always\""));
+    open_gate(ours);
+    assert_string_equal(call(&nobody, "plain", args, "").code, code);
     close_gate();
 }
 
-static void test_always__makes_rules_where_there_are_none(void **state)
+static void test_always__is_kept_beside_the_configuration(void **state)
 {
-    gbx_mcp_request p = person(ALWAYS);
-    gbx_mcp_config *now = NULL;
-    (void)state;
-
-    open_gate("");
-    (void)call(&p, "plain", "{}", "");
-    assert_int_equal(gbx_mcp_config_load(path, GBX_TRUST_OWN, &now, NULL), GBX_OK);
-    gbx_mcp_config_free(now);
-    close_gate();
-}
-
-static void test_always__does_not_touch_a_file_that_has_changed(void **state)
-{
-    static const char *const others[] = {
-        "{\"mcpServers\": {\"files\": {\"command\": \"x\"}}, \"glovebox\": {\"rules\": "
-        "[{\"action\": \"deny\"}, {\"action\": \"ask\", \"tool\": \"x\"}]}}",
-        "{\"mcpServers\": {\"files\": {\"command\": \"x\"}}, \"glovebox\": {\"rules\": "
-        "[{\"action\": \"ask\", \"reason\": \"another\"}]}}",
-        "{\"mcpServers\": {\"files\": {\"command\": \"x\"}}}",
-        "{\"mcpServers\": {}}",
-        "no JSON",
-        ""};
-    (void)state;
-
-    for (size_t i = 0; i < GBX_COUNTOF(others); i++) {
-        gbx_mcp_request p = person(ALWAYS);
-        char text[4096];
-
-        open_gate("\"rules\": [{\"action\": \"ask\"}]");
-        write_config(others[i]);
-        assert_string_equal(call(&p, "plain", "{}", "").code, "");
-        read_config(text, sizeof text);
-        assert_string_equal(text, others[i]);
-        assert_non_null(strstr(lines, "\"answer\":\"unwritten\""));
-        assert_non_null(strstr(p.told, "allowed for this session alone: "));
-        assert_string_equal(p.logged, p.told);
-        close_gate();
-    }
-}
-
-static void test_always__writes_no_other_rule_than_it_has_shown(void **state)
-{
-    static const char other[] =
-        "{\"mcpServers\": {\"files\": {\"command\": \"x\"}}, \"glovebox\": "
-        "{\"defaults\": {\"readOnly\": \"deny\"}}}";
-    gbx_mcp_request p = person(ALWAYS);
-    char text[4096];
-    (void)state;
-
-    open_gate("");
-    write_config(other);
-    assert_string_equal(call(&p, "plain", "{}", "").code, "");
-    assert_null(strstr(p.message, "readOnly"));
-    read_config(text, sizeof text);
-    assert_string_equal(text, other);
-    assert_non_null(strstr(lines, "\"answer\":\"unwritten\""));
-    close_gate();
-}
-
-static void test_always__does_not_take_over_what_others_can_write(void **state)
-{
+    static const char rules[] = "\"rules\": [{\"action\": \"deny\", \"args\": {\"n\": "
+                                "3}}, {\"action\": \"ask\"}]";
     gbx_mcp_request p = person(ALWAYS);
     char before[4096];
     char after[4096];
+    gbx_view tool;
     (void)state;
 
-    open_gate("\"rules\": [{\"action\": \"ask\"}]");
-    assert_int_equal(chmod(path, 0622), 0);
+    open_gate(rules);
     read_config(before, sizeof before);
     assert_string_equal(call(&p, "plain", "{}", "").code, "");
+    assert_string_equal(call(&p, "plain", "{\"a\":1}", "").code, "");
+    assert_int_equal(p.asked, 1);
+    assert_string_equal(call(&p, "write_file", "{}", "").code, "");
+    assert_int_equal(p.asked, 2);
     read_config(after, sizeof after);
     assert_string_equal(after, before);
-    assert_non_null(strstr(lines, "\"answer\":\"unwritten\""));
-    assert_non_null(strstr(p.told, "chmod go-w "));
-    assert_int_equal(chmod(path, 0600), 0);
-    close_gate();
-}
-
-static void test_always__does_not_overrule_another_default(void **state)
-{
-    static const char other[] =
-        "{\"mcpServers\": {\"files\": {\"command\": \"x\"}}, \"glovebox\": {\"rules\": "
-        "[{\"action\": \"allow\", \"tool\": \"other\"}], \"defaults\": {\"other\": "
-        "\"deny\"}}}";
-    gbx_mcp_request p = person(ALWAYS);
-    char text[4096];
-    (void)state;
-
-    open_gate("\"rules\": [{\"action\": \"allow\", \"tool\": \"some\"}]");
-    write_config(other);
-    assert_string_equal(call(&p, "plain", "{}", "").code, "");
-    read_config(text, sizeof text);
-    assert_string_equal(text, other);
-    assert_non_null(strstr(lines, "\"answer\":\"unwritten\""));
-    close_gate();
-}
-
-static void check_file(const char *tool, const char *text, gbx_gate_action wanted)
-{
-    gbx_mcp_config *now = NULL;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
-    gbx_view args;
-
-    gbx_buf_init(&why, GBX_KIB(1));
-    assert_int_equal(gbx_mcp_config_load(path, GBX_TRUST_OWN, &now, NULL), GBX_OK);
-    assert_true(gbx_gate_args_open(text, strlen(text), &args, &why));
-    assert_int_equal(gbx_gate_decide(now->rules, "files", tool, NULL, args,
-                                     GBX_GATE_HINT_OTHER)
-                         .action,
-                     wanted);
-    gbx_mcp_config_free(now);
-}
-
-static void test_always__is_written_each_time_that_it_is_said(void **state)
-{
-    static const char *const tools[] = {"plain", "write_file", "lies"};
-    static const char *const ours[] = {
-        "",
-        "\"rules\": [{\"action\": \"deny\", \"tool\": \"x\"}, {\"action\": \"ask\"}]"};
-    (void)state;
-
-    for (size_t k = 0; k < GBX_COUNTOF(ours); k++) {
-        gbx_mcp_request p = person(ALWAYS);
-
-        open_gate(ours[k]);
-        for (size_t i = 0; i < GBX_COUNTOF(tools); i++)
-            assert_string_equal(call(&p, tools[i], "{}", "").code, "");
-        assert_null(strstr(lines, "unwritten"));
-        for (size_t i = 0; i < GBX_COUNTOF(tools); i++)
-            check_file(tools[i], "{}", GBX_GATE_ALLOW);
-        check_file("another", "{}", GBX_GATE_ASK);
-        close_gate();
-    }
-}
-
-static void test_always__finds_the_rule_where_others_have_come_before_it(void **state)
-{
-    gbx_mcp_request p = person(ALWAYS);
-    (void)state;
-
-    open_gate("\"rules\": [{\"action\": \"ask\", \"tool\": \"p*\"}]");
-    write_config("{\"mcpServers\": {\"files\": {\"command\": \"x\"}}, \"glovebox\": "
-                 "{\"rules\": [{\"action\": \"deny\", \"args\": {\"n\": 1}}, "
-                 "{\"action\": \"ask\", \"tool\": \"p*\"}]}}");
-    assert_string_equal(call(&p, "plain", "{}", "").code, "");
     assert_non_null(strstr(lines, "\"answer\":\"always\""));
-    check_file("plain", "{}", GBX_GATE_ALLOW);
-    check_file("plain", "{\"n\":1}", GBX_GATE_DENY);
-    close_gate();
-}
-
-/* As another glovebox does that writes a rule: it is not through when we come. Returns its
- * id. */
-static pid_t hold_and_replace(const char *text)
-{
-    int ready[2];
-    char byte;
-    pid_t pid;
-
-    assert_int_equal(pipe(ready), 0);
-    pid = fork();
-    if (pid == 0) {
-        struct inotify_event opened;
-        int come = inotify_init1(IN_CLOEXEC);
-        int fd;
-        bool done = gbx_file_lock(path, GBX_TRUST_OWN, &fd, NULL) == GBX_OK &&
-                    inotify_add_watch(come, path, IN_OPEN) >= 0 &&
-                    write(ready[1], "x", 1) == 1 &&
-                    read(come, &opened, sizeof opened) == sizeof opened &&
-                    gbx_file_replace(path, text, strlen(text), 0, NULL, NULL) == GBX_OK;
-
-        _exit(done ? 0 : 1);
-    }
-    (void)close(ready[1]);
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    (void)close(ready[0]);
-    return pid;
-}
-
-static void test_always__keeps_what_another_process_writes_at_that_time(void **state)
-{
-    gbx_mcp_request p = person(ALWAYS);
-    int status;
-    pid_t pid;
-    (void)state;
-
-    open_gate("\"rules\": [{\"action\": \"ask\"}]");
-    pid = hold_and_replace(
-        "{\"mcpServers\": {\"files\": {\"command\": \"x\"}}, \"glovebox\": {\"rules\": "
-        "[{\"action\":\"allow\",\"tool\":\"lies\"}, {\"action\": \"ask\"}]}}");
-    assert_string_equal(call(&p, "plain", "{}", "").code, "");
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
     assert_null(strstr(lines, "unwritten"));
-    check_file("plain", "{}", GBX_GATE_ALLOW);
-    check_file("lies", "{}", GBX_GATE_ALLOW);
-    check_file("another", "{}", GBX_GATE_ASK);
+    assert_true(gbx_view_open("{\"name\":\"lies\"}", 15, &tool));
+    assert_string_equal(gbx_gate_mark(gate, "files", tool), "depends on arguments");
     close_gate();
+    open_gate("\"rules\": [{\"action\": \"ask\"}]");
+    assert_string_equal(gbx_gate_mark(gate, "files", tool), "asks a person");
+    assert_string_equal(call(&p, "lies", "{}", "").code, "");
+    assert_string_equal(gbx_gate_mark(gate, "files", tool), "");
+    close_gate();
+
+    check_next(rules, "{}", "");
+    check_next(rules, "{\"n\":3}", "DENIED");
+    forget_grants();
+    check_next(rules, "{}", "NEEDS_APPROVAL");
 }
 
-static void test_always__waits_for_nobody_for_long(void **state)
+static void test_always__covers_what_the_same_rule_asks_about(void **state)
 {
+    static const char *const others[] = {
+        "\"rules\": [{\"action\": \"ask\", \"reason\": \"another\"}]",
+        "\"rules\": [{\"action\": \"ask\", \"tool\": \"plain\"}]",
+        "\"rules\": [{\"action\": \"ask\", \"args\": {\"n\": 1}}]",
+        "",
+    };
     gbx_mcp_request p = person(ALWAYS);
-    int64_t begin_ns;
-    int fd;
     (void)state;
 
     open_gate("\"rules\": [{\"action\": \"ask\"}]");
-    assert_int_equal(gbx_file_lock(path, GBX_TRUST_OWN, &fd, NULL), GBX_OK);
-    begin_ns = gbx_clock_now_ns();
-    assert_string_equal(call(&p, "plain", "{}", "").code, "");
-    assert_in_range(gbx_clock_now_ns() - begin_ns, 0, 1000 * GBX_NS_PER_MS);
-    (void)close(fd);
-    assert_non_null(strstr(lines, "\"answer\":\"unwritten\""));
-    check_file("plain", "{}", GBX_GATE_ASK);
+    assert_string_equal(call(&p, "plain", "{\"n\":1}", "").code, "");
     close_gate();
+    for (size_t i = 0; i < GBX_COUNTOF(others); i++)
+        check_next(others[i], "{\"n\":1}", "NEEDS_APPROVAL");
+    check_next("\"rules\": [{\"action\": \"ask\", \"tool\": \"x\"}, {\"action\": "
+               "\"ask\"}]",
+               "{\"n\":1}", "");
+    forget_grants();
 }
 
 static void test_always__does_not_overrule_a_later_denial(void **state)
@@ -443,9 +261,34 @@ static void test_always__does_not_overrule_a_later_denial(void **state)
     open_gate(ASK_THEN_DENY);
     assert_string_equal(call(&p, "plain", "{\"path\":\"/srv/x\"}", "").code, "");
     assert_non_null(strstr(lines, "\"answer\":\"always\""));
-    check_file("plain", "{\"path\":\"/srv/y\"}", GBX_GATE_ALLOW);
-    check_file("plain", "{\"path\":\"/etc/passwd\"}", GBX_GATE_DENY);
     close_gate();
+    check_next(ASK_THEN_DENY, "{\"path\":\"/srv/y\"}", "");
+    check_next(ASK_THEN_DENY, "{\"path\":\"/etc/passwd\"}", "DENIED");
+    forget_grants();
+}
+
+static void test_always__that_cannot_be_written_holds_for_the_session(void **state)
+{
+    gbx_mcp_request p = person(ALWAYS);
+    gbx_grants_file *grants = gbx_grants_file_new(path, GBX_TRUST_OWN);
+    int fd = -1;
+    (void)state;
+
+    open_gate("\"rules\": [{\"action\": \"ask\"}]");
+    gbx_file_make_folders(gbx_grants_file_path(grants));
+    assert_int_equal(gbx_file_lock_folder(gbx_grants_file_path(grants),
+                                          GBX_FILE_LOCK_MS, &fd, NULL),
+                     GBX_OK);
+    assert_string_equal(call(&p, "plain", "{}", "").code, "");
+    (void)close(fd);
+    assert_non_null(strstr(lines, "\"answer\":\"unwritten\""));
+    assert_non_null(strstr(p.told, "allowed for this session alone: "));
+    assert_string_equal(p.logged, p.told);
+    assert_string_equal(call(&p, "plain", "{}", "").code, "");
+    assert_int_equal(p.asked, 1);
+    close_gate();
+    gbx_grants_file_free(grants);
+    check_next("\"rules\": [{\"action\": \"ask\"}]", "{}", "NEEDS_APPROVAL");
 }
 
 static void test_nobody__is_told_a_rule_that_overrules_no_denial(void **state)
@@ -482,17 +325,10 @@ int main(void)
         cmocka_unit_test(test_decline__counts_more_than_what_was_allowed_before),
         cmocka_unit_test(test_questions__of_a_request_wait_for_each_other),
         cmocka_unit_test(test_questions__end_where_nobody_could_read_them),
-        cmocka_unit_test(test_always__is_a_rule_before_the_one_that_asked),
-        cmocka_unit_test(test_always__makes_rules_where_there_are_none),
-        cmocka_unit_test(test_always__does_not_touch_a_file_that_has_changed),
-        cmocka_unit_test(test_always__writes_no_other_rule_than_it_has_shown),
-        cmocka_unit_test(test_always__does_not_take_over_what_others_can_write),
-        cmocka_unit_test(test_always__does_not_overrule_another_default),
-        cmocka_unit_test(test_always__is_written_each_time_that_it_is_said),
-        cmocka_unit_test(test_always__finds_the_rule_where_others_have_come_before_it),
-        cmocka_unit_test(test_always__keeps_what_another_process_writes_at_that_time),
-        cmocka_unit_test(test_always__waits_for_nobody_for_long),
+        cmocka_unit_test(test_always__is_kept_beside_the_configuration),
+        cmocka_unit_test(test_always__covers_what_the_same_rule_asks_about),
         cmocka_unit_test(test_always__does_not_overrule_a_later_denial),
+        cmocka_unit_test(test_always__that_cannot_be_written_holds_for_the_session),
         cmocka_unit_test(test_nobody__is_told_a_rule_that_overrules_no_denial),
     };
 

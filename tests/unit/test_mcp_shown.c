@@ -193,7 +193,8 @@ static void test_form__says_what_each_answer_covers(void **state)
          {"- deny: not this call\n", "- allow this call: this call, once\n",
           "- allow for this session, with any arguments: every call of this tool in this "
           "session that no rule is about\n",
-          "It is added after the last rule in ",
+          "- always allow, by the rule shown: every call that this rule allows, of those that "
+          "no rule is about, from now on; ",
           ":\n  {\"action\":\"allow\",\"server\":\"files\",\"tool\":\"plain\"}"}},
         {ASK_THEN_DENY,
          "r-1",
@@ -203,8 +204,9 @@ static void test_form__says_what_each_answer_covers(void **state)
           "run with these arguments\n",
           "- allow for this run, with any arguments: every call of this tool in this run "
           "that rule 1 asks about\n",
-          "- always allow, by the rule shown: every call that this rule allows, from now on; "
-          "arguments that it does not name may be any. It is added before rule 1 in ",
+          "- always allow, by the rule shown: every call that this rule allows, of those that "
+          "rule 1 asks about, from now on; arguments that it does not name may be any. It is "
+          "kept in ",
           ":\n  {\"action\":\"allow\",\"server\":\"files\",\"tool\":\"plain\",\"args\":"
           "{\"path\":\"/srv/**\"}}"}}};
     (void)state;

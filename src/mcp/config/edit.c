@@ -131,27 +131,6 @@ static bool fill_empty(gbx_edit *edit, gbx_view container, const gbx_buf *what)
     return splice(edit, from, to, &buf);
 }
 
-/* Past the blanks after `at`, and past a comment up to the end of the line. */
-static size_t past_rest(const gbx_edit *edit, size_t at)
-{
-    const char *text = (const char *)edit->text.data;
-    size_t len = edit->text.len;
-
-    while (at < len && (text[at] == ' ' || text[at] == '\t'))
-        at++;
-    if (at + 1 < len && text[at] == '/' && text[at + 1] == '/')
-        while (at < len && text[at] != '\n' && text[at] != '\r')
-            at++;
-    return at;
-}
-
-/* What is a comma to a parser, from one value's end to the next one's key. */
-static size_t comma_after(const gbx_edit *edit, gbx_view value)
-{
-    return offset(edit, memchr(value.at + value.len, ',',
-                               edit->text.len - offset(edit, value.at) - value.len));
-}
-
 /* Of the comma between the value that ends at `at` and the end of the list; 0: there is
  * none. To a parser it is a blank, as commas in comments are. */
 static size_t closing_comma(const gbx_edit *edit, size_t at)
@@ -179,30 +158,6 @@ static size_t past_comments(const gbx_edit *edit, size_t at)
         at = end - (text[end - 1] == '\r');
     }
     return at;
-}
-
-/* Where what is said of the element at `to` begins, after the comma or bracket that ends
- * at `from`: comments beside it, or right above it. Those at the end of the line before
- * are of what stands there. */
-static size_t comments_of(const gbx_edit *edit, size_t from, size_t to)
-{
-    const char *text = (const char *)edit->text.data;
-    size_t at = past_comments(edit, from);
-    size_t start = to;
-    size_t lines = 0;
-
-    at = line_end_len(edit, past_rest(edit, at)) > 0 ? at : from;
-    while (at < to) {
-        size_t end = gbx_jsonc_past_comment(text, to, at);
-
-        lines = end > at ? 0 : lines + (text[at] == '\n');
-        if (end > at && start == to)
-            start = at;
-        else if (lines > 1)
-            start = to;
-        at = end > at ? end : at + 1;
-    }
-    return start;
 }
 
 /* After the value `last` and what is said of it on its line, which begins with what
@@ -266,30 +221,4 @@ bool gbx_edit_add_member(gbx_edit *edit, gbx_view object, const char *name,
     }
     return last.at == NULL ? fill_empty(edit, object, &what)
                            : add_after(edit, last, last_key.at, &what);
-}
-
-bool gbx_edit_add_item(gbx_edit *edit, gbx_view array, size_t index, const char *json)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf what;
-    gbx_view name;
-    gbx_view value;
-    gbx_view last = {NULL, 0};
-    size_t cursor = 0;
-
-    gbx_buf_init(&what, TEXT_MAX);
-    (void)gbx_buf_puts(&what, json);
-    for (size_t i = 0; gbx_view_next(array, &cursor, &name, &value); i++) {
-        if (i == index) {
-            size_t from =
-                last.at != NULL ? comma_after(edit, last) : offset(edit, array.at);
-            size_t at = comments_of(edit, from + 1, offset(edit, value.at));
-
-            (void)gbx_buf_puts(&what, ",");
-            put_gap(edit, at, at, &what);
-            return splice(edit, at, at, &what);
-        }
-        last = value;
-    }
-    return last.at == NULL ? fill_empty(edit, array, &what)
-                           : add_after(edit, last, last.at, &what);
 }

@@ -24,7 +24,5 @@ void gbx_edit_close(gbx_edit *edit);
  * as it was. */
 bool gbx_edit_add_member(gbx_edit *edit, gbx_view object, const char *name,
                          const char *json);
-/* Before the element of that index, or as the last. */
-bool gbx_edit_add_item(gbx_edit *edit, gbx_view array, size_t index, const char *json);
 
 #endif

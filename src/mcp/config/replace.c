@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #define BACKUPS_MAX 1000
-#define LOCK_MS     2000
 #define LOCK_STEP                     \
     {                                 \
         .tv_nsec = 10 * GBX_NS_PER_MS \
@@ -110,21 +109,16 @@ static gbx_status lock_within(const gbx_trusted_file *file, int wait_ms, int *re
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_status gbx_file_lock_within(const char *path, gbx_trust trust, int wait_ms,
-                                int *ret_fd, gbx_error *reterr)
-{
-    const gbx_trusted_file file = {path, "the configuration ", O_RDWR, trust, false};
-
-    return lock_within(&file, wait_ms, ret_fd, reterr);
-}
-
 gbx_status gbx_file_lock(const char *path, gbx_trust trust, int *ret_fd,
                          gbx_error *reterr)
 {
-    return gbx_file_lock_within(path, trust, LOCK_MS, ret_fd, reterr);
+    const gbx_trusted_file file = {path, "the configuration ", O_RDWR, trust, false};
+
+    return lock_within(&file, GBX_FILE_LOCK_MS, ret_fd, reterr);
 }
 
-gbx_status gbx_file_lock_new(const char *path, int *ret_fd, gbx_error *reterr)
+gbx_status gbx_file_lock_folder(const char *path, int wait_ms, int *ret_fd,
+                                gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_free) char *folder = folder_of(path);
     gbx_trusted_file file = {.what = "",
@@ -134,7 +128,7 @@ gbx_status gbx_file_lock_new(const char *path, int *ret_fd, gbx_error *reterr)
     if (folder == NULL || access(folder, W_OK) != 0)
         return GBX_OK;
     file.path = folder;
-    return lock_within(&file, LOCK_MS, ret_fd, reterr);
+    return lock_within(&file, wait_ms, ret_fd, reterr);
 }
 
 void gbx_file_make_folders(const char *path)

@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* How long a command waits for a lock; a server that others wait for has less time. */
+#define GBX_FILE_LOCK_MS 2000
+
 /*
  * Open the file at path to change it: until *ret_fd, which reads it, is closed, nobody
  * else gets it by this function. Sleeps until who has it lets it go, two seconds at most.
@@ -18,12 +21,10 @@
  */
 gbx_status gbx_file_lock(const char *path, gbx_trust trust, int *ret_fd,
                          gbx_error *reterr);
-/* The same for who holds up others while he sleeps. */
-gbx_status gbx_file_lock_within(const char *path, gbx_trust trust, int wait_ms,
-                                int *ret_fd, gbx_error *reterr);
-/* The same for a file that is not there: the lock is on its folder. Who waited for it may
- * find one. Where nothing can be written, there is no lock, and *ret_fd stays. */
-gbx_status gbx_file_lock_new(const char *path, int *ret_fd, gbx_error *reterr);
+/* The same for a file that need not be there: the lock is on its folder. Who waited for it
+ * may find one. Where nothing can be written, there is no lock, and *ret_fd stays. */
+gbx_status gbx_file_lock_folder(const char *path, int wait_ms, int *ret_fd,
+                                gbx_error *reterr);
 
 /* The folder of the file at path, and those above it, for the user alone where they are
  * not there. */

@@ -74,14 +74,3 @@ bool gbx_config_has_changed(const gbx_mcp_config *config)
     }
     return has_changed;
 }
-
-void gbx_config_stamp_edited(const gbx_mcp_config *config, const void *was,
-                             size_t was_len, const void *now, size_t now_len)
-{
-    gbx_config_stamp *stamp = config->stamp;
-
-    if (!has_digest(stamp, was, was_len))
-        return;
-    gbx_sha256_of(now, now_len, stamp->digest);
-    stamp->len = now_len;
-}

@@ -26,9 +26,4 @@ void gbx_config_stamp_set(gbx_config_stamp *stamp, int fd, const void *text,
  * or replaced. False where it is gone or cannot be read: a restart would do no good. */
 bool gbx_config_has_changed(const gbx_mcp_config *config);
 
-/* We have made the text `now` of the text `was`, which was the file's, whoever wrote it:
- * that is a change only if `was` was one. */
-void gbx_config_stamp_edited(const gbx_mcp_config *config, const void *was,
-                             size_t was_len, const void *now, size_t now_len);
-
 #endif

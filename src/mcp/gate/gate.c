@@ -158,7 +158,10 @@ static bool follow_grant(gbx_gate_call *call)
                         "deny'");
         return false;
     }
-    if (grant != GBX_GRANT_ALLOW || call->verdict.action != GBX_GATE_ASK)
+    if (call->verdict.action != GBX_GATE_ASK ||
+        (grant != GBX_GRANT_ALLOW &&
+         !gbx_gate_is_kept(call->gate, &call->verdict, call->server, call->tool,
+                           call->args)))
         return true;
     call->answer = "allowed for good";
     gbx_gate_pass(call);
@@ -352,7 +355,7 @@ gbx_status gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the gate");
     gate->loop = loop;
     gate->config = config;
-    gate->standing = gbx_grants_file_new(config->path);
+    gate->standing = gbx_grants_file_new(config->path, config->trust);
     if (gate->standing == NULL) {
         free(gate);
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the gate");
@@ -439,31 +442,36 @@ bool gbx_gate_is_asking(const gbx_gate_call *call)
 
 const char *gbx_gate_mark(const gbx_gate *gate, const char *server, gbx_view tool)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_view reads =
         gbx_view_member(gbx_view_member(tool, "annotations"), "readOnlyHint");
-    gbx_gate_hint hint =
-        gbx_view_is_true(reads) ? GBX_GATE_HINT_READS : GBX_GATE_HINT_OTHER;
+    gbx_view no_args = {0};
     gbx_grant grant = GBX_GRANT_NONE;
-    gbx_gate_action action;
+    gbx_gate_verdict verdict;
     gbx_error err = {0};
+    const char *name;
     bool depends;
 
-    gbx_buf_init(&name, GBX_TOOL_NAME_MAX + 1);
-    if (!gbx_view_append_text(gbx_view_member(tool, "name"), &name) ||
-        !gbx_buf_append(&name, "", 1))
+    gbx_buf_init(&buf, GBX_TOOL_NAME_MAX + 1);
+    if (!gbx_view_append_text(gbx_view_member(tool, "name"), &buf) ||
+        !gbx_buf_append(&buf, "", 1) || !gbx_view_open("{}", 2, &no_args))
         return "";
-    action = gbx_gate_outlook(gate->config->rules, server, (const char *)name.data,
-                              hint, &depends);
-    if (gbx_grants_file_find(gate->standing, server, (const char *)name.data, &grant,
-                             &err) != GBX_OK ||
+    name = (const char *)buf.data;
+    verdict = gbx_gate_outlook(gate->config->rules, server, name,
+                               gbx_view_is_true(reads) ? GBX_GATE_HINT_READS
+                                                       : GBX_GATE_HINT_OTHER,
+                               &depends);
+    if (gbx_grants_file_find(gate->standing, server, name, &grant, &err) != GBX_OK ||
         grant == GBX_GRANT_DENY)
         return "denied";
     if (depends)
         return "depends on arguments";
-    if (action == GBX_GATE_ASK)
-        return grant == GBX_GRANT_ALLOW ? "" : "asks a person";
-    return action == GBX_GATE_DENY ? "denied" : "";
+    if (verdict.action == GBX_GATE_ASK)
+        return grant == GBX_GRANT_ALLOW ||
+                       gbx_gate_is_kept(gate, &verdict, server, name, no_args)
+                   ? ""
+                   : "asks a person";
+    return verdict.action == GBX_GATE_DENY ? "denied" : "";
 }
 
 bool gbx_gate_redact(const gbx_gate *gate, const char *text, size_t len, gbx_buf *to)

@@ -4,7 +4,11 @@
 #include "mcp/gate/parts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* For another that writes a grant just now: everything else of ours waits with us. */
+#define LOCK_MS 100
 
 /* What calls that the scope covers have in common, besides tool and rule. */
 static bool digest_of(const gbx_gate_call *call, gbx_gate_scope scope,
@@ -37,6 +41,26 @@ static bool covers(const gbx_gate_grant *grant, const gbx_gate_call *call)
            strcmp(grant->tool, call->tool) == 0 &&
            digest_of(call, grant->scope, digest) &&
            memcmp(digest, grant->digest, sizeof digest) == 0;
+}
+
+/* NULL: the default has asked. */
+static const char *text_that_asked(const gbx_gate *gate, const gbx_gate_verdict *asked)
+{
+    return asked->rule != GBX_GATE_NO_RULE
+               ? gate->config->rules->items[asked->rule].text
+               : NULL;
+}
+
+/* NULL: no rule that can be shown fits. */
+static char *rule_for(const gbx_gate *gate, const gbx_gate_verdict *asked,
+                      const char *server, const char *tool, gbx_view args)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf rule;
+
+    gbx_buf_init(&rule, GBX_GATE_RULE_MAX);
+    return gbx_gate_rule_for(gate->config->rules, asked, server, tool, args, &rule)
+               ? gbx_buf_take_string(&rule, NULL)
+               : NULL;
 }
 
 /* ---- for the other parts ---------------------------------------------------- */
@@ -74,4 +98,25 @@ void gbx_gate_remember(gbx_gate *gate, const gbx_gate_call *call, gbx_gate_scope
     (void)snprintf(grant->server, sizeof grant->server, "%s", call->server);
     (void)snprintf(grant->tool, sizeof grant->tool, "%s", call->tool);
     gate->grant_count++;
+}
+
+char *gbx_gate_rule_of(const gbx_gate_call *call)
+{
+    return rule_for(call->gate, &call->verdict, call->server, call->tool, call->args);
+}
+
+bool gbx_gate_is_kept(const gbx_gate *gate, const gbx_gate_verdict *asked,
+                      const char *server, const char *tool, gbx_view args)
+{
+    GBX_CLEANUP(gbx_free) char *rule = rule_for(gate, asked, server, tool, args);
+
+    return rule != NULL && gbx_grants_file_covers(gate->standing, server, tool, rule,
+                                                  text_that_asked(gate, asked));
+}
+
+gbx_status gbx_gate_keep_rule(gbx_gate_call *call, gbx_error *reterr)
+{
+    return gbx_grants_file_add(call->gate->standing, call->server, call->tool,
+                               call->rule, text_that_asked(call->gate, &call->verdict),
+                               LOCK_MS, reterr);
 }

@@ -20,7 +20,8 @@
 struct gbx_grants_file {
     char path[PATH_MAX];
     char config[PATH_MAX]; /* resolved; "": it has no grants */
-    struct stat read;      /* of the file when it was last read; zeroed: never */
+    gbx_trust trust;
+    struct stat read; /* of the file when it was last read; zeroed: never */
     json_t *root;
     gbx_error err; /* of that reading */
 };
@@ -53,7 +54,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 static gbx_status read_file(gbx_grants_file *g)
 {
     const gbx_trusted_file file = {g->path, "the grants ", O_RDONLY | O_NONBLOCK,
-                                   GBX_TRUST_OWN, false};
+                                   g->trust, false};
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
     json_error_t e;
     gbx_status status = gbx_trusted_file_open(&file, &fd, NULL, &g->err);
@@ -73,20 +74,20 @@ static gbx_status read_file(gbx_grants_file *g)
                      g->path, e.line);
 }
 
-/* A file that is not there has no grants. */
+/* A file that is not there has no grants. What was wrong is looked at again: it may lie in
+ * the file's folder. */
 static gbx_status refresh(gbx_grants_file *g)
 {
-    struct stat now;
+    struct stat now = {0};
+    bool is_there = stat(g->path, &now) == 0 || (errno != ENOENT && errno != ENOTDIR);
 
-    if (stat(g->path, &now) < 0 && (errno == ENOENT || errno == ENOTDIR))
-        now = (struct stat){0};
-    else if (is_same(&now, &g->read))
-        return g->err.status;
+    if (is_there && g->err.status == GBX_OK && is_same(&now, &g->read))
+        return GBX_OK;
     json_decref(g->root);
     g->root = NULL;
     g->err = (gbx_error){0};
     g->read = now;
-    return now.st_ino != 0 ? read_file(g) : GBX_OK;
+    return is_there ? read_file(g) : GBX_OK;
 }
 
 /* The object of that name in another, made if need be. */
@@ -100,23 +101,73 @@ static json_t *enter(json_t *object, const char *name)
     return json_object_set_new(object, name, inner) == 0 ? inner : NULL;
 }
 
-static gbx_status write_file(const gbx_grants_file *g, gbx_error *reterr)
+static gbx_status write_file(gbx_grants_file *g, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_free) char *text = gbx_json_text(g->root, JSON_INDENT(2));
+    gbx_status status =
+        text == NULL ? gbx_fail(reterr, GBX_E_NOMEM, "no memory for the grants")
+                     : gbx_file_replace(g->path, text, strlen(text), 0, NULL, reterr);
 
-    if (text == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the grants");
-    return gbx_file_replace(g->path, text, strlen(text), 0, NULL, reterr);
+    if (status != GBX_OK)
+        g->read = (struct stat){0}; /* what is in memory is not in the file */
+    return status;
+}
+
+/* The tools of a server, as they stand in the file now, which nobody else changes until
+ * *lock is closed. */
+static gbx_status open_tools(gbx_grants_file *g, const char *server, int wait_ms,
+                             int *lock, json_t **ret, gbx_error *reterr)
+{
+    gbx_status status;
+
+    if (g->config[0] == '\0')
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "there is no home directory to keep grants in, or the "
+                        "configuration is not a file");
+    gbx_file_make_folders(g->path);
+    status = gbx_file_lock_folder(g->path, wait_ms, lock, reterr);
+    if (status == GBX_OK && refresh(g) != GBX_OK) {
+        *reterr = g->err;
+        status = g->err.status;
+    }
+    if (status != GBX_OK)
+        return status;
+    if (g->root == NULL)
+        g->root = json_object();
+    *ret = enter(enter(g->root, g->config), server);
+    return GBX_OK;
+}
+
+/* A rule, and what has asked; NULL: memory is out. */
+static json_t *pair_of(const char *rule, const char *asked)
+{
+    json_t *pair = json_object();
+
+    if (json_object_set_new(pair, "rule", json_loads(rule, 0, NULL)) == 0 &&
+        (asked == NULL ||
+         json_object_set_new(pair, "asked", json_loads(asked, 0, NULL)) == 0))
+        return pair;
+    json_decref(pair);
+    return NULL;
+}
+
+static const json_t *grant_of(const gbx_grants_file *g, const char *server,
+                              const char *tool)
+{
+    return json_object_get(json_object_get(json_object_get(g->root, g->config), server),
+                           tool);
 }
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_grants_file *gbx_grants_file_new(const char *config)
+gbx_grants_file *gbx_grants_file_new(const char *config, gbx_trust trust)
 {
     gbx_grants_file *g = calloc(1, sizeof *g);
 
-    if (g != NULL && print_path(g->path) &&
-        (config == NULL || realpath(config, g->config) == NULL))
+    if (g == NULL)
+        return NULL;
+    g->trust = trust;
+    if (!print_path(g->path) || config == NULL || realpath(config, g->config) == NULL)
         g->config[0] = '\0';
     return g;
 }
@@ -141,11 +192,23 @@ gbx_status gbx_grants_file_find(gbx_grants_file *grants, const char *server,
         *reterr = grants->err;
         return grants->err.status;
     }
-    grant = json_string_value(json_object_get(
-        json_object_get(json_object_get(grants->root, grants->config), server), tool));
+    grant = json_string_value(grant_of(grants, server, tool));
     if (grant != NULL)
         *ret = strcmp(grant, "allow") == 0 ? GBX_GRANT_ALLOW : GBX_GRANT_DENY;
     return GBX_OK;
+}
+
+bool gbx_grants_file_covers(const gbx_grants_file *grants, const char *server,
+                            const char *tool, const char *rule, const char *asked)
+{
+    const json_t *pairs = grant_of(grants, server, tool);
+    json_t *pair = json_array_size(pairs) > 0 ? pair_of(rule, asked) : NULL;
+    bool found = false;
+
+    for (size_t i = 0; pair != NULL && !found && i < json_array_size(pairs); i++)
+        found = json_equal(json_array_get(pairs, i), pair);
+    json_decref(pair);
+    return found;
 }
 
 gbx_status gbx_grants_file_put(gbx_grants_file *grants, const char *server,
@@ -153,30 +216,42 @@ gbx_status gbx_grants_file_put(gbx_grants_file *grants, const char *server,
 {
     GBX_CLEANUP(gbx_fd_close) int lock = -1; /* others read what we have written */
     json_t *tools;
-    gbx_status status;
+    gbx_status status =
+        open_tools(grants, server, GBX_FILE_LOCK_MS, &lock, &tools, reterr);
 
-    if (grants->config[0] == '\0')
-        return gbx_fail(reterr, GBX_E_USAGE,
-                        "there is no home directory to keep grants in, or the "
-                        "configuration is not a file");
-    gbx_file_make_folders(grants->path);
-    status = gbx_file_lock_new(grants->path, &lock, reterr);
-    if (status == GBX_OK && refresh(grants) != GBX_OK) {
-        *reterr = grants->err;
-        status = grants->err.status;
-    }
     if (status != GBX_OK)
         return status;
-    if (grants->root == NULL)
-        grants->root = json_object();
-    tools = enter(enter(grants->root, grants->config), server);
     if (json_object_set_new(tools, tool,
                             json_string(grant == GBX_GRANT_ALLOW ? "allow" : "deny")) !=
         0)
-        return gbx_fail(
-            reterr, GBX_E_NOMEM,
-            "no memory for the grants, or the name of the tool is not text");
+        return gbx_fail(reterr, GBX_E_USAGE, "the name of the tool is not text");
     return write_file(grants, reterr);
+}
+
+gbx_status gbx_grants_file_add(gbx_grants_file *grants, const char *server,
+                               const char *tool, const char *rule, const char *asked,
+                               int wait_ms, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_fd_close) int lock = -1;
+    json_t *tools;
+    json_t *pairs;
+    gbx_status status = open_tools(grants, server, wait_ms, &lock, &tools, reterr);
+
+    if (status != GBX_OK)
+        return status;
+    pairs = json_object_get(tools, tool);
+    if (!json_is_array(pairs)) {
+        pairs = json_array();
+        (void)json_object_set_new(tools, tool, pairs);
+    }
+    if (json_array_append_new(pairs, pair_of(rule, asked)) != 0)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the grants");
+    return write_file(grants, reterr);
+}
+
+bool gbx_grants_file_is_open(const gbx_grants_file *grants)
+{
+    return grants->config[0] != '\0';
 }
 
 const char *gbx_grants_file_path(const gbx_grants_file *grants)

@@ -156,14 +156,13 @@ typedef enum gbx_gate_granted {
 gbx_gate_granted gbx_gate_look_up(const gbx_gate *gate, const gbx_gate_call *call);
 void gbx_gate_remember(gbx_gate *gate, const gbx_gate_call *call, gbx_gate_scope scope,
                        bool allows);
-
-/* ---- always.c ------------------------------------------------------------------ */
-
-/* The rule for the call's tool that would be written to the configuration; NULL if it
- * has no file that can be written, or no rule that can be shown fits the call. */
-char *gbx_gate_rule_to_write(const gbx_gate_call *call);
-/* call->rule into the file, before the rule that has asked. */
-gbx_status gbx_gate_write_rule(const gbx_gate_call *call, gbx_error *reterr);
+/* The rule that would allow the call for good; NULL if none that can be shown fits it. */
+char *gbx_gate_rule_of(const gbx_gate_call *call);
+/* Has a person allowed for good what that verdict asks about? */
+bool gbx_gate_is_kept(const gbx_gate *gate, const gbx_gate_verdict *asked,
+                      const char *server, const char *tool, gbx_view args);
+/* Keep call->rule for good. */
+gbx_status gbx_gate_keep_rule(gbx_gate_call *call, gbx_error *reterr);
 
 /* ---- passage.c ------------------------------------------------------------------ */
 

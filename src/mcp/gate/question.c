@@ -46,7 +46,9 @@ static bool is_offered(const gbx_gate_call *call, choice c)
 static void choose_offers(gbx_gate_call *call, bool is_whole)
 {
     free(call->rule);
-    call->rule = is_whole ? gbx_gate_rule_to_write(call) : NULL;
+    call->rule = is_whole && gbx_grants_file_is_open(call->gate->standing)
+                     ? gbx_gate_rule_of(call)
+                     : NULL;
     call->offered = 1u << DENY | 1u << ONCE;
     if (is_whole)
         call->offered |= 1u << SESSION;
@@ -81,15 +83,10 @@ static void put_asked(gbx_buf *to, const gbx_gate_call *call, const char *calls)
 
 static void put_always(gbx_buf *to, const gbx_gate_call *call)
 {
-    (void)gbx_buf_puts(to,
-                       "every call that this rule allows, from now on; arguments that "
-                       "it does not name may be any. It is added ");
-    if (call->verdict.rule == GBX_GATE_NO_RULE)
-        (void)gbx_buf_puts(to, "after the last rule");
-    else
-        (void)gbx_buf_printf(to, "before rule %zu", call->verdict.rule + 1);
-    (void)gbx_buf_puts(to, " in ");
-    put_name(to, call->gate->config->path);
+    put_asked(to, call, "every call that this rule allows, of those");
+    (void)gbx_buf_puts(to, ", from now on; arguments that it does not name may be any. "
+                           "It is kept in ");
+    put_name(to, gbx_grants_file_path(call->gate->standing));
     (void)gbx_buf_puts(to, ":\n  ");
     put_text(to, call->rule);
 }
@@ -285,7 +282,7 @@ static void keep_for_ever(gbx_gate_call *call)
     gbx_error err = {0};
 
     call->answer = "always";
-    if (gbx_gate_write_rule(call, &err) != GBX_OK) {
+    if (gbx_gate_keep_rule(call, &err) != GBX_OK) {
         call->answer = "unwritten";
         say_unwritten(call, &err);
     }

@@ -199,14 +199,15 @@ gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server
     return verdict;
 }
 
-gbx_gate_action gbx_gate_outlook(const gbx_gate_rules *rules, const char *server,
-                                 const char *tool, gbx_gate_hint hint,
-                                 bool *ret_depends)
+gbx_gate_verdict gbx_gate_outlook(const gbx_gate_rules *rules, const char *server,
+                                  const char *tool, gbx_gate_hint hint,
+                                  bool *ret_depends)
 {
-    gbx_gate_action action = hint == GBX_GATE_HINT_READS ? rules->reads : rules->others;
+    gbx_gate_verdict verdict = {.rule = GBX_GATE_NO_RULE, .hint = hint};
     bool may_be[GBX_GATE_DENY + 1] = {false};
 
-    for (size_t i = 0; i < rules->count; i++) {
+    verdict.action = hint == GBX_GATE_HINT_READS ? rules->reads : rules->others;
+    for (size_t i = 0; i < rules->count && verdict.rule == GBX_GATE_NO_RULE; i++) {
         const gbx_gate_rule *rule = &rules->items[i];
 
         if (!fits_name(rule->servers, rule->server_count, server, GBX_GLOB_EXACT) ||
@@ -217,13 +218,13 @@ gbx_gate_action gbx_gate_outlook(const gbx_gate_rules *rules, const char *server
             may_be[rule->action] = true;
             continue;
         }
-        action = rule->action;
-        break;
+        verdict.action = rule->action;
+        verdict.rule = i;
     }
-    may_be[action] = true;
+    may_be[verdict.action] = true;
     *ret_depends =
         may_be[GBX_GATE_ALLOW] + may_be[GBX_GATE_ASK] + may_be[GBX_GATE_DENY] > 1;
-    return action;
+    return verdict;
 }
 
 bool gbx_gate_rule_for(const gbx_gate_rules *rules, const gbx_gate_verdict *asked,

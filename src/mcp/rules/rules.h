@@ -96,9 +96,9 @@ gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server
 
 /* What becomes of a tool's calls, for who has no arguments yet. *ret_depends: a rule that
  * looks at arguments may decide otherwise. */
-gbx_gate_action gbx_gate_outlook(const gbx_gate_rules *rules, const char *server,
-                                 const char *tool, gbx_gate_hint hint,
-                                 bool *ret_depends);
+gbx_gate_verdict gbx_gate_outlook(const gbx_gate_rules *rules, const char *server,
+                                  const char *tool, gbx_gate_hint hint,
+                                  bool *ret_depends);
 
 /* Arguments of a call, of which every parser makes the same values: no member twice, none
  * called "__proto__", no half of a character. *ret borrows text. On failure why, empty

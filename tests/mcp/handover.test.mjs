@@ -39,7 +39,7 @@ test('import: what a host does for a server and we do not is said', () => {
     [{ headersHelper: '/bin/token' }, /its "headersHelper" is not run: give it a header/],
     [{ oauth: { clientId: 'x' } }, /it signs in by OAuth \("oauth"\), which is not done here/],
     [{ auth: { CLIENT_ID: 'x' } }, /it signs in by OAuth \("auth"\)/],
-    [{ envFile: '.env' }, /its "envFile" is not read/],
+    [{ envFile: '.env' }, /its "envFile" is left out, since the host does not read it either/],
     [{ oauth: null, auth: false }, null],
   ]) {
     const u = user({ 'home/.claude.json': { mcpServers: { a: { type: 'http', url, ...lost } } } });

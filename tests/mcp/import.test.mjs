@@ -228,7 +228,9 @@ test('import: an entry of VS Code starts its server as VS Code does', () => {
   const u = user({
     'project/.vscode/mcp.json': { servers: {
       a: { command: '~/bin/a', args: ['~/in', '\\~/text', 'x'], cwd: '~/work', env: { PATH: '/opt/bin' } },
-      b: { command: 'bin/b', env: { PATH: '${env:PATH}:/x' } } } },
+      b: { command: 'bin/b', env: { PATH: '${env:PATH}:/x' } },
+      f: { command: 'f', envFile: '.env' } } },
+    'project/.env': 'A=b',
     'home/.config/Code/User/mcp.json': { servers: {
       c: { command: './c', args: ['~'] }, d: { command: 'd', cwd: 'sub' }, e: { url: 'https://e.example/' } } },
   });
@@ -237,6 +239,7 @@ test('import: an entry of VS Code starts its server as VS Code does', () => {
   assert.deepEqual(u.servers(), {
     a: { command: '~/bin/a', args: ['~/in', '\\\\~/text', 'x'], cwd: '~/work', env: { PATH: '${PATH}:/opt/bin' } },
     b: { command: 'bin/b', env: { PATH: '${PATH}:${PATH}:/x' }, cwd: u.project },
+    f: { command: 'f', envFile: `${u.project}/.env`, cwd: u.project },
     c: { command: './c', args: ['~'], cwd: '~' }, d: { command: 'd', cwd: '~/sub' }, e: { url: 'https://e.example/' },
   });
   assert.doesNotMatch(result.stdout, /note:/);

@@ -11,6 +11,7 @@
 #include "mcp/config/jsonc.h"
 #include "mcp/config/variable.h"
 #include "mcp/rules/rules.h"
+#include "policy/policy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -153,6 +154,67 @@ static void test_command__runs_in_a_folder_below_that_of_the_file(void **state)
     assert_cwd("/etc/mcp.json", "/whole", "/whole");
     assert_cwd("here/mcp.json", "sub", "here/sub");
     assert_cwd("mcp.json", "sub", "./sub");
+}
+
+static void test_env_file__is_read_as_editors_do(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *value;
+    } wanted[] = {
+        {"OWN", "of env"},
+        {"PLAIN", "a b"},
+        {"EMPTY", ""},
+        {"COLON", "x:y=z"},
+        {"TWO", "a # \nb\\t"},
+        {"ONE", "a\\n${HOME}"},
+        {"TOKEN", "sk-0123456789abcdef"},
+    };
+    static const char *const forms[] = {
+        "\"env\": {\"OWN\": \"of env\"}, \"envFile\": \"vars\"",
+        "\"environment\": {\"OWN\": \"of env\"}, \"envFile\": \"${GBX_TEST_EMPTY}./vars\""};
+    (void)state;
+
+    write_file("vars",
+               "# OWN=no\nOWN=of the file\r\n\n  export PLAIN = a b  # why\nEMPTY=\n"
+               "COLON: x:y=z\nno variable\nTWO=\"a # \\nb\\t\"\nONE='a\\n${HOME}'\n"
+               "TOKEN=sk-0123456789abcdef");
+    for (size_t k = 0; k < GBX_COUNTOF(forms); k++) {
+        char text[200];
+        gbx_mcp_config *config;
+        const gbx_mcp_upstream_config *a;
+
+        (void)snprintf(text, sizeof text,
+                       "{\"mcpServers\": {\"a\": {\"command\": \"x\", %s}}}", forms[k]);
+        config = parsed_config(path, text);
+        a = &config->servers[0];
+        assert_null(a->fault);
+        assert_int_equal(a->env_count, GBX_COUNTOF(wanted));
+        for (size_t i = 0; i < GBX_COUNTOF(wanted); i++) {
+            assert_string_equal(a->env[i].name, wanted[i].name);
+            assert_string_equal(a->env[i].value, wanted[i].value);
+        }
+        assert_true(config->rules->secrets->secret_count > 0);
+        gbx_mcp_config_free(config);
+    }
+}
+
+static void test_env_file__that_others_can_change_stops_its_server(void **state)
+{
+    gbx_mcp_config *config;
+    char full[64];
+    (void)state;
+
+    (void)snprintf(full, sizeof full, "%s/vars", base);
+    write_file("vars", "A=b\n");
+    assert_int_equal(chmod(full, 0622), 0);
+    config = parsed_config(
+        path, "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"envFile\": \"vars\"}}}");
+    assert_true(config->servers[0].is_malformed);
+    assert_non_null(strstr(config->servers[0].fault, "chmod go-w"));
+    assert_int_equal(config->servers[0].env_count, 0);
+    gbx_mcp_config_free(config);
+    assert_int_equal(unlink(full), 0);
 }
 
 static void test_command__that_is_a_path_is_below_where_it_runs(void **state)
@@ -662,6 +724,8 @@ int main(void)
         cmocka_unit_test(test_variables__stay_text_that_was_escaped),
         cmocka_unit_test(test_command__fills_every_field),
         cmocka_unit_test(test_command__runs_in_a_folder_below_that_of_the_file),
+        cmocka_unit_test(test_env_file__is_read_as_editors_do),
+        cmocka_unit_test(test_env_file__that_others_can_change_stops_its_server),
         cmocka_unit_test(test_command__that_is_a_path_is_below_where_it_runs),
         cmocka_unit_test(test_tilde__is_the_home_directory_at_the_beginning_of_a_word),
         cmocka_unit_test(test_url__fills_every_field),

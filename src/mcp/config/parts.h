@@ -30,6 +30,10 @@ void gbx_mcp_empty_server(gbx_mcp_upstream_config *server);
 gbx_status gbx_mcp_drop_own_headers(gbx_json_reader *r,
                                     gbx_mcp_upstream_config *server);
 
+/* The variables of a file, but for those that the server has already. */
+gbx_status gbx_mcp_read_env_file(gbx_json_reader *r, gbx_mcp_upstream_config *server,
+                                 const char *path);
+
 /* Our own key at the top. */
 gbx_status gbx_mcp_read_settings(gbx_json_reader *r, const json_t *value);
 void gbx_mcp_settings_default(gbx_mcp_settings *settings);

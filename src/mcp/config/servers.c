@@ -154,16 +154,36 @@ static gbx_status put_below_file(gbx_json_reader *r, char **path)
     return GBX_OK;
 }
 
+static gbx_status read_path(gbx_json_reader *r, const json_t *value, char **ret)
+{
+    gbx_status status = json_is_string(value)
+                            ? read_word(r, value, ret)
+                            : gbx_json_refuse_type(r, value, "a string");
+
+    return status == GBX_OK ? put_below_file(r, ret) : status;
+}
+
 static gbx_status read_cwd(gbx_json_reader *r, const json_t *value,
                            const gbx_json_key *key, void *target)
 {
     entry *e = target;
-    gbx_status status = json_is_string(value)
-                            ? read_word(r, value, &e->server->cwd)
-                            : gbx_json_refuse_type(r, value, "a string");
     (void)key;
 
-    return status == GBX_OK ? put_below_file(r, &e->server->cwd) : status;
+    return read_path(r, value, &e->server->cwd);
+}
+
+/* Without its variables there is no path: that is said of the server anyway. */
+static gbx_status read_env_file(gbx_json_reader *r, const json_t *value,
+                                const gbx_json_key *key, void *target)
+{
+    GBX_CLEANUP(gbx_free) char *path = NULL;
+    entry *e = target;
+    gbx_status status = read_path(r, value, &path);
+    (void)key;
+
+    return status == GBX_OK && gbx_mcp_reader_of(r)->unset_count == 0
+               ? gbx_mcp_read_env_file(r, e->server, path)
+               : status;
 }
 
 static gbx_status read_arg(gbx_json_reader *r, const json_t *value, void *target)
@@ -421,6 +441,7 @@ static gbx_status read_member(gbx_json_reader *r, const char *name, const json_t
         {.name = "args", .read = read_args},
         {.name = "env", .read = read_env},
         {.name = "environment", .read = read_env},
+        {.name = "envFile", .read = read_env_file},
         {.name = "cwd", .read = read_cwd},
         {.name = "url", .read = read_url},
         {.name = "httpUrl", .read = read_url},

@@ -112,6 +112,16 @@ static void take_path(json_t *entry)
         (void)json_object_set_new(env, "PATH", json_sprintf("${PATH}:%s", path));
 }
 
+/* Editors read it, and no other host does. */
+static void drop_env_file(const gbx_taking *t, json_t *entry)
+{
+    if (json_object_get(entry, "envFile") == NULL)
+        return;
+    gbx_taking_say(t, "its \"%s\" is left out, since the host does not read it either",
+                   "envFile");
+    (void)json_object_del(entry, "envFile");
+}
+
 /* VS Code alone reads "~" in an argument as the home directory, as we do. */
 static void take_tildes(const gbx_taking *t, json_t *entry)
 {
@@ -134,11 +144,14 @@ static void take_folder(const gbx_taking *t, json_t *entry)
     const char *folder = t->place->folder;
     const char *command = json_string_value(json_object_get(entry, "command"));
     const char *cwd = json_string_value(json_object_get(entry, "cwd"));
+    const char *file = json_string_value(json_object_get(entry, "envFile"));
 
     if (command == NULL)
         return;
     if (folder[0] == '\0' && t->place->host == GBX_HOST_VSCODE)
         folder = "~";
+    if (folder[0] != '\0' && is_relative(file))
+        (void)json_object_set_new(entry, "envFile", below(folder, file));
     if (folder[0] != '\0') {
         if (cwd == NULL || is_relative(cwd))
             (void)json_object_set_new(entry, "cwd", below(folder, cwd));
@@ -164,9 +177,6 @@ static void look_for_trouble(const gbx_taking *t, const json_t *entry)
         const char *key;
         const char *note;
     } rows[] = {
-        {"envFile",
-         "its \"%s\" is not read: give the variables to glovebox itself, and "
-         "name them under \"glovebox\": {\"env\": [...]}"},
         {"enabled_tools", no_rule},
         {"disabled_tools", no_rule},
         {"default_tools_approval_mode", no_rule},
@@ -279,6 +289,8 @@ json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
         take_codex(ours);
     if (place->host == GBX_HOST_VSCODE)
         take_path(ours);
+    if (place->host != GBX_HOST_VSCODE && place->host != GBX_HOST_CURSOR)
+        drop_env_file(&t, ours);
     take_tildes(&t, ours);
     take_folder(&t, ours);
     if (off_by != NULL) {

@@ -8,7 +8,6 @@
 #include "cli/cli.h"
 #include "cli/engine_args.h"
 #include "cli/mcp_commands.h"
-#include "cli/mcp_prompts.h"
 #include "cli/mcp_servers.h"
 #include "cli/policy_args.h"
 #include "cli/security_log.h"
@@ -56,7 +55,6 @@ typedef struct serving {
     gbx_mcp_stdio *stdio;
     gbx_mcp_data *data;
     gbx_mcp_servers servers;
-    gbx_mcp_prompts prompts;
     gbx_trouble trouble;
 } serving;
 
@@ -171,9 +169,6 @@ static bool open_servers(serving *s)
                              &s->options, &s->trouble.err);
 
     if (status == GBX_OK)
-        status = gbx_mcp_prompts_execute(&s->prompts, s->server, s->servers.config,
-                                         &s->trouble.err);
-    if (status == GBX_OK)
         return true;
     s->trouble.file = s->args->config;
     if (!lacks_security_log(s))
@@ -240,9 +235,6 @@ static bool offer_data(serving *s)
         return false;
     status = gbx_mcp_data_new(s->loop, s->server, data->item, data->count, &s->options,
                               &s->data, &s->trouble.err);
-    if (status == GBX_OK)
-        status = gbx_mcp_prompts_compute(&s->prompts, s->server, data->item,
-                                         data->count, &s->trouble.err);
     return status == GBX_OK || fail_host(s, status);
 }
 
@@ -272,7 +264,6 @@ static void cleanup(serving *s)
     gbx_mcp_data_free(s->data);
     gbx_mcp_stdio_free(s->stdio);
     gbx_mcp_server_free(s->server);
-    gbx_mcp_prompts_cleanup(&s->prompts);
     gbx_mcp_loop_free(s->loop);
     gbx_policy_free(s->policy);
     gbx_fd_close(&s->in_fd);

@@ -55,7 +55,6 @@ test('an eager server that does not start delays the lists alone', async () => {
     wire.call('call', { server: 'plain', tool: 'list_items' }),
     wire.call('provision', { server: 'plain' }),
     wire.call('discover', { server: 'plain' }),
-    wire.ask('prompts/get', { name: 'execute', arguments: { task: 'x' } }),
   ]);
   await wire.close();
 });
@@ -72,8 +71,6 @@ test('a query that runs on delays the lists, and what is told of its own data', 
     wire.call('execute', { code: 'return 1' }),
     wire.call('call', { server: 'plain', tool: 'list_items' }),
     wire.call('discover', {}),
-    wire.ask('prompts/get', { name: 'compute', arguments: { task: 'x', dataset: 'slow' } }),
-    wire.ask('completion/complete', { ref: { type: 'ref/prompt', name: 'compute' }, argument: { name: 'dataset', value: 's' } }),
   ], [slow]);
   assert.equal(JSON.parse((await quick).result.contents[0].text).type, 'integer[]');
   await wire.close();

@@ -59,7 +59,6 @@ gbx_mcp_test(declarations)
 set_property(TEST mcp_declarations APPEND PROPERTY ENVIRONMENT
     "DECLARE=$<TARGET_FILE:mcp-declare>")
 gbx_mcp_test(inspector)
-gbx_mcp_test(prompts)
 
 # docs/mcp-session.md is what programs say today.
 add_test(NAME mcp_session COMMAND sh -c "umask 022 && exec \"$@\"" sh ${mcp_node} ${PROJECT_SOURCE_DIR}/tools/mcp-session.mjs

@@ -124,7 +124,7 @@ for (const [what, code, hint] of [
   ['types and a fence', '```ts\nconst r: any = servers.up.list_items();\nreturn r.items.length;\n```',
     /list_items on line 2 /],
   ['what only the host has seen',
-    'const up = servers.up;\nup.wait({ ms: 9000 });\nconst x = {};\nreturn x.foo.bar;',
+    'const up = servers.up;\nup.wait({ ms: 500 });\nconst x = {};\nreturn x.foo.bar;',
     /^did you forget await\? up\.wait \(line 2\) had not ended .*; else: the value before/],
 ]) {
   test(`a forgotten await is named: ${what}`, async () => {

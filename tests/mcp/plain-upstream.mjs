@@ -11,6 +11,9 @@ const tools = names.map((name) => ({
 // One that takes many lines to declare.
 tools[1].inputSchema = { type: 'object', properties: Object.fromEntries(
   Array.from({ length: 60 }, (_, i) => [`option${i}`, { type: 'string' }])) };
+// The one that has an effect.
+tools.push({ name: 'change', inputSchema: schema });
+let changes = 0;
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
 
 async function run(name, args) {
@@ -19,6 +22,12 @@ async function run(name, args) {
     case 'wait':
       await new Promise((resolve) => { setTimeout(resolve, args.ms); });
       return text('waited');
+    case 'change':
+      changes++;
+      if (args.exits) process.exit(7);
+      await new Promise((resolve) => { setTimeout(resolve, args.ms ?? 0); });
+      if (args.fails) return { isError: true, ...text('no such record') };
+      return text(`changed ${changes}`);
     case 'fail': return { isError: true, ...text(`it failed: ${args.why}`) };
     default: return text(JSON.stringify({ tool: name, args }));
   }

@@ -57,7 +57,7 @@ for (const [args, code, value] of [
         return [(await servers.up.list_items()).items.length, (await servers.up.tools()).length,
           (await discover('items')).length > 0, kept.bytes, ${code}];` });
     assert.deepEqual(s.error, undefined);
-    assert.deepEqual(s.result, [2, 7, true, 4, value ?? null]);
+    assert.deepEqual(s.result, [2, 8, true, 4, value ?? null]);
     await wire.close();
   });
 }

@@ -141,6 +141,16 @@ bool gbx_upstream_is_retryable(const gbx_upstream_reply *reply)
     return reply->fault == GBX_UPSTREAM_TIMEOUT;
 }
 
+bool gbx_upstream_may_have_acted(const gbx_upstream_reply *reply)
+{
+    return reply->fault == GBX_UPSTREAM_TIMEOUT;
+}
+
+bool gbx_upstream_was_sent(const gbx_upstream_call *call)
+{
+    return !call->is_learning;
+}
+
 /* ---- a person who is played --------------------------------------------------------- */
 
 typedef struct question {

@@ -142,8 +142,9 @@ static void test_reply__names_the_first_artifacts_and_counts_the_rest(void **sta
 
 static void test_reply__of_a_failure_says_what_was_done_before(void **state)
 {
-    gbx_reply_call calls[] = {{"s", "a", NULL, 2, 1, 5, "{ content: string }"},
-                              {"s", "b", "DENIED", 3, 1, 0, ""}};
+    gbx_reply_call calls[] = {
+        {.server = "s", .tool = "a", .line = 2, .gave = "{ content: string }"},
+        {.server = "s", .tool = "b", .code = "DENIED", .outcome = GBX_CALL_FAILED}};
     gbx_reply reply = quiet();
 
     reply.calls = calls;

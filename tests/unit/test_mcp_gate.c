@@ -295,6 +295,20 @@ static void test_fault__of_a_server_has_its_name(void **state)
     close_gate();
 }
 
+static void test_fault__of_a_tool_that_may_write_says_that_it_may_have(void **state)
+{
+    gbx_mcp_request p = person(ONCE);
+    outcome o;
+    (void)state;
+
+    open_gate("");
+    played.fault = GBX_UPSTREAM_TIMEOUT;
+    played.result = "no answer in time";
+    o = call(&p, "write_file", "{}", "");
+    assert_string_equal(o.message, "no answer in time; " GBX_GATE_DOUBT);
+    close_gate();
+}
+
 static void test_fault__that_is_long_keeps_head_and_tail(void **state)
 {
     gbx_mcp_request p = person(ONCE);
@@ -520,6 +534,7 @@ int main(void)
         cmocka_unit_test(test_arguments__reach_the_server_as_they_were_judged),
         cmocka_unit_test(test_names__that_are_none_suggest_the_nearest),
         cmocka_unit_test(test_fault__of_a_server_has_its_name),
+        cmocka_unit_test(test_fault__of_a_tool_that_may_write_says_that_it_may_have),
         cmocka_unit_test(test_fault__that_is_long_keeps_head_and_tail),
         cmocka_unit_test(test_tool__that_does_not_only_read_any_more_is_judged_again),
         cmocka_unit_test(test_tool__that_changes_with_each_look_is_refused),

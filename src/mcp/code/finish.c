@@ -18,6 +18,7 @@
 #define REASONS_MAX  5 /* of an AggregateError */
 #define REASON_BYTES 300
 #define CALLEE_MAX   80 /* of a call that a hint names */
+#define NAMED_MAX    8  /* calls that a line names */
 
 /* What a reply borrows. */
 struct material {
@@ -26,7 +27,8 @@ struct material {
     char *message;
     char *name;
     char *hint; /* NULL: it is a constant */
-    char *note; /* NULL: it is the run's, or a constant */
+    gbx_buf note;
+    bool is_doubt; /* the error is that of calls with no known outcome */
 };
 
 static void cleanup(struct material *m)
@@ -36,10 +38,21 @@ static void cleanup(struct material *m)
     free(m->message);
     free(m->name);
     free(m->hint);
-    free(m->note);
+    gbx_buf_cleanup(&m->note);
 }
 
 /* ---- parts -------------------------------------------------------------------------- */
+
+static gbx_reply_outcome outcome_of(const gbx_nested *n)
+{
+    if (n->fate == GBX_GATE_DOUBTFUL)
+        return GBX_CALL_DOUBTFUL;
+    if (n->failed == NULL)
+        return GBX_CALL_DONE;
+    if (strcmp(n->failed, GBX_NESTED_NOT_SENT) == 0)
+        return GBX_CALL_NOT_SENT;
+    return strcmp(n->failed, "CANCELLED") == 0 ? GBX_CALL_CANCELLED : GBX_CALL_FAILED;
+}
 
 /* False: memory is out. Without them it would seem that nothing had been done. */
 static bool take_calls(const gbx_code_run *run, struct material *m, gbx_reply *ret)
@@ -51,6 +64,8 @@ static bool take_calls(const gbx_code_run *run, struct material *m, gbx_reply *r
         m->calls[ret->call_count++] = (gbx_reply_call){.server = n->server,
                                                        .tool = n->tool,
                                                        .code = n->failed,
+                                                       .outcome = outcome_of(n),
+                                                       .was_open = n->was_open,
                                                        .line = n->line,
                                                        .ms = n->ms,
                                                        .bytes = n->bytes,
@@ -136,7 +151,7 @@ static void explain_aggregate(const gbx_code_run *run, struct material *m,
         size_t len;
         size_t shown;
 
-        if (n->message == NULL)
+        if (n->message == NULL || n->was_open)
             continue;
         (void)gbx_buf_printf(&text, "%s%.64s.%.256s", told++ == 0 ? ": " : "; ",
                              n->server, n->tool);
@@ -200,7 +215,7 @@ static const char *hint_for(const gbx_code_run *run, const char *code, uint32_t 
 static const gbx_nested *find_open(const gbx_code_run *run)
 {
     for (const gbx_nested *n = run->calls; n != NULL; n = n->next)
-        if (n->failed != NULL && strcmp(n->failed, "CANCELLED") == 0)
+        if (n->was_open)
             return n;
     return NULL;
 }
@@ -342,22 +357,103 @@ static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *r
         say_late(run, ret);
 }
 
-/* Behind what is noted already. */
-static void note_unkept(const gbx_code_run *run, struct material *m, gbx_reply *ret)
+/* "up.write (line 3): TOOL_ERROR: no such file", escaped. */
+static void put_call(const gbx_nested *n, gbx_reply_outcome outcome, gbx_buf *to)
 {
-    gbx_buf text;
+    const char *message = n->message != NULL ? n->message : "";
 
-    if (run->unkept == 0)
+    (void)gbx_buf_printf(to, "%.64s.%.256s", n->server, n->tool);
+    if (n->line > 0)
+        (void)gbx_buf_printf(to, " (line %u)", n->line);
+    if (outcome != GBX_CALL_FAILED)
         return;
-    gbx_buf_init(&text, GBX_KIB(16));
-    (void)gbx_buf_printf(&text, "%s%s%zu artifact%s not kept%s: %s", ret->note,
-                         ret->note[0] != 0 ? "; " : "", run->unkept,
-                         run->unkept == 1 ? " was" : "s were",
-                         run->unkept == 1 ? "" : ", the first for this",
-                         run->why_unkept);
-    m->note = gbx_buf_take_string(&text, NULL);
-    if (m->note != NULL)
-        ret->note = m->note;
+    (void)gbx_buf_printf(to, ": %s%s", n->failed, message[0] != 0 ? ": " : "");
+    (void)gbx_utf8_append_escaped(to, message,
+                                  gbx_artifacts_border(message, strlen(message),
+                                                       REASON_BYTES),
+                                  GBX_ESCAPE_LINE);
+}
+
+/* What became of the calls of that kind, on one line; nothing if there are none. Code that
+ * has come to its value did not wait for what was open then; other code may have done
+ * nothing else. */
+static void put_outcome(const gbx_code_run *run, bool was_open,
+                        gbx_reply_outcome outcome, gbx_buf *to)
+{
+    static const struct {
+        const char *one;
+        const char *many;
+        const char *advice;
+    } words[GBX_CALL_OUTCOMES] = {
+        [GBX_CALL_DONE] = {"has ended all the same", "have ended all the same", ""},
+        [GBX_CALL_FAILED] = {"has failed", "have failed", ""},
+        [GBX_CALL_NOT_SENT] = {"was not sent", "were not sent", ""},
+        [GBX_CALL_CANCELLED] = {"was cancelled", "were cancelled", ""},
+        [GBX_CALL_DOUBTFUL] = {"has no known outcome", "have no known outcome",
+                               "; " GBX_GATE_DOUBT}};
+    bool has_value =
+        run->result != NULL && gbx_result_code(run->result) == GBX_CODE_VALUE;
+    const char *how = !was_open   ? ""
+                      : has_value ? "not awaited, and "
+                                  : "open when the code ended, and ";
+    size_t count = 0;
+    size_t named = 0;
+
+    for (const gbx_nested *n = run->calls; n != NULL; n = n->next)
+        count += n->was_open == was_open && outcome_of(n) == outcome;
+    if (count == 0)
+        return;
+    (void)gbx_buf_printf(to, "%s%zu call%s %s%s%s: ", to->len > 0 ? "\n" : "", count,
+                         count == 1 ? "" : "s",
+                         !was_open    ? ""
+                         : count == 1 ? "was "
+                                      : "were ",
+                         how, count == 1 ? words[outcome].one : words[outcome].many);
+    for (const gbx_nested *n = run->calls; n != NULL && named < NAMED_MAX; n = n->next)
+        if (n->was_open == was_open && outcome_of(n) == outcome) {
+            (void)gbx_buf_puts(to, named++ > 0 ? ", " : "");
+            put_call(n, outcome, to);
+        }
+    (void)gbx_buf_puts(to, count > named ? ", ..." : "");
+    (void)gbx_buf_puts(to, words[outcome].advice);
+}
+
+/* Of calls whose end the code may not know; is_told: the last kind is the error. */
+static void note_calls(const gbx_code_run *run, bool is_told, gbx_buf *to)
+{
+    put_outcome(run, false, GBX_CALL_DOUBTFUL, to);
+    for (gbx_reply_outcome i = GBX_CALL_DONE; i < GBX_CALL_OUTCOMES; i++)
+        if (i != GBX_CALL_DOUBTFUL || !is_told)
+            put_outcome(run, true, i, to);
+}
+
+static void note_unkept(const gbx_code_run *run, gbx_buf *to)
+{
+    if (run->unkept > 0)
+        (void)gbx_buf_printf(to, "%s%zu artifact%s not kept%s: %s",
+                             to->len > 0 ? "\n" : "", run->unkept,
+                             run->unkept == 1 ? " was" : "s were",
+                             run->unkept == 1 ? "" : ", the first for this",
+                             run->why_unkept);
+}
+
+/* What may have taken effect without the code's knowledge is an error beside its value:
+ * who reads no further would repeat it. */
+static void take_doubt(const gbx_code_run *run, struct material *m, gbx_reply *ret)
+{
+    gbx_buf doubt;
+
+    gbx_buf_init(&doubt, GBX_KIB(16));
+    put_outcome(run, true, GBX_CALL_DOUBTFUL, &doubt);
+    if (doubt.len > 0)
+        m->message = gbx_buf_take_string(&doubt, NULL);
+    gbx_buf_cleanup(&doubt);
+    if (m->message == NULL)
+        return;
+    m->is_doubt = true;
+    ret->error.code = "CANCELLED";
+    ret->error.message = m->message;
+    ret->error.hint = "await each call";
 }
 
 static void take_result(gbx_code_run *run, struct material *m, gbx_reply *ret)
@@ -378,13 +474,25 @@ static void take_result(gbx_code_run *run, struct material *m, gbx_reply *ret)
         ret->error.message = GBX_RUN_NO_MEMORY ": the value is lost";
         return;
     }
-    if (ret->note[0] == 0 && run->call_count > 0 && run->value.len > 0 &&
-        memmem(run->value.data, run->value.len, PROMISE, sizeof PROMISE - 1) != NULL)
-        ret->note = "did you forget await? " PROMISE
-                    " in the value is a promise, such as a call gives";
-    note_unkept(run, m, ret);
+    take_doubt(run, m, ret);
     ret->value = (char *)run->value.data;
     ret->value_len = run->value.len;
+}
+
+/* Once it is known whether there is an error. */
+static void take_note(const gbx_code_run *run, struct material *m, gbx_reply *ret)
+{
+    gbx_buf_init(&m->note, GBX_KIB(64));
+    note_calls(run, m->is_doubt, &m->note);
+    if (m->note.len == 0 && run->call_count > 0 && ret->value_len > 0 &&
+        memmem(ret->value, ret->value_len, PROMISE, sizeof PROMISE - 1) != NULL)
+        (void)gbx_buf_puts(&m->note,
+                           "did you forget await? " PROMISE
+                           " in the value is a promise, such as a call gives");
+    if (run->result != NULL && gbx_result_code(run->result) == GBX_CODE_VALUE)
+        note_unkept(run, &m->note);
+    if (gbx_buf_append(&m->note, "", 1))
+        ret->note = (char *)m->note.data;
 }
 
 /* ---- the reply ------------------------------------------------------------------------ */
@@ -422,7 +530,7 @@ void gbx_code_run_finish(gbx_code_run *run)
                        .artifact_count = run->artifact_count,
                        .uncalled = run->text + run->script.uncalled,
                        .uncalled_len = run->script.uncalled_len,
-                       .note = run->note != NULL ? run->note : "",
+                       .note = "",
                        .wall_ms = wall_ms,
                        .calls_left = run->call_count < calls
                                          ? calls - (uint32_t)run->call_count
@@ -442,6 +550,7 @@ void gbx_code_run_finish(gbx_code_run *run)
         reply.error.hint =
             run->is_late || run->error.status == GBX_E_CLOSED ? "" : GBX_ADVICE_MEND;
     }
+    take_note(run, &m, &reply);
     send_reply(run->code, run->request, &reply);
     cleanup(&m);
 }

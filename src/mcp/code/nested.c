@@ -42,18 +42,25 @@ static char *copy_message(const char *message, size_t len)
     return copy;
 }
 
-static void fail(gbx_nested *n, const char *error_code, const char *message, size_t len,
-                 bool retryable)
+static void note_failure(gbx_nested *n, const char *error_code, const char *message,
+                         size_t len)
 {
     (void)snprintf(n->code_text, sizeof n->code_text, "%s", error_code);
     n->failed = n->code_text;
     n->message = copy_message(message, len);
+}
+
+static void fail(gbx_nested *n, const char *error_code, const char *message, size_t len,
+                 bool retryable)
+{
+    note_failure(n, error_code, message, len);
     gbx_nested_refuse(n->code, n->request, n->code_text, message, len, retryable);
 }
 
 static void answer_result(gbx_nested *n, gbx_view result)
 {
-    static const char too_large[] = "the tool's result is too large for the box";
+    static const char too_large[] =
+        "the tool has done its work, but its result is too large for the box";
     static const char before[] = "{\"value\":";
     const size_t start = sizeof before - 1;
     gbx_value_keeper keeper = {keep_bytes, n};
@@ -93,6 +100,24 @@ static void answer_fault(gbx_nested *n, const gbx_gate_reply *reply)
     if (message.len == 0)
         (void)gbx_buf_puts(&message, reply->message);
     fail(n, reply->code, (char *)message.data, message.len, reply->retryable);
+    gbx_buf_cleanup(&message);
+}
+
+/* The code has ended. What the tool has done is true all the same. */
+static void note_outcome(gbx_nested *n, const gbx_gate_reply *reply)
+{
+    gbx_buf message;
+
+    gbx_buf_init(&message, GBX_KIB(16));
+    n->bytes = reply->result.len;
+    if (reply->code == NULL && gbx_value_parts_of(reply->result).is_error) {
+        (void)gbx_value_of_result(reply->result, NULL, NULL, &message);
+        note_failure(n, "TOOL_ERROR", (char *)message.data, message.len);
+    } else if (reply->code != NULL && strcmp(reply->code, "ABORTED") == 0) {
+        n->failed = n->fate == GBX_GATE_NOT_SENT ? GBX_NESTED_NOT_SENT : "CANCELLED";
+    } else if (reply->code != NULL) {
+        note_failure(n, reply->code, reply->message, strlen(reply->message));
+    }
     gbx_buf_cleanup(&message);
 }
 
@@ -194,8 +219,9 @@ static void on_passed(void *user, const gbx_gate_reply *reply)
         gbx_nested_free(n);
         return;
     }
+    n->fate = reply->fate;
     if (n->run->is_ending)
-        n->failed = "CANCELLED";
+        note_outcome(n, reply);
     else if (reply->code == NULL)
         answer_result(n, reply->result);
     else
@@ -244,6 +270,11 @@ void gbx_nested_start(gbx_nested *nested)
     start_waiting(queue);
 }
 
+bool gbx_nested_is_sent(const gbx_nested *nested)
+{
+    return nested->passage != NULL && gbx_gate_was_sent(nested->passage);
+}
+
 void gbx_nested_cancel(gbx_nested *nested)
 {
     if (nested->passage != NULL)
@@ -252,7 +283,7 @@ void gbx_nested_cancel(gbx_nested *nested)
         return;
     unlink_waiting(nested);
     end(nested);
-    nested->failed = "CANCELLED";
+    nested->failed = GBX_NESTED_NOT_SENT;
     gbx_code_run_settled(nested->run);
 }
 

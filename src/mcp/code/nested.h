@@ -12,6 +12,9 @@
 #include "mcp/code/inner.h"
 #include "mcp/code/value.h"
 
+/* The code of a call that was given up before its server had it. */
+#define GBX_NESTED_NOT_SENT "NOT_SENT"
+
 struct gbx_nested;
 
 /* Calls of one run to one server: a server that does not answer, or a person who thinks,
@@ -37,6 +40,8 @@ typedef struct gbx_nested {
     bool raw;
     bool is_waiting;
     bool is_over;
+    bool was_open; /* when the code had ended: what came of it is told, not answered */
+    gbx_gate_fate fate;
     const char *failed; /* code of the error, or NULL */
     char code_text[32]; /* what failed points to, where it is no constant */
     char *message;      /* of the error */
@@ -51,6 +56,9 @@ typedef struct gbx_nested {
 /* Takes all of it over; its server is one of the configuration. May answer the box at
  * once. */
 void gbx_nested_start(gbx_nested *nested);
+
+/* Does its server have it? Then it may have an effect, whoever waits for it. */
+bool gbx_nested_is_sent(const gbx_nested *nested);
 
 /* Ends without an answer: at once if it waits, else gbx_code_run_settled() follows. */
 void gbx_nested_cancel(gbx_nested *nested);

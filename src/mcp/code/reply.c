@@ -99,7 +99,7 @@ static void write_effects(const gbx_reply *r, gbx_buf *to)
     for (size_t i = 0; i < r->call_count && named < TOOLS_MAX; i++) {
         const gbx_reply_call *call = &r->calls[i];
 
-        if (call->code != NULL)
+        if (call->code != NULL || call->was_open)
             continue;
         (void)gbx_buf_puts(to, named++ == 0 ? "done before that: " : ", ");
         write_call(call, to);
@@ -155,14 +155,20 @@ static void write_artifacts(const gbx_reply *r, gbx_buf *to)
 
 static void write_cost(const gbx_reply *r, gbx_buf *to)
 {
-    size_t failed = 0;
+    static const char *const told[GBX_CALL_OUTCOMES] = {
+        [GBX_CALL_FAILED] = "of them failed",
+        [GBX_CALL_NOT_SENT] = "not sent",
+        [GBX_CALL_CANCELLED] = "cancelled",
+        [GBX_CALL_DOUBTFUL] = "with no known outcome"};
+    size_t count[GBX_CALL_OUTCOMES] = {0};
 
     for (size_t i = 0; i < r->call_count; i++)
-        failed += r->calls[i].code != NULL;
+        count[r->calls[i].outcome]++;
     (void)gbx_buf_printf(to, "(%zu call%s", r->call_count,
                          r->call_count == 1 ? "" : "s");
-    if (failed > 0)
-        (void)gbx_buf_printf(to, ", %zu of them failed", failed);
+    for (size_t i = GBX_CALL_FAILED; i < GBX_CALL_OUTCOMES; i++)
+        if (count[i] > 0)
+            (void)gbx_buf_printf(to, ", %zu %s", count[i], told[i]);
     (void)gbx_buf_printf(to,
                          "; %.0f ms, %.0f ms of them computing; %.1f MB; left: %u "
                          "calls, %.1f s)",
@@ -195,8 +201,10 @@ static void write_text(const gbx_reply *r, const struct parts *p, size_t cap,
     if (r->error.code != NULL) {
         (void)gbx_buf_append(to, p->error.data, p->error.len);
         write_effects(r, to);
-    } else if (r->value_len == 0) {
-        write_no_value(r, to);
+    }
+    if (r->value_len == 0) {
+        if (r->error.code == NULL)
+            write_no_value(r, to);
     } else if (p->value.len == 0) {
         (void)gbx_buf_puts(to, "The value is an empty text\n");
     } else {

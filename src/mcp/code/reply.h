@@ -16,11 +16,22 @@ typedef struct gbx_reply_log {
     size_t len;
 } gbx_reply_log;
 
+typedef enum gbx_reply_outcome {
+    GBX_CALL_DONE,
+    GBX_CALL_FAILED,
+    GBX_CALL_NOT_SENT,
+    GBX_CALL_CANCELLED, /* its tool only reads */
+    GBX_CALL_DOUBTFUL,  /* it may have taken effect */
+    GBX_CALL_OUTCOMES
+} gbx_reply_outcome;
+
 /* One nested call, as it ended. Strings are borrowed. */
 typedef struct gbx_reply_call {
     const char *server;
     const char *tool;
     const char *code; /* why it failed, or NULL */
+    gbx_reply_outcome outcome;
+    bool was_open; /* when the code had ended */
     uint32_t line;
     double ms;
     size_t bytes;     /* of its result */
@@ -62,7 +73,7 @@ typedef struct gbx_reply {
     gbx_reply_error error;
     const char *uncalled; /* the name of a function that nothing calls, of */
     size_t uncalled_len;  /* so many bytes; 0: there is none */
-    const char *note;     /* a line more, such as of calls that had not ended; or "" */
+    const char *note;     /* lines more, such as of calls that had not ended; or "" */
     double wall_ms;
     double cpu_ms;
     uint64_t memory_bytes;

@@ -6,6 +6,7 @@
 #include "mcp/code/reply_json.h"
 
 #include "base/json.h"
+#include "mcp/gate/gate.h"
 
 #include <string.h>
 
@@ -85,9 +86,14 @@ static void put_calls(const gbx_reply *r, gbx_buf *to)
         (void)gbx_buf_puts(to, ",\"ms\":");
         (void)gbx_json_append_number(to, c->ms);
         (void)gbx_buf_printf(to, ",\"ok\":%s,\"bytes\":%zu,\"line\":%u",
-                             c->code == NULL ? "true" : "false", c->bytes, c->line);
+                             c->outcome == GBX_CALL_DOUBTFUL ? "null"
+                             : c->code == NULL               ? "true"
+                                                             : "false",
+                             c->bytes, c->line);
         if (c->code != NULL)
             put_member(to, "code", c->code);
+        if (c->outcome == GBX_CALL_DOUBTFUL)
+            put_member(to, "outcome", GBX_GATE_DOUBT);
         (void)gbx_buf_puts(to, "}");
     }
     (void)gbx_buf_puts(to, "]");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run - it ends when the box is through and no call of it is open: what nobody awaited is
- * cancelled, and told.
+ * run - it ends when the box is through and no call of it is open. A call that its server
+ * has by then is waited for, within the run's time: its effect is there whether or not
+ * anybody hears of it. All others are not sent any more.
  */
 #include "mcp/code/run.h"
 
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMED_MAX  8
 #define TEXT_BYTES GBX_KIB(64) /* that are looked through while others wait */
 
 static void free_run(gbx_code_run *run)
@@ -43,39 +43,7 @@ static void free_run(gbx_code_run *run)
     free(run->artifacts);
     free(run->lines);
     free(run->text);
-    free(run->note);
     free(run);
-}
-
-/*
- * What is still open when the box is through, in words. Of code that has come to its value
- * it is known that it did not wait; other code may have done nothing else.
- */
-static void note_open(gbx_code_run *run)
-{
-    bool is_done =
-        run->result != NULL && gbx_result_code(run->result) == GBX_CODE_VALUE;
-    const char *how = is_done          ? "not awaited and cancelled"
-                      : run->open == 1 ? "cancelled before it had ended"
-                                       : "cancelled before they had ended";
-    gbx_buf text;
-    size_t named = 0;
-
-    gbx_buf_init(&text, GBX_KIB(8));
-    for (gbx_nested *n = run->calls; n != NULL && named < NAMED_MAX; n = n->next) {
-        if (n->is_over)
-            continue;
-        if (named == 0)
-            (void)gbx_buf_printf(&text, "%zu call%s %s: ", run->open,
-                                 run->open == 1 ? " was" : "s were", how);
-        (void)gbx_buf_printf(&text, "%s%.64s.%.256s", named > 0 ? ", " : "", n->server,
-                             n->tool);
-        if (n->line > 0)
-            (void)gbx_buf_printf(&text, " (line %u)", n->line);
-        named++;
-    }
-    run->note = text.len > 0 ? gbx_buf_take_string(&text, NULL) : NULL;
-    gbx_buf_cleanup(&text);
 }
 
 static void finish_if_over(gbx_code_run *run)
@@ -128,7 +96,6 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
 {
     gbx_code_run *run = user;
 
-    gbx_code_run_unwatch(run);
     run->box_run = NULL;
     run->result = result;
     run->error = *error;
@@ -137,9 +104,13 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
     if (was_stopped(run))
         gbx_code_run_drop_keepings(run);
     run->holders++; /* the last call that is cancelled must not end the run beneath us */
-    note_open(run);
-    for (gbx_nested *n = run->calls; n != NULL; n = n->next)
-        gbx_nested_cancel(n);
+    for (gbx_nested *n = run->calls; n != NULL; n = n->next) {
+        n->was_open = !n->is_over;
+        if (n->was_open && (was_stopped(run) || !gbx_nested_is_sent(n)))
+            gbx_nested_cancel(n);
+    }
+    if (run->open == 0 || was_stopped(run))
+        gbx_code_run_unwatch(run);
     gbx_code_run_study(run);
 }
 
@@ -416,6 +387,8 @@ void gbx_code_run_stop(gbx_code_run *run)
 {
     if (run->box_run != NULL)
         gbx_box_abort(run->box_run);
+    for (gbx_nested *n = run->is_ending ? run->calls : NULL; n != NULL; n = n->next)
+        gbx_nested_cancel(n);
     if (!run->is_reading || run->is_stopped)
         return;
     run->is_stopped = true;

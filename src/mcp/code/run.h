@@ -74,8 +74,7 @@ typedef struct gbx_code_run {
     char why_unkept[GBX_RUN_WHY_SIZE];        /* the first */
     gbx_run_fault faults[GBX_RUN_FAULTS_MAX]; /* the last ones, a ring */
     size_t fault_count;
-    char *note;         /* of calls that had not ended, or NULL */
-    bool is_ending;     /* the box is through; calls are being cancelled */
+    bool is_ending;     /* the box is through; its server has each call that is open */
     gbx_result *result; /* owned, then; NULL: nothing ran */
     gbx_error error;
     gbx_gate_sift *sift; /* of what leaves it, or NULL */

@@ -274,7 +274,10 @@ void gbx_gate_finish(gbx_gate_call *call, const gbx_gate_reply *reply)
 
 void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, ...)
 {
-    gbx_gate_reply reply = {.code = code, .message = "", .retryable = call->retryable};
+    gbx_gate_reply reply = {.code = code,
+                            .message = "",
+                            .retryable = call->retryable,
+                            .fate = call->fate};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown;
@@ -286,6 +289,8 @@ void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, 
     va_start(args, format);
     (void)gbx_buf_vprintf(&text, format, args);
     va_end(args);
+    if (call->fate == GBX_GATE_DOUBTFUL)
+        (void)gbx_buf_puts(&text, "; " GBX_GATE_DOUBT);
     /* Nothing is cut before it was looked through: a cut would hide half of a value. Where
      * memory is out it is not said what it is. */
     if (!text.failed &&
@@ -433,6 +438,12 @@ void gbx_gate_cancel(gbx_gate_call *call)
         gbx_upstream_cancel(call->upstream);
     else
         event_active(call->later, EV_TIMEOUT, 0);
+}
+
+bool gbx_gate_was_sent(const gbx_gate_call *call)
+{
+    return call->state == GBX_GATE_CALLING &&
+           (call->upstream == NULL || gbx_upstream_was_sent(call->upstream));
 }
 
 bool gbx_gate_is_asking(const gbx_gate_call *call)

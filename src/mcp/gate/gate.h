@@ -14,12 +14,24 @@
 typedef struct gbx_gate gbx_gate;
 typedef struct gbx_gate_call gbx_gate_call;
 
+/* What is known of the effect of a call. */
+typedef enum gbx_gate_fate {
+    GBX_GATE_NOT_SENT,
+    GBX_GATE_ANSWERED,
+    GBX_GATE_HARMLESS, /* sent, its answer is missing, and its tool only reads */
+    GBX_GATE_DOUBTFUL, /* sent, and its answer is missing */
+} gbx_gate_fate;
+
+/* To be said of each call whose fate that is, in these words. */
+#define GBX_GATE_DOUBT "it may have taken effect: look before you repeat it"
+
 /* How a passage ended; beyond OK every one becomes a ToolError with this code. */
 typedef struct gbx_gate_reply {
     const char *code;    /* NULL on success; "DENIED", "NEEDS_APPROVAL", "INVALID_ARGS",
                             "NOT_FOUND", "UPSTREAM_TIMEOUT", ...; constant */
     const char *message; /* for who wrote the call, with what to do */
     bool retryable;
+    gbx_gate_fate fate;
     gbx_view
         result; /* the CallToolResult without secrets; isError is still to be read */
 } gbx_gate_reply;
@@ -58,6 +70,9 @@ gbx_gate_call *gbx_gate_start(gbx_gate *gate, const gbx_gate_ask *ask,
                               gbx_gate_done_fn done, void *user);
 /* Not after done; done is called with the code "ABORTED". */
 void gbx_gate_cancel(gbx_gate_call *call);
+
+/* Does its server have it, or may it have had it? Not after done. */
+bool gbx_gate_was_sent(const gbx_gate_call *call);
 
 /* Does it wait for a person? Not after done. */
 bool gbx_gate_is_asking(const gbx_gate_call *call);

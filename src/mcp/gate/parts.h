@@ -116,6 +116,7 @@ struct gbx_gate_call {
     const char *answer; /* of a person, for the log; constant, or NULL */
     bool retryable;
     bool cancelled;
+    gbx_gate_fate fate;
     int64_t start_ns;
     uint64_t result_bytes;
 };

@@ -24,7 +24,9 @@ static const char *code_of(gbx_upstream_fault fault)
 /* The result, looked through for secrets: the call ends. */
 static void give(gbx_gate_call *call, const gbx_gate_sifted *sifted)
 {
-    gbx_gate_reply reply = {.message = "", .result = sifted->text};
+    gbx_gate_reply reply = {.message = "",
+                            .fate = GBX_GATE_ANSWERED,
+                            .result = sifted->text};
 
     if (!sifted->done)
         gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
@@ -67,11 +69,26 @@ static void give_result(gbx_gate_call *call, gbx_view result)
     give(call, &sifted);
 }
 
+/* By what its server says of the tool now: the call may have been decided without that. */
+static gbx_gate_fate fate_of(const gbx_gate_call *call, const gbx_upstream_reply *reply)
+{
+    if (reply->fault == GBX_UPSTREAM_REFUSED && !reply->is_passing)
+        return GBX_GATE_ANSWERED;
+    if (reply->fault != GBX_UPSTREAM_OK && !gbx_upstream_may_have_acted(reply))
+        return GBX_GATE_NOT_SENT;
+    return gbx_upstreams_tool(call->gate->upstreams, call->server, call->tool) ==
+                   GBX_UPSTREAM_TOOL_READS
+               ? GBX_GATE_HARMLESS
+               : GBX_GATE_DOUBTFUL;
+}
+
 static void on_reply(void *user, const gbx_upstream_reply *reply)
 {
     gbx_gate_call *call = user;
 
     call->upstream = NULL;
+    if (call->gate != NULL)
+        call->fate = fate_of(call, reply);
     if (!gbx_gate_called_back(call))
         return;
     if (reply->fault == GBX_UPSTREAM_OK) {

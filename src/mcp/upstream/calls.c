@@ -62,12 +62,14 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
     char message[128];
     gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_TIMEOUT,
                                 .message = message,
-                                .was_not_begun = session == NULL,
+                                .was_not_begun = !call->was_sent,
                                 .is_repeatable = is_repeatable(call)};
 
     (void)fd;
     (void)what;
-    (void)snprintf(message, sizeof message, "no answer after %u ms", timeout_of(call));
+    (void)snprintf(message, sizeof message, "%s %u ms",
+                   call->was_sent ? "no answer after" : "it could not be sent within",
+                   timeout_of(call));
     if (session != NULL)
         gbx_session_drop_call(session, call->id, "the call has taken too long");
     gbx_call_unlink(call);
@@ -93,6 +95,7 @@ static void on_answer(void *user, const gbx_upstream_reply *reply)
     gbx_upstreams_wake(call->all);
     if (reply->fault == GBX_UPSTREAM_EXIT && may_repeat(call, reply->was_not_begun)) {
         call->was_retried = true;
+        call->was_sent = !reply->was_not_begun;
         gbx_call_enqueue(call);
         return;
     }
@@ -183,6 +186,7 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
         return;
     }
     call->session = session;
+    call->was_sent = true;
     call->server->in_flight++;
     call->all->in_flight++;
     call->next = call->all->flying;

@@ -38,3 +38,13 @@ bool gbx_upstream_is_retryable(const gbx_upstream_reply *reply)
     return fault == GBX_UPSTREAM_START || fault == GBX_UPSTREAM_OPEN ||
            fault == GBX_UPSTREAM_BUSY || fault == GBX_UPSTREAM_CHANGED;
 }
+
+bool gbx_upstream_may_have_acted(const gbx_upstream_reply *reply)
+{
+    gbx_upstream_fault fault = reply->fault;
+
+    return !reply->was_not_begun &&
+           (fault == GBX_UPSTREAM_EXIT || fault == GBX_UPSTREAM_TIMEOUT ||
+            fault == GBX_UPSTREAM_CANCELLED || fault == GBX_UPSTREAM_PROTOCOL ||
+            (fault == GBX_UPSTREAM_REFUSED && reply->is_passing));
+}

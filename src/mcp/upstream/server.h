@@ -36,6 +36,7 @@ struct gbx_upstream_call {
     gbx_upstream_trust trust;
     int64_t since_ns; /* it waits */
     bool was_retried;
+    bool was_sent; /* and is not known to have come to nothing */
     struct event *timer;
     void (*progress)(void *user, const char *message, size_t len);
     gbx_upstream_done_fn done;

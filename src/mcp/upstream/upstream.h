@@ -59,6 +59,9 @@ typedef struct gbx_upstream_reply {
 /* Might the very same call succeed a little later, and is it safe to make it again? */
 bool gbx_upstream_is_retryable(const gbx_upstream_reply *reply);
 
+/* Has it perhaps done its work, though nobody knows with what result? */
+bool gbx_upstream_may_have_acted(const gbx_upstream_reply *reply);
+
 typedef void (*gbx_upstream_done_fn)(void *user, const gbx_upstream_reply *reply);
 
 typedef struct gbx_upstream_hooks {
@@ -110,6 +113,8 @@ gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
                                       gbx_upstream_done_fn done, void *user);
 /* The server is told; done is called with CANCELLED. Not after done. */
 void gbx_upstream_cancel(gbx_upstream_call *call);
+/* Does the server have it, or may it have had it? Not after done. */
+bool gbx_upstream_was_sent(const gbx_upstream_call *call);
 
 /* ---- what is known of a server ------------------------------------------- */
 

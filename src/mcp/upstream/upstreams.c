@@ -33,6 +33,7 @@ static gbx_server *find_server(const gbx_upstreams *all, const char *name)
 static void tell(gbx_upstream_call *call)
 {
     gbx_upstream_reply reply = {.fault = call->fault,
+                                .was_not_begun = !call->was_sent,
                                 .is_lasting = call->is_lasting,
                                 .message = call->message != NULL ? call->message : ""};
 
@@ -250,6 +251,11 @@ void gbx_upstream_cancel(gbx_upstream_call *call)
     if (call->session != NULL && !call->all->is_closing)
         gbx_session_drop_call(call->session, call->id, "the caller has cancelled it");
     gbx_call_end_later(call, GBX_UPSTREAM_CANCELLED, "the call was cancelled");
+}
+
+bool gbx_upstream_was_sent(const gbx_upstream_call *call)
+{
+    return call->was_sent;
 }
 
 size_t gbx_upstreams_count(const gbx_upstreams *upstreams)

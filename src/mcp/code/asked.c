@@ -45,7 +45,36 @@ static void refuse_by(const gbx_asked *a, const char *code, gbx_buf *message)
 
 /* ---- call ------------------------------------------------------------------------------ */
 
-static gbx_nested *read_call(const gbx_asked *a)
+/* The arguments, as an object of JSON, with the digits that a Number has lost. With a BigInt
+ * in them they come as the text of one. NULL: why says what is wrong, or there is no memory. */
+static char *take_args(const gbx_asked *a, size_t *ret_len, gbx_buf *why)
+{
+    gbx_view args = a->args[2];
+    gbx_view exact = gbx_view_member(a->args[3], "exact");
+    gbx_buf text;
+    gbx_buf to;
+    char *taken = NULL;
+
+    gbx_buf_init_secret(&text, args.len);
+    gbx_buf_init_secret(&to, 4 * args.len + GBX_KIB(4));
+    if (gbx_view_kind(exact) == '[' && gbx_view_kind(args) == '"' &&
+        (!gbx_view_append_text(args, &text) ||
+         !gbx_view_open((char *)text.data, text.len, &args)))
+        args = (gbx_view){NULL, 0};
+    if (gbx_view_kind(args) != '{')
+        (void)gbx_buf_puts(why, "a call has a server, a tool and an object");
+    else if (!gbx_digits_are_in(args.at, args.len) &&
+             memmem(args.at, args.len, "e+", 2) == NULL)
+        (void)gbx_buf_append(&to, args.at, args.len);
+    else if (!gbx_digits_as_integers(&a->run->digits, args, exact, &to, why))
+        to.failed = true;
+    taken = why->len == 0 ? gbx_buf_take_string(&to, ret_len) : NULL;
+    gbx_buf_cleanup(&text);
+    gbx_buf_cleanup(&to);
+    return taken;
+}
+
+static gbx_nested *read_call(const gbx_asked *a, gbx_buf *why)
 {
     gbx_nested *n = calloc(1, sizeof *n);
 
@@ -56,14 +85,17 @@ static gbx_nested *read_call(const gbx_asked *a)
     n->request = a->request;
     n->server = gbx_asked_text(a->args[0], 64);
     n->tool = gbx_asked_text(a->args[1], GBX_TOOL_NAME_MAX);
-    n->args = strndup(a->args[2].at, a->args[2].len);
-    n->args_len = a->args[2].len;
+    n->args = take_args(a, &n->args_len, why);
     n->line = line_of(a->args[3]);
     n->raw = gbx_view_is_true(gbx_view_member(a->args[3], "raw"));
     (void)gbx_code_take_count(gbx_view_member(a->args[3], "timeoutMs"), UINT32_MAX,
                               &n->timeout_ms);
     if (n->server != NULL && n->tool != NULL && n->args != NULL)
         return n;
+    if (why->len == 0)
+        (void)gbx_buf_puts(why, gbx_code_is_long_name(a->args[1])
+                                    ? GBX_CODE_LONG_NAME
+                                    : "a call has a server, a tool and an object");
     gbx_nested_free(n);
     return NULL;
 }
@@ -95,15 +127,13 @@ static void on_call(const gbx_asked *a)
             "the limit on calls of one execute is reached: ask for more at once");
         return;
     }
-    n = gbx_view_kind(a->args[2]) == '{' ? read_call(a) : NULL;
+    gbx_buf_init(&message, GBX_KIB(8));
+    n = read_call(a, &message);
     if (n == NULL) {
-        gbx_asked_refuse(a, "INVALID_ARGS",
-                         gbx_code_is_long_name(a->args[1])
-                             ? GBX_CODE_LONG_NAME
-                             : "a call has a server, a tool and an object");
+        refuse_by(a, "INVALID_ARGS", &message);
+        gbx_buf_cleanup(&message);
         return;
     }
-    gbx_buf_init(&message, GBX_KIB(8));
     if (gbx_code_find_server(run->code, n->server, &message, &why) == NULL) {
         refuse_by(a, why, &message);
         gbx_nested_free(n);

@@ -28,7 +28,9 @@ struct material {
     char *name;
     char *hint; /* NULL: it is a constant */
     gbx_buf note;
-    bool is_doubt; /* the error is that of calls with no known outcome */
+    gbx_buf value;       /* with its digits back */
+    gbx_reply_log *logs; /* with remarks of ours, or NULL */
+    bool is_doubt;       /* the error is that of calls with no known outcome */
 };
 
 static void cleanup(struct material *m)
@@ -39,6 +41,8 @@ static void cleanup(struct material *m)
     free(m->name);
     free(m->hint);
     gbx_buf_cleanup(&m->note);
+    gbx_buf_cleanup(&m->value);
+    free(m->logs);
 }
 
 /* ---- parts -------------------------------------------------------------------------- */
@@ -456,12 +460,45 @@ static void take_doubt(const gbx_code_run *run, struct material *m, gbx_reply *r
     ret->error.hint = "await each call";
 }
 
+/* Ours are first; without memory for them there are none. */
+static void take_logs(const gbx_code_run *run, struct material *m, gbx_reply *ret)
+{
+    ret->logs = run->logs;
+    ret->log_count = run->log_count;
+    if (run->remark_count > 0)
+        m->logs = calloc(run->remark_count + run->log_count, sizeof *m->logs);
+    if (m->logs == NULL)
+        return;
+    for (size_t i = 0; i < run->remark_count; i++)
+        m->logs[i] = (gbx_reply_log){"warn", run->remarks[i], strlen(run->remarks[i])};
+    for (size_t i = 0; i < run->log_count; i++)
+        m->logs[run->remark_count + i] = run->logs[i];
+    ret->logs = m->logs;
+    ret->log_count = run->remark_count + run->log_count;
+}
+
+/* Numbers in the value that have lost digits get them back. */
+static void take_digits(const gbx_code_run *run, struct material *m, gbx_reply *ret)
+{
+    gbx_view value;
+
+    if (run->digits.count == 0 || !gbx_digits_are_in(ret->value, ret->value_len) ||
+        !gbx_view_open(ret->value, ret->value_len, &value))
+        return;
+    gbx_buf_init(&m->value, 4 * value.len + GBX_KIB(1));
+    (void)gbx_digits_as_integers(&run->digits, value, (gbx_view){NULL, 0}, &m->value,
+                                 NULL);
+    if (m->value.failed)
+        return;
+    ret->value = (char *)m->value.data;
+    ret->value_len = m->value.len;
+}
+
 static void take_result(gbx_code_run *run, struct material *m, gbx_reply *ret)
 {
     gbx_stats stats = gbx_result_stats(run->result);
 
-    ret->logs = run->logs;
-    ret->log_count = run->log_count;
+    take_logs(run, m, ret);
     ret->logs_cut = gbx_result_logs_truncated(run->result) != 0;
     ret->cpu_ms = stats.cpu_ms;
     ret->memory_bytes = stats.peak_memory_bytes;
@@ -477,6 +514,7 @@ static void take_result(gbx_code_run *run, struct material *m, gbx_reply *ret)
     take_doubt(run, m, ret);
     ret->value = (char *)run->value.data;
     ret->value_len = run->value.len;
+    take_digits(run, m, ret);
 }
 
 /* Once it is known whether there is an error. */

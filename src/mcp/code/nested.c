@@ -57,6 +57,45 @@ static void fail(gbx_nested *n, const char *error_code, const char *message, siz
     gbx_nested_refuse(n->code, n->request, n->code_text, message, len, retryable);
 }
 
+/* Once for each tool, however often it is called. */
+static void remark_far(gbx_nested *n, const gbx_buf *first, size_t count)
+{
+    char who[GBX_TOOL_NAME_MAX + 96];
+
+    for (const gbx_nested *o = n->run->calls; o != NULL; o = o->next)
+        if (o->gave_far && strcmp(o->server, n->server) == 0 &&
+            strcmp(o->tool, n->tool) == 0)
+            return;
+    n->gave_far = true;
+    (void)snprintf(who, sizeof who, "%.64s.%s (line %u) gave", n->server, n->tool,
+                   n->line);
+    gbx_code_run_remark(n->run, GBX_RUN_FAR_INTEGERS, who, (int)first->len,
+                        (char *)first->data, count);
+}
+
+/* The value in the answer, from start on, gets its integers as texts. */
+static void keep_digits(gbx_nested *n, size_t start, gbx_buf *answer)
+{
+    gbx_view value = {(char *)answer->data + start, answer->len - start};
+    gbx_buf first;
+    gbx_buf exact;
+    size_t count;
+
+    gbx_buf_init(&first, GBX_KIB(4));
+    gbx_buf_init(&exact, ANSWER_MAX);
+    (void)gbx_buf_append(&exact, answer->data, start);
+    count = gbx_digits_as_texts(value, "", &exact, &first);
+    if (count > 0) {
+        gbx_buf given = *answer;
+
+        *answer = exact;
+        exact = given;
+        remark_far(n, &first, count);
+    }
+    gbx_buf_cleanup(&exact);
+    gbx_buf_cleanup(&first);
+}
+
 static void answer_result(gbx_nested *n, gbx_view result)
 {
     static const char too_large[] =
@@ -74,6 +113,10 @@ static void answer_result(gbx_nested *n, gbx_view result)
     if (n->raw)
         (void)gbx_buf_append(&answer, result.at, result.len);
     if (n->raw || gbx_value_of_result(result, &keeper, &answer, &message)) {
+        if (!answer.failed && gbx_digits_are_in(result.at, result.len)) {
+            gbx_digits_learn(&n->run->digits, result.at, result.len);
+            keep_digits(n, start, &answer);
+        }
         (void)gbx_buf_puts(&answer, "}");
         if (answer.failed) {
             fail(n, "OUTPUT_TOO_LARGE", too_large, strlen(too_large), false);
@@ -142,6 +185,13 @@ static const char *other_name(void *user)
     return other;
 }
 
+/* It is called once the schema of the tool is known. */
+static void fit_args(void *user, gbx_view args, gbx_view schema, gbx_buf *to)
+{
+    (void)user;
+    gbx_digits_fit(args, schema, to);
+}
+
 static void on_progress(void *user, const char *message, size_t len)
 {
     const gbx_nested *n = user;
@@ -165,6 +215,8 @@ static void pass(gbx_nested *n)
                         .line = n->line,
                         .other_name = other_name};
 
+    if (gbx_digits_are_in(n->args, n->args_len))
+        ask.fit_args = fit_args;
     if (gbx_mcp_wants_progress(run->request))
         ask.progress = on_progress;
     if (run->box_run != NULL)

@@ -38,6 +38,7 @@ typedef struct gbx_nested {
     uint32_t line;
     uint32_t timeout_ms;
     bool raw;
+    bool gave_far; /* integers that are texts in the code */
     bool is_waiting;
     bool is_over;
     bool was_open; /* when the code had ended: what came of it is told, not answered */

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "guard/guard.h"
 #include "mcp/rules/rules.h"
 
@@ -40,6 +41,10 @@ static void free_run(gbx_code_run *run)
     gbx_buf_cleanup(&run->printed);
     free(run->logs);
     gbx_script_cleanup(&run->script);
+    gbx_buf_cleanup(&run->input_text);
+    gbx_digits_cleanup(&run->digits);
+    for (size_t i = 0; i < run->remark_count; i++)
+        free(run->remarks[i]);
     free(run->artifacts);
     free(run->lines);
     free(run->text);
@@ -192,6 +197,27 @@ static void refuse(gbx_code_run *run)
     free_run(run);
 }
 
+/* A literal whose digits the engine loses; it is at a place in what is run. */
+static void on_literal(void *user, size_t start, size_t end)
+{
+    gbx_code_run *run = user;
+    const gbx_script *script = &run->script;
+    int len = end - start < 64 ? (int)(end - start) : 64;
+    uint32_t line;
+    uint32_t column;
+
+    if (run->remark_count == GBX_RUN_REMARKS_MAX)
+        return; /* to find the place takes as long as the code is */
+    gbx_utf8_position(script->code, script->code_len, start, &line, &column);
+    gbx_script_map(script, &line, &column);
+    gbx_code_run_remark(run,
+                        "line %u, column %u: a Number cannot hold %.*s: arguments of "
+                        "tools and the result get its digits, nothing else does: "
+                        "write %.*sn or a text",
+                        line, column, len, script->code + start, len,
+                        script->code + start);
+}
+
 static void begin(gbx_code_run *run)
 {
     gbx_mcp_code *code = run->code;
@@ -201,6 +227,8 @@ static void begin(gbx_code_run *run)
         refuse(run);
         return;
     }
+    gbx_digits_learn_code(&run->digits, run->script.code, run->script.code_len,
+                          on_literal, run);
     (void)snprintf(run->id, sizeof run->id, "%s-%llu", code->id,
                    (unsigned long long)++code->runs);
     limits.cpu_ms = run->timeout_ms; /* of the clock: deadline.c */
@@ -228,7 +256,52 @@ static void on_script(void *user)
     }
 }
 
+static void keep_digits_of_input(gbx_code_run *run)
+{
+    gbx_buf first;
+    size_t count;
+
+    if (!gbx_digits_are_in(run->input.at, run->input.len))
+        return;
+    gbx_buf_init(&first, GBX_KIB(4));
+    gbx_buf_init(&run->input_text, run->input.len * 2);
+    gbx_digits_learn(&run->digits, run->input.at, run->input.len);
+    count = gbx_digits_as_texts(run->input, "input", &run->input_text, &first);
+    if (!run->input_text.failed)
+        run->input =
+            (gbx_view){(const char *)run->input_text.data, run->input_text.len};
+    if (count > 0)
+        gbx_code_run_remark(run, GBX_RUN_FAR_INTEGERS, "the input has", (int)first.len,
+                            (char *)first.data, count);
+    gbx_buf_cleanup(&first);
+}
+
 /* ---- public to other files of this folder --------------------------------- */
+
+void gbx_code_run_remark(gbx_code_run *run, const char *format, ...)
+{
+    gbx_buf text;
+    gbx_buf clean;
+    va_list args;
+    char *remark = NULL;
+
+    if (run->remark_count == GBX_RUN_REMARKS_MAX)
+        return;
+    gbx_buf_init(&text, GBX_KIB(4));
+    gbx_buf_init(&clean, GBX_KIB(64));
+    va_start(args, format);
+    (void)gbx_buf_vprintf(&text, format, args);
+    va_end(args);
+    if (!text.failed &&
+        gbx_gate_redact(run->code->gate, (char *)text.data, text.len, &clean))
+        remark = gbx_buf_take_string(&clean, NULL);
+    gbx_buf_cleanup(&text);
+    gbx_buf_cleanup(&clean);
+    if (remark == NULL)
+        return;
+    on_log(run, GBX_LOG_WARN, remark, strlen(remark));
+    run->remarks[run->remark_count++] = remark;
+}
 
 void gbx_code_run_settled(gbx_code_run *run)
 {
@@ -368,6 +441,7 @@ void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
         return;
     }
     run->input = input.at != NULL ? input : (gbx_view){"null", 4};
+    keep_digits_of_input(run);
     run->timeout_ms = timeout_ms;
     (void)gbx_code_run_watch(run); /* without it, the engine's own limit counts */
     gbx_mcp_on_cancel(request, on_cancel, run);

@@ -4,6 +4,7 @@
 #define GBX_MCP_CODE_RUN_H
 
 #include "guard/guard.h"
+#include "mcp/code/digits.h"
 #include "mcp/code/inner.h"
 #include "mcp/code/nested.h"
 #include "mcp/code/reply.h"
@@ -15,6 +16,7 @@
 #define GBX_RUN_VALUE_MAX     GBX_MIB(512)
 #define GBX_RUN_PRINTED_MAX   GBX_MIB(512)
 #define GBX_RUN_WHY_SIZE      120 /* of why nothing was kept */
+#define GBX_RUN_REMARKS_MAX   16
 
 /* What servers.js says beyond the limit of what code may ask the host. */
 #define GBX_RUN_ASKED_MAX "the limit on questions of one run is reached: ask less often"
@@ -44,7 +46,11 @@ typedef struct gbx_code_run {
     char id[40]; /* as the gate's log has it */
     char *text;  /* as it was given */
     size_t text_len;
-    gbx_view input; /* of the request */
+    gbx_view input;     /* of the request, or of input_text */
+    gbx_buf input_text; /* with its digits kept */
+    gbx_digits digits;  /* of integers that code cannot have as Numbers */
+    char *remarks[GBX_RUN_REMARKS_MAX]; /* of ours, in the log */
+    size_t remark_count;
     gbx_script script;
     gbx_aside_job job;     /* that makes the script, or finds the meaning */
     gbx_patience patience; /* with the code, in all */
@@ -123,6 +129,15 @@ bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime
  * any case, and says why there is nothing behind it. */
 void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_type,
                        const void *data, size_t len, gbx_buf *handle);
+
+/* Who has them, the first, and how many there are. */
+#define GBX_RUN_FAR_INTEGERS                                                          \
+    "%s integers beyond 2^53 - 1: they are texts in the code, to keep their digits: " \
+    "%.*s (%zu in all); a tool whose schema wants an integer gets one"
+
+/* A line of ours in the log of the code, as a warning; so many are taken. */
+void gbx_code_run_remark(gbx_code_run *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* A ToolError of that code was made, or will be; code is [A-Z_]. */
 void gbx_code_run_fault(gbx_code_run *run, const char *code, const char *message);

@@ -16,6 +16,8 @@
  *
  * The host's function is called with an operation first:
  *   ('call', server, tool, args, { line, raw, timeoutMs })   args: an object; raw: boolean
+ *   ('call', server, tool, text, { ..., exact })             text: JSON of args that have a
+ *                                                            BigInt; exact: the digits of those
  *   ('tools', server, query, { line })                       query: string or null
  *   ('discover', query, { line, server, tool, detail })      what is not given is missing
  *   ('progress', progress, total, message)                   numbers or null; string
@@ -51,6 +53,7 @@
   const bytesOf = getter(getPrototypeOf(Uint8Array.prototype), 'byteLength');
   const lengthOf = getter(ArrayBuffer.prototype, 'byteLength');
   const { min, max } = Math;
+  const { stringify, rawJSON } = JSON; /* rawJSON: newer engines have it */
   const global = globalThis;
   const CODE = '@code.js:'; /* before the position in a frame of the code */
   const LINES = 10000000;
@@ -200,13 +203,44 @@
    * args as JSON in its slow way, which takes several times the memory. */
   function request(error, server, tool, args, at, name) {
     return new PromiseOf((resolve, no) => {
-      try {
-        ask(args, (answer) => settle(answer, error, server, tool, resolve, no),
-          (thrown) => refuse(thrown, error, server, tool, no, at, name));
-      } catch (thrown) {
-        refuse(thrown, error, server, tool, no, at, name);
+      let isExact = false;
+      function fail(thrown) {
+        const exact = isExact || args[0] !== 'call' ? undefined : withBigInts(args, thrown);
+        if (exact === undefined) refuse(thrown, error, server, tool, no, at, name);
+        else {
+          isExact = true;
+          send(exact);
+        }
       }
+      function send(sent) {
+        try {
+          ask(sent, (answer) => settle(answer, error, server, tool, resolve, no), fail);
+        } catch (thrown) {
+          fail(thrown);
+        }
+      }
+      send(args);
     });
+  }
+
+  /* A call whose arguments have a BigInt: as JSON with all of its digits. undefined: there is
+   * none, or something else is wrong with them. */
+  function withBigInts(args, thrown) {
+    const { message } = thrown;
+    const exact = [];
+    if (typeof message !== 'string' || indexOf(message, 'BigInt') < 0) return undefined;
+    try {
+      const text = stringify(args[3], (_, value) => {
+        if (typeof value === 'function' || typeof value === 'symbol') throw value;
+        if (typeof value !== 'bigint') return value;
+        const digits = `${value}`;
+        put(exact, exact.length, digits, true);
+        return rawJSON !== undefined ? rawJSON(digits) : digits;
+      });
+      return [args[0], args[1], args[2], text, { ...args[4], exact }];
+    } catch {
+      return undefined;
+    }
   }
 
   /* ---- names --------------------------------------------------------------- */

@@ -242,6 +242,7 @@ static bool fill_call(gbx_gate_call *call, const gbx_gate_ask *ask)
     call->request = ask->request;
     call->progress = ask->progress;
     call->other_name = ask->other_name;
+    call->fit_args = ask->fit_args;
     return true;
 }
 
@@ -314,6 +315,27 @@ bool gbx_gate_rename(gbx_gate_call *call)
     return true;
 }
 
+/* Without memory they stay as they are. */
+static void fit(gbx_gate_call *call)
+{
+    gbx_view schema =
+        gbx_upstreams_schema(call->gate->upstreams, call->server, call->tool);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
+    gbx_view args;
+
+    gbx_buf_init_secret(&to, call->args_len + 1);
+    gbx_buf_init(&why, GBX_KIB(1));
+    call->fit_args(call->user, call->args, schema, &to);
+    call->fit_args = NULL;
+    if (to.failed || !gbx_buf_append(&to, "", 1) ||
+        !gbx_gate_args_open((const char *)to.data, to.len - 1, &args, &why))
+        return;
+    memcpy(call->args_text, to.data, to.len);
+    call->args_len = to.len - 1;
+    call->args = (gbx_view){call->args_text, args.len};
+}
+
 void gbx_gate_go_on(gbx_gate_call *call)
 {
     bool missing;
@@ -327,6 +349,12 @@ void gbx_gate_go_on(gbx_gate_call *call)
             learn(call);
         else
             refuse_tool(call);
+        return;
+    }
+    if (call->fit_args != NULL && hint != GBX_GATE_HINT_UNKNOWN) {
+        fit(call);
+    } else if (call->fit_args != NULL && call->state != GBX_GATE_LEARNING) {
+        learn(call);
         return;
     }
     call->verdict = gbx_gate_decide(call->gate->config->rules, call->server, call->tool,

@@ -51,6 +51,9 @@ typedef struct gbx_gate_ask {
     /* The server is known to have no tool of that name: which one was meant, or NULL.
      * Borrowed until it returns to the loop; called once, and may be NULL. */
     const char *(*other_name)(void *user);
+    /* Append the arguments as the tool is to have them, by the schema of its input; they are
+     * judged and sent so. Called once, when its tools are known; may be NULL. */
+    void (*fit_args)(void *user, gbx_view args, gbx_view schema, gbx_buf *to);
 } gbx_gate_ask;
 
 /* Everything is borrowed. The loop and the upstream servers are freed after the gate:

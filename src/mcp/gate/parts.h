@@ -106,6 +106,7 @@ struct gbx_gate_call {
     void *user;
     void (*progress)(void *user, const char *message, size_t len);
     const char *(*other_name)(void *user);
+    void (*fit_args)(void *user, gbx_view args, gbx_view schema, gbx_buf *to);
     gbx_upstream_call *upstream;
     gbx_gate_sift *sift; /* its answer, while it is looked through; or NULL */
     gbx_gate_verdict verdict;

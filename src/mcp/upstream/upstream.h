@@ -156,6 +156,9 @@ typedef enum gbx_upstream_tool {
 /* Cheap: asked for every call, however long the list is. */
 gbx_upstream_tool gbx_upstreams_tool(const gbx_upstreams *upstreams, const char *server,
                                      const char *tool);
+/* The schema of its input; no value if that is not known. Borrowed, as gbx_upstream_info. */
+gbx_view gbx_upstreams_schema(const gbx_upstreams *upstreams, const char *server,
+                              const char *tool);
 /* Is the server there, and has it said that its list is another now, or held no longer? */
 bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, const char *server);
 /* The name that may have been meant, or NULL. Borrowed, as gbx_upstream_info is. */

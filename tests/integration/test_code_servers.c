@@ -126,7 +126,16 @@ static const script_row ordinary[] = {
     {"a server can be awaited and shown",
      "return [typeof await servers.files, JSON.stringify(servers.files), `${typeof "
      "servers.then}`]",
-     "[\"object\",\"{}\",\"undefined\"]"},
+     "[\"object\",\"\\\"[server files: await servers.files.tools() lists its tools]\\\"\","
+     "\"undefined\"]"},
+    {"a server that is returned or made a text says how to go on",
+     "return [servers['a.b'], String(servers.files), `${servers.files}`, "
+     "servers.files + '', String(servers).slice(0, 29)]",
+     "[\"[server a.b: await servers[\\\"a.b\\\"].tools() lists its tools]\","
+     "\"[server files: await servers.files.tools() lists its tools]\","
+     "\"[server files: await servers.files.tools() lists its tools]\","
+     "\"[server files: await servers.files.tools() lists its tools]\","
+     "\"[servers (there are: files, m\"]"},
     {"an unknown server suggests the nearest", "return servers.file.call('x')",
      "~ToolError: there is no server 'file': did you mean 'files'? (there are: files, "
      "my-server"},

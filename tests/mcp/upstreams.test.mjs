@@ -54,6 +54,29 @@ test('a task in place of an answer is told to be none', async () => {
   assert.equal(await valueOf("return (await servers.up.tell({ result: input })).task", { structuredContent: { task: 1 }, task }), 1);
 });
 
+test('what comes beside structured content is not lost without a word', async () => {
+  const result = { structuredContent: { source: 'x' }, content: [{ type: 'text', text: '# The article' }] };
+  const twice = await execute('const r = await servers.up.tell({ result: input }); await servers.up.tell({ result: input }); return r', result);
+  assert.deepEqual(twice.result, { source: 'x' });
+  assert.deepEqual(twice.logs, ['up.tell (line 1) gave more than its structured content, which the code has alone: '
+    + 'servers["up"].call("tell", args, { raw: true }) gives both']);
+  result.content[0].text = '{ "source": "x" }';
+  assert.deepEqual((await execute('return await servers.up.tell({ result: input })', result)).logs, []);
+});
+
+test('_meta of a result stays in the tool call, but for what the protocol has there', async () => {
+  const _meta = { 'ui/resourceUri': 'ui://x', n: { a: [1] }, 'io.modelcontextprotocol/serverInfo': { name: 'forged' } };
+  const result = { content: [{ type: 'text', text: 'hi' }], _meta };
+  const given = await call('call', { server: 'up', tool: 'tell', args: { result } });
+  assert.deepEqual(given._meta, { 'ui/resourceUri': 'ui://x', n: { a: [1] } });
+  assert.equal((await call('call', { server: 'up', tool: 'tell', args: { result: { content: [] } } }))._meta, undefined);
+  assert.deepEqual(await valueOf("return (await servers.up.call('tell', { result: input }, { raw: true }))._meta", result), _meta);
+});
+
+test('a server that is returned says how to go on', async () => {
+  assert.equal(await valueOf('return servers.up'), '[server up: await servers.up.tools() lists its tools]');
+});
+
 test('what a server says of its end is told and logged, without the secret in it', async () => {
   const path = configure('secret.json', { bad: { command: 'sh',
     args: ['-c', 'echo token is $API_TOKEN >&2; exit 3'], env: { API_TOKEN: '${UPSTREAMS_TEST_TOKEN}' } } });

@@ -37,6 +37,11 @@ static const struct row {
     {ONE("\"plain \\u00e9\""), "\"plain \xC3\xA9\""},
     {ONE("\"\""), "\"\""},
     {"{\"content\":[" TEXT("\"a\"") "," TEXT("\"b\"") "]}", "\"a\\nb\""},
+    {"{\"content\":[" TEXT("\"{\\\"id\\\":1}\"") "," TEXT("\" [2] \"") "]}",
+     "[{\"id\":1},[2]]"},
+    {"{\"content\":[" TEXT("\"1\"") "," TEXT("\"null\"") "]}", "[1,null]"},
+    {"{\"content\":[" TEXT("\"1.10\"") "," TEXT("\"1\"") "]}", "\"1.10\\n1\""},
+    {"{\"content\":[" TEXT("\"{}\"") "," TEXT("\"b\"") "]}", "\"{}\\nb\""},
     {"{\"content\":[]}", "null"},
     {"{}", "null"},
     {"7", "null"},
@@ -134,6 +139,42 @@ static void test_errors__that_are_long_keep_head_and_tail(void **state)
     gbx_buf_cleanup(&message);
 }
 
+static void test_results__with_more_than_their_structure_are_known(void **state)
+{
+#define BESIDE(structured, blocks) \
+    "{\"structuredContent\":" structured ",\"content\":[" blocks "]}"
+    static const struct {
+        const char *result;
+        bool has_more;
+    } cases[] = {
+        {BESIDE("{\"a\":1}", TEXT("\"{\\\"a\\\":1}\"")), false},
+        {BESIDE("{\"a\":1,\"b\":[2]}", TEXT("\"{ \\\"b\\\": [2.0], \\\"a\\\": 1 }\"")),
+         false},
+        {BESIDE("{\"a\":1}", TEXT("\"{\\\"a\\\":2}\"")), true},
+        {BESIDE("{\"a\":1}", TEXT("\"{\\\"a\\\":1,\\\"b\\\":2}\"")), true},
+        {BESIDE("{\"result\":[1,{}]}", TEXT("\"1\"") "," TEXT("\"{}\"")), false},
+        {BESIDE("{\"result\":5}", TEXT("\"5\"")), false},
+        {BESIDE("{\"n\":1,\"rows\":[{\"a\":1}]}", TEXT("\"[{\\\"a\\\":1}]\"")), false},
+        {BESIDE("{\"page\":{\"text\":\"long\"}}", TEXT("\"long\"")), false},
+        {BESIDE("{\"a\":1}", TEXT("\"the article\"")), true},
+        {BESIDE("{\"a\":1}", TEXT("\"\"")), false},
+        {BESIDE("{\"a\":1}", MEDIA), true},
+        {BESIDE("{\"a\":" MEDIA "}", MEDIA), false},
+        {BESIDE("null", TEXT("\"t\"")), false},
+        {"{\"structuredContent\":{\"a\":1}}", false},
+        {ONE("\"t\""), false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        gbx_view view;
+
+        assert_true(gbx_view_open(cases[i].result, strlen(cases[i].result), &view));
+        if (gbx_value_has_more(view) != cases[i].has_more)
+            fail_msg("%s", cases[i].result);
+    }
+}
+
 static void test_sketches__are_a_few_words_of_any_value(void **state)
 {
     static const struct {
@@ -175,6 +216,7 @@ static void test_sketches__are_a_few_words_of_any_value(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_results__with_more_than_their_structure_are_known),
         cmocka_unit_test(test_sketches__are_a_few_words_of_any_value),
         cmocka_unit_test(test_results__are_data_text_or_an_error),
         cmocka_unit_test(test_errors__that_are_long_keep_head_and_tail),

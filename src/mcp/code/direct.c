@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define CONTENT_MAX GBX_MIB(512)
+#define META_MAX    GBX_KIB(64)
 
 /* ---- call ------------------------------------------------------------------------------ */
 
@@ -77,6 +78,29 @@ static const char *remark(gbx_view content, const gbx_buf *blocks)
     return has_links(content) ? "; links of that server cannot be read here" : "";
 }
 
+/* Its _meta without what the protocol has there, which is ours to say; nothing if it is too
+ * long. */
+static void put_meta(gbx_view meta, gbx_buf *to)
+{
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view value;
+
+    (void)gbx_buf_puts(to, "{");
+    while (gbx_view_kind(meta) == '{' && gbx_view_next(meta, &cursor, &name, &value)) {
+        if (memmem(name.at, name.len, "modelcontextprotocol", 20) != NULL ||
+            memchr(name.at, '\\', name.len) != NULL)
+            continue;
+        (void)gbx_buf_puts(to, to->len > 1 ? "," : "");
+        (void)gbx_buf_append(to, name.at, name.len);
+        (void)gbx_buf_puts(to, ":");
+        (void)gbx_view_append_json(value, to);
+    }
+    (void)gbx_buf_puts(to, "}");
+    if (!gbx_buf_append(to, "", 1) || to->len <= sizeof "{}")
+        gbx_buf_cleanup(to);
+}
+
 /* What it cost stands after what came back; what was cut, before it. Many hosts show blocks
  * alone, and old ones know nothing else: a value without one is repeated as text. */
 static void answer(struct gbx_direct *d, gbx_view result)
@@ -92,7 +116,11 @@ static void answer(struct gbx_direct *d, gbx_view result)
     gbx_buf blocks;
     gbx_buf first;
     gbx_buf all;
+    gbx_buf meta;
 
+    gbx_buf_init(&meta, META_MAX);
+    put_meta(gbx_view_member(result, "_meta"), &meta);
+    out.meta = (char *)meta.data;
     gbx_buf_init(&blocks, CONTENT_MAX);
     gbx_buf_init(&first, GBX_KIB(16));
     gbx_buf_init(&all, CONTENT_MAX);
@@ -120,6 +148,7 @@ static void answer(struct gbx_direct *d, gbx_view result)
         gbx_mcp_fail(d->request, GBX_MCP_INTERNAL_ERROR, "memory is out");
     else
         gbx_mcp_finish(d->request, &out);
+    gbx_buf_cleanup(&meta);
     gbx_buf_cleanup(&blocks);
     gbx_buf_cleanup(&first);
     gbx_buf_cleanup(&all);

@@ -96,6 +96,21 @@ static void keep_digits(gbx_nested *n, size_t start, gbx_buf *answer)
     gbx_buf_cleanup(&first);
 }
 
+static void remark_more(gbx_nested *n, gbx_view result)
+{
+    for (const gbx_nested *o = n->run->calls; o != NULL; o = o->next)
+        if (o->gave_more && strcmp(o->server, n->server) == 0 &&
+            strcmp(o->tool, n->tool) == 0)
+            return;
+    n->gave_more = gbx_value_has_more(result);
+    if (n->gave_more)
+        gbx_code_run_remark(n->run,
+                            "%.64s.%s (line %u) gave more than its structured content, "
+                            "which the code has alone: servers[\"%.64s\"].call(\"%s\", "
+                            "args, { raw: true }) gives both",
+                            n->server, n->tool, n->line, n->server, n->tool);
+}
+
 static void answer_result(gbx_nested *n, gbx_view result)
 {
     static const char too_large[] =
@@ -113,6 +128,8 @@ static void answer_result(gbx_nested *n, gbx_view result)
     if (n->raw)
         (void)gbx_buf_append(&answer, result.at, result.len);
     if (n->raw || gbx_value_of_result(result, &keeper, &answer, &message)) {
+        if (!n->raw)
+            remark_more(n, result);
         if (!answer.failed && gbx_digits_are_in(result.at, result.len)) {
             gbx_digits_learn(&n->run->digits, result.at, result.len);
             keep_digits(n, start, &answer);

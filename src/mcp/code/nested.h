@@ -38,7 +38,8 @@ typedef struct gbx_nested {
     uint32_t line;
     uint32_t timeout_ms;
     bool raw;
-    bool gave_far; /* integers that are texts in the code */
+    bool gave_far;  /* integers that are texts in the code */
+    bool gave_more; /* than its structured content, which the code has alone */
     bool is_waiting;
     bool is_over;
     bool was_open; /* when the code had ended: what came of it is told, not answered */

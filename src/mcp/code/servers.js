@@ -45,6 +45,7 @@
   const slice = uncurry(String.prototype.slice);
   const charCodeAt = uncurry(String.prototype.charCodeAt);
   const { fromCharCode } = String;
+  const { toPrimitive } = Symbol;
   const toLowerCase = uncurry(String.prototype.toLowerCase);
   const split = uncurry(String.prototype.split);
   const getter = (object, name) => uncurry(Reflect.getOwnPropertyDescriptor(object, name).get);
@@ -312,6 +313,9 @@
     hasOwnProperty: 1, nodeType: 1, $$typeof: 1, prototype: 1, ['__proto__']: 1,
   };
 
+  /* Those by which a server becomes a text: it has no value to be returned or shown. */
+  const SPELLED = { __proto__: null, toString: 1, toJSON: 1 };
+
   /* As other clients name what call() does. */
   const HABITS = { __proto__: null, callTool: 1, call_tool: 1, invoke: 1, invokeTool: 1,
     execute: 1, executeTool: 1, run: 1, runTool: 1, use: 1, useTool: 1 };
@@ -381,12 +385,15 @@
   function makeServer(name) {
     const own = create(null);
     const tools = create(null);
+    const spell = () => `[server ${name}: await servers${plain(name) === name ? `.${name}`
+      : `[${stringify(name)}]`}.tools() lists its tools]`;
     put(own, 'call', (tool, args, settings) => callTool(name, tool, args, settings), true);
     put(own, 'tools', (query) => listTools(name, query), true);
     return new ProxyOf(freeze(own), {
       __proto__: null,
       get(_, key) {
         if (key === 'call' || key === 'tools') return own[key];
+        if (key === toPrimitive || SPELLED[key] === 1) return spell;
         if (typeof key !== 'string' || NEVER[key] === 1) return undefined;
         if (tools[key] === undefined)
           tools[key] = (args, settings, ...more) =>
@@ -406,12 +413,15 @@
       aliases[other] = aliases[other] === undefined ? known[names[i]] : null;
   }
 
+  const spellServers = () => `[servers${listed()}]`;
   put(global, 'servers', new ProxyOf(freeze(known), {
     __proto__: null,
     get(_, key) {
+      if (key === toPrimitive) return spellServers;
       if (typeof key !== 'string') return undefined;
       if (known[key] !== undefined) return known[key];
       if (aliases[key] !== undefined && aliases[key] !== null) return aliases[key];
+      if (key === 'toString') return spellServers;
       if (NEVER[key] === 1) return undefined;
       throw fault(new ToolError(), slice(key, 0, 64), '', 'NOT_FOUND', unknownServer(key));
     },

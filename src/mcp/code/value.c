@@ -89,6 +89,52 @@ static void append_parsed(const gbx_buf *text, gbx_buf *to)
                                      text->len);
 }
 
+/* Does it keep its digits as a value of JavaScript, too? */
+static bool is_whole_json(gbx_view view)
+{
+    return gbx_view_kind(view) != '0' || (memchr(view.at, '.', view.len) == NULL &&
+                                          memchr(view.at, 'e', view.len) == NULL &&
+                                          memchr(view.at, 'E', view.len) == NULL);
+}
+
+/* A list comes as one block of JSON for each of its items, too. False, and nothing of use is
+ * appended, unless all blocks are texts, more than one, and JSON. */
+static bool append_list(gbx_view content, gbx_buf *to)
+{
+    size_t cursor = 0;
+    size_t count = 0;
+    bool is_list = gbx_view_count(content) > 1;
+    gbx_view name;
+    gbx_view block;
+
+    while (is_list && gbx_view_next(content, &cursor, &name, &block)) {
+        gbx_view text = text_of(block);
+        gbx_view item;
+        gbx_buf json;
+
+        gbx_buf_init(&json, BYTES_MAX);
+        is_list = gbx_view_kind(text) == '"' && gbx_view_append_text(text, &json) &&
+                  gbx_view_open((const char *)json.data, json.len, &item) &&
+                  is_whole_json(item) && gbx_buf_puts(to, count++ > 0 ? "," : "[") &&
+                  gbx_buf_append(to, item.at, item.len);
+        gbx_buf_cleanup(&json);
+    }
+    return is_list && gbx_buf_puts(to, "]");
+}
+
+/* All blocks are texts. */
+static void append_text_value(gbx_view content, const gbx_buf *text, gbx_buf *to)
+{
+    gbx_buf list;
+
+    gbx_buf_init(&list, BYTES_MAX);
+    if (append_list(content, &list))
+        (void)gbx_buf_append(to, list.data, list.len);
+    else
+        append_parsed(text, to);
+    gbx_buf_cleanup(&list);
+}
+
 /* ---- what is no text ----------------------------------------------------------------- */
 
 /* What a server calls it, if that is a type. */
@@ -178,7 +224,7 @@ static void append_content(gbx_view content, const gbx_value_keeper *keeper,
     if (blocks == 0)
         (void)gbx_buf_puts(to, "null");
     else if (texts == blocks)
-        append_parsed(&text, to);
+        append_text_value(content, &text, to);
     else
         append_blocks(content, blocks, keeper, to);
     gbx_buf_cleanup(&text);
@@ -246,6 +292,122 @@ static void append_structured(gbx_view value, unsigned depth,
         append_structured(member, depth + 1, keeper, to);
     }
     (void)gbx_buf_puts(to, kind == '{' ? "}" : "]");
+}
+
+/* ---- what is beside structured content -------------------------------------------------- */
+
+/* Bytes that are looked at, of each level anew. More are taken to be the same: what is
+ * hostile would cost its square. */
+#define COMPARED_MAX GBX_MIB(64)
+
+static bool may_look(size_t len, size_t *left)
+{
+    *left = *left > len ? *left - len : 0;
+    return *left > 0;
+}
+
+static bool is_same(gbx_view a, gbx_view b, size_t *left);
+
+/* The member of that name, from where the last one was found on. */
+static bool find_same(gbx_view object, gbx_view name, gbx_view value, size_t *cursor,
+                      size_t *left)
+{
+    gbx_view other;
+    gbx_view found;
+
+    for (int round = 0; round < 2; round++) {
+        while (gbx_view_next(object, cursor, &other, &found) &&
+               may_look(found.len, left)) {
+            if (other.len == name.len && memcmp(other.at, name.at, name.len) == 0)
+                return is_same(value, found, left);
+        }
+        *cursor = 0;
+    }
+    return *left == 0;
+}
+
+static bool is_same_scalar(gbx_view a, gbx_view b)
+{
+    gbx_buf one;
+    gbx_buf two;
+    bool is_same;
+
+    if (a.len == b.len && memcmp(a.at, b.at, a.len) == 0)
+        return true;
+    if (gbx_view_kind(a) == '0' && gbx_view_kind(b) == '0')
+        return strtod(a.at, NULL) == strtod(b.at, NULL);
+    gbx_buf_init(&one, a.len + 1);
+    gbx_buf_init(&two, b.len + 1);
+    (void)gbx_view_append_text(a, &one); /* 5 and "5" are the same text */
+    (void)gbx_view_append_text(b, &two);
+    is_same = one.len == two.len && memcmp(one.data, two.data, one.len) == 0;
+    gbx_buf_cleanup(&one);
+    gbx_buf_cleanup(&two);
+    return is_same;
+}
+
+/* The order of members does not count. */
+static bool is_same(gbx_view a, gbx_view b, size_t *left)
+{
+    char kind = gbx_view_kind(a);
+    size_t cursor = 0;
+    size_t other_cursor = 0;
+    bool same = true;
+    gbx_view name;
+    gbx_view one;
+    gbx_view other_name;
+    gbx_view two;
+
+    if (!may_look(a.len + b.len, left))
+        return true;
+    if (kind != '{' && kind != '[')
+        return gbx_view_kind(b) != '{' && gbx_view_kind(b) != '[' &&
+               is_same_scalar(a, b);
+    if (gbx_view_kind(b) != kind || gbx_view_count(a) != gbx_view_count(b))
+        return false;
+    while (same && gbx_view_next(a, &cursor, &name, &one))
+        same = kind == '{' ? find_same(b, name, one, &other_cursor, left)
+                           : gbx_view_next(b, &other_cursor, &other_name, &two) &&
+                                 is_same(one, two, left);
+    return same;
+}
+
+/* Is the value one of the members, such as that of {"result": value}? */
+static bool is_member(gbx_view value, gbx_view structured, size_t *left)
+{
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view member;
+
+    while (gbx_view_kind(structured) == '{' &&
+           gbx_view_next(structured, &cursor, &name, &member))
+        if (is_same(value, member, left))
+            return true;
+    return false;
+}
+
+/* Is that text the structured content once more, or a member of it? */
+static bool is_repeated(gbx_view content, const gbx_buf *text, gbx_view structured)
+{
+    size_t left = COMPARED_MAX;
+    gbx_view view;
+    gbx_buf value;
+    bool same;
+
+    if (text->len == structured.len &&
+        memcmp(text->data, structured.at, text->len) == 0)
+        return true;
+    gbx_buf_init(&value, BYTES_MAX);
+    append_text_value(content, text, &value);
+    same = gbx_view_open((const char *)value.data, value.len, &view) &&
+           (is_same(view, structured, &left) || is_member(view, structured, &left));
+    gbx_buf_cleanup(&value);
+    return same;
+}
+
+static bool is_in(gbx_view part, gbx_view whole)
+{
+    return memmem(whole.at, whole.len, part.at, part.len) != NULL;
 }
 
 /* Why a tool failed: its texts, or else what it has instead of them. */
@@ -345,6 +507,39 @@ bool gbx_value_of_result(gbx_view result, const gbx_value_keeper *keeper, gbx_bu
     else
         (void)gbx_buf_puts(to, "null");
     return true;
+}
+
+bool gbx_value_has_more(gbx_view result)
+{
+    gbx_value_parts parts = gbx_value_parts_of(result);
+    gbx_buf text;
+    size_t blocks;
+    size_t texts;
+    size_t cursor = 0;
+    bool has_more = false;
+    bool has_text = false;
+    gbx_view name;
+    gbx_view block;
+
+    if (gbx_view_kind(parts.content) != '[' ||
+        is_absent(parts.structured, parts.content))
+        return false;
+    while (gbx_view_next(parts.content, &cursor, &name, &block)) {
+        gbx_view own = text_of(block);
+        bool is_own = gbx_view_kind(own) == '"';
+
+        if (is_own)
+            has_text = has_text || (own.len > 2 && !is_in(own, parts.structured));
+        else
+            has_more = has_more || !is_in(block, parts.structured);
+    }
+    if (!has_text || has_more)
+        return has_more;
+    gbx_buf_init(&text, BYTES_MAX);
+    append_texts(parts.content, &text, &blocks, &texts);
+    has_more = !is_repeated(parts.content, &text, parts.structured);
+    gbx_buf_cleanup(&text);
+    return has_more;
 }
 
 void gbx_value_sketch(gbx_view value, char ret[GBX_VALUE_SKETCH_SIZE])

@@ -22,6 +22,10 @@ typedef struct gbx_value_keeper {
 bool gbx_value_of_result(gbx_view result, const gbx_value_keeper *keeper, gbx_buf *to,
                          gbx_buf *message);
 
+/* Has the result more than what code gets as its structured content: a text that is not
+ * that content once more and not in it, or other blocks? */
+bool gbx_value_has_more(gbx_view result);
+
 /* What a value is, in a few words of printable text: "string", "{ content: string }",
  * "[{ id: number, ... }, ...]". */
 #define GBX_VALUE_SKETCH_SIZE 128

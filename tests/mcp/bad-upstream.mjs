@@ -31,6 +31,14 @@
 //   fractions          writes 1 as 1.0 where it is an id
 //   stubborn           ignores SIGTERM and the end of its input, and so do its daemons
 //   count=FILE         appends a line to it at each start
+//   picky=HOW          begins in 2025-03-26 alone, and refuses others with that in `data`, or
+//                      in `words`
+//   nulls              writes "error": null beside a result
+//   mark               begins each line with a byte order mark
+//   pretty             writes messages on several lines
+//   framed             writes them behind Content-Length headers
+//   debugs             writes each message on several lines before it writes it on one
+//   complains          says on standard output why it ends with status 3
 //   upgrade=FILE       if there is such a file, it is `modern` instead of all else
 import { spawn } from 'node:child_process';
 import { appendFileSync, closeSync, existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
@@ -53,6 +61,10 @@ let listening = null;
 if (has('count')) appendFileSync(words.get('count'), `${process.pid}\n`);
 const starts = has('count') ? readFileSync(words.get('count'), 'utf8').split('\n').length - 1 : 1;
 if (has('mute')) process.stderr.write('waiting for a login\n');
+if (has('complains')) {
+  writeSync(1, `no licence: key ${process.env.API_TOKEN ?? ''}\n`);
+  process.exit(3);
+}
 if (has('crashes-at-start')) {
   process.stderr.write('cannot open the database\n');
   process.exit(9);
@@ -67,7 +79,12 @@ if (has('stubborn')) {
 
 function write(message) {
   if (has('noisy')) process.stdout.write('listening on port 3000...\n{"log":\n\n42\n');
-  const line = JSON.stringify({ jsonrpc: '2.0', ...message });
+  const line = JSON.stringify({ jsonrpc: '2.0', ...message, ...(has('nulls') && message.result && { error: null }) });
+  const long = JSON.stringify(JSON.parse(line), null, 2);
+  if (has('framed')) process.stdout.write(`Content-Length: ${line.length}\r\n\r\n${line}`);
+  if (has('pretty') || has('debugs')) process.stdout.write(`${long}\n`);
+  if (has('mark')) process.stdout.write('\ufeff');
+  if (has('pretty') || has('framed')) return;
   process.stdout.write(`${has('fractions') ? line.replace(/"id":\d+/, '$&.0') : line}\n`);
 }
 
@@ -292,6 +309,10 @@ const methods = {
   initialize: (id, params) => {
     clearTimeout(patience);
     if (has('silent-on-initialize')) return;
+    const mine = '2025-03-26';
+    if (has('picky') && params.protocolVersion !== mine)
+      throw words.get('picky') === 'data' ? { code: -32602, message: 'no', data: { supported: [mine], requested: params.protocolVersion } }
+        : { code: -32602, message: `Unsupported protocol version: ${params.protocolVersion}. Supported: ${mine}` };
     if (has('modern')) throw { code: -32022, message: 'unsupported version', data: { supported: [MODERN] } };
     const protocolVersion = has('other-version') ? '1999-01-01' : params.protocolVersion;
     const capabilities = { tools: { listChanged: true } };

@@ -54,6 +54,38 @@ test('a task in place of an answer is told to be none', async () => {
   assert.equal(await valueOf("return (await servers.up.tell({ result: input })).task", { structuredContent: { task: 1 }, task }), 1);
 });
 
+const bad = (...words) => ({ command: process.execPath,
+  args: [fileURLToPath(new URL('bad-upstream.mjs', import.meta.url)), ...words] });
+
+for (const [words, expected] of [
+  [['picky=data'], /^\{"a":1\}$/], [['picky=words'], /^\{"a":1\}$/], [['nulls'], /^\{"a":1\}$/],
+  [['mark'], /^\{"a":1\}$/], [['debugs'], /^\{"a":1\}$/],
+  [['pretty'], /^UPSTREAM_START: .* it writes a message on several lines: MCP has one message a line.* have it write JSON without line breaks$/],
+  [['framed'], /^UPSTREAM_START: .* it writes its messages behind Content-Length headers: MCP has one message a line/],
+  [['complains'], /^UPSTREAM_START: .* it ended with status 3.*; on its standard output it wrote what is no message: no licence: key \{\{secret:UPSTREAMS_TEST_TOKEN\}\}/],
+]) {
+  test(`a server that speaks oddly is understood, or what is odd is said at once: ${words}`, async () => {
+    const path = configure(`odd-${words}.json`, { up: { ...bad(...words), env: { API_TOKEN: '${UPSTREAMS_TEST_TOKEN}' } } });
+    const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: { ...env, UPSTREAMS_TEST_TOKEN: 'f00d-beef-12345' } });
+    await other.initialize();
+    const { result } = await other.call('call', { server: 'up', tool: 'echo', args: { a: 1 } });
+    assert.match(result.content[0].text, expected);
+    assert.doesNotMatch(result.content[0].text, /was not ready after|f00d/);
+    await other.close();
+  });
+}
+
+test('a client that marks its first line, or writes null for what it leaves out, is answered under any id', async () => {
+  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', configure('marked.json', {})], { env });
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+  other.sayLine(`\ufeff${JSON.stringify({ jsonrpc: '2.0', id: 'first', method: 'initialize', params })}\r`);
+  assert.equal((await other.hear((m) => m.id === 'first')).result.protocolVersion, '2025-06-18');
+  assert.deepEqual((await other.ask('ping', null, 'null')).result, {});
+  for (const id of ['x'.repeat(257), `é"${'y'.repeat(100000)}`])
+    assert.deepEqual((await other.ask('ping', {}, id)).result, {});
+  await other.close();
+});
+
 test('what comes beside structured content is not lost without a word', async () => {
   const result = { structuredContent: { source: 'x' }, content: [{ type: 'text', text: '# The article' }] };
   const twice = await execute('const r = await servers.up.tell({ result: input }); await servers.up.tell({ result: input }); return r', result);

@@ -387,6 +387,32 @@ const refusals = [
   ['a secret of ours', (r) => raw(r, 'text/plain', 'no such token: 123456789012', 400),
     'UPSTREAM_REFUSED: it answers with HTTP status 400: no such token: '],
 ];
+for (const [status, type, body] of [[400, 'text/plain', 'X-Org-Id is missing'], [404, 'text/plain', 'no such project X-Org-Id'],
+  [405, 'application/json', '{"detail":"X-Org-Id"}']])
+  test(`the reason why a server does not begin is told, though it comes with ${status}`, async (t) => {
+    const { call } = await meet(t, (request, response) => {
+      raw(response, type, request.method === 'POST' ? body : '', request.method === 'POST' ? status : 405);
+      return true;
+    });
+
+    assert.match(await call(), new RegExp(`^UPSTREAM_START: .* HTTP status ${status}: .*X-Org-Id.*; asked for a stream of events, it answers with HTTP status 405`));
+  });
+
+test('a server that names its version in the words of a 400 is asked again with that one', async (t) => {
+  const mine = '2024-11-05';
+  const { call } = await meet(t, (request, response, message) => {
+    const asked = request.headers['mcp-protocol-version'] ?? message?.params?.protocolVersion;
+    if (request.method !== 'POST' || (asked === mine && message.method !== 'initialize')) return false;
+    if (asked !== mine)
+      raw(response, 'text/plain', `Bad Request: Unsupported protocol version (supported versions: ${mine})`, 400);
+    else
+      json(response, 200, { id: message.id, result: { protocolVersion: mine, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } } });
+    return true;
+  });
+
+  assert.equal(await call(), 'done');
+});
+
 const DOUBT = '; it may have taken effect: look before you repeat it';
 test('a refusal says why, and whether another try is worth it', async (t) => {
   const { call } = await meet(t, (request, response, message) => {

@@ -61,6 +61,14 @@ static const struct {
     {"12345678901234567890\n12345678901234567890\n", "!!"},
     {"         \na\n", "![a]"}, /* blank, and longer than a line may be */
     {"a\rb\n", "[a\rb]"},
+    {"\xEF\xBB\xBF"
+     "a\n\xEF\xBB\xBF"
+     "b\r\n",
+     "[a][b]"},
+    {"\xEF\xBB\xBF\r\n\xEF\xBB\n", "[\xEF\xBB]"},
+    {"\xEF\xBB\xBF"
+     "a",
+     "<a>"},
 };
 
 static void test_lines__do_not_depend_on_the_chunks_they_came_in(void **state)

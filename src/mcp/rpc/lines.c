@@ -15,8 +15,18 @@ static void drop_part(gbx_mcp_lines *lines)
     lines->given = false;
 }
 
+/* Programs of some languages write one before all that they write. */
+static size_t mark_len(const char *line, size_t len)
+{
+    return len >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 static bool is_blank(const char *line, size_t len)
 {
+    size_t mark = mark_len(line, len);
+
+    line += mark;
+    len -= mark;
     for (size_t i = 0; i < len; i++)
         if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
             return false;
@@ -36,10 +46,12 @@ static const char *take(gbx_mcp_lines *lines, size_t n, bool is_end)
 static gbx_mcp_line_kind give(const char *line, size_t len, const char **ret_line,
                               size_t *ret_len)
 {
+    size_t mark = mark_len(line, len);
+
     if (len > 0 && line[len - 1] == '\r')
         len--;
-    *ret_line = line;
-    *ret_len = len;
+    *ret_line = line + mark;
+    *ret_len = len - mark;
     return GBX_MCP_LINE;
 }
 

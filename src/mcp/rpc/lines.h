@@ -4,7 +4,8 @@
  *
  * No I/O inside. A line may be so long and no longer: of a longer one nothing is kept,
  * it is reported once, and what follows its newline is read as always. Blank lines are
- * no lines; a carriage return before the newline belongs to it.
+ * no lines; a carriage return before the newline belongs to it, and so does a byte order
+ * mark before the line.
  *
  *     gbx_mcp_lines_feed(&lines, chunk, n);
  *     while ((kind = gbx_mcp_lines_next(&lines, &text, &len)) != GBX_MCP_LINE_NONE)

@@ -51,6 +51,19 @@ static bool take_members(gbx_view object, gbx_view ret[MEMBERS])
     return all_once;
 }
 
+/* Some languages write all members that a message may have, null where there is none. */
+static void drop_nulls(gbx_view m[MEMBERS])
+{
+    static const unsigned optional[] = {METHOD, PARAMS, ERROR};
+
+    for (size_t i = 0; i < GBX_COUNTOF(optional); i++)
+        if (gbx_view_kind(m[optional[i]]) == 'n')
+            m[optional[i]] = (gbx_view){0};
+    if (gbx_view_kind(m[RESULT]) == 'n' &&
+        (m[METHOD].at != NULL || m[ERROR].at != NULL))
+        m[RESULT] = (gbx_view){0};
+}
+
 static bool read_call(gbx_view m[MEMBERS], gbx_rpc_message *ret, gbx_rpc_fault *fault)
 {
     char kind = gbx_view_kind(m[PARAMS]);
@@ -146,7 +159,9 @@ bool gbx_rpc_read_view(gbx_view value, gbx_rpc_message *ret, gbx_rpc_fault *ret_
     if (!has_all_once)
         return refuse(ret_fault, GBX_RPC_INVALID_REQUEST,
                       "a member of the message is there twice");
-    is_response = m[METHOD].at == NULL && (m[RESULT].at != NULL || m[ERROR].at != NULL);
+    is_response = m[RESULT].at != NULL || m[ERROR].at != NULL;
+    drop_nulls(m);
+    is_response = is_response && m[METHOD].at == NULL;
     ret_fault->is_answerable = !is_response;
     if (!gbx_view_is_text(m[VERSION], "2.0"))
         return refuse(ret_fault, GBX_RPC_INVALID_REQUEST, "jsonrpc must be \"2.0\"");
@@ -164,7 +179,7 @@ bool gbx_rpc_is_id(gbx_view view)
 {
     char kind = gbx_view_kind(view);
 
-    if (view.len > GBX_RPC_ID_MAX || (kind != '"' && kind != '0'))
+    if (kind != '"' && kind != '0')
         return false;
     for (size_t i = 1; kind == '0' && i < view.len; i++)
         if (view.at[i] < '0' || view.at[i] > '9')
@@ -174,9 +189,8 @@ bool gbx_rpc_is_id(gbx_view view)
 
 bool gbx_rpc_same_id(gbx_view a, gbx_view b)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf left = {.ceiling = (size_t)GBX_RPC_ID_MAX * 2};
-    GBX_CLEANUP(gbx_buf_cleanup)
-    gbx_buf right = {.ceiling = (size_t)GBX_RPC_ID_MAX * 2};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf left = {.ceiling = a.len};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf right = {.ceiling = b.len};
 
     if (a.len == b.len && memcmp(a.at, b.at, a.len) == 0)
         return true;

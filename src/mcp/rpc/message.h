@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/json_view.h"
 
-/* A longer id is refused: requests in flight keep theirs. */
+/* A longer one is no token of progress, and no subscription's: these are kept for long. */
 #define GBX_RPC_ID_MAX     256
 #define GBX_RPC_METHOD_MAX 128
 
@@ -55,7 +55,7 @@ bool gbx_rpc_read(const char *text, size_t len, gbx_rpc_message *ret,
 /* The same for an element of a batch, which has been checked with it. */
 bool gbx_rpc_read_view(gbx_view value, gbx_rpc_message *ret, gbx_rpc_fault *ret_fault);
 
-/* Is it an id: a string, or a whole number in digits, of at most GBX_RPC_ID_MAX bytes? */
+/* Is it an id: a string, or a whole number in digits? */
 bool gbx_rpc_is_id(gbx_view view);
 /* Same type and same value. Both are ids. */
 bool gbx_rpc_same_id(gbx_view a, gbx_view b);

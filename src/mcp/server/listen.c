@@ -183,6 +183,11 @@ void gbx_mcp_on_listen(gbx_mcp_request *request)
     gbx_mcp_session *session = request->session;
     gbx_mcp_listen *listen;
 
+    if (request->id_len > GBX_RPC_ID_MAX) {
+        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
+                     "the id of a subscription has at most 256 bytes");
+        return;
+    }
     if (session->listen_count >= GBX_MCP_LISTENS_MAX) {
         gbx_mcp_fail(request, GBX_RPC_INTERNAL_ERROR,
                      "too many subscriptions are open");

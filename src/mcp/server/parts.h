@@ -77,7 +77,8 @@ struct gbx_mcp_request {
     size_t text_len;
     gbx_view params;
     gbx_mcp_era era;
-    char id[GBX_RPC_ID_MAX];
+    char short_id[GBX_RPC_ID_MAX];
+    char *id;      /* short_id, or of its own if it is longer */
     size_t id_len; /* 0: nobody waits */
     char token[GBX_RPC_ID_MAX];
     size_t token_len; /* 0: no progress is wanted */

@@ -18,6 +18,12 @@ static gbx_view meta_of(const gbx_mcp_request *request)
     return gbx_view_member(request->params, "_meta");
 }
 
+static void free_id(gbx_mcp_request *request)
+{
+    if (request->id != request->short_id)
+        free(request->id);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 bool gbx_mcp_rate_has(gbx_mcp_rate *rate)
@@ -86,21 +92,28 @@ void gbx_mcp_request_free(gbx_mcp_request *request)
         request->next->prev = request->prev;
     gbx_buf_cleanup(&request->outcome);
     free(request->text);
+    free_id(request);
     free(request);
 }
 
 void gbx_mcp_request_bind(gbx_mcp_request *request, gbx_view id, gbx_view meta)
 {
     gbx_view token = gbx_view_member(meta, "progressToken");
+    char *copy = id.len > sizeof request->short_id ? malloc(id.len) : request->short_id;
 
+    if (copy == NULL) { /* it could not be answered */
+        request->session->hooks.give_up(request->session->hooks.user);
+        return;
+    }
     if (request->id_len == 0)
         request->session->request_count++;
-    memcpy(request->id, id.at, id.len);
+    free_id(request);
+    request->id = memcpy(copy, id.at, id.len);
     request->id_len = id.len;
     request->token_len = 0;
     request->progress = GBX_MCP_NO_PROGRESS;
     request->bound_ns = request->said_ns = gbx_clock_now_ns();
-    if (!gbx_rpc_is_id(token))
+    if (!gbx_rpc_is_id(token) || token.len > GBX_RPC_ID_MAX)
         return;
     memcpy(request->token, token.at, token.len);
     request->token_len = token.len;

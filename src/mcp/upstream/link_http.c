@@ -53,6 +53,7 @@ static void free_http(gbx_http *h)
     gbx_http_drop_later(h, 0);
     gbx_buf_cleanup(&h->held);
     free(h->endpoint);
+    free(h->refusal);
     free(h->session);
     free(h);
 }
@@ -155,15 +156,22 @@ static void take_answer(gbx_http *h, gbx_exchange *exchange)
 }
 
 /* Perhaps a server of the transport before: it is asked for its stream. The message that
- * it has refused is held until it says where to send it. */
+ * it has refused is held until it says where to send it. If it is none of these, the reason
+ * of the refusal is what counts. */
 static bool try_transport_before(gbx_http *h, const gbx_exchange *exchange)
 {
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {0};
     long status = exchange->response.status;
 
     if (h->is_sse || h->is_modern || h->version[0] != 0 || exchange->id == 0 ||
         h->held.len == 0 || (status != 400 && status != 404 && status != 405) ||
-        gbx_http_is_error(&exchange->response.body))
+        gbx_http_is_error(&exchange->response.body) ||
+        gbx_http_is_of_version(&exchange->response.body))
         return false;
+    gbx_buf_init(&why, GBX_KIB(4));
+    gbx_http_put_status(h, &exchange->response, &why);
+    free(h->refusal);
+    h->refusal = gbx_buf_take_string(&why, NULL);
     h->is_sse = true;
     return gbx_http_open_stream(h);
 }

@@ -38,6 +38,7 @@ typedef struct gbx_link_http_state {
     char *endpoint; /* NULL: not known yet; what is to be sent waits in held */
     gbx_buf held;
     int64_t held_id;
+    char *refusal; /* of what is held, before the stream was asked for; or NULL */
     /* What has to be through before anything else is sent, and what waits for it: POSTs
      * may overtake one another. */
     gbx_exchange *settling;
@@ -75,6 +76,11 @@ void gbx_http_take_break(gbx_http *h, const gbx_exchange *exchange, CURLcode res
  * way that was not asked for. */
 bool gbx_http_is_of_another_type(const gbx_exchange_response *response);
 void gbx_http_take_another_type(gbx_http *h, const gbx_exchange *exchange);
+/* The status, and what the server says of it for people; ends in NUL, unless it failed. */
+void gbx_http_put_status(const gbx_http *h, const gbx_exchange_response *r,
+                         gbx_buf *to);
+/* Are the words of its body about a version of the protocol? */
+bool gbx_http_is_of_version(const gbx_buf *body);
 /* There is, and its status is none of success. */
 void gbx_http_take_refusal(gbx_http *h, const gbx_exchange *exchange);
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Of what a server says of a refusal. It is looked through for secrets before it is cut. */
 #define WORDS_MAX     200
@@ -53,21 +54,6 @@ static bool has_words(const gbx_exchange_response *r)
             strstr(r->content_type, "json") != NULL);
 }
 
-/* The status, and what the server says for people: a page of HTML is none of it. */
-static void put_status(const gbx_http *h, const gbx_exchange_response *r, gbx_buf *to)
-{
-    (void)gbx_buf_printf(to, "it answers with HTTP status %ld", r->status);
-    if (r->status >= 300 && r->status < 400 && r->location[0] != 0) {
-        (void)gbx_buf_puts(to, ", to '");
-        put_words(h, r->location, strlen(r->location), to);
-        (void)gbx_buf_puts(to, "': redirects are not followed");
-    } else if (has_words(r)) {
-        (void)gbx_buf_puts(to, ": ");
-        put_words(h, (const char *)r->body.data, r->body.len, to);
-    }
-    (void)gbx_buf_append(to, "", 1);
-}
-
 /* What it says of this very request. */
 static bool is_about(const gbx_exchange *exchange)
 {
@@ -97,6 +83,37 @@ bool gbx_http_is_lasting(CURLcode result)
     return result == CURLE_PEER_FAILED_VERIFICATION ||
            result == CURLE_SSL_CONNECT_ERROR || result == CURLE_URL_MALFORMAT ||
            result == CURLE_UNSUPPORTED_PROTOCOL;
+}
+
+/* A page of HTML is none of its words. */
+void gbx_http_put_status(const gbx_http *h, const gbx_exchange_response *r, gbx_buf *to)
+{
+    (void)gbx_buf_printf(to, "it answers with HTTP status %ld", r->status);
+    if (r->status >= 300 && r->status < 400 && r->location[0] != 0) {
+        (void)gbx_buf_puts(to, ", to '");
+        put_words(h, r->location, strlen(r->location), to);
+        (void)gbx_buf_puts(to, "': redirects are not followed");
+    } else if (has_words(r)) {
+        (void)gbx_buf_puts(to, ": ");
+        put_words(h, (const char *)r->body.data, r->body.len, to);
+    }
+    (void)gbx_buf_append(to, "", 1);
+}
+
+bool gbx_http_is_of_version(const gbx_buf *body)
+{
+    static const char *const words[] = {"protocol version", "protocol-version",
+                                        "protocolversion"};
+
+    size_t len = body->len < LOOKED_AT_MAX ? body->len : LOOKED_AT_MAX;
+
+    for (size_t at = 0; at < len; at++)
+        for (size_t i = 0; i < GBX_COUNTOF(words); i++)
+            if (len - at >= strlen(words[i]) &&
+                strncasecmp((const char *)body->data + at, words[i],
+                            strlen(words[i])) == 0)
+                return true;
+    return false;
 }
 
 gbx_unanswered gbx_http_meaning_of(long status)
@@ -221,7 +238,7 @@ void gbx_http_take_refusal(gbx_http *h, const gbx_exchange *exchange)
         hooks.message(hooks.user, (const char *)body->data, body->len, exchange->id);
     } else {
         gbx_buf_init(&why, WHY_MAX);
-        put_status(h, &exchange->response, &why);
+        gbx_http_put_status(h, &exchange->response, &why);
         hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_REFUSED,
                          why.failed ? "it refuses this" : (const char *)why.data,
                          gbx_http_meaning_of(status));

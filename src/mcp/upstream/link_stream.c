@@ -90,15 +90,19 @@ static void lose_stream(gbx_http *h, const gbx_exchange *stream, CURLcode result
     long status = stream->response.status;
     bool is_refused = result == CURLE_OK && status != 200 &&
                       gbx_http_meaning_of(status) == GBX_UNANSWERED_LASTING;
-    char why[400];
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf words = {0};
+    char why[2048];
 
+    gbx_buf_init(&words, GBX_KIB(4));
+    gbx_http_put_status(h, &stream->response, &words);
     if (result != CURLE_OK)
         (void)snprintf(why, sizeof why, "its stream of events broke: %s",
                        gbx_exchange_error(stream, result));
     else if (status != 200 || !stream->response.is_stream)
-        (void)snprintf(why, sizeof why,
-                       "it answers with HTTP status %ld, and with no stream of events",
-                       status);
+        (void)snprintf(why, sizeof why, "%s%s%s, and with no stream of events",
+                       h->refusal != NULL ? h->refusal : "",
+                       h->refusal != NULL ? "; asked for a stream of events, " : "",
+                       words.failed ? "it refuses" : (const char *)words.data);
     else
         (void)snprintf(why, sizeof why, "its stream of events has ended");
     gbx_http_lose(h, why, is_refused || gbx_http_is_lasting(result));

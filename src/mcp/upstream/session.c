@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_MAX 1024 /* of why it is not ready */
-
 /* Lines of ours about a server in a second: noise must not become our noise. */
 #define LOG_BURST 20
 
@@ -26,7 +24,7 @@ static struct timeval after_ms(uint32_t ms)
 static void on_start_timeout(evutil_socket_t fd, short what, void *arg)
 {
     gbx_session *s = arg;
-    char why[WORDS_MAX];
+    char why[GBX_SESSION_WHY_MAX];
 
     (void)fd;
     (void)what;
@@ -34,9 +32,15 @@ static void on_start_timeout(evutil_socket_t fd, short what, void *arg)
         gbx_session_lose(s, "its session has ended");
         return;
     }
+    if (s->misframed != NULL) {
+        s->facts.is_lasting = true;
+        gbx_session_lose(s, s->misframed);
+        return;
+    }
     (void)snprintf(why, sizeof why, "it was not ready after %" PRIu32 " ms",
                    s->options.start_ms);
     s->link->ops->add_words(s->link, why, sizeof why);
+    gbx_session_add_stray(s, why, sizeof why);
     gbx_session_lose(s, why);
 }
 
@@ -102,6 +106,16 @@ static void stop_timers(gbx_session *s)
 }
 
 /* ---- the rest of the session ---------------------------------------------- */
+
+void gbx_session_add_stray(const gbx_session *s, char *why, size_t size)
+{
+    size_t len = strlen(why);
+
+    if (s->stray[0] != 0)
+        (void)snprintf(why + len, size - len,
+                       "; on its standard output it wrote what is no message: %s",
+                       s->stray);
+}
 
 void gbx_session_log(gbx_session *s, const char *format, ...)
 {

@@ -6,6 +6,8 @@
 #include "mcp/rpc/message.h"
 #include "mcp/upstream/session.h"
 
+#define GBX_SESSION_WHY_MAX 2048 /* of why it is lost */
+
 #define GBX_MODERN_VERSION "2026-07-28"
 
 /* What one question of ours is about. */
@@ -59,8 +61,13 @@ struct gbx_session {
     bool knows_modern; /* it has answered discover, too late: what it says to initialize
                         * counts */
     bool was_asked_again; /* of its era: the first answer was lost */
-    bool is_deaf;         /* it has closed its input: perhaps on its way to its end */
-    bool died_asking;     /* by itself, and nobody knows of which era it was */
+    unsigned version;  /* of those before, by its place in the table: it is asked for */
+    unsigned versions; /* a bit for each that was asked for */
+    char stray[960];   /* the last line on its standard output that was no message */
+    const char *misframed; /* why no message of it can be read; constant, or NULL */
+    bool has_brace;        /* alone on its line: the rest of a message may follow */
+    bool is_deaf;          /* it has closed its input: perhaps on its way to its end */
+    bool died_asking;      /* by itself, and nobody knows of which era it was */
     gbx_pending *pending;
     int64_t last_id;
     size_t calls;
@@ -102,6 +109,8 @@ gbx_pending *gbx_session_expect(gbx_session *s, gbx_ask ask);
 /* The one of that id, taken out; NULL if nobody waits for it. free() it. */
 gbx_pending *gbx_session_take(gbx_session *s, int64_t id);
 bool gbx_session_awaits(const gbx_session *s, int64_t id);
+/* Append what it wrote that was no message, if there is any. */
+void gbx_session_add_stray(const gbx_session *s, char *why, size_t size);
 void gbx_session_log(gbx_session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -123,6 +132,9 @@ void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message);
 void gbx_session_on_no_discover(gbx_session *s);
 /* The same of what follows on it. */
 void gbx_session_on_no_initialize(gbx_session *s, const char *why);
+/* It has refused to begin, in these words. True: they name a version that it was not asked
+ * for, and it is. */
+bool gbx_session_ask_other_version(gbx_session *s, const char *words, size_t len);
 /* What was asked last has no answer yet. */
 void gbx_session_on_silence(gbx_session *s);
 /* The answer to this question of the era was there, and cannot be read. */

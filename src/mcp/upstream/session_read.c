@@ -8,14 +8,23 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "mcp/upstream/clean.h"
 #include "mcp/upstream/ids.h"
+#include "mcp/upstream/process.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#include <event2/event.h>
 
 /* A longer message whose bytes are no characters has to be an answer. */
 #define LOSSY_MAX GBX_KIB(64)
+
+/* Of a line that is no message: it is looked through for secrets before it is cut. */
+#define STRAY_MAX GBX_KIB(4)
 
 /* An error about nobody knows what is about the question of the era, while nothing else
  * was asked: a strict server reads no further than the method. */
@@ -181,6 +190,53 @@ static void say_fault(const char *text, size_t len, const gbx_rpc_fault *fault,
         (void)snprintf(why, size, "%s", fault->message);
 }
 
+/* Without values of secrets; the last line that has a word in it. */
+static void note_stray(gbx_session *s, const char *text, size_t len)
+{
+    GBX_CLEANUP(gbx_free) char *line = NULL;
+    char clean[sizeof s->stray / 8];
+    size_t letters = 0;
+    gbx_buf shown;
+
+    for (size_t i = 0; i < len && letters < 2; i++)
+        letters = isalpha((unsigned char)text[i]) != 0 ? letters + 1 : 0;
+    line = letters == 2 ? strndup(text, len < STRAY_MAX ? len : STRAY_MAX) : NULL;
+    if (line == NULL)
+        return;
+    gbx_clean_copy(s->options.yard->secrets, line, clean, sizeof clean);
+    gbx_buf_init(&shown, sizeof s->stray - 1);
+    if (gbx_utf8_append_escaped(&shown, clean, strlen(clean), GBX_ESCAPE_LINE) &&
+        gbx_buf_append(&shown, "", 1))
+        memcpy(s->stray, shown.data, shown.len);
+    gbx_buf_cleanup(&shown);
+}
+
+/* Before it is ready: does it write answers, but not one a line? Then no wait would help. It
+ * has a moment all the same: it may have shown an answer to people, and given it, too. */
+static void note_framing(gbx_session *s, const char *text, size_t len)
+{
+    static const char header[] = "Content-Length:";
+    static const struct timeval moment = {1, 0};
+    bool has_header =
+        len > sizeof header && strncasecmp(text, header, sizeof header - 1) == 0;
+    bool is_brace = len > 0 && text[0] == '{' && strspn(text + 1, " \t") + 1 >= len;
+    bool is_inside = s->has_brace && len > 0 && (text[0] == ' ' || text[0] == '\t');
+    bool is_answer = is_inside && (memmem(text, len, "\"result\":", 9) != NULL ||
+                                   memmem(text, len, "\"error\":", 8) != NULL);
+
+    s->has_brace = is_brace || is_inside;
+    if (!s->is_process || s->phase >= GBX_PHASE_READY || s->misframed != NULL ||
+        (!has_header && !is_answer))
+        return;
+    s->misframed =
+        has_header ? "it writes its messages behind Content-Length headers: MCP has "
+                     "one message a line, and nothing else, on standard output"
+                   : "it writes a message on several lines: MCP has one message a "
+                     "line, and nothing else, on standard output: have it write "
+                     "JSON without line breaks";
+    (void)event_add(s->start_timer, &moment);
+}
+
 static void on_message(void *user, const char *text, size_t len, int64_t about)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
@@ -199,7 +255,11 @@ static void on_message(void *user, const char *text, size_t len, int64_t about)
         return;
     }
     say_fault(text, len, &fault, why, sizeof why);
-    gbx_session_log(s, "a line was dropped: %s", why);
+    if (s->is_process)
+        note_stray(s, text, len);
+    gbx_session_log(s, "a line was dropped: %s%s%s", why, s->is_process ? ": " : "",
+                    s->is_process ? s->stray : "");
+    note_framing(s, text, len);
     (void)snprintf(told, sizeof told, "its answer cannot be read: %s", why);
     fail_request(s, id, told);
     if (id == 0 && s->phase == GBX_PHASE_ASKING)
@@ -247,7 +307,8 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
         gbx_session_on_listen_end(s, NULL);
     else if (p->ask == GBX_ASK_TOOLS && s->phase == GBX_PHASE_READY)
         gbx_session_keep_tools(s);
-    else {
+    else if (p->ask != GBX_ASK_INITIALIZE ||
+             !gbx_session_ask_other_version(s, why, strlen(why))) {
         s->facts.is_lasting =
             how == GBX_UNANSWERED_LASTING || how == GBX_UNANSWERED_ODD;
         gbx_session_end(s, why); /* the server may go on with what it was told */
@@ -313,11 +374,15 @@ static void on_log(void *user, const char *line)
 static void on_lost(void *user, const char *why, bool is_lasting)
 {
     gbx_session *s = user;
+    char words[GBX_SESSION_WHY_MAX];
 
     s->link = NULL;
     s->facts.is_lasting = is_lasting;
     s->died_asking = s->phase == GBX_PHASE_ASKING;
-    gbx_session_lose(s, why);
+    (void)snprintf(words, sizeof words, "%s", why);
+    if (s->phase < GBX_PHASE_READY)
+        gbx_session_add_stray(s, words, sizeof words);
+    gbx_session_lose(s, words);
 }
 
 /* ---- the rest of the session ---------------------------------------------- */

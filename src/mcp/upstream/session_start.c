@@ -87,7 +87,8 @@ static bool ask_to_initialize(gbx_session *s)
     (void)snprintf(params, sizeof params,
                    "\"protocolVersion\":\"%s\",\"capabilities\":{},\"clientInfo\":"
                    "{\"name\":\"glovebox\",\"version\":\"" GBX_VERSION "\"}",
-                   legacy_versions[0]);
+                   legacy_versions[s->version]);
+    s->versions |= 1u << s->version;
     return gbx_session_ask(s, GBX_ASK_INITIALIZE, "initialize", params) != 0;
 }
 
@@ -145,6 +146,10 @@ static void fail_version(gbx_session *s, gbx_view supported)
 static void become(gbx_session *s, const char *version, bool is_modern)
 {
     (void)event_del(s->silence_timer);
+    if (s->misframed != NULL) /* it was not what is read */
+        (void)event_add(s->start_timer,
+                        &(struct timeval){.tv_sec = s->options.start_ms / 1000 + 1});
+    s->misframed = NULL;
     s->facts.is_modern = is_modern;
     (void)snprintf(s->facts.version, sizeof s->facts.version, "%s", version);
     s->link->ops->agree(s->link, version, is_modern);
@@ -179,6 +184,23 @@ void gbx_session_on_no_initialize(gbx_session *s, const char *why)
         become(s, GBX_MODERN_VERSION, true);
     else
         gbx_session_lose(s, why);
+}
+
+bool gbx_session_ask_other_version(gbx_session *s, const char *words, size_t len)
+{
+    for (unsigned i = 0; i < GBX_COUNTOF(legacy_versions); i++) {
+        const char *version = legacy_versions[i];
+
+        if ((s->versions & (1u << i)) != 0 ||
+            memmem(words, len, version, strlen(version)) == NULL)
+            continue;
+        gbx_session_log(s, "it is asked to begin in %s, which it names", version);
+        s->version = i;
+        if (!ask_to_initialize(s))
+            gbx_session_lose(s, "it does not take the first message");
+        return true;
+    }
+    return false;
 }
 
 void gbx_session_on_silence(gbx_session *s)
@@ -258,6 +280,10 @@ void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message)
         gbx_session_log(s,
                         "initialize was refused: it may be of the other era, and slow");
         ask_again(s, GBX_ASK_DISCOVER);
+    } else if (message->kind == GBX_RPC_ERROR &&
+               gbx_session_ask_other_version(s, message->payload.at,
+                                             message->payload.len)) {
+        return;
     } else if (message->kind == GBX_RPC_ERROR) {
         copy_text(gbx_rpc_error_message(message->payload), text, sizeof text);
         (void)snprintf(why, sizeof why, "it refused to begin: %s", text);

@@ -233,6 +233,8 @@ static void keep_facts(gbx_engine_facts *facts, const gbx_msg_hello *hello)
                        hello->layout.len);
     gbx_utf8_copy_line(facts->speculation, sizeof facts->speculation,
                        hello->speculation.data, hello->speculation.len);
+    gbx_utf8_copy_line(facts->time_zones, sizeof facts->time_zones,
+                       hello->time_zones.data, hello->time_zones.len);
     for (size_t i = 0; i < hello->layer_count; i++) {
         const gbx_layer_report *layer = &hello->layers[i];
 

@@ -106,6 +106,7 @@ typedef struct gbx_engine_facts {
     char user[256];
     char layout[256];
     char speculation[256];
+    char time_zones[256];
     struct {
         bool stands;
         char reason[2 * GBX_LAYER_REASON_MAX + 2]; /* escaped */

@@ -134,6 +134,7 @@ gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json, gbx_error *ret
             put_text(&buf, "user", facts->user);
             put_text(&buf, "addressLayout", facts->layout);
             put_text(&buf, "speculation", facts->speculation);
+            put_text(&buf, "timeZones", facts->time_zones);
         }
         (void)gbx_buf_printf(&buf,
                              "\"threads\":%u,\"landlockAbi\":%u,\"writableCode\":%s,"

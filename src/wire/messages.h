@@ -223,9 +223,10 @@ typedef struct gbx_msg_hello {
     uint32_t column;
     uint32_t layer_count;
     gbx_layer_report layers[GBX_LAYERS_MAX];
-    gbx_span user;   /* these three for people, all or none: who the template is, */
-    gbx_span layout; /* whether its address layout is random, */
-    gbx_span speculation; /* what of the processor's speculation is off */
+    gbx_span user;        /* these four for people, all or none: who the template is, */
+    gbx_span layout;      /* whether its address layout is random, */
+    gbx_span speculation; /* what of the processor's speculation is off, */
+    gbx_span time_zones;  /* which version of the time zones it has */
 } gbx_msg_hello;
 
 typedef struct gbx_msg_forked {

@@ -162,6 +162,7 @@ bool gbx_msg_put_hello(gbx_buf *to, const gbx_msg_hello *msg)
         gbx_put_span(to, msg->user);
         gbx_put_span(to, msg->layout);
         gbx_put_span(to, msg->speculation);
+        gbx_put_span(to, msg->time_zones);
     }
     return gbx_frame_end(to, at, 0);
 }
@@ -198,11 +199,12 @@ bool gbx_msg_get_hello(gbx_span body, gbx_msg_hello *ret)
         gbx_read_flag(&r, &ret->layers[i].stands);
         gbx_read_span(&r, GBX_LAYER_REASON_MAX, &ret->layers[i].reason);
     }
-    ret->user = ret->layout = ret->speculation = (gbx_span){0};
+    ret->user = ret->layout = ret->speculation = ret->time_zones = (gbx_span){0};
     if (r.left > 0) {
         gbx_read_span(&r, GBX_NAME_MAX, &ret->user);
         gbx_read_span(&r, GBX_NAME_MAX, &ret->layout);
         gbx_read_span(&r, GBX_NAME_MAX, &ret->speculation);
+        gbx_read_span(&r, GBX_NAME_MAX, &ret->time_zones);
     }
     return gbx_reader_done(&r);
 }

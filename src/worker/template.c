@@ -18,6 +18,7 @@
 #include "worker/preloads.h"
 #include "worker/session.h"
 #include "worker/text.h"
+#include "zones/zones.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -49,6 +50,7 @@ typedef struct template
     gbx_realm *realm;
     gbx_children children;
     gbx_pages pages; /* that every worker writes, and a fork does not copy */
+    char time_zones[64];
 }
 template;
 
@@ -93,6 +95,7 @@ static bool say_hello(template *t, gbx_msg_hello *hello, const char *failure)
     hello->user = text_span(t->seal.user);
     hello->layout = text_span(t->seal.layout);
     hello->speculation = text_span(t->seal.speculation);
+    hello->time_zones = text_span(t->time_zones);
     hello->failure = text_span(failure);
     hello->oom_known = t->realm != NULL && gbx_realm_knows_oom(t->realm);
     hello->layer_count = GBX_LAYER_COUNT;
@@ -405,6 +408,7 @@ int gbx_template_serve(const gbx_launch *launch)
     gbx_seal_init(&t.seal, t.config.layers_off, launch->made, &launch->identity,
                   t.config.memory_bytes, t.config.cpu_s);
     gbx_realm_forbid_threads();
+    gbx_zones_use(t.time_zones);
     t.realm = make_realm(&t, &reason);
     gbx_preloads_report(&t.preloads, &hello);
     gbx_preloads_cleanup(&t.preloads);

@@ -262,6 +262,7 @@ static void test_hello__may_say_who_it_is_in_whole(void **state)
     said.user = text("u");
     said.layout = text("la");
     said.speculation = text("spe");
+    said.time_zones = text("2025b");
     gbx_buf_init(&buf, 256);
     assert_true(gbx_msg_put_hello(&buf, &said));
     body =
@@ -270,7 +271,8 @@ static void test_hello__may_say_who_it_is_in_whole(void **state)
     assert_memory_equal(heard.user.data, "u", 1);
     assert_int_equal(heard.layout.len, 2);
     assert_int_equal(heard.speculation.len, 3);
-    for (size_t cut = 1; cut < 3 * 4 + 6; cut++)
+    assert_int_equal(heard.time_zones.len, 5);
+    for (size_t cut = 1; cut < 4 * 4 + 11; cut++)
         assert_false(gbx_msg_get_hello((gbx_span){body.data, body.len - cut}, &heard));
     gbx_buf_cleanup(&buf);
 }

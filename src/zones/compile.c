@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compile - at build time: the zones of this machine as use.c takes them in. A machine that
+ * has none makes an empty file.
+ */
+#include "zones/zones.h"
+
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    FILE *f = argc == 2 ? fopen(argv[1], "we") : NULL;
+    gbx_zones zones;
+    gbx_buf buf;
+    bool ok = f != NULL;
+
+    gbx_buf_init(&buf, GBX_ZONES_SIZE);
+    if (ok && gbx_zones_read(GBX_ZONES_DIR, &zones))
+        ok = gbx_buf_append(&buf, zones.version, sizeof zones.version) &&
+             gbx_zones_write(&zones, &buf) &&
+             fwrite(buf.data, 1, buf.len, f) == buf.len;
+    if (f != NULL && fclose(f) != 0)
+        ok = false;
+    if (!ok)
+        (void)fprintf(stderr,
+                      "gbx-zones: cannot write the zones of " GBX_ZONES_DIR "\n");
+    return ok ? 0 : 1;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * use - a package of one bundle for ICU's udata_setCommonData(), which is searched before
+ * the package that the library brings along. The library is the engine's, and has the
+ * number of its version in the name of every function: they are looked up.
+ */
+#include "zones/zones.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the program was built with: its version, 16 bytes, then a bundle; or nothing. */
+extern const uint8_t gbx_zones_built[], gbx_zones_built_end[];
+__asm__(".section .rodata\n"
+        ".balign 16\n"
+        ".globl gbx_zones_built, gbx_zones_built_end\n"
+        ".hidden gbx_zones_built, gbx_zones_built_end\n"
+        "gbx_zones_built: .incbin \"" GBX_ZONES_FILE "\"\n"
+        "gbx_zones_built_end: .byte 0\n"
+        ".previous\n");
+
+/* The package: a header, one entry of a table of contents, its name, the bundle. */
+#define HEADER_SIZE   32
+#define CONTENTS_SIZE 12 /* count; where the name and the bundle are */
+#define NAME_SIZE     36
+#define BUNDLE_AT     (HEADER_SIZE + 48)
+
+_Static_assert(CONTENTS_SIZE + NAME_SIZE == BUNDLE_AT - HEADER_SIZE, "no gap");
+
+static int find_icu(struct dl_phdr_info *info, size_t size, void *user)
+{
+    const char *name = strstr(info->dlpi_name, "libicuuc.so.");
+
+    (void)size;
+    if (name == NULL)
+        return 0;
+    *(int *)user = atoi(name + strlen("libicuuc.so."));
+    return 1;
+}
+
+/* The functions of ICU that are used here. */
+typedef struct icu_functions {
+    int version;
+    void (*set_common_data)(const void *data, int *error);
+    const char *(*version_of_zones)(int *error);
+} icu_functions;
+
+static void *look_up(const char *name, int version)
+{
+    char text[64];
+
+    (void)snprintf(text, sizeof text, "%s_%d", name, version);
+    return dlsym(RTLD_DEFAULT, text);
+}
+
+static bool find_functions(icu_functions *ret)
+{
+    void *set, *version;
+
+    *ret = (icu_functions){0};
+    (void)dl_iterate_phdr(find_icu, &ret->version);
+    set = look_up("udata_setCommonData", ret->version);
+    version = look_up("ucal_getTZDataVersion", ret->version);
+    memcpy(&ret->set_common_data, &set, sizeof set);
+    memcpy(&ret->version_of_zones, &version, sizeof version);
+    return set != NULL && version != NULL;
+}
+
+static bool is_little_endian(void)
+{
+    static const uint16_t one = 1;
+
+    return *(const uint8_t *)&one == 1;
+}
+
+/* All of the package but the bundle. */
+static void write_head(uint8_t *to, int version)
+{
+    uint16_t header_size = HEADER_SIZE, info_size = 20;
+    uint32_t contents[] = {1, CONTENTS_SIZE, BUNDLE_AT - HEADER_SIZE};
+
+    memset(to, 0, BUNDLE_AT);
+    memcpy(to, &header_size, 2);
+    to[2] = 0xDA;
+    to[3] = 0x27;
+    memcpy(to + 4, &info_size, 2);
+    to[8] = !is_little_endian();
+    to[10] = 2; /* bytes of a UChar */
+    memcpy(to + 12, "CmnD", 4);
+    to[16] = 1; /* format */
+    memcpy(to + HEADER_SIZE, contents, sizeof contents);
+    (void)snprintf((char *)to + HEADER_SIZE + CONTENTS_SIZE, NAME_SIZE,
+                   "icudt%d%c/zoneinfo64.res", version, is_little_endian() ? 'l' : 'b');
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_zones_choose(const char *dir, gbx_buf *to)
+{
+    size_t built = (size_t)(gbx_zones_built_end - gbx_zones_built);
+    char here[16];
+    gbx_zones zones;
+    bool read;
+
+    gbx_zones_version(dir, here);
+    if (built > 16 && strcmp(here, (const char *)gbx_zones_built) <= 0)
+        return gbx_buf_append(to, gbx_zones_built + 16, built - 16);
+    read = gbx_zones_read(dir, &zones) && gbx_zones_write(&zones, to);
+    gbx_zones_free(&zones);
+    return read;
+}
+
+void gbx_zones_use(char ret[static 64])
+{
+    gbx_buf package;
+    uint8_t *head;
+    int error = 0;
+    icu_functions icu;
+
+    (void)snprintf(ret, 64, "those of ICU, of unknown age");
+    if (!find_functions(&icu))
+        return;
+    gbx_buf_init(&package, GBX_ZONES_SIZE);
+    head = gbx_buf_reserve(&package, BUNDLE_AT);
+    if (head != NULL) {
+        write_head(head, icu.version);
+        package.len = BUNDLE_AT;
+        if (gbx_zones_choose(GBX_ZONES_DIR, &package))
+            icu.set_common_data(package.data, &error); /* it is ICU's from here on */
+    }
+    error = 0;
+    (void)snprintf(ret, 64, "%s", icu.version_of_zones(&error));
+}

@@ -131,21 +131,23 @@ static size_t read_message(gbx_realm *realm, JSObjectRef error, size_t room)
     return exception == NULL ? copy_message(realm, value, GBX_MESSAGE_MAX - room) : 0;
 }
 
-/* The message, and what the error names as its cause. */
+/* The message, and what the error names as its cause, or has as its errors. */
 static size_t read_words(gbx_realm *realm, JSObjectRef error)
 {
     JSValueRef args[] = {error, realm->causes_options};
     JSValueRef text;
     char causes[CAUSES_MAX];
-    size_t added, len;
+    size_t added, skipped, len;
 
-    if (!JSObjectHasProperty(realm->ctx, error, realm->n_cause))
+    if (!JSObjectHasProperty(realm->ctx, error, realm->n_cause) &&
+        !JSObjectHasProperty(realm->ctx, error, realm->n_errors))
         return read_message(realm, error, 0);
     text = JSObjectCallAsFunction(realm->ctx, realm->inspect, NULL, 2, args, NULL);
     added = gbx_value_copy(realm->ctx, text, causes, sizeof causes);
     len = read_message(realm, error, added);
-    memcpy(realm->message + len, causes, added + 1);
-    return len + added;
+    skipped = len == 0 && added > 2 ? 2 : 0; /* "; " */
+    memcpy(realm->message + len, causes + skipped, added - skipped + 1);
+    return len + added - skipped;
 }
 
 static size_t read_text(gbx_realm *realm, JSObjectRef object, JSStringRef name,

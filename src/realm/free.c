@@ -14,11 +14,11 @@ void gbx_realm_free(gbx_realm *realm)
     if (realm == NULL)
         return;
     JSStringRef *const names[] = {
-        &realm->url,      &realm->eval_off,  &realm->input_name, &realm->n_then,
-        &realm->n_name,   &realm->n_message, &realm->n_cause,    &realm->n_constructor,
-        &realm->n_stack,  &realm->n_line,    &realm->n_column,   &realm->n_source_url,
-        &realm->n_status, &realm->n_value,   &realm->n_execute,  &realm->n_run,
-        &realm->n_params, &realm->n_env,     &realm->n_console,
+        &realm->url,           &realm->eval_off,  &realm->input_name, &realm->n_then,
+        &realm->n_name,        &realm->n_message, &realm->n_cause,    &realm->n_errors,
+        &realm->n_constructor, &realm->n_stack,   &realm->n_line,     &realm->n_column,
+        &realm->n_source_url,  &realm->n_status,  &realm->n_value,    &realm->n_execute,
+        &realm->n_run,         &realm->n_params,  &realm->n_env,      &realm->n_console,
     };
 
     for (size_t i = 0; i < GBX_COUNTOF(names); i++)

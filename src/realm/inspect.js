@@ -57,6 +57,7 @@
   const ITEMS = 100;
   const KEYED = 10000; /* items of a list whose other properties are shown too */
   const STRING = 10000;
+  const INNERS = 5, INNER = 160; /* errors of an AggregateError, and characters of each */
   const BUDGET = 2000000; /* characters of one value; more is nobody's log line */
 
   function push(list, item) {
@@ -479,10 +480,29 @@
     return typeof message === 'string' && message !== '' && indexOf(all, message) >= 0;
   }
 
+  /* One of the errors of an AggregateError, and where it was made. */
+  function showInner(ctx, error) {
+    const stack = kind(error) === 'Error' ? find(error, 'stack') : undefined;
+    const at = typeof stack === 'string' ? frames(stack) : '';
+    const all = kind(error) === 'Error' ? oneLine(ctx, error) : show(ctx, error, 0);
+    const end = indexOf(at, '\n', 0);
+    return (all.length > INNER ? `${slice(all, 0, INNER)}...` : all) +
+      slice(at, 3, end < 0 ? at.length : end);
+  }
+
+  function showErrors(ctx, error) {
+    const list = getOwnPropertyDescriptor(error, 'errors')?.value, words = [];
+    if (kind(list) === 'Proxy' || !isArray(list) || list.length === 0) return '';
+    for (let i = 0; i < min(list.length, INNERS); i++)
+      push(words, showInner(ctx, getOwnPropertyDescriptor(list, i)?.value));
+    if (list.length > INNERS) push(words, `${list.length - INNERS} more`);
+    return `; errors: ${join(words, '; ')}`;
+  }
+
   /* Two causes of an error at most, as far as no message before says them. */
   function showCauses(ctx, error) {
-    let all = headOf(error);
-    const { length } = all;
+    let all = headOf(error) + showErrors(ctx, error);
+    const { length } = headOf(error);
     for (let level = 0; level < 2 && kind(error) === 'Error'; level++) {
       error = getOwnPropertyDescriptor(error, 'cause')?.value;
       if (isSaid(all, error)) continue;

@@ -104,10 +104,15 @@ void gbx_origin_close(gbx_origin *origin, gbx_span code);
 /* len columns of ours stand before byte offset at of the code. */
 void gbx_origin_insert(gbx_origin *origin, gbx_span code, size_t at, uint32_t len);
 
+/* ---- dateparse.c ------------------------------------------------------------ */
+
+/* Find the engine's own reading of dates, before its first use. */
+void gbx_dates_learn(void);
+
 /* ---- timers ---------------------------------------------------------------- */
 
 #define GBX_TIMERS_MAX   10000u
-#define GBX_TIMER_MS_MAX 30000u
+#define GBX_TIMER_MS_MAX 2147483647.0 /* as everywhere */
 
 typedef struct gbx_timer gbx_timer;
 
@@ -139,8 +144,8 @@ struct gbx_realm {
     uint32_t *control; /* [0]: 1: the result is being serialised, 2: arguments */
 
     JSStringRef url, eval_off, input_name;
-    JSStringRef n_then, n_name, n_message, n_cause, n_constructor, n_stack, n_line,
-        n_column, n_source_url;
+    JSStringRef n_then, n_name, n_message, n_cause, n_errors, n_constructor, n_stack,
+        n_line, n_column, n_source_url;
     JSStringRef n_status, n_value, n_execute, n_run, n_params, n_env, n_console;
     JSObjectRef call, watch, explain, explain_top, explain_lost, least_units;
     JSObjectRef is_identifier, parse;

@@ -34,6 +34,7 @@ static void make_names(gbx_realm *realm)
     realm->n_name = name("name");
     realm->n_message = name("message");
     realm->n_cause = name("cause");
+    realm->n_errors = name("errors");
     realm->n_constructor = name("constructor");
     realm->n_stack = name("stack");
     realm->n_line = name("line");
@@ -275,6 +276,7 @@ static const char *start(gbx_realm *realm, const gbx_realm_setup *setup)
     if (jsc_get_major_version() != JSC_MAJOR_VERSION ||
         jsc_get_minor_version() != JSC_MINOR_VERSION)
         return "the engine is of another version than this program was built for";
+    gbx_dates_learn();
     realm->ctx = JSGlobalContextCreate(NULL);
     if (realm->ctx == NULL)
         return "the engine did not start";

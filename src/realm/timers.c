@@ -146,15 +146,21 @@ static double add(gbx_realm *realm, JSObjectRef fn, double ms, bool repeats,
 
 /* ---- what the code calls ---------------------------------------------------- */
 
-/* From 0 to GBX_TIMER_MS_MAX; what is no number is 0. */
+/* From 0 to GBX_TIMER_MS_MAX, above it an exception; what is not a number is 0. */
 static double read_ms(JSContextRef ctx, size_t argc, const JSValueRef argv[], size_t at,
                       JSValueRef *exception)
 {
     double ms = argc > at ? JSValueToNumber(ctx, argv[at], exception) : 0;
+    char text[64];
 
     if (!(ms > 0))
         return 0;
-    return ms < GBX_TIMER_MS_MAX ? ms : GBX_TIMER_MS_MAX;
+    if (ms <= GBX_TIMER_MS_MAX)
+        return ms;
+    snprintf(text, sizeof text, "A delay is at most %.0f ms (24.8 days)",
+             GBX_TIMER_MS_MAX);
+    gbx_throw(ctx, "RangeError", text, exception);
+    return 0;
 }
 
 /* May there be one more? A preload can have kept the functions for a call that has no

@@ -392,6 +392,8 @@ test('the reasons of a Promise.any that fails are told, with their place', async
   assert.equal(error.message, 'every promise was rejected: up.fail (line 1): TOOL_ERROR: it failed: '
     + 'one; up.fail (line 2): TOOL_ERROR: it failed: two');
   assert.match((await errorOf('await Promise.any([])')).message, /^every promise was rejected$/);
+  assert.match((await errorOf('await Promise.any([Promise.reject(new TypeError("mine"))])')).message,
+    /^errors: TypeError: mine at code\.js:1:/);
 });
 
 test('a sleep that is longer than one may be says so', async () => {

@@ -140,8 +140,17 @@ static void keep_lines(const char *thrown, struct material *m)
     free(lines);
 }
 
-/* Promise.any() throws an error without a word and without a place: its reasons are those
- * of the calls. */
+/* Promise.any() throws an error without a word of its own and without a place. */
+static bool is_aggregate(const char *error)
+{
+    static const char head[] = "AggregateError";
+    const char *more = error + sizeof head - 1;
+
+    return strncmp(error, head, sizeof head - 1) == 0 &&
+           (*more == 0 || strncmp(more, ": errors: ", 10) == 0);
+}
+
+/* The reasons are those of the calls; without a failed call, what the engine says. */
 static void explain_aggregate(const gbx_code_run *run, struct material *m,
                               gbx_location *at)
 {
@@ -169,6 +178,10 @@ static void explain_aggregate(const gbx_code_run *run, struct material *m,
             (void)gbx_buf_printf(&text, " [... %zu bytes ...]", len - shown);
         if (at->line == 0)
             at->line = n->line;
+    }
+    if (told == 0 && m->message != NULL && strncmp(m->message, "errors: ", 8) == 0) {
+        gbx_buf_cleanup(&text);
+        return;
     }
     free(m->name);
     free(m->message);
@@ -322,7 +335,7 @@ static void take_error(gbx_code_run *run, struct material *m, gbx_reply_error *r
 
     gbx_buf_init(&clean, GBX_MIB(1));
     split_message(gbx_result_error(run->result), m);
-    if (strcmp(gbx_result_error(run->result), "AggregateError") == 0)
+    if (is_aggregate(gbx_result_error(run->result)))
         explain_aggregate(run, m, &at);
     ret->code = gbx_code_name(gbx_result_code(run->result));
     if (m->name == NULL || m->message == NULL)

@@ -548,26 +548,17 @@
   const made = ownKeys(functions);
   for (let i = 0; i < made.length; i++) put(global, made[i], functions[made[i]], false);
 
-  /* The realm's own sleeps 30 s at most: a longer one is several of them. What goes beyond
-   * the limit of one is said: code that believes to have waited would be wrong. */
+  /* What goes beyond the limit of one sleep is said: code that believes to have waited would
+   * be wrong. */
   const realmSleep = global.sleep;
   const warn = global.console !== undefined ? global.console.warn : undefined;
   const cap = options !== undefined && options !== null ? options.sleepMs : undefined;
   if (typeof cap === 'number' && typeof realmSleep === 'function') {
-    const ONE = 30000;
     put(global, 'sleep', (ms) => {
       const wanted = NumberOf(ms);
-      let left = max(0, min(wanted, cap));
       if (wanted > cap && typeof warn === 'function')
         warn(`sleep(${wanted}) ends after ${cap} ms, the limit of one sleep`);
-      return new PromiseOf((resolve, no) => {
-        function next() {
-          const part = left > ONE ? ONE : left === left ? left : 0;
-          left -= part;
-          then(realmSleep(part), left > 0 ? next : () => resolve(undefined), no);
-        }
-        next();
-      });
+      return realmSleep(min(wanted, cap));
     }, false);
   }
 

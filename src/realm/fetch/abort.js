@@ -8,7 +8,7 @@ import {
 import { DOMException } from './corejs.js';
 
 const KEY = { __proto__: null }; /* who has it may make a signal */
-const DELAY_MAX = 30000; /* of one timer */
+const DELAY_MAX = 2147483647; /* of one timer */
 
 let startTimer; /* set by main.js; undefined: there are none */
 

@@ -28,12 +28,12 @@ foreach(source tree-sitter/vendor/tree-sitter/lib/src/parser.c
     endif()
 endforeach()
 
-# The web's interfaces for the box are packages of npm, which esbuild makes one script. The
-# package for Node.js brings that script along.
-set(GLOVEBOX_WEB_SCRIPT "" CACHE FILEPATH "The script, made elsewhere")
-if(NOT GLOVEBOX_WEB_SCRIPT)
+# Of the web's interfaces for the box, and of a package of npm, esbuild makes a script each.
+# The package for Node.js brings those scripts along.
+set(GLOVEBOX_WEB_SCRIPTS "" CACHE PATH "The folder of the scripts, made elsewhere")
+if(NOT GLOVEBOX_WEB_SCRIPTS)
     find_program(GLOVEBOX_ESBUILD esbuild)
-    if(NOT GLOVEBOX_ESBUILD OR NOT EXISTS ${GLOVEBOX_GRAMMARS}/whatwg-url/package.json)
+    if(NOT GLOVEBOX_ESBUILD OR NOT EXISTS ${GLOVEBOX_GRAMMARS}/@exodus/bytes/package.json)
         message(FATAL_ERROR "esbuild or what it bundles is missing: run tools/install-deps")
     endif()
 endif()

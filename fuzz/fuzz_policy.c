@@ -48,7 +48,7 @@ static void flag(const char *text)
     } else {
         check_error(status, &error);
         assert(error.line == 1 && error.column >= 1);
-        assert(policy->capabilities == 0 && policy->env_count == 0);
+        assert(policy->capabilities == GBX_CAP_HELPERS && policy->env_count == 0);
     }
     gbx_policy_free(policy);
 }

@@ -58,7 +58,7 @@ function build() {
   try {
     cmake('-S', core, '-B', folder, '-DCMAKE_BUILD_TYPE=Release', '-DGLOVEBOX_ADDON=ON',
       '-DGLOVEBOX_COMMAND=OFF', '-DGLOVEBOX_TESTS=OFF', '-DGLOVEBOX_BENCH=OFF', '--log-level=WARNING',
-      `-DGLOVEBOX_GRAMMARS=${join(core, 'npm')}`, `-DGLOVEBOX_WEB_SCRIPT=${join(core, 'npm', 'web.js')}`,
+      `-DGLOVEBOX_GRAMMARS=${join(core, 'npm')}`, `-DGLOVEBOX_WEB_SCRIPTS=${join(core, 'npm', 'web')}`,
       `-DGLOVEBOX_NODE_HEADERS=${join(core, 'node', 'headers')}`,
       `-DGLOVEBOX_NODE_NATIVE=${join(here, 'native')}`);
     cmake('--build', folder, '--target', 'node', '--parallel', jobs);

@@ -17,13 +17,7 @@ const USED = {
   'tree-sitter': 'libglovebox: the parser of the guard',
   'tree-sitter-javascript': 'libglovebox: the grammar of the guard',
   'tree-sitter-typescript': 'glovebox: the grammar by which code mode takes types out',
-  'whatwg-url': 'glovebox-worker: URL and URLSearchParams',
-  'tr46': 'glovebox-worker: names of domains',
-  'punycode': 'glovebox-worker: names of domains',
-  'webidl-conversions': 'glovebox-worker: URL and URLSearchParams',
-  '@exodus/bytes': 'glovebox-worker: TextEncoder and TextDecoder',
-  'event-target-shim': 'glovebox-worker: Event and EventTarget',
-  'core-js-pure': 'glovebox-worker: structuredClone, atob, btoa and DOMException',
+  '@exodus/bytes': 'glovebox-worker: encodings of TextDecoder',
 };
 // What packages have from others, under a licence of its own.
 const PARTS = {

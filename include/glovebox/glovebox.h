@@ -132,7 +132,9 @@ typedef enum gbx_capability {
     GBX_CAP_FILE = 8, /**< fs.readFile, below the directories that the policy lists */
     GBX_CAP_CRYPTO = 16, /**< hashes and message authentication codes */
     GBX_CAP_ENV = 32,    /**< env, the values that the policy lists */
-    GBX_CAP_NONE = 256,  /**< none: a bit of its own, since 0 means the default */
+    GBX_CAP_HELPERS =
+        64, /**< URL, structuredClone ...: always, unless a policy says no */
+    GBX_CAP_NONE = 256, /**< none: a bit of its own, since 0 means the default */
 } gbx_capability;
 
 /**

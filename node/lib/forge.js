@@ -113,7 +113,7 @@ export class SandboxedToolForge {
   /* An empty list means none, not all: then the capability is off. */
   #policyOf(allowlist) {
     const { fetchDomains, fsReadPaths } = this.#lists;
-    const policy = { console: true, timers: true };
+    const policy = { console: true, timers: true, helpers: false };
     if (allowlist.includes('crypto')) policy.crypto = true;
     if (allowlist.includes('fetch') && fetchDomains.length > 0) policy.fetch = { allow: fetchDomains };
     if (allowlist.includes('fs.readFile') && fsReadPaths.length > 0)

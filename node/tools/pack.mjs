@@ -33,7 +33,7 @@ const PACKAGES = [
   'tree-sitter/LICENSE', 'tree-sitter/vendor/tree-sitter/lib/include',
   'tree-sitter/vendor/tree-sitter/lib/src', 'tree-sitter-javascript/LICENSE',
   'tree-sitter-javascript/src/parser.c', 'tree-sitter-javascript/src/scanner.c',
-  'tree-sitter-javascript/src/tree_sitter', 'tr46/lib/mappingTable.json',
+  'tree-sitter-javascript/src/tree_sitter',
 ];
 
 function copy(from, to) {
@@ -55,7 +55,7 @@ function copySources() {
   copy(join(here, 'node_modules', 'node-api-headers', 'LICENSE'), join(core, 'node', 'headers', 'LICENSE'));
   const program = execFileSync('sh', ['-c', 'command -v esbuild'], { encoding: 'utf8' }).trim();
   execFileSync('cmake', [
-    `-DESBUILD=${program}`, `-DPACKAGES=${packages}`, `-DOUTPUT=${join(core, 'npm', 'web.js')}`,
+    `-DESBUILD=${program}`, `-DPACKAGES=${packages}`, `-DOUTPUT=${join(core, 'npm', 'web')}`,
     '-P', join(root, 'src', 'realm', 'fetch', 'bundle.cmake'),
   ], { stdio: ['ignore', 'ignore', 'inherit'] });
 }

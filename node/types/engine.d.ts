@@ -109,6 +109,8 @@ export interface SandboxLimits {
 export interface SandboxPolicy {
   console?: boolean | undefined;
   timers?: boolean | undefined;
+  /** URL, TextDecoder, structuredClone and the like: there unless this is false. */
+  helpers?: boolean | undefined;
   crypto?: boolean | undefined;
   fetch?: SandboxFetchPolicy | undefined;
   file?: SandboxFilePolicy | undefined;

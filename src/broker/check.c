@@ -35,7 +35,7 @@ gbx_status gbx_policy_check(const gbx_policy *policy, const char *code, size_t c
                             gbx_form form, const gbx_limits *limits,
                             gbx_report **ret_report, gbx_error *reterr)
 {
-    gbx_guard_world world = {.may_bind = true};
+    gbx_guard_world world = {.may_bind = true, .capabilities = GBX_CAP_HELPERS};
 
     if (policy != NULL) {
         world.capabilities = policy->capabilities;

@@ -29,7 +29,7 @@
 
 /* Bits that need no list of what may be reached. */
 #define PLAIN_CAPABILITIES \
-    ((unsigned)(GBX_CAP_CONSOLE | GBX_CAP_TIMERS | GBX_CAP_CRYPTO))
+    ((unsigned)(GBX_CAP_CONSOLE | GBX_CAP_TIMERS | GBX_CAP_CRYPTO | GBX_CAP_HELPERS))
 
 static gbx_status import(const void *given, void *to, size_t size, const char *what,
                          gbx_error *reterr)
@@ -141,6 +141,8 @@ static bool settle_choices(gbx_options *o, gbx_error *reterr)
     if (o->policy != NULL)
         o->capabilities =
             (o->capabilities & PLAIN_CAPABILITIES) | o->policy->capabilities;
+    else if (o->capabilities != GBX_CAP_NONE)
+        o->capabilities |= GBX_CAP_HELPERS;
     if (o->fresh == GBX_FRESH_EXEC)
         o->recycle_calls = 1;
     if (o->worker_uid != 0 && geteuid() != 0) {

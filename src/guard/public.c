@@ -70,7 +70,8 @@ gbx_status gbx_check(const char *code, size_t code_len, gbx_form form,
                      const gbx_limits *limits, gbx_report **ret_report,
                      gbx_error *reterr)
 {
-    static const gbx_guard_world unknown = {.may_bind = true};
+    static const gbx_guard_world unknown = {.may_bind = true,
+                                            .capabilities = GBX_CAP_HELPERS};
 
     return gbx_guard_report(code, code_len, form, limits, &unknown, ret_report, reterr);
 }

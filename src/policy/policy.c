@@ -128,6 +128,7 @@ gbx_policy *gbx_policy_new(void)
     if (policy == NULL)
         return NULL;
     atomic_init(&policy->refcount, 1);
+    policy->capabilities = GBX_CAP_HELPERS;
     policy->fetch.max_bytes = FETCH_BYTES;
     policy->fetch.max_request_bytes = FETCH_REQUEST_BYTES;
     policy->fetch.timeout_ms = FETCH_TIMEOUT_MS;

@@ -61,6 +61,7 @@ static gbx_status read_switch(gbx_json_reader *r, const json_t *value,
 
     if (!json_is_boolean(value))
         return gbx_json_refuse_type(r, value, "true or false");
+    policy->capabilities &= ~(uint32_t)key->min;
     if (json_is_true(value))
         policy->capabilities |= (uint32_t)key->min;
     return GBX_OK;
@@ -105,6 +106,7 @@ static gbx_status read_policy(gbx_json_reader *r, const json_t *value)
         {.name = "fetch", .read = gbx_policy_read_fetch},
         {.name = "file", .read = read_file},
         {.name = "crypto", .read = read_switch, .min = GBX_CAP_CRYPTO},
+        {.name = "helpers", .read = read_switch, .min = GBX_CAP_HELPERS},
         {.name = "env", .read = gbx_policy_read_env},
         {.name = "secrets", .read = gbx_policy_read_secrets},
         {.name = "functions", .read = gbx_json_read_list, .add = add_function},

@@ -12,14 +12,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Of fs.js. */
-enum { UTF8, UTF16LE, LATIN1, ASCII, BASE64, BASE64URL, HEX };
-
 #define REPLACEMENT 0xFFFD
 
-/* How many bytes at data are the beginning of some character, and no whole one: they are
- * replaced as one. At least 1. */
-static size_t broken(const uint8_t *data, size_t len)
+size_t gbx_utf8_broken(const uint8_t *data, size_t len)
 {
     uint8_t lead = data[0];
     size_t wanted = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
@@ -59,7 +54,7 @@ static size_t from_utf8(const uint8_t *data, size_t len, JSChar *to)
 
         if (n == 0) {
             to[count++] = REPLACEMENT;
-            at += broken(data + at, len - at);
+            at += gbx_utf8_broken(data + at, len - at);
             continue;
         }
         if (n > 1)
@@ -104,23 +99,24 @@ static size_t from_hex(const uint8_t *data, size_t len, JSChar *to)
     return 2 * len;
 }
 
-/* to has room for twice as many units as there are bytes, and four more. */
-static size_t convert(int encoding, const uint8_t *data, size_t len, JSChar *to)
+size_t gbx_decode_bytes(gbx_bytes_as encoding, const uint8_t *data, size_t len,
+                        JSChar *to)
 {
     switch (encoding) {
-    case UTF8: return from_utf8(data, len, to);
-    case BASE64:
-    case BASE64URL: return from_base64(data, len, encoding == BASE64URL, to);
-    case HEX: return from_hex(data, len, to);
-    case UTF16LE:
+    case GBX_BYTES_UTF8: return from_utf8(data, len, to);
+    case GBX_BYTES_BASE64: return from_base64(data, len, false, to);
+    case GBX_BYTES_BASE64URL: return from_base64(data, len, true, to);
+    case GBX_BYTES_HEX: return from_hex(data, len, to);
+    case GBX_BYTES_UTF16LE:
         for (size_t i = 0; i < len / 2; i++)
             to[i] = (JSChar)(data[2 * i] | data[2 * i + 1] << 8);
         return len / 2;
-    default:
-        for (size_t i = 0; i < len; i++)
-            to[i] = encoding == ASCII ? data[i] & 0x7F : data[i];
-        return len;
+    case GBX_BYTES_LATIN1:
+    case GBX_BYTES_ASCII: break;
     }
+    for (size_t i = 0; i < len; i++)
+        to[i] = encoding == GBX_BYTES_ASCII ? data[i] & 0x7F : data[i];
+    return len;
 }
 
 /* text(bytes, encoding) */
@@ -138,13 +134,15 @@ static JSValueRef on_text(JSContextRef ctx, JSObjectRef function, JSObjectRef se
     (void)function;
     (void)self;
     (void)exception;
-    assert(argc == 2 && encoding >= UTF8 && encoding <= HEX);
-    text = encoding == UTF8 && len > 0 ? gbx_string_new(data, len) : NULL;
+    assert(argc == 2 && encoding >= GBX_BYTES_UTF8 && encoding <= GBX_BYTES_HEX);
+    text = encoding == GBX_BYTES_UTF8 && len > 0 ? gbx_string_new(data, len) : NULL;
     if (text == NULL) {
         units = malloc((2 * len + 4) * sizeof *units);
         if (units == NULL)
             abort();
-        text = JSStringCreateWithCharacters(units, convert(encoding, data, len, units));
+        text =
+            JSStringCreateWithCharacters(units, gbx_decode_bytes((gbx_bytes_as)encoding,
+                                                                 data, len, units));
         free(units);
     }
     value = JSValueMakeString(ctx, text);

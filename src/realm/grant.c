@@ -53,6 +53,7 @@ static void remove_global(gbx_realm *realm, JSObjectRef made, JSStringRef name)
 {
     (void)made;
     JSObjectDeleteProperty(realm->ctx, realm->global, name, NULL);
+    gbx_helpers_restore(realm, name); /* a smaller one of the same name */
 }
 
 /* ---- public to other files of this folder ----------------------------------- */

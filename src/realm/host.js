@@ -6,10 +6,10 @@
  * More calls than may be under way at once wait here, in the memory of the code that
  * makes them. An error is made when its call is made: its stack then shows where.
  *
- * Evaluates to a function of (natives, control, explain); its value is what the C side
+ * Evaluates to a function of (natives, control, explain, giveWay); its value is what the C side
  * and the scripts of capabilities call.
  */
-(function (natives, control, explain) {
+(function (natives, control, explain, giveWay) {
   'use strict';
   const { request, withdraw, limits, reached, depth } = natives;
   const { apply, defineProperty, deleteProperty, ownKeys, setPrototypeOf } = Reflect;
@@ -211,7 +211,7 @@
     const root = parts[0];
     let at = spaces;
 
-    if (spaces[root] === undefined && root in global) return false;
+    if (spaces[root] === undefined && root in global && !giveWay(root)) return false;
     for (let i = 0; i < parts.length - 1; i++) {
       if (at[parts[i]] === undefined) {
         const space = {};

@@ -135,8 +135,8 @@ typedef struct gbx_timers {
 struct gbx_realm {
     JSGlobalContextRef ctx;
     JSObjectRef global;
-    JSObjectRef top_this; /* `this` outside any function: empty and frozen */
-    bool minimal;
+    JSObjectRef top_this;  /* `this` outside any function: empty and frozen */
+    unsigned globals;      /* gbx_globals */
     uint32_t capabilities; /* that were asked for */
     bool can_fix_clock;
     gbx_cells cells;
@@ -153,6 +153,7 @@ struct gbx_realm {
     JSObjectRef pending, inspect, inspect_options, errors;
     JSObjectRef causes_options;
     JSObjectRef answer, expose, withhold, forget, ask; /* of host.js */
+    JSObjectRef restore, withdraw, warm_helpers;       /* of helpers/lazy.js */
     JSObjectRef preload_warm; /* what a preload has left to be run, or NULL */
     JSObjectRef granted[GBX_GRANTS_MAX]; /* by grant.c's table; NULL: not granted */
 
@@ -263,6 +264,18 @@ void gbx_grants_install(gbx_realm *realm);
 /* Take away what the running call lacks. */
 void gbx_grants_begin(gbx_realm *realm);
 
+/* ---- helpers.c ---------------------------------------------------------------- */
+
+/* What scripts expect beside the language, made when it is first used. NULL, or why it
+ * cannot be had. */
+const char *gbx_helpers_make(gbx_realm *realm, JSObjectRef natives);
+/* In a template that is forked many times. */
+void gbx_helpers_warm(gbx_realm *realm);
+/* Take them from a call that has none. */
+void gbx_helpers_begin(gbx_realm *realm);
+/* Name is one of them again, after a capability of the same name was taken away. */
+void gbx_helpers_restore(gbx_realm *realm, JSStringRef name);
+
 /* ---- web.c ------------------------------------------------------------------- */
 
 /* natives, with what the script of fetch needs beside them. */
@@ -285,6 +298,24 @@ void gbx_crypto_begin(gbx_realm *realm, JSObjectRef made);
 
 /* ---- files.c ----------------------------------------------------------------- */
 
+/* As fs.js numbers them. */
+typedef enum gbx_bytes_as {
+    GBX_BYTES_UTF8,
+    GBX_BYTES_UTF16LE,
+    GBX_BYTES_LATIN1,
+    GBX_BYTES_ASCII,
+    GBX_BYTES_BASE64,
+    GBX_BYTES_BASE64URL,
+    GBX_BYTES_HEX
+} gbx_bytes_as;
+
+/* Returns units written; to has room for twice as many as there are bytes, and four more. */
+size_t gbx_decode_bytes(gbx_bytes_as encoding, const uint8_t *data, size_t len,
+                        JSChar *to);
+/* How many bytes at data are the beginning of some character, and not a whole one: they are
+ * replaced as one. At least 1. */
+size_t gbx_utf8_broken(const uint8_t *data, size_t len);
+
 JSObjectRef gbx_files_natives(gbx_realm *realm, JSObjectRef natives,
                               const char **ret_reason);
 
@@ -303,7 +334,9 @@ void gbx_warm_preloads(gbx_realm *realm, const char *code);
 
 /* ---- realm.c ------------------------------------------------------------------ */
 
-/* Evaluate an internal script to its function and call that; NULL if it throws. */
+/* Evaluate an internal script to its function; NULL if it throws. */
+JSValueRef gbx_evaluate_script(gbx_realm *realm, const char *source);
+/* The same, and call that. */
 JSObjectRef gbx_call_script(gbx_realm *realm, const char *source, size_t argc,
                             const JSValueRef argv[]);
 
@@ -356,7 +389,14 @@ void gbx_wallclock_release(void);
 extern const char gbx_script_lockdown[];
 extern const char gbx_script_preload[];
 extern const char gbx_script_fetch[];
-extern const char gbx_script_idna[]; /* JSON */
+extern const char gbx_script_lazy[];
+extern const char gbx_script_exception[];
+extern const char gbx_script_events[];
+extern const char gbx_script_text[];
+extern const char gbx_script_clone[];
+extern const char gbx_script_url[];
+extern const char gbx_script_small[];
+extern const char gbx_script_encodings[];
 extern const char gbx_script_host[];
 extern const char gbx_script_result[];
 extern const char gbx_script_layout[];

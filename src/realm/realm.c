@@ -49,8 +49,7 @@ static void make_names(gbx_realm *realm)
     realm->n_console = name("console");
 }
 
-/* Evaluate text; NULL if it throws. */
-static JSValueRef evaluate(gbx_realm *realm, const char *source)
+JSValueRef gbx_evaluate_script(gbx_realm *realm, const char *source)
 {
     JSStringRef text = gbx_string_new_z(source, strlen(source));
     JSValueRef value = JSEvaluateScript(realm->ctx, text, NULL, NULL, 1, NULL);
@@ -59,11 +58,10 @@ static JSValueRef evaluate(gbx_realm *realm, const char *source)
     return value;
 }
 
-/* Evaluate an internal script to its function and call that. */
 JSObjectRef gbx_call_script(gbx_realm *realm, const char *source, size_t argc,
                             const JSValueRef argv[])
 {
-    JSValueRef fn = evaluate(realm, source);
+    JSValueRef fn = gbx_evaluate_script(realm, source);
     JSValueRef exception = NULL;
     JSValueRef made;
 
@@ -79,7 +77,7 @@ JSObjectRef gbx_call_script(gbx_realm *realm, const char *source, size_t argc,
 /* Words of memory that scripts see as a Uint32Array. */
 static JSValueRef share_words(gbx_realm *realm, uint32_t **ret_words)
 {
-    JSObjectRef array = gbx_object(evaluate(realm, "new Uint32Array(4)"));
+    JSObjectRef array = gbx_object(gbx_evaluate_script(realm, "new Uint32Array(4)"));
 
     JSValueProtect(realm->ctx, array);
     *ret_words = JSObjectGetTypedArrayBytesPtr(realm->ctx, array, NULL);
@@ -136,8 +134,10 @@ static const char minimal_names[] =
 static const char *build_host(gbx_realm *realm, const gbx_realm_setup *setup,
                               JSObjectRef natives, JSValueRef control)
 {
-    JSValueRef args[] = {gbx_host_natives(realm), control, realm->explain};
-    JSObjectRef host = gbx_call_script(realm, gbx_script_host, 3, args);
+    JSObjectRef lazy = gbx_get_object(realm->ctx, natives, "lazy");
+    JSValueRef args[] = {gbx_host_natives(realm), control, realm->explain,
+                         gbx_get_object(realm->ctx, lazy, "giveWay")};
+    JSObjectRef host = gbx_call_script(realm, gbx_script_host, GBX_COUNTOF(args), args);
 
     if (host == NULL)
         return "the engine did not take the script of host functions";
@@ -197,12 +197,15 @@ static const char *build(gbx_realm *realm, const gbx_realm_setup *setup)
     if (console == NULL)
         return "the engine did not take the script of the console";
     JSValueProtect(realm->ctx, console);
-    reason = build_host(realm, setup, natives, control);
+    reason = gbx_helpers_make(realm, natives);
+    if (reason == NULL)
+        reason = build_host(realm, setup, natives, control);
     if (reason != NULL)
         return reason;
 
-    args[0] =
-        realm->minimal ? evaluate(realm, minimal_names) : JSValueMakeNull(realm->ctx);
+    args[0] = realm->globals == GBX_GLOBALS_MINIMAL
+                  ? gbx_evaluate_script(realm, minimal_names)
+                  : JSValueMakeNull(realm->ctx);
     args[1] = share_words(realm, &realm->seed);
     realm->seed[0] = 1; /* all zero is the one state that gives no numbers */
     finish = gbx_call_script(realm, gbx_script_lockdown, 2, args);
@@ -249,7 +252,7 @@ static const char *check_options(gbx_realm *realm)
     };
 
     for (size_t i = 0; i < GBX_COUNTOF(checks); i++) {
-        JSValueRef value = evaluate(realm, checks[i].source);
+        JSValueRef value = gbx_evaluate_script(realm, checks[i].source);
 
         if (value == NULL || !JSValueToBoolean(realm->ctx, value))
             return checks[i].reason;
@@ -262,7 +265,7 @@ static bool fixes_clock(gbx_realm *realm)
     JSValueRef value;
 
     gbx_wallclock_fix(1234567890123.0);
-    value = evaluate(realm, "Date.now() === 1234567890123");
+    value = gbx_evaluate_script(realm, "Date.now() === 1234567890123");
     gbx_wallclock_release();
     return value != NULL && JSValueToBoolean(realm->ctx, value);
 }
@@ -305,7 +308,7 @@ gbx_realm *gbx_realm_self(void)
 gbx_realm *gbx_realm_new(const gbx_realm_setup *setup, const char **ret_reason)
 {
     assert(the_realm.ctx == NULL); /* one a process */
-    the_realm.minimal = setup->globals == GBX_GLOBALS_MINIMAL;
+    the_realm.globals = setup->globals;
     the_realm.capabilities = setup->capabilities;
     *ret_reason = start(&the_realm, setup);
     return *ret_reason == NULL ? &the_realm : NULL;
@@ -323,7 +326,8 @@ bool gbx_realm_load(gbx_realm *realm, gbx_span dataset, gbx_span json, char *rea
     if (ok) {
         if (realm->datasets == NULL) {
             /* Without a prototype every name is a name, __proto__ too. */
-            realm->datasets = gbx_object(evaluate(realm, "({__proto__: null})"));
+            realm->datasets =
+                gbx_object(gbx_evaluate_script(realm, "({__proto__: null})"));
             gbx_set(realm->ctx, realm->global, "datasets", realm->datasets,
                     kJSPropertyAttributeDontEnum);
         }

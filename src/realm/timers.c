@@ -8,6 +8,8 @@
  */
 #include "realm/internal.h"
 
+#include <glovebox/glovebox.h>
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -370,12 +372,19 @@ JSObjectRef gbx_timers_starter(gbx_realm *realm)
     return gbx_native(realm->ctx, "setTimeout", on_set_timeout);
 }
 
+/* The minimal globals have no interval in their list. */
+static bool is_wanted(const gbx_realm *realm, const char *name)
+{
+    return realm->globals != GBX_GLOBALS_MINIMAL || strstr(name, "Interval") == NULL;
+}
+
 void gbx_timers_install(gbx_realm *realm)
 {
     for (size_t i = 0; i < GBX_COUNTOF(functions); i++)
-        gbx_set(realm->ctx, realm->global, functions[i].name,
-                gbx_native(realm->ctx, functions[i].name, functions[i].fn),
-                kJSPropertyAttributeDontEnum);
+        if (is_wanted(realm, functions[i].name))
+            gbx_set(realm->ctx, realm->global, functions[i].name,
+                    gbx_native(realm->ctx, functions[i].name, functions[i].fn),
+                    kJSPropertyAttributeDontEnum);
 }
 
 void gbx_timers_remove(gbx_realm *realm)

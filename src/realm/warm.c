@@ -256,6 +256,8 @@ void gbx_realm_warm(gbx_realm *realm, int how_much)
         warm_all(realm);
         warm_common(realm, COMMON_TIMES);
     }
+    if (how_much > 0 && (realm->capabilities & GBX_CAP_HELPERS) != 0)
+        gbx_helpers_warm(realm);
     if (how_much > 0 && realm->capabilities != 0)
         gbx_warm_capabilities(realm, realm->capabilities);
     if (how_much > 0 && realm->preload_warm != NULL)

@@ -35,16 +35,6 @@ static JSValueRef on_text(ARGUMENTS)
     return value;
 }
 
-/* What becomes of each character in the name of a domain. */
-static JSValueRef domain_table(gbx_realm *realm)
-{
-    JSStringRef json = gbx_string_new(gbx_script_idna, strlen(gbx_script_idna));
-    JSValueRef table = JSValueMakeFromJSONString(realm->ctx, json);
-
-    JSStringRelease(json);
-    return table;
-}
-
 /* ---- public to other files of this folder ----------------------------------- */
 
 JSObjectRef gbx_web_natives(gbx_realm *realm, JSObjectRef natives,
@@ -52,7 +42,5 @@ JSObjectRef gbx_web_natives(gbx_realm *realm, JSObjectRef natives,
 {
     (void)ret_reason;
     gbx_set(realm->ctx, natives, "text", gbx_native(realm->ctx, "text", on_text), 0);
-    gbx_set(realm->ctx, natives, "setTimeout", gbx_timers_starter(realm), 0);
-    gbx_set(realm->ctx, natives, "table", domain_table(realm), 0);
     return natives;
 }

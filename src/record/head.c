@@ -129,8 +129,8 @@ const char *gbx_record_globals(unsigned index)
 
 const char *gbx_record_capability(unsigned index)
 {
-    static const char *const words[] = {"console", "timers", "fetch",
-                                        "file",    "crypto", "env"};
+    static const char *const words[] = {"console", "timers", "fetch",  "file",
+                                        "crypto",  "env",    "helpers"};
 
     return index < GBX_COUNTOF(words) ? words[index] : NULL;
 }

@@ -293,7 +293,8 @@ static bool read_changes(gbx_zone *zone, const header *h, const uint8_t *block)
         int64_t at = i == 0 ? FIRST_TIME : i64(block + (i - 1) * 8);
         size_t n = i == 0 || at <= FIRST_TIME ? 0 : zone->count;
 
-        ok = t < h->type_count && (n == 0 || at > zone->changes[n - 1].at);
+        ok = t < h->type_count && at < -FIRST_TIME &&
+             (n == 0 || at > zone->changes[n - 1].at);
         if (!ok)
             break;
         of[n] = (type){(int32_t)u32(infos + t * 6), infos[t * 6 + 4] != 0};

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * use - a package of one bundle for ICU's udata_setCommonData(), which is searched before
- * the package that the library brings along. The library is the engine's, and has the
- * number of its version in the name of every function: they are looked up.
+ * the package that the library brings along.
  */
 #include "zones/zones.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,40 +27,18 @@ __asm__(".section .rodata\n"
 
 _Static_assert(CONTENTS_SIZE + NAME_SIZE == BUNDLE_AT - HEADER_SIZE, "no gap");
 
-static int find_icu(struct dl_phdr_info *info, size_t size, void *user)
-{
-    const char *name = strstr(info->dlpi_name, "libicuuc.so.");
-
-    (void)size;
-    if (name == NULL)
-        return 0;
-    *(int *)user = atoi(name + strlen("libicuuc.so."));
-    return 1;
-}
-
 /* The functions of ICU that are used here. */
 typedef struct icu_functions {
-    int version;
     void (*set_common_data)(const void *data, int *error);
     const char *(*version_of_zones)(int *error);
 } icu_functions;
 
-static void *look_up(const char *name, int version)
-{
-    char text[64];
-
-    (void)snprintf(text, sizeof text, "%s_%d", name, version);
-    return dlsym(RTLD_DEFAULT, text);
-}
-
 static bool find_functions(icu_functions *ret)
 {
-    void *set, *version;
+    void *set = gbx_icu_function("udata_setCommonData");
+    void *version = gbx_icu_function("ucal_getTZDataVersion");
 
     *ret = (icu_functions){0};
-    (void)dl_iterate_phdr(find_icu, &ret->version);
-    set = look_up("udata_setCommonData", ret->version);
-    version = look_up("ucal_getTZDataVersion", ret->version);
     memcpy(&ret->set_common_data, &set, sizeof set);
     memcpy(&ret->version_of_zones, &version, sizeof version);
     return set != NULL && version != NULL;
@@ -126,7 +101,7 @@ void gbx_zones_use(char ret[static 64])
     gbx_buf_init(&package, GBX_ZONES_SIZE);
     head = gbx_buf_reserve(&package, BUNDLE_AT);
     if (head != NULL) {
-        write_head(head, icu.version);
+        write_head(head, gbx_icu_version());
         package.len = BUNDLE_AT;
         if (gbx_zones_choose(GBX_ZONES_DIR, &package))
             icu.set_common_data(package.data, &error); /* it is ICU's from here on */

@@ -67,6 +67,13 @@ void gbx_zones_free(gbx_zones *zones);
 /* Append zoneinfo64.res, as ICU's genrb would write it. */
 bool gbx_zones_write(const gbx_zones *zones, gbx_buf *to);
 
+/* ---- icu.c ---------------------------------------------------------------------- */
+
+/* Of the engine's ICU; 0: none is loaded. */
+int gbx_icu_version(void);
+/* NULL: it has none of that name. */
+void *gbx_icu_function(const char *name);
+
 /* ---- use.c: in the worker ------------------------------------------------------- */
 
 /* Append the newer of two bundles: what the program was built with, and what is in dir.

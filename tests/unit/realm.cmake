@@ -18,7 +18,7 @@ target_link_libraries(test_realm PRIVATE gbx_realm_call)
 target_compile_definitions(test_realm
     PRIVATE REALM_CASES="${CMAKE_CURRENT_SOURCE_DIR}/unit/realm")
 foreach(group protections ordinary forms positions values timers attacks console preloads
-        crypto env files web)
+        crypto env files web helpers)
     add_test(NAME test_realm_${group} COMMAND test_realm ${group})
     set_tests_properties(test_realm_${group} PROPERTIES LABELS unit TIMEOUT 300)
 endforeach()

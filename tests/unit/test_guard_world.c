@@ -115,6 +115,10 @@ static void test_what_is_off__is_refused_in_every_form(void **state)
         {F, GBX_CAP_FETCH, "(d) => fetch(fs.x)", "1:14 file"},
         {F, ALL & ~(unsigned)GBX_CAP_ENV, "(d) => fetch(env.URL)", "1:14 env"},
         {F, GBX_CAP_CONSOLE | GBX_CAP_TIMERS, "(d) => crypto.subtle", "1:8 crypto"},
+        {F, GBX_CAP_HELPERS, "(d) => crypto.randomUUID() + (crypto)['randomUUID']()",
+         ""},
+        {F, GBX_CAP_HELPERS, "(d) => crypto.createHash('md5')", "1:8 crypto"},
+        {F, GBX_CAP_CONSOLE, "(d) => crypto.randomUUID()", "1:8 crypto"},
     };
     (void)state;
 

@@ -50,7 +50,7 @@ static void test_good__is_added(void **state)
         assert_non_null(policy);
         if (gbx_policy_allow(policy, good[i].grant, &error) != GBX_OK)
             fail_msg("'%s': %s", good[i].grant, error.message);
-        assert_int_equal(policy->capabilities, good[i].capabilities);
+        assert_int_equal(policy->capabilities, good[i].capabilities | GBX_CAP_HELPERS);
         assert_int_equal(policy->fetch.site_count, good[i].sites);
         assert_int_equal(policy->file.root_count, good[i].roots);
         assert_int_equal(policy->env_count, good[i].env);
@@ -129,7 +129,7 @@ static void test_bad__is_refused_at_its_column_and_changes_nothing(void **state)
             print_error("'%s': column %u: %s\n", bad[i].grant, e.column, e.message);
             wrong++;
         }
-        assert_int_equal(policy->capabilities, 0);
+        assert_int_equal(policy->capabilities, GBX_CAP_HELPERS);
         assert_int_equal(policy->fetch.site_count, 0);
         assert_int_equal(policy->file.root_count, 0);
         assert_int_equal(policy->env_count, 0);
@@ -169,7 +169,7 @@ static void test_secret__is_for_sites_and_functions(void **state)
                                        "a.example,*.b.example", "db.query,tools.*",
                                        &error),
                      GBX_OK);
-    assert_int_equal(policy->capabilities, 0);
+    assert_int_equal(policy->capabilities, GBX_CAP_HELPERS);
     assert_int_equal(policy->secret_count, 1);
     assert_string_equal(policy->secrets[0].value, "hunter2hunter2");
     assert_int_equal(policy->secrets[0].value_len, 14);
@@ -306,7 +306,7 @@ static void test_a_policy_in_use__is_not_changed(void **state)
     assert_int_equal(gbx_policy_secret(policy, "A", "hunter2hunter2", "a.b", NULL,
                                        &error),
                      GBX_E_USAGE);
-    assert_int_equal(policy->capabilities, 0);
+    assert_int_equal(policy->capabilities, GBX_CAP_HELPERS);
     gbx_policy_free(policy);
     assert_int_equal(gbx_policy_allow(policy, "crypto", &error), GBX_OK);
     gbx_policy_free(policy);

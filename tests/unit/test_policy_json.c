@@ -116,7 +116,7 @@ static void test_empty__allows_nothing_and_has_the_documented_defaults(void **st
     gbx_policy *policy = parse("{}");
     (void)state;
 
-    assert_int_equal(policy->capabilities, 0);
+    assert_int_equal(policy->capabilities, GBX_CAP_HELPERS);
     assert_int_equal(policy->fetch.max_bytes, 10 << 20);
     assert_int_equal(policy->fetch.max_request_bytes, 1 << 20);
     assert_int_equal(policy->fetch.timeout_ms, 30000);
@@ -140,7 +140,7 @@ static void test_fetch__fills_every_field(void **state)
     (void)state;
 
     in_base(path, "data/one.json");
-    assert_int_equal(policy->capabilities, GBX_CAP_FETCH);
+    assert_int_equal(policy->capabilities, GBX_CAP_FETCH | GBX_CAP_HELPERS);
     assert_int_equal(f->site_count, 1);
     assert_string_equal(gbx_site_print(&f->sites[0], text),
                         "https://*.example.org:8443");
@@ -170,7 +170,7 @@ static void test_file__opens_the_directories(void **state)
     (void)state;
 
     in_base(path, "data");
-    assert_int_equal(policy->capabilities, GBX_CAP_FILE);
+    assert_int_equal(policy->capabilities, GBX_CAP_FILE | GBX_CAP_HELPERS);
     assert_int_equal(policy->file.root_count, 1);
     assert_string_equal(policy->file.roots[0], path);
     assert_string_equal(policy->file.names[0], "./data");
@@ -189,7 +189,7 @@ static void test_values__come_from_the_file_and_from_the_environment(void **stat
               "[\"a.example\", \"b.example\"], \"from\": \"GBX_TEST_TOKEN\"}}}");
     (void)state;
 
-    assert_int_equal(policy->capabilities, GBX_CAP_ENV);
+    assert_int_equal(policy->capabilities, GBX_CAP_ENV | GBX_CAP_HELPERS);
     assert_int_equal(policy->env_count, 2);
     assert_string_equal(policy->env[0].name, "A");
     assert_string_equal(policy->env[0].value, "x");
@@ -223,6 +223,7 @@ static void test_limits_and_switches__are_kept(void **state)
 {
     gbx_policy *policy = parse(
         "{\"console\": true, \"timers\": false, \"crypto\": true, \"functions\": [\"*\"],"
+        "\"helpers\": false,"
         "\"limits\": {\"timeoutMs\": 1, \"cpuMs\": 2, \"memoryBytes\": 8388608,"
         "\"outputBytes\": 4, \"codeBytes\": 5, \"logBytes\": 6}}");
     (void)state;

@@ -44,7 +44,8 @@ static void assert_defaults(const gbx_options *o)
     assert_int_equal(o->jit, GBX_JIT_FULL);
     assert_int_equal(o->globals, GBX_GLOBALS_STANDARD);
     assert_int_equal(o->fresh, GBX_FRESH_FORK);
-    assert_int_equal(o->capabilities, GBX_CAP_CONSOLE | GBX_CAP_TIMERS);
+    assert_int_equal(o->capabilities,
+                     GBX_CAP_CONSOLE | GBX_CAP_TIMERS | GBX_CAP_HELPERS);
     assert_int_equal(o->recycle_calls, 10000);
     assert_int_equal(o->recycle_ms, 600000);
     assert_null(o->worker_path);
@@ -305,9 +306,10 @@ static void test_capabilities__are_known_bits_or_none(void **state)
         bool is_refused;
         uint32_t settled;
     } rows[] = {
-        {0, false, 3},  {1, false, 1},         {2, false, 2},     {3, false, 3},
-        {4, true, 0},   {7, true, 0},          {256, false, 256}, {257, true, 0},
-        {512, true, 0}, {UINT32_MAX, true, 0},
+        /* Helpers are 64: without a policy that says no they are there. */
+        {0, false, 67},  {1, false, 65}, {2, false, 66},        {3, false, 67},
+        {64, false, 64}, {4, true, 0},   {7, true, 0},          {256, false, 256},
+        {257, true, 0},  {512, true, 0}, {UINT32_MAX, true, 0},
     };
     (void)state;
 

@@ -3,7 +3,7 @@
 import { getOwnPropertyDescriptor, slice, uncurry } from './primordials.js';
 import { refusal } from './refusal.js';
 
-import { URL, URLSearchParams } from 'whatwg-url';
+import { URL, URLSearchParams } from './shared.js';
 
 const get = (constructor, name) =>
   uncurry(getOwnPropertyDescriptor(constructor.prototype, name).get);

@@ -7,19 +7,11 @@ import {
   bufferLength, copyBytes, defineProperty, getPrototypeOf, isArray, parse, slice, viewBuffer,
 } from './primordials.js';
 
-import { utf8fromStringLoose, utf8toStringLoose } from '@exodus/bytes/utf8.js';
-
-/* Set by main.js: UTF-8 to a string by the engine, undefined if it is not UTF-8. */
-let decodeFast = () => undefined;
-
-export function setDecoder(decode) {
-  decodeFast = decode;
-}
-
+/* By the engine, or what is not UTF-8 is replaced. */
 export function decodeText(bytes) {
-  const text = decodeFast(bytes);
+  const text = natives.text(bytes);
   if (text !== undefined) return text;
-  const all = utf8toStringLoose(bytes);
+  const all = natives.decode(bytes, 0, false, false).text;
   return all[0] === '\ufeff' ? slice(all, 1) : all;
 }
 
@@ -66,7 +58,7 @@ export function extract(value, isSearchParams, wrong = plain) {
 }
 
 function text(value, type) {
-  return { __proto__: null, bytes: utf8fromStringLoose(value), type };
+  return { __proto__: null, bytes: natives.utf8(value), type };
 }
 
 /* Give an interface the methods that read a body; bodyOf knows an object's own. */

@@ -4,7 +4,7 @@ import { Request, partsOf } from './request.js';
 import { fromHost } from './response.js';
 import { need, pairsOf } from './headers.js';
 import { PromiseOf } from './primordials.js';
-import { onAbort } from './abort.js';
+import { onAbort } from './shared.js';
 import { explain, refusal } from './refusal.js';
 
 /* `await` asks a native promise nothing that code could answer. */

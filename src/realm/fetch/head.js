@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fetch - the web's interfaces: fetch and what scripts expect to find beside it.
+ * head - the beginning of a script of which esbuild makes the middle: of fetch, or of a
+ * package of npm. It gives that the built-ins by name: what code later puts in the place of a
+ * global, or removes, is not what it uses. What is not part of a realm (a window, a process)
+ * it finds undefined.
  *
- * This is the beginning of a script of which esbuild makes the middle, from main.js and
- * from packages of npm. It gives them the built-ins as they are in the template, by
- * name: what code later puts in the place of a global, or removes, is not what they
- * use. What is no part of a realm (a window, a process) they find undefined.
- *
- * The packages do use the prototypes of built-ins, which code may change: it then
- * changes what it gets, and what it asks for itself. What goes to the host is checked
- * there. No function of the host is handed to a package.
+ * Both use the prototypes of built-ins, which code may change: it then changes what it
+ * gets, and what it asks for itself. What goes to the host is checked there.
  */
 (function (natives, host) {
   'use strict';
@@ -42,5 +39,3 @@
       return this.byteLength;
     }
   };
-  /* The one that is left asks for the table of domain names, which comes as a value. */
-  const require = () => natives.table;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* request - what is asked for, checked as the Fetch standard checks it. */
 import { addBodyMethods, cloneBody, extract, makeBody } from './body.js';
-import { isSignal, makeSignal } from './abort.js';
+import { isSignal, makeSignal } from './shared.js';
 import { Headers, isToken, need } from './headers.js';
 import { slice, tag, toUpperCase } from './primordials.js';
 import { refusal } from './refusal.js';

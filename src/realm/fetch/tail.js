@@ -1,2 +1,2 @@
-  return web.default(natives, host);
+  return web.default(host);
 })

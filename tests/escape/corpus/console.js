@@ -179,7 +179,7 @@ const e = await new Promise((r) => { try { setTimeout(r, { valueOf() { throw new
 
 //// C134 delays at the edges
 //: why: no wrapping to the past, no endless sleep by accident
-await new Promise((r) => setTimeout(r, -Infinity)); await new Promise((r) => setTimeout(r, 0.5)); const id = setTimeout(() => {}, 1e300); clearTimeout(id); return 1;
+await new Promise((r) => setTimeout(r, -Infinity)); await new Promise((r) => setTimeout(r, 0.5)); const id = setTimeout(() => {}, 2 ** 31 - 1); clearTimeout(id); return 1;
 
 //// C135 clearing what is not there
 //: why: nothing happens

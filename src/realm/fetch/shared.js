@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+/* shared - what is there without fetch as well (helpers/). */
+const { load } = natives.lazy;
+
+export const { DOMException } = load('exception');
+export const { URL, URLSearchParams } = load('url');
+export const { AbortSignal, own: { isSignal, makeSignal, onAbort } } = load('events');

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* exception - DOMException, which is what all the others throw. */
+(function (natives) {
+  'use strict';
+  const { defineProperty, setPrototypeOf } = Reflect;
+  const ErrorOf = Error;
+
+  const CODES = {
+    __proto__: null,
+    IndexSizeError: 1, HierarchyRequestError: 3, WrongDocumentError: 4, InvalidCharacterError: 5,
+    NoModificationAllowedError: 7, NotFoundError: 8, NotSupportedError: 9, InUseAttributeError: 10,
+    InvalidStateError: 11, SyntaxError: 12, InvalidModificationError: 13, NamespaceError: 14,
+    InvalidAccessError: 15, TypeMismatchError: 17, SecurityError: 18, NetworkError: 19,
+    AbortError: 20, URLMismatchError: 21, QuotaExceededError: 22, TimeoutError: 23,
+    InvalidNodeTypeError: 24, DataCloneError: 25,
+  };
+  const CONSTANTS = [
+    'INDEX_SIZE_ERR', 'DOMSTRING_SIZE_ERR', 'HIERARCHY_REQUEST_ERR', 'WRONG_DOCUMENT_ERR',
+    'INVALID_CHARACTER_ERR', 'NO_DATA_ALLOWED_ERR', 'NO_MODIFICATION_ALLOWED_ERR',
+    'NOT_FOUND_ERR', 'NOT_SUPPORTED_ERR', 'INUSE_ATTRIBUTE_ERR', 'INVALID_STATE_ERR',
+    'SYNTAX_ERR', 'INVALID_MODIFICATION_ERR', 'NAMESPACE_ERR', 'INVALID_ACCESS_ERR',
+    'VALIDATION_ERR', 'TYPE_MISMATCH_ERR', 'SECURITY_ERR', 'NETWORK_ERR', 'ABORT_ERR',
+    'URL_MISMATCH_ERR', 'QUOTA_EXCEEDED_ERR', 'TIMEOUT_ERR', 'INVALID_NODE_TYPE_ERR',
+    'DATA_CLONE_ERR',
+  ];
+
+  class DOMException {
+    #name;
+    #message;
+
+    constructor(message = '', options = 'Error') {
+      const hasOptions = typeof options === 'object' && options !== null;
+      const name = hasOptions ? options.name ?? 'Error' : options;
+      this.#name = `${name}`;
+      this.#message = `${message}`;
+      const put = (key, value) =>
+        defineProperty(this, key, { __proto__: null, value, writable: true, configurable: true });
+      put('stack', new ErrorOf(message).stack);
+      if (hasOptions && 'cause' in options) put('cause', options.cause);
+    }
+
+    get name() {
+      return this.#name;
+    }
+
+    get message() {
+      return this.#message;
+    }
+
+    get code() {
+      return CODES[this.#name] ?? 0;
+    }
+
+    static view(value) {
+      return typeof value === 'object' && value !== null && #name in value
+        ? { __proto__: null, text: `DOMException [${value.#name}]: ${value.#message}` } : undefined;
+    }
+  }
+  const { view } = DOMException;
+  delete DOMException.view;
+  natives.views[natives.views.length] = view;
+  const { prototype } = DOMException;
+  setPrototypeOf(prototype, ErrorOf.prototype);
+  for (let i = 0; i < CONSTANTS.length; i++) {
+    const constant = { __proto__: null, value: i + 1, enumerable: true };
+    defineProperty(DOMException, CONSTANTS[i], constant);
+    defineProperty(prototype, CONSTANTS[i], constant);
+  }
+  defineProperty(prototype, Symbol.toStringTag, { value: 'DOMException', configurable: true });
+  return { DOMException };
+})

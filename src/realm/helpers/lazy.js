@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lazy - what scripts for Node and the web expect to find beside the language. A name is an
+ * accessor until it is used; then the script that makes it is evaluated, in the worker, so
+ * that a call without it pays nothing.
+ *
+ * What code has done to the built-ins before, it has done to what it gets here: the scripts
+ * have functions of C that only compute.
+ *
+ * Evaluates to a function of (natives, evaluate, must they be made global?); its value has
+ * load(name of a script), which returns what that makes, and what the C side calls.
+ */
+(function (natives, evaluate, isGlobal) {
+  'use strict';
+  const { defineProperty, deleteProperty, getOwnPropertyDescriptor } = Reflect;
+  const global = globalThis;
+
+  const SCRIPTS = {
+    __proto__: null,
+    exception: ['DOMException'],
+    events: ['Event', 'EventTarget', 'AbortController', 'AbortSignal'],
+    text: ['TextEncoder', 'TextDecoder', 'atob', 'btoa'],
+    clone: ['structuredClone'],
+    url: ['URL', 'URLSearchParams'],
+    small: ['queueMicrotask', 'performance', 'crypto'],
+    encodings: [],
+    none: [],
+  };
+  const made = { __proto__: null };
+  const functions = { __proto__: null }; /* of scripts that were evaluated in the template */
+  const getters = { __proto__: null };
+
+  /* What the console shows of an object that keeps all it has private. */
+  const views = natives.views = [];
+  natives.view = (value) => {
+    for (let i = 0; i < views.length; i++) {
+      const seen = views[i](value);
+      if (seen !== undefined) return seen;
+    }
+    return undefined;
+  };
+
+  function put(name, value) {
+    defineProperty(global, name, {
+      __proto__: null, value, writable: true, enumerable: false, configurable: true,
+    });
+  }
+
+  function load(script) {
+    if (made[script] !== undefined) return made[script];
+    const all = made[script] = (functions[script] ?? evaluate(script))(natives, load);
+    const names = SCRIPTS[script];
+    for (let i = 0; i < names.length; i++)
+      if (getOwnPropertyDescriptor(global, names[i])?.get === getters[names[i]] &&
+          getters[names[i]] !== undefined)
+        put(names[i], all[names[i]]);
+    return all;
+  }
+
+  function define(script, name) {
+    const { get, set } = getOwnPropertyDescriptor({
+      get [name]() {
+        return load(script)[name];
+      },
+      set [name](value) {
+        put(name, value);
+      },
+    }, name);
+    getters[name] = get;
+    defineProperty(global, name, { __proto__: null, get, set, enumerable: false, configurable: true });
+  }
+
+  /* name, or all of them if it is undefined. */
+  function restore(name) {
+    if (!isGlobal) return;
+    for (const script in SCRIPTS)
+      for (let i = 0; i < SCRIPTS[script].length; i++)
+        if (name === undefined || SCRIPTS[script][i] === name) define(script, SCRIPTS[script][i]);
+  }
+
+  /* From a call that has none; what a preload has put in its place stays. */
+  function withdraw() {
+    if (!isGlobal) return;
+    for (const script in SCRIPTS)
+      for (let i = 0; i < SCRIPTS[script].length; i++) {
+        const name = SCRIPTS[script][i], own = getOwnPropertyDescriptor(global, name);
+        if (own !== undefined && (own.get === undefined ? own.value === made[script]?.[name] : own.get === getters[name]))
+          deleteProperty(global, name);
+      }
+  }
+
+  /* To a function of the host under that name; false: it is none of ours, or was made. */
+  function giveWay(name) {
+    const own = getOwnPropertyDescriptor(global, name);
+    return own?.get !== undefined && own.get === getters[name] && deleteProperty(global, name);
+  }
+
+  /* In the template of many workers: what a first use runs is compiled. What it makes there
+   * is thrown away, and nothing else knows of it. */
+  function warm() {
+    const all = { __proto__: null };
+    const apart = { ...natives, views: [], refuse() {} };
+    function loadApart(script) {
+      functions[script] ??= evaluate(script);
+      all[script] ??= functions[script](apart, loadApart);
+      return all[script];
+    }
+    const { AbortController } = loadApart('events'), { URL } = loadApart('url');
+    const { TextEncoder, TextDecoder, atob, btoa } = loadApart('text');
+    const { performance } = loadApart('small');
+    loadApart('clone').structuredClone({ a: [1] });
+    new TextDecoder().decode(new TextEncoder().encode(atob(btoa('a'))));
+    new URL('https://a.example/b?c=d').searchParams.get('c');
+    const controller = new AbortController();
+    controller.signal.addEventListener('abort', () => {});
+    controller.abort();
+    performance.now();
+    if (!isGlobal) return;
+    define('none', 'none');
+    getOwnPropertyDescriptor(global, 'none').get();
+    deleteProperty(global, 'none');
+  }
+
+  restore(undefined);
+  return { load, restore, withdraw, giveWay, warm, isGlobal };
+})

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * icu - the functions of the engine's ICU. It has the number of its version in the name of
+ * each, and is not linked: they are looked up.
+ */
+#include "zones/zones.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int find(struct dl_phdr_info *info, size_t size, void *user)
+{
+    const char *name = strstr(info->dlpi_name, "libicuuc.so.");
+
+    (void)size;
+    if (name == NULL)
+        return 0;
+    *(int *)user = atoi(name + strlen("libicuuc.so."));
+    return 1;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+int gbx_icu_version(void)
+{
+    int version = 0;
+
+    (void)dl_iterate_phdr(find, &version);
+    return version;
+}
+
+void *gbx_icu_function(const char *name)
+{
+    char text[64];
+
+    (void)snprintf(text, sizeof text, "%s_%d", name, gbx_icu_version());
+    return dlsym(RTLD_DEFAULT, text);
+}

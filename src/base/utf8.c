@@ -133,7 +133,8 @@ static bool append_run(gbx_buf *buf, const uint8_t *data, size_t len)
 static bool append_escape(gbx_buf *buf, uint32_t c, gbx_escape how)
 {
     if ((how & GBX_ESCAPE_JSON) != GBX_ESCAPE_JSON)
-        return gbx_buf_printf(buf, "\\u{%x}", (unsigned)c);
+        return c == '\n' ? gbx_buf_puts(buf, "\\n")
+                         : gbx_buf_printf(buf, "\\u{%x}", (unsigned)c);
     if (c == '\r') /* in JSON it is white space alone */
         return gbx_buf_puts(buf, " ");
     if (c < 0x10000)

@@ -35,7 +35,7 @@ bool gbx_utf8_append_ends(gbx_buf *buf, const void *data, size_t len, size_t max
 /*
  * Append so that a terminal or a text log cannot be steered by it, and nothing in it is
  * hidden: C0, DEL, C1, bidi controls, line separators and what is not drawn become
- * \u{...}. Kept is what text is written with: one joiner (U+200C, U+200D) or selector of
+ * \u{...}, and a newline \n. Kept is what text is written with: one joiner (U+200C, U+200D) or selector of
  * an emoji's shape (U+FE0E, U+FE0F) after a character that can have one. Without room for
  * all, what has room is appended, in whole characters and escapes.
  */

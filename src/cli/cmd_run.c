@@ -16,6 +16,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <glovebox/preload.h>
 
@@ -250,24 +251,64 @@ static bool execute(run *r, gbx_call *call)
 
 /* ---- output ------------------------------------------------------------------- */
 
-/* `glovebox run report.js`, as with other commands: the name was refused as code. (It is
- * an argument: it ends in NUL.) */
+/* A path with the ending of a script, and nothing that code would have. */
+static bool is_file_name(const char *text)
+{
+    static const char *const endings[] = {".js", ".mjs", ".cjs", ".ts"};
+    const char *dot = strrchr(text, '.');
+
+    if (dot == NULL || dot == text ||
+        strcspn(text, " \t\n()[]{}<>;=`'\"") < strlen(text))
+        return false;
+    for (size_t i = 0; i < GBX_COUNTOF(endings); i++)
+        if (strcmp(dot, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+/* `glovebox run report.js`, as with other commands: the name was refused as code, or is not
+ * a name in it. (It is an argument: it ends in NUL.) */
 static void see_file(run *r)
 {
     const gbx_text *code = &r->input.code;
     struct stat st;
+    bool is_there, is_name;
     gbx_code why;
 
     if (r->result == NULL || r->args->file != NULL || code->len >= PATH_MAX)
         return;
     why = gbx_result_code(r->result);
-    if ((why != GBX_CODE_INVALID_CODE && why != GBX_CODE_SYNTAX) ||
-        stat(code->data, &st) != 0 || !S_ISREG(st.st_mode))
+    is_there = stat(code->data, &st) == 0 && S_ISREG(st.st_mode);
+    is_name = is_file_name(code->data);
+    if (why != GBX_CODE_INVALID_CODE && why != GBX_CODE_SYNTAX &&
+        (why != GBX_CODE_RUNTIME || !is_name))
+        return;
+    if (!is_there && !is_name)
         return;
     gbx_trouble_code(&r->trouble, why, NULL);
-    (void)gbx_fail(&r->trouble.err, GBX_E_DATA,
-                   "'%s' is a file: put --file before it, and what is in it is run",
-                   code->data);
+    (void)gbx_fail(&r->trouble.err, GBX_E_DATA, "%s'%s'%s",
+                   is_there ? "" : "there is no file ", code->data,
+                   is_there
+                       ? " is a file: put --file before it, and what is in it is run"
+                       : "; one that is there is run with --file before its name");
+}
+
+/* `echo '{"a":1}' | glovebox run '(d) => d.a'`: standard input is read only if it is asked
+ * for, and the code has found nothing. */
+static void see_pipe(const run *r)
+{
+    const gbx_run_args *args = r->args;
+    struct stat st;
+
+    if (r->result == NULL || gbx_result_code(r->result) != GBX_CODE_RUNTIME ||
+        strcmp(gbx_result_thrown_name(r->result), "TypeError") != 0 ||
+        args->data != NULL || args->params != NULL || args->datasets.count > 0 ||
+        uses_of_stdin(args) > 0 || fstat(STDIN_FILENO, &st) != 0 ||
+        (!S_ISFIFO(st.st_mode) && !(S_ISREG(st.st_mode) && st.st_size > 0)))
+        return;
+    (void)fputs(
+        "  note: nothing has read what is piped in: --data - makes it the input\n",
+        r->err.stream);
 }
 
 static int print(run *r)
@@ -278,9 +319,13 @@ static int print(run *r)
         r->input.data.data != NULL && !r->args->json &&
         gbx_text_check_json(&r->input.data, &r->trouble.err) != GBX_OK)
         gbx_trouble_code(&r->trouble, GBX_CODE_INVALID_DATA, r->input.data.name);
-    if (r->trouble.exit == 0)
-        return gbx_result_print(&r->out, &r->err, r->result, r->args->json,
-                                r->args->logs);
+    if (r->trouble.exit == 0) {
+        int status =
+            gbx_result_print(&r->out, &r->err, r->result, r->args->json, r->args->logs);
+
+        see_pipe(r);
+        return status;
+    }
     if (r->args->json)
         gbx_trouble_print_json(&r->out, &r->trouble);
     else
@@ -360,7 +405,7 @@ const gbx_command gbx_command_run = {
     .description =
         "Runs CODE in a process of its own that the kernel has sealed: no files, no\n"
         "network, no other process. The value goes to standard output as JSON; undefined\n"
-        "prints nothing. A failure goes to standard error with its position, and each\n"
+        "has none, and a note says so. A failure goes to standard error with its position, and each\n"
         "kind has an exit status of its own: see 'glovebox help exit-status'.\n"
         "Console lines are shown with --logs, and are in the result with --json.\n\n"
         "What the code may reach is what --policy and --allow list: nothing else exists.",

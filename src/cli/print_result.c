@@ -43,8 +43,10 @@ int gbx_result_print(const gbx_term *out, const gbx_term *err, gbx_result *resul
         const char *value = gbx_result_value(result, &len);
 
         gbx_term_json(out, value, len);
-        if (len > 0) /* undefined has no JSON, and prints nothing */
+        if (len > 0)
             (void)fputc('\n', out->stream);
+        else /* it has no JSON */
+            (void)fputs("  note: the function returned undefined\n", err->stream);
     } else {
         gbx_result_print_failure(err, result);
         if (!logs_shown)

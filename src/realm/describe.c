@@ -184,7 +184,7 @@ static bool has_more(gbx_realm *realm, JSObjectRef object)
 /* What was thrown is no error: show it as the console would. */
 static size_t show(gbx_realm *realm, JSValueRef value)
 {
-    JSValueRef args[] = {value, realm->inspect_options};
+    JSValueRef args[] = {value, realm->line_options};
     JSValueRef text;
 
     if (JSValueIsString(realm->ctx, value))

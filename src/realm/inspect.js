@@ -175,7 +175,7 @@
   function showError(ctx, error, keys) {
     const stack = find(error, 'stack');
     const head = headOf(error);
-    const at = typeof stack === 'string' ? frames(stack) : '';
+    const at = typeof stack === 'string' && !ctx.oneLine ? frames(stack) : '';
     let all = at === '' ? `[${head}]` : `${head}\n${at}`;
     if (ctx.indent > 0) {
       let moved = '';
@@ -514,7 +514,8 @@
   return function inspect(value, options) {
     const ctx = {
       __proto__: null, indent: 0, level: 0, open: [], circular: [], budget: BUDGET,
-      depth: options.depth ?? 2, hidden: options.hidden ?? false, compact: true,
+      depth: options.depth ?? 2, hidden: options.hidden ?? false, oneLine: options.oneLine ?? false,
+      compact: !options.oneLine,
       maxString: STRING,
     };
     try {

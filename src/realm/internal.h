@@ -151,7 +151,7 @@ struct gbx_realm {
     JSObjectRef is_identifier, parse;
     JSObjectRef async_function;
     JSObjectRef pending, inspect, inspect_options, errors;
-    JSObjectRef causes_options;
+    JSObjectRef line_options, causes_options;
     JSObjectRef answer, expose, withhold, forget, ask; /* of host.js */
     JSObjectRef restore, withdraw, warm_helpers;       /* of helpers/lazy.js */
     JSObjectRef preload_warm; /* what a preload has left to be run, or NULL */

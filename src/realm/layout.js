@@ -28,9 +28,13 @@
     return all;
   }
 
-  /* On one line if it is short and shallow, else one entry a line; long lists of short
-   * items in columns. */
+  /* On one line if it is short and shallow, or all is to be on one, else one entry a line;
+   * long lists of short items in columns. */
   function layOut(ctx, d, depth, value) {
+    if (ctx.oneLine) {
+      const base = d.base !== '' ? `${d.base} ` : '';
+      return `${base}${d.open} ${join(d.output, ', ')} ${d.close}`;
+    }
     const entries = d.output.length;
     let output = d.output;
     if (d.array && entries > 6) output = columns(ctx, output, value, d.cut);

@@ -112,6 +112,7 @@ static bool take_helpers(gbx_realm *realm, JSObjectRef helpers)
         {&realm->errors, "errors"},
         {&realm->top_this, "topThis"},
         {&realm->inspect_options, "inspectOptions"},
+        {&realm->line_options, "lineOptions"},
         {&realm->causes_options, "causesOptions"},
     };
 

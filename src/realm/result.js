@@ -357,7 +357,8 @@
     errors: { __proto__: null, TypeError, RangeError },
     topThis: Object.freeze({}),
     inspectOptions: { __proto__: null },
-    causesOptions: { __proto__: null, causes: true },
+    lineOptions: { __proto__: null, oneLine: true },
+    causesOptions: { __proto__: null, causes: true, oneLine: true },
     pending: () => ({ __proto__: null, value: undefined, status: 0 }),
   };
 })

@@ -56,7 +56,8 @@ want 0 '43' '' run 'd => d.reduce((s, r) => s + r.n, 0)' --data data.ndjson
 want 0 '\[7\]' '' run 'd => d' --data bom.json
 want 0 '3' '' run --file count.js --data data.json
 want 0 'null' '' run 'd => d'
-want 0 '' '' run '() => undefined'
+want 0 '' '  note: the function returned undefined' run '() => undefined'
+want 0 '{"ok":true,"exec*' '' run --json '() => undefined'
 want 0 '"é\\u0000"' '' run '() => "é\0"'
 want 0 '43' '' run '() => datasets.a.reduce((s, r) => s + r.n, 0)' --dataset a=data.ndjson
 want 0 '3' '' run 'd => d.length' --dataset only=data.json
@@ -145,6 +146,27 @@ count=$((count + 1))
 want 64 '' *'there is no code'* run
 want 15 '' "glovebox: INVALID_CODE: 'count.js' is a file: put --file before it, and what is in it is run" run count.js
 want 12 '' "glovebox: SYNTAX: './count.js' is a file: put --file before it, and what is in it is run" run ./count.js
+missing="there is no file 'no.js'; one that is there is run with --file before its name"
+want 15 '' "glovebox: INVALID_CODE: $missing" run no.js
+want 13 '' "glovebox: RUNTIME: $missing" run no.js --form script
+want 13 '' "glovebox: RUNTIME: ReferenceError*" run 'nofile.json.x' --form script
+
+# ---- code that lacks its input is told of standard input, which nobody read ----
+piped() { # pattern of stderr, words...
+    local err=$1 got_err
+    shift
+    got_err=$(printf '{"a":1}' | "$glovebox" run "$@" 2>&1 >out)
+    count=$((count + 1))
+    # shellcheck disable=SC2053
+    if [[ $got_err != $err ]]; then
+        printf 'not as wanted: piped into glovebox run %s\n  stderr %s\n  wanted %s\n' "$*" "$got_err" "$err"
+        failed=$((failed + 1))
+    fi
+}
+piped '*TypeError: null is not*note: nothing has read what is piped in: --data - makes it the input' 'd => d.a'
+piped '' 'd => d.a' --data -
+piped '' 'd => 1'
+piped '*RangeError: x at line 1, column 28*^' 'd => { throw new RangeError("x") }'
 want 64 '' *'more than one argument'* run a b
 want 64 '' *'give one of them'* run a --file b
 want 64 '' *"did you mean '--timeout'"* run a --timout 4
@@ -260,12 +282,12 @@ fi
 
 # ---- what is allowed is there, and nothing else is ----
 want 0 '\["object","object","undefined","undefined","undefined"\]' '' run '() => [typeof crypto, typeof env, typeof fetch, typeof console, typeof setTimeout]' --policy policy.json
-want 0 '\["undefined","undefined","undefined","object","function"\]' '' run '() => [typeof crypto, typeof env, typeof fetch, typeof console, typeof setTimeout]'
+want 0 '\["object","undefined","undefined","object","function"\]' '' run '() => [typeof crypto, typeof env, typeof fetch, typeof console, typeof setTimeout]'
 want 0 '\["object","undefined","undefined","object","function"\]' '' run '() => [typeof crypto, typeof env, typeof fetch, typeof console, typeof setTimeout]' --allow crypto
 want 0 '"function"' '' run '() => typeof setTimeout' --policy policy.json --allow timers
 want 0 '"token-in-the-environment b"' '' run '() => env.GBX_CLI_TOKEN + " " + env.A' --policy policy.json --allow env=GBX_CLI_TOKEN
 want 10 '' 'glovebox: TIMEOUT: *700 ms*' run '() => { for (;;) {} }' --policy policy.json
-want 15 '' "glovebox: INVALID_CODE: 'crypto' is off*--allow crypto*" run '() => crypto.randomUUID()'
+want 15 '' "glovebox: INVALID_CODE: 'crypto' is off*--allow crypto*" run '() => crypto.createHash("md5")'
 want 15 '' "glovebox: INVALID_CODE: 'fetch' is off*--allow fetch=HOST*" run '() => fetch("https://a.example")'
 want 15 '' "glovebox: INVALID_CODE: *'https://b.example'*" run '() => fetch("https://b.example")' --allow fetch=a.example
 printf '(d) => fetch("https://a.example/x") + fs.y + crypto.z' >uses.js

@@ -263,7 +263,7 @@ static void test_forgery__by_names_of_a_hijacked_worker(void **state)
                      sizeof table / sizeof table[0] + 1);
     assert_string_equal(audit_log_text(audit_log_get(lines, "host.refused", 0),
                                        "function"),
-                        "a\\u{a}{\"event\":\"call.ended\"}");
+                        "a\\n{\"event\":\"call.ended\"}");
     assert_string_equal(audit_log_text(audit_log_get(lines, "host.refused", 4),
                                        "function"),
                         "a\\u{1}b");

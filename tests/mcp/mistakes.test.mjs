@@ -440,7 +440,7 @@ for (const [tool, args, message] of [
   ['provision', { server: 'up', install: true }, "'install': there is server"],
   ['execute', { code: 'return 1', timeout: 5 }, "'timeout': did you mean 'timeout_ms'?"],
   ['execute', { code: 'return 1', args: 5 }, "'args': did you mean 'input'?"],
-  ['execute', { code: 'return 1', 'a\nb': 5 }, "'a\\u{a}b': there are code, input and timeout_ms"],
+  ['execute', { code: 'return 1', 'a\nb': 5 }, "'a\\nb': there are code, input and timeout_ms"],
 ]) {
   test(`an argument that there is not is refused: ${tool} ${JSON.stringify(args)}`, async () => {
     const result = await call(tool, args);

@@ -357,7 +357,7 @@ test('what a server says of itself and of its progress steers no terminal', asyn
   });
   const provided = async (server) => (await wire.call('provision', { server })).result.content[0].text;
 
-  assert.match(await provided('up'), /^up is ready: w\\u\{1b\}\[31m 1\\u\{202e\}\\u\{a\}2, /);
+  assert.match(await provided('up'), /^up is ready: w\\u\{1b\}\[31m 1\\u\{202e\}\\n2, /);
   assert.match(await provided('other'), /^other did not start: .*no\\u\{1b\}\[2J\\u\{9b\}$/);
   await wire.call('execute', { code: 'return servers.up.write({})' }, { progressToken: 7 });
   const { params } = await wire.hear((m) => m.method === 'notifications/progress' && /up.write: /.test(m.params.message));

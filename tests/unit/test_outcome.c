@@ -235,7 +235,7 @@ static void test_error__has_its_place_in_the_code(void **state)
     (void)state;
 
     assert_int_equal(gbx_result_code(r), GBX_CODE_RUNTIME);
-    assert_string_equal(gbx_result_error(r), "Error: x\\u{a}and\\u{1b} more");
+    assert_string_equal(gbx_result_error(r), "Error: x\\nand\\u{1b} more");
     assert_int_equal(gbx_result_location(r).line, 1);
     assert_int_equal(gbx_result_location(r).column, 7);
     assert_non_null(strstr(gbx_result_location(r).frame, "boom()"));

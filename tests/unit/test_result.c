@@ -159,7 +159,7 @@ static void test_failure__is_one_line_that_steers_no_terminal(void **state)
     assert_true(gbx_result_fail(r, GBX_CODE_RUNTIME,
                                 "a\nb\x1B[2J\xE2\x80\xAE\xF3\xA0\x80\x81", ""));
 
-    assert_string_equal(gbx_result_error(r), "a\\u{a}b\\u{1b}[2J\\u{202e}\\u{e0001}");
+    assert_string_equal(gbx_result_error(r), "a\\nb\\u{1b}[2J\\u{202e}\\u{e0001}");
     gbx_result_free(r);
 }
 

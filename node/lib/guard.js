@@ -48,7 +48,8 @@ function check(code, options) {
   const form = FORMS.indexOf(options.form ?? 'function');
   if (form < 0) throw wrong('form', `one of ${FORMS.join(', ')}`, options.form);
   const { codeBytes = 0 } = takeLimits(options.limits ?? {}, 'limits');
-  if (addon === undefined) throw new Error(problem);
+  if (addon === undefined)
+    return [form, [{ message: problem, line: 0, column: 0, code: 'UNAVAILABLE', rule: 'addon' }]];
   if (typeof code !== 'string')
     return [form, [{ message: 'the code must be a string', line: 0, column: 0, code: 'INVALID_CODE', rule: 'form' }]];
   try {

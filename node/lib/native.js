@@ -36,20 +36,25 @@ function find() {
   const asked = process.env.GLOVEBOX_ADDON;
   if (asked) return asked;
   const [built, prebuilt] = ['native', 'prebuilt'].map((folder) =>
-    join(here, '..', folder, `${process.platform}-${process.arch}`, 'glovebox.node'));
+    join(here, '..', folder, place, 'glovebox.node'));
   return existsSync(built) || !existsSync(prebuilt) ? built : prebuilt;
+}
+
+const place = `${process.platform}-${process.arch}`;
+
+/* Why there is none, and what to do. */
+function missing(path) {
+  if (process.platform !== 'linux')
+    return `code runs in processes that Linux seals, and this is ${place}: ` +
+      'run this on Linux, in a container or in a virtual machine';
+  return `the addon is not built for ${place}: there is no '${path}'. ` +
+    'In a project run `npm rebuild glovebox` (npm may first want ' +
+    '`npm install-scripts approve glovebox`), in the sources `make node`; for a bundle name it in $GLOVEBOX_ADDON';
 }
 
 function load() {
   const path = find();
-  if (!existsSync(path)) {
-    return {
-      problem:
-        `the addon is not built: there is no '${path}'. ` +
-        'In a project run `npm rebuild glovebox` (npm may first want ' +
-        '`npm install-scripts approve glovebox`), in the sources `make node`',
-    };
-  }
+  if (!existsSync(path)) return { problem: missing(path) };
   try {
     const worker = join(dirname(path), 'glovebox-worker');
     return {
@@ -58,7 +63,10 @@ function load() {
       workerPath: !process.env.GLOVEBOX_WORKER && existsSync(worker) ? worker : undefined,
     };
   } catch (error) {
-    return { problem: `the addon '${path}' cannot be loaded: ${error.message}` };
+    return {
+      problem: `the addon '${path}' cannot be loaded on ${place}: ${error.message}. ` +
+        'Build it anew: `npm rebuild glovebox`',
+    };
   }
 }
 

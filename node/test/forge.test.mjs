@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -358,5 +359,35 @@ describe('wrong use of a forge is a TypeError that names the argument', () => {
     await rejects(forge.execute({ code: 1 }), /^request\.code must be a string/);
     await rejects(forge.execute({ code: '', timeoutMs: 0 }), /^request\.timeoutMs/);
     await rejects(forge.execute({ code: '', timeout: 5 }), /^request\.timeout is not an option/);
+  });
+});
+
+const HELPERS = ['URL', 'structuredClone', 'TextDecoder', 'atob', 'queueMicrotask', 'AbortController', 'performance', 'crypto'];
+
+describe('the allowlist of a forge', () => {
+  it('is all there is: helpers that other code has are not in it', async () => {
+    const code = `const run = () => ${JSON.stringify(HELPERS)}.filter((name) => name in globalThis)`;
+    assert.deepEqual((await forge.execute({ code })).output, []);
+    assert.deepEqual((await forge.execute({ code, allowlist: ['crypto'] })).output, ['crypto']);
+    const { valid, violations } = forge.validateCode('const run = () => crypto.randomUUID()', []);
+    assert.equal(valid, false);
+    assert.match(violations[0], /'crypto' is not in the allowlist/);
+  });
+});
+
+describe('a package without its addon', () => {
+  it('says for which platform, and what to do, in every answer; nothing throws', () => {
+    const code = `
+      import { SandboxedToolForge, validateSandboxCode } from ${JSON.stringify(new URL('../lib/index.js', import.meta.url).href)};
+      const forge = new SandboxedToolForge({ fetchDomains: ['a.example'] });
+      const { success, code, error } = await forge.execute({ code: 'function run() {}' });
+      console.log(JSON.stringify([validateSandboxCode('() => 1'), forge.validateCode('function run() {}'), success, code, error]));
+      process.exit(0);`;
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code],
+      { encoding: 'utf8', env: { ...process.env, GLOVEBOX_ADDON: '/nowhere.node' } });
+    const [report, { valid, violations }, success, ended, error] = JSON.parse(stdout || JSON.stringify(stderr));
+    const words = new RegExp(`${process.platform}-${process.arch}.*npm rebuild glovebox`);
+    assert.deepEqual([report.ok, report.violations[0].code, valid, success, ended], [false, 'UNAVAILABLE', false, false, 'UNAVAILABLE']);
+    for (const text of [report.violation, violations[0], error]) assert.match(text, words);
   });
 });

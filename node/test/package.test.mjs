@@ -85,6 +85,12 @@ test('npm pack makes a package that installs into an empty project and works', {
         '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,esnext.disposable,dom', '--typeRoots', './none', name);
     }
     assert.match(run(installed, process.execPath, 'install.mjs'), /^$/, 'what is there is not built again');
+    // What a bundler makes of it is loaded, and says where the addon is missing.
+    writeFileSync(join(project, 'main.mjs'), BUNDLED);
+    for (const [format, file] of [['esm', 'out.mjs'], ['cjs', 'out.cjs']]) {
+      run(project, 'esbuild', 'main.mjs', '--bundle', '--platform=node', `--format=${format}`, '--log-level=error', `--outfile=${file}`);
+      assert.equal(run(project, process.execPath, file), '["UNAVAILABLE",true]\n');
+    }
   } finally {
     rmSync(place, { recursive: true, force: true });
   }

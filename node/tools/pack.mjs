@@ -46,7 +46,7 @@ function clean() {
   for (const folder of ['core', 'dist', 'prebuilt']) rmSync(join(here, folder), { recursive: true, force: true });
 }
 
-const esbuild = (...args) => execFileSync('esbuild', args, { cwd: here, stdio: ['ignore', 'ignore', 'inherit'] });
+const esbuild = (...args) => execFileSync('esbuild', args, { cwd: here, stdio: ['ignore', 'pipe', 'inherit'] });
 
 function copySources() {
   for (const path of SOURCES) copy(join(root, path), join(core, path));
@@ -60,16 +60,41 @@ function copySources() {
   ], { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-/** One copy of the code for both kinds of import: classes and state are the same. */
+const LICENCE = '// SPDX-License-Identifier: MIT\n';
+
+/**
+ * One copy of the code for both kinds of import: classes and state are the same. It is handed
+ * Node's modules, since a bundler of ES modules leaves it no require of its own.
+ */
 async function bundle() {
-  esbuild(
+  const code = esbuild(
     'lib/index.js', '--bundle', '--platform=node', '--format=cjs', '--target=node18', '--packages=external',
-    '--outfile=dist/glovebox.cjs', '--log-level=warning', '--define:import.meta.url=__url',
-    '--banner:js=// SPDX-License-Identifier: MIT\nconst __url = typeof __filename === "undefined" ? undefined : require("node:url").pathToFileURL(__filename).href;',
-  );
+    '--log-level=warning', '--define:import.meta.url=__url',
+  ).toString();
+  const modules = [...new Set([...code.matchAll(/require\("(node:[a-z_/]+)"\)/g)].map(([, name]) => name))];
+  mkdirSync(dist, { recursive: true });
+  writeFileSync(join(dist, 'core.cjs'), `${LICENCE}let made;
+module.exports = (require) => {
+  if (made !== undefined) return made;
+  const module = { exports: {} };
+  const __url = typeof __filename === 'undefined' ? undefined : require('node:url').pathToFileURL(__filename).href;
+${code}
+  made = module.exports;
+  return made;
+};
+`);
+  writeFileSync(join(dist, 'glovebox.cjs'),
+    `${LICENCE}module.exports = require('./core.cjs')((name) => require(name));\n`);
   const names = Object.keys(await import('../lib/index.js'));
-  writeFileSync(join(dist, 'glovebox.mjs'),
-    `// SPDX-License-Identifier: MIT\nimport packed from './glovebox.cjs';\n\nexport const {\n  ${names.join(',\n  ')},\n} = packed;\n`);
+  writeFileSync(join(dist, 'glovebox.mjs'), `${LICENCE}${modules.map((name, i) => `import m${i} from '${name}';\n`).join('')}
+import core from './core.cjs';
+
+const modules = { __proto__: null, ${modules.map((name, i) => `'${name}': m${i}`).join(', ')} };
+
+export const {
+  ${names.join(',\n  ')},
+} = core((name) => modules[name]);
+`);
   copy(join(root, 'src', 'mcp', 'code', 'servers.js'), join(dist, 'servers.box.js'));
   // The declarations once more, for who requires: a package is of one kind or of the other.
   copy(join(here, 'types'), join(dist, 'types'));

@@ -7,7 +7,8 @@ export interface SandboxViolation {
   line: number;
   /** In characters, from 1; 0: no position. */
   column: number;
-  code: 'INVALID_CODE' | 'SYNTAX';
+  /** UNAVAILABLE: nothing was checked, since the addon cannot be loaded here. */
+  code: 'INVALID_CODE' | 'SYNTAX' | 'UNAVAILABLE';
   /** 'require', 'eval', 'form', 'size', ... */
   rule: string;
   hint?: string;

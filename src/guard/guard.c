@@ -40,11 +40,42 @@ struct check {
     gbx_findings found;
 };
 
+static bool may_hold_nul(gbx_node_kind kind)
+{
+    return kind == GBX_NODE_STRING || kind == GBX_NODE_STRING_FRAGMENT ||
+           kind == GBX_NODE_REGEX || kind == GBX_NODE_COMMENT ||
+           kind == GBX_NODE_HTML_COMMENT;
+}
+
+/* A NUL is a character like any other within a literal or a comment, and a mistake anywhere
+ * else. The nodes stand in the order of the text. */
+static void find_stray_nul(struct check *c, const gbx_tree *t)
+{
+    const char *nul = NULL;
+    size_t from = 0;
+
+    for (uint32_t i = 0; i < t->count && nul == NULL; i++) {
+        size_t start = c->region.start + t->nodes[i].start;
+
+        if (!may_hold_nul((gbx_node_kind)t->nodes[i].kind) || start < from)
+            continue;
+        nul = memchr(c->text + from, 0, start - from);
+        from = c->region.start + t->nodes[i].end;
+    }
+    if (nul == NULL)
+        nul = memchr(c->text + from, 0, c->len - from);
+    if (nul != NULL)
+        gbx_findings_add(&c->found, GBX_CODE_INVALID_CODE, GBX_RULE_ENCODING,
+                         (size_t)(nul - c->text), "leave the character out",
+                         "the code has a NUL byte outside of a string");
+}
+
 static void look_at_tree(void *user)
 {
     struct check *c = user;
     const char *code = c->text + c->region.start;
     size_t len = c->region.end - c->region.start;
+    bool has_nul = memchr(c->text, 0, c->len) != NULL;
     gbx_tree tree;
 
     (void)gbx_tree_parse(&tree, code, len);
@@ -53,10 +84,16 @@ static void look_at_tree(void *user)
         return;
     c->is_parsed = !tree.has_error && (c->form == GBX_FORM_FUNCTION ||
                                        gbx_form_is_async_body(&tree, c->form));
+    if (has_nul) { /* the engine looks for itself */
+        c->is_parsed = false;
+        gbx_tree_flatten(&tree);
+        find_stray_nul(c, &tree);
+    }
     if (c->form == GBX_FORM_SCRIPT)
         c->last_expr = gbx_form_last_expression(&tree);
     if (gbx_words_occur(code, len)) {
-        gbx_tree_flatten(&tree);
+        if (tree.nodes == NULL)
+            gbx_tree_flatten(&tree);
         gbx_uses_find(&tree, c->region.start, c->form, c->world, &c->found);
     }
     if (c->wants_syntax && c->found.count == 0) {
@@ -70,7 +107,6 @@ static void look_at_tree(void *user)
 static bool is_text(struct check *c, size_t max_len)
 {
     size_t bad = 0;
-    const char *nul;
 
     if (c->len > max_len) {
         gbx_findings_add(&c->found, GBX_CODE_INVALID_CODE, GBX_RULE_SIZE, 0,
@@ -79,19 +115,10 @@ static bool is_text(struct check *c, size_t max_len)
                          max_len);
         return false;
     }
-    nul = c->len > 0 ? memchr(c->text, '\0', c->len) : NULL;
-    if (!gbx_utf8_valid((const uint8_t *)c->text, c->len, &bad)) {
-        if (nul == NULL || (size_t)(nul - c->text) > bad) {
-            gbx_findings_add(&c->found, GBX_CODE_INVALID_CODE, GBX_RULE_ENCODING, bad,
-                             "give the code as UTF-8 text", "the code is not UTF-8");
-            return false;
-        }
-    }
-    if (nul == NULL)
+    if (gbx_utf8_valid((const uint8_t *)c->text, c->len, &bad))
         return true;
-    gbx_findings_add(&c->found, GBX_CODE_INVALID_CODE, GBX_RULE_ENCODING,
-                     (size_t)(nul - c->text), "write the character as \\0 in a string",
-                     "the code has a NUL byte");
+    gbx_findings_add(&c->found, GBX_CODE_INVALID_CODE, GBX_RULE_ENCODING, bad,
+                     "give the code as UTF-8 text", "the code is not UTF-8");
     return false;
 }
 

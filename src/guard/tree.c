@@ -65,10 +65,21 @@ static const char *read_source(void *payload, uint32_t at, TSPoint point,
                                uint32_t *ret_len)
 {
     const struct source *s = payload;
+    const char *nul;
 
     (void)point;
     *ret_len = at < s->len ? (uint32_t)(s->len - at) : 0;
-    return *ret_len != 0 ? s->text + at : "";
+    if (*ret_len == 0)
+        return "";
+    /* To the parser a NUL ends what it is in: a string, a comment. A space does not. */
+    nul = memchr(s->text + at, 0, *ret_len);
+    if (nul == s->text + at) {
+        *ret_len = 1;
+        return " ";
+    }
+    if (nul != NULL)
+        *ret_len = (uint32_t)(nul - s->text) - at;
+    return s->text + at;
 }
 
 /* The first call sets the deadline: code too short to be called for costs no clock. */

@@ -41,6 +41,7 @@ printf '"\xff"' >latin.json
 printf '(d) => d.length\n' >count.js
 printf '() => "\xff"' >binary.js
 printf '\x00\x01\x02ELF' >nul.js
+printf '() => "a\x00b".length' >nul_in_text.js
 : >empty.js
 printf 'globalThis.twice = (x) => 2 * x;\n' >twice.js
 printf 'var four = twice(2);\n' >four.js
@@ -131,6 +132,7 @@ want 64 '' *"two preloads have the name 'twice.js'"* run 'd => d' --preload twic
 want 69 '' *"the runner 'memory' has no preloads"* run 'd => d' --preload twice.js --runner memory
 want 15 '' 'glovebox: INVALID_CODE: binary.js:1:8: this is not UTF-8: byte 0xff' run --file binary.js
 want 15 '' 'glovebox: INVALID_CODE: *' run --file nul.js
+want 0 3 '' run --file nul_in_text.js
 want 15 '' 'glovebox: INVALID_CODE: *' run --file empty.js
 want 11 '' "glovebox: MEMORY: 'large.json' is larger than 8388608 bytes"* run 'd => 1' --data large.json --memory 8
 if [ "$(id -u)" -ne 0 ]; then

@@ -85,13 +85,34 @@ static void test_guard_bounds__refuses_one_byte_more_than_the_limit(void **state
     free(code);
 }
 
-static void test_guard_bounds__refuses_a_nul_byte_where_it_stands(void **state)
-{
-    static const char code[] = "(d) =>\n  '\xC3\xA9\0'";
-    (void)state;
+#define CODE(text) text, sizeof(text) - 1
 
-    expect_rule(check(GBX_FORM_FUNCTION, code, sizeof code - 1, LIMIT), "encoding", 2,
-                5);
+static void test_guard_bounds__takes_a_nul_byte_in_what_is_text(void **state)
+{
+    static const struct {
+        const char *code;
+        size_t len;
+    } rows[] = {
+        {CODE("() => 'a\0b'")},          {CODE("() => `\0${ '\0' }\0`")},
+        {CODE("() => /\0/.test('')")},   {CODE("() => 1 /* \0 */")},
+        {CODE("// \0\n() => \"\\\0\"")}, {CODE("() => 1 // \0")},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_null(check(GBX_FORM_FUNCTION, rows[i].code, rows[i].len, LIMIT));
+}
+
+static void test_guard_bounds__refuses_a_nul_byte_elsewhere(void **state)
+{
+    (void)state;
+    expect_rule(check(GBX_FORM_FUNCTION, CODE("() => {\n  a\0 }"), LIMIT), "encoding",
+                2, 4);
+    expect_rule(check(GBX_FORM_FUNCTION, CODE("() => ev\0al('\0')"), LIMIT), "encoding",
+                1, 9);
+    expect_rule(check(GBX_FORM_FUNCTION, CODE("() => `${ \0 1 }`"), LIMIT), "encoding",
+                1, 11);
+    expect_rule(check(GBX_FORM_FUNCTION, CODE("() => 1 \0"), LIMIT), "encoding", 1, 9);
 }
 
 static void test_guard_bounds__refuses_what_is_not_utf8_where_it_stands(void **state)
@@ -426,7 +447,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_guard_bounds__accepts_code_of_exactly_the_limit),
         cmocka_unit_test(test_guard_bounds__refuses_one_byte_more_than_the_limit),
-        cmocka_unit_test(test_guard_bounds__refuses_a_nul_byte_where_it_stands),
+        cmocka_unit_test(test_guard_bounds__takes_a_nul_byte_in_what_is_text),
+        cmocka_unit_test(test_guard_bounds__refuses_a_nul_byte_elsewhere),
         cmocka_unit_test(test_guard_bounds__refuses_what_is_not_utf8_where_it_stands),
         cmocka_unit_test(test_guard_bounds__refuses_a_program_file),
         cmocka_unit_test(test_guard_bounds__takes_no_code_as_empty),

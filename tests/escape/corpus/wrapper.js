@@ -130,10 +130,9 @@ a) ; globalThis.evil = 1; (b
 (d) => 1 {{00}} ; evil()
 
 //// W024 NUL in a string
-//: why: as above: what follows counts
+//: why: legal there, and what follows counts
 //: bytes: on
 //: expect: VALUE
-//: guard: INVALID_CODE
 //: value: 3
 (d) => "a{{00}}b".length
 

@@ -137,15 +137,17 @@ static const char *nearest_set(const gbx_mcp_data *d, const char *name)
     return gbx_nearest(name, names, count);
 }
 
-/* The text of a string member, which ends in NUL. False, and refused, if it is none. */
+/* The text of a string member, which ends in NUL. False, and refused, if it is none. Code
+ * may have a NUL in it. */
 static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
 {
     gbx_view view = gbx_view_member(c->arguments, name);
+    bool is_code = strcmp(name, "code") == 0;
     bool is_taken = gbx_view_kind(view) == '"' && gbx_view_take_text(view, to);
     char error[128];
 
     if (is_taken && gbx_buf_append(to, "", 1) &&
-        strlen((const char *)to->data) + 1 == to->len) {
+        (is_code || strlen((const char *)to->data) + 1 == to->len)) {
         to->len--;
         return true;
     }
@@ -158,13 +160,11 @@ static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
                        "'%s' has half of a surrogate pair in it, which is no character",
                        name);
     else
-        (void)snprintf(error, sizeof error,
-                       "'%s' has more than %zu bytes, or a NUL in it", name,
-                       to->ceiling - 1);
+        (void)snprintf(error, sizeof error, "'%s' has more than %zu bytes%s", name,
+                       to->ceiling - 1, is_code ? "" : ", or a NUL in it");
     gbx_compute_refuse_call(c, "INVALID_ARGS", error,
-                            strcmp(name, "code") == 0
-                                ? "give the code as a string: (data) => result"
-                                : "give the name of a dataset, or leave it out");
+                            is_code ? "give the code as a string: (data) => result"
+                                    : "give the name of a dataset, or leave it out");
     return false;
 }
 

@@ -78,7 +78,7 @@ static void put_log_count(const reply *r, gbx_buf *to)
 static void say_value(const reply *r, gbx_buf *to)
 {
     if (r->value.total == 0) {
-        (void)gbx_buf_puts(to, "no value returned; ");
+        (void)gbx_buf_puts(to, "the function returned undefined; ");
         put_log_count(r, to);
         if (r->hint[0] != 0)
             (void)gbx_buf_printf(to, "\nhint: %s", r->hint);

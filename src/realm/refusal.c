@@ -15,6 +15,7 @@
  */
 #include "realm/refusal.h"
 
+#include "realm/blocks.h"
 #include "realm/realm.h"
 
 #include <errno.h>
@@ -33,6 +34,7 @@ extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *block);
 
 /* The engine's library must find these first: they are exported from the program. */
 #define EXPORTED __attribute__((visibility("default")))
@@ -82,10 +84,18 @@ EXPORTED void *realloc(void *ptr, size_t size)
     return noted(moved);
 }
 
+EXPORTED void free(void *ptr)
+{
+    if (!gbx_block_give(ptr))
+        __libc_free(ptr);
+}
+
 void *memalign(size_t alignment, size_t size);
 EXPORTED void *memalign(size_t alignment, size_t size)
 {
-    return noted(__libc_memalign(alignment, size));
+    if (alignment != GBX_BLOCK_BYTES || size != GBX_BLOCK_BYTES)
+        return noted(__libc_memalign(alignment, size));
+    return noted(gbx_block_take());
 }
 
 EXPORTED void *aligned_alloc(size_t alignment, size_t size)

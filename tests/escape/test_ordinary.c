@@ -19,9 +19,9 @@ static void test_case_gives_its_value(void **state)
     test_case interpreted = *c;
 
     interpreted.world = WORLD_JIT_OFF;
-    judge_calls(c, 0);
+    judge_calls(c, c->memories[0]);
     if (c->world == WORLD_STANDARD)
-        judge_calls(&interpreted, 0);
+        judge_calls(&interpreted, c->memories[0]);
     judge_after(c);
 }
 

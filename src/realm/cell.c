@@ -16,8 +16,7 @@
 #define FIRST_BYTE 16 /* after the cell's header and the pointer to its properties */
 #define LAST_BYTE  63
 
-/* A promise's cell: its flags, an integer as the engine boxes it, then its value. */
-#define PROMISE_FLAGS 16
+/* A promise's value is behind its flags. */
 #define PROMISE_VALUE 24
 
 _Static_assert(sizeof(JSValueRef) == 8, "cells are read on 64-bit machines only");
@@ -198,7 +197,7 @@ int gbx_cell_promise(const gbx_cells *cells, JSObjectRef promise, JSValueRef *re
 
     if (!cells->knows_promises)
         return -1;
-    memcpy(&flags, cell_of(promise) + PROMISE_FLAGS, sizeof flags);
+    memcpy(&flags, cell_of(promise) + GBX_PROMISE_FLAGS, sizeof flags);
     memcpy(ret_value, cell_of(promise) + PROMISE_VALUE, sizeof *ret_value);
     return (flags & 3) == 3 ? -1 : (int)(flags & 3);
 }

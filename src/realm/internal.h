@@ -63,6 +63,9 @@ typedef struct gbx_cells {
     uint8_t oom_bit;
 } gbx_cells;
 
+/* Where a promise's cell has its flags, an integer as the engine boxes it. */
+#define GBX_PROMISE_FLAGS 16
+
 /* Learn the layout from samples; false if the engine is not as expected. */
 bool gbx_cells_learn(JSGlobalContextRef ctx, gbx_cells *ret);
 gbx_kind gbx_cell_kind(const gbx_cells *cells, JSContextRef ctx, JSValueRef value);
@@ -71,6 +74,18 @@ int gbx_cell_promise(const gbx_cells *cells, JSObjectRef promise,
                      JSValueRef *ret_value);
 /* value is an error that the engine made for want of memory. */
 bool gbx_cell_is_oom(const gbx_cells *cells, JSContextRef ctx, JSValueRef value);
+
+/* ---- garbage.c ---------------------------------------------------------------- */
+
+/* See whether the engine asks us when to collect. */
+void gbx_garbage_try(gbx_realm *realm);
+
+/* ---- rejections.c: promises that the engine keeps to report ------------------- */
+
+/* Learn where the engine keeps them; what cannot be learned is not known. */
+void gbx_rejections_learn(gbx_realm *realm);
+/* Before a collection: keep none of those that are handled. */
+void gbx_rejections_let_go(gbx_realm *realm);
 
 /* ---- strings.c: where the engine keeps the characters of a string ----------- */
 

@@ -89,6 +89,10 @@ const char *gbx_realm_engine(void);
 /* True if the engine's own out-of-memory error can be told from a forged one. */
 bool gbx_realm_knows_oom(const gbx_realm *realm);
 
+/* True if garbage that the engine does not count is collected before it fills the memory
+ * limit. */
+bool gbx_realm_collects_garbage(void);
+
 /* ---- in the worker -------------------------------------------------------- */
 
 /* After the fork, before READY: one tiny evaluation that proves engine and seal. */
@@ -107,6 +111,9 @@ bool gbx_realm_rehearse_more(gbx_realm *realm);
 /* From this size on an input must be followed by a NUL in the same mapping: the engine
  * wants its text so, and a copy would cost as much memory as the text. */
 #define GBX_REALM_LARGE_INPUT GBX_KIB(64)
+
+/* The process may allocate so many bytes more: garbage is collected before it fills them. */
+void gbx_realm_limit_memory(uint64_t bytes);
 
 /* Run the call to its end: compile, call, drain jobs and timers, serialise. What call
  * points to is borrowed until return, what *ret points to is the realm's. */

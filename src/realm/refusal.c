@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refusal - the allocator's front door: know when the kernel has refused memory.
+ * refusal - the allocator's front door: know how much is in use, and when the kernel has
+ * refused memory.
  *
  * The program that links this file answers malloc and mmap for every library in it,
  * the engine's included. It must be linked into the executable itself: a shared
@@ -19,6 +20,7 @@
 #include "realm/realm.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -40,6 +42,7 @@ extern void __libc_free(void *block);
 #define EXPORTED __attribute__((visibility("default")))
 
 static struct {
+    size_t used; /* bytes of blocks and mappings that are not given back */
     bool refused;
     void (*notify)(void *user);
     void *user;
@@ -47,7 +50,9 @@ static struct {
 
 static void *noted(void *block)
 {
-    if (block == NULL && errno == ENOMEM)
+    if (block != NULL)
+        state.used += malloc_usable_size(block);
+    else if (errno == ENOMEM)
         gbx_refusal_note();
     return block;
 }
@@ -76,26 +81,43 @@ EXPORTED void *calloc(size_t nmemb, size_t size)
 
 EXPORTED void *realloc(void *ptr, size_t size)
 {
+    size_t before = malloc_usable_size(ptr);
     void *moved;
 
-    if (size == 0)
-        return __libc_realloc(ptr, size); /* NULL means freed, not refused */
-    moved = __libc_realloc(ptr, padded(size));
-    return noted(moved);
+    if (size == 0) {
+        free(ptr);
+        return NULL; /* freed, not refused */
+    }
+    moved = noted(__libc_realloc(ptr, padded(size)));
+    if (moved != NULL)
+        state.used -= before;
+    return moved;
 }
 
 EXPORTED void free(void *ptr)
 {
-    if (!gbx_block_give(ptr))
-        __libc_free(ptr);
+    if (ptr == NULL)
+        return;
+    if (gbx_block_give(ptr)) {
+        state.used -= GBX_BLOCK_BYTES;
+        return;
+    }
+    state.used -= malloc_usable_size(ptr);
+    __libc_free(ptr);
 }
 
 void *memalign(size_t alignment, size_t size);
 EXPORTED void *memalign(size_t alignment, size_t size)
 {
+    void *block;
+
     if (alignment != GBX_BLOCK_BYTES || size != GBX_BLOCK_BYTES)
         return noted(__libc_memalign(alignment, size));
-    return noted(gbx_block_take());
+    block = gbx_block_take();
+    if (block == NULL)
+        return noted(NULL);
+    state.used += GBX_BLOCK_BYTES;
+    return block;
 }
 
 EXPORTED void *aligned_alloc(size_t alignment, size_t size)
@@ -122,12 +144,28 @@ EXPORTED void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t o
 {
     long at = syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
 
-    if (at == -1 && errno == ENOMEM)
+    if (at != -1)
+        state.used += (flags & MAP_FIXED) != 0 ? 0 : len; /* it replaces another */
+    else if (errno == ENOMEM)
         gbx_refusal_note();
     return (void *)at; /* -1 is MAP_FAILED */
 }
 
+EXPORTED int munmap(void *addr, size_t len)
+{
+    long result = syscall(SYS_munmap, addr, len);
+
+    if (result == 0)
+        state.used -= len;
+    return (int)result;
+}
+
 /* ---- public to other modules -------------------------------------------- */
+
+size_t gbx_memory_used(void)
+{
+    return state.used;
+}
 
 void gbx_refusal_note(void)
 {

@@ -248,6 +248,16 @@ static void lower_memory(const session *s, uint64_t memory_bytes)
         end_for_memory(s); /* the call alone is larger than what it may have */
 }
 
+/* What the call may allocate beside its own message. */
+static uint64_t memory_left(const session *s, const gbx_msg_call *call, uint64_t taken)
+{
+    uint64_t most = s->sealed_memory_bytes;
+
+    if (call->memory_bytes != 0 && call->memory_bytes < most)
+        most = call->memory_bytes;
+    return most > taken ? most - taken : 0;
+}
+
 static void send_result(const session *s, const gbx_msg_result *result)
 {
     gbx_buf buf;
@@ -302,6 +312,7 @@ static void serve(gbx_realm *realm, session *s)
     if (!gbx_msg_get_call((gbx_span){body, header.body_len}, &call))
         leave(3);
     lower_memory(s, call.memory_bytes);
+    gbx_realm_limit_memory(memory_left(s, &call, header.body_len));
     s->realm = realm;
     gbx_realm_run(realm, &call, &host, &outcome);
     send_requests(s); /* those that nobody awaits */

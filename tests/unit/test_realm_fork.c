@@ -161,6 +161,7 @@ static void test_realm__names_its_engine(void **state)
 
     assert_memory_equal(gbx_realm_engine(), "JavaScriptCore 2.", 17);
     assert_true(gbx_realm_knows_oom(realm));
+    assert_true(gbx_realm_collects_garbage());
 }
 
 static void test_realm__has_one_thread_after_warming(void **state)

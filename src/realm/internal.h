@@ -402,6 +402,7 @@ void gbx_wallclock_release(void);
 /* ---- scripts, generated from the .js files ----------------------------------- */
 
 extern const char gbx_script_lockdown[];
+extern const char gbx_script_intl[];
 extern const char gbx_script_preload[];
 extern const char gbx_script_fetch[];
 extern const char gbx_script_lazy[];

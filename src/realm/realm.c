@@ -209,6 +209,8 @@ static const char *build(gbx_realm *realm, const gbx_realm_setup *setup)
                   : JSValueMakeNull(realm->ctx);
     args[1] = share_words(realm, &realm->seed);
     realm->seed[0] = 1; /* all zero is the one state that gives no numbers */
+    if (gbx_call_script(realm, gbx_script_intl, 0, NULL) == NULL)
+        return "the engine did not take the script of locales";
     finish = gbx_call_script(realm, gbx_script_lockdown, 2, args);
     if (finish == NULL)
         return "the engine did not take the lockdown";

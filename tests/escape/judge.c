@@ -207,7 +207,7 @@ static void check_answer(const test_case *c, const case_step *step,
 {
     /* The realm's own scripts, as they could show in stacks and frames. */
     static const char internals[] =
-        "lockdown.js inspect.js console.js result.js crypto.js";
+        "lockdown.js intl.js inspect.js console.js result.js crypto.js";
     gbx_json_fault fault;
     size_t len = 0;
     size_t value_len = 0;

@@ -93,6 +93,26 @@ static void test_memory__ends_what_needs_more_than_its_limit(void **state)
     check_alive(measured_engine);
 }
 
+static void test_memory__of_one_formatter_serves_a_loop(void **state)
+{
+    static const char *const codes[] = {
+        "() => { for (let i = 0; i < 5000; i++) new Date(i).toLocaleString('de') }",
+        "() => { for (let i = 0; i < 5000; i++) new Date(i).toLocaleDateString('de') }",
+        "() => { for (let i = 0; i < 5000; i++) new Date(i).toLocaleTimeString('de') }",
+        "() => { for (let i = 0; i < 20000; i++) i.toLocaleString('de') }",
+        "() => { for (let i = 0; i < 20000; i++) BigInt(i).toLocaleString('de') }",
+        "() => { for (let i = 0; i < 20000; i++) 'a'.localeCompare('b', 'de') }",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        gbx_result *result = measured_run(codes[i], NULL, GBX_CODE_VALUE);
+
+        assert_true(gbx_result_stats(result).peak_memory_bytes < 32 * MIB);
+        gbx_result_free(result);
+    }
+}
+
 static void test_memory__is_lowered_for_the_one_call(void **state)
 {
     static const char code[] = "() => new Uint8Array(60 * 1048576).fill(7).length";
@@ -305,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_timeout__ends_whatever_does_not_end),
         cmocka_unit_test(test_timeout__counts_processor_time_of_its_own),
         cmocka_unit_test(test_memory__ends_what_needs_more_than_its_limit),
+        cmocka_unit_test(test_memory__of_one_formatter_serves_a_loop),
         cmocka_unit_test(test_memory__is_lowered_for_the_one_call),
         cmocka_unit_test(test_memory__counts_the_input_too),
         cmocka_unit_test(test_syntax__says_where),

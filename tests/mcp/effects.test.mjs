@@ -18,7 +18,8 @@ let wire;
 before(async () => {
   const path = join(folder, 'mcp.json');
   writeFileSync(path, JSON.stringify({
-    mcpServers: { up: plain, cold: plain, slow: { ...plain, glovebox: { timeoutMs: 300 } } },
+    mcpServers: { up: plain, cold: plain, slow: { ...plain, glovebox: { timeoutMs: 300 } },
+      patient: { ...plain, glovebox: { timeoutMs: 2000 } } },
     glovebox: { rules: [{ action: 'allow' }], limits: { callsAtOnce: 5 } } }));
   wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
     GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder } });
@@ -114,5 +115,13 @@ test('a timeout and the end of a server have the same words, in code and in the 
     assert.ok(result.content[0].text.startsWith(said) && result.content[0].text.endsWith(`; ${DOUBT}`), result.content[0].text);
   }
   const read = await execute('await servers.slow.wait({ ms: 60000 })');
-  assert.equal(read.error.message, 'no answer after 300 ms');
+  assert.equal(read.error.message, "no answer after 300 ms (timeoutMs of the server's configuration; code gives a call more by opts.timeoutMs)");
+});
+
+test('progress of a tool extends the time of its call, but not for ever, and not what code has set', async () => {
+  assert.equal((await execute('return await servers.patient.wait({ steps: 6, ms: 500 })')).result, 'waited');
+  const endless = await execute('await servers.slow.wait({ steps: 1000, ms: 20 })');
+  assert.equal(endless.error.code, 'UPSTREAM_TIMEOUT');
+  const own = await execute("await servers.patient.call('wait', { steps: 1000, ms: 20 }, { timeoutMs: 400 })");
+  assert.equal(own.error.message, 'no answer after 400 ms (opts.timeoutMs)');
 });

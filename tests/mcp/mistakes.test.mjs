@@ -132,6 +132,26 @@ for (const [what, code, hint] of [
   });
 }
 
+test('numbers and objects that a model writes as texts are taken', async () => {
+  assert.equal((await call('execute', { code: 'return 42', timeout_ms: '5000' })).structuredContent.result, 42);
+  assert.match(textOf(await call('execute', { code: 'return 42', timeout_ms: 'soon' })), /'timeout_ms' is a number of milliseconds/);
+  const given = (args) => call('call', { server: 'up', tool: 'get_item', args }).then(textOf);
+  assert.equal(await given('{"id": 7}'), '{"tool":"get_item","args":{"id":7}}');
+  assert.equal(await given(null), '{"tool":"get_item","args":{}}');
+  for (const args of ['[1]', '{"id": ', '7', '']) assert.match(await given(args), /^INVALID_ARGS: give server, tool and args, an object$/);
+});
+
+test('a tool of another server that is called as one of ours is answered with how to call it', async () => {
+  await execute('await servers.up.wait({ ms: 0 })');
+  for (const name of ['get_item', 'up__get_item', 'mcp__up__get_item', 'up.get_item']) {
+    const { error } = await wire.call(name, { id: 1 });
+    assert.equal(error.code, -32602);
+    assert.equal(error.message, `there is no tool '${name}': call it by the tool 'call', with `
+      + `{"server": "up", "tool": "get_item", "args": {...}}, or in the code of 'execute'`);
+  }
+  assert.equal((await wire.call('excute', {})).error.message, "there is no tool 'excute': did you mean 'execute'?");
+});
+
 test('a value that has a promise in its text is said to lack an await', async () => {
   const said = /did you forget await\? \[object Promise\] in the value is a promise/;
   assert.match(textOf(await execute(`const item = servers.up.get_item();

@@ -16,10 +16,15 @@ tools.push({ name: 'change', inputSchema: schema });
 let changes = 0;
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
 
-async function run(name, args) {
+async function run(name, args, meta) {
   switch (name) {
     case 'list_items': return text(JSON.stringify({ items: [{ id: 1 }, { id: 2 }] }));
     case 'wait':
+      for (let i = 1; i <= (args.steps ?? 0); i++) {
+        await new Promise((resolve) => { setTimeout(resolve, args.ms); });
+        process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress',
+          params: { progressToken: meta.progressToken, progress: i } })}\n`);
+      }
       await new Promise((resolve) => { setTimeout(resolve, args.ms); });
       return text('waited');
     case 'change':
@@ -39,7 +44,7 @@ async function answer(method, params) {
       return { protocolVersion: '2025-11-25', capabilities: { tools: {} },
         serverInfo: { name: 'plain', version: '1' } };
     case 'tools/list': return { tools };
-    case 'tools/call': return run(params.name, params.arguments ?? {});
+    case 'tools/call': return run(params.name, params.arguments ?? {}, params._meta ?? {});
     default: return {};
   }
 }

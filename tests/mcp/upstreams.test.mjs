@@ -81,6 +81,9 @@ test('a client that marks its first line, or writes null for what it leaves out,
   other.sayLine(`\ufeff${JSON.stringify({ jsonrpc: '2.0', id: 'first', method: 'initialize', params })}\r`);
   assert.equal((await other.hear((m) => m.id === 'first')).result.protocolVersion, '2025-06-18');
   assert.deepEqual((await other.ask('ping', null, 'null')).result, {});
+  assert.equal((await other.ask('tools/list', { cursor: null, _meta: null })).result.tools.length, 4);
+  for (const more of [{ arguments: null }, { arguments: { query: null, server: null, detail: null } }, { arguments: {}, _meta: null }])
+    assert.equal((await other.ask('tools/call', { name: 'discover', ...more })).result.isError ?? false, false);
   for (const id of ['x'.repeat(257), `é"${'y'.repeat(100000)}`])
     assert.deepEqual((await other.ask('ping', {}, id)).result, {});
   await other.close();

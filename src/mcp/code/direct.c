@@ -230,12 +230,19 @@ static struct gbx_direct *read_direct(gbx_mcp_code *code, gbx_view arguments)
 {
     struct gbx_direct *d = calloc(1, sizeof *d);
     gbx_view args = gbx_view_member(arguments, "args");
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
     char tool[GBX_TOOL_NAME_MAX + 1];
 
+    gbx_buf_init_secret(&text, args.len);
     if (d == NULL)
         return NULL;
     d->code = code;
-    if (args.at == NULL)
+    /* Some models write the object as a text. */
+    if (gbx_view_kind(args) == '"' &&
+        (!gbx_view_take_text(args, &text) ||
+         !gbx_view_open((const char *)text.data, text.len, &args)))
+        args = (gbx_view){"\"\"", 2};
+    if (args.at == NULL || gbx_view_kind(args) == 'n')
         args = (gbx_view){"{}", 2};
     if (gbx_code_take_name(gbx_view_member(arguments, "server"), d->server,
                            sizeof d->server) &&

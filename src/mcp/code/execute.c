@@ -56,12 +56,20 @@ static bool refuse_others(gbx_mcp_code *code, gbx_mcp_request *request,
     return true;
 }
 
+/* "5000" is a number to some models: the digits of a text. */
+static gbx_view unquoted(gbx_view view)
+{
+    if (gbx_view_kind(view) == '"' && view.len > 2)
+        view = (gbx_view){view.at + 1, view.len - 2};
+    return view;
+}
+
 /* ---- public to other files of this folder --------------------------------- */
 
 void gbx_code_execute(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     gbx_mcp_code *code = user;
-    gbx_view timeout = gbx_view_member(arguments, "timeout_ms");
+    gbx_view timeout = unquoted(gbx_view_member(arguments, "timeout_ms"));
     uint32_t timeout_ms = code->settings->timeout_ms;
     bool has_timeout = timeout.at != NULL && gbx_view_kind(timeout) != 'n';
     gbx_buf text;

@@ -69,6 +69,9 @@ void gbx_code_no_tool(const gbx_mcp_code *code, const char *server, const char *
  * mcp__server__tool. Nothing if no server has it. */
 void gbx_code_put_call(const gbx_mcp_code *code, const char *word, gbx_buf *to);
 
+/* The same for a model that has called it as a tool of ours. user is the gbx_mcp_code. */
+void gbx_code_advise_call(void *user, const char *word, gbx_buf *to);
+
 /* ---- learning what tools there are (learn.c) ----------------------------------------- */
 
 /* failure: why the one server that was asked for has not told its tools, or NULL. It is

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* names - of servers, from the configuration; of tools, from what servers have told. */
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
 #include "guard/text.h"
@@ -265,6 +266,31 @@ void gbx_code_put_call(const gbx_mcp_code *code, const char *word, gbx_buf *to)
         free_names(&names);
     }
     (void)gbx_buf_puts(to, meant > 0 ? "?" : "");
+}
+
+void gbx_code_advise_call(void *user, const char *word, gbx_buf *to)
+{
+    const gbx_mcp_code *code = user;
+    size_t meant = 0;
+
+    for (size_t i = 0; i < gbx_upstreams_count(code->upstreams) && meant < MEANT_MAX;
+         i++) {
+        gbx_upstream_info info = gbx_upstreams_info(code->upstreams, i);
+        const char *tool = without_server(info.name, word);
+        struct names names;
+
+        read_names(info.tools, &names);
+        if (has_name(&names, tool) || (names.count == 0 && tool != word)) {
+            (void)gbx_buf_puts(to, meant++ == 0 ? "call it by the tool 'call', with "
+                                                : " or ");
+            (void)gbx_buf_printf(to, "{\"server\": \"%s\", \"tool\": ", info.name);
+            (void)gbx_json_append_safe(to, tool, strlen(tool));
+            (void)gbx_buf_puts(to, ", \"args\": {...}}");
+        }
+        free_names(&names);
+    }
+    if (meant > 0)
+        (void)gbx_buf_puts(to, ", or in the code of 'execute'");
 }
 
 void gbx_code_no_tool(const gbx_mcp_code *code, const char *server, const char *tool,

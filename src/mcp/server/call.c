@@ -3,6 +3,8 @@
  * whether it makes sense is the handler's to say, in words for a model. */
 #include "mcp/server/parts.h"
 
+#include "base/cleanup.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -27,10 +29,13 @@ static gbx_mcp_entry *named(gbx_mcp_request *request, gbx_mcp_list list,
     return entry;
 }
 
-/* False if there are arguments and they are no object; the request has failed then. */
+/* False if there are arguments and they are no object; the request has failed then. null is
+ * none. */
 static bool take_arguments(gbx_mcp_request *request, gbx_view *ret)
 {
     *ret = gbx_view_member(request->params, "arguments");
+    if (gbx_view_kind(*ret) == 'n')
+        *ret = (gbx_view){NULL, 0};
     if (ret->at == NULL || gbx_view_kind(*ret) == '{')
         return true;
     gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "arguments must be an object");
@@ -80,13 +85,22 @@ static gbx_mcp_entry *resource_of(const gbx_mcp_request *request,
 void gbx_mcp_fail_unknown(gbx_mcp_request *request, gbx_mcp_list list, const char *what,
                           const char *name)
 {
-    const char *nearest = gbx_mcp_registry_nearest(&request->server->lists[list], name);
-    char text[512];
+    const gbx_mcp_server *server = request->server;
+    const char *nearest = gbx_mcp_registry_nearest(&server->lists[list], name);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf advice;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
-    (void)snprintf(text, sizeof text, "there is no %s '%s'%s%s%s", what, name,
-                   nearest != NULL ? ": did you mean '" : "",
-                   nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
-    gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, text);
+    gbx_buf_init(&advice, GBX_KIB(4));
+    gbx_buf_init(&text, GBX_KIB(8));
+    if (list == GBX_MCP_TOOLS && server->advise != NULL)
+        server->advise(server->advise_user, name, &advice);
+    (void)gbx_buf_printf(&text, "there is no %s '%s'", what, name);
+    if (advice.len > 0)
+        (void)gbx_buf_printf(&text, ": %.*s", (int)advice.len, (char *)advice.data);
+    else if (nearest != NULL)
+        (void)gbx_buf_printf(&text, ": did you mean '%s'?", nearest);
+    gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
+                 gbx_buf_append(&text, "", 1) ? (char *)text.data : "there is none");
 }
 
 void gbx_mcp_on_call(gbx_mcp_request *request)

@@ -76,7 +76,7 @@ gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_session *session, gbx_view para
     gbx_view capabilities = gbx_view_member(meta, META "clientCapabilities");
     gbx_view level = gbx_view_member(meta, META "logLevel");
 
-    if (meta.at != NULL && gbx_view_kind(meta) != '{')
+    if (meta.at != NULL && gbx_view_kind(meta) != '{' && gbx_view_kind(meta) != 'n')
         return GBX_MCP_ERA_META;
     if (version.at == NULL) {
         *ret = session->era;

@@ -18,7 +18,7 @@ static bool read_cursor(const gbx_mcp_request *request, uint64_t *ret)
     gbx_view cursor = gbx_view_member(request->params, "cursor");
     char text[GBX_MCP_CURSOR_MAX];
 
-    if (cursor.at == NULL)
+    if (cursor.at == NULL || gbx_view_kind(cursor) == 'n')
         return true;
     return gbx_rpc_copy_text(cursor, text, sizeof text) &&
            gbx_mcp_cursor_read(request->method->list, text, ret);

@@ -142,6 +142,8 @@ struct gbx_mcp_server {
     bool is_impatient; /* with the holds that there are */
     uint32_t hold_ms;
     uint32_t beat_ms;
+    void (*advise)(void *user, const char *name, gbx_buf *to); /* or NULL */
+    void *advise_user;
     struct event *patience;
     gbx_mcp_request *requests;
     gbx_mcp_session *sessions;

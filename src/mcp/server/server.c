@@ -223,6 +223,15 @@ bool gbx_mcp_server_set_tool(gbx_mcp_server *server, const gbx_mcp_tool *tool)
     return put(server, GBX_MCP_TOOLS, &entry, tool->name, &shown);
 }
 
+void gbx_mcp_server_on_unknown_tool(gbx_mcp_server *server,
+                                    void (*advise)(void *user, const char *name,
+                                                   gbx_buf *to),
+                                    void *user)
+{
+    server->advise = advise;
+    server->advise_user = user;
+}
+
 void gbx_mcp_server_remove_tool(gbx_mcp_server *server, const char *name)
 {
     changed(server, GBX_MCP_TOOLS,

@@ -66,6 +66,13 @@ typedef struct gbx_mcp_tool {
 bool gbx_mcp_server_set_tool(gbx_mcp_server *server, const gbx_mcp_tool *tool);
 void gbx_mcp_server_remove_tool(gbx_mcp_server *server, const char *name);
 
+/* What is said of a tool that there is not: append how else it may be called, or nothing.
+ * name is hostile. NULL: nobody knows. */
+void gbx_mcp_server_on_unknown_tool(gbx_mcp_server *server,
+                                    void (*advise)(void *user, const char *name,
+                                                   gbx_buf *to),
+                                    void *user);
+
 /*
  * While held, lists of tools, resources and prompts wait, and reads of resources that are
  * pending: what a server offers is not known before its data is loaded. Nothing else does.

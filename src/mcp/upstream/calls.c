@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,8 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
     gbx_upstream_call *call = arg;
     gbx_server *server = call->server;
     gbx_session *session = call->session;
-    char message[128];
+    int64_t ms = (gbx_clock_now_ns() - call->armed_ns) / GBX_NS_PER_MS;
+    char message[200];
     gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_TIMEOUT,
                                 .message = message,
                                 .was_not_begun = !call->was_sent,
@@ -67,9 +69,12 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    (void)snprintf(message, sizeof message, "%s %u ms",
+    (void)snprintf(message, sizeof message, "%s %" PRIi64 " ms%s",
                    call->was_sent ? "no answer after" : "it could not be sent within",
-                   timeout_of(call));
+                   call->was_extended ? ms : (int64_t)timeout_of(call),
+                   call->timeout_ms != 0 ? " (opts.timeoutMs)"
+                                         : " (timeoutMs of the server's configuration; "
+                                           "code gives a call more by opts.timeoutMs)");
     if (session != NULL)
         gbx_session_drop_call(session, call->id, "the call has taken too long");
     gbx_call_unlink(call);
@@ -104,11 +109,30 @@ static void on_answer(void *user, const gbx_upstream_reply *reply)
     gbx_call_end(call, &told);
 }
 
+/* The time of a tool that says that it goes on begins anew, but not for ever. Code that has
+ * set it itself means it. */
+static void extend(gbx_upstream_call *call)
+{
+    int64_t ms = timeout_of(call);
+    int64_t end_ns = call->armed_ns + GBX_UPSTREAM_PROGRESS_TIMES * ms * GBX_NS_PER_MS;
+    int64_t left_ms = (end_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
+    struct timeval after;
+
+    if (call->timer == NULL || call->timeout_ms != 0 || left_ms <= 0)
+        return;
+    left_ms = left_ms < ms ? left_ms : ms;
+    after = (struct timeval){left_ms / 1000, (suseconds_t)(left_ms % 1000) * 1000};
+    call->was_extended = true;
+    (void)event_add(call->timer, &after);
+}
+
 static void on_progress(void *user, const char *message, size_t len)
 {
     gbx_upstream_call *call = user;
 
-    call->progress(call->user, message, len);
+    extend(call);
+    if (call->progress != NULL)
+        call->progress(call->user, message, len);
 }
 
 /* ---- the rest of upstream ------------------------------------------------- */
@@ -159,6 +183,7 @@ void gbx_call_arm(gbx_upstream_call *call)
 
     if (call->timer != NULL || call->tool == NULL)
         return;
+    call->armed_ns = gbx_clock_now_ns();
     call->timer = evtimer_new(base, on_timeout, call);
     if (call->timer != NULL)
         (void)event_add(call->timer, &after);
@@ -173,7 +198,7 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
         .meta = call->meta,
         .is_again = call->was_retried,
         .user = call,
-        .progress = call->progress != NULL ? on_progress : NULL,
+        .progress = on_progress,
         .answer = on_answer,
     };
 

@@ -34,6 +34,8 @@ struct gbx_upstream_call {
     char *meta;
     uint32_t timeout_ms;
     gbx_upstream_trust trust;
+    int64_t armed_ns; /* its time began */
+    bool was_extended;
     int64_t since_ns; /* it waits */
     bool was_retried;
     bool was_sent; /* and is not known to have come to nothing */

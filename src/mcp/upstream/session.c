@@ -37,7 +37,7 @@ static void on_start_timeout(evutil_socket_t fd, short what, void *arg)
         gbx_session_lose(s, s->misframed);
         return;
     }
-    (void)snprintf(why, sizeof why, "it was not ready after %" PRIu32 " ms",
+    (void)snprintf(why, sizeof why, "it was not ready after %" PRIu32 " ms (startMs)",
                    s->options.start_ms);
     s->link->ops->add_words(s->link, why, sizeof why);
     gbx_session_add_stray(s, why, sizeof why);

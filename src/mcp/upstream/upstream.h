@@ -19,6 +19,9 @@
 /* Of a server for whom nothing else is configured. */
 #define GBX_UPSTREAM_TIMEOUT_MS 60000
 
+/* A tool that tells its progress has so many times its time in all. */
+#define GBX_UPSTREAM_PROGRESS_TIMES 10
+
 /* "2 left out: 1 with no name, 1 there twice", and all other reasons. */
 #define GBX_TOOLS_DROPPED_SIZE 512
 
@@ -101,7 +104,7 @@ typedef struct gbx_upstream_request {
     const char *tool;
     const char *args; /* JSON object; copied */
     size_t args_len;
-    uint32_t timeout_ms; /* 0: the server's */
+    uint32_t timeout_ms; /* 0: the server's, which progress of the tool extends */
     const char *meta;    /* JSON members for _meta without braces, or NULL; copied */
     /* It is sent to a process that says so, in a list that is not known to be stale. */
     gbx_upstream_trust trust;

@@ -205,8 +205,10 @@ static void test_http__headers_of_the_configuration_are_sent(void **state)
     servers_add_address(s, "sdk", GBX_MCP_HTTP, "modern-http sesame")->headers =
         &header;
     s->list[0].header_count = 1;
+    freed_watch("Bearer ses", "ame"); /* it may be a secret */
     servers_start(s);
     expect_service(s, MODERN);
+    assert_false(freed_was_seen());
 }
 
 static void test_http__refusal_decides_no_era(void **state)

@@ -34,7 +34,7 @@ const LINES = [
 const engine = new SandboxEngine({ memoryLimit: CAP, timeout: 10000 });
 after(() => engine.close());
 
-const resident = () => boxes().reduce((sum, { pid }) => {
+const resident = (processes) => processes.reduce((sum, { pid }) => {
   try {
     return sum + Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) / 1024;
   } catch {
@@ -65,10 +65,11 @@ for (const [name, code, expected] of LINES) {
 test(`no bomb adds more than its ${CAP} MB and 48`, async () => {
   for (const [name, code, expected] of LINES) {
     if (!expected.includes('MEMORY')) continue;
-    await atRest(); // or the workers that fill its pool would count as the line's
-    const before = resident();
+    await atRest();
+    const processes = boxes(); // without those that fill the pool meanwhile
+    const before = resident(processes);
     let peak = before;
-    const watch = setInterval(() => { peak = Math.max(peak, resident()); }, 5);
+    const watch = setInterval(() => { peak = Math.max(peak, resident(processes)); }, 5);
     const result = await engine.run({ code, input: null, limits: { timeoutMs: 2000 } });
     clearInterval(watch);
     assert.equal(result.ok, false);

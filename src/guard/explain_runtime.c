@@ -121,7 +121,7 @@ static const struct {
      NO_PAGE},
     {"string number boolean any unknown never Record Partial Pick Readonly", NO_TYPES},
     {"None True False print len elif self range str int dict", NO_PYTHON},
-    {"_ $ lodash jQuery moment dayjs R d3 Papa math", NO_LIBRARY},
+    {"_ $ lodash jQuery moment dayjs DateTime luxon zod R d3 Papa math", NO_LIBRARY},
     {"setTimeout setInterval clearTimeout clearInterval sleep",
      "timers are switched off for this call: compute the value at once"},
     {"queueMicrotask", "use Promise.resolve().then(...)"},

@@ -403,6 +403,7 @@ static void test_guard_explain__knows_names(void **state)
         {"(d) => f<number>(d)", 1, 16, NONE "number", 1, 10, "TypeScript"},
         {"(d) => None", 1, 12, NONE "None", 1, 8, "Python"},
         {"(d) => _.map(d)", 1, 9, NONE "_", 1, 8, "no library"},
+        {"() => DateTime.now()", 1, 15, NONE "DateTime", 1, 7, "no library"},
         {"(d) => setTimeout(d)", 1, 18, NONE "setTimeout", 1, 8, "timers"},
         {"() => data.length", 1, 11, NONE "data", 1, 7, "parameter"},
         {"(d) => { y = 1 }", 1, 13, NONE "y", 1, 10, "let or const"},

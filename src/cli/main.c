@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/nearest.h"
 #include "cli/failure.h"
+#include "policy/json_reader.h"
 
 #include <signal.h>
 #include <string.h>
@@ -185,6 +186,7 @@ int main(int argc, char **argv)
     /* A console line or a code frame is one write, not one a word. */
     (void)setvbuf(stderr, NULL, _IOLBF, 0);
     outlive_full_files();
+    gbx_json_wipe_freed();
     if (argc < 2) {
         gbx_cli_print_help(stderr);
         return gbx_status_exit(GBX_E_USAGE);

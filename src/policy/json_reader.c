@@ -12,8 +12,10 @@
 #include "policy/refuse.h"
 
 #include <assert.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KEYS_MAX 24 /* of one table */
@@ -112,7 +114,19 @@ static gbx_status refuse_text(gbx_json_reader *r, const json_error_t *e)
     return gbx_fail_at(r->err, GBX_E_POLICY, line, column, "%s", message);
 }
 
+static void wipe_and_free(void *data)
+{
+    if (data != NULL)
+        explicit_bzero(data, malloc_usable_size(data));
+    free(data);
+}
+
 /* ---- public to other modules -------------------------------------------- */
+
+void gbx_json_wipe_freed(void)
+{
+    json_set_alloc_funcs(malloc, wipe_and_free);
+}
 
 gbx_status gbx_json_decode(gbx_json_reader *r, const char *what, size_t bytes_max,
                            size_t depth_max, json_t **ret)

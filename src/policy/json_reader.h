@@ -47,6 +47,10 @@ typedef struct gbx_json_key {
      .size = sizeof(((type *)NULL)->field), .min = (least), .max = (most)}
 /* clang-format on */
 
+/* From now on the library of JSON wipes what it frees: its values and the text of its reader
+ * may be secrets. It is for the start of a program, which has one such library. */
+void gbx_json_wipe_freed(void);
+
 /* r->text as values, no member twice; json_decref() it. what names the text where it is
  * too large. Where it is read deeper than GBX_POLICY_DEPTH, nothing may be refused. */
 gbx_status gbx_json_decode(gbx_json_reader *r, const char *what, size_t bytes_max,

@@ -4,6 +4,7 @@
 #include "named_server.h"
 
 #include "base/cleanup.h"
+#include "fetch/flight.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +19,10 @@
 static const dns_name names[] = {{"mine.test", "127.0.0.1"},
                                  {"other.test", "127.0.0.1"}};
 
+static const server_reply replies[] = {
+    {.path = "/shown",
+     .bytes = "HTTP/1.1 200 OK\r\nX-Key: " VALUE "\r\nContent-Length: 0\r\n\r\n"}};
+
 typedef struct fixture {
     named_server net;
     gbx_site site;
@@ -27,11 +32,13 @@ typedef struct fixture {
 
 static int set_up(void **state)
 {
+    static const server_options options = {.replies = replies,
+                                           .reply_count = GBX_COUNTOF(replies)};
     fixture *f = calloc(1, sizeof *f);
 
     if (f == NULL)
         return -1;
-    named_server_open(&f->net, names, GBX_COUNTOF(names), NULL);
+    named_server_open(&f->net, names, GBX_COUNTOF(names), &options);
     f->site = f->net.world.sites[0];
     f->secrets[0] = (gbx_secret){.name = "TOKEN",
                                  .value = VALUE,
@@ -76,15 +83,40 @@ static void test_secret__is_filled_in_for_its_site(void **state)
     assert_non_null(strstr((char *)r->body, "\r\nX-Key: Bearer " VALUE ".\r\n"));
 }
 
-static void test_secret__is_wiped_before_its_memory_is_freed(void **state)
+static void (*free_list)(struct curl_slist *list);
+static bool list_had_it;
+
+static void look_through_list(struct curl_slist *list)
 {
-    fixture *f = *state;
+    for (struct curl_slist *at = list; at != NULL; at = at->next)
+        list_had_it |= strstr(at->data, VALUE) != NULL;
+    free_list(list);
+}
+
+static const fetch_result *expect_wiped(fixture *f, const char *path)
+{
+    gbx_libcurl *lib = &f->net.world.fetcher->lib;
     const fetch_result *r;
 
+    free_list = lib->curl_slist_free_all;
+    lib->curl_slist_free_all = look_through_list;
+    list_had_it = false;
     freed_watch(VALUE, "");
-    r = ask(f, "mine.test", "/to/302/%2fecho", "Bearer {{secret:TOKEN}}.");
+    r = ask(f, "mine.test", path, "Bearer {{secret:TOKEN}}.");
     assert_false(freed_was_seen());
-    assert_non_null(strstr((char *)r->body, VALUE));
+    assert_false(list_had_it);
+    return r;
+}
+
+static void test_secret__is_wiped_before_its_memory_is_freed(void **state)
+{
+    assert_non_null(
+        strstr((char *)expect_wiped(*state, "/to/302/%2fecho")->body, VALUE));
+}
+
+static void test_secret__is_wiped_that_comes_back_in_a_head(void **state)
+{
+    assert_non_null(strstr(expect_wiped(*state, "/shown")->json, VALUE));
 }
 
 static void test_secret__is_not_for_another_site(void **state)
@@ -162,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_secret__is_filled_in_for_its_site),
         T(test_secret__is_wiped_before_its_memory_is_freed),
+        T(test_secret__is_wiped_that_comes_back_in_a_head),
         T(test_secret__is_not_for_another_site),
         T(test_secret__that_is_unknown_is_refused),
         T(test_secret__with_a_line_break_is_no_header),

@@ -117,7 +117,7 @@ tool('id-as-text', (id) => write({ id: `${id}`, result: text('taken') }));
 const raw = (id, result) => process.stdout.write(`{"jsonrpc": "2.0", "id": ${id}, "result": ${result}}\n`);
 const latin = (message) => process.stdout.write(
   Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`, 'latin1'));
-tool('latin', (id) => latin({ id, result: text('café') }));
+tool('latin', (id, { message = '' }) => latin({ id, result: text(`café${message}`) }));
 tool('latin-long', (id) => {
   const much = 'é'.repeat(100000);
   latin({ method: 'notifications/message', params: { data: much } });

@@ -22,6 +22,7 @@ gbx_unit_test(mcp_upstream_odd gbx_servers)
 gbx_unit_test(mcp_upstream_clean gbx_mcp_upstream)
 gbx_unit_test(mcp_upstream_parts gbx_mcp_upstream)
 gbx_unit_test(mcp_sse gbx_mcp_upstream)
+gbx_host_test(wiped gbx_mcp_config gbx_mcp_upstream gbx_freed)
 gbx_unit_test(mcp_upstream_hostile gbx_servers gbx_hostile_net)
 
 # Servers of others, from npm (tests/mcp/package.json).

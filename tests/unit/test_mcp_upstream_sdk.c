@@ -276,7 +276,7 @@ static void test_http__nobody_there_is_said_so(void **state)
 /* ---- secrets -------------------------------------------------------------- */
 
 /* A message of that length which ends in a secret, there and back. */
-static void echo_secret(servers *s, const char *name, size_t len)
+static void echo_secret(servers *s, const char *name, const char *tool, size_t len)
 {
     size_t size = len + 64;
     char *args = malloc(size);
@@ -288,7 +288,7 @@ static void echo_secret(servers *s, const char *name, size_t len)
     (void)snprintf(args + 12 + len, size - 12 - len, "%s%s\"}", "fr33d-secret",
                    "-of-the-test");
     freed_watch("fr33d-secret", "-of-the-test");
-    servers_call(s, name, "echo", args, &a);
+    servers_call(s, name, tool, args, &a);
     if (freed_was_seen())
         fail_msg("%s, %zu bytes: a secret was freed", name, len);
     assert_int_equal(a.fault, GBX_UPSTREAM_OK);
@@ -314,11 +314,13 @@ static void test_secret__is_wiped_before_its_memory_is_freed(void **state)
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++)
         (void)servers_add_address(s, rows[i].name, rows[i].transport, rows[i].words);
     (void)servers_add(s, "stdio", "sdk-servers.mjs", "modern-stdio");
+    (void)servers_add_bad(s, "bad", "");
     servers_start(s);
     for (size_t len = 1; len < 100000; len *= 17) {
         for (size_t i = 0; i < GBX_COUNTOF(rows); i++)
-            echo_secret(s, rows[i].name, len);
-        echo_secret(s, "stdio", len);
+            echo_secret(s, rows[i].name, "echo", len);
+        echo_secret(s, "stdio", "echo", len);
+        echo_secret(s, "bad", "latin", len); /* bytes that are no characters */
     }
 }
 

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* What may hold a secret is wiped before its memory is freed: each owner of such a text. */
+#include "freed.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "broker/hostcall.h"
+#include "fetch/response.h"
+#include "mcp/config/config.h"
+#include "mcp/upstream/http_headers.h"
+#include "mcp/upstream/link_http.h"
+#include "policy/json_reader.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+/* In two halves, so that this program's own text is no find. */
+#define HEAD   "wip3d-secret"
+#define TAIL   "-of-the-test"
+#define SECRET HEAD TAIL
+
+/* What stands behind it makes a buffer grow. */
+#define X64  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+#define LONG X64 X64 X64 X64 X64 X64 X64 X64
+
+static void begin(void)
+{
+    freed_watch(HEAD, TAIL);
+}
+
+static void end(const char *what)
+{
+    if (freed_was_seen())
+        fail_msg("%s: a secret was freed", what);
+}
+
+static void test_wiped__configuration(void **state)
+{
+    static const char text[] =
+        "{\"mcpServers\":{\"a\":{\"command\":\"/bin/true\",\"args\":[\"--key=" SECRET
+        "\"],\"env\":{\"KEY\":\"" SECRET LONG "\"}},"
+        "\"b\":{\"url\":\"http://127.0.0.1:9/mcp\",\"headers\":{"
+        "\"Authorization\":\"Bearer " SECRET "\",\"Mcp-Session-Id\":\"" SECRET "\"}}}}";
+    gbx_mcp_config *config = NULL;
+    (void)state;
+
+    begin();
+    assert_int_equal(gbx_mcp_config_parse(text, strlen(text), "/tmp/mcp.json",
+                                          GBX_TRUST_OWN, &config, NULL),
+                     GBX_OK);
+    end("while it is read");
+    begin();
+    gbx_mcp_config_free(config);
+    end("when it is freed");
+}
+
+static void test_wiped__message_that_waits(void **state)
+{
+    static const char text[] = "{\"text\":\"" SECRET "\"}\n";
+    const gbx_link_message message = {.text = text, .len = strlen(text), .id = 1};
+    gbx_http link = {0};
+    (void)state;
+
+    assert_true(gbx_http_later(&link, &message));
+    begin();
+    gbx_http_drop_later(&link, 0);
+    end("a message that waits");
+}
+
+static void test_wiped__reply_of_the_host(void **state)
+{
+    const gbx_msg_answer answer = {
+        .json = {(const uint8_t *)SECRET, sizeof SECRET - 1}};
+    gbx_reply *copy = gbx_reply_copy(&answer);
+    (void)state;
+
+    assert_non_null(copy);
+    begin();
+    gbx_reply_wipe(copy);
+    end("a reply");
+}
+
+static void test_wiped__head_of_an_answer(void **state)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json = {0};
+    gbx_response response;
+    gbx_fault fault = {0};
+    (void)state;
+
+    gbx_buf_init_secret(&json, GBX_KIB(64));
+    gbx_response_init(&response, 100);
+    begin();
+    assert_true(
+        gbx_response_add_header(&response, "a", 1, SECRET, strlen(SECRET), &fault));
+    assert_true(gbx_response_write(&response, "http://a/", false, &json));
+    gbx_response_cleanup(&response);
+    end("a head");
+}
+
+static bool list_had_it;
+
+static void look_through_list(struct curl_slist *list)
+{
+    for (; list != NULL; list = list->next)
+        list_had_it |= strstr(list->data, SECRET) != NULL;
+}
+
+static void test_wiped__headers_of_a_request(void **state)
+{
+    gbx_libcurl lib = {0};
+    gbx_http_headers headers = {.lib = &lib};
+    (void)state;
+
+    assert_int_equal(gbx_libcurl_load(&lib, NULL), GBX_OK);
+    begin();
+    gbx_http_header_add_value(&headers, "A", "Bearer " SECRET,
+                              strlen("Bearer " SECRET));
+    gbx_http_header_add_value(&headers, "B", "\xff" SECRET, 1 + strlen(SECRET));
+    end("while they are written");
+    assert_false(headers.failed);
+    assert_non_null(strstr(headers.list->data, SECRET));
+    lib.curl_slist_free_all = look_through_list;
+    list_had_it = false;
+    gbx_http_headers_cleanup(&headers);
+    assert_false(list_had_it);
+    gbx_libcurl_unload(&lib);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    /* This program frees the library's blocks then, and they are looked through. */
+    json_set_alloc_funcs(malloc, free);
+    gbx_json_wipe_freed(); /* as the command does */
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wiped__configuration),
+        cmocka_unit_test(test_wiped__message_that_waits),
+        cmocka_unit_test(test_wiped__reply_of_the_host),
+        cmocka_unit_test(test_wiped__head_of_an_answer),
+        cmocka_unit_test(test_wiped__headers_of_a_request),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}

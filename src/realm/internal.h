@@ -77,8 +77,8 @@ bool gbx_cell_is_oom(const gbx_cells *cells, JSContextRef ctx, JSValueRef value)
 
 /* ---- garbage.c ---------------------------------------------------------------- */
 
-/* See whether the engine asks us when to collect. */
-void gbx_garbage_try(gbx_realm *realm);
+/* Collect, and see whether the engine asks us when to. */
+void gbx_garbage_collect(gbx_realm *realm);
 
 /* ---- rejections.c: promises that the engine keeps to report ------------------- */
 

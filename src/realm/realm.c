@@ -297,7 +297,6 @@ static const char *start(gbx_realm *realm, const gbx_realm_setup *setup)
         return reason;
     if (!gbx_cells_learn(realm->ctx, &realm->cells))
         return "the engine's cells are not laid out as expected";
-    gbx_garbage_try(realm);
     gbx_rejections_learn(realm);
     realm->can_fix_clock = fixes_clock(realm);
     return build(realm, setup);

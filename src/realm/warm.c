@@ -267,7 +267,7 @@ void gbx_realm_warm(gbx_realm *realm, int how_much)
 
 void gbx_realm_settle(gbx_realm *realm, int how_much)
 {
-    collect(realm);
+    gbx_garbage_collect(realm);
     /* After a collection the first allocation of each kind sweeps a block, or looks for
      * one in all there are: done here, or every fork copies those pages. */
     if (how_much > 0) {

@@ -106,6 +106,9 @@ struct gbx_policy {
     char **functions;  /* exposed functions that may be called: "db.query", "db.*" */
     size_t function_count;
     bool all_functions;
+    const char
+        *self_filling; /* the exposed function that gets references to secrets as they
+                                 are, since it fills them in itself; NULL: none. static */
     gbx_limits limits; /* 0: not said here */
     gbx_trust trust;   /* which files are taken, of those that it names */
     char **warnings;   /* of files that were taken all the same */

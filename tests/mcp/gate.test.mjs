@@ -48,7 +48,7 @@ async function connectV2(versionNegotiation, person, transport) {
 let count = 0;
 
 /** A glovebox over the counting server; person(request) answers questions. */
-async function open(way, ours, person) {
+async function open(way, ours, person, ...options) {
   const at = join(folder, String(++count));
   const calls = `${at}.calls`;
   const config = `${at}.json`;
@@ -65,7 +65,7 @@ async function open(way, ours, person) {
     glovebox: { audit: log, ...ours },
   }));
   const asked = [];
-  const transport = { command, args: ['mcp', '--config', config], stderr: 'pipe',
+  const transport = { command, args: ['mcp', '--config', config, ...options], stderr: 'pipe',
     env: { ...process.env, GATE_TEST_TOKEN: SECRET, XDG_STATE_HOME: at } };
   const client = await ways[way](person && (async (request) => {
     asked.push(request.params);
@@ -347,9 +347,10 @@ test('cancellation: a call that is taken back while a person thinks is never mad
   assert.deepEqual([line?.code, line?.answer], ['ABORTED', undefined], JSON.stringify(line));
 });
 
-test('secrets: references are filled in for their server, and no value comes back', async () => {
+for (const options of [[], ['--allow', 'crypto'], ['--secret', 'OTHER=GATE_TEST_TOKEN@a.example']])
+test(`secrets: references are filled in for their server, and no value comes back ${options}`, async () => {
   const secrets = { KEY: { from: 'GATE_TEST_TOKEN', servers: ['counting'] } };
-  const box = await open('v1', { secrets, rules: [{ action: 'allow' }] }, null);
+  const box = await open('v1', { secrets, rules: [{ action: 'allow' }] }, null, ...options);
   const nested = await box.execute(`
     const got = await servers.counting.plain({ auth: 'Bearer {{secret:KEY}}' });
     console.log(got.args.auth, got.token);

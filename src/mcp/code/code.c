@@ -76,12 +76,15 @@ static void set_limits(const gbx_mcp_settings *s, gbx_limits *limits)
 }
 
 /* What servers.js asks is a function of the host as any other: a policy that does not list
- * it would leave code without servers. It is allowed in the command's own policy, which no
+ * it would leave code without servers, and know none of the secrets of the configuration,
+ * which are filled in once the rules have judged. Said in the command's own policy, which no
  * engine has yet; other engines of the command have no function of that name. */
 static gbx_status allow_asking(const gbx_options *options, gbx_error *reterr)
 {
-    if (options->policy == NULL ||
-        gbx_policy_allows_function(options->policy, GBX_CODE_HOST_NAME))
+    if (options->policy == NULL)
+        return GBX_OK;
+    options->policy->self_filling = GBX_CODE_HOST_NAME;
+    if (gbx_policy_allows_function(options->policy, GBX_CODE_HOST_NAME))
         return GBX_OK;
     return gbx_policy_allow(options->policy, "functions=" GBX_CODE_HOST_NAME, reterr);
 }

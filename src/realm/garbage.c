@@ -7,23 +7,34 @@
  * of an error, a short string, the mapping of a resizable buffer. A loop that makes those
  * and lets them go fills any limit before the collector sees a reason to run.
  *
- * The allocator's count decides instead: when half of what the call may still have is
- * used up, the engine is told that its own limit is reached. The program that links this
- * file answers two of the engine's functions, which the engine's library calls by
- * symbol: Heap::didAllocate() is where it counts, right before it judges whether to
- * collect, and Heap::collectAsync() is what it then calls, in a state in which it can
- * collect. It is a full collection with a sweep, since only that gives the memory back.
- * The template's own collection shows that the engine calls both. One that does not
- * collects as it always did.
+ * The allocator's count decides instead: when as much was allocated as the last collection
+ * left, or a third of what the call may still have is used up, the engine is told that its
+ * own limit is reached. The program that links this file answers some of the engine's
+ * functions, which the engine's library calls by symbol: Heap::didAllocate() is where it
+ * counts, right before it judges whether to collect, and Heap::collectAsync() is what it then
+ * calls, in a state in which it can collect. It is a full collection with a sweep, since only
+ * that gives the memory back. Before a typed array or a large cell for which there is no room
+ * left, the engine is told so too. The template's own collection shows that the engine calls
+ * both. One that does not collects as it always did.
  */
 #include "realm/internal.h"
 #include "realm/refusal.h"
 
+#include "base/cleanup.h"
+
 #include <dlfcn.h>
+#include <string.h>
 
 /* A collection that leaves less room than this part of the limit may be the last: else a
  * call that keeps all it allocates would spend its time on collections. */
 #define LAST_STEP 32
+
+/* What a call that keeps little allocates between two collections: this part of the limit. */
+#define FIRST_STEP 4
+
+/* This part of the limit may be lost between the blocks that are in use: the kernel counts
+ * pages. */
+#define LOST 8
 
 /* More than the engine's collector ever waits for. */
 #define PLENTY ((size_t)1 << 40)
@@ -36,43 +47,75 @@ static struct {
     bool is_reached; /* the engine calls both functions */
 } state;
 
-/* Of the engine's class Heap, whose instance is the first argument. */
-typedef void (*did_allocate_fn)(void *heap, size_t bytes);
-typedef void (*collect_async_fn)(void *heap, void *request);
+/* Functions of the engine by the names of their symbols, and the pointers to its own: in
+ * this program ours have taken the places of most. */
+#define DID_ALLOCATE  "_ZN3JSC4Heap11didAllocateEm"
+#define COLLECT_ASYNC "_ZN3JSC4Heap12collectAsyncENS_9GCRequestE"
+#define REPORT_EXTRA \
+    "_ZN3JSC4Heap34reportExtraMemoryAllocatedSlowCaseEPNS_17GCDeferralContextEPKNS_6JSCellEm"
+#define MAKE_VIEW                                                                     \
+    "_ZN3JSC17JSArrayBufferView19ConstructionContextC1ERNS_2VMEPNS_9StructureEmjNS1_" \
+    "18InitializationModeE"
+#define MAKE_CELL                                                                  \
+    "_ZN3JSC16CompleteSubspace12allocateSlowERNS_2VMEmPNS_17GCDeferralContextENS_" \
+    "21AllocationFailureModeE"
 
-/* The engine's own: ours have taken their places. */
+#define OURS __attribute__((visibility("default")))
+OURS void gbx_engine_did_allocate(void *heap, size_t bytes) __asm__(DID_ALLOCATE);
+OURS void gbx_engine_collect_async(void *heap, void *request) __asm__(COLLECT_ASYNC);
+OURS void gbx_engine_make_view(void *view, void *vm, void *structure, size_t count,
+                               unsigned size, unsigned mode) __asm__(MAKE_VIEW);
+OURS void *gbx_engine_make_cell(void *space, void *vm, size_t bytes, void *deferral,
+                                unsigned mode) __asm__(MAKE_CELL);
+
 static struct {
-    did_allocate_fn did_allocate;
-    collect_async_fn collect_async;
+    __typeof__(gbx_engine_did_allocate) *did_allocate;
+    __typeof__(gbx_engine_collect_async) *collect_async;
+    __typeof__(gbx_engine_make_view) *make_view;
+    __typeof__(gbx_engine_make_cell) *make_cell;
+    /* It may collect, where that is not deferred. */
+    void (*report_extra)(void *heap, void *deferral, void *cell, size_t bytes);
+    void *heap;
 } engine;
-
-__attribute__((visibility("default"))) void gbx_engine_did_allocate(
-    void *heap, size_t bytes) __asm__("_ZN3JSC4Heap11didAllocateEm");
-__attribute__((visibility("default"))) void gbx_engine_collect_async(
-    void *heap, void *request) __asm__("_ZN3JSC4Heap12collectAsyncENS_9GCRequestE");
 
 __attribute__((constructor)) static void find_engine(void)
 {
-    void *found = dlsym(RTLD_NEXT, "_ZN3JSC4Heap11didAllocateEm");
+    const struct {
+        const char *name;
+        void *at; /* of a pointer to a function */
+    } all[] = {
+        {DID_ALLOCATE, &engine.did_allocate}, {COLLECT_ASYNC, &engine.collect_async},
+        {MAKE_VIEW, &engine.make_view},       {MAKE_CELL, &engine.make_cell},
+        {REPORT_EXTRA, &engine.report_extra},
+    };
 
-    __builtin_memcpy(&engine.did_allocate, &found, sizeof found);
-    found = dlsym(RTLD_NEXT, "_ZN3JSC4Heap12collectAsyncENS_9GCRequestE");
-    __builtin_memcpy(&engine.collect_async, &found, sizeof found);
+    for (size_t i = 0; i < GBX_COUNTOF(all); i++) {
+        void *found = dlsym(RTLD_NEXT, all[i].name);
+
+        memcpy(all[i].at, &found, sizeof found);
+    }
 }
 
-/* Half of the room that is left, so that a call which keeps what it allocates meets few
- * collections on its way to the limit. */
+/* As much again as the last collection left, so that collections cost no more than what was
+ * allocated between them; but a third of the room at most, since garbage must leave some for
+ * a large block; and not too little, so that a call which keeps what it allocates meets few on
+ * its way to the limit. */
 static void set_next(void)
 {
     size_t used = gbx_memory_used();
     size_t room = state.limit > used ? state.limit - used : 0;
+    size_t live = state.bytes > room ? state.bytes - room : 0;
+    size_t step = live > state.bytes / FIRST_STEP ? live : state.bytes / FIRST_STEP;
     size_t least = state.bytes / LAST_STEP;
 
-    state.next = used + (room / 2 > least ? room / 2 : least);
+    if (step > room / 3)
+        step = room / 3;
+    state.next = used + (step > least ? step : least);
 }
 
 void gbx_engine_did_allocate(void *heap, size_t bytes)
 {
+    engine.heap = heap;
     engine.did_allocate(heap, bytes);
     if (state.bytes == 0 || state.due || gbx_memory_used() <= state.next)
         return;
@@ -91,6 +134,35 @@ void gbx_engine_collect_async(void *heap, void *request)
     gbx_rejections_let_go(gbx_realm_self());
     JSSynchronousGarbageCollectForDebugging(gbx_realm_self()->ctx);
     set_next();
+}
+
+/* For a block so large that few of them fit: what takes up the room may be garbage. */
+static void make_room(size_t bytes)
+{
+    if (state.bytes == 0 || bytes < state.bytes / LAST_STEP ||
+        engine.report_extra == NULL ||
+        gbx_memory_used() + bytes <= state.limit - state.bytes / LOST)
+        return;
+    state.due = true;
+    engine.report_extra(engine.heap, NULL, NULL, PLENTY);
+}
+
+void gbx_engine_make_view(void *view, void *vm, void *structure, size_t count,
+                          unsigned size, unsigned mode)
+{
+    size_t bytes;
+
+    if (!__builtin_mul_overflow(count, (size_t)size, &bytes) && bytes <= state.bytes)
+        make_room(bytes);
+    engine.make_view(view, vm, structure, count, size, mode);
+}
+
+void *gbx_engine_make_cell(void *space, void *vm, size_t bytes, void *deferral,
+                           unsigned mode)
+{
+    if (deferral == NULL && bytes <= state.bytes)
+        make_room(bytes);
+    return engine.make_cell(space, vm, bytes, deferral, mode);
 }
 
 /* ---- public to other files of this folder ----------------------------------- */

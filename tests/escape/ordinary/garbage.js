@@ -90,3 +90,18 @@ async () => { let n = 0; for (let i = 0; i < 50000; i++) try { await Promise.rej
 //: memory: 16
 //: value: 270000
 () => { const a = new Array(270000); for (let i = 0; i < 270000; i++) a[i] = { i }; return a.length; }
+
+//// G21 typed arrays of which two fit
+//: memory: 32
+//: value: 10
+() => { let n = 0; for (let i = 0; i < 10; i++) { const b = new Uint8Array(12e6); n += b.length / 12e6; } return n; }
+
+//// G22 arrays of which two fit
+//: memory: 32
+//: value: 10
+() => { let n = 0; for (let i = 0; i < 10; i++) { const b = new Array(1500000).fill(i); n += b.length / 1500000; } return n; }
+
+//// G23 a large block behind small garbage
+//: memory: 32
+//: value: 18000000
+() => { for (let i = 0; i < 20000; i++) try { null.x; } catch {} return new Uint8Array(18e6).length; }

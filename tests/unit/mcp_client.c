@@ -38,11 +38,6 @@ void mcp_client_open(mcp_client *client, const gbx_mcp_server_options *options)
     static const gbx_mcp_server_options usual = {.name = "test",
                                                  .version = "1",
                                                  .page_entries = 2};
-    gbx_mcp_session_hooks hooks = {.user = client,
-                                   .send = on_send,
-                                   .is_full = on_is_full,
-                                   .give_up = on_give_up,
-                                   .idle = on_idle};
 
     *client = (mcp_client){.loop = gbx_mcp_loop_new()};
     gbx_buf_init(&client->told, (size_t)256 * 1024 * 1024);
@@ -51,8 +46,20 @@ void mcp_client_open(mcp_client *client, const gbx_mcp_server_options *options)
                                         options != NULL ? options : &usual,
                                         &client->server, NULL),
                      GBX_OK);
-    client->session = gbx_mcp_session_new(client->server, &hooks);
-    assert_non_null(client->session);
+    client->session = mcp_client_connect(client);
+}
+
+gbx_mcp_session *mcp_client_connect(mcp_client *client)
+{
+    gbx_mcp_session_hooks hooks = {.user = client,
+                                   .send = on_send,
+                                   .is_full = on_is_full,
+                                   .give_up = on_give_up,
+                                   .idle = on_idle};
+    gbx_mcp_session *session = gbx_mcp_session_new(client->server, &hooks);
+
+    assert_non_null(session);
+    return session;
 }
 
 void mcp_client_close(mcp_client *client)

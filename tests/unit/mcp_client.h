@@ -28,6 +28,8 @@ typedef struct mcp_client {
 /* page_entries 2, unless the options say otherwise; NULL: none. */
 void mcp_client_open(mcp_client *client, const gbx_mcp_server_options *options);
 void mcp_client_close(mcp_client *client);
+/* One more connection, which is heard with the first; gbx_mcp_session_free() it. */
+gbx_mcp_session *mcp_client_connect(mcp_client *client);
 
 /* Say a message; what is inside of "jsonrpc":"2.0" and braces. */
 void mcp_client_say(mcp_client *client, const char *members);

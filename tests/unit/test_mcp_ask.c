@@ -288,22 +288,49 @@ static void test_a_state__is_good_for_one_return(void **state)
 
 static void test_a_state_of_another_request__is_refused(void **state)
 {
+    static const char *const others[] = {
+        "tools/call\",\"params\":{\"name\":\"ask\",\"arguments\":{\"a\":2}",
+        "tools/call\",\"params\":{\"name\":\"ask\"",
+        "tools/call\",\"params\":{\"name\":\"ask\",\"arguments\":{\"a\":1},\"x\":1",
+        "tools/call\",\"params\":{\"name\":\"ask\",\"argument\":{\"a\":1}",
+        "resources/read\",\"params\":{\"name\":\"ask\",\"arguments\":{\"a\":1}",
+    };
     scene *s = *state;
-    char more[512];
+    char said[1024];
 
     say_modern(s, "1", ",\"arguments\":{\"a\":1}");
     (void)hear_state(s);
-    (void)snprintf(more, sizeof more,
-                   ",\"arguments\":{\"a\":2},\"requestState\":\"%s\"", s->state);
-    say_modern(s, "2", more);
-    (void)mcp_client_expect_part(&s->client, "\"id\":2,\"error\":{\"code\":-32602");
-    (void)snprintf(more, sizeof more,
-                   ",\"arguments\":{ \"a\" : 1 },\"requestState\":\"%s\","
-                   "\"inputResponses\":{\"ask-1\":{\"action\":\"accept\"}}",
-                   s->state);
-    say_modern(s, "3", more);
+    for (size_t i = 0; i < GBX_COUNTOF(others); i++) {
+        (void)snprintf(said, sizeof said,
+                       "\"id\":2,\"method\":\"%s,%s,\"requestState\":\"%s\"}",
+                       others[i], MODERN_META_ASK, s->state);
+        mcp_client_say(&s->client, said);
+        (void)mcp_client_expect_part(&s->client, "requestState is not valid");
+    }
+    (void)snprintf(said, sizeof said,
+                   "\"id\":3,\"method\":\"tools/call\",\"params\":{\"arguments\":"
+                   "{\"a\":1},\"requestState\":\"%s\",\"inputResponses\":{\"ask-1\":"
+                   "{\"action\":\"accept\"}},%s,\"name\":\"ask\"}",
+                   s->state, MODERN_META_ASK);
+    mcp_client_say(&s->client, said);
     assert_string_equal(hear_state(s), MODERN_DONE("3"));
     assert_int_equal(s->calls, 1);
+}
+
+static void test_a_state_of_another_connection__is_refused(void **state)
+{
+    scene *s = *state;
+    gbx_mcp_session *own = s->client.session;
+
+    say_modern(s, "1", "");
+    (void)hear_state(s);
+    s->client.session = mcp_client_connect(&s->client);
+    come_back(s, "2", "{\"ask-1\":{\"action\":\"accept\"}}");
+    (void)mcp_client_expect_part(&s->client, "requestState is not valid");
+    gbx_mcp_session_free(s->client.session);
+    s->client.session = own;
+    come_back(s, "2", "{\"ask-1\":{\"action\":\"accept\"}}");
+    assert_string_equal(hear_state(s), MODERN_DONE("2"));
 }
 
 static void test_a_state_that_was_made_up__is_refused(void **state)
@@ -314,7 +341,7 @@ static void test_a_state_that_was_made_up__is_refused(void **state)
 
     say_modern(s, "1", "");
     (void)hear_state(s);
-    s->state[30] = s->state[30] == 'A' ? 'B' : 'A';
+    s->state[30] = s->state[30] == 'a' ? 'b' : 'a';
     come_back(s, "2", "{}");
     (void)mcp_client_expect_part(&s->client, "\"id\":2,\"error\":{\"code\":-32602");
     for (size_t i = 0; i < GBX_COUNTOF(states); i++) {
@@ -485,6 +512,7 @@ int main(void)
         CASE(test_modern__comes_back_with_the_answer_and_nothing_runs_again),
         CASE(test_a_state__is_good_for_one_return),
         CASE(test_a_state_of_another_request__is_refused),
+        CASE(test_a_state_of_another_connection__is_refused),
         CASE(test_a_state_that_was_made_up__is_refused),
         CASE(test_what_was_not_answered__is_asked_again),
         CASE(test_who_returns_and_can_ask_nobody__is_not_asked),

@@ -12,7 +12,6 @@
 
 #include "mcp/rpc/message.h"
 #include "mcp/server/registry.h"
-#include "mcp/server/seal.h"
 #include "mcp/server/server.h"
 #include "mcp/server/session.h"
 
@@ -27,6 +26,9 @@
 #define GBX_MCP_SUBSCRIBED_MAX 1024 /* URIs of a session or a subscription */
 #define GBX_MCP_ASKS_MAX       32   /* open questions of a request */
 #define GBX_MCP_URI_MAX        2048
+
+/* Hexadecimal digits of 128 random bits, and the NUL. */
+#define GBX_MCP_HANDLE_SIZE 33
 
 typedef struct gbx_mcp_method gbx_mcp_method;
 
@@ -93,12 +95,12 @@ struct gbx_mcp_request {
     void *cancel_user;
     gbx_mcp_ask_entry *asks; /* in the order they were asked */
     uint32_t asked;
-    uint32_t round;          /* of input_required; a state is good for one */
-    gbx_mcp_state_id handle; /* with round > 0 */
-    gbx_mcp_digest digest;   /* of method and params, as the retry must have them */
-    int64_t retry_until_ns;  /* while no id: when the client is given up */
-    bool is_parked;          /* until then; it does not count as in flight */
-    size_t members_at;       /* in a result that was begun: its first comma */
+    uint32_t round; /* of input_required */
+    char
+        handle[GBX_MCP_HANDLE_SIZE]; /* that the client of this round comes back with */
+    int64_t retry_until_ns;          /* while no id: when the client is given up */
+    bool is_parked;                  /* until then; it does not count as in flight */
+    size_t members_at;               /* in a result that was begun: its first comma */
     gbx_buf outcome;  /* "result":... or "error":..., while nobody waits for it */
     bool is_finished; /* outcome holds it; the handler is through */
 };
@@ -150,7 +152,6 @@ struct gbx_mcp_server {
     gbx_mcp_ask_entry *orphans; /* questions of requests that ended before them */
     struct event *settle;       /* does what must not be done from inside */
     struct event *expiry;       /* of questions */
-    gbx_mcp_seal seal;
 };
 
 /* ---- server.c ------------------------------------------------------------- */

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * retry - how a modern client is asked: its request ends as input_required with a sealed
- * state, and it comes back with the answers and that state.
+ * retry - how a modern client is asked: its request ends as input_required with a random
+ * handle as its state, and the client comes back with the answers and that handle.
  *
- * The work stays here, suspended; nothing is run again. A state is good for one return,
+ * The work stays here, suspended; nothing is run again. A handle is good for one return,
  * of one request, on the connection it was given to, for a limited time.
  */
 #include "mcp/server/parts.h"
 
 #include "base/clock.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* Requests of a session that wait for their clients to come back: half of the scripts that
  * can run at once (cmd_mcp.c), for each of them holds one. */
@@ -62,29 +64,60 @@ static void append_questions(gbx_buf *to, gbx_mcp_request *request)
     (void)gbx_buf_puts(to, "}");
 }
 
-/* The suspended request that state was made for, if it may be taken up with it now. */
-static gbx_mcp_request *find_suspended(gbx_mcp_session *session,
-                                       const gbx_mcp_state *state)
+static bool make_handle(char ret[GBX_MCP_HANDLE_SIZE])
 {
-    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
-        if (r->session == session && r->round > 0 && r->round == state->round &&
-            r->id_len == 0 && !r->is_cancelled &&
-            memcmp(&r->handle, &state->id, sizeof state->id) == 0)
-            return r;
-    return NULL;
+    uint64_t bits[2];
+
+    if (getrandom(bits, sizeof bits, 0) != sizeof bits)
+        return false;
+    (void)snprintf(ret, GBX_MCP_HANDLE_SIZE, "%016" PRIx64 "%016" PRIx64, bits[0],
+                   bits[1]);
+    return true;
 }
 
-static bool open_state(const gbx_mcp_session *session, gbx_view text,
-                       const char *method, gbx_view params, gbx_mcp_state *ret)
+static bool is_of_the_retry(gbx_view name)
 {
-    gbx_mcp_digest digest;
+    return gbx_view_is_text(name, "_meta") ||
+           gbx_view_is_text(name, "inputResponses") ||
+           gbx_view_is_text(name, "requestState");
+}
 
-    if (gbx_view_kind(text) != '"' ||
-        !gbx_mcp_unseal_state(&session->server->seal, text.at + 1, text.len - 2, ret) ||
-        gbx_clock_now_ns() >= ret->until_ns)
-        return false;
-    gbx_mcp_digest_request(method, params, &digest);
-    return memcmp(&digest, &ret->request, sizeof digest) == 0;
+static bool has_member(gbx_view object, gbx_view wanted, gbx_view value)
+{
+    size_t cursor = 0;
+    gbx_view name, found;
+
+    while (gbx_view_next(object, &cursor, &name, &found))
+        if (name.len == wanted.len && memcmp(name.at, wanted.at, name.len) == 0)
+            return found.len == value.len && memcmp(found.at, value.at, value.len) == 0;
+    return false;
+}
+
+/* Do they ask for the same? A client writes the same value in the same way twice. */
+static bool has_all_of(gbx_view params, gbx_view others)
+{
+    size_t cursor = 0;
+    gbx_view name, value;
+
+    while (gbx_view_next(others, &cursor, &name, &value))
+        if (!is_of_the_retry(name) && !has_member(params, name, value))
+            return false;
+    return true;
+}
+
+/* The suspended request with that handle, if it may be taken up with it now. */
+static gbx_mcp_request *find_suspended(gbx_mcp_session *session, gbx_view handle,
+                                       const gbx_mcp_method *method, gbx_view params)
+{
+    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
+        if (r->session == session && r->round > 0 && r->id_len == 0 &&
+            !r->is_cancelled && gbx_view_is_text(handle, r->handle))
+            return r->method == method && gbx_clock_now_ns() < r->retry_until_ns &&
+                           has_all_of(r->params, params) &&
+                           has_all_of(params, r->params)
+                       ? r
+                       : NULL;
+    return NULL;
 }
 
 /* What was not answered is asked again. */
@@ -110,29 +143,19 @@ static void take_answers(gbx_mcp_request *request, gbx_view responses)
 
 void gbx_mcp_retry_ask(gbx_mcp_request *request)
 {
-    gbx_mcp_server *server = request->server;
-    char sealed[GBX_MCP_STATE_SIZE];
-    gbx_mcp_state state;
     gbx_buf to;
 
-    if (request->round == 0 && !gbx_mcp_state_id_new(&request->handle)) {
+    if (!make_handle(request->handle)) {
         gbx_mcp_asks_end(request, GBX_MCP_ANSWER_NOBODY);
         return;
     }
     make_room(request);
-    if (request->round++ == 0)
-        gbx_mcp_digest_request(request->method->name, request->params,
-                               &request->digest);
+    request->round++;
     request->retry_until_ns =
-        gbx_clock_now_ns() + (int64_t)server->ask_ms * GBX_NS_PER_MS;
-    state = (gbx_mcp_state){.id = request->handle,
-                            .round = request->round,
-                            .until_ns = request->retry_until_ns,
-                            .request = request->digest};
-    gbx_mcp_seal_state(&server->seal, &state, sealed);
+        gbx_clock_now_ns() + (int64_t)request->server->ask_ms * GBX_NS_PER_MS;
     gbx_mcp_reply_begin(&to, request, "input_required", NULL);
     append_questions(&to, request);
-    (void)gbx_buf_printf(&to, ",\"requestState\":\"%s\"", sealed);
+    (void)gbx_buf_printf(&to, ",\"requestState\":\"%s\"", request->handle);
     request->is_parked = true;
     request->session->request_bytes -= request->text_len;
     gbx_mcp_reply_interim(request, &to);
@@ -144,8 +167,7 @@ bool gbx_mcp_retry_take(gbx_mcp_session *session, const gbx_mcp_method *method,
     gbx_view params = message->payload;
     gbx_view text = gbx_view_member(params, "requestState");
     gbx_view responses = gbx_view_member(params, "inputResponses");
-    gbx_mcp_request *request = NULL;
-    gbx_mcp_state state;
+    gbx_mcp_request *request;
 
     if (text.at == NULL)
         return false; /* it is a request like any other */
@@ -154,8 +176,7 @@ bool gbx_mcp_retry_take(gbx_mcp_session *session, const gbx_mcp_method *method,
                                "inputResponses must be an object", NULL);
         return true;
     }
-    if (open_state(session, text, method->name, params, &state))
-        request = find_suspended(session, &state);
+    request = find_suspended(session, text, method, params);
     if (request == NULL) {
         gbx_mcp_session_refuse(session, message->id, GBX_RPC_INVALID_PARAMS,
                                "requestState is not valid: it has expired, was used, "

@@ -157,10 +157,6 @@ gbx_status gbx_mcp_server_new(gbx_mcp_loop *loop, const gbx_mcp_server_options *
         gbx_mcp_server_free(server);
         return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
     }
-    if (!gbx_mcp_seal_init(&server->seal)) {
-        gbx_mcp_server_free(server);
-        return gbx_fail(reterr, GBX_E_OS, "cannot get random numbers");
-    }
     *ret = server;
     return GBX_OK;
 }
@@ -179,7 +175,6 @@ void gbx_mcp_server_free(gbx_mcp_server *server)
         event_free(server->expiry);
     if (server->patience != NULL)
         event_free(server->patience);
-    gbx_mcp_seal_cleanup(&server->seal);
     free(server->info);
     free(server->instructions);
     free(server);

@@ -101,30 +101,10 @@ static void read_it(void *user, gbx_mcp_request *request, const char *uri)
         gbx_mcp_finish_resource(request, "[]", 2);
 }
 
-static void get(void *user, gbx_mcp_request *request, gbx_view arguments)
-{
-    (void)user;
-    (void)arguments;
-    gbx_mcp_finish_prompt(request, "{\"messages\":[]}", 15);
-}
-
-static void complete(void *user, const char *argument, const char *prefix,
-                     gbx_buf *names)
-{
-    (void)user;
-    (void)argument;
-    (void)prefix;
-    (void)gbx_buf_puts(names, "\"a\",\"b\"");
-}
-
 static void offer(scene *s)
 {
     gbx_mcp_tool tool = {.input_schema = "{}", .user = s};
     gbx_mcp_resource resource = {.uri = "a://", .name = "n", .read = read_it};
-    gbx_mcp_prompt prompt = {.name = "p",
-                             .arguments = "[{\"name\":\"a\",\"required\":true}]",
-                             .get = get,
-                             .complete = complete};
 
     tool.name = "echo";
     tool.call = echo;
@@ -140,7 +120,6 @@ static void offer(scene *s)
     resource.uri = "a://b";
     resource.uri_template = NULL;
     (void)gbx_mcp_server_set_resource(s->server, &resource);
-    (void)gbx_mcp_server_set_prompt(s->server, &prompt);
 }
 
 static void turn(scene *s)
@@ -158,7 +137,6 @@ static void act(scene *s, size_t number)
         gbx_mcp_finish_error(request, "late");
     }
     gbx_mcp_server_resource_updated(s->server, "a://b");
-    gbx_mcp_server_remove_tool(s->server, number % 3 == 0 ? "ask" : "none");
     turn(s);
 }
 

@@ -198,7 +198,7 @@ static void ask(void *user, gbx_mcp_request *request, gbx_view arguments)
     on_answer(i, GBX_MCP_ANSWER_NOBODY, (gbx_view){0});
 }
 
-/* ---- resources and prompts -------------------------------------------------------- */
+/* ---- resources -------------------------------------------------------------------- */
 
 static void read_it(void *user, gbx_mcp_request *request, const char *uri)
 {
@@ -209,36 +209,6 @@ static void read_it(void *user, gbx_mcp_request *request, const char *uri)
     (void)gbx_json_append_string(&contents, uri, strlen(uri));
     (void)gbx_buf_puts(&contents, ",\"mimeType\":\"text/plain\",\"text\":\"read\"}]");
     gbx_mcp_finish_resource(request, (char *)contents.data, contents.len);
-}
-
-static void greet(void *user, gbx_mcp_request *request, gbx_view arguments)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf prompt = {.ceiling = 100000};
-    gbx_view who = gbx_view_member(arguments, "who");
-
-    (void)user;
-    (void)gbx_buf_puts(&prompt,
-                       "{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":"
-                       "\"text\",\"text\":");
-    (void)gbx_buf_append(&prompt, who.at, who.len);
-    (void)gbx_buf_puts(&prompt, "}}]}");
-    gbx_mcp_finish_prompt(request, (char *)prompt.data, prompt.len);
-}
-
-static void complete(void *user, const char *argument, const char *prefix,
-                     gbx_buf *names)
-{
-    static const char *const all[] = {"ada", "adele", "bob"};
-    const char *comma = "";
-
-    (void)user;
-    (void)argument;
-    for (size_t i = 0; i < GBX_COUNTOF(all); i++) {
-        if (strncmp(all[i], prefix, strlen(prefix)) != 0)
-            continue;
-        (void)gbx_buf_printf(names, "%s\"%s\"", comma, all[i]);
-        comma = ",";
-    }
 }
 
 static void offer(void)
@@ -252,11 +222,6 @@ static void offer(void)
     gbx_mcp_resource resource = {.name = "watched",
                                  .mime_type = "text/plain",
                                  .read = read_it};
-    gbx_mcp_prompt prompt = {.name = "greet",
-                             .description = "greets somebody",
-                             .arguments = "[{\"name\":\"who\",\"required\":true}]",
-                             .get = greet,
-                             .complete = complete};
 
     for (size_t i = 0; i < GBX_COUNTOF(tools); i++)
         (void)gbx_mcp_server_set_tool(server,
@@ -271,9 +236,7 @@ static void offer(void)
     (void)gbx_mcp_server_set_resource(server, &resource);
     resource.uri = "test://row/";
     resource.uri_template = "test://row/{id}";
-    resource.complete = complete;
     (void)gbx_mcp_server_set_resource(server, &resource);
-    (void)gbx_mcp_server_set_prompt(server, &prompt);
 }
 
 int main(int argc, char **argv)

@@ -63,7 +63,7 @@ for (const [way, connect] of Object.entries(ways)) {
     await assert.rejects(client.callTool({ name: 'ecko', arguments: {} }), /did you mean 'echo'/);
   });
 
-  test(`${way}: resources, templates, prompts and completion`, async () => {
+  test(`${way}: resources and templates`, async () => {
     const client = await connect();
     const { resources } = await client.listResources();
     assert.deepEqual(resources.map((r) => r.uri), ['test://watched', 'test://other']);
@@ -73,16 +73,6 @@ for (const [way, connect] of Object.entries(ways)) {
     assert.deepEqual(contents, [{ uri: 'test://row/7', mimeType: 'text/plain', text: 'read' }]);
     await assert.rejects(client.readResource({ uri: 'test://none' }),
       (e) => [-32602, -32002].includes(e.code));
-    const { prompts } = await client.listPrompts();
-    assert.equal(prompts[0].arguments[0].name, 'who');
-    const prompt = await client.getPrompt({ name: 'greet', arguments: { who: 'Bob' } });
-    assert.equal(prompt.messages[0].content.text, 'Bob');
-    const ref = { type: 'ref/prompt', name: 'greet' };
-    const { completion } = await client.complete({ ref, argument: { name: 'who', value: 'ad' } });
-    assert.deepEqual(completion.values, ['ada', 'adele']);
-    const template = { type: 'ref/resource', uri: 'test://row/{id}' };
-    const more = await client.complete({ ref: template, argument: { name: 'id', value: 'b' } });
-    assert.deepEqual(more.completion.values, ['bob']);
   });
 
   test(`${way}: progress is heard while the call runs`, async () => {

@@ -17,8 +17,7 @@
 #define INFO "{\"name\":\"test\",\"version\":\"1\"}"
 #define CAPABILITIES                                                       \
     "{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true," \
-    "\"listChanged\":true},\"prompts\":{\"listChanged\":true},"            \
-    "\"completions\":{},\"logging\":{}}"
+    "\"listChanged\":true},\"prompts\":{},\"logging\":{}}"
 
 static int open_client(void **state)
 {

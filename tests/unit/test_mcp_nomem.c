@@ -98,13 +98,6 @@ static void read_it(void *user, gbx_mcp_request *request, const char *uri)
     gbx_mcp_fail_no_resource(request, uri, NULL);
 }
 
-static void get(void *user, gbx_mcp_request *request, gbx_view arguments)
-{
-    (void)user;
-    (void)arguments;
-    gbx_mcp_finish_prompt(request, "{\"messages\":[]}", 15);
-}
-
 static void offer(scene *s)
 {
     gbx_mcp_tool tool = {.input_schema = "{}", .user = s};
@@ -120,9 +113,6 @@ static void offer(scene *s)
     tool.call = ask;
     (void)gbx_mcp_server_set_tool(s->server, &tool);
     (void)gbx_mcp_server_set_resource(s->server, &resource);
-    (void)gbx_mcp_server_set_prompt(s->server, &(gbx_mcp_prompt){.name = "p",
-                                                                 .arguments = "[]",
-                                                                 .get = get});
     (void)gbx_mcp_server_set_instructions(s->server, "words");
 }
 
@@ -148,9 +138,7 @@ static void talk(scene *s)
         "\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":\"ask\"}",
         "\"id\":1,\"result\":{\"action\":\"accept\",\"content\":{\"a\":1}}",
         "\"id\":4,\"method\":\"resources/read\",\"params\":{\"uri\":\"a://b\"}",
-        "\"id\":5,\"method\":\"prompts/get\",\"params\":{\"name\":\"p\"}",
-        "\"id\":6,\"method\":\"completion/complete\",\"params\":{\"ref\":{\"type\":"
-        "\"ref/prompt\",\"name\":\"p\"},\"argument\":{\"name\":\"a\",\"value\":\"\"}}",
+        "\"id\":5,\"method\":\"prompts/list\"",
         "\"id\":7,\"method\":\"resources/subscribe\",\"params\":{\"uri\":\"a://b\"}",
         "\"id\":8,\"method\":\"subscriptions/listen\",\"params\":{" MODERN_META
         ",\"notifications\":{\"toolsListChanged\":true,\"resourceSubscriptions\":["
@@ -171,7 +159,6 @@ static void talk(scene *s)
         s->state);
     say(s, back);
     gbx_mcp_server_resource_updated(s->server, "a://b");
-    gbx_mcp_server_remove_tool(s->server, "wait");
     say(s, "\"id\":11,\"method\":\"ping\"");
 }
 

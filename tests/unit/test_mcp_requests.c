@@ -41,24 +41,6 @@ static void wait_call(void *user, gbx_mcp_request *request, gbx_view arguments)
     gbx_mcp_on_cancel(request, on_cancel, s);
 }
 
-static void get_prompt(void *user, gbx_mcp_request *request, gbx_view arguments)
-{
-    static const char prompt[] = "{\"description\":\"d\",\n\"messages\":[]}";
-
-    (void)user;
-    (void)arguments;
-    gbx_mcp_finish_prompt(request, prompt, sizeof prompt - 1);
-}
-
-static void complete(void *user, const char *argument, const char *prefix,
-                     gbx_buf *names)
-{
-    (void)user;
-    if (strcmp(argument, "many") == 0)
-        for (int i = 0; i < 150; i++)
-            (void)gbx_buf_printf(names, "%s\"%s%d\"", i > 0 ? "," : "", prefix, i);
-}
-
 static int open_scene(void **state)
 {
     scene *s = calloc(1, sizeof *s);
@@ -69,13 +51,6 @@ static int open_scene(void **state)
                                                                   .input_schema = "{}",
                                                                   .call = wait_call,
                                                                   .user = s}));
-    assert_true(gbx_mcp_server_set_prompt(
-        s->client.server,
-        &(gbx_mcp_prompt){.name = "p",
-                          .arguments = "[{\"name\":\"a\",\"required\":true},"
-                                       "{\"name\":\"b\"}]",
-                          .get = get_prompt,
-                          .complete = complete}));
     mcp_client_initialize(&s->client, "2025-11-25", "{}");
     *state = s;
     return 0;
@@ -419,45 +394,16 @@ static void test_a_line__is_heard_if_it_would_be_sent_now(void **state)
     assert_false(gbx_mcp_hears_progress(s->waiting[0]));
 }
 
-/* ---- prompts and completion ----------------------------------------------------- */
-
-static void test_a_prompt__needs_its_required_arguments(void **state)
+static void test_prompts__are_none(void **state)
 {
     scene *s = *state;
 
+    mcp_client_say(&s->client, "\"id\":1,\"method\":\"prompts/list\"");
+    mcp_client_expect(&s->client,
+                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ \"prompts\":[]}}");
     mcp_client_say(&s->client,
                    "\"id\":1,\"method\":\"prompts/get\",\"params\":{\"name\":\"p\"}");
-    (void)mcp_client_expect_part(&s->client, "needs the argument 'a'");
-    mcp_client_say(&s->client,
-                   "\"id\":1,\"method\":\"prompts/get\",\"params\":{\"name\":"
-                   "\"p\",\"arguments\":{\"a\":\"x\"}}");
-    mcp_client_expect(&s->client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ "
-                                  "\"description\":\"d\",\"messages\":[]}}");
-}
-
-static void test_completion__gives_at_most_a_hundred(void **state)
-{
-    scene *s = *state;
-    const char *heard;
-
-    mcp_client_say(&s->client,
-                   "\"id\":1,\"method\":\"completion/complete\",\"params\":{\"ref\":{"
-                   "\"type\":\"ref/prompt\",\"name\":\"p\"},\"argument\":{\"name\":"
-                   "\"many\",\"value\":\"v\"}}");
-    heard = mcp_client_expect_part(&s->client, "\"total\":150,\"hasMore\":true");
-    assert_non_null(strstr(heard, "\"v99\""));
-    assert_null(strstr(heard, "\"v100\""));
-    mcp_client_say(&s->client,
-                   "\"id\":1,\"method\":\"completion/complete\",\"params\":{\"ref\":{"
-                   "\"type\":\"ref/prompt\",\"name\":\"p\"},\"argument\":{\"name\":"
-                   "\"none\",\"value\":\"\"}}");
-    (void)mcp_client_expect_part(&s->client,
-                                 "{\"values\":[],\"total\":0,\"hasMore\":false}");
-    mcp_client_say(&s->client,
-                   "\"id\":1,\"method\":\"completion/complete\",\"params\":{\"ref\":{"
-                   "\"type\":\"ref/prompt\",\"name\":\"q\"},\"argument\":{\"name\":"
-                   "\"a\",\"value\":\"\"}}");
-    (void)mcp_client_expect_part(&s->client, "\"code\":-32602");
+    (void)mcp_client_expect_part(&s->client, "this server has no prompts");
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
@@ -482,8 +428,7 @@ int main(void)
         CASE(test_progress__has_a_rate),
         CASE(test_logs__are_sent_from_the_level_that_was_asked_for),
         CASE(test_a_line__is_heard_if_it_would_be_sent_now),
-        CASE(test_a_prompt__needs_its_required_arguments),
-        CASE(test_completion__gives_at_most_a_hundred),
+        CASE(test_prompts__are_none),
     };
 
     return cmocka_run_group_tests_name("mcp_requests", tests, NULL, NULL);

@@ -5,14 +5,33 @@
 
 #include "base/cleanup.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define NAME_SIZE 129
 
-/* The entry that params.name names; else the request has failed. */
-static gbx_mcp_entry *named(gbx_mcp_request *request, gbx_mcp_list list,
-                            const char *what)
+/* The nearest of the tools that there are is named. */
+static void fail_unknown(gbx_mcp_request *request, const char *name)
+{
+    const gbx_mcp_server *server = request->server;
+    const char *nearest = gbx_mcp_registry_nearest(&server->lists[GBX_MCP_TOOLS], name);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf advice;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+
+    gbx_buf_init(&advice, GBX_KIB(4));
+    gbx_buf_init(&text, GBX_KIB(8));
+    if (server->advise != NULL)
+        server->advise(server->advise_user, name, &advice);
+    (void)gbx_buf_printf(&text, "there is no tool '%s'", name);
+    if (advice.len > 0)
+        (void)gbx_buf_printf(&text, ": %.*s", (int)advice.len, (char *)advice.data);
+    else if (nearest != NULL)
+        (void)gbx_buf_printf(&text, ": did you mean '%s'?", nearest);
+    gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
+                 gbx_buf_append(&text, "", 1) ? (char *)text.data : "there is none");
+}
+
+/* The tool that params.name names; else the request has failed. */
+static gbx_mcp_entry *named_tool(gbx_mcp_request *request)
 {
     gbx_view view = gbx_view_member(request->params, "name");
     gbx_mcp_entry *entry;
@@ -23,9 +42,9 @@ static gbx_mcp_entry *named(gbx_mcp_request *request, gbx_mcp_list list,
                      "name must be a string of at most 128 bytes");
         return NULL;
     }
-    entry = gbx_mcp_registry_find(&request->server->lists[list], name);
+    entry = gbx_mcp_registry_find(&request->server->lists[GBX_MCP_TOOLS], name);
     if (entry == NULL)
-        gbx_mcp_fail_unknown(request, list, what, name);
+        fail_unknown(request, name);
     return entry;
 }
 
@@ -39,26 +58,6 @@ static bool take_arguments(gbx_mcp_request *request, gbx_view *ret)
     if (ret->at == NULL || gbx_view_kind(*ret) == '{')
         return true;
     gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "arguments must be an object");
-    return false;
-}
-
-/* A required argument of a prompt that is not there, into name. */
-static bool lacks_argument(const gbx_mcp_entry *entry, gbx_view arguments,
-                           char name[NAME_SIZE])
-{
-    size_t cursor = 0;
-    gbx_view list;
-    gbx_view key;
-    gbx_view one;
-
-    if (entry->arguments == NULL ||
-        !gbx_view_open(entry->arguments, strlen(entry->arguments), &list))
-        return false;
-    while (gbx_view_next(list, &cursor, &key, &one))
-        if (gbx_view_is_true(gbx_view_member(one, "required")) &&
-            gbx_rpc_copy_text(gbx_view_member(one, "name"), name, NAME_SIZE) &&
-            gbx_view_kind(gbx_view_member(arguments, name)) != '"')
-            return true;
     return false;
 }
 
@@ -82,30 +81,9 @@ static gbx_mcp_entry *resource_of(const gbx_mcp_request *request,
 
 /* ---- public to other modules -------------------------------------------- */
 
-void gbx_mcp_fail_unknown(gbx_mcp_request *request, gbx_mcp_list list, const char *what,
-                          const char *name)
-{
-    const gbx_mcp_server *server = request->server;
-    const char *nearest = gbx_mcp_registry_nearest(&server->lists[list], name);
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf advice;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
-
-    gbx_buf_init(&advice, GBX_KIB(4));
-    gbx_buf_init(&text, GBX_KIB(8));
-    if (list == GBX_MCP_TOOLS && server->advise != NULL)
-        server->advise(server->advise_user, name, &advice);
-    (void)gbx_buf_printf(&text, "there is no %s '%s'", what, name);
-    if (advice.len > 0)
-        (void)gbx_buf_printf(&text, ": %.*s", (int)advice.len, (char *)advice.data);
-    else if (nearest != NULL)
-        (void)gbx_buf_printf(&text, ": did you mean '%s'?", nearest);
-    gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
-                 gbx_buf_append(&text, "", 1) ? (char *)text.data : "there is none");
-}
-
 void gbx_mcp_on_call(gbx_mcp_request *request)
 {
-    gbx_mcp_entry *tool = named(request, GBX_MCP_TOOLS, "tool");
+    gbx_mcp_entry *tool = named_tool(request);
     gbx_view arguments;
 
     if (tool == NULL || !take_arguments(request, &arguments))
@@ -138,22 +116,4 @@ bool gbx_mcp_read_is_pending(const gbx_mcp_request *request)
     const gbx_mcp_entry *entry = resource_of(request, uri);
 
     return entry != NULL && entry->is_pending;
-}
-
-void gbx_mcp_on_get_prompt(gbx_mcp_request *request)
-{
-    gbx_mcp_entry *prompt = named(request, GBX_MCP_PROMPTS, "prompt");
-    gbx_view arguments;
-    char lacking[NAME_SIZE];
-    char text[256];
-
-    if (prompt == NULL || !take_arguments(request, &arguments))
-        return;
-    if (lacks_argument(prompt, arguments, lacking)) {
-        (void)snprintf(text, sizeof text,
-                       "the prompt needs the argument '%s', a string", lacking);
-        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, text);
-        return;
-    }
-    prompt->get(prompt->user, request, arguments);
 }

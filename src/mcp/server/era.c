@@ -24,7 +24,7 @@ static const char *const level_names[] = {"debug", "info",     "notice", "warnin
 static const char capabilities_text[] =
     "{\"tools\":{\"listChanged\":true},"
     "\"resources\":{\"subscribe\":true,\"listChanged\":true},"
-    "\"prompts\":{\"listChanged\":true},\"completions\":{},\"logging\":{}}";
+    "\"prompts\":{},\"logging\":{}}";
 
 static bool is_supported(const char *version)
 {

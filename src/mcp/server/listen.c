@@ -14,7 +14,6 @@ static const struct {
     const char *notification;
 } changes[] = {
     {GBX_MCP_TOOLS, "toolsListChanged", "notifications/tools/list_changed"},
-    {GBX_MCP_PROMPTS, "promptsListChanged", "notifications/prompts/list_changed"},
     {GBX_MCP_RESOURCES, "resourcesListChanged", "notifications/resources/list_changed"},
 };
 

@@ -16,6 +16,11 @@ static bool always(const gbx_mcp_request *request)
     return true;
 }
 
+static void no_prompt(gbx_mcp_request *request)
+{
+    gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "this server has no prompts");
+}
+
 static const gbx_mcp_method methods[] = {
     {.name = "initialize", .in_legacy = true, .run = gbx_mcp_on_initialize},
     {.name = "ping", .in_legacy = true, .run = gbx_mcp_reply_empty},
@@ -57,15 +62,7 @@ static const gbx_mcp_method methods[] = {
      .waits = always,
      .list = GBX_MCP_PROMPTS,
      .run = gbx_mcp_on_list},
-    {.name = "prompts/get",
-     .in_legacy = true,
-     .in_modern = true,
-     .is_stateful = true,
-     .run = gbx_mcp_on_get_prompt},
-    {.name = "completion/complete",
-     .in_legacy = true,
-     .in_modern = true,
-     .run = gbx_mcp_on_complete},
+    {.name = "prompts/get", .in_legacy = true, .in_modern = true, .run = no_prompt},
     {.name = "logging/setLevel", .in_legacy = true, .run = gbx_mcp_on_set_level},
     {.name = "subscriptions/listen", .in_modern = true, .run = gbx_mcp_on_listen},
 };

@@ -222,18 +222,13 @@ void gbx_mcp_on_initialize(gbx_mcp_request *request);
 void gbx_mcp_on_discover(gbx_mcp_request *request);
 void gbx_mcp_on_set_level(gbx_mcp_request *request);
 
-/* ---- lists.c, call.c, complete.c, listen.c -------------------------------- */
+/* ---- lists.c, call.c, listen.c -------------------------------------------- */
 
 void gbx_mcp_on_list(gbx_mcp_request *request);
 void gbx_mcp_on_call(gbx_mcp_request *request);
-/* There is nothing of that name in list; the nearest is named. what: "tool". */
-void gbx_mcp_fail_unknown(gbx_mcp_request *request, gbx_mcp_list list, const char *what,
-                          const char *name);
 void gbx_mcp_on_read(gbx_mcp_request *request);
 /* Is what it names pending? */
 bool gbx_mcp_read_is_pending(const gbx_mcp_request *request);
-void gbx_mcp_on_get_prompt(gbx_mcp_request *request);
-void gbx_mcp_on_complete(gbx_mcp_request *request);
 void gbx_mcp_on_subscribe(gbx_mcp_request *request);
 void gbx_mcp_on_unsubscribe(gbx_mcp_request *request);
 void gbx_mcp_on_listen(gbx_mcp_request *request);

@@ -25,7 +25,6 @@ static void free_entry(gbx_mcp_entry *entry)
     free(entry->key);
     free(entry->shown);
     free(entry->pattern);
-    free(entry->arguments);
     *entry = (gbx_mcp_entry){0};
 }
 
@@ -68,23 +67,6 @@ bool gbx_mcp_registry_put(gbx_mcp_registry *registry, gbx_mcp_entry *entry,
     }
     free_entry(entry);
     return is_put;
-}
-
-bool gbx_mcp_registry_remove(gbx_mcp_registry *registry, const char *key)
-{
-    for (size_t i = 0; i < registry->count; i++) {
-        gbx_mcp_entry *entry = registry->entries[i];
-
-        if (strcmp(entry->key, key) != 0)
-            continue;
-        free_entry(entry);
-        free(entry);
-        registry->count--;
-        memmove(&registry->entries[i], &registry->entries[i + 1],
-                (registry->count - i) * sizeof(gbx_mcp_entry *));
-        return true;
-    }
-    return false;
 }
 
 gbx_mcp_entry *gbx_mcp_registry_find(const gbx_mcp_registry *registry, const char *key)

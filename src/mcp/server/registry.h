@@ -14,7 +14,7 @@ typedef enum gbx_mcp_list {
     GBX_MCP_TOOLS,
     GBX_MCP_RESOURCES,
     GBX_MCP_TEMPLATES,
-    GBX_MCP_PROMPTS,
+    GBX_MCP_PROMPTS, /* always empty: hosts ask for it, and some complain of an error */
     GBX_MCP_LISTS,
 } gbx_mcp_list;
 
@@ -23,14 +23,11 @@ typedef enum gbx_mcp_list {
 
 typedef struct gbx_mcp_entry {
     uint64_t place;
-    char *key;       /* name; of a resource, its uri or its fixed beginning */
-    char *shown;     /* JSON object, as the list has it */
-    char *pattern;   /* of a template: its uri_template; else NULL */
-    char *arguments; /* of a prompt: JSON array, or NULL */
+    char *key;     /* name; of a resource, its uri or its fixed beginning */
+    char *shown;   /* JSON object, as the list has it */
+    char *pattern; /* of a template: its uri_template; else NULL */
     gbx_mcp_tool_fn call;
     gbx_mcp_read_fn read;
-    gbx_mcp_prompt_fn get;
-    gbx_mcp_complete_fn complete;
     void *user;
     bool is_pending; /* of a resource */
 } gbx_mcp_entry;
@@ -45,8 +42,6 @@ typedef struct gbx_mcp_registry {
  * different now. False: memory is out, or the list is full. */
 bool gbx_mcp_registry_put(gbx_mcp_registry *registry, gbx_mcp_entry *entry,
                           bool *ret_changed);
-/* False: there is none. */
-bool gbx_mcp_registry_remove(gbx_mcp_registry *registry, const char *key);
 gbx_mcp_entry *gbx_mcp_registry_find(const gbx_mcp_registry *registry, const char *key);
 /* The entry whose key is the longest beginning of text. */
 gbx_mcp_entry *gbx_mcp_registry_match(const gbx_mcp_registry *registry,

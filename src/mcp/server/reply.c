@@ -276,28 +276,6 @@ void gbx_mcp_finish_resource(gbx_mcp_request *request, const char *contents, siz
     gbx_mcp_reply_end(request, &to);
 }
 
-void gbx_mcp_finish_prompt(gbx_mcp_request *request, const char *result, size_t len)
-{
-    gbx_view object = {0};
-    size_t cursor = 0;
-    gbx_view name;
-    gbx_view value;
-    gbx_buf to;
-
-    if (!gbx_view_open(result, len, &object) || gbx_view_kind(object) != '{') {
-        gbx_mcp_fail(request, GBX_RPC_INTERNAL_ERROR, "the prompt could not be made");
-        return;
-    }
-    gbx_mcp_reply_begin(&to, request, "complete", NULL);
-    while (gbx_view_next(object, &cursor, &name, &value)) {
-        (void)gbx_buf_puts(&to, ",");
-        (void)gbx_buf_append(&to, name.at, name.len);
-        (void)gbx_buf_puts(&to, ":");
-        (void)gbx_rpc_append_json(&to, value.at, value.len);
-    }
-    gbx_mcp_reply_end(request, &to);
-}
-
 void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri,
                               const char *message)
 {

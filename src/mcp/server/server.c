@@ -87,13 +87,6 @@ static bool is_object(const char *json)
     return gbx_view_open(json, strlen(json), &view) && gbx_view_kind(view) == '{';
 }
 
-static bool is_array(const char *json)
-{
-    gbx_view view;
-
-    return gbx_view_open(json, strlen(json), &view) && gbx_view_kind(view) == '[';
-}
-
 /* As the protocol has names of tools. */
 static bool is_name(const char *text)
 {
@@ -123,7 +116,6 @@ static bool put(gbx_mcp_server *server, gbx_mcp_list list, gbx_mcp_entry *entry,
         free(entry->key);
         free(entry->shown);
         free(entry->pattern);
-        free(entry->arguments);
         return false;
     }
     is_put = gbx_mcp_registry_put(&server->lists[list], entry, &is_changed);
@@ -227,12 +219,6 @@ void gbx_mcp_server_on_unknown_tool(gbx_mcp_server *server,
     server->advise_user = user;
 }
 
-void gbx_mcp_server_remove_tool(gbx_mcp_server *server, const char *name)
-{
-    changed(server, GBX_MCP_TOOLS,
-            gbx_mcp_registry_remove(&server->lists[GBX_MCP_TOOLS], name));
-}
-
 void gbx_mcp_server_hold(gbx_mcp_server *server)
 {
     struct timeval after = {server->hold_ms / 1000,
@@ -257,7 +243,6 @@ bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = TEXT_MAX};
     bool is_template = resource->uri_template != NULL;
     gbx_mcp_entry entry = {.read = resource->read,
-                           .complete = resource->complete,
                            .user = resource->user,
                            .is_pending = resource->is_pending};
 
@@ -279,45 +264,6 @@ bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
     gbx_mcp_settle_soon(server); /* it may be what is waited for */
     return put(server, is_template ? GBX_MCP_TEMPLATES : GBX_MCP_RESOURCES, &entry,
                resource->uri, &shown);
-}
-
-void gbx_mcp_server_remove_resource(gbx_mcp_server *server, const char *uri)
-{
-    if (gbx_mcp_registry_remove(&server->lists[GBX_MCP_RESOURCES], uri))
-        changed(server, GBX_MCP_RESOURCES, true);
-    else
-        changed(server, GBX_MCP_TEMPLATES,
-                gbx_mcp_registry_remove(&server->lists[GBX_MCP_TEMPLATES], uri));
-}
-
-bool gbx_mcp_server_set_prompt(gbx_mcp_server *server, const gbx_mcp_prompt *prompt)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = TEXT_MAX};
-    gbx_mcp_entry entry = {.get = prompt->get,
-                           .complete = prompt->complete,
-                           .user = prompt->user};
-
-    if (prompt->name[0] == '\0' || strlen(prompt->name) > 128 ||
-        (prompt->arguments != NULL && !is_array(prompt->arguments)))
-        return false;
-    if (prompt->arguments != NULL) {
-        entry.arguments = strdup(prompt->arguments);
-        if (entry.arguments == NULL)
-            return false;
-    }
-    (void)gbx_buf_puts(&shown, "{");
-    append_member(&shown, "name", prompt->name);
-    append_member(&shown, "title", prompt->title);
-    append_member(&shown, "description", prompt->description);
-    append_json(&shown, "arguments", prompt->arguments);
-    (void)gbx_buf_puts(&shown, "}");
-    return put(server, GBX_MCP_PROMPTS, &entry, prompt->name, &shown);
-}
-
-void gbx_mcp_server_remove_prompt(gbx_mcp_server *server, const char *name)
-{
-    changed(server, GBX_MCP_PROMPTS,
-            gbx_mcp_registry_remove(&server->lists[GBX_MCP_PROMPTS], name));
 }
 
 void gbx_mcp_settle_soon(gbx_mcp_server *server)

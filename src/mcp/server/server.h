@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server - what every tool, resource and prompt of ours needs to know of the protocol:
- * nothing.
+ * server - what every tool and resource of ours needs to know of the protocol: nothing.
  *
- * A feature registers tools, resources and prompts, and is called with requests. The two
+ * A feature registers tools and resources, and is called with requests. The two
  * eras of the protocol, negotiation, lists with their pages, progress tokens,
  * cancellation, and how a person is asked are the server's. Everything runs on the loop's
  * thread; no handler may block it.
@@ -64,7 +63,6 @@ typedef struct gbx_mcp_tool {
 /* Add a tool, or put it in the place of that name. Clients are told if anything that
  * they can see has changed. */
 bool gbx_mcp_server_set_tool(gbx_mcp_server *server, const gbx_mcp_tool *tool);
-void gbx_mcp_server_remove_tool(gbx_mcp_server *server, const char *name);
 
 /* What is said of a tool that there is not: append how else it may be called, or nothing.
  * name is hostile. NULL: nobody knows. */
@@ -74,7 +72,7 @@ void gbx_mcp_server_on_unknown_tool(gbx_mcp_server *server,
                                     void *user);
 
 /*
- * While held, lists of tools, resources and prompts wait, and reads of resources that are
+ * While held, lists of tools and resources wait, and reads of resources that are
  * pending: what a server offers is not known before its data is loaded. Nothing else does.
  * Holds are counted; after hold_ms they no longer matter, or a client would give us up.
  */
@@ -84,11 +82,6 @@ void gbx_mcp_server_release(gbx_mcp_server *server);
 /* Answers with gbx_mcp_finish_resource(), or gbx_mcp_fail(). uri is valid until the
  * handler returns. */
 typedef void (*gbx_mcp_read_fn)(void *user, gbx_mcp_request *request, const char *uri);
-/* Append the values that begin with prefix to names, as JSON strings with commas between
- * them. argument is hostile. */
-typedef void (*gbx_mcp_complete_fn)(void *user, const char *argument,
-                                    const char *prefix, gbx_buf *names);
-
 /* A resource, or a template if uri_template is set (then uri is its fixed beginning, and
  * read is called for every URI that begins so); every text is copied. */
 typedef struct gbx_mcp_resource {
@@ -100,34 +93,14 @@ typedef struct gbx_mcp_resource {
     const char *mime_type;
     gbx_mcp_read_fn read;
     void *user;
-    gbx_mcp_complete_fn complete; /* of a template's arguments, or NULL */
     bool
         is_pending; /* there is nothing to be read yet: to be set again when there is */
 } gbx_mcp_resource;
 
 bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
                                  const gbx_mcp_resource *resource);
-/* By its uri; of a template, by its fixed beginning. */
-void gbx_mcp_server_remove_resource(gbx_mcp_server *server, const char *uri);
 /* Who has subscribed is told. */
 void gbx_mcp_server_resource_updated(gbx_mcp_server *server, const char *uri);
-
-/* Answers with gbx_mcp_finish_prompt(). arguments may be no value. */
-typedef void (*gbx_mcp_prompt_fn)(void *user, gbx_mcp_request *request,
-                                  gbx_view arguments);
-
-typedef struct gbx_mcp_prompt {
-    const char *name;
-    const char *title;
-    const char *description;
-    const char *arguments; /* JSON array as the protocol has it, or NULL */
-    gbx_mcp_prompt_fn get;
-    gbx_mcp_complete_fn complete; /* or NULL */
-    void *user;
-} gbx_mcp_prompt;
-
-bool gbx_mcp_server_set_prompt(gbx_mcp_server *server, const gbx_mcp_prompt *prompt);
-void gbx_mcp_server_remove_prompt(gbx_mcp_server *server, const char *name);
 
 /* ---- requests ------------------------------------------------------------ */
 
@@ -202,8 +175,6 @@ void gbx_mcp_finish(gbx_mcp_request *request, const gbx_mcp_result *result);
 /* contents: JSON array of {uri, mimeType, text | blob}. */
 void gbx_mcp_finish_resource(gbx_mcp_request *request, const char *contents,
                              size_t len);
-/* result: JSON object {description, messages}. */
-void gbx_mcp_finish_prompt(gbx_mcp_request *request, const char *result, size_t len);
 
 /* The words of is_error, for where there is nothing else to say. */
 void gbx_mcp_finish_error(gbx_mcp_request *request, const char *text);

@@ -61,8 +61,7 @@ typedef struct gbx_guard_world {
  * nothing to object to: the common case allocates no report.
  *
  * Code that does not parse is not objected to here: the engine has the last word on
- * syntax, and gbx_guard_explain() finds position and hint when it says no. Only
- * gbx_guard_syntax() reports it without an engine.
+ * syntax, and gbx_guard_explain() finds position and hint when it says no.
  */
 gbx_status gbx_guard_check(const char *code, size_t len, gbx_form form, size_t max_len,
                            const gbx_guard_world *world, gbx_guard_span *ret_span,

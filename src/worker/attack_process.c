@@ -21,7 +21,6 @@
 #endif
 
 #define KCMP_FILE_TABLE 2
-#define NET_ADMIN_BIT   (1u << 12)
 
 static long template_pid(void)
 {

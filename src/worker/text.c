@@ -26,9 +26,6 @@
 #    define MADV_COLLAPSE 25 /* Linux 6.1 */
 #endif
 
-/* Fewer pages that a call runs are not worth a huge one. */
-#define WORTH_IT 1u
-
 /* Code and constants of the engine. A mapping with pages of its own (what the loader has
  * relocated) does not hold what its file does. */
 static void find(gbx_ranges *ret)

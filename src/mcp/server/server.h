@@ -180,9 +180,7 @@ void gbx_mcp_finish_resource(gbx_mcp_request *request, const char *contents,
 void gbx_mcp_finish_error(gbx_mcp_request *request, const char *text);
 
 /* A JSON-RPC error; what a model should repair is a result with is_error instead. */
-#define GBX_MCP_INVALID_PARAMS (-32602)
 #define GBX_MCP_INTERNAL_ERROR (-32603)
-#define GBX_MCP_METHOD_MISSING (-32601)
 /* -32602 or -32002, as the era has it. message NULL: there is none of that uri. */
 void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri,
                               const char *message);

@@ -228,14 +228,16 @@ test('allow and deny: a person says so in a terminal, and it is in effect withou
   assert.ok(!(await box.call('change')).isError);
   assert.match(await discover(), /^counting\.change\(.*?\) - /m);
 
-  const denied = box.glovebox('deny', 'counting', 'look', '--yes');
+  const denied = box.glovebox('deny', 'counting', 'Lo-OK', '--yes');
   assert.match(denied.stderr, /is refused\nin all sessions with .*\nwritten to .*\/glovebox\/grants\.json\n$/s);
   assert.match(text(await box.call('look')), /^DENIED: a person has denied this tool/);
   assert.match(await discover(), /counting\.look\(.*\) \(denied\) - /);
   const found = await box.client.callTool({ name: 'execute', arguments: { code: "return (await discover('look')).find((t) => t.tool === 'look').approval" } });
   assert.equal(found.structuredContent.result, 'denied');
+  assert.equal(box.glovebox('allow', 'counting', 'look', '--yes').status, 0);
+  assert.ok(!(await box.call('look')).isError);
   assert.match(box.glovebox('allow', 'cuonting', 'x', '--yes').stderr, /there is no server 'cuonting' in '.*': did you mean 'counting'\?/);
-  assert.equal(box.reached().length, 1);
+  assert.equal(box.reached().length, 2);
 });
 
 test('the configuration has changed when its contents have', async () => {

@@ -7,6 +7,7 @@
 #include "mcp/config/replace.h"
 #include "policy/json_text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -158,6 +159,54 @@ static const json_t *grant_of(const gbx_grants_file *g, const char *server,
                            tool);
 }
 
+/* The next letter or digit, in lower case; 0: there is none. Others than ASCII's are
+ * letters. */
+static int next_of_name(const char **at)
+{
+    while (**at > 0 && !isalnum((unsigned char)**at))
+        (*at)++;
+    return **at == 0 ? 0 : tolower((unsigned char)*(*at)++);
+}
+
+/* A tool is called by other spellings of its name, too: createIssue for create_issue. */
+static bool is_alike(const char *a, const char *b)
+{
+    int c;
+
+    do {
+        c = next_of_name(&a);
+        if (c != next_of_name(&b))
+            return false;
+    } while (c != 0);
+    return true;
+}
+
+/* A person who denies a tool need not know how the server spells it. */
+static bool is_denied(const json_t *tools, const char *tool)
+{
+    for (void *at = json_object_iter((json_t *)(uintptr_t)tools); at != NULL;
+         at = json_object_iter_next((json_t *)(uintptr_t)tools, at)) {
+        const char *grant = json_string_value(json_object_iter_value(at));
+
+        if (grant != NULL && strcmp(grant, "allow") != 0 &&
+            is_alike(json_object_iter_key(at), tool))
+            return true;
+    }
+    return false;
+}
+
+/* Denials of the tool by other spellings are over when it is allowed. */
+static void drop_denials(json_t *tools, const char *tool)
+{
+    const char *name;
+    json_t *grant;
+    void *next;
+
+    json_object_foreach_safe(tools, next, name, grant) if (json_is_string(grant) &&
+                                                           is_alike(name, tool))(void)
+        json_object_del(tools, name);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_grants_file *gbx_grants_file_new(const char *config, gbx_trust trust)
@@ -183,6 +232,7 @@ void gbx_grants_file_free(gbx_grants_file *grants)
 gbx_status gbx_grants_file_find(gbx_grants_file *grants, const char *server,
                                 const char *tool, gbx_grant *ret, gbx_error *reterr)
 {
+    const json_t *tools;
     const char *grant;
 
     *ret = GBX_GRANT_NONE;
@@ -192,9 +242,12 @@ gbx_status gbx_grants_file_find(gbx_grants_file *grants, const char *server,
         *reterr = grants->err;
         return grants->err.status;
     }
-    grant = json_string_value(grant_of(grants, server, tool));
-    if (grant != NULL)
-        *ret = strcmp(grant, "allow") == 0 ? GBX_GRANT_ALLOW : GBX_GRANT_DENY;
+    tools = json_object_get(json_object_get(grants->root, grants->config), server);
+    grant = json_string_value(json_object_get(tools, tool));
+    if (is_denied(tools, tool))
+        *ret = GBX_GRANT_DENY;
+    else if (grant != NULL)
+        *ret = GBX_GRANT_ALLOW;
     return GBX_OK;
 }
 
@@ -221,6 +274,8 @@ gbx_status gbx_grants_file_put(gbx_grants_file *grants, const char *server,
 
     if (status != GBX_OK)
         return status;
+    if (grant == GBX_GRANT_ALLOW)
+        drop_denials(tools, tool);
     if (json_object_set_new(tools, tool,
                             json_string(grant == GBX_GRANT_ALLOW ? "allow" : "deny")) !=
         0)

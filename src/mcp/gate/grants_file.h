@@ -6,7 +6,8 @@
  *     {"/home/you/mcp.json": {"SERVER": {"TOOL": "allow", "OTHER": "deny",
  *                                        "THIRD": [{"rule": {...}, "asked": {...}}]}}}
  *
- * "allow" and "deny" cover every call of that tool by servers of that configuration; a rule,
+ * "allow" and "deny" cover every call of that tool by servers of that configuration, and
+ * "deny" those of a tool whose name differs in case, '_' and '-' alone; a rule,
  * the calls that it allows of those that the rule `asked` asks about (without it: the
  * default). A grant is in effect for the next call, without a restart. What the rules deny
  * stays denied.

@@ -142,6 +142,10 @@ tool('noise', (id) => {
   process.stdout.write('DEBUG: working\n\u0000\u0001\n[]\n{"jsonrpc":"1.0"}\n\ufeff\n');
   write({ id, result: text('heard') });
 });
+tool('behind', (id) => process.stdout.write(`working... {"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"done"}]}}\n`));
+tool('spread', (id) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: text('{\n  "id": 1') }, null, 2)}\n`));
+tool('spread-id-last', (id) => process.stdout.write(`${JSON.stringify({ result: { id: 99, ...text('x') }, id }, null, '\t')}\n`));
+tool('complains', () => process.stdout.write('ERROR: disk quota exceeded\n', () => process.exit(1)));
 tool('broken-line', (id) => {
   process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[`);
   process.stdout.write('\n');

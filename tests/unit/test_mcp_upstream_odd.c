@@ -171,6 +171,34 @@ static void test_answer__of_another_encoding_is_read_but_for_its_letters(void **
     bad_expect(*state, "latin", "caf\xEF\xBF\xBD");
 }
 
+static void test_answer__behind_other_text_is_read(void **state)
+{
+    servers *s = *state;
+
+    bad_start(s, "");
+    bad_expect(s, "behind", "done");
+    assert_non_null(strstr(s->last_log, "before an answer was dropped: working... "));
+}
+
+/* Nobody waits for what will never be an answer. */
+static void test_answer__on_several_lines_is_refused_at_once(void **state)
+{
+    bad_start(*state, "");
+    bad_expect_fault(*state, "spread", GBX_UPSTREAM_PROTOCOL,
+                     "it writes a message on several lines");
+    bad_expect_fault(*state, "spread-id-last", GBX_UPSTREAM_PROTOCOL,
+                     "it writes a message on several lines");
+    bad_expect(*state, "echo", "{}");
+}
+
+static void test_end__in_a_call_is_told_with_what_was_written_last(void **state)
+{
+    bad_start(*state, "banner=hello");
+    bad_expect_fault(*state, "complains", GBX_UPSTREAM_EXIT,
+                     "it ended with status 1; on its standard output it wrote what is "
+                     "no message: ERROR: disk quota exceeded");
+}
+
 /* What is as long and no answer is not worth the work. */
 static void test_answer__of_another_encoding_is_read_when_it_is_long(void **state)
 {
@@ -432,6 +460,9 @@ int main(void)
         WITH(test_answer__may_have_its_id_as_text),
         WITH(test_answer__may_have_its_id_with_a_fraction_of_nothing),
         WITH(test_answer__of_another_encoding_is_read_but_for_its_letters),
+        WITH(test_answer__behind_other_text_is_read),
+        WITH(test_answer__on_several_lines_is_refused_at_once),
+        WITH(test_end__in_a_call_is_told_with_what_was_written_last),
         WITH(test_answer__of_another_encoding_is_read_when_it_is_long),
         WITH(test_answer__that_cannot_be_read_ends_its_call_and_no_other),
         WITH(test_refusal__is_told_with_what_the_server_adds_to_it),

@@ -63,9 +63,14 @@ struct gbx_session {
     bool was_asked_again; /* of its era: the first answer was lost */
     unsigned version;  /* of those before, by its place in the table: it is asked for */
     unsigned versions; /* a bit for each that was asked for */
-    char stray[960];   /* the last line on its standard output that was no message */
+    char stray
+        [960]; /* the last line on its standard output that was no message: since it
+                        * was ready, if it is */
     const char *misframed; /* why no message of it can be read; constant, or NULL */
     bool has_brace;        /* alone on its line: the rest of a message may follow */
+    size_t indent;         /* of the members of that, 0 before the first of them */
+    int64_t spread_id;     /* which it has */
+    bool is_spread;        /* it has a result or an error */
     bool is_deaf;          /* it has closed its input: perhaps on its way to its end */
     bool died_asking;      /* by itself, and nobody knows of which era it was */
     gbx_pending *pending;

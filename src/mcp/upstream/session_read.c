@@ -211,30 +211,96 @@ static void note_stray(gbx_session *s, const char *text, size_t len)
     gbx_buf_cleanup(&shown);
 }
 
-/* Before it is ready: does it write answers, but not one a line? Then no wait would help. It
+static bool begins_member(const char *text, size_t len, const char *name)
+{
+    size_t name_len = strlen(name);
+
+    return len > name_len && memcmp(text, name, name_len) == 0;
+}
+
+static int64_t read_whole(const char *text, size_t len)
+{
+    int64_t value = 0;
+
+    for (size_t i = 0; i < len && value < INT64_MAX / 16; i++)
+        if (isdigit((unsigned char)text[i]))
+            value = value * 10 + (text[i] - '0');
+    return value;
+}
+
+/* What a line says of the object that began on a line before it. */
+static void note_spread(gbx_session *s, const char *text, size_t len)
+{
+    size_t indent = 0;
+
+    while (indent < len && (text[indent] == ' ' || text[indent] == '\t'))
+        indent++;
+    if (s->indent == 0)
+        s->indent = indent;
+    if (indent != s->indent)
+        return;
+    text += indent;
+    len -= indent;
+    if (begins_member(text, len, "\"id\":"))
+        s->spread_id = read_whole(text + 5, len - 5);
+    else if (begins_member(text, len, "\"result\":") ||
+             begins_member(text, len, "\"error\":"))
+        s->is_spread = true;
+}
+
+/* Does it write answers, but not one a line? Then no wait would help. Before it is ready it
  * has a moment all the same: it may have shown an answer to people, and given it, too. */
 static void note_framing(gbx_session *s, const char *text, size_t len)
 {
     static const char header[] = "Content-Length:";
+    static const char spread[] =
+        "it writes a message on several lines: MCP has one message a line, and nothing "
+        "else, on standard output: have it write JSON without line breaks";
     static const struct timeval moment = {1, 0};
     bool has_header =
         len > sizeof header && strncasecmp(text, header, sizeof header - 1) == 0;
     bool is_brace = len > 0 && text[0] == '{' && strspn(text + 1, " \t") + 1 >= len;
     bool is_inside = s->has_brace && len > 0 && (text[0] == ' ' || text[0] == '\t');
-    bool is_answer = is_inside && (memmem(text, len, "\"result\":", 9) != NULL ||
-                                   memmem(text, len, "\"error\":", 8) != NULL);
 
     s->has_brace = is_brace || is_inside;
-    if (!s->is_process || s->phase >= GBX_PHASE_READY || s->misframed != NULL ||
-        (!has_header && !is_answer))
+    if (is_brace) {
+        s->indent = 0;
+        s->spread_id = 0;
+        s->is_spread = false;
+    } else if (is_inside) {
+        note_spread(s, text, len);
+    }
+    if (s->phase >= GBX_PHASE_READY) {
+        if (is_inside && s->is_spread && s->spread_id != 0)
+            fail_request(s, s->spread_id, spread);
+        return;
+    }
+    if (s->misframed != NULL || (!has_header && !(is_inside && s->is_spread)))
         return;
     s->misframed =
         has_header ? "it writes its messages behind Content-Length headers: MCP has "
                      "one message a line, and nothing else, on standard output"
-                   : "it writes a message on several lines: MCP has one message a "
-                     "line, and nothing else, on standard output: have it write "
-                     "JSON without line breaks";
+                   : spread;
     (void)event_add(s->start_timer, &moment);
+}
+
+/* An answer behind other text on its line, which the server had not ended. */
+static bool take_behind(gbx_session *s, const char *text, size_t len)
+{
+    const char *at = memmem(text, len, "{\"", 2);
+    gbx_rpc_message message;
+    gbx_rpc_fault fault;
+    int64_t id;
+
+    if (at == NULL || at == text || !isprint((unsigned char)*text) ||
+        !gbx_rpc_read(at, len - (size_t)(at - text), &message, &fault) ||
+        (message.kind != GBX_RPC_RESULT && message.kind != GBX_RPC_ERROR) ||
+        !gbx_id_read(message.id, &id) || !gbx_session_awaits(s, id))
+        return false;
+    note_stray(s, text, (size_t)(at - text));
+    gbx_session_log(s, "what stands before an answer was dropped: %s", s->stray);
+    on_response(s, &message, 0);
+    return true;
 }
 
 static void on_message(void *user, const char *text, size_t len, int64_t about)
@@ -254,12 +320,15 @@ static void on_message(void *user, const char *text, size_t len, int64_t about)
             fail_request(s, about, "it answers with what is no answer");
         return;
     }
+    if (s->is_process && s->phase == GBX_PHASE_READY && take_behind(s, text, len))
+        return;
     say_fault(text, len, &fault, why, sizeof why);
     if (s->is_process)
         note_stray(s, text, len);
     gbx_session_log(s, "a line was dropped: %s%s%s", why, s->is_process ? ": " : "",
                     s->is_process ? s->stray : "");
-    note_framing(s, text, len);
+    if (s->is_process)
+        note_framing(s, text, len);
     (void)snprintf(told, sizeof told, "its answer cannot be read: %s", why);
     fail_request(s, id, told);
     if (id == 0 && s->phase == GBX_PHASE_ASKING)
@@ -380,8 +449,7 @@ static void on_lost(void *user, const char *why, bool is_lasting)
     s->facts.is_lasting = is_lasting;
     s->died_asking = s->phase == GBX_PHASE_ASKING;
     (void)snprintf(words, sizeof words, "%s", why);
-    if (s->phase < GBX_PHASE_READY)
-        gbx_session_add_stray(s, words, sizeof words);
+    gbx_session_add_stray(s, words, sizeof words);
     gbx_session_lose(s, words);
 }
 

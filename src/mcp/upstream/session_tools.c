@@ -84,6 +84,7 @@ static void become_ready(gbx_session *s)
 {
     (void)event_del(s->start_timer);
     s->phase = GBX_PHASE_READY;
+    s->stray[0] = 0;
     s->facts.containment = s->link->ops->containment(s->link);
     s->facts.start_ms =
         (double)(gbx_clock_now_ns() - s->started_ns) / (double)GBX_NS_PER_MS;

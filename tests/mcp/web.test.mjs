@@ -398,13 +398,17 @@ for (const [status, type, body] of [[400, 'text/plain', 'X-Org-Id is missing'], 
     assert.match(await call(), new RegExp(`^UPSTREAM_START: .* HTTP status ${status}: .*X-Org-Id.*; asked for a stream of events, it answers with HTTP status 405`));
   });
 
-test('a server that names its version in the words of a 400 is asked again with that one', async (t) => {
-  const mine = '2024-11-05';
+const mine = '2024-11-05';
+for (const [type, words] of [
+  ['text/plain', `Bad Request: Unsupported protocol version (supported versions: ${mine})`],
+  ['text/plain', `Unsupported version. Only ${mine} is supported`],
+  ['application/json', `{"error":"unsupported_version","supported_versions":["${mine}"]}`],
+]) test(`a server that names its version by a 400 is asked again with that one: ${words}`, async (t) => {
   const { call } = await meet(t, (request, response, message) => {
     const asked = request.headers['mcp-protocol-version'] ?? message?.params?.protocolVersion;
     if (request.method !== 'POST' || (asked === mine && message.method !== 'initialize')) return false;
     if (asked !== mine)
-      raw(response, 'text/plain', `Bad Request: Unsupported protocol version (supported versions: ${mine})`, 400);
+      raw(response, type, words, 400);
     else
       json(response, 200, { id: message.id, result: { protocolVersion: mine, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } } });
     return true;

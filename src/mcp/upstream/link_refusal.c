@@ -7,6 +7,7 @@
 #include "mcp/upstream/ids.h"
 #include "mcp/upstream/link_http.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,36 @@ static bool is_forgotten(const gbx_http *h, const gbx_exchange *exchange)
            (status == 400 && exchange->is_first_try && !is_about(exchange));
 }
 
+/* In any case, not too far from the beginning. */
+static bool has_word(const gbx_buf *body, const char *word)
+{
+    size_t word_len = strlen(word);
+    size_t len = body->len < LOOKED_AT_MAX ? body->len : LOOKED_AT_MAX;
+
+    for (size_t at = 0; at + word_len <= len; at++)
+        if (strncasecmp((const char *)body->data + at, word, word_len) == 0)
+            return true;
+    return false;
+}
+
+/* Versions of the protocol are dates: 2025-03-26. */
+static bool has_date(const gbx_buf *body)
+{
+    static const char shape[] = "20nn-nn-nn";
+    size_t len = body->len < LOOKED_AT_MAX ? body->len : LOOKED_AT_MAX;
+
+    for (size_t at = 0; at + sizeof shape - 1 <= len; at++) {
+        size_t i = 0;
+
+        while (shape[i] != 0 && (shape[i] == 'n' ? isdigit(body->data[at + i]) != 0
+                                                 : body->data[at + i] == shape[i]))
+            i++;
+        if (shape[i] == 0)
+            return true;
+    }
+    return false;
+}
+
 /* ---- the rest of the link ------------------------------------------------- */
 
 bool gbx_http_is_lasting(CURLcode result)
@@ -105,15 +136,10 @@ bool gbx_http_is_of_version(const gbx_buf *body)
     static const char *const words[] = {"protocol version", "protocol-version",
                                         "protocolversion"};
 
-    size_t len = body->len < LOOKED_AT_MAX ? body->len : LOOKED_AT_MAX;
-
-    for (size_t at = 0; at < len; at++)
-        for (size_t i = 0; i < GBX_COUNTOF(words); i++)
-            if (len - at >= strlen(words[i]) &&
-                strncasecmp((const char *)body->data + at, words[i],
-                            strlen(words[i])) == 0)
-                return true;
-    return false;
+    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
+        if (has_word(body, words[i]))
+            return true;
+    return has_word(body, "version") && has_date(body);
 }
 
 gbx_unanswered gbx_http_meaning_of(long status)

@@ -439,10 +439,12 @@ static gbx_status read_member(gbx_json_reader *r, const char *name, const json_t
         {.name = "transport", .read = read_type},
         {.name = "command", .read = read_command},
         {.name = "args", .read = read_args},
+        {.name = "arguments", .read = read_args},
         {.name = "env", .read = read_env},
         {.name = "environment", .read = read_env},
         {.name = "envFile", .read = read_env_file},
         {.name = "cwd", .read = read_cwd},
+        {.name = "workingDirectory", .read = read_cwd},
         {.name = "url", .read = read_url},
         {.name = "httpUrl", .read = read_url},
         {.name = "serverUrl", .read = read_url},
@@ -458,7 +460,7 @@ static gbx_status read_member(gbx_json_reader *r, const char *name, const json_t
         if (strcmp(keys[i].name, name) == 0)
             key = &keys[i];
     }
-    meant = gbx_mcp_slip_of(name, words, GBX_COUNTOF(words), 3);
+    meant = gbx_mcp_slip_of(name, words, GBX_COUNTOF(words), GBX_COUNTOF(words));
     if (meant != NULL)
         return gbx_json_refuse_key(r, "there is no such key: did you mean '%s'?",
                                    meant);

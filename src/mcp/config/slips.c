@@ -13,8 +13,9 @@
 #include <ctype.h>
 #include <string.h>
 
-#define WORDS_MAX 16
-#define LOOSE_MIN 6 /* shorter names are near to too much */
+#define WORDS_MAX 20
+#define LOOSE_MIN \
+    6 /* shorter names are near to too much, but for a letter too many or few */
 
 /* "MCP-Servers" is "mcpservers". A longer name is cut, to what is near to nothing. */
 static void plain_of(const char *name, char ret[GBX_NEAREST_WORD_MAX + 2])
@@ -25,6 +26,25 @@ static void plain_of(const char *name, char ret[GBX_NEAREST_WORD_MAX + 2])
         if (strchr("_- ", *name) == NULL)
             ret[len++] = (char)tolower((unsigned char)*name);
     ret[len] = '\0';
+}
+
+static bool has_one_letter_more(const char *longer, const char *shorter)
+{
+    while (*shorter != '\0' && *longer == *shorter) {
+        longer++;
+        shorter++;
+    }
+    return *longer != '\0' && strcmp(longer + 1, shorter) == 0;
+}
+
+static const char *nearest_of(const char *plain, const char *const *list, size_t count)
+{
+    if (strlen(plain) >= LOOSE_MIN)
+        return gbx_nearest(plain, list, count);
+    for (size_t i = 0; i < count; i++)
+        if (has_one_letter_more(plain, list[i]) || has_one_letter_more(list[i], plain))
+            return list[i];
+    return NULL;
 }
 
 /* ---- for the other parts ---------------------------------------------------- */
@@ -48,7 +68,7 @@ const char *gbx_mcp_slip_of(const char *name, const char *const *words, size_t c
     for (size_t i = 0; i < count; i++)
         if (strcmp(plain, own[i]) == 0)
             return words[i];
-    nearest = strlen(plain) >= LOOSE_MIN ? gbx_nearest(plain, list, loose) : NULL;
+    nearest = nearest_of(plain, list, loose);
     for (size_t i = 0; nearest != NULL && i < loose; i++)
         if (list[i] == nearest)
             return words[i];

@@ -95,6 +95,9 @@ test('what comes beside structured content is not lost without a word', async ()
   assert.deepEqual(twice.result, { source: 'x' });
   assert.deepEqual(twice.logs, ['up.tell (line 1) gave more than its structured content, which the code has alone: '
     + 'servers["up"].call("tell", args, { raw: true }) gives both']);
+  const failed = await execute('await servers.up.tell({ result: input }).catch(() => 0)', { ...result, isError: true });
+  assert.deepEqual(failed.logs, ['the error of up.tell (line 1) has structured content: servers["up"].call("tell", args, '
+    + '{ raw: true }) gives the whole result, and throws nothing']);
   result.content[0].text = '{ "source": "x" }';
   assert.deepEqual((await execute('return await servers.up.tell({ result: input })', result)).logs, []);
 });

@@ -144,6 +144,13 @@ static void answer_result(gbx_nested *n, gbx_view result)
             gbx_value_sketch(value, n->gave);
         }
     } else {
+        if (gbx_value_parts_of(result).structured.at != NULL)
+            gbx_code_run_remark(
+                n->run,
+                "the error of %.64s.%s (line %u) has structured content: "
+                "servers[\"%.64s\"].call(\"%s\", args, { raw: true }) "
+                "gives the whole result, and throws nothing",
+                n->server, n->tool, n->line, n->server, n->tool);
         fail(n, "TOOL_ERROR", (char *)message.data, message.len, false);
     }
     gbx_buf_cleanup(&answer);

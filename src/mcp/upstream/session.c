@@ -32,6 +32,10 @@ static void on_start_timeout(evutil_socket_t fd, short what, void *arg)
         gbx_session_lose(s, "its session has ended");
         return;
     }
+    if (s->phase == GBX_PHASE_READY) {
+        gbx_session_on_spread(s);
+        return;
+    }
     if (s->misframed != NULL) {
         s->facts.is_lasting = true;
         gbx_session_lose(s, s->misframed);

@@ -70,6 +70,7 @@ struct gbx_session {
     bool has_brace;        /* alone on its line: the rest of a message may follow */
     size_t indent;         /* of the members of that, 0 before the first of them */
     int64_t spread_id;     /* which it has */
+    int64_t unread_id;     /* the last of them that was awaited */
     bool is_spread;        /* it has a result or an error */
     bool is_deaf;          /* it has closed its input: perhaps on its way to its end */
     bool died_asking;      /* by itself, and nobody knows of which era it was */
@@ -114,6 +115,8 @@ gbx_pending *gbx_session_expect(gbx_session *s, gbx_ask ask);
 /* The one of that id, taken out; NULL if nobody waits for it. free() it. */
 gbx_pending *gbx_session_take(gbx_session *s, int64_t id);
 bool gbx_session_awaits(const gbx_session *s, int64_t id);
+/* The moment is over in which an answer on several lines might have come on one, too. */
+void gbx_session_on_spread(gbx_session *s);
 /* Append what it wrote that was no message, if there is any. */
 void gbx_session_add_stray(const gbx_session *s, char *why, size_t size);
 void gbx_session_log(gbx_session *s, const char *format, ...)

@@ -248,14 +248,15 @@ static void note_spread(gbx_session *s, const char *text, size_t len)
         s->is_spread = true;
 }
 
-/* Does it write answers, but not one a line? Then no wait would help. Before it is ready it
- * has a moment all the same: it may have shown an answer to people, and given it, too. */
+static const char spread[] =
+    "it writes a message on several lines: MCP has one message a line, and nothing else, "
+    "on standard output: have it write JSON without line breaks";
+
+/* Does it write answers, but not one a line? Then no wait would help. It has a moment all
+ * the same: it may have shown an answer to people, and given it, too. */
 static void note_framing(gbx_session *s, const char *text, size_t len)
 {
     static const char header[] = "Content-Length:";
-    static const char spread[] =
-        "it writes a message on several lines: MCP has one message a line, and nothing "
-        "else, on standard output: have it write JSON without line breaks";
     static const struct timeval moment = {1, 0};
     bool has_header =
         len > sizeof header && strncasecmp(text, header, sizeof header - 1) == 0;
@@ -270,12 +271,15 @@ static void note_framing(gbx_session *s, const char *text, size_t len)
     } else if (is_inside) {
         note_spread(s, text, len);
     }
-    if (s->phase >= GBX_PHASE_READY) {
-        if (is_inside && s->is_spread && s->spread_id != 0)
-            fail_request(s, s->spread_id, spread);
+    if (is_inside && s->is_spread && s->phase >= GBX_PHASE_READY) {
+        if (s->spread_id != 0 && gbx_session_awaits(s, s->spread_id)) {
+            s->unread_id = s->spread_id;
+            (void)event_add(s->start_timer, &moment);
+        }
         return;
     }
-    if (s->misframed != NULL || (!has_header && !(is_inside && s->is_spread)))
+    if (s->phase >= GBX_PHASE_READY || s->misframed != NULL ||
+        (!has_header && !(is_inside && s->is_spread)))
         return;
     s->misframed =
         has_header ? "it writes its messages behind Content-Length headers: MCP has "
@@ -454,6 +458,11 @@ static void on_lost(void *user, const char *why, bool is_lasting)
 }
 
 /* ---- the rest of the session ---------------------------------------------- */
+
+void gbx_session_on_spread(gbx_session *s)
+{
+    fail_request(s, s->unread_id, spread);
+}
 
 gbx_link_hooks gbx_session_hooks_of(gbx_session *s)
 {

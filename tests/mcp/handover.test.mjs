@@ -57,6 +57,12 @@ test('import: a variable of Codex\'s that is no name is not passed over', () => 
   assert.match(result.stdout, /a: not taken\n {4}note: it is left alone: glovebox\.env\[0\]: /);
 });
 
+test('import: a timeout that is longer than the longest becomes that', () => {
+  const u = user({ 'home/.codex/config.toml': '[mcp_servers.a]\ncommand = "x"\ntool_timeout_sec = 7200\nstartup_timeout_sec = 7200\n' });
+  assert.equal(u.run('import').status, 0);
+  assert.deepEqual(u.servers().a.glovebox, { timeoutMs: 3600000, startMs: 600000 });
+});
+
 test('import: what a host says of tools is not taken, and that is said', () => {
   const host = { mcpServers: { a: { command: 'x' } } };
   const said = (files) => {
@@ -73,4 +79,9 @@ test('import: what a host says of tools is not taken, and that is said', () => {
   for (const line of ['enabled_tools = ["get"]', 'disabled_tools = ["drop"]', 'default_tools_approval_mode = "prompt"'])
     assert.match(said({ 'home/.codex/config.toml': `[mcp_servers.a]\ncommand = "x"\n${line}\n` }),
       new RegExp(`a: taken\\n {4}note: what its "${line.split(' ')[0]}" says of tools is not taken`));
+  assert.match(said({ 'home/.codex/config.toml': '[mcp_servers.a]\ncommand = "x"\n[mcp_servers.a.tools.create]\napproval_mode = "prompt"\n' }),
+    /a: taken\n {4}note: what its "tools" says of tools is not taken/);
+  assert.match(said({ 'home/.config/Code/User/mcp.json': { servers: { a: { command: 'x', sandboxEnabled: true, sandbox: {} } } } }),
+    /a: taken\n {4}note: its "sandboxEnabled" is not done here: the server runs as it is/);
+  assert.doesNotMatch(said({ 'home/.claude.json': { mcpServers: { a: { command: 'x', tools: ['*'], sandboxEnabled: false } } } }), /note/);
 });

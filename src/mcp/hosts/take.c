@@ -22,14 +22,17 @@ static json_t *own_key(json_t *entry)
     return own;
 }
 
-static void take_seconds(json_t *entry, const char *theirs, const char *ours)
+/* The longest that ours may be, if theirs is longer. */
+static void take_seconds(json_t *entry, const char *theirs, const char *ours,
+                         double max)
 {
     const json_t *value = json_object_get(entry, theirs);
     double seconds = json_number_value(value);
 
-    if (json_is_number(value) && seconds > 0 && seconds <= 600)
-        (void)json_object_set_new(own_key(entry), ours,
-                                  json_integer((json_int_t)(seconds * 1000)));
+    if (json_is_number(value) && seconds > 0)
+        (void)json_object_set_new(
+            own_key(entry), ours,
+            json_integer((json_int_t)((seconds < max ? seconds : max) * 1000)));
     (void)json_object_del(entry, theirs);
 }
 
@@ -67,8 +70,8 @@ static void take_codex(json_t *entry)
     json_t *names = json_object_get(entry, "env_vars");
     json_t *ms = json_object_get(entry, "startup_timeout_ms");
 
-    take_seconds(entry, "startup_timeout_sec", "startMs");
-    take_seconds(entry, "tool_timeout_sec", "timeoutMs");
+    take_seconds(entry, "startup_timeout_sec", "startMs", 600);
+    take_seconds(entry, "tool_timeout_sec", "timeoutMs", 3600);
     if (json_is_integer(ms) && json_integer_value(ms) >= 1 &&
         json_integer_value(ms) <= 600000)
         (void)json_object_set(own_key(entry), "startMs", ms);
@@ -165,6 +168,14 @@ static void take_folder(const gbx_taking *t, json_t *entry)
     }
 }
 
+/* ["*"]: every tool. */
+static bool is_all(const json_t *value)
+{
+    const char *first = json_string_value(json_array_get(value, 0));
+
+    return first != NULL && strcmp(first, "*") == 0;
+}
+
 /* What hosts do for a server and we do not. */
 static void look_for_trouble(const gbx_taking *t, const json_t *entry)
 {
@@ -179,16 +190,25 @@ static void look_for_trouble(const gbx_taking *t, const json_t *entry)
     } rows[] = {
         {"enabled_tools", no_rule},
         {"disabled_tools", no_rule},
+        {"tools", no_rule},
+        {"includeTools", no_rule},
+        {"excludeTools", no_rule},
+        {"disabledTools", no_rule},
         {"default_tools_approval_mode", no_rule},
         {"headersHelper", "its \"%s\" is not run: give it a header with a variable"},
+        {"sandboxEnabled", "its \"%s\" is not done here: the server runs as it is"},
+        {"bearer_token", "its \"%s\" is not taken: give it a header with a variable"},
         {"oauth", sign_in},
+        {"scopes", sign_in},
+        {"oauth_resource", sign_in},
         {"auth", sign_in},
     };
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         const json_t *value = json_object_get(entry, rows[i].key);
 
-        if (value == NULL || json_is_null(value) || json_is_false(value))
+        if (value == NULL || json_is_null(value) || json_is_false(value) ||
+            is_all(value))
             continue;
         gbx_taking_say(t, rows[i].note, rows[i].key);
     }

@@ -188,6 +188,9 @@ static void test_mark__says_what_depends_on_arguments(void **state)
     assert_string_equal(mark("plain"), "depends on arguments");
     assert_string_equal(mark("lies"), "asks a person");
     assert_string_equal(mark("write_file"), "denied");
+    grant("plain", GBX_GRANT_ALLOW);
+    assert_string_equal(mark("plain"), "");
+    write_grants("{}", 0600); /* for the tests that follow */
     close_gate();
 }
 

@@ -496,18 +496,17 @@ const char *gbx_gate_mark(const gbx_gate *gate, const char *server, gbx_view too
         !gbx_buf_append(&buf, "", 1) || !gbx_view_open("{}", 2, &no_args))
         return "";
     name = (const char *)buf.data;
-    verdict = gbx_gate_outlook(gate->config->rules, server, name,
-                               gbx_view_is_true(reads) ? GBX_GATE_HINT_READS
-                                                       : GBX_GATE_HINT_OTHER,
-                               &depends);
     if (gbx_grants_file_find(gate->standing, server, name, &grant, &err) != GBX_OK ||
         grant == GBX_GRANT_DENY)
         return "denied";
+    verdict = gbx_gate_outlook(gate->config->rules, server, name,
+                               gbx_view_is_true(reads) ? GBX_GATE_HINT_READS
+                                                       : GBX_GATE_HINT_OTHER,
+                               grant == GBX_GRANT_ALLOW, &depends);
     if (depends)
         return "depends on arguments";
     if (verdict.action == GBX_GATE_ASK)
-        return grant == GBX_GRANT_ALLOW ||
-                       gbx_gate_is_kept(gate, &verdict, server, name, no_args)
+        return gbx_gate_is_kept(gate, &verdict, server, name, no_args)
                    ? ""
                    : "asks a person";
     return verdict.action == GBX_GATE_DENY ? "denied" : "";

@@ -200,9 +200,10 @@ gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server
 }
 
 gbx_gate_verdict gbx_gate_outlook(const gbx_gate_rules *rules, const char *server,
-                                  const char *tool, gbx_gate_hint hint,
+                                  const char *tool, gbx_gate_hint hint, bool is_granted,
                                   bool *ret_depends)
 {
+    gbx_gate_action asked = is_granted ? GBX_GATE_ALLOW : GBX_GATE_ASK;
     gbx_gate_verdict verdict = {.rule = GBX_GATE_NO_RULE, .hint = hint};
     bool may_be[GBX_GATE_DENY + 1] = {false};
 
@@ -215,12 +216,14 @@ gbx_gate_verdict gbx_gate_outlook(const gbx_gate_rules *rules, const char *serve
             (rule->hint != GBX_GATE_HINT_UNKNOWN && rule->hint != hint))
             continue;
         if (rule->condition_count > 0) {
-            may_be[rule->action] = true;
+            may_be[rule->action == GBX_GATE_ASK ? asked : rule->action] = true;
             continue;
         }
         verdict.action = rule->action;
         verdict.rule = i;
     }
+    if (verdict.action == GBX_GATE_ASK)
+        verdict.action = asked;
     may_be[verdict.action] = true;
     *ret_depends =
         may_be[GBX_GATE_ALLOW] + may_be[GBX_GATE_ASK] + may_be[GBX_GATE_DENY] > 1;

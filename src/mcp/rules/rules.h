@@ -94,10 +94,11 @@ gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server
                                  const char *tool, const char *called, gbx_view args,
                                  gbx_gate_hint hint);
 
-/* What becomes of a tool's calls, for who has no arguments yet. *ret_depends: a rule that
- * looks at arguments may decide otherwise. */
+/* What becomes of a tool's calls, for who has no arguments yet. is_granted: a person has
+ * allowed what would be asked about. *ret_depends: a rule that looks at arguments may decide
+ * otherwise. */
 gbx_gate_verdict gbx_gate_outlook(const gbx_gate_rules *rules, const char *server,
-                                  const char *tool, gbx_gate_hint hint,
+                                  const char *tool, gbx_gate_hint hint, bool is_granted,
                                   bool *ret_depends);
 
 /* Arguments of a call, of which every parser makes the same values: no member twice, none

@@ -233,7 +233,8 @@ test('an artifact that nobody awaits and that is not kept is told with the value
   for (const [code, told] of [
     ["artifact('a', 'x'.repeat(1000001)); return 5", `1 artifact was not kept: ${first}`],
     [`artifact('a', 'x'.repeat(1000001)); artifact('b', 1, 'none'); servers.up.say({}); return 5`,
-      new RegExp(`^1 call was not awaited, and (has ended all the same|was not sent): up.say .line 1.\n2 artifacts were not kept, the first for this: ${first}$`, 'm')],
+      // The call may have been answered before the code ended: then nothing is said of it.
+      new RegExp(`^5\n(1 call was not awaited, and (has ended all the same|was not sent): up.say .line 1.\n)?2 artifacts were not kept, the first for this: ${first}$`, 'm')],
     ["await artifact('a', 'kept'); return 5", null],
   ]) {
     const { structuredContent: { ok, result }, content: [{ text }] } = await execute(code);

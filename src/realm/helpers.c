@@ -32,6 +32,7 @@ static const struct script {
     {"text", gbx_script_text},
     {"clone", gbx_script_clone},
     {"url", gbx_script_url},
+    {"params", gbx_script_params},
     {"small", gbx_script_small},
     {"encodings", gbx_script_encodings},
     {"none", "() => ({})"},

@@ -411,6 +411,7 @@ extern const char gbx_script_events[];
 extern const char gbx_script_text[];
 extern const char gbx_script_clone[];
 extern const char gbx_script_url[];
+extern const char gbx_script_params[];
 extern const char gbx_script_small[];
 extern const char gbx_script_encodings[];
 extern const char gbx_script_host[];

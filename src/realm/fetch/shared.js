@@ -3,5 +3,6 @@
 const { load } = natives.lazy;
 
 export const { DOMException } = load('exception');
-export const { URL, URLSearchParams } = load('url');
+export const { URL } = load('url');
+export const { URLSearchParams } = load('params');
 export const { AbortSignal, own: { isSignal, makeSignal, onAbort } } = load('events');

@@ -4,7 +4,6 @@
   'use strict';
   const { apply, defineProperty } = Reflect;
   const PromiseOf = Promise, TypeErrorOf = TypeError;
-  const { DOMException } = load('exception');
   const DELAY_MAX = 2147483647; /* of one timer */
   const KEY = { __proto__: null }; /* who has it may make a signal */
   const append = (list, item) => {
@@ -12,6 +11,10 @@
   };
   const tag = (of, value) =>
     defineProperty(of.prototype, Symbol.toStringTag, { value, configurable: true });
+
+  function failure(message, name) {
+    return new (load('exception').DOMException)(message, name);
+  }
 
   /* What a listener throws is nobody's to catch: it is shown like a rejection. */
   function report(error) {
@@ -111,7 +114,7 @@
       if (typeof event !== 'object' || event === null || !(event instanceof Event))
         throw new TypeErrorOf('dispatchEvent: an Event is needed');
       if (isDispatched(event))
-        throw new DOMException('the event is being dispatched', 'InvalidStateError');
+        throw failure('the event is being dispatched', 'InvalidStateError');
       const { type } = event, all = this.#listeners;
       const count = all.length, list = [];
       for (let i = 0; i < count; i++) list[i] = all[i];
@@ -236,7 +239,7 @@
         throw new TypeErrorOf('AbortSignal.timeout needs a number of milliseconds');
       const signal = new AbortSignal(KEY);
       waitFor(ms, () => abortSignal(signal,
-        new DOMException('the operation took longer than it may', 'TimeoutError')));
+        failure('the operation took longer than it may', 'TimeoutError')));
       return signal;
     }
 
@@ -270,7 +273,7 @@
     #mark(reason) {
       this.#isAborted = true;
       this.#reason = reason !== undefined ? reason
-        : new DOMException('This operation was aborted', 'AbortError');
+        : failure('This operation was aborted', 'AbortError');
     }
 
     #tell() {

@@ -489,6 +489,44 @@ static void test_server__that_is_wrong_costs_no_other(void **state)
     gbx_mcp_config_free(config);
 }
 
+static void test_server__that_no_value_can_hold_costs_no_other(void **state)
+{
+    static const struct {
+        const char *entry;
+        const char *fault;
+    } rows[] = {
+        {"{\"command\": \"a\\u0000b\"}",
+         "line 2, column 26: a string here cannot hold NUL"},
+        {"{\"command\": \"a\", \"command\": \"b\"}",
+         "line 2, column 31: the key is there twice: leave one out"},
+        {"{\n\"env\": {\"A\": \"\\ud800\"}}",
+         "line 3, column 14: an escape in the string stands for no character"},
+        {"{\"command\": \"x\", \"timeoutMs\": 1e999}",
+         "line 2, column 44: the number is too large"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        char text[300];
+        char fault[200];
+        gbx_mcp_config *config;
+
+        (void)snprintf(text, sizeof text,
+                       "{\"servers\": {\"fine\": {\"command\": \"x\"},\n    "
+                       "\"wrong\": %s, \"last\": {\"command\": \"y\"}}}",
+                       rows[i].entry);
+        (void)snprintf(fault, sizeof fault, "its configuration is wrong at %s",
+                       rows[i].fault);
+        config = parsed_config(path, text);
+        assert_int_equal(config->server_count, 3);
+        assert_string_equal(gbx_mcp_config_server(config, "wrong")->fault, fault);
+        assert_true(gbx_mcp_config_server(config, "wrong")->is_malformed);
+        assert_string_equal(gbx_mcp_config_server(config, "fine")->command, "x");
+        assert_string_equal(gbx_mcp_config_server(config, "last")->command, "y");
+        gbx_mcp_config_free(config);
+    }
+}
+
 static void test_numbers_and_null__are_what_hosts_mean_by_them(void **state)
 {
     gbx_mcp_config *config = parsed_config(
@@ -731,6 +769,7 @@ int main(void)
         cmocka_unit_test(test_url__fills_every_field),
         cmocka_unit_test(test_entries__are_taken_as_other_hosts_write_them),
         cmocka_unit_test(test_server__that_is_wrong_costs_no_other),
+        cmocka_unit_test(test_server__that_no_value_can_hold_costs_no_other),
         cmocka_unit_test(test_numbers_and_null__are_what_hosts_mean_by_them),
         cmocka_unit_test(test_headers__that_the_transport_sets_are_left_out_and_named),
         cmocka_unit_test(test_variable__that_is_not_set_stops_its_server_alone),

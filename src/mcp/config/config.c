@@ -139,13 +139,79 @@ static gbx_status read_servers(gbx_json_reader *r, const char *name,
     return GBX_OK;
 }
 
-static gbx_status read_all(gbx_mcp_reader *all, gbx_error *reterr)
+/* Is the server's text JSON that no value can hold (a name twice, NUL, half a surrogate
+ * pair, a number that is too large)? *ret says what and where. */
+static bool is_unread(const gbx_json_reader *r, gbx_view value, gbx_error *ret)
+{
+    GBX_CLEANUP(release_json) json_t *root = NULL;
+    gbx_json_reader own = {.text = value.at, .len = value.len, .err = ret};
+    uint32_t line;
+    uint32_t column;
+
+    if (gbx_json_decode(&own, "server", value.len, CONFIG_DEPTH_MAX, &root) !=
+        GBX_E_POLICY)
+        return false;
+    gbx_utf8_position(r->text, r->len, (size_t)(value.at - r->text), &line, &column);
+    ret->column += ret->line == 1 ? column - 1 : 0;
+    ret->line += line - 1;
+    return true;
+}
+
+/* Such servers are kept apart, and a number stands where they stood in text. */
+static gbx_status set_unread_aside(gbx_mcp_reader *all, char *text, gbx_view servers)
+{
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view value;
+    gbx_error err = {0};
+
+    while (gbx_view_next(servers, &cursor, &name, &value)) {
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf plain;
+        struct gbx_mcp_unread *unread;
+
+        gbx_buf_init(&plain, name.len + 1);
+        if (!is_unread(&all->rules.json, value, &err) ||
+            !gbx_view_take_text(name, &plain) || !gbx_buf_append(&plain, "", 1))
+            continue;
+        unread = gbx_list_room(&all->unread, all->unread_count, sizeof *unread);
+        if (unread == NULL)
+            return gbx_list_nomem(all->rules.json.err);
+        all->unread_count++;
+        *unread = (struct gbx_mcp_unread){.name = gbx_buf_take_string(&plain, NULL),
+                                          .err = err};
+        memset(text + (value.at - text), ' ', value.len);
+        text[value.at - text] = '0';
+        err = (gbx_error){0};
+    }
+    return GBX_OK;
+}
+
+/* The file's values, but those of servers that must not cost the others. */
+static gbx_status decode(gbx_mcp_reader *all, char *text, json_t **ret)
+{
+    gbx_json_reader *r = &all->rules.json;
+    gbx_status status =
+        gbx_json_decode(r, "configuration", CONFIG_BYTES_MAX, CONFIG_DEPTH_MAX, ret);
+    gbx_view root;
+
+    if (status != GBX_E_POLICY || !gbx_view_open(text, r->len, &root))
+        return status;
+    for (size_t k = 0; k < GBX_COUNTOF(server_keys); k++)
+        if (set_unread_aside(all, text, gbx_view_member(root, server_keys[k])) !=
+            GBX_OK)
+            return GBX_E_NOMEM;
+    if (all->unread_count == 0)
+        return status;
+    *r->err = (gbx_error){0};
+    return gbx_json_decode(r, "configuration", CONFIG_BYTES_MAX, CONFIG_DEPTH_MAX, ret);
+}
+
+static gbx_status read_all(gbx_mcp_reader *all, char *text, gbx_error *reterr)
 {
     GBX_CLEANUP(release_json) json_t *root = NULL;
     GBX_CLEANUP(gbx_free) const char **names = NULL;
     gbx_json_reader *r = &all->rules.json;
-    gbx_status status =
-        gbx_json_decode(r, "configuration", CONFIG_BYTES_MAX, CONFIG_DEPTH_MAX, &root);
+    gbx_status status = decode(all, text, &root);
 
     if (status != GBX_OK)
         return status;
@@ -259,9 +325,12 @@ gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
                                        .policy = config->rules->secrets,
                                        .err = &err};
     if (status == GBX_OK)
-        status = read_all(&all, &err);
+        status = read_all(&all, copy, &err);
     gbx_names_cut(all.unset, 0, all.unset_count);
     free(all.unset);
+    for (size_t i = 0; i < all.unread_count; i++)
+        free(all.unread[i].name);
+    free(all.unread);
     explicit_bzero(copy, len); /* there may be secrets in it */
     if (status != GBX_OK) {
         if (reterr != NULL)

@@ -12,6 +12,11 @@ typedef struct gbx_mcp_reader {
     gbx_mcp_config *config;
     char **unset; /* variables that are not set, of the server that is read */
     size_t unset_count;
+    struct gbx_mcp_unread {
+        char *name;
+        gbx_error err;
+    } * unread; /* servers that have what no value can hold */
+    size_t unread_count;
 } gbx_mcp_reader;
 
 static inline gbx_mcp_reader *gbx_mcp_reader_of(gbx_json_reader *r)

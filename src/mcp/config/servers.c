@@ -515,9 +515,15 @@ static bool is_off(const json_t *value)
 static gbx_status read_entry(gbx_json_reader *r, const char *name, const json_t *value,
                              gbx_mcp_upstream_config *server)
 {
+    const gbx_mcp_reader *all = gbx_mcp_reader_of(r);
     entry e = {.server = server};
     gbx_status status;
 
+    for (size_t i = 0; i < all->unread_count; i++)
+        if (strcmp(all->unread[i].name, name) == 0) {
+            *r->err = all->unread[i].err;
+            return GBX_E_POLICY;
+        }
     if (!server->disabled && !gbx_mcp_is_name(name))
         return gbx_json_refuse_key(r,
                                    "a server's name has from 1 to %d letters, "

@@ -73,7 +73,8 @@ _glovebox() {
         COMPREPLY+=($(compgen -W 'claude claude-code cursor vscode codex' -- "$cur"))
         return
         ;;
-    --dataset | --secret | --name) return ;;
+    --dataset | --secret | --name | --show) return ;;
+    --examples) options='patterns values none' ;;
     --form) options='function execute body script' ;;
     --require) options='default strict' ;;
     --jit) options='full baseline off' ;;
@@ -107,7 +108,7 @@ _glovebox() {
         'mcp import') options="--from --config --dry-run --trust-files $common" ;;
         'mcp doctor') options="--config --json --trust-files $common" ;;
         mcp)
-            options="--data --config --timeout --cpu --memory --max-output --security-log $policy $engine $common"
+            options="--data --examples --show --config --timeout --cpu --memory --max-output --security-log $policy $engine $common"
             ;;
         doctor) options="--json --attack $engine $common" ;;
         bench) options="--json $engine $common" ;;

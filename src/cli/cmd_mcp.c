@@ -33,6 +33,8 @@
 
 typedef struct mcp_args {
     gbx_opt_list data;
+    gbx_opt_list show;
+    int examples;
     const char *config;
     const char *security_log;
     gbx_policy_args policy;
@@ -58,11 +60,22 @@ typedef struct serving {
     gbx_trouble trouble;
 } serving;
 
+static const char *const examples[] = {"patterns", "values", "none", NULL};
+
 static const gbx_opt served_rows[] = {
     {"data", "NAME=FILE",
      "compute over FILE (JSON, NDJSON, CSV), or over rows of a database: "
      "NAME=sqlite:FILE?query=SELECT...; repeatable",
      GBX_OPT_LIST, offsetof(mcp_args, data), 0, 0, NULL},
+    {"examples", "HOW",
+     "what a model is told of records before it computes: patterns: of three, with every "
+     "letter as x and every digit as 0; values: three as they are, choices and figures; "
+     "none (default patterns)",
+     GBX_OPT_CHOICE, offsetof(mcp_args, examples), GBX_EXAMPLES_PATTERNS, 0, examples},
+    {"show", "NAME.FIELD",
+     "tell the values of this field of dataset NAME, and of all below it; NAME alone: of "
+     "every field; repeatable",
+     GBX_OPT_LIST, offsetof(mcp_args, show), 0, 0, NULL},
     {"config", "FILE",
      "code mode: scripts over the servers that FILE lists as hosts do, in \"mcpServers\"",
      GBX_OPT_TEXT, offsetof(mcp_args, config), 0, 0, NULL},
@@ -227,6 +240,9 @@ static bool probe_data(serving *s)
 static bool offer_data(serving *s)
 {
     const gbx_opt_list *data = &s->args->data;
+    const gbx_shown shown = {.examples = (gbx_examples)s->args->examples,
+                             .fields = s->args->show.item,
+                             .count = s->args->show.count};
     gbx_status status;
 
     if (data->count == 0)
@@ -234,7 +250,7 @@ static bool offer_data(serving *s)
     if (!probe_data(s))
         return false;
     status = gbx_mcp_data_new(s->loop, s->server, data->item, data->count, &s->options,
-                              &s->data, &s->trouble.err);
+                              &shown, &s->data, &s->trouble.err);
     return status == GBX_OK || fail_host(s, status);
 }
 
@@ -403,6 +419,10 @@ static int mcp_main(const gbx_command *self, int argc, char **argv)
                                   "there is nothing to serve: give --data or --config");
     if (args.data.count == 0 && given_limit(&args.limits) != NULL)
         return idle_limit(self, given_limit(&args.limits));
+    if (args.data.count == 0 &&
+        (args.show.count > 0 || args.examples != GBX_EXAMPLES_PATTERNS))
+        return gbx_command_misuse(self, false,
+                                  "'--show' and '--examples' are about --data");
     (void)signal(SIGPIPE, SIG_IGN); /* a client that is gone is an error of write() */
     return serve(&args);
 }

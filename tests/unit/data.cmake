@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Datasets of `glovebox mcp`.
 gbx_unit_test(data_csv gbx_mcp_sets)
-gbx_unit_test(data_sensitive gbx_mcp_sets)
-gbx_unit_test(data_sensitive_name gbx_mcp_sets)
-gbx_unit_test(data_sensitive_tongue gbx_mcp_sets)
 add_library(gbx_sources STATIC unit/sources.c)
 target_include_directories(gbx_sources PUBLIC unit)
 target_link_libraries(gbx_sources PUBLIC gbx_mcp_sets gbx_flags gbx_sanitize)
@@ -14,6 +11,4 @@ add_library(gbx_described STATIC unit/described.c)
 target_include_directories(gbx_described PUBLIC unit)
 target_link_libraries(gbx_described PUBLIC gbx_mcp_sets gbx_flags gbx_sanitize)
 gbx_unit_test(data_describe gbx_described)
-gbx_unit_test(data_persons gbx_described)
 gbx_unit_test(data_statistics gbx_described)
-gbx_unit_test(data_siblings gbx_described)

@@ -12,8 +12,9 @@
 
 #include <cmocka.h>
 
-char *told(const char *json, part what, size_t room)
+char *told_of(const char *json, part what, const gbx_shown *shown, size_t room)
 {
+    gbx_place place = gbx_place_of(shown, "set");
     gbx_shape *shape;
     gbx_view view;
     gbx_buf buf;
@@ -23,21 +24,41 @@ char *told(const char *json, part what, size_t room)
     assert_non_null(shape);
     gbx_buf_init(&buf, GBX_MIB(16));
     switch (what) {
-    case TYPE: assert_true(gbx_describe_type(shape, room, &buf)); break;
+    case TYPE: assert_true(gbx_describe_type(shape, &place, room, &buf)); break;
     case SIZE: assert_true(gbx_describe_size(shape, view, &buf)); break;
-    case EXAMPLES: assert_true(gbx_describe_examples(view, "", room, &buf)); break;
-    case STATISTICS: assert_true(gbx_describe_statistics(shape, &buf)); break;
+    case EXAMPLES:
+        assert_true(gbx_describe_examples(view, shape, &place, "", room, &buf));
+        break;
+    case STATISTICS: assert_true(gbx_describe_statistics(shape, &place, &buf)); break;
     }
     gbx_shape_free(shape);
     return gbx_buf_take_string(&buf, NULL);
 }
 
-void tells(const char *json, part what, const char *wanted)
+char *told(const char *json, part what, size_t room)
 {
-    char *text = told(json, what, 10000);
+    return told_of(json, what, &(gbx_shown){0}, room);
+}
 
+char *shown(const char *json, part what, size_t room)
+{
+    return told_of(json, what, &(gbx_shown){.examples = GBX_EXAMPLES_VALUES}, room);
+}
+
+static void assert_text(char *text, const char *wanted)
+{
     assert_string_equal(text, wanted);
     free(text);
+}
+
+void tells(const char *json, part what, const char *wanted)
+{
+    assert_text(told(json, what, 10000), wanted);
+}
+
+void shows(const char *json, part what, const char *wanted)
+{
+    assert_text(shown(json, what, 10000), wanted);
 }
 
 char *map_of(size_t count, const char *first, const char *other, const char *more)

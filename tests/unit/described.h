@@ -3,15 +3,20 @@
 #ifndef GBX_TESTS_DESCRIBED_H
 #define GBX_TESTS_DESCRIBED_H
 
-#include "mcp/data/describe.h"
+#include "mcp/data/describe_text.h"
 
 typedef enum part { TYPE, SIZE, EXAMPLES, STATISTICS } part;
 
-/* The caller frees it. room: of types and examples. */
+/* Of the dataset "set"; the caller frees it. room: of types and examples. */
+char *told_of(const char *json, part what, const gbx_shown *shown, size_t room);
+
+/* As it is without options, and with all values shown. */
 char *told(const char *json, part what, size_t room);
+char *shown(const char *json, part what, size_t room);
 
 /* It is that, or the test fails. */
 void tells(const char *json, part what, const char *wanted);
+void shows(const char *json, part what, const char *wanted);
 
 /* {"k0":first,"k1":other,...} of so many members; more is put in before its end. The
  * caller frees it. */

@@ -19,12 +19,14 @@ static void test_loader__gives_back_what_the_loop_never_came_to(void **state)
     gbx_mcp_loop *loop = gbx_mcp_loop_new();
     gbx_mcp_server *server = NULL;
     gbx_mcp_data *data = NULL;
+    gbx_shown shown = {0};
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_error error = {0};
 
     options.worker_path = "/nowhere/glovebox-worker"; /* that too is found out */
     assert_int_equal(gbx_mcp_server_new(loop, &about, &server, &error), GBX_OK);
-    assert_int_equal(gbx_mcp_data_new(loop, server, &spec, 1, &options, &data, &error),
+    assert_int_equal(gbx_mcp_data_new(loop, server, &spec, 1, &options, &shown, &data,
+                                      &error),
                      GBX_OK);
 
     gbx_mcp_data_free(data);

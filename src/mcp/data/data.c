@@ -77,6 +77,9 @@ static void take_told(gbx_dataset_state *set, gbx_load_outcome *o)
     gbx_told_cleanup(&set->told);
     set->told = o->told;
     o->told = (gbx_told){0};
+    if (set->told.lost != NULL)
+        warn("glovebox: '--show %s.%s': no record has such a field\n", set->spec.name,
+             set->told.lost);
 }
 
 static void on_again(evutil_socket_t fd, short what, void *user)
@@ -150,6 +153,24 @@ static gbx_status take_specs(gbx_mcp_data *d, const char *const *specs, size_t c
             return status;
         (void)snprintf(d->sets[i].uri, sizeof d->sets[i].uri, "glovebox://dataset/%s",
                        d->sets[i].spec.name);
+    }
+    return GBX_OK;
+}
+
+static gbx_status check_shown(const gbx_mcp_data *d, gbx_error *reterr)
+{
+    for (size_t i = 0; i < d->shown.count; i++) {
+        const char *field = d->shown.fields[i];
+        size_t len = strcspn(field, ".");
+        bool is_known = false;
+
+        for (size_t k = 0; k < d->count; k++)
+            is_known |= strlen(d->sets[k].spec.name) == len &&
+                        strncmp(field, d->sets[k].spec.name, len) == 0;
+        if (!is_known)
+            return gbx_fail(reterr, GBX_E_USAGE,
+                            "'--show %s': there is no dataset '%.*s'", field, (int)len,
+                            field);
     }
     return GBX_OK;
 }
@@ -266,8 +287,8 @@ void gbx_data_arrived(gbx_mcp_data *d, gbx_load_outcome *o)
 
 gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             const char *const *specs, size_t count,
-                            const gbx_options *options, gbx_mcp_data **ret,
-                            gbx_error *reterr)
+                            const gbx_options *options, const gbx_shown *shown,
+                            gbx_mcp_data **ret, gbx_error *reterr)
 {
     gbx_mcp_data *d = calloc(1, sizeof *d);
     gbx_status status;
@@ -285,9 +306,12 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     d->loop = loop;
     d->server = server;
     d->options = *options;
+    d->shown = *shown;
     if (d->options.limits.output_bytes == 0)
         d->options.limits.output_bytes = OUTPUT_BYTES;
     status = take_specs(d, specs, count, reterr);
+    if (status == GBX_OK)
+        status = check_shown(d, reterr);
     if (status == GBX_OK)
         status = start(d, reterr);
     if (status == GBX_OK)

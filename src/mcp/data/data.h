@@ -3,6 +3,7 @@
 #ifndef GBX_MCP_DATA_DATA_H
 #define GBX_MCP_DATA_DATA_H
 
+#include "mcp/data/describe.h"
 #include "mcp/server/server.h"
 
 #include <glovebox/glovebox.h>
@@ -14,13 +15,14 @@ typedef struct gbx_mcp_data gbx_mcp_data;
  * few at once; lists wait until they are known (gbx_mcp_server_hold()), calls and reads for
  * what they use.
  *
- * specs: "NAME=FILE" as --data has them. options: of the engine. Borrowed until freed.
- * GBX_E_USAGE names what is wrong with a spec.
+ * specs: "NAME=FILE" as --data has them. options: of the engine. shown: what clients are told
+ * of values. Borrowed until freed. GBX_E_USAGE names what is wrong with a spec, or says that
+ * what is to be shown is of no dataset.
  */
 gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             const char *const *specs, size_t count,
-                            const gbx_options *options, gbx_mcp_data **ret,
-                            gbx_error *reterr);
+                            const gbx_options *options, const gbx_shown *shown,
+                            gbx_mcp_data **ret, gbx_error *reterr);
 void gbx_mcp_data_free(gbx_mcp_data *data);
 
 /* For who has typed it: GBX_E_OS if there is no file that can be read, with its path, which

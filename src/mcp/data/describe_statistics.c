@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * describe_statistics - figures by field. What is about a field with a sensitive name, or
- * looks sensitive itself, is left out; a value is named only if it is about several records,
- * and what is said of all values of a field only if they are several.
- */
+/* describe_statistics - counts of each field, and figures of those that are shown. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "mcp/data/describe.h"
@@ -40,19 +36,6 @@ static void put_kinds(const gbx_shape *s, gbx_buf *to)
     (void)gbx_buf_puts(to, "]");
 }
 
-/* A figure that is the number of a card is about one person. */
-static bool looks_sensitive(double value)
-{
-    gbx_buf text;
-    bool is;
-
-    gbx_buf_init(&text, 64);
-    (void)gbx_number_put(&text, value, 17);
-    is = gbx_describe_is_sensitive_value((gbx_view){(const char *)text.data, text.len});
-    gbx_buf_cleanup(&text);
-    return is;
-}
-
 /* As few digits as tell it from what is a thousandth of the whole range away, and never one
  * that lies outside. */
 static void put_mean(const gbx_shape *s, gbx_buf *to)
@@ -77,8 +60,7 @@ static void put_mean(const gbx_shape *s, gbx_buf *to)
 
 static void put_numbers(const gbx_shape *s, gbx_buf *to)
 {
-    if (s->number_records.count < GBX_DESCRIBE_OFTEN || looks_sensitive(s->min) ||
-        looks_sensitive(s->max))
+    if (s->numbers == 0)
         return;
     (void)gbx_buf_puts(to, ",\"min\":");
     (void)gbx_number_put(to, s->min, 17);
@@ -88,15 +70,14 @@ static void put_numbers(const gbx_shape *s, gbx_buf *to)
     put_mean(s, to);
 }
 
-/* Of a field that has other texts too, a date says whose they are. */
 static void put_dates(const gbx_shape *s, gbx_buf *to)
 {
-    if (s->date_records.count < GBX_DESCRIBE_OFTEN || !gbx_shape_are_dates(s))
+    if (!gbx_shape_are_dates(s))
         return;
     (void)gbx_buf_puts(to, ",\"first\":");
-    (void)gbx_describe_string(s->first_date.text, VALUE_CHARS, false, to);
+    (void)gbx_describe_string(s->first_date.text, VALUE_CHARS, true, to);
     (void)gbx_buf_puts(to, ",\"last\":");
-    (void)gbx_describe_string(s->last_date.text, VALUE_CHARS, false, to);
+    (void)gbx_describe_string(s->last_date.text, VALUE_CHARS, true, to);
 }
 
 static int by_count(const void *a, const void *b)
@@ -137,12 +118,9 @@ static void put_tops(const gbx_shape *s, gbx_buf *to)
     for (size_t i = 0; i < s->top_count; i++) {
         gbx_view v = tops[i].value;
 
-        if (tops[i].records.count < GBX_DESCRIBE_OFTEN ||
-            gbx_describe_is_sensitive_value(v))
-            continue;
         (void)gbx_buf_printf(to, "%s{\"value\":", separator);
         if (gbx_view_kind(v) == '"')
-            (void)gbx_describe_string(v, VALUE_CHARS, false, to);
+            (void)gbx_describe_string(v, VALUE_CHARS, true, to);
         else
             put_scalar(v, to);
         (void)gbx_buf_printf(to, ",\"count\":%llu}", (unsigned long long)tops[i].count);
@@ -151,8 +129,8 @@ static void put_tops(const gbx_shape *s, gbx_buf *to)
     (void)gbx_buf_puts(to, "]");
 }
 
-static void put_one(const gbx_shape *s, const gbx_buf *path, uint64_t of,
-                    bool is_sensitive, gbx_buf *to)
+static void put_one(const gbx_shape *s, const gbx_buf *path, uint64_t of, bool is_shown,
+                    gbx_buf *to)
 {
     (void)gbx_buf_puts(to, "{\"field\":");
     (void)gbx_json_append_safe(to, path->data, path->len);
@@ -172,9 +150,7 @@ static void put_one(const gbx_shape *s, const gbx_buf *path, uint64_t of,
         (void)gbx_buf_printf(to, ",\"infinite\":%llu", (unsigned long long)s->infinite);
     if (s->kinds & GBX_SHAPE_ARRAY)
         (void)gbx_buf_printf(to, ",\"elements\":%llu", (unsigned long long)s->elements);
-    if (is_sensitive) {
-        (void)gbx_buf_puts(to, ",\"sensitive\":true");
-    } else {
+    if (is_shown) {
         put_numbers(s, to);
         put_dates(s, to);
         put_tops(s, to);
@@ -183,11 +159,11 @@ static void put_one(const gbx_shape *s, const gbx_buf *path, uint64_t of,
 }
 
 static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
-                    gbx_sensitive_place place);
+                    const gbx_place *place);
 
 /* What stands for many members or elements. */
 static void put_below(listing *l, const gbx_shape *s, const char *step, gbx_buf *path,
-                      gbx_sensitive_place place)
+                      const gbx_place *place)
 {
     size_t len = path->len;
 
@@ -200,47 +176,42 @@ static void put_below(listing *l, const gbx_shape *s, const char *step, gbx_buf 
 }
 
 static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
-                    gbx_sensitive_place place)
+                    const gbx_place *place)
 {
-    gbx_sensitive_place inside;
     size_t len = path->len;
 
     if (l->fields == FIELDS_MAX || l->to->len > ROOM || path->failed)
         return;
     if (len > 0) {
         (void)gbx_buf_puts(l->to, l->fields++ == 0 ? "\n" : ",\n");
-        put_one(s, path, of,
-                (s->kinds & GBX_SHAPE_STRING) != 0 ? gbx_describe_hides_text(place)
-                                                   : place == GBX_SENSITIVE_ALL,
-                l->to);
+        put_one(s, path, of, place->is_shown, l->to);
     }
-    inside = gbx_describe_inside_all(place, s);
     for (size_t i = 0; i < s->field_count; i++) {
         const gbx_shape_field *f = &s->fields[i];
+        gbx_place below = gbx_place_below(place, f->name);
 
         (void)gbx_buf_puts(path, len > 0 ? "." : "");
         (void)gbx_describe_name(f->name, path);
-        put_all(l, f->shape, path, s->objects, gbx_describe_below_field(inside, s, f));
+        put_all(l, f->shape, path, s->objects, &below);
         path->len = len;
         path->failed = false;
     }
     put_below(l, s->keyed, "[key]", path, place);
-    put_below(l, s->member, "[key]", path, gbx_shape_below(s, place));
-    put_below(l, s->hidden, "[sensitive key]", path, GBX_SENSITIVE_ALL);
-    if (s->element != NULL)
-        put_below(l, s->element, "[]", path, gbx_shape_beside(s, s->element, place));
+    put_below(l, s->member, "[key]", path, place);
+    put_below(l, s->element, "[]", path, place);
 }
 
 /* ---- public to other modules -------------------------------------------- */
 
-bool gbx_describe_statistics(const gbx_shape *shape, gbx_buf *to)
+bool gbx_describe_statistics(const gbx_shape *shape, const gbx_place *place,
+                             gbx_buf *to)
 {
     listing l = {.to = to};
     gbx_buf path;
 
     gbx_buf_init(&path, PATH_MAX_BYTES);
     (void)gbx_buf_puts(to, "[");
-    put_all(&l, shape, &path, 0, GBX_SENSITIVE_NOTHING);
+    put_all(&l, shape, &path, 0, place);
     gbx_buf_cleanup(&path);
     return gbx_buf_puts(to, "\n]");
 }

@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "mcp/data/sibling.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -13,6 +12,9 @@
 /* Looked at of one text; a longer one is cut long before. */
 #define TEXT_MAX       GBX_KIB(64)
 #define NAME_MAX_CHARS 48
+
+/* "2024-05" is the name of a column, "2024-05-17" is one of many days. */
+#define NAME_DIGITS 6
 
 static const char ellipsis[] = "\xe2\x80\xa6";
 
@@ -55,140 +57,146 @@ static bool is_identifier(const uint8_t *text, size_t len)
     return true;
 }
 
-/* With memory out nothing is shown anyway: see gbx_describe_below(). */
-static bool is_personal(gbx_view name, bool is_number)
+/* UTF-8. What is not ASCII is taken for letters. */
+static void put_pattern(const gbx_buf *text, gbx_buf *to)
 {
-    gbx_buf text;
-    bool is;
+    for (size_t i = 0; i < text->len;) {
+        unsigned char c = text->data[i];
+        size_t n = gbx_utf8_sequence(text->data + i, text->len - i);
 
-    take(name, &text);
-    is = text.failed ||
-         gbx_sensitive_is_personal((const char *)text.data, text.len, is_number);
-    gbx_buf_cleanup(&text);
-    return is;
+        if (c >= 0x80 || islower(c))
+            (void)gbx_buf_puts(to, "x");
+        else if (isupper(c))
+            (void)gbx_buf_puts(to, "X");
+        else
+            (void)gbx_buf_append(to, isdigit(c) ? "0" : (const char *)&c, 1);
+        i += n == 0 ? 1 : n;
+    }
+}
+
+static bool is_key(const gbx_buf *text)
+{
+    size_t digits = 0;
+
+    for (size_t i = 0; i < text->len; i++)
+        digits += isdigit(text->data[i]) != 0;
+    return digits > NAME_DIGITS || memchr(text->data, '@', text->len) != NULL;
+}
+
+/* What is left of a path behind that name: "" if it ends there; NULL: it leads elsewhere. */
+static const char *rest_of(const char *path, const gbx_buf *name)
+{
+    if (name->failed || name->len == 0 ||
+        strncmp(path, (const char *)name->data, name->len) != 0)
+        return NULL;
+    path += name->len;
+    return *path == '.' ? path + 1 : *path == '\0' ? path : NULL;
+}
+
+static bool leads_somewhere(const gbx_shape *s, const char *path)
+{
+    if (s == NULL || *path == '\0')
+        return s != NULL;
+    for (size_t i = 0; i < s->field_count; i++) {
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
+        const char *rest;
+
+        take(s->fields[i].name, &name);
+        rest = rest_of(path, &name);
+        if (rest != NULL && leads_somewhere(s->fields[i].shape, rest))
+            return true;
+    }
+    return leads_somewhere(s->element, path) || leads_somewhere(s->member, path) ||
+           leads_somewhere(s->keyed, path);
 }
 
 /* ---- public to other modules -------------------------------------------- */
 
-bool gbx_describe_string(gbx_view string, size_t max, bool is_sensitive, gbx_buf *to)
+gbx_place gbx_place_of(const gbx_shown *shown, const char *dataset)
 {
-    gbx_buf text, shown;
+    gbx_place place = {.is_shown = shown->examples == GBX_EXAMPLES_VALUES};
+    size_t len = strlen(dataset);
+
+    for (size_t i = 0; i < shown->count && place.count < GBX_SHOWN_MAX; i++) {
+        const char *path = shown->fields[i];
+
+        if (strncmp(path, dataset, len) != 0)
+            continue;
+        if (path[len] == '\0')
+            place.is_shown = true;
+        else if (path[len] == '.')
+            place.paths[place.count++] = path + len + 1;
+    }
+    return place;
+}
+
+gbx_place gbx_place_below(const gbx_place *place, gbx_view name)
+{
+    gbx_place below = {.is_shown = place->is_shown};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+
+    if (place->is_shown || place->count == 0)
+        return below;
+    take(name, &text);
+    for (size_t i = 0; i < place->count; i++) {
+        const char *rest = rest_of(place->paths[i], &text);
+
+        if (rest != NULL && *rest == '\0')
+            below.is_shown = true;
+        else if (rest != NULL)
+            below.paths[below.count++] = rest;
+    }
+    return below;
+}
+
+const char *gbx_place_lost(const gbx_place *place, const gbx_shape *shape)
+{
+    for (size_t i = 0; i < place->count; i++)
+        if (!leads_somewhere(shape, place->paths[i]))
+            return place->paths[i];
+    return NULL;
+}
+
+bool gbx_describe_string(gbx_view string, size_t max, bool is_shown, gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown;
     size_t n;
 
     take(string, &text);
     gbx_buf_init(&shown, TEXT_MAX * 2);
-    if (is_sensitive)
-        (void)gbx_sensitive_mask((const char *)text.data, text.len, &shown);
+    if (is_shown)
+        (void)gbx_buf_append(&shown, text.data, text.len);
     else
-        (void)gbx_sensitive_mask_parts((const char *)text.data, text.len, &shown);
+        put_pattern(&text, &shown);
     n = bytes_of(shown.data, shown.len, max);
     if (n < shown.len || string.len > TEXT_MAX / 8) {
         shown.len = n;
         (void)gbx_buf_puts(&shown, ellipsis);
     }
-    (void)gbx_json_append_safe(to, shown.data, shown.len);
-    gbx_buf_cleanup(&shown);
-    gbx_buf_cleanup(&text);
-    return !to->failed;
+    return gbx_json_append_safe(to, shown.data, shown.len);
 }
 
 bool gbx_describe_name(gbx_view name, gbx_buf *to)
 {
-    gbx_buf text;
-    bool is_plain;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
     take(name, &text);
-    is_plain = text.len <= NAME_MAX_CHARS && is_identifier(text.data, text.len) &&
-               !gbx_sensitive_looks((const char *)text.data, text.len);
-    if (is_plain)
-        (void)gbx_buf_append(to, text.data, text.len);
-    else
-        (void)gbx_describe_string(name, NAME_MAX_CHARS, false, to);
-    gbx_buf_cleanup(&text);
-    return !to->failed;
+    if (text.len <= NAME_MAX_CHARS && is_identifier(text.data, text.len) &&
+        !is_key(&text))
+        return gbx_buf_append(to, text.data, text.len);
+    return gbx_describe_string(name, NAME_MAX_CHARS, !is_key(&text), to);
 }
 
-gbx_sensitive_place gbx_describe_below(gbx_sensitive_place place, gbx_view name,
-                                       bool is_number)
+bool gbx_describe_is_key(gbx_view name)
 {
-    gbx_sensitive_place below;
-    gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
     take(name, &text);
-    below = text.failed ? GBX_SENSITIVE_ALL /* memory is out: show nothing */
-                        : gbx_sensitive_below(place, (const char *)text.data, text.len,
-                                              is_number);
-    gbx_buf_cleanup(&text);
-    return below;
+    return text.failed || is_key(&text);
 }
 
-gbx_sensitive_place gbx_describe_below_field(gbx_sensitive_place place,
-                                             const gbx_shape *objects,
-                                             const gbx_shape_field *field)
-{
-    gbx_sensitive_place below =
-        gbx_describe_below(place, field->name, gbx_shape_are_numbers(field->shape));
-
-    return (field->shape->role & GBX_SIBLING_VALUE) != 0
-               ? gbx_shape_beside(objects, field->shape, below)
-               : below;
-}
-
-gbx_sensitive_place gbx_describe_inside(gbx_sensitive_place place, gbx_view object)
-{
-    size_t cursor = 0;
-    gbx_view name, value;
-
-    while (place == GBX_SENSITIVE_NOTHING &&
-           gbx_view_next(object, &cursor, &name, &value))
-        if (is_personal(name, gbx_view_kind(value) == '0'))
-            return GBX_SENSITIVE_PERSON;
-    return place;
-}
-
-gbx_sensitive_place gbx_describe_inside_all(gbx_sensitive_place place,
-                                            const gbx_shape *objects)
-{
-    for (size_t i = 0; place == GBX_SENSITIVE_NOTHING && i < objects->field_count;
-         i++) {
-        const gbx_shape_field *f = &objects->fields[i];
-
-        if (is_personal(f->name, gbx_shape_are_numbers(f->shape)))
-            return GBX_SENSITIVE_PERSON;
-    }
-    return place;
-}
-
-gbx_sensitive_place gbx_describe_inside_row(gbx_view names)
-{
-    size_t cursor = 0;
-    gbx_view name;
-
-    while ((name = gbx_sibling_next(names, &cursor)).at != NULL)
-        if (is_personal(name, false))
-            return GBX_SENSITIVE_PERSON;
-    return GBX_SENSITIVE_NOTHING;
-}
-
-bool gbx_describe_hides_text(gbx_sensitive_place place)
-{
-    return place == GBX_SENSITIVE_SOMEBODY || place == GBX_SENSITIVE_ALL;
-}
-
-bool gbx_describe_is_sensitive_value(gbx_view value)
-{
-    gbx_buf text;
-    bool is;
-
-    if (gbx_view_kind(value) != '"')
-        return gbx_view_kind(value) == '0' && gbx_sensitive_looks(value.at, value.len);
-    take(value, &text);
-    is = gbx_sensitive_looks((const char *)text.data, text.len);
-    gbx_buf_cleanup(&text);
-    return is;
-}
-
-bool gbx_describe_masked_number(gbx_view number, gbx_buf *to)
+bool gbx_describe_number_pattern(gbx_view number, gbx_buf *to)
 {
     for (size_t i = 0; i < number.len; i++)
         (void)gbx_buf_append(to,

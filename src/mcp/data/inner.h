@@ -28,6 +28,7 @@ typedef struct gbx_told {
     char *size;     /* "100,000 records" */
     char *examples; /* a line each */
     char *statistics;
+    const char *lost;    /* of what is to be shown: leads to no field; or NULL */
     uint64_t file_bytes; /* 0 of a database */
     uint64_t json_bytes;
     gbx_spec_format format;
@@ -178,6 +179,7 @@ struct gbx_mcp_data {
     gbx_mcp_loop *loop;
     gbx_mcp_server *server;
     gbx_options options;
+    gbx_shown shown;
     gbx_dataset_state *sets;
     size_t count;
     gbx_data_loader loader;

@@ -8,7 +8,7 @@
  */
 #include "base/cleanup.h"
 #include "base/place.h"
-#include "mcp/data/describe.h"
+#include "mcp/data/describe_text.h"
 #include "mcp/data/inner.h"
 
 #include <errno.h>
@@ -163,8 +163,11 @@ static bool put_size(const gbx_source *source, const gbx_shape *shape, bool is_e
 }
 
 /* False if memory is out, or nobody waits. */
-static bool make_told(gbx_data_loader *l, const gbx_source *source, gbx_told *told)
+static bool make_told(gbx_data_loader *l, size_t index, const gbx_source *source,
+                      gbx_told *told)
 {
+    const gbx_shown *shown = &l->data->shown;
+    gbx_place place = gbx_place_of(shown, l->data->sets[index].spec.name);
     bool is_table = source->format == GBX_SPEC_CSV || source->format == GBX_SPEC_TSV ||
                     source->format == GBX_SPEC_SQLITE;
     gbx_shape *shape = is_table ? gbx_shape_of_table(source->view, &l->stop)
@@ -182,14 +185,16 @@ static bool make_told(gbx_data_loader *l, const gbx_source *source, gbx_told *to
                                                  source->columns.len, &columns))
         told->type = take(&text, gbx_describe_columns(columns, l->room / 2, &text));
     else
-        told->type = take(&text, gbx_describe_type(shape, l->room / 2, &text));
+        told->type = take(&text, gbx_describe_type(shape, &place, l->room / 2, &text));
     gbx_buf_init(&text, TOLD_MAX);
     told->size = take(&text, put_size(source, shape, columns.at != NULL, &text));
     gbx_buf_init(&text, TOLD_MAX);
-    told->examples =
-        take(&text, gbx_describe_examples(source->view, "  ", l->room / 2, &text));
+    told->examples = take(&text, shown->examples == GBX_EXAMPLES_NONE ||
+                                     gbx_describe_examples(source->view, shape, &place,
+                                                           "  ", l->room / 2, &text));
     gbx_buf_init(&text, TOLD_MAX);
-    told->statistics = take(&text, gbx_describe_statistics(shape, &text));
+    told->statistics = take(&text, gbx_describe_statistics(shape, &place, &text));
+    told->lost = gbx_place_lost(&place, shape);
     gbx_shape_free(shape);
     return told->type != NULL && told->size != NULL && told->examples != NULL &&
            told->statistics != NULL;
@@ -243,7 +248,7 @@ static void take_source(gbx_data_loader *l, size_t index, const gbx_source *sour
     }
     is_same =
         !is_first && memcmp(digests.data, slot->loaded.data, sizeof digests.data) == 0;
-    if (!make_told(l, source, &told)) {
+    if (!make_told(l, index, source, &told)) {
         gbx_told_cleanup(&told);
         tell(l, index, GBX_LOAD_REFUSED, NULL, "no memory to describe it");
         return;

@@ -6,7 +6,6 @@
 #include "mcp/data/number.h"
 #include "mcp/data/shape_distinct.h"
 #include "mcp/data/shape_map.h"
-#include "mcp/data/sibling.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -18,9 +17,6 @@
 
 /* All integers of so many digits are doubles. */
 #define EXACT_DIGITS 15
-
-/* Different names of values that never came. */
-#define NAMES_ASKED 64
 
 static void look(gbx_looking *l, gbx_shape *s, gbx_view value, int depth);
 
@@ -56,8 +52,7 @@ static void look_at_number(gbx_looking *l, gbx_shape *s, gbx_view v)
     double n = gbx_number_read(v.at, v.len) + 0.0; /* there is one zero */
     bool is_whole = is_integer(v);
 
-    l->failed |=
-        !gbx_shape_tell_apart(s, v, (gbx_view){(const char *)&n, sizeof n}, l->record);
+    l->failed |= !gbx_shape_tell_apart(s, v, (gbx_view){(const char *)&n, sizeof n});
     s->kinds |= is_whole ? GBX_SHAPE_INTEGER : GBX_SHAPE_NUMBER;
     if (!isfinite(n)) {
         s->infinite++;
@@ -68,10 +63,9 @@ static void look_at_number(gbx_looking *l, gbx_shape *s, gbx_view v)
     s->max = s->numbers == 0 || n > s->max ? n : s->max;
     s->sum += n;
     s->numbers++;
-    gbx_shape_take_record(&s->number_records, l->record);
 }
 
-static void look_at_string(const gbx_looking *l, gbx_shape *s, gbx_view v)
+static void look_at_string(gbx_shape *s, gbx_view v)
 {
     gbx_shape_date date;
 
@@ -83,19 +77,16 @@ static void look_at_string(const gbx_looking *l, gbx_shape *s, gbx_view v)
     gbx_shape_take_dates(s, &date, &date);
     s->dates++;
     s->foreign_dates += date.is_foreign;
-    gbx_shape_take_record(&s->date_records, l->record);
 }
 
 /* ---- objects and arrays --------------------------------------------------------------- */
 
-static gbx_shape *find_in_map(gbx_looking *l, gbx_shape *s, gbx_view name)
+static gbx_shape *member_of(gbx_looking *l, gbx_shape *map)
 {
-    gbx_shape **place = gbx_shape_place_in_map(s, name);
-
-    if (*place == NULL)
-        *place = node_new(l);
-    s->has_more |= *place == NULL;
-    return *place;
+    if (map->member == NULL)
+        map->member = node_new(l);
+    map->has_more |= map->member == NULL;
+    return map->member;
 }
 
 static gbx_shape *add_field(gbx_looking *l, gbx_shape *s, gbx_view name)
@@ -104,7 +95,7 @@ static gbx_shape *add_field(gbx_looking *l, gbx_shape *s, gbx_view name)
 
     if (gbx_shape_is_full(l, s)) {
         gbx_shape_make_map(l, s);
-        return find_in_map(l, s, name);
+        return member_of(l, s);
     }
     if (!gbx_shape_has_room(l, s))
         return NULL;
@@ -112,8 +103,6 @@ static gbx_shape *add_field(gbx_looking *l, gbx_shape *s, gbx_view name)
     s->has_more |= made == NULL;
     if (made == NULL)
         return NULL;
-    made->role = gbx_sibling_role(name);
-    s->has_values |= (made->role & GBX_SIBLING_VALUE) != 0;
     if (s->field_count >= GBX_SHAPE_FIELDS_MAX) {
         /* The sets of so many columns would be half a gigabyte. */
         made->is_distinct_more = true;
@@ -124,7 +113,7 @@ static gbx_shape *add_field(gbx_looking *l, gbx_shape *s, gbx_view name)
     return made;
 }
 
-/* A field would be told by name, which is nobody's business: one stands for all. */
+/* A field would be told by its name, which is data: one stands for all. */
 static gbx_shape *find_keyed(gbx_looking *l, gbx_shape *s, gbx_view name)
 {
     if (s->keyed == NULL) {
@@ -139,7 +128,7 @@ static gbx_shape *find_keyed(gbx_looking *l, gbx_shape *s, gbx_view name)
 static gbx_shape *find_field(gbx_looking *l, gbx_shape *s, gbx_view name)
 {
     if (s->is_map)
-        return find_in_map(l, s, name);
+        return member_of(l, s);
     for (size_t i = 0; i < s->field_count; i++) {
         size_t at = s->next + i;
 
@@ -149,7 +138,7 @@ static gbx_shape *find_field(gbx_looking *l, gbx_shape *s, gbx_view name)
             return s->fields[at].shape;
         }
     }
-    if (gbx_describe_is_sensitive_value(name))
+    if (gbx_describe_is_key(name))
         return find_keyed(l, s, name);
     if (s->has_more)
         return NULL;
@@ -157,119 +146,36 @@ static gbx_shape *find_field(gbx_looking *l, gbx_shape *s, gbx_view name)
     return add_field(l, s, name);
 }
 
-/* What is beside that name in objects, or below it in arrays. */
-static void take_name(gbx_shape *s, gbx_view text, gbx_sensitive_place inside)
-{
-    for (int is_number = 0; is_number < 2; is_number++) {
-        gbx_sensitive_place place = gbx_describe_below(inside, text, is_number != 0);
-
-        if (place > s->beside[is_number])
-            s->beside[is_number] = place;
-    }
-}
-
-static void take_names(gbx_shape *s, gbx_view names)
-{
-    gbx_sensitive_place inside = GBX_SENSITIVE_NOTHING;
-    size_t cursor = 0;
-    gbx_view name;
-
-    if (names.at != NULL)
-        inside = gbx_describe_inside_row(names);
-    while (s != NULL && (name = gbx_sibling_next(names, &cursor)).at != NULL)
-        take_name(s, name, inside);
-}
-
-/* Does it say something that was not said before? Of objects that have no value beside it
- * only the first names are asked, and of arrays no more than are told apart. */
-static bool is_new(const gbx_shape *s, const gbx_shape *name, size_t distinct_before)
-{
-    if (name->is_distinct_more)
-        return s->has_values;
-    return name->distinct > distinct_before &&
-           (s->has_values || s->objects == 0 || name->distinct <= NAMES_ASKED);
-}
-
-/* Are there many members, all of them records, or lists of them? */
-static bool has_records(gbx_view object)
-{
-    size_t cursor = 0, count = 0;
-    gbx_view name, value;
-
-    while (gbx_view_next(object, &cursor, &name, &value)) {
-        if (gbx_view_kind(value) != '{' && gbx_view_kind(value) != '[')
-            return false;
-        count++;
-    }
-    return count > GBX_SHAPE_ALIKE_MAX;
-}
-
 static void look_at_members(gbx_looking *l, gbx_shape *s, gbx_view object, int depth)
 {
     size_t cursor = 0;
     gbx_view name, value;
-    gbx_view columns = {0};
-    gbx_shape *rows = NULL;
-    bool was_in_record = l->is_in_record;
 
     s->kinds |= GBX_SHAPE_OBJECT;
     s->objects++;
     if (depth == GBX_SHAPE_DEPTH_MAX)
         return;
-    l->is_in_record = was_in_record || has_records(object);
     while (!l->failed && gbx_view_next(object, &cursor, &name, &value)) {
         gbx_shape *field = find_field(l, s, name);
-        size_t distinct = field != NULL ? field->distinct : 0;
 
-        l->record += !was_in_record;
-        if (field == NULL)
-            continue;
-        look(l, field, value, depth + 1);
-        if ((field->role & GBX_SIBLING_NAME) != 0 && gbx_view_kind(value) == '"' &&
-            is_new(s, field, distinct))
-            take_name(s, value, GBX_SENSITIVE_NOTHING);
-        if ((field->role & GBX_SIBLING_COLUMNS) != 0 && gbx_view_kind(value) == '[')
-            columns = value;
-        if ((field->role & GBX_SIBLING_ROWS) != 0)
-            rows = field;
+        if (field != NULL)
+            look(l, field, value, depth + 1);
     }
-    l->is_in_record = was_in_record;
-    if (columns.at != NULL && rows != NULL && !s->is_map)
-        take_names(rows->element, columns);
-}
-
-static void look_at_element(gbx_looking *l, gbx_shape *s, gbx_view value, int depth)
-{
-    size_t distinct = s->element->distinct;
-
-    look(l, s->element, value, depth);
-    if (gbx_sibling_flag(value).at != NULL && is_new(s, s->element, distinct))
-        take_name(s, value, GBX_SENSITIVE_NOTHING);
 }
 
 static void look_at_elements(gbx_looking *l, gbx_shape *s, gbx_view array, int depth)
 {
     size_t cursor = 0;
-    size_t distinct = s->element != NULL ? s->element->distinct : 0;
-    bool was_in_record = l->is_in_record;
     gbx_view name, value;
 
     s->kinds |= GBX_SHAPE_ARRAY;
-    l->is_in_record = true;
     while (!l->failed && gbx_view_next(array, &cursor, &name, &value)) {
         s->elements++;
-        l->record += !was_in_record;
         if (s->element == NULL && depth < GBX_SHAPE_DEPTH_MAX)
             s->element = node_new(l);
         if (s->element != NULL)
-            look_at_element(l, s, value, depth + 1);
+            look(l, s->element, value, depth + 1);
     }
-    l->is_in_record = was_in_record;
-    if (s->element == NULL)
-        return;
-    take_names(s->element, gbx_sibling_header(array));
-    if (is_new(s, s->element, distinct) && (name = gbx_sibling_pair(array)).at != NULL)
-        take_name(s, name, GBX_SENSITIVE_NOTHING);
 }
 
 static void look(gbx_looking *l, gbx_shape *s, gbx_view value, int depth)
@@ -286,10 +192,10 @@ static void look(gbx_looking *l, gbx_shape *s, gbx_view value, int depth)
         return;
     case 't':
     case 'f': s->kinds |= GBX_SHAPE_BOOLEAN; break;
-    case '"': look_at_string(l, s, value); break;
+    case '"': look_at_string(s, value); break;
     default: look_at_number(l, s, value); return;
     }
-    l->failed |= !gbx_shape_tell_apart(s, value, value, l->record);
+    l->failed |= !gbx_shape_tell_apart(s, value, value);
 }
 
 static gbx_shape *look_at_all(gbx_looking *l, gbx_view view)
@@ -332,31 +238,11 @@ void gbx_shape_free(gbx_shape *s)
         gbx_shape_free(s->fields[i].shape);
     gbx_shape_free(s->element);
     gbx_shape_free(s->member);
-    gbx_shape_free(s->hidden);
     gbx_shape_free(s->keyed);
     free(s->fields);
     free(s->hashes);
     free(s->tops);
     free(s);
-}
-
-gbx_sensitive_place gbx_shape_beside(const gbx_shape *s, const gbx_shape *value,
-                                     gbx_sensitive_place place)
-{
-    gbx_sensitive_place beside = s->beside[gbx_shape_are_numbers(value)];
-
-    return beside > place ? beside : place;
-}
-
-bool gbx_shape_are_numbers(const gbx_shape *s)
-{
-    return (s->kinds &
-            ~(unsigned)(GBX_SHAPE_NULL | GBX_SHAPE_NUMBER | GBX_SHAPE_INTEGER)) == 0;
-}
-
-gbx_sensitive_place gbx_shape_below(const gbx_shape *map, gbx_sensitive_place place)
-{
-    return place > map->members ? place : map->members;
 }
 
 bool gbx_shape_are_dates(const gbx_shape *s)

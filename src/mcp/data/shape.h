@@ -4,20 +4,15 @@
  * counted of them; found in one pass over its JSON.
  *
  * A node stands for every value at one place: all elements of an array have one node, and
- * the members of one name of all these objects have one. Names that look sensitive are
+ * the members of one name of all these objects have one. Names that are data themselves are
  * keys of a map, not fields: all of these members have one node. So are the names of many
  * members that are records of one form: they are ids. Everything is bounded: fields, depth,
  * nodes, values that are told apart. What is beyond is said to be.
- *
- * A record is an element of an outermost array: what is in it many times is of one record.
- * Outside of arrays every member of an object is one, and in a map of records all that is
- * in it is of that one.
  */
 #ifndef GBX_MCP_DATA_SHAPE_H
 #define GBX_MCP_DATA_SHAPE_H
 
 #include "base/json_view.h"
-#include "mcp/data/sensitive.h"
 #include "mcp/data/shape_date.h"
 
 #include <stdatomic.h>
@@ -40,18 +35,11 @@ enum {
     GBX_SHAPE_ARRAY = 64,
 };
 
-/* In how many records; they have numbers, from 1 on. */
-typedef struct gbx_shape_records {
-    uint64_t count;
-    uint64_t first, last;
-} gbx_shape_records;
-
 /* How often one value occurs. */
 typedef struct gbx_shape_top {
     uint64_t hash;
     gbx_view value; /* borrowed from the JSON */
     uint64_t count;
-    gbx_shape_records records;
 } gbx_shape_top;
 
 typedef struct gbx_shape {
@@ -60,14 +48,12 @@ typedef struct gbx_shape {
     uint64_t nulls;
     uint64_t objects; /* of the values */
 
-    uint64_t numbers; /* that are finite */
-    gbx_shape_records number_records;
+    uint64_t numbers;  /* that are finite */
     uint64_t infinite; /* too large for a double */
     uint64_t inexact;  /* integers of which code does not see all digits */
     double min, max;
     uint64_t dates;
     uint64_t foreign_dates; /* that the engine's Date does not read */
-    gbx_shape_records date_records;
     gbx_shape_date first_date, last_date;
     size_t longest;    /* string, in bytes of JSON */
     uint64_t elements; /* of all arrays */
@@ -83,20 +69,13 @@ typedef struct gbx_shape {
     size_t field_room;
     size_t next;               /* where the next member is likely to be found */
     struct gbx_shape *member;  /* of maps, or NULL */
-    struct gbx_shape *hidden;  /* of maps: under names of what nobody shows, or NULL */
-    struct gbx_shape *keyed;   /* of members whose names look sensitive, or NULL */
+    struct gbx_shape *keyed;   /* of members whose names are data, or NULL */
     gbx_view key;              /* the first of these names, borrowed */
     struct gbx_shape *element; /* of arrays; NULL: none, or too deep */
     unsigned kinds;            /* of the values */
-    gbx_sensitive_place members; /* of maps: what some of their names make of them */
-    /* Of objects and arrays: what a text, and what a number, in them is by what is beside it
-     * in any of them. */
-    gbx_sensitive_place beside[2];
-    unsigned role;         /* of a field, for others of its object: GBX_SIBLING_ bits */
-    bool is_map;           /* its names are ids: `member` is what any of them has */
-    bool has_values;       /* a field that others may name */
-    bool has_more;         /* fields that are not among these */
-    bool is_distinct_more; /* values than are counted */
+    bool is_map;               /* its names are ids: `member` is what any of them has */
+    bool has_more;             /* fields that are not among these */
+    bool is_distinct_more;     /* values than are counted */
 } gbx_shape;
 
 typedef struct gbx_shape_field {
@@ -110,16 +89,6 @@ gbx_shape *gbx_shape_of(gbx_view view, const atomic_bool *stop);
  * GBX_SHAPE_FIELDS_MAX values are counted, not told apart. */
 gbx_shape *gbx_shape_of_table(gbx_view view, const atomic_bool *stop);
 void gbx_shape_free(gbx_shape *shape);
-
-/* What a field of the objects, or an element of the arrays, is that is `place` by its name. */
-gbx_sensitive_place gbx_shape_beside(const gbx_shape *shape, const gbx_shape *value,
-                                     gbx_sensitive_place place);
-
-/* Are all values numbers that are not null? */
-bool gbx_shape_are_numbers(const gbx_shape *shape);
-
-/* What the members of a map are, which is in a place of that kind. */
-gbx_sensitive_place gbx_shape_below(const gbx_shape *map, gbx_sensitive_place place);
 
 /* Are all values dates that are not null? */
 bool gbx_shape_are_dates(const gbx_shape *shape);

@@ -60,7 +60,6 @@ static void count_top(gbx_shape *s, const gbx_shape_top *seen)
     for (size_t i = 0; i < s->top_count; i++)
         if (s->tops[i].hash == seen->hash) {
             s->tops[i].count += seen->count;
-            gbx_shape_join_records(&s->tops[i].records, &seen->records);
             return;
         }
     if (s->top_count == GBX_SHAPE_TOP_MAX) {
@@ -93,28 +92,7 @@ static bool add_hash(gbx_shape *s, uint64_t h)
 
 /* ---- public to other modules -------------------------------------------- */
 
-void gbx_shape_take_record(gbx_shape_records *records, uint64_t record)
-{
-    gbx_shape_join_records(records, &(gbx_shape_records){1, record, record});
-}
-
-void gbx_shape_join_records(gbx_shape_records *into, const gbx_shape_records *from)
-{
-    if (from->count == 0)
-        return;
-    if (into->count == 0) {
-        *into = *from;
-        return;
-    }
-    if (from->first > into->last || from->last < into->first)
-        into->count += from->count;
-    else if (from->count > into->count)
-        into->count = from->count;
-    into->first = from->first < into->first ? from->first : into->first;
-    into->last = from->last > into->last ? from->last : into->last;
-}
-
-bool gbx_shape_tell_apart(gbx_shape *s, gbx_view value, gbx_view seen, uint64_t record)
+bool gbx_shape_tell_apart(gbx_shape *s, gbx_view value, gbx_view seen)
 {
     uint64_t h;
 
@@ -122,7 +100,7 @@ bool gbx_shape_tell_apart(gbx_shape *s, gbx_view value, gbx_view seen, uint64_t 
         return true;
     h = hash_of(seen);
     if (s->tops != NULL)
-        count_top(s, &(gbx_shape_top){h, value, 1, {1, record, record}});
+        count_top(s, &(gbx_shape_top){h, value, 1});
     return add_hash(s, h);
 }
 

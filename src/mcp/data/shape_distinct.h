@@ -5,15 +5,8 @@
 
 #include "mcp/data/shape.h"
 
-/* Count a scalar; seen: its bytes, or those of what code sees of it; record: that it is of.
- * False: no memory. */
-bool gbx_shape_tell_apart(gbx_shape *s, gbx_view value, gbx_view seen, uint64_t record);
-
-/* Count one that comes no earlier than those that were counted. */
-void gbx_shape_take_record(gbx_shape_records *records, uint64_t record);
-
-/* Count what may be the same in part: then no more of them than either has. */
-void gbx_shape_join_records(gbx_shape_records *into, const gbx_shape_records *from);
+/* Count a scalar; seen: its bytes, or those of what code sees of it. False: no memory. */
+bool gbx_shape_tell_apart(gbx_shape *s, gbx_view value, gbx_view seen);
 
 /* Count in `into` what was counted in `from`. False: no memory. */
 bool gbx_shape_join_values(gbx_shape *into, const gbx_shape *from);

@@ -79,7 +79,7 @@ static void merge_field(gbx_looking *l, gbx_shape *into, gbx_shape_field *f)
     if (!into->is_map && gbx_shape_is_full(l, into))
         gbx_shape_make_map(l, into);
     if (into->is_map)
-        merge_child(l, gbx_shape_place_in_map(into, f->name), &f->shape);
+        merge_child(l, &into->member, &f->shape);
     else if (gbx_shape_has_room(l, into))
         into->fields[into->field_count++] = *f;
     else
@@ -105,14 +105,8 @@ static void merge_figures(gbx_shape *into, const gbx_shape *from)
     into->sum += from->sum;
     into->dates += from->dates;
     into->foreign_dates += from->foreign_dates;
-    gbx_shape_join_records(&into->number_records, &from->number_records);
-    gbx_shape_join_records(&into->date_records, &from->date_records);
     into->elements += from->elements;
     into->has_more |= from->has_more;
-    into->members = into->members > from->members ? into->members : from->members;
-    for (size_t i = 0; i < GBX_COUNTOF(into->beside); i++)
-        if (from->beside[i] > into->beside[i])
-            into->beside[i] = from->beside[i];
     if (from->longest > into->longest)
         into->longest = from->longest;
 }
@@ -131,7 +125,6 @@ static void merge(gbx_looking *l, gbx_shape *into, gbx_shape *from)
         into->key = from->key;
     merge_child(l, into->is_map ? &into->member : &into->keyed, &from->keyed);
     merge_child(l, &into->member, &from->member);
-    merge_child(l, &into->hidden, &from->hidden);
     merge_child(l, &into->element, &from->element);
     gbx_shape_free(from);
     l->nodes--;
@@ -153,17 +146,6 @@ bool gbx_shape_has_name(const gbx_shape_field *f, gbx_view name)
     return f->name.len == name.len && memcmp(f->name.at, name.at, name.len) == 0;
 }
 
-gbx_shape **gbx_shape_place_in_map(gbx_shape *map, gbx_view name)
-{
-    gbx_sensitive_place place = gbx_describe_below(GBX_SENSITIVE_NOTHING, name, false);
-
-    if (place < GBX_SENSITIVE_ALL && place > map->members)
-        map->members = place;
-    return gbx_describe_below(GBX_SENSITIVE_PERSON, name, false) == GBX_SENSITIVE_ALL
-               ? &map->hidden
-               : &map->member;
-}
-
 void gbx_shape_make_map(gbx_looking *l, gbx_shape *s)
 {
     if (s->is_map)
@@ -171,8 +153,7 @@ void gbx_shape_make_map(gbx_looking *l, gbx_shape *s)
     s->is_map = true;
     merge_child(l, &s->member, &s->keyed);
     for (size_t i = 0; i < s->field_count; i++)
-        merge_child(l, gbx_shape_place_in_map(s, s->fields[i].name),
-                    &s->fields[i].shape);
+        merge_child(l, &s->member, &s->fields[i].shape);
     free(s->fields);
     s->fields = NULL;
     s->field_count = s->field_room = s->next = 0;

@@ -15,16 +15,10 @@ typedef struct gbx_looking {
     size_t nodes_max;
     size_t fields_max;
     uint32_t values;
-    uint64_t record; /* that what is looked at is of */
-    bool is_in_record;
     bool failed;
 } gbx_looking;
 
 bool gbx_shape_has_name(const gbx_shape_field *field, gbx_view name);
-
-/* Where the members of a map of that name belong: its `member`, or `hidden` if the name says
- * that the value is nobody's business. */
-gbx_shape **gbx_shape_place_in_map(gbx_shape *map, gbx_view name);
 
 /* From too many fields to any of them. */
 void gbx_shape_make_map(gbx_looking *l, gbx_shape *s);

@@ -70,8 +70,6 @@ static void look_at_string(gbx_shape *s, gbx_view v)
     gbx_shape_date date;
 
     s->kinds |= GBX_SHAPE_STRING;
-    if (v.len > s->longest)
-        s->longest = v.len;
     if (!gbx_shape_date_read(v, &date))
         return;
     gbx_shape_take_dates(s, &date, &date);

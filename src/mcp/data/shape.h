@@ -55,7 +55,6 @@ typedef struct gbx_shape {
     uint64_t dates;
     uint64_t foreign_dates; /* that the engine's Date does not read */
     gbx_shape_date first_date, last_date;
-    size_t longest;    /* string, in bytes of JSON */
     uint64_t elements; /* of all arrays */
 
     uint64_t *hashes; /* a set of those of all scalars; 0 is a free place */

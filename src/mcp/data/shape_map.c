@@ -107,8 +107,6 @@ static void merge_figures(gbx_shape *into, const gbx_shape *from)
     into->foreign_dates += from->foreign_dates;
     into->elements += from->elements;
     into->has_more |= from->has_more;
-    if (from->longest > into->longest)
-        into->longest = from->longest;
 }
 
 /* What was seen at two places, as if it had been one. from is used up. */

@@ -9,7 +9,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bombs, killers, records, work } from './work.mjs';
+import { bombs, killers, records } from './work.mjs';
 
 const option = (name, standard) => {
   const at = process.argv.indexOf(`--${name}`);
@@ -36,63 +36,55 @@ function run(code, ...more) {
   return { ms, ...JSON.parse(done.stdout) };
 }
 
-// ---- whole commands, in turn -------------------------------------------------------
-function cold() {
-  const ours = [], theirs = [];
-  for (let i = 0; i < 15; i++) {
-    for (const [list, file, args] of [[ours, glovebox, ['run', '() => 1']], [theirs, process.execPath, ['-e', '0']]]) {
-      const start = process.hrtime.bigint();
-      execFileSync(file, args, { stdio: 'ignore' });
-      list.push(Number(process.hrtime.bigint() - start) / 1e6);
-    }
-  }
-  const ratios = ours.map((ms, i) => ms / theirs[i]);
-  row('glovebox run, cold, exec to exit', median(ours), 'ms', '', true);
-  row('node -e 0, exec to exit', median(theirs), 'ms', '', true);
-  row('cold: glovebox run over node', median(ratios), 'x', 'at most 0.45', median(ratios) <= 0.45);
+// ---- ours and Node's, round by round -------------------------------------------------
+const ids = {
+  records_as_input: ['100,000 records as input', 1.2], records_as_dataset: ['100,000 records as a dataset', 0.15],
+  compute_fib: ['fib(32)', 1.2], compute_loop: ['integer loop', 1.2], compute_sort: ['sort', 1.2],
+  compute_strings: ['string work', 1.2], compute_hash_text: ['SHA-256 of a text', 1.2],
+  compute_hash_bytes: ['SHA-256 of bytes', 1.2], compute_hashes: ['50,000 MD5s', 1.2],
+};
+
+/** Milliseconds of the same code in Node, and of its start alone. */
+function nodeSide(code, recordsFile) {
+  const args = [join(here, 'node-side.mjs'), code, ...(recordsFile === undefined ? [] : [recordsFile])];
+  return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
 }
 
-// ---- ours and Node's, round by round -------------------------------------------------
+function coldNode() {
+  const start = process.hrtime.bigint();
+  execFileSync(process.execPath, ['-e', '0'], { stdio: 'ignore' });
+  return Number(process.hrtime.bigint() - start) / 1e6;
+}
+
 function beside() {
-  const recordsFile = join(out, 'records.json'), workFile = join(out, 'work.json');
+  const recordsFile = join(out, 'records.json');
   writeFileSync(recordsFile, records());
-  writeFileSync(workFile, JSON.stringify(work));
-  const files = Object.entries({ records: work.records, ...work.compute }).map(([name, code]) => {
-    const file = join(out, `${name}.js`);
-    writeFileSync(file, code);
-    return `${name}=${file}`;
-  });
-  const ours = {}, ratios = {};
-  const note = (to, name, value) => (to[name] ??= []).push(value);
+  const ours = {}, theirs = {}, names = {};
+  const note = (to, id, value) => (to[id] ??= []).push(value);
   for (let i = 0; i < rounds; i++) {
-    const node = {};
-    for (const kind of ['records', ...Object.keys(work.compute)])
-      node[kind] = Number(execFileSync(process.execPath, [join(here, 'node-side.mjs'), workFile, recordsFile, kind], { encoding: 'utf8' }));
-    const mine = JSON.parse(execFileSync(join(bin, 'glovebox-bench'), [recordsFile, ...files], { encoding: 'utf8', env: { ...process.env, GLOVEBOX_BENCH_PRELOAD: join(here, '../tools/npm/node_modules/lodash/lodash.min.js') } }));
-    for (const [name, ms] of Object.entries(mine)) {
-      note(ours, name, ms);
-      const against = name === 'dataset' ? node.records : node[name];
-      if (against) note(ratios, name, ms / against);
+    const { measures } = JSON.parse(execFileSync(glovebox, ['bench', '--json'], { encoding: 'utf8' }));
+    for (const { id, name, unit, value, code } of measures) {
+      names[id] = [name, unit];
+      note(ours, id, value);
+      if (code !== undefined) note(theirs, id, nodeSide(code, id.startsWith('records') ? recordsFile : undefined));
     }
+    note(theirs, 'run_cold', median(Array.from({ length: 9 }, coldNode)));
   }
-  const data = (name) => median(ratios[name]);
-  row('100,000 records as input', median(ours.records), 'ms', '', true);
-  row('100,000 records as input, over Node', data('records'), 'x', 'at most 1.2', data('records') <= 1.2);
-  row('100,000 records as a dataset', median(ours.dataset), 'ms', '', true);
-  row('100,000 records as a dataset, over Node', data('dataset'), 'x', 'at most 0.15', data('dataset') <= 0.15);
-  for (const name of Object.keys(work.compute))
-    row(`${name}, over Node`, data(name), 'x', 'at most 1.2', data(name) <= 1.2);
-  row('warm call, median', median(ours.warm), 'ms', 'at most 0.15', median(ours.warm) <= 0.15);
-  row('warm call, p99', median(ours.warm99), 'ms', 'at most 2', median(ours.warm99) <= 2);
-  row('warm call back to back, median', median(ours.backToBack), 'ms', '', true);
-  row('warm call with lodash preloaded, over one without', median(ours.preloaded) / median(ours.warm), 'x', '', true);
-  row('single-use calls a second, 2 callers', median(ours.calls), '/s', 'at least 1,700', median(ours.calls) >= 1700);
-  row('empty host function, round trips in one call', median(ours.hostCalls), '/s', 'at least 20,000', median(ours.hostCalls) >= 20000);
-  row('the same, 100 at once', median(ours.hostCallsAtOnce), '/s', '', true);
-  row('deadline to result, median', median(ours.deadline), 'ms', 'at most 2', median(ours.deadline) <= 2);
-  row('abort to result, median', median(ours.abort), 'ms', 'at most 2', median(ours.abort) <= 2);
-  row('call after a kill, median', median(ours.afterKill), 'ms', '', true);
-  row('private memory of one more idle worker', median(ours.idleMiB), 'MiB', 'at most 3', median(ours.idleMiB) <= 3);
+  const bars = {
+    warm_call_median: [(x) => x <= 0.15, 'at most 0.15'], warm_call_p99: [(x) => x <= 2, 'at most 2'],
+    calls_per_second: [(x) => x >= 1700, 'at least 1,700'], host_calls_per_second: [(x) => x >= 20000, 'at least 20,000'],
+    deadline_to_result: [(x) => x <= 2, 'at most 2'], abort_to_result: [(x) => x <= 2, 'at most 2'],
+    idle_worker_pss: [(x) => x <= 3, 'at most 3'],
+  };
+  for (const id in ours) {
+    const [meets, bar] = bars[id] ?? [() => true, ''];
+    row(names[id][0], median(ours[id]), names[id][1], bar, meets(median(ours[id])));
+  }
+  row('node -e 0, exec to exit', median(theirs.run_cold), 'ms', '', true);
+  for (const [id, [name, bar]] of Object.entries({ run_cold: ['glovebox run, cold', 0.45], ...ids })) {
+    const ratio = median(ours[id].map((ms, i) => ms / theirs[id][i]));
+    row(`${name}, over Node`, ratio, 'x', `at most ${bar}`, ratio <= bar);
+  }
 }
 
 // ---- bombs and killers -----------------------------------------------------------------
@@ -120,7 +112,6 @@ function markdown(machine) {
 mkdirSync(out, { recursive: true });
 const machine = `${cpus().length} x ${cpus()[0].model}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB, Linux ${release()}, Node ${process.version}, ${run('() => 1').engine ?? execFileSync(glovebox, ['version'], { encoding: 'utf8' }).split('\n')[0]}.`;
 console.log(machine + '\n');
-cold();
 beside();
 explode();
 writeFileSync(join(out, 'bench.json'), JSON.stringify({ machine, rows }, null, 2));

@@ -1,37 +1,18 @@
 // SPDX-License-Identifier: MIT
-// work - what is measured: records, computing, memory bombs, and the lines that kill or
-// hang sandboxes made of one process.
+// work - records, memory bombs, and the lines that kill or hang sandboxes made of one process.
 
-// 100,000 records, about 9 MB of JSON, the same every time.
+// 100,000 records, about 9 MB of JSON, those of data.c.
 export function records(count = 100000) {
-  const categories = ['Critical', 'High', 'Medium', 'Low', 'None'];
-  let random = 1;
   const list = [];
+  let random = 1;
   for (let i = 0; i < count; i++) {
     random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
-    list.push({ id: i, name: `Server ${i}`, risk: (random >>> 16) % 101, category: categories[i % 5],
-      amount: (random >>> 8) / 100, tags: [`t${i % 17}`, 'prod'] });
+    list.push({ id: i, name: `Customer ${String(i).padStart(6, '0')}`, email: `c${i}@example.com`,
+      region: ['north', 'south', 'east', 'west'][random >>> 30],
+      score: ((random >>> 16) % 100) + ((random >>> 8) % 10) / 10, active: random >>> 31 === 1 });
   }
   return JSON.stringify(list);
 }
-
-export const work = {
-  records: `(d) => d.filter((x) => x.risk > 90).map((x) => x.name)`,
-  compute: {
-    fib32: `() => { const f = (n) => n < 2 ? n : f(n - 1) + f(n - 2); return f(32); }`,
-    loop1e7: `() => { let x = 0; for (let i = 0; i < 1e7; i++) x = (x + i * 7) | 0; return x; }`,
-    sort500k: `() => { let s = 1; const a = Array.from({length: 500000},
-      () => s = (s * 1664525 + 1013904223) % 4294967296); a.sort((x, y) => x - y); return a[250000]; }`,
-    strings: `() => { let s = ''; for (let i = 0; i < 200000; i++) s += i.toString(36) + ',';
-      return s.split(',').map((w) => w.toUpperCase()).join('-').length; }`,
-    hashText: `() => { const text = 'abcdefghij'.repeat(1e6); let h;
-      for (let i = 0; i < 8; i++) h = crypto.createHash('sha256').update(text).digest('hex'); return h; }`,
-    hashBytes: `() => { const bytes = new Uint8Array(1e7).fill(7); let h;
-      for (let i = 0; i < 8; i++) h = crypto.createHash('sha256').update(bytes).digest('hex'); return h; }`,
-    hashes50k: `() => { let h = ''; for (let i = 0; i < 50000; i++) h = crypto.createHash('md5').update('item' + i).digest('hex');
-      return h; }`,
-  },
-};
 
 export const bombs = {
   objects: `() => { const a = []; for (;;) a.push({ x: 1, y: [1, 2, 3] }); }`,

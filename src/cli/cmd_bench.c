@@ -2,8 +2,9 @@
 /* cmd_bench - `glovebox bench`: measured here and now; it compares with nothing. */
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "cli/bench.h"
+#include "bench/bench.h"
 #include "cli/cli.h"
+#include "cli/engine_args.h"
 #include "cli/failure.h"
 
 #include <string.h>
@@ -71,6 +72,10 @@ static void print_json(const gbx_term *out, const gbx_bench *bench,
             (void)gbx_buf_puts(&buf, ",");
             append_text(&buf, "unit", row->unit);
         }
+        if (row->code != NULL) {
+            (void)gbx_buf_puts(&buf, ",");
+            append_text(&buf, "code", row->code);
+        }
         (void)gbx_buf_puts(&buf, "}");
     }
     if (gbx_buf_puts(&buf, "]}"))
@@ -108,7 +113,7 @@ static bool can_start(const bench_args *args, gbx_bench *bench, int *ret_exit)
     gbx_term out = gbx_term_open(stdout, (gbx_color)args->common.color);
     gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
     gbx_trouble trouble = {0};
-    gbx_engine *engine = gbx_bench_engine(bench, NULL, &trouble.err);
+    gbx_engine *engine = gbx_bench_engine(bench, NULL, 0, &trouble.err);
 
     if (engine != NULL) {
         gbx_engine_free(engine);
@@ -127,7 +132,8 @@ static int bench_main(const gbx_command *self, int argc, char **argv)
 {
     bench_args args = {0};
     void *const into[] = {&args, &args.engine, &args.common};
-    gbx_bench bench = {.args = &args.engine};
+    gbx_options options;
+    gbx_bench bench = {.options = &options};
     struct utsname machine = {0};
     gbx_term out;
     bool shows_progress = isatty(STDERR_FILENO) == 1;
@@ -138,6 +144,7 @@ static int bench_main(const gbx_command *self, int argc, char **argv)
         return status;
     if (count > 0)
         return gbx_command_misuse(self, args.json, "bench takes no argument");
+    options = gbx_engine_args_options(&args.engine, NULL);
     if (!can_start(&args, &bench, &status))
         return gbx_cli_finish(status);
     for (size_t i = 0; i < GBX_COUNTOF(groups); i++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_calls - what one call costs, and how exactly it can be ended. */
-#include "cli/bench.h"
+/* calls - what one call costs, and how exactly it can be ended. */
+#include "bench/bench.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fail.h"
 
 #include <glovebox/host.h>
 #include <pthread.h>
@@ -47,26 +48,45 @@ static void free_engine(gbx_engine **engine)
     gbx_engine_free(*engine);
 }
 
-static void warm(gbx_bench *bench, gbx_engine *engine)
+/* Two rows: median and ninety-ninth percentile, with a pause before each call. */
+static void small_calls(gbx_bench *bench, gbx_engine *engine, unsigned pause_ms,
+                        const char *const ids[2], const char *const labels[2])
 {
-    static const char *const labels[] = {"warm call, median", "warm call, p99"};
     double ms[WARM_CALLS];
     gbx_error err;
 
     for (size_t i = 0; i < WARM_CALLS; i++) {
         gbx_call call = small_call();
 
-        gbx_bench_settle(WARM_PAUSE_MS);
+        if (pause_ms > 0)
+            gbx_bench_settle(pause_ms);
         ms[i] = gbx_bench_call(engine, &call, GBX_CODE_VALUE, &err);
         if (ms[i] < 0) {
-            gbx_bench_skip(bench, "warm_call_median", labels[0], err.message);
+            gbx_bench_skip(bench, ids[0], labels[0], err.message);
             return;
         }
     }
-    gbx_bench_add(bench, "warm_call_median", labels[0],
-                  gbx_bench_percentile(ms, WARM_CALLS, 0.5), "ms");
-    gbx_bench_add(bench, "warm_call_p99", labels[1],
-                  gbx_bench_percentile(ms, WARM_CALLS, 0.99), "ms");
+    gbx_bench_add(bench, ids[0], labels[0], gbx_bench_percentile(ms, WARM_CALLS, 0.5),
+                  "ms");
+    gbx_bench_add(bench, ids[1], labels[1], gbx_bench_percentile(ms, WARM_CALLS, 0.99),
+                  "ms");
+}
+
+static void warm(gbx_bench *bench, gbx_engine *engine)
+{
+    static const char *const ids[] = {"warm_call_median", "warm_call_p99"};
+    static const char *const labels[] = {"warm call, median", "warm call, p99"};
+
+    small_calls(bench, engine, WARM_PAUSE_MS, ids, labels);
+}
+
+static void back_to_back(gbx_bench *bench, gbx_engine *engine)
+{
+    static const char *const ids[] = {"back_to_back_median", "back_to_back_p99"};
+    static const char *const labels[] = {"one call after the other, median",
+                                         "one call after the other, p99"};
+
+    small_calls(bench, engine, 0, ids, labels);
 }
 
 /* One closed loop: the next call when the last has ended. */
@@ -133,19 +153,13 @@ static void answer(void *user, gbx_engine *engine, const gbx_host_call *call)
     (void)!gbx_answer(engine, call->request, NULL, 0, NULL);
 }
 
-/* The same function, one answer awaited after the other, within one call. */
-static void round_trips(gbx_bench *bench, gbx_engine *engine)
+/* Ten thousand calls of the function within one call. */
+static void round_trips(gbx_bench *bench, gbx_engine *engine, const char *id,
+                        const char *label, const char *code)
 {
-    static const char label[] = "empty function of the host, round trips in one call";
-    static const char code[] =
-        "async () => { for (let i = 0; i < 10000; i++) await answer() }";
     double per_second[HOST_ROUNDS];
     gbx_error err;
 
-    if (gbx_engine_expose(engine, "answer", answer, NULL, &err) != GBX_OK) {
-        gbx_bench_skip(bench, "host_calls_per_second", label, err.message);
-        return;
-    }
     for (size_t i = 0; i < HOST_ROUNDS; i++) {
         gbx_call call = GBX_CALL_INIT;
         double ms;
@@ -154,13 +168,29 @@ static void round_trips(gbx_bench *bench, gbx_engine *engine)
         call.code_len = strlen(code);
         ms = gbx_bench_call(engine, &call, GBX_CODE_VALUE, &err);
         if (ms < 0) {
-            gbx_bench_skip(bench, "host_calls_per_second", label, err.message);
+            gbx_bench_skip(bench, id, label, err.message);
             return;
         }
         per_second[i] = 10000 / ms * 1e3;
     }
-    gbx_bench_add(bench, "host_calls_per_second", label,
-                  gbx_bench_percentile(per_second, HOST_ROUNDS, 0.5), "calls/s");
+    gbx_bench_add(bench, id, label, gbx_bench_percentile(per_second, HOST_ROUNDS, 0.5),
+                  "calls/s");
+}
+
+static void host_calls(gbx_bench *bench, gbx_engine *engine)
+{
+    static const char label[] = "empty function of the host, round trips in one call";
+    gbx_error err;
+
+    if (gbx_engine_expose(engine, "answer", answer, NULL, &err) != GBX_OK) {
+        gbx_bench_skip(bench, "host_calls_per_second", label, err.message);
+        return;
+    }
+    round_trips(bench, engine, "host_calls_per_second", label,
+                "async () => { for (let i = 0; i < 10000; i++) await answer() }");
+    round_trips(bench, engine, "host_calls_at_once_per_second", "the same, 100 at once",
+                "async () => { for (let i = 0; i < 100; i++) await Promise.all("
+                "Array.from({ length: 100 }, () => answer())) }");
 }
 
 /* ---- ends --------------------------------------------------------------------- */
@@ -257,7 +287,8 @@ static void late_abort(gbx_bench *bench, gbx_engine *engine)
 void gbx_bench_calls(gbx_bench *bench)
 {
     gbx_error err;
-    GBX_CLEANUP(free_engine) gbx_engine *engine = gbx_bench_engine(bench, NULL, &err);
+    GBX_CLEANUP(free_engine)
+    gbx_engine *engine = gbx_bench_engine(bench, NULL, 0, &err);
 
     if (engine == NULL) {
         gbx_bench_skip(bench, "warm_call_median", "warm call", err.message);
@@ -265,14 +296,16 @@ void gbx_bench_calls(gbx_bench *bench)
     }
     gbx_bench_settle(50);
     warm(bench, engine);
+    back_to_back(bench, engine);
     throughput(bench, engine);
-    round_trips(bench, engine);
+    host_calls(bench, engine);
 }
 
 void gbx_bench_ends(gbx_bench *bench)
 {
     gbx_error err;
-    GBX_CLEANUP(free_engine) gbx_engine *engine = gbx_bench_engine(bench, NULL, &err);
+    GBX_CLEANUP(free_engine)
+    gbx_engine *engine = gbx_bench_engine(bench, NULL, 0, &err);
 
     if (engine == NULL) {
         gbx_bench_skip(bench, "deadline_to_result", "deadline to result", err.message);

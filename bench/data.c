@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_data - much data, and much computing. */
-#include "cli/bench.h"
+/* data - much data, and much computing. */
+#include "bench/bench.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/fail.h"
 
 #include <string.h>
 
@@ -67,13 +68,14 @@ static double median_of(gbx_engine *engine, const char *code, const gbx_buf *inp
     return gbx_bench_percentile(ms, calls, 0.5);
 }
 
-static void add_or_skip(gbx_bench *bench, const char *id, const char *label, double ms,
-                        const gbx_error *err)
+static void add_or_skip(gbx_bench *bench, const char *id, const char *label,
+                        const char *code, double ms, const gbx_error *err)
 {
     if (ms < 0)
         gbx_bench_skip(bench, id, label, err->message);
     else
         gbx_bench_add(bench, id, label, ms, "ms");
+    bench->rows[bench->count - 1].code = code;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -88,20 +90,20 @@ void gbx_bench_data(gbx_bench *bench)
     gbx_error err;
 
     limits.memory_bytes = DATA_MEMORY;
-    engine = gbx_bench_engine(bench, &limits, &err);
+    engine = gbx_bench_engine(bench, &limits, 0, &err);
     if (engine != NULL && !make_records(&records))
         (void)gbx_fail(&err, GBX_E_NOMEM, "no memory for the records");
     if (engine == NULL || records.failed) {
         gbx_bench_skip(bench, "records_as_input", input_label, err.message);
         return;
     }
-    add_or_skip(bench, "records_as_input", input_label,
+    add_or_skip(bench, "records_as_input", input_label, over_data,
                 median_of(engine, over_data, &records, DATA_CALLS, &err), &err);
     if (gbx_engine_load(engine, "records", (const char *)records.data, records.len,
                         GBX_DATA_JSON, &err) != GBX_OK)
         gbx_bench_skip(bench, "records_as_dataset", dataset_label, err.message);
     else
-        add_or_skip(bench, "records_as_dataset", dataset_label,
+        add_or_skip(bench, "records_as_dataset", dataset_label, over_data,
                     median_of(engine, over_data, NULL, DATA_CALLS, &err), &err);
 }
 
@@ -122,6 +124,17 @@ void gbx_bench_compute(gbx_bench *bench)
         {"compute_strings", "string work: 200,000 pieces, split, map, join",
          "() => { let s = ''; for (let i = 0; i < 200000; i++) s += i.toString(36) + ',';"
          " return s.split(',').map((w) => w.toUpperCase()).join('-').length; }"},
+        {"compute_hash_text", "SHA-256 of 80 MB, a text",
+         "() => { const text = 'abcdefghij'.repeat(1e6); let h;"
+         " for (let i = 0; i < 8; i++) h = crypto.createHash('sha256').update(text).digest('hex');"
+         " return h; }"},
+        {"compute_hash_bytes", "SHA-256 of 80 MB, bytes",
+         "() => { const bytes = new Uint8Array(1e7).fill(7); let h;"
+         " for (let i = 0; i < 8; i++) h = crypto.createHash('sha256').update(bytes).digest('hex');"
+         " return h; }"},
+        {"compute_hashes", "50,000 small MD5s",
+         "() => { let h = ''; for (let i = 0; i < 50000; i++)"
+         " h = crypto.createHash('md5').update('item' + i).digest('hex'); return h; }"},
     };
     gbx_limits limits = GBX_LIMITS_INIT;
     GBX_CLEANUP(free_engine) gbx_engine *engine = NULL;
@@ -129,12 +142,12 @@ void gbx_bench_compute(gbx_bench *bench)
 
     limits.memory_bytes = DATA_MEMORY;
     limits.timeout_ms = 60000;
-    engine = gbx_bench_engine(bench, &limits, &err);
+    engine = gbx_bench_engine(bench, &limits, GBX_CAP_CRYPTO, &err);
     for (size_t i = 0; i < GBX_COUNTOF(kinds); i++) {
         double ms = -1;
 
         if (engine != NULL)
             ms = median_of(engine, kinds[i].code, NULL, COMPUTE_CALLS, &err);
-        add_or_skip(bench, kinds[i].id, kinds[i].label, ms, &err);
+        add_or_skip(bench, kinds[i].id, kinds[i].label, kinds[i].code, ms, &err);
     }
 }

@@ -5,24 +5,26 @@
  * Each group starts the engines it needs and frees them; a measure that cannot be taken
  * becomes a row with a reason, never a guess.
  */
-#ifndef GBX_CLI_BENCH_H
-#define GBX_CLI_BENCH_H
+#ifndef GBX_BENCH_BENCH_H
+#define GBX_BENCH_BENCH_H
 
-#include "base/fail.h"
-#include "cli/engine_args.h"
+#include <glovebox/glovebox.h>
+
+#include <stddef.h>
 
 #define GBX_BENCH_ROWS_MAX 32
 
 typedef struct gbx_bench_row {
     const char *id;    /* "warm_call_median": for programs */
     const char *label; /* for people */
+    const char *code;  /* that is measured, for who measures it elsewhere; or NULL */
     const char *unit;
     double value;
     char skipped[160]; /* why there is no value; "" if there is */
 } gbx_bench_row;
 
 typedef struct gbx_bench {
-    const gbx_engine_args *args;
+    const gbx_options *options; /* of every engine */
     gbx_bench_row rows[GBX_BENCH_ROWS_MAX];
     size_t count;
 } gbx_bench;
@@ -32,9 +34,10 @@ void gbx_bench_add(gbx_bench *bench, const char *id, const char *label, double v
 void gbx_bench_skip(gbx_bench *bench, const char *id, const char *label,
                     const char *reason);
 
-/* An engine as the user asked for it, or NULL with *reterr filled. */
+/* An engine of the options with these limits and capabilities, or NULL with *reterr
+ * filled. */
 gbx_engine *gbx_bench_engine(const gbx_bench *bench, const gbx_limits *limits,
-                             gbx_error *reterr);
+                             uint32_t capabilities, gbx_error *reterr);
 
 /* Wait until the pool has had time to fill again. */
 void gbx_bench_settle(unsigned ms);

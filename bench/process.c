@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_process - what the machine sees: whole commands, and memory by /proc. */
-#include "cli/bench.h"
+/* process - what the machine sees: whole commands, and memory by /proc. */
+#include "bench/bench.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fail.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -144,7 +145,8 @@ static void memory(gbx_bench *bench)
 {
     static const char label[] = "memory of an idle worker (PSS), median";
     gbx_error err;
-    GBX_CLEANUP(free_engine) gbx_engine *engine = gbx_bench_engine(bench, NULL, &err);
+    GBX_CLEANUP(free_engine)
+    gbx_engine *engine = gbx_bench_engine(bench, NULL, 0, &err);
     pid_t self = getpid();
     pid_t templates[PIDS_MAX];
     pid_t workers[PIDS_MAX];

@@ -503,6 +503,10 @@ static void test_server__that_no_value_can_hold_costs_no_other(void **state)
          "line 3, column 14: an escape in the string stands for no character"},
         {"{\"command\": \"x\", \"timeoutMs\": 1e999}",
          "line 2, column 44: the number is too large"},
+        {"{\"command\": \"x\"}, \"wrong\":\n{\"command\": \"y\"}",
+         "line 2, column 32: another server has this name: rename one"},
+        {"{\"a\": 1, \"a\": 1}, \"wrong\": 1",
+         "line 2, column 23: the key is there twice: leave one out"},
     };
     (void)state;
 

@@ -157,32 +157,69 @@ static bool is_unread(const gbx_json_reader *r, gbx_view value, gbx_error *ret)
     return true;
 }
 
-/* Such servers are kept apart, and a number stands where they stood in text. */
+static bool set_aside(gbx_mcp_reader *all, gbx_view name, const gbx_error *err)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf plain;
+    struct gbx_mcp_unread *unread;
+
+    gbx_buf_init(&plain, name.len + 1);
+    if (!gbx_view_take_text(name, &plain) || !gbx_buf_append(&plain, "", 1))
+        return true; /* it has no name that can be told: the whole is refused */
+    unread = gbx_list_room(&all->unread, all->unread_count, sizeof *unread);
+    if (unread == NULL)
+        return false;
+    all->unread_count++;
+    *unread =
+        (struct gbx_mcp_unread){.name = gbx_buf_take_string(&plain, NULL), .err = *err};
+    return true;
+}
+
+/* Is there one of that name before it? Which of them is meant nobody knows. */
+static bool is_second(const gbx_json_reader *r, gbx_view servers, gbx_view name,
+                      gbx_error *ret)
+{
+    size_t cursor = 0;
+    gbx_view other;
+    gbx_view value;
+
+    while (gbx_view_next(servers, &cursor, &other, &value) && other.at < name.at)
+        if (other.len == name.len && memcmp(other.at, name.at, name.len) == 0) {
+            (void)gbx_refuse(ret, "", 0, "another server has this name: rename one");
+            gbx_utf8_position(r->text, r->len, (size_t)(name.at - r->text), &ret->line,
+                              &ret->column);
+            return true;
+        }
+    return false;
+}
+
+/* Servers that no value can hold are kept apart: a number stands where one stood in text,
+ * and nothing where one stood for the second time. */
 static gbx_status set_unread_aside(gbx_mcp_reader *all, char *text, gbx_view servers)
 {
+    gbx_json_reader *r = &all->rules.json;
+    const char *second = NULL; /* where it begins; it goes when its end is known */
     size_t cursor = 0;
     gbx_view name;
     gbx_view value;
-    gbx_error err = {0};
 
     while (gbx_view_next(servers, &cursor, &name, &value)) {
-        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf plain;
-        struct gbx_mcp_unread *unread;
+        size_t at = (size_t)(value.at - text);
+        gbx_error err = {0};
 
-        gbx_buf_init(&plain, name.len + 1);
-        if (!is_unread(&all->rules.json, value, &err) ||
-            !gbx_view_take_text(name, &plain) || !gbx_buf_append(&plain, "", 1))
+        if (second != NULL)
+            gbx_jsonc_erase(text, (size_t)(second - text), (size_t)(name.at - text));
+        second = is_second(r, servers, name, &err) ? name.at : NULL;
+        if (second == NULL && !is_unread(r, value, &err))
             continue;
-        unread = gbx_list_room(&all->unread, all->unread_count, sizeof *unread);
-        if (unread == NULL)
-            return gbx_list_nomem(all->rules.json.err);
-        all->unread_count++;
-        *unread = (struct gbx_mcp_unread){.name = gbx_buf_take_string(&plain, NULL),
-                                          .err = err};
-        memset(text + (value.at - text), ' ', value.len);
-        text[value.at - text] = '0';
-        err = (gbx_error){0};
+        if (!set_aside(all, name, &err))
+            return gbx_list_nomem(r->err);
+        gbx_jsonc_erase(text, at, at + value.len);
+        text[at] = '0';
     }
+    if (second != NULL)
+        gbx_jsonc_erase(text, (size_t)(second - text),
+                        (size_t)(value.at + value.len - text));
+    gbx_jsonc_blank(text, r->len); /* commas that are the last now */
     return GBX_OK;
 }
 

@@ -16,13 +16,6 @@ static size_t past_string(const char *text, size_t len, size_t at)
     return at < len ? at + 1 : len;
 }
 
-static void blank(char *text, size_t from, size_t to)
-{
-    for (; from < to; from++)
-        if (text[from] != '\n' && text[from] != '\r')
-            text[from] = ' ';
-}
-
 /* Can a value have that name? Then it has no NUL, and no half of a surrogate pair. */
 static bool is_name(gbx_view name)
 {
@@ -55,7 +48,7 @@ static void keep(char *text, gbx_view object, const gbx_jsonc_wanted *wanted)
         const gbx_jsonc_wanted *found = find(wanted, name);
 
         if (unwanted != NULL)
-            blank(text, (size_t)(unwanted - text), (size_t)(name.at - text));
+            gbx_jsonc_erase(text, (size_t)(unwanted - text), (size_t)(name.at - text));
         unwanted = NULL;
         if (found == NULL || (found->below != NULL && gbx_view_kind(value) != '{'))
             unwanted = name.at;
@@ -63,10 +56,18 @@ static void keep(char *text, gbx_view object, const gbx_jsonc_wanted *wanted)
             keep(text, value, found->below);
     }
     if (unwanted != NULL)
-        blank(text, (size_t)(unwanted - text), (size_t)(value.at + value.len - text));
+        gbx_jsonc_erase(text, (size_t)(unwanted - text),
+                        (size_t)(value.at + value.len - text));
 }
 
 /* ---- public to other modules -------------------------------------------- */
+
+void gbx_jsonc_erase(char *text, size_t from, size_t to)
+{
+    for (; from < to; from++)
+        if (text[from] != '\n' && text[from] != '\r')
+            text[from] = ' ';
+}
 
 size_t gbx_jsonc_past_comment(const char *text, size_t len, size_t at)
 {
@@ -90,12 +91,12 @@ void gbx_jsonc_blank(char *text, size_t len)
 {
     size_t comma = len; /* the last thing but blanks, if it is one */
 
-    blank(text, 0, gbx_jsonc_mark_len(text, len));
+    gbx_jsonc_erase(text, 0, gbx_jsonc_mark_len(text, len));
     for (size_t at = 0; at < len;) {
         size_t end = gbx_jsonc_past_comment(text, len, at);
 
         if (end > at) {
-            blank(text, at, end);
+            gbx_jsonc_erase(text, at, end);
             at = end;
             continue;
         }

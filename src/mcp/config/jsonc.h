@@ -16,6 +16,9 @@ typedef struct gbx_jsonc_wanted {
  * none. */
 size_t gbx_jsonc_past_comment(const char *text, size_t len, size_t at);
 
+/* Blanks from one offset to another, in place; lines stay lines. */
+void gbx_jsonc_erase(char *text, size_t from, size_t to);
+
 /* In place; lines stay lines. What is neither JSON nor a comment stays as it is. */
 void gbx_jsonc_blank(char *text, size_t len);
 

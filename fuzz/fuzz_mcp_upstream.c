@@ -305,7 +305,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(s.loop != NULL);
     if (size > 0) {
         config.transport = (data[0] & 1) != 0 ? GBX_MCP_HTTP : GBX_MCP_STDIO;
-        options.hint = (data[0] & 2) != 0 ? GBX_ERA_LEGACY : GBX_ERA_ASK;
+        if ((data[0] & 3) == 3)
+            config.transport = GBX_MCP_SSE;
         assert(gbx_session_new(&options, &s.session, NULL) == GBX_OK);
         play(&s, (const char *)data + 1, size - 1);
         if (the_way.is_there)

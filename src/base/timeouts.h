@@ -29,7 +29,6 @@
     XX(ATTACK_FRAME, 20000, "each answer in a session of attacks")                     \
     XX(ATTACK, 3000, "an attack: one that hangs has come to nothing")                  \
     /* the client of other MCP servers */                                              \
-    XX(SILENCE, 3000, "an answer about the protocol, which slow starts may take")      \
     XX(CHECK, 5000, "a ping, after a call that has taken too long")                    \
     XX(START_PLACE, 3000, "a start that others wait for to be over")                   \
     XX(START_LOOK, 500, "a place for a start, until it is looked for again")           \

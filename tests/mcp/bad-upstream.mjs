@@ -6,20 +6,18 @@
 //
 //   dies-on-probe      ends without a word when it is asked of which era it is
 //   refuses-probe      answers that with an error before it ends
-//   refuses-nobody     answers that with an error without an id; then ends, unless it is
-//                      begun within two seconds
+//   refuses-nobody     refuses initialize with an error without an id; then ends, unless it is
+//                      asked the other question within two seconds
 //   greets             says something as soon as it runs
 //   banner[=TEXT]      says that without the end of a line, so that an answer follows on it
 //   pings-first        asks whether we are there, as soon as it runs
 //   silent-on-probe    ignores that question
 //   modern             speaks 2026-07-28, and refuses initialize
-//   silent-on-initialize  ignores that
 //   both               speaks that and the versions before
 //   other-version      speaks a version that nobody knows
 //   crashes-at-start   ends with status 9 before it reads anything
 //   mute               reads, says that it waits, and never answers
 //   slow=MS            answers nothing for so long after its start
-//   backwards          answers the first two lines when it has both, the second first
 //   pages=N            tells its tools on so many pages
 //   endless-pages      tells a further page each time
 //   no-list            tells its tools as a text
@@ -294,11 +292,7 @@ const methods = {
     if (has('refuses-probe')) write({ id, error: { code: -32600, message: 'initialize first' } });
     if (has('refuses-probe') || has('dies-on-probe')) process.exit(1);
     if (has('silent-on-probe')) return;
-    if (has('refuses-nobody')) {
-      patience = setTimeout(() => process.exit(1), 2000);
-      write({ error: { code: -32600, message: 'initialize first' } });
-      return;
-    }
+    clearTimeout(patience);
     if (!has('modern') && !has('both')) throw { code: -32000, message: 'not initialized' };
     const result = complete({
       supportedVersions: [has('other-version') ? '2031-01-01' : MODERN],
@@ -311,8 +305,11 @@ const methods = {
     write({ id, result });
   },
   initialize: (id, params) => {
-    clearTimeout(patience);
-    if (has('silent-on-initialize')) return;
+    if (has('refuses-nobody')) {
+      patience = setTimeout(() => process.exit(1), 2000);
+      write({ error: { code: -32600, message: 'ask me something else' } });
+      return;
+    }
     const mine = '2025-03-26';
     if (has('picky') && params.protocolVersion !== mine)
       throw words.get('picky') === 'data' ? { code: -32602, message: 'no', data: { supported: [mine], requested: params.protocolVersion } }
@@ -377,16 +374,8 @@ if (has('pings-first')) ask('ping', {}, (answer) => (firstPing = JSON.stringify(
 const lines = createInterface({ input: process.stdin });
 const start = Number(words.get('slow') ?? 0);
 const opens = new Promise((resolve) => setTimeout(resolve, Math.max(0, start - performance.now())));
-const held = [];
-let isTurned = !has('backwards');
 lines.on('line', (line) => {
   if (has('mute')) return;
-  if (!isTurned) {
-    held.unshift(line);
-    isTurned = held.length === 2;
-    if (isTurned) held.forEach((one) => take(JSON.parse(one)));
-    return;
-  }
   /* All of the same delay, so that they keep their order. */
   opens.then(() => setTimeout(() => take(JSON.parse(line)), 0));
 });

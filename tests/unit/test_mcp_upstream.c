@@ -229,12 +229,25 @@ static unsigned starts_of(servers *s)
     return count;
 }
 
-static void test_era__legacy_is_known_by_any_error(void **state)
+/* Some end, or are silent, when they are asked anything else. */
+static void test_era__of_a_process_is_asked_by_initialize(void **state)
 {
-    bad_start(*state, "");
-    bad_expect(*state, "echo", "{}");
-    expect_era(*state, "2025-11-25");
-    assert_int_equal(starts_of(*state), 1);
+    static const char *const words[] = {"",
+                                        "both",
+                                        "dies-on-probe",
+                                        "refuses-probe",
+                                        "silent-on-probe",
+                                        "greets dies-on-probe",
+                                        "slow=3500 dies-on-probe"};
+    servers *s = *state;
+
+    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
+        servers_add_bad(s, i == 0 ? "bad" : words[i], words[i])->start_ms = 12000;
+    servers_start(s);
+    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
+        servers_expect(s, i == 0 ? "bad" : words[i], "echo", "{}", "{}");
+    expect_era(s, "2025-11-25");
+    assert_int_equal(starts_of(s), GBX_COUNTOF(words));
 }
 
 static void test_era__modern_has_meta_on_every_request(void **state)
@@ -244,95 +257,11 @@ static void test_era__modern_has_meta_on_every_request(void **state)
     expect_era(*state, "2026-07-28");
 }
 
-static void test_era__server_that_dies_of_the_question_is_started_again(void **state)
-{
-    servers *s = *state;
-
-    bad_start(s, "dies-on-probe");
-    bad_expect(s, "echo", "{}");
-    expect_era(s, "2025-11-25");
-    assert_int_equal(starts_of(s), 2);
-}
-
-/* It may have said something before, it may say why it ends, and it may start so slowly
- * that the other question has been sent meanwhile. */
-static void test_era__dying_of_the_question_is_known_whatever_was_said(void **state)
-{
-    static const char *const words[] = {"greets dies-on-probe", "refuses-probe",
-                                        "slow=3500 dies-on-probe"};
-    servers *s = *state;
-
-    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
-        servers_add_bad(s, words[i], words[i])->start_ms = 12000;
-    servers_start(s);
-    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
-        servers_expect(s, words[i], "echo", "{}", "{}");
-    assert_int_equal(starts_of(s), 2 * GBX_COUNTOF(words));
-}
-
-static void test_era__is_remembered_if_the_question_was_costly(void **state)
-{
-    servers *s = *state;
-    gbx_upstream_hooks none = {0};
-    gbx_error error;
-
-    bad_start(s, "dies-on-probe");
-    bad_expect(s, "echo", "{}");
-    gbx_upstreams_free(s->all);
-    assert_int_equal(gbx_upstreams_new(s->loop, &s->config, &none, &s->all, &error),
-                     GBX_OK);
-    bad_expect(s, "echo", "{}");
-
-    assert_int_equal(starts_of(s), 3); /* two at first, one now */
-}
-
-static void test_era__remembered_wrongly_is_asked_again(void **state)
-{
-    servers *s = *state;
-    char path[128];
-    char words[256];
-    gbx_upstream_hooks none = {0};
-    gbx_error error;
-
-    (void)snprintf(path, sizeof path, "%s/upgraded", s->directory);
-    (void)snprintf(words, sizeof words, "dies-on-probe upgrade=%s", path);
-    bad_start(s, words);
-    bad_expect(s, "echo", "{}");
-    gbx_upstreams_free(s->all);
-    (void)fclose(fopen(path, "w"));
-    assert_int_equal(gbx_upstreams_new(s->loop, &s->config, &none, &s->all, &error),
-                     GBX_OK);
-    bad_expect(s, "echo", "{}");
-
-    expect_era(s, "2026-07-28");
-}
-
-static void test_era__silent_server_is_legacy(void **state)
-{
-    servers *s = *state;
-
-    servers_add_bad(s, "bad", "silent-on-probe")->start_ms = 6000;
-    servers_start(s);
-    bad_expect(s, "echo", "{}");
-    expect_era(s, "2025-11-25");
-    assert_int_equal(starts_of(s), 1);
-}
-
-static void test_era__slow_start_is_no_silence(void **state)
+static void test_era__may_be_told_late(void **state)
 {
     servers *s = *state;
 
     servers_add_bad(s, "bad", "modern slow=2500")->start_ms = 6000;
-    servers_start(s);
-    bad_expect(s, "echo", "{}");
-    expect_era(s, "2026-07-28");
-}
-
-static void test_era__refused_one_leaves_time_for_the_other(void **state)
-{
-    servers *s = *state;
-
-    servers_add_bad(s, "bad", "modern backwards")->start_ms = 6000;
     servers_start(s);
     bad_expect(s, "echo", "{}");
     expect_era(s, "2026-07-28");
@@ -471,15 +400,9 @@ int main(void)
         WITH(test_environment__is_what_is_listed_and_configured),
         WITH(test_tools__are_told_in_the_order_in_which_they_were_asked_for),
         WITH(test_arguments__that_are_no_object_go_nowhere),
-        WITH(test_era__legacy_is_known_by_any_error),
+        WITH(test_era__of_a_process_is_asked_by_initialize),
         WITH(test_era__modern_has_meta_on_every_request),
-        WITH(test_era__server_that_dies_of_the_question_is_started_again),
-        WITH(test_era__dying_of_the_question_is_known_whatever_was_said),
-        WITH(test_era__is_remembered_if_the_question_was_costly),
-        WITH(test_era__remembered_wrongly_is_asked_again),
-        WITH(test_era__silent_server_is_legacy),
-        WITH(test_era__slow_start_is_no_silence),
-        WITH(test_era__refused_one_leaves_time_for_the_other),
+        WITH(test_era__may_be_told_late),
         WITH(test_era__unknown_to_us_is_said_so),
         WITH(test_tools__of_all_pages_are_known),
         WITH(test_tools__without_end_are_read_to_a_bound),

@@ -24,7 +24,7 @@
 
 static void test_era__refused_about_nobody_knows_what_is_refused(void **state)
 {
-    bad_start(*state, "refuses-nobody");
+    bad_start(*state, "modern refuses-nobody");
     bad_expect(*state, "starts", "1");
 }
 
@@ -39,28 +39,6 @@ static void test_start__that_takes_too_long_is_told_with_the_last_words(void **s
         "it was not ready after 4000 ms (startMs); its last words: waiting for a login");
 }
 
-/* One that starts so slowly that both questions were sent has answered both. */
-static void test_era__of_a_server_of_both_is_the_one_it_was_begun_in(void **state)
-{
-    servers *s = *state;
-
-    servers_add_bad(s, "bad", "both slow=2500")->start_ms = 6000;
-    servers_start(s);
-    bad_expect(s, "told", "notifications/initialized");
-    assert_string_equal(gbx_upstreams_info(s->all, 0).era, "2025-11-25");
-}
-
-static void test_era__is_modern_if_the_other_question_is_never_answered(void **state)
-{
-    servers *s = *state;
-
-    servers_add_bad(s, "bad", "modern silent-on-initialize slow=2500")->start_ms = 6000;
-    servers_start(s);
-    bad_expect(s, "echo", "{}");
-    assert_string_equal(gbx_upstreams_info(s->all, 0).era, "2026-07-28");
-}
-
-/* Whether it is asked of its era first, or is known to die of that. */
 static void test_era__is_asked_again_if_the_answer_was_lost_behind_a_banner(
     void **state)
 {
@@ -75,73 +53,6 @@ static void test_era__is_asked_again_if_the_answer_was_lost_behind_a_banner(
     for (size_t i = 0; i < GBX_COUNTOF(words); i++)
         servers_expect(s, words[i], "echo", "{}", "{}");
     servers_expect(s, "banner", "starts", "{}", "1");
-}
-
-/* Or each later start would begin with the question whose answer is lost. */
-static void test_era__is_not_remembered_as_silence_if_the_answer_was_lost(void **state)
-{
-    servers *s = *state;
-    char path[128];
-
-    (void)snprintf(path, sizeof path, "%s/glovebox/eras", s->directory);
-    servers_add_bad(s, "bad", "banner")->start_ms = 3000;
-    servers_start(s);
-    bad_expect(s, "echo", "{}");
-    assert_int_not_equal(access(path, F_OK), 0);
-}
-
-/* The one server that is remembered; since when, and since when from now on. */
-static int64_t remembered_ms(const servers *s, int64_t since_ms)
-{
-    char path[128];
-    char key[128];
-    char since[128];
-    FILE *file;
-
-    (void)snprintf(path, sizeof path, "%s/glovebox/eras", s->directory);
-    file = fopen(path, "r+");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%64s %64s", key, since), 2);
-    rewind(file);
-    if (since_ms != 0)
-        (void)fprintf(file, "%s %" PRId64 "\n", key, since_ms);
-    assert_int_equal(fclose(file), 0);
-    return strtoll(since, NULL, 10);
-}
-
-static void test_era__is_remembered_since_it_was_found_out(void **state)
-{
-    servers *s = *state;
-    int64_t yesterday_ms = gbx_clock_wall_ms() - INT64_C(24) * 60 * 60 * 1000;
-    gbx_upstream_hooks none = {0};
-    gbx_error error;
-
-    bad_start(s, "dies-on-probe");
-    bad_expect(s, "echo", "{}");
-    assert_true(remembered_ms(s, yesterday_ms) > yesterday_ms);
-    gbx_upstreams_free(s->all);
-    assert_int_equal(gbx_upstreams_new(s->loop, &s->config, &none, &s->all, &error),
-                     GBX_OK);
-    bad_expect(s, "starts", "3"); /* two at first, one now: it was gone by */
-
-    assert_int_equal(remembered_ms(s, 0), yesterday_ms);
-}
-
-static void test_era__is_not_taken_from_a_file_that_others_can_write(void **state)
-{
-    servers *s = *state;
-    gbx_upstream_hooks none = {0};
-    char path[128];
-    gbx_error error;
-
-    bad_start(s, "dies-on-probe");
-    bad_expect(s, "echo", "{}");
-    gbx_upstreams_free(s->all);
-    (void)snprintf(path, sizeof path, "%s/glovebox/eras", s->directory);
-    assert_int_equal(chmod(path, 0622), 0);
-    assert_int_equal(gbx_upstreams_new(s->loop, &s->config, &none, &s->all, &error),
-                     GBX_OK);
-    bad_expect(s, "starts", "4"); /* the question costs a process once more */
 }
 
 static void test_ping__is_answered_before_the_era_is_known(void **state)
@@ -450,12 +361,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH(test_era__refused_about_nobody_knows_what_is_refused),
         WITH(test_start__that_takes_too_long_is_told_with_the_last_words),
-        WITH(test_era__of_a_server_of_both_is_the_one_it_was_begun_in),
-        WITH(test_era__is_modern_if_the_other_question_is_never_answered),
         WITH(test_era__is_asked_again_if_the_answer_was_lost_behind_a_banner),
-        WITH(test_era__is_not_remembered_as_silence_if_the_answer_was_lost),
-        WITH(test_era__is_remembered_since_it_was_found_out),
-        WITH(test_era__is_not_taken_from_a_file_that_others_can_write),
         WITH(test_ping__is_answered_before_the_era_is_known),
         WITH(test_answer__may_have_its_id_as_text),
         WITH(test_answer__may_have_its_id_with_a_fraction_of_nothing),

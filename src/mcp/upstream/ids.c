@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* A banner may look like the beginning of one, too. */
+#define BEHIND_TRIES 8
+
 typedef struct found {
     int64_t id; /* -1: there are two */
     int depth;  /* at the end of the text */
@@ -148,9 +151,18 @@ int64_t gbx_id_find(const char *text, size_t len)
 
 int64_t gbx_id_find_behind(const char *text, size_t len)
 {
-    const char *at = len > 0 ? memmem(text, len, "{\"", 2) : NULL;
+    const char *end = text + len;
+    int64_t id = 0;
 
-    return at != NULL ? gbx_id_find(at, len - (size_t)(at - text)) : 0;
+    for (unsigned tries = 0; id == 0 && tries < BEHIND_TRIES; tries++) {
+        const char *at = len > 0 ? memmem(text, (size_t)(end - text), "{\"", 2) : NULL;
+
+        if (at == NULL)
+            return 0;
+        id = gbx_id_find(at, (size_t)(end - at));
+        text = at + 1;
+    }
+    return id;
 }
 
 int64_t gbx_id_find_in_head(const char *text, size_t len)

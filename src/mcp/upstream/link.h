@@ -90,9 +90,7 @@ typedef struct gbx_link_ops {
     const char *(*containment)(const gbx_link *link);
     /* Are arguments sent as headers, too? Then only sound tools can be called. */
     bool has_headers;
-    /* A silent server may be one that ignores what it does not know, and its era has to be
-     * guessed after a while. */
-    bool is_silence_an_answer;
+    bool is_process;
 } gbx_link_ops;
 
 struct gbx_link {

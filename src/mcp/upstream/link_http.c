@@ -394,7 +394,6 @@ static const gbx_link_ops ops = {
     .add_words = add_words,
     .containment = containment,
     .has_headers = true,
-    .is_silence_an_answer = false,
 };
 
 /* ---- public to other modules -------------------------------------------- */

@@ -103,7 +103,7 @@ static const gbx_link_ops ops = {
     .leave = leave,
     .add_words = add_words,
     .containment = containment,
-    .is_silence_an_answer = true,
+    .is_process = true,
 };
 
 /* ---- public to other modules -------------------------------------------- */

@@ -108,20 +108,6 @@ static void on_log(void *user, const char *line)
     gbx_server_log(user, line);
 }
 
-/* Kept since it was found out: what has only been gone by is asked again in a week. */
-static void note_era(gbx_server *server, const gbx_session *session)
-{
-    gbx_eras *eras = &server->all->eras;
-    bool was_silent =
-        gbx_session_was_silent(session) && !gbx_session_facts_of(session)->is_modern;
-    bool has_died = server->hint == GBX_ERA_LEGACY &&
-                    server->config->transport == GBX_MCP_STDIO &&
-                    !gbx_eras_is_legacy(eras, server->era_key);
-
-    if (was_silent || has_died)
-        gbx_eras_note(eras, server->era_key, true, gbx_clock_wall_ms());
-}
-
 static void on_ready(void *user, gbx_session *session)
 {
     gbx_server *server = user;
@@ -135,7 +121,6 @@ static void on_ready(void *user, gbx_session *session)
                    sizeof server->facts.server_name);
     gbx_clean_copy(secrets, facts->server_version, server->facts.server_version,
                    sizeof server->facts.server_version);
-    note_era(server, session);
     gbx_server_take_tools(server, session);
     gbx_upstreams_wake(server->all);
 }
@@ -150,24 +135,6 @@ static void on_checked(void *user, gbx_session *session)
 {
     (void)session;
     gbx_upstreams_wake(((gbx_server *)user)->all);
-}
-
-/* True: it was no failure of the server's, and is tried again in another way. */
-static bool try_other_era(gbx_server *server, const gbx_session *session)
-{
-    bool was_known = gbx_eras_is_legacy(&server->all->eras, server->era_key);
-
-    if (gbx_session_died_of_question(session)) {
-        server->hint = GBX_ERA_LEGACY;
-        return true;
-    }
-    if (server->config->transport != GBX_MCP_STDIO || server->hint != GBX_ERA_LEGACY ||
-        gbx_session_facts_of(session)->start_ms > 0)
-        return false;
-    /* What was known of it does not hold any more, or never did. */
-    server->hint = GBX_ERA_ASK;
-    gbx_eras_note(&server->all->eras, server->era_key, false, gbx_clock_wall_ms());
-    return was_known;
 }
 
 /* It is among the dead already while its calls end: another may be started at once. */
@@ -203,8 +170,6 @@ static void on_lost(void *user, gbx_session *session, const char *why)
     remove_session(server, session);
     server->dead[server->dead_count++] = session;
     gbx_upstreams_wake(server->all);
-    if (!is_lasting && try_other_era(server, session))
-        return;
     note_failure(server, why, is_lasting);
     on_log(server, why);
     if (!was_ready && server->session_count == 0)
@@ -321,7 +286,6 @@ void gbx_server_start(gbx_server *server)
         .loop = server->all->loop,
         .yard = &server->all->yard,
         .config = server->config,
-        .hint = server->hint,
         .start_ms = or_else(server->config->start_ms, 30000),
         .hooks = {server, on_ready, on_listed, on_checked, on_log, on_ending, on_lost},
     };
@@ -397,11 +361,6 @@ bool gbx_server_init(gbx_server *server, gbx_upstreams *all,
     server->all = all;
     server->config = config;
     server->waiting_end = &server->waiting;
-    gbx_era_key(config, server->era_key);
-    /* The transport before has no server of the other era. */
-    if (config->transport == GBX_MCP_SSE ||
-        gbx_eras_is_legacy(&all->eras, server->era_key))
-        server->hint = GBX_ERA_LEGACY;
     server->retry = evtimer_new(base, on_retry, server);
     server->idle = evtimer_new(base, on_idle, server);
     return server->retry != NULL && server->idle != NULL;

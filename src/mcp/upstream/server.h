@@ -13,7 +13,6 @@
 #define GBX_MCP_UPSTREAM_SERVER_H
 
 #include "mcp/upstream/clean.h"
-#include "mcp/upstream/eras.h"
 #include "mcp/upstream/process.h"
 #include "mcp/upstream/session.h"
 
@@ -74,8 +73,6 @@ struct gbx_server {
     gbx_tools tools;
     bool knows_tools;
     int64_t tools_until_ns; /* 0: until it says so */
-    gbx_era_hint hint;
-    char era_key[GBX_ERA_KEY_SIZE];
 };
 
 struct gbx_upstreams {
@@ -83,7 +80,6 @@ struct gbx_upstreams {
     const gbx_mcp_config *config;
     gbx_upstream_hooks hooks;
     gbx_yard yard;
-    gbx_eras eras;
     gbx_server *servers;
     size_t count;
     size_t in_flight;

@@ -48,13 +48,6 @@ static void on_start_timeout(evutil_socket_t fd, short what, void *arg)
     gbx_session_lose(s, why);
 }
 
-static void on_silence(evutil_socket_t fd, short what, void *arg)
-{
-    (void)fd;
-    (void)what;
-    gbx_session_on_silence(arg);
-}
-
 static void on_list_timer(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
@@ -89,20 +82,18 @@ static bool set_up(gbx_session *s)
     struct timeval start = after_ms(s->options.start_ms);
 
     s->start_timer = evtimer_new(base, on_start_timeout, s);
-    s->silence_timer = evtimer_new(base, on_silence, s);
     s->list_timer = evtimer_new(base, on_list_timer, s);
     s->page_timer = evtimer_new(base, on_page_timer, s);
     s->listen_timer = evtimer_new(base, on_listen_timer, s);
     s->check_timer = evtimer_new(base, on_check_timeout, s);
-    return s->start_timer != NULL && s->silence_timer != NULL &&
-           s->list_timer != NULL && s->page_timer != NULL && s->listen_timer != NULL &&
-           s->check_timer != NULL && event_add(s->start_timer, &start) == 0;
+    return s->start_timer != NULL && s->list_timer != NULL && s->page_timer != NULL &&
+           s->listen_timer != NULL && s->check_timer != NULL &&
+           event_add(s->start_timer, &start) == 0;
 }
 
 static void stop_timers(gbx_session *s)
 {
     (void)event_del(s->start_timer);
-    (void)event_del(s->silence_timer);
     (void)event_del(s->list_timer);
     (void)event_del(s->page_timer);
     (void)event_del(s->listen_timer);
@@ -317,7 +308,7 @@ gbx_status gbx_session_new(const gbx_session_options *options, gbx_session **ret
         status = options->config->transport == GBX_MCP_STDIO
                      ? gbx_link_stdio(&link, &s->link, reterr)
                      : gbx_link_http(&link, &s->link, reterr);
-    s->is_process = status == GBX_OK && s->link->ops->is_silence_an_answer;
+    s->is_process = status == GBX_OK && s->link->ops->is_process;
     if (status == GBX_OK && !gbx_session_begin(s))
         status = gbx_fail(reterr, GBX_E_NOMEM, "cannot talk to a server");
     if (status != GBX_OK) {
@@ -332,9 +323,9 @@ void gbx_session_free(gbx_session *session)
 {
     if (session == NULL)
         return;
-    struct event *events[] = {session->start_timer,  session->silence_timer,
-                              session->list_timer,   session->page_timer,
-                              session->listen_timer, session->check_timer};
+    struct event *events[] = {session->start_timer, session->list_timer,
+                              session->page_timer, session->listen_timer,
+                              session->check_timer};
 
     for (size_t i = 0; i < GBX_COUNTOF(events); i++)
         if (events[i] != NULL)
@@ -368,17 +359,6 @@ const gbx_session_facts *gbx_session_facts_of(const gbx_session *session)
 const gbx_tools *gbx_session_tools(const gbx_session *session)
 {
     return &session->tools;
-}
-
-bool gbx_session_died_of_question(const gbx_session *session)
-{
-    return session->options.hint == GBX_ERA_ASK && session->is_process &&
-           session->died_asking;
-}
-
-bool gbx_session_was_silent(const gbx_session *session)
-{
-    return session->was_silent && !session->was_asked_again && !session->knows_modern;
 }
 
 size_t gbx_session_calls(const gbx_session *session)

@@ -16,12 +16,6 @@
 
 typedef struct gbx_session gbx_session;
 
-/* How to begin. */
-typedef enum gbx_era_hint {
-    GBX_ERA_ASK,    /* server/discover first */
-    GBX_ERA_LEGACY, /* initialize at once: known to die of the question, or to be silent */
-} gbx_era_hint;
-
 typedef struct gbx_session_hooks {
     void *user;
     void (*ready)(void *user, gbx_session *session);
@@ -41,7 +35,6 @@ typedef struct gbx_session_options {
     gbx_mcp_loop *loop;
     struct gbx_yard *yard;
     const gbx_mcp_upstream_config *config; /* borrowed for the session's life */
-    gbx_era_hint hint;
     uint32_t start_ms;
     gbx_session_hooks hooks;
 } gbx_session_options;
@@ -70,11 +63,6 @@ bool gbx_session_is_ready(const gbx_session *session);
 bool gbx_session_is_lost(const gbx_session *session);
 const gbx_session_facts *gbx_session_facts_of(const gbx_session *session);
 const gbx_tools *gbx_session_tools(const gbx_session *session);
-
-/* Its process ended before it was known of which era it is: perhaps of the question. */
-bool gbx_session_died_of_question(const gbx_session *session);
-/* The question was never answered, and initialize was. */
-bool gbx_session_was_silent(const gbx_session *session);
 
 /* ---- calling -------------------------------------------------------------- */
 

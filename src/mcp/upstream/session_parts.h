@@ -57,9 +57,7 @@ struct gbx_session {
     unsigned listen_failures; /* to open it, one after the other */
     uint32_t ttl_ms;          /* of the list, as it says itself */
     bool is_process;
-    bool was_silent;   /* initialize was sent since discover had no answer */
-    bool knows_modern; /* it has answered discover, too late: what it says to initialize
-                        * counts */
+    char refusal[256]; /* of initialize, by a process: it is asked the other question */
     bool was_asked_again; /* of its era: the first answer was lost */
     unsigned version;  /* of those before, by its place in the table: it is asked for */
     unsigned versions; /* a bit for each that was asked for */
@@ -73,7 +71,6 @@ struct gbx_session {
     int64_t unread_id;     /* the last of them that was awaited */
     bool is_spread;        /* it has a result or an error */
     bool is_deaf;          /* it has closed its input: perhaps on its way to its end */
-    bool died_asking;      /* by itself, and nobody knows of which era it was */
     gbx_pending *pending;
     int64_t last_id;
     size_t calls;
@@ -86,7 +83,6 @@ struct gbx_session {
     int64_t says_burst_ns;
     unsigned says_left;
     struct event *start_timer;
-    struct event *silence_timer;
     struct event *list_timer; /* so that a flood of changes is no flood of questions */
     struct event *page_timer; /* once it is ready: a page that does not come */
     struct event *listen_timer; /* the stream of changes has ended: once more, later */
@@ -143,8 +139,6 @@ void gbx_session_on_no_initialize(gbx_session *s, const char *why);
 /* It has refused to begin, in these words. True: they name a version that it was not asked
  * for, and it is. */
 bool gbx_session_ask_other_version(gbx_session *s, const char *words, size_t len);
-/* What was asked last has no answer yet. */
-void gbx_session_on_silence(gbx_session *s);
 /* The answer to this question of the era was there, and cannot be read. */
 void gbx_session_on_lost(gbx_session *s, int64_t id);
 

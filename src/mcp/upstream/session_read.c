@@ -26,12 +26,12 @@
 /* Of a line that is no message: it is looked through for secrets before it is cut. */
 #define STRAY_MAX GBX_KIB(4)
 
-/* An error about nobody knows what is about the question of the era, while nothing else
- * was asked: a strict server reads no further than the method. */
+/* An error about nobody knows what is about the first question, while nothing else was
+ * asked: a strict server reads no further than the method. */
 static int64_t find_refused(const gbx_session *s, const gbx_rpc_message *message)
 {
     const gbx_pending *p = s->pending;
-    bool is_sole = p != NULL && p->next == NULL && p->ask == GBX_ASK_DISCOVER;
+    bool is_sole = p != NULL && p->next == NULL;
 
     return is_sole && message->kind == GBX_RPC_ERROR && s->phase == GBX_PHASE_ASKING
                ? p->id
@@ -137,10 +137,7 @@ static void fail_request(gbx_session *s, int64_t id, const char *why)
     if (p == NULL)
         return;
     switch (p->ask) {
-    case GBX_ASK_DISCOVER: /* as good as an error, unless that was guessed already */
-        if (!s->was_silent)
-            gbx_session_on_no_discover(s);
-        break;
+    case GBX_ASK_DISCOVER: gbx_session_on_no_discover(s); break;
     case GBX_ASK_LISTEN: gbx_session_on_listen_end(s, NULL); break;
     case GBX_ASK_CHECK: on_check(s); break;
     case GBX_ASK_CALL:
@@ -451,7 +448,6 @@ static void on_lost(void *user, const char *why, bool is_lasting)
 
     s->link = NULL;
     s->facts.is_lasting = is_lasting;
-    s->died_asking = s->phase == GBX_PHASE_ASKING;
     (void)snprintf(words, sizeof words, "%s", why);
     gbx_session_add_stray(s, words, sizeof words);
     gbx_session_lose(s, words);

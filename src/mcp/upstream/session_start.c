@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session_start - of which era is it? server/discover is answered by the modern ones; any
- * other answer, whatever its code, and silence too, mean that initialize is due.
+ * session_start - of which era is it? A process is asked to initialize: some die of any other
+ * question, or are silent. If it refuses, whatever its code, server/discover is due. An
+ * address is asked the other way round, since it takes no harm of a question.
  */
 #include "mcp/upstream/session_parts.h"
 
@@ -108,25 +109,6 @@ static void ask_again(gbx_session *s, gbx_ask ask)
         gbx_session_lose(s, "it does not take the first message");
 }
 
-static bool is_asked(const gbx_session *s, gbx_ask ask)
-{
-    const gbx_pending *p = s->pending;
-
-    while (p != NULL && p->ask != ask)
-        p = p->next;
-    return p != NULL;
-}
-
-static void wait_for_silence(gbx_session *s)
-{
-    uint32_t silence_ms = gbx_timeout_ms(GBX_TIMEOUT_SILENCE);
-    uint32_t ms =
-        s->options.start_ms / 3 < silence_ms ? s->options.start_ms / 3 : silence_ms;
-
-    (void)event_add(s->silence_timer,
-                    &(struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000});
-}
-
 static void fail_version(gbx_session *s, gbx_view supported)
 {
     char why[256];
@@ -138,18 +120,17 @@ static void fail_version(gbx_session *s, gbx_view supported)
     (void)snprintf(why, sizeof why,
                    "it speaks no version of MCP that is known here: %.*s",
                    (int)list.len, list.len > 0 ? (const char *)list.data : "");
-    /* What was remembered of its era may be why: then it is asked the other question. */
-    s->facts.is_lasting = s->options.hint == GBX_ERA_ASK && !s->knows_modern;
+    s->facts.is_lasting = true; /* unless it answers the other question */
     gbx_session_on_no_initialize(s, why);
 }
 
 static void become(gbx_session *s, const char *version, bool is_modern)
 {
-    (void)event_del(s->silence_timer);
     if (s->misframed != NULL) /* it was not what is read */
         (void)event_add(s->start_timer,
                         &(struct timeval){.tv_sec = s->options.start_ms / 1000 + 1});
     s->misframed = NULL;
+    s->facts.is_lasting = false;
     s->facts.is_modern = is_modern;
     (void)snprintf(s->facts.version, sizeof s->facts.version, "%s", version);
     s->link->ops->agree(s->link, version, is_modern);
@@ -159,30 +140,36 @@ static void become(gbx_session *s, const char *version, bool is_modern)
     gbx_session_list(s);
 }
 
+/* The transport before has no server of the other era. */
+static bool begins_with_initialize(const gbx_session *s)
+{
+    return s->is_process || s->options.config->transport == GBX_MCP_SSE;
+}
+
 /* ---- the rest of the session ---------------------------------------------- */
 
 bool gbx_session_begin(gbx_session *s)
 {
     (void)snprintf(s->facts.version, sizeof s->facts.version, "%s", GBX_MODERN_VERSION);
-    if (s->options.hint == GBX_ERA_LEGACY)
-        return ask_to_initialize(s);
-    if (s->link->ops->is_silence_an_answer)
-        wait_for_silence(s);
-    return ask_to_discover(s);
+    return begins_with_initialize(s) ? ask_to_initialize(s) : ask_to_discover(s);
 }
 
 void gbx_session_on_no_discover(gbx_session *s)
 {
-    (void)event_del(s->silence_timer);
-    if (s->phase == GBX_PHASE_ASKING && !ask_to_initialize(s))
+    if (begins_with_initialize(s))
+        gbx_session_lose(s, s->refusal);
+    else if (s->phase == GBX_PHASE_ASKING && !ask_to_initialize(s))
         gbx_session_lose(s, "it does not take the first message");
 }
 
 void gbx_session_on_no_initialize(gbx_session *s, const char *why)
 {
-    if (s->knows_modern)
-        become(s, GBX_MODERN_VERSION, true);
-    else
+    if (!s->is_process || s->refusal[0] != 0) {
+        gbx_session_lose(s, why);
+        return;
+    }
+    (void)snprintf(s->refusal, sizeof s->refusal, "%s", why);
+    if (!ask_to_discover(s))
         gbx_session_lose(s, why);
 }
 
@@ -201,18 +188,6 @@ bool gbx_session_ask_other_version(gbx_session *s, const char *words, size_t len
         return true;
     }
     return false;
-}
-
-void gbx_session_on_silence(gbx_session *s)
-{
-    if (s->phase != GBX_PHASE_ASKING)
-        return;
-    if (s->knows_modern) {
-        become(s, GBX_MODERN_VERSION, true);
-    } else if (!s->was_silent) {
-        s->was_silent = true;
-        gbx_session_on_no_discover(s);
-    }
 }
 
 void gbx_session_on_lost(gbx_session *s, int64_t id)
@@ -243,10 +218,7 @@ void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message)
         return;
     }
     if (message->kind == GBX_RPC_ERROR || gbx_view_kind(versions) != '[') {
-        if (!s->was_silent)
-            gbx_session_on_no_discover(s);
-        else if (!is_asked(s, GBX_ASK_INITIALIZE)) /* it has refused that, too */
-            gbx_session_lose(s, "it refused to begin");
+        gbx_session_on_no_discover(s);
         return;
     }
     if (!names_version(versions, GBX_MODERN_VERSION)) {
@@ -256,15 +228,10 @@ void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message)
             fail_version(s, versions);
         return;
     }
-    if (!note_facts(s, message->payload, info)) {
-        gbx_session_lose(s, "out of memory");
-    } else if (is_asked(s, GBX_ASK_INITIALIZE)) {
-        /* A server of both eras is of the one that it was begun in. */
-        s->knows_modern = true;
-        wait_for_silence(s);
-    } else {
+    if (note_facts(s, message->payload, info))
         become(s, GBX_MODERN_VERSION, true);
-    }
+    else
+        gbx_session_lose(s, "out of memory");
 }
 
 void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message)
@@ -276,13 +243,8 @@ void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message)
 
     if (s->phase != GBX_PHASE_ASKING)
         return;
-    if (message->kind == GBX_RPC_ERROR && is_asked(s, GBX_ASK_DISCOVER)) {
-        gbx_session_log(s,
-                        "initialize was refused: it may be of the other era, and slow");
-        ask_again(s, GBX_ASK_DISCOVER);
-    } else if (message->kind == GBX_RPC_ERROR &&
-               gbx_session_ask_other_version(s, message->payload.at,
-                                             message->payload.len)) {
+    if (message->kind == GBX_RPC_ERROR &&
+        gbx_session_ask_other_version(s, message->payload.at, message->payload.len)) {
         return;
     } else if (message->kind == GBX_RPC_ERROR) {
         copy_text(gbx_rpc_error_message(message->payload), text, sizeof text);

@@ -170,7 +170,6 @@ gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
     if (config->rules != NULL)
         all->yard.secrets = config->rules->secrets;
     all->yard.descriptors = descriptor_limit();
-    gbx_eras_open(&all->eras, gbx_clock_wall_ms());
     all->turn = event_new(gbx_mcp_loop_base(loop), -1, 0, on_turn, all);
     all->servers =
         calloc(config->server_count > 0 ? config->server_count : 1, sizeof(gbx_server));
@@ -224,7 +223,6 @@ void gbx_upstreams_free(gbx_upstreams *upstreams)
     free(upstreams->servers);
     if (upstreams->turn != NULL)
         event_free(upstreams->turn);
-    gbx_eras_close(&upstreams->eras);
     free(upstreams);
 }
 

@@ -327,13 +327,14 @@ void gbx_session_free(gbx_session *session)
                               session->page_timer, session->listen_timer,
                               session->check_timer};
 
-    for (size_t i = 0; i < GBX_COUNTOF(events); i++)
-        if (events[i] != NULL)
-            event_free(events[i]);
     if (session->link != NULL)
         session->link->ops->leave(session->link, false);
     while (session->pending != NULL)
         free(gbx_session_take(session, session->pending->id));
+    /* Only now: the end of the last call fires one. */
+    for (size_t i = 0; i < GBX_COUNTOF(events); i++)
+        if (events[i] != NULL)
+            event_free(events[i]);
     gbx_tools_cleanup(&session->tools);
     gbx_tools_cleanup(&session->coming);
     gbx_buf_cleanup(&session->cursor);

@@ -249,6 +249,15 @@ static const char spread[] =
     "it writes a message on several lines: MCP has one message a line, and nothing else, "
     "on standard output: have it write JSON without line breaks";
 
+static bool is_blank(const char *text, size_t len)
+{
+    size_t at = 0;
+
+    while (at < len && (text[at] == ' ' || text[at] == '\t'))
+        at++;
+    return at == len;
+}
+
 /* Does it write answers, but not one a line? Then no wait would help. It has a moment all
  * the same: it may have shown an answer to people, and given it, too. */
 static void note_framing(gbx_session *s, const char *text, size_t len)
@@ -257,7 +266,7 @@ static void note_framing(gbx_session *s, const char *text, size_t len)
     static const struct timeval moment = {1, 0};
     bool has_header =
         len > sizeof header && strncasecmp(text, header, sizeof header - 1) == 0;
-    bool is_brace = len > 0 && text[0] == '{' && strspn(text + 1, " \t") + 1 >= len;
+    bool is_brace = len > 0 && text[0] == '{' && is_blank(text + 1, len - 1);
     bool is_inside = s->has_brace && len > 0 && (text[0] == ' ' || text[0] == '\t');
 
     s->has_brace = is_brace || is_inside;

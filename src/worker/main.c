@@ -4,6 +4,7 @@
  * environment and one socket; by hand it only says what it is.
  */
 #include "worker/launch.h"
+#include "worker/stack.h"
 #include "worker/template.h"
 
 #include <glovebox/version.h>
@@ -17,6 +18,7 @@ int main(int argc, char **argv)
     if (argc >= 2 && strcmp(argv[1], "--serve") == 0) {
         gbx_launch launch;
 
+        gbx_stack_clear();
         gbx_launch_template(argv, argc, &launch);
         _exit(gbx_template_serve(&launch)); /* worker/image.h says why */
     }

@@ -17,6 +17,7 @@
 #include "worker/pages.h"
 #include "worker/preloads.h"
 #include "worker/session.h"
+#include "worker/stack.h"
 #include "worker/text.h"
 #include "zones/zones.h"
 
@@ -272,6 +273,8 @@ static bool serve_one(template *t)
             served = load(t, span, fd);
         else if (header.type == GBX_MSG_EXPOSE && !t->config.attack_mode)
             served = expose(t, span);
+        if (header.type == GBX_MSG_LOAD)
+            gbx_stack_clear();
     }
     if (fd >= 0)
         (void)close(fd);
@@ -296,6 +299,7 @@ static void serve(template *t)
     struct pollfd fds[2] = {{.fd = t->control, .events = POLLIN},
                             {.fd = t->signals, .events = POLLIN}};
 
+    gbx_stack_clear();
     for (;;) {
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
             return;

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* stack - see stack.h. */
+#include "worker/stack.h"
+
+#include "base/cleanup.h"
+
+#include <string.h>
+
+__attribute__((noinline)) void gbx_stack_clear(void)
+{
+    char below[GBX_KIB(32)];
+
+    explicit_bzero(below, sizeof below);
+}

@@ -78,6 +78,31 @@ static void add_or_skip(gbx_bench *bench, const char *id, const char *label,
     bench->rows[bench->count - 1].code = code;
 }
 
+typedef struct kind {
+    const char *id;
+    const char *label;
+    const char *code;
+} kind;
+
+static void compute(gbx_bench *bench, const kind *kinds, size_t count,
+                    uint32_t capabilities)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+    GBX_CLEANUP(free_engine) gbx_engine *engine = NULL;
+    gbx_error err;
+
+    limits.memory_bytes = DATA_MEMORY;
+    limits.timeout_ms = 60000;
+    engine = gbx_bench_engine(bench, &limits, capabilities, &err);
+    for (size_t i = 0; i < count; i++) {
+        double ms = -1;
+
+        if (engine != NULL)
+            ms = median_of(engine, kinds[i].code, NULL, COMPUTE_CALLS, &err);
+        add_or_skip(bench, kinds[i].id, kinds[i].label, kinds[i].code, ms, &err);
+    }
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 void gbx_bench_data(gbx_bench *bench)
@@ -109,11 +134,7 @@ void gbx_bench_data(gbx_bench *bench)
 
 void gbx_bench_compute(gbx_bench *bench)
 {
-    static const struct {
-        const char *id;
-        const char *label;
-        const char *code;
-    } kinds[] = {
+    static const kind language[] = {
         {"compute_fib", "fib(32), recursive",
          "() => { const f = (n) => n < 2 ? n : f(n - 1) + f(n - 2); return f(32); }"},
         {"compute_loop", "integer loop of 1e7 steps",
@@ -124,6 +145,8 @@ void gbx_bench_compute(gbx_bench *bench)
         {"compute_strings", "string work: 200,000 pieces, split, map, join",
          "() => { let s = ''; for (let i = 0; i < 200000; i++) s += i.toString(36) + ',';"
          " return s.split(',').map((w) => w.toUpperCase()).join('-').length; }"},
+    };
+    static const kind hashes[] = {
         {"compute_hash_text", "SHA-256 of 80 MB, a text",
          "() => { const text = 'abcdefghij'.repeat(1e6); let h;"
          " for (let i = 0; i < 8; i++) h = crypto.createHash('sha256').update(text).digest('hex');"
@@ -136,18 +159,7 @@ void gbx_bench_compute(gbx_bench *bench)
          "() => { let h = ''; for (let i = 0; i < 50000; i++)"
          " h = crypto.createHash('md5').update('item' + i).digest('hex'); return h; }"},
     };
-    gbx_limits limits = GBX_LIMITS_INIT;
-    GBX_CLEANUP(free_engine) gbx_engine *engine = NULL;
-    gbx_error err;
 
-    limits.memory_bytes = DATA_MEMORY;
-    limits.timeout_ms = 60000;
-    engine = gbx_bench_engine(bench, &limits, GBX_CAP_CRYPTO, &err);
-    for (size_t i = 0; i < GBX_COUNTOF(kinds); i++) {
-        double ms = -1;
-
-        if (engine != NULL)
-            ms = median_of(engine, kinds[i].code, NULL, COMPUTE_CALLS, &err);
-        add_or_skip(bench, kinds[i].id, kinds[i].label, kinds[i].code, ms, &err);
-    }
+    compute(bench, language, GBX_COUNTOF(language), 0);
+    compute(bench, hashes, GBX_COUNTOF(hashes), GBX_CAP_CRYPTO);
 }

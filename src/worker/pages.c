@@ -37,9 +37,6 @@
 /* Every worker copies them, whether its call needs them or not. */
 #define AGAIN_MAX 512
 
-/* Of a heap that is asked for as a whole: what was allocated last. */
-#define ASKED_MAX GBX_MIB(4)
-
 /* Bits of /proc/self/pagemap. */
 #define IS_PRESENT   (UINT64_C(1) << 63)
 #define IS_FILES     (UINT64_C(1) << 61)
@@ -188,16 +185,6 @@ void gbx_pages_learn_heap(gbx_pages *pages, char *begin, const char *end,
     }
     add_touched(pages, begin, touched, heap.pages);
     gbx_touched_free(touched, &heap);
-}
-
-void gbx_pages_add(gbx_pages *pages, char *begin, const char *end)
-{
-    if (begin == NULL || end <= begin || pages->count == GBX_PAGE_RUNS_MAX)
-        return;
-    if (end - begin > ASKED_MAX)
-        begin += end - begin - ASKED_MAX;
-    pages->runs[pages->count++] =
-        (struct gbx_page_run){.start = begin, .len = (size_t)(end - begin)};
 }
 
 void gbx_pages_pin(gbx_pages *pages)

@@ -37,10 +37,6 @@ void gbx_pages_learn(gbx_pages *pages, bool (*run)(void *user), void *user);
 void gbx_pages_learn_heap(gbx_pages *pages, char *begin, const char *end,
                           bool (*run)(void *user), void *user);
 
-/* Without a trial, which few workers would not repay: all from begin to end is asked for at
- * once, since code of any size writes every tenth page of the heap and more. */
-void gbx_pages_add(gbx_pages *pages, char *begin, const char *end);
-
 /* In the template: from now on forks copy what can be pinned.
  * Leaves one descriptor open, which must not reach a worker's code. */
 void gbx_pages_pin(gbx_pages *pages);

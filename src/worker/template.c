@@ -366,10 +366,8 @@ static void forget_handlers(void)
 static void make_light(template *t)
 {
     gbx_image_drop_libraries();
-    if (t->config.warm == 0) {
-        gbx_pages_add(&t->pages, gbx_heap_begin(), gbx_heap_used_end());
+    if (t->config.warm == 0)
         return;
-    }
     gbx_image_join();
     gbx_heap_close_holes();
     (void)gbx_heap_begin();   /* while there is a /proc */

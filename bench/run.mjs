@@ -44,7 +44,7 @@ const ids = {
   compute_hash_bytes: ['SHA-256 of bytes', 1.2], compute_hashes: ['50,000 MD5s', 1.2],
 };
 
-/** Milliseconds of the same code in Node, and of its start alone. */
+/** Milliseconds of the same code in Node. */
 function nodeSide(code, recordsFile) {
   const args = [join(here, 'node-side.mjs'), code, ...(recordsFile === undefined ? [] : [recordsFile])];
   return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));

@@ -15,7 +15,6 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -495,14 +494,12 @@ static void test_server__that_no_value_can_hold_costs_no_other(void **state)
         const char *entry;
         const char *fault;
     } rows[] = {
-        {"{\"command\": \"a\\u0000b\"}",
-         "line 2, column 26: a string here cannot hold NUL"},
+        {"{\"url\":\"\\u0000\"}", "line 2, column 21: a string here cannot hold NUL"},
         {"{\"command\": \"a\", \"command\": \"b\"}",
          "line 2, column 31: the key is there twice: leave one out"},
         {"{\n\"env\": {\"A\": \"\\ud800\"}}",
          "line 3, column 14: an escape in the string stands for no character"},
-        {"{\"command\": \"x\", \"timeoutMs\": 1e999}",
-         "line 2, column 44: the number is too large"},
+        {"{\"startMs\": 1e999}", "line 2, column 26: the number is too large"},
         {"{\"command\": \"x\"}, \"wrong\":\n{\"command\": \"y\"}",
          "line 2, column 32: another server has this name: rename one"},
         {"{\"a\": 1, \"a\": 1}, \"wrong\": 1",
@@ -512,23 +509,34 @@ static void test_server__that_no_value_can_hold_costs_no_other(void **state)
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         char text[300];
-        char fault[200];
         gbx_mcp_config *config;
+        const char *fault;
 
         (void)snprintf(text, sizeof text,
                        "{\"servers\": {\"fine\": {\"command\": \"x\"},\n    "
                        "\"wrong\": %s, \"last\": {\"command\": \"y\"}}}",
                        rows[i].entry);
-        (void)snprintf(fault, sizeof fault, "its configuration is wrong at %s",
-                       rows[i].fault);
         config = parsed_config(path, text);
         assert_int_equal(config->server_count, 3);
-        assert_string_equal(gbx_mcp_config_server(config, "wrong")->fault, fault);
-        assert_true(gbx_mcp_config_server(config, "wrong")->is_malformed);
+        assert_int_equal(server_status(config, &(gbx_error){0}), GBX_E_POLICY);
+        fault = gbx_mcp_config_server(config, "wrong")->fault;
+        assert_string_equal(strstr(fault, "line "), rows[i].fault);
         assert_string_equal(gbx_mcp_config_server(config, "fine")->command, "x");
         assert_string_equal(gbx_mcp_config_server(config, "last")->command, "y");
         gbx_mcp_config_free(config);
     }
+}
+
+static void test_servers__that_are_far_too_many_are_refused_soon(void **state)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_MIB(4)};
+    (void)state;
+
+    (void)gbx_buf_puts(&text, "{\"servers\":{\"wrong\":\"\\u0000\"");
+    for (unsigned i = 0; i < 200000; i++)
+        (void)gbx_buf_printf(&text, ",\"k%u\":0", i);
+    assert_true(gbx_buf_puts(&text, "}}"));
+    assert_int_equal(try_text((const char *)text.data, text.len, NULL), GBX_E_POLICY);
 }
 
 static void test_numbers_and_null__are_what_hosts_mean_by_them(void **state)
@@ -774,6 +782,7 @@ int main(void)
         cmocka_unit_test(test_entries__are_taken_as_other_hosts_write_them),
         cmocka_unit_test(test_server__that_is_wrong_costs_no_other),
         cmocka_unit_test(test_server__that_no_value_can_hold_costs_no_other),
+        cmocka_unit_test(test_servers__that_are_far_too_many_are_refused_soon),
         cmocka_unit_test(test_numbers_and_null__are_what_hosts_mean_by_them),
         cmocka_unit_test(test_headers__that_the_transport_sets_are_left_out_and_named),
         cmocka_unit_test(test_variable__that_is_not_set_stops_its_server_alone),

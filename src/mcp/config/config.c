@@ -193,7 +193,8 @@ static bool is_second(const gbx_json_reader *r, gbx_view servers, gbx_view name,
 }
 
 /* Servers that no value can hold are kept apart: a number stands where one stood in text,
- * and nothing where one stood for the second time. */
+ * and nothing where one stood for the second time. Not of more servers than there may be:
+ * each is compared with those before it. */
 static gbx_status set_unread_aside(gbx_mcp_reader *all, char *text, gbx_view servers)
 {
     gbx_json_reader *r = &all->rules.json;
@@ -202,6 +203,8 @@ static gbx_status set_unread_aside(gbx_mcp_reader *all, char *text, gbx_view ser
     gbx_view name;
     gbx_view value;
 
+    if (gbx_view_count(servers) > GBX_MCP_SERVERS_MAX)
+        return GBX_OK;
     while (gbx_view_next(servers, &cursor, &name, &value)) {
         size_t at = (size_t)(value.at - text);
         gbx_error err = {0};

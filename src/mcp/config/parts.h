@@ -6,6 +6,8 @@
 #include "mcp/config/config.h"
 #include "mcp/rules/rules_json.h"
 
+#define GBX_MCP_SERVERS_MAX 256
+
 /* A configuration while it is read. */
 typedef struct gbx_mcp_reader {
     gbx_rules_reader rules; /* first: it begins with the gbx_json_reader */

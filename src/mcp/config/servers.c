@@ -18,8 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SERVERS_MAX 256
-#define ITEMS_MAX   1000 /* of args, env or headers */
+#define ITEMS_MAX 1000 /* of args, env or headers */
 
 /* What a server's entry says of how to reach it. */
 typedef struct entry {
@@ -593,8 +592,9 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
 
     if (server != NULL) { /* which of them is meant nobody knows */
         status = gbx_json_refuse_key(r, "another server has this name: rename one");
-    } else if (config->server_count == SERVERS_MAX) {
-        return gbx_json_refuse_key(r, "there are more than %d servers", SERVERS_MAX);
+    } else if (config->server_count == GBX_MCP_SERVERS_MAX) {
+        return gbx_json_refuse_key(r, "there are more than %d servers",
+                                   GBX_MCP_SERVERS_MAX);
     } else {
         if (!gbx_mcp_is_name(name))
             find_name(all, name, own_name);

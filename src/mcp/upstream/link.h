@@ -90,6 +90,7 @@ typedef struct gbx_link_ops {
     const char *(*containment)(const gbx_link *link);
     /* Are arguments sent as headers, too? Then only sound tools can be called. */
     bool has_headers;
+    /* A process of ours: what it writes beside messages is seen, and it may end. */
     bool is_process;
 } gbx_link_ops;
 

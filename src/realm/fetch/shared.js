@@ -5,4 +5,4 @@ const { load } = natives.lazy;
 export const { DOMException } = load('exception');
 export const { URL } = load('url');
 export const { URLSearchParams } = load('params');
-export const { AbortSignal, own: { isSignal, makeSignal, onAbort } } = load('events');
+export const { AbortSignal, own: { isSignal, makeSignal, onAbort } } = load('abort');

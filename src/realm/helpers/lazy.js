@@ -18,7 +18,8 @@
   const SCRIPTS = {
     __proto__: null,
     exception: ['DOMException'],
-    events: ['Event', 'EventTarget', 'AbortController', 'AbortSignal'],
+    event: ['Event'],
+    abort: ['EventTarget', 'AbortController', 'AbortSignal'],
     text: ['TextEncoder', 'TextDecoder', 'atob', 'btoa'],
     clone: ['structuredClone'],
     url: ['URL'],
@@ -106,7 +107,7 @@
       all[script] ??= functions[script](apart, loadApart);
       return all[script];
     }
-    const { AbortController } = loadApart('events'), { URL } = loadApart('url');
+    const { AbortController } = loadApart('abort'), { URL } = loadApart('url');
     const { TextEncoder, TextDecoder, atob, btoa } = loadApart('text');
     const { performance } = loadApart('small');
     loadApart('clone').structuredClone({ a: [1] });

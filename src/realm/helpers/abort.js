@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* events - Event, EventTarget, and the signals that are their one use here. */
+/* abort - AbortController and AbortSignal, and the EventTarget that a signal is. */
 (function (natives, load) {
   'use strict';
   const { apply, defineProperty } = Reflect;
@@ -21,72 +21,14 @@
     new PromiseOf((_, reject) => reject(error));
   }
 
-  let setTarget, isStopped, isDispatched;
-
-  class Event {
-    #type;
-    #init;
-    #target = null;
-    #current = null;
-    #canceled = false;
-    #stopped = 0; /* 1: for other targets, 2: at once */
-    #passive = false;
-    #timeStamp = natives.clock();
-
-    static {
-      isDispatched = (event) => event.#current !== null;
-      isStopped = (event) => event.#stopped === 2;
-      setTarget = (event, target, current, passive) => {
-        event.#target = target;
-        event.#current = current;
-        event.#passive = passive;
-      };
-    }
-
-    constructor(type, init = undefined) {
-      if (arguments.length === 0) throw new TypeErrorOf('an Event needs its type');
-      this.#type = `${type}`;
-      this.#init = {
-        __proto__: null, bubbles: !!init?.bubbles, cancelable: !!init?.cancelable, composed: !!init?.composed,
-      };
-    }
-
-    get type() { return this.#type; }
-
-    get target() { return this.#target; }
-
-    get srcElement() { return this.#target; }
-
-    get currentTarget() { return this.#current; }
-
-    get eventPhase() { return this.#current === null ? 0 : 2; }
-
-    get bubbles() { return this.#init.bubbles; }
-
-    get cancelable() { return this.#init.cancelable; }
-
-    get composed() { return this.#init.composed; }
-
-    get defaultPrevented() { return this.#canceled; }
-
-    get returnValue() { return !this.#canceled; }
-
-    get isTrusted() { return false; }
-
-    get timeStamp() { return this.#timeStamp; }
-
-    composedPath() { return this.#current === null ? [] : [this.#current]; }
-
-    preventDefault() { this.#canceled ||= this.#init.cancelable && !this.#passive; }
-
-    stopPropagation() { this.#stopped ||= 1; }
-
-    stopImmediatePropagation() { this.#stopped = 2; }
-  }
-  tag(Event, 'Event');
+  let hasListener;
 
   class EventTarget {
     #listeners = [];
+
+    static {
+      hasListener = (target) => target.#listeners.length > 0;
+    }
 
     addEventListener(type, callback, options = undefined) {
       const name = `${type}`;
@@ -111,6 +53,7 @@
     }
 
     dispatchEvent(event) {
+      const { Event, own: { isDispatched, isStopped, setTarget } } = load('event');
       if (typeof event !== 'object' || event === null || !(event instanceof Event))
         throw new TypeErrorOf('dispatchEvent: an Event is needed');
       if (isDispatched(event))
@@ -119,12 +62,12 @@
       const count = all.length, list = [];
       for (let i = 0; i < count; i++) list[i] = all[i];
       for (let i = 0; i < count && !isStopped(event); i++)
-        if (list[i].type === type && !list[i].removed) this.#call(list[i], event);
+        if (list[i].type === type && !list[i].removed) this.#call(list[i], event, setTarget);
       setTarget(event, this, null, false);
       return !event.defaultPrevented;
     }
 
-    #call(listener, event) {
+    #call(listener, event, setTarget) {
       const { callback } = listener;
       if (listener.once) this.#remove(this.#indexOf(listener));
       setTarget(event, this, this, listener.passive);
@@ -282,7 +225,7 @@
       this.#dependents = [];
       for (let i = 0; i < actions.length; i++)
         if (actions[i].action !== undefined) actions[i].action();
-      this.dispatchEvent(new Event('abort'));
+      if (hasListener(this)) this.dispatchEvent(new (load('event').Event)('abort'));
     }
   }
   tag(AbortSignal, 'AbortSignal');
@@ -306,5 +249,5 @@
   append(natives.views, viewSignal);
 
   const own = { __proto__: null, isSignal, makeSignal, onAbort };
-  return { Event, EventTarget, AbortController, AbortSignal, own };
+  return { EventTarget, AbortController, AbortSignal, own };
 })

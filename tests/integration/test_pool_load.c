@@ -38,6 +38,15 @@ typedef struct load {
     char first_wrong[512];
 } load;
 
+/* Not of time: on a busy machine a worker can be long in coming. */
+static gbx_limits cpu_limit_of(uint32_t cpu_ms)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+
+    limits.cpu_ms = cpu_ms;
+    return limits;
+}
+
 static void note_wrong(load *l, const char *what, gbx_result *result)
 {
     if (atomic_fetch_add(&l->wrong, 1) == 0)
@@ -96,7 +105,7 @@ static void abort_one(load *l)
 
 static void one_call(load *l, size_t thread, size_t i)
 {
-    gbx_limits limits = timeout_of(30);
+    gbx_limits limits = cpu_limit_of(30);
     gbx_call spin = call_of("() => { for (;;); }");
     gbx_call crash = script_of("signal 11");
     gbx_call thrown = call_of("() => { throw new Error('x') }");
@@ -247,7 +256,7 @@ static void call_one_of_hundred(void *user, size_t number)
     load *l = user;
 
     for (size_t i = 0; i < 2; i++) {
-        gbx_limits limits = timeout_of(100);
+        gbx_limits limits = cpu_limit_of(100);
         gbx_call bad =
             script_of(number % 20 == 0 ? "spin" : "length 4294967295\nresult 1");
         char script[64];
@@ -291,6 +300,7 @@ typedef struct crowd {
     gbx_engine *engine;
     pid_t template_pid;
     atomic_size_t most;
+    atomic_size_t called;
     atomic_size_t good;
     atomic_size_t ended;
 } crowd;
@@ -312,9 +322,12 @@ static void call_in_a_crowd(void *user, size_t number)
         }
         return;
     }
-    for (int i = 0; i < 4; i++)
+    /* On a busy machine it can be long until two are seen at once. */
+    for (int i = 0; i < 4 || (c->most < 2 && i < 1000); i++) {
+        atomic_fetch_add(&c->called, 1);
         if (call_code(c->engine, &call) == GBX_CODE_VALUE)
             atomic_fetch_add(&c->good, 1);
+    }
     atomic_fetch_add(&c->ended, 1);
 }
 
@@ -331,7 +344,8 @@ static void test_max_workers__is_never_passed(void **state)
     c.template_pid = proc_template();
     threads_run(13, call_in_a_crowd, &c);
 
-    assert_int_equal(c.good, 48);
+    assert_true(c.called >= 48);
+    assert_int_equal(c.good, c.called);
     assert_true(c.most <= 3);
     assert_true(c.most >= 2);
     gbx_engine_free(c.engine);

@@ -37,7 +37,10 @@ export class Wire {
     this.child.stdin.on('error', () => {});
     this.child.stderr?.setEncoding('utf8').on('data', (text) => { this.stderr += text; });
     this.exited = new Promise((resolve) => {
-      this.child.on('close', (code, signal) => resolve({ code, signal, at: performance.now() }));
+      this.child.on('close', (code, signal) => {
+        this.isOver = true;
+        resolve({ code, signal, at: performance.now() });
+      });
     });
     createInterface({ input: this.child.stdout }).on('line', (line) => {
       const message = JSON.parse(line); // stdout is pure, or this throws
@@ -60,13 +63,11 @@ export class Wire {
   /** The first message that fits and was not taken yet, now or when it comes. */
   async hear(fits, ms = 240000) {
     const end = performance.now() + ms;
-    let over = false;
-    this.exited.then(() => { over = true; });
     for (;;) {
       const at = this.told.findIndex(fits);
       if (at >= 0) return this.told.splice(at, 1)[0];
       const left = end - performance.now();
-      if (left <= 0 || over) throw new Error(`nothing fits; told ${JSON.stringify(this.told).slice(0, 2000)}; ${this.stderr}`);
+      if (left <= 0 || this.isOver) throw new Error(`nothing fits; told ${JSON.stringify(this.told).slice(0, 2000)}; ${this.stderr}`);
       await new Promise((resolve) => {
         const timer = setTimeout(resolve, left);
         this.waiting.push(() => { clearTimeout(timer); resolve(); });

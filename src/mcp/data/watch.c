@@ -11,11 +11,14 @@
  * file systems make no events at all. So everything is looked at every second in any case.
  *
  * Of a database the looks alone decide: reading one with a log makes events of its own.
+ * What a writer has put into the log counts only when it has said so in the log's index
+ * (-shm), which may be later.
  */
 #include "base/cleanup.h"
 #include "mcp/data/inner.h"
 
 #include <event2/event.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +35,9 @@
     (IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | \
      IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
+/* Of the index of a log, the part that readers do not write. */
+#define INDEX_SIZE 96
+
 /* What would be another if the file were another. */
 typedef struct looks {
     struct {
@@ -39,12 +45,14 @@ typedef struct looks {
         ino_t inode;
         off_t size;
         struct timespec written;
-    } of[2]; /* the file, and a database's log */
+    } of[2];                /* the file, and a database's log */
+    char index[INDEX_SIZE]; /* of the log */
 } looks;
 
 typedef struct watched {
     const gbx_spec *spec;
     const char *name; /* in its folder */
+    int index;        /* of a database's log, or -1 */
     looks loaded;     /* when it was last told of */
     looks last;
     bool is_due;  /* look at it at the next tick */
@@ -75,24 +83,46 @@ static void look_at(const char *path, size_t which, looks *ret)
     ret->of[which].written = st.st_mtim;
 }
 
-/* It is beside the file that a link leads to, as SQLite has it. */
-static void look_at_log(const char *path, looks *ret)
+/* The file stays open while it is this one: to close it would take the locks away that
+ * SQLite has on it in this process. */
+static void open_index(watched *f, const char *path)
 {
-    GBX_CLEANUP(gbx_free) char *real = realpath(path, NULL);
-    char log[PATH_MAX];
+    struct stat now, held;
 
-    if (real != NULL && snprintf(log, sizeof log, "%s-wal", real) < (int)sizeof log)
-        look_at(log, 1, ret);
+    if (stat(path, &now) < 0)
+        return;
+    if (f->index >= 0 && fstat(f->index, &held) == 0 && held.st_dev == now.st_dev &&
+        held.st_ino == now.st_ino)
+        return;
+    gbx_fd_close(&f->index);
+    f->index = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-static looks look(const gbx_spec *spec)
+/* Both are beside the file that a link leads to, as SQLite has it. A reader may remove the
+ * index and make it again: one that is not there is as it was. */
+static void look_at_log(watched *f, looks *ret)
+{
+    GBX_CLEANUP(gbx_free) char *real = realpath(f->spec->path, NULL);
+    char path[PATH_MAX];
+
+    memcpy(ret->index, f->last.index, INDEX_SIZE);
+    if (real == NULL || snprintf(path, sizeof path, "%s-wal", real) >= (int)sizeof path)
+        return;
+    look_at(path, 1, ret);
+    (void)snprintf(path, sizeof path, "%s-shm", real);
+    open_index(f, path);
+    if (f->index >= 0)
+        (void)!pread(f->index, ret->index, INDEX_SIZE, 0);
+}
+
+static looks look(watched *f)
 {
     looks now;
 
     memset(&now, 0, sizeof now); /* compared as bytes */
-    look_at(spec->path, 0, &now);
-    if (spec->format == GBX_SPEC_SQLITE)
-        look_at_log(spec->path, &now);
+    look_at(f->spec->path, 0, &now);
+    if (f->spec->format == GBX_SPEC_SQLITE)
+        look_at_log(f, &now);
     return now;
 }
 
@@ -191,7 +221,7 @@ static void tell(gbx_data_watch *w, size_t index, const looks *now,
 static bool settle(gbx_data_watch *w, size_t index)
 {
     watched *f = &w->files[index];
-    looks now = look(f->spec);
+    looks now = look(f);
     bool is_still = equal(&now, &f->last);
 
     f->last = now;
@@ -229,7 +259,7 @@ static void on_look(evutil_socket_t fd, short what, void *user)
     (void)what;
     for (size_t i = 0; i < w->count; i++) {
         watched *f = &w->files[i];
-        looks now = look(f->spec);
+        looks now = look(f);
 
         if (f->is_due || equal(&now, &f->last))
             continue;
@@ -272,7 +302,8 @@ gbx_data_watch *gbx_data_watch_new(
 
         w->files[i].spec = specs[i];
         w->files[i].name = slash != NULL ? slash + 1 : specs[i]->path;
-        w->files[i].loaded = w->files[i].last = look(specs[i]);
+        w->files[i].index = -1;
+        w->files[i].loaded = w->files[i].last = look(&w->files[i]);
     }
     if (w->files != NULL && start(w, gbx_mcp_loop_base(loop)))
         return w;
@@ -291,6 +322,8 @@ void gbx_data_watch_free(gbx_data_watch *w)
     if (w->look != NULL)
         event_free(w->look);
     gbx_fd_close(&w->fd);
+    for (size_t i = 0; w->files != NULL && i < w->count; i++)
+        gbx_fd_close(&w->files[i].index);
     free(w->files);
     free(w);
 }

@@ -118,6 +118,12 @@ typedef enum gbx_fresh {
     GBX_FRESH_EXEC = 1, /**< a new template for each call: about 20 ms, own layout */
 } gbx_fresh;
 
+/** Where an engine's first template comes from. */
+typedef enum gbx_zygote {
+    GBX_ZYGOTE_ON = 0, /**< a fork of a warm process that all engines of a host share */
+    GBX_ZYGOTE_OFF = 1, /**< the program, executed: an address layout of its own */
+} gbx_zygote;
+
 /** What the processor may guess ahead in workers, where the kernel lets that be chosen. */
 typedef enum gbx_speculation {
     GBX_SPECULATION_DEFAULT = 0, /**< what the kernel gives every program */
@@ -222,7 +228,7 @@ typedef struct gbx_runner gbx_runner;
 typedef struct gbx_options {
     size_t struct_size;      /**< sizeof(gbx_options) in the caller's build */
     gbx_limits limits;       /**< defaults of every call, and its upper bounds */
-    uint32_t pool_size;      /**< kept ready, in rows up to twice it; 5, to 64 */
+    uint32_t pool_size;      /**< most kept ready; in rows twice as many; 5, to 64 */
     uint32_t max_workers;    /**< workers alive at once; default 64, at most 1024 */
     uint32_t queue_length;   /**< calls waiting for a worker; default 1024 */
     gbx_require require;     /**< what to do about missing layers */
@@ -251,11 +257,12 @@ typedef struct gbx_options {
     uint32_t huge_pages;         /**< of 2 MiB, for its code; default 3, to 16 */
     uint32_t worker_uid; /**< user and group of a root host's workers; 0: a free one */
     gbx_speculation speculation; /**< GBX_E_UNSUPPORTED if it cannot be had */
+    gbx_zygote zygote;           /**< share the start of an engine, or not */
 } gbx_options;
 
 /* clang-format off */
 #define GBX_OPTIONS_INIT {sizeof(gbx_options), GBX_LIMITS_INIT, 0, 0, 0, GBX_REQUIRE_DEFAULT, \
-    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0, 0, 0, GBX_SPECULATION_DEFAULT}
+    GBX_JIT_DEFAULT, GBX_GLOBALS_STANDARD, GBX_FRESH_FORK, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0, 0, 0, GBX_SPECULATION_DEFAULT, GBX_ZYGOTE_ON}
 /* clang-format on */
 
 /** Bits of gbx_call.flags. */
@@ -332,11 +339,18 @@ GBX_API GBX_MUST_USE gbx_status gbx_engine_new(const gbx_options *options,
                                                gbx_error *reterr);
 
 /**
- * End an engine: calls in flight end as ABORTED, their callbacks run, every process
+ * End an engine: calls in flight end as ABORTED, their callbacks run, every process of it
  * is gone when this returns. No thread may be inside another call on the engine
  * but gbx_execute(). NULL is ignored. Not from a callback of the same engine.
  */
 GBX_API void gbx_engine_free(gbx_engine *engine);
+
+/**
+ * End the process that engines of this host are forked from, if there is one; it would end
+ * ten seconds after the last engine was made. Engines go on, and the next one may start it
+ * again. Any thread. Its thread remains, asleep, until the host ends.
+ */
+GBX_API void gbx_zygote_end(void);
 
 /**
  * Load a dataset: parsed once, present in every later call as datasets.NAME,

@@ -61,6 +61,7 @@ const WORDS = {
   globals: ['standard', 'minimal'],
   fresh: ['fork', 'exec'],
   speculation: ['default', 'guarded'],
+  zygote: ['on', 'off'],
 };
 
 /** The same limits under the names that people know. */

@@ -50,6 +50,7 @@ static const field option_fields[] = {
     NARROW("hugePages", gbx_options, huge_pages),
     NARROW("workerUid", gbx_options, worker_uid),
     NARROW("speculation", gbx_options, speculation),
+    NARROW("zygote", gbx_options, zygote),
 };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

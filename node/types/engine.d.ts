@@ -231,6 +231,8 @@ export interface SandboxConfig {
   workerUid?: number | undefined;
   /** 'guarded': workers run without store bypass and indirect branch speculation, slower. */
   speculation?: 'default' | 'guarded' | undefined;
+  /** 'off': this engine does not share the address layout of others of this process; slower. */
+  zygote?: 'on' | 'off' | undefined;
 }
 
 /** How code is written, and so how it is called. */

@@ -20,6 +20,9 @@
     XX(HELLO, 30000, "a template to load the engine and to say so")                    \
     XX(FORK, 30000, "a template to fork, whatever it seems to do")                     \
     XX(FORK_LOOK, 1000, "a template to fork, until it is looked at")                   \
+    XX(ZYGOTE, 2000, "a zygote that starts, or forks a template; then do without it")  \
+    XX(ZYGOTE_RETRY, 1000, "a zygote after a failure; twice as long after each more")  \
+    XX(ZYGOTE_IDLE, 10000, "the next template, until there is no zygote for it")       \
     XX(READY, 10000, "a forked worker to say that it is sealed")                       \
     XX(LOAD, 60000, "a template to parse a dataset")                                   \
     XX(END, 3000, "a template to report the end of a worker, which may free much")     \

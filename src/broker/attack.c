@@ -7,6 +7,7 @@
 #include "base/timeouts.h"
 #include "broker/engine.h"
 #include "broker/worker_uid.h"
+#include "broker/zygote.h"
 #include "cgroup/cgroup.h"
 #include "seal/layers.h"
 #include "wire/messages.h"
@@ -161,7 +162,7 @@ gbx_status gbx_attack_open(const char *worker_path, gbx_jit jit, uint32_t layers
                                  .layers_off = layers_off};
     char uids[GBX_WORKER_UIDS_SIZE];
     gbx_attack_session *s = calloc(1, sizeof *s);
-    gbx_status status;
+    gbx_status status = GBX_OK;
 
     if (s == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for a session");
@@ -172,7 +173,8 @@ gbx_status gbx_attack_open(const char *worker_path, gbx_jit jit, uint32_t layers
     options.cgroup = s->group.dir;
     gbx_worker_uid_choose(0, uids);
     options.uids = uids;
-    status = gbx_spawn(&options, &s->process, reterr);
+    if (!gbx_zygote_spawn(&options, &s->process))
+        status = gbx_spawn(&options, &s->process, reterr);
     (void)setsockopt(s->process.control, SOL_SOCKET, SO_PASSCRED, &(int){0},
                      sizeof(int));
     if (status == GBX_OK)

@@ -125,7 +125,9 @@ static bool settle_choices(gbx_options *o, gbx_error *reterr)
         !choose(o->jit, GBX_JIT_OFF, "options.jit", reterr) ||
         !choose(o->globals, GBX_GLOBALS_MINIMAL, "options.globals", reterr) ||
         !choose(o->fresh, GBX_FRESH_EXEC, "options.fresh", reterr) ||
-        !choose(o->speculation, GBX_SPECULATION_GUARDED, "options.speculation", reterr))
+        !choose(o->speculation, GBX_SPECULATION_GUARDED, "options.speculation",
+                reterr) ||
+        !choose(o->zygote, GBX_ZYGOTE_OFF, "options.zygote", reterr))
         return false;
     if (o->jit == GBX_JIT_DEFAULT)
         o->jit = o->require == GBX_REQUIRE_STRICT ? GBX_JIT_OFF : GBX_JIT_FULL;

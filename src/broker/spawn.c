@@ -55,7 +55,7 @@ typedef struct start {
     const char *const *environment;
     const char *argv[GBX_START_ARGS + 1];
     char version[12];
-    char layers_off[12];
+    char number[12]; /* layers_off or huge_pages */
 } start;
 
 /* Not _exit(): where a thread sanitizer is, that takes locks which another thread may have
@@ -193,29 +193,44 @@ static bool move_clear(int *fd)
     return true;
 }
 
-/* Of all that start holds, ret takes our ends; the rest is closed by the caller. */
-static gbx_status open_channels(start *s, gbx_spawned *ret, gbx_error *reterr)
+static gbx_status open_pair(int type, gbx_spawned *ret, int *ret_control, int *ret_said,
+                            gbx_error *reterr)
 {
     int pair[2] = {-1, -1};
     int on = 1;
+
+    if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair) < 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot open the control socket: %s",
+                        strerror(errno));
+    ret->control = pair[0];
+    *ret_control = pair[1];
+    /* What says too much is cut, and waits for no reader. */
+    if (pipe2(pair, O_CLOEXEC | O_NONBLOCK) < 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot open a pipe: %s", strerror(errno));
+    ret->said = pair[0];
+    *ret_said = pair[1];
+    if (fcntl(ret->control, F_SETFL, O_NONBLOCK) < 0 ||
+        (type == SOCK_STREAM &&
+         setsockopt(ret->control, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0))
+        return gbx_fail(reterr, GBX_E_OS, "cannot set up the control socket: %s",
+                        strerror(errno));
+    return GBX_OK;
+}
+
+/* Of all that start holds, ret takes our ends; the rest is closed by the caller. */
+static gbx_status open_channels(start *s, int type, gbx_spawned *ret, gbx_error *reterr)
+{
+    gbx_status status;
 
     s->null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (s->null < 0)
         return gbx_fail(reterr, GBX_E_OS, "cannot open '/dev/null': %s",
                         strerror(errno));
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-        return gbx_fail(reterr, GBX_E_OS, "cannot open the control socket: %s",
-                        strerror(errno));
-    ret->control = pair[0];
-    s->control = pair[1];
-    /* What says too much is cut, and waits for no reader. */
-    if (pipe2(pair, O_CLOEXEC | O_NONBLOCK) < 0)
-        return gbx_fail(reterr, GBX_E_OS, "cannot open a pipe: %s", strerror(errno));
-    ret->said = pair[0];
-    s->said = pair[1];
+    status = open_pair(type, ret, &s->control, &s->said, reterr);
+    if (status != GBX_OK)
+        return status;
     if (!move_clear(&s->program) || !move_clear(&s->null) || !move_clear(&s->said) ||
-        !move_clear(&s->control) || fcntl(ret->control, F_SETFL, O_NONBLOCK) < 0 ||
-        setsockopt(ret->control, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0)
+        !move_clear(&s->control))
         return gbx_fail(reterr, GBX_E_OS, "cannot place descriptors: %s",
                         strerror(errno));
     return GBX_OK;
@@ -224,11 +239,18 @@ static gbx_status open_channels(start *s, gbx_spawned *ret, gbx_error *reterr)
 static void write_arguments(start *s, const gbx_spawn_options *options)
 {
     (void)snprintf(s->version, sizeof s->version, "%u", GBX_WIRE_VERSION);
-    (void)snprintf(s->layers_off, sizeof s->layers_off, "%u", options->layers_off);
+    (void)snprintf(s->number, sizeof s->number, "%u",
+                   options->is_zygote ? options->huge_pages : options->layers_off);
     s->argv[0] = "glovebox-worker";
+    if (options->is_zygote) {
+        s->argv[GBX_ZYGOTE_SERVE] = "--zygote";
+        s->argv[GBX_ZYGOTE_VERSION] = s->version;
+        s->argv[GBX_ZYGOTE_HUGE_PAGES] = s->number;
+        return;
+    }
     s->argv[GBX_START_SERVE] = "--serve";
     s->argv[GBX_START_VERSION] = s->version;
-    s->argv[GBX_START_LAYERS_OFF] = s->layers_off;
+    s->argv[GBX_START_LAYERS_OFF] = s->number;
     s->argv[GBX_START_IS_GROUPED] = "0";
     s->argv[GBX_START_UIDS] = options->uids;
 }
@@ -289,7 +311,8 @@ gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
 
     if (status == GBX_OK) {
         gbx_worker_program_hide(&s.program);
-        status = open_channels(&s, &spawned, reterr);
+        status = open_channels(&s, options->is_zygote ? SOCK_SEQPACKET : SOCK_STREAM,
+                               &spawned, reterr);
     }
     if (status == GBX_OK) {
         s.fault = mmap(NULL, sizeof *s.fault, PROT_READ | PROT_WRITE,
@@ -307,6 +330,12 @@ gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
         gbx_spawned_close(&spawned);
     *ret = spawned;
     return status;
+}
+
+gbx_status gbx_spawned_open(gbx_spawned *ret, int *ret_control, int *ret_said,
+                            gbx_error *reterr)
+{
+    return open_pair(SOCK_STREAM, ret, ret_control, ret_said, reterr);
 }
 
 bool gbx_spawned_settle(gbx_spawned *spawned, pid_t pid)

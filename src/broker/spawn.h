@@ -24,6 +24,8 @@ typedef struct gbx_spawn_options {
     uint32_t layers_off;     /* gbx_layer bits: namespaces not to make (attack mode) */
     const char *uids;        /* whom a root host's template becomes (worker_uid.h) */
     int cgroup;              /* the directory of the group to be in; -1: the host's */
+    bool is_zygote;          /* not a template: zygote.h */
+    uint32_t huge_pages;     /* most for the engine's code */
 } gbx_spawn_options;
 
 typedef struct gbx_spawned {
@@ -39,6 +41,11 @@ typedef struct gbx_spawned {
 
 gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
                      gbx_error *reterr);
+
+/* The channels of a template that is not executed: ret's ends, and those that it is to
+ * get. All are closed by the caller. */
+gbx_status gbx_spawned_open(gbx_spawned *ret, int *ret_control, int *ret_said,
+                            gbx_error *reterr);
 
 /* Once the template has said its first word, which came with its pid (SCM_CREDENTIALS): know
  * it instead of the program that was executed. False if it is not of that program's making,

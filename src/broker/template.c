@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/timeouts.h"
+#include "broker/zygote.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -281,6 +282,16 @@ static bool send_with(gbx_template *t, gbx_buf *buf, int fd)
     return sent;
 }
 
+/* A template that replaces one is executed: it has an address layout of its own then, and
+ * nobody waits for it. */
+static bool may_fork_from_zygote(const gbx_engine *engine)
+{
+    const gbx_options *o = &engine->settings.options;
+
+    return o->zygote == GBX_ZYGOTE_ON && o->fresh == GBX_FRESH_FORK &&
+           o->pool_size > 1 && engine->current == NULL;
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
@@ -290,10 +301,11 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     gbx_spawn_options options = {.worker_path = o->worker_path,
                                  .jit = o->jit,
                                  .uids = engine->worker_uids,
+                                 .huge_pages = o->huge_pages,
                                  .cgroup = engine->group.dir};
     gbx_template *t = calloc(1, sizeof *t);
     gbx_error err = {0};
-    gbx_status status;
+    gbx_status status = GBX_OK;
 
     if (t == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for a template");
@@ -304,7 +316,8 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     if (engine->worker_uids[0] == 0)
         gbx_worker_uid_choose(o->worker_uid, engine->worker_uids);
     t->content_seq = engine->content_seq;
-    status = gbx_spawn(&options, &t->process, &err);
+    if (!may_fork_from_zygote(engine) || !gbx_zygote_spawn(&options, &t->process))
+        status = gbx_spawn(&options, &t->process, &err);
     if (status == GBX_OK)
         status = check_pidfds(&t->process, &err);
     if (status == GBX_OK && (!send_config(t) || !gbx_preloads_send(t)))

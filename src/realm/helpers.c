@@ -495,7 +495,7 @@ const char *gbx_helpers_make(gbx_realm *realm, JSObjectRef natives)
         {"uuid", on_uuid},
     };
     JSContextRef ctx = realm->ctx;
-    JSValueRef args[3];
+    JSValueRef args[2];
     JSObjectRef lazy;
 
     gbx_url_learn();
@@ -505,19 +505,26 @@ const char *gbx_helpers_make(gbx_realm *realm, JSObjectRef natives)
     gbx_set(ctx, natives, "setTimeout", gbx_timers_starter(realm), 0);
     args[0] = natives;
     args[1] = gbx_native(ctx, "evaluate", on_evaluate);
-    args[2] = JSValueMakeBoolean(ctx, realm->globals == GBX_GLOBALS_STANDARD &&
-                                          (realm->capabilities & GBX_CAP_HELPERS) != 0);
     lazy = gbx_call_script(realm, gbx_script_lazy, GBX_COUNTOF(args), args);
     if (lazy == NULL)
         return "the engine did not take the script of helpers";
     realm->restore = gbx_get_object(ctx, lazy, "restore");
     realm->withdraw = gbx_get_object(ctx, lazy, "withdraw");
     realm->warm_helpers = gbx_get_object(ctx, lazy, "warm");
+    realm->globalise = gbx_get_object(ctx, lazy, "makeGlobal");
     JSValueProtect(ctx, realm->warm_helpers);
+    JSValueProtect(ctx, realm->globalise);
     JSValueProtect(ctx, realm->restore);
     JSValueProtect(ctx, realm->withdraw);
     gbx_set(ctx, natives, "lazy", lazy, 0);
     return NULL;
+}
+
+void gbx_helpers_make_global(gbx_realm *realm)
+{
+    if (realm->globals == GBX_GLOBALS_STANDARD &&
+        (realm->capabilities & GBX_CAP_HELPERS) != 0)
+        (void)JSObjectCallAsFunction(realm->ctx, realm->globalise, NULL, 0, NULL, NULL);
 }
 
 void gbx_helpers_warm(gbx_realm *realm)

@@ -167,8 +167,9 @@ struct gbx_realm {
     JSObjectRef async_function;
     JSObjectRef pending, inspect, inspect_options, errors;
     JSObjectRef line_options, causes_options;
-    JSObjectRef answer, expose, withhold, forget, ask; /* of host.js */
-    JSObjectRef restore, withdraw, warm_helpers;       /* of helpers/lazy.js */
+    JSObjectRef answer, expose, withhold, forget, ask;      /* of host.js */
+    JSObjectRef restore, withdraw, warm_helpers, globalise; /* of helpers/lazy.js */
+    JSObjectRef natives, host_script, limit; /* for what an engine has of its own */
     JSObjectRef preload_warm; /* what a preload has left to be run, or NULL */
     JSObjectRef granted[GBX_GRANTS_MAX]; /* by grant.c's table; NULL: not granted */
 
@@ -248,7 +249,8 @@ JSValueRef gbx_console_on_rejection(JSContextRef ctx, JSObjectRef function,
 void gbx_timers_install(gbx_realm *realm);
 /* setTimeout, for the internal scripts. */
 JSObjectRef gbx_timers_starter(gbx_realm *realm);
-void gbx_timers_remove(gbx_realm *realm);
+/* Those whose names contain kind. */
+void gbx_timers_remove(gbx_realm *realm, const char *kind);
 double gbx_timers_now(gbx_realm *realm);
 /* Wait for the next timer and run it. False if there is none. An exception of its
  * callback is in *exception. */
@@ -285,6 +287,7 @@ void gbx_grants_begin(gbx_realm *realm);
  * cannot be had. */
 const char *gbx_helpers_make(gbx_realm *realm, JSObjectRef natives);
 /* In a template that is forked many times. */
+void gbx_helpers_make_global(gbx_realm *realm);
 void gbx_helpers_warm(gbx_realm *realm);
 /* Take them from a call that has none. */
 void gbx_helpers_begin(gbx_realm *realm);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lockdown - what the realm of a call is without. Runs once, in the template, last
- * of all internal scripts, in two steps: first goes what no code of anybody shall have,
- * the host's preloads neither, since they could keep it; what is fixed for the calls is
- * fixed when the preloads have run.
+ * lockdown - what the realm of a call is without. Runs once, last of all internal scripts,
+ * in two steps: first goes what no code of anybody shall have, the host's preloads
+ * neither, since they could keep it; what is fixed for the calls is fixed when the
+ * preloads have run.
  *
- * Evaluates to a function of (names to keep or null, state of Math.random), which takes
- * the first step; its value takes the second. Names are removed rather than replaced:
- * what is absent cannot be misused.
+ * Evaluates to a function of (state of Math.random), which takes the first step; its value
+ * is called with the names to keep, or null, before the preloads, and the value of that
+ * takes the second step. Names are removed rather than replaced: what is absent cannot be
+ * misused.
  */
-(function (keep, seed) {
+(function (seed) {
   'use strict';
   const global = globalThis;
   const {
@@ -99,16 +100,18 @@
 
   for (let i = 0; i < ABSENT.length; i++) deleteProperty(global, ABSENT[i]);
 
-  /* Of what there is now, the names that go if only those in `keep` may stay. */
-  const surplus = [];
-  if (keep !== null) {
-    const names = ownKeys(global);
-    for (let i = 0; i < names.length; i++) {
+  const names = ownKeys(global);
+
+  /* Of those names the ones that go if only those in `keep` may stay. */
+  function surplusOf(keep) {
+    const surplus = [];
+    for (let i = 0; keep !== null && i < names.length; i++) {
       let kept = false;
       for (let k = 0; k < keep.length; k++) kept = kept || keep[k] === names[i];
       if (!kept)
         surplus[surplus.length] = { __proto__: null, name: names[i], value: global[names[i]] };
     }
+    return surplus;
   }
 
   const generators = [
@@ -117,7 +120,7 @@
   const asyncFunctions = getPrototypeOf(async function () {});
   const functions = Function.prototype, arrays = Array.prototype, objects = Object.prototype;
 
-  return function () {
+  function finish(surplus) {
     for (let i = 0; i < generators.length; i++) {
       const kind = getPrototypeOf(generators[i]);
       frozenButAssignable(kind.prototype, ['next', 'return', 'throw']);
@@ -132,5 +135,10 @@
       /* One that a preload has replaced is the host's own. */
       if (global[name] === value) deleteProperty(global, name);
     }
+  }
+
+  return (keep) => {
+    const surplus = surplusOf(keep);
+    return () => finish(surplus);
   };
 })

@@ -131,9 +131,8 @@ static const char minimal_names[] =
     " 'URIError', 'parseInt', 'parseFloat', 'isNaN', 'isFinite', 'encodeURIComponent',"
     " 'decodeURIComponent', 'encodeURI', 'decodeURI', 'undefined', 'NaN', 'Infinity']";
 
-/* What the host offers, and what capabilities make of it. */
-static const char *build_host(gbx_realm *realm, const gbx_realm_setup *setup,
-                              JSObjectRef natives, JSValueRef control)
+/* What the host may offer. */
+static const char *build_host(gbx_realm *realm, JSObjectRef natives, JSValueRef control)
 {
     JSObjectRef lazy = gbx_get_object(realm->ctx, natives, "lazy");
     JSValueRef args[] = {gbx_host_natives(realm), control, realm->explain,
@@ -143,12 +142,13 @@ static const char *build_host(gbx_realm *realm, const gbx_realm_setup *setup,
     if (host == NULL)
         return "the engine did not take the script of host functions";
     JSValueProtect(realm->ctx, host);
+    realm->host_script = host;
     realm->answer = keep(realm, host, "answer");
     realm->expose = keep(realm, host, "expose");
     realm->withhold = keep(realm, host, "withhold");
     realm->ask = keep(realm, host, "ask");
     realm->forget = keep(realm, host, "forget");
-    return gbx_grants_make(realm, setup->capabilities, natives, host);
+    return NULL;
 }
 
 /* The names of functions, a line each. */
@@ -172,14 +172,17 @@ static const char *expose_all(gbx_realm *realm, gbx_span names)
     return NULL;
 }
 
-static const char *build(gbx_realm *realm, const gbx_realm_setup *setup)
+/* What all engines have, and the first step of the lockdown. */
+static const char *build(gbx_realm *realm)
 {
     JSValueRef args[2];
     const char *reason;
-    JSObjectRef natives, helpers, console, finish;
+    JSObjectRef natives, helpers, console;
     JSValueRef control;
 
     natives = gbx_natives_new(realm);
+    JSValueProtect(realm->ctx, natives);
+    realm->natives = natives;
     control = share_words(realm, &realm->control);
     args[0] = natives;
     args[1] = control;
@@ -200,31 +203,52 @@ static const char *build(gbx_realm *realm, const gbx_realm_setup *setup)
     JSValueProtect(realm->ctx, console);
     reason = gbx_helpers_make(realm, natives);
     if (reason == NULL)
-        reason = build_host(realm, setup, natives, control);
+        reason = build_host(realm, natives, control);
     if (reason != NULL)
         return reason;
 
-    args[0] = realm->globals == GBX_GLOBALS_MINIMAL
-                  ? gbx_evaluate_script(realm, minimal_names)
-                  : JSValueMakeNull(realm->ctx);
-    args[1] = share_words(realm, &realm->seed);
+    args[0] = share_words(realm, &realm->seed);
     realm->seed[0] = 1; /* all zero is the one state that gives no numbers */
     if (gbx_call_script(realm, gbx_script_intl, 0, NULL) == NULL)
         return "the engine did not take the script of locales";
-    finish = gbx_call_script(realm, gbx_script_lockdown, 2, args);
-    if (finish == NULL)
+    realm->limit = gbx_call_script(realm, gbx_script_lockdown, 1, args);
+    if (realm->limit == NULL)
         return "the engine did not take the lockdown";
-    JSValueProtect(realm->ctx, finish);
+    JSValueProtect(realm->ctx, realm->limit);
     JSObjectSetProperty(realm->ctx, realm->global, realm->n_console, console,
                         kJSPropertyAttributeDontEnum, NULL);
     gbx_timers_install(realm);
-    gbx_grants_install(realm);
     JSGlobalContextSetUnhandledRejectionCallback(
         realm->ctx, gbx_native(realm->ctx, "rejected", gbx_console_on_rejection), NULL);
+    return NULL;
+}
+
+/* What one engine has, and the second step. */
+static const char *complete(gbx_realm *realm, const gbx_realm_setup *setup)
+{
+    JSValueRef keep = realm->globals == GBX_GLOBALS_MINIMAL
+                          ? gbx_evaluate_script(realm, minimal_names)
+                          : JSValueMakeNull(realm->ctx);
+    JSValueRef finish =
+        JSObjectCallAsFunction(realm->ctx, realm->limit, NULL, 1, &keep, NULL);
+    const char *reason;
+
+    if (finish == NULL)
+        return "the engine did not take the middle of the lockdown";
+    JSValueProtect(realm->ctx, finish);
+    if (realm->globals == GBX_GLOBALS_MINIMAL)
+        gbx_timers_remove(realm, "Interval"); /* its list has none */
+    gbx_helpers_make_global(realm);
+    reason =
+        gbx_grants_make(realm, realm->capabilities, realm->natives, realm->host_script);
+    if (reason != NULL)
+        return reason;
+    gbx_grants_install(realm);
     reason = setup->preload_count > 0 ? gbx_preloads_run(realm, setup) : NULL;
     if (reason != NULL)
         return reason;
-    if (JSObjectCallAsFunction(realm->ctx, finish, NULL, 0, NULL, NULL) == NULL)
+    if (JSObjectCallAsFunction(realm->ctx, gbx_object(finish), NULL, 0, NULL, NULL) ==
+        NULL)
         return "the engine did not take the end of the lockdown";
     JSValueUnprotect(realm->ctx, finish);
     reason = expose_all(realm, setup->functions);
@@ -268,7 +292,7 @@ static bool fixes_clock(gbx_realm *realm)
     return value != NULL && JSValueToBoolean(realm->ctx, value);
 }
 
-static const char *start(gbx_realm *realm, const gbx_realm_setup *setup)
+static const char *start(gbx_realm *realm)
 {
     const char *reason = gbx_engine_missing();
 
@@ -294,7 +318,7 @@ static const char *start(gbx_realm *realm, const gbx_realm_setup *setup)
         return "the engine's cells are not laid out as expected";
     gbx_rejections_learn(realm);
     realm->can_fix_clock = fixes_clock(realm);
-    return build(realm, setup);
+    return build(realm);
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -304,13 +328,27 @@ gbx_realm *gbx_realm_self(void)
     return &the_realm;
 }
 
-gbx_realm *gbx_realm_new(const gbx_realm_setup *setup, const char **ret_reason)
+gbx_realm *gbx_realm_begin(const char **ret_reason)
 {
     assert(the_realm.ctx == NULL); /* one a process */
-    the_realm.globals = setup->globals;
-    the_realm.capabilities = setup->capabilities;
-    *ret_reason = start(&the_realm, setup);
+    *ret_reason = start(&the_realm);
     return *ret_reason == NULL ? &the_realm : NULL;
+}
+
+bool gbx_realm_complete(gbx_realm *realm, const gbx_realm_setup *setup,
+                        const char **ret_reason)
+{
+    realm->globals = setup->globals;
+    realm->capabilities = setup->capabilities;
+    *ret_reason = complete(realm, setup);
+    return *ret_reason == NULL;
+}
+
+gbx_realm *gbx_realm_new(const gbx_realm_setup *setup, const char **ret_reason)
+{
+    gbx_realm *realm = gbx_realm_begin(ret_reason);
+
+    return realm != NULL && gbx_realm_complete(realm, setup, ret_reason) ? realm : NULL;
 }
 
 bool gbx_realm_load(gbx_realm *realm, gbx_span dataset, gbx_span json, char *reason,

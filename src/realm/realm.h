@@ -64,8 +64,15 @@ typedef struct gbx_realm_setup {
     void *user;
 } gbx_realm_setup;
 
-/* Create the VM and the context and lock the realm down. NULL with a reason if the
+/* Create the VM and the context, and what all engines have. NULL with a reason if the
  * engine is not what this program was built for; it lives until the next call. */
+gbx_realm *gbx_realm_begin(const char **ret_reason);
+
+/* Add what one engine has, and lock the realm down. Once. */
+bool gbx_realm_complete(gbx_realm *realm, const gbx_realm_setup *setup,
+                        const char **ret_reason);
+
+/* Both. */
 gbx_realm *gbx_realm_new(const gbx_realm_setup *setup, const char **ret_reason);
 
 /* One more function of the host, "query" or "db.query". False if the name is taken. */
@@ -77,11 +84,18 @@ bool gbx_realm_load(gbx_realm *realm, gbx_span name, gbx_span json, char *reason
                     size_t reason_size);
 
 /* Touch what every call touches, so that no fork pays for it: how_much 0 the least,
- * 1 dates, Intl, regular expressions, sorting, errors too. Settles at the end. */
+ * 1 dates, Intl, regular expressions, sorting, errors too. Before or after it is
+ * complete. */
 void gbx_realm_warm(gbx_realm *realm, int how_much);
+
+/* The same of what one engine has: capabilities and preloads. */
+void gbx_realm_warm_own(gbx_realm *realm, int how_much);
 
 /* Collect, and take the places that the next allocations need: after what was loaded. */
 void gbx_realm_settle(gbx_realm *realm, int how_much);
+
+/* Of a realm that was settled before it was complete. */
+void gbx_realm_settle_again(gbx_realm *realm);
 
 /* "JavaScriptCore 2.50.6" and the like. */
 const char *gbx_realm_engine(void);

@@ -49,7 +49,7 @@ static void begin(gbx_realm *realm, const gbx_msg_call *call,
     if ((call->flags & GBX_CALL_WIRE_FIXED_NOW) != 0)
         gbx_wallclock_fix((double)call->now_ms);
     if ((call->flags & GBX_CALL_WIRE_TIMERS) == 0)
-        gbx_timers_remove(realm);
+        gbx_timers_remove(realm, "");
     if ((call->flags & GBX_CALL_WIRE_CONSOLE) == 0)
         JSObjectDeleteProperty(realm->ctx, realm->global, realm->n_console, NULL);
     gbx_helpers_begin(realm);

@@ -372,26 +372,22 @@ JSObjectRef gbx_timers_starter(gbx_realm *realm)
     return gbx_native(realm->ctx, "setTimeout", on_set_timeout);
 }
 
-/* The minimal globals have no interval in their list. */
-static bool is_wanted(const gbx_realm *realm, const char *name)
-{
-    return realm->globals != GBX_GLOBALS_MINIMAL || strstr(name, "Interval") == NULL;
-}
-
 void gbx_timers_install(gbx_realm *realm)
 {
     for (size_t i = 0; i < GBX_COUNTOF(functions); i++)
-        if (is_wanted(realm, functions[i].name))
-            gbx_set(realm->ctx, realm->global, functions[i].name,
-                    gbx_native(realm->ctx, functions[i].name, functions[i].fn),
-                    kJSPropertyAttributeDontEnum);
+        gbx_set(realm->ctx, realm->global, functions[i].name,
+                gbx_native(realm->ctx, functions[i].name, functions[i].fn),
+                kJSPropertyAttributeDontEnum);
 }
 
-void gbx_timers_remove(gbx_realm *realm)
+void gbx_timers_remove(gbx_realm *realm, const char *kind)
 {
     for (size_t i = 0; i < GBX_COUNTOF(functions); i++) {
-        JSStringRef name = JSStringCreateWithUTF8CString(functions[i].name);
+        JSStringRef name;
 
+        if (strstr(functions[i].name, kind) == NULL)
+            continue;
+        name = JSStringCreateWithUTF8CString(functions[i].name);
         JSObjectDeleteProperty(realm->ctx, realm->global, name, NULL);
         JSStringRelease(name);
     }

@@ -256,13 +256,21 @@ void gbx_realm_warm(gbx_realm *realm, int how_much)
         warm_all(realm);
         warm_common(realm, COMMON_TIMES);
     }
-    if (how_much > 0 && (realm->capabilities & GBX_CAP_HELPERS) != 0)
+    if (how_much > 0)
         gbx_helpers_warm(realm);
+}
+
+void gbx_realm_warm_own(gbx_realm *realm, int how_much)
+{
     if (how_much > 0 && realm->capabilities != 0)
         gbx_warm_capabilities(realm, realm->capabilities);
     if (how_much > 0 && realm->preload_warm != NULL)
         gbx_warm_preloads(realm, NULL);
-    gbx_realm_settle(realm, how_much);
+}
+
+void gbx_realm_settle_again(gbx_realm *realm)
+{
+    (void)gbx_realm_rehearse(realm);
 }
 
 void gbx_realm_settle(gbx_realm *realm, int how_much)

@@ -137,6 +137,15 @@ void gbx_layer_lacks(gbx_seal *seal, gbx_layer layer, const char *format, ...)
 
 /* ---- public to other modules -------------------------------------------- */
 
+void gbx_seal_prepare(void)
+{
+    gbx_seal seal = {.statm_fd = -1};
+
+    gbx_rlimits_prepare(&seal);
+    gbx_seccomp_compile(&seal);
+    gbx_fd_close(&seal.statm_fd);
+}
+
 void gbx_seal_init(gbx_seal *seal, uint32_t layers_off, uint32_t ns_made,
                    const gbx_identity *identity, uint64_t memory_bytes, uint32_t cpu_s)
 {
@@ -176,7 +185,5 @@ bool gbx_seal_worker(const gbx_seal *seal, int channel)
 void gbx_seal_cleanup(gbx_seal *seal)
 {
     gbx_fd_close(&seal->statm_fd);
-    free(seal->worker_filter.code);
-    free(seal->template_filter.code);
     *seal = (gbx_seal){.statm_fd = -1};
 }

@@ -145,12 +145,18 @@ static bool is_lacking(gbx_seal *seal)
 
 void gbx_seccomp_compile(gbx_seal *seal)
 {
+    static gbx_filter worker_filter, template_filter; /* of all seals of this process */
     rule_list worker[2];
     rule_list template[1];
     int e;
 
     if (gbx_layer_is_off(seal, GBX_LAYER_SECCOMP) || is_lacking(seal))
         return;
+    if (template_filter.code != NULL) {
+        seal->worker_filter = worker_filter;
+        seal->template_filter = template_filter;
+        return;
+    }
     worker[0].rules = gbx_rules_worker(&worker[0].count);
     worker[1].rules = gbx_rules_clock(&worker[1].count);
     template[0].rules = gbx_rules_template(&template[0].count);
@@ -160,6 +166,8 @@ void gbx_seccomp_compile(gbx_seal *seal)
     if (e != 0)
         gbx_layer_lacks(seal, GBX_LAYER_SECCOMP, "cannot compile the filter: %s",
                         strerror(-e));
+    worker_filter = seal->worker_filter;
+    template_filter = seal->template_filter;
 }
 
 void gbx_seccomp_template(gbx_seal *seal)

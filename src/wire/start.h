@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * start - what host and worker program agree on before the first message: where the
- * control socket is, and the program's arguments.
+ * control socket is, and the program's arguments; and how a zygote is asked for a template.
  */
 #ifndef GBX_WIRE_START_H
 #define GBX_WIRE_START_H
+
+#include <stdint.h>
 
 #define GBX_CONTROL_FD 3
 
@@ -18,5 +20,28 @@ enum {
                        alone must be had; "": stay */
     GBX_START_ARGS
 };
+
+/* Of a zygote: "--zygote", version, the most huge pages for the engine's code. */
+enum {
+    GBX_ZYGOTE_SERVE = 1,
+    GBX_ZYGOTE_VERSION,
+    GBX_ZYGOTE_HUGE_PAGES,
+    GBX_ZYGOTE_ARGS
+};
+
+/* One datagram to the zygote, with the descriptors of the template's control socket, its
+ * error output and, if there is one, the directory of its control group. */
+typedef struct gbx_zygote_request {
+    uint32_t layers_off; /* as GBX_START_LAYERS_OFF */
+    char uids[32];       /* as GBX_START_UIDS */
+} gbx_zygote_request;
+
+/* The answer, with the pidfd of the process if error is 0. A zygote that is ready says so
+ * by an answer without one, before any request. */
+typedef struct gbx_zygote_answer {
+    int32_t error; /* an errno */
+    int32_t pid;
+    int32_t cgroup_errno; /* why it is not in the group, if it is not */
+} gbx_zygote_answer;
 
 #endif

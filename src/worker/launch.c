@@ -64,26 +64,6 @@ static void read_uids(const char *text, gbx_identity *identity)
     }
 }
 
-static void read_arguments(char **argv, int argc, gbx_launch *l)
-{
-    if (argc <= GBX_START_VERSION ||
-        number_of(argv[GBX_START_VERSION]) != GBX_WIRE_VERSION ||
-        argc != GBX_START_ARGS) {
-        (void)fprintf(stderr,
-                      "glovebox-worker: this is version " GBX_VERSION
-                      " (protocol %u), the library speaks protocol %s: install both of "
-                      "one version\n",
-                      GBX_WIRE_VERSION,
-                      argc > GBX_START_VERSION ? argv[GBX_START_VERSION] : "?");
-        _exit(3);
-    }
-    l->layers_off = number_of(argv[GBX_START_LAYERS_OFF]);
-    if (strcmp(argv[GBX_START_IS_GROUPED], "1") == 0)
-        l->made |= GBX_LAYER_BIT(GBX_LAYER_CGROUP);
-    read_uids(argv[GBX_START_UIDS], &l->identity);
-    l->identity.hosts_uid = geteuid();
-}
-
 /* ---- the user namespace ---------------------------------------------------- */
 
 /* Keeps the namespace until its socket is closed. It has nothing that is worth tracing it
@@ -226,11 +206,35 @@ static void take_identity(const gbx_identity *identity)
 
 /* ---- public to other modules -------------------------------------------- */
 
+void gbx_launch_check_version(char **argv, int argc, int index, int count)
+{
+    if (argc == count && number_of(argv[index]) == GBX_WIRE_VERSION)
+        return;
+    (void)fprintf(stderr,
+                  "glovebox-worker: this is version " GBX_VERSION
+                  " (protocol %u), the library speaks protocol %s: install both of "
+                  "one version\n",
+                  GBX_WIRE_VERSION, argc > index ? argv[index] : "?");
+    _exit(3);
+}
+
 void gbx_launch_template(char **argv, int argc, gbx_launch *ret)
 {
-    *ret = (gbx_launch){0};
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    read_arguments(argv, argc, ret);
+    gbx_launch_check_version(argv, argc, GBX_START_VERSION, GBX_START_ARGS);
+    gbx_launch_fork(number_of(argv[GBX_START_LAYERS_OFF]),
+                    strcmp(argv[GBX_START_IS_GROUPED], "1") == 0, argv[GBX_START_UIDS],
+                    ret);
+}
+
+void gbx_launch_fork(uint32_t layers_off, bool is_grouped, const char *uids,
+                     gbx_launch *ret)
+{
+    *ret = (gbx_launch){.layers_off = layers_off,
+                        .made = is_grouped ? GBX_LAYER_BIT(GBX_LAYER_CGROUP) : 0,
+                        .identity.hosts_uid = geteuid()};
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    read_uids(uids, &ret->identity);
     make_namespaces(ret);
     if (ret->made & GBX_LAYER_BIT(GBX_LAYER_PID_NS))
         fork_template();

@@ -29,4 +29,11 @@ typedef struct gbx_launch {
  * the error output and ends the process. */
 void gbx_launch_template(char **argv, int argc, gbx_launch *ret);
 
+/* The same in a fork of the zygote, which has no arguments. */
+void gbx_launch_fork(uint32_t layers_off, bool is_grouped, const char *uids,
+                     gbx_launch *ret);
+
+/* Ends the process if the library is of another version. */
+void gbx_launch_check_version(char **argv, int argc, int index, int count);
+
 #endif

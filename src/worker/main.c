@@ -6,6 +6,7 @@
 #include "worker/launch.h"
 #include "worker/stack.h"
 #include "worker/template.h"
+#include "worker/zygote.h"
 
 #include <glovebox/version.h>
 
@@ -20,7 +21,11 @@ int main(int argc, char **argv)
 
         gbx_stack_clear();
         gbx_launch_template(argv, argc, &launch);
-        _exit(gbx_template_serve(&launch)); /* worker/image.h says why */
+        _exit(gbx_template_serve(&launch, NULL)); /* worker/image.h says why */
+    }
+    if (argc >= 2 && strcmp(argv[1], "--zygote") == 0) {
+        gbx_stack_clear();
+        _exit(gbx_zygote_serve(argv, argc));
     }
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         (void)printf("glovebox-worker " GBX_VERSION "\n");

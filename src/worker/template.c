@@ -173,6 +173,11 @@ static bool fork_child(template *t, uint64_t worker_id, gbx_session_proof proof,
     return sent;
 }
 
+static bool rehearse(void *realm)
+{
+    return gbx_realm_rehearse(realm);
+}
+
 /* An eighth of what a call may have. Of the rest, blocks are mapped one by one: those can
  * grow where they are, and nothing that is left of one is too small for the next. */
 static void make_room(template *t)
@@ -181,11 +186,6 @@ static void make_room(template *t)
 
     if (room >= ROOM_MIN)
         t->seal.room_bytes = gbx_heap_reserve(room < ROOM_MAX ? room : ROOM_MAX);
-}
-
-static bool rehearse(void *realm)
-{
-    return gbx_realm_rehearse(realm);
 }
 
 static bool rehearse_more(void *realm)
@@ -326,22 +326,15 @@ static bool read_config(template *t)
            (t->config.layers_off == 0 || t->config.attack_mode);
 }
 
-/* SIGCHLD comes through a descriptor. Requests to end, which a terminal or a service manager
- * sends to every process of the host, stay blocked here and in workers: the host decides
- * what becomes of a call, and ends it by SIGKILL. Signals that stop stay as they are: host
- * and workers then stop, and go on, together. */
+/* SIGCHLD comes through a descriptor. */
 static bool set_signals(template *t)
 {
-    static const int requests[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     sigset_t set;
-    sigset_t blocked;
 
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGCHLD);
-    blocked = set;
-    for (size_t i = 0; i < GBX_COUNTOF(requests); i++)
-        (void)sigaddset(&blocked, requests[i]);
-    if (sigprocmask(SIG_SETMASK, &blocked, NULL) < 0)
+    gbx_zygote_block_requests();
+    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
         return false;
     (void)signal(SIGCHLD, SIG_DFL);
     (void)signal(SIGPIPE, SIG_DFL);
@@ -349,36 +342,48 @@ static bool set_signals(template *t)
     return t->signals >= 0;
 }
 
-/* The engine handles faults of its own compiled code, which it does not need as we run
- * it. In a worker a handler could not return: a fault must end the process, at once
- * and as what it is. */
-static void forget_handlers(void)
+/* The realm that all engines have. */
+static bool begin(template *t, const gbx_prepared *prepared, const char **ret_reason)
 {
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP,
-                                 SIGABRT, SIGFPE, SIGUSR1};
-
-    for (size_t i = 0; i < GBX_COUNTOF(faults); i++)
-        (void)signal(faults[i], SIG_DFL);
+    if (prepared != NULL) {
+        t->realm = prepared->realm;
+        memcpy(t->time_zones, prepared->time_zones, sizeof t->time_zones);
+        return true;
+    }
+    t->realm = gbx_zygote_begin(t->time_zones, ret_reason);
+    return t->realm != NULL;
 }
 
-/* Little to copy, little to fault in, little to take apart: for this process is about
- * to be forked many times. */
-static void make_light(template *t)
+/* All that a template runs before it is forked. */
+static void warm(template *t)
 {
+    gbx_realm_warm(t->realm, t->config.warm);
+    gbx_realm_warm_own(t->realm, t->config.warm);
+    gbx_realm_settle(t->realm, t->config.warm);
+    make_room(t);
+    gbx_zygote_forget_handlers();
     gbx_image_drop_libraries();
     if (t->config.warm == 0)
         return;
-    gbx_image_join();
-    gbx_heap_close_holes();
-    (void)gbx_heap_begin();   /* while there is a /proc */
-    (void)rehearse(t->realm); /* the engine has to find its new places once */
-    (void)gbx_text_enlarge(t->config.huge_pages, rehearse, t->realm);
-    gbx_freeze(rehearse, t->realm);
+    gbx_zygote_make_light(t->realm, t->config.huge_pages);
     gbx_pages_learn(&t->pages, rehearse, t->realm);
     gbx_pages_pin(&t->pages);
 }
 
-static gbx_realm *make_realm(template *t, const char **ret_reason)
+/* In a fork of the zygote, which has run the rest. */
+static void warm_more(template *t)
+{
+    gbx_realm_warm_own(t->realm, t->config.warm);
+    gbx_realm_settle_again(t->realm);
+    make_room(t);
+    gbx_image_drop_libraries(); /* not before: a capability may have loaded one */
+    if (t->config.warm == 0)
+        return;
+    gbx_pages_learn(&t->pages, rehearse, t->realm);
+    gbx_pages_pin(&t->pages);
+}
+
+static bool complete(template *t, const char **ret_reason)
 {
     gbx_realm_setup setup = {.globals = t->config.globals,
                              .capabilities = t->config.capabilities,
@@ -387,41 +392,39 @@ static gbx_realm *make_realm(template *t, const char **ret_reason)
                              .preload_count = t->preloads.count,
                              .on_preload = gbx_preloads_begin,
                              .user = &t->preloads};
-    gbx_realm *realm;
+    bool is_made;
 
     gbx_preloads_watch(&t->preloads, t->control);
-    realm = gbx_realm_new(&setup, ret_reason);
+    is_made = gbx_realm_complete(t->realm, &setup, ret_reason);
     gbx_preloads_unwatch();
-    return realm;
+    return is_made;
 }
 
 /* ---- public to other modules -------------------------------------------- */
 
-int gbx_template_serve(const gbx_launch *launch)
+int gbx_template_serve(const gbx_launch *launch, const gbx_prepared *prepared)
 {
     static template t; /* large, and lives as long as the process */
     gbx_msg_hello hello = {0};
     const char *reason = "";
+    bool is_made;
 
     t.control = GBX_CONTROL_FD;
     (void)!nice(STEP_BELOW_HOST);
-    gbx_heap_keep_together();
     if (!set_signals(&t) || !read_config(&t) ||
         !gbx_preloads_read(&t.preloads, t.control, t.config.preloads))
         return 3;
     gbx_seal_init(&t.seal, t.config.layers_off, launch->made, &launch->identity,
                   t.config.memory_bytes, t.config.cpu_s);
-    gbx_realm_forbid_threads();
-    gbx_zones_use(t.time_zones);
-    t.realm = make_realm(&t, &reason);
+    is_made = begin(&t, prepared, &reason) && complete(&t, &reason);
     gbx_preloads_report(&t.preloads, &hello);
     gbx_preloads_cleanup(&t.preloads);
-    if (t.realm != NULL) {
+    if (is_made) {
         reason = "";
-        gbx_realm_warm(t.realm, t.config.warm);
-        make_room(&t);
-        forget_handlers();
-        make_light(&t);
+        if (prepared != NULL)
+            warm_more(&t);
+        else
+            warm(&t);
         look_at_self(&hello);
         if (!gbx_identity_guard_speculation(
                 &t.seal, (t.config.flags & GBX_CONFIG_GUARD_SPECULATION) != 0))

@@ -7,8 +7,10 @@
 #define GBX_WORKER_TEMPLATE_H
 
 #include "worker/launch.h"
+#include "worker/zygote.h"
 
-/* Serve the control socket until it closes; the exit status of the program. */
-int gbx_template_serve(const gbx_launch *launch);
+/* Serve the control socket until it closes; the exit status of the program. What is
+ * prepared is taken, and completed. */
+int gbx_template_serve(const gbx_launch *launch, const gbx_prepared *prepared);
 
 #endif

@@ -79,6 +79,7 @@ FIELD(gbx_options, total_cpu_percent, 280);
 FIELD(gbx_options, huge_pages, 288);
 FIELD(gbx_options, worker_uid, 292);
 FIELD(gbx_options, speculation, 296);
+FIELD(gbx_options, zygote, 300);
 
 SIZE(gbx_call, 144);
 FIELD(gbx_call, struct_size, 0);

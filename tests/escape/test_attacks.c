@@ -50,6 +50,7 @@ typedef struct matrix {
     gbx_attack_victims victims;
     column none;
     column all;
+    column executed; /* the same, of a template that is not the fork of a zygote */
     column alone[GBX_LAYER_COUNT];
     column missing[GBX_LAYER_COUNT];
 } matrix;
@@ -110,6 +111,8 @@ static int start(void **state)
     gbx_attack_victims_open(&m->victims);
     run(&m->none, ALL_LAYERS);
     run(&m->all, 0);
+    gbx_zygote_end(); /* of which all but the first were forks */
+    run(&m->executed, 0);
     for (size_t layer = 0; layer < GBX_LAYER_COUNT; layer++) {
         run(&m->alone[layer],
             ALL_LAYERS & ~(GBX_LAYER_BIT(layer) | gbx_attack_companion(layer)));
@@ -155,8 +158,11 @@ static void test_seal__stops_every_attack(void **state)
     const matrix *m = *state;
 
     assert_true(m->all.standing != 0);
-    for (size_t i = 0; i < gbx_attack_count(); i++)
+    for (size_t i = 0; i < gbx_attack_count(); i++) {
         demand(&m->all, i, "not stopped by the whole seal");
+        demand(&m->executed, i,
+               "not stopped by the whole seal of an executed template");
+    }
 }
 
 static void test_seal__has_something_to_stop(void **state)
@@ -246,6 +252,7 @@ static void test_layers__required_ones_stand(void **state)
     const matrix *m = *state;
 
     assert_int_equal(m->all.standing & required, required);
+    assert_int_equal(m->executed.standing, m->all.standing);
 }
 
 /* ---- what this machine could have ---------------------------------------------------- */

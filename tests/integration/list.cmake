@@ -10,6 +10,7 @@ target_link_libraries(test_preloads PRIVATE gbx_scaled_timeouts)
 set_property(TEST test_preloads APPEND PROPERTY ENVIRONMENT GLOVEBOX_TIMEOUTS=400)
 gbx_integration_test(engine_life)
 gbx_integration_test(forked)
+gbx_integration_test(zygote)
 gbx_integration_test(start_killed)
 # Every system call is traced: no user waits for so slow a start, but a test does.
 target_link_libraries(test_start_killed PRIVATE gbx_scaled_timeouts)

@@ -152,14 +152,12 @@ static void test_pages_of_every_call__are_pinned_for_forks_to_copy(void **state)
 }
 
 /* 1,100 pages before it was frozen. */
-static void test_what_calls_leave_alone__is_a_files_which_forks_do_not_copy(
-    void **state)
+static void check_frozen(const gbx_options *options, long own_pages)
 {
-    gbx_engine *engine = engine_start(NULL);
+    gbx_engine *engine = engine_start(options);
     long own;
     long mapped;
 
-    (void)state;
     wait_until_full(engine);
     own = sum_of(proc_template(), is_frozen, "Anonymous:");
     mapped = sum_of(proc_template(), is_frozen, "Rss:");
@@ -168,9 +166,28 @@ static void test_what_calls_leave_alone__is_a_files_which_forks_do_not_copy(
         print_message("skipped: only root may look at a template\n");
         skip();
     }
-    assert_in_range(own, 4, 200 * 4);
+    assert_in_range(own, 4, own_pages * 4);
     /* Of the file itself hardly anything: that would be copied, too. */
     assert_in_range(mapped - own, 0, 150 * 4);
+}
+
+static void test_what_calls_leave_alone__is_a_files_which_forks_do_not_copy(
+    void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+
+    (void)state;
+    options.zygote = GBX_ZYGOTE_OFF;
+    check_frozen(&options, 200);
+}
+
+/* What completes the realm was not yet written when the zygote was frozen. */
+static void test_what_a_fork_of_a_zygote_writes__is_little(void **state)
+{
+    (void)state;
+    gbx_engine_free(engine_start(NULL));
+    check_frozen(NULL, 400);
+    gbx_zygote_end();
 }
 
 /* KiB that a worker which has had no call has of its own; -1 if we may not look. */
@@ -178,6 +195,8 @@ static long own_kib(gbx_engine *engine)
 {
     pid_t workers[8];
 
+    for (int i = 0; i < 3; i++) /* more than one: what they share is not their own */
+        check_alive(engine);
     wait_until_full(engine);
     assert_true(proc_workers(proc_template(), workers, 8) > 0);
     return kib_of(workers[0], "smaps_rollup", "Private_Dirty:");
@@ -218,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_huge_pages__are_as_many_as_the_engine_may_have),
         cmocka_unit_test(test_pages_of_every_call__are_pinned_for_forks_to_copy),
+        cmocka_unit_test(test_what_a_fork_of_a_zygote_writes__is_little),
         cmocka_unit_test(
             test_what_calls_leave_alone__is_a_files_which_forks_do_not_copy),
         cmocka_unit_test(

@@ -19,6 +19,7 @@ typedef struct process {
     pid_t pid;
     pid_t parent;
     char state;
+    bool is_zygote; /* of no engine */
 } process;
 
 static bool read_text(const char *path, char *text, size_t size)
@@ -46,7 +47,8 @@ static bool read_stat(pid_t pid, process *ret)
     at = strrchr(text, ')'); /* the name may contain anything */
     if (at == NULL || strlen(at) < 5)
         return false;
-    *ret = (process){pid, (pid_t)strtol(at + 4, NULL, 10), at[2]};
+    *ret = (process){pid, (pid_t)strtol(at + 4, NULL, 10), at[2],
+                     strstr(text, "(glovebox-zygote)") != NULL};
     return true;
 }
 
@@ -108,7 +110,7 @@ void proc_look(pid_t root, proc_tree *ret)
 
     memset(ret, 0, sizeof *ret);
     for (size_t i = 0; i < count; i++) {
-        if (!is_below(all, count, &all[i], root))
+        if (!is_below(all, count, &all[i], root) || all[i].is_zygote)
             continue;
         if (all[i].state == 'Z')
             ret->zombies++;

@@ -421,6 +421,8 @@ int realm_measure(const realm_call *call, unsigned count)
     printf("new %.2f ms", on_now(NULL) - t);
     t = on_now(NULL);
     gbx_realm_warm(realm, 1);
+    gbx_realm_warm_own(realm, 1);
+    gbx_realm_settle(realm, 1);
     printf(", warm %.2f ms\n", on_now(NULL) - t);
     for (unsigned i = 0; i < count; i++) {
         double begin = on_now(NULL), pair[2];

@@ -411,6 +411,8 @@ static int make_realm(void **state)
     if (!gbx_realm_load(realm, span("rows", 4), span("[1,2,3]", 7), why, sizeof why))
         return -1;
     gbx_realm_warm(realm, 1);
+    gbx_realm_warm_own(realm, 1);
+    gbx_realm_settle(realm, 1);
     return 0;
 }
 

@@ -24,7 +24,7 @@ export default function (host) {
   /* The bundle is minified. */
   for (const name in made) defineProperty(made[name], 'name', { value: name, configurable: true });
   const { isGlobal, load } = natives.lazy;
-  for (let i = 0; i < HELPERS.length && !isGlobal; i++) {
+  for (let i = 0; i < HELPERS.length && !isGlobal(); i++) {
     const { own, ...helpers } = load(HELPERS[i]);
     for (const name in helpers) made[name] = helpers[name];
   }

@@ -7,13 +7,14 @@
  * What code has done to the built-ins before, it has done to what it gets here: the scripts
  * have functions of C that only compute.
  *
- * Evaluates to a function of (natives, evaluate, must they be made global?); its value has
- * load(name of a script), which returns what that makes, and what the C side calls.
+ * Evaluates to a function of (natives, evaluate); its value has load(name of a script),
+ * which returns what that makes, and what the C side calls.
  */
-(function (natives, evaluate, isGlobal) {
+(function (natives, evaluate) {
   'use strict';
   const { defineProperty, deleteProperty, getOwnPropertyDescriptor } = Reflect;
   const global = globalThis;
+  let isGlobal = false;
 
   const SCRIPTS = {
     __proto__: null,
@@ -123,6 +124,10 @@
     deleteProperty(global, 'none');
   }
 
-  restore(undefined);
-  return { load, restore, withdraw, giveWay, warm, isGlobal };
+  function makeGlobal() {
+    isGlobal = true;
+    restore(undefined);
+  }
+
+  return { load, restore, withdraw, giveWay, warm, makeGlobal, isGlobal: () => isGlobal };
 })

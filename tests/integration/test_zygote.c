@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* Engines whose templates are forks of one warm process. */
+#include "calls.h"
+#include "proc.h"
+#include "until.h"
+
+#include <glovebox/preload.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* The child of pid that is a zygote; 0: there is none. */
+static pid_t zygote_of(pid_t pid)
+{
+    pid_t found = 0;
+    DIR *dir = opendir("/proc");
+
+    assert_non_null(dir);
+    for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
+        pid_t at = (pid_t)strtol(e->d_name, NULL, 10);
+        char path[64];
+        char name[32] = "";
+        FILE *f;
+
+        if (at <= 0 || proc_parent(at) != pid)
+            continue;
+        (void)snprintf(path, sizeof path, "/proc/%d/comm", (int)at);
+        f = fopen(path, "re");
+        if (f != NULL && fgets(name, sizeof name, f) != NULL &&
+            strcmp(name, "glovebox-zygote\n") == 0 && proc_state(at) != 'Z')
+            found = at;
+        if (f != NULL)
+            (void)fclose(f);
+    }
+    (void)closedir(dir);
+    return found;
+}
+
+/* From now on there is one, and engines come from it. */
+static pid_t start_zygote(void)
+{
+    for (int i = 0; i < 2; i++)
+        gbx_engine_free(engine_start(NULL));
+    assert_int_not_equal(zygote_of(getpid()), 0);
+    return zygote_of(getpid());
+}
+
+static int start(void **state)
+{
+    *state = malloc(sizeof(footprint));
+    *(footprint *)*state = footprint_take();
+    return 0;
+}
+
+static int finish(void **state)
+{
+    footprint_check(*state);
+    free(*state);
+    return 0;
+}
+
+static void test_zygote__is_started_for_the_second_engine(void **state)
+{
+    gbx_engine *engine;
+
+    (void)state;
+    gbx_engine_free(engine_start(NULL));
+    assert_int_equal(zygote_of(getpid()), 0);
+    engine = engine_start(NULL);
+    assert_int_not_equal(zygote_of(getpid()), 0);
+    assert_int_equal(proc_parent(proc_template()), getpid());
+    check_alive(engine);
+    gbx_engine_free(engine);
+}
+
+static void test_zygote__is_not_started_for_who_wants_none(void **state)
+{
+    gbx_options off = GBX_OPTIONS_INIT, exec = GBX_OPTIONS_INIT, one = GBX_OPTIONS_INIT;
+    const gbx_options *all[] = {&off, &exec, &one};
+
+    (void)state;
+    off.zygote = GBX_ZYGOTE_OFF;
+    exec.fresh = GBX_FRESH_EXEC;
+    one.pool_size = 1;
+    for (size_t i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            gbx_engine *engine = engine_start(all[i]);
+
+            check_alive(engine);
+            assert_int_equal(zygote_of(getpid()), 0);
+            gbx_engine_free(engine);
+        }
+}
+
+/* ---- what engines share, and what not ---------------------------------------------- */
+
+static const char source[] = "globalThis.loaded = 'a'; Array.prototype.mine = () => 1";
+static const gbx_preload preloads[] = {
+    {.name = "a.js", .source = source, .source_len = sizeof source - 1}};
+
+/* All at once; each looks for what the others have. */
+static const char look[] =
+    "() => [typeof loaded, typeof [].mine, typeof ask, typeof datasets, typeof eval,"
+    " typeof URL, typeof setInterval, typeof setTimeout, Object.isSealed(Array.prototype),"
+    " Object.isFrozen(Object.getPrototypeOf(() => 1))].join()";
+
+#define PLAIN ",function,function,function,function,true,true\""
+
+static void test_engines__of_one_zygote_have_each_their_own(void **state)
+{
+    gbx_options minimal = GBX_OPTIONS_INIT, preloaded = GBX_OPTIONS_INIT;
+    gbx_engine *engines[5];
+    pid_t zygote;
+
+    (void)state;
+    zygote = start_zygote();
+    minimal.globals = GBX_GLOBALS_MINIMAL;
+    preloaded.preloads = preloads;
+    preloaded.preload_count = 1;
+    engines[0] = engine_start(NULL);
+    engines[1] = engine_start(&minimal);
+    engines[2] = engine_start(&preloaded);
+    engines[3] = engine_start(NULL);
+    assert_int_equal(gbx_engine_load(engines[3], "orders", "[1,2,3]", 7, GBX_DATA_JSON,
+                                     NULL),
+                     GBX_OK);
+    engines[4] = engine_start(NULL);
+    assert_int_equal(zygote_of(getpid()), zygote);
+
+    for (int i = 0; i < 3; i++) {
+        check_value(engines[0], look, NULL,
+                    "\"undefined,undefined,undefined,undefined" PLAIN);
+        check_value(engines[1], look, NULL,
+                    "\"undefined,undefined,undefined,undefined,undefined,undefined,"
+                    "undefined,function,true,true\"");
+        check_value(engines[2], look, NULL,
+                    "\"string,function,undefined,undefined" PLAIN);
+        check_value(engines[3], look, NULL,
+                    "\"undefined,undefined,undefined,object" PLAIN);
+        check_value(engines[4], look, NULL,
+                    "\"undefined,undefined,undefined,undefined" PLAIN);
+    }
+    for (int i = 0; i < 5; i++)
+        gbx_engine_free(engines[i]);
+}
+
+/* Of what the host has open, an exec would keep this. */
+static void test_zygote__has_no_descriptor_of_the_host(void **state)
+{
+    int kept = open("/etc/passwd", O_RDONLY);
+    char folder[32];
+    DIR *dir;
+
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "/proc/%d/fd", (int)start_zygote());
+    dir = opendir(folder);
+    assert_non_null(dir);
+    for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
+        char to[64] = "";
+
+        (void)!readlinkat(dirfd(dir), e->d_name, to, sizeof to - 1);
+        assert_string_not_equal(to, "/etc/passwd");
+    }
+    (void)closedir(dir);
+    (void)close(kept);
+}
+
+/* ---- its ends ------------------------------------------------------------------------ */
+
+static void check_goes_on(int sig)
+{
+    gbx_engine *before;
+    gbx_engine *after;
+    pid_t zygote = start_zygote();
+
+    before = engine_start(NULL);
+    assert_int_equal(kill(zygote, sig), 0);
+    check_alive(before);
+    after = engine_start(NULL); /* executed, or of the next zygote */
+    check_alive(after);
+    check_alive(before);
+    gbx_engine_free(after);
+    gbx_engine_free(before);
+}
+
+static void test_zygote__that_dies_is_missed_by_nobody(void **state)
+{
+    (void)state;
+    check_goes_on(SIGKILL);
+}
+
+static void test_zygote__that_hangs_is_ended(void **state)
+{
+    pid_t zygote = start_zygote();
+    gbx_engine *engine;
+
+    (void)state;
+    assert_int_equal(kill(zygote, SIGSTOP), 0);
+    engine = engine_start(NULL);
+    check_alive(engine);
+    assert_false(proc_exists(zygote));
+    gbx_engine_free(engine);
+}
+
+typedef struct killer {
+    atomic_bool is_over;
+    int sig;
+    size_t killed;
+} killer;
+
+/* Whatever step it is at. */
+static void kill_when_it_comes(void *user, size_t thread)
+{
+    killer *k = user;
+
+    if (thread == 0) {
+        for (int i = 0; i < 12; i++) {
+            gbx_engine *engine = engine_start(NULL);
+
+            check_alive(engine);
+            gbx_engine_free(engine);
+        }
+        k->is_over = true;
+        return;
+    }
+    for (unsigned i = 0; !k->is_over; i++) {
+        const struct timespec pause = {0, (long)(i * 7919 % 60) * 1000000};
+        pid_t zygote = zygote_of(getpid());
+
+        (void)nanosleep(&pause, NULL);
+        if (zygote != 0 && zygote == zygote_of(getpid()) && kill(zygote, k->sig) == 0)
+            k->killed++;
+    }
+}
+
+static void test_zygote__killed_at_any_step_costs_no_call(void **state)
+{
+    killer k = {.sig = SIGKILL};
+
+    (void)state;
+    threads_run(2, kill_when_it_comes, &k);
+    assert_true(k.killed > 0);
+}
+
+/* The host's pid to the parent, then sleep for ever. */
+static _Noreturn void be_host(int out)
+{
+    pid_t pids[3];
+
+    pids[0] = start_zygote();
+    (void)engine_start(NULL);
+    pids[1] = proc_template();
+    pids[2] = 0;
+    (void)!write(out, pids, sizeof pids);
+    for (;;)
+        (void)pause();
+}
+
+static pid_t left[2];
+
+static bool have_gone(void *user)
+{
+    (void)user;
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        continue;
+    return !proc_exists(left[0]) && !proc_exists(left[1]);
+}
+
+/* The zygote stopped: it must not need to notice. */
+static void test_host__killed_takes_zygote_and_templates_with_it(void **state)
+{
+    pid_t pids[3];
+    int ends[2];
+    pid_t host;
+
+    (void)state;
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    assert_int_equal(pipe(ends), 0);
+    host = fork();
+    if (host == 0)
+        be_host(ends[1]);
+    assert_int_equal(read(ends[0], pids, sizeof pids), sizeof pids);
+    left[0] = pids[0];
+    left[1] = pids[1];
+    assert_true(left[0] > 0 && left[1] > 0);
+    assert_int_equal(kill(left[0], SIGSTOP), 0);
+    assert_int_equal(kill(host, SIGKILL), 0);
+    assert_true(until(have_gone, NULL, 60000));
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
+}
+
+static void test_host__that_forked_has_a_zygote_of_its_own(void **state)
+{
+    pid_t zygote = start_zygote();
+    gbx_engine *engine;
+    int status;
+    pid_t pid;
+
+    (void)state;
+    pid = fork();
+    if (pid == 0) {
+        pid_t own = start_zygote();
+
+        engine = engine_start(NULL);
+        check_alive(engine);
+        gbx_engine_free(engine);
+        _exit(own != zygote && zygote_of(getppid()) == zygote ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    engine = engine_start(NULL);
+    check_alive(engine);
+    assert_int_equal(zygote_of(getpid()), zygote);
+    gbx_engine_free(engine);
+}
+
+/* ---- many ------------------------------------------------------------------------------ */
+
+static void use_many(void *user, size_t thread)
+{
+    size_t count = *(const size_t *)user;
+
+    for (size_t i = 0; i < count; i++) {
+        gbx_options options = GBX_OPTIONS_INIT;
+        char code[64];
+        char value[32];
+        gbx_engine *engine;
+
+        options.globals = i % 3 == 0 ? GBX_GLOBALS_MINIMAL : GBX_GLOBALS_STANDARD;
+        options.pool_size = 2;
+        engine = engine_start(&options);
+        (void)snprintf(code, sizeof code, "() => %zu * 1000 + %zu", thread, i);
+        (void)snprintf(value, sizeof value, "%zu", thread * 1000 + i);
+        check_value(engine, code, NULL, value);
+        gbx_engine_free(engine);
+    }
+}
+
+/* GLOVEBOX_ENGINES: how many, for a soak. */
+static void test_engines__made_from_eight_threads_leave_nothing(void **state)
+{
+    const char *asked = getenv("GLOVEBOX_ENGINES");
+    size_t each = (asked != NULL ? strtoul(asked, NULL, 10) : 160) / 8;
+
+    (void)state;
+    threads_run(8, use_many, &each);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
+        TEST(test_zygote__is_started_for_the_second_engine),
+        TEST(test_zygote__is_not_started_for_who_wants_none),
+        TEST(test_engines__of_one_zygote_have_each_their_own),
+        TEST(test_zygote__has_no_descriptor_of_the_host),
+        TEST(test_zygote__that_dies_is_missed_by_nobody),
+        TEST(test_zygote__that_hangs_is_ended),
+        TEST(test_zygote__killed_at_any_step_costs_no_call),
+        TEST(test_host__killed_takes_zygote_and_templates_with_it),
+        TEST(test_host__that_forked_has_a_zygote_of_its_own),
+        TEST(test_engines__made_from_eight_threads_leave_nothing),
+#undef TEST
+    };
+
+    return cmocka_run_group_tests_name("zygote", tests, NULL, NULL);
+}

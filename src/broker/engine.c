@@ -2,6 +2,7 @@
 /* engine - the handle: made, given datasets, described, ended. */
 #include "broker/engine.h"
 
+#include "base/clock.h"
 #include "broker/loader.h"
 #include "fetch/libcurl.h"
 #include "policy/policy.h"
@@ -130,6 +131,8 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
     engine->wake_fd = -1;
     gbx_cgroup_init(&engine->group);
     engine->load_seq = 1;
+    engine->kept = 1;
+    engine->demand_ns = gbx_clock_now_ns();
     status = gbx_settings_init(&engine->settings, options, reterr);
     if (status == GBX_OK)
         status = init_locks(engine, reterr);

@@ -170,6 +170,8 @@ struct gbx_engine {
     gbx_worker *workers;
     uint32_t alive;    /* entries of workers */
     uint32_t coming;   /* FORKING or STARTING, with the current datasets */
+    uint32_t kept;     /* ready workers that demand is worth; at most pool_size */
+    int64_t demand_ns; /* the last call came, or the engine was made */
     gbx_worker *ready; /* newest first: what it has just run is still in the caches */
     uint32_t ready_count;
     gbx_hostcalls hostcalls;
@@ -224,7 +226,10 @@ gbx_worker *gbx_pool_take(gbx_engine *engine, gbx_run *run);
 /* The run is over: kill the worker, forget it when its end is reported. */
 void gbx_pool_release(gbx_engine *engine, gbx_worker *worker);
 
-/* End the workers that a row of calls has left over. */
+/* A call comes: more of them are worth more ready workers. */
+void gbx_pool_note_call(gbx_engine *engine, int64_t now_ns);
+
+/* None has come for a while: fewer are; those that are left over are ended. */
 void gbx_pool_trim(gbx_engine *engine);
 
 /* Ask for as many forks as the pool and the queue want. */

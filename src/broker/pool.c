@@ -20,6 +20,11 @@
 #define WASTED_MAX  8
 #define ABSTAINS_NS (INT64_C(90) * GBX_NS_PER_MS)
 
+/* Without a call for so long an engine keeps one worker, and then none: the first call
+ * afterwards waits for a fork. */
+#define KEEPS_ONE_NS  (INT64_C(2000) * GBX_NS_PER_MS)
+#define KEEPS_NONE_NS (INT64_C(60000) * GBX_NS_PER_MS)
+
 /* The pool does not wait for the end of a call that takes longer. */
 #define LONG_NS (INT64_C(50) * GBX_NS_PER_MS)
 
@@ -140,7 +145,7 @@ static size_t size_for_now(const gbx_engine *engine)
 {
     size_t size = engine->settings.options.pool_size;
 
-    return engine->place > size && is_in_use(engine) ? 2 * size : size;
+    return engine->place > size && is_in_use(engine) ? 2 * size : engine->kept;
 }
 
 /* How many more workers the pool and the queue want and the limits allow. */
@@ -309,8 +314,22 @@ void gbx_pool_discard(gbx_engine *engine, gbx_worker *w)
     spend(engine, w);
 }
 
+void gbx_pool_note_call(gbx_engine *engine, int64_t now_ns)
+{
+    size_t size = engine->settings.options.pool_size;
+
+    engine->demand_ns = now_ns;
+    engine->kept = (uint32_t)least(size, engine->kept > 0 ? 2 * engine->kept : 1);
+}
+
 void gbx_pool_trim(gbx_engine *engine)
 {
+    int64_t idle_ns = gbx_clock_now_ns() - engine->demand_ns;
+
+    if (engine->kept > 1 && idle_ns > KEEPS_ONE_NS)
+        engine->kept = 1;
+    if (engine->kept > 0 && idle_ns > KEEPS_NONE_NS)
+        engine->kept = 0;
     while (engine->ready_count > size_for_now(engine))
         spend(engine, engine->ready);
 }

@@ -67,11 +67,10 @@ void gbx_queue_unlink(gbx_engine *engine, gbx_run *run)
 
 void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
 {
-    uint32_t pool_size = engine->settings.options.pool_size;
-
     run->queued_ns = gbx_clock_now_ns();
     note_load(engine, run->queued_ns - engine->called_ns);
     engine->called_ns = run->queued_ns;
+    gbx_pool_note_call(engine, run->queued_ns);
     note_place(engine);
     run->deadline_ns = run->queued_ns + (int64_t)run->limits.timeout_ms * GBX_NS_PER_MS;
     if (atomic_load(&run->is_aborted))
@@ -97,7 +96,7 @@ void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
     if (run->is_waiting)
         gbx_pool_fill(engine);
     else
-        run->leaves_few = engine->ready_count + engine->coming < (pool_size + 1) / 2;
+        run->leaves_few = engine->ready_count + engine->coming < (engine->kept + 1) / 2;
 }
 
 void gbx_queue_lacks(gbx_engine *engine, const char *what, int error)

@@ -50,7 +50,7 @@ static void put_pool(gbx_buf *to, const gbx_engine *engine)
         to,
         "\"pool\":{\"size\":%u,\"ready\":%u,\"workers\":%u,\"maxWorkers\":%u,"
         "\"running\":%zu,\"waiting\":%zu,\"callsEnded\":%llu,\"templatesStarted\":%llu},",
-        o->pool_size, engine->ready_count, engine->alive, o->max_workers,
+        engine->kept, engine->ready_count, engine->alive, o->max_workers,
         engine->running.count, engine->waiting.count,
         (unsigned long long)engine->calls_ended,
         (unsigned long long)engine->templates_started);

@@ -335,7 +335,7 @@ static void test_template__killed_again_and_again_under_load(void **state)
 
 static void test_template__stopped_leaves_ready_workers_of_use(void **state)
 {
-    gbx_engine *engine = engine_of(4);
+    gbx_engine *engine = engine_of(4); /* one of them while nobody calls */
     gbx_call call = call_of("() => 1");
     gbx_limits limits = timeout_of(300);
     pid_t pid;
@@ -345,8 +345,7 @@ static void test_template__stopped_leaves_ready_workers_of_use(void **state)
     pid = proc_template();
     call.limits = &limits;
     kill_template(SIGSTOP);
-    for (int i = 0; i < 4; i++)
-        check_code(engine, &call, GBX_CODE_VALUE);
+    check_code(engine, &call, GBX_CODE_VALUE);
     check_code(engine, &call, GBX_CODE_UNAVAILABLE);
     assert_int_equal(kill(pid, SIGCONT), 0);
 

@@ -2,6 +2,8 @@
 /* puppet - see puppet.h. */
 #include "puppet.h"
 
+#include "base/clock.h"
+
 #include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -63,6 +65,8 @@ void puppet_init(puppet *p, const gbx_options *options)
     e->magic = GBX_ENGINE_MAGIC;
     e->owner = getpid();
     e->load_seq = 1;
+    e->kept = e->settings.options.pool_size;
+    e->demand_ns = gbx_clock_now_ns();
     e->base = event_base_new();
     e->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     assert(e->base != NULL && e->wake_fd >= 0);

@@ -265,6 +265,46 @@ static void test_row__finds_twice_as_many_and_leaves_none_over(void **state)
     end(&s);
 }
 
+static void test_demand__has_as_many_kept_as_calls_in_a_row_need(void **state)
+{
+    static const uint32_t kept[] = {2, 4, 5, 5};
+    stage s;
+    (void)state;
+    begin(&s, 5, 8, 8);
+    s.p.engine.kept = 1;
+
+    for (size_t i = 0; i < GBX_COUNTOF(kept); i++) {
+        enter(&s, i);
+        assert_int_equal(s.p.engine.kept, kept[i]);
+    }
+    end(&s);
+}
+
+static void test_demand__that_ends_leaves_one_and_then_none(void **state)
+{
+    static const int64_t seconds = 1000000000;
+    stage s;
+    (void)state;
+    begin(&s, 3, 8, 8);
+    for (uint64_t id = 1; id <= 3; id++)
+        make_ready(&s, id);
+
+    gbx_pool_trim(&s.p.engine);
+    assert_int_equal(s.p.engine.ready_count, 3);
+    s.p.engine.demand_ns -= 3 * seconds;
+    gbx_pool_trim(&s.p.engine);
+    assert_int_equal(s.p.engine.ready_count, 1);
+    s.p.engine.demand_ns -= 60 * seconds;
+    gbx_pool_trim(&s.p.engine);
+    assert_int_equal(s.p.engine.ready_count, 0);
+    gbx_pool_fill(&s.p.engine);
+    assert_int_equal(s.p.engine.coming, 0);
+
+    enter(&s, 0); /* forks on demand, one for itself and one to be kept */
+    assert_int_equal(s.p.engine.coming, 2);
+    end(&s);
+}
+
 static void test_fill__stops_where_the_template_is_used_up(void **state)
 {
     stage s;
@@ -368,6 +408,8 @@ int main(void)
         cmocka_unit_test(test_exited__while_busy_waits_for_the_release),
         cmocka_unit_test(test_fill__stops_at_the_limit_of_workers),
         cmocka_unit_test(test_row__finds_twice_as_many_and_leaves_none_over),
+        cmocka_unit_test(test_demand__has_as_many_kept_as_calls_in_a_row_need),
+        cmocka_unit_test(test_demand__that_ends_leaves_one_and_then_none),
         cmocka_unit_test(test_fill__stops_where_the_template_is_used_up),
         cmocka_unit_test(
             test_fill__asks_nothing_while_loading_closing_or_without_a_template),

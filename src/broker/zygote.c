@@ -367,7 +367,6 @@ static bool fork_from(zygote *z, const gbx_spawn_options *o, gbx_spawned *ret)
     }
     ret->pid = text.pid;
     ret->pidfd = pidfd;
-    ret->cgroup_errno = text.cgroup_errno;
     return true;
 }
 

@@ -41,7 +41,6 @@ typedef struct gbx_zygote_request {
 typedef struct gbx_zygote_answer {
     int32_t error; /* an errno */
     int32_t pid;
-    int32_t cgroup_errno; /* why it is not in the group, if it is not */
 } gbx_zygote_answer;
 
 #endif

@@ -116,7 +116,8 @@ static _Noreturn void be_template(const gbx_prepared *prepared, request *r,
     _exit(gbx_template_serve(&launch, prepared));
 }
 
-/* The raw call: one thread, in none of the C library's locks. */
+/* The raw call: one thread, in none of the C library's locks. In its group at once, or not
+ * at all: an executed program may find another way into it. */
 static void fork_template(int control, const gbx_prepared *prepared, request *r)
 {
     gbx_zygote_answer text = {0};
@@ -125,15 +126,10 @@ static void fork_template(int control, const gbx_prepared *prepared, request *r)
                               .pidfd = (uintptr_t)&pidfd,
                               .cgroup = (unsigned)r->fds[FD_CGROUP]};
     bool is_grouped = r->fds[FD_CGROUP] >= 0;
-    long pid = -1;
+    long pid = is_grouped ? syscall(SYS_clone3, &args, sizeof args)
+                          : syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD,
+                                    NULL, &pidfd, NULL, NULL);
 
-    if (is_grouped)
-        pid = syscall(SYS_clone3, &args, sizeof args);
-    if (pid < 0) {
-        is_grouped = false;
-        pid = syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, NULL, &pidfd,
-                      NULL, NULL);
-    }
     if (pid == 0)
         be_template(prepared, r, is_grouped);
     text.error = pid < 0 ? errno : 0;

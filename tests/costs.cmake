@@ -55,7 +55,7 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     mcp_watch 15
     node_docs 15
     node_engine-abort 15
-    node_engine-hostile 15
+    node_engine-hostile 30
     node_engine-load 30
     test_data_describe 15
     test_datasets 15
@@ -77,6 +77,7 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     test_mcp_servers 10
     test_mcp_upstream_hostile 10
     test_recycling 10
+    test_zygote 10
     test_replay 10
     )
 

@@ -48,9 +48,9 @@ static void put_pool(gbx_buf *to, const gbx_engine *engine)
 
     (void)gbx_buf_printf(
         to,
-        "\"pool\":{\"size\":%u,\"ready\":%u,\"workers\":%u,\"maxWorkers\":%u,"
+        "\"pool\":{\"size\":%u,\"kept\":%u,\"ready\":%u,\"workers\":%u,\"maxWorkers\":%u,"
         "\"running\":%zu,\"waiting\":%zu,\"callsEnded\":%llu,\"templatesStarted\":%llu},",
-        engine->kept, engine->ready_count, engine->alive, o->max_workers,
+        o->pool_size, engine->kept, engine->ready_count, engine->alive, o->max_workers,
         engine->running.count, engine->waiting.count,
         (unsigned long long)engine->calls_ended,
         (unsigned long long)engine->templates_started);

@@ -86,8 +86,9 @@ typedef struct gbx_seal {
  * all have in common is done once. */
 void gbx_seal_prepare(void);
 
-/* Step 1b, before the engine starts but for a fork of such a process: look at what the launch established (ns_made: the
- * bits it made; identity: whom it became) and compile the filters. */
+/* Step 1b, before the engine starts; in a fork of such a process it has. Look at what the
+ * launch established (ns_made: the bits it made; identity: whom it became) and compile the
+ * filters. */
 void gbx_seal_init(gbx_seal *seal, uint32_t layers_off, uint32_t ns_made,
                    const gbx_identity *identity, uint64_t memory_bytes, uint32_t cpu_s);
 

@@ -10,6 +10,7 @@
 #include "realm/threads.h"
 #include "seal/seal.h"
 #include "wire/start.h"
+#include "worker/channel.h"
 #include "worker/freeze.h"
 #include "worker/heap.h"
 #include "worker/image.h"
@@ -74,25 +75,8 @@ static bool receive(int control, request *ret)
 
 static bool answer(int control, const gbx_zygote_answer *text, int pidfd)
 {
-    union {
-        struct cmsghdr align;
-        char space[CMSG_SPACE(sizeof pidfd)];
-    } space = {0};
-    struct iovec iov = {.iov_base = (void *)(uintptr_t)text, .iov_len = sizeof *text};
-    struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
-
-    if (pidfd >= 0) {
-        struct cmsghdr *c;
-
-        msg.msg_control = &space;
-        msg.msg_controllen = sizeof space;
-        c = CMSG_FIRSTHDR(&msg);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof pidfd);
-        memcpy(CMSG_DATA(c), &pidfd, sizeof pidfd);
-    }
-    return sendmsg(control, &msg, MSG_NOSIGNAL) == (ssize_t)sizeof *text;
+    return pidfd >= 0 ? gbx_channel_write_fds(control, text, sizeof *text, &pidfd, 1)
+                      : gbx_channel_write(control, text, sizeof *text);
 }
 
 static void close_request(request *r)

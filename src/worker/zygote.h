@@ -12,13 +12,11 @@
 #define GBX_WORKER_ZYGOTE_H
 
 #include "realm/realm.h"
-#include "worker/pages.h"
 
 /* What a template finds made. */
 typedef struct gbx_prepared {
-    gbx_realm *realm; /* begun; NULL: nothing is made */
+    gbx_realm *realm; /* begun and warm */
     char time_zones[64];
-    gbx_pages pages; /* what a call writes, not pinned */
 } gbx_prepared;
 
 /* ---- what an executed template does itself --------------------------------------- */

@@ -374,7 +374,7 @@ static void test_free__does_not_wait_for_a_stopped_template(void **state)
 static bool is_busy(void *user)
 {
     return report_number(user, "running") == 2 && report_number(user, "waiting") == 0 &&
-           report_number(user, "ready") == report_number(user, "size");
+           report_number(user, "ready") == report_number(user, "kept");
 }
 
 /* A host with an engine, a call that computes and one that waits; tells when they do. */

@@ -17,15 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-/* The child of pid that is a zygote; 0: there is none. */
-static pid_t zygote_of(pid_t pid)
+/* How many children of pid are zygotes, and one of them. */
+static size_t zygotes_of(pid_t pid, pid_t *ret)
 {
-    pid_t found = 0;
+    size_t count = 0;
     DIR *dir = opendir("/proc");
 
     assert_non_null(dir);
@@ -40,12 +41,24 @@ static pid_t zygote_of(pid_t pid)
         (void)snprintf(path, sizeof path, "/proc/%d/comm", (int)at);
         f = fopen(path, "re");
         if (f != NULL && fgets(name, sizeof name, f) != NULL &&
-            strcmp(name, "glovebox-zygote\n") == 0 && proc_state(at) != 'Z')
-            found = at;
+            strcmp(name, "glovebox-zygote\n") == 0 && proc_state(at) != 'Z') {
+            count++;
+            if (ret != NULL)
+                *ret = at;
+        }
         if (f != NULL)
             (void)fclose(f);
     }
     (void)closedir(dir);
+    return count;
+}
+
+/* 0: there is none. */
+static pid_t zygote_of(pid_t pid)
+{
+    pid_t found = 0;
+
+    (void)zygotes_of(pid, &found);
     return found;
 }
 
@@ -176,6 +189,25 @@ static void test_zygote__has_no_descriptor_of_the_host(void **state)
     }
     (void)closedir(dir);
     (void)close(kept);
+}
+
+/* A fork inherits the limits that the zygote was started with. */
+static void test_zygote__is_another_where_the_host_has_other_limits(void **state)
+{
+    pid_t before = start_zygote();
+    struct rlimit own, other;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &own), 0);
+    other = own;
+    other.rlim_cur--;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &other), 0);
+    (void)start_zygote();
+    assert_int_equal(zygotes_of(getpid(), NULL), 2);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &own), 0);
+    gbx_engine_free(engine_start(NULL));
+    assert_int_equal(zygotes_of(getpid(), NULL), 2);
+    assert_true(proc_exists(before));
 }
 
 /* ---- its ends ------------------------------------------------------------------------ */
@@ -369,6 +401,7 @@ int main(void)
         TEST(test_zygote__is_not_started_for_who_wants_none),
         TEST(test_engines__of_one_zygote_have_each_their_own),
         TEST(test_zygote__has_no_descriptor_of_the_host),
+        TEST(test_zygote__is_another_where_the_host_has_other_limits),
         TEST(test_zygote__that_dies_is_missed_by_nobody),
         TEST(test_zygote__that_hangs_is_ended),
         TEST(test_zygote__killed_at_any_step_costs_no_call),

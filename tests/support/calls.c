@@ -157,9 +157,9 @@ double report_number(gbx_engine *engine, const char *key)
 
 bool pool_is_full(gbx_engine *engine)
 {
-    double size = report_number(engine, "size");
+    double kept = report_number(engine, "kept");
 
-    return report_number(engine, "ready") == size &&
+    return report_number(engine, "ready") == kept &&
            report_number(engine, "workers") == report_number(engine, "ready");
 }
 

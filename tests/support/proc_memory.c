@@ -2,7 +2,7 @@
 /* proc_memory - see proc_memory.h. */
 #include "proc_memory.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,54 +32,57 @@ static bool range_has(int mem, unsigned long begin, unsigned long end, const cha
     return false;
 }
 
+/* A file of a process; NULL, and whether it may not be looked at: else it has ended, since a
+ * pool lets workers go while a test looks. */
+static FILE *look_into(pid_t pid, const char *name, bool *ret_is_forbidden)
+{
+    char path[64];
+    FILE *file;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    file = fopen(path, "re");
+    *ret_is_forbidden = file == NULL && (errno == EACCES || errno == EPERM);
+    return file;
+}
+
 /* ---- public to the tests -------------------------------------------------- */
 
 int proc_memory_has(pid_t pid, const char *word)
 {
-    char path[64];
     char *line = NULL;
     size_t size = 0;
-    bool found = false;
-    FILE *maps;
-    int mem;
+    bool found = false, is_forbidden, is_map_forbidden;
+    FILE *mem = look_into(pid, "mem", &is_forbidden);
+    FILE *maps = look_into(pid, "maps", &is_map_forbidden);
 
-    (void)snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
-    mem = open(path, O_RDONLY | O_CLOEXEC);
-    (void)snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    maps = fopen(path, "re");
-    while (mem >= 0 && maps != NULL && !found && getline(&line, &size, maps) > 0) {
+    while (mem != NULL && maps != NULL && !found && getline(&line, &size, maps) > 0) {
         char *at = line;
         unsigned long begin = strtoul(at, &at, 16);
         unsigned long end = *at == '-' ? strtoul(at + 1, &at, 16) : begin;
 
         /* What is mapped from a file was never the host's. */
         if (strncmp(at, " r", 2) == 0 && strchr(at, '/') == NULL)
-            found = range_has(mem, begin, end, word);
+            found = range_has(fileno(mem), begin, end, word);
     }
     free(line);
     if (maps != NULL)
         (void)fclose(maps);
-    if (mem >= 0)
-        (void)close(mem);
-    return mem < 0 || maps == NULL ? -1 : found;
+    if (mem != NULL)
+        (void)fclose(mem);
+    return is_forbidden || is_map_forbidden ? -1 : found;
 }
 
 int proc_maps_have(pid_t pid, const char *word)
 {
-    char path[64];
     char *line = NULL;
     size_t size = 0;
-    bool found = false, empty = true;
-    FILE *maps;
+    bool found = false, is_forbidden;
+    FILE *maps = look_into(pid, "maps", &is_forbidden);
 
-    (void)snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    maps = fopen(path, "re");
-    while (maps != NULL && getline(&line, &size, maps) > 0) {
-        empty = false;
+    while (maps != NULL && getline(&line, &size, maps) > 0)
         found = found || strstr(line, word) != NULL;
-    }
     free(line);
     if (maps != NULL)
         (void)fclose(maps);
-    return empty ? -1 : found;
+    return is_forbidden ? -1 : found;
 }

@@ -5,7 +5,8 @@
 
 #include "proc.h"
 
-/* Is the word in what is mapped from no file? -1 if the process may not be looked at. */
+/* Is the word in what is mapped from no file? -1 if the process may not be looked at,
+ * 0 if it has ended. */
 int proc_memory_has(pid_t pid, const char *word);
 
 /* Is a file mapped whose path has the word? -1 as above. */

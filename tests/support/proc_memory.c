@@ -3,10 +3,15 @@
 #include "proc_memory.h"
 
 #include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 /* Does the memory from begin to end hold the word? What cannot be read holds nothing;
  * of a reservation only the beginning was ever touched. */
@@ -46,6 +51,14 @@ static FILE *look_into(pid_t pid, const char *name, bool *ret_is_forbidden)
 }
 
 /* ---- public to the tests -------------------------------------------------- */
+
+void proc_memory_needs_root(void)
+{
+    if (geteuid() != 0) {
+        print_message("only root may look into the processes\n");
+        skip();
+    }
+}
 
 int proc_memory_has(pid_t pid, const char *word)
 {

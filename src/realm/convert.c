@@ -90,7 +90,7 @@ JSStringRef gbx_string_new_z(const char *text, size_t len)
 {
     JSStringRef made = NULL;
 
-    if (len >= GBX_REALM_LARGE_INPUT && is_ascii(text, len))
+    if (len > 0 && is_ascii(text, len))
         made = from_ascii(text, len);
     if (made != NULL)
         return made;

@@ -12,11 +12,7 @@
 (function () {
   'use strict';
   const { apply, defineProperty } = Reflect;
-  const { DateTimeFormat, NumberFormat, Collator } = Intl;
-  const { toLocaleString, toLocaleDateString, toLocaleTimeString, getTime } = Date.prototype;
-  const numberToLocaleString = Number.prototype.toLocaleString;
-  const bigintToLocaleString = BigInt.prototype.toLocaleString;
-  const { localeCompare } = String.prototype;
+  const intl = Intl, { getTime } = Date.prototype;
 
   const isPlain = (locales, options) =>
     options === undefined && (typeof locales === 'string' || locales === undefined);
@@ -33,61 +29,46 @@
     };
   }
 
-  const date = { __proto__: null, year: 'numeric', month: 'numeric', day: 'numeric' };
-  const time = { __proto__: null, hour: 'numeric', minute: 'numeric', second: 'numeric' };
-  const formatOf = (options) => last((locales) => new DateTimeFormat(locales, options).format);
-  const both = formatOf({ __proto__: null, ...date, ...time });
-  const dateOnly = formatOf(date);
-  const timeOnly = formatOf(time);
-  const number = last((locales) => new NumberFormat(locales).format);
-  const compare = last((locales) => new Collator(locales).compare);
-
-  function formatDate(of, own, self, locales, options) {
-    const at = isPlain(locales, options) ? apply(getTime, self, []) : NaN;
-    return at === at ? of(locales)(at) : apply(own, self, [locales, options]);
+  function put(proto, name, value) {
+    defineProperty(proto, name, { value, writable: true, enumerable: false, configurable: true });
   }
 
-  const dates = {
-    toLocaleString(locales = undefined, options = undefined) {
-      return formatDate(both, toLocaleString, this, locales, options);
-    },
-    toLocaleDateString(locales = undefined, options = undefined) {
-      return formatDate(dateOnly, toLocaleDateString, this, locales, options);
-    },
-    toLocaleTimeString(locales = undefined, options = undefined) {
-      return formatDate(timeOnly, toLocaleTimeString, this, locales, options);
-    },
-  };
-  const numbers = {
-    toLocaleString(locales = undefined, options = undefined) {
-      return typeof this === 'number' && isPlain(locales, options)
-        ? number(locales)(this)
-        : apply(numberToLocaleString, this, [locales, options]);
-    },
-  };
-  const bigints = {
-    toLocaleString(locales = undefined, options = undefined) {
-      return typeof this === 'bigint' && isPlain(locales, options)
-        ? number(locales)(this)
-        : apply(bigintToLocaleString, this, [locales, options]);
-    },
-  };
-  const strings = {
+  /* valueOf(this) is what to format; undefined: the engine's own method tells what is wrong. */
+  function replace(proto, name, valueOf, make) {
+    const own = proto[name], format = last(make);
+    put(proto, name, {
+      [name](locales = undefined, options = undefined) {
+        const value = isPlain(locales, options) ? valueOf(this) : undefined;
+        return value === undefined ? apply(own, this, [locales, options]) : format(locales)(value);
+      },
+    }[name]);
+  }
+
+  function replaceDate(name, parts) {
+    replace(Date.prototype, name, (self) => {
+      const time = apply(getTime, self, []);
+      return time === time ? time : undefined;
+    }, (locales) => new intl.DateTimeFormat(locales, parts).format);
+  }
+
+  const date = { __proto__: null, year: 'numeric', month: 'numeric', day: 'numeric' };
+  const time = { __proto__: null, hour: 'numeric', minute: 'numeric', second: 'numeric' };
+  replaceDate('toLocaleString', { __proto__: null, ...date, ...time });
+  replaceDate('toLocaleDateString', date);
+  replaceDate('toLocaleTimeString', time);
+
+  const number = (locales) => new intl.NumberFormat(locales).format;
+  replace(Number.prototype, 'toLocaleString', (self) => (typeof self === 'number' ? self : undefined), number);
+  replace(BigInt.prototype, 'toLocaleString', (self) => (typeof self === 'bigint' ? self : undefined), number);
+
+  const { localeCompare } = String.prototype;
+  const compare = last((locales) => new intl.Collator(locales).compare);
+  const { localeCompare: compareTexts } = {
     localeCompare(that, locales = undefined, options = undefined) {
       return typeof this === 'string' && typeof that === 'string' && isPlain(locales, options)
         ? compare(locales)(this, that)
         : apply(localeCompare, this, [that, locales, options]);
     },
   };
-
-  function replace(proto, methods) {
-    for (const name in methods)
-      defineProperty(proto, name, {
-        value: methods[name], writable: true, enumerable: false, configurable: true,
-      });
-  }
-  replace(Date.prototype, dates);
-  replace(Number.prototype, numbers);
-  replace(BigInt.prototype, bigints);
-  replace(String.prototype, strings);
+  put(String.prototype, 'localeCompare', compareTexts);
 })

@@ -134,15 +134,13 @@
     return name === 'AsyncGenerator' ? 'AsyncIterator' : name;
   }
 
-  const identifier = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
-
   function step(path, key, inArray) {
     if (inArray) return `${path}[${key}]`;
     return isIdentifier(key) ? `${path}.${key}` : `${path}[${quote(key)}]`;
   }
 
   function isIdentifier(name) {
-    return apply(regexpExec, identifier, [name]) !== null;
+    return apply(regexpExec, /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u, [name]) !== null;
   }
 
   /* A toJSON that is a plain function stands for its object: what is inside is its

@@ -3,14 +3,12 @@
 (function (natives, load) {
   'use strict';
   const { apply, defineProperty } = Reflect;
-  const PromiseOf = Promise, TypeErrorOf = TypeError;
   const DELAY_MAX = 2147483647; /* of one timer */
   const KEY = { __proto__: null }; /* who has it may make a signal */
-  const append = (list, item) => {
-    list[list.length] = item;
-  };
-  const tag = (of, value) =>
+
+  function tag(of, value) {
     defineProperty(of.prototype, Symbol.toStringTag, { value, configurable: true });
+  }
 
   function failure(message, name) {
     return new (load('exception').DOMException)(message, name);
@@ -18,7 +16,34 @@
 
   /* What a listener throws is nobody's to catch: it is shown like a rejection. */
   function report(error) {
-    new PromiseOf((_, reject) => reject(error));
+    Promise.reject(error);
+  }
+
+  /* Without the methods of lists: what code has made of them since is not for these. */
+  function append(list, item) {
+    list[list.length] = item;
+  }
+
+  function find(list, type, callback, capture) {
+    for (let i = 0; i < list.length; i++)
+      if (list[i].type === type && list[i].callback === callback && list[i].capture === capture) return i;
+    return -1;
+  }
+
+  function remove(list, index) {
+    if (index < 0) return;
+    list[index].removed = true;
+    for (let i = index; i + 1 < list.length; i++) list[i] = list[i + 1];
+    list.length--;
+  }
+
+  function call(callback, target, event) {
+    try {
+      if (typeof callback === 'function') apply(callback, target, [event]);
+      else callback.handleEvent(event);
+    } catch (error) {
+      report(error);
+    }
   }
 
   let hasListener;
@@ -35,11 +60,11 @@
       const { capture, once, passive, signal } = typeof options === 'object' && options !== null
         ? options : { capture: options };
       if (signal !== undefined && !isSignal(signal))
-        throw new TypeErrorOf('addEventListener: the signal is not an AbortSignal');
+        throw new TypeError('addEventListener: the signal is not an AbortSignal');
       if (callback === null || callback === undefined || signal?.aborted) return;
       if (typeof callback !== 'function' && typeof callback !== 'object')
-        throw new TypeErrorOf('addEventListener: the listener is not a function');
-      if (this.#find(name, callback, !!capture) >= 0) return;
+        throw new TypeError('addEventListener: the listener is not a function');
+      if (find(this.#listeners, name, callback, !!capture) >= 0) return;
       append(this.#listeners, {
         __proto__: null, type: name, callback, capture: !!capture, once: !!once, passive: !!passive, removed: false,
       });
@@ -49,128 +74,57 @@
 
     removeEventListener(type, callback, options = undefined) {
       const capture = typeof options === 'object' && options !== null ? options.capture : options;
-      this.#remove(this.#find(`${type}`, callback, !!capture));
+      remove(this.#listeners, find(this.#listeners, `${type}`, callback, !!capture));
     }
 
     dispatchEvent(event) {
       const { Event, own: { isDispatched, isStopped, setTarget } } = load('event');
       if (typeof event !== 'object' || event === null || !(event instanceof Event))
-        throw new TypeErrorOf('dispatchEvent: an Event is needed');
+        throw new TypeError('dispatchEvent: an Event is needed');
       if (isDispatched(event))
         throw failure('the event is being dispatched', 'InvalidStateError');
-      const { type } = event, all = this.#listeners;
-      const count = all.length, list = [];
-      for (let i = 0; i < count; i++) list[i] = all[i];
-      for (let i = 0; i < count && !isStopped(event); i++)
-        if (list[i].type === type && !list[i].removed) this.#call(list[i], event, setTarget);
+      const list = [], count = this.#listeners.length, { type } = event;
+      for (let i = 0; i < count; i++) list[i] = this.#listeners[i];
+      for (let i = 0; i < count && !isStopped(event); i++) {
+        const { callback, capture, once, passive, removed } = list[i];
+        if (list[i].type !== type || removed) continue;
+        if (once) remove(this.#listeners, find(this.#listeners, type, callback, capture));
+        setTarget(event, this, this, passive);
+        call(callback, this, event);
+      }
       setTarget(event, this, null, false);
       return !event.defaultPrevented;
-    }
-
-    #call(listener, event, setTarget) {
-      const { callback } = listener;
-      if (listener.once) this.#remove(this.#indexOf(listener));
-      setTarget(event, this, this, listener.passive);
-      try {
-        if (typeof callback === 'function') apply(callback, this, [event]);
-        else callback.handleEvent(event);
-      } catch (error) {
-        report(error);
-      }
-    }
-
-    #indexOf(listener) {
-      for (let i = 0; i < this.#listeners.length; i++) if (this.#listeners[i] === listener) return i;
-      return -1;
-    }
-
-    #find(type, callback, capture) {
-      for (let i = 0; i < this.#listeners.length; i++) {
-        const each = this.#listeners[i];
-        if (each.type === type && each.callback === callback && each.capture === capture) return i;
-      }
-      return -1;
-    }
-
-    #remove(index) {
-      if (index < 0) return;
-      const list = this.#listeners;
-      list[index].removed = true;
-      for (let i = index; i + 1 < list.length; i++) list[i] = list[i + 1];
-      list.length--;
     }
   }
   tag(EventTarget, 'EventTarget');
 
-  let abortSignal, makeSignal, onAbort, isSignal, viewSignal;
+  let isSignal, stateOf;
 
   class AbortSignal extends EventTarget {
-    #isAborted = false;
-    #reason = undefined;
-    #actions = []; /* of ours, before any listener */
-    #dependents = [];
-    #onabort = null;
+    #state = {
+      __proto__: null, aborted: false, reason: undefined, actions: [], dependents: [], onabort: null,
+    };
 
     static {
-      isSignal = (value) => typeof value === 'object' && value !== null && #reason in value;
-      viewSignal = (value) => (isSignal(value)
-        ? { __proto__: null, fields: { __proto__: null, aborted: value.#isAborted, reason: value.#reason } }
-        : undefined);
-
-      /* Aborted with the first of its sources. */
-      makeSignal = (sources) => {
-        const made = new AbortSignal(KEY);
-        for (let i = 0; i < sources.length; i++)
-          if (sources[i].#isAborted) {
-            made.#mark(sources[i].#reason);
-            return made;
-          }
-        for (let i = 0; i < sources.length; i++) {
-          append(sources[i].#dependents, made);
-          /* A source that is made of others itself is marked with them, and passes it on. */
-          onAbort(sources[i], () => abortSignal(made, sources[i].#reason));
-        }
-        return made;
-      };
-
-      abortSignal = (signal, reason) => {
-        if (signal.#isAborted) return;
-        const all = [signal];
-        signal.#mark(reason);
-        for (let i = 0; i < signal.#dependents.length; i++) {
-          const other = signal.#dependents[i];
-          if (other.#isAborted) continue;
-          other.#mark(signal.#reason);
-          append(all, other);
-        }
-        for (let i = 0; i < all.length; i++) all[i].#tell();
-      };
-
-      /* Its value takes the action back. */
-      onAbort = (signal, action) => {
-        const entry = { __proto__: null, action };
-        append(signal.#actions, entry);
-        return () => {
-          entry.action = undefined;
-        };
-      };
+      isSignal = (value) => typeof value === 'object' && value !== null && #state in value;
+      stateOf = (signal) => signal.#state;
     }
 
     constructor(key = undefined) {
-      if (key !== KEY) throw new TypeErrorOf('a signal is made by an AbortController');
+      if (key !== KEY) throw new TypeError('a signal is made by an AbortController');
       super();
     }
 
     static abort(reason = undefined) {
       const signal = new AbortSignal(KEY);
-      signal.#mark(reason);
+      mark(signal, reason);
       return signal;
     }
 
     static any(signals) {
       const sources = [];
       for (const signal of signals) {
-        if (!isSignal(signal)) throw new TypeErrorOf('AbortSignal.any: an item is not an AbortSignal');
+        if (!isSignal(signal)) throw new TypeError('AbortSignal.any: an item is not an AbortSignal');
         append(sources, signal);
       }
       return makeSignal(sources);
@@ -179,56 +133,102 @@
     static timeout(milliseconds) {
       const ms = +milliseconds;
       if (!(ms >= 0 && ms <= 9007199254740991))
-        throw new TypeErrorOf('AbortSignal.timeout needs a number of milliseconds');
+        throw new TypeError('AbortSignal.timeout needs a number of milliseconds');
       const signal = new AbortSignal(KEY);
       waitFor(ms, () => abortSignal(signal,
         failure('the operation took longer than it may', 'TimeoutError')));
       return signal;
     }
 
-    get aborted() { return this.#isAborted; }
+    get aborted() { return this.#state.aborted; }
 
-    get reason() { return this.#reason; }
+    get reason() { return reasonOf(this); }
 
     throwIfAborted() {
-      if (this.#isAborted) throw this.#reason;
+      if (this.#state.aborted) throw reasonOf(this);
     }
 
-    get onabort() { return this.#onabort?.own ?? null; }
+    get onabort() { return this.#state.onabort?.own ?? null; }
 
     /* A listener that keeps its place while what it calls is exchanged. */
     set onabort(own) {
-      const isListener = typeof own === 'function';
+      const state = this.#state, isListener = typeof own === 'function';
       if (!isListener) {
-        if (this.#onabort !== null) this.removeEventListener('abort', this.#onabort.listener);
-        this.#onabort = null;
+        if (state.onabort !== null) this.removeEventListener('abort', state.onabort.listener);
+        state.onabort = null;
         return;
       }
-      if (this.#onabort !== null) {
-        this.#onabort.own = own;
+      if (state.onabort !== null) {
+        state.onabort.own = own;
         return;
       }
       const entry = { __proto__: null, own, listener: (event) => apply(entry.own, this, [event]) };
-      this.#onabort = entry;
+      state.onabort = entry;
       this.addEventListener('abort', entry.listener);
-    }
-
-    #mark(reason) {
-      this.#isAborted = true;
-      this.#reason = reason !== undefined ? reason
-        : failure('This operation was aborted', 'AbortError');
-    }
-
-    #tell() {
-      const actions = this.#actions;
-      this.#actions = [];
-      this.#dependents = [];
-      for (let i = 0; i < actions.length; i++)
-        if (actions[i].action !== undefined) actions[i].action();
-      if (hasListener(this)) this.dispatchEvent(new (load('event').Event)('abort'));
     }
   }
   tag(AbortSignal, 'AbortSignal');
+
+  /* The usual one is made when somebody asks for it. */
+  function reasonOf(signal) {
+    const state = stateOf(signal);
+    if (state.aborted && state.reason === undefined)
+      state.reason = failure('This operation was aborted', 'AbortError');
+    return state.reason;
+  }
+
+  function mark(signal, reason) {
+    const state = stateOf(signal);
+    state.aborted = true;
+    state.reason = reason;
+  }
+
+  function tell(signal) {
+    const state = stateOf(signal), { actions } = state;
+    state.actions = [];
+    state.dependents = [];
+    for (let i = 0; i < actions.length; i++)
+      if (actions[i].action !== undefined) actions[i].action();
+    if (hasListener(signal)) signal.dispatchEvent(new (load('event').Event)('abort'));
+  }
+
+  function abortSignal(signal, reason) {
+    const { aborted, dependents } = stateOf(signal);
+    if (aborted) return;
+    const all = [signal];
+    mark(signal, reason);
+    for (let i = 0; i < dependents.length; i++) {
+      if (stateOf(dependents[i]).aborted) continue;
+      mark(dependents[i], reasonOf(signal));
+      append(all, dependents[i]);
+    }
+    for (let i = 0; i < all.length; i++) tell(all[i]);
+  }
+
+  /* Its value takes the action back. */
+  function onAbort(signal, action) {
+    const entry = { __proto__: null, action };
+    append(stateOf(signal).actions, entry);
+    return () => {
+      entry.action = undefined;
+    };
+  }
+
+  /* Aborted with the first of its sources. */
+  function makeSignal(sources) {
+    const made = new AbortSignal(KEY);
+    for (let i = 0; i < sources.length; i++)
+      if (stateOf(sources[i]).aborted) {
+        mark(made, reasonOf(sources[i]));
+        return made;
+      }
+    for (let i = 0; i < sources.length; i++) {
+      append(stateOf(sources[i]).dependents, made);
+      /* A source that is made of others itself is marked with them, and passes it on. */
+      onAbort(sources[i], () => abortSignal(made, reasonOf(sources[i])));
+    }
+    return made;
+  }
 
   class AbortController {
     #signal = new AbortSignal(KEY);
@@ -246,7 +246,9 @@
     const step = ms < DELAY_MAX ? ms : DELAY_MAX;
     natives.setTimeout(() => (ms > step ? waitFor(ms - step, action) : action()), step);
   }
-  append(natives.views, viewSignal);
+  append(natives.views, (value) => (isSignal(value)
+    ? { __proto__: null, fields: { __proto__: null, aborted: stateOf(value).aborted, reason: reasonOf(value) } }
+    : undefined));
 
   const own = { __proto__: null, isSignal, makeSignal, onAbort };
   return { EventTarget, AbortController, AbortSignal, own };

@@ -3,33 +3,10 @@
 (function (natives, load) {
   'use strict';
   const { kind, typedArray } = natives;
-  const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
-  const { isArray } = Array;
+  const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const global = globalThis;
-  const ArrayOf = Array, MapOf = Map, SetOf = Set, DateOf = Date, RegExpOf = RegExp, BufferOf = ArrayBuffer;
-  const ViewOf = DataView, ErrorOf = Error, TypeErrorOf = TypeError, ObjectOf = Object, Bytes = Uint8Array;
-  const uncurry = (method) => (self, ...args) => apply(method, self, args);
-  const getter = (proto, name) => uncurry(getOwnPropertyDescriptor(proto, name).get);
-  const mapGet = uncurry(MapOf.prototype.get), mapSet = uncurry(MapOf.prototype.set);
-  const mapHas = uncurry(MapOf.prototype.has), mapEach = uncurry(MapOf.prototype.forEach);
-  const setAdd = uncurry(SetOf.prototype.add), setEach = uncurry(SetOf.prototype.forEach);
-  const getTime = uncurry(DateOf.prototype.getTime);
-  const source = getter(RegExpOf.prototype, 'source'), flags = getter(RegExpOf.prototype, 'flags');
-  const typedArrays = getPrototypeOf(Bytes.prototype);
-  const parts = (proto) => ({
-    buffer: getter(proto, 'buffer'), offset: getter(proto, 'byteOffset'), length: getter(proto, 'byteLength'),
-  });
-  const ofArray = { ...parts(typedArrays), length: getter(typedArrays, 'length') }, ofView = parts(ViewOf.prototype);
-  const bufferLength = getter(BufferOf.prototype, 'byteLength');
-  const isResizable = getter(BufferOf.prototype, 'resizable'), maxLength = getter(BufferOf.prototype, 'maxByteLength');
-  const transferBuffer = uncurry(BufferOf.prototype.transfer);
-  const setBytes = uncurry(typedArrays.set);
-  const values = {
-    __proto__: null,
-    Boolean: uncurry(Boolean.prototype.valueOf), Number: uncurry(Number.prototype.valueOf),
-    String: uncurry(String.prototype.valueOf),
-  };
-  const bigInts = BigInt.prototype, bigInt = uncurry(bigInts.valueOf);
+  /* Some realms are left without these names. */
+  const BufferOf = ArrayBuffer, Bytes = Uint8Array, BigIntOf = BigInt;
   const ERRORS = {
     __proto__: null, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError,
   };
@@ -45,7 +22,7 @@
 
   function cloneError(value, clone) {
     const own = (name) => getOwnPropertyDescriptor(value, name);
-    const Kind = ERRORS[value.name] ?? ErrorOf;
+    const Kind = ERRORS[value.name] ?? Error;
     const message = own('message'), made = new Kind();
     if (message !== undefined && 'value' in message) put(made, 'message', `${message.value}`, false);
     put(made, 'stack', `${own('stack')?.value ?? ''}`, false);
@@ -56,38 +33,32 @@
   }
 
   function cloneBuffer(buffer) {
-    const length = bufferLength(buffer);
-    const made = isResizable(buffer)
-      ? new BufferOf(length, { maxByteLength: maxLength(buffer) }) : new BufferOf(length);
-    setBytes(new Bytes(made), new Bytes(buffer));
+    const made = buffer.resizable
+      ? new BufferOf(buffer.byteLength, { maxByteLength: buffer.maxByteLength })
+      : new BufferOf(buffer.byteLength);
+    new Bytes(made).set(new Bytes(buffer));
     return made;
   }
 
   function cloneMap(value, clone) {
-    const made = new MapOf(), entries = [];
-    mapEach(value, (item, key) => { entries[entries.length] = [key, item]; });
+    const made = new Map(), entries = [];
+    Map.prototype.forEach.call(value, (item, key) => entries.push([key, item]));
     return [made, () => {
-      for (let i = 0; i < entries.length; i++) mapSet(made, clone(entries[i][0]), clone(entries[i][1]));
+      for (let i = 0; i < entries.length; i++) made.set(clone(entries[i][0]), clone(entries[i][1]));
     }];
   }
 
   function cloneSet(value, clone) {
-    const made = new SetOf(), items = [];
-    setEach(value, (item) => { items[items.length] = item; });
+    const made = new Set(), items = [];
+    Set.prototype.forEach.call(value, (item) => items.push(item));
     return [made, () => {
-      for (let i = 0; i < items.length; i++) setAdd(made, clone(items[i]));
+      for (let i = 0; i < items.length; i++) made.add(clone(items[i]));
     }];
-  }
-
-  function cloneView(value, type, clone) {
-    if (type === undefined)
-      return [new ViewOf(clone(ofView.buffer(value)), ofView.offset(value), ofView.length(value))];
-    return [new global[type](clone(ofArray.buffer(value)), ofArray.offset(value), ofArray.length(value))];
   }
 
   /* All own properties, of an array its length as well. */
   function cloneObject(value, clone) {
-    const made = isArray(value) ? new ArrayOf(value.length) : {};
+    const made = Array.isArray(value) ? new Array(value.length) : {};
     return [made, () => {
       const keys = ownKeys(value);
       for (let i = 0; i < keys.length; i++)
@@ -99,15 +70,17 @@
   /* [what it becomes, what fills it once it is known]: it may hold itself. */
   function cloneOne(value, clone) {
     const type = kind(value), array = typedArray(value);
-    if (array !== undefined) return cloneView(value, array, clone);
+    if (array !== undefined || type === 'DataView')
+      return [new (global[array ?? type] ?? value.constructor)(
+        clone(value.buffer), value.byteOffset, value.length ?? value.byteLength)];
     /* The engine has no kind for it. */
-    if (type === undefined && getPrototypeOf(value) === bigInts) return [ObjectOf(bigInt(value))];
+    if (type === undefined && getPrototypeOf(value) === BigIntOf.prototype) return [Object(BigIntOf(value))];
     switch (type) {
-      case 'Date': return [new DateOf(getTime(value))];
-      case 'RegExp': return [new RegExpOf(source(value), flags(value))];
-      case 'Boolean': case 'Number': case 'String': return [ObjectOf(values[type](value))];
+      case 'Date': return [new Date(value)];
+      case 'RegExp': return [new RegExp(value.source, value.flags)];
+      case 'Boolean': case 'Number': case 'String':
+        return [Object({ Boolean, Number, String }[type].prototype.valueOf.call(value))];
       case 'ArrayBuffer': return [cloneBuffer(value)];
-      case 'DataView': return cloneView(value, undefined, clone);
       case 'Map': return cloneMap(value, clone);
       case 'Set': return cloneSet(value, clone);
       case 'Error': return cloneError(value, clone);
@@ -118,21 +91,21 @@
 
   const { structuredClone } = {
     structuredClone(value, options = undefined) {
-      if (arguments.length === 0) throw new TypeErrorOf('structuredClone needs 1 argument');
-      const known = new MapOf();
+      if (arguments.length === 0) throw new TypeError('structuredClone needs 1 argument');
+      const known = new Map();
       const transfer = options?.transfer === undefined ? [] : [...options.transfer];
       for (let i = 0; i < transfer.length; i++) {
-        if (kind(transfer[i]) !== 'ArrayBuffer' || mapHas(known, transfer[i])) refuse('What is to be transferred');
-        mapSet(known, transfer[i], undefined);
+        if (kind(transfer[i]) !== 'ArrayBuffer' || known.has(transfer[i])) refuse('What is to be transferred');
+        known.set(transfer[i], undefined);
       }
-      for (let i = 0; i < transfer.length; i++) mapSet(known, transfer[i], transferBuffer(transfer[i]));
+      for (let i = 0; i < transfer.length; i++) known.set(transfer[i], transfer[i].transfer());
 
       function clone(each) {
         if (typeof each === 'function' || typeof each === 'symbol') return refuse(WHAT[typeof each]);
         if (typeof each !== 'object' || each === null) return each;
-        if (mapHas(known, each)) return mapGet(known, each);
+        if (known.has(each)) return known.get(each);
         const [made, fill] = cloneOne(each, clone);
-        mapSet(known, each, made);
+        known.set(each, made);
         fill?.();
         return made;
       }

@@ -5,23 +5,22 @@
   const { defineProperty, setPrototypeOf } = Reflect;
   const ErrorOf = Error;
 
-  const CODES = {
-    __proto__: null,
-    IndexSizeError: 1, HierarchyRequestError: 3, WrongDocumentError: 4, InvalidCharacterError: 5,
-    NoModificationAllowedError: 7, NotFoundError: 8, NotSupportedError: 9, InUseAttributeError: 10,
-    InvalidStateError: 11, SyntaxError: 12, InvalidModificationError: 13, NamespaceError: 14,
-    InvalidAccessError: 15, TypeMismatchError: 17, SecurityError: 18, NetworkError: 19,
-    AbortError: 20, URLMismatchError: 21, QuotaExceededError: 22, TimeoutError: 23,
-    InvalidNodeTypeError: 24, DataCloneError: 25,
-  };
+  /* One for each number from 1; an exception of the name beside it has that as its code. */
   const CONSTANTS = [
     'INDEX_SIZE_ERR', 'DOMSTRING_SIZE_ERR', 'HIERARCHY_REQUEST_ERR', 'WRONG_DOCUMENT_ERR',
-    'INVALID_CHARACTER_ERR', 'NO_DATA_ALLOWED_ERR', 'NO_MODIFICATION_ALLOWED_ERR',
-    'NOT_FOUND_ERR', 'NOT_SUPPORTED_ERR', 'INUSE_ATTRIBUTE_ERR', 'INVALID_STATE_ERR',
-    'SYNTAX_ERR', 'INVALID_MODIFICATION_ERR', 'NAMESPACE_ERR', 'INVALID_ACCESS_ERR',
-    'VALIDATION_ERR', 'TYPE_MISMATCH_ERR', 'SECURITY_ERR', 'NETWORK_ERR', 'ABORT_ERR',
-    'URL_MISMATCH_ERR', 'QUOTA_EXCEEDED_ERR', 'TIMEOUT_ERR', 'INVALID_NODE_TYPE_ERR',
-    'DATA_CLONE_ERR',
+    'INVALID_CHARACTER_ERR', 'NO_DATA_ALLOWED_ERR', 'NO_MODIFICATION_ALLOWED_ERR', 'NOT_FOUND_ERR',
+    'NOT_SUPPORTED_ERR', 'INUSE_ATTRIBUTE_ERR', 'INVALID_STATE_ERR', 'SYNTAX_ERR',
+    'INVALID_MODIFICATION_ERR', 'NAMESPACE_ERR', 'INVALID_ACCESS_ERR', 'VALIDATION_ERR',
+    'TYPE_MISMATCH_ERR', 'SECURITY_ERR', 'NETWORK_ERR', 'ABORT_ERR', 'URL_MISMATCH_ERR',
+    'QUOTA_EXCEEDED_ERR', 'TIMEOUT_ERR', 'INVALID_NODE_TYPE_ERR', 'DATA_CLONE_ERR',
+  ];
+  const NAMES = [
+    'IndexSizeError', '', 'HierarchyRequestError', 'WrongDocumentError', 'InvalidCharacterError',
+    '', 'NoModificationAllowedError', 'NotFoundError', 'NotSupportedError', 'InUseAttributeError',
+    'InvalidStateError', 'SyntaxError', 'InvalidModificationError', 'NamespaceError',
+    'InvalidAccessError', '', 'TypeMismatchError', 'SecurityError', 'NetworkError', 'AbortError',
+    'URLMismatchError', 'QuotaExceededError', 'TimeoutError', 'InvalidNodeTypeError',
+    'DataCloneError',
   ];
 
   class DOMException {
@@ -48,7 +47,7 @@
     }
 
     get code() {
-      return CODES[this.#name] ?? 0;
+      return this.#name === '' ? 0 : NAMES.indexOf(this.#name) + 1;
     }
 
     static view(value) {
@@ -61,8 +60,9 @@
   natives.views[natives.views.length] = view;
   const { prototype } = DOMException;
   setPrototypeOf(prototype, ErrorOf.prototype);
+  const constant = { __proto__: null, value: 0, enumerable: true };
   for (let i = 0; i < CONSTANTS.length; i++) {
-    const constant = { __proto__: null, value: i + 1, enumerable: true };
+    constant.value = i + 1;
     defineProperty(DOMException, CONSTANTS[i], constant);
     defineProperty(prototype, CONSTANTS[i], constant);
   }

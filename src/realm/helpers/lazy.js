@@ -50,27 +50,18 @@
   }
 
   function load(script) {
-    if (made[script] !== undefined) return made[script];
-    const all = made[script] = (functions[script] ?? evaluate(script))(natives, load);
-    const names = SCRIPTS[script];
-    for (let i = 0; i < names.length; i++)
-      if (getOwnPropertyDescriptor(global, names[i])?.get === getters[names[i]] &&
-          getters[names[i]] !== undefined)
-        put(names[i], all[names[i]]);
-    return all;
+    return made[script] ??= (functions[script] ?? evaluate(script))(natives, load);
   }
 
   function define(script, name) {
-    const { get, set } = getOwnPropertyDescriptor({
-      get [name]() {
-        return load(script)[name];
-      },
-      set [name](value) {
-        put(name, value);
-      },
-    }, name);
-    getters[name] = get;
-    defineProperty(global, name, { __proto__: null, get, set, enumerable: false, configurable: true });
+    const get = getters[name] = () => {
+      const value = load(script)[name];
+      if (getOwnPropertyDescriptor(global, name)?.get === get) put(name, value);
+      return value;
+    };
+    defineProperty(global, name, {
+      __proto__: null, get, set: (value) => put(name, value), enumerable: false, configurable: true,
+    });
   }
 
   /* name, or all of them if it is undefined. */

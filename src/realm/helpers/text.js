@@ -3,55 +3,42 @@
  * are a package's (encodings). */
 (function (natives, load) {
   'use strict';
-  const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
+  const { defineProperty } = Reflect;
   const { isView } = ArrayBuffer;
-  const Bytes = Uint8Array, TypeErrorOf = TypeError, RangeErrorOf = RangeError;
-  const { utf8, decode, base64, unbase64 } = natives;
-  const uncurry = (method) => (self, ...args) => apply(method, self, args);
-  const { toLowerCase, charCodeAt, slice, codePointAt } = String.prototype;
-  const typedArrays = getPrototypeOf(Bytes.prototype);
-  const getter = (proto, name) => uncurry(getOwnPropertyDescriptor(proto, name).get);
-  const tagOf = getter(typedArrays, Symbol.toStringTag);
-  const parts = (proto) => [getter(proto, 'buffer'), getter(proto, 'byteOffset'), getter(proto, 'byteLength')];
-  const ofArray = parts(typedArrays), ofView = parts(DataView.prototype);
-  const setBytes = uncurry(typedArrays.set);
+  const Bytes = Uint8Array;
+  const { kind, typedArray, utf8, decode, base64, unbase64 } = natives;
 
   const UTF8 = 0, UTF16LE = 1, UTF16BE = 2, LATIN1 = 3;
   const NAMES = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'];
-  const LABELS = {
-    __proto__: null,
-    'unicode-1-1-utf-8': UTF8, unicode11utf8: UTF8, unicode20utf8: UTF8, 'utf-8': UTF8, utf8: UTF8,
-    'x-unicode20utf8': UTF8,
-    csunicode: UTF16LE, 'iso-10646-ucs-2': UTF16LE, 'ucs-2': UTF16LE, unicode: UTF16LE,
-    unicodefeff: UTF16LE, 'utf-16': UTF16LE, 'utf-16le': UTF16LE,
-    unicodefffe: UTF16BE, 'utf-16be': UTF16BE,
-    'ansi_x3.4-1968': LATIN1, ascii: LATIN1, cp1252: LATIN1, cp819: LATIN1, csisolatin1: LATIN1,
-    ibm819: LATIN1, 'iso-8859-1': LATIN1, 'iso-ir-100': LATIN1, 'iso8859-1': LATIN1,
-    iso88591: LATIN1, 'iso_8859-1': LATIN1, 'iso_8859-1:1987': LATIN1, l1: LATIN1, latin1: LATIN1,
-    'us-ascii': LATIN1, 'windows-1252': LATIN1, 'x-cp1252': LATIN1,
-  };
 
   /* A view of the bytes; undefined input is none. */
   function bytesOf(input) {
     if (input === undefined) return new Bytes(0);
-    if (isView(input)) {
-      const [buffer, offset, length] = tagOf(input) === undefined ? ofView : ofArray;
-      return new Bytes(buffer(input), offset(input), length(input));
-    }
-    if (natives.kind(input) !== 'ArrayBuffer')
-      throw new TypeErrorOf('TextDecoder.decode needs an ArrayBuffer or a view of one');
+    if (isView(input)) return new Bytes(input.buffer, input.byteOffset, input.byteLength);
+    if (kind(input) !== 'ArrayBuffer')
+      throw new TypeError('TextDecoder.decode needs an ArrayBuffer or a view of one');
     return new Bytes(input);
   }
 
-  function trimmed(label) {
-    let from = 0, to = label.length;
-    const isSpace = (at) => {
-      const c = apply(charCodeAt, label, [at]);
-      return c === 32 || c === 9 || c === 10 || c === 12 || c === 13;
+  function encodingOf(label) {
+    if (label === 'utf-8') return UTF8;
+    const labels = {
+      __proto__: null,
+      'unicode-1-1-utf-8': UTF8, unicode11utf8: UTF8, unicode20utf8: UTF8, 'utf-8': UTF8, utf8: UTF8,
+      'x-unicode20utf8': UTF8,
+      csunicode: UTF16LE, 'iso-10646-ucs-2': UTF16LE, 'ucs-2': UTF16LE, unicode: UTF16LE,
+      unicodefeff: UTF16LE, 'utf-16': UTF16LE, 'utf-16le': UTF16LE,
+      unicodefffe: UTF16BE, 'utf-16be': UTF16BE,
+      'ansi_x3.4-1968': LATIN1, ascii: LATIN1, cp1252: LATIN1, cp819: LATIN1, csisolatin1: LATIN1,
+      ibm819: LATIN1, 'iso-8859-1': LATIN1, 'iso-ir-100': LATIN1, 'iso8859-1': LATIN1,
+      iso88591: LATIN1, 'iso_8859-1': LATIN1, 'iso_8859-1:1987': LATIN1, l1: LATIN1, latin1: LATIN1,
+      'us-ascii': LATIN1, 'windows-1252': LATIN1, 'x-cp1252': LATIN1,
     };
-    while (from < to && isSpace(from)) from++;
-    while (to > from && isSpace(to - 1)) to--;
-    return apply(toLowerCase, apply(slice, label, [from, to]), []);
+    return labels[label.replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '').toLowerCase()];
+  }
+
+  function tag(of, value) {
+    defineProperty(of.prototype, Symbol.toStringTag, { value, configurable: true });
   }
 
   function withCode(error, value) {
@@ -64,7 +51,7 @@
     try {
       return new Other(label, { fatal, ignoreBOM });
     } catch {
-      throw withCode(new RangeErrorOf(`The "${label}" encoding is not supported`), 'ERR_ENCODING_NOT_SUPPORTED');
+      throw withCode(new RangeError(`The "${label}" encoding is not supported`), 'ERR_ENCODING_NOT_SUPPORTED');
     }
   }
 
@@ -75,18 +62,17 @@
 
     encodeInto(source, destination) {
       const text = `${source}`;
-      if (!isView(destination) || tagOf(destination) !== 'Uint8Array')
-        throw new TypeErrorOf('TextEncoder.encodeInto needs a Uint8Array');
-      const room = ofArray[2](destination);
+      if (!isView(destination) || typedArray(destination) !== 'Uint8Array')
+        throw new TypeError('TextEncoder.encodeInto needs a Uint8Array');
       let read = 0, written = 0;
       while (read < text.length) {
-        const point = apply(codePointAt, text, [read]);
+        const point = text.codePointAt(read);
         const size = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-        if (written + size > room) break;
+        if (written + size > destination.length) break;
         read += size === 4 ? 2 : 1;
         written += size;
       }
-      setBytes(destination, utf8(apply(slice, text, [0, read])));
+      destination.set(utf8(text.slice(0, read)));
       return { read, written };
     }
   }
@@ -100,7 +86,7 @@
     #other; /* the package's */
 
     constructor(label = 'utf-8', options = undefined) {
-      this.#encoding = LABELS[trimmed(`${label}`)];
+      this.#encoding = encodingOf(`${label}`);
       this.#fatal = !!options?.fatal;
       this.#ignoreBOM = !!options?.ignoreBOM;
       if (this.#encoding === undefined) this.#other = otherOf(`${label}`, this.#fatal, this.#ignoreBOM);
@@ -119,22 +105,22 @@
       const { text, left } = decode(bytes, this.#encoding, this.#fatal, stream);
       if (text === undefined) {
         this.#reset();
-        throw withCode(new TypeErrorOf(`The encoded data was not valid for encoding ${this.encoding}`),
+        throw withCode(new TypeError(`The encoded data was not valid for encoding ${this.encoding}`),
           'ERR_ENCODING_INVALID_ENCODED_DATA');
       }
       this.#pending = left > 0 ? new Bytes(bytes).slice(bytes.length - left) : new Bytes(0);
       const isFirst = !this.#started && text.length > 0;
       this.#started = stream && (this.#started || text.length > 0);
       return isFirst && !this.#ignoreBOM && this.#encoding !== LATIN1 && text[0] === '\ufeff'
-        ? apply(slice, text, [1]) : text;
+        ? text.slice(1) : text;
     }
 
     #join(bytes) {
       const before = this.#pending;
       if (before.length === 0) return bytes;
       const all = new Bytes(before.length + bytes.length);
-      setBytes(all, before);
-      setBytes(all, bytes, before.length);
+      all.set(before);
+      all.set(bytes, before.length);
       return all;
     }
 
@@ -143,11 +129,11 @@
       this.#started = false;
     }
   }
-  for (const [each, value] of [[TextEncoder, 'TextEncoder'], [TextDecoder, 'TextDecoder']])
-    defineProperty(each.prototype, Symbol.toStringTag, { value, configurable: true });
+  tag(TextEncoder, 'TextEncoder');
+  tag(TextDecoder, 'TextDecoder');
 
   function need(args, name) {
-    if (args.length === 0) throw new TypeErrorOf(`${name} needs 1 argument`);
+    if (args.length === 0) throw new TypeError(`${name} needs 1 argument`);
   }
 
   function refuse(message) {

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * secret_views - where in some bytes the forms of secrets are, escaped or not.
- *
- * The bytes are looked at as they are, and as they are once escapes are undone:
- * percent-encoding, JSON's (which are JavaScript's), HTML's, line ends within, and the
- * pairs of these that programs make. All views are fed in one pass; where no escape is
- * near they agree, and are one.
+ * secret_find - where in some bytes the forms of secrets are: as they are, and as they
+ * are once every escape is undone (unescape.h). Both are searched in one pass.
  */
-#ifndef GBX_POLICY_SECRET_VIEWS_H
-#define GBX_POLICY_SECRET_VIEWS_H
+#ifndef GBX_POLICY_SECRET_FIND_H
+#define GBX_POLICY_SECRET_FIND_H
 
 #include "policy/secret_forms.h"
 #include "wire/reader.h"

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/vault.h"
 #include "policy/secrets.h"
+#include "policy/unescape.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -18,13 +19,14 @@ static const char standard[] =
 static const char url_safe[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/* Itself, two of hexadecimal digits, two alphabets at three alignments. */
-#define FORMS_EACH 9u
+/* Itself, with and without escapes, two of hexadecimal digits, two alphabets at three
+ * alignments. */
+#define FORMS_EACH 10u
 
-/* Bytes of all forms of a value: 1 + 2 * 2 + 6 * 4 / 3 times its own. */
+/* Bytes of all forms of a value: 2 + 2 * 2 + 6 * 4 / 3 times its own. */
 static size_t forms_bytes(size_t value_len)
 {
-    return value_len * 13 + 6;
+    return value_len * 14 + 6;
 }
 
 /* ---- the trie ------------------------------------------------------------ */
@@ -68,6 +70,32 @@ static void add_itself(gbx_secret_forms *f, const gbx_secret *s, uint32_t index)
     for (size_t i = 0; i < s->value_len; i++)
         state = child_of(f, state, (uint8_t)s->value[i]);
     end_form(f, state, index, 0);
+}
+
+typedef struct path {
+    gbx_secret_forms *forms;
+    uint32_t state;
+} path;
+
+static void on_unescaped(void *user, uint8_t byte, size_t start, size_t end)
+{
+    path *p = user;
+
+    (void)start, (void)end;
+    p->state = child_of(p->forms, p->state, byte);
+}
+
+/* What is left may be too short to be looked for. */
+static void add_unescaped(gbx_secret_forms *f, const gbx_secret *s, uint32_t index)
+{
+    path p = {.forms = f};
+    gbx_unescaper unescaper = {.emit = on_unescaped, .user = &p};
+
+    for (size_t i = 0; i < s->value_len; i++)
+        gbx_unescape_take(&unescaper, (uint8_t)s->value[i], i);
+    gbx_unescape_end(&unescaper);
+    if (f->nodes[p.state].depth >= GBX_SECRET_MIN)
+        end_form(f, p.state, index, 0);
 }
 
 static void add_hex(gbx_secret_forms *f, const gbx_secret *s, uint32_t index,
@@ -131,17 +159,40 @@ static gbx_secret between_blanks(const gbx_secret *s)
 static void add_secret(gbx_secret_forms *f, const gbx_secret *s, uint32_t index)
 {
     add_itself(f, s, index);
+    add_unescaped(f, s, index);
     add_hex(f, s, index, "0123456789abcdef");
     add_hex(f, s, index, "0123456789ABCDEF");
     for (size_t before = 0; before < 3; before++) {
         add_base64(f, s, index, before, standard);
         add_base64(f, s, index, before, url_safe);
     }
-    if (memchr(s->value, ' ', s->value_len) != NULL)
-        f->has_space = true;
 }
 
 /* ---- where to go on after a byte that does not fit --------------------------- */
+
+static void note_pair(gbx_secret_forms *f, uint8_t a, uint8_t b)
+{
+    unsigned pair = (unsigned)a << 8 | b;
+
+    f->pairs[pair >> 3] |= (uint8_t)(1u << (pair & 7));
+}
+
+/* Without escapes a space is a plus. */
+static void note_pair_or_space(gbx_secret_forms *f, uint8_t a, uint8_t b)
+{
+    note_pair(f, a, b);
+    note_pair(f, a == '+' ? ' ' : a, b);
+    note_pair(f, a, b == '+' ? ' ' : b);
+    note_pair(f, a == '+' ? ' ' : a, b == '+' ? ' ' : b);
+}
+
+static void note_escapes(gbx_secret_forms *f)
+{
+    for (unsigned a = 0; a < 256; a++)
+        for (unsigned b = 0; b < 256; b++)
+            if (gbx_unescape_begins((uint8_t)a) || gbx_unescape_begins((uint8_t)b))
+                note_pair(f, (uint8_t)a, (uint8_t)b);
+}
 
 /* Breadth first: the failure of a state is less deep than itself. queue has room for
  * every node. */
@@ -159,11 +210,8 @@ static void link_failures(gbx_secret_forms *f, uint32_t *queue)
             node->form = f->nodes[node->fail].form;
         for (uint32_t c = node->child; c != 0; c = f->nodes[c].sibling) {
             f->nodes[c].fail = gbx_forms_step(f, node->fail, f->nodes[c].byte);
-            if (node->depth == 1) {
-                unsigned pair = (unsigned)node->byte << 8 | f->nodes[c].byte;
-
-                f->pairs[pair >> 3] |= (uint8_t)(1u << (pair & 7));
-            }
+            if (node->depth == 1)
+                note_pair_or_space(f, node->byte, f->nodes[c].byte);
             queue[count++] = c;
         }
     }
@@ -210,6 +258,7 @@ gbx_secret_forms *gbx_secret_forms_new(const gbx_secret *secrets, size_t count)
         return NULL;
     }
     link_failures(f, queue);
+    note_escapes(f);
     return f;
 }
 

@@ -4,8 +4,8 @@
  * text, as one automaton (Aho and Corasick's) that reads each byte once.
  *
  * Of each value: itself, its hexadecimal digits in both cases, and what stays the same
- * of its base64, in both alphabets, wherever in the encoded bytes it begins. Escapes
- * (percent, JSON, HTML) are undone before the automaton sees a byte: secret_views.
+ * of its base64, in both alphabets, wherever in the encoded bytes it begins; and itself
+ * as it is once every escape is undone, since the automaton sees text so, too: secret_find.
  *
  * Read-only once it is made: any thread. It holds values, so it lives in a vault.
  */
@@ -42,15 +42,16 @@ typedef struct gbx_secret_forms {
     uint32_t node_count;
     uint32_t form_count;
     uint32_t longest;
-    bool has_space;           /* some value has a space in it */
-    uint32_t first[256];      /* from the root, by byte */
-    uint8_t pairs[65536 / 8]; /* the first two bytes of some form, a bit each */
+    uint32_t first[256]; /* from the root, by byte */
+    /* A bit for two bytes that begin a form, or of which one begins an escape. */
+    uint8_t pairs[65536 / 8];
 } gbx_secret_forms;
 
 /* NULL if memory is out. */
 gbx_secret_forms *gbx_secret_forms_new(const gbx_secret *secrets, size_t count);
 void gbx_secret_forms_free(gbx_secret_forms *forms);
 
+/* May a form or an escape begin with the first, or an escape with the second? */
 static inline bool gbx_forms_begin_so(const gbx_secret_forms *f, uint8_t a, uint8_t b)
 {
     unsigned pair = (unsigned)a << 8 | b;

@@ -4,22 +4,30 @@
 
 #include <string.h>
 
-static const gbx_unescaped need_more = {.taken = 0};
+/* ---- one escape ------------------------------------------------------------------ */
 
-static gbx_unescaped as_itself(uint8_t byte)
+typedef struct unescaped {
+    uint8_t bytes[4];
+    uint8_t count;
+    uint8_t taken; /* 0: more bytes are needed to tell */
+} unescaped;
+
+static const unescaped need_more = {.taken = 0};
+
+static unescaped as_itself(uint8_t byte)
 {
-    return (gbx_unescaped){.bytes = {byte}, .count = 1, .taken = 1};
+    return (unescaped){.bytes = {byte}, .count = 1, .taken = 1};
 }
 
-static gbx_unescaped one(uint8_t byte, uint8_t taken)
+static unescaped one_byte(uint8_t byte, uint8_t taken)
 {
-    return (gbx_unescaped){.bytes = {byte}, .count = 1, .taken = taken};
+    return (unescaped){.bytes = {byte}, .count = 1, .taken = taken};
 }
 
 /* A surrogate alone becomes bytes that are in no value. */
-static gbx_unescaped point(uint32_t c, uint8_t taken)
+static unescaped point(uint32_t c, uint8_t taken)
 {
-    gbx_unescaped u = {.taken = taken};
+    unescaped u = {.taken = taken};
 
     if (c < 0x80) {
         u.bytes[u.count++] = (uint8_t)c;
@@ -60,7 +68,7 @@ static size_t hex(const uint8_t *data, size_t len, size_t max, uint32_t *ret)
 }
 
 /* \uXXXX, or two of them for one character. */
-static gbx_unescaped utf16(const uint8_t *data, size_t len)
+static unescaped utf16(const uint8_t *data, size_t len)
 {
     uint32_t high;
     uint32_t low;
@@ -83,7 +91,7 @@ static gbx_unescaped utf16(const uint8_t *data, size_t len)
 }
 
 /* \u{X}, as in JavaScript. */
-static gbx_unescaped braced(const uint8_t *data, size_t len)
+static unescaped braced(const uint8_t *data, size_t len)
 {
     uint32_t value;
     size_t n = hex(data + 3, len - 3, 6, &value);
@@ -95,7 +103,7 @@ static gbx_unescaped braced(const uint8_t *data, size_t len)
     return point(value, (uint8_t)(n + 4));
 }
 
-static gbx_unescaped json(const uint8_t *data, size_t len)
+static unescaped json(const uint8_t *data, size_t len)
 {
     static const char letters[] = "\"\\/'bfnrt";
     static const char meant[] = "\"\\/'\b\f\n\r\t";
@@ -112,26 +120,26 @@ static gbx_unescaped json(const uint8_t *data, size_t len)
     if (data[1] == 'x') {
         n = hex(data + 2, len - 2, 2, &value);
         if (n == 2)
-            return one((uint8_t)value, 4);
+            return one_byte((uint8_t)value, 4);
         return n + 2 == len ? need_more : as_itself(data[0]);
     }
     letter = data[1] != 0 ? strchr(letters, data[1]) : NULL;
-    return letter != NULL ? one((uint8_t)meant[letter - letters], 2)
+    return letter != NULL ? one_byte((uint8_t)meant[letter - letters], 2)
                           : as_itself(data[0]);
 }
 
-static gbx_unescaped percent(const uint8_t *data, size_t len)
+static unescaped percent(const uint8_t *data, size_t len)
 {
     uint32_t value;
     size_t n = hex(data + 1, len - 1, 2, &value);
 
     if (n == 2)
-        return one((uint8_t)value, 3);
+        return one_byte((uint8_t)value, 3);
     return n + 1 == len ? need_more : as_itself(data[0]);
 }
 
 /* &#65; or &#x41;: *at is behind the '#'. */
-static gbx_unescaped html_number(const uint8_t *data, size_t len)
+static unescaped html_number(const uint8_t *data, size_t len)
 {
     size_t at = 2;
     uint32_t value = 0;
@@ -153,7 +161,7 @@ static gbx_unescaped html_number(const uint8_t *data, size_t len)
     return point(value, (uint8_t)(at + 1));
 }
 
-static gbx_unescaped html(const uint8_t *data, size_t len)
+static unescaped html(const uint8_t *data, size_t len)
 {
     static const struct {
         const char *text;
@@ -180,36 +188,83 @@ static gbx_unescaped html(const uint8_t *data, size_t len)
         size_t name_len = strlen(names[i].text);
 
         if (memcmp(data, names[i].text, len < name_len ? len : name_len) == 0)
-            return len < name_len ? need_more
-                                  : one((uint8_t)names[i].meant, (uint8_t)name_len);
+            return len < name_len
+                       ? need_more
+                       : one_byte((uint8_t)names[i].meant, (uint8_t)name_len);
     }
     return as_itself(data[0]);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
-bool gbx_unescape_begins(gbx_escaping how, uint8_t byte)
+/* data has at least one byte, which can begin an escape. One that turns out to be none is
+ * taken as itself. */
+static unescaped unescape(const uint8_t *data, size_t len)
 {
-    switch (how) {
-    case GBX_ESCAPING_JSON: return byte == '\\';
-    case GBX_ESCAPING_PERCENT: return byte == '%';
-    case GBX_ESCAPING_FORM: return byte == '%' || byte == '+';
-    case GBX_ESCAPING_HTML: return byte == '&';
-    case GBX_ESCAPING_LINES: return byte == '\n' || byte == '\r';
-    case GBX_ESCAPING_NONE:
-    default: return false;
+    switch (data[0]) {
+    case '\\': return json(data, len);
+    case '%': return percent(data, len);
+    case '&': return html(data, len);
+    default: return (unescaped){.taken = 1}; /* a line end */
     }
 }
 
-gbx_unescaped gbx_unescape(gbx_escaping how, const uint8_t *data, size_t len)
+/* ---- in one another ----------------------------------------------------------------- */
+
+static void take(gbx_unescaper *u, size_t depth, uint8_t byte, size_t start,
+                 size_t end);
+
+/* Pass on what can be told; at the end of the input everything can. */
+static void undo(gbx_unescaper *u, size_t depth, bool is_end)
 {
-    switch (how) {
-    case GBX_ESCAPING_JSON: return json(data, len);
-    case GBX_ESCAPING_PERCENT: return percent(data, len);
-    case GBX_ESCAPING_FORM: return data[0] == '+' ? one(' ', 1) : percent(data, len);
-    case GBX_ESCAPING_HTML: return html(data, len);
-    case GBX_ESCAPING_LINES: return (gbx_unescaped){.taken = 1};
-    case GBX_ESCAPING_NONE:
-    default: return as_itself(data[0]);
+    gbx_unescape_level *level = &u->levels[depth];
+
+    while (level->count > 0) {
+        unescaped one = as_itself(level->bytes[0]);
+        size_t taken;
+
+        if (gbx_unescape_begins(level->bytes[0])) {
+            unescaped tried = unescape(level->bytes, level->count);
+
+            if (tried.taken == 0 && !is_end)
+                return;
+            one = tried.taken > 0 ? tried : one;
+        }
+        taken = one.taken;
+        for (size_t i = 0; i < one.count; i++)
+            take(u, depth + 1, one.bytes[i], level->from[0], level->to[taken - 1]);
+        level->count -= taken;
+        u->waiting -= taken;
+        memmove(level->bytes, level->bytes + taken, level->count);
+        memmove(level->from, level->from + taken, level->count * sizeof level->from[0]);
+        memmove(level->to, level->to + taken, level->count * sizeof level->to[0]);
     }
+}
+
+static void take(gbx_unescaper *u, size_t depth, uint8_t byte, size_t start, size_t end)
+{
+    gbx_unescape_level *level = &u->levels[depth];
+
+    if (depth == GBX_UNESCAPE_DEEP) {
+        u->emit(u->user, byte == ' ' ? '+' : byte, start, end);
+    } else if (level->count == 0 && !gbx_unescape_begins(byte)) {
+        take(u, depth + 1, byte, start, end);
+    } else {
+        level->bytes[level->count] = byte;
+        level->from[level->count] = start;
+        level->to[level->count++] = end;
+        u->waiting++;
+        undo(u, depth, false);
+    }
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_unescape_take(gbx_unescaper *u, uint8_t byte, size_t at)
+{
+    take(u, 0, byte, at, at + 1);
+}
+
+void gbx_unescape_end(gbx_unescaper *u)
+{
+    for (size_t depth = 0; depth < GBX_UNESCAPE_DEEP; depth++)
+        undo(u, depth, true);
 }

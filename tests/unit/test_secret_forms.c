@@ -6,7 +6,6 @@
 #include "secret_values.h"
 
 #include "base/json.h"
-#include "policy/unescape.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,8 +97,6 @@ static const form plain[] = {
      "k%22\\/%3C%26%3E'+%3D%25%20%C3%A9%F0%9F%94%91~z", "{{secret:ODD}}"},
     {"as in a form with a backslash that is no escape",
      "k%22\\/%3C%26%3E'%2B%3D%25+%C3%A9%F0%9F%94%91~z", "{{secret:ODD}}"},
-    {"base64 in lines behind a backslash of another", "\\rIlwvPCY+\nJys9JSDDqfCflJF+eg",
-     "\\{{secret:ODD}}"},
     {"percent-encoded base64 in JSON with a plus as it is", "Pz5+Pz5\\u00252BPz5+Pz4",
      "{{secret:BLOB}}"},
     {"a value's last byte that could begin an escape", "all%20of%20it:%207%",
@@ -313,27 +310,9 @@ static void test_strip__of_a_value_with_blanks_at_its_ends_does_without_them(
     gbx_policy_free(own);
 }
 
-static void test_escapes__begin_with_the_bytes_that_are_listed_alone(void **state)
-{
-    static const gbx_escaping all[] = {GBX_ESCAPING_NONE,    GBX_ESCAPING_JSON,
-                                       GBX_ESCAPING_PERCENT, GBX_ESCAPING_FORM,
-                                       GBX_ESCAPING_HTML,    GBX_ESCAPING_LINES};
-    (void)state;
-
-    for (unsigned byte = 0; byte < 256; byte++) {
-        bool is_listed = byte != 0 && strchr(GBX_ESCAPE_BEGINS, (int)byte) != NULL;
-        bool begins = false;
-
-        for (size_t i = 0; i < GBX_COUNTOF(all); i++)
-            begins = begins || gbx_unescape_begins(all[i], (uint8_t)byte);
-        assert_int_equal(begins, is_listed);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_escapes__begin_with_the_bytes_that_are_listed_alone),
         cmocka_unit_test(test_text__loses_every_form_of_a_value),
         cmocka_unit_test(test_json__stays_json_without_a_value),
         cmocka_unit_test(test_empty_and_unprepared__pass_nothing_unlooked),

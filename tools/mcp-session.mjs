@@ -199,7 +199,7 @@ block('json', readFileSync(join(folder, 'calls.log'), 'utf8').split('\n')
 
 say('## More', '',
   '- [The configuration, rules and secrets](mcp-config.md)',
-  '- [The security log](security-log.md)');
+  '- [The security log](internals/security-log.md)');
 
 const text = page.join('\n').replaceAll(/\n{3,}/g, '\n\n').trimEnd() + '\n';
 const file = join(root, 'docs/mcp-session.md');

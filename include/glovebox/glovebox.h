@@ -186,7 +186,7 @@ typedef void (*gbx_event_fn)(void *user, const gbx_event *event);
 /**
  * One line of the security log: one JSON object and a newline, then NUL; pure text that
  * neither ends a line nor steers a terminal, so that write(fd, line, len) keeps a log.
- * Borrowed until the callback returns. What the lines say: docs/security-log.md.
+ * Borrowed until the callback returns. What the lines say: docs/internals/security-log.md.
  *
  * Called like gbx_event_fn, and on threads inside gbx_submit(): by several at once,
  * without a lock held. The lines of one call come in their order; "seq" orders all.

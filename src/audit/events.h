@@ -2,8 +2,8 @@
 /*
  * events - everything that an engine says of itself, by name.
  *
- * The names are a promise: programs look for them. Append only. docs/security-log.md has
- * a section for each, and test_audit_docs compares it with this table.
+ * The names are a promise: programs look for them. Append only. test_audit_docs compares
+ * this table with docs/internals/security-log.md, which has a section for each.
  */
 #ifndef GBX_AUDIT_EVENTS_H
 #define GBX_AUDIT_EVENTS_H

@@ -4,7 +4,7 @@
  *
  * Three classes: EXECUTE enters the kernel, ANSWER returns a fixed value without
  * entering it, and whatever no line names kills the process. The filter, its test
- * and docs/syscalls.md are made from these tables and nothing else.
+ * and docs/internals/syscalls.md are made from these tables and nothing else.
  */
 #ifndef GBX_SEAL_SECCOMP_TABLE_H
 #define GBX_SEAL_SECCOMP_TABLE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * messages - encoders and decoders read like the schema in docs/protocol.md. A field
- * that has a range is checked here, so that no user of a message has to. What a
+ * messages - encoders and decoders read like the schema in docs/internals/protocol.md. A
+ * field that has a range is checked here, so that no user of a message has to. What a
  * template says and hears is in messages_control.c.
  */
 #include "wire/messages.h"

@@ -3,9 +3,9 @@
  * messages - everything that may be said between host, template and worker.
  *
  * A frame is a 16-byte header and a body: u32 body length, u8 type, three reserved
- * zero bytes, u64 call id. docs/protocol.md is the specification. Encoders append a
- * whole frame to a gbx_buf; decoders take one body and say whether it is exactly one
- * such message. Spans of a decoded message borrow from the body.
+ * zero bytes, u64 call id. docs/internals/protocol.md is the specification. Encoders
+ * append a whole frame to a gbx_buf; decoders take one body and say whether it is exactly
+ * one such message. Spans of a decoded message borrow from the body.
  *
  * This module does no I/O and keeps no state: any thread, any process.
  */

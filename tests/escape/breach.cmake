@@ -17,12 +17,12 @@ set_property(TEST test_attacks test_attacks_as_nobody APPEND PROPERTY
     ENVIRONMENT GLOVEBOX_TIMEOUTS=20)
 gbx_test(test_sweep escape 600)
 target_compile_definitions(test_sweep
-    PRIVATE SYSCALLS_MD="${PROJECT_SOURCE_DIR}/docs/syscalls.md")
+    PRIVATE SYSCALLS_MD="${PROJECT_SOURCE_DIR}/docs/internals/syscalls.md")
 
 # The manual of system calls, from a live run.
 add_executable(gen_syscalls EXCLUDE_FROM_ALL escape/gen_syscalls.c)
 target_link_libraries(gen_syscalls PRIVATE gbx_sweep)
 add_custom_target(docs-syscalls
     COMMAND ${CMAKE_COMMAND} -E env GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>
-            $<TARGET_FILE:gen_syscalls> ${PROJECT_SOURCE_DIR}/docs/syscalls.md
+            $<TARGET_FILE:gen_syscalls> ${PROJECT_SOURCE_DIR}/docs/internals/syscalls.md
     DEPENDS gen_syscalls glovebox-worker)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gen_syscalls - write docs/syscalls.md from a live run. */
+/* gen_syscalls - write docs/internals/syscalls.md from a live run. */
 #include "escape/sweep.h"
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sweep - every system call by its number, each in a fresh sealed process of the real
- * worker program. What the test checks and what docs/syscalls.md shows is this.
+ * worker program. This is what the test checks and what docs/internals/syscalls.md shows.
  */
 #ifndef GBX_TESTS_SWEEP_H
 #define GBX_TESTS_SWEEP_H
@@ -35,7 +35,7 @@ gbx_swept gbx_sweep_expected(unsigned number);
 /* The kernel lets the call pass by every filter; it comes to nothing all the same. */
 bool gbx_sweep_is_unfiltered(unsigned number);
 
-/* docs/syscalls.md, from a run. False if a call was lost. */
+/* docs/internals/syscalls.md, from a run. False if a call was lost. */
 bool gbx_sweep_print(FILE *to, const gbx_swept swept[GBX_SWEEP_COUNT]);
 
 #endif

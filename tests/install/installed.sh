@@ -100,7 +100,7 @@ for file in bin/glovebox-keeper share/glovebox/policy.schema.json \
 done
 bash -n "$prefix/share/bash-completion/completions/glovebox" || fail 'the completion fails'
 for page in "$source"/docs/man/*.scd; do
-    for named in $(grep -oE 'docs/[a-z-]+\.md' "$page"); do
+    for named in $(grep -oE 'docs/[a-z/-]+\.md' "$page"); do
         [ -s "$prefix/share/doc/glovebox/$named" ] || fail "$page names $named"
     done
     # What fills a line may break a command after a hyphen that is not its own.

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* As docs/security-log.md has them. */
+/* As docs/internals/security-log.md has them. */
 #define HOST_LINES    200
 #define REFUSAL_LINES 50
 #define AT_ONCE       500

@@ -9,4 +9,4 @@ gbx_host_test(audit_line gbx_audit_text)
 gbx_host_test(audit_counts)
 gbx_host_test(audit_docs gbx_audit_text)
 target_compile_definitions(test_audit_docs
-    PRIVATE GBX_MANUAL="${PROJECT_SOURCE_DIR}/docs/security-log.md")
+    PRIVATE GBX_MANUAL="${PROJECT_SOURCE_DIR}/docs/internals/security-log.md")

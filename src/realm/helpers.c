@@ -12,6 +12,7 @@
 
 #include <glovebox/glovebox.h>
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,14 +194,17 @@ static JSValueRef on_set_url(ARGUMENTS)
     return value;
 }
 
-/* undoPercent(text) */
-static JSValueRef on_undo_percent(ARGUMENTS)
+/* decodeForm(text): a name or value of a query. */
+static JSValueRef on_decode_form(ARGUMENTS)
 {
     gbx_buf text = text_of(ctx, argc, argv, 0), bytes;
     JSChar *units = units_room(2 * text.len);
     JSValueRef value;
 
     UNUSED;
+    for (size_t i = 0; i < text.len; i++)
+        if (text.data[i] == '+')
+            text.data[i] = ' ';
     gbx_buf_init(&bytes, text.len);
     gbx_url_undo_percent(text.data, text.len, &bytes);
     value =
@@ -208,6 +212,30 @@ static JSValueRef on_undo_percent(ARGUMENTS)
                        gbx_decode_bytes(GBX_BYTES_UTF8, bytes.data, bytes.len, units));
     free(units);
     gbx_buf_cleanup(&bytes);
+    gbx_buf_cleanup(&text);
+    return value;
+}
+
+/* encodeForm(text): the other way. */
+static JSValueRef on_encode_form(ARGUMENTS)
+{
+    gbx_buf text = text_of(ctx, argc, argv, 0), out;
+    JSValueRef value;
+
+    UNUSED;
+    gbx_buf_init(&out, 3 * text.len);
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = text.data[i];
+
+        if (c == ' ')
+            (void)gbx_buf_puts(&out, "+");
+        else if (isalnum(c) || (c != 0 && strchr("*-._", c) != NULL))
+            (void)gbx_buf_append(&out, &c, 1);
+        else
+            (void)gbx_buf_printf(&out, "%%%02X", c);
+    }
+    value = gbx_value_of_text(ctx, out.data != NULL ? (char *)out.data : "", out.len);
+    gbx_buf_cleanup(&out);
     gbx_buf_cleanup(&text);
     return value;
 }
@@ -487,7 +515,8 @@ const char *gbx_helpers_make(gbx_realm *realm, JSObjectRef natives)
     } table[] = {
         {"parseURL", on_parse_url},
         {"setURL", on_set_url},
-        {"undoPercent", on_undo_percent},
+        {"decodeForm", on_decode_form},
+        {"encodeForm", on_encode_form},
         {"utf8", on_utf8},
         {"decode", on_decode},
         {"base64", on_base64},

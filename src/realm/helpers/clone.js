@@ -26,10 +26,10 @@
     const message = own('message'), made = new Kind();
     if (message !== undefined && 'value' in message) put(made, 'message', `${message.value}`, false);
     put(made, 'stack', `${own('stack')?.value ?? ''}`, false);
-    return [made, () => {
+    return { made, fill() {
       if (own('cause') !== undefined) put(made, 'cause', clone(value.cause), false);
       if (own('errors') !== undefined) put(made, 'errors', clone(value.errors), false);
-    }];
+    } };
   }
 
   function cloneBuffer(buffer) {
@@ -43,44 +43,44 @@
   function cloneMap(value, clone) {
     const made = new Map(), entries = [];
     Map.prototype.forEach.call(value, (item, key) => entries.push([key, item]));
-    return [made, () => {
+    return { made, fill() {
       for (let i = 0; i < entries.length; i++) made.set(clone(entries[i][0]), clone(entries[i][1]));
-    }];
+    } };
   }
 
   function cloneSet(value, clone) {
     const made = new Set(), items = [];
     Set.prototype.forEach.call(value, (item) => items.push(item));
-    return [made, () => {
+    return { made, fill() {
       for (let i = 0; i < items.length; i++) made.add(clone(items[i]));
-    }];
+    } };
   }
 
   /* All own properties, of an array its length as well. */
   function cloneObject(value, clone) {
     const made = Array.isArray(value) ? new Array(value.length) : {};
-    return [made, () => {
+    return { made, fill() {
       const keys = ownKeys(value);
       for (let i = 0; i < keys.length; i++)
         if (typeof keys[i] === 'string' && getOwnPropertyDescriptor(value, keys[i])?.enumerable)
           put(made, keys[i], clone(value[keys[i]]));
-    }];
+    } };
   }
 
-  /* [what it becomes, what fills it once it is known]: it may hold itself. */
+  /* {what it becomes, what fills it once it is known}: it may hold itself. */
   function cloneOne(value, clone) {
     const type = kind(value), array = typedArray(value);
     if (array !== undefined || type === 'DataView')
-      return [new (global[array ?? type] ?? value.constructor)(
-        clone(value.buffer), value.byteOffset, value.length ?? value.byteLength)];
+      return { made: new (global[array ?? type] ?? value.constructor)(
+        clone(value.buffer), value.byteOffset, value.length ?? value.byteLength) };
     /* The engine has no kind for it. */
-    if (type === undefined && getPrototypeOf(value) === BigIntOf.prototype) return [Object(BigIntOf(value))];
+    if (type === undefined && getPrototypeOf(value) === BigIntOf.prototype) return { made: Object(BigIntOf(value)) };
     switch (type) {
-      case 'Date': return [new Date(value)];
-      case 'RegExp': return [new RegExp(value.source, value.flags)];
+      case 'Date': return { made: new Date(value) };
+      case 'RegExp': return { made: new RegExp(value.source, value.flags) };
       case 'Boolean': case 'Number': case 'String':
-        return [Object({ Boolean, Number, String }[type].prototype.valueOf.call(value))];
-      case 'ArrayBuffer': return [cloneBuffer(value)];
+        return { made: Object({ Boolean, Number, String }[type].prototype.valueOf.call(value)) };
+      case 'ArrayBuffer': return { made: cloneBuffer(value) };
       case 'Map': return cloneMap(value, clone);
       case 'Set': return cloneSet(value, clone);
       case 'Error': return cloneError(value, clone);
@@ -104,10 +104,10 @@
         if (typeof each === 'function' || typeof each === 'symbol') return refuse(WHAT[typeof each]);
         if (typeof each !== 'object' || each === null) return each;
         if (known.has(each)) return known.get(each);
-        const [made, fill] = cloneOne(each, clone);
-        known.set(each, made);
-        fill?.();
-        return made;
+        const one = cloneOne(each, clone);
+        known.set(each, one.made);
+        one.fill?.();
+        return one.made;
       }
       return clone(value);
     },

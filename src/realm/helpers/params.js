@@ -2,7 +2,7 @@
 /* params - URLSearchParams: pairs as a form has them. */
 (function (natives) {
   'use strict';
-  const { undoPercent } = natives;
+  const { decodeForm, encodeForm } = natives;
   const { apply, defineProperty, ownKeys, getOwnPropertyDescriptor } = Reflect;
   const { iterator } = Symbol;
 
@@ -15,28 +15,16 @@
       throw new TypeError(`${name} needs ${count} argument${count > 1 ? 's' : ''}`);
   }
 
-  function decodeForm(part) {
-    const spaced = part.replaceAll('+', ' ');
-    return spaced.includes('%') ? undoPercent(spaced) : spaced;
-  }
-
   function parsePairs(query) {
     const pairs = [];
     for (let from = 0; from <= query.length;) {
       const found = query.indexOf('&', from), end = found < 0 ? query.length : found;
       const part = query.slice(from, end), at = part.indexOf('=');
       if (part !== '')
-        pairs.push(at < 0 ? [decodeForm(part), '']
-          : [decodeForm(part.slice(0, at)), decodeForm(part.slice(at + 1))]);
+        pairs.push([decodeForm(at < 0 ? part : part.slice(0, at)), at < 0 ? '' : decodeForm(part.slice(at + 1))]);
       from = end + 1;
     }
     return pairs;
-  }
-
-  /* What encodeURIComponent leaves and a form does not. */
-  function encodeForm(part) {
-    return encodeURIComponent(part).replace(/%20|[!'()~]/g, (each) =>
-      each === '%20' ? '+' : `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
   }
 
   function writePairs(pairs) {
@@ -68,7 +56,9 @@
   let stateOf, isParams;
 
   function find(pairs, name, value = undefined) {
-    return pairs.findIndex((pair) => pair[0] === name && (value === undefined || pair[1] === value));
+    for (let i = 0; i < pairs.length; i++)
+      if (pairs[i][0] === name && (value === undefined || pairs[i][1] === value)) return i;
+    return -1;
   }
 
   function change(params, pairs) {

@@ -14,6 +14,7 @@
   /* A view of the bytes; undefined input is none. */
   function bytesOf(input) {
     if (input === undefined) return new Bytes(0);
+    if (typedArray(input) === 'Uint8Array') return input;
     if (isView(input)) return new Bytes(input.buffer, input.byteOffset, input.byteLength);
     if (kind(input) !== 'ArrayBuffer')
       throw new TypeError('TextDecoder.decode needs an ArrayBuffer or a view of one');
@@ -21,7 +22,6 @@
   }
 
   function encodingOf(label) {
-    if (label === 'utf-8') return UTF8;
     const labels = {
       __proto__: null,
       'unicode-1-1-utf-8': UTF8, unicode11utf8: UTF8, unicode20utf8: UTF8, 'utf-8': UTF8, utf8: UTF8,
@@ -77,56 +77,45 @@
     }
   }
 
+  function join(before, bytes) {
+    if (before === undefined) return bytes;
+    const all = new Bytes(before.length + bytes.length);
+    all.set(before);
+    all.set(bytes, before.length);
+    return all;
+  }
+
   class TextDecoder {
-    #encoding;
-    #fatal;
-    #ignoreBOM;
-    #pending = new Bytes(0); /* the beginning of a character */
-    #started = false;
-    #other; /* the package's */
+    #own;
 
     constructor(label = 'utf-8', options = undefined) {
-      this.#encoding = encodingOf(`${label}`);
-      this.#fatal = !!options?.fatal;
-      this.#ignoreBOM = !!options?.ignoreBOM;
-      if (this.#encoding === undefined) this.#other = otherOf(`${label}`, this.#fatal, this.#ignoreBOM);
+      const encoding = label === 'utf-8' ? UTF8 : encodingOf(`${label}`);
+      const fatal = !!options?.fatal, ignoreBOM = !!options?.ignoreBOM;
+      this.#own = {
+        __proto__: null, encoding, fatal, ignoreBOM, started: false,
+        pending: undefined, /* the beginning of a character */
+        other: encoding === undefined ? otherOf(`${label}`, fatal, ignoreBOM) : undefined, /* the package's */
+      };
     }
 
-    get encoding() { return this.#other?.encoding ?? NAMES[this.#encoding]; }
+    get encoding() { return this.#own.other?.encoding ?? NAMES[this.#own.encoding]; }
 
-    get fatal() { return this.#fatal; }
+    get fatal() { return this.#own.fatal; }
 
-    get ignoreBOM() { return this.#ignoreBOM; }
+    get ignoreBOM() { return this.#own.ignoreBOM; }
 
     decode(input = undefined, options = undefined) {
-      const stream = !!options?.stream;
-      const bytes = this.#join(bytesOf(input));
-      if (this.#other !== undefined) return this.#other.decode(bytes, { stream });
-      const { text, left } = decode(bytes, this.#encoding, this.#fatal, stream);
-      if (text === undefined) {
-        this.#reset();
+      const own = this.#own, stream = !!options?.stream, bytes = join(own.pending, bytesOf(input));
+      if (own.other !== undefined) return own.other.decode(bytes, { stream });
+      const { text, left } = decode(bytes, own.encoding, own.fatal, stream);
+      own.pending = left > 0 ? new Bytes(bytes).slice(bytes.length - left) : undefined;
+      const isFirst = !own.started && text !== '';
+      own.started = stream && text !== undefined && (own.started || text !== '');
+      if (text === undefined)
         throw withCode(new TypeError(`The encoded data was not valid for encoding ${this.encoding}`),
           'ERR_ENCODING_INVALID_ENCODED_DATA');
-      }
-      this.#pending = left > 0 ? new Bytes(bytes).slice(bytes.length - left) : new Bytes(0);
-      const isFirst = !this.#started && text.length > 0;
-      this.#started = stream && (this.#started || text.length > 0);
-      return isFirst && !this.#ignoreBOM && this.#encoding !== LATIN1 && text[0] === '\ufeff'
+      return isFirst && !own.ignoreBOM && own.encoding !== LATIN1 && text[0] === '\ufeff'
         ? text.slice(1) : text;
-    }
-
-    #join(bytes) {
-      const before = this.#pending;
-      if (before.length === 0) return bytes;
-      const all = new Bytes(before.length + bytes.length);
-      all.set(before);
-      all.set(bytes, before.length);
-      return all;
-    }
-
-    #reset() {
-      this.#pending = new Bytes(0);
-      this.#started = false;
     }
   }
   tag(TextEncoder, 'TextEncoder');

@@ -14,6 +14,8 @@ static _Thread_local struct {
 
 void __real_free(void *data);
 void __wrap_free(void *data);
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
 void *__real_realloc(void *data, size_t size);
 void *__wrap_realloc(void *data, size_t size);
 
@@ -38,10 +40,32 @@ void __wrap_free(void *data)
     __real_free(data);
 }
 
+/* What libraries have freed may be in it, and is not ours. */
+static void clear(void *data, size_t from)
+{
+    size_t size = watch.head != NULL && data != NULL ? malloc_usable_size(data) : 0;
+
+    if (size > from)
+        memset((char *)data + from, 0, size - from);
+}
+
+void *__wrap_malloc(size_t size)
+{
+    void *data = __real_malloc(size);
+
+    clear(data, 0);
+    return data;
+}
+
 void *__wrap_realloc(void *data, size_t size)
 {
+    size_t before = data != NULL ? malloc_usable_size(data) : 0;
+    void *now;
+
     look_through(data); /* wherever it goes */
-    return __real_realloc(data, size);
+    now = __real_realloc(data, size);
+    clear(now, before);
+    return now;
 }
 
 /* ---- public to the tests -------------------------------------------------- */

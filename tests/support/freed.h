@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * freed - was a text freed, that should have been wiped before? Every block is looked through
- * that the code which is linked statically frees; what a library frees itself is not seen.
+ * that the code which is linked statically frees; what a library frees itself is not seen,
+ * neither then nor in a block that is made of it.
  */
 #ifndef GBX_TESTS_FREED_H
 #define GBX_TESTS_FREED_H

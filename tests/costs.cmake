@@ -7,6 +7,7 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     test_mcp_upstream_odd 45
     test_mcp_upstream_care 40
     mcp_conformance 35
+    mcp_codemode 30
     mcp_shortage 35
     mcp_artifacts 30
     mcp_crowd 30
@@ -35,6 +36,7 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     test_preloads 25
     test_mcp_upstream_sdk 20
     mcp_compute 20
+    mcp_effects 20
     mcp_flood 20
     mcp_held 20
     mcp_hostile 20
@@ -48,7 +50,6 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     test_large_datasets 20
     test_scarcity 20
     cli_command 15
-    mcp_codemode 15
     mcp_datasets 15
     mcp_inspector 15
     mcp_policy 15
@@ -68,6 +69,12 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     test_pool_load 15
     test_sweep 15
     installed 10
+    mcp_changes 10
+    mcp_declarations 10
+    mcp_resume 10
+    cli_signals 10
+    node_codemode-runs 10
+    test_start_killed 10
     style 10
     test_audit_bounds 10
     test_audit_sums 10

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT
 //
-// mcp-session - makes docs/mcp-session.md: a session of `glovebox mcp` with real servers,
+// mcp-session - makes examples/mcp-session.md: a session of `glovebox mcp` with real servers,
 // as a newcomer can follow it. Everything in it that a program says was said by one.
 //
 //     mcp-session.mjs GLOVEBOX [--check]
@@ -125,7 +125,7 @@ block('json', JSON.stringify(first, null, 2));
 say('(`glovebox mcp import` writes such a file from the hosts that you have already.)');
 say('Do they start? What do they speak, and what do they have?');
 command('doctor', '--config', 'mcp.json');
-say('Claude Code has them through Glovebox from then on ([other hosts](hosts.md)):');
+say('Claude Code has them through Glovebox from then on ([other hosts](../docs/mcp.md)):');
 block('console', '$ claude mcp add glovebox -- glovebox mcp --config /home/you/mcp.json');
 
 say('## What the model sees');
@@ -198,16 +198,16 @@ block('json', readFileSync(join(folder, 'calls.log'), 'utf8').split('\n')
   .filter((line) => line.includes('"mcp.call"')).join('\n'));
 
 say('## More', '',
-  '- [The configuration, rules and secrets](mcp-config.md)',
-  '- [The security log](internals/security-log.md)');
+  '- [The configuration, rules and secrets](../docs/mcp-reference.md)',
+  '- [The security log](../docs/internals/security-log.md)');
 
 const text = page.join('\n').replaceAll(/\n{3,}/g, '\n\n').trimEnd() + '\n';
-const file = join(root, 'docs/mcp-session.md');
+const file = join(root, 'examples/mcp-session.md');
 if (!check) writeFileSync(file, text);
 const kept = readFileSync(file, 'utf8');
 if (kept !== text) {
   const [was, is] = [kept.split('\n'), text.split('\n')];
   const at = is.findIndex((line, i) => line !== was[i]);
-  console.error(`docs/mcp-session.md, line ${at + 1}:\n- ${was[at]}\n+ ${is[at]}\nrun tools/mcp-session.mjs again`);
+  console.error(`examples/mcp-session.md, line ${at + 1}:\n- ${was[at]}\n+ ${is[at]}\nrun tools/mcp-session.mjs again`);
   process.exit(1);
 }

@@ -31,9 +31,10 @@ typedef enum gbx_policy_flag {
 GBX_API gbx_policy *gbx_policy_new(void);
 
 /**
- * Read a policy file: JSON, as docs/policy.md and share/glovebox/policy.schema.json
- * describe it. Strict: what is not understood is refused, with the position of the very
- * value in line and column and with what to do in the message.
+ * Read a policy file: JSON, as docs/capabilities.md and
+ * share/glovebox/policy.schema.json describe it. Strict: what is not understood is
+ * refused, with the position of the very value in line and column and with what to do in
+ * the message.
  *
  * @param json       at most 1 MiB; need not end in NUL.
  * @param base_dir   where relative paths begin; NULL: the current directory.
@@ -61,7 +62,7 @@ GBX_API GBX_MUST_USE gbx_status gbx_policy_parse_with(const char *json, size_t j
  * symbolic links on its path, but for those above $HOME. A directory that others may write
  * needs the sticky bit, or is mounted read-only. Others may not read a secret either; one
  * of root's is taken with a warning. A refusal has the command that repairs it
- * (docs/policy.md).
+ * (docs/capabilities.md).
  *
  * @retval GBX_E_OS the file cannot be read, or is refused: then os_errno is EPERM.
  */

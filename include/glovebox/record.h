@@ -25,7 +25,8 @@
  *
  * In a recording stand the code, its arguments, the values of env, every answer as the
  * code saw it, and what it returned. No value of a secret does: those are filled in and
- * taken out between the record and the world. docs/replay.md describes every line.
+ * taken out between the record and the world. docs/internals/recordings.md describes
+ * every line.
  *
  * Threads: a recording belongs to its call until that has ended. Then, and once loaded,
  * any number of threads and calls may read it.

@@ -4,6 +4,7 @@
 # files with `ctest -C all`.
 set(node_tests_environment GLOVEBOX_ADDON=$<TARGET_FILE:glovebox-addon>
     GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>
+    GLOVEBOX_BUILD=${PROJECT_BINARY_DIR}
     GLOVEBOX_HOSTILE_WORKER=$<TARGET_FILE:hostile-worker>
     GLOVEBOX_LIBRARYLESS=$<TARGET_FILE:librarygone>)
 if(GLOVEBOX_SANITIZE)

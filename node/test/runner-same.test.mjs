@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The two adapters give the same: names and messages of what code throws, the names that it
- * sees, its console and its results. What differs is in docs/node-tools.md.
+ * sees, its console and its results. What differs is in docs/internals/node.md.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -71,12 +71,11 @@ for (const [title, options] of [
   });
 }
 
-/* Where a document leaves the data to the reader, it is declared. */
-const documents = ['node.md', 'node-tools.md', 'migrating.md'].flatMap((name) => {
+const documents = ['node.md', 'migrating.md'].flatMap((name) => {
   const text = readFileSync(fileURLToPath(new URL(`../../docs/${name}`, import.meta.url)), 'utf8');
   return [...text.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, program]) => program)
     .filter((program) => program.includes("from 'glovebox'"))
-    .map((program, at) => [`${name}-${at}.mts`, `declare const records: unknown;\n${program}`]);
+    .map((program, at) => [`${name}-${at}.mts`, program]);
 });
 
 for (const moduleResolution of ['node16', 'bundler']) {

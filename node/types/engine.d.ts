@@ -105,7 +105,7 @@ export interface SandboxLimits {
   hostInBytes?: number | undefined;
 }
 
-/** What code may reach: the JSON of docs/policy.md. Relative paths begin at baseDir. */
+/** What code may reach: the JSON of docs/capabilities.md. Relative paths begin at baseDir. */
 export interface SandboxPolicy {
   console?: boolean | undefined;
   timers?: boolean | undefined;

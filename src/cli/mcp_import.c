@@ -80,7 +80,7 @@ static void say_what_is_left(const gbx_import *im)
         gbx_term_foreign(&im->out, at->place.path, strlen(at->place.path),
                          GBX_ESCAPE_LINE);
         if (!at->has_us) {
-            (void)fputs(", and put in glovebox, as docs/hosts.md shows: 'glovebox mcp "
+            (void)fputs(", and put in glovebox, as docs/mcp.md shows: 'glovebox mcp "
                         "--config ",
                         im->out.stream);
             gbx_term_foreign(&im->out, im->own_path, strlen(im->own_path),

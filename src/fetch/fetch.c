@@ -197,7 +197,7 @@ static bool resolve(gbx_fetch *fetch)
     return fetch->query != NULL || host_memory(fetch);
 }
 
-/* The checks of a hop, in the order of docs/fetch.md. False with a fault. */
+/* The checks of a hop, in the order of docs/internals/fetch.md. False with a fault. */
 static bool begin_hop(gbx_fetch *fetch)
 {
     fetch->hops++;

@@ -5,7 +5,7 @@
  * A request is hostile from its first byte. Every hop of it, the first and each redirect,
  * passes the same checks: URL, destination, method, headers, then each address that the
  * name has; the connection is pinned to those addresses and checked once more when its
- * socket is made. docs/fetch.md has the order, and the test of each check.
+ * socket is made. docs/internals/fetch.md has the order, and the test of each check.
  *
  * Everything runs on the thread of the event base, except gbx_fetcher_answer(). Nothing
  * blocks, but for the small local files hosts and resolv.conf.

@@ -18,9 +18,9 @@
 
 /*
  * args_json is what the worker sent, `[path]`: hostile, taken as nothing but a string
- * (docs/files.md has the one rule of how it maps to a file). bytes need not be set up;
- * clean it up afterwards. ret (its id is left alone) is always filled and borrows from
- * bytes: the contents, or an error with name, code and message.
+ * (docs/internals/files.md has the one rule of how it maps to a file). bytes need not be
+ * set up; clean it up afterwards. ret (its id is left alone) is always filled and borrows
+ * from bytes: the contents, or an error with name, code and message.
  *
  * wide is the policy that the call's own narrows, or NULL: the files that it keeps for
  * itself are not read by way of a narrower one either.

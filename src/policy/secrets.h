@@ -71,7 +71,8 @@ typedef enum gbx_secret_text {
  * Append data to out without a value of any secret of the policy, which must be the
  * engine's: a narrower one knows fewer. Not only the value as it is: its base64 (at any
  * place, in both alphabets), its hexadecimal digits, and each of these percent-encoded,
- * escaped as in JSON or HTML, or in up to four of these at once (docs/secrets.md).
+ * escaped as in JSON or HTML, or in up to four of these at once
+ * (docs/internals/secrets.md).
  *
  * *ret_changed is false if there was none: then out is left empty, and data is what to
  * use. False if memory or the ceiling of out is out: data must not be passed on.

@@ -3,8 +3,8 @@
  * record - what a call was given and what the host told it, as lines of text.
  *
  * A recording is that text and nothing else: it is written line by line while the call
- * runs, and read line by line when it runs again. docs/replay.md describes it. Whoever
- * reads one reads a stranger's file: gbx_record_check() has to take it first.
+ * runs, and read line by line when it runs again. docs/internals/recordings.md describes
+ * it. Whoever reads one reads a stranger's file: gbx_record_check() has to take it first.
  */
 #ifndef GBX_RECORD_RECORD_H
 #define GBX_RECORD_RECORD_H

@@ -21,7 +21,7 @@ test('import: the files of hosts stay, and what to take out of them is said', ()
   assert.match(result.stdout, /rows: that is glovebox, with something else\n/);
   assert.match(result.stdout, /box: that is glovebox\n/);
   assert.deepEqual(result.stdout.match(/^next: .*$/gm), [
-    `next: take fs out of ${u.home}/.cursor/mcp.json, and put in glovebox, as docs/hosts.md shows: 'glovebox mcp --config ${u.own}'`,
+    `next: take fs out of ${u.home}/.cursor/mcp.json, and put in glovebox, as docs/mcp.md shows: 'glovebox mcp --config ${u.own}'`,
     `next: take a, b c out of ${u.home}/.codex/config.toml`,
   ]);
   for (const [name, text] of Object.entries(files)) assert.equal(u.read(name), u.fill(text));

@@ -62,7 +62,7 @@ set_property(TEST mcp_declarations APPEND PROPERTY ENVIRONMENT
     "DECLARE=$<TARGET_FILE:mcp-declare>")
 gbx_mcp_test(inspector)
 
-# docs/mcp-session.md is what programs say today.
+# examples/mcp-session.md is what programs say today.
 add_test(NAME mcp_session COMMAND sh -c "umask 022 && exec \"$@\"" sh ${mcp_node} ${PROJECT_SOURCE_DIR}/tools/mcp-session.mjs
     $<TARGET_FILE:glovebox-command> --check)
 set_tests_properties(mcp_session PROPERTIES LABELS "integration;mcp" TIMEOUT 300

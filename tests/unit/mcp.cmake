@@ -34,7 +34,7 @@ foreach(part gate questions secrets shown)
 endforeach()
 target_compile_definitions(test_mcp_config PRIVATE
     MCP_DOCUMENTS="${CMAKE_CURRENT_SOURCE_DIR}/unit/mcp/documents.txt"
-    MCP_MANUAL="${PROJECT_SOURCE_DIR}/docs/mcp-config.md")
+    MCP_MANUAL="${PROJECT_SOURCE_DIR}/docs/mcp-reference.md")
 if(GLOVEBOX_NODE AND EXISTS ${GLOVEBOX_GRAMMARS}/ajv/package.json)
     add_test(NAME mcp_schema COMMAND ${GLOVEBOX_NODE}
         ${CMAKE_CURRENT_SOURCE_DIR}/unit/policy/schema.mjs

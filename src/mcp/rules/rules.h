@@ -6,7 +6,7 @@
  * The first rule that a call fits decides; after the last, tools that say of themselves
  * that they only read, and all others, have an answer each. A rule that allows fits only
  * what is certain; one that asks or denies also fits what may be meant. What cannot be
- * judged is neither: the call is at fault, and told why (docs/mcp-config.md).
+ * judged is neither: the call is at fault, and told why (docs/internals/rules.md).
  *
  * Filled by one owner, then only read.
  */
